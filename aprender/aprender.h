@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#define APR_INSIDE
+
+#include <aprender/apr-version-macros.h>
+#include <aprender/apr-error.h>
+#include <aprender/tensor/apr-dtype.h>
+#include <aprender/tensor/apr-tensor.h>
+#include <aprender/safetensors/apr-safetensors-error.h>
+#include <aprender/safetensors/apr-safetensors-reader.h>
+#include <aprender/safetensors/apr-safetensors-writer.h>
+#include <aprender/estimator/apr-estimator.h>
+#include <aprender/estimator/apr-metrics.h>
+#include <aprender/linear-model/apr-linear-regression.h>
+
+#undef APR_INSIDE

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#if !defined(APR_INSIDE) && !defined(APR_COMPILATION)
+# error "Only <aprender/aprender.h> can be included directly."
+#endif
+
+#include <aprender/safetensors/apr-safetensors-reader.h>
+#include <aprender/safetensors/apr-safetensors-writer.h>
+
+G_BEGIN_DECLS
+
+#define APR_TYPE_ESTIMATOR (apr_estimator_get_type ())
+
+APR_AVAILABLE_IN_ALL
+G_DECLARE_DERIVABLE_TYPE (AprEstimator, apr_estimator, APR, ESTIMATOR, GObject)
+
+/**
+ * AprEstimatorClass:
+ * @parent_class: the parent class
+ * @fit: learns from @x [n_samples, n_features] and @y [n_samples] or [n_samples, n_targets]; the arguments have
+ *   been checked against each other; must leave the model as it was where it fails
+ * @fit_async: the same without blocking; the default calls @fit in the caller's main context
+ * @fit_finish: ends what @fit_async began
+ * @predict: computes [n_samples] or [n_samples, n_targets] from @x, whose width has been checked
+ * @save_tensors: adds the fitted tensors to a file
+ * @load_tensors: takes the fitted tensors from a file, and says how many features and targets they are for
+ *
+ * What a subclass supplies: its mathematics and its tensors.
+ *
+ * Hyper-parameters are construct properties of the subclass: they are cloned and stored without further code.
+ *
+ * Since: 0.1
+ */
+struct _AprEstimatorClass
+{
+  GObjectClass parent_class;
+
+  gboolean (*fit) (AprEstimator *self,
+                   AprTensor *x,
+                   AprTensor *y,
+                   AprTensor *sample_weight,
+                   GCancellable *cancellable,
+                   GError **error);
+  void (*fit_async) (AprEstimator *self,
+                     AprTensor *x,
+                     AprTensor *y,
+                     AprTensor *sample_weight,
+                     GCancellable *cancellable,
+                     GAsyncReadyCallback callback,
+                     gpointer user_data);
+  gboolean (*fit_finish) (AprEstimator *self, GAsyncResult *result, GError **error);
+  AprTensor *(*predict) (AprEstimator *self, AprTensor *x, GError **error);
+  gboolean (*save_tensors) (AprEstimator *self, AprSafetensorsWriter *writer, GError **error);
+  gboolean (*load_tensors) (AprEstimator *self,
+                            AprSafetensorsReader *reader,
+                            gsize *n_features,
+                            gsize *n_targets,
+                            GError **error);
+
+  /*< private >*/
+  gpointer padding[8];
+};
+
+APR_AVAILABLE_IN_ALL
+AprEstimator *apr_estimator_load (GType type, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+AprEstimator *
+apr_estimator_from_bytes (GType type, GBytes *bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_estimator_get_fitted (AprEstimator *self);
+
+APR_AVAILABLE_IN_ALL
+gsize apr_estimator_get_n_features (AprEstimator *self);
+
+APR_AVAILABLE_IN_ALL
+gsize apr_estimator_get_n_targets (AprEstimator *self);
+
+APR_AVAILABLE_IN_ALL
+const char *const *apr_estimator_get_feature_names (AprEstimator *self);
+
+APR_AVAILABLE_IN_ALL
+gboolean
+apr_estimator_set_feature_names (AprEstimator *self, const char *const *feature_names, GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean
+apr_estimator_check_feature_names (AprEstimator *self, const char *const *feature_names, GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_estimator_fit (AprEstimator *self,
+                            AprTensor *x,
+                            AprTensor *y,
+                            AprTensor *sample_weight,
+                            GCancellable *cancellable,
+                            GError **error);
+
+APR_AVAILABLE_IN_ALL
+void apr_estimator_fit_async (AprEstimator *self,
+                              AprTensor *x,
+                              AprTensor *y,
+                              AprTensor *sample_weight,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_estimator_fit_finish (AprEstimator *self, GAsyncResult *result, GError **error);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+double apr_estimator_score (AprEstimator *self,
+                            AprTensor *x,
+                            AprTensor *y,
+                            AprTensor *sample_weight,
+                            GError **error);
+
+APR_AVAILABLE_IN_ALL
+AprEstimator *apr_estimator_clone (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_estimator_save (AprEstimator *self, const char *path, GError **error);
+
+APR_AVAILABLE_IN_ALL
+GBytes *apr_estimator_to_bytes (AprEstimator *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#if !defined(APR_INSIDE) && !defined(APR_COMPILATION)
+# error "Only <aprender/aprender.h> can be included directly."
+#endif
+
+#include <aprender/tensor/apr-tensor.h>
+
+G_BEGIN_DECLS
+
+APR_AVAILABLE_IN_ALL
+double
+apr_r2_score (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error);
+
+G_END_DECLS

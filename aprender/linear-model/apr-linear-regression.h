@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#if !defined(APR_INSIDE) && !defined(APR_COMPILATION)
+# error "Only <aprender/aprender.h> can be included directly."
+#endif
+
+#include <aprender/estimator/apr-estimator.h>
+
+G_BEGIN_DECLS
+
+#define APR_TYPE_LINEAR_REGRESSION (apr_linear_regression_get_type ())
+
+APR_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (AprLinearRegression, apr_linear_regression, APR, LINEAR_REGRESSION, AprEstimator)
+
+APR_AVAILABLE_IN_ALL
+AprLinearRegression *apr_linear_regression_new (void) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+AprLinearRegression *
+apr_linear_regression_load (const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+AprLinearRegression *
+apr_linear_regression_from_bytes (GBytes *bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_get_fit_intercept (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_fit_intercept (AprLinearRegression *self, gboolean fit_intercept);
+
+APR_AVAILABLE_IN_ALL
+AprDType apr_linear_regression_get_dtype (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *apr_linear_regression_get_coefficients (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *apr_linear_regression_get_intercept (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+int apr_linear_regression_get_rank (AprLinearRegression *self);
+
+G_END_DECLS

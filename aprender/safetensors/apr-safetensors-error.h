@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#if !defined(APR_INSIDE) && !defined(APR_COMPILATION)
+# error "Only <aprender/aprender.h> can be included directly."
+#endif
+
+#include <aprender/apr-error.h>
+
+G_BEGIN_DECLS
+
+#define APR_SAFETENSORS_ERROR (apr_safetensors_error_quark ())
+#define APR_TYPE_SAFETENSORS_ERROR (apr_safetensors_error_get_type ())
+
+/**
+ * AprSafetensorsError:
+ * @APR_SAFETENSORS_ERROR_TRUNCATED: the file ends before what its header promises
+ * @APR_SAFETENSORS_ERROR_TRAILING_DATA: the file goes on after the last tensor
+ * @APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE: the header is longer than the limit
+ * @APR_SAFETENSORS_ERROR_ENCODING: the header is not UTF-8
+ * @APR_SAFETENSORS_ERROR_SYNTAX: the header is not the JSON that the format asks for
+ * @APR_SAFETENSORS_ERROR_DEPTH: the header nests deeper than the limit
+ * @APR_SAFETENSORS_ERROR_FIELD: a tensor's entry lacks a field, or a field has the wrong type
+ * @APR_SAFETENSORS_ERROR_METADATA: the metadata are not a map of strings
+ * @APR_SAFETENSORS_ERROR_DUPLICATE: two tensors, two metadata keys or two fields have one name
+ * @APR_SAFETENSORS_ERROR_NAME: a name that the format cannot hold: reserved, or with a NUL
+ * @APR_SAFETENSORS_ERROR_DTYPE: a dtype that the format does not know
+ * @APR_SAFETENSORS_ERROR_OVERFLOW: a shape or an offset does not fit in 64 bits
+ * @APR_SAFETENSORS_ERROR_OVERLAP: two tensors share bytes, or one ends before it begins
+ * @APR_SAFETENSORS_ERROR_GAP: bytes before a tensor belong to none
+ * @APR_SAFETENSORS_ERROR_MISALIGNED: a tensor of sub-byte elements does not fill whole bytes
+ * @APR_SAFETENSORS_ERROR_SIZE_MISMATCH: a tensor's bytes are not what its dtype and shape need
+ * @APR_SAFETENSORS_ERROR_NOT_FOUND: no tensor has the name that was asked for
+ *
+ * What can be wrong with a SafeTensors file.
+ *
+ * The message holds the tensor's name and the numbers. Input and output errors stay in %G_IO_ERROR.
+ * More codes may be added.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  APR_SAFETENSORS_ERROR_TRUNCATED,
+  APR_SAFETENSORS_ERROR_TRAILING_DATA,
+  APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
+  APR_SAFETENSORS_ERROR_ENCODING,
+  APR_SAFETENSORS_ERROR_SYNTAX,
+  APR_SAFETENSORS_ERROR_DEPTH,
+  APR_SAFETENSORS_ERROR_FIELD,
+  APR_SAFETENSORS_ERROR_METADATA,
+  APR_SAFETENSORS_ERROR_DUPLICATE,
+  APR_SAFETENSORS_ERROR_NAME,
+  APR_SAFETENSORS_ERROR_DTYPE,
+  APR_SAFETENSORS_ERROR_OVERFLOW,
+  APR_SAFETENSORS_ERROR_OVERLAP,
+  APR_SAFETENSORS_ERROR_GAP,
+  APR_SAFETENSORS_ERROR_MISALIGNED,
+  APR_SAFETENSORS_ERROR_SIZE_MISMATCH,
+  APR_SAFETENSORS_ERROR_NOT_FOUND,
+} AprSafetensorsError;
+
+APR_AVAILABLE_IN_ALL
+GQuark apr_safetensors_error_quark (void);
+
+APR_AVAILABLE_IN_ALL
+GType apr_safetensors_error_get_type (void);
+
+G_END_DECLS
