@@ -7,5 +7,6 @@
 
 #include <glib-object.h>
 
-/* Everything is hidden but what carries one of these. A new cycle that adds symbols adds its own macro here. */
+/* Everything is hidden but what carries one of these. A new cycle that adds symbols adds its own macro here.
+ */
 #define APR_AVAILABLE_IN_ALL __attribute__ ((visibility ("default"))) extern

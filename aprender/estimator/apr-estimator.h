@@ -18,8 +18,8 @@ G_DECLARE_DERIVABLE_TYPE (AprEstimator, apr_estimator, APR, ESTIMATOR, GObject)
 /**
  * AprEstimatorClass:
  * @parent_class: the parent class
- * @fit: learns from @x [n_samples, n_features] and @y [n_samples] or [n_samples, n_targets]; the arguments have
- *   been checked against each other; must leave the model as it was where it fails
+ * @fit: learns from @x [n_samples, n_features] and @y [n_samples] or [n_samples, n_targets]; the arguments
+ * have been checked against each other; must leave the model as it was where it fails
  * @fit_async: the same without blocking; the default calls @fit in the caller's main context
  * @fit_finish: ends what @fit_async began
  * @predict: computes [n_samples] or [n_samples, n_targets] from @x, whose width has been checked
@@ -52,11 +52,8 @@ struct _AprEstimatorClass
   gboolean (*fit_finish) (AprEstimator *self, GAsyncResult *result, GError **error);
   AprTensor *(*predict) (AprEstimator *self, AprTensor *x, GError **error);
   gboolean (*save_tensors) (AprEstimator *self, AprSafetensorsWriter *writer, GError **error);
-  gboolean (*load_tensors) (AprEstimator *self,
-                            AprSafetensorsReader *reader,
-                            gsize *n_features,
-                            gsize *n_targets,
-                            GError **error);
+  gboolean (*load_tensors) (
+    AprEstimator *self, AprSafetensorsReader *reader, gsize *n_features, gsize *n_targets, GError **error);
 
   /*< private >*/
   gpointer padding[8];
@@ -66,8 +63,7 @@ APR_AVAILABLE_IN_ALL
 AprEstimator *apr_estimator_load (GType type, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
-AprEstimator *
-apr_estimator_from_bytes (GType type, GBytes *bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+AprEstimator *apr_estimator_from_bytes (GType type, GBytes *bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_estimator_get_fitted (AprEstimator *self);
@@ -113,11 +109,8 @@ APR_AVAILABLE_IN_ALL
 AprTensor *apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
-double apr_estimator_score (AprEstimator *self,
-                            AprTensor *x,
-                            AprTensor *y,
-                            AprTensor *sample_weight,
-                            GError **error);
+double apr_estimator_score (
+  AprEstimator *self, AprTensor *x, AprTensor *y, AprTensor *sample_weight, GError **error);
 
 APR_AVAILABLE_IN_ALL
 AprEstimator *apr_estimator_clone (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;

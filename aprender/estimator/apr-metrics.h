@@ -10,7 +10,6 @@
 G_BEGIN_DECLS
 
 APR_AVAILABLE_IN_ALL
-double
-apr_r2_score (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error);
+double apr_r2_score (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error);
 
 G_END_DECLS

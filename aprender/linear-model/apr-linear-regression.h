@@ -18,8 +18,7 @@ APR_AVAILABLE_IN_ALL
 AprLinearRegression *apr_linear_regression_new (void) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
-AprLinearRegression *
-apr_linear_regression_load (const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+AprLinearRegression *apr_linear_regression_load (const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 AprLinearRegression *

@@ -17,11 +17,9 @@ APR_AVAILABLE_IN_ALL
 GType apr_tensor_get_type (void);
 
 APR_AVAILABLE_IN_ALL
-AprTensor *apr_tensor_new_from_bytes (AprDType dtype,
-                                      const gsize *shape,
-                                      gsize n_dims,
-                                      GBytes *bytes,
-                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+AprTensor *
+apr_tensor_new_from_bytes (AprDType dtype, const gsize *shape, gsize n_dims, GBytes *bytes, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 AprTensor *apr_tensor_new_from_floats (const float *values,

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/tensor/apr-tensor.h"
+
+G_BEGIN_DECLS
+
+/* What every estimator asks of its arguments. */
+
+gboolean apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error);
+
+gboolean apr_estimator_check_fit (
+  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
+
+gboolean
+apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, gsize n_features, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/estimator/apr-estimator-checks-private.h"
+
+#include <math.h>
+
+#include "aprender/tensor/apr-tensor-private.h"
+
+static gboolean
+check_dtype (const char *name, AprTensor *tensor, GError **error)
+{
+  AprDType dtype = apr_tensor_get_dtype (tensor);
+
+  if (dtype == APR_DTYPE_F32 || dtype == APR_DTYPE_F64)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
+               "%s has the dtype %s, but models compute with F32 and F64: cast it first", name,
+               apr_dtype_to_string (dtype));
+  return FALSE;
+}
+
+gboolean
+apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (x, &n_dims);
+  g_autofree char *text = apr_shape_to_string (shape, n_dims);
+
+  if (n_dims != 2)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "X must have the shape [n_samples, n_features], but it has %s", text);
+      return FALSE;
+    }
+
+  *n_samples = shape[0];
+  *n_features = shape[1];
+  return check_dtype ("X", x, error);
+}
+
+static gboolean
+check_sample_weight (AprTensor *sample_weight, gsize n_samples, GError **error)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (sample_weight, &n_dims);
+  g_autofree char *text = apr_shape_to_string (shape, n_dims);
+
+  if (n_dims != 1)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "sample_weight must have the shape [n_samples], but it has %s", text);
+      return FALSE;
+    }
+
+  if (shape[0] != n_samples)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "X has %" G_GSIZE_FORMAT " samples, but sample_weight has %" G_GSIZE_FORMAT, n_samples,
+                   shape[0]);
+      return FALSE;
+    }
+
+  return check_dtype ("sample_weight", sample_weight, error);
+}
+
+gboolean
+apr_estimator_check_fit (
+  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error)
+{
+  gsize n_dims;
+  gsize n_samples;
+  const gsize *shape = apr_tensor_get_shape (y, &n_dims);
+  g_autofree char *text = apr_shape_to_string (shape, n_dims);
+
+  if (!apr_estimator_check_x (x, &n_samples, n_features, error))
+    return FALSE;
+
+  if (n_dims != 1 && n_dims != 2)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "y must have the shape [n_samples] or [n_samples, n_targets], but it has %s", text);
+      return FALSE;
+    }
+  *n_targets = n_dims == 2 ? shape[1] : 1;
+
+  if (shape[0] != n_samples)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "X has %" G_GSIZE_FORMAT " samples, but y has %" G_GSIZE_FORMAT, n_samples, shape[0]);
+      return FALSE;
+    }
+
+  if (n_samples == 0 || *n_features == 0 || *n_targets == 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
+                   "Cannot fit %" G_GSIZE_FORMAT " samples of %" G_GSIZE_FORMAT
+                   " features and %" G_GSIZE_FORMAT " targets: at least one of each is needed",
+                   n_samples, *n_features, *n_targets);
+      return FALSE;
+    }
+
+  return check_dtype ("y", y, error) &&
+         (sample_weight == NULL || check_sample_weight (sample_weight, n_samples, error));
+}
+
+/* A NaN or an infinity in X shows in the predictions: only then is it looked for. */
+gboolean
+apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, gsize n_features, GError **error)
+{
+  const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (predictions), NULL);
+  const guint8 *x_data = g_bytes_get_data (apr_tensor_get_bytes (x), NULL);
+  AprDType dtype = apr_tensor_get_dtype (predictions);
+  gsize n_elements = apr_tensor_get_n_elements (predictions);
+  gsize i;
+
+  if (!apr_dtype_is_numeric (dtype))
+    return TRUE;
+
+  for (i = 0; i < n_elements; i++)
+    if (!isfinite (apr_dtype_read_double (dtype, data, i)))
+      break;
+  if (i == n_elements)
+    return TRUE;
+
+  n_elements = apr_tensor_get_n_elements (x);
+  for (i = 0; i < n_elements; i++)
+    {
+      double value = apr_dtype_read_double (apr_tensor_get_dtype (x), x_data, i);
+
+      if (isfinite (value))
+        continue;
+      g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                   "X has %s at row %" G_GSIZE_FORMAT ", column %" G_GSIZE_FORMAT " (counted from 0)",
+                   isnan (value) ? "a NaN" : "an infinity", i / n_features, i % n_features);
+      return FALSE;
+    }
+
+  return TRUE;
+}

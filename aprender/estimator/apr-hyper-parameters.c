@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/estimator/apr-hyper-parameters-private.h"
+
+#include <string.h>
+
+GParamSpec **
+apr_hyper_parameters_list (GObjectClass *klass, guint *n)
+{
+  GParamSpec **pspecs = g_object_class_list_properties (klass, n);
+  guint kept = 0;
+  guint i;
+
+  for (i = 0; i < *n; i++)
+    if ((pspecs[i]->flags & G_PARAM_READABLE) != 0 && (pspecs[i]->flags & G_PARAM_WRITABLE) != 0 &&
+        (pspecs[i]->flags & (G_PARAM_CONSTRUCT | G_PARAM_CONSTRUCT_ONLY)) != 0)
+      pspecs[kept++] = pspecs[i];
+  *n = kept;
+
+  return pspecs;
+}
+
+char *
+apr_hyper_parameter_get_key (GParamSpec *pspec)
+{
+  return g_strdelimit (g_strdup (pspec->name), "-", '_');
+}
+
+gboolean
+apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, GError **error)
+{
+  g_auto (GValue) value = G_VALUE_INIT;
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  GEnumValue *entry;
+
+  g_value_init (&value, pspec->value_type);
+  g_object_get_property (object, pspec->name, &value);
+
+  switch (G_TYPE_FUNDAMENTAL (pspec->value_type))
+    {
+    case G_TYPE_BOOLEAN:
+      *text = g_strdup (g_value_get_boolean (&value) ? "true" : "false");
+      return TRUE;
+    case G_TYPE_INT:
+      *text = g_strdup_printf ("%d", g_value_get_int (&value));
+      return TRUE;
+    case G_TYPE_UINT:
+      *text = g_strdup_printf ("%u", g_value_get_uint (&value));
+      return TRUE;
+    case G_TYPE_INT64:
+      *text = g_strdup_printf ("%" G_GINT64_FORMAT, g_value_get_int64 (&value));
+      return TRUE;
+    case G_TYPE_UINT64:
+      *text = g_strdup_printf ("%" G_GUINT64_FORMAT, g_value_get_uint64 (&value));
+      return TRUE;
+    case G_TYPE_FLOAT:
+      *text = g_strdup (g_ascii_dtostr (buffer, sizeof buffer, (double) g_value_get_float (&value)));
+      return TRUE;
+    case G_TYPE_DOUBLE:
+      *text = g_strdup (g_ascii_dtostr (buffer, sizeof buffer, g_value_get_double (&value)));
+      return TRUE;
+    case G_TYPE_STRING:
+      *text = g_value_dup_string (&value);
+      return TRUE;
+    case G_TYPE_ENUM:
+      entry = g_enum_get_value (G_PARAM_SPEC_ENUM (pspec)->enum_class, g_value_get_enum (&value));
+      *text = entry != NULL ? g_strdup (entry->value_nick) : NULL;
+      return TRUE;
+    default:
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The hyper-parameter “%s” of %s is a %s, which cannot be stored", pspec->name,
+                   G_OBJECT_TYPE_NAME (object), g_type_name (pspec->value_type));
+      return FALSE;
+    }
+}
+
+/* Whole numbers and doubles, and nothing behind them. */
+static gboolean
+parse_number (GParamSpec *pspec, const char *text, GValue *value)
+{
+  gint64 i = 0;
+  guint64 u = 0;
+  double d = 0;
+  char *end = NULL;
+
+  switch (G_TYPE_FUNDAMENTAL (pspec->value_type))
+    {
+    case G_TYPE_INT:
+      if (!g_ascii_string_to_signed (text, 10, G_MININT, G_MAXINT, &i, NULL))
+        return FALSE;
+      g_value_set_int (value, (gint) i);
+      return TRUE;
+    case G_TYPE_UINT:
+      if (!g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT, &u, NULL))
+        return FALSE;
+      g_value_set_uint (value, (guint) u);
+      return TRUE;
+    case G_TYPE_INT64:
+      if (!g_ascii_string_to_signed (text, 10, G_MININT64, G_MAXINT64, &i, NULL))
+        return FALSE;
+      g_value_set_int64 (value, i);
+      return TRUE;
+    case G_TYPE_UINT64:
+      if (!g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT64, &u, NULL))
+        return FALSE;
+      g_value_set_uint64 (value, u);
+      return TRUE;
+    default:
+      d = g_ascii_strtod (text, &end);
+      if (end == text || *end != '\0')
+        return FALSE;
+      if (G_TYPE_FUNDAMENTAL (pspec->value_type) == G_TYPE_FLOAT)
+        g_value_set_float (value, (float) d);
+      else
+        g_value_set_double (value, d);
+      return TRUE;
+    }
+}
+
+static gboolean
+parse_value (GParamSpec *pspec, const char *text, GValue *value)
+{
+  GEnumValue *entry;
+
+  switch (G_TYPE_FUNDAMENTAL (pspec->value_type))
+    {
+    case G_TYPE_BOOLEAN:
+      g_value_set_boolean (value, strcmp (text, "true") == 0);
+      return strcmp (text, "true") == 0 || strcmp (text, "false") == 0;
+    case G_TYPE_STRING:
+      g_value_set_string (value, text);
+      return TRUE;
+    case G_TYPE_ENUM:
+      entry = g_enum_get_value_by_nick (G_PARAM_SPEC_ENUM (pspec)->enum_class, text);
+      if (entry != NULL)
+        g_value_set_enum (value, entry->value);
+      return entry != NULL;
+    case G_TYPE_INT:
+    case G_TYPE_UINT:
+    case G_TYPE_INT64:
+    case G_TYPE_UINT64:
+    case G_TYPE_FLOAT:
+    case G_TYPE_DOUBLE:
+      return parse_number (pspec, text, value);
+    default:
+      return FALSE;
+    }
+}
+
+gboolean
+apr_hyper_parameter_from_string (GParamSpec *pspec, const char *text, GValue *value, GError **error)
+{
+  g_value_init (value, pspec->value_type);
+
+  /* Validation changes a value that is out of range: then it was not a good one. */
+  if (parse_value (pspec, text, value) && !g_param_value_validate (pspec, value))
+    return TRUE;
+
+  g_value_unset (value);
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The hyper-parameter “%s” cannot be “%s”", pspec->name,
+               text);
+  return FALSE;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/linear-model/apr-cross-products-private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106
+ * bits, and a sum of such products is a whole number on a fine enough grid. Each entry of the matrix is that
+ * number, in limbs: limb i stands for multiples of 2^(32 (first_limb + i)). A limb is a signed 64-bit integer
+ * that receives 32 bits at a time, so it may take 2^30 of them before what exceeds 32 bits must be carried to
+ * its neighbour.
+ *
+ * The limbs cover just the exponents that the data have brought so far; the cover grows when a product falls
+ * outside. A sum of whole numbers has no order: the same rows give the same limbs, whatever the way they came
+ * in.
+ */
+struct _AprCrossProducts
+{
+  gsize n_features;
+  gsize n_targets;
+  gsize n_columns; /* of Z */
+  gsize n_entries; /* of the packed lower triangle */
+  gint64 *limbs;   /* (owned) n_entries x n_limbs, row-major */
+  gsize n_limbs;
+  gint first_limb;
+  guint n_added; /* additions to a limb since the last carry, at the most */
+};
+
+/* A number of 53 bits at the most, times a power of two. */
+typedef struct
+{
+  guint64 magnitude;
+  gint exponent;
+  gboolean negative;
+} Number;
+
+/* A product of two Numbers needs 5 limbs wherever it begins; 2 more take the carries of 2^64 additions, and 1
+ * more the sign. */
+#define PRODUCT_LIMBS 5
+#define CARRY_LIMBS 3
+#define SPARE_LIMBS 2
+
+/* One row adds at most 2 (pieces of the product) x 2 (pieces of the weighted factor) times to a limb. */
+#define ADDITIONS_PER_ROW 4
+#define MAX_ADDITIONS (1u << 29)
+
+/* Rows between two looks at the cancellable. */
+#define ROWS_PER_CHECK 1024
+
+AprCrossProducts *
+apr_cross_products_new (gsize n_features, gsize n_targets, GError **error)
+{
+  AprCrossProducts *self;
+  gsize n_columns;
+  gsize n_entries;
+  gsize size;
+
+  if (!g_size_checked_add (&n_columns, n_features, n_targets) ||
+      !g_size_checked_add (&n_columns, n_columns, 1) ||
+      !g_size_checked_mul (&n_entries, n_columns, n_columns + 1) ||
+      !g_size_checked_mul (&size, n_entries / 2, 64 * sizeof (gint64)))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "The cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+                   " targets are larger than memory can be",
+                   n_features, n_targets);
+      return NULL;
+    }
+
+  self = g_new0 (AprCrossProducts, 1);
+  self->n_features = n_features;
+  self->n_targets = n_targets;
+  self->n_columns = n_columns;
+  self->n_entries = n_entries / 2;
+
+  return self;
+}
+
+void
+apr_cross_products_free (AprCrossProducts *self)
+{
+  if (self == NULL)
+    return;
+
+  g_free (self->limbs);
+  g_free (self);
+}
+
+gsize
+apr_cross_products_get_n_features (AprCrossProducts *self)
+{
+  return self->n_features;
+}
+
+gsize
+apr_cross_products_get_n_targets (AprCrossProducts *self)
+{
+  return self->n_targets;
+}
+
+static gboolean
+cover_limbs (AprCrossProducts *self, gint first, gint end, GError **error)
+{
+  gint64 *limbs;
+  gsize n_limbs;
+  gsize size;
+  gsize i;
+
+  if (self->n_limbs > 0)
+    {
+      if (first >= self->first_limb && end <= self->first_limb + (gint) self->n_limbs)
+        return TRUE;
+      first = first < self->first_limb ? first - SPARE_LIMBS : self->first_limb;
+      end = MAX (end, self->first_limb + (gint) self->n_limbs);
+    }
+
+  n_limbs = (gsize) (end - first);
+  limbs = NULL;
+  if (g_size_checked_mul (&size, self->n_entries, n_limbs))
+    limbs = g_try_new0 (gint64, size);
+  if (limbs == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "No memory for the cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+                   " targets in %" G_GSIZE_FORMAT " bits each",
+                   self->n_features, self->n_targets, 32 * n_limbs);
+      return FALSE;
+    }
+
+  for (i = 0; i < self->n_entries && self->n_limbs > 0; i++)
+    {
+      gint64 *to = limbs + i * n_limbs + (self->first_limb - first);
+
+      memcpy (to, self->limbs + i * self->n_limbs, self->n_limbs * sizeof (gint64));
+    }
+
+  g_free (self->limbs);
+  self->limbs = limbs;
+  self->n_limbs = n_limbs;
+  self->first_limb = first;
+  return TRUE;
+}
+
+static void
+carry (gint64 *limbs, gsize n_limbs)
+{
+  gsize i;
+
+  for (i = 0; i + 1 < n_limbs; i++)
+    {
+      limbs[i + 1] += limbs[i] >> 32;
+      limbs[i] &= 0xffffffff;
+    }
+}
+
+static void
+number_from_double (Number *number, double value)
+{
+  guint64 bits;
+  gint exponent;
+
+  memcpy (&bits, &value, sizeof bits);
+  exponent = (gint) (bits >> 52 & 0x7ff);
+  number->negative = bits >> 63 != 0;
+  number->magnitude = bits & G_GUINT64_CONSTANT (0xfffffffffffff);
+  if (exponent > 0)
+    number->magnitude |= G_GUINT64_CONSTANT (1) << 52;
+  number->exponent = MAX (exponent, 1) - 1075;
+}
+
+/* a b = low + high, exactly. */
+static void
+number_multiply (const Number *a, const Number *b, Number *low, Number *high)
+{
+  unsigned __int128 product = (unsigned __int128) a->magnitude * b->magnitude;
+
+  low->magnitude = (guint64) product & ((G_GUINT64_CONSTANT (1) << 53) - 1);
+  high->magnitude = (guint64) (product >> 53);
+  low->exponent = a->exponent + b->exponent;
+  high->exponent = low->exponent + 53;
+  low->negative = high->negative = a->negative != b->negative;
+}
+
+static inline void
+add_bits (gint64 *limb, guint64 bits, guint shift, gboolean negative)
+{
+  unsigned __int128 shifted = (unsigned __int128) bits << shift;
+  gint64 low = (gint64) (guint32) shifted;
+  gint64 middle = (gint64) (guint32) (shifted >> 32);
+  gint64 high = (gint64) (guint32) (shifted >> 64);
+
+  if (negative)
+    {
+      limb[0] -= low;
+      limb[1] -= middle;
+      limb[2] -= high;
+    }
+  else
+    {
+      limb[0] += low;
+      limb[1] += middle;
+      limb[2] += high;
+    }
+}
+
+static inline gboolean
+add_product (AprCrossProducts *self, gsize entry, const Number *a, const Number *b, GError **error)
+{
+  unsigned __int128 product = (unsigned __int128) a->magnitude * b->magnitude;
+  gint exponent = a->exponent + b->exponent;
+  gint limb = exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32);
+  guint shift = (guint) (exponent - 32 * limb);
+  gint64 *limbs;
+
+  if (product == 0)
+    return TRUE;
+  if (!cover_limbs (self, limb, limb + PRODUCT_LIMBS + CARRY_LIMBS, error))
+    return FALSE;
+
+  limbs = self->limbs + entry * self->n_limbs + (limb - self->first_limb);
+  add_bits (limbs, (guint64) product, shift, a->negative != b->negative);
+  add_bits (limbs + 2, (guint64) (product >> 64), shift, a->negative != b->negative);
+  return TRUE;
+}
+
+/* The elements of a tensor, whichever of the two float types they have. */
+typedef struct
+{
+  const float *floats;
+  const double *doubles;
+  gsize n_columns;
+} Rows;
+
+static gboolean
+rows_init (Rows *rows, AprTensor *tensor, GError **error)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+
+  rows->floats = NULL;
+  rows->doubles = NULL;
+  rows->n_columns = n_dims == 2 ? shape[1] : 1;
+
+  if (apr_tensor_get_dtype (tensor) == APR_DTYPE_F32)
+    rows->floats = apr_tensor_get_floats (tensor, NULL, error);
+  else
+    rows->doubles = apr_tensor_get_doubles (tensor, NULL, error);
+
+  return rows->floats != NULL || rows->doubles != NULL;
+}
+
+static double
+rows_get (const Rows *rows, gsize row, gsize column)
+{
+  gsize i = row * rows->n_columns + column;
+
+  return rows->floats != NULL ? (double) rows->floats[i] : rows->doubles[i];
+}
+
+static gboolean
+check_finite (const char *name, const Rows *rows, gsize row, GError **error)
+{
+  gsize column;
+
+  for (column = 0; column < rows->n_columns; column++)
+    {
+      double value = rows_get (rows, row, column);
+
+      if (G_LIKELY (isfinite (value)))
+        continue;
+
+      g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                   "%s has %s at row %" G_GSIZE_FORMAT ", column %" G_GSIZE_FORMAT " (counted from 0)", name,
+                   isnan (value) ? "a NaN" : "an infinity", row, column);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+static gboolean
+add_row (
+  AprCrossProducts *self, const Rows *x, const Rows *y, gsize row, double weight, Number *z, GError **error)
+{
+  Number scale;
+  gsize entry = 0;
+  gsize i;
+  gsize j;
+
+  number_from_double (&z[0], 1.0);
+  for (i = 0; i < self->n_features; i++)
+    number_from_double (&z[1 + i], rows_get (x, row, i));
+  for (i = 0; i < self->n_targets; i++)
+    number_from_double (&z[1 + self->n_features + i], rows_get (y, row, i));
+  number_from_double (&scale, weight);
+
+  for (i = 0; i < self->n_columns; i++)
+    {
+      Number low = z[i];
+      Number high = { 0 };
+
+      if (z[i].magnitude == 0)
+        {
+          entry += i + 1;
+          continue;
+        }
+      if (weight != 1.0)
+        number_multiply (&z[i], &scale, &low, &high);
+
+      for (j = 0; j <= i; j++, entry++)
+        if (!add_product (self, entry, &low, &z[j], error) || !add_product (self, entry, &high, &z[j], error))
+          return FALSE;
+    }
+
+  return TRUE;
+}
+
+gboolean
+apr_cross_products_update (AprCrossProducts *self,
+                           AprTensor *x,
+                           AprTensor *y,
+                           AprTensor *sample_weight,
+                           GCancellable *cancellable,
+                           GError **error)
+{
+  g_autofree Number *z = g_new (Number, self->n_columns);
+  gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
+  Rows x_rows;
+  Rows y_rows;
+  Rows weights = { NULL };
+  gsize row;
+
+  if (!rows_init (&x_rows, x, error) || !rows_init (&y_rows, y, error) ||
+      (sample_weight != NULL && !rows_init (&weights, sample_weight, error)))
+    return FALSE;
+
+  for (row = 0; row < n_rows; row++)
+    {
+      double weight = sample_weight != NULL ? rows_get (&weights, row, 0) : 1.0;
+      gsize entry;
+
+      if (row % ROWS_PER_CHECK == 0 && g_cancellable_set_error_if_cancelled (cancellable, error))
+        return FALSE;
+
+      if (!check_finite ("X", &x_rows, row, error) || !check_finite ("y", &y_rows, row, error) ||
+          (sample_weight != NULL && !check_finite ("sample_weight", &weights, row, error)))
+        return FALSE;
+
+      if (weight < 0)
+        {
+          g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
+                       "sample_weight has the negative value %g at row %" G_GSIZE_FORMAT " (counted from 0)",
+                       weight, row);
+          return FALSE;
+        }
+      if (weight == 0)
+        continue;
+
+      if (!add_row (self, &x_rows, &y_rows, row, weight, z, error))
+        return FALSE;
+
+      self->n_added += ADDITIONS_PER_ROW;
+      if (self->n_added < MAX_ADDITIONS)
+        continue;
+      for (entry = 0; entry < self->n_entries; entry++)
+        carry (self->limbs + entry * self->n_limbs, self->n_limbs);
+      self->n_added = 0;
+    }
+
+  return TRUE;
+}
+
+void
+apr_cross_products_get_entry (AprCrossProducts *self, gsize row, gsize column, mpz_t value)
+{
+  gsize low = MIN (row, column);
+  gsize high = MAX (row, column);
+  gint64 *limbs = self->limbs + (high * (high + 1) / 2 + low) * self->n_limbs;
+  gint64 top;
+  guint64 magnitude;
+  mpz_t rest;
+
+  mpz_set_ui (value, 0);
+  if (self->n_limbs == 0)
+    return;
+
+  /* The value stays the same, only written with 32 bits to a limb but in the topmost. */
+  carry (limbs, self->n_limbs);
+  top = limbs[self->n_limbs - 1];
+  magnitude = top < 0 ? 0 - (guint64) top : (guint64) top;
+
+  mpz_import (value, 1, -1, sizeof magnitude, 0, 0, &magnitude);
+  if (top < 0)
+    mpz_neg (value, value);
+  mpz_mul_2exp (value, value, 32 * (self->n_limbs - 1));
+
+  mpz_init (rest);
+  mpz_import (rest, self->n_limbs - 1, -1, sizeof (gint64), 0, 32, limbs);
+  mpz_add (value, value, rest);
+  mpz_clear (rest);
+}

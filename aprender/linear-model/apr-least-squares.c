@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/linear-model/apr-least-squares-private.h"
+
+#include <math.h>
+
+#include "aprender/linear-model/apr-minimum-norm-private.h"
+#include "aprender/linear-model/apr-normal-equations-private.h"
+
+void
+apr_least_squares_clear (AprLeastSquares *self)
+{
+  g_clear_pointer (&self->coefficients, g_free);
+  g_clear_pointer (&self->intercepts, g_free);
+}
+
+/* Refines until every rounding is certain: two steps as a rule, a few more where an answer is exactly zero or
+ * lies halfway between two doubles. */
+static gboolean
+solve_target (AprNormalEquations *equations,
+              gsize column,
+              gboolean fit_intercept,
+              AprDType dtype,
+              double *values,
+              double *intercept)
+{
+  AprSolution solution;
+  gboolean solved = FALSE;
+  gsize i;
+
+  apr_solution_init (&solution, equations, column);
+
+  while (!solved && apr_solution_refine (&solution))
+    {
+      if (solution.n_steps < 2 && !solution.exact)
+        continue;
+
+      solved = TRUE;
+      for (i = 0; i < solution.n && solved; i++)
+        solved = apr_solution_round (&solution, i, dtype, &values[i]);
+      if (solved && fit_intercept)
+        solved = apr_solution_round_intercept (&solution, dtype, intercept);
+    }
+
+  if (!solved)
+    solved = apr_solution_eliminate (&solution, fit_intercept, dtype, values, intercept);
+  apr_solution_clear (&solution);
+
+  return solved;
+}
+
+static gboolean
+check_range (AprLeastSquares *self, gsize n_features, gsize n_targets, AprDType dtype, GError **error)
+{
+  gsize i;
+
+  for (i = 0; i < n_features * n_targets; i++)
+    if (!isfinite (self->coefficients[i]))
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                     "The coefficient of feature %" G_GSIZE_FORMAT " (counted from 0) is too large for %s",
+                     i % n_features, apr_dtype_to_string (dtype));
+        return FALSE;
+      }
+
+  for (i = 0; i < n_targets; i++)
+    if (!isfinite (self->intercepts[i]))
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                     "The intercept of target %" G_GSIZE_FORMAT " (counted from 0) is too large for %s", i,
+                     apr_dtype_to_string (dtype));
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+gboolean
+apr_least_squares_solve (AprLeastSquares *self,
+                         AprCrossProducts *state,
+                         gboolean fit_intercept,
+                         AprDType data_dtype,
+                         AprDType dtype,
+                         GError **error)
+{
+  gsize n_features = apr_cross_products_get_n_features (state);
+  gsize n_targets = apr_cross_products_get_n_targets (state);
+  g_autoptr (AprNormalEquations) equations = apr_normal_equations_new (state, fit_intercept, data_dtype);
+  g_autofree double *values = g_new (double, n_features);
+  gboolean solved = TRUE;
+  gsize n_dependent;
+  gsize target;
+  gsize i;
+  const gsize *independent = apr_normal_equations_get_independent (equations, &self->rank);
+
+  self->coefficients = g_new0 (double, n_features *n_targets);
+  self->intercepts = g_new0 (double, n_targets);
+
+  apr_normal_equations_get_dependent (equations, &n_dependent);
+  if (n_dependent > 0)
+    solved = apr_minimum_norm_solve (equations, n_features, n_targets, fit_intercept, dtype,
+                                     self->coefficients, self->intercepts);
+
+  for (target = 0; target < n_targets && solved && n_dependent == 0; target++)
+    {
+      solved = solve_target (equations, n_features + target, fit_intercept, dtype, values,
+                             &self->intercepts[target]);
+      for (i = 0; i < self->rank && solved; i++)
+        self->coefficients[target * n_features + independent[i]] = values[i];
+    }
+
+  if (!solved)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
+                   "The equations of %" G_GSIZE_FORMAT
+                   " features could not be solved: their rank is in doubt",
+                   n_features);
+      return FALSE;
+    }
+
+  return check_range (self, n_features, n_targets, dtype, error);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/linear-model/apr-normal-equations-private.h"
+
+G_BEGIN_DECLS
+
+/* Of all coefficients that fit one target equally well, those with the least sum of squares. @coefficients
+ * has a place for each feature. False where a refinement does not converge. */
+gboolean apr_minimum_norm_solve (AprNormalEquations *equations,
+                                 gsize n_features,
+                                 gsize n_targets,
+                                 gboolean fit_intercept,
+                                 AprDType dtype,
+                                 double *coefficients,
+                                 double *intercepts);
+
+G_END_DECLS

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/linear-model/apr-cross-products-private.h"
+
+G_BEGIN_DECLS
+
+/* The normal equations of least squares in whole numbers, centred where there is an intercept, with a
+ * factorisation of those of their columns that are independent.
+ *
+ * A feature counts through all of them, a position through the independent ones. A column is a feature, or
+ * n_features plus a target. */
+typedef struct _AprNormalEquations AprNormalEquations;
+
+mpz_t *apr_integers_new (gsize n);
+
+void apr_integers_free (mpz_t *integers, gsize n);
+
+AprNormalEquations *
+apr_normal_equations_new (AprCrossProducts *state, gboolean fit_intercept, AprDType data_dtype);
+
+void apr_normal_equations_free (AprNormalEquations *self);
+
+/* The features that are independent of those before them; their number is the rank. */
+const gsize *apr_normal_equations_get_independent (AprNormalEquations *self, gsize *n_independent);
+
+/* The features that depend on independent ones before them. Constant ones are in neither list. */
+const gsize *apr_normal_equations_get_dependent (AprNormalEquations *self, gsize *n_dependent);
+
+/* The sum of the weights, and the weighted sum of a column: what an intercept is made of. */
+void apr_normal_equations_get_sums (AprNormalEquations *self, gsize column, mpz_t weights, mpz_t sum);
+
+/* The powers of two between the greatest and the least of the features' scales. */
+gint64 apr_normal_equations_get_spread (AprNormalEquations *self);
+
+/* A solution of the independent columns' equations for one right-hand side, refined as far as is wished: the
+ * unknown at a position is z 2^-(fraction + scale). */
+typedef struct
+{
+  AprNormalEquations *equations; /* (unowned) */
+  gsize column;                  /* whose products are the right-hand side */
+  mpz_t *right_side;             /* (owned) by position */
+  mpz_t *z;                      /* (owned) by position */
+  const gint64 *scale;           /* (unowned) by position */
+  gsize n;
+  gint64 fraction;
+  gint64 error; /* each scaled unknown, z 2^-fraction, is within 2^error */
+  gboolean exact;
+  guint n_steps;
+  gint64 last_size;
+  gint64 grid;
+} AprSolution;
+
+void apr_solution_init (AprSolution *self, AprNormalEquations *equations, gsize column);
+
+void apr_solution_clear (AprSolution *self);
+
+/* One step of refinement with an exact residual; false where it does not converge. */
+gboolean apr_solution_refine (AprSolution *self);
+
+/* Whether the unknown at @position, and then the intercept, are known well enough to be rounded to @dtype. */
+gboolean apr_solution_round (AprSolution *self, gsize position, AprDType dtype, double *value);
+
+gboolean apr_solution_round_intercept (AprSolution *self, AprDType dtype, double *value);
+
+/* The same in rational numbers, by elimination: slow, but it needs no convergence. False where the matrix is
+ * singular. */
+gboolean apr_solution_eliminate (
+  AprSolution *self, gboolean fit_intercept, AprDType dtype, double *values, double *intercept);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprNormalEquations, apr_normal_equations_free)
+
+G_END_DECLS

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gmp.h>
+
+#include "aprender/tensor/apr-tensor.h"
+
+G_BEGIN_DECLS
+
+/* The value of @dtype, F32 or F64, that is nearest to @significand 2^@exponent, ties to even; an infinity
+ * where it is too large. */
+double apr_round_dyadic (const mpz_t significand, gint64 exponent, AprDType dtype);
+
+/* The same for @numerator / @denominator, with @denominator > 0. */
+double apr_round_rational (const mpz_t numerator, const mpz_t denominator, gint64 exponent, AprDType dtype);
+
+/* A number of which is known that it is within 2^@error of @significand 2^@exponent, and that it is a whole
+ * number when it is multiplied by 2^@grid and by some whole number below 2^@denominator_bits. */
+typedef struct
+{
+  mpz_t significand;
+  gint64 exponent;
+  gint64 error;
+  gint64 grid;
+  gint64 denominator_bits;
+} AprApproximation;
+
+/* Whether what is known determines the nearest value of @dtype, and that value. */
+gboolean apr_approximation_round (const AprApproximation *self, AprDType dtype, double *value);
+
+G_END_DECLS

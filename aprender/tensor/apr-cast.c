@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/tensor/apr-tensor-private.h"
+
+#include <string.h>
+
+/* The elements of tensors as numbers: reading any of them, and casting to the four float types. */
+
+gboolean
+apr_dtype_is_numeric (AprDType dtype)
+{
+  switch (dtype)
+    {
+    case APR_DTYPE_BOOL:
+    case APR_DTYPE_U8:
+    case APR_DTYPE_I8:
+    case APR_DTYPE_U16:
+    case APR_DTYPE_I16:
+    case APR_DTYPE_U32:
+    case APR_DTYPE_I32:
+    case APR_DTYPE_U64:
+    case APR_DTYPE_I64:
+    case APR_DTYPE_F16:
+    case APR_DTYPE_BF16:
+    case APR_DTYPE_F32:
+    case APR_DTYPE_F64:
+      return TRUE;
+
+    case APR_DTYPE_NONE:
+    case APR_DTYPE_F4:
+    case APR_DTYPE_F6_E2M3:
+    case APR_DTYPE_F6_E3M2:
+    case APR_DTYPE_F8_E5M2:
+    case APR_DTYPE_F8_E4M3:
+    case APR_DTYPE_F8_E8M0:
+    case APR_DTYPE_F8_E4M3FNUZ:
+    case APR_DTYPE_F8_E5M2FNUZ:
+    case APR_DTYPE_C64:
+    default:
+      return FALSE;
+    }
+}
+
+static guint16
+load16 (const guint8 *data)
+{
+  guint16 bits;
+
+  memcpy (&bits, data, sizeof bits);
+  return GUINT16_FROM_LE (bits);
+}
+
+static guint32
+load32 (const guint8 *data)
+{
+  guint32 bits;
+
+  memcpy (&bits, data, sizeof bits);
+  return GUINT32_FROM_LE (bits);
+}
+
+static guint64
+load64 (const guint8 *data)
+{
+  guint64 bits;
+
+  memcpy (&bits, data, sizeof bits);
+  return GUINT64_FROM_LE (bits);
+}
+
+static float
+float_from_bits (guint32 bits)
+{
+  float value;
+
+  memcpy (&value, &bits, sizeof value);
+  return value;
+}
+
+static double
+double_from_bits (guint64 bits)
+{
+  double value;
+
+  memcpy (&value, &bits, sizeof value);
+  return value;
+}
+
+static guint64
+bits_from_double (double value)
+{
+  guint64 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  return bits;
+}
+
+/* IEEE 754 binary16: 1 sign, 5 exponent (bias 15), 10 fraction bits. */
+static double
+double_from_half (guint16 half)
+{
+  guint64 sign = (guint64) (half >> 15) << 63;
+  guint64 fraction = half & 0x3ff;
+  guint64 exponent = half >> 10 & 0x1f;
+
+  if (exponent == 0x1f)
+    return double_from_bits (sign | (guint64) 0x7ff << 52 | fraction << 42);
+  if (exponent == 0)
+    {
+      double value = (double) fraction * 0x1p-24;
+
+      return sign != 0 ? -value : value;
+    }
+
+  return double_from_bits (sign | (exponent + 1023 - 15) << 52 | fraction << 42);
+}
+
+/* Rounds to the nearest value, ties to even, of a format with @exponent_bits and @fraction_bits; the bits of
+ * that format. Subnormals and overflow to infinity are the format's; a NaN stays one. */
+static guint32
+round_to_format (double value, guint exponent_bits, guint fraction_bits)
+{
+  guint64 bits = bits_from_double (value);
+  guint32 sign = (guint32) (bits >> 63) << (exponent_bits + fraction_bits);
+  guint32 infinity = ((1u << exponent_bits) - 1) << fraction_bits;
+  int bias = (1 << (exponent_bits - 1)) - 1;
+  int exponent = (int) (bits >> 52 & 0x7ff) - 1023;
+  guint64 significand = bits & G_GUINT64_CONSTANT (0xfffffffffffff);
+  guint64 kept;
+  guint64 rest;
+  guint shift;
+
+  if (exponent == 1024)
+    return sign | infinity | (significand != 0 ? 1u << (fraction_bits - 1) : 0);
+  if (exponent > bias)
+    return sign | infinity;
+  if (exponent < -bias - (int) fraction_bits)
+    return sign; /* below half of the least subnormal, or a zero; a subnormal double is far below it */
+
+  significand |= G_GUINT64_CONSTANT (1) << 52;
+  shift = 52 - fraction_bits + (exponent < 1 - bias ? (guint) (1 - bias - exponent) : 0);
+  kept = significand >> shift;
+  rest = significand - (kept << shift);
+  if (rest > G_GUINT64_CONSTANT (1) << (shift - 1) ||
+      (rest == G_GUINT64_CONSTANT (1) << (shift - 1) && (kept & 1) != 0))
+    kept++;
+
+  /* A carry out of the fraction raises the exponent, up to infinity, as the encoding means it to. */
+  if (exponent >= 1 - bias)
+    kept += (guint64) (exponent + bias - 1) << fraction_bits;
+
+  return sign | (guint32) kept;
+}
+
+double
+apr_dtype_read_double (AprDType dtype, const guint8 *data, gsize index)
+{
+  switch (dtype)
+    {
+    case APR_DTYPE_BOOL:
+    case APR_DTYPE_U8:
+      return data[index];
+    case APR_DTYPE_I8:
+      return (gint8) data[index];
+    case APR_DTYPE_U16:
+      return load16 (data + 2 * index);
+    case APR_DTYPE_I16:
+      return (gint16) load16 (data + 2 * index);
+    case APR_DTYPE_U32:
+      return load32 (data + 4 * index);
+    case APR_DTYPE_I32:
+      return (gint32) load32 (data + 4 * index);
+    case APR_DTYPE_U64:
+      return (double) load64 (data + 8 * index);
+    case APR_DTYPE_I64:
+      return (double) (gint64) load64 (data + 8 * index);
+    case APR_DTYPE_F16:
+      return double_from_half (load16 (data + 2 * index));
+    case APR_DTYPE_BF16:
+      return (double) float_from_bits ((guint32) load16 (data + 2 * index) << 16);
+    case APR_DTYPE_F32:
+      return (double) float_from_bits (load32 (data + 4 * index));
+    case APR_DTYPE_F64:
+      return double_from_bits (load64 (data + 8 * index));
+
+    case APR_DTYPE_NONE:
+    case APR_DTYPE_F4:
+    case APR_DTYPE_F6_E2M3:
+    case APR_DTYPE_F6_E3M2:
+    case APR_DTYPE_F8_E5M2:
+    case APR_DTYPE_F8_E4M3:
+    case APR_DTYPE_F8_E8M0:
+    case APR_DTYPE_F8_E4M3FNUZ:
+    case APR_DTYPE_F8_E5M2FNUZ:
+    case APR_DTYPE_C64:
+    default:
+      g_return_val_if_reached (0);
+    }
+}
+
+/* A double that rounds to every narrower format as the 64-bit integer would: what does not fit in 53 bits is
+ * kept as one sticky bit. */
+static double
+sticky_from_integer (guint64 magnitude)
+{
+  if (magnitude >> 53 != 0)
+    magnitude = (magnitude & ~G_GUINT64_CONSTANT (0xfff)) | ((magnitude & 0xfff) != 0 ? 0x800 : 0);
+
+  return (double) magnitude;
+}
+
+/* One element, ready to be rounded once to a format of at most 24 bits of precision. */
+static double
+read_for_rounding (AprDType dtype, const guint8 *data, gsize index)
+{
+  guint64 bits;
+
+  if (dtype == APR_DTYPE_U64)
+    return sticky_from_integer (load64 (data + 8 * index));
+  if (dtype == APR_DTYPE_I64)
+    {
+      bits = load64 (data + 8 * index);
+      return bits >> 63 != 0 ? -sticky_from_integer (0 - bits) : sticky_from_integer (bits);
+    }
+
+  return apr_dtype_read_double (dtype, data, index);
+}
+
+/**
+ * apr_tensor_cast:
+ * @self: a tensor of a float, integer or BOOL dtype
+ * @dtype: F16, BF16, F32 or F64
+ * @error: return location for an error
+ *
+ * Converts the elements, each rounded once to the nearest value of @dtype, ties to even.
+ *
+ * What is too large for @dtype becomes an infinity, as IEEE 754 has it. A tensor that has the dtype already
+ * is returned as it is.
+ *
+ * Returns: (transfer full): the tensor with @dtype; `NULL` with %APR_ERROR_DTYPE where one of the two dtypes
+ * is not among those above
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_tensor_cast (AprTensor *self, AprDType dtype, GError **error)
+{
+  AprDType from;
+  const gsize *shape;
+  const guint8 *in;
+  guint8 *out;
+  gsize n_dims;
+  gsize n_elements;
+  gsize size;
+  gsize i;
+
+  g_return_val_if_fail (self != NULL, NULL);
+
+  from = apr_tensor_get_dtype (self);
+  if (from == dtype)
+    return apr_tensor_ref (self);
+
+  if (!apr_dtype_is_numeric (from) ||
+      (dtype != APR_DTYPE_F16 && dtype != APR_DTYPE_BF16 && dtype != APR_DTYPE_F32 && dtype != APR_DTYPE_F64))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_DTYPE, "A tensor of dtype %s cannot be cast to %s",
+                   apr_dtype_to_string (from),
+                   (guint) dtype <= APR_DTYPE_U64 ? apr_dtype_to_string (dtype) : "an unknown dtype");
+      return NULL;
+    }
+
+  shape = apr_tensor_get_shape (self, &n_dims);
+  if (!apr_dtype_count_bytes (dtype, shape, n_dims, &n_elements, &size, error))
+    return NULL;
+
+  in = g_bytes_get_data (apr_tensor_get_bytes (self), NULL);
+  out = g_malloc (size);
+  for (i = 0; i < n_elements; i++)
+    {
+      if (dtype == APR_DTYPE_F64)
+        {
+          guint64 bits = bits_from_double (apr_dtype_read_double (from, in, i));
+
+          memcpy (out + 8 * i, &bits, sizeof bits);
+        }
+      else if (dtype == APR_DTYPE_F32)
+        {
+          guint32 bits = round_to_format (read_for_rounding (from, in, i), 8, 23);
+
+          memcpy (out + 4 * i, &bits, sizeof bits);
+        }
+      else
+        {
+          guint32 wide = dtype == APR_DTYPE_F16 ? round_to_format (read_for_rounding (from, in, i), 5, 10)
+                                                : round_to_format (read_for_rounding (from, in, i), 8, 7);
+          guint16 bits = (guint16) wide;
+
+          memcpy (out + 2 * i, &bits, sizeof bits);
+        }
+    }
+
+  return apr_tensor_new_take (dtype, shape, n_dims, out, size);
+}
