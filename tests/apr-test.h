@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <aprender/aprender.h>
+#include <string.h>
+
+/* What several test programs need. */
+
+static inline AprTensor *
+matrix_new (gsize n_rows, gsize n_columns, const double *values)
+{
+  const gsize shape[] = { n_rows, n_columns };
+  GError *error = NULL;
+  AprTensor *tensor = apr_tensor_new_from_doubles (values, n_rows * n_columns, shape, 2, &error);
+
+  g_assert_no_error (error);
+
+  return tensor;
+}
+
+static inline AprTensor *
+vector_new (gsize n, const double *values)
+{
+  GError *error = NULL;
+  AprTensor *tensor = apr_tensor_new_from_doubles (values, n, &n, 1, &error);
+
+  g_assert_no_error (error);
+
+  return tensor;
+}
+
+static inline AprTensor *
+float_matrix_new (gsize n_rows, gsize n_columns, const float *values)
+{
+  const gsize shape[] = { n_rows, n_columns };
+  GError *error = NULL;
+  AprTensor *tensor = apr_tensor_new_from_floats (values, n_rows * n_columns, shape, 2, &error);
+
+  g_assert_no_error (error);
+
+  return tensor;
+}
+
+static inline AprTensor *
+float_vector_new (gsize n, const float *values)
+{
+  GError *error = NULL;
+  AprTensor *tensor = apr_tensor_new_from_floats (values, n, &n, 1, &error);
+
+  g_assert_no_error (error);
+
+  return tensor;
+}
+
+static inline double
+element (AprTensor *tensor, gsize index)
+{
+  GError *error = NULL;
+  double value = apr_tensor_get_double (tensor, index, &error);
+
+  g_assert_no_error (error);
+
+  return value;
+}
+
+/* Not just close: the same bits. */
+static inline void
+assert_same_double (double actual, double expected)
+{
+  if (memcmp (&actual, &expected, sizeof actual) != 0)
+    g_error ("%a (%.17g) is not %a (%.17g)", actual, actual, expected, expected);
+}
+
+#define assert_message_has(error, text)                   \
+ G_STMT_START                                             \
+ {                                                        \
+  if (strstr ((error)->message, (text)) == NULL)          \
+   g_error ("“%s” lacks “%s”", (error)->message, (text)); \
+ }                                                        \
+ G_STMT_END
+
+static inline char *
+data_path (const char *name)
+{
+  return g_test_build_filename (G_TEST_DIST, "data", name, NULL);
+}
