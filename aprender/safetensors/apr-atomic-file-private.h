@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/*
+ * AprAtomicFile:
+ *
+ * A file that takes the place of another, or of none, all at once: whoever opens the path finds the old file whole
+ * or the new one whole, also after a crash or a power cut.
+ *
+ * Open, write as often as need be, commit, free. To free without a commit is to give up: the old file stays, and
+ * nothing is left behind. Errors are %G_IO_ERROR and begin with the path.
+ */
+typedef struct _AprAtomicFile AprAtomicFile;
+
+AprAtomicFile *apr_atomic_file_open (const char *path, GError **error);
+
+gboolean apr_atomic_file_write (AprAtomicFile *self,
+                                const GOutputVector *vectors,
+                                gsize n_vectors,
+                                GCancellable *cancellable,
+                                GError **error);
+
+gboolean apr_atomic_file_commit (AprAtomicFile *self, GError **error);
+
+void apr_atomic_file_free (AprAtomicFile *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprAtomicFile, apr_atomic_file_free)
+
+G_END_DECLS

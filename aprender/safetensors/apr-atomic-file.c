@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _GNU_SOURCE /* O_PATH */
+
+#include "aprender/safetensors/apr-atomic-file-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* As the kernel. */
+#define MAX_SYMLINKS 40
+
+#define MAX_ATTEMPTS 100
+
+/* A file's name takes 255 bytes at most; the temporary's has ten beside the target's. */
+#define MAX_STEM 240
+
+/* One call writes at most so many pieces and bytes, so that a cancellation is soon seen. */
+#define BATCH_VECTORS 64
+#define BATCH_BYTES ((gsize) 16 << 20)
+
+struct _AprAtomicFile
+{
+  char *display;   /* the path that was asked for, for messages */
+  char *name;      /* the file to replace, in the folder */
+  char *temporary; /* the new file, in the same folder; NULL when there is none */
+  int folder_fd;
+  int fd;
+};
+
+static gboolean
+fail (AprAtomicFile *self, const char *what, int saved_errno, GError **error)
+{
+  g_set_error (error, G_IO_ERROR, (int) g_io_error_from_errno (saved_errno), "%s: %s%s", self->display, what,
+               g_strerror (saved_errno));
+  return FALSE;
+}
+
+/*
+ * Follows symbolic links from @path to the file that is to be replaced, which need not be there.
+ * They are followed by hand because a link's own folder is what its target counts from.
+ */
+static char *
+resolve (AprAtomicFile *self, const char *path, GError **error)
+{
+  g_autofree char *current = g_strdup (path);
+  char target[PATH_MAX + 1];
+  guint n_links;
+
+  for (n_links = 0; n_links <= MAX_SYMLINKS; n_links++)
+    {
+      g_autofree char *folder = g_path_get_dirname (current);
+      ssize_t length = readlink (current, target, PATH_MAX);
+      char *next;
+
+      if (length < 0 && (errno == EINVAL || errno == ENOENT))
+        return g_steal_pointer (&current);
+      if (length < 0)
+        {
+          fail (self, "", errno, error);
+          return NULL;
+        }
+      target[length] = '\0';
+      next = g_path_is_absolute (target) ? g_strdup (target) : g_build_filename (folder, target, NULL);
+      g_free (current);
+      current = next;
+    }
+  fail (self, "", ELOOP, error);
+  return NULL;
+}
+
+static gboolean
+open_folder (AprAtomicFile *self, const char *path, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+
+  self->folder_fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  /* A folder may be written to, but not read: then it is merely not flushed. */
+  if (self->folder_fd < 0 && errno == EACCES)
+    self->folder_fd = open (folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  return self->folder_fd >= 0 || fail (self, "", errno, error);
+}
+
+static char *
+make_temporary_name (const char *name)
+{
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  char suffix[7] = "";
+  gsize length = strlen (name);
+  guint i;
+
+  if (length > MAX_STEM)
+    for (length = MAX_STEM; length > 0 && ((guchar) name[length] & 0xc0) == 0x80; length--)
+      ;
+  for (i = 0; i < 6; i++)
+    suffix[i] = letters[g_random_int_range (0, sizeof letters - 1)];
+  return g_strdup_printf (".%.*s.%s", (int) length, name, suffix);
+}
+
+static gboolean
+open_temporary (AprAtomicFile *self, mode_t mode, GError **error)
+{
+  guint i;
+
+  for (i = 0; i < MAX_ATTEMPTS; i++)
+    {
+      g_autofree char *temporary = make_temporary_name (self->name);
+
+      self->fd = openat (self->folder_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      if (self->fd >= 0)
+        {
+          self->temporary = g_steal_pointer (&temporary);
+          return TRUE;
+        }
+      if (errno != EEXIST && errno != EINTR)
+        break;
+    }
+  return fail (self, "", errno, error);
+}
+
+/* Gives the new file the mode of the old, and the owner if that is allowed. */
+static gboolean
+copy_attributes (AprAtomicFile *self, const struct stat *old, GError **error)
+{
+  struct stat status;
+
+  if (fstat (self->fd, &status) < 0)
+    return fail (self, "", errno, error);
+  if ((status.st_uid != old->st_uid || status.st_gid != old->st_gid) &&
+      fchown (self->fd, old->st_uid, old->st_gid) < 0 && fchown (self->fd, (uid_t) -1, old->st_gid) < 0)
+    g_debug ("%s: the new file has another owner: %s", self->display, g_strerror (errno));
+  return fchmod (self->fd, old->st_mode & 0777) == 0 || fail (self, "", errno, error);
+}
+
+static gboolean
+open_all (AprAtomicFile *self, const char *path, GError **error)
+{
+  g_autofree char *target = NULL;
+  gboolean replaces;
+  struct stat old;
+
+  replaces = stat (path, &old) == 0;
+  if (!replaces && (errno != ENOENT || *path == '\0'))
+    return fail (self, "", errno, error);
+  if (replaces ? S_ISDIR (old.st_mode) : g_str_has_suffix (path, G_DIR_SEPARATOR_S))
+    return fail (self, "", EISDIR, error);
+  if (replaces && !S_ISREG (old.st_mode))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE, "%s: Not a regular file", self->display);
+      return FALSE;
+    }
+  target = resolve (self, path, error);
+  if (target == NULL || !open_folder (self, target, error))
+    return FALSE;
+  self->name = g_path_get_basename (target);
+  /* Until it has the old file's mode, nobody else may read the new one. */
+  return open_temporary (self, replaces ? 0600 : 0666, error) &&
+         (!replaces || copy_attributes (self, &old, error));
+}
+
+/*
+ * apr_atomic_file_open:
+ * @path: (type filename): where the file is to be
+ * @error: return location for an error
+ *
+ * Begins a file that is to be at @path once it is committed.
+ *
+ * Where @path is a symbolic link, the file it names is replaced, or made, and the link stays. A file that is replaced
+ * keeps its mode, another gets that which the umask leaves of 0666.
+ *
+ * Fails if @path is a directory or anything else that is not a regular file, or if its folder cannot be written to.
+ *
+ * Returns: (transfer full): the new file, to be freed by apr_atomic_file_free()
+ */
+AprAtomicFile *
+apr_atomic_file_open (const char *path, GError **error)
+{
+  g_autoptr (AprAtomicFile) self = g_new0 (AprAtomicFile, 1);
+
+  self->display = g_filename_display_name (path);
+  self->folder_fd = -1;
+  self->fd = -1;
+  return open_all (self, path, error) ? g_steal_pointer (&self) : NULL;
+}
+
+/*
+ * apr_atomic_file_write:
+ * @self: a file that is not committed yet
+ * @vectors: (array length=n_vectors): pieces to write one after the other
+ * @n_vectors: how many
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for an error
+ *
+ * Appends bytes to the new file.
+ *
+ * Returns: whether all of them were written
+ */
+gboolean
+apr_atomic_file_write (AprAtomicFile *self,
+                       const GOutputVector *vectors,
+                       gsize n_vectors,
+                       GCancellable *cancellable,
+                       GError **error)
+{
+  gsize done = 0; /* of the first vector */
+
+  while (n_vectors > 0)
+    {
+      struct iovec batch[BATCH_VECTORS];
+      gsize size = 0;
+      gsize n_batch, left;
+      gssize written;
+
+      if (g_cancellable_set_error_if_cancelled (cancellable, error))
+        {
+          g_prefix_error (error, "%s: ", self->display);
+          return FALSE;
+        }
+      for (n_batch = 0; n_batch < MIN (n_vectors, BATCH_VECTORS) && size < BATCH_BYTES; n_batch++)
+        {
+          gsize skipped = n_batch == 0 ? done : 0;
+
+          batch[n_batch].iov_base = (gpointer) vectors[n_batch].buffer;
+          if (skipped > 0)
+            batch[n_batch].iov_base = (char *) batch[n_batch].iov_base + skipped;
+          batch[n_batch].iov_len = MIN (vectors[n_batch].size - skipped, BATCH_BYTES - size);
+          size += batch[n_batch].iov_len;
+        }
+      written = writev (self->fd, batch, (int) n_batch);
+      if (written < 0 && errno != EINTR)
+        return fail (self, "", errno, error);
+      if (written == 0 && size > 0)
+        return fail (self, "", ENOSPC, error);
+      for (left = (gsize) MAX (written, 0); n_vectors > 0 && left >= vectors->size - done;
+           n_vectors--, vectors++)
+        {
+          left -= vectors->size - done;
+          done = 0;
+        }
+      done += left;
+    }
+  return TRUE;
+}
+
+static int
+flush (int fd)
+{
+  int result;
+
+  do
+    result = fsync (fd);
+  while (result < 0 && errno == EINTR);
+  return result;
+}
+
+/*
+ * apr_atomic_file_commit:
+ * @self: a file that is not committed yet
+ * @error: return location for an error
+ *
+ * Puts the new file in its place, and returns when it will outlast a power cut.
+ *
+ * The one failure that leaves the new file in place is that of flushing its folder; the message says so.
+ *
+ * Returns: whether it is there and safe
+ */
+gboolean
+apr_atomic_file_commit (AprAtomicFile *self, GError **error)
+{
+  int fd = self->fd;
+
+  if (flush (fd) < 0)
+    return fail (self, "", errno, error);
+  self->fd = -1;
+  if (close (fd) < 0 && errno != EINTR)
+    return fail (self, "", errno, error);
+  if (renameat (self->folder_fd, self->temporary, self->folder_fd, self->name) < 0)
+    return fail (self, "", errno, error);
+  g_clear_pointer (&self->temporary, g_free);
+  /* Not every file system can flush a folder, and some folders cannot be opened for it. */
+  if (flush (self->folder_fd) < 0 && errno != EBADF && errno != EINVAL && errno != ENOTSUP)
+    return fail (self, "written, but the folder could not be flushed: ", errno, error);
+  return TRUE;
+}
+
+/*
+ * apr_atomic_file_free:
+ * @self: (transfer full): a file
+ *
+ * Frees the file, and removes it if it was not committed.
+ */
+void
+apr_atomic_file_free (AprAtomicFile *self)
+{
+  if (self->fd >= 0)
+    close (self->fd);
+  if (self->temporary != NULL)
+    unlinkat (self->folder_fd, self->temporary, 0);
+  if (self->folder_fd >= 0)
+    close (self->folder_fd);
+  g_free (self->temporary);
+  g_free (self->name);
+  g_free (self->display);
+  g_free (self);
+}

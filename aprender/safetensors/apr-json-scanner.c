@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/safetensors/apr-json-scanner-private.h"
+
+#include <string.h>
+
+#define REPEATED(byte) (G_GUINT64_CONSTANT (0x0101010101010101) * (byte))
+#define HIGH_BITS REPEATED (0x80)
+
+/* Longer names are cut in messages. */
+#define MAX_DISPLAYED_CHARS 100
+
+void
+apr_json_cursor_init (AprJsonCursor *self, const char *where, const char *text, gsize length)
+{
+  self->start = length > 0 ? text : "";
+  self->position = self->start;
+  self->end = self->start + length;
+  self->where = where;
+  self->scratch = NULL;
+}
+
+void
+apr_json_cursor_clear (AprJsonCursor *self)
+{
+  if (self->scratch != NULL)
+    g_string_free (self->scratch, TRUE);
+  self->scratch = NULL;
+}
+
+gboolean
+apr_json_cursor_fail (AprJsonCursor *self, AprSafetensorsError code, GError **error, const char *format, ...)
+{
+  g_autofree char *message = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  message = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, APR_SAFETENSORS_ERROR, (int) code, "%s byte %" G_GSIZE_FORMAT ": %s", self->where,
+               (gsize) (self->position - self->start), message);
+  return FALSE;
+}
+
+gboolean
+apr_json_cursor_expected (AprJsonCursor *self, const char *what, GError **error)
+{
+  g_autofree char *found = NULL;
+  gsize left;
+
+  left = (gsize) (self->end - self->position);
+  if (left == 0)
+    return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error, "expected %s, but the text ends",
+                                 what);
+  found = apr_json_display (self->position, (gsize) g_utf8_skip[(guchar) *self->position]);
+  return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error, "expected %s, found “%s”", what,
+                               found);
+}
+
+/*
+ * apr_json_display:
+ * @text: valid UTF-8
+ * @length: its length in bytes
+ *
+ * Makes a string fit for a message: what does not print is written as an escape, and what is enormous is cut.
+ *
+ * Returns: (transfer full): the printable text
+ */
+char *
+apr_json_display (const char *text, gsize length)
+{
+  GString *display = g_string_new (NULL);
+  const char *end = text + length;
+  const char *p;
+  guint n_chars = 0;
+
+  for (p = text; p < end; p = g_utf8_next_char (p))
+    {
+      gunichar c = g_utf8_get_char (p);
+
+      if (n_chars++ == MAX_DISPLAYED_CHARS)
+        {
+          g_string_append_printf (display, "… (%" G_GSIZE_FORMAT " bytes)", length);
+          break;
+        }
+      if (c == 0 || !g_unichar_isprint (c))
+        g_string_append_printf (display, c > 0xffff ? "\\U%08x" : "\\u%04x", c);
+      else
+        g_string_append_unichar (display, c);
+    }
+  return g_string_free (display, FALSE);
+}
+
+/*
+ * apr_json_is_utf8:
+ * @text: some bytes, NUL among them if need be
+ * @length: how many
+ * @bad_byte: (out): where the first invalid sequence begins, set on failure
+ *
+ * Returns: whether all of it is UTF-8
+ */
+gboolean
+apr_json_is_utf8 (const char *text, gsize length, gsize *bad_byte)
+{
+  const char *p = text;
+  const char *end = text + length;
+
+  while (p < end)
+    {
+      guint64 word;
+
+      while (end - p >= 8 && (memcpy (&word, p, 8), (word & HIGH_BITS) == 0))
+        p += 8;
+      while (p < end && ((guchar) *p & 0x80) == 0)
+        p++;
+      while (p < end && ((guchar) *p & 0x80) != 0)
+        {
+          gunichar c = g_utf8_get_char_validated (p, end - p);
+
+          if (c == (gunichar) -1 || c == (gunichar) -2)
+            {
+              *bad_byte = (gsize) (p - text);
+              return FALSE;
+            }
+          p = g_utf8_next_char (p);
+        }
+    }
+  return TRUE;
+}
+
+/* Where a string's plain part ends: at a quote, a backslash, a control character or the end of the text. */
+static const char *
+skip_plain (const char *p, const char *end)
+{
+  while (end - p >= 8)
+    {
+      guint64 word, quote, backslash, found;
+
+      memcpy (&word, p, 8);
+      quote = word ^ REPEATED ('"');
+      backslash = word ^ REPEATED ('\\');
+      found = ((quote - REPEATED (1)) & ~quote) | ((backslash - REPEATED (1)) & ~backslash) |
+              ((word - REPEATED (0x20)) & ~word);
+      if ((found & HIGH_BITS) != 0)
+        break;
+      p += 8;
+    }
+  while (p < end && *p != '"' && *p != '\\' && (guchar) *p >= 0x20)
+    p++;
+  return p;
+}
+
+/* Reads the four digits after \u, where the cursor stands, or returns -1. */
+static int
+scan_hex (AprJsonCursor *self)
+{
+  int value = 0;
+  int i;
+
+  if (self->end - self->position < 4)
+    return -1;
+  for (i = 0; i < 4; i++)
+    {
+      int digit = g_ascii_xdigit_value (self->position[i]);
+
+      if (digit < 0)
+        return -1;
+      value = value * 16 + digit;
+    }
+  self->position += 4;
+  return value;
+}
+
+/* Decodes \uXXXX, or a pair of them, with the cursor behind the first u. */
+static gboolean
+scan_unicode_escape (AprJsonCursor *self, gunichar *c, GError **error)
+{
+  int first, second;
+
+  first = scan_hex (self);
+  if (first < 0)
+    return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error,
+                                 "\\u needs four hexadecimal digits");
+  *c = (gunichar) first;
+  if (first < 0xd800 || first > 0xdfff)
+    return TRUE;
+  if (first < 0xdc00 && self->end - self->position >= 2 && self->position[0] == '\\' &&
+      self->position[1] == 'u')
+    {
+      self->position += 2;
+      second = scan_hex (self);
+      if (second >= 0xdc00 && second <= 0xdfff)
+        {
+          *c = 0x10000 + (((gunichar) first - 0xd800) << 10) + ((gunichar) second - 0xdc00);
+          return TRUE;
+        }
+    }
+  return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error,
+                               "\\u%04x is half of a surrogate pair", (guint) first);
+}
+
+/* Decodes one escape, with the cursor on its backslash. */
+static gboolean
+scan_escape (AprJsonCursor *self, gunichar *c, GError **error)
+{
+  static const char escapes[] = "\"\\/bfnrt";
+  static const char meanings[] = "\"\\/\b\f\n\r\t";
+  const char *escape;
+
+  if (self->end - self->position < 2)
+    {
+      self->position = self->end;
+      return apr_json_cursor_expected (self, "an escape", error);
+    }
+  if (self->position[1] == 'u')
+    {
+      self->position += 2;
+      return scan_unicode_escape (self, c, error);
+    }
+  escape = self->position[1] == '\0' ? NULL : strchr (escapes, self->position[1]);
+  if (escape == NULL)
+    return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error, "JSON has no such escape");
+  self->position += 2;
+  *c = (gunichar) meanings[escape - escapes];
+  return TRUE;
+}
+
+/* Goes to the quote that ends the string, from anywhere within it, and appends what it means to @unescaped, if any. */
+static gboolean
+scan_string_tail (AprJsonCursor *self, GString *unescaped, GError **error)
+{
+  for (;;)
+    {
+      const char *plain = self->position;
+      gunichar c = 0;
+
+      self->position = skip_plain (plain, self->end);
+      if (unescaped != NULL)
+        g_string_append_len (unescaped, plain, self->position - plain);
+      if (self->position == self->end)
+        return apr_json_cursor_expected (self, "a closing quote", error);
+      if (*self->position == '"')
+        return TRUE;
+      if (*self->position != '\\')
+        return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error,
+                                     "control character 0x%02x in a string",
+                                     (guint) (guchar) *self->position);
+      if (!scan_escape (self, &c, error))
+        return FALSE;
+      if (unescaped != NULL)
+        g_string_append_unichar (unescaped, c);
+    }
+}
+
+/* Passes an opening quote; not inline with apr_json_cursor_expected(), so that the good way is short. */
+static gboolean
+take_quote (AprJsonCursor *self, GError **error)
+{
+  return apr_json_cursor_take (self, '"') || apr_json_cursor_expected (self, "a string", error);
+}
+
+gboolean
+apr_json_cursor_scan_string (AprJsonCursor *self, AprJsonString *string, GError **error)
+{
+  const char *text;
+
+  if (!take_quote (self, error))
+    return FALSE;
+  text = self->position;
+  self->position = skip_plain (text, self->end);
+  if (self->position < self->end && *self->position == '"')
+    {
+      string->text = text;
+      string->length = (gsize) (self->position - text);
+      string->escaped = FALSE;
+    }
+  else
+    {
+      if (self->scratch == NULL)
+        self->scratch = g_string_new (NULL);
+      g_string_truncate (self->scratch, 0);
+      g_string_append_len (self->scratch, text, self->position - text);
+      if (!scan_string_tail (self, self->scratch, error))
+        return FALSE;
+      string->text = self->scratch->str;
+      string->length = self->scratch->len;
+      string->escaped = TRUE;
+    }
+  self->position++;
+  return TRUE;
+}
+
+static gboolean
+skip_string (AprJsonCursor *self, GError **error)
+{
+  if (!take_quote (self, error) || !scan_string_tail (self, NULL, error))
+    return FALSE;
+  self->position++;
+  return TRUE;
+}
+
+/*
+ * Whether significand * 10^exponent is beyond a double. Only at the edge does it take a multiplication, which is
+ * the one that serde_json does there.
+ */
+static gboolean
+is_out_of_range (guint64 significand, gint64 exponent)
+{
+  char power[G_ASCII_DTOSTR_BUF_SIZE];
+  gint64 magnitude = exponent;
+  guint64 rest;
+
+  if (significand == 0)
+    return FALSE;
+  for (rest = significand / 10; rest > 0; rest /= 10)
+    magnitude++;
+  if (magnitude != 308)
+    return magnitude > 308;
+  g_snprintf (power, sizeof power, "1e%d", (int) exponent);
+  return (double) significand * g_ascii_strtod (power, NULL) > G_MAXDOUBLE;
+}
+
+static gboolean
+at_digit (const AprJsonCursor *self)
+{
+  return self->position < self->end && g_ascii_isdigit (*self->position);
+}
+
+static gboolean
+at_either (const AprJsonCursor *self, char one, char other)
+{
+  return self->position < self->end && (*self->position == one || *self->position == other);
+}
+
+/* Passes digits and adds them to the number: those that 64 bits do not hold only count for the exponent. */
+static void
+skip_digits (AprJsonCursor *self, gboolean is_fraction, guint64 *significand, gint64 *exponent)
+{
+  gboolean is_full = FALSE;
+
+  for (; at_digit (self); self->position++)
+    {
+      guint digit = (guint) (*self->position - '0');
+
+      is_full = is_full || *significand > (G_MAXUINT64 - digit) / 10;
+      if (!is_full)
+        *significand = *significand * 10 + digit;
+      *exponent += is_full ? !is_fraction : -is_fraction;
+    }
+}
+
+static gboolean
+skip_number (AprJsonCursor *self, GError **error)
+{
+  const char *start = self->position;
+  guint64 significand = 0;
+  gint64 exponent = 0;
+
+  if (*self->position == '-')
+    self->position++;
+  if (!at_digit (self))
+    return apr_json_cursor_expected (self, "a digit", error);
+  if (*self->position == '0')
+    self->position++;
+  else
+    skip_digits (self, FALSE, &significand, &exponent);
+  if (at_digit (self))
+    return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error, "a number with a leading zero");
+  if (at_either (self, '.', '.'))
+    {
+      self->position++;
+      if (!at_digit (self))
+        return apr_json_cursor_expected (self, "a digit", error);
+      skip_digits (self, TRUE, &significand, &exponent);
+    }
+  if (at_either (self, 'e', 'E'))
+    {
+      gboolean is_negative;
+      gint64 written = 0;
+
+      self->position++;
+      is_negative = at_either (self, '-', '-');
+      if (at_either (self, '-', '+'))
+        self->position++;
+      if (!at_digit (self))
+        return apr_json_cursor_expected (self, "a digit", error);
+      for (; at_digit (self); self->position++)
+        if (written < G_GINT64_CONSTANT (1000000000000000))
+          written = written * 10 + (*self->position - '0');
+      exponent += is_negative ? -written : written;
+    }
+  if (is_out_of_range (significand, exponent))
+    {
+      self->position = start;
+      return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error,
+                                   "a number beyond a double's range");
+    }
+  return TRUE;
+}
+
+static gboolean
+skip_word (AprJsonCursor *self, const char *word, GError **error)
+{
+  gsize length = strlen (word);
+
+  if ((gsize) (self->end - self->position) < length || memcmp (self->position, word, length) != 0)
+    return apr_json_cursor_expected (self, "a value", error);
+  self->position += length;
+  return TRUE;
+}
+
+static gboolean
+skip_key (AprJsonCursor *self, GError **error)
+{
+  if (!skip_string (self, error))
+    return FALSE;
+  return apr_json_cursor_take (self, ':') || apr_json_cursor_expected (self, "“:”", error);
+}
+
+static gboolean
+skip_scalar (AprJsonCursor *self, GError **error)
+{
+  char c;
+
+  if (self->position == self->end)
+    return apr_json_cursor_expected (self, "a value", error);
+  c = *self->position;
+  if (c == '"')
+    return skip_string (self, error);
+  if (c == '-' || g_ascii_isdigit (c))
+    return skip_number (self, error);
+  return skip_word (self, c == 't' ? "true" : c == 'f' ? "false" : "null", error);
+}
+
+gboolean
+apr_json_cursor_skip_value (AprJsonCursor *self, guint depth, GError **error)
+{
+  gboolean is_object[APR_JSON_MAX_DEPTH];
+  guint outside = depth;
+
+  for (;;)
+    {
+      gboolean opens;
+
+      apr_json_cursor_skip_space (self);
+      opens = at_either (self, '[', '{');
+      if (opens && depth >= APR_JSON_MAX_DEPTH)
+        return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_DEPTH, error,
+                                     "nested deeper than the %d levels that are allowed", APR_JSON_MAX_DEPTH);
+      if (opens)
+        {
+          is_object[depth] = *self->position++ == '{';
+          if (!apr_json_cursor_take (self, is_object[depth] ? '}' : ']'))
+            {
+              if (is_object[depth++] && !skip_key (self, error))
+                return FALSE;
+              continue;
+            }
+        }
+      else if (!skip_scalar (self, error))
+        return FALSE;
+
+      /* A value has ended, and with it perhaps what holds it. */
+      while (depth > outside && apr_json_cursor_take (self, is_object[depth - 1] ? '}' : ']'))
+        depth--;
+      if (depth == outside)
+        return TRUE;
+      if (!apr_json_cursor_take (self, ','))
+        return apr_json_cursor_expected (self, is_object[depth - 1] ? "“,” or “}”" : "“,” or “]”", error);
+      if (is_object[depth - 1] && !skip_key (self, error))
+        return FALSE;
+    }
+}
+
+const char *
+apr_json_cursor_describe (const AprJsonCursor *self)
+{
+  switch (self->position < self->end ? *self->position : '\0')
+    {
+    case '"':
+      return "a string";
+    case '[':
+      return "an array";
+    case '{':
+      return "an object";
+    case 't':
+    case 'f':
+      return "a truth value";
+    case 'n':
+      return "null";
+    default:
+      return "a number";
+    }
+}
+
+static gboolean
+scan_string_elements (AprJsonCursor *self, GPtrArray *elements, GError **error)
+{
+  if (!apr_json_cursor_take (self, '['))
+    return apr_json_cursor_expected (self, "an array of strings", error);
+  if (apr_json_cursor_take (self, ']'))
+    return TRUE;
+  do
+    {
+      AprJsonString string;
+
+      if (!apr_json_cursor_scan_string (self, &string, error))
+        return FALSE;
+      if (string.escaped && memchr (string.text, '\0', string.length) != NULL)
+        return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_NAME, error, "a string with a NUL");
+      g_ptr_array_add (elements, g_strndup (string.text, string.length));
+    }
+  while (apr_json_cursor_take (self, ','));
+  return apr_json_cursor_take (self, ']') || apr_json_cursor_expected (self, "“,” or “]”", error);
+}
+
+/*
+ * apr_json_scan_string_array:
+ * @text: (array length=length): a JSON text, which nobody has checked
+ * @length: its length in bytes
+ * @error: return location for an error
+ *
+ * Reads an array of strings, such as the names of a model's features.
+ *
+ * Fails with %APR_SAFETENSORS_ERROR_ENCODING if the text is not UTF-8, with %APR_SAFETENSORS_ERROR_NAME if a string
+ * holds a NUL, and with %APR_SAFETENSORS_ERROR_SYNTAX if the text is anything else than one array of strings.
+ *
+ * Returns: (transfer full) (array zero-terminated=1): the strings, unescaped
+ */
+char **
+apr_json_scan_string_array (const char *text, gsize length, GError **error)
+{
+  g_autoptr (GPtrArray) elements = g_ptr_array_new_with_free_func (g_free);
+  AprJsonCursor cursor;
+  gsize bad_byte;
+  gboolean succeeded;
+
+  apr_json_cursor_init (&cursor, "JSON", text, length);
+  if (!apr_json_is_utf8 (cursor.start, length, &bad_byte))
+    {
+      cursor.position += bad_byte;
+      apr_json_cursor_fail (&cursor, APR_SAFETENSORS_ERROR_ENCODING, error, "not UTF-8");
+      return NULL;
+    }
+  succeeded = scan_string_elements (&cursor, elements, error);
+  if (succeeded)
+    {
+      apr_json_cursor_skip_space (&cursor);
+      succeeded = cursor.position == cursor.end || apr_json_cursor_expected (&cursor, "the end", error);
+    }
+  apr_json_cursor_clear (&cursor);
+  if (!succeeded)
+    return NULL;
+  g_ptr_array_add (elements, NULL);
+  return (char **) g_ptr_array_steal (elements, NULL);
+}

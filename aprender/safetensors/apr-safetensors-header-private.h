@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/safetensors/apr-safetensors-error.h"
+#include "aprender/tensor/apr-dtype.h"
+
+G_BEGIN_DECLS
+
+/* The header's own length, a little-endian number at the file's start. */
+#define APR_SAFETENSORS_PREFIX_SIZE 8
+
+/* The longest header that the reference reads or writes. */
+#define APR_SAFETENSORS_MAX_HEADER_SIZE 100000000
+
+#define APR_SAFETENSORS_METADATA_NAME "__metadata__"
+
+/*
+ * AprSafetensorsEntry:
+ * @begin: where the tensor's bytes begin, from the start of the data
+ * @end: where they end
+ * @name: where the name is in the header's pool of names
+ * @shape: where the shape is in the header's pool of dimensions
+ * @n_dims: how many dimensions there are
+ * @dtype: the type of the elements
+ *
+ * A tensor, as a valid header tells of it.
+ */
+typedef struct
+{
+  guint64 begin;
+  guint64 end;
+  guint32 name;
+  guint32 shape;
+  guint32 n_dims;
+  AprDType dtype;
+} AprSafetensorsEntry;
+
+typedef struct
+{
+  guint32 hash;
+  guint32 entry_and_one;
+} AprSafetensorsSlot;
+
+/*
+ * AprSafetensorsHeader:
+ * @entries: the tensors, in the order of the JSON text
+ * @names: their names one after the other, each with a NUL at its end
+ * @dims: their shapes one after the other
+ * @slots: a table to find a name's entry, with open addressing and at most half full
+ * @n_slots: its size, a power of two, or 0 while there is none
+ * @metadata: (nullable): the strings of `__metadata__`, or %NULL if it is absent or null
+ * @data_start: where the data begin in the file
+ *
+ * A header that has been read and found valid. It keeps nothing of the bytes that it was read from.
+ */
+typedef struct
+{
+  AprSafetensorsEntry *entries;
+  char *names;
+  gsize *dims;
+  AprSafetensorsSlot *slots;
+  gsize n_entries, max_entries;
+  gsize n_names, max_names;
+  gsize n_dims, max_dims;
+  gsize n_slots;
+  GHashTable *metadata;
+  gsize data_start;
+} AprSafetensorsHeader;
+
+AprSafetensorsHeader *apr_safetensors_header_new (void);
+
+/*
+ * apr_safetensors_header_parse:
+ * @bytes: a whole file's bytes
+ * @size: how many
+ * @max_header_size: the longest header to accept; more than 2^32 - 1 counts as that
+ * @error: return location for an error
+ *
+ * Reads the header and checks everything in it, also against the size of the file.
+ */
+AprSafetensorsHeader *
+apr_safetensors_header_parse (gconstpointer bytes, gsize size, guint64 max_header_size, GError **error);
+
+void apr_safetensors_header_free (AprSafetensorsHeader *self);
+
+const AprSafetensorsEntry *apr_safetensors_header_find (const AprSafetensorsHeader *self, const char *name);
+
+static inline const char *
+apr_safetensors_header_get_name (const AprSafetensorsHeader *self, const AprSafetensorsEntry *entry)
+{
+  return self->names + entry->name;
+}
+
+/* Never NULL, not even for a scalar. */
+static inline const gsize *
+apr_safetensors_header_get_shape (const AprSafetensorsHeader *self, const AprSafetensorsEntry *entry)
+{
+  static const gsize no_dims[1] = { 0 };
+
+  return entry->n_dims > 0 ? self->dims + entry->shape : no_dims;
+}
+
+/* A string's hash with this process's secret key, for a GHashTable whose keys come from a file. */
+guint apr_safetensors_name_hash (gconstpointer name);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprSafetensorsHeader, apr_safetensors_header_free)
+
+G_END_DECLS

@@ -1,0 +1,714 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/safetensors/apr-safetensors-header-private.h"
+#include "aprender/safetensors/apr-json-scanner-private.h"
+#include "aprender/safetensors/apr-sip-hash-private.h"
+
+/* Longer shapes are cut in messages. */
+#define MAX_DISPLAYED_DIMS 8
+
+/* How many arrays and objects are open around a field of an entry: the header and the entry. */
+#define FIELD_DEPTH 2
+
+typedef struct
+{
+  AprSafetensorsHeader *header;
+  AprJsonCursor cursor;
+  AprDType last_dtype;
+  gboolean has_metadata;
+} Parser;
+
+static gboolean refuse (const AprSafetensorsHeader *header,
+                        const AprSafetensorsEntry *entry,
+                        AprSafetensorsError code,
+                        GError **error,
+                        const char *format,
+                        ...) G_GNUC_PRINTF (5, 6);
+
+/* Sets an error that begins with the tensor's name; always returns FALSE. */
+static gboolean
+refuse (const AprSafetensorsHeader *header,
+        const AprSafetensorsEntry *entry,
+        AprSafetensorsError code,
+        GError **error,
+        const char *format,
+        ...)
+{
+  const char *name = apr_safetensors_header_get_name (header, entry);
+  g_autofree char *display = apr_json_display (name, strlen (name));
+  g_autofree char *message = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  message = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, APR_SAFETENSORS_ERROR, (int) code, "tensor “%s”: %s", display, message);
+  return FALSE;
+}
+
+static void
+make_key (guint64 key[2])
+{
+  GRand *source = g_rand_new ();
+  guint i;
+
+  for (i = 0; i < 2; i++)
+    key[i] = (guint64) g_rand_int (source) << 32 | g_rand_int (source);
+  g_rand_free (source);
+}
+
+static guint32
+hash_name (const char *name, gsize length)
+{
+  static gsize is_made = 0;
+  static guint64 key[2];
+
+  if (g_once_init_enter (&is_made))
+    {
+      make_key (key);
+      g_once_init_leave (&is_made, 1);
+    }
+  return (guint32) apr_sip_hash (key, name, length, 1, 3);
+}
+
+guint
+apr_safetensors_name_hash (gconstpointer name)
+{
+  return hash_name (name, strlen (name));
+}
+
+AprSafetensorsHeader *
+apr_safetensors_header_new (void)
+{
+  return g_new0 (AprSafetensorsHeader, 1);
+}
+
+void
+apr_safetensors_header_free (AprSafetensorsHeader *self)
+{
+  g_clear_pointer (&self->metadata, g_hash_table_unref);
+  g_free (self->entries);
+  g_free (self->names);
+  g_free (self->dims);
+  g_free (self->slots);
+  g_free (self);
+}
+
+/* The slot of a name, or the empty one where it would go. */
+static AprSafetensorsSlot *
+find_slot (const AprSafetensorsHeader *self, const char *name, guint32 hash)
+{
+  gsize i;
+
+  for (i = hash & (self->n_slots - 1); self->slots[i].entry_and_one != 0; i = (i + 1) & (self->n_slots - 1))
+    if (self->slots[i].hash == hash &&
+        strcmp (self->names + self->entries[self->slots[i].entry_and_one - 1].name, name) == 0)
+      break;
+  return &self->slots[i];
+}
+
+const AprSafetensorsEntry *
+apr_safetensors_header_find (const AprSafetensorsHeader *self, const char *name)
+{
+  AprSafetensorsSlot *slot;
+
+  if (self->n_slots == 0)
+    return NULL;
+  slot = find_slot (self, name, hash_name (name, strlen (name)));
+  return slot->entry_and_one == 0 ? NULL : &self->entries[slot->entry_and_one - 1];
+}
+
+static void
+grow_slots (AprSafetensorsHeader *self)
+{
+  g_autofree AprSafetensorsSlot *old = self->slots;
+  gsize n_old = self->n_slots;
+  gsize i, j;
+
+  self->n_slots = MAX (16, n_old * 4);
+  self->slots = g_new0 (AprSafetensorsSlot, self->n_slots);
+  for (i = 0; i < n_old; i++)
+    if (old[i].entry_and_one != 0)
+      {
+        for (j = old[i].hash & (self->n_slots - 1); self->slots[j].entry_and_one != 0;
+             j = (j + 1) & (self->n_slots - 1))
+          ;
+        self->slots[j] = old[i];
+      }
+}
+
+static void
+add_name (AprSafetensorsHeader *self, const AprJsonString *name)
+{
+  if (self->max_names - self->n_names <= name->length)
+    {
+      self->max_names = MAX (256, 2 * self->max_names + name->length + 1);
+      self->names = g_realloc (self->names, self->max_names);
+    }
+  memcpy (self->names + self->n_names, name->text, name->length);
+  self->names[self->n_names + name->length] = '\0';
+  self->n_names += name->length + 1;
+}
+
+static void
+add_dim (AprSafetensorsHeader *self, gsize dim)
+{
+  if (self->n_dims == self->max_dims)
+    {
+      self->max_dims = MAX (16, 2 * self->max_dims);
+      self->dims = g_renew (gsize, self->dims, self->max_dims);
+    }
+  self->dims[self->n_dims++] = dim;
+}
+
+static AprSafetensorsEntry *
+add_entry (AprSafetensorsHeader *self)
+{
+  if (self->n_entries == self->max_entries)
+    {
+      self->max_entries = MAX (8, 2 * self->max_entries);
+      self->entries = g_renew (AprSafetensorsEntry, self->entries, self->max_entries);
+    }
+  return &self->entries[self->n_entries];
+}
+
+static gboolean
+has_nul (const AprJsonString *string)
+{
+  return string->escaped && memchr (string->text, '\0', string->length) != NULL;
+}
+
+/* Begins the next entry, which counts only when the caller has filled it. */
+static gboolean
+begin_entry (Parser *parser, const AprJsonString *name, GError **error)
+{
+  AprSafetensorsHeader *header = parser->header;
+  AprSafetensorsEntry *entry = add_entry (header);
+  AprSafetensorsSlot *slot;
+  guint32 hash;
+
+  if (has_nul (name))
+    {
+      g_autofree char *display = apr_json_display (name->text, name->length);
+
+      return apr_json_cursor_fail (&parser->cursor, APR_SAFETENSORS_ERROR_NAME, error,
+                                   "a tensor's name with a NUL: “%s”", display);
+    }
+  entry->name = (guint32) header->n_names;
+  add_name (header, name);
+  if (2 * header->n_entries >= header->n_slots)
+    grow_slots (header);
+  hash = hash_name (header->names + entry->name, name->length);
+  slot = find_slot (header, header->names + entry->name, hash);
+  if (slot->entry_and_one != 0)
+    return refuse (header, entry, APR_SAFETENSORS_ERROR_DUPLICATE, error,
+                   "there are two of this name, the second before byte %" G_GSIZE_FORMAT " of the header",
+                   (gsize) (parser->cursor.position - parser->cursor.start));
+  slot->hash = hash;
+  slot->entry_and_one = (guint32) header->n_entries + 1;
+  return TRUE;
+}
+
+/* Refuses a value of the wrong type, once it is known to be a value at all. */
+static gboolean
+refuse_type (
+  Parser *parser, const AprSafetensorsEntry *entry, const char *subject, const char *wanted, GError **error)
+{
+  g_autofree char *token = NULL;
+  const char *start, *kind;
+
+  apr_json_cursor_skip_space (&parser->cursor);
+  start = parser->cursor.position;
+  kind = apr_json_cursor_describe (&parser->cursor);
+  if (!apr_json_cursor_skip_value (&parser->cursor, FIELD_DEPTH, error))
+    return FALSE;
+  if (g_str_equal (kind, "a number"))
+    kind = token = apr_json_display (start, (gsize) (parser->cursor.position - start));
+  return refuse (parser->header, entry, APR_SAFETENSORS_ERROR_FIELD, error, "%s %s, not %s", subject, kind,
+                 wanted);
+}
+
+/* Says why there is no number of 64 bits. */
+static gboolean
+refuse_number (Parser *parser, const AprSafetensorsEntry *entry, const char *field, GError **error)
+{
+  g_autofree char *subject = NULL;
+  const char *start, *p;
+
+  apr_json_cursor_skip_space (&parser->cursor);
+  start = parser->cursor.position;
+  for (p = start; p < parser->cursor.end && g_ascii_isdigit (*p); p++)
+    ;
+  if (p > start && *start != '0' && (p == parser->cursor.end || strchr (".eE", *p) == NULL))
+    {
+      g_autofree char *token = apr_json_display (start, (gsize) (p - start));
+
+      return refuse (parser->header, entry, APR_SAFETENSORS_ERROR_OVERFLOW, error,
+                     "%s holds %s, which takes more than 64 bits", field, token);
+    }
+  subject = g_strdup_printf ("%s holds", field);
+  return refuse_type (parser, entry, subject, "a whole number from 0 to 18446744073709551615", error);
+}
+
+static gboolean
+is_dtype (AprDType dtype, const AprJsonString *string)
+{
+  const char *name = apr_dtype_to_string (dtype);
+
+  return strlen (name) == string->length && memcmp (name, string->text, string->length) == 0;
+}
+
+static gboolean
+parse_dtype (Parser *parser, AprSafetensorsEntry *entry, GError **error)
+{
+  g_autofree char *display = NULL;
+  AprJsonString string;
+  guint i;
+
+  if (!apr_json_cursor_take (&parser->cursor, '"'))
+    return refuse_type (parser, entry, "dtype is", "a string", error);
+  parser->cursor.position--;
+  if (!apr_json_cursor_scan_string (&parser->cursor, &string, error))
+    return FALSE;
+  /* Most tensors have the dtype of the one before. */
+  entry->dtype = parser->last_dtype;
+  if (is_dtype (entry->dtype, &string))
+    return TRUE;
+  for (i = APR_DTYPE_BOOL; i <= APR_DTYPE_U64; i++)
+    if (is_dtype ((AprDType) i, &string))
+      {
+        entry->dtype = parser->last_dtype = (AprDType) i;
+        return TRUE;
+      }
+  display = apr_json_display (string.text, string.length);
+  return refuse (parser->header, entry, APR_SAFETENSORS_ERROR_DTYPE, error, "unknown dtype “%s”", display);
+}
+
+/* Reads an array of numbers: the shape's, or else into @offsets the first two. */
+static gboolean
+parse_numbers (Parser *parser,
+               const AprSafetensorsEntry *entry,
+               const char *field,
+               guint64 *offsets,
+               gsize *n_numbers,
+               GError **error)
+{
+  *n_numbers = 0;
+  if (!apr_json_cursor_take (&parser->cursor, '['))
+    return refuse_type (parser, entry, offsets == NULL ? "shape is" : "data_offsets is", "an array", error);
+  if (apr_json_cursor_take (&parser->cursor, ']'))
+    return TRUE;
+  do
+    {
+      guint64 number;
+
+      if (!apr_json_cursor_scan_u64 (&parser->cursor, &number))
+        return refuse_number (parser, entry, field, error);
+      if (offsets == NULL && (gsize) number != number)
+        return refuse (parser->header, entry, APR_SAFETENSORS_ERROR_OVERFLOW, error,
+                       "%s holds %" G_GUINT64_FORMAT ", which is too much for this machine", field, number);
+      if (offsets == NULL)
+        add_dim (parser->header, (gsize) number);
+      else if (*n_numbers < 2)
+        offsets[*n_numbers] = number;
+      ++*n_numbers;
+    }
+  while (apr_json_cursor_take (&parser->cursor, ','));
+  return apr_json_cursor_take (&parser->cursor, ']') ||
+         apr_json_cursor_expected (&parser->cursor, "“,” or “]”", error);
+}
+
+static gboolean
+parse_shape (Parser *parser, AprSafetensorsEntry *entry, GError **error)
+{
+  gsize n_dims;
+
+  entry->shape = (guint32) parser->header->n_dims;
+  if (!parse_numbers (parser, entry, "shape", NULL, &n_dims, error))
+    return FALSE;
+  entry->n_dims = (guint32) n_dims;
+  return TRUE;
+}
+
+static gboolean
+parse_offsets (Parser *parser, AprSafetensorsEntry *entry, GError **error)
+{
+  guint64 offsets[2];
+  gsize n_offsets;
+
+  if (!parse_numbers (parser, entry, "data_offsets", offsets, &n_offsets, error))
+    return FALSE;
+  if (n_offsets != 2)
+    return refuse (parser->header, entry, APR_SAFETENSORS_ERROR_FIELD, error,
+                   "data_offsets holds %" G_GSIZE_FORMAT " numbers, not 2", n_offsets);
+  entry->begin = offsets[0];
+  entry->end = offsets[1];
+  return TRUE;
+}
+
+static const struct
+{
+  const char *name;
+  gsize length;
+  gboolean (*parse) (Parser *parser, AprSafetensorsEntry *entry, GError **error);
+} fields[] = {
+  { "dtype", 5, parse_dtype },
+  { "shape", 5, parse_shape },
+  { "data_offsets", 12, parse_offsets },
+};
+
+static gboolean
+parse_field (Parser *parser, AprSafetensorsEntry *entry, guint *seen, GError **error)
+{
+  AprJsonString key;
+  guint i;
+
+  if (!apr_json_cursor_scan_string (&parser->cursor, &key, error))
+    return FALSE;
+  for (i = 0; i < G_N_ELEMENTS (fields); i++)
+    if (key.length == fields[i].length && memcmp (key.text, fields[i].name, key.length) == 0)
+      break;
+  if (!apr_json_cursor_take (&parser->cursor, ':'))
+    return apr_json_cursor_expected (&parser->cursor, "“:”", error);
+  if (i == G_N_ELEMENTS (fields))
+    return apr_json_cursor_skip_value (&parser->cursor, FIELD_DEPTH, error);
+  if ((*seen & 1u << i) != 0)
+    return refuse (parser->header, entry, APR_SAFETENSORS_ERROR_DUPLICATE, error,
+                   "two fields are called “%s”", fields[i].name);
+  *seen |= 1u << i;
+  return fields[i].parse (parser, entry, error);
+}
+
+static gboolean
+parse_entry (Parser *parser, const AprJsonString *name, GError **error)
+{
+  AprSafetensorsEntry *entry;
+  guint seen = 0;
+  guint i;
+
+  if (!begin_entry (parser, name, error))
+    return FALSE;
+  entry = &parser->header->entries[parser->header->n_entries];
+  if (!apr_json_cursor_take (&parser->cursor, ':'))
+    return apr_json_cursor_expected (&parser->cursor, "“:”", error);
+  if (!apr_json_cursor_take (&parser->cursor, '{'))
+    return refuse_type (parser, entry, "the entry is", "an object", error);
+  if (!apr_json_cursor_take (&parser->cursor, '}'))
+    {
+      do
+        if (!parse_field (parser, entry, &seen, error))
+          return FALSE;
+      while (apr_json_cursor_take (&parser->cursor, ','));
+      if (!apr_json_cursor_take (&parser->cursor, '}'))
+        return apr_json_cursor_expected (&parser->cursor, "“,” or “}”", error);
+    }
+  for (i = 0; i < G_N_ELEMENTS (fields); i++)
+    if ((seen & 1u << i) == 0)
+      return refuse (parser->header, entry, APR_SAFETENSORS_ERROR_FIELD, error, "no field “%s”",
+                     fields[i].name);
+  parser->header->n_entries++;
+  return TRUE;
+}
+
+static gboolean
+parse_metadata_pair (Parser *parser, GError **error)
+{
+  AprJsonCursor *cursor = &parser->cursor;
+  g_autofree char *display = NULL;
+  g_autofree char *key = NULL;
+  AprJsonString string;
+  const char *kind;
+
+  if (!apr_json_cursor_scan_string (cursor, &string, error))
+    return FALSE;
+  display = apr_json_display (string.text, string.length);
+  if (has_nul (&string))
+    return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_NAME, error, "a metadata key with a NUL: “%s”",
+                                 display);
+  key = g_strndup (string.text, string.length);
+  if (g_hash_table_contains (parser->header->metadata, key))
+    return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_DUPLICATE, error, "two metadata keys are “%s”",
+                                 display);
+  if (!apr_json_cursor_take (cursor, ':'))
+    return apr_json_cursor_expected (cursor, "“:”", error);
+  apr_json_cursor_skip_space (cursor);
+  kind = apr_json_cursor_describe (cursor);
+  if (!g_str_equal (kind, "a string"))
+    return apr_json_cursor_skip_value (cursor, FIELD_DEPTH, error) &&
+           apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_METADATA, error,
+                                 "metadata “%s” is %s, not a string", display, kind);
+  if (!apr_json_cursor_scan_string (cursor, &string, error))
+    return FALSE;
+  if (has_nul (&string))
+    return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_METADATA, error, "metadata “%s” holds a NUL",
+                                 display);
+  g_hash_table_insert (parser->header->metadata, g_steal_pointer (&key),
+                       g_strndup (string.text, string.length));
+  return TRUE;
+}
+
+static gboolean
+parse_metadata (Parser *parser, GError **error)
+{
+  AprJsonCursor *cursor = &parser->cursor;
+  const char *kind;
+
+  if (parser->has_metadata)
+    return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_DUPLICATE, error,
+                                 "“__metadata__” is there twice");
+  parser->has_metadata = TRUE;
+  if (!apr_json_cursor_take (cursor, ':'))
+    return apr_json_cursor_expected (cursor, "“:”", error);
+  if (!apr_json_cursor_take (cursor, '{'))
+    {
+      apr_json_cursor_skip_space (cursor);
+      kind = apr_json_cursor_describe (cursor);
+      if (!apr_json_cursor_skip_value (cursor, 1, error))
+        return FALSE;
+      return g_str_equal (kind, "null") ||
+             apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_METADATA, error,
+                                   "“__metadata__” is %s, not an object of strings", kind);
+    }
+  parser->header->metadata = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, g_free);
+  if (apr_json_cursor_take (cursor, '}'))
+    return TRUE;
+  do
+    if (!parse_metadata_pair (parser, error))
+      return FALSE;
+  while (apr_json_cursor_take (cursor, ','));
+  return apr_json_cursor_take (cursor, '}') || apr_json_cursor_expected (cursor, "“,” or “}”", error);
+}
+
+static gboolean
+parse_members (Parser *parser, GError **error)
+{
+  AprJsonCursor *cursor = &parser->cursor;
+
+  if (!apr_json_cursor_take (cursor, '{'))
+    return apr_json_cursor_expected (cursor, "an object", error);
+  if (!apr_json_cursor_take (cursor, '}'))
+    {
+      do
+        {
+          AprJsonString name;
+
+          if (!apr_json_cursor_scan_string (cursor, &name, error))
+            return FALSE;
+          if (name.length == strlen (APR_SAFETENSORS_METADATA_NAME) &&
+              memcmp (name.text, APR_SAFETENSORS_METADATA_NAME, name.length) == 0)
+            {
+              if (!parse_metadata (parser, error))
+                return FALSE;
+            }
+          else if (!parse_entry (parser, &name, error))
+            return FALSE;
+        }
+      while (apr_json_cursor_take (cursor, ','));
+      if (!apr_json_cursor_take (cursor, '}'))
+        return apr_json_cursor_expected (cursor, "“,” or “}”", error);
+    }
+  apr_json_cursor_skip_space (cursor);
+  return cursor->position == cursor->end ||
+         apr_json_cursor_expected (cursor, "only spaces after the header", error);
+}
+
+static char *
+display_shape (const AprSafetensorsHeader *self, const AprSafetensorsEntry *entry)
+{
+  GString *display = g_string_new ("[");
+  guint32 i;
+
+  for (i = 0; i < entry->n_dims && i < MAX_DISPLAYED_DIMS; i++)
+    g_string_append_printf (display, "%s%" G_GSIZE_FORMAT, i == 0 ? "" : ", ", self->dims[entry->shape + i]);
+  if (i < entry->n_dims)
+    g_string_append_printf (display, ", … (%u dimensions)", entry->n_dims);
+  g_string_append_c (display, ']');
+  return g_string_free (display, FALSE);
+}
+
+/* Checks that a tensor has just the bytes that it needs. */
+static gboolean
+check_size (const AprSafetensorsHeader *self, const AprSafetensorsEntry *entry, GError **error)
+{
+  g_autofree char *shape = NULL;
+  guint64 n_bits = 1;
+  gboolean fits = TRUE;
+  guint32 i;
+
+  /* In this order, and the bits last, a zero decides the same cases as in the reference. */
+  for (i = 0; fits && i < entry->n_dims; i++)
+    fits = g_uint64_checked_mul (&n_bits, n_bits, self->dims[entry->shape + i]);
+  fits = fits && g_uint64_checked_mul (&n_bits, n_bits, apr_dtype_get_bits (entry->dtype));
+  if (fits && n_bits % 8 == 0 && n_bits / 8 == entry->end - entry->begin)
+    return TRUE;
+
+  shape = display_shape (self, entry);
+  if (!fits)
+    return refuse (self, entry, APR_SAFETENSORS_ERROR_OVERFLOW, error,
+                   "the size of %s %s takes more than 64 bits", apr_dtype_to_string (entry->dtype), shape);
+  if (n_bits % 8 != 0)
+    return refuse (self, entry, APR_SAFETENSORS_ERROR_MISALIGNED, error,
+                   "%s %s takes %" G_GUINT64_FORMAT " bits, which are not whole bytes",
+                   apr_dtype_to_string (entry->dtype), shape, n_bits);
+  return refuse (self, entry, APR_SAFETENSORS_ERROR_SIZE_MISMATCH, error,
+                 "%" G_GUINT64_FORMAT " bytes at [%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT
+                 "), but %s %s needs %" G_GUINT64_FORMAT,
+                 entry->end - entry->begin, entry->begin, entry->end, apr_dtype_to_string (entry->dtype),
+                 shape, n_bits / 8);
+}
+
+/* Checks a tensor against the one that comes before it in the data, if any. */
+static gboolean
+check_entry (const AprSafetensorsHeader *self,
+             const AprSafetensorsEntry *entry,
+             const AprSafetensorsEntry *before,
+             GError **error)
+{
+  guint64 expected = before != NULL ? before->end : 0;
+
+  if (entry->end < entry->begin)
+    return refuse (self, entry, APR_SAFETENSORS_ERROR_OVERLAP, error,
+                   "it ends at byte %" G_GUINT64_FORMAT ", before it begins at byte %" G_GUINT64_FORMAT,
+                   entry->end, entry->begin);
+  if (before != NULL && entry->begin < expected)
+    {
+      const char *name = apr_safetensors_header_get_name (self, before);
+      g_autofree char *display = apr_json_display (name, strlen (name));
+
+      return refuse (self, entry, APR_SAFETENSORS_ERROR_OVERLAP, error,
+                     "[%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT
+                     ") overlaps tensor “%s” at [%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT ")",
+                     entry->begin, entry->end, display, before->begin, before->end);
+    }
+  if (entry->begin > expected)
+    return refuse (self, entry, APR_SAFETENSORS_ERROR_GAP, error,
+                   "it begins at byte %" G_GUINT64_FORMAT ", but the bytes from %" G_GUINT64_FORMAT
+                   " up to there belong to no tensor",
+                   entry->begin, expected);
+  return check_size (self, entry, error);
+}
+
+static int
+compare_places (gconstpointer a, gconstpointer b, gpointer user_data)
+{
+  const AprSafetensorsEntry *entries = user_data;
+  const AprSafetensorsEntry *one = &entries[*(const guint32 *) a];
+  const AprSafetensorsEntry *other = &entries[*(const guint32 *) b];
+
+  if (one->begin != other->begin)
+    return one->begin < other->begin ? -1 : 1;
+  return (one->end > other->end) - (one->end < other->end);
+}
+
+/* The entries' order in the data, or NULL where they are in it already, as in nearly every file. */
+static guint32 *
+sort_places (const AprSafetensorsHeader *self)
+{
+  guint32 *order;
+  guint32 i;
+
+  for (i = 1; i < self->n_entries; i++)
+    if (compare_places (&(guint32){ i - 1 }, &i, self->entries) > 0)
+      break;
+  if (i >= self->n_entries)
+    return NULL;
+  order = g_new (guint32, self->n_entries);
+  for (i = 0; i < self->n_entries; i++)
+    order[i] = i;
+  g_qsort_with_data (order, (int) self->n_entries, sizeof *order, compare_places, self->entries);
+  return order;
+}
+
+static gboolean
+check_places (const AprSafetensorsHeader *self, guint64 data_size, GError **error)
+{
+  g_autofree guint32 *order = sort_places (self);
+  const AprSafetensorsEntry *before = NULL;
+  gsize i;
+
+  for (i = 0; i < self->n_entries; i++)
+    {
+      const AprSafetensorsEntry *entry = &self->entries[order != NULL ? order[i] : i];
+
+      if (!check_entry (self, entry, before, error))
+        return FALSE;
+      before = entry;
+    }
+  if (before == NULL && data_size > 0)
+    {
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRAILING_DATA,
+                   "%" G_GUINT64_FORMAT " bytes follow a header without tensors", data_size);
+      return FALSE;
+    }
+  if (before != NULL && before->end > data_size)
+    return refuse (self, before, APR_SAFETENSORS_ERROR_TRUNCATED, error,
+                   "it ends at byte %" G_GUINT64_FORMAT " of the data, but there are only %" G_GUINT64_FORMAT,
+                   before->end, data_size);
+  if (before != NULL && before->end < data_size)
+    return refuse (self, before, APR_SAFETENSORS_ERROR_TRAILING_DATA, error,
+                   "it is the last and ends at byte %" G_GUINT64_FORMAT
+                   " of the data, but there are %" G_GUINT64_FORMAT,
+                   before->end, data_size);
+  return TRUE;
+}
+
+/* Reads the length at the file's start, and checks that the text is there. */
+static gboolean
+scan_prefix (const char *bytes, gsize size, guint64 limit, gsize *length, GError **error)
+{
+  guint64 claimed;
+
+  if (size < APR_SAFETENSORS_PREFIX_SIZE)
+    {
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED,
+                   "%" G_GSIZE_FORMAT
+                   " bytes are no SafeTensors file: the length of the header alone takes %d",
+                   size, APR_SAFETENSORS_PREFIX_SIZE);
+      return FALSE;
+    }
+  memcpy (&claimed, bytes, APR_SAFETENSORS_PREFIX_SIZE);
+  claimed = GUINT64_FROM_LE (claimed);
+  limit = MIN (limit, G_MAXUINT32);
+  if (claimed > limit)
+    {
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
+                   "the header claims %" G_GUINT64_FORMAT " bytes, more than the limit of %" G_GUINT64_FORMAT,
+                   claimed, limit);
+      return FALSE;
+    }
+  if (claimed > size - APR_SAFETENSORS_PREFIX_SIZE)
+    {
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED,
+                   "the header claims %" G_GUINT64_FORMAT " bytes, but only %" G_GSIZE_FORMAT
+                   " follow its length",
+                   claimed, size - APR_SAFETENSORS_PREFIX_SIZE);
+      return FALSE;
+    }
+  *length = (gsize) claimed;
+  return TRUE;
+}
+
+AprSafetensorsHeader *
+apr_safetensors_header_parse (gconstpointer bytes, gsize size, guint64 max_header_size, GError **error)
+{
+  g_autoptr (AprSafetensorsHeader) header = apr_safetensors_header_new ();
+  Parser parser = { .header = header, .last_dtype = APR_DTYPE_F32 };
+  const char *text;
+  gsize length, bad_byte;
+  gboolean is_good;
+
+  if (!scan_prefix (bytes, size, max_header_size, &length, error))
+    return NULL;
+  text = (const char *) bytes + APR_SAFETENSORS_PREFIX_SIZE;
+  header->data_start = APR_SAFETENSORS_PREFIX_SIZE + length;
+  apr_json_cursor_init (&parser.cursor, "header", text, length);
+  if (!apr_json_is_utf8 (text, length, &bad_byte))
+    {
+      parser.cursor.position += bad_byte;
+      apr_json_cursor_fail (&parser.cursor, APR_SAFETENSORS_ERROR_ENCODING, error, "0x%02x is not UTF-8 here",
+                            (guint) (guchar) text[bad_byte]);
+      return NULL;
+    }
+  is_good = parse_members (&parser, error) && check_places (header, size - header->data_start, error);
+  apr_json_cursor_clear (&parser.cursor);
+  return is_good ? g_steal_pointer (&header) : NULL;
+}

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <aprender/aprender.h>
+
+#include <string.h>
+
+#include "aprender/safetensors/apr-json-scanner-private.h"
+#include "aprender/safetensors/apr-sip-hash-private.h"
+
+static void
+test_sip_hash (void)
+{
+  guint64 key[2];
+  guint8 bytes[16];
+  guint i;
+
+  g_test_summary ("The vector of the paper's appendix A: key 00..0f, message 00..0e, 2 and 4 rounds.");
+
+  for (i = 0; i < 16; i++)
+    bytes[i] = (guint8) i;
+  memcpy (key, bytes, 16);
+  key[0] = GUINT64_FROM_LE (key[0]);
+  key[1] = GUINT64_FROM_LE (key[1]);
+  g_assert_cmphex (apr_sip_hash (key, (const char *) bytes, 15, 2, 4), ==,
+                   G_GUINT64_CONSTANT (0xa129ca6149be45e5));
+  g_assert_cmphex (apr_sip_hash (key, (const char *) bytes, 0, 2, 4), ==,
+                   G_GUINT64_CONSTANT (0x726fdb47dd0e0e31));
+}
+
+static void
+test_utf8 (void)
+{
+  static const struct
+  {
+    const char *text;
+    gsize length;
+    gssize bad_byte;
+  } cases[] = {
+    { "", 0, -1 },
+    { "plain and longer than eight bytes", 33, -1 },
+    { "a\0b", 3, -1 },
+    { "é", 2, -1 },
+    { "12345678é", 10, -1 },
+    { "1234567é", 9, -1 },
+    { "\xef\xbf\xbf", 3, -1 },
+    { "\xf4\x8f\xbf\xbf", 4, -1 },
+    { "\xff", 1, 0 },
+    { "12345678\xff", 9, 8 },
+    { "é\x80", 3, 2 },
+    { "\xc3", 1, 0 },
+    { "ab\xe2\x82", 4, 2 },
+    { "\xc0\x80", 2, 0 },
+    { "\xe0\x80\xaf", 3, 0 },
+    { "\xed\xa0\x80", 3, 0 },
+    { "\xf4\x90\x80\x80", 4, 0 },
+    { "\xf8\x88\x80\x80\x80", 5, 0 },
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = g_memdup2 (cases[i].text, MAX (cases[i].length, 1));
+      gsize bad_byte = 0;
+
+      g_assert_cmpint (apr_json_is_utf8 (text, cases[i].length, &bad_byte), ==, cases[i].bad_byte < 0);
+      if (cases[i].bad_byte >= 0)
+        g_assert_cmpuint (bad_byte, ==, (gsize) cases[i].bad_byte);
+    }
+}
+
+static void
+test_string_is_not_copied (void)
+{
+  const char *text = " \"weights\"";
+  AprJsonCursor cursor;
+  AprJsonString string;
+  g_autoptr (GError) error = NULL;
+
+  apr_json_cursor_init (&cursor, "text", text, strlen (text));
+  g_assert_true (apr_json_cursor_scan_string (&cursor, &string, &error));
+  g_assert_no_error (error);
+  g_assert_true (string.text == text + 2);
+  g_assert_cmpuint (string.length, ==, 7);
+  g_assert_false (string.escaped);
+  g_assert_true (cursor.position == cursor.end);
+  g_assert_null (cursor.scratch);
+  apr_json_cursor_clear (&cursor);
+}
+
+static void
+test_string_escapes (void)
+{
+  static const struct
+  {
+    const char *text;
+    const char *expected;
+    gsize length;
+  } cases[] = {
+    { "\"\"", "", 0 },
+    { "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t", 8 },
+    { "\"\\u0061\"", "a", 1 },
+    { "\"\\u00E9\\u00e9\"", "éé", 4 },
+    { "\"\\u20ac\"", "€", 3 },
+    { "\"\\ud83d\\ude00\"", "😀", 4 },
+    { "\"\\uDBFF\\uDFFF\"", "\xf4\x8f\xbf\xbf", 4 },
+    { "\"\\uffff\"", "\xef\xbf\xbf", 3 },
+    { "\"a\\u0000b\"", "a\0b", 3 },
+    { "\"before \\n and after, longer than a word\"", "before \n and after, longer than a word", 38 },
+    { "\"\x7f é \xe2\x80\xa8\"", "\x7f é \xe2\x80\xa8", 8 },
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      AprJsonCursor cursor;
+      AprJsonString string;
+      g_autoptr (GError) error = NULL;
+
+      apr_json_cursor_init (&cursor, "text", cases[i].text, strlen (cases[i].text));
+      g_assert_true (apr_json_cursor_scan_string (&cursor, &string, &error));
+      g_assert_no_error (error);
+      g_assert_cmpmem (string.text, string.length, cases[i].expected, cases[i].length);
+      g_assert_true (cursor.position == cursor.end);
+      apr_json_cursor_clear (&cursor);
+    }
+}
+
+static const struct
+{
+  const char *text;
+  gsize position;
+  const char *message;
+} bad_strings[] = {
+  { "", 0, "a string" },
+  { "x", 0, "“x”" },
+  { "'a'", 0, "a string" },
+  { "\"", 1, "ends" },
+  { "\"abc", 4, "ends" },
+  { "\"a\\", 3, "ends" },
+  { "\"\\q\"", 1, "no such escape" },
+  { "\"\\x41\"", 1, "no such escape" },
+  { "\"\\'\"", 1, "no such escape" },
+  { "\"\\u12\"", 3, "four hexadecimal digits" },
+  { "\"\\u12", 3, "four hexadecimal digits" },
+  { "\"\\u12g4\"", 3, "four hexadecimal digits" },
+  { "\"\\u+123\"", 3, "four hexadecimal digits" },
+  { "\"\\ud800\"", 7, "\\ud800 is half" },
+  { "\"\\udfff\"", 7, "\\udfff is half" },
+  { "\"\\ud800xyzw\"", 7, "half" },
+  { "\"\\ud800\\n\"", 7, "half" },
+  { "\"\\ud800\\u0041\"", 13, "half" },
+  { "\"\\ud800\\ud800\"", 13, "half" },
+  { "\"\\ud800\\u\"", 9, "half" },
+  { "\"a\nb\"", 2, "0x0a" },
+  { "\"12345678\x01\"", 9, "0x01" },
+  { "\"a\x1f\"", 2, "0x1f" },
+};
+
+static void
+test_string_refused (void)
+{
+  guint i, skips;
+
+  g_test_summary ("Read or skipped, a bad string is refused at the same byte.");
+
+  for (i = 0; i < G_N_ELEMENTS (bad_strings); i++)
+    for (skips = 0; skips < 2; skips++)
+      {
+        g_autofree char *position =
+          g_strdup_printf ("text byte %" G_GSIZE_FORMAT ": ", bad_strings[i].position);
+        g_autoptr (GError) error = NULL;
+        AprJsonCursor cursor;
+        AprJsonString string;
+
+        if (skips && bad_strings[i].text[0] != '"')
+          continue;
+        apr_json_cursor_init (&cursor, "text", bad_strings[i].text, strlen (bad_strings[i].text));
+        g_assert_false (skips ? apr_json_cursor_skip_value (&cursor, 0, &error)
+                              : apr_json_cursor_scan_string (&cursor, &string, &error));
+        g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
+        g_assert_true (g_str_has_prefix (error->message, position));
+        g_assert_nonnull (strstr (error->message, bad_strings[i].message));
+        apr_json_cursor_clear (&cursor);
+      }
+}
+
+static void
+test_u64 (void)
+{
+  static const struct
+  {
+    const char *text;
+    gssize end;
+    guint64 value;
+  } cases[] = {
+    { "0", 1, 0 },
+    { "7", 1, 7 },
+    { " 42,", 3, 42 },
+    { "10]", 2, 10 },
+    { "18446744073709551615", 20, G_MAXUINT64 },
+    { "9223372036854775808 ", 19, G_GUINT64_CONSTANT (9223372036854775808) },
+    { "18446744073709551616", -1, 0 },
+    { "18446744073709551620", -1, 0 },
+    { "28446744073709551615", -1, 0 },
+    { "184467440737095516150", -1, 0 },
+    { "00", -1, 0 },
+    { "02", -1, 0 },
+    { "-0", -1, 0 },
+    { "-1", -1, 0 },
+    { "+1", -1, 0 },
+    { "2.0", -1, 0 },
+    { "2e0", -1, 0 },
+    { "2E0", -1, 0 },
+    { "0.", -1, 0 },
+    { "0e1", -1, 0 },
+    { ".5", -1, 0 },
+    { "\"2\"", -1, 0 },
+    { "true", -1, 0 },
+    { "x", -1, 0 },
+    { "", -1, 0 },
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      AprJsonCursor cursor;
+      guint64 value = 0;
+
+      apr_json_cursor_init (&cursor, "text", cases[i].text, strlen (cases[i].text));
+      g_assert_cmpint (apr_json_cursor_scan_u64 (&cursor, &value), ==, cases[i].end >= 0);
+      g_assert_cmpuint (value, ==, cases[i].value);
+      g_assert_cmpint (cursor.position - cursor.start, ==, MAX (cases[i].end, 0));
+    }
+}
+
+static void
+test_skip_accepts (void)
+{
+  static const char *const texts[] = {
+    "null",
+    "true",
+    "false",
+    "0",
+    "-0",
+    "12",
+    "-12.5e+3",
+    "0.0E-1",
+    "1e308",
+    "0e999",
+    "-0e999",
+    "1e-999",
+    "0.1e309",
+    "0.0000000001e317",
+    "1.7976931348623157e308",
+    "17976931348623157e292",
+    "18446744073709551616",
+    "123456789012345678901234567890",
+    "0e99999999999999999999",
+    "1e-99999999999999999999",
+    "\"\"",
+    "\"a\\u00e9\\n\"",
+    "[]",
+    "{}",
+    "[ ]",
+    "{ }",
+    "[1]",
+    "[1,2]",
+    "[[],[]]",
+    "{\"a\":1}",
+    "{\"a\":1,\"a\":2}",
+    " \t\r\n[ 1 , { \"a\" : [ ] } ]",
+    "{\"\":{\"\":{\"\":[{},[],\"\",null]}}}",
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      AprJsonCursor cursor;
+
+      apr_json_cursor_init (&cursor, "text", texts[i], strlen (texts[i]));
+      g_assert_true (apr_json_cursor_skip_value (&cursor, 0, &error));
+      g_assert_no_error (error);
+      g_assert_true (cursor.position == cursor.end);
+    }
+}
+
+static void
+test_skip_refuses (void)
+{
+  static const struct
+  {
+    const char *text;
+    gsize position;
+    const char *message;
+  } cases[] = {
+    { "", 0, "expected a value, but the text ends" },
+    { "  ", 2, "a value" },
+    { "x", 0, "“x”" },
+    { "é", 0, "“é”" },
+    { "\x01", 0, "\\u0001" },
+    { "nul", 0, "a value" },
+    { "nulL", 0, "a value" },
+    { "True", 0, "a value" },
+    { "NaN", 0, "a value" },
+    { "Infinity", 0, "a value" },
+    { "+1", 0, "a value" },
+    { ".5", 0, "a value" },
+    { "/* c */ 1", 0, "a value" },
+    { "'a'", 0, "a value" },
+    { "\f1", 0, "a value" },
+    { "\xef\xbb\xbf"
+      "1",
+      0, "\\ufeff" },
+    { "-", 1, "a digit" },
+    { "- 1", 1, "a digit" },
+    { "-x", 1, "a digit" },
+    { "01", 1, "leading zero" },
+    { "-012", 2, "leading zero" },
+    { "1.", 2, "a digit" },
+    { "1.e5", 2, "a digit" },
+    { "1e", 2, "a digit" },
+    { "1e+", 3, "a digit" },
+    { "1e-x", 3, "a digit" },
+    { "1e999", 0, "range" },
+    { "-1e309", 0, "range" },
+    { "1.7976931348623159e308", 0, "range" },
+    { "[1e999]", 1, "range" },
+    { "1e99999999999999999999", 0, "range" },
+    { "[", 1, "a value" },
+    { "[1", 2, "“,” or “]”" },
+    { "[1,", 3, "a value" },
+    { "[1,]", 3, "a value" },
+    { "[,1]", 1, "a value" },
+    { "[1 2]", 3, "“,” or “]”" },
+    { "[1}", 2, "“,” or “]”" },
+    { "{", 1, "a string" },
+    { "{\"a\"", 4, "“:”" },
+    { "{\"a\":", 5, "a value" },
+    { "{\"a\":1", 6, "“,” or “}”" },
+    { "{\"a\":1,", 7, "a string" },
+    { "{\"a\":1,}", 7, "a string" },
+    { "{\"a\":1]", 6, "“,” or “}”" },
+    { "{\"a\" 1}", 5, "“:”" },
+    { "{a:1}", 1, "a string" },
+    { "{1:1}", 1, "a string" },
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *position = g_strdup_printf ("text byte %" G_GSIZE_FORMAT ": ", cases[i].position);
+      g_autoptr (GError) error = NULL;
+      AprJsonCursor cursor;
+
+      apr_json_cursor_init (&cursor, "text", cases[i].text, strlen (cases[i].text));
+      g_assert_false (apr_json_cursor_skip_value (&cursor, 0, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
+      if (!g_str_has_prefix (error->message, position) || strstr (error->message, cases[i].message) == NULL)
+        g_error ("“%s”: %s", cases[i].text, error->message);
+    }
+}
+
+static void
+test_long_numbers (void)
+{
+  g_autofree char *digits = g_strnfill (400, '7');
+  g_autofree char *small = g_strdup_printf ("%se-200", digits);
+  g_autofree char *fraction = g_strdup_printf ("0.%s", digits);
+  g_autofree char *zeros = g_strnfill (400, '0');
+  g_autofree char *shifted = g_strdup_printf ("0.%s1e400", zeros);
+  const struct
+  {
+    const char *text;
+    gboolean accepted;
+  } cases[] = { { digits, FALSE }, { small, TRUE }, { fraction, TRUE }, { shifted, TRUE } };
+  guint i;
+
+  g_test_summary ("The reference takes 400 digits with e-200, and refuses 400 plain ones.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      AprJsonCursor cursor;
+
+      apr_json_cursor_init (&cursor, "text", cases[i].text, strlen (cases[i].text));
+      g_assert_cmpint (apr_json_cursor_skip_value (&cursor, 0, NULL), ==, cases[i].accepted);
+    }
+}
+
+static char *
+nest (guint n_levels, gboolean objects)
+{
+  GString *text = g_string_new (NULL);
+  guint i;
+
+  for (i = 0; i < n_levels; i++)
+    g_string_append (text, objects && i % 2 == 1 ? "{\"a\":" : "[");
+  g_string_append (text, "1");
+  for (i = n_levels; i > 0; i--)
+    g_string_append (text, objects && i % 2 == 0 ? "}" : "]");
+  return g_string_free (text, FALSE);
+}
+
+static void
+test_depth (void)
+{
+  guint objects;
+
+  g_test_summary ("127 levels in all, of arrays and objects alike, as serde_json.");
+
+  for (objects = 0; objects < 2; objects++)
+    {
+      g_autofree char *allowed = nest (127, objects);
+      g_autofree char *inner = nest (125, objects);
+      g_autofree char *refused = nest (128, objects);
+      g_autoptr (GError) error = NULL;
+      AprJsonCursor cursor;
+
+      apr_json_cursor_init (&cursor, "text", allowed, strlen (allowed));
+      g_assert_true (apr_json_cursor_skip_value (&cursor, 0, &error));
+      g_assert_no_error (error);
+      apr_json_cursor_init (&cursor, "text", inner, strlen (inner));
+      g_assert_true (apr_json_cursor_skip_value (&cursor, 2, &error));
+      g_assert_no_error (error);
+      apr_json_cursor_init (&cursor, "text", inner, strlen (inner));
+      g_assert_false (apr_json_cursor_skip_value (&cursor, 3, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_DEPTH);
+      g_clear_error (&error);
+      apr_json_cursor_init (&cursor, "text", refused, strlen (refused));
+      g_assert_false (apr_json_cursor_skip_value (&cursor, 0, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_DEPTH);
+      g_assert_nonnull (strstr (error->message, "127"));
+    }
+}
+
+static void
+test_truncated_everywhere (void)
+{
+  const char *text = "{\"a\":[1,-2.5e3,true,null,\"x\\u00e9\\ud83d\\ude00\"],\"b\":{\"c\":{}}}";
+  gsize length = strlen (text);
+  gsize i;
+
+  for (i = 0; i < length; i++)
+    {
+      g_autofree char *part = g_memdup2 (text, MAX (i, 1));
+      g_autoptr (GError) error = NULL;
+      AprJsonCursor cursor;
+
+      apr_json_cursor_init (&cursor, "text", part, i);
+      g_assert_false (apr_json_cursor_skip_value (&cursor, 0, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
+    }
+}
+
+static void
+test_display (void)
+{
+  g_autofree char *plain = apr_json_display ("layer.0/ü €", strlen ("layer.0/ü €"));
+  g_autofree char *controls = apr_json_display ("a\0\n\x7f\xe2\x80\xae\xf3\xa0\x80\x81", 11);
+  g_autofree char *enormous = g_strnfill (100000, 'n');
+  g_autofree char *cut = apr_json_display (enormous, 100000);
+
+  g_assert_cmpstr (plain, ==, "layer.0/ü €");
+  g_assert_cmpstr (controls, ==, "a\\u0000\\u000a\\u007f\\u202e\\U000e0001");
+  g_assert_cmpuint (strlen (cut), <, 200);
+  g_assert_true (g_str_has_prefix (cut, "nnnnn"));
+  g_assert_nonnull (strstr (cut, "… (100000 bytes)"));
+}
+
+static void
+test_string_array (void)
+{
+  static const struct
+  {
+    const char *text;
+    const char *joined;
+  } cases[] = {
+    { "[]", "" },
+    { " [ ] ", "" },
+    { "[\"a\"]", "a|" },
+    { "\n[ \"a\" , \"\", \"\\u00e9\\n\" ]\t", "a||é\n|" },
+  };
+  guint i, j;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_auto (GStrv) strings = apr_json_scan_string_array (cases[i].text, strlen (cases[i].text), &error);
+      g_autoptr (GString) joined = g_string_new (NULL);
+
+      g_assert_no_error (error);
+      g_assert_nonnull (strings);
+      for (j = 0; strings[j] != NULL; j++)
+        g_string_append_printf (joined, "%s|", strings[j]);
+      g_assert_cmpstr (joined->str, ==, cases[i].joined);
+    }
+}
+
+static void
+test_string_array_refused (void)
+{
+  static const struct
+  {
+    const char *text;
+    gsize length;
+    AprSafetensorsError code;
+    const char *message;
+  } cases[] = {
+    { NULL, 0, APR_SAFETENSORS_ERROR_SYNTAX, "byte 0" },
+    { "{}", 2, APR_SAFETENSORS_ERROR_SYNTAX, "an array of strings" },
+    { "[1]", 3, APR_SAFETENSORS_ERROR_SYNTAX, "byte 1: expected a string, found “1”" },
+    { "[\"a\",null]", 10, APR_SAFETENSORS_ERROR_SYNTAX, "byte 5" },
+    { "[\"a\",]", 6, APR_SAFETENSORS_ERROR_SYNTAX, "byte 5" },
+    { "[[\"a\"]]", 7, APR_SAFETENSORS_ERROR_SYNTAX, "byte 1" },
+    { "[\"a\"", 4, APR_SAFETENSORS_ERROR_SYNTAX, "“,” or “]”" },
+    { "[\"a\" \"b\"]", 9, APR_SAFETENSORS_ERROR_SYNTAX, "byte 5" },
+    { "[] []", 5, APR_SAFETENSORS_ERROR_SYNTAX, "byte 3" },
+    { "[]\0", 3, APR_SAFETENSORS_ERROR_SYNTAX, "\\u0000" },
+    { "[\"a\\u0000\"]", 11, APR_SAFETENSORS_ERROR_NAME, "NUL" },
+    { "[\"a\0\"]", 6, APR_SAFETENSORS_ERROR_SYNTAX, "0x00" },
+    { "[\"a\xff\"]", 6, APR_SAFETENSORS_ERROR_ENCODING, "byte 3" },
+    { "[\"\\ud800\"]", 10, APR_SAFETENSORS_ERROR_SYNTAX, "half" },
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = g_memdup2 (cases[i].text, cases[i].length);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_null (apr_json_scan_string_array (text, cases[i].length, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, (int) cases[i].code);
+      if (strstr (error->message, cases[i].message) == NULL)
+        g_error ("“%s”: %s", cases[i].text, error->message);
+    }
+}
+
+static void
+test_hostile_sizes (void)
+{
+  gsize length = 4000000;
+  g_autofree char *brackets = g_strnfill (length, '[');
+  g_autofree char *escapes = g_malloc (length);
+  g_autoptr (GError) error = NULL;
+  AprJsonCursor cursor;
+  AprJsonString string;
+  gsize i;
+
+  g_test_summary ("Neither the stack nor the time may grow beyond the text's size.");
+
+  apr_json_cursor_init (&cursor, "text", brackets, length);
+  g_assert_false (apr_json_cursor_skip_value (&cursor, 0, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_DEPTH);
+
+  for (i = 0; i < length; i += 2)
+    memcpy (escapes + i, "\\n", 2);
+  escapes[0] = '"';
+  escapes[1] = ' ';
+  escapes[length - 2] = ' ';
+  escapes[length - 1] = '"';
+  apr_json_cursor_init (&cursor, "text", escapes, length);
+  g_assert_true (apr_json_cursor_scan_string (&cursor, &string, NULL));
+  g_assert_cmpuint (string.length, ==, length / 2);
+  apr_json_cursor_clear (&cursor);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/json-scanner/sip-hash", test_sip_hash);
+  g_test_add_func ("/json-scanner/utf8", test_utf8);
+  g_test_add_func ("/json-scanner/string/is-not-copied", test_string_is_not_copied);
+  g_test_add_func ("/json-scanner/string/escapes", test_string_escapes);
+  g_test_add_func ("/json-scanner/string/refused", test_string_refused);
+  g_test_add_func ("/json-scanner/u64", test_u64);
+  g_test_add_func ("/json-scanner/skip/accepts", test_skip_accepts);
+  g_test_add_func ("/json-scanner/skip/refuses", test_skip_refuses);
+  g_test_add_func ("/json-scanner/skip/long-numbers", test_long_numbers);
+  g_test_add_func ("/json-scanner/skip/depth", test_depth);
+  g_test_add_func ("/json-scanner/skip/truncated-everywhere", test_truncated_everywhere);
+  g_test_add_func ("/json-scanner/skip/hostile-sizes", test_hostile_sizes);
+  g_test_add_func ("/json-scanner/display", test_display);
+  g_test_add_func ("/json-scanner/string-array", test_string_array);
+  g_test_add_func ("/json-scanner/string-array/refused", test_string_array_refused);
+
+  return g_test_run ();
+}

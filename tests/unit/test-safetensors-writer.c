@@ -1,0 +1,775 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <aprender/aprender.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <glib/gstdio.h>
+
+/* Fails unless the file is the header's length, the header, and the data. */
+static void
+assert_file (GBytes *file, const char *header, gconstpointer data, gsize size)
+{
+  gsize length = strlen (header);
+  g_autoptr (GByteArray) expected = g_byte_array_new ();
+  guint8 byte;
+  guint i;
+
+  for (i = 0; i < 8; i++)
+    {
+      byte = (guint8) ((guint64) length >> (8 * i));
+      g_byte_array_append (expected, &byte, 1);
+    }
+  g_byte_array_append (expected, (const guint8 *) header, (guint) length);
+  if (size > 0)
+    g_byte_array_append (expected, data, (guint) size);
+  g_assert_cmpmem (g_bytes_get_data (file, NULL), g_bytes_get_size (file), expected->data, expected->len);
+}
+
+static void
+assert_written (AprSafetensorsWriter *writer, const char *header, gconstpointer data, gsize size)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) file = apr_safetensors_writer_write_to_bytes (writer, &error);
+
+  g_assert_no_error (error);
+  assert_file (file, header, data, size);
+}
+
+/* The same with the spaces that make the header a multiple of eight. */
+static void
+assert_padded (AprSafetensorsWriter *writer, const char *header, gconstpointer data, gsize size)
+{
+  g_autoptr (GString) padded = g_string_new (header);
+
+  while (padded->len % 8 != 0)
+    g_string_append_c (padded, ' ');
+  assert_written (writer, padded->str, data, size);
+}
+
+static void
+add (AprSafetensorsWriter *writer,
+     const char *name,
+     AprDType dtype,
+     gsize n_dims,
+     const gsize *shape,
+     gconstpointer data,
+     gsize size)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = g_bytes_new (data, size);
+  g_autoptr (AprTensor) tensor = apr_tensor_new_from_bytes (dtype, shape, n_dims, bytes, &error);
+
+  g_assert_no_error (error);
+  apr_safetensors_writer_add_tensor (writer, name, tensor, &error);
+  g_assert_no_error (error);
+}
+
+#define SHAPE(...)                                    \
+ G_N_ELEMENTS (((gsize[]){ __VA_ARGS__ })), (gsize[]) \
+ {                                                    \
+  __VA_ARGS__                                         \
+ }
+
+static void
+set (AprSafetensorsWriter *writer, const char *key, const char *value)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_safetensors_writer_set_metadata (writer, key, value, &error));
+  g_assert_no_error (error);
+}
+
+static const guint8 zero_to_five[] = "\0\0\0\0\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40\0\0\xa0\x40";
+
+static void
+test_golden_alignment (void)
+{
+  g_autoptr (AprSafetensorsWriter) exact = apr_safetensors_writer_new ();
+  g_autoptr (AprSafetensorsWriter) padded = apr_safetensors_writer_new ();
+
+  add (exact, "attn.0", APR_DTYPE_F32, SHAPE (1, 2, 3), zero_to_five, 24);
+  assert_written (exact, "{\"attn.0\":{\"dtype\":\"F32\",\"shape\":[1,2,3],\"data_offsets\":[0,24]}}",
+                  zero_to_five, 24);
+
+  add (padded, "attn0", APR_DTYPE_F32, SHAPE (1, 1, 2, 3), zero_to_five, 24);
+  assert_written (padded,
+                  "{\"attn0\":{\"dtype\":\"F32\",\"shape\":[1,1,2,3],\"data_offsets\":[0,24]}}       ",
+                  zero_to_five, 24);
+}
+
+static void
+test_golden_fp4 (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+
+  add (writer, "attn.0", APR_DTYPE_F4, SHAPE (1, 2), "", 1);
+  assert_written (writer, "{\"attn.0\":{\"dtype\":\"F4\",\"shape\":[1,2],\"data_offsets\":[0,1]}}    ", "",
+                  1);
+}
+
+static void
+test_golden_empty (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+
+  assert_written (writer, "{}      ", NULL, 0);
+  set (writer, "framework", "pt");
+  assert_written (writer, "{\"__metadata__\":{\"framework\":\"pt\"}}     ", NULL, 0);
+}
+
+static void
+test_golden_test (void)
+{
+  static const char zeros[24];
+  g_autoptr (AprSafetensorsWriter) one = apr_safetensors_writer_new ();
+  g_autoptr (AprSafetensorsWriter) with_metadata = apr_safetensors_writer_new ();
+  g_autoptr (AprSafetensorsWriter) two = apr_safetensors_writer_new ();
+  g_autoptr (GBytes) file = NULL;
+
+  add (one, "test", APR_DTYPE_I32, SHAPE (2, 2), zeros, 16);
+  assert_written (one, "{\"test\":{\"dtype\":\"I32\",\"shape\":[2,2],\"data_offsets\":[0,16]}}    ", zeros,
+                  16);
+  file = apr_safetensors_writer_write_to_bytes (one, NULL);
+  g_assert_cmpmem (g_bytes_get_data (file, NULL), 8, "@\0\0\0\0\0\0\0", 8);
+
+  set (with_metadata, "framework", "pt");
+  add (with_metadata, "test1", APR_DTYPE_I32, SHAPE (2, 2), zeros, 16);
+  assert_written (with_metadata,
+                  "{\"__metadata__\":{\"framework\":\"pt\"},"
+                  "\"test1\":{\"dtype\":\"I32\",\"shape\":[2,2],\"data_offsets\":[0,16]}} ",
+                  zeros, 16);
+
+  add (two, "test2", APR_DTYPE_F16, SHAPE (2, 2), zeros, 8);
+  add (two, "test1", APR_DTYPE_I32, SHAPE (2, 2), zeros, 16);
+  assert_written (two,
+                  "{\"test1\":{\"dtype\":\"I32\",\"shape\":[2,2],\"data_offsets\":[0,16]},"
+                  "\"test2\":{\"dtype\":\"F16\",\"shape\":[2,2],\"data_offsets\":[16,24]}}      ",
+                  zeros, 24);
+}
+
+static void
+test_golden_values (void)
+{
+  static const char bf16[] = "\x10\x40\x80\x3f\x80\x3f\x80\x3f";
+  static const char c64[] = "\0\0\x80\x3f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\xbf\0\0\x80\x3f";
+  g_autoptr (AprSafetensorsWriter) halves = apr_safetensors_writer_new ();
+  g_autoptr (AprSafetensorsWriter) complex = apr_safetensors_writer_new ();
+
+  add (halves, "test", APR_DTYPE_BF16, SHAPE (2, 2), bf16, 8);
+  assert_written (halves, "{\"test\":{\"dtype\":\"BF16\",\"shape\":[2,2],\"data_offsets\":[0,8]}}    ", bf16,
+                  8);
+  add (complex, "test", APR_DTYPE_C64, SHAPE (2, 2), c64, 32);
+  assert_written (complex, "{\"test\":{\"dtype\":\"C64\",\"shape\":[2,2],\"data_offsets\":[0,32]}}    ", c64,
+                  32);
+}
+
+static void
+test_scalar_and_nothing (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+
+  add (writer, "scalar", APR_DTYPE_U8, 0, NULL, "x", 1);
+  add (writer, "none", APR_DTYPE_U8, SHAPE (2, 0), "", 0);
+  add (writer, "", APR_DTYPE_U8, SHAPE (0), "", 0);
+  assert_padded (writer,
+                 "{\"\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},"
+                 "\"none\":{\"dtype\":\"U8\",\"shape\":[2,0],\"data_offsets\":[0,0]},"
+                 "\"scalar\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]}}",
+                 "x", 1);
+}
+
+static void
+test_huge_dimension (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+
+  g_test_summary ("json-glib's integers have a sign, dimensions have none.");
+
+  if (GLIB_SIZEOF_SIZE_T < 8)
+    return;
+  add (writer, "-1", APR_DTYPE_U8, SHAPE (0, G_MAXSIZE, G_MAXSIZE / 2 + 1), "", 0);
+  assert_padded (writer,
+                 "{\"-1\":{\"dtype\":\"U8\",\"shape\":[0,18446744073709551615,9223372036854775808],"
+                 "\"data_offsets\":[0,0]}}",
+                 NULL, 0);
+}
+
+static void
+test_order (void)
+{
+  /* From the format's first implementation. */
+  static const char *const expected[] = {
+    "U64", "I64", "F64",     "C64",         "F32",         "U32",     "I32",     "BF16",
+    "F16", "U16", "I16",     "F8_E5M2FNUZ", "F8_E4M3FNUZ", "F8_E8M0", "F8_E4M3", "F8_E5M2",
+    "I8",  "U8",  "F6_E3M2", "F6_E2M3",     "F4",          "BOOL",
+  };
+  static const char *const names[] = { "é", "a.2", "a", "_", "a.10", "B" };
+  static const char *const sorted[] = { "B", "_", "a", "a.10", "a.2", "é" };
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (GString) header = g_string_new ("{");
+  guint i, j;
+
+  g_test_summary ("By dtype downwards and by the bytes of the name upwards, whatever order they come in.");
+
+  for (i = 0; i < G_N_ELEMENTS (expected); i++)
+    for (j = 0; j < G_N_ELEMENTS (names); j++)
+      {
+        g_autoptr (GError) error = NULL;
+        g_autofree char *name = g_strdup_printf ("%s%s", expected[i], names[j]);
+        AprDType dtype = APR_DTYPE_NONE;
+
+        g_assert_true (apr_dtype_from_string (expected[i], &dtype, &error));
+        add (writer, name, dtype, SHAPE (0), "", 0);
+      }
+  for (i = 0; i < G_N_ELEMENTS (expected); i++)
+    for (j = 0; j < G_N_ELEMENTS (sorted); j++)
+      g_string_append_printf (header, "%s\"%s%s\":{\"dtype\":\"%s\",\"shape\":[0],\"data_offsets\":[0,0]}",
+                              header->len > 1 ? "," : "", expected[i], sorted[j], expected[i]);
+  g_string_append_c (header, '}');
+  assert_padded (writer, header->str, NULL, 0);
+}
+
+/* What serde_json makes of each control character; the others stand for themselves. */
+static const char *const escapes[] = {
+  "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\b",
+  "\\t",     "\\n",     "\\u000b", "\\f",     "\\r",     "\\u000e", "\\u000f", "\\u0010",
+  "\\u0011", "\\u0012", "\\u0013", "\\u0014", "\\u0015", "\\u0016", "\\u0017", "\\u0018",
+  "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f",
+};
+
+static void
+test_escapes (void)
+{
+  guint c;
+
+  for (c = 1; c < 128; c++)
+    {
+      g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+      g_autoptr (GString) header = g_string_new ("{\"__metadata__\":{\"");
+      g_autoptr (GString) escaped = g_string_new (NULL);
+      const char name[] = { (char) c, '\0' };
+
+      if (c < 0x20)
+        g_string_append (escaped, escapes[c - 1]);
+      else if (c == '"' || c == '\\')
+        g_string_append_printf (escaped, "\\%c", (int) c);
+      else
+        g_string_append_c (escaped, (char) c);
+      g_string_append_printf (
+        header, "%s\":\"%s%s\"},\"%s\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}",
+        escaped->str, escaped->str, escaped->str, escaped->str);
+
+      add (writer, name, APR_DTYPE_U8, SHAPE (0), "", 0);
+      set (writer, name, ((char[]){ (char) c, (char) c, '\0' }));
+      assert_padded (writer, header->str, NULL, 0);
+    }
+}
+
+static void
+test_awkward_names (void)
+{
+  static const struct
+  {
+    const char *name;
+    const char *escaped;
+  } cases[] = {
+    { "\\u007f", "\\\\u007f" },
+    { "\\\\u007f", "\\\\\\\\u007f" },
+    { "\\\x7f", "\\\\\x7f" },
+    { "\x7f\\", "\x7f\\\\" },
+    { "\"-1\"", "\\\"-1\\\"" },
+    { "-1", "-1" },
+    { "\x1f\x7f\x1f", "\\u001f\x7f\\u001f" },
+    { "a/b", "a/b" },
+    { "é€😀", "é€😀" },
+    { "\xe2\x80\xa8\xef\xbb\xbf\xc2\x80", "\xe2\x80\xa8\xef\xbb\xbf\xc2\x80" },
+    { "{}:,[]", "{}:,[]" },
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+      g_autoptr (AprSafetensorsReader) reader = NULL;
+      g_autoptr (GBytes) file = NULL;
+      g_autoptr (GString) header = g_string_new (NULL);
+
+      g_string_printf (header, "{\"%s\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}",
+                       cases[i].escaped);
+      add (writer, cases[i].name, APR_DTYPE_U8, SHAPE (0), "", 0);
+      assert_padded (writer, header->str, NULL, 0);
+
+      file = apr_safetensors_writer_write_to_bytes (writer, NULL);
+      reader = apr_safetensors_reader_new_from_bytes (file, NULL);
+      g_assert_true (apr_safetensors_reader_has_tensor (reader, cases[i].name));
+    }
+}
+
+static void
+test_metadata (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+
+  g_test_summary ("Sorted by bytes; the last value of a key counts.");
+
+  set (writer, "é", "5");
+  set (writer, "a.2", "old");
+  set (writer, "a.10", "3");
+  set (writer, "B", "1");
+  set (writer, "a", "2");
+  set (writer, "a.2", "4");
+  set (writer, "", "0");
+  assert_padded (
+    writer,
+    "{\"__metadata__\":{\"\":\"0\",\"B\":\"1\",\"a\":\"2\",\"a.10\":\"3\",\"a.2\":\"4\",\"é\":\"5\"}}", NULL,
+    0);
+}
+
+static void
+test_refused (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  const float value = 1;
+  const gsize shape[] = { 1 };
+  g_autoptr (AprTensor) tensor = apr_tensor_new_from_floats (&value, 1, shape, 1, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "w", tensor, &error));
+  g_assert_false (apr_safetensors_writer_add_tensor (writer, "w", tensor, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_DUPLICATE);
+  g_assert_nonnull (strstr (error->message, "“w”"));
+  g_clear_error (&error);
+  g_assert_false (apr_safetensors_writer_add_tensor (writer, "__metadata__", tensor, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NAME);
+  g_assert_nonnull (strstr (error->message, "“__metadata__”"));
+  g_clear_error (&error);
+  g_assert_false (apr_safetensors_writer_add_tensor (writer, "caf\xe9", tensor, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_ENCODING);
+  g_assert_nonnull (strstr (error->message, "caf"));
+  g_assert_true (g_utf8_validate (error->message, -1, NULL));
+  g_clear_error (&error);
+  g_assert_false (apr_safetensors_writer_set_metadata (writer, "k\xff", "v", &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_ENCODING);
+  g_clear_error (&error);
+  g_assert_false (apr_safetensors_writer_set_metadata (writer, "key", "\xff", &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_ENCODING);
+  g_assert_nonnull (strstr (error->message, "“key”"));
+
+  assert_padded (writer, "{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", "\0\0\x80\x3f",
+                 4);
+}
+
+static void
+test_header_too_large (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autofree char *folder = g_dir_make_tmp (NULL, NULL);
+  g_autofree char *path = g_build_filename (folder, "file", NULL);
+  g_autofree char *value = g_strnfill (100000000, 'a');
+  g_autoptr (GBytes) file = NULL;
+  g_autoptr (GError) error = NULL;
+
+  set (writer, "k", value);
+  g_assert_false (apr_safetensors_writer_write_to_path (writer, path, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE);
+  g_assert_true (g_str_has_prefix (error->message, path));
+  g_assert_nonnull (strstr (error->message, "100000032 bytes"));
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+  g_assert_no_errno (g_rmdir (folder));
+
+  /* {"__metadata__":{"k":""}} takes 25 bytes. */
+  value[100000000 - 25] = '\0';
+  set (writer, "k", value);
+  g_clear_error (&error);
+  file = apr_safetensors_writer_write_to_bytes (writer, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_bytes_get_size (file), ==, 100000008);
+}
+
+/* AddressSanitizer asks this, and would else end a program that asks for too much. */
+const char *__asan_default_options (void);
+
+const char *
+__asan_default_options (void)
+{
+  return "allocator_may_return_null=1";
+}
+
+static void
+test_too_large (void)
+{
+  static const char byte;
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (AprTensor) tensor = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize n_bytes = G_MAXSIZE / 8;
+
+  g_test_summary ("Tensors over memory that is not there: nothing may touch it.");
+
+  if (GLIB_SIZEOF_SIZE_T < 8)
+    return;
+  tensor = apr_tensor_new_from_memory (APR_DTYPE_U8, &n_bytes, 1, &byte, n_bytes, NULL, NULL, &error);
+  g_assert_no_error (error);
+  apr_safetensors_writer_add_tensor (writer, "a", tensor, NULL);
+  g_assert_null (apr_safetensors_writer_write_to_bytes (writer, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_OVERFLOW);
+  g_clear_error (&error);
+  apr_safetensors_writer_add_tensor (writer, "b", tensor, NULL);
+  apr_safetensors_writer_add_tensor (writer, "c", tensor, NULL);
+  apr_safetensors_writer_add_tensor (writer, "d", tensor, NULL);
+  g_assert_null (apr_safetensors_writer_write_to_bytes (writer, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_OVERFLOW);
+  g_assert_nonnull (strstr (error->message, "“d” of 2305843009213693951 bytes"));
+}
+
+static void
+test_hostile_names (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (GBytes) nothing = g_bytes_new (NULL, 0);
+  g_autoptr (AprTensor) tensor = NULL;
+  g_autoptr (GBytes) file = NULL;
+  const gsize shape[] = { 0 };
+  gint64 start = g_get_monotonic_time ();
+  char name[35] = "";
+  guint i, j;
+
+  g_test_summary ("These names collide in g_str_hash(): a table that uses it takes time with their square.");
+
+  tensor = apr_tensor_new_from_bytes (APR_DTYPE_U8, shape, 1, nothing, NULL);
+  for (i = 0; i < 65536; i++)
+    {
+      for (j = 0; j < 17; j++)
+        memcpy (name + 2 * j, (i >> j & 1) != 0 ? "aa" : "b@", 2);
+      g_assert_true (apr_safetensors_writer_add_tensor (writer, name, tensor, NULL));
+    }
+  file = apr_safetensors_writer_write_to_bytes (writer, NULL);
+  g_assert_nonnull (file);
+  g_assert_cmpint (g_get_monotonic_time () - start, <, 60 * G_USEC_PER_SEC);
+}
+
+/* A file whose path nobody knows, as one on a server: it sends everything on to another. */
+typedef struct
+{
+  GObject parent_instance;
+  GFile *inner;
+} RemoteFile;
+
+typedef GObjectClass RemoteFileClass;
+
+static GType remote_file_get_type (void);
+
+static GFile *
+remote_file_new (GFile *inner)
+{
+  RemoteFile *self = g_object_new (remote_file_get_type (), NULL);
+
+  self->inner = g_object_ref (inner);
+  return G_FILE (self);
+}
+
+static GFile *
+remote_file_dup (GFile *file)
+{
+  return remote_file_new (((RemoteFile *) file)->inner);
+}
+
+static char *
+remote_file_get_path (GFile *file)
+{
+  return NULL;
+}
+
+static char *
+remote_file_get_uri (GFile *file)
+{
+  return g_strdup ("remote:///model.safetensors");
+}
+
+static gboolean
+remote_file_has_uri_scheme (GFile *file, const char *scheme)
+{
+  return g_str_equal (scheme, "remote");
+}
+
+static GFileInputStream *
+remote_file_read (GFile *file, GCancellable *cancellable, GError **error)
+{
+  return g_file_read (((RemoteFile *) file)->inner, cancellable, error);
+}
+
+static GFileOutputStream *
+remote_file_replace (GFile *file,
+                     const char *etag,
+                     gboolean make_backup,
+                     GFileCreateFlags flags,
+                     GCancellable *cancellable,
+                     GError **error)
+{
+  return g_file_replace (((RemoteFile *) file)->inner, etag, make_backup, flags, cancellable, error);
+}
+
+static void
+remote_file_iface_init (GFileIface *iface)
+{
+  iface->dup = remote_file_dup;
+  iface->get_path = remote_file_get_path;
+  iface->get_uri = remote_file_get_uri;
+  iface->has_uri_scheme = remote_file_has_uri_scheme;
+  iface->read_fn = remote_file_read;
+  iface->replace = remote_file_replace;
+}
+
+G_DEFINE_TYPE_WITH_CODE (RemoteFile,
+                         remote_file,
+                         G_TYPE_OBJECT,
+                         G_IMPLEMENT_INTERFACE (G_TYPE_FILE, remote_file_iface_init))
+
+static void
+remote_file_finalize (GObject *object)
+{
+  g_clear_object (&((RemoteFile *) object)->inner);
+  G_OBJECT_CLASS (remote_file_parent_class)->finalize (object);
+}
+
+static void
+remote_file_class_init (RemoteFileClass *klass)
+{
+  klass->finalize = remote_file_finalize;
+}
+
+static void
+remote_file_init (RemoteFile *self)
+{
+}
+
+typedef struct
+{
+  char *folder;
+  char *path;
+  GFile *file;
+  GFile *remote;
+  AprSafetensorsWriter *writer;
+  GBytes *expected;
+} Fixture;
+
+static void
+set_up (Fixture *fixture, gconstpointer data)
+{
+  fixture->folder = g_dir_make_tmp ("apr-writer-XXXXXX", NULL);
+  fixture->path = g_build_filename (fixture->folder, "model.safetensors", NULL);
+  fixture->file = g_file_new_for_path (fixture->path);
+  fixture->remote = remote_file_new (fixture->file);
+  fixture->writer = apr_safetensors_writer_new ();
+  add (fixture->writer, "b", APR_DTYPE_F32, SHAPE (2, 3), zero_to_five, 24);
+  add (fixture->writer, "a", APR_DTYPE_U8, SHAPE (3), "xyz", 3);
+  add (fixture->writer, "nothing", APR_DTYPE_U8, SHAPE (0), "", 0);
+  set (fixture->writer, "format", "pt");
+  fixture->expected = apr_safetensors_writer_write_to_bytes (fixture->writer, NULL);
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  g_unlink (fixture->path);
+  /* Fails where something was left behind. */
+  g_assert_no_errno (g_rmdir (fixture->folder));
+  g_free (fixture->folder);
+  g_free (fixture->path);
+  g_object_unref (fixture->file);
+  g_object_unref (fixture->remote);
+  g_bytes_unref (fixture->expected);
+  g_assert_finalize_object (fixture->writer);
+}
+
+static void
+assert_contents (Fixture *fixture, gconstpointer expected, gsize size)
+{
+  g_autofree char *contents = NULL;
+  gsize length;
+
+  g_assert_true (g_file_get_contents (fixture->path, &contents, &length, NULL));
+  g_assert_cmpmem (contents, length, expected, size);
+}
+
+static void
+test_write_to_path (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  guint i;
+
+  for (i = 0; i < 2; i++)
+    {
+      g_assert_true (apr_safetensors_writer_write_to_path (fixture->writer, fixture->path, &error));
+      g_assert_no_error (error);
+      assert_contents (fixture, g_bytes_get_data (fixture->expected, NULL),
+                       g_bytes_get_size (fixture->expected));
+    }
+}
+
+static void
+test_write_to_file (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_safetensors_writer_write_to_file (fixture->writer, fixture->file, NULL, &error));
+  g_assert_no_error (error);
+  assert_contents (fixture, g_bytes_get_data (fixture->expected, NULL), g_bytes_get_size (fixture->expected));
+}
+
+static void
+test_write_to_remote (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (AprTensor) tensor = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_safetensors_writer_write_to_file (fixture->writer, fixture->remote, NULL, &error));
+  g_assert_no_error (error);
+  assert_contents (fixture, g_bytes_get_data (fixture->expected, NULL), g_bytes_get_size (fixture->expected));
+
+  reader = apr_safetensors_reader_new_from_file (fixture->remote, NULL, &error);
+  g_assert_no_error (error);
+  tensor = apr_safetensors_reader_get_tensor (reader, "a", &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL), 3, "xyz", 3);
+
+  g_assert_true (g_file_set_contents (fixture->path, "bad", 3, NULL));
+  g_assert_null (apr_safetensors_reader_new_from_file (fixture->remote, NULL, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+  g_assert_true (g_str_has_prefix (error->message, "remote:///model.safetensors: 3 bytes"));
+  g_clear_error (&error);
+
+  g_unlink (fixture->path);
+  g_assert_null (apr_safetensors_reader_new_from_file (fixture->remote, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_assert_true (g_str_has_prefix (error->message, "remote:///model.safetensors: "));
+}
+
+static void
+test_write_over_mapping (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (AprTensor) tensor = NULL;
+  g_autoptr (GError) error = NULL;
+  guint i;
+
+  g_test_summary ("A file may be written with tensors that are mapped from it.");
+
+  g_assert_true (apr_safetensors_writer_write_to_path (fixture->writer, fixture->path, &error));
+  reader = apr_safetensors_reader_new_from_path (fixture->path, &error);
+  g_assert_no_error (error);
+  tensor = apr_safetensors_reader_get_tensor (reader, "b", &error);
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "attn.0", tensor, &error));
+  for (i = 0; i < 2; i++)
+    {
+      g_assert_true (apr_safetensors_writer_write_to_path (writer, fixture->path, &error));
+      g_assert_no_error (error);
+    }
+  g_assert_cmpmem (g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL), 24, zero_to_five, 24);
+}
+
+static void
+test_cancelled (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  guint i;
+
+  g_assert_true (g_file_set_contents (fixture->path, "old", 3, NULL));
+  g_cancellable_cancel (cancellable);
+  for (i = 0; i < 2; i++)
+    {
+      GFile *file = i == 0 ? fixture->file : fixture->remote;
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (apr_safetensors_writer_write_to_file (fixture->writer, file, cancellable, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&error);
+      g_assert_null (apr_safetensors_reader_new_from_file (file, cancellable, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    }
+  assert_contents (fixture, "old", 3);
+}
+
+static void
+test_write_error (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *large = g_malloc0 (100000);
+  struct rlimit limit, small;
+  guint i;
+
+  g_test_summary (
+    "The kernel refuses to write beyond the limit for files: a real write error, also for root.");
+
+  add (fixture->writer, "large", APR_DTYPE_U8, SHAPE (100000), large, 100000);
+  g_assert_true (g_file_set_contents (fixture->path, "old", 3, NULL));
+  g_assert_no_errno (getrlimit (RLIMIT_FSIZE, &limit));
+  small = limit;
+  small.rlim_cur = 8192;
+  signal (SIGXFSZ, SIG_IGN);
+  for (i = 0; i < 2; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      gboolean succeeded;
+
+      g_assert_no_errno (setrlimit (RLIMIT_FSIZE, &small));
+      succeeded = apr_safetensors_writer_write_to_file (
+        fixture->writer, i == 0 ? fixture->file : fixture->remote, NULL, &error);
+      g_assert_no_errno (setrlimit (RLIMIT_FSIZE, &limit));
+      g_assert_false (succeeded);
+      g_assert_error (error, G_IO_ERROR, (int) g_io_error_from_errno (EFBIG));
+      g_assert_true (g_str_has_prefix (error->message, i == 0 ? fixture->path : "remote:///"));
+      g_assert_nonnull (strstr (error->message, g_strerror (EFBIG)));
+      assert_contents (fixture, "old", 3);
+    }
+  signal (SIGXFSZ, SIG_DFL);
+}
+
+static void
+test_missing_folder (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *path = g_build_filename (fixture->folder, "no", "model.safetensors", NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (apr_safetensors_writer_write_to_path (fixture->writer, path, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_assert_true (g_str_has_prefix (error->message, path));
+  g_assert_nonnull (strstr (error->message, "No such file or directory"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/safetensors/writer/golden/alignment", test_golden_alignment);
+  g_test_add_func ("/safetensors/writer/golden/fp4", test_golden_fp4);
+  g_test_add_func ("/safetensors/writer/golden/empty", test_golden_empty);
+  g_test_add_func ("/safetensors/writer/golden/test", test_golden_test);
+  g_test_add_func ("/safetensors/writer/golden/values", test_golden_values);
+  g_test_add_func ("/safetensors/writer/scalar-and-nothing", test_scalar_and_nothing);
+  g_test_add_func ("/safetensors/writer/huge-dimension", test_huge_dimension);
+  g_test_add_func ("/safetensors/writer/order", test_order);
+  g_test_add_func ("/safetensors/writer/escapes", test_escapes);
+  g_test_add_func ("/safetensors/writer/awkward-names", test_awkward_names);
+  g_test_add_func ("/safetensors/writer/metadata", test_metadata);
+  g_test_add_func ("/safetensors/writer/refused", test_refused);
+  g_test_add_func ("/safetensors/writer/header-too-large", test_header_too_large);
+  g_test_add_func ("/safetensors/writer/too-large", test_too_large);
+  g_test_add_func ("/safetensors/writer/hostile-names", test_hostile_names);
+#define ADD(path, test) g_test_add (path, Fixture, NULL, set_up, test, tear_down)
+  ADD ("/safetensors/writer/to-path", test_write_to_path);
+  ADD ("/safetensors/writer/to-file", test_write_to_file);
+  ADD ("/safetensors/writer/to-remote", test_write_to_remote);
+  ADD ("/safetensors/writer/over-mapping", test_write_over_mapping);
+  ADD ("/safetensors/writer/cancelled", test_cancelled);
+  ADD ("/safetensors/writer/write-error", test_write_error);
+  ADD ("/safetensors/writer/missing-folder", test_missing_folder);
+
+  return g_test_run ();
+}
