@@ -18,11 +18,11 @@ read_features (AprEstimator *model, const char *path, GError **error)
   if (!g_file_get_contents (path, &text, NULL, error))
     return NULL;
   lines = g_strsplit (g_strstrip (text), "\n", -1);
-  header = g_strsplit (lines[0], ",", -1);
+  header = g_strsplit (g_strchomp (lines[0]), ",", -1);
 
   for (gsize row = 1; lines[row] != NULL; row++, shape[0]++)
     {
-      g_auto (GStrv) cells = g_strsplit (lines[row], ",", -1);
+      g_auto (GStrv) cells = g_strsplit (g_strchomp (lines[row]), ",", -1);
 
       for (gsize i = 0; i < shape[1]; i++)
         for (gsize column = 0; header[column] != NULL; column++)

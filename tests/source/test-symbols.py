@@ -1,0 +1,82 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the library exports: only its own names, versioned, none of Apache's, and all of them documented.
+
+Usage: test-symbols.py LIBRARY [GIR]
+"""
+
+import ctypes.util
+import pathlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+CORE = '{http://www.gtk.org/introspection/core/1.0}'
+C = '{http://www.gtk.org/introspection/c/1.0}'
+
+
+def exported(path):
+    output = subprocess.run(['nm', '-D', '--defined-only', path], check=True, capture_output=True, text=True).stdout
+    return [line.split()[-1] for line in output.splitlines()]
+
+
+def find_library(name):
+    file = ctypes.util.find_library(name)
+    folders = ['/usr/lib', '/usr/local/lib'] + [str(p) for p in pathlib.Path('/usr/lib').glob('*-linux-gnu*')]
+    return next((f'{folder}/{file}' for folder in folders if file and pathlib.Path(folder, file).exists()), None)
+
+
+def test_names_and_versions():
+    names = [name for name in symbols if name != 'APR_1.0@@APR_1.0' and name != 'APR_1.0']
+    wrong = [name for name in names if not re.fullmatch(r'apr_\w+@@APR_1\.0', name)]
+    assert names and not wrong, wrong
+
+
+def test_none_of_apache():
+    libraries = [find_library('apr-1'), find_library('aprutil-1')]
+    if None in libraries:
+        return 'SKIP libapr1 and libaprutil1 are not installed: apt-get install libapr1 libaprutil1'
+    ours = {name.split('@')[0] for name in symbols}
+    for library in libraries:
+        theirs = {name.split('@')[0] for name in exported(library)}
+        assert any(name.startswith('apr_') for name in theirs), library
+        assert not ours & theirs, sorted(ours & theirs)
+
+
+def test_documentation():
+    if len(sys.argv) < 3:
+        return 'SKIP the library was built without introspection'
+    lacking = []
+    seen = set()
+    for element in ElementTree.parse(sys.argv[2]).iter():
+        name = element.get(C + 'identifier') or element.get(C + 'type')
+        if element.tag not in {CORE + tag for tag in ('function', 'method', 'constructor', 'class', 'record', 'enumeration')}:
+            continue
+        if element.get(f'{{http://www.gtk.org/introspection/glib/1.0}}is-gtype-struct-for') and not element.get('version'):
+            continue
+        if name.endswith('_quark'):
+            continue
+        seen.add(name)
+        if element.find(CORE + 'doc') is None or element.get('version') is None:
+            lacking.append(name)
+    assert len(seen) > 50, seen
+    assert not lacking, lacking
+
+    # Every function that is exported is in the description, but for the two that it does without.
+    functions = {name.split('@')[0] for name in symbols if name.startswith('apr_')}
+    assert {name for name in functions - seen if not name.endswith(('_get_type', '_quark', '_ref', '_unref'))} == set()
+
+
+symbols = exported(sys.argv[1])
+tests = [test_names_and_versions, test_none_of_apache, test_documentation]
+print(f'1..{len(tests)}')
+status = 0
+for number, test in enumerate(tests, 1):
+    try:
+        skip = test()
+        print(f'ok {number} {test.__name__}' + (f' # {skip}' if skip else ''))
+    except AssertionError as error:
+        status = 1
+        print(f'not ok {number} {test.__name__}\n# {error}')
+sys.exit(status)
