@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/apr-error.h"
 
-G_DEFINE_QUARK (apr - error - quark, apr_error)
+/* clang-format off */
+G_DEFINE_QUARK (apr-error-quark, apr_error)
+/* clang-format on */
 
 G_DEFINE_ENUM_TYPE (AprError,
                     apr_error,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-safetensors-error.h"
 
-G_DEFINE_QUARK (apr - safetensors - error - quark, apr_safetensors_error)
+/* clang-format off */
+G_DEFINE_QUARK (apr-safetensors-error-quark, apr_safetensors_error)
+/* clang-format on */
 
 /* clang-format off */
 G_DEFINE_ENUM_TYPE (AprSafetensorsError, apr_safetensors_error,

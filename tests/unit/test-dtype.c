@@ -87,6 +87,16 @@ test_enum_is_registered (void)
   g_assert_cmpuint (klass->n_values, ==, 23);
 }
 
+static void
+test_error_domains (void)
+{
+  g_test_summary ("Scripts compare the names of the domains.");
+  g_assert_cmpstr (g_quark_to_string (APR_ERROR), ==, "apr-error-quark");
+  g_assert_cmpstr (g_quark_to_string (APR_SAFETENSORS_ERROR), ==, "apr-safetensors-error-quark");
+  g_assert_true (G_TYPE_IS_ENUM (APR_TYPE_ERROR));
+  g_assert_true (G_TYPE_IS_ENUM (APR_TYPE_SAFETENSORS_ERROR));
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -96,6 +106,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/dtype/unknown-names", test_unknown_names);
   g_test_add_func ("/dtype/none", test_none);
   g_test_add_func ("/dtype/enum-is-registered", test_enum_is_registered);
+  g_test_add_func ("/error/domains", test_error_domains);
 
   return g_test_run ();
 }

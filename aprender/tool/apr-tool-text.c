@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/tool/apr-tool-text.h"
+
+#include <math.h>
+
+/* What moves the cursor, changes colours, or shows text in another order than it stands in. */
+static gboolean
+is_control (gunichar c)
+{
+  GUnicodeType type = g_unichar_type (c);
+
+  return type == G_UNICODE_CONTROL || type == G_UNICODE_FORMAT || type == G_UNICODE_LINE_SEPARATOR ||
+         type == G_UNICODE_PARAGRAPH_SEPARATOR;
+}
+
+static char *
+escape (const char *text, gboolean keep_newlines)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  GString *escaped = g_string_new (NULL);
+  const char *p;
+
+  for (p = valid; *p != '\0'; p = g_utf8_next_char (p))
+    {
+      gunichar c = g_utf8_get_char (p);
+
+      if (!is_control (c) || (keep_newlines && c == '\n'))
+        g_string_append_unichar (escaped, c);
+      else if (c <= 0xffff)
+        g_string_append_printf (escaped, "\\u%04x", c);
+      else
+        g_string_append_printf (escaped, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+                                0xdc00 + (c & 0x3ff));
+    }
+
+  return g_string_free (escaped, FALSE);
+}
+
+/* Makes text from a file safe for a terminal, on one line: control characters are written as JSON writes them. */
+char *
+apr_tool_escape (const char *text)
+{
+  return escape (text, FALSE);
+}
+
+/* The same for text that has lines, such as JSON, where what is inside of strings stays the same string. */
+char *
+apr_tool_escape_lines (const char *text)
+{
+  return escape (text, TRUE);
+}
+
+/* Cuts a cell to what a message can hold. */
+char *
+apr_tool_shorten (const char *text, gsize length)
+{
+  const glong limit = 40;
+  g_autofree char *valid = g_utf8_make_valid (text, (gssize) MIN (length, 1024));
+  g_autofree char *head = NULL;
+
+  if (g_utf8_strlen (valid, -1) <= limit)
+    return g_steal_pointer (&valid);
+
+  head = g_utf8_substring (valid, 0, limit);
+  return g_strconcat (head, "…", NULL);
+}
+
+/* How many cells of a terminal a text fills. */
+gsize
+apr_tool_get_width (const char *text)
+{
+  gsize width = 0;
+  const char *p;
+
+  for (p = text; *p != '\0'; p = g_utf8_next_char (p))
+    {
+      gunichar c = g_utf8_get_char (p);
+
+      if (!g_unichar_iszerowidth (c))
+        width += g_unichar_iswide (c) ? 2 : 1;
+    }
+
+  return width;
+}
+
+void
+apr_tool_append_padded (GString *string, const char *text, gsize width)
+{
+  gsize i;
+
+  g_string_append (string, text);
+  for (i = apr_tool_get_width (text); i < width; i++)
+    g_string_append_c (string, ' ');
+}
+
+/* Writes a number with the fewest digits that bring it back when they are read as its dtype.
+ *
+ * Up to as many digits as every decimal survives (15, or 6 for F32), "%g" leaves out those that say nothing;
+ * numbers near zero have fewer digits, so that for them the search begins at one. */
+const char *
+apr_tool_format_number (double value, AprDType dtype, char buffer[APR_TOOL_NUMBER_SIZE])
+{
+  gboolean narrow = dtype == APR_DTYPE_F32;
+  double smallest_normal = narrow ? 0x1p-126 : 0x1p-1022;
+  int digits = fabs (value) < smallest_normal ? 1 : narrow ? 6 : 15;
+  int max_digits = narrow ? 9 : 17;
+
+  for (;; digits++)
+    {
+      char format[8];
+      double again;
+
+      g_snprintf (format, sizeof format, "%%.%dg", digits);
+      g_ascii_formatd (buffer, APR_TOOL_NUMBER_SIZE, format, value);
+      again = g_ascii_strtod (buffer, NULL);
+      if (digits >= max_digits || (narrow ? (float) again == (float) value : again == value))
+        return buffer;
+    }
+}

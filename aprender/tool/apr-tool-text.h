@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <aprender/aprender.h>
+
+G_BEGIN_DECLS
+
+/* Enough for the longest double of "%.17g" and a NUL. */
+#define APR_TOOL_NUMBER_SIZE 32
+
+char *apr_tool_escape (const char *text);
+char *apr_tool_escape_lines (const char *text);
+char *apr_tool_shorten (const char *text, gsize length);
+gsize apr_tool_get_width (const char *text);
+void apr_tool_append_padded (GString *string, const char *text, gsize width);
+
+const char *apr_tool_format_number (double value, AprDType dtype, char buffer[APR_TOOL_NUMBER_SIZE]);
+
+G_END_DECLS

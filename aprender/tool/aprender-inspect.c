@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <json-glib/json-glib.h>
+
+#include <aprender/aprender.h>
+
+#include "aprender/tool/apr-tool-text.h"
+#include "aprender/tool/apr-tool.h"
+
+/* A name longer than this does not push the columns of all others aside. */
+#define MAX_NAME_WIDTH 60
+
+static const AprToolCommand command = {
+  "inspect",
+  "Shows the tensors of a SafeTensors file, with dtype, shape and number of bytes, and its metadata.",
+  { "FILE.safetensors" },
+  "“-” reads the file from the standard input. Control characters in names and metadata are\n"
+  "shown as JSON writes them, such as \\u001b.",
+};
+
+static GBytes *
+read_standard_input (GError **error)
+{
+  g_autoptr (GByteArray) array = g_byte_array_new ();
+  const guint block_size = 64 * 1024;
+
+  for (;;)
+    {
+      guint used = array->len;
+      gssize n_read;
+
+      if (used > G_MAXUINT - 2 * block_size)
+        {
+          g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+                       "standard input: more than 4 GB cannot be read here: name the file instead");
+          return NULL;
+        }
+      g_byte_array_set_size (array, used + block_size);
+      do
+        n_read = read (STDIN_FILENO, array->data + used, block_size);
+      while (n_read < 0 && errno == EINTR);
+      if (n_read < 0)
+        {
+          int code = errno;
+
+          g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code), "standard input: %s",
+                       g_strerror (code));
+          return NULL;
+        }
+      g_byte_array_set_size (array, used + (guint) n_read);
+      if (n_read == 0)
+        return g_byte_array_free_to_bytes (g_steal_pointer (&array));
+    }
+}
+
+static AprSafetensorsReader *
+open_reader (const char *path, GError **error)
+{
+  g_autoptr (GBytes) bytes = NULL;
+  AprSafetensorsReader *reader;
+
+  if (strcmp (path, "-") != 0)
+    return apr_safetensors_reader_new_from_path (path, error);
+
+  bytes = read_standard_input (error);
+  if (bytes == NULL)
+    return NULL;
+  reader = apr_safetensors_reader_new_from_bytes (bytes, error);
+  if (reader == NULL)
+    g_prefix_error (error, "standard input: ");
+
+  return reader;
+}
+
+static gsize
+count_bytes (AprSafetensorsReader *reader, const char *name)
+{
+  g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, name, NULL);
+
+  return tensor != NULL ? g_bytes_get_size (apr_tensor_get_bytes (tensor)) : 0;
+}
+
+static int
+compare_keys (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+static const char **
+list_keys (GHashTable *metadata, guint *n_keys)
+{
+  const char **keys = (const char **) g_hash_table_get_keys_as_array (metadata, n_keys);
+
+  if (*n_keys > 1)
+    qsort (keys, *n_keys, sizeof (const char *), compare_keys);
+
+  return keys;
+}
+
+static gboolean
+add_shape (JsonBuilder *builder, AprSafetensorsReader *reader, const char *name, GError **error)
+{
+  gsize n_dims = 0;
+  const gsize *shape = apr_safetensors_reader_get_shape (reader, name, &n_dims, NULL);
+  gsize i;
+
+  json_builder_set_member_name (builder, "shape");
+  json_builder_begin_array (builder);
+  for (i = 0; i < n_dims; i++)
+    {
+      /* Only a tensor without elements can have such a size; json-glib's numbers end there. */
+      if (shape[i] > G_MAXINT64)
+        {
+          g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+                       "the tensor “%s” has the size %" G_GSIZE_FORMAT ", which is too large for --json",
+                       name, shape[i]);
+          return FALSE;
+        }
+      json_builder_add_int_value (builder, (gint64) shape[i]);
+    }
+  json_builder_end_array (builder);
+
+  return TRUE;
+}
+
+static char *
+describe_as_json (AprSafetensorsReader *reader, GError **error)
+{
+  const char *const *names = apr_safetensors_reader_get_names (reader);
+  GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
+  guint n_keys;
+  g_autofree const char **keys = list_keys (metadata, &n_keys);
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (JsonNode) root = NULL;
+  g_autofree char *json = NULL;
+  guint i;
+
+  json_builder_begin_object (builder);
+  json_builder_set_member_name (builder, "tensors");
+  json_builder_begin_object (builder);
+  for (i = 0; names[i] != NULL; i++)
+    {
+      AprDType dtype = apr_safetensors_reader_get_dtype (reader, names[i], NULL);
+
+      json_builder_set_member_name (builder, names[i]);
+      json_builder_begin_object (builder);
+      json_builder_set_member_name (builder, "dtype");
+      json_builder_add_string_value (builder, apr_dtype_to_string (dtype));
+      if (!add_shape (builder, reader, names[i], error))
+        return NULL;
+      json_builder_set_member_name (builder, "bytes");
+      json_builder_add_int_value (builder, (gint64) count_bytes (reader, names[i]));
+      json_builder_end_object (builder);
+    }
+  json_builder_end_object (builder);
+
+  json_builder_set_member_name (builder, "metadata");
+  json_builder_begin_object (builder);
+  for (i = 0; i < n_keys; i++)
+    {
+      json_builder_set_member_name (builder, keys[i]);
+      json_builder_add_string_value (builder, g_hash_table_lookup (metadata, keys[i]));
+    }
+  json_builder_end_object (builder);
+  json_builder_end_object (builder);
+
+  root = json_builder_get_root (builder);
+  json = json_to_string (root, TRUE);
+  return apr_tool_escape_lines (json);
+}
+
+/* Names may be empty, and still must be seen. */
+static char *
+show_name (const char *name)
+{
+  return name[0] != '\0' ? apr_tool_escape (name) : g_strdup ("“”");
+}
+
+static char *
+show_shape (AprSafetensorsReader *reader, const char *name)
+{
+  gsize n_dims = 0;
+  const gsize *shape = apr_safetensors_reader_get_shape (reader, name, &n_dims, NULL);
+  GString *text = g_string_new ("[");
+  gsize i;
+
+  for (i = 0; i < n_dims; i++)
+    g_string_append_printf (text, "%s%" G_GSIZE_FORMAT, i > 0 ? ", " : "", shape[i]);
+  g_string_append_c (text, ']');
+
+  return g_string_free (text, FALSE);
+}
+
+static void
+append_row (GString *text,
+            const gsize *widths,
+            const char *name,
+            const char *dtype,
+            const char *shape,
+            const char *n_bytes)
+{
+  gsize width = strlen (n_bytes);
+
+  apr_tool_append_padded (text, name, widths[0] + 2);
+  apr_tool_append_padded (text, dtype, widths[1] + 2);
+  apr_tool_append_padded (text, shape, widths[2] + 2);
+  for (; width < widths[3]; width++)
+    g_string_append_c (text, ' ');
+  g_string_append_printf (text, "%s\n", n_bytes);
+}
+
+static void
+append_metadata (GString *text, GHashTable *metadata)
+{
+  guint n_keys;
+  g_autofree const char **keys = list_keys (metadata, &n_keys);
+  g_auto (GStrv) shown = g_new0 (char *, (gsize) n_keys + 1);
+  gsize width = 0;
+  guint i;
+
+  if (n_keys == 0)
+    return;
+
+  for (i = 0; i < n_keys; i++)
+    {
+      shown[i] = show_name (keys[i]);
+      width = MAX (width, MIN (apr_tool_get_width (shown[i]), MAX_NAME_WIDTH));
+    }
+
+  g_string_append (text, "\nmetadata\n");
+  for (i = 0; i < n_keys; i++)
+    {
+      g_autofree char *value = apr_tool_escape (g_hash_table_lookup (metadata, keys[i]));
+
+      g_string_append (text, "  ");
+      apr_tool_append_padded (text, shown[i], width + 2);
+      g_string_append_printf (text, "%s\n", value);
+    }
+}
+
+static char *
+describe (AprSafetensorsReader *reader)
+{
+  const char *const *names = apr_safetensors_reader_get_names (reader);
+  gsize n_tensors = g_strv_length ((char **) names);
+  g_auto (GStrv) shown = g_new0 (char *, n_tensors + 1);
+  g_auto (GStrv) shapes = g_new0 (char *, n_tensors + 1);
+  g_auto (GStrv) sizes = g_new0 (char *, n_tensors + 1);
+  gsize widths[4] = { strlen ("tensor"), strlen ("dtype"), strlen ("shape"), strlen ("bytes") };
+  GString *text = g_string_new (NULL);
+  gsize total = 0;
+  gsize i;
+
+  for (i = 0; i < n_tensors; i++)
+    {
+      gsize n_bytes = count_bytes (reader, names[i]);
+      const char *dtype = apr_dtype_to_string (apr_safetensors_reader_get_dtype (reader, names[i], NULL));
+
+      total += n_bytes;
+      shown[i] = show_name (names[i]);
+      shapes[i] = show_shape (reader, names[i]);
+      sizes[i] = g_strdup_printf ("%" G_GSIZE_FORMAT, n_bytes);
+      widths[0] = MAX (widths[0], MIN (apr_tool_get_width (shown[i]), MAX_NAME_WIDTH));
+      widths[1] = MAX (widths[1], strlen (dtype));
+      widths[2] = MAX (widths[2], MIN (strlen (shapes[i]), MAX_NAME_WIDTH));
+      widths[3] = MAX (widths[3], strlen (sizes[i]));
+    }
+
+  append_row (text, widths, "tensor", "dtype", "shape", "bytes");
+  for (i = 0; i < n_tensors; i++)
+    append_row (text, widths, shown[i],
+                apr_dtype_to_string (apr_safetensors_reader_get_dtype (reader, names[i], NULL)), shapes[i],
+                sizes[i]);
+  g_string_append_printf (text, "\n%" G_GSIZE_FORMAT " %s, %" G_GSIZE_FORMAT " bytes in all\n", n_tensors,
+                          n_tensors == 1 ? "tensor" : "tensors", total);
+  append_metadata (text, apr_safetensors_reader_get_metadata (reader));
+
+  return g_string_free (text, FALSE);
+}
+
+AprToolStatus
+apr_tool_inspect (int argc, char **argv)
+{
+  gboolean as_json = FALSE;
+  const GOptionEntry entries[] = {
+    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
+    { NULL },
+  };
+  g_auto (GStrv) arguments = NULL;
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autofree char *text = NULL;
+  g_autoptr (GError) error = NULL;
+  AprToolStatus status;
+
+  if (!apr_tool_parse (&command, entries, argc, argv, &arguments, &status))
+    return status;
+
+  reader = open_reader (arguments[0], &error);
+  if (reader != NULL)
+    text = as_json ? describe_as_json (reader, &error) : describe (reader);
+  if (text == NULL)
+    return apr_tool_fail (error);
+
+  fputs (text, stdout);
+  if (as_json)
+    fputc ('\n', stdout);
+
+  return APR_TOOL_OK;
+}

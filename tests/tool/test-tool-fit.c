@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <aprender/aprender.h>
+
+#include <locale.h>
+#include <string.h>
+
+#include "tool-run.h"
+
+/* Longley's data as doubles: the exact solution in fractions of Python, Fraction (float (cell)), rounded once. */
+static const double longley_coefficients[] = {
+  0x1.e1fadb8ec27c3p+3,  -0x1.256e4374331bdp-5, -0x1.0296e3e4e61d0p+1,
+  -0x1.08818e53dbeeep+0, -0x1.a2a513cf26911p-5, 0x1.c949b198a26d4p+10,
+};
+static const double longley_intercept = -0x1.a9149513a6f8fp+21;
+static const double longley_r2 = 0x1.fdaf6c91073aap-1;
+
+static char *
+get_longley (void)
+{
+  g_autofree char *path = g_build_filename (g_getenv ("APR_EXAMPLES"), "longley.csv", NULL);
+
+  return g_shell_quote (path);
+}
+
+static Run *
+fit_longley (const char *options, const char *locale)
+{
+  g_autofree char *longley = get_longley ();
+  g_autofree char *arguments = g_strdup_printf ("fit %s --target y %s", longley, options);
+
+  return tool_run_with (arguments, NULL, 0, locale);
+}
+
+/* The number that stands after a label. */
+static double
+find_number (const char *summary, const char *label)
+{
+  g_autofree char *line = g_strdup_printf ("\n%s ", label);
+  const char *found = strstr (summary, line);
+
+  g_assert_nonnull (found);
+
+  return g_ascii_strtod (found + strlen (line), NULL);
+}
+
+static AprLinearRegression *
+load (const char *name)
+{
+  g_autofree char *path = tool_get_path (name);
+  GError *error = NULL;
+  AprLinearRegression *model = apr_linear_regression_load (path, &error);
+
+  g_assert_no_error (error);
+
+  return model;
+}
+
+static double
+get_element (AprTensor *tensor, gsize index)
+{
+  GError *error = NULL;
+  double value = apr_tensor_get_double (tensor, index, &error);
+
+  g_assert_no_error (error);
+
+  return value;
+}
+
+static void
+test_longley (void)
+{
+  g_autoptr (Run) run = fit_longley ("-o longley.safetensors", NULL);
+  g_autoptr (AprLinearRegression) model = NULL;
+  const char *const *names;
+  guint i;
+
+  g_test_summary ("The printed digits and the file bring back the doubles nearest to the exact answer.");
+
+  g_assert_cmpint (run->status, ==, 0);
+  g_assert_cmpstr (run->messages, ==,
+                   "aprender: longley.safetensors holds F64, but the Rust aprender, realizar and Ollama read "
+                   "only F32: “--dtype f32” makes such a file\n");
+  model = load ("longley.safetensors");
+  names = apr_estimator_get_feature_names (APR_ESTIMATOR (model));
+  g_assert_cmpuint (g_strv_length ((char **) names), ==, 6);
+
+  g_assert_cmpfloat (find_number (run->output, "intercept"), ==, longley_intercept);
+  g_assert_cmpfloat (get_element (apr_linear_regression_get_intercept (model), 0), ==, longley_intercept);
+  g_assert_cmpfloat_with_epsilon (find_number (run->output, "R²"), longley_r2, 1e-15);
+  g_assert_true (g_str_has_prefix (run->output, "samples        16\ntarget         y\n"));
+  for (i = 0; i < 6; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("x%u", i + 1);
+      g_autofree char *label = g_strdup_printf ("  %s", name);
+
+      g_assert_cmpstr (names[i], ==, name);
+      g_assert_cmpfloat (find_number (run->output, label), ==, longley_coefficients[i]);
+      g_assert_cmpfloat (get_element (apr_linear_regression_get_coefficients (model), i), ==,
+                         longley_coefficients[i]);
+    }
+}
+
+static void
+test_f32 (void)
+{
+  g_autoptr (Run) run = fit_longley ("--dtype F32 -o longley.safetensors", NULL);
+  g_autoptr (AprLinearRegression) model = NULL;
+  AprTensor *coefficients;
+  guint i;
+
+  g_test_summary ("The sums stay those of the doubles: the answer is rounded once, to F32.");
+
+  g_assert_cmpint (run->status, ==, 0);
+  g_assert_cmpstr (run->messages, ==, "");
+  model = load ("longley.safetensors");
+  coefficients = apr_linear_regression_get_coefficients (model);
+  g_assert_cmpint (apr_tensor_get_dtype (coefficients), ==, APR_DTYPE_F32);
+  g_assert_cmpint (apr_linear_regression_get_dtype (model), ==, APR_DTYPE_F32);
+  for (i = 0; i < 6; i++)
+    {
+      g_autofree char *label = g_strdup_printf ("  x%u", i + 1);
+
+      g_assert_cmpfloat (get_element (coefficients, i), ==, (float) longley_coefficients[i]);
+      g_assert_cmpfloat ((float) find_number (run->output, label), ==, (float) longley_coefficients[i]);
+    }
+  tool_assert_contains (run->output, "\n  x1           15.0618725\n");
+}
+
+static void
+test_targets_and_weights (void)
+{
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("a = 2x + 1 and b = 4 - x, but for a row that weighs nothing; all numbers are exact.");
+
+  tool_write ("data.csv", "b,weight,x,a\n3,1,1,3\n2,2.5,2,5\n1,1,3,7\n900,0,4,900\n", -1);
+  run = tool_run ("fit data.csv --target a --target b --weight weight --dtype f64 -o m.safetensors");
+  g_assert_cmpstr (run->output, ==,
+                   "samples        4\n"
+                   "target         a\n"
+                   "coefficients\n"
+                   "  x            2\n"
+                   "intercept      1\n"
+                   "R²             1\n"
+                   "target         b\n"
+                   "coefficients\n"
+                   "  x           -1\n"
+                   "intercept      4\n"
+                   "R²             1\n");
+  tool_assert_contains (run->messages, "holds F64");
+}
+
+static void
+test_no_intercept (void)
+{
+  g_autoptr (Run) run = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+
+  g_test_summary ("Through the origin: (1·3 + 2·6) / (1 + 4) = 3.");
+
+  tool_write ("data.csv", "x,y\n1,3\n2,6\n", -1);
+  run = tool_run ("fit --no-intercept -t y -o m.safetensors -- data.csv");
+  tool_assert_contains (run->output, "  x            3\nintercept      0\n");
+  model = load ("m.safetensors");
+  g_assert_false (apr_linear_regression_get_fit_intercept (model));
+}
+
+static void
+test_dependent_features (void)
+{
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("z = 2x says nothing new: of all answers the shortest, (2/5, 4/5), and a word about it.");
+
+  tool_write ("data.csv", "x,z,y\n1,2,3\n2,4,5\n", -1);
+  run = tool_run ("fit data.csv -t y -o m.safetensors");
+  tool_assert_contains (run->output, "\nrank           1 of 2 features");
+  tool_assert_contains (run->output, "\n  x            0.4\n  z            0.8\nintercept      1\n");
+}
+
+static void
+test_names (void)
+{
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary (
+    "Names that are wider than others, and not ASCII, keep the numbers aligned in every locale.");
+
+  tool_write ("data.csv", "größe in cm,長さ,weiß\n1,0,-2\n0,1,3\n0,0,1\n1,1,0\n", -1);
+  run = tool_run_with ("fit data.csv --target weiß -o m.safetensors", NULL, 0, "C");
+  g_assert_cmpstr (run->output, ==,
+                   "samples         4\n"
+                   "target          weiß\n"
+                   "coefficients\n"
+                   "  größe in cm  -3\n"
+                   "  長さ          2\n"
+                   "intercept       1\n"
+                   "R²              1\n");
+}
+
+static void
+test_errors (void)
+{
+  g_test_summary ("A failure says what failed in one line; the file that was there stays.");
+
+  tool_write ("data.csv", "x,w,y\n1,1,3\n2,-1,5\n", -1);
+  tool_write ("m.safetensors", "old", -1);
+  tool_assert_fails ("fit data.csv -t z -o m.safetensors", NULL, 0,
+                     "data.csv: no column “z”: there are “x”, “w”, “y”");
+  tool_assert_fails ("fit data.csv -t y -w v -o m.safetensors", NULL, 0,
+                     "data.csv: no column “v”: there are “x”, “w”, “y”");
+  tool_assert_fails ("fit data.csv -t y -w w -o m.safetensors", NULL, 0,
+                     "data.csv: sample_weight has the negative value -1 at row 1 (counted from 0)");
+  tool_assert_fails ("fit data.csv -t y -o none/m.safetensors", NULL, 0,
+                     "none/m.safetensors: No such file or directory");
+  {
+    g_autofree char *old = tool_read ("m.safetensors");
+
+    g_assert_cmpstr (old, ==, "old");
+  }
+}
+
+static gboolean
+make_german_locale (void)
+{
+  g_autofree char *folder = tool_get_path ("");
+  g_autofree char *target = g_build_filename (folder, "de_DE.UTF-8", NULL);
+  const char *const command[] = { "localedef", "-i", "de_DE", "-f", "UTF-8", target, NULL };
+  int status = -1;
+
+  if (setlocale (LC_NUMERIC, "de_DE.UTF-8") != NULL)
+    return TRUE;
+
+  return g_spawn_sync (NULL, (char **) command, NULL,
+                       G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL,
+                       NULL, NULL, NULL, &status, NULL) &&
+         g_setenv ("LOCPATH", folder, TRUE) && setlocale (LC_NUMERIC, "de_DE.UTF-8") != NULL;
+}
+
+static void
+test_locale (void)
+{
+  gboolean available = make_german_locale ();
+  g_autofree char *half = g_strdup_printf ("%.1f", 0.5);
+  g_autoptr (Run) expected = fit_longley ("-o m.safetensors", "C.UTF-8");
+  g_autoptr (Run) run = fit_longley ("-o m.safetensors", "de_DE.UTF-8");
+
+  g_test_summary ("Where people write 0,5, the points in tables and summaries stay points.");
+
+  setlocale (LC_NUMERIC, "C");
+  g_assert_cmpint (run->status, ==, 0);
+  g_assert_cmpstr (run->output, ==, expected->output);
+  if (!available)
+    g_test_skip ("there is no locale de_DE.UTF-8, and no localedef to make it");
+  else
+    g_assert_cmpstr (half, ==, "0,5");
+}
+
+static void
+add_tests (void)
+{
+  g_test_add_func ("/tool/fit/longley", test_longley);
+  g_test_add_func ("/tool/fit/f32", test_f32);
+  g_test_add_func ("/tool/fit/targets-and-weights", test_targets_and_weights);
+  g_test_add_func ("/tool/fit/no-intercept", test_no_intercept);
+  g_test_add_func ("/tool/fit/dependent-features", test_dependent_features);
+  g_test_add_func ("/tool/fit/names", test_names);
+  g_test_add_func ("/tool/fit/errors", test_errors);
+  g_test_add_func ("/tool/fit/locale", test_locale);
+}
+
+int
+main (int argc, char **argv)
+{
+  return tool_main (argc, argv, add_tests);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <aprender/aprender.h>
+
+#include "tool-run.h"
+
+static void
+fit (const char *table, const char *options)
+{
+  g_autofree char *arguments = g_strdup_printf ("fit - -o m.safetensors %s", options);
+  g_autoptr (Run) run = tool_run_with (arguments, table, -1, NULL);
+
+  g_assert_cmpint (run->status, ==, 0);
+}
+
+static void
+assert_predicts (const char *arguments, const char *input, const char *output)
+{
+  g_autoptr (Run) run = tool_run_with (arguments, input, -1, NULL);
+
+  g_assert_cmpstr (run->messages, ==, "");
+  g_assert_cmpstr (run->output, ==, output);
+  g_assert_cmpint (run->status, ==, 0);
+}
+
+static void
+test_round_trip (void)
+{
+  g_autofree char *written = NULL;
+
+  g_test_summary ("y = 2x + 1: the predictions of the table it was fitted to are its targets.");
+
+  tool_write ("data.csv", "x,y\n1,3\n2,5\n-3.5,-6\n", -1);
+  fit ("x,y\n1,3\n2,5\n-3.5,-6\n", "-t y");
+  assert_predicts ("predict m.safetensors data.csv", NULL, "3\n5\n-6\n");
+  assert_predicts ("predict m.safetensors -", "x\n0.25\n1e300\n1e-300\n", "1.5\n2e+300\n1\n");
+  assert_predicts ("predict m.safetensors data.csv --output -", NULL, "3\n5\n-6\n");
+  assert_predicts ("predict m.safetensors data.csv -o out.txt", NULL, "");
+  written = tool_read ("out.txt");
+  g_assert_cmpstr (written, ==, "3\n5\n-6\n");
+}
+
+static void
+test_any_order (void)
+{
+  g_test_summary ("Columns are found by name; others may stand between them, with text in them.");
+
+  /* y = a + 10 b + 100 c. */
+  fit ("a,b,y,c\n0,0,0,0\n1,0,1,0\n0,1,10,0\n0,0,100,1\n", "-t y");
+  assert_predicts ("predict m.safetensors -", "c,note,a,y,b\n3,\"some\n\"\"text\"\", nan\",1,,2\n0,,4,?,5\n",
+                   "321\n54\n");
+}
+
+static void
+test_several_targets (void)
+{
+  g_test_summary ("One line for each row, commas between the targets in the order of the fit.");
+
+  fit ("p,x,q\n4,1,1.5\n3,2,2\n", "-t q -t p");
+  assert_predicts ("predict m.safetensors -", "x\n1\n3\n", "1.5,4\n2.5,2\n");
+}
+
+static void
+test_digits (void)
+{
+  g_test_summary ("As few digits as bring the number back, in the dtype of the model.");
+
+  fit ("x,y\n0,0\n1,1\n", "-t y");
+  assert_predicts ("predict m.safetensors -",
+                   "x\n0.1\n0.30000000000000004\n5e-324\n123456789012345678\n-0.0\n",
+                   "0.1\n0.30000000000000004\n5e-324\n1.2345678901234568e+17\n0\n");
+  fit ("x,y\n0,0\n1,1\n", "-t y --dtype f32");
+  assert_predicts ("predict m.safetensors -", "x\n0.1\n0.30000000000000004\n1e-45\n16777217\n",
+                   "0.1\n0.3\n1e-45\n16777216\n");
+}
+
+/* A model as the Rust aprender writes it: F32, without metadata. */
+static void
+write_nameless_model (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autofree char *path = tool_get_path ("nameless.safetensors");
+  const float coefficients[] = { 2, 3 };
+  const float intercept = 1;
+  const gsize n_features = 2;
+  const gsize one = 1;
+  g_autoptr (AprTensor) a = NULL;
+  g_autoptr (AprTensor) b = NULL;
+  GError *error = NULL;
+
+  a = apr_tensor_new_from_floats (coefficients, 2, &n_features, 1, &error);
+  b = apr_tensor_new_from_floats (&intercept, 1, &one, 1, &error);
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "coefficients", a, &error));
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "intercept", b, &error));
+  g_assert_true (apr_safetensors_writer_write_to_path (writer, path, &error));
+  g_assert_no_error (error);
+}
+
+static void
+test_nameless_model (void)
+{
+  g_test_summary ("A model without names takes all columns as they stand.");
+
+  write_nameless_model ();
+  assert_predicts ("predict nameless.safetensors -", "q,r\n1,1\n0,0.5\n", "6\n2.5\n");
+  tool_assert_fails (
+    "predict nameless.safetensors -", "q,r,s\n1,1,1\n", -1,
+    "standard input: there are 3 columns, but the model has 2 features, and no names to find "
+    "them by");
+}
+
+static void
+test_errors (void)
+{
+  g_test_summary ("The message names the file and the column.");
+
+  fit ("a,x3,y\n0,0,1\n1,0,2\n0,1,3\n", "-t y");
+  tool_write ("data.csv", "a,b\n1,2\n", -1);
+  tool_assert_fails ("predict m.safetensors data.csv", NULL, 0,
+                     "data.csv: no column “x3”: there are “a”, “b”");
+  tool_write ("data.csv", "x3,note,a\n1,,2\n1,,\n", -1);
+  tool_assert_fails ("predict m.safetensors data.csv", NULL, 0, "data.csv:3: column “a”: the cell is empty");
+  tool_write ("data.csv", "x3,note,a\n1,2\n", -1);
+  tool_assert_fails ("predict m.safetensors data.csv", NULL, 0,
+                     "data.csv:2: the row has 2 cells, but the header has 3 columns");
+  tool_write ("data.csv", "x3,a\n1,2\n", -1);
+  tool_assert_fails ("predict m.safetensors none.csv", NULL, 0, "none.csv: No such file or directory");
+  tool_assert_fails ("predict none.safetensors data.csv", NULL, 0,
+                     "none.safetensors: No such file or directory");
+  tool_assert_fails ("predict m.safetensors data.csv -o none/out", NULL, 0,
+                     "none/out: No such file or directory");
+}
+
+static void
+test_not_a_model (void)
+{
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("Neither a table nor three bytes are a model.");
+
+  tool_write ("data.csv", "x\n1\n", -1);
+  tool_write ("three.safetensors", "abc", -1);
+  run = tool_run_with ("predict three.safetensors data.csv", NULL, 0, NULL);
+  g_assert_cmpint (run->status, ==, 1);
+  g_assert_true (g_str_has_prefix (run->messages, "aprender: three.safetensors: 3 bytes"));
+  g_assert_cmpstr (run->output, ==, "");
+}
+
+static void
+test_full_disk (void)
+{
+  g_test_summary ("Predictions that could not be written are a failure.");
+
+  if (!g_file_test ("/dev/full", G_FILE_TEST_EXISTS))
+    {
+      g_test_skip ("there is no /dev/full");
+      return;
+    }
+  fit ("x,y\n1,3\n2,5\n", "-t y");
+  tool_assert_fails ("predict m.safetensors - -o /dev/full", "x\n1\n", -1,
+                     "/dev/full: No space left on device");
+}
+
+static void
+add_tests (void)
+{
+  g_test_add_func ("/tool/predict/round-trip", test_round_trip);
+  g_test_add_func ("/tool/predict/any-order", test_any_order);
+  g_test_add_func ("/tool/predict/several-targets", test_several_targets);
+  g_test_add_func ("/tool/predict/digits", test_digits);
+  g_test_add_func ("/tool/predict/nameless-model", test_nameless_model);
+  g_test_add_func ("/tool/predict/errors", test_errors);
+  g_test_add_func ("/tool/predict/not-a-model", test_not_a_model);
+  g_test_add_func ("/tool/predict/full-disk", test_full_disk);
+}
+
+int
+main (int argc, char **argv)
+{
+  return tool_main (argc, argv, add_tests);
+}
