@@ -680,7 +680,20 @@ append_number (GString *string, AprTensor *self, gsize index)
   const guint8 *data = g_bytes_get_data (self->bytes, NULL);
   double value = apr_dtype_read_double (self->dtype, data, index);
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  guint64 bits;
   int digits;
+
+  /* A double does not hold all of these. */
+  if (self->dtype == APR_DTYPE_I64 || self->dtype == APR_DTYPE_U64)
+    {
+      memcpy (&bits, data + 8 * index, sizeof bits);
+      bits = GUINT64_FROM_LE (bits);
+      if (self->dtype == APR_DTYPE_U64)
+        g_string_append_printf (string, "%" G_GUINT64_FORMAT, bits);
+      else
+        g_string_append_printf (string, "%" G_GINT64_FORMAT, (gint64) bits);
+      return;
+    }
 
   for (digits = 1; digits < 17; digits++)
     {

@@ -483,6 +483,21 @@ test_to_string (void)
 }
 
 static void
+test_to_string_of_long_integers (void)
+{
+  const guint8 data[] = { 0, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 0, 0, 0, 0, 0x20, 0 };
+  const gsize shape[] = { 2 };
+  g_autoptr (GBytes) bytes = g_bytes_new (data, sizeof data);
+  g_autoptr (AprTensor) with_sign = apr_tensor_new_from_bytes (APR_DTYPE_I64, shape, 1, bytes, NULL);
+  g_autoptr (AprTensor) without = apr_tensor_new_from_bytes (APR_DTYPE_U64, shape, 1, bytes, NULL);
+  g_autofree char *with_sign_text = apr_tensor_to_string (with_sign);
+  g_autofree char *without_text = apr_tensor_to_string (without);
+
+  g_assert_cmpstr (with_sign_text, ==, "I64 [2] [-9223372036854775808, 9007199254740993]");
+  g_assert_cmpstr (without_text, ==, "U64 [2] [9223372036854775808, 9007199254740993]");
+}
+
+static void
 test_boxed (void)
 {
   const double value = 1;
@@ -522,6 +537,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/tensor/cast/errors", test_cast_errors);
   g_test_add_func ("/tensor/equal", test_equal);
   g_test_add_func ("/tensor/to-string", test_to_string);
+  g_test_add_func ("/tensor/to-string/long-integers", test_to_string_of_long_integers);
   g_test_add_func ("/tensor/boxed", test_boxed);
 
   return g_test_run ();

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+import Apr from 'gi://Apr?version=1.0';
+import GLib from 'gi://GLib';
+import GObject from 'gi://GObject';
+import Gio from 'gi://Gio';
+
+import {assertEqual, assertRejects, assertThrows, assertTrue, run, test, withPath} from './tap.js';
+
+const {Tensor} = Apr;
+
+// Predicts the weighted mean of each target, plus a constant.
+const Mean = GObject.registerClass({
+  GTypeName: 'TestMean',
+  Properties: {
+    offset: GObject.ParamSpec.double('offset', null, null,
+      GObject.ParamFlags.READWRITE | GObject.ParamFlags.CONSTRUCT, -1000, 1000, 0.5),
+    label: GObject.ParamSpec.string('label', null, null,
+      GObject.ParamFlags.READWRITE | GObject.ParamFlags.CONSTRUCT, null),
+  },
+}, class Mean extends Apr.Estimator {
+  vfunc_fit(X, y, sampleWeight, cancellable) {
+    this.arguments = [X, y, sampleWeight, cancellable];
+    const weights = sampleWeight?.to_array() ?? y.to_array().map(() => 1);
+    const sum = weights.reduce((a, b) => a + b, 0);
+    const rows = [...y].map(row => typeof row === 'number' ? [row] : [...row]);
+    this.isMatrix = y.get_n_dims() === 2;
+    this.means = rows[0].map((_, target) =>
+      rows.reduce((a, row, i) => a + weights[i] * row[target], 0) / sum);
+    return true;
+  }
+
+  vfunc_predict(X) {
+    const row = this.means.map(mean => mean + this.offset);
+    return Tensor.from(Array(X.shape[0]).fill(this.isMatrix ? row : row[0]));
+  }
+
+  vfunc_save_tensors(writer) {
+    writer.add_tensor('n_features', Uint32Array.of(this.n_features));
+    return writer.add_tensor('means', this.isMatrix ? [this.means] : this.means);
+  }
+
+  vfunc_load_tensors(reader) {
+    const means = reader.get_tensor('means');
+    this.isMatrix = means.get_n_dims() === 2;
+    this.means = [...means.to_typed_array()];
+    return [true, reader.get_tensor('n_features').get_double(0), this.means.length];
+  }
+});
+
+// Does in each virtual function what it is told.
+const Odd = GObject.registerClass({GTypeName: 'TestOdd'}, class Odd extends Apr.Estimator {
+  vfunc_fit() {
+    return this.act();
+  }
+
+  vfunc_predict() {
+    return this.act();
+  }
+
+  vfunc_save_tensors() {
+    return this.act();
+  }
+});
+
+const Empty = GObject.registerClass({GTypeName: 'TestEmpty'}, class Empty extends Apr.Estimator {});
+
+const X = [[1, 2], [3, 4], [5, 6], [7, 8]];
+const y = [1, 2, 3, 6];
+
+test('fit-and-predict', () => {
+  const model = new Mean({offset: 10});
+  assertTrue(!model.fitted);
+  assertTrue(model.fit(X, y) === model);
+  assertTrue(model.fitted);
+  assertEqual(model.n_features, 2);
+  assertEqual(model.n_targets, 1);
+  assertEqual(model.predict([[0, 0], [9, 9]]), Float64Array.of(13, 13));
+  assertEqual(model.predict(Tensor.from(new Float32Array(0), [0, 2])),
+    new Float64Array(0));
+});
+
+test('fit-with-several-targets', () => {
+  const model = new Mean({offset: 0}).fit(X, y.map(value => [value, 2 * value]));
+  assertEqual(model.n_targets, 2);
+  assertEqual(model.predict([[0, 0], [9, 9]]), [Float64Array.of(3, 6), Float64Array.of(3, 6)]);
+});
+
+test('virtual-functions-get-tensors', () => {
+  const model = new Mean();
+  const cancellable = new Gio.Cancellable();
+  model.fit([Float32Array.of(1), Float32Array.of(2)], Int32Array.of(5, 7),
+    Uint8Array.of(1, 3), cancellable);
+  const [x, targets, weights, passed] = model.arguments;
+  assertTrue(passed === cancellable);
+  assertEqual(x.dtype, Apr.DType.F32);
+  assertEqual(x.to_array(), [[1], [2]]);
+  assertEqual(targets.dtype, Apr.DType.F64);
+  assertEqual(targets.to_array(), [5, 7]);
+  assertEqual(weights.to_array(), [1, 3]);
+
+  const tensor = Tensor.from(X);
+  model.fit(tensor, Tensor.from(y));
+  assertTrue(model.arguments[0].equal(tensor));
+  assertEqual(model.arguments[2], null);
+  assertEqual(model.arguments[3], null);
+});
+
+test('score', () => {
+  const model = new Mean({offset: 0}).fit(X, y);
+  assertEqual(model.score(X, y), 0);
+  // Predicts 3 for targets 3 and 6 that count the same: 1 - 9 / 4.5.
+  assertEqual(model.score(X, y, [0, 0, 2, 2]), -1);
+});
+
+test('notify', () => {
+  const model = new Mean();
+  const names = [];
+  model.connect('notify', (_, pspec) => names.push(pspec.name));
+  model.fit(X, y);
+  assertEqual(names.sort(), ['fitted', 'n-features', 'n-targets']);
+});
+
+test('clone', () => {
+  const model = new Mean({offset: 2, label: 'a'}).fit(X, y);
+  const clone = model.clone();
+  assertTrue(clone instanceof Mean);
+  assertTrue(clone !== model);
+  assertTrue(!clone.fitted);
+  assertEqual([clone.offset, clone.label], [2, 'a']);
+  assertEqual(clone.fit(X, y).predict([[0, 0]]), model.predict([[0, 0]]));
+});
+
+test('save-and-load', () => withPath(path => {
+  const model = new Mean({offset: 0.1, label: 'Grüße'}).fit(X, y);
+  model.save(path);
+
+  for (const loaded of [
+    Mean.load(path), Apr.Estimator.load(Mean, path), Apr.Estimator.load(Mean.$gtype, path),
+  ]) {
+    assertTrue(loaded instanceof Mean);
+    assertTrue(loaded.fitted);
+    assertEqual([loaded.offset, loaded.label], [0.1, 'Grüße']);
+    assertEqual([loaded.n_features, loaded.n_targets], [2, 1]);
+    assertEqual(loaded.predict(X), model.predict(X));
+    assertEqual(loaded.to_bytes().toArray().slice(), model.to_bytes().toArray().slice());
+  }
+}));
+
+test('from-bytes', () => {
+  const model = new Mean().fit(X, y.map(value => [value, -value]));
+  for (const bytes of [model.to_bytes(), model.to_bytes().toArray()]) {
+    assertEqual(Mean.from_bytes(bytes).predict(X), model.predict(X));
+    assertEqual(Apr.Estimator.from_bytes(Mean, bytes).predict(X), model.predict(X));
+  }
+});
+
+test('load-another-type', () => withPath(path => {
+  const bytes = new Mean().fit(X, y).to_bytes();
+  new Mean().fit(X, y).save(path);
+  assertThrows(() => Odd.load(path), Apr.Error, Apr.Error.MODEL, 'model “TestMean”, not “TestOdd”');
+  assertThrows(() => Apr.LinearRegression.from_bytes(bytes), Apr.Error, Apr.Error.MODEL, '“TestMean”');
+  assertThrows(() => Apr.Estimator.load(path), Apr.Error, Apr.Error.MODEL, 'AprEstimator');
+  assertThrows(() => Apr.Estimator.load(GObject.Object, path), Apr.Error, Apr.Error.MODEL, 'GObject');
+}));
+
+test('feature-names', () => {
+  const model = new Mean();
+  assertEqual(model.get_feature_names(), null);
+  assertThrows(() => model.set_feature_names(['a', 'b']), Apr.Error, Apr.Error.NOT_FITTED);
+  model.fit(X, y).set_feature_names(['größe', 'b']);
+  assertEqual(Mean.from_bytes(model.to_bytes()).feature_names, ['größe', 'b']);
+  assertTrue(model.check_feature_names(['größe', 'b']));
+  assertThrows(() => model.check_feature_names(['b', 'größe']), Apr.Error, Apr.Error.FEATURE_NAMES,
+    '“b”');
+  assertThrows(() => model.set_feature_names(['a']), Apr.Error, Apr.Error.FEATURE_NAMES);
+  assertEqual(model.feature_names, ['größe', 'b']);
+});
+
+test('fit-async', async () => {
+  const model = new Mean({offset: 1});
+  const promise = model.fit_async(X, y);
+  assertTrue(!model.fitted);
+  assertTrue(await promise === model);
+  assertEqual(model.predict([[0, 0]]), Float64Array.of(4));
+  await model.fit_async(X, y, [1, 1, 1, 0], new Gio.Cancellable());
+  assertEqual(model.predict([[0, 0]]), Float64Array.of(3));
+});
+
+test('fit-async-with-callback', async () => {
+  const model = new Mean();
+  const [source, result] = await new Promise(resolve => {
+    model.fit_async(X, y, null, null, (...args) => resolve(args));
+  });
+  assertTrue(source === model);
+  assertTrue(model.fit_finish(result));
+  assertTrue(model.fitted);
+});
+
+test('unfitted', () => {
+  const model = new Mean();
+  assertThrows(() => model.predict(X), Apr.Error, Apr.Error.NOT_FITTED, 'unfitted TestMean');
+  assertThrows(() => model.score(X, y), Apr.Error, Apr.Error.NOT_FITTED);
+  assertThrows(() => model.to_bytes(), Apr.Error, Apr.Error.NOT_FITTED);
+  withPath(path => {
+    assertThrows(() => model.save(path), Apr.Error, Apr.Error.NOT_FITTED, 'Cannot save an unfitted TestMean');
+    assertTrue(!GLib.file_test(path, GLib.FileTest.EXISTS));
+  });
+});
+
+test('wrong-arguments', () => {
+  const model = new Mean().fit(X, y);
+  const before = model.predict(X);
+
+  for (const [args, code, message] of [
+    [[X, [1]], Apr.Error.SHAPE, 'X has 4 samples, but y has 1'],
+    [[[1, 2], y], Apr.Error.SHAPE, '[2]'],
+    [[X, y, [1]], Apr.Error.SHAPE, 'sample_weight has 1'],
+    [[[], []], Apr.Error.SHAPE, '[0]'],
+    [[[[]], [1]], Apr.Error.EMPTY, '0 features'],
+    [[Tensor.from(Int32Array.of(1), [1, 1]), [1]], Apr.Error.DTYPE, 'X has the dtype I32'],
+  ])
+    assertThrows(() => model.fit(...args), Apr.Error, code, message);
+
+  for (const [args, message] of [
+    [[[[1, null]], [1]], 'X has null at row 0, column 1'],
+    [[X, [1, undefined, 3, 4]], 'y has undefined at row 1'],
+    [[X, y, [1, 1, '1', 1]], 'sample_weight has the string “1” at row 2'],
+    [[X], 'y must be numbers'],
+    [[], 'X must be numbers'],
+  ])
+    assertThrows(() => model.fit(...args), TypeError, null, message);
+
+  assertThrows(() => model.predict([[1, 2, 3]]), Apr.Error, Apr.Error.SHAPE,
+    'X has 3 features, but this model was fitted with 2');
+  assertThrows(() => model.predict([[1, 2], [3]]), Apr.Error, Apr.Error.SHAPE, 'X is ragged');
+  assertThrows(() => model.predict([[1, NaN, 3]]), Apr.Error, Apr.Error.SHAPE);
+  assertThrows(() => model.score(X, [1, 2, 3, null]), TypeError, null, 'y has null at row 3');
+  assertEqual(model.predict(X), before);
+});
+
+test('errors-of-virtual-functions', async () => {
+  const model = new Odd();
+
+  model.act = () => true;
+  model.fit(X, y);
+  for (const call of [() => model.fit(X, y), () => model.predict(X), () => model.to_bytes()]) {
+    model.act = () => {
+      throw new GLib.Error(Apr.Error, Apr.Error.RANGE, 'my own error');
+    };
+    assertThrows(call, Apr.Error, Apr.Error.RANGE, 'my own error');
+    model.act = () => {
+      throw new RangeError('a plain error');
+    };
+    assertThrows(call, RangeError, null, 'a plain error');
+    await assertRejects(model.fit_async(X, y), RangeError, null, 'a plain error');
+  }
+
+  model.act = () => undefined;
+  assertThrows(() => model.fit(X, y), Apr.Error, Apr.Error.FAILED,
+    'fit of TestOdd failed without giving a reason');
+  await assertRejects(model.fit_async(X, y), Apr.Error, Apr.Error.FAILED, 'TestOdd');
+  assertThrows(() => model.to_bytes(), Apr.Error, Apr.Error.FAILED, 'save_tensors of TestOdd');
+  assertThrows(() => model.predict(X), Error);
+
+  // A wrong number of predictions is not handed on.
+  model.act = () => Tensor.from([1]);
+  assertThrows(() => model.predict(X), Apr.Error, Apr.Error.FAILED, '4 samples');
+});
+
+test('missing-virtual-functions', async () => {
+  const model = new Empty();
+  assertThrows(() => model.fit(X, y), Apr.Error, Apr.Error.FAILED, 'TestEmpty has no fit');
+  await assertRejects(model.fit_async(X, y), Apr.Error, Apr.Error.FAILED, 'TestEmpty has no fit');
+});
+
+await run();

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+import Apr from 'gi://Apr?version=1.0';
+import GLib from 'gi://GLib';
+import Gio from 'gi://Gio';
+
+import {
+  assertClose, assertEqual, assertRejects, assertThrows, assertTrue, float32Bytes, makeFile, makeRandom,
+  readFile, run, test, withPath, writeFile,
+} from './tap.js';
+
+const {DType, LinearRegression, Tensor} = Apr;
+
+// NIST's Longley data: y, x1 to x6.
+const LONGLEY = [
+  [60323, 83, 234289, 2356, 1590, 107608, 1947],
+  [61122, 88.5, 259426, 2325, 1456, 108632, 1948],
+  [60171, 88.2, 258054, 3682, 1616, 109773, 1949],
+  [61187, 89.5, 284599, 3351, 1650, 110929, 1950],
+  [63221, 96.2, 328975, 2099, 3099, 112075, 1951],
+  [63639, 98.1, 346999, 1932, 3594, 113270, 1952],
+  [64989, 99, 365385, 1870, 3547, 115094, 1953],
+  [63761, 100, 363112, 3578, 3350, 116219, 1954],
+  [66019, 101.2, 397469, 2904, 3048, 117388, 1955],
+  [67857, 104.6, 419180, 2822, 2857, 118734, 1956],
+  [68169, 108.4, 442769, 2936, 2798, 120445, 1957],
+  [66513, 110.8, 444546, 4681, 2637, 121950, 1958],
+  [68655, 112.6, 482704, 3813, 2552, 123366, 1959],
+  [69564, 114.2, 502601, 3931, 2514, 125368, 1960],
+  [69331, 115.7, 518173, 4806, 2572, 127852, 1961],
+  [70551, 116.9, 554894, 4007, 2827, 130081, 1962],
+];
+
+const X = [[1], [2], [3]];
+const y = [3, 5, 7];
+
+function assertLine(model) {
+  assertEqual([...model.coefficients], [2]);
+  assertEqual([...model.intercept], [1]);
+}
+
+test('before-the-fit', () => {
+  const model = new LinearRegression();
+  assertEqual(model.fit_intercept, true);
+  assertEqual(model.dtype, DType.NONE);
+  assertEqual(model.fitted, false);
+  assertEqual([model.coefficients, model.intercept], [null, null]);
+  assertEqual([model.n_features, model.n_targets, model.rank], [0, 0, -1]);
+  assertTrue(LinearRegression.new() instanceof LinearRegression);
+});
+
+test('fit', () => {
+  const model = new LinearRegression();
+  assertTrue(model.fit(X, y) === model);
+  assertEqual(model.coefficients, Float64Array.of(2));
+  assertEqual(model.intercept, Float64Array.of(1));
+  assertEqual(model.predict([[10], [-1]]), Float64Array.of(21, -1));
+  assertEqual(model.score(X, y), 1);
+  assertEqual([model.fitted, model.n_features, model.n_targets, model.rank], [true, 1, 1, 1]);
+  assertEqual(model.get_coefficients().shape, [1]);
+});
+
+test('years', () => {
+  const years = Array.from({length: 20}, (_, i) => 2000 + i);
+  assertLine(new LinearRegression().fit(years.map(year => [year]), years.map(year => 2 * year + 1)));
+});
+
+test('longley', () => {
+  const samples = LONGLEY.map(row => row.slice(1));
+  const targets = LONGLEY.map(row => row[0]);
+  const model = new LinearRegression().fit(samples, targets);
+  // Exact rational arithmetic on the doubles above, rounded once.
+  assertEqual([...model.intercept, ...model.coefficients], [
+    -3482258.6345958184, 15.061872271373323, -0.03581917929259102, -2.020229803816825, -1.033226867173592,
+    -0.05110410565358071, 1829.151464613552,
+  ]);
+  // Certified.
+  assertClose(model.score(samples, targets), 0.995479004577296, 1e-15);
+});
+
+test('wampler1', () => {
+  const powers = x => [1, 2, 3, 4, 5].map(power => x ** power);
+  const samples = Array.from({length: 21}, (_, x) => powers(x));
+  const model = new LinearRegression().fit(samples, samples.map(row => row.reduce((a, b) => a + b, 1)));
+  assertEqual([...model.intercept, ...model.coefficients], [1, 1, 1, 1, 1, 1]);
+});
+
+test('inputs', () => {
+  for (const [samples, targets] of [
+    [X, y],
+    [X, Float64Array.from(y)],
+    [X, Int32Array.from(y)],
+    [X, BigInt64Array.from(y.map(BigInt))],
+    [X.map(row => Uint8Array.from(row)), Uint8Array.from(y)],
+    [Tensor.from(Float64Array.from(X.flat()), [3, 1]), Tensor.from(y)],
+    [Tensor.from(X), Float32Array.from(y)],
+    [Tensor.from(Int16Array.from(X.flat()), [3, 1]).cast(DType.F64), y],
+  ]) {
+    const model = new LinearRegression().fit(samples, targets);
+    assertLine(model);
+    assertEqual(model.coefficients.constructor, Float64Array);
+  }
+});
+
+test('floats', () => {
+  const samples = Tensor.from(Float32Array.of(1, 2, 3), [3, 1]);
+  const model = new LinearRegression().fit(samples, Float32Array.from(y));
+  assertEqual(model.dtype, DType.NONE);
+  assertEqual(model.coefficients, Float32Array.of(2));
+  assertEqual(model.intercept, Float32Array.of(1));
+  assertEqual(model.predict([[10]]), Float32Array.of(21));
+  assertEqual(model.predict([Float32Array.of(10)]), Float32Array.of(21));
+  assertLine(new LinearRegression().fit([Float32Array.of(1), Float32Array.of(2)], [3, 5]));
+});
+
+test('dtype', () => {
+  // A tenth of three and of seven, each rounded once.
+  const floats = new LinearRegression({dtype: DType.F32}).fit([[0], [10]], [0, 3]);
+  assertEqual(floats.coefficients, Float32Array.of(0.3));
+  assertEqual(floats.dtype, DType.F32);
+  const doubles = new LinearRegression({dtype: DType.F64})
+    .fit([Float32Array.of(0), Float32Array.of(10)], [0, 7]);
+  assertEqual(doubles.coefficients, Float64Array.of(0.7));
+  assertThrows(() => new LinearRegression({dtype: DType.I8}).fit(X, y), Apr.Error, Apr.Error.DTYPE, 'I8');
+});
+
+test('without-intercept', () => {
+  const model = new LinearRegression({fit_intercept: false}).fit([[1], [2]], [3, 6]);
+  assertEqual(model.fit_intercept, false);
+  assertEqual(model.coefficients, Float64Array.of(3));
+  assertEqual(model.intercept, Float64Array.of(0));
+
+  model.fit_intercept = true;
+  assertLine(model.fit(X, y));
+});
+
+test('sample-weight', () => {
+  const samples = [[0], [1], [1]];
+  const targets = [0, 1, 3];
+  assertEqual(new LinearRegression().fit(samples, targets).coefficients, Float64Array.of(2));
+  for (const weights of [[1, 3, 1], Float32Array.of(1, 3, 1), Uint8Array.of(1, 3, 1), Tensor.from([1, 3, 1])])
+    assertEqual(new LinearRegression().fit(samples, targets, weights).coefficients, Float64Array.of(1.5));
+  assertEqual(new LinearRegression().fit(samples, targets, [1, 0, 1]).coefficients, Float64Array.of(3));
+  assertEqual(new LinearRegression().fit(samples, targets, undefined).coefficients, Float64Array.of(2));
+});
+
+test('several-targets', () => {
+  const model = new LinearRegression().fit([[0, 0], [1, 0], [0, 1]], [[1, 10], [3, 10], [4, 15]]);
+  assertEqual(model.n_targets, 2);
+  assertEqual(model.coefficients, [Float64Array.of(2, 3), Float64Array.of(0, 5)]);
+  assertEqual(model.intercept, Float64Array.of(1, 10));
+  assertEqual(model.predict([[1, 1], [2, 0], [0, 0]]),
+    [Float64Array.of(6, 15), Float64Array.of(5, 10), Float64Array.of(1, 10)]);
+  // What is predicted can go back in.
+  assertEqual(model.score([[1, 1], [2, 0]], model.predict([[1, 1], [2, 0]])), 1);
+  assertEqual(LinearRegression.from_bytes(model.to_bytes()).coefficients, model.coefficients);
+});
+
+test('dependent-features', () => {
+  const model = new LinearRegression().fit([[1, 1], [2, 2], [3, 3]], [2, 4, 6]);
+  assertEqual(model.coefficients, Float64Array.of(1, 1));
+  assertEqual(model.intercept, Float64Array.of(0));
+  assertEqual(model.rank, 1);
+});
+
+test('more-features-than-samples', () => {
+  // The shortest b with 3 b1 + 4 b2 = 25.
+  const model = new LinearRegression({fit_intercept: false}).fit([[3, 4]], [25]);
+  assertEqual(model.coefficients, Float64Array.of(3, 4));
+});
+
+test('notify', () => {
+  const model = new LinearRegression();
+  const names = [];
+  model.connect('notify', (_, pspec) => names.push(pspec.name));
+  model.connect('notify::coefficients', () => assertLine(model));
+  model.fit(X, y);
+  assertEqual(names.sort(), ['coefficients', 'fitted', 'intercept', 'n-features', 'n-targets', 'rank']);
+});
+
+test('clone', () => {
+  const model = new LinearRegression({fit_intercept: false, dtype: DType.F32}).fit(X, y);
+  const clone = model.clone();
+  assertTrue(clone instanceof LinearRegression);
+  assertEqual([clone.fit_intercept, clone.dtype, clone.fitted], [false, DType.F32, false]);
+  assertEqual(clone.coefficients, null);
+});
+
+test('save-and-load', () => withPath(path => {
+  const model = new LinearRegression({fit_intercept: false, dtype: DType.F32})
+    .fit([[1, 2], [3, 5]], [0.1, 0.3]);
+  model.set_feature_names(['größe', 'b']);
+  model.save(path);
+  const bytes = readFile(path);
+
+  for (const loaded of [
+    LinearRegression.load(path),
+    LinearRegression.from_bytes(bytes), LinearRegression.from_bytes(new GLib.Bytes(bytes)),
+    Apr.Estimator.load(LinearRegression, path), Apr.Estimator.from_bytes(LinearRegression.$gtype, bytes),
+  ]) {
+    assertTrue(loaded instanceof LinearRegression);
+    assertEqual([loaded.fit_intercept, loaded.dtype], [false, DType.F32]);
+    assertEqual([loaded.rank, loaded.n_features], [2, 2]);
+    assertEqual(loaded.feature_names, ['größe', 'b']);
+    assertEqual(loaded.coefficients, model.coefficients);
+    assertEqual(loaded.intercept, model.intercept);
+    assertEqual(loaded.predict([[7, 11]]), model.predict([[7, 11]]));
+    assertEqual(loaded.to_bytes().toArray().slice(), bytes);
+  }
+
+  // A save again, of the same bytes, in place of the file.
+  model.save(path);
+  assertEqual(readFile(path), bytes);
+}));
+
+test('load-files-of-other-programs', () => {
+  // White space in the header.
+  const spaced = makeFile(`{
+  "coefficients": {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]},
+  "intercept": {"dtype": "F32", "shape": [1], "data_offsets": [12, 16]}
+}`, float32Bytes(2, 3, 1.5, 0.5));
+  assertEqual(LinearRegression.from_bytes(spaced).predict([[1, 2, 3]]), Float32Array.of(13));
+
+  // No metadata, and a header that is not padded: the data are not aligned.
+  const header = '{"coefficients":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},' +
+    '"intercept":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}';
+  assertTrue(header.length % 4 !== 0);
+  withPath(path => {
+    writeFile(path, makeFile(header, float32Bytes(2, 1)));
+    const model = LinearRegression.load(path);
+    assertLine(model);
+    assertEqual([model.fit_intercept, model.dtype, model.rank], [true, DType.NONE, -1]);
+    assertEqual(model.predict([[20]]), Float32Array.of(41));
+  });
+});
+
+test('load-errors', () => {
+  const load = (...file) => () => LinearRegression.from_bytes(makeFile(...file));
+  const entry = (name, shape, begin, end) =>
+    `"${name}":{"dtype":"F32","shape":[${shape}],"data_offsets":[${begin},${end}]}`;
+
+  assertThrows(() => LinearRegression.load('/nonexistent/model'), Gio.IOErrorEnum, Gio.IOErrorEnum.NOT_FOUND,
+    'No such file');
+  assertThrows(() => LinearRegression.from_bytes(Uint8Array.of(1, 2, 3)), Apr.SafetensorsError,
+    Apr.SafetensorsError.TRUNCATED);
+  assertThrows(load(`{${entry('coefficients', 1, 0, 4)}}`, float32Bytes(1)), Apr.SafetensorsError,
+    Apr.SafetensorsError.NOT_FOUND, '“intercept”');
+
+  const coefficients = entry('coefficients', 1, 0, 4);
+  const intercept = entry('intercept', 1, 4, 8);
+  assertThrows(load(`{${coefficients},${entry('intercept', '', 4, 8)}}`, float32Bytes(1, 2)),
+    Apr.Error, Apr.Error.SHAPE, '“intercept”');
+  assertThrows(load(`{${coefficients},${intercept}}`, float32Bytes(NaN, 2)),
+    Apr.Error, Apr.Error.NOT_FINITE, '“coefficients”');
+  const metadata = '"__metadata__":{"aprender.model":"Other"}';
+  assertThrows(load(`{${metadata},${coefficients},${intercept}}`, float32Bytes(1, 2)),
+    Apr.Error, Apr.Error.MODEL, '“Other”');
+});
+
+test('a-failed-fit-changes-nothing', async () => {
+  const model = new LinearRegression().fit(X, y);
+
+  for (const [args, type, code, message] of [
+    [[[[1], [2], [NaN]], y], Apr.Error, Apr.Error.NOT_FINITE, 'X has a NaN at row 2, column 0'],
+    [[X, [1, 2, -Infinity]], Apr.Error, Apr.Error.NOT_FINITE, 'row 2'],
+    [[X, [1, 2]], Apr.Error, Apr.Error.SHAPE, 'X has 3 samples, but y has 2'],
+    [[X, y, [1, -1, 1]], Apr.Error, Apr.Error.WEIGHTS, 'row 1'],
+    [[X, y, [0, 0, 0]], Apr.Error, Apr.Error.WEIGHTS],
+    [[[1, 2, 3], y], Apr.Error, Apr.Error.SHAPE, '[3]'],
+    [[[[1], [2, 3], [4]], y], Apr.Error, Apr.Error.SHAPE, 'X is ragged'],
+    [[[[1], [null], [3]], y], TypeError, null, 'X has null at row 1, column 0'],
+    [[X, [1, undefined, 3]], TypeError, null, 'y has undefined at row 1'],
+    [[X, '357'], TypeError, null, 'y must be numbers'],
+  ]) {
+    assertThrows(() => model.fit(...args), type, code, message);
+    await assertRejects(model.fit_async(...args), type, code, message);
+    assertLine(model);
+  }
+});
+
+test('predict-errors', () => {
+  assertThrows(() => new LinearRegression().predict(X), Apr.Error, Apr.Error.NOT_FITTED,
+    'unfitted AprLinearRegression');
+
+  const model = new LinearRegression().fit(X, y);
+  assertThrows(() => model.predict([[1, 2, 3]]), Apr.Error, Apr.Error.SHAPE,
+    'X has 3 features, but this model was fitted with 1');
+  assertThrows(() => model.predict([[1], [Infinity]]), Apr.Error, Apr.Error.NOT_FINITE,
+    'X has an infinity at row 1, column 0');
+  assertThrows(() => model.predict([[1], [undefined]]), TypeError, null,
+    'X has undefined at row 1, column 0');
+});
+
+test('fit-async', async () => {
+  const model = new LinearRegression();
+  const promise = model.fit_async(X, y);
+  assertTrue(!model.fitted);
+  assertTrue(await promise === model);
+  assertLine(model);
+  await model.fit_async([[0], [1], [1]], [0, 1, 3], [1, 3, 1], new Gio.Cancellable());
+  assertEqual(model.coefficients, Float64Array.of(1.5));
+
+  const models = await Promise.all([1, 2, 3, 4].map(slope =>
+    new LinearRegression().fit_async([[0], [1]], [0, slope])));
+  assertEqual(models.map(each => each.coefficients[0]), [1, 2, 3, 4]);
+});
+
+test('fit-async-does-not-see-later-changes', async () => {
+  const samples = Float64Array.from({length: 30000}, (_, i) => i);
+  const promise = new LinearRegression().fit_async(Tensor.from(samples, [30000, 1]), samples);
+  samples.fill(0);
+  assertEqual((await promise).coefficients, Float64Array.of(1));
+});
+
+test('cancel', async () => {
+  const model = new LinearRegression().fit(X, y);
+  const cancellable = new Gio.Cancellable();
+  cancellable.cancel();
+  assertThrows(() => model.fit(X, [0, 0, 0], null, cancellable), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+  await assertRejects(model.fit_async(X, [0, 0, 0], null, cancellable), Gio.IOErrorEnum,
+    Gio.IOErrorEnum.CANCELLED);
+  assertLine(model);
+});
+
+test('loaded-model-is-the-saved-one', () => {
+  const random = makeRandom(1);
+  for (let i = 0; i < 20; i++) {
+    const samples = Array.from({length: 12}, () => [random() * 1e6, random(), -random() * 1e-6]);
+    const targets = samples.map(() => [random(), random() * 1e9]);
+    const model = new LinearRegression().fit(samples, targets);
+    const loaded = LinearRegression.from_bytes(model.to_bytes());
+    assertEqual(loaded.coefficients, model.coefficients);
+    assertEqual(loaded.intercept, model.intercept);
+    assertEqual(loaded.predict(samples), model.predict(samples));
+  }
+});
+
+await run();

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+import Apr from 'gi://Apr?version=1.0';
+import GLib from 'gi://GLib';
+import Gio from 'gi://Gio';
+
+import {
+  assertEqual, assertThrows, assertTrue, float32Bytes, makeFile, readFile, run, test, withPath, writeFile,
+} from './tap.js';
+
+const {DType, SafetensorsError, SafetensorsReader} = Apr;
+
+const HEADER = '{"__metadata__":{"b":"2","a":"1"},' +
+  '"weights":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},' +
+  '"mask":{"dtype":"BOOL","shape":[],"data_offsets":[8,9]}}';
+const FILE = makeFile(HEADER, float32Bytes(1.5, -2), Uint8Array.of(1));
+
+function withFile(bytes, body) {
+  withPath(path => {
+    writeFile(path, bytes);
+    body(path);
+  });
+}
+
+function check(reader) {
+  assertEqual(reader.get_names(), ['mask', 'weights']);
+  assertEqual([...reader], ['mask', 'weights']);
+  assertTrue(reader.has_tensor('weights'));
+  assertTrue(!reader.has_tensor('bias'));
+  assertEqual(reader.get_dtype('weights'), DType.F32);
+  assertEqual(reader.get_shape('weights'), [2, 1]);
+  assertEqual(reader.get_shape('mask'), []);
+  assertEqual(reader.get_tensor('weights').shape, [2, 1]);
+  assertEqual(reader.get_tensor('weights').to_typed_array(), Float32Array.of(1.5, -2));
+  assertEqual(reader.get_tensor('mask').to_array(), 1);
+  assertEqual(Object.keys(reader.metadata), ['a', 'b']);
+  assertEqual(reader.metadata, {a: '1', b: '2'});
+  assertEqual(reader.get_metadata().b, '2');
+}
+
+test('new-from-bytes', () => {
+  check(SafetensorsReader.new_from_bytes(FILE));
+  check(SafetensorsReader.new_from_bytes(new GLib.Bytes(FILE)));
+});
+
+test('new-from-path', () => withFile(FILE, path => check(SafetensorsReader.new_from_path(path))));
+
+test('new-from-file', () => withFile(FILE, path => {
+  const file = Gio.File.new_for_path(path);
+  check(SafetensorsReader.new_from_file(file));
+  check(SafetensorsReader.new_from_file(file, null));
+  check(SafetensorsReader.new_from_file(file, new Gio.Cancellable()));
+
+  const cancellable = new Gio.Cancellable();
+  cancellable.cancel();
+  assertThrows(() => SafetensorsReader.new_from_file(file, cancellable), Gio.IOErrorEnum,
+    Gio.IOErrorEnum.CANCELLED);
+}));
+
+test('metadata', () => {
+  const reader = SafetensorsReader.new_from_bytes(makeFile(
+    '{"__metadata__":{"é":"Ü","z":"2","😀":"5","\\uff00":"4","__proto__":"1","Z":""}}'));
+  assertEqual(Object.entries(reader.metadata),
+    [['Z', ''], ['__proto__', '1'], ['z', '2'], ['é', 'Ü'], ['\uff00', '4'], ['😀', '5']]);
+  assertEqual(Object.getPrototypeOf(reader.metadata), Object.prototype);
+  assertEqual(SafetensorsReader.new_from_bytes(makeFile('{}')).metadata, {});
+});
+
+test('tensors-outlive-the-reader', () => {
+  const tensors = [];
+  withFile(FILE, path => tensors.push(SafetensorsReader.new_from_path(path).get_tensor('weights')));
+  imports.system.gc();
+  assertEqual(tensors[0].to_array(), [[1.5], [-2]]);
+});
+
+// Where GJS hands out the mapped memory itself, there is a private copy behind it.
+test('writing-to-the-bytes-does-not-reach-the-file', () => withFile(FILE, path => {
+  const view = SafetensorsReader.new_from_path(path).get_tensor('weights').get_bytes().toArray();
+  view.fill(255);
+  assertEqual([...view], Array(8).fill(255));
+  assertEqual(readFile(path), FILE);
+  check(SafetensorsReader.new_from_path(path));
+}));
+
+test('errors', () => {
+  const open = bytes => () => SafetensorsReader.new_from_bytes(bytes);
+
+  assertThrows(() => SafetensorsReader.new_from_path('/nonexistent/file'), Gio.IOErrorEnum,
+    Gio.IOErrorEnum.NOT_FOUND, 'No such file');
+  assertThrows(() => SafetensorsReader.new_from_path(GLib.get_tmp_dir()), Gio.IOErrorEnum,
+    Gio.IOErrorEnum.IS_DIRECTORY);
+  assertThrows(open(Uint8Array.of(1, 2, 3)), SafetensorsError, SafetensorsError.TRUNCATED);
+  assertThrows(open(new Uint8Array(0)), SafetensorsError, SafetensorsError.TRUNCATED);
+  assertThrows(open(new Uint8Array(8).fill(255)), SafetensorsError);
+  assertThrows(open(FILE.slice(0, -1)), SafetensorsError, SafetensorsError.TRUNCATED);
+  assertThrows(open(Uint8Array.of(...FILE, 0)), SafetensorsError, SafetensorsError.TRAILING_DATA);
+  assertThrows(open(makeFile('[]')), SafetensorsError);
+  assertThrows(open(makeFile('{"a":{"dtype":"F33","shape":[],"data_offsets":[0,0]}}')), SafetensorsError,
+    SafetensorsError.DTYPE, 'F33');
+});
+
+test('unknown-tensor', () => {
+  const reader = SafetensorsReader.new_from_bytes(FILE);
+  for (const get of ['get_dtype', 'get_shape', 'get_tensor']) {
+    assertThrows(() => reader[get]('bias'), SafetensorsError, SafetensorsError.NOT_FOUND, '“bias”');
+    assertThrows(() => reader[get]('__metadata__'), SafetensorsError, SafetensorsError.NOT_FOUND);
+  }
+});
+
+await run();

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Predicts the mean of the targets, plus a constant. */
+class TestMean : Apr.Estimator {
+  public double offset { get; set construct; default = 0.5; }
+
+  private double mean;
+
+  public TestMean (double offset) {
+    Object (offset: offset);
+  }
+
+  public override bool fit (Apr.Tensor x, Apr.Tensor y, Apr.Tensor? sample_weight, Cancellable? cancellable)
+      throws GLib.Error {
+    double sum = 0;
+
+    for (size_t i = 0; i < y.get_n_elements (); i++) {
+      if (y.get_double (i) < 0)
+        throw new Apr.Error.RANGE ("The target %g is negative", y.get_double (i));
+      sum += y.get_double (i);
+    }
+    mean = sum / y.get_n_elements ();
+    return true;
+  }
+
+  public override Apr.Tensor predict (Apr.Tensor x) throws GLib.Error {
+    double[] values = {};
+
+    for (size_t i = 0; i < x.get_shape ()[0]; i++)
+      values += mean + offset;
+    return new Apr.Tensor.from_doubles (values, { values.length });
+  }
+
+  public override bool save_tensors (Apr.SafetensorsWriter writer) throws GLib.Error {
+    writer.add_tensor ("n_features", new Apr.Tensor.from_doubles ({ get_n_features () }, { 1 }));
+    return writer.add_tensor ("mean", new Apr.Tensor.from_doubles ({ mean }, { 1 }));
+  }
+
+  public override bool load_tensors (Apr.SafetensorsReader reader,
+                                     out size_t n_features,
+                                     out size_t n_targets)
+      throws GLib.Error {
+    n_features = (size_t) reader.get_tensor ("n_features").get_double (0);
+    n_targets = 1;
+    mean = reader.get_tensor ("mean").get_double (0);
+    return true;
+  }
+}
+
+/* y = 2 x1 + 3 x2 + 1. */
+Apr.Tensor make_x () throws GLib.Error {
+  return new Apr.Tensor.from_doubles ({ 0, 0, 1, 0, 0, 1, 1, 1 }, { 4, 2 });
+}
+
+Apr.Tensor make_y () throws GLib.Error {
+  return new Apr.Tensor.from_doubles ({ 1, 3, 4, 6 }, { 4 });
+}
+
+void assert_values (Apr.Tensor? tensor, double[] expected) throws GLib.Error {
+  assert_nonnull (tensor);
+  assert (tensor.get_n_elements () == expected.length);
+  for (int i = 0; i < expected.length; i++)
+    assert (tensor.get_double (i) == expected[i]);
+}
+
+void assert_message (GLib.Error e, string text) {
+  if (!e.message.contains (text))
+    error ("Expected “%s” in “%s”", text, e.message);
+}
+
+string make_path () throws GLib.Error {
+  return Path.build_filename (DirUtils.make_tmp ("aprender-XXXXXX"), "model.safetensors");
+}
+
+void remove_path (string path) {
+  FileUtils.unlink (path);
+  DirUtils.remove (Path.get_dirname (path));
+}
+
+void test_tensor () throws GLib.Error {
+  float[] floats = { 1, 2, 3, 4, 5, 6 };
+  var tensor = new Apr.Tensor.from_floats (floats, { 2, 3 });
+
+  assert (tensor.get_dtype () == Apr.DType.F32);
+  assert (tensor.get_dtype ().get_bits () == 32);
+  assert (tensor.get_dtype ().to_string () == "F32");
+  assert (tensor.get_n_dims () == 2);
+  assert (tensor.get_shape ().length == 2);
+  assert (tensor.get_shape ()[1] == 3);
+  assert (tensor.get_floats ().length == 6);
+  assert (tensor.get_floats ()[5] == 6);
+  assert_values (tensor.slice_rows (1, 2), { 4, 5, 6 });
+  assert_values (tensor.cast (Apr.DType.F64), { 1, 2, 3, 4, 5, 6 });
+  assert (tensor.to_string () == "F32 [2, 3] [[1, 2, 3], [4, 5, 6]]");
+
+  var same = new Apr.Tensor.from_bytes (Apr.DType.F32, { 2, 3 }, tensor.get_bytes ());
+  assert (same.equal (tensor));
+  assert (!same.equal (tensor.cast (Apr.DType.F64)));
+
+  try {
+    new Apr.Tensor.from_doubles ({ 1, 2 }, { 3 });
+    assert_not_reached ();
+  } catch (Apr.Error.SHAPE e) {
+    assert_message (e, "[3] needs 3 values, but there are 2");
+  }
+  try {
+    tensor.get_doubles ();
+    assert_not_reached ();
+  } catch (Apr.Error e) {
+    assert (e is Apr.Error.DTYPE);
+  }
+
+  Apr.DType dtype;
+  Apr.DType.from_string ("BF16", out dtype);
+  assert (dtype == Apr.DType.BF16);
+}
+
+void test_reader_and_writer () throws GLib.Error {
+  var path = make_path ();
+  var writer = new Apr.SafetensorsWriter ();
+  writer.add_tensor ("b", new Apr.Tensor.from_doubles ({ 1, 2 }, { 2, 1 }));
+  writer.add_tensor ("a", new Apr.Tensor.from_floats ({ 0.5f }, { 1 }));
+  writer.set_metadata ("key", "value");
+  writer.write_to_file (File.new_for_path (path));
+
+  Apr.SafetensorsReader[] readers = {
+    new Apr.SafetensorsReader.from_path (path),
+    new Apr.SafetensorsReader.from_file (File.new_for_path (path)),
+    new Apr.SafetensorsReader.from_bytes (writer.write_to_bytes ()),
+  };
+  remove_path (path);
+
+  foreach (var reader in readers) {
+    assert (string.joinv (" ", reader.get_names ()) == "a b");
+    assert (reader.has_tensor ("a"));
+    assert (reader.get_dtype ("a") == Apr.DType.F32);
+    assert (reader.get_shape ("b").length == 2);
+    assert (reader.get_shape ("b")[0] == 2);
+    assert_values (reader.get_tensor ("b"), { 1, 2 });
+    assert (reader.get_metadata ().size () == 1);
+    assert (reader.get_metadata ()["key"] == "value");
+
+    try {
+      reader.get_tensor ("c");
+      assert_not_reached ();
+    } catch (Apr.SafetensorsError.NOT_FOUND e) {
+      assert_message (e, "“c”");
+    }
+  }
+
+  try {
+    new Apr.SafetensorsReader.from_bytes (new Bytes ({ 1, 2, 3 }));
+    assert_not_reached ();
+  } catch (Apr.SafetensorsError e) {
+    assert (e is Apr.SafetensorsError.TRUNCATED);
+  }
+}
+
+void test_fit_and_predict () throws GLib.Error {
+  var model = new Apr.LinearRegression ();
+  int n_notified = 0;
+
+  model.notify["coefficients"].connect (() => n_notified++);
+  assert (!model.fitted);
+  assert_null (model.coefficients);
+  assert (model.fit (make_x (), make_y ()));
+  assert (model.fitted);
+  assert (n_notified == 1);
+  assert (model.n_features == 2);
+  assert (model.n_targets == 1);
+  assert (model.rank == 2);
+  assert_values (model.coefficients, { 2, 3 });
+  assert_values (model.intercept, { 1 });
+  assert_values (model.predict (new Apr.Tensor.from_doubles ({ 10, 100 }, { 1, 2 })), { 321 });
+  assert (model.score (make_x (), make_y ()) == 1);
+  assert (Apr.r2_score (make_y (), model.predict (make_x ())) == 1);
+}
+
+void test_properties () throws GLib.Error {
+  var model = (Apr.LinearRegression) Object.new (typeof (Apr.LinearRegression), "fit-intercept", false,
+                                                 "dtype", Apr.DType.F32);
+  var x = new Apr.Tensor.from_doubles ({ 1, 2 }, { 2, 1 });
+  var y = new Apr.Tensor.from_doubles ({ 3, 6 }, { 2 });
+  var weights = new Apr.Tensor.from_doubles ({ 1, 0.5 }, { 2 });
+
+  model.fit (x, y, weights);
+  assert (model.coefficients.get_dtype () == Apr.DType.F32);
+  assert_values (model.coefficients, { 3 });
+  assert_values (model.intercept, { 0 });
+
+  var clone = (Apr.LinearRegression) model.clone ();
+  assert (!clone.fitted);
+  assert (!clone.fit_intercept);
+  assert (clone.dtype == Apr.DType.F32);
+  clone.fit_intercept = true;
+  assert (!model.fit_intercept);
+}
+
+void test_fit_async () throws GLib.Error {
+  var loop = new MainLoop ();
+
+  check_fit_async.begin ((object, result) => {
+    try {
+      check_fit_async.end (result);
+    } catch (GLib.Error e) {
+      error ("%s", e.message);
+    }
+    loop.quit ();
+  });
+  loop.run ();
+}
+
+async void check_fit_async () throws GLib.Error {
+  var model = new Apr.LinearRegression ();
+
+  yield model.fit_async (make_x (), make_y ());
+  assert_values (model.coefficients, { 2, 3 });
+
+  var mean = new TestMean (1);
+  yield mean.fit_async (make_x (), make_y ());
+  assert_values (mean.predict (make_x ()), { 4.5, 4.5, 4.5, 4.5 });
+
+  try {
+    yield model.fit_async (make_y (), make_y ());
+    assert_not_reached ();
+  } catch (Apr.Error e) {
+    assert (e is Apr.Error.SHAPE);
+  }
+
+  var cancellable = new Cancellable ();
+  cancellable.cancel ();
+  try {
+    yield model.fit_async (make_x (), make_x (), null, cancellable);
+    assert_not_reached ();
+  } catch (IOError e) {
+    assert (e is IOError.CANCELLED);
+  }
+  assert_values (model.coefficients, { 2, 3 });
+}
+
+void test_save_and_load () throws GLib.Error {
+  var path = make_path ();
+  var model = new Apr.LinearRegression ();
+
+  model.fit (make_x (), make_y ());
+  model.set_feature_names ({ "a", "b" });
+  model.save (path);
+
+  Apr.LinearRegression[] loaded = {
+    new Apr.LinearRegression.load (path),
+    new Apr.LinearRegression.from_bytes (model.to_bytes ()),
+    (Apr.LinearRegression) Apr.Estimator.load (typeof (Apr.LinearRegression), path),
+  };
+  remove_path (path);
+
+  foreach (var other in loaded) {
+    assert (other.fitted);
+    assert (other.coefficients.equal (model.coefficients));
+    assert (other.intercept.equal (model.intercept));
+    assert (other.predict (make_x ()).equal (model.predict (make_x ())));
+    assert (string.joinv (" ", other.feature_names) == "a b");
+    assert (other.to_bytes ().compare (model.to_bytes ()) == 0);
+  }
+}
+
+void test_errors () throws GLib.Error {
+  var model = new Apr.LinearRegression ();
+
+  try {
+    model.predict (make_x ());
+    assert_not_reached ();
+  } catch (Apr.Error.NOT_FITTED e) {
+    assert_message (e, "unfitted AprLinearRegression");
+  }
+  try {
+    model.to_bytes ();
+    assert_not_reached ();
+  } catch (Apr.Error e) {
+    assert (e is Apr.Error.NOT_FITTED);
+  }
+
+  model.fit (make_x (), make_y ());
+  try {
+    model.predict (new Apr.Tensor.from_doubles ({ 1, 2, 3 }, { 1, 3 }));
+    assert_not_reached ();
+  } catch (GLib.Error e) {
+    assert (e.matches (Apr.Error.quark (), Apr.Error.SHAPE));
+    assert_message (e, "X has 3 features, but this model was fitted with 2");
+  }
+  try {
+    model.fit (new Apr.Tensor.from_doubles ({ 1, double.NAN }, { 1, 2 }),
+               new Apr.Tensor.from_doubles ({ 1 }, { 1 }), null);
+    assert_not_reached ();
+  } catch (Apr.Error.NOT_FINITE e) {
+    assert_message (e, "row 0, column 1");
+  }
+  assert_values (model.coefficients, { 2, 3 });
+
+  try {
+    new Apr.LinearRegression.load ("/nonexistent/model");
+    assert_not_reached ();
+  } catch (IOError.NOT_FOUND e) {
+    assert_message (e, "No such file");
+  }
+}
+
+void test_subclass () throws GLib.Error {
+  var path = make_path ();
+  var model = new TestMean (10);
+
+  model.fit (make_x (), make_y ());
+  assert (model.fitted);
+  assert_values (model.predict (make_x ()), { 13.5, 13.5, 13.5, 13.5 });
+
+  var clone = (TestMean) model.clone ();
+  assert (clone != model);
+  assert (!clone.fitted);
+  assert (clone.offset == 10);
+
+  model.save (path);
+  var loaded = (TestMean) Apr.Estimator.load (typeof (TestMean), path);
+  remove_path (path);
+  assert (loaded.fitted);
+  assert (loaded.offset == 10);
+  assert (loaded.n_features == 2);
+  assert (loaded.predict (make_x ()).equal (model.predict (make_x ())));
+  assert (loaded.to_bytes ().compare (model.to_bytes ()) == 0);
+
+  try {
+    model.fit (make_x (), new Apr.Tensor.from_doubles ({ 1, 2, -3, 4 }, { 4 }), null);
+    assert_not_reached ();
+  } catch (Apr.Error.RANGE e) {
+    assert_message (e, "The target -3 is negative");
+  }
+  try {
+    new Apr.LinearRegression.from_bytes (model.to_bytes ());
+    assert_not_reached ();
+  } catch (Apr.Error.MODEL e) {
+    assert_message (e, "“TestMean”");
+  }
+}
+
+delegate void Body () throws GLib.Error;
+
+void add_test (string name, owned Body body) {
+  Test.add_data_func ("/vala/" + name, () => {
+    try {
+      body ();
+    } catch (GLib.Error e) {
+      error ("%s", e.message);
+    }
+  });
+}
+
+int main (string[] args) {
+  Test.init (ref args);
+
+  add_test ("tensor", test_tensor);
+  add_test ("reader-and-writer", test_reader_and_writer);
+  add_test ("fit-and-predict", test_fit_and_predict);
+  add_test ("properties", test_properties);
+  add_test ("fit-async", test_fit_async);
+  add_test ("save-and-load", test_save_and_load);
+  add_test ("errors", test_errors);
+  add_test ("subclass", test_subclass);
+
+  return Test.run ();
+}
