@@ -370,7 +370,6 @@ test_cast_of_halves_is_a_round_trip (void)
   guint16 halves[65536];
   const gsize shape[] = { 65536 };
   g_autoptr (GBytes) bytes = NULL;
-  g_autoptr (AprTensor) half = NULL;
   gsize i;
   const AprDType dtypes[] = { APR_DTYPE_F16, APR_DTYPE_BF16 };
 
