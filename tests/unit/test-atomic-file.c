@@ -585,11 +585,6 @@ test_killed_anywhere (Fixture *fixture, gconstpointer data)
   g_test_summary (
     "Killed before and after each of its system calls, a save leaves the old file whole or the new one.");
 
-  if (runs_in_valgrind ())
-    {
-      g_test_skip ("valgrind makes system calls of its own");
-      return;
-    }
   for (n_stops = 0; outcome == CHILD_KILLED; n_stops++)
     {
       g_autofree char *contents = NULL;
@@ -644,7 +639,10 @@ main (int argc, char **argv)
   ADD ("/atomic-file/write-error", test_write_error);
   ADD ("/atomic-file/rename-error", test_rename_error);
   ADD ("/atomic-file/cancelled", test_cancelled);
-  ADD ("/atomic-file/killed-anywhere", test_killed_anywhere);
+
+  /* valgrind makes system calls of its own, in place of those of the process. */
+  if (!runs_in_valgrind ())
+    ADD ("/atomic-file/killed-anywhere", test_killed_anywhere);
 
   return g_test_run ();
 }

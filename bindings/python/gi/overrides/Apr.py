@@ -1,0 +1,492 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes arrays, lists and paths at home in Apr.
+
+Data go in as anything that numpy.asarray understands, and come out as numpy arrays, both without a copy
+where the memory allows it. Without numpy, lists go in and nested lists come out.
+"""
+
+import ctypes
+import functools
+import os
+import struct
+import types
+
+from gi.repository import GLib, GObject
+
+from . import aprender_pickle
+from ..module import get_introspection_module
+from ..overrides import override
+
+Apr = get_introspection_module('Apr')
+
+__all__ = []
+
+# For each dtype numpy's name, the type string of the array interface, and the code of the module struct. The
+# names without a type string are those of ml_dtypes; the packed dtypes have no counterpart.
+_FORMATS = {
+    Apr.DType.BOOL: ('bool', '|b1', '?'),
+    Apr.DType.U8: ('uint8', '|u1', 'B'),
+    Apr.DType.I8: ('int8', '|i1', 'b'),
+    Apr.DType.F8_E5M2: ('float8_e5m2', None, None),
+    Apr.DType.F8_E4M3: ('float8_e4m3fn', None, None),
+    Apr.DType.F8_E8M0: ('float8_e8m0fnu', None, None),
+    Apr.DType.F8_E4M3FNUZ: ('float8_e4m3fnuz', None, None),
+    Apr.DType.F8_E5M2FNUZ: ('float8_e5m2fnuz', None, None),
+    Apr.DType.I16: ('int16', '<i2', 'h'),
+    Apr.DType.U16: ('uint16', '<u2', 'H'),
+    Apr.DType.F16: ('float16', '<f2', 'e'),
+    Apr.DType.BF16: ('bfloat16', None, None),
+    Apr.DType.I32: ('int32', '<i4', 'i'),
+    Apr.DType.U32: ('uint32', '<u4', 'I'),
+    Apr.DType.F32: ('float32', '<f4', 'f'),
+    Apr.DType.C64: ('complex64', '<c8', None),
+    Apr.DType.F64: ('float64', '<f8', 'd'),
+    Apr.DType.I64: ('int64', '<i8', 'q'),
+    Apr.DType.U64: ('uint64', '<u8', 'Q'),
+}
+_DTYPES = {name: dtype for dtype, (name, _, _) in _FORMATS.items()}
+
+
+@functools.lru_cache(maxsize=None)
+def _import(name):
+    try:
+        return __import__(name)
+    except ImportError:
+        return None
+
+
+def _bytes(data):
+    """Wraps whatever has a buffer: bytes without a copy, anything else with one."""
+    if isinstance(data, GLib.Bytes):
+        return data
+    return GLib.Bytes.new(data if isinstance(data, bytes) else bytes(memoryview(data)))
+
+
+def _array(numpy, value):
+    """numpy.asarray, but numbers that carry no dtype are doubles, and what is masked is a NaN."""
+    if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.is_masked(value) and value.dtype.kind in 'biuf':
+        return (value if value.dtype.kind == 'f' else value.astype('f8')).filled(numpy.nan)
+    array = numpy.asarray(value)
+    if array.dtype.kind in 'biuf' and isinstance(value, (list, tuple, range, int, float)):
+        return array.astype('f8', copy=False)
+    return array
+
+
+def _share(array, dtype):
+    """Makes a tensor that reads the array's own memory, or that of a copy where the layout is another."""
+    numpy = _import('numpy')
+    array = numpy.asarray(array, _FORMATS[dtype][1] or array.dtype, order='C')
+
+    def release(*_):
+        # PyGObject keeps the function itself until the next callback that it makes.
+        nonlocal array
+        array = None
+
+    return Apr.Tensor.new_from_memory(dtype, list(array.shape), array.__array_interface__['data'][0],
+                                      array.nbytes, release)
+
+
+def _shape_of_lists(value):
+    shape = []
+    while isinstance(value, (list, tuple, range)):
+        shape.append(len(value))
+        value = value[0] if len(value) > 0 else None
+    return shape
+
+
+def _flatten(value, shape):
+    if isinstance(value, (list, tuple, range)) != bool(shape) or (shape and len(value) != shape[0]):
+        raise ValueError('The nested lists do not have the same length everywhere')
+    if not shape:
+        if not isinstance(value, (int, float)):
+            raise TypeError(f'“{type(value).__name__}” is not a number; arrays need numpy')
+        return [float(value)]
+    return [number for item in value for number in _flatten(item, shape[1:])]
+
+
+def _tensor_from_lists(value):
+    shape = _shape_of_lists(value)
+    return Apr.Tensor.new_from_doubles(_flatten(value, shape), shape)
+
+
+class Tensor(Apr.Tensor):
+    """An immutable n-dimensional array, made from anything that numpy.asarray understands.
+
+    An array in C order and of a dtype that SafeTensors has is shared, not copied, as numpy.asarray does: do
+    not change it afterwards. `Apr.Tensor(array.copy())` has memory of its own. Numbers that carry no dtype,
+    such as those of lists, become F64.
+
+    `numpy.asarray(tensor)` is a read-only view of the same memory, which it keeps alive. Indexing and
+    iterating give what numpy gives.
+    """
+
+    # Equal tensors are equal by their elements, which are too many to hash.
+    __hash__ = None
+
+    def __new__(cls, value):
+        if isinstance(value, Apr.Tensor):
+            return value
+        numpy = _import('numpy')
+        if numpy is None:
+            return _tensor_from_lists(value)
+        array = _array(numpy, value)
+        dtype = _DTYPES.get(array.dtype.name)
+        if dtype is None:
+            raise TypeError(f'An array of the dtype “{array.dtype}” cannot be an Apr.Tensor')
+        return _share(array, dtype)
+
+    def __init__(self, value):
+        # A boxed type's own refuses every argument.
+        pass
+
+    def __del__(self):
+        # Python sets a pending exception aside only for this function: PyGObject would lose it when the last
+        # reference goes and the memory's release is called.
+        self._clear_boxed()
+
+    new_from_bytes = staticmethod(
+        lambda dtype, shape, data: Apr.Tensor.new_from_bytes(dtype, shape, _bytes(data)))
+
+    @property
+    def shape(self):
+        """The size along each dimension, as a tuple."""
+        return tuple(self.get_shape())
+
+    @property
+    def dtype(self):
+        """The Apr.DType of the elements."""
+        return self.get_dtype()
+
+    def _get_interface(self, typestr):
+        data = self.get_bytes()
+        return {'version': 3, 'shape': self.shape, 'typestr': typestr,
+                'data': (data.get_region(1, 0, data.get_size()) or 0, True)}
+
+    @property
+    def __array_interface__(self):
+        typestr = _FORMATS.get(self.dtype, (None, None))[1]
+        if typestr is None:
+            # Then numpy asks __array__.
+            raise AttributeError('__array_interface__')
+        return self._get_interface(typestr)
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        if dtype is not None:
+            array = array.astype(dtype, copy=False)
+        return array.copy() if copy else array
+
+    def numpy(self):
+        """The elements as a read-only numpy array, which shares the tensor's memory."""
+        import numpy
+
+        name, typestr, _ = _FORMATS.get(self.dtype, (None, None, None))
+        if typestr is not None:
+            return numpy.asarray(self)
+
+        dtype = getattr(_import('ml_dtypes'), name or '', None)
+        if dtype is None:
+            raise TypeError(f'numpy has no dtype for {Apr.DType.to_string(self.dtype)}: '
+                            'cast the tensor, install ml_dtypes, or take its get_bytes()')
+        raw = types.SimpleNamespace(
+            __array_interface__=self._get_interface(f'|V{numpy.dtype(dtype).itemsize}'), tensor=self)
+        return numpy.asarray(raw).view(dtype)
+
+    def tolist(self):
+        """The elements as nested lists of Python's numbers, or as one number for a scalar."""
+        if _import('numpy') is not None:
+            return self.numpy().tolist()
+
+        code = _FORMATS.get(self.dtype, (None, None, None))[2]
+        if code is None:
+            raise TypeError(f'{Apr.DType.to_string(self.dtype)} has no counterpart in Python without numpy')
+        values = struct.unpack(f'<{self.get_n_elements()}{code}', self._copy_data())
+        return self._nest(list(values), self.shape)
+
+    @staticmethod
+    def _nest(values, shape):
+        if not shape:
+            return values[0]
+        width = len(values) // shape[0] if shape[0] > 0 else 0
+        return [Tensor._nest(values[i * width:(i + 1) * width], shape[1:]) for i in range(shape[0])]
+
+    def _copy_data(self):
+        # GLib.Bytes.get_data() forgets what is above 4 GiB.
+        data = self.get_bytes()
+        return ctypes.string_at(data.get_region(1, 0, data.get_size()) or 0, data.get_size())
+
+    def _get_values(self):
+        # What comes out: an array, or nested lists without numpy.
+        return self.tolist() if _import('numpy') is None else self.numpy()
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError('A scalar has no length')
+        return self.shape[0]
+
+    def __bool__(self):
+        return bool(self._get_values())
+
+    def __iter__(self):
+        return iter(self._get_values())
+
+    def __getitem__(self, key):
+        return self._get_values()[key]
+
+    def __eq__(self, other):
+        return self.equal(other) if isinstance(other, Apr.Tensor) else NotImplemented
+
+    def __ne__(self, other):
+        return not self.equal(other) if isinstance(other, Apr.Tensor) else NotImplemented
+
+    def _have_no_order(self, other):
+        return NotImplemented
+
+    # A boxed type's own compare addresses.
+    __lt__ = __le__ = __gt__ = __ge__ = _have_no_order
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return aprender_pickle.tensor, (Apr.DType.to_string(self.dtype), self.shape, self._copy_data())
+
+    def __str__(self):
+        return self.to_string()
+
+    def __repr__(self):
+        return f'<Apr.Tensor {self.to_string()}>'
+
+
+Tensor = override(Tensor)
+__all__.append('Tensor')
+
+
+def _to_data(value, name):
+    """What models compute with: F32 and F64 as they are, other real numbers as the one that holds them."""
+    numpy = _import('numpy')
+    if value is None and name == 'sample_weight' or isinstance(value, Apr.Tensor):
+        return value
+    if numpy is None:
+        return _tensor_from_lists(value)
+
+    array = _array(numpy, value)
+    if array.dtype.name in ('float16', 'bfloat16'):
+        return _share(array.astype('f4'), Apr.DType.F32)
+    if array.dtype.kind in 'biu':
+        return _share(array.astype('f8'), Apr.DType.F64)
+    if array.dtype.name not in ('float32', 'float64'):
+        raise TypeError(f'{name} has the dtype “{array.dtype}”, but models compute with real numbers')
+    return _share(array, _DTYPES[array.dtype.name])
+
+
+def _get_column_names(X):
+    """The names of a data frame's columns, where all are strings."""
+    names = list(getattr(X, 'columns', ()))
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    if len(set(names)) < len(names):
+        raise ValueError('Two columns of X have the name “%s”' % next(n for n in names if names.count(n) > 1))
+    return names
+
+
+def _check_columns(self, X):
+    names = _get_column_names(X)
+    if names is not None and self.get_fitted():
+        self.check_feature_names(names)
+
+
+_fit = Apr.Estimator.fit
+_fit_async = Apr.Estimator.fit_async
+_predict = Apr.Estimator.predict
+_score = Apr.Estimator.score
+_save = Apr.Estimator.save
+_load = Apr.Estimator.load
+_from_bytes = Apr.Estimator.from_bytes
+
+
+def fit(self, X, y, sample_weight=None, cancellable=None):
+    """Fits the model to data, in place of what it was fitted to before, and returns the model.
+
+    The columns' names of a data frame, where all are strings, become the names of the features. Integers and
+    truth values are computed with as doubles, float16 as float32.
+    """
+    names = _get_column_names(X)
+    _fit(self, _to_data(X, 'X'), _to_data(y, 'y'), _to_data(sample_weight, 'sample_weight'), cancellable)
+    if names is not None:
+        self.set_feature_names(names)
+    return self
+
+
+def fit_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
+    """Fits the model without blocking, then calls callback(model, result, *user_data).
+
+    The callback calls model.fit_finish(result), which raises what went wrong. The arrays must not change
+    before that.
+    """
+    names = _get_column_names(X)
+    when_fitted = callback
+    if names is not None:
+        def when_fitted(model, result, *data):
+            if not result.had_error():
+                model.set_feature_names(names)
+            if callback is not None:
+                callback(model, result, *data)
+
+    _fit_async(self, _to_data(X, 'X'), _to_data(y, 'y'), _to_data(sample_weight, 'sample_weight'),
+               cancellable, when_fitted, *user_data)
+
+
+def predict(self, X):
+    """Predicts the targets of samples: a read-only array, [n_samples] or [n_samples, n_targets].
+
+    The columns' names of a data frame must be those that the model was fitted with.
+    """
+    _check_columns(self, X)
+    return _predict(self, _to_data(X, 'X'))._get_values()
+
+
+def score(self, X, y, sample_weight=None):
+    """Predicts from X and compares with y: the coefficient of determination, R²."""
+    _check_columns(self, X)
+    return _score(self, _to_data(X, 'X'), _to_data(y, 'y'), _to_data(sample_weight, 'sample_weight'))
+
+
+def save(self, path):
+    """Writes the model to a SafeTensors file."""
+    return _save(self, os.fspath(path))
+
+
+def load(cls, path):
+    """Makes a fitted model of the class from a SafeTensors file."""
+    return _load(cls, os.fspath(path))
+
+
+def from_bytes(cls, data):
+    """Makes a fitted model of the class from the bytes of a SafeTensors file, bytes or GLib.Bytes."""
+    return _from_bytes(cls, _bytes(data))
+
+
+class _ClassFunction:
+    """A function of a class that an instance does not have.
+
+    A plain class method could be called through a model too, and would leave that model as it is, unseen.
+    For the abstract class the function keeps its type argument: Apr.Estimator.load(type, path).
+    """
+
+    def __init__(self, function):
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance, owner):
+        name = self.function.__name__
+        if instance is not None:
+            raise AttributeError(f'{name} makes a new model and leaves this one as it is: '
+                                 f'call {owner.__name__}.{name}, on the class')
+        return self.function if owner is Apr.Estimator else types.MethodType(self.function, owner)
+
+
+def _make_attribute(pspec):
+    def get(self):
+        value = self.get_property(pspec.name)
+        return value._get_values() if isinstance(value, Apr.Tensor) else value
+
+    def set(self, value):
+        self.set_property(pspec.name, value)
+
+    return property(get, set if pspec.flags & GObject.ParamFlags.WRITABLE else None)
+
+
+def _format_value(value):
+    if isinstance(value, GObject.GEnum):
+        namespace = type(value).__module__.rsplit('.', 1)[-1]
+        return f'{namespace}.{type(value).__name__}.{value.value_nick.upper().replace("-", "_")}'
+    return repr(value)
+
+
+def _count(n, what):
+    return f'{n} {what}' if n == 1 else f'{n} {what}s'
+
+
+def _is_hyper_parameter(pspec):
+    return (pspec.flags & GObject.ParamFlags.READABLE and pspec.flags & GObject.ParamFlags.WRITABLE and
+            pspec.flags & (GObject.ParamFlags.CONSTRUCT | GObject.ParamFlags.CONSTRUCT_ONLY))
+
+
+def __repr__(self):
+    # Sorted, as the order of a Python class's properties is left to chance.
+    arguments = []
+    for pspec in sorted(filter(_is_hyper_parameter, GObject.list_properties(type(self))),
+                        key=lambda pspec: pspec.name):
+        value = self.get_property(pspec.name)
+        if value != getattr(pspec, 'default_value', None):
+            arguments.append(f'{pspec.name.replace("-", "_")}={_format_value(value)}')
+
+    prefix = 'Apr.' if type(self).__module__ == 'gi.repository.Apr' else ''
+    text = f'{prefix}{type(self).__name__}({", ".join(arguments)})'
+    if self.get_fitted():
+        text += f', fitted: {_count(self.get_n_features(), "feature")}'
+        if self.get_n_targets() != 1:
+            text += f', {_count(self.get_n_targets(), "target")}'
+    return text
+
+
+for _function in (fit, fit_async, predict, score, save, __repr__):
+    setattr(Apr.Estimator, _function.__name__, _function)
+
+for _class in (Apr.Estimator, Apr.LinearRegression):
+    _class.load = _ClassFunction(load)
+    _class.from_bytes = _ClassFunction(from_bytes)
+    for _pspec in GObject.list_properties(_class):
+        if _pspec.owner_type == _class.__gtype__:
+            setattr(_class, _pspec.name.replace('-', '_'), _make_attribute(_pspec))
+
+
+_r2_score = Apr.r2_score
+
+
+def r2_score(y_true, y_pred, sample_weight=None):
+    """Computes the coefficient of determination, R²: 1 for perfect predictions, 0 for those like the mean."""
+    return _r2_score(_to_data(y_true, 'y_true'), _to_data(y_pred, 'y_pred'),
+                     _to_data(sample_weight, 'sample_weight'))
+
+
+__all__.append('r2_score')
+
+
+_reader_new_from_path = Apr.SafetensorsReader.new_from_path
+_reader_new_from_bytes = Apr.SafetensorsReader.new_from_bytes
+_writer_add_tensor = Apr.SafetensorsWriter.add_tensor
+_writer_write_to_path = Apr.SafetensorsWriter.write_to_path
+
+
+def _get_item(self, name):
+    """The tensor of this name, without a copy."""
+    if name not in self:
+        raise KeyError(name)
+    return self.get_tensor(name)
+
+
+def _get_metadata(self):
+    """The strings of __metadata__, in the order of their keys."""
+    return dict(sorted(self.get_metadata().items()))
+
+
+def add_tensor(self, name, tensor):
+    """Adds a tensor, or anything that Apr.Tensor makes one of."""
+    return _writer_add_tensor(self, name, Tensor(tensor))
+
+
+Apr.SafetensorsReader.new_from_path = staticmethod(lambda path: _reader_new_from_path(os.fspath(path)))
+Apr.SafetensorsReader.new_from_bytes = staticmethod(lambda data: _reader_new_from_bytes(_bytes(data)))
+Apr.SafetensorsReader.metadata = property(_get_metadata)
+Apr.SafetensorsReader.__getitem__ = _get_item
+Apr.SafetensorsReader.__contains__ = lambda self, name: isinstance(name, str) and self.has_tensor(name)
+Apr.SafetensorsReader.__len__ = lambda self: len(self.get_names())
+Apr.SafetensorsReader.__iter__ = lambda self: iter(self.get_names())
+Apr.SafetensorsReader.keys = lambda self: self.get_names()
+Apr.SafetensorsWriter.add_tensor = add_tensor
+Apr.SafetensorsWriter.write_to_path = lambda self, path: _writer_write_to_path(self, os.fspath(path))

@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import contextlib
+import inspect
+import io
+import math
+import struct
+import sys
+import weakref
+
+import tap
+from common import Apr, GLib, TestCase, needs_numpy, numpy
+from gi.repository import Gio, GObject
+
+HYPER_PARAMETER = GObject.ParamFlags.READWRITE | GObject.ParamFlags.CONSTRUCT
+
+X = [[1, 2], [2, 1], [3, 4], [4, 3]]
+Y = [5, 4, 11, 10]
+
+
+class ShiftedMean(Apr.Estimator):
+    """Predicts the targets' mean, and something more."""
+
+    __gtype_name__ = 'AprTestShiftedMean'
+
+    shift = GObject.Property(type=float, default=0.5, flags=HYPER_PARAMETER)
+    times = GObject.Property(type=int, default=1, flags=HYPER_PARAMETER)
+    absolute = GObject.Property(type=bool, default=False, flags=HYPER_PARAMETER)
+    label = GObject.Property(type=str, default='', flags=HYPER_PARAMETER)
+    dtype = GObject.Property(type=Apr.DType, default=Apr.DType.F64, flags=HYPER_PARAMETER)
+
+    mean = None
+    n_columns = 0
+
+    def do_fit(self, x, y, sample_weight, cancellable):
+        values = y.tolist()
+        weights = sample_weight.tolist() if sample_weight is not None else [1] * len(values)
+        self.mean = sum(v * w for v, w in zip(values, weights)) / sum(weights)
+        self.n_columns = x.shape[1]
+        return True
+
+    def do_predict(self, x):
+        return Apr.Tensor([self.mean + self.times * self.shift] * x.shape[0])
+
+    def do_save_tensors(self, writer):
+        return writer.add_tensor('mean', [self.mean, self.n_columns])
+
+    def do_load_tensors(self, reader):
+        self.mean, n_columns = reader['mean'].tolist()
+        self.n_columns = int(n_columns)
+        return True, self.n_columns, 1
+
+
+class Failing(ShiftedMean):
+    __gtype_name__ = 'AprTestFailing'
+
+    how = GObject.Property(type=str, default='raise', flags=HYPER_PARAMETER)
+
+    def fail(self):
+        if self.how == 'raise':
+            raise ValueError('the reason')
+        if self.how == 'GLib.Error':
+            raise GLib.Error.new_literal(Apr.error_quark(), 'no luck with 7', Apr.Error.RANGE)
+
+    def do_fit(self, x, y, sample_weight, cancellable):
+        return self.fail()
+
+    def do_predict(self, x):
+        return self.fail()
+
+    def do_save_tensors(self, writer):
+        return self.fail()
+
+
+class Frame:
+    """What is asked of a data frame."""
+
+    def __init__(self, values, columns):
+        self.values = values
+        self.columns = columns
+
+    def __array__(self, dtype=None, copy=None):
+        return numpy.asarray(self.values, dtype)
+
+
+class Estimator(TestCase):
+    def test_fit_returns_the_model(self):
+        model = Apr.LinearRegression()
+        self.assertIs(model.fit(X, Y), model)
+        self.assertEqual(list(model.predict(X)), Y)
+        self.assertEqual(model.score(X, Y), 1.0)
+
+    def test_arguments(self):
+        names = list(inspect.signature(Apr.LinearRegression.fit).parameters)
+        self.assertEqual(names, ['self', 'X', 'y', 'sample_weight', 'cancellable'])
+        model = Apr.LinearRegression().fit(X=X, y=Y, sample_weight=[1, 1, 1, 1])
+        self.assertEqual(model.score(X=X, y=Y, sample_weight=[1, 2, 3, 4]), 1.0)
+        with self.assertRaises(TypeError):
+            Apr.LinearRegression(fit_itercept=True)
+        with self.assertRaises(TypeError):
+            Apr.Estimator()
+
+    @needs_numpy
+    def test_dtypes(self):
+        for dtype, expected in (('f4', 'f4'), ('f8', 'f8'), ('>f8', 'f8'), ('f2', 'f4'), ('i1', 'f8'),
+                                ('i8', 'f8'), ('u4', 'f8')):
+            with self.subTest(dtype):
+                x = numpy.array(X, dtype)
+                model = Apr.LinearRegression().fit(x, numpy.array(Y, dtype))
+                self.assertEqual(model.coefficients.dtype, numpy.dtype(expected))
+                self.assertEqual(model.predict(x).dtype, numpy.dtype(expected))
+                self.assertEqual(model.predict(x).tolist(), Y)
+        model = Apr.LinearRegression().fit(numpy.array([[False], [True]]), [1, 3])
+        self.assertEqual((model.coefficients.tolist(), model.intercept.tolist()), ([2.0], [1.0]))
+
+    @needs_numpy
+    def test_dtypes_that_are_refused(self):
+        good = Apr.LinearRegression().fit(X, Y)
+        for values, name in ((numpy.array(X, complex), 'complex128'), (numpy.array(X, object), 'object'),
+                             (numpy.array(X, 'U9'), 'U9'), ([['a', 'b']] * 4, 'U1'), (None, 'object'),
+                             (numpy.array(X, 'm8[s]'), 'timedelta64')):
+            with self.subTest(name):
+                with self.assertRaisesRegex(TypeError, f'X .*{name}'):
+                    Apr.LinearRegression().fit(values, Y)
+                with self.assertRaisesRegex(TypeError, f'X .*{name}'):
+                    good.predict(values)
+                with self.assertRaisesRegex(TypeError, f'y .*{name}'):
+                    good.fit(X, values)
+        self.assertFails(Apr.Error.DTYPE, 'X has the dtype I32', good.predict,
+                         Apr.Tensor(numpy.array(X, 'i4')))
+        self.assertEqual(good.predict(X).tolist(), Y)
+
+    @needs_numpy
+    def test_layouts(self):
+        wide = numpy.zeros((8, 6))
+        wide[::2, ::3] = X
+        for x in (numpy.asfortranarray(X, 'f8'), numpy.array(X).T.copy().T, wide[::2, ::3],
+                  Apr.Tensor(X), numpy.asarray(Apr.Tensor(X))):
+            model = Apr.LinearRegression().fit(x, Y)
+            self.assertEqual(model.predict(x).tolist(), Y)
+
+    @needs_numpy
+    def test_shapes_that_are_refused(self):
+        model = Apr.LinearRegression()
+        self.assertFails(Apr.Error.SHAPE, r'it has \[3\]', model.fit, numpy.ones(3), [1, 2, 3])
+        self.assertFails(Apr.Error.SHAPE, '4 samples, but y has 3', model.fit, X, [1, 2, 3])
+        self.assertFails(Apr.Error.SHAPE, 'sample_weight has 1', model.fit, X, Y, [1])
+        self.assertFails(Apr.Error.EMPTY, '0 samples of 2 features', model.fit, numpy.ones((0, 2)), [])
+        self.assertFalse(model.fitted)
+        model.fit(X, Y)
+        self.assertFails(Apr.Error.SHAPE, 'X has 3 features, but this model was fitted with 2',
+                         model.predict, numpy.ones((2, 3)))
+        self.assertFails(Apr.Error.WEIGHTS, '-1', model.fit, X, Y, [1, 1, 1, -1])
+        self.assertEqual(model.predict(X).tolist(), Y)
+
+    @needs_numpy
+    def test_missing_values(self):
+        model = Apr.LinearRegression().fit(X, Y)
+        for value, name in ((math.nan, 'NaN'), (math.inf, 'infinity')):
+            x = numpy.array(X, 'f4')
+            x[2, 1] = value
+            self.assertFails(Apr.Error.NOT_FINITE, f'X has an? {name} at row 2, column 1', model.fit, x, Y)
+            self.assertFails(Apr.Error.NOT_FINITE, f'X has an? {name} at row 2, column 1', model.predict, x)
+        for dtype in ('i4', 'f4', 'f8'):
+            masked = numpy.ma.masked_equal(numpy.array([[5, 6], [5, 7], [5, 9], [5, 8]], dtype), 9)
+            self.assertFails(Apr.Error.NOT_FINITE, 'X has a NaN at row 2, column 1', model.fit, masked, Y)
+        self.assertFails(Apr.Error.NOT_FINITE, 'y has a NaN at row 3', model.fit, X, [1, 2, 3, math.nan])
+        self.assertEqual(model.predict(X).tolist(), Y)
+
+    @needs_numpy
+    def test_column_names(self):
+        frame = Frame(X, ['height', 'größe'])
+        model = Apr.LinearRegression().fit(frame, Y)
+        self.assertEqual(model.feature_names, ['height', 'größe'])
+        self.assertEqual(model.predict(frame).tolist(), Y)
+        self.assertEqual(model.predict(X).tolist(), Y)
+        self.assertEqual(model.score(frame, Y), 1.0)
+        swapped = Frame(X, ['größe', 'height'])
+        for function in (model.predict, lambda x: model.score(x, Y)):
+            self.assertFails(Apr.Error.FEATURE_NAMES, '“größe”, but.*“height”', function, swapped)
+            self.assertFails(Apr.Error.FEATURE_NAMES, '“größe”.*is missing', function,
+                             Frame([[1]], ['height']))
+        loaded = Apr.LinearRegression.from_bytes(model.to_bytes())
+        self.assertEqual(loaded.feature_names, model.feature_names)
+
+        with self.assertRaisesRegex(ValueError, '“a”'):
+            model.fit(Frame(X, ['a', 'a']), Y)
+        self.assertEqual(model.feature_names, ['height', 'größe'])
+        for columns in ([0, 1], ['a', 1], []):
+            self.assertFalse(model.fit(Frame(X, columns), Y).feature_names)
+        self.assertFalse(model.fit(frame, Y).clone().feature_names)
+        self.assertFails(Apr.Error.NOT_FITTED, 'Cannot predict with an unfitted', model.clone().predict,
+                         frame)
+
+    def test_properties(self):
+        model = Apr.LinearRegression()
+        self.assertEqual((model.fitted, model.n_features, model.n_targets), (False, 0, 0))
+        self.assertFalse(model.feature_names)
+        notified = []
+        model.connect('notify', lambda model, pspec: notified.append(pspec.name))
+        model.fit(X, Y)
+        self.assertEqual((model.fitted, model.n_features, model.n_targets), (True, 2, 1))
+        self.assertLessEqual({'fitted', 'n-features', 'n-targets', 'coefficients'}, set(notified))
+        for name in ('fitted', 'n_features', 'n_targets', 'feature_names'):
+            with self.assertRaises(AttributeError):
+                setattr(model, name, 1)
+
+    def test_clone(self):
+        model = Apr.LinearRegression(fit_intercept=False, dtype=Apr.DType.F32).fit(X, Y)
+        clone = model.clone()
+        self.assertIs(type(clone), Apr.LinearRegression)
+        self.assertEqual((clone.fit_intercept, clone.dtype, clone.fitted), (False, Apr.DType.F32, False))
+
+    def test_save_and_load(self):
+        model = Apr.LinearRegression(fit_intercept=False).fit(X, Y)
+        directory = self.make_directory()
+        model.save(directory / 'path')
+        model.save(str(directory / 'text'))
+        data = model.to_bytes()
+        self.assertIsInstance(data, GLib.Bytes)
+        self.assertEqual((directory / 'path').read_bytes(), data.get_data())
+        self.assertEqual((directory / 'text').read_bytes(), data.get_data())
+
+        for loaded in (
+            Apr.LinearRegression.load(directory / 'path'),
+            Apr.LinearRegression.load(str(directory / 'path')),
+            Apr.LinearRegression.from_bytes(data),
+            Apr.LinearRegression.from_bytes(data.get_data()),
+            Apr.LinearRegression.from_bytes(bytearray(data.get_data())),
+            Apr.Estimator.load(Apr.LinearRegression, directory / 'path'),
+            Apr.Estimator.from_bytes(Apr.LinearRegression, data.get_data()),
+        ):
+            self.assertIs(type(loaded), Apr.LinearRegression)
+            self.assertFalse(loaded.fit_intercept)
+            self.assertEqual(list(loaded.predict(X)), Y)
+            self.assertEqual(loaded.to_bytes().get_data(), data.get_data())
+
+    def test_loading_is_no_method(self):
+        model = Apr.LinearRegression()
+        for name in ('load', 'from_bytes'):
+            with self.assertRaisesRegex(AttributeError, f'new model.*LinearRegression.{name}'):
+                getattr(model, name)
+            self.assertFalse(hasattr(ShiftedMean(), name))
+            self.assertIn('fitted model', getattr(Apr.LinearRegression, name).__doc__)
+
+    def test_text(self):
+        model = Apr.LinearRegression()
+        self.assertEqual(repr(model), 'Apr.LinearRegression()')
+        model.fit_intercept = False
+        model.dtype = Apr.DType.F32
+        text = 'Apr.LinearRegression(dtype=Apr.DType.F32, fit_intercept=False)'
+        self.assertEqual(repr(model), text)
+        self.assertEqual(repr(eval(text)), text)
+        self.assertEqual(repr(model.fit(X, Y)), text + ', fitted: 2 features')
+        model.fit([[1], [2]], [[1, 2], [3, 4]])
+        self.assertEqual(repr(model), text + ', fitted: 1 feature, 2 targets')
+        self.assertEqual(repr(ShiftedMean(times=3, label='it’s')), "ShiftedMean(label='it’s', times=3)")
+
+    def run_async(self, model, *arguments):
+        """Fits in the main loop, and returns what the callback was called with."""
+        loop = GLib.MainLoop()
+        calls = []
+
+        def when_fitted(*call):
+            calls.append(call)
+            loop.quit()
+
+        self.assertIsNone(model.fit_async(*arguments, callback=when_fitted))
+        self.assertFalse(model.fitted)
+        loop.run()
+        self.assertEqual(len(calls), 1)
+        self.assertIs(calls[0][0], model)
+        return calls[0][1]
+
+    def test_fit_async(self):
+        for model in (Apr.LinearRegression(), ShiftedMean()):
+            result = self.run_async(model, X, Y)
+            self.assertTrue(model.fit_finish(result))
+            self.assertTrue(model.fitted)
+            self.assertEqual(list(model.predict(X)), list(model.clone().fit(X, Y).predict(X)))
+
+    def test_fit_async_user_data(self):
+        loop = GLib.MainLoop()
+        calls = []
+        Apr.LinearRegression().fit_async(X, Y, [1, 2, 3, 4], None,
+                                         lambda *call: (calls.append(call[2:]), loop.quit()), 'one', 2)
+        loop.run()
+        self.assertEqual(calls, [('one', 2)])
+
+    def test_fit_async_errors(self):
+        model = Apr.LinearRegression()
+        self.assertFails(Apr.Error.SHAPE, '4 samples', model.fit_finish, self.run_async(model, X, [1]))
+        with contextlib.redirect_stderr(io.StringIO()):
+            model = Failing()
+            result = self.run_async(model, X, Y)
+        self.assertFails(Apr.Error.FAILED, 'AprTestFailing', model.fit_finish, result)
+
+    @needs_numpy
+    def test_fit_async_column_names(self):
+        model = Apr.LinearRegression()
+        result = self.run_async(model, Frame(X, ['a', 'b']), Y)
+        self.assertEqual(model.feature_names, ['a', 'b'])
+        self.assertTrue(model.fit_finish(result))
+        model = Apr.LinearRegression()
+        result = self.run_async(model, Frame(X, ['a', 'b']), [1])
+        self.assertFails(Apr.Error.SHAPE, '4 samples', model.fit_finish, result)
+        self.assertFalse(model.feature_names)
+
+        model = Apr.LinearRegression()
+        model.fit_async(Frame(X, ['a', 'b']), Y)
+        while not model.fitted:
+            GLib.MainContext.default().iteration(True)
+        self.assertEqual(model.feature_names, ['a', 'b'])
+
+    def test_cancel(self):
+        cancellable = Gio.Cancellable()
+        cancellable.cancel()
+        model = Apr.LinearRegression()
+        with self.assertRaises(GLib.Error) as context:
+            model.fit(X, Y, cancellable=cancellable)
+        self.assertTrue(context.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+        self.assertFalse(model.fitted)
+
+    @needs_numpy
+    def test_fit_lets_go_of_the_data(self):
+        x, y = numpy.array(X, 'f8'), numpy.array(Y, 'f8')
+        alive = [weakref.ref(x), weakref.ref(y)]
+        before = sys.getrefcount(x)
+        model = Apr.LinearRegression()
+        for _ in range(500):
+            model.fit(x, y).predict(x)
+            model.score(x, y)
+        self.assertEqual(sys.getrefcount(x), before)
+        del x, y
+        self.assertEqual([ref() for ref in alive], [None, None])
+
+    def test_models_are_released(self):
+        alive = []
+        for i in range(500):
+            model = (Apr.LinearRegression if i % 2 else ShiftedMean)().fit(X, Y)
+            model = type(model).from_bytes(model.clone().fit(X, Y).to_bytes())
+            alive.append(weakref.ref(model))
+        del model
+        self.assertEqual([ref() for ref in alive], [None] * 500)
+
+
+class Subclass(TestCase):
+    def test_fit_predict_score(self):
+        model = ShiftedMean(shift=2, times=3)
+        self.assertIs(model.fit(X, Y), model)
+        self.assertEqual(list(model.predict(X)), [7.5 + 6] * 4)
+        # 1 - Σ (y - 13.5)² / Σ (y - 7.5)²
+        self.assertEqual(model.score(X, Y), 1 - 181 / 37)
+        self.assertEqual((model.fitted, model.n_features, model.n_targets), (True, 2, 1))
+        self.assertEqual(list(ShiftedMean(shift=0).fit(X, Y, [1, 0, 0, 0]).predict([[0, 0]])), [5])
+
+    def test_clone(self):
+        model = ShiftedMean(shift=-1e-300, times=-7, absolute=True, label='grüß', dtype=Apr.DType.BF16)
+        clone = model.fit(X, Y).clone()
+        self.assertIs(type(clone), ShiftedMean)
+        self.assertEqual(repr(clone), repr(ShiftedMean(shift=-1e-300, times=-7, absolute=True, label='grüß',
+                                                       dtype=Apr.DType.BF16)))
+        self.assertEqual(clone.shift, -1e-300)
+        self.assertFalse(clone.fitted)
+        self.assertIsNone(clone.mean)
+
+    def test_save_and_load(self):
+        path = self.make_directory() / 'model.safetensors'
+        model = ShiftedMean(shift=0.1, times=-7, absolute=True, label='grüß “Gott”', dtype=Apr.DType.BF16)
+        model.fit(X, Y).save(path)
+        for loaded in (ShiftedMean.load(path), ShiftedMean.from_bytes(path.read_bytes())):
+            self.assertIs(type(loaded), ShiftedMean)
+            self.assertEqual(repr(loaded), repr(model))
+            self.assertEqual(loaded.shift, 0.1)
+            self.assertEqual(list(loaded.predict(X)), list(model.predict(X)))
+            self.assertEqual(loaded.to_bytes().get_data(), path.read_bytes())
+        metadata = Apr.SafetensorsReader.new_from_path(path).metadata
+        self.assertEqual(metadata['aprender.model'], 'AprTestShiftedMean')
+        self.assertEqual(struct.pack('<d', float(metadata['aprender.shift'])), struct.pack('<d', 0.1))
+
+    def test_wrong_model(self):
+        data = ShiftedMean().fit(X, Y).to_bytes()
+        self.assertFails(Apr.Error.MODEL, '“AprTestShiftedMean”, not “AprLinearRegression”',
+                         Apr.LinearRegression.from_bytes, data)
+        data = Apr.LinearRegression().fit(X, Y).to_bytes()
+        self.assertFails(Apr.Error.MODEL, '“AprLinearRegression”, not “AprTestShiftedMean”',
+                         ShiftedMean.from_bytes, data)
+        self.assertFails(Apr.Error.MODEL, 'AprEstimator', Apr.Estimator.from_bytes, Apr.Estimator, data)
+
+    def test_failures(self):
+        for how in ('raise', 'return None'):
+            model = Failing(how=how)
+            with contextlib.redirect_stderr(io.StringIO()) as stderr:
+                self.assertFails(Apr.Error.FAILED, 'fit of AprTestFailing', model.fit, X, Y)
+            self.assertEqual('ValueError: the reason' in stderr.getvalue(), how == 'raise')
+            self.assertFalse(model.fitted)
+        self.assertFails(Apr.Error.RANGE, 'no luck with 7', Failing(how='GLib.Error').fit, X, Y)
+
+        model = Failing.from_bytes(ShiftedMean().fit(X, Y).to_bytes().get_data().replace(
+            b'AprTestShiftedMean"', b'AprTestFailing"    '))
+        for how in ('raise', 'return None'):
+            model.how = how
+            with contextlib.redirect_stderr(io.StringIO()):
+                self.assertFails(Apr.Error.FAILED, 'predict of AprTestFailing', model.predict, X)
+                self.assertFails(Apr.Error.FAILED, 'save_tensors of AprTestFailing', model.to_bytes)
+
+
+if __name__ == '__main__':
+    tap.main()

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import fractions
+import hashlib
+import math
+import random
+import struct
+import subprocess
+import sys
+
+import tap
+from common import EXAMPLES, Apr, TestCase, needs_numpy, numpy, read_longley
+
+# NIST's certified values for Longley's data: the intercept, then the coefficients.
+LONGLEY = [-3482258.63459582, 15.0618722713733, -0.0358191792925910, -2.02022980381683, -1.03322686717359,
+           -0.0511041056535807, 1829.15146461355]
+LONGLEY_R_SQUARED = 0.995479004577296
+
+
+def to_float32(value):
+    """The nearest float to a rational number, found without rounding to a double first."""
+    low, high = 0, 0x7f800000
+    if value < 0:
+        return -to_float32(-value)
+    unpack = lambda bits: struct.unpack('<f', struct.pack('<I', bits))[0]  # noqa: E731
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fractions.Fraction(unpack(middle)) <= value:
+            low = middle
+        else:
+            high = middle
+    below, above = fractions.Fraction(unpack(low)), fractions.Fraction(unpack(high))
+    if value - below == above - value:
+        return unpack(low if low % 2 == 0 else high)
+    return unpack(low if value - below < above - value else high)
+
+
+def solve_exactly(X, y, fit_intercept=True, weights=None):
+    """The intercept and the coefficients of least squares, in rational arithmetic."""
+    rows = [[fractions.Fraction(value) for value in ([1] if fit_intercept else []) + list(row)] for row in X]
+    targets = [fractions.Fraction(value) for value in y]
+    weights = [fractions.Fraction(weight) for weight in weights or [1] * len(targets)]
+    n = len(rows[0])
+    matrix = [[sum(w * row[i] * row[j] for w, row in zip(weights, rows)) for j in range(n)] +
+              [sum(w * row[i] * target for w, row, target in zip(weights, rows, targets))] for i in range(n)]
+    for i in range(n):
+        pivot = next(k for k in range(i, n) if matrix[k][i] != 0)
+        matrix[i], matrix[pivot] = matrix[pivot], matrix[i]
+        matrix[i] = [value / matrix[i][i] for value in matrix[i]]
+        for k in range(n):
+            if k != i:
+                matrix[k] = [a - matrix[k][i] * b for a, b in zip(matrix[k], matrix[i])]
+    answer = [row[-1] for row in matrix]
+    return answer if fit_intercept else [fractions.Fraction(0)] + answer
+
+
+class LinearRegression(TestCase):
+    def assertAnswer(self, model, exact, nearest=float):
+        answer = list(model.intercept) + list(model.coefficients)
+        self.assertEqual([float(value) for value in answer], [nearest(value) for value in exact])
+
+    def test_years(self):
+        X = [[year] for year in range(2000, 2020)]
+        model = Apr.LinearRegression().fit(X, [2 * row[0] + 1 for row in X])
+        self.assertEqual((list(model.coefficients), list(model.intercept)), ([2.0], [1.0]))
+        self.assertEqual((model.rank, model.score(X, [2 * row[0] + 1 for row in X])), (1, 1.0))
+
+    def test_longley_certified(self):
+        X, y = read_longley()
+        model = Apr.LinearRegression().fit(X, y)
+        for value, certified in zip(list(model.intercept) + list(model.coefficients), LONGLEY):
+            self.assertTrue(math.isclose(value, certified, rel_tol=1e-14), (value, certified))
+        self.assertTrue(math.isclose(model.score(X, y), LONGLEY_R_SQUARED, rel_tol=1e-14))
+        self.assertEqual(model.rank, 6)
+
+    def test_longley_is_correctly_rounded(self):
+        X, y = read_longley()
+        for fit_intercept in (True, False):
+            exact = solve_exactly(X, y, fit_intercept)
+            model = Apr.LinearRegression(fit_intercept=fit_intercept).fit(X, y)
+            self.assertAnswer(model, exact)
+            model.dtype = Apr.DType.F32
+            self.assertAnswer(model.fit(X, y), exact, to_float32)
+            rows = list(zip(X, y))
+            random.Random(3).shuffle(rows)
+            self.assertAnswer(model.fit(*zip(*rows)), exact, to_float32)
+
+    def test_random_data_are_correctly_rounded(self):
+        numbers = random.Random(11)
+        for _ in range(30):
+            p = numbers.randrange(1, 5)
+            n = numbers.randrange(p + 2, 15)
+            X = [[numbers.gauss(10 ** numbers.uniform(-3, 6), 1) for _ in range(p)] for _ in range(n)]
+            y = [numbers.gauss(0, 1e3) for _ in range(n)]
+            weights = [numbers.random() for _ in range(n)]
+            self.assertAnswer(Apr.LinearRegression().fit(X, y), solve_exactly(X, y))
+            self.assertAnswer(Apr.LinearRegression(fit_intercept=False).fit(X, y, weights),
+                              solve_exactly(X, y, False, weights))
+            self.assertAnswer(Apr.LinearRegression(dtype=Apr.DType.F32).fit(X, y, weights),
+                              solve_exactly(X, y, True, weights), to_float32)
+
+    @needs_numpy
+    def test_floats_are_correctly_rounded(self):
+        X, y = read_longley()
+        x32, y32 = numpy.array(X, 'f4'), numpy.array(y, 'f4')
+        exact = solve_exactly(x32.tolist(), y32.tolist())
+        self.assertAnswer(Apr.LinearRegression().fit(x32, y32), exact, to_float32)
+        self.assertAnswer(Apr.LinearRegression(dtype=Apr.DType.F64).fit(x32, y32), exact)
+
+    @needs_numpy
+    def test_attributes(self):
+        model = Apr.LinearRegression()
+        self.assertIsNone(model.coefficients)
+        self.assertIsNone(model.intercept)
+        self.assertEqual(model.rank, -1)
+        model.fit([[1], [2], [3]], [3, 5, 7])
+        for array, expected in ((model.coefficients, [2.0]), (model.intercept, [1.0])):
+            self.assertIsInstance(array, numpy.ndarray)
+            self.assertEqual(array.tolist(), expected)
+            self.assertFalse(array.flags.writeable)
+        self.assertIsInstance(model.get_coefficients(), Apr.Tensor)
+        for name in ('coefficients', 'intercept', 'rank'):
+            with self.assertRaises(AttributeError):
+                setattr(model, name, 1)
+
+        # What was handed out stays as it was.
+        coefficients = model.coefficients
+        model.fit([[1], [2], [3]], [1, 1, 1])
+        self.assertEqual((coefficients.tolist(), model.coefficients.tolist()), ([2.0], [0.0]))
+        del model
+        self.assertEqual(coefficients.tolist(), [2.0])
+
+    def test_hyper_parameters(self):
+        model = Apr.LinearRegression()
+        self.assertIs(model.fit_intercept, True)
+        self.assertEqual(model.dtype, Apr.DType.NONE)
+        model.fit_intercept = False
+        model.dtype = Apr.DType.F32
+        self.assertFalse(model.props.fit_intercept)
+        self.assertEqual(model.get_dtype(), Apr.DType.F32)
+        model = Apr.LinearRegression(fit_intercept=False, dtype=Apr.DType.F32).fit([[1], [2]], [2, 4])
+        self.assertEqual((list(model.coefficients), list(model.intercept)), ([2.0], [0.0]))
+        self.assertEqual(model.get_coefficients().dtype, Apr.DType.F32)
+        model.dtype = Apr.DType.I8
+        self.assertFails(Apr.Error.DTYPE, 'is I8', model.fit, [[1], [2]], [2, 4])
+
+    @needs_numpy
+    def test_dtype(self):
+        X, y = read_longley()
+        for given, asked, expected in (('f4', 'NONE', 'f4'), ('f8', 'NONE', 'f8'), ('f4', 'F64', 'f8'),
+                                       ('f8', 'F32', 'f4')):
+            x = numpy.array(X, given)
+            model = Apr.LinearRegression(dtype=getattr(Apr.DType, asked)).fit(x, y)
+            self.assertEqual(model.coefficients.dtype, numpy.dtype(expected))
+            self.assertEqual(model.intercept.dtype, numpy.dtype(expected))
+            self.assertEqual(model.predict(x).dtype, numpy.dtype(expected))
+            self.assertEqual(model.dtype, getattr(Apr.DType, asked))
+
+    @needs_numpy
+    def test_targets(self):
+        X = numpy.array([[1, 2], [2, 1], [3, 4], [4, 3], [5, 5]], 'f8')
+        Y = numpy.stack([X @ [1, 2] + 3, X @ [-1, 4] - 5], axis=1)
+        model = Apr.LinearRegression().fit(X, Y)
+        self.assertEqual(model.coefficients.tolist(), [[1, 2], [-1, 4]])
+        self.assertEqual(model.intercept.tolist(), [3, -5])
+        self.assertEqual((model.n_targets, model.predict(X).tolist()), (2, Y.tolist()))
+        self.assertEqual(model.score(X, Y), 1.0)
+
+        column = Apr.LinearRegression().fit(X, Y[:, :1])
+        self.assertEqual((column.coefficients.shape, column.intercept.shape), ((1, 2), (1,)))
+        self.assertEqual(column.predict(X).shape, (5, 1))
+        self.assertEqual(Apr.LinearRegression().fit(X, Y[:, 0]).predict(X).shape, (5,))
+
+    def test_weights(self):
+        X, y = read_longley()
+        weights = [1, 0, 2, 1, 1, 3, 1, 1, 0, 1, 2, 1, 1, 1, 1, 1]
+        repeated = [i for i, weight in enumerate(weights) for _ in range(weight)]
+        self.assertAnswer(Apr.LinearRegression().fit(X, y, weights), solve_exactly(X, y, True, weights))
+        model = Apr.LinearRegression().fit([X[i] for i in repeated], [y[i] for i in repeated])
+        self.assertAnswer(model, solve_exactly(X, y, True, weights))
+
+    @needs_numpy
+    def test_minimum_norm(self):
+        X = [[1, 2, 3], [4, 5, 7]]
+        y = [6, 9]
+        model = Apr.LinearRegression().fit(X, y)
+        centred = numpy.array(X, 'f8') - numpy.mean(X, axis=0)
+        expected = numpy.linalg.pinv(centred) @ (numpy.array(y) - numpy.mean(y))
+        self.assertTrue(numpy.allclose(model.coefficients, expected, rtol=1e-14))
+        self.assertTrue(numpy.allclose(model.predict(X), y, rtol=1e-14))
+        self.assertEqual(model.rank, 1)
+        model = Apr.LinearRegression().fit([[1, 1], [2, 2], [3, 3]], [2, 4, 6])
+        self.assertEqual((model.coefficients.tolist(), model.rank), ([1.0, 1.0], 1))
+
+    @needs_numpy
+    def test_predictions_are_close_to_numpy(self):
+        X, y = read_longley()
+        for dtype, tolerance in (('f4', 1e-6), ('f8', 1e-14)):
+            x = numpy.array(X, dtype)
+            model = Apr.LinearRegression().fit(x, y)
+            terms = x.astype('f8') * model.coefficients
+            scale = numpy.abs(terms).sum(axis=1) + numpy.abs(model.intercept)
+            difference = model.predict(x) - (terms.sum(axis=1) + model.intercept)
+            self.assertLess(numpy.max(numpy.abs(difference) / scale), tolerance)
+
+    def test_example_longley(self):
+        X, y = read_longley()
+        path = self.make_directory() / 'model.safetensors'
+        for dtype, code in ((Apr.DType.F64, 'd'), (Apr.DType.F32, 'f')):
+            model = Apr.LinearRegression(dtype=dtype).fit(X, y)
+            predictions = struct.pack('<16' + code, *model.predict(X))
+            for names in (None, ['x1', 'x2', 'x3', 'x4', 'x5', 'x6']):
+                model.set_feature_names(names)
+                model.save(path)
+                command = [sys.executable, EXAMPLES / 'longley.py', path, EXAMPLES / 'longley.csv']
+                done = subprocess.run(command, capture_output=True, text=True)
+                self.assertEqual(done.stdout, f'sha256  {hashlib.sha256(predictions).hexdigest()}\n',
+                                 done.stderr)
+
+
+if __name__ == '__main__':
+    tap.main()

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import array
+import copy
+import gc
+import pickle
+import subprocess
+import sys
+import threading
+import weakref
+
+import tap
+from common import Apr, GLib, TestCase, needs_numpy, numpy
+
+NUMPY_NAMES = {
+    'BOOL': 'bool', 'U8': 'uint8', 'I8': 'int8', 'I16': 'int16', 'U16': 'uint16', 'F16': 'float16',
+    'I32': 'int32', 'U32': 'uint32', 'F32': 'float32', 'C64': 'complex64', 'F64': 'float64',
+    'I64': 'int64', 'U64': 'uint64',
+}
+
+WITHOUT_NUMPY = '''
+import sys
+sys.modules['numpy'] = None
+import gi, pickle
+gi.require_version('Apr', '1.0')
+from gi.repository import Apr
+
+tensor = Apr.Tensor([[1, 2.5], [3, 4]])
+assert tensor.dtype == Apr.DType.F64 and tensor.shape == (2, 2), tensor
+assert tensor.tolist() == [[1.0, 2.5], [3.0, 4.0]], tensor.tolist()
+assert tensor[1] == [3.0, 4.0] and list(tensor) == tensor.tolist() and len(tensor) == 2
+assert tensor.cast(Apr.DType.F16).tolist() == tensor.tolist()
+assert pickle.loads(pickle.dumps(tensor)) == tensor
+assert Apr.Tensor(7).tolist() == 7.0 and Apr.Tensor(7).shape == ()
+assert Apr.Tensor([]).shape == (0,) and Apr.Tensor([]).tolist() == []
+assert Apr.Tensor([[], []]).shape == (2, 0) and Apr.Tensor([[], []]).tolist() == [[], []]
+for bad in ([[1, 2], [3]], [1, [2]], [[1], 2]):
+    try:
+        Apr.Tensor(bad)
+    except ValueError:
+        pass
+    else:
+        raise AssertionError(bad)
+for bad in (['1'], 'text', None, [None]):
+    try:
+        Apr.Tensor(bad)
+    except TypeError:
+        pass
+    else:
+        raise AssertionError(bad)
+
+X = [[1, 2], [2, 1], [3, 4], [4, 3]]
+y = [5, 4, 11, 10]
+model = Apr.LinearRegression().fit(X, y)
+assert model.coefficients == [1.0, 2.0] and model.intercept == [0.0], model.coefficients
+assert model.predict(X) == y and model.score(X, y) == 1.0
+assert Apr.r2_score(y, y) == 1.0
+print('fine')
+'''
+
+
+class Tensor(TestCase):
+    @needs_numpy
+    def test_every_dtype_of_numpy(self):
+        for name, numpy_name in NUMPY_NAMES.items():
+            with self.subTest(name):
+                values = numpy.array([[0, 1, 1], [1, 0, 1]]).astype(numpy_name)
+                tensor = Apr.Tensor(values)
+                self.assertEqual(Apr.DType.to_string(tensor.dtype), name)
+                self.assertEqual(tensor.get_bytes().get_data(), values.tobytes())
+                view = numpy.asarray(tensor)
+                self.assertEqual(view.dtype, values.dtype)
+                self.assertEqual(view.tolist(), values.tolist())
+                self.assertEqual(tensor.tolist(), values.tolist())
+
+    @needs_numpy
+    def test_array_in_without_copy(self):
+        values = numpy.arange(12.0).reshape(3, 4)
+        tensor = Apr.Tensor(values)
+        self.assertEqual(tensor.shape, (3, 4))
+        self.assertTrue(numpy.shares_memory(numpy.asarray(tensor), values))
+        self.assertFalse(numpy.shares_memory(numpy.asarray(Apr.Tensor(values.copy())), values))
+
+    @needs_numpy
+    def test_array_out_without_copy(self):
+        tensor = Apr.Tensor.new_from_doubles([1, 2, 3, 4, 5, 6], [2, 3])
+        view = numpy.asarray(tensor)
+        self.assertIs(view.base, tensor)
+        self.assertFalse(view.flags.writeable)
+        with self.assertRaises(ValueError):
+            view[0, 0] = 7
+        with self.assertRaises(ValueError):
+            view.flags.writeable = True
+        self.assertTrue(numpy.shares_memory(view, numpy.asarray(tensor.slice_rows(1, 2))))
+        self.assertEqual(tensor.numpy().tolist(), [[1, 2, 3], [4, 5, 6]])
+
+    @needs_numpy
+    def test_view_outlives_tensor(self):
+        values = numpy.arange(1000.0)
+        view = numpy.asarray(Apr.Tensor(values).slice_rows(500, 1000))
+        alive = weakref.ref(values)
+        del values
+        gc.collect()
+        self.assertEqual(view.sum(), sum(range(500, 1000)))
+        del view
+        self.assertIsNone(alive())
+
+    @needs_numpy
+    def test_other_layouts(self):
+        values = numpy.arange(24, dtype='f4').reshape(4, 6)
+        layouts = {
+            'transposed': values.T, 'fortran': numpy.asfortranarray(values), 'strided': values[::2, ::3],
+            'reversed': values[::-1], 'big-endian': values.astype('>f4'), 'broadcast': values[:1] + [[0]] * 3,
+            'read-only broadcast': numpy.broadcast_to(values[0], (5, 6)),
+        }
+        for name, layout in layouts.items():
+            with self.subTest(name):
+                tensor = Apr.Tensor(layout)
+                self.assertEqual(tensor.tolist(), layout.tolist())
+                self.assertEqual(tensor.shape, layout.shape)
+        self.assertEqual(Apr.Tensor(values.astype('>f4')).dtype, Apr.DType.F32)
+
+    @needs_numpy
+    def test_unaligned(self):
+        values = numpy.frombuffer(b'x' + numpy.arange(5.0).tobytes(), 'f8', offset=1)
+        self.assertFalse(values.flags.aligned)
+        self.assertEqual(Apr.Tensor(values).get_double(3), 3.0)
+        self.assertEqual(Apr.Tensor(values).get_doubles(), [0.0, 1.0, 2.0, 3.0, 4.0])
+
+        data = GLib.Bytes.new(b'xyz' + numpy.arange(5, dtype='f4').tobytes())
+        for start in (0, 3):
+            piece = data.new_from_bytes(start, 20)
+            view = numpy.asarray(Apr.Tensor.new_from_bytes(Apr.DType.F32, [5], piece))
+            self.assertEqual(view.tobytes(), piece.get_data())
+
+    @needs_numpy
+    def test_empty_and_scalar(self):
+        for shape in ((0,), (0, 3), (3, 0), (2, 0, 4)):
+            tensor = Apr.Tensor(numpy.zeros(shape, 'f4'))
+            self.assertEqual(tensor.shape, shape)
+            self.assertEqual(numpy.asarray(tensor).shape, shape)
+            self.assertEqual(numpy.asarray(tensor).dtype, numpy.float32)
+
+        tensor = Apr.Tensor(numpy.array(2.5))
+        self.assertEqual(tensor.shape, ())
+        self.assertEqual(tensor.tolist(), 2.5)
+        self.assertEqual(numpy.asarray(tensor).shape, ())
+        self.assertEqual(Apr.Tensor(numpy.float32(2.5)).dtype, Apr.DType.F32)
+        with self.assertRaises(TypeError):
+            len(tensor)
+
+    def test_numbers_without_dtype_are_doubles(self):
+        for value in ([1, 2], (1, 2), range(1, 3), [1.0, 2.0], [True, 2]):
+            tensor = Apr.Tensor(value)
+            self.assertEqual(tensor.dtype, Apr.DType.F64)
+            self.assertEqual(tensor.tolist(), [1.0, 2.0])
+        self.assertEqual(Apr.Tensor(7).dtype, Apr.DType.F64)
+        self.assertEqual(Apr.Tensor([[1, 2], [3, 4]]).shape, (2, 2))
+
+    @needs_numpy
+    def test_buffers(self):
+        tensor = Apr.Tensor(array.array('f', [1, 2, 3]))
+        self.assertEqual(tensor.dtype, Apr.DType.F32)
+        self.assertEqual(Apr.Tensor(memoryview(array.array('h', [1, -2]))).tolist(), [1, -2])
+
+    @needs_numpy
+    def test_masked_entries_become_nan(self):
+        masked = numpy.ma.masked_equal(numpy.array([1, 2, 3]), 2)
+        self.assertTrue(numpy.array_equal(Apr.Tensor(masked), [1, numpy.nan, 3], equal_nan=True))
+        self.assertEqual(Apr.Tensor(numpy.ma.array([1, 2])).dtype, Apr.Tensor(numpy.array([1, 2])).dtype)
+
+    @needs_numpy
+    def test_dtypes_that_do_not_map(self):
+        for value, name in ((numpy.zeros(2, 'c16'), 'complex128'), (numpy.array(['a']), 'U1'),
+                            (numpy.array([None]), 'object'), (numpy.zeros(2, 'M8[s]'), 'datetime64'),
+                            (b'abc', 'S3'), ('text', 'U4'), ({1, 2}, 'object')):
+            with self.subTest(name), self.assertRaisesRegex(TypeError, name):
+                Apr.Tensor(value)
+        with self.assertRaises(ValueError):
+            Apr.Tensor([[1, 2], [3]])
+
+    @needs_numpy
+    def test_dtypes_of_ml_dtypes(self):
+        bits = Apr.Tensor.new_from_bytes(Apr.DType.BF16, [2], b'\x80\x3f\x00\xc0')
+        try:
+            import ml_dtypes
+        except ImportError:
+            with self.assertRaisesRegex(TypeError, 'BF16'):
+                bits.numpy()
+            return
+        self.assertEqual(bits.numpy().dtype, ml_dtypes.bfloat16)
+        self.assertEqual(numpy.asarray(bits).tolist(), [1.0, -2.0])
+        self.assertEqual(Apr.Tensor(bits.numpy()), bits)
+        self.assertTrue(numpy.shares_memory(Apr.Tensor(bits.numpy()).numpy(), bits.numpy()))
+        for name in ('float8_e5m2', 'float8_e4m3fn', 'float8_e4m3fnuz', 'float8_e5m2fnuz'):
+            values = numpy.array([1, -2], getattr(ml_dtypes, name))
+            self.assertEqual(numpy.asarray(Apr.Tensor(values)).dtype, values.dtype)
+
+    @needs_numpy
+    def test_packed_dtypes_are_bytes(self):
+        tensor = Apr.Tensor.new_from_bytes(Apr.DType.F4, [4], b'\x12\x34')
+        for function in (tensor.numpy, tensor.tolist, lambda: numpy.asarray(tensor), lambda: tensor[0]):
+            with self.assertRaisesRegex(TypeError, 'F4'):
+                function()
+        self.assertEqual(pickle.loads(pickle.dumps(tensor)), tensor)
+
+    def test_bytes_in(self):
+        data = b'\x00\x00\x80\x3f\x00\x00\x00\x40'
+        for value in (data, GLib.Bytes.new(data), bytearray(data), memoryview(data)):
+            tensor = Apr.Tensor.new_from_bytes(Apr.DType.F32, [2], value)
+            self.assertEqual(tensor.tolist(), [1.0, 2.0])
+        with self.assertRaises(TypeError):
+            Apr.Tensor.new_from_bytes(Apr.DType.F32, [1], 4)
+        self.assertFails(Apr.Error.SHAPE, r'F32 \[3\] needs 12 bytes, but there are 8',
+                         Apr.Tensor.new_from_bytes, Apr.DType.F32, [3], data)
+
+    def test_tensor_is_returned_as_it_is(self):
+        tensor = Apr.Tensor([1, 2])
+        self.assertIs(Apr.Tensor(tensor), tensor)
+        self.assertIsInstance(tensor, Apr.Tensor)
+        self.assertIs(type(tensor.slice_rows(0, 1)), Apr.Tensor)
+
+    @needs_numpy
+    def test_indexing(self):
+        tensor = Apr.Tensor(numpy.arange(12.0).reshape(3, 4))
+        self.assertEqual(len(tensor), 3)
+        self.assertEqual(tensor[1, 2], 6.0)
+        self.assertEqual(tensor[1:, ::2].tolist(), [[4.0, 6.0], [8.0, 10.0]])
+        self.assertEqual([row.sum() for row in tensor], [6.0, 22.0, 38.0])
+        self.assertEqual(tensor[tensor.numpy() > 9].tolist(), [10.0, 11.0])
+        with self.assertRaises(IndexError):
+            tensor[3]
+
+    def test_equal(self):
+        tensor = Apr.Tensor([1, 2])
+        self.assertTrue(tensor == Apr.Tensor.new_from_doubles([1, 2], [2]))
+        self.assertFalse(tensor != Apr.Tensor.new_from_doubles([1, 2], [2]))
+        self.assertNotEqual(tensor, Apr.Tensor.new_from_floats([1, 2], [2]))
+        self.assertNotEqual(tensor, Apr.Tensor([[1, 2]]))
+        self.assertNotEqual(tensor, Apr.Tensor([1, 3]))
+        self.assertNotEqual(tensor, 'text')
+        self.assertIsNone(Apr.Tensor.__hash__)
+        with self.assertRaises(TypeError):
+            tensor < Apr.Tensor([1, 3])
+
+    def test_text(self):
+        tensor = Apr.Tensor([[1, 2.5], [3, 4]])
+        self.assertEqual(str(tensor), 'F64 [2, 2] [[1, 2.5], [3, 4]]')
+        self.assertEqual(repr(tensor), '<Apr.Tensor F64 [2, 2] [[1, 2.5], [3, 4]]>')
+
+    def test_copies_are_the_tensor(self):
+        tensor = Apr.Tensor([1, 2])
+        self.assertIs(copy.copy(tensor), tensor)
+        self.assertIs(copy.deepcopy([tensor])[0], tensor)
+
+    def test_pickle(self):
+        for tensor in (Apr.Tensor([[1, 2.5], [3, 4]]), Apr.Tensor(7), Apr.Tensor.new_from_floats([], [0, 3])):
+            for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+                self.assertEqual(pickle.loads(pickle.dumps(tensor, protocol)), tensor)
+
+    def test_pickle_in_new_process(self):
+        data = pickle.dumps(Apr.Tensor([[1, 2.5], [3, 4]]))
+        code = 'import pickle, sys; print(pickle.load(sys.stdin.buffer))'
+        done = subprocess.run([sys.executable, '-c', code], input=data, capture_output=True)
+        self.assertEqual(done.stdout.decode(), 'F64 [2, 2] [[1, 2.5], [3, 4]]\n', done.stderr.decode())
+
+    def test_without_numpy(self):
+        done = subprocess.run([sys.executable, '-c', WITHOUT_NUMPY], capture_output=True, text=True)
+        self.assertEqual(done.stdout, 'fine\n', done.stderr)
+
+    @needs_numpy
+    def test_tensors_release_their_arrays(self):
+        values = [numpy.full(1000, float(i)) for i in range(2000)]
+        alive = [weakref.ref(value) for value in values]
+        tensors = [Apr.Tensor(value) for value in values]
+        del values
+        self.assertTrue(all(ref() is not None for ref in alive))
+        self.assertEqual([tensor.get_double(7) for tensor in tensors], [float(i) for i in range(2000)])
+        del tensors
+        self.assertEqual(sum(ref() is not None for ref in alive), 0)
+
+    @needs_numpy
+    def test_views_release_their_tensors(self):
+        tensor = Apr.Tensor(numpy.arange(10.0))
+        before = sys.getrefcount(tensor)
+        views = [numpy.asarray(tensor) for _ in range(2000)]
+        self.assertEqual(sys.getrefcount(tensor), before + 2000)
+        del views
+        self.assertEqual(sys.getrefcount(tensor), before)
+
+    @needs_numpy
+    def test_failed_tensor_releases_its_array(self):
+        values = numpy.zeros(4)
+        alive = weakref.ref(values)
+        released = []
+        with self.assertRaises(GLib.Error):
+            Apr.Tensor.new_from_memory(Apr.DType.F64, [5], values.ctypes.data, values.nbytes,
+                                       lambda *_: released.append(True))
+        self.assertEqual(released, [True])
+        del values
+        self.assertIsNone(alive())
+
+    @needs_numpy
+    def test_release_keeps_a_pending_exception(self):
+        # The tensor goes while the exception looks for somebody to catch it.
+        for _ in range(100):
+            with self.assertRaises(ZeroDivisionError):
+                max(Apr.Tensor(numpy.ones(3)), 1 / 0)
+        writer = Apr.SafetensorsWriter()
+        writer.add_tensor('a', [1])
+        for _ in range(100):
+            self.assertFails(Apr.SafetensorsError.DUPLICATE, '“a”', writer.add_tensor, 'a', numpy.ones(3))
+
+    @needs_numpy
+    def test_release_in_another_thread(self):
+        values = numpy.ones(1000)
+        alive = weakref.ref(values)
+        tensors = [Apr.Tensor(values)]
+        del values
+        thread = threading.Thread(target=tensors.clear)
+        thread.start()
+        thread.join()
+        self.assertIsNone(alive())
+
+    @needs_numpy
+    def test_release_when_the_interpreter_ends(self):
+        code = ('import gi, numpy; gi.require_version("Apr", "1.0"); from gi.repository import Apr; '
+                'tensor = Apr.Tensor(numpy.ones(9)); cycle = [Apr.Tensor(numpy.ones(9))]; cycle.append(cycle)')
+        done = subprocess.run([sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+
+    def test_errors(self):
+        tensor = Apr.Tensor([1, 2])
+        self.assertFails(Apr.Error.RANGE, 'Element 2 of a tensor that has 2', tensor.get_double, 2)
+        self.assertFails(Apr.Error.DTYPE, 'F64, not F32', tensor.get_floats)
+        self.assertFails(Apr.Error.RANGE, 'Rows 1 to 3', tensor.slice_rows, 1, 3)
+
+
+if __name__ == '__main__':
+    tap.main()
