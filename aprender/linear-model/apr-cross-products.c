@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-cross-products-private.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106
@@ -37,15 +36,13 @@ typedef struct
 /* A product of two Numbers needs 5 limbs wherever it begins; 2 more take the carries of 2^64 additions, and 1
  * more the sign. */
 #define PRODUCT_LIMBS 5
+#define TERM_LIMBS 3
 #define CARRY_LIMBS 3
 #define SPARE_LIMBS 2
 
 /* One row adds at most 2 (pieces of the product) x 2 (pieces of the weighted factor) times to a limb. */
 #define ADDITIONS_PER_ROW 4
 #define MAX_ADDITIONS (1u << 29)
-
-/* Rows between two looks at the cancellable. */
-#define ROWS_PER_CHECK 1024
 
 AprCrossProducts *
 apr_cross_products_new (gsize n_features, gsize n_targets, GError **error)
@@ -203,12 +200,34 @@ add_bits (gint64 *limb, guint64 bits, guint shift, gboolean negative)
     }
 }
 
+/* The limb that holds the bit 2^@exponent. */
+static inline gint
+first_limb_of (gint exponent)
+{
+  return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32);
+}
+
+/* Carries before a limb could overflow. */
+static inline void
+count_additions (AprCrossProducts *self, guint n)
+{
+  gsize entry;
+
+  self->n_added += n;
+  if (G_LIKELY (self->n_added < MAX_ADDITIONS))
+    return;
+
+  for (entry = 0; entry < self->n_entries; entry++)
+    carry (self->limbs + entry * self->n_limbs, self->n_limbs);
+  self->n_added = 0;
+}
+
 static inline gboolean
 add_product (AprCrossProducts *self, gsize entry, const Number *a, const Number *b, GError **error)
 {
   unsigned __int128 product = (unsigned __int128) a->magnitude * b->magnitude;
   gint exponent = a->exponent + b->exponent;
-  gint limb = exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32);
+  gint limb = first_limb_of (exponent);
   guint shift = (guint) (exponent - 32 * limb);
   gint64 *limbs;
 
@@ -223,75 +242,18 @@ add_product (AprCrossProducts *self, gsize entry, const Number *a, const Number 
   return TRUE;
 }
 
-/* The elements of a tensor, whichever of the two float types they have. */
-typedef struct
+gboolean
+apr_cross_products_add_row (AprCrossProducts *self, const double *row, double weight, GError **error)
 {
-  const float *floats;
-  const double *doubles;
-  gsize n_columns;
-} Rows;
-
-static gboolean
-rows_init (Rows *rows, AprTensor *tensor, GError **error)
-{
-  gsize n_dims;
-  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
-
-  rows->floats = NULL;
-  rows->doubles = NULL;
-  rows->n_columns = n_dims == 2 ? shape[1] : 1;
-
-  if (apr_tensor_get_dtype (tensor) == APR_DTYPE_F32)
-    rows->floats = apr_tensor_get_floats (tensor, NULL, error);
-  else
-    rows->doubles = apr_tensor_get_doubles (tensor, NULL, error);
-
-  return rows->floats != NULL || rows->doubles != NULL;
-}
-
-static double
-rows_get (const Rows *rows, gsize row, gsize column)
-{
-  gsize i = row * rows->n_columns + column;
-
-  return rows->floats != NULL ? (double) rows->floats[i] : rows->doubles[i];
-}
-
-static gboolean
-check_finite (const char *name, const Rows *rows, gsize row, GError **error)
-{
-  gsize column;
-
-  for (column = 0; column < rows->n_columns; column++)
-    {
-      double value = rows_get (rows, row, column);
-
-      if (G_LIKELY (isfinite (value)))
-        continue;
-
-      g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-                   "%s has %s at row %" G_GSIZE_FORMAT ", column %" G_GSIZE_FORMAT " (counted from 0)", name,
-                   isnan (value) ? "a NaN" : "an infinity", row, column);
-      return FALSE;
-    }
-
-  return TRUE;
-}
-
-static gboolean
-add_row (
-  AprCrossProducts *self, const Rows *x, const Rows *y, gsize row, double weight, Number *z, GError **error)
-{
+  g_autofree Number *z = g_new (Number, self->n_columns);
   Number scale;
   gsize entry = 0;
   gsize i;
   gsize j;
 
   number_from_double (&z[0], 1.0);
-  for (i = 0; i < self->n_features; i++)
-    number_from_double (&z[1 + i], rows_get (x, row, i));
-  for (i = 0; i < self->n_targets; i++)
-    number_from_double (&z[1 + self->n_features + i], rows_get (y, row, i));
+  for (i = 1; i < self->n_columns; i++)
+    number_from_double (&z[i], row[i - 1]);
   number_from_double (&scale, weight);
 
   for (i = 0; i < self->n_columns; i++)
@@ -299,11 +261,6 @@ add_row (
       Number low = z[i];
       Number high = { 0 };
 
-      if (z[i].magnitude == 0)
-        {
-          entry += i + 1;
-          continue;
-        }
       if (weight != 1.0)
         number_multiply (&z[i], &scale, &low, &high);
 
@@ -312,61 +269,22 @@ add_row (
           return FALSE;
     }
 
+  count_additions (self, ADDITIONS_PER_ROW);
   return TRUE;
 }
 
 gboolean
-apr_cross_products_update (AprCrossProducts *self,
-                           AprTensor *x,
-                           AprTensor *y,
-                           AprTensor *sample_weight,
-                           GCancellable *cancellable,
-                           GError **error)
+apr_cross_products_add_term (AprCrossProducts *self, gsize entry, gint64 value, gint exponent, GError **error)
 {
-  g_autofree Number *z = g_new (Number, self->n_columns);
-  gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
-  Rows x_rows;
-  Rows y_rows;
-  Rows weights = { NULL };
-  gsize row;
+  guint64 magnitude = value < 0 ? 0 - (guint64) value : (guint64) value;
+  gint limb = first_limb_of (exponent);
 
-  if (!rows_init (&x_rows, x, error) || !rows_init (&y_rows, y, error) ||
-      (sample_weight != NULL && !rows_init (&weights, sample_weight, error)))
+  if (!cover_limbs (self, limb, limb + TERM_LIMBS + CARRY_LIMBS, error))
     return FALSE;
 
-  for (row = 0; row < n_rows; row++)
-    {
-      double weight = sample_weight != NULL ? rows_get (&weights, row, 0) : 1.0;
-      gsize entry;
-
-      if (row % ROWS_PER_CHECK == 0 && g_cancellable_set_error_if_cancelled (cancellable, error))
-        return FALSE;
-
-      if (!check_finite ("X", &x_rows, row, error) || !check_finite ("y", &y_rows, row, error) ||
-          (sample_weight != NULL && !check_finite ("sample_weight", &weights, row, error)))
-        return FALSE;
-
-      if (weight < 0)
-        {
-          g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
-                       "sample_weight has the negative value %g at row %" G_GSIZE_FORMAT " (counted from 0)",
-                       weight, row);
-          return FALSE;
-        }
-      if (weight == 0)
-        continue;
-
-      if (!add_row (self, &x_rows, &y_rows, row, weight, z, error))
-        return FALSE;
-
-      self->n_added += ADDITIONS_PER_ROW;
-      if (self->n_added < MAX_ADDITIONS)
-        continue;
-      for (entry = 0; entry < self->n_entries; entry++)
-        carry (self->limbs + entry * self->n_limbs, self->n_limbs);
-      self->n_added = 0;
-    }
-
+  add_bits (self->limbs + entry * self->n_limbs + (limb - self->first_limb), magnitude,
+            (guint) (exponent - 32 * limb), value < 0);
+  count_additions (self, 1);
   return TRUE;
 }
 
