@@ -242,6 +242,18 @@ function _init() {
     return newFromFile.call(this, file, cancellable);
   };
 
+  const newFromStream = SafetensorsReader.new_from_stream;
+  SafetensorsReader.new_from_stream = function (stream, cancellable = null) {
+    return newFromStream.call(this, stream, cancellable);
+  };
+
+  Gio._promisify(SafetensorsReader, 'new_from_file_async', 'new_from_file_finish');
+  const newFromFileAsync = SafetensorsReader.new_from_file_async;
+  SafetensorsReader.new_from_file_async = function (file, priority = GLib.PRIORITY_DEFAULT,
+    cancellable = null, ...rest) {
+    return newFromFileAsync.call(this, file, priority, cancellable, ...rest);
+  };
+
   SafetensorsReader.prototype[Symbol.iterator] = function () {
     return this.get_names()[Symbol.iterator]();
   };
