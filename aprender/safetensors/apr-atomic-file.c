@@ -170,10 +170,11 @@ open_all (AprAtomicFile *self, const char *path, GError **error)
  *
  * Begins a file that is to be at @path once it is committed.
  *
- * Where @path is a symbolic link, the file it names is replaced, or made, and the link stays. A file that is replaced
- * keeps its mode, another gets that which the umask leaves of 0666.
+ * Where @path is a symbolic link, the file it names is replaced, or made, and the link stays. A file that is
+ * replaced keeps its mode, another gets that which the umask leaves of 0666.
  *
- * Fails if @path is a directory or anything else that is not a regular file, or if its folder cannot be written to.
+ * Fails if @path is a directory or anything else that is not a regular file, or if its folder cannot be
+ * written to.
  *
  * Returns: (transfer full): the new file, to be freed by apr_atomic_file_free()
  */
@@ -261,20 +262,23 @@ flush (int fd)
 /*
  * apr_atomic_file_commit:
  * @self: a file that is not committed yet
+ * @durable: whether to wait until the new file will outlast a power cut
  * @error: return location for an error
  *
- * Puts the new file in its place, and returns when it will outlast a power cut.
+ * Puts the new file in its place.
  *
- * The one failure that leaves the new file in place is that of flushing its folder; the message says so.
+ * Where it is not durable a power cut may leave the old file, the new one, or, on some file systems, an empty
+ * one; a crash of the program cannot. The one failure that leaves the new file in place is that of flushing
+ * its folder; the message says so.
  *
- * Returns: whether it is there and safe
+ * Returns: whether it is there, and safe if that was asked for
  */
 gboolean
-apr_atomic_file_commit (AprAtomicFile *self, GError **error)
+apr_atomic_file_commit (AprAtomicFile *self, gboolean durable, GError **error)
 {
   int fd = self->fd;
 
-  if (flush (fd) < 0)
+  if (durable && flush (fd) < 0)
     return fail (self, "", errno, error);
   self->fd = -1;
   if (close (fd) < 0 && errno != EINTR)
@@ -283,7 +287,7 @@ apr_atomic_file_commit (AprAtomicFile *self, GError **error)
     return fail (self, "", errno, error);
   g_clear_pointer (&self->temporary, g_free);
   /* Not every file system can flush a folder, and some folders cannot be opened for it. */
-  if (flush (self->folder_fd) < 0 && errno != EBADF && errno != EINVAL && errno != ENOTSUP)
+  if (durable && flush (self->folder_fd) < 0 && errno != EBADF && errno != EINVAL && errno != ENOTSUP)
     return fail (self, "written, but the folder could not be flushed: ", errno, error);
   return TRUE;
 }
