@@ -38,9 +38,8 @@ gboolean apr_safetensors_output_open_file (AprSafetensorsOutput *self,
                                            GCancellable *cancellable,
                                            GError **error);
 
-/* Writes the pieces, which it may change. */
 gboolean apr_safetensors_output_write (AprSafetensorsOutput *self,
-                                       GOutputVector *pieces,
+                                       const GOutputVector *pieces,
                                        gsize n_pieces,
                                        GCancellable *cancellable,
                                        GError **error);

@@ -60,7 +60,7 @@ fail (AprSafetensorsOutput *self, GError **error)
 
 gboolean
 apr_safetensors_output_write (AprSafetensorsOutput *self,
-                              GOutputVector *pieces,
+                              const GOutputVector *pieces,
                               gsize n_pieces,
                               GCancellable *cancellable,
                               GError **error)
@@ -69,11 +69,16 @@ apr_safetensors_output_write (AprSafetensorsOutput *self,
 
   if (self->file != NULL)
     return apr_atomic_file_write (self->file, pieces, n_pieces, cancellable, error);
-  if (self->stream != NULL)
-    return g_output_stream_writev_all (self->stream, pieces, n_pieces, NULL, cancellable, error) ||
-           fail (self, error);
   for (i = 0; i < n_pieces; i++)
     {
+      /* Not with writev(): GLib 2.74 warns where a stream of Unix fails in it. */
+      if (self->stream != NULL)
+        {
+          if (!g_output_stream_write_all (self->stream, pieces[i].buffer, pieces[i].size, NULL, cancellable,
+                                          error))
+            return fail (self, error);
+          continue;
+        }
       if (pieces[i].size > 0)
         memcpy (self->memory, pieces[i].buffer, pieces[i].size);
       self->memory += pieces[i].size;
