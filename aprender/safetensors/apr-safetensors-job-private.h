@@ -15,6 +15,8 @@ G_BEGIN_DECLS
  * @function: what to call
  * @user_data: what it gets
  * @destroy: (nullable): what frees the data
+ * @thread: (not owned): who made it
+ * @context: (owned) (nullable): where to free the data if another thread is the last to need it
  *
  * A caller's function, ref-counted: it may be replaced while it is called.
  */
@@ -23,6 +25,8 @@ typedef struct
   GCallback function;
   gpointer user_data;
   GDestroyNotify destroy;
+  GThread *thread;
+  GMainContext *context;
 } AprSafetensorsClosure;
 
 AprSafetensorsClosure *
@@ -60,6 +64,9 @@ typedef struct
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprSafetensorsClosure, apr_safetensors_closure_unref)
 
 void apr_safetensors_job_clear (AprSafetensorsJob *self);
+
+/* Makes a write in another thread call the functions in @context, and have them freed there. */
+void apr_safetensors_job_set_context (AprSafetensorsJob *self, GMainContext *context);
 
 /* Whether each tensor has something to take its bytes from. */
 gboolean apr_safetensors_job_check (AprSafetensorsJob *self, AprSafetensorsLayout *layout, GError **error);

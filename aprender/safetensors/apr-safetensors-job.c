@@ -8,6 +8,17 @@
 #define BATCH_PIECES 64
 #define BATCH_BYTES ((gsize) 16 << 20)
 
+/* Not with g_main_context_invoke(), which calls here where nobody iterates the context just now. */
+static void
+attach (GMainContext *context, GSourceFunc function, gpointer data, GDestroyNotify destroy)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, function, data, destroy);
+  g_source_attach (source, context);
+}
+
 AprSafetensorsClosure *
 apr_safetensors_closure_new (GCallback function, gpointer user_data, GDestroyNotify destroy)
 {
@@ -16,6 +27,7 @@ apr_safetensors_closure_new (GCallback function, gpointer user_data, GDestroyNot
   self->function = function;
   self->user_data = user_data;
   self->destroy = destroy;
+  self->thread = g_thread_self ();
   return self;
 }
 
@@ -25,13 +37,23 @@ apr_safetensors_closure_ref (AprSafetensorsClosure *self)
   return g_atomic_rc_box_acquire (self);
 }
 
+static gboolean
+do_nothing (gpointer data)
+{
+  return G_SOURCE_REMOVE;
+}
+
+/* The last who needs it may be the thread of a write, but a script's data must be freed in the script's. */
 static void
 closure_clear (gpointer data)
 {
   AprSafetensorsClosure *self = data;
 
-  if (self->destroy != NULL)
+  if (self->destroy != NULL && self->context != NULL && g_thread_self () != self->thread)
+    attach (self->context, do_nothing, self->user_data, self->destroy);
+  else if (self->destroy != NULL)
     self->destroy (self->user_data);
+  g_clear_pointer (&self->context, g_main_context_unref);
 }
 
 void
@@ -48,6 +70,21 @@ apr_safetensors_job_clear (AprSafetensorsJob *self)
   g_clear_pointer (&self->context, g_main_context_unref);
   g_clear_pointer (&self->buffer, g_free);
   g_clear_object (&self->writer);
+}
+
+static void
+closure_set_context (AprSafetensorsClosure *self, GMainContext *context)
+{
+  if (self != NULL && self->context == NULL)
+    self->context = g_main_context_ref (context);
+}
+
+void
+apr_safetensors_job_set_context (AprSafetensorsJob *self, GMainContext *context)
+{
+  self->context = g_main_context_ref (context);
+  closure_set_context (self->data_func, context);
+  closure_set_context (self->progress_func, context);
 }
 
 /* Progress that is on its way to the job's context. */
@@ -75,17 +112,6 @@ progress_tell (gpointer data)
   ((GFileProgressCallback) self->function->function) ((goffset) self->done, (goffset) self->total,
                                                       self->function->user_data);
   return G_SOURCE_REMOVE;
-}
-
-/* Not with g_main_context_invoke(), which calls here where nobody iterates the context just now. */
-static void
-attach (GMainContext *context, GSourceFunc function, gpointer data, GDestroyNotify destroy)
-{
-  g_autoptr (GSource) source = g_idle_source_new ();
-
-  g_source_set_priority (source, G_PRIORITY_DEFAULT);
-  g_source_set_callback (source, function, data, destroy);
-  g_source_attach (source, context);
 }
 
 static void

@@ -178,7 +178,7 @@ write_index (Part *index, const GString *text, GCancellable *cancellable, GError
          apr_safetensors_output_write (&index->output, &piece, 1, cancellable, error);
 }
 
-/* Puts all files in their places, the index last; or, if one will not go there, takes the new ones away again. */
+/* Puts all files in their places, the index last; if one will not go there, takes the new ones away again. */
 static gboolean
 commit (GPtrArray *parts, gboolean durable, GCancellable *cancellable, GError **error)
 {

@@ -105,26 +105,16 @@ async_write_free (gpointer data)
   g_free (self);
 }
 
-static gboolean
-do_nothing (gpointer data)
-{
-  return G_SOURCE_REMOVE;
-}
-
 static void
 write_in_thread (GTask *task, gpointer source, gpointer task_data, GCancellable *cancellable)
 {
   AsyncWrite *data = task_data;
-  g_autoptr (GSource) end = g_idle_source_new ();
   g_autoptr (GError) error = NULL;
   gboolean succeeded;
 
   succeeded = write_file (&data->job, data->layout, data->file, cancellable, &error);
-
-  /* A script's data must be freed in the script's thread, and a task may well be freed in this one. */
-  g_source_set_priority (end, G_PRIORITY_DEFAULT);
-  g_source_set_callback (end, do_nothing, data, async_write_free);
-  g_source_attach (end, g_task_get_context (task));
+  /* Now, so that the functions' data are freed before the callback hears of the end. */
+  apr_safetensors_job_clear (&data->job);
   if (succeeded)
     g_task_return_boolean (task, TRUE);
   else
@@ -179,8 +169,8 @@ apr_safetensors_writer_write_to_file_async (AprSafetensorsWriter *self,
       g_task_return_error (task, g_steal_pointer (&error));
       return;
     }
-  data->job.context = g_main_context_ref (g_task_get_context (task));
-  g_task_set_task_data (task, data, NULL);
+  apr_safetensors_job_set_context (&data->job, g_task_get_context (task));
+  g_task_set_task_data (task, data, async_write_free);
   g_task_run_in_thread (task, write_in_thread);
 }
 

@@ -551,7 +551,8 @@ set_closure (AprSafetensorsClosure **closure, GCallback function, gpointer user_
 /**
  * apr_safetensors_writer_set_data_func:
  * @self: a writer
- * @function: (nullable) (scope notified) (closure user_data) (destroy destroy): gives the bytes, or `NULL` for none
+ * @function: (nullable) (scope notified) (closure user_data) (destroy destroy): gives the bytes, or `NULL`
+ *   for none
  * @user_data: what it gets
  * @destroy: (nullable): frees @user_data when it is needed no more
  *
@@ -576,8 +577,8 @@ apr_safetensors_writer_set_data_func (AprSafetensorsWriter *self,
 /**
  * apr_safetensors_writer_set_progress_func:
  * @self: a writer
- * @function: (nullable) (scope notified) (closure user_data) (destroy destroy): is told how many bytes are written and
- *   how many there will be, or `NULL` for none
+ * @function: (nullable) (scope notified) (closure user_data) (destroy destroy): is told how many bytes are
+ *   written and how many there will be, or `NULL` for none
  * @user_data: what it gets
  * @destroy: (nullable): frees @user_data when it is needed no more
  *

@@ -17,9 +17,9 @@
 #include <gio/gunixoutputstream.h>
 
 /*
- * Real faults of the system while a writer writes. Each time the old file must be whole, nothing may be left beside it,
- * and the error must say what happened, and to which path. How a save that is killed leaves things is tested with
- * the atomic file.
+ * Real faults of the system while a writer writes. Each time the old file must be whole, nothing may be left
+ * beside it, and the error must say what happened, and to which path. How a save that is killed leaves things
+ * is tested with the atomic file.
  */
 
 #define NOBODY 65534
@@ -88,8 +88,8 @@ tear_down (Fixture *fixture, gconstpointer data)
   g_assert_no_errno (g_rmdir (fixture->folder));
   g_clear_object (&fixture->result);
   g_object_unref (fixture->cancellable);
-  g_assert_finalize_object (fixture->added);
-  g_assert_finalize_object (fixture->declared);
+  assert_finalizes (fixture->added);
+  assert_finalizes (fixture->declared);
   g_free (fixture->folder);
   g_free (fixture->path);
 }

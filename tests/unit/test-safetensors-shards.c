@@ -158,8 +158,8 @@ test_greedy (Fixture *fixture, gconstpointer data)
   add (fixture, "f", 0);
   add (fixture, "g", 2);
   write_shards (fixture, 10);
-  /* a and b fill one to the brim; c is too large for any, and comes first; d and e fill the next, with f, which
-   * takes nothing; g is left over. */
+  /* a and b fill one to the brim; c is too large for any, and comes first; d and e fill the next, with f,
+   * which takes nothing; g is left over. */
   assert_files (fixture, "model-00001-of-00004.safetensors", "model-00002-of-00004.safetensors",
                 "model-00003-of-00004.safetensors", "model-00004-of-00004.safetensors",
                 "model.safetensors.index.json", NULL);
@@ -296,7 +296,7 @@ test_metadata_and_progress (Fixture *fixture, gconstpointer data)
   g_assert_cmpint (fixture->total, ==, size);
 }
 
-/* Gives tensors of "a", "b" and so on, up to one that fails, is cancelled, or finds a folder where its file should go. */
+/* What goes wrong while tensor "c" is written. */
 typedef enum
 {
   FAIL_TO_GIVE,
