@@ -61,8 +61,6 @@ typedef struct
   guint64 total;
 } AprSafetensorsJob;
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprSafetensorsClosure, apr_safetensors_closure_unref)
-
 void apr_safetensors_job_clear (AprSafetensorsJob *self);
 
 /* Makes a write in another thread call the functions in @context, and have them freed there. */

@@ -543,9 +543,12 @@ apr_safetensors_writer_set_source_stream (AprSafetensorsWriter *self,
 static void
 set_closure (AprSafetensorsClosure **closure, GCallback function, gpointer user_data, GDestroyNotify destroy)
 {
-  g_autoptr (AprSafetensorsClosure) old = *closure;
+  AprSafetensorsClosure *old = *closure;
 
   *closure = function != NULL ? apr_safetensors_closure_new (function, user_data, destroy) : NULL;
+  /* Last, for it may call what is not ours. */
+  if (old != NULL)
+    apr_safetensors_closure_unref (old);
 }
 
 /**
