@@ -24,6 +24,11 @@ gboolean apr_atomic_file_write (AprAtomicFile *self,
                                 GCancellable *cancellable,
                                 GError **error);
 
+gboolean apr_atomic_file_finish (AprAtomicFile *self,
+                                 const AprAtomicFile *neighbour,
+                                 gboolean durable,
+                                 GError **error);
+
 gboolean apr_atomic_file_commit (AprAtomicFile *self, gboolean durable, GError **error);
 
 void apr_atomic_file_free (AprAtomicFile *self);

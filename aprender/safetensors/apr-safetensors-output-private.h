@@ -44,6 +44,12 @@ gboolean apr_safetensors_output_write (AprSafetensorsOutput *self,
                                        GCancellable *cancellable,
                                        GError **error);
 
+/* Ends the writing of a file that is committed later, after @neighbour. */
+gboolean apr_safetensors_output_finish (AprSafetensorsOutput *self,
+                                        const AprSafetensorsOutput *neighbour,
+                                        gboolean durable,
+                                        GError **error);
+
 gboolean apr_safetensors_output_commit (AprSafetensorsOutput *self,
                                         gboolean durable,
                                         GCancellable *cancellable,

@@ -97,6 +97,15 @@ abandon_stream (GOutputStream *stream)
 }
 
 gboolean
+apr_safetensors_output_finish (AprSafetensorsOutput *self,
+                               const AprSafetensorsOutput *neighbour,
+                               gboolean durable,
+                               GError **error)
+{
+  return self->file == NULL || apr_atomic_file_finish (self->file, neighbour->file, durable, error);
+}
+
+gboolean
 apr_safetensors_output_commit (AprSafetensorsOutput *self,
                                gboolean durable,
                                GCancellable *cancellable,

@@ -274,9 +274,8 @@ lay_out (AprSafetensorsWriter *self,
  *
  * All files are complete, beside those that they may replace, before the first takes its place; the index is
  * the last. So a failure leaves what was there, and nothing new. Only where a file cannot be renamed after
- * others were, those of them that replaced older ones stay. Each file takes a descriptor or two until the
- * end. Files of an earlier write that have other names, such as an index where there is none now, are left
- * alone.
+ * others were, those of them that replaced older ones stay. Files of an earlier write that have other names,
+ * such as an index where there is none now, are left alone.
  *
  * Fails with %G_IO_ERROR_INVALID_FILENAME if the prefix is empty, is not UTF-8 or has a slash, and else as
  * [method@Apr.SafetensorsWriter.write_to_file] does.
@@ -310,10 +309,12 @@ apr_safetensors_writer_write_shards (AprSafetensorsWriter *self,
     return FALSE;
   for (i = 0; i < parts->len; i++)
     {
+      const Part *first = g_ptr_array_index (parts, 0);
       Part *part = g_ptr_array_index (parts, i);
 
       if (!part_open (part, cancellable, error) ||
-          !apr_safetensors_job_write (&job, part->layout, &part->output, cancellable, error))
+          !apr_safetensors_job_write (&job, part->layout, &part->output, cancellable, error) ||
+          !apr_safetensors_output_finish (&part->output, &first->output, job.durable, error))
         return FALSE;
     }
   if (parts->len > 1)

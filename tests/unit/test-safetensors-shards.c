@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "../apr-test.h"
 
+#include <sys/resource.h>
+
 #include <glib/gstdio.h>
 
 typedef struct
@@ -409,6 +411,30 @@ test_rename_fails (Fixture *fixture, gconstpointer data)
 }
 
 static void
+test_many (Fixture *fixture, gconstpointer data)
+{
+  struct rlimit limit, small;
+  guint n_shards = 300;
+  guint i;
+
+  g_test_summary ("All shards are written before the first is renamed, but they do not stay open for it.");
+
+  for (i = 0; i < n_shards; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%u", i);
+
+      add (fixture, name, 1);
+    }
+  g_assert_no_errno (getrlimit (RLIMIT_NOFILE, &limit));
+  small = limit;
+  small.rlim_cur = 64;
+  g_assert_no_errno (setrlimit (RLIMIT_NOFILE, &small));
+  write_shards (fixture, 1);
+  g_assert_no_errno (setrlimit (RLIMIT_NOFILE, &limit));
+  assert_shard (fixture, "model-00300-of-00300.safetensors", "99");
+}
+
+static void
 test_refused (Fixture *fixture, gconstpointer data)
 {
   static const char *const prefixes[] = { "", "a/b", "..\xff", "/" };
@@ -451,6 +477,7 @@ main (int argc, char **argv)
   ADD ("/safetensors/shards/metadata-and-progress", test_metadata_and_progress);
   ADD ("/safetensors/shards/failure", test_failure);
   ADD ("/safetensors/shards/rename-fails", test_rename_fails);
+  ADD ("/safetensors/shards/many", test_many);
   ADD ("/safetensors/shards/refused", test_refused);
 
   return g_test_run ();
