@@ -274,9 +274,18 @@ function _init() {
     return addTensor.call(this, name, toTensor(tensor, `The tensor “${name}”`));
   };
 
-  const writeToFile = SafetensorsWriter.prototype.write_to_file;
-  SafetensorsWriter.prototype.write_to_file = function (file, cancellable = null) {
-    return writeToFile.call(this, file, cancellable);
+  // A cancellable may be left out.
+  for (const [name, nArguments] of [['write_to_file', 1], ['write_to_stream', 1], ['write_shards', 3]]) {
+    const write = SafetensorsWriter.prototype[name];
+    SafetensorsWriter.prototype[name] = function (...args) {
+      return write.call(this, ...args, ...args.length === nArguments ? [null] : []);
+    };
+  }
+
+  Gio._promisify(SafetensorsWriter.prototype, 'write_to_file_async', 'write_to_file_finish');
+  const writeToFileAsync = SafetensorsWriter.prototype.write_to_file_async;
+  SafetensorsWriter.prototype.write_to_file_async = function (file, cancellable = null, ...rest) {
+    return writeToFileAsync.call(this, file, cancellable, ...rest);
   };
 
   // Estimator

@@ -514,6 +514,8 @@ _reader_new_from_path = Apr.SafetensorsReader.new_from_path
 _reader_new_from_bytes = Apr.SafetensorsReader.new_from_bytes
 _reader_get_slice = Apr.SafetensorsReader.get_slice
 _writer_add_tensor = Apr.SafetensorsWriter.add_tensor
+_writer_set_data_func = Apr.SafetensorsWriter.set_data_func
+_writer_set_source_bytes = Apr.SafetensorsWriter.set_source_bytes
 _writer_write_to_path = Apr.SafetensorsWriter.write_to_path
 
 
@@ -580,6 +582,18 @@ def add_tensor(self, name, tensor):
     return _writer_add_tensor(self, name, Tensor(tensor))
 
 
+def set_data_func(self, function, *user_data):
+    """Sets a function that gives tensors' data, as anything with a buffer, or None."""
+    if function is None:
+        return _writer_set_data_func(self, None)
+    return _writer_set_data_func(self, lambda *args: _bytes(function(*args)), *user_data)
+
+
+def set_source_bytes(self, name, data):
+    """Sets a tensor's data, anything with a buffer."""
+    return _writer_set_source_bytes(self, name, _bytes(data))
+
+
 Apr.SafetensorsReader.new_from_path = staticmethod(lambda path: _reader_new_from_path(os.fspath(path)))
 Apr.SafetensorsReader.new_from_bytes = staticmethod(lambda data: _reader_new_from_bytes(_bytes(data)))
 Apr.SafetensorsReader.get_slice = get_slice
@@ -590,4 +604,6 @@ Apr.SafetensorsReader.__len__ = lambda self: len(self.get_names())
 Apr.SafetensorsReader.__iter__ = lambda self: iter(self.get_names())
 Apr.SafetensorsReader.keys = lambda self: self.get_names()
 Apr.SafetensorsWriter.add_tensor = add_tensor
+Apr.SafetensorsWriter.set_data_func = set_data_func
+Apr.SafetensorsWriter.set_source_bytes = set_source_bytes
 Apr.SafetensorsWriter.write_to_path = lambda self, path: _writer_write_to_path(self, os.fspath(path))
