@@ -89,6 +89,15 @@ assert_finalizes (gpointer object)
  }                                                        \
  G_STMT_END
 
+/* Some system calls mean something else there. Valgrind preloads a part of itself into what it runs. */
+static inline gboolean
+runs_in_valgrind (void)
+{
+  const char *preloaded = g_getenv ("LD_PRELOAD");
+
+  return preloaded != NULL && strstr (preloaded, "vgpreload") != NULL;
+}
+
 static inline char *
 data_path (const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <aprender/aprender.h>
+#include "../apr-test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -560,15 +560,6 @@ save_and_kill (Fixture *fixture, AprSafetensorsWriter *writer, guint n_stops)
   g_assert_cmpint (waitpid (child, &status, 0), ==, child);
   g_assert_true (WIFSIGNALED (status));
   return CHILD_KILLED;
-}
-
-/* Valgrind's own calls would be counted too, and it preloads a part of itself into what it runs. */
-static gboolean
-runs_in_valgrind (void)
-{
-  const char *preloaded = g_getenv ("LD_PRELOAD");
-
-  return preloaded != NULL && strstr (preloaded, "vgpreload") != NULL;
 }
 
 static void
