@@ -22,7 +22,8 @@ run (GError **error)
 
   coefficients = apr_tensor_to_string (apr_linear_regression_get_coefficients (model));
   intercept = apr_tensor_to_string (apr_linear_regression_get_intercept (model));
-  g_print ("%s %s %g\n", coefficients, intercept, apr_estimator_score (APR_ESTIMATOR (model), x, y, NULL, NULL));
+  g_print ("%s %s %g\n", coefficients, intercept,
+           apr_estimator_score (APR_ESTIMATOR (model), x, y, NULL, NULL));
 
   if (!apr_estimator_save (APR_ESTIMATOR (model), "first.safetensors", error) ||
       (loaded = apr_linear_regression_load ("first.safetensors", error)) == NULL ||
