@@ -12,6 +12,7 @@
 #include <aprender/safetensors/apr-safetensors-writer.h>
 #include <aprender/estimator/apr-estimator.h>
 #include <aprender/estimator/apr-metrics.h>
+#include <aprender/linear-model/apr-cross-products.h>
 #include <aprender/linear-model/apr-linear-regression.h>
 
 #undef APR_INSIDE

@@ -3,317 +3,622 @@
 
 #include <string.h>
 
-/* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106
- * bits, and a sum of such products is a whole number on a fine enough grid. Each entry of the matrix is that
- * number, in limbs: limb i stands for multiples of 2^(32 (first_limb + i)). A limb is a signed 64-bit integer
- * that receives 32 bits at a time, so it may take 2^30 of them before what exceeds 32 bits must be carried to
- * its neighbour.
+#include "aprender/estimator/apr-estimator-checks-private.h"
+#include "aprender/safetensors/apr-safetensors-reader.h"
+#include "aprender/safetensors/apr-safetensors-writer.h"
+#include "aprender/tensor/apr-tensor-private.h"
+
+/**
+ * AprCrossProducts:
  *
- * The limbs cover just the exponents that the data have brought so far; the cover grows when a product falls
- * outside. A sum of whole numbers has no order: the same rows give the same limbs, whatever the way they came
- * in.
+ * All that least squares needs of the data: the exact matrix Z'WZ with Z = [1 | X | Y], W the sample weights.
+ *
+ * The sums are whole numbers on a grid of powers of two, so nothing is ever rounded, and a sum of whole numbers has no
+ * order. Rows may be added in any number of calls, threads, programs and machines: states that were given the same rows are
+ * equal, byte for byte, and so are the models that are fitted to them. A state can be saved, sent, merged with others, and
+ * subtracted again, which is all that a distributed fit or a cross-validation is made of.
+ *
+ * Its size depends on the number of features, not on the number of samples.
+ *
+ * ```c
+ * g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, &error);
+ *
+ * if (!apr_cross_products_update (state, x, y, NULL, NULL, &error) ||
+ *     !apr_cross_products_merge (state, from_another_machine, &error) ||
+ *     !apr_linear_regression_fit_cross_products (model, state, &error))
+ *   g_printerr ("%s\n", error->message);
+ * ```
+ *
+ * A file of a state holds one tensor, `sums`, U32 [n_entries, n_words]: for each entry of the lower triangle, row by row, a
+ * whole number in two's complement, least word first, in units of 2^(32 first_word).
+ *
+ * Since: 0.1
  */
 struct _AprCrossProducts
 {
-  gsize n_features;
-  gsize n_targets;
-  gsize n_columns; /* of Z */
-  gsize n_entries; /* of the packed lower triangle */
-  gint64 *limbs;   /* (owned) n_entries x n_limbs, row-major */
-  gsize n_limbs;
-  gint first_limb;
-  guint n_added; /* additions to a limb since the last carry, at the most */
+  GObject parent_instance;
+
+  AprExactSums *sums; /* (owned) */
+  guint64 n_samples;
+  AprDType dtype;
 };
 
-/* A number of 53 bits at the most, times a power of two. */
-typedef struct
+G_DEFINE_FINAL_TYPE (AprCrossProducts, apr_cross_products, G_TYPE_OBJECT)
+
+#define SUMS "sums"
+#define MODEL "AprCrossProducts"
+#define FORMAT "1"
+
+static void
+apr_cross_products_finalize (GObject *object)
 {
-  guint64 magnitude;
-  gint exponent;
-  gboolean negative;
-} Number;
+  apr_exact_sums_free (APR_CROSS_PRODUCTS (object)->sums);
 
-/* A product of two Numbers needs 5 limbs wherever it begins; 2 more take the carries of 2^64 additions, and 1
- * more the sign. */
-#define PRODUCT_LIMBS 5
-#define TERM_LIMBS 3
-#define CARRY_LIMBS 3
-#define SPARE_LIMBS 2
+  G_OBJECT_CLASS (apr_cross_products_parent_class)->finalize (object);
+}
 
-/* One row adds at most 2 (pieces of the product) x 2 (pieces of the weighted factor) times to a limb. */
-#define ADDITIONS_PER_ROW 4
-#define MAX_ADDITIONS (1u << 29)
-
-AprCrossProducts *
-apr_cross_products_new (gsize n_features, gsize n_targets, GError **error)
+static void
+apr_cross_products_class_init (AprCrossProductsClass *klass)
 {
-  AprCrossProducts *self;
-  gsize n_columns;
-  gsize n_entries;
-  gsize size;
+  G_OBJECT_CLASS (klass)->finalize = apr_cross_products_finalize;
+}
 
-  if (!g_size_checked_add (&n_columns, n_features, n_targets) ||
-      !g_size_checked_add (&n_columns, n_columns, 1) ||
-      !g_size_checked_mul (&n_entries, n_columns, n_columns + 1) ||
-      !g_size_checked_mul (&size, n_entries / 2, 64 * sizeof (gint64)))
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "The cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
-                   " targets are larger than memory can be",
-                   n_features, n_targets);
-      return NULL;
-    }
+static void
+apr_cross_products_init (AprCrossProducts *self)
+{
+  self->sums = apr_exact_sums_new (0, 0, NULL);
+  self->dtype = APR_DTYPE_NONE;
+}
 
-  self = g_new0 (AprCrossProducts, 1);
-  self->n_features = n_features;
-  self->n_targets = n_targets;
-  self->n_columns = n_columns;
-  self->n_entries = n_entries / 2;
+AprExactSums *
+apr_cross_products_get_sums (AprCrossProducts *self)
+{
+  return self->sums;
+}
+
+AprDType
+apr_cross_products_get_dtype (AprCrossProducts *self)
+{
+  return self->dtype;
+}
+
+/* Takes @sums. */
+static AprCrossProducts *
+new_with_sums (AprExactSums *sums)
+{
+  AprCrossProducts *self = g_object_new (APR_TYPE_CROSS_PRODUCTS, NULL);
+
+  apr_exact_sums_free (self->sums);
+  self->sums = sums;
 
   return self;
 }
 
-void
-apr_cross_products_free (AprCrossProducts *self)
+/**
+ * apr_cross_products_new: (constructor)
+ * @n_features: the number of columns of X
+ * @n_targets: the number of columns of Y
+ * @error: return location for an error
+ *
+ * Makes a state without samples.
+ *
+ * Returns: (transfer full): the state; `NULL` with %APR_ERROR_EMPTY where one of the numbers is 0, or %APR_ERROR_RANGE
+ *   where the matrix would be larger than memory can be
+ *
+ * Since: 0.1
+ */
+AprCrossProducts *
+apr_cross_products_new (gsize n_features, gsize n_targets, GError **error)
 {
-  if (self == NULL)
-    return;
+  AprExactSums *sums;
 
-  g_free (self->limbs);
-  g_free (self);
+  if (n_features == 0 || n_targets == 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
+                   "Cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+                   " targets: at least one of each is needed",
+                   n_features, n_targets);
+      return NULL;
+    }
+
+  sums = apr_exact_sums_new (n_features, n_targets, error);
+
+  return sums != NULL ? new_with_sums (sums) : NULL;
 }
 
+/**
+ * apr_cross_products_get_n_features:
+ * @self: a state
+ *
+ * Gets the number of columns that X must have.
+ *
+ * Returns: the number of features
+ *
+ * Since: 0.1
+ */
 gsize
 apr_cross_products_get_n_features (AprCrossProducts *self)
 {
-  return self->n_features;
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), 0);
+
+  return apr_exact_sums_get_n_features (self->sums);
 }
 
+/**
+ * apr_cross_products_get_n_targets:
+ * @self: a state
+ *
+ * Gets the number of columns that Y must have.
+ *
+ * Returns: the number of targets
+ *
+ * Since: 0.1
+ */
 gsize
 apr_cross_products_get_n_targets (AprCrossProducts *self)
 {
-  return self->n_targets;
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), 0);
+
+  return apr_exact_sums_get_n_targets (self->sums);
+}
+
+/**
+ * apr_cross_products_get_n_samples:
+ * @self: a state
+ *
+ * Gets the number of rows that count: those whose weight is not 0.
+ *
+ * Returns: the number of samples
+ *
+ * Since: 0.1
+ */
+guint64
+apr_cross_products_get_n_samples (AprCrossProducts *self)
+{
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), 0);
+
+  return self->n_samples;
 }
 
 static gboolean
-cover_limbs (AprCrossProducts *self, gint first, gint end, GError **error)
+check_widths (AprCrossProducts *self, gsize n_features, gsize n_targets, const char *what, GError **error)
 {
-  gint64 *limbs;
-  gsize n_limbs;
-  gsize size;
-  gsize i;
+  gsize own_features = apr_exact_sums_get_n_features (self->sums);
+  gsize own_targets = apr_exact_sums_get_n_targets (self->sums);
 
-  if (self->n_limbs > 0)
-    {
-      if (first >= self->first_limb && end <= self->first_limb + (gint) self->n_limbs)
-        return TRUE;
-      first = first < self->first_limb ? first - SPARE_LIMBS : self->first_limb;
-      end = MAX (end, self->first_limb + (gint) self->n_limbs);
-    }
+  if (n_features == own_features && n_targets == own_targets)
+    return TRUE;
 
-  n_limbs = (gsize) (end - first);
-  limbs = NULL;
-  if (g_size_checked_mul (&size, self->n_entries, n_limbs))
-    limbs = g_try_new0 (gint64, size);
-  if (limbs == NULL)
+  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+               "%s of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+               " targets, but the cross products are of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT,
+               what, n_features, n_targets, own_features, own_targets);
+  return FALSE;
+}
+
+static AprDType
+combine_dtypes (AprDType one, AprDType other)
+{
+  return MAX (one, other);
+}
+
+static guint64
+count_samples (AprTensor *x, AprTensor *sample_weight)
+{
+  gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
+  guint64 n_samples = 0;
+  const guint8 *data;
+  gsize row;
+
+  if (sample_weight == NULL)
+    return n_rows;
+
+  data = g_bytes_get_data (apr_tensor_get_bytes (sample_weight), NULL);
+  for (row = 0; row < n_rows; row++)
+    if (apr_dtype_read_double (apr_tensor_get_dtype (sample_weight), data, row) > 0)
+      n_samples++;
+
+  return n_samples;
+}
+
+/**
+ * apr_cross_products_update:
+ * @self: a state
+ * @x: the features, [n_samples, n_features], F32 or F64
+ * @y: the targets, [n_samples] or [n_samples, n_targets], F32 or F64
+ * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal weights
+ * @cancellable: (nullable): a way to stop
+ * @error: return location for an error
+ *
+ * Adds samples, exactly.
+ *
+ * Returns: true, or false with the state as it was: the errors of [method@Apr.Estimator.fit]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_update (AprCrossProducts *self,
+                           AprTensor *x,
+                           AprTensor *y,
+                           AprTensor *sample_weight,
+                           GCancellable *cancellable,
+                           GError **error)
+{
+  g_autoptr (AprExactSums) added = NULL;
+  gsize n_features;
+  gsize n_targets;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (x != NULL, FALSE);
+  g_return_val_if_fail (y != NULL, FALSE);
+
+  if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) ||
+      !check_widths (self, n_features, n_targets, "Samples", error))
+    return FALSE;
+
+  added = apr_exact_sums_new (n_features, n_targets, error);
+  if (added == NULL || !apr_exact_sums_update (added, x, y, sample_weight, cancellable, error) ||
+      !apr_exact_sums_add (self->sums, added, 1, error))
+    return FALSE;
+
+  self->n_samples += count_samples (x, sample_weight);
+  self->dtype = combine_dtypes (self->dtype, apr_tensor_get_dtype (x));
+  return TRUE;
+}
+
+/**
+ * apr_cross_products_merge:
+ * @self: a state
+ * @other: a state of as many features and targets
+ * @error: return location for an error
+ *
+ * Adds the samples of another state, as if they had been added here.
+ *
+ * Returns: true, or false with %APR_ERROR_SHAPE, or %APR_ERROR_RANGE where there is no memory
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
+{
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
+
+  if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
+                     apr_exact_sums_get_n_targets (other->sums), "A state", error) ||
+      !apr_exact_sums_add (self->sums, other->sums, 1, error))
+    return FALSE;
+
+  self->n_samples += other->n_samples;
+  self->dtype = combine_dtypes (self->dtype, other->dtype);
+  return TRUE;
+}
+
+/**
+ * apr_cross_products_subtract:
+ * @self: a state
+ * @other: a state whose samples were added to @self
+ * @error: return location for an error
+ *
+ * Takes samples away again, exactly: what is left is as if they had never been there.
+ *
+ * That @other was part of @self is for the caller to know; only its number of samples is checked.
+ *
+ * Returns: true, or false with %APR_ERROR_SHAPE, or %APR_ERROR_RANGE where @other has more samples than @self
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
+{
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
+
+  if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
+                     apr_exact_sums_get_n_targets (other->sums), "A state", error))
+    return FALSE;
+
+  if (other->n_samples > self->n_samples)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "No memory for the cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
-                   " targets in %" G_GSIZE_FORMAT " bits each",
-                   self->n_features, self->n_targets, 32 * n_limbs);
+                   "Cannot subtract %" G_GUINT64_FORMAT " samples from %" G_GUINT64_FORMAT, other->n_samples,
+                   self->n_samples);
       return FALSE;
     }
 
-  for (i = 0; i < self->n_entries && self->n_limbs > 0; i++)
-    {
-      gint64 *to = limbs + i * n_limbs + (self->first_limb - first);
-
-      memcpy (to, self->limbs + i * self->n_limbs, self->n_limbs * sizeof (gint64));
-    }
-
-  g_free (self->limbs);
-  self->limbs = limbs;
-  self->n_limbs = n_limbs;
-  self->first_limb = first;
+  if (!apr_exact_sums_add (self->sums, other->sums, -1, error))
+    return FALSE;
+  self->n_samples -= other->n_samples;
   return TRUE;
 }
 
-static void
-carry (gint64 *limbs, gsize n_limbs)
+/**
+ * apr_cross_products_copy:
+ * @self: a state
+ *
+ * Copies the state.
+ *
+ * Returns: (transfer full): an equal one
+ *
+ * Since: 0.1
+ */
+AprCrossProducts *
+apr_cross_products_copy (AprCrossProducts *self)
 {
-  gsize i;
+  AprCrossProducts *copy;
 
-  for (i = 0; i + 1 < n_limbs; i++)
-    {
-      limbs[i + 1] += limbs[i] >> 32;
-      limbs[i] &= 0xffffffff;
-    }
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
+
+  copy = new_with_sums (apr_exact_sums_copy (self->sums));
+  copy->n_samples = self->n_samples;
+  copy->dtype = self->dtype;
+
+  return copy;
 }
 
-static void
-number_from_double (Number *number, double value)
+/**
+ * apr_cross_products_equal:
+ * @self: a state
+ * @other: another one
+ *
+ * Compares the sums, the numbers of samples, and the precision of the data.
+ *
+ * Returns: whether the two would make the same file
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
 {
-  guint64 bits;
-  gint exponent;
+  g_autofree guint32 *words = NULL;
+  g_autofree guint32 *other_words = NULL;
+  gsize n_words;
+  gsize n_other_words;
+  gint first_word;
+  gint other_first_word;
 
-  memcpy (&bits, &value, sizeof bits);
-  exponent = (gint) (bits >> 52 & 0x7ff);
-  number->negative = bits >> 63 != 0;
-  number->magnitude = bits & G_GUINT64_CONSTANT (0xfffffffffffff);
-  if (exponent > 0)
-    number->magnitude |= G_GUINT64_CONSTANT (1) << 52;
-  number->exponent = MAX (exponent, 1) - 1075;
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
+
+  if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
+                     apr_exact_sums_get_n_targets (other->sums), "", NULL) ||
+      self->n_samples != other->n_samples || self->dtype != other->dtype)
+    return FALSE;
+
+  words = apr_exact_sums_to_words (self->sums, &n_words, &first_word);
+  other_words = apr_exact_sums_to_words (other->sums, &n_other_words, &other_first_word);
+
+  return n_words == n_other_words && first_word == other_first_word &&
+         (n_words == 0 ||
+          memcmp (words, other_words,
+                  n_words * apr_exact_sums_get_n_entries (self->sums) * sizeof (guint32)) == 0);
 }
 
-/* a b = low + high, exactly. */
-static void
-number_multiply (const Number *a, const Number *b, Number *low, Number *high)
+static AprSafetensorsWriter *
+create_writer (AprCrossProducts *self, GError **error)
 {
-  unsigned __int128 product = (unsigned __int128) a->magnitude * b->magnitude;
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (AprTensor) tensor = NULL;
+  gsize shape[2] = { apr_exact_sums_get_n_entries (self->sums), 0 };
+  gint first_word;
+  guint32 *words = apr_exact_sums_to_words (self->sums, &shape[1], &first_word);
+  g_autofree char *n_features =
+    g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_features (self->sums));
+  g_autofree char *n_targets =
+    g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_targets (self->sums));
+  g_autofree char *n_samples = g_strdup_printf ("%" G_GUINT64_FORMAT, self->n_samples);
+  g_autofree char *first_word_text = g_strdup_printf ("%d", first_word);
 
-  low->magnitude = (guint64) product & ((G_GUINT64_CONSTANT (1) << 53) - 1);
-  high->magnitude = (guint64) (product >> 53);
-  low->exponent = a->exponent + b->exponent;
-  high->exponent = low->exponent + 53;
-  low->negative = high->negative = a->negative != b->negative;
+  tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
+  if (!apr_safetensors_writer_add_tensor (writer, SUMS, tensor, error) ||
+      !apr_safetensors_writer_set_metadata (writer, "aprender.model", MODEL, error) ||
+      !apr_safetensors_writer_set_metadata (writer, "aprender.format", FORMAT, error) ||
+      !apr_safetensors_writer_set_metadata (writer, "aprender.dtype", apr_dtype_to_string (self->dtype),
+                                            error) ||
+      !apr_safetensors_writer_set_metadata (writer, "aprender.first_word", first_word_text, error) ||
+      !apr_safetensors_writer_set_metadata (writer, "aprender.n_features", n_features, error) ||
+      !apr_safetensors_writer_set_metadata (writer, "aprender.n_targets", n_targets, error) ||
+      !apr_safetensors_writer_set_metadata (writer, "aprender.n_samples", n_samples, error))
+    return NULL;
+
+  return g_steal_pointer (&writer);
 }
 
-static inline void
-add_bits (gint64 *limb, guint64 bits, guint shift, gboolean negative)
+/**
+ * apr_cross_products_save:
+ * @self: a state
+ * @path: (type filename): where the file goes
+ * @error: return location for an error
+ *
+ * Writes the state to a SafeTensors file. Equal states make equal files.
+ *
+ * Returns: true, or false with an error of #GIOErrorEnum
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_save (AprCrossProducts *self, const char *path, GError **error)
 {
-  unsigned __int128 shifted = (unsigned __int128) bits << shift;
-  gint64 low = (gint64) (guint32) shifted;
-  gint64 middle = (gint64) (guint32) (shifted >> 32);
-  gint64 high = (gint64) (guint32) (shifted >> 64);
+  g_autoptr (AprSafetensorsWriter) writer = NULL;
 
-  if (negative)
-    {
-      limb[0] -= low;
-      limb[1] -= middle;
-      limb[2] -= high;
-    }
-  else
-    {
-      limb[0] += low;
-      limb[1] += middle;
-      limb[2] += high;
-    }
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (path != NULL, FALSE);
+
+  writer = create_writer (self, error);
+
+  return writer != NULL && apr_safetensors_writer_write_to_path (writer, path, error);
 }
 
-/* The limb that holds the bit 2^@exponent. */
-static inline gint
-first_limb_of (gint exponent)
+/**
+ * apr_cross_products_to_bytes:
+ * @self: a state
+ * @error: return location for an error
+ *
+ * Makes the bytes that [method@Apr.CrossProducts.save] would write.
+ *
+ * Returns: (transfer full): the bytes of a SafeTensors file, or `NULL` with an error
+ *
+ * Since: 0.1
+ */
+GBytes *
+apr_cross_products_to_bytes (AprCrossProducts *self, GError **error)
 {
-  return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32);
+  g_autoptr (AprSafetensorsWriter) writer = NULL;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
+
+  writer = create_writer (self, error);
+
+  return writer != NULL ? apr_safetensors_writer_write_to_bytes (writer, error) : NULL;
 }
 
-/* Carries before a limb could overflow. */
-static inline void
-count_additions (AprCrossProducts *self, guint n)
+static gboolean
+lookup_number (
+  GHashTable *metadata, const char *key, gint64 least, gint64 most, gint64 *number, GError **error)
 {
-  gsize entry;
+  const char *text = g_hash_table_lookup (metadata, key);
 
-  self->n_added += n;
-  if (G_LIKELY (self->n_added < MAX_ADDITIONS))
-    return;
-
-  for (entry = 0; entry < self->n_entries; entry++)
-    carry (self->limbs + entry * self->n_limbs, self->n_limbs);
-  self->n_added = 0;
-}
-
-static inline gboolean
-add_product (AprCrossProducts *self, gsize entry, const Number *a, const Number *b, GError **error)
-{
-  unsigned __int128 product = (unsigned __int128) a->magnitude * b->magnitude;
-  gint exponent = a->exponent + b->exponent;
-  gint limb = first_limb_of (exponent);
-  guint shift = (guint) (exponent - 32 * limb);
-  gint64 *limbs;
-
-  if (product == 0)
+  if (text != NULL && g_ascii_string_to_signed (text, 10, least, most, number, NULL))
     return TRUE;
-  if (!cover_limbs (self, limb, limb + PRODUCT_LIMBS + CARRY_LIMBS, error))
-    return FALSE;
 
-  limbs = self->limbs + entry * self->n_limbs + (limb - self->first_limb);
-  add_bits (limbs, (guint64) product, shift, a->negative != b->negative);
-  add_bits (limbs + 2, (guint64) (product >> 64), shift, a->negative != b->negative);
-  return TRUE;
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "The metadata “%s” must be a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
+               ", but it is “%s”",
+               key, least, most, text != NULL ? text : "missing");
+  return FALSE;
 }
 
-gboolean
-apr_cross_products_add_row (AprCrossProducts *self, const double *row, double weight, GError **error)
+static gboolean
+lookup_word (GHashTable *metadata, const char *key, const char *const *words, gsize *index, GError **error)
 {
-  g_autofree Number *z = g_new (Number, self->n_columns);
-  Number scale;
-  gsize entry = 0;
+  const char *text = g_hash_table_lookup (metadata, key);
+
+  for (*index = 0; words[*index] != NULL; ++*index)
+    if (g_strcmp0 (text, words[*index]) == 0)
+      return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The metadata “%s” of cross products cannot be “%s”", key,
+               text != NULL ? text : "missing");
+  return FALSE;
+}
+
+static gboolean
+load_sums (AprCrossProducts *self, AprTensor *tensor, gint first_word, GError **error)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+  g_autofree char *text = apr_shape_to_string (shape, n_dims);
+  g_autofree guint32 *words = NULL;
   gsize i;
-  gsize j;
 
-  number_from_double (&z[0], 1.0);
-  for (i = 1; i < self->n_columns; i++)
-    number_from_double (&z[i], row[i - 1]);
-  number_from_double (&scale, weight);
-
-  for (i = 0; i < self->n_columns; i++)
+  if (apr_tensor_get_dtype (tensor) != APR_DTYPE_U32 || n_dims != 2 ||
+      shape[0] != apr_exact_sums_get_n_entries (self->sums) || shape[1] > APR_EXACT_SUMS_MAX_WORD)
     {
-      Number low = z[i];
-      Number high = { 0 };
-
-      if (weight != 1.0)
-        number_multiply (&z[i], &scale, &low, &high);
-
-      for (j = 0; j <= i; j++, entry++)
-        if (!add_product (self, entry, &low, &z[j], error) || !add_product (self, entry, &high, &z[j], error))
-          return FALSE;
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The tensor “" SUMS "” must be U32 [%" G_GSIZE_FORMAT ", at most %d], but it is %s %s",
+                   apr_exact_sums_get_n_entries (self->sums), APR_EXACT_SUMS_MAX_WORD,
+                   apr_dtype_to_string (apr_tensor_get_dtype (tensor)), text);
+      return FALSE;
     }
 
-  count_additions (self, ADDITIONS_PER_ROW);
-  return TRUE;
+  words = g_memdup2 (g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL),
+                     apr_tensor_get_n_elements (tensor) * sizeof (guint32));
+  for (i = 0; i < apr_tensor_get_n_elements (tensor); i++)
+    words[i] = GUINT32_FROM_LE (words[i]);
+
+  return apr_exact_sums_set_words (self->sums, words, shape[1], first_word, error);
 }
 
-gboolean
-apr_cross_products_add_term (AprCrossProducts *self, gsize entry, gint64 value, gint exponent, GError **error)
+static AprCrossProducts *
+load_from_reader (AprSafetensorsReader *reader, GError **error)
 {
-  guint64 magnitude = value < 0 ? 0 - (guint64) value : (guint64) value;
-  gint limb = first_limb_of (exponent);
+  const char *const models[] = { MODEL, NULL };
+  const char *const formats[] = { FORMAT, NULL };
+  const char *const dtypes[] = { "NONE", "F32", "F64", NULL };
+  const AprDType dtype_values[] = { APR_DTYPE_NONE, APR_DTYPE_F32, APR_DTYPE_F64 };
+  GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
+  g_autoptr (AprCrossProducts) self = NULL;
+  g_autoptr (AprTensor) tensor = NULL;
+  gint64 n_features;
+  gint64 n_targets;
+  gint64 n_samples;
+  gint64 first_word;
+  gsize index;
 
-  if (!cover_limbs (self, limb, limb + TERM_LIMBS + CARRY_LIMBS, error))
-    return FALSE;
+  if (!lookup_word (metadata, "aprender.model", models, &index, error) ||
+      !lookup_word (metadata, "aprender.format", formats, &index, error) ||
+      !lookup_word (metadata, "aprender.dtype", dtypes, &index, error) ||
+      !lookup_number (metadata, "aprender.n_features", 1, G_MAXINT32, &n_features, error) ||
+      !lookup_number (metadata, "aprender.n_targets", 1, G_MAXINT32, &n_targets, error) ||
+      !lookup_number (metadata, "aprender.n_samples", 0, G_MAXINT64, &n_samples, error) ||
+      !lookup_number (metadata, "aprender.first_word", -APR_EXACT_SUMS_MAX_WORD, APR_EXACT_SUMS_MAX_WORD,
+                      &first_word, error))
+    return NULL;
 
-  add_bits (self->limbs + entry * self->n_limbs + (limb - self->first_limb), magnitude,
-            (guint) (exponent - 32 * limb), value < 0);
-  count_additions (self, 1);
-  return TRUE;
+  self = apr_cross_products_new ((gsize) n_features, (gsize) n_targets, error);
+  tensor = self != NULL ? apr_safetensors_reader_get_tensor (reader, SUMS, error) : NULL;
+  if (tensor == NULL || !load_sums (self, tensor, (gint) first_word, error))
+    return NULL;
+  self->n_samples = (guint64) n_samples;
+  self->dtype = dtype_values[index];
+
+  return g_steal_pointer (&self);
 }
 
-void
-apr_cross_products_get_entry (AprCrossProducts *self, gsize row, gsize column, mpz_t value)
+/**
+ * apr_cross_products_load: (constructor)
+ * @path: (type filename): a SafeTensors file
+ * @error: return location for an error
+ *
+ * Makes a state from a file that [method@Apr.CrossProducts.save] wrote.
+ *
+ * Returns: (transfer full): the state; `NULL` with %APR_ERROR_MODEL or %APR_ERROR_SHAPE where the file holds something
+ *   else, or an error of #AprSafetensorsError or #GIOErrorEnum
+ *
+ * Since: 0.1
+ */
+AprCrossProducts *
+apr_cross_products_load (const char *path, GError **error)
 {
-  gsize low = MIN (row, column);
-  gsize high = MAX (row, column);
-  gint64 *limbs = self->limbs + (high * (high + 1) / 2 + low) * self->n_limbs;
-  gint64 top;
-  guint64 magnitude;
-  mpz_t rest;
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  AprCrossProducts *self;
 
-  mpz_set_ui (value, 0);
-  if (self->n_limbs == 0)
-    return;
+  g_return_val_if_fail (path != NULL, NULL);
 
-  /* The value stays the same, only written with 32 bits to a limb but in the topmost. */
-  carry (limbs, self->n_limbs);
-  top = limbs[self->n_limbs - 1];
-  magnitude = top < 0 ? 0 - (guint64) top : (guint64) top;
+  reader = apr_safetensors_reader_new_from_path (path, error);
+  if (reader == NULL)
+    return NULL;
 
-  mpz_import (value, 1, -1, sizeof magnitude, 0, 0, &magnitude);
-  if (top < 0)
-    mpz_neg (value, value);
-  mpz_mul_2exp (value, value, 32 * (self->n_limbs - 1));
+  self = load_from_reader (reader, error);
+  if (self == NULL)
+    {
+      g_autofree char *name = g_filename_display_name (path);
 
-  mpz_init (rest);
-  mpz_import (rest, self->n_limbs - 1, -1, sizeof (gint64), 0, 32, limbs);
-  mpz_add (value, value, rest);
-  mpz_clear (rest);
+      g_prefix_error (error, "%s: ", name);
+    }
+
+  return self;
+}
+
+/**
+ * apr_cross_products_from_bytes: (constructor)
+ * @bytes: the bytes of a SafeTensors file
+ * @error: return location for an error
+ *
+ * Makes a state from bytes that [method@Apr.CrossProducts.to_bytes] made.
+ *
+ * Returns: (transfer full): the state, or `NULL` as of [ctor@Apr.CrossProducts.load]
+ *
+ * Since: 0.1
+ */
+AprCrossProducts *
+apr_cross_products_from_bytes (GBytes *bytes, GError **error)
+{
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+
+  g_return_val_if_fail (bytes != NULL, NULL);
+
+  reader = apr_safetensors_reader_new_from_bytes (bytes, error);
+
+  return reader != NULL ? load_from_reader (reader, error) : NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/linear-model/apr-cross-products-private.h"
+#include "aprender/linear-model/apr-exact-sums-private.h"
 
 G_BEGIN_DECLS
 
@@ -18,7 +18,7 @@ void apr_least_squares_clear (AprLeastSquares *self);
 /* @data_dtype, that of X, decides what counts as zero when the rank is found; @dtype is what is rounded to.
  */
 gboolean apr_least_squares_solve (AprLeastSquares *self,
-                                  AprCrossProducts *state,
+                                  AprExactSums *state,
                                   gboolean fit_intercept,
                                   AprDType data_dtype,
                                   AprDType dtype,

@@ -76,14 +76,14 @@ check_range (AprLeastSquares *self, gsize n_features, gsize n_targets, AprDType 
 
 gboolean
 apr_least_squares_solve (AprLeastSquares *self,
-                         AprCrossProducts *state,
+                         AprExactSums *state,
                          gboolean fit_intercept,
                          AprDType data_dtype,
                          AprDType dtype,
                          GError **error)
 {
-  gsize n_features = apr_cross_products_get_n_features (state);
-  gsize n_targets = apr_cross_products_get_n_targets (state);
+  gsize n_features = apr_exact_sums_get_n_features (state);
+  gsize n_targets = apr_exact_sums_get_n_targets (state);
   g_autoptr (AprNormalEquations) equations = apr_normal_equations_new (state, fit_intercept, data_dtype);
   g_autofree double *values = g_new (double, n_features);
   gboolean solved = TRUE;

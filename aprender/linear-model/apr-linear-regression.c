@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/linear-model/apr-cross-products-private.h"
 #include "aprender/linear-model/apr-least-squares-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
@@ -130,8 +131,8 @@ apr_linear_regression_set_property (GObject *object,
 /* What a fit works on and what comes of it; nothing of the model, so that it may run in a thread. */
 typedef struct
 {
-  AprTensor *x;             /* (owned) */
-  AprTensor *y;             /* (owned) */
+  AprTensor *x;             /* (owned) (nullable) */
+  AprTensor *y;             /* (owned) (nullable) */
   AprTensor *sample_weight; /* (owned) (nullable) */
   gboolean fit_intercept;
   AprDType dtype;
@@ -146,8 +147,8 @@ fit_new (AprLinearRegression *self, AprTensor *x, AprTensor *y, AprTensor *sampl
 {
   Fit *fit = g_new0 (Fit, 1);
 
-  fit->x = apr_tensor_ref (x);
-  fit->y = apr_tensor_ref (y);
+  fit->x = x != NULL ? apr_tensor_ref (x) : NULL;
+  fit->y = y != NULL ? apr_tensor_ref (y) : NULL;
   fit->sample_weight = sample_weight != NULL ? apr_tensor_ref (sample_weight) : NULL;
   fit->fit_intercept = self->fit_intercept;
   fit->dtype = self->dtype;
@@ -158,8 +159,8 @@ fit_new (AprLinearRegression *self, AprTensor *x, AprTensor *y, AprTensor *sampl
 static void
 fit_free (Fit *fit)
 {
-  apr_tensor_unref (fit->x);
-  apr_tensor_unref (fit->y);
+  g_clear_pointer (&fit->x, apr_tensor_unref);
+  g_clear_pointer (&fit->y, apr_tensor_unref);
   g_clear_pointer (&fit->sample_weight, apr_tensor_unref);
   g_clear_pointer (&fit->coefficients, apr_tensor_unref);
   g_clear_pointer (&fit->intercept, apr_tensor_unref);
@@ -186,34 +187,18 @@ new_result (AprDType dtype, const double *values, const gsize *shape, gsize n_di
   return apr_tensor_new_from_floats (floats, n_values, shape, n_dims, NULL);
 }
 
+/* Solves for @fit's results; @n_dims is that of y, 1 where there is one target that is no matrix. */
 static gboolean
-fit_run (Fit *fit, GCancellable *cancellable, GError **error)
+fit_solve (Fit *fit, AprExactSums *sums, AprDType data_dtype, gsize n_dims, GError **error)
 {
-  gsize n_dims;
-  const gsize *y_shape = apr_tensor_get_shape (fit->y, &n_dims);
-  gsize n_features = apr_tensor_get_shape (fit->x, NULL)[1];
-  gsize shape[2] = { n_dims == 2 ? y_shape[1] : 1, n_features };
-  AprDType dtype = fit->dtype != APR_DTYPE_NONE ? fit->dtype : apr_tensor_get_dtype (fit->x);
-  g_autoptr (AprCrossProducts) state = NULL;
+  gsize shape[2] = { apr_exact_sums_get_n_targets (sums), apr_exact_sums_get_n_features (sums) };
+  AprDType dtype = fit->dtype != APR_DTYPE_NONE ? fit->dtype : data_dtype;
   g_auto (AprLeastSquares) solution = { NULL };
   gboolean any_weight;
   mpz_t weights;
 
-  if (dtype != APR_DTYPE_F32 && dtype != APR_DTYPE_F64)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
-                   "The hyper-parameter “dtype” is %s, but it must be F32, F64 or NONE",
-                   apr_dtype_to_string (dtype));
-      return FALSE;
-    }
-
-  state = apr_cross_products_new (n_features, shape[0], error);
-  if (state == NULL ||
-      !apr_cross_products_update (state, fit->x, fit->y, fit->sample_weight, cancellable, error))
-    return FALSE;
-
   mpz_init (weights);
-  apr_cross_products_get_entry (state, 0, 0, weights);
+  apr_exact_sums_get_entry (sums, 0, 0, weights);
   any_weight = mpz_sgn (weights) > 0;
   mpz_clear (weights);
   if (!any_weight)
@@ -222,8 +207,7 @@ fit_run (Fit *fit, GCancellable *cancellable, GError **error)
       return FALSE;
     }
 
-  if (!apr_least_squares_solve (&solution, state, fit->fit_intercept, apr_tensor_get_dtype (fit->x), dtype,
-                                error))
+  if (!apr_least_squares_solve (&solution, sums, fit->fit_intercept, data_dtype, dtype, error))
     return FALSE;
 
   fit->coefficients = n_dims == 2 ? new_result (dtype, solution.coefficients, shape, 2)
@@ -231,6 +215,35 @@ fit_run (Fit *fit, GCancellable *cancellable, GError **error)
   fit->intercept = new_result (dtype, solution.intercepts, shape, 1);
   fit->rank = (int) solution.rank;
   return TRUE;
+}
+
+static gboolean
+check_dtype (AprDType dtype, GError **error)
+{
+  if (dtype == APR_DTYPE_NONE || dtype == APR_DTYPE_F32 || dtype == APR_DTYPE_F64)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
+               "The hyper-parameter “dtype” is %s, but it must be F32, F64 or NONE",
+               apr_dtype_to_string (dtype));
+  return FALSE;
+}
+
+static gboolean
+fit_run (Fit *fit, GCancellable *cancellable, GError **error)
+{
+  gsize n_dims;
+  const gsize *y_shape = apr_tensor_get_shape (fit->y, &n_dims);
+  g_autoptr (AprExactSums) sums = NULL;
+
+  if (!check_dtype (fit->dtype, error))
+    return FALSE;
+
+  sums = apr_exact_sums_new (apr_tensor_get_shape (fit->x, NULL)[1], n_dims == 2 ? y_shape[1] : 1, error);
+
+  return sums != NULL &&
+         apr_exact_sums_update (sums, fit->x, fit->y, fit->sample_weight, cancellable, error) &&
+         fit_solve (fit, sums, apr_tensor_get_dtype (fit->x), n_dims, error);
 }
 
 static void
@@ -643,6 +656,52 @@ apr_linear_regression_from_bytes (GBytes *bytes, GError **error)
   g_return_val_if_fail (bytes != NULL, NULL);
 
   return (AprLinearRegression *) apr_estimator_from_bytes (APR_TYPE_LINEAR_REGRESSION, bytes, error);
+}
+
+/**
+ * apr_linear_regression_fit_cross_products:
+ * @self: a linear regression
+ * @state: the cross products of the samples
+ * @error: return location for an error
+ *
+ * Fits the model to samples that have been summed before.
+ *
+ * The model is that of [method@Apr.Estimator.fit] with the same samples, bit for bit, however they were cut into updates
+ * and merges. Where the state has one target, the coefficients have the shape [n_features]; F32 counts as the samples' dtype
+ * where all X were F32.
+ *
+ * Returns: true, or false with the model as it was: %APR_ERROR_EMPTY where the state has no samples, or another error of
+ *   [method@Apr.Estimator.fit]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossProducts *state, GError **error)
+{
+  g_autoptr (Fit) fit = NULL;
+  gsize n_targets;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (state), FALSE);
+
+  if (apr_cross_products_get_n_samples (state) == 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_EMPTY, "Cannot fit cross products of 0 samples");
+      return FALSE;
+    }
+
+  fit = fit_new (self, NULL, NULL, NULL);
+  n_targets = apr_cross_products_get_n_targets (state);
+  if (!check_dtype (fit->dtype, error) ||
+      !fit_solve (fit, apr_cross_products_get_sums (state), apr_cross_products_get_dtype (state),
+                  n_targets > 1 ? 2 : 1, error))
+    return FALSE;
+
+  g_object_freeze_notify (G_OBJECT (self));
+  set_results (self, fit->coefficients, fit->intercept, fit->rank);
+  apr_estimator_set_fitted (APR_ESTIMATOR (self), apr_cross_products_get_n_features (state), n_targets);
+  g_object_thaw_notify (G_OBJECT (self));
+  return TRUE;
 }
 
 /**

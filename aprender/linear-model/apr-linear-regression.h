@@ -6,6 +6,7 @@
 #endif
 
 #include <aprender/estimator/apr-estimator.h>
+#include <aprender/linear-model/apr-cross-products.h>
 
 G_BEGIN_DECLS
 
@@ -23,6 +24,10 @@ AprLinearRegression *apr_linear_regression_load (const char *path, GError **erro
 APR_AVAILABLE_IN_ALL
 AprLinearRegression *
 apr_linear_regression_from_bytes (GBytes *bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+gboolean
+apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossProducts *state, GError **error);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_get_fit_intercept (AprLinearRegression *self);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/linear-model/apr-cross-products-private.h"
+#include "aprender/linear-model/apr-exact-sums-private.h"
 
 G_BEGIN_DECLS
 
@@ -17,7 +17,7 @@ mpz_t *apr_integers_new (gsize n);
 void apr_integers_free (mpz_t *integers, gsize n);
 
 AprNormalEquations *
-apr_normal_equations_new (AprCrossProducts *state, gboolean fit_intercept, AprDType data_dtype);
+apr_normal_equations_new (AprExactSums *state, gboolean fit_intercept, AprDType data_dtype);
 
 void apr_normal_equations_free (AprNormalEquations *self);
 

@@ -120,7 +120,7 @@ add_double (mpz_t sum, double value, gint64 exponent)
 }
 
 static void
-load_products (AprNormalEquations *self, AprCrossProducts *state)
+load_products (AprNormalEquations *self, AprExactSums *state)
 {
   gsize n_columns = self->n_features + self->n_targets;
   mpz_t product;
@@ -129,14 +129,14 @@ load_products (AprNormalEquations *self, AprCrossProducts *state)
 
   mpz_init (product);
   for (i = 0; i <= n_columns && self->centred; i++)
-    apr_cross_products_get_entry (state, i, 0, self->sums[i]);
+    apr_exact_sums_get_entry (state, i, 0, self->sums[i]);
 
   for (i = 0; i < n_columns; i++)
     for (j = 0; j <= i; j++)
       {
         mpz_t *entry = &self->products[triangle (i, j)];
 
-        apr_cross_products_get_entry (state, 1 + i, 1 + j, *entry);
+        apr_exact_sums_get_entry (state, 1 + i, 1 + j, *entry);
         if (!self->centred)
           continue;
 
@@ -151,7 +151,7 @@ load_products (AprNormalEquations *self, AprCrossProducts *state)
 /* Whether the centred second moment of @feature is nothing but what rounding of its values can make of a
  * constant. */
 static gboolean
-is_constant (AprNormalEquations *self, AprCrossProducts *state, gsize feature, double negligible)
+is_constant (AprNormalEquations *self, AprExactSums *state, gsize feature, double negligible)
 {
   signed long exponent;
   signed long raw_exponent;
@@ -165,7 +165,7 @@ is_constant (AprNormalEquations *self, AprCrossProducts *state, gsize feature, d
     return FALSE;
 
   mpz_init (value);
-  apr_cross_products_get_entry (state, 1 + feature, 1 + feature, value);
+  apr_exact_sums_get_entry (state, 1 + feature, 1 + feature, value);
   mpz_mul (value, value, self->sums[0]);
   raw = mpz_get_d_2exp (&raw_exponent, value);
   mpz_clear (value);
@@ -176,7 +176,7 @@ is_constant (AprNormalEquations *self, AprCrossProducts *state, gsize feature, d
 /* Sorts the features into independent, dependent and constant ones while it factorises: a column's pivot is
  * what is left of it when the columns before it have been taken out. */
 static void
-factorise (AprNormalEquations *self, AprCrossProducts *state, AprDType data_dtype)
+factorise (AprNormalEquations *self, AprExactSums *state, AprDType data_dtype)
 {
   gsize p = self->n_features;
   double unit_roundoff = data_dtype == APR_DTYPE_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
@@ -258,14 +258,14 @@ bound_determinant (AprNormalEquations *self)
 }
 
 AprNormalEquations *
-apr_normal_equations_new (AprCrossProducts *state, gboolean fit_intercept, AprDType data_dtype)
+apr_normal_equations_new (AprExactSums *state, gboolean fit_intercept, AprDType data_dtype)
 {
   AprNormalEquations *self = g_new0 (AprNormalEquations, 1);
-  gsize p = apr_cross_products_get_n_features (state);
-  gsize n_columns = p + apr_cross_products_get_n_targets (state);
+  gsize p = apr_exact_sums_get_n_features (state);
+  gsize n_columns = p + apr_exact_sums_get_n_targets (state);
 
   self->n_features = p;
-  self->n_targets = apr_cross_products_get_n_targets (state);
+  self->n_targets = apr_exact_sums_get_n_targets (state);
   self->centred = fit_intercept;
   self->products = apr_integers_new (triangle (n_columns, 0));
   self->sums = apr_integers_new (1 + n_columns);

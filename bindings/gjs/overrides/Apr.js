@@ -307,6 +307,26 @@ function _init() {
     });
   }
 
+  // CrossProducts
+
+  const {update} = Apr.CrossProducts.prototype;
+  Apr.CrossProducts.prototype.update = function (X, y, sampleWeight = null, cancellable = null) {
+    update.call(this, toSamples(X, 'X'), toSamples(y, 'y'), toWeights(sampleWeight), cancellable);
+    return this;
+  };
+
+  for (const name of ['n_features', 'n_targets', 'n_samples']) {
+    defineGetter(Apr.CrossProducts.prototype, name, function () {
+      return this[`get_${name}`]();
+    });
+  }
+
+  const fitCrossProducts = LinearRegression.prototype.fit_cross_products;
+  LinearRegression.prototype.fit_cross_products = function (state) {
+    fitCrossProducts.call(this, state);
+    return this;
+  };
+
   // Metrics
 
   const r2Score = Apr.r2_score;

@@ -445,6 +445,55 @@ for _class in (Apr.Estimator, Apr.LinearRegression):
             setattr(_class, _pspec.name.replace('-', '_'), _make_attribute(_pspec))
 
 
+_update = Apr.CrossProducts.update
+_save_state = Apr.CrossProducts.save
+_load_state = Apr.CrossProducts.load
+_state_from_bytes = Apr.CrossProducts.from_bytes
+_fit_cross_products = Apr.LinearRegression.fit_cross_products
+
+
+def update(self, X, y, sample_weight=None, cancellable=None):
+    """Adds samples, exactly, and returns the state."""
+    _update(self, _to_data(X, 'X'), _to_data(y, 'y'), _to_data(sample_weight, 'sample_weight'), cancellable)
+    return self
+
+
+def fit_cross_products(self, state):
+    """Fits the model to samples that have been summed before, and returns the model."""
+    _fit_cross_products(self, state)
+    return self
+
+
+def _equal_states(self, other):
+    return self.equal(other) if isinstance(other, Apr.CrossProducts) else NotImplemented
+
+
+def _reduce_state(self):
+    data = self.to_bytes()
+    return aprender_pickle.cross_products, (ctypes.string_at(data.get_region(1, 0, data.get_size()), data.get_size()),)
+
+
+def _describe_state(self):
+    return (f'<Apr.CrossProducts: {_count(self.get_n_samples(), "sample")}, '
+            f'{_count(self.get_n_features(), "feature")}, {_count(self.get_n_targets(), "target")}>')
+
+
+Apr.CrossProducts.update = update
+Apr.CrossProducts.save = lambda self, path: _save_state(self, os.fspath(path))
+Apr.CrossProducts.load = staticmethod(lambda path: _load_state(os.fspath(path)))
+Apr.CrossProducts.from_bytes = staticmethod(lambda data: _state_from_bytes(_bytes(data)))
+Apr.CrossProducts.n_features = property(lambda self: self.get_n_features())
+Apr.CrossProducts.n_targets = property(lambda self: self.get_n_targets())
+Apr.CrossProducts.n_samples = property(lambda self: self.get_n_samples())
+Apr.CrossProducts.__copy__ = lambda self: self.copy()
+Apr.CrossProducts.__deepcopy__ = lambda self, memo: self.copy()
+Apr.CrossProducts.__eq__ = _equal_states
+Apr.CrossProducts.__hash__ = None
+Apr.CrossProducts.__reduce__ = _reduce_state
+Apr.CrossProducts.__repr__ = _describe_state
+Apr.LinearRegression.fit_cross_products = fit_cross_products
+
+
 _r2_score = Apr.r2_score
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/linear-model/apr-cross-products-private.h"
+#include "aprender/linear-model/apr-exact-sums-private.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -112,7 +112,7 @@ transpose (const Rows *rows, gsize first_row, gsize n_rows, double *to)
 
 typedef struct
 {
-  AprCrossProducts *state; /* (unowned) under the lock */
+  AprExactSums *state; /* (unowned) under the lock */
   const AprGramKernel *kernel;
   Rows x;
   Rows y;
@@ -163,7 +163,7 @@ add_rows_of_small_weight (Job *job, double *weights, gsize first_row, gsize n_ro
             return TRUE; /* found, and told, by all */
         }
       g_mutex_lock (&job->lock);
-      added = apr_cross_products_add_row (job->state, z, weights[row], error);
+      added = apr_exact_sums_add_row (job->state, z, weights[row], error);
       g_mutex_unlock (&job->lock);
       if (!added)
         return FALSE;
@@ -185,7 +185,7 @@ take_terms (Job *job, AprGramWorker *worker, GError **error)
     {
       AprGramTerm *term = &g_array_index (terms, AprGramTerm, i);
 
-      added = apr_cross_products_add_term (job->state, term->entry, term->value, term->exponent, error);
+      added = apr_exact_sums_add_term (job->state, term->entry, term->value, term->exponent, error);
     }
   g_mutex_unlock (&job->lock);
   g_array_set_size (terms, 0);
@@ -323,14 +323,14 @@ check_weights (const Rows *weights, gsize n_rows, GError **error)
 }
 
 gboolean
-apr_cross_products_update_with (AprCrossProducts *self,
-                                AprTensor *x,
-                                AprTensor *y,
-                                AprTensor *sample_weight,
-                                const AprGramKernel *kernel,
-                                guint n_threads,
-                                GCancellable *cancellable,
-                                GError **error)
+apr_exact_sums_update_with (AprExactSums *self,
+                            AprTensor *x,
+                            AprTensor *y,
+                            AprTensor *sample_weight,
+                            const AprGramKernel *kernel,
+                            guint n_threads,
+                            GCancellable *cancellable,
+                            GError **error)
 {
   Job job = { .state = self, .cancellable = cancellable };
 
@@ -365,12 +365,12 @@ apr_cross_products_update_with (AprCrossProducts *self,
 }
 
 gboolean
-apr_cross_products_update (AprCrossProducts *self,
-                           AprTensor *x,
-                           AprTensor *y,
-                           AprTensor *sample_weight,
-                           GCancellable *cancellable,
-                           GError **error)
+apr_exact_sums_update (AprExactSums *self,
+                       AprTensor *x,
+                       AprTensor *y,
+                       AprTensor *sample_weight,
+                       GCancellable *cancellable,
+                       GError **error)
 {
-  return apr_cross_products_update_with (self, x, y, sample_weight, NULL, 0, cancellable, error);
+  return apr_exact_sums_update_with (self, x, y, sample_weight, NULL, 0, cancellable, error);
 }

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gio/gio.h>
+#include <gmp.h>
+
+#include "aprender/linear-model/apr-gram-private.h"
+#include "aprender/tensor/apr-tensor.h"
+
+G_BEGIN_DECLS
+
+/* The matrix Z'WZ with Z = [1 | X | Y], summed over rows as whole numbers, without any rounding. */
+typedef struct _AprExactSums AprExactSums;
+
+AprExactSums *apr_exact_sums_new (gsize n_features, gsize n_targets, GError **error);
+
+void apr_exact_sums_free (AprExactSums *self);
+
+gsize apr_exact_sums_get_n_features (AprExactSums *self);
+
+gsize apr_exact_sums_get_n_targets (AprExactSums *self);
+
+/* Adds rows, in @n_threads threads, or as many as the work is worth where that is 0. After an error the sums are of no use.
+ * Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
+gboolean apr_exact_sums_update_with (AprExactSums *self,
+                                     AprTensor *x,
+                                     AprTensor *y,
+                                     AprTensor *sample_weight,
+                                     const AprGramKernel *kernel,
+                                     guint n_threads,
+                                     GCancellable *cancellable,
+                                     GError **error);
+
+gboolean apr_exact_sums_update (AprExactSums *self,
+                                AprTensor *x,
+                                AprTensor *y,
+                                AprTensor *sample_weight,
+                                GCancellable *cancellable,
+                                GError **error);
+
+/* Adds one row of finite features and targets, in whole-number arithmetic: slow, and right for any weight. */
+gboolean apr_exact_sums_add_row (AprExactSums *self, const double *row, double weight, GError **error);
+
+/* Adds @value 2^@exponent to an entry of the packed lower triangle. */
+gboolean
+apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent, GError **error);
+
+/* Adds the sums of @other, or takes them away where @sign is -1. */
+gboolean apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign, GError **error);
+
+AprExactSums *apr_exact_sums_copy (AprExactSums *self);
+
+/* The one way to write these sums: for each entry @n_words 32-bit words in two's complement, the least first, as few as
+ * serve for all, in units of 2^(32 @first_word). Returns: (transfer full) */
+guint32 *apr_exact_sums_to_words (AprExactSums *self, gsize *n_words, gint *first_word);
+
+/* The same back; @first_word and @n_words must be within APR_EXACT_SUMS_MAX_WORD. */
+gboolean apr_exact_sums_set_words (
+  AprExactSums *self, const guint32 *words, gsize n_words, gint first_word, GError **error);
+
+/* Far beyond what products of three doubles and a sum of 2^64 of them can reach. */
+#define APR_EXACT_SUMS_MAX_WORD 128
+
+gsize apr_exact_sums_get_n_entries (AprExactSums *self);
+
+/* The entry at @row and @column of Z'WZ, as a multiple of a power of two that all entries share. */
+void apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprExactSums, apr_exact_sums_free)
+
+G_END_DECLS

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/linear-model/apr-exact-sums-private.h"
+
+#include <string.h>
+
+/* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106
+ * bits, and a sum of such products is a whole number on a fine enough grid. Each entry of the matrix is that
+ * number, in limbs: limb i stands for multiples of 2^(32 (first_limb + i)). A limb is a signed 64-bit integer
+ * that receives 32 bits at a time, so it may take 2^30 of them before what exceeds 32 bits must be carried to
+ * its neighbour.
+ *
+ * The limbs cover just the exponents that the data have brought so far; the cover grows when a product falls
+ * outside. A sum of whole numbers has no order: the same rows give the same limbs, whatever the way they came
+ * in.
+ */
+struct _AprExactSums
+{
+  gsize n_features;
+  gsize n_targets;
+  gsize n_columns; /* of Z */
+  gsize n_entries; /* of the packed lower triangle */
+  gint64 *limbs;   /* (owned) n_entries x n_limbs, row-major */
+  gsize n_limbs;
+  gint first_limb;
+  guint n_added; /* additions to a limb since the last carry, at the most */
+};
+
+/* A number of 53 bits at the most, times a power of two. */
+typedef struct
+{
+  guint64 magnitude;
+  gint exponent;
+  gboolean negative;
+} Number;
+
+/* A product of two Numbers needs 5 limbs wherever it begins; 2 more take the carries of 2^64 additions, and 1
+ * more the sign. */
+#define PRODUCT_LIMBS 5
+#define TERM_LIMBS 3
+#define CARRY_LIMBS 3
+#define SPARE_LIMBS 2
+
+/* One row adds at most 2 (pieces of the product) x 2 (pieces of the weighted factor) times to a limb. */
+#define ADDITIONS_PER_ROW 4
+#define MAX_ADDITIONS (1u << 29)
+
+AprExactSums *
+apr_exact_sums_new (gsize n_features, gsize n_targets, GError **error)
+{
+  AprExactSums *self;
+  gsize n_columns;
+  gsize n_entries;
+  gsize size;
+
+  if (!g_size_checked_add (&n_columns, n_features, n_targets) ||
+      !g_size_checked_add (&n_columns, n_columns, 1) ||
+      !g_size_checked_mul (&n_entries, n_columns, n_columns + 1) ||
+      !g_size_checked_mul (&size, n_entries / 2, 64 * sizeof (gint64)))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "The cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+                   " targets are larger than memory can be",
+                   n_features, n_targets);
+      return NULL;
+    }
+
+  self = g_new0 (AprExactSums, 1);
+  self->n_features = n_features;
+  self->n_targets = n_targets;
+  self->n_columns = n_columns;
+  self->n_entries = n_entries / 2;
+
+  return self;
+}
+
+void
+apr_exact_sums_free (AprExactSums *self)
+{
+  if (self == NULL)
+    return;
+
+  g_free (self->limbs);
+  g_free (self);
+}
+
+gsize
+apr_exact_sums_get_n_features (AprExactSums *self)
+{
+  return self->n_features;
+}
+
+gsize
+apr_exact_sums_get_n_targets (AprExactSums *self)
+{
+  return self->n_targets;
+}
+
+static gboolean
+cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
+{
+  gint64 *limbs;
+  gsize n_limbs;
+  gsize size;
+  gsize i;
+
+  if (self->n_limbs > 0)
+    {
+      if (first >= self->first_limb && end <= self->first_limb + (gint) self->n_limbs)
+        return TRUE;
+      first = first < self->first_limb ? first - SPARE_LIMBS : self->first_limb;
+      end = MAX (end, self->first_limb + (gint) self->n_limbs);
+    }
+
+  n_limbs = (gsize) (end - first);
+  limbs = NULL;
+  if (g_size_checked_mul (&size, self->n_entries, n_limbs))
+    limbs = g_try_new0 (gint64, size);
+  if (limbs == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "No memory for the cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+                   " targets in %" G_GSIZE_FORMAT " bits each",
+                   self->n_features, self->n_targets, 32 * n_limbs);
+      return FALSE;
+    }
+
+  for (i = 0; i < self->n_entries && self->n_limbs > 0; i++)
+    {
+      gint64 *to = limbs + i * n_limbs + (self->first_limb - first);
+
+      memcpy (to, self->limbs + i * self->n_limbs, self->n_limbs * sizeof (gint64));
+    }
+
+  g_free (self->limbs);
+  self->limbs = limbs;
+  self->n_limbs = n_limbs;
+  self->first_limb = first;
+  return TRUE;
+}
+
+static void
+carry (gint64 *limbs, gsize n_limbs)
+{
+  gsize i;
+
+  for (i = 0; i + 1 < n_limbs; i++)
+    {
+      limbs[i + 1] += limbs[i] >> 32;
+      limbs[i] &= 0xffffffff;
+    }
+}
+
+static void
+carry_all (AprExactSums *self)
+{
+  gsize entry;
+
+  for (entry = 0; entry < self->n_entries; entry++)
+    carry (self->limbs + entry * self->n_limbs, self->n_limbs);
+  self->n_added = 0;
+}
+
+static void
+number_from_double (Number *number, double value)
+{
+  guint64 bits;
+  gint exponent;
+
+  memcpy (&bits, &value, sizeof bits);
+  exponent = (gint) (bits >> 52 & 0x7ff);
+  number->negative = bits >> 63 != 0;
+  number->magnitude = bits & G_GUINT64_CONSTANT (0xfffffffffffff);
+  if (exponent > 0)
+    number->magnitude |= G_GUINT64_CONSTANT (1) << 52;
+  number->exponent = MAX (exponent, 1) - 1075;
+}
+
+/* a b = low + high, exactly. */
+static void
+number_multiply (const Number *a, const Number *b, Number *low, Number *high)
+{
+  unsigned __int128 product = (unsigned __int128) a->magnitude * b->magnitude;
+
+  low->magnitude = (guint64) product & ((G_GUINT64_CONSTANT (1) << 53) - 1);
+  high->magnitude = (guint64) (product >> 53);
+  low->exponent = a->exponent + b->exponent;
+  high->exponent = low->exponent + 53;
+  low->negative = high->negative = a->negative != b->negative;
+}
+
+static inline void
+add_bits (gint64 *limb, guint64 bits, guint shift, gboolean negative)
+{
+  unsigned __int128 shifted = (unsigned __int128) bits << shift;
+  gint64 low = (gint64) (guint32) shifted;
+  gint64 middle = (gint64) (guint32) (shifted >> 32);
+  gint64 high = (gint64) (guint32) (shifted >> 64);
+
+  if (negative)
+    {
+      limb[0] -= low;
+      limb[1] -= middle;
+      limb[2] -= high;
+    }
+  else
+    {
+      limb[0] += low;
+      limb[1] += middle;
+      limb[2] += high;
+    }
+}
+
+/* The limb that holds the bit 2^@exponent. */
+static inline gint
+first_limb_of (gint exponent)
+{
+  return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32);
+}
+
+/* Carries before a limb could overflow. */
+static inline void
+count_additions (AprExactSums *self, guint n)
+{
+  self->n_added += n;
+  if (G_UNLIKELY (self->n_added >= MAX_ADDITIONS))
+    carry_all (self);
+}
+
+static inline gboolean
+add_product (AprExactSums *self, gsize entry, const Number *a, const Number *b, GError **error)
+{
+  unsigned __int128 product = (unsigned __int128) a->magnitude * b->magnitude;
+  gint exponent = a->exponent + b->exponent;
+  gint limb = first_limb_of (exponent);
+  guint shift = (guint) (exponent - 32 * limb);
+  gint64 *limbs;
+
+  if (product == 0)
+    return TRUE;
+  if (!cover_limbs (self, limb, limb + PRODUCT_LIMBS + CARRY_LIMBS, error))
+    return FALSE;
+
+  limbs = self->limbs + entry * self->n_limbs + (limb - self->first_limb);
+  add_bits (limbs, (guint64) product, shift, a->negative != b->negative);
+  add_bits (limbs + 2, (guint64) (product >> 64), shift, a->negative != b->negative);
+  return TRUE;
+}
+
+gboolean
+apr_exact_sums_add_row (AprExactSums *self, const double *row, double weight, GError **error)
+{
+  g_autofree Number *z = g_new (Number, self->n_columns);
+  Number scale;
+  gsize entry = 0;
+  gsize i;
+  gsize j;
+
+  number_from_double (&z[0], 1.0);
+  for (i = 1; i < self->n_columns; i++)
+    number_from_double (&z[i], row[i - 1]);
+  number_from_double (&scale, weight);
+
+  for (i = 0; i < self->n_columns; i++)
+    {
+      Number low = z[i];
+      Number high = { 0 };
+
+      if (weight != 1.0)
+        number_multiply (&z[i], &scale, &low, &high);
+
+      for (j = 0; j <= i; j++, entry++)
+        if (!add_product (self, entry, &low, &z[j], error) || !add_product (self, entry, &high, &z[j], error))
+          return FALSE;
+    }
+
+  count_additions (self, ADDITIONS_PER_ROW);
+  return TRUE;
+}
+
+gboolean
+apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent, GError **error)
+{
+  guint64 magnitude = value < 0 ? 0 - (guint64) value : (guint64) value;
+  gint limb = first_limb_of (exponent);
+
+  if (!cover_limbs (self, limb, limb + TERM_LIMBS + CARRY_LIMBS, error))
+    return FALSE;
+
+  add_bits (self->limbs + entry * self->n_limbs + (limb - self->first_limb), magnitude,
+            (guint) (exponent - 32 * limb), value < 0);
+  count_additions (self, 1);
+  return TRUE;
+}
+
+void
+apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value)
+{
+  gsize low = MIN (row, column);
+  gsize high = MAX (row, column);
+  gint64 *limbs = self->limbs + (high * (high + 1) / 2 + low) * self->n_limbs;
+  gint64 top;
+  guint64 magnitude;
+  mpz_t rest;
+
+  mpz_set_ui (value, 0);
+  if (self->n_limbs == 0)
+    return;
+
+  /* The value stays the same, only written with 32 bits to a limb but in the topmost. */
+  carry (limbs, self->n_limbs);
+  top = limbs[self->n_limbs - 1];
+  magnitude = top < 0 ? 0 - (guint64) top : (guint64) top;
+
+  mpz_import (value, 1, -1, sizeof magnitude, 0, 0, &magnitude);
+  if (top < 0)
+    mpz_neg (value, value);
+  mpz_mul_2exp (value, value, 32 * (self->n_limbs - 1));
+
+  mpz_init (rest);
+  mpz_import (rest, self->n_limbs - 1, -1, sizeof (gint64), 0, 32, limbs);
+  mpz_add (value, value, rest);
+  mpz_clear (rest);
+}
+
+gsize
+apr_exact_sums_get_n_entries (AprExactSums *self)
+{
+  return self->n_entries;
+}
+
+gboolean
+apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign, GError **error)
+{
+  gsize entry;
+  gsize i;
+
+  g_assert (self->n_entries == other->n_entries);
+
+  if (other->n_limbs == 0)
+    return TRUE;
+  if (!cover_limbs (self, other->first_limb, other->first_limb + (gint) other->n_limbs + 1, error))
+    return FALSE;
+
+  carry_all (self);
+  carry_all (other);
+  for (entry = 0; entry < self->n_entries; entry++)
+    {
+      gint64 *to = self->limbs + entry * self->n_limbs + (other->first_limb - self->first_limb);
+      const gint64 *from = other->limbs + entry * other->n_limbs;
+
+      for (i = 0; i < other->n_limbs; i++)
+        to[i] += sign * from[i];
+    }
+  self->n_added = 1;
+
+  return TRUE;
+}
+
+AprExactSums *
+apr_exact_sums_copy (AprExactSums *self)
+{
+  AprExactSums *copy = g_memdup2 (self, sizeof *self);
+
+  copy->limbs = g_memdup2 (self->limbs, self->n_entries * self->n_limbs * sizeof (gint64));
+
+  return copy;
+}
+
+/* Whether the limbs from @i on do nothing but continue the sign of the word below. */
+static gboolean
+is_sign_from (const gint64 *limbs, gsize n_limbs, gsize i)
+{
+  const gint64 all_ones = 0xffffffff;
+  gboolean negative = limbs[n_limbs - 1] < 0;
+  gsize j;
+
+  for (j = i; j + 1 < n_limbs; j++)
+    if (limbs[j] != (negative ? all_ones : 0))
+      return FALSE;
+
+  return i == 0 ? !negative : (limbs[i - 1] >> 31 & 1) == (negative ? 1 : 0);
+}
+
+guint32 *
+apr_exact_sums_to_words (AprExactSums *self, gsize *n_words, gint *first_word)
+{
+  gsize lowest = self->n_limbs;
+  gsize end = 0;
+  guint32 *words;
+  gsize entry;
+  gsize i;
+
+  /* One limb more, so that the topmost holds nothing but the sign. */
+  carry_all (self);
+  for (entry = 0; entry < self->n_entries; entry++)
+    {
+      const gint64 *limbs = self->limbs + entry * self->n_limbs;
+
+      g_assert (self->n_limbs == 0 || limbs[self->n_limbs - 1] == 0 || limbs[self->n_limbs - 1] == -1);
+      for (i = 0; i < lowest; i++)
+        if (limbs[i] != 0)
+          lowest = i;
+      while (end < self->n_limbs && !is_sign_from (limbs, self->n_limbs, end))
+        end++;
+    }
+
+  if (lowest >= end)
+    {
+      *n_words = 0;
+      *first_word = 0;
+      return NULL;
+    }
+
+  *n_words = end - lowest;
+  *first_word = self->first_limb + (gint) lowest;
+  words = g_new (guint32, self->n_entries * *n_words);
+  for (entry = 0; entry < self->n_entries; entry++)
+    for (i = 0; i < *n_words; i++)
+      words[entry * *n_words + i] = (guint32) self->limbs[entry * self->n_limbs + lowest + i];
+
+  return words;
+}
+
+gboolean
+apr_exact_sums_set_words (
+  AprExactSums *self, const guint32 *words, gsize n_words, gint first_word, GError **error)
+{
+  gsize entry;
+  gsize i;
+
+  g_clear_pointer (&self->limbs, g_free);
+  self->n_limbs = 0;
+  self->n_added = 1;
+  if (n_words == 0)
+    return TRUE;
+  if (!cover_limbs (self, first_word, first_word + (gint) n_words + CARRY_LIMBS, error))
+    return FALSE;
+
+  for (entry = 0; entry < self->n_entries; entry++)
+    for (i = 0; i < n_words; i++)
+      {
+        guint32 word = words[entry * n_words + i];
+
+        /* The topmost word has the sign. */
+        self->limbs[entry * self->n_limbs + i] = i + 1 < n_words ? (gint64) word : (gint64) (gint32) word;
+      }
+
+  return TRUE;
+}

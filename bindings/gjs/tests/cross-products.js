@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+import Apr from 'gi://Apr?version=1.0';
+
+import {assertEqual, assertThrows, run, test} from './tap.js';
+
+const X = [[1.5, 2], [3.25, -1], [0.1, 7], [1e9, 1e-9], [5, 0]];
+const y = [1, 2.5, -3, 0.5, 1e6];
+
+test('any-cut-is-the-whole', () => {
+  const whole = Apr.CrossProducts.new(2, 1).update(X, y);
+
+  for (let cut = 1; cut < 5; cut++) {
+    const state = Apr.CrossProducts.new(2, 1).update(X.slice(cut), y.slice(cut));
+    state.merge(Apr.CrossProducts.new(2, 1).update(X.slice(0, cut), y.slice(0, cut)));
+    assertEqual(state.equal(whole), true);
+    assertEqual(state.to_bytes().equal(whole.to_bytes()), true);
+  }
+  assertEqual([whole.n_samples, whole.n_features, whole.n_targets], [5, 2, 1]);
+});
+
+test('fit', () => {
+  const state = Apr.CrossProducts.new(2, 1).update(X, y);
+  const loaded = Apr.CrossProducts.from_bytes(state.to_bytes());
+  const model = new Apr.LinearRegression().fit_cross_products(loaded);
+  const atOnce = new Apr.LinearRegression().fit(X, y);
+  assertEqual(model.coefficients, atOnce.coefficients);
+  assertEqual(model.intercept, atOnce.intercept);
+});
+
+test('errors', () => {
+  const state = Apr.CrossProducts.new(2, 1);
+  assertThrows(() => state.update([[1]], [1]), Apr.Error, Apr.Error.SHAPE, 'are of 2 and 1');
+  assertThrows(() => new Apr.LinearRegression().fit_cross_products(state), Apr.Error, Apr.Error.EMPTY, '0 samples');
+});
+
+await run();
