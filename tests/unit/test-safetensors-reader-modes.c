@@ -540,6 +540,53 @@ test_sparse_file (Folder *folder, gconstpointer unused)
   g_assert_cmpuint (apr_tensor_get_n_elements (slice), ==, 2);
 }
 
+static void
+test_same_verdicts (Folder *folder, gconstpointer unused)
+{
+  guint n_rounds = g_getenv ("APR_TEST_VALGRIND") != NULL ? 100 : 600;
+  guint n_good = 0, round;
+
+  g_test_summary (
+    "Of a file with some bytes changed, cut or added, mapping, reading and a stream judge alike.");
+
+  for (round = 0; round < n_rounds; round++)
+    {
+      g_autoptr (GBytes) good = model_new ();
+      gsize size = g_bytes_get_size (good);
+      guint8 *changed = g_malloc (size + 1);
+      g_autofree char *path = NULL;
+      g_autoptr (GBytes) bytes = NULL;
+      g_autoptr (GInputStream) stream = NULL;
+      GError *errors[3] = { NULL };
+      g_autoptr (AprSafetensorsReader) mapped = NULL;
+      g_autoptr (AprSafetensorsReader) read = NULL;
+      g_autoptr (AprSafetensorsReader) streamed = NULL;
+      guint i;
+
+      memcpy (changed, g_bytes_get_data (good, NULL), size);
+      changed[size] = 'x';
+      for (i = 0; i < round % 3; i++)
+        changed[g_test_rand_int_range (0, (int) size)] =
+          (guint8) "0123456789{}[]\",:\\ u\xff"[g_test_rand_int_range (0, 22)];
+      if (round % 5 == 1)
+        size = (gsize) g_test_rand_int_range (0, (int) size + 2);
+      bytes = g_bytes_new_take (changed, size);
+      path = folder_write (folder, "model.safetensors", bytes);
+      stream = g_memory_input_stream_new_from_bytes (bytes);
+      mapped = reader_open (path, APR_SAFETENSORS_LOAD_MODE_MAP, &errors[0]);
+      read = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &errors[1]);
+      streamed = apr_safetensors_reader_new_from_stream (stream, NULL, &errors[2]);
+      g_assert_true ((mapped == NULL) == (read == NULL) && (mapped == NULL) == (streamed == NULL));
+      if (mapped == NULL)
+        g_assert_cmpstr (errors[0]->message, ==, errors[1]->message);
+      n_good += mapped != NULL;
+      for (i = 0; i < 3; i++)
+        g_clear_error (&errors[i]);
+    }
+  g_assert_cmpuint (n_good, >, 0);
+  g_assert_cmpuint (n_good, <, n_rounds);
+}
+
 typedef struct
 {
   GMainLoop *loop;
@@ -626,7 +673,6 @@ test_async_cancelled_later (Folder *folder, gconstpointer unused)
 static void
 test_not_native (void)
 {
-  g_autoptr (GBytes) bytes = model_new ();
   g_autoptr (GFile) missing = g_file_new_for_uri ("resource:///model.safetensors");
   g_autoptr (GError) error = NULL;
 
@@ -659,6 +705,7 @@ main (int argc, char **argv)
   ADD ("/safetensors/reader/read/bad-files", test_read_bad_files);
   ADD ("/safetensors/reader/read/threads", test_read_threads);
   ADD ("/safetensors/reader/read/sparse-file", test_sparse_file);
+  ADD ("/safetensors/reader/same-verdicts", test_same_verdicts);
   ADD ("/safetensors/reader/async", test_async);
   ADD ("/safetensors/reader/async/cancelled-later", test_async_cancelled_later);
 
