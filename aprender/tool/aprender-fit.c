@@ -379,8 +379,7 @@ apr_tool_fit (int argc, char **argv)
       /* After the summary, also where both go to one pipe. */
       fflush (stdout);
       fprintf (stderr,
-               "aprender: %s holds F64, but the Rust aprender, realizar and Ollama read only F32: "
-               "“--dtype f32” makes such a file\n",
+               "aprender: %s holds F64; the Rust aprender, realizar and Ollama read only F32 (--dtype f32)\n",
                escaped);
     }
 
