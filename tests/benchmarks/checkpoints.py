@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The reference's own workloads: open a checkpoint and hand out every tensor, and save it.
+
+    with-peer checkpoints.py CHECKPOINT VERSION
+
+CHECKPOINT is checkpoint.c, built; VERSION its version. The Python package safetensors takes turns with it,
+and with our reader and writer in Python. Fails where opening takes us longer than the package. What is
+saved to memory is what a save takes without the disk's flush.
+"""
+
+import os
+import sys
+import tempfile
+import time
+
+import gi
+import numpy
+import rounds
+import safetensors
+import safetensors.numpy
+
+gi.require_version('Apr', '1.0')
+from gi.repository import Apr  # noqa: E402
+
+# Where there is no disk to wait for.
+MEMORY = '/dev/shm'
+
+
+def gpt2():
+    """The names and shapes of GPT-2, 160 tensors."""
+    tensors = {'wte': [50257, 768], 'wpe': [1024, 768]}
+    for i in range(12):
+        layer = {
+            'ln_1.weight': [768], 'ln_1.bias': [768], 'attn.bias': [1, 1, 1024, 1024],
+            'attn.c_attn.weight': [768, 2304], 'attn.c_attn.bias': [2304], 'attn.c_proj.weight': [768, 768],
+            'attn.c_proj.bias': [768], 'ln_2.weight': [768], 'ln_2.bias': [768],
+            'mlp.c_fc.weight': [768, 3072],
+            'mlp.c_fc.bias': [3072], 'mlp.c_proj.weight': [3072, 768], 'mlp.c_proj.bias': [768],
+        }
+        tensors.update((f'h.{i}.{name}', shape) for name, shape in layer.items())
+    tensors.update({'ln_f.weight': [768], 'ln_f.bias': [768]})
+    return tensors
+
+
+def lora():
+    return {f'lora_{"ab"[i % 2]}.{i // 2}': [32, 32] for i in range(1000)}
+
+
+def take_ours(path):
+    reader = Apr.SafetensorsReader.new_from_path(path)
+    return {name: reader.get_tensor(name) for name in reader.get_names()}
+
+
+def take_ours_as_numpy(path):
+    reader = Apr.SafetensorsReader.new_from_path(path)
+    return {name: reader.get_tensor(name).numpy() for name in reader.get_names()}
+
+
+def take_theirs(path):
+    with safetensors.safe_open(path, 'np') as file:
+        return {name: file.get_tensor(name) for name in file.keys()}
+
+
+def save_ours(path, arrays, durable):
+    writer = Apr.SafetensorsWriter()
+    if durable is not None:
+        writer.props.durable = durable
+    for name, array in arrays.items():
+        writer.add_tensor(name, array)
+    writer.write_to_path(path)
+
+
+def save_theirs(path, arrays):
+    safetensors.numpy.save_file(arrays, path)
+
+
+def report(title, times, reference):
+    """Prints medians, and the reference's as a multiple of each; returns these multiples."""
+    base = rounds.median(times[reference])
+    ratios = {}
+    for name, values in times.items():
+        ratios[name] = base / rounds.median(values)
+        print(f'{title:8}{name:44}{rounds.show(rounds.median(values)):>14}{ratios[name]:10.2f}', flush=True)
+    return ratios
+
+
+def measure(title, shapes, program, folder, n_open, n_save):
+    random = numpy.random.default_rng(1)
+    arrays = {name: random.random(shape, dtype=numpy.float32) for name, shape in shapes.items()}
+    path, other = os.path.join(folder, 'ours.safetensors'), os.path.join(folder, 'theirs.safetensors')
+    n_bytes = sum(array.nbytes for array in arrays.values())
+    print(f'{title}: {len(arrays)} tensors, {n_bytes} bytes')
+
+    def timed(save, target, *arguments):
+        # Files are removed first, as the reference's benchmark does it.
+        if os.path.exists(target):
+            os.unlink(target)
+        start = time.perf_counter()
+        save(target, arrays, *arguments)
+        return time.perf_counter() - start
+
+    functions = {'save, theirs': lambda: timed(save_theirs, other)}
+    if Apr.SafetensorsWriter.find_property('durable') is not None:
+        functions['save, ours, not durable'] = lambda: timed(save_ours, path, False)
+    functions['save, ours, durable'] = lambda: timed(save_ours, path, None)
+    report(title, rounds.interleave(functions, n_save), 'save, theirs')
+    if os.access(MEMORY, os.W_OK):
+        with tempfile.TemporaryDirectory(dir=MEMORY) as memory:
+            target = os.path.join(memory, 'file.safetensors')
+            tensors = {name: Apr.Tensor(array) for name, array in arrays.items()}
+            functions = {
+                'save to memory, theirs': lambda: timed(save_theirs, target),
+                'save to memory, ours': lambda: timed(save_ours, target, None),
+                'save to memory, ours, tensors made before': lambda: timed(
+                    lambda *_: save_ours(target, tensors, None), target),
+            }
+            report(title, rounds.interleave(functions, n_save), 'save to memory, theirs')
+
+    with open(path, 'rb') as ours, open(other, 'rb') as theirs:
+        while True:
+            chunk = ours.read(1 << 24)
+            assert chunk == theirs.read(1 << 24), 'the files differ'
+            if not chunk:
+                break
+
+    def in_c():
+        nanoseconds, taken = program.ask(path)
+        assert int(taken) == n_bytes
+        return int(nanoseconds) / 1e9
+
+    assert all((array == arrays[name]).all() for name, array in take_ours_as_numpy(path).items())
+    times = rounds.interleave({
+        'open and take, theirs, copied': lambda: len(take_theirs(path)),
+        'open and take, ours in C': in_c,
+        'open and take, ours in Python': lambda: len(take_ours(path)),
+        'open and take, ours in Python as numpy arrays': lambda: len(take_ours_as_numpy(path)),
+    }, n_open)
+    ratios = report(title, times, 'open and take, theirs, copied')
+    os.unlink(path)
+    os.unlink(other)
+    return min(ratios.values()) >= 1
+
+
+def main(checkpoint, version):
+    print(f'# {rounds.machine()}')
+    print(f'# ours: aprender {version}; theirs: the Python package safetensors {safetensors.__version__}')
+    print('# medians of rounds in turn; the last column is theirs divided by ours')
+    program = rounds.Program('ours', [checkpoint])
+    with tempfile.TemporaryDirectory() as folder:
+        ok = measure('lora', lora(), program, folder, 31, 11)
+        ok = measure('gpt2', gpt2(), program, folder, 9, 5) and ok
+    program.close()
+    return 0 if ok else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the benchmarks share: programs that take turns, and medians."""
+
+import os
+import platform
+import statistics
+import subprocess
+import time
+
+
+class Program:
+    """A program that answers a line with a line, and stays."""
+
+    def __init__(self, name, command):
+        self.name = name
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        encoding='utf-8')
+
+    def ask(self, line):
+        self.process.stdin.write(line + '\n')
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f'{self.name} has ended')
+        return answer.split()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+def interleave(functions, n_rounds):
+    """Calls the functions in turn, so that a slow minute is everybody's; returns the seconds of each."""
+    times = {name: [] for name in functions}
+    for n in range(n_rounds):
+        names = list(functions)
+        for name in names if n % 2 == 0 else reversed(names):
+            start = time.perf_counter()
+            result = functions[name]()
+            elapsed = time.perf_counter() - start
+            # A function that has measured itself, in another process, says so.
+            times[name].append(result if isinstance(result, float) else elapsed)
+    return times
+
+
+def median(times):
+    return statistics.median(times)
+
+
+def percentile(times, part):
+    ordered = sorted(times)
+    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
+
+
+def show(seconds):
+    return f'{seconds * 1e3:.3f} ms' if seconds >= 1e-4 else f'{seconds * 1e6:.1f} µs'
+
+
+def machine():
+    model = ''
+    if os.path.exists('/proc/cpuinfo'):
+        with open('/proc/cpuinfo', encoding='utf-8') as file:
+            model = next((line.split(': ', 1)[1].strip() for line in file if line.startswith('model name')),
+                         '')
+    return f'{platform.machine()}, {os.cpu_count()} cores {model}, Python {platform.python_version()}'
