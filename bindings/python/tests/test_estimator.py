@@ -333,6 +333,11 @@ class Estimator(TestCase):
         del x, y
         self.assertEqual([ref() for ref in alive], [None, None])
 
+    @needs_numpy
+    def test_fits_leak_nothing(self):
+        x, y = numpy.array(X, 'f8'), numpy.array(Y, 'f8')
+        self.assertNoLeak(lambda: Apr.LinearRegression().fit(x, y).predict(x), 20000)
+
     def test_models_are_released(self):
         alive = []
         for i in range(500):

@@ -7,6 +7,7 @@ where the memory allows it. Without numpy, lists go in and nested lists come out
 
 import ctypes
 import functools
+import itertools
 import os
 import struct
 import types
@@ -72,18 +73,24 @@ def _array(numpy, value):
     return array
 
 
+# The arrays whose memory tensors read, by the number that each tensor's release is called with. One function of
+# C's kind serves them all, as PyGObject would never free the closures that it makes. It has a reference too many,
+# for tensors that outlive this module when the interpreter ends.
+_shared = {}
+_numbers = itertools.count(1)
+_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_shared.pop)
+_release_address = ctypes.cast(_release, ctypes.c_void_p).value
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_release))
+
+
 def _share(array, dtype):
     """Makes a tensor that reads the array's own memory, or that of a copy where the layout is another."""
     numpy = _import('numpy')
     array = numpy.asarray(array, _FORMATS[dtype][1] or array.dtype, order='C')
-
-    def release(*_):
-        # PyGObject keeps the function itself until the next callback that it makes.
-        nonlocal array
-        array = None
-
+    number = next(_numbers)
+    _shared[number] = array
     return Apr.Tensor.new_from_memory(dtype, list(array.shape), array.__array_interface__['data'][0],
-                                      array.nbytes, release)
+                                      array.nbytes, _release_address, number)
 
 
 def _shape_of_lists(value):
@@ -140,7 +147,7 @@ class Tensor(Apr.Tensor):
         pass
 
     def __del__(self):
-        # Python sets a pending exception aside only for this function: PyGObject would lose it when the last
+        # Python sets a pending exception aside only for this function: else it would be lost when the last
         # reference goes and the memory's release is called.
         self._clear_boxed()
 
