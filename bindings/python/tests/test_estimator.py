@@ -191,6 +191,33 @@ class Estimator(TestCase):
         self.assertFails(Apr.Error.NOT_FITTED, 'Cannot predict with an unfitted', model.clone().predict,
                          frame)
 
+    @needs_numpy
+    def test_column_names_that_are_refused(self):
+        model = Apr.LinearRegression().fit(Frame([[1, 1], [2, 3], [3, 2]], ['height', 'größe']), [1, 2, 4])
+        before = model.to_bytes().get_data()
+        for columns, pattern in ((['a', 'a'], '“a”'), (['a'], '1 names.* 2 columns'),
+                                 (['a', 'b', 'c'], '3 names'),
+                                 (['a', 'b\0c'], r'column 1 .*b\\x00c.*not plain text'),
+                                 (['\udcff', 'b'], r'column 0 .*udcff.*not plain text')):
+            with self.subTest(columns):
+                with self.assertRaisesRegex(ValueError, pattern):
+                    model.fit(Frame(X, columns), Y)
+                with self.assertRaisesRegex(ValueError, pattern):
+                    model.fit_async(Frame(X, columns), Y)
+                self.assertEqual(model.to_bytes().get_data(), before)
+        for columns in (None, 7, len):
+            self.assertFalse(model.fit(Frame(X, columns), Y).feature_names)
+            self.assertEqual(model.predict(Frame(X, columns)).tolist(), Y)
+
+    @needs_numpy
+    def test_fit_async_always_calls_back(self):
+        # Another fit ends between this one and the names of its features.
+        model = Apr.LinearRegression()
+        model.connect('notify::coefficients',
+                      lambda *_: model.fit([[1], [2]], [1, 2]) if model.n_features == 2 else None)
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.run_async(model, Frame(X, ['a', 'b']), Y)
+
     def test_properties(self):
         model = Apr.LinearRegression()
         self.assertEqual((model.fitted, model.n_features, model.n_targets), (False, 0, 0))
