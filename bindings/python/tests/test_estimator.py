@@ -11,8 +11,6 @@ import tap
 from common import Apr, GLib, TestCase, needs_numpy, numpy
 from gi.repository import Gio, GObject
 
-HYPER_PARAMETER = GObject.ParamFlags.READWRITE | GObject.ParamFlags.CONSTRUCT
-
 X = [[1, 2], [2, 1], [3, 4], [4, 3]]
 Y = [5, 4, 11, 10]
 
@@ -22,11 +20,14 @@ class ShiftedMean(Apr.Estimator):
 
     __gtype_name__ = 'AprTestShiftedMean'
 
-    shift = GObject.Property(type=float, default=0.5, flags=HYPER_PARAMETER)
-    times = GObject.Property(type=int, default=1, flags=HYPER_PARAMETER)
-    absolute = GObject.Property(type=bool, default=False, flags=HYPER_PARAMETER)
-    label = GObject.Property(type=str, default='', flags=HYPER_PARAMETER)
-    dtype = GObject.Property(type=Apr.DType, default=Apr.DType.F64, flags=HYPER_PARAMETER)
+    shift = GObject.Property(type=float, default=0.5)
+    times = GObject.Property(type=int, default=1)
+    absolute = GObject.Property(type=bool, default=False)
+    label = GObject.Property(type=str, default='')
+    dtype = GObject.Property(type=Apr.DType, default=Apr.DType.F64)
+
+    n_threads = GObject.Property(type=int, default=1,
+                                 flags=GObject.ParamFlags.READWRITE | Apr.PARAM_TRANSIENT)
 
     mean = None
     n_columns = 0
@@ -53,7 +54,7 @@ class ShiftedMean(Apr.Estimator):
 class Failing(ShiftedMean):
     __gtype_name__ = 'AprTestFailing'
 
-    how = GObject.Property(type=str, default='raise', flags=HYPER_PARAMETER)
+    how = GObject.Property(type=str, default='raise')
 
     def fail(self):
         if self.how == 'raise':
@@ -197,8 +198,8 @@ class Estimator(TestCase):
         before = model.to_bytes().get_data()
         for columns, pattern in ((['a', 'a'], '“a”'), (['a'], '1 names.* 2 columns'),
                                  (['a', 'b', 'c'], '3 names'),
-                                 (['a', 'b\0c'], r'column 1 .*b\\x00c.*not plain text'),
-                                 (['\udcff', 'b'], r'column 0 .*udcff.*not plain text')):
+                                 (['a', 'b\0c'], r'Column 1 .*b\\x00c.*not text'),
+                                 (['\udcff', 'b'], r'Column 0 .*udcff.*not text')):
             with self.subTest(columns):
                 with self.assertRaisesRegex(ValueError, pattern):
                     model.fit(Frame(X, columns), Y)
@@ -392,12 +393,14 @@ class Subclass(TestCase):
         self.assertEqual(repr(clone), repr(ShiftedMean(shift=-1e-300, times=-7, absolute=True, label='grüß',
                                                        dtype=Apr.DType.BF16)))
         self.assertEqual(clone.shift, -1e-300)
+        self.assertEqual(ShiftedMean(n_threads=4).clone().n_threads, 1)
         self.assertFalse(clone.fitted)
         self.assertIsNone(clone.mean)
 
     def test_save_and_load(self):
         path = self.make_directory() / 'model.safetensors'
         model = ShiftedMean(shift=0.1, times=-7, absolute=True, label='grüß “Gott”', dtype=Apr.DType.BF16)
+        model.n_threads = 4
         model.fit(X, Y).save(path)
         for loaded in (ShiftedMean.load(path), ShiftedMean.from_bytes(path.read_bytes())):
             self.assertIs(type(loaded), ShiftedMean)
@@ -407,6 +410,7 @@ class Subclass(TestCase):
             self.assertEqual(loaded.to_bytes().get_data(), path.read_bytes())
         metadata = Apr.SafetensorsReader.new_from_path(path).metadata
         self.assertEqual(metadata['aprender.model'], 'AprTestShiftedMean')
+        self.assertNotIn('aprender.n_threads', metadata)
         self.assertEqual(struct.pack('<d', float(metadata['aprender.shift'])), struct.pack('<d', 0.1))
 
     def test_wrong_model(self):

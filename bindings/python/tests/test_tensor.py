@@ -343,7 +343,8 @@ class Tensor(TestCase):
     @needs_numpy
     def test_release_when_the_interpreter_ends(self):
         code = ('import gi, numpy; gi.require_version("Apr", "1.0"); from gi.repository import Apr; '
-                'tensor = Apr.Tensor(numpy.ones(9)); cycle = [Apr.Tensor(numpy.ones(9))]; cycle.append(cycle)')
+                'tensor = Apr.Tensor(numpy.ones(9)); cycle = [tensor, Apr.Tensor(numpy.ones(9))]; '
+                'cycle.append(cycle)')
         done = subprocess.run([sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ''))
 

@@ -260,7 +260,8 @@ class Tensor(Apr.Tensor):
         return self
 
     def __reduce__(self):
-        return aprender_pickle.tensor, (Apr.DType.to_string(self.dtype), self.shape, _copy_bytes(self.get_bytes()))
+        data = _copy_bytes(self.get_bytes())
+        return aprender_pickle.tensor, (Apr.DType.to_string(self.dtype), self.shape, data)
 
     def __str__(self):
         return self.to_string()
@@ -304,7 +305,7 @@ def _get_column_names(X):
 
     for i, name in enumerate(names):
         if '\0' in name or name.encode(errors='replace').decode() != name:
-            raise ValueError(f'Column {i} (counted from 0) of X has the name {name!r}, which is not plain text')
+            raise ValueError(f'Column {i} of X (counted from 0) has the name {name!r}, which is not text')
     if len(set(names)) < len(names):
         raise ValueError('Two columns of X have the name “%s”' % next(n for n in names if names.count(n) > 1))
     return names
@@ -436,8 +437,9 @@ def _format_value(value):
 
 
 def _is_hyper_parameter(pspec):
-    return (pspec.flags & GObject.ParamFlags.READABLE and pspec.flags & GObject.ParamFlags.WRITABLE and
-            pspec.flags & (GObject.ParamFlags.CONSTRUCT | GObject.ParamFlags.CONSTRUCT_ONLY))
+    # As apr_hyper_parameters_list() has it.
+    wanted = GObject.ParamFlags.READABLE | GObject.ParamFlags.WRITABLE
+    return pspec.flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT) == wanted
 
 
 def __repr__(self):
