@@ -12,7 +12,7 @@
  *
  * What every model has in common: it is fitted to data, it predicts, it is scored, cloned, saved and loaded.
  *
- * Hyper-parameters, which say how to fit, are construct properties; results of a fit are read-only
+ * Hyper-parameters, which say how to fit, are properties that can be written; results of a fit are read-only
  * properties, and notify. A sample is a row of X [n_samples, n_features]; its target is a number in y
  * [n_samples], or a row of y [n_samples, n_targets].
  *

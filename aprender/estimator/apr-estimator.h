@@ -12,6 +12,17 @@ G_BEGIN_DECLS
 
 #define APR_TYPE_ESTIMATOR (apr_estimator_get_type ())
 
+/**
+ * APR_PARAM_TRANSIENT:
+ *
+ * The flag of an estimator's property that is no hyper-parameter although it can be read and written, such as
+ * one that says how many threads to use: it is neither cloned nor stored. JavaScript and Vala do not let one
+ * set a flag of this kind: there a plain field does the same.
+ *
+ * Since: 0.1
+ */
+#define APR_PARAM_TRANSIENT (1 << 8)
+
 APR_AVAILABLE_IN_ALL
 G_DECLARE_DERIVABLE_TYPE (AprEstimator, apr_estimator, APR, ESTIMATOR, GObject)
 
@@ -28,7 +39,10 @@ G_DECLARE_DERIVABLE_TYPE (AprEstimator, apr_estimator, APR, ESTIMATOR, GObject)
  *
  * What a subclass supplies: its mathematics and its tensors.
  *
- * Hyper-parameters are construct properties of the subclass: they are cloned and stored without further code.
+ * Hyper-parameters are the properties of the subclass that can be read and written: they are cloned and stored
+ * without further code, as booleans, numbers, strings and enumerations. So what a fit finds out is not one of
+ * them, but a property that can only be read, or a field. A property with the flag %G_PARAM_DEPRECATED or
+ * %APR_PARAM_TRANSIENT is no hyper-parameter either.
  *
  * Since: 0.1
  */

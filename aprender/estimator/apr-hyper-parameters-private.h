@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* The hyper-parameters of an estimator are the construct properties of its class. In a file each is a string.
- */
+/* The hyper-parameters of an estimator are the properties of its class that can be read and written, without those
+ * that are deprecated or transient. In a file each is a string. */
 
 /* Returns: (array length=n) (transfer container) */
 GParamSpec **apr_hyper_parameters_list (GObjectClass *klass, guint *n);

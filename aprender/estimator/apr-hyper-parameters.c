@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "aprender/estimator/apr-estimator.h"
+
+G_STATIC_ASSERT (APR_PARAM_TRANSIENT == 1 << G_PARAM_USER_SHIFT);
+
 GParamSpec **
 apr_hyper_parameters_list (GObjectClass *klass, guint *n)
 {
@@ -11,8 +15,8 @@ apr_hyper_parameters_list (GObjectClass *klass, guint *n)
   guint i;
 
   for (i = 0; i < *n; i++)
-    if ((pspecs[i]->flags & G_PARAM_READABLE) != 0 && (pspecs[i]->flags & G_PARAM_WRITABLE) != 0 &&
-        (pspecs[i]->flags & (G_PARAM_CONSTRUCT | G_PARAM_CONSTRUCT_ONLY)) != 0)
+    if (((guint) pspecs[i]->flags & (G_PARAM_READWRITE | G_PARAM_DEPRECATED | APR_PARAM_TRANSIENT)) ==
+        G_PARAM_READWRITE)
       pspecs[kept++] = pspecs[i];
   *n = kept;
 

@@ -281,8 +281,8 @@ owner_release (gpointer data)
  * @n_dims: the number of dimensions
  * @memory: the elements, row-major and little-endian
  * @size: the number of bytes at @memory
- * @release: (scope async) (closure user_data) (nullable): called once, when the last user of the memory is
- * gone, and also when this function fails
+ * @release: (type gpointer) (nullable): a #GDestroyNotify that is called once, in whatever thread the last user
+ * of the memory is gone, and also when this function fails
  * @user_data: what @release is called with
  * @error: return location for an error
  *
@@ -291,6 +291,9 @@ owner_release (gpointer data)
  * For bindings, whose arrays live in memory of their own: the Python override hands numpy's memory in this
  * way. The memory must not change while the tensor, or anything that was made from it, is in use. In C,
  * [ctor@Apr.Tensor.new_from_bytes] does the same with a #GBytes.
+ *
+ * Bindings see @release as an address: one function of theirs serves all tensors, which @user_data tells
+ * apart. A closure for each could be freed by nobody.
  *
  * Returns: (transfer full): the tensor, or `NULL` as [ctor@Apr.Tensor.new_from_bytes]
  *

@@ -13,7 +13,7 @@ G_DECLARE_FINAL_TYPE (TestObject, test_object, TEST, OBJECT, GObject)
 struct _TestObject
 {
   GObject parent_instance;
-  GValue values[12];
+  GValue values[16];
 };
 
 G_DEFINE_FINAL_TYPE (TestObject, test_object, G_TYPE_OBJECT)
@@ -69,6 +69,10 @@ test_object_class_init (TestObjectClass *klass)
   INSTALL (9, g_param_spec_enum ("an-enum", NULL, NULL, APR_TYPE_DTYPE, APR_DTYPE_NONE, flags));
   INSTALL (10, g_param_spec_boxed ("a-boxed", NULL, NULL, APR_TYPE_TENSOR, flags));
   INSTALL (11, g_param_spec_int ("not-construct", NULL, NULL, 0, 1, 0, G_PARAM_READWRITE));
+  INSTALL (12, g_param_spec_int ("no-read-only", NULL, NULL, 0, 1, 0, G_PARAM_READABLE));
+  INSTALL (13, g_param_spec_int ("no-write-only", NULL, NULL, 0, 1, 0, G_PARAM_WRITABLE));
+  INSTALL (14, g_param_spec_int ("no-deprecated", NULL, NULL, 0, 1, 0, flags | G_PARAM_DEPRECATED));
+  INSTALL (15, g_param_spec_int ("no-transient", NULL, NULL, 0, 1, 0, flags | APR_PARAM_TRANSIENT));
 #undef INSTALL
 }
 
@@ -92,9 +96,9 @@ test_list (void)
   g_autofree char *key = apr_hyper_parameter_get_key (find (G_OBJECT (object), "an-int64"));
   guint i;
 
-  g_assert_cmpuint (n, ==, 10);
+  g_assert_cmpuint (n, ==, 11);
   for (i = 0; i < n; i++)
-    g_assert_cmpstr (pspecs[i]->name, !=, "not-construct");
+    g_assert_false (g_str_has_prefix (pspecs[i]->name, "no-"));
   g_assert_cmpstr (key, ==, "an_int64");
 }
 

@@ -30,7 +30,8 @@ test('fit', () => {
 test('errors', () => {
   const state = Apr.CrossProducts.new(2, 1);
   assertThrows(() => state.update([[1]], [1]), Apr.Error, Apr.Error.SHAPE, 'are of 2 and 1');
-  assertThrows(() => new Apr.LinearRegression().fit_cross_products(state), Apr.Error, Apr.Error.EMPTY, '0 samples');
+  assertThrows(() => new Apr.LinearRegression().fit_cross_products(state), Apr.Error, Apr.Error.EMPTY,
+    '0 samples');
 });
 
 await run();

@@ -12,8 +12,7 @@ const {Tensor} = Apr;
 const Mean = GObject.registerClass({
   GTypeName: 'TestMean',
   Properties: {
-    offset: GObject.ParamSpec.double('offset', null, null,
-      GObject.ParamFlags.READWRITE | GObject.ParamFlags.CONSTRUCT, -1000, 1000, 0.5),
+    offset: GObject.ParamSpec.double('offset', null, null, GObject.ParamFlags.READWRITE, -1000, 1000, 0.5),
     label: GObject.ParamSpec.string('label', null, null,
       GObject.ParamFlags.READWRITE | GObject.ParamFlags.CONSTRUCT, null),
   },
@@ -133,6 +132,8 @@ test('clone', () => {
 test('save-and-load', () => withPath(path => {
   const model = new Mean({offset: 0.1, label: 'Grüße'}).fit(X, y);
   model.save(path);
+  assertEqual(Object.keys(Apr.SafetensorsReader.new_from_path(path).metadata),
+    ['aprender.format', 'aprender.label', 'aprender.model', 'aprender.offset']);
 
   for (const loaded of [
     Mean.load(path), Apr.Estimator.load(Mean, path), Apr.Estimator.load(Mean.$gtype, path),

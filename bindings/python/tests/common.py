@@ -2,6 +2,8 @@
 """What several test files need."""
 
 import csv
+import gc
+import os
 import pathlib
 import shutil
 import tempfile
@@ -37,6 +39,24 @@ class TestCase(unittest.TestCase):
         error = context.exception
         quark = Apr.error_quark() if isinstance(code, Apr.Error) else Apr.safetensors_error_quark()
         self.assertTrue(error.matches(quark, code), f'{error.domain} {error.code}: {error.message}')
+
+    def assertNoLeak(self, function, n_calls):
+        """Checks that the process grows by less than 8 bytes a call, or 256 KiB in all."""
+        statm = pathlib.Path('/proc/self/statm')
+        if not statm.exists():
+            self.skipTest('the system does not tell the size of a process')
+
+        def call_many(n):
+            for _ in range(n):
+                function()
+            gc.collect()
+            return int(statm.read_text().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+        before = call_many(n_calls // 4)
+        if 'libasan' in os.environ.get('LD_PRELOAD', ''):
+            # It puts by what is freed.
+            return
+        self.assertLess(call_many(n_calls) - before, max(8 * n_calls, 1 << 18))
 
     def make_directory(self):
         directory = tempfile.mkdtemp()

@@ -29,7 +29,8 @@ class CrossProducts(TestCase):
             state = Apr.CrossProducts.new(2, 1)
             for part in (order[:cut], order[cut:]):
                 if part:
-                    state.merge(Apr.CrossProducts.new(2, 1).update([X[i] for i in part], [Y[i] for i in part]))
+                    rows = [X[i] for i in part], [Y[i] for i in part]
+                    state.merge(Apr.CrossProducts.new(2, 1).update(*rows))
             self.assertEqual(state, whole)
             self.assertEqual(state.to_bytes().get_data(), whole.to_bytes().get_data())
 
@@ -70,8 +71,8 @@ class CrossProducts(TestCase):
     def test_pickle_in_another_process(self):
         state = Apr.CrossProducts.new(2, 1).update(X, Y)
         program = 'import pickle, sys; print(pickle.load(sys.stdin.buffer))'
-        output = subprocess.run([sys.executable, '-c', program], input=pickle.dumps(state), capture_output=True,
-                                check=True).stdout
+        output = subprocess.run([sys.executable, '-c', program], input=pickle.dumps(state),
+                                capture_output=True, check=True).stdout
         self.assertEqual(output.decode().strip(), repr(state))
 
     def test_files(self):

@@ -11,8 +11,6 @@ import tap
 from common import Apr, GLib, TestCase, needs_numpy, numpy
 from gi.repository import Gio, GObject
 
-HYPER_PARAMETER = GObject.ParamFlags.READWRITE | GObject.ParamFlags.CONSTRUCT
-
 X = [[1, 2], [2, 1], [3, 4], [4, 3]]
 Y = [5, 4, 11, 10]
 
@@ -22,11 +20,14 @@ class ShiftedMean(Apr.Estimator):
 
     __gtype_name__ = 'AprTestShiftedMean'
 
-    shift = GObject.Property(type=float, default=0.5, flags=HYPER_PARAMETER)
-    times = GObject.Property(type=int, default=1, flags=HYPER_PARAMETER)
-    absolute = GObject.Property(type=bool, default=False, flags=HYPER_PARAMETER)
-    label = GObject.Property(type=str, default='', flags=HYPER_PARAMETER)
-    dtype = GObject.Property(type=Apr.DType, default=Apr.DType.F64, flags=HYPER_PARAMETER)
+    shift = GObject.Property(type=float, default=0.5)
+    times = GObject.Property(type=int, default=1)
+    absolute = GObject.Property(type=bool, default=False)
+    label = GObject.Property(type=str, default='')
+    dtype = GObject.Property(type=Apr.DType, default=Apr.DType.F64)
+
+    n_threads = GObject.Property(type=int, default=1,
+                                 flags=GObject.ParamFlags.READWRITE | Apr.PARAM_TRANSIENT)
 
     mean = None
     n_columns = 0
@@ -53,7 +54,7 @@ class ShiftedMean(Apr.Estimator):
 class Failing(ShiftedMean):
     __gtype_name__ = 'AprTestFailing'
 
-    how = GObject.Property(type=str, default='raise', flags=HYPER_PARAMETER)
+    how = GObject.Property(type=str, default='raise')
 
     def fail(self):
         if self.how == 'raise':
@@ -190,6 +191,33 @@ class Estimator(TestCase):
         self.assertFalse(model.fit(frame, Y).clone().feature_names)
         self.assertFails(Apr.Error.NOT_FITTED, 'Cannot predict with an unfitted', model.clone().predict,
                          frame)
+
+    @needs_numpy
+    def test_column_names_that_are_refused(self):
+        model = Apr.LinearRegression().fit(Frame([[1, 1], [2, 3], [3, 2]], ['height', 'größe']), [1, 2, 4])
+        before = model.to_bytes().get_data()
+        for columns, pattern in ((['a', 'a'], '“a”'), (['a'], '1 names.* 2 columns'),
+                                 (['a', 'b', 'c'], '3 names'),
+                                 (['a', 'b\0c'], r'Column 1 .*b\\x00c.*not text'),
+                                 (['\udcff', 'b'], r'Column 0 .*udcff.*not text')):
+            with self.subTest(columns):
+                with self.assertRaisesRegex(ValueError, pattern):
+                    model.fit(Frame(X, columns), Y)
+                with self.assertRaisesRegex(ValueError, pattern):
+                    model.fit_async(Frame(X, columns), Y)
+                self.assertEqual(model.to_bytes().get_data(), before)
+        for columns in (None, 7, len):
+            self.assertFalse(model.fit(Frame(X, columns), Y).feature_names)
+            self.assertEqual(model.predict(Frame(X, columns)).tolist(), Y)
+
+    @needs_numpy
+    def test_fit_async_always_calls_back(self):
+        # Another fit ends between this one and the names of its features.
+        model = Apr.LinearRegression()
+        model.connect('notify::coefficients',
+                      lambda *_: model.fit([[1], [2]], [1, 2]) if model.n_features == 2 else None)
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.run_async(model, Frame(X, ['a', 'b']), Y)
 
     def test_properties(self):
         model = Apr.LinearRegression()
@@ -333,6 +361,11 @@ class Estimator(TestCase):
         del x, y
         self.assertEqual([ref() for ref in alive], [None, None])
 
+    @needs_numpy
+    def test_fits_leak_nothing(self):
+        x, y = numpy.array(X, 'f8'), numpy.array(Y, 'f8')
+        self.assertNoLeak(lambda: Apr.LinearRegression().fit(x, y).predict(x), 20000)
+
     def test_models_are_released(self):
         alive = []
         for i in range(500):
@@ -360,12 +393,14 @@ class Subclass(TestCase):
         self.assertEqual(repr(clone), repr(ShiftedMean(shift=-1e-300, times=-7, absolute=True, label='grüß',
                                                        dtype=Apr.DType.BF16)))
         self.assertEqual(clone.shift, -1e-300)
+        self.assertEqual(ShiftedMean(n_threads=4).clone().n_threads, 1)
         self.assertFalse(clone.fitted)
         self.assertIsNone(clone.mean)
 
     def test_save_and_load(self):
         path = self.make_directory() / 'model.safetensors'
         model = ShiftedMean(shift=0.1, times=-7, absolute=True, label='grüß “Gott”', dtype=Apr.DType.BF16)
+        model.n_threads = 4
         model.fit(X, Y).save(path)
         for loaded in (ShiftedMean.load(path), ShiftedMean.from_bytes(path.read_bytes())):
             self.assertIs(type(loaded), ShiftedMean)
@@ -375,6 +410,7 @@ class Subclass(TestCase):
             self.assertEqual(loaded.to_bytes().get_data(), path.read_bytes())
         metadata = Apr.SafetensorsReader.new_from_path(path).metadata
         self.assertEqual(metadata['aprender.model'], 'AprTestShiftedMean')
+        self.assertNotIn('aprender.n_threads', metadata)
         self.assertEqual(struct.pack('<d', float(metadata['aprender.shift'])), struct.pack('<d', 0.1))
 
     def test_wrong_model(self):

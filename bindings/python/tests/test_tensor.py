@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import array
 import copy
+import ctypes
 import gc
 import pickle
 import subprocess
@@ -279,6 +280,22 @@ class Tensor(TestCase):
         self.assertEqual(sum(ref() is not None for ref in alive), 0)
 
     @needs_numpy
+    def test_one_array_in_many_tensors(self):
+        values = numpy.ones(1000)
+        alive = weakref.ref(values)
+        tensors = [Apr.Tensor(values) for _ in range(3)]
+        del values
+        while tensors:
+            self.assertIsNotNone(alive())
+            tensors.pop()
+        self.assertIsNone(alive())
+
+    @needs_numpy
+    def test_tensors_leak_nothing(self):
+        values = numpy.ones(3)
+        self.assertNoLeak(lambda: Apr.Tensor(values), 200000)
+
+    @needs_numpy
     def test_views_release_their_tensors(self):
         tensor = Apr.Tensor(numpy.arange(10.0))
         before = sys.getrefcount(tensor)
@@ -291,11 +308,13 @@ class Tensor(TestCase):
     def test_failed_tensor_releases_its_array(self):
         values = numpy.zeros(4)
         alive = weakref.ref(values)
+        number = 2 ** 40 + 1
         released = []
+        release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(released.append)
         with self.assertRaises(GLib.Error):
             Apr.Tensor.new_from_memory(Apr.DType.F64, [5], values.ctypes.data, values.nbytes,
-                                       lambda *_: released.append(True))
-        self.assertEqual(released, [True])
+                                       ctypes.cast(release, ctypes.c_void_p).value, number)
+        self.assertEqual(released, [number])
         del values
         self.assertIsNone(alive())
 
@@ -324,7 +343,8 @@ class Tensor(TestCase):
     @needs_numpy
     def test_release_when_the_interpreter_ends(self):
         code = ('import gi, numpy; gi.require_version("Apr", "1.0"); from gi.repository import Apr; '
-                'tensor = Apr.Tensor(numpy.ones(9)); cycle = [Apr.Tensor(numpy.ones(9))]; cycle.append(cycle)')
+                'tensor = Apr.Tensor(numpy.ones(9)); cycle = [tensor, Apr.Tensor(numpy.ones(9))]; '
+                'cycle.append(cycle)')
         done = subprocess.run([sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ''))
 

@@ -7,10 +7,12 @@ where the memory allows it. Without numpy, lists go in and nested lists come out
 
 import ctypes
 import functools
+import itertools
 import operator
 import os
 import struct
 import types
+from collections.abc import Iterable
 
 from gi.repository import GLib, GObject
 
@@ -66,6 +68,11 @@ def _bytes(data):
     return GLib.Bytes.new(data if isinstance(data, bytes) else bytes(memoryview(data)))
 
 
+def _copy_bytes(data):
+    """GLib.Bytes.get_data(), which forgets what is above 4 GiB."""
+    return ctypes.string_at(data.get_region(1, 0, data.get_size()) or 0, data.get_size())
+
+
 def _array(numpy, value):
     """numpy.asarray, but numbers that carry no dtype are doubles, and what is masked is a NaN."""
     if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.is_masked(value) and value.dtype.kind in 'biuf':
@@ -76,18 +83,24 @@ def _array(numpy, value):
     return array
 
 
+# The arrays whose memory tensors read, by the number that each tensor's release is called with. One function
+# of C's kind serves them all, as PyGObject would never free the closures that it makes. It has one reference
+# more, for tensors that outlive this module when the interpreter ends.
+_shared = {}
+_numbers = itertools.count(1)
+_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_shared.pop)
+_release_address = ctypes.cast(_release, ctypes.c_void_p).value
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_release))
+
+
 def _share(array, dtype):
     """Makes a tensor that reads the array's own memory, or that of a copy where the layout is another."""
     numpy = _import('numpy')
     array = numpy.asarray(array, _FORMATS[dtype][1] or array.dtype, order='C')
-
-    def release(*_):
-        # PyGObject keeps the function itself until the next callback that it makes.
-        nonlocal array
-        array = None
-
+    number = next(_numbers)
+    _shared[number] = array
     return Apr.Tensor.new_from_memory(dtype, list(array.shape), array.__array_interface__['data'][0],
-                                      array.nbytes, release)
+                                      array.nbytes, _release_address, number)
 
 
 def _shape_of_lists(value):
@@ -144,7 +157,7 @@ class Tensor(Apr.Tensor):
         pass
 
     def __del__(self):
-        # Python sets a pending exception aside only for this function: PyGObject would lose it when the last
+        # Python sets a pending exception aside only for this function: else it would be lost when the last
         # reference goes and the memory's release is called.
         self._clear_boxed()
 
@@ -204,7 +217,7 @@ class Tensor(Apr.Tensor):
         code = _FORMATS.get(self.dtype, (None, None, None))[2]
         if code is None:
             raise TypeError(f'{Apr.DType.to_string(self.dtype)} has no counterpart in Python without numpy')
-        values = struct.unpack(f'<{self.get_n_elements()}{code}', self._copy_data())
+        values = struct.unpack(f'<{self.get_n_elements()}{code}', _copy_bytes(self.get_bytes()))
         return self._nest(list(values), self.shape)
 
     @staticmethod
@@ -213,11 +226,6 @@ class Tensor(Apr.Tensor):
             return values[0]
         width = len(values) // shape[0] if shape[0] > 0 else 0
         return [Tensor._nest(values[i * width:(i + 1) * width], shape[1:]) for i in range(shape[0])]
-
-    def _copy_data(self):
-        # GLib.Bytes.get_data() forgets what is above 4 GiB.
-        data = self.get_bytes()
-        return ctypes.string_at(data.get_region(1, 0, data.get_size()) or 0, data.get_size())
 
     def _get_values(self):
         # What comes out: an array, or nested lists without numpy.
@@ -256,7 +264,8 @@ class Tensor(Apr.Tensor):
         return self
 
     def __reduce__(self):
-        return aprender_pickle.tensor, (Apr.DType.to_string(self.dtype), self.shape, self._copy_data())
+        data = _copy_bytes(self.get_bytes())
+        return aprender_pickle.tensor, (Apr.DType.to_string(self.dtype), self.shape, data)
 
     def __str__(self):
         return self.to_string()
@@ -287,14 +296,33 @@ def _to_data(value, name):
     return _share(array, _DTYPES[array.dtype.name])
 
 
+def _count(n, what):
+    return f'{n} {what}' if n == 1 else f'{n} {what}s'
+
+
 def _get_column_names(X):
     """The names of a data frame's columns, where all are strings."""
-    names = list(getattr(X, 'columns', ()))
+    columns = getattr(X, 'columns', None)
+    names = list(columns) if isinstance(columns, Iterable) else []
     if not names or not all(isinstance(name, str) for name in names):
         return None
+
+    for i, name in enumerate(names):
+        if '\0' in name or name.encode(errors='replace').decode() != name:
+            raise ValueError(f'Column {i} of X (counted from 0) has the name {name!r}, which is not text')
     if len(set(names)) < len(names):
         raise ValueError('Two columns of X have the name “%s”' % next(n for n in names if names.count(n) > 1))
     return names
+
+
+def _to_fit(X, y, sample_weight):
+    """The data of a fit and the names of the features, checked so that to give the names cannot fail."""
+    names = _get_column_names(X)
+    data = _to_data(X, 'X'), _to_data(y, 'y'), _to_data(sample_weight, 'sample_weight')
+    shape = data[0].shape
+    if names is not None and len(shape) == 2 and len(names) != shape[1]:
+        raise ValueError(f'X has {len(names)} names of columns, but {_count(shape[1], "column")}')
+    return data, names
 
 
 def _check_columns(self, X):
@@ -318,8 +346,8 @@ def fit(self, X, y, sample_weight=None, cancellable=None):
     The columns' names of a data frame, where all are strings, become the names of the features. Integers and
     truth values are computed with as doubles, float16 as float32.
     """
-    names = _get_column_names(X)
-    _fit(self, _to_data(X, 'X'), _to_data(y, 'y'), _to_data(sample_weight, 'sample_weight'), cancellable)
+    data, names = _to_fit(X, y, sample_weight)
+    _fit(self, *data, cancellable)
     if names is not None:
         self.set_feature_names(names)
     return self
@@ -331,17 +359,18 @@ def fit_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *
     The callback calls model.fit_finish(result), which raises what went wrong. The arrays must not change
     before that.
     """
-    names = _get_column_names(X)
+    data, names = _to_fit(X, y, sample_weight)
     when_fitted = callback
     if names is not None:
         def when_fitted(model, result, *data):
-            if not result.had_error():
-                model.set_feature_names(names)
-            if callback is not None:
-                callback(model, result, *data)
+            try:
+                if not result.had_error():
+                    model.set_feature_names(names)
+            finally:
+                if callback is not None:
+                    callback(model, result, *data)
 
-    _fit_async(self, _to_data(X, 'X'), _to_data(y, 'y'), _to_data(sample_weight, 'sample_weight'),
-               cancellable, when_fitted, *user_data)
+    _fit_async(self, *data, cancellable, when_fitted, *user_data)
 
 
 def predict(self, X):
@@ -411,13 +440,10 @@ def _format_value(value):
     return repr(value)
 
 
-def _count(n, what):
-    return f'{n} {what}' if n == 1 else f'{n} {what}s'
-
-
 def _is_hyper_parameter(pspec):
-    return (pspec.flags & GObject.ParamFlags.READABLE and pspec.flags & GObject.ParamFlags.WRITABLE and
-            pspec.flags & (GObject.ParamFlags.CONSTRUCT | GObject.ParamFlags.CONSTRUCT_ONLY))
+    # As apr_hyper_parameters_list() has it.
+    wanted = GObject.ParamFlags.READABLE | GObject.ParamFlags.WRITABLE
+    return pspec.flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT) == wanted
 
 
 def __repr__(self):
@@ -473,8 +499,7 @@ def _equal_states(self, other):
 
 
 def _reduce_state(self):
-    data = self.to_bytes()
-    return aprender_pickle.cross_products, (ctypes.string_at(data.get_region(1, 0, data.get_size()), data.get_size()),)
+    return aprender_pickle.cross_products, (_copy_bytes(self.to_bytes()),)
 
 
 def _describe_state(self):
