@@ -16,4 +16,5 @@ G_DEFINE_ENUM_TYPE (AprError,
                     G_DEFINE_ENUM_VALUE (APR_ERROR_NOT_FITTED, "not-fitted"),
                     G_DEFINE_ENUM_VALUE (APR_ERROR_FEATURE_NAMES, "feature-names"),
                     G_DEFINE_ENUM_VALUE (APR_ERROR_MODEL, "model"),
-                    G_DEFINE_ENUM_VALUE (APR_ERROR_FAILED, "failed"))
+                    G_DEFINE_ENUM_VALUE (APR_ERROR_FAILED, "failed"),
+                    G_DEFINE_ENUM_VALUE (APR_ERROR_SYNTAX, "syntax"))

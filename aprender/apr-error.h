@@ -24,6 +24,7 @@ G_BEGIN_DECLS
  * @APR_ERROR_FEATURE_NAMES: the names of the features are not those that the model was fitted with
  * @APR_ERROR_MODEL: a file does not hold the model that was asked for
  * @APR_ERROR_FAILED: anything else, such as a script's subclass that failed without saying why
+ * @APR_ERROR_SYNTAX: a text that cannot be read, such as the indices of a slice
  *
  * What can be wrong with arguments and data.
  *
@@ -43,6 +44,7 @@ typedef enum
   APR_ERROR_FEATURE_NAMES,
   APR_ERROR_MODEL,
   APR_ERROR_FAILED,
+  APR_ERROR_SYNTAX,
 } AprError;
 
 APR_AVAILABLE_IN_ALL

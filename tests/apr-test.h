@@ -71,6 +71,16 @@ assert_same_double (double actual, double expected)
     g_error ("%a (%.17g) is not %a (%.17g)", actual, actual, expected, expected);
 }
 
+/* As g_assert_finalize_object(), but an asynchronous call's thread may hold the object a moment longer. */
+static inline void
+assert_finalizes (gpointer object)
+{
+  g_object_add_weak_pointer (object, &object);
+  g_object_unref (object);
+  while (g_atomic_pointer_get (&object) != NULL)
+    g_usleep (1000);
+}
+
 #define assert_message_has(error, text)                   \
  G_STMT_START                                             \
  {                                                        \
@@ -78,6 +88,15 @@ assert_same_double (double actual, double expected)
    g_error ("“%s” lacks “%s”", (error)->message, (text)); \
  }                                                        \
  G_STMT_END
+
+/* Some system calls mean something else there. Valgrind preloads a part of itself into what it runs. */
+static inline gboolean
+runs_in_valgrind (void)
+{
+  const char *preloaded = g_getenv ("LD_PRELOAD");
+
+  return preloaded != NULL && strstr (preloaded, "vgpreload") != NULL;
+}
 
 static inline char *
 data_path (const char *name)

@@ -13,9 +13,9 @@ apr_least_squares_clear (AprLeastSquares *self)
   g_clear_pointer (&self->intercepts, g_free);
 }
 
-/* Refines until every rounding is certain: two steps as a rule, a few more where an answer is exactly zero or
- * lies halfway between two doubles. */
-static gboolean
+/* Refines until every rounding is certain: two steps as a rule, more where an answer is exactly zero or lies halfway between
+ * two doubles, which takes as many as there are bits in the determinant. */
+static void
 solve_target (AprNormalEquations *equations,
               gsize column,
               gboolean fit_intercept,
@@ -24,28 +24,21 @@ solve_target (AprNormalEquations *equations,
               double *intercept)
 {
   AprSolution solution;
-  gboolean solved = FALSE;
+  gboolean certain = FALSE;
   gsize i;
 
   apr_solution_init (&solution, equations, column);
-
-  while (!solved && apr_solution_refine (&solution))
+  while (!certain)
     {
-      if (solution.n_steps < 2 && !solution.exact)
-        continue;
+      apr_solution_refine (&solution);
 
-      solved = TRUE;
-      for (i = 0; i < solution.n && solved; i++)
-        solved = apr_solution_round (&solution, i, dtype, &values[i]);
-      if (solved && fit_intercept)
-        solved = apr_solution_round_intercept (&solution, dtype, intercept);
+      certain = TRUE;
+      for (i = 0; i < solution.n && certain; i++)
+        certain = apr_solution_round (&solution, i, dtype, &values[i]);
+      if (certain && fit_intercept)
+        certain = apr_solution_round_intercept (&solution, dtype, intercept);
     }
-
-  if (!solved)
-    solved = apr_solution_eliminate (&solution, fit_intercept, dtype, values, intercept);
   apr_solution_clear (&solution);
-
-  return solved;
 }
 
 static gboolean
@@ -86,7 +79,6 @@ apr_least_squares_solve (AprLeastSquares *self,
   gsize n_targets = apr_exact_sums_get_n_targets (state);
   g_autoptr (AprNormalEquations) equations = apr_normal_equations_new (state, fit_intercept, data_dtype);
   g_autofree double *values = g_new (double, n_features);
-  gboolean solved = TRUE;
   gsize n_dependent;
   gsize target;
   gsize i;
@@ -97,24 +89,14 @@ apr_least_squares_solve (AprLeastSquares *self,
 
   apr_normal_equations_get_dependent (equations, &n_dependent);
   if (n_dependent > 0)
-    solved = apr_minimum_norm_solve (equations, n_features, n_targets, fit_intercept, dtype,
-                                     self->coefficients, self->intercepts);
+    apr_minimum_norm_solve (equations, n_features, n_targets, fit_intercept, dtype, self->coefficients,
+                            self->intercepts);
 
-  for (target = 0; target < n_targets && solved && n_dependent == 0; target++)
+  for (target = 0; target < n_targets && n_dependent == 0; target++)
     {
-      solved = solve_target (equations, n_features + target, fit_intercept, dtype, values,
-                             &self->intercepts[target]);
-      for (i = 0; i < self->rank && solved; i++)
+      solve_target (equations, n_features + target, fit_intercept, dtype, values, &self->intercepts[target]);
+      for (i = 0; i < self->rank; i++)
         self->coefficients[target * n_features + independent[i]] = values[i];
-    }
-
-  if (!solved)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
-                   "The equations of %" G_GSIZE_FORMAT
-                   " features could not be solved: their rank is in doubt",
-                   n_features);
-      return FALSE;
     }
 
   return check_range (self, n_features, n_targets, dtype, error);

@@ -13,17 +13,18 @@
  *
  * Ordinary least squares: the coefficients b and the intercept a that minimise Σ w (y - a - X b)².
  *
- * The answer is correctly rounded. Products of the data are summed as whole numbers, without any rounding;
- * the normal equations are solved with exact residuals until every coefficient is known to more than its last
- * bit; and only then is each rounded, once. So, where X has full rank, a coefficient is the float or double
- * that is nearest to the exact least-squares answer for the data as they were given, however ill-conditioned
- * they are, and the order of the rows makes no difference.
+ * The answer is correctly rounded. Products of the data are summed as whole numbers, without any rounding; the
+ * normal equations are solved with exact residuals, and bounds on the error, until it is certain which float or double
+ * is nearest to each coefficient; and only then is each rounded, once. So, where X has full rank, a coefficient is
+ * the nearest to the exact least-squares answer for the data as they were given, however ill-conditioned they are, and
+ * the order of the rows makes no difference. What is too large for the dtype is an error; what is too small is
+ * rounded to a subnormal number or to zero.
  *
- * Where features depend on each other, or are more than the samples, many coefficients fit equally well: the
- * ones with the least sum of squares are taken. A feature counts as dependent when less than (4 p u)² of its
- * (centred) sum of squares is left once the features before it have been taken out, p being their number and
- * u 2^-53, or 2^-24 for data in F32; this does not depend on the features' units, nor on the number of
- * samples.
+ * Where features depend on each other, or are more than the samples, many coefficients fit equally well: the ones
+ * with the least sum of squares are taken. With p features, and u = 2^-53, or 2^-24 for data in F32, a feature counts as
+ * dependent when less than (4 p u)² of its sum of squares, centred where there is an intercept, is left once the
+ * features before it have been taken out of it; and as constant, with the coefficient 0, when its centred sum of squares
+ * is below that part of the plain one. Neither depends on the features' units, nor on the number of samples.
  *
  * ```c
  * g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();

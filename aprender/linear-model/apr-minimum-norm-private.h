@@ -6,13 +6,13 @@
 G_BEGIN_DECLS
 
 /* Of all coefficients that fit one target equally well, those with the least sum of squares. @coefficients
- * has a place for each feature. False where a refinement does not converge. */
-gboolean apr_minimum_norm_solve (AprNormalEquations *equations,
-                                 gsize n_features,
-                                 gsize n_targets,
-                                 gboolean fit_intercept,
-                                 AprDType dtype,
-                                 double *coefficients,
-                                 double *intercepts);
+ * has a place for each feature. */
+void apr_minimum_norm_solve (AprNormalEquations *equations,
+                             gsize n_features,
+                             gsize n_targets,
+                             gboolean fit_intercept,
+                             AprDType dtype,
+                             double *coefficients,
+                             double *intercepts);
 
 G_END_DECLS

@@ -44,24 +44,25 @@ matrix_clear (Matrix *self)
 
 #define AT(matrix, row, column) ((matrix)->values[(row) * (matrix)->n_columns + (column)])
 
-/* Solves the independent columns for @column to @bits, into column @to of @matrix, which has been set up with
- * enough precision. */
-static gboolean
+/* Solves the independent columns for @column, to @bits after the first of the greatest unknown, into column @to of
+ * @matrix. */
+static void
 solve_column (AprNormalEquations *equations, gsize column, gint64 bits, Matrix *matrix, gsize to)
 {
   AprSolution solution;
-  gboolean solved = TRUE;
-  gint64 top = G_MININT64;
+  gint64 top;
   gsize i;
 
   apr_solution_init (&solution, equations, column);
   do
     {
-      solved = apr_solution_refine (&solution);
-      if (solution.n_steps == 1)
-        top = solution.last_size;
+      apr_solution_refine (&solution);
+      top = G_MININT64;
+      for (i = 0; i < solution.n; i++)
+        if (mpz_sgn (solution.z[i]) != 0)
+          top = MAX (top, (gint64) mpz_sizeinbase (solution.z[i], 2) - solution.fraction);
     }
-  while (solved && !solution.exact && solution.error > top - bits);
+  while (!solution.exact && solution.error > top - bits);
 
   for (i = 0; i < solution.n; i++)
     {
@@ -74,8 +75,6 @@ solve_column (AprNormalEquations *equations, gsize column, gint64 bits, Matrix *
         mpf_mul_2exp (AT (matrix, i, to), AT (matrix, i, to), (mp_bitcnt_t) -exponent);
     }
   apr_solution_clear (&solution);
-
-  return solved;
 }
 
 /* Solves (I + A A') x = b in place, with A the rows of @matrix, or its columns where @transposed. */
@@ -271,7 +270,7 @@ round_target (const Part *parts,
   mpz_clear (column_sum);
 }
 
-gboolean
+void
 apr_minimum_norm_solve (AprNormalEquations *equations,
                         gsize n_features,
                         gsize n_targets,
@@ -285,7 +284,6 @@ apr_minimum_norm_solve (AprNormalEquations *equations,
   const gsize *independent = apr_normal_equations_get_independent (equations, &n_independent);
   const gsize *dependent = apr_normal_equations_get_dependent (equations, &n_dependent);
   gint64 precision = PRECISION + 4 * apr_normal_equations_get_spread (equations);
-  gboolean solved = TRUE;
   Matrix w;
   Matrix of_independent;
   Matrix of_dependent;
@@ -295,24 +293,24 @@ apr_minimum_norm_solve (AprNormalEquations *equations,
   matrix_init (&of_independent, n_independent, n_targets, (mp_bitcnt_t) precision);
   matrix_init (&of_dependent, n_dependent, n_targets, (mp_bitcnt_t) precision);
 
-  for (i = 0; i < n_dependent && solved; i++)
-    solved = solve_column (equations, dependent[i], precision, &w, i);
-  for (i = 0; i < n_targets && solved; i++)
-    solved = solve_column (equations, n_features + i, precision, &of_independent, i);
+  for (i = 0; i < n_dependent; i++)
+    solve_column (equations, dependent[i], precision, &w, i);
+  for (i = 0; i < n_targets; i++)
+    solve_column (equations, n_features + i, precision, &of_independent, i);
 
-  if (solved && n_dependent < n_independent)
+  if (n_dependent < n_independent)
     {
       apply (&w, TRUE, &of_independent, &of_dependent, (mp_bitcnt_t) precision);
       solve_identity_plus_products (&w, TRUE, &of_dependent, (mp_bitcnt_t) precision);
       apply (&w, FALSE, &of_dependent, &of_independent, (mp_bitcnt_t) precision);
     }
-  else if (solved)
+  else
     {
       solve_identity_plus_products (&w, FALSE, &of_independent, (mp_bitcnt_t) precision);
       apply (&w, TRUE, &of_independent, &of_dependent, (mp_bitcnt_t) precision);
     }
 
-  for (i = 0; i < n_targets && solved; i++)
+  for (i = 0; i < n_targets; i++)
     {
       const Part parts[] = { { equations, independent, &of_independent },
                              { equations, dependent, &of_dependent } };
@@ -324,5 +322,4 @@ apr_minimum_norm_solve (AprNormalEquations *equations,
   matrix_clear (&w);
   matrix_clear (&of_independent);
   matrix_clear (&of_dependent);
-  return solved;
 }

@@ -44,10 +44,8 @@ typedef struct
   const gint64 *scale;           /* (unowned) by position */
   gsize n;
   gint64 fraction;
-  gint64 error; /* each scaled unknown, z 2^-fraction, is within 2^error */
+  gint64 error; /* after a step each scaled unknown, z 2^-fraction, is within 2^error */
   gboolean exact;
-  guint n_steps;
-  gint64 last_size;
   gint64 grid;
 } AprSolution;
 
@@ -55,18 +53,13 @@ void apr_solution_init (AprSolution *self, AprNormalEquations *equations, gsize 
 
 void apr_solution_clear (AprSolution *self);
 
-/* One step of refinement with an exact residual; false where it does not converge. */
-gboolean apr_solution_refine (AprSolution *self);
+/* One step of refinement with an exact residual: the error gets smaller by the factor's contraction. */
+void apr_solution_refine (AprSolution *self);
 
 /* Whether the unknown at @position, and then the intercept, are known well enough to be rounded to @dtype. */
 gboolean apr_solution_round (AprSolution *self, gsize position, AprDType dtype, double *value);
 
 gboolean apr_solution_round_intercept (AprSolution *self, AprDType dtype, double *value);
-
-/* The same in rational numbers, by elimination: slow, but it needs no convergence. False where the matrix is
- * singular. */
-gboolean apr_solution_eliminate (
-  AprSolution *self, gboolean fit_intercept, AprDType dtype, double *values, double *intercept);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprNormalEquations, apr_normal_equations_free)
 

@@ -154,7 +154,13 @@ apr_approximation_round (const AprApproximation *self, AprDType dtype, double *v
       rounded = TRUE;
       *value = least;
     }
-  else if (isfinite (least) && isfinite (most) && next_after (least, most, dtype) == most)
+  else if (isfinite (least) != isfinite (most))
+    {
+      /* Half a last place above the greatest value is where infinity begins. */
+      rounded = is_exactly (self, last_place_of (greatest_of (dtype), dtype) - 1);
+      *value = isfinite (least) ? most : least;
+    }
+  else if (isfinite (least) && next_after (least, most, dtype) == most)
     {
       gint64 place_of_least = last_place_of (least, dtype);
       gint64 middle = MIN (place_of_least, last_place_of (most, dtype)) - 1;

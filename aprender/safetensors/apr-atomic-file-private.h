@@ -8,11 +8,11 @@ G_BEGIN_DECLS
 /*
  * AprAtomicFile:
  *
- * A file that takes the place of another, or of none, all at once: whoever opens the path finds the old file whole
- * or the new one whole, also after a crash or a power cut.
+ * A file that takes the place of another, or of none, all at once: whoever opens the path finds the old file
+ * whole or the new one whole, also after a crash or a power cut.
  *
- * Open, write as often as need be, commit, free. To free without a commit is to give up: the old file stays, and
- * nothing is left behind. Errors are %G_IO_ERROR and begin with the path.
+ * Open, write as often as need be, commit, free. To free without a commit is to give up: the old file stays,
+ * and nothing is left behind. Errors are %G_IO_ERROR and begin with the path.
  */
 typedef struct _AprAtomicFile AprAtomicFile;
 
@@ -24,7 +24,12 @@ gboolean apr_atomic_file_write (AprAtomicFile *self,
                                 GCancellable *cancellable,
                                 GError **error);
 
-gboolean apr_atomic_file_commit (AprAtomicFile *self, GError **error);
+gboolean apr_atomic_file_finish (AprAtomicFile *self,
+                                 const AprAtomicFile *neighbour,
+                                 gboolean durable,
+                                 GError **error);
+
+gboolean apr_atomic_file_commit (AprAtomicFile *self, gboolean durable, GError **error);
 
 void apr_atomic_file_free (AprAtomicFile *self);
 

@@ -29,7 +29,7 @@ struct _AprAtomicFile
   char *display;   /* the path that was asked for, for messages */
   char *name;      /* the file to replace, in the folder */
   char *temporary; /* the new file, in the same folder; NULL when there is none */
-  int folder_fd;
+  int *folder_fd;  /* (owned) ref-counted; NULL when there is none */
   int fd;
 };
 
@@ -78,12 +78,16 @@ static gboolean
 open_folder (AprAtomicFile *self, const char *path, GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (path);
+  int fd;
 
-  self->folder_fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   /* A folder may be written to, but not read: then it is merely not flushed. */
-  if (self->folder_fd < 0 && errno == EACCES)
-    self->folder_fd = open (folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  return self->folder_fd >= 0 || fail (self, "", errno, error);
+  if (fd < 0 && errno == EACCES)
+    fd = open (folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return fail (self, "", errno, error);
+  self->folder_fd = g_rc_box_dup (sizeof fd, &fd);
+  return TRUE;
 }
 
 static char *
@@ -111,7 +115,7 @@ open_temporary (AprAtomicFile *self, mode_t mode, GError **error)
     {
       g_autofree char *temporary = make_temporary_name (self->name);
 
-      self->fd = openat (self->folder_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      self->fd = openat (*self->folder_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
       if (self->fd >= 0)
         {
           self->temporary = g_steal_pointer (&temporary);
@@ -170,10 +174,11 @@ open_all (AprAtomicFile *self, const char *path, GError **error)
  *
  * Begins a file that is to be at @path once it is committed.
  *
- * Where @path is a symbolic link, the file it names is replaced, or made, and the link stays. A file that is replaced
- * keeps its mode, another gets that which the umask leaves of 0666.
+ * Where @path is a symbolic link, the file it names is replaced, or made, and the link stays. A file that is
+ * replaced keeps its mode, another gets that which the umask leaves of 0666.
  *
- * Fails if @path is a directory or anything else that is not a regular file, or if its folder cannot be written to.
+ * Fails if @path is a directory or anything else that is not a regular file, or if its folder cannot be
+ * written to.
  *
  * Returns: (transfer full): the new file, to be freed by apr_atomic_file_free()
  */
@@ -183,7 +188,6 @@ apr_atomic_file_open (const char *path, GError **error)
   g_autoptr (AprAtomicFile) self = g_new0 (AprAtomicFile, 1);
 
   self->display = g_filename_display_name (path);
-  self->folder_fd = -1;
   self->fd = -1;
   return open_all (self, path, error) ? g_steal_pointer (&self) : NULL;
 }
@@ -258,32 +262,77 @@ flush (int fd)
   return result;
 }
 
+static void
+close_folder (gpointer folder_fd)
+{
+  close (*(int *) folder_fd);
+}
+
+/* Many files of one write need not keep as many descriptors of one folder. */
+static void
+share_folder (AprAtomicFile *self, const AprAtomicFile *neighbour)
+{
+  struct stat mine, theirs;
+
+  if (self == neighbour || fstat (*self->folder_fd, &mine) < 0 ||
+      fstat (*neighbour->folder_fd, &theirs) < 0 || mine.st_dev != theirs.st_dev ||
+      mine.st_ino != theirs.st_ino)
+    return;
+  g_rc_box_release_full (self->folder_fd, close_folder);
+  self->folder_fd = g_rc_box_acquire (neighbour->folder_fd);
+}
+
 /*
- * apr_atomic_file_commit:
+ * apr_atomic_file_finish:
  * @self: a file that is not committed yet
+ * @neighbour: (nullable): another file, which may be in the same folder
+ * @durable: whether to wait until the bytes will outlast a power cut
  * @error: return location for an error
  *
- * Puts the new file in its place, and returns when it will outlast a power cut.
+ * Ends the writing of a file that is to be committed later, together with others, and gives back what descriptors
+ * it can do without till then.
  *
- * The one failure that leaves the new file in place is that of flushing its folder; the message says so.
- *
- * Returns: whether it is there and safe
+ * Returns: whether all of it is written
  */
 gboolean
-apr_atomic_file_commit (AprAtomicFile *self, GError **error)
+apr_atomic_file_finish (AprAtomicFile *self, const AprAtomicFile *neighbour, gboolean durable, GError **error)
 {
   int fd = self->fd;
 
-  if (flush (fd) < 0)
+  if (durable && flush (fd) < 0)
     return fail (self, "", errno, error);
   self->fd = -1;
   if (close (fd) < 0 && errno != EINTR)
     return fail (self, "", errno, error);
-  if (renameat (self->folder_fd, self->temporary, self->folder_fd, self->name) < 0)
+  if (neighbour != NULL)
+    share_folder (self, neighbour);
+  return TRUE;
+}
+
+/*
+ * apr_atomic_file_commit:
+ * @self: a file that is not committed yet
+ * @durable: whether to wait until the new file will outlast a power cut
+ * @error: return location for an error
+ *
+ * Puts the new file in its place.
+ *
+ * Where it is not durable a power cut may leave the old file, the new one, or, on some file systems, an empty
+ * one; a crash of the program cannot. The one failure that leaves the new file in place is that of flushing
+ * its folder; the message says so.
+ *
+ * Returns: whether it is there, and safe if that was asked for
+ */
+gboolean
+apr_atomic_file_commit (AprAtomicFile *self, gboolean durable, GError **error)
+{
+  if (self->fd >= 0 && !apr_atomic_file_finish (self, NULL, durable, error))
+    return FALSE;
+  if (renameat (*self->folder_fd, self->temporary, *self->folder_fd, self->name) < 0)
     return fail (self, "", errno, error);
   g_clear_pointer (&self->temporary, g_free);
   /* Not every file system can flush a folder, and some folders cannot be opened for it. */
-  if (flush (self->folder_fd) < 0 && errno != EBADF && errno != EINVAL && errno != ENOTSUP)
+  if (durable && flush (*self->folder_fd) < 0 && errno != EBADF && errno != EINVAL && errno != ENOTSUP)
     return fail (self, "written, but the folder could not be flushed: ", errno, error);
   return TRUE;
 }
@@ -300,9 +349,9 @@ apr_atomic_file_free (AprAtomicFile *self)
   if (self->fd >= 0)
     close (self->fd);
   if (self->temporary != NULL)
-    unlinkat (self->folder_fd, self->temporary, 0);
-  if (self->folder_fd >= 0)
-    close (self->folder_fd);
+    unlinkat (*self->folder_fd, self->temporary, 0);
+  if (self->folder_fd != NULL)
+    g_rc_box_release_full (self->folder_fd, close_folder);
   g_free (self->temporary);
   g_free (self->name);
   g_free (self->display);

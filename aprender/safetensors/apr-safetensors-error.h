@@ -31,6 +31,8 @@ G_BEGIN_DECLS
  * @APR_SAFETENSORS_ERROR_MISALIGNED: a tensor of sub-byte elements does not fill whole bytes
  * @APR_SAFETENSORS_ERROR_SIZE_MISMATCH: a tensor's bytes are not what its dtype and shape need
  * @APR_SAFETENSORS_ERROR_NOT_FOUND: no tensor has the name that was asked for
+ * @APR_SAFETENSORS_ERROR_SHARD_NAME: an index names a shard that is, or may be, outside its own folder
+ * @APR_SAFETENSORS_ERROR_INDEX: an index of shards is not what it should be, or does not agree with the shards
  *
  * What can be wrong with a SafeTensors file.
  *
@@ -58,6 +60,8 @@ typedef enum
   APR_SAFETENSORS_ERROR_MISALIGNED,
   APR_SAFETENSORS_ERROR_SIZE_MISMATCH,
   APR_SAFETENSORS_ERROR_NOT_FOUND,
+  APR_SAFETENSORS_ERROR_SHARD_NAME,
+  APR_SAFETENSORS_ERROR_INDEX,
 } AprSafetensorsError;
 
 APR_AVAILABLE_IN_ALL

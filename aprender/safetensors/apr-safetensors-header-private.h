@@ -64,26 +64,58 @@ typedef struct
   gsize n_dims, max_dims;
   gsize n_slots;
   GHashTable *metadata;
-  gsize data_start;
+  guint64 data_start;
 } AprSafetensorsHeader;
 
 AprSafetensorsHeader *apr_safetensors_header_new (void);
 
 /*
- * apr_safetensors_header_parse:
- * @bytes: a whole file's bytes
- * @size: how many
+ * apr_safetensors_header_scan_prefix:
+ * @bytes: the first bytes of a file, eight of them unless it has less
+ * @file_size: the file's size, or %G_MAXUINT64 where nobody knows
  * @max_header_size: the longest header to accept; more than 2^32 - 1 counts as that
+ * @length: (out): how long the header is
  * @error: return location for an error
  *
- * Reads the header and checks everything in it, also against the size of the file.
+ * Reads the length of the header, and checks it against the limit and then against the size of the file.
  */
+gboolean apr_safetensors_header_scan_prefix (
+  const char *bytes, guint64 file_size, guint64 max_header_size, guint32 *length, GError **error);
+
+/*
+ * apr_safetensors_header_parse_text:
+ * @text: the header without its length
+ * @length: how long it is
+ * @error: return location for an error
+ *
+ * Reads a header; apr_safetensors_header_check() must find it good before anybody relies on it.
+ */
+AprSafetensorsHeader *apr_safetensors_header_parse_text (const char *text, guint32 length, GError **error);
+
+/* Checks that the tensors fill just the @data_size bytes that follow the header, and each its own. */
+gboolean apr_safetensors_header_check (const AprSafetensorsHeader *self, guint64 data_size, GError **error);
+
+/* Where the last tensor ends, by a header that may not have been checked. */
+guint64 apr_safetensors_header_get_data_size (const AprSafetensorsHeader *self);
+
+/* (transfer full) (nullable): The entries' order in the data, or %NULL where they are in it already. */
+guint32 *apr_safetensors_header_sort_places (const AprSafetensorsHeader *self);
+
+/* All of the above, for a whole file's bytes. */
 AprSafetensorsHeader *
 apr_safetensors_header_parse (gconstpointer bytes, gsize size, guint64 max_header_size, GError **error);
 
 void apr_safetensors_header_free (AprSafetensorsHeader *self);
 
 const AprSafetensorsEntry *apr_safetensors_header_find (const AprSafetensorsHeader *self, const char *name);
+
+/* What begins with a tensor's name; always returns FALSE. */
+gboolean apr_safetensors_header_refuse (const AprSafetensorsHeader *self,
+                                        const AprSafetensorsEntry *entry,
+                                        AprSafetensorsError code,
+                                        GError **error,
+                                        const char *format,
+                                        ...) G_GNUC_PRINTF (5, 6);
 
 static inline const char *
 apr_safetensors_header_get_name (const AprSafetensorsHeader *self, const AprSafetensorsEntry *entry)

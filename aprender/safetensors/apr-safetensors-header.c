@@ -17,21 +17,15 @@ typedef struct
   gboolean has_metadata;
 } Parser;
 
-static gboolean refuse (const AprSafetensorsHeader *header,
-                        const AprSafetensorsEntry *entry,
-                        AprSafetensorsError code,
-                        GError **error,
-                        const char *format,
-                        ...) G_GNUC_PRINTF (5, 6);
+#define refuse apr_safetensors_header_refuse
 
-/* Sets an error that begins with the tensor's name; always returns FALSE. */
-static gboolean
-refuse (const AprSafetensorsHeader *header,
-        const AprSafetensorsEntry *entry,
-        AprSafetensorsError code,
-        GError **error,
-        const char *format,
-        ...)
+gboolean
+apr_safetensors_header_refuse (const AprSafetensorsHeader *header,
+                               const AprSafetensorsEntry *entry,
+                               AprSafetensorsError code,
+                               GError **error,
+                               const char *format,
+                               ...)
 {
   const char *name = apr_safetensors_header_get_name (header, entry);
   g_autofree char *display = apr_json_display (name, strlen (name));
@@ -599,13 +593,13 @@ compare_places (gconstpointer a, gconstpointer b, gpointer user_data)
   return (one->end > other->end) - (one->end < other->end);
 }
 
-/* The entries' order in the data, or NULL where they are in it already, as in nearly every file. */
-static guint32 *
-sort_places (const AprSafetensorsHeader *self)
+guint32 *
+apr_safetensors_header_sort_places (const AprSafetensorsHeader *self)
 {
   guint32 *order;
   guint32 i;
 
+  /* Nearly every file has them in order. */
   for (i = 1; i < self->n_entries; i++)
     if (compare_places (&(guint32){ i - 1 }, &i, self->entries) > 0)
       break;
@@ -618,10 +612,21 @@ sort_places (const AprSafetensorsHeader *self)
   return order;
 }
 
-static gboolean
-check_places (const AprSafetensorsHeader *self, guint64 data_size, GError **error)
+guint64
+apr_safetensors_header_get_data_size (const AprSafetensorsHeader *self)
 {
-  g_autofree guint32 *order = sort_places (self);
+  guint64 size = 0;
+  gsize i;
+
+  for (i = 0; i < self->n_entries; i++)
+    size = MAX (size, self->entries[i].end);
+  return size;
+}
+
+gboolean
+apr_safetensors_header_check (const AprSafetensorsHeader *self, guint64 data_size, GError **error)
+{
+  g_autofree guint32 *order = apr_safetensors_header_sort_places (self);
   const AprSafetensorsEntry *before = NULL;
   gsize i;
 
@@ -651,55 +656,51 @@ check_places (const AprSafetensorsHeader *self, guint64 data_size, GError **erro
   return TRUE;
 }
 
-/* Reads the length at the file's start, and checks that the text is there. */
-static gboolean
-scan_prefix (const char *bytes, gsize size, guint64 limit, gsize *length, GError **error)
+gboolean
+apr_safetensors_header_scan_prefix (
+  const char *bytes, guint64 file_size, guint64 max_header_size, guint32 *length, GError **error)
 {
   guint64 claimed;
 
-  if (size < APR_SAFETENSORS_PREFIX_SIZE)
+  if (file_size < APR_SAFETENSORS_PREFIX_SIZE)
     {
       g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED,
-                   "%" G_GSIZE_FORMAT
+                   "%" G_GUINT64_FORMAT
                    " bytes are no SafeTensors file: the length of the header alone takes %d",
-                   size, APR_SAFETENSORS_PREFIX_SIZE);
+                   file_size, APR_SAFETENSORS_PREFIX_SIZE);
       return FALSE;
     }
   memcpy (&claimed, bytes, APR_SAFETENSORS_PREFIX_SIZE);
   claimed = GUINT64_FROM_LE (claimed);
-  limit = MIN (limit, G_MAXUINT32);
-  if (claimed > limit)
+  max_header_size = MIN (max_header_size, G_MAXUINT32);
+  if (claimed > max_header_size)
     {
       g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
                    "the header claims %" G_GUINT64_FORMAT " bytes, more than the limit of %" G_GUINT64_FORMAT,
-                   claimed, limit);
+                   claimed, max_header_size);
       return FALSE;
     }
-  if (claimed > size - APR_SAFETENSORS_PREFIX_SIZE)
+  if (claimed > file_size - APR_SAFETENSORS_PREFIX_SIZE)
     {
       g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED,
-                   "the header claims %" G_GUINT64_FORMAT " bytes, but only %" G_GSIZE_FORMAT
+                   "the header claims %" G_GUINT64_FORMAT " bytes, but only %" G_GUINT64_FORMAT
                    " follow its length",
-                   claimed, size - APR_SAFETENSORS_PREFIX_SIZE);
+                   claimed, file_size - APR_SAFETENSORS_PREFIX_SIZE);
       return FALSE;
     }
-  *length = (gsize) claimed;
+  *length = (guint32) claimed;
   return TRUE;
 }
 
 AprSafetensorsHeader *
-apr_safetensors_header_parse (gconstpointer bytes, gsize size, guint64 max_header_size, GError **error)
+apr_safetensors_header_parse_text (const char *text, guint32 length, GError **error)
 {
   g_autoptr (AprSafetensorsHeader) header = apr_safetensors_header_new ();
   Parser parser = { .header = header, .last_dtype = APR_DTYPE_F32 };
-  const char *text;
-  gsize length, bad_byte;
+  gsize bad_byte;
   gboolean is_good;
 
-  if (!scan_prefix (bytes, size, max_header_size, &length, error))
-    return NULL;
-  text = (const char *) bytes + APR_SAFETENSORS_PREFIX_SIZE;
-  header->data_start = APR_SAFETENSORS_PREFIX_SIZE + length;
+  header->data_start = (guint64) APR_SAFETENSORS_PREFIX_SIZE + length;
   apr_json_cursor_init (&parser.cursor, "header", text, length);
   if (!apr_json_is_utf8 (text, length, &bad_byte))
     {
@@ -708,7 +709,22 @@ apr_safetensors_header_parse (gconstpointer bytes, gsize size, guint64 max_heade
                             (guint) (guchar) text[bad_byte]);
       return NULL;
     }
-  is_good = parse_members (&parser, error) && check_places (header, size - header->data_start, error);
+  is_good = parse_members (&parser, error);
   apr_json_cursor_clear (&parser.cursor);
   return is_good ? g_steal_pointer (&header) : NULL;
+}
+
+AprSafetensorsHeader *
+apr_safetensors_header_parse (gconstpointer bytes, gsize size, guint64 max_header_size, GError **error)
+{
+  g_autoptr (AprSafetensorsHeader) header = NULL;
+  guint32 length;
+
+  if (!apr_safetensors_header_scan_prefix (bytes, size, max_header_size, &length, error))
+    return NULL;
+  header =
+    apr_safetensors_header_parse_text ((const char *) bytes + APR_SAFETENSORS_PREFIX_SIZE, length, error);
+  if (header == NULL || !apr_safetensors_header_check (header, size - header->data_start, error))
+    return NULL;
+  return g_steal_pointer (&header);
 }

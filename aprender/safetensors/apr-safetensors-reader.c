@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/safetensors/apr-safetensors-reader.h"
-#include "aprender/safetensors/apr-safetensors-header-private.h"
+#include "aprender/safetensors/apr-safetensors-reader-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <glib/gstdio.h>
+#include "aprender/tensor/apr-tensor-private.h"
+#include "aprender/tensor/apr-tensor-slice-private.h"
 
 /**
  * AprSafetensorsReader:
@@ -26,7 +21,37 @@
  * with a writable view of the bytes can do, never reaches the file. The file should not be truncated or overwritten in
  * place while tensors from it are in use; replacing it by another, as [class@Apr.SafetensorsWriter] does, is safe.
  *
- * A reader does not change after it was made, and may be used from several threads at once.
+ * Where that is not wanted, or a file is on a network and mapping it is slow, the load mode
+ * %APR_SAFETENSORS_LOAD_MODE_READ reads the header at once, and of the rest what is asked for when it is asked for. If
+ * the file has been cut short by then, the error is %APR_SAFETENSORS_ERROR_TRUNCATED.
+ * [method@Apr.SafetensorsReader.get_slice] gets a part of a tensor:
+ *
+ * ```c
+ * g_autoptr (AprSafetensorsReader) reader =
+ *   g_initable_new (APR_TYPE_SAFETENSORS_READER, cancellable, &error,
+ *                   "file", file, "load-mode", APR_SAFETENSORS_LOAD_MODE_READ, NULL);
+ * g_autoptr (AprTensor) rows = apr_safetensors_reader_get_slice (reader, "weights", "100:200, ::-1", &error);
+ * ```
+ *
+ * A reader that is made in this way has no tensors until it is initialised, and does not change after that. It may be
+ * used from several threads at once.
+ *
+ * ## Checkpoints of several files
+ *
+ * Large models come in shards: SafeTensors files of their own, and an index that says which tensor is where. A file
+ * whose name ends in `.index.json` is opened as such an index, and the reader has the tensors of all shards:
+ *
+ * ```json
+ * {"metadata": {"total_size": 36},
+ *  "weight_map": {"weights": "model-00001-of-00002.safetensors",
+ *                 "bias": "model-00002-of-00002.safetensors"}}
+ * ```
+ *
+ * Every shard is opened and checked at once, in either load mode. The index must name each tensor of each shard once,
+ * and none besides, and `total_size`, where it is there, must be the size of all tensors in bytes. A shard's name is
+ * that of a file in the folder of the index: slashes, `..`, colons, percent signs and control characters are refused,
+ * and so is a symbolic link that leads out of that folder and, if the index is itself a link, out of the folder of
+ * the file that it leads to. There may be 10,000 shards. The metadata are those that no two shards have differently.
  *
  * ## The format
  *
@@ -58,7 +83,7 @@
  * `__metadata__` is the one reserved name: it holds strings with string names, and may be absent, null or empty.
  * Data are aligned if the writer took care of it; tensors that are not are read correctly all the same.
  *
- * What is refused: a header above 100,000,000 bytes, text that is not strictly JSON, nesting beyond 127 levels,
+ * What is refused: a header above [property@Apr.SafetensorsReader:max-header-size], text that is not strictly JSON, nesting beyond 127 levels,
  * unknown dtypes, sizes beyond 64 bits, sub-byte elements that do not fill whole bytes, any byte too few or too many.
  * Also refused, though other implementations let it pass, is what two programs may read differently: two tensors or two
  * metadata keys of one name, a NUL in a name or in the metadata, and entries or dtypes that are written as
@@ -66,232 +91,201 @@
  *
  * Since: 0.1
  */
-struct _AprSafetensorsReader
+typedef enum
 {
-  GObject parent_instance;
+  PROP_FILE = 1,
+  PROP_BYTES,
+  PROP_LOAD_MODE,
+  PROP_MAX_HEADER_SIZE,
+} AprSafetensorsReaderProperty;
 
-  GBytes *bytes;
-  AprSafetensorsHeader *header;
-  GHashTable *metadata;
+static GParamSpec *properties[PROP_MAX_HEADER_SIZE + 1];
 
-  /* Made when first asked for; points into the header. */
-  const char **names;
-};
+static void apr_safetensors_reader_initable_iface_init (GInitableIface *iface);
 
-G_DEFINE_FINAL_TYPE (AprSafetensorsReader, apr_safetensors_reader, G_TYPE_OBJECT)
+G_DEFINE_ENUM_TYPE (AprSafetensorsLoadMode,
+                    apr_safetensors_load_mode,
+                    G_DEFINE_ENUM_VALUE (APR_SAFETENSORS_LOAD_MODE_MAP, "map"),
+                    G_DEFINE_ENUM_VALUE (APR_SAFETENSORS_LOAD_MODE_READ, "read"))
+
+/* The default of the asynchronous interface initialises in a thread, which is what is needed. */
+G_DEFINE_FINAL_TYPE_WITH_CODE (AprSafetensorsReader,
+                               apr_safetensors_reader,
+                               G_TYPE_OBJECT,
+                               G_IMPLEMENT_INTERFACE (G_TYPE_INITABLE,
+                                                      apr_safetensors_reader_initable_iface_init)
+                                 G_IMPLEMENT_INTERFACE (G_TYPE_ASYNC_INITABLE, NULL))
 
 static void
 apr_safetensors_reader_finalize (GObject *object)
 {
   AprSafetensorsReader *self = APR_SAFETENSORS_READER (object);
 
+  g_clear_object (&self->file);
+  g_clear_pointer (&self->path, g_free);
   g_clear_pointer (&self->bytes, g_bytes_unref);
-  g_clear_pointer (&self->header, apr_safetensors_header_free);
+  g_clear_pointer (&self->owners, g_hash_table_unref);
+  g_clear_pointer (&self->sources, g_ptr_array_unref);
   g_clear_pointer (&self->metadata, g_hash_table_unref);
   g_clear_pointer (&self->names, g_free);
+  g_clear_pointer (&self->names_in_file_order, g_free);
+  g_clear_pointer (&self->metadata_keys, g_free);
 
   G_OBJECT_CLASS (apr_safetensors_reader_parent_class)->finalize (object);
 }
 
 static void
+apr_safetensors_reader_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  AprSafetensorsReader *self = APR_SAFETENSORS_READER (object);
+
+  switch ((AprSafetensorsReaderProperty) id)
+    {
+    case PROP_FILE:
+      g_value_set_object (value, self->file);
+      break;
+    case PROP_BYTES:
+      g_value_set_boxed (value, self->bytes);
+      break;
+    case PROP_LOAD_MODE:
+      g_value_set_enum (value, (int) self->load_mode);
+      break;
+    case PROP_MAX_HEADER_SIZE:
+      g_value_set_uint64 (value, self->max_header_size);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+apr_safetensors_reader_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  AprSafetensorsReader *self = APR_SAFETENSORS_READER (object);
+
+  switch ((AprSafetensorsReaderProperty) id)
+    {
+    case PROP_FILE:
+      self->file = g_value_dup_object (value);
+      self->path = self->file != NULL ? g_file_get_path (self->file) : NULL;
+      break;
+    case PROP_BYTES:
+      self->bytes = g_value_dup_boxed (value);
+      break;
+    case PROP_LOAD_MODE:
+      self->load_mode = (AprSafetensorsLoadMode) g_value_get_enum (value);
+      break;
+    case PROP_MAX_HEADER_SIZE:
+      self->max_header_size = g_value_get_uint64 (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
 apr_safetensors_reader_class_init (AprSafetensorsReaderClass *klass)
 {
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS;
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 
   object_class->finalize = apr_safetensors_reader_finalize;
+  object_class->get_property = apr_safetensors_reader_get_property;
+  object_class->set_property = apr_safetensors_reader_set_property;
+
+  /**
+   * AprSafetensorsReader:file:
+   *
+   * The file that the tensors are in, or the index of the files. One of this and
+   * [property@Apr.SafetensorsReader:bytes] is needed to initialise a reader.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_FILE] = g_param_spec_object ("file", NULL, NULL, G_TYPE_FILE, flags);
+
+  /**
+   * AprSafetensorsReader:bytes:
+   *
+   * The bytes of a SafeTensors file, for one that is in memory already.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_BYTES] = g_param_spec_boxed ("bytes", NULL, NULL, G_TYPE_BYTES, flags);
+
+  /**
+   * AprSafetensorsReader:load-mode:
+   *
+   * How to get at the tensors' bytes in a file.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_LOAD_MODE] = g_param_spec_enum ("load-mode", NULL, NULL, APR_TYPE_SAFETENSORS_LOAD_MODE,
+                                                  APR_SAFETENSORS_LOAD_MODE_MAP, flags);
+
+  /**
+   * AprSafetensorsReader:max-header-size:
+   *
+   * The longest header to accept, in bytes; for an index of shards, also the longest index. What is above 2^32 - 1
+   * counts as that.
+   *
+   * Other readers take headers up to 100,000,000 bytes, as this one does unless told otherwise.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_MAX_HEADER_SIZE] = g_param_spec_uint64 ("max-header-size", NULL, NULL, 0, G_MAXUINT64,
+                                                          APR_SAFETENSORS_MAX_HEADER_SIZE, flags);
+
+  g_object_class_install_properties (object_class, G_N_ELEMENTS (properties), properties);
 }
 
 static void
 apr_safetensors_reader_init (AprSafetensorsReader *self)
 {
-  /* g_object_new() makes a reader of no tensors. */
-  self->header = apr_safetensors_header_new ();
+  self->sources = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_safetensors_source_free);
   self->metadata = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, g_free);
 }
 
 static void
-set_error_from_errno (GError **error, const char *display, int saved_errno)
+apr_safetensors_reader_initable_iface_init (GInitableIface *iface)
 {
-  g_set_error (error, G_IO_ERROR, (int) g_io_error_from_errno (saved_errno), "%s: %s", display,
-               g_strerror (saved_errno));
-}
-
-/* Opens a regular file, without waiting for a writer where it turns out to be a FIFO. */
-static int
-open_regular (const char *path, const char *display, GError **error)
-{
-  struct stat status;
-  int fd;
-
-  do
-    fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  while (fd < 0 && errno == EINTR);
-  if (fd < 0)
-    {
-      set_error_from_errno (error, display, errno);
-      return -1;
-    }
-  if (fstat (fd, &status) < 0)
-    set_error_from_errno (error, display, errno);
-  else if (S_ISDIR (status.st_mode))
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "%s: %s", display, g_strerror (EISDIR));
-  else if (!S_ISREG (status.st_mode))
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE, "%s: Not a regular file", display);
-  else
-    return fd;
-  close (fd);
-  return -1;
-}
-
-static GBytes *
-map_path (const char *path, const char *display, GError **error)
-{
-  g_autoptr (GMappedFile) mapped = NULL;
-  g_autoptr (GError) map_error = NULL;
-  int fd;
-
-  fd = open_regular (path, display, error);
-  if (fd < 0)
-    return NULL;
-  /* Writable means private here: who writes to the memory changes nothing but a copy. */
-  mapped = g_mapped_file_new_from_fd (fd, TRUE, &map_error);
-  close (fd);
-  if (mapped == NULL)
-    {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", display, map_error->message);
-      return NULL;
-    }
-  return g_mapped_file_get_bytes (mapped);
-}
-
-static AprSafetensorsReader *
-open_path (const char *path, GError **error)
-{
-  g_autofree char *display = g_filename_display_name (path);
-  g_autoptr (GBytes) bytes = NULL;
-  AprSafetensorsReader *self;
-
-  bytes = map_path (path, display, error);
-  if (bytes == NULL)
-    return NULL;
-  self = apr_safetensors_reader_new_from_bytes (bytes, error);
-  if (self == NULL)
-    g_prefix_error (error, "%s: ", display);
-  return self;
-}
-
-/**
- * apr_safetensors_reader_new_from_file: (constructor)
- * @file: a file
- * @cancellable: (nullable): a cancellable, or `NULL`
- * @error: return location for an error
- *
- * Opens a SafeTensors file.
- *
- * A local file is mapped into memory; another is loaded whole.
- *
- * Fails with an error of %G_IO_ERROR if the file cannot be read, such as %G_IO_ERROR_NOT_FOUND,
- * %G_IO_ERROR_IS_DIRECTORY or %G_IO_ERROR_NOT_REGULAR_FILE, and with one of %APR_SAFETENSORS_ERROR if it is no valid
- * SafeTensors file. Either message begins with the file's path or URI.
- *
- * Returns: (transfer full): a reader of the file
- *
- * Since: 0.1
- */
-AprSafetensorsReader *
-apr_safetensors_reader_new_from_file (GFile *file, GCancellable *cancellable, GError **error)
-{
-  g_autoptr (GBytes) bytes = NULL;
-  AprSafetensorsReader *self = NULL;
-
-  g_return_val_if_fail (G_IS_FILE (file), NULL);
-  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  if (g_cancellable_set_error_if_cancelled (cancellable, error))
-    return NULL;
-  if (g_file_peek_path (file) != NULL)
-    return open_path (g_file_peek_path (file), error);
-  bytes = g_file_load_bytes (file, cancellable, NULL, error);
-  if (bytes != NULL)
-    self = apr_safetensors_reader_new_from_bytes (bytes, error);
-  if (self == NULL)
-    {
-      g_autofree char *uri = g_file_get_uri (file);
-
-      g_prefix_error (error, "%s: ", uri);
-    }
-  return self;
-}
-
-/**
- * apr_safetensors_reader_new_from_path: (constructor)
- * @path: (type filename): a local file's path
- * @error: return location for an error
- *
- * Opens a local SafeTensors file.
- *
- * Fails as [ctor@Apr.SafetensorsReader.new_from_file] does.
- *
- * Returns: (transfer full): a reader of the file
- *
- * Since: 0.1
- */
-AprSafetensorsReader *
-apr_safetensors_reader_new_from_path (const char *path, GError **error)
-{
-  g_return_val_if_fail (path != NULL, NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  return open_path (path, error);
-}
-
-/**
- * apr_safetensors_reader_new_from_bytes: (constructor)
- * @bytes: a SafeTensors file's bytes
- * @error: return location for an error
- *
- * Reads a SafeTensors file that is in memory already.
- *
- * The bytes are not copied: the reader and the tensors keep references to them.
- *
- * Fails with an error of %APR_SAFETENSORS_ERROR if the bytes are no valid SafeTensors file.
- *
- * Returns: (transfer full): a reader of the bytes
- *
- * Since: 0.1
- */
-AprSafetensorsReader *
-apr_safetensors_reader_new_from_bytes (GBytes *bytes, GError **error)
-{
-  AprSafetensorsReader *self;
-  AprSafetensorsHeader *header;
-  gconstpointer data;
-  gsize size;
-
-  g_return_val_if_fail (bytes != NULL, NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  data = g_bytes_get_data (bytes, &size);
-  header = apr_safetensors_header_parse (data, size, APR_SAFETENSORS_MAX_HEADER_SIZE, error);
-  if (header == NULL)
-    return NULL;
-  self = g_object_new (APR_TYPE_SAFETENSORS_READER, NULL);
-  apr_safetensors_header_free (self->header);
-  self->header = header;
-  self->bytes = g_bytes_ref (bytes);
-  if (header->metadata != NULL)
-    {
-      g_hash_table_unref (self->metadata);
-      self->metadata = g_hash_table_ref (header->metadata);
-    }
-  return self;
+  iface->init = apr_safetensors_reader_open;
 }
 
 static int
-compare_names (gconstpointer a, gconstpointer b)
+compare_strings (gconstpointer a, gconstpointer b)
 {
   return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+static gsize
+count_tensors (AprSafetensorsReader *self)
+{
+  gsize n = 0;
+  guint i;
+
+  for (i = 0; i < self->sources->len; i++)
+    n += ((AprSafetensorsSource *) self->sources->pdata[i])->header->n_entries;
+  return n;
+}
+
+static const char **
+list_names_in_file_order (AprSafetensorsReader *self)
+{
+  const char **names = g_new (const char *, count_tensors (self) + 1);
+  gsize n_names = 0, j;
+  guint i;
+
+  for (i = 0; i < self->sources->len; i++)
+    {
+      AprSafetensorsHeader *header = ((AprSafetensorsSource *) self->sources->pdata[i])->header;
+      g_autofree guint32 *order = apr_safetensors_header_sort_places (header);
+
+      for (j = 0; j < header->n_entries; j++)
+        names[n_names++] =
+          apr_safetensors_header_get_name (header, &header->entries[order != NULL ? order[j] : j]);
+    }
+  names[n_names] = NULL;
+  return names;
 }
 
 /**
@@ -311,16 +305,45 @@ apr_safetensors_reader_get_names (AprSafetensorsReader *self)
 
   if (g_once_init_enter (&self->names))
     {
-      const char **names = g_new (const char *, self->header->n_entries + 1);
-      gsize i;
+      const char **names = list_names_in_file_order (self);
 
-      for (i = 0; i < self->header->n_entries; i++)
-        names[i] = apr_safetensors_header_get_name (self->header, &self->header->entries[i]);
-      names[i] = NULL;
-      qsort (names, self->header->n_entries, sizeof *names, compare_names);
+      qsort (names, count_tensors (self), sizeof *names, compare_strings);
       g_once_init_leave (&self->names, names);
     }
   return self->names;
+}
+
+/**
+ * apr_safetensors_reader_get_names_in_file_order:
+ * @self: a reader
+ *
+ * Gets the names of all tensors in the order in which their bytes are in the file, which is the fastest one to read
+ * them in.
+ *
+ * Tensors without bytes that are at one place are in the order of the header. Shards are in the order of their names.
+ *
+ * Returns: (transfer none) (array zero-terminated=1): the names, which belong to the reader
+ *
+ * Since: 0.1
+ */
+const char *const *
+apr_safetensors_reader_get_names_in_file_order (AprSafetensorsReader *self)
+{
+  g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
+
+  if (g_once_init_enter (&self->names_in_file_order))
+    g_once_init_leave (&self->names_in_file_order, list_names_in_file_order (self));
+  return self->names_in_file_order;
+}
+
+static const AprSafetensorsEntry *
+look_up (AprSafetensorsReader *self, const char *name, AprSafetensorsSource **source)
+{
+  if (self->owners != NULL)
+    *source = g_hash_table_lookup (self->owners, name);
+  else
+    *source = self->sources->len > 0 ? self->sources->pdata[0] : NULL;
+  return *source != NULL ? apr_safetensors_header_find ((*source)->header, name) : NULL;
 }
 
 /**
@@ -337,16 +360,18 @@ apr_safetensors_reader_get_names (AprSafetensorsReader *self)
 gboolean
 apr_safetensors_reader_has_tensor (AprSafetensorsReader *self, const char *name)
 {
+  AprSafetensorsSource *source;
+
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), FALSE);
   g_return_val_if_fail (name != NULL, FALSE);
 
-  return apr_safetensors_header_find (self->header, name) != NULL;
+  return look_up (self, name, &source) != NULL;
 }
 
 static const AprSafetensorsEntry *
-find_entry (AprSafetensorsReader *self, const char *name, GError **error)
+find_entry (AprSafetensorsReader *self, const char *name, AprSafetensorsSource **source, GError **error)
 {
-  const AprSafetensorsEntry *entry = apr_safetensors_header_find (self->header, name);
+  const AprSafetensorsEntry *entry = look_up (self, name, source);
   g_autofree char *valid = NULL;
   g_autofree char *display = NULL;
 
@@ -356,7 +381,7 @@ find_entry (AprSafetensorsReader *self, const char *name, GError **error)
   display = apr_json_display (valid, strlen (valid));
   g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND,
                "no tensor is called “%s” among the %" G_GSIZE_FORMAT " that there are", display,
-               self->header->n_entries);
+               count_tensors (self));
   return NULL;
 }
 
@@ -378,12 +403,13 @@ AprDType
 apr_safetensors_reader_get_dtype (AprSafetensorsReader *self, const char *name, GError **error)
 {
   const AprSafetensorsEntry *entry;
+  AprSafetensorsSource *source;
 
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), APR_DTYPE_NONE);
   g_return_val_if_fail (name != NULL, APR_DTYPE_NONE);
   g_return_val_if_fail (error == NULL || *error == NULL, APR_DTYPE_NONE);
 
-  entry = find_entry (self, name, error);
+  entry = find_entry (self, name, &source, error);
   return entry != NULL ? entry->dtype : APR_DTYPE_NONE;
 }
 
@@ -408,6 +434,7 @@ const gsize *
 apr_safetensors_reader_get_shape (AprSafetensorsReader *self, const char *name, gsize *n_dims, GError **error)
 {
   const AprSafetensorsEntry *entry;
+  AprSafetensorsSource *source;
 
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
   g_return_val_if_fail (name != NULL, NULL);
@@ -415,11 +442,80 @@ apr_safetensors_reader_get_shape (AprSafetensorsReader *self, const char *name, 
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
   *n_dims = 0;
-  entry = find_entry (self, name, error);
+  entry = find_entry (self, name, &source, error);
   if (entry == NULL)
     return NULL;
   *n_dims = entry->n_dims;
-  return apr_safetensors_header_get_shape (self->header, entry);
+  return apr_safetensors_header_get_shape (source->header, entry);
+}
+
+/**
+ * apr_safetensors_reader_get_size:
+ * @self: a reader
+ * @name: a tensor's name
+ * @error: return location for an error
+ *
+ * Gets how many bytes a tensor has, without touching them.
+ *
+ * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if no tensor has the name.
+ *
+ * Returns: the number of bytes, which may be 0, or 0 on failure
+ *
+ * Since: 0.1
+ */
+guint64
+apr_safetensors_reader_get_size (AprSafetensorsReader *self, const char *name, GError **error)
+{
+  const AprSafetensorsEntry *entry;
+  AprSafetensorsSource *source;
+
+  g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), 0);
+  g_return_val_if_fail (name != NULL, 0);
+  g_return_val_if_fail (error == NULL || *error == NULL, 0);
+
+  entry = find_entry (self, name, &source, error);
+  return entry != NULL ? entry->end - entry->begin : 0;
+}
+
+/**
+ * apr_safetensors_reader_get_offset:
+ * @self: a reader
+ * @name: a tensor's name
+ * @error: return location for an error
+ *
+ * Gets where a tensor's bytes begin in the file, without touching them.
+ *
+ * The place is counted from the first byte of the file, so the header is before it; the header's own `data_offsets`
+ * begin after the header. If there are shards, the file is the shard that has the tensor.
+ *
+ * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if no tensor has the name.
+ *
+ * Returns: the offset in bytes, or 0 on failure
+ *
+ * Since: 0.1
+ */
+guint64
+apr_safetensors_reader_get_offset (AprSafetensorsReader *self, const char *name, GError **error)
+{
+  const AprSafetensorsEntry *entry;
+  AprSafetensorsSource *source;
+
+  g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), 0);
+  g_return_val_if_fail (name != NULL, 0);
+  g_return_val_if_fail (error == NULL || *error == NULL, 0);
+
+  entry = find_entry (self, name, &source, error);
+  return entry != NULL ? source->header->data_start + entry->begin : 0;
+}
+
+/* A file may hold more than memory can, where addresses have 32 bits. */
+static gboolean
+fits_in_memory (const AprSafetensorsSource *source, const AprSafetensorsEntry *entry, GError **error)
+{
+  gsize n_elements, n_bytes;
+
+  return apr_dtype_count_bytes (entry->dtype, apr_safetensors_header_get_shape (source->header, entry),
+                                entry->n_dims, &n_elements, &n_bytes, error);
 }
 
 /**
@@ -431,8 +527,11 @@ apr_safetensors_reader_get_shape (AprSafetensorsReader *self, const char *name, 
  * Gets a tensor, without copying its bytes.
  *
  * The tensor keeps the file's mapping, or the bytes that the reader was made from, alive for as long as it needs them.
+ * In the load mode %APR_SAFETENSORS_LOAD_MODE_READ its bytes are read from the file each time.
  *
- * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if no tensor has the name.
+ * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if no tensor has the name. In the load mode
+ * %APR_SAFETENSORS_LOAD_MODE_READ, also with an error of %G_IO_ERROR, with %APR_SAFETENSORS_ERROR_TRUNCATED if the file
+ * has become shorter, and with %APR_ERROR_RANGE if there is no memory.
  *
  * Returns: (transfer full): the tensor
  *
@@ -443,18 +542,70 @@ apr_safetensors_reader_get_tensor (AprSafetensorsReader *self, const char *name,
 {
   g_autoptr (GBytes) bytes = NULL;
   const AprSafetensorsEntry *entry;
+  AprSafetensorsSource *source;
 
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
   g_return_val_if_fail (name != NULL, NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  entry = find_entry (self, name, error);
-  if (entry == NULL)
+  entry = find_entry (self, name, &source, error);
+  if (entry == NULL || !fits_in_memory (source, entry, error))
     return NULL;
-  bytes = g_bytes_new_from_bytes (self->bytes, self->header->data_start + (gsize) entry->begin,
-                                  (gsize) (entry->end - entry->begin));
-  return apr_tensor_new_from_bytes (entry->dtype, apr_safetensors_header_get_shape (self->header, entry),
+  bytes = apr_safetensors_source_read (source, entry, 0, (gsize) (entry->end - entry->begin), error);
+  if (bytes == NULL)
+    return NULL;
+  return apr_tensor_new_from_bytes (entry->dtype, apr_safetensors_header_get_shape (source->header, entry),
                                     entry->n_dims, bytes, error);
+}
+
+/**
+ * apr_safetensors_reader_get_slice:
+ * @self: a reader
+ * @name: a tensor's name
+ * @indices: what to take along each dimension, as in `1:3, ::-2, -1`
+ * @error: return location for an error
+ *
+ * Gets a part of a tensor, by the rules and in the notation of [method@Apr.Tensor.slice].
+ *
+ * A slice that is one piece of the file is not copied. In the load mode %APR_SAFETENSORS_LOAD_MODE_READ, what is read
+ * from the file reaches from the first element of the slice to the last.
+ *
+ * Fails as [method@Apr.SafetensorsReader.get_tensor] and [method@Apr.Tensor.slice] do.
+ *
+ * Returns: (transfer full): the slice
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_safetensors_reader_get_slice (AprSafetensorsReader *self,
+                                  const char *name,
+                                  const char *indices,
+                                  GError **error)
+{
+  g_autoptr (AprSlice) slice = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  const AprSafetensorsEntry *entry;
+  AprSafetensorsSource *source;
+
+  g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
+  g_return_val_if_fail (name != NULL, NULL);
+  g_return_val_if_fail (indices != NULL, NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  entry = find_entry (self, name, &source, error);
+  if (entry == NULL || !fits_in_memory (source, entry, error))
+    return NULL;
+  slice = apr_slice_new (entry->dtype, apr_safetensors_header_get_shape (source->header, entry),
+                         entry->n_dims, indices, error);
+  if (slice == NULL)
+    {
+      g_autofree char *display = apr_json_display (name, strlen (name));
+
+      g_prefix_error (error, "tensor “%s”: ", display);
+      return NULL;
+    }
+  bytes = apr_safetensors_source_read (source, entry, slice->begin, slice->end, error);
+  return bytes != NULL ? apr_slice_take (slice, bytes, error) : NULL;
 }
 
 /**
@@ -474,4 +625,30 @@ apr_safetensors_reader_get_metadata (AprSafetensorsReader *self)
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
 
   return self->metadata;
+}
+
+/**
+ * apr_safetensors_reader_get_metadata_keys:
+ * @self: a reader
+ *
+ * Gets the keys of [method@Apr.SafetensorsReader.get_metadata], sorted by their UTF-8 bytes.
+ *
+ * Returns: (transfer none) (array zero-terminated=1): the keys, which belong to the reader
+ *
+ * Since: 0.1
+ */
+const char *const *
+apr_safetensors_reader_get_metadata_keys (AprSafetensorsReader *self)
+{
+  g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
+
+  if (g_once_init_enter (&self->metadata_keys))
+    {
+      guint n_keys;
+      const char **keys = (const char **) g_hash_table_get_keys_as_array (self->metadata, &n_keys);
+
+      qsort (keys, n_keys, sizeof *keys, compare_strings);
+      g_once_init_leave (&self->metadata_keys, keys);
+    }
+  return self->metadata_keys;
 }

@@ -12,6 +12,27 @@
 
 G_BEGIN_DECLS
 
+#define APR_TYPE_SAFETENSORS_LOAD_MODE (apr_safetensors_load_mode_get_type ())
+
+/**
+ * AprSafetensorsLoadMode:
+ * @APR_SAFETENSORS_LOAD_MODE_MAP: map a local file into memory, so that tensors are handed out without a copy
+ * @APR_SAFETENSORS_LOAD_MODE_READ: keep the file open and read each tensor when it is asked for, which suits network
+ *   file systems, and files that somebody may cut short while they are in use
+ *
+ * How a reader gets at the tensors' bytes.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  APR_SAFETENSORS_LOAD_MODE_MAP,
+  APR_SAFETENSORS_LOAD_MODE_READ,
+} AprSafetensorsLoadMode;
+
+APR_AVAILABLE_IN_ALL
+GType apr_safetensors_load_mode_get_type (void);
+
 #define APR_TYPE_SAFETENSORS_READER (apr_safetensors_reader_get_type ())
 
 APR_AVAILABLE_IN_ALL
@@ -31,7 +52,26 @@ AprSafetensorsReader *apr_safetensors_reader_new_from_bytes (GBytes *bytes,
                                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+AprSafetensorsReader *apr_safetensors_reader_new_from_stream (GInputStream *stream,
+                                                              GCancellable *cancellable,
+                                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_safetensors_reader_new_from_file_async (GFile *file,
+                                                 int io_priority,
+                                                 GCancellable *cancellable,
+                                                 GAsyncReadyCallback callback,
+                                                 gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprSafetensorsReader *apr_safetensors_reader_new_from_file_finish (GAsyncResult *result,
+                                                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 const char *const *apr_safetensors_reader_get_names (AprSafetensorsReader *self);
+
+APR_AVAILABLE_IN_ALL
+const char *const *apr_safetensors_reader_get_names_in_file_order (AprSafetensorsReader *self);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_safetensors_reader_has_tensor (AprSafetensorsReader *self, const char *name);
@@ -46,11 +86,26 @@ const gsize *apr_safetensors_reader_get_shape (AprSafetensorsReader *self,
                                                GError **error);
 
 APR_AVAILABLE_IN_ALL
+guint64 apr_safetensors_reader_get_size (AprSafetensorsReader *self, const char *name, GError **error);
+
+APR_AVAILABLE_IN_ALL
+guint64 apr_safetensors_reader_get_offset (AprSafetensorsReader *self, const char *name, GError **error);
+
+APR_AVAILABLE_IN_ALL
 AprTensor *apr_safetensors_reader_get_tensor (AprSafetensorsReader *self,
                                               const char *name,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+AprTensor *apr_safetensors_reader_get_slice (AprSafetensorsReader *self,
+                                             const char *name,
+                                             const char *indices,
+                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 GHashTable *apr_safetensors_reader_get_metadata (AprSafetensorsReader *self);
+
+APR_AVAILABLE_IN_ALL
+const char *const *apr_safetensors_reader_get_metadata_keys (AprSafetensorsReader *self);
 
 G_END_DECLS

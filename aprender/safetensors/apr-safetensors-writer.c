@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-safetensors-writer.h"
-#include "aprender/safetensors/apr-atomic-file-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
 #include "aprender/safetensors/apr-safetensors-header-private.h"
+#include "aprender/safetensors/apr-safetensors-job-private.h"
+#include "aprender/tensor/apr-tensor-private.h"
 
-#include <json-glib/json-glib.h>
-
-/* The data begin at a multiple of this, so that elements are aligned. */
-#define ALIGNMENT 8
+#include <string.h>
 
 /**
  * AprSafetensorsWriter:
  *
- * Writes named tensors to a file in the SafeTensors format, or to bytes in memory.
+ * Writes named tensors in the SafeTensors format: to a file, several files, a stream, or bytes in memory.
  *
  * ```c
  * g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
@@ -23,29 +21,55 @@
  *   return FALSE;
  * ```
  *
- * Add tensors and metadata in any order, then write, as often as wanted. The same tensors and metadata give the same
- * bytes, whatever order they came in. The format is explained at [class@Apr.SafetensorsReader].
+ * Add tensors and metadata in any order, then write, as often as wanted. The same tensors and metadata give
+ * the same bytes, whatever order they came in. The format is explained at [class@Apr.SafetensorsReader].
  *
  * ## What the file looks like
  *
- * The bytes are those that the format's first implementation, the Python package `safetensors`, writes: tensors by
- * their dtype, from U64 down to BOOL, in the order opposite to [enum@Apr.DType], so that each is aligned; within a dtype by
- * the UTF-8 bytes of their names; the header as compact JSON, with spaces at its end so that the data begin at a
- * multiple of eight. Without metadata there is no `__metadata__`. Of several metadata keys that package writes the
- * order at random; here they are sorted by their UTF-8 bytes.
+ * The bytes are those that the format's first implementation, the Python package `safetensors`, writes:
+ * tensors by their dtype, from U64 down to BOOL, in the order opposite to [enum@Apr.DType], so that each is
+ * aligned; within a dtype by the UTF-8 bytes of their names; the header as compact JSON, with spaces at its
+ * end so that the data begin at a multiple of eight. Without metadata there is no `__metadata__`. Of several
+ * metadata keys that package writes the order at random; here they are sorted by their UTF-8 bytes.
  *
- * A metadata key `dtype`, `shape` or `data_offsets`, in upper or lower case letters, makes Ollama refuse the whole
- * file, so a prefix is wise: this library's own keys begin with `aprender.`.
+ * A metadata key `dtype`, `shape` or `data_offsets`, in upper or lower case letters, makes Ollama refuse the
+ * whole file, so a prefix is wise: this library's own keys begin with `aprender.`.
  *
  * ## Safe saves
  *
- * A local file is replaced all at once: the new one is written beside it under another name, flushed to the disk, and
- * then renamed. Whatever happens on the way, a full disk, a crash or a power cut, the path holds the old file whole or
- * the new one whole. A file that is replaced keeps its mode, and a new one gets what the umask leaves. Where the path is
- * a symbolic link, the file it names is replaced and the link stays. Tensors that were read from the very file that is
- * replaced stay good.
+ * A local file is replaced all at once: the new one is written beside it under another name, flushed to the
+ * disk, and then renamed. Whatever happens on the way, a full disk, a crash or a power cut, the path holds
+ * the old file whole or the new one whole. A file that is replaced keeps its mode, and a new one gets what
+ * the umask leaves. Where the path is a symbolic link, the file it names is replaced and the link stays.
+ * Tensors that were read from the very file that is replaced stay good.
+ *
+ * To be safe from a power cut takes the time that the disk needs; [property@Apr.SafetensorsWriter:durable]
+ * saves it.
  *
  * The tensors' bytes are not copied on their way to a file.
+ *
+ * ## Data larger than memory
+ *
+ * The header comes first in a file and holds the shape of every tensor, but the bytes may come later: declare
+ * tensors with [method@Apr.SafetensorsWriter.declare_tensor], and say where their bytes are to come from when
+ * they are written. That is a stream for each, with [method@Apr.SafetensorsWriter.set_source_stream], or one
+ * function for all, with [method@Apr.SafetensorsWriter.set_data_func].
+ *
+ * ```c
+ * static GBytes *
+ * read_block (AprSafetensorsWriter *writer, const char *name, guint64 offset, gsize size, gpointer camera,
+ *             GError **error)
+ * {
+ *   return camera_read (camera, name, offset, size, error);
+ * }
+ *
+ * apr_safetensors_writer_declare_tensor (writer, "film", APR_DTYPE_U8, shape, 4, &error);
+ * apr_safetensors_writer_set_data_func (writer, read_block, camera, NULL);
+ * apr_safetensors_writer_write_to_path (writer, "film.safetensors", &error);
+ * ```
+ *
+ * Declared and added tensors may be mixed. No more than a block of 1 MiB is in memory at a time. A source
+ * that gives fewer bytes than its tensor has, or more, is an error, and what was at the path stays.
  *
  * Since: 0.1
  */
@@ -53,19 +77,71 @@ struct _AprSafetensorsWriter
 {
   GObject parent_instance;
 
-  GHashTable *tensors;  /* (owned) name to AprTensor */
-  GHashTable *metadata; /* (owned) key to value */
+  GHashTable *items;                    /* (owned) name to AprSafetensorsItem, which owns the name */
+  GHashTable *metadata;                 /* (owned) key to value */
+  AprSafetensorsClosure *data_func;     /* (owned) (nullable) */
+  AprSafetensorsClosure *progress_func; /* (owned) (nullable) */
+  guint alignment;
+  gboolean durable;
 };
 
+enum
+{
+  PROP_0,
+  PROP_ALIGNMENT,
+  PROP_DURABLE,
+  N_PROPS
+};
+
+static GParamSpec *properties[N_PROPS];
+
 G_DEFINE_FINAL_TYPE (AprSafetensorsWriter, apr_safetensors_writer, G_TYPE_OBJECT)
+
+static void
+apr_safetensors_writer_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  AprSafetensorsWriter *self = APR_SAFETENSORS_WRITER (object);
+
+  switch (id)
+    {
+    case PROP_ALIGNMENT:
+      g_value_set_uint (value, self->alignment);
+      break;
+    case PROP_DURABLE:
+      g_value_set_boolean (value, self->durable);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+apr_safetensors_writer_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  AprSafetensorsWriter *self = APR_SAFETENSORS_WRITER (object);
+
+  switch (id)
+    {
+    case PROP_ALIGNMENT:
+      apr_safetensors_writer_set_alignment (self, g_value_get_uint (value));
+      break;
+    case PROP_DURABLE:
+      apr_safetensors_writer_set_durable (self, g_value_get_boolean (value));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
 
 static void
 apr_safetensors_writer_finalize (GObject *object)
 {
   AprSafetensorsWriter *self = APR_SAFETENSORS_WRITER (object);
 
-  g_clear_pointer (&self->tensors, g_hash_table_unref);
+  g_clear_pointer (&self->items, g_hash_table_unref);
   g_clear_pointer (&self->metadata, g_hash_table_unref);
+  g_clear_pointer (&self->data_func, apr_safetensors_closure_unref);
+  g_clear_pointer (&self->progress_func, apr_safetensors_closure_unref);
 
   G_OBJECT_CLASS (apr_safetensors_writer_parent_class)->finalize (object);
 }
@@ -75,16 +151,51 @@ apr_safetensors_writer_class_init (AprSafetensorsWriterClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 
+  object_class->get_property = apr_safetensors_writer_get_property;
+  object_class->set_property = apr_safetensors_writer_set_property;
   object_class->finalize = apr_safetensors_writer_finalize;
+
+  /**
+   * AprSafetensorsWriter:alignment: (getter get_alignment) (setter set_alignment)
+   *
+   * The data begin at a multiple of so many bytes: a power of two from 8 to 4096.
+   *
+   * Spaces at the header's end see to it, so every reader reads the file. 8 is what the format's first
+   * implementation has; 64 suits vector instructions, and 4096 memory pages and direct input and output. It
+   * is where the data of all tensors begin: between them the format allows no space.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_ALIGNMENT] = g_param_spec_uint (
+    "alignment", NULL, NULL, APR_SAFETENSORS_DEFAULT_ALIGNMENT, APR_SAFETENSORS_MAX_ALIGNMENT,
+    APR_SAFETENSORS_DEFAULT_ALIGNMENT, G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * AprSafetensorsWriter:durable: (getter get_durable) (setter set_durable)
+   *
+   * Whether a file is on the disk, safe from a power cut, when a write returns.
+   *
+   * Without it a write does not wait for the disk. The file is replaced all at once just the same, whatever
+   * happens to the program; a power cut in the next seconds may lose it, on some file systems the old one
+   * too.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_DURABLE] = g_param_spec_boolean (
+    "durable", NULL, NULL, TRUE, G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
 static void
 apr_safetensors_writer_init (AprSafetensorsWriter *self)
 {
   /* Names may come from a file, so they are hashed with a key. */
-  self->tensors =
-    g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, (GDestroyNotify) apr_tensor_unref);
+  self->items = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, NULL,
+                                       (GDestroyNotify) apr_safetensors_item_unref);
   self->metadata = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, g_free);
+  self->alignment = APR_SAFETENSORS_DEFAULT_ALIGNMENT;
+  self->durable = TRUE;
 }
 
 /**
@@ -102,6 +213,87 @@ apr_safetensors_writer_new (void)
   return g_object_new (APR_TYPE_SAFETENSORS_WRITER, NULL);
 }
 
+/**
+ * apr_safetensors_writer_get_alignment: (get-property alignment)
+ * @self: a writer
+ *
+ * Gets what the data's place in the file is a multiple of.
+ *
+ * Returns: a number of bytes, 8 unless another was set
+ *
+ * Since: 0.1
+ */
+guint
+apr_safetensors_writer_get_alignment (AprSafetensorsWriter *self)
+{
+  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), APR_SAFETENSORS_DEFAULT_ALIGNMENT);
+
+  return self->alignment;
+}
+
+/**
+ * apr_safetensors_writer_set_alignment: (set-property alignment)
+ * @self: a writer
+ * @alignment: a number of bytes: a power of two from 8 to 4096
+ *
+ * Makes the data begin at a multiple of @alignment, see [property@Apr.SafetensorsWriter:alignment].
+ *
+ * Since: 0.1
+ */
+void
+apr_safetensors_writer_set_alignment (AprSafetensorsWriter *self, guint alignment)
+{
+  g_return_if_fail (APR_IS_SAFETENSORS_WRITER (self));
+  g_return_if_fail (alignment >= APR_SAFETENSORS_DEFAULT_ALIGNMENT);
+  g_return_if_fail (alignment <= APR_SAFETENSORS_MAX_ALIGNMENT);
+  g_return_if_fail ((alignment & (alignment - 1)) == 0);
+
+  if (self->alignment == alignment)
+    return;
+  self->alignment = alignment;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ALIGNMENT]);
+}
+
+/**
+ * apr_safetensors_writer_get_durable: (get-property durable)
+ * @self: a writer
+ *
+ * Gets whether a file is safe from a power cut when a write returns.
+ *
+ * Returns: whether writes wait for the disk
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_safetensors_writer_get_durable (AprSafetensorsWriter *self)
+{
+  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), TRUE);
+
+  return self->durable;
+}
+
+/**
+ * apr_safetensors_writer_set_durable: (set-property durable)
+ * @self: a writer
+ * @durable: whether writes wait for the disk
+ *
+ * Sets whether a file is to be safe from a power cut when a write returns, see
+ * [property@Apr.SafetensorsWriter:durable].
+ *
+ * Since: 0.1
+ */
+void
+apr_safetensors_writer_set_durable (AprSafetensorsWriter *self, gboolean durable)
+{
+  g_return_if_fail (APR_IS_SAFETENSORS_WRITER (self));
+
+  durable = !!durable;
+  if (self->durable == durable)
+    return;
+  self->durable = durable;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_DURABLE]);
+}
+
 static gboolean
 check_utf8 (const char *what, const char *string, GError **error)
 {
@@ -117,6 +309,36 @@ check_utf8 (const char *what, const char *string, GError **error)
   return FALSE;
 }
 
+static gboolean
+check_name (AprSafetensorsWriter *self, const char *name, GError **error)
+{
+  if (!check_utf8 ("the tensor's name", name, error))
+    return FALSE;
+  if (g_str_equal (name, APR_SAFETENSORS_METADATA_NAME))
+    {
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NAME,
+                   "no tensor can be called “%s”: the format keeps this name for the metadata", name);
+      return FALSE;
+    }
+  if (g_hash_table_contains (self->items, name))
+    {
+      g_autofree char *display = apr_json_display (name, strlen (name));
+
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_DUPLICATE,
+                   "there is a tensor called “%s” already", display);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static void
+prefix_tensor (const char *name, GError **error)
+{
+  g_autofree char *display = apr_json_display (name, strlen (name));
+
+  g_prefix_error (error, "tensor “%s”: ", display);
+}
+
 /**
  * apr_safetensors_writer_add_tensor:
  * @self: a writer
@@ -127,8 +349,8 @@ check_utf8 (const char *what, const char *string, GError **error)
  * Adds a tensor.
  *
  * Fails with %APR_SAFETENSORS_ERROR_DUPLICATE if the writer has a tensor of this name, with
- * %APR_SAFETENSORS_ERROR_NAME if the name is the reserved one, and with %APR_SAFETENSORS_ERROR_ENCODING if it is not
- * UTF-8. The writer is then as it was.
+ * %APR_SAFETENSORS_ERROR_NAME if the name is the reserved one, and with %APR_SAFETENSORS_ERROR_ENCODING if it
+ * is not UTF-8. The writer is then as it was.
  *
  * Returns: whether the tensor was added
  *
@@ -140,29 +362,246 @@ apr_safetensors_writer_add_tensor (AprSafetensorsWriter *self,
                                    AprTensor *tensor,
                                    GError **error)
 {
+  AprSafetensorsItem *item;
+  const gsize *shape;
+  gsize n_dims;
+  GBytes *bytes;
+
   g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
   g_return_val_if_fail (name != NULL, FALSE);
   g_return_val_if_fail (tensor != NULL, FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (!check_utf8 ("the tensor's name", name, error))
+  if (!check_name (self, name, error))
     return FALSE;
-  if (g_str_equal (name, APR_SAFETENSORS_METADATA_NAME))
-    {
-      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NAME,
-                   "no tensor can be called “%s”: the format keeps this name for the metadata", name);
-      return FALSE;
-    }
-  if (g_hash_table_contains (self->tensors, name))
-    {
-      g_autofree char *display = apr_json_display (name, strlen (name));
-
-      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_DUPLICATE,
-                   "there is a tensor called “%s” already", display);
-      return FALSE;
-    }
-  g_hash_table_insert (self->tensors, g_strdup (name), apr_tensor_ref (tensor));
+  shape = apr_tensor_get_shape (tensor, &n_dims);
+  bytes = apr_tensor_get_bytes (tensor);
+  item =
+    apr_safetensors_item_new (name, apr_tensor_get_dtype (tensor), shape, n_dims, g_bytes_get_size (bytes));
+  item->bytes = g_bytes_ref (bytes);
+  g_hash_table_insert (self->items, item->name, item);
   return TRUE;
+}
+
+/**
+ * apr_safetensors_writer_declare_tensor:
+ * @self: a writer
+ * @name: the tensor's name, any UTF-8 but `__metadata__`
+ * @dtype: the type of its elements
+ * @shape: (array length=n_dims) (nullable): how many elements there are along each dimension
+ * @n_dims: how many dimensions there are, 0 for a scalar
+ * @error: return location for an error
+ *
+ * Adds a tensor whose bytes come later, while it is written.
+ *
+ * They come from what [method@Apr.SafetensorsWriter.set_source_stream] or
+ * [method@Apr.SafetensorsWriter.set_source_bytes] set for it, or else from the function of
+ * [method@Apr.SafetensorsWriter.set_data_func]: little-endian, in row-major order.
+ *
+ * Fails as [method@Apr.SafetensorsWriter.add_tensor] does for the name, with %APR_ERROR_DTYPE for
+ * %APR_DTYPE_NONE, with %APR_ERROR_RANGE if the shape is larger than an address can tell, and with
+ * %APR_ERROR_SHAPE if sub-byte elements leave a byte half filled. The writer is then as it was.
+ *
+ * Returns: whether the tensor was declared
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_safetensors_writer_declare_tensor (AprSafetensorsWriter *self,
+                                       const char *name,
+                                       AprDType dtype,
+                                       const gsize *shape,
+                                       gsize n_dims,
+                                       GError **error)
+{
+  AprSafetensorsItem *item;
+  gsize n_elements, n_bytes;
+
+  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
+  g_return_val_if_fail (name != NULL, FALSE);
+  g_return_val_if_fail (shape != NULL || n_dims == 0, FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (!check_name (self, name, error))
+    return FALSE;
+  if (!apr_dtype_count_bytes (dtype, shape, n_dims, &n_elements, &n_bytes, error))
+    {
+      prefix_tensor (name, error);
+      return FALSE;
+    }
+  item = apr_safetensors_item_new (name, dtype, shape, n_dims, n_bytes);
+  g_hash_table_insert (self->items, item->name, item);
+  return TRUE;
+}
+
+/* A copy to change: a write in another thread may be using the item as it is. */
+static AprSafetensorsItem *
+copy_item (AprSafetensorsWriter *self, const char *name, GError **error)
+{
+  const AprSafetensorsItem *item = g_hash_table_lookup (self->items, name);
+  g_autofree char *display = NULL;
+
+  if (item != NULL)
+    return apr_safetensors_item_copy (item);
+  display = apr_json_display (name, strlen (name));
+  g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND,
+               "there is no tensor called “%s”: declare it before its source", display);
+  return NULL;
+}
+
+/**
+ * apr_safetensors_writer_set_source_bytes:
+ * @self: a writer
+ * @name: the name of a tensor that was declared or added
+ * @bytes: its bytes
+ * @error: return location for an error
+ *
+ * Sets a tensor's bytes, in place of another source that it may have.
+ *
+ * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if there is no tensor of this name, and with
+ * %APR_SAFETENSORS_ERROR_SIZE_MISMATCH if its dtype and shape need more bytes, or fewer. The writer is then
+ * as it was.
+ *
+ * Returns: whether they were set
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_safetensors_writer_set_source_bytes (AprSafetensorsWriter *self,
+                                         const char *name,
+                                         GBytes *bytes,
+                                         GError **error)
+{
+  g_autoptr (AprSafetensorsItem) item = NULL;
+
+  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
+  g_return_val_if_fail (name != NULL, FALSE);
+  g_return_val_if_fail (bytes != NULL, FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  item = copy_item (self, name, error);
+  if (item == NULL)
+    return FALSE;
+  if (g_bytes_get_size (bytes) != item->size)
+    {
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SIZE_MISMATCH,
+                   "%" G_GSIZE_FORMAT " bytes are given, but its dtype and shape need %" G_GSIZE_FORMAT,
+                   g_bytes_get_size (bytes), item->size);
+      prefix_tensor (name, error);
+      return FALSE;
+    }
+  item->bytes = g_bytes_ref (bytes);
+  g_hash_table_replace (self->items, item->name, item);
+  item = NULL;
+  return TRUE;
+}
+
+/**
+ * apr_safetensors_writer_set_source_stream:
+ * @self: a writer
+ * @name: the name of a tensor that was declared or added
+ * @stream: what its bytes are read from, of which it is the only reader
+ * @error: return location for an error
+ *
+ * Sets a stream that a tensor's bytes come from, in place of another source that it may have.
+ *
+ * It is read while the tensor is written, from where it stands now, and must then end after just as many
+ * bytes as the tensor has. A stream that can seek is read again by each write; another serves one write only.
+ * It is never closed.
+ *
+ * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if there is no tensor of this name. The writer is then as it
+ * was.
+ *
+ * Returns: whether it was set
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_safetensors_writer_set_source_stream (AprSafetensorsWriter *self,
+                                          const char *name,
+                                          GInputStream *stream,
+                                          GError **error)
+{
+  g_autoptr (AprSafetensorsItem) item = NULL;
+
+  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
+  g_return_val_if_fail (name != NULL, FALSE);
+  g_return_val_if_fail (G_IS_INPUT_STREAM (stream), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  item = copy_item (self, name, error);
+  if (item == NULL)
+    return FALSE;
+  item->stream = g_object_ref (stream);
+  if (G_IS_SEEKABLE (stream) && g_seekable_can_seek (G_SEEKABLE (stream)))
+    item->start = g_seekable_tell (G_SEEKABLE (stream));
+  g_hash_table_replace (self->items, item->name, item);
+  item = NULL;
+  return TRUE;
+}
+
+static void
+set_closure (AprSafetensorsClosure **closure, GCallback function, gpointer user_data, GDestroyNotify destroy)
+{
+  AprSafetensorsClosure *old = *closure;
+
+  *closure = function != NULL ? apr_safetensors_closure_new (function, user_data, destroy) : NULL;
+  /* Last, for it may call what is not ours. */
+  if (old != NULL)
+    apr_safetensors_closure_unref (old);
+}
+
+/**
+ * apr_safetensors_writer_set_data_func:
+ * @self: a writer
+ * @function: (nullable) (scope notified) (closure user_data) (destroy destroy): gives the bytes, or `NULL`
+ *   for none
+ * @user_data: what it gets
+ * @destroy: (nullable): frees @user_data when it is needed no more
+ *
+ * Sets a function that gives the bytes of all tensors that have no other source.
+ *
+ * It is called while they are written, in the order of the file, in the thread of the write. An asynchronous
+ * write calls it in the main context that the write was begun in.
+ *
+ * Since: 0.1
+ */
+void
+apr_safetensors_writer_set_data_func (AprSafetensorsWriter *self,
+                                      AprSafetensorsDataFunc function,
+                                      gpointer user_data,
+                                      GDestroyNotify destroy)
+{
+  g_return_if_fail (APR_IS_SAFETENSORS_WRITER (self));
+
+  set_closure (&self->data_func, G_CALLBACK (function), user_data, destroy);
+}
+
+/**
+ * apr_safetensors_writer_set_progress_func:
+ * @self: a writer
+ * @function: (nullable) (scope notified) (closure user_data) (destroy destroy): is told how many bytes are
+ *   written and how many there will be, or `NULL` for none
+ * @user_data: what it gets
+ * @destroy: (nullable): frees @user_data when it is needed no more
+ *
+ * Sets a function that is told how a write goes on.
+ *
+ * It is called every now and then, at least once per 16 MiB, and when all bytes are written, in the thread of
+ * the write. An asynchronous write has it called in the main context that the write was begun in. Of shards,
+ * the bytes of all of them are counted together.
+ *
+ * Since: 0.1
+ */
+void
+apr_safetensors_writer_set_progress_func (AprSafetensorsWriter *self,
+                                          GFileProgressCallback function,
+                                          gpointer user_data,
+                                          GDestroyNotify destroy)
+{
+  g_return_if_fail (APR_IS_SAFETENSORS_WRITER (self));
+
+  set_closure (&self->progress_func, G_CALLBACK (function), user_data, destroy);
 }
 
 /**
@@ -174,7 +613,8 @@ apr_safetensors_writer_add_tensor (AprSafetensorsWriter *self,
  *
  * Sets a string that goes into the file's `__metadata__`, in place of a former value of the key.
  *
- * Fails with %APR_SAFETENSORS_ERROR_ENCODING if the key or the value is not UTF-8. The writer is then as it was.
+ * Fails with %APR_SAFETENSORS_ERROR_ENCODING if the key or the value is not UTF-8. The writer is then as it
+ * was.
  *
  * Returns: whether it was set
  *
@@ -204,404 +644,33 @@ apr_safetensors_writer_set_metadata (AprSafetensorsWriter *self,
   return TRUE;
 }
 
-typedef struct
+GPtrArray *
+apr_safetensors_writer_list_items (AprSafetensorsWriter *self)
 {
-  const char *name;
-  AprTensor *tensor;
-  AprDType dtype;
-} Item;
-
-static int
-compare_items (gconstpointer a, gconstpointer b)
-{
-  const Item *one = a;
-  const Item *other = b;
-
-  if (one->dtype != other->dtype)
-    return one->dtype > other->dtype ? -1 : 1;
-  return strcmp (one->name, other->name);
-}
-
-static Item *
-sort_tensors (AprSafetensorsWriter *self)
-{
-  /* One more than needed: qsort() wants memory even where there is nothing to sort. */
-  Item *items = g_new (Item, g_hash_table_size (self->tensors) + 1);
-  Item *item = items;
+  GPtrArray *items =
+    g_ptr_array_new_full (g_hash_table_size (self->items), (GDestroyNotify) apr_safetensors_item_unref);
   GHashTableIter iter;
-  gpointer name, tensor;
+  gpointer item;
 
-  g_hash_table_iter_init (&iter, self->tensors);
-  for (; g_hash_table_iter_next (&iter, &name, &tensor); item++)
-    *item = (Item){ name, tensor, apr_tensor_get_dtype (tensor) };
-  qsort (items, (gsize) (item - items), sizeof *items, compare_items);
+  g_hash_table_iter_init (&iter, self->items);
+  while (g_hash_table_iter_next (&iter, NULL, &item))
+    g_ptr_array_add (items, g_atomic_rc_box_acquire (item));
+  apr_safetensors_sort_items (items);
   return items;
 }
 
-static int
-compare_keys (gconstpointer a, gconstpointer b)
+AprSafetensorsLayout *
+apr_safetensors_writer_lay_out (AprSafetensorsWriter *self, GPtrArray *items, GError **error)
 {
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
+  return apr_safetensors_layout_new (items, self->metadata, self->alignment, error);
 }
 
-/*
- * Appends what json-glib generated for one object, without its braces, and spelled as the reference does: 0x7f as it
- * is, 0x1f as an escape (json-glib 1.6 forgets it), and numbers without a sign, which json-glib does not know.
- */
-static void
-append_members (GString *header, const GString *object)
+void
+apr_safetensors_writer_init_job (AprSafetensorsWriter *self, AprSafetensorsJob *job)
 {
-  const char *p = object->str + 1;
-  const char *end = object->str + object->len - 1;
-  gboolean in_string = FALSE;
-
-  while (p < end)
-    {
-      if (*p == '"')
-        in_string = !in_string;
-      if (*p == '\\' && strncmp (p, "\\u007f", 6) == 0)
-        {
-          g_string_append_c (header, '\x7f');
-          p += 6;
-        }
-      else if (*p == '\\')
-        {
-          g_string_append_len (header, p, 2);
-          p += 2;
-        }
-      else if (*p == '\x1f')
-        {
-          g_string_append (header, "\\u001f");
-          p++;
-        }
-      else if (*p == '-' && !in_string)
-        {
-          char *rest;
-
-          g_string_append_printf (header, "%" G_GUINT64_FORMAT, (guint64) g_ascii_strtoll (p, &rest, 10));
-          p = rest;
-        }
-      else
-        g_string_append_c (header, *p++);
-    }
-}
-
-/* Appends "name":value, and takes the value. */
-static void
-append_pair (GString *header, const char *name, JsonNode *value)
-{
-  g_autoptr (JsonObject) object = json_object_new ();
-  g_autoptr (JsonNode) node = json_node_init_object (json_node_alloc (), object);
-  g_autoptr (JsonGenerator) generator = json_generator_new ();
-  GString *text = g_string_new (NULL);
-
-  /* One at a time: an object of all of them would hash hostile names without a key. */
-  json_object_set_member (object, name, value);
-  json_generator_set_root (generator, node);
-  json_generator_to_gstring (generator, text);
-  append_members (header, text);
-  g_string_free (text, TRUE);
-}
-
-static void
-append_metadata (AprSafetensorsWriter *self, GString *header)
-{
-  g_autofree const char **keys = NULL;
-  guint n_keys;
-  guint i;
-
-  keys = (const char **) g_hash_table_get_keys_as_array (self->metadata, &n_keys);
-  if (n_keys == 0)
-    return;
-  qsort (keys, n_keys, sizeof *keys, compare_keys);
-  g_string_append (header, "\"" APR_SAFETENSORS_METADATA_NAME "\":{");
-  for (i = 0; i < n_keys; i++)
-    {
-      if (i > 0)
-        g_string_append_c (header, ',');
-      append_pair (header, keys[i],
-                   json_node_init_string (json_node_alloc (), g_hash_table_lookup (self->metadata, keys[i])));
-    }
-  g_string_append_c (header, '}');
-}
-
-static void
-append_tensor (GString *header, const Item *item, guint64 begin, guint64 end)
-{
-  JsonObject *fields = json_object_new ();
-  JsonArray *shape = json_array_new ();
-  JsonArray *offsets = json_array_new ();
-  const gsize *dims;
-  gsize n_dims, i;
-
-  dims = apr_tensor_get_shape (item->tensor, &n_dims);
-  for (i = 0; i < n_dims; i++)
-    json_array_add_int_element (shape, (gint64) dims[i]);
-  json_array_add_int_element (offsets, (gint64) begin);
-  json_array_add_int_element (offsets, (gint64) end);
-  json_object_set_string_member (fields, "dtype", apr_dtype_to_string (item->dtype));
-  json_object_set_array_member (fields, "shape", shape);
-  json_object_set_array_member (fields, "data_offsets", offsets);
-  append_pair (header, item->name, json_node_init_object (json_node_alloc (), fields));
-  json_object_unref (fields);
-}
-
-/* What a file consists of: the first piece is the header, the others are the tensors' own bytes. */
-typedef struct
-{
-  GString *header;
-  GArray *pieces;
-  guint64 size;
-} Layout;
-
-static void
-layout_clear (Layout *layout)
-{
-  if (layout->header != NULL)
-    g_string_free (layout->header, TRUE);
-  g_clear_pointer (&layout->pieces, g_array_unref);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Layout, layout_clear)
-
-static void
-layout_append (Layout *layout, gconstpointer bytes, gsize size)
-{
-  GOutputVector piece = { bytes, size };
-
-  g_array_append_val (layout->pieces, piece);
-}
-
-/* Completes the header, of which the first bytes are left free for its length. */
-static gboolean
-finish_header (GString *header, GError **error)
-{
-  guint64 length;
-
-  while (header->len % ALIGNMENT != 0)
-    g_string_append_c (header, ' ');
-  length = header->len - APR_SAFETENSORS_PREFIX_SIZE;
-  if (length > APR_SAFETENSORS_MAX_HEADER_SIZE)
-    {
-      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
-                   "the header would take %" G_GUINT64_FORMAT " bytes, more than the limit of %d", length,
-                   APR_SAFETENSORS_MAX_HEADER_SIZE);
-      return FALSE;
-    }
-  length = GUINT64_TO_LE (length);
-  memcpy (header->str, &length, APR_SAFETENSORS_PREFIX_SIZE);
-  return TRUE;
-}
-
-static gboolean
-layout_init (Layout *layout, AprSafetensorsWriter *self, GError **error)
-{
-  g_autofree Item *items = sort_tensors (self);
-  guint n_items = g_hash_table_size (self->tensors);
-  guint64 end = 0;
-  guint i;
-
-  layout->header = g_string_new ("12345678{");
-  layout->pieces = g_array_sized_new (FALSE, FALSE, sizeof (GOutputVector), n_items + 1);
-  g_array_set_size (layout->pieces, 1);
-  append_metadata (self, layout->header);
-  for (i = 0; i < n_items; i++)
-    {
-      guint64 begin = end;
-      gconstpointer bytes;
-      gsize size;
-
-      bytes = g_bytes_get_data (apr_tensor_get_bytes (items[i].tensor), &size);
-      if (size > G_MAXINT64 - APR_SAFETENSORS_PREFIX_SIZE - APR_SAFETENSORS_MAX_HEADER_SIZE - begin)
-        {
-          g_autofree char *display = apr_json_display (items[i].name, strlen (items[i].name));
-
-          g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_OVERFLOW,
-                       "with tensor “%s” of %" G_GSIZE_FORMAT
-                       " bytes the file would be larger than any file can be",
-                       display, size);
-          return FALSE;
-        }
-      end = begin + size;
-      if (layout->header->len > APR_SAFETENSORS_PREFIX_SIZE + 1)
-        g_string_append_c (layout->header, ',');
-      append_tensor (layout->header, &items[i], begin, end);
-      layout_append (layout, bytes, size);
-    }
-  g_string_append_c (layout->header, '}');
-  if (!finish_header (layout->header, error))
-    return FALSE;
-  g_array_index (layout->pieces, GOutputVector, 0) =
-    (GOutputVector){ layout->header->str, layout->header->len };
-  layout->size = layout->header->len + end;
-  return TRUE;
-}
-
-/* Makes a stream forget what was written to it, instead of putting it in the file's place. */
-static void
-abandon_stream (GOutputStream *stream)
-{
-  g_autoptr (GCancellable) cancelled = g_cancellable_new ();
-
-  g_cancellable_cancel (cancelled);
-  g_output_stream_close (stream, cancelled, NULL);
-}
-
-static gboolean
-write_to_stream (const Layout *layout, GFile *file, GCancellable *cancellable, GError **error)
-{
-  g_autoptr (GFileOutputStream) stream = NULL;
-  guint i;
-
-  stream = g_file_replace (file, NULL, FALSE, G_FILE_CREATE_NONE, cancellable, error);
-  if (stream == NULL)
-    return FALSE;
-  for (i = 0; i < layout->pieces->len; i++)
-    {
-      const GOutputVector *piece = &g_array_index (layout->pieces, GOutputVector, i);
-
-      if (!g_output_stream_write_all (G_OUTPUT_STREAM (stream), piece->buffer, piece->size, NULL, cancellable,
-                                      error))
-        {
-          abandon_stream (G_OUTPUT_STREAM (stream));
-          return FALSE;
-        }
-    }
-  return g_output_stream_close (G_OUTPUT_STREAM (stream), cancellable, error);
-}
-
-static gboolean
-write_to_local_file (const Layout *layout, const char *path, GCancellable *cancellable, GError **error)
-{
-  g_autoptr (AprAtomicFile) file = apr_atomic_file_open (path, error);
-
-  return file != NULL &&
-         apr_atomic_file_write (file, (const GOutputVector *) (gconstpointer) layout->pieces->data,
-                                layout->pieces->len, cancellable, error) &&
-         apr_atomic_file_commit (file, error);
-}
-
-/**
- * apr_safetensors_writer_write_to_file:
- * @self: a writer
- * @file: where to write
- * @cancellable: (nullable): a cancellable, or `NULL`
- * @error: return location for an error
- *
- * Writes a file, in place of one that may be there.
- *
- * A local file is replaced all at once and safely, see [class@Apr.SafetensorsWriter]; for another it is as good as
- * [method@Gio.File.replace].
- *
- * Fails with an error of %G_IO_ERROR if the file cannot be written, with %APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE if the
- * header would take more than 100,000,000 bytes, and with %APR_SAFETENSORS_ERROR_OVERFLOW if the file would be larger
- * than any file can be. Either message begins with the file's path or URI.
- *
- * Returns: whether the file was written
- *
- * Since: 0.1
- */
-gboolean
-apr_safetensors_writer_write_to_file (AprSafetensorsWriter *self,
-                                      GFile *file,
-                                      GCancellable *cancellable,
-                                      GError **error)
-{
-  g_auto (Layout) layout = { NULL };
-  g_autofree char *uri = NULL;
-
-  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
-  g_return_val_if_fail (G_IS_FILE (file), FALSE);
-  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
-  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
-
-  if (layout_init (&layout, self, error))
-    {
-      if (g_file_peek_path (file) != NULL)
-        return write_to_local_file (&layout, g_file_peek_path (file), cancellable, error);
-      if (write_to_stream (&layout, file, cancellable, error))
-        return TRUE;
-    }
-  uri = g_file_peek_path (file) != NULL ? g_filename_display_name (g_file_peek_path (file))
-                                        : g_file_get_uri (file);
-  g_prefix_error (error, "%s: ", uri);
-  return FALSE;
-}
-
-/**
- * apr_safetensors_writer_write_to_path:
- * @self: a writer
- * @path: (type filename): a local file's path
- * @error: return location for an error
- *
- * Writes a local file, in place of one that may be there.
- *
- * Replaces it, and fails, as [method@Apr.SafetensorsWriter.write_to_file] does.
- *
- * Returns: whether the file was written
- *
- * Since: 0.1
- */
-gboolean
-apr_safetensors_writer_write_to_path (AprSafetensorsWriter *self, const char *path, GError **error)
-{
-  g_auto (Layout) layout = { NULL };
-
-  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
-  g_return_val_if_fail (path != NULL, FALSE);
-  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
-
-  if (!layout_init (&layout, self, error))
-    {
-      g_autofree char *display = g_filename_display_name (path);
-
-      g_prefix_error (error, "%s: ", display);
-      return FALSE;
-    }
-  return write_to_local_file (&layout, path, NULL, error);
-}
-
-/**
- * apr_safetensors_writer_write_to_bytes:
- * @self: a writer
- * @error: return location for an error
- *
- * Makes the bytes that a file would have.
- *
- * Fails with %APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE if the header would take more than 100,000,000 bytes, and with
- * %APR_SAFETENSORS_ERROR_OVERFLOW if memory cannot hold the whole.
- *
- * Returns: (transfer full): the bytes
- *
- * Since: 0.1
- */
-GBytes *
-apr_safetensors_writer_write_to_bytes (AprSafetensorsWriter *self, GError **error)
-{
-  g_auto (Layout) layout = { NULL };
-  char *bytes;
-  char *p;
-  guint i;
-
-  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  if (!layout_init (&layout, self, error))
-    return NULL;
-  bytes = p = layout.size > G_MAXSIZE ? NULL : g_try_malloc ((gsize) layout.size);
-  if (bytes == NULL)
-    {
-      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_OVERFLOW,
-                   "there is no memory for the %" G_GUINT64_FORMAT " bytes", layout.size);
-      return NULL;
-    }
-  for (i = 0; i < layout.pieces->len; i++)
-    {
-      const GOutputVector *piece = &g_array_index (layout.pieces, GOutputVector, i);
-
-      if (piece->size > 0)
-        memcpy (p, piece->buffer, piece->size);
-      p += piece->size;
-    }
-  return g_bytes_new_take (bytes, (gsize) layout.size);
+  *job = (AprSafetensorsJob){ .writer = g_object_ref (self), .durable = self->durable };
+  if (self->data_func != NULL)
+    job->data_func = apr_safetensors_closure_ref (self->data_func);
+  if (self->progress_func != NULL)
+    job->progress_func = apr_safetensors_closure_ref (self->progress_func);
 }

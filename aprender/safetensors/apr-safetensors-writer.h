@@ -17,14 +17,83 @@ G_BEGIN_DECLS
 APR_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (AprSafetensorsWriter, apr_safetensors_writer, APR, SAFETENSORS_WRITER, GObject)
 
+/**
+ * AprSafetensorsDataFunc:
+ * @writer: the writer
+ * @name: the name of a tensor that was declared
+ * @offset: where in the tensor's bytes to begin
+ * @size: the most bytes to give, at least one
+ * @user_data: what was given to [method@Apr.SafetensorsWriter.set_data_func]
+ * @error: return location for an error
+ *
+ * Gives some of a tensor's bytes while it is written.
+ *
+ * It is asked for each tensor from its first byte to its last, and may give fewer bytes than it is asked for:
+ * it is then asked for those that follow. None at all mean that there are no more, which is an error.
+ *
+ * Returns: (transfer full) (nullable): from one to @size bytes, or `NULL` with an error
+ *
+ * Since: 0.1
+ */
+typedef GBytes *(*AprSafetensorsDataFunc) (AprSafetensorsWriter *writer,
+                                           const char *name,
+                                           guint64 offset,
+                                           gsize size,
+                                           gpointer user_data,
+                                           GError **error);
+
 APR_AVAILABLE_IN_ALL
 AprSafetensorsWriter *apr_safetensors_writer_new (void) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+guint apr_safetensors_writer_get_alignment (AprSafetensorsWriter *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_safetensors_writer_set_alignment (AprSafetensorsWriter *self, guint alignment);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_safetensors_writer_get_durable (AprSafetensorsWriter *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_safetensors_writer_set_durable (AprSafetensorsWriter *self, gboolean durable);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_safetensors_writer_add_tensor (AprSafetensorsWriter *self,
                                             const char *name,
                                             AprTensor *tensor,
                                             GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_safetensors_writer_declare_tensor (AprSafetensorsWriter *self,
+                                                const char *name,
+                                                AprDType dtype,
+                                                const gsize *shape,
+                                                gsize n_dims,
+                                                GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_safetensors_writer_set_source_bytes (AprSafetensorsWriter *self,
+                                                  const char *name,
+                                                  GBytes *bytes,
+                                                  GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_safetensors_writer_set_source_stream (AprSafetensorsWriter *self,
+                                                   const char *name,
+                                                   GInputStream *stream,
+                                                   GError **error);
+
+APR_AVAILABLE_IN_ALL
+void apr_safetensors_writer_set_data_func (AprSafetensorsWriter *self,
+                                           AprSafetensorsDataFunc function,
+                                           gpointer user_data,
+                                           GDestroyNotify destroy);
+
+APR_AVAILABLE_IN_ALL
+void apr_safetensors_writer_set_progress_func (AprSafetensorsWriter *self,
+                                               GFileProgressCallback function,
+                                               gpointer user_data,
+                                               GDestroyNotify destroy);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_safetensors_writer_set_metadata (AprSafetensorsWriter *self,
@@ -39,11 +108,36 @@ gboolean apr_safetensors_writer_write_to_file (AprSafetensorsWriter *self,
                                                GError **error);
 
 APR_AVAILABLE_IN_ALL
-gboolean
-apr_safetensors_writer_write_to_path (AprSafetensorsWriter *self, const char *path, GError **error);
+void apr_safetensors_writer_write_to_file_async (AprSafetensorsWriter *self,
+                                                 GFile *file,
+                                                 GCancellable *cancellable,
+                                                 GAsyncReadyCallback callback,
+                                                 gpointer user_data);
 
 APR_AVAILABLE_IN_ALL
-GBytes *apr_safetensors_writer_write_to_bytes (AprSafetensorsWriter *self,
-                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean apr_safetensors_writer_write_to_file_finish (AprSafetensorsWriter *self,
+                                                      GAsyncResult *result,
+                                                      GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_safetensors_writer_write_to_path (AprSafetensorsWriter *self, const char *path, GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_safetensors_writer_write_to_stream (AprSafetensorsWriter *self,
+                                                 GOutputStream *stream,
+                                                 GCancellable *cancellable,
+                                                 GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_safetensors_writer_write_shards (AprSafetensorsWriter *self,
+                                              GFile *folder,
+                                              const char *prefix,
+                                              guint64 max_shard_size,
+                                              GCancellable *cancellable,
+                                              GError **error);
+
+APR_AVAILABLE_IN_ALL
+GBytes *
+apr_safetensors_writer_write_to_bytes (AprSafetensorsWriter *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/tensor/apr-tensor-private.h"
 
+#include <math.h>
 #include <string.h>
 
 /**
@@ -673,6 +674,15 @@ apr_tensor_equal (AprTensor *self, AprTensor *other)
          g_bytes_equal (self->bytes, other->bytes);
 }
 
+static void
+format_number (char buffer[G_ASCII_DTOSTR_BUF_SIZE], int digits, double value)
+{
+  char format[8];
+
+  g_snprintf (format, sizeof format, "%%.%dg", digits);
+  g_ascii_formatd (buffer, G_ASCII_DTOSTR_BUF_SIZE, format, value);
+}
+
 /* As many digits as bring the same number back, and no more. */
 static void
 append_number (GString *string, AprTensor *self, gsize index)
@@ -697,18 +707,19 @@ append_number (GString *string, AprTensor *self, gsize index)
 
   for (digits = 1; digits < 17; digits++)
     {
-      char format[8];
       double back;
 
-      g_snprintf (format, sizeof format, "%%.%dg", digits);
-      g_ascii_formatd (buffer, sizeof buffer, format, value);
+      format_number (buffer, digits, value);
       back = g_ascii_strtod (buffer, NULL);
       if (back == value || (self->dtype != APR_DTYPE_F64 && (float) back == (float) value &&
                             apr_dtype_get_bits (self->dtype) <= 32))
         break;
     }
-  if (digits == 17)
-    g_ascii_formatd (buffer, sizeof buffer, "%.17g", value);
+
+  /* 1500, not 1.5e+03. */
+  if (fabs (value) >= 1 && fabs (value) < 1e15)
+    digits = MAX (digits, (int) floor (log10 (fabs (value))) + 1);
+  format_number (buffer, digits, value);
 
   g_string_append (string, buffer);
 }

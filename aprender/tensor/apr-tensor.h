@@ -80,6 +80,9 @@ AprTensor *
 apr_tensor_slice_rows (AprTensor *self, gsize start, gsize stop, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+AprTensor *apr_tensor_slice (AprTensor *self, const char *indices, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 AprTensor *apr_tensor_cast (AprTensor *self, AprDType dtype, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL

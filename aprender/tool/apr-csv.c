@@ -21,6 +21,7 @@ typedef struct
   double *values; /* (owned) */
   gsize n_columns;
   gsize n_rows_allocated;
+  gboolean weights;
 } Matrix;
 
 /* Where a column's numbers go. */
@@ -141,7 +142,9 @@ add_number (AprCsv *self, gsize column, const char *text, gsize length)
 
   if (apr_csv_parse_number (text, length, &value, &complaint))
     slot->matrix->values[self->n_rows * slot->matrix->n_columns + slot->position] = value;
-  else
+  if (complaint == NULL && slot->matrix->weights && value < 0)
+    complaint = g_strdup_printf ("the weight %.*s is negative", (int) MIN (length, 40), text);
+  if (complaint != NULL)
     set_error_at (self, self->cell_line, "column “%s”: %s",
                   (const char *) g_ptr_array_index (self->columns, column), complaint);
 }
@@ -173,9 +176,9 @@ record_cb (int terminator, void *user_data)
     self->has_header = TRUE;
   else if (self->n_cells != self->columns->len)
     /* Also where a cell was wrong: most likely it is wrong because it stands in another's place. */
-    set_error_at (self, self->record_line,
-                  "the row has %" G_GSIZE_FORMAT " %s, but the header has %u columns", self->n_cells,
-                  self->n_cells == 1 ? "cell" : "cells", self->columns->len);
+    set_error_at (self, self->record_line, "the row has %" G_GSIZE_FORMAT " %s, but the header has %u %s",
+                  self->n_cells, self->n_cells == 1 ? "cell" : "cells", self->columns->len,
+                  self->columns->len == 1 ? "column" : "columns");
   else
     self->n_rows++;
 
@@ -368,6 +371,16 @@ apr_csv_get_columns (AprCsv *self, gsize *n_columns)
   return (const char *const *) self->columns->pdata;
 }
 
+/* What to add to a message about columns: empty unless the header looks like one with other separators. */
+const char *
+apr_csv_get_separator_hint (AprCsv *self)
+{
+  if (self->columns->len == 1 && strpbrk (g_ptr_array_index (self->columns, 0), ";\t|") != NULL)
+    return "; the columns must be separated by commas";
+
+  return "";
+}
+
 gboolean
 apr_csv_find_column (AprCsv *self, const char *name, gsize *column, GError **error)
 {
@@ -386,8 +399,9 @@ apr_csv_find_column (AprCsv *self, const char *name, gsize *column, GError **err
                             (const char *) g_ptr_array_index (self->columns, i));
   if (i < self->columns->len)
     g_string_append_printf (names, " and %u more", self->columns->len - i);
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: no column “%s”: there are %s", self->name, name,
-               names->str);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: no column “%s”: %s %s%s", self->name, name,
+               self->columns->len == 1 ? "there is only" : "there are", names->str,
+               apr_csv_get_separator_hint (self));
   return FALSE;
 }
 
@@ -416,6 +430,7 @@ apr_csv_read (AprCsv *self, AprCsvSelection *selections, gsize n_selections, GEr
   for (i = 0; i < n_selections; i++)
     {
       self->matrices[i].n_columns = selections[i].n_columns;
+      self->matrices[i].weights = selections[i].weights;
       for (j = 0; j < selections[i].n_columns; j++)
         self->slots[selections[i].columns[j]] = (Slot){ &self->matrices[i], j };
     }

@@ -13,6 +13,7 @@ typedef struct
   gsize *columns; /* (owned) */
   gsize n_columns;
   gboolean vector;
+  gboolean weights;  /* numbers that must not be negative */
   AprTensor *tensor; /* (owned) (nullable): what apr_csv_read() has read */
 } AprCsvSelection;
 
@@ -21,6 +22,7 @@ void apr_csv_free (AprCsv *self);
 
 const char *apr_csv_get_name (AprCsv *self);
 const char *const *apr_csv_get_columns (AprCsv *self, gsize *n_columns);
+const char *apr_csv_get_separator_hint (AprCsv *self);
 gboolean apr_csv_find_column (AprCsv *self, const char *name, gsize *column, GError **error);
 gboolean apr_csv_read (AprCsv *self, AprCsvSelection *selections, gsize n_selections, GError **error);
 

@@ -2,6 +2,11 @@
 #include "aprender/tool/apr-tool.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <aprender/aprender.h>
 
 #include "aprender/tool/apr-tool-text.h"
 
@@ -12,8 +17,11 @@ AprToolStatus
 apr_tool_fail (const GError *error)
 {
   g_autofree char *message = apr_tool_escape (error->message);
+  /* The first eight bytes of any text are the length of a very long header. */
+  gboolean no_safetensors =
+    g_error_matches (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE);
 
-  fprintf (stderr, "aprender: %s\n", message);
+  fprintf (stderr, "aprender: %s%s\n", no_safetensors ? "not a SafeTensors file? " : "", message);
 
   return APR_TOOL_FAILED;
 }
@@ -37,6 +45,19 @@ apr_tool_usage_error (const char *command, const char *format, ...)
     fprintf (stderr, "aprender: %s\nTry “aprender --help”.\n", message);
 
   return APR_TOOL_USAGE;
+}
+
+/* Whether writing to one file would destroy what is read from the other, under whatever names; “-” is the standard input. */
+gboolean
+apr_tool_is_same_file (const char *input, const char *output)
+{
+  struct stat a;
+  struct stat b;
+
+  if ((strcmp (input, "-") == 0 ? fstat (STDIN_FILENO, &a) : stat (input, &a)) != 0 || stat (output, &b) != 0)
+    return FALSE;
+
+  return S_ISREG (a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 /* Writes out what a stream still holds, and closes it unless it is the standard output. */
@@ -114,6 +135,8 @@ apr_tool_parse (const AprToolCommand *command,
 
   if (!g_option_context_parse_strv (context, &words, &error))
     {
+      /* The library's messages begin with a capital, ours do not. */
+      error->message[0] = g_ascii_tolower (error->message[0]);
       *status = apr_tool_usage_error (command->name, "%s", error->message);
       return FALSE;
     }

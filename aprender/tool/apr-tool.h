@@ -37,6 +37,7 @@ gboolean apr_tool_parse (const AprToolCommand *command,
 AprToolStatus apr_tool_fail (const GError *error);
 AprToolStatus apr_tool_usage_error (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
+gboolean apr_tool_is_same_file (const char *input, const char *output);
 gboolean apr_tool_close_output (FILE *stream, const char *name, GError **error);
 
 G_END_DECLS

@@ -133,6 +133,7 @@ select_columns (
       weight->n_columns = 1;
       weight->columns = g_new (gsize, 1);
       weight->vector = TRUE;
+      weight->weights = TRUE;
       if (!apr_csv_find_column (csv, options->weight, weight->columns, error))
         return FALSE;
       taken[weight->columns[0]] = TRUE;
@@ -150,7 +151,24 @@ select_columns (
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
-               "%s: no column is left to be a feature: all are targets or weights", apr_csv_get_name (csv));
+               "%s: no column is left to be a feature: all are targets or weights%s", apr_csv_get_name (csv),
+               apr_csv_get_separator_hint (csv));
+  return FALSE;
+}
+
+/* Somebody must count. Negative weights have been refused where they were read. */
+static gboolean
+check_weights (AprCsv *csv, const char *name, AprTensor *weight, GError **error)
+{
+  gsize n_samples = apr_tensor_get_n_elements (weight);
+  gsize i;
+
+  for (i = 0; i < n_samples; i++)
+    if (apr_tensor_get_double (weight, i, NULL) > 0)
+      return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "%s: column “%s”: no weight is above 0",
+               apr_csv_get_name (csv), name);
   return FALSE;
 }
 
@@ -229,9 +247,9 @@ append_rank (GString *summary, AprLinearRegression *model, gsize n_features, gsi
   if (rank < 0 || (gsize) rank >= n_features)
     return;
 
-  text = g_strdup_printf ("%d of %" G_GSIZE_FORMAT " features: of all answers as good as this, it has the "
+  text = g_strdup_printf ("%d of %" G_GSIZE_FORMAT " %s: of all answers as good as this, it has the "
                           "smallest coefficients",
-                          rank, n_features);
+                          rank, n_features, n_features == 1 ? "feature" : "features");
   append_text (summary, "rank", width, text);
 }
 
@@ -299,7 +317,7 @@ fit_and_save (const char *path, const FitOptions *options, AprDType dtype, GErro
   x = selections[FEATURES];
   y = selections[TARGETS];
   weight = selections[WEIGHT];
-  if (!selected)
+  if (!selected || (weight.tensor != NULL && !check_weights (csv, options->weight, weight.tensor, error)))
     return NULL;
 
   apr_linear_regression_set_fit_intercept (model, !options->no_intercept);
@@ -345,6 +363,9 @@ apr_tool_fit (int argc, char **argv)
       !check_options (&options, &dtype, &status))
     return status;
 
+  if (apr_tool_is_same_file (arguments[0], options.output))
+    return apr_tool_usage_error ("fit", "--output must not be the file that is read: %s", options.output);
+
   summary = fit_and_save (arguments[0], &options, dtype, &error);
   if (summary == NULL)
     return apr_tool_fail (error);
@@ -355,6 +376,8 @@ apr_tool_fit (int argc, char **argv)
       g_autofree char *name = g_filename_display_name (options.output);
       g_autofree char *escaped = apr_tool_escape (name);
 
+      /* After the summary, also where both go to one pipe. */
+      fflush (stdout);
       fprintf (stderr,
                "aprender: %s holds F64, but the Rust aprender, realizar and Ollama read only F32: "
                "“--dtype f32” makes such a file\n",

@@ -275,8 +275,8 @@ describe (AprSafetensorsReader *reader)
     append_row (text, widths, shown[i],
                 apr_dtype_to_string (apr_safetensors_reader_get_dtype (reader, names[i], NULL)), shapes[i],
                 sizes[i]);
-  g_string_append_printf (text, "\n%" G_GSIZE_FORMAT " %s, %" G_GSIZE_FORMAT " bytes in all\n", n_tensors,
-                          n_tensors == 1 ? "tensor" : "tensors", total);
+  g_string_append_printf (text, "\n%" G_GSIZE_FORMAT " %s, %" G_GSIZE_FORMAT " %s in all\n", n_tensors,
+                          n_tensors == 1 ? "tensor" : "tensors", total, total == 1 ? "byte" : "bytes");
   append_metadata (text, apr_safetensors_reader_get_metadata (reader));
 
   return g_string_free (text, FALSE);

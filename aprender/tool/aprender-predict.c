@@ -30,9 +30,12 @@ select_features (AprCsv *csv, AprEstimator *model, AprCsvSelection *features, GE
   if (names == NULL && n_columns != n_features)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "%s: there are %" G_GSIZE_FORMAT " columns, but the model has %" G_GSIZE_FORMAT
-                   " features, and no names to find them by",
-                   apr_csv_get_name (csv), n_columns, n_features);
+                   "%s: there %s %" G_GSIZE_FORMAT " %s, but the model has %" G_GSIZE_FORMAT
+                   " %s, and no names to find %s by%s",
+                   apr_csv_get_name (csv), n_columns == 1 ? "is" : "are", n_columns,
+                   n_columns == 1 ? "column" : "columns", n_features,
+                   n_features == 1 ? "feature" : "features", n_features == 1 ? "it" : "them",
+                   apr_csv_get_separator_hint (csv));
       return FALSE;
     }
 
@@ -118,9 +121,14 @@ apr_tool_predict (int argc, char **argv)
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (GError) error = NULL;
   AprToolStatus status;
+  guint i;
 
   if (!apr_tool_parse (&command, entries, argc, argv, &arguments, &status))
     return status;
+
+  for (i = 0; i < 2 && output != NULL && strcmp (output, "-") != 0; i++)
+    if (apr_tool_is_same_file (arguments[i], output))
+      return apr_tool_usage_error ("predict", "--output must not be a file that is read: %s", output);
 
   predictions = predict (arguments[0], arguments[1], &error);
   if (predictions == NULL)

@@ -89,9 +89,8 @@ run (int argc, char **argv)
       return APR_TOOL_OK;
     }
 
-  return apr_tool_usage_error (
-    NULL, argv[0][0] == '-' ? "there is no option “%s” before the command" : "there is no command “%s”",
-    argv[0]);
+  return apr_tool_usage_error (NULL, argv[0][0] == '-' ? "unknown option %s" : "there is no command “%s”",
+                               argv[0]);
 }
 
 int

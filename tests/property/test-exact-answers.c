@@ -45,7 +45,7 @@ static Problem *
 problem_new (GRand *rand)
 {
   Problem *problem = g_new0 (Problem, 1);
-  int kind = g_rand_int_range (rand, 0, 7);
+  int kind = g_rand_int_range (rand, 0, 8);
   double shift = pow (10, g_rand_int_range (rand, 0, 9));
   gsize p;
   gsize i;
@@ -84,6 +84,9 @@ problem_new (GRand *rand)
           case 4: /* every scale at once */
             x[j] = ldexp (normal (rand), (int) (j * 97) - 150);
             break;
+          case 6: /* rows of every size, and columns that are nearly the same in the greatest of them */
+            x[j] = pow (10, (double) ((i * 7) % 21) - 10) * (t + pow (10, -(double) (i % 9)) * normal (rand));
+            break;
           case 5: /* small whole numbers, balanced */
             x[j] = (double) ((i >> j) & 1) * 2 - 1;
             break;
@@ -103,6 +106,39 @@ problem_new (GRand *rand)
   return problem;
 }
 
+/* Gauss-Jordan on n rows of n + 1 columns, the last being the right-hand side; false where it is singular. */
+static gboolean
+eliminate (mpq_t *matrix, gsize n)
+{
+  gsize width = n + 1;
+  gboolean regular = TRUE;
+  mpq_t factor;
+  mpq_t term;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  mpq_inits (factor, term, NULL);
+  for (k = 0; k < n && regular; k++)
+    {
+      regular = mpq_sgn (matrix[k * width + k]) > 0;
+      for (i = 0; i < n && regular; i++)
+        {
+          if (i == k)
+            continue;
+          mpq_div (factor, matrix[i * width + k], matrix[k * width + k]);
+          for (j = k; j < width; j++)
+            {
+              mpq_mul (term, factor, matrix[k * width + j]);
+              mpq_sub (matrix[i * width + j], matrix[i * width + j], term);
+            }
+        }
+    }
+  mpq_clears (factor, term, NULL);
+
+  return regular;
+}
+
 /* The exact answer, intercept first; false where there is not just one. */
 static gboolean
 solve_rational (const Problem *problem, double *answers)
@@ -111,12 +147,11 @@ solve_rational (const Problem *problem, double *answers)
   gsize m = problem->n_features + 1 - first;
   gsize width = m + 1;
   g_autofree mpq_t *matrix = g_new (mpq_t, m * width);
-  gboolean regular = TRUE;
+  gboolean regular;
   mpq_t factor;
   mpq_t term;
   gsize i;
   gsize j;
-  gsize k;
   gsize row;
 
   mpq_inits (factor, term, NULL);
@@ -143,21 +178,7 @@ solve_rational (const Problem *problem, double *answers)
         }
 #undef Z
 
-  for (k = 0; k < m && regular; k++)
-    {
-      regular = mpq_sgn (matrix[k * width + k]) > 0;
-      for (i = 0; i < m && regular; i++)
-        {
-          if (i == k)
-            continue;
-          mpq_div (factor, matrix[i * width + k], matrix[k * width + k]);
-          for (j = k; j < width; j++)
-            {
-              mpq_mul (term, factor, matrix[k * width + j]);
-              mpq_sub (matrix[i * width + j], matrix[i * width + j], term);
-            }
-        }
-    }
+  regular = eliminate (matrix, m);
 
   for (i = 0; i < m && regular; i++)
     {
@@ -220,6 +241,106 @@ test_random_problems (void)
   g_test_message ("%" G_GSIZE_FORMAT " problems compared, %" G_GSIZE_FORMAT " of lower rank", n_compared,
                   n_ill);
   g_assert_cmpuint (n_compared, >, 1000);
+}
+
+/* Fewer samples than features: the least norm is X' a with X X' a = y, after centring where there is an intercept, when
+ * the last row says nothing that the others do not. */
+static void
+test_minimum_norm (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (21);
+  gsize n_compared = 0;
+  int round;
+
+  for (round = 0; round < 400; round++)
+    {
+      gsize n = (gsize) g_rand_int_range (rand, 2, 7);
+      gsize p = n + (gsize) g_rand_int_range (rand, 0, 6);
+      gboolean whole = g_rand_boolean (rand);
+      gboolean centred = g_rand_boolean (rand);
+      gsize m = centred ? n - 1 : n;
+      g_autofree double *x_values = g_new (double, n *p);
+      g_autofree double *y_values = g_new (double, n);
+      g_autofree mpq_t *z = g_new (mpq_t, n * (p + 1));
+      g_autofree mpq_t *matrix = g_new (mpq_t, m * (m + 1));
+      g_autoptr (AprLinearRegression) model =
+        g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", centred, NULL);
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprTensor) y = NULL;
+      g_autoptr (GError) error = NULL;
+      gboolean regular;
+      mpq_t mean;
+      mpq_t term;
+      gsize i;
+      gsize j;
+      gsize k;
+
+      mpq_inits (mean, term, NULL);
+      for (i = 0; i < n; i++)
+        {
+          for (j = 0; j < p; j++)
+            x_values[i * p + j] = whole ? (double) g_rand_int_range (rand, -9, 10) : normal (rand);
+          y_values[i] = (double) g_rand_int_range (rand, -5, 6);
+        }
+      for (j = 0; j <= p; j++)
+        {
+          mpq_set_ui (mean, 0, 1);
+          for (i = 0; i < n; i++)
+            {
+              mpq_init (z[i * (p + 1) + j]);
+              mpq_set_d (z[i * (p + 1) + j], j < p ? x_values[i * p + j] : y_values[i]);
+              mpq_add (mean, mean, z[i * (p + 1) + j]);
+            }
+          mpq_set_ui (term, n, 1);
+          mpq_div (mean, mean, term);
+          for (i = 0; i < n && centred; i++)
+            mpq_sub (z[i * (p + 1) + j], z[i * (p + 1) + j], mean);
+        }
+
+      for (i = 0; i < m; i++)
+        for (j = 0; j <= m; j++)
+          {
+            mpq_init (matrix[i * (m + 1) + j]);
+            for (k = 0; k < p && j < m; k++)
+              {
+                mpq_mul (term, z[i * (p + 1) + k], z[j * (p + 1) + k]);
+                mpq_add (matrix[i * (m + 1) + j], matrix[i * (m + 1) + j], term);
+              }
+            if (j == m)
+              mpq_set (matrix[i * (m + 1) + j], z[i * (p + 1) + p]);
+          }
+      regular = eliminate (matrix, m);
+
+      x = matrix_new (n, p, x_values);
+      y = vector_new (n, y_values);
+      g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+      g_assert_no_error (error);
+      if (regular)
+        g_assert_cmpint (apr_linear_regression_get_rank (model), ==, (int) m);
+      else
+        g_assert_cmpint (apr_linear_regression_get_rank (model), <, (int) m);
+
+      n_compared += regular ? 1 : 0;
+      for (j = 0; j < p && regular; j++)
+        {
+          mpq_set_ui (mean, 0, 1);
+          for (i = 0; i < m; i++)
+            {
+              mpq_div (term, matrix[i * (m + 1) + m], matrix[i * (m + 1) + i]);
+              mpq_mul (term, term, z[i * (p + 1) + j]);
+              mpq_add (mean, mean, term);
+            }
+          assert_same_double (element (apr_linear_regression_get_coefficients (model), j),
+                              apr_round_rational (mpq_numref (mean), mpq_denref (mean), 0, APR_DTYPE_F64));
+        }
+
+      mpq_clears (mean, term, NULL);
+      for (i = 0; i < n * (p + 1); i++)
+        mpq_clear (z[i]);
+      for (i = 0; i < m * (m + 1); i++)
+        mpq_clear (matrix[i]);
+    }
+  g_assert_cmpuint (n_compared, >, 300);
 }
 
 typedef struct
@@ -312,6 +433,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/exact-answers/random-problems", test_random_problems);
+  g_test_add_func ("/exact-answers/minimum-norm", test_minimum_norm);
   for (i = 0; i < G_N_ELEMENTS (sets); i++)
     {
       g_autofree char *path = g_strconcat ("/exact-answers/nist/", sets[i].name, NULL);

@@ -119,6 +119,12 @@ test_errors (void)
     { "x,y\n\"1\"2,3\n", -1,
       "data.csv:2: column “x”: a quote stands in the middle of a cell, or text after a closing quote" },
     { "x,z\n1,2\n", -1, "data.csv: no column “y”: there are “x”, “z”" },
+    { "x\n1\n", -1, "data.csv: no column “y”: there is only “x”" },
+    { "x;y\n1;3\n", -1,
+      "data.csv: no column “y”: there is only “x;y”; the columns must be separated by commas" },
+    { "x\ty\n1\t3\n", -1,
+      "data.csv: no column “y”: there is only “x\\u0009y”; the columns must be separated by commas" },
+    { "y\n1,2\n", -1, "data.csv: no column is left to be a feature: all are targets or weights" },
     { "y\n1\n", -1, "data.csv: no column is left to be a feature: all are targets or weights" },
   };
   guint i;

@@ -3,6 +3,7 @@
 
 #include <locale.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tool-run.h"
 
@@ -176,6 +177,11 @@ test_dependent_features (void)
   run = tool_run ("fit data.csv -t y -o m.safetensors");
   tool_assert_contains (run->output, "\nrank           1 of 2 features");
   tool_assert_contains (run->output, "\n  x            0.4\n  z            0.8\nintercept      1\n");
+  g_clear_pointer (&run, tool_run_free);
+
+  tool_write ("data.csv", "x,y\n1,3\n1,5\n", -1);
+  run = tool_run ("fit data.csv -t y -o m.safetensors");
+  tool_assert_contains (run->output, "\nrank           0 of 1 feature: ");
 }
 
 static void
@@ -210,7 +216,7 @@ test_errors (void)
   tool_assert_fails ("fit data.csv -t y -w v -o m.safetensors", NULL, 0,
                      "data.csv: no column “v”: there are “x”, “w”, “y”");
   tool_assert_fails ("fit data.csv -t y -w w -o m.safetensors", NULL, 0,
-                     "data.csv: sample_weight has the negative value -1 at row 1 (counted from 0)");
+                     "data.csv:3: column “w”: the weight -1 is negative");
   tool_assert_fails ("fit data.csv -t y -o none/m.safetensors", NULL, 0,
                      "none/m.safetensors: No such file or directory");
   {
@@ -218,6 +224,46 @@ test_errors (void)
 
     g_assert_cmpstr (old, ==, "old");
   }
+}
+
+static void
+test_weights (void)
+{
+  g_test_summary ("A weight that is wrong is named by its file, line and column, before anything is fitted.");
+
+  tool_write ("data.csv", "x,w,y\n1,1,3\n\n2,-1,5\n3,-2,7\n", -1);
+  tool_assert_fails ("fit data.csv -t y -w w -o m.safetensors", NULL, 0,
+                     "data.csv:4: column “w”: the weight -1 is negative");
+  tool_write ("data.csv", "w,x,y\n-1e-300,q,3\n", -1);
+  tool_assert_fails ("fit data.csv -t y -w w -o m.safetensors", NULL, 0,
+                     "data.csv:2: column “w”: the weight -1e-300 is negative");
+  tool_write ("data.csv", "x,w,y\n1,0,3\n2,-0.0,5\n", -1);
+  tool_assert_fails ("fit data.csv -t y -w w -o m.safetensors", NULL, 0,
+                     "data.csv: column “w”: no weight is above 0");
+}
+
+static void
+test_same_file (void)
+{
+  g_autofree char *kept = NULL;
+  guint i;
+  static const char *const outputs[] = { "data.csv", "./data.csv", "link.csv" };
+  g_autofree char *link = tool_get_path ("link.csv");
+
+  g_test_summary ("A model never takes the place of the table that it is fitted to, under whatever name.");
+
+  tool_write ("data.csv", "x,y\n1,3\n2,5\n", -1);
+  g_assert_cmpint (symlink ("data.csv", link), ==, 0);
+  for (i = 0; i < G_N_ELEMENTS (outputs); i++)
+    {
+      g_autofree char *arguments = g_strdup_printf ("fit data.csv -t y -o %s", outputs[i]);
+      g_autoptr (Run) run = tool_run_with (arguments, NULL, 0, NULL);
+
+      g_assert_cmpint (run->status, ==, 2);
+      tool_assert_contains (run->messages, "fit: --output must not be the file that is read: ");
+    }
+  kept = tool_read ("data.csv");
+  g_assert_cmpstr (kept, ==, "x,y\n1,3\n2,5\n");
 }
 
 static gboolean
@@ -266,6 +312,8 @@ add_tests (void)
   g_test_add_func ("/tool/fit/dependent-features", test_dependent_features);
   g_test_add_func ("/tool/fit/names", test_names);
   g_test_add_func ("/tool/fit/errors", test_errors);
+  g_test_add_func ("/tool/fit/weights", test_weights);
+  g_test_add_func ("/tool/fit/same-file", test_same_file);
   g_test_add_func ("/tool/fit/locale", test_locale);
 }
 

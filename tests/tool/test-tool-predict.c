@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <aprender/aprender.h>
 
+#include <unistd.h>
+
 #include "tool-run.h"
 
 static void
@@ -106,6 +108,10 @@ test_nameless_model (void)
     "predict nameless.safetensors -", "q,r,s\n1,1,1\n", -1,
     "standard input: there are 3 columns, but the model has 2 features, and no names to find "
     "them by");
+  tool_assert_fails (
+    "predict nameless.safetensors -", "q;r\n1;1\n", -1,
+    "standard input: there is 1 column, but the model has 2 features, and no names to find them by; "
+    "the columns must be separated by commas");
 }
 
 static void
@@ -143,6 +149,55 @@ test_not_a_model (void)
   g_assert_cmpint (run->status, ==, 1);
   g_assert_true (g_str_has_prefix (run->messages, "aprender: three.safetensors: 3 bytes"));
   g_assert_cmpstr (run->output, ==, "");
+  g_clear_pointer (&run, tool_run_free);
+
+  tool_write ("data.csv", "x1,x2,x3\n1,2,3\n", -1);
+  run = tool_run_with ("predict data.csv data.csv", NULL, 0, NULL);
+  g_assert_cmpint (run->status, ==, 1);
+  g_assert_true (
+    g_str_has_prefix (run->messages, "aprender: not a SafeTensors file? data.csv: the header claims "));
+}
+
+static void
+test_same_file (void)
+{
+  static const char *const cases[] = {
+    "predict m.safetensors data.csv -o m.safetensors",
+    "predict m.safetensors data.csv -o data.csv",
+    "predict m.safetensors data.csv -o ./../$folder/data.csv",
+    "predict m.safetensors data.csv -o hard.csv",
+  };
+  g_autofree char *folder = tool_get_path ("");
+  g_autofree char *folder_name = g_path_get_basename (folder);
+  g_autofree char *data = tool_get_path ("data.csv");
+  g_autofree char *hard = tool_get_path ("hard.csv");
+  g_autofree char *model = NULL;
+  g_autofree char *kept = NULL;
+  g_autofree char *kept_model = NULL;
+  guint i;
+
+  g_test_summary ("Predictions never take the place of what they are made from, under whatever name.");
+
+  fit ("x,y\n1,3\n2,5\n", "-t y");
+  model = tool_read ("m.safetensors");
+  tool_write ("data.csv", "x\n1\n", -1);
+  g_assert_cmpint (link (data, hard), ==, 0);
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GString) arguments = g_string_new (cases[i]);
+      g_autoptr (Run) run = NULL;
+
+      g_string_replace (arguments, "$folder", folder_name, 0);
+      run = tool_run_with (arguments->str, NULL, 0, NULL);
+      g_assert_cmpint (run->status, ==, 2);
+      g_assert_cmpstr (run->output, ==, "");
+      tool_assert_contains (run->messages, "predict: --output must not be a file that is read: ");
+    }
+  kept = tool_read ("data.csv");
+  g_assert_cmpstr (kept, ==, "x\n1\n");
+  kept_model = tool_read ("m.safetensors");
+  g_assert_cmpmem (kept_model, 8, model, 8);
+  assert_predicts ("predict m.safetensors data.csv -o other.csv", NULL, "");
 }
 
 static void
@@ -170,6 +225,7 @@ add_tests (void)
   g_test_add_func ("/tool/predict/nameless-model", test_nameless_model);
   g_test_add_func ("/tool/predict/errors", test_errors);
   g_test_add_func ("/tool/predict/not-a-model", test_not_a_model);
+  g_test_add_func ("/tool/predict/same-file", test_same_file);
   g_test_add_func ("/tool/predict/full-disk", test_full_disk);
 }
 

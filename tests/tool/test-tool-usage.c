@@ -66,13 +66,13 @@ test_wrong_usage (void)
     const char *message;
   } cases[] = {
     { "foo", "there is no command “foo”\nTry “aprender --help”." },
-    { "--foo", "there is no option “--foo” before the command\nTry “aprender --help”." },
+    { "--foo", "unknown option --foo\nTry “aprender --help”." },
     { "help foo", "there is no command “foo”\nTry “aprender --help”." },
     { "help fit it", "“it” is one argument too many\nTry “aprender --help”." },
     { "fit", "fit: DATA.csv is missing\nTry “aprender fit --help”." },
     { "fit data.csv", "fit: --target COLUMN is missing\nTry “aprender fit --help”." },
     { "fit data.csv -t y", "fit: --output FILE is missing\nTry “aprender fit --help”." },
-    { "fit data.csv -t", "fit: Missing argument for -t\nTry “aprender fit --help”." },
+    { "fit data.csv -t", "fit: missing argument for -t\nTry “aprender fit --help”." },
     { "fit data.csv -t y -o m b", "fit: “b” is one argument too many\nTry “aprender fit --help”." },
     { "fit data.csv -t y -o -",
       "fit: --output needs a file: the standard output takes the summary\nTry “aprender fit --help”." },
@@ -80,14 +80,14 @@ test_wrong_usage (void)
       "fit: --dtype is f32 or f64, not “f16”\nTry “aprender fit --help”." },
     { "fit data.csv -t y -t x -t y -o m", "fit: the column “y” is named twice\nTry “aprender fit --help”." },
     { "fit data.csv -t y -w y -o m", "fit: the column “y” is named twice\nTry “aprender fit --help”." },
-    { "fit data.csv --foo", "fit: Unknown option --foo\nTry “aprender fit --help”." },
+    { "fit data.csv --foo", "fit: unknown option --foo\nTry “aprender fit --help”." },
     { "predict", "predict: MODEL.safetensors is missing\nTry “aprender predict --help”." },
     { "predict m", "predict: DATA.csv is missing\nTry “aprender predict --help”." },
     { "predict m d e", "predict: “e” is one argument too many\nTry “aprender predict --help”." },
-    { "predict m d -x", "predict: Unknown option -x\nTry “aprender predict --help”." },
+    { "predict m d -x", "predict: unknown option -x\nTry “aprender predict --help”." },
     { "inspect", "inspect: FILE.safetensors is missing\nTry “aprender inspect --help”." },
     { "inspect a b", "inspect: “b” is one argument too many\nTry “aprender inspect --help”." },
-    { "inspect a --foo", "inspect: Unknown option --foo\nTry “aprender inspect --help”." },
+    { "inspect a --foo", "inspect: unknown option --foo\nTry “aprender inspect --help”." },
   };
   guint i;
 

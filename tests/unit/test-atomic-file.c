@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <aprender/aprender.h>
+#include "../apr-test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +100,7 @@ save (const char *path, const char *contents, GError **error)
   GOutputVector vector = { contents, strlen (contents) };
 
   return file != NULL && apr_atomic_file_write (file, &vector, 1, NULL, error) &&
-         apr_atomic_file_commit (file, error);
+         apr_atomic_file_commit (file, TRUE, error);
 }
 
 static void
@@ -170,7 +170,7 @@ test_gather (Fixture *fixture, gconstpointer data)
   g_assert_no_error (error);
   g_assert_true (apr_atomic_file_write (file, vectors, N_VECTORS, NULL, &error));
   g_assert_true (apr_atomic_file_write (file, vectors, 0, NULL, &error));
-  g_assert_true (apr_atomic_file_commit (file, &error));
+  g_assert_true (apr_atomic_file_commit (file, TRUE, &error));
   g_assert_no_error (error);
   g_assert_true (g_file_get_contents (fixture->path, &contents, &length, NULL));
   g_assert_cmpuint (length, ==, expected->len);
@@ -471,7 +471,7 @@ test_rename_error (Fixture *fixture, gconstpointer data)
   file = apr_atomic_file_open (fixture->path, &error);
   g_assert_no_error (error);
   g_assert_no_errno (g_mkdir (fixture->path, 0755));
-  g_assert_false (apr_atomic_file_commit (file, &error));
+  g_assert_false (apr_atomic_file_commit (file, TRUE, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY);
   g_clear_pointer (&file, apr_atomic_file_free);
   g_assert_cmpuint (count_litter (fixture, FALSE), ==, 0);
@@ -560,15 +560,6 @@ save_and_kill (Fixture *fixture, AprSafetensorsWriter *writer, guint n_stops)
   g_assert_cmpint (waitpid (child, &status, 0), ==, child);
   g_assert_true (WIFSIGNALED (status));
   return CHILD_KILLED;
-}
-
-/* Valgrind's own calls would be counted too, and it preloads a part of itself into what it runs. */
-static gboolean
-runs_in_valgrind (void)
-{
-  const char *preloaded = g_getenv ("LD_PRELOAD");
-
-  return preloaded != NULL && strstr (preloaded, "vgpreload") != NULL;
 }
 
 static void

@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <aprender/aprender.h>
+#include "safetensors-test.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <glib/gstdio.h>
-
-static GBytes *
-make_file (const char *header, gconstpointer data, gsize size)
-{
-  gsize length = strlen (header);
-  guint8 *file = g_malloc (8 + length + size);
-  guint i;
-
-  for (i = 0; i < 8; i++)
-    file[i] = (guint8) ((guint64) length >> (8 * i));
-  memcpy (file + 8, header, length);
-  memcpy (file + 8 + length, data, size);
-  return g_bytes_new_take (file, 8 + length + size);
-}
 
 static AprSafetensorsReader *
 open_bytes (const char *header, gconstpointer data, gsize size)
@@ -331,6 +314,9 @@ test_metadata (void)
   g_assert_cmpstr (g_hash_table_lookup (metadata, "format"), ==, "pt");
   g_assert_cmpstr (g_hash_table_lookup (metadata, "\n"), ==, "é");
   g_assert_null (g_hash_table_lookup (metadata, "else"));
+  g_assert_cmpstr (apr_safetensors_reader_get_metadata_keys (reader)[0], ==, "\n");
+  g_assert_cmpstr (apr_safetensors_reader_get_metadata_keys (reader)[1], ==, "format");
+  g_assert_null (apr_safetensors_reader_get_metadata_keys (reader)[2]);
 }
 
 static void
@@ -374,6 +360,8 @@ test_made_by_type (void)
   g_test_summary ("A script may make a reader without a file: it has no tensors, and does not crash.");
 
   g_assert_null (apr_safetensors_reader_get_names (reader)[0]);
+  g_assert_null (apr_safetensors_reader_get_names_in_file_order (reader)[0]);
+  g_assert_null (apr_safetensors_reader_get_metadata_keys (reader)[0]);
   g_assert_false (apr_safetensors_reader_has_tensor (reader, "w"));
   g_assert_null (apr_safetensors_reader_get_tensor (reader, "w", &error));
   g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND);

@@ -242,6 +242,18 @@ function _init() {
     return newFromFile.call(this, file, cancellable);
   };
 
+  const newFromStream = SafetensorsReader.new_from_stream;
+  SafetensorsReader.new_from_stream = function (stream, cancellable = null) {
+    return newFromStream.call(this, stream, cancellable);
+  };
+
+  Gio._promisify(SafetensorsReader, 'new_from_file_async', 'new_from_file_finish');
+  const newFromFileAsync = SafetensorsReader.new_from_file_async;
+  SafetensorsReader.new_from_file_async = function (file, priority = GLib.PRIORITY_DEFAULT,
+    cancellable = null, ...rest) {
+    return newFromFileAsync.call(this, file, priority, cancellable, ...rest);
+  };
+
   SafetensorsReader.prototype[Symbol.iterator] = function () {
     return this.get_names()[Symbol.iterator]();
   };
@@ -262,9 +274,18 @@ function _init() {
     return addTensor.call(this, name, toTensor(tensor, `The tensor “${name}”`));
   };
 
-  const writeToFile = SafetensorsWriter.prototype.write_to_file;
-  SafetensorsWriter.prototype.write_to_file = function (file, cancellable = null) {
-    return writeToFile.call(this, file, cancellable);
+  // A cancellable may be left out.
+  for (const [name, nArguments] of [['write_to_file', 1], ['write_to_stream', 1], ['write_shards', 3]]) {
+    const write = SafetensorsWriter.prototype[name];
+    SafetensorsWriter.prototype[name] = function (...args) {
+      return write.call(this, ...args, ...args.length === nArguments ? [null] : []);
+    };
+  }
+
+  Gio._promisify(SafetensorsWriter.prototype, 'write_to_file_async', 'write_to_file_finish');
+  const writeToFileAsync = SafetensorsWriter.prototype.write_to_file_async;
+  SafetensorsWriter.prototype.write_to_file_async = function (file, cancellable = null, ...rest) {
+    return writeToFileAsync.call(this, file, cancellable, ...rest);
   };
 
   // Estimator

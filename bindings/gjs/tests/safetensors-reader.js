@@ -4,10 +4,11 @@ import GLib from 'gi://GLib';
 import Gio from 'gi://Gio';
 
 import {
-  assertEqual, assertThrows, assertTrue, float32Bytes, makeFile, readFile, run, test, withPath, writeFile,
+  assertEqual, assertRejects, assertThrows, assertTrue, float32Bytes, makeFile, readFile, run, test, withPath,
+  writeFile,
 } from './tap.js';
 
-const {DType, SafetensorsError, SafetensorsReader} = Apr;
+const {DType, SafetensorsError, SafetensorsLoadMode, SafetensorsReader} = Apr;
 
 const HEADER = '{"__metadata__":{"b":"2","a":"1"},' +
   '"weights":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},' +
@@ -32,6 +33,11 @@ function check(reader) {
   assertEqual(reader.get_tensor('weights').shape, [2, 1]);
   assertEqual(reader.get_tensor('weights').to_typed_array(), Float32Array.of(1.5, -2));
   assertEqual(reader.get_tensor('mask').to_array(), 1);
+  assertEqual(reader.get_names_in_file_order(), ['weights', 'mask']);
+  assertEqual(reader.get_size('weights'), 8);
+  assertEqual(reader.get_offset('mask') - reader.get_offset('weights'), 8);
+  assertEqual(reader.get_slice('weights', '::-1, 0').to_array(), [-2, 1.5]);
+  assertEqual(reader.get_metadata_keys(), ['a', 'b']);
   assertEqual(Object.keys(reader.metadata), ['a', 'b']);
   assertEqual(reader.metadata, {a: '1', b: '2'});
   assertEqual(reader.get_metadata().b, '2');
@@ -55,6 +61,71 @@ test('new-from-file', () => withFile(FILE, path => {
   assertThrows(() => SafetensorsReader.new_from_file(file, cancellable), Gio.IOErrorEnum,
     Gio.IOErrorEnum.CANCELLED);
 }));
+
+test('load-modes', () => withFile(FILE, path => {
+  const file = Gio.File.new_for_path(path);
+  for (const load_mode of [SafetensorsLoadMode.MAP, SafetensorsLoadMode.READ]) {
+    const reader = new SafetensorsReader({file, load_mode});
+    reader.init(null);
+    check(reader);
+    assertEqual(reader.load_mode, load_mode);
+    assertEqual(reader.max_header_size, 100000000);
+  }
+  const reader = new SafetensorsReader({file, max_header_size: 8});
+  assertThrows(() => reader.init(null), SafetensorsError, SafetensorsError.HEADER_TOO_LARGE, 'limit of 8');
+}));
+
+test('new-from-stream', () => {
+  const open = bytes => SafetensorsReader.new_from_stream(
+    Gio.MemoryInputStream.new_from_bytes(new GLib.Bytes(bytes)));
+
+  check(open(FILE));
+  assertThrows(() => open(FILE.slice(0, -1)), SafetensorsError, SafetensorsError.TRUNCATED, '“mask”');
+});
+
+test('new-from-file-async', async () => {
+  const directory = Gio.File.new_for_path(GLib.Dir.make_tmp('aprender-XXXXXX'));
+  const file = directory.get_child('model.safetensors');
+  const cancellable = new Gio.Cancellable();
+
+  writeFile(file.get_path(), FILE);
+  check(await SafetensorsReader.new_from_file_async(file));
+  check(await SafetensorsReader.new_from_file_async(file, GLib.PRIORITY_LOW, cancellable));
+  cancellable.cancel();
+  await assertRejects(SafetensorsReader.new_from_file_async(file, GLib.PRIORITY_DEFAULT, cancellable),
+    Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+  file.delete(null);
+  await assertRejects(SafetensorsReader.new_from_file_async(file), Gio.IOErrorEnum,
+    Gio.IOErrorEnum.NOT_FOUND);
+  directory.delete(null);
+});
+
+test('slices', () => {
+  const reader = SafetensorsReader.new_from_bytes(FILE);
+  assertEqual(reader.get_slice('weights', '').to_array(), [[1.5], [-2]]);
+  assertEqual(reader.get_slice('weights', '1').shape, [1]);
+  assertEqual(reader.get_slice('weights', '2:').shape, [0, 1]);
+  assertEqual(reader.get_slice('mask', '...').to_array(), 1);
+  assertThrows(() => reader.get_slice('weights', '2'), Apr.Error, Apr.Error.RANGE, 'tensor “weights”');
+  assertThrows(() => reader.get_slice('weights', 'x'), Apr.Error, Apr.Error.SYNTAX);
+  assertThrows(() => reader.get_slice('bias', ''), SafetensorsError, SafetensorsError.NOT_FOUND);
+});
+
+test('shards', () => {
+  const directory = Gio.File.new_for_path(GLib.Dir.make_tmp('aprender-XXXXXX'));
+  const index = directory.get_child('model.safetensors.index.json');
+  const shard = directory.get_child('model-00001-of-00001.safetensors');
+  const writeIndex = name => writeFile(index.get_path(),
+    new TextEncoder().encode(JSON.stringify({weight_map: {weights: name, mask: name}})));
+
+  writeFile(shard.get_path(), FILE);
+  writeIndex(shard.get_basename());
+  check(SafetensorsReader.new_from_file(index));
+  writeIndex(`../${shard.get_basename()}`);
+  assertThrows(() => SafetensorsReader.new_from_file(index), SafetensorsError, SafetensorsError.SHARD_NAME);
+  for (const file of [index, shard, directory])
+    file.delete(null);
+});
 
 test('metadata', () => {
   const reader = SafetensorsReader.new_from_bytes(makeFile(

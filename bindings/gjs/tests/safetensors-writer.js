@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 import Apr from 'gi://Apr?version=1.0';
 import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
 
 import {
-  assertEqual, assertThrows, float32Bytes, float64Bytes, makeFile, readFile, run, test, withPath,
+  assertEqual, assertRejects, assertThrows, assertTrue, float32Bytes, float64Bytes, makeFile, parseHeader,
+  readFile, run, test, withPath,
 } from './tap.js';
 
 const {SafetensorsError, SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
@@ -67,6 +69,126 @@ test('add-tensor-keeps-the-dtype', () => {
   for (const name of ['bytes', 'double', 'float', 'int', 'long'])
     assertEqual(reader.get_tensor(name).to_typed_array(), values[name]);
   assertEqual(reader.get_shape('number'), []);
+});
+
+// The bytes of z and a, and of no other.
+const DATA = {z: float64Bytes(1, 2), a: float32Bytes(0.5)};
+
+function declareWriter() {
+  const writer = new SafetensorsWriter();
+  writer.set_metadata('a', '1');
+  writer.set_metadata('b', '2');
+  writer.declare_tensor('a', Apr.DType.F32, [1]);
+  writer.declare_tensor('z', Apr.DType.F64, [1, 2]);
+  return writer;
+}
+
+function giveThree(writer, name, offset, size) {
+  return new GLib.Bytes(DATA[name].slice(offset, offset + Math.min(size, 3)));
+}
+
+function writeToStream(writer) {
+  const stream = Gio.MemoryOutputStream.new_resizable();
+  writer.write_to_stream(stream);
+  stream.close(null);
+  return stream.steal_as_bytes().toArray().slice();
+}
+
+test('sources', () => {
+  const writer = declareWriter();
+  writer.set_source_bytes('a', DATA.a);
+  writer.set_source_stream('z', Gio.MemoryInputStream.new_from_bytes(new GLib.Bytes(DATA.z)));
+  assertEqual(writer.write_to_bytes().toArray().slice(), FILE);
+  assertEqual(writeToStream(writer), FILE);
+});
+
+test('data-func', () => {
+  const writer = declareWriter();
+  const progress = [];
+
+  writer.set_data_func(giveThree);
+  writer.set_progress_func((done, total) => progress.push([done, total]));
+  assertEqual(writeToStream(writer), FILE);
+  // The header, six pieces of z, two of a.
+  assertEqual(progress.length, 9);
+  assertEqual(progress.at(-1), [FILE.length, FILE.length]);
+
+  writer.set_data_func((_writer, name) => DATA[name]);
+  assertEqual(writer.write_to_bytes().toArray().slice(), FILE);
+});
+
+test('data-func-fails', () => withPath(path => {
+  const writer = declareWriter();
+
+  makeWriter().write_to_path(path);
+  for (const [func, type, code, message] of [
+    [() => {
+      throw new GLib.Error(Gio.IOErrorEnum, Gio.IOErrorEnum.TIMED_OUT, 'too slow');
+    }, Gio.IOErrorEnum, Gio.IOErrorEnum.TIMED_OUT, 'tensor “z”: too slow'],
+    [() => null, Apr.Error, Apr.Error.FAILED, 'tensor “z”'],
+    [() => new GLib.Bytes([]), SafetensorsError, SafetensorsError.SIZE_MISMATCH,
+      'tensor “z”: its source gave 0 of its 16 bytes'],
+    [() => new Uint8Array(17), SafetensorsError, SafetensorsError.SIZE_MISMATCH, 'gave 17 bytes at offset 0'],
+  ]) {
+    writer.set_data_func(func);
+    assertThrows(() => writer.write_to_path(path), type, code, message);
+    assertEqual(readFile(path), FILE);
+  }
+  writer.set_data_func(null);
+  assertThrows(() => writer.write_to_path(path), SafetensorsError, SafetensorsError.SIZE_MISMATCH,
+    '“z”: it has no source for its 16 bytes');
+}));
+
+test('write-to-file-async', async () => {
+  const directory = Gio.File.new_for_path(GLib.Dir.make_tmp('aprender-XXXXXX'));
+  const file = directory.get_child('model.safetensors');
+  const writer = declareWriter();
+  const cancellable = new Gio.Cancellable();
+
+  writer.set_data_func(giveThree);
+  assertTrue(await writer.write_to_file_async(file));
+  assertEqual(readFile(file.get_path()), FILE);
+
+  writer.set_alignment(4096);
+  writer.set_data_func((...args) => {
+    cancellable.cancel();
+    return giveThree(...args);
+  });
+  await assertRejects(writer.write_to_file_async(file, cancellable), Gio.IOErrorEnum,
+    Gio.IOErrorEnum.CANCELLED);
+  assertEqual(readFile(file.get_path()), FILE);
+
+  // Fails where something else is left.
+  file.delete(null);
+  directory.delete(null);
+});
+
+test('write-shards', () => {
+  const directory = Gio.File.new_for_path(GLib.Dir.make_tmp('aprender-XXXXXX'));
+  const first = 'model-00001-of-00002.safetensors';
+  const second = 'model-00002-of-00002.safetensors';
+  const index = directory.get_child('model.safetensors.index.json');
+
+  makeWriter().write_shards(directory, 'model', 16);
+  assertEqual(JSON.parse(new TextDecoder().decode(readFile(index.get_path()))),
+    {metadata: {total_size: 20}, weight_map: {a: second, z: first}});
+  for (const [name, shard] of [['z', first], ['a', second]]) {
+    const child = directory.get_child(shard);
+    assertEqual(SafetensorsReader.new_from_file(child).get_names(), [name]);
+    child.delete(null);
+  }
+  index.delete(null);
+  directory.delete(null);
+});
+
+test('properties', () => {
+  const writer = makeWriter();
+  assertEqual([writer.alignment, writer.durable], [8, true]);
+
+  const other = new SafetensorsWriter({alignment: 64, durable: false});
+  other.add_tensor('a', [1]);
+  const bytes = other.write_to_bytes().toArray().slice();
+  assertEqual([(8 + parseHeader(bytes).length) % 64, bytes.length % 64], [0, 8]);
 });
 
 test('errors', () => {

@@ -221,6 +221,16 @@ test('native-methods', () => {
   assertThrows(() => tensor.get_floats(), Apr.Error, Apr.Error.DTYPE, 'F64, not F32');
 });
 
+test('slice', () => {
+  const tensor = Tensor.from([[1, 2, 3], [4, 5, 6]]);
+  assertEqual(tensor.slice('1, ::-1').to_array(), [6, 5, 4]);
+  assertEqual(tensor.slice('..., 1').to_array(), [2, 5]);
+  assertEqual(tensor.slice('-1, -1').to_array(), 6);
+  assertEqual(tensor.slice('2:').shape, [0, 3]);
+  assertThrows(() => tensor.slice('0, 3'), Apr.Error, Apr.Error.RANGE, 'dimension 1 of size 3');
+  assertThrows(() => tensor.slice('::0'), Apr.Error, Apr.Error.RANGE, 'step of 0');
+});
+
 test('many-elements', () => {
   const array = Float64Array.from({length: 300000}, (_, i) => i / 7);
   const tensor = Tensor.from(array, [100000, 3]);

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import gc
+import itertools
 import json
 import struct
 
 import tap
-from common import Apr, GLib, TestCase, needs_numpy, numpy
+from common import Apr, Gio, GLib, TestCase, needs_numpy, numpy
 
 
 def make_file(header, data=b''):
@@ -46,6 +47,96 @@ class Reader(TestCase):
         self.assertEqual(reader.get_shape('scalar'), [])
         self.assertFails(Apr.SafetensorsError.NOT_FOUND, '“c”', reader.get_shape, 'c')
         self.assertFails(Apr.SafetensorsError.NOT_FOUND, '“c”', reader.get_dtype, 'c')
+
+    def test_places(self):
+        reader = Apr.SafetensorsReader.new_from_bytes(TWO)
+        self.assertEqual(reader.get_names_in_file_order(), ['b', 'a', 'scalar'])
+        start = len(TWO) - 15
+        self.assertEqual([(reader.get_offset(name), reader.get_size(name)) for name in ('b', 'a', 'scalar')],
+                         [(start, 8), (start + 8, 6), (start + 14, 1)])
+        self.assertFails(Apr.SafetensorsError.NOT_FOUND, '“c”', reader.get_size, 'c')
+
+    def _open(self, mode, data=None):
+        path = self.make_directory() / 'model.safetensors'
+        path.write_bytes(TWO if data is None else data)
+        reader = Apr.SafetensorsReader(file=Gio.File.new_for_path(str(path)), load_mode=mode)
+        reader.init(None)
+        return reader
+
+    def test_load_modes(self):
+        for mode in (Apr.SafetensorsLoadMode.MAP, Apr.SafetensorsLoadMode.READ):
+            reader = self._open(mode)
+            self.assertEqual(reader['a'].tolist(), [[1], [-2], [3]])
+            self.assertEqual(list(reader.metadata), ['alpha', 'zeta', 'Ωmega'])
+            self.assertEqual(reader.props.load_mode, mode)
+
+    def test_slices(self):
+        for mode in (Apr.SafetensorsLoadMode.MAP, Apr.SafetensorsLoadMode.READ):
+            reader = self._open(mode)
+            part = reader.get_slice('a')
+            self.assertEqual((part.get_shape(), part.get_dtype()), ((3, 1), Apr.DType.I16))
+            self.assertEqual(part[:].tolist(), [[1], [-2], [3]])
+            self.assertEqual(part[()].tolist(), [[1], [-2], [3]])
+            self.assertEqual(part[..., 0].tolist(), [1, -2, 3])
+            self.assertEqual(part[1:3, ::-1].tolist(), [[-2], [3]])
+            self.assertEqual(part[::-2, 0].tolist(), [3, 1])
+            self.assertEqual(part[-1, -1].tolist(), 3)
+            self.assertEqual(part[1 << 70:-1 << 70:-1].shape, (3, 1))
+            self.assertEqual(part[2:2].shape, (0, 1))
+            self.assertEqual([row.tolist() for row in part], [[1], [-2], [3]])
+            self.assertEqual(reader.get_slice('a', '1:, 0').tolist(), [-2, 3])
+            with self.assertRaisesRegex(IndexError, '“a”: The index 3 is out of range for dimension 0 of size 3'):
+                part[3]
+            for index in (True, 1.0, 'x', None, [0, 1]):
+                with self.assertRaises(TypeError):
+                    part[index]
+            self.assertFails(Apr.Error.SHAPE, '3 indices', lambda: part[0, 0, 0])
+            self.assertFails(Apr.SafetensorsError.NOT_FOUND, '“c”', reader.get_slice, 'c')
+
+    @needs_numpy
+    def test_slices_like_numpy(self):
+        array = numpy.arange(3 * 4 * 5, dtype='u2').reshape(3, 4, 5)
+        data = make_file({'a': {'dtype': 'U16', 'shape': [3, 4, 5], 'data_offsets': [0, 120]}}, array.tobytes())
+        part = self._open(Apr.SafetensorsLoadMode.READ, data).get_slice('a')
+        choices = [slice(None), Ellipsis, 0, -1, numpy.int8(2), slice(1, None), slice(None, None, -1),
+                   slice(-2, 0, -1), slice(2, 2), slice(None, 9, 2)]
+        for key in itertools.product(choices, repeat=3):
+            if key.count(Ellipsis) < 2:
+                self.assertTrue(numpy.array_equal(part[key].numpy(), array[key]), key)
+
+    def test_stream(self):
+        stream = Gio.MemoryInputStream.new_from_bytes(GLib.Bytes.new(TWO))
+        self.assertEqual(Apr.SafetensorsReader.new_from_stream(stream)['b'].tolist(), [1.5, -2.0])
+        stream = Gio.MemoryInputStream.new_from_bytes(GLib.Bytes.new(TWO[:-1]))
+        self.assertFails(Apr.SafetensorsError.TRUNCATED, '“scalar”', Apr.SafetensorsReader.new_from_stream, stream)
+
+    def test_async(self):
+        path = self.make_directory() / 'model.safetensors'
+        path.write_bytes(TWO)
+        loop = GLib.MainLoop()
+        readers = []
+
+        def when_open(_, result):
+            readers.append(Apr.SafetensorsReader.new_from_file_finish(result))
+            loop.quit()
+
+        file = Gio.File.new_for_path(str(path))
+        Apr.SafetensorsReader.new_from_file_async(file, GLib.PRIORITY_DEFAULT, None, when_open)
+        loop.run()
+        self.assertEqual(readers[0]['b'].tolist(), [1.5, -2.0])
+
+    def test_shards(self):
+        directory = self.make_directory()
+        index = directory / 'model.safetensors.index.json'
+        (directory / 'one').write_bytes(TWO)
+        (directory / 'two').write_bytes(make_file({'c': {'dtype': 'U8', 'shape': [1], 'data_offsets': [0, 1]}}, b'c'))
+        weight_map = {'a': 'one', 'b': 'one', 'scalar': 'one', 'c': 'two'}
+        index.write_text(json.dumps({'metadata': {'total_size': 16}, 'weight_map': weight_map}, indent=2))
+        reader = Apr.SafetensorsReader.new_from_path(index)
+        self.assertEqual(list(reader), ['a', 'b', 'c', 'scalar'])
+        self.assertEqual(reader['c'].tolist(), [99])
+        index.write_text(json.dumps({'weight_map': {**weight_map, 'c': '../two'}}))
+        self.assertFails(Apr.SafetensorsError.SHARD_NAME, '“../two”', Apr.SafetensorsReader.new_from_path, index)
 
     def test_metadata(self):
         reader = Apr.SafetensorsReader.new_from_bytes(TWO)

@@ -4,6 +4,7 @@ import struct
 
 import tap
 from common import Apr, GLib, TestCase, needs_numpy, numpy
+from gi.repository import Gio
 
 
 def split(data):
@@ -64,6 +65,121 @@ class Writer(TestCase):
             writer.write_to_path(path if path.name == 'path' else str(path))
             self.assertEqual(path.read_bytes(), writer.write_to_bytes().get_data())
         self.assertEqual(sorted(p.name for p in directory.iterdir()), ['path', 'text'])
+
+    # 16 bytes of z come first in the file, then four of a.
+    DATA = {'z': struct.pack('<2d', 1, 2), 'a': struct.pack('<f', 0.5)}
+
+    def declare(self, **properties):
+        writer = Apr.SafetensorsWriter(durable=False, **properties)
+        writer.declare_tensor('a', Apr.DType.F32, [1])
+        writer.declare_tensor('z', Apr.DType.F64, [1, 2])
+        return writer
+
+    def give_three(self, writer, name, offset, size, *user_data):
+        return self.DATA[name][offset:offset + min(size, 3)]
+
+    def expect(self):
+        writer = Apr.SafetensorsWriter()
+        writer.add_tensor('a', Apr.Tensor.new_from_floats([0.5], [1]))
+        writer.add_tensor('z', [[1, 2]])
+        return writer.write_to_bytes().get_data()
+
+    def test_sources(self):
+        writer = self.declare()
+        writer.set_source_bytes('a', bytearray(self.DATA['a']))
+        writer.set_source_stream('z', Gio.MemoryInputStream.new_from_bytes(GLib.Bytes.new(self.DATA['z'])))
+        for _ in range(2):
+            stream = Gio.MemoryOutputStream.new_resizable()
+            writer.write_to_stream(stream, None)
+            stream.close(None)
+            self.assertEqual(stream.steal_as_bytes().get_data(), self.expect())
+        self.assertFails(Apr.SafetensorsError.SIZE_MISMATCH, '“a”: 5 bytes', writer.set_source_bytes, 'a', b'12345')
+        self.assertFails(Apr.SafetensorsError.NOT_FOUND, '“b”', writer.set_source_bytes, 'b', b'')
+
+    def test_data_func(self):
+        progress = []
+        seen = set()
+        writer = self.declare()
+
+        def give(*args):
+            seen.add(args[4:])
+            return self.give_three(*args)
+
+        writer.set_data_func(give, 'user', 'data')
+        writer.set_progress_func(lambda done, total, *user_data: progress.append((done, total)))
+        self.assertEqual(writer.write_to_bytes().get_data(), self.expect())
+        self.assertEqual(seen, {('user', 'data')})
+        # The header, six pieces of z, two of a.
+        self.assertEqual(len(progress), 9)
+        self.assertEqual(progress[-1], (len(self.expect()),) * 2)
+
+    def test_data_func_fails(self):
+        path = self.make_directory() / 'file'
+        path.write_bytes(b'old')
+        writer = self.declare()
+
+        def fail(*args):
+            raise GLib.Error.new_literal(Gio.io_error_quark(), 'too slow', Gio.IOErrorEnum.TIMED_OUT)
+
+        writer.set_data_func(fail)
+        with self.assertRaisesRegex(GLib.Error, 'tensor “z”: too slow') as context:
+            writer.write_to_path(path)
+        self.assertTrue(context.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.TIMED_OUT))
+        for function, message in ((lambda *args: b'', 'gave 0 of its 16 bytes'),
+                                  (lambda *args: bytes(17), 'gave 17 bytes at offset 0'), (None, 'has no source')):
+            writer.set_data_func(function)
+            self.assertFails(Apr.SafetensorsError.SIZE_MISMATCH, message, writer.write_to_path, path)
+        self.assertEqual(path.read_bytes(), b'old')
+
+    def test_async(self):
+        path = self.make_directory() / 'file'
+        writer = self.declare()
+        writer.set_data_func(self.give_three)
+        loop = GLib.MainLoop()
+        results = []
+
+        def on_written(source, result, *user_data):
+            try:
+                results.append(source.write_to_file_finish(result))
+            except GLib.Error as error:
+                results.append(error)
+            loop.quit()
+
+        writer.write_to_file_async(Gio.File.new_for_path(str(path)), None, on_written)
+        loop.run()
+        self.assertEqual(results, [True])
+        self.assertEqual(path.read_bytes(), self.expect())
+
+        cancellable = Gio.Cancellable()
+        writer.alignment = 4096
+        writer.set_progress_func(lambda *args: cancellable.cancel())
+        writer.write_to_file_async(Gio.File.new_for_path(str(path)), cancellable, on_written)
+        loop.run()
+        self.assertTrue(results[1].matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+        self.assertEqual(path.read_bytes(), self.expect())
+        self.assertEqual([p.name for p in path.parent.iterdir()], ['file'])
+
+    def test_shards(self):
+        directory = self.make_directory()
+        writer = self.declare()
+        writer.set_data_func(self.give_three)
+        writer.write_shards(Gio.File.new_for_path(str(directory)), 'model', 16, None)
+        names = [f'model-{i:05d}-of-00002.safetensors' for i in (1, 2)]
+        text = (directory / 'model.safetensors.index.json').read_text()
+        index = {'metadata': {'total_size': 20}, 'weight_map': {'a': names[1], 'z': names[0]}}
+        # As transformers writes it.
+        self.assertEqual(text, json.dumps(index, indent=2, sort_keys=True) + '\n')
+        for file, name in zip(names, 'za'):
+            self.assertEqual(split((directory / file).read_bytes())[1], self.DATA[name])
+
+    def test_properties(self):
+        writer = Apr.SafetensorsWriter()
+        self.assertEqual((writer.props.alignment, writer.props.durable), (8, True))
+        for alignment in (64, 4096):
+            writer = self.declare(alignment=alignment)
+            writer.set_data_func(self.give_three)
+            data = writer.write_to_bytes().get_data()
+            self.assertEqual(len(data) % alignment, 20)
 
     def test_errors(self):
         writer = Apr.SafetensorsWriter()

@@ -328,8 +328,56 @@ class Tensor(TestCase):
         done = subprocess.run([sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ''))
 
+    @needs_numpy
+    def test_no_elements(self):
+        for data in (b'', GLib.Bytes.new(b'')):
+            tensor = Apr.Tensor.new_from_bytes(Apr.DType.U16, [0, 3], data)
+            self.assertEqual((numpy.asarray(tensor).shape, tensor.numpy().dtype), ((0, 3), numpy.dtype('u2')))
+            self.assertEqual(tensor.tolist(), [])
+
+    @needs_numpy
+    def test_slice_like_numpy(self):
+        random = numpy.random.RandomState(7)
+        items = [':', '...', '0', '-1', '1', '2', '1:', ':-1', '::-1', '::2', '3:0:-2', '-2:', '9:', ':-9', '2:2',
+                 '3:1', '-9:9:3', '::-9', ' 1 : 3 ']
+        shapes = [(480,), (20, 24), (5, 6, 16), (3, 4, 5, 8), (1, 480, 1)]
+        n_sliced = 0
+        for _ in range(20000):
+            array = numpy.arange(480).reshape(shapes[random.randint(len(shapes))])
+            text = ','.join(random.choice(items, random.randint(0, array.ndim + 2)))
+            try:
+                expected = eval(f'array[{text or "()"}]')
+            except IndexError:
+                with self.assertRaises(GLib.Error, msg=text):
+                    Apr.Tensor(array).slice(text)
+                continue
+            actual = numpy.asarray(Apr.Tensor(array).slice(text))
+            self.assertEqual(actual.shape, expected.shape, text)
+            self.assertTrue((actual == expected).all(), text)
+            n_sliced += 1
+        self.assertGreater(n_sliced, 5000)
+
+    @needs_numpy
+    def test_slice_of_any_text(self):
+        random = numpy.random.RandomState(8)
+        array = numpy.arange(24).reshape(2, 3, 4)
+        tensor = Apr.Tensor(array)
+        n_sliced = 0
+        for _ in range(20000):
+            text = ''.join(random.choice(list('0123--::,,. '), random.randint(0, 8)))
+            try:
+                actual = numpy.asarray(tensor.slice(text))
+            except GLib.Error:
+                continue
+            # What the library takes, Python takes too, and as the same.
+            expected = eval(f'array[{text.strip() or "()"}]')
+            self.assertEqual((actual.shape, actual.tolist()), (expected.shape, expected.tolist()), text)
+            n_sliced += 1
+        self.assertGreater(n_sliced, 1000)
+
     def test_errors(self):
         tensor = Apr.Tensor([1, 2])
+        self.assertFails(Apr.Error.RANGE, 'index 2 is out of range for dimension 0 of size 2', tensor.slice, '2')
         self.assertFails(Apr.Error.RANGE, 'Element 2 of a tensor that has 2', tensor.get_double, 2)
         self.assertFails(Apr.Error.DTYPE, 'F64, not F32', tensor.get_floats)
         self.assertFails(Apr.Error.RANGE, 'Rows 1 to 3', tensor.slice_rows, 1, 3)

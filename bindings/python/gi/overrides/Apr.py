@@ -7,6 +7,7 @@ where the memory allows it. Without numpy, lists go in and nested lists come out
 
 import ctypes
 import functools
+import operator
 import os
 import struct
 import types
@@ -44,6 +45,9 @@ _FORMATS = {
     Apr.DType.I64: ('int64', '<i8', 'q'),
     Apr.DType.U64: ('uint64', '<u8', 'Q'),
 }
+# Where arrays without elements are: numpy takes no null pointer for them.
+_NOTHING = ctypes.c_char()
+
 _DTYPES = {name: dtype for dtype, (name, _, _) in _FORMATS.items()}
 
 
@@ -160,7 +164,7 @@ class Tensor(Apr.Tensor):
     def _get_interface(self, typestr):
         data = self.get_bytes()
         return {'version': 3, 'shape': self.shape, 'typestr': typestr,
-                'data': (data.get_region(1, 0, data.get_size()) or 0, True)}
+                'data': (data.get_region(1, 0, data.get_size()) or ctypes.addressof(_NOTHING), True)}
 
     @property
     def __array_interface__(self):
@@ -508,8 +512,57 @@ __all__.append('r2_score')
 
 _reader_new_from_path = Apr.SafetensorsReader.new_from_path
 _reader_new_from_bytes = Apr.SafetensorsReader.new_from_bytes
+_reader_get_slice = Apr.SafetensorsReader.get_slice
 _writer_add_tensor = Apr.SafetensorsWriter.add_tensor
+_writer_set_data_func = Apr.SafetensorsWriter.set_data_func
+_writer_set_source_bytes = Apr.SafetensorsWriter.set_source_bytes
 _writer_write_to_path = Apr.SafetensorsWriter.write_to_path
+
+
+_MIN_INT64, _MAX_INT64 = -1 << 63, (1 << 63) - 1
+
+
+def _format_index(index):
+    if index is Ellipsis:
+        return '...'
+    if isinstance(index, slice):
+        # Python lets bounds of any length mean the end.
+        bounds = ['' if bound is None else str(min(max(operator.index(bound), _MIN_INT64), _MAX_INT64))
+                  for bound in (index.start, index.stop, index.step)]
+        return ':'.join(bounds)
+    if isinstance(index, bool) or not hasattr(index, '__index__'):
+        raise TypeError(f'An index is a whole number, a slice or “...”, not {index!r}')
+    return str(operator.index(index))
+
+
+class _Slice:
+    """A tensor of a file, of which indexing gets a part: reader.get_slice('weights')[1:3, ::-1]."""
+
+    def __init__(self, reader, name):
+        # Here already, a name that is not there raises.
+        self._shape = tuple(reader.get_shape(name))
+        self._reader = reader
+        self._name = name
+
+    def get_shape(self):
+        return self._shape
+
+    def get_dtype(self):
+        return self._reader.get_dtype(self._name)
+
+    def __getitem__(self, key):
+        indices = ','.join(map(_format_index, key if isinstance(key, tuple) else (key,)))
+        try:
+            return _reader_get_slice(self._reader, self._name, indices)
+        except GLib.Error as error:
+            if error.matches(Apr.error_quark(), Apr.Error.RANGE):
+                raise IndexError(error.message) from error
+            raise
+
+
+def get_slice(self, name, indices=None):
+    """A part of a tensor: by indices in a text, as in '1:3, ::-1', or else by indexing what is returned."""
+    return _Slice(self, name) if indices is None else _reader_get_slice(self, name, indices)
 
 
 def _get_item(self, name):
@@ -529,8 +582,21 @@ def add_tensor(self, name, tensor):
     return _writer_add_tensor(self, name, Tensor(tensor))
 
 
+def set_data_func(self, function, *user_data):
+    """Sets a function that gives tensors' data, as anything with a buffer, or None."""
+    if function is None:
+        return _writer_set_data_func(self, None)
+    return _writer_set_data_func(self, lambda *args: _bytes(function(*args)), *user_data)
+
+
+def set_source_bytes(self, name, data):
+    """Sets a tensor's data, anything with a buffer."""
+    return _writer_set_source_bytes(self, name, _bytes(data))
+
+
 Apr.SafetensorsReader.new_from_path = staticmethod(lambda path: _reader_new_from_path(os.fspath(path)))
 Apr.SafetensorsReader.new_from_bytes = staticmethod(lambda data: _reader_new_from_bytes(_bytes(data)))
+Apr.SafetensorsReader.get_slice = get_slice
 Apr.SafetensorsReader.metadata = property(_get_metadata)
 Apr.SafetensorsReader.__getitem__ = _get_item
 Apr.SafetensorsReader.__contains__ = lambda self, name: isinstance(name, str) and self.has_tensor(name)
@@ -538,4 +604,6 @@ Apr.SafetensorsReader.__len__ = lambda self: len(self.get_names())
 Apr.SafetensorsReader.__iter__ = lambda self: iter(self.get_names())
 Apr.SafetensorsReader.keys = lambda self: self.get_names()
 Apr.SafetensorsWriter.add_tensor = add_tensor
+Apr.SafetensorsWriter.set_data_func = set_data_func
+Apr.SafetensorsWriter.set_source_bytes = set_source_bytes
 Apr.SafetensorsWriter.write_to_path = lambda self, path: _writer_write_to_path(self, os.fspath(path))

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/safetensors/apr-safetensors-reader-private.h"
+#include "aprender/safetensors/apr-safetensors-index-private.h"
+
+/* Puts together what the shards' metadata agree upon: a key with two values has none. */
+static void
+merge_metadata (AprSafetensorsReader *self)
+{
+  g_autoptr (GHashTable) disputed = g_hash_table_new (apr_safetensors_name_hash, g_str_equal);
+  GHashTableIter iter;
+  gpointer key, value;
+  guint i;
+
+  for (i = 0; i < self->sources->len; i++)
+    {
+      AprSafetensorsSource *source = self->sources->pdata[i];
+
+      if (source->header->metadata == NULL)
+        continue;
+      g_hash_table_iter_init (&iter, source->header->metadata);
+      while (g_hash_table_iter_next (&iter, &key, &value))
+        {
+          const char *before = g_hash_table_lookup (self->metadata, key);
+
+          if (before == NULL)
+            g_hash_table_insert (self->metadata, g_strdup (key), g_strdup (value));
+          else if (!g_str_equal (before, value))
+            g_hash_table_add (disputed, key);
+        }
+    }
+  g_hash_table_iter_init (&iter, disputed);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    g_hash_table_remove (self->metadata, key);
+}
+
+static void
+take_source (AprSafetensorsReader *self, AprSafetensorsSource *source)
+{
+  g_ptr_array_add (self->sources, source);
+  if (source->header->metadata != NULL)
+    {
+      g_hash_table_unref (self->metadata);
+      self->metadata = g_hash_table_ref (source->header->metadata);
+    }
+}
+
+static gboolean
+open_index (AprSafetensorsReader *self, GCancellable *cancellable, GError **error)
+{
+  if (!apr_safetensors_index_open (self->file, self->path, self->load_mode, self->max_header_size,
+                                   cancellable, self->sources, &self->owners, error))
+    {
+      g_ptr_array_set_size (self->sources, 0);
+      return FALSE;
+    }
+  merge_metadata (self);
+  return TRUE;
+}
+
+static gboolean
+open_single (AprSafetensorsReader *self, const char *display, GCancellable *cancellable, GError **error)
+{
+  AprSafetensorsSource *source = NULL;
+  int fd;
+
+  if (self->path == NULL)
+    source = apr_safetensors_source_new_from_file (self->file, display, self->load_mode,
+                                                   self->max_header_size, cancellable, error);
+  else if ((fd = apr_safetensors_open_regular (self->path, 0, error)) >= 0)
+    source = apr_safetensors_source_new_from_fd (fd, display, self->load_mode, self->max_header_size,
+                                                 cancellable, error);
+  if (source != NULL)
+    take_source (self, source);
+  return source != NULL;
+}
+
+static gboolean
+open_file (AprSafetensorsReader *self, GCancellable *cancellable, GError **error)
+{
+  g_autofree char *display =
+    self->path != NULL ? g_filename_display_name (self->path) : g_file_get_uri (self->file);
+
+  if (g_str_has_suffix (display, APR_SAFETENSORS_INDEX_SUFFIX)
+        ? open_index (self, cancellable, error)
+        : open_single (self, display, cancellable, error))
+    return TRUE;
+  g_prefix_error (error, "%s: ", display);
+  return FALSE;
+}
+
+gboolean
+apr_safetensors_reader_open (GInitable *initable, GCancellable *cancellable, GError **error)
+{
+  AprSafetensorsReader *self = APR_SAFETENSORS_READER (initable);
+  AprSafetensorsSource *source;
+
+  if (self->sources->len > 0 || self->owners != NULL)
+    return TRUE;
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+  if ((self->file != NULL) == (self->bytes != NULL))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                   "A reader needs a file or bytes, and here are %s",
+                   self->file != NULL ? "both" : "neither");
+      return FALSE;
+    }
+  if (self->file != NULL)
+    return open_file (self, cancellable, error);
+  source = apr_safetensors_source_new_from_bytes (self->bytes, self->max_header_size, error);
+  if (source != NULL)
+    take_source (self, source);
+  return source != NULL;
+}
+
+/**
+ * apr_safetensors_reader_new_from_file: (constructor)
+ * @file: a file
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @error: return location for an error
+ *
+ * Opens a SafeTensors file, or all shards of an index: a file whose name ends in `.index.json`.
+ *
+ * A local file is mapped into memory; another is loaded whole.
+ *
+ * Fails with an error of %G_IO_ERROR if the file cannot be read, such as %G_IO_ERROR_NOT_FOUND,
+ * %G_IO_ERROR_IS_DIRECTORY or %G_IO_ERROR_NOT_REGULAR_FILE, and with one of %APR_SAFETENSORS_ERROR if it is no valid
+ * SafeTensors file. Either message begins with the file's path or URI.
+ *
+ * Returns: (transfer full): a reader of the file
+ *
+ * Since: 0.1
+ */
+AprSafetensorsReader *
+apr_safetensors_reader_new_from_file (GFile *file, GCancellable *cancellable, GError **error)
+{
+  g_return_val_if_fail (G_IS_FILE (file), NULL);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  return g_initable_new (APR_TYPE_SAFETENSORS_READER, cancellable, error, "file", file, NULL);
+}
+
+/**
+ * apr_safetensors_reader_new_from_path: (constructor)
+ * @path: (type filename): a local file's path
+ * @error: return location for an error
+ *
+ * Opens a local SafeTensors file, or all shards of an index: a file whose name ends in `.index.json`.
+ *
+ * Fails as [ctor@Apr.SafetensorsReader.new_from_file] does.
+ *
+ * Returns: (transfer full): a reader of the file
+ *
+ * Since: 0.1
+ */
+AprSafetensorsReader *
+apr_safetensors_reader_new_from_path (const char *path, GError **error)
+{
+  g_autoptr (AprSafetensorsReader) self = NULL;
+  g_autoptr (GFile) file = NULL;
+
+  g_return_val_if_fail (path != NULL, NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  file = g_file_new_for_path (path);
+  self = g_object_new (APR_TYPE_SAFETENSORS_READER, "file", file, NULL);
+  /* As it was given, in messages too: a GFile would make it absolute, and a folder of no path at all. */
+  g_free (self->path);
+  self->path = g_strdup (path);
+  return g_initable_init (G_INITABLE (self), NULL, error) ? g_steal_pointer (&self) : NULL;
+}
+
+/**
+ * apr_safetensors_reader_new_from_bytes: (constructor)
+ * @bytes: a SafeTensors file's bytes
+ * @error: return location for an error
+ *
+ * Reads a SafeTensors file that is in memory already.
+ *
+ * The bytes are not copied: the reader and the tensors keep references to them.
+ *
+ * Fails with an error of %APR_SAFETENSORS_ERROR if the bytes are no valid SafeTensors file.
+ *
+ * Returns: (transfer full): a reader of the bytes
+ *
+ * Since: 0.1
+ */
+AprSafetensorsReader *
+apr_safetensors_reader_new_from_bytes (GBytes *bytes, GError **error)
+{
+  g_return_val_if_fail (bytes != NULL, NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  return g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, error, "bytes", bytes, NULL);
+}
+
+/**
+ * apr_safetensors_reader_new_from_stream: (constructor)
+ * @stream: a stream that brings a SafeTensors file
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @error: return location for an error
+ *
+ * Reads a SafeTensors file from a stream, up to its end.
+ *
+ * The header is checked as soon as it is there, so of a stream that brings something else not much is read, and of
+ * one that goes on after the last tensor one byte. Memory is taken for what has arrived, whatever the header says of
+ * what is to come. The stream is not closed.
+ *
+ * Fails with the stream's own error, and with an error of %APR_SAFETENSORS_ERROR if what it brings is no valid
+ * SafeTensors file.
+ *
+ * Returns: (transfer full): a reader of what the stream brought
+ *
+ * Since: 0.1
+ */
+AprSafetensorsReader *
+apr_safetensors_reader_new_from_stream (GInputStream *stream, GCancellable *cancellable, GError **error)
+{
+  AprSafetensorsReader *self;
+  AprSafetensorsSource *source;
+
+  g_return_val_if_fail (G_IS_INPUT_STREAM (stream), NULL);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  source =
+    apr_safetensors_source_new_from_stream (stream, APR_SAFETENSORS_MAX_HEADER_SIZE, cancellable, error);
+  if (source == NULL)
+    return NULL;
+  self = g_object_new (APR_TYPE_SAFETENSORS_READER, NULL);
+  take_source (self, source);
+  return self;
+}
+
+/**
+ * apr_safetensors_reader_new_from_file_async:
+ * @file: a file
+ * @io_priority: the priority of the operation, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @callback: (scope async) (nullable): called when the file is open, or cannot be
+ * @user_data: what @callback is called with
+ *
+ * Opens a SafeTensors file, or all shards of an index, without blocking.
+ *
+ * The work is done in a thread. The callback calls [func@Apr.SafetensorsReader.new_from_file_finish].
+ *
+ * Since: 0.1
+ */
+void
+apr_safetensors_reader_new_from_file_async (
+  GFile *file, int io_priority, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+  g_return_if_fail (G_IS_FILE (file));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  g_async_initable_new_async (APR_TYPE_SAFETENSORS_READER, io_priority, cancellable, callback, user_data,
+                              "file", file, NULL);
+}
+
+/**
+ * apr_safetensors_reader_new_from_file_finish: (constructor)
+ * @result: what the callback was given
+ * @error: return location for an error
+ *
+ * Gets what [func@Apr.SafetensorsReader.new_from_file_async] has opened.
+ *
+ * Fails as [ctor@Apr.SafetensorsReader.new_from_file] does, and with %G_IO_ERROR_CANCELLED if it was cancelled.
+ *
+ * Returns: (transfer full): a reader of the file
+ *
+ * Since: 0.1
+ */
+AprSafetensorsReader *
+apr_safetensors_reader_new_from_file_finish (GAsyncResult *result, GError **error)
+{
+  g_autoptr (GObject) source = NULL;
+
+  g_return_val_if_fail (G_IS_ASYNC_RESULT (result), NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  source = g_async_result_get_source_object (result);
+  return (AprSafetensorsReader *) g_async_initable_new_finish (G_ASYNC_INITABLE (source), result, error);
+}

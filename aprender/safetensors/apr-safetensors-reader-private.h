@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/safetensors/apr-safetensors-source-private.h"
+
+G_BEGIN_DECLS
+
+struct _AprSafetensorsReader
+{
+  GObject parent_instance;
+
+  GFile *file;
+  char *path; /* as it was given, if the file is local */
+  GBytes *bytes;
+  AprSafetensorsLoadMode load_mode;
+  guint64 max_header_size;
+
+  /* One, or the shards by their names; none before the reader is initialised. */
+  GPtrArray *sources;
+  /* From names to sources, if there are shards. */
+  GHashTable *owners;
+  GHashTable *metadata;
+
+  /* Made when first asked for; point into the headers and the metadata. */
+  const char **names;
+  const char **names_in_file_order;
+  const char **metadata_keys;
+};
+
+/* What a GInitable does. */
+gboolean apr_safetensors_reader_open (GInitable *initable, GCancellable *cancellable, GError **error);
+
+G_END_DECLS

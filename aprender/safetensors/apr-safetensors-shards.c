@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/safetensors/apr-safetensors-header-private.h"
+#include "aprender/safetensors/apr-safetensors-job-private.h"
+
+#include <string.h>
+
+/*
+ * One of the files of a write. All of them are written beside those that they replace, and only when all are
+ * complete do they take their places.
+ */
+typedef struct
+{
+  AprSafetensorsLayout *layout; /* (owned) (nullable): none for the index */
+  char *name;                   /* (owned) */
+  GFile *file;                  /* (owned) */
+  AprSafetensorsOutput output;
+  gboolean is_new; /* there was no such file before */
+  gboolean is_committed;
+} Part;
+
+static void
+part_free (gpointer data)
+{
+  Part *self = data;
+
+  apr_safetensors_output_clear (&self->output);
+  g_clear_pointer (&self->layout, apr_safetensors_layout_free);
+  g_clear_object (&self->file);
+  g_free (self->name);
+  g_free (self);
+}
+
+static GPtrArray *
+item_list_new (void)
+{
+  return g_ptr_array_new_with_free_func ((GDestroyNotify) apr_safetensors_item_unref);
+}
+
+/*
+ * Deals the tensors out as huggingface_hub does: into the shard at hand while they fit, and what is larger
+ * than a shard into one of its own, which comes before the shard at hand.
+ */
+static GPtrArray *
+split (GPtrArray *items, guint64 max_shard_size, guint64 *total_size)
+{
+  GPtrArray *shards = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
+  g_autoptr (GPtrArray) current = item_list_new ();
+  guint64 current_size = 0;
+  guint i;
+
+  *total_size = 0;
+  for (i = 0; i < items->len; i++)
+    {
+      AprSafetensorsItem *item = g_ptr_array_index (items, i);
+
+      *total_size += item->size;
+      if (item->size > max_shard_size)
+        {
+          GPtrArray *own = item_list_new ();
+
+          g_ptr_array_add (own, g_atomic_rc_box_acquire (item));
+          g_ptr_array_add (shards, own);
+          continue;
+        }
+      if (item->size > max_shard_size - current_size)
+        {
+          g_ptr_array_add (shards, g_steal_pointer (&current));
+          current = item_list_new ();
+          current_size = 0;
+        }
+      g_ptr_array_add (current, g_atomic_rc_box_acquire (item));
+      current_size += item->size;
+    }
+  /* A writer without tensors writes one file without tensors. */
+  if (current->len > 0 || shards->len == 0)
+    g_ptr_array_add (shards, g_steal_pointer (&current));
+  return shards;
+}
+
+/* As Python's json.dumps() writes a string, so that the index has the same bytes as theirs. */
+static void
+append_ascii (GString *text, const char *string)
+{
+  static const char escaped[] = "\"\\\b\f\n\r\t";
+  static const char letters[] = "\"\\bfnrt";
+  const char *p;
+
+  g_string_append_c (text, '"');
+  for (p = string; *p != '\0'; p = g_utf8_next_char (p))
+    {
+      gunichar c = g_utf8_get_char (p);
+      const char *found = c < 0x80 ? strchr (escaped, (int) c) : NULL;
+
+      if (found != NULL)
+        g_string_append_printf (text, "\\%c", letters[found - escaped]);
+      else if (c >= 0x20 && c < 0x7f)
+        g_string_append_c (text, (char) c);
+      else if (c < 0x10000)
+        g_string_append_printf (text, "\\u%04x", c);
+      else
+        g_string_append_printf (text, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+                                0xdc00 + ((c - 0x10000) & 0x3ff));
+    }
+  g_string_append_c (text, '"');
+}
+
+typedef struct
+{
+  const char *name;
+  const char *file;
+} Place;
+
+static int
+compare_places (gconstpointer a, gconstpointer b)
+{
+  return strcmp (((const Place *) a)->name, ((const Place *) b)->name);
+}
+
+static GString *
+make_index (GPtrArray *parts, guint64 total_size)
+{
+  g_autoptr (GArray) places = g_array_new (FALSE, FALSE, sizeof (Place));
+  GString *text = g_string_new (NULL);
+  guint i, j;
+
+  for (i = 0; i < parts->len; i++)
+    {
+      const Part *part = g_ptr_array_index (parts, i);
+
+      for (j = 0; j < part->layout->items->len; j++)
+        {
+          const AprSafetensorsItem *item = g_ptr_array_index (part->layout->items, j);
+          Place place = { item->name, part->name };
+
+          g_array_append_val (places, place);
+        }
+    }
+  g_array_sort (places, compare_places);
+  g_string_printf (
+    text, "{\n  \"metadata\": {\n    \"total_size\": %" G_GUINT64_FORMAT "\n  },\n  \"weight_map\": {",
+    total_size);
+  for (i = 0; i < places->len; i++)
+    {
+      const Place *place = &g_array_index (places, Place, i);
+
+      g_string_append (text, i > 0 ? ",\n    " : "\n    ");
+      append_ascii (text, place->name);
+      g_string_append (text, ": ");
+      append_ascii (text, place->file);
+    }
+  g_string_append (text, "\n  }\n}\n");
+  return text;
+}
+
+static Part *
+part_new (GFile *folder, char *name)
+{
+  Part *self = g_new0 (Part, 1);
+
+  self->name = name;
+  self->file = g_file_get_child (folder, name);
+  return self;
+}
+
+static gboolean
+part_open (Part *self, GCancellable *cancellable, GError **error)
+{
+  self->is_new = !g_file_query_exists (self->file, NULL);
+  return apr_safetensors_output_open_file (&self->output, self->file, cancellable, error);
+}
+
+static gboolean
+write_index (Part *index, const GString *text, GCancellable *cancellable, GError **error)
+{
+  GOutputVector piece = { text->str, text->len };
+
+  return part_open (index, cancellable, error) &&
+         apr_safetensors_output_write (&index->output, &piece, 1, cancellable, error);
+}
+
+/* Puts all files in their places, the index last; if one will not go there, takes the new ones away again. */
+static gboolean
+commit (GPtrArray *parts, gboolean durable, GCancellable *cancellable, GError **error)
+{
+  guint i, j;
+
+  for (i = 0; i < parts->len; i++)
+    {
+      Part *part = g_ptr_array_index (parts, i);
+
+      part->is_committed = apr_safetensors_output_commit (&part->output, durable, cancellable, error);
+      if (part->is_committed)
+        continue;
+      for (j = 0; j < i; j++)
+        {
+          Part *other = g_ptr_array_index (parts, j);
+
+          if (other->is_new)
+            g_file_delete (other->file, NULL, NULL);
+        }
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+check_prefix (const char *prefix, GError **error)
+{
+  g_autofree char *display = NULL;
+
+  if (*prefix != '\0' && g_utf8_validate (prefix, -1, NULL) && strchr (prefix, G_DIR_SEPARATOR) == NULL)
+    return TRUE;
+  display = g_filename_display_name (prefix);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_FILENAME,
+               "“%s” cannot be what the names of the shards begin with", display);
+  return FALSE;
+}
+
+/* Everything that can be found wrong without writing. */
+static GPtrArray *
+lay_out (AprSafetensorsWriter *self,
+         AprSafetensorsJob *job,
+         GFile *folder,
+         const char *prefix,
+         guint64 max_shard_size,
+         guint64 *total_size,
+         GError **error)
+{
+  g_autoptr (GPtrArray) items = apr_safetensors_writer_list_items (self);
+  g_autoptr (GPtrArray) shards = NULL;
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func (part_free);
+  guint i;
+
+  if (!check_prefix (prefix, error))
+    return NULL;
+  shards = split (items, max_shard_size, total_size);
+  for (i = 0; i < shards->len; i++)
+    {
+      char *name = shards->len == 1
+                   ? g_strdup_printf ("%s.safetensors", prefix)
+                   : g_strdup_printf ("%s-%05u-of-%05u.safetensors", prefix, i + 1, shards->len);
+      Part *part = part_new (folder, name);
+
+      g_ptr_array_add (parts, part);
+      part->layout =
+        apr_safetensors_writer_lay_out (self, g_ptr_array_ref (g_ptr_array_index (shards, i)), error);
+      if (part->layout == NULL || !apr_safetensors_job_check (job, part->layout, error))
+        {
+          apr_safetensors_prefix_file (part->file, error);
+          return NULL;
+        }
+      job->total += part->layout->size;
+    }
+  return g_steal_pointer (&parts);
+}
+
+/**
+ * apr_safetensors_writer_write_shards:
+ * @self: a writer
+ * @folder: a folder, which must be there
+ * @prefix: what the files' names begin with, usually `model`
+ * @max_shard_size: how many bytes of tensors a file may have; 5,000,000,000 is usual
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @error: return location for an error
+ *
+ * Writes several files of limited size, and an index of them, as Hugging Face's libraries do.
+ *
+ * The tensors are dealt out in the order in which one file would have them: each into the same file as the
+ * one before it, or into a new one where the limit would be passed. A tensor that is larger than the limit
+ * gets a file of its own, ahead of the one that is being filled. Headers do not count. The files are called
+ * `model-00001-of-00003.safetensors` and so on, and each has the metadata. `model.safetensors.index.json`
+ * tells which tensor is in which file, and how many bytes of tensors there are in all. Where all tensors go
+ * into one file it is called `model.safetensors`, and there is no index.
+ *
+ * All files are complete, beside those that they may replace, before the first takes its place; the index is
+ * the last. So a failure leaves what was there, and nothing new. Only where a file cannot be renamed after
+ * others were, those of them that replaced older ones stay. Files of an earlier write that have other names,
+ * such as an index where there is none now, are left alone.
+ *
+ * Fails with %G_IO_ERROR_INVALID_FILENAME if the prefix is empty, is not UTF-8 or has a slash, and else as
+ * [method@Apr.SafetensorsWriter.write_to_file] does.
+ *
+ * Returns: whether all files were written
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_safetensors_writer_write_shards (AprSafetensorsWriter *self,
+                                     GFile *folder,
+                                     const char *prefix,
+                                     guint64 max_shard_size,
+                                     GCancellable *cancellable,
+                                     GError **error)
+{
+  g_auto (AprSafetensorsJob) job = { NULL };
+  g_autoptr (GPtrArray) parts = NULL;
+  guint64 total_size;
+  guint i;
+
+  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
+  g_return_val_if_fail (G_IS_FILE (folder), FALSE);
+  g_return_val_if_fail (prefix != NULL, FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  apr_safetensors_writer_init_job (self, &job);
+  parts = lay_out (self, &job, folder, prefix, max_shard_size, &total_size, error);
+  if (parts == NULL)
+    return FALSE;
+  for (i = 0; i < parts->len; i++)
+    {
+      const Part *first = g_ptr_array_index (parts, 0);
+      Part *part = g_ptr_array_index (parts, i);
+
+      if (!part_open (part, cancellable, error) ||
+          !apr_safetensors_job_write (&job, part->layout, &part->output, cancellable, error) ||
+          !apr_safetensors_output_finish (&part->output, &first->output, job.durable, error))
+        return FALSE;
+    }
+  if (parts->len > 1)
+    {
+      GString *text = make_index (parts, total_size);
+      Part *index = part_new (folder, g_strdup_printf ("%s.safetensors.index.json", prefix));
+      gboolean succeeded;
+
+      g_ptr_array_add (parts, index);
+      succeeded = write_index (index, text, cancellable, error);
+      g_string_free (text, TRUE);
+      if (!succeeded)
+        return FALSE;
+    }
+  return commit (parts, job.durable, cancellable, error);
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Checks that README.md tells the truth: its programs are the files of this folder, its commands print what it shows,
+and the programs of all languages write the file that it describes.
+
+Usage: test-readme.py README.md NAME=PROGRAM...
+
+A command of the README runs the program of that name, such as cc, that is given here; where none is given, its test is
+skipped.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+readme = pathlib.Path(sys.argv[1]).read_text(encoding='utf-8')
+programs = dict(argument.split('=', 1) for argument in sys.argv[2:])
+examples = pathlib.Path(__file__).resolve().parent
+blocks = re.findall(r'^```(\w+)\n(.*?)^```$', readme, flags=re.MULTILINE | re.DOTALL)
+saved = {}
+number = 0
+
+
+def report(problem, name):
+    global number
+    number += 1
+    if problem is None or problem.startswith('# SKIP'):
+        print(f'ok {number} {name} {problem or ""}'.rstrip())
+    else:
+        print(f'not ok {number} {name}')
+        print('\n'.join('# ' + line for line in problem.splitlines()))
+    sys.stdout.flush()
+
+
+def read_example(name):
+    """The file without the comment about its licence, which README.md does not repeat."""
+    first, _, rest = (examples / name).read_text(encoding='utf-8').partition('\n')
+    assert 'SPDX-License-Identifier' in first, name
+    return rest
+
+
+def check_programs():
+    shown = sorted(text for language, text in blocks if language in ('c', 'js', 'python', 'vala'))
+    files = {name: read_example(name)
+             for name in ('first.c', 'first.js', 'first.py', 'first.vala', 'cross-products.py')}
+    different = [name for name, text in files.items() if text not in shown]
+    if different or len(shown) != len(files):
+        return f'README.md shows {len(shown)} programs for {len(files)} files; other than it shows are: {different}'
+    return None
+
+
+def split_console(text):
+    """Pairs of a command and what it prints."""
+    parts = re.split(r'^\$ (.*)\n', text, flags=re.MULTILINE)
+    assert parts[0] == '', text
+    return list(zip(parts[1::2], parts[2::2]))
+
+
+def run_console(text, folder):
+    tools = folder / 'tools'
+    tools.mkdir()
+    for name, program in programs.items():
+        first, *rest = shlex.split(program)
+        program = shlex.join([shutil.which(first), *rest])
+        (tools / name).write_text(f'#!/bin/sh\nexec {program} "$@"\n', encoding='utf-8')
+        (tools / name).chmod(0o755)
+    work = folder / 'work'
+    shutil.copytree(examples, work)
+
+    for command, expected in split_console(text):
+        command = command.replace('/usr/bin/python3', 'python3')
+        if shlex.split(command)[0] not in programs:
+            return f'# SKIP there is no {shlex.split(command)[0]}'
+        # What a compiler has to say is not for the README, but what the command says is.
+        errors = subprocess.STDOUT if command.startswith('aprender ') else subprocess.PIPE
+        result = subprocess.run(['sh', '-c', command], cwd=work, stdout=subprocess.PIPE, stderr=errors, encoding='utf-8',
+                                env=dict(os.environ, PATH=f'{tools}:{os.environ["PATH"]}'), check=False)
+        if result.returncode != 0 or result.stdout != expected:
+            return f'{command}\nprints:\n{result.stdout}{result.stderr or ""}but README.md shows:\n{expected}'
+
+    if (work / 'first.safetensors').exists():
+        saved[text] = (work / 'first.safetensors').read_bytes()
+    return None
+
+
+def check_files():
+    """Equal bytes from all languages, and the header that README.md shows."""
+    if not saved:
+        return '# SKIP no program ran'
+    if len(set(saved.values())) != 1:
+        return 'the programs write different files'
+    data = next(iter(saved.values()))
+    length, = struct.unpack('<Q', data[:8])
+    header = data[8:8 + length].decode()
+    shown = ''.join(line.strip() for language, text in blocks if language == 'json' for line in text.splitlines())
+    if header.rstrip(' ') != shown or length % 8 != 0:
+        return f'the header is:\n{header}\nbut README.md shows:\n{shown}'
+    if list(json.loads(header)) != ['__metadata__', 'coefficients', 'intercept']:
+        return f'the header has other entries: {header}'
+    if struct.unpack('<3f', data[8 + length:]) != (1, 2, 0):
+        return f'the numbers are {data[8 + length:].hex()}'
+    return None
+
+
+consoles = [text for language, text in blocks if language == 'console']
+print(f'1..{len(consoles) + 2}')
+report(check_programs(), 'programs')
+for console in consoles:
+    command = split_console(console)[0][0]
+    with tempfile.TemporaryDirectory() as path:
+        report(run_console(console, pathlib.Path(path)), command.replace('#', ''))
+report(check_files(), 'files')
