@@ -26,6 +26,7 @@ typedef struct
   const float *floats;
   const double *doubles;
   gsize n_columns;
+  gboolean is_matrix;
 } Rows;
 
 static void
@@ -38,6 +39,7 @@ rows_init (Rows *rows, const char *name, AprTensor *tensor)
   rows->floats = NULL;
   rows->doubles = NULL;
   rows->n_columns = n_dims == 2 ? shape[1] : 1;
+  rows->is_matrix = n_dims == 2;
 
   if (apr_tensor_get_dtype (tensor) == APR_DTYPE_F32)
     rows->floats = apr_tensor_get_floats (tensor, NULL, NULL);
@@ -57,6 +59,7 @@ rows_get (const Rows *rows, gsize row, gsize column)
 static gboolean
 check_finite (const Rows *rows, gsize n_rows, GError **error)
 {
+  g_autofree char *text = NULL;
   gsize row;
   gsize column;
 
@@ -68,9 +71,10 @@ check_finite (const Rows *rows, gsize n_rows, GError **error)
         if (G_LIKELY (isfinite (value)))
           continue;
 
+        text = rows->is_matrix ? g_strdup_printf (", column %" G_GSIZE_FORMAT, column) : g_strdup ("");
         g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-                     "%s has %s at row %" G_GSIZE_FORMAT ", column %" G_GSIZE_FORMAT " (counted from 0)",
-                     rows->name, isnan (value) ? "a NaN" : "an infinity", row, column);
+                     "%s has %s at row %" G_GSIZE_FORMAT "%s (counted from 0)", rows->name,
+                     isnan (value) ? "a NaN" : "an infinity", row, text);
         return FALSE;
       }
 

@@ -473,8 +473,8 @@ test_bad_data (void)
     { nan_x, good_y, NULL, APR_ERROR_NOT_FINITE, "X has a NaN at row 1, column 1" },
     { nan_x, good_y, nan_at_zero_weight, APR_ERROR_NOT_FINITE, "X has a NaN at row 1, column 1" },
     { infinite_x, good_y, NULL, APR_ERROR_NOT_FINITE, "X has an infinity at row 2, column 0" },
-    { good_x, nan_y, NULL, APR_ERROR_NOT_FINITE, "y has a NaN at row 2, column 0" },
-    { good_x, good_y, nan_y, APR_ERROR_NOT_FINITE, "sample_weight has a NaN at row 2" },
+    { good_x, nan_y, NULL, APR_ERROR_NOT_FINITE, "y has a NaN at row 2 (counted from 0)" },
+    { good_x, good_y, nan_y, APR_ERROR_NOT_FINITE, "sample_weight has a NaN at row 2 (counted from 0)" },
     { good_x, good_y, negative, APR_ERROR_WEIGHTS, "-0.5 at row 1" },
     { good_x, good_y, zeros, APR_ERROR_WEIGHTS, "no value above 0" },
   };

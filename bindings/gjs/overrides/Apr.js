@@ -6,6 +6,8 @@
 
 const {Gio, GLib} = imports.gi;
 
+const MAX_DEPTH = 32;
+
 function _init() {
   const Apr = this;
   const {DType, Estimator, LinearRegression, SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
@@ -67,10 +69,14 @@ function _init() {
   }
 
   // By the first entry at each depth: flatten() holds all the others against it.
-  function findShape(values) {
+  function findShape(values, name) {
     const shape = [];
-    for (; isList(values); values = values[0])
+    for (; isList(values); values = values[0]) {
+      // An array that is its own entry has no end.
+      if (shape.length === MAX_DEPTH)
+        throw new TypeError(`${name} has more than ${MAX_DEPTH} arrays within each other`);
       shape.push(values.length);
+    }
     return shape;
   }
 
@@ -145,7 +151,7 @@ function _init() {
         `not ${describe(values)}`);
     }
 
-    const ownShape = findShape(values);
+    const ownShape = findShape(values, name);
     if (!isTypedArray(values))
       values = flatten(values, ownShape, name);
 

@@ -209,6 +209,8 @@ test('unfitted', () => {
 });
 
 test('wrong-arguments', () => {
+  const cyclic = [];
+  cyclic.push(cyclic);
   const model = new Mean().fit(X, y);
   const before = model.predict(X);
 
@@ -228,6 +230,7 @@ test('wrong-arguments', () => {
     [[X, y, [1, 1, '1', 1]], 'sample_weight has the string “1” at row 2'],
     [[X], 'y must be numbers'],
     [[], 'X must be numbers'],
+    [[cyclic, y], 'X has more than 32 arrays within each other'],
   ])
     assertThrows(() => model.fit(...args), TypeError, null, message);
 

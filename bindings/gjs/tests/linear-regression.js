@@ -261,7 +261,7 @@ test('a-failed-fit-changes-nothing', async () => {
 
   for (const [args, type, code, message] of [
     [[[[1], [2], [NaN]], y], Apr.Error, Apr.Error.NOT_FINITE, 'X has a NaN at row 2, column 0'],
-    [[X, [1, 2, -Infinity]], Apr.Error, Apr.Error.NOT_FINITE, 'row 2'],
+    [[X, [1, 2, -Infinity]], Apr.Error, Apr.Error.NOT_FINITE, 'y has an infinity at row 2 (counted'],
     [[X, [1, 2]], Apr.Error, Apr.Error.SHAPE, 'X has 3 samples, but y has 2'],
     [[X, y, [1, -1, 1]], Apr.Error, Apr.Error.WEIGHTS, 'row 1'],
     [[X, y, [0, 0, 0]], Apr.Error, Apr.Error.WEIGHTS],

@@ -90,6 +90,8 @@ test('from-ragged-arrays', () => {
 });
 
 test('from-what-is-not-numbers', () => {
+  const cyclic = [];
+  cyclic.push(cyclic);
   for (const [values, message] of [
     [[[1, 2], [3, null]], 'null at row 1, column 1 (counted from 0), not a number'],
     [[[1, undefined], [3, 4]], 'undefined at row 0, column 1'],
@@ -106,6 +108,8 @@ test('from-what-is-not-numbers', () => {
     [[[[1, 2], [3, 4]], Float64Array.of(1, 2)], '1 at row 1, column 0 (counted from 0), not an array'],
     [null, 'not null'],
     [undefined, 'not undefined'],
+    [cyclic, 'The tensor has more than 32 arrays within each other'],
+    [[1, cyclic], 'an array at row 1'],
     ['12', 'not the string “12”'],
     [true, 'not true'],
     [new Set([1]), 'not a Set'],

@@ -117,10 +117,10 @@ class Estimator(TestCase):
     def test_dtypes_that_are_refused(self):
         good = Apr.LinearRegression().fit(X, Y)
         for values, name in ((numpy.array(X, complex), 'complex128'), (numpy.array(X, object), 'object'),
-                             (numpy.array(X, 'U9'), 'U9'), ([['a', 'b']] * 4, 'U1'), (None, 'object'),
+                             (numpy.array(X, 'U9'), 'U9'), (numpy.array(X, 'g'), 'float128'),
                              (numpy.array(X, 'm8[s]'), 'timedelta64')):
             with self.subTest(name):
-                with self.assertRaisesRegex(TypeError, f'X .*{name}'):
+                with self.assertRaisesRegex(TypeError, f'X .*{name}.*float32 and float64'):
                     Apr.LinearRegression().fit(values, Y)
                 with self.assertRaisesRegex(TypeError, f'X .*{name}'):
                     good.predict(values)
@@ -129,6 +129,22 @@ class Estimator(TestCase):
         self.assertFails(Apr.Error.DTYPE, 'X has the dtype I32', good.predict,
                          Apr.Tensor(numpy.array(X, 'i4')))
         self.assertEqual(good.predict(X).tolist(), Y)
+
+    def test_lists_that_are_refused(self):
+        model = Apr.LinearRegression().fit(X, Y)
+        for values, pattern in (([[1, 2], [3, None]], r'X has None at row 1, column 1 \(counted'),
+                                ([['a', 'b']], 'X has the string “a” at row 0, column 0'),
+                                (None, 'X .*, not None')):
+            for function in (lambda x: model.fit(x, Y), model.predict, lambda x: model.score(x, Y)):
+                with self.subTest(values), self.assertRaisesRegex(TypeError, pattern):
+                    function(values)
+        with self.assertRaisesRegex(ValueError, 'X is ragged: the length at row 1 '):
+            model.predict([[1, 2], [3]])
+        with self.assertRaisesRegex(TypeError, 'sample_weight has None at row 2 '):
+            model.fit(X, Y, [1, 1, None, 1])
+        with self.assertRaisesRegex(TypeError, 'y_pred has the string “1” at row 0 '):
+            Apr.r2_score([1, 2], ['1', 2])
+        self.assertEqual(list(model.predict(X)), Y)
 
     @needs_numpy
     def test_layouts(self):
@@ -163,8 +179,12 @@ class Estimator(TestCase):
             self.assertFails(Apr.Error.NOT_FINITE, f'X has an? {name} at row 2, column 1', model.predict, x)
         for dtype in ('i4', 'f4', 'f8'):
             masked = numpy.ma.masked_equal(numpy.array([[5, 6], [5, 7], [5, 9], [5, 8]], dtype), 9)
-            self.assertFails(Apr.Error.NOT_FINITE, 'X has a NaN at row 2, column 1', model.fit, masked, Y)
-        self.assertFails(Apr.Error.NOT_FINITE, 'y has a NaN at row 3', model.fit, X, [1, 2, 3, math.nan])
+            self.assertFails(Apr.Error.NOT_FINITE, 'X is masked at row 2, column 1', model.fit, masked, Y)
+            self.assertFails(Apr.Error.NOT_FINITE, 'y is masked at row 2 ', model.fit, X, masked[:, 1])
+            self.assertEqual(model.fit(masked[:2], [1, 2]).n_features, 2)
+        model.fit(X, Y)
+        self.assertFails(Apr.Error.NOT_FINITE, r'y has a NaN at row 3 \(counted', model.fit, X,
+                         [1, 2, 3, math.nan])
         self.assertEqual(model.predict(X).tolist(), Y)
 
     @needs_numpy

@@ -8,6 +8,7 @@ where the memory allows it. Without numpy, lists go in and nested lists come out
 import ctypes
 import functools
 import itertools
+import numbers
 import operator
 import os
 import struct
@@ -52,6 +53,9 @@ _NOTHING = ctypes.c_char()
 
 _DTYPES = {name: dtype for dtype, (name, _, _) in _FORMATS.items()}
 
+# How deep lists may stand within each other: not without end, as a list does that is its own entry.
+_MAX_DEPTH = 32
+
 
 @functools.lru_cache(maxsize=None)
 def _import(name):
@@ -73,21 +77,92 @@ def _copy_bytes(data):
     return ctypes.string_at(data.get_region(1, 0, data.get_size()) or 0, data.get_size())
 
 
-def _array(numpy, value):
+def _is_list(value):
+    numpy = _import('numpy')
+    return isinstance(value, (list, tuple, range)) or \
+        numpy is not None and isinstance(value, numpy.ndarray) and value.ndim > 0
+
+
+def _describe(value):
+    if _is_list(value):
+        return 'an array'
+    if isinstance(value, str):
+        return f'the string “{value}”'
+    if value is None or isinstance(value, (bool, int, float)):
+        return str(value)
+    name = type(value).__name__
+    return f'{"an" if name[0] in "AEIOUaeiou" else "a"} {name}'
+
+
+def _describe_place(index):
+    places = [f'{what} {i}' for what, i in zip(('row', 'column'), index)]
+    return f'{", ".join(places) if len(index) <= len(places) else list(index)} (counted from 0)'
+
+
+def _find_shape(value, name):
+    """The shape by the first entry at each depth: _flatten() holds all the others against it."""
+    shape = []
+    while _is_list(value):
+        if len(shape) == _MAX_DEPTH:
+            raise TypeError(f'{name} has more than {_MAX_DEPTH} lists within each other')
+        shape.append(len(value))
+        value = value[0] if len(value) > 0 else None
+    return shape
+
+
+def _flatten(value, shape, name, index=()):
+    """The numbers of nested lists, as doubles."""
+    if not _is_list(value):
+        raise TypeError(f'{name} has {_describe(value)} at {_describe_place(index)}, not an array')
+    if len(value) != shape[len(index)]:
+        raise ValueError(f'{name} is ragged: the length at {_describe_place(index)} is {len(value)}, '
+                         f'but before it was {shape[len(index)]}')
+    if len(index) < len(shape) - 1:
+        return [number for i, item in enumerate(value) for number in _flatten(item, shape, name, (*index, i))]
+
+    for i, item in enumerate(value):
+        if not isinstance(item, (int, float, numbers.Real)):
+            raise TypeError(f'{name} has {_describe(item)} at {_describe_place((*index, i))}, not a number')
+    return [float(item) for item in value]
+
+
+def _tensor_from_lists(value, name):
+    if isinstance(value, numbers.Real):
+        return Apr.Tensor.new_from_doubles([float(value)], [])
+    if not _is_list(value):
+        raise TypeError(f'{name} must be numbers in lists, or an Apr.Tensor, not {_describe(value)}')
+    shape = _find_shape(value, name)
+    return Apr.Tensor.new_from_doubles(_flatten(value, shape, name), shape)
+
+
+def _array(numpy, value, name):
     """numpy.asarray, but numbers that carry no dtype are doubles, and what is masked is a NaN."""
     if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.is_masked(value) and value.dtype.kind in 'biuf':
         return (value if value.dtype.kind == 'f' else value.astype('f8')).filled(numpy.nan)
-    array = numpy.asarray(value)
+
+    try:
+        array = numpy.asarray(value)
+    except ValueError:
+        if not _is_list(value):
+            raise
+        array = None
+    if isinstance(value, (list, tuple, range)) and (array is None or array.dtype.name not in _DTYPES):
+        # numpy does not say which entry it is.
+        shape = _find_shape(value, name)
+        return numpy.array(_flatten(value, shape, name)).reshape(shape)
+    if array.ndim == 0 and array.dtype.kind in 'OSU':
+        raise TypeError(f'{name} must be numbers in lists or in an array, or an Apr.Tensor, '
+                        f'not {_describe(value)}')
     if array.dtype.kind in 'biuf' and isinstance(value, (list, tuple, range, int, float)):
         return array.astype('f8', copy=False)
     return array
 
 
-# The arrays whose memory tensors read, by the number that each tensor's release is called with. One function
+# The arrays whose memory tensors read, by the token that each tensor's release is called with. One function
 # of C's kind serves them all, as PyGObject would never free the closures that it makes. It has one reference
 # more, for tensors that outlive this module when the interpreter ends.
 _shared = {}
-_numbers = itertools.count(1)
+_tokens = itertools.count(1)
 _release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_shared.pop)
 _release_address = ctypes.cast(_release, ctypes.c_void_p).value
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(_release))
@@ -97,33 +172,10 @@ def _share(array, dtype):
     """Makes a tensor that reads the array's own memory, or that of a copy where the layout is another."""
     numpy = _import('numpy')
     array = numpy.asarray(array, _FORMATS[dtype][1] or array.dtype, order='C')
-    number = next(_numbers)
-    _shared[number] = array
+    token = next(_tokens)
+    _shared[token] = array
     return Apr.Tensor.new_from_memory(dtype, list(array.shape), array.__array_interface__['data'][0],
-                                      array.nbytes, _release_address, number)
-
-
-def _shape_of_lists(value):
-    shape = []
-    while isinstance(value, (list, tuple, range)):
-        shape.append(len(value))
-        value = value[0] if len(value) > 0 else None
-    return shape
-
-
-def _flatten(value, shape):
-    if isinstance(value, (list, tuple, range)) != bool(shape) or (shape and len(value) != shape[0]):
-        raise ValueError('The nested lists do not have the same length everywhere')
-    if not shape:
-        if not isinstance(value, (int, float)):
-            raise TypeError(f'“{type(value).__name__}” is not a number; arrays need numpy')
-        return [float(value)]
-    return [number for item in value for number in _flatten(item, shape[1:])]
-
-
-def _tensor_from_lists(value):
-    shape = _shape_of_lists(value)
-    return Apr.Tensor.new_from_doubles(_flatten(value, shape), shape)
+                                      array.nbytes, _release_address, token)
 
 
 class Tensor(Apr.Tensor):
@@ -145,11 +197,12 @@ class Tensor(Apr.Tensor):
             return value
         numpy = _import('numpy')
         if numpy is None:
-            return _tensor_from_lists(value)
-        array = _array(numpy, value)
+            return _tensor_from_lists(value, 'The tensor')
+        array = _array(numpy, value, 'The tensor')
         dtype = _DTYPES.get(array.dtype.name)
         if dtype is None:
-            raise TypeError(f'An array of the dtype “{array.dtype}” cannot be an Apr.Tensor')
+            raise TypeError(f'An array of the dtype “{array.dtype}” cannot be an Apr.Tensor. These can: ' +
+                            ', '.join(name for name, typestr, _ in _FORMATS.values() if typestr is not None))
         return _share(array, dtype)
 
     def __init__(self, value):
@@ -284,15 +337,20 @@ def _to_data(value, name):
     if value is None and name == 'sample_weight' or isinstance(value, Apr.Tensor):
         return value
     if numpy is None:
-        return _tensor_from_lists(value)
+        return _tensor_from_lists(value, name)
 
-    array = _array(numpy, value)
+    if isinstance(value, numpy.ma.MaskedArray) and value.ndim > 0 and numpy.ma.is_masked(value):
+        place = _describe_place(numpy.argwhere(numpy.ma.getmaskarray(value))[0].tolist())
+        raise GLib.Error.new_literal(Apr.error_quark(), f'{name} is masked at {place}', Apr.Error.NOT_FINITE)
+
+    array = _array(numpy, value, name)
     if array.dtype.name in ('float16', 'bfloat16'):
         return _share(array.astype('f4'), Apr.DType.F32)
     if array.dtype.kind in 'biu':
         return _share(array.astype('f8'), Apr.DType.F64)
     if array.dtype.name not in ('float32', 'float64'):
-        raise TypeError(f'{name} has the dtype “{array.dtype}”, but models compute with real numbers')
+        raise TypeError(f'{name} has the dtype “{array.dtype}”, but models compute with bool, integers, '
+                        'float16, bfloat16, float32 and float64: convert it with astype()')
     return _share(array, _DTYPES[array.dtype.name])
 
 
