@@ -28,7 +28,8 @@ check () {
 }
 
 check gcc gcc
-check clang clang
+# With clang, libFuzzer looks for new inputs too.
+check clang clang -Dfuzzing=enabled
 check sanitized gcc -Db_sanitize=address,undefined -Db_lundef=false
 
 echo "--- _build-gcc under valgrind"

@@ -138,7 +138,9 @@ copy_attributes (AprAtomicFile *self, const struct stat *old, GError **error)
   if ((status.st_uid != old->st_uid || status.st_gid != old->st_gid) &&
       fchown (self->fd, old->st_uid, old->st_gid) < 0 && fchown (self->fd, (uid_t) -1, old->st_gid) < 0)
     g_debug ("%s: the new file has another owner: %s", self->display, g_strerror (errno));
-  return fchmod (self->fd, old->st_mode & 0777) == 0 || fail (self, "", errno, error);
+  if (fchmod (self->fd, old->st_mode & 0777) < 0)
+    return fail (self, "", errno, error);
+  return TRUE;
 }
 
 static gboolean

@@ -82,7 +82,7 @@ apr_json_display (const char *text, gsize length)
           g_string_append_printf (display, "… (%" G_GSIZE_FORMAT " bytes)", length);
           break;
         }
-      if (c == 0 || !g_unichar_isprint (c))
+      if (!g_unichar_isprint (c))
         g_string_append_printf (display, c > 0xffff ? "\\U%08x" : "\\u%04x", c);
       else
         g_string_append_unichar (display, c);
@@ -255,7 +255,9 @@ scan_string_tail (AprJsonCursor *self, GString *unescaped, GError **error)
 static gboolean
 take_quote (AprJsonCursor *self, GError **error)
 {
-  return apr_json_cursor_take (self, '"') || apr_json_cursor_expected (self, "a string", error);
+  if (!apr_json_cursor_take (self, '"'))
+    return apr_json_cursor_expected (self, "a string", error);
+  return TRUE;
 }
 
 gboolean
@@ -413,7 +415,9 @@ skip_key (AprJsonCursor *self, GError **error)
 {
   if (!skip_string (self, error))
     return FALSE;
-  return apr_json_cursor_take (self, ':') || apr_json_cursor_expected (self, "“:”", error);
+  if (!apr_json_cursor_take (self, ':'))
+    return apr_json_cursor_expected (self, "“:”", error);
+  return TRUE;
 }
 
 static gboolean
@@ -510,7 +514,9 @@ scan_string_elements (AprJsonCursor *self, GPtrArray *elements, GError **error)
       g_ptr_array_add (elements, g_strndup (string.text, string.length));
     }
   while (apr_json_cursor_take (self, ','));
-  return apr_json_cursor_take (self, ']') || apr_json_cursor_expected (self, "“,” or “]”", error);
+  if (!apr_json_cursor_take (self, ']'))
+    return apr_json_cursor_expected (self, "“,” or “]”", error);
+  return TRUE;
 }
 
 /*
@@ -545,7 +551,8 @@ apr_json_scan_string_array (const char *text, gsize length, GError **error)
   if (succeeded)
     {
       apr_json_cursor_skip_space (&cursor);
-      succeeded = cursor.position == cursor.end || apr_json_cursor_expected (&cursor, "the end", error);
+      if (cursor.position != cursor.end)
+        succeeded = apr_json_cursor_expected (&cursor, "the end", error);
     }
   apr_json_cursor_clear (&cursor);
   if (!succeeded)

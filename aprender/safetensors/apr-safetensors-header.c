@@ -202,7 +202,7 @@ begin_entry (Parser *parser, const AprJsonString *name, GError **error)
   return TRUE;
 }
 
-/* Refuses a value of the wrong type, once it is known to be a value at all. */
+/* Refuses a value of the wrong type, where the cursor stands, once it is known to be a value at all. */
 static gboolean
 refuse_type (
   Parser *parser, const AprSafetensorsEntry *entry, const char *subject, const char *wanted, GError **error)
@@ -210,7 +210,6 @@ refuse_type (
   g_autofree char *token = NULL;
   const char *start, *kind;
 
-  apr_json_cursor_skip_space (&parser->cursor);
   start = parser->cursor.position;
   kind = apr_json_cursor_describe (&parser->cursor);
   if (!apr_json_cursor_skip_value (&parser->cursor, FIELD_DEPTH, error))
@@ -221,14 +220,13 @@ refuse_type (
                  wanted);
 }
 
-/* Says why there is no number of 64 bits. */
+/* Says why there is no number of 64 bits where the cursor stands. */
 static gboolean
 refuse_number (Parser *parser, const AprSafetensorsEntry *entry, const char *field, GError **error)
 {
   g_autofree char *subject = NULL;
   const char *start, *p;
 
-  apr_json_cursor_skip_space (&parser->cursor);
   start = parser->cursor.position;
   for (p = start; p < parser->cursor.end && g_ascii_isdigit (*p); p++)
     ;
@@ -307,8 +305,9 @@ parse_numbers (Parser *parser,
       ++*n_numbers;
     }
   while (apr_json_cursor_take (&parser->cursor, ','));
-  return apr_json_cursor_take (&parser->cursor, ']') ||
-         apr_json_cursor_expected (&parser->cursor, "“,” or “]”", error);
+  if (!apr_json_cursor_take (&parser->cursor, ']'))
+    return apr_json_cursor_expected (&parser->cursor, "“,” or “]”", error);
+  return TRUE;
 }
 
 static gboolean
@@ -427,9 +426,12 @@ parse_metadata_pair (Parser *parser, GError **error)
   apr_json_cursor_skip_space (cursor);
   kind = apr_json_cursor_describe (cursor);
   if (!g_str_equal (kind, "a string"))
-    return apr_json_cursor_skip_value (cursor, FIELD_DEPTH, error) &&
-           apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_METADATA, error,
-                                 "metadata “%s” is %s, not a string", display, kind);
+    {
+      if (!apr_json_cursor_skip_value (cursor, FIELD_DEPTH, error))
+        return FALSE;
+      return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_METADATA, error,
+                                   "metadata “%s” is %s, not a string", display, kind);
+    }
   if (!apr_json_cursor_scan_string (cursor, &string, error))
     return FALSE;
   if (has_nul (&string))
@@ -454,13 +456,13 @@ parse_metadata (Parser *parser, GError **error)
     return apr_json_cursor_expected (cursor, "“:”", error);
   if (!apr_json_cursor_take (cursor, '{'))
     {
-      apr_json_cursor_skip_space (cursor);
       kind = apr_json_cursor_describe (cursor);
       if (!apr_json_cursor_skip_value (cursor, 1, error))
         return FALSE;
-      return g_str_equal (kind, "null") ||
-             apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_METADATA, error,
-                                   "“__metadata__” is %s, not an object of strings", kind);
+      if (!g_str_equal (kind, "null"))
+        return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_METADATA, error,
+                                     "“__metadata__” is %s, not an object of strings", kind);
+      return TRUE;
     }
   parser->header->metadata = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, g_free);
   if (apr_json_cursor_take (cursor, '}'))
@@ -469,7 +471,9 @@ parse_metadata (Parser *parser, GError **error)
     if (!parse_metadata_pair (parser, error))
       return FALSE;
   while (apr_json_cursor_take (cursor, ','));
-  return apr_json_cursor_take (cursor, '}') || apr_json_cursor_expected (cursor, "“,” or “}”", error);
+  if (!apr_json_cursor_take (cursor, '}'))
+    return apr_json_cursor_expected (cursor, "“,” or “}”", error);
+  return TRUE;
 }
 
 static gboolean
@@ -501,8 +505,9 @@ parse_members (Parser *parser, GError **error)
         return apr_json_cursor_expected (cursor, "“,” or “}”", error);
     }
   apr_json_cursor_skip_space (cursor);
-  return cursor->position == cursor->end ||
-         apr_json_cursor_expected (cursor, "only spaces after the header", error);
+  if (cursor->position != cursor->end)
+    return apr_json_cursor_expected (cursor, "only spaces after the header", error);
+  return TRUE;
 }
 
 static char *

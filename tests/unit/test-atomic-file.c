@@ -365,6 +365,8 @@ test_long_name (Fixture *fixture, gconstpointer data)
   g_autofree char *path = in_folder (fixture, ascii);
   g_autoptr (GString) name = g_string_new ("x");
   g_autofree char *other = NULL;
+  g_autofree char *tails = g_strnfill (255, '\x80');
+  g_autofree char *no_text = NULL;
 
   g_test_summary (
     "The temporary's name is longer than the target's, which may have the longest name there is.");
@@ -372,10 +374,13 @@ test_long_name (Fixture *fixture, gconstpointer data)
   while (name->len < 255)
     g_string_append (name, "é");
   other = in_folder (fixture, name->str);
+  no_text = in_folder (fixture, tails);
   save_well (path, "new");
   save_well (other, "new");
+  save_well (no_text, "new");
   g_unlink (path);
   g_unlink (other);
+  g_unlink (no_text);
 }
 
 #define NOBODY 65534
@@ -491,6 +496,7 @@ test_cancelled (Fixture *fixture, gconstpointer data)
   g_cancellable_cancel (cancellable);
   g_assert_false (apr_atomic_file_write (file, &vector, 1, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_true (g_str_has_prefix (error->message, fixture->path));
   g_clear_pointer (&file, apr_atomic_file_free);
   assert_contents (fixture->path, "old");
   g_assert_cmpuint (count_litter (fixture, FALSE), ==, 0);
