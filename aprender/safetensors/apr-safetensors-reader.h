@@ -39,33 +39,30 @@ APR_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (AprSafetensorsReader, apr_safetensors_reader, APR, SAFETENSORS_READER, GObject)
 
 APR_AVAILABLE_IN_ALL
-AprSafetensorsReader *apr_safetensors_reader_new_from_file (GFile *file,
-                                                            GCancellable *cancellable,
-                                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+AprSafetensorsReader *
+apr_safetensors_reader_new_from_file (GFile *file, GCancellable *cancellable, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
-AprSafetensorsReader *apr_safetensors_reader_new_from_path (const char *path,
-                                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+AprSafetensorsReader *
+apr_safetensors_reader_new_from_path (const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
-AprSafetensorsReader *apr_safetensors_reader_new_from_bytes (GBytes *bytes,
-                                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+AprSafetensorsReader *
+apr_safetensors_reader_new_from_bytes (GBytes *bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
-AprSafetensorsReader *apr_safetensors_reader_new_from_stream (GInputStream *stream,
-                                                              GCancellable *cancellable,
-                                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+AprSafetensorsReader *
+apr_safetensors_reader_new_from_stream (GInputStream *stream, GCancellable *cancellable, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
-void apr_safetensors_reader_new_from_file_async (GFile *file,
-                                                 int io_priority,
-                                                 GCancellable *cancellable,
-                                                 GAsyncReadyCallback callback,
-                                                 gpointer user_data);
+void apr_safetensors_reader_new_from_file_async (
+  GFile *file, int io_priority, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
 APR_AVAILABLE_IN_ALL
-AprSafetensorsReader *apr_safetensors_reader_new_from_file_finish (GAsyncResult *result,
-                                                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+AprSafetensorsReader *
+apr_safetensors_reader_new_from_file_finish (GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 const char *const *apr_safetensors_reader_get_names (AprSafetensorsReader *self);
@@ -92,9 +89,8 @@ APR_AVAILABLE_IN_ALL
 guint64 apr_safetensors_reader_get_offset (AprSafetensorsReader *self, const char *name, GError **error);
 
 APR_AVAILABLE_IN_ALL
-AprTensor *apr_safetensors_reader_get_tensor (AprSafetensorsReader *self,
-                                              const char *name,
-                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+AprTensor *apr_safetensors_reader_get_tensor (AprSafetensorsReader *self, const char *name, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 AprTensor *apr_safetensors_reader_get_slice (AprSafetensorsReader *self,
