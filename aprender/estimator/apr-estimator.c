@@ -16,6 +16,9 @@
  * properties, and notify. A sample is a row of X [n_samples, n_features]; its target is a number in y
  * [n_samples], or a row of y [n_samples, n_targets].
  *
+ * Hyper-parameters say how the next fit is done: they may be changed after a fit, which the results do not
+ * follow, and a file holds both as they are. So a loaded model equals the saved one.
+ *
  * The methods check their arguments against each other and against the model, then call the subclass's
  * virtual functions. So a subclass holds only its mathematics and its tensors, and may be written in C, Vala,
  * Python or JavaScript. A fit that fails leaves the model as it was. Loading makes a new object: there is no

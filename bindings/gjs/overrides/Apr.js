@@ -4,7 +4,7 @@
 // Makes arrays, typed arrays and promises at home in Apr. Numbers cross over as bytes, in one copy: GJS would
 // convert them one by one, and take null for 0 and undefined for NaN on the way.
 
-const {Gio, GLib} = imports.gi;
+const {GObject, Gio, GLib} = imports.gi;
 
 const MAX_DEPTH = 32;
 
@@ -296,6 +296,41 @@ function _init() {
 
   // Estimator
 
+  function count(n, what) {
+    return `${n} ${what}${n === 1 ? '' : 's'}`;
+  }
+
+  function isHyperParameter({flags}) {
+    // As apr_hyper_parameters_list() has it.
+    const wanted = GObject.ParamFlags.READWRITE;
+    return (flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT)) === wanted;
+  }
+
+  function showValue(value, pspec) {
+    if (pspec.value_type === DType.$gtype)
+      return `Apr.DType.${Object.keys(DType).find(name => DType[name] === value)}`;
+    return typeof value === 'string' ? JSON.stringify(value) : String(value);
+  }
+
+  Estimator.prototype.toString = function () {
+    const values = GObject.Object.list_properties.call(this.constructor)
+      .filter(pspec => isHyperParameter(pspec) && this[pspec.name] !== pspec.get_default_value())
+      .map(pspec => `${pspec.name.replace(/-/g, '_')}: ${showValue(this[pspec.name], pspec)}`)
+      .sort();
+    let text = `new ${this.constructor.name.replace(/^Apr_/, 'Apr.')}`;
+
+    text += values.length > 0 ? `({${values.join(', ')}})` : '()';
+    if (this.fitted)
+      text += `, fitted: ${count(this.n_features, 'feature')}`;
+    if (this.fitted && this.n_targets !== 1)
+      text += `, ${count(this.n_targets, 'target')}`;
+    return text;
+  };
+
+  defineGetter(Estimator.prototype, 'feature_names', function () {
+    return this.get_feature_names();
+  });
+
   const {fit, predict, score} = Estimator.prototype;
 
   Estimator.prototype.fit = function (X, y, sampleWeight = null, cancellable = null) {
@@ -347,6 +382,11 @@ function _init() {
       return this[`get_${name}`]();
     });
   }
+
+  Apr.CrossProducts.prototype.toString = function () {
+    return `[Apr.CrossProducts: ${count(this.n_samples, 'sample')}, ${count(this.n_features, 'feature')}, ` +
+      `${count(this.n_targets, 'target')}]`;
+  };
 
   const fitCrossProducts = LinearRegression.prototype.fit_cross_products;
   LinearRegression.prototype.fit_cross_products = function (state) {

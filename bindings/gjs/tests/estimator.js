@@ -84,6 +84,16 @@ test('fit-with-several-targets', () => {
   assertEqual(model.predict([[0, 0], [9, 9]]), [Float64Array.of(3, 6), Float64Array.of(3, 6)]);
 });
 
+test('to-string', () => {
+  assertEqual(String(new Apr.LinearRegression()), 'new Apr.LinearRegression()');
+  const model = new Apr.LinearRegression({fit_intercept: false, dtype: Apr.DType.F32});
+  const text = 'new Apr.LinearRegression({dtype: Apr.DType.F32, fit_intercept: false})';
+  assertEqual(model.toString(), text);
+  assertEqual(`${model.fit(X, y)}`, `${text}, fitted: 2 features`);
+  assertEqual(String(model.fit([[1], [2]], [[1, 2], [3, 4]])), `${text}, fitted: 1 feature, 2 targets`);
+  assertEqual(String(new Mean({offset: 2, label: 'a "b"'})), 'new Mean({label: "a \\"b\\"", offset: 2})');
+});
+
 test('virtual-functions-get-tensors', () => {
   const model = new Mean();
   const cancellable = new Gio.Cancellable();
@@ -166,7 +176,7 @@ test('load-another-type', () => withPath(path => {
 
 test('feature-names', () => {
   const model = new Mean();
-  assertEqual(model.get_feature_names(), null);
+  assertEqual([model.get_feature_names(), model.feature_names], [null, null]);
   assertThrows(() => model.set_feature_names(['a', 'b']), Apr.Error, Apr.Error.NOT_FITTED);
   model.fit(X, y).set_feature_names(['größe', 'b']);
   assertEqual(Mean.from_bytes(model.to_bytes()).feature_names, ['größe', 'b']);
@@ -175,6 +185,7 @@ test('feature-names', () => {
     '“b”');
   assertThrows(() => model.set_feature_names(['a']), Apr.Error, Apr.Error.FEATURE_NAMES);
   assertEqual(model.feature_names, ['größe', 'b']);
+  assertEqual(model.fit(X, y).feature_names, null);
 });
 
 test('fit-async', async () => {

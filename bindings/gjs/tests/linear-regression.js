@@ -212,6 +212,17 @@ test('save-and-load', () => withPath(path => {
   assertEqual(readFile(path), bytes);
 }));
 
+test('hyper-parameters-may-change-after-the-fit', () => {
+  const model = new LinearRegression().fit([[1, 2], [3, 5], [4, 4]], [1, 3, 7]);
+  model.fit_intercept = false;
+  model.dtype = DType.F32;
+  const loaded = LinearRegression.from_bytes(model.to_bytes());
+  assertEqual([loaded.fit_intercept, loaded.dtype, loaded.rank], [false, DType.F32, 2]);
+  assertEqual([loaded.coefficients, loaded.intercept], [model.coefficients, model.intercept]);
+  assertEqual(loaded.predict([[7, 11]]), model.predict([[7, 11]]));
+  assertEqual(loaded.to_bytes().toArray().slice(), model.to_bytes().toArray().slice());
+});
+
 test('load-files-of-other-programs', () => {
   // White space in the header.
   const spaced = makeFile(`{

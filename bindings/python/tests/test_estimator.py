@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import contextlib
+import copy
 import inspect
 import io
 import math
+import pickle
+import pydoc
 import struct
+import subprocess
 import sys
+import types
 import weakref
 
 import tap
@@ -207,8 +212,8 @@ class Estimator(TestCase):
             model.fit(Frame(X, ['a', 'a']), Y)
         self.assertEqual(model.feature_names, ['height', 'größe'])
         for columns in ([0, 1], ['a', 1], []):
-            self.assertFalse(model.fit(Frame(X, columns), Y).feature_names)
-        self.assertFalse(model.fit(frame, Y).clone().feature_names)
+            self.assertIsNone(model.fit(Frame(X, columns), Y).feature_names)
+        self.assertIsNone(model.fit(frame, Y).clone().feature_names)
         self.assertFails(Apr.Error.NOT_FITTED, 'Cannot predict with an unfitted', model.clone().predict,
                          frame)
 
@@ -227,7 +232,7 @@ class Estimator(TestCase):
                     model.fit_async(Frame(X, columns), Y)
                 self.assertEqual(model.to_bytes().get_data(), before)
         for columns in (None, 7, len):
-            self.assertFalse(model.fit(Frame(X, columns), Y).feature_names)
+            self.assertIsNone(model.fit(Frame(X, columns), Y).feature_names)
             self.assertEqual(model.predict(Frame(X, columns)).tolist(), Y)
 
     @needs_numpy
@@ -242,7 +247,8 @@ class Estimator(TestCase):
     def test_properties(self):
         model = Apr.LinearRegression()
         self.assertEqual((model.fitted, model.n_features, model.n_targets), (False, 0, 0))
-        self.assertFalse(model.feature_names)
+        self.assertIsNone(model.feature_names)
+        self.assertIsNone(model.get_feature_names())
         notified = []
         model.connect('notify', lambda model, pspec: notified.append(pspec.name))
         model.fit(X, Y)
@@ -303,6 +309,49 @@ class Estimator(TestCase):
         self.assertEqual(repr(model), text + ', fitted: 1 feature, 2 targets')
         self.assertEqual(repr(ShiftedMean(times=3, label='it’s')), "ShiftedMean(label='it’s', times=3)")
 
+    def test_documentation(self):
+        for owner in (Apr.Tensor, Apr.Estimator, Apr.LinearRegression, Apr.CrossProducts,
+                      Apr.SafetensorsReader, Apr.SafetensorsWriter):
+            self.assertIn(owner.__doc__.splitlines()[0], pydoc.render_doc(owner))
+            self.assertGreater(len(owner.__doc__.splitlines()), 5)
+            for name, value in vars(owner).items():
+                if isinstance(value, (property, types.FunctionType)) and name[0] != '_' and \
+                        name != 'parent_instance':
+                    self.assertTrue(value.__doc__, f'{owner.__name__}.{name}')
+        text = pydoc.plain(pydoc.render_doc(Apr.LinearRegression))
+        self.assertRegex(text, r'coefficients\n.*\[n_features\] or \[n_targets, n_features\]')
+        self.assertIn('something more', ShiftedMean.__doc__)
+
+    def assertSame(self, model, other):
+        self.assertIs(type(other), type(model))
+        self.assertIsNot(other, model)
+        self.assertEqual(repr(other), repr(model))
+        if model.fitted:
+            self.assertEqual(other.to_bytes().get_data(), model.to_bytes().get_data())
+            self.assertEqual(list(other.predict(X)), list(model.predict(X)))
+
+    def test_copies(self):
+        for model in (Apr.LinearRegression(fit_intercept=False, dtype=Apr.DType.F32),
+                      ShiftedMean(shift=0.1, label='grüß', dtype=Apr.DType.BF16)):
+            for _ in range(2):
+                for other in (copy.copy(model), copy.deepcopy(model), copy.deepcopy([model])[0]):
+                    self.assertSame(model, other)
+                for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+                    self.assertSame(model, pickle.loads(pickle.dumps(model, protocol)))
+                model.fit(X, Y).set_feature_names(['a', 'größe'])
+            other = copy.deepcopy(model)
+            other.fit([[1], [2]], [1, 2])
+            self.assertEqual((model.n_features, model.feature_names), (2, ['a', 'größe']))
+
+    def test_pickle_in_new_process(self):
+        code = 'import pickle, sys; print(pickle.load(sys.stdin.buffer))'
+        for model in (Apr.LinearRegression(dtype=Apr.DType.F32), Apr.LinearRegression().fit(X, Y)):
+            data = pickle.dumps(model)
+            done = subprocess.run([sys.executable, '-c', code], input=data, capture_output=True)
+            self.assertEqual(done.stdout.decode().strip(), repr(model), done.stderr.decode())
+            # Which warns of an import without a version.
+            self.assertNotIn('PyGIWarning', done.stderr.decode())
+
     def run_async(self, model, *arguments):
         """Fits in the main loop, and returns what the callback was called with."""
         loop = GLib.MainLoop()
@@ -351,7 +400,7 @@ class Estimator(TestCase):
         model = Apr.LinearRegression()
         result = self.run_async(model, Frame(X, ['a', 'b']), [1])
         self.assertFails(Apr.Error.SHAPE, '4 samples', model.fit_finish, result)
-        self.assertFalse(model.feature_names)
+        self.assertIsNone(model.feature_names)
 
         model = Apr.LinearRegression()
         model.fit_async(Frame(X, ['a', 'b']), Y)

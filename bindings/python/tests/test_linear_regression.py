@@ -143,6 +143,20 @@ class LinearRegression(TestCase):
         model.dtype = Apr.DType.I8
         self.assertFails(Apr.Error.DTYPE, 'is I8', model.fit, [[1], [2]], [2, 4])
 
+    def test_hyper_parameters_may_change_after_the_fit(self):
+        X = [[1, 2], [3, 5], [4, 4]]
+        for fit_intercept, dtype in ((False, Apr.DType.F32), (True, Apr.DType.F64), (False, Apr.DType.I8)):
+            model = Apr.LinearRegression(fit_intercept=not fit_intercept).fit(X, [1, 3, 7])
+            model.fit_intercept, model.dtype = fit_intercept, dtype
+            loaded = Apr.LinearRegression.from_bytes(model.to_bytes())
+            self.assertEqual(repr(loaded), repr(model))
+            for name in ('fit_intercept', 'dtype', 'n_features', 'n_targets', 'rank', 'feature_names'):
+                self.assertEqual(getattr(loaded, name), getattr(model, name))
+            self.assertEqual(loaded.get_coefficients(), model.get_coefficients())
+            self.assertEqual(loaded.get_intercept(), model.get_intercept())
+            self.assertEqual(list(loaded.predict([[7, 11]])), list(model.predict([[7, 11]])))
+            self.assertEqual(loaded.to_bytes().get_data(), model.to_bytes().get_data())
+
     @needs_numpy
     def test_dtype(self):
         X, y = read_longley()

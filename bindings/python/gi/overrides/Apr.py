@@ -182,11 +182,14 @@ class Tensor(Apr.Tensor):
     """An immutable n-dimensional array, made from anything that numpy.asarray understands.
 
     An array in C order and of a dtype that SafeTensors has is shared, not copied, as numpy.asarray does: do
-    not change it afterwards. `Apr.Tensor(array.copy())` has memory of its own. Numbers that carry no dtype,
-    such as those of lists, become F64.
+    not change it while the tensor is in use. `Apr.Tensor(array.copy())` has memory of its own. Numbers that
+    carry no dtype, such as those of lists, become F64; masked entries become NaN.
 
     `numpy.asarray(tensor)` is a read-only view of the same memory, which it keeps alive. Indexing and
     iterating give what numpy gives.
+
+    cast(dtype) makes a tensor of another dtype, slice_rows(start, stop) one of some rows in the same memory.
+    get_bytes() gives the memory, get_double(i) one element, equal(other) compares all bits.
     """
 
     # Equal tensors are equal by their elements, which are too many to hash.
@@ -396,13 +399,16 @@ _score = Apr.Estimator.score
 _save = Apr.Estimator.save
 _load = Apr.Estimator.load
 _from_bytes = Apr.Estimator.from_bytes
+_get_feature_names = Apr.Estimator.get_feature_names
 
 
 def fit(self, X, y, sample_weight=None, cancellable=None):
     """Fits the model to data, in place of what it was fitted to before, and returns the model.
 
-    The columns' names of a data frame, where all are strings, become the names of the features. Integers and
-    truth values are computed with as doubles, float16 as float32.
+    X is [n_samples, n_features], y [n_samples] or [n_samples, n_targets], sample_weight [n_samples]: arrays,
+    which are shared, or lists. The columns' names of a data frame, where all are strings, become the names of
+    the features. Integers and truth values are computed with as doubles, float16 as float32. A fit that
+    raises leaves the model as it was.
     """
     data, names = _to_fit(X, y, sample_weight)
     _fit(self, *data, cancellable)
@@ -414,8 +420,8 @@ def fit(self, X, y, sample_weight=None, cancellable=None):
 def fit_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
     """Fits the model without blocking, then calls callback(model, result, *user_data).
 
-    The callback calls model.fit_finish(result), which raises what went wrong. The arrays must not change
-    before that.
+    The arguments are those of fit(). The callback calls model.fit_finish(result), which raises what went
+    wrong. The arrays are shared, and must not change before that.
     """
     data, names = _to_fit(X, y, sample_weight)
     when_fitted = callback
@@ -447,7 +453,7 @@ def score(self, X, y, sample_weight=None):
 
 
 def save(self, path):
-    """Writes the model to a SafeTensors file."""
+    """Writes the model to a SafeTensors file, in one step: there is the old file or the new one."""
     return _save(self, os.fspath(path))
 
 
@@ -459,6 +465,11 @@ def load(cls, path):
 def from_bytes(cls, data):
     """Makes a fitted model of the class from the bytes of a SafeTensors file, bytes or GLib.Bytes."""
     return _from_bytes(cls, _bytes(data))
+
+
+def get_feature_names(self):
+    """The names of the features as a list, or None where they have none."""
+    return _get_feature_names(self) or None
 
 
 class _ClassFunction:
@@ -480,7 +491,7 @@ class _ClassFunction:
         return self.function if owner is Apr.Estimator else types.MethodType(self.function, owner)
 
 
-def _make_attribute(pspec):
+def _make_attribute(pspec, doc):
     def get(self):
         value = self.get_property(pspec.name)
         return value._get_values() if isinstance(value, Apr.Tensor) else value
@@ -488,7 +499,7 @@ def _make_attribute(pspec):
     def set(self, value):
         self.set_property(pspec.name, value)
 
-    return property(get, set if pspec.flags & GObject.ParamFlags.WRITABLE else None)
+    return property(get, set if pspec.flags & GObject.ParamFlags.WRITABLE else None, doc=doc)
 
 
 def _format_value(value):
@@ -504,16 +515,40 @@ def _is_hyper_parameter(pspec):
     return pspec.flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT) == wanted
 
 
-def __repr__(self):
+def _list_hyper_parameters(self):
     # Sorted, as the order of a Python class's properties is left to chance.
+    pspecs = filter(_is_hyper_parameter, GObject.list_properties(type(self)))
+    return sorted(pspecs, key=lambda pspec: pspec.name)
+
+
+def __copy__(self):
+    """A model of its own: as it was fitted, or unfitted with the same hyper-parameters."""
+    return type(self).from_bytes(self.to_bytes()) if self.get_fitted() else self.clone()
+
+
+def __reduce__(self):
+    model = type(self).__name__ if _is_native(self) else type(self)
+    if self.get_fitted():
+        return aprender_pickle.fitted_model, (model, _copy_bytes(self.to_bytes()))
+
+    values = {pspec.name: self.get_property(pspec.name) for pspec in _list_hyper_parameters(self)}
+    # The class of an enumeration would be looked for before Apr's version is asked for.
+    return aprender_pickle.model, (model, {name: int(value) if isinstance(value, GObject.GEnum) else value
+                                           for name, value in values.items()})
+
+
+def _is_native(self):
+    return type(self).__module__ == 'gi.repository.Apr'
+
+
+def __repr__(self):
     arguments = []
-    for pspec in sorted(filter(_is_hyper_parameter, GObject.list_properties(type(self))),
-                        key=lambda pspec: pspec.name):
+    for pspec in _list_hyper_parameters(self):
         value = self.get_property(pspec.name)
         if value != getattr(pspec, 'default_value', None):
             arguments.append(f'{pspec.name.replace("-", "_")}={_format_value(value)}')
 
-    prefix = 'Apr.' if type(self).__module__ == 'gi.repository.Apr' else ''
+    prefix = 'Apr.' if _is_native(self) else ''
     text = f'{prefix}{type(self).__name__}({", ".join(arguments)})'
     if self.get_fitted():
         text += f', fitted: {_count(self.get_n_features(), "feature")}'
@@ -522,15 +557,60 @@ def __repr__(self):
     return text
 
 
-for _function in (fit, fit_async, predict, score, save, __repr__):
+for _function in (fit, fit_async, predict, score, save, get_feature_names, __copy__, __reduce__, __repr__):
     setattr(Apr.Estimator, _function.__name__, _function)
+
+# GObject's metaclass has a property of this name, which cannot be written and gives what the class's has.
+_document = type.__dict__['__doc__'].__set__
+
+# What help() says of the properties.
+_ATTRIBUTES = {
+    'fitted': 'Whether the model has been fitted, or loaded.',
+    'n-features': 'The number of features that the model was fitted with; 0 before the first fit.',
+    'n-targets': 'The number of targets that are predicted for a sample; 0 before the first fit.',
+    'feature-names': 'The names of the features as a list, or None where they have none.',
+    'fit-intercept': 'Whether the next fit looks for an intercept, which is the default; else it is 0.',
+    'dtype': 'The Apr.DType of what the next fit finds: F32, F64, or NONE, the default, to follow X.',
+    'coefficients': 'The fitted weights, [n_features] or [n_targets, n_features], in units of the target '
+                    'per unit of\nthe feature: a read-only array, None before the first fit.',
+    'intercept': 'The prediction for a sample whose features are all 0, [1] or [n_targets], in units of the '
+                 'target:\na read-only array, None before the first fit.',
+    'rank': 'The number of independent features; -1 before the first fit, and where a file does not tell.',
+}
 
 for _class in (Apr.Estimator, Apr.LinearRegression):
     _class.load = _ClassFunction(load)
     _class.from_bytes = _ClassFunction(from_bytes)
     for _pspec in GObject.list_properties(_class):
         if _pspec.owner_type == _class.__gtype__:
-            setattr(_class, _pspec.name.replace('-', '_'), _make_attribute(_pspec))
+            _attribute = _make_attribute(_pspec, _ATTRIBUTES[_pspec.name])
+            setattr(_class, _pspec.name.replace('-', '_'), _attribute)
+
+Apr.Estimator.feature_names = property(get_feature_names)
+Apr.Estimator.__deepcopy__ = lambda self, memo: self.__copy__()
+_document(Apr.Estimator, """What every model has in common: fit, predict, score, clone, save and load.
+
+Data go in as arrays, which are shared and must not change while they are in use, or as lists. What comes out
+is read-only arrays, or lists without numpy.
+
+A subclass gives do_fit, do_predict, do_save_tensors and do_load_tensors, which get and give Apr.Tensor and
+raise GLib.Error, and a __gtype_name__, by which files know it. Its properties that can be written are its
+hyper-parameters: they say how the next fit is done, and clone() and files hold them as they are.
+
+clone() makes an unfitted model with the same hyper-parameters; a copy or a pickle is fitted as well, and has
+what a file holds. to_bytes() makes the bytes of the file that save() writes. set_feature_names(names) names
+the features of a fitted model, check_feature_names(names) raises where they are others.
+""")
+_document(Apr.LinearRegression, """LinearRegression(fit_intercept=True, dtype=Apr.DType.NONE)
+
+Ordinary least squares: the coefficients b and the intercept a that minimise Σ w (y - a - X b)², correctly
+rounded. Where features depend on each other, those with the least sum of squares.
+
+    model = Apr.LinearRegression().fit(X, y)
+    model.coefficients, model.intercept, model.predict(X), model.score(X, y)
+    model.save('model.safetensors')
+    model = Apr.LinearRegression.load('model.safetensors')
+""")
 
 
 _update = Apr.CrossProducts.update
@@ -552,6 +632,21 @@ def fit_cross_products(self, state):
     return self
 
 
+def save_state(self, path):
+    """Writes the sums to a SafeTensors file."""
+    return _save_state(self, os.fspath(path))
+
+
+def load_state(path):
+    """Reads sums that were saved."""
+    return _load_state(os.fspath(path))
+
+
+def state_from_bytes(data):
+    """Reads sums from the bytes of a file, bytes or GLib.Bytes."""
+    return _state_from_bytes(_bytes(data))
+
+
 def _equal_states(self, other):
     return self.equal(other) if isinstance(other, Apr.CrossProducts) else NotImplemented
 
@@ -566,12 +661,20 @@ def _describe_state(self):
 
 
 Apr.CrossProducts.update = update
-Apr.CrossProducts.save = lambda self, path: _save_state(self, os.fspath(path))
-Apr.CrossProducts.load = staticmethod(lambda path: _load_state(os.fspath(path)))
-Apr.CrossProducts.from_bytes = staticmethod(lambda data: _state_from_bytes(_bytes(data)))
-Apr.CrossProducts.n_features = property(lambda self: self.get_n_features())
-Apr.CrossProducts.n_targets = property(lambda self: self.get_n_targets())
-Apr.CrossProducts.n_samples = property(lambda self: self.get_n_samples())
+Apr.CrossProducts.save = save_state
+Apr.CrossProducts.load = staticmethod(load_state)
+Apr.CrossProducts.from_bytes = staticmethod(state_from_bytes)
+Apr.CrossProducts.n_features = property(lambda self: self.get_n_features(), doc='The number of features.')
+Apr.CrossProducts.n_targets = property(lambda self: self.get_n_targets(), doc='The number of targets.')
+Apr.CrossProducts.n_samples = property(lambda self: self.get_n_samples(), doc='The number of samples.')
+_document(Apr.CrossProducts, """All that least squares needs of the data: exact sums of their products.
+
+    state = Apr.CrossProducts.new(n_features, n_targets).update(X, y).update(more_X, more_y)
+    model = Apr.LinearRegression().fit_cross_products(state)
+
+Rows may be added in any order, number of calls and machines: the same rows make equal states. merge(other)
+adds the rows of another state, subtract(other) takes them away, copy() and to_bytes() do as they say.
+""")
 Apr.CrossProducts.__copy__ = lambda self: self.copy()
 Apr.CrossProducts.__deepcopy__ = lambda self, memo: self.copy()
 Apr.CrossProducts.__eq__ = _equal_states
@@ -660,6 +763,16 @@ def _get_metadata(self):
     return dict(sorted(self.get_metadata().items()))
 
 
+def keys(self):
+    """The names of the tensors, as a list."""
+    return self.get_names()
+
+
+def write_to_path(self, path):
+    """Writes the file, in one step: there is the old one or the new one."""
+    return _writer_write_to_path(self, os.fspath(path))
+
+
 def add_tensor(self, name, tensor):
     """Adds a tensor, or anything that Apr.Tensor makes one of."""
     return _writer_add_tensor(self, name, Tensor(tensor))
@@ -685,8 +798,27 @@ Apr.SafetensorsReader.__getitem__ = _get_item
 Apr.SafetensorsReader.__contains__ = lambda self, name: isinstance(name, str) and self.has_tensor(name)
 Apr.SafetensorsReader.__len__ = lambda self: len(self.get_names())
 Apr.SafetensorsReader.__iter__ = lambda self: iter(self.get_names())
-Apr.SafetensorsReader.keys = lambda self: self.get_names()
+Apr.SafetensorsReader.keys = keys
 Apr.SafetensorsWriter.add_tensor = add_tensor
 Apr.SafetensorsWriter.set_data_func = set_data_func
 Apr.SafetensorsWriter.set_source_bytes = set_source_bytes
-Apr.SafetensorsWriter.write_to_path = lambda self, path: _writer_write_to_path(self, os.fspath(path))
+Apr.SafetensorsWriter.write_to_path = write_to_path
+_document(Apr.SafetensorsReader, """The tensors of a SafeTensors file, by their names.
+
+    reader = Apr.SafetensorsReader.new_from_path('model.safetensors')
+    for name in reader:
+        print(name, reader[name])
+
+new_from_bytes(data) reads bytes. reader[name] is an Apr.Tensor in the file's own memory; get_dtype(name) and
+get_shape(name) do without it. metadata is a dictionary of strings.
+""")
+_document(Apr.SafetensorsWriter, """Writes tensors to a SafeTensors file.
+
+    writer = Apr.SafetensorsWriter()
+    writer.add_tensor('weights', array)
+    writer.set_metadata('format', 'pt')
+    writer.write_to_path('model.safetensors')
+
+The same tensors and metadata make the same bytes, in whatever order they were added. Arrays are shared, and
+must not change while the writer is in use. write_to_bytes() makes GLib.Bytes.
+""")

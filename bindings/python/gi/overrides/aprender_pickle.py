@@ -2,6 +2,7 @@
 """What pickles of Apr's objects name: a module that a new process can import before it has loaded Apr."""
 
 import gi
+from gi.repository import GObject
 
 
 def _import():
@@ -14,6 +15,20 @@ def _import():
 def cross_products(data):
     """Makes the Apr.CrossProducts that were pickled."""
     return _import().CrossProducts.from_bytes(data)
+
+
+def _find(model):
+    return getattr(_import(), model) if isinstance(model, str) else model
+
+
+def model(model, hyper_parameters):
+    """Makes the unfitted model that was pickled, of a class or of the one of Apr that has this name."""
+    return GObject.new(_find(model), **hyper_parameters)
+
+
+def fitted_model(model, data):
+    """Makes the fitted model that was pickled."""
+    return _find(model).from_bytes(data)
 
 
 def tensor(dtype, shape, data):
