@@ -266,7 +266,8 @@ buffer_fill (Buffer *self, GInputStream *stream, guint64 wanted, GCancellable *c
         return FALSE;
       if (self->size == self->capacity)
         {
-          gsize capacity = MAX (FIRST_CAPACITY, 2 * MIN (self->capacity, G_MAXSSIZE));
+          /* No allocation is larger than G_MAXSSIZE, so this does not overflow. */
+          gsize capacity = MAX (FIRST_CAPACITY, 2 * self->capacity);
           guint8 *data = g_try_realloc (self->data, capacity);
 
           if (data == NULL)
@@ -331,10 +332,13 @@ apr_safetensors_source_new_from_stream (GInputStream *stream,
   wanted = (guint64) APR_SAFETENSORS_PREFIX_SIZE + length;
   if (!buffer_fill (&buffer, stream, wanted, cancellable, error))
     return NULL;
-  /* Once more, with what has really come. */
-  if (buffer.size < wanted && !apr_safetensors_header_scan_prefix ((const char *) buffer.data, buffer.size,
-                                                                   max_header_size, &length, error))
-    return NULL;
+  if (buffer.size < wanted)
+    {
+      /* This refuses what has really come. */
+      apr_safetensors_header_scan_prefix ((const char *) buffer.data, buffer.size, max_header_size, &length,
+                                          error);
+      return NULL;
+    }
   self->header = apr_safetensors_header_parse_text ((const char *) buffer.data + APR_SAFETENSORS_PREFIX_SIZE,
                                                     length, error);
   if (self->header == NULL)
@@ -344,8 +348,7 @@ apr_safetensors_source_new_from_stream (GInputStream *stream,
   data_size = apr_safetensors_header_get_data_size (self->header);
   if (!apr_safetensors_header_check (self->header, data_size, error))
     return NULL;
-  if (!g_uint64_checked_add (&wanted, wanted, data_size) || wanted == G_MAXUINT64)
-    wanted = G_MAXUINT64 - 1;
+  wanted = data_size < G_MAXUINT64 - wanted ? wanted + data_size : G_MAXUINT64 - 1;
   if (!buffer_fill (&buffer, stream, wanted + 1, cancellable, error))
     return NULL;
   if (buffer.size > wanted)
@@ -374,8 +377,7 @@ apr_safetensors_source_new_from_file (GFile *file,
   self->stream = (GInputStream *) g_file_read (file, cancellable, error);
   if (self->stream == NULL)
     return NULL;
-  if (load_mode == APR_SAFETENSORS_LOAD_MODE_MAP || !G_IS_SEEKABLE (self->stream) ||
-      !g_seekable_can_seek (G_SEEKABLE (self->stream)))
+  if (load_mode == APR_SAFETENSORS_LOAD_MODE_MAP || !g_seekable_can_seek (G_SEEKABLE (self->stream)))
     return apr_safetensors_source_new_from_stream (self->stream, max_header_size, cancellable, error);
 
   if (!g_seekable_seek (G_SEEKABLE (self->stream), 0, G_SEEK_END, cancellable, error))
