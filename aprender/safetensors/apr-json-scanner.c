@@ -231,7 +231,7 @@ scan_string_tail (AprJsonCursor *self, GString *unescaped, GError **error)
   for (;;)
     {
       const char *plain = self->position;
-      gunichar c = 0;
+      gunichar c;
 
       self->position = skip_plain (plain, self->end);
       if (unescaped != NULL)
@@ -328,9 +328,9 @@ at_digit (const AprJsonCursor *self)
 }
 
 static gboolean
-at_either (const AprJsonCursor *self, char one, char other)
+at (const AprJsonCursor *self, char c)
 {
-  return self->position < self->end && (*self->position == one || *self->position == other);
+  return self->position < self->end && *self->position == c;
 }
 
 /* Passes digits and adds them to the number: those that 64 bits do not hold only count for the exponent. */
@@ -367,21 +367,21 @@ skip_number (AprJsonCursor *self, GError **error)
     skip_digits (self, FALSE, &significand, &exponent);
   if (at_digit (self))
     return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error, "a number with a leading zero");
-  if (at_either (self, '.', '.'))
+  if (at (self, '.'))
     {
       self->position++;
       if (!at_digit (self))
         return apr_json_cursor_expected (self, "a digit", error);
       skip_digits (self, TRUE, &significand, &exponent);
     }
-  if (at_either (self, 'e', 'E'))
+  if (at (self, 'e') || at (self, 'E'))
     {
       gboolean is_negative;
       gint64 written = 0;
 
       self->position++;
-      is_negative = at_either (self, '-', '-');
-      if (at_either (self, '-', '+'))
+      is_negative = at (self, '-');
+      if (is_negative || at (self, '+'))
         self->position++;
       if (!at_digit (self))
         return apr_json_cursor_expected (self, "a digit", error);
@@ -446,7 +446,7 @@ apr_json_cursor_skip_value (AprJsonCursor *self, guint depth, GError **error)
       gboolean opens;
 
       apr_json_cursor_skip_space (self);
-      opens = at_either (self, '[', '{');
+      opens = at (self, '[') || at (self, '{');
       if (opens && depth >= APR_JSON_MAX_DEPTH)
         return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_DEPTH, error,
                                      "nested deeper than the %d levels that are allowed", APR_JSON_MAX_DEPTH);

@@ -38,6 +38,7 @@ test_utf8 (void)
     { "", 0, -1 },
     { "plain and longer than eight bytes", 33, -1 },
     { "a\0b", 3, -1 },
+    { "é\0b", 4, -1 },
     { "é", 2, -1 },
     { "12345678é", 10, -1 },
     { "1234567é", 9, -1 },
@@ -65,6 +66,21 @@ test_utf8 (void)
       if (cases[i].bad_byte >= 0)
         g_assert_cmpuint (bad_byte, ==, (gsize) cases[i].bad_byte);
     }
+}
+
+static void
+test_nothing (void)
+{
+  AprJsonCursor cursor;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("Empty bytes may come without an address, from which nothing may be subtracted.");
+
+  apr_json_cursor_init (&cursor, "text", NULL, 0);
+  g_assert_nonnull (cursor.position);
+  g_assert_false (apr_json_cursor_skip_value (&cursor, 0, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
+  g_assert_cmpstr (error->message, ==, "text byte 0: expected a value, but the text ends");
 }
 
 static void
@@ -264,6 +280,8 @@ test_skip_accepts (void)
     "17976931348623157e292",
     "1350851717672992089e290",
     "18446744073709551615e288",
+    "15000000000000000000e289",
+    "1797693134862315630e290",
     "99e306",
     "18446744073709551616",
     "123456789012345678901234567890",
@@ -339,6 +357,7 @@ test_skip_refuses (void)
     { "1.7976931348623159e308", 0, "range" },
     { "[1e999]", 1, "range" },
     { "20000000000000000000e289", 0, "range" },
+    { "17976931348623156300e289", 0, "range" },
     { "1850000000000000000000e287", 0, "range" },
     { "99e307", 0, "range" },
     { "[1/5]", 2, "“,” or “]”" },
@@ -587,6 +606,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/json-scanner/sip-hash", test_sip_hash);
   g_test_add_func ("/json-scanner/utf8", test_utf8);
+  g_test_add_func ("/json-scanner/nothing", test_nothing);
   g_test_add_func ("/json-scanner/string/is-not-copied", test_string_is_not_copied);
   g_test_add_func ("/json-scanner/string/escapes", test_string_escapes);
   g_test_add_func ("/json-scanner/string/refused", test_string_refused);

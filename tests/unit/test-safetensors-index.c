@@ -134,6 +134,52 @@ test_open (Folder *folder, gconstpointer unused)
 }
 
 static void
+test_no_shards (Folder *folder, gconstpointer unused)
+{
+  g_autofree char *path = g_build_filename (folder->folder, INDEX, NULL);
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "An index without tensors is one, and is not opened again, though it has no shards either.");
+
+  write_text (folder, INDEX, "{\"weight_map\":{}}");
+  reader = open_index (folder, APR_SAFETENSORS_LOAD_MODE_MAP, &error);
+  g_assert_no_error (error);
+  g_assert_no_errno (g_unlink (path));
+  g_assert_true (g_initable_init (G_INITABLE (reader), NULL, &error));
+  g_assert_no_error (error);
+  g_assert_null (apr_safetensors_reader_get_names (reader)[0]);
+}
+
+static void
+test_missing (Folder *folder, gconstpointer unused)
+{
+  assert_refused (folder, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, INDEX ": No such file or directory");
+}
+
+static void
+test_some_metadata (Folder *folder, gconstpointer unused)
+{
+  static const char *const keys[] = { "format", "part", NULL };
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("A shard without metadata contradicts none.");
+
+  write_shards (folder);
+  write_shard (folder, ONE,
+               "{\"w\":{\"dtype\":\"U8\",\"shape\":[2,2],\"data_offsets\":[0,4]},"
+               "\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[4,7]}}",
+               "wxyzabc");
+  write_text (folder, INDEX, good_index);
+  reader = open_index (folder, APR_SAFETENSORS_LOAD_MODE_MAP, &error);
+  g_assert_no_error (error);
+  g_assert_true (g_strv_equal (apr_safetensors_reader_get_metadata_keys (reader), keys));
+  g_assert_cmpstr (g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), "part"), ==, "2");
+}
+
+static void
 test_relative_path (Folder *folder, gconstpointer unused)
 {
   g_autofree char *before = g_get_current_dir ();
@@ -275,6 +321,13 @@ test_bad_text (Folder *folder, gconstpointer unused)
     { "{\"metadata\":{\"total_size\":9.5}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
     { "{\"metadata\":{\"total_size\":9.01}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
     { "{\"metadata\":{\"total_size\":9.0e0}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
+    { "{\"metadata\":{\"total_size\":9.0E0}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
+    { "{\"metadata\":{\"total_size\":9.00e0}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
+    { "{\"metadata\":{\"total_size\":.0}}", APR_SAFETENSORS_ERROR_SYNTAX, "" },
+    { "{\"metadata\":{\"total_size\":9.", APR_SAFETENSORS_ERROR_SYNTAX, "a digit, but the text ends" },
+    { "{\"metadata\":{\"total_size\":9.0", APR_SAFETENSORS_ERROR_SYNTAX, "but the text ends" },
+    { "{\"metadata\":{\"total_size\":9.5", APR_SAFETENSORS_ERROR_INDEX, "“total_size” is a number" },
+    { "{\"metadata\":{\"total_size\":99999999999999999999", APR_SAFETENSORS_ERROR_INDEX, "64 bits" },
     { "{\"metadata\":{\"total_size\":18446744073709551616}}", APR_SAFETENSORS_ERROR_INDEX, "64 bits" },
     { "{\"metadata\":{\"total_size\":18446744073709551616.0}}", APR_SAFETENSORS_ERROR_INDEX, "64 bits" },
     { "{\"weight_map\":{\"\xff\":\"x\"}}", APR_SAFETENSORS_ERROR_ENCODING, "0xff is not UTF-8" },
@@ -298,19 +351,21 @@ test_bad_text (Folder *folder, gconstpointer unused)
 static void
 test_cut_anywhere (void)
 {
-  gsize i;
+  static const char *const texts[] = { good_index, "{\"metadata\":{\"total_size\":9.00},\"weight_map\":{}}" };
+  gsize i, j;
 
   g_test_summary ("No beginning of a good text is good, and none crashes.");
 
-  for (i = 0; i < strlen (good_index); i++)
-    {
-      g_autofree char *text = g_strndup (good_index, i);
-      g_autofree char *part = g_memdup2 (text, i);
-      g_autoptr (GError) error = NULL;
+  for (i = 0; i < G_N_ELEMENTS (texts); i++)
+    for (j = 0; j < strlen (texts[i]); j++)
+      {
+        /* Of just this size, so that a sanitizer sees the first byte too far. */
+        g_autofree char *part = g_memdup2 (texts[i], j);
+        g_autoptr (GError) error = NULL;
 
-      g_assert_null (apr_safetensors_index_parse (part, i, &error));
-      g_assert_nonnull (error);
-    }
+        g_assert_null (apr_safetensors_index_parse (part, j, &error));
+        g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
+      }
 }
 
 static void
@@ -596,6 +651,9 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/index/many-names", test_many_names);
 #define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
   ADD ("/safetensors/index/open", test_open);
+  ADD ("/safetensors/index/no-shards", test_no_shards);
+  ADD ("/safetensors/index/missing", test_missing);
+  ADD ("/safetensors/index/some-metadata", test_some_metadata);
   ADD ("/safetensors/index/relative-path", test_relative_path);
   ADD ("/safetensors/index/not-native", test_not_native);
   ADD ("/safetensors/index/shard-names", test_shard_names);

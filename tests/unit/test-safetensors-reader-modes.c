@@ -515,6 +515,52 @@ test_stream_claims (void)
   assert_message_has (error, "claims 100000000 bytes, but only 1 follow");
 }
 
+/* Eight tensors, the last of which ends at @end: none alone may have so many bytes. */
+static GString *
+make_large_header (guint64 end)
+{
+  const guint64 piece = G_MAXUINT64 / 8;
+  GString *text = g_string_new ("{");
+  guint i;
+
+  for (i = 0; i < 8; i++)
+    {
+      guint64 last = i < 7 ? (i + 1) * piece : end;
+
+      g_string_append_printf (text,
+                              "%s\"%u\":{\"dtype\":\"U8\",\"shape\":[%" G_GUINT64_FORMAT
+                              "],\"data_offsets\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "]}",
+                              i > 0 ? "," : "", i, last - i * piece, i * piece, last);
+    }
+  g_string_append_c (text, '}');
+  return text;
+}
+
+static void
+test_stream_claims_most (void)
+{
+  g_autoptr (GString) text = make_large_header (G_MAXUINT64 - 1000);
+  guint64 end = G_MAXUINT64 - 8 - text->len - 1;
+  guint i;
+
+  g_test_summary ("The file would have 2^64 - 2 bytes, one more, or more than 64 bits can say; ten come.");
+
+  for (i = 0; i < 4; i++)
+    {
+      g_autoptr (GString) header_text = make_large_header (end + i);
+      g_autoptr (GBytes) bytes = make_file (header_text->str, "0123456789", 10);
+      g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
+      g_autofree char *expected =
+        g_strdup_printf ("it ends at byte %" G_GUINT64_FORMAT " of the data, but there are only 10", end + i);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_cmpuint (header_text->len, ==, text->len);
+      g_assert_null (apr_safetensors_reader_new_from_stream (stream, NULL, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+      assert_message_has (error, expected);
+    }
+}
+
 static void
 test_sparse_file (Folder *folder, gconstpointer unused)
 {
@@ -696,6 +742,7 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/reader/stream/cancelled", test_stream_cancelled);
   g_test_add_func ("/safetensors/reader/stream/without-end", test_stream_without_end);
   g_test_add_func ("/safetensors/reader/stream/claims", test_stream_claims);
+  g_test_add_func ("/safetensors/reader/stream/claims-most", test_stream_claims_most);
   g_test_add_func ("/safetensors/reader/not-native", test_not_native);
 #define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
   ADD ("/safetensors/reader/properties", test_properties);
