@@ -231,7 +231,7 @@ scan_string_tail (AprJsonCursor *self, GString *unescaped, GError **error)
   for (;;)
     {
       const char *plain = self->position;
-      gunichar c;
+      gunichar c = 0;
 
       self->position = skip_plain (plain, self->end);
       if (unescaped != NULL)

@@ -96,12 +96,15 @@ strikes (Call call)
 /* With large files glibc renames these, and then the linker must be asked for the other name. */
 #ifdef __USE_FILE_OFFSET64
 # define FILE_CALL(prefix, name) prefix##name##64
+# define CHECKED_CALL(prefix, name) prefix##name##64_2
 #else
 # define FILE_CALL(prefix, name) prefix##name
+# define CHECKED_CALL(prefix, name) prefix##name##_2
 #endif
 
 int FILE_CALL (__real_, open) (const char *path, int flags, ...);
 int FILE_CALL (__wrap_, open) (const char *path, int flags, ...);
+int CHECKED_CALL (__wrap___, open) (const char *path, int flags);
 int FILE_CALL (__real_, openat) (int folder, const char *path, int flags, ...);
 int FILE_CALL (__wrap_, openat) (int folder, const char *path, int flags, ...);
 int FILE_CALL (__real_, fstat) (int fd, struct stat *status);
@@ -143,6 +146,13 @@ FILE_CALL (__wrap_, open) (const char *path, int flags, ...)
   /* A call that goes well may leave any errno. */
   errno = EACCES;
   return fd;
+}
+
+/* The same where _FORTIFY_SOURCE is defined. */
+int
+CHECKED_CALL (__wrap___, open) (const char *path, int flags)
+{
+  return FILE_CALL (__wrap_, open) (path, flags);
 }
 
 int

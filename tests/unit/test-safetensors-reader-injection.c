@@ -77,12 +77,15 @@ strikes (Call call)
 /* With large files glibc renames these, and then the linker must be asked for the other name. */
 #ifdef __USE_FILE_OFFSET64
 # define FILE_CALL(prefix, name) prefix##name##64
+# define CHECKED_CALL(prefix, name) prefix##name##64_2
 #else
 # define FILE_CALL(prefix, name) prefix##name
+# define CHECKED_CALL(prefix, name) prefix##name##_2
 #endif
 
 int FILE_CALL (__real_, open) (const char *path, int flags, ...);
 int FILE_CALL (__wrap_, open) (const char *path, int flags, ...);
+int CHECKED_CALL (__wrap___, open) (const char *path, int flags);
 int FILE_CALL (__real_, fstat) (int fd, struct stat *status);
 int FILE_CALL (__wrap_, fstat) (int fd, struct stat *status);
 int FILE_CALL (__real_, lstat) (const char *path, struct stat *status);
@@ -109,6 +112,13 @@ FILE_CALL (__wrap_, open) (const char *path, int flags, ...)
   if (fd >= 0)
     errno = EINTR;
   return fd;
+}
+
+/* The same where _FORTIFY_SOURCE is defined. */
+int
+CHECKED_CALL (__wrap___, open) (const char *path, int flags)
+{
+  return FILE_CALL (__wrap_, open) (path, flags);
 }
 
 int
