@@ -587,15 +587,20 @@ check_entry (const AprSafetensorsHeader *self,
 }
 
 static int
+compare_numbers (guint64 one, guint64 other)
+{
+  return (one > other) - (one < other);
+}
+
+static int
 compare_places (gconstpointer a, gconstpointer b, gpointer user_data)
 {
   const AprSafetensorsEntry *entries = user_data;
   const AprSafetensorsEntry *one = &entries[*(const guint32 *) a];
   const AprSafetensorsEntry *other = &entries[*(const guint32 *) b];
+  int order = compare_numbers (one->begin, other->begin);
 
-  if (one->begin != other->begin)
-    return one->begin < other->begin ? -1 : 1;
-  return (one->end > other->end) - (one->end < other->end);
+  return order != 0 ? order : compare_numbers (one->end, other->end);
 }
 
 guint32 *

@@ -119,6 +119,30 @@ test_many_names (void)
 }
 
 static void
+test_absent_names (void)
+{
+  g_autoptr (GString) text = g_string_new ("{");
+  guint n;
+
+  g_test_summary ("The search for a name that is not there ends, however full the table of names is.");
+
+  for (n = 1; n <= 70; n++)
+    {
+      g_autofree char *name = g_strdup_printf ("%u", n);
+      g_autoptr (AprSafetensorsHeader) header = NULL;
+      g_autoptr (GError) error = NULL;
+
+      append_empty (text, name);
+      g_string_append_c (text, '}');
+      header = parse (text->str, text->len, 0, &error);
+      g_assert_no_error (error);
+      g_assert_true (apr_safetensors_header_find (header, name) == &header->entries[n - 1]);
+      g_assert_null (apr_safetensors_header_find (header, "absent"));
+      g_string_truncate (text, text->len - 1);
+    }
+}
+
+static void
 test_colliding_names (void)
 {
   g_autoptr (GString) text = g_string_new ("{");
@@ -297,6 +321,7 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/header/offsets-wrap", test_offsets_wrap);
   g_test_add_func ("/safetensors/header/attacks", test_attacks);
   g_test_add_func ("/safetensors/header/attack-shared-bytes", test_attack_shared_bytes);
+  g_test_add_func ("/safetensors/header/absent-names", test_absent_names);
   g_test_add_func ("/safetensors/header/colliding-names", test_colliding_names);
   g_test_add_func ("/safetensors/header/hostile-order", test_hostile_order);
   g_test_add_func ("/safetensors/header/truncated-everywhere", test_truncated_everywhere);

@@ -10,6 +10,9 @@
 #define ONE "model-00001-of-00002.safetensors"
 #define TWO "model-00002-of-00002.safetensors"
 
+/* No code of an error. */
+#define NOTHING -1
+
 static const char good_index[] = "{\"metadata\":{\"total_size\":9,\"made_by\":{\"x\":[1,null]}},\"else\":[],"
                                  "\"weight_map\":{\"b\":\"" TWO "\",\"w\":\"" ONE "\",\"a\":\"" ONE "\"}}";
 
@@ -256,9 +259,9 @@ test_shard_names (Folder *folder, gconstpointer unused)
     const char *name; /* as JSON */
     const char *message;
   } cases[] = {
-    { "", "“”" },
-    { ".", "“.”" },
-    { "..", "“..”" },
+    { "", "“” cannot be the name of a shard: it is empty" },
+    { ".", "“.” cannot be the name of a shard: it is a folder" },
+    { "..", "“..” cannot be the name of a shard: it is a folder" },
     { "../model.safetensors", "“../model.safetensors”" },
     { "/etc/passwd", "“/etc/passwd” cannot be the name of a shard: it holds a slash" },
     { "sub/model.safetensors", "slash" },
@@ -284,6 +287,33 @@ test_shard_names (Folder *folder, gconstpointer unused)
 
       write_text (folder, INDEX, text);
       assert_refused (folder, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SHARD_NAME, cases[i].message);
+    }
+}
+
+static void
+test_good_shard_names (void)
+{
+  static const struct
+  {
+    const char *name; /* as JSON */
+    const char *expected;
+  } cases[] = {
+    { "...", "..." },   { ".x", ".x" },
+    { "a..b", "a..b" }, { "-", "-" },
+    { "~", "~" },       { "é", "é" },
+    { "\\u0061", "a" }, { "model 1 (copy).safetensors", "model 1 (copy).safetensors" },
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = g_strdup_printf ("{\"weight_map\":{\"a\":\"%s\"}}", cases[i].name);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (AprSafetensorsIndex) index = apr_safetensors_index_parse (text, strlen (text), &error);
+
+      g_assert_no_error (error);
+      g_assert_cmpuint (index->files->len, ==, 1);
+      g_assert_cmpstr (index->files->pdata[0], ==, cases[i].expected);
     }
 }
 
@@ -391,6 +421,43 @@ test_mutations (void)
       for (i = 0; index != NULL && i < index->files->len; i++)
         g_assert_null (strpbrk (index->files->pdata[i], "/\\:%"));
     }
+}
+
+static void
+test_depth (void)
+{
+  static const struct
+  {
+    const char *before, *after;
+    guint n_levels; /* around the value */
+    int code;       /* when it is not too deep */
+  } places[] = {
+    { "{\"weight_map\":{},\"x\":", "}", 1, NOTHING },
+    { "{\"weight_map\":{},\"metadata\":{\"x\":", "}}", 2, NOTHING },
+    { "{\"weight_map\":", "}", 1, APR_SAFETENSORS_ERROR_INDEX },
+    { "{\"weight_map\":{\"x\":", "}}", 2, APR_SAFETENSORS_ERROR_INDEX },
+    { "{\"metadata\":{\"total_size\":", "}}", 2, APR_SAFETENSORS_ERROR_INDEX },
+  };
+  guint i, n;
+
+  g_test_summary ("127 levels may be open at once, the outermost included, wherever they are.");
+
+  for (i = 0; i < G_N_ELEMENTS (places); i++)
+    for (n = 127 - places[i].n_levels; n <= 128 - places[i].n_levels; n++)
+      {
+        g_autofree char *opening = g_strnfill (n, '[');
+        g_autofree char *closing = g_strnfill (n, ']');
+        g_autofree char *text = g_strconcat (places[i].before, opening, closing, places[i].after, NULL);
+        int code = n + places[i].n_levels > 127 ? APR_SAFETENSORS_ERROR_DEPTH : places[i].code;
+        g_autoptr (GError) error = NULL;
+        g_autoptr (AprSafetensorsIndex) index = apr_safetensors_index_parse (text, strlen (text), &error);
+
+        g_assert_cmpint (index != NULL, ==, code == NOTHING);
+        if (code == NOTHING)
+          g_assert_no_error (error);
+        else
+          g_assert_error (error, APR_SAFETENSORS_ERROR, code);
+      }
 }
 
 static void
@@ -647,6 +714,8 @@ main (int argc, char **argv)
 
   g_test_add_func ("/safetensors/index/cut-anywhere", test_cut_anywhere);
   g_test_add_func ("/safetensors/index/mutations", test_mutations);
+  g_test_add_func ("/safetensors/index/good-shard-names", test_good_shard_names);
+  g_test_add_func ("/safetensors/index/depth", test_depth);
   g_test_add_func ("/safetensors/index/limits", test_limits);
   g_test_add_func ("/safetensors/index/many-names", test_many_names);
 #define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
