@@ -59,14 +59,12 @@ find_fault (const char *name, gsize length)
   return NULL;
 }
 
-/* Skips a value of the wrong type, and then refuses it; always returns FALSE. */
+/* Skips a value of the wrong type, at which the cursor stands, and then refuses it; always returns FALSE. */
 static gboolean
 refuse_type (Parser *parser, guint depth, const char *what, const char *wanted, GError **error)
 {
-  const char *kind;
+  const char *kind = apr_json_cursor_describe (&parser->cursor);
 
-  apr_json_cursor_skip_space (&parser->cursor);
-  kind = apr_json_cursor_describe (&parser->cursor);
   if (apr_json_cursor_skip_value (&parser->cursor, depth, error))
     apr_json_cursor_fail (&parser->cursor, APR_SAFETENSORS_ERROR_INDEX, error, "“%s” is %s, not %s", what,
                           kind, wanted);
@@ -137,16 +135,17 @@ parse_owner (Parser *parser, GError **error)
 static gboolean
 scan_total_size (AprJsonCursor *cursor, guint64 *value)
 {
-  AprJsonCursor whole = *cursor;
+  AprJsonCursor whole;
   const char *p;
 
+  /* This passes white space, whatever comes then. */
   if (apr_json_cursor_scan_u64 (cursor, value))
     return TRUE;
-  apr_json_cursor_skip_space (cursor);
   for (p = cursor->position; p < cursor->end && g_ascii_isdigit (*p); p++)
     ;
   if (p == cursor->position || cursor->end - p < 2 || p[0] != '.' || p[1] != '0')
     return FALSE;
+  whole = *cursor;
   whole.end = p;
   if (!apr_json_cursor_scan_u64 (&whole, value))
     return FALSE;

@@ -149,6 +149,8 @@ static const struct
   gsize position;
   const char *message;
 } bad_strings[] = {
+  { "\"ABCDEFG\x01HIJKLMNOPQRSTUVWXYZ\"", 8, "0x01" },
+  { "\"ABCDEFG\x1fHIJKLMNOPQRSTUVWXYZ\"", 8, "0x1f" },
   { "", 0, "a string" },
   { "x", 0, "“x”" },
   { "'a'", 0, "a string" },
