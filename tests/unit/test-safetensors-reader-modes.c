@@ -97,6 +97,31 @@ test_no_such_tensor (void)
 }
 
 static void
+test_error_names (void)
+{
+  static const struct
+  {
+    AprSafetensorsError code;
+    const char *nick;
+  } codes[] = {
+    { APR_SAFETENSORS_ERROR_TRUNCATED, "truncated" },
+    { APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE, "header-too-large" },
+    { APR_SAFETENSORS_ERROR_SHARD_NAME, "shard-name" },
+    { APR_SAFETENSORS_ERROR_INDEX, "index" },
+  };
+  g_autoptr (GEnumClass) klass = g_type_class_ref (APR_TYPE_SAFETENSORS_ERROR);
+  guint i;
+
+  g_test_summary ("The codes are numbered without a gap, and a script knows them by their names.");
+
+  g_assert_cmpint (klass->minimum, ==, 0);
+  g_assert_cmpint (klass->maximum, ==, APR_SAFETENSORS_ERROR_INDEX);
+  g_assert_cmpuint (klass->n_values, ==, APR_SAFETENSORS_ERROR_INDEX + 1);
+  for (i = 0; i < G_N_ELEMENTS (codes); i++)
+    g_assert_cmpstr (g_enum_get_value (klass, codes[i].code)->value_nick, ==, codes[i].nick);
+}
+
+static void
 test_bad_slices (void)
 {
   g_autoptr (GBytes) bytes = model_new ();
@@ -736,6 +761,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/safetensors/reader/bytes", test_bytes);
   g_test_add_func ("/safetensors/reader/no-such-tensor", test_no_such_tensor);
+  g_test_add_func ("/safetensors/reader/error-names", test_error_names);
   g_test_add_func ("/safetensors/reader/bad-slices", test_bad_slices);
   g_test_add_func ("/safetensors/reader/stream", test_stream);
   g_test_add_func ("/safetensors/reader/stream/ends-early", test_stream_ends_early);
