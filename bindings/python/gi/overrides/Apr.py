@@ -170,6 +170,8 @@ ctypes.pythonapi.Py_IncRef(ctypes.py_object(_release))
 
 
 _new_from_memory = Apr.Tensor.new_from_memory
+_from_buffer = ctypes.c_char.from_buffer
+_address_of = ctypes.addressof
 
 
 @functools.lru_cache(maxsize=64)
@@ -190,32 +192,42 @@ def _find_numpy_dtype(dtype):
     return numpy.dtype(found)
 
 
-def _find_address(array):
-    try:
-        # Ten times as fast.
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
-    except (TypeError, ValueError, BufferError):
-        # It has no elements, or may not be written to, or its dtype is unknown to Python's buffers.
-        return array.__array_interface__['data'][0]
+@functools.lru_cache(maxsize=64)
+def _find_dtype_in_place(dtype):
+    """The Apr.DType of numpy's, if the elements' bytes are the same."""
+    found = _find_dtype(dtype)
+    return found if found is not None and _find_numpy_dtype(found) == dtype else None
+
+
+def _share_memory(array, dtype, address):
+    token = next(_tokens)
+    _shared[token] = array
+    return _new_from_memory(dtype, list(array.shape), address, array.nbytes, _release_address, token)
 
 
 def _share(array, dtype):
     """Makes a tensor that reads the array's own memory, or that of a copy where the layout is another."""
     array = _import('numpy').asarray(array, _find_numpy_dtype(dtype), order='C')
-    token = next(_tokens)
-    _shared[token] = array
-    return _new_from_memory(dtype, list(array.shape), _find_address(array), array.nbytes, _release_address,
-                            token)
+    return _share_memory(array, dtype, array.__array_interface__['data'][0])
 
 
 def _to_tensor(value):
+    numpy = _import('numpy')
+    # Nearly always it is an array that the tensor can read as it is; to find that out is to be quick.
+    if numpy is not None and type(value) is numpy.ndarray:
+        dtype = _find_dtype_in_place(value.dtype)
+        if dtype is not None:
+            try:
+                address = _address_of(_from_buffer(value))
+            except (TypeError, ValueError, BufferError):
+                # Not in C order, or read-only, or empty, or of a dtype that is unknown to Python's buffers.
+                return _share(value, dtype)
+            return _share_memory(value, dtype, address)
+
     if isinstance(value, Apr.Tensor):
         return value
-    numpy = _import('numpy')
     if numpy is None:
         return _tensor_from_lists(value, 'The tensor')
-    if type(value) is numpy.ndarray and _find_dtype(value.dtype) is not None:
-        return _share(value, _find_dtype(value.dtype))
     array = _array(numpy, value, 'The tensor')
     dtype = _find_dtype(array.dtype)
     if dtype is None:
