@@ -3,7 +3,6 @@
 #include "aprender/safetensors/apr-json-scanner-private.h"
 #include "aprender/safetensors/apr-safetensors-header-private.h"
 
-#include <json-glib/json-glib.h>
 #include <string.h>
 
 AprSafetensorsItem *
@@ -67,64 +66,47 @@ compare_keys (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/*
- * Appends what json-glib generated for one object, without its braces, and spelled as the reference does:
- * 0x7f as it is, 0x1f as an escape (json-glib 1.6 forgets it), and numbers without a sign, which json-glib
- * does not know.
- */
+/* Appends a string, spelled as the reference does: only what JSON does not allow as it is becomes an escape. */
 static void
-append_members (GString *header, const GString *object)
+append_string (GString *header, const char *string)
 {
-  const char *p = object->str + 1;
-  const char *end = object->str + object->len - 1;
-  gboolean in_string = FALSE;
+  static const char escapes[] = "\"\\\b\f\n\r\t";
+  static const char letters[] = "\"\\bfnrt";
+  const char *p;
 
-  while (p < end)
+  g_string_append_c (header, '"');
+  for (p = string; *p != '\0'; p++)
     {
-      if (*p == '"')
-        in_string = !in_string;
-      if (*p == '\\' && strncmp (p, "\\u007f", 6) == 0)
-        {
-          g_string_append_c (header, '\x7f');
-          p += 6;
-        }
-      else if (*p == '\\')
-        {
-          g_string_append_len (header, p, 2);
-          p += 2;
-        }
-      else if (*p == '\x1f')
-        {
-          g_string_append (header, "\\u001f");
-          p++;
-        }
-      else if (*p == '-' && !in_string)
-        {
-          char *rest;
+      const char *plain = p;
+      const char *escape;
 
-          g_string_append_printf (header, "%" G_GUINT64_FORMAT, (guint64) g_ascii_strtoll (p, &rest, 10));
-          p = rest;
+      while ((guchar) *p >= 0x20 && *p != '"' && *p != '\\')
+        p++;
+      g_string_append_len (header, plain, p - plain);
+      if (*p == '\0')
+        break;
+      escape = strchr (escapes, *p);
+      if (escape != NULL)
+        {
+          g_string_append_c (header, '\\');
+          g_string_append_c (header, letters[escape - escapes]);
         }
       else
-        g_string_append_c (header, *p++);
+        g_string_append_printf (header, "\\u%04x", (guint) *p);
     }
+  g_string_append_c (header, '"');
 }
 
-/* Appends "name":value, and takes the value. */
 static void
-append_pair (GString *header, const char *name, JsonNode *value)
+append_number (GString *header, guint64 number)
 {
-  g_autoptr (JsonObject) object = json_object_new ();
-  g_autoptr (JsonNode) node = json_node_init_object (json_node_alloc (), object);
-  g_autoptr (JsonGenerator) generator = json_generator_new ();
-  GString *text = g_string_new (NULL);
+  char digits[20];
+  char *p = digits + sizeof digits;
 
-  /* One at a time: an object of all of them would hash hostile names without a key. */
-  json_object_set_member (object, name, value);
-  json_generator_set_root (generator, node);
-  json_generator_to_gstring (generator, text);
-  append_members (header, text);
-  g_string_free (text, TRUE);
+  do
+    *--p = (char) ('0' + number % 10);
+  while ((number /= 10) > 0);
+  g_string_append_len (header, p, digits + sizeof digits - p);
 }
 
 static void
@@ -143,8 +125,9 @@ append_metadata (GHashTable *metadata, GString *header)
     {
       if (i > 0)
         g_string_append_c (header, ',');
-      append_pair (header, keys[i],
-                   json_node_init_string (json_node_alloc (), g_hash_table_lookup (metadata, keys[i])));
+      append_string (header, keys[i]);
+      g_string_append_c (header, ':');
+      append_string (header, g_hash_table_lookup (metadata, keys[i]));
     }
   g_string_append_c (header, '}');
 }
@@ -152,20 +135,23 @@ append_metadata (GHashTable *metadata, GString *header)
 static void
 append_tensor (GString *header, const AprSafetensorsItem *item, guint64 begin, guint64 end)
 {
-  JsonObject *fields = json_object_new ();
-  JsonArray *shape = json_array_new ();
-  JsonArray *offsets = json_array_new ();
   gsize i;
 
+  append_string (header, item->name);
+  g_string_append (header, ":{\"dtype\":\"");
+  g_string_append (header, apr_dtype_to_string (item->dtype));
+  g_string_append (header, "\",\"shape\":[");
   for (i = 0; i < item->n_dims; i++)
-    json_array_add_int_element (shape, (gint64) item->shape[i]);
-  json_array_add_int_element (offsets, (gint64) begin);
-  json_array_add_int_element (offsets, (gint64) end);
-  json_object_set_string_member (fields, "dtype", apr_dtype_to_string (item->dtype));
-  json_object_set_array_member (fields, "shape", shape);
-  json_object_set_array_member (fields, "data_offsets", offsets);
-  append_pair (header, item->name, json_node_init_object (json_node_alloc (), fields));
-  json_object_unref (fields);
+    {
+      if (i > 0)
+        g_string_append_c (header, ',');
+      append_number (header, item->shape[i]);
+    }
+  g_string_append (header, "],\"data_offsets\":[");
+  append_number (header, begin);
+  g_string_append_c (header, ',');
+  append_number (header, end);
+  g_string_append (header, "]}");
 }
 
 /* Completes the header, of which the first bytes are left free for its length. */

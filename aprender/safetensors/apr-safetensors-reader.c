@@ -242,7 +242,6 @@ static void
 apr_safetensors_reader_init (AprSafetensorsReader *self)
 {
   self->sources = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_safetensors_source_free);
-  self->metadata = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, g_free);
 }
 
 static void
@@ -616,6 +615,39 @@ apr_safetensors_reader_get_slice (AprSafetensorsReader *self,
   return bytes != NULL ? apr_slice_take (slice, bytes, error) : NULL;
 }
 
+/* Puts together what the files' metadata agree upon: a key with two values has none. */
+static GHashTable *
+merge_metadata (AprSafetensorsReader *self)
+{
+  GHashTable *metadata = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, g_free);
+  g_autoptr (GHashTable) disputed = g_hash_table_new (apr_safetensors_name_hash, g_str_equal);
+  GHashTableIter iter;
+  gpointer disputed_key;
+  gsize j;
+  guint i;
+
+  for (i = 0; i < self->sources->len; i++)
+    {
+      AprSafetensorsHeader *header = ((AprSafetensorsSource *) self->sources->pdata[i])->header;
+
+      for (j = 0; j < header->n_pairs; j++)
+        {
+          char *key = header->names + header->pairs[j].key;
+          const char *value = header->names + header->pairs[j].value;
+          const char *before = g_hash_table_lookup (metadata, key);
+
+          if (before == NULL)
+            g_hash_table_insert (metadata, g_strdup (key), g_strdup (value));
+          else if (!g_str_equal (before, value))
+            g_hash_table_add (disputed, key);
+        }
+    }
+  g_hash_table_iter_init (&iter, disputed);
+  while (g_hash_table_iter_next (&iter, &disputed_key, NULL))
+    g_hash_table_remove (metadata, disputed_key);
+  return metadata;
+}
+
 /**
  * apr_safetensors_reader_get_metadata:
  * @self: a reader
@@ -632,6 +664,8 @@ apr_safetensors_reader_get_metadata (AprSafetensorsReader *self)
 {
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
 
+  if (g_once_init_enter (&self->metadata))
+    g_once_init_leave (&self->metadata, merge_metadata (self));
   return self->metadata;
 }
 
@@ -653,7 +687,8 @@ apr_safetensors_reader_get_metadata_keys (AprSafetensorsReader *self)
   if (g_once_init_enter (&self->metadata_keys))
     {
       guint n_keys;
-      const char **keys = (const char **) g_hash_table_get_keys_as_array (self->metadata, &n_keys);
+      GHashTable *metadata = apr_safetensors_reader_get_metadata (self);
+      const char **keys = (const char **) g_hash_table_get_keys_as_array (metadata, &n_keys);
 
       qsort (keys, n_keys, sizeof *keys, compare_strings);
       g_once_init_leave (&self->metadata_keys, keys);

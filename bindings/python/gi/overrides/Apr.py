@@ -11,6 +11,7 @@ import itertools
 import numbers
 import operator
 import os
+import pickle
 import struct
 import types
 from collections.abc import Iterable
@@ -168,14 +169,77 @@ _release_address = ctypes.cast(_release, ctypes.c_void_p).value
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(_release))
 
 
-def _share(array, dtype):
-    """Makes a tensor that reads the array's own memory, or that of a copy where the layout is another."""
-    numpy = _import('numpy')
-    array = numpy.asarray(array, _FORMATS[dtype][1] or array.dtype, order='C')
+_new_from_memory = Apr.Tensor.new_from_memory
+_from_buffer = ctypes.c_char.from_buffer
+_address_of = ctypes.addressof
+
+
+@functools.lru_cache(maxsize=64)
+def _find_dtype(dtype):
+    """The Apr.DType of numpy's, if there is one."""
+    return _DTYPES.get(dtype.name)
+
+
+@functools.lru_cache(maxsize=64)
+def _find_numpy_dtype(dtype):
+    import numpy
+
+    name, typestr, _ = _FORMATS.get(dtype, (None, None, None))
+    found = typestr or getattr(_import('ml_dtypes'), name or '', None)
+    if found is None:
+        raise TypeError(f'numpy has no dtype for {Apr.DType.to_string(dtype)}: '
+                        'cast the tensor, install ml_dtypes, or take its get_bytes()')
+    return numpy.dtype(found)
+
+
+@functools.lru_cache(maxsize=64)
+def _find_dtype_in_place(dtype):
+    """The Apr.DType of numpy's, if the elements' bytes are the same."""
+    found = _find_dtype(dtype)
+    return found if found is not None and _find_numpy_dtype(found) == dtype else None
+
+
+def _share_memory(array, dtype, address):
     token = next(_tokens)
     _shared[token] = array
-    return Apr.Tensor.new_from_memory(dtype, list(array.shape), array.__array_interface__['data'][0],
-                                      array.nbytes, _release_address, token)
+    return _new_from_memory(dtype, list(array.shape), address, array.nbytes, _release_address, token)
+
+
+def _share(array, dtype):
+    """Makes a tensor that reads the array's own memory, or that of a copy where the layout is another."""
+    array = _import('numpy').asarray(array, _find_numpy_dtype(dtype), order='C')
+    return _share_memory(array, dtype, array.__array_interface__['data'][0])
+
+
+def _to_tensor(value):
+    numpy = _import('numpy')
+    # Nearly always it is an array that the tensor can read as it is; to find that out is to be quick.
+    if numpy is not None and type(value) is numpy.ndarray:
+        dtype = _find_dtype_in_place(value.dtype)
+        if dtype is not None:
+            try:
+                address = _address_of(_from_buffer(value))
+            except (TypeError, ValueError, BufferError):
+                # Not in C order, or read-only, or empty, or of a dtype that is unknown to Python's buffers.
+                return _share(value, dtype)
+            return _share_memory(value, dtype, address)
+
+    if isinstance(value, Apr.Tensor):
+        return value
+    if numpy is None:
+        return _tensor_from_lists(value, 'The tensor')
+    array = _array(numpy, value, 'The tensor')
+    dtype = _find_dtype(array.dtype)
+    if dtype is None:
+        raise TypeError(f'An array of the dtype “{array.dtype}” cannot be an Apr.Tensor. These can: ' +
+                        ', '.join(name for name, typestr, _ in _FORMATS.values() if typestr is not None))
+    return _share(array, dtype)
+
+
+# The types are kept: to make one takes longer than all the rest.
+@functools.lru_cache(maxsize=1024)
+def _find_memory_type(size):
+    return ctypes.c_char * size
 
 
 class Tensor(Apr.Tensor):
@@ -196,17 +260,7 @@ class Tensor(Apr.Tensor):
     __hash__ = None
 
     def __new__(cls, value):
-        if isinstance(value, Apr.Tensor):
-            return value
-        numpy = _import('numpy')
-        if numpy is None:
-            return _tensor_from_lists(value, 'The tensor')
-        array = _array(numpy, value, 'The tensor')
-        dtype = _DTYPES.get(array.dtype.name)
-        if dtype is None:
-            raise TypeError(f'An array of the dtype “{array.dtype}” cannot be an Apr.Tensor. These can: ' +
-                            ', '.join(name for name, typestr, _ in _FORMATS.values() if typestr is not None))
-        return _share(array, dtype)
+        return _to_tensor(value)
 
     def __init__(self, value):
         # A boxed type's own refuses every argument.
@@ -230,18 +284,15 @@ class Tensor(Apr.Tensor):
         """The Apr.DType of the elements."""
         return self.get_dtype()
 
-    def _get_interface(self, typestr):
-        data = self.get_bytes()
-        return {'version': 3, 'shape': self.shape, 'typestr': typestr,
-                'data': (data.get_region(1, 0, data.get_size()) or ctypes.addressof(_NOTHING), True)}
-
     @property
     def __array_interface__(self):
-        typestr = _FORMATS.get(self.dtype, (None, None))[1]
+        dtype, shape, address, _ = self.get_memory()
+        typestr = _FORMATS.get(dtype, (None, None))[1]
         if typestr is None:
             # Then numpy asks __array__.
             raise AttributeError('__array_interface__')
-        return self._get_interface(typestr)
+        return {'version': 3, 'shape': tuple(shape), 'typestr': typestr,
+                'data': (address or ctypes.addressof(_NOTHING), True)}
 
     def __array__(self, dtype=None, copy=None):
         array = self.numpy()
@@ -251,19 +302,12 @@ class Tensor(Apr.Tensor):
 
     def numpy(self):
         """The elements as a read-only numpy array, which shares the tensor's memory."""
-        import numpy
-
-        name, typestr, _ = _FORMATS.get(self.dtype, (None, None, None))
-        if typestr is not None:
-            return numpy.asarray(self)
-
-        dtype = getattr(_import('ml_dtypes'), name or '', None)
-        if dtype is None:
-            raise TypeError(f'numpy has no dtype for {Apr.DType.to_string(self.dtype)}: '
-                            'cast the tensor, install ml_dtypes, or take its get_bytes()')
-        raw = types.SimpleNamespace(
-            __array_interface__=self._get_interface(f'|V{numpy.dtype(dtype).itemsize}'), tensor=self)
-        return numpy.asarray(raw).view(dtype)
+        dtype, shape, address, size = self.get_memory()
+        dtype = _find_numpy_dtype(dtype)
+        memory = _find_memory_type(size).from_address(address or ctypes.addressof(_NOTHING))
+        memory.tensor = self
+        # Not the view itself, behind which numpy finds what may be written to.
+        return _import('numpy').ndarray(shape, dtype, pickle.PickleBuffer(memoryview(memory).toreadonly()))
 
     def tolist(self):
         """The elements as nested lists of Python's numbers, or as one number for a scalar."""
@@ -775,7 +819,7 @@ def write_to_path(self, path):
 
 def add_tensor(self, name, tensor):
     """Adds a tensor, or anything that Apr.Tensor makes one of."""
-    return _writer_add_tensor(self, name, Tensor(tensor))
+    return _writer_add_tensor(self, name, _to_tensor(tensor))
 
 
 def set_data_func(self, function, *user_data):
