@@ -80,7 +80,7 @@ class Bench:
     def roofline(self, n_samples, n_features, dtype):
         n_bytes = n_samples * (n_features + 1) * numpy.dtype(dtype).itemsize
         n_products = n_samples * (n_features + 2) * (n_features + 3) / 2
-        read = float(self.program.ask(f'read {n_bytes} {self.arguments.threads}')[0]) / 1e9
+        read = float(self.program.ask(f'read {n_bytes} {self.arguments.threads} 5')[0]) / 1e9
         rate = float(self.program.ask(f'peak {self.arguments.threads}')[0])
         return read, n_products * OPERATIONS[dtype] / rate
 

@@ -29,6 +29,15 @@ machine_now (void)
   return (gint64) time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+gint64
+machine_processor_time (void)
+{
+  struct timespec time;
+
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &time);
+  return (gint64) time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
 /* The nanoseconds that it takes all, the caller's thread among them. */
 static double
 run (GThreadFunc func, Work *works, guint n_threads)
