@@ -12,19 +12,24 @@ typedef double Pair __attribute__ ((vector_size (16)));
 #define ADD(a, b) ((a) + (b))
 #define MULTIPLY(a, b) ((a) * (b))
 #define STORE(place, a) memcpy (place, &(a), sizeof (Pair))
-#define LOAD_FLOATS(place) ((Pair){ (place)[0], (place)[1] })
-#define LOAD_DOUBLES(place) ((Pair){ (place)[0], (place)[1] })
-#define LOAD_SOME_FLOATS(place, n) ((Pair){ (place)[0], 0 })
-#define LOAD_SOME_DOUBLES(place, n) ((Pair){ (place)[0], 0 })
+#define COLUMNS 2
+
+#define LOAD                                                                           \
+ {                                                                                     \
+  columns[0] = (Pair){ x[starts[0]], x[starts[1]] };                                   \
+  columns[1] = n == 1 ? (Pair){ 0, 0 } : (Pair){ x[starts[0] + 1], x[starts[1] + 1] }; \
+ }
 
 static inline void
-transpose (Pair v[2])
+load_doubles (const double *x, const size_t starts[LANES], size_t n, Pair columns[COLUMNS])
 {
-  Pair first = { v[0][0], v[1][0] };
-  Pair second = { v[0][1], v[1][1] };
+  LOAD
+}
 
-  v[0] = first;
-  v[1] = second;
+static inline void
+load_floats (const float *x, const size_t starts[LANES], size_t n, Pair columns[COLUMNS])
+{
+  LOAD
 }
 
 #include "aprender/linear-model/apr-prediction-template.h"

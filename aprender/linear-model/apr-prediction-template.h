@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Predictions, written once over the vectors of an instruction set. Whoever includes this defines VECTOR, of LANES doubles,
- * and the operations SPLAT, ADD, MULTIPLY and STORE; LOAD_FLOATS and LOAD_DOUBLES, which read LANES numbers from anywhere;
- * LOAD_SOME_FLOATS and LOAD_SOME_DOUBLES, which read no more than the first n and put anything behind them; transpose (), of LANES
- * vectors in place; and KERNEL and KERNEL_NAME. */
+/* Predictions, written once over the vectors of an instruction set. Whoever includes this defines VECTOR, of LANES doubles, a lane
+ * for each row, and the operations SPLAT, ADD, MULTIPLY and STORE; load_floats () and load_doubles (), which make vectors of the next
+ * COLUMNS columns, or of no more than the first n of them; and KERNEL and KERNEL_NAME. */
 
 #include "aprender/linear-model/apr-prediction-private.h"
 
@@ -12,14 +11,16 @@
 
 /* Loops that the compiler unrolls, so that arrays of vectors are registers. */
 #define EACH_LANE(i) _Pragma ("GCC unroll 8") for (i = 0; i < LANES; i++)
+#define EACH_COLUMN(i) _Pragma ("GCC unroll 4") for (i = 0; i < COLUMNS; i++)
 #define EACH_TARGET(t) _Pragma ("GCC unroll 4") for (t = 0; t < n_targets; t++)
 
-static inline G_ALWAYS_INLINE VECTOR
-load (gconstpointer x, gboolean wide, gsize at, gsize n)
+static inline G_ALWAYS_INLINE void
+load (gconstpointer x, gboolean wide, const gsize starts[LANES], gsize n, VECTOR columns[COLUMNS])
 {
-  if (n >= LANES)
-    return wide ? LOAD_DOUBLES ((const double *) x + at) : LOAD_FLOATS ((const float *) x + at);
-  return wide ? LOAD_SOME_DOUBLES ((const double *) x + at, n) : LOAD_SOME_FLOATS ((const float *) x + at, n);
+  if (wide)
+    load_doubles (x, starts, n, columns);
+  else
+    load_floats (x, starts, n, columns);
 }
 
 /* Up to LANES rows, one in each lane, and @n_targets targets from @target on. @wide and @n_targets are constants to the
@@ -37,7 +38,7 @@ predict_rows (const AprPrediction *self,
   gsize n = self->n_features;
   const double *coefficients = self->coefficients + target * n;
   VECTOR totals[N_TOGETHER];
-  VECTOR columns[LANES];
+  VECTOR columns[COLUMNS];
   gsize starts[LANES];
   double lanes[LANES];
   gsize column;
@@ -51,23 +52,24 @@ predict_rows (const AprPrediction *self,
   EACH_LANE (i)
     starts[i] = (first_row + MIN (i, n_rows - 1)) * n;
 
-  for (column = 0; column + LANES <= n; column += LANES)
+  for (column = 0; column + COLUMNS <= n; column += COLUMNS)
     {
-      EACH_LANE (i)
-        columns[i] = load (x, wide, starts[i] + column, LANES);
-      transpose (columns);
-      EACH_LANE (i)
+      load (x, wide, starts, COLUMNS, columns);
+      EACH_COLUMN (i)
         EACH_TARGET (t)
           totals[t] = ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * n + column + i])));
+      EACH_LANE (i)
+        starts[i] += COLUMNS;
     }
 
   if (column < n)
     {
-      EACH_LANE (i)
-        columns[i] = load (x, wide, starts[i] + column, n - column);
-      transpose (columns);
-      EACH_LANE (i)
-        if (column + i < n)
+      /* So that the compiler knows that it is less. */
+      gsize n_left = (n - column) % COLUMNS;
+
+      load (x, wide, starts, n_left, columns);
+      EACH_COLUMN (i)
+        if (i < n_left)
           EACH_TARGET (t)
             totals[t] = ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * n + column + i])));
     }
