@@ -12,7 +12,9 @@ gboolean apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_feature
 gboolean apr_estimator_check_fit (
   AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
 
-gboolean
-apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, gsize n_features, GError **error);
+/* Of a matrix of numbers: the message says where. */
+gboolean apr_estimator_check_finite (const char *name, AprTensor *matrix, GError **error);
+
+gboolean apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, GError **error);
 
 G_END_DECLS
