@@ -3,6 +3,7 @@
 #include "aprender/safetensors/apr-json-scanner-private.h"
 #include "aprender/safetensors/apr-safetensors-header-private.h"
 
+#include <json-glib/json-glib.h>
 #include <string.h>
 
 AprSafetensorsItem *
@@ -66,34 +67,55 @@ compare_keys (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* Appends a string, spelled as the reference does: only what JSON does not allow as it is becomes an escape. */
+/* Appends a string as json-glib writes it, but for two characters that the reference spells otherwise: 0x7f as it is, and
+ * 0x1f, which json-glib 1.6 forgets, as an escape. */
 static void
 append_string (GString *header, const char *string)
 {
-  static const char escapes[] = "\"\\\b\f\n\r\t";
-  static const char letters[] = "\"\\bfnrt";
-  const char *p;
+  g_autoptr (JsonNode) node = json_node_init_string (json_node_alloc (), string);
+  g_autofree char *text = json_to_string (node, FALSE);
+  const char *p = text;
+
+  while (*p != '\0')
+    {
+      gsize length = strcspn (p, "\\\x1f");
+
+      g_string_append_len (header, p, (gssize) length);
+      p += length;
+      if (g_str_has_prefix (p, "\\u007f"))
+        {
+          g_string_append_c (header, '\x7f');
+          p += 6;
+        }
+      else if (*p == '\\')
+        {
+          g_string_append_len (header, p, 2);
+          p += 2;
+        }
+      else if (*p == '\x1f')
+        {
+          g_string_append (header, "\\u001f");
+          p++;
+        }
+    }
+}
+
+/* The same; a name that has nothing to escape, as those of the many tensors of a checkpoint, makes no node. */
+static void
+append_name (GString *header, const char *name)
+{
+  const char *p = name;
+
+  while ((guchar) *p >= 0x20 && *p != '"' && *p != '\\')
+    p++;
+  if (*p != '\0')
+    {
+      append_string (header, name);
+      return;
+    }
 
   g_string_append_c (header, '"');
-  for (p = string; *p != '\0'; p++)
-    {
-      const char *plain = p;
-      const char *escape;
-
-      while ((guchar) *p >= 0x20 && *p != '"' && *p != '\\')
-        p++;
-      g_string_append_len (header, plain, p - plain);
-      if (*p == '\0')
-        break;
-      escape = strchr (escapes, *p);
-      if (escape != NULL)
-        {
-          g_string_append_c (header, '\\');
-          g_string_append_c (header, letters[escape - escapes]);
-        }
-      else
-        g_string_append_printf (header, "\\u%04x", (guint) *p);
-    }
+  g_string_append_len (header, name, p - name);
   g_string_append_c (header, '"');
 }
 
@@ -137,7 +159,7 @@ append_tensor (GString *header, const AprSafetensorsItem *item, guint64 begin, g
 {
   gsize i;
 
-  append_string (header, item->name);
+  append_name (header, item->name);
   g_string_append (header, ":{\"dtype\":\"");
   g_string_append (header, apr_dtype_to_string (item->dtype));
   g_string_append (header, "\",\"shape\":[");
