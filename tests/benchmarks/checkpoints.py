@@ -161,7 +161,7 @@ def main(checkpoint, version):
     program = rounds.Program('ours', [checkpoint])
     with tempfile.TemporaryDirectory() as folder:
         ok = measure('lora', lora(), program, folder, 31, 11)
-        ok = measure('gpt2', gpt2(), program, folder, 9, 5) and ok
+        ok = measure('gpt2', gpt2(), program, folder, 9, 9) and ok
     program.close()
     return 0 if ok else 1
 
