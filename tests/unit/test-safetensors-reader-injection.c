@@ -50,6 +50,7 @@ static GCancellable *cancelled;
 /* What the calls were asked for. */
 static int open_flags;
 static gsize most_bytes;
+static guint64 last_byte;
 static GArray *capacities;
 
 static void
@@ -58,6 +59,7 @@ inject (const Fault *next)
   memset (n_calls, 0, sizeof n_calls);
   fault = next != NULL ? *next : (Fault){ CALL_NONE };
   most_bytes = 0;
+  last_byte = 0;
   open_flags = 0;
   g_array_set_size (capacities, 0);
 }
@@ -150,6 +152,7 @@ gssize
 FILE_CALL (__wrap_, pread) (int fd, void *buffer, gsize size, off_t offset)
 {
   most_bytes = MAX (most_bytes, size);
+  last_byte = MAX (last_byte, (guint64) offset + size);
   if (!strikes (CALL_PREAD))
     {
       gssize n = FILE_CALL (__real_, pread) (fd, buffer, size, offset);
@@ -158,7 +161,10 @@ FILE_CALL (__wrap_, pread) (int fd, void *buffer, gsize size, off_t offset)
       return n;
     }
   if (fault.code == READS_NOTHING)
-    return 0;
+    {
+      errno = EINTR;
+      return 0;
+    }
   if (fault.code == READS_ONE_BYTE)
     return FILE_CALL (__real_, pread) (fd, buffer, 1, offset);
   if (fault.code == CANCELS)
@@ -299,6 +305,7 @@ test_perseveres (Folder *folder, gconstpointer unused)
       tensor = apr_safetensors_reader_get_tensor (reader, "w", &error);
       g_assert_no_error (error);
       assert_bytes (tensor, "wxyz");
+      g_assert_cmpuint (last_byte, ==, 8 + strlen (header) + 4);
       g_assert_cmpuint (n_calls[faults[i].call], >=,
                         faults[i].n_good + MIN (faults[i].n_bad, 4 + 8 + strlen (header)));
     }
@@ -357,6 +364,13 @@ test_tensor_fails (Folder *folder, gconstpointer unused)
       g_assert_error (error, cases[i].domain (), cases[i].code);
       g_assert_cmpstr (error->message, ==, expected);
       g_clear_error (&error);
+      if (cases[i].fault.call == CALL_MALLOC)
+        {
+          inject (&cases[i].fault);
+          g_assert_null (apr_safetensors_reader_get_slice (reader, "w", "1:", &error));
+          assert_message_has (error, "no memory for 3 bytes");
+          g_clear_error (&error);
+        }
       tensor = apr_safetensors_reader_get_tensor (reader, "w", &error);
       g_assert_no_error (error);
       assert_bytes (tensor, "wxyz");

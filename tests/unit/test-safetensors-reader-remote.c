@@ -464,6 +464,35 @@ test_index_fails (void)
 }
 
 static void
+test_index_limit (void)
+{
+  static const char text[] = "{\"weight_map\":{}}";
+  guint64 limit;
+
+  for (limit = strlen (text) - 1; limit <= strlen (text); limit++)
+    {
+      Content *content = put_text (INDEX, text);
+      g_autoptr (GFile) file = file_new (INDEX);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (GObject) reader = NULL;
+
+      /* There is more, and of that one byte is read. */
+      content->n_zeros = limit < strlen (text) ? 100 : 0;
+      reader = g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "file", file, "max-header-size",
+                               limit, NULL);
+      if (limit < strlen (text))
+        {
+          g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE);
+          g_assert_cmpstr (error->message, ==,
+                           "far:///" INDEX ": the index has more than the 16 bytes that are allowed");
+          g_assert_cmpuint (content->n_read, ==, limit + 1);
+        }
+      else
+        g_assert_no_error (error);
+    }
+}
+
+static void
 test_link (void)
 {
   Content *content = put_model ();
@@ -542,6 +571,7 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/reader-remote/threads", test_threads);
   g_test_add_func ("/safetensors/reader-remote/index", test_index);
   g_test_add_func ("/safetensors/reader-remote/index-fails", test_index_fails);
+  g_test_add_func ("/safetensors/reader-remote/index-limit", test_index_limit);
   g_test_add_func ("/safetensors/reader-remote/link", test_link);
   g_test_add_func ("/safetensors/reader-remote/cancelled-before-shards", test_cancelled_before_shards);
   g_test_add_func ("/safetensors/reader-remote/total-overflows", test_total_overflows);
