@@ -506,6 +506,8 @@ test_agreement (Folder *folder, gconstpointer unused)
     "{\"weight_map\":{}}",
     "{\"metadata\":{\"total_size\":0},\"weight_map\":{}}",
     "{\"metadata\":{},\"weight_map\":{\"b\":\"" TWO "\"}}",
+    "{\"metadata\":{\"total_time\":\"9\",\"total_size\":2},\"weight_map\":{\"b\":\"" TWO "\"}}",
+    "{\"metadatA\":9,\"weight_maP\":9,\"weight_map\":{\"b\":\"" TWO "\"}}",
     " {\"metadata\" : {\"total_size\" : 2.0 } , \"weight_map\" : {\"b\" : \"" TWO "\"} } \n",
     "{\"metadata\":{\"total_size\":2.000},\"weight_map\":{\"b\":\"" TWO "\"}}",
   };
