@@ -540,6 +540,29 @@ test_shard_becomes_a_link (Folder *folder, gconstpointer unused)
 }
 
 static void
+test_shard_in_a_daemon (Folder *folder, gconstpointer unused)
+{
+  g_autofree char *path = write_index (folder);
+  int input = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+
+  inject (NULL);
+  if (fcntl (STDIN_FILENO, F_GETFD) >= 0)
+    close (STDIN_FILENO);
+  reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_safetensors_reader_has_tensor (reader, "w"));
+  g_assert_cmpint (fcntl (STDIN_FILENO, F_GETFD), >=, 0);
+  g_clear_object (&reader);
+  if (input >= 0)
+    {
+      g_assert_cmpint (dup2 (input, STDIN_FILENO), ==, STDIN_FILENO);
+      close (input);
+    }
+}
+
+static void
 test_shard_cannot_be_looked_at (Folder *folder, gconstpointer unused)
 {
   static const Fault next = { CALL_LSTAT, 0, 1, EIO };
@@ -574,6 +597,7 @@ main (int argc, char **argv)
   ADD ("/safetensors/reader-injection/calls-are-bounded", test_calls_are_bounded);
   ADD ("/safetensors/reader-injection/index-moves-away", test_index_moves_away);
   ADD ("/safetensors/reader-injection/shard-becomes-a-link", test_shard_becomes_a_link);
+  ADD ("/safetensors/reader-injection/shard-in-a-daemon", test_shard_in_a_daemon);
   ADD ("/safetensors/reader-injection/shard-cannot-be-looked-at", test_shard_cannot_be_looked_at);
 
   return g_test_run ();

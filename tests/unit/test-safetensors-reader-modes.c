@@ -167,9 +167,11 @@ test_properties (Folder *folder, gconstpointer unused)
   g_assert_null (
     g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "file", file, "bytes", bytes, NULL));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+  g_assert_true (g_str_has_suffix (error->message, "both"));
   g_clear_error (&error);
   g_assert_null (g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, NULL));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+  g_assert_true (g_str_has_suffix (error->message, "neither"));
 }
 
 static void

@@ -457,8 +457,13 @@ test_index_fails (void)
 
   g_hash_table_remove_all (contents);
   assert_refused (INDEX, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "far:///" INDEX ": nothing there");
-  content = put_text (INDEX, "{\"weight_map\":{\"a\":\"model\",\"w\":\"model\"}}");
+  put_text (INDEX, "{\"weight_map\":{\"a\":\"model\",\"w\":\"model\"}}");
   assert_refused (INDEX, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "far:///" INDEX ": shard “model”: nothing there");
+  put_model ();
+  put_text (INDEX, "{\"weight_map\":{\"a\":\"model\"}}");
+  assert_refused (INDEX, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_INDEX,
+                  "far:///" INDEX ": shard “model”: tensor “w” is in the shard, but not in the index");
+  content = put_text (INDEX, "{\"weight_map\":{}}");
   content->n_reads = 2;
   assert_refused (INDEX, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED, "far:///" INDEX ": the cable was pulled");
 }
