@@ -263,7 +263,7 @@ apr_safetensors_index_parse (const char *text, gsize length, GError **error)
   self->files = g_ptr_array_new_with_free_func (g_free);
   self->owners = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, NULL);
   /* No bytes may come as NULL. */
-  apr_json_cursor_init (&parser.cursor, "index", length > 0 ? text : "", length);
+  apr_json_cursor_init (&parser.cursor, "index", text, length);
   if (!apr_json_is_utf8 (parser.cursor.start, length, &bad_byte))
     {
       parser.cursor.position += bad_byte;

@@ -117,7 +117,6 @@ read_at (AprSafetensorsSource *self,
 
   if (self->fd >= 0)
     return read_fd (self->fd, offset, buffer, size, n_read, cancellable, error);
-  *n_read = 0;
   g_mutex_lock (&self->lock);
   succeeded = g_seekable_seek (G_SEEKABLE (self->stream), (goffset) offset, G_SEEK_SET, cancellable, error) &&
               g_input_stream_read_all (self->stream, buffer, size, n_read, cancellable, error);
@@ -413,9 +412,9 @@ apr_safetensors_source_read (
   if (succeeded)
     apr_safetensors_header_refuse (self->header, entry, APR_SAFETENSORS_ERROR_TRUNCATED, error,
                                    "its bytes from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT
-                                   " of the file are needed, but the file ends at byte %" G_GUINT64_FORMAT
-                                   " now",
-                                   offset, offset + (end - begin), offset + n_read);
+                                   " of the file are needed, but only %" G_GSIZE_FORMAT
+                                   " of them are there now",
+                                   offset, offset + (end - begin), n_read);
   g_prefix_error (error, "%s: ", self->name);
   return NULL;
 }

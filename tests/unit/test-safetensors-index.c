@@ -156,6 +156,30 @@ test_no_shards (Folder *folder, gconstpointer unused)
 }
 
 static void
+test_second_try (Folder *folder, gconstpointer unused)
+{
+  g_autofree char *path = g_build_filename (folder->folder, INDEX, NULL);
+  g_autofree char *two = g_build_filename (folder->folder, TWO, NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (AprSafetensorsReader) reader = g_object_new (APR_TYPE_SAFETENSORS_READER, "file", file, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("When the second shard is missing, nothing of the first one stays.");
+
+  write_shards (folder);
+  write_text (folder, INDEX, good_index);
+  g_assert_no_errno (g_unlink (two));
+  g_assert_false (g_initable_init (G_INITABLE (reader), NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  g_assert_false (apr_safetensors_reader_has_tensor (reader, "a"));
+  write_shards (folder);
+  g_assert_true (g_initable_init (G_INITABLE (reader), NULL, &error));
+  g_assert_no_error (error);
+  assert_model (reader);
+}
+
+static void
 test_missing (Folder *folder, gconstpointer unused)
 {
   assert_refused (folder, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, INDEX ": No such file or directory");
@@ -506,6 +530,8 @@ test_agreement (Folder *folder, gconstpointer unused)
     "{\"weight_map\":{}}",
     "{\"metadata\":{\"total_size\":0},\"weight_map\":{}}",
     "{\"metadata\":{},\"weight_map\":{\"b\":\"" TWO "\"}}",
+    "{\"metadata\":{\"total_time\":\"9\",\"total_size\":2},\"weight_map\":{\"b\":\"" TWO "\"}}",
+    "{\"metadatA\":9,\"weight_maP\":9,\"weight_map\":{\"b\":\"" TWO "\"}}",
     " {\"metadata\" : {\"total_size\" : 2.0 } , \"weight_map\" : {\"b\" : \"" TWO "\"} } \n",
     "{\"metadata\":{\"total_size\":2.000},\"weight_map\":{\"b\":\"" TWO "\"}}",
   };
@@ -608,6 +634,9 @@ test_cache (Folder *folder, gconstpointer unused)
   Folder blobs = { g_build_filename (folder->folder, "blobs", NULL) };
   Folder snapshot = { g_build_filename (folder->folder, "snapshot", NULL) };
   g_autofree char *index = g_build_filename (snapshot.folder, INDEX, NULL);
+  g_autofree char *one = g_build_filename (snapshot.folder, ONE, NULL);
+  g_autofree char *two = g_build_filename (snapshot.folder, TWO, NULL);
+  g_autofree char *real = g_build_filename (snapshot.folder, "real", NULL);
   guint i;
 
   g_test_summary ("A cache of downloads is a folder of links to a folder of files, the index among them.");
@@ -624,9 +653,18 @@ test_cache (Folder *folder, gconstpointer unused)
       g_assert_no_errno (symlink (to, from));
     }
   assert_opens (&snapshot);
+  /* A link within the snapshot is as good. */
+  g_assert_no_errno (g_unlink (one));
+  g_assert_no_errno (g_unlink (two));
+  write_shards (&snapshot);
+  g_assert_no_errno (g_rename (two, real));
+  g_assert_no_errno (symlink ("real", two));
+  assert_opens (&snapshot);
 
   g_assert_no_errno (g_unlink (index));
   write_text (&snapshot, INDEX, good_index);
+  g_assert_no_errno (g_unlink (two));
+  g_assert_no_errno (symlink ("../blobs/" TWO, two));
   assert_refused (&snapshot, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SHARD_NAME, "symbolic link");
   g_free (blobs.folder);
   g_free (snapshot.folder);
@@ -727,6 +765,7 @@ main (int argc, char **argv)
 #define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
   ADD ("/safetensors/index/open", test_open);
   ADD ("/safetensors/index/no-shards", test_no_shards);
+  ADD ("/safetensors/index/second-try", test_second_try);
   ADD ("/safetensors/index/missing", test_missing);
   ADD ("/safetensors/index/some-metadata", test_some_metadata);
   ADD ("/safetensors/index/relative-path", test_relative_path);

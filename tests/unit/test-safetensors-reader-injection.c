@@ -50,6 +50,7 @@ static GCancellable *cancelled;
 /* What the calls were asked for. */
 static int open_flags;
 static gsize most_bytes;
+static guint64 last_byte;
 static GArray *capacities;
 
 static void
@@ -58,6 +59,7 @@ inject (const Fault *next)
   memset (n_calls, 0, sizeof n_calls);
   fault = next != NULL ? *next : (Fault){ CALL_NONE };
   most_bytes = 0;
+  last_byte = 0;
   open_flags = 0;
   g_array_set_size (capacities, 0);
 }
@@ -150,6 +152,7 @@ gssize
 FILE_CALL (__wrap_, pread) (int fd, void *buffer, gsize size, off_t offset)
 {
   most_bytes = MAX (most_bytes, size);
+  last_byte = MAX (last_byte, (guint64) offset + size);
   if (!strikes (CALL_PREAD))
     {
       gssize n = FILE_CALL (__real_, pread) (fd, buffer, size, offset);
@@ -158,7 +161,10 @@ FILE_CALL (__wrap_, pread) (int fd, void *buffer, gsize size, off_t offset)
       return n;
     }
   if (fault.code == READS_NOTHING)
-    return 0;
+    {
+      errno = EINTR;
+      return 0;
+    }
   if (fault.code == READS_ONE_BYTE)
     return FILE_CALL (__real_, pread) (fd, buffer, 1, offset);
   if (fault.code == CANCELS)
@@ -299,6 +305,7 @@ test_perseveres (Folder *folder, gconstpointer unused)
       tensor = apr_safetensors_reader_get_tensor (reader, "w", &error);
       g_assert_no_error (error);
       assert_bytes (tensor, "wxyz");
+      g_assert_cmpuint (last_byte, ==, 8 + strlen (header) + 4);
       g_assert_cmpuint (n_calls[faults[i].call], >=,
                         faults[i].n_good + MIN (faults[i].n_bad, 4 + 8 + strlen (header)));
     }
@@ -357,6 +364,13 @@ test_tensor_fails (Folder *folder, gconstpointer unused)
       g_assert_error (error, cases[i].domain (), cases[i].code);
       g_assert_cmpstr (error->message, ==, expected);
       g_clear_error (&error);
+      if (cases[i].fault.call == CALL_MALLOC)
+        {
+          inject (&cases[i].fault);
+          g_assert_null (apr_safetensors_reader_get_slice (reader, "w", "1:", &error));
+          assert_message_has (error, "no memory for 3 bytes");
+          g_clear_error (&error);
+        }
       tensor = apr_safetensors_reader_get_tensor (reader, "w", &error);
       g_assert_no_error (error);
       assert_bytes (tensor, "wxyz");
@@ -526,6 +540,29 @@ test_shard_becomes_a_link (Folder *folder, gconstpointer unused)
 }
 
 static void
+test_shard_in_a_daemon (Folder *folder, gconstpointer unused)
+{
+  g_autofree char *path = write_index (folder);
+  int input = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+
+  inject (NULL);
+  if (fcntl (STDIN_FILENO, F_GETFD) >= 0)
+    close (STDIN_FILENO);
+  reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_safetensors_reader_has_tensor (reader, "w"));
+  g_assert_cmpint (fcntl (STDIN_FILENO, F_GETFD), >=, 0);
+  g_clear_object (&reader);
+  if (input >= 0)
+    {
+      g_assert_cmpint (dup2 (input, STDIN_FILENO), ==, STDIN_FILENO);
+      close (input);
+    }
+}
+
+static void
 test_shard_cannot_be_looked_at (Folder *folder, gconstpointer unused)
 {
   static const Fault next = { CALL_LSTAT, 0, 1, EIO };
@@ -560,6 +597,7 @@ main (int argc, char **argv)
   ADD ("/safetensors/reader-injection/calls-are-bounded", test_calls_are_bounded);
   ADD ("/safetensors/reader-injection/index-moves-away", test_index_moves_away);
   ADD ("/safetensors/reader-injection/shard-becomes-a-link", test_shard_becomes_a_link);
+  ADD ("/safetensors/reader-injection/shard-in-a-daemon", test_shard_in_a_daemon);
   ADD ("/safetensors/reader-injection/shard-cannot-be-looked-at", test_shard_cannot_be_looked_at);
 
   return g_test_run ();

@@ -167,9 +167,11 @@ test_properties (Folder *folder, gconstpointer unused)
   g_assert_null (
     g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "file", file, "bytes", bytes, NULL));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+  g_assert_true (g_str_has_suffix (error->message, "both"));
   g_clear_error (&error);
   g_assert_null (g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, NULL));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+  g_assert_true (g_str_has_suffix (error->message, "neither"));
 }
 
 static void
@@ -235,9 +237,13 @@ test_read_truncated (Folder *folder, gconstpointer unused)
   g_autoptr (AprSafetensorsReader) reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, NULL);
   gsize start = 8 + strlen (header);
   g_autofree char *expected =
-    g_strdup_printf ("%s: tensor “m”: its bytes from %zu to %zu of the file are needed, but the file ends at "
-                     "byte %zu now",
-                     path, start + 4, start + 10, start + 6);
+    g_strdup_printf ("%s: tensor “m”: its bytes from %zu to %zu of the file are needed, but only 2 of them "
+                     "are there now",
+                     path, start + 4, start + 10);
+  g_autofree char *expected_of_slice =
+    g_strdup_printf ("%s: tensor “m”: its bytes from %zu to %zu of the file are needed, but only 0 of them "
+                     "are there now",
+                     path, start + 7, start + 10);
   g_autoptr (GError) error = NULL;
   g_autoptr (AprTensor) whole = NULL;
   g_autoptr (AprTensor) slice = NULL;
@@ -252,6 +258,7 @@ test_read_truncated (Folder *folder, gconstpointer unused)
   g_clear_error (&error);
   g_assert_null (apr_safetensors_reader_get_slice (reader, "m", "1", &error));
   g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+  g_assert_cmpstr (error->message, ==, expected_of_slice);
   g_clear_error (&error);
 
   /* What is there is still read, no byte more than is needed. */
@@ -512,6 +519,22 @@ test_stream_without_end (void)
 }
 
 static void
+test_stream_goes_on (void)
+{
+  static const char text[] = "{\"w\":{\"dtype\":\"U8\",\"shape\":[1000],\"data_offsets\":[0,1000]}}";
+  char bytes_of_data[1010] = "";
+  g_autoptr (GBytes) bytes = make_file (text, bytes_of_data, sizeof bytes_of_data);
+  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
+  g_autofree char *expected =
+    g_strdup_printf ("the last tensor ends at byte %zu, but the stream goes on", 8 + strlen (text) + 1000);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (apr_safetensors_reader_new_from_stream (stream, NULL, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRAILING_DATA);
+  g_assert_cmpstr (error->message, ==, expected);
+}
+
+static void
 test_stream_claims (void)
 {
   static const char *const headers[] = {
@@ -767,6 +790,7 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/reader/stream/ends-early", test_stream_ends_early);
   g_test_add_func ("/safetensors/reader/stream/cancelled", test_stream_cancelled);
   g_test_add_func ("/safetensors/reader/stream/without-end", test_stream_without_end);
+  g_test_add_func ("/safetensors/reader/stream/goes-on", test_stream_goes_on);
   g_test_add_func ("/safetensors/reader/stream/claims", test_stream_claims);
   g_test_add_func ("/safetensors/reader/stream/claims-most", test_stream_claims_most);
   g_test_add_func ("/safetensors/reader/not-native", test_not_native);

@@ -457,10 +457,44 @@ test_index_fails (void)
 
   g_hash_table_remove_all (contents);
   assert_refused (INDEX, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "far:///" INDEX ": nothing there");
-  content = put_text (INDEX, "{\"weight_map\":{\"a\":\"model\",\"w\":\"model\"}}");
+  put_text (INDEX, "{\"weight_map\":{\"a\":\"model\",\"w\":\"model\"}}");
   assert_refused (INDEX, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "far:///" INDEX ": shard “model”: nothing there");
+  put_model ();
+  put_text (INDEX, "{\"weight_map\":{\"a\":\"model\"}}");
+  assert_refused (INDEX, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_INDEX,
+                  "far:///" INDEX ": shard “model”: tensor “w” is in the shard, but not in the index");
+  content = put_text (INDEX, "{\"weight_map\":{}}");
   content->n_reads = 2;
   assert_refused (INDEX, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED, "far:///" INDEX ": the cable was pulled");
+}
+
+static void
+test_index_limit (void)
+{
+  static const char text[] = "{\"weight_map\":{}}";
+  guint64 limit;
+
+  for (limit = strlen (text) - 1; limit <= strlen (text); limit++)
+    {
+      Content *content = put_text (INDEX, text);
+      g_autoptr (GFile) file = file_new (INDEX);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (GObject) reader = NULL;
+
+      /* There is more, and of that one byte is read. */
+      content->n_zeros = limit < strlen (text) ? 100 : 0;
+      reader = g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "file", file, "max-header-size",
+                               limit, NULL);
+      if (limit < strlen (text))
+        {
+          g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE);
+          g_assert_cmpstr (error->message, ==,
+                           "far:///" INDEX ": the index has more than the 16 bytes that are allowed");
+          g_assert_cmpuint (content->n_read, ==, limit + 1);
+        }
+      else
+        g_assert_no_error (error);
+    }
 }
 
 static void
@@ -542,6 +576,7 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/reader-remote/threads", test_threads);
   g_test_add_func ("/safetensors/reader-remote/index", test_index);
   g_test_add_func ("/safetensors/reader-remote/index-fails", test_index_fails);
+  g_test_add_func ("/safetensors/reader-remote/index-limit", test_index_limit);
   g_test_add_func ("/safetensors/reader-remote/link", test_link);
   g_test_add_func ("/safetensors/reader-remote/cancelled-before-shards", test_cancelled_before_shards);
   g_test_add_func ("/safetensors/reader-remote/total-overflows", test_total_overflows);
