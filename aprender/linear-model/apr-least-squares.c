@@ -11,6 +11,7 @@ apr_least_squares_clear (AprLeastSquares *self)
 {
   g_clear_pointer (&self->coefficients, g_free);
   g_clear_pointer (&self->intercepts, g_free);
+  g_clear_pointer (&self->dependent, g_free);
 }
 
 /* Refines until every rounding is certain: two steps as a rule, more where an answer is exactly zero or lies halfway between
@@ -70,14 +71,15 @@ check_range (AprLeastSquares *self, gsize n_features, gsize n_targets, AprDType 
 gboolean
 apr_least_squares_solve (AprLeastSquares *self,
                          AprExactSums *state,
-                         gboolean fit_intercept,
-                         AprDType data_dtype,
-                         AprDType dtype,
+                         const AprLeastSquaresOptions *options,
                          GError **error)
 {
+  gboolean fit_intercept = options->fit_intercept;
+  AprDType dtype = options->dtype;
   gsize n_features = apr_exact_sums_get_n_features (state);
   gsize n_targets = apr_exact_sums_get_n_targets (state);
-  g_autoptr (AprNormalEquations) equations = apr_normal_equations_new (state, fit_intercept, data_dtype);
+  g_autoptr (AprNormalEquations) equations =
+    apr_normal_equations_new (state, fit_intercept, options->data_dtype);
   g_autofree double *values = g_new (double, n_features);
   gsize n_dependent;
   gsize target;
@@ -88,6 +90,14 @@ apr_least_squares_solve (AprLeastSquares *self,
   self->intercepts = g_new0 (double, n_targets);
 
   apr_normal_equations_get_dependent (equations, &n_dependent);
+  self->dependent = g_new (gsize, n_features);
+  for (i = 0; i < n_features; i++)
+    if (i - self->n_dependent < self->rank && independent[i - self->n_dependent] == i)
+      continue;
+    else
+      self->dependent[self->n_dependent++] = i;
+  self->condition_number = NAN;
+  self->correctly_rounded = n_dependent == 0;
   if (n_dependent > 0)
     apr_minimum_norm_solve (equations, n_features, n_targets, fit_intercept, dtype, self->coefficients,
                             self->intercepts);
