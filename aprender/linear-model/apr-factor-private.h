@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <gmp.h>
-
-#include "aprender/tensor/apr-tensor.h"
+#include "aprender/linear-model/apr-products-private.h"
 
 G_BEGIN_DECLS
 
@@ -13,13 +11,6 @@ G_BEGIN_DECLS
  * It is done in double-double where that is good enough for what is asked of it, and in longer numbers where not: where a
  * pivot is small, so that rounding might pass for what is left of a column, or the bound below is too weak. */
 typedef struct _AprFactor AprFactor;
-
-/* The place of an entry in a packed lower triangle. */
-static inline gsize
-apr_triangle (gsize row, gsize column)
-{
-  return row >= column ? row * (row + 1) / 2 + column : column * (column + 1) / 2 + row;
-}
 
 /* @matrix is a packed lower triangle of at least @n columns; those that are @left_out take no part. A column of which less
  * than @negligible of its diagonal is left depends on others. */

@@ -210,17 +210,15 @@ exponent_of (const mpf_t value)
 
 typedef struct
 {
-  AprNormalEquations *equations; /* (unowned) */
-  const gsize *features;         /* (unowned) which feature a row belongs to */
-  Matrix *values;                /* (unowned) n x n_targets */
+  const gsize *features; /* (unowned) which feature a row belongs to */
+  Matrix *values;        /* (unowned) n x n_targets */
 } Part;
 
 /* The intercept of @target, and its coefficients of both parts, rounded. */
 static void
 round_target (const Part *parts,
-              gsize n_features,
+              const AprProducts *products,
               gsize target,
-              gboolean fit_intercept,
               gint64 precision,
               AprDType dtype,
               double *coefficients,
@@ -229,8 +227,6 @@ round_target (const Part *parts,
   gint64 top = G_MININT32;
   mpf_t sum;
   mpf_t product;
-  mpz_t weights;
-  mpz_t column_sum;
   gsize part;
   gsize i;
 
@@ -242,43 +238,37 @@ round_target (const Part *parts,
       coefficients[parts[part].features[i]] =
         round_long (AT (parts[part].values, i, target), top, precision, dtype);
 
-  if (!fit_intercept)
+  if (!products->centred)
     return;
 
   mpf_init2 (sum, (mp_bitcnt_t) precision);
   mpf_init2 (product, (mp_bitcnt_t) precision);
-  mpz_init (weights);
-  mpz_init (column_sum);
-  apr_normal_equations_get_sums (parts[0].equations, n_features + target, weights, column_sum);
-  mpf_set_z (sum, column_sum);
+  mpf_set_z (sum, products->sums[1 + products->n_features + target]);
   top = exponent_of (sum);
   for (part = 0; part < 2; part++)
     for (i = 0; i < parts[part].values->n_rows; i++)
       {
-        apr_normal_equations_get_sums (parts[part].equations, parts[part].features[i], weights, column_sum);
-        mpf_set_z (product, column_sum);
+        mpf_set_z (product, products->sums[1 + parts[part].features[i]]);
         mpf_mul (product, product, AT (parts[part].values, i, target));
         top = MAX (top, exponent_of (product));
         mpf_sub (sum, sum, product);
       }
-  mpf_set_z (product, weights);
+  mpf_set_z (product, products->sums[0]);
   mpf_div (sum, sum, product);
   *intercept = round_long (sum, top - exponent_of (product), precision, dtype);
   mpf_clear (sum);
   mpf_clear (product);
-  mpz_clear (weights);
-  mpz_clear (column_sum);
 }
 
 void
 apr_minimum_norm_solve (AprNormalEquations *equations,
-                        gsize n_features,
-                        gsize n_targets,
-                        gboolean fit_intercept,
+                        const AprProducts *products,
                         AprDType dtype,
                         double *coefficients,
                         double *intercepts)
 {
+  gsize n_features = products->n_features;
+  gsize n_targets = products->n_targets;
   gsize n_independent;
   gsize n_dependent;
   const gsize *independent = apr_normal_equations_get_independent (equations, &n_independent);
@@ -312,11 +302,9 @@ apr_minimum_norm_solve (AprNormalEquations *equations,
 
   for (i = 0; i < n_targets; i++)
     {
-      const Part parts[] = { { equations, independent, &of_independent },
-                             { equations, dependent, &of_dependent } };
+      const Part parts[] = { { independent, &of_independent }, { dependent, &of_dependent } };
 
-      round_target (parts, n_features, i, fit_intercept, precision, dtype, coefficients + i * n_features,
-                    &intercepts[i]);
+      round_target (parts, products, i, precision, dtype, coefficients + i * n_features, &intercepts[i]);
     }
 
   matrix_clear (&w);
