@@ -12,6 +12,13 @@ typedef float Floats __attribute__ ((vector_size (4 * LANES), aligned (4)));
 /* Sums of products keep APR_DENSE_PAD partial sums, and add them up in one order. */
 #define PARTS (APR_DENSE_PAD / LANES)
 
+/* What is accumulated in registers must not be an array for the compiler. */
+#ifdef __clang__
+# define UNROLL _Pragma ("unroll")
+#else
+# define UNROLL _Pragma ("GCC unroll 16")
+#endif
+
 static inline Vector
 load (const double *from)
 {
@@ -24,7 +31,7 @@ store (double *to, Vector value)
   *(Vector *) (gpointer) to = value;
 }
 
-static inline void
+static G_ALWAYS_INLINE inline void
 subtract_tile (double *c,
                gsize c_stride,
                const double *a,
@@ -39,24 +46,31 @@ subtract_tile (double *c,
   gsize k;
   gsize v;
 
+  UNROLL
   for (i = 0; i < n_rows; i++)
-    for (v = 0; v < VECTORS; v++)
-      sums[i][v] = load (c + i * c_stride + v * LANES);
+    UNROLL
+  for (v = 0; v < VECTORS; v++)
+    sums[i][v] = load (c + i * c_stride + v * LANES);
 
   for (k = 0; k < n_inner; k++)
     {
       Vector right[VECTORS];
 
+      UNROLL
       for (v = 0; v < VECTORS; v++)
         right[v] = load (b + k * b_stride + v * LANES);
+      UNROLL
       for (i = 0; i < n_rows; i++)
-        for (v = 0; v < VECTORS; v++)
-          sums[i][v] -= a[k * a_stride + i] * right[v];
+        UNROLL
+      for (v = 0; v < VECTORS; v++)
+        sums[i][v] -= a[k * a_stride + i] * right[v];
     }
 
+  UNROLL
   for (i = 0; i < n_rows; i++)
-    for (v = 0; v < VECTORS; v++)
-      store (c + i * c_stride + v * LANES, sums[i][v]);
+    UNROLL
+  for (v = 0; v < VECTORS; v++)
+    store (c + i * c_stride + v * LANES, sums[i][v]);
 }
 
 static void
@@ -118,8 +132,9 @@ dot (const double *a, const double *b, gsize n)
   gsize k;
 
   for (i = 0; i + APR_DENSE_PAD <= n; i += APR_DENSE_PAD)
-    for (k = 0; k < PARTS; k++)
-      parts[k] += load (a + i + k * LANES) * load (b + i + k * LANES);
+    UNROLL
+  for (k = 0; k < PARTS; k++)
+    parts[k] += load (a + i + k * LANES) * load (b + i + k * LANES);
   for (; i < n; i++)
     rest += a[i] * b[i];
 
@@ -135,14 +150,16 @@ dot_floats (const float *a, const double *const b[3], gsize n, double result[3])
   gsize m;
 
   for (i = 0; i < n; i += APR_DENSE_PAD)
-    for (k = 0; k < PARTS; k++)
-      {
-        gsize place = i + k * LANES;
-        Vector value = __builtin_convertvector(*(const Floats *) (gconstpointer) (a + place), Vector);
+    UNROLL
+  for (k = 0; k < PARTS; k++)
+    {
+      gsize place = i + k * LANES;
+      Vector value = __builtin_convertvector(*(const Floats *) (gconstpointer) (a + place), Vector);
 
-        for (m = 0; m < 3; m++)
-          sums[m][k] += value * load (b[m] + place);
-      }
+      UNROLL
+      for (m = 0; m < 3; m++)
+        sums[m][k] += value * load (b[m] + place);
+    }
   for (m = 0; m < 3; m++)
     result[m] = add_up (sums[m]);
 }

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "aprender/linear-model/apr-least-norm-private.h"
 #include "aprender/linear-model/apr-minimum-norm-private.h"
 #include "aprender/linear-model/apr-normal-equations-private.h"
 #include "aprender/linear-model/apr-preconditioned-private.h"
@@ -83,6 +84,91 @@ find_negligible (const AprLeastSquaresOptions *options, gsize n_features)
   return MAX (16 * p * p * unit_roundoff * unit_roundoff, options->noisy ? p * 0x1p-50 : 0);
 }
 
+/* The features that are not among the @independent ones. */
+static void
+set_rank (AprLeastSquares *self, const gsize *independent, gsize rank, gsize n_features)
+{
+  gsize i;
+
+  self->rank = rank;
+  self->n_dependent = 0;
+  self->dependent = g_renew (gsize, self->dependent, n_features);
+  for (i = 0; i < n_features; i++)
+    if (i - self->n_dependent == rank || independent[i - self->n_dependent] != i)
+      self->dependent[self->n_dependent++] = i;
+}
+
+/* False where that is not enough. */
+static gboolean
+solve_in_doubles (AprLeastSquares *self,
+                  const AprProducts *products,
+                  const gboolean *left_out,
+                  double negligible,
+                  const AprLeastSquaresOptions *options)
+{
+  g_autoptr (AprPreconditioned) system =
+    apr_preconditioned_new (products, left_out, negligible, options->n_threads);
+  g_autoptr (AprLeastNorm) norm = NULL;
+  gsize target;
+
+  if (system == NULL)
+    return FALSE;
+  if (system->n_dependent > 0 && (norm = apr_least_norm_new (system)) == NULL)
+    return FALSE;
+
+  set_rank (self, system->independent, system->n_independent, products->n_features);
+  self->correctly_rounded = TRUE;
+  for (target = 0; target < products->n_targets; target++)
+    {
+      double *coefficients = self->coefficients + target * products->n_features;
+      double *intercept = &self->intercepts[target];
+      gboolean accurate = TRUE;
+
+      if (norm != NULL
+            ? !apr_least_norm_solve (norm, target, options->dtype, coefficients, intercept, &accurate)
+            : !apr_preconditioned_solve (system, target, options->dtype, coefficients, intercept))
+        self->correctly_rounded = FALSE;
+      if (!accurate)
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+static void
+solve_in_numbers (AprLeastSquares *self,
+                  const AprProducts *products,
+                  const gboolean *left_out,
+                  double negligible,
+                  const AprLeastSquaresOptions *options)
+{
+  g_autoptr (AprNormalEquations) equations = apr_normal_equations_new (products, left_out, negligible);
+  gsize p = products->n_features;
+  g_autofree double *values = g_new (double, p);
+  gsize rank;
+  gsize n_dependent;
+  const gsize *independent = apr_normal_equations_get_independent (equations, &rank);
+  gsize target;
+  gsize i;
+
+  apr_normal_equations_get_dependent (equations, &n_dependent);
+  set_rank (self, independent, rank, p);
+  self->correctly_rounded = n_dependent == 0;
+  if (n_dependent > 0)
+    {
+      apr_minimum_norm_solve (equations, products, options->dtype, self->coefficients, self->intercepts);
+      return;
+    }
+
+  for (target = 0; target < products->n_targets; target++)
+    {
+      solve_target (equations, p + target, products->centred, options->dtype, values,
+                    &self->intercepts[target]);
+      for (i = 0; i < rank; i++)
+        self->coefficients[target * p + independent[i]] = values[i];
+    }
+}
+
 gboolean
 apr_least_squares_solve (AprLeastSquares *self,
                          AprExactSums *state,
@@ -95,55 +181,18 @@ apr_least_squares_solve (AprLeastSquares *self,
   gsize n_targets = products->n_targets;
   double negligible = find_negligible (options, n_features);
   g_autofree gboolean *constant = g_new0 (gboolean, n_features);
-  g_autofree double *values = g_new (double, n_features);
-  g_autoptr (AprPreconditioned) preconditioned = NULL;
-  g_autoptr (AprNormalEquations) equations = NULL;
-  const gsize *independent;
-  gsize n_dependent = 0;
-  gsize target;
   gsize i;
 
   for (i = 0; i < n_features && options->alpha == 0; i++)
     constant[i] = apr_products_is_constant (products, i, negligible);
 
-  preconditioned = apr_preconditioned_new (products, constant, negligible, options->n_threads);
-  if (preconditioned != NULL)
-    {
-      independent = preconditioned->independent;
-      self->rank = preconditioned->n_independent;
-    }
-  else
-    {
-      equations = apr_normal_equations_new (products, constant, negligible);
-      independent = apr_normal_equations_get_independent (equations, &self->rank);
-      apr_normal_equations_get_dependent (equations, &n_dependent);
-    }
-
   self->coefficients = g_new0 (double, n_features *n_targets);
   self->intercepts = g_new0 (double, n_targets);
-  self->dependent = g_new (gsize, n_features);
-  for (i = 0; i < n_features; i++)
-    if (i - self->n_dependent < self->rank && independent[i - self->n_dependent] == i)
-      continue;
-    else
-      self->dependent[self->n_dependent++] = i;
   self->condition_number = NAN;
-  self->correctly_rounded = n_dependent == 0 && !options->noisy;
-
-  if (n_dependent > 0)
-    apr_minimum_norm_solve (equations, products, options->dtype, self->coefficients, self->intercepts);
-
-  for (target = 0; target < n_targets && n_dependent == 0; target++)
-    {
-      if (preconditioned == NULL)
-        solve_target (equations, n_features + target, options->fit_intercept, options->dtype, values,
-                      &self->intercepts[target]);
-      else if (!apr_preconditioned_solve (preconditioned, target, options->dtype, values,
-                                          &self->intercepts[target]))
-        self->correctly_rounded = FALSE;
-      for (i = 0; i < self->rank; i++)
-        self->coefficients[target * n_features + independent[i]] = values[i];
-    }
+  if (!solve_in_doubles (self, products, constant, negligible, options))
+    solve_in_numbers (self, products, constant, negligible, options);
+  if (options->noisy)
+    self->correctly_rounded = FALSE;
 
   return check_range (self, n_features, n_targets, options->dtype, error);
 }

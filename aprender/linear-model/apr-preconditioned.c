@@ -11,9 +11,6 @@
 /* The least eigenvalue that leaves something of a correction, for the sizes that fit into a memory. */
 #define LEAST_EIGENVALUE 0x1p-36
 
-/* Enough for coefficients of 53 bits that are 2^-20 of the greatest. */
-#define FIRST_SLICES 7
-
 /* A lower bound of the eigenvalues of the scaled products: if the matrix less a multiple of the identity can be factorised, its
  * eigenvalues are no further below 0 than the errors of that (S. M. Rump, "Verification of positive definiteness", 2006). */
 static double
@@ -60,6 +57,46 @@ list_columns (AprPreconditioned *self, const gboolean *left_out)
       }
 }
 
+/* Keeps the rows and columns of @positions, in a matrix and in the factors. */
+static void
+keep_positions (double *rows, gsize stride, const gsize *positions, gsize n, double *kept, gsize kept_stride)
+{
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n; i++)
+    for (j = i; j < n; j++)
+      kept[i * kept_stride + j] = rows[positions[i] * stride + positions[j]];
+}
+
+/* Splits the columns, of which @positions were found independent. */
+static void
+split_columns (AprPreconditioned *self, const gsize *positions, gsize n_independent)
+{
+  gsize n = self->n_independent;
+  gsize i;
+
+  self->n_independent = 0;
+  for (i = 0; i < n; i++)
+    {
+      gsize column = self->independent[i];
+
+      if (self->n_independent < n_independent && positions[self->n_independent] == i)
+        self->independent[self->n_independent++] = column;
+      else
+        self->dependent[self->n_dependent++] = column;
+    }
+}
+
+static void
+cut (AprPreconditioned *self)
+{
+  g_clear_pointer (&self->slices, apr_slices_free);
+  self->slices =
+    apr_slices_new (self->products, self->scales, self->independent, self->n_independent, self->scales,
+                    self->independent, self->n_independent, APR_PRECONDITIONED_SLICES, self->n_threads);
+}
+
 AprPreconditioned *
 apr_preconditioned_new (const AprProducts *products,
                         const gboolean *left_out,
@@ -67,8 +104,9 @@ apr_preconditioned_new (const AprProducts *products,
                         guint n_threads)
 {
   g_autoptr (AprPreconditioned) self = g_new0 (AprPreconditioned, 1);
+  g_auto (AprCholesky) whole = { NULL };
   gsize n;
-  gsize stride;
+  gsize n_independent;
   gsize i;
   gsize j;
   g_autofree double *matrix = NULL;
@@ -83,27 +121,44 @@ apr_preconditioned_new (const AprProducts *products,
   list_columns (self, left_out);
   n = self->n_independent;
 
-  self->slices = apr_slices_new (products, self->scales, self->independent, n, self->independent, n,
-                                 FIRST_SLICES, n_threads);
+  cut (self);
   if (!self->slices->fits)
     return NULL;
 
-  apr_cholesky_init (&self->cholesky, n);
-  stride = self->cholesky.stride;
+  apr_cholesky_init (&whole, n);
   doubtful = g_new (double, n);
   positions = g_new (gsize, n);
   for (i = 0; i < n; i++)
     {
       for (j = i; j < n; j++)
-        self->cholesky.rows[i * stride + j] = apr_slices_get_double (self->slices, i, j);
-      doubtful[i] = self->cholesky.rows[i * stride + i] * MAX (DOUBTFUL, 4 * negligible);
+        whole.rows[i * whole.stride + j] = apr_slices_get_double (self->slices, i, j);
+      doubtful[i] = whole.rows[i * whole.stride + i] * MAX (DOUBTFUL, 4 * negligible);
     }
-  matrix = g_memdup2 (self->cholesky.rows, n * stride * sizeof (double));
-  if (apr_cholesky_factorise (&self->cholesky, doubtful, positions) < n)
-    return NULL;
+  matrix = g_memdup2 (whole.rows, n * whole.stride * sizeof (double));
+  n_independent = apr_cholesky_factorise (&whole, doubtful, positions);
+  if (n_independent == n)
+    {
+      self->cholesky = whole;
+      whole.rows = NULL;
+    }
+  else
+    {
+      double *kept;
 
-  self->least = n > 0 ? bound_least (self, matrix) : 1;
-  if (!(self->least > 4 * negligible))
+      split_columns (self, positions, n_independent);
+      apr_cholesky_init (&self->cholesky, n_independent);
+      keep_positions (whole.rows, whole.stride, positions, n_independent, self->cholesky.rows,
+                      self->cholesky.stride);
+      kept = g_new (double, n_independent * self->cholesky.stride);
+      keep_positions (matrix, whole.stride, positions, n_independent, kept, self->cholesky.stride);
+      g_free (matrix);
+      matrix = kept;
+      cut (self);
+    }
+
+  self->least = n_independent > 0 ? bound_least (self, matrix) : 1;
+  if (!(self->least > 4 * negligible) ||
+      (n_independent < n && !apr_preconditioned_prove_dependence (self, negligible)))
     return NULL;
 
   return g_steal_pointer (&self);
@@ -120,5 +175,24 @@ apr_preconditioned_free (AprPreconditioned *self)
   g_free (self->scales);
   g_free (self->independent);
   g_free (self->dependent);
+  g_aligned_free (self->combinations);
   g_free (self);
+}
+
+void
+apr_preconditioned_scale_column (AprPreconditioned *self, gsize column)
+{
+  gint64 scale = G_MININT64;
+  gsize i;
+
+  for (i = 0; i < self->n_independent; i++)
+    {
+      gsize feature = self->independent[i];
+      gint64 bits = apr_products_get_bits (self->products, column, feature);
+
+      if (bits > 0)
+        scale = MAX (scale, bits - self->scales[feature]);
+    }
+
+  self->scales[column] = scale == G_MININT64 ? 0 : scale;
 }

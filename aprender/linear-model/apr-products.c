@@ -277,6 +277,15 @@ apr_products_get_bits (const AprProducts *self, gsize row, gsize column)
                : 0;
 }
 
+gint64
+apr_products_count_zeros (const AprProducts *self, gsize row, gsize column)
+{
+  const mp_limb_t *limbs = apr_products_get (self, row, column);
+
+  /* It is the same in two's complement. */
+  return mpn_zero_p (limbs, (mp_size_t) self->n_limbs) ? G_MAXINT32 : (gint64) mpn_scan1 (limbs, 0);
+}
+
 gboolean
 apr_products_is_constant (const AprProducts *self, gsize feature, double negligible)
 {

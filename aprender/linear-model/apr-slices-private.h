@@ -32,17 +32,21 @@ typedef struct
 /* Half the length of the column's square: the scale that makes it at least 1/2 and below 2. */
 gint64 apr_slices_scale_of (const AprProducts *products, gsize column);
 
-/* @scales has one for each column of the products. With @n_slices slices at most. */
+/* Scales are those of all columns of the products. With @n_slices slices at most. */
 AprSlices *apr_slices_new (const AprProducts *products,
-                           const gint64 *scales,
+                           const gint64 *row_scales,
                            const gsize *rows,
                            gsize n_rows,
+                           const gint64 *column_scales,
                            const gsize *columns,
                            gsize n_columns,
                            gsize n_slices,
                            guint n_threads);
 
 void apr_slices_free (AprSlices *self);
+
+/* No more than this is left out of an entry. */
+double apr_slices_get_truncation (const AprSlices *self);
 
 double apr_slices_get_double (const AprSlices *self, gsize row, gsize column);
 
@@ -63,8 +67,18 @@ void apr_fixed_clear (AprFixed *self);
  * not 0 in all the numbers, n_limbs where all are 0. */
 gsize apr_fixed_carry (AprFixed *self);
 
+/* The exponent of limb @q. */
+static inline gint64
+apr_fixed_get_unit (const AprFixed *self, gsize q)
+{
+  return -(APR_SLICE_TOP + APR_SLICE_BITS * ((gint64) q - (gint64) self->lead));
+}
+
 /* A number in units of limb @top. */
 double apr_fixed_get_double (const AprFixed *self, gsize i, gsize top);
+
+/* The 2-norm of all numbers in units of limb @top, or a bit more. */
+double apr_fixed_get_norm (const AprFixed *self, gsize top);
 
 /* Adds the column @column of the slices. */
 void apr_fixed_add_column (AprFixed *self, const AprSlices *slices, gsize column);
@@ -84,14 +98,25 @@ void apr_digits_clear (AprDigits *self);
 /* Rounds @values 2^@exponent. */
 void apr_digits_set (AprDigits *self, const double *values, gint64 exponent);
 
+/* Adds the row @row of the slices, as many columns of it as there are numbers. */
+void apr_fixed_add_row (AprFixed *self, const AprSlices *slices, gsize row);
+
+/* Whether there are limbs for digits at @place. */
+static inline gboolean
+apr_fixed_has_place (const AprFixed *self, gint place)
+{
+  return place >= -(gint) self->lead && place + (gint) self->lead + 3 <= (gint) self->n_limbs;
+}
+
 /* Adds the digits: for this, limb q counts 2^-(APR_SLICE_BITS (q - lead)). */
 void apr_fixed_add_digits (AprFixed *self, const AprDigits *digits);
 
-/* Takes away the products of the slices and the digits. */
-void apr_fixed_subtract_product (AprFixed *self,
-                                 const AprSlices *slices,
-                                 const AprDigits *digits,
-                                 guint n_threads);
+/* Adds @sign times the digits, to numbers whose limbs count as the residuals' do. */
+void apr_fixed_add_digits_as_residual (AprFixed *self, const AprDigits *digits, gint sign);
+
+/* Adds @sign times the products of the slices and the digits. */
+void apr_fixed_add_product (
+  AprFixed *self, const AprSlices *slices, const AprDigits *digits, gint sign, guint n_threads);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprSlices, apr_slices_free)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprFixed, apr_fixed_clear)

@@ -20,22 +20,28 @@ typedef struct
 {
   AprSlices *slices;
   const AprProducts *products;
-  const gint64 *scales;
+  const gint64 *row_scales;
   const gsize *rows;
+  const gint64 *column_scales;
   const gsize *columns;
 } Cutting;
 
-/* Bits @place and up of @limbs, which has one limb more at either end: zeros before, the sign behind. */
+/* Bits @place and up of a number in two's complement, with zeros before it and its sign behind. */
 static inline mp_limb_t
-window (const mp_limb_t *limbs, gint64 place)
+window (const mp_limb_t *limbs, gint64 n_limbs, mp_limb_t sign, gint64 place)
 {
   gint64 limb = place >= 0 ? place / GMP_NUMB_BITS : -1;
   guint shift = (guint) (place - limb * GMP_NUMB_BITS);
+  mp_limb_t low;
+  mp_limb_t high;
 
   if (place <= -GMP_NUMB_BITS)
     return 0;
 
-  return limbs[limb] >> shift | (shift > 0 ? limbs[limb + 1] << (GMP_NUMB_BITS - shift) : 0);
+  low = limb < 0 ? 0 : limb < n_limbs ? limbs[limb] : sign;
+  high = limb + 1 < n_limbs ? limbs[limb + 1] : sign;
+
+  return shift == 0 ? low : low >> shift | high << (GMP_NUMB_BITS - shift);
 }
 
 static void
@@ -43,9 +49,7 @@ cut_rows (gpointer data, gsize part, gsize n_parts)
 {
   const Cutting *cutting = data;
   AprSlices *self = cutting->slices;
-  gsize n_limbs = cutting->products->n_limbs;
-  g_autofree mp_limb_t *padded = g_new0 (mp_limb_t, n_limbs + 3);
-  mp_limb_t *limbs = padded + 1;
+  gint64 n_limbs = (gint64) cutting->products->n_limbs;
   gsize i;
   gsize j;
   gsize k;
@@ -53,26 +57,23 @@ cut_rows (gpointer data, gsize part, gsize n_parts)
   for (i = part; i < self->n_rows; i += n_parts)
     {
       float *row = self->values + i * self->n_slices * self->stride;
-      gsize row_column = cutting->rows[i];
+      gint64 row_place = cutting->row_scales[cutting->rows[i]] - APR_SLICE_TOP;
 
       for (j = 0; j < self->n_columns; j++)
         {
-          gint64 place = cutting->scales[row_column] + cutting->scales[cutting->columns[j]] - APR_SLICE_TOP;
-          gint64 first;
+          const mp_limb_t *limbs =
+            apr_products_get (cutting->products, cutting->rows[i], cutting->columns[j]);
+          mp_limb_t sign = (mp_limb_t) ((mp_limb_signed_t) limbs[n_limbs - 1] >> (GMP_NUMB_BITS - 1));
+          gint64 place = row_place + cutting->column_scales[cutting->columns[j]];
+          gint64 first = (gint64) (mp_limb_signed_t) window (limbs, n_limbs, sign, place);
 
-          memcpy (limbs, apr_products_get (cutting->products, row_column, cutting->columns[j]),
-                  n_limbs * sizeof *limbs);
-          limbs[n_limbs] = limbs[n_limbs + 1] =
-            (mp_limb_t) ((mp_limb_signed_t) limbs[n_limbs - 1] >> (GMP_NUMB_BITS - 1));
-
-          first = (gint64) (mp_limb_signed_t) window (limbs, place);
           if (first < -MAX_FIRST || first >= MAX_FIRST)
             g_atomic_int_set (&self->fits, FALSE);
           row[j] = (float) first;
           for (k = 1; k < self->n_slices; k++)
             {
               place -= APR_SLICE_BITS;
-              row[k * self->stride + j] = (float) (gint32) (window (limbs, place) & MASK);
+              row[k * self->stride + j] = (float) (gint32) (window (limbs, n_limbs, sign, place) & MASK);
             }
         }
     }
@@ -80,25 +81,26 @@ cut_rows (gpointer data, gsize part, gsize n_parts)
 
 AprSlices *
 apr_slices_new (const AprProducts *products,
-                const gint64 *scales,
+                const gint64 *row_scales,
                 const gsize *rows,
                 gsize n_rows,
+                const gint64 *column_scales,
                 const gsize *columns,
                 gsize n_columns,
                 gsize n_slices,
                 guint n_threads)
 {
   AprSlices *self = g_new0 (AprSlices, 1);
-  Cutting cutting = { self, products, scales, rows, columns };
+  Cutting cutting = { self, products, row_scales, rows, column_scales, columns };
   gint64 row_scale = 0;
   gint64 column_scale = 0;
   gsize needed;
   gsize i;
 
   for (i = 0; i < n_rows; i++)
-    row_scale = MAX (row_scale, scales[rows[i]]);
+    row_scale = MAX (row_scale, row_scales[rows[i]]);
   for (i = 0; i < n_columns; i++)
-    column_scale = MAX (column_scale, scales[columns[i]]);
+    column_scale = MAX (column_scale, column_scales[columns[i]]);
   needed =
     (gsize) MAX (0, row_scale + column_scale - APR_SLICE_TOP + APR_SLICE_BITS - 1) / APR_SLICE_BITS + 1;
 
@@ -126,6 +128,12 @@ apr_slices_free (AprSlices *self)
 
   g_aligned_free (self->values);
   g_free (self);
+}
+
+double
+apr_slices_get_truncation (const AprSlices *self)
+{
+  return self->exact ? 0 : ldexp (1, -(APR_SLICE_TOP + APR_SLICE_BITS * ((gint) self->n_slices - 1)));
 }
 
 double
@@ -199,6 +207,22 @@ apr_fixed_get_double (const AprFixed *self, gsize i, gsize top)
   return value;
 }
 
+double
+apr_fixed_get_norm (const AprFixed *self, gsize top)
+{
+  double sum = 0;
+  gsize i;
+
+  for (i = 0; i < self->n && top < self->n_limbs; i++)
+    {
+      double value = apr_fixed_get_double (self, i, top);
+
+      sum += value * value;
+    }
+
+  return sqrt (sum) * 1.001;
+}
+
 void
 apr_fixed_add_column (AprFixed *self, const AprSlices *slices, gsize column)
 {
@@ -211,6 +235,20 @@ apr_fixed_add_column (AprFixed *self, const AprSlices *slices, gsize column)
     for (k = 0; k < slices->n_slices; k++)
       self->limbs[i * self->n_limbs + self->lead + k] +=
         (gint64) slices->values[(i * slices->n_slices + k) * slices->stride + column];
+}
+
+void
+apr_fixed_add_row (AprFixed *self, const AprSlices *slices, gsize row)
+{
+  gsize i;
+  gsize k;
+
+  g_assert (self->lead + slices->n_slices <= self->n_limbs);
+
+  for (i = 0; i < self->n; i++)
+    for (k = 0; k < slices->n_slices; k++)
+      self->limbs[i * self->n_limbs + self->lead + k] +=
+        (gint64) slices->values[(row * slices->n_slices + k) * slices->stride + i];
 }
 
 void
@@ -265,8 +303,8 @@ apr_digits_set (AprDigits *self, const double *values, gint64 exponent)
     }
 }
 
-void
-apr_fixed_add_digits (AprFixed *self, const AprDigits *digits)
+static void
+add_digits (AprFixed *self, const AprDigits *digits, gint64 factor)
 {
   gsize first = (gsize) ((gint) self->lead + digits->place);
   gsize i;
@@ -276,7 +314,19 @@ apr_fixed_add_digits (AprFixed *self, const AprDigits *digits)
 
   for (i = 0; i < self->n; i++)
     for (m = 0; m < 3; m++)
-      self->limbs[i * self->n_limbs + first + m] += (gint64) digits->digits[m][i];
+      self->limbs[i * self->n_limbs + first + m] += factor * (gint64) digits->digits[m][i];
+}
+
+void
+apr_fixed_add_digits (AprFixed *self, const AprDigits *digits)
+{
+  add_digits (self, digits, 1);
+}
+
+void
+apr_fixed_add_digits_as_residual (AprFixed *self, const AprDigits *digits, gint sign)
+{
+  add_digits (self, digits, sign * (1 << APR_SLICE_TOP));
 }
 
 typedef struct
@@ -285,10 +335,11 @@ typedef struct
   const AprSlices *slices;
   const AprDigits *digits;
   gsize first; /* the limb that the product of the first slice and the first digit goes to */
+  gint sign;
 } Product;
 
 static void
-subtract_rows (gpointer data, gsize part, gsize n_parts)
+multiply_rows (gpointer data, gsize part, gsize n_parts)
 {
   const Product *product = data;
   const AprSlices *slices = product->slices;
@@ -309,17 +360,18 @@ subtract_rows (gpointer data, gsize part, gsize n_parts)
           slices->kernel->dot_floats (slices->values + (i * slices->n_slices + k) * slices->stride + j,
                                       vectors, MIN (MAX_TERMS, slices->stride - j), sums);
           for (m = 0; m < 3; m++)
-            product->fixed->limbs[i * n_limbs + product->first + k + m] -= (gint64) sums[m];
+            product->fixed->limbs[i * n_limbs + product->first + k + m] += product->sign * (gint64) sums[m];
         }
 }
 
 void
-apr_fixed_subtract_product (AprFixed *self, const AprSlices *slices, const AprDigits *digits, guint n_threads)
+apr_fixed_add_product (
+  AprFixed *self, const AprSlices *slices, const AprDigits *digits, gint sign, guint n_threads)
 {
-  Product product = { self, slices, digits, (gsize) ((gint) self->lead + digits->place) };
+  Product product = { self, slices, digits, (gsize) ((gint) self->lead + digits->place), sign };
 
   g_assert ((gint) self->lead + digits->place >= 0 && product.first + slices->n_slices + 2 <= self->n_limbs);
 
-  apr_parallel_run (subtract_rows, &product, n_threads,
+  apr_parallel_run (multiply_rows, &product, n_threads,
                     0.25 * (double) (slices->n_rows * slices->n_slices * slices->stride));
 }

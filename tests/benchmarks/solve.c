@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "aprender/linear-model/apr-least-squares-private.h"
 
@@ -90,6 +91,7 @@ main (int argc, char *argv[])
       gsize rank = 0;
       gboolean certain = FALSE;
       double condition = 0;
+      double spent = INFINITY;
       gsize round;
 
       if (argc > 1 && !strstr (cases[i].name, argv[1]))
@@ -99,10 +101,12 @@ main (int argc, char *argv[])
         {
           g_auto (AprLeastSquares) answer = { NULL };
           gint64 start = g_get_monotonic_time ();
+          clock_t processor = clock ();
 
           if (!apr_least_squares_solve (&answer, sums, &options, NULL))
             g_error ("no answer");
           times[round] = (double) (g_get_monotonic_time () - start) * 1e-3;
+          spent = MIN (spent, (double) (clock () - processor) * 1e3 / CLOCKS_PER_SEC);
           rank = answer.rank;
           certain = answer.correctly_rounded;
           condition = answer.condition_number;
@@ -114,9 +118,9 @@ main (int argc, char *argv[])
             }
         }
       qsort (times, ROUNDS, sizeof *times, compare);
-      g_print ("%-16s %6" G_GSIZE_FORMAT " x %4" G_GSIZE_FORMAT " %s: median %8.3f ms, least %8.3f ms, rank %" G_GSIZE_FORMAT ", %s, cond %.6g\n", cases[i].name,
+      g_print ("%-16s %6" G_GSIZE_FORMAT " x %4" G_GSIZE_FORMAT " %s: median %8.3f ms, least %8.3f ms, of processors %8.3f, rank %" G_GSIZE_FORMAT ", %s, cond %.6g\n", cases[i].name,
                cases[i].n_rows, cases[i].n_features, apr_dtype_to_string (cases[i].dtype), times[ROUNDS / 2],
-               times[0], rank, certain ? "correctly rounded" : "not certain", condition);
+               times[0], spent, rank, certain ? "correctly rounded" : "not certain", condition);
     }
 
   return 0;
