@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 typedef struct _AprFactor AprFactor;
 
 /* @matrix is a packed lower triangle of at least @n columns; those that are @left_out take no part. A column of which less
- * than @negligible of its diagonal is left depends on others. */
+ * than @negligible of its diagonal is left depends on others; where that is 0, the matrix must be positive definite. */
 AprFactor *apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligible);
 
 void apr_factor_free (AprFactor *self);

@@ -395,6 +395,9 @@ apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligi
 
       factorise_in_numbers (self, matrix, n, left_out, negligible, precision);
       needed = 2 * self->inverse_bits + 2 * bits_of (n) + SPARE_PRECISION;
+      /* Where nothing is negligible, the matrix is known to be definite, and it is the precision that a column lacks. */
+      if (negligible == 0 && self->n_dependent > 0)
+        needed = MAX (needed, 2 * precision);
       if (needed <= precision)
         return self;
       precision = needed + FIRST_PRECISION;

@@ -9,8 +9,9 @@ G_BEGIN_DECLS
  * has a place for each feature. */
 void apr_minimum_norm_solve (AprNormalEquations *equations,
                              const AprProducts *products,
+                             gsize target,
                              AprDType dtype,
                              double *coefficients,
-                             double *intercepts);
+                             double *intercept);
 
 G_END_DECLS

@@ -211,7 +211,7 @@ exponent_of (const mpf_t value)
 typedef struct
 {
   const gsize *features; /* (unowned) which feature a row belongs to */
-  Matrix *values;        /* (unowned) n x n_targets */
+  Matrix *values;        /* (unowned) n x 1 */
 } Part;
 
 /* The intercept of @target, and its coefficients of both parts, rounded. */
@@ -232,11 +232,11 @@ round_target (const Part *parts,
 
   for (part = 0; part < 2; part++)
     for (i = 0; i < parts[part].values->n_rows; i++)
-      top = MAX (top, exponent_of (AT (parts[part].values, i, target)));
+      top = MAX (top, exponent_of (AT (parts[part].values, i, 0)));
   for (part = 0; part < 2; part++)
     for (i = 0; i < parts[part].values->n_rows; i++)
       coefficients[parts[part].features[i]] =
-        round_long (AT (parts[part].values, i, target), top, precision, dtype);
+        round_long (AT (parts[part].values, i, 0), top, precision, dtype);
 
   if (!products->centred)
     return;
@@ -249,7 +249,7 @@ round_target (const Part *parts,
     for (i = 0; i < parts[part].values->n_rows; i++)
       {
         mpf_set_z (product, products->sums[1 + parts[part].features[i]]);
-        mpf_mul (product, product, AT (parts[part].values, i, target));
+        mpf_mul (product, product, AT (parts[part].values, i, 0));
         top = MAX (top, exponent_of (product));
         mpf_sub (sum, sum, product);
       }
@@ -263,12 +263,11 @@ round_target (const Part *parts,
 void
 apr_minimum_norm_solve (AprNormalEquations *equations,
                         const AprProducts *products,
+                        gsize target,
                         AprDType dtype,
                         double *coefficients,
-                        double *intercepts)
+                        double *intercept)
 {
-  gsize n_features = products->n_features;
-  gsize n_targets = products->n_targets;
   gsize n_independent;
   gsize n_dependent;
   const gsize *independent = apr_normal_equations_get_independent (equations, &n_independent);
@@ -277,16 +276,16 @@ apr_minimum_norm_solve (AprNormalEquations *equations,
   Matrix w;
   Matrix of_independent;
   Matrix of_dependent;
+  const Part parts[] = { { independent, &of_independent }, { dependent, &of_dependent } };
   gsize i;
 
   matrix_init (&w, n_independent, n_dependent, (mp_bitcnt_t) precision);
-  matrix_init (&of_independent, n_independent, n_targets, (mp_bitcnt_t) precision);
-  matrix_init (&of_dependent, n_dependent, n_targets, (mp_bitcnt_t) precision);
+  matrix_init (&of_independent, n_independent, 1, (mp_bitcnt_t) precision);
+  matrix_init (&of_dependent, n_dependent, 1, (mp_bitcnt_t) precision);
 
   for (i = 0; i < n_dependent; i++)
     solve_column (equations, dependent[i], precision, &w, i);
-  for (i = 0; i < n_targets; i++)
-    solve_column (equations, n_features + i, precision, &of_independent, i);
+  solve_column (equations, products->n_features + target, precision, &of_independent, 0);
 
   if (n_dependent < n_independent)
     {
@@ -299,13 +298,7 @@ apr_minimum_norm_solve (AprNormalEquations *equations,
       solve_identity_plus_products (&w, FALSE, &of_independent, (mp_bitcnt_t) precision);
       apply (&w, TRUE, &of_independent, &of_dependent, (mp_bitcnt_t) precision);
     }
-
-  for (i = 0; i < n_targets; i++)
-    {
-      const Part parts[] = { { independent, &of_independent }, { dependent, &of_dependent } };
-
-      round_target (parts, products, i, precision, dtype, coefficients + i * n_features, &intercepts[i]);
-    }
+  round_target (parts, products, target, precision, dtype, coefficients, intercept);
 
   matrix_clear (&w);
   matrix_clear (&of_independent);
