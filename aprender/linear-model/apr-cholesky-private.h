@@ -29,6 +29,9 @@ double apr_cholesky_bound_error (const AprCholesky *self);
 /* Solves U'U x = @x in place. */
 void apr_cholesky_solve (const AprCholesky *self, double *x);
 
+/* Multiplies @x with U'U in place. */
+void apr_cholesky_multiply (const AprCholesky *self, double *x);
+
 /* The least eigenvalue of U'U, by inverse iteration: never less than it is, but for rounding, and often near. */
 double apr_cholesky_estimate_least (const AprCholesky *self);
 

@@ -135,6 +135,22 @@ apr_cholesky_solve (const AprCholesky *self, double *x)
   solve_upper (self, x);
 }
 
+void
+apr_cholesky_multiply (const AprCholesky *self, double *x)
+{
+  gsize i;
+
+  for (i = 0; i < self->n; i++)
+    x[i] = self->kernel->dot (self->rows + i * self->stride + i, x + i, self->n - i);
+  for (i = self->n; i-- > 0;)
+    {
+      const double *row = self->rows + i * self->stride;
+
+      self->kernel->subtract_scaled (x + i + 1, row + i + 1, -x[i], self->n - i - 1);
+      x[i] *= row[i];
+    }
+}
+
 double
 apr_cholesky_estimate_least (const AprCholesky *self)
 {

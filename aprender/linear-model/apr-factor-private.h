@@ -40,6 +40,9 @@ double apr_factor_get_log2_pivot (AprFactor *self, gsize position);
 void
 apr_factor_correct (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction);
 
+/* Solves the scaled system for @x, in place. */
+void apr_factor_divide (AprFactor *self, double *x);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprFactor, apr_factor_free)
 
 G_END_DECLS

@@ -26,7 +26,7 @@ typedef struct
   gsize rank; /* of the features, centred where there is an intercept; all of them where alpha is above 0 */
   gsize *dependent; /* (owned) in order, the features that depend on others before them, or are constant */
   gsize n_dependent;
-  double condition_number;
+  double condition_number;    /* of [1 X], or of X without an intercept: see apr_condition_find() */
   gboolean correctly_rounded; /* proven for every coefficient and intercept */
 } AprLeastSquares;
 

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "aprender/linear-model/apr-condition-private.h"
 #include "aprender/linear-model/apr-non-negative-private.h"
 #include "aprender/linear-model/apr-system-private.h"
 
@@ -87,7 +88,7 @@ apr_least_squares_solve (AprLeastSquares *self,
   self->coefficients = g_new0 (double, n_features * products->n_targets);
   self->intercepts = g_new0 (double, products->n_targets);
   set_rank (self, system, n_features);
-  self->condition_number = NAN;
+  self->condition_number = apr_condition_find (system, products);
   self->correctly_rounded = !options->noisy;
 
   for (i = 0; i < products->n_targets; i++)

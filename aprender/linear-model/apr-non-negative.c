@@ -27,6 +27,7 @@ typedef struct
   gsize target;
   guint n_threads;
 
+  gboolean *blocked; /* (owned) features of which nothing is left beside the passive ones */
   gboolean *passive; /* (owned) */
   double *values;    /* (owned) the coefficients of the passive features alone, in double */
   int *signs;        /* (owned) of the gradients of the others: 0 for what cannot be told from it */
@@ -36,6 +37,7 @@ typedef struct
 static void
 search_clear (Search *self)
 {
+  g_clear_pointer (&self->blocked, g_free);
   g_clear_pointer (&self->passive, g_free);
   g_clear_pointer (&self->values, g_free);
   g_clear_pointer (&self->signs, g_free);
@@ -79,6 +81,7 @@ find_signs (Search *self)
   const AprProducts *products = self->products;
   gsize p = products->n_features;
   gint least = 0;
+  gboolean normal = TRUE; /* so that 53 bits are right */
   mpz_t *whole = apr_integers_new (p);
   mpz_t gradient;
   mpz_t doubt;
@@ -90,9 +93,11 @@ find_signs (Search *self)
   mpz_init (doubt);
   mpz_init (entry);
   for (j = 0; j < p; j++)
+    normal = normal && (!self->passive[j] || self->values[j] == 0 || isnormal (self->values[j]));
+  for (j = 0; normal && j < p; j++)
     if (self->passive[j] && self->values[j] != 0)
       least = MIN (least, ilogb (self->values[j]) - DBL_MANT_DIG - 1);
-  for (j = 0; j < p; j++)
+  for (j = 0; normal && j < p; j++)
     if (self->passive[j] && self->values[j] != 0)
       {
         gint exponent;
@@ -122,7 +127,7 @@ find_signs (Search *self)
           }
       mpz_tdiv_q_2exp (doubt, doubt, DBL_MANT_DIG - 1);
       mpz_add_ui (doubt, doubt, 1);
-      if (mpz_cmpabs (gradient, doubt) > 0)
+      if (normal && mpz_cmpabs (gradient, doubt) > 0)
         self->signs[i] = mpz_sgn (gradient);
     }
 
@@ -176,6 +181,7 @@ add_one_by_one (Search *self)
   gsize p = self->products->n_features;
   g_autofree double *point = g_new0 (double, p);
   double intercept;
+  gsize added;
   gsize i;
 
   for (i = 0; i < p; i++)
@@ -185,17 +191,19 @@ add_one_by_one (Search *self)
       memset (self->values, 0, p * sizeof *self->values);
       solve_passive (self, APR_DTYPE_F64, self->values, &intercept);
       find_signs (self);
-      for (i = 0; i < p && self->signs[i] <= 0; i++)
+      for (i = 0; i < p && (self->signs[i] <= 0 || self->blocked[i]); i++)
         ;
       if (i == p)
         return;
       self->passive[i] = TRUE;
+      added = i;
 
       for (;;)
         {
           double step = 1;
 
           solve_passive (self, APR_DTYPE_F64, self->values, &intercept);
+          self->blocked[added] = !self->passive[added];
           for (i = 0; i < p; i++)
             if (self->passive[i] && self->values[i] < 0)
               step = MIN (step, point[i] / (point[i] - self->values[i]));
@@ -230,6 +238,7 @@ apr_non_negative_solve (const AprProducts *products,
   g_auto (Search) search = { products, left_out, negligible, target, n_threads };
   gsize i;
 
+  search.blocked = g_new0 (gboolean, p);
   search.passive = g_new (gboolean, p);
   search.values = g_new0 (double, p);
   search.signs = g_new0 (int, p);
@@ -249,7 +258,7 @@ apr_non_negative_solve (const AprProducts *products,
   for (i = 0; i < p; i++)
     {
       /* What cannot be told from 0 might be passive just as well, with other coefficients then. */
-      if (!left_out[i] && !search.passive[i] && search.signs[i] == 0)
+      if (!left_out[i] && !search.passive[i] && search.signs[i] >= 0)
         search.certain = FALSE;
       coefficients[i] = MAX (coefficients[i], 0.0);
     }

@@ -24,6 +24,12 @@ const gsize *apr_normal_equations_get_independent (AprNormalEquations *self, gsi
 /* The features that depend on independent ones before them. Constant ones are in neither list. */
 const gsize *apr_normal_equations_get_dependent (AprNormalEquations *self, gsize *n_dependent);
 
+/* By position, those of the factor. */
+const gint64 *apr_normal_equations_get_scales (AprNormalEquations *self);
+
+/* Solves the scaled system for @x, in place. */
+void apr_normal_equations_divide (AprNormalEquations *self, double *x);
+
 /* The powers of two between the greatest and the least of the features' scales. */
 gint64 apr_normal_equations_get_spread (AprNormalEquations *self);
 

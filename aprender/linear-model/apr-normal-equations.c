@@ -112,6 +112,18 @@ apr_normal_equations_get_dependent (AprNormalEquations *self, gsize *n_dependent
   return apr_factor_get_dependent (self->factor, n_dependent);
 }
 
+const gint64 *
+apr_normal_equations_get_scales (AprNormalEquations *self)
+{
+  return self->scale;
+}
+
+void
+apr_normal_equations_divide (AprNormalEquations *self, double *x)
+{
+  apr_factor_divide (self->factor, x);
+}
+
 gint64
 apr_normal_equations_get_spread (AprNormalEquations *self)
 {

@@ -26,6 +26,13 @@ const gsize *apr_system_get_dependent (AprSystem *self, gsize *n_dependent);
 gboolean
 apr_system_solve (AprSystem *self, gsize target, AprDType dtype, double *coefficients, double *intercept);
 
+/* The scaled products are 2^-(the scales of both positions) times the products. */
+gint64 apr_system_get_scale (AprSystem *self, gsize position);
+
+/* Multiplies @x, by position, with the scaled products, or with their inverse. */
+void apr_system_multiply (AprSystem *self, double *x);
+void apr_system_divide (AprSystem *self, double *x);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprSystem, apr_system_free)
 
 G_END_DECLS

@@ -8,6 +8,9 @@
 #include "aprender/linear-model/apr-normal-equations-private.h"
 #include "aprender/linear-model/apr-preconditioned-private.h"
 
+/* As many as a double holds. */
+#define SLICES_OF_DOUBLE 4
+
 struct _AprSystem
 {
   const AprProducts *products; /* (unowned) */
@@ -18,6 +21,7 @@ struct _AprSystem
   AprPreconditioned *doubles;  /* (owned) (nullable) */
   AprLeastNorm *norm;          /* (owned) (nullable) of @doubles, where features depend on others */
   AprNormalEquations *numbers; /* (owned) (nullable) */
+  AprSlices *slices;           /* (owned) (nullable) of @numbers, when they are multiplied with */
 };
 
 static void
@@ -58,6 +62,7 @@ apr_system_free (AprSystem *self)
   apr_least_norm_free (self->norm);
   apr_preconditioned_free (self->doubles);
   apr_normal_equations_free (self->numbers);
+  apr_slices_free (self->slices);
   g_free (self->left_out);
   g_free (self);
 }
@@ -132,4 +137,53 @@ apr_system_solve (AprSystem *self, gsize target, AprDType dtype, double *coeffic
     apr_minimum_norm_solve (self->numbers, self->products, target, dtype, coefficients, intercept);
 
   return n_dependent == 0;
+}
+
+gint64
+apr_system_get_scale (AprSystem *self, gsize position)
+{
+  if (self->doubles != NULL)
+    return self->doubles->scales[self->doubles->independent[position]];
+
+  return apr_normal_equations_get_scales (self->numbers)[position];
+}
+
+void
+apr_system_multiply (AprSystem *self, double *x)
+{
+  g_autofree double *product = NULL;
+  g_autofree gint64 *scales = NULL;
+  gsize n;
+  const gsize *independent = apr_system_get_independent (self, &n);
+  gsize i;
+  gsize j;
+
+  if (self->doubles != NULL)
+    {
+      apr_cholesky_multiply (&self->doubles->cholesky, x);
+      return;
+    }
+
+  if (self->slices == NULL)
+    {
+      scales = g_new0 (gint64, self->products->n_features);
+      for (i = 0; i < n; i++)
+        scales[independent[i]] = apr_system_get_scale (self, i);
+      self->slices =
+        apr_slices_new (self->products, scales, independent, n, scales, independent, n, SLICES_OF_DOUBLE, 1);
+    }
+  product = g_new0 (double, n);
+  for (i = 0; i < n; i++)
+    for (j = 0; j < n; j++)
+      product[i] += apr_slices_get_double (self->slices, i, j) * x[j];
+  memcpy (x, product, n * sizeof *x);
+}
+
+void
+apr_system_divide (AprSystem *self, double *x)
+{
+  if (self->doubles != NULL)
+    apr_cholesky_solve (&self->doubles->cholesky, x);
+  else
+    apr_normal_equations_divide (self->numbers, x);
 }
