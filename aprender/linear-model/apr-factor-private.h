@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <gmp.h>
-
-#include "aprender/tensor/apr-tensor.h"
+#include "aprender/linear-model/apr-products-private.h"
 
 G_BEGIN_DECLS
 
@@ -14,15 +12,8 @@ G_BEGIN_DECLS
  * pivot is small, so that rounding might pass for what is left of a column, or the bound below is too weak. */
 typedef struct _AprFactor AprFactor;
 
-/* The place of an entry in a packed lower triangle. */
-static inline gsize
-apr_triangle (gsize row, gsize column)
-{
-  return row >= column ? row * (row + 1) / 2 + column : column * (column + 1) / 2 + row;
-}
-
 /* @matrix is a packed lower triangle of at least @n columns; those that are @left_out take no part. A column of which less
- * than @negligible of its diagonal is left depends on others. */
+ * than @negligible of its diagonal is left depends on others; where that is 0, the matrix must be positive definite. */
 AprFactor *apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligible);
 
 void apr_factor_free (AprFactor *self);
@@ -48,6 +39,9 @@ double apr_factor_get_log2_pivot (AprFactor *self, gsize position);
  * and adds the solution, times 2^@fraction, to @z. */
 void
 apr_factor_correct (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction);
+
+/* Solves the scaled system for @x, in place. */
+void apr_factor_divide (AprFactor *self, double *x);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprFactor, apr_factor_free)
 

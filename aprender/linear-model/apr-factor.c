@@ -395,6 +395,9 @@ apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligi
 
       factorise_in_numbers (self, matrix, n, left_out, negligible, precision);
       needed = 2 * self->inverse_bits + 2 * bits_of (n) + SPARE_PRECISION;
+      /* Where nothing is negligible, the matrix is known to be definite, and it is the precision that a column lacks. */
+      if (negligible == 0 && self->n_dependent > 0)
+        needed = MAX (needed, 2 * precision);
       if (needed <= precision)
         return self;
       precision = needed + FIRST_PRECISION;
@@ -464,16 +467,12 @@ apr_factor_get_log2_pivot (AprFactor *self, gsize position)
 }
 
 static void
-correct_in_doubles (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction)
+solve_in_doubles (AprFactor *self, AprDoubleDouble *x)
 {
   gsize n = self->n_independent;
-  g_autofree AprDoubleDouble *x = g_new (AprDoubleDouble, n);
   const AprDoubleDouble *factor = self->doubles;
   gsize i;
   gsize j;
-
-  for (i = 0; i < n; i++)
-    x[i] = double_double_from_integer (residual[i], -unit - self->scale[i] - top);
 
   for (i = 0; i < n; i++)
     for (j = 0; j < i; j++)
@@ -483,33 +482,18 @@ correct_in_doubles (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, m
   for (i = n; i-- > 0;)
     for (j = i + 1; j < n; j++)
       x[i] = apr_dd_subtract (x[i], apr_dd_multiply (factor[apr_triangle (j, i)], x[j]));
-
-  for (i = 0; i < n; i++)
-    {
-      add_double (z[i], x[i].high, top + fraction);
-      add_double (z[i], x[i].low, top + fraction);
-    }
 }
 
 static void
-correct_in_numbers (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction)
+solve_in_numbers (AprFactor *self, mpf_t *x)
 {
   gsize n = self->n_independent;
-  mpf_t *x = g_new (mpf_t, n);
   mpf_t *factor = self->numbers;
   mpf_t product;
-  mpz_t addend;
   gsize i;
   gsize j;
 
   mpf_init2 (product, (mp_bitcnt_t) self->precision);
-  mpz_init (addend);
-  for (i = 0; i < n; i++)
-    {
-      mpf_init2 (x[i], (mp_bitcnt_t) self->precision);
-      number_from_integer (x[i], residual[i], -unit - self->scale[i] - top);
-    }
-
   for (i = 0; i < n; i++)
     for (j = 0; j < i; j++)
       {
@@ -524,6 +508,74 @@ correct_in_numbers (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, m
         mpf_mul (product, factor[apr_triangle (j, i)], x[j]);
         mpf_sub (x[i], x[i], product);
       }
+  mpf_clear (product);
+}
+
+void
+apr_factor_divide (AprFactor *self, double *x)
+{
+  gsize n = self->n_independent;
+  g_autofree AprDoubleDouble *doubles = g_new (AprDoubleDouble, n);
+  g_autofree mpf_t *numbers = g_new (mpf_t, n);
+  gsize i;
+
+  if (self->doubles != NULL)
+    {
+      for (i = 0; i < n; i++)
+        doubles[i] = (AprDoubleDouble){ x[i], 0 };
+      solve_in_doubles (self, doubles);
+      for (i = 0; i < n; i++)
+        x[i] = doubles[i].high;
+      return;
+    }
+
+  for (i = 0; i < n; i++)
+    {
+      mpf_init2 (numbers[i], (mp_bitcnt_t) self->precision);
+      mpf_set_d (numbers[i], x[i]);
+    }
+  solve_in_numbers (self, numbers);
+  for (i = 0; i < n; i++)
+    {
+      x[i] = mpf_get_d (numbers[i]);
+      mpf_clear (numbers[i]);
+    }
+}
+
+static void
+correct_in_doubles (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction)
+{
+  gsize n = self->n_independent;
+  g_autofree AprDoubleDouble *x = g_new (AprDoubleDouble, n);
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    x[i] = double_double_from_integer (residual[i], -unit - self->scale[i] - top);
+  solve_in_doubles (self, x);
+
+  for (i = 0; i < n; i++)
+    {
+      add_double (z[i], x[i].high, top + fraction);
+      add_double (z[i], x[i].low, top + fraction);
+    }
+}
+
+static void
+correct_in_numbers (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction)
+{
+  gsize n = self->n_independent;
+  mpf_t *x = g_new (mpf_t, n);
+  mpz_t addend;
+  gsize i;
+
+  mpz_init (addend);
+  for (i = 0; i < n; i++)
+    {
+      mpf_init2 (x[i], (mp_bitcnt_t) self->precision);
+      number_from_integer (x[i], residual[i], -unit - self->scale[i] - top);
+    }
+
+  solve_in_numbers (self, x);
 
   for (i = 0; i < n; i++)
     {
@@ -536,7 +588,6 @@ correct_in_numbers (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, m
       mpf_clear (x[i]);
     }
   g_free (x);
-  mpf_clear (product);
   mpz_clear (addend);
 }
 

@@ -5,23 +5,36 @@
 
 G_BEGIN_DECLS
 
+/* What is asked for: the b, and the a where there is an intercept, that minimise sum w (y - a - X b)^2 + alpha |b|^2. */
+typedef struct
+{
+  gboolean fit_intercept;
+  double alpha;        /* finite, at least 0; the intercept is not penalised */
+  gboolean positive;   /* no coefficient below 0 */
+  AprDType data_dtype; /* that of X: decides what counts as zero when the rank is found */
+  AprDType dtype;      /* what is rounded to, F32 or F64 */
+  gboolean noisy;      /* the sums were rounded: they do not tell apart what differs by less than 2^-50 p */
+  guint n_threads;     /* 0: as many as the work is worth */
+} AprLeastSquaresOptions;
+
 /* The answer for one state: values of the dtype that was asked for, held in doubles. */
 typedef struct
 {
   double *coefficients; /* (owned) n_targets x n_features */
   double *intercepts;   /* (owned) n_targets, zeros without intercept */
-  gsize rank;           /* of the features, centred where there is an intercept */
+
+  gsize rank; /* of the features, centred where there is an intercept; all of them where alpha is above 0 */
+  gsize *dependent; /* (owned) in order, the features that depend on others before them, or are constant */
+  gsize n_dependent;
+  double condition_number;    /* of [1 X], or of X without an intercept: see apr_condition_find() */
+  gboolean correctly_rounded; /* proven for every coefficient and intercept */
 } AprLeastSquares;
 
 void apr_least_squares_clear (AprLeastSquares *self);
 
-/* @data_dtype, that of X, decides what counts as zero when the rank is found; @dtype is what is rounded to.
- */
 gboolean apr_least_squares_solve (AprLeastSquares *self,
                                   AprExactSums *state,
-                                  gboolean fit_intercept,
-                                  AprDType data_dtype,
-                                  AprDType dtype,
+                                  const AprLeastSquaresOptions *options,
                                   GError **error);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprLeastSquares, apr_least_squares_clear)

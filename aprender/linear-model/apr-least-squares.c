@@ -1,44 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-least-squares-private.h"
 
+#include <float.h>
 #include <math.h>
 
-#include "aprender/linear-model/apr-minimum-norm-private.h"
-#include "aprender/linear-model/apr-normal-equations-private.h"
+#include "aprender/linear-model/apr-condition-private.h"
+#include "aprender/linear-model/apr-non-negative-private.h"
+#include "aprender/linear-model/apr-system-private.h"
 
 void
 apr_least_squares_clear (AprLeastSquares *self)
 {
   g_clear_pointer (&self->coefficients, g_free);
   g_clear_pointer (&self->intercepts, g_free);
-}
-
-/* Refines until every rounding is certain: two steps as a rule, more where an answer is exactly zero or lies halfway between
- * two doubles, which takes as many as there are bits in the determinant. */
-static void
-solve_target (AprNormalEquations *equations,
-              gsize column,
-              gboolean fit_intercept,
-              AprDType dtype,
-              double *values,
-              double *intercept)
-{
-  AprSolution solution;
-  gboolean certain = FALSE;
-  gsize i;
-
-  apr_solution_init (&solution, equations, column);
-  while (!certain)
-    {
-      apr_solution_refine (&solution);
-
-      certain = TRUE;
-      for (i = 0; i < solution.n && certain; i++)
-        certain = apr_solution_round (&solution, i, dtype, &values[i]);
-      if (certain && fit_intercept)
-        certain = apr_solution_round_intercept (&solution, dtype, intercept);
-    }
-  apr_solution_clear (&solution);
+  g_clear_pointer (&self->dependent, g_free);
 }
 
 static gboolean
@@ -67,37 +42,66 @@ check_range (AprLeastSquares *self, gsize n_features, gsize n_targets, AprDType 
   return TRUE;
 }
 
+/* The part of a column that counts as nothing. */
+static double
+find_negligible (const AprLeastSquaresOptions *options, gsize n_features)
+{
+  double p = (double) n_features;
+  double unit_roundoff = options->data_dtype == APR_DTYPE_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
+
+  if (options->alpha > 0)
+    return 0;
+
+  return MAX (16 * p * p * unit_roundoff * unit_roundoff, options->noisy ? p * 0x1p-50 : 0);
+}
+
+static void
+set_rank (AprLeastSquares *self, AprSystem *system, gsize n_features)
+{
+  const gsize *independent = apr_system_get_independent (system, &self->rank);
+  gsize i;
+
+  self->dependent = g_new (gsize, n_features);
+  for (i = 0; i < n_features; i++)
+    if (i - self->n_dependent == self->rank || independent[i - self->n_dependent] != i)
+      self->dependent[self->n_dependent++] = i;
+}
+
 gboolean
 apr_least_squares_solve (AprLeastSquares *self,
                          AprExactSums *state,
-                         gboolean fit_intercept,
-                         AprDType data_dtype,
-                         AprDType dtype,
+                         const AprLeastSquaresOptions *options,
                          GError **error)
 {
-  gsize n_features = apr_exact_sums_get_n_features (state);
-  gsize n_targets = apr_exact_sums_get_n_targets (state);
-  g_autoptr (AprNormalEquations) equations = apr_normal_equations_new (state, fit_intercept, data_dtype);
-  g_autofree double *values = g_new (double, n_features);
-  gsize n_dependent;
-  gsize target;
+  g_autoptr (AprProducts) products =
+    apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
+  gsize n_features = products->n_features;
+  double negligible = find_negligible (options, n_features);
+  g_autofree gboolean *constant = g_new0 (gboolean, n_features);
+  g_autoptr (AprSystem) system = NULL;
   gsize i;
-  const gsize *independent = apr_normal_equations_get_independent (equations, &self->rank);
 
-  self->coefficients = g_new0 (double, n_features *n_targets);
-  self->intercepts = g_new0 (double, n_targets);
+  for (i = 0; i < n_features && options->alpha == 0; i++)
+    constant[i] = apr_products_is_constant (products, i, negligible);
+  system = apr_system_new (products, constant, negligible, options->n_threads);
 
-  apr_normal_equations_get_dependent (equations, &n_dependent);
-  if (n_dependent > 0)
-    apr_minimum_norm_solve (equations, n_features, n_targets, fit_intercept, dtype, self->coefficients,
-                            self->intercepts);
+  self->coefficients = g_new0 (double, n_features * products->n_targets);
+  self->intercepts = g_new0 (double, products->n_targets);
+  set_rank (self, system, n_features);
+  self->condition_number = apr_condition_find (system, products);
+  self->correctly_rounded = !options->noisy;
 
-  for (target = 0; target < n_targets && n_dependent == 0; target++)
+  for (i = 0; i < products->n_targets; i++)
     {
-      solve_target (equations, n_features + target, fit_intercept, dtype, values, &self->intercepts[target]);
-      for (i = 0; i < self->rank; i++)
-        self->coefficients[target * n_features + independent[i]] = values[i];
+      double *coefficients = self->coefficients + i * n_features;
+      gboolean certain = apr_system_solve (system, i, options->dtype, coefficients, &self->intercepts[i]);
+
+      if (options->positive)
+        certain = apr_non_negative_solve (products, constant, negligible, i, options->dtype,
+                                          options->n_threads, certain, coefficients, &self->intercepts[i]);
+      if (!certain)
+        self->correctly_rounded = FALSE;
     }
 
-  return check_range (self, n_features, n_targets, dtype, error);
+  return check_range (self, n_features, products->n_targets, options->dtype, error);
 }

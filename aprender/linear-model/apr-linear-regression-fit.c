@@ -71,6 +71,11 @@ fit_solve (Fit *fit, AprExactSums *sums, AprDType data_dtype, gsize n_dims, GErr
   gsize shape[2] = { apr_exact_sums_get_n_targets (sums), apr_exact_sums_get_n_features (sums) };
   AprDType dtype = fit->dtype != APR_DTYPE_NONE ? fit->dtype : data_dtype;
   g_auto (AprLeastSquares) solution = { NULL };
+  const AprLeastSquaresOptions options = {
+    .fit_intercept = fit->fit_intercept,
+    .data_dtype = data_dtype,
+    .dtype = dtype,
+  };
   gboolean any_weight;
   mpz_t weights;
 
@@ -84,7 +89,7 @@ fit_solve (Fit *fit, AprExactSums *sums, AprDType data_dtype, gsize n_dims, GErr
       return FALSE;
     }
 
-  if (!apr_least_squares_solve (&solution, sums, fit->fit_intercept, data_dtype, dtype, error))
+  if (!apr_least_squares_solve (&solution, sums, &options, error))
     return FALSE;
 
   fit->coefficients = n_dims == 2 ? new_result (dtype, solution.coefficients, shape, 2)

@@ -8,11 +8,10 @@ G_BEGIN_DECLS
 /* Of all coefficients that fit one target equally well, those with the least sum of squares. @coefficients
  * has a place for each feature. */
 void apr_minimum_norm_solve (AprNormalEquations *equations,
-                             gsize n_features,
-                             gsize n_targets,
-                             gboolean fit_intercept,
+                             const AprProducts *products,
+                             gsize target,
                              AprDType dtype,
                              double *coefficients,
-                             double *intercepts);
+                             double *intercept);
 
 G_END_DECLS

@@ -210,17 +210,15 @@ exponent_of (const mpf_t value)
 
 typedef struct
 {
-  AprNormalEquations *equations; /* (unowned) */
-  const gsize *features;         /* (unowned) which feature a row belongs to */
-  Matrix *values;                /* (unowned) n x n_targets */
+  const gsize *features; /* (unowned) which feature a row belongs to */
+  Matrix *values;        /* (unowned) n x 1 */
 } Part;
 
 /* The intercept of @target, and its coefficients of both parts, rounded. */
 static void
 round_target (const Part *parts,
-              gsize n_features,
+              const AprProducts *products,
               gsize target,
-              gboolean fit_intercept,
               gint64 precision,
               AprDType dtype,
               double *coefficients,
@@ -229,55 +227,46 @@ round_target (const Part *parts,
   gint64 top = G_MININT32;
   mpf_t sum;
   mpf_t product;
-  mpz_t weights;
-  mpz_t column_sum;
   gsize part;
   gsize i;
 
   for (part = 0; part < 2; part++)
     for (i = 0; i < parts[part].values->n_rows; i++)
-      top = MAX (top, exponent_of (AT (parts[part].values, i, target)));
+      top = MAX (top, exponent_of (AT (parts[part].values, i, 0)));
   for (part = 0; part < 2; part++)
     for (i = 0; i < parts[part].values->n_rows; i++)
       coefficients[parts[part].features[i]] =
-        round_long (AT (parts[part].values, i, target), top, precision, dtype);
+        round_long (AT (parts[part].values, i, 0), top, precision, dtype);
 
-  if (!fit_intercept)
+  if (!products->centred)
     return;
 
   mpf_init2 (sum, (mp_bitcnt_t) precision);
   mpf_init2 (product, (mp_bitcnt_t) precision);
-  mpz_init (weights);
-  mpz_init (column_sum);
-  apr_normal_equations_get_sums (parts[0].equations, n_features + target, weights, column_sum);
-  mpf_set_z (sum, column_sum);
+  mpf_set_z (sum, products->sums[1 + products->n_features + target]);
   top = exponent_of (sum);
   for (part = 0; part < 2; part++)
     for (i = 0; i < parts[part].values->n_rows; i++)
       {
-        apr_normal_equations_get_sums (parts[part].equations, parts[part].features[i], weights, column_sum);
-        mpf_set_z (product, column_sum);
-        mpf_mul (product, product, AT (parts[part].values, i, target));
+        mpf_set_z (product, products->sums[1 + parts[part].features[i]]);
+        mpf_mul (product, product, AT (parts[part].values, i, 0));
         top = MAX (top, exponent_of (product));
         mpf_sub (sum, sum, product);
       }
-  mpf_set_z (product, weights);
+  mpf_set_z (product, products->sums[0]);
   mpf_div (sum, sum, product);
   *intercept = round_long (sum, top - exponent_of (product), precision, dtype);
   mpf_clear (sum);
   mpf_clear (product);
-  mpz_clear (weights);
-  mpz_clear (column_sum);
 }
 
 void
 apr_minimum_norm_solve (AprNormalEquations *equations,
-                        gsize n_features,
-                        gsize n_targets,
-                        gboolean fit_intercept,
+                        const AprProducts *products,
+                        gsize target,
                         AprDType dtype,
                         double *coefficients,
-                        double *intercepts)
+                        double *intercept)
 {
   gsize n_independent;
   gsize n_dependent;
@@ -287,16 +276,16 @@ apr_minimum_norm_solve (AprNormalEquations *equations,
   Matrix w;
   Matrix of_independent;
   Matrix of_dependent;
+  const Part parts[] = { { independent, &of_independent }, { dependent, &of_dependent } };
   gsize i;
 
   matrix_init (&w, n_independent, n_dependent, (mp_bitcnt_t) precision);
-  matrix_init (&of_independent, n_independent, n_targets, (mp_bitcnt_t) precision);
-  matrix_init (&of_dependent, n_dependent, n_targets, (mp_bitcnt_t) precision);
+  matrix_init (&of_independent, n_independent, 1, (mp_bitcnt_t) precision);
+  matrix_init (&of_dependent, n_dependent, 1, (mp_bitcnt_t) precision);
 
   for (i = 0; i < n_dependent; i++)
     solve_column (equations, dependent[i], precision, &w, i);
-  for (i = 0; i < n_targets; i++)
-    solve_column (equations, n_features + i, precision, &of_independent, i);
+  solve_column (equations, products->n_features + target, precision, &of_independent, 0);
 
   if (n_dependent < n_independent)
     {
@@ -309,15 +298,7 @@ apr_minimum_norm_solve (AprNormalEquations *equations,
       solve_identity_plus_products (&w, FALSE, &of_independent, (mp_bitcnt_t) precision);
       apply (&w, TRUE, &of_independent, &of_dependent, (mp_bitcnt_t) precision);
     }
-
-  for (i = 0; i < n_targets; i++)
-    {
-      const Part parts[] = { { equations, independent, &of_independent },
-                             { equations, dependent, &of_dependent } };
-
-      round_target (parts, n_features, i, fit_intercept, precision, dtype, coefficients + i * n_features,
-                    &intercepts[i]);
-    }
+  round_target (parts, products, target, precision, dtype, coefficients, intercept);
 
   matrix_clear (&w);
   matrix_clear (&of_independent);

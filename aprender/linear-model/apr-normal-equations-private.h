@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/linear-model/apr-exact-sums-private.h"
+#include "aprender/linear-model/apr-products-private.h"
 
 G_BEGIN_DECLS
 
@@ -12,12 +12,9 @@ G_BEGIN_DECLS
  * n_features plus a target. */
 typedef struct _AprNormalEquations AprNormalEquations;
 
-mpz_t *apr_integers_new (gsize n);
-
-void apr_integers_free (mpz_t *integers, gsize n);
-
+/* The features that are not @left_out. A feature of which less than @negligible is left depends on those before it. */
 AprNormalEquations *
-apr_normal_equations_new (AprExactSums *state, gboolean fit_intercept, AprDType data_dtype);
+apr_normal_equations_new (const AprProducts *products, const gboolean *left_out, double negligible);
 
 void apr_normal_equations_free (AprNormalEquations *self);
 
@@ -27,8 +24,11 @@ const gsize *apr_normal_equations_get_independent (AprNormalEquations *self, gsi
 /* The features that depend on independent ones before them. Constant ones are in neither list. */
 const gsize *apr_normal_equations_get_dependent (AprNormalEquations *self, gsize *n_dependent);
 
-/* The sum of the weights, and the weighted sum of a column: what an intercept is made of. */
-void apr_normal_equations_get_sums (AprNormalEquations *self, gsize column, mpz_t weights, mpz_t sum);
+/* By position, those of the factor. */
+const gint64 *apr_normal_equations_get_scales (AprNormalEquations *self);
+
+/* Solves the scaled system for @x, in place. */
+void apr_normal_equations_divide (AprNormalEquations *self, double *x);
 
 /* The powers of two between the greatest and the least of the features' scales. */
 gint64 apr_normal_equations_get_spread (AprNormalEquations *self);

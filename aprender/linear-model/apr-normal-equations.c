@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-normal-equations-private.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "aprender/linear-model/apr-factor-private.h"
@@ -16,11 +15,9 @@
  */
 struct _AprNormalEquations
 {
-  gsize n_features;
-  gsize n_targets;
-  gboolean centred;
-  mpz_t *products; /* (owned) lower triangle of the features' and the targets' products */
-  mpz_t *sums;     /* (owned) the weights' sum, then those of the columns */
+  const AprProducts *products; /* (unowned) */
+  gsize n_entries;
+  mpz_t *integers; /* (owned) lower triangle of the features' and the targets' products */
 
   AprFactor *factor;        /* (owned) */
   const gsize *independent; /* (unowned) the factor's */
@@ -30,104 +27,6 @@ struct _AprNormalEquations
   gint64 *content;         /* (owned) by position: G 2^-(content + content) is still whole */
   gint64 determinant_bits; /* the determinant of that is below 2^this */
 };
-
-mpz_t *
-apr_integers_new (gsize n)
-{
-  mpz_t *integers = g_new (mpz_t, n);
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    mpz_init (integers[i]);
-
-  return integers;
-}
-
-void
-apr_integers_free (mpz_t *integers, gsize n)
-{
-  gsize i;
-
-  if (integers == NULL)
-    return;
-
-  for (i = 0; i < n; i++)
-    mpz_clear (integers[i]);
-  g_free (integers);
-}
-
-static void
-load_products (AprNormalEquations *self, AprExactSums *state)
-{
-  gsize n_columns = self->n_features + self->n_targets;
-  mpz_t product;
-  gsize i;
-  gsize j;
-
-  mpz_init (product);
-  for (i = 0; i <= n_columns && self->centred; i++)
-    apr_exact_sums_get_entry (state, i, 0, self->sums[i]);
-
-  for (i = 0; i < n_columns; i++)
-    for (j = 0; j <= i; j++)
-      {
-        mpz_t *entry = &self->products[apr_triangle (i, j)];
-
-        apr_exact_sums_get_entry (state, 1 + i, 1 + j, *entry);
-        if (!self->centred)
-          continue;
-
-        /* The centred products, times the sum of the weights: no division, no rounding. */
-        mpz_mul (*entry, *entry, self->sums[0]);
-        mpz_mul (product, self->sums[1 + i], self->sums[1 + j]);
-        mpz_sub (*entry, *entry, product);
-      }
-  mpz_clear (product);
-}
-
-/* Whether the centred second moment of @feature is nothing but what rounding of its values can make of a
- * constant. */
-static gboolean
-is_constant (AprNormalEquations *self, AprExactSums *state, gsize feature, double negligible)
-{
-  signed long exponent;
-  signed long raw_exponent;
-  double moment = mpz_get_d_2exp (&exponent, self->products[apr_triangle (feature, feature)]);
-  double raw;
-  mpz_t value;
-
-  if (moment <= 0)
-    return TRUE;
-  if (!self->centred)
-    return FALSE;
-
-  mpz_init (value);
-  apr_exact_sums_get_entry (state, 1 + feature, 1 + feature, value);
-  mpz_mul (value, value, self->sums[0]);
-  raw = mpz_get_d_2exp (&raw_exponent, value);
-  mpz_clear (value);
-
-  return ldexp (moment / raw, (gint) MAX (exponent - raw_exponent, -4 * DBL_MAX_EXP)) < negligible;
-}
-
-static void
-factorise (AprNormalEquations *self, AprExactSums *state, AprDType data_dtype)
-{
-  gsize p = self->n_features;
-  double unit_roundoff = data_dtype == APR_DTYPE_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
-  double negligible = 16 * (double) p * (double) p * unit_roundoff * unit_roundoff;
-  g_autofree gboolean *constant = g_new (gboolean, p);
-  gsize i;
-
-  for (i = 0; i < p; i++)
-    constant[i] = is_constant (self, state, i, negligible);
-
-  self->factor = apr_factor_new (self->products, p, constant, negligible);
-  self->independent = apr_factor_get_independent (self->factor, &self->n_independent);
-  self->scale = apr_factor_get_scales (self->factor);
-  for (i = 0; i < self->n_independent; i++)
-    self->max_scale = i == 0 ? self->scale[i] : MAX (self->max_scale, self->scale[i]);
-}
 
 /* Powers of two that can be divided out of rows and columns, and the size of the determinant of what then is
  * left. */
@@ -142,10 +41,10 @@ bound_determinant (AprNormalEquations *self)
     {
       gsize row = self->independent[i];
 
-      self->content[i] = (gint64) mpz_scan1 (self->products[apr_triangle (row, row)], 0) / 2;
+      self->content[i] = (gint64) mpz_scan1 (self->integers[apr_triangle (row, row)], 0) / 2;
       for (j = 0; j < i; j++)
         {
-          mpz_t *entry = &self->products[apr_triangle (row, self->independent[j])];
+          mpz_t *entry = &self->integers[apr_triangle (row, self->independent[j])];
           gint64 excess;
 
           if (mpz_sgn (*entry) == 0)
@@ -162,21 +61,26 @@ bound_determinant (AprNormalEquations *self)
 }
 
 AprNormalEquations *
-apr_normal_equations_new (AprExactSums *state, gboolean fit_intercept, AprDType data_dtype)
+apr_normal_equations_new (const AprProducts *products, const gboolean *left_out, double negligible)
 {
   AprNormalEquations *self = g_new0 (AprNormalEquations, 1);
-  gsize p = apr_exact_sums_get_n_features (state);
-  gsize n_columns = p + apr_exact_sums_get_n_targets (state);
+  gsize n_columns = products->n_features + products->n_targets;
+  gsize i;
+  gsize j;
 
-  self->n_features = p;
-  self->n_targets = apr_exact_sums_get_n_targets (state);
-  self->centred = fit_intercept;
-  self->products = apr_integers_new (apr_triangle (n_columns, 0));
-  self->sums = apr_integers_new (1 + n_columns);
-  self->content = g_new (gint64, p);
+  self->products = products;
+  self->n_entries = apr_triangle (n_columns, 0);
+  self->integers = apr_integers_new (self->n_entries);
+  for (i = 0; i < n_columns; i++)
+    for (j = 0; j <= i; j++)
+      apr_products_get_integer (products, i, j, self->integers[apr_triangle (i, j)]);
 
-  load_products (self, state);
-  factorise (self, state, data_dtype);
+  self->factor = apr_factor_new (self->integers, products->n_features, left_out, negligible);
+  self->independent = apr_factor_get_independent (self->factor, &self->n_independent);
+  self->scale = apr_factor_get_scales (self->factor);
+  for (i = 0; i < self->n_independent; i++)
+    self->max_scale = i == 0 ? self->scale[i] : MAX (self->max_scale, self->scale[i]);
+  self->content = g_new (gint64, products->n_features);
   bound_determinant (self);
 
   return self;
@@ -188,8 +92,7 @@ apr_normal_equations_free (AprNormalEquations *self)
   if (self == NULL)
     return;
 
-  apr_integers_free (self->products, apr_triangle (self->n_features + self->n_targets, 0));
-  apr_integers_free (self->sums, 1 + self->n_features + self->n_targets);
+  apr_integers_free (self->integers, self->n_entries);
   apr_factor_free (self->factor);
   g_free (self->content);
   g_free (self);
@@ -209,11 +112,16 @@ apr_normal_equations_get_dependent (AprNormalEquations *self, gsize *n_dependent
   return apr_factor_get_dependent (self->factor, n_dependent);
 }
 
-void
-apr_normal_equations_get_sums (AprNormalEquations *self, gsize column, mpz_t weights, mpz_t sum)
+const gint64 *
+apr_normal_equations_get_scales (AprNormalEquations *self)
 {
-  mpz_set (weights, self->sums[0]);
-  mpz_set (sum, self->sums[1 + column]);
+  return self->scale;
+}
+
+void
+apr_normal_equations_divide (AprNormalEquations *self, double *x)
+{
+  apr_factor_divide (self->factor, x);
 }
 
 gint64
@@ -223,9 +131,9 @@ apr_normal_equations_get_spread (AprNormalEquations *self)
   gint64 most = 0;
   gsize i;
 
-  for (i = 0; i < self->n_features; i++)
+  for (i = 0; i < self->products->n_features; i++)
     {
-      mpz_t *diagonal = &self->products[apr_triangle (i, i)];
+      mpz_t *diagonal = &self->integers[apr_triangle (i, i)];
 
       if (mpz_sgn (*diagonal) <= 0)
         continue;
@@ -255,7 +163,7 @@ apr_solution_init (AprSolution *self, AprNormalEquations *equations, gsize colum
     {
       gint64 whole;
 
-      mpz_set (self->right_side[i], equations->products[apr_triangle (column, equations->independent[i])]);
+      mpz_set (self->right_side[i], equations->integers[apr_triangle (column, equations->independent[i])]);
       if (mpz_sgn (self->right_side[i]) == 0)
         continue;
       whole = (gint64) mpz_scan1 (self->right_side[i], 0) - equations->content[i];
@@ -291,7 +199,7 @@ compute_residual (AprSolution *self, mpz_t *residual)
       mpz_mul_2exp (scaled, self->z[j], (mp_bitcnt_t) (equations->max_scale - self->scale[j]));
       for (i = 0; i < self->n; i++)
         mpz_submul (residual[i],
-                    equations->products[apr_triangle (equations->independent[i], equations->independent[j])],
+                    equations->integers[apr_triangle (equations->independent[i], equations->independent[j])],
                     scaled);
     }
   mpz_clear (scaled);
@@ -360,7 +268,7 @@ apr_solution_round_intercept (AprSolution *self, AprDType dtype, double *value)
 {
   AprNormalEquations *equations = self->equations;
   gint64 unit = self->fraction + equations->max_scale;
-  gint64 weight_bits = (gint64) mpz_sizeinbase (equations->sums[0], 2);
+  gint64 weight_bits = (gint64) mpz_sizeinbase (equations->products->sums[0], 2);
   gint64 sum_bits = G_MININT32;
   gint64 shift;
   gboolean rounded = TRUE;
@@ -372,10 +280,10 @@ apr_solution_round_intercept (AprSolution *self, AprDType dtype, double *value)
   mpz_init (intercept.significand);
   intercept.grid = 0;
 
-  mpz_mul_2exp (intercept.significand, equations->sums[1 + self->column], (mp_bitcnt_t) unit);
+  mpz_mul_2exp (intercept.significand, equations->products->sums[1 + self->column], (mp_bitcnt_t) unit);
   for (i = 0; i < self->n; i++)
     {
-      mpz_t *sum = &equations->sums[1 + equations->independent[i]];
+      mpz_t *sum = &equations->products->sums[1 + equations->independent[i]];
 
       mpz_mul_2exp (part, self->z[i], (mp_bitcnt_t) (equations->max_scale - self->scale[i]));
       mpz_submul (intercept.significand, part, *sum);
@@ -384,7 +292,7 @@ apr_solution_round_intercept (AprSolution *self, AprDType dtype, double *value)
     }
 
   if (self->exact)
-    *value = apr_round_rational (intercept.significand, equations->sums[0], -unit, dtype);
+    *value = apr_round_rational (intercept.significand, equations->products->sums[0], -unit, dtype);
   else
     {
       /* The error is that of the sum of @n products, and what the division cuts off. */
@@ -392,7 +300,7 @@ apr_solution_round_intercept (AprSolution *self, AprDType dtype, double *value)
       intercept.denominator_bits = equations->determinant_bits + weight_bits;
       shift = MAX (0, -unit - intercept.error);
       mpz_mul_2exp (intercept.significand, intercept.significand, (mp_bitcnt_t) shift);
-      mpz_tdiv_q (intercept.significand, intercept.significand, equations->sums[0]);
+      mpz_tdiv_q (intercept.significand, intercept.significand, equations->products->sums[0]);
       intercept.exponent = -unit - shift;
       intercept.error = MAX (intercept.error, intercept.exponent) + 1;
       rounded = apr_approximation_round (&intercept, dtype, value);

@@ -25,6 +25,9 @@ typedef struct
   gint64 denominator_bits;
 } AprApproximation;
 
+/* The nearest value of @dtype to what is known, as a guess: 0 where no digit is certain. */
+double apr_approximation_guess (const AprApproximation *self, AprDType dtype);
+
 /* Whether what is known determines the nearest value of @dtype, and that value. */
 gboolean apr_approximation_round (const AprApproximation *self, AprDType dtype, double *value);
 

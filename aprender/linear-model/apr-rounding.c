@@ -172,3 +172,12 @@ apr_approximation_round (const AprApproximation *self, AprDType dtype, double *v
 
   return rounded;
 }
+
+double
+apr_approximation_guess (const AprApproximation *self, AprDType dtype)
+{
+  if ((gint64) mpz_sizeinbase (self->significand, 2) + self->exponent <= self->error)
+    return 0.0;
+
+  return apr_round_dyadic (self->significand, self->exponent, dtype);
+}

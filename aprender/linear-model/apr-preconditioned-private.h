@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/linear-model/apr-cholesky-private.h"
+#include "aprender/linear-model/apr-slices-private.h"
+
+G_BEGIN_DECLS
+
+/* The normal equations of features of which Cholesky's factors in double are good enough to correct with: those whose scaled
+ * products are of a condition below some 10^10. */
+typedef struct
+{
+  const AprProducts *products; /* (unowned) */
+  guint n_threads;
+  gint64 *scales; /* (owned) of the products' columns */
+
+  gsize *independent; /* (owned) features, in order: a position counts through these */
+  gsize n_independent;
+  AprCholesky cholesky; /* of their scaled products */
+  double least;         /* below every eigenvalue of those */
+  AprSlices *slices;    /* (owned) of the same */
+
+  gsize *dependent; /* (owned) features, in order */
+  gsize n_dependent;
+  double *
+    combinations; /* (owned) of each the scaled coefficients of the independent ones that it is about the sum of; rows have the
+                           stride of @cholesky */
+} AprPreconditioned;
+
+/* Enough for coefficients of 53 bits that are 2^-20 of the greatest. */
+#define APR_PRECONDITIONED_SLICES 7
+
+/* The features that are not @left_out. A feature of which less than @negligible is left depends on those before it. Returns:
+ * %NULL where double is not enough to tell which do, or to correct with */
+AprPreconditioned *apr_preconditioned_new (const AprProducts *products,
+                                           const gboolean *left_out,
+                                           double negligible,
+                                           guint n_threads);
+
+void apr_preconditioned_free (AprPreconditioned *self);
+
+/* Finds the combinations; false where it is not certain that nothing more than @negligible is left of a feature. */
+gboolean apr_preconditioned_prove_dependence (AprPreconditioned *self, double negligible);
+
+/* Makes the scale of @column such that the entries of the independent features are below 2. */
+void apr_preconditioned_scale_column (AprPreconditioned *self, gsize column);
+
+/* Slices that are multiplied for one answer, at the most, which is some seconds, and the most slices of an entry. */
+#define APR_PRECONDITIONED_MAX_WORK 2e10
+#define APR_PRECONDITIONED_MAX_SLICES 96
+
+/* The coefficients of all features for one target, and the intercept where the products are centred; only where no feature
+ * depends on others. False where it is not certain that all are rounded to the nearest. */
+gboolean apr_preconditioned_solve (
+  AprPreconditioned *self, gsize target, AprDType dtype, double *coefficients, double *intercept);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprPreconditioned, apr_preconditioned_free)
+
+G_END_DECLS

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/linear-model/apr-refinement-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "aprender/linear-model/apr-rounding-private.h"
+
+void
+apr_refinement_init (AprRefinement *self,
+                     const AprProducts *products,
+                     gsize column,
+                     AprDType dtype,
+                     const gsize *features,
+                     gsize n)
+{
+  *self =
+    (AprRefinement){ .products = products, .column = column, .dtype = dtype, .n = n, .features = features };
+  self->exponents = g_new0 (gint64, n);
+  self->error = G_MAXINT32;
+}
+
+void
+apr_refinement_clear (AprRefinement *self)
+{
+  apr_fixed_clear (&self->x);
+  g_clear_pointer (&self->exponents, g_free);
+  g_clear_pointer (&self->grids, g_free);
+}
+
+gint64
+apr_floor_log2 (double value)
+{
+  return value > 0 ? (gint64) ilogb (value) : G_MININT32;
+}
+
+static void
+get_unknown (const AprRefinement *self, gsize position, mpz_t z)
+{
+  const gint64 *limbs = self->x.limbs + position * self->x.n_limbs;
+  gsize q;
+
+  mpz_set_ui (z, 0);
+  for (q = self->top; q < self->x.n_limbs; q++)
+    {
+      mpz_mul_2exp (z, z, APR_SLICE_BITS);
+      if (limbs[q] >= 0)
+        mpz_add_ui (z, z, (unsigned long) limbs[q]);
+      else
+        mpz_sub_ui (z, z, (unsigned long) -limbs[q]);
+    }
+}
+
+/* The exponent of the last limb of x. */
+static gint64
+last_exponent (const AprRefinement *self)
+{
+  return -APR_SLICE_BITS * ((gint64) self->x.n_limbs - 1 - (gint64) self->x.lead);
+}
+
+/* Halfway between two floats, so that one rounding to double may hide which is nearer. */
+static gboolean
+is_between_floats (double value)
+{
+  guint64 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+
+  return (bits & 0x1fffffff) == 0x10000000;
+}
+
+/* Rounds what is clear from the first three limbs; all else is false. */
+static gboolean
+round_quickly (const AprRefinement *self, gsize position, double *value)
+{
+  const gint64 *limbs = self->x.limbs + position * self->x.n_limbs;
+  gboolean narrow = self->dtype == APR_DTYPE_F32;
+  gint64 exponent;
+  gint64 whole;
+  double high;
+  double rest;
+  double error;
+  double least;
+  double most;
+  gsize q;
+
+  for (q = self->top; q < self->x.n_limbs && limbs[q] == 0; q++)
+    ;
+  if (q + 5 > self->x.n_limbs)
+    return FALSE;
+  exponent = -APR_SLICE_BITS * ((gint64) q + 2 - (gint64) self->x.lead);
+  if (self->error - exponent > 20 || ABS (limbs[q]) > 1 << APR_SLICE_BITS)
+    return FALSE;
+
+  whole = (limbs[q] * (1 << APR_SLICE_BITS) + limbs[q + 1]) * (1 << APR_SLICE_BITS) + limbs[q + 2];
+  high = (double) whole;
+  rest = (double) (whole - (gint64) high) +
+         ((double) limbs[q + 3] + (double) limbs[q + 4] * (1.0 / (1 << APR_SLICE_BITS))) *
+           (1.0 / (1 << APR_SLICE_BITS));
+  error = 0x1p-40 + ldexp (1, (gint) MAX (self->error - exponent, -100));
+  least = high + (rest - error);
+  most = high + (rest + error);
+  exponent += self->exponents[position];
+  if (least != most || exponent < (narrow ? -120 : -1000) || exponent > (narrow ? 60 : 900) ||
+      (narrow && is_between_floats (least)))
+    return FALSE;
+
+  *value = ldexp (narrow ? (double) (float) least : least, (gint) exponent);
+  return TRUE;
+}
+
+static gboolean
+round_unknown (const AprRefinement *self, gsize position, double *value)
+{
+  AprApproximation unknown;
+  gboolean rounded;
+
+  if (round_quickly (self, position, value))
+    return TRUE;
+
+  mpz_init (unknown.significand);
+  get_unknown (self, position, unknown.significand);
+  unknown.exponent = last_exponent (self) + self->exponents[position];
+  if (self->exact)
+    {
+      *value = apr_round_dyadic (unknown.significand, unknown.exponent, self->dtype);
+      rounded = TRUE;
+    }
+  else
+    {
+      unknown.error = self->error + self->exponents[position];
+      unknown.grid = self->grids != NULL ? self->grids[position] : 0;
+      unknown.denominator_bits = self->grids != NULL ? self->denominator_bits : G_MAXINT32;
+      rounded = apr_approximation_round (&unknown, self->dtype, value);
+      if (!rounded)
+        *value = apr_approximation_guess (&unknown, self->dtype);
+    }
+  mpz_clear (unknown.significand);
+
+  return rounded;
+}
+
+/* The intercept is (sum of the target - sums of the features times their coefficients) / sum of the weights. */
+static gboolean
+round_intercept (const AprRefinement *self, double *value)
+{
+  mpz_t *sums = self->products->sums;
+  gint64 weight_bits = (gint64) mpz_sizeinbase (sums[0], 2);
+  gint64 sum_bits = G_MININT32;
+  gint64 unit = 0;
+  gboolean rounded = TRUE;
+  AprApproximation intercept = { .denominator_bits = G_MAXINT32 };
+  mpz_t part;
+  gsize i;
+
+  for (i = 0; i < self->n; i++)
+    unit = MIN (unit, last_exponent (self) + self->exponents[i]);
+
+  mpz_init (part);
+  mpz_init (intercept.significand);
+  mpz_mul_2exp (intercept.significand, sums[1 + self->column], (mp_bitcnt_t) -unit);
+  for (i = 0; i < self->n; i++)
+    {
+      mpz_t *sum = &sums[1 + self->features[i]];
+
+      if (mpz_sgn (*sum) == 0)
+        continue;
+      get_unknown (self, i, part);
+      mpz_mul_2exp (part, part, (mp_bitcnt_t) (last_exponent (self) + self->exponents[i] - unit));
+      mpz_submul (intercept.significand, part, *sum);
+      sum_bits = MAX (sum_bits, (gint64) mpz_sizeinbase (*sum, 2) + self->exponents[i]);
+      if (self->grids != NULL)
+        intercept.grid = MAX (intercept.grid, self->grids[i]);
+    }
+
+  if (self->exact || sum_bits == G_MININT32)
+    *value = apr_round_rational (intercept.significand, sums[0], unit, self->dtype);
+  else
+    {
+      gint64 shift;
+
+      /* The error is that of the sum of n products, and what the division cuts off. */
+      intercept.error = self->error + sum_bits + (gint64) g_bit_storage (self->n) - (weight_bits - 1) + 1;
+      if (self->grids != NULL)
+        intercept.denominator_bits = self->denominator_bits + weight_bits;
+      shift = MAX (0, unit - intercept.error);
+      mpz_mul_2exp (intercept.significand, intercept.significand, (mp_bitcnt_t) shift);
+      mpz_tdiv_q (intercept.significand, intercept.significand, sums[0]);
+      intercept.exponent = unit - shift;
+      intercept.error = MAX (intercept.error, intercept.exponent) + 1;
+      rounded = apr_approximation_round (&intercept, self->dtype, value);
+      if (!rounded)
+        *value = apr_approximation_guess (&intercept, self->dtype);
+    }
+
+  mpz_clear (part);
+  mpz_clear (intercept.significand);
+  return rounded;
+}
+
+gboolean
+apr_refinement_run (
+  AprRefinement *self, AprRefinementStep step, gpointer data, double *coefficients, double *intercept)
+{
+  gboolean certain = FALSE;
+  gboolean more = TRUE;
+  gsize doubted = 0;
+  gsize i;
+
+  while (more && !certain)
+    {
+      more = step (self, data) && !self->exact;
+      self->top = apr_fixed_carry (&self->x);
+
+      /* The one that was in doubt first. */
+      if (more && doubted < self->n && !round_unknown (self, doubted, &coefficients[doubted]))
+        continue;
+      certain = TRUE;
+      for (i = 0; i < self->n && (certain || !more); i++)
+        if (!round_unknown (self, i, &coefficients[i]))
+          {
+            certain = FALSE;
+            doubted = i;
+          }
+      if (self->products->centred && (certain || !more))
+        certain = round_intercept (self, intercept) && certain;
+    }
+
+  return certain;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "aprender/linear-model/apr-least-squares-private.h"
+
+/* What solving takes once the sums are there: median and least of some rounds, in milliseconds. Arguments: a part of the names of
+ * the cases, and the greatest number of features. */
+
+#define ROUNDS 7
+
+typedef struct
+{
+  const char *name;
+  gsize n_rows;
+  gsize n_features;
+  gsize n_repeated; /* of the columns, the last ones, that are sums of two others */
+  AprDType dtype;
+} Case;
+
+static double
+normal (GRand *rand)
+{
+  return sqrt (-2 * log (g_rand_double_range (rand, 1e-12, 1))) *
+         cos (g_rand_double_range (rand, 0, 2 * G_PI));
+}
+
+static AprExactSums *
+sum_case (const Case *c)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+  gsize n = c->n_rows;
+  gsize p = c->n_features;
+  gsize shape[2] = { n, p };
+  g_autofree double *x = g_new (double, n *p);
+  g_autofree double *y = g_new (double, n);
+  g_autoptr (AprTensor) doubles = NULL;
+  g_autoptr (AprTensor) x_tensor = NULL;
+  g_autoptr (AprTensor) y_tensor = NULL;
+  AprExactSums *sums = apr_exact_sums_new (p, 1, NULL);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n; i++)
+    {
+      y[i] = 3;
+      for (j = 0; j < p; j++)
+        {
+          double *row = x + i * p;
+
+          row[j] = j < p - c->n_repeated ? normal (rand) + 1 : row[j - 1 - (p - 1) / 3] + row[j / 4];
+          y[i] += row[j] * (double) (j % 7);
+        }
+      y[i] += normal (rand);
+    }
+  doubles = apr_tensor_new_from_doubles (x, n * p, shape, 2, NULL);
+  x_tensor = apr_tensor_cast (doubles, c->dtype, NULL);
+  y_tensor = apr_tensor_new_from_doubles (y, n, shape, 1, NULL);
+  if (!apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, NULL, NULL))
+    g_error ("no sums");
+
+  return sums;
+}
+
+static int
+compare (gconstpointer a, gconstpointer b)
+{
+  const double *left = a;
+  const double *right = b;
+
+  return (*left > *right) - (*left < *right);
+}
+
+int
+main (int argc, char *argv[])
+{
+  const Case cases[] = {
+    { "full rank", 1000, 10, 0, APR_DTYPE_F64 },
+    { "full rank", 10000, 100, 0, APR_DTYPE_F64 },
+    { "full rank", 5000, 500, 0, APR_DTYPE_F32 },
+    { "full rank", 5000, 500, 0, APR_DTYPE_F64 },
+    { "full rank", 5000, 1000, 0, APR_DTYPE_F32 },
+    { "full rank", 5000, 1000, 0, APR_DTYPE_F64 },
+    { "sums of others", 1000, 10, 2, APR_DTYPE_F64 },
+    { "sums of others", 10000, 100, 5, APR_DTYPE_F64 },
+    { "sums of others", 5000, 500, 5, APR_DTYPE_F64 },
+    { "sums of others", 5000, 1000, 5, APR_DTYPE_F64 },
+    { "n < p", 5, 10, 0, APR_DTYPE_F64 },
+    { "n < p", 60, 200, 0, APR_DTYPE_F64 },
+    { "n < p", 200, 1000, 0, APR_DTYPE_F64 },
+  };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      AprLeastSquaresOptions options = { .fit_intercept = TRUE,
+                                         .data_dtype = cases[i].dtype,
+                                         .dtype = APR_DTYPE_F64 };
+      g_autoptr (AprExactSums) sums = NULL;
+      double times[ROUNDS];
+      gsize rank = 0;
+      gboolean certain = FALSE;
+      double condition = 0;
+      double spent = INFINITY;
+      gsize round;
+
+      if ((argc > 1 && !strstr (cases[i].name, argv[1])) ||
+          (argc > 2 && cases[i].n_features > (gsize) atoi (argv[2])))
+        continue;
+      sums = sum_case (&cases[i]);
+      for (round = 0; round < ROUNDS; round++)
+        {
+          g_auto (AprLeastSquares) answer = { NULL };
+          gint64 start = g_get_monotonic_time ();
+          clock_t processor = clock ();
+
+          if (!apr_least_squares_solve (&answer, sums, &options, NULL))
+            g_error ("no answer");
+          times[round] = (double) (g_get_monotonic_time () - start) * 1e-3;
+          spent = MIN (spent, (double) (clock () - processor) * 1e3 / CLOCKS_PER_SEC);
+          rank = answer.rank;
+          certain = answer.correctly_rounded;
+          condition = answer.condition_number;
+          if (times[round] > 3000)
+            {
+              for (; ++round < ROUNDS;)
+                times[round] = times[0];
+              break;
+            }
+        }
+      qsort (times, ROUNDS, sizeof *times, compare);
+      g_print ("%-16s %6" G_GSIZE_FORMAT " x %4" G_GSIZE_FORMAT
+               " %s: median %8.3f ms, least %8.3f ms, of processors %8.3f, rank %" G_GSIZE_FORMAT
+               ", %s, cond %.6g\n",
+               cases[i].name, cases[i].n_rows, cases[i].n_features, apr_dtype_to_string (cases[i].dtype),
+               times[ROUNDS / 2], times[0], spent, rank, certain ? "correctly rounded" : "not certain",
+               condition);
+    }
+
+  return 0;
+}
