@@ -2,12 +2,27 @@
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "aprender/linear-model/apr-cross-products-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 #define COEFFICIENTS "coefficients"
 #define INTERCEPT "intercept"
 #define KEY_RANK "aprender.rank"
+#define KEY_FITTED_INTERCEPT "aprender.cross_products.fit_intercept"
+#define CROSS_PRODUCTS "cross_products."
+
+/* What the model was fitted with, should the hyper-parameter say something else by now. */
+static gboolean
+save_state (AprLinearRegression *self, AprSafetensorsWriter *writer, GError **error)
+{
+  return apr_linear_regression_check_state (self, "keep the state of", error) &&
+         apr_cross_products_add_to_writer (self->cross_products, writer, CROSS_PRODUCTS, error) &&
+         (self->fitted_intercept == self->fit_intercept ||
+          apr_safetensors_writer_set_metadata (writer, KEY_FITTED_INTERCEPT,
+                                               self->fitted_intercept ? "true" : "false", error));
+}
 
 gboolean
 apr_linear_regression_save_tensors (AprEstimator *estimator, AprSafetensorsWriter *writer, GError **error)
@@ -18,7 +33,8 @@ apr_linear_regression_save_tensors (AprEstimator *estimator, AprSafetensorsWrite
   return apr_safetensors_writer_add_tensor (writer, COEFFICIENTS, self->coefficients, error) &&
          apr_safetensors_writer_add_tensor (writer, INTERCEPT, self->intercept, error) &&
          (self->rank == APR_RANK_UNKNOWN ||
-          apr_safetensors_writer_set_metadata (writer, KEY_RANK, rank, error));
+          apr_safetensors_writer_set_metadata (writer, KEY_RANK, rank, error)) &&
+         (!self->keep_state || save_state (self, writer, error));
 }
 
 /* A tensor of F32 or F64 whose numbers are finite. */
@@ -104,30 +120,83 @@ check_tensors (
   return TRUE;
 }
 
+static gboolean
+load_rank (AprLinearResults *results, GHashTable *metadata, gsize n_features, GError **error)
+{
+  const char *text = g_hash_table_lookup (metadata, KEY_RANK);
+  guint64 rank = 0;
+
+  results->rank = APR_RANK_UNKNOWN;
+  if (text == NULL)
+    return TRUE;
+
+  if (!g_ascii_string_to_unsigned (text, 10, 0, MIN (n_features, G_MAXINT), &rank, NULL))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The metadata “" KEY_RANK "” cannot be “%s” with %" G_GSIZE_FORMAT " features", text,
+                   n_features);
+      return FALSE;
+    }
+  results->rank = (int) rank;
+  return TRUE;
+}
+
+static gboolean
+load_state (
+  AprLinearResults *results, AprSafetensorsReader *reader, gsize n_features, gsize n_targets, GError **error)
+{
+  const char *fitted_intercept =
+    g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), KEY_FITTED_INTERCEPT);
+  AprCrossProducts *state;
+
+  if (!apr_safetensors_reader_has_tensor (reader, CROSS_PRODUCTS "sums"))
+    return TRUE;
+
+  results->cross_products = state = apr_cross_products_new_from_reader (reader, CROSS_PRODUCTS, error);
+  if (state == NULL)
+    return FALSE;
+
+  if (apr_cross_products_get_n_features (state) != n_features ||
+      apr_cross_products_get_n_targets (state) != n_targets)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The sums in the file are of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+                   " targets, but the coefficients are of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT,
+                   apr_cross_products_get_n_features (state), apr_cross_products_get_n_targets (state),
+                   n_features, n_targets);
+      return FALSE;
+    }
+
+  if (fitted_intercept == NULL)
+    return TRUE;
+  if (strcmp (fitted_intercept, "true") != 0 && strcmp (fitted_intercept, "false") != 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The metadata “" KEY_FITTED_INTERCEPT "” must be true or false, but it is “%s”",
+                   fitted_intercept);
+      return FALSE;
+    }
+  results->fitted_intercept = fitted_intercept[0] == 't';
+  return TRUE;
+}
+
 gboolean
 apr_linear_regression_load_tensors (
   AprEstimator *estimator, AprSafetensorsReader *reader, gsize *n_features, gsize *n_targets, GError **error)
 {
-  g_autoptr (AprTensor) coefficients = load_tensor (reader, COEFFICIENTS, error);
-  g_autoptr (AprTensor) intercept = NULL;
-  const char *text = g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), KEY_RANK);
-  guint64 rank = 0;
+  AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
+  g_auto (AprLinearResults) results = { .fitted_intercept = self->fit_intercept };
 
-  if (coefficients == NULL)
+  results.coefficients = load_tensor (reader, COEFFICIENTS, error);
+  if (results.coefficients == NULL)
     return FALSE;
-  intercept = load_tensor (reader, INTERCEPT, error);
-  if (intercept == NULL || !check_tensors (coefficients, intercept, n_features, n_targets, error))
+  results.intercept = load_tensor (reader, INTERCEPT, error);
+  if (results.intercept == NULL ||
+      !check_tensors (results.coefficients, results.intercept, n_features, n_targets, error) ||
+      !load_rank (&results, apr_safetensors_reader_get_metadata (reader), *n_features, error) ||
+      !load_state (&results, reader, *n_features, *n_targets, error))
     return FALSE;
 
-  if (text != NULL && !g_ascii_string_to_unsigned (text, 10, 0, MIN (*n_features, G_MAXINT), &rank, NULL))
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                   "The metadata “" KEY_RANK "” cannot be “%s” with %" G_GSIZE_FORMAT " features", text,
-                   *n_features);
-      return FALSE;
-    }
-
-  apr_linear_regression_set_results (APR_LINEAR_REGRESSION (estimator), coefficients, intercept,
-                                     text != NULL ? (int) rank : APR_RANK_UNKNOWN);
+  apr_linear_regression_take_results (self, &results);
   return TRUE;
 }

@@ -13,17 +13,34 @@ struct _AprLinearRegression
 
   gboolean fit_intercept;
   AprDType dtype;
+  gboolean keep_state;
 
   AprTensor *coefficients; /* (owned) (nullable) */
   AprTensor *intercept;    /* (owned) (nullable) */
   int rank;
+  AprCrossProducts *cross_products; /* (owned) (nullable): of all samples that the results are of */
+  gboolean fitted_intercept;        /* the hyper-parameter as the results have it */
 };
 
-/* Takes references, and notifies. */
-void apr_linear_regression_set_results (AprLinearRegression *self,
-                                        AprTensor *coefficients,
-                                        AprTensor *intercept,
-                                        int rank);
+/* What a fit finds, or a file holds. */
+typedef struct
+{
+  AprTensor *coefficients; /* (owned) (nullable) */
+  AprTensor *intercept;    /* (owned) (nullable) */
+  int rank;
+  AprCrossProducts *cross_products; /* (owned) (nullable) */
+  gboolean fitted_intercept;
+} AprLinearResults;
+
+void apr_linear_results_clear (AprLinearResults *self);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprLinearResults, apr_linear_results_clear)
+
+/* Takes what @results owns, and notifies. */
+void apr_linear_regression_take_results (AprLinearRegression *self, AprLinearResults *results);
+
+/* False with an error where the model has no sums to @what with. */
+gboolean apr_linear_regression_check_state (AprLinearRegression *self, const char *what, GError **error);
 
 /* The virtual functions of the class, each with its own file: fit, predict, file. */
 gboolean apr_linear_regression_fit (AprEstimator *estimator,

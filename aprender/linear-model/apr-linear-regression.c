@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
+#include "aprender/estimator/apr-hyper-parameters-private.h"
+
 /**
  * AprLinearRegression:
  *
@@ -27,8 +29,12 @@
  *   g_printerr ("%s\n", error->message);
  * ```
  *
+ * The sums of the samples stay with the model ([property@Apr.LinearRegression:cross-products]): more samples can be added
+ * to it, [method@Apr.LinearRegression.partial_fit], at no loss.
+ *
  * A file holds the tensors `coefficients` [n_features] or [n_targets, n_features], and `intercept` [1] or
- * [n_targets]. Files of the Rust aprender are read too; those of F16 and BF16 become F32.
+ * [n_targets], and with [property@Apr.LinearRegression:keep-state] the sums. Files of the Rust aprender are read too;
+ * those of F16 and BF16 become F32.
  *
  * Since: 0.1
  */
@@ -38,9 +44,11 @@ enum
 {
   PROP_FIT_INTERCEPT = 1,
   PROP_DTYPE,
+  PROP_KEEP_STATE,
   PROP_COEFFICIENTS,
   PROP_INTERCEPT,
   PROP_RANK,
+  PROP_CROSS_PRODUCTS,
   N_PROPS,
 };
 
@@ -53,6 +61,7 @@ apr_linear_regression_finalize (GObject *object)
 
   g_clear_pointer (&self->coefficients, apr_tensor_unref);
   g_clear_pointer (&self->intercept, apr_tensor_unref);
+  g_clear_object (&self->cross_products);
 
   G_OBJECT_CLASS (apr_linear_regression_parent_class)->finalize (object);
 }
@@ -70,6 +79,9 @@ apr_linear_regression_get_property (GObject *object, guint property_id, GValue *
     case PROP_DTYPE:
       g_value_set_enum (value, self->dtype);
       break;
+    case PROP_KEEP_STATE:
+      g_value_set_boolean (value, self->keep_state);
+      break;
     case PROP_COEFFICIENTS:
       g_value_set_boxed (value, self->coefficients);
       break;
@@ -78,6 +90,9 @@ apr_linear_regression_get_property (GObject *object, guint property_id, GValue *
       break;
     case PROP_RANK:
       g_value_set_int (value, self->rank);
+      break;
+    case PROP_CROSS_PRODUCTS:
+      g_value_take_object (value, apr_linear_regression_get_cross_products (self));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
@@ -100,38 +115,66 @@ apr_linear_regression_set_property (GObject *object,
     case PROP_DTYPE:
       apr_linear_regression_set_dtype (self, (AprDType) g_value_get_enum (value));
       break;
+    case PROP_KEEP_STATE:
+      apr_linear_regression_set_keep_state (self, g_value_get_boolean (value));
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
     }
 }
 
 void
-apr_linear_regression_set_results (AprLinearRegression *self,
-                                   AprTensor *coefficients,
-                                   AprTensor *intercept,
-                                   int rank)
+apr_linear_results_clear (AprLinearResults *self)
+{
+  g_clear_pointer (&self->coefficients, apr_tensor_unref);
+  g_clear_pointer (&self->intercept, apr_tensor_unref);
+  g_clear_object (&self->cross_products);
+}
+
+void
+apr_linear_regression_take_results (AprLinearRegression *self, AprLinearResults *results)
 {
   GObject *object = G_OBJECT (self);
 
   g_object_freeze_notify (object);
 
-  apr_tensor_ref (coefficients);
   g_clear_pointer (&self->coefficients, apr_tensor_unref);
-  self->coefficients = coefficients;
+  self->coefficients = g_steal_pointer (&results->coefficients);
   g_object_notify_by_pspec (object, properties[PROP_COEFFICIENTS]);
 
-  apr_tensor_ref (intercept);
   g_clear_pointer (&self->intercept, apr_tensor_unref);
-  self->intercept = intercept;
+  self->intercept = g_steal_pointer (&results->intercept);
   g_object_notify_by_pspec (object, properties[PROP_INTERCEPT]);
 
-  if (self->rank != rank)
+  g_clear_object (&self->cross_products);
+  self->cross_products = g_steal_pointer (&results->cross_products);
+  g_object_notify_by_pspec (object, properties[PROP_CROSS_PRODUCTS]);
+
+  self->fitted_intercept = results->fitted_intercept;
+  if (self->rank != results->rank)
     {
-      self->rank = rank;
+      self->rank = results->rank;
       g_object_notify_by_pspec (object, properties[PROP_RANK]);
     }
 
   g_object_thaw_notify (object);
+}
+
+gboolean
+apr_linear_regression_check_state (AprLinearRegression *self, const char *what, GError **error)
+{
+  if (self->cross_products != NULL)
+    return TRUE;
+
+  if (!apr_estimator_get_fitted (APR_ESTIMATOR (self)))
+    g_set_error (error, APR_ERROR, APR_ERROR_NOT_FITTED, "Cannot %s an unfitted %s: call fit first", what,
+                 G_OBJECT_TYPE_NAME (self));
+  else
+    g_set_error (error, APR_ERROR, APR_ERROR_STATE,
+                 "Cannot %s this %s: it was loaded from a file without the sums of its samples, which a "
+                 "file holds where the hyper-parameter keep-state is true",
+                 what, G_OBJECT_TYPE_NAME (self));
+  return FALSE;
 }
 
 static void
@@ -178,6 +221,19 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
     g_param_spec_enum ("dtype", NULL, NULL, APR_TYPE_DTYPE, APR_DTYPE_NONE, hyper_parameter);
 
   /**
+   * AprLinearRegression:keep-state: (getter get_keep_state) (setter set_keep_state)
+   *
+   * Whether a file holds the sums of the samples too, so that what needs them works after loading: adding samples, and
+   * whatever else is found out about the fit.
+   *
+   * They take 4 bytes times 5 to 7 as a rule for each pair of features.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_KEEP_STATE] =
+    g_param_spec_boolean ("keep-state", NULL, NULL, FALSE, hyper_parameter | APR_PARAM_UNSAID);
+
+  /**
    * AprLinearRegression:coefficients: (getter get_coefficients)
    *
    * The fitted weights, one per feature, in units of the target per unit of the feature.
@@ -205,6 +261,17 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
    */
   properties[PROP_RANK] =
     g_param_spec_int ("rank", NULL, NULL, APR_RANK_UNKNOWN, G_MAXINT, APR_RANK_UNKNOWN, result);
+
+  /**
+   * AprLinearRegression:cross-products: (getter get_cross_products)
+   *
+   * The sums of all samples that the model was fitted to, in a copy; `NULL` before the first fit, and where a file holds
+   * none.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_CROSS_PRODUCTS] =
+    g_param_spec_object ("cross-products", NULL, NULL, APR_TYPE_CROSS_PRODUCTS, result);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
@@ -349,6 +416,47 @@ apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype)
 }
 
 /**
+ * apr_linear_regression_get_keep_state: (get-property keep-state)
+ * @self: a linear regression
+ *
+ * Tells whether a file holds the sums of the samples too.
+ *
+ * Returns: whether they are kept
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_linear_regression_get_keep_state (AprLinearRegression *self)
+{
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
+
+  return self->keep_state;
+}
+
+/**
+ * apr_linear_regression_set_keep_state: (set-property keep-state)
+ * @self: a linear regression
+ * @keep_state: whether to keep them
+ *
+ * Chooses whether a file holds the sums of the samples too. The next save heeds it; it fails with %APR_ERROR_STATE where
+ * the model itself was loaded without them.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_set_keep_state (AprLinearRegression *self, gboolean keep_state)
+{
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+
+  keep_state = !!keep_state;
+  if (self->keep_state == keep_state)
+    return;
+
+  self->keep_state = keep_state;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_KEEP_STATE]);
+}
+
+/**
  * apr_linear_regression_get_coefficients: (get-property coefficients)
  * @self: a linear regression
  *
@@ -404,4 +512,22 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), APR_RANK_UNKNOWN);
 
   return self->rank;
+}
+
+/**
+ * apr_linear_regression_get_cross_products: (get-property cross-products)
+ * @self: a linear regression
+ *
+ * Gets the sums of all samples that the model was fitted to, in a copy, which the caller may change.
+ *
+ * Returns: (transfer full) (nullable): the sums; `NULL` before the first fit, and where a file holds none
+ *
+ * Since: 0.1
+ */
+AprCrossProducts *
+apr_linear_regression_get_cross_products (AprLinearRegression *self)
+{
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+
+  return self->cross_products != NULL ? apr_cross_products_copy (self->cross_products) : NULL;
 }

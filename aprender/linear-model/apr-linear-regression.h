@@ -30,6 +30,14 @@ gboolean
 apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossProducts *state, GError **error);
 
 APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_partial_fit (AprLinearRegression *self,
+                                            AprTensor *x,
+                                            AprTensor *y,
+                                            AprTensor *sample_weight,
+                                            GCancellable *cancellable,
+                                            GError **error);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_get_fit_intercept (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
@@ -42,6 +50,12 @@ APR_AVAILABLE_IN_ALL
 void apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype);
 
 APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_get_keep_state (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_keep_state (AprLinearRegression *self, gboolean keep_state);
+
+APR_AVAILABLE_IN_ALL
 AprTensor *apr_linear_regression_get_coefficients (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
@@ -49,5 +63,9 @@ AprTensor *apr_linear_regression_get_intercept (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
 int apr_linear_regression_get_rank (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+AprCrossProducts *
+apr_linear_regression_get_cross_products (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS
