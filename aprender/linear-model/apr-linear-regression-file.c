@@ -10,18 +10,64 @@
 #define COEFFICIENTS "coefficients"
 #define INTERCEPT "intercept"
 #define KEY_RANK "aprender.rank"
-#define KEY_FITTED_INTERCEPT "aprender.cross_products.fit_intercept"
 #define CROSS_PRODUCTS "cross_products."
+#define KEY_CONDITION_NUMBER "aprender.condition_number"
+#define KEY_CORRECTLY_ROUNDED "aprender.correctly_rounded"
+#define KEY_DEPENDENT_FEATURES "aprender.dependent_features"
 
-/* What the model was fitted with, should the hyper-parameter say something else by now. */
+/* What the model was fitted with, where the hyper-parameter says something else by now. */
+#define KEY_FITTED_INTERCEPT "aprender." CROSS_PRODUCTS "fit_intercept"
+#define KEY_FITTED_ALPHA "aprender." CROSS_PRODUCTS "alpha"
+#define KEY_FITTED_POSITIVE "aprender." CROSS_PRODUCTS "positive"
+
+static gboolean
+save_boolean (AprSafetensorsWriter *writer, const char *key, gboolean value, GError **error)
+{
+  return apr_safetensors_writer_set_metadata (writer, key, value ? "true" : "false", error);
+}
+
+static gboolean
+save_double (AprSafetensorsWriter *writer, const char *key, double value, GError **error)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return apr_safetensors_writer_set_metadata (writer, key, g_ascii_dtostr (buffer, sizeof buffer, value),
+                                              error);
+}
+
+/* Numbers with commas between them. */
+static char *
+dependent_to_string (GArray *dependent)
+{
+  GString *text = g_string_new (NULL);
+  guint i;
+
+  for (i = 0; i < dependent->len; i++)
+    g_string_append_printf (text, "%s%" G_GSIZE_FORMAT, i > 0 ? "," : "",
+                            g_array_index (dependent, gsize, i));
+
+  return g_string_free (text, FALSE);
+}
+
+/* The sums, and all that was found out beside the coefficients. */
 static gboolean
 save_state (AprLinearRegression *self, AprSafetensorsWriter *writer, GError **error)
 {
+  g_autofree char *dependent = self->dependent != NULL ? dependent_to_string (self->dependent) : NULL;
+
   return apr_linear_regression_check_state (self, "keep the state of", error) &&
          apr_cross_products_add_to_writer (self->cross_products, writer, CROSS_PRODUCTS, error) &&
-         (self->fitted_intercept == self->fit_intercept ||
-          apr_safetensors_writer_set_metadata (writer, KEY_FITTED_INTERCEPT,
-                                               self->fitted_intercept ? "true" : "false", error));
+         (self->fitted.fit_intercept == self->fit_intercept ||
+          save_boolean (writer, KEY_FITTED_INTERCEPT, self->fitted.fit_intercept, error)) &&
+         (self->fitted.alpha == self->alpha ||
+          save_double (writer, KEY_FITTED_ALPHA, self->fitted.alpha, error)) &&
+         (self->fitted.positive == self->positive ||
+          save_boolean (writer, KEY_FITTED_POSITIVE, self->fitted.positive, error)) &&
+         (isnan (self->condition_number) ||
+          save_double (writer, KEY_CONDITION_NUMBER, self->condition_number, error)) &&
+         save_boolean (writer, KEY_CORRECTLY_ROUNDED, self->correctly_rounded, error) &&
+         (dependent == NULL ||
+          apr_safetensors_writer_set_metadata (writer, KEY_DEPENDENT_FEATURES, dependent, error));
 }
 
 gboolean
@@ -121,12 +167,50 @@ check_tensors (
 }
 
 static gboolean
+fail_metadata (const char *key, const char *text, GError **error)
+{
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The metadata “%s” cannot be “%s”", key, text);
+  return FALSE;
+}
+
+/* These leave the value as it is where the file does not tell. */
+static gboolean
+load_boolean (GHashTable *metadata, const char *key, gboolean *value, GError **error)
+{
+  const char *text = g_hash_table_lookup (metadata, key);
+
+  if (text == NULL)
+    return TRUE;
+  if (strcmp (text, "true") != 0 && strcmp (text, "false") != 0)
+    return fail_metadata (key, text, error);
+
+  *value = text[0] == 't';
+  return TRUE;
+}
+
+static gboolean
+load_double (GHashTable *metadata, const char *key, double least, double *value, GError **error)
+{
+  const char *text = g_hash_table_lookup (metadata, key);
+  char *end;
+  double number;
+
+  if (text == NULL)
+    return TRUE;
+  number = g_ascii_strtod (text, &end);
+  if (end == text || *end != '\0' || !(number >= least))
+    return fail_metadata (key, text, error);
+
+  *value = number;
+  return TRUE;
+}
+
+static gboolean
 load_rank (AprLinearResults *results, GHashTable *metadata, gsize n_features, GError **error)
 {
   const char *text = g_hash_table_lookup (metadata, KEY_RANK);
   guint64 rank = 0;
 
-  results->rank = APR_RANK_UNKNOWN;
   if (text == NULL)
     return TRUE;
 
@@ -142,11 +226,39 @@ load_rank (AprLinearResults *results, GHashTable *metadata, gsize n_features, GE
 }
 
 static gboolean
+load_dependent (AprLinearResults *results, GHashTable *metadata, gsize n_features, GError **error)
+{
+  const char *text = g_hash_table_lookup (metadata, KEY_DEPENDENT_FEATURES);
+  g_auto (GStrv) numbers = NULL;
+  guint64 least = 0;
+  gsize i;
+
+  if (text == NULL)
+    return TRUE;
+
+  results->dependent = g_array_new (FALSE, FALSE, sizeof (gsize));
+  numbers = g_strsplit (text, ",", -1);
+  for (i = 0; numbers[i] != NULL; i++)
+    {
+      guint64 number;
+      gsize feature;
+
+      if (least >= n_features ||
+          !g_ascii_string_to_unsigned (numbers[i], 10, least, n_features - 1, &number, NULL))
+        return fail_metadata (KEY_DEPENDENT_FEATURES, text, error);
+      feature = (gsize) number;
+      least = number + 1;
+      g_array_append_val (results->dependent, feature);
+    }
+
+  return TRUE;
+}
+
+static gboolean
 load_state (
   AprLinearResults *results, AprSafetensorsReader *reader, gsize n_features, gsize n_targets, GError **error)
 {
-  const char *fitted_intercept =
-    g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), KEY_FITTED_INTERCEPT);
+  GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
   AprCrossProducts *state;
 
   if (!apr_safetensors_reader_has_tensor (reader, CROSS_PRODUCTS "sums"))
@@ -167,17 +279,12 @@ load_state (
       return FALSE;
     }
 
-  if (fitted_intercept == NULL)
-    return TRUE;
-  if (strcmp (fitted_intercept, "true") != 0 && strcmp (fitted_intercept, "false") != 0)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                   "The metadata “" KEY_FITTED_INTERCEPT "” must be true or false, but it is “%s”",
-                   fitted_intercept);
-      return FALSE;
-    }
-  results->fitted_intercept = fitted_intercept[0] == 't';
-  return TRUE;
+  return load_boolean (metadata, KEY_FITTED_INTERCEPT, &results->fitted.fit_intercept, error) &&
+         load_double (metadata, KEY_FITTED_ALPHA, 0, &results->fitted.alpha, error) &&
+         load_boolean (metadata, KEY_FITTED_POSITIVE, &results->fitted.positive, error) &&
+         load_double (metadata, KEY_CONDITION_NUMBER, 1, &results->condition_number, error) &&
+         load_boolean (metadata, KEY_CORRECTLY_ROUNDED, &results->correctly_rounded, error) &&
+         load_dependent (results, metadata, n_features, error);
 }
 
 gboolean
@@ -185,7 +292,11 @@ apr_linear_regression_load_tensors (
   AprEstimator *estimator, AprSafetensorsReader *reader, gsize *n_features, gsize *n_targets, GError **error)
 {
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
-  g_auto (AprLinearResults) results = { .fitted_intercept = self->fit_intercept };
+  g_auto (AprLinearResults) results = { .rank = APR_RANK_UNKNOWN, .condition_number = NAN };
+
+  results.fitted.fit_intercept = self->fit_intercept;
+  results.fitted.alpha = self->alpha;
+  results.fitted.positive = self->positive;
 
   results.coefficients = load_tensor (reader, COEFFICIENTS, error);
   if (results.coefficients == NULL)

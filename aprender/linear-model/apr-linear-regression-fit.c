@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
+#include <math.h>
+
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/linear-model/apr-cross-products-private.h"
-#include "aprender/linear-model/apr-least-squares-private.h"
 
 /* What a fit works on and what comes of it; nothing of the model, so that it may run in a thread. */
 typedef struct
 {
-  AprTensor *x;             /* (owned) (nullable) */
-  AprTensor *y;             /* (owned) (nullable) */
-  AprTensor *sample_weight; /* (owned) (nullable) */
-  gboolean fit_intercept;
-  AprDType dtype;
+  AprTensor *x;                   /* (owned) (nullable) */
+  AprTensor *y;                   /* (owned) (nullable) */
+  AprTensor *sample_weight;       /* (owned) (nullable) */
+  AprLeastSquaresOptions options; /* but for data_dtype and noisy; the dtype may be NONE */
 
   AprLinearResults results;
 } Fit;
@@ -26,8 +26,11 @@ fit_new (AprLinearRegression *self, AprTensor *x, AprTensor *y, AprTensor *sampl
   fit->x = x != NULL ? apr_tensor_ref (x) : NULL;
   fit->y = y != NULL ? apr_tensor_ref (y) : NULL;
   fit->sample_weight = sample_weight != NULL ? apr_tensor_ref (sample_weight) : NULL;
-  fit->fit_intercept = self->fit_intercept;
-  fit->dtype = self->dtype;
+  fit->options.fit_intercept = self->fit_intercept;
+  fit->options.alpha = self->alpha;
+  fit->options.positive = self->positive;
+  fit->options.dtype = self->dtype;
+  fit->options.n_threads = self->n_threads;
 
   return fit;
 }
@@ -63,15 +66,27 @@ new_result (AprDType dtype, const double *values, const gsize *shape, gsize n_di
 }
 
 static gboolean
-check_dtype (AprDType dtype, GError **error)
+check_options (const AprLeastSquaresOptions *options, GError **error)
 {
-  if (dtype == APR_DTYPE_NONE || dtype == APR_DTYPE_F32 || dtype == APR_DTYPE_F64)
-    return TRUE;
+  AprDType dtype = options->dtype;
 
-  g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
-               "The hyper-parameter “dtype” is %s, but it must be F32, F64 or NONE",
-               apr_dtype_to_string (dtype));
-  return FALSE;
+  if (dtype != APR_DTYPE_NONE && dtype != APR_DTYPE_F32 && dtype != APR_DTYPE_F64)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
+                   "The hyper-parameter “dtype” is %s, but it must be F32, F64 or NONE",
+                   apr_dtype_to_string (dtype));
+      return FALSE;
+    }
+
+  if (!isfinite (options->alpha) || options->alpha < 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "The hyper-parameter “alpha” is %g, but it must be a finite number of at least 0",
+                   options->alpha);
+      return FALSE;
+    }
+
+  return TRUE;
 }
 
 /* Takes @state, and solves it; @n_dims is that of y, 1 where there is one target that is no matrix. */
@@ -81,13 +96,8 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
   AprExactSums *sums = apr_cross_products_get_sums (state);
   AprDType data_dtype = apr_cross_products_get_dtype (state);
   gsize shape[2] = { apr_exact_sums_get_n_targets (sums), apr_exact_sums_get_n_features (sums) };
-  AprDType dtype = fit->dtype != APR_DTYPE_NONE ? fit->dtype : data_dtype;
+  AprDType dtype = fit->options.dtype != APR_DTYPE_NONE ? fit->options.dtype : data_dtype;
   g_auto (AprLeastSquares) solution = { NULL };
-  const AprLeastSquaresOptions options = {
-    .fit_intercept = fit->fit_intercept,
-    .data_dtype = data_dtype,
-    .dtype = dtype,
-  };
   gboolean any_weight;
   mpz_t weights;
 
@@ -102,14 +112,20 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
       return FALSE;
     }
 
-  if (!apr_least_squares_solve (&solution, sums, &options, error))
+  fit->options.data_dtype = data_dtype;
+  fit->options.dtype = dtype;
+  if (!apr_least_squares_solve (&solution, sums, &fit->options, error))
     return FALSE;
 
   fit->results.coefficients = n_dims == 2 ? new_result (dtype, solution.coefficients, shape, 2)
                                           : new_result (dtype, solution.coefficients, shape + 1, 1);
   fit->results.intercept = new_result (dtype, solution.intercepts, shape, 1);
   fit->results.rank = (int) solution.rank;
-  fit->results.fitted_intercept = fit->fit_intercept;
+  fit->results.condition_number = solution.condition_number;
+  fit->results.correctly_rounded = solution.correctly_rounded;
+  fit->results.dependent = g_array_new (FALSE, FALSE, sizeof (gsize));
+  g_array_append_vals (fit->results.dependent, solution.dependent, (guint) solution.n_dependent);
+  fit->results.fitted = fit->options;
   return TRUE;
 }
 
@@ -122,7 +138,7 @@ fit_run (Fit *fit, AprCrossProducts *state, GCancellable *cancellable, GError **
   gsize n_features = apr_tensor_get_shape (fit->x, NULL)[1];
   g_autoptr (AprCrossProducts) sums = NULL;
 
-  if (!check_dtype (fit->dtype, error))
+  if (!check_options (&fit->options, error))
     return FALSE;
 
   sums = state != NULL ? apr_cross_products_copy (state)
@@ -225,7 +241,7 @@ apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossPro
 
   fit = fit_new (self, NULL, NULL, NULL);
   n_targets = apr_cross_products_get_n_targets (state);
-  if (!check_dtype (fit->dtype, error) ||
+  if (!check_options (&fit->options, error) ||
       !fit_solve (fit, apr_cross_products_copy (state), n_targets > 1 ? 2 : 1, error))
     return FALSE;
 

@@ -44,6 +44,18 @@ APR_AVAILABLE_IN_ALL
 void apr_linear_regression_set_fit_intercept (AprLinearRegression *self, gboolean fit_intercept);
 
 APR_AVAILABLE_IN_ALL
+double apr_linear_regression_get_alpha (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_alpha (AprLinearRegression *self, double alpha);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_get_positive (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_positive (AprLinearRegression *self, gboolean positive);
+
+APR_AVAILABLE_IN_ALL
 AprDType apr_linear_regression_get_dtype (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
@@ -56,6 +68,12 @@ APR_AVAILABLE_IN_ALL
 void apr_linear_regression_set_keep_state (AprLinearRegression *self, gboolean keep_state);
 
 APR_AVAILABLE_IN_ALL
+guint apr_linear_regression_get_n_threads (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_n_threads (AprLinearRegression *self, guint n_threads);
+
+APR_AVAILABLE_IN_ALL
 AprTensor *apr_linear_regression_get_coefficients (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
@@ -63,6 +81,15 @@ AprTensor *apr_linear_regression_get_intercept (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
 int apr_linear_regression_get_rank (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+double apr_linear_regression_get_condition_number (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_get_correctly_rounded (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+char **apr_linear_regression_get_dependent_features (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 AprCrossProducts *

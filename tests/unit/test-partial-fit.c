@@ -323,6 +323,14 @@ test_load_errors (void)
     { "aprender.cross_products.n_targets", "0", APR_ERROR_MODEL },
     { "aprender.cross_products.first_word", "1000", APR_ERROR_MODEL },
     { "aprender.keep_state", "yes", APR_ERROR_MODEL },
+    { "aprender.cross_products.alpha", "-1", APR_ERROR_MODEL },
+    { "aprender.cross_products.alpha", "1x", APR_ERROR_MODEL },
+    { "aprender.cross_products.positive", "", APR_ERROR_MODEL },
+    { "aprender.condition_number", "0.5", APR_ERROR_MODEL },
+    { "aprender.correctly_rounded", "no", APR_ERROR_MODEL },
+    { "aprender.dependent_features", "1", APR_ERROR_MODEL },
+    { "aprender.dependent_features", "0,0", APR_ERROR_MODEL },
+    { "aprender.dependent_features", "0,", APR_ERROR_MODEL },
   };
   g_autoptr (GBytes) without = altered_file ("a", "b", "cross_products.sums");
   g_autoptr (AprLinearRegression) loaded = apr_linear_regression_from_bytes (without, NULL);
@@ -337,6 +345,86 @@ test_load_errors (void)
       g_assert_null (apr_linear_regression_from_bytes (bytes, &error));
       g_assert_error (error, APR_ERROR, (int) cases[i].code);
     }
+}
+
+static void
+test_dependent_features (void)
+{
+  const double x_values[] = { 1, 5, 2, 7, 2, 5, 4, 7, 3, 5, 6, 9 };
+  const char *const names[] = { "a", "b", "c", "d", NULL };
+  const char *const numbered[] = { "x1", "x2", NULL };
+  const char *const named[] = { "b", "c", NULL };
+  g_autoptr (AprTensor) x = matrix_new (3, 4, x_values);
+  g_autoptr (AprTensor) y = vector_new (3, (const double[]){ 1, 2, 3 });
+  g_autoptr (AprLinearRegression) model = model_new (TRUE);
+  g_autoptr (AprLinearRegression) loaded = NULL;
+  g_auto (GStrv) dependent = NULL;
+  g_auto (GStrv) dependent_named = NULL;
+
+  g_test_summary ("The second column is constant, the third twice the first.");
+  g_assert_null (apr_linear_regression_get_dependent_features (model));
+  add_rows (model, x, y, NULL, 0, 3);
+  loaded = reloaded (model);
+  assert_same_model (model, loaded);
+  g_object_get (loaded, "dependent-features", &dependent, NULL);
+  g_assert_cmpstrv (dependent, numbered);
+  g_assert_true (apr_estimator_set_feature_names (APR_ESTIMATOR (loaded), names, NULL));
+  dependent_named = apr_linear_regression_get_dependent_features (loaded);
+  g_assert_cmpstrv (dependent_named, named);
+}
+
+static void
+test_bad_alpha (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (2, 1, (const double[]){ 1, 2 });
+  g_autoptr (AprTensor) y = vector_new (2, (const double[]){ 1, 2 });
+  g_autoptr (AprLinearRegression) model = model_new (TRUE);
+  const double alphas[] = { -1, NAN, INFINITY };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (alphas); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      apr_linear_regression_set_alpha (model, alphas[i]);
+      g_assert_false (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      assert_message_has (error, "“alpha”");
+    }
+}
+
+static void
+test_file_says_no_more (void)
+{
+  const char *const keys[] = { "alpha",
+                               "positive",
+                               "keep_state",
+                               "n_threads",
+                               "condition_number",
+                               "correctly_rounded",
+                               "dependent_features" };
+  g_autoptr (AprTensor) x = matrix_new (2, 1, (const double[]){ 1, 2 });
+  g_autoptr (AprTensor) y = vector_new (2, (const double[]){ 1, 2 });
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprEstimator) clone = NULL;
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  gsize i;
+
+  g_test_summary ("What came later is left out of a file where it has its default; threads always are.");
+  apr_linear_regression_set_n_threads (model, 3);
+  add_rows (model, x, y, NULL, 0, 2);
+  bytes = bytes_of (model);
+  reader = apr_safetensors_reader_new_from_bytes (bytes, NULL);
+  for (i = 0; i < G_N_ELEMENTS (keys); i++)
+    {
+      g_autofree char *key = g_strconcat ("aprender.", keys[i], NULL);
+
+      g_assert_null (g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), key));
+    }
+
+  clone = apr_estimator_clone (APR_ESTIMATOR (model));
+  g_assert_cmpuint (apr_linear_regression_get_n_threads (APR_LINEAR_REGRESSION (clone)), ==, 0);
 }
 
 int
@@ -360,6 +448,9 @@ main (int argc, char *argv[])
   ADD ("names-stay", test_names_stay);
   ADD ("hyper-parameters-may-change", test_hyper_parameters_may_change);
   ADD ("load-errors", test_load_errors);
+  ADD ("dependent-features", test_dependent_features);
+  ADD ("bad-alpha", test_bad_alpha);
+  ADD ("file-says-no-more", test_file_says_no_more);
 #undef ADD
 
   return g_test_run ();
