@@ -7,6 +7,7 @@
 
 #include <aprender/estimator/apr-estimator.h>
 #include <aprender/linear-model/apr-cross-products.h>
+#include <aprender/linear-model/apr-regression-statistics.h>
 
 G_BEGIN_DECLS
 
@@ -94,5 +95,22 @@ char **apr_linear_regression_get_dependent_features (AprLinearRegression *self) 
 APR_AVAILABLE_IN_ALL
 AprCrossProducts *
 apr_linear_regression_get_cross_products (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+AprRegressionStatistics *
+apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+char *apr_linear_regression_summary (AprLinearRegression *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_predict_interval (AprLinearRegression *self,
+                                                 AprTensor *x,
+                                                 double level,
+                                                 AprIntervalKind kind,
+                                                 AprTensor **lower,
+                                                 AprTensor **upper,
+                                                 GError **error);
 
 G_END_DECLS
