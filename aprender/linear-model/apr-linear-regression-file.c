@@ -282,7 +282,7 @@ load_state (
   return load_boolean (metadata, KEY_FITTED_INTERCEPT, &results->fitted.fit_intercept, error) &&
          load_double (metadata, KEY_FITTED_ALPHA, 0, &results->fitted.alpha, error) &&
          load_boolean (metadata, KEY_FITTED_POSITIVE, &results->fitted.positive, error) &&
-         load_double (metadata, KEY_CONDITION_NUMBER, 1, &results->condition_number, error) &&
+         load_double (metadata, KEY_CONDITION_NUMBER, 0, &results->condition_number, error) &&
          load_boolean (metadata, KEY_CORRECTLY_ROUNDED, &results->correctly_rounded, error) &&
          load_dependent (results, metadata, n_features, error);
 }

@@ -131,9 +131,10 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
  * apr_linear_regression_get_condition_number: (get-property condition-number)
  * @self: a linear regression
  *
- * Gets how much an error of the data can grow in the coefficients, at the most.
+ * Gets how much an error of the data can grow in the coefficients, at the most: the ratio of the greatest and the least singular value
+ * of the data as they are, [1 | X] where there is an intercept, to three digits at least.
  *
- * Returns: the condition number, at least 1; NaN before the first fit, and where a file does not tell
+ * Returns: the condition number, an infinity where features depend on each other; NaN before the first fit, and where a file does not tell
  *
  * Since: 0.1
  */

@@ -7,7 +7,7 @@
 #include "aprender/linear-model/apr-distributions-private.h"
 #include "aprender/linear-model/apr-factor-private.h"
 #include "aprender/linear-model/apr-inference-private.h"
-#include "aprender/linear-model/apr-normal-equations-private.h"
+#include "aprender/linear-model/apr-products-private.h"
 #include "aprender/linear-model/apr-regression-statistics-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -111,12 +111,27 @@ analyse (Analysis *self, AprLinearRegression *model, gsize target, const char *w
   return TRUE;
 }
 
-/* A number 2^@exponent as the nearest double, or nearly so. */
+/* @number 2^@exponent as the nearest double. */
 static double
 to_double (const mpf_t number, gint64 exponent)
 {
   signed long own_exponent;
   double mantissa = mpf_get_d_2exp (&own_exponent, number);
+  mpf_t scaled;
+  mpf_t rest;
+
+  /* What GMP has cut off. */
+  mpf_init2 (scaled, PRECISION);
+  mpf_init2 (rest, PRECISION);
+  if (own_exponent >= 0)
+    mpf_div_2exp (scaled, number, (mp_bitcnt_t) own_exponent);
+  else
+    mpf_mul_2exp (scaled, number, (mp_bitcnt_t) -own_exponent);
+  mpf_set_d (rest, mantissa);
+  mpf_sub (rest, scaled, rest);
+  mantissa += mpf_get_d (rest);
+  mpf_clear (scaled);
+  mpf_clear (rest);
 
   return ldexp (mantissa, (int) CLAMP (own_exponent + exponent, -5000, 5000));
 }
@@ -187,7 +202,7 @@ describe_fit (const Analysis *self, AprRegressionStatistics *statistics, gint ex
   if (mpf_sgn (total) > 0)
     {
       mpf_div (ratio, explained, total);
-      statistics->r_squared = mpf_get_d (ratio);
+      statistics->r_squared = to_double (ratio, 0);
       if (self->df_residual > 0)
         {
           mpf_t factor;
@@ -199,7 +214,7 @@ describe_fit (const Analysis *self, AprRegressionStatistics *statistics, gint ex
           mpf_set_d (factor, df_residual);
           mpf_div (ratio, ratio, factor);
           mpf_ui_sub (ratio, 1, ratio);
-          statistics->adjusted_r_squared = mpf_get_d (ratio);
+          statistics->adjusted_r_squared = to_double (ratio, 0);
           mpf_clear (factor);
         }
     }
@@ -210,8 +225,12 @@ describe_fit (const Analysis *self, AprRegressionStatistics *statistics, gint ex
       statistics->f_statistic = INFINITY;
       if (mpf_sgn (*residual) > 0)
         {
-          mpf_div (ratio, explained, *residual);
-          statistics->f_statistic = to_double (ratio, 0) * (df_residual / df_model);
+          mpf_set_d (ratio, df_residual);
+          mpf_mul (explained, explained, ratio);
+          mpf_set_d (ratio, df_model);
+          mpf_mul (ratio, ratio, *residual);
+          mpf_div (ratio, explained, ratio);
+          statistics->f_statistic = to_double (ratio, 0);
         }
     }
   statistics->f_p_value = apr_f_upper (statistics->f_statistic, df_model, df_residual);

@@ -279,7 +279,9 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:log-likelihood: (getter get_log_likelihood)
    *
-   * The logarithm of the likelihood, where errors are normal with the variance σ² / w: that of σ² = residual sum of squares / n.
+   * The logarithm of the likelihood, where errors are normal with the variance σ² / w and σ² = residual sum of squares / n: -n/2 (1 + log
+   * 2π + log σ²). Of weighted samples R and statsmodels add Σ log w / 2, which is the same for all models of the same
+   * samples: the sums do not tell it.
    *
    * Since: 0.1
    */

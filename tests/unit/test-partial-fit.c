@@ -326,7 +326,7 @@ test_load_errors (void)
     { "aprender.cross_products.alpha", "-1", APR_ERROR_MODEL },
     { "aprender.cross_products.alpha", "1x", APR_ERROR_MODEL },
     { "aprender.cross_products.positive", "", APR_ERROR_MODEL },
-    { "aprender.condition_number", "0.5", APR_ERROR_MODEL },
+    { "aprender.condition_number", "-0.5", APR_ERROR_MODEL },
     { "aprender.correctly_rounded", "no", APR_ERROR_MODEL },
     { "aprender.dependent_features", "1", APR_ERROR_MODEL },
     { "aprender.dependent_features", "0,0", APR_ERROR_MODEL },
