@@ -17,4 +17,5 @@ G_DEFINE_ENUM_TYPE (AprError,
                     G_DEFINE_ENUM_VALUE (APR_ERROR_FEATURE_NAMES, "feature-names"),
                     G_DEFINE_ENUM_VALUE (APR_ERROR_MODEL, "model"),
                     G_DEFINE_ENUM_VALUE (APR_ERROR_FAILED, "failed"),
-                    G_DEFINE_ENUM_VALUE (APR_ERROR_SYNTAX, "syntax"))
+                    G_DEFINE_ENUM_VALUE (APR_ERROR_SYNTAX, "syntax"),
+                    G_DEFINE_ENUM_VALUE (APR_ERROR_STATE, "state"))

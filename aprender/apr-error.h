@@ -25,6 +25,7 @@ G_BEGIN_DECLS
  * @APR_ERROR_MODEL: a file does not hold the model that was asked for
  * @APR_ERROR_FAILED: anything else, such as a script's subclass that failed without saying why
  * @APR_ERROR_SYNTAX: a text that cannot be read, such as the indices of a slice
+ * @APR_ERROR_STATE: what needs the sums of the samples, of a model that was loaded without them
  *
  * What can be wrong with arguments and data.
  *
@@ -45,6 +46,7 @@ typedef enum
   APR_ERROR_MODEL,
   APR_ERROR_FAILED,
   APR_ERROR_SYNTAX,
+  APR_ERROR_STATE,
 } AprError;
 
 APR_AVAILABLE_IN_ALL

@@ -8,6 +8,10 @@ G_BEGIN_DECLS
 /* The hyper-parameters of an estimator are the properties of its class that can be read and written, without those
  * that are deprecated or transient. In a file each is a string. */
 
+/* The flag of a hyper-parameter that a file leaves out where it has its default value: one that came after the format, so
+ * that a file says no more than it did, or one that few would change. */
+#define APR_PARAM_UNSAID (1 << 9)
+
 /* Returns: (array length=n) (transfer container) */
 GParamSpec **apr_hyper_parameters_list (GObjectClass *klass, guint *n);
 
@@ -15,7 +19,7 @@ GParamSpec **apr_hyper_parameters_list (GObjectClass *klass, guint *n);
 char *apr_hyper_parameter_get_key (GParamSpec *pspec);
 
 /* False with an error for a type that no string stands for. @text is NULL for a string property that is
- * unset. */
+ * unset, and for what is left out. */
 gboolean apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, GError **error);
 
 /* Initialises @value, which is to be unset where this succeeds. */

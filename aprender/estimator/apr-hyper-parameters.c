@@ -6,6 +6,7 @@
 #include "aprender/estimator/apr-estimator.h"
 
 G_STATIC_ASSERT (APR_PARAM_TRANSIENT == 1 << G_PARAM_USER_SHIFT);
+G_STATIC_ASSERT (APR_PARAM_UNSAID == 1 << (G_PARAM_USER_SHIFT + 1));
 
 GParamSpec **
 apr_hyper_parameters_list (GObjectClass *klass, guint *n)
@@ -38,6 +39,12 @@ apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, 
 
   g_value_init (&value, pspec->value_type);
   g_object_get_property (object, pspec->name, &value);
+
+  if (((guint) pspec->flags & APR_PARAM_UNSAID) != 0 && g_param_value_defaults (pspec, &value))
+    {
+      *text = NULL;
+      return TRUE;
+    }
 
   switch (G_TYPE_FUNDAMENTAL (pspec->value_type))
     {

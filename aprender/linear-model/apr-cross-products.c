@@ -257,8 +257,16 @@ apr_cross_products_update (AprCrossProducts *self,
     return FALSE;
 
   added = apr_exact_sums_new (n_features, n_targets, error);
-  if (added == NULL || !apr_exact_sums_update (added, x, y, sample_weight, cancellable, error) ||
-      !apr_exact_sums_add (self->sums, added, 1, error))
+  if (added == NULL || !apr_exact_sums_update (added, x, y, sample_weight, cancellable, error))
+    return FALSE;
+
+  if (self->n_samples == 0)
+    {
+      /* The sums are zeros: they may as well be replaced. */
+      apr_exact_sums_free (self->sums);
+      self->sums = g_steal_pointer (&added);
+    }
+  else if (!apr_exact_sums_add (self->sums, added, 1, error))
     return FALSE;
 
   self->n_samples += count_samples (x, sample_weight);
@@ -394,14 +402,26 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
                   n_words * apr_exact_sums_get_n_entries (self->sums) * sizeof (guint32)) == 0);
 }
 
-static AprSafetensorsWriter *
-create_writer (AprCrossProducts *self, GError **error)
+static gboolean
+set_metadata (
+  AprSafetensorsWriter *writer, const char *prefix, const char *key, const char *value, GError **error)
 {
-  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
+
+  return apr_safetensors_writer_set_metadata (writer, full_key, value, error);
+}
+
+gboolean
+apr_cross_products_add_to_writer (AprCrossProducts *self,
+                                  AprSafetensorsWriter *writer,
+                                  const char *prefix,
+                                  GError **error)
+{
   g_autoptr (AprTensor) tensor = NULL;
   gsize shape[2] = { apr_exact_sums_get_n_entries (self->sums), 0 };
   gint first_word;
   guint32 *words = apr_exact_sums_to_words (self->sums, &shape[1], &first_word);
+  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
   g_autofree char *n_features =
     g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_features (self->sums));
   g_autofree char *n_targets =
@@ -410,18 +430,23 @@ create_writer (AprCrossProducts *self, GError **error)
   g_autofree char *first_word_text = g_strdup_printf ("%d", first_word);
 
   tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
-  if (!apr_safetensors_writer_add_tensor (writer, SUMS, tensor, error) ||
-      !apr_safetensors_writer_set_metadata (writer, "aprender.model", MODEL, error) ||
-      !apr_safetensors_writer_set_metadata (writer, "aprender.format", FORMAT, error) ||
-      !apr_safetensors_writer_set_metadata (writer, "aprender.dtype", apr_dtype_to_string (self->dtype),
-                                            error) ||
-      !apr_safetensors_writer_set_metadata (writer, "aprender.first_word", first_word_text, error) ||
-      !apr_safetensors_writer_set_metadata (writer, "aprender.n_features", n_features, error) ||
-      !apr_safetensors_writer_set_metadata (writer, "aprender.n_targets", n_targets, error) ||
-      !apr_safetensors_writer_set_metadata (writer, "aprender.n_samples", n_samples, error))
-    return NULL;
 
-  return g_steal_pointer (&writer);
+  return apr_safetensors_writer_add_tensor (writer, name, tensor, error) &&
+         set_metadata (writer, prefix, "model", MODEL, error) &&
+         set_metadata (writer, prefix, "format", FORMAT, error) &&
+         set_metadata (writer, prefix, "dtype", apr_dtype_to_string (self->dtype), error) &&
+         set_metadata (writer, prefix, "first_word", first_word_text, error) &&
+         set_metadata (writer, prefix, "n_features", n_features, error) &&
+         set_metadata (writer, prefix, "n_targets", n_targets, error) &&
+         set_metadata (writer, prefix, "n_samples", n_samples, error);
+}
+
+static AprSafetensorsWriter *
+create_writer (AprCrossProducts *self, GError **error)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+
+  return apr_cross_products_add_to_writer (self, writer, "", error) ? g_steal_pointer (&writer) : NULL;
 }
 
 /**
@@ -473,10 +498,16 @@ apr_cross_products_to_bytes (AprCrossProducts *self, GError **error)
 }
 
 static gboolean
-lookup_number (
-  GHashTable *metadata, const char *key, gint64 least, gint64 most, gint64 *number, GError **error)
+lookup_number (GHashTable *metadata,
+               const char *prefix,
+               const char *key,
+               gint64 least,
+               gint64 most,
+               gint64 *number,
+               GError **error)
 {
-  const char *text = g_hash_table_lookup (metadata, key);
+  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
+  const char *text = g_hash_table_lookup (metadata, full_key);
 
   if (text != NULL && g_ascii_string_to_signed (text, 10, least, most, number, NULL))
     return TRUE;
@@ -484,26 +515,32 @@ lookup_number (
   g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
                "The metadata “%s” must be a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
                ", but it is “%s”",
-               key, least, most, text != NULL ? text : "missing");
+               full_key, least, most, text != NULL ? text : "missing");
   return FALSE;
 }
 
 static gboolean
-lookup_word (GHashTable *metadata, const char *key, const char *const *words, gsize *index, GError **error)
+lookup_word (GHashTable *metadata,
+             const char *prefix,
+             const char *key,
+             const char *const *words,
+             gsize *index,
+             GError **error)
 {
-  const char *text = g_hash_table_lookup (metadata, key);
+  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
+  const char *text = g_hash_table_lookup (metadata, full_key);
 
   for (*index = 0; words[*index] != NULL; ++*index)
     if (g_strcmp0 (text, words[*index]) == 0)
       return TRUE;
 
-  g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The metadata “%s” of cross products cannot be “%s”", key,
-               text != NULL ? text : "missing");
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The metadata “%s” of cross products cannot be “%s”",
+               full_key, text != NULL ? text : "missing");
   return FALSE;
 }
 
 static gboolean
-load_sums (AprCrossProducts *self, AprTensor *tensor, gint first_word, GError **error)
+load_sums (AprCrossProducts *self, const char *name, AprTensor *tensor, gint first_word, GError **error)
 {
   gsize n_dims;
   const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
@@ -515,7 +552,7 @@ load_sums (AprCrossProducts *self, AprTensor *tensor, gint first_word, GError **
       shape[0] != apr_exact_sums_get_n_entries (self->sums) || shape[1] > APR_EXACT_SUMS_MAX_WORD)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "The tensor “" SUMS "” must be U32 [%" G_GSIZE_FORMAT ", at most %d], but it is %s %s",
+                   "The tensor “%s” must be U32 [%" G_GSIZE_FORMAT ", at most %d], but it is %s %s", name,
                    apr_exact_sums_get_n_entries (self->sums), APR_EXACT_SUMS_MAX_WORD,
                    apr_dtype_to_string (apr_tensor_get_dtype (tensor)), text);
       return FALSE;
@@ -529,14 +566,15 @@ load_sums (AprCrossProducts *self, AprTensor *tensor, gint first_word, GError **
   return apr_exact_sums_set_words (self->sums, words, shape[1], first_word, error);
 }
 
-static AprCrossProducts *
-load_from_reader (AprSafetensorsReader *reader, GError **error)
+AprCrossProducts *
+apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *prefix, GError **error)
 {
   const char *const models[] = { MODEL, NULL };
   const char *const formats[] = { FORMAT, NULL };
   const char *const dtypes[] = { "NONE", "F32", "F64", NULL };
   const AprDType dtype_values[] = { APR_DTYPE_NONE, APR_DTYPE_F32, APR_DTYPE_F64 };
   GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
+  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
   g_autoptr (AprCrossProducts) self = NULL;
   g_autoptr (AprTensor) tensor = NULL;
   gint64 n_features;
@@ -545,19 +583,19 @@ load_from_reader (AprSafetensorsReader *reader, GError **error)
   gint64 first_word;
   gsize index;
 
-  if (!lookup_word (metadata, "aprender.model", models, &index, error) ||
-      !lookup_word (metadata, "aprender.format", formats, &index, error) ||
-      !lookup_word (metadata, "aprender.dtype", dtypes, &index, error) ||
-      !lookup_number (metadata, "aprender.n_features", 1, G_MAXINT32, &n_features, error) ||
-      !lookup_number (metadata, "aprender.n_targets", 1, G_MAXINT32, &n_targets, error) ||
-      !lookup_number (metadata, "aprender.n_samples", 0, G_MAXINT64, &n_samples, error) ||
-      !lookup_number (metadata, "aprender.first_word", -APR_EXACT_SUMS_MAX_WORD, APR_EXACT_SUMS_MAX_WORD,
+  if (!lookup_word (metadata, prefix, "model", models, &index, error) ||
+      !lookup_word (metadata, prefix, "format", formats, &index, error) ||
+      !lookup_word (metadata, prefix, "dtype", dtypes, &index, error) ||
+      !lookup_number (metadata, prefix, "n_features", 1, G_MAXINT32, &n_features, error) ||
+      !lookup_number (metadata, prefix, "n_targets", 1, G_MAXINT32, &n_targets, error) ||
+      !lookup_number (metadata, prefix, "n_samples", 0, G_MAXINT64, &n_samples, error) ||
+      !lookup_number (metadata, prefix, "first_word", -APR_EXACT_SUMS_MAX_WORD, APR_EXACT_SUMS_MAX_WORD,
                       &first_word, error))
     return NULL;
 
   self = apr_cross_products_new ((gsize) n_features, (gsize) n_targets, error);
-  tensor = self != NULL ? apr_safetensors_reader_get_tensor (reader, SUMS, error) : NULL;
-  if (tensor == NULL || !load_sums (self, tensor, (gint) first_word, error))
+  tensor = self != NULL ? apr_safetensors_reader_get_tensor (reader, name, error) : NULL;
+  if (tensor == NULL || !load_sums (self, name, tensor, (gint) first_word, error))
     return NULL;
   self->n_samples = (guint64) n_samples;
   self->dtype = dtype_values[index];
@@ -589,7 +627,7 @@ apr_cross_products_load (const char *path, GError **error)
   if (reader == NULL)
     return NULL;
 
-  self = load_from_reader (reader, error);
+  self = apr_cross_products_new_from_reader (reader, "", error);
   if (self == NULL)
     {
       g_autofree char *name = g_filename_display_name (path);
@@ -620,5 +658,5 @@ apr_cross_products_from_bytes (GBytes *bytes, GError **error)
 
   reader = apr_safetensors_reader_new_from_bytes (bytes, error);
 
-  return reader != NULL ? load_from_reader (reader, error) : NULL;
+  return reader != NULL ? apr_cross_products_new_from_reader (reader, "", error) : NULL;
 }

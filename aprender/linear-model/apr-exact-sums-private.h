@@ -66,6 +66,9 @@ gsize apr_exact_sums_get_n_entries (AprExactSums *self);
 /* The entry at @row and @column of Z'WZ, as a multiple of a power of two that all entries share. */
 void apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value);
 
+/* The exponent of that power. */
+gint apr_exact_sums_get_exponent (AprExactSums *self);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprExactSums, apr_exact_sums_free)
 
 G_END_DECLS

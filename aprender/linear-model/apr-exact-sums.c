@@ -322,6 +322,12 @@ apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t val
   mpz_clear (rest);
 }
 
+gint
+apr_exact_sums_get_exponent (AprExactSums *self)
+{
+  return 32 * self->first_limb;
+}
+
 gsize
 apr_exact_sums_get_n_entries (AprExactSums *self)
 {

@@ -2,12 +2,73 @@
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "aprender/linear-model/apr-cross-products-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 #define COEFFICIENTS "coefficients"
 #define INTERCEPT "intercept"
 #define KEY_RANK "aprender.rank"
+#define CROSS_PRODUCTS "cross_products."
+#define KEY_CONDITION_NUMBER "aprender.condition_number"
+#define KEY_CORRECTLY_ROUNDED "aprender.correctly_rounded"
+#define KEY_DEPENDENT_FEATURES "aprender.dependent_features"
+
+/* What the model was fitted with, where the hyper-parameter says something else by now. */
+#define KEY_FITTED_INTERCEPT "aprender." CROSS_PRODUCTS "fit_intercept"
+#define KEY_FITTED_ALPHA "aprender." CROSS_PRODUCTS "alpha"
+#define KEY_FITTED_POSITIVE "aprender." CROSS_PRODUCTS "positive"
+
+static gboolean
+save_boolean (AprSafetensorsWriter *writer, const char *key, gboolean value, GError **error)
+{
+  return apr_safetensors_writer_set_metadata (writer, key, value ? "true" : "false", error);
+}
+
+static gboolean
+save_double (AprSafetensorsWriter *writer, const char *key, double value, GError **error)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return apr_safetensors_writer_set_metadata (writer, key, g_ascii_dtostr (buffer, sizeof buffer, value),
+                                              error);
+}
+
+/* Numbers with commas between them. */
+static char *
+dependent_to_string (GArray *dependent)
+{
+  GString *text = g_string_new (NULL);
+  guint i;
+
+  for (i = 0; i < dependent->len; i++)
+    g_string_append_printf (text, "%s%" G_GSIZE_FORMAT, i > 0 ? "," : "",
+                            g_array_index (dependent, gsize, i));
+
+  return g_string_free (text, FALSE);
+}
+
+/* The sums, and all that was found out beside the coefficients. */
+static gboolean
+save_state (AprLinearRegression *self, AprSafetensorsWriter *writer, GError **error)
+{
+  g_autofree char *dependent = self->dependent != NULL ? dependent_to_string (self->dependent) : NULL;
+
+  return apr_linear_regression_check_state (self, "keep the state of", error) &&
+         apr_cross_products_add_to_writer (self->cross_products, writer, CROSS_PRODUCTS, error) &&
+         (self->fitted.fit_intercept == self->fit_intercept ||
+          save_boolean (writer, KEY_FITTED_INTERCEPT, self->fitted.fit_intercept, error)) &&
+         (self->fitted.alpha == self->alpha ||
+          save_double (writer, KEY_FITTED_ALPHA, self->fitted.alpha, error)) &&
+         (self->fitted.positive == self->positive ||
+          save_boolean (writer, KEY_FITTED_POSITIVE, self->fitted.positive, error)) &&
+         (isnan (self->condition_number) ||
+          save_double (writer, KEY_CONDITION_NUMBER, self->condition_number, error)) &&
+         save_boolean (writer, KEY_CORRECTLY_ROUNDED, self->correctly_rounded, error) &&
+         (dependent == NULL ||
+          apr_safetensors_writer_set_metadata (writer, KEY_DEPENDENT_FEATURES, dependent, error));
+}
 
 gboolean
 apr_linear_regression_save_tensors (AprEstimator *estimator, AprSafetensorsWriter *writer, GError **error)
@@ -18,7 +79,8 @@ apr_linear_regression_save_tensors (AprEstimator *estimator, AprSafetensorsWrite
   return apr_safetensors_writer_add_tensor (writer, COEFFICIENTS, self->coefficients, error) &&
          apr_safetensors_writer_add_tensor (writer, INTERCEPT, self->intercept, error) &&
          (self->rank == APR_RANK_UNKNOWN ||
-          apr_safetensors_writer_set_metadata (writer, KEY_RANK, rank, error));
+          apr_safetensors_writer_set_metadata (writer, KEY_RANK, rank, error)) &&
+         (!self->keep_state || save_state (self, writer, error));
 }
 
 /* A tensor of F32 or F64 whose numbers are finite. */
@@ -104,30 +166,148 @@ check_tensors (
   return TRUE;
 }
 
+static gboolean
+fail_metadata (const char *key, const char *text, GError **error)
+{
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The metadata “%s” cannot be “%s”", key, text);
+  return FALSE;
+}
+
+/* These leave the value as it is where the file does not tell. */
+static gboolean
+load_boolean (GHashTable *metadata, const char *key, gboolean *value, GError **error)
+{
+  const char *text = g_hash_table_lookup (metadata, key);
+
+  if (text == NULL)
+    return TRUE;
+  if (strcmp (text, "true") != 0 && strcmp (text, "false") != 0)
+    return fail_metadata (key, text, error);
+
+  *value = text[0] == 't';
+  return TRUE;
+}
+
+static gboolean
+load_double (GHashTable *metadata, const char *key, double least, double *value, GError **error)
+{
+  const char *text = g_hash_table_lookup (metadata, key);
+  char *end;
+  double number;
+
+  if (text == NULL)
+    return TRUE;
+  number = g_ascii_strtod (text, &end);
+  if (end == text || *end != '\0' || !(number >= least))
+    return fail_metadata (key, text, error);
+
+  *value = number;
+  return TRUE;
+}
+
+static gboolean
+load_rank (AprLinearResults *results, GHashTable *metadata, gsize n_features, GError **error)
+{
+  const char *text = g_hash_table_lookup (metadata, KEY_RANK);
+  guint64 rank = 0;
+
+  if (text == NULL)
+    return TRUE;
+
+  if (!g_ascii_string_to_unsigned (text, 10, 0, MIN (n_features, G_MAXINT), &rank, NULL))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The metadata “" KEY_RANK "” cannot be “%s” with %" G_GSIZE_FORMAT " features", text,
+                   n_features);
+      return FALSE;
+    }
+  results->rank = (int) rank;
+  return TRUE;
+}
+
+static gboolean
+load_dependent (AprLinearResults *results, GHashTable *metadata, gsize n_features, GError **error)
+{
+  const char *text = g_hash_table_lookup (metadata, KEY_DEPENDENT_FEATURES);
+  g_auto (GStrv) numbers = NULL;
+  guint64 least = 0;
+  gsize i;
+
+  if (text == NULL)
+    return TRUE;
+
+  results->dependent = g_array_new (FALSE, FALSE, sizeof (gsize));
+  numbers = g_strsplit (text, ",", -1);
+  for (i = 0; numbers[i] != NULL; i++)
+    {
+      guint64 number;
+      gsize feature;
+
+      if (least >= n_features ||
+          !g_ascii_string_to_unsigned (numbers[i], 10, least, n_features - 1, &number, NULL))
+        return fail_metadata (KEY_DEPENDENT_FEATURES, text, error);
+      feature = (gsize) number;
+      least = number + 1;
+      g_array_append_val (results->dependent, feature);
+    }
+
+  return TRUE;
+}
+
+static gboolean
+load_state (
+  AprLinearResults *results, AprSafetensorsReader *reader, gsize n_features, gsize n_targets, GError **error)
+{
+  GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
+  AprCrossProducts *state;
+
+  if (!apr_safetensors_reader_has_tensor (reader, CROSS_PRODUCTS "sums"))
+    return TRUE;
+
+  results->cross_products = state = apr_cross_products_new_from_reader (reader, CROSS_PRODUCTS, error);
+  if (state == NULL)
+    return FALSE;
+
+  if (apr_cross_products_get_n_features (state) != n_features ||
+      apr_cross_products_get_n_targets (state) != n_targets)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The sums in the file are of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+                   " targets, but the coefficients are of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT,
+                   apr_cross_products_get_n_features (state), apr_cross_products_get_n_targets (state),
+                   n_features, n_targets);
+      return FALSE;
+    }
+
+  return load_boolean (metadata, KEY_FITTED_INTERCEPT, &results->fitted.fit_intercept, error) &&
+         load_double (metadata, KEY_FITTED_ALPHA, 0, &results->fitted.alpha, error) &&
+         load_boolean (metadata, KEY_FITTED_POSITIVE, &results->fitted.positive, error) &&
+         load_double (metadata, KEY_CONDITION_NUMBER, 0, &results->condition_number, error) &&
+         load_boolean (metadata, KEY_CORRECTLY_ROUNDED, &results->correctly_rounded, error) &&
+         load_dependent (results, metadata, n_features, error);
+}
+
 gboolean
 apr_linear_regression_load_tensors (
   AprEstimator *estimator, AprSafetensorsReader *reader, gsize *n_features, gsize *n_targets, GError **error)
 {
-  g_autoptr (AprTensor) coefficients = load_tensor (reader, COEFFICIENTS, error);
-  g_autoptr (AprTensor) intercept = NULL;
-  const char *text = g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), KEY_RANK);
-  guint64 rank = 0;
+  AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
+  g_auto (AprLinearResults) results = { .rank = APR_RANK_UNKNOWN, .condition_number = NAN };
 
-  if (coefficients == NULL)
+  results.fitted.fit_intercept = self->fit_intercept;
+  results.fitted.alpha = self->alpha;
+  results.fitted.positive = self->positive;
+
+  results.coefficients = load_tensor (reader, COEFFICIENTS, error);
+  if (results.coefficients == NULL)
     return FALSE;
-  intercept = load_tensor (reader, INTERCEPT, error);
-  if (intercept == NULL || !check_tensors (coefficients, intercept, n_features, n_targets, error))
+  results.intercept = load_tensor (reader, INTERCEPT, error);
+  if (results.intercept == NULL ||
+      !check_tensors (results.coefficients, results.intercept, n_features, n_targets, error) ||
+      !load_rank (&results, apr_safetensors_reader_get_metadata (reader), *n_features, error) ||
+      !load_state (&results, reader, *n_features, *n_targets, error))
     return FALSE;
 
-  if (text != NULL && !g_ascii_string_to_unsigned (text, 10, 0, MIN (*n_features, G_MAXINT), &rank, NULL))
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                   "The metadata “" KEY_RANK "” cannot be “%s” with %" G_GSIZE_FORMAT " features", text,
-                   *n_features);
-      return FALSE;
-    }
-
-  apr_linear_regression_set_results (APR_LINEAR_REGRESSION (estimator), coefficients, intercept,
-                                     text != NULL ? (int) rank : APR_RANK_UNKNOWN);
+  apr_linear_regression_take_results (self, &results);
   return TRUE;
 }

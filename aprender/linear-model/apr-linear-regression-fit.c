@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
+#include <math.h>
+
+#include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/linear-model/apr-cross-products-private.h"
-#include "aprender/linear-model/apr-least-squares-private.h"
 
 /* What a fit works on and what comes of it; nothing of the model, so that it may run in a thread. */
 typedef struct
 {
-  AprTensor *x;             /* (owned) (nullable) */
-  AprTensor *y;             /* (owned) (nullable) */
-  AprTensor *sample_weight; /* (owned) (nullable) */
-  gboolean fit_intercept;
-  AprDType dtype;
+  AprTensor *x;                   /* (owned) (nullable) */
+  AprTensor *y;                   /* (owned) (nullable) */
+  AprTensor *sample_weight;       /* (owned) (nullable) */
+  AprLeastSquaresOptions options; /* but for data_dtype and noisy; the dtype may be NONE */
 
-  AprTensor *coefficients; /* (owned) (nullable) */
-  AprTensor *intercept;    /* (owned) (nullable) */
-  int rank;
+  AprLinearResults results;
 } Fit;
 
 static Fit *
@@ -27,8 +26,11 @@ fit_new (AprLinearRegression *self, AprTensor *x, AprTensor *y, AprTensor *sampl
   fit->x = x != NULL ? apr_tensor_ref (x) : NULL;
   fit->y = y != NULL ? apr_tensor_ref (y) : NULL;
   fit->sample_weight = sample_weight != NULL ? apr_tensor_ref (sample_weight) : NULL;
-  fit->fit_intercept = self->fit_intercept;
-  fit->dtype = self->dtype;
+  fit->options.fit_intercept = self->fit_intercept;
+  fit->options.alpha = self->alpha;
+  fit->options.positive = self->positive;
+  fit->options.dtype = self->dtype;
+  fit->options.n_threads = self->n_threads;
 
   return fit;
 }
@@ -39,8 +41,7 @@ fit_free (Fit *fit)
   g_clear_pointer (&fit->x, apr_tensor_unref);
   g_clear_pointer (&fit->y, apr_tensor_unref);
   g_clear_pointer (&fit->sample_weight, apr_tensor_unref);
-  g_clear_pointer (&fit->coefficients, apr_tensor_unref);
-  g_clear_pointer (&fit->intercept, apr_tensor_unref);
+  apr_linear_results_clear (&fit->results);
   g_free (fit);
 }
 
@@ -64,21 +65,43 @@ new_result (AprDType dtype, const double *values, const gsize *shape, gsize n_di
   return apr_tensor_new_from_floats (floats, n_values, shape, n_dims, NULL);
 }
 
-/* Solves for @fit's results; @n_dims is that of y, 1 where there is one target that is no matrix. */
 static gboolean
-fit_solve (Fit *fit, AprExactSums *sums, AprDType data_dtype, gsize n_dims, GError **error)
+check_options (const AprLeastSquaresOptions *options, GError **error)
 {
+  AprDType dtype = options->dtype;
+
+  if (dtype != APR_DTYPE_NONE && dtype != APR_DTYPE_F32 && dtype != APR_DTYPE_F64)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
+                   "The hyper-parameter “dtype” is %s, but it must be F32, F64 or NONE",
+                   apr_dtype_to_string (dtype));
+      return FALSE;
+    }
+
+  if (!isfinite (options->alpha) || options->alpha < 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "The hyper-parameter “alpha” is %g, but it must be a finite number of at least 0",
+                   options->alpha);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* Takes @state, and solves it; @n_dims is that of y, 1 where there is one target that is no matrix. */
+static gboolean
+fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
+{
+  AprExactSums *sums = apr_cross_products_get_sums (state);
+  AprDType data_dtype = apr_cross_products_get_dtype (state);
   gsize shape[2] = { apr_exact_sums_get_n_targets (sums), apr_exact_sums_get_n_features (sums) };
-  AprDType dtype = fit->dtype != APR_DTYPE_NONE ? fit->dtype : data_dtype;
+  AprDType dtype = fit->options.dtype != APR_DTYPE_NONE ? fit->options.dtype : data_dtype;
   g_auto (AprLeastSquares) solution = { NULL };
-  const AprLeastSquaresOptions options = {
-    .fit_intercept = fit->fit_intercept,
-    .data_dtype = data_dtype,
-    .dtype = dtype,
-  };
   gboolean any_weight;
   mpz_t weights;
 
+  fit->results.cross_products = state;
   mpz_init (weights);
   apr_exact_sums_get_entry (sums, 0, 0, weights);
   any_weight = mpz_sgn (weights) > 0;
@@ -89,43 +112,41 @@ fit_solve (Fit *fit, AprExactSums *sums, AprDType data_dtype, gsize n_dims, GErr
       return FALSE;
     }
 
-  if (!apr_least_squares_solve (&solution, sums, &options, error))
+  fit->options.data_dtype = data_dtype;
+  fit->options.dtype = dtype;
+  if (!apr_least_squares_solve (&solution, sums, &fit->options, error))
     return FALSE;
 
-  fit->coefficients = n_dims == 2 ? new_result (dtype, solution.coefficients, shape, 2)
-                                  : new_result (dtype, solution.coefficients, shape + 1, 1);
-  fit->intercept = new_result (dtype, solution.intercepts, shape, 1);
-  fit->rank = (int) solution.rank;
+  fit->results.coefficients = n_dims == 2 ? new_result (dtype, solution.coefficients, shape, 2)
+                                          : new_result (dtype, solution.coefficients, shape + 1, 1);
+  fit->results.intercept = new_result (dtype, solution.intercepts, shape, 1);
+  fit->results.rank = (int) solution.rank;
+  fit->results.condition_number = solution.condition_number;
+  fit->results.correctly_rounded = solution.correctly_rounded;
+  fit->results.dependent = g_array_new (FALSE, FALSE, sizeof (gsize));
+  g_array_append_vals (fit->results.dependent, solution.dependent, (guint) solution.n_dependent);
+  fit->results.fitted = fit->options;
   return TRUE;
 }
 
+/* Adds the samples to those of @state, where there is one. */
 static gboolean
-check_dtype (AprDType dtype, GError **error)
-{
-  if (dtype == APR_DTYPE_NONE || dtype == APR_DTYPE_F32 || dtype == APR_DTYPE_F64)
-    return TRUE;
-
-  g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
-               "The hyper-parameter “dtype” is %s, but it must be F32, F64 or NONE",
-               apr_dtype_to_string (dtype));
-  return FALSE;
-}
-
-static gboolean
-fit_run (Fit *fit, GCancellable *cancellable, GError **error)
+fit_run (Fit *fit, AprCrossProducts *state, GCancellable *cancellable, GError **error)
 {
   gsize n_dims;
   const gsize *y_shape = apr_tensor_get_shape (fit->y, &n_dims);
-  g_autoptr (AprExactSums) sums = NULL;
+  gsize n_features = apr_tensor_get_shape (fit->x, NULL)[1];
+  g_autoptr (AprCrossProducts) sums = NULL;
 
-  if (!check_dtype (fit->dtype, error))
+  if (!check_options (&fit->options, error))
     return FALSE;
 
-  sums = apr_exact_sums_new (apr_tensor_get_shape (fit->x, NULL)[1], n_dims == 2 ? y_shape[1] : 1, error);
+  sums = state != NULL ? apr_cross_products_copy (state)
+                       : apr_cross_products_new (n_features, n_dims == 2 ? y_shape[1] : 1, error);
 
   return sums != NULL &&
-         apr_exact_sums_update (sums, fit->x, fit->y, fit->sample_weight, cancellable, error) &&
-         fit_solve (fit, sums, apr_tensor_get_dtype (fit->x), n_dims, error);
+         apr_cross_products_update (sums, fit->x, fit->y, fit->sample_weight, cancellable, error) &&
+         fit_solve (fit, g_steal_pointer (&sums), n_dims, error);
 }
 
 gboolean
@@ -139,10 +160,10 @@ apr_linear_regression_fit (AprEstimator *estimator,
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
   g_autoptr (Fit) fit = fit_new (self, x, y, sample_weight);
 
-  if (!fit_run (fit, cancellable, error))
+  if (!fit_run (fit, NULL, cancellable, error))
     return FALSE;
 
-  apr_linear_regression_set_results (self, fit->coefficients, fit->intercept, fit->rank);
+  apr_linear_regression_take_results (self, &fit->results);
   return TRUE;
 }
 
@@ -151,7 +172,7 @@ fit_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancell
 {
   GError *error = NULL;
 
-  if (fit_run (task_data, cancellable, &error))
+  if (fit_run (task_data, NULL, cancellable, &error))
     g_task_return_boolean (task, TRUE);
   else
     g_task_return_error (task, error);
@@ -182,8 +203,7 @@ apr_linear_regression_fit_finish (AprEstimator *estimator, GAsyncResult *result,
   if (!g_task_propagate_boolean (G_TASK (result), error))
     return FALSE;
 
-  apr_linear_regression_set_results (APR_LINEAR_REGRESSION (estimator), fit->coefficients, fit->intercept,
-                                     fit->rank);
+  apr_linear_regression_take_results (APR_LINEAR_REGRESSION (estimator), &fit->results);
   return TRUE;
 }
 
@@ -221,14 +241,67 @@ apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossPro
 
   fit = fit_new (self, NULL, NULL, NULL);
   n_targets = apr_cross_products_get_n_targets (state);
-  if (!check_dtype (fit->dtype, error) ||
-      !fit_solve (fit, apr_cross_products_get_sums (state), apr_cross_products_get_dtype (state),
-                  n_targets > 1 ? 2 : 1, error))
+  if (!check_options (&fit->options, error) ||
+      !fit_solve (fit, apr_cross_products_copy (state), n_targets > 1 ? 2 : 1, error))
     return FALSE;
 
   g_object_freeze_notify (G_OBJECT (self));
-  apr_linear_regression_set_results (self, fit->coefficients, fit->intercept, fit->rank);
+  apr_linear_regression_take_results (self, &fit->results);
   apr_estimator_set_fitted (APR_ESTIMATOR (self), apr_cross_products_get_n_features (state), n_targets);
+  g_object_thaw_notify (G_OBJECT (self));
+  return TRUE;
+}
+
+/**
+ * apr_linear_regression_partial_fit:
+ * @self: a linear regression
+ * @x: the features, [n_samples, n_features], F32 or F64
+ * @y: the targets, [n_samples] or [n_samples, n_targets], F32 or F64
+ * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal weights
+ * @cancellable: (nullable): a way to stop
+ * @error: return location for an error
+ *
+ * Fits the model to more samples, beside those that it was fitted to before.
+ *
+ * The model is that of one fit with all of them, bit for bit, however they are cut. An unfitted model begins with these
+ * samples. The hyper-parameters that hold now are those of the whole fit; the names of the features stay.
+ *
+ * Returns: true, or false with the model as it was: %APR_ERROR_SHAPE where the numbers of features and targets are not
+ *   those of before, %APR_ERROR_STATE where the model was loaded from a file without its sums, or another error of
+ *   [method@Apr.Estimator.fit]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_linear_regression_partial_fit (AprLinearRegression *self,
+                                   AprTensor *x,
+                                   AprTensor *y,
+                                   AprTensor *sample_weight,
+                                   GCancellable *cancellable,
+                                   GError **error)
+{
+  AprEstimator *estimator = APR_ESTIMATOR (self);
+  g_autoptr (Fit) fit = NULL;
+  gsize n_features;
+  gsize n_targets;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
+  g_return_val_if_fail (x != NULL, FALSE);
+  g_return_val_if_fail (y != NULL, FALSE);
+
+  if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) ||
+      (apr_estimator_get_fitted (estimator) &&
+       !apr_linear_regression_check_state (self, "add samples to", error)))
+    return FALSE;
+
+  fit = fit_new (self, x, y, sample_weight);
+  if (!fit_run (fit, self->cross_products, cancellable, error))
+    return FALSE;
+
+  g_object_freeze_notify (G_OBJECT (self));
+  apr_linear_regression_take_results (self, &fit->results);
+  if (!apr_estimator_get_fitted (estimator))
+    apr_estimator_set_fitted (estimator, n_features, n_targets);
   g_object_thaw_notify (G_OBJECT (self));
   return TRUE;
 }

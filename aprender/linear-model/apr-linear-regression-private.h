@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "aprender/linear-model/apr-least-squares-private.h"
 #include "aprender/linear-model/apr-linear-regression.h"
 
 G_BEGIN_DECLS
@@ -12,18 +13,47 @@ struct _AprLinearRegression
   AprEstimator parent_instance;
 
   gboolean fit_intercept;
+  double alpha;
+  gboolean positive;
   AprDType dtype;
+  gboolean keep_state;
+  guint n_threads;
 
   AprTensor *coefficients; /* (owned) (nullable) */
   AprTensor *intercept;    /* (owned) (nullable) */
   int rank;
+  double condition_number; /* NaN where it is not known */
+  gboolean correctly_rounded;
+  GArray *dependent;                /* (owned) (nullable): of gsize, the features in order */
+  AprCrossProducts *cross_products; /* (owned) (nullable): of all samples that the results are of */
+  AprLeastSquaresOptions fitted;    /* the hyper-parameters as the results have them */
 };
 
-/* Takes references, and notifies. */
-void apr_linear_regression_set_results (AprLinearRegression *self,
-                                        AprTensor *coefficients,
-                                        AprTensor *intercept,
-                                        int rank);
+/* What a fit finds, or a file holds: see above. */
+typedef struct
+{
+  AprTensor *coefficients;
+  AprTensor *intercept;
+  int rank;
+  double condition_number;
+  gboolean correctly_rounded;
+  GArray *dependent;
+  AprCrossProducts *cross_products;
+  AprLeastSquaresOptions fitted;
+} AprLinearResults;
+
+void apr_linear_results_clear (AprLinearResults *self);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprLinearResults, apr_linear_results_clear)
+
+/* Takes what @results owns, and notifies. */
+void apr_linear_regression_take_results (AprLinearRegression *self, AprLinearResults *results);
+
+/* The name of a feature, or one made of its number. Returns: (transfer full) */
+char *apr_linear_regression_get_feature_name (AprLinearRegression *self, gsize feature);
+
+/* False with an error where the model has no sums to @what with. */
+gboolean apr_linear_regression_check_state (AprLinearRegression *self, const char *what, GError **error);
 
 /* The virtual functions of the class, each with its own file: fit, predict, file. */
 gboolean apr_linear_regression_fit (AprEstimator *estimator,

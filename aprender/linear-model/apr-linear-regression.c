@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
+#include <math.h>
+
+#include "aprender/estimator/apr-hyper-parameters-private.h"
+
 /**
  * AprLinearRegression:
  *
@@ -27,8 +31,12 @@
  *   g_printerr ("%s\n", error->message);
  * ```
  *
+ * The sums of the samples stay with the model ([property@Apr.LinearRegression:cross-products]): more samples can be added
+ * to it, [method@Apr.LinearRegression.partial_fit], at no loss.
+ *
  * A file holds the tensors `coefficients` [n_features] or [n_targets, n_features], and `intercept` [1] or
- * [n_targets]. Files of the Rust aprender are read too; those of F16 and BF16 become F32.
+ * [n_targets], and with [property@Apr.LinearRegression:keep-state] the sums. Files of the Rust aprender are read too;
+ * those of F16 and BF16 become F32.
  *
  * Since: 0.1
  */
@@ -37,10 +45,18 @@ G_DEFINE_FINAL_TYPE (AprLinearRegression, apr_linear_regression, APR_TYPE_ESTIMA
 enum
 {
   PROP_FIT_INTERCEPT = 1,
+  PROP_ALPHA,
+  PROP_POSITIVE,
   PROP_DTYPE,
+  PROP_KEEP_STATE,
+  PROP_N_THREADS,
   PROP_COEFFICIENTS,
   PROP_INTERCEPT,
   PROP_RANK,
+  PROP_CONDITION_NUMBER,
+  PROP_CORRECTLY_ROUNDED,
+  PROP_DEPENDENT_FEATURES,
+  PROP_CROSS_PRODUCTS,
   N_PROPS,
 };
 
@@ -53,6 +69,8 @@ apr_linear_regression_finalize (GObject *object)
 
   g_clear_pointer (&self->coefficients, apr_tensor_unref);
   g_clear_pointer (&self->intercept, apr_tensor_unref);
+  g_clear_pointer (&self->dependent, g_array_unref);
+  g_clear_object (&self->cross_products);
 
   G_OBJECT_CLASS (apr_linear_regression_parent_class)->finalize (object);
 }
@@ -67,8 +85,20 @@ apr_linear_regression_get_property (GObject *object, guint property_id, GValue *
     case PROP_FIT_INTERCEPT:
       g_value_set_boolean (value, self->fit_intercept);
       break;
+    case PROP_ALPHA:
+      g_value_set_double (value, self->alpha);
+      break;
+    case PROP_POSITIVE:
+      g_value_set_boolean (value, self->positive);
+      break;
     case PROP_DTYPE:
       g_value_set_enum (value, self->dtype);
+      break;
+    case PROP_KEEP_STATE:
+      g_value_set_boolean (value, self->keep_state);
+      break;
+    case PROP_N_THREADS:
+      g_value_set_uint (value, self->n_threads);
       break;
     case PROP_COEFFICIENTS:
       g_value_set_boxed (value, self->coefficients);
@@ -78,6 +108,18 @@ apr_linear_regression_get_property (GObject *object, guint property_id, GValue *
       break;
     case PROP_RANK:
       g_value_set_int (value, self->rank);
+      break;
+    case PROP_CONDITION_NUMBER:
+      g_value_set_double (value, self->condition_number);
+      break;
+    case PROP_CORRECTLY_ROUNDED:
+      g_value_set_boolean (value, self->correctly_rounded);
+      break;
+    case PROP_DEPENDENT_FEATURES:
+      g_value_take_boxed (value, apr_linear_regression_get_dependent_features (self));
+      break;
+    case PROP_CROSS_PRODUCTS:
+      g_value_take_object (value, apr_linear_regression_get_cross_products (self));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
@@ -97,41 +139,24 @@ apr_linear_regression_set_property (GObject *object,
     case PROP_FIT_INTERCEPT:
       apr_linear_regression_set_fit_intercept (self, g_value_get_boolean (value));
       break;
+    case PROP_ALPHA:
+      apr_linear_regression_set_alpha (self, g_value_get_double (value));
+      break;
+    case PROP_POSITIVE:
+      apr_linear_regression_set_positive (self, g_value_get_boolean (value));
+      break;
     case PROP_DTYPE:
       apr_linear_regression_set_dtype (self, (AprDType) g_value_get_enum (value));
+      break;
+    case PROP_KEEP_STATE:
+      apr_linear_regression_set_keep_state (self, g_value_get_boolean (value));
+      break;
+    case PROP_N_THREADS:
+      apr_linear_regression_set_n_threads (self, g_value_get_uint (value));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
     }
-}
-
-void
-apr_linear_regression_set_results (AprLinearRegression *self,
-                                   AprTensor *coefficients,
-                                   AprTensor *intercept,
-                                   int rank)
-{
-  GObject *object = G_OBJECT (self);
-
-  g_object_freeze_notify (object);
-
-  apr_tensor_ref (coefficients);
-  g_clear_pointer (&self->coefficients, apr_tensor_unref);
-  self->coefficients = coefficients;
-  g_object_notify_by_pspec (object, properties[PROP_COEFFICIENTS]);
-
-  apr_tensor_ref (intercept);
-  g_clear_pointer (&self->intercept, apr_tensor_unref);
-  self->intercept = intercept;
-  g_object_notify_by_pspec (object, properties[PROP_INTERCEPT]);
-
-  if (self->rank != rank)
-    {
-      self->rank = rank;
-      g_object_notify_by_pspec (object, properties[PROP_RANK]);
-    }
-
-  g_object_thaw_notify (object);
 }
 
 static void
@@ -164,6 +189,29 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   properties[PROP_FIT_INTERCEPT] = g_param_spec_boolean ("fit-intercept", NULL, NULL, TRUE, hyper_parameter);
 
   /**
+   * AprLinearRegression:alpha: (getter get_alpha) (setter set_alpha)
+   *
+   * How much large coefficients cost: a fit minimises Σ w (y - a - X b)² + alpha Σ b², which is called ridge regression. The
+   * intercept costs nothing.
+   *
+   * It is a finite number of at least 0, in the squared units of the features; 0 is ordinary least squares.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_ALPHA] = g_param_spec_double ("alpha", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0,
+                                                hyper_parameter | APR_PARAM_UNSAID);
+
+  /**
+   * AprLinearRegression:positive: (getter get_positive) (setter set_positive)
+   *
+   * Whether no coefficient may be below 0. The intercept may.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_POSITIVE] =
+    g_param_spec_boolean ("positive", NULL, NULL, FALSE, hyper_parameter | APR_PARAM_UNSAID);
+
+  /**
    * AprLinearRegression:dtype: (getter get_dtype) (setter set_dtype)
    *
    * The dtype of the coefficients, the intercept, the predictions and the file: F32, F64, or NONE to follow
@@ -176,6 +224,31 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
    */
   properties[PROP_DTYPE] =
     g_param_spec_enum ("dtype", NULL, NULL, APR_TYPE_DTYPE, APR_DTYPE_NONE, hyper_parameter);
+
+  /**
+   * AprLinearRegression:keep-state: (getter get_keep_state) (setter set_keep_state)
+   *
+   * Whether a file holds the sums of the samples too, so that what needs them works after loading: adding samples, and
+   * whatever else is found out about the fit.
+   *
+   * They take 4 bytes times 5 to 7 as a rule for each pair of features.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_KEEP_STATE] =
+    g_param_spec_boolean ("keep-state", NULL, NULL, FALSE, hyper_parameter | APR_PARAM_UNSAID);
+
+  /**
+   * AprLinearRegression:n-threads: (getter get_n_threads) (setter set_n_threads)
+   *
+   * How many threads a fit uses at the most; 0 for as many as there are processors and the work is worth.
+   *
+   * The answer does not depend on it. It is neither stored nor cloned.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_N_THREADS] = g_param_spec_uint ("n-threads", NULL, NULL, 0, G_MAXUINT, 0,
+                                                  hyper_parameter | (GParamFlags) APR_PARAM_TRANSIENT);
 
   /**
    * AprLinearRegression:coefficients: (getter get_coefficients)
@@ -206,6 +279,48 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   properties[PROP_RANK] =
     g_param_spec_int ("rank", NULL, NULL, APR_RANK_UNKNOWN, G_MAXINT, APR_RANK_UNKNOWN, result);
 
+  /**
+   * AprLinearRegression:condition-number: (getter get_condition_number)
+   *
+   * How much an error of the data can grow in the coefficients, at the most; NaN before the first fit, and where a file does
+   * not tell.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_CONDITION_NUMBER] =
+    g_param_spec_double ("condition-number", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, result);
+
+  /**
+   * AprLinearRegression:correctly-rounded: (getter get_correctly_rounded)
+   *
+   * Whether it is proven that each coefficient and intercept is the number of its dtype that is nearest to the exact
+   * answer for the data.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_CORRECTLY_ROUNDED] = g_param_spec_boolean ("correctly-rounded", NULL, NULL, FALSE, result);
+
+  /**
+   * AprLinearRegression:dependent-features: (getter get_dependent_features)
+   *
+   * The names of the features that depend on others before them, or are constant where there is an intercept.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_DEPENDENT_FEATURES] =
+    g_param_spec_boxed ("dependent-features", NULL, NULL, G_TYPE_STRV, result);
+
+  /**
+   * AprLinearRegression:cross-products: (getter get_cross_products)
+   *
+   * The sums of all samples that the model was fitted to, in a copy; `NULL` before the first fit, and where a file holds
+   * none.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_CROSS_PRODUCTS] =
+    g_param_spec_object ("cross-products", NULL, NULL, APR_TYPE_CROSS_PRODUCTS, result);
+
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
@@ -213,6 +328,7 @@ static void
 apr_linear_regression_init (AprLinearRegression *self)
 {
   self->rank = APR_RANK_UNKNOWN;
+  self->condition_number = NAN;
 }
 
 /**
@@ -310,6 +426,86 @@ apr_linear_regression_set_fit_intercept (AprLinearRegression *self, gboolean fit
 }
 
 /**
+ * apr_linear_regression_get_alpha: (get-property alpha)
+ * @self: a linear regression
+ *
+ * Gets how much large coefficients cost.
+ *
+ * Returns: the factor of the sum of their squares
+ *
+ * Since: 0.1
+ */
+double
+apr_linear_regression_get_alpha (AprLinearRegression *self)
+{
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
+
+  return self->alpha;
+}
+
+/**
+ * apr_linear_regression_set_alpha: (set-property alpha)
+ * @self: a linear regression
+ * @alpha: a finite number of at least 0
+ *
+ * Chooses how much large coefficients cost: 0, nothing, is ordinary least squares. The next fit heeds it, and fails where it
+ * is below 0 or no finite number.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_set_alpha (AprLinearRegression *self, double alpha)
+{
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+
+  if (self->alpha == alpha)
+    return;
+
+  self->alpha = alpha;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ALPHA]);
+}
+
+/**
+ * apr_linear_regression_get_positive: (get-property positive)
+ * @self: a linear regression
+ *
+ * Tells whether no coefficient may be below 0.
+ *
+ * Returns: whether that is so
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_linear_regression_get_positive (AprLinearRegression *self)
+{
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
+
+  return self->positive;
+}
+
+/**
+ * apr_linear_regression_set_positive: (set-property positive)
+ * @self: a linear regression
+ * @positive: whether that is so
+ *
+ * Chooses whether coefficients may be below 0. The next fit heeds it.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_set_positive (AprLinearRegression *self, gboolean positive)
+{
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+
+  positive = !!positive;
+  if (self->positive == positive)
+    return;
+
+  self->positive = positive;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_POSITIVE]);
+}
+
+/**
  * apr_linear_regression_get_dtype: (get-property dtype)
  * @self: a linear regression
  *
@@ -349,59 +545,81 @@ apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype)
 }
 
 /**
- * apr_linear_regression_get_coefficients: (get-property coefficients)
+ * apr_linear_regression_get_keep_state: (get-property keep-state)
  * @self: a linear regression
  *
- * Gets the fitted weights, one per feature, in units of the target per unit of the feature.
+ * Tells whether a file holds the sums of the samples too.
  *
- * The shape is [n_features], or [n_targets, n_features] when the model was fitted with a matrix of targets.
- *
- * Returns: (transfer none) (nullable): the weights, or `NULL` before the first fit
+ * Returns: whether they are kept
  *
  * Since: 0.1
  */
-AprTensor *
-apr_linear_regression_get_coefficients (AprLinearRegression *self)
+gboolean
+apr_linear_regression_get_keep_state (AprLinearRegression *self)
 {
-  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
 
-  return self->coefficients;
+  return self->keep_state;
 }
 
 /**
- * apr_linear_regression_get_intercept: (get-property intercept)
+ * apr_linear_regression_set_keep_state: (set-property keep-state)
  * @self: a linear regression
+ * @keep_state: whether to keep them
  *
- * Gets the prediction for a sample whose features are all 0, in units of the target.
- *
- * The shape is [1], or [n_targets] when the model was fitted with a matrix of targets.
- *
- * Returns: (transfer none) (nullable): the intercept, or `NULL` before the first fit
+ * Chooses whether a file holds the sums of the samples too. The next save heeds it; it fails with %APR_ERROR_STATE where
+ * the model itself was loaded without them.
  *
  * Since: 0.1
  */
-AprTensor *
-apr_linear_regression_get_intercept (AprLinearRegression *self)
+void
+apr_linear_regression_set_keep_state (AprLinearRegression *self, gboolean keep_state)
 {
-  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  return self->intercept;
+  keep_state = !!keep_state;
+  if (self->keep_state == keep_state)
+    return;
+
+  self->keep_state = keep_state;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_KEEP_STATE]);
 }
 
 /**
- * apr_linear_regression_get_rank: (get-property rank)
+ * apr_linear_regression_get_n_threads: (get-property n-threads)
  * @self: a linear regression
  *
- * Gets the number of independent features, after centring where there is an intercept.
+ * Gets how many threads a fit uses at the most.
  *
- * Returns: the rank; -1 before the first fit, and where a file does not tell
+ * Returns: their number, 0 for as many as there are processors
  *
  * Since: 0.1
  */
-int
-apr_linear_regression_get_rank (AprLinearRegression *self)
+guint
+apr_linear_regression_get_n_threads (AprLinearRegression *self)
 {
-  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), APR_RANK_UNKNOWN);
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
 
-  return self->rank;
+  return self->n_threads;
+}
+
+/**
+ * apr_linear_regression_set_n_threads: (set-property n-threads)
+ * @self: a linear regression
+ * @n_threads: a number, 0 for as many as there are processors
+ *
+ * Limits the threads of the next fit. Its answer does not depend on it.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_set_n_threads (AprLinearRegression *self, guint n_threads)
+{
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+
+  if (self->n_threads == n_threads)
+    return;
+
+  self->n_threads = n_threads;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_N_THREADS]);
 }

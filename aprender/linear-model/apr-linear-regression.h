@@ -7,6 +7,7 @@
 
 #include <aprender/estimator/apr-estimator.h>
 #include <aprender/linear-model/apr-cross-products.h>
+#include <aprender/linear-model/apr-regression-statistics.h>
 
 G_BEGIN_DECLS
 
@@ -30,6 +31,14 @@ gboolean
 apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossProducts *state, GError **error);
 
 APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_partial_fit (AprLinearRegression *self,
+                                            AprTensor *x,
+                                            AprTensor *y,
+                                            AprTensor *sample_weight,
+                                            GCancellable *cancellable,
+                                            GError **error);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_predict_into (
   AprLinearRegression *self, AprTensor *x, gpointer predictions, gsize size, GError **error);
 
@@ -46,10 +55,34 @@ APR_AVAILABLE_IN_ALL
 void apr_linear_regression_set_fit_intercept (AprLinearRegression *self, gboolean fit_intercept);
 
 APR_AVAILABLE_IN_ALL
+double apr_linear_regression_get_alpha (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_alpha (AprLinearRegression *self, double alpha);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_get_positive (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_positive (AprLinearRegression *self, gboolean positive);
+
+APR_AVAILABLE_IN_ALL
 AprDType apr_linear_regression_get_dtype (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
 void apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_get_keep_state (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_keep_state (AprLinearRegression *self, gboolean keep_state);
+
+APR_AVAILABLE_IN_ALL
+guint apr_linear_regression_get_n_threads (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_n_threads (AprLinearRegression *self, guint n_threads);
 
 APR_AVAILABLE_IN_ALL
 AprTensor *apr_linear_regression_get_coefficients (AprLinearRegression *self);
@@ -59,5 +92,35 @@ AprTensor *apr_linear_regression_get_intercept (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
 int apr_linear_regression_get_rank (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+double apr_linear_regression_get_condition_number (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_get_correctly_rounded (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+char **apr_linear_regression_get_dependent_features (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+AprCrossProducts *
+apr_linear_regression_get_cross_products (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+AprRegressionStatistics *
+apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+char *apr_linear_regression_summary (AprLinearRegression *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_predict_interval (AprLinearRegression *self,
+                                                 AprTensor *x,
+                                                 double level,
+                                                 AprIntervalKind kind,
+                                                 AprTensor **lower,
+                                                 AprTensor **upper,
+                                                 GError **error);
 
 G_END_DECLS

@@ -388,6 +388,12 @@ function _init() {
       `${count(this.n_targets, 'target')}]`;
   };
 
+  const partialFit = LinearRegression.prototype.partial_fit;
+  LinearRegression.prototype.partial_fit = function (X, y, sampleWeight = null, cancellable = null) {
+    partialFit.call(this, toSamples(X, 'X'), toSamples(y, 'y'), toWeights(sampleWeight), cancellable);
+    return this;
+  };
+
   const fitCrossProducts = LinearRegression.prototype.fit_cross_products;
   LinearRegression.prototype.fit_cross_products = function (state) {
     fitCrossProducts.call(this, state);

@@ -168,13 +168,29 @@ test('more-features-than-samples', () => {
   assertEqual(model.coefficients, Float64Array.of(3, 4));
 });
 
+test('partial-fit', () => {
+  const whole = new LinearRegression({keep_state: true}).fit(X, y);
+  let model = new LinearRegression({keep_state: true});
+  model = model.partial_fit(X.slice(0, 2), y.slice(0, 2));
+  model = LinearRegression.from_bytes(model.to_bytes()).partial_fit(X.slice(2), y.slice(2));
+  assertTrue(model.to_bytes().equal(whole.to_bytes()));
+  assertTrue(model.cross_products.equal(whole.cross_products));
+
+  model.keep_state = false;
+  const loaded = LinearRegression.from_bytes(model.to_bytes());
+  assertEqual(loaded.cross_products, null);
+  assertThrows(() => loaded.partial_fit(X, y), Apr.Error, Apr.Error.STATE, 'keep-state');
+});
+
 test('notify', () => {
   const model = new LinearRegression();
   const names = [];
   model.connect('notify', (_, pspec) => names.push(pspec.name));
   model.connect('notify::coefficients', () => assertLine(model));
   model.fit(X, y);
-  assertEqual(names.sort(), ['coefficients', 'fitted', 'intercept', 'n-features', 'n-targets', 'rank']);
+  assertEqual([...new Set(names)].sort(),
+    ['coefficients', 'condition-number', 'correctly-rounded', 'cross-products', 'dependent-features', 'fitted',
+      'intercept', 'n-features', 'n-targets', 'rank']);
 });
 
 test('clone', () => {

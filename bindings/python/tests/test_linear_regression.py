@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import tap
-from common import EXAMPLES, Apr, TestCase, needs_numpy, numpy, read_longley
+from common import EXAMPLES, Apr, GLib, TestCase, needs_numpy, numpy, read_longley
 
 # NIST's certified values for Longley's data: the intercept, then the coefficients.
 LONGLEY = [-3482258.63459582, 15.0618722713733, -0.0358191792925910, -2.02022980381683, -1.03322686717359,
@@ -191,6 +191,38 @@ class LinearRegression(TestCase):
         self.assertAnswer(Apr.LinearRegression().fit(X, y, weights), solve_exactly(X, y, True, weights))
         model = Apr.LinearRegression().fit([X[i] for i in repeated], [y[i] for i in repeated])
         self.assertAnswer(model, solve_exactly(X, y, True, weights))
+
+    def test_partial_fit(self):
+        X, y = read_longley()
+        whole = Apr.LinearRegression(keep_state=True).fit(X, y)
+        model = Apr.LinearRegression(keep_state=True)
+        for i in range(0, 16, 5):
+            self.assertIs(model.partial_fit(X[i:i + 5], y[i:i + 5]), model)
+            model = Apr.LinearRegression.from_bytes(model.to_bytes())
+        self.assertEqual(model.to_bytes().get_data(), whole.to_bytes().get_data())
+        self.assertEqual(model.cross_products, whole.cross_products)
+        self.assertEqual(model.cross_products.n_samples, 16)
+
+        model.keep_state = False
+        loaded = Apr.LinearRegression.from_bytes(model.to_bytes())
+        self.assertIsNone(loaded.cross_products)
+        with self.assertRaisesRegex(GLib.Error, 'keep-state') as caught:
+            loaded.partial_fit(X, y)
+        self.assertTrue(caught.exception.matches(Apr.error_quark(), Apr.Error.STATE))
+
+    def test_partial_fit_keeps_names(self):
+        class Frame(list):
+            columns = ['a', 'b']
+
+        model = Apr.LinearRegression().partial_fit(Frame([[1, 2], [3, 5]]), [1, 2])
+        self.assertEqual(model.feature_names, ['a', 'b'])
+        model.partial_fit([[2, 2]], [3])
+        self.assertEqual(model.feature_names, ['a', 'b'])
+        other = Frame([[1, 2]])
+        other.columns = ['a', 'c']
+        with self.assertRaisesRegex(GLib.Error, '“c”'):
+            model.partial_fit(other, [1])
+        self.assertEqual(model.cross_products.n_samples, 3)
 
     @needs_numpy
     def test_minimum_norm(self):

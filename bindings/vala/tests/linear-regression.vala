@@ -263,6 +263,21 @@ void test_save_and_load () throws GLib.Error {
   }
 }
 
+void test_partial_fit () throws GLib.Error {
+  var model = new Apr.LinearRegression ();
+
+  model.keep_state = true;
+  model.partial_fit (make_x ().slice_rows (0, 2), make_y ().slice_rows (0, 2));
+  model = new Apr.LinearRegression.from_bytes (model.to_bytes ());
+  model.partial_fit (make_x ().slice_rows (2, 4), make_y ().slice_rows (2, 4));
+  assert (((!) model.cross_products).get_n_samples () == 4);
+
+  var whole = new Apr.LinearRegression ();
+  whole.keep_state = true;
+  whole.fit (make_x (), make_y ());
+  assert (model.to_bytes ().compare (whole.to_bytes ()) == 0);
+}
+
 void test_errors () throws GLib.Error {
   var model = new Apr.LinearRegression ();
 
@@ -361,6 +376,7 @@ int main (string[] args) {
   add_test ("properties", test_properties);
   add_test ("fit-async", test_fit_async);
   add_test ("save-and-load", test_save_and_load);
+  add_test ("partial-fit", test_partial_fit);
   add_test ("errors", test_errors);
   add_test ("subclass", test_subclass);
 

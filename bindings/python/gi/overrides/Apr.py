@@ -650,11 +650,23 @@ _ATTRIBUTES = {
     'feature-names': 'The names of the features as a list, or None where they have none.',
     'fit-intercept': 'Whether the next fit looks for an intercept, which is the default; else it is 0.',
     'dtype': 'The Apr.DType of what the next fit finds: F32, F64, or NONE, the default, to follow X.',
+    'alpha': 'How much large coefficients cost: alpha Σ b² is added to what a fit minimises; 0 is ordinary least '
+             'squares.',
+    'positive': 'Whether no coefficient may be below 0.',
+    'n-threads': 'How many threads a fit uses at the most; 0, the default, for as many as there are processors.',
+    'keep-state': 'Whether a file holds the sums of the samples too, for partial_fit() and the like after load().',
     'coefficients': 'The fitted weights, [n_features] or [n_targets, n_features], in units of the target '
                     'per unit of\nthe feature: a read-only array, None before the first fit.',
     'intercept': 'The prediction for a sample whose features are all 0, [1] or [n_targets], in units of the '
                  'target:\na read-only array, None before the first fit.',
     'rank': 'The number of independent features; -1 before the first fit, and where a file does not tell.',
+    'condition-number': 'How much an error of the data can grow in the coefficients, at the most; NaN where that '
+                        'is not known.',
+    'correctly-rounded': 'Whether it is proven that coefficients and intercept are the nearest to the exact answer.',
+    'dependent-features': 'The names of the features that depend on others before them; None where that is not '
+                          'known.',
+    'cross-products': 'The Apr.CrossProducts of all samples that the model was fitted to, in a copy; None '
+                      'before the\nfirst fit, and where a file holds none.',
 }
 
 for _class in (Apr.Estimator, Apr.LinearRegression):
@@ -682,7 +694,7 @@ clone() makes an unfitted model with the same hyper-parameters; a copy or a pick
 what a file holds. to_bytes() makes the bytes of the file that save() writes. set_feature_names(names) names
 the features of a fitted model, check_feature_names(names) raises where they are others.
 """)
-_document(Apr.LinearRegression, """LinearRegression(fit_intercept=True, dtype=Apr.DType.NONE)
+_document(Apr.LinearRegression, """LinearRegression(fit_intercept=True, alpha=0, positive=False, dtype=Apr.DType.NONE, keep_state=False, n_threads=0)
 
 Ordinary least squares: the coefficients b and the intercept a that minimise Σ w (y - a - X b)², correctly
 rounded. Where features depend on each other, those with the least sum of squares.
@@ -698,6 +710,7 @@ _update = Apr.CrossProducts.update
 _save_state = Apr.CrossProducts.save
 _load_state = Apr.CrossProducts.load
 _state_from_bytes = Apr.CrossProducts.from_bytes
+_partial_fit = Apr.LinearRegression.partial_fit
 _fit_cross_products = Apr.LinearRegression.fit_cross_products
 
 
@@ -710,6 +723,21 @@ def update(self, X, y, sample_weight=None, cancellable=None):
 def fit_cross_products(self, state):
     """Fits the model to samples that have been summed before, and returns the model."""
     _fit_cross_products(self, state)
+    return self
+
+
+def partial_fit(self, X, y, sample_weight=None, cancellable=None):
+    """Fits the model to more samples, beside those that it was fitted to before, and returns the model.
+
+    It is the model of one fit with all of them, bit for bit.
+    """
+    (X, y, sample_weight), names = _to_fit(X, y, sample_weight)
+    fitted = self.get_fitted()
+    if fitted and names is not None:
+        self.check_feature_names(names)
+    _partial_fit(self, X, y, sample_weight, cancellable)
+    if not fitted and names is not None:
+        self.set_feature_names(names)
     return self
 
 
@@ -763,6 +791,7 @@ Apr.CrossProducts.__hash__ = None
 Apr.CrossProducts.__reduce__ = _reduce_state
 Apr.CrossProducts.__repr__ = _describe_state
 Apr.LinearRegression.fit_cross_products = fit_cross_products
+Apr.LinearRegression.partial_fit = partial_fit
 
 
 _r2_score = Apr.r2_score
