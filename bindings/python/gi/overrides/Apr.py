@@ -147,7 +147,7 @@ def _array(numpy, value, name):
         if not _is_list(value):
             raise
         array = None
-    if isinstance(value, (list, tuple, range)) and (array is None or array.dtype.name not in _DTYPES):
+    if isinstance(value, (list, tuple, range)) and (array is None or _find_dtype(array.dtype) is None):
         # numpy does not say which entry it is.
         shape = _find_shape(value, name)
         return numpy.array(_flatten(value, shape, name)).reshape(shape)
@@ -177,6 +177,7 @@ _address_of = ctypes.addressof
 @functools.lru_cache(maxsize=64)
 def _find_dtype(dtype):
     """The Apr.DType of numpy's, if there is one."""
+    # To find the name takes numpy longer than everything else that is asked of an array.
     return _DTYPES.get(dtype.name)
 
 
@@ -391,14 +392,15 @@ def _to_data(value, name):
         raise GLib.Error.new_literal(Apr.error_quark(), f'{name} is masked at {place}', Apr.Error.NOT_FINITE)
 
     array = _array(numpy, value, name)
-    if array.dtype.name in ('float16', 'bfloat16'):
+    dtype = _find_dtype(array.dtype)
+    if dtype in (Apr.DType.F16, Apr.DType.BF16):
         return _share(array.astype('f4'), Apr.DType.F32)
     if array.dtype.kind in 'biu':
         return _share(array.astype('f8'), Apr.DType.F64)
-    if array.dtype.name not in ('float32', 'float64'):
+    if dtype not in (Apr.DType.F32, Apr.DType.F64):
         raise TypeError(f'{name} has the dtype “{array.dtype}”, but models compute with bool, integers, '
                         'float16, bfloat16, float32 and float64: convert it with astype()')
-    return _share(array, _DTYPES[array.dtype.name])
+    return _share(array, dtype)
 
 
 def _count(n, what):
@@ -505,10 +507,10 @@ def predict_linear(self, X, out=None):
     data = _to_data(X, 'X')
     coefficients = self.get_coefficients()
     if coefficients is not None:
-        name = _FORMATS[coefficients.dtype][0]
+        typestr = _FORMATS[coefficients.dtype][1]
         shape = data.shape[:1] + coefficients.shape[:-1]
-        if not isinstance(out, _import('numpy').ndarray) or out.dtype.name != name or out.shape != shape:
-            raise ValueError(f'out must be an array of the dtype {name} and the shape {list(shape)}, '
+        if not isinstance(out, _import('numpy').ndarray) or out.dtype.str != typestr or out.shape != shape:
+            raise ValueError(f'out must be an array of the dtype {typestr} and the shape {list(shape)}, '
                              f'not {getattr(out, "dtype", type(out).__name__)} {list(getattr(out, "shape", []))}')
         if not out.flags.carray:
             raise ValueError('out must be a writable array in C order')
@@ -521,8 +523,12 @@ def predict_one(self, x):
 
     It is the row of what predict() gives, to the last bit, many times faster than predict() of one row.
     """
-    # A list's entries are converted faster than those of an array.
-    return _predict_one(self, x if isinstance(x, (list, tuple)) else x.tolist())
+    if not isinstance(x, (list, tuple)):
+        if isinstance(x, (str, bytes, bytearray)) or not hasattr(x, '__len__'):
+            raise TypeError(f'x must be the features of one sample, not {_describe(x)}')
+        # A list's entries are converted faster than those of an array.
+        x = x.tolist() if hasattr(x, 'tolist') else list(x)
+    return _predict_one(self, x)
 
 
 def score(self, X, y, sample_weight=None):
@@ -794,16 +800,35 @@ Apr.LinearRegression.fit_cross_products = fit_cross_products
 Apr.LinearRegression.partial_fit = partial_fit
 
 
-_r2_score = Apr.r2_score
+def _add_metric(name, doc):
+    function = getattr(Apr, name)
+
+    def metric(y_true, y_pred, sample_weight=None):
+        return function(_to_data(y_true, 'y_true'), _to_data(y_pred, 'y_pred'),
+                        _to_data(sample_weight, 'sample_weight'))
+
+    metric.__name__ = metric.__qualname__ = name
+    metric.__doc__ = doc
+    globals()[name] = metric
+    __all__.append(name)
 
 
-def r2_score(y_true, y_pred, sample_weight=None):
-    """Computes the coefficient of determination, R²: 1 for perfect predictions, 0 for those like the mean."""
-    return _r2_score(_to_data(y_true, 'y_true'), _to_data(y_pred, 'y_pred'),
-                     _to_data(sample_weight, 'sample_weight'))
+_add_metric('r2_score', 'Computes the coefficient of determination, R²: '
+            '1 for perfect predictions, 0 for those like the mean.')
+_add_metric('explained_variance_score', 'Computes 1 - Var(y_true - y_pred) / Var(y_true).')
+_add_metric('mean_squared_error', 'Computes the mean of the squared errors.')
+_add_metric('root_mean_squared_error', 'Computes the square root of the mean of the squared errors.')
+_add_metric('mean_absolute_error', 'Computes the mean of the magnitudes of the errors.')
+
+_max_error = Apr.max_error
 
 
-__all__.append('r2_score')
+def max_error(y_true, y_pred):
+    """Finds the greatest magnitude of an error."""
+    return _max_error(_to_data(y_true, 'y_true'), _to_data(y_pred, 'y_pred'))
+
+
+__all__.append('max_error')
 
 
 _reader_new_from_path = Apr.SafetensorsReader.new_from_path
