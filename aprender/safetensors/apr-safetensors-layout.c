@@ -189,6 +189,17 @@ finish_header (GString *header, guint alignment, GError **error)
   return TRUE;
 }
 
+static gboolean
+check_alignment (guint alignment, GError **error)
+{
+  if (alignment >= APR_SAFETENSORS_DEFAULT_ALIGNMENT && alignment <= APR_SAFETENSORS_MAX_ALIGNMENT &&
+      (alignment & (alignment - 1)) == 0)
+    return TRUE;
+  g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "the alignment is %u, not a power of two from %d to %d",
+               alignment, APR_SAFETENSORS_DEFAULT_ALIGNMENT, APR_SAFETENSORS_MAX_ALIGNMENT);
+  return FALSE;
+}
+
 AprSafetensorsLayout *
 apr_safetensors_layout_new (GPtrArray *items, GHashTable *metadata, guint alignment, GError **error)
 {
@@ -198,6 +209,8 @@ apr_safetensors_layout_new (GPtrArray *items, GHashTable *metadata, guint alignm
 
   self->items = items;
   self->header = g_string_new ("12345678{");
+  if (!check_alignment (alignment, error))
+    return NULL;
   append_metadata (metadata, self->header);
   for (i = 0; i < items->len; i++)
     {
