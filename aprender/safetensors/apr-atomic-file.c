@@ -58,9 +58,9 @@ resolve (AprAtomicFile *self, const char *path, GError **error)
       ssize_t length = readlink (current, target, PATH_MAX);
       char *next;
 
-      if (length < 0 && (errno == EINVAL || errno == ENOENT))
+      if (length == -1 && (errno == EINVAL || errno == ENOENT))
         return g_steal_pointer (&current);
-      if (length < 0)
+      if (length == -1)
         {
           fail (self, "", errno, error);
           return NULL;
@@ -94,16 +94,16 @@ static char *
 make_temporary_name (const char *name)
 {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  char suffix[7] = "";
-  gsize length = strlen (name);
-  guint i;
+  gsize length = MIN (strlen (name), MAX_STEM);
+  char *result, *p;
 
-  if (length > MAX_STEM)
-    for (length = MAX_STEM; length > 0 && ((guchar) name[length] & 0xc0) == 0x80; length--)
-      ;
-  for (i = 0; i < 6; i++)
-    suffix[i] = letters[g_random_int_range (0, sizeof letters - 1)];
-  return g_strdup_printf (".%.*s.%s", (int) length, name, suffix);
+  while (length > 0 && ((guchar) name[length] & 0xc0) == 0x80)
+    length--;
+  result = g_strdup_printf (".%.*s.XXXXXX", (int) length, name);
+  p = result + strlen (result);
+  while (*--p != '.')
+    *p = letters[g_random_int_range (0, sizeof letters - 1)];
+  return result;
 }
 
 static gboolean

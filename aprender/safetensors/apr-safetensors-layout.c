@@ -51,7 +51,7 @@ compare_items (gconstpointer a, gconstpointer b)
   const AprSafetensorsItem *other = *(AprSafetensorsItem *const *) b;
 
   if (one->dtype != other->dtype)
-    return one->dtype > other->dtype ? -1 : 1;
+    return (int) other->dtype - (int) one->dtype;
   return strcmp (one->name, other->name);
 }
 

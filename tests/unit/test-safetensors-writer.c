@@ -191,11 +191,12 @@ test_huge_dimension (void)
 
   if (GLIB_SIZEOF_SIZE_T < 8)
     return;
-  add (writer, "-1", APR_DTYPE_U8, SHAPE (0, G_MAXSIZE, G_MAXSIZE / 2 + 1), "", 0);
-  assert_padded (writer,
-                 "{\"-1\":{\"dtype\":\"U8\",\"shape\":[0,18446744073709551615,9223372036854775808],"
-                 "\"data_offsets\":[0,0]}}",
-                 NULL, 0);
+  add (writer, "-1", APR_DTYPE_U8, SHAPE (0, G_MAXSIZE, G_MAXSIZE / 2 + 1, G_MAXSIZE - 1234566), "", 0);
+  assert_padded (
+    writer,
+    "{\"-1\":{\"dtype\":\"U8\",\"shape\":[0,18446744073709551615,9223372036854775808,18446744073708317049],"
+    "\"data_offsets\":[0,0]}}",
+    NULL, 0);
 }
 
 static void
