@@ -231,9 +231,7 @@ apr_atomic_file_write (AprAtomicFile *self,
         {
           gsize skipped = n_batch == 0 ? done : 0;
 
-          batch[n_batch].iov_base = (gpointer) vectors[n_batch].buffer;
-          if (skipped > 0)
-            batch[n_batch].iov_base = (char *) batch[n_batch].iov_base + skipped;
+          batch[n_batch].iov_base = (char *) vectors[n_batch].buffer + skipped;
           batch[n_batch].iov_len = MIN (vectors[n_batch].size - skipped, BATCH_BYTES - size);
           size += batch[n_batch].iov_len;
         }

@@ -203,12 +203,13 @@ check_alignment (guint alignment, GError **error)
 AprSafetensorsLayout *
 apr_safetensors_layout_new (GPtrArray *items, GHashTable *metadata, guint alignment, GError **error)
 {
+  static const char start[] = "12345678{";
   g_autoptr (AprSafetensorsLayout) self = g_new0 (AprSafetensorsLayout, 1);
   guint64 end = 0;
   guint i;
 
   self->items = items;
-  self->header = g_string_new ("12345678{");
+  self->header = g_string_new (start);
   if (!check_alignment (alignment, error))
     return NULL;
   append_metadata (metadata, self->header);
@@ -228,7 +229,7 @@ apr_safetensors_layout_new (GPtrArray *items, GHashTable *metadata, guint alignm
           return NULL;
         }
       end = begin + item->size;
-      if (self->header->len > APR_SAFETENSORS_PREFIX_SIZE + 1)
+      if (self->header->len > strlen (start))
         g_string_append_c (self->header, ',');
       append_tensor (self->header, item, begin, end);
     }
