@@ -274,8 +274,8 @@ share_folder (AprAtomicFile *self, const AprAtomicFile *neighbour)
 {
   struct stat mine, theirs;
 
-  if (self == neighbour || fstat (*self->folder_fd, &mine) < 0 ||
-      fstat (*neighbour->folder_fd, &theirs) < 0 || mine.st_dev != theirs.st_dev ||
+  if (self == neighbour || fstat (*self->folder_fd, &mine) != 0 ||
+      fstat (*neighbour->folder_fd, &theirs) != 0 || mine.st_dev != theirs.st_dev ||
       mine.st_ino != theirs.st_ino)
     return;
   g_rc_box_release_full (self->folder_fd, close_folder);
