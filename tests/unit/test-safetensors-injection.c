@@ -603,6 +603,7 @@ test_descriptor_zero (Fixture *fixture, gconstpointer data)
 {
   static const Fault faults[] = { { CALL_NONE }, { CALL_OPEN, 0, 1, MOVES_UP } };
   int input = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
+  guint n_descriptors;
   guint i;
 
   g_test_summary ("A daemon may have no standard input, and then 0 is a descriptor as any other.");
@@ -616,12 +617,41 @@ test_descriptor_zero (Fixture *fixture, gconstpointer data)
       g_assert_true (save_with_fault (fixture, &faults[i], &error));
       g_assert_no_error (error);
       assert_contents (fixture, "the new one");
+      /* The file, and its folder. */
+      g_assert_cmpuint (n_calls[CALL_FSYNC], ==, 2);
+
+      inject (&faults[i]);
+      n_descriptors = count_descriptors ();
+      apr_atomic_file_free (apr_atomic_file_open (fixture->path, &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (count_descriptors (), ==, n_descriptors);
     }
   if (input >= 0)
     {
       g_assert_cmpint (dup2 (input, STDIN_FILENO), ==, STDIN_FILENO);
       __real_close (input);
     }
+}
+
+static void
+test_committed_is_let_alone (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *temporary = NULL;
+  AprAtomicFile *file;
+
+  g_test_summary ("After the commit the temporary's name may be anybody's.");
+
+  temporaries = g_ptr_array_new_with_free_func (g_free);
+  inject (NULL);
+  file = apr_atomic_file_open (fixture->path, &error);
+  g_assert_no_error (error);
+  temporary = g_build_filename (fixture->folder, g_ptr_array_index (temporaries, 0), NULL);
+  g_clear_pointer (&temporaries, g_ptr_array_unref);
+  g_assert_true (apr_atomic_file_commit (file, FALSE, &error));
+  g_assert_true (g_file_set_contents (temporary, "another's", -1, NULL));
+  apr_atomic_file_free (file);
+  g_assert_no_errno (g_unlink (temporary));
 }
 
 static void
@@ -738,6 +768,7 @@ main (int argc, char **argv)
   ADD ("/safetensors/injection/links-without-end", test_links_without_end);
   ADD ("/safetensors/injection/link-is-too-long", test_link_is_too_long);
   ADD ("/safetensors/injection/descriptor-zero", test_descriptor_zero);
+  ADD ("/safetensors/injection/committed-is-let-alone", test_committed_is_let_alone);
   ADD ("/safetensors/injection/names-of-temporaries", test_names_of_temporaries);
   ADD ("/safetensors/injection/open-fails", test_open_fails);
   ADD ("/safetensors/injection/open-perseveres", test_open_perseveres);
