@@ -51,7 +51,7 @@ compare_items (gconstpointer a, gconstpointer b)
   const AprSafetensorsItem *other = *(AprSafetensorsItem *const *) b;
 
   if (one->dtype != other->dtype)
-    return one->dtype > other->dtype ? -1 : 1;
+    return (int) other->dtype - (int) one->dtype;
   return strcmp (one->name, other->name);
 }
 
@@ -197,15 +197,29 @@ finish_header (GString *header, guint alignment, GError **error)
   return TRUE;
 }
 
+static gboolean
+check_alignment (guint alignment, GError **error)
+{
+  if (alignment >= APR_SAFETENSORS_DEFAULT_ALIGNMENT && alignment <= APR_SAFETENSORS_MAX_ALIGNMENT &&
+      (alignment & (alignment - 1)) == 0)
+    return TRUE;
+  g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "the alignment is %u, not a power of two from %d to %d",
+               alignment, APR_SAFETENSORS_DEFAULT_ALIGNMENT, APR_SAFETENSORS_MAX_ALIGNMENT);
+  return FALSE;
+}
+
 AprSafetensorsLayout *
 apr_safetensors_layout_new (GPtrArray *items, GHashTable *metadata, guint alignment, GError **error)
 {
+  static const char start[] = "12345678{";
   g_autoptr (AprSafetensorsLayout) self = g_new0 (AprSafetensorsLayout, 1);
   guint64 end = 0;
   guint i;
 
   self->items = items;
-  self->header = g_string_new ("12345678{");
+  self->header = g_string_new (start);
+  if (!check_alignment (alignment, error))
+    return NULL;
   append_metadata (metadata, self->header);
   for (i = 0; i < items->len; i++)
     {
@@ -223,7 +237,7 @@ apr_safetensors_layout_new (GPtrArray *items, GHashTable *metadata, guint alignm
           return NULL;
         }
       end = begin + item->size;
-      if (self->header->len > APR_SAFETENSORS_PREFIX_SIZE + 1)
+      if (self->header->len > strlen (start))
         g_string_append_c (self->header, ',');
       append_tensor (self->header, item, begin, end);
     }

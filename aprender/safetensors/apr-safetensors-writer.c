@@ -158,7 +158,8 @@ apr_safetensors_writer_class_init (AprSafetensorsWriterClass *klass)
   /**
    * AprSafetensorsWriter:alignment: (getter get_alignment) (setter set_alignment)
    *
-   * The data begin at a multiple of so many bytes: a power of two from 8 to 4096.
+   * The data begin at a multiple of so many bytes: a power of two from 8 to 4096. With any other number a write
+   * fails with %APR_ERROR_RANGE.
    *
    * Spaces at the header's end see to it, so every reader reads the file. 8 is what the format's first
    * implementation has; 64 suits vector instructions, and 4096 memory pages and direct input and output. It
@@ -166,9 +167,9 @@ apr_safetensors_writer_class_init (AprSafetensorsWriterClass *klass)
    *
    * Since: 0.1
    */
-  properties[PROP_ALIGNMENT] = g_param_spec_uint (
-    "alignment", NULL, NULL, APR_SAFETENSORS_DEFAULT_ALIGNMENT, APR_SAFETENSORS_MAX_ALIGNMENT,
-    APR_SAFETENSORS_DEFAULT_ALIGNMENT, G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+  properties[PROP_ALIGNMENT] =
+    g_param_spec_uint ("alignment", NULL, NULL, 0, G_MAXUINT, APR_SAFETENSORS_DEFAULT_ALIGNMENT,
+                       G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
    * AprSafetensorsWriter:durable: (getter get_durable) (setter set_durable)
@@ -244,9 +245,6 @@ void
 apr_safetensors_writer_set_alignment (AprSafetensorsWriter *self, guint alignment)
 {
   g_return_if_fail (APR_IS_SAFETENSORS_WRITER (self));
-  g_return_if_fail (alignment >= APR_SAFETENSORS_DEFAULT_ALIGNMENT);
-  g_return_if_fail (alignment <= APR_SAFETENSORS_MAX_ALIGNMENT);
-  g_return_if_fail ((alignment & (alignment - 1)) == 0);
 
   if (self->alignment == alignment)
     return;
@@ -533,7 +531,8 @@ apr_safetensors_writer_set_source_stream (AprSafetensorsWriter *self,
   if (item == NULL)
     return FALSE;
   item->stream = g_object_ref (stream);
-  if (G_IS_SEEKABLE (stream) && g_seekable_can_seek (G_SEEKABLE (stream)))
+  if (G_IS_SEEKABLE (stream) && /* GCOVR_EXCL_BR_LINE: branches of the macro's own */
+      g_seekable_can_seek (G_SEEKABLE (stream)))
     item->start = g_seekable_tell (G_SEEKABLE (stream));
   g_hash_table_replace (self->items, item->name, item);
   item = NULL;
