@@ -70,9 +70,9 @@ def make_tensors(dtypes, n_layers=1):
             for name, (dtype, shape) in tensors.items()}
 
 
-def make_bytes(tensors, metadata=None):
+def make_bytes(tensors, metadata=None, **properties):
     """What our writer makes of them."""
-    writer = Apr.SafetensorsWriter()
+    writer = Apr.SafetensorsWriter(**properties)
     for name, (dtype, shape, data) in tensors.items():
         writer.add_tensor(name, Apr.Tensor.new_from_bytes(getattr(Apr.DType, dtype), shape, data))
     for key, value in (metadata or {}).items():

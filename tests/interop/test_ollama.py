@@ -133,6 +133,18 @@ class Test(System):
         self.assertEqual(self.convert(make_bytes(scalar), error=True), 'unsupported safetensors model')
         self.show(OURS, ['F32'], 'refused with a scalar (shape []): “unsupported safetensors model”')
 
+    def test_4_metadata(self):
+        tensors = self.make('F32')
+        keys = ['dtype', 'DType', 'shape', 'SHAPE', 'data_offsets', 'Data_Offsets', 'ſhape']
+        for key in keys:
+            # The file is legal, but it refuses it; so our writer refuses the key unless it is told otherwise.
+            self.convert(make_bytes(tensors, {key: 'x'}, portable=False), error=True)
+            self.assertFails(Apr.SafetensorsError.NAME, 'Ollama', make_bytes, tensors, {key: 'x'})
+        harmless = {'aprender.dtype': 'x', 'shapes': 'x', 'data-offsets': 'x', 'type': 'x'}
+        self.convert(make_bytes(tensors, harmless))
+        self.show(OURS, ['F32'], 'refused with a metadata key `dtype`, `shape` or `data_offsets`, whatever its case: '
+                  'our writer refuses them')
+
 
 if __name__ == '__main__':
     tap.main()
