@@ -331,6 +331,37 @@ test_metadata (void)
 }
 
 static void
+test_unportable_metadata (void)
+{
+  /* A long s is a small one in Unicode's case folding, and so for Ollama: tests/interop asks it. */
+  const char *keys[] = { "dtype", "SHAPE", "Data_Offsets", "\xc5\xbfhape" };
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+
+  for (gsize i = 0; i < G_N_ELEMENTS (keys); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (apr_safetensors_writer_set_metadata (writer, keys[i], "", &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NAME);
+      g_assert_nonnull (strstr (error->message, keys[i]));
+      g_assert_nonnull (strstr (error->message, "Ollama"));
+    }
+  set (writer, "shapes", "1");
+  set (writer, "aprender.dtype", "2");
+  assert_padded (writer, "{\"__metadata__\":{\"aprender.dtype\":\"2\",\"shapes\":\"1\"}}", NULL, 0);
+
+  apr_safetensors_writer_set_portable (writer, FALSE);
+  for (gsize i = 0; i < G_N_ELEMENTS (keys); i++)
+    set (writer, keys[i], "");
+  apr_safetensors_writer_set_portable (writer, TRUE);
+  assert_padded (writer,
+                 "{\"__metadata__\":{\"Data_Offsets\":\"\",\"SHAPE\":\"\",\"aprender.dtype\":\"2\","
+                 "\"dtype\":\"\",\"shapes\":\"1\",\"\xc5\xbf"
+                 "hape\":\"\"}}",
+                 NULL, 0);
+}
+
+static void
 test_refused (void)
 {
   g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
@@ -796,6 +827,7 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/writer/escapes", test_escapes);
   g_test_add_func ("/safetensors/writer/awkward-names", test_awkward_names);
   g_test_add_func ("/safetensors/writer/metadata", test_metadata);
+  g_test_add_func ("/safetensors/writer/unportable-metadata", test_unportable_metadata);
   g_test_add_func ("/safetensors/writer/refused", test_refused);
   g_test_add_func ("/safetensors/writer/header-too-large", test_header_too_large);
   g_test_add_func ("/safetensors/writer/too-large", test_too_large);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // node describe.mjs FOLDER FILE: what huggingface.js, which is installed in FOLDER, finds in a file, as JSON. It asks
-// for a part of the file at a time, as if the file were on a server.
+// for a part of the file at a time, as if the file were on a server, which is played here.
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {argv} from 'node:process';
@@ -12,10 +12,10 @@ const bytes = readFileSync(path);
 async function fetchRange(_url, {headers} = {}) {
   const range = /^bytes=(\d+)-(\d+)$/.exec(new Headers(headers).get('Range') ?? '');
   if (range === null)
-    return new Response(bytes);
+    return new Response(bytes, {headers: {ETag: '"model"'}});
   const [begin, end] = [Number(range[1]), Math.min(Number(range[2]) + 1, bytes.length)];
   return new Response(bytes.subarray(begin, end), {
-    status: 206, headers: {'Content-Range': `bytes ${begin}-${end - 1}/${bytes.length}`},
+    status: 206, headers: {'ETag': '"model"', 'Content-Range': `bytes ${begin}-${end - 1}/${bytes.length}`},
   });
 }
 
