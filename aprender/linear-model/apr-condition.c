@@ -12,8 +12,8 @@
  * inverse can be multiplied with, and since C is factorised in its own scales, far from how ill M itself may be, the
  * inverse's greatest eigenvalue comes out as well as M's. Both are found by C. Lanczos' method.
  */
-#define FIRST_STEPS 12
 #define MAX_STEPS 64
+#define STRIDE 3 /* between two looks at how far it is */
 #define TOLERANCE 1e-6
 
 typedef struct
@@ -152,7 +152,6 @@ find_eigenvalue (const Design *self, void (*apply) (const Design *self, double *
       double *vector = vectors + step * n;
       double *next = vector + n;
       double before = eigenvalue;
-      int pass;
 
       for (i = 0; i < n; i++)
         vector[i] /= norm;
@@ -160,18 +159,16 @@ find_eigenvalue (const Design *self, void (*apply) (const Design *self, double *
       apply (self, next);
       diagonal[step] = dot (vector, next, n);
 
-      /* Twice is enough to be orthogonal to all before. */
-      for (pass = 0; pass < 2; pass++)
-        for (j = 0; j <= step; j++)
-          {
-            double part = dot (vectors + j * n, next, n);
+      for (j = 0; j <= step; j++)
+        {
+          double part = dot (vectors + j * n, next, n);
 
-            for (i = 0; i < n; i++)
-              next[i] -= part * vectors[j * n + i];
-          }
+          for (i = 0; i < n; i++)
+            next[i] -= part * vectors[j * n + i];
+        }
       norm = sqrt (dot (next, next, n));
       beside[step] = norm;
-      if (step + 1 < MIN (n, FIRST_STEPS) && norm > diagonal[0] * 1e-14)
+      if (step % STRIDE != STRIDE - 1 && step + 1 < n_steps && norm > diagonal[0] * 1e-14)
         continue;
       eigenvalue = find_greatest (diagonal, beside, step + 1, before);
       if (!(norm > eigenvalue * 1e-14) || eigenvalue - before <= TOLERANCE * eigenvalue)

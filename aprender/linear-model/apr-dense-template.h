@@ -139,7 +139,8 @@ dot (const double *a, const double *b, gsize n)
   for (; i < n; i++)
     rest += a[i] * b[i];
 
-  return add_up (parts) + rest;
+  /* Nothing was added to the parts of a short one. */
+  return n < APR_DENSE_PAD ? rest : add_up (parts) + rest;
 }
 
 /* Nothing is rounded here, so that the order makes no difference, nor whether the multiplication is fused with the addition. */
