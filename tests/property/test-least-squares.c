@@ -143,7 +143,7 @@ solve_rational (const Data *data,
                 gboolean *strict)
 {
   gsize p = data->n_features;
-  gsize columns[16];
+  gsize columns[32];
   gsize m = 0;
   g_autofree mpq_t *matrix = NULL;
   gboolean right;
@@ -617,7 +617,7 @@ test_condition_known (void)
           data.y[i] = (double) i;
         }
       solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
-      g_assert_cmpfloat_with_epsilon (answer.condition_number / MAX (scales[k], 1 / scales[k]), 1, 1e-10);
+      g_assert_cmpfloat_with_epsilon (answer.condition_number / MAX (scales[k], 1 / scales[k]), 1, 1e-7);
     }
 }
 
