@@ -156,8 +156,7 @@ residuals_init (Residuals *self, AprLeastNorm *norm, gsize column, gsize n_slice
   *self = (Residuals){ .norm = norm };
   self->outward = apr_slices_new (system->products, norm->uniform, norm->features, norm->n, system->scales,
                                   system->independent, n, n_slices, system->n_threads);
-  self->inward = apr_slices_new (system->products, system->scales, system->independent, n, norm->uniform,
-                                 norm->features, norm->n, n_slices, system->n_threads);
+  self->inward = apr_slices_new_transposed (self->outward);
   n_limbs = lead + n_places + 3 + self->outward->n_slices;
   apr_fixed_init (&self->across, norm->n, n_limbs, lead);
   apr_fixed_init (&self->within, n, n_limbs, lead);

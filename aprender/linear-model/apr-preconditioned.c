@@ -88,15 +88,6 @@ split_columns (AprPreconditioned *self, const gsize *positions, gsize n_independ
     }
 }
 
-static void
-cut (AprPreconditioned *self)
-{
-  g_clear_pointer (&self->slices, apr_slices_free);
-  self->slices =
-    apr_slices_new (self->products, self->scales, self->independent, self->n_independent, self->scales,
-                    self->independent, self->n_independent, APR_PRECONDITIONED_SLICES, self->n_threads);
-}
-
 AprPreconditioned *
 apr_preconditioned_new (const AprProducts *products,
                         const gboolean *left_out,
@@ -104,6 +95,7 @@ apr_preconditioned_new (const AprProducts *products,
                         guint n_threads)
 {
   g_autoptr (AprPreconditioned) self = g_new0 (AprPreconditioned, 1);
+  g_autoptr (AprSlices) slices = NULL;
   g_auto (AprCholesky) whole = { NULL };
   gsize n;
   gsize n_independent;
@@ -121,7 +113,8 @@ apr_preconditioned_new (const AprProducts *products,
   list_columns (self, left_out);
   n = self->n_independent;
 
-  cut (self);
+  self->slices = apr_slices_new (products, self->scales, self->independent, n, self->scales,
+                                 self->independent, n, APR_PRECONDITIONED_SLICES, n_threads);
   if (!self->slices->fits)
     return NULL;
 
@@ -153,7 +146,8 @@ apr_preconditioned_new (const AprProducts *products,
       keep_positions (matrix, whole.stride, positions, n_independent, kept, self->cholesky.stride);
       g_free (matrix);
       matrix = kept;
-      cut (self);
+      slices = self->slices;
+      self->slices = apr_slices_new_part (slices, positions, n_independent);
     }
 
   self->least = n_independent > 0 ? bound_least (self, matrix) : 1;

@@ -9,6 +9,7 @@
 #define MASK ((1 << APR_SLICE_BITS) - 1)
 #define MAX_FIRST (1 << (APR_SLICE_BITS - 1))
 #define MAX_TERMS 4096
+#define SQUARE 16
 
 gint64
 apr_slices_scale_of (const AprProducts *products, gsize column)
@@ -44,39 +45,70 @@ window (const mp_limb_t *limbs, gint64 n_limbs, mp_limb_t sign, gint64 place)
   return shift == 0 ? low : low >> shift | high << (GMP_NUMB_BITS - shift);
 }
 
+static inline void
+cut_entry (const Cutting *cutting, gsize i, gsize j, gboolean mirrored)
+{
+  AprSlices *self = cutting->slices;
+  gint64 n_limbs = (gint64) cutting->products->n_limbs;
+  const mp_limb_t *limbs = apr_products_get (cutting->products, cutting->rows[i], cutting->columns[j]);
+  mp_limb_t sign = (mp_limb_t) ((mp_limb_signed_t) limbs[n_limbs - 1] >> (GMP_NUMB_BITS - 1));
+  gint64 place =
+    cutting->row_scales[cutting->rows[i]] + cutting->column_scales[cutting->columns[j]] - APR_SLICE_TOP;
+  gint64 first = (gint64) (mp_limb_signed_t) window (limbs, n_limbs, sign, place);
+  float *to = self->values + i * self->n_slices * self->stride + j;
+  float *mirror = self->values + j * self->n_slices * self->stride + i;
+  float value = (float) first;
+  gsize k;
+
+  if (first < -MAX_FIRST || first >= MAX_FIRST)
+    g_atomic_int_set (&self->fits, FALSE);
+  for (k = 0; k < self->n_slices; k++)
+    {
+      to[k * self->stride] = value;
+      if (mirrored)
+        mirror[k * self->stride] = value;
+      place -= APR_SLICE_BITS;
+      value = (float) (gint32) (window (limbs, n_limbs, sign, place) & MASK);
+    }
+}
+
+/* In squares of a line of the cache, so that what is mirrored fills lines too. */
 static void
 cut_rows (gpointer data, gsize part, gsize n_parts)
 {
   const Cutting *cutting = data;
-  AprSlices *self = cutting->slices;
-  gint64 n_limbs = (gint64) cutting->products->n_limbs;
+  const AprSlices *self = cutting->slices;
+  gboolean symmetric = cutting->rows == cutting->columns && cutting->row_scales == cutting->column_scales;
+  gsize row;
+  gsize column;
   gsize i;
   gsize j;
-  gsize k;
 
-  for (i = part; i < self->n_rows; i += n_parts)
-    {
-      float *row = self->values + i * self->n_slices * self->stride;
-      gint64 row_place = cutting->row_scales[cutting->rows[i]] - APR_SLICE_TOP;
+  for (row = part * SQUARE; row < self->n_rows; row += n_parts * SQUARE)
+    for (column = 0; column < (symmetric ? row + SQUARE : self->n_columns); column += SQUARE)
+      for (i = row; i < MIN (row + SQUARE, self->n_rows); i++)
+        for (j = column; j < MIN (column + SQUARE, symmetric ? i + 1 : self->n_columns); j++)
+          cut_entry (cutting, i, j, symmetric);
+}
 
-      for (j = 0; j < self->n_columns; j++)
-        {
-          const mp_limb_t *limbs =
-            apr_products_get (cutting->products, cutting->rows[i], cutting->columns[j]);
-          mp_limb_t sign = (mp_limb_t) ((mp_limb_signed_t) limbs[n_limbs - 1] >> (GMP_NUMB_BITS - 1));
-          gint64 place = row_place + cutting->column_scales[cutting->columns[j]];
-          gint64 first = (gint64) (mp_limb_signed_t) window (limbs, n_limbs, sign, place);
+static AprSlices *
+slices_new (gsize n_rows, gsize n_columns, gsize n_slices, gboolean exact, gboolean fits)
+{
+  AprSlices *self = g_new0 (AprSlices, 1);
+  gsize i;
 
-          if (first < -MAX_FIRST || first >= MAX_FIRST)
-            g_atomic_int_set (&self->fits, FALSE);
-          row[j] = (float) first;
-          for (k = 1; k < self->n_slices; k++)
-            {
-              place -= APR_SLICE_BITS;
-              row[k * self->stride + j] = (float) (gint32) (window (limbs, n_limbs, sign, place) & MASK);
-            }
-        }
-    }
+  self->kernel = apr_dense_kernels ()[0];
+  self->n_rows = n_rows;
+  self->n_columns = n_columns;
+  self->n_slices = n_slices;
+  self->exact = exact;
+  self->fits = fits;
+  self->stride = apr_dense_pad (n_columns);
+  self->values = g_aligned_alloc (MAX (n_rows * n_slices * self->stride, 1), sizeof (float), 64);
+  for (i = 0; i < n_rows * n_slices; i++)
+    memset (self->values + i * self->stride + n_columns, 0, (self->stride - n_columns) * sizeof (float));
+
+  return self;
 }
 
 AprSlices *
@@ -90,8 +122,7 @@ apr_slices_new (const AprProducts *products,
                 gsize n_slices,
                 guint n_threads)
 {
-  AprSlices *self = g_new0 (AprSlices, 1);
-  Cutting cutting = { self, products, row_scales, rows, column_scales, columns };
+  Cutting cutting = { NULL, products, row_scales, rows, column_scales, columns };
   gint64 row_scale = 0;
   gint64 column_scale = 0;
   gsize needed;
@@ -104,18 +135,50 @@ apr_slices_new (const AprProducts *products,
   needed =
     (gsize) MAX (0, row_scale + column_scale - APR_SLICE_TOP + APR_SLICE_BITS - 1) / APR_SLICE_BITS + 1;
 
-  self->kernel = apr_dense_kernels ()[0];
-  self->n_rows = n_rows;
-  self->n_columns = n_columns;
-  self->n_slices = MIN (needed, n_slices);
-  self->exact = needed <= n_slices;
-  self->fits = TRUE;
-  self->stride = apr_dense_pad (n_columns);
-  self->values = g_aligned_alloc (MAX (n_rows * self->n_slices * self->stride, 1), sizeof (float), 64);
-  for (i = 0; i < n_rows * self->n_slices; i++)
-    memset (self->values + i * self->stride + n_columns, 0, (self->stride - n_columns) * sizeof (float));
+  cutting.slices = slices_new (n_rows, n_columns, MIN (needed, n_slices), needed <= n_slices, TRUE);
   apr_parallel_run (cut_rows, &cutting, n_threads,
-                    2.0 * (double) (n_rows * n_columns * (self->n_slices + 4)));
+                    2.0 * (double) (n_rows * n_columns * (cutting.slices->n_slices + 4)));
+
+  return cutting.slices;
+}
+
+AprSlices *
+apr_slices_new_part (const AprSlices *square, const gsize *positions, gsize n)
+{
+  AprSlices *self = slices_new (n, n, square->n_slices, square->exact, square->fits);
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < n; i++)
+    for (k = 0; k < self->n_slices; k++)
+      {
+        const float *from = square->values + (positions[i] * self->n_slices + k) * square->stride;
+        float *to = self->values + (i * self->n_slices + k) * self->stride;
+
+        for (j = 0; j < n; j++)
+          to[j] = from[positions[j]];
+      }
+
+  return self;
+}
+
+AprSlices *
+apr_slices_new_transposed (const AprSlices *slices)
+{
+  AprSlices *self =
+    slices_new (slices->n_columns, slices->n_rows, slices->n_slices, slices->exact, slices->fits);
+  gsize begin;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (begin = 0; begin < self->n_columns; begin += SQUARE)
+    for (i = 0; i < self->n_rows; i++)
+      for (k = 0; k < self->n_slices; k++)
+        for (j = begin; j < MIN (begin + SQUARE, self->n_columns); j++)
+          self->values[(i * self->n_slices + k) * self->stride + j] =
+            slices->values[(j * self->n_slices + k) * slices->stride + i];
 
   return self;
 }
