@@ -241,8 +241,8 @@ correct (AprRefinement *refinement, gpointer data)
     }
 
   truncation = apr_slices_get_truncation (self->outward);
-  for (i = 0; i < refinement->n && truncation > 0; i++)
-    b_size += fabs (apr_fixed_get_double (&refinement->x, i, refinement->x.lead));
+  if (truncation > 0)
+    b_size = apr_fixed_get_size (&refinement->x);
   across = self->v_size * truncation * sqrt ((double) refinement->n) * 1.01;
   within = (b_size * apr_slices_get_truncation (self->inward) + self->truncation) *
            sqrt ((double) system->n_independent) * 1.01;
@@ -318,7 +318,7 @@ solve_with (AprLeastNorm *self,
     {
       apply_cramer (self, &refinement);
       n_places = (gsize) (256 + refinement.denominator_bits + ABS (refinement.grids[0])) / APR_SLICE_BITS;
-      n_slices = APR_PRECONDITIONED_MAX_SLICES;
+      n_slices = apr_preconditioned_count_slices (system);
       if ((double) n_places * 2 * (double) system->products->n_limbs * (GMP_NUMB_BITS / APR_SLICE_BITS) *
             (double) n * (double) self->n >
           APR_PRECONDITIONED_MAX_WORK)

@@ -45,9 +45,17 @@ gboolean apr_preconditioned_prove_dependence (AprPreconditioned *self, double ne
 /* Makes the scale of @column such that the entries of the independent features are below 2. */
 void apr_preconditioned_scale_column (AprPreconditioned *self, gsize column);
 
-/* Slices that are multiplied for one answer, at the most, which is some seconds, and the most slices of an entry. */
-#define APR_PRECONDITIONED_MAX_WORK 2e10
-#define APR_PRECONDITIONED_MAX_SLICES 96
+/* Slices that are multiplied for one answer, at the most: a second or so. */
+#define APR_PRECONDITIONED_MAX_WORK 4e9
+
+/* The slices that there is memory for: 2,000 bits for small matrices, and no more than 64 MB for large ones, but always 16. */
+static inline gsize
+apr_preconditioned_count_slices (const AprPreconditioned *self)
+{
+  double n = (double) (self->n_independent + self->n_dependent);
+
+  return (gsize) CLAMP (0x1p24 / (n * n + 1), 16, 96);
+}
 
 /* The coefficients of all features for one target, and the intercept where the products are centred; only where no feature
  * depends on others. False where it is not certain that all are rounded to the nearest. */

@@ -56,16 +56,12 @@ residual_init (
 
 /* The 2-norm of what the residual does not know. */
 static double
-bound_truncation (const Residual *self, const AprRefinement *refinement)
+bound_truncation (const Residual *self, AprRefinement *refinement)
 {
   double truncation = apr_slices_get_truncation (self->slices);
-  double sum = 0;
-  gsize i;
+  double left_out = truncation > 0 ? truncation * apr_fixed_get_size (&refinement->x) : 0;
 
-  for (i = 0; i < refinement->n && truncation > 0; i++)
-    sum += fabs (apr_fixed_get_double (&refinement->x, i, refinement->x.lead));
-
-  return (sum * truncation + self->truncation) * sqrt ((double) refinement->n) * 1.01;
+  return (left_out + self->truncation) * sqrt ((double) refinement->n) * 1.01;
 }
 
 static gboolean
@@ -195,8 +191,9 @@ apr_preconditioned_solve (
 
   /* With all that there is to know, and as far as it takes to tell what lies halfway between two doubles, or is 0. */
   if (!certain && !slices->exact)
-    slices = all = apr_slices_new (self->products, self->scales, self->independent, n, self->scales,
-                                   self->independent, n, APR_PRECONDITIONED_MAX_SLICES, self->n_threads);
+    slices = all =
+      apr_slices_new (self->products, self->scales, self->independent, n, self->scales, self->independent, n,
+                      apr_preconditioned_count_slices (self), self->n_threads);
   if (!certain && slices->exact)
     certain = solve_with (self, slices, column, dtype, TRUE, unknowns, intercept);
 

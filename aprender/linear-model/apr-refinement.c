@@ -38,16 +38,21 @@ static void
 get_unknown (const AprRefinement *self, gsize position, mpz_t z)
 {
   const gint64 *limbs = self->x.limbs + position * self->x.n_limbs;
-  gsize q;
+  gsize q = self->top;
 
   mpz_set_ui (z, 0);
-  for (q = self->top; q < self->x.n_limbs; q++)
+  while (q < self->x.n_limbs)
     {
-      mpz_mul_2exp (z, z, APR_SLICE_BITS);
-      if (limbs[q] >= 0)
-        mpz_add_ui (z, z, (unsigned long) limbs[q]);
+      /* Two limbs at a time fit into a long of 64 bits, and one into any. */
+      gboolean two = sizeof (long) == sizeof (gint64) && q > self->top && q + 2 <= self->x.n_limbs;
+      gint64 value = two ? limbs[q] * (1 << APR_SLICE_BITS) + limbs[q + 1] : limbs[q];
+
+      mpz_mul_2exp (z, z, two ? 2 * APR_SLICE_BITS : APR_SLICE_BITS);
+      if (value >= 0)
+        mpz_add_ui (z, z, (unsigned long) value);
       else
-        mpz_sub_ui (z, z, (unsigned long) -limbs[q]);
+        mpz_sub_ui (z, z, (unsigned long) -value);
+      q += two ? 2 : 1;
     }
 }
 

@@ -79,11 +79,14 @@ apr_fixed_get_unit (const AprFixed *self, gsize q)
   return -(APR_SLICE_TOP + APR_SLICE_BITS * ((gint64) q - (gint64) self->lead));
 }
 
-/* A number in units of limb @top. */
+/* A number in units of limb @top, before which there must be nothing. */
 double apr_fixed_get_double (const AprFixed *self, gsize i, gsize top);
 
 /* The 2-norm of all numbers in units of limb @top, or a bit more. */
 double apr_fixed_get_norm (const AprFixed *self, gsize top);
+
+/* The sum of all magnitudes where limb q counts 2^-(APR_SLICE_BITS (q - lead)), or a bit more. Carries. */
+double apr_fixed_get_size (AprFixed *self);
 
 /* Adds the column @column of the slices. */
 void apr_fixed_add_column (AprFixed *self, const AprSlices *slices, gsize column);

@@ -286,6 +286,19 @@ apr_fixed_get_norm (const AprFixed *self, gsize top)
   return sqrt (sum) * 1.001;
 }
 
+double
+apr_fixed_get_size (AprFixed *self)
+{
+  gsize top = apr_fixed_carry (self);
+  double sum = 0;
+  gsize i;
+
+  for (i = 0; i < self->n && top < self->n_limbs; i++)
+    sum += fabs (apr_fixed_get_double (self, i, top));
+
+  return sum * 1.001 * ldexp (1, APR_SLICE_BITS * ((gint) self->lead - (gint) top));
+}
+
 void
 apr_fixed_add_column (AprFixed *self, const AprSlices *slices, gsize column)
 {
