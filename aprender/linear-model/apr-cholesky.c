@@ -159,9 +159,8 @@ apr_cholesky_estimate_least (const AprCholesky *self)
   int step;
   gsize i;
 
-  /* Any start will do that is not nearly orthogonal to what is looked for: signs without a pattern. */
   for (i = 0; i < self->n; i++)
-    x[i] = ((guint32) i * 2654435769u >> 16 & 1) != 0 ? -1 : 1;
+    x[i] = apr_dense_start (i);
 
   for (step = 0; step < 8; step++)
     {

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/linear-model/apr-dense-private.h"
+
 /* The design matrix has the singular values of R with R'R = M,
  *
  *   M = [s0 0; s I] [1 0; 0 C] [s0 s'; 0 I],
@@ -129,8 +131,9 @@ dot (const double *a, const double *b, gsize n)
   return sum;
 }
 
+/* The root of the greatest eigenvalue. */
 static double
-find_eigenvalue (const Design *self, void (*apply) (const Design *self, double *x))
+find_singular_value (const Design *self, void (*apply) (const Design *self, double *x))
 {
   gsize n = self->n;
   gsize n_steps = MIN (n, MAX_STEPS);
@@ -138,15 +141,15 @@ find_eigenvalue (const Design *self, void (*apply) (const Design *self, double *
   double diagonal[MAX_STEPS];
   double beside[MAX_STEPS];
   double eigenvalue = 0;
+  double unit = 0; /* so that squares do not overflow */
   double norm;
   gsize step;
   gsize i;
   gsize j;
 
-  /* Signs without a pattern, so that it is not orthogonal to what is looked for. */
   for (i = 0; i < n; i++)
-    vectors[i] = ((guint32) (i + 1) * 2654435769u >> 16 & 1) != 0 ? -1 : 1;
-  norm = sqrt ((double) n);
+    vectors[i] = apr_dense_start (i);
+  norm = sqrt (dot (vectors, vectors, n));
   for (step = 0; step < n_steps; step++)
     {
       double *vector = vectors + step * n;
@@ -157,6 +160,10 @@ find_eigenvalue (const Design *self, void (*apply) (const Design *self, double *
         vector[i] /= norm;
       memcpy (next, vector, n * sizeof *next);
       apply (self, next);
+      for (i = 0; i < n && step == 0; i++)
+        unit = MAX (unit, fabs (next[i]));
+      for (i = 0; i < n; i++)
+        next[i] /= unit;
       diagonal[step] = dot (vector, next, n);
 
       for (j = 0; j <= step; j++)
@@ -175,7 +182,7 @@ find_eigenvalue (const Design *self, void (*apply) (const Design *self, double *
         break;
     }
 
-  return eigenvalue;
+  return sqrt (eigenvalue) * sqrt (unit);
 }
 
 double
@@ -209,9 +216,9 @@ apr_condition_find (AprSystem *system, const AprProducts *products)
     }
 
   {
-    double high = find_eigenvalue (&design, multiply);
-    double low = find_eigenvalue (&design, divide);
+    double high = find_singular_value (&design, multiply);
+    double low = find_singular_value (&design, divide);
 
-    return isfinite (low) && low > 0 ? sqrt (high) * sqrt (low) : INFINITY;
+    return isfinite (low) && low > 0 ? high * low : INFINITY;
   }
 }

@@ -47,6 +47,15 @@ extern const AprDenseKernel apr_dense_avx512;
 /* Those that this processor can run, the fastest first, NULL-terminated. */
 const AprDenseKernel *const *apr_dense_kernels (void);
 
+/* A vector to start an iteration from, without any pattern that might make it orthogonal to what is looked for. */
+static inline double
+apr_dense_start (gsize i)
+{
+  guint32 bits = (guint32) (i + 1) * 2654435769u;
+
+  return ((bits & 0x8000) != 0 ? -1 : 1) * (1 + (double) bits * 0x1p-32);
+}
+
 static inline gsize
 apr_dense_pad (gsize n)
 {

@@ -621,6 +621,31 @@ test_condition_known (void)
     }
 }
 
+/* A copy of a column, and a penalty that is all that tells the two apart: rows of the root of alpha below the design, and nothing
+ * else in the direction (1, -1). */
+static void
+test_condition_alpha (void)
+{
+  const double alphas[] = { 1, 0x1p-40, 0x1p-600 };
+  gsize i;
+  gsize k;
+
+  for (k = 0; k < G_N_ELEMENTS (alphas); k++)
+    {
+      g_auto (Data) data = { 0 };
+      g_auto (AprLeastSquares) answer = { NULL };
+
+      data_init (&data, 4, 2, FALSE);
+      for (i = 0; i < 4; i++)
+        {
+          data.x[i * 2] = data.x[i * 2 + 1] = (double) i - 1.5;
+          data.y[i] = (double) i;
+        }
+      solve (&answer, &data, (AprLeastSquaresOptions){ .alpha = alphas[k] });
+      g_assert_cmpfloat_with_epsilon (answer.condition_number / sqrt ((10 + alphas[k]) / alphas[k]), 1, 1e-7);
+    }
+}
+
 static void
 test_dependent (void)
 {
@@ -789,6 +814,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/least-squares/non-negative/laws", test_non_negative_laws);
   g_test_add_func ("/least-squares/condition/in-long-numbers", test_condition);
   g_test_add_func ("/least-squares/condition/known", test_condition_known);
+  g_test_add_func ("/least-squares/condition/alpha", test_condition_alpha);
   g_test_add_func ("/least-squares/dependent", test_dependent);
   g_test_add_func ("/least-squares/noisy", test_noisy);
   g_test_add_func ("/least-squares/wider", test_wider);
