@@ -14,5 +14,6 @@
 #include <aprender/estimator/apr-metrics.h>
 #include <aprender/linear-model/apr-cross-products.h>
 #include <aprender/linear-model/apr-linear-regression.h>
+#include <aprender/linear-model/apr-precision.h>
 
 #undef APR_INSIDE
