@@ -257,7 +257,7 @@ apr_cross_products_update (AprCrossProducts *self,
     return FALSE;
 
   added = apr_exact_sums_new (n_features, n_targets, error);
-  if (added == NULL || !apr_exact_sums_update (added, x, y, sample_weight, cancellable, error) ||
+  if (added == NULL || !apr_exact_sums_update (added, x, y, sample_weight, APR_PRECISION_EXACT, 0, cancellable, error) ||
       !apr_exact_sums_add (self->sums, added, 1, error))
     return FALSE;
 

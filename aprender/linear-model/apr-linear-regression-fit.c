@@ -119,7 +119,8 @@ fit_run (Fit *fit, GCancellable *cancellable, GError **error)
   sums = apr_exact_sums_new (apr_tensor_get_shape (fit->x, NULL)[1], n_dims == 2 ? y_shape[1] : 1, error);
 
   return sums != NULL &&
-         apr_exact_sums_update (sums, fit->x, fit->y, fit->sample_weight, cancellable, error) &&
+         apr_exact_sums_update (sums, fit->x, fit->y, fit->sample_weight, APR_PRECISION_EXACT, 0, cancellable,
+                                error) &&
          fit_solve (fit, sums, apr_tensor_get_dtype (fit->x), n_dims, error);
 }
 
