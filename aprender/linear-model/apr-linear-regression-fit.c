@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
+#include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/linear-model/apr-cross-products-private.h"
 #include "aprender/linear-model/apr-least-squares-private.h"
@@ -121,7 +122,7 @@ fit_run (Fit *fit, GCancellable *cancellable, GError **error)
   return sums != NULL &&
          apr_exact_sums_update (sums, fit->x, fit->y, fit->sample_weight, APR_PRECISION_EXACT, 0, cancellable,
                                 error) &&
-         fit_solve (fit, sums, apr_tensor_get_dtype (fit->x), n_dims, error);
+         fit_solve (fit, sums, apr_estimator_choose_dtype (fit->x), n_dims, error);
 }
 
 gboolean
@@ -225,6 +226,8 @@ apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossPro
   g_object_freeze_notify (G_OBJECT (self));
   apr_linear_regression_set_results (self, fit->coefficients, fit->intercept, fit->rank);
   apr_estimator_set_fitted (APR_ESTIMATOR (self), apr_cross_products_get_n_features (state), n_targets);
+  (void) apr_estimator_set_feature_names (APR_ESTIMATOR (self), apr_cross_products_get_feature_names (state),
+                                          NULL);
   g_object_thaw_notify (G_OBJECT (self));
   return TRUE;
 }
