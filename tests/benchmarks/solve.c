@@ -21,7 +21,8 @@ typedef struct
 static double
 normal (GRand *rand)
 {
-  return sqrt (-2 * log (g_rand_double_range (rand, 1e-12, 1))) * cos (g_rand_double_range (rand, 0, 2 * G_PI));
+  return sqrt (-2 * log (g_rand_double_range (rand, 1e-12, 1))) *
+         cos (g_rand_double_range (rand, 0, 2 * G_PI));
 }
 
 static AprExactSums *
@@ -55,7 +56,7 @@ sum_case (const Case *c)
   doubles = apr_tensor_new_from_doubles (x, n * p, shape, 2, NULL);
   x_tensor = apr_tensor_cast (doubles, c->dtype, NULL);
   y_tensor = apr_tensor_new_from_doubles (y, n, shape, 1, NULL);
-  if (!apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, NULL, NULL))
+  if (!apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT, 0, NULL, NULL))
     g_error ("no sums");
 
   return sums;
@@ -74,18 +75,27 @@ int
 main (int argc, char *argv[])
 {
   const Case cases[] = {
-    { "full rank", 1000, 10, 0, APR_DTYPE_F64 },     { "full rank", 10000, 100, 0, APR_DTYPE_F64 },
-    { "full rank", 5000, 500, 0, APR_DTYPE_F32 },    { "full rank", 5000, 500, 0, APR_DTYPE_F64 },
-    { "full rank", 5000, 1000, 0, APR_DTYPE_F32 },   { "full rank", 5000, 1000, 0, APR_DTYPE_F64 },
-    { "sums of others", 1000, 10, 2, APR_DTYPE_F64 }, { "sums of others", 10000, 100, 5, APR_DTYPE_F64 },
-    { "sums of others", 5000, 500, 5, APR_DTYPE_F64 }, { "sums of others", 5000, 1000, 5, APR_DTYPE_F64 },
-    { "n < p", 5, 10, 0, APR_DTYPE_F64 }, { "n < p", 60, 200, 0, APR_DTYPE_F64 }, { "n < p", 200, 1000, 0, APR_DTYPE_F64 },
+    { "full rank", 1000, 10, 0, APR_DTYPE_F64 },
+    { "full rank", 10000, 100, 0, APR_DTYPE_F64 },
+    { "full rank", 5000, 500, 0, APR_DTYPE_F32 },
+    { "full rank", 5000, 500, 0, APR_DTYPE_F64 },
+    { "full rank", 5000, 1000, 0, APR_DTYPE_F32 },
+    { "full rank", 5000, 1000, 0, APR_DTYPE_F64 },
+    { "sums of others", 1000, 10, 2, APR_DTYPE_F64 },
+    { "sums of others", 10000, 100, 5, APR_DTYPE_F64 },
+    { "sums of others", 5000, 500, 5, APR_DTYPE_F64 },
+    { "sums of others", 5000, 1000, 5, APR_DTYPE_F64 },
+    { "n < p", 5, 10, 0, APR_DTYPE_F64 },
+    { "n < p", 60, 200, 0, APR_DTYPE_F64 },
+    { "n < p", 200, 1000, 0, APR_DTYPE_F64 },
   };
   gsize i;
 
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      AprLeastSquaresOptions options = { .fit_intercept = TRUE, .data_dtype = cases[i].dtype, .dtype = APR_DTYPE_F64 };
+      AprLeastSquaresOptions options = { .fit_intercept = TRUE,
+                                         .data_dtype = cases[i].dtype,
+                                         .dtype = APR_DTYPE_F64 };
       g_autoptr (AprExactSums) sums = NULL;
       double times[ROUNDS];
       gsize rank = 0;
@@ -118,9 +128,12 @@ main (int argc, char *argv[])
             }
         }
       qsort (times, ROUNDS, sizeof *times, compare);
-      g_print ("%-16s %6" G_GSIZE_FORMAT " x %4" G_GSIZE_FORMAT " %s: median %8.3f ms, least %8.3f ms, of processors %8.3f, rank %" G_GSIZE_FORMAT ", %s, cond %.6g\n", cases[i].name,
-               cases[i].n_rows, cases[i].n_features, apr_dtype_to_string (cases[i].dtype), times[ROUNDS / 2],
-               times[0], spent, rank, certain ? "correctly rounded" : "not certain", condition);
+      g_print ("%-16s %6" G_GSIZE_FORMAT " x %4" G_GSIZE_FORMAT
+               " %s: median %8.3f ms, least %8.3f ms, of processors %8.3f, rank %" G_GSIZE_FORMAT
+               ", %s, cond %.6g\n",
+               cases[i].name, cases[i].n_rows, cases[i].n_features, apr_dtype_to_string (cases[i].dtype),
+               times[ROUNDS / 2], times[0], spent, rank, certain ? "correctly rounded" : "not certain",
+               condition);
     }
 
   return 0;
