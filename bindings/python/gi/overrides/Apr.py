@@ -620,13 +620,15 @@ clone() makes an unfitted model with the same hyper-parameters; a copy or a pick
 what a file holds. to_bytes() makes the bytes of the file that save() writes. set_feature_names(names) names
 the features of a fitted model, check_feature_names(names) raises where they are others.
 """)
-_document(Apr.LinearRegression, """LinearRegression(fit_intercept=True, alpha=0, positive=False, dtype=Apr.DType.NONE, keep_state=False, n_threads=0)
+_document(Apr.LinearRegression, """LinearRegression(fit_intercept=True, alpha=0, positive=False, dtype=Apr.DType.NONE,
+                 precision=Apr.Precision.EXACT, keep_state=False, n_threads=0)
 
 Ordinary least squares: the coefficients b and the intercept a that minimise Σ w (y - a - X b)², correctly
 rounded. Where features depend on each other, those with the least sum of squares.
 
     model = Apr.LinearRegression().fit(X, y)
     model.coefficients, model.intercept, model.predict(X), model.score(X, y)
+    print(model.summary())
     model.save('model.safetensors')
     model = Apr.LinearRegression.load('model.safetensors')
 """)
@@ -637,6 +639,9 @@ _save_state = Apr.CrossProducts.save
 _load_state = Apr.CrossProducts.load
 _state_from_bytes = Apr.CrossProducts.from_bytes
 _partial_fit = Apr.LinearRegression.partial_fit
+_get_statistics = Apr.LinearRegression.get_statistics
+_predict_interval = Apr.LinearRegression.predict_interval
+_get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
 _fit_cross_products = Apr.LinearRegression.fit_cross_products
 
 
@@ -674,6 +679,27 @@ def partial_fit(self, X, y, sample_weight=None, cancellable=None):
     if not fitted and names is not None:
         self.set_feature_names(names)
     return self
+
+
+def get_statistics(self, target=0):
+    """The Apr.RegressionStatistics of one target, counted from 0: how well the coefficients are known."""
+    return _get_statistics(self, target)
+
+
+def predict_interval(self, X, level=0.95, kind=Apr.IntervalKind.PREDICTION):
+    """The bounds within which the truth is with the probability level: two arrays, lower and upper ends.
+
+    kind says what truth that is: Apr.IntervalKind.PREDICTION, one more sample of weight 1, or CONFIDENCE, the
+    mean of samples with these features.
+    """
+    _check_columns(self, X)
+    _, lower, upper = _predict_interval(self, _to_data(X, 'X'), level, kind)
+    return lower._get_values(), upper._get_values()
+
+
+def get_confidence_intervals(self, level=0.95):
+    """Intervals that hold the true coefficients with the probability level each: [n_terms, 2]."""
+    return _get_confidence_intervals(self, level)._get_values()
 
 
 def save_state(self, path):
@@ -732,6 +758,21 @@ Apr.CrossProducts.__reduce__ = _reduce_state
 Apr.CrossProducts.__repr__ = _describe_state
 Apr.LinearRegression.fit_cross_products = fit_cross_products
 Apr.LinearRegression.partial_fit = partial_fit
+Apr.LinearRegression.get_statistics = get_statistics
+Apr.LinearRegression.predict_interval = predict_interval
+Apr.RegressionStatistics.get_confidence_intervals = get_confidence_intervals
+Apr.RegressionStatistics.__str__ = Apr.RegressionStatistics.to_string
+for _pspec in GObject.list_properties(Apr.RegressionStatistics):
+    setattr(Apr.RegressionStatistics, _pspec.name.replace('-', '_'), _make_attribute(_pspec, None))
+_document(Apr.RegressionStatistics, """What a linear regression says beside its coefficients, of one target.
+
+    statistics = model.get_statistics()
+    print(statistics)
+    statistics.terms, statistics.standard_errors, statistics.p_values, statistics.get_confidence_intervals(0.95)
+
+Arrays have an entry for each of terms: the intercept, where there is one, and the features. covariance is
+[n_terms, n_terms]. Weights are analytic, as in statsmodels' WLS and R's lm.
+""")
 
 
 _r2_score = Apr.r2_score
