@@ -16,7 +16,9 @@ gboolean apr_estimator_check_fit (
 /* What a model of such data is computed in: F32 for F16, BF16 and F32, else F64. */
 AprDType apr_estimator_choose_dtype (AprTensor *x);
 
-gboolean
-apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, gsize n_features, GError **error);
+/* Of a matrix of numbers: the message says where. */
+gboolean apr_estimator_check_finite (const char *name, AprTensor *matrix, GError **error);
+
+gboolean apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, GError **error);
 
 G_END_DECLS

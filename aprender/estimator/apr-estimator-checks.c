@@ -132,37 +132,40 @@ apr_estimator_check_fit (
          (sample_weight == NULL || check_sample_weight (sample_weight, n_samples, error));
 }
 
-/* A NaN or an infinity in X shows in the predictions: only then is it looked for. */
-gboolean
-apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, gsize n_features, GError **error)
+static gboolean
+is_finite (AprTensor *tensor, gsize *index)
 {
-  const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (predictions), NULL);
-  const guint8 *x_data = g_bytes_get_data (apr_tensor_get_bytes (x), NULL);
-  AprDType dtype = apr_tensor_get_dtype (predictions);
-  gsize n_elements = apr_tensor_get_n_elements (predictions);
+  gsize n_elements = apr_tensor_get_n_elements (tensor);
+
+  *index = apr_dtype_find_not_finite (apr_tensor_get_dtype (tensor),
+                                      g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL), n_elements);
+
+  return *index == n_elements;
+}
+
+gboolean
+apr_estimator_check_finite (const char *name, AprTensor *matrix, GError **error)
+{
+  gsize n_columns = apr_tensor_get_shape (matrix, NULL)[1];
+  double value;
   gsize i;
 
-  if (!apr_dtype_is_numeric (dtype))
+  if (is_finite (matrix, &i))
     return TRUE;
 
-  for (i = 0; i < n_elements; i++)
-    if (!isfinite (apr_dtype_read_double (dtype, data, i)))
-      break;
-  if (i == n_elements)
-    return TRUE;
+  value = apr_tensor_get_double (matrix, i, NULL);
+  g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+               "%s has %s at row %" G_GSIZE_FORMAT ", column %" G_GSIZE_FORMAT " (counted from 0)", name,
+               isnan (value) ? "a NaN" : "an infinity", i / n_columns, i % n_columns);
+  return FALSE;
+}
 
-  n_elements = apr_tensor_get_n_elements (x);
-  for (i = 0; i < n_elements; i++)
-    {
-      double value = apr_dtype_read_double (apr_tensor_get_dtype (x), x_data, i);
+/* A NaN or an infinity in X shows in the predictions: only then is it looked for. */
+gboolean
+apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, GError **error)
+{
+  gsize i;
 
-      if (isfinite (value))
-        continue;
-      g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-                   "X has %s at row %" G_GSIZE_FORMAT ", column %" G_GSIZE_FORMAT " (counted from 0)",
-                   isnan (value) ? "a NaN" : "an infinity", i / n_features, i % n_features);
-      return FALSE;
-    }
-
-  return TRUE;
+  return !apr_dtype_is_numeric (apr_tensor_get_dtype (predictions)) || is_finite (predictions, &i) ||
+         apr_estimator_check_finite ("X", x, error);
 }

@@ -8,4 +8,10 @@ G_BEGIN_DECLS
 /* Records what the model was fitted with, and notifies. */
 void apr_estimator_set_fitted (AprEstimator *self, gsize n_features, gsize n_targets);
 
+/* Whether the model is fitted, and to as many features as @x has. */
+gboolean apr_estimator_check_predict (AprEstimator *self, AprTensor *x, GError **error);
+
+/* Whether the model is fitted, to so many features and to one target. */
+gboolean apr_estimator_check_sample (AprEstimator *self, gsize n_features, GError **error);
+
 G_END_DECLS

@@ -607,6 +607,48 @@ apr_estimator_fit_finish (AprEstimator *self, GAsyncResult *result, GError **err
   return g_task_propagate_boolean (G_TASK (result), error);
 }
 
+static gboolean
+check_n_features (AprEstimator *self, const char *what, gsize n_features, GError **error)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
+
+  if (n_features == priv->n_features)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+               "%s has %" G_GSIZE_FORMAT " features, but this model was fitted with %" G_GSIZE_FORMAT, what,
+               n_features, priv->n_features);
+  return FALSE;
+}
+
+gboolean
+apr_estimator_check_predict (AprEstimator *self, AprTensor *x, GError **error)
+{
+  gsize n_samples;
+  gsize n_features;
+
+  return check_fitted (self, "predict with", error) &&
+         apr_estimator_check_x (x, &n_samples, &n_features, error) &&
+         check_n_features (self, "X", n_features, error);
+}
+
+gboolean
+apr_estimator_check_sample (AprEstimator *self, gsize n_features, GError **error)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
+
+  if (!check_fitted (self, "predict with", error) ||
+      !check_n_features (self, "The sample", n_features, error))
+    return FALSE;
+  if (priv->n_targets == 1)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+               "This model was fitted with %" G_GSIZE_FORMAT " targets, not one: predict a matrix of one row",
+               priv->n_targets);
+  return FALSE;
+}
+
 /**
  * apr_estimator_predict: (virtual predict)
  * @self: a fitted estimator
@@ -624,27 +666,16 @@ apr_estimator_fit_finish (AprEstimator *self, GAsyncResult *result, GError **err
 AprTensor *
 apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error)
 {
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
   AprEstimatorClass *klass;
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (GError) local_error = NULL;
   gsize n_samples;
-  gsize n_features;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
   g_return_val_if_fail (x != NULL, NULL);
 
-  if (!check_fitted (self, "predict with", error) ||
-      !apr_estimator_check_x (x, &n_samples, &n_features, error))
+  if (!apr_estimator_check_predict (self, x, error))
     return NULL;
-
-  if (n_features != priv->n_features)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "X has %" G_GSIZE_FORMAT " features, but this model was fitted with %" G_GSIZE_FORMAT,
-                   n_features, priv->n_features);
-      return NULL;
-    }
 
   klass = APR_ESTIMATOR_GET_CLASS (self);
   if (klass->predict != NULL)
@@ -656,6 +687,7 @@ apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error)
       return NULL;
     }
 
+  n_samples = apr_tensor_get_shape (x, NULL)[0];
   if (apr_tensor_get_n_dims (predictions) == 0 || apr_tensor_get_shape (predictions, NULL)[0] != n_samples)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
@@ -664,7 +696,7 @@ apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error)
       return NULL;
     }
 
-  if (!apr_estimator_check_predictions (x, predictions, n_features, error))
+  if (!apr_estimator_check_predictions (x, predictions, error))
     return NULL;
 
   return g_steal_pointer (&predictions);

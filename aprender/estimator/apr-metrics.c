@@ -6,6 +6,10 @@
 #include "aprender/tensor/apr-double-double-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
+/* Sums are double-double, of values that a power of two has brought below 1: no square of them overflows, or vanishes beside the
+ * others. Differences are exact, as pairs of doubles, and means are taken from the first value on: so what a constant differs from
+ * its mean is exactly 0, and data far from zero lose nothing. */
+
 /* The elements of a tensor, read as doubles. */
 typedef struct
 {
@@ -87,75 +91,281 @@ check_shapes (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GE
   return FALSE;
 }
 
-/* A power of two that brings the target and its predictions below 1, so that no square overflows. */
-static double
-scale_of_target (const Values *y_true, const Values *y_pred, gsize n_samples, gsize n_targets, gsize target)
+/* One target of the data. */
+typedef struct
+{
+  Values y_true;
+  Values y_pred;
+  Values weights; /* without data where there are none */
+  double weight_scale;
+  gsize n_samples;
+  gsize n_targets;
+  gsize target;
+  gint shift; /* the exponent of what the values are multiplied by, so that their differences are finite */
+} Data;
+
+static gboolean
+check_weights (Data *data, GError **error)
 {
   double greatest = 0;
   gint exponent;
   gsize i;
 
-  for (i = target; i < n_samples * n_targets; i += n_targets)
-    greatest = MAX (greatest, MAX (fabs (values_get (y_true, i)), fabs (values_get (y_pred, i))));
-  (void) frexp (greatest, &exponent);
+  for (i = 0; i < data->n_samples; i++)
+    {
+      double weight = values_get (&data->weights, i);
 
-  return ldexp (1, -MAX (exponent, -1000));
+      greatest = MAX (greatest, weight);
+      if (weight >= 0)
+        continue;
+      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
+                   "sample_weight has the negative value %g at row %" G_GSIZE_FORMAT " (counted from 0)",
+                   weight, i);
+      return FALSE;
+    }
+  if (greatest == 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above 0");
+      return FALSE;
+    }
+
+  (void) frexp (greatest, &exponent);
+  data->weight_scale = ldexp (1, -MAX (exponent, -1000));
+  return TRUE;
 }
 
-static AprDoubleDouble
-weigh (AprDoubleDouble value, const Values *weights, gsize row)
+static gboolean
+data_init (Data *data, AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error)
 {
-  return weights != NULL ? apr_dd_multiply_double (value, values_get (weights, row)) : value;
+  const gsize *shape;
+  gsize n_dims;
+
+  *data = (Data){ 0 };
+  if (!check_shapes (y_true, y_pred, sample_weight, error) ||
+      !values_init (&data->y_true, y_true, "y_true", error) ||
+      !values_init (&data->y_pred, y_pred, "y_pred", error))
+    return FALSE;
+
+  shape = apr_tensor_get_shape (y_true, &n_dims);
+  data->n_samples = shape[0];
+  data->n_targets = n_dims == 2 ? shape[1] : 1;
+
+  return sample_weight == NULL ||
+         (values_init (&data->weights, sample_weight, "sample_weight", error) && check_weights (data, error));
+}
+
+static void
+data_set_target (Data *data, gsize target)
+{
+  double greatest = 0;
+  gsize i;
+
+  data->target = target;
+  for (i = target; i < data->n_samples * data->n_targets; i += data->n_targets)
+    greatest =
+      MAX (greatest, MAX (fabs (values_get (&data->y_true, i)), fabs (values_get (&data->y_pred, i))));
+  data->shift = greatest >= 0x1p1000 ? -4 : 0;
 }
 
 static double
-r2_of_target (const Values *y_true,
-              const Values *y_pred,
-              const Values *weights,
-              gsize n_samples,
-              gsize n_targets,
-              gsize target)
+get_weight (const Data *data, gsize row)
 {
-  double scale = scale_of_target (y_true, y_pred, n_samples, n_targets, target);
+  return data->weights.data != NULL ? data->weight_scale * values_get (&data->weights, row) : 1;
+}
+
+/* A sample's target, or what its prediction is off. */
+typedef AprDoubleDouble (*GetFunc) (const Data *data, gsize row);
+
+static AprDoubleDouble
+get_truth (const Data *data, gsize row)
+{
+  return (AprDoubleDouble){
+    ldexp (values_get (&data->y_true, row * data->n_targets + data->target), data->shift), 0
+  };
+}
+
+static AprDoubleDouble
+get_error (const Data *data, gsize row)
+{
+  AprDoubleDouble truth = get_truth (data, row);
+
+  return apr_dd_two_sum (
+    truth.high, -ldexp (values_get (&data->y_pred, row * data->n_targets + data->target), data->shift));
+}
+
+static AprDoubleDouble
+scale (AprDoubleDouble value, gint exponent)
+{
+  return (AprDoubleDouble){ ldexp (value.high, exponent), ldexp (value.low, exponent) };
+}
+
+/* value 2^exponent */
+typedef struct
+{
+  AprDoubleDouble value;
+  gint exponent;
+} Scaled;
+
+typedef enum
+{
+  MAGNITUDE,
+  SQUARE,
+  SQUARE_FROM_MEAN,
+} Power;
+
+/* The mean of a power, by weight. Rows without weight count for nothing. */
+static Scaled
+get_mean (const Data *data, GetFunc get, Power power)
+{
+  AprDoubleDouble origin = { 0, 0 };
+  AprDoubleDouble mean = { 0, 0 };
   AprDoubleDouble weight_sum = { 0, 0 };
   AprDoubleDouble sum = { 0, 0 };
-  AprDoubleDouble total = { 0, 0 };
-  AprDoubleDouble residual = { 0, 0 };
-  AprDoubleDouble mean;
+  double greatest = 0;
+  gboolean any = FALSE;
+  gint exponent;
   gsize i;
 
-  for (i = 0; i < n_samples; i++)
+  for (i = 0; i < data->n_samples; i++)
+    if (get_weight (data, i) > 0)
+      {
+        if (!any && power == SQUARE_FROM_MEAN)
+          origin = get (data, i);
+        any = TRUE;
+        greatest = MAX (greatest, fabs (apr_dd_subtract (get (data, i), origin).high));
+      }
+  if (greatest == 0)
+    return (Scaled){ { 0, 0 }, 0 };
+
+  (void) frexp (greatest, &exponent);
+  for (i = 0; i < data->n_samples; i++)
     {
-      AprDoubleDouble value = { scale * values_get (y_true, i * n_targets + target), 0 };
+      AprDoubleDouble value = scale (apr_dd_subtract (get (data, i), origin), -exponent);
+      double weight = get_weight (data, i);
 
-      weight_sum = apr_dd_add (weight_sum, weigh ((AprDoubleDouble){ 1, 0 }, weights, i));
-      sum = apr_dd_add (sum, weigh (value, weights, i));
+      if (weight == 0)
+        continue;
+      weight_sum = apr_dd_add (weight_sum, (AprDoubleDouble){ weight, 0 });
+      if (power == SQUARE_FROM_MEAN)
+        mean = apr_dd_add (mean, apr_dd_multiply_double (value, weight));
     }
-  mean = apr_dd_divide (sum, weight_sum);
+  mean = apr_dd_divide (mean, weight_sum);
 
-  for (i = 0; i < n_samples; i++)
+  for (i = 0; i < data->n_samples; i++)
     {
-      double value = scale * values_get (y_true, i * n_targets + target);
-      AprDoubleDouble distance = apr_dd_subtract ((AprDoubleDouble){ value, 0 }, mean);
-      AprDoubleDouble error = apr_dd_two_sum (value, -scale * values_get (y_pred, i * n_targets + target));
+      AprDoubleDouble value =
+        apr_dd_subtract (scale (apr_dd_subtract (get (data, i), origin), -exponent), mean);
+      double weight = get_weight (data, i);
 
-      total = apr_dd_add (total, weigh (apr_dd_multiply (distance, distance), weights, i));
-      residual = apr_dd_add (residual, weigh (apr_dd_multiply (error, error), weights, i));
+      if (weight == 0)
+        continue;
+      if (power != MAGNITUDE)
+        value = apr_dd_multiply (value, value);
+      else if (value.high < 0)
+        value = apr_dd_negate (value);
+      sum = apr_dd_add (sum, apr_dd_multiply_double (value, weight));
     }
 
-  if (residual.high == 0)
-    return 1;
-  if (total.high == 0)
+  return (Scaled){ apr_dd_divide (sum, weight_sum), (exponent - data->shift) * (power == MAGNITUDE ? 1 : 2) };
+}
+
+/* 1 - error / total; where the total is 0, 1 for no error and 0 for any other. */
+static AprDoubleDouble
+get_explained_part (const Data *data, Power error_power)
+{
+  Scaled error = get_mean (data, get_error, error_power);
+  Scaled total = get_mean (data, get_truth, SQUARE_FROM_MEAN);
+  AprDoubleDouble quotient;
+
+  if (error.value.high == 0)
+    return (AprDoubleDouble){ 1, 0 };
+  if (total.value.high == 0)
+    return (AprDoubleDouble){ 0, 0 };
+
+  quotient = scale (apr_dd_divide (error.value, total.value), error.exponent - total.exponent);
+  if (isinf (quotient.high))
+    return (AprDoubleDouble){ -INFINITY, 0 };
+  return apr_dd_subtract ((AprDoubleDouble){ 1, 0 }, quotient);
+}
+
+static AprDoubleDouble
+get_r2 (const Data *data)
+{
+  return get_explained_part (data, SQUARE);
+}
+
+static AprDoubleDouble
+get_explained_variance (const Data *data)
+{
+  return get_explained_part (data, SQUARE_FROM_MEAN);
+}
+
+static AprDoubleDouble
+get_squared_error (const Data *data)
+{
+  Scaled mean = get_mean (data, get_error, SQUARE);
+
+  return scale (mean.value, mean.exponent);
+}
+
+static AprDoubleDouble
+get_absolute_error (const Data *data)
+{
+  Scaled mean = get_mean (data, get_error, MAGNITUDE);
+
+  return scale (mean.value, mean.exponent);
+}
+
+/* The square root by one of Newton's steps from that of the higher part; the exponent is even. */
+static AprDoubleDouble
+get_root_squared_error (const Data *data)
+{
+  Scaled mean = get_mean (data, get_error, SQUARE);
+  double root = sqrt (mean.value.high);
+  AprDoubleDouble rest;
+
+  if (root == 0)
+    return (AprDoubleDouble){ 0, 0 };
+
+  rest = apr_dd_subtract (mean.value,
+                          apr_dd_multiply ((AprDoubleDouble){ root, 0 }, (AprDoubleDouble){ root, 0 }));
+  return scale (apr_dd_quick_sum (root, rest.high / (2 * root)), mean.exponent / 2);
+}
+
+/* The plain mean over the targets. */
+static double
+average (AprTensor *y_true,
+         AprTensor *y_pred,
+         AprTensor *sample_weight,
+         AprDoubleDouble (*metric) (const Data *data),
+         GError **error)
+{
+  AprDoubleDouble sum = { 0, 0 };
+  Data data;
+  gsize i;
+
+  if (!data_init (&data, y_true, y_pred, sample_weight, error))
     return 0;
 
-  return 1 - residual.high / total.high;
+  for (i = 0; i < data.n_targets; i++)
+    {
+      AprDoubleDouble value;
+
+      data_set_target (&data, i);
+      value = metric (&data);
+      if (isinf (value.high))
+        return value.high;
+      sum = apr_dd_add (sum, value);
+    }
+
+  return apr_dd_divide (sum, (AprDoubleDouble){ (double) data.n_targets, 0 }).high;
 }
 
 /**
  * apr_r2_score:
  * @y_true: the targets, [n_samples] or [n_samples, n_targets]
  * @y_pred: what was predicted for them, of the same shape
- * @sample_weight: (nullable): a weight for each sample, [n_samples]; `NULL` for equal weights
+ * @sample_weight: (nullable): a weight for each sample, [n_samples], none below 0; `NULL` for equal weights
  * @error: return location for an error
  *
  * Computes the coefficient of determination, R² = 1 - Σ w (y - prediction)² / Σ w (y - mean)².
@@ -172,47 +382,141 @@ r2_of_target (const Values *y_true,
 double
 apr_r2_score (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error)
 {
-  Values truth;
-  Values predicted;
-  Values weights;
-  const gsize *shape;
-  gsize n_dims;
-  gsize n_targets;
-  gboolean any_weight = FALSE;
-  double sum = 0;
+  g_return_val_if_fail (y_true != NULL, 0);
+  g_return_val_if_fail (y_pred != NULL, 0);
+
+  return average (y_true, y_pred, sample_weight, get_r2, error);
+}
+
+/**
+ * apr_explained_variance_score:
+ * @y_true: the targets, [n_samples] or [n_samples, n_targets]
+ * @y_pred: what was predicted for them, of the same shape
+ * @sample_weight: (nullable): a weight for each sample, [n_samples], none below 0; `NULL` for equal weights
+ * @error: return location for an error
+ *
+ * Computes the part of the targets' variance that is explained: 1 - Var (y - prediction) / Var (y), with variances by weight.
+ *
+ * It is R² for predictions that are right in the mean; an error that all predictions share costs nothing. Of several targets it is
+ * the plain mean. Where all targets are the same it is 1 for errors that are the same too, and 0 for all others.
+ *
+ * Returns: the explained variance; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or
+ *   %APR_ERROR_WEIGHTS where the arguments allow none
+ *
+ * Since: 0.1
+ */
+double
+apr_explained_variance_score (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error)
+{
+  g_return_val_if_fail (y_true != NULL, 0);
+  g_return_val_if_fail (y_pred != NULL, 0);
+
+  return average (y_true, y_pred, sample_weight, get_explained_variance, error);
+}
+
+/**
+ * apr_mean_squared_error:
+ * @y_true: the targets, [n_samples] or [n_samples, n_targets]
+ * @y_pred: what was predicted for them, of the same shape
+ * @sample_weight: (nullable): a weight for each sample, [n_samples], none below 0; `NULL` for equal weights
+ * @error: return location for an error
+ *
+ * Computes the mean of the squared errors, Σ w (y - prediction)² / Σ w.
+ *
+ * Of several targets it is the plain mean. Where it is too large for a double, it is an infinity.
+ *
+ * Returns: the error, in squared units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or
+ *   %APR_ERROR_WEIGHTS where the arguments allow none
+ *
+ * Since: 0.1
+ */
+double
+apr_mean_squared_error (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error)
+{
+  g_return_val_if_fail (y_true != NULL, 0);
+  g_return_val_if_fail (y_pred != NULL, 0);
+
+  return average (y_true, y_pred, sample_weight, get_squared_error, error);
+}
+
+/**
+ * apr_root_mean_squared_error:
+ * @y_true: the targets, [n_samples] or [n_samples, n_targets]
+ * @y_pred: what was predicted for them, of the same shape
+ * @sample_weight: (nullable): a weight for each sample, [n_samples], none below 0; `NULL` for equal weights
+ * @error: return location for an error
+ *
+ * Computes the square root of the mean of the squared errors.
+ *
+ * Of several targets it is the plain mean of their roots.
+ *
+ * Returns: the error, in units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or
+ *   %APR_ERROR_WEIGHTS where the arguments allow none
+ *
+ * Since: 0.1
+ */
+double
+apr_root_mean_squared_error (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error)
+{
+  g_return_val_if_fail (y_true != NULL, 0);
+  g_return_val_if_fail (y_pred != NULL, 0);
+
+  return average (y_true, y_pred, sample_weight, get_root_squared_error, error);
+}
+
+/**
+ * apr_mean_absolute_error:
+ * @y_true: the targets, [n_samples] or [n_samples, n_targets]
+ * @y_pred: what was predicted for them, of the same shape
+ * @sample_weight: (nullable): a weight for each sample, [n_samples], none below 0; `NULL` for equal weights
+ * @error: return location for an error
+ *
+ * Computes the mean of the errors' magnitudes, Σ w |y - prediction| / Σ w.
+ *
+ * Of several targets it is the plain mean.
+ *
+ * Returns: the error, in units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or
+ *   %APR_ERROR_WEIGHTS where the arguments allow none
+ *
+ * Since: 0.1
+ */
+double
+apr_mean_absolute_error (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error)
+{
+  g_return_val_if_fail (y_true != NULL, 0);
+  g_return_val_if_fail (y_pred != NULL, 0);
+
+  return average (y_true, y_pred, sample_weight, get_absolute_error, error);
+}
+
+/**
+ * apr_max_error:
+ * @y_true: the targets, [n_samples] or [n_samples, n_targets]
+ * @y_pred: what was predicted for them, of the same shape
+ * @error: return location for an error
+ *
+ * Finds the greatest error, max |y - prediction|, of all samples and targets.
+ *
+ * Returns: the error, in units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE or
+ *   %APR_ERROR_NOT_FINITE where the arguments allow none
+ *
+ * Since: 0.1
+ */
+double
+apr_max_error (AprTensor *y_true, AprTensor *y_pred, GError **error)
+{
+  double greatest = 0;
+  Data data;
   gsize i;
 
   g_return_val_if_fail (y_true != NULL, 0);
   g_return_val_if_fail (y_pred != NULL, 0);
 
-  if (!check_shapes (y_true, y_pred, sample_weight, error) ||
-      !values_init (&truth, y_true, "y_true", error) || !values_init (&predicted, y_pred, "y_pred", error) ||
-      (sample_weight != NULL && !values_init (&weights, sample_weight, "sample_weight", error)))
+  if (!data_init (&data, y_true, y_pred, NULL, error))
     return 0;
 
-  shape = apr_tensor_get_shape (y_true, &n_dims);
-  n_targets = n_dims == 2 ? shape[1] : 1;
+  for (i = 0; i < data.n_samples * data.n_targets; i++)
+    greatest = MAX (greatest, fabs (values_get (&data.y_true, i) - values_get (&data.y_pred, i)));
 
-  for (i = 0; i < shape[0] && sample_weight != NULL; i++)
-    {
-      double weight = values_get (&weights, i);
-
-      any_weight = any_weight || weight > 0;
-      if (weight >= 0)
-        continue;
-      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
-                   "sample_weight has the negative value %g at row %" G_GSIZE_FORMAT " (counted from 0)",
-                   weight, i);
-      return 0;
-    }
-  if (sample_weight != NULL && !any_weight)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above 0");
-      return 0;
-    }
-
-  for (i = 0; i < n_targets; i++)
-    sum += r2_of_target (&truth, &predicted, sample_weight != NULL ? &weights : NULL, shape[0], n_targets, i);
-
-  return sum / (double) n_targets;
+  return greatest;
 }

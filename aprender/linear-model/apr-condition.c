@@ -12,6 +12,7 @@
  * inverse can be multiplied with, and since C is factorised in its own scales, far from how ill M itself may be, the
  * inverse's greatest eigenvalue comes out as well as M's. Both are found by C. Lanczos' method.
  */
+#define FIRST_STEPS 12
 #define MAX_STEPS 64
 #define TOLERANCE 1e-6
 
@@ -82,12 +83,11 @@ divide (const Design *self, double *x)
     x[0] /= self->sums[0];
 }
 
-/* The greatest eigenvalue of a tridiagonal matrix, by bisection: as many eigenvalues are above a number as the factors of the
+/* The greatest eigenvalue of a tridiagonal matrix, which is at least @low, by bisection: as many eigenvalues are above a number as the factors of the
  * matrix less that number have positive pivots. */
 static double
-find_greatest (const double *diagonal, const double *beside, gsize n)
+find_greatest (const double *diagonal, const double *beside, gsize n, double low)
 {
-  double low = diagonal[0];
   double high = 0;
   int step;
   gsize i;
@@ -97,7 +97,7 @@ find_greatest (const double *diagonal, const double *beside, gsize n)
       low = MAX (low, diagonal[i]);
       high = MAX (high, diagonal[i] + (i > 0 ? beside[i - 1] : 0) + (i + 1 < n ? beside[i] : 0));
     }
-  for (step = 0; step < 60; step++)
+  for (step = 0; step < 60 && high - low > 0.01 * TOLERANCE * high; step++)
     {
       double middle = low + (high - low) / 2;
       double pivot = diagonal[0] - middle;
@@ -171,8 +171,10 @@ find_eigenvalue (const Design *self, void (*apply) (const Design *self, double *
           }
       norm = sqrt (dot (next, next, n));
       beside[step] = norm;
-      eigenvalue = find_greatest (diagonal, beside, step + 1);
-      if (!(norm > eigenvalue * 1e-14) || (step > 1 && eigenvalue - before <= TOLERANCE * eigenvalue))
+      if (step + 1 < MIN (n, FIRST_STEPS) && norm > diagonal[0] * 1e-14)
+        continue;
+      eigenvalue = find_greatest (diagonal, beside, step + 1, before);
+      if (!(norm > eigenvalue * 1e-14) || eigenvalue - before <= TOLERANCE * eigenvalue)
         break;
     }
 

@@ -3,5 +3,6 @@
 #define KERNEL_NAME "portable"
 #define LANES 2
 #define ROWS 4
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 
 #include "aprender/linear-model/apr-dense-template.h"

@@ -32,8 +32,10 @@ typedef struct
 
   double (*dot) (const double *a, const double *b, gsize n);
 
-  /* The products of a row with three vectors, @n being a multiple of APR_DENSE_PAD. */
-  void (*dot_floats) (const float *a, const double *const b[3], gsize n, double result[3]);
+  /* The products of @n_rows rows of whole numbers, @stride apart, with three vectors of the same, which must be exact; @n is a
+   * multiple of APR_DENSE_PAD. */
+  void (*multiply_whole) (
+    const float *a, gsize stride, gsize n_rows, const double *const b[3], gsize n, double (*results)[3]);
 } AprDenseKernel;
 
 extern const AprDenseKernel apr_dense_portable;

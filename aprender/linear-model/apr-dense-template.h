@@ -3,7 +3,8 @@
 /* An AprDenseKernel, in the vectors of LANES doubles that the compiler is told it may use. */
 #include "aprender/linear-model/apr-dense-private.h"
 
-typedef double Vector __attribute__ ((vector_size (8 * LANES), aligned (8)));
+typedef double Vector __attribute__ ((vector_size (8 * LANES)));
+typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
 typedef float Floats __attribute__ ((vector_size (4 * LANES), aligned (4)));
 
 #define VECTORS 2
@@ -22,13 +23,13 @@ typedef float Floats __attribute__ ((vector_size (4 * LANES), aligned (4)));
 static inline Vector
 load (const double *from)
 {
-  return *(const Vector *) (gconstpointer) from;
+  return *(const Place *) (gconstpointer) from;
 }
 
 static inline void
 store (double *to, Vector value)
 {
-  *(Vector *) (gpointer) to = value;
+  *(Place *) (gpointer) to = value;
 }
 
 static G_ALWAYS_INLINE inline void
@@ -141,27 +142,54 @@ dot (const double *a, const double *b, gsize n)
   return add_up (parts) + rest;
 }
 
-static void
-dot_floats (const float *a, const double *const b[3], gsize n, double result[3])
+/* Nothing is rounded here, so that the order makes no difference, nor whether the multiplication is fused with the addition. */
+static G_ALWAYS_INLINE inline void
+multiply_whole_rows (
+  const float *a, gsize stride, gsize n_rows, const double *const b[3], gsize n, double (*results)[3])
 {
-  Vector sums[3][PARTS] = { 0 };
+  Vector sums[2][3] = { 0 };
   gsize i;
-  gsize k;
   gsize m;
+  gsize row;
+  gsize lane;
 
-  for (i = 0; i < n; i += APR_DENSE_PAD)
-    UNROLL
-  for (k = 0; k < PARTS; k++)
+  for (i = 0; i < n; i += LANES)
     {
-      gsize place = i + k * LANES;
-      Vector value = __builtin_convertvector(*(const Floats *) (gconstpointer) (a + place), Vector);
+      const Vector factors[3] = { load (b[0] + i), load (b[1] + i), load (b[2] + i) };
 
       UNROLL
-      for (m = 0; m < 3; m++)
-        sums[m][k] += value * load (b[m] + place);
+      for (row = 0; row < n_rows; row++)
+        {
+          Vector value =
+            __builtin_convertvector(*(const Floats *) (gconstpointer) (a + row * stride + i), Vector);
+
+          UNROLL
+          for (m = 0; m < 3; m++)
+            sums[row][m] = MULTIPLY_ADD (value, factors[m], sums[row][m]);
+        }
     }
-  for (m = 0; m < 3; m++)
-    result[m] = add_up (sums[m]);
+
+  for (row = 0; row < n_rows; row++)
+    for (m = 0; m < 3; m++)
+      {
+        double sum = 0;
+
+        for (lane = 0; lane < LANES; lane++)
+          sum += sums[row][m][lane];
+        results[row][m] = sum;
+      }
 }
 
-const AprDenseKernel KERNEL = { KERNEL_NAME, subtract_products, subtract_scaled, dot, dot_floats };
+static void
+multiply_whole (
+  const float *a, gsize stride, gsize n_rows, const double *const b[3], gsize n, double (*results)[3])
+{
+  gsize row;
+
+  for (row = 0; row + 2 <= n_rows; row += 2)
+    multiply_whole_rows (a + row * stride, stride, 2, b, n, results + row);
+  if (row < n_rows)
+    multiply_whole_rows (a + row * stride, stride, 1, b, n, results + row);
+}
+
+const AprDenseKernel KERNEL = { KERNEL_NAME, subtract_products, subtract_scaled, dot, multiply_whole };

@@ -1,48 +1,49 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
+#include <fenv.h>
+#include <math.h>
+
+#include "aprender/estimator/apr-estimator-checks-private.h"
+#include "aprender/estimator/apr-estimator-private.h"
+#include "aprender/linear-model/apr-prediction-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
-/* The elements of an F32 or F64 tensor as doubles. */
-static double *
-copy_doubles (AprTensor *tensor)
+#if defined(__SSE2__)
+# include <xmmintrin.h>
+#endif
+
+static gboolean
+predict (AprLinearRegression *self, AprTensor *x, gpointer predictions, GError **error)
 {
-  gsize n_elements = apr_tensor_get_n_elements (tensor);
-  const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
-  double *values = g_new (double, n_elements);
-  gsize i;
-
-  for (i = 0; i < n_elements; i++)
-    values[i] = apr_dtype_read_double (apr_tensor_get_dtype (tensor), data, i);
-
-  return values;
+  return apr_prediction_run (self->coefficients, self->intercept, x, NULL, 0, predictions) ||
+         apr_estimator_check_finite ("X", x, error);
 }
 
-/* The products are summed in the order of the features, in double, and rounded once, whatever the dtypes are.
- */
+/* The shape of the predictions for @x: as many dimensions as the coefficients have. */
+static gboolean
+count_predictions (
+  AprLinearRegression *self, AprTensor *x, gsize shape[2], gsize *n_elements, gsize *size, GError **error)
+{
+  shape[0] = apr_tensor_get_shape (x, NULL)[0];
+  shape[1] = apr_estimator_get_n_targets (APR_ESTIMATOR (self));
+
+  return apr_dtype_count_bytes (apr_tensor_get_dtype (self->coefficients), shape,
+                                apr_tensor_get_n_dims (self->coefficients), n_elements, size, error);
+}
+
 AprTensor *
 apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **error)
 {
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
-  AprDType dtype = apr_tensor_get_dtype (self->coefficients);
-  g_autofree double *coefficients = copy_doubles (self->coefficients);
-  g_autofree double *intercept = copy_doubles (self->intercept);
-  gsize n_features = apr_estimator_get_n_features (estimator);
-  gsize n_targets = apr_estimator_get_n_targets (estimator);
-  gsize shape[2] = { apr_tensor_get_shape (x, NULL)[0], n_targets };
-  gsize n_dims = apr_tensor_get_n_dims (self->coefficients);
-  gboolean wide = apr_tensor_get_dtype (x) == APR_DTYPE_F64;
-  const double *doubles = wide ? apr_tensor_get_doubles (x, NULL, NULL) : NULL;
-  const float *floats = wide ? NULL : apr_tensor_get_floats (x, NULL, NULL);
-  guint8 *data;
+  g_autofree gpointer data = NULL;
+  gsize shape[2];
   gsize n_elements;
   gsize size;
-  gsize row;
-  gsize target;
-  gsize i;
 
-  if (!apr_dtype_count_bytes (dtype, shape, n_dims, &n_elements, &size, error))
+  if (!count_predictions (self, x, shape, &n_elements, &size, error))
     return NULL;
+
   data = g_try_malloc (MAX (size, 1));
   if (data == NULL)
     {
@@ -51,26 +52,158 @@ apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **e
       return NULL;
     }
 
-  for (row = 0; row < shape[0]; row++)
-    for (target = 0; target < n_targets; target++)
+  if (!predict (self, x, data, error))
+    return NULL;
+
+  return apr_tensor_new_take (apr_tensor_get_dtype (self->coefficients), shape,
+                              apr_tensor_get_n_dims (self->coefficients), g_steal_pointer (&data), size);
+}
+
+/**
+ * apr_linear_regression_predict_into:
+ * @self: a fitted linear regression
+ * @x: the features, [n_samples, n_features], as [method@Apr.Estimator.predict] takes them
+ * @predictions: where the predictions go: floats or doubles, as the dtype of the coefficients is, one for each sample, or
+ *   n_targets for each
+ * @size: the number of bytes there
+ * @error: return location for an error
+ *
+ * Predicts the targets of samples into memory of the caller's, which is aligned for its elements.
+ *
+ * Returns: true, or false with an error of [method@Apr.Estimator.predict], or with %APR_ERROR_SHAPE where @size is not that of
+ *   the predictions; where X has a NaN or an infinity, what is in the memory means nothing
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_linear_regression_predict_into (
+  AprLinearRegression *self, AprTensor *x, gpointer predictions, gsize size, GError **error)
+{
+  gsize shape[2];
+  gsize n_elements;
+  gsize n_bytes;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
+  g_return_val_if_fail (x != NULL, FALSE);
+  g_return_val_if_fail (predictions != NULL || size == 0, FALSE);
+
+  if (!apr_estimator_check_predict (APR_ESTIMATOR (self), x, error) ||
+      !count_predictions (self, x, shape, &n_elements, &n_bytes, error))
+    return FALSE;
+
+  if (size != n_bytes)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "%" G_GSIZE_FORMAT " predictions of the dtype %s are %" G_GSIZE_FORMAT
+                   " bytes, but there is memory for %" G_GSIZE_FORMAT,
+                   n_elements, apr_dtype_to_string (apr_tensor_get_dtype (self->coefficients)), n_bytes,
+                   size);
+      return FALSE;
+    }
+
+  return predict (self, x, predictions, error);
+}
+
+/* Whether numbers are rounded to nearest, and none is flushed to zero; where that is not quick to tell, false. */
+static gboolean
+has_usual_arithmetic (void)
+{
+#if defined(__SSE2__)
+  /* But for the flags, as a program starts. */
+  return (_mm_getcsr () & ~0x3fu) == 0x1f80;
+#else
+  return FALSE;
+#endif
+}
+
+/* As a kernel does it for the same row. */
+static G_NO_INLINE double
+predict_row (AprLinearRegression *self, const double *x, gsize n_features)
+{
+  double sum = 0;
+  gsize i;
+
+  if (apr_tensor_get_dtype (self->coefficients) == APR_DTYPE_F64)
+    {
+      const double *coefficients = apr_tensor_get_doubles (self->coefficients, NULL, NULL);
+
+      for (i = 0; i < n_features; i++)
+        sum += x[i] * coefficients[i];
+
+      return sum + apr_tensor_get_doubles (self->intercept, NULL, NULL)[0];
+    }
+  else
+    {
+      const float *coefficients = apr_tensor_get_floats (self->coefficients, NULL, NULL);
+
+      for (i = 0; i < n_features; i++)
+        sum += x[i] * (double) coefficients[i];
+
+      return (double) (float) (sum + (double) apr_tensor_get_floats (self->intercept, NULL, NULL)[0]);
+    }
+}
+
+static gboolean
+check_row (AprLinearRegression *self, const double *x, gsize n_features, GError **error)
+{
+  gsize i;
+
+  for (i = 0; i < n_features; i++)
+    if (!isfinite (x[i]))
       {
-        const double *weights = coefficients + target * n_features;
-        gsize element = row * n_targets + target;
-        double sum = 0;
-
-        if (wide)
-          for (i = 0; i < n_features; i++)
-            sum += doubles[row * n_features + i] * weights[i];
-        else
-          for (i = 0; i < n_features; i++)
-            sum += (double) floats[row * n_features + i] * weights[i];
-        sum += intercept[target];
-
-        if (dtype == APR_DTYPE_F64)
-          ((double *) (gpointer) data)[element] = sum;
-        else
-          ((float *) (gpointer) data)[element] = (float) sum;
+        g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                     "The sample has %s at feature %" G_GSIZE_FORMAT " (counted from 0)",
+                     isnan (x[i]) ? "a NaN" : "an infinity", i);
+        return FALSE;
       }
 
-  return apr_tensor_new_take (dtype, shape, n_dims, data, size);
+  return TRUE;
+}
+
+/**
+ * apr_linear_regression_predict_one:
+ * @self: a linear regression that has been fitted to one target
+ * @x: (array length=n_features): the features of one sample
+ * @n_features: how many there are
+ * @error: return location for an error
+ *
+ * Predicts the target of one sample, without any memory of its own.
+ *
+ * The prediction is that of [method@Apr.Estimator.predict] for the same row, to the last bit: the products are added in the
+ * order of the features, then the intercept, in double, and the sum is rounded to the model's dtype.
+ *
+ * Returns: the prediction; 0 with %APR_ERROR_NOT_FITTED, %APR_ERROR_SHAPE where the model has another number of features or more
+ *   targets than one, or %APR_ERROR_NOT_FINITE
+ *
+ * Since: 0.1
+ */
+double
+apr_linear_regression_predict_one (AprLinearRegression *self,
+                                   const double *x,
+                                   gsize n_features,
+                                   GError **error)
+{
+  fenv_t environment;
+  double prediction;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
+  g_return_val_if_fail (x != NULL || n_features == 0, 0);
+
+  if (!apr_estimator_check_sample (APR_ESTIMATOR (self), n_features, error))
+    return 0;
+
+  if (has_usual_arithmetic ())
+    prediction = predict_row (self, x, n_features);
+  else
+    {
+      fegetenv (&environment);
+      fesetenv (FE_DFL_ENV);
+      prediction = predict_row (self, x, n_features);
+      fesetenv (&environment);
+    }
+
+  if (!isfinite (prediction) && !check_row (self, x, n_features, error))
+    return 0;
+
+  return prediction;
 }

@@ -224,8 +224,8 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
    * The dtype of the coefficients, the intercept, the predictions and the file: F32, F64, or NONE to follow
    * X.
    *
-   * A fit never writes it. Hugging Face, PyTorch, TensorFlow and JAX read files of both; the Rust aprender,
-   * realizar and Ollama read F32 only, not F64.
+   * A fit never writes it. Hugging Face, PyTorch, TensorFlow and JAX read files of both, but JAX rounds F64 to
+   * F32 unless `jax_enable_x64` is set; the Rust aprender, realizar and Ollama read F32 only, not F64.
    *
    * Since: 0.1
    */

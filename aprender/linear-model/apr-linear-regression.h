@@ -39,6 +39,16 @@ gboolean apr_linear_regression_partial_fit (AprLinearRegression *self,
                                             GError **error);
 
 APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_predict_into (
+  AprLinearRegression *self, AprTensor *x, gpointer predictions, gsize size, GError **error);
+
+APR_AVAILABLE_IN_ALL
+double apr_linear_regression_predict_one (AprLinearRegression *self,
+                                          const double *x,
+                                          gsize n_features,
+                                          GError **error);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_get_fit_intercept (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL

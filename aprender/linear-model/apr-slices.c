@@ -345,23 +345,25 @@ multiply_rows (gpointer data, gsize part, gsize n_parts)
   const AprSlices *slices = product->slices;
   double *const *digits = product->digits->digits;
   gsize n_limbs = product->fixed->n_limbs;
+  double (*sums)[3] = g_alloca (slices->n_slices * sizeof *sums);
   gsize i;
   gsize j;
   gsize k;
   gsize m;
 
   for (i = part; i < slices->n_rows; i += n_parts)
-    for (k = 0; k < slices->n_slices; k++)
-      for (j = 0; j < slices->stride; j += MAX_TERMS)
-        {
-          const double *const vectors[3] = { digits[0] + j, digits[1] + j, digits[2] + j };
-          double sums[3];
+    for (j = 0; j < slices->stride; j += MAX_TERMS)
+      {
+        const double *const vectors[3] = { digits[0] + j, digits[1] + j, digits[2] + j };
+        gint64 *limbs = product->fixed->limbs + i * n_limbs + product->first;
 
-          slices->kernel->dot_floats (slices->values + (i * slices->n_slices + k) * slices->stride + j,
-                                      vectors, MIN (MAX_TERMS, slices->stride - j), sums);
+        slices->kernel->multiply_whole (slices->values + i * slices->n_slices * slices->stride + j,
+                                        slices->stride, slices->n_slices, vectors,
+                                        MIN (MAX_TERMS, slices->stride - j), sums);
+        for (k = 0; k < slices->n_slices; k++)
           for (m = 0; m < 3; m++)
-            product->fixed->limbs[i * n_limbs + product->first + k + m] += product->sign * (gint64) sums[m];
-        }
+            limbs[k + m] += product->sign * (gint64) sums[k][m];
+      }
 }
 
 void

@@ -58,9 +58,9 @@ resolve (AprAtomicFile *self, const char *path, GError **error)
       ssize_t length = readlink (current, target, PATH_MAX);
       char *next;
 
-      if (length < 0 && (errno == EINVAL || errno == ENOENT))
+      if (length == -1 && (errno == EINVAL || errno == ENOENT))
         return g_steal_pointer (&current);
-      if (length < 0)
+      if (length == -1)
         {
           fail (self, "", errno, error);
           return NULL;
@@ -94,16 +94,16 @@ static char *
 make_temporary_name (const char *name)
 {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  char suffix[7] = "";
-  gsize length = strlen (name);
-  guint i;
+  gsize length = MIN (strlen (name), MAX_STEM);
+  char *result, *p;
 
-  if (length > MAX_STEM)
-    for (length = MAX_STEM; length > 0 && ((guchar) name[length] & 0xc0) == 0x80; length--)
-      ;
-  for (i = 0; i < 6; i++)
-    suffix[i] = letters[g_random_int_range (0, sizeof letters - 1)];
-  return g_strdup_printf (".%.*s.%s", (int) length, name, suffix);
+  while (length > 0 && ((guchar) name[length] & 0xc0) == 0x80)
+    length--;
+  result = g_strdup_printf (".%.*s.XXXXXX", (int) length, name);
+  p = result + strlen (result);
+  while (*--p != '.')
+    *p = letters[g_random_int_range (0, sizeof letters - 1)];
+  return result;
 }
 
 static gboolean
@@ -231,9 +231,7 @@ apr_atomic_file_write (AprAtomicFile *self,
         {
           gsize skipped = n_batch == 0 ? done : 0;
 
-          batch[n_batch].iov_base = (gpointer) vectors[n_batch].buffer;
-          if (skipped > 0)
-            batch[n_batch].iov_base = (char *) batch[n_batch].iov_base + skipped;
+          batch[n_batch].iov_base = (char *) vectors[n_batch].buffer + skipped;
           batch[n_batch].iov_len = MIN (vectors[n_batch].size - skipped, BATCH_BYTES - size);
           size += batch[n_batch].iov_len;
         }
@@ -276,8 +274,8 @@ share_folder (AprAtomicFile *self, const AprAtomicFile *neighbour)
 {
   struct stat mine, theirs;
 
-  if (self == neighbour || fstat (*self->folder_fd, &mine) < 0 ||
-      fstat (*neighbour->folder_fd, &theirs) < 0 || mine.st_dev != theirs.st_dev ||
+  if (self == neighbour || fstat (*self->folder_fd, &mine) != 0 ||
+      fstat (*neighbour->folder_fd, &theirs) != 0 || mine.st_dev != theirs.st_dev ||
       mine.st_ino != theirs.st_ino)
     return;
   g_rc_box_release_full (self->folder_fd, close_folder);

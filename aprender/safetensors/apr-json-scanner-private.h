@@ -86,7 +86,7 @@ apr_json_cursor_take (AprJsonCursor *self, char c)
 
 /*
  * Passes a whole number that is written as such: no sign, no leading zero, no point, no exponent, at most 2^64 - 1.
- * Where there is none the cursor stays, and apr_json_cursor_skip_value() finds out what there is.
+ * Where there is none the cursor passes only white space, and apr_json_cursor_skip_value() finds out what there is.
  */
 static inline gboolean
 apr_json_cursor_scan_u64 (AprJsonCursor *self, guint64 *value)

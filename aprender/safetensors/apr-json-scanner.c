@@ -6,6 +6,13 @@
 #define REPEATED(byte) (G_GUINT64_CONSTANT (0x0101010101010101) * (byte))
 #define HIGH_BITS REPEATED (0x80)
 
+/* What compilers read as vectors at once, and the shortest text for which that pays, in words. */
+#define BLOCK_SIZE 64
+#define N_WORDS_BEFORE_BLOCKS 8
+
+/* Escapes are decoded in portions of so many bytes. */
+#define PORTION_SIZE 64
+
 /* Longer names are cut in messages. */
 #define MAX_DISPLAYED_CHARS 100
 
@@ -90,6 +97,18 @@ apr_json_display (const char *text, gsize length)
   return g_string_free (display, FALSE);
 }
 
+/* Whether the bytes of a block are all in ASCII. */
+static inline gboolean
+is_ascii_block (const char *block)
+{
+  guchar all = 0;
+  guint i;
+
+  for (i = 0; i < BLOCK_SIZE; i++)
+    all |= (guchar) block[i];
+  return (all & 0x80) == 0;
+}
+
 /*
  * apr_json_is_utf8:
  * @text: some bytes, NUL among them if need be
@@ -108,6 +127,8 @@ apr_json_is_utf8 (const char *text, gsize length, gsize *bad_byte)
     {
       guint64 word;
 
+      while (end - p >= BLOCK_SIZE && is_ascii_block (p))
+        p += BLOCK_SIZE;
       while (end - p >= 8 && (memcpy (&word, p, 8), (word & HIGH_BITS) == 0))
         p += 8;
       while (p < end && ((guchar) *p & 0x80) == 0)
@@ -127,47 +148,81 @@ apr_json_is_utf8 (const char *text, gsize length, gsize *bad_byte)
   return TRUE;
 }
 
+/* Whether a block has no quote, no backslash and no control character. */
+static inline gboolean
+is_plain_block (const char *block)
+{
+  guchar any = 0;
+  guint i;
+
+  for (i = 0; i < BLOCK_SIZE; i++)
+    any |= (guchar) ((block[i] == '"') | (block[i] == '\\') | ((guchar) block[i] < 0x20));
+  return any == 0;
+}
+
 /* Where a string's plain part ends: at a quote, a backslash, a control character or the end of the text. */
 static const char *
 skip_plain (const char *p, const char *end)
 {
+  guint n_words = 0;
+
   while (end - p >= 8)
     {
       guint64 word, quote, backslash, found;
 
       memcpy (&word, p, 8);
+      word = GUINT64_FROM_LE (word);
       quote = word ^ REPEATED ('"');
       backslash = word ^ REPEATED ('\\');
-      found = ((quote - REPEATED (1)) & ~quote) | ((backslash - REPEATED (1)) & ~backslash) |
-              ((word - REPEATED (0x20)) & ~word);
-      if ((found & HIGH_BITS) != 0)
-        break;
+      found = (((quote - REPEATED (1)) & ~quote) | ((backslash - REPEATED (1)) & ~backslash) |
+               ((word - REPEATED (0x20)) & ~word)) &
+              HIGH_BITS;
+      /* Of the bytes that are marked the first one is right: a borrow comes from what is marked already. */
+      if (found != 0)
+        return p + __builtin_ctzll (found) / 8;
       p += 8;
+      if (++n_words == N_WORDS_BEFORE_BLOCKS)
+        while (end - p >= BLOCK_SIZE && is_plain_block (p))
+          p += BLOCK_SIZE;
     }
   while (p < end && *p != '"' && *p != '\\' && (guchar) *p >= 0x20)
     p++;
   return p;
 }
 
+/* The value of a hexadecimal digit, or more than 15. */
+static inline guint
+hex_value (char character)
+{
+  guint digit = (guint) (guchar) character - '0';
+  guint letter = ((guint) (guchar) character | 0x20) - 'a';
+
+  if (digit <= 9)
+    return digit;
+  return letter <= 5 ? letter + 10 : 16;
+}
+
 /* Reads the four digits after \u, where the cursor stands, or returns -1. */
 static int
 scan_hex (AprJsonCursor *self)
 {
-  int value = 0;
-  int i;
+  guint value = 0;
+  guint all = 0;
+  guint i;
 
   if (self->end - self->position < 4)
     return -1;
   for (i = 0; i < 4; i++)
     {
-      int digit = g_ascii_xdigit_value (self->position[i]);
+      guint digit = hex_value (self->position[i]);
 
-      if (digit < 0)
-        return -1;
-      value = value * 16 + digit;
+      all |= digit;
+      value = value << 4 | digit;
     }
+  if (all > 15)
+    return -1;
   self->position += 4;
-  return value;
+  return (int) value;
 }
 
 /* Decodes \uXXXX, or a pair of them, with the cursor behind the first u. */
@@ -224,6 +279,27 @@ scan_escape (AprJsonCursor *self, gunichar *c, GError **error)
   return TRUE;
 }
 
+/* Passes escapes that follow each other, a portion of them, and appends what they mean to @unescaped, if any. */
+static gboolean
+scan_escapes (AprJsonCursor *self, GString *unescaped, GError **error)
+{
+  char portion[PORTION_SIZE];
+  gsize size = 0;
+
+  do
+    {
+      gunichar c = 0;
+
+      if (!scan_escape (self, &c, error))
+        return FALSE;
+      size += (gsize) g_unichar_to_utf8 (c, portion + size);
+    }
+  while (size <= PORTION_SIZE - 4 && self->position < self->end && *self->position == '\\');
+  if (unescaped != NULL)
+    g_string_append_len (unescaped, portion, (gssize) size);
+  return TRUE;
+}
+
 /* Goes to the quote that ends the string, from anywhere within it, and appends what it means to @unescaped, if any. */
 static gboolean
 scan_string_tail (AprJsonCursor *self, GString *unescaped, GError **error)
@@ -231,7 +307,6 @@ scan_string_tail (AprJsonCursor *self, GString *unescaped, GError **error)
   for (;;)
     {
       const char *plain = self->position;
-      gunichar c = 0;
 
       self->position = skip_plain (plain, self->end);
       if (unescaped != NULL)
@@ -244,10 +319,8 @@ scan_string_tail (AprJsonCursor *self, GString *unescaped, GError **error)
         return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error,
                                      "control character 0x%02x in a string",
                                      (guint) (guchar) *self->position);
-      if (!scan_escape (self, &c, error))
+      if (!scan_escapes (self, unescaped, error))
         return FALSE;
-      if (unescaped != NULL)
-        g_string_append_unichar (unescaped, c);
     }
 }
 
@@ -328,26 +401,46 @@ at_digit (const AprJsonCursor *self)
 }
 
 static gboolean
-at_either (const AprJsonCursor *self, char one, char other)
+at (const AprJsonCursor *self, char c)
 {
-  return self->position < self->end && (*self->position == one || *self->position == other);
+  return self->position < self->end && *self->position == c;
+}
+
+/* Where the digits end. */
+static const char *
+find_no_digit (const char *p, const char *end)
+{
+  guint64 word;
+
+  /* The upper half of a digit is 3, and still is when 6 is added. */
+  while (end - p >= 8 &&
+         (memcpy (&word, p, 8),
+          ((word & REPEATED (0xf0)) | ((word + REPEATED (6)) & REPEATED (0xf0)) >> 4) == REPEATED (0x33)))
+    p += 8;
+  while (p < end && g_ascii_isdigit (*p))
+    p++;
+  return p;
 }
 
 /* Passes digits and adds them to the number: those that 64 bits do not hold only count for the exponent. */
 static void
 skip_digits (AprJsonCursor *self, gboolean is_fraction, guint64 *significand, gint64 *exponent)
 {
-  gboolean is_full = FALSE;
+  const char *full;
 
   for (; at_digit (self); self->position++)
     {
       guint digit = (guint) (*self->position - '0');
 
-      is_full = is_full || *significand > (G_MAXUINT64 - digit) / 10;
-      if (!is_full)
-        *significand = *significand * 10 + digit;
-      *exponent += is_full ? !is_fraction : -is_fraction;
+      if (*significand > (G_MAXUINT64 - digit) / 10)
+        break;
+      *significand = *significand * 10 + digit;
+      *exponent -= is_fraction;
     }
+  full = self->position;
+  self->position = find_no_digit (full, self->end);
+  if (!is_fraction)
+    *exponent += self->position - full;
 }
 
 static gboolean
@@ -367,21 +460,21 @@ skip_number (AprJsonCursor *self, GError **error)
     skip_digits (self, FALSE, &significand, &exponent);
   if (at_digit (self))
     return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error, "a number with a leading zero");
-  if (at_either (self, '.', '.'))
+  if (at (self, '.'))
     {
       self->position++;
       if (!at_digit (self))
         return apr_json_cursor_expected (self, "a digit", error);
       skip_digits (self, TRUE, &significand, &exponent);
     }
-  if (at_either (self, 'e', 'E'))
+  if (at (self, 'e') || at (self, 'E'))
     {
       gboolean is_negative;
       gint64 written = 0;
 
       self->position++;
-      is_negative = at_either (self, '-', '-');
-      if (at_either (self, '-', '+'))
+      is_negative = at (self, '-');
+      if (is_negative || at (self, '+'))
         self->position++;
       if (!at_digit (self))
         return apr_json_cursor_expected (self, "a digit", error);
@@ -446,7 +539,7 @@ apr_json_cursor_skip_value (AprJsonCursor *self, guint depth, GError **error)
       gboolean opens;
 
       apr_json_cursor_skip_space (self);
-      opens = at_either (self, '[', '{');
+      opens = at (self, '[') || at (self, '{');
       if (opens && depth >= APR_JSON_MAX_DEPTH)
         return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_DEPTH, error,
                                      "nested deeper than the %d levels that are allowed", APR_JSON_MAX_DEPTH);

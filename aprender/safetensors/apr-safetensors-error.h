@@ -23,7 +23,7 @@ G_BEGIN_DECLS
  * @APR_SAFETENSORS_ERROR_FIELD: a tensor's entry lacks a field, or a field has the wrong type
  * @APR_SAFETENSORS_ERROR_METADATA: the metadata are not a map of strings
  * @APR_SAFETENSORS_ERROR_DUPLICATE: two tensors, two metadata keys or two fields have one name
- * @APR_SAFETENSORS_ERROR_NAME: a name that the format cannot hold: reserved, or with a NUL
+ * @APR_SAFETENSORS_ERROR_NAME: a name that the format cannot hold, reserved or with a NUL, or that a reader cannot
  * @APR_SAFETENSORS_ERROR_DTYPE: a dtype that the format does not know
  * @APR_SAFETENSORS_ERROR_OVERFLOW: a shape or an offset does not fit in 64 bits
  * @APR_SAFETENSORS_ERROR_OVERLAP: two tensors share bytes, or one ends before it begins

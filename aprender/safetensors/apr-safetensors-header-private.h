@@ -35,20 +35,48 @@ typedef struct
   AprDType dtype;
 } AprSafetensorsEntry;
 
+/*
+ * AprSafetensorsPair:
+ * @key: where the key is in the header's pool of names
+ * @value: where its value is
+ *
+ * A key of `__metadata__` and its value.
+ */
+typedef struct
+{
+  guint32 key;
+  guint32 value;
+} AprSafetensorsPair;
+
 typedef struct
 {
   guint32 hash;
-  guint32 entry_and_one;
+  guint32 name;
+  guint32 index_and_one;
 } AprSafetensorsSlot;
+
+/*
+ * AprSafetensorsTable:
+ * @slots: places by the names' hashes, with open addressing and at most half full
+ * @n_slots: how many places there are, a power of two, or 0 while there are none
+ * @n_names: how many of them are taken
+ *
+ * Finds the number of a name in the header's pool, counted in the order in which names were added.
+ */
+typedef struct
+{
+  AprSafetensorsSlot *slots;
+  gsize n_slots;
+  gsize n_names;
+} AprSafetensorsTable;
 
 /*
  * AprSafetensorsHeader:
  * @entries: the tensors, in the order of the JSON text
- * @names: their names one after the other, each with a NUL at its end
- * @dims: their shapes one after the other
- * @slots: a table to find a name's entry, with open addressing and at most half full
- * @n_slots: its size, a power of two, or 0 while there is none
- * @metadata: (nullable): the strings of `__metadata__`, or %NULL if it is absent or null
+ * @pairs: the metadata, in the order of the JSON text
+ * @names: the names of both and the values of the latter one after the other, each with a NUL at its end
+ * @dims: the shapes one after the other
+ * @table: finds a name's entry
  * @data_start: where the data begin in the file
  *
  * A header that has been read and found valid. It keeps nothing of the bytes that it was read from.
@@ -56,14 +84,14 @@ typedef struct
 typedef struct
 {
   AprSafetensorsEntry *entries;
+  AprSafetensorsPair *pairs;
   char *names;
   gsize *dims;
-  AprSafetensorsSlot *slots;
+  AprSafetensorsTable table;
   gsize n_entries, max_entries;
+  gsize n_pairs, max_pairs;
   gsize n_names, max_names;
   gsize n_dims, max_dims;
-  gsize n_slots;
-  GHashTable *metadata;
   guint64 data_start;
 } AprSafetensorsHeader;
 

@@ -13,6 +13,7 @@ typedef struct
 {
   AprSafetensorsHeader *header;
   AprJsonCursor cursor;
+  AprSafetensorsTable keys; /* of the metadata */
   AprDType last_dtype;
   gboolean has_metadata;
 } Parser;
@@ -79,23 +80,22 @@ apr_safetensors_header_new (void)
 void
 apr_safetensors_header_free (AprSafetensorsHeader *self)
 {
-  g_clear_pointer (&self->metadata, g_hash_table_unref);
   g_free (self->entries);
+  g_free (self->pairs);
   g_free (self->names);
   g_free (self->dims);
-  g_free (self->slots);
+  g_free (self->table.slots);
   g_free (self);
 }
 
 /* The slot of a name, or the empty one where it would go. */
 static AprSafetensorsSlot *
-find_slot (const AprSafetensorsHeader *self, const char *name, guint32 hash)
+find_slot (const AprSafetensorsTable *self, const char *names, const char *name, guint32 hash)
 {
   gsize i;
 
-  for (i = hash & (self->n_slots - 1); self->slots[i].entry_and_one != 0; i = (i + 1) & (self->n_slots - 1))
-    if (self->slots[i].hash == hash &&
-        strcmp (self->names + self->entries[self->slots[i].entry_and_one - 1].name, name) == 0)
+  for (i = hash & (self->n_slots - 1); self->slots[i].index_and_one != 0; i = (i + 1) & (self->n_slots - 1))
+    if (self->slots[i].hash == hash && strcmp (names + self->slots[i].name, name) == 0)
       break;
   return &self->slots[i];
 }
@@ -105,42 +105,64 @@ apr_safetensors_header_find (const AprSafetensorsHeader *self, const char *name)
 {
   AprSafetensorsSlot *slot;
 
-  if (self->n_slots == 0)
+  if (self->table.n_slots == 0)
     return NULL;
-  slot = find_slot (self, name, hash_name (name, strlen (name)));
-  return slot->entry_and_one == 0 ? NULL : &self->entries[slot->entry_and_one - 1];
+  slot = find_slot (&self->table, self->names, name, hash_name (name, strlen (name)));
+  return slot->index_and_one == 0 ? NULL : &self->entries[slot->index_and_one - 1];
 }
 
 static void
-grow_slots (AprSafetensorsHeader *self)
+grow_slots (AprSafetensorsTable *self)
 {
   g_autofree AprSafetensorsSlot *old = self->slots;
   gsize n_old = self->n_slots;
   gsize i, j;
 
-  self->n_slots = MAX (16, n_old * 4);
+  self->n_slots = MAX (16, n_old * 2);
   self->slots = g_new0 (AprSafetensorsSlot, self->n_slots);
   for (i = 0; i < n_old; i++)
-    if (old[i].entry_and_one != 0)
+    if (old[i].index_and_one != 0)
       {
-        for (j = old[i].hash & (self->n_slots - 1); self->slots[j].entry_and_one != 0;
+        for (j = old[i].hash & (self->n_slots - 1); self->slots[j].index_and_one != 0;
              j = (j + 1) & (self->n_slots - 1))
           ;
         self->slots[j] = old[i];
       }
 }
 
-static void
-add_name (AprSafetensorsHeader *self, const AprJsonString *name)
+/* Returns where in the pool the string is. */
+static guint32
+add_string (AprSafetensorsHeader *self, const AprJsonString *string)
 {
-  if (self->max_names - self->n_names <= name->length)
+  gsize place = self->n_names;
+
+  if (self->max_names - place <= string->length)
     {
-      self->max_names = MAX (256, 2 * self->max_names + name->length + 1);
+      self->max_names = MAX (256, 2 * self->max_names + string->length + 1);
       self->names = g_realloc (self->names, self->max_names);
     }
-  memcpy (self->names + self->n_names, name->text, name->length);
-  self->names[self->n_names + name->length] = '\0';
-  self->n_names += name->length + 1;
+  memcpy (self->names + place, string->text, string->length);
+  self->names[place + string->length] = '\0';
+  self->n_names += string->length + 1;
+  return (guint32) place;
+}
+
+/* Returns whether the name is new in the table; it is in the pool in any case. */
+static gboolean
+add_name (AprSafetensorsHeader *self, AprSafetensorsTable *table, const AprJsonString *name, guint32 *place)
+{
+  AprSafetensorsSlot *slot;
+  guint32 hash;
+
+  *place = add_string (self, name);
+  if (2 * table->n_names >= table->n_slots)
+    grow_slots (table);
+  hash = hash_name (self->names + *place, name->length);
+  slot = find_slot (table, self->names, self->names + *place, hash);
+  if (slot->index_and_one != 0)
+    return FALSE;
+  *slot = (AprSafetensorsSlot){ hash, *place, (guint32) ++table->n_names };
+  return TRUE;
 }
 
 static void
@@ -165,6 +187,17 @@ add_entry (AprSafetensorsHeader *self)
   return &self->entries[self->n_entries];
 }
 
+static AprSafetensorsPair *
+add_pair (AprSafetensorsHeader *self)
+{
+  if (self->n_pairs == self->max_pairs)
+    {
+      self->max_pairs = MAX (8, 2 * self->max_pairs);
+      self->pairs = g_renew (AprSafetensorsPair, self->pairs, self->max_pairs);
+    }
+  return &self->pairs[self->n_pairs++];
+}
+
 static gboolean
 has_nul (const AprJsonString *string)
 {
@@ -177,8 +210,6 @@ begin_entry (Parser *parser, const AprJsonString *name, GError **error)
 {
   AprSafetensorsHeader *header = parser->header;
   AprSafetensorsEntry *entry = add_entry (header);
-  AprSafetensorsSlot *slot;
-  guint32 hash;
 
   if (has_nul (name))
     {
@@ -187,18 +218,10 @@ begin_entry (Parser *parser, const AprJsonString *name, GError **error)
       return apr_json_cursor_fail (&parser->cursor, APR_SAFETENSORS_ERROR_NAME, error,
                                    "a tensor's name with a NUL: “%s”", display);
     }
-  entry->name = (guint32) header->n_names;
-  add_name (header, name);
-  if (2 * header->n_entries >= header->n_slots)
-    grow_slots (header);
-  hash = hash_name (header->names + entry->name, name->length);
-  slot = find_slot (header, header->names + entry->name, hash);
-  if (slot->entry_and_one != 0)
+  if (!add_name (header, &header->table, name, &entry->name))
     return refuse (header, entry, APR_SAFETENSORS_ERROR_DUPLICATE, error,
                    "there are two of this name, the second before byte %" G_GSIZE_FORMAT " of the header",
                    (gsize) (parser->cursor.position - parser->cursor.start));
-  slot->hash = hash;
-  slot->entry_and_one = (guint32) header->n_entries + 1;
   return TRUE;
 }
 
@@ -402,25 +425,35 @@ parse_entry (Parser *parser, const AprJsonString *name, GError **error)
   return TRUE;
 }
 
+static char *
+display_string (const AprSafetensorsHeader *self, guint32 place)
+{
+  return apr_json_display (self->names + place, strlen (self->names + place));
+}
+
 static gboolean
 parse_metadata_pair (Parser *parser, GError **error)
 {
   AprJsonCursor *cursor = &parser->cursor;
+  AprSafetensorsPair *pair = add_pair (parser->header);
   g_autofree char *display = NULL;
-  g_autofree char *key = NULL;
   AprJsonString string;
   const char *kind;
 
   if (!apr_json_cursor_scan_string (cursor, &string, error))
     return FALSE;
-  display = apr_json_display (string.text, string.length);
   if (has_nul (&string))
-    return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_NAME, error, "a metadata key with a NUL: “%s”",
-                                 display);
-  key = g_strndup (string.text, string.length);
-  if (g_hash_table_contains (parser->header->metadata, key))
-    return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_DUPLICATE, error, "two metadata keys are “%s”",
-                                 display);
+    {
+      display = apr_json_display (string.text, string.length);
+      return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_NAME, error,
+                                   "a metadata key with a NUL: “%s”", display);
+    }
+  if (!add_name (parser->header, &parser->keys, &string, &pair->key))
+    {
+      display = display_string (parser->header, pair->key);
+      return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_DUPLICATE, error,
+                                   "two metadata keys are “%s”", display);
+    }
   if (!apr_json_cursor_take (cursor, ':'))
     return apr_json_cursor_expected (cursor, "“:”", error);
   apr_json_cursor_skip_space (cursor);
@@ -429,16 +462,19 @@ parse_metadata_pair (Parser *parser, GError **error)
     {
       if (!apr_json_cursor_skip_value (cursor, FIELD_DEPTH, error))
         return FALSE;
+      display = display_string (parser->header, pair->key);
       return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_METADATA, error,
                                    "metadata “%s” is %s, not a string", display, kind);
     }
   if (!apr_json_cursor_scan_string (cursor, &string, error))
     return FALSE;
   if (has_nul (&string))
-    return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_METADATA, error, "metadata “%s” holds a NUL",
-                                 display);
-  g_hash_table_insert (parser->header->metadata, g_steal_pointer (&key),
-                       g_strndup (string.text, string.length));
+    {
+      display = display_string (parser->header, pair->key);
+      return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_METADATA, error, "metadata “%s” holds a NUL",
+                                   display);
+    }
+  pair->value = add_string (parser->header, &string);
   return TRUE;
 }
 
@@ -464,7 +500,6 @@ parse_metadata (Parser *parser, GError **error)
                                      "“__metadata__” is %s, not an object of strings", kind);
       return TRUE;
     }
-  parser->header->metadata = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, g_free);
   if (apr_json_cursor_take (cursor, '}'))
     return TRUE;
   do
@@ -587,15 +622,20 @@ check_entry (const AprSafetensorsHeader *self,
 }
 
 static int
+compare_numbers (guint64 one, guint64 other)
+{
+  return (one > other) - (one < other);
+}
+
+static int
 compare_places (gconstpointer a, gconstpointer b, gpointer user_data)
 {
   const AprSafetensorsEntry *entries = user_data;
   const AprSafetensorsEntry *one = &entries[*(const guint32 *) a];
   const AprSafetensorsEntry *other = &entries[*(const guint32 *) b];
+  int order = compare_numbers (one->begin, other->begin);
 
-  if (one->begin != other->begin)
-    return one->begin < other->begin ? -1 : 1;
-  return (one->end > other->end) - (one->end < other->end);
+  return order != 0 ? order : compare_numbers (one->end, other->end);
 }
 
 guint32 *
@@ -716,6 +756,7 @@ apr_safetensors_header_parse_text (const char *text, guint32 length, GError **er
     }
   is_good = parse_members (&parser, error);
   apr_json_cursor_clear (&parser.cursor);
+  g_free (parser.keys.slots);
   return is_good ? g_steal_pointer (&header) : NULL;
 }
 

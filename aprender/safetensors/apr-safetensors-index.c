@@ -59,17 +59,16 @@ find_fault (const char *name, gsize length)
   return NULL;
 }
 
-/* Skips a value of the wrong type, and then refuses it; always returns FALSE. */
+/* Skips a value of the wrong type, at which the cursor stands, and then refuses it; always returns FALSE. */
 static gboolean
 refuse_type (Parser *parser, guint depth, const char *what, const char *wanted, GError **error)
 {
-  const char *kind;
+  const char *kind = apr_json_cursor_describe (&parser->cursor);
 
-  apr_json_cursor_skip_space (&parser->cursor);
-  kind = apr_json_cursor_describe (&parser->cursor);
-  return apr_json_cursor_skip_value (&parser->cursor, depth, error) &&
-         apr_json_cursor_fail (&parser->cursor, APR_SAFETENSORS_ERROR_INDEX, error, "“%s” is %s, not %s",
-                               what, kind, wanted);
+  if (apr_json_cursor_skip_value (&parser->cursor, depth, error))
+    apr_json_cursor_fail (&parser->cursor, APR_SAFETENSORS_ERROR_INDEX, error, "“%s” is %s, not %s", what,
+                          kind, wanted);
+  return FALSE;
 }
 
 /* Finds the number of a shard, a new one if need be. */
@@ -136,16 +135,17 @@ parse_owner (Parser *parser, GError **error)
 static gboolean
 scan_total_size (AprJsonCursor *cursor, guint64 *value)
 {
-  AprJsonCursor whole = *cursor;
+  AprJsonCursor whole;
   const char *p;
 
+  /* This passes white space, whatever comes then. */
   if (apr_json_cursor_scan_u64 (cursor, value))
     return TRUE;
-  apr_json_cursor_skip_space (cursor);
   for (p = cursor->position; p < cursor->end && g_ascii_isdigit (*p); p++)
     ;
   if (p == cursor->position || cursor->end - p < 2 || p[0] != '.' || p[1] != '0')
     return FALSE;
+  whole = *cursor;
   whole.end = p;
   if (!apr_json_cursor_scan_u64 (&whole, value))
     return FALSE;
@@ -175,8 +175,9 @@ parse_metadata_member (Parser *parser, GError **error)
     return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_DUPLICATE, error,
                                  "“total_size” is there twice");
   parser->index->has_total_size = TRUE;
-  return scan_total_size (cursor, &parser->index->total_size) ||
-         refuse_type (parser, MAP_DEPTH, "total_size", "a whole number of 64 bits", error);
+  if (!scan_total_size (cursor, &parser->index->total_size))
+    return refuse_type (parser, MAP_DEPTH, "total_size", "a whole number of 64 bits", error);
+  return TRUE;
 }
 
 /* Reads an object's members, each with @parse. */
@@ -191,7 +192,9 @@ parse_object (Parser *parser, gboolean (*parse) (Parser *parser, GError **error)
     if (!parse (parser, error))
       return FALSE;
   while (apr_json_cursor_take (cursor, ','));
-  return apr_json_cursor_take (cursor, '}') || apr_json_cursor_expected (cursor, "“,” or “}”", error);
+  if (!apr_json_cursor_take (cursor, '}'))
+    return apr_json_cursor_expected (cursor, "“,” or “}”", error);
+  return TRUE;
 }
 
 static const struct
@@ -244,8 +247,9 @@ parse_index (Parser *parser, GError **error)
   apr_json_cursor_skip_space (cursor);
   if (cursor->position < cursor->end)
     return apr_json_cursor_expected (cursor, "only spaces after the index", error);
-  return parser->has_weight_map ||
-         apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_INDEX, error, "there is no “weight_map”");
+  if (!parser->has_weight_map)
+    return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_INDEX, error, "there is no “weight_map”");
+  return TRUE;
 }
 
 AprSafetensorsIndex *
@@ -259,7 +263,7 @@ apr_safetensors_index_parse (const char *text, gsize length, GError **error)
   self->files = g_ptr_array_new_with_free_func (g_free);
   self->owners = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, NULL);
   /* No bytes may come as NULL. */
-  apr_json_cursor_init (&parser.cursor, "index", length > 0 ? text : "", length);
+  apr_json_cursor_init (&parser.cursor, "index", text, length);
   if (!apr_json_is_utf8 (parser.cursor.start, length, &bad_byte))
     {
       parser.cursor.position += bad_byte;
@@ -275,7 +279,8 @@ apr_safetensors_index_parse (const char *text, gsize length, GError **error)
 }
 
 /* Where the shards are looked for, and where links among them may lead: the index's folder, and the one of the file
- * that the index may itself be a link to. Caches keep a checkpoint as a folder of links to a folder of files. */
+ * that the index may itself be a link to. Caches keep a checkpoint as a folder of links to a folder of files. These
+ * folders are written without links, and end in a slash. */
 typedef struct
 {
   GFile *parent;
@@ -288,54 +293,57 @@ place_clear (Place *self)
 {
   g_clear_object (&self->parent);
   g_clear_pointer (&self->path, g_free);
-  g_clear_pointer (&self->folders[0], free);
-  g_clear_pointer (&self->folders[1], free);
+  g_clear_pointer (&self->folders[0], g_free);
+  g_clear_pointer (&self->folders[1], g_free);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Place, place_clear)
 
-static gboolean
-fail_errno (GError **error, int saved_errno)
+/* The path without links and dots. */
+static char *
+resolve (const char *path, GError **error)
 {
-  g_set_error_literal (error, G_IO_ERROR, (int) g_io_error_from_errno (saved_errno),
-                       g_strerror (saved_errno));
-  return FALSE;
+  char *real = realpath (path, NULL);
+  int saved_errno = errno;
+  char *resolved = g_strdup (real);
+
+  if (real == NULL)
+    g_set_error_literal (error, G_IO_ERROR, (int) g_io_error_from_errno (saved_errno),
+                         g_strerror (saved_errno));
+  free (real);
+  return resolved;
 }
 
 static gboolean
 place_init (Place *self, GFile *file, const char *path, GError **error)
 {
-  char *end;
+  g_autofree char *folder = NULL;
+  g_autofree char *target = NULL;
+  g_autofree char *target_folder = NULL;
 
   self->parent = g_file_get_parent (file);
   if (path == NULL)
     return TRUE;
   self->path = g_path_get_dirname (path);
-  self->folders[0] = realpath (self->path, NULL);
-  self->folders[1] = realpath (path, NULL);
-  if (self->folders[0] == NULL || self->folders[1] == NULL)
-    return fail_errno (error, errno);
-  end = strrchr (self->folders[1], '/');
-  end[end == self->folders[1]] = '\0';
+  folder = resolve (self->path, error);
+  if (folder == NULL)
+    return FALSE;
+  target = resolve (path, error);
+  if (target == NULL)
+    return FALSE;
+  target_folder = g_path_get_dirname (target);
+  self->folders[0] = g_build_filename (folder, "/", NULL);
+  self->folders[1] = g_build_filename (target_folder, "/", NULL);
   return TRUE;
 }
 
-static gboolean
-is_inside (const char *path, const char *folder)
-{
-  gsize length = strlen (folder);
-
-  return strncmp (path, folder, length) == 0 && (path[length] == '/' || folder[length - 1] == '/');
-}
-
-static gboolean
+static void
 refuse_link (const char *target, GError **error)
 {
   g_autofree char *display = g_filename_display_name (target);
 
   g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SHARD_NAME,
                "it is a symbolic link to “%s”, outside the folder of the index", display);
-  return FALSE;
 }
 
 /* Opens a shard without following a link, unless it leads to where links may lead. */
@@ -343,27 +351,18 @@ static int
 open_local (const Place *place, const char *name, GError **error)
 {
   g_autofree char *path = g_build_filename (place->path, name, NULL);
+  g_autofree char *target = NULL;
   struct stat status;
-  char *target;
-  int fd;
 
   if (lstat (path, &status) < 0 || !S_ISLNK (status.st_mode))
     return apr_safetensors_open_regular (path, O_NOFOLLOW, error);
-  target = realpath (path, NULL);
+  target = resolve (path, error);
   if (target == NULL)
-    {
-      fail_errno (error, errno);
-      return -1;
-    }
-  if (is_inside (target, place->folders[0]) || is_inside (target, place->folders[1]))
-    fd = apr_safetensors_open_regular (target, O_NOFOLLOW, error);
-  else
-    {
-      refuse_link (target, error);
-      fd = -1;
-    }
-  free (target);
-  return fd;
+    return -1;
+  if (g_str_has_prefix (target, place->folders[0]) || g_str_has_prefix (target, place->folders[1]))
+    return apr_safetensors_open_regular (target, O_NOFOLLOW, error);
+  refuse_link (target, error);
+  return -1;
 }
 
 static AprSafetensorsSource *

@@ -244,10 +244,14 @@ batch_add (Batch *self, gconstpointer bytes, gsize size, GError **error)
   return TRUE;
 }
 
+/* For a block, and a batch that was flushed before. */
 static gboolean
 batch_write (Batch *self, gconstpointer bytes, gsize size, GError **error)
 {
-  return batch_add (self, bytes, size, error) && batch_flush (self, error);
+  self->pieces[0] = (GOutputVector){ bytes, size };
+  self->n_pieces = 1;
+  self->size = size;
+  return batch_flush (self, error);
 }
 
 /* Says which tensor's source it was, and which file that stops. */

@@ -73,7 +73,7 @@ typedef struct
  * apr_safetensors_layout_new:
  * @items: (transfer full) (element-type AprSafetensorsItem): the tensors, in the reference's order
  * @metadata: (element-type utf8 utf8): the strings of `__metadata__`
- * @alignment: the data begin at a multiple of it, a power of two
+ * @alignment: the data are to begin at a multiple of it
  * @error: return location for an error
  *
  * Gives each tensor its place and makes the header.

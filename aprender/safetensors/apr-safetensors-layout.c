@@ -51,7 +51,7 @@ compare_items (gconstpointer a, gconstpointer b)
   const AprSafetensorsItem *other = *(AprSafetensorsItem *const *) b;
 
   if (one->dtype != other->dtype)
-    return one->dtype > other->dtype ? -1 : 1;
+    return (int) other->dtype - (int) one->dtype;
   return strcmp (one->name, other->name);
 }
 
@@ -67,23 +67,22 @@ compare_keys (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/*
- * Appends what json-glib generated for one object, without its braces, and spelled as the reference does:
- * 0x7f as it is, 0x1f as an escape (json-glib 1.6 forgets it), and numbers without a sign, which json-glib
- * does not know.
- */
+/* Appends a string as json-glib writes it, but for two characters that the reference spells otherwise: 0x7f as it is, and
+ * 0x1f, which json-glib 1.6 forgets, as an escape. */
 static void
-append_members (GString *header, const GString *object)
+append_string (GString *header, const char *string)
 {
-  const char *p = object->str + 1;
-  const char *end = object->str + object->len - 1;
-  gboolean in_string = FALSE;
+  g_autoptr (JsonNode) node = json_node_init_string (json_node_alloc (), string);
+  g_autofree char *text = json_to_string (node, FALSE);
+  const char *p = text;
 
-  while (p < end)
+  while (*p != '\0')
     {
-      if (*p == '"')
-        in_string = !in_string;
-      if (*p == '\\' && strncmp (p, "\\u007f", 6) == 0)
+      gsize length = strcspn (p, "\\\x1f");
+
+      g_string_append_len (header, p, (gssize) length);
+      p += length;
+      if (g_str_has_prefix (p, "\\u007f"))
         {
           g_string_append_c (header, '\x7f');
           p += 6;
@@ -98,33 +97,38 @@ append_members (GString *header, const GString *object)
           g_string_append (header, "\\u001f");
           p++;
         }
-      else if (*p == '-' && !in_string)
-        {
-          char *rest;
-
-          g_string_append_printf (header, "%" G_GUINT64_FORMAT, (guint64) g_ascii_strtoll (p, &rest, 10));
-          p = rest;
-        }
-      else
-        g_string_append_c (header, *p++);
     }
 }
 
-/* Appends "name":value, and takes the value. */
+/* The same; a name that has nothing to escape, as those of the many tensors of a checkpoint, makes no node. */
 static void
-append_pair (GString *header, const char *name, JsonNode *value)
+append_name (GString *header, const char *name)
 {
-  g_autoptr (JsonObject) object = json_object_new ();
-  g_autoptr (JsonNode) node = json_node_init_object (json_node_alloc (), object);
-  g_autoptr (JsonGenerator) generator = json_generator_new ();
-  GString *text = g_string_new (NULL);
+  const char *p = name;
 
-  /* One at a time: an object of all of them would hash hostile names without a key. */
-  json_object_set_member (object, name, value);
-  json_generator_set_root (generator, node);
-  json_generator_to_gstring (generator, text);
-  append_members (header, text);
-  g_string_free (text, TRUE);
+  while ((guchar) *p >= 0x20 && *p != '"' && *p != '\\')
+    p++;
+  if (*p != '\0')
+    {
+      append_string (header, name);
+      return;
+    }
+
+  g_string_append_c (header, '"');
+  g_string_append_len (header, name, p - name);
+  g_string_append_c (header, '"');
+}
+
+static void
+append_number (GString *header, guint64 number)
+{
+  char digits[20];
+  char *p = digits + sizeof digits;
+
+  do
+    *--p = (char) ('0' + number % 10);
+  while ((number /= 10) > 0);
+  g_string_append_len (header, p, digits + sizeof digits - p);
 }
 
 static void
@@ -143,8 +147,9 @@ append_metadata (GHashTable *metadata, GString *header)
     {
       if (i > 0)
         g_string_append_c (header, ',');
-      append_pair (header, keys[i],
-                   json_node_init_string (json_node_alloc (), g_hash_table_lookup (metadata, keys[i])));
+      append_string (header, keys[i]);
+      g_string_append_c (header, ':');
+      append_string (header, g_hash_table_lookup (metadata, keys[i]));
     }
   g_string_append_c (header, '}');
 }
@@ -152,20 +157,23 @@ append_metadata (GHashTable *metadata, GString *header)
 static void
 append_tensor (GString *header, const AprSafetensorsItem *item, guint64 begin, guint64 end)
 {
-  JsonObject *fields = json_object_new ();
-  JsonArray *shape = json_array_new ();
-  JsonArray *offsets = json_array_new ();
   gsize i;
 
+  append_name (header, item->name);
+  g_string_append (header, ":{\"dtype\":\"");
+  g_string_append (header, apr_dtype_to_string (item->dtype));
+  g_string_append (header, "\",\"shape\":[");
   for (i = 0; i < item->n_dims; i++)
-    json_array_add_int_element (shape, (gint64) item->shape[i]);
-  json_array_add_int_element (offsets, (gint64) begin);
-  json_array_add_int_element (offsets, (gint64) end);
-  json_object_set_string_member (fields, "dtype", apr_dtype_to_string (item->dtype));
-  json_object_set_array_member (fields, "shape", shape);
-  json_object_set_array_member (fields, "data_offsets", offsets);
-  append_pair (header, item->name, json_node_init_object (json_node_alloc (), fields));
-  json_object_unref (fields);
+    {
+      if (i > 0)
+        g_string_append_c (header, ',');
+      append_number (header, item->shape[i]);
+    }
+  g_string_append (header, "],\"data_offsets\":[");
+  append_number (header, begin);
+  g_string_append_c (header, ',');
+  append_number (header, end);
+  g_string_append (header, "]}");
 }
 
 /* Completes the header, of which the first bytes are left free for its length. */
@@ -189,15 +197,29 @@ finish_header (GString *header, guint alignment, GError **error)
   return TRUE;
 }
 
+static gboolean
+check_alignment (guint alignment, GError **error)
+{
+  if (alignment >= APR_SAFETENSORS_DEFAULT_ALIGNMENT && alignment <= APR_SAFETENSORS_MAX_ALIGNMENT &&
+      (alignment & (alignment - 1)) == 0)
+    return TRUE;
+  g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "the alignment is %u, not a power of two from %d to %d",
+               alignment, APR_SAFETENSORS_DEFAULT_ALIGNMENT, APR_SAFETENSORS_MAX_ALIGNMENT);
+  return FALSE;
+}
+
 AprSafetensorsLayout *
 apr_safetensors_layout_new (GPtrArray *items, GHashTable *metadata, guint alignment, GError **error)
 {
+  static const char start[] = "12345678{";
   g_autoptr (AprSafetensorsLayout) self = g_new0 (AprSafetensorsLayout, 1);
   guint64 end = 0;
   guint i;
 
   self->items = items;
-  self->header = g_string_new ("12345678{");
+  self->header = g_string_new (start);
+  if (!check_alignment (alignment, error))
+    return NULL;
   append_metadata (metadata, self->header);
   for (i = 0; i < items->len; i++)
     {
@@ -215,7 +237,7 @@ apr_safetensors_layout_new (GPtrArray *items, GHashTable *metadata, guint alignm
           return NULL;
         }
       end = begin + item->size;
-      if (self->header->len > APR_SAFETENSORS_PREFIX_SIZE + 1)
+      if (self->header->len > strlen (start))
         g_string_append_c (self->header, ',');
       append_tensor (self->header, item, begin, end);
     }

@@ -30,7 +30,6 @@ apr_safetensors_output_open_path (AprSafetensorsOutput *self, const char *path, 
 {
   self->file = apr_atomic_file_open (path, error);
   self->display = g_filename_display_name (path);
-  self->is_file = TRUE;
   return self->file != NULL;
 }
 
@@ -79,8 +78,7 @@ apr_safetensors_output_write (AprSafetensorsOutput *self,
             return fail (self, error);
           continue;
         }
-      if (pieces[i].size > 0)
-        memcpy (self->memory, pieces[i].buffer, pieces[i].size);
+      memcpy (self->memory, pieces[i].buffer, pieces[i].size);
       self->memory += pieces[i].size;
     }
   return TRUE;

@@ -2,48 +2,6 @@
 #include "aprender/safetensors/apr-safetensors-reader-private.h"
 #include "aprender/safetensors/apr-safetensors-index-private.h"
 
-/* Puts together what the shards' metadata agree upon: a key with two values has none. */
-static void
-merge_metadata (AprSafetensorsReader *self)
-{
-  g_autoptr (GHashTable) disputed = g_hash_table_new (apr_safetensors_name_hash, g_str_equal);
-  GHashTableIter iter;
-  gpointer key, value;
-  guint i;
-
-  for (i = 0; i < self->sources->len; i++)
-    {
-      AprSafetensorsSource *source = self->sources->pdata[i];
-
-      if (source->header->metadata == NULL)
-        continue;
-      g_hash_table_iter_init (&iter, source->header->metadata);
-      while (g_hash_table_iter_next (&iter, &key, &value))
-        {
-          const char *before = g_hash_table_lookup (self->metadata, key);
-
-          if (before == NULL)
-            g_hash_table_insert (self->metadata, g_strdup (key), g_strdup (value));
-          else if (!g_str_equal (before, value))
-            g_hash_table_add (disputed, key);
-        }
-    }
-  g_hash_table_iter_init (&iter, disputed);
-  while (g_hash_table_iter_next (&iter, &key, NULL))
-    g_hash_table_remove (self->metadata, key);
-}
-
-static void
-take_source (AprSafetensorsReader *self, AprSafetensorsSource *source)
-{
-  g_ptr_array_add (self->sources, source);
-  if (source->header->metadata != NULL)
-    {
-      g_hash_table_unref (self->metadata);
-      self->metadata = g_hash_table_ref (source->header->metadata);
-    }
-}
-
 static gboolean
 open_index (AprSafetensorsReader *self, GCancellable *cancellable, GError **error)
 {
@@ -53,7 +11,6 @@ open_index (AprSafetensorsReader *self, GCancellable *cancellable, GError **erro
       g_ptr_array_set_size (self->sources, 0);
       return FALSE;
     }
-  merge_metadata (self);
   return TRUE;
 }
 
@@ -70,7 +27,7 @@ open_single (AprSafetensorsReader *self, const char *display, GCancellable *canc
     source = apr_safetensors_source_new_from_fd (fd, display, self->load_mode, self->max_header_size,
                                                  cancellable, error);
   if (source != NULL)
-    take_source (self, source);
+    g_ptr_array_add (self->sources, source);
   return source != NULL;
 }
 
@@ -109,7 +66,7 @@ apr_safetensors_reader_open (GInitable *initable, GCancellable *cancellable, GEr
     return open_file (self, cancellable, error);
   source = apr_safetensors_source_new_from_bytes (self->bytes, self->max_header_size, error);
   if (source != NULL)
-    take_source (self, source);
+    g_ptr_array_add (self->sources, source);
   return source != NULL;
 }
 
@@ -229,7 +186,7 @@ apr_safetensors_reader_new_from_stream (GInputStream *stream, GCancellable *canc
   if (source == NULL)
     return NULL;
   self = g_object_new (APR_TYPE_SAFETENSORS_READER, NULL);
-  take_source (self, source);
+  g_ptr_array_add (self->sources, source);
   return self;
 }
 

@@ -19,9 +19,10 @@ struct _AprSafetensorsReader
   GPtrArray *sources;
   /* From names to sources, if there are shards. */
   GHashTable *owners;
-  GHashTable *metadata;
 
-  /* Made when first asked for; point into the headers and the metadata. */
+  /* Made when first asked for. */
+  GHashTable *metadata;
+  /* These too; they point into the headers and the metadata. */
   const char **names;
   const char **names_in_file_order;
   const char **metadata_keys;

@@ -139,7 +139,7 @@ apr_safetensors_reader_get_property (GObject *object, guint id, GValue *value, G
 {
   AprSafetensorsReader *self = APR_SAFETENSORS_READER (object);
 
-  switch ((AprSafetensorsReaderProperty) id)
+  switch ((AprSafetensorsReaderProperty) id) /* GCOVR_EXCL_BR_LINE: GObject asks for no other property */
     {
     case PROP_FILE:
       g_value_set_object (value, self->file);
@@ -153,8 +153,8 @@ apr_safetensors_reader_get_property (GObject *object, guint id, GValue *value, G
     case PROP_MAX_HEADER_SIZE:
       g_value_set_uint64 (value, self->max_header_size);
       break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    default:                                                 /* GCOVR_EXCL_LINE: see above */
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec); /* GCOVR_EXCL_LINE: see above */
     }
 }
 
@@ -163,7 +163,7 @@ apr_safetensors_reader_set_property (GObject *object, guint id, const GValue *va
 {
   AprSafetensorsReader *self = APR_SAFETENSORS_READER (object);
 
-  switch ((AprSafetensorsReaderProperty) id)
+  switch ((AprSafetensorsReaderProperty) id) /* GCOVR_EXCL_BR_LINE: GObject asks for no other property */
     {
     case PROP_FILE:
       self->file = g_value_dup_object (value);
@@ -178,8 +178,8 @@ apr_safetensors_reader_set_property (GObject *object, guint id, const GValue *va
     case PROP_MAX_HEADER_SIZE:
       self->max_header_size = g_value_get_uint64 (value);
       break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    default:                                                 /* GCOVR_EXCL_LINE: see above */
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec); /* GCOVR_EXCL_LINE: see above */
     }
 }
 
@@ -242,7 +242,6 @@ static void
 apr_safetensors_reader_init (AprSafetensorsReader *self)
 {
   self->sources = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_safetensors_source_free);
-  self->metadata = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, g_free);
 }
 
 static void
@@ -508,14 +507,22 @@ apr_safetensors_reader_get_offset (AprSafetensorsReader *self, const char *name,
   return entry != NULL ? source->header->data_start + entry->begin : 0;
 }
 
-/* A file may hold more than memory can, where addresses have 32 bits. */
-static gboolean
-fits_in_memory (const AprSafetensorsSource *source, const AprSafetensorsEntry *entry, GError **error)
+/* Where addresses have 32 bits, a file may hold a tensor that memory cannot. */
+static const AprSafetensorsEntry *
+find_readable_entry (AprSafetensorsReader *self,
+                     const char *name,
+                     AprSafetensorsSource **source,
+                     GError **error)
 {
+  const AprSafetensorsEntry *entry = find_entry (self, name, source, error);
   gsize n_elements, n_bytes;
+  gboolean fits;
 
-  return apr_dtype_count_bytes (entry->dtype, apr_safetensors_header_get_shape (source->header, entry),
+  if (entry == NULL)
+    return NULL;
+  fits = apr_dtype_count_bytes (entry->dtype, apr_safetensors_header_get_shape ((*source)->header, entry),
                                 entry->n_dims, &n_elements, &n_bytes, error);
+  return fits ? entry : NULL; /* GCOVR_EXCL_BR_LINE: with 64 bits what is in a file fits */
 }
 
 /**
@@ -548,8 +555,8 @@ apr_safetensors_reader_get_tensor (AprSafetensorsReader *self, const char *name,
   g_return_val_if_fail (name != NULL, NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  entry = find_entry (self, name, &source, error);
-  if (entry == NULL || !fits_in_memory (source, entry, error))
+  entry = find_readable_entry (self, name, &source, error);
+  if (entry == NULL)
     return NULL;
   bytes = apr_safetensors_source_read (source, entry, 0, (gsize) (entry->end - entry->begin), error);
   if (bytes == NULL)
@@ -592,8 +599,8 @@ apr_safetensors_reader_get_slice (AprSafetensorsReader *self,
   g_return_val_if_fail (indices != NULL, NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  entry = find_entry (self, name, &source, error);
-  if (entry == NULL || !fits_in_memory (source, entry, error))
+  entry = find_readable_entry (self, name, &source, error);
+  if (entry == NULL)
     return NULL;
   slice = apr_slice_new (entry->dtype, apr_safetensors_header_get_shape (source->header, entry),
                          entry->n_dims, indices, error);
@@ -606,6 +613,39 @@ apr_safetensors_reader_get_slice (AprSafetensorsReader *self,
     }
   bytes = apr_safetensors_source_read (source, entry, slice->begin, slice->end, error);
   return bytes != NULL ? apr_slice_take (slice, bytes, error) : NULL;
+}
+
+/* Puts together what the files' metadata agree upon: a key with two values has none. */
+static GHashTable *
+merge_metadata (AprSafetensorsReader *self)
+{
+  GHashTable *metadata = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, g_free);
+  g_autoptr (GHashTable) disputed = g_hash_table_new (apr_safetensors_name_hash, g_str_equal);
+  GHashTableIter iter;
+  gpointer disputed_key;
+  gsize j;
+  guint i;
+
+  for (i = 0; i < self->sources->len; i++)
+    {
+      AprSafetensorsHeader *header = ((AprSafetensorsSource *) self->sources->pdata[i])->header;
+
+      for (j = 0; j < header->n_pairs; j++)
+        {
+          char *key = header->names + header->pairs[j].key;
+          const char *value = header->names + header->pairs[j].value;
+          const char *before = g_hash_table_lookup (metadata, key);
+
+          if (before == NULL)
+            g_hash_table_insert (metadata, g_strdup (key), g_strdup (value));
+          else if (!g_str_equal (before, value))
+            g_hash_table_add (disputed, key);
+        }
+    }
+  g_hash_table_iter_init (&iter, disputed);
+  while (g_hash_table_iter_next (&iter, &disputed_key, NULL))
+    g_hash_table_remove (metadata, disputed_key);
+  return metadata;
 }
 
 /**
@@ -624,6 +664,8 @@ apr_safetensors_reader_get_metadata (AprSafetensorsReader *self)
 {
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
 
+  if (g_once_init_enter (&self->metadata))
+    g_once_init_leave (&self->metadata, merge_metadata (self));
   return self->metadata;
 }
 
@@ -645,7 +687,8 @@ apr_safetensors_reader_get_metadata_keys (AprSafetensorsReader *self)
   if (g_once_init_enter (&self->metadata_keys))
     {
       guint n_keys;
-      const char **keys = (const char **) g_hash_table_get_keys_as_array (self->metadata, &n_keys);
+      GHashTable *metadata = apr_safetensors_reader_get_metadata (self);
+      const char **keys = (const char **) g_hash_table_get_keys_as_array (metadata, &n_keys);
 
       qsort (keys, n_keys, sizeof *keys, compare_strings);
       g_once_init_leave (&self->metadata_keys, keys);

@@ -15,7 +15,6 @@ typedef struct
   GFile *file;                  /* (owned) */
   AprSafetensorsOutput output;
   gboolean is_new; /* there was no such file before */
-  gboolean is_committed;
 } Part;
 
 static void
@@ -89,7 +88,7 @@ append_ascii (GString *text, const char *string)
   for (p = string; *p != '\0'; p = g_utf8_next_char (p))
     {
       gunichar c = g_utf8_get_char (p);
-      const char *found = c < 0x80 ? strchr (escaped, (int) c) : NULL;
+      const char *found = strchr (escaped, *p);
 
       if (found != NULL)
         g_string_append_printf (text, "\\%c", letters[found - escaped]);
@@ -98,8 +97,7 @@ append_ascii (GString *text, const char *string)
       else if (c < 0x10000)
         g_string_append_printf (text, "\\u%04x", c);
       else
-        g_string_append_printf (text, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
-                                0xdc00 + ((c - 0x10000) & 0x3ff));
+        g_string_append_printf (text, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
     }
   g_string_append_c (text, '"');
 }
@@ -170,12 +168,18 @@ part_open (Part *self, GCancellable *cancellable, GError **error)
 }
 
 static gboolean
-write_index (Part *index, const GString *text, GCancellable *cancellable, GError **error)
+write_index (Part *index,
+             const GString *text,
+             const Part *first,
+             gboolean durable,
+             GCancellable *cancellable,
+             GError **error)
 {
   GOutputVector piece = { text->str, text->len };
 
   return part_open (index, cancellable, error) &&
-         apr_safetensors_output_write (&index->output, &piece, 1, cancellable, error);
+         apr_safetensors_output_write (&index->output, &piece, 1, cancellable, error) &&
+         apr_safetensors_output_finish (&index->output, &first->output, durable, error);
 }
 
 /* Puts all files in their places, the index last; if one will not go there, takes the new ones away again. */
@@ -188,8 +192,7 @@ commit (GPtrArray *parts, gboolean durable, GCancellable *cancellable, GError **
     {
       Part *part = g_ptr_array_index (parts, i);
 
-      part->is_committed = apr_safetensors_output_commit (&part->output, durable, cancellable, error);
-      if (part->is_committed)
+      if (apr_safetensors_output_commit (&part->output, durable, cancellable, error))
         continue;
       for (j = 0; j < i; j++)
         {
@@ -214,6 +217,21 @@ check_prefix (const char *prefix, GError **error)
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_FILENAME,
                "“%s” cannot be what the names of the shards begin with", display);
   return FALSE;
+}
+
+static gboolean
+add_size (AprSafetensorsJob *job, guint64 size, GError **error)
+{
+  if (size > G_MAXINT64 - job->total)
+    {
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_OVERFLOW,
+                   "its %" G_GUINT64_FORMAT " bytes are too many beside the %" G_GUINT64_FORMAT
+                   " of the shards before it",
+                   size, job->total);
+      return FALSE;
+    }
+  job->total += size;
+  return TRUE;
 }
 
 /* Everything that can be found wrong without writing. */
@@ -244,12 +262,12 @@ lay_out (AprSafetensorsWriter *self,
       g_ptr_array_add (parts, part);
       part->layout =
         apr_safetensors_writer_lay_out (self, g_ptr_array_ref (g_ptr_array_index (shards, i)), error);
-      if (part->layout == NULL || !apr_safetensors_job_check (job, part->layout, error))
+      if (part->layout == NULL || !apr_safetensors_job_check (job, part->layout, error) ||
+          !add_size (job, part->layout->size, error))
         {
           apr_safetensors_prefix_file (part->file, error);
           return NULL;
         }
-      job->total += part->layout->size;
     }
   return g_steal_pointer (&parts);
 }
@@ -324,7 +342,7 @@ apr_safetensors_writer_write_shards (AprSafetensorsWriter *self,
       gboolean succeeded;
 
       g_ptr_array_add (parts, index);
-      succeeded = write_index (index, text, cancellable, error);
+      succeeded = write_index (index, text, g_ptr_array_index (parts, 0), job.durable, cancellable, error);
       g_string_free (text, TRUE);
       if (!succeeded)
         return FALSE;

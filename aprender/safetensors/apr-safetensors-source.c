@@ -117,7 +117,6 @@ read_at (AprSafetensorsSource *self,
 
   if (self->fd >= 0)
     return read_fd (self->fd, offset, buffer, size, n_read, cancellable, error);
-  *n_read = 0;
   g_mutex_lock (&self->lock);
   succeeded = g_seekable_seek (G_SEEKABLE (self->stream), (goffset) offset, G_SEEK_SET, cancellable, error) &&
               g_input_stream_read_all (self->stream, buffer, size, n_read, cancellable, error);
@@ -266,7 +265,8 @@ buffer_fill (Buffer *self, GInputStream *stream, guint64 wanted, GCancellable *c
         return FALSE;
       if (self->size == self->capacity)
         {
-          gsize capacity = MAX (FIRST_CAPACITY, 2 * MIN (self->capacity, G_MAXSSIZE));
+          /* No allocation is larger than G_MAXSSIZE, so this does not overflow. */
+          gsize capacity = MAX (FIRST_CAPACITY, 2 * self->capacity);
           guint8 *data = g_try_realloc (self->data, capacity);
 
           if (data == NULL)
@@ -331,10 +331,13 @@ apr_safetensors_source_new_from_stream (GInputStream *stream,
   wanted = (guint64) APR_SAFETENSORS_PREFIX_SIZE + length;
   if (!buffer_fill (&buffer, stream, wanted, cancellable, error))
     return NULL;
-  /* Once more, with what has really come. */
-  if (buffer.size < wanted && !apr_safetensors_header_scan_prefix ((const char *) buffer.data, buffer.size,
-                                                                   max_header_size, &length, error))
-    return NULL;
+  if (buffer.size < wanted)
+    {
+      /* This refuses what has really come. */
+      apr_safetensors_header_scan_prefix ((const char *) buffer.data, buffer.size, max_header_size, &length,
+                                          error);
+      return NULL;
+    }
   self->header = apr_safetensors_header_parse_text ((const char *) buffer.data + APR_SAFETENSORS_PREFIX_SIZE,
                                                     length, error);
   if (self->header == NULL)
@@ -344,8 +347,7 @@ apr_safetensors_source_new_from_stream (GInputStream *stream,
   data_size = apr_safetensors_header_get_data_size (self->header);
   if (!apr_safetensors_header_check (self->header, data_size, error))
     return NULL;
-  if (!g_uint64_checked_add (&wanted, wanted, data_size) || wanted == G_MAXUINT64)
-    wanted = G_MAXUINT64 - 1;
+  wanted = data_size < G_MAXUINT64 - wanted ? wanted + data_size : G_MAXUINT64 - 1;
   if (!buffer_fill (&buffer, stream, wanted + 1, cancellable, error))
     return NULL;
   if (buffer.size > wanted)
@@ -374,8 +376,7 @@ apr_safetensors_source_new_from_file (GFile *file,
   self->stream = (GInputStream *) g_file_read (file, cancellable, error);
   if (self->stream == NULL)
     return NULL;
-  if (load_mode == APR_SAFETENSORS_LOAD_MODE_MAP || !G_IS_SEEKABLE (self->stream) ||
-      !g_seekable_can_seek (G_SEEKABLE (self->stream)))
+  if (load_mode == APR_SAFETENSORS_LOAD_MODE_MAP || !g_seekable_can_seek (G_SEEKABLE (self->stream)))
     return apr_safetensors_source_new_from_stream (self->stream, max_header_size, cancellable, error);
 
   if (!g_seekable_seek (G_SEEKABLE (self->stream), 0, G_SEEK_END, cancellable, error))
@@ -411,9 +412,9 @@ apr_safetensors_source_read (
   if (succeeded)
     apr_safetensors_header_refuse (self->header, entry, APR_SAFETENSORS_ERROR_TRUNCATED, error,
                                    "its bytes from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT
-                                   " of the file are needed, but the file ends at byte %" G_GUINT64_FORMAT
-                                   " now",
-                                   offset, offset + (end - begin), offset + n_read);
+                                   " of the file are needed, but only %" G_GSIZE_FORMAT
+                                   " of them are there now",
+                                   offset, offset + (end - begin), n_read);
   g_prefix_error (error, "%s: ", self->name);
   return NULL;
 }

@@ -56,8 +56,9 @@ write_file (AprSafetensorsJob *job,
  * Fails with an error of %G_IO_ERROR if the file cannot be written or a source cannot be read, with
  * %APR_SAFETENSORS_ERROR_SIZE_MISMATCH if a declared tensor has no source, or one that gives fewer bytes or
  * more than the tensor has, with %APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE if the header would take more than
- * 100,000,000 bytes, and with %APR_SAFETENSORS_ERROR_OVERFLOW if the file would be larger than any file can
- * be. An error of the function that gives data is passed on. The message begins with the file's path or URI.
+ * 100,000,000 bytes, with %APR_SAFETENSORS_ERROR_OVERFLOW if the file would be larger than any file can be,
+ * and with %APR_ERROR_RANGE if [property@Apr.SafetensorsWriter:alignment] is not what it may be. An error of
+ * the function that gives data is passed on. The message begins with the file's path or URI.
  *
  * Returns: whether the file was written
  *
@@ -156,7 +157,7 @@ apr_safetensors_writer_write_to_file_async (AprSafetensorsWriter *self,
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, apr_safetensors_writer_write_to_file_async);
+  g_task_set_source_tag (task, apr_safetensors_writer_write_to_file_async); /* GCOVR_EXCL_BR_LINE: macro */
   /* A file that was written before it could be cancelled is written. */
   g_task_set_check_cancellable (task, FALSE);
   data = g_new0 (AsyncWrite, 1);

@@ -32,8 +32,9 @@
  * end so that the data begin at a multiple of eight. Without metadata there is no `__metadata__`. Of several
  * metadata keys that package writes the order at random; here they are sorted by their UTF-8 bytes.
  *
- * A metadata key `dtype`, `shape` or `data_offsets`, in upper or lower case letters, makes Ollama refuse the
- * whole file, so a prefix is wise: this library's own keys begin with `aprender.`.
+ * A metadata key `dtype`, `shape` or `data_offsets` makes Ollama refuse the whole file, so such a key is
+ * refused here, unless [property@Apr.SafetensorsWriter:portable] is unset. This library's own keys begin with
+ * `aprender.`.
  *
  * ## Safe saves
  *
@@ -83,6 +84,7 @@ struct _AprSafetensorsWriter
   AprSafetensorsClosure *progress_func; /* (owned) (nullable) */
   guint alignment;
   gboolean durable;
+  gboolean portable;
 };
 
 enum
@@ -90,6 +92,7 @@ enum
   PROP_0,
   PROP_ALIGNMENT,
   PROP_DURABLE,
+  PROP_PORTABLE,
   N_PROPS
 };
 
@@ -110,6 +113,9 @@ apr_safetensors_writer_get_property (GObject *object, guint id, GValue *value, G
     case PROP_DURABLE:
       g_value_set_boolean (value, self->durable);
       break;
+    case PROP_PORTABLE:
+      g_value_set_boolean (value, self->portable);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
@@ -127,6 +133,9 @@ apr_safetensors_writer_set_property (GObject *object, guint id, const GValue *va
       break;
     case PROP_DURABLE:
       apr_safetensors_writer_set_durable (self, g_value_get_boolean (value));
+      break;
+    case PROP_PORTABLE:
+      apr_safetensors_writer_set_portable (self, g_value_get_boolean (value));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -158,7 +167,8 @@ apr_safetensors_writer_class_init (AprSafetensorsWriterClass *klass)
   /**
    * AprSafetensorsWriter:alignment: (getter get_alignment) (setter set_alignment)
    *
-   * The data begin at a multiple of so many bytes: a power of two from 8 to 4096.
+   * The data begin at a multiple of so many bytes: a power of two from 8 to 4096. With any other number a write
+   * fails with %APR_ERROR_RANGE.
    *
    * Spaces at the header's end see to it, so every reader reads the file. 8 is what the format's first
    * implementation has; 64 suits vector instructions, and 4096 memory pages and direct input and output. It
@@ -166,9 +176,9 @@ apr_safetensors_writer_class_init (AprSafetensorsWriterClass *klass)
    *
    * Since: 0.1
    */
-  properties[PROP_ALIGNMENT] = g_param_spec_uint (
-    "alignment", NULL, NULL, APR_SAFETENSORS_DEFAULT_ALIGNMENT, APR_SAFETENSORS_MAX_ALIGNMENT,
-    APR_SAFETENSORS_DEFAULT_ALIGNMENT, G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+  properties[PROP_ALIGNMENT] =
+    g_param_spec_uint ("alignment", NULL, NULL, 0, G_MAXUINT, APR_SAFETENSORS_DEFAULT_ALIGNMENT,
+                       G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
    * AprSafetensorsWriter:durable: (getter get_durable) (setter set_durable)
@@ -184,6 +194,19 @@ apr_safetensors_writer_class_init (AprSafetensorsWriterClass *klass)
   properties[PROP_DURABLE] = g_param_spec_boolean (
     "durable", NULL, NULL, TRUE, G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
+  /**
+   * AprSafetensorsWriter:portable: (getter get_portable) (setter set_portable)
+   *
+   * Whether metadata keys are refused that the format allows but that make a reader refuse the file.
+   *
+   * These are `dtype`, `shape` and `data_offsets` in upper or lower case letters: Ollama 0.17.4 decodes the
+   * metadata as if they were a tensor's entry. To copy a file that has them, set it to `FALSE` first.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_PORTABLE] = g_param_spec_boolean (
+    "portable", NULL, NULL, TRUE, G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
@@ -196,6 +219,7 @@ apr_safetensors_writer_init (AprSafetensorsWriter *self)
   self->metadata = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, g_free);
   self->alignment = APR_SAFETENSORS_DEFAULT_ALIGNMENT;
   self->durable = TRUE;
+  self->portable = TRUE;
 }
 
 /**
@@ -244,9 +268,6 @@ void
 apr_safetensors_writer_set_alignment (AprSafetensorsWriter *self, guint alignment)
 {
   g_return_if_fail (APR_IS_SAFETENSORS_WRITER (self));
-  g_return_if_fail (alignment >= APR_SAFETENSORS_DEFAULT_ALIGNMENT);
-  g_return_if_fail (alignment <= APR_SAFETENSORS_MAX_ALIGNMENT);
-  g_return_if_fail ((alignment & (alignment - 1)) == 0);
 
   if (self->alignment == alignment)
     return;
@@ -292,6 +313,46 @@ apr_safetensors_writer_set_durable (AprSafetensorsWriter *self, gboolean durable
     return;
   self->durable = durable;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_DURABLE]);
+}
+
+/**
+ * apr_safetensors_writer_get_portable: (get-property portable)
+ * @self: a writer
+ *
+ * Gets whether metadata keys are refused that make a reader refuse the file.
+ *
+ * Returns: whether they are refused
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_safetensors_writer_get_portable (AprSafetensorsWriter *self)
+{
+  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), TRUE);
+
+  return self->portable;
+}
+
+/**
+ * apr_safetensors_writer_set_portable: (set-property portable)
+ * @self: a writer
+ * @portable: whether to refuse metadata keys that make a reader refuse the file
+ *
+ * Sets whether [method@Apr.SafetensorsWriter.set_metadata] refuses the keys that
+ * [property@Apr.SafetensorsWriter:portable] names. Keys that are set already stay.
+ *
+ * Since: 0.1
+ */
+void
+apr_safetensors_writer_set_portable (AprSafetensorsWriter *self, gboolean portable)
+{
+  g_return_if_fail (APR_IS_SAFETENSORS_WRITER (self));
+
+  portable = !!portable;
+  if (self->portable == portable)
+    return;
+  self->portable = portable;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PORTABLE]);
 }
 
 static gboolean
@@ -533,7 +594,8 @@ apr_safetensors_writer_set_source_stream (AprSafetensorsWriter *self,
   if (item == NULL)
     return FALSE;
   item->stream = g_object_ref (stream);
-  if (G_IS_SEEKABLE (stream) && g_seekable_can_seek (G_SEEKABLE (stream)))
+  if (G_IS_SEEKABLE (stream) && /* GCOVR_EXCL_BR_LINE: branches of the macro's own */
+      g_seekable_can_seek (G_SEEKABLE (stream)))
     item->start = g_seekable_tell (G_SEEKABLE (stream));
   g_hash_table_replace (self->items, item->name, item);
   item = NULL;
@@ -604,16 +666,34 @@ apr_safetensors_writer_set_progress_func (AprSafetensorsWriter *self,
   set_closure (&self->progress_func, G_CALLBACK (function), user_data, destroy);
 }
 
+/* Ollama takes the metadata for a tensor, and the names of its fields whatever their case. */
+static gboolean
+check_portable (const char *key, GError **error)
+{
+  static const char *const fields[] = { "dtype", "shape", "data_offsets", NULL };
+  g_autofree char *folded = g_utf8_casefold (key, -1);
+
+  if (!g_strv_contains (fields, folded))
+    return TRUE;
+  g_set_error (
+    error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NAME,
+    "the metadata key “%s” makes Ollama refuse the file, for it takes the metadata for a tensor and "
+    "the key for its %s: give it a prefix, or set the property portable to false",
+    key, folded);
+  return FALSE;
+}
+
 /**
  * apr_safetensors_writer_set_metadata:
  * @self: a writer
- * @key: a key, any UTF-8
+ * @key: a key, any UTF-8 but what [property@Apr.SafetensorsWriter:portable] names
  * @value: its value, any UTF-8
  * @error: return location for an error
  *
  * Sets a string that goes into the file's `__metadata__`, in place of a former value of the key.
  *
- * Fails with %APR_SAFETENSORS_ERROR_ENCODING if the key or the value is not UTF-8. The writer is then as it
+ * Fails with %APR_SAFETENSORS_ERROR_ENCODING if the key or the value is not UTF-8, and with
+ * %APR_SAFETENSORS_ERROR_NAME if a reader would refuse the file because of the key. The writer is then as it
  * was.
  *
  * Returns: whether it was set
@@ -631,7 +711,7 @@ apr_safetensors_writer_set_metadata (AprSafetensorsWriter *self,
   g_return_val_if_fail (value != NULL, FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (!check_utf8 ("the metadata key", key, error))
+  if (!check_utf8 ("the metadata key", key, error) || (self->portable && !check_portable (key, error)))
     return FALSE;
   if (!check_utf8 ("the metadata value", value, error))
     {

@@ -58,6 +58,12 @@ APR_AVAILABLE_IN_ALL
 void apr_safetensors_writer_set_durable (AprSafetensorsWriter *self, gboolean durable);
 
 APR_AVAILABLE_IN_ALL
+gboolean apr_safetensors_writer_get_portable (AprSafetensorsWriter *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_safetensors_writer_set_portable (AprSafetensorsWriter *self, gboolean portable);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_safetensors_writer_add_tensor (AprSafetensorsWriter *self,
                                             const char *name,
                                             AprTensor *tensor,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/tensor/apr-tensor-private.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The elements of tensors as numbers: reading any of them, and casting to the four float types. */
@@ -195,6 +196,46 @@ apr_dtype_read_double (AprDType dtype, const guint8 *data, gsize index)
     default:
       g_return_val_if_reached (0);
     }
+}
+
+/* Where an element is not finite, its exponent is the greatest one, and one more is a sign. Blocks of one length, so that
+ * the compiler makes vectors of them. */
+#define N_TOGETHER 64
+#define SKIP_FINITE(width, mask, one)                               \
+ for (; index + N_TOGETHER <= n_elements; index += N_TOGETHER)      \
+  {                                                                 \
+   guint##width signs = 0;                                          \
+                                                                    \
+   for (i = 0; i < N_TOGETHER; i++)                                 \
+    {                                                               \
+     guint##width bits;                                             \
+                                                                    \
+     memcpy (&bits, data + (index + i) * sizeof bits, sizeof bits); \
+     signs |= (GUINT##width##_FROM_LE (bits) & (mask)) + (one);     \
+    }                                                               \
+   if (signs >> (width - 1) != 0)                                   \
+    break;                                                          \
+  }
+
+gsize
+apr_dtype_find_not_finite (AprDType dtype, const guint8 *data, gsize n_elements)
+{
+  gsize index = 0;
+  gsize i;
+
+  if (dtype == APR_DTYPE_F64)
+    {
+      SKIP_FINITE (64, G_GUINT64_CONSTANT (0x7ff0000000000000), G_GUINT64_CONSTANT (1) << 52)
+    }
+  else if (dtype == APR_DTYPE_F32)
+    {
+      SKIP_FINITE (32, 0x7f800000u, 1u << 23)
+    }
+
+  while (index < n_elements && isfinite (apr_dtype_read_double (dtype, data, index)))
+    index++;
+
+  return index;
 }
 
 /* A double that rounds to every narrower format as the 64-bit integer would: what does not fit in 53 bits is

@@ -22,4 +22,7 @@ gboolean apr_dtype_is_numeric (AprDType dtype);
 /* One element as a double: exact but for 64-bit integers above 2^53, which round to nearest. */
 double apr_dtype_read_double (AprDType dtype, const guint8 *data, gsize index);
 
+/* The index of the first NaN or infinity, or @n_elements where there is none. */
+gsize apr_dtype_find_not_finite (AprDType dtype, const guint8 *data, gsize n_elements);
+
 G_END_DECLS

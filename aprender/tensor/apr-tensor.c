@@ -324,6 +324,34 @@ apr_tensor_new_from_memory (AprDType dtype,
 }
 
 /**
+ * apr_tensor_get_memory:
+ * @self: a tensor
+ * @dtype: (out): the dtype of the elements
+ * @shape: (out) (transfer none) (array length=n_dims): the size along each dimension
+ * @n_dims: (out): the number of dimensions
+ * @memory: (out) (nullable): the elements, row-major and little-endian; may be `NULL` where there are none
+ * @size: (out): the number of bytes at @memory
+ *
+ * Gets at once all that it takes to read a tensor in place.
+ *
+ * For bindings, where each call has its price: the counterpart of [ctor@Apr.Tensor.new_from_memory]. The
+ * memory must not be written to, and is there for as long as the tensor is.
+ *
+ * Since: 0.1
+ */
+void
+apr_tensor_get_memory (
+  AprTensor *self, AprDType *dtype, const gsize **shape, gsize *n_dims, gconstpointer *memory, gsize *size)
+{
+  g_return_if_fail (self != NULL);
+
+  *dtype = self->dtype;
+  *shape = self->shape;
+  *n_dims = self->n_dims;
+  *memory = g_bytes_get_data (self->bytes, size);
+}
+
+/**
  * apr_tensor_ref:
  * @self: a tensor
  *

@@ -52,6 +52,10 @@ APR_AVAILABLE_IN_ALL
 void apr_tensor_unref (AprTensor *self);
 
 APR_AVAILABLE_IN_ALL
+void apr_tensor_get_memory (
+  AprTensor *self, AprDType *dtype, const gsize **shape, gsize *n_dims, gconstpointer *memory, gsize *size);
+
+APR_AVAILABLE_IN_ALL
 AprDType apr_tensor_get_dtype (AprTensor *self);
 
 APR_AVAILABLE_IN_ALL

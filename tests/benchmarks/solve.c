@@ -5,7 +5,8 @@
 
 #include "aprender/linear-model/apr-least-squares-private.h"
 
-/* What solving takes once the sums are there: median and least of some rounds, in milliseconds. */
+/* What solving takes once the sums are there: median and least of some rounds, in milliseconds. Arguments: a part of the names of
+ * the cases, and the greatest number of features. */
 
 #define ROUNDS 7
 
@@ -104,7 +105,8 @@ main (int argc, char *argv[])
       double spent = INFINITY;
       gsize round;
 
-      if (argc > 1 && !strstr (cases[i].name, argv[1]))
+      if ((argc > 1 && !strstr (cases[i].name, argv[1])) ||
+          (argc > 2 && cases[i].n_features > (gsize) atoi (argv[2])))
         continue;
       sums = sum_case (&cases[i]);
       for (round = 0; round < ROUNDS; round++)

@@ -11,6 +11,7 @@ write_all (AprSafetensorsReader *reader)
   gpointer key, value;
   GBytes *bytes;
 
+  apr_safetensors_writer_set_portable (writer, FALSE);
   for (; *names != NULL; names++)
     {
       g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, *names, &error);

@@ -19,6 +19,8 @@ BINARY = re.compile(r'(?<= )(<=?|>=?|[=!]=|[-+*/%&|^]=?|<<|>>|&&|\|\|)(?=\s)')
 STEP = re.compile(r'\+\+|--')
 WORD = re.compile(r'\b(TRUE|FALSE|MIN|MAX)\b(?! *\w)')
 NUMBER = re.compile(r'(?<![\w.])(0x[0-9a-f]+|[0-9]+)u?(?![\w.])')
+# A larger array would hold all the same.
+DECLARED_SIZE = re.compile(r'\b(?!return\b)\w+ \*?\w+\[(?=[0-9]+\])')
 NEGATION = re.compile(r'!(?=[\w(*])')
 CONDITION = re.compile(r'\b(if|while) (?=\()')
 CALL = re.compile(r'(?<=[;{})\x01])\s+(?=(?!if\b|for\b|while\b|switch\b|return\b|sizeof\b|va_|g_auto|g_return|G_)[a-z_]\w* \()')
@@ -70,8 +72,9 @@ def find(source):
         for found in pattern.finditer(text):
             if found[0] in SWAPS:
                 yield found.start(), found.end(), SWAPS[found[0]]
+    sizes = {found.end() for found in DECLARED_SIZE.finditer(text)}
     for found in NUMBER.finditer(text):
-        for change in ' + 1', ' - 1':
+        for change in (' - 1',) if found.start() in sizes else (' + 1', ' - 1'):
             yield found.start(), found.end(), f'({found[0]}{change})'
     for found in HIDDEN.finditer(source):
         if CHARACTER.fullmatch(found[0]):

@@ -38,6 +38,7 @@ test_utf8 (void)
     { "", 0, -1 },
     { "plain and longer than eight bytes", 33, -1 },
     { "a\0b", 3, -1 },
+    { "é\0b", 4, -1 },
     { "é", 2, -1 },
     { "12345678é", 10, -1 },
     { "1234567é", 9, -1 },
@@ -64,6 +65,155 @@ test_utf8 (void)
       g_assert_cmpint (apr_json_is_utf8 (text, cases[i].length, &bad_byte), ==, cases[i].bad_byte < 0);
       if (cases[i].bad_byte >= 0)
         g_assert_cmpuint (bad_byte, ==, (gsize) cases[i].bad_byte);
+    }
+}
+
+static void
+test_nothing (void)
+{
+  AprJsonCursor cursor;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("Empty bytes may come without an address, from which nothing may be subtracted.");
+
+  apr_json_cursor_init (&cursor, "text", NULL, 0);
+  g_assert_nonnull (cursor.position);
+  g_assert_false (apr_json_cursor_skip_value (&cursor, 0, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
+  g_assert_cmpstr (error->message, ==, "text byte 0: expected a value, but the text ends");
+}
+
+static void
+test_utf8_everywhere (void)
+{
+  guint i;
+
+  g_test_summary ("Whatever is passed at once, the place of one byte in it must not matter.");
+
+  for (i = 0; i < 160; i++)
+    {
+      g_autofree char *text = g_strnfill (160, 'x');
+      gsize bad_byte = 0;
+
+      text[i] = '\xff';
+      g_assert_false (apr_json_is_utf8 (text, 160, &bad_byte));
+      g_assert_cmpuint (bad_byte, ==, i);
+      g_assert_true (apr_json_is_utf8 (text, i, &bad_byte));
+      memcpy (text + i, i < 159 ? "\xc3\xa9" : "x", i < 159 ? 2 : 1);
+      g_assert_true (apr_json_is_utf8 (text, 160, &bad_byte));
+    }
+}
+
+/* Reads the string after the quote that @text begins with, and returns what it means. */
+static char *
+read_string (const char *text, gsize length, GError **error)
+{
+  AprJsonCursor cursor;
+  AprJsonString string;
+  char *copy = NULL;
+
+  apr_json_cursor_init (&cursor, "text", text, length);
+  if (apr_json_cursor_scan_string (&cursor, &string, error))
+    {
+      g_assert_true (cursor.position == cursor.end);
+      copy = g_strndup (string.text, string.length);
+    }
+  apr_json_cursor_clear (&cursor);
+  return copy;
+}
+
+static void
+test_string_everywhere (void)
+{
+  /* What stands beside a quote, a backslash and the control characters, in ASCII or with the high bit. */
+  static const char fillers[] = " !#[]\x7f\x80\xa0\xa2\xdc\xff";
+  guint i, j;
+
+  g_test_summary ("Strings are passed several bytes at once: what ends that must be seen at every place.");
+
+  for (j = 0; j < strlen (fillers); j++)
+    for (i = 0; i < 160; i++)
+      {
+        g_autofree char *filler = g_strnfill (i, fillers[j]);
+        g_autofree char *plain = g_strdup_printf ("\"%s\"", filler);
+        g_autofree char *escaped = g_strdup_printf ("\"%s\\n%s\"", filler, filler);
+        g_autofree char *meant = g_strdup_printf ("%s\n%s", filler, filler);
+        g_autofree char *control = g_strdup_printf ("\"%s\x1f\"", filler);
+        g_autofree char *where = g_strdup_printf ("text byte %u: control character 0x1f", i + 1);
+        g_autofree char *one = NULL;
+        g_autofree char *other = NULL;
+        g_autoptr (GError) error = NULL;
+
+        one = read_string (plain, strlen (plain), &error);
+        g_assert_no_error (error);
+        g_assert_cmpstr (one, ==, filler);
+        other = read_string (escaped, strlen (escaped), &error);
+        g_assert_no_error (error);
+        g_assert_cmpstr (other, ==, meant);
+        g_assert_null (read_string (control, strlen (control), &error));
+        g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
+        g_assert_true (g_str_has_prefix (error->message, where));
+        g_clear_error (&error);
+        g_assert_null (read_string (plain, i + 1, &error));
+        g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
+      }
+}
+
+static void
+test_string_of_escapes (void)
+{
+  static const struct
+  {
+    const char *escape;
+    const char *meant;
+  } cases[] = {
+    { "\\t", "\t" }, { "\\u0041", "A" }, { "\\u00e9", "é" }, { "\\u20AC", "€" }, { "\\ud83d\\uDE00", "😀" }
+  };
+  guint i, n;
+
+  g_test_summary ("Escapes are decoded several at once, whatever their number and however long they are.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GString) text = g_string_new ("\"");
+      g_autoptr (GString) meant = g_string_new (NULL);
+
+      for (n = 1; n < 140; n++)
+        {
+          g_autofree char *found = NULL;
+          g_autoptr (GError) error = NULL;
+
+          g_string_append (text, cases[i].escape);
+          g_string_append (meant, cases[i].meant);
+          g_string_append_c (text, '"');
+          found = read_string (text->str, text->len, &error);
+          g_assert_no_error (error);
+          g_assert_cmpstr (found, ==, meant->str);
+          g_string_truncate (text, text->len - 1);
+          g_assert_null (read_string (text->str, text->len, &error));
+          g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
+        }
+    }
+}
+
+static void
+test_hexadecimal_digits (void)
+{
+  guint byte;
+
+  g_test_summary ("All bytes in the place of a digit.");
+
+  for (byte = 1; byte < 256; byte++)
+    {
+      char text[] = "\"\\u00f0\"";
+      g_autofree char *found = NULL;
+      g_autoptr (GError) error = NULL;
+
+      text[6] = (char) byte;
+      found = read_string (text, strlen (text), &error);
+      g_assert_cmpint (found != NULL, ==, g_ascii_isxdigit ((char) byte));
+      if (found != NULL)
+        g_assert_cmphex (g_utf8_get_char (found), ==, 0xf0 + (guint) g_ascii_xdigit_value ((char) byte));
     }
 }
 
@@ -133,6 +283,8 @@ static const struct
   gsize position;
   const char *message;
 } bad_strings[] = {
+  { "\"ABCDEFG\x01HIJKLMNOPQRSTUVWXYZ\"", 8, "0x01" },
+  { "\"ABCDEFG\x1fHIJKLMNOPQRSTUVWXYZ\"", 8, "0x1f" },
   { "", 0, "a string" },
   { "x", 0, "“x”" },
   { "'a'", 0, "a string" },
@@ -264,6 +416,8 @@ test_skip_accepts (void)
     "17976931348623157e292",
     "1350851717672992089e290",
     "18446744073709551615e288",
+    "15000000000000000000e289",
+    "1797693134862315630e290",
     "99e306",
     "18446744073709551616",
     "123456789012345678901234567890",
@@ -339,6 +493,7 @@ test_skip_refuses (void)
     { "1.7976931348623159e308", 0, "range" },
     { "[1e999]", 1, "range" },
     { "20000000000000000000e289", 0, "range" },
+    { "17976931348623156300e289", 0, "range" },
     { "1850000000000000000000e287", 0, "range" },
     { "99e307", 0, "range" },
     { "[1/5]", 2, "“,” or “]”" },
@@ -415,6 +570,31 @@ nest (guint n_levels, gboolean objects)
   for (i = n_levels; i > 0; i--)
     g_string_append (text, objects && i % 2 == 0 ? "}" : "]");
   return g_string_free (text, FALSE);
+}
+
+static void
+test_digits_everywhere (void)
+{
+  /* What stands beside the digits, and what has the lower half of one. */
+  static const char others[] = "/:;?@ 09 \x10\x29\xb0\xb9\xff,";
+  guint i, j;
+
+  g_test_summary ("Digits are passed several at once: what is none must be seen at every place.");
+
+  for (j = 0; j < strlen (others); j++)
+    for (i = 1; i < 60; i++)
+      {
+        g_autofree char *text = g_strnfill (i + 20, '9');
+        AprJsonCursor cursor;
+        g_autoptr (GError) error = NULL;
+
+        text[i] = others[j];
+        apr_json_cursor_init (&cursor, "text", text, i + 20);
+        g_assert_true (apr_json_cursor_skip_value (&cursor, 0, &error));
+        g_assert_no_error (error);
+        g_assert_cmpint (cursor.position - text, ==, g_ascii_isdigit (others[j]) ? i + 20 : i);
+        apr_json_cursor_clear (&cursor);
+      }
 }
 
 static void
@@ -587,6 +767,11 @@ main (int argc, char **argv)
 
   g_test_add_func ("/json-scanner/sip-hash", test_sip_hash);
   g_test_add_func ("/json-scanner/utf8", test_utf8);
+  g_test_add_func ("/json-scanner/nothing", test_nothing);
+  g_test_add_func ("/json-scanner/utf8/everywhere", test_utf8_everywhere);
+  g_test_add_func ("/json-scanner/string/everywhere", test_string_everywhere);
+  g_test_add_func ("/json-scanner/string/of-escapes", test_string_of_escapes);
+  g_test_add_func ("/json-scanner/string/hexadecimal-digits", test_hexadecimal_digits);
   g_test_add_func ("/json-scanner/string/is-not-copied", test_string_is_not_copied);
   g_test_add_func ("/json-scanner/string/escapes", test_string_escapes);
   g_test_add_func ("/json-scanner/string/refused", test_string_refused);
@@ -594,6 +779,7 @@ main (int argc, char **argv)
   g_test_add_func ("/json-scanner/skip/accepts", test_skip_accepts);
   g_test_add_func ("/json-scanner/skip/refuses", test_skip_refuses);
   g_test_add_func ("/json-scanner/skip/long-numbers", test_long_numbers);
+  g_test_add_func ("/json-scanner/skip/digits-everywhere", test_digits_everywhere);
   g_test_add_func ("/json-scanner/skip/depth", test_depth);
   g_test_add_func ("/json-scanner/skip/truncated-everywhere", test_truncated_everywhere);
   g_test_add_func ("/json-scanner/skip/hostile-sizes", test_hostile_sizes);

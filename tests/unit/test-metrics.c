@@ -122,6 +122,92 @@ test_r2_errors (void)
     }
 }
 
+typedef double (*Metric) (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error);
+
+static double
+measure (Metric metric, gsize n, const double *y_true, const double *y_pred, const double *weights)
+{
+  g_autoptr (AprTensor) a = vector_new (n, y_true);
+  g_autoptr (AprTensor) b = vector_new (n, y_pred);
+  g_autoptr (AprTensor) w = weights != NULL ? vector_new (n, weights) : NULL;
+  g_autoptr (GError) error = NULL;
+  double value = metric (a, b, w, &error);
+
+  g_assert_no_error (error);
+
+  return value;
+}
+
+static void
+test_errors_by_hand (void)
+{
+  const double y_true[] = { 3, -0.5, 2, 7 };
+  const double y_pred[] = { 2.5, 0, 2, 8 };
+  const double weights[] = { 0, 0, 3, 1 };
+  g_autoptr (AprTensor) a = vector_new (4, y_true);
+  g_autoptr (AprTensor) b = vector_new (4, y_pred);
+
+  /* The errors are 0.5, -0.5, 0 and -1, with the mean -0.25; the targets' squares from their mean sum up to 29.1875. */
+  assert_same_double (measure (apr_mean_squared_error, 4, y_true, y_pred, NULL), 0.375);
+  assert_same_double (measure (apr_root_mean_squared_error, 4, y_true, y_pred, NULL), sqrt (0.375));
+  assert_same_double (measure (apr_mean_absolute_error, 4, y_true, y_pred, NULL), 0.5);
+  assert_same_double (measure (apr_explained_variance_score, 4, y_true, y_pred, NULL), 1 - 1.25 / 29.1875);
+  assert_same_double (apr_max_error (a, b, NULL), 1);
+
+  assert_same_double (measure (apr_mean_squared_error, 4, y_true, y_pred, weights), 0.25);
+  assert_same_double (measure (apr_root_mean_squared_error, 4, y_true, y_pred, weights), 0.5);
+  assert_same_double (measure (apr_mean_absolute_error, 4, y_true, y_pred, weights), 0.25);
+  /* Means by weight: 3.25 of the targets, -0.25 of the errors; the sums 18.75 and 0.75. */
+  assert_same_double (measure (apr_explained_variance_score, 4, y_true, y_pred, weights), 1 - 0.75 / 18.75);
+}
+
+static void
+test_constant_targets (void)
+{
+  const double constant[] = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
+  const double shifted[] = { 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3 };
+  const double off[] = { 0.1, 0.1, 0.1, 0.2, 0.1, 0.1, 0.1 };
+
+  g_test_summary ("Rounding must not make a variance of what is constant.");
+  assert_same_double (measure (apr_explained_variance_score, 7, constant, constant, NULL), 1);
+  assert_same_double (measure (apr_explained_variance_score, 7, constant, shifted, NULL), 1);
+  assert_same_double (measure (apr_explained_variance_score, 7, constant, off, NULL), 0);
+  assert_same_double (measure (apr_r2_score, 7, constant, shifted, NULL), 0);
+  assert_same_double (measure (apr_r2_score, 7, constant, off, NULL), 0);
+}
+
+static void
+test_errors_of_extremes (void)
+{
+  const double great[] = { 1.5e308, 0 };
+  const double other[] = { -1.5e308, 0 };
+  const double tiny[] = { 3e-320, 0 };
+  const double zeros[] = { 0, 0 };
+  const double weights[] = { 1e308, 1e308 };
+  const double beside[] = { 1e-170, 1 };
+  const double one[] = { 0, 1 };
+
+  g_test_summary ("What the answer can hold comes out, whatever its squares and sums would be.");
+  assert_same_double (measure (apr_mean_absolute_error, 2, great, other, NULL), 1.5e308);
+  assert_same_double (measure (apr_mean_squared_error, 2, great, other, NULL), INFINITY);
+  assert_same_double (measure (apr_mean_absolute_error, 2, great, zeros, weights), 0.75e308);
+  assert_same_double (measure (apr_mean_absolute_error, 2, tiny, zeros, NULL), 1.5e-320);
+  assert_same_double (measure (apr_root_mean_squared_error, 2, beside, one, NULL), 1e-170 / sqrt (2));
+}
+
+static void
+test_errors_of_several_targets (void)
+{
+  g_autoptr (AprTensor) a = matrix_new (2, 2, (double[]){ 1, 10, 2, 20 });
+  g_autoptr (AprTensor) b = matrix_new (2, 2, (double[]){ 2, 10, 1, 23 });
+
+  /* Errors 1, 1 and 0, 3. */
+  assert_same_double (apr_mean_squared_error (a, b, NULL, NULL), (1 + 4.5) / 2);
+  assert_same_double (apr_root_mean_squared_error (a, b, NULL, NULL), (1 + sqrt (4.5)) / 2);
+  assert_same_double (apr_mean_absolute_error (a, b, NULL, NULL), (1 + 1.5) / 2);
+  assert_same_double (apr_max_error (a, b, NULL), 3);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -133,6 +219,10 @@ main (int argc, char *argv[])
   g_test_add_func ("/metrics/r2/extremes", test_r2_of_extremes);
   g_test_add_func ("/metrics/r2/several-targets", test_r2_of_several_targets);
   g_test_add_func ("/metrics/r2/errors", test_r2_errors);
+  g_test_add_func ("/metrics/errors/by-hand", test_errors_by_hand);
+  g_test_add_func ("/metrics/errors/extremes", test_errors_of_extremes);
+  g_test_add_func ("/metrics/errors/several-targets", test_errors_of_several_targets);
+  g_test_add_func ("/metrics/constant-targets", test_constant_targets);
 
   return g_test_run ();
 }

@@ -10,6 +10,9 @@
 #define ONE "model-00001-of-00002.safetensors"
 #define TWO "model-00002-of-00002.safetensors"
 
+/* No code of an error. */
+#define NOTHING -1
+
 static const char good_index[] = "{\"metadata\":{\"total_size\":9,\"made_by\":{\"x\":[1,null]}},\"else\":[],"
                                  "\"weight_map\":{\"b\":\"" TWO "\",\"w\":\"" ONE "\",\"a\":\"" ONE "\"}}";
 
@@ -134,6 +137,76 @@ test_open (Folder *folder, gconstpointer unused)
 }
 
 static void
+test_no_shards (Folder *folder, gconstpointer unused)
+{
+  g_autofree char *path = g_build_filename (folder->folder, INDEX, NULL);
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "An index without tensors is one, and is not opened again, though it has no shards either.");
+
+  write_text (folder, INDEX, "{\"weight_map\":{}}");
+  reader = open_index (folder, APR_SAFETENSORS_LOAD_MODE_MAP, &error);
+  g_assert_no_error (error);
+  g_assert_no_errno (g_unlink (path));
+  g_assert_true (g_initable_init (G_INITABLE (reader), NULL, &error));
+  g_assert_no_error (error);
+  g_assert_null (apr_safetensors_reader_get_names (reader)[0]);
+}
+
+static void
+test_second_try (Folder *folder, gconstpointer unused)
+{
+  g_autofree char *path = g_build_filename (folder->folder, INDEX, NULL);
+  g_autofree char *two = g_build_filename (folder->folder, TWO, NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (AprSafetensorsReader) reader = g_object_new (APR_TYPE_SAFETENSORS_READER, "file", file, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("When the second shard is missing, nothing of the first one stays.");
+
+  write_shards (folder);
+  write_text (folder, INDEX, good_index);
+  g_assert_no_errno (g_unlink (two));
+  g_assert_false (g_initable_init (G_INITABLE (reader), NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  g_assert_false (apr_safetensors_reader_has_tensor (reader, "a"));
+  write_shards (folder);
+  g_assert_true (g_initable_init (G_INITABLE (reader), NULL, &error));
+  g_assert_no_error (error);
+  assert_model (reader);
+}
+
+static void
+test_missing (Folder *folder, gconstpointer unused)
+{
+  assert_refused (folder, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, INDEX ": No such file or directory");
+}
+
+static void
+test_some_metadata (Folder *folder, gconstpointer unused)
+{
+  static const char *const keys[] = { "format", "part", NULL };
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("A shard without metadata contradicts none.");
+
+  write_shards (folder);
+  write_shard (folder, ONE,
+               "{\"w\":{\"dtype\":\"U8\",\"shape\":[2,2],\"data_offsets\":[0,4]},"
+               "\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[4,7]}}",
+               "wxyzabc");
+  write_text (folder, INDEX, good_index);
+  reader = open_index (folder, APR_SAFETENSORS_LOAD_MODE_MAP, &error);
+  g_assert_no_error (error);
+  g_assert_true (g_strv_equal (apr_safetensors_reader_get_metadata_keys (reader), keys));
+  g_assert_cmpstr (g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), "part"), ==, "2");
+}
+
+static void
 test_relative_path (Folder *folder, gconstpointer unused)
 {
   g_autofree char *before = g_get_current_dir ();
@@ -210,9 +283,9 @@ test_shard_names (Folder *folder, gconstpointer unused)
     const char *name; /* as JSON */
     const char *message;
   } cases[] = {
-    { "", "“”" },
-    { ".", "“.”" },
-    { "..", "“..”" },
+    { "", "“” cannot be the name of a shard: it is empty" },
+    { ".", "“.” cannot be the name of a shard: it is a folder" },
+    { "..", "“..” cannot be the name of a shard: it is a folder" },
     { "../model.safetensors", "“../model.safetensors”" },
     { "/etc/passwd", "“/etc/passwd” cannot be the name of a shard: it holds a slash" },
     { "sub/model.safetensors", "slash" },
@@ -238,6 +311,33 @@ test_shard_names (Folder *folder, gconstpointer unused)
 
       write_text (folder, INDEX, text);
       assert_refused (folder, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SHARD_NAME, cases[i].message);
+    }
+}
+
+static void
+test_good_shard_names (void)
+{
+  static const struct
+  {
+    const char *name; /* as JSON */
+    const char *expected;
+  } cases[] = {
+    { "...", "..." },   { ".x", ".x" },
+    { "a..b", "a..b" }, { "-", "-" },
+    { "~", "~" },       { "é", "é" },
+    { "\\u0061", "a" }, { "model 1 (copy).safetensors", "model 1 (copy).safetensors" },
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = g_strdup_printf ("{\"weight_map\":{\"a\":\"%s\"}}", cases[i].name);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (AprSafetensorsIndex) index = apr_safetensors_index_parse (text, strlen (text), &error);
+
+      g_assert_no_error (error);
+      g_assert_cmpuint (index->files->len, ==, 1);
+      g_assert_cmpstr (index->files->pdata[0], ==, cases[i].expected);
     }
 }
 
@@ -275,6 +375,19 @@ test_bad_text (Folder *folder, gconstpointer unused)
     { "{\"metadata\":{\"total_size\":9.5}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
     { "{\"metadata\":{\"total_size\":9.01}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
     { "{\"metadata\":{\"total_size\":9.0e0}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
+    { "{\"metadata\":{\"total_size\":9.0E0}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
+    { "{\"metadata\":{\"total_size\":9.00e0}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
+    { "{\"metadata\":{\"total_size\":9e0}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
+    { "{\"metadata\":{\"total_size\":9E0}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size”" },
+    { "{\"metadata\":{\"total_size\":9.}}", APR_SAFETENSORS_ERROR_SYNTAX, "a digit, found “}”" },
+    { "{\"metadata\":{\"total_size\": \n[9]}}", APR_SAFETENSORS_ERROR_INDEX, "“total_size” is an array" },
+    { "{\"metadata\" : \t[]}", APR_SAFETENSORS_ERROR_INDEX, "“metadata” is an array" },
+    { "{\"weight_map\":{\"a\": {}}}", APR_SAFETENSORS_ERROR_INDEX, "“a” is an object" },
+    { "{\"metadata\":{\"total_size\":.0}}", APR_SAFETENSORS_ERROR_SYNTAX, "" },
+    { "{\"metadata\":{\"total_size\":9.", APR_SAFETENSORS_ERROR_SYNTAX, "a digit, but the text ends" },
+    { "{\"metadata\":{\"total_size\":9.0", APR_SAFETENSORS_ERROR_SYNTAX, "but the text ends" },
+    { "{\"metadata\":{\"total_size\":9.5", APR_SAFETENSORS_ERROR_INDEX, "“total_size” is a number" },
+    { "{\"metadata\":{\"total_size\":99999999999999999999", APR_SAFETENSORS_ERROR_INDEX, "64 bits" },
     { "{\"metadata\":{\"total_size\":18446744073709551616}}", APR_SAFETENSORS_ERROR_INDEX, "64 bits" },
     { "{\"metadata\":{\"total_size\":18446744073709551616.0}}", APR_SAFETENSORS_ERROR_INDEX, "64 bits" },
     { "{\"weight_map\":{\"\xff\":\"x\"}}", APR_SAFETENSORS_ERROR_ENCODING, "0xff is not UTF-8" },
@@ -298,19 +411,21 @@ test_bad_text (Folder *folder, gconstpointer unused)
 static void
 test_cut_anywhere (void)
 {
-  gsize i;
+  static const char *const texts[] = { good_index, "{\"metadata\":{\"total_size\":9.00},\"weight_map\":{}}" };
+  gsize i, j;
 
   g_test_summary ("No beginning of a good text is good, and none crashes.");
 
-  for (i = 0; i < strlen (good_index); i++)
-    {
-      g_autofree char *text = g_strndup (good_index, i);
-      g_autofree char *part = g_memdup2 (text, i);
-      g_autoptr (GError) error = NULL;
+  for (i = 0; i < G_N_ELEMENTS (texts); i++)
+    for (j = 0; j < strlen (texts[i]); j++)
+      {
+        /* Of just this size, so that a sanitizer sees the first byte too far. */
+        g_autofree char *part = g_memdup2 (texts[i], j);
+        g_autoptr (GError) error = NULL;
 
-      g_assert_null (apr_safetensors_index_parse (part, i, &error));
-      g_assert_nonnull (error);
-    }
+        g_assert_null (apr_safetensors_index_parse (part, j, &error));
+        g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
+      }
 }
 
 static void
@@ -336,6 +451,43 @@ test_mutations (void)
       for (i = 0; index != NULL && i < index->files->len; i++)
         g_assert_null (strpbrk (index->files->pdata[i], "/\\:%"));
     }
+}
+
+static void
+test_depth (void)
+{
+  static const struct
+  {
+    const char *before, *after;
+    guint n_levels; /* around the value */
+    int code;       /* when it is not too deep */
+  } places[] = {
+    { "{\"weight_map\":{},\"x\":", "}", 1, NOTHING },
+    { "{\"weight_map\":{},\"metadata\":{\"x\":", "}}", 2, NOTHING },
+    { "{\"weight_map\":", "}", 1, APR_SAFETENSORS_ERROR_INDEX },
+    { "{\"weight_map\":{\"x\":", "}}", 2, APR_SAFETENSORS_ERROR_INDEX },
+    { "{\"metadata\":{\"total_size\":", "}}", 2, APR_SAFETENSORS_ERROR_INDEX },
+  };
+  guint i, n;
+
+  g_test_summary ("127 levels may be open at once, the outermost included, wherever they are.");
+
+  for (i = 0; i < G_N_ELEMENTS (places); i++)
+    for (n = 127 - places[i].n_levels; n <= 128 - places[i].n_levels; n++)
+      {
+        g_autofree char *opening = g_strnfill (n, '[');
+        g_autofree char *closing = g_strnfill (n, ']');
+        g_autofree char *text = g_strconcat (places[i].before, opening, closing, places[i].after, NULL);
+        int code = n + places[i].n_levels > 127 ? APR_SAFETENSORS_ERROR_DEPTH : places[i].code;
+        g_autoptr (GError) error = NULL;
+        g_autoptr (AprSafetensorsIndex) index = apr_safetensors_index_parse (text, strlen (text), &error);
+
+        g_assert_cmpint (index != NULL, ==, code == NOTHING);
+        if (code == NOTHING)
+          g_assert_no_error (error);
+        else
+          g_assert_error (error, APR_SAFETENSORS_ERROR, code);
+      }
 }
 
 static void
@@ -378,6 +530,8 @@ test_agreement (Folder *folder, gconstpointer unused)
     "{\"weight_map\":{}}",
     "{\"metadata\":{\"total_size\":0},\"weight_map\":{}}",
     "{\"metadata\":{},\"weight_map\":{\"b\":\"" TWO "\"}}",
+    "{\"metadata\":{\"total_time\":\"9\",\"total_size\":2},\"weight_map\":{\"b\":\"" TWO "\"}}",
+    "{\"metadatA\":9,\"weight_maP\":9,\"weight_map\":{\"b\":\"" TWO "\"}}",
     " {\"metadata\" : {\"total_size\" : 2.0 } , \"weight_map\" : {\"b\" : \"" TWO "\"} } \n",
     "{\"metadata\":{\"total_size\":2.000},\"weight_map\":{\"b\":\"" TWO "\"}}",
   };
@@ -480,6 +634,9 @@ test_cache (Folder *folder, gconstpointer unused)
   Folder blobs = { g_build_filename (folder->folder, "blobs", NULL) };
   Folder snapshot = { g_build_filename (folder->folder, "snapshot", NULL) };
   g_autofree char *index = g_build_filename (snapshot.folder, INDEX, NULL);
+  g_autofree char *one = g_build_filename (snapshot.folder, ONE, NULL);
+  g_autofree char *two = g_build_filename (snapshot.folder, TWO, NULL);
+  g_autofree char *real = g_build_filename (snapshot.folder, "real", NULL);
   guint i;
 
   g_test_summary ("A cache of downloads is a folder of links to a folder of files, the index among them.");
@@ -496,9 +653,18 @@ test_cache (Folder *folder, gconstpointer unused)
       g_assert_no_errno (symlink (to, from));
     }
   assert_opens (&snapshot);
+  /* A link within the snapshot is as good. */
+  g_assert_no_errno (g_unlink (one));
+  g_assert_no_errno (g_unlink (two));
+  write_shards (&snapshot);
+  g_assert_no_errno (g_rename (two, real));
+  g_assert_no_errno (symlink ("real", two));
+  assert_opens (&snapshot);
 
   g_assert_no_errno (g_unlink (index));
   write_text (&snapshot, INDEX, good_index);
+  g_assert_no_errno (g_unlink (two));
+  g_assert_no_errno (symlink ("../blobs/" TWO, two));
   assert_refused (&snapshot, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SHARD_NAME, "symbolic link");
   g_free (blobs.folder);
   g_free (snapshot.folder);
@@ -592,10 +758,16 @@ main (int argc, char **argv)
 
   g_test_add_func ("/safetensors/index/cut-anywhere", test_cut_anywhere);
   g_test_add_func ("/safetensors/index/mutations", test_mutations);
+  g_test_add_func ("/safetensors/index/good-shard-names", test_good_shard_names);
+  g_test_add_func ("/safetensors/index/depth", test_depth);
   g_test_add_func ("/safetensors/index/limits", test_limits);
   g_test_add_func ("/safetensors/index/many-names", test_many_names);
 #define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
   ADD ("/safetensors/index/open", test_open);
+  ADD ("/safetensors/index/no-shards", test_no_shards);
+  ADD ("/safetensors/index/second-try", test_second_try);
+  ADD ("/safetensors/index/missing", test_missing);
+  ADD ("/safetensors/index/some-metadata", test_some_metadata);
   ADD ("/safetensors/index/relative-path", test_relative_path);
   ADD ("/safetensors/index/not-native", test_not_native);
   ADD ("/safetensors/index/shard-names", test_shard_names);

@@ -47,6 +47,7 @@ enum
   NAMES_ITSELF = -5,
   FILLS_ALL = -6,
   MOVES_UP = -7,
+  OTHER_DEVICE = -9,
 };
 
 typedef struct
@@ -96,12 +97,15 @@ strikes (Call call)
 /* With large files glibc renames these, and then the linker must be asked for the other name. */
 #ifdef __USE_FILE_OFFSET64
 # define FILE_CALL(prefix, name) prefix##name##64
+# define CHECKED_CALL(prefix, name) prefix##name##64_2
 #else
 # define FILE_CALL(prefix, name) prefix##name
+# define CHECKED_CALL(prefix, name) prefix##name##_2
 #endif
 
 int FILE_CALL (__real_, open) (const char *path, int flags, ...);
 int FILE_CALL (__wrap_, open) (const char *path, int flags, ...);
+int CHECKED_CALL (__wrap___, open) (const char *path, int flags);
 int FILE_CALL (__real_, openat) (int folder, const char *path, int flags, ...);
 int FILE_CALL (__wrap_, openat) (int folder, const char *path, int flags, ...);
 int FILE_CALL (__real_, fstat) (int fd, struct stat *status);
@@ -145,6 +149,13 @@ FILE_CALL (__wrap_, open) (const char *path, int flags, ...)
   return fd;
 }
 
+/* The same where _FORTIFY_SOURCE is defined. */
+int
+CHECKED_CALL (__wrap___, open) (const char *path, int flags)
+{
+  return FILE_CALL (__wrap_, open) (path, flags);
+}
+
 int
 FILE_CALL (__wrap_, openat) (int folder, const char *path, int flags, ...)
 {
@@ -170,7 +181,9 @@ FILE_CALL (__wrap_, fstat) (int fd, struct stat *status)
   if (is_struck && fault.code > 0)
     return -1;
   result = FILE_CALL (__real_, fstat) (fd, status);
-  if (is_struck)
+  if (is_struck && fault.code == OTHER_DEVICE)
+    status->st_dev += 1;
+  else if (is_struck)
     *(fault.code == OTHER_USER ? &status->st_uid : &status->st_gid) += 1;
   return result;
 }
@@ -435,6 +448,79 @@ test_writer_fails (Fixture *fixture, gconstpointer data)
 }
 
 static void
+test_shard_fails (Fixture *fixture, gconstpointer data)
+{
+  static const Fault faults[] = {
+    { CALL_FSYNC, 0, 1, EIO },
+    { CALL_FSYNC, 1, 1, ENOSPC },
+    { CALL_FSYNC, 2, 1, EIO },
+  };
+  static const char *const names[] = { "s-00001-of-00002.safetensors", "s-00002-of-00002.safetensors",
+                                       "s.safetensors.index.json" };
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (GFile) folder = g_file_new_for_path (fixture->folder);
+  g_autoptr (GBytes) bytes = g_bytes_new ("x", 1);
+  gsize size = 1;
+  guint i;
+
+  for (i = 0; i < 2; i++)
+    {
+      const char *name = i == 0 ? "a" : "b";
+
+      g_assert_true (apr_safetensors_writer_declare_tensor (writer, name, APR_DTYPE_U8, &size, 1, NULL));
+      g_assert_true (apr_safetensors_writer_set_source_bytes (writer, name, bytes, NULL));
+    }
+  for (i = 0; i < G_N_ELEMENTS (faults); i++)
+    {
+      g_autofree char *path = g_build_filename (fixture->folder, names[i], NULL);
+      g_autoptr (GError) error = NULL;
+
+      inject (&faults[i]);
+      g_assert_false (apr_safetensors_writer_write_shards (writer, folder, "s", 1, NULL, &error));
+      g_assert_error (error, G_IO_ERROR, (int) g_io_error_from_errno (faults[i].code));
+      g_assert_true (g_str_has_prefix (error->message, path));
+      /* The folder is empty. */
+      g_assert_no_errno (g_rmdir (fixture->folder));
+      g_assert_no_errno (g_mkdir (fixture->folder, 0700));
+    }
+}
+
+static void
+test_folders_are_shared (Fixture *fixture, gconstpointer data)
+{
+  static const Fault faults[] = {
+    { CALL_NONE },
+    { CALL_FSTAT, 0, 1, EIO },
+    { CALL_FSTAT, 1, 1, EIO },
+    { CALL_FSTAT, 1, 1, OTHER_DEVICE },
+  };
+  g_autofree char *other_path = g_strconcat (fixture->path, ".index.json", NULL);
+  guint n_descriptors = count_descriptors ();
+  guint i;
+
+  g_test_summary ("Two finished files of one folder keep one descriptor; where that is not sure, two.");
+
+  for (i = 0; i < G_N_ELEMENTS (faults); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (AprAtomicFile) file = apr_atomic_file_open (fixture->path, &error);
+      g_autoptr (AprAtomicFile) other = apr_atomic_file_open (other_path, &error);
+
+      g_assert_no_error (error);
+      inject (&faults[i]);
+      g_assert_true (apr_atomic_file_finish (file, file, FALSE, &error));
+      g_assert_cmpuint (n_calls[CALL_FSTAT], ==, 0);
+      g_assert_true (apr_atomic_file_finish (other, file, FALSE, &error));
+      g_assert_cmpuint (count_descriptors (), ==, n_descriptors + (i == 0 ? 1 : 2));
+      g_assert_true (apr_atomic_file_commit (file, TRUE, &error));
+      g_assert_true (apr_atomic_file_commit (other, TRUE, &error));
+      g_assert_no_error (error);
+      g_assert_no_errno (g_unlink (fixture->path));
+      g_assert_no_errno (g_unlink (other_path));
+    }
+}
+
+static void
 test_disk_takes_nothing (Fixture *fixture, gconstpointer data)
 {
   static const Fault next = { CALL_WRITEV, 0, G_MAXUINT, WRITES_NOTHING };
@@ -527,6 +613,7 @@ test_descriptor_zero (Fixture *fixture, gconstpointer data)
 {
   static const Fault faults[] = { { CALL_NONE }, { CALL_OPEN, 0, 1, MOVES_UP } };
   int input = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
+  guint n_descriptors;
   guint i;
 
   g_test_summary ("A daemon may have no standard input, and then 0 is a descriptor as any other.");
@@ -540,6 +627,14 @@ test_descriptor_zero (Fixture *fixture, gconstpointer data)
       g_assert_true (save_with_fault (fixture, &faults[i], &error));
       g_assert_no_error (error);
       assert_contents (fixture, "the new one");
+      /* The file, and its folder. */
+      g_assert_cmpuint (n_calls[CALL_FSYNC], ==, 2);
+
+      inject (&faults[i]);
+      n_descriptors = count_descriptors ();
+      apr_atomic_file_free (apr_atomic_file_open (fixture->path, &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (count_descriptors (), ==, n_descriptors);
     }
   if (input >= 0)
     {
@@ -549,12 +644,35 @@ test_descriptor_zero (Fixture *fixture, gconstpointer data)
 }
 
 static void
+test_committed_is_let_alone (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *temporary = NULL;
+  AprAtomicFile *file;
+
+  g_test_summary ("After the commit the temporary's name may be anybody's.");
+
+  temporaries = g_ptr_array_new_with_free_func (g_free);
+  inject (NULL);
+  file = apr_atomic_file_open (fixture->path, &error);
+  g_assert_no_error (error);
+  temporary = g_build_filename (fixture->folder, g_ptr_array_index (temporaries, 0), NULL);
+  g_clear_pointer (&temporaries, g_ptr_array_unref);
+  g_assert_true (apr_atomic_file_commit (file, FALSE, &error));
+  g_assert_true (g_file_set_contents (temporary, "another's", -1, NULL));
+  apr_atomic_file_free (file);
+  g_assert_no_errno (g_unlink (temporary));
+}
+
+static void
 test_names_of_temporaries (Fixture *fixture, gconstpointer data)
 {
   static const Fault next = { CALL_OPENAT, 0, 99, EEXIST };
   g_autoptr (GString) stem = g_string_new (NULL);
   g_autoptr (GString) letters = g_string_new (NULL);
-  const char *stems[] = { "model.safetensors", NULL };
+  g_autofree char *plain = g_strnfill (250, 'n');
+  const char *stems[] = { "model.safetensors", NULL, plain };
+  static const gsize lengths[] = { 25, 247, 248 };
   char c;
   guint i, j, k;
 
@@ -586,7 +704,7 @@ test_names_of_temporaries (Fixture *fixture, gconstpointer data)
 
             g_assert_true (g_utf8_validate (name, -1, NULL));
             g_assert_true (name[0] == '.' && name[length - 7] == '.');
-            g_assert_cmpuint (length, ==, i == 0 ? strlen (".model.safetensors.123456") : 247);
+            g_assert_cmpuint (length, ==, lengths[i]);
             g_assert_true (strncmp (name + 1, stems[i], length - 8) == 0);
             g_string_append (letters, name + length - 6);
           }
@@ -652,12 +770,15 @@ main (int argc, char **argv)
   ADD ("/safetensors/injection/save-fails", test_save_fails);
   ADD ("/safetensors/injection/save-perseveres", test_save_perseveres);
   ADD ("/safetensors/injection/writer-fails", test_writer_fails);
+  ADD ("/safetensors/injection/shard-fails", test_shard_fails);
+  ADD ("/safetensors/injection/folders-are-shared", test_folders_are_shared);
   ADD ("/safetensors/injection/disk-takes-nothing", test_disk_takes_nothing);
   ADD ("/safetensors/injection/calls-are-bounded", test_calls_are_bounded);
   ADD ("/safetensors/injection/folder-is-not-flushed", test_folder_is_not_flushed);
   ADD ("/safetensors/injection/links-without-end", test_links_without_end);
   ADD ("/safetensors/injection/link-is-too-long", test_link_is_too_long);
   ADD ("/safetensors/injection/descriptor-zero", test_descriptor_zero);
+  ADD ("/safetensors/injection/committed-is-let-alone", test_committed_is_let_alone);
   ADD ("/safetensors/injection/names-of-temporaries", test_names_of_temporaries);
   ADD ("/safetensors/injection/open-fails", test_open_fails);
   ADD ("/safetensors/injection/open-perseveres", test_open_perseveres);

@@ -97,6 +97,31 @@ test_no_such_tensor (void)
 }
 
 static void
+test_error_names (void)
+{
+  static const struct
+  {
+    AprSafetensorsError code;
+    const char *nick;
+  } codes[] = {
+    { APR_SAFETENSORS_ERROR_TRUNCATED, "truncated" },
+    { APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE, "header-too-large" },
+    { APR_SAFETENSORS_ERROR_SHARD_NAME, "shard-name" },
+    { APR_SAFETENSORS_ERROR_INDEX, "index" },
+  };
+  g_autoptr (GEnumClass) klass = g_type_class_ref (APR_TYPE_SAFETENSORS_ERROR);
+  guint i;
+
+  g_test_summary ("The codes are numbered without a gap, and a script knows them by their names.");
+
+  g_assert_cmpint (klass->minimum, ==, 0);
+  g_assert_cmpint (klass->maximum, ==, APR_SAFETENSORS_ERROR_INDEX);
+  g_assert_cmpuint (klass->n_values, ==, APR_SAFETENSORS_ERROR_INDEX + 1);
+  for (i = 0; i < G_N_ELEMENTS (codes); i++)
+    g_assert_cmpstr (g_enum_get_value (klass, codes[i].code)->value_nick, ==, codes[i].nick);
+}
+
+static void
 test_bad_slices (void)
 {
   g_autoptr (GBytes) bytes = model_new ();
@@ -142,9 +167,11 @@ test_properties (Folder *folder, gconstpointer unused)
   g_assert_null (
     g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "file", file, "bytes", bytes, NULL));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+  g_assert_true (g_str_has_suffix (error->message, "both"));
   g_clear_error (&error);
   g_assert_null (g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, NULL));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+  g_assert_true (g_str_has_suffix (error->message, "neither"));
 }
 
 static void
@@ -210,9 +237,13 @@ test_read_truncated (Folder *folder, gconstpointer unused)
   g_autoptr (AprSafetensorsReader) reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, NULL);
   gsize start = 8 + strlen (header);
   g_autofree char *expected =
-    g_strdup_printf ("%s: tensor “m”: its bytes from %zu to %zu of the file are needed, but the file ends at "
-                     "byte %zu now",
-                     path, start + 4, start + 10, start + 6);
+    g_strdup_printf ("%s: tensor “m”: its bytes from %zu to %zu of the file are needed, but only 2 of them "
+                     "are there now",
+                     path, start + 4, start + 10);
+  g_autofree char *expected_of_slice =
+    g_strdup_printf ("%s: tensor “m”: its bytes from %zu to %zu of the file are needed, but only 0 of them "
+                     "are there now",
+                     path, start + 7, start + 10);
   g_autoptr (GError) error = NULL;
   g_autoptr (AprTensor) whole = NULL;
   g_autoptr (AprTensor) slice = NULL;
@@ -227,6 +258,7 @@ test_read_truncated (Folder *folder, gconstpointer unused)
   g_clear_error (&error);
   g_assert_null (apr_safetensors_reader_get_slice (reader, "m", "1", &error));
   g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+  g_assert_cmpstr (error->message, ==, expected_of_slice);
   g_clear_error (&error);
 
   /* What is there is still read, no byte more than is needed. */
@@ -487,6 +519,22 @@ test_stream_without_end (void)
 }
 
 static void
+test_stream_goes_on (void)
+{
+  static const char text[] = "{\"w\":{\"dtype\":\"U8\",\"shape\":[1000],\"data_offsets\":[0,1000]}}";
+  char bytes_of_data[1010] = "";
+  g_autoptr (GBytes) bytes = make_file (text, bytes_of_data, sizeof bytes_of_data);
+  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
+  g_autofree char *expected =
+    g_strdup_printf ("the last tensor ends at byte %zu, but the stream goes on", 8 + strlen (text) + 1000);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (apr_safetensors_reader_new_from_stream (stream, NULL, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRAILING_DATA);
+  g_assert_cmpstr (error->message, ==, expected);
+}
+
+static void
 test_stream_claims (void)
 {
   static const char *const headers[] = {
@@ -513,6 +561,52 @@ test_stream_claims (void)
   g_assert_null (apr_safetensors_reader_new_from_stream (lies, NULL, &error));
   g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
   assert_message_has (error, "claims 100000000 bytes, but only 1 follow");
+}
+
+/* Eight tensors, the last of which ends at @end: none alone may have so many bytes. */
+static GString *
+make_large_header (guint64 end)
+{
+  const guint64 piece = G_MAXUINT64 / 8;
+  GString *text = g_string_new ("{");
+  guint i;
+
+  for (i = 0; i < 8; i++)
+    {
+      guint64 last = i < 7 ? (i + 1) * piece : end;
+
+      g_string_append_printf (text,
+                              "%s\"%u\":{\"dtype\":\"U8\",\"shape\":[%" G_GUINT64_FORMAT
+                              "],\"data_offsets\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "]}",
+                              i > 0 ? "," : "", i, last - i * piece, i * piece, last);
+    }
+  g_string_append_c (text, '}');
+  return text;
+}
+
+static void
+test_stream_claims_most (void)
+{
+  g_autoptr (GString) text = make_large_header (G_MAXUINT64 - 1000);
+  guint64 end = G_MAXUINT64 - 8 - text->len - 1;
+  guint i;
+
+  g_test_summary ("The file would have 2^64 - 2 bytes, one more, or more than 64 bits can say; ten come.");
+
+  for (i = 0; i < 4; i++)
+    {
+      g_autoptr (GString) header_text = make_large_header (end + i);
+      g_autoptr (GBytes) bytes = make_file (header_text->str, "0123456789", 10);
+      g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
+      g_autofree char *expected =
+        g_strdup_printf ("it ends at byte %" G_GUINT64_FORMAT " of the data, but there are only 10", end + i);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_cmpuint (header_text->len, ==, text->len);
+      g_assert_null (apr_safetensors_reader_new_from_stream (stream, NULL, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+      assert_message_has (error, expected);
+    }
 }
 
 static void
@@ -690,12 +784,15 @@ main (int argc, char **argv)
 
   g_test_add_func ("/safetensors/reader/bytes", test_bytes);
   g_test_add_func ("/safetensors/reader/no-such-tensor", test_no_such_tensor);
+  g_test_add_func ("/safetensors/reader/error-names", test_error_names);
   g_test_add_func ("/safetensors/reader/bad-slices", test_bad_slices);
   g_test_add_func ("/safetensors/reader/stream", test_stream);
   g_test_add_func ("/safetensors/reader/stream/ends-early", test_stream_ends_early);
   g_test_add_func ("/safetensors/reader/stream/cancelled", test_stream_cancelled);
   g_test_add_func ("/safetensors/reader/stream/without-end", test_stream_without_end);
+  g_test_add_func ("/safetensors/reader/stream/goes-on", test_stream_goes_on);
   g_test_add_func ("/safetensors/reader/stream/claims", test_stream_claims);
+  g_test_add_func ("/safetensors/reader/stream/claims-most", test_stream_claims_most);
   g_test_add_func ("/safetensors/reader/not-native", test_not_native);
 #define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
   ADD ("/safetensors/reader/properties", test_properties);

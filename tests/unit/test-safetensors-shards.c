@@ -2,6 +2,7 @@
 #include "../apr-test.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <glib/gstdio.h>
 
@@ -187,6 +188,20 @@ test_greedy (Fixture *fixture, gconstpointer data)
 }
 
 static void
+test_full_to_the_brim (Fixture *fixture, gconstpointer data)
+{
+  g_test_summary ("As huggingface_hub: what is just as large as a shard may be does not overtake others.");
+
+  add (fixture, "a", 4);
+  add (fixture, "b", 10);
+  add (fixture, "c", 1);
+  write_shards (fixture, 10);
+  assert_shard (fixture, "model-00001-of-00003.safetensors", "a");
+  assert_shard (fixture, "model-00002-of-00003.safetensors", "b");
+  assert_shard (fixture, "model-00003-of-00003.safetensors", "c");
+}
+
+static void
 test_index_is_sorted_ascii (Fixture *fixture, gconstpointer data)
 {
   static const gsize shape[] = { 1 };
@@ -200,14 +215,18 @@ test_index_is_sorted_ascii (Fixture *fixture, gconstpointer data)
   add (fixture, "é", 1);
   add (fixture, "\"\\/\b\f\n\r\t\x01\x1f\x7f", 1);
   add (fixture, "€\xf0\x9f\x98\x80", 1);
+  /* The ends of each way to write a character. */
+  add (fixture, "\x1f !~\x7f\xc2\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", 1);
   write_shards (fixture, 8);
   assert_file (
     fixture, "model.safetensors.index.json",
     "{\n"
     "  \"metadata\": {\n"
-    "    \"total_size\": 11\n"
+    "    \"total_size\": 12\n"
     "  },\n"
     "  \"weight_map\": {\n"
+    "    \"\\u001f !~\\u007f\\u0080\\uffff\\ud800\\udc00\\udbff\\udfff\": "
+    "\"model-00002-of-00002.safetensors\",\n"
     "    \"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\": \"model-00002-of-00002.safetensors\",\n"
     "    \"z\": \"model-00001-of-00002.safetensors\",\n"
     "    \"\\u00e9\": \"model-00002-of-00002.safetensors\",\n"
@@ -411,6 +430,30 @@ test_rename_fails (Fixture *fixture, gconstpointer data)
 }
 
 static void
+test_link_to_another_folder (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *other = g_dir_make_tmp ("apr-shards-XXXXXX", NULL);
+  g_autofree char *target = g_build_filename (other, "shard", NULL);
+  g_autofree char *link = g_build_filename (fixture->path, "model-00002-of-00003.safetensors", NULL);
+
+  g_test_summary ("A shard may be a link, as in a cache: then it is the file behind it that is replaced.");
+
+  g_assert_no_errno (symlink (target, link));
+  add (fixture, "a", 10);
+  add (fixture, "b", 10);
+  add (fixture, "c", 10);
+  write_shards (fixture, 10);
+  assert_files (fixture, "model-00001-of-00003.safetensors", "model-00002-of-00003.safetensors",
+                "model-00003-of-00003.safetensors", "model.safetensors.index.json", NULL);
+  assert_shard (fixture, "model-00001-of-00003.safetensors", "a");
+  assert_shard (fixture, "model-00002-of-00003.safetensors", "b");
+  assert_shard (fixture, "model-00003-of-00003.safetensors", "c");
+  g_assert_true (g_file_test (link, G_FILE_TEST_IS_SYMLINK));
+  g_assert_no_errno (g_unlink (target));
+  g_assert_no_errno (g_rmdir (other));
+}
+
+static void
 test_many (Fixture *fixture, gconstpointer data)
 {
   struct rlimit limit, small;
@@ -470,6 +513,7 @@ main (int argc, char **argv)
 
 #define ADD(path, test) g_test_add (path, Fixture, NULL, set_up, test, tear_down)
   ADD ("/safetensors/shards/greedy", test_greedy);
+  ADD ("/safetensors/shards/full-to-the-brim", test_full_to_the_brim);
   ADD ("/safetensors/shards/index-is-sorted-ascii", test_index_is_sorted_ascii);
   ADD ("/safetensors/shards/one-shard", test_one_shard);
   ADD ("/safetensors/shards/one-too-large", test_one_too_large);
@@ -477,6 +521,7 @@ main (int argc, char **argv)
   ADD ("/safetensors/shards/metadata-and-progress", test_metadata_and_progress);
   ADD ("/safetensors/shards/failure", test_failure);
   ADD ("/safetensors/shards/rename-fails", test_rename_fails);
+  ADD ("/safetensors/shards/link-to-another-folder", test_link_to_another_folder);
   ADD ("/safetensors/shards/many", test_many);
   ADD ("/safetensors/shards/refused", test_refused);
 

@@ -191,11 +191,12 @@ test_huge_dimension (void)
 
   if (GLIB_SIZEOF_SIZE_T < 8)
     return;
-  add (writer, "-1", APR_DTYPE_U8, SHAPE (0, G_MAXSIZE, G_MAXSIZE / 2 + 1), "", 0);
-  assert_padded (writer,
-                 "{\"-1\":{\"dtype\":\"U8\",\"shape\":[0,18446744073709551615,9223372036854775808],"
-                 "\"data_offsets\":[0,0]}}",
-                 NULL, 0);
+  add (writer, "-1", APR_DTYPE_U8, SHAPE (0, G_MAXSIZE, G_MAXSIZE / 2 + 1, G_MAXSIZE - 1234566), "", 0);
+  assert_padded (
+    writer,
+    "{\"-1\":{\"dtype\":\"U8\",\"shape\":[0,18446744073709551615,9223372036854775808,18446744073708317049],"
+    "\"data_offsets\":[0,0]}}",
+    NULL, 0);
 }
 
 static void
@@ -327,6 +328,37 @@ test_metadata (void)
     writer,
     "{\"__metadata__\":{\"\":\"0\",\"B\":\"1\",\"a\":\"2\",\"a.10\":\"3\",\"a.2\":\"4\",\"é\":\"5\"}}", NULL,
     0);
+}
+
+static void
+test_unportable_metadata (void)
+{
+  /* A long s is a small one in Unicode's case folding, and so for Ollama: tests/interop asks it. */
+  const char *keys[] = { "dtype", "SHAPE", "Data_Offsets", "\xc5\xbfhape" };
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+
+  for (gsize i = 0; i < G_N_ELEMENTS (keys); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (apr_safetensors_writer_set_metadata (writer, keys[i], "", &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NAME);
+      g_assert_nonnull (strstr (error->message, keys[i]));
+      g_assert_nonnull (strstr (error->message, "Ollama"));
+    }
+  set (writer, "shapes", "1");
+  set (writer, "aprender.dtype", "2");
+  assert_padded (writer, "{\"__metadata__\":{\"aprender.dtype\":\"2\",\"shapes\":\"1\"}}", NULL, 0);
+
+  apr_safetensors_writer_set_portable (writer, FALSE);
+  for (gsize i = 0; i < G_N_ELEMENTS (keys); i++)
+    set (writer, keys[i], "");
+  apr_safetensors_writer_set_portable (writer, TRUE);
+  assert_padded (writer,
+                 "{\"__metadata__\":{\"Data_Offsets\":\"\",\"SHAPE\":\"\",\"aprender.dtype\":\"2\","
+                 "\"dtype\":\"\",\"shapes\":\"1\",\"\xc5\xbf"
+                 "hape\":\"\"}}",
+                 NULL, 0);
 }
 
 static void
@@ -742,6 +774,43 @@ test_missing_folder (Fixture *fixture, gconstpointer data)
   g_assert_nonnull (strstr (error->message, "No such file or directory"));
 }
 
+static guint n_warnings;
+
+static GLogWriterOutput
+count_warnings (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer user_data)
+{
+  gsize i;
+
+  for (i = 0; i < n_fields; i++)
+    if (g_str_equal (fields[i].key, "MESSAGE") &&
+        strstr (fields[i].value, "invalid property id 99 for \"foreign\"") != NULL)
+      {
+        n_warnings++;
+        return G_LOG_WRITER_HANDLED;
+      }
+  return g_log_writer_default (level, fields, n_fields, user_data);
+}
+
+static void
+test_foreign_property (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (GParamSpec) foreign =
+    g_param_spec_ref_sink (g_param_spec_uint ("foreign", NULL, NULL, 0, 100, 0, G_PARAM_READWRITE));
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  g_log_set_writer_func (count_warnings, NULL, NULL);
+  g_value_init (&value, G_TYPE_UINT);
+  g_value_set_uint (&value, 64);
+  G_OBJECT_GET_CLASS (writer)->set_property (G_OBJECT (writer), 99, &value, foreign);
+  g_assert_cmpuint (n_warnings, ==, 1);
+  g_assert_cmpuint (apr_safetensors_writer_get_alignment (writer), ==, 8);
+  g_assert_true (apr_safetensors_writer_get_durable (writer));
+  G_OBJECT_GET_CLASS (writer)->get_property (G_OBJECT (writer), 99, &value, foreign);
+  g_assert_cmpuint (n_warnings, ==, 2);
+  g_assert_cmpuint (g_value_get_uint (&value), ==, 64);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -758,10 +827,12 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/writer/escapes", test_escapes);
   g_test_add_func ("/safetensors/writer/awkward-names", test_awkward_names);
   g_test_add_func ("/safetensors/writer/metadata", test_metadata);
+  g_test_add_func ("/safetensors/writer/unportable-metadata", test_unportable_metadata);
   g_test_add_func ("/safetensors/writer/refused", test_refused);
   g_test_add_func ("/safetensors/writer/header-too-large", test_header_too_large);
   g_test_add_func ("/safetensors/writer/too-large", test_too_large);
   g_test_add_func ("/safetensors/writer/hostile-names", test_hostile_names);
+  g_test_add_func ("/safetensors/writer/foreign-property", test_foreign_property);
 #define ADD(path, test) g_test_add (path, Fixture, NULL, set_up, test, tear_down)
   ADD ("/safetensors/writer/to-path", test_write_to_path);
   ADD ("/safetensors/writer/to-file", test_write_to_file);

@@ -142,6 +142,28 @@ test_from_memory_releases_once (void)
 }
 
 static void
+test_memory (void)
+{
+  const gsize shape[] = { 2, 3 };
+  const double memory[6] = { 0 };
+  g_autoptr (AprTensor) x =
+    apr_tensor_new_from_memory (APR_DTYPE_F64, shape, 2, memory, sizeof memory, NULL, NULL, NULL);
+  g_autoptr (AprTensor) row = apr_tensor_slice_rows (x, 1, 2, NULL);
+  const gsize *found;
+  gconstpointer place;
+  gsize n_dims, size;
+  AprDType dtype;
+
+  apr_tensor_get_memory (row, &dtype, &found, &n_dims, &place, &size);
+  g_assert_cmpint (dtype, ==, APR_DTYPE_F64);
+  g_assert_cmpuint (n_dims, ==, 2);
+  g_assert_cmpuint (found[0], ==, 1);
+  g_assert_cmpuint (found[1], ==, 3);
+  g_assert_true (place == memory + 3);
+  g_assert_cmpuint (size, ==, 3 * sizeof (double));
+}
+
+static void
 test_unaligned (void)
 {
   const gsize shape[] = { 2 };
@@ -521,6 +543,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/tensor/wrong-sizes", test_wrong_sizes);
   g_test_add_func ("/tensor/wrong-number-of-values", test_wrong_number_of_values);
   g_test_add_func ("/tensor/from-memory-releases-once", test_from_memory_releases_once);
+  g_test_add_func ("/tensor/memory", test_memory);
   g_test_add_func ("/tensor/unaligned", test_unaligned);
   g_test_add_func ("/tensor/accessors-want-their-dtype", test_accessors_want_their_dtype);
   g_test_add_func ("/tensor/element/out-of-range", test_element_out_of_range);

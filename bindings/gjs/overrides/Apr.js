@@ -427,7 +427,21 @@ function _init() {
 
   // Metrics
 
-  const r2Score = Apr.r2_score;
-  Apr.r2_score = (yTrue, yPred, sampleWeight = null) =>
-    r2Score(toSamples(yTrue, 'y_true'), toSamples(yPred, 'y_pred'), toWeights(sampleWeight));
+  for (const name of ['r2_score', 'explained_variance_score', 'mean_squared_error', 'root_mean_squared_error',
+    'mean_absolute_error']) {
+    const metric = Apr[name];
+    Apr[name] = (yTrue, yPred, sampleWeight = null) =>
+      metric(toSamples(yTrue, 'y_true'), toSamples(yPred, 'y_pred'), toWeights(sampleWeight));
+  }
+
+  const maxError = Apr.max_error;
+  Apr.max_error = (yTrue, yPred) => maxError(toSamples(yTrue, 'y_true'), toSamples(yPred, 'y_pred'));
+
+  const {predict_one: predictOne} = Apr.LinearRegression.prototype;
+  Apr.LinearRegression.prototype.predict_one = function (x) {
+    const shape = isList(x) ? findShape(x, 'x') : [];
+    if (shape.length !== 1)
+      throw new TypeError(`x must be the features of one sample in an array, not ${describe(x)}`);
+    return predictOne.call(this, isTypedArray(x) ? Array.from(x, Number) : flatten(x, shape, 'x'));
+  };
 }

@@ -317,6 +317,22 @@ test('predict-errors', () => {
     'X has undefined at row 1, column 0');
 });
 
+test('predict-one', () => {
+  const X = LONGLEY.map(row => row.slice(1));
+  const model = new LinearRegression().fit(X, LONGLEY.map(row => row[0]));
+  model.predict(X).forEach((prediction, i) => {
+    assertEqual(model.predict_one(X[i]), prediction);
+    assertEqual(model.predict_one(Float64Array.from(X[i])), prediction);
+  });
+
+  assertEqual(model.predict_one(Uint8Array.of(1, 2, 3, 4, 5, 6)), model.predict_one([1, 2, 3, 4, 5, 6]));
+  assertThrows(() => model.predict_one([1, 2]), Apr.Error, Apr.Error.SHAPE, '2 features');
+  assertThrows(() => model.predict_one([1, 2, NaN, 4, 5, 6]), Apr.Error, Apr.Error.NOT_FINITE, 'feature 2');
+  assertThrows(() => model.predict_one([1, 2, null, 4, 5, 6]), TypeError, null, 'x has null');
+  assertThrows(() => model.predict_one(X), TypeError, null, 'one sample');
+  assertThrows(() => model.predict_one(5), TypeError, null, 'one sample');
+});
+
 test('fit-async', async () => {
   const model = new LinearRegression();
   const promise = model.fit_async(X, y);

@@ -35,6 +35,19 @@ test('r2-score-of-whole-numbers', () => {
   assertEqual(Apr.r2_score(BigInt64Array.of(1n, 2n, 3n), Float32Array.of(3, 2, 1)), -3);
 });
 
+test('errors-of-predictions', () => {
+  const [yTrue, yPred] = [[3, -0.5, 2, 7], Float32Array.of(2.5, 0, 2, 8)];
+
+  assertEqual(Apr.mean_squared_error(yTrue, yPred), 0.375);
+  assertEqual(Apr.root_mean_squared_error(yTrue, yPred), Math.sqrt(0.375));
+  assertEqual(Apr.mean_absolute_error(yTrue, yPred), 0.5);
+  assertEqual(Apr.mean_absolute_error(yTrue, yPred, [0, 0, 1, 1]), 0.5);
+  assertEqual(Apr.max_error(yTrue, yPred), 1);
+  // The errors 0.5, -0.5, 0, -1 have the mean -0.25 and the squares' sum 1.25 from it.
+  assertClose(Apr.explained_variance_score(yTrue, yPred), 1 - 1.25 / 29.1875, 2e-16);
+  assertEqual(Apr.explained_variance_score([1, 2, 3], [2, 3, 4]), 1);
+});
+
 test('errors', () => {
   const score = (...args) => () => Apr.r2_score(...args);
 

@@ -189,6 +189,10 @@ test('properties', () => {
   other.add_tensor('a', [1]);
   const bytes = other.write_to_bytes().toArray().slice();
   assertEqual([(8 + parseHeader(bytes).length) % 64, bytes.length % 64], [0, 8]);
+
+  other.alignment = 24;
+  assertThrows(() => other.write_to_bytes(), Apr.Error, Apr.Error.RANGE,
+    'the alignment is 24, not a power of two from 8 to 4096');
 });
 
 test('errors', () => {

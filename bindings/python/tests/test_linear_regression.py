@@ -248,6 +248,55 @@ class LinearRegression(TestCase):
             difference = model.predict(x) - (terms.sum(axis=1) + model.intercept)
             self.assertLess(numpy.max(numpy.abs(difference) / scale), tolerance)
 
+    def test_predict_one(self):
+        X, y = read_longley()
+        for dtype in (Apr.DType.F32, Apr.DType.F64):
+            model = Apr.LinearRegression(dtype=dtype).fit(X, y)
+            for row, prediction in zip(X, model.predict(X)):
+                self.assertEqual(model.predict_one(row), prediction)
+                self.assertEqual(model.predict_one(tuple(row)), prediction)
+        self.assertFails(Apr.Error.SHAPE, '2 features, but this model was fitted with 6', model.predict_one, [1, 2])
+        self.assertFails(Apr.Error.NOT_FINITE, 'a NaN at feature 1', model.predict_one, [1, math.nan, 1, 1, 1, 1])
+        self.assertFails(Apr.Error.NOT_FITTED, 'unfitted', Apr.LinearRegression().predict_one, [1])
+        for strange in (b'123456', '123456', 5.0, None, [[1, 2, 3, 4, 5, 6]], [None] * 6, ['1'] * 6):
+            with self.assertRaises(TypeError):
+                model.predict_one(strange)
+        two = Apr.LinearRegression().fit([[1], [2]], [[1, 2], [3, 4]])
+        self.assertFails(Apr.Error.SHAPE, '2 targets', two.predict_one, [1])
+
+    @needs_numpy
+    def test_predict_one_of_an_array(self):
+        X, y = map(numpy.array, read_longley())
+        model = Apr.LinearRegression().fit(X, y)
+        for dtype in ('f8', '>f8', 'f4', 'i4', 'u1'):
+            rows = (X % 200).astype(dtype)
+            # Every other column, so that an entry is not beside the next one.
+            wide = numpy.repeat(rows, 2, axis=1)[:, ::2]
+            for row, prediction in zip(wide, model.predict(rows)):
+                self.assertEqual(model.predict_one(row), prediction)
+        with self.assertRaises(TypeError):
+            model.predict_one(X)
+        with self.assertRaises(TypeError):
+            model.predict_one(X[0] * 1j)
+
+    @needs_numpy
+    def test_predict_into_an_array(self):
+        X, y = map(numpy.array, read_longley())
+        for dtype, name in ((Apr.DType.F32, 'f4'), (Apr.DType.F64, 'f8')):
+            for targets, shape in ((y, (16,)), (numpy.stack([y, -y], 1), (16, 2))):
+                model = Apr.LinearRegression(dtype=dtype).fit(X, targets)
+                out = numpy.full(shape, 7, name)
+                self.assertIs(model.predict(X, out=out), out)
+                self.assertEqual(out.tobytes(), model.predict(X).tobytes())
+        frozen = numpy.zeros((16, 2), 'f8')
+        frozen.flags.writeable = False
+        for strange in (numpy.zeros(16), numpy.zeros((16, 2), 'f4'), numpy.zeros((2, 16)).T, numpy.zeros((15, 2)),
+                        numpy.zeros((16, 2), '>f8'), frozen, [0] * 32, bytearray(256)):
+            with self.assertRaisesRegex(ValueError, 'out must be'):
+                model.predict(X, out=strange)
+        self.assertFails(Apr.Error.SHAPE, 'fitted with 6', model.predict, X[:, :5], numpy.zeros((16, 2)))
+        self.assertFails(Apr.Error.NOT_FITTED, 'unfitted', Apr.LinearRegression().predict, X, numpy.zeros(16))
+
     def test_example_longley(self):
         X, y = read_longley()
         path = self.make_directory() / 'model.safetensors'

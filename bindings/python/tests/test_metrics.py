@@ -7,14 +7,33 @@ import tap
 from common import Apr, TestCase, needs_numpy, numpy
 
 
-def exact_r2(y_true, y_pred, weights=None):
-    """R² in rational arithmetic, rounded once."""
+def exact(name, y_true, y_pred, weights=None):
+    """A metric in rational arithmetic, rounded once (a root after 400 bits)."""
     truth, predictions = ([fractions.Fraction(value) for value in values] for values in (y_true, y_pred))
     weights = [fractions.Fraction(weight) for weight in weights or [1] * len(truth)]
-    mean = sum(w * t for w, t in zip(weights, truth)) / sum(weights)
-    residual = sum(w * (t - p) ** 2 for w, t, p in zip(weights, truth, predictions))
-    total = sum(w * (t - mean) ** 2 for w, t in zip(weights, truth))
-    return float(1 - residual / total)
+    errors = [t - p for t, p in zip(truth, predictions)]
+
+    def mean(values):
+        return sum(w * value for w, value in zip(weights, values)) / sum(weights)
+
+    def variance(values):
+        return mean([(value - mean(values)) ** 2 for value in values])
+
+    squared = mean([e ** 2 for e in errors])
+    if name == 'r2_score':
+        return float(1 - squared / variance(truth))
+    if name == 'explained_variance_score':
+        return float(1 - variance(errors) / variance(truth))
+    if name == 'mean_squared_error':
+        return float(squared)
+    if name == 'root_mean_squared_error':
+        return float(fractions.Fraction(math.isqrt(squared.numerator * squared.denominator << 800),
+                                        squared.denominator << 400))
+    return float(mean([abs(e) for e in errors]))
+
+
+METRICS = ('r2_score', 'explained_variance_score', 'mean_squared_error', 'root_mean_squared_error',
+           'mean_absolute_error')
 
 
 class Metrics(TestCase):
@@ -25,16 +44,67 @@ class Metrics(TestCase):
         self.assertEqual(Apr.r2_score([5, 5], [5, 5]), 1.0)
         self.assertEqual(Apr.r2_score([5, 5], [5, 6]), 0.0)
 
-    def test_r2_score_is_exact(self):
+    def test_exact(self):
+        # Near zero and far from it; errors beside which the values are huge; what is as good as the mean.
         numbers = random.Random(5)
-        for _ in range(50):
+        for _ in range(100):
             n = numbers.randrange(2, 20)
-            truth = [numbers.gauss(1e6, 1) for _ in range(n)]
-            predictions = [value + numbers.gauss(0, 0.1) for value in truth]
+            center = numbers.choice([0, 1e6, 1e12])
+            truth = [numbers.gauss(center, 1) for _ in range(n)]
+            spread = numbers.choice([1e-6, 0.1, 1, 100])
+            predictions = [value + numbers.gauss(0, spread) for value in truth]
+            if numbers.random() < 0.2:
+                predictions = [sum(truth) / n] * n
             weights = [numbers.random() for _ in range(n)]
-            for chosen in (None, weights):
-                self.assertTrue(math.isclose(Apr.r2_score(truth, predictions, chosen),
-                                             exact_r2(truth, predictions, chosen), rel_tol=1e-15))
+            for name in METRICS:
+                for chosen in (None, weights):
+                    actual = getattr(Apr, name)(truth, predictions, chosen)
+                    expected = exact(name, truth, predictions, chosen)
+                    # 1 - 1 is known to 106 bits only.
+                    if abs(actual - expected) > 1e-30:
+                        self.assertEqual(actual, expected, (name, truth, predictions, chosen))
+
+    def test_exact_at_every_scale(self):
+        numbers = random.Random(6)
+        for exponent in (-1060, -700, -160, 160, 500, 1015):
+            truth = [math.ldexp(numbers.gauss(0, 1), exponent) for _ in range(9)]
+            predictions = [value * (1 + numbers.gauss(0, 0.1)) for value in truth]
+            weights = [math.ldexp(numbers.random(), numbers.choice([-1000, 900])) for _ in range(9)]
+            for name in METRICS:
+                try:
+                    expected = exact(name, truth, predictions, weights)
+                except OverflowError:
+                    expected = math.inf
+                self.assertEqual(getattr(Apr, name)(truth, predictions, weights), expected, (name, exponent))
+
+    def test_error_of_one_rounding(self):
+        # A square that vanishes beside the values' own, and errors that only a pair of doubles holds.
+        self.assertEqual(Apr.root_mean_squared_error([1e-170, 1], [0, 1]), 1e-170 / math.sqrt(2))
+        self.assertEqual(Apr.mean_absolute_error([1, 1], [2.0 ** -60, 1]), (1 - 2.0 ** -60) / 2)
+        self.assertEqual(Apr.max_error([1e308, 0], [-1e308, 0]), math.inf)
+        self.assertEqual(Apr.mean_absolute_error([1.5e308, 0], [-1.5e308, 0]), 1.5e308)
+
+    def test_constant(self):
+        # 0.1 is not what the mean of its sums in doubles is.
+        constant = [0.1] * 7
+        for name in ('r2_score', 'explained_variance_score'):
+            metric = getattr(Apr, name)
+            self.assertEqual(metric(constant, constant), 1.0)
+            self.assertEqual(metric(constant, constant[:-1] + [0.2]), 0.0)
+            # Where what differs has no weight, it is constant too.
+            self.assertEqual(metric([0.1, 0.1, 5], [0.1, 0.2, 5], [1, 1, 0]), 0.0)
+        self.assertEqual(Apr.r2_score(constant, [0.3] * 7), 0.0)
+        self.assertEqual(Apr.explained_variance_score(constant, [0.3] * 7), 1.0)
+        self.assertEqual(Apr.explained_variance_score([1, 2, 4], [1.3, 2.3, 4.3]), exact(
+            'explained_variance_score', [1, 2, 4], [1.3, 2.3, 4.3]))
+
+    def test_several_targets(self):
+        # Errors 1, 1 and 0, 3: the means of 1 and 4.5, of their roots, of 1 and 1.5.
+        y_true, y_pred = [[1, 10], [2, 20]], [[2, 10], [1, 23]]
+        self.assertEqual(Apr.mean_squared_error(y_true, y_pred), 2.75)
+        self.assertEqual(Apr.root_mean_squared_error(y_true, y_pred), (1 + math.sqrt(4.5)) / 2)
+        self.assertEqual(Apr.mean_absolute_error(y_true, y_pred), 1.25)
+        self.assertEqual(Apr.max_error(y_true, y_pred), 3)
 
     def test_sample_weight(self):
         self.assertEqual(Apr.r2_score([1, 2, 9], [1, 2, 0], sample_weight=[1, 1, 0]), 1.0)

@@ -151,7 +151,7 @@ class Writer(TestCase):
         self.assertEqual(path.read_bytes(), self.expect())
 
         cancellable = Gio.Cancellable()
-        writer.alignment = 4096
+        writer.props.alignment = 4096
         writer.set_progress_func(lambda *args: cancellable.cancel())
         writer.write_to_file_async(Gio.File.new_for_path(str(path)), cancellable, on_written)
         loop.run()
@@ -180,6 +180,9 @@ class Writer(TestCase):
             writer.set_data_func(self.give_three)
             data = writer.write_to_bytes().get_data()
             self.assertEqual(len(data) % alignment, 20)
+        writer.props.alignment = 24
+        self.assertFails(Apr.Error.RANGE, 'the alignment is 24, not a power of two from 8 to 4096',
+                         writer.write_to_bytes)
 
     def test_errors(self):
         writer = Apr.SafetensorsWriter()

@@ -84,6 +84,8 @@ class Tensor(TestCase):
                 self.assertEqual(view.dtype, values.dtype)
                 self.assertEqual(view.tolist(), values.tolist())
                 self.assertEqual(tensor.tolist(), values.tolist())
+                self.assertEqual(tensor.numpy().dtype, values.dtype)
+                self.assertTrue(numpy.shares_memory(tensor.numpy(), view))
 
     @needs_numpy
     def test_array_in_without_copy(self):
@@ -92,30 +94,34 @@ class Tensor(TestCase):
         self.assertEqual(tensor.shape, (3, 4))
         self.assertTrue(numpy.shares_memory(numpy.asarray(tensor), values))
         self.assertFalse(numpy.shares_memory(numpy.asarray(Apr.Tensor(values.copy())), values))
+        values.flags.writeable = False
+        self.assertTrue(numpy.shares_memory(numpy.asarray(Apr.Tensor(values)), values))
 
     @needs_numpy
     def test_array_out_without_copy(self):
         tensor = Apr.Tensor.new_from_doubles([1, 2, 3, 4, 5, 6], [2, 3])
         view = numpy.asarray(tensor)
         self.assertIs(view.base, tensor)
-        self.assertFalse(view.flags.writeable)
-        with self.assertRaises(ValueError):
-            view[0, 0] = 7
-        with self.assertRaises(ValueError):
-            view.flags.writeable = True
+        for array in view, tensor.numpy():
+            self.assertFalse(array.flags.writeable)
+            with self.assertRaises(ValueError):
+                array[0, 0] = 7
+            with self.assertRaises(ValueError):
+                array.flags.writeable = True
         self.assertTrue(numpy.shares_memory(view, numpy.asarray(tensor.slice_rows(1, 2))))
         self.assertEqual(tensor.numpy().tolist(), [[1, 2, 3], [4, 5, 6]])
 
     @needs_numpy
     def test_view_outlives_tensor(self):
-        values = numpy.arange(1000.0)
-        view = numpy.asarray(Apr.Tensor(values).slice_rows(500, 1000))
-        alive = weakref.ref(values)
-        del values
-        gc.collect()
-        self.assertEqual(view.sum(), sum(range(500, 1000)))
-        del view
-        self.assertIsNone(alive())
+        for make_view in numpy.asarray, Apr.Tensor.numpy:
+            values = numpy.arange(1000.0)
+            view = make_view(Apr.Tensor(values).slice_rows(500, 1000))
+            alive = weakref.ref(values)
+            del values
+            gc.collect()
+            self.assertEqual(view.sum(), sum(range(500, 1000)))
+            del view
+            self.assertIsNone(alive())
 
     @needs_numpy
     def test_other_layouts(self):
@@ -330,10 +336,11 @@ class Tensor(TestCase):
     def test_views_release_their_tensors(self):
         tensor = Apr.Tensor(numpy.arange(10.0))
         before = sys.getrefcount(tensor)
-        views = [numpy.asarray(tensor) for _ in range(2000)]
-        self.assertEqual(sys.getrefcount(tensor), before + 2000)
-        del views
-        self.assertEqual(sys.getrefcount(tensor), before)
+        for make_view in numpy.asarray, Apr.Tensor.numpy:
+            views = [make_view(tensor) for _ in range(2000)]
+            self.assertEqual(sys.getrefcount(tensor), before + 2000)
+            del views
+            self.assertEqual(sys.getrefcount(tensor), before)
 
     @needs_numpy
     def test_failed_tensor_releases_its_array(self):

@@ -11,6 +11,7 @@ import itertools
 import numbers
 import operator
 import os
+import pickle
 import struct
 import types
 from collections.abc import Iterable
@@ -146,7 +147,7 @@ def _array(numpy, value, name):
         if not _is_list(value):
             raise
         array = None
-    if isinstance(value, (list, tuple, range)) and (array is None or array.dtype.name not in _DTYPES):
+    if isinstance(value, (list, tuple, range)) and (array is None or _find_dtype(array.dtype) is None):
         # numpy does not say which entry it is.
         shape = _find_shape(value, name)
         return numpy.array(_flatten(value, shape, name)).reshape(shape)
@@ -168,14 +169,78 @@ _release_address = ctypes.cast(_release, ctypes.c_void_p).value
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(_release))
 
 
-def _share(array, dtype):
-    """Makes a tensor that reads the array's own memory, or that of a copy where the layout is another."""
-    numpy = _import('numpy')
-    array = numpy.asarray(array, _FORMATS[dtype][1] or array.dtype, order='C')
+_new_from_memory = Apr.Tensor.new_from_memory
+_from_buffer = ctypes.c_char.from_buffer
+_address_of = ctypes.addressof
+
+
+@functools.lru_cache(maxsize=64)
+def _find_dtype(dtype):
+    """The Apr.DType of numpy's, if there is one."""
+    # To find the name takes numpy longer than everything else that is asked of an array.
+    return _DTYPES.get(dtype.name)
+
+
+@functools.lru_cache(maxsize=64)
+def _find_numpy_dtype(dtype):
+    import numpy
+
+    name, typestr, _ = _FORMATS.get(dtype, (None, None, None))
+    found = typestr or getattr(_import('ml_dtypes'), name or '', None)
+    if found is None:
+        raise TypeError(f'numpy has no dtype for {Apr.DType.to_string(dtype)}: '
+                        'cast the tensor, install ml_dtypes, or take its get_bytes()')
+    return numpy.dtype(found)
+
+
+@functools.lru_cache(maxsize=64)
+def _find_dtype_in_place(dtype):
+    """The Apr.DType of numpy's, if the elements' bytes are the same."""
+    found = _find_dtype(dtype)
+    return found if found is not None and _find_numpy_dtype(found) == dtype else None
+
+
+def _share_memory(array, dtype, address):
     token = next(_tokens)
     _shared[token] = array
-    return Apr.Tensor.new_from_memory(dtype, list(array.shape), array.__array_interface__['data'][0],
-                                      array.nbytes, _release_address, token)
+    return _new_from_memory(dtype, list(array.shape), address, array.nbytes, _release_address, token)
+
+
+def _share(array, dtype):
+    """Makes a tensor that reads the array's own memory, or that of a copy where the layout is another."""
+    array = _import('numpy').asarray(array, _find_numpy_dtype(dtype), order='C')
+    return _share_memory(array, dtype, array.__array_interface__['data'][0])
+
+
+def _to_tensor(value):
+    numpy = _import('numpy')
+    # Nearly always it is an array that the tensor can read as it is; to find that out is to be quick.
+    if numpy is not None and type(value) is numpy.ndarray:
+        dtype = _find_dtype_in_place(value.dtype)
+        if dtype is not None:
+            try:
+                address = _address_of(_from_buffer(value))
+            except (TypeError, ValueError, BufferError):
+                # Not in C order, or read-only, or empty, or of a dtype that is unknown to Python's buffers.
+                return _share(value, dtype)
+            return _share_memory(value, dtype, address)
+
+    if isinstance(value, Apr.Tensor):
+        return value
+    if numpy is None:
+        return _tensor_from_lists(value, 'The tensor')
+    array = _array(numpy, value, 'The tensor')
+    dtype = _find_dtype(array.dtype)
+    if dtype is None:
+        raise TypeError(f'An array of the dtype “{array.dtype}” cannot be an Apr.Tensor. These can: ' +
+                        ', '.join(name for name, typestr, _ in _FORMATS.values() if typestr is not None))
+    return _share(array, dtype)
+
+
+# The types are kept: to make one takes longer than all the rest.
+@functools.lru_cache(maxsize=1024)
+def _find_memory_type(size):
+    return ctypes.c_char * size
 
 
 class Tensor(Apr.Tensor):
@@ -196,17 +261,7 @@ class Tensor(Apr.Tensor):
     __hash__ = None
 
     def __new__(cls, value):
-        if isinstance(value, Apr.Tensor):
-            return value
-        numpy = _import('numpy')
-        if numpy is None:
-            return _tensor_from_lists(value, 'The tensor')
-        array = _array(numpy, value, 'The tensor')
-        dtype = _DTYPES.get(array.dtype.name)
-        if dtype is None:
-            raise TypeError(f'An array of the dtype “{array.dtype}” cannot be an Apr.Tensor. These can: ' +
-                            ', '.join(name for name, typestr, _ in _FORMATS.values() if typestr is not None))
-        return _share(array, dtype)
+        return _to_tensor(value)
 
     def __init__(self, value):
         # A boxed type's own refuses every argument.
@@ -230,18 +285,15 @@ class Tensor(Apr.Tensor):
         """The Apr.DType of the elements."""
         return self.get_dtype()
 
-    def _get_interface(self, typestr):
-        data = self.get_bytes()
-        return {'version': 3, 'shape': self.shape, 'typestr': typestr,
-                'data': (data.get_region(1, 0, data.get_size()) or ctypes.addressof(_NOTHING), True)}
-
     @property
     def __array_interface__(self):
-        typestr = _FORMATS.get(self.dtype, (None, None))[1]
+        dtype, shape, address, _ = self.get_memory()
+        typestr = _FORMATS.get(dtype, (None, None))[1]
         if typestr is None:
             # Then numpy asks __array__.
             raise AttributeError('__array_interface__')
-        return self._get_interface(typestr)
+        return {'version': 3, 'shape': tuple(shape), 'typestr': typestr,
+                'data': (address or ctypes.addressof(_NOTHING), True)}
 
     def __array__(self, dtype=None, copy=None):
         array = self.numpy()
@@ -251,19 +303,12 @@ class Tensor(Apr.Tensor):
 
     def numpy(self):
         """The elements as a read-only numpy array, which shares the tensor's memory."""
-        import numpy
-
-        name, typestr, _ = _FORMATS.get(self.dtype, (None, None, None))
-        if typestr is not None:
-            return numpy.asarray(self)
-
-        dtype = getattr(_import('ml_dtypes'), name or '', None)
-        if dtype is None:
-            raise TypeError(f'numpy has no dtype for {Apr.DType.to_string(self.dtype)}: '
-                            'cast the tensor, install ml_dtypes, or take its get_bytes()')
-        raw = types.SimpleNamespace(
-            __array_interface__=self._get_interface(f'|V{numpy.dtype(dtype).itemsize}'), tensor=self)
-        return numpy.asarray(raw).view(dtype)
+        dtype, shape, address, size = self.get_memory()
+        dtype = _find_numpy_dtype(dtype)
+        memory = _find_memory_type(size).from_address(address or ctypes.addressof(_NOTHING))
+        memory.tensor = self
+        # Not the view itself, behind which numpy finds what may be written to.
+        return _import('numpy').ndarray(shape, dtype, pickle.PickleBuffer(memoryview(memory).toreadonly()))
 
     def tolist(self):
         """The elements as nested lists of Python's numbers, or as one number for a scalar."""
@@ -350,16 +395,17 @@ def _to_data(value, name, summed=False):
         raise GLib.Error.new_literal(Apr.error_quark(), f'{name} is masked at {place}', Apr.Error.NOT_FINITE)
 
     array = _array(numpy, value, name)
-    if summed and (array.dtype.kind in 'biu' or array.dtype.name in ('float16', 'bfloat16')):
-        return _share(array, _DTYPES[array.dtype.name])
-    if array.dtype.name in ('float16', 'bfloat16'):
+    dtype = _find_dtype(array.dtype)
+    if summed and (array.dtype.kind in 'biu' or dtype in (Apr.DType.F16, Apr.DType.BF16)):
+        return _share(array, dtype)
+    if dtype in (Apr.DType.F16, Apr.DType.BF16):
         return _share(array.astype('f4'), Apr.DType.F32)
     if array.dtype.kind in 'biu':
         return _share(array.astype('f8'), Apr.DType.F64)
-    if array.dtype.name not in ('float32', 'float64'):
+    if dtype not in (Apr.DType.F32, Apr.DType.F64):
         raise TypeError(f'{name} has the dtype “{array.dtype}”, but models compute with bool, integers, '
                         'float16, bfloat16, float32 and float64: convert it with astype()')
-    return _share(array, _DTYPES[array.dtype.name])
+    return _share(array, dtype)
 
 
 def _count(n, what):
@@ -405,6 +451,8 @@ _save = Apr.Estimator.save
 _load = Apr.Estimator.load
 _from_bytes = Apr.Estimator.from_bytes
 _get_feature_names = Apr.Estimator.get_feature_names
+_predict_into = Apr.LinearRegression.predict_into
+_predict_one = Apr.LinearRegression.predict_one
 
 
 def fit(self, X, y, sample_weight=None, cancellable=None):
@@ -449,6 +497,43 @@ def predict(self, X):
     """
     _check_columns(self, X)
     return _predict(self, _to_data(X, 'X'))._get_values()
+
+
+def predict_linear(self, X, out=None):
+    """Predicts the targets of samples: a read-only array, [n_samples] or [n_samples, n_targets].
+
+    With out, an array of that shape and of the dtype of the coefficients, they are written there, and it is
+    what is returned. The columns' names of a data frame must be those that the model was fitted with.
+    """
+    if out is None:
+        return predict(self, X)
+
+    _check_columns(self, X)
+    data = _to_data(X, 'X')
+    coefficients = self.get_coefficients()
+    if coefficients is not None:
+        typestr = _FORMATS[coefficients.dtype][1]
+        shape = data.shape[:1] + coefficients.shape[:-1]
+        if not isinstance(out, _import('numpy').ndarray) or out.dtype.str != typestr or out.shape != shape:
+            raise ValueError(f'out must be an array of the dtype {typestr} and the shape {list(shape)}, '
+                             f'not {getattr(out, "dtype", type(out).__name__)} {list(getattr(out, "shape", []))}')
+        if not out.flags.carray:
+            raise ValueError('out must be a writable array in C order')
+    _predict_into(self, data, out.ctypes.data, out.nbytes)
+    return out
+
+
+def predict_one(self, x):
+    """Predicts the target of one sample, a list, a tuple or an array of its features, as a float.
+
+    It is the row of what predict() gives, to the last bit, many times faster than predict() of one row.
+    """
+    if not isinstance(x, (list, tuple)):
+        if isinstance(x, (str, bytes, bytearray)) or not hasattr(x, '__len__'):
+            raise TypeError(f'x must be the features of one sample, not {_describe(x)}')
+        # A list's entries are converted faster than those of an array.
+        x = x.tolist() if hasattr(x, 'tolist') else list(x)
+    return _predict_one(self, x)
 
 
 def score(self, X, y, sample_weight=None):
@@ -605,6 +690,8 @@ for _class in (Apr.Estimator, Apr.LinearRegression):
             _attribute = _make_attribute(_pspec, _ATTRIBUTES[_pspec.name])
             setattr(_class, _pspec.name.replace('-', '_'), _attribute)
 
+Apr.LinearRegression.predict = predict_linear
+Apr.LinearRegression.predict_one = predict_one
 Apr.Estimator.feature_names = property(get_feature_names)
 Apr.Estimator.__deepcopy__ = lambda self, memo: self.__copy__()
 _document(Apr.Estimator, """What every model has in common: fit, predict, score, clone, save and load.
@@ -775,16 +862,35 @@ Arrays have an entry for each of terms: the intercept, where there is one, and t
 """)
 
 
-_r2_score = Apr.r2_score
+def _add_metric(name, doc):
+    function = getattr(Apr, name)
+
+    def metric(y_true, y_pred, sample_weight=None):
+        return function(_to_data(y_true, 'y_true'), _to_data(y_pred, 'y_pred'),
+                        _to_data(sample_weight, 'sample_weight'))
+
+    metric.__name__ = metric.__qualname__ = name
+    metric.__doc__ = doc
+    globals()[name] = metric
+    __all__.append(name)
 
 
-def r2_score(y_true, y_pred, sample_weight=None):
-    """Computes the coefficient of determination, R²: 1 for perfect predictions, 0 for those like the mean."""
-    return _r2_score(_to_data(y_true, 'y_true'), _to_data(y_pred, 'y_pred'),
-                     _to_data(sample_weight, 'sample_weight'))
+_add_metric('r2_score', 'Computes the coefficient of determination, R²: '
+            '1 for perfect predictions, 0 for those like the mean.')
+_add_metric('explained_variance_score', 'Computes 1 - Var(y_true - y_pred) / Var(y_true).')
+_add_metric('mean_squared_error', 'Computes the mean of the squared errors.')
+_add_metric('root_mean_squared_error', 'Computes the square root of the mean of the squared errors.')
+_add_metric('mean_absolute_error', 'Computes the mean of the magnitudes of the errors.')
+
+_max_error = Apr.max_error
 
 
-__all__.append('r2_score')
+def max_error(y_true, y_pred):
+    """Finds the greatest magnitude of an error."""
+    return _max_error(_to_data(y_true, 'y_true'), _to_data(y_pred, 'y_pred'))
+
+
+__all__.append('max_error')
 
 
 _reader_new_from_path = Apr.SafetensorsReader.new_from_path
@@ -866,7 +972,7 @@ def write_to_path(self, path):
 
 def add_tensor(self, name, tensor):
     """Adds a tensor, or anything that Apr.Tensor makes one of."""
-    return _writer_add_tensor(self, name, Tensor(tensor))
+    return _writer_add_tensor(self, name, _to_tensor(tensor))
 
 
 def set_data_func(self, function, *user_data):

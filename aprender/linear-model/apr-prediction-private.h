@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/linear-model/apr-linear-regression.h"
+
+G_BEGIN_DECLS
+
+/* A linear model as numbers. */
+typedef struct
+{
+  gsize n_features;
+  gsize n_targets;
+  const double *coefficients; /* [n_targets, n_features] */
+  const double *intercept;    /* [n_targets] */
+} AprPrediction;
+
+/* What one instruction set does with rows of X: for each target, from 0 on, the products with the coefficients are added one
+ * by one in the order of the columns, then the intercept, all in double, each product and each sum rounded. A lane is
+ * a row: no row's sum is split, nor is a product fused with its addition, so every implementation gives the same bits. */
+typedef struct
+{
+  const char *name;
+
+  /* @sums is [n_rows, n_targets]. */
+  void (*predict_floats) (const AprPrediction *self, const float *x, gsize n_rows, double *sums);
+  void (*predict_doubles) (const AprPrediction *self, const double *x, gsize n_rows, double *sums);
+} AprPredictionKernel;
+
+extern const AprPredictionKernel apr_prediction_portable;
+#ifdef APR_GRAM_X86
+extern const AprPredictionKernel apr_prediction_avx2;
+extern const AprPredictionKernel apr_prediction_avx512;
+#endif
+
+/* Those that this processor can run, the fastest first, NULL-terminated. */
+const AprPredictionKernel *const *apr_prediction_kernels (void);
+
+/* Predicts for @x, of any dtype that holds numbers, and writes what the dtype of @coefficients is, F32 or F64. @kernel is NULL
+ * for the fastest one, @n_threads 0 for as many as pay. Returns whether all predictions are finite. */
+gboolean apr_prediction_run (AprTensor *coefficients,
+                             AprTensor *intercept,
+                             AprTensor *x,
+                             const AprPredictionKernel *kernel,
+                             guint n_threads,
+                             gpointer predictions);
+
+G_END_DECLS

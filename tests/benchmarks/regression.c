@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <aprender/aprender.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+
+/*
+ * What fits.py and predictions.py ask for: how long linear regression takes a program in C, and what the machine can
+ * do. Each line of the standard input is a question, and the answer a number.
+ *
+ *   fit SAMPLES FEATURES DTYPE THREADS REPEATS       nanoseconds for a fit
+ *   predict SAMPLES FEATURES DTYPE THREADS REPEATS   nanoseconds for predictions, into memory that is there
+ *   predict-one FEATURES DTYPE REPEATS               nanoseconds of processor time for a prediction
+ *   read BYTES THREADS REPEATS                       nanoseconds to read so many bytes, again and again
+ *   peak THREADS                                     multiply-adds in a second
+ */
+
+static AprTensor *
+make_tensor (AprDType dtype, const gsize *shape, gsize n_dims)
+{
+  gsize n_elements = shape[0] * (n_dims == 2 ? shape[1] : 1);
+  g_autofree double *values = g_new (double, n_elements);
+  g_autoptr (GRand) source = g_rand_new_with_seed (1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprTensor) doubles = NULL;
+  AprTensor *tensor;
+  gsize i;
+
+  for (i = 0; i < n_elements; i++)
+    values[i] = g_rand_double_range (source, -1, 1);
+  doubles = apr_tensor_new_from_doubles (values, n_elements, shape, n_dims, &error);
+  tensor = doubles != NULL ? apr_tensor_cast (doubles, dtype, &error) : NULL;
+  if (tensor == NULL)
+    g_error ("%s", error->message);
+  return tensor;
+}
+
+static AprEstimator *
+fit (AprTensor *x, AprTensor *y, guint n_threads)
+{
+  AprEstimator *model = APR_ESTIMATOR (apr_linear_regression_new ());
+  g_autoptr (GError) error = NULL;
+
+  if (g_object_class_find_property (G_OBJECT_GET_CLASS (model), "n-threads") != NULL)
+    g_object_set (model, "n-threads", n_threads, NULL);
+  if (!apr_estimator_fit (model, x, y, NULL, NULL, &error))
+    g_error ("%s", error->message);
+  return model;
+}
+
+static double
+time_fit (gsize n_samples, gsize n_features, AprDType dtype, guint n_threads, guint n_repeats)
+{
+  g_autoptr (AprTensor) x = make_tensor (dtype, (gsize[]){ n_samples, n_features }, 2);
+  g_autoptr (AprTensor) y = make_tensor (dtype, (gsize[]){ n_samples }, 1);
+  gint64 start = machine_now ();
+  guint i;
+
+  for (i = 0; i < n_repeats; i++)
+    g_object_unref (fit (x, y, n_threads));
+
+  return (double) (machine_now () - start) / n_repeats;
+}
+
+static double
+time_predict (gsize n_samples, gsize n_features, AprDType dtype, guint n_threads, guint n_repeats)
+{
+  g_autoptr (AprTensor) x = make_tensor (dtype, (gsize[]){ n_samples, n_features }, 2);
+  g_autoptr (AprTensor) few = apr_tensor_slice_rows (x, 0, MIN (n_samples, 2 * n_features + 2), NULL);
+  g_autoptr (AprTensor) y = make_tensor (dtype, apr_tensor_get_shape (few, NULL), 1);
+  g_autoptr (AprEstimator) model = fit (few, y, n_threads);
+  gsize size = n_samples * (dtype == APR_DTYPE_F32 ? sizeof (float) : sizeof (double));
+  g_autofree gpointer predictions = g_malloc0 (size);
+  g_autoptr (GError) error = NULL;
+  gint64 start = machine_now ();
+  guint i;
+
+  for (i = 0; i < n_repeats; i++)
+    if (!apr_linear_regression_predict_into (APR_LINEAR_REGRESSION (model), x, predictions, size, &error))
+      g_error ("%s", error->message);
+
+  return (double) (machine_now () - start) / n_repeats;
+}
+
+static double
+time_predict_one (gsize n_features, AprDType dtype, guint n_repeats)
+{
+  g_autoptr (AprTensor) x = make_tensor (dtype, (gsize[]){ 2 * n_features + 2, n_features }, 2);
+  g_autoptr (AprTensor) y = make_tensor (dtype, (gsize[]){ 2 * n_features + 2 }, 1);
+  g_autoptr (AprEstimator) model = fit (x, y, 1);
+  g_autofree double *row = g_new0 (double, n_features);
+  g_autoptr (GError) error = NULL;
+  gint64 start;
+  guint i;
+
+  row[0] = 1;
+  start = machine_processor_time ();
+  for (i = 0; i < n_repeats && error == NULL; i++)
+    row[0] += apr_linear_regression_predict_one (APR_LINEAR_REGRESSION (model), row, n_features, &error) > 0;
+  if (error != NULL)
+    g_error ("%s", error->message);
+
+  return (double) (machine_processor_time () - start) / n_repeats;
+}
+
+static double
+time_reading (gsize n_bytes, guint n_threads, guint n_repeats)
+{
+  g_autofree guint8 *memory = g_malloc (n_bytes);
+  double sum = 0;
+  guint i;
+
+  memset (memory, 1, n_bytes);
+  for (i = 0; i < n_repeats; i++)
+    sum += machine_time_reading (memory, n_bytes, n_threads);
+
+  return sum / n_repeats;
+}
+
+/* The greatest of a few rates. */
+static double
+measure_peak (guint n_threads)
+{
+  double greatest = 0;
+  guint i;
+
+  for (i = 0; i < 5; i++)
+    greatest = MAX (greatest, machine_measure_peak (n_threads));
+
+  return greatest;
+}
+
+static guint64
+number (const char *word)
+{
+  return word != NULL ? g_ascii_strtoull (word, NULL, 10) : 0;
+}
+
+static AprDType
+get_dtype (const char *word)
+{
+  return g_str_equal (word, "float32") ? APR_DTYPE_F32 : APR_DTYPE_F64;
+}
+
+static double
+answer (char **words)
+{
+  if (g_str_equal (words[0], "fit"))
+    return time_fit (number (words[1]), number (words[2]), get_dtype (words[3]), (guint) number (words[4]),
+                     (guint) number (words[5]));
+  if (g_str_equal (words[0], "predict"))
+    return time_predict (number (words[1]), number (words[2]), get_dtype (words[3]),
+                         (guint) number (words[4]), (guint) number (words[5]));
+  if (g_str_equal (words[0], "predict-one"))
+    return time_predict_one (number (words[1]), get_dtype (words[2]), (guint) number (words[3]));
+  if (g_str_equal (words[0], "read"))
+    return time_reading (number (words[1]), (guint) number (words[2]), (guint) number (words[3]));
+  if (g_str_equal (words[0], "peak"))
+    return measure_peak ((guint) number (words[1]));
+
+  g_error ("No question: %s", words[0]);
+}
+
+int
+main (void)
+{
+  char line[256];
+
+  while (fgets (line, sizeof line, stdin) != NULL)
+    {
+      g_auto (GStrv) words = g_strsplit (g_strchomp (line), " ", -1);
+
+      printf ("%.1f\n", answer (words));
+      fflush (stdout);
+    }
+  return 0;
+}

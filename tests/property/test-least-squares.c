@@ -1,0 +1,799 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "apr-test.h"
+#include "rational.h"
+
+#include <stdlib.h>
+
+#include "aprender/linear-model/apr-least-squares-private.h"
+#include "aprender/linear-model/apr-rounding-private.h"
+
+/* What is solved, beyond plain coefficients, against exact arithmetic, and the laws that it obeys. */
+
+typedef struct
+{
+  gsize n_rows;
+  gsize n_features;
+  double *x;
+  double *y;
+  double *weights; /* (nullable) */
+} Data;
+
+static void
+data_clear (Data *data)
+{
+  g_clear_pointer (&data->x, g_free);
+  g_clear_pointer (&data->y, g_free);
+  g_clear_pointer (&data->weights, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Data, data_clear)
+
+static void
+data_init (Data *data, gsize n_rows, gsize n_features, gboolean weighted)
+{
+  *data = (Data){ n_rows, n_features };
+  data->x = g_new0 (double, n_rows *n_features);
+  data->y = g_new0 (double, n_rows);
+  if (weighted)
+    data->weights = g_new0 (double, n_rows);
+}
+
+/* Small whole numbers, or numbers of all digits, with columns that may be sums of others, be constant, or nearly the same. */
+static void
+data_init_random (Data *data, GRand *rand, gsize n_rows, gsize n_features)
+{
+  gboolean whole = g_rand_boolean (rand);
+  int kind = g_rand_int_range (rand, 0, 4);
+  gsize i;
+  gsize j;
+
+  data_init (data, n_rows, n_features, g_rand_int_range (rand, 0, 3) == 0);
+  for (i = 0; i < n_rows; i++)
+    {
+      double *row = data->x + i * n_features;
+
+      for (j = 0; j < n_features; j++)
+        if (kind == 1 && j == n_features - 1 && j >= 2)
+          row[j] = whole ? row[0] + row[1] : row[0];
+        else if (kind == 2 && j == n_features / 2)
+          row[j] = 3;
+        else if (kind == 3 && j > 0 && !whole)
+          row[j] = row[0] + 1e-5 * normal (rand);
+        else
+          row[j] = whole ? (double) g_rand_int_range (rand, -4, 5) : normal (rand);
+      data->y[i] = whole ? (double) g_rand_int_range (rand, -9, 10) : normal (rand);
+      if (data->weights != NULL)
+        data->weights[i] =
+          g_rand_boolean (rand) ? (double) g_rand_int_range (rand, 0, 4) : fabs (normal (rand));
+    }
+  if (data->weights != NULL)
+    data->weights[0] = 1;
+}
+
+static AprExactSums *
+sum (const Data *data)
+{
+  g_autoptr (AprTensor) x = matrix_new (data->n_rows, data->n_features, data->x);
+  g_autoptr (AprTensor) y = vector_new (data->n_rows, data->y);
+  g_autoptr (AprTensor) w = data->weights != NULL ? vector_new (data->n_rows, data->weights) : NULL;
+  g_autoptr (GError) error = NULL;
+  AprExactSums *sums = apr_exact_sums_new (data->n_features, 1, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (apr_exact_sums_update (sums, x, y, w, APR_PRECISION_EXACT, 0, NULL, &error));
+  g_assert_no_error (error);
+
+  return sums;
+}
+
+static void
+solve (AprLeastSquares *answer, const Data *data, AprLeastSquaresOptions options)
+{
+  g_autoptr (AprExactSums) sums = sum (data);
+  g_autoptr (GError) error = NULL;
+
+  options.data_dtype = options.data_dtype == APR_DTYPE_NONE ? APR_DTYPE_F64 : options.data_dtype;
+  options.dtype = options.dtype == APR_DTYPE_NONE ? APR_DTYPE_F64 : options.dtype;
+  g_assert_true (apr_least_squares_solve (answer, sums, &options, &error));
+  g_assert_no_error (error);
+}
+
+static double
+z_at (const Data *data, gsize row, gsize column)
+{
+  if (column == 0)
+    return 1;
+
+  return column <= data->n_features ? data->x[row * data->n_features + column - 1] : data->y[row];
+}
+
+/* The entry of Z'WZ with Z = [1 | X | Y], and alpha on the features' diagonal. */
+static void
+get_product (const Data *data, gsize i, gsize j, double alpha, mpq_t product)
+{
+  mpq_t term;
+  mpq_t factor;
+  gsize row;
+
+  mpq_inits (term, factor, NULL);
+  mpq_set_d (product, i == j && i > 0 && i <= data->n_features ? alpha : 0.0);
+  for (row = 0; row < data->n_rows; row++)
+    {
+      mpq_set_d (term, z_at (data, row, i));
+      mpq_set_d (factor, z_at (data, row, j));
+      mpq_mul (term, term, factor);
+      mpq_set_d (factor, data->weights != NULL ? data->weights[row] : 1);
+      mpq_mul (term, term, factor);
+      mpq_add (product, product, term);
+    }
+  mpq_clears (term, factor, NULL);
+}
+
+/* The exact answer for the features in @mask, intercept first; false where there is not just one, or, where signs matter, it is
+ * not the one that is wanted: none below 0, and none above 0 if it were let in. @strict says whether all others are
+ * below 0. */
+static gboolean
+solve_rational (const Data *data,
+                gboolean fit_intercept,
+                double alpha,
+                guint mask,
+                gboolean positive,
+                AprDType dtype,
+                double *answers,
+                gboolean *strict)
+{
+  gsize p = data->n_features;
+  gsize columns[16];
+  gsize m = 0;
+  g_autofree mpq_t *matrix = NULL;
+  gboolean right;
+  mpq_t gradient;
+  mpq_t term;
+  gsize i;
+  gsize j;
+
+  if (fit_intercept)
+    columns[m++] = 0;
+  for (i = 0; i < p; i++)
+    if ((mask >> i & 1) != 0)
+      columns[m++] = 1 + i;
+  columns[m] = 1 + p;
+  matrix = g_new (mpq_t, m * (m + 1) + 1);
+  for (i = 0; i < m; i++)
+    for (j = 0; j <= m; j++)
+      {
+        mpq_init (matrix[i * (m + 1) + j]);
+        get_product (data, columns[i], columns[j], alpha, matrix[i * (m + 1) + j]);
+      }
+  mpq_inits (gradient, term, NULL);
+
+  right = eliminate (matrix, m);
+  for (i = 0; i <= p; i++)
+    answers[i] = 0;
+  for (i = 0; i < m && right; i++)
+    {
+      mpq_t *value = &matrix[i * (m + 1) + m];
+
+      mpq_div (*value, *value, matrix[i * (m + 1) + i]);
+      right = !positive || columns[i] == 0 || mpq_sgn (*value) >= 0;
+      answers[columns[i]] = apr_round_rational (mpq_numref (*value), mpq_denref (*value), 0, dtype);
+    }
+  if (strict != NULL)
+    *strict = TRUE;
+  for (i = 1; i <= p && positive && right; i++)
+    if ((mask >> (i - 1) & 1) == 0)
+      {
+        get_product (data, i, 1 + p, 0, gradient);
+        for (j = 0; j < m; j++)
+          {
+            get_product (data, i, columns[j], alpha, term);
+            mpq_mul (term, term, matrix[j * (m + 1) + m]);
+            mpq_sub (gradient, gradient, term);
+          }
+        right = mpq_sgn (gradient) <= 0;
+        if (mpq_sgn (gradient) == 0)
+          *strict = FALSE;
+      }
+
+  mpq_clears (gradient, term, NULL);
+  for (i = 0; i < m * (m + 1); i++)
+    mpq_clear (matrix[i]);
+  return right;
+}
+
+static void
+assert_answers (const AprLeastSquares *answer, gsize p, const double *expected)
+{
+  gsize i;
+
+  for (i = 0; i < p; i++)
+    assert_same_double (answer->coefficients[i] + 0.0, expected[1 + i] + 0.0);
+  assert_same_double (answer->intercepts[0] + 0.0, expected[0] + 0.0);
+}
+
+static void
+test_alpha_exact (void)
+{
+  const double alphas[] = { 1, 0.1, 1e-3, 1e-9, 1e5, 1e-30, 1e-300, 3 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (30);
+  int round;
+
+  g_test_summary ("With a penalty there is one answer, whatever the features: the nearest numbers to it.");
+
+  for (round = 0; round < 400; round++)
+    {
+      g_auto (Data) data = { 0 };
+      g_auto (AprLeastSquares) answer = { NULL };
+      double alpha = alphas[g_rand_int_range (rand, 0, G_N_ELEMENTS (alphas))];
+      gboolean fit_intercept = g_rand_boolean (rand);
+      AprDType dtype = g_rand_int_range (rand, 0, 4) == 0 ? APR_DTYPE_F32 : APR_DTYPE_F64;
+      gsize p = (gsize) g_rand_int_range (rand, 1, 7);
+      double expected[16];
+
+      data_init_random (&data, rand, (gsize) g_rand_int_range (rand, 1, 12), p);
+      g_assert_true (
+        solve_rational (&data, fit_intercept, alpha, (1u << p) - 1, FALSE, dtype, expected, NULL));
+      solve (&answer, &data,
+             (AprLeastSquaresOptions){ .fit_intercept = fit_intercept, .alpha = alpha, .dtype = dtype });
+      g_assert_true (answer.correctly_rounded);
+      g_assert_cmpuint (answer.rank, ==, p);
+      g_assert_cmpuint (answer.n_dependent, ==, 0);
+      assert_answers (&answer, p, expected);
+    }
+}
+
+/* The laws by which scikit-learn's tests know ridge regression. */
+static void
+test_alpha_laws (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (31);
+  int round;
+
+  for (round = 0; round < 40; round++)
+    {
+      g_auto (Data) data = { 0 };
+      g_auto (Data) beside = { 0 };
+      g_auto (Data) below = { 0 };
+      g_auto (AprLeastSquares) answer = { NULL };
+      g_auto (AprLeastSquares) answer_beside = { NULL };
+      g_auto (AprLeastSquares) answer_below = { NULL };
+      g_auto (AprLeastSquares) plain = { NULL };
+      g_auto (AprLeastSquares) limit = { NULL };
+      gsize p = 1 + (gsize) round % 5;
+      gsize n = round % 2 == 0 ? 12 : 4;
+      gsize i;
+      gsize j;
+
+      data_init (&data, n, p, FALSE);
+      data_init (&beside, n, 2 * p, FALSE);
+      data_init (&below, 2 * n, p, FALSE);
+      for (i = 0; i < n; i++)
+        {
+          for (j = 0; j < p; j++)
+            {
+              double value = normal (rand);
+
+              data.x[i * p + j] = below.x[i * p + j] = below.x[(n + i) * p + j] = value;
+              beside.x[i * 2 * p + j] = beside.x[i * 2 * p + p + j] = value / 2;
+            }
+          data.y[i] = beside.y[i] = below.y[i] = below.y[n + i] = normal (rand);
+        }
+
+      solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .alpha = 0.5 });
+      solve (&answer_beside, &beside, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .alpha = 0.25 });
+      solve (&answer_below, &below, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .alpha = 1 });
+      for (j = 0; j < p; j++)
+        {
+          assert_same_double (answer_below.coefficients[j], answer.coefficients[j]);
+          assert_same_double (answer_beside.coefficients[j], answer.coefficients[j]);
+          assert_same_double (answer_beside.coefficients[p + j], answer.coefficients[j]);
+        }
+      assert_same_double (answer_below.intercepts[0], answer.intercepts[0]);
+      assert_same_double (answer_beside.intercepts[0], answer.intercepts[0]);
+
+      /* Towards no penalty: the answer of least norm, also with fewer samples than features. */
+      solve (&plain, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+      solve (&limit, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .alpha = 1e-25 });
+      for (j = 0; j < p; j++)
+        assert_same_double (limit.coefficients[j], plain.coefficients[j]);
+    }
+}
+
+static void
+test_non_negative (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (32);
+  gsize n_proven = 0;
+  gsize n_bound = 0;
+  int round;
+
+  g_test_summary (
+    "Of all sets of features, the one whose exact answer has the signs that prove it the least.");
+
+  for (round = 0; round < 400; round++)
+    {
+      g_auto (Data) data = { 0 };
+      g_auto (AprLeastSquares) answer = { NULL };
+      double alpha = g_rand_int_range (rand, 0, 3) == 0 ? 0.5 : 0;
+      gboolean fit_intercept = g_rand_boolean (rand);
+      gsize p = (gsize) g_rand_int_range (rand, 1, 6);
+      double expected[16];
+      double residual = 0;
+      gboolean found = FALSE;
+      gboolean strict = FALSE;
+      guint mask;
+      gsize i;
+
+      data_init_random (&data, rand, (gsize) g_rand_int_range (rand, 2, 14), p);
+      solve (&answer, &data,
+             (AprLeastSquaresOptions){ .fit_intercept = fit_intercept, .alpha = alpha, .positive = TRUE });
+      for (i = 0; i < p; i++)
+        g_assert_cmpfloat (answer.coefficients[i], >=, 0);
+
+      for (mask = 0; mask < 1u << p && !found; mask++)
+        found = solve_rational (&data, fit_intercept, alpha, mask, TRUE, APR_DTYPE_F64, expected, &strict);
+      g_assert_true (found);
+      if (strict && answer.rank == p)
+        {
+          g_assert_true (answer.correctly_rounded);
+          assert_answers (&answer, p, expected);
+          n_proven++;
+          n_bound += mask < 1u << p ? 1 : 0;
+        }
+
+      /* As good as the best, where there is more than one. */
+      for (i = 0; i < data.n_rows; i++)
+        {
+          double best = data.y[i] - expected[0];
+          double got = data.y[i] - answer.intercepts[0];
+          double w = data.weights != NULL ? data.weights[i] : 1;
+          gsize j;
+
+          for (j = 0; j < p; j++)
+            {
+              best -= data.x[i * p + j] * expected[1 + j];
+              got -= data.x[i * p + j] * answer.coefficients[j];
+            }
+          residual += w * (got * got - best * best);
+        }
+      if (alpha == 0)
+        g_assert_cmpfloat (residual, <, 1e-6);
+    }
+
+  g_test_message ("%" G_GSIZE_FORMAT " proven, %" G_GSIZE_FORMAT " with a bound", n_proven, n_bound);
+  g_assert_cmpuint (n_proven, >, 200);
+  g_assert_cmpuint (n_bound, >, 100);
+}
+
+/* Where the truth is positive the constraint changes nothing, and where it is not it does. */
+static void
+test_non_negative_laws (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (33);
+  g_auto (Data) data = { 0 };
+  g_auto (AprLeastSquares) free_answer = { NULL };
+  g_auto (AprLeastSquares) answer = { NULL };
+  g_auto (AprLeastSquares) other = { NULL };
+  gsize n = 300;
+  gsize p = 60;
+  gsize i;
+  gsize j;
+
+  data_init (&data, n, p, FALSE);
+  for (i = 0; i < n; i++)
+    for (j = 0; j < p; j++)
+      {
+        data.x[i * p + j] = normal (rand);
+        data.y[i] += data.x[i * p + j] * (double) (1 + j % 5);
+      }
+  solve (&free_answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .positive = TRUE });
+  for (j = 0; j < p; j++)
+    assert_same_double (answer.coefficients[j], free_answer.coefficients[j]);
+
+  for (i = 0; i < n; i++)
+    data.y[i] = normal (rand);
+  solve (&other, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .positive = TRUE });
+  g_assert_true (other.correctly_rounded);
+
+  /* The gradient of what is 0 is below 0, and that of the rest is 0, up to the rounding of this check. */
+  for (j = 0; j < p; j++)
+    {
+      double gradient = 0;
+
+      for (i = 0; i < n; i++)
+        {
+          double rest = data.y[i] - other.intercepts[0];
+          gsize k;
+
+          for (k = 0; k < p; k++)
+            rest -= data.x[i * p + k] * other.coefficients[k];
+          gradient += rest * data.x[i * p + j];
+        }
+      g_assert_cmpfloat (other.coefficients[j], >=, 0);
+      g_assert_cmpfloat (gradient, <, 1e-10);
+      g_assert_true (other.coefficients[j] == 0 || fabs (gradient) < 1e-10);
+    }
+}
+
+/* The least and the greatest eigenvalue of [1 X]'[1 X], by power iteration in numbers of 1,000 bits. */
+static double
+condition_in_numbers (const Data *data)
+{
+  gsize m = data->n_features + 1;
+  gsize width = m + 1;
+  g_autofree mpq_t *matrix = g_new (mpq_t, m * width);
+  g_autofree mpf_t *numbers = g_new (mpf_t, m * m);
+  g_autofree mpf_t *inverse = g_new (mpf_t, m * m);
+  g_autofree mpf_t *x = g_new (mpf_t, m);
+  g_autofree mpf_t *next = g_new (mpf_t, m);
+  mpf_t eigenvalues[2];
+  mpf_t product;
+  mpf_t size;
+  double condition;
+  gsize i;
+  gsize j;
+  gsize k;
+  int which;
+  int step;
+
+  mpf_set_default_prec (1000);
+  mpf_inits (product, size, eigenvalues[0], eigenvalues[1], NULL);
+  for (i = 0; i < m; i++)
+    {
+      mpf_inits (x[i], next[i], NULL);
+      for (j = 0; j < m; j++)
+        mpf_inits (numbers[i * m + j], inverse[i * m + j], NULL);
+      for (j = 0; j < width; j++)
+        mpq_init (matrix[i * width + j]);
+    }
+  for (k = 0; k < m; k++)
+    {
+      for (i = 0; i < m; i++)
+        {
+          for (j = 0; j < m; j++)
+            {
+              get_product (data, i, j, 0, matrix[i * width + j]);
+              mpf_set_q (numbers[i * m + j], matrix[i * width + j]);
+            }
+          mpq_set_ui (matrix[i * width + m], i == k ? 1 : 0, 1);
+        }
+      g_assert_true (eliminate (matrix, m));
+      for (i = 0; i < m; i++)
+        {
+          mpq_div (matrix[i * width + m], matrix[i * width + m], matrix[i * width + i]);
+          mpf_set_q (inverse[i * m + k], matrix[i * width + m]);
+        }
+    }
+
+  for (which = 0; which < 2; which++)
+    {
+      for (i = 0; i < m; i++)
+        mpf_set_d (x[i], 1 + (double) i / 7);
+      for (step = 0; step < 300; step++)
+        {
+          for (i = 0; i < m; i++)
+            {
+              mpf_set_ui (next[i], 0);
+              for (j = 0; j < m; j++)
+                {
+                  mpf_mul (product, which == 0 ? numbers[i * m + j] : inverse[i * m + j], x[j]);
+                  mpf_add (next[i], next[i], product);
+                }
+            }
+          mpf_set_ui (size, 0);
+          for (i = 0; i < m; i++)
+            {
+              mpf_mul (product, next[i], next[i]);
+              mpf_add (size, size, product);
+            }
+          mpf_sqrt (size, size);
+          for (i = 0; i < m; i++)
+            mpf_div (x[i], next[i], size);
+        }
+      mpf_set (eigenvalues[which], size);
+    }
+  mpf_mul (product, eigenvalues[0], eigenvalues[1]);
+  mpf_sqrt (product, product);
+  condition = mpf_get_d (product);
+
+  for (i = 0; i < m; i++)
+    {
+      mpf_clears (x[i], next[i], NULL);
+      for (j = 0; j < m; j++)
+        mpf_clears (numbers[i * m + j], inverse[i * m + j], NULL);
+      for (j = 0; j < width; j++)
+        mpq_clear (matrix[i * width + j]);
+    }
+  mpf_clears (product, size, eigenvalues[0], eigenvalues[1], NULL);
+  return condition;
+}
+
+static void
+load_set (Data *data, const char *name, gsize degree)
+{
+  g_autofree char *file = g_strconcat ("nist", G_DIR_SEPARATOR_S, name, ".csv", NULL);
+  g_autofree char *path = data_path (file);
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+  gsize j;
+
+  g_file_get_contents (path, &text, NULL, &error);
+  g_assert_no_error (error);
+  lines = g_strsplit (g_strstrip (text), "\n", -1);
+  for (i = 1; lines[i] != NULL; i++)
+    {
+      g_auto (GStrv) cells = g_strsplit (lines[i], ",", -1);
+      gsize n_cells = g_strv_length (cells) - 1;
+
+      if (i == 1)
+        data_init (data, g_strv_length (lines) - 1, MAX (degree, n_cells), FALSE);
+      data->y[i - 1] = g_ascii_strtod (cells[0], NULL);
+      for (j = 0; j < data->n_features; j++)
+        {
+          double *row = data->x + (i - 1) * data->n_features;
+
+          row[j] = j < n_cells ? g_ascii_strtod (cells[1 + j], NULL) : row[j - 1] * row[0];
+        }
+    }
+}
+
+static void
+test_condition (void)
+{
+  const struct
+  {
+    const char *name;
+    gsize degree;
+    double
+      published; /* by statsmodels for Longley, in section 3.2's table of the design for the rest: two digits */
+  } sets[] = {
+    { "longley", 1, 4.86e9 }, { "filip", 10, 1.77e15 }, { "wampler1", 5, 6.4e6 }, { "norris", 1, 8.6e2 }
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (34);
+  gsize i;
+  int round;
+
+  for (i = 0; i < G_N_ELEMENTS (sets); i++)
+    {
+      g_auto (Data) data = { 0 };
+      g_auto (AprLeastSquares) answer = { NULL };
+      double condition;
+
+      load_set (&data, sets[i].name, sets[i].degree);
+      solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+      condition = condition_in_numbers (&data);
+      g_test_message ("%s: %.6g, in long numbers %.6g", sets[i].name, answer.condition_number, condition);
+      g_assert_cmpfloat_with_epsilon (answer.condition_number / condition, 1, 1e-4);
+      g_assert_cmpfloat_with_epsilon (answer.condition_number / sets[i].published, 1, 0.01);
+    }
+
+  for (round = 0; round < 20; round++)
+    {
+      g_auto (Data) data = { 0 };
+      g_auto (AprLeastSquares) answer = { NULL };
+      gsize p = 2 + (gsize) round % 4;
+      double shift = pow (10, g_rand_int_range (rand, 0, 7));
+      double noise = pow (10, -g_rand_int_range (rand, 0, 7));
+      gsize j;
+
+      data_init (&data, 30, p, round % 2 == 0);
+      for (i = 0; i < data.n_rows; i++)
+        {
+          for (j = 0; j < p; j++)
+            data.x[i * p + j] = shift + (j > 0 ? data.x[i * p] - shift : 0) + noise * normal (rand);
+          data.y[i] = normal (rand);
+          if (data.weights != NULL)
+            data.weights[i] = g_rand_double (rand);
+        }
+      solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+      if (answer.rank == p)
+        g_assert_cmpfloat_with_epsilon (answer.condition_number / condition_in_numbers (&data), 1, 1e-3);
+      else
+        g_assert_true (isinf (answer.condition_number));
+    }
+}
+
+/* Singular values that are known: columns that are orthogonal, of lengths 1 and 2^k. */
+static void
+test_condition_known (void)
+{
+  const double scales[] = { 1, 0x1p10, 0x1p-60, 0x1p100 };
+  gsize i;
+  gsize k;
+
+  for (k = 0; k < G_N_ELEMENTS (scales); k++)
+    {
+      g_auto (Data) data = { 0 };
+      g_auto (AprLeastSquares) answer = { NULL };
+
+      data_init (&data, 4, 2, FALSE);
+      for (i = 0; i < 4; i++)
+        {
+          data.x[i * 2] = (i & 1) != 0 ? 1 : -1;
+          data.x[i * 2 + 1] = ((i & 2) != 0 ? 1 : -1) * scales[k];
+          data.y[i] = (double) i;
+        }
+      solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+      g_assert_cmpfloat_with_epsilon (answer.condition_number / MAX (scales[k], 1 / scales[k]), 1, 1e-10);
+    }
+}
+
+static void
+test_dependent (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (35);
+  g_auto (Data) data = { 0 };
+  g_auto (AprLeastSquares) answer = { NULL };
+  const gsize dependent[] = { 2, 3, 6 };
+  gsize i;
+
+  g_test_summary (
+    "A constant column, a copy, and a sum of columns after it; the last of each is the dependent one.");
+
+  data_init (&data, 40, 7, FALSE);
+  for (i = 0; i < data.n_rows; i++)
+    {
+      double *row = data.x + i * 7;
+
+      row[0] = (double) g_rand_int_range (rand, -50, 50);
+      row[1] = (double) g_rand_int_range (rand, -50, 50);
+      row[2] = 7;
+      row[3] = row[0];
+      row[4] = (double) g_rand_int_range (rand, -50, 50) + row[1];
+      row[5] = (double) g_rand_int_range (rand, -50, 50);
+      row[6] = row[5] - 3 * row[4];
+      data.y[i] = normal (rand);
+    }
+  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+  g_assert_cmpuint (answer.rank, ==, 4);
+  g_assert_cmpmem (answer.dependent, answer.n_dependent * sizeof (gsize), dependent, sizeof dependent);
+  g_assert_true (answer.correctly_rounded);
+  g_assert_true (isinf (answer.condition_number));
+  assert_same_double (answer.coefficients[0], answer.coefficients[3]);
+  assert_same_double (answer.coefficients[2], 0.0);
+}
+
+/* What rounding leaves of a column that depends on others is no column where the sums are known to be rounded. */
+static void
+test_noisy (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (36);
+  g_auto (Data) data = { 0 };
+  g_auto (AprLeastSquares) exact = { NULL };
+  g_auto (AprLeastSquares) noisy = { NULL };
+  g_autoptr (AprExactSums) sums = NULL;
+  g_autoptr (GError) error = NULL;
+  AprLeastSquaresOptions options = { .fit_intercept = TRUE,
+                                     .data_dtype = APR_DTYPE_F64,
+                                     .dtype = APR_DTYPE_F64 };
+  gsize i;
+
+  data_init (&data, 50, 3, FALSE);
+  for (i = 0; i < data.n_rows; i++)
+    {
+      data.x[i * 3] = (double) g_rand_int_range (rand, -99, 100);
+      data.x[i * 3 + 1] = (double) g_rand_int_range (rand, -99, 100);
+      data.x[i * 3 + 2] = data.x[i * 3] + data.x[i * 3 + 1];
+      data.y[i] = data.x[i * 3] - data.x[i * 3 + 1] + normal (rand);
+    }
+  sums = sum (&data);
+
+  /* The last column's square, entry (3, 3), becomes greater by 2^-51 of itself. */
+  g_assert_true (apr_exact_sums_cover (sums, -51 + 18, -51 + 18, 1, &error));
+  apr_exact_sums_add_term (sums, 9, 1, -51 + 18);
+  g_assert_true (apr_least_squares_solve (&exact, sums, &options, &error));
+  g_assert_cmpuint (exact.rank, ==, 3);
+  g_assert_true (exact.correctly_rounded);
+
+  options.noisy = TRUE;
+  g_assert_true (apr_least_squares_solve (&noisy, sums, &options, &error));
+  g_assert_cmpuint (noisy.rank, ==, 2);
+  g_assert_false (noisy.correctly_rounded);
+  g_assert_cmpfloat_with_epsilon (noisy.coefficients[0] + noisy.coefficients[1], noisy.coefficients[2], 1e-9);
+}
+
+/* More features than the random problems of test-exact-answers have: full rank, and copies that share a coefficient. */
+static void
+test_wider (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (37);
+  int round;
+
+  for (round = 0; round < 12; round++)
+    {
+      g_auto (Data) data = { 0 };
+      g_auto (Data) doubled = { 0 };
+      g_auto (AprLeastSquares) answer = { NULL };
+      g_auto (AprLeastSquares) shared = { NULL };
+      gsize p = 15;
+      gsize n = 60;
+      double expected[32];
+      double mixing = pow (10, -(double) (round % 6));
+      gsize i;
+      gsize j;
+
+      data_init (&data, n, p, round % 3 == 0);
+      data_init (&doubled, n, 2 * p, round % 3 == 0);
+      for (i = 0; i < n; i++)
+        {
+          double common = normal (rand);
+
+          for (j = 0; j < p; j++)
+            {
+              data.x[i * p + j] =
+                (common + mixing * normal (rand)) * ldexp (1, (int) (j * 3)) + (double) round;
+              doubled.x[i * 2 * p + j] = doubled.x[i * 2 * p + p + j] = data.x[i * p + j];
+            }
+          data.y[i] = doubled.y[i] = normal (rand);
+          if (data.weights != NULL)
+            data.weights[i] = doubled.weights[i] = g_rand_double (rand);
+        }
+      g_assert_true (solve_rational (&data, TRUE, 0, (1u << p) - 1, FALSE, APR_DTYPE_F64, expected, NULL));
+      solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+      g_assert_true (answer.correctly_rounded);
+      assert_answers (&answer, p, expected);
+
+      solve (&shared, &doubled, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+      g_assert_cmpuint (shared.rank, ==, p);
+      g_assert_cmpuint (shared.n_dependent, ==, p);
+      for (j = 0; j < p; j++)
+        {
+          assert_same_double (shared.coefficients[j], expected[1 + j] / 2);
+          assert_same_double (shared.coefficients[p + j], expected[1 + j] / 2);
+        }
+      assert_same_double (shared.intercepts[0], expected[0]);
+    }
+}
+
+/* The number of threads does not show. */
+static void
+test_threads (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (38);
+  const gsize n_rows[] = { 150, 40 };
+  gsize k;
+
+  for (k = 0; k < G_N_ELEMENTS (n_rows); k++)
+    {
+      g_auto (Data) data = { 0 };
+      g_auto (AprLeastSquares) one = { NULL };
+      g_auto (AprLeastSquares) seven = { NULL };
+      gsize i;
+
+      data_init (&data, n_rows[k], 70, FALSE);
+      for (i = 0; i < data.n_rows * 70; i++)
+        data.x[i] = normal (rand);
+      for (i = 0; i < data.n_rows; i++)
+        data.y[i] = normal (rand);
+      solve (&one, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .n_threads = 1 });
+      solve (&seven, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .n_threads = 7 });
+      g_assert_true (one.correctly_rounded);
+      g_assert_cmpuint (one.rank, ==, MIN (70, n_rows[k] - 1));
+      for (i = 0; i < 70; i++)
+        assert_same_double (one.coefficients[i], seven.coefficients[i]);
+      assert_same_double (one.intercepts[0], seven.intercepts[0]);
+      assert_same_double (one.condition_number, seven.condition_number);
+    }
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/least-squares/alpha/exact", test_alpha_exact);
+  g_test_add_func ("/least-squares/alpha/laws", test_alpha_laws);
+  g_test_add_func ("/least-squares/non-negative/exact", test_non_negative);
+  g_test_add_func ("/least-squares/non-negative/laws", test_non_negative_laws);
+  g_test_add_func ("/least-squares/condition/in-long-numbers", test_condition);
+  g_test_add_func ("/least-squares/condition/known", test_condition_known);
+  g_test_add_func ("/least-squares/dependent", test_dependent);
+  g_test_add_func ("/least-squares/noisy", test_noisy);
+  g_test_add_func ("/least-squares/wider", test_wider);
+  g_test_add_func ("/least-squares/threads", test_threads);
+
+  return g_test_run ();
+}
