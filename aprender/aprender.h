@@ -15,5 +15,6 @@
 #include <aprender/linear-model/apr-cross-products.h>
 #include <aprender/linear-model/apr-linear-regression.h>
 #include <aprender/linear-model/apr-regression-statistics.h>
+#include <aprender/linear-model/apr-precision.h>
 
 #undef APR_INSIDE

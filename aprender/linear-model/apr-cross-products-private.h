@@ -8,10 +8,33 @@
 
 G_BEGIN_DECLS
 
+struct _AprCrossProducts
+{
+  GObject parent_instance;
+
+  AprExactSums *sums; /* (owned) */
+  guint64 n_samples;
+  AprDType dtype;
+  AprPrecision precision;
+  guint n_threads;
+  char **feature_names; /* (owned) (nullable) */
+};
+
 AprExactSums *apr_cross_products_get_sums (AprCrossProducts *self);
 
-/* F32 where all X were F32, else F64; NONE without any. */
+/* What models are computed in: F32 where all X were F32, F16 or BF16, else F64; NONE without any. */
 AprDType apr_cross_products_get_dtype (AprCrossProducts *self);
+
+/* As apr_cross_products_update (), in another precision and number of threads than those of the state, whose precision
+ * becomes DOUBLE where @precision is. */
+gboolean apr_cross_products_update_with (AprCrossProducts *self,
+                                         AprTensor *x,
+                                         AprTensor *y,
+                                         AprTensor *sample_weight,
+                                         AprPrecision precision,
+                                         guint n_threads,
+                                         GCancellable *cancellable,
+                                         GError **error);
 
 /* The state as a part of another file, in which the names of its tensor and of its metadata begin with @prefix; the file
  * of a state alone has an empty one. */

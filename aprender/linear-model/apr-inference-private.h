@@ -13,7 +13,7 @@ G_BEGIN_DECLS
  *
  * The matrix is scaled by powers of two, so that its diagonal is about 1. With its factors L D L', and @root = D^-1/2
  * L^-1, the inverse is root' root. All of it is known to 60 bits or more, as far as the data have not lost them: the
- * numbers that it is worked out in are made as long as that takes. */
+ * numbers that it is worked out in are double-doubles where they are long enough, and else as long as it takes. */
 typedef struct
 {
   gsize n;

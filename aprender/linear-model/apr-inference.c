@@ -9,6 +9,9 @@
 /* Independent columns of doubles never need so much; what a file claims might. */
 #define MAX_PRECISION (1 << 14)
 
+/* Of 106 bits, two go with the rounding of each operation. */
+#define DOUBLE_DOUBLE_PRECISION 104
+
 /* Bits that results are to have. */
 #define WANTED_BITS 64
 
@@ -122,14 +125,12 @@ invert (Work *work)
       mpf_t *inverse = work->root + apr_triangle (i, 0);
 
       mpf_set_ui (inverse[i], 1);
-      for (j = 0; j < i; j++)
-        {
-          for (k = j; k < i; k++)
-            {
-              mpf_mul (product, row[k], work->root[apr_triangle (k, j)]);
-              mpf_sub (inverse[j], inverse[j], product);
-            }
-        }
+      for (k = 0; k < i; k++)
+        for (j = 0; j <= k; j++)
+          {
+            mpf_mul (product, row[k], work->root[apr_triangle (k, j)]);
+            mpf_sub (inverse[j], inverse[j], product);
+          }
     }
   mpf_clear (product);
 }
@@ -359,6 +360,142 @@ take_factors (AprInference *self, Work *work)
   mpf_clear (product);
 }
 
+static AprDoubleDouble
+dd_sqrt (AprDoubleDouble x)
+{
+  double root = sqrt (x.high);
+  AprDoubleDouble rest = apr_dd_subtract (x, apr_dd_multiply_double ((AprDoubleDouble){ root, 0 }, root));
+
+  return apr_dd_quick_sum (root, rest.high / (2 * root));
+}
+
+static gboolean
+factorise_in_doubles (Work *work, AprDoubleDouble *rows)
+{
+  gsize n_rows = work->n + work->n_targets;
+  g_autofree AprDoubleDouble *unscaled = g_new (AprDoubleDouble, work->n + 1);
+  gboolean positive = TRUE;
+  mpf_t number;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  mpf_init2 (number, FIRST_PRECISION);
+  for (i = 0; i < n_rows && positive; i++)
+    {
+      AprDoubleDouble *row = rows + apr_triangle (i, 0);
+
+      number_set_scaled (number, work->matrix[apr_triangle (i, i)], -2 * work->scale[i]);
+      row[i] = dd_from_number (number);
+      for (j = 0; j < MIN (i, work->n); j++)
+        {
+          const AprDoubleDouble *other = rows + apr_triangle (j, 0);
+          AprDoubleDouble sum;
+
+          number_set_scaled (number, work->matrix[apr_triangle (i, j)], -(work->scale[i] + work->scale[j]));
+          sum = dd_from_number (number);
+          for (k = 0; k < j; k++)
+            sum = apr_dd_subtract (sum, apr_dd_multiply (unscaled[k], other[k]));
+          unscaled[j] = sum;
+          row[j] = apr_dd_divide (sum, other[j]);
+          row[i] = apr_dd_subtract (row[i], apr_dd_multiply (sum, row[j]));
+        }
+      positive = row[i].high > 0;
+    }
+  mpf_clear (number);
+
+  return positive;
+}
+
+/* The root D^-1/2 L^-1, and the logarithm to base two of the sum of its squares, the trace of the inverse. */
+static double
+invert_in_doubles (const Work *work, const AprDoubleDouble *rows, AprDoubleDouble *root)
+{
+  double trace = 0;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < work->n; i++)
+    {
+      const AprDoubleDouble *row = rows + apr_triangle (i, 0);
+      AprDoubleDouble *inverse = root + apr_triangle (i, 0);
+
+      for (j = 0; j < i; j++)
+        inverse[j] = (AprDoubleDouble){ 0, 0 };
+      inverse[i] = (AprDoubleDouble){ 1, 0 };
+      for (k = 0; k < i; k++)
+        {
+          const AprDoubleDouble *other = root + apr_triangle (k, 0);
+          AprDoubleDouble factor = apr_dd_multiply (row[k], dd_sqrt (rows[apr_triangle (k, k)]));
+
+          for (j = 0; j <= k; j++)
+            inverse[j] = apr_dd_subtract (inverse[j], apr_dd_multiply (factor, other[j]));
+        }
+      for (j = 0; j <= i; j++)
+        {
+          inverse[j] = apr_dd_divide (inverse[j], dd_sqrt (row[i]));
+          trace += inverse[j].high * inverse[j].high;
+        }
+    }
+
+  return log2 (fmax (trace, 1));
+}
+
+/* The same in double-double, which is faster; false where that is not enough, and where nothing is left of a target. */
+static gboolean
+init_in_doubles (AprInference *self, Work *work)
+{
+  g_autofree AprDoubleDouble *rows = g_new (AprDoubleDouble, apr_triangle (work->n + work->n_targets, 0));
+  double log2_growth;
+  gsize target;
+  gsize i;
+  gsize j;
+
+  if (!factorise_in_doubles (work, rows))
+    return FALSE;
+  log2_growth = invert_in_doubles (work, rows, self->root) + log2 ((double) (work->n + 1));
+  for (target = 0; target < work->n_targets; target++)
+    {
+      gsize row = work->n + target;
+
+      if (!(log2 (rows[apr_triangle (row, row)].high) > log2_growth + WANTED_BITS - DOUBLE_DOUBLE_PRECISION))
+        return FALSE;
+    }
+  if (!(log2_growth + WANTED_BITS < DOUBLE_DOUBLE_PRECISION))
+    return FALSE;
+
+  for (target = 0; target < work->n_targets; target++)
+    {
+      gsize row = work->n + target;
+      AprDoubleDouble left = rows[apr_triangle (row, row)];
+      mpf_t low;
+
+      mpf_set_prec (self->residuals[target], FIRST_PRECISION);
+      mpf_init2 (low, FIRST_PRECISION);
+      mpf_set_d (self->residuals[target], left.high);
+      mpf_set_d (low, left.low);
+      mpf_add (self->residuals[target], self->residuals[target], low);
+      mpf_mul_2exp (self->residuals[target], self->residuals[target], 2 * (mp_bitcnt_t) work->scale[row]);
+      mpf_clear (low);
+
+      /* L'^-1 is root' D^1/2. */
+      for (i = 0; i < work->n; i++)
+        {
+          AprDoubleDouble sum = { 0, 0 };
+
+          for (j = i; j < work->n; j++)
+            sum = apr_dd_add (sum, apr_dd_multiply (apr_dd_multiply (self->root[apr_triangle (j, i)],
+                                                                     dd_sqrt (rows[apr_triangle (j, j)])),
+                                                    rows[apr_triangle (row, j)]));
+          self->solutions[target * work->n + i] =
+            ldexp (sum.high, (int) CLAMP (work->scale[row] - work->scale[i], -5000, 5000));
+        }
+    }
+
+  return TRUE;
+}
+
 gboolean
 apr_inference_init (AprInference *self, mpz_t *matrix, gsize n, gsize n_targets)
 {
@@ -375,6 +512,7 @@ apr_inference_init (AprInference *self, mpz_t *matrix, gsize n, gsize n_targets)
     self->scale[i] = (gint64) mpz_sizeinbase (matrix[apr_triangle (i, i)], 2) / 2;
   work.scale = self->scale;
 
+  known = init_in_doubles (self, &work);
   while (!known && work.precision <= MAX_PRECISION)
     {
       double log2_growth;

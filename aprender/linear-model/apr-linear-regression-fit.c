@@ -10,9 +10,10 @@
 /* What a fit works on and what comes of it; nothing of the model, so that it may run in a thread. */
 typedef struct
 {
-  AprTensor *x;                   /* (owned) (nullable) */
-  AprTensor *y;                   /* (owned) (nullable) */
-  AprTensor *sample_weight;       /* (owned) (nullable) */
+  AprTensor *x;             /* (owned) (nullable) */
+  AprTensor *y;             /* (owned) (nullable) */
+  AprTensor *sample_weight; /* (owned) (nullable) */
+  AprPrecision precision;
   AprLeastSquaresOptions options; /* but for data_dtype and noisy; the dtype may be NONE */
 
   AprLinearResults results;
@@ -26,6 +27,7 @@ fit_new (AprLinearRegression *self, AprTensor *x, AprTensor *y, AprTensor *sampl
   fit->x = x != NULL ? apr_tensor_ref (x) : NULL;
   fit->y = y != NULL ? apr_tensor_ref (y) : NULL;
   fit->sample_weight = sample_weight != NULL ? apr_tensor_ref (sample_weight) : NULL;
+  fit->precision = self->precision;
   fit->options.fit_intercept = self->fit_intercept;
   fit->options.alpha = self->alpha;
   fit->options.positive = self->positive;
@@ -101,7 +103,9 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
   gboolean any_weight;
   mpz_t weights;
 
+  /* The names are the model's to give. */
   fit->results.cross_products = state;
+  (void) apr_cross_products_set_feature_names (state, NULL, NULL);
   mpz_init (weights);
   apr_exact_sums_get_entry (sums, 0, 0, weights);
   any_weight = mpz_sgn (weights) > 0;
@@ -113,6 +117,7 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
     }
 
   fit->options.data_dtype = data_dtype;
+  fit->options.noisy = apr_cross_products_get_precision (state) == APR_PRECISION_DOUBLE;
   fit->options.dtype = dtype;
   if (!apr_least_squares_solve (&solution, sums, &fit->options, error))
     return FALSE;
@@ -145,7 +150,8 @@ fit_run (Fit *fit, AprCrossProducts *state, GCancellable *cancellable, GError **
                        : apr_cross_products_new (n_features, n_dims == 2 ? y_shape[1] : 1, error);
 
   return sums != NULL &&
-         apr_cross_products_update (sums, fit->x, fit->y, fit->sample_weight, cancellable, error) &&
+         apr_cross_products_update_with (sums, fit->x, fit->y, fit->sample_weight, fit->precision,
+                                         fit->options.n_threads, cancellable, error) &&
          fit_solve (fit, g_steal_pointer (&sums), n_dims, error);
 }
 
@@ -248,6 +254,8 @@ apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossPro
   g_object_freeze_notify (G_OBJECT (self));
   apr_linear_regression_take_results (self, &fit->results);
   apr_estimator_set_fitted (APR_ESTIMATOR (self), apr_cross_products_get_n_features (state), n_targets);
+  (void) apr_estimator_set_feature_names (APR_ESTIMATOR (self), apr_cross_products_get_feature_names (state),
+                                          NULL);
   g_object_thaw_notify (G_OBJECT (self));
   return TRUE;
 }

@@ -17,6 +17,7 @@ struct _AprLinearRegression
   gboolean positive;
   AprDType dtype;
   gboolean keep_state;
+  AprPrecision precision;
   guint n_threads;
 
   AprTensor *coefficients; /* (owned) (nullable) */

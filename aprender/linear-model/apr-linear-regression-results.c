@@ -216,7 +216,16 @@ apr_linear_regression_get_dependent_features (AprLinearRegression *self)
 AprCrossProducts *
 apr_linear_regression_get_cross_products (AprLinearRegression *self)
 {
+  AprCrossProducts *copy;
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  return self->cross_products != NULL ? apr_cross_products_copy (self->cross_products) : NULL;
+  if (self->cross_products == NULL)
+    return NULL;
+
+  copy = apr_cross_products_copy (self->cross_products);
+  (void) apr_cross_products_set_feature_names (copy, apr_estimator_get_feature_names (APR_ESTIMATOR (self)),
+                                               NULL);
+
+  return copy;
 }

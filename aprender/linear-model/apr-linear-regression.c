@@ -48,6 +48,7 @@ enum
   PROP_ALPHA,
   PROP_POSITIVE,
   PROP_DTYPE,
+  PROP_PRECISION,
   PROP_KEEP_STATE,
   PROP_N_THREADS,
   PROP_COEFFICIENTS,
@@ -93,6 +94,9 @@ apr_linear_regression_get_property (GObject *object, guint property_id, GValue *
       break;
     case PROP_DTYPE:
       g_value_set_enum (value, self->dtype);
+      break;
+    case PROP_PRECISION:
+      g_value_set_enum (value, self->precision);
       break;
     case PROP_KEEP_STATE:
       g_value_set_boolean (value, self->keep_state);
@@ -147,6 +151,9 @@ apr_linear_regression_set_property (GObject *object,
       break;
     case PROP_DTYPE:
       apr_linear_regression_set_dtype (self, (AprDType) g_value_get_enum (value));
+      break;
+    case PROP_PRECISION:
+      apr_linear_regression_set_precision (self, (AprPrecision) g_value_get_enum (value));
       break;
     case PROP_KEEP_STATE:
       apr_linear_regression_set_keep_state (self, g_value_get_boolean (value));
@@ -224,6 +231,18 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
    */
   properties[PROP_DTYPE] =
     g_param_spec_enum ("dtype", NULL, NULL, APR_TYPE_DTYPE, APR_DTYPE_NONE, hyper_parameter);
+
+  /**
+   * AprLinearRegression:precision: (getter get_precision) (setter set_precision)
+   *
+   * How the products of the data are summed: without any rounding, or, which is faster for wide data, in double.
+   *
+   * Samples that are added in double make all sums such.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_PRECISION] = g_param_spec_enum ("precision", NULL, NULL, APR_TYPE_PRECISION,
+                                                  APR_PRECISION_EXACT, hyper_parameter | APR_PARAM_UNSAID);
 
   /**
    * AprLinearRegression:keep-state: (getter get_keep_state) (setter set_keep_state)
@@ -542,6 +561,45 @@ apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype)
 
   self->dtype = dtype;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_DTYPE]);
+}
+
+/**
+ * apr_linear_regression_get_precision: (get-property precision)
+ * @self: a linear regression
+ *
+ * Gets how the products of the data are summed.
+ *
+ * Returns: the precision
+ *
+ * Since: 0.1
+ */
+AprPrecision
+apr_linear_regression_get_precision (AprLinearRegression *self)
+{
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), APR_PRECISION_EXACT);
+
+  return self->precision;
+}
+
+/**
+ * apr_linear_regression_set_precision: (set-property precision)
+ * @self: a linear regression
+ * @precision: the precision
+ *
+ * Chooses how the products of the data are summed. The next fit heeds it.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_set_precision (AprLinearRegression *self, AprPrecision precision)
+{
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+
+  if (self->precision == precision)
+    return;
+
+  self->precision = precision;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRECISION]);
 }
 
 /**

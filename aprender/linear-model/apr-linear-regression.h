@@ -73,6 +73,12 @@ APR_AVAILABLE_IN_ALL
 void apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype);
 
 APR_AVAILABLE_IN_ALL
+AprPrecision apr_linear_regression_get_precision (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_precision (AprLinearRegression *self, AprPrecision precision);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_get_keep_state (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL

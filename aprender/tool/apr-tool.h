@@ -26,6 +26,7 @@ typedef struct
 AprToolStatus apr_tool_fit (int argc, char **argv);
 AprToolStatus apr_tool_predict (int argc, char **argv);
 AprToolStatus apr_tool_inspect (int argc, char **argv);
+AprToolStatus apr_tool_summary (int argc, char **argv);
 
 gboolean apr_tool_parse (const AprToolCommand *command,
                          const GOptionEntry *entries,

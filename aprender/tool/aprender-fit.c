@@ -12,6 +12,7 @@ typedef struct
   char *output;   /* (owned) */
   char *dtype;    /* (owned) (nullable) */
   gboolean no_intercept;
+  gboolean keep_state;
 } FitOptions;
 
 /* What is read from the table, in this order. */
@@ -322,6 +323,7 @@ fit_and_save (const char *path, const FitOptions *options, AprDType dtype, GErro
 
   apr_linear_regression_set_fit_intercept (model, !options->no_intercept);
   apr_linear_regression_set_dtype (model, dtype);
+  apr_linear_regression_set_keep_state (model, options->keep_state);
   if (apr_estimator_fit (estimator, x.tensor, y.tensor, weight.tensor, NULL, error) &&
       apr_estimator_set_feature_names (estimator, (const char *const *) feature_names, error))
     scores = score_targets (estimator, x.tensor, y.tensor, weight.tensor, error);
@@ -351,6 +353,8 @@ apr_tool_fit (int argc, char **argv)
       "DTYPE" },
     { "weight", 'w', 0, G_OPTION_ARG_FILENAME, &options.weight, "Weigh each row by this column", "COLUMN" },
     { "no-intercept", 0, 0, G_OPTION_ARG_NONE, &options.no_intercept, "Fit through the origin", NULL },
+    { "keep-state", 0, 0, G_OPTION_ARG_NONE, &options.keep_state,
+      "Store the sums of the data too, for “aprender summary”", NULL },
     { NULL },
   };
   g_auto (GStrv) arguments = NULL;

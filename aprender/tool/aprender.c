@@ -14,6 +14,7 @@ static const struct
   { "fit", apr_tool_fit },
   { "predict", apr_tool_predict },
   { "inspect", apr_tool_inspect },
+  { "summary", apr_tool_summary },
 };
 
 static const char usage[] =
@@ -21,6 +22,7 @@ static const char usage[] =
   "  aprender fit DATA.csv --target COLUMN -o MODEL.safetensors\n"
   "  aprender predict MODEL.safetensors DATA.csv\n"
   "  aprender inspect FILE.safetensors [--json]\n"
+  "  aprender summary MODEL.safetensors\n"
   "\n"
   "Fits linear models to tables, predicts with them, and shows what is in SafeTensors files.\n"
   "\n"
@@ -28,6 +30,7 @@ static const char usage[] =
   "  fit        Fit a linear regression to a table, and save it\n"
   "  predict    Predict the target for each row of a table\n"
   "  inspect    Show the tensors and the metadata of a SafeTensors file\n"
+  "  summary    Show the statistics of a model that was fitted with --keep-state\n"
   "  help       Show this help, or that of a command\n"
   "\n"
   "Options:\n"

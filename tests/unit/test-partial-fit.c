@@ -208,7 +208,6 @@ test_cross_products_are_a_copy (void)
   g_autoptr (AprLinearRegression) model = model_new (TRUE);
   g_autoptr (AprLinearRegression) other = model_new (TRUE);
   g_autoptr (AprCrossProducts) state = NULL;
-  g_autoptr (AprCrossProducts) property = NULL;
   g_autoptr (GBytes) before = NULL;
   g_autoptr (GBytes) after = NULL;
 

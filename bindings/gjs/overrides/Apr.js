@@ -369,6 +369,31 @@ function _init() {
     });
   }
 
+  const getStatistics = LinearRegression.prototype.get_statistics;
+  LinearRegression.prototype.get_statistics = function (target = 0) {
+    return getStatistics.call(this, target);
+  };
+
+  const predictInterval = LinearRegression.prototype.predict_interval;
+  LinearRegression.prototype.predict_interval = function (X, level = 0.95, kind = Apr.IntervalKind.PREDICTION) {
+    const [, lower, upper] = predictInterval.call(this, toSamples(X, 'X'), level, kind);
+    return [fromTensor(lower), fromTensor(upper)];
+  };
+
+  const {RegressionStatistics} = Apr;
+  for (const name of ['coefficients', 'standard_errors', 't_values', 'p_values', 'variance_inflation', 'covariance']) {
+    defineGetter(RegressionStatistics.prototype, name, function () {
+      return fromTensor(this[`get_${name}`]());
+    });
+  }
+
+  const getConfidenceIntervals = RegressionStatistics.prototype.get_confidence_intervals;
+  RegressionStatistics.prototype.get_confidence_intervals = function (level = 0.95) {
+    return fromTensor(getConfidenceIntervals.call(this, level));
+  };
+
+  RegressionStatistics.prototype.toString = RegressionStatistics.prototype.to_string;
+
   // CrossProducts
 
   const {update} = Apr.CrossProducts.prototype;

@@ -278,6 +278,29 @@ void test_partial_fit () throws GLib.Error {
   assert (model.to_bytes ().compare (whole.to_bytes ()) == 0);
 }
 
+void test_statistics () throws GLib.Error {
+  var model = new Apr.LinearRegression ();
+  Apr.Tensor lower;
+  Apr.Tensor upper;
+
+  model.fit (make_x (), new Apr.Tensor.from_doubles ({ 1, 3, 2, 6 }, { 4 }));
+  var statistics = model.get_statistics ();
+  assert (statistics.n_samples == 4);
+  assert (statistics.terms.length == 3);
+  assert (statistics.residual_standard_error > 0);
+  assert (statistics.standard_errors.get_shape ()[0] == 3);
+  assert (statistics.get_confidence_intervals ().get_shape ()[1] == 2);
+  assert (statistics.to_string () == model.summary ());
+  model.predict_interval (make_x (), 0.95, Apr.IntervalKind.CONFIDENCE, out lower, out upper);
+  assert (lower.get_double (0) < upper.get_double (0));
+  try {
+    model.get_statistics (1);
+    assert_not_reached ();
+  } catch (Apr.Error.RANGE e) {
+    assert_message (e, "target 1");
+  }
+}
+
 void test_errors () throws GLib.Error {
   var model = new Apr.LinearRegression ();
 
@@ -377,6 +400,7 @@ int main (string[] args) {
   add_test ("fit-async", test_fit_async);
   add_test ("save-and-load", test_save_and_load);
   add_test ("partial-fit", test_partial_fit);
+  add_test ("statistics", test_statistics);
   add_test ("errors", test_errors);
   add_test ("subclass", test_subclass);
 

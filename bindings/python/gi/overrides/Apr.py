@@ -379,8 +379,11 @@ Tensor = override(Tensor)
 __all__.append('Tensor')
 
 
-def _to_data(value, name):
-    """What models compute with: F32 and F64 as they are, other real numbers as the one that holds them."""
+def _to_data(value, name, summed=False):
+    """What models compute with: F32 and F64 as they are, other real numbers as the one that holds them.
+
+    What is only summed is shared whatever dtype it has.
+    """
     numpy = _import('numpy')
     if value is None and name == 'sample_weight' or isinstance(value, Apr.Tensor):
         return value
@@ -393,6 +396,8 @@ def _to_data(value, name):
 
     array = _array(numpy, value, name)
     dtype = _find_dtype(array.dtype)
+    if summed and (array.dtype.kind in 'biu' or dtype in (Apr.DType.F16, Apr.DType.BF16)):
+        return _share(array, dtype)
     if dtype in (Apr.DType.F16, Apr.DType.BF16):
         return _share(array.astype('f4'), Apr.DType.F32)
     if array.dtype.kind in 'biu':
@@ -425,7 +430,7 @@ def _get_column_names(X):
 def _to_fit(X, y, sample_weight):
     """The data of a fit and the names of the features, checked so that to give the names cannot fail."""
     names = _get_column_names(X)
-    data = _to_data(X, 'X'), _to_data(y, 'y'), _to_data(sample_weight, 'sample_weight')
+    data = _to_data(X, 'X', True), _to_data(y, 'y', True), _to_data(sample_weight, 'sample_weight', True)
     shape = data[0].shape
     if names is not None and len(shape) == 2 and len(names) != shape[1]:
         raise ValueError(f'X has {len(names)} names of columns, but {_count(shape[1], "column")}')
@@ -660,6 +665,8 @@ _ATTRIBUTES = {
              'squares.',
     'positive': 'Whether no coefficient may be below 0.',
     'n-threads': 'How many threads a fit uses at the most; 0, the default, for as many as there are processors.',
+    'precision': 'How products are summed: Apr.Precision.EXACT, the default, or DOUBLE, which is faster for wide '
+                 'data.',
     'keep-state': 'Whether a file holds the sums of the samples too, for partial_fit() and the like after load().',
     'coefficients': 'The fitted weights, [n_features] or [n_targets, n_features], in units of the target '
                     'per unit of\nthe feature: a read-only array, None before the first fit.',
@@ -700,13 +707,15 @@ clone() makes an unfitted model with the same hyper-parameters; a copy or a pick
 what a file holds. to_bytes() makes the bytes of the file that save() writes. set_feature_names(names) names
 the features of a fitted model, check_feature_names(names) raises where they are others.
 """)
-_document(Apr.LinearRegression, """LinearRegression(fit_intercept=True, alpha=0, positive=False, dtype=Apr.DType.NONE, keep_state=False, n_threads=0)
+_document(Apr.LinearRegression, """LinearRegression(fit_intercept=True, alpha=0, positive=False, dtype=Apr.DType.NONE,
+                 precision=Apr.Precision.EXACT, keep_state=False, n_threads=0)
 
 Ordinary least squares: the coefficients b and the intercept a that minimise Σ w (y - a - X b)², correctly
 rounded. Where features depend on each other, those with the least sum of squares.
 
     model = Apr.LinearRegression().fit(X, y)
     model.coefficients, model.intercept, model.predict(X), model.score(X, y)
+    print(model.summary())
     model.save('model.safetensors')
     model = Apr.LinearRegression.load('model.safetensors')
 """)
@@ -717,12 +726,24 @@ _save_state = Apr.CrossProducts.save
 _load_state = Apr.CrossProducts.load
 _state_from_bytes = Apr.CrossProducts.from_bytes
 _partial_fit = Apr.LinearRegression.partial_fit
+_get_statistics = Apr.LinearRegression.get_statistics
+_predict_interval = Apr.LinearRegression.predict_interval
+_get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
 _fit_cross_products = Apr.LinearRegression.fit_cross_products
 
 
 def update(self, X, y, sample_weight=None, cancellable=None):
-    """Adds samples, exactly, and returns the state."""
-    _update(self, _to_data(X, 'X'), _to_data(y, 'y'), _to_data(sample_weight, 'sample_weight'), cancellable)
+    """Adds samples, and returns the state.
+
+    The columns' names of a data frame, where all are strings, become the names of the features; they must be the
+    same in every update.
+    """
+    data, names = _to_fit(X, y, sample_weight)
+    if names is not None:
+        self.check_feature_names(names)
+    _update(self, *data, cancellable)
+    if names is not None and self.get_feature_names() is None:
+        self.set_feature_names(names)
     return self
 
 
@@ -745,6 +766,27 @@ def partial_fit(self, X, y, sample_weight=None, cancellable=None):
     if not fitted and names is not None:
         self.set_feature_names(names)
     return self
+
+
+def get_statistics(self, target=0):
+    """The Apr.RegressionStatistics of one target, counted from 0: how well the coefficients are known."""
+    return _get_statistics(self, target)
+
+
+def predict_interval(self, X, level=0.95, kind=Apr.IntervalKind.PREDICTION):
+    """The bounds within which the truth is with the probability level: two arrays, lower and upper ends.
+
+    kind says what truth that is: Apr.IntervalKind.PREDICTION, one more sample of weight 1, or CONFIDENCE, the
+    mean of samples with these features.
+    """
+    _check_columns(self, X)
+    _, lower, upper = _predict_interval(self, _to_data(X, 'X'), level, kind)
+    return lower._get_values(), upper._get_values()
+
+
+def get_confidence_intervals(self, level=0.95):
+    """Intervals that hold the true coefficients with the probability level each: [n_terms, 2]."""
+    return _get_confidence_intervals(self, level)._get_values()
 
 
 def save_state(self, path):
@@ -781,6 +823,8 @@ Apr.CrossProducts.load = staticmethod(load_state)
 Apr.CrossProducts.from_bytes = staticmethod(state_from_bytes)
 Apr.CrossProducts.n_features = property(lambda self: self.get_n_features(), doc='The number of features.')
 Apr.CrossProducts.n_targets = property(lambda self: self.get_n_targets(), doc='The number of targets.')
+Apr.CrossProducts.feature_names = property(lambda self: self.get_feature_names(),
+                                           doc='The names of the features, or None.')
 Apr.CrossProducts.n_samples = property(lambda self: self.get_n_samples(), doc='The number of samples.')
 _document(Apr.CrossProducts, """All that least squares needs of the data: exact sums of their products.
 
@@ -789,6 +833,9 @@ _document(Apr.CrossProducts, """All that least squares needs of the data: exact 
 
 Rows may be added in any order, number of calls and machines: the same rows make equal states. merge(other)
 adds the rows of another state, subtract(other) takes them away, copy() and to_bytes() do as they say.
+
+Apr.CrossProducts.new_with_precision(n_features, n_targets, Apr.Precision.DOUBLE) sums the products of each few
+hundred rows in double: faster for wide data, and no longer the same for any cut of the rows into calls.
 """)
 Apr.CrossProducts.__copy__ = lambda self: self.copy()
 Apr.CrossProducts.__deepcopy__ = lambda self, memo: self.copy()
@@ -798,6 +845,21 @@ Apr.CrossProducts.__reduce__ = _reduce_state
 Apr.CrossProducts.__repr__ = _describe_state
 Apr.LinearRegression.fit_cross_products = fit_cross_products
 Apr.LinearRegression.partial_fit = partial_fit
+Apr.LinearRegression.get_statistics = get_statistics
+Apr.LinearRegression.predict_interval = predict_interval
+Apr.RegressionStatistics.get_confidence_intervals = get_confidence_intervals
+Apr.RegressionStatistics.__str__ = Apr.RegressionStatistics.to_string
+for _pspec in GObject.list_properties(Apr.RegressionStatistics):
+    setattr(Apr.RegressionStatistics, _pspec.name.replace('-', '_'), _make_attribute(_pspec, None))
+_document(Apr.RegressionStatistics, """What a linear regression says beside its coefficients, of one target.
+
+    statistics = model.get_statistics()
+    print(statistics)
+    statistics.terms, statistics.standard_errors, statistics.p_values, statistics.get_confidence_intervals(0.95)
+
+Arrays have an entry for each of terms: the intercept, where there is one, and the features. covariance is
+[n_terms, n_terms]. Weights are analytic, as in statsmodels' WLS and R's lm.
+""")
 
 
 def _add_metric(name, doc):

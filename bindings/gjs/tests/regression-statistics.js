@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+import Apr from 'gi://Apr?version=1.0';
+
+import {assertClose, assertEqual, assertThrows, assertTrue, run, test} from './tap.js';
+
+const {LinearRegression} = Apr;
+
+// Eight samples, of which statsmodels 0.14.6 gives these numbers for the first seven with these weights.
+const X = [[1, 2], [2, 1], [3, 5], [4, 3], [5, 8], [6, 5], [7, 9], [8, 1]];
+const y = [3, 5, 4, 9, 8, 12, 11, 100];
+const weights = [1, 2, 0.5, 1, 4, 1, 0.25, 0];
+
+test('statistics', () => {
+  const model = new LinearRegression({keep_state: true}).fit(X, y, weights);
+  const statistics = LinearRegression.from_bytes(model.to_bytes()).get_statistics();
+  assertEqual([statistics.n_samples, statistics.df_model, statistics.df_residual], [7, 2, 4]);
+  assertEqual(statistics.terms, ['(Intercept)', 'x0', 'x1']);
+  const expected = {
+    standard_errors: [0.5068798949938771, 0.20721955158395594, 0.11827714719471975],
+    p_values: [0.0522192903118566, 0.00041521329009037414, 0.007845901326040053],
+  };
+  for (const [name, values] of Object.entries(expected))
+    values.forEach((value, i) => assertClose(statistics[name][i], value, 1e-11));
+  assertClose(statistics.r_squared, 0.9765136693143357, 1e-13);
+  assertTrue(statistics.coefficients instanceof Float64Array);
+  assertEqual(statistics.covariance.length, 3);
+  assertClose(Math.sqrt(statistics.covariance[1][1]), statistics.standard_errors[1], 1e-14);
+  assertTrue(Number.isNaN(statistics.variance_inflation[0]));
+});
+
+test('intervals', () => {
+  const model = new LinearRegression().fit(X, y);
+  const [lower, upper] = model.predict_interval(X);
+  const [near] = model.predict_interval(X, 0.95, Apr.IntervalKind.CONFIDENCE);
+  const predictions = model.predict(X);
+  for (let i = 0; i < X.length; i++) {
+    assertClose((lower[i] + upper[i]) / 2, predictions[i], 1e-12);
+    assertTrue(lower[i] < near[i] && near[i] < predictions[i]);
+  }
+
+  const intervals = model.get_statistics().get_confidence_intervals();
+  assertEqual(intervals.map(interval => interval.length), [2, 2, 2]);
+  assertThrows(() => model.predict_interval(X, 2), Apr.Error, Apr.Error.RANGE, '2');
+});
+
+test('text', () => {
+  const model = new LinearRegression().fit(X, y);
+  model.set_feature_names(['length', 'width']);
+  assertTrue(model.summary().includes('length'));
+  assertEqual(`${model.get_statistics()}`, model.summary());
+});
+
+test('errors', () => {
+  const model = new LinearRegression();
+  assertThrows(() => model.get_statistics(), Apr.Error, Apr.Error.NOT_FITTED);
+  model.fit(X, y);
+  assertThrows(() => model.get_statistics(1), Apr.Error, Apr.Error.RANGE, 'target 1');
+  const loaded = LinearRegression.from_bytes(model.to_bytes());
+  assertThrows(() => loaded.summary(), Apr.Error, Apr.Error.STATE, 'keep-state');
+});
+
+run();

@@ -1,0 +1,89 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Apr.RegressionStatistics: what a linear regression says beside its coefficients."""
+
+import json
+import math
+import pathlib
+
+import tap
+from common import Apr, GLib, TestCase, needs_numpy, numpy, read_longley
+
+NIST = pathlib.Path(__file__).resolve().parents[3] / 'tests' / 'data' / 'nist'
+
+
+class RegressionStatistics(TestCase):
+    def assertClose(self, values, expected, tolerance=1e-13):
+        values, expected = [list(item) for item in (values, expected)]
+        self.assertEqual(len(values), len(expected))
+        for value, other in zip(values, expected):
+            self.assertLessEqual(abs(value - other), tolerance * abs(other))
+
+    def test_longley(self):
+        certified = json.loads((NIST / 'certified.json').read_text())['datasets']['longley']
+        X, y = read_longley()
+        model = Apr.LinearRegression(keep_state=True)
+        for i in range(0, 16, 3):
+            model.partial_fit(X[i:i + 3], y[i:i + 3])
+        model = Apr.LinearRegression.from_bytes(model.to_bytes())
+        statistics = model.get_statistics()
+        self.assertClose(statistics.standard_errors, certified['std_err'])
+        self.assertClose(statistics.coefficients, certified['coef'])
+        self.assertEqual(statistics.coefficients[1:].tolist() if numpy else statistics.coefficients[1:],
+                         model.coefficients.tolist() if numpy else model.coefficients)
+        self.assertClose([statistics.r_squared, statistics.residual_standard_error, statistics.f_statistic],
+                         [certified['r_squared'], certified['residual_sd'], certified['anova']['regression']['f']])
+        self.assertEqual((statistics.n_samples, statistics.df_model, statistics.df_residual), (16, 6, 9))
+        self.assertEqual(statistics.terms, ['(Intercept)', 'x0', 'x1', 'x2', 'x3', 'x4', 'x5'])
+        self.assertClose([math.sqrt(statistics.covariance[i][i]) for i in range(7)], statistics.standard_errors)
+
+    @needs_numpy
+    def test_arrays(self):
+        X, y = read_longley()
+        statistics = Apr.LinearRegression().fit(X, y).get_statistics()
+        self.assertIsInstance(statistics.p_values, numpy.ndarray)
+        self.assertEqual(statistics.covariance.shape, (7, 7))
+        self.assertEqual(statistics.get_confidence_intervals(0.5).shape, (7, 2))
+        self.assertTrue(numpy.allclose(statistics.t_values, statistics.coefficients / statistics.standard_errors,
+                                       rtol=1e-15))
+        self.assertTrue(numpy.allclose(statistics.get_confidence_intervals().mean(axis=1), statistics.coefficients))
+        # The diagonal of the inverse of the correlations.
+        inflation = numpy.diag(numpy.linalg.inv(numpy.corrcoef(numpy.array(X).T)))
+        self.assertTrue(numpy.allclose(statistics.variance_inflation[1:], inflation, rtol=1e-8))
+        self.assertTrue(numpy.isnan(statistics.variance_inflation[0]))
+
+    def test_intervals(self):
+        X, y = read_longley()
+        model = Apr.LinearRegression().fit(X, y)
+        predictions = model.predict(X[:3])
+        lower, upper = model.predict_interval(X[:3])
+        self.assertClose([(a + b) / 2 for a, b in zip(lower, upper)], predictions)
+        near, far = model.predict_interval(X[:3], kind=Apr.IntervalKind.CONFIDENCE)
+        for values in zip(lower, near, predictions, far, upper):
+            self.assertEqual(list(values), sorted(values))
+        wider, _ = model.predict_interval(X[:3], 0.99)
+        self.assertLess(wider[0], lower[0])
+        with self.assertRaisesRegex(GLib.Error, '1.5'):
+            model.predict_interval(X, 1.5)
+
+    def test_text(self):
+        X, y = read_longley()
+        model = Apr.LinearRegression().fit(X, y)
+        model.set_feature_names(['a', 'b', 'c', 'd', 'e', 'year'])
+        self.assertIn('year             1829.15      455.478', model.summary())
+        self.assertEqual(str(model.get_statistics()), model.summary())
+
+    def test_errors(self):
+        model = Apr.LinearRegression()
+        with self.assertRaises(GLib.Error) as caught:
+            model.get_statistics()
+        self.assertTrue(caught.exception.matches(Apr.error_quark(), Apr.Error.NOT_FITTED))
+        X, y = read_longley()
+        with self.assertRaisesRegex(GLib.Error, 'target 1'):
+            model.fit(X, y).get_statistics(1)
+        with self.assertRaisesRegex(GLib.Error, 'keep-state'):
+            Apr.LinearRegression.from_bytes(model.to_bytes()).summary()
+
+
+if __name__ == '__main__':
+    tap.main()
