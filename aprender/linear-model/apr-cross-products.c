@@ -257,16 +257,8 @@ apr_cross_products_update (AprCrossProducts *self,
     return FALSE;
 
   added = apr_exact_sums_new (n_features, n_targets, error);
-  if (added == NULL || !apr_exact_sums_update (added, x, y, sample_weight, cancellable, error))
-    return FALSE;
-
-  if (self->n_samples == 0)
-    {
-      /* The sums are zeros: they may as well be replaced. */
-      apr_exact_sums_free (self->sums);
-      self->sums = g_steal_pointer (&added);
-    }
-  else if (!apr_exact_sums_add (self->sums, added, 1, error))
+  if (added == NULL || !apr_exact_sums_update (added, x, y, sample_weight, APR_PRECISION_EXACT, 0, cancellable, error) ||
+      !apr_exact_sums_add (self->sums, added, 1, error))
     return FALSE;
 
   self->n_samples += count_samples (x, sample_weight);

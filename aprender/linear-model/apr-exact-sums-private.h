@@ -5,6 +5,7 @@
 #include <gmp.h>
 
 #include "aprender/linear-model/apr-gram-private.h"
+#include "aprender/linear-model/apr-precision.h"
 #include "aprender/tensor/apr-tensor.h"
 
 G_BEGIN_DECLS
@@ -20,12 +21,13 @@ gsize apr_exact_sums_get_n_features (AprExactSums *self);
 
 gsize apr_exact_sums_get_n_targets (AprExactSums *self);
 
-/* Adds rows, in @n_threads threads, or as many as the work is worth where that is 0. After an error the sums are of no use.
- * Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
+/* Adds rows of any dtype that is a number, in @n_threads threads, or as many as the work is worth where that is 0. After an
+ * error the sums are of no use. Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
 gboolean apr_exact_sums_update_with (AprExactSums *self,
                                      AprTensor *x,
                                      AprTensor *y,
                                      AprTensor *sample_weight,
+                                     AprPrecision precision,
                                      const AprGramKernel *kernel,
                                      guint n_threads,
                                      GCancellable *cancellable,
@@ -35,15 +37,16 @@ gboolean apr_exact_sums_update (AprExactSums *self,
                                 AprTensor *x,
                                 AprTensor *y,
                                 AprTensor *sample_weight,
+                                AprPrecision precision,
+                                guint n_threads,
                                 GCancellable *cancellable,
                                 GError **error);
 
-/* Adds one row of finite features and targets, in whole-number arithmetic: slow, and right for any weight. */
-gboolean apr_exact_sums_add_row (AprExactSums *self, const double *row, double weight, GError **error);
+/* Makes room for terms with exponents from @least to @greatest, of which one entry gets @n_terms at the most. */
+gboolean apr_exact_sums_cover (AprExactSums *self, gint least, gint greatest, guint n_terms, GError **error);
 
-/* Adds @value 2^@exponent to an entry of the packed lower triangle. */
-gboolean
-apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent, GError **error);
+/* Adds @value 2^@exponent to an entry of the packed lower triangle. Threads may do so for different entries. */
+void apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent);
 
 /* Adds the sums of @other, or takes them away where @sign is -1. */
 gboolean apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign, GError **error);

@@ -25,23 +25,11 @@ struct _AprExactSums
   guint n_added; /* additions to a limb since the last carry, at the most */
 };
 
-/* A number of 53 bits at the most, times a power of two. */
-typedef struct
-{
-  guint64 magnitude;
-  gint exponent;
-  gboolean negative;
-} Number;
-
-/* A product of two Numbers needs 5 limbs wherever it begins; 2 more take the carries of 2^64 additions, and 1
- * more the sign. */
-#define PRODUCT_LIMBS 5
+/* A term needs 3 limbs wherever it begins; 2 more take the carries of 2^64 additions, and 1 more the sign. */
 #define TERM_LIMBS 3
 #define CARRY_LIMBS 3
 #define SPARE_LIMBS 2
 
-/* One row adds at most 2 (pieces of the product) x 2 (pieces of the weighted factor) times to a limb. */
-#define ADDITIONS_PER_ROW 4
 #define MAX_ADDITIONS (1u << 29)
 
 AprExactSums *
@@ -160,34 +148,6 @@ carry_all (AprExactSums *self)
   self->n_added = 0;
 }
 
-static void
-number_from_double (Number *number, double value)
-{
-  guint64 bits;
-  gint exponent;
-
-  memcpy (&bits, &value, sizeof bits);
-  exponent = (gint) (bits >> 52 & 0x7ff);
-  number->negative = bits >> 63 != 0;
-  number->magnitude = bits & G_GUINT64_CONSTANT (0xfffffffffffff);
-  if (exponent > 0)
-    number->magnitude |= G_GUINT64_CONSTANT (1) << 52;
-  number->exponent = MAX (exponent, 1) - 1075;
-}
-
-/* a b = low + high, exactly. */
-static void
-number_multiply (const Number *a, const Number *b, Number *low, Number *high)
-{
-  unsigned __int128 product = (unsigned __int128) a->magnitude * b->magnitude;
-
-  low->magnitude = (guint64) product & ((G_GUINT64_CONSTANT (1) << 53) - 1);
-  high->magnitude = (guint64) (product >> 53);
-  low->exponent = a->exponent + b->exponent;
-  high->exponent = low->exponent + 53;
-  low->negative = high->negative = a->negative != b->negative;
-}
-
 static inline void
 add_bits (gint64 *limb, guint64 bits, guint shift, gboolean negative)
 {
@@ -217,79 +177,30 @@ first_limb_of (gint exponent)
   return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32);
 }
 
-/* Carries before a limb could overflow. */
-static inline void
-count_additions (AprExactSums *self, guint n)
+gboolean
+apr_exact_sums_cover (AprExactSums *self, gint least, gint greatest, guint n_terms, GError **error)
 {
-  self->n_added += n;
-  if (G_UNLIKELY (self->n_added >= MAX_ADDITIONS))
-    carry_all (self);
-}
-
-static inline gboolean
-add_product (AprExactSums *self, gsize entry, const Number *a, const Number *b, GError **error)
-{
-  unsigned __int128 product = (unsigned __int128) a->magnitude * b->magnitude;
-  gint exponent = a->exponent + b->exponent;
-  gint limb = first_limb_of (exponent);
-  guint shift = (guint) (exponent - 32 * limb);
-  gint64 *limbs;
-
-  if (product == 0)
-    return TRUE;
-  if (!cover_limbs (self, limb, limb + PRODUCT_LIMBS + CARRY_LIMBS, error))
+  if (!cover_limbs (self, first_limb_of (least), first_limb_of (greatest) + TERM_LIMBS + CARRY_LIMBS, error))
     return FALSE;
 
-  limbs = self->limbs + entry * self->n_limbs + (limb - self->first_limb);
-  add_bits (limbs, (guint64) product, shift, a->negative != b->negative);
-  add_bits (limbs + 2, (guint64) (product >> 64), shift, a->negative != b->negative);
+  /* Carries before a limb could overflow. */
+  g_assert (n_terms < MAX_ADDITIONS);
+  if (self->n_added + n_terms >= MAX_ADDITIONS)
+    carry_all (self);
+  self->n_added += n_terms;
+
   return TRUE;
 }
 
-gboolean
-apr_exact_sums_add_row (AprExactSums *self, const double *row, double weight, GError **error)
-{
-  g_autofree Number *z = g_new (Number, self->n_columns);
-  Number scale;
-  gsize entry = 0;
-  gsize i;
-  gsize j;
-
-  number_from_double (&z[0], 1.0);
-  for (i = 1; i < self->n_columns; i++)
-    number_from_double (&z[i], row[i - 1]);
-  number_from_double (&scale, weight);
-
-  for (i = 0; i < self->n_columns; i++)
-    {
-      Number low = z[i];
-      Number high = { 0 };
-
-      if (weight != 1.0)
-        number_multiply (&z[i], &scale, &low, &high);
-
-      for (j = 0; j <= i; j++, entry++)
-        if (!add_product (self, entry, &low, &z[j], error) || !add_product (self, entry, &high, &z[j], error))
-          return FALSE;
-    }
-
-  count_additions (self, ADDITIONS_PER_ROW);
-  return TRUE;
-}
-
-gboolean
-apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent, GError **error)
+void
+apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent)
 {
   guint64 magnitude = value < 0 ? 0 - (guint64) value : (guint64) value;
   gint limb = first_limb_of (exponent);
 
-  if (!cover_limbs (self, limb, limb + TERM_LIMBS + CARRY_LIMBS, error))
-    return FALSE;
-
+  g_assert (limb >= self->first_limb && limb + TERM_LIMBS <= self->first_limb + (gint) self->n_limbs);
   add_bits (self->limbs + entry * self->n_limbs + (limb - self->first_limb), magnitude,
             (guint) (exponent - 32 * limb), value < 0);
-  count_additions (self, 1);
-  return TRUE;
 }
 
 void

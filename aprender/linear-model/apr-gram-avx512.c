@@ -1,6 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
 #include <immintrin.h>
 #include <math.h>
+
+/* Neighbour with neighbour, until lane i is the sum of vector i. */
+#define REDUCE(TYPE, UNPACK_LOW, UNPACK_HIGH, SHUFFLE, SUM, v, sums)                           \
+ TYPE a = SUM (UNPACK_LOW (v[0], v[1]), UNPACK_HIGH (v[0], v[1]));                             \
+ TYPE b = SUM (UNPACK_LOW (v[2], v[3]), UNPACK_HIGH (v[2], v[3]));                             \
+ TYPE c = SUM (UNPACK_LOW (v[4], v[5]), UNPACK_HIGH (v[4], v[5]));                             \
+ TYPE d = SUM (UNPACK_LOW (v[6], v[7]), UNPACK_HIGH (v[6], v[7]));                             \
+                                                                                               \
+ a = SUM (SHUFFLE (a, b, _MM_SHUFFLE (2, 0, 2, 0)), SHUFFLE (a, b, _MM_SHUFFLE (3, 1, 3, 1))); \
+ c = SUM (SHUFFLE (c, d, _MM_SHUFFLE (2, 0, 2, 0)), SHUFFLE (c, d, _MM_SHUFFLE (3, 1, 3, 1))); \
+ a = SUM (SHUFFLE (a, c, _MM_SHUFFLE (2, 0, 2, 0)), SHUFFLE (a, c, _MM_SHUFFLE (3, 1, 3, 1))); \
+ _mm512_storeu_si512 ((void *) (sums), (__m512i) a)
+
+static inline void
+count_lanes (const __m512d sum[8], gint64 *sums)
+{
+  const __m512i whole[8] = {
+    _mm512_cvtpd_epi64 (sum[0]), _mm512_cvtpd_epi64 (sum[1]), _mm512_cvtpd_epi64 (sum[2]),
+    _mm512_cvtpd_epi64 (sum[3]), _mm512_cvtpd_epi64 (sum[4]), _mm512_cvtpd_epi64 (sum[5]),
+    _mm512_cvtpd_epi64 (sum[6]), _mm512_cvtpd_epi64 (sum[7]),
+  };
+  REDUCE (__m512i, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64, _mm512_shuffle_i64x2, _mm512_add_epi64,
+          whole, sums);
+}
+
+static inline void
+add_lanes (const __m512d sum[8], double *sums)
+{
+  REDUCE (__m512d, _mm512_unpacklo_pd, _mm512_unpackhi_pd, _mm512_shuffle_f64x2, _mm512_add_pd, sum, sums);
+}
 
 #define KERNEL apr_gram_avx512
 #define KERNEL_NAME "avx512"
@@ -13,13 +44,17 @@
 #define SUBTRACT(a, b) _mm512_sub_pd (a, b)
 #define MULTIPLY(a, b) _mm512_mul_pd (a, b)
 #define MULTIPLY_ADD(a, b, c) _mm512_fmadd_pd (a, b, c)
-#define MULTIPLY_SUBTRACT(a, b, c) _mm512_fmsub_pd (a, b, c)
+#define FUSED_ADD(a, b, c) _mm512_fmadd_pd (a, b, c)
+#define FUSED_SUBTRACT(a, b, c) _mm512_fmsub_pd (a, b, c)
 #define GREATER(a, b) _mm512_max_pd (a, b)
-#define MAGNITUDE(a) _mm512_abs_pd (a)
-#define IS_NAN(a) (_mm512_cmp_pd_mask (a, a, _CMP_UNORD_Q) != 0)
 #define LESSER(a, b) _mm512_min_pd (a, b)
+#define MAGNITUDE(a) _mm512_abs_pd (a)
 #define MAGNITUDE_UNLESS_0(a)                                                                       \
  _mm512_mask_blend_pd (_mm512_cmp_pd_mask (a, _mm512_setzero_pd (), _CMP_EQ_OQ), _mm512_abs_pd (a), \
                        _mm512_set1_pd (INFINITY))
+#define IS_NAN(a) (_mm512_cmp_pd_mask (a, a, _CMP_UNORD_Q) != 0)
+#define ANY(a) (_mm512_cmp_pd_mask (a, _mm512_setzero_pd (), _CMP_NEQ_UQ) != 0)
+#define COUNT_LANES(sum, sums) count_lanes (sum, sums)
+#define ADD_LANES(sum, sums) add_lanes (sum, sums)
 
 #include "aprender/linear-model/apr-gram-template.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* For every processor: plain C over the C library's fused multiply-add, which is one instruction where there is one, and
- * right where there is none. Four lanes, so that a processor has something to do meanwhile. */
+/* For every processor: plain C, four lanes at a time, so that a compiler can use what vectors there are. Where the products are
+ * whole numbers nothing needs to be fused; where it must be, the C library's function is one instruction where
+ * there is one, and right where there is none. */
 
 #include <glib.h>
 #include <math.h>
@@ -61,11 +62,17 @@ four_multiply (Four a, Four b)
 static inline Four
 four_multiply_add (Four a, Four b, Four c)
 {
+  EACH (a.lane[i] * b.lane[i] + c.lane[i]);
+}
+
+static inline Four
+four_fused_add (Four a, Four b, Four c)
+{
   EACH (fma (a.lane[i], b.lane[i], c.lane[i]));
 }
 
 static inline Four
-four_multiply_subtract (Four a, Four b, Four c)
+four_fused_subtract (Four a, Four b, Four c)
 {
   EACH (fma (a.lane[i], b.lane[i], -c.lane[i]));
 }
@@ -100,6 +107,28 @@ four_magnitude_unless_0 (Four a)
   EACH (a.lane[i] == 0 ? INFINITY : fabs (a.lane[i]));
 }
 
+static inline gboolean
+four_any (Four a)
+{
+  return a.lane[0] != 0 || a.lane[1] != 0 || a.lane[2] != 0 || a.lane[3] != 0;
+}
+
+static inline void
+count_lanes (const Four sum[8], gint64 *sums)
+{
+  gsize i;
+
+  for (i = 0; i < 8; i++)
+    sums[i] =
+      (gint64) sum[i].lane[0] + (gint64) sum[i].lane[1] + (gint64) sum[i].lane[2] + (gint64) sum[i].lane[3];
+}
+
+static inline double
+add_lanes (Four sum)
+{
+  return (sum.lane[0] + sum.lane[1]) + (sum.lane[2] + sum.lane[3]);
+}
+
 #define KERNEL apr_gram_portable
 #define KERNEL_NAME "portable"
 #define VECTOR Four
@@ -111,11 +140,15 @@ four_magnitude_unless_0 (Four a)
 #define SUBTRACT(a, b) four_subtract (a, b)
 #define MULTIPLY(a, b) four_multiply (a, b)
 #define MULTIPLY_ADD(a, b, c) four_multiply_add (a, b, c)
-#define MULTIPLY_SUBTRACT(a, b, c) four_multiply_subtract (a, b, c)
+#define FUSED_ADD(a, b, c) four_fused_add (a, b, c)
+#define FUSED_SUBTRACT(a, b, c) four_fused_subtract (a, b, c)
 #define GREATER(a, b) four_greater (a, b)
-#define MAGNITUDE(a) four_magnitude (a)
-#define IS_NAN(a) four_is_nan (a)
 #define LESSER(a, b) four_lesser (a, b)
+#define MAGNITUDE(a) four_magnitude (a)
 #define MAGNITUDE_UNLESS_0(a) four_magnitude_unless_0 (a)
+#define IS_NAN(a) four_is_nan (a)
+#define ANY(a) four_any (a)
+#define COUNT_LANES(sum, sums) count_lanes (sum, sums)
+#define ADD_LANES(sum) add_lanes (sum)
 
 #include "aprender/linear-model/apr-gram-template.h"

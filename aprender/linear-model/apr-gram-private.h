@@ -5,55 +5,80 @@
 
 G_BEGIN_DECLS
 
-/* Sums of products without rounding, in plain floating-point additions.
+/* Sums of products without rounding, in plain floating-point operations on whole numbers.
  *
- * An accumulator that stays within one binade is a counter of units: adding v rounds v to a multiple of the unit, and
- * what was added, d = (A + v) - A, and the rest, v - d, are both exact. A few such accumulators one below the other
- * hold a sum with nothing lost, and the bits of each, less those of its start, are a whole number. So the columns of
- * a block are scaled by powers of two to stay below 1, and:
+ * A block of rows is transposed to columns. A column, divided by a power of two 2^e that is above all its values, is cut into
+ * slices, each a whole number times a power of two that all rows share:
  *
- * - narrow, for data of 24 bits: x y is a multiple of 2^-90 where x and y are 0 or at least 2^-22. A (start 1.5 2^7, unit
- *   2^-45) takes it rounded, B (start 1.5 2^-39, unit 2^-91) the rest, of at most 2^-46.
- * - wide, for data of 53 bits, 0 or at least 2^-19: the rounded product is a multiple of 2^-90 and goes to A and B, its
- *   error, below 2^-53 and a multiple of 2^-142, to C (start 1.5 2^-47, unit 2^-99) and D (start 1.5 2^-93, unit 2^-145).
+ *   x = 2^e (s0 2^-23 + s1 2^-47 + s2 2^-71 + rest),  |s0|, |s1|, |s2| <= 2^23
  *
- * Sixty-four products of each lane, or their rests, which are at most half a unit of the accumulator above, leave every
- * start by less than half of it, so they stay within the binade.
+ * as x 2^(23 - e) is below 2^23, and what rounding to a whole number leaves is at most 1/2. So a product of two slices is
+ * at most 2^46, and one of two sums of two slices at most 2^48; 32 of them are at most 2^53, and every whole number up to
+ * there is a double: none of the additions of APR_GRAM_STEPS products rounds, in whatever order they are done, fused with
+ * the multiplication or not. Then the sum goes, as an integer, to those of its matrix entry.
  *
- * The idea of accumulating in long fixed point is U. Kulisch's; of extracting by addition, that of S. Rump, T. Ogita and
- * S. Oishi, "Accurate floating-point summation", 2008; of sums whose bits do not depend on the order, that of
- * J. Demmel and H. D. Nguyen, "Parallel reproducible summation", 2015.
+ * Data of 24 bits have no s2 as long as the values of a column do not differ by more than 2^23, small whole numbers have
+ * s0 alone, and normal deviates of 53 bits a rest in one of 50,000 values. A rest is put into a column of its own, with
+ * an e of its own, a strip.
+ *
+ * Nine products of three slices with three are six by A. A. Karatsuba's identity, a b' + b a' = (a + b) (a' + b') - a a' -
+ * b b'; four of two slices with two are three.
+ *
+ * Cutting numbers so that products and their sums are exact is the idea of K. Ozaki, T. Ogita, S. Oishi and S. M. Rump,
+ * "Error-free transformations of matrix multiplication by using fast routines of matrix multiplication", 2012; sums
+ * whose bits do not depend on the order, that of J. Demmel and H. D. Nguyen, "Parallel reproducible summation", 2015.
  */
-#define APR_GRAM_PARTS 4
-#define APR_GRAM_ROWS_PER_LANE 64
-#define APR_GRAM_MAX_LANES 8
-#define APR_GRAM_MAX_ROWS (APR_GRAM_ROWS_PER_LANE * APR_GRAM_MAX_LANES)
+#define APR_GRAM_ROWS 256 /* of a block */
+#define APR_GRAM_STEPS 32
 
 /* The distance between columns in doubles: not a power of two, whose lines would share few sets of the cache. */
-#define APR_GRAM_STRIDE (APR_GRAM_MAX_ROWS + 8)
+#define APR_GRAM_STRIDE (APR_GRAM_ROWS + 8)
 
-#define APR_GRAM_NARROW_LEAST 0x1p-22
-#define APR_GRAM_WIDE_LEAST 0x1p-19
+/* Columns are multiplied four by four. */
+#define APR_GRAM_PANEL 4
+#define APR_GRAM_TILE (APR_GRAM_PANEL * APR_GRAM_PANEL)
 
-/* Sum k of a product of columns is a multiple of 2^apr_gram_unit[k] (times the columns' scales). */
-static const gint apr_gram_unit[APR_GRAM_PARTS] = { -45, -91, -99, -145 };
+/* The slices, and the sums of two of them. */
+enum
+{
+  APR_GRAM_S0,
+  APR_GRAM_S1,
+  APR_GRAM_S2,
+  APR_GRAM_S01,
+  APR_GRAM_S02,
+  APR_GRAM_S12,
+  APR_GRAM_N_SLICES,
+};
 
-/* What one instruction set does with a block of @n_rows rows, which is a multiple of 8, padded with zeros. All columns
- * are aligned to 64 bytes. Every implementation gives the same numbers. */
+/* Sum k of a tile counts products in units of 2^(APR_GRAM_FIRST_UNIT - k APR_GRAM_SLICE), times the columns' 2^e. */
+#define APR_GRAM_PARTS 5
+#define APR_GRAM_TOP 23
+#define APR_GRAM_SLICE 24
+#define APR_GRAM_FIRST_UNIT (-2 * APR_GRAM_TOP)
+
+/* The same for sums in double, which are below 2^8. */
+#define APR_GRAM_DOUBLE_PARTS 2
+#define APR_GRAM_DOUBLE_SLICE 50
+#define APR_GRAM_DOUBLE_FIRST_UNIT (-40)
+
+/* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_GRAM_ROWS; all columns are
+ * aligned to 64 bytes, and those of a panel APR_GRAM_STRIDE apart. Every implementation gives the same numbers. */
 typedef struct
 {
   const char *name;
-  gsize n_rows; /* of a block, at the most */
 
-  /* The sums of the products of two columns with two others; the last two parts are zero where the data are narrow. */
-  void (*multiply_narrow) (const double *const left[2],
-                           const double *const right[2],
-                           gsize n_rows,
-                           gint64 sums[4][APR_GRAM_PARTS]);
-  void (*multiply_wide) (const double *const left[2],
-                         const double *const right[2],
-                         gsize n_rows,
-                         gint64 sums[4][APR_GRAM_PARTS]);
+  /* Adds the products of the columns of two panels, of slices, times @signs[k], to @sums[k APR_GRAM_TILE + 4 left + right],
+   * modulo 2^64. */
+  void (*multiply) (
+    const double *left, const double *right, gsize n_rows, const gint8 signs[APR_GRAM_PARTS], gint64 *sums);
+
+  /* The same products in double, of columns below 1: in the order of the rows r for each r mod 8, fused, and then these eight
+   * sums, neighbour with neighbour. */
+  void (*multiply_double) (const double *left, const double *right, gsize n_rows, double *products);
+
+  /* Adds @products times the factors, powers of two of at most 1, to the two parts of @sums; false, and nothing done, where they
+   * do not fit. */
+  gboolean (*collect) (const double *products, const double *left, const double *right, gint64 *sums);
 
   /* The greatest magnitude of a column, and the least one that is not 0 (an infinity where all are); false where there
    * is a NaN. */
@@ -61,6 +86,17 @@ typedef struct
 
   /* Multiplies a column by a power of two. */
   void (*scale) (double *column, gsize n_rows, double factor);
+
+  /* The weights times a column times a power of two, as two doubles; whether any of the second is not 0. */
+  gboolean (*weigh) (
+    const double *column, const double *weights, gsize n_rows, double factor, double *high, double *low);
+
+  /* Cuts the first two slices of a column times @factor, below 2^23; the slices are @distance apart. Returns how many slices
+   * it has, up to 3. */
+  guint (*slice) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
+
+  /* The third, after the other two; whether there is a rest. */
+  gboolean (*slice_low) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
 } AprGramKernel;
 
 extern const AprGramKernel apr_gram_portable;

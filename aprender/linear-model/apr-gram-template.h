@@ -1,149 +1,170 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The kernels, written once over the vectors of an instruction set. Whoever includes this defines VECTOR, LANES, and the
- * operations LOAD, STORE, SPLAT, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD (a b + c), MULTIPLY_SUBTRACT (a b - c), GREATER
- * and LESSER (of magnitudes), MAGNITUDE, MAGNITUDE_UNLESS_0 (which makes an infinity of 0), IS_NAN (of any lane), and
- * KERNEL and KERNEL_NAME. */
+/* The kernels, written once over the vectors of an instruction set. Whoever includes this defines VECTOR, LANES (4 or 8), and
+ * the operations LOAD, STORE, SPLAT, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD (a b + c, rounded once or twice), FUSED_ADD and
+ * FUSED_SUBTRACT (a b + c and a b - c, rounded once), GREATER and LESSER (of magnitudes), MAGNITUDE, MAGNITUDE_UNLESS_0 (which
+ * makes an infinity of 0), IS_NAN and ANY (whether a lane is one, or is not 0), COUNT_LANES (the sums of the lanes of 8
+ * vectors of whole numbers, as integers), ADD_LANES (the same in double, for 8 lanes), and KERNEL and KERNEL_NAME. */
 
 #include "aprender/linear-model/apr-gram-private.h"
 
 #include <math.h>
 #include <string.h>
 
-#define START_A 0x1.8p7
-#define START_B 0x1.8p-39
-#define START_C 0x1.8p-47
-#define START_D 0x1.8p-93
+/* Adding and subtracting it rounds to a whole number what is at most 2^51. */
+#define ROUNDER 0x1.8p52
 
-/* The units that an accumulator has counted in all its lanes. */
-static inline gint64
-count_units (VECTOR accumulator, double start)
-{
-  double lanes[LANES];
-  gint64 first;
-  gint64 sum = 0;
-  gsize i;
+#define COLUMN(panel, i) LOAD ((panel) + (i) *APR_GRAM_STRIDE + row)
 
-  memcpy (&first, &start, sizeof first);
-  STORE (lanes, accumulator);
-  for (i = 0; i < LANES; i++)
-    {
-      gint64 bits;
+/* The products of two columns with four, added by OPERATION. */
+#define STEP(OPERATION, sum, x0, x1, y)  \
+ sum[0] = OPERATION (x0, y (0), sum[0]); \
+ sum[1] = OPERATION (x0, y (1), sum[1]); \
+ sum[2] = OPERATION (x0, y (2), sum[2]); \
+ sum[3] = OPERATION (x0, y (3), sum[3]); \
+ sum[4] = OPERATION (x1, y (0), sum[4]); \
+ sum[5] = OPERATION (x1, y (1), sum[5]); \
+ sum[6] = OPERATION (x1, y (2), sum[6]); \
+ sum[7] = OPERATION (x1, y (3), sum[7]);
 
-      memcpy (&bits, &lanes[i], sizeof bits);
-      sum += bits - first;
-    }
+#if LANES == 8
+# define LOADED(i) y##i
 
-  return sum;
-}
+/* Of all four columns with four: as many sums as there are registers for. */
+# define MULTIPLY_PANELS(OPERATION, REDUCE_LANES, first, end, results) \
+  {                                                                    \
+   VECTOR upper[8];                                                    \
+   VECTOR lower[8];                                                    \
+                                                                       \
+   for (i = 0; i < 8; i++)                                             \
+    upper[i] = lower[i] = SPLAT (0.0);                                 \
+   for (row = first; row < end; row += LANES)                          \
+    {                                                                  \
+     VECTOR y0 = COLUMN (right, 0);                                    \
+     VECTOR y1 = COLUMN (right, 1);                                    \
+     VECTOR y2 = COLUMN (right, 2);                                    \
+     VECTOR y3 = COLUMN (right, 3);                                    \
+     VECTOR x0 = COLUMN (left, 0);                                     \
+     VECTOR x1 = COLUMN (left, 1);                                     \
+                                                                       \
+     STEP (OPERATION, upper, x0, x1, LOADED)                           \
+     x0 = COLUMN (left, 2);                                            \
+     x1 = COLUMN (left, 3);                                            \
+     STEP (OPERATION, lower, x0, x1, LOADED)                           \
+    }                                                                  \
+   REDUCE_LANES (upper, results);                                      \
+   REDUCE_LANES (lower, results + 8);                                  \
+  }
+#else
+# define IN_PLACE(i) COLUMN (right, i)
 
-#define STEP_NARROW(i, x, y)                          \
- {                                                    \
-  VECTOR sum = MULTIPLY_ADD (x, y, a[i]);             \
-  VECTOR added = SUBTRACT (sum, a[i]);                \
-                                                      \
-  a[i] = sum;                                         \
-  b[i] = ADD (b[i], MULTIPLY_SUBTRACT (x, y, added)); \
- }
+# define MULTIPLY_PANELS(OPERATION, REDUCE_LANES, first, end, results) \
+  for (i = 0; i < APR_GRAM_PANEL; i += 2)                              \
+   {                                                                   \
+    VECTOR sum[8];                                                     \
+    gsize j;                                                           \
+                                                                       \
+    for (j = 0; j < 8; j++)                                            \
+     sum[j] = SPLAT (0.0);                                             \
+    for (row = first; row < end; row += LANES)                         \
+     {                                                                 \
+      VECTOR x0 = COLUMN (left, i);                                    \
+      VECTOR x1 = COLUMN (left, i + 1);                                \
+                                                                       \
+      STEP (OPERATION, sum, x0, x1, IN_PLACE)                          \
+     }                                                                 \
+    REDUCE_LANES (sum, results + i * APR_GRAM_PANEL);                  \
+   }
+#endif
 
 static void
-multiply_narrow (const double *const left[2],
-                 const double *const right[2],
-                 gsize n_rows,
-                 gint64 sums[4][APR_GRAM_PARTS])
+multiply (
+  const double *left, const double *right, gsize n_rows, const gint8 signs[APR_GRAM_PARTS], gint64 *sums)
 {
-  VECTOR a[4];
-  VECTOR b[4];
+  gint64 counted[APR_GRAM_TILE];
+  gsize first;
+  gsize end;
+  gsize row;
+  gsize i;
+  gsize part;
+
+  for (first = 0; first < n_rows; first = end)
+    {
+      end = MIN (first + APR_GRAM_STEPS * LANES, n_rows);
+      MULTIPLY_PANELS (MULTIPLY_ADD, COUNT_LANES, first, end, counted)
+
+      for (part = 0; part < APR_GRAM_PARTS; part++)
+        {
+          guint64 *to = (guint64 *) sums + part * APR_GRAM_TILE;
+
+          if (signs[part] > 0)
+            for (i = 0; i < APR_GRAM_TILE; i++)
+              to[i] += (guint64) counted[i];
+          else if (signs[part] < 0)
+            for (i = 0; i < APR_GRAM_TILE; i++)
+              to[i] -= (guint64) counted[i];
+        }
+    }
+}
+
+static void
+multiply_double (const double *left, const double *right, gsize n_rows, double *products)
+{
   gsize row;
   gsize i;
 
-  g_assert (n_rows <= APR_GRAM_ROWS_PER_LANE * LANES);
+#if LANES == 8
+  MULTIPLY_PANELS (FUSED_ADD, ADD_LANES, 0, n_rows, products)
+#else
+  gsize j;
 
-  for (i = 0; i < 4; i++)
-    {
-      a[i] = SPLAT (START_A);
-      b[i] = SPLAT (START_B);
-    }
+  for (i = 0; i < APR_GRAM_PANEL; i++)
+    for (j = 0; j < APR_GRAM_PANEL; j++)
+      {
+        const double *x = left + i * APR_GRAM_STRIDE;
+        const double *y = right + j * APR_GRAM_STRIDE;
+        VECTOR low = SPLAT (0.0);
+        VECTOR high = SPLAT (0.0);
 
-  for (row = 0; row < n_rows; row += LANES)
-    {
-      VECTOR x0 = LOAD (left[0] + row);
-      VECTOR x1 = LOAD (left[1] + row);
-      VECTOR y0 = LOAD (right[0] + row);
-      VECTOR y1 = LOAD (right[1] + row);
-
-      STEP_NARROW (0, x0, y0)
-      STEP_NARROW (1, x0, y1)
-      STEP_NARROW (2, x1, y0)
-      STEP_NARROW (3, x1, y1)
-    }
-
-  for (i = 0; i < 4; i++)
-    {
-      sums[i][0] = count_units (a[i], START_A);
-      sums[i][1] = count_units (b[i], START_B);
-      sums[i][2] = sums[i][3] = 0;
-    }
+        for (row = 0; row < n_rows; row += 8)
+          {
+            low = FUSED_ADD (LOAD (x + row), LOAD (y + row), low);
+            high = FUSED_ADD (LOAD (x + row + 4), LOAD (y + row + 4), high);
+          }
+        products[i * APR_GRAM_PANEL + j] = ADD_LANES (low) + ADD_LANES (high);
+      }
+#endif
 }
 
-#define STEP_WIDE(i, x, y)                          \
- {                                                  \
-  VECTOR product = MULTIPLY (x, y);                 \
-  VECTOR error = MULTIPLY_SUBTRACT (x, y, product); \
-  VECTOR sum = ADD (a[i], product);                 \
-  VECTOR added = SUBTRACT (sum, a[i]);              \
-                                                    \
-  a[i] = sum;                                       \
-  b[i] = ADD (b[i], SUBTRACT (product, added));     \
-  sum = ADD (c[i], error);                          \
-  added = SUBTRACT (sum, c[i]);                     \
-  c[i] = sum;                                       \
-  d[i] = ADD (d[i], SUBTRACT (error, added));       \
- }
-
-static void
-multiply_wide (const double *const left[2],
-               const double *const right[2],
-               gsize n_rows,
-               gint64 sums[4][APR_GRAM_PARTS])
+static gboolean
+collect (const double *products, const double *left, const double *right, gint64 *sums)
 {
-  VECTOR a[4];
-  VECTOR b[4];
-  VECTOR c[4];
-  VECTOR d[4];
-  gsize row;
+  gint64 parts[APR_GRAM_DOUBLE_PARTS * APR_GRAM_TILE];
+  const double rounder = ROUNDER;
+  gboolean fits = TRUE;
+  guint64 *to = (guint64 *) sums;
+  gint64 bias;
   gsize i;
 
-  g_assert (n_rows <= APR_GRAM_ROWS_PER_LANE * LANES);
-
-  for (i = 0; i < 4; i++)
+  memcpy (&bias, &rounder, sizeof bias);
+  for (i = 0; i < APR_GRAM_TILE; i++)
     {
-      a[i] = SPLAT (START_A);
-      b[i] = SPLAT (START_B);
-      c[i] = SPLAT (START_C);
-      d[i] = SPLAT (START_D);
-    }
+      /* Below 2^8 2^40; if it is not tiny, these powers of two have not rounded it. */
+      double value = products[i] * left[i / APR_GRAM_PANEL] * right[i % APR_GRAM_PANEL] * 0x1p40;
+      double high = value + ROUNDER;
+      double rest = (value - (high - ROUNDER)) * 0x1p50;
+      double low = rest + ROUNDER;
 
-  for (row = 0; row < n_rows; row += LANES)
-    {
-      VECTOR x0 = LOAD (left[0] + row);
-      VECTOR x1 = LOAD (left[1] + row);
-      VECTOR y0 = LOAD (right[0] + row);
-      VECTOR y1 = LOAD (right[1] + row);
-
-      STEP_WIDE (0, x0, y0)
-      STEP_WIDE (1, x0, y1)
-      STEP_WIDE (2, x1, y0)
-      STEP_WIDE (3, x1, y1)
+      fits &= (rest - (low - ROUNDER) == 0) & ((fabs (value) >= 0x1p-50) | (products[i] == 0));
+      memcpy (&parts[i], &high, sizeof high);
+      memcpy (&parts[APR_GRAM_TILE + i], &low, sizeof low);
     }
+  if (!fits)
+    return FALSE;
 
-  for (i = 0; i < 4; i++)
-    {
-      sums[i][0] = count_units (a[i], START_A);
-      sums[i][1] = count_units (b[i], START_B);
-      sums[i][2] = count_units (c[i], START_C);
-      sums[i][3] = count_units (d[i], START_D);
-    }
+  for (i = 0; i < APR_GRAM_DOUBLE_PARTS * APR_GRAM_TILE; i++)
+    to[i] += (guint64) (parts[i] - bias);
+  return TRUE;
 }
 
 static gboolean
@@ -187,6 +208,83 @@ scale (double *column, gsize n_rows, double factor)
     STORE (column + row, MULTIPLY (LOAD (column + row), factors));
 }
 
+static gboolean
+weigh (const double *column, const double *weights, gsize n_rows, double factor, double *high, double *low)
+{
+  VECTOR factors = SPLAT (factor);
+  VECTOR any = SPLAT (0.0);
+  gsize row;
+
+  for (row = 0; row < n_rows; row += LANES)
+    {
+      VECTOR value = MULTIPLY (LOAD (column + row), factors);
+      VECTOR weight = LOAD (weights + row);
+      VECTOR product = MULTIPLY (value, weight);
+      VECTOR error = FUSED_SUBTRACT (value, weight, product);
+
+      STORE (high + row, product);
+      STORE (low + row, error);
+      any = GREATER (MAGNITUDE (error), any);
+    }
+
+  return ANY (any);
+}
+
+static guint
+slice (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
+{
+  const VECTOR factors = SPLAT (factor);
+  const VECTOR rounder = SPLAT (ROUNDER);
+  const VECTOR next = SPLAT (0x1p24);
+  VECTOR any_first = SPLAT (0.0);
+  VECTOR any_second = SPLAT (0.0);
+  VECTOR any_third = SPLAT (0.0);
+  gsize row;
+
+  for (row = 0; row < n_rows; row += LANES)
+    {
+      VECTOR value = MULTIPLY (LOAD (column + row), factors);
+      VECTOR first = SUBTRACT (ADD (value, rounder), rounder);
+      VECTOR rest = MULTIPLY (SUBTRACT (value, first), next);
+      VECTOR second = SUBTRACT (ADD (rest, rounder), rounder);
+
+      STORE (slices + APR_GRAM_S0 * distance + row, first);
+      STORE (slices + APR_GRAM_S1 * distance + row, second);
+      STORE (slices + APR_GRAM_S01 * distance + row, ADD (first, second));
+      any_first = GREATER (MAGNITUDE (first), any_first);
+      any_second = GREATER (MAGNITUDE (rest), any_second);
+      any_third = GREATER (MAGNITUDE (SUBTRACT (rest, second)), any_third);
+    }
+
+  return ANY (any_third) ? 3 : ANY (any_second) ? 2 : ANY (any_first) ? 1 : 0;
+}
+
+static gboolean
+slice_low (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
+{
+  const VECTOR factors = SPLAT (factor);
+  const VECTOR rounder = SPLAT (ROUNDER);
+  const VECTOR next = SPLAT (0x1p24);
+  VECTOR any = SPLAT (0.0);
+  gsize row;
+
+  for (row = 0; row < n_rows; row += LANES)
+    {
+      VECTOR value = MULTIPLY (LOAD (column + row), factors);
+      VECTOR first = LOAD (slices + APR_GRAM_S0 * distance + row);
+      VECTOR second = LOAD (slices + APR_GRAM_S1 * distance + row);
+      VECTOR rest = MULTIPLY (SUBTRACT (MULTIPLY (SUBTRACT (value, first), next), second), next);
+      VECTOR third = SUBTRACT (ADD (rest, rounder), rounder);
+
+      STORE (slices + APR_GRAM_S2 * distance + row, third);
+      STORE (slices + APR_GRAM_S02 * distance + row, ADD (first, third));
+      STORE (slices + APR_GRAM_S12 * distance + row, ADD (second, third));
+      any = GREATER (MAGNITUDE (SUBTRACT (rest, third)), any);
+    }
+
+  return ANY (any);
+}
+
 const AprGramKernel KERNEL = {
-  KERNEL_NAME, APR_GRAM_ROWS_PER_LANE *LANES, multiply_narrow, multiply_wide, find_range, scale,
+  KERNEL_NAME, multiply, multiply_double, collect, find_range, scale, weigh, slice, slice_low,
 };

@@ -4,129 +4,124 @@
 #include <math.h>
 #include <string.h>
 
-/* Exponents that begin a column's scale change seldom when they are rounded up to a multiple of this. */
-#define EXPONENT_STEP 4
-#define NO_EXPONENT (-(1 << 20))
+#include "aprender/linear-model/apr-gram-factor-private.h"
 
-/* Sums of a block are below 2^54 units, so those of this many still fit in 63 bits. */
-#define MAX_BLOCKS 256
+/* The sums are kept modulo 2^64. Each part is, in the end, the sum of at most three products of slices in each row, of at most
+ * 2^46 each: 2^15 rows make 3 2^61, below 2^63. Sums in double are below 2^48 units in a block. */
+#define MAX_BLOCKS (32768 / APR_GRAM_ROWS)
 
-/* Columns that are multiplied with each other while they are in the cache. */
-#define TILE 32
+/* Terms that may wait. */
+#define MAX_TERMS 65536
 
-/* A factor of the products: the columns, and behind them strips. A strip holds those values of a column that are too small
- * beside the column's greatest one to be summed with them; it has a scale of its own and belongs to the same entries. */
+/* Panels that stay in the first cache while those of a tile of the second pass by: 16 columns of 2 kB, and 64. */
+#define NEAR_PANELS 4
+#define FAR_PANELS 16
+
+/* What cannot be added to the sums of the columns' scales: a multiple of a power of two. */
 typedef struct
 {
-  double *values; /* (owned) n_allocated columns, APR_GRAM_STRIDE apart */
-  gsize *owner;   /* (owned) which column of the matrix each belongs to */
-  gint *offset;   /* (owned) the values, as they were put here, times 2^offset are the true ones */
-  gint *
-    exponent; /* (owned) the true values are below 2^exponent; once scaled, times it they are the true ones */
-  gint *running; /* (owned) of the columns: the exponent that stands since the last flush */
-  gint *wanted;  /* (owned) of the columns: that of this block */
-  gsize n;
-  gsize n_allocated;
-} Factor;
+  gsize entry;
+  gint64 value;
+  gint exponent;
+} Term;
 
 struct _AprGramWorker
 {
   const AprGramKernel *kernel; /* (unowned) */
+  AprPrecision precision;
   gsize n_columns;
+  gsize n_panels; /* of a layer */
+  gsize n_tiles;  /* of a layer: the lower triangle */
   gsize n_parts;
-  double least;
-  Factor right;
-  Factor left;     /* the weighted columns; not used without weights */
+  AprGramFactor right;
+  AprGramFactor
+    left; /* the weighted columns, and the layer of what a double cannot hold of them; not used without weights */
   double *weights; /* (owned) (nullable) */
-  gint64 *sums;    /* (owned) n_parts for each entry, in units of the running exponents */
+  gpointer memory; /* (owned) of the sums */
+  gint64 *sums;    /* for each tile of each layer, n_parts of APR_GRAM_TILE each */
   guint n_blocks;  /* in the sums */
-  GArray *terms;   /* (owned) (element-type AprGramTerm) */
+  GArray *terms;   /* (owned) (element-type Term) */
 };
 
-static double *
-columns_new (gsize n)
+/* The products of two panels: which slices, and what to add to the parts. */
+typedef struct
 {
-  return g_aligned_alloc0 (n * APR_GRAM_STRIDE, sizeof (double), 64);
-}
+  guint8 left;
+  guint8 right;
+  gint8 signs[APR_GRAM_PARTS];
+} Product;
 
-static void
-factor_init (Factor *self, gsize n_columns)
+#define S(i) APR_GRAM_S##i
+#define N_PRODUCTS 6
+
+/* By the numbers of slices that the panels have. */
+static const Product products[4][4][N_PRODUCTS + 1] = {
+  [1][1] = { { S (0), S (0), { 1 } } },
+  [1][2] = { { S (0), S (0), { 1 } }, { S (0), S (1), { 0, 1 } } },
+  [2][1] = { { S (0), S (0), { 1 } }, { S (1), S (0), { 0, 1 } } },
+  [1][3] = { { S (0), S (0), { 1 } }, { S (0), S (1), { 0, 1 } }, { S (0), S (2), { 0, 0, 1 } } },
+  [3][1] = { { S (0), S (0), { 1 } }, { S (1), S (0), { 0, 1 } }, { S (2), S (0), { 0, 0, 1 } } },
+  [2][2] = { { S (0), S (0), { 1, -1 } }, { S (1), S (1), { 0, -1, 1 } }, { S (01), S (01), { 0, 1 } } },
+  [2][3] = { { S (0), S (0), { 1, -1 } },
+             { S (1), S (1), { 0, -1, 1 } },
+             { S (01), S (01), { 0, 1 } },
+             { S (0), S (2), { 0, 0, 1 } },
+             { S (1), S (2), { 0, 0, 0, 1 } } },
+  [3][2] = { { S (0), S (0), { 1, -1 } },
+             { S (1), S (1), { 0, -1, 1 } },
+             { S (01), S (01), { 0, 1 } },
+             { S (2), S (0), { 0, 0, 1 } },
+             { S (2), S (1), { 0, 0, 0, 1 } } },
+  [3][3] = { { S (0), S (0), { 1, -1, -1 } },
+             { S (1), S (1), { 0, -1, 1, -1 } },
+             { S (01), S (01), { 0, 1 } },
+             { S (02), S (02), { 0, 0, 1 } },
+             { S (12), S (12), { 0, 0, 0, 1 } },
+             { S (2), S (2), { 0, 0, -1, -1, 1 } } },
+};
+
+static gboolean
+is_product (const Product *product)
 {
-  gsize i;
+  static const gint8 none[APR_GRAM_PARTS] = { 0 };
 
-  /* One more, so that columns can be taken two by two. */
-  self->n = n_columns;
-  self->n_allocated = n_columns + n_columns / 4 + 4;
-  self->values = columns_new (self->n_allocated + 1);
-  self->owner = g_new0 (gsize, self->n_allocated + 1);
-  self->offset = g_new0 (gint, self->n_allocated + 1);
-  self->exponent = g_new0 (gint, self->n_allocated + 1);
-  self->running = g_new (gint, n_columns);
-  self->wanted = g_new (gint, n_columns);
-  for (i = 0; i < n_columns; i++)
-    {
-      self->owner[i] = i;
-      self->running[i] = NO_EXPONENT;
-    }
-}
-
-static void
-factor_clear (Factor *self)
-{
-  g_aligned_free (self->values);
-  g_free (self->owner);
-  g_free (self->offset);
-  g_free (self->exponent);
-  g_free (self->running);
-  g_free (self->wanted);
-}
-
-static double *
-factor_get (const Factor *self, gsize index)
-{
-  return self->values + index * APR_GRAM_STRIDE;
-}
-
-/* A new strip of @owner; what factor_get () returned before is no longer valid. */
-static gsize
-factor_add_strip (Factor *self, gsize owner, gint offset)
-{
-  if (self->n == self->n_allocated)
-    {
-      double *values;
-
-      self->n_allocated *= 2;
-      values = columns_new (self->n_allocated + 1);
-      memcpy (values, self->values, self->n * APR_GRAM_STRIDE * sizeof (double));
-      g_aligned_free (self->values);
-      self->values = values;
-      self->owner = g_renew (gsize, self->owner, self->n_allocated + 1);
-      self->offset = g_renew (gint, self->offset, self->n_allocated + 1);
-      self->exponent = g_renew (gint, self->exponent, self->n_allocated + 1);
-    }
-  self->owner[self->n] = owner;
-  self->offset[self->n] = offset;
-
-  return self->n++;
+  return memcmp (product->signs, none, sizeof none) != 0;
 }
 
 AprGramWorker *
-apr_gram_worker_new (const AprGramKernel *kernel, gsize n_columns, gboolean narrow, gboolean weighted)
+apr_gram_worker_new (
+  const AprGramKernel *kernel, gsize n_columns, AprPrecision precision, gboolean weighted, GError **error)
 {
+  gboolean sliced = precision == APR_PRECISION_EXACT;
+  gsize n_layers = weighted && sliced ? 2 : 1;
+  gsize size;
   AprGramWorker *self = g_new0 (AprGramWorker, 1);
 
   self->kernel = kernel;
+  self->precision = precision;
   self->n_columns = n_columns;
-  self->n_parts = narrow && !weighted ? 2 : APR_GRAM_PARTS;
-  self->least = narrow && !weighted ? APR_GRAM_NARROW_LEAST : APR_GRAM_WIDE_LEAST;
-  factor_init (&self->right, n_columns);
+  self->n_parts = sliced ? APR_GRAM_PARTS : APR_GRAM_DOUBLE_PARTS;
+  self->terms = g_array_new (FALSE, FALSE, sizeof (Term));
+  apr_gram_factor_init (&self->right, kernel, n_columns, 1, sliced);
   if (weighted)
     {
-      factor_init (&self->left, n_columns);
-      self->weights = columns_new (1);
+      apr_gram_factor_init (&self->left, kernel, n_columns, n_layers, sliced);
+      self->weights = g_aligned_alloc (APR_GRAM_STRIDE, sizeof (double), 64);
     }
-  self->sums = g_new0 (gint64, n_columns * (n_columns + 1) / 2 * self->n_parts);
-  self->terms = g_array_new (FALSE, FALSE, sizeof (AprGramTerm));
+  self->n_panels = self->right.n_padded / APR_GRAM_PANEL;
+  self->n_tiles = self->n_panels * (self->n_panels + 1) / 2;
+
+  /* As large memory comes from the system it is 0, and is taken when it is written to. */
+  if (g_size_checked_mul (&size, n_layers * self->n_tiles, self->n_parts * APR_GRAM_TILE * sizeof (gint64)))
+    self->memory = g_try_malloc0 (size + 64);
+  if (self->memory == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "No memory for the cross products of %" G_GSIZE_FORMAT " columns", n_columns);
+      apr_gram_worker_free (self);
+      return NULL;
+    }
+  self->sums = (gint64 *) (gpointer) (((guintptr) self->memory + 63) & ~(guintptr) 63);
 
   return self;
 }
@@ -134,21 +129,36 @@ apr_gram_worker_new (const AprGramKernel *kernel, gsize n_columns, gboolean narr
 void
 apr_gram_worker_free (AprGramWorker *self)
 {
-  factor_clear (&self->right);
+  if (self == NULL)
+    return;
+
+  apr_gram_factor_clear (&self->right);
   if (self->weights != NULL)
     {
-      factor_clear (&self->left);
+      apr_gram_factor_clear (&self->left);
       g_aligned_free (self->weights);
     }
-  g_free (self->sums);
+  g_free (self->memory);
   g_array_unref (self->terms);
   g_free (self);
+}
+
+static const AprGramFactor *
+get_left (const AprGramWorker *self)
+{
+  return self->weights != NULL ? &self->left : &self->right;
 }
 
 double *
 apr_gram_worker_get_column (AprGramWorker *self, gsize column)
 {
-  return factor_get (&self->right, column);
+  return apr_gram_factor_get (&self->right, column);
+}
+
+double *
+apr_gram_worker_add_rest (AprGramWorker *self, gsize column)
+{
+  return apr_gram_factor_get (&self->right, apr_gram_factor_add_strip (&self->right, column, 0));
 }
 
 double *
@@ -157,10 +167,10 @@ apr_gram_worker_get_weights (AprGramWorker *self)
   return self->weights;
 }
 
-GArray *
-apr_gram_worker_get_terms (AprGramWorker *self)
+gboolean
+apr_gram_worker_is_full (AprGramWorker *self)
 {
-  return self->terms;
+  return self->n_blocks >= MAX_BLOCKS || self->terms->len >= MAX_TERMS;
 }
 
 static gsize
@@ -169,293 +179,406 @@ packed_index (gsize row, gsize column)
   return row * (row + 1) / 2 + column;
 }
 
-/* Turns the sums into terms, in the scales that have stood until now. */
-void
-apr_gram_worker_finish (AprGramWorker *self)
+/* The first part of an entry of the matrix in a layer; the others are APR_GRAM_TILE apart. */
+static gint64 *
+get_sums (const AprGramWorker *self, gsize layer, gsize row, gsize column)
 {
-  const Factor *left = self->weights != NULL ? &self->left : &self->right;
-  gint64 *sum = self->sums;
-  gsize row;
-  gsize column;
-  gsize part;
+  gsize tile = layer * self->n_tiles + packed_index (row / APR_GRAM_PANEL, column / APR_GRAM_PANEL);
 
-  for (row = 0; row < self->n_columns && self->n_blocks > 0; row++)
-    for (column = 0; column <= row; column++)
-      for (part = 0; part < self->n_parts; part++, sum++)
-        {
-          AprGramTerm term = { packed_index (row, column), *sum,
-                               left->running[row] + self->right.running[column] + apr_gram_unit[part] };
-
-          if (*sum != 0)
-            g_array_append_val (self->terms, term);
-          *sum = 0;
-        }
-  self->n_blocks = 0;
+  return self->sums + tile * self->n_parts * APR_GRAM_TILE + row % APR_GRAM_PANEL * APR_GRAM_PANEL +
+         column % APR_GRAM_PANEL;
 }
 
 static gint
-round_up (gint exponent)
+unit_of_part (const AprGramWorker *self, gsize part)
 {
-  return (exponent + (1 << 20)) / EXPONENT_STEP * EXPONENT_STEP + EXPONENT_STEP - (1 << 20);
+  return self->precision == APR_PRECISION_EXACT
+         ? APR_GRAM_FIRST_UNIT - (gint) part * APR_GRAM_SLICE
+         : APR_GRAM_DOUBLE_FIRST_UNIT - (gint) part * APR_GRAM_DOUBLE_SLICE;
 }
 
-/* Finds the exponents that the columns of a block want; false where there is a NaN or an infinity. */
-static gboolean
-measure_columns (AprGramWorker *self, Factor *factor, gsize n_rows, double *leasts)
+static void
+append_term (AprGramWorker *self, gsize entry, gint64 value, gint exponent)
 {
-  gsize i;
+  Term term = { entry, value, exponent };
 
-  for (i = 0; i < self->n_columns; i++)
+  if (value != 0)
+    g_array_append_val (self->terms, term);
+}
+
+/* Turns an entry's sums into terms. */
+static void
+release_entry (AprGramWorker *self, gsize layer, gsize row, gsize column)
+{
+  const AprGramFactor *left = get_left (self);
+  gint64 *sum = get_sums (self, layer, row, column);
+  gsize part;
+
+  for (part = 0; part < self->n_parts; part++, sum += APR_GRAM_TILE)
     {
-      double greatest;
-      gint exponent;
-
-      if (!self->kernel->find_range (factor_get (factor, i), n_rows, &greatest, &leasts[i]) ||
-          isinf (greatest))
-        return FALSE;
-
-      factor->wanted[i] = factor->running[i];
-      if (greatest == 0)
-        continue;
-      (void) frexp (greatest, &exponent);
-      exponent += factor->offset[i];
-      if (exponent > factor->running[i])
-        factor->wanted[i] = round_up (exponent);
+      append_term (self, packed_index (row, column), *sum,
+                   left->running[layer * self->right.n_padded + row] + self->right.running[column] +
+                     unit_of_part (self, part));
+      *sum = 0;
     }
-
-  return TRUE;
 }
 
 /* A new scale makes other units: the sums in the old ones must go first. */
-static gboolean
-takes_new_scale (const AprGramWorker *self, const Factor *factor)
-{
-  return memcmp (factor->wanted, factor->running, self->n_columns * sizeof (gint)) != 0;
-}
-
-/* Multiplies by 2^@exponent. One factor cannot always do it. */
 static void
-scale_column (AprGramWorker *self, double *column, gsize n_rows, gint exponent)
+release_column (gpointer user_data, AprGramFactor *factor, gsize index)
 {
-  while (exponent != 0)
-    {
-      gint step = CLAMP (exponent, -1000, 1000);
-
-      self->kernel->scale (column, n_rows, ldexp (1.0, step));
-      exponent -= step;
-    }
-}
-
-/* Scales column or strip @index, whose least value is @least, after what is too small for the scale has been moved
- * to a strip behind all others. */
-static void
-scale_or_split (AprGramWorker *self, Factor *factor, gsize index, double least, gsize n_rows)
-{
-  gint exponent = factor->exponent[index] - factor->offset[index];
-  double limit = ldexp (self->least, exponent);
-
-  if (least < limit)
-    {
-      double *strip =
-        factor_get (factor, factor_add_strip (factor, factor->owner[index], factor->offset[index]));
-      double *column = factor_get (factor, index);
-      gsize row;
-
-      for (row = 0; row < n_rows; row++)
-        {
-          gboolean small = fabs (column[row]) < limit;
-
-          strip[row] = small ? column[row] : 0;
-          column[row] = small ? 0 : column[row];
-        }
-    }
-
-  scale_column (self, factor_get (factor, index), n_rows, -exponent);
-}
-
-static void
-scale_factor (AprGramWorker *self, Factor *factor, gsize n_rows, const double *leasts)
-{
+  AprGramWorker *self = user_data;
+  const AprGramFactor *left = get_left (self);
+  gsize column = index % factor->n_padded;
+  gsize layer;
   gsize i;
 
-  for (i = 0; i < self->n_columns; i++)
-    {
-      factor->running[i] = factor->wanted[i];
-      factor->exponent[i] = factor->running[i];
-      if (factor->running[i] != NO_EXPONENT)
-        scale_or_split (self, factor, i, leasts[i], n_rows);
-    }
+  if (factor->running[index] == APR_GRAM_NO_EXPONENT)
+    return;
 
-  /* A strip may be split again, until none is left. */
-  for (i = self->n_columns; i < factor->n; i++)
-    {
-      double greatest;
-      double least;
-
-      (void) self->kernel->find_range (factor_get (factor, i), n_rows, &greatest, &least);
-      (void) frexp (greatest, &factor->exponent[i]);
-      factor->exponent[i] += factor->offset[i];
-      scale_or_split (self, factor, i, least, n_rows);
-    }
+  if (factor == left)
+    for (i = 0; i <= column; i++)
+      release_entry (self, index / factor->n_padded, column, i);
+  if (factor == &self->right)
+    for (layer = 0; layer * factor->n_padded < left->n_main; layer++)
+      for (i = column; i < self->n_columns; i++)
+        release_entry (self, layer, i, column);
 }
 
 /* Fills the left factor with the products of the weights and the right one's values, each as two doubles. */
 static void
 weigh (AprGramWorker *self, gsize n_rows)
 {
+  AprGramFactor *left = &self->left;
   double greatest;
   double least;
   gint exponent;
   gsize i;
-  gsize row;
 
   (void) self->kernel->find_range (self->weights, n_rows, &greatest, &least);
   (void) frexp (greatest, &exponent);
-  scale_column (self, self->weights, n_rows, -exponent);
+  self->kernel->scale (self->weights, n_rows, ldexp (1.0, -exponent / 2));
+  self->kernel->scale (self->weights, n_rows, ldexp (1.0, exponent / 2 - exponent));
 
-  self->left.n = self->n_columns;
+  apr_gram_factor_reset (left);
   for (i = 0; i < self->right.n; i++)
     {
-      gint offset = exponent + self->right.exponent[i];
       gsize owner = self->right.owner[i];
-      gsize high_index = i < self->n_columns ? i : factor_add_strip (&self->left, owner, offset);
-      gsize low_index = factor_add_strip (&self->left, owner, offset);
-      double *high = factor_get (&self->left, high_index);
-      double *low = factor_get (&self->left, low_index);
-      const double *column = factor_get (&self->right, i);
-      gboolean any = FALSE;
+      gint own = self->right.exponent[i] != APR_GRAM_NO_EXPONENT ? self->right.exponent[i] : 0;
+      gint offset = exponent + own;
+      gsize high = i;
+      gsize low = i + left->n_padded;
 
-      self->left.offset[high_index] = offset;
-      for (row = 0; row < n_rows; row++)
+      if (owner == APR_GRAM_NO_OWNER)
+        continue;
+      if (i >= self->right.n_main)
         {
-          high[row] = self->weights[row] * column[row];
-          low[row] = fma (self->weights[row], column[row], -high[row]);
-          any |= low[row] != 0;
+          high = apr_gram_factor_add_strip (left, owner, offset);
+          low = apr_gram_factor_add_strip (left, owner, offset);
         }
-      if (!any)
-        self->left.n--;
+      else if (left->n_main == left->n_padded)
+        {
+          /* In double, what is rounded off is of no use. */
+          low = left->n_main;
+        }
+      self->kernel->weigh (apr_gram_factor_get (&self->right, i), self->weights, n_rows,
+                           ldexp (1.0, self->right.offset[i] - own), apr_gram_factor_get (left, high),
+                           apr_gram_factor_get (left, low));
+      left->offset[high] = left->offset[low] = offset;
     }
 }
 
 static void
-add_products (AprGramWorker *self, const Factor *left, gsize l, gsize r, gint64 sums[4][APR_GRAM_PARTS])
+multiply_panels (AprGramWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, gint64 *sums)
 {
-  const Factor *right = &self->right;
+  self->kernel->multiply (apr_gram_factor_get_slice (get_left (self), product->left, l * APR_GRAM_PANEL),
+                          apr_gram_factor_get_slice (&self->right, product->right, r * APR_GRAM_PANEL),
+                          n_rows, product->signs, sums);
+}
+
+/* The entries of the matrix that a product of two columns counts for: where both factors are the same, products come once
+ * for two. */
+static guint
+count_uses (const AprGramWorker *self, gsize x, gsize y, gsize *entry)
+{
+  gsize row = get_left (self)->owner[x];
+  gsize column = self->right.owner[y];
+
+  if (row == APR_GRAM_NO_OWNER || column == APR_GRAM_NO_OWNER)
+    return 0;
+  *entry = packed_index (MAX (row, column), MIN (row, column));
+  if (self->weights != NULL)
+    return row >= column ? 1 : 0;
+
+  return x < y ? 0 : x != y && row == column ? 2 : 1;
+}
+
+/* Panels of which one is of strips. */
+static void
+multiply_strips (AprGramWorker *self, gsize l, gsize r, gsize n_rows)
+{
+  const AprGramFactor *left = get_left (self);
+  const Product *product = products[left->n_slices[l]][self->right.n_slices[r]];
+  gint64 sums[APR_GRAM_PARTS * APR_GRAM_TILE] = { 0 };
   gsize i;
   gsize part;
 
-  for (i = 0; i < 4; i++)
+  if (!is_product (product))
+    return;
+  for (; is_product (product); product++)
+    multiply_panels (self, l, r, product, n_rows, sums);
+
+  for (i = 0; i < APR_GRAM_TILE; i++)
     {
-      gsize x = l + i / 2;
-      gsize y = r + i % 2;
+      gsize x = l * APR_GRAM_PANEL + i / APR_GRAM_PANEL;
+      gsize y = r * APR_GRAM_PANEL + i % APR_GRAM_PANEL;
       gsize entry;
+      guint n_uses = count_uses (self, x, y, &entry);
 
-      if (x >= left->n || y >= right->n || left->owner[x] < right->owner[y])
-        continue;
-      entry = packed_index (left->owner[x], right->owner[y]);
-
-      for (part = 0; part < self->n_parts; part++)
-        if (x < self->n_columns && y < self->n_columns)
-          self->sums[entry * self->n_parts + part] += sums[i][part];
-        else if (sums[i][part] != 0)
-          {
-            AprGramTerm term = { entry, sums[i][part],
-                                 left->exponent[x] + right->exponent[y] + apr_gram_unit[part] };
-
-            g_array_append_val (self->terms, term);
-          }
+      for (part = 0; part < APR_GRAM_PARTS && n_uses > 0; part++)
+        append_term (self, entry, sums[part * APR_GRAM_TILE + i] * n_uses,
+                     left->exponent[x] + self->right.exponent[y] + unit_of_part (self, part));
     }
 }
 
-static gsize
-greatest_owner (const Factor *factor, gsize i)
+/* Panels of a layer. */
+static void
+multiply_layers (AprGramWorker *self, gsize far, gsize near, gsize n_rows)
 {
-  return i + 1 < factor->n ? MAX (factor->owner[i], factor->owner[i + 1]) : factor->owner[i];
-}
+  const AprGramFactor *left = get_left (self);
+  gsize far_end = MIN (far + FAR_PANELS, left->n_main / APR_GRAM_PANEL);
+  gsize near_end = MIN (near + NEAR_PANELS, self->n_panels);
+  gsize i;
+  gsize l;
+  gsize r;
 
-static gsize
-least_owner (const Factor *factor, gsize i)
-{
-  return i + 1 < factor->n ? MIN (factor->owner[i], factor->owner[i + 1]) : factor->owner[i];
+  for (i = 0; i < N_PRODUCTS; i++)
+    for (l = far; l < far_end; l++)
+      for (r = near; r < near_end && r <= l % self->n_panels; r++)
+        {
+          const Product *product = &products[left->n_slices[l]][self->right.n_slices[r]][i];
+
+          if (is_product (product))
+            multiply_panels (
+              self, l, r, product, n_rows,
+              get_sums (self, l / self->n_panels, l % self->n_panels * APR_GRAM_PANEL, r * APR_GRAM_PANEL));
+        }
 }
 
 static void
 multiply (AprGramWorker *self, gsize n_rows)
 {
-  const Factor *left = self->weights != NULL ? &self->left : &self->right;
-  const Factor *right = &self->right;
-  gint64 sums[4][APR_GRAM_PARTS];
-  gsize tile_l;
-  gsize tile_r;
+  const AprGramFactor *left = get_left (self);
+  gsize n_main = left->n_main / APR_GRAM_PANEL;
   gsize l;
   gsize r;
 
-  for (tile_l = 0; tile_l < left->n; tile_l += TILE)
-    for (tile_r = 0; tile_r < right->n; tile_r += TILE)
-      for (l = tile_l; l < MIN (tile_l + TILE, left->n); l += 2)
-        for (r = tile_r; r < MIN (tile_r + TILE, right->n); r += 2)
-          {
-            const double *const columns[2] = { factor_get (left, l), factor_get (left, l + 1) };
-            const double *const others[2] = { factor_get (right, r), factor_get (right, r + 1) };
+  for (l = 0; l < n_main; l += FAR_PANELS)
+    for (r = 0; r < self->n_panels; r += NEAR_PANELS)
+      multiply_layers (self, l, r, n_rows);
 
-            if (greatest_owner (left, l) < least_owner (right, r))
+  for (l = 0; l < apr_gram_factor_get_n_panels (left); l++)
+    for (r = l < n_main ? self->n_panels : 0;
+         r < apr_gram_factor_get_n_panels (&self->right) && (self->weights != NULL || r <= l); r++)
+      multiply_strips (self, l, r, n_rows);
+}
+
+/* How much smaller this block's scale is than that of the sums. */
+static void
+get_factors (const AprGramFactor *factor, gsize panel, double factors[APR_GRAM_PANEL])
+{
+  gsize i;
+
+  for (i = 0; i < APR_GRAM_PANEL; i++)
+    {
+      gsize index = panel * APR_GRAM_PANEL + i;
+
+      factors[i] = factor->exponent[index] == APR_GRAM_NO_EXPONENT
+                   ? 1
+                   : ldexp (1.0, factor->exponent[index] - factor->running[index]);
+    }
+}
+
+static void
+append_double (AprGramWorker *self, gsize entry, double value, gint exponent)
+{
+  gint own;
+  double fraction = frexp (value, &own);
+
+  append_term (self, entry, (gint64) ldexp (fraction, 53), exponent + own - 53);
+}
+
+static void
+multiply_double (AprGramWorker *self, gsize n_rows)
+{
+  const AprGramFactor *left = get_left (self);
+  gsize far;
+  gsize near;
+  gsize l;
+  gsize r;
+  gsize i;
+
+  for (far = 0; far < self->n_panels; far += FAR_PANELS)
+    for (near = 0; near < self->n_panels; near += NEAR_PANELS)
+      for (l = far; l < MIN (far + FAR_PANELS, self->n_panels); l++)
+        for (r = near; r < near + NEAR_PANELS && r <= l; r++)
+          {
+            double sums[APR_GRAM_TILE];
+            double left_factors[APR_GRAM_PANEL];
+            double right_factors[APR_GRAM_PANEL];
+
+            self->kernel->multiply_double (apr_gram_factor_get (left, l * APR_GRAM_PANEL),
+                                           apr_gram_factor_get (&self->right, r * APR_GRAM_PANEL), n_rows,
+                                           sums);
+            get_factors (left, l, left_factors);
+            get_factors (&self->right, r, right_factors);
+            if (self->kernel->collect (sums, left_factors, right_factors,
+                                       get_sums (self, 0, l * APR_GRAM_PANEL, r * APR_GRAM_PANEL)))
               continue;
-            if (self->n_parts == 2)
-              self->kernel->multiply_narrow (columns, others, n_rows, sums);
-            else
-              self->kernel->multiply_wide (columns, others, n_rows, sums);
-            add_products (self, left, l, r, sums);
+
+            for (i = 0; i < APR_GRAM_TILE; i++)
+              {
+                gsize x = l * APR_GRAM_PANEL + i / APR_GRAM_PANEL;
+                gsize y = r * APR_GRAM_PANEL + i % APR_GRAM_PANEL;
+
+                if (x >= y && x < self->n_columns)
+                  append_double (self, packed_index (x, y), sums[i],
+                                 left->exponent[x] + self->right.exponent[y]);
+              }
           }
 }
 
-/* The column behind the last is multiplied with, too, where their number is odd; its products are not looked at, but
- * must not leave the accumulators' binade. */
 static void
-clear_last (Factor *factor)
+clear_rows (AprGramFactor *factor, gsize first, gsize end)
 {
-  memset (factor_get (factor, factor->n), 0, APR_GRAM_STRIDE * sizeof (double));
+  gsize i;
+
+  for (i = 0; i < factor->n; i++)
+    memset (apr_gram_factor_get (factor, i) + first, 0, (end - first) * sizeof (double));
 }
 
 gboolean
 apr_gram_worker_add_block (AprGramWorker *self, gsize n_rows)
 {
-  g_autofree double *leasts = g_new (double, self->n_columns);
-  g_autofree double *left_leasts = g_new (double, self->n_columns);
-  gsize n_padded = (n_rows + APR_GRAM_MAX_LANES - 1) / APR_GRAM_MAX_LANES * APR_GRAM_MAX_LANES;
-  gboolean flush = self->n_blocks >= MAX_BLOCKS;
-  gsize i;
-  gsize row;
+  gsize n_padded = (n_rows + 7) / 8 * 8;
+  gboolean finite;
 
-  g_assert (n_rows <= self->kernel->n_rows);
+  g_assert (n_rows <= APR_GRAM_ROWS && self->n_blocks < MAX_BLOCKS);
 
-  for (row = n_rows; row < n_padded; row++)
+  clear_rows (&self->right, n_rows, n_padded);
+  finite = apr_gram_factor_measure (&self->right, n_padded, release_column, self);
+  if (finite && self->weights != NULL)
     {
-      for (i = 0; i < self->n_columns; i++)
-        factor_get (&self->right, i)[row] = 0;
+      memset (self->weights + n_rows, 0, (n_padded - n_rows) * sizeof (double));
+      weigh (self, n_padded);
+      (void) apr_gram_factor_measure (&self->left, n_padded, release_column, self);
+    }
+  if (finite && self->precision == APR_PRECISION_EXACT)
+    {
+      apr_gram_factor_slice (&self->right, n_padded);
       if (self->weights != NULL)
-        self->weights[row] = 0;
+        apr_gram_factor_slice (&self->left, n_padded);
+      multiply (self, n_padded);
+    }
+  else if (finite)
+    {
+      apr_gram_factor_normalize (&self->right, n_padded);
+      if (self->weights != NULL)
+        apr_gram_factor_normalize (&self->left, n_padded);
+      multiply_double (self, n_padded);
     }
 
-  self->right.n = self->n_columns;
-  if (!measure_columns (self, &self->right, n_padded, leasts))
+  self->n_blocks++;
+  apr_gram_factor_reset (&self->right);
+  return finite;
+}
+
+/* The exponents that columns have. */
+static void
+find_exponents (const AprGramFactor *factor, gint *least, gint *greatest)
+{
+  gsize i;
+
+  *least = G_MAXINT / 4;
+  *greatest = -G_MAXINT / 4;
+  for (i = 0; i < factor->n_main; i++)
+    if (factor->running[i] != APR_GRAM_NO_EXPONENT)
+      {
+        *least = MIN (*least, factor->running[i]);
+        *greatest = MAX (*greatest, factor->running[i]);
+      }
+}
+
+gboolean
+apr_gram_worker_cover (AprGramWorker *self, AprExactSums *sums, GError **error)
+{
+  gint left_least;
+  gint left_greatest;
+  gint right_least;
+  gint right_greatest;
+  gsize left_n_layers = get_left (self)->n_main / self->right.n_padded;
+  guint i;
+
+  find_exponents (get_left (self), &left_least, &left_greatest);
+  find_exponents (&self->right, &right_least, &right_greatest);
+  if (left_least <= left_greatest && right_least <= right_greatest &&
+      !apr_exact_sums_cover (sums, left_least + right_least + unit_of_part (self, self->n_parts - 1),
+                             left_greatest + right_greatest + unit_of_part (self, 0),
+                             (guint) (left_n_layers * self->n_parts), error))
     return FALSE;
 
-  if (flush || takes_new_scale (self, &self->right))
-    apr_gram_worker_finish (self);
-  scale_factor (self, &self->right, n_padded, leasts);
-  clear_last (&self->right);
-
-  if (self->weights != NULL)
+  for (i = 0; i < self->terms->len; i++)
     {
-      weigh (self, n_padded);
-      (void) measure_columns (self, &self->left, n_padded, left_leasts);
-      if (takes_new_scale (self, &self->left))
-        apr_gram_worker_finish (self);
-      scale_factor (self, &self->left, n_padded, left_leasts);
-      clear_last (&self->left);
+      gint exponent = g_array_index (self->terms, Term, i).exponent;
+
+      if (!apr_exact_sums_cover (sums, exponent, exponent, 1, error))
+        return FALSE;
     }
 
-  multiply (self, n_padded);
-  self->n_blocks++;
   return TRUE;
+}
+
+void
+apr_gram_worker_move_rows (AprGramWorker *self, AprExactSums *sums, gsize first_row, gsize end_row)
+{
+  const AprGramFactor *left = get_left (self);
+  gsize layer;
+  gsize row;
+  gsize column;
+  gsize part;
+
+  for (layer = 0; layer * left->n_padded < left->n_main; layer++)
+    for (row = first_row; row < end_row; row++)
+      {
+        gint row_exponent = left->running[layer * left->n_padded + row];
+
+        for (column = 0; column <= row; column++)
+          {
+            gint64 *sum = get_sums (self, layer, row, column);
+
+            for (part = 0; part < self->n_parts; part++, sum += APR_GRAM_TILE)
+              {
+                if (*sum != 0)
+                  apr_exact_sums_add_term (sums, packed_index (row, column), *sum,
+                                           row_exponent + self->right.running[column] +
+                                             unit_of_part (self, part));
+                *sum = 0;
+              }
+          }
+      }
+}
+
+void
+apr_gram_worker_move_terms (AprGramWorker *self, AprExactSums *sums)
+{
+  guint i;
+
+  for (i = 0; i < self->terms->len; i++)
+    {
+      Term *term = &g_array_index (self->terms, Term, i);
+
+      apr_exact_sums_add_term (sums, term->entry, term->value, term->exponent);
+    }
+  g_array_set_size (self->terms, 0);
+  self->n_blocks = 0;
 }

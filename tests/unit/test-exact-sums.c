@@ -113,7 +113,7 @@ test_equals_rational (void)
       y = matrix_new (n_rows, k, y_values);
       w = weighted ? vector_new (n_rows, weights) : NULL;
 
-      g_assert_true (apr_exact_sums_update (state, x, y, w, NULL, &error));
+      g_assert_true (apr_exact_sums_update (state, x, y, w, APR_PRECISION_EXACT, 0, NULL, &error));
       g_assert_no_error (error);
       assert_equals_rational (state, z, weighted ? weights : NULL, n_rows, n_columns);
     }
@@ -134,8 +134,8 @@ test_order_of_rows (void)
   mpq_t ratio;
   mpq_t expected;
 
-  g_assert_true (apr_exact_sums_update (state, x, y, NULL, NULL, NULL));
-  g_assert_true (apr_exact_sums_update (other, reversed, y, NULL, NULL, NULL));
+  g_assert_true (apr_exact_sums_update (state, x, y, NULL, APR_PRECISION_EXACT, 0, NULL, NULL));
+  g_assert_true (apr_exact_sums_update (other, reversed, y, NULL, APR_PRECISION_EXACT, 0, NULL, NULL));
 
   mpq_inits (ratio, expected, NULL);
   apr_exact_sums_get_entry (state, 1, 0, mpq_numref (ratio));
@@ -181,7 +181,7 @@ test_cancelled (void)
   g_autoptr (GError) error = NULL;
 
   g_cancellable_cancel (cancellable);
-  g_assert_false (apr_exact_sums_update (state, x, y, NULL, cancellable, &error));
+  g_assert_false (apr_exact_sums_update (state, x, y, NULL, APR_PRECISION_EXACT, 0, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 

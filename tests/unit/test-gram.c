@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "apr-test.h"
+#include "exact-reference.h"
 
 #include <fenv.h>
 #include <float.h>
 #include <math.h>
-
-#include "aprender/linear-model/apr-exact-sums-private.h"
 
 /* Every kernel, over any number of threads, against the same sums taken row by row in whole numbers. */
 
@@ -64,35 +63,6 @@ draw_float (GRand *rand, Kind kind, gsize row)
   return (double) (float) value;
 }
 
-/* Entries are known up to a power of two that is the state's own: the corner, a sum of weights, tells it. */
-static void
-assert_same_sums (AprExactSums *one, AprExactSums *other, gsize n_columns)
-{
-  mpz_t corner;
-  mpz_t other_corner;
-  mpz_t entry;
-  mpz_t other_entry;
-  gsize i;
-  gsize j;
-
-  mpz_inits (corner, other_corner, entry, other_entry, NULL);
-  apr_exact_sums_get_entry (one, 0, 0, corner);
-  apr_exact_sums_get_entry (other, 0, 0, other_corner);
-  g_assert_cmpint (mpz_sgn (corner), ==, 1);
-  g_assert_cmpint (mpz_sgn (other_corner), ==, 1);
-
-  for (i = 0; i < n_columns; i++)
-    for (j = 0; j <= i; j++)
-      {
-        apr_exact_sums_get_entry (one, i, j, entry);
-        apr_exact_sums_get_entry (other, i, j, other_entry);
-        mpz_mul (entry, entry, other_corner);
-        mpz_mul (other_entry, other_entry, corner);
-        g_assert_cmpint (mpz_cmp (entry, other_entry), ==, 0);
-      }
-  mpz_clears (corner, other_corner, entry, other_entry, NULL);
-}
-
 static void
 check_all (GRand *rand, Kind kind, gsize n_rows, gsize p, gboolean narrow, gboolean weighted)
 {
@@ -102,7 +72,7 @@ check_all (GRand *rand, Kind kind, gsize n_rows, gsize p, gboolean narrow, gbool
   g_autofree double *y_values = g_new (double, n_rows);
   g_autofree double *weight_values = g_new (double, n_rows);
   g_autofree double *z = g_new (double, p + 1);
-  g_autoptr (AprExactSums) expected = apr_exact_sums_new (p, 1, NULL);
+  g_autoptr (Reference) expected = reference_new (p + 2);
   g_autoptr (AprTensor) x = NULL;
   g_autoptr (AprTensor) y = NULL;
   g_autoptr (AprTensor) weights = NULL;
@@ -122,7 +92,7 @@ check_all (GRand *rand, Kind kind, gsize n_rows, gsize p, gboolean narrow, gbool
         continue;
       memcpy (z, x_values + i * p, p * sizeof (double));
       z[p] = y_values[i];
-      g_assert_true (apr_exact_sums_add_row (expected, z, weighted ? weight_values[i] : 1, NULL));
+      reference_add_row (expected, z, weighted ? weight_values[i] : 1);
     }
 
   x = matrix_new (n_rows, p, x_values);
@@ -145,9 +115,10 @@ check_all (GRand *rand, Kind kind, gsize n_rows, gsize p, gboolean narrow, gbool
         g_autoptr (AprExactSums) state = apr_exact_sums_new (p, 1, NULL);
         g_autoptr (GError) error = NULL;
 
-        g_assert_true (apr_exact_sums_update_with (state, x, y, weights, *kernel, threads[i], NULL, &error));
+        g_assert_true (apr_exact_sums_update_with (state, x, y, weights, APR_PRECISION_EXACT, *kernel,
+                                                   threads[i], NULL, &error));
         g_assert_no_error (error);
-        assert_same_sums (state, expected, p + 2);
+        reference_assert_equal (expected, state);
       }
 }
 
@@ -209,7 +180,8 @@ test_many_blocks (void)
     {
       g_autoptr (AprExactSums) state = apr_exact_sums_new (1, 1, NULL);
 
-      g_assert_true (apr_exact_sums_update_with (state, x, y, NULL, *kernel, 1, NULL, NULL));
+      g_assert_true (
+        apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, *kernel, 1, NULL, NULL));
 
       /* N (1 - 2^-53)^2 2^106 over N. */
       apr_exact_sums_get_entry (state, 0, 0, corner);
@@ -268,7 +240,8 @@ test_not_finite (void)
           values[place] = bad[i];
           values[1399] = NAN;
           x = matrix_new (700, 2, values);
-          g_assert_false (apr_exact_sums_update_with (state, x, y, NULL, *kernel, 2, NULL, &error));
+          g_assert_false (
+            apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, *kernel, 2, NULL, &error));
           g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
           assert_message_has (error, expected);
         }

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "aprender/linear-model/apr-exact-sums-private.h"
+
+/*
+ * What summing cross products takes, beside the least that it can take on this machine: reading the data once, and the
+ * multiplications of the kernel at its best, both measured in the same run.
+ *
+ * An argument limits it to the shapes whose name begins with it.
+ */
+
+#define N_ROUNDS 7
+#define N_THREADS 2
+
+static const struct
+{
+  const char *name;
+  gsize n_rows;
+  gsize n_features;
+} shapes[] = {
+  { "1000x10", 1000, 10 },       { "1000000x10", 1000000, 10 }, { "100000x100", 100000, 100 },
+  { "500000x100", 500000, 100 }, { "20000x500", 20000, 500 },   { "5000x1000", 5000, 1000 },
+};
+
+static double
+now (void)
+{
+  struct timespec time;
+
+  clock_gettime (CLOCK_MONOTONIC, &time);
+  return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+}
+
+static int
+compare (gconstpointer a, gconstpointer b)
+{
+  double one = *(const double *) a;
+  double other = *(const double *) b;
+
+  return (one > other) - (one < other);
+}
+
+static double
+median (double *times)
+{
+  qsort (times, N_ROUNDS, sizeof *times, compare);
+  return times[N_ROUNDS / 2];
+}
+
+/* Seconds that reading takes, with all threads. */
+typedef struct
+{
+  const guint64 *words;
+  gsize n;
+  guint64 sum;
+} Reading;
+
+static gpointer
+read_words (gpointer data)
+{
+  Reading *reading = data;
+  guint64 sums[8] = { 0 };
+  gsize i;
+  gsize j;
+
+  for (i = 0; i + 8 <= reading->n; i += 8)
+    for (j = 0; j < 8; j++)
+      sums[j] ^= reading->words[i + j];
+  for (j = 0; j < 8; j++)
+    reading->sum ^= sums[j];
+  return NULL;
+}
+
+static double
+time_reading (AprTensor *tensor)
+{
+  gsize size;
+  const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), &size);
+  GThread *threads[N_THREADS];
+  Reading readings[N_THREADS] = { { NULL } };
+  double start = now ();
+  gsize i;
+
+  for (i = 0; i < N_THREADS; i++)
+    {
+      readings[i].n = size / 8 / N_THREADS;
+      readings[i].words = (const guint64 *) (gconstpointer) data + i * readings[i].n;
+      threads[i] = g_thread_new ("read", read_words, &readings[i]);
+    }
+  for (i = 0; i < N_THREADS; i++)
+    g_thread_join (threads[i]);
+  return now () - start;
+}
+
+/* Multiplications a second of one kernel in all threads, of panels that are in the nearest cache. */
+typedef struct
+{
+  const AprGramKernel *kernel;
+  AprPrecision precision;
+  double rate;
+} Peak;
+
+static gpointer
+multiply_panels (gpointer data)
+{
+  enum
+  {
+    N = 20000
+  };
+  const gint8 signs[APR_GRAM_PARTS] = { 1 };
+  Peak *peak = data;
+  gsize size = APR_GRAM_PANEL * APR_GRAM_STRIDE;
+  double *left = g_aligned_alloc0 (2 * size, sizeof (double), 64);
+  gint64 sums[APR_GRAM_PARTS * APR_GRAM_TILE] = { 0 };
+  double products[APR_GRAM_TILE];
+  double start = now ();
+  gsize i;
+
+  for (i = 0; i < N; i++)
+    if (peak->precision == APR_PRECISION_EXACT)
+      peak->kernel->multiply (left, left + size, APR_GRAM_ROWS, signs, sums);
+    else
+      peak->kernel->multiply_double (left, left + size, APR_GRAM_ROWS, products);
+  peak->rate = (double) N * APR_GRAM_ROWS * APR_GRAM_TILE / (now () - start);
+  g_aligned_free (left);
+  return NULL;
+}
+
+static double
+measure_peak (const AprGramKernel *kernel, AprPrecision precision)
+{
+  GThread *threads[N_THREADS];
+  Peak peaks[N_THREADS];
+  double rate = 0;
+  gsize i;
+
+  for (i = 0; i < N_THREADS; i++)
+    {
+      peaks[i] = (Peak){ kernel, precision, 0 };
+      threads[i] = g_thread_new ("multiply", multiply_panels, &peaks[i]);
+    }
+  for (i = 0; i < N_THREADS; i++)
+    {
+      g_thread_join (threads[i]);
+      rate += peaks[i].rate;
+    }
+  return rate;
+}
+
+/* Sums of uniform deviates, which are near enough to normal, of 53 bits. */
+static AprTensor *
+make_tensor (GRand *rand, gsize n_rows, gsize n_columns, AprDType dtype)
+{
+  gsize n = n_rows * n_columns;
+  double *values = g_new (double, n);
+  g_autoptr (AprTensor) tensor = NULL;
+  gsize shape[] = { n_rows, n_columns };
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    values[i] = (g_rand_double (rand) + g_rand_double (rand) - 1) * 2.4494897427831781;
+  tensor = apr_tensor_new_from_doubles (values, n, shape, 2, NULL);
+  g_free (values);
+  return apr_tensor_cast (tensor, dtype, NULL);
+}
+
+static double
+time_sums (AprTensor *x, AprTensor *y, AprPrecision precision)
+{
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (apr_tensor_get_shape (x, NULL)[1], 1, NULL);
+  double start = now ();
+
+  if (!apr_exact_sums_update (sums, x, y, NULL, precision, N_THREADS, NULL, NULL))
+    g_error ("the sums cannot be taken");
+  return now () - start;
+}
+
+static void
+measure (const char *name, gsize n_rows, gsize n_features, AprDType dtype)
+{
+  const AprGramKernel *kernel = apr_gram_kernels ()[0];
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  g_autoptr (AprTensor) x = make_tensor (rand, n_rows, n_features, dtype);
+  g_autoptr (AprTensor) y = make_tensor (rand, n_rows, 1, dtype);
+  double columns = (double) n_features + 2;
+  double n_products = (double) n_rows * columns * (columns + 1) / 2;
+  double times[4][N_ROUNDS];
+  double exact;
+  double in_double;
+  double reading;
+  double peak;
+  gsize i;
+
+  for (i = 0; i < N_ROUNDS; i++)
+    {
+      times[0][i] = time_sums (x, y, APR_PRECISION_EXACT);
+      times[1][i] = time_sums (x, y, APR_PRECISION_DOUBLE);
+      times[2][i] = time_reading (x);
+      times[3][i] = n_products / measure_peak (kernel, APR_PRECISION_EXACT);
+    }
+  exact = median (times[0]);
+  in_double = median (times[1]);
+  reading = median (times[2]);
+  peak = median (times[3]);
+  printf ("%-11s %s  exact %8.2f ms (least %8.2f)  double %8.2f ms  reading %7.2f ms  a multiplication "
+          "each %8.2f ms  exact: %4.1f multiplications' time\n",
+          name, apr_dtype_to_string (dtype), exact * 1e3, times[0][0] * 1e3, in_double * 1e3, reading * 1e3,
+          peak * 1e3, exact / peak);
+}
+
+int
+main (int argc, char *argv[])
+{
+  gsize i;
+
+  printf ("# kernel %s, %d threads, medians of %d rounds\n", apr_gram_kernels ()[0]->name, N_THREADS,
+          N_ROUNDS);
+  for (i = 0; i < G_N_ELEMENTS (shapes); i++)
+    if (argc < 2 || g_str_has_prefix (shapes[i].name, argv[1]))
+      {
+        measure (shapes[i].name, shapes[i].n_rows, shapes[i].n_features, APR_DTYPE_F32);
+        measure (shapes[i].name, shapes[i].n_rows, shapes[i].n_features, APR_DTYPE_F64);
+      }
+  return 0;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gmp.h>
+#include <math.h>
+
+#include "aprender/linear-model/apr-exact-sums-private.h"
+
+/* Z'WZ in the whole numbers of GMP, in units of 2^-REFERENCE_SHIFT, which divides every product of three doubles. */
+#define REFERENCE_SHIFT (3 * 1074)
+
+typedef struct
+{
+  gsize n_columns;
+  mpz_t *entries; /* of the packed lower triangle */
+} Reference;
+
+static inline Reference *
+reference_new (gsize n_columns)
+{
+  Reference *self = g_new (Reference, 1);
+  gsize i;
+
+  self->n_columns = n_columns;
+  self->entries = g_new (mpz_t, n_columns * (n_columns + 1) / 2);
+  for (i = 0; i < n_columns * (n_columns + 1) / 2; i++)
+    mpz_init (self->entries[i]);
+
+  return self;
+}
+
+static inline void
+reference_free (Reference *self)
+{
+  gsize i;
+
+  for (i = 0; i < self->n_columns * (self->n_columns + 1) / 2; i++)
+    mpz_clear (self->entries[i]);
+  g_free (self->entries);
+  g_free (self);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Reference, reference_free)
+
+/* A double is this times 2^-1074. */
+static inline void
+reference_whole (mpz_t whole, double value)
+{
+  mpq_t number;
+
+  mpq_init (number);
+  mpq_set_d (number, value);
+  mpq_mul_2exp (number, number, 1074);
+  mpz_set (whole, mpq_numref (number));
+  mpq_clear (number);
+}
+
+/* @row is all of Z but the column of ones. */
+static inline void
+reference_add_row (Reference *self, const double *row, double weight)
+{
+  g_autofree mpz_t *whole = g_new (mpz_t, self->n_columns);
+  mpz_t weighted;
+  mpz_t factor;
+  gsize i;
+  gsize j;
+
+  mpz_inits (weighted, factor, NULL);
+  reference_whole (factor, weight);
+  for (i = 0; i < self->n_columns; i++)
+    {
+      mpz_init (whole[i]);
+      reference_whole (whole[i], i == 0 ? 1 : row[i - 1]);
+    }
+  for (i = 0; i < self->n_columns; i++)
+    {
+      mpz_mul (weighted, whole[i], factor);
+      for (j = 0; j <= i; j++)
+        mpz_addmul (self->entries[i * (i + 1) / 2 + j], weighted, whole[j]);
+    }
+  for (i = 0; i < self->n_columns; i++)
+    mpz_clear (whole[i]);
+  mpz_clears (weighted, factor, NULL);
+}
+
+/* Entries of sums are known up to a power of two that all share: the corner, a sum of weights, tells it. */
+static inline void
+reference_assert_equal (const Reference *self, AprExactSums *sums)
+{
+  mpz_t corner;
+  mpz_t entry;
+  mpz_t expected;
+  gsize i;
+  gsize j;
+
+  mpz_inits (corner, entry, expected, NULL);
+  apr_exact_sums_get_entry (sums, 0, 0, corner);
+  g_assert_cmpint (mpz_sgn (corner), ==, mpz_sgn (self->entries[0]));
+  for (i = 0; i < self->n_columns; i++)
+    for (j = 0; j <= i; j++)
+      {
+        apr_exact_sums_get_entry (sums, i, j, entry);
+        mpz_mul (entry, entry, self->entries[0]);
+        mpz_mul (expected, self->entries[i * (i + 1) / 2 + j], corner);
+        g_assert_cmpint (mpz_cmp (entry, expected), ==, 0);
+      }
+  mpz_clears (corner, entry, expected, NULL);
+}
