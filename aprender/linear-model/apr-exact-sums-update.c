@@ -71,7 +71,7 @@ add_columns (
   double rests[APR_GRAM_ROWS];
   gsize i;
 
-  apr_rows_transpose (rows, first_row, n_rows, apr_gram_worker_get_column (worker, first_column));
+  apr_rows_transpose (rows, job->kernel, first_row, n_rows, apr_gram_worker_get_column (worker, first_column));
   if (job->precision == APR_PRECISION_DOUBLE || !apr_rows_may_exceed_double (rows))
     return;
 
@@ -90,7 +90,7 @@ add_weights (Job *job, AprGramWorker *worker, gsize first_row, gsize n_rows, dou
   double least = 0;
   gsize row;
 
-  apr_rows_transpose (&job->weights, first_row, n_rows, weights);
+  apr_rows_transpose (&job->weights, job->kernel, first_row, n_rows, weights);
   for (row = 0; row < n_rows; row++)
     if (weights[row] < limit)
       greatest = MAX (greatest, weights[row]);

@@ -48,5 +48,7 @@ add_lanes (__m256d sum)
 #define ANY(a) (_mm256_movemask_pd (_mm256_cmp_pd (a, _mm256_setzero_pd (), _CMP_NEQ_UQ)) != 0)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define ADD_LANES(sum) add_lanes (sum)
+#define TRANSPOSE_DOUBLES NULL
+#define TRANSPOSE_FLOATS NULL
 
 #include "aprender/linear-model/apr-gram-template.h"

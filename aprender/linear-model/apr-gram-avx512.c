@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <glib.h>
 #include <immintrin.h>
 #include <math.h>
+
+#include "aprender/linear-model/apr-gram-private.h"
 
 /* Neighbour with neighbour, until lane i is the sum of vector i. */
 #define REDUCE(TYPE, UNPACK_LOW, UNPACK_HIGH, SHUFFLE, SUM, v, sums)                           \
@@ -33,6 +34,79 @@ add_lanes (const __m512d sum[8], double *sums)
   REDUCE (__m512d, _mm512_unpacklo_pd, _mm512_unpackhi_pd, _mm512_shuffle_f64x2, _mm512_add_pd, sum, sums);
 }
 
+/* Eight rows of eight columns. */
+static inline void
+transpose (__m512d r[8], gsize n, double *columns)
+{
+  gsize stride = APR_GRAM_STRIDE;
+  gsize i;
+
+  for (i = 0; i < 8; i += 2)
+    {
+      __m512d low = _mm512_unpacklo_pd (r[i], r[i + 1]);
+
+      r[i + 1] = _mm512_unpackhi_pd (r[i], r[i + 1]);
+      r[i] = low;
+    }
+
+  /* Now pairs: columns 0, 2, 4, 6 of rows i and i + 1 in r[i], the others in r[i + 1]. */
+  for (i = 0; i < 2; i++)
+    {
+      __m512d a = _mm512_shuffle_f64x2 (r[i], r[i + 2], _MM_SHUFFLE (2, 0, 2, 0));
+      __m512d b = _mm512_shuffle_f64x2 (r[i + 4], r[i + 6], _MM_SHUFFLE (2, 0, 2, 0));
+      __m512d c = _mm512_shuffle_f64x2 (r[i], r[i + 2], _MM_SHUFFLE (3, 1, 3, 1));
+      __m512d d = _mm512_shuffle_f64x2 (r[i + 4], r[i + 6], _MM_SHUFFLE (3, 1, 3, 1));
+
+      if (i < n)
+        _mm512_store_pd (columns + i * stride, _mm512_shuffle_f64x2 (a, b, _MM_SHUFFLE (2, 0, 2, 0)));
+      if (i + 2 < n)
+        _mm512_store_pd (columns + (i + 2) * stride, _mm512_shuffle_f64x2 (c, d, _MM_SHUFFLE (2, 0, 2, 0)));
+      if (i + 4 < n)
+        _mm512_store_pd (columns + (i + 4) * stride, _mm512_shuffle_f64x2 (a, b, _MM_SHUFFLE (3, 1, 3, 1)));
+      if (i + 6 < n)
+        _mm512_store_pd (columns + (i + 6) * stride, _mm512_shuffle_f64x2 (c, d, _MM_SHUFFLE (3, 1, 3, 1)));
+    }
+}
+
+static void
+transpose_doubles (gconstpointer rows, gsize n_columns, double *columns)
+{
+  const double *values = rows;
+  gsize column;
+  gsize i;
+
+  for (column = 0; column < n_columns; column += 8)
+    {
+      gsize n = MIN (n_columns - column, 8);
+      __mmask8 mask = (__mmask8) ((1u << n) - 1);
+      __m512d r[8];
+
+      for (i = 0; i < 8; i++)
+        r[i] = _mm512_maskz_loadu_pd (mask, values + i * n_columns + column);
+      transpose (r, n, columns + column * APR_GRAM_STRIDE);
+    }
+}
+
+static void
+transpose_floats (gconstpointer rows, gsize n_columns, double *columns)
+{
+  const float *values = rows;
+  gsize column;
+  gsize i;
+
+  for (column = 0; column < n_columns; column += 8)
+    {
+      gsize n = MIN (n_columns - column, 8);
+      __mmask16 mask = (__mmask16) ((1u << n) - 1);
+      __m512d r[8];
+
+      for (i = 0; i < 8; i++)
+        r[i] = _mm512_cvtps_pd (
+          _mm512_castps512_ps256 (_mm512_maskz_loadu_ps (mask, values + i * n_columns + column)));
+      transpose (r, n, columns + column * APR_GRAM_STRIDE);
+    }
+}
+
 #define KERNEL apr_gram_avx512
 #define KERNEL_NAME "avx512"
 #define VECTOR __m512d
@@ -56,5 +130,7 @@ add_lanes (const __m512d sum[8], double *sums)
 #define ANY(a) (_mm512_cmp_pd_mask (a, _mm512_setzero_pd (), _CMP_NEQ_UQ) != 0)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define ADD_LANES(sum, sums) add_lanes (sum, sums)
+#define TRANSPOSE_DOUBLES transpose_doubles
+#define TRANSPOSE_FLOATS transpose_floats
 
 #include "aprender/linear-model/apr-gram-template.h"

@@ -150,5 +150,7 @@ add_lanes (Four sum)
 #define ANY(a) four_any (a)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define ADD_LANES(sum) add_lanes (sum)
+#define TRANSPOSE_DOUBLES NULL
+#define TRANSPOSE_FLOATS NULL
 
 #include "aprender/linear-model/apr-gram-template.h"

@@ -80,6 +80,10 @@ typedef struct
    * do not fit. */
   gboolean (*collect) (const double *products, const double *left, const double *right, gint64 *sums);
 
+  /* Makes columns, APR_GRAM_STRIDE apart, of eight rows of doubles, or of floats; %NULL where plain C does as well. */
+  void (*transpose_doubles) (gconstpointer rows, gsize n_columns, double *columns);
+  void (*transpose_floats) (gconstpointer rows, gsize n_columns, double *columns);
+
   /* The greatest magnitude of a column, and the least one that is not 0 (an infinity where all are); false where there
    * is a NaN. */
   gboolean (*find_range) (const double *column, gsize n_rows, double *greatest, double *least);

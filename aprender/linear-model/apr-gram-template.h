@@ -4,7 +4,8 @@
  * the operations LOAD, STORE, SPLAT, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD (a b + c, rounded once or twice), FUSED_ADD and
  * FUSED_SUBTRACT (a b + c and a b - c, rounded once), GREATER and LESSER (of magnitudes), MAGNITUDE, MAGNITUDE_UNLESS_0 (which
  * makes an infinity of 0), IS_NAN and ANY (whether a lane is one, or is not 0), COUNT_LANES (the sums of the lanes of 8
- * vectors of whole numbers, as integers), ADD_LANES (the same in double, for 8 lanes), and KERNEL and KERNEL_NAME. */
+ * vectors of whole numbers, as integers), ADD_LANES (the same in double, for 8 lanes), TRANSPOSE_DOUBLES and
+ * TRANSPOSE_FLOATS (functions, or NULL), and KERNEL and KERNEL_NAME. */
 
 #include "aprender/linear-model/apr-gram-private.h"
 
@@ -286,5 +287,6 @@ slice_low (const double *column, gsize n_rows, double factor, double *slices, gs
 }
 
 const AprGramKernel KERNEL = {
-  KERNEL_NAME, multiply, multiply_double, collect, find_range, scale, weigh, slice, slice_low,
+  KERNEL_NAME, multiply, multiply_double, collect, TRANSPOSE_DOUBLES, TRANSPOSE_FLOATS,
+  find_range,  scale,    weigh,           slice,   slice_low,
 };

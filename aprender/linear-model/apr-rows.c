@@ -124,13 +124,23 @@ read_bf16 (const guint8 *place)
  break
 
 void
-apr_rows_transpose (const AprRows *self, gsize first_row, gsize n_rows, double *columns)
+apr_rows_transpose (
+  const AprRows *self, const AprGramKernel *kernel, gsize first_row, gsize n_rows, double *columns)
 {
   gsize n = self->n_columns;
   const guint8 *data = self->data + first_row * n * (apr_dtype_get_bits (self->dtype) / 8);
+  void (*transpose_eight) (gconstpointer rows, gsize n_columns, double *columns) = NULL;
   gsize row;
   gsize column;
   gsize i;
+
+  if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F64)
+    transpose_eight = kernel->transpose_doubles;
+  if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F32)
+    transpose_eight = kernel->transpose_floats;
+  if (transpose_eight != NULL)
+    for (; n_rows >= 8; n_rows -= 8, columns += 8, data += 8 * n * (apr_dtype_get_bits (self->dtype) / 8))
+      transpose_eight (data, n, columns);
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wswitch-enum"
