@@ -55,32 +55,43 @@ reference_whole (mpz_t whole, double value)
   mpq_clear (number);
 }
 
+/* @row is Z, and each number, @weight too, times 2^-1074 the true one. */
+static inline void
+reference_add_whole_row (Reference *self, mpz_t *row, const mpz_t weight)
+{
+  mpz_t weighted;
+  gsize i;
+  gsize j;
+
+  mpz_init (weighted);
+  for (i = 0; i < self->n_columns; i++)
+    {
+      mpz_mul (weighted, row[i], weight);
+      for (j = 0; j <= i; j++)
+        mpz_addmul (self->entries[i * (i + 1) / 2 + j], weighted, row[j]);
+    }
+  mpz_clear (weighted);
+}
+
 /* @row is all of Z but the column of ones. */
 static inline void
 reference_add_row (Reference *self, const double *row, double weight)
 {
   g_autofree mpz_t *whole = g_new (mpz_t, self->n_columns);
-  mpz_t weighted;
   mpz_t factor;
   gsize i;
-  gsize j;
 
-  mpz_inits (weighted, factor, NULL);
+  mpz_init (factor);
   reference_whole (factor, weight);
   for (i = 0; i < self->n_columns; i++)
     {
       mpz_init (whole[i]);
       reference_whole (whole[i], i == 0 ? 1 : row[i - 1]);
     }
-  for (i = 0; i < self->n_columns; i++)
-    {
-      mpz_mul (weighted, whole[i], factor);
-      for (j = 0; j <= i; j++)
-        mpz_addmul (self->entries[i * (i + 1) / 2 + j], weighted, whole[j]);
-    }
+  reference_add_whole_row (self, whole, factor);
   for (i = 0; i < self->n_columns; i++)
     mpz_clear (whole[i]);
-  mpz_clears (weighted, factor, NULL);
+  mpz_clear (factor);
 }
 
 /* Entries of sums are known up to a power of two that all share: the corner, a sum of weights, tells it. */

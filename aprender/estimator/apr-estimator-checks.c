@@ -19,8 +19,31 @@ check_dtype (const char *name, AprTensor *tensor, GError **error)
   return FALSE;
 }
 
-gboolean
-apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error)
+static gboolean
+check_number (const char *name, AprTensor *tensor, GError **error)
+{
+  AprDType dtype = apr_tensor_get_dtype (tensor);
+
+  if (apr_dtype_is_numeric (dtype))
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
+               "%s has the dtype %s, but models are fitted to F16, BF16, F32, F64, BOOL and integers", name,
+               apr_dtype_to_string (dtype));
+  return FALSE;
+}
+
+AprDType
+apr_estimator_choose_dtype (AprTensor *x)
+{
+  AprDType dtype = apr_tensor_get_dtype (x);
+
+  return dtype == APR_DTYPE_F16 || dtype == APR_DTYPE_BF16 || dtype == APR_DTYPE_F32 ? APR_DTYPE_F32
+                                                                                     : APR_DTYPE_F64;
+}
+
+static gboolean
+check_matrix (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error)
 {
   gsize n_dims;
   const gsize *shape = apr_tensor_get_shape (x, &n_dims);
@@ -35,7 +58,13 @@ apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_features, GError
 
   *n_samples = shape[0];
   *n_features = shape[1];
-  return check_dtype ("X", x, error);
+  return TRUE;
+}
+
+gboolean
+apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error)
+{
+  return check_matrix (x, n_samples, n_features, error) && check_dtype ("X", x, error);
 }
 
 static gboolean
@@ -60,7 +89,7 @@ check_sample_weight (AprTensor *sample_weight, gsize n_samples, GError **error)
       return FALSE;
     }
 
-  return check_dtype ("sample_weight", sample_weight, error);
+  return check_number ("sample_weight", sample_weight, error);
 }
 
 gboolean
@@ -72,7 +101,7 @@ apr_estimator_check_fit (
   const gsize *shape = apr_tensor_get_shape (y, &n_dims);
   g_autofree char *text = apr_shape_to_string (shape, n_dims);
 
-  if (!apr_estimator_check_x (x, &n_samples, n_features, error))
+  if (!check_matrix (x, &n_samples, n_features, error))
     return FALSE;
 
   if (n_dims != 1 && n_dims != 2)
@@ -99,7 +128,7 @@ apr_estimator_check_fit (
       return FALSE;
     }
 
-  return check_dtype ("y", y, error) &&
+  return check_number ("X", x, error) && check_number ("y", y, error) &&
          (sample_weight == NULL || check_sample_weight (sample_weight, n_samples, error));
 }
 

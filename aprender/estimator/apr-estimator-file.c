@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/estimator/apr-estimator-private.h"
 
-#include <json-glib/json-glib.h>
 #include <string.h>
 
+#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-hyper-parameters-private.h"
-#include "aprender/safetensors/apr-json-scanner-private.h"
 
 /* What outlives an estimator: clones, which have its hyper-parameters, and files, which have all of it. In a
  * file the subclass's tensors stand by the names that it gives them; the rest is metadata, each key with this
@@ -13,7 +12,6 @@
 #define PREFIX "aprender."
 #define KEY_MODEL PREFIX "model"
 #define KEY_FORMAT PREFIX "format"
-#define KEY_FEATURE_NAMES PREFIX "feature_names"
 #define FORMAT "1"
 
 /**
@@ -55,27 +53,6 @@ apr_estimator_clone (AprEstimator *self)
   return clone;
 }
 
-static char *
-feature_names_to_json (const char *const *feature_names)
-{
-  g_autoptr (JsonNode) node = json_node_new (JSON_NODE_ARRAY);
-  g_autoptr (JsonArray) array = json_array_new ();
-  g_autofree char *text = NULL;
-  GString *json;
-  gsize i;
-
-  for (i = 0; feature_names[i] != NULL; i++)
-    json_array_add_string_element (array, feature_names[i]);
-  json_node_set_array (node, array);
-
-  /* json-glib 1.6 leaves this one control character as it is. */
-  text = json_to_string (node, FALSE);
-  json = g_string_new (text);
-  g_string_replace (json, "\x1f", "\\u001f", 0);
-
-  return g_string_free (json, FALSE);
-}
-
 static gboolean
 add_metadata (AprEstimator *self, AprSafetensorsWriter *writer, GError **error)
 {
@@ -102,9 +79,9 @@ add_metadata (AprEstimator *self, AprSafetensorsWriter *writer, GError **error)
 
   if (feature_names != NULL)
     {
-      g_autofree char *json = feature_names_to_json (feature_names);
+      g_autofree char *json = apr_feature_names_to_json (feature_names);
 
-      return apr_safetensors_writer_set_metadata (writer, KEY_FEATURE_NAMES, json, error);
+      return apr_safetensors_writer_set_metadata (writer, APR_FEATURE_NAMES_KEY, json, error);
     }
 
   return TRUE;
@@ -255,7 +232,7 @@ static AprEstimator *
 load_from_reader (GType type, AprSafetensorsReader *reader, GError **error)
 {
   GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
-  const char *json = g_hash_table_lookup (metadata, KEY_FEATURE_NAMES);
+  const char *json = g_hash_table_lookup (metadata, APR_FEATURE_NAMES_KEY);
   g_autoptr (AprEstimator) self = NULL;
   g_autoptr (GError) local_error = NULL;
   AprEstimatorClass *klass;
@@ -283,13 +260,10 @@ load_from_reader (GType type, AprSafetensorsReader *reader, GError **error)
 
   if (json != NULL)
     {
-      g_auto (GStrv) feature_names = apr_json_scan_string_array (json, strlen (json), error);
+      g_auto (GStrv) feature_names = apr_feature_names_from_json (json, error);
 
       if (feature_names == NULL)
-        {
-          g_prefix_error (error, "The metadata “%s”: ", KEY_FEATURE_NAMES);
-          return NULL;
-        }
+        return NULL;
       if (!apr_estimator_set_feature_names (self, (const char *const *) feature_names, error))
         return NULL;
     }

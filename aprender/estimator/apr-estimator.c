@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/estimator/apr-estimator.h"
 
-#include <stdlib.h>
-
 #include "aprender/estimator/apr-estimator-checks-private.h"
+#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/estimator/apr-metrics.h"
 
@@ -381,28 +380,6 @@ apr_estimator_get_feature_names (AprEstimator *self)
   return (const char *const *) priv->feature_names;
 }
 
-static int
-compare_names (gconstpointer a, gconstpointer b)
-{
-  return g_strcmp0 (*(const char *const *) a, *(const char *const *) b);
-}
-
-/* By sorting: names come from files too, and a file can choose names that all hash alike. */
-static const char *
-find_duplicate (const char *const *names, gsize n)
-{
-  g_autofree const char **sorted = g_memdup2 (names, n * sizeof (const char *));
-  gsize i;
-
-  if (n > 1)
-    qsort (sorted, n, sizeof (const char *), compare_names);
-  for (i = 1; i < n; i++)
-    if (g_strcmp0 (sorted[i - 1], sorted[i]) == 0)
-      return sorted[i];
-
-  return NULL;
-}
-
 static gboolean
 check_fitted (AprEstimator *self, const char *what, GError **error)
 {
@@ -433,8 +410,6 @@ gboolean
 apr_estimator_set_feature_names (AprEstimator *self, const char *const *feature_names, GError **error)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
-  const char *duplicate;
-  gsize i;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
 
@@ -449,20 +424,8 @@ apr_estimator_set_feature_names (AprEstimator *self, const char *const *feature_
       return FALSE;
     }
 
-  for (i = 0; feature_names != NULL && i < priv->n_features; i++)
-    if (!g_utf8_validate (feature_names[i], -1, NULL))
-      {
-        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
-                     "The name of feature %" G_GSIZE_FORMAT " (counted from 0) is not UTF-8", i);
-        return FALSE;
-      }
-
-  duplicate = feature_names != NULL ? find_duplicate (feature_names, priv->n_features) : NULL;
-  if (duplicate != NULL)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "Two features have the name “%s”", duplicate);
-      return FALSE;
-    }
+  if (feature_names != NULL && !apr_feature_names_check (feature_names, error))
+    return FALSE;
 
   take_feature_names (self, g_strdupv ((char **) feature_names));
   return TRUE;
@@ -487,7 +450,6 @@ gboolean
 apr_estimator_check_feature_names (AprEstimator *self, const char *const *feature_names, GError **error)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
-  gsize i;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
   g_return_val_if_fail (feature_names != NULL, FALSE);
@@ -497,35 +459,15 @@ apr_estimator_check_feature_names (AprEstimator *self, const char *const *featur
   if (priv->feature_names == NULL)
     return TRUE;
 
-  for (i = 0; i < priv->n_features || feature_names[i] != NULL; i++)
-    {
-      const char *expected = i < priv->n_features ? priv->feature_names[i] : NULL;
-
-      if (g_strcmp0 (expected, feature_names[i]) == 0)
-        continue;
-      if (feature_names[i] == NULL)
-        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
-                     "The feature “%s”, which the model was fitted with, is missing", expected);
-      else if (expected == NULL)
-        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
-                     "There is a feature “%s”, but the model was fitted with %" G_GSIZE_FORMAT " others",
-                     feature_names[i], priv->n_features);
-      else
-        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
-                     "Feature %" G_GSIZE_FORMAT
-                     " (counted from 0) is “%s”, but the model was fitted with “%s” there",
-                     i, feature_names[i], expected);
-      return FALSE;
-    }
-
-  return TRUE;
+  return apr_feature_names_compare ((const char *const *) priv->feature_names, feature_names,
+                                    "the model was fitted", error);
 }
 
 /**
  * apr_estimator_fit: (virtual fit)
  * @self: an estimator
- * @x: the features, [n_samples, n_features], F32 or F64
- * @y: the targets, [n_samples] or [n_samples, n_targets], F32 or F64
+ * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
+ * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
  * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal
  * weights
  * @cancellable: (nullable): a way to stop
@@ -595,8 +537,8 @@ fit_async_cb (GObject *object, GAsyncResult *result, gpointer user_data)
 /**
  * apr_estimator_fit_async: (virtual fit_async)
  * @self: an estimator
- * @x: the features, [n_samples, n_features], F32 or F64
- * @y: the targets, [n_samples] or [n_samples, n_targets], F32 or F64
+ * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
+ * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
  * @sample_weight: (nullable): how much each sample counts, [n_samples]; `NULL` for equal weights
  * @cancellable: (nullable): a way to stop
  * @callback: (scope async) (closure user_data) (nullable): called when the fit has ended

@@ -8,9 +8,21 @@
 
 G_BEGIN_DECLS
 
+struct _AprCrossProducts
+{
+  GObject parent_instance;
+
+  AprExactSums *sums; /* (owned) */
+  guint64 n_samples;
+  AprDType dtype;
+  AprPrecision precision;
+  guint n_threads;
+  char **feature_names; /* (owned) (nullable) */
+};
+
 AprExactSums *apr_cross_products_get_sums (AprCrossProducts *self);
 
-/* F32 where all X were F32, else F64; NONE without any. */
+/* What models are computed in: F32 where all X were F32, F16 or BF16, else F64; NONE without any. */
 AprDType apr_cross_products_get_dtype (AprCrossProducts *self);
 
 /* The state as a part of another file, in which the names of its tensor and of its metadata begin with @prefix; the file
@@ -22,5 +34,16 @@ gboolean apr_cross_products_add_to_writer (AprCrossProducts *self,
 
 AprCrossProducts *
 apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *prefix, GError **error);
+
+/* As apr_cross_products_update (), in another precision and number of threads than those of the state, whose precision
+ * becomes DOUBLE where @precision is. */
+gboolean apr_cross_products_update_with (AprCrossProducts *self,
+                                         AprTensor *x,
+                                         AprTensor *y,
+                                         AprTensor *sample_weight,
+                                         AprPrecision precision,
+                                         guint n_threads,
+                                         GCancellable *cancellable,
+                                         GError **error);
 
 G_END_DECLS

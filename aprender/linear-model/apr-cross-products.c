@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "aprender/estimator/apr-estimator-checks-private.h"
-#include "aprender/safetensors/apr-safetensors-reader.h"
-#include "aprender/safetensors/apr-safetensors-writer.h"
+#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /**
@@ -19,6 +18,10 @@
  * subtracted again, which is all that a distributed fit or a cross-validation is made of.
  *
  * Its size depends on the number of features, not on the number of samples.
+ *
+ * A state of the precision `DOUBLE` sums the products of each 256 samples of an update in double, in a fixed order, and these
+ * sums exactly: faster for wide data, and the same for any number of threads, any processor, and any order of updates and
+ * merges, but not for any cut of the samples into updates. Whatever is merged with such a state becomes one.
  *
  * ```c
  * g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, &error);
@@ -34,33 +37,108 @@
  *
  * Since: 0.1
  */
-struct _AprCrossProducts
-{
-  GObject parent_instance;
-
-  AprExactSums *sums; /* (owned) */
-  guint64 n_samples;
-  AprDType dtype;
-};
-
 G_DEFINE_FINAL_TYPE (AprCrossProducts, apr_cross_products, G_TYPE_OBJECT)
 
-#define SUMS "sums"
-#define MODEL "AprCrossProducts"
-#define FORMAT "1"
+enum
+{
+  PROP_PRECISION = 1,
+  PROP_N_THREADS,
+  PROP_FEATURE_NAMES,
+  N_PROPS,
+};
+
+static GParamSpec *properties[N_PROPS];
 
 static void
 apr_cross_products_finalize (GObject *object)
 {
-  apr_exact_sums_free (APR_CROSS_PRODUCTS (object)->sums);
+  AprCrossProducts *self = APR_CROSS_PRODUCTS (object);
+
+  apr_exact_sums_free (self->sums);
+  g_strfreev (self->feature_names);
 
   G_OBJECT_CLASS (apr_cross_products_parent_class)->finalize (object);
 }
 
 static void
+apr_cross_products_get_property (GObject *object, guint property_id, GValue *value, GParamSpec *pspec)
+{
+  AprCrossProducts *self = APR_CROSS_PRODUCTS (object);
+
+  switch (property_id)
+    {
+    case PROP_PRECISION:
+      g_value_set_enum (value, self->precision);
+      break;
+    case PROP_N_THREADS:
+      g_value_set_uint (value, self->n_threads);
+      break;
+    case PROP_FEATURE_NAMES:
+      g_value_set_boxed (value, self->feature_names);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
+    }
+}
+
+static void
+apr_cross_products_set_property (GObject *object, guint property_id, const GValue *value, GParamSpec *pspec)
+{
+  AprCrossProducts *self = APR_CROSS_PRODUCTS (object);
+
+  switch (property_id)
+    {
+    case PROP_N_THREADS:
+      apr_cross_products_set_n_threads (self, g_value_get_uint (value));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
+    }
+}
+
+static void
 apr_cross_products_class_init (AprCrossProductsClass *klass)
 {
-  G_OBJECT_CLASS (klass)->finalize = apr_cross_products_finalize;
+  const GParamFlags results = G_PARAM_READABLE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->finalize = apr_cross_products_finalize;
+  object_class->get_property = apr_cross_products_get_property;
+  object_class->set_property = apr_cross_products_set_property;
+
+  /**
+   * AprCrossProducts:precision: (getter get_precision)
+   *
+   * How the samples were summed: `DOUBLE` where any of them were summed in double.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_PRECISION] =
+    g_param_spec_enum ("precision", NULL, NULL, APR_TYPE_PRECISION, APR_PRECISION_EXACT, results);
+
+  /**
+   * AprCrossProducts:n-threads: (getter get_n_threads) (setter set_n_threads)
+   *
+   * The number of threads that sum; 0 for as many as there are processors, where the work is worth it.
+   *
+   * The sums do not depend on it. It is neither compared nor saved.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_N_THREADS] =
+    g_param_spec_uint ("n-threads", NULL, NULL, 0, APR_EXACT_SUMS_MAX_THREADS, 0,
+                       G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * AprCrossProducts:feature-names: (getter get_feature_names)
+   *
+   * The names of the features, or `NULL`.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_FEATURE_NAMES] = g_param_spec_boxed ("feature-names", NULL, NULL, G_TYPE_STRV, results);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
 static void
@@ -127,6 +205,33 @@ apr_cross_products_new (gsize n_features, gsize n_targets, GError **error)
 }
 
 /**
+ * apr_cross_products_new_with_precision: (constructor)
+ * @n_features: the number of columns of X
+ * @n_targets: the number of columns of Y
+ * @precision: how samples are summed
+ * @error: return location for an error
+ *
+ * Makes a state without samples.
+ *
+ * Returns: (transfer full): the state, or `NULL` as of [ctor@Apr.CrossProducts.new]
+ *
+ * Since: 0.1
+ */
+AprCrossProducts *
+apr_cross_products_new_with_precision (gsize n_features,
+                                       gsize n_targets,
+                                       AprPrecision precision,
+                                       GError **error)
+{
+  AprCrossProducts *self = apr_cross_products_new (n_features, n_targets, error);
+
+  if (self != NULL)
+    self->precision = precision;
+
+  return self;
+}
+
+/**
  * apr_cross_products_get_n_features:
  * @self: a state
  *
@@ -180,6 +285,156 @@ apr_cross_products_get_n_samples (AprCrossProducts *self)
   return self->n_samples;
 }
 
+/**
+ * apr_cross_products_get_precision: (get-property precision)
+ * @self: a state
+ *
+ * Gets how the samples were summed.
+ *
+ * Returns: `DOUBLE` where any of them were summed in double
+ *
+ * Since: 0.1
+ */
+AprPrecision
+apr_cross_products_get_precision (AprCrossProducts *self)
+{
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), APR_PRECISION_EXACT);
+
+  return self->precision;
+}
+
+/**
+ * apr_cross_products_get_n_threads: (get-property n-threads)
+ * @self: a state
+ *
+ * Gets the number of threads that sum.
+ *
+ * Returns: the number, 0 for all
+ *
+ * Since: 0.1
+ */
+guint
+apr_cross_products_get_n_threads (AprCrossProducts *self)
+{
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), 0);
+
+  return self->n_threads;
+}
+
+/**
+ * apr_cross_products_set_n_threads: (set-property n-threads)
+ * @self: a state
+ * @n_threads: the number, at most 1024; 0 for as many as there are processors, where the work is worth it
+ *
+ * Sets the number of threads that sum. The sums do not depend on it.
+ *
+ * Since: 0.1
+ */
+void
+apr_cross_products_set_n_threads (AprCrossProducts *self, guint n_threads)
+{
+  g_return_if_fail (APR_IS_CROSS_PRODUCTS (self));
+  g_return_if_fail (n_threads <= APR_EXACT_SUMS_MAX_THREADS);
+
+  if (self->n_threads == n_threads)
+    return;
+
+  self->n_threads = n_threads;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_N_THREADS]);
+}
+
+/**
+ * apr_cross_products_get_feature_names: (get-property feature-names)
+ * @self: a state
+ *
+ * Gets the names of the features.
+ *
+ * Returns: (transfer none) (nullable) (array zero-terminated=1): the names, or `NULL`
+ *
+ * Since: 0.1
+ */
+const char *const *
+apr_cross_products_get_feature_names (AprCrossProducts *self)
+{
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
+
+  return (const char *const *) self->feature_names;
+}
+
+static void
+take_feature_names (AprCrossProducts *self, const char *const *feature_names)
+{
+  char **copy = g_strdupv ((char **) feature_names);
+
+  g_strfreev (self->feature_names);
+  self->feature_names = copy;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FEATURE_NAMES]);
+}
+
+/**
+ * apr_cross_products_set_feature_names:
+ * @self: a state
+ * @feature_names: (array zero-terminated=1) (nullable): a name for each feature, or `NULL` to forget them
+ * @error: return location for an error
+ *
+ * Names the features. The names are saved with the state, and given to the models that are fitted to it.
+ *
+ * Returns: true, or false with %APR_ERROR_FEATURE_NAMES where their number is wrong, one is there twice, or one is not
+ *   UTF-8
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_set_feature_names (AprCrossProducts *self,
+                                      const char *const *feature_names,
+                                      GError **error)
+{
+  gsize n_features;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+
+  n_features = apr_exact_sums_get_n_features (self->sums);
+  if (feature_names != NULL && g_strv_length ((char **) feature_names) != n_features)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                   "There are %u feature names, but the cross products are of %" G_GSIZE_FORMAT " features",
+                   g_strv_length ((char **) feature_names), n_features);
+      return FALSE;
+    }
+  if (feature_names != NULL && !apr_feature_names_check (feature_names, error))
+    return FALSE;
+
+  take_feature_names (self, feature_names);
+  return TRUE;
+}
+
+/**
+ * apr_cross_products_check_feature_names:
+ * @self: a state
+ * @feature_names: (array zero-terminated=1): the names of the columns of some X
+ * @error: return location for an error
+ *
+ * Compares names with those of the state, which must be the same in the same order.
+ *
+ * A state whose features have no names takes any.
+ *
+ * Returns: true, or false with %APR_ERROR_FEATURE_NAMES, whose message holds the first name that differs
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_check_feature_names (AprCrossProducts *self,
+                                        const char *const *feature_names,
+                                        GError **error)
+{
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (feature_names != NULL, FALSE);
+
+  return self->feature_names == NULL ||
+         apr_feature_names_compare ((const char *const *) self->feature_names, feature_names,
+                                    "the cross products were summed", error);
+}
+
 static gboolean
 check_widths (AprCrossProducts *self, gsize n_features, gsize n_targets, const char *what, GError **error)
 {
@@ -200,6 +455,16 @@ static AprDType
 combine_dtypes (AprDType one, AprDType other)
 {
   return MAX (one, other);
+}
+
+static void
+lower_precision (AprCrossProducts *self, AprPrecision precision)
+{
+  if (precision == APR_PRECISION_EXACT || self->precision == precision)
+    return;
+
+  self->precision = precision;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRECISION]);
 }
 
 static guint64
@@ -224,13 +489,15 @@ count_samples (AprTensor *x, AprTensor *sample_weight)
 /**
  * apr_cross_products_update:
  * @self: a state
- * @x: the features, [n_samples, n_features], F32 or F64
- * @y: the targets, [n_samples] or [n_samples, n_targets], F32 or F64
+ * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
+ * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
  * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal weights
  * @cancellable: (nullable): a way to stop
  * @error: return location for an error
  *
- * Adds samples, exactly.
+ * Adds samples, exactly unless the state is of the precision `DOUBLE`.
+ *
+ * Integers of 64 bits count as they are, also where no double is equal to them; as weights they must be doubles.
  *
  * Returns: true, or false with the state as it was: the errors of [method@Apr.Estimator.fit]
  *
@@ -244,26 +511,54 @@ apr_cross_products_update (AprCrossProducts *self,
                            GCancellable *cancellable,
                            GError **error)
 {
-  g_autoptr (AprExactSums) added = NULL;
-  gsize n_features;
-  gsize n_targets;
-
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
   g_return_val_if_fail (y != NULL, FALSE);
+
+  return apr_cross_products_update_with (self, x, y, sample_weight, self->precision, self->n_threads,
+                                         cancellable, error);
+}
+
+gboolean
+apr_cross_products_update_with (AprCrossProducts *self,
+                                AprTensor *x,
+                                AprTensor *y,
+                                AprTensor *sample_weight,
+                                AprPrecision precision,
+                                guint n_threads,
+                                GCancellable *cancellable,
+                                GError **error)
+{
+  AprExactSums *added;
+  gsize n_features;
+  gsize n_targets;
 
   if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) ||
       !check_widths (self, n_features, n_targets, "Samples", error))
     return FALSE;
 
   added = apr_exact_sums_new (n_features, n_targets, error);
-  if (added == NULL || !apr_exact_sums_update (added, x, y, sample_weight, APR_PRECISION_EXACT, 0, cancellable, error) ||
-      !apr_exact_sums_add (self->sums, added, 1, error))
-    return FALSE;
+  if (added == NULL ||
+      !apr_exact_sums_update (added, x, y, sample_weight, precision, n_threads, cancellable, error) ||
+      !apr_exact_sums_add (added, self->sums, 1, error))
+    {
+      apr_exact_sums_free (added);
+      return FALSE;
+    }
 
+  apr_exact_sums_free (self->sums);
+  self->sums = added;
   self->n_samples += count_samples (x, sample_weight);
-  self->dtype = combine_dtypes (self->dtype, apr_tensor_get_dtype (x));
+  self->dtype = combine_dtypes (self->dtype, apr_estimator_choose_dtype (x));
+  lower_precision (self, precision);
   return TRUE;
+}
+
+static gboolean
+check_names (AprCrossProducts *self, AprCrossProducts *other, GError **error)
+{
+  return other->feature_names == NULL ||
+         apr_cross_products_check_feature_names (self, (const char *const *) other->feature_names, error);
 }
 
 /**
@@ -274,7 +569,10 @@ apr_cross_products_update (AprCrossProducts *self,
  *
  * Adds the samples of another state, as if they had been added here.
  *
- * Returns: true, or false with %APR_ERROR_SHAPE, or %APR_ERROR_RANGE where there is no memory
+ * Where both have names of features, they must be the same; else those of one are taken.
+ *
+ * Returns: true, or false with %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, or
+ *   %APR_ERROR_RANGE where there is no memory
  *
  * Since: 0.1
  */
@@ -286,11 +584,14 @@ apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GErro
 
   if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
                      apr_exact_sums_get_n_targets (other->sums), "A state", error) ||
-      !apr_exact_sums_add (self->sums, other->sums, 1, error))
+      !check_names (self, other, error) || !apr_exact_sums_add (self->sums, other->sums, 1, error))
     return FALSE;
 
   self->n_samples += other->n_samples;
   self->dtype = combine_dtypes (self->dtype, other->dtype);
+  lower_precision (self, other->precision);
+  if (self->feature_names == NULL && other->feature_names != NULL)
+    take_feature_names (self, (const char *const *) other->feature_names);
   return TRUE;
 }
 
@@ -302,9 +603,10 @@ apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GErro
  *
  * Takes samples away again, exactly: what is left is as if they had never been there.
  *
- * That @other was part of @self is for the caller to know; only its number of samples is checked.
+ * That @other was part of @self is for the caller to know; only its number of samples, and the names of the features where both
+ * have any, are checked.
  *
- * Returns: true, or false with %APR_ERROR_SHAPE, or %APR_ERROR_RANGE where @other has more samples than @self
+ * Returns: true, or false with %APR_ERROR_SHAPE or %APR_ERROR_FEATURE_NAMES, or %APR_ERROR_RANGE where @other has more samples than @self
  *
  * Since: 0.1
  */
@@ -315,7 +617,8 @@ apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GE
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
 
   if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
-                     apr_exact_sums_get_n_targets (other->sums), "A state", error))
+                     apr_exact_sums_get_n_targets (other->sums), "A state", error) ||
+      !check_names (self, other, error))
     return FALSE;
 
   if (other->n_samples > self->n_samples)
@@ -329,6 +632,7 @@ apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GE
   if (!apr_exact_sums_add (self->sums, other->sums, -1, error))
     return FALSE;
   self->n_samples -= other->n_samples;
+  lower_precision (self, other->precision);
   return TRUE;
 }
 
@@ -352,6 +656,9 @@ apr_cross_products_copy (AprCrossProducts *self)
   copy = new_with_sums (apr_exact_sums_copy (self->sums));
   copy->n_samples = self->n_samples;
   copy->dtype = self->dtype;
+  copy->precision = self->precision;
+  copy->n_threads = self->n_threads;
+  copy->feature_names = g_strdupv (self->feature_names);
 
   return copy;
 }
@@ -361,7 +668,7 @@ apr_cross_products_copy (AprCrossProducts *self)
  * @self: a state
  * @other: another one
  *
- * Compares the sums, the numbers of samples, and the precision of the data.
+ * Compares the sums, the numbers of samples, the dtype of the data, the precision, and the names of the features.
  *
  * Returns: whether the two would make the same file
  *
@@ -382,7 +689,11 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
 
   if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
                      apr_exact_sums_get_n_targets (other->sums), "", NULL) ||
-      self->n_samples != other->n_samples || self->dtype != other->dtype)
+      self->n_samples != other->n_samples || self->dtype != other->dtype ||
+      self->precision != other->precision ||
+      (self->feature_names == NULL) != (other->feature_names == NULL) ||
+      (self->feature_names != NULL &&
+       !g_strv_equal ((const char *const *) self->feature_names, (const char *const *) other->feature_names)))
     return FALSE;
 
   words = apr_exact_sums_to_words (self->sums, &n_words, &first_word);
@@ -392,263 +703,4 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
          (n_words == 0 ||
           memcmp (words, other_words,
                   n_words * apr_exact_sums_get_n_entries (self->sums) * sizeof (guint32)) == 0);
-}
-
-static gboolean
-set_metadata (
-  AprSafetensorsWriter *writer, const char *prefix, const char *key, const char *value, GError **error)
-{
-  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
-
-  return apr_safetensors_writer_set_metadata (writer, full_key, value, error);
-}
-
-gboolean
-apr_cross_products_add_to_writer (AprCrossProducts *self,
-                                  AprSafetensorsWriter *writer,
-                                  const char *prefix,
-                                  GError **error)
-{
-  g_autoptr (AprTensor) tensor = NULL;
-  gsize shape[2] = { apr_exact_sums_get_n_entries (self->sums), 0 };
-  gint first_word;
-  guint32 *words = apr_exact_sums_to_words (self->sums, &shape[1], &first_word);
-  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
-  g_autofree char *n_features =
-    g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_features (self->sums));
-  g_autofree char *n_targets =
-    g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_targets (self->sums));
-  g_autofree char *n_samples = g_strdup_printf ("%" G_GUINT64_FORMAT, self->n_samples);
-  g_autofree char *first_word_text = g_strdup_printf ("%d", first_word);
-
-  tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
-
-  return apr_safetensors_writer_add_tensor (writer, name, tensor, error) &&
-         set_metadata (writer, prefix, "model", MODEL, error) &&
-         set_metadata (writer, prefix, "format", FORMAT, error) &&
-         set_metadata (writer, prefix, "dtype", apr_dtype_to_string (self->dtype), error) &&
-         set_metadata (writer, prefix, "first_word", first_word_text, error) &&
-         set_metadata (writer, prefix, "n_features", n_features, error) &&
-         set_metadata (writer, prefix, "n_targets", n_targets, error) &&
-         set_metadata (writer, prefix, "n_samples", n_samples, error);
-}
-
-static AprSafetensorsWriter *
-create_writer (AprCrossProducts *self, GError **error)
-{
-  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
-
-  return apr_cross_products_add_to_writer (self, writer, "", error) ? g_steal_pointer (&writer) : NULL;
-}
-
-/**
- * apr_cross_products_save:
- * @self: a state
- * @path: (type filename): where the file goes
- * @error: return location for an error
- *
- * Writes the state to a SafeTensors file. Equal states make equal files.
- *
- * Returns: true, or false with an error of #GIOErrorEnum
- *
- * Since: 0.1
- */
-gboolean
-apr_cross_products_save (AprCrossProducts *self, const char *path, GError **error)
-{
-  g_autoptr (AprSafetensorsWriter) writer = NULL;
-
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
-  g_return_val_if_fail (path != NULL, FALSE);
-
-  writer = create_writer (self, error);
-
-  return writer != NULL && apr_safetensors_writer_write_to_path (writer, path, error);
-}
-
-/**
- * apr_cross_products_to_bytes:
- * @self: a state
- * @error: return location for an error
- *
- * Makes the bytes that [method@Apr.CrossProducts.save] would write.
- *
- * Returns: (transfer full): the bytes of a SafeTensors file, or `NULL` with an error
- *
- * Since: 0.1
- */
-GBytes *
-apr_cross_products_to_bytes (AprCrossProducts *self, GError **error)
-{
-  g_autoptr (AprSafetensorsWriter) writer = NULL;
-
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
-
-  writer = create_writer (self, error);
-
-  return writer != NULL ? apr_safetensors_writer_write_to_bytes (writer, error) : NULL;
-}
-
-static gboolean
-lookup_number (GHashTable *metadata,
-               const char *prefix,
-               const char *key,
-               gint64 least,
-               gint64 most,
-               gint64 *number,
-               GError **error)
-{
-  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
-  const char *text = g_hash_table_lookup (metadata, full_key);
-
-  if (text != NULL && g_ascii_string_to_signed (text, 10, least, most, number, NULL))
-    return TRUE;
-
-  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-               "The metadata “%s” must be a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
-               ", but it is “%s”",
-               full_key, least, most, text != NULL ? text : "missing");
-  return FALSE;
-}
-
-static gboolean
-lookup_word (GHashTable *metadata,
-             const char *prefix,
-             const char *key,
-             const char *const *words,
-             gsize *index,
-             GError **error)
-{
-  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
-  const char *text = g_hash_table_lookup (metadata, full_key);
-
-  for (*index = 0; words[*index] != NULL; ++*index)
-    if (g_strcmp0 (text, words[*index]) == 0)
-      return TRUE;
-
-  g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The metadata “%s” of cross products cannot be “%s”",
-               full_key, text != NULL ? text : "missing");
-  return FALSE;
-}
-
-static gboolean
-load_sums (AprCrossProducts *self, const char *name, AprTensor *tensor, gint first_word, GError **error)
-{
-  gsize n_dims;
-  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
-  g_autofree char *text = apr_shape_to_string (shape, n_dims);
-  g_autofree guint32 *words = NULL;
-  gsize i;
-
-  if (apr_tensor_get_dtype (tensor) != APR_DTYPE_U32 || n_dims != 2 ||
-      shape[0] != apr_exact_sums_get_n_entries (self->sums) || shape[1] > APR_EXACT_SUMS_MAX_WORD)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "The tensor “%s” must be U32 [%" G_GSIZE_FORMAT ", at most %d], but it is %s %s", name,
-                   apr_exact_sums_get_n_entries (self->sums), APR_EXACT_SUMS_MAX_WORD,
-                   apr_dtype_to_string (apr_tensor_get_dtype (tensor)), text);
-      return FALSE;
-    }
-
-  words = g_memdup2 (g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL),
-                     apr_tensor_get_n_elements (tensor) * sizeof (guint32));
-  for (i = 0; i < apr_tensor_get_n_elements (tensor); i++)
-    words[i] = GUINT32_FROM_LE (words[i]);
-
-  return apr_exact_sums_set_words (self->sums, words, shape[1], first_word, error);
-}
-
-AprCrossProducts *
-apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *prefix, GError **error)
-{
-  const char *const models[] = { MODEL, NULL };
-  const char *const formats[] = { FORMAT, NULL };
-  const char *const dtypes[] = { "NONE", "F32", "F64", NULL };
-  const AprDType dtype_values[] = { APR_DTYPE_NONE, APR_DTYPE_F32, APR_DTYPE_F64 };
-  GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
-  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
-  g_autoptr (AprCrossProducts) self = NULL;
-  g_autoptr (AprTensor) tensor = NULL;
-  gint64 n_features;
-  gint64 n_targets;
-  gint64 n_samples;
-  gint64 first_word;
-  gsize index;
-
-  if (!lookup_word (metadata, prefix, "model", models, &index, error) ||
-      !lookup_word (metadata, prefix, "format", formats, &index, error) ||
-      !lookup_word (metadata, prefix, "dtype", dtypes, &index, error) ||
-      !lookup_number (metadata, prefix, "n_features", 1, G_MAXINT32, &n_features, error) ||
-      !lookup_number (metadata, prefix, "n_targets", 1, G_MAXINT32, &n_targets, error) ||
-      !lookup_number (metadata, prefix, "n_samples", 0, G_MAXINT64, &n_samples, error) ||
-      !lookup_number (metadata, prefix, "first_word", -APR_EXACT_SUMS_MAX_WORD, APR_EXACT_SUMS_MAX_WORD,
-                      &first_word, error))
-    return NULL;
-
-  self = apr_cross_products_new ((gsize) n_features, (gsize) n_targets, error);
-  tensor = self != NULL ? apr_safetensors_reader_get_tensor (reader, name, error) : NULL;
-  if (tensor == NULL || !load_sums (self, name, tensor, (gint) first_word, error))
-    return NULL;
-  self->n_samples = (guint64) n_samples;
-  self->dtype = dtype_values[index];
-
-  return g_steal_pointer (&self);
-}
-
-/**
- * apr_cross_products_load: (constructor)
- * @path: (type filename): a SafeTensors file
- * @error: return location for an error
- *
- * Makes a state from a file that [method@Apr.CrossProducts.save] wrote.
- *
- * Returns: (transfer full): the state; `NULL` with %APR_ERROR_MODEL or %APR_ERROR_SHAPE where the file holds something
- *   else, or an error of #AprSafetensorsError or #GIOErrorEnum
- *
- * Since: 0.1
- */
-AprCrossProducts *
-apr_cross_products_load (const char *path, GError **error)
-{
-  g_autoptr (AprSafetensorsReader) reader = NULL;
-  AprCrossProducts *self;
-
-  g_return_val_if_fail (path != NULL, NULL);
-
-  reader = apr_safetensors_reader_new_from_path (path, error);
-  if (reader == NULL)
-    return NULL;
-
-  self = apr_cross_products_new_from_reader (reader, "", error);
-  if (self == NULL)
-    {
-      g_autofree char *name = g_filename_display_name (path);
-
-      g_prefix_error (error, "%s: ", name);
-    }
-
-  return self;
-}
-
-/**
- * apr_cross_products_from_bytes: (constructor)
- * @bytes: the bytes of a SafeTensors file
- * @error: return location for an error
- *
- * Makes a state from bytes that [method@Apr.CrossProducts.to_bytes] made.
- *
- * Returns: (transfer full): the state, or `NULL` as of [ctor@Apr.CrossProducts.load]
- *
- * Since: 0.1
- */
-AprCrossProducts *
-apr_cross_products_from_bytes (GBytes *bytes, GError **error)
-{
-  g_autoptr (AprSafetensorsReader) reader = NULL;
-
-  g_return_val_if_fail (bytes != NULL, NULL);
-
-  reader = apr_safetensors_reader_new_from_bytes (bytes, error);
-
-  return reader != NULL ? apr_cross_products_new_from_reader (reader, "", error) : NULL;
 }

@@ -7,6 +7,7 @@
 
 #include <gio/gio.h>
 
+#include <aprender/linear-model/apr-precision.h>
 #include <aprender/tensor/apr-tensor.h>
 
 G_BEGIN_DECLS
@@ -19,6 +20,12 @@ G_DECLARE_FINAL_TYPE (AprCrossProducts, apr_cross_products, APR, CROSS_PRODUCTS,
 APR_AVAILABLE_IN_ALL
 AprCrossProducts *
 apr_cross_products_new (gsize n_features, gsize n_targets, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+AprCrossProducts *apr_cross_products_new_with_precision (gsize n_features,
+                                                         gsize n_targets,
+                                                         AprPrecision precision,
+                                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 AprCrossProducts *apr_cross_products_load (const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -34,6 +41,28 @@ gsize apr_cross_products_get_n_targets (AprCrossProducts *self);
 
 APR_AVAILABLE_IN_ALL
 guint64 apr_cross_products_get_n_samples (AprCrossProducts *self);
+
+APR_AVAILABLE_IN_ALL
+AprPrecision apr_cross_products_get_precision (AprCrossProducts *self);
+
+APR_AVAILABLE_IN_ALL
+guint apr_cross_products_get_n_threads (AprCrossProducts *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_cross_products_set_n_threads (AprCrossProducts *self, guint n_threads);
+
+APR_AVAILABLE_IN_ALL
+const char *const *apr_cross_products_get_feature_names (AprCrossProducts *self);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_set_feature_names (AprCrossProducts *self,
+                                               const char *const *feature_names,
+                                               GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_check_feature_names (AprCrossProducts *self,
+                                                 const char *const *feature_names,
+                                                 GError **error);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_update (AprCrossProducts *self,

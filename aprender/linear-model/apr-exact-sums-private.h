@@ -21,6 +21,8 @@ gsize apr_exact_sums_get_n_features (AprExactSums *self);
 
 gsize apr_exact_sums_get_n_targets (AprExactSums *self);
 
+#define APR_EXACT_SUMS_MAX_THREADS 1024
+
 /* Adds rows of any dtype that is a number, in @n_threads threads, or as many as the work is worth where that is 0. After an
  * error the sums are of no use. Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
 gboolean apr_exact_sums_update_with (AprExactSums *self,

@@ -71,7 +71,8 @@ add_columns (
   double rests[APR_GRAM_ROWS];
   gsize i;
 
-  apr_rows_transpose (rows, job->kernel, first_row, n_rows, apr_gram_worker_get_column (worker, first_column));
+  apr_rows_transpose (rows, job->kernel, first_row, n_rows,
+                      apr_gram_worker_get_column (worker, first_column));
   if (job->precision == APR_PRECISION_DOUBLE || !apr_rows_may_exceed_double (rows))
     return;
 

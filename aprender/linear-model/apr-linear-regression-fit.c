@@ -248,6 +248,8 @@ apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossPro
   g_object_freeze_notify (G_OBJECT (self));
   apr_linear_regression_take_results (self, &fit->results);
   apr_estimator_set_fitted (APR_ESTIMATOR (self), apr_cross_products_get_n_features (state), n_targets);
+  (void) apr_estimator_set_feature_names (APR_ESTIMATOR (self), apr_cross_products_get_feature_names (state),
+                                          NULL);
   g_object_thaw_notify (G_OBJECT (self));
   return TRUE;
 }

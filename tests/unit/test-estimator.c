@@ -246,7 +246,7 @@ test_fit_arguments (Fixture *fixture, gconstpointer data)
   g_autoptr (AprTensor) no_columns = apr_tensor_new_from_doubles (NULL, 0, no_columns_shape, 2, NULL);
   g_autoptr (AprTensor) no_values = vector_new (0, NULL);
   g_autoptr (GBytes) bytes = g_bytes_new ("123456", 6);
-  g_autoptr (AprTensor) integers = apr_tensor_new_from_bytes (APR_DTYPE_U8, bytes_shape, 2, bytes, NULL);
+  g_autoptr (AprTensor) small = apr_tensor_new_from_bytes (APR_DTYPE_F8_E4M3, bytes_shape, 2, bytes, NULL);
   const struct
   {
     AprTensor *x;
@@ -265,8 +265,8 @@ test_fit_arguments (Fixture *fixture, gconstpointer data)
     { no_rows, no_values, NULL, APR_ERROR_EMPTY, "0 samples" },
     { no_columns, fixture->y, NULL, APR_ERROR_EMPTY, "0 features" },
     { fixture->x, no_columns, NULL, APR_ERROR_EMPTY, "0 targets" },
-    { integers, fixture->y, NULL, APR_ERROR_DTYPE, "X has the dtype U8" },
-    { fixture->x, integers, NULL, APR_ERROR_DTYPE, "y has the dtype U8" },
+    { small, fixture->y, NULL, APR_ERROR_DTYPE, "X has the dtype F8_E4M3" },
+    { fixture->x, small, NULL, APR_ERROR_DTYPE, "y has the dtype F8_E4M3" },
   };
   gsize i;
 

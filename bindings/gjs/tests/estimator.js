@@ -231,7 +231,8 @@ test('wrong-arguments', () => {
     [[X, y, [1]], Apr.Error.SHAPE, 'sample_weight has 1'],
     [[[], []], Apr.Error.SHAPE, '[0]'],
     [[[[]], [1]], Apr.Error.EMPTY, '0 features'],
-    [[Tensor.from(Int32Array.of(1), [1, 1]), [1]], Apr.Error.DTYPE, 'X has the dtype I32'],
+    [[Tensor.new_from_bytes(Apr.DType.C64, [1, 1], new Uint8Array(8)), [1]], Apr.Error.DTYPE,
+      'X has the dtype C64'],
   ])
     assertThrows(() => model.fit(...args), Apr.Error, code, message);
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <aprender/apr-error.h>
+
+G_BEGIN_DECLS
+
+/* Names of features, which are NULL-terminated, and their form in a file: a JSON array of strings. */
+
+/* That all are UTF-8 and none is there twice. */
+gboolean apr_feature_names_check (const char *const *names, GError **error);
+
+/* That two lists are equal; @whose of the message is “the model was fitted”. */
+gboolean apr_feature_names_compare (const char *const *expected,
+                                    const char *const *names,
+                                    const char *whose,
+                                    GError **error);
+
+char *apr_feature_names_to_json (const char *const *names);
+
+char **apr_feature_names_from_json (const char *json, GError **error);
+
+#define APR_FEATURE_NAMES_KEY "aprender.feature_names"
+
+G_END_DECLS
