@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aprender/linear-model/apr-gram-factor-private.h"
+#include "aprender/linear-model/apr-pages-private.h"
 
 /* The sums are kept modulo 2^64. Each part is, in the end, the sum of at most three products of slices in each row, of at most
  * 2^46 each: 2^15 rows make 3 2^61, below 2^63. Sums in double are below 2^48 units in a block. */
@@ -13,8 +14,8 @@
 /* Terms that may wait. */
 #define MAX_TERMS 65536
 
-/* Panels that stay in the first cache while those of a tile of the second pass by: 16 columns of 2 kB, and 64. */
-#define NEAR_PANELS 4
+/* Panels that stay in the first cache while those of a tile of the second pass by: 12 columns of 2 kB, and 64. */
+#define NEAR_PANELS 3
 #define FAR_PANELS 16
 
 /* What cannot be added to the sums of the columns' scales: a multiple of a power of two. */
@@ -37,8 +38,7 @@ struct _AprGramWorker
   AprGramFactor
     left; /* the weighted columns, and the layer of what a double cannot hold of them; not used without weights */
   double *weights; /* (owned) (nullable) */
-  gpointer memory; /* (owned) of the sums */
-  gint64 *sums;    /* for each tile of each layer, n_parts of APR_GRAM_TILE each */
+  gint64 *sums;    /* (owned) for each tile of each layer, n_parts of APR_GRAM_TILE each */
   guint n_blocks;  /* in the sums */
   GArray *terms;   /* (owned) (element-type Term) */
 };
@@ -111,17 +111,15 @@ apr_gram_worker_new (
   self->n_panels = self->right.n_padded / APR_GRAM_PANEL;
   self->n_tiles = self->n_panels * (self->n_panels + 1) / 2;
 
-  /* As large memory comes from the system it is 0, and is taken when it is written to. */
   if (g_size_checked_mul (&size, n_layers * self->n_tiles, self->n_parts * APR_GRAM_TILE * sizeof (gint64)))
-    self->memory = g_try_malloc0 (size + 64);
-  if (self->memory == NULL)
+    self->sums = apr_pages_new (size);
+  if (self->sums == NULL)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
                    "No memory for the cross products of %" G_GSIZE_FORMAT " columns", n_columns);
       apr_gram_worker_free (self);
       return NULL;
     }
-  self->sums = (gint64 *) (gpointer) (((guintptr) self->memory + 63) & ~(guintptr) 63);
 
   return self;
 }
@@ -138,7 +136,7 @@ apr_gram_worker_free (AprGramWorker *self)
       apr_gram_factor_clear (&self->left);
       g_aligned_free (self->weights);
     }
-  g_free (self->memory);
+  apr_pages_free (self->sums);
   g_array_unref (self->terms);
   g_free (self);
 }
