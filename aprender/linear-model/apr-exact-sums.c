@@ -104,7 +104,7 @@ cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
   n_limbs = (gsize) (end - first);
   limbs = NULL;
   if (g_size_checked_mul (&size, self->n_entries, n_limbs * sizeof (gint64)))
-    limbs = apr_pages_new (size);
+    limbs = apr_pages_new (size, TRUE);
   if (limbs == NULL)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
@@ -284,7 +284,7 @@ apr_exact_sums_copy (AprExactSums *self)
     {
       gsize size = self->n_entries * self->n_limbs * sizeof (gint64);
 
-      copy->limbs = apr_pages_new (size);
+      copy->limbs = apr_pages_new (size, FALSE);
       if (copy->limbs == NULL)
         g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size);
       memcpy (copy->limbs, self->limbs, size);

@@ -14,7 +14,7 @@
 static double *
 columns_new (gsize n)
 {
-  double *columns = apr_pages_new (n * APR_GRAM_STRIDE * sizeof (double));
+  double *columns = apr_pages_new (n * APR_GRAM_STRIDE * sizeof (double), FALSE);
 
   if (columns == NULL)
     g_error ("no memory for %" G_GSIZE_FORMAT " columns", n);
@@ -70,6 +70,8 @@ apr_gram_factor_init (
 
       self->owner[i] = owner < n_columns ? owner : APR_GRAM_NO_OWNER;
       self->exponent[i] = self->running[i] = APR_GRAM_NO_EXPONENT;
+      if (owner >= n_columns)
+        memset (apr_gram_factor_get (self, i), 0, APR_GRAM_STRIDE * sizeof (double));
     }
   apr_gram_factor_reset (self);
 }

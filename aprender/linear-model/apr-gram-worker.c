@@ -112,7 +112,7 @@ apr_gram_worker_new (
   self->n_tiles = self->n_panels * (self->n_panels + 1) / 2;
 
   if (g_size_checked_mul (&size, n_layers * self->n_tiles, self->n_parts * APR_GRAM_TILE * sizeof (gint64)))
-    self->sums = apr_pages_new (size);
+    self->sums = apr_pages_new (size, TRUE);
   if (self->sums == NULL)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
@@ -381,20 +381,18 @@ multiply (AprGramWorker *self, gsize n_rows)
       multiply_strips (self, l, r, n_rows);
 }
 
-/* How much smaller this block's scale is than that of the sums. */
-static void
-get_factors (const AprGramFactor *factor, gsize panel, double factors[APR_GRAM_PANEL])
+/* How much smaller this block's scales are than those of the sums. */
+static double *
+get_factors (const AprGramFactor *factor)
 {
+  double *factors = g_new (double, factor->n_padded);
   gsize i;
 
-  for (i = 0; i < APR_GRAM_PANEL; i++)
-    {
-      gsize index = panel * APR_GRAM_PANEL + i;
+  for (i = 0; i < factor->n_padded; i++)
+    factors[i] =
+      factor->exponent[i] == APR_GRAM_NO_EXPONENT ? 1 : ldexp (1.0, factor->exponent[i] - factor->running[i]);
 
-      factors[i] = factor->exponent[index] == APR_GRAM_NO_EXPONENT
-                   ? 1
-                   : ldexp (1.0, factor->exponent[index] - factor->running[index]);
-    }
+  return factors;
 }
 
 static void
@@ -410,6 +408,8 @@ static void
 multiply_double (AprGramWorker *self, gsize n_rows)
 {
   const AprGramFactor *left = get_left (self);
+  g_autofree double *left_factors = get_factors (left);
+  g_autofree double *right_factors = get_factors (&self->right);
   gsize far;
   gsize near;
   gsize l;
@@ -421,16 +421,13 @@ multiply_double (AprGramWorker *self, gsize n_rows)
       for (l = far; l < MIN (far + FAR_PANELS, self->n_panels); l++)
         for (r = near; r < near + NEAR_PANELS && r <= l; r++)
           {
-            double sums[APR_GRAM_TILE];
-            double left_factors[APR_GRAM_PANEL];
-            double right_factors[APR_GRAM_PANEL];
+            double sums[APR_GRAM_TILE] __attribute__ ((aligned (64)));
 
             self->kernel->multiply_double (apr_gram_factor_get (left, l * APR_GRAM_PANEL),
                                            apr_gram_factor_get (&self->right, r * APR_GRAM_PANEL), n_rows,
                                            sums);
-            get_factors (left, l, left_factors);
-            get_factors (&self->right, r, right_factors);
-            if (self->kernel->collect (sums, left_factors, right_factors,
+            if (self->kernel->collect (sums, left_factors + l * APR_GRAM_PANEL,
+                                       right_factors + r * APR_GRAM_PANEL,
                                        get_sums (self, 0, l * APR_GRAM_PANEL, r * APR_GRAM_PANEL)))
               continue;
 

@@ -19,7 +19,7 @@ typedef struct
 G_STATIC_ASSERT (sizeof (Header) <= HEADER_SIZE);
 
 gpointer
-apr_pages_new (gsize size)
+apr_pages_new (gsize size, gboolean cleared)
 {
   Header header = { NULL, 0 };
   guint8 *memory;
@@ -31,7 +31,9 @@ apr_pages_new (gsize size)
     {
       if (posix_memalign (&header.start, 64, size) != 0)
         return NULL;
-      memory = memset (header.start, 0, size);
+      memory = header.start;
+      if (cleared)
+        memset (memory, 0, size);
     }
   else
     {
