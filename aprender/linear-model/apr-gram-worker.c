@@ -41,6 +41,8 @@ struct _AprGramWorker
   gint64 *sums;    /* (owned) for each tile of each layer, n_parts of APR_GRAM_TILE each */
   guint n_blocks;  /* in the sums */
   GArray *terms;   /* (owned) (element-type Term) */
+  AprGramDrain drain;
+  gpointer user_data;
 };
 
 /* The products of two panels: which slices, and what to add to the parts. */
@@ -89,8 +91,13 @@ is_product (const Product *product)
 }
 
 AprGramWorker *
-apr_gram_worker_new (
-  const AprGramKernel *kernel, gsize n_columns, AprPrecision precision, gboolean weighted, GError **error)
+apr_gram_worker_new (const AprGramKernel *kernel,
+                     gsize n_columns,
+                     AprPrecision precision,
+                     gboolean weighted,
+                     AprGramDrain drain,
+                     gpointer user_data,
+                     GError **error)
 {
   gboolean sliced = precision == APR_PRECISION_EXACT;
   gsize n_layers = weighted && sliced ? 2 : 1;
@@ -99,6 +106,8 @@ apr_gram_worker_new (
 
   self->kernel = kernel;
   self->precision = precision;
+  self->drain = drain;
+  self->user_data = user_data;
   self->n_columns = n_columns;
   self->n_parts = sliced ? APR_GRAM_PARTS : APR_GRAM_DOUBLE_PARTS;
   self->terms = g_array_new (FALSE, FALSE, sizeof (Term));
@@ -168,7 +177,7 @@ apr_gram_worker_get_weights (AprGramWorker *self)
 gboolean
 apr_gram_worker_is_full (AprGramWorker *self)
 {
-  return self->n_blocks >= MAX_BLOCKS || self->terms->len >= MAX_TERMS;
+  return self->n_blocks >= MAX_BLOCKS;
 }
 
 static gsize
@@ -200,8 +209,12 @@ append_term (AprGramWorker *self, gsize entry, gint64 value, gint exponent)
 {
   Term term = { entry, value, exponent };
 
-  if (value != 0)
-    g_array_append_val (self->terms, term);
+  if (value == 0)
+    return;
+
+  if (self->terms->len == MAX_TERMS)
+    self->drain (self, self->user_data);
+  g_array_append_val (self->terms, term);
 }
 
 /* Turns an entry's sums into terms. */
@@ -512,25 +525,14 @@ apr_gram_worker_cover (AprGramWorker *self, AprExactSums *sums, GError **error)
   gint right_least;
   gint right_greatest;
   gsize left_n_layers = get_left (self)->n_main / self->right.n_padded;
-  guint i;
 
+  self->n_blocks = 0;
   find_exponents (get_left (self), &left_least, &left_greatest);
   find_exponents (&self->right, &right_least, &right_greatest);
-  if (left_least <= left_greatest && right_least <= right_greatest &&
-      !apr_exact_sums_cover (sums, left_least + right_least + unit_of_part (self, self->n_parts - 1),
-                             left_greatest + right_greatest + unit_of_part (self, 0),
-                             (guint) (left_n_layers * self->n_parts), error))
-    return FALSE;
-
-  for (i = 0; i < self->terms->len; i++)
-    {
-      gint exponent = g_array_index (self->terms, Term, i).exponent;
-
-      if (!apr_exact_sums_cover (sums, exponent, exponent, 1, error))
-        return FALSE;
-    }
-
-  return TRUE;
+  return left_least > left_greatest || right_least > right_greatest ||
+         apr_exact_sums_cover (sums, left_least + right_least + unit_of_part (self, self->n_parts - 1),
+                               left_greatest + right_greatest + unit_of_part (self, 0),
+                               (guint) (left_n_layers * self->n_parts), error);
 }
 
 void
@@ -563,17 +565,21 @@ apr_gram_worker_move_rows (AprGramWorker *self, AprExactSums *sums, gsize first_
       }
 }
 
-void
-apr_gram_worker_move_terms (AprGramWorker *self, AprExactSums *sums)
+gboolean
+apr_gram_worker_move_terms (AprGramWorker *self, AprExactSums *sums, GError **error)
 {
+  gboolean moved = TRUE;
   guint i;
 
-  for (i = 0; i < self->terms->len; i++)
+  for (i = 0; i < self->terms->len && moved; i++)
     {
       Term *term = &g_array_index (self->terms, Term, i);
 
-      apr_exact_sums_add_term (sums, term->entry, term->value, term->exponent);
+      moved = apr_exact_sums_cover (sums, term->exponent, term->exponent, 1, error);
+      if (moved)
+        apr_exact_sums_add_term (sums, term->entry, term->value, term->exponent);
     }
   g_array_set_size (self->terms, 0);
-  self->n_blocks = 0;
+
+  return moved;
 }
