@@ -14,6 +14,7 @@
 #include <aprender/estimator/apr-metrics.h>
 #include <aprender/linear-model/apr-cross-products.h>
 #include <aprender/linear-model/apr-linear-regression.h>
+#include <aprender/linear-model/apr-precision.h>
 #include <aprender/linear-model/apr-regression-statistics.h>
 #include <aprender/linear-model/apr-precision.h>
 

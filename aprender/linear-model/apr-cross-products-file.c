@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/linear-model/apr-cross-products-private.h"
+#include "aprender/safetensors/apr-safetensors-reader.h"
+#include "aprender/safetensors/apr-safetensors-writer.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* The file of cross products: saving and loading. */
@@ -38,10 +40,10 @@ apr_cross_products_add_to_writer (AprCrossProducts *self,
     g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_targets (self->sums));
   g_autofree char *n_samples = g_strdup_printf ("%" G_GUINT64_FORMAT, self->n_samples);
   g_autofree char *first_word_text = g_strdup_printf ("%d", first_word);
-  g_autofree char *json = NULL;
+  g_autofree char *names = self->feature_names != NULL
+                             ? apr_feature_names_to_json ((const char *const *) self->feature_names)
+                             : NULL;
 
-  if (self->feature_names != NULL)
-    json = apr_feature_names_to_json ((const char *const *) self->feature_names);
   tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
 
   return apr_safetensors_writer_add_tensor (writer, name, tensor, error) &&
@@ -53,7 +55,7 @@ apr_cross_products_add_to_writer (AprCrossProducts *self,
          set_metadata (writer, prefix, "n_targets", n_targets, error) &&
          set_metadata (writer, prefix, "n_samples", n_samples, error) &&
          set_metadata (writer, prefix, "precision", precisions[self->precision], error) &&
-         (json == NULL || set_metadata (writer, prefix, "feature_names", json, error));
+         (names == NULL || set_metadata (writer, prefix, "feature_names", names, error));
 }
 
 static AprSafetensorsWriter *
@@ -189,16 +191,16 @@ apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *pr
   const char *const dtypes[] = { "NONE", "F32", "F64", NULL };
   const AprDType dtype_values[] = { APR_DTYPE_NONE, APR_DTYPE_F32, APR_DTYPE_F64 };
   GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
+  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
+  g_autofree char *precision_key = g_strconcat ("aprender.", prefix, "precision", NULL);
+  g_autofree char *names_key = g_strconcat ("aprender.", prefix, "feature_names", NULL);
+  const char *json = g_hash_table_lookup (metadata, names_key);
   g_autoptr (AprCrossProducts) self = NULL;
   g_autoptr (AprTensor) tensor = NULL;
   gint64 n_features;
   gint64 n_targets;
   gint64 n_samples;
   gint64 first_word;
-  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
-  g_autofree char *precision_key = g_strconcat ("aprender.", prefix, "precision", NULL);
-  g_autofree char *names_key = g_strconcat ("aprender.", prefix, "feature_names", NULL);
-  const char *json = g_hash_table_lookup (metadata, names_key);
   gsize dtype;
   gsize precision = APR_PRECISION_EXACT;
   gsize index;

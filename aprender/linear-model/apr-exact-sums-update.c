@@ -108,8 +108,52 @@ add_weights (Job *job, AprGramWorker *worker, gsize first_row, gsize n_rows, dou
   return least;
 }
 
+/* Moves all that a worker has to the state. */
 static gboolean
-add_block (Job *job, AprGramWorker *worker, gsize first_row, gsize n_rows)
+empty_worker (Job *job, AprGramWorker *worker, GError **error)
+{
+  gboolean moved;
+
+  g_mutex_lock (&job->lock);
+  moved = apr_gram_worker_cover (worker, job->state, error);
+  if (moved)
+    {
+      apr_gram_worker_move_rows (worker, job->state, 0, job->n_columns);
+      moved = apr_gram_worker_move_terms (worker, job->state, error);
+    }
+  g_mutex_unlock (&job->lock);
+
+  return moved;
+}
+
+/* Takes @error, which may be %NULL: then the reason is in the data. */
+static void
+stop (Job *job, GError *error)
+{
+  g_mutex_lock (&job->lock);
+  job->stop = TRUE;
+  if (job->error == NULL)
+    job->error = g_steal_pointer (&error);
+  g_mutex_unlock (&job->lock);
+  g_clear_error (&error);
+}
+
+static void
+drain_terms (AprGramWorker *worker, gpointer user_data)
+{
+  Job *job = user_data;
+  GError *error = NULL;
+  gboolean moved;
+
+  g_mutex_lock (&job->lock);
+  moved = apr_gram_worker_move_terms (worker, job->state, &error);
+  g_mutex_unlock (&job->lock);
+  if (!moved)
+    stop (job, error);
+}
+
+static gboolean
+add_block (Job *job, AprGramWorker *worker, gsize first_row, gsize n_rows, GError **error)
 {
   double limit = INFINITY;
 
@@ -123,23 +167,12 @@ add_block (Job *job, AprGramWorker *worker, gsize first_row, gsize n_rows)
       add_columns (job, worker, &job->x, 1, first_row, n_rows);
       add_columns (job, worker, &job->y, 1 + job->x.n_columns, first_row, n_rows);
       limit = job->weighted ? add_weights (job, worker, first_row, n_rows, limit) : 0;
-      if (!apr_gram_worker_add_block (worker, n_rows))
+      if (!apr_gram_worker_add_block (worker, n_rows) ||
+          (apr_gram_worker_is_full (worker) && !empty_worker (job, worker, error)))
         return FALSE;
     }
   while (limit > 0);
 
-  return TRUE;
-}
-
-/* Moves all that a worker has to the state; the caller has it for itself. */
-static gboolean
-empty_worker (Job *job, AprGramWorker *worker, GError **error)
-{
-  if (!apr_gram_worker_cover (worker, job->state, error))
-    return FALSE;
-
-  apr_gram_worker_move_rows (worker, job->state, 0, job->n_columns);
-  apr_gram_worker_move_terms (worker, job->state);
   return TRUE;
 }
 
@@ -150,21 +183,8 @@ add_blocks (Job *job, AprGramWorker *worker, GError **error)
   gsize n_rows;
 
   while (take_rows (job, &first_row, &n_rows))
-    {
-      if (!add_block (job, worker, first_row, n_rows))
-        return FALSE;
-
-      if (apr_gram_worker_is_full (worker))
-        {
-          gboolean emptied;
-
-          g_mutex_lock (&job->lock);
-          emptied = empty_worker (job, worker, error);
-          g_mutex_unlock (&job->lock);
-          if (!emptied)
-            return FALSE;
-        }
-    }
+    if (!add_block (job, worker, first_row, n_rows, error))
+      return FALSE;
 
   return TRUE;
 }
@@ -193,17 +213,12 @@ sum (gpointer data)
   fegetenv (&environment);
   fesetenv (FE_DFL_ENV);
 
-  worker = apr_gram_worker_new (job->kernel, job->n_columns, job->precision, job->weighted, &error);
+  worker = apr_gram_worker_new (job->kernel, job->n_columns, job->precision, job->weighted, drain_terms, job,
+                                &error);
   if (worker != NULL)
     job->workers[take_number (job)] = worker;
   if (worker == NULL || !add_blocks (job, worker, &error))
-    {
-      g_mutex_lock (&job->lock);
-      job->stop = TRUE;
-      if (job->error == NULL)
-        job->error = g_steal_pointer (&error);
-      g_mutex_unlock (&job->lock);
-    }
+    stop (job, g_steal_pointer (&error));
 
   fesetenv (&environment);
   return NULL;
@@ -262,7 +277,8 @@ move_all (Job *job, guint n_threads, GError **error)
   job->n_parts = 4 * n_threads;
   run (job, move, (guint) CLAMP (n_entries / ENTRIES_PER_THREAD, 1, n_threads));
   for (i = 0; job->workers[i] != NULL; i++)
-    apr_gram_worker_move_terms (job->workers[i], job->state);
+    if (!apr_gram_worker_move_terms (job->workers[i], job->state, error))
+      return FALSE;
 
   return TRUE;
 }
@@ -278,7 +294,7 @@ plan (Job *job, guint n_threads)
   if (n_threads == 0)
     n_threads = (guint) CLAMP (n_products / PRODUCTS_PER_THREAD, 1, (double) g_get_num_processors ());
 
-  n_blocks = (job->x.n_rows + n_threads * APR_GRAM_ROWS - 1) / (n_threads * APR_GRAM_ROWS) * n_threads;
+  n_blocks = (job->x.n_rows - 1) / (n_threads * APR_GRAM_ROWS) * n_threads + n_threads;
   job->block_rows = APR_GRAM_ROWS;
   if (job->precision == APR_PRECISION_EXACT)
     job->block_rows = MIN (((job->x.n_rows + n_blocks - 1) / n_blocks + 7) / 8 * 8, APR_GRAM_ROWS);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "aprender/linear-model/apr-pages-private.h"
+
 /* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106
  * bits, and a sum of such products is a whole number on a fine enough grid. Each entry of the matrix is that
  * number, in limbs: limb i stands for multiples of 2^(32 (first_limb + i)). A limb is a signed 64-bit integer
@@ -67,7 +69,7 @@ apr_exact_sums_free (AprExactSums *self)
   if (self == NULL)
     return;
 
-  g_free (self->limbs);
+  apr_pages_free (self->limbs);
   g_free (self);
 }
 
@@ -101,8 +103,8 @@ cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
 
   n_limbs = (gsize) (end - first);
   limbs = NULL;
-  if (g_size_checked_mul (&size, self->n_entries, n_limbs))
-    limbs = g_try_new0 (gint64, size);
+  if (g_size_checked_mul (&size, self->n_entries, n_limbs * sizeof (gint64)))
+    limbs = apr_pages_new (size, TRUE);
   if (limbs == NULL)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
@@ -119,7 +121,7 @@ cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
       memcpy (to, self->limbs + i * self->n_limbs, self->n_limbs * sizeof (gint64));
     }
 
-  g_free (self->limbs);
+  apr_pages_free (self->limbs);
   self->limbs = limbs;
   self->n_limbs = n_limbs;
   self->first_limb = first;
@@ -278,7 +280,15 @@ apr_exact_sums_copy (AprExactSums *self)
 {
   AprExactSums *copy = g_memdup2 (self, sizeof *self);
 
-  copy->limbs = g_memdup2 (self->limbs, self->n_entries * self->n_limbs * sizeof (gint64));
+  if (self->limbs != NULL)
+    {
+      gsize size = self->n_entries * self->n_limbs * sizeof (gint64);
+
+      copy->limbs = apr_pages_new (size, FALSE);
+      if (copy->limbs == NULL)
+        g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size);
+      memcpy (copy->limbs, self->limbs, size);
+    }
 
   return copy;
 }
@@ -345,7 +355,7 @@ apr_exact_sums_set_words (
   gsize entry;
   gsize i;
 
-  g_clear_pointer (&self->limbs, g_free);
+  g_clear_pointer (&self->limbs, apr_pages_free);
   self->n_limbs = 0;
   self->n_added = 1;
   if (n_words == 0)

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/linear-model/apr-pages-private.h"
+
 /* Between these powers of two of its greatest value, a column's products and slices are far from the ends of what a double
  * can hold. */
 #define RANGE 500
@@ -12,7 +14,11 @@
 static double *
 columns_new (gsize n)
 {
-  return g_aligned_alloc (n * APR_GRAM_STRIDE, sizeof (double), 64);
+  double *columns = apr_pages_new (n * APR_GRAM_STRIDE * sizeof (double), FALSE);
+
+  if (columns == NULL)
+    g_error ("no memory for %" G_GSIZE_FORMAT " columns", n);
+  return columns;
 }
 
 /* Room for @n_allocated columns, of which the first self->n are kept. */
@@ -23,7 +29,7 @@ allocate (AprGramFactor *self, gsize n_allocated)
 
   if (self->values != NULL)
     memcpy (values, self->values, self->n * APR_GRAM_STRIDE * sizeof (double));
-  g_aligned_free (self->values);
+  apr_pages_free (self->values);
   self->values = values;
   if (self->slices != NULL)
     {
@@ -34,7 +40,7 @@ allocate (AprGramFactor *self, gsize n_allocated)
         memcpy (slices + i * n_allocated * APR_GRAM_STRIDE,
                 self->slices + i * self->n_allocated * APR_GRAM_STRIDE,
                 self->n_allocated * APR_GRAM_STRIDE * sizeof (double));
-      g_aligned_free (self->slices);
+      apr_pages_free (self->slices);
       self->slices = slices;
     }
   self->owner = g_renew (gsize, self->owner, n_allocated);
@@ -73,8 +79,8 @@ apr_gram_factor_init (
 void
 apr_gram_factor_clear (AprGramFactor *self)
 {
-  g_aligned_free (self->values);
-  g_aligned_free (self->slices);
+  apr_pages_free (self->values);
+  apr_pages_free (self->slices);
   g_free (self->owner);
   g_free (self->offset);
   g_free (self->exponent);

@@ -76,7 +76,7 @@ typedef struct
    * sums, neighbour with neighbour. */
   void (*multiply_double) (const double *left, const double *right, gsize n_rows, double *products);
 
-  /* Adds @products times the factors, powers of two of at most 1, to the two parts of @sums; false, and nothing done, where they
+  /* Adds @products, aligned to 64 bytes, times the factors, powers of two of at most 1, to the two parts of @sums; false, and nothing done, where they
    * do not fit. */
   gboolean (*collect) (const double *products, const double *left, const double *right, gint64 *sums);
 

@@ -140,29 +140,43 @@ multiply_double (const double *left, const double *right, gsize n_rows, double *
 static gboolean
 collect (const double *products, const double *left, const double *right, gint64 *sums)
 {
+  G_STATIC_ASSERT (sizeof (double) == sizeof (gint64));
+  const VECTOR rounder = SPLAT (ROUNDER);
+  const double start = ROUNDER;
+  double scales[APR_GRAM_TILE] __attribute__ ((aligned (64)));
   gint64 parts[APR_GRAM_DOUBLE_PARTS * APR_GRAM_TILE];
-  const double rounder = ROUNDER;
-  gboolean fits = TRUE;
+  double lanes[LANES];
+  VECTOR fewest = SPLAT (INFINITY);
+  VECTOR any = SPLAT (0.0);
   guint64 *to = (guint64 *) sums;
   gint64 bias;
   gsize i;
 
-  memcpy (&bias, &rounder, sizeof bias);
   for (i = 0; i < APR_GRAM_TILE; i++)
-    {
-      /* Below 2^8 2^40; if it is not tiny, these powers of two have not rounded it. */
-      double value = products[i] * left[i / APR_GRAM_PANEL] * right[i % APR_GRAM_PANEL] * 0x1p40;
-      double high = value + ROUNDER;
-      double rest = (value - (high - ROUNDER)) * 0x1p50;
-      double low = rest + ROUNDER;
+    scales[i] = left[i / APR_GRAM_PANEL] * 0x1p40 * right[i % APR_GRAM_PANEL];
 
-      fits &= (rest - (low - ROUNDER) == 0) & ((fabs (value) >= 0x1p-50) | (products[i] == 0));
-      memcpy (&parts[i], &high, sizeof high);
-      memcpy (&parts[APR_GRAM_TILE + i], &low, sizeof low);
+  for (i = 0; i < APR_GRAM_TILE; i += LANES)
+    {
+      /* Below 2^8 2^40; where it is not tiny, these powers of two have not rounded it. */
+      VECTOR scale = LOAD (scales + i);
+      VECTOR value = MULTIPLY (LOAD (products + i), scale);
+      VECTOR high = ADD (value, rounder);
+      VECTOR rest = MULTIPLY (SUBTRACT (value, SUBTRACT (high, rounder)), SPLAT (0x1p50));
+      VECTOR low = ADD (rest, rounder);
+
+      fewest = LESSER (MULTIPLY (MAGNITUDE_UNLESS_0 (LOAD (products + i)), scale), fewest);
+      any = GREATER (MAGNITUDE (SUBTRACT (rest, SUBTRACT (low, rounder))), any);
+      STORE ((double *) parts + i, high);
+      STORE ((double *) parts + APR_GRAM_TILE + i, low);
     }
-  if (!fits)
+  STORE (lanes, fewest);
+  for (i = 0; i < LANES; i++)
+    if (lanes[i] < 0x1p-50)
+      return FALSE;
+  if (ANY (any))
     return FALSE;
 
+  memcpy (&bias, &start, sizeof bias);
   for (i = 0; i < APR_GRAM_DOUBLE_PARTS * APR_GRAM_TILE; i++)
     to[i] += (guint64) (parts[i] - bias);
   return TRUE;

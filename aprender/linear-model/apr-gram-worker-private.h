@@ -9,8 +9,16 @@ G_BEGIN_DECLS
 /* What one thread needs to sum the products of columns, block after block. */
 typedef struct _AprGramWorker AprGramWorker;
 
-AprGramWorker *apr_gram_worker_new (
-  const AprGramKernel *kernel, gsize n_columns, AprPrecision precision, gboolean weighted, GError **error);
+/* Called where so many terms wait that they should be moved. */
+typedef void (*AprGramDrain) (AprGramWorker *worker, gpointer user_data);
+
+AprGramWorker *apr_gram_worker_new (const AprGramKernel *kernel,
+                                    gsize n_columns,
+                                    AprPrecision precision,
+                                    gboolean weighted,
+                                    AprGramDrain drain,
+                                    gpointer user_data,
+                                    GError **error);
 
 void apr_gram_worker_free (AprGramWorker *self);
 
@@ -26,17 +34,17 @@ double *apr_gram_worker_get_weights (AprGramWorker *self);
 /* Adds a block; false where there is a NaN or an infinity. */
 gboolean apr_gram_worker_add_block (AprGramWorker *self, gsize n_rows);
 
-/* Whether the worker should be emptied before another block is added. */
+/* Whether the worker must be emptied before another block is added. */
 gboolean apr_gram_worker_is_full (AprGramWorker *self);
 
-/* Widens @sums to all that is to be moved to it. */
+/* Widens @sums to all rows of the matrix, which are then to be moved to it. */
 gboolean apr_gram_worker_cover (AprGramWorker *self, AprExactSums *sums, GError **error);
 
 /* Moves the sums of some rows of the matrix to @sums, which has been widened. Threads may do so for different rows. */
 void apr_gram_worker_move_rows (AprGramWorker *self, AprExactSums *sums, gsize first_row, gsize end_row);
 
-/* Moves what is not among them, after all rows. */
-void apr_gram_worker_move_terms (AprGramWorker *self, AprExactSums *sums);
+/* Moves what does not fit into rows, the terms. */
+gboolean apr_gram_worker_move_terms (AprGramWorker *self, AprExactSums *sums, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprGramWorker, apr_gram_worker_free)
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aprender/linear-model/apr-gram-factor-private.h"
+#include "aprender/linear-model/apr-pages-private.h"
 
 /* The sums are kept modulo 2^64. Each part is, in the end, the sum of at most three products of slices in each row, of at most
  * 2^46 each: 2^15 rows make 3 2^61, below 2^63. Sums in double are below 2^48 units in a block. */
@@ -13,8 +14,8 @@
 /* Terms that may wait. */
 #define MAX_TERMS 65536
 
-/* Panels that stay in the first cache while those of a tile of the second pass by: 16 columns of 2 kB, and 64. */
-#define NEAR_PANELS 4
+/* Panels that stay in the first cache while those of a tile of the second pass by: 12 columns of 2 kB, and 64. */
+#define NEAR_PANELS 3
 #define FAR_PANELS 16
 
 /* What cannot be added to the sums of the columns' scales: a multiple of a power of two. */
@@ -37,10 +38,11 @@ struct _AprGramWorker
   AprGramFactor
     left; /* the weighted columns, and the layer of what a double cannot hold of them; not used without weights */
   double *weights; /* (owned) (nullable) */
-  gpointer memory; /* (owned) of the sums */
-  gint64 *sums;    /* for each tile of each layer, n_parts of APR_GRAM_TILE each */
+  gint64 *sums;    /* (owned) for each tile of each layer, n_parts of APR_GRAM_TILE each */
   guint n_blocks;  /* in the sums */
   GArray *terms;   /* (owned) (element-type Term) */
+  AprGramDrain drain;
+  gpointer user_data;
 };
 
 /* The products of two panels: which slices, and what to add to the parts. */
@@ -89,8 +91,13 @@ is_product (const Product *product)
 }
 
 AprGramWorker *
-apr_gram_worker_new (
-  const AprGramKernel *kernel, gsize n_columns, AprPrecision precision, gboolean weighted, GError **error)
+apr_gram_worker_new (const AprGramKernel *kernel,
+                     gsize n_columns,
+                     AprPrecision precision,
+                     gboolean weighted,
+                     AprGramDrain drain,
+                     gpointer user_data,
+                     GError **error)
 {
   gboolean sliced = precision == APR_PRECISION_EXACT;
   gsize n_layers = weighted && sliced ? 2 : 1;
@@ -99,6 +106,8 @@ apr_gram_worker_new (
 
   self->kernel = kernel;
   self->precision = precision;
+  self->drain = drain;
+  self->user_data = user_data;
   self->n_columns = n_columns;
   self->n_parts = sliced ? APR_GRAM_PARTS : APR_GRAM_DOUBLE_PARTS;
   self->terms = g_array_new (FALSE, FALSE, sizeof (Term));
@@ -111,17 +120,15 @@ apr_gram_worker_new (
   self->n_panels = self->right.n_padded / APR_GRAM_PANEL;
   self->n_tiles = self->n_panels * (self->n_panels + 1) / 2;
 
-  /* As large memory comes from the system it is 0, and is taken when it is written to. */
   if (g_size_checked_mul (&size, n_layers * self->n_tiles, self->n_parts * APR_GRAM_TILE * sizeof (gint64)))
-    self->memory = g_try_malloc0 (size + 64);
-  if (self->memory == NULL)
+    self->sums = apr_pages_new (size, TRUE);
+  if (self->sums == NULL)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
                    "No memory for the cross products of %" G_GSIZE_FORMAT " columns", n_columns);
       apr_gram_worker_free (self);
       return NULL;
     }
-  self->sums = (gint64 *) (gpointer) (((guintptr) self->memory + 63) & ~(guintptr) 63);
 
   return self;
 }
@@ -138,7 +145,7 @@ apr_gram_worker_free (AprGramWorker *self)
       apr_gram_factor_clear (&self->left);
       g_aligned_free (self->weights);
     }
-  g_free (self->memory);
+  apr_pages_free (self->sums);
   g_array_unref (self->terms);
   g_free (self);
 }
@@ -170,7 +177,7 @@ apr_gram_worker_get_weights (AprGramWorker *self)
 gboolean
 apr_gram_worker_is_full (AprGramWorker *self)
 {
-  return self->n_blocks >= MAX_BLOCKS || self->terms->len >= MAX_TERMS;
+  return self->n_blocks >= MAX_BLOCKS;
 }
 
 static gsize
@@ -202,8 +209,12 @@ append_term (AprGramWorker *self, gsize entry, gint64 value, gint exponent)
 {
   Term term = { entry, value, exponent };
 
-  if (value != 0)
-    g_array_append_val (self->terms, term);
+  if (value == 0)
+    return;
+
+  if (self->terms->len == MAX_TERMS)
+    self->drain (self, self->user_data);
+  g_array_append_val (self->terms, term);
 }
 
 /* Turns an entry's sums into terms. */
@@ -383,20 +394,18 @@ multiply (AprGramWorker *self, gsize n_rows)
       multiply_strips (self, l, r, n_rows);
 }
 
-/* How much smaller this block's scale is than that of the sums. */
-static void
-get_factors (const AprGramFactor *factor, gsize panel, double factors[APR_GRAM_PANEL])
+/* How much smaller this block's scales are than those of the sums. */
+static double *
+get_factors (const AprGramFactor *factor)
 {
+  double *factors = g_new (double, factor->n_padded);
   gsize i;
 
-  for (i = 0; i < APR_GRAM_PANEL; i++)
-    {
-      gsize index = panel * APR_GRAM_PANEL + i;
+  for (i = 0; i < factor->n_padded; i++)
+    factors[i] =
+      factor->exponent[i] == APR_GRAM_NO_EXPONENT ? 1 : ldexp (1.0, factor->exponent[i] - factor->running[i]);
 
-      factors[i] = factor->exponent[index] == APR_GRAM_NO_EXPONENT
-                   ? 1
-                   : ldexp (1.0, factor->exponent[index] - factor->running[index]);
-    }
+  return factors;
 }
 
 static void
@@ -412,6 +421,8 @@ static void
 multiply_double (AprGramWorker *self, gsize n_rows)
 {
   const AprGramFactor *left = get_left (self);
+  g_autofree double *left_factors = get_factors (left);
+  g_autofree double *right_factors = get_factors (&self->right);
   gsize far;
   gsize near;
   gsize l;
@@ -423,16 +434,13 @@ multiply_double (AprGramWorker *self, gsize n_rows)
       for (l = far; l < MIN (far + FAR_PANELS, self->n_panels); l++)
         for (r = near; r < near + NEAR_PANELS && r <= l; r++)
           {
-            double sums[APR_GRAM_TILE];
-            double left_factors[APR_GRAM_PANEL];
-            double right_factors[APR_GRAM_PANEL];
+            double sums[APR_GRAM_TILE] __attribute__ ((aligned (64)));
 
             self->kernel->multiply_double (apr_gram_factor_get (left, l * APR_GRAM_PANEL),
                                            apr_gram_factor_get (&self->right, r * APR_GRAM_PANEL), n_rows,
                                            sums);
-            get_factors (left, l, left_factors);
-            get_factors (&self->right, r, right_factors);
-            if (self->kernel->collect (sums, left_factors, right_factors,
+            if (self->kernel->collect (sums, left_factors + l * APR_GRAM_PANEL,
+                                       right_factors + r * APR_GRAM_PANEL,
                                        get_sums (self, 0, l * APR_GRAM_PANEL, r * APR_GRAM_PANEL)))
               continue;
 
@@ -517,25 +525,14 @@ apr_gram_worker_cover (AprGramWorker *self, AprExactSums *sums, GError **error)
   gint right_least;
   gint right_greatest;
   gsize left_n_layers = get_left (self)->n_main / self->right.n_padded;
-  guint i;
 
+  self->n_blocks = 0;
   find_exponents (get_left (self), &left_least, &left_greatest);
   find_exponents (&self->right, &right_least, &right_greatest);
-  if (left_least <= left_greatest && right_least <= right_greatest &&
-      !apr_exact_sums_cover (sums, left_least + right_least + unit_of_part (self, self->n_parts - 1),
-                             left_greatest + right_greatest + unit_of_part (self, 0),
-                             (guint) (left_n_layers * self->n_parts), error))
-    return FALSE;
-
-  for (i = 0; i < self->terms->len; i++)
-    {
-      gint exponent = g_array_index (self->terms, Term, i).exponent;
-
-      if (!apr_exact_sums_cover (sums, exponent, exponent, 1, error))
-        return FALSE;
-    }
-
-  return TRUE;
+  return left_least > left_greatest || right_least > right_greatest ||
+         apr_exact_sums_cover (sums, left_least + right_least + unit_of_part (self, self->n_parts - 1),
+                               left_greatest + right_greatest + unit_of_part (self, 0),
+                               (guint) (left_n_layers * self->n_parts), error);
 }
 
 void
@@ -568,17 +565,21 @@ apr_gram_worker_move_rows (AprGramWorker *self, AprExactSums *sums, gsize first_
       }
 }
 
-void
-apr_gram_worker_move_terms (AprGramWorker *self, AprExactSums *sums)
+gboolean
+apr_gram_worker_move_terms (AprGramWorker *self, AprExactSums *sums, GError **error)
 {
+  gboolean moved = TRUE;
   guint i;
 
-  for (i = 0; i < self->terms->len; i++)
+  for (i = 0; i < self->terms->len && moved; i++)
     {
       Term *term = &g_array_index (self->terms, Term, i);
 
-      apr_exact_sums_add_term (sums, term->entry, term->value, term->exponent);
+      moved = apr_exact_sums_cover (sums, term->exponent, term->exponent, 1, error);
+      if (moved)
+        apr_exact_sums_add_term (sums, term->entry, term->value, term->exponent);
     }
   g_array_set_size (self->terms, 0);
-  self->n_blocks = 0;
+
+  return moved;
 }

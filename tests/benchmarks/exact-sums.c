@@ -9,6 +9,8 @@
  * What summing cross products takes, beside the least that it can take on this machine: reading the data once, and the
  * multiplications of the kernel at its best, both measured in the same run.
  *
+ * Times are those of a clock; the distance from the least is of processor time, which others on the machine do not take.
+ *
  * An argument limits it to the shapes whose name begins with it.
  */
 
@@ -26,11 +28,11 @@ static const struct
 };
 
 static double
-now (void)
+now (clockid_t clock)
 {
   struct timespec time;
 
-  clock_gettime (CLOCK_MONOTONIC, &time);
+  clock_gettime (clock, &time);
   return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
 }
 
@@ -81,7 +83,7 @@ time_reading (AprTensor *tensor)
   const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), &size);
   GThread *threads[N_THREADS];
   Reading readings[N_THREADS] = { { NULL } };
-  double start = now ();
+  double start = now (CLOCK_MONOTONIC);
   gsize i;
 
   for (i = 0; i < N_THREADS; i++)
@@ -92,7 +94,7 @@ time_reading (AprTensor *tensor)
     }
   for (i = 0; i < N_THREADS; i++)
     g_thread_join (threads[i]);
-  return now () - start;
+  return now (CLOCK_MONOTONIC) - start;
 }
 
 /* Multiplications a second of one kernel in all threads, of panels that are in the nearest cache. */
@@ -116,7 +118,7 @@ multiply_panels (gpointer data)
   double *left = g_aligned_alloc0 (2 * size, sizeof (double), 64);
   gint64 sums[APR_GRAM_PARTS * APR_GRAM_TILE] = { 0 };
   double products[APR_GRAM_TILE];
-  double start = now ();
+  double start = now (CLOCK_THREAD_CPUTIME_ID);
   gsize i;
 
   for (i = 0; i < N; i++)
@@ -124,7 +126,7 @@ multiply_panels (gpointer data)
       peak->kernel->multiply (left, left + size, APR_GRAM_ROWS, signs, sums);
     else
       peak->kernel->multiply_double (left, left + size, APR_GRAM_ROWS, products);
-  peak->rate = (double) N * APR_GRAM_ROWS * APR_GRAM_TILE / (now () - start);
+  peak->rate = (double) N * APR_GRAM_ROWS * APR_GRAM_TILE / (now (CLOCK_THREAD_CPUTIME_ID) - start);
   g_aligned_free (left);
   return NULL;
 }
@@ -167,15 +169,29 @@ make_tensor (GRand *rand, gsize n_rows, gsize n_columns, AprDType dtype)
   return apr_tensor_cast (tensor, dtype, NULL);
 }
 
-static double
-time_sums (AprTensor *x, AprTensor *y, AprPrecision precision)
+/* Seconds by the clock, and of the processors' time, by threads. */
+static void
+time_sums (AprTensor *x, AprTensor *y, AprPrecision precision, double *seconds, double *processor)
 {
   g_autoptr (AprExactSums) sums = apr_exact_sums_new (apr_tensor_get_shape (x, NULL)[1], 1, NULL);
-  double start = now ();
+  double start = now (CLOCK_MONOTONIC);
+  double processor_start = now (CLOCK_PROCESS_CPUTIME_ID);
 
   if (!apr_exact_sums_update (sums, x, y, NULL, precision, N_THREADS, NULL, NULL))
     g_error ("the sums cannot be taken");
-  return now () - start;
+  *seconds = now (CLOCK_MONOTONIC) - start;
+  *processor = (now (CLOCK_PROCESS_CPUTIME_ID) - processor_start) / N_THREADS;
+}
+
+/* What it takes, and the least that reading and multiplying can take. */
+static void
+report (const char *what, double time, double processor, double reading, double multiplying)
+{
+  double least = MAX (reading, multiplying);
+
+  printf (
+    "  %-6s %8.2f ms, processor %8.2f ms: %4.1f times the least, reading %7.2f ms or multiplying %7.2f ms\n",
+    what, time * 1e3, processor * 1e3, processor / least, reading * 1e3, multiplying * 1e3);
 }
 
 static void
@@ -187,28 +203,23 @@ measure (const char *name, gsize n_rows, gsize n_features, AprDType dtype)
   g_autoptr (AprTensor) y = make_tensor (rand, n_rows, 1, dtype);
   double columns = (double) n_features + 2;
   double n_products = (double) n_rows * columns * (columns + 1) / 2;
-  double times[4][N_ROUNDS];
-  double exact;
-  double in_double;
-  double reading;
-  double peak;
+  /* Of slices: those of two with two, or three with three. */
+  double n_multiplications = dtype == APR_DTYPE_F32 ? 3 : 6;
+  double times[7][N_ROUNDS];
   gsize i;
 
   for (i = 0; i < N_ROUNDS; i++)
     {
-      times[0][i] = time_sums (x, y, APR_PRECISION_EXACT);
-      times[1][i] = time_sums (x, y, APR_PRECISION_DOUBLE);
+      time_sums (x, y, APR_PRECISION_EXACT, &times[0][i], &times[5][i]);
+      time_sums (x, y, APR_PRECISION_DOUBLE, &times[1][i], &times[6][i]);
       times[2][i] = time_reading (x);
       times[3][i] = n_products / measure_peak (kernel, APR_PRECISION_EXACT);
+      times[4][i] = n_products / measure_peak (kernel, APR_PRECISION_DOUBLE);
     }
-  exact = median (times[0]);
-  in_double = median (times[1]);
-  reading = median (times[2]);
-  peak = median (times[3]);
-  printf ("%-11s %s  exact %8.2f ms (least %8.2f)  double %8.2f ms  reading %7.2f ms  a multiplication "
-          "each %8.2f ms  exact: %4.1f multiplications' time\n",
-          name, apr_dtype_to_string (dtype), exact * 1e3, times[0][0] * 1e3, in_double * 1e3, reading * 1e3,
-          peak * 1e3, exact / peak);
+  printf ("%s %s, %.0f products\n", name, apr_dtype_to_string (dtype), n_products);
+  report ("exact", median (times[0]), median (times[5]), median (times[2]),
+          n_multiplications * median (times[3]));
+  report ("double", median (times[1]), median (times[6]), median (times[2]), median (times[4]));
 }
 
 int

@@ -151,6 +151,8 @@ test_wide_matrix (void)
   g_test_summary ("More columns than are multiplied at a time.");
   check_all (rand, ORDINARY, 70, 130, FALSE, FALSE);
   check_all (rand, WIDE_RANGE, 40, 130, TRUE, FALSE);
+  check_all (rand, WHOLE_NUMBERS, 300, 100, TRUE, TRUE);
+  check_all (rand, MOSTLY_ZERO, 600, 70, FALSE, FALSE);
 }
 
 static void
@@ -196,6 +198,16 @@ test_many_blocks (void)
       g_assert_cmpint (mpz_cmp (entry, corner), ==, 0);
     }
   mpz_clears (corner, entry, NULL);
+}
+
+static void
+test_long_matrix (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (11);
+
+  g_test_summary ("More rows than the sums of a thread take before they are moved.");
+  check_all (rand, ORDINARY, 70001, 1, FALSE, FALSE);
+  check_all (rand, ORDINARY, 70001, 1, TRUE, TRUE);
 }
 
 static void
@@ -267,6 +279,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/gram/kernels", test_kernels);
   g_test_add_func ("/gram/sums", test_sums);
   g_test_add_func ("/gram/wide-matrix", test_wide_matrix);
+  g_test_add_func ("/gram/long-matrix", test_long_matrix);
   g_test_add_func ("/gram/many-blocks", test_many_blocks);
   g_test_add_func ("/gram/floating-point-environment", test_floating_point_environment);
   g_test_add_func ("/gram/not-finite", test_not_finite);

@@ -402,7 +402,7 @@ function _init() {
     return this;
   };
 
-  for (const name of ['n_features', 'n_targets', 'n_samples']) {
+  for (const name of ['n_features', 'n_targets', 'n_samples', 'feature_names']) {
     defineGetter(Apr.CrossProducts.prototype, name, function () {
       return this[`get_${name}`]();
     });

@@ -3,6 +3,7 @@ import Apr from 'gi://Apr?version=1.0';
 
 import {assertEqual, assertThrows, run, test} from './tap.js';
 
+const {Tensor} = Apr;
 const X = [[1.5, 2], [3.25, -1], [0.1, 7], [1e9, 1e-9], [5, 0]];
 const y = [1, 2.5, -3, 0.5, 1e6];
 
@@ -25,6 +26,21 @@ test('fit', () => {
   const atOnce = new Apr.LinearRegression().fit(X, y);
   assertEqual(model.coefficients, atOnce.coefficients);
   assertEqual(model.intercept, atOnce.intercept);
+});
+
+test('precision-threads-and-names', () => {
+  const state = Apr.CrossProducts.new_with_precision(2, 1, Apr.Precision.DOUBLE);
+  state.n_threads = 3;
+  assertEqual(state.feature_names, null);
+  state.update(Tensor.from(Int32Array.of(1, 2, 3, 5, 7, 11), [3, 2]), [1, 0, 2]);
+  state.set_feature_names(['width', 'height']);
+  const loaded = Apr.CrossProducts.from_bytes(state.to_bytes());
+  assertEqual([loaded.precision, loaded.n_threads], [Apr.Precision.DOUBLE, 0]);
+  assertEqual(loaded.feature_names, ['width', 'height']);
+  assertEqual(new Apr.LinearRegression().fit_cross_products(loaded).feature_names, ['width', 'height']);
+  const other = Apr.CrossProducts.new(2, 1);
+  other.set_feature_names(['width', 'depth']);
+  assertThrows(() => state.merge(other), Apr.Error, Apr.Error.FEATURE_NAMES, 'is “depth”');
 });
 
 test('errors', () => {

@@ -11,10 +11,21 @@ import tempfile
 from fractions import Fraction
 
 import tap
-from common import Apr, TestCase, needs_numpy, numpy
+from common import Apr, GLib, TestCase, needs_numpy, numpy
 
 X = [[1.5, 2.0], [3.25, -1.0], [0.1, 7.0], [1e9, 1e-9], [5.0, 0.0]]
 Y = [1.0, 2.5, -3.0, 0.5, 1e6]
+
+
+class Frame:
+    """What is taken of a data frame."""
+
+    def __init__(self, values, columns):
+        self.values = values
+        self.columns = columns
+
+    def __array__(self, dtype=None, copy=None):
+        return numpy.array(self.values, dtype or float)
 
 
 class CrossProducts(TestCase):
@@ -94,6 +105,48 @@ class CrossProducts(TestCase):
     def test_arrays(self):
         state = Apr.CrossProducts.new(2, 1).update(numpy.array(X), numpy.array(Y))
         self.assertEqual(state, Apr.CrossProducts.new(2, 1).update(X, Y))
+
+    @needs_numpy
+    def test_integers_are_exact(self):
+        values = numpy.array([[1, 2], [3, 2**63 - 1], [-2**63, 5]])
+        state = Apr.CrossProducts.new(2, 1)
+        state.update(values, numpy.array([True, False, True]), numpy.array([1, 2, 3], 'u1'))
+        reader = Apr.SafetensorsReader.new_from_bytes(state.to_bytes().get_data())
+        words = reader.get_tensor('sums').tolist()[5]
+        value = sum(int(word) << (32 * i) for i, word in enumerate(words))
+        self.assertEqual(value << 32 * int(reader.metadata['aprender.first_word']),
+                         1 * 2**2 + 2 * (2**63 - 1)**2 + 3 * 5**2)
+        self.assertEqual(reader.metadata['aprender.dtype'], 'F64')
+        half = Apr.CrossProducts.new(2, 1).update(numpy.array(X[:3], 'f2'), Y[:3])
+        self.assertEqual(Apr.LinearRegression().fit_cross_products(half).coefficients.dtype, numpy.float32)
+        with self.assertRaisesRegex(GLib.Error, 'row 0.*no double is equal'):
+            state.update([[1, 2]], [3], numpy.array([2**53 + 1]))
+
+    @needs_numpy
+    def test_feature_names(self):
+        state = Apr.CrossProducts.new(2, 1).update(Frame(X, ['a', 'b']), Y).update(X, Y)
+        self.assertEqual(state.feature_names, ['a', 'b'])
+        self.assertEqual(pickle.loads(pickle.dumps(state)).feature_names, ['a', 'b'])
+        self.assertEqual(Apr.LinearRegression().fit_cross_products(state).feature_names, ['a', 'b'])
+        before = state.copy()
+        self.assertFails(Apr.Error.FEATURE_NAMES, '“c”.*“b”', state.update, Frame(X, ['a', 'c']), Y)
+        self.assertFails(Apr.Error.FEATURE_NAMES, '“c”.*“b”', state.merge,
+                         Apr.CrossProducts.new(2, 1).update(Frame(X, ['a', 'c']), Y))
+        self.assertEqual(state, before)
+
+    def test_precision_and_threads(self):
+        generator = random.Random(2)
+        rows = [[generator.random(), generator.random()] for _ in range(700)]
+        targets = [generator.random() for _ in rows]
+        exact = Apr.CrossProducts.new(2, 1).update(rows, targets)
+        state = Apr.CrossProducts.new_with_precision(2, 1, Apr.Precision.DOUBLE)
+        state.props.n_threads = 3
+        self.assertEqual(state.update(rows, targets).props.precision, Apr.Precision.DOUBLE)
+        self.assertNotEqual(state, exact)
+        other = Apr.CrossProducts.new_with_precision(2, 1, Apr.Precision.DOUBLE)
+        self.assertEqual(state, other.update(rows, targets))
+        exact.merge(state)
+        self.assertEqual(exact.props.precision, Apr.Precision.DOUBLE)
 
 
 if __name__ == '__main__':

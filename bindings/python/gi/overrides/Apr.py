@@ -725,6 +725,7 @@ _update = Apr.CrossProducts.update
 _save_state = Apr.CrossProducts.save
 _load_state = Apr.CrossProducts.load
 _state_from_bytes = Apr.CrossProducts.from_bytes
+_get_state_names = Apr.CrossProducts.get_feature_names
 _partial_fit = Apr.LinearRegression.partial_fit
 _get_statistics = Apr.LinearRegression.get_statistics
 _predict_interval = Apr.LinearRegression.predict_interval
@@ -745,6 +746,11 @@ def update(self, X, y, sample_weight=None, cancellable=None):
     if names is not None and self.get_feature_names() is None:
         self.set_feature_names(names)
     return self
+
+
+def get_state_names(self):
+    """The names of the features as a list, or None where they have none."""
+    return _get_state_names(self) or None
 
 
 def fit_cross_products(self, state):
@@ -823,8 +829,8 @@ Apr.CrossProducts.load = staticmethod(load_state)
 Apr.CrossProducts.from_bytes = staticmethod(state_from_bytes)
 Apr.CrossProducts.n_features = property(lambda self: self.get_n_features(), doc='The number of features.')
 Apr.CrossProducts.n_targets = property(lambda self: self.get_n_targets(), doc='The number of targets.')
-Apr.CrossProducts.feature_names = property(lambda self: self.get_feature_names(),
-                                           doc='The names of the features, or None.')
+Apr.CrossProducts.get_feature_names = get_state_names
+Apr.CrossProducts.feature_names = property(get_state_names, doc='The names of the features, or None.')
 Apr.CrossProducts.n_samples = property(lambda self: self.get_n_samples(), doc='The number of samples.')
 _document(Apr.CrossProducts, """All that least squares needs of the data: exact sums of their products.
 
