@@ -16,7 +16,7 @@
 static gboolean
 predict (AprLinearRegression *self, AprTensor *x, gpointer predictions, GError **error)
 {
-  return apr_prediction_run (self->coefficients, self->intercept, x, NULL, 0, predictions) ||
+  return apr_prediction_run (self->coefficients, self->intercept, x, NULL, self->n_threads, predictions) ||
          apr_estimator_check_finite ("X", x, error);
 }
 

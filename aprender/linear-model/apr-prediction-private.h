@@ -36,7 +36,7 @@ extern const AprPredictionKernel apr_prediction_avx512;
 const AprPredictionKernel *const *apr_prediction_kernels (void);
 
 /* Predicts for @x, of any dtype that holds numbers, and writes what the dtype of @coefficients is, F32 or F64. @kernel is NULL
- * for the fastest one, @n_threads 0 for as many as pay. Returns whether all predictions are finite. */
+ * for the fastest one, @n_threads the most to take, 0 for as many as there are processors. Returns whether all predictions are finite. */
 gboolean apr_prediction_run (AprTensor *coefficients,
                              AprTensor *intercept,
                              AprTensor *x,

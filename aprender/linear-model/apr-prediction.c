@@ -205,6 +205,7 @@ apr_prediction_run (AprTensor *coefficients,
   AprPrediction self = { 0 };
   Job job = { .self = &self, .predictions = predictions, .finite = TRUE };
   gsize n_columns;
+  gsize n_worth;
   fenv_t environment;
 
   job.n_rows = apr_tensor_get_shape (x, NULL)[0];
@@ -233,11 +234,11 @@ apr_prediction_run (AprTensor *coefficients,
   else
     job.bytes = g_bytes_get_data (apr_tensor_get_bytes (x), NULL);
 
+  n_worth = MAX (apr_tensor_get_n_elements (x) / ELEMENTS_PER_THREAD, 1);
   if (n_threads == 0)
-    n_threads =
-      (guint) CLAMP (apr_tensor_get_n_elements (x) / ELEMENTS_PER_THREAD, 1, g_get_num_processors ());
+    n_threads = g_get_num_processors ();
   g_mutex_init (&job.lock);
-  run (&job, (guint) MIN (n_threads, (job.n_rows - 1) / job.rows_per_turn + 1));
+  run (&job, (guint) MIN (n_threads, n_worth));
   g_mutex_clear (&job.lock);
 
   fesetenv (&environment);

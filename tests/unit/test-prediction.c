@@ -124,13 +124,13 @@ test_threads (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (8);
   gsize i;
 
-  /* The last rows are no whole vector, and the last turn is no whole one. */
+  /* Enough for seven. The last rows are no whole vector, and the last turn is no whole one. */
   for (i = 0; i < G_N_ELEMENTS (n_threads); i++)
     {
       AprDType dtype = i % 2 == 0 ? APR_DTYPE_F64 : APR_DTYPE_F32;
       g_autoptr (AprTensor) coefficients = tensor_new (rand, dtype, 1, 11);
       g_autoptr (AprTensor) intercept = tensor_new (rand, dtype, 1, 1);
-      g_autoptr (AprTensor) x = tensor_new (rand, dtype, 30011, 11);
+      g_autoptr (AprTensor) x = tensor_new (rand, dtype, 100011, 11);
 
       check_predictions (coefficients, intercept, x, NULL, n_threads[i]);
     }
