@@ -22,7 +22,7 @@ try:
     import threadpoolctl
     from sklearn.linear_model import LinearRegression, Ridge
 except ImportError as error:
-    print(f'1..0 # SKIP {error}: tests/conformance/install-peer installs scikit-learn')
+    print(f'1..0 # SKIP {error}: tests/interop/install-peers python installs scikit-learn')
     sys.exit(0)
 
 import gi

@@ -15,7 +15,7 @@ from common import Apr, TestCase, numpy  # noqa: E402
 try:
     from sklearn import linear_model, metrics
 except ImportError as error:
-    print(f'1..0 # SKIP {error}: tests/conformance/install-peer installs scikit-learn')
+    print(f'1..0 # SKIP {error}: tests/interop/install-peers python installs scikit-learn')
     sys.exit(0)
 
 METRICS = ('r2_score', 'explained_variance_score', 'mean_squared_error', 'root_mean_squared_error',
