@@ -34,7 +34,7 @@ class Test(FrontEnd):
 
     def test_1_dtypes(self):
         self.copy_all()
-        self.copy_many(['F32', 'F16'])
+        self.copy_many(['F32', 'F16', 'BF16'])
 
     def test_2_model(self):
         path = self.make_directory() / 'model.safetensors'

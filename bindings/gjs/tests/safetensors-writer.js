@@ -183,9 +183,11 @@ test('write-shards', () => {
 
 test('properties', () => {
   const writer = makeWriter();
-  assertEqual([writer.alignment, writer.durable], [8, true]);
+  assertEqual([writer.alignment, writer.durable, writer.portable], [8, true, true]);
+  assertThrows(() => writer.set_metadata('dtype', ''), SafetensorsError, SafetensorsError.NAME, 'Ollama');
 
-  const other = new SafetensorsWriter({alignment: 64, durable: false});
+  const other = new SafetensorsWriter({alignment: 64, durable: false, portable: false});
+  other.set_metadata('dtype', '');
   other.add_tensor('a', [1]);
   const bytes = other.write_to_bytes().toArray().slice();
   assertEqual([(8 + parseHeader(bytes).length) % 64, bytes.length % 64], [0, 8]);

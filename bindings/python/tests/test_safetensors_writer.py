@@ -174,7 +174,10 @@ class Writer(TestCase):
 
     def test_properties(self):
         writer = Apr.SafetensorsWriter()
-        self.assertEqual((writer.props.alignment, writer.props.durable), (8, True))
+        self.assertEqual((writer.props.alignment, writer.props.durable, writer.props.portable), (8, True, True))
+        self.assertFails(Apr.SafetensorsError.NAME, 'Ollama', writer.set_metadata, 'dtype', '')
+        writer.props.portable = False
+        writer.set_metadata('dtype', '')
         for alignment in (64, 4096):
             writer = self.declare(alignment=alignment)
             writer.set_data_func(self.give_three)
