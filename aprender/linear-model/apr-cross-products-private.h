@@ -46,15 +46,4 @@ gboolean apr_cross_products_add_to_writer (AprCrossProducts *self,
 AprCrossProducts *
 apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *prefix, GError **error);
 
-/* As apr_cross_products_update (), in another precision and number of threads than those of the state, whose precision
- * becomes DOUBLE where @precision is. */
-gboolean apr_cross_products_update_with (AprCrossProducts *self,
-                                         AprTensor *x,
-                                         AprTensor *y,
-                                         AprTensor *sample_weight,
-                                         AprPrecision precision,
-                                         guint n_threads,
-                                         GCancellable *cancellable,
-                                         GError **error);
-
 G_END_DECLS
