@@ -23,8 +23,7 @@ try:
     import statsmodels.api as statsmodels
     from statsmodels.stats.outliers_influence import variance_inflation_factor
 except ImportError:
-    print('1..0 # SKIP the Python package statsmodels is not there: '
-          'aprender-peers/bin/python3 -m pip install statsmodels==0.14.6 installs it')
+    print('1..0 # SKIP the Python package statsmodels is not there: tests/interop/install-peers python installs it')
     sys.exit(0)
 
 TOLERANCE = 1e-9
