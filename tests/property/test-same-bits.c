@@ -340,7 +340,8 @@ check_kernels (const Samples *samples)
         gsize n_words;
         gint first_word;
 
-        g_assert_true (apr_exact_sums_update_with (sums, x, y, NULL, kernels[k], n_threads[t], NULL, NULL));
+        g_assert_true (apr_exact_sums_update_with (sums, x, y, NULL, APR_PRECISION_EXACT, kernels[k],
+                                                   n_threads[t], NULL, NULL));
         words = apr_exact_sums_to_words (sums, &n_words, &first_word);
         if (expected == NULL)
           {
