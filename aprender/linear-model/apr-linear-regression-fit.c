@@ -113,6 +113,7 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
     }
 
   fit->options.data_dtype = data_dtype;
+  fit->options.noisy = apr_cross_products_get_precision (state) == APR_PRECISION_DOUBLE;
   fit->options.dtype = dtype;
   if (!apr_least_squares_solve (&solution, sums, &fit->options, error))
     return FALSE;
