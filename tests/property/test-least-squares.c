@@ -80,7 +80,7 @@ sum (const Data *data)
   AprExactSums *sums = apr_exact_sums_new (data->n_features, 1, &error);
 
   g_assert_no_error (error);
-  g_assert_true (apr_exact_sums_update (sums, x, y, w, NULL, &error));
+  g_assert_true (apr_exact_sums_update (sums, x, y, w, APR_PRECISION_EXACT, 0, NULL, &error));
   g_assert_no_error (error);
 
   return sums;
@@ -682,7 +682,8 @@ test_noisy (void)
   sums = sum (&data);
 
   /* The last column's square, entry (3, 3), becomes greater by 2^-51 of itself. */
-  g_assert_true (apr_exact_sums_add_term (sums, 9, 1, -51 + 18, &error));
+  g_assert_true (apr_exact_sums_cover (sums, -51 + 18, -51 + 18, 1, &error));
+  apr_exact_sums_add_term (sums, 9, 1, -51 + 18);
   g_assert_true (apr_least_squares_solve (&exact, sums, &options, &error));
   g_assert_cmpuint (exact.rank, ==, 3);
   g_assert_true (exact.correctly_rounded);
