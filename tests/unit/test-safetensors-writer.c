@@ -350,7 +350,10 @@ test_unportable_metadata (void)
   set (writer, "aprender.dtype", "2");
   assert_padded (writer, "{\"__metadata__\":{\"aprender.dtype\":\"2\",\"shapes\":\"1\"}}", NULL, 0);
 
+  g_assert_true (g_value_get_boolean (
+    g_param_spec_get_default_value (g_object_class_find_property (G_OBJECT_GET_CLASS (writer), "portable"))));
   apr_safetensors_writer_set_portable (writer, FALSE);
+  g_assert_false (apr_safetensors_writer_get_portable (writer));
   for (gsize i = 0; i < G_N_ELEMENTS (keys); i++)
     set (writer, keys[i], "");
   apr_safetensors_writer_set_portable (writer, TRUE);
