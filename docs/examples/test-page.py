@@ -23,7 +23,7 @@ FLOATS = struct.Struct('<3f')
 # For each page the programs that it shows, the file that they all write, if any, and the bytes of the tensors in it. BF16
 # is the upper half of F32.
 PAGES = {
-    'README.md': (['first.c', 'first.js', 'first.py', 'first.vala', 'cross-products.py'],
+    'README.md': (['first.c', 'first.js', 'first.py', 'first.vala', 'rents.py', 'cross-products.py'],
                   'first.safetensors', FLOATS.pack(1, 2, 0)),
     'safetensors.md': (['checkpoint.c', 'checkpoint.js', 'checkpoint.py', 'checkpoint.vala'], 'tiny.safetensors',
                        FLOATS.pack(0.5, 1, 1.5) + b''.join(struct.pack('<f', i)[2:] for i in range(1, 13))),
