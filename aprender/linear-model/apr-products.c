@@ -204,7 +204,8 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_t
     {
       mpz_set_d (penalty, ldexp (frexp (alpha, &alpha_exponent), DBL_MANT_DIG));
       alpha_exponent -= DBL_MANT_DIG + 32 * first_word;
-      finer = MAX (0, -alpha_exponent);
+      self->finer = MAX (0, 1 - alpha_exponent) / 2;
+      finer = 2 * self->finer;
       mpz_mul_2exp (penalty, penalty, (mp_bitcnt_t) (alpha_exponent + finer));
       mpz_mul (penalty, penalty, centring.factor);
     }
