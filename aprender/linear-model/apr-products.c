@@ -294,8 +294,15 @@ apr_products_is_constant (const AprProducts *self, gsize feature, double negligi
   signed long plain_exponent;
   double plain;
   double moment;
+  gint64 bits = apr_products_get_bits (self, feature, feature);
+  gint64 plain_bits = MAX (bits, 2 * (gint64) mpz_sizeinbase (self->sums[1 + feature], 2)) + 1;
   gboolean constant;
   mpz_t value;
+
+  /* The ratio is above 2^(bits - 1 - plain_bits) where it is not negative. */
+  if (bits > 0 && !is_negative (self, apr_products_get (self, feature, feature)) &&
+      ldexp (1, (gint) MAX (bits - 1 - plain_bits, -4 * DBL_MAX_EXP)) >= negligible)
+    return FALSE;
 
   mpz_init (value);
   apr_products_get_integer (self, feature, feature, value);
