@@ -28,7 +28,7 @@ gsize
 apr_cholesky_factorise (AprCholesky *self, const double *least, gsize *independent)
 {
   gsize stride = self->stride;
-  g_autofree double *panel = g_new (double, BLOCK *stride);
+  g_autofree double *panel = g_new (double, MIN (BLOCK, self->n) * stride);
   gsize n_independent = 0;
   gsize begin;
   gsize i;

@@ -201,12 +201,13 @@ apr_condition_find (AprSystem *system, const AprProducts *products)
   design.sums = g_new0 (double, design.n);
   design.factors = g_new (double, rank);
   for (i = 0; i < rank; i++)
-    greatest = MAX (greatest, apr_system_get_scale (system, i));
+    greatest = MAX (greatest, apr_system_get_scale (system, i) - products->finer);
   for (i = 0; i < design.n && products->centred; i++)
     greatest = MAX (greatest, (gint64) mpz_sizeinbase (products->sums[i], 2));
 
   for (i = 0; i < rank; i++)
-    design.factors[i] = ldexp (1, (gint) MAX (apr_system_get_scale (system, i) - greatest, -2000));
+    design.factors[i] =
+      ldexp (1, (gint) MAX (apr_system_get_scale (system, i) - products->finer - greatest, -2000));
   for (i = 0; i < design.n && products->centred; i++)
     {
       signed long exponent;

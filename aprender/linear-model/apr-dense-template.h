@@ -3,7 +3,10 @@
 /* An AprDenseKernel, in the vectors of LANES doubles that the compiler is told it may use. */
 #include "aprender/linear-model/apr-dense-private.h"
 
+#include <string.h>
+
 typedef double Vector __attribute__ ((vector_size (8 * LANES)));
+typedef double Half __attribute__ ((vector_size (4 * LANES)));
 typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
 typedef float Floats __attribute__ ((vector_size (4 * LANES), aligned (4)));
 
@@ -173,10 +176,15 @@ multiply_whole_rows (
   for (row = 0; row < n_rows; row++)
     for (m = 0; m < 3; m++)
       {
+        Half low;
+        Half high;
         double sum = 0;
 
-        for (lane = 0; lane < LANES; lane++)
-          sum += sums[row][m][lane];
+        memcpy (&low, &sums[row][m], sizeof low);
+        memcpy (&high, (const char *) &sums[row][m] + sizeof low, sizeof high);
+        low += high;
+        for (lane = 0; lane < LANES / 2; lane++)
+          sum += low[lane];
         results[row][m] = sum;
       }
 }

@@ -291,7 +291,10 @@ plan (Job *job, guint n_threads)
   double n_products = (double) job->x.n_rows * (double) job->n_columns * (double) job->n_columns / 2;
   gsize n_blocks;
 
-  if (n_threads == 0)
+  /* To ask for the processors, which reads a file, can take longer than the work. */
+  if (n_threads == 0 && n_products < 2 * PRODUCTS_PER_THREAD)
+    n_threads = 1;
+  else if (n_threads == 0)
     n_threads = (guint) CLAMP (n_products / PRODUCTS_PER_THREAD, 1, (double) g_get_num_processors ());
 
   n_blocks = (job->x.n_rows - 1) / (n_threads * APR_GRAM_ROWS) * n_threads + n_threads;

@@ -26,7 +26,6 @@ typedef struct
   gsize rank; /* of the features, centred where there is an intercept; all of them where alpha is above 0 */
   gsize *dependent; /* (owned) in order, the features that depend on others before them, or are constant */
   gsize n_dependent;
-  double condition_number;    /* of [1 X], or of X without an intercept: see apr_condition_find() */
   gboolean correctly_rounded; /* proven for every coefficient and intercept */
 } AprLeastSquares;
 
@@ -36,6 +35,9 @@ gboolean apr_least_squares_solve (AprLeastSquares *self,
                                   AprExactSums *state,
                                   const AprLeastSquaresOptions *options,
                                   GError **error);
+
+/* Of what was solved with the same arguments: see apr_condition_find(). */
+double apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOptions *options);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprLeastSquares, apr_least_squares_clear)
 

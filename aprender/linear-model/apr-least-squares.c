@@ -55,6 +55,19 @@ find_negligible (const AprLeastSquaresOptions *options, gsize n_features)
   return MAX (16 * p * p * unit_roundoff * unit_roundoff, options->noisy ? p * 0x1p-50 : 0);
 }
 
+/* The features that count as constant. */
+static gboolean *
+find_constant (const AprProducts *products, const AprLeastSquaresOptions *options, double negligible)
+{
+  gboolean *constant = g_new0 (gboolean, products->n_features);
+  gsize i;
+
+  for (i = 0; i < products->n_features && options->alpha == 0; i++)
+    constant[i] = apr_products_is_constant (products, i, negligible);
+
+  return constant;
+}
+
 static void
 set_rank (AprLeastSquares *self, AprSystem *system, gsize n_features)
 {
@@ -77,18 +90,13 @@ apr_least_squares_solve (AprLeastSquares *self,
     apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
   gsize n_features = products->n_features;
   double negligible = find_negligible (options, n_features);
-  g_autofree gboolean *constant = g_new0 (gboolean, n_features);
-  g_autoptr (AprSystem) system = NULL;
+  g_autofree gboolean *constant = find_constant (products, options, negligible);
+  g_autoptr (AprSystem) system = apr_system_new (products, constant, negligible, options->n_threads);
   gsize i;
-
-  for (i = 0; i < n_features && options->alpha == 0; i++)
-    constant[i] = apr_products_is_constant (products, i, negligible);
-  system = apr_system_new (products, constant, negligible, options->n_threads);
 
   self->coefficients = g_new0 (double, n_features * products->n_targets);
   self->intercepts = g_new0 (double, products->n_targets);
   set_rank (self, system, n_features);
-  self->condition_number = apr_condition_find (system, products);
   self->correctly_rounded = !options->noisy;
 
   for (i = 0; i < products->n_targets; i++)
@@ -104,4 +112,16 @@ apr_least_squares_solve (AprLeastSquares *self,
     }
 
   return check_range (self, n_features, products->n_targets, options->dtype, error);
+}
+
+double
+apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOptions *options)
+{
+  g_autoptr (AprProducts) products =
+    apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
+  double negligible = find_negligible (options, products->n_features);
+  g_autofree gboolean *constant = find_constant (products, options, negligible);
+  g_autoptr (AprSystem) system = apr_system_new (products, constant, negligible, options->n_threads);
+
+  return apr_condition_find (system, products);
 }

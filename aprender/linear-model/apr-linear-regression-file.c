@@ -54,6 +54,7 @@ static gboolean
 save_state (AprLinearRegression *self, AprSafetensorsWriter *writer, GError **error)
 {
   g_autofree char *dependent = self->dependent != NULL ? dependent_to_string (self->dependent) : NULL;
+  double condition_number = apr_linear_regression_get_condition_number (self);
 
   return apr_linear_regression_check_state (self, "keep the state of", error) &&
          apr_cross_products_add_to_writer (self->cross_products, writer, CROSS_PRODUCTS, error) &&
@@ -63,8 +64,7 @@ save_state (AprLinearRegression *self, AprSafetensorsWriter *writer, GError **er
           save_double (writer, KEY_FITTED_ALPHA, self->fitted.alpha, error)) &&
          (self->fitted.positive == self->positive ||
           save_boolean (writer, KEY_FITTED_POSITIVE, self->fitted.positive, error)) &&
-         (isnan (self->condition_number) ||
-          save_double (writer, KEY_CONDITION_NUMBER, self->condition_number, error)) &&
+         (isnan (condition_number) || save_double (writer, KEY_CONDITION_NUMBER, condition_number, error)) &&
          save_boolean (writer, KEY_CORRECTLY_ROUNDED, self->correctly_rounded, error) &&
          (dependent == NULL ||
           apr_safetensors_writer_set_metadata (writer, KEY_DEPENDENT_FEATURES, dependent, error));

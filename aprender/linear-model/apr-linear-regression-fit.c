@@ -126,7 +126,7 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
                                           : new_result (dtype, solution.coefficients, shape + 1, 1);
   fit->results.intercept = new_result (dtype, solution.intercepts, shape, 1);
   fit->results.rank = (int) solution.rank;
-  fit->results.condition_number = solution.condition_number;
+  fit->results.condition_number = APR_CONDITION_PENDING;
   fit->results.correctly_rounded = solution.correctly_rounded;
   fit->results.dependent = g_array_new (FALSE, FALSE, sizeof (gsize));
   g_array_append_vals (fit->results.dependent, solution.dependent, (guint) solution.n_dependent);

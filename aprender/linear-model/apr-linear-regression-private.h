@@ -8,6 +8,9 @@ G_BEGIN_DECLS
 
 #define APR_RANK_UNKNOWN (-1)
 
+/* In place of a condition number that is worked out from the cross products when it is first asked for. */
+#define APR_CONDITION_PENDING (-1)
+
 struct _AprLinearRegression
 {
   AprEstimator parent_instance;
@@ -23,7 +26,7 @@ struct _AprLinearRegression
   AprTensor *coefficients; /* (owned) (nullable) */
   AprTensor *intercept;    /* (owned) (nullable) */
   int rank;
-  double condition_number; /* NaN where it is not known */
+  double condition_number; /* pending, or NaN where it is not known */
   gboolean correctly_rounded;
   GArray *dependent;                /* (owned) (nullable): of gsize, the features in order */
   AprCrossProducts *cross_products; /* (owned) (nullable): of all samples that the results are of */

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "aprender/linear-model/apr-cross-products-private.h"
+
 void
 apr_linear_results_clear (AprLinearResults *self)
 {
@@ -134,6 +136,9 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
  * Gets how much an error of the data can grow in the coefficients, at the most: the ratio of the greatest and the least singular value
  * of the data as they are, [1 | X] where there is an intercept, to three digits at least.
  *
+ * A fit does not need it: it is worked out from the sums of the samples when it is first asked for, which takes about as
+ * long as to solve for the coefficients.
+ *
  * Returns: the condition number, an infinity where features depend on each other; NaN before the first fit, and where a file does not tell
  *
  * Since: 0.1
@@ -142,6 +147,10 @@ double
 apr_linear_regression_get_condition_number (AprLinearRegression *self)
 {
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NAN);
+
+  if (self->condition_number == APR_CONDITION_PENDING)
+    self->condition_number =
+      apr_least_squares_find_condition (apr_cross_products_get_sums (self->cross_products), &self->fitted);
 
   return self->condition_number;
 }

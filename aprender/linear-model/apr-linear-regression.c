@@ -114,7 +114,7 @@ apr_linear_regression_get_property (GObject *object, guint property_id, GValue *
       g_value_set_int (value, self->rank);
       break;
     case PROP_CONDITION_NUMBER:
-      g_value_set_double (value, self->condition_number);
+      g_value_set_double (value, apr_linear_regression_get_condition_number (self));
       break;
     case PROP_CORRECTLY_ROUNDED:
       g_value_set_boolean (value, self->correctly_rounded);

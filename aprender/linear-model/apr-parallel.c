@@ -30,7 +30,10 @@ apr_parallel_run (AprParallelFunc func, gpointer data, guint n_threads, double n
   gsize n = n_threads;
   gsize i;
 
-  if (n == 0)
+  /* To ask for the processors, which reads a file, can take longer than the work. */
+  if (n == 0 && n_operations < 2 * OPERATIONS_PER_THREAD)
+    n = 1;
+  else if (n == 0)
     n = (gsize) CLAMP (n_operations / OPERATIONS_PER_THREAD, 1, (double) g_get_num_processors ());
   if (n == 1)
     {

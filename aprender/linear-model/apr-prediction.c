@@ -236,7 +236,7 @@ apr_prediction_run (AprTensor *coefficients,
 
   n_worth = MAX (apr_tensor_get_n_elements (x) / ELEMENTS_PER_THREAD, 1);
   if (n_threads == 0)
-    n_threads = g_get_num_processors ();
+    n_threads = n_worth > 1 ? g_get_num_processors () : 1;
   g_mutex_init (&job.lock);
   run (&job, (guint) MIN (n_threads, n_worth));
   g_mutex_clear (&job.lock);

@@ -18,6 +18,7 @@ typedef struct
   gsize n_limbs;    /* of an entry */
   mp_limb_t *limbs; /* (owned) packed lower triangle of the columns, two's complement, the least limb first */
 
+  gint finer;  /* the unit of the products is 2^(-2 finer) of that of the sums' squares: for alpha */
   mpz_t *sums; /* (owned) the weights' sum and those of the columns, in one unit; zeros where not centred */
 } AprProducts;
 

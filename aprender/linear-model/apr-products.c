@@ -47,7 +47,7 @@ typedef struct
   const guint32 *words; /* (unowned) of the state */
   gsize n_words;
   mpz_t factor;
-  mpz_t *left; /* (owned) */
+  mpz_t *left; /* (owned), or those of the products */
 } Centring;
 
 /* The words of an entry, extended to @n_limbs. */
@@ -122,17 +122,15 @@ centre_rows (gpointer data, gsize part, gsize n_parts)
 static void
 get_sum (const guint32 *words, gsize n_words, gsize entry, mpz_t value)
 {
-  g_autofree mp_limb_t *limbs = g_new (mp_limb_t, n_words + 1);
   gsize n_limbs = n_words / WORDS_PER_LIMB + 1;
+  mp_limb_t *limbs = mpz_limbs_write (value, (mp_size_t) n_limbs);
   gboolean negative;
 
   extend_words (words + entry * n_words, n_words, limbs, n_limbs);
   negative = limbs[n_limbs - 1] >> (GMP_NUMB_BITS - 1) != 0;
   if (negative)
     (void) mpn_neg (limbs, limbs, (mp_size_t) n_limbs);
-  mpz_import (value, n_limbs, -1, sizeof *limbs, 0, 0, limbs);
-  if (negative)
-    mpz_neg (value, value);
+  mpz_limbs_finish (value, negative ? -(mp_size_t) n_limbs : (mp_size_t) n_limbs);
 }
 
 /* Reads the sums, and divides them by what powers of two they share. */
@@ -192,7 +190,6 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_t
   self->sums = apr_integers_new (1 + n_columns);
   words = apr_exact_sums_to_words (state, &centring.n_words, &first_word);
   centring.words = words;
-  centring.left = apr_integers_new (1 + n_columns);
   mpz_init_set_ui (centring.factor, 1);
   mpz_init (penalty);
 
@@ -204,13 +201,18 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_t
     {
       mpz_set_d (penalty, ldexp (frexp (alpha, &alpha_exponent), DBL_MANT_DIG));
       alpha_exponent -= DBL_MANT_DIG + 32 * first_word;
-      finer = MAX (0, -alpha_exponent);
+      self->finer = MAX (0, 1 - alpha_exponent) / 2;
+      finer = 2 * self->finer;
       mpz_mul_2exp (penalty, penalty, (mp_bitcnt_t) (alpha_exponent + finer));
       mpz_mul (penalty, penalty, centring.factor);
     }
-  mpz_mul_2exp (centring.factor, centring.factor, (mp_bitcnt_t) finer);
-  for (i = 0; i <= n_columns; i++)
-    mpz_mul_2exp (centring.left[i], self->sums[i], (mp_bitcnt_t) finer);
+  centring.left = finer > 0 ? apr_integers_new (1 + n_columns) : self->sums;
+  if (finer > 0)
+    {
+      mpz_mul_2exp (centring.factor, centring.factor, (mp_bitcnt_t) finer);
+      for (i = 0; i <= n_columns; i++)
+        mpz_mul_2exp (centring.left[i], self->sums[i], (mp_bitcnt_t) finer);
+    }
 
   self->n_limbs =
     (MAX (mpz_sizeinbase (centring.factor, 2) + 32 * centring.n_words, mpz_sizeinbase (penalty, 2)) + 2) /
@@ -221,7 +223,8 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_t
   if (alpha > 0)
     add_alpha (self, penalty);
 
-  apr_integers_free (centring.left, 1 + n_columns);
+  if (centring.left != self->sums)
+    apr_integers_free (centring.left, 1 + n_columns);
   mpz_clear (centring.factor);
   mpz_clear (penalty);
   return self;
@@ -293,8 +296,15 @@ apr_products_is_constant (const AprProducts *self, gsize feature, double negligi
   signed long plain_exponent;
   double plain;
   double moment;
+  gint64 bits = apr_products_get_bits (self, feature, feature);
+  gint64 plain_bits = MAX (bits, 2 * (gint64) mpz_sizeinbase (self->sums[1 + feature], 2)) + 1;
   gboolean constant;
   mpz_t value;
+
+  /* The ratio is above 2^(bits - 1 - plain_bits) where it is not negative. */
+  if (bits > 0 && !is_negative (self, apr_products_get (self, feature, feature)) &&
+      ldexp (1, (gint) MAX (bits - 1 - plain_bits, -4 * DBL_MAX_EXP)) >= negligible)
+    return FALSE;
 
   mpz_init (value);
   apr_products_get_integer (self, feature, feature, value);

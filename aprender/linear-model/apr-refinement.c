@@ -5,6 +5,11 @@
 #include <string.h>
 
 #include "aprender/linear-model/apr-rounding-private.h"
+#include "aprender/tensor/apr-double-double-private.h"
+
+/* Of what the intercept is worked out from in double-double. */
+#define MAX_SUM_BITS 256
+#define MAX_EXPONENT 300
 
 void
 apr_refinement_init (AprRefinement *self,
@@ -74,54 +79,74 @@ is_between_floats (double value)
   return (bits & 0x1fffffff) == 0x10000000;
 }
 
-/* Rounds what is clear from the first three limbs; all else is false. */
+/* An unknown's first five limbs, in units of 2^@exponent: within 2^-40, and what its error is, of x. False where there are
+ * fewer, or the error is too large for that. */
 static gboolean
-round_quickly (const AprRefinement *self, gsize position, double *value)
+get_leading (const AprRefinement *self, gsize position, AprDoubleDouble *leading, gint64 *exponent)
 {
   const gint64 *limbs = self->x.limbs + position * self->x.n_limbs;
-  gboolean narrow = self->dtype == APR_DTYPE_F32;
-  gint64 exponent;
   gint64 whole;
-  double high;
   double rest;
-  double error;
-  double least;
-  double most;
   gsize q;
 
   for (q = self->top; q < self->x.n_limbs && limbs[q] == 0; q++)
     ;
   if (q + 5 > self->x.n_limbs)
     return FALSE;
-  exponent = -APR_SLICE_BITS * ((gint64) q + 2 - (gint64) self->x.lead);
-  if (self->error - exponent > 20 || ABS (limbs[q]) > 1 << APR_SLICE_BITS)
+  *exponent = -APR_SLICE_BITS * ((gint64) q + 2 - (gint64) self->x.lead);
+  if (self->error - *exponent > 20 || ABS (limbs[q]) >= 1 << APR_SLICE_BITS)
     return FALSE;
 
   whole = (limbs[q] * (1 << APR_SLICE_BITS) + limbs[q + 1]) * (1 << APR_SLICE_BITS) + limbs[q + 2];
-  high = (double) whole;
-  rest = (double) (whole - (gint64) high) +
-         ((double) limbs[q + 3] + (double) limbs[q + 4] * (1.0 / (1 << APR_SLICE_BITS))) *
-           (1.0 / (1 << APR_SLICE_BITS));
-  error = 0x1p-40 + ldexp (1, (gint) MAX (self->error - exponent, -100));
-  least = high + (rest - error);
-  most = high + (rest + error);
-  exponent += self->exponents[position];
+  rest = ((double) limbs[q + 3] + (double) limbs[q + 4] * (1.0 / (1 << APR_SLICE_BITS))) *
+         (1.0 / (1 << APR_SLICE_BITS));
+  *leading = apr_dd_quick_sum ((double) whole, (double) (whole - (gint64) (double) whole) + rest);
+  return TRUE;
+}
+
+/* How far an unknown may be from its first five limbs, in their units. */
+static double
+bound_leading (const AprRefinement *self, gint64 exponent)
+{
+  return 0x1p-40 + ldexp (1, (gint) MAX (self->error - exponent, -100));
+}
+
+/* Rounds @value 2^@exponent where all that is within @error of @value is rounded alike. */
+static gboolean
+round_leading (
+  const AprRefinement *self, AprDoubleDouble value, double error, gint64 exponent, double *rounded)
+{
+  gboolean narrow = self->dtype == APR_DTYPE_F32;
+  double least = value.high + (value.low - error);
+  double most = value.high + (value.low + error);
+
   if (least != most || exponent < (narrow ? -120 : -1000) || exponent > (narrow ? 60 : 900) ||
       (narrow && is_between_floats (least)))
     return FALSE;
 
-  *value = ldexp (narrow ? (double) (float) least : least, (gint) exponent);
+  *rounded = ldexp (narrow ? (double) (float) least : least, (gint) exponent);
   return TRUE;
 }
 
+/* Where it is not @last, @value is not set if more steps are sure to be needed. */
 static gboolean
-round_unknown (const AprRefinement *self, gsize position, double *value)
+round_unknown (const AprRefinement *self, gsize position, gboolean last, double *value)
 {
+  AprDoubleDouble leading;
   AprApproximation unknown;
+  gint64 exponent;
   gboolean rounded;
 
-  if (round_quickly (self, position, value))
-    return TRUE;
+  if (get_leading (self, position, &leading, &exponent))
+    {
+      double error = bound_leading (self, exponent);
+
+      if (round_leading (self, leading, error, exponent + self->exponents[position], value))
+        return TRUE;
+      /* The long way knows the error better by 2^-40 only, and the grids. */
+      if (!last && error > 0x1p-36 && self->grids == NULL)
+        return FALSE;
+    }
 
   mpz_init (unknown.significand);
   get_unknown (self, position, unknown.significand);
@@ -145,6 +170,80 @@ round_unknown (const AprRefinement *self, gsize position, double *value)
   return rounded;
 }
 
+/* Errs by a few units of 2^-104. */
+static AprDoubleDouble
+lead_integer (const mpz_t integer)
+{
+  const mp_limb_t *limbs = mpz_limbs_read (integer);
+  const double base = ldexp (1, GMP_NUMB_BITS / 2);
+  AprDoubleDouble sum = { 0 };
+  gsize i;
+
+  for (i = mpz_size (integer); i-- > 0;)
+    {
+      sum = apr_dd_add (sum, (AprDoubleDouble){ (double) (limbs[i] >> (GMP_NUMB_BITS / 2)), 0 });
+      sum.high *= base;
+      sum.low *= base;
+      sum = apr_dd_add (
+        sum, (AprDoubleDouble){ (double) (limbs[i] & (((mp_limb_t) 1 << (GMP_NUMB_BITS / 2)) - 1)), 0 });
+      if (i > 0)
+        {
+          sum.high *= base;
+          sum.low *= base;
+        }
+    }
+
+  return mpz_sgn (integer) < 0 ? apr_dd_negate (sum) : sum;
+}
+
+/* The intercept in double-double, which is enough as a rule. */
+static gboolean
+round_intercept_quickly (const AprRefinement *self, double *value)
+{
+  mpz_t *sums = self->products->sums;
+  AprDoubleDouble weight;
+  AprDoubleDouble sum;
+  double size;
+  double error = 0;
+  gsize i;
+
+  /* No number is then so large or so small that a double cannot hold it, nor what an operation with it leaves. */
+  if (mpz_sizeinbase (sums[0], 2) > MAX_SUM_BITS || mpz_sizeinbase (sums[1 + self->column], 2) > MAX_SUM_BITS)
+    return FALSE;
+
+  weight = lead_integer (sums[0]);
+  sum = lead_integer (sums[1 + self->column]);
+  size = fabs (sum.high);
+  for (i = 0; i < self->n; i++)
+    {
+      mpz_t *feature = &sums[1 + self->features[i]];
+      AprDoubleDouble factor;
+      AprDoubleDouble leading;
+      gint64 exponent;
+      double unit;
+
+      if (mpz_sizeinbase (*feature, 2) > MAX_SUM_BITS || !get_leading (self, i, &leading, &exponent) ||
+          ABS (exponent + self->exponents[i]) > MAX_EXPONENT)
+        return FALSE;
+      unit = ldexp (1, (gint) (exponent + self->exponents[i]));
+      factor = lead_integer (*feature);
+      factor.high *= unit;
+      factor.low *= unit;
+      leading = apr_dd_multiply (factor, leading);
+      size += fabs (leading.high);
+      error += fabs (factor.high) * bound_leading (self, exponent);
+      sum = apr_dd_subtract (sum, leading);
+    }
+
+  /* The errors of the operations are below 2^-103 of the parts for each, and below 2^-100 of the quotient. */
+  error = (error + ((double) self->n + 64) * 0x1p-102 * size) / weight.high;
+  sum = apr_dd_divide (sum, weight);
+  if (!(fabs (sum.high) > 0x1p-100 && fabs (sum.high) < 0x1p100))
+    return FALSE;
+
+  return round_leading (self, sum, 1.001 * error + fabs (sum.high) * 0x1p-100, 0, value);
+}
+
 /* The intercept is (sum of the target - sums of the features times their coefficients) / sum of the weights. */
 static gboolean
 round_intercept (const AprRefinement *self, double *value)
@@ -157,6 +256,9 @@ round_intercept (const AprRefinement *self, double *value)
   AprApproximation intercept = { .denominator_bits = G_MAXINT32 };
   mpz_t part;
   gsize i;
+
+  if (round_intercept_quickly (self, value))
+    return TRUE;
 
   for (i = 0; i < self->n; i++)
     unit = MIN (unit, last_exponent (self) + self->exponents[i]);
@@ -218,11 +320,11 @@ apr_refinement_run (
       self->top = apr_fixed_carry (&self->x);
 
       /* The one that was in doubt first. */
-      if (more && doubted < self->n && !round_unknown (self, doubted, &coefficients[doubted]))
+      if (more && doubted < self->n && !round_unknown (self, doubted, FALSE, &coefficients[doubted]))
         continue;
       certain = TRUE;
       for (i = 0; i < self->n && (certain || !more); i++)
-        if (!round_unknown (self, i, &coefficients[i]))
+        if (!round_unknown (self, i, !more, &coefficients[i]))
           {
             certain = FALSE;
             doubted = i;

@@ -27,22 +27,11 @@ typedef struct
   const gsize *columns;
 } Cutting;
 
-/* Bits @place and up of a number in two's complement, with zeros before it and its sign behind. */
+/* A limb of a number in two's complement, with zeros before it and its sign behind. */
 static inline mp_limb_t
-window (const mp_limb_t *limbs, gint64 n_limbs, mp_limb_t sign, gint64 place)
+limb_at (const mp_limb_t *limbs, gint64 n_limbs, mp_limb_t sign, gint64 limb)
 {
-  gint64 limb = place >= 0 ? place / GMP_NUMB_BITS : -1;
-  guint shift = (guint) (place - limb * GMP_NUMB_BITS);
-  mp_limb_t low;
-  mp_limb_t high;
-
-  if (place <= -GMP_NUMB_BITS)
-    return 0;
-
-  low = limb < 0 ? 0 : limb < n_limbs ? limbs[limb] : sign;
-  high = limb + 1 < n_limbs ? limbs[limb + 1] : sign;
-
-  return shift == 0 ? low : low >> shift | high << (GMP_NUMB_BITS - shift);
+  return limb < 0 ? 0 : limb < n_limbs ? limbs[limb] : sign;
 }
 
 static inline void
@@ -54,7 +43,13 @@ cut_entry (const Cutting *cutting, gsize i, gsize j, gboolean mirrored)
   mp_limb_t sign = (mp_limb_t) ((mp_limb_signed_t) limbs[n_limbs - 1] >> (GMP_NUMB_BITS - 1));
   gint64 place =
     cutting->row_scales[cutting->rows[i]] + cutting->column_scales[cutting->columns[j]] - APR_SLICE_TOP;
-  gint64 first = (gint64) (mp_limb_signed_t) window (limbs, n_limbs, sign, place);
+  /* The bits from @place up begin at @shift of @low. */
+  gint64 limb = place >= 0 ? place / GMP_NUMB_BITS : -((-place + GMP_NUMB_BITS - 1) / GMP_NUMB_BITS);
+  gint shift = (gint) (place - limb * GMP_NUMB_BITS);
+  mp_limb_t low = limb_at (limbs, n_limbs, sign, limb);
+  mp_limb_t high = limb_at (limbs, n_limbs, sign, limb + 1);
+  gint64 first =
+    (gint64) (mp_limb_signed_t) (shift == 0 ? low : low >> shift | high << (GMP_NUMB_BITS - shift));
   float *to = self->values + i * self->n_slices * self->stride + j;
   float *mirror = self->values + j * self->n_slices * self->stride + i;
   float value = (float) first;
@@ -64,11 +59,23 @@ cut_entry (const Cutting *cutting, gsize i, gsize j, gboolean mirrored)
     g_atomic_int_set (&self->fits, FALSE);
   for (k = 0; k < self->n_slices; k++)
     {
+      mp_limb_t bits;
+
       to[k * self->stride] = value;
       if (mirrored)
         mirror[k * self->stride] = value;
-      place -= APR_SLICE_BITS;
-      value = (float) (gint32) (window (limbs, n_limbs, sign, place) & MASK);
+
+      shift -= APR_SLICE_BITS;
+      if (shift < 0)
+        {
+          shift += GMP_NUMB_BITS;
+          high = low;
+          low = limb_at (limbs, n_limbs, sign, --limb);
+        }
+      bits = low >> shift;
+      if (shift + APR_SLICE_BITS > GMP_NUMB_BITS)
+        bits |= high << (GMP_NUMB_BITS - shift);
+      value = (float) (gint32) (bits & MASK);
     }
 }
 
@@ -239,7 +246,9 @@ apr_fixed_carry (AprFixed *self)
     {
       gint64 *limbs = self->limbs + i * self->n_limbs;
 
-      for (q = self->n_limbs; --q > 0;)
+      for (q = self->n_limbs; q > 1 && limbs[q - 1] == 0; q--)
+        ;
+      for (; --q > 0;)
         {
           gint64 carry = (limbs[q] + MAX_FIRST) >> APR_SLICE_BITS;
 

@@ -426,6 +426,34 @@ test_file_says_no_more (void)
   g_assert_cmpuint (apr_linear_regression_get_n_threads (APR_LINEAR_REGRESSION (clone)), ==, 0);
 }
 
+/* Orthogonal columns of lengths 2 and 8; it is worked out when it is asked for, of what the model was fitted with. */
+static void
+test_condition_number (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (4, 2, (const double[]){ -1, -4, 1, -4, -1, 4, 1, 4 });
+  g_autoptr (AprTensor) y = vector_new (4, (const double[]){ 1, 2, 3, 5 });
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprLinearRegression) loaded = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  double value;
+
+  g_assert_true (isnan (apr_linear_regression_get_condition_number (model)));
+  apr_linear_regression_set_keep_state (model, TRUE);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+  apr_linear_regression_set_alpha (model, 16);
+  bytes = bytes_of (model);
+  loaded = apr_linear_regression_from_bytes (bytes, NULL);
+  g_object_get (model, "condition-number", &value, NULL);
+  g_assert_cmpfloat_with_epsilon (value, 4, 1e-7);
+  assert_same_double (apr_linear_regression_get_condition_number (loaded), value);
+
+  /* Without rows for alpha it would be 4 again: the roots of 64 + 16 and 4, of the intercept. */
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+  value = apr_linear_regression_get_condition_number (model);
+  g_assert_cmpfloat_with_epsilon (value, sqrt (80.0 / 4), 1e-7);
+  assert_same_double (apr_linear_regression_get_condition_number (model), value);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -448,6 +476,7 @@ main (int argc, char *argv[])
   ADD ("hyper-parameters-may-change", test_hyper_parameters_may_change);
   ADD ("load-errors", test_load_errors);
   ADD ("dependent-features", test_dependent_features);
+  ADD ("condition-number", test_condition_number);
   ADD ("bad-alpha", test_bad_alpha);
   ADD ("file-says-no-more", test_file_says_no_more);
 #undef ADD
