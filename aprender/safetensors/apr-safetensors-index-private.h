@@ -12,6 +12,18 @@ G_BEGIN_DECLS
 #define APR_SAFETENSORS_MAX_SHARDS 10000
 
 /*
+ * apr_safetensors_index_find_fault:
+ * @name: a shard's name
+ * @length: its length in bytes
+ *
+ * Finds out whether a shard may have the name. It must be one plain component of a path on every system: the name
+ * comes with the checkpoint, and opening what it says must not reach anything that did not.
+ *
+ * Returns: (nullable): why it is refused
+ */
+const char *apr_safetensors_index_find_fault (const char *name, gsize length);
+
+/*
  * AprSafetensorsIndex:
  * @files: the names of the shards, in the order in which the text has them first
  * @owners: from each tensor's name to the number of its shard in @files

@@ -30,12 +30,8 @@ apr_safetensors_index_free (AprSafetensorsIndex *self)
   g_free (self);
 }
 
-/*
- * Why a shard's name is refused, or NULL. It must be one plain component of a path on every system: the name comes
- * with the checkpoint, and opening what it says must not reach anything that did not.
- */
-static const char *
-find_fault (const char *name, gsize length)
+const char *
+apr_safetensors_index_find_fault (const char *name, gsize length)
 {
   gsize i;
 
@@ -75,7 +71,7 @@ refuse_type (Parser *parser, guint depth, const char *what, const char *wanted, 
 static gboolean
 find_shard (Parser *parser, const AprJsonString *string, guint *number, GError **error)
 {
-  const char *fault = find_fault (string->text, string->length);
+  const char *fault = apr_safetensors_index_find_fault (string->text, string->length);
   g_autofree char *file = NULL;
   gpointer found;
 

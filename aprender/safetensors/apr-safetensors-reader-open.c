@@ -51,7 +51,7 @@ apr_safetensors_reader_open (GInitable *initable, GCancellable *cancellable, GEr
   AprSafetensorsReader *self = APR_SAFETENSORS_READER (initable);
   AprSafetensorsSource *source;
 
-  if (self->sources->len > 0 || self->owners != NULL)
+  if (apr_safetensors_reader_is_initialised (self))
     return TRUE;
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;

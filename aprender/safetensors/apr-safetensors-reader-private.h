@@ -28,6 +28,12 @@ struct _AprSafetensorsReader
   const char **metadata_keys;
 };
 
+static inline gboolean
+apr_safetensors_reader_is_initialised (AprSafetensorsReader *self)
+{
+  return self->sources->len > 0 || self->owners != NULL;
+}
+
 /* What a GInitable does. */
 gboolean apr_safetensors_reader_open (GInitable *initable, GCancellable *cancellable, GError **error);
 

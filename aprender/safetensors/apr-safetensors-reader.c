@@ -250,6 +250,9 @@ apr_safetensors_reader_initable_iface_init (GInitableIface *iface)
   iface->init = apr_safetensors_reader_open;
 }
 
+/* What a reader has before it is initialised. Nothing is kept then, for there will be more. */
+static const char *const no_strings[] = { NULL };
+
 static int
 compare_strings (gconstpointer a, gconstpointer b)
 {
@@ -302,6 +305,8 @@ apr_safetensors_reader_get_names (AprSafetensorsReader *self)
 {
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
 
+  if (!apr_safetensors_reader_is_initialised (self))
+    return no_strings;
   if (g_once_init_enter (&self->names))
     {
       const char **names = list_names_in_file_order (self);
@@ -330,6 +335,8 @@ apr_safetensors_reader_get_names_in_file_order (AprSafetensorsReader *self)
 {
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
 
+  if (!apr_safetensors_reader_is_initialised (self))
+    return no_strings;
   if (g_once_init_enter (&self->names_in_file_order))
     g_once_init_leave (&self->names_in_file_order, list_names_in_file_order (self));
   return self->names_in_file_order;
@@ -662,8 +669,16 @@ merge_metadata (AprSafetensorsReader *self)
 GHashTable *
 apr_safetensors_reader_get_metadata (AprSafetensorsReader *self)
 {
+  static GHashTable *no_metadata;
+
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
 
+  if (!apr_safetensors_reader_is_initialised (self))
+    {
+      if (g_once_init_enter (&no_metadata))
+        g_once_init_leave (&no_metadata, g_hash_table_new (g_str_hash, g_str_equal));
+      return no_metadata;
+    }
   if (g_once_init_enter (&self->metadata))
     g_once_init_leave (&self->metadata, merge_metadata (self));
   return self->metadata;
@@ -684,6 +699,8 @@ apr_safetensors_reader_get_metadata_keys (AprSafetensorsReader *self)
 {
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
 
+  if (!apr_safetensors_reader_is_initialised (self))
+    return no_strings;
   if (g_once_init_enter (&self->metadata_keys))
     {
       guint n_keys;

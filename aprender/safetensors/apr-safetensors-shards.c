@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-safetensors-header-private.h"
+#include "aprender/safetensors/apr-safetensors-index-private.h"
 #include "aprender/safetensors/apr-safetensors-job-private.h"
+#include "aprender/safetensors/apr-json-scanner-private.h"
 
 #include <string.h>
 
@@ -206,16 +208,36 @@ commit (GPtrArray *parts, gboolean durable, GCancellable *cancellable, GError **
   return TRUE;
 }
 
+/* A reader refuses an index whose shards have other names. */
 static gboolean
 check_prefix (const char *prefix, GError **error)
 {
+  g_autofree char *name = g_strconcat (prefix, ".safetensors", NULL);
+  const char *fault = apr_safetensors_index_find_fault (name, strlen (name));
+  g_autofree char *valid = NULL;
   g_autofree char *display = NULL;
 
-  if (*prefix != '\0' && g_utf8_validate (prefix, -1, NULL) && strchr (prefix, G_DIR_SEPARATOR) == NULL)
+  if (*prefix == '\0')
+    fault = "it is empty";
+  else if (!g_utf8_validate (prefix, -1, NULL))
+    fault = "it is not UTF-8";
+  if (fault == NULL)
     return TRUE;
-  display = g_filename_display_name (prefix);
+  valid = g_utf8_make_valid (prefix, -1);
+  display = apr_json_display (valid, strlen (valid));
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_FILENAME,
-               "“%s” cannot be what the names of the shards begin with", display);
+               "“%s” cannot be what the names of the shards begin with: %s", display, fault);
+  return FALSE;
+}
+
+static gboolean
+check_count (guint n_shards, GError **error)
+{
+  if (n_shards <= APR_SAFETENSORS_MAX_SHARDS)
+    return TRUE;
+  g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_INDEX,
+               "the tensors take %u shards, more than the %d that are allowed", n_shards,
+               APR_SAFETENSORS_MAX_SHARDS);
   return FALSE;
 }
 
@@ -252,6 +274,11 @@ lay_out (AprSafetensorsWriter *self,
   if (!check_prefix (prefix, error))
     return NULL;
   shards = split (items, max_shard_size, total_size);
+  if (!check_count (shards->len, error))
+    {
+      apr_safetensors_prefix_file (folder, error);
+      return NULL;
+    }
   for (i = 0; i < shards->len; i++)
     {
       char *name = shards->len == 1
@@ -295,7 +322,9 @@ lay_out (AprSafetensorsWriter *self,
  * others were, those of them that replaced older ones stay. Files of an earlier write that have other names,
  * such as an index where there is none now, are left alone.
  *
- * Fails with %G_IO_ERROR_INVALID_FILENAME if the prefix is empty, is not UTF-8 or has a slash, and else as
+ * Fails with %G_IO_ERROR_INVALID_FILENAME if the prefix is empty, is not UTF-8 or has what
+ * [class@Apr.SafetensorsReader] refuses in a shard's name, such as a slash or a colon, with
+ * %APR_SAFETENSORS_ERROR_INDEX if there would be more than 10,000 shards, and else as
  * [method@Apr.SafetensorsWriter.write_to_file] does.
  *
  * Returns: whether all files were written

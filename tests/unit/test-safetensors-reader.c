@@ -369,6 +369,33 @@ test_made_by_type (void)
 }
 
 static void
+test_initialised_late (void)
+{
+  static const char text[] =
+    "{\"__metadata__\":{\"key\":\"value\"},\"w\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}";
+  g_autoptr (AprSafetensorsReader) whole = open_bytes (text, "x", 1);
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("What was asked for before a reader is initialised does not hide what it has afterwards.");
+
+  g_object_get (whole, "bytes", &bytes, NULL);
+  reader = g_object_new (APR_TYPE_SAFETENSORS_READER, "bytes", bytes, NULL);
+  g_assert_null (apr_safetensors_reader_get_names (reader)[0]);
+  g_assert_null (apr_safetensors_reader_get_names_in_file_order (reader)[0]);
+  g_assert_cmpuint (g_hash_table_size (apr_safetensors_reader_get_metadata (reader)), ==, 0);
+  g_assert_null (apr_safetensors_reader_get_metadata_keys (reader)[0]);
+
+  g_assert_true (g_initable_init (G_INITABLE (reader), NULL, &error));
+  g_assert_no_error (error);
+  g_assert_cmpstr (apr_safetensors_reader_get_names (reader)[0], ==, "w");
+  g_assert_cmpstr (apr_safetensors_reader_get_names_in_file_order (reader)[0], ==, "w");
+  g_assert_cmpstr (g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), "key"), ==, "value");
+  g_assert_cmpstr (apr_safetensors_reader_get_metadata_keys (reader)[0], ==, "key");
+}
+
+static void
 test_sub_byte (void)
 {
   g_autoptr (AprSafetensorsReader) reader =
@@ -657,6 +684,7 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/reader/metadata", test_metadata);
   g_test_add_func ("/safetensors/reader/not-found", test_not_found);
   g_test_add_func ("/safetensors/reader/made-by-type", test_made_by_type);
+  g_test_add_func ("/safetensors/reader/initialised-late", test_initialised_late);
   g_test_add_func ("/safetensors/reader/sub-byte", test_sub_byte);
   g_test_add_func ("/safetensors/reader/strange-shapes", test_strange_shapes);
 #define ADD(path, test) g_test_add (path, Fixture, NULL, set_up, test, tear_down)

@@ -480,7 +480,7 @@ test_many (Fixture *fixture, gconstpointer data)
 static void
 test_refused (Fixture *fixture, gconstpointer data)
 {
-  static const char *const prefixes[] = { "", "a/b", "..\xff", "/" };
+  static const char *const prefixes[] = { "", "a/b", "..\xff", "/", "llama:8b", "50%", "a\\b", "a\nb" };
   g_autoptr (GFile) missing = g_file_get_child (fixture->folder, "missing");
   g_autoptr (GError) error = NULL;
   const gsize shape[] = { 10 };
@@ -506,6 +506,50 @@ test_refused (Fixture *fixture, gconstpointer data)
   assert_files (fixture, NULL);
 }
 
+static void
+test_readable_names (Fixture *fixture, gconstpointer data)
+{
+  static const char *const prefixes[] = { ".", "..", " ", "ünï 1" };
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (GError) error = NULL;
+  guint i;
+
+  g_test_summary ("Whatever is written in shards can be read again: what cannot is not written.");
+
+  add (fixture, "a", 10);
+  add (fixture, "b", 10);
+  for (i = 0; i < G_N_ELEMENTS (prefixes); i++)
+    {
+      g_autofree char *path = g_strdup_printf ("%s/%s.safetensors.index.json", fixture->path, prefixes[i]);
+
+      apr_safetensors_writer_write_shards (fixture->writer, fixture->folder, prefixes[i], 10, NULL, &error);
+      g_assert_no_error (error);
+      g_clear_object (&reader);
+      reader = apr_safetensors_reader_new_from_path (path, &error);
+      g_assert_no_error (error);
+    }
+}
+
+static void
+test_too_many (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  guint i;
+
+  for (i = 0; i <= 10000; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%u", i);
+
+      add (fixture, name, 1);
+    }
+  g_assert_false (
+    apr_safetensors_writer_write_shards (fixture->writer, fixture->folder, "model", 1, NULL, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_INDEX);
+  g_assert_true (g_str_has_prefix (error->message, fixture->path));
+  assert_message_has (error, "10001 shards, more than the 10000 that are allowed");
+  assert_files (fixture, NULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -524,6 +568,8 @@ main (int argc, char **argv)
   ADD ("/safetensors/shards/link-to-another-folder", test_link_to_another_folder);
   ADD ("/safetensors/shards/many", test_many);
   ADD ("/safetensors/shards/refused", test_refused);
+  ADD ("/safetensors/shards/readable-names", test_readable_names);
+  ADD ("/safetensors/shards/too-many", test_too_many);
 
   return g_test_run ();
 }
