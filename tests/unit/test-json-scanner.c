@@ -13,7 +13,9 @@ test_sip_hash (void)
   guint8 bytes[16];
   guint i;
 
-  g_test_summary ("The vector of the paper's appendix A: key 00..0f, message 00..0e, 2 and 4 rounds.");
+  g_test_summary (
+    "The vector of the paper's appendix A: key 00..0f, message 00..0e, 2 and 4 rounds; and what OpenSSL "
+    "makes of whole words.");
 
   for (i = 0; i < 16; i++)
     bytes[i] = (guint8) i;
@@ -24,6 +26,10 @@ test_sip_hash (void)
                    G_GUINT64_CONSTANT (0xa129ca6149be45e5));
   g_assert_cmphex (apr_sip_hash (key, (const char *) bytes, 0, 2, 4), ==,
                    G_GUINT64_CONSTANT (0x726fdb47dd0e0e31));
+  g_assert_cmphex (apr_sip_hash (key, (const char *) bytes, 8, 2, 4), ==,
+                   G_GUINT64_CONSTANT (0x93f5f5799a932462));
+  g_assert_cmphex (apr_sip_hash (key, (const char *) bytes, 16, 2, 4), ==,
+                   G_GUINT64_CONSTANT (0x3f2acc7f57c29bdb));
 }
 
 static void
