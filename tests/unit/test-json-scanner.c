@@ -107,6 +107,10 @@ test_utf8_everywhere (void)
       g_assert_true (apr_json_is_utf8 (text, i, &bad_byte));
       memcpy (text + i, i < 159 ? "\xc3\xa9" : "x", i < 159 ? 2 : 1);
       g_assert_true (apr_json_is_utf8 (text, 160, &bad_byte));
+      /* Without their highest bit these bytes are nothing. */
+      memset (text, 0x80, i + 1);
+      g_assert_false (apr_json_is_utf8 (text, i + 1, &bad_byte));
+      g_assert_cmpuint (bad_byte, ==, 0);
     }
 }
 
@@ -142,6 +146,7 @@ test_string_everywhere (void)
       {
         g_autofree char *filler = g_strnfill (i, fillers[j]);
         g_autofree char *plain = g_strdup_printf ("\"%s\"", filler);
+        g_autofree char *unclosed = g_memdup2 (plain, i + 1);
         g_autofree char *escaped = g_strdup_printf ("\"%s\\n%s\"", filler, filler);
         g_autofree char *meant = g_strdup_printf ("%s\n%s", filler, filler);
         g_autofree char *control = g_strdup_printf ("\"%s\x1f\"", filler);
@@ -160,7 +165,7 @@ test_string_everywhere (void)
         g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
         g_assert_true (g_str_has_prefix (error->message, where));
         g_clear_error (&error);
-        g_assert_null (read_string (plain, i + 1, &error));
+        g_assert_null (read_string (unclosed, i + 1, &error));
         g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
       }
 }
