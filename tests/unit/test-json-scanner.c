@@ -182,7 +182,8 @@ test_string_of_escapes (void)
   };
   guint i, n;
 
-  g_test_summary ("Escapes are decoded several at once, whatever their number and however long they are.");
+  g_test_summary (
+    "Escapes are decoded several at once, whatever their number and however long they and the last are.");
 
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -191,16 +192,18 @@ test_string_of_escapes (void)
 
       for (n = 1; n < 140; n++)
         {
+          g_autofree char *closed = NULL;
+          g_autofree char *expected = NULL;
           g_autofree char *found = NULL;
           g_autoptr (GError) error = NULL;
 
           g_string_append (text, cases[i].escape);
           g_string_append (meant, cases[i].meant);
-          g_string_append_c (text, '"');
-          found = read_string (text->str, text->len, &error);
+          closed = g_strconcat (text->str, "\\ud83d\\ude00\"", NULL);
+          expected = g_strconcat (meant->str, "😀", NULL);
+          found = read_string (closed, strlen (closed), &error);
           g_assert_no_error (error);
-          g_assert_cmpstr (found, ==, meant->str);
-          g_string_truncate (text, text->len - 1);
+          g_assert_cmpstr (found, ==, expected);
           g_assert_null (read_string (text->str, text->len, &error));
           g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
         }
@@ -210,22 +213,25 @@ test_string_of_escapes (void)
 static void
 test_hexadecimal_digits (void)
 {
-  guint byte;
+  guint first, byte;
 
-  g_test_summary ("All bytes in the place of a digit.");
+  g_test_summary ("All bytes in the place of a digit, after other bits and after none.");
 
-  for (byte = 1; byte < 256; byte++)
-    {
-      char text[] = "\"\\u00f0\"";
-      g_autofree char *found = NULL;
-      g_autoptr (GError) error = NULL;
+  for (first = 0; first < 2; first++)
+    for (byte = 1; byte < 256; byte++)
+      {
+        char text[] = "\"\\u0000\"";
+        g_autofree char *found = NULL;
+        g_autoptr (GError) error = NULL;
 
-      text[6] = (char) byte;
-      found = read_string (text, strlen (text), &error);
-      g_assert_cmpint (found != NULL, ==, g_ascii_isxdigit ((char) byte));
-      if (found != NULL)
-        g_assert_cmphex (g_utf8_get_char (found), ==, 0xf0 + (guint) g_ascii_xdigit_value ((char) byte));
-    }
+        text[5] = "0f"[first];
+        text[6] = (char) byte;
+        found = read_string (text, strlen (text), &error);
+        g_assert_cmpint (found != NULL, ==, g_ascii_isxdigit ((char) byte));
+        if (found != NULL)
+          g_assert_cmphex (g_utf8_get_char (found), ==,
+                           0xf0 * first + (guint) g_ascii_xdigit_value ((char) byte));
+      }
 }
 
 static void
