@@ -155,9 +155,9 @@ apr_safetensors_header_get_name (const AprSafetensorsHeader *self, const AprSafe
 static inline const gsize *
 apr_safetensors_header_get_shape (const AprSafetensorsHeader *self, const AprSafetensorsEntry *entry)
 {
-  static const gsize no_dims[1] = { 0 };
+  static const gsize no_dims;
 
-  return entry->n_dims > 0 ? self->dims + entry->shape : no_dims;
+  return entry->n_dims > 0 ? self->dims + entry->shape : &no_dims;
 }
 
 /* A string's hash with this process's secret key, for a GHashTable whose keys come from a file. */

@@ -532,8 +532,8 @@ open_shards (const AprSafetensorsIndex *index,
              GError **error)
 {
   guint n_shards = index->files->len;
-  g_autofree guint *order = g_new (guint, MAX (n_shards, 1));
-  g_autofree AprSafetensorsSource **by_number = g_new0 (AprSafetensorsSource *, MAX (n_shards, 1));
+  g_autofree guint *order = g_new (guint, n_shards);
+  g_autofree AprSafetensorsSource **by_number = g_new0 (AprSafetensorsSource *, n_shards);
   GHashTableIter iter;
   gpointer number;
   guint i;

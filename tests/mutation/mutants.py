@@ -15,12 +15,17 @@ SWAPS = {
 }
 
 # A binary operator has spaces on both sides, which tells it from a pointer, an address or a sign.
-BINARY = re.compile(r'(?<= )(<=?|>=?|[=!]=|[-+*/%&|^]=?|<<|>>|&&|\|\|)(?=\s)')
+BINARY = re.compile(r'(?<= )(<=?|>=?|[=!]=|[-+*/%&|^]=?|<<|>>|&&|\|\|)(?=\s)(?!\n\w)')
 STEP = re.compile(r'\+\+|--')
 WORD = re.compile(r'\b(TRUE|FALSE|MIN|MAX)\b(?! *\w)')
 NUMBER = re.compile(r'(?<![\w.])(0x[0-9a-f]+|[0-9]+)u?(?![\w.])')
-# A larger array would hold all the same.
-DECLARED_SIZE = re.compile(r'\b(?!return\b)\w+ \*?\w+\[(?=[0-9]+\])')
+# More room would do as well,
+DECLARED_SIZE = re.compile(r'\b(?!return\b)\w+ \*?\w+\[(?=[0-9]+\])|\bg_new0? \([^;\n]* (?=1\))'
+                           r'|\w->max_\w+ = MAX \([0-9]+, (?=2 )')
+# as would another size to begin with,
+FIRST_SIZE = re.compile(r'\w->max_\w+ = MAX \((?=[0-9])')
+# and any negative number says that there is nothing, as -1 does.
+NOTHING = re.compile(r'((?<=[^=!<>]= )|(?<=return )|(?<=, ))-(?=1\b)')
 NEGATION = re.compile(r'!(?=[\w(*])')
 CONDITION = re.compile(r'\b(if|while) (?=\()')
 CALL = re.compile(r'(?<=[;{})\x01])\s+(?=(?!if\b|for\b|while\b|switch\b|return\b|sizeof\b|va_|g_auto|g_return|G_)[a-z_]\w* \()')
@@ -29,12 +34,15 @@ HIDDEN = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\])*\'', re.DO
 CHARACTER = re.compile(r"'(?:\\.[0-9a-f]*|[^'\\])'")
 
 # A caller's mistake is not a test's business, nor is what only debugging prints.
-PASSED_OVER = re.compile(r'#\s*(include|pragma|if|endif|else)|\b(g_return_if_fail|g_return_val_if_fail|g_debug|G_GNUC_PRINTF)\b')
+PASSED_OVER = re.compile(r'#\s*(include|pragma|if|endif|else)|\b(g_return_if_fail|g_return_val_if_fail|g_debug|G_GNUC_PRINTF)\b'
+                         # With Linux a mutex of zeros is a valid one, and owns nothing.
+                         r'|\bg_(mutex|cond)_(init|clear) ')
 
 
 class Mutant:
     def __init__(self, path, source, start, end, replacement):
         self.path = path
+        self.original = source
         self.text = source[:start] + replacement + source[end:]
         self.line = source.count('\n', 0, start) + 1
         begin = source.rfind('\n', 0, start) + 1
@@ -65,6 +73,16 @@ def close(text, start):
     return len(text)
 
 
+def is_negated_otherwise(condition):
+    """Whether another change of a condition negates it: it is one comparison for equality, or begins with a “!”."""
+    if any(found[0] in ('&&', '||') for found in BINARY.finditer(condition)) or '?' in condition:
+        return False
+    if condition[1] == '!':
+        return True
+    equal = [found.start() for found in BINARY.finditer(condition) if found[0] in ('==', '!=')]
+    return len(equal) == 1 and condition.count('(', 0, equal[0]) - condition.count(')', 0, equal[0]) == 1
+
+
 def find(source):
     """Yields each change as start, end, replacement."""
     text = hide(source)
@@ -72,9 +90,10 @@ def find(source):
         for found in pattern.finditer(text):
             if found[0] in SWAPS:
                 yield found.start(), found.end(), SWAPS[found[0]]
-    sizes = {found.end() for found in DECLARED_SIZE.finditer(text)}
+    changes = {found.end(): [' - 1'] for pattern in (DECLARED_SIZE, NOTHING) for found in pattern.finditer(text)}
+    changes.update({found.end(): [] for found in FIRST_SIZE.finditer(text)})
     for found in NUMBER.finditer(text):
-        for change in (' - 1',) if found.start() in sizes else (' + 1', ' - 1'):
+        for change in changes.get(found.start(), [' + 1', ' - 1']):
             yield found.start(), found.end(), f'({found[0]}{change})'
     for found in HIDDEN.finditer(source):
         if CHARACTER.fullmatch(found[0]):
@@ -83,7 +102,8 @@ def find(source):
         yield found.start(), found.end(), ''
     for found in CONDITION.finditer(text):
         end = close(text, found.end())
-        yield found.end(), end + 1, f'(!{source[found.end():end + 1]})'
+        if not is_negated_otherwise(text[found.end():end + 1]):
+            yield found.end(), end + 1, f'(!{source[found.end():end + 1]})'
     for pattern in CALL, CALL_AFTER_ELSE:
         for found in pattern.finditer(text):
             end = close(text, text.index('(', found.end()))

@@ -13,7 +13,9 @@ test_sip_hash (void)
   guint8 bytes[16];
   guint i;
 
-  g_test_summary ("The vector of the paper's appendix A: key 00..0f, message 00..0e, 2 and 4 rounds.");
+  g_test_summary (
+    "The vector of the paper's appendix A: key 00..0f, message 00..0e, 2 and 4 rounds; and what OpenSSL "
+    "makes of whole words.");
 
   for (i = 0; i < 16; i++)
     bytes[i] = (guint8) i;
@@ -24,6 +26,10 @@ test_sip_hash (void)
                    G_GUINT64_CONSTANT (0xa129ca6149be45e5));
   g_assert_cmphex (apr_sip_hash (key, (const char *) bytes, 0, 2, 4), ==,
                    G_GUINT64_CONSTANT (0x726fdb47dd0e0e31));
+  g_assert_cmphex (apr_sip_hash (key, (const char *) bytes, 8, 2, 4), ==,
+                   G_GUINT64_CONSTANT (0x93f5f5799a932462));
+  g_assert_cmphex (apr_sip_hash (key, (const char *) bytes, 16, 2, 4), ==,
+                   G_GUINT64_CONSTANT (0x3f2acc7f57c29bdb));
 }
 
 static void
@@ -101,6 +107,10 @@ test_utf8_everywhere (void)
       g_assert_true (apr_json_is_utf8 (text, i, &bad_byte));
       memcpy (text + i, i < 159 ? "\xc3\xa9" : "x", i < 159 ? 2 : 1);
       g_assert_true (apr_json_is_utf8 (text, 160, &bad_byte));
+      /* Without their highest bit these bytes are nothing. */
+      memset (text, 0x80, i + 1);
+      g_assert_false (apr_json_is_utf8 (text, i + 1, &bad_byte));
+      g_assert_cmpuint (bad_byte, ==, 0);
     }
 }
 
@@ -136,6 +146,7 @@ test_string_everywhere (void)
       {
         g_autofree char *filler = g_strnfill (i, fillers[j]);
         g_autofree char *plain = g_strdup_printf ("\"%s\"", filler);
+        g_autofree char *unclosed = g_memdup2 (plain, i + 1);
         g_autofree char *escaped = g_strdup_printf ("\"%s\\n%s\"", filler, filler);
         g_autofree char *meant = g_strdup_printf ("%s\n%s", filler, filler);
         g_autofree char *control = g_strdup_printf ("\"%s\x1f\"", filler);
@@ -154,7 +165,7 @@ test_string_everywhere (void)
         g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
         g_assert_true (g_str_has_prefix (error->message, where));
         g_clear_error (&error);
-        g_assert_null (read_string (plain, i + 1, &error));
+        g_assert_null (read_string (unclosed, i + 1, &error));
         g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
       }
 }
@@ -171,7 +182,8 @@ test_string_of_escapes (void)
   };
   guint i, n;
 
-  g_test_summary ("Escapes are decoded several at once, whatever their number and however long they are.");
+  g_test_summary (
+    "Escapes are decoded several at once, whatever their number and however long they and the last are.");
 
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -180,16 +192,18 @@ test_string_of_escapes (void)
 
       for (n = 1; n < 140; n++)
         {
+          g_autofree char *closed = NULL;
+          g_autofree char *expected = NULL;
           g_autofree char *found = NULL;
           g_autoptr (GError) error = NULL;
 
           g_string_append (text, cases[i].escape);
           g_string_append (meant, cases[i].meant);
-          g_string_append_c (text, '"');
-          found = read_string (text->str, text->len, &error);
+          closed = g_strconcat (text->str, "\\ud83d\\ude00\"", NULL);
+          expected = g_strconcat (meant->str, "😀", NULL);
+          found = read_string (closed, strlen (closed), &error);
           g_assert_no_error (error);
-          g_assert_cmpstr (found, ==, meant->str);
-          g_string_truncate (text, text->len - 1);
+          g_assert_cmpstr (found, ==, expected);
           g_assert_null (read_string (text->str, text->len, &error));
           g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX);
         }
@@ -199,22 +213,25 @@ test_string_of_escapes (void)
 static void
 test_hexadecimal_digits (void)
 {
-  guint byte;
+  guint first, byte;
 
-  g_test_summary ("All bytes in the place of a digit.");
+  g_test_summary ("All bytes in the place of a digit, after other bits and after none.");
 
-  for (byte = 1; byte < 256; byte++)
-    {
-      char text[] = "\"\\u00f0\"";
-      g_autofree char *found = NULL;
-      g_autoptr (GError) error = NULL;
+  for (first = 0; first < 2; first++)
+    for (byte = 1; byte < 256; byte++)
+      {
+        char text[] = "\"\\u0000\"";
+        g_autofree char *found = NULL;
+        g_autoptr (GError) error = NULL;
 
-      text[6] = (char) byte;
-      found = read_string (text, strlen (text), &error);
-      g_assert_cmpint (found != NULL, ==, g_ascii_isxdigit ((char) byte));
-      if (found != NULL)
-        g_assert_cmphex (g_utf8_get_char (found), ==, 0xf0 + (guint) g_ascii_xdigit_value ((char) byte));
-    }
+        text[5] = "0f"[first];
+        text[6] = (char) byte;
+        found = read_string (text, strlen (text), &error);
+        g_assert_cmpint (found != NULL, ==, g_ascii_isxdigit ((char) byte));
+        if (found != NULL)
+          g_assert_cmphex (g_utf8_get_char (found), ==,
+                           0xf0 * first + (guint) g_ascii_xdigit_value ((char) byte));
+      }
 }
 
 static void
@@ -579,20 +596,22 @@ test_digits_everywhere (void)
   static const char others[] = "/:;?@ 09 \x10\x29\xb0\xb9\xff,";
   guint i, j;
 
-  g_test_summary ("Digits are passed several at once: what is none must be seen at every place.");
+  g_test_summary (
+    "Digits are passed several at once: what is none must be seen at every place, alone or with its like.");
 
-  for (j = 0; j < strlen (others); j++)
+  for (j = 0; j < 2 * strlen (others); j++)
     for (i = 1; i < 60; i++)
       {
+        char other = others[j / 2];
         g_autofree char *text = g_strnfill (i + 20, '9');
         AprJsonCursor cursor;
         g_autoptr (GError) error = NULL;
 
-        text[i] = others[j];
+        memset (text + i, other, j % 2 == 0 ? 1 : 20);
         apr_json_cursor_init (&cursor, "text", text, i + 20);
         g_assert_true (apr_json_cursor_skip_value (&cursor, 0, &error));
         g_assert_no_error (error);
-        g_assert_cmpint (cursor.position - text, ==, g_ascii_isdigit (others[j]) ? i + 20 : i);
+        g_assert_cmpint (cursor.position - text, ==, g_ascii_isdigit (other) ? i + 20 : i);
         apr_json_cursor_clear (&cursor);
       }
 }

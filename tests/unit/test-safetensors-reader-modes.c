@@ -172,6 +172,12 @@ test_properties (Folder *folder, gconstpointer unused)
   g_assert_null (g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, NULL));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
   g_assert_true (g_str_has_suffix (error->message, "neither"));
+  g_clear_error (&error);
+
+  g_assert_null (g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "bytes", bytes, "max-header-size",
+                                 (guint64) 0, NULL));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE);
+  g_assert_true (g_str_has_suffix (error->message, "more than the limit of 0"));
 }
 
 static void

@@ -68,7 +68,11 @@ class Reader(TestCase):
             reader = self._open(mode)
             self.assertEqual(reader['a'].tolist(), [[1], [-2], [3]])
             self.assertEqual(list(reader.metadata), ['alpha', 'zeta', 'Ωmega'])
-            self.assertEqual(reader.props.load_mode, mode)
+            self.assertEqual((reader.load_mode, reader.max_header_size, reader.bytes), (mode, 100000000, None))
+            self.assertEqual(reader.file.get_basename(), 'model.safetensors')
+            with self.assertRaises(AttributeError):
+                reader.load_mode = mode
+        self.assertEqual(Apr.SafetensorsReader.new_from_bytes(TWO).bytes.get_data(), TWO)
 
     def test_slices(self):
         for mode in (Apr.SafetensorsLoadMode.MAP, Apr.SafetensorsLoadMode.READ):

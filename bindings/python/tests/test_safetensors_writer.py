@@ -151,7 +151,7 @@ class Writer(TestCase):
         self.assertEqual(path.read_bytes(), self.expect())
 
         cancellable = Gio.Cancellable()
-        writer.props.alignment = 4096
+        writer.alignment = 4096
         writer.set_progress_func(lambda *args: cancellable.cancel())
         writer.write_to_file_async(Gio.File.new_for_path(str(path)), cancellable, on_written)
         loop.run()
@@ -174,16 +174,19 @@ class Writer(TestCase):
 
     def test_properties(self):
         writer = Apr.SafetensorsWriter()
-        self.assertEqual((writer.props.alignment, writer.props.durable, writer.props.portable), (8, True, True))
-        self.assertFails(Apr.SafetensorsError.NAME, 'Ollama', writer.set_metadata, 'dtype', '')
-        writer.props.portable = False
+        self.assertEqual((writer.alignment, writer.durable, writer.portable), (8, True, True))
+        writer.durable = writer.portable = False
+        self.assertEqual((writer.get_durable(), writer.get_portable()), (False, False))
         writer.set_metadata('dtype', '')
+        writer.portable = True
+        self.assertFails(Apr.SafetensorsError.NAME, 'Ollama', writer.set_metadata, 'dtype', '')
         for alignment in (64, 4096):
             writer = self.declare(alignment=alignment)
             writer.set_data_func(self.give_three)
             data = writer.write_to_bytes().get_data()
             self.assertEqual(len(data) % alignment, 20)
-        writer.props.alignment = 24
+        writer.alignment = 24
+        self.assertEqual(writer.get_alignment(), 24)
         self.assertFails(Apr.Error.RANGE, 'the alignment is 24, not a power of two from 8 to 4096',
                          writer.write_to_bytes)
 

@@ -589,7 +589,14 @@ def _make_attribute(pspec, doc):
     def set(self, value):
         self.set_property(pspec.name, value)
 
-    return property(get, set if pspec.flags & GObject.ParamFlags.WRITABLE else None, doc=doc)
+    is_writable = pspec.flags & (GObject.ParamFlags.WRITABLE | GObject.ParamFlags.CONSTRUCT_ONLY)
+    return property(get, set if is_writable == GObject.ParamFlags.WRITABLE else None, doc=doc)
+
+
+def _add_attributes(class_):
+    for pspec in GObject.list_properties(class_):
+        if pspec.owner_type == class_.__gtype__:
+            setattr(class_, pspec.name.replace('-', '_'), _make_attribute(pspec, _ATTRIBUTES[pspec.name]))
 
 
 def _format_value(value):
@@ -680,15 +687,19 @@ _ATTRIBUTES = {
                           'known.',
     'cross-products': 'The Apr.CrossProducts of all samples that the model was fitted to, in a copy; None '
                       'before the\nfirst fit, and where a file holds none.',
+    'file': 'The Gio.File that the tensors are in, or the index of the files; None where they are in bytes.',
+    'bytes': 'The GLib.Bytes that the tensors are in; None where they are in a file.',
+    'load-mode': 'How a file\'s bytes are got at, an Apr.SafetensorsLoadMode.',
+    'max-header-size': 'The longest header to accept, in bytes.',
+    'alignment': 'The data begin at a multiple of so many bytes: a power of two from 8, the default, to 4096.',
+    'durable': 'Whether a file is safe from a power cut when a write returns, which is the default.',
+    'portable': 'Whether metadata keys are refused that make other readers refuse the file, which is the default.',
 }
 
 for _class in (Apr.Estimator, Apr.LinearRegression):
     _class.load = _ClassFunction(load)
     _class.from_bytes = _ClassFunction(from_bytes)
-    for _pspec in GObject.list_properties(_class):
-        if _pspec.owner_type == _class.__gtype__:
-            _attribute = _make_attribute(_pspec, _ATTRIBUTES[_pspec.name])
-            setattr(_class, _pspec.name.replace('-', '_'), _attribute)
+    _add_attributes(_class)
 
 Apr.LinearRegression.predict = predict_linear
 Apr.LinearRegression.predict_one = predict_one
@@ -1002,6 +1013,8 @@ Apr.SafetensorsReader.__contains__ = lambda self, name: isinstance(name, str) an
 Apr.SafetensorsReader.__len__ = lambda self: len(self.get_names())
 Apr.SafetensorsReader.__iter__ = lambda self: iter(self.get_names())
 Apr.SafetensorsReader.keys = keys
+_add_attributes(Apr.SafetensorsReader)
+_add_attributes(Apr.SafetensorsWriter)
 Apr.SafetensorsWriter.add_tensor = add_tensor
 Apr.SafetensorsWriter.set_data_func = set_data_func
 Apr.SafetensorsWriter.set_source_bytes = set_source_bytes
