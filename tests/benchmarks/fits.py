@@ -71,10 +71,8 @@ class Bench:
 
     def model(self, precision):
         model = Apr.LinearRegression()
-        if model.find_property('n-threads') is not None:
-            model.props.n_threads = self.arguments.threads
-        if precision != 'exact':
-            model.props.precision = precision
+        model.props.n_threads = self.arguments.threads
+        model.props.precision = precision
         return model
 
     def roofline(self, n_samples, n_features, dtype):
@@ -92,28 +90,21 @@ class Bench:
         functions = {
             'scikit-learn LinearRegression': lambda: LinearRegression().fit(X, y),
             'scikit-learn Ridge(solver="cholesky")': lambda: Ridge(solver='cholesky').fit(X, y),
-            'ours, exact': lambda: self.model('exact').fit(X, y),
+            'ours, exact': lambda: self.model(Apr.Precision.EXACT).fit(X, y),
         }
-        in_double = bars[1] is not None and Apr.LinearRegression.find_property('precision') is not None
+        in_double = bars[1] is not None
         if in_double:
-            functions['ours, precision=double'] = lambda: self.model('double').fit(X, y)
+            functions['ours, precision=double'] = lambda: self.model(Apr.Precision.DOUBLE).fit(X, y)
         if (n_samples, n_features) == (1_000, 10):
             command = f'fit {n_samples} {n_features} {dtype} {self.arguments.threads} {repeats}'
             functions['ours, exact, in C'] = lambda: float(self.program.ask(command)[0]) / 1e9
 
-        def repeated(function):
-            def run():
-                for _ in range(repeats):
-                    function()
-            return run
-
         for key, function in functions.items():
             if repeats > 1 and 'in C' not in key:
-                functions[key] = repeated(function)
+                functions[key] = rounds.repeated(function, repeats)
         with threadpoolctl.threadpool_limits(self.arguments.threads):
             times = rounds.interleave(functions, self.arguments.rounds)
-        medians = {key: rounds.median(values) / (1 if 'in C' in key else repeats)
-                   for key, values in times.items()}
+        medians = {key: rounds.median(values) for key, values in times.items()}
 
         print(name)
         theirs = medians['scikit-learn LinearRegression']
@@ -153,7 +144,7 @@ def main():
     bench = Bench(program, arguments)
     for (n_samples, n_features), bars in BARS.items():
         for dtype in DTYPES:
-            bench.fit(n_samples, n_features, dtype, bars, repeats=max(1, 200_000 // (n_samples * n_features)))
+            bench.fit(n_samples, n_features, dtype, bars, repeats=max(1, 2_000_000 // (n_samples * n_features)))
     for dtype in DTYPES:
         bench.fit(5_000, 1_000, dtype, BARS[5_000, 1_000], deficient=True)
     program.close()

@@ -11,7 +11,6 @@ a bar is missed.
 import argparse
 import os
 import sys
-import time
 
 import rounds
 
@@ -53,25 +52,16 @@ def measure_many(program, arguments, bars, dtype):
     y = X[:, 0] + random.standard_normal(N_SAMPLES, dtype=dtype)
     theirs = LinearRegression().fit(X[:1000], y[:1000])
     ours = Apr.LinearRegression().fit(X[:1000], y[:1000])
-    if ours.find_property('n-threads') is not None:
-        ours.props.n_threads = arguments.threads
+    ours.props.n_threads = arguments.threads
     out = numpy.empty(N_SAMPLES, dtype)
 
     def ask(question):
         return float(program.ask(f'{question} {arguments.threads} {REPEATS}')[0]) / 1e9
 
-    def repeated(function):
-        def run():
-            start = time.perf_counter()
-            for _ in range(REPEATS):
-                function()
-            return (time.perf_counter() - start) / REPEATS
-        return run
-
     functions = {
-        'scikit-learn': repeated(lambda: theirs.predict(X)),
-        'ours': repeated(lambda: ours.predict(X)),
-        'ours, into an array': repeated(lambda: ours.predict(X, out=out)),
+        'scikit-learn': rounds.repeated(lambda: theirs.predict(X), REPEATS),
+        'ours': rounds.repeated(lambda: ours.predict(X), REPEATS),
+        'ours, into an array': rounds.repeated(lambda: ours.predict(X, out=out), REPEATS),
         'ours in C, into memory': lambda: ask(f'predict {N_SAMPLES} {N_FEATURES} {dtype}'),
         'reading X': lambda: ask(f'read {X.nbytes}'),
     }
@@ -100,19 +90,11 @@ def measure_single(program, arguments, bars, dtype):
     single, matrix, values = X[7], X[7:8], X[7].tolist()
     assert ours.predict_one(single) == ours.predict_one(values) == ours.predict(matrix)[0]
 
-    def repeated(function, n):
-        def run():
-            start = time.perf_counter()
-            for _ in range(n):
-                function()
-            return (time.perf_counter() - start) / n
-        return run
-
     functions = {
-        'scikit-learn, a matrix of one row': repeated(lambda: theirs.predict(matrix), 300),
-        'ours, a matrix of one row': repeated(lambda: ours.predict(matrix), 1000),
-        'ours, predict_one of an array': repeated(lambda: ours.predict_one(single), 10_000),
-        'ours, predict_one of a list': repeated(lambda: ours.predict_one(values), 10_000),
+        'scikit-learn, a matrix of one row': rounds.repeated(lambda: theirs.predict(matrix), 300),
+        'ours, a matrix of one row': rounds.repeated(lambda: ours.predict(matrix), 1000),
+        'ours, predict_one of an array': rounds.repeated(lambda: ours.predict_one(single), 10_000),
+        'ours, predict_one of a list': rounds.repeated(lambda: ours.predict_one(values), 10_000),
         'ours in C, processor time':
             lambda: float(program.ask(f'predict-one {N_FEATURES} {dtype} 1000000')[0]) / 1e9,
     }

@@ -8,6 +8,11 @@ import subprocess
 import time
 
 
+# A BLAS's threads wait for more work busily, OpenBLAS's for about 25 ms after each call: without a pause they
+# would take their cores from whoever comes next.
+PAUSE = 0.05
+
+
 class Program:
     """A program that answers a line with a line, and stays."""
 
@@ -31,17 +36,29 @@ class Program:
 
 
 def interleave(functions, n_rounds):
-    """Calls the functions in turn, so that a slow minute is everybody's; returns the seconds of each."""
+    """Calls the functions in turn, so that a slow minute is everybody's, and returns the seconds of each."""
     times = {name: [] for name in functions}
     for n in range(n_rounds):
         names = list(functions)
         for name in names if n % 2 == 0 else reversed(names):
+            time.sleep(PAUSE)
             start = time.perf_counter()
             result = functions[name]()
             elapsed = time.perf_counter() - start
             # A function that has measured itself, in another process, says so.
             times[name].append(result if isinstance(result, float) else elapsed)
     return times
+
+
+def repeated(function, n):
+    """A function that returns the mean seconds of n calls in a row, after one that is not counted."""
+    def run():
+        function()
+        start = time.perf_counter()
+        for _ in range(n):
+            function()
+        return (time.perf_counter() - start) / n
+    return run
 
 
 def median(times):
