@@ -54,6 +54,9 @@ _NOTHING = ctypes.c_char()
 
 _DTYPES = {name: dtype for dtype, (name, _, _) in _FORMATS.items()}
 
+# numpy 1.24 writes more dimensions of an __array_interface__ past the end of an array on its stack.
+_MAX_NUMPY_DIMS = 32
+
 # How deep lists may stand within each other: not without end, as a list does that is its own entry.
 _MAX_DEPTH = 32
 
@@ -289,7 +292,7 @@ class Tensor(Apr.Tensor):
     def __array_interface__(self):
         dtype, shape, address, _ = self.get_memory()
         typestr = _FORMATS.get(dtype, (None, None))[1]
-        if typestr is None:
+        if typestr is None or len(shape) > _MAX_NUMPY_DIMS:
             # Then numpy asks __array__.
             raise AttributeError('__array_interface__')
         return {'version': 3, 'shape': tuple(shape), 'typestr': typestr,
