@@ -394,6 +394,16 @@ class Tensor(TestCase):
             self.assertEqual(tensor.tolist(), [])
 
     @needs_numpy
+    def test_more_dimensions_than_numpy_has(self):
+        """A file may have them, and numpy must not be given a shape that it does not check."""
+        tensor = Apr.Tensor.new_from_bytes(Apr.DType.U8, [1] * 100000, b'x')
+        for function in numpy.asarray, numpy.array, numpy.sum:
+            with self.assertRaisesRegex(ValueError, 'dimension'):
+                function(tensor)
+        self.assertFalse(hasattr(Apr.Tensor.new_from_bytes(Apr.DType.U8, [1] * 33, b'x'), '__array_interface__'))
+        self.assertEqual(numpy.asarray(Apr.Tensor.new_from_bytes(Apr.DType.U8, [1] * 32, b'x')).ndim, 32)
+
+    @needs_numpy
     def test_slice_like_numpy(self):
         random = numpy.random.RandomState(7)
         items = [':', '...', '0', '-1', '1', '2', '1:', ':-1', '::-1', '::2', '3:0:-2', '-2:', '9:', ':-9', '2:2',

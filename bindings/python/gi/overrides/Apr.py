@@ -26,6 +26,8 @@ Apr = get_introspection_module('Apr')
 
 __all__ = []
 
+# numpy 1.24 writes more dimensions of an __array_interface__ past the end of an array on its stack.
+_MAX_NUMPY_DIMS = 32
 
 # The types are kept: to make one takes longer than all the rest.
 @functools.lru_cache(maxsize=1024)
@@ -79,7 +81,7 @@ class Tensor(Apr.Tensor):
     def __array_interface__(self):
         dtype, shape, address, _ = self.get_memory()
         typestr = _FORMATS.get(dtype, (None, None))[1]
-        if typestr is None:
+        if typestr is None or len(shape) > _MAX_NUMPY_DIMS:
             # Then numpy asks __array__.
             raise AttributeError('__array_interface__')
         return {'version': 3, 'shape': tuple(shape), 'typestr': typestr,
