@@ -21,6 +21,7 @@ typedef struct
   AprPreconditioned *system; /* (unowned) */
   const AprSlices *slices;   /* (unowned) */
   AprFixed residual;
+  gsize top; /* of the residual */
   AprDigits digits;
   double *correction; /* (owned) */
   double truncation;  /* what is left out of an entry of the right-hand side */
@@ -52,6 +53,7 @@ residual_init (
                           1, n_limbs - lead, 1);
   self->truncation = apr_slices_get_truncation (right);
   apr_fixed_add_column (&self->residual, right, 0);
+  self->top = apr_fixed_carry (&self->residual);
 }
 
 /* The 2-norm of what the residual does not know. */
@@ -70,7 +72,7 @@ correct (AprRefinement *refinement, gpointer data)
   Residual *self = data;
   AprPreconditioned *system = self->system;
   gsize n = refinement->n;
-  gsize top = apr_fixed_carry (&self->residual);
+  gsize top = self->top;
   gint64 before = refinement->error;
   gint64 unit;
   double truncation;
@@ -86,7 +88,7 @@ correct (AprRefinement *refinement, gpointer data)
         return FALSE;
       apr_fixed_add_digits (&refinement->x, &self->digits);
       apr_fixed_add_product (&self->residual, self->slices, &self->digits, -1, system->n_threads);
-      top = apr_fixed_carry (&self->residual);
+      top = self->top = apr_fixed_carry (&self->residual);
     }
 
   truncation = bound_truncation (self, refinement);

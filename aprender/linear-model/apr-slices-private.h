@@ -96,7 +96,7 @@ typedef struct
 {
   gsize n;
   gint place;
-  double *digits[3]; /* (owned) padded with zeros */
+  double *digits[3]; /* (owned) padded with zeros, in one piece */
 } AprDigits;
 
 void apr_digits_init (AprDigits *self, gsize n);

@@ -112,7 +112,10 @@ slices_new (gsize n_rows, gsize n_columns, gsize n_slices, gboolean exact, gbool
   self->fits = fits;
   self->stride = apr_dense_pad (n_columns);
   self->values = g_aligned_alloc (MAX (n_rows * n_slices * self->stride, 1), sizeof (float), 64);
-  for (i = 0; i < n_rows * n_slices; i++)
+  /* One call takes less than many where rows are short. */
+  if (n_columns < 4 * APR_DENSE_PAD)
+    memset (self->values, 0, n_rows * n_slices * self->stride * sizeof (float));
+  for (i = 0; i < n_rows * n_slices && n_columns >= 4 * APR_DENSE_PAD; i++)
     memset (self->values + i * self->stride + n_columns, 0, (self->stride - n_columns) * sizeof (float));
 
   return self;
@@ -339,20 +342,19 @@ apr_fixed_add_row (AprFixed *self, const AprSlices *slices, gsize row)
 void
 apr_digits_init (AprDigits *self, gsize n)
 {
+  gsize stride = apr_dense_pad (n);
   gsize m;
 
   self->n = n;
-  for (m = 0; m < 3; m++)
-    self->digits[m] = g_aligned_alloc0 (MAX (apr_dense_pad (n), 1), sizeof (double), 64);
+  self->digits[0] = g_aligned_alloc0 (MAX (3 * stride, 1), sizeof (double), 64);
+  for (m = 1; m < 3; m++)
+    self->digits[m] = self->digits[0] + m * stride;
 }
 
 void
 apr_digits_clear (AprDigits *self)
 {
-  gsize m;
-
-  for (m = 0; m < 3; m++)
-    g_clear_pointer (&self->digits[m], g_aligned_free);
+  g_clear_pointer (&self->digits[0], g_aligned_free);
 }
 
 void
