@@ -29,6 +29,12 @@ count_lanes (const __m512d sum[8], gint64 *sums)
 }
 
 static inline void
+count_each (__m512d sum, gint64 *lanes)
+{
+  _mm512_storeu_si512 (lanes, _mm512_add_epi64 (_mm512_loadu_si512 (lanes), _mm512_cvtpd_epi64 (sum)));
+}
+
+static inline void
 add_lanes (const __m512d sum[8], double *sums)
 {
   REDUCE (__m512d, _mm512_unpacklo_pd, _mm512_unpackhi_pd, _mm512_shuffle_f64x2, _mm512_add_pd, sum, sums);
@@ -129,6 +135,7 @@ transpose_floats (gconstpointer rows, gsize n_columns, double *columns)
 #define IS_NAN(a) (_mm512_cmp_pd_mask (a, a, _CMP_UNORD_Q) != 0)
 #define ANY(a) (_mm512_cmp_pd_mask (a, _mm512_setzero_pd (), _CMP_NEQ_UQ) != 0)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
+#define COUNT_EACH(sum, lanes) count_each (sum, lanes)
 #define ADD_LANES(sum, sums) add_lanes (sum, sums)
 #define TRANSPOSE_DOUBLES transpose_doubles
 #define TRANSPOSE_FLOATS transpose_floats

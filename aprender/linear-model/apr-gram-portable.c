@@ -123,6 +123,15 @@ count_lanes (const Four sum[8], gint64 *sums)
       (gint64) sum[i].lane[0] + (gint64) sum[i].lane[1] + (gint64) sum[i].lane[2] + (gint64) sum[i].lane[3];
 }
 
+static inline void
+count_each (Four sum, gint64 *to)
+{
+  gsize i;
+
+  for (i = 0; i < 4; i++)
+    to[i] += (gint64) sum.lane[i];
+}
+
 static inline double
 add_lanes (Four sum)
 {
@@ -149,6 +158,7 @@ add_lanes (Four sum)
 #define IS_NAN(a) four_is_nan (a)
 #define ANY(a) four_any (a)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
+#define COUNT_EACH(sum, lanes) count_each (sum, lanes)
 #define ADD_LANES(sum) add_lanes (sum)
 #define TRANSPOSE_DOUBLES NULL
 #define TRANSPOSE_FLOATS NULL

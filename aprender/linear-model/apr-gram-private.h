@@ -38,6 +38,9 @@ G_BEGIN_DECLS
 #define APR_GRAM_PANEL 4
 #define APR_GRAM_TILE (APR_GRAM_PANEL * APR_GRAM_PANEL)
 
+/* Of the widest vectors. */
+#define APR_GRAM_LANES 8
+
 /* The slices, and the sums of two of them. */
 enum
 {
@@ -71,6 +74,13 @@ typedef struct
    * modulo 2^64. */
   void (*multiply) (
     const double *left, const double *right, gsize n_rows, const gint8 signs[APR_GRAM_PARTS], gint64 *sums);
+
+  /* Adds the same products to @lanes, those of the rows r of left and right to lane r mod 8 or r mod 4 of entry 4 left + right,
+   * modulo 2^64; where the panels are the same one, only those of left >= right. */
+  void (*multiply_lanes) (const double *left,
+                          const double *right,
+                          gsize n_rows,
+                          gint64 lanes[APR_GRAM_TILE][APR_GRAM_LANES]);
 
   /* The same products in double, of columns below 1: in the order of the rows r for each r mod 8, fused, and then these eight
    * sums, neighbour with neighbour. */

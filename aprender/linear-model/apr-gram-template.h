@@ -4,7 +4,7 @@
  * the operations LOAD, STORE, SPLAT, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD (a b + c, rounded once or twice), FUSED_ADD and
  * FUSED_SUBTRACT (a b + c and a b - c, rounded once), GREATER and LESSER (of magnitudes), MAGNITUDE, MAGNITUDE_UNLESS_0 (which
  * makes an infinity of 0), IS_NAN and ANY (whether a lane is one, or is not 0), COUNT_LANES (the sums of the lanes of 8
- * vectors of whole numbers, as integers), ADD_LANES (the same in double, for 8 lanes), TRANSPOSE_DOUBLES and
+ * vectors of whole numbers, as integers), COUNT_EACH (which adds the lanes of a vector of whole numbers to integers), ADD_LANES (the same in double, for 8 lanes), TRANSPOSE_DOUBLES and
  * TRANSPOSE_FLOATS (functions, or NULL), and KERNEL and KERNEL_NAME. */
 
 #include "aprender/linear-model/apr-gram-private.h"
@@ -105,6 +105,71 @@ multiply (
             for (i = 0; i < APR_GRAM_TILE; i++)
               to[i] -= (guint64) counted[i];
         }
+    }
+}
+
+/* The products of one panel with itself, of which those above the diagonal are not needed. */
+static void
+multiply_triangle (const double *panel, gsize first, gsize end, gint64 lanes[APR_GRAM_TILE][APR_GRAM_LANES])
+{
+  VECTOR sum[10];
+  gsize row;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < 10; i++)
+    sum[i] = SPLAT (0.0);
+  for (row = first; row < end; row += LANES)
+    {
+      VECTOR x0 = COLUMN (panel, 0);
+      VECTOR x1 = COLUMN (panel, 1);
+      VECTOR x2 = COLUMN (panel, 2);
+      VECTOR x3 = COLUMN (panel, 3);
+
+      sum[0] = MULTIPLY_ADD (x0, x0, sum[0]);
+      sum[1] = MULTIPLY_ADD (x1, x0, sum[1]);
+      sum[2] = MULTIPLY_ADD (x1, x1, sum[2]);
+      sum[3] = MULTIPLY_ADD (x2, x0, sum[3]);
+      sum[4] = MULTIPLY_ADD (x2, x1, sum[4]);
+      sum[5] = MULTIPLY_ADD (x2, x2, sum[5]);
+      sum[6] = MULTIPLY_ADD (x3, x0, sum[6]);
+      sum[7] = MULTIPLY_ADD (x3, x1, sum[7]);
+      sum[8] = MULTIPLY_ADD (x3, x2, sum[8]);
+      sum[9] = MULTIPLY_ADD (x3, x3, sum[9]);
+    }
+  for (i = 0, k = 0; i < APR_GRAM_PANEL; i++)
+    for (j = 0; j <= i; j++, k++)
+      COUNT_EACH (sum[k], lanes[i * APR_GRAM_PANEL + j]);
+}
+
+static inline void
+count_eight (const VECTOR sum[8], gint64 (*lanes)[APR_GRAM_LANES])
+{
+  gsize i;
+
+  for (i = 0; i < 8; i++)
+    COUNT_EACH (sum[i], lanes[i]);
+}
+
+static void
+multiply_lanes (const double *left,
+                const double *right,
+                gsize n_rows,
+                gint64 lanes[APR_GRAM_TILE][APR_GRAM_LANES])
+{
+  gsize first;
+  gsize end;
+  gsize row;
+  gsize i;
+
+  for (first = 0; first < n_rows; first = end)
+    {
+      end = MIN (first + APR_GRAM_STEPS * LANES, n_rows);
+      if (left == right)
+        multiply_triangle (left, first, end, lanes);
+      else
+        MULTIPLY_PANELS (MULTIPLY_ADD, count_eight, first, end, lanes)
     }
 }
 
@@ -301,6 +366,6 @@ slice_low (const double *column, gsize n_rows, double factor, double *slices, gs
 }
 
 const AprGramKernel KERNEL = {
-  KERNEL_NAME, multiply, multiply_double, collect, TRANSPOSE_DOUBLES, TRANSPOSE_FLOATS,
-  find_range,  scale,    weigh,           slice,   slice_low,
+  KERNEL_NAME,      multiply,   multiply_lanes, multiply_double, collect, TRANSPOSE_DOUBLES,
+  TRANSPOSE_FLOATS, find_range, scale,          weigh,           slice,   slice_low,
 };
