@@ -66,6 +66,12 @@ four_multiply_add (Four a, Four b, Four c)
 }
 
 static inline Four
+four_multiply_subtract (Four a, Four b, Four c)
+{
+  EACH (a.lane[i] * b.lane[i] - c.lane[i]);
+}
+
+static inline Four
 four_fused_add (Four a, Four b, Four c)
 {
   EACH (fma (a.lane[i], b.lane[i], c.lane[i]));
@@ -149,6 +155,8 @@ add_lanes (Four sum)
 #define SUBTRACT(a, b) four_subtract (a, b)
 #define MULTIPLY(a, b) four_multiply (a, b)
 #define MULTIPLY_ADD(a, b, c) four_multiply_add (a, b, c)
+#define MULTIPLY_SUBTRACT(a, b, c) four_multiply_subtract (a, b, c)
+#define EITHER(a, b) four_add (four_magnitude (a), b)
 #define FUSED_ADD(a, b, c) four_fused_add (a, b, c)
 #define FUSED_SUBTRACT(a, b, c) four_fused_subtract (a, b, c)
 #define GREATER(a, b) four_greater (a, b)

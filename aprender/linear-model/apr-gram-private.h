@@ -64,6 +64,8 @@ enum
 #define APR_GRAM_DOUBLE_SLICE 50
 #define APR_GRAM_DOUBLE_FIRST_UNIT (-40)
 
+#define APR_GRAM_OUTSIDE 5
+
 /* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_GRAM_ROWS; all columns are
  * aligned to 64 bytes, and those of a panel APR_GRAM_STRIDE apart. Every implementation gives the same numbers. */
 typedef struct
@@ -105,12 +107,13 @@ typedef struct
   gboolean (*weigh) (
     const double *column, const double *weights, gsize n_rows, double factor, double *high, double *low);
 
-  /* Cuts the first two slices of a column times @factor, below 2^23; the slices are @distance apart. Returns how many slices
-   * it has, up to 3. */
+  /* Cuts the first two slices of a column times @factor, a power of two; the slices are @distance apart. Returns how many
+   * slices it has, up to 3 where there may be more, or APR_GRAM_OUTSIDE where one of the products is not below 2^23. A
+   * column with a NaN has more than 2. No value times @factor 2^24 may be too small for a double. */
   guint (*slice) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
 
-  /* The third, after the other two; whether there is a rest. */
-  gboolean (*slice_low) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
+  /* Cuts all three; 4 where there is a rest, or a NaN. */
+  guint (*slice_all) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
 } AprGramKernel;
 
 extern const AprGramKernel apr_gram_portable;

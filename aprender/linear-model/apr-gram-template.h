@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The kernels, written once over the vectors of an instruction set. Whoever includes this defines VECTOR, LANES (4 or 8), and
- * the operations LOAD, STORE, SPLAT, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD (a b + c, rounded once or twice), FUSED_ADD and
+ * the operations LOAD, STORE, SPLAT, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD and MULTIPLY_SUBTRACT (a b + c and a b - c, rounded once or twice), EITHER (something that
+ * ANY finds, or NaN, where it finds it in one of both), FUSED_ADD and
  * FUSED_SUBTRACT (a b + c and a b - c, rounded once), GREATER and LESSER (of magnitudes), MAGNITUDE, MAGNITUDE_UNLESS_0 (which
  * makes an infinity of 0), IS_NAN and ANY (whether a lane is one, or is not 0), COUNT_LANES (the sums of the lanes of 8
  * vectors of whole numbers, as integers), COUNT_EACH (which adds the lanes of a vector of whole numbers to integers), ADD_LANES (the same in double, for 8 lanes), TRANSPOSE_DOUBLES and
@@ -310,62 +311,70 @@ weigh (const double *column, const double *weights, gsize n_rows, double factor,
   return ANY (any);
 }
 
-static guint
-slice (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
+static inline guint
+cut (const double *column, gsize n_rows, double factor, double *slices, gsize distance, gboolean thirds)
 {
   const VECTOR factors = SPLAT (factor);
+  const VECTOR finer = SPLAT (factor * 0x1p24);
   const VECTOR rounder = SPLAT (ROUNDER);
   const VECTOR next = SPLAT (0x1p24);
-  VECTOR any_first = SPLAT (0.0);
+  VECTOR most = SPLAT (0.0);
   VECTOR any_second = SPLAT (0.0);
   VECTOR any_third = SPLAT (0.0);
+  VECTOR any_rest = SPLAT (0.0);
+  double lanes[LANES];
+  double greatest = 0;
   gsize row;
+  gsize i;
 
   for (row = 0; row < n_rows; row += LANES)
     {
-      VECTOR value = MULTIPLY (LOAD (column + row), factors);
-      VECTOR first = SUBTRACT (ADD (value, rounder), rounder);
-      VECTOR rest = MULTIPLY (SUBTRACT (value, first), next);
+      /* Powers of two: the only operations that round are those with the rounder. */
+      VECTOR value = LOAD (column + row);
+      VECTOR first = SUBTRACT (MULTIPLY_ADD (value, factors, rounder), rounder);
+      VECTOR rest = MULTIPLY_SUBTRACT (value, finer, MULTIPLY (first, next));
       VECTOR second = SUBTRACT (ADD (rest, rounder), rounder);
+      VECTOR left = SUBTRACT (rest, second);
 
       STORE (slices + APR_GRAM_S0 * distance + row, first);
       STORE (slices + APR_GRAM_S1 * distance + row, second);
       STORE (slices + APR_GRAM_S01 * distance + row, ADD (first, second));
-      any_first = GREATER (MAGNITUDE (first), any_first);
-      any_second = GREATER (MAGNITUDE (rest), any_second);
-      any_third = GREATER (MAGNITUDE (SUBTRACT (rest, second)), any_third);
+      most = GREATER (MAGNITUDE (value), most);
+      any_second = EITHER (rest, any_second);
+      any_third = EITHER (left, any_third);
+      if (thirds)
+        {
+          VECTOR third = SUBTRACT (MULTIPLY_ADD (left, next, rounder), rounder);
+
+          STORE (slices + APR_GRAM_S2 * distance + row, third);
+          STORE (slices + APR_GRAM_S02 * distance + row, ADD (first, third));
+          STORE (slices + APR_GRAM_S12 * distance + row, ADD (second, third));
+          any_rest = EITHER (MULTIPLY_SUBTRACT (left, next, third), any_rest);
+        }
     }
 
-  return ANY (any_third) ? 3 : ANY (any_second) ? 2 : ANY (any_first) ? 1 : 0;
+  STORE (lanes, most);
+  for (i = 0; i < LANES; i++)
+    greatest = MAX (greatest, lanes[i]);
+  if (!(greatest * factor < 0x1p23))
+    return APR_GRAM_OUTSIDE;
+
+  return ANY (any_rest) ? 4 : ANY (any_third) ? 3 : ANY (any_second) ? 2 : greatest > 0 ? 1 : 0;
 }
 
-static gboolean
-slice_low (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
+static guint
+slice (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
 {
-  const VECTOR factors = SPLAT (factor);
-  const VECTOR rounder = SPLAT (ROUNDER);
-  const VECTOR next = SPLAT (0x1p24);
-  VECTOR any = SPLAT (0.0);
-  gsize row;
+  return cut (column, n_rows, factor, slices, distance, FALSE);
+}
 
-  for (row = 0; row < n_rows; row += LANES)
-    {
-      VECTOR value = MULTIPLY (LOAD (column + row), factors);
-      VECTOR first = LOAD (slices + APR_GRAM_S0 * distance + row);
-      VECTOR second = LOAD (slices + APR_GRAM_S1 * distance + row);
-      VECTOR rest = MULTIPLY (SUBTRACT (MULTIPLY (SUBTRACT (value, first), next), second), next);
-      VECTOR third = SUBTRACT (ADD (rest, rounder), rounder);
-
-      STORE (slices + APR_GRAM_S2 * distance + row, third);
-      STORE (slices + APR_GRAM_S02 * distance + row, ADD (first, third));
-      STORE (slices + APR_GRAM_S12 * distance + row, ADD (second, third));
-      any = GREATER (MAGNITUDE (SUBTRACT (rest, third)), any);
-    }
-
-  return ANY (any);
+static guint
+slice_all (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
+{
+  return cut (column, n_rows, factor, slices, distance, TRUE);
 }
 
 const AprGramKernel KERNEL = {
   KERNEL_NAME,      multiply,   multiply_lanes, multiply_double, collect, TRANSPOSE_DOUBLES,
-  TRANSPOSE_FLOATS, find_range, scale,          weigh,           slice,   slice_low,
+  TRANSPOSE_FLOATS, find_range, scale,          weigh,           slice,   slice_all,
 };

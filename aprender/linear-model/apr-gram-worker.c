@@ -557,6 +557,15 @@ apr_gram_worker_add_block (AprGramWorker *self, gsize n_rows)
   g_assert (n_rows <= APR_GRAM_ROWS && self->n_blocks < MAX_BLOCKS);
 
   clear_rows (&self->right, n_rows, n_padded);
+  if (self->precision == APR_PRECISION_EXACT && self->weights == NULL &&
+      apr_gram_factor_try_slice (&self->right, n_padded))
+    {
+      multiply (self, n_padded);
+      self->n_blocks++;
+      apr_gram_factor_reset (&self->right);
+      return TRUE;
+    }
+
   finite = apr_gram_factor_measure (&self->right, n_padded, release_column, self);
   if (finite && self->weights != NULL)
     {
