@@ -84,6 +84,11 @@ typedef struct
                           gsize n_rows,
                           gint64 lanes[APR_GRAM_TILE][APR_GRAM_LANES]);
 
+  /* Adds the sums of @lanes, times @signs[k], to @sums[k APR_GRAM_TILE + i], modulo 2^64. */
+  void (*add_up) (gint64 lanes[APR_GRAM_TILE][APR_GRAM_LANES],
+                  const gint8 signs[APR_GRAM_PARTS],
+                  gint64 *sums);
+
   /* The same products in double, of columns below 1: in the order of the rows r for each r mod 8, fused, and then these eight
    * sums, neighbour with neighbour. */
   void (*multiply_double) (const double *left, const double *right, gsize n_rows, double *products);

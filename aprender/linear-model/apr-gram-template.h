@@ -5,7 +5,8 @@
  * ANY finds, or NaN, where it finds it in one of both), FUSED_ADD and
  * FUSED_SUBTRACT (a b + c and a b - c, rounded once), GREATER and LESSER (of magnitudes), MAGNITUDE, MAGNITUDE_UNLESS_0 (which
  * makes an infinity of 0), IS_NAN and ANY (whether a lane is one, or is not 0), COUNT_LANES (the sums of the lanes of 8
- * vectors of whole numbers, as integers), COUNT_EACH (which adds the lanes of a vector of whole numbers to integers), ADD_LANES (the same in double, for 8 lanes), TRANSPOSE_DOUBLES and
+ * vectors of whole numbers, as integers), REDUCE_LANES (the sums of eight times
+ * APR_GRAM_LANES integers, where there is more than plain C for it), COUNT_EACH (which adds the lanes of a vector of whole numbers to integers), ADD_LANES (the same in double, for 8 lanes), TRANSPOSE_DOUBLES and
  * TRANSPOSE_FLOATS (functions, or NULL), and KERNEL and KERNEL_NAME. */
 
 #include "aprender/linear-model/apr-gram-private.h"
@@ -79,6 +80,25 @@
    }
 #endif
 
+static inline void
+add_counted (const gint64 counted[APR_GRAM_TILE], const gint8 signs[APR_GRAM_PARTS], gint64 *sums)
+{
+  gsize part;
+  gsize i;
+
+  for (part = 0; part < APR_GRAM_PARTS; part++)
+    {
+      guint64 *to = (guint64 *) sums + part * APR_GRAM_TILE;
+
+      if (signs[part] > 0)
+        for (i = 0; i < APR_GRAM_TILE; i++)
+          to[i] += (guint64) counted[i];
+      else if (signs[part] < 0)
+        for (i = 0; i < APR_GRAM_TILE; i++)
+          to[i] -= (guint64) counted[i];
+    }
+}
+
 static void
 multiply (
   const double *left, const double *right, gsize n_rows, const gint8 signs[APR_GRAM_PARTS], gint64 *sums)
@@ -88,24 +108,12 @@ multiply (
   gsize end;
   gsize row;
   gsize i;
-  gsize part;
 
   for (first = 0; first < n_rows; first = end)
     {
       end = MIN (first + APR_GRAM_STEPS * LANES, n_rows);
       MULTIPLY_PANELS (MULTIPLY_ADD, COUNT_LANES, first, end, counted)
-
-      for (part = 0; part < APR_GRAM_PARTS; part++)
-        {
-          guint64 *to = (guint64 *) sums + part * APR_GRAM_TILE;
-
-          if (signs[part] > 0)
-            for (i = 0; i < APR_GRAM_TILE; i++)
-              to[i] += (guint64) counted[i];
-          else if (signs[part] < 0)
-            for (i = 0; i < APR_GRAM_TILE; i++)
-              to[i] -= (guint64) counted[i];
-        }
+      add_counted (counted, signs, sums);
     }
 }
 
@@ -172,6 +180,30 @@ multiply_lanes (const double *left,
       else
         MULTIPLY_PANELS (MULTIPLY_ADD, count_eight, first, end, lanes)
     }
+}
+
+static void
+add_up (gint64 lanes[APR_GRAM_TILE][APR_GRAM_LANES], const gint8 signs[APR_GRAM_PARTS], gint64 *sums)
+{
+  gint64 counted[APR_GRAM_TILE];
+
+#ifdef REDUCE_LANES
+  REDUCE_LANES ((const gint64 (*)[APR_GRAM_LANES]) lanes, counted);
+  REDUCE_LANES ((const gint64 (*)[APR_GRAM_LANES]) (lanes + 8), counted + 8);
+#else
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < APR_GRAM_TILE; i++)
+    {
+      guint64 sum = 0;
+
+      for (j = 0; j < APR_GRAM_LANES; j++)
+        sum += (guint64) lanes[i][j];
+      counted[i] = (gint64) sum;
+    }
+#endif
+  add_counted (counted, signs, sums);
 }
 
 static void
@@ -375,6 +407,6 @@ slice_all (const double *column, gsize n_rows, double factor, double *slices, gs
 }
 
 const AprGramKernel KERNEL = {
-  KERNEL_NAME,      multiply,   multiply_lanes, multiply_double, collect, TRANSPOSE_DOUBLES,
-  TRANSPOSE_FLOATS, find_range, scale,          weigh,           slice,   slice_all,
+  KERNEL_NAME,      multiply,   multiply_lanes, add_up, multiply_double, collect,   TRANSPOSE_DOUBLES,
+  TRANSPOSE_FLOATS, find_range, scale,          weigh,  slice,           slice_all,
 };

@@ -220,25 +220,14 @@ get_sums (const AprGramWorker *self, gsize layer, gsize row, gsize column)
 static void
 count_lanes (AprGramWorker *self, gsize tile)
 {
-  guint64 *sums = (guint64 *) self->sums + tile * self->n_parts * APR_GRAM_TILE;
+  gint64 *sums = self->sums + tile * self->n_parts * APR_GRAM_TILE;
   const Product *product = self->lane_products[tile];
   Lanes *lanes = self->lanes + tile * N_PRODUCTS;
-  gsize i;
-  gsize j;
-  gsize part;
 
   if (product == NULL)
     return;
   for (; is_product (product); product++, lanes++)
-    for (i = 0; i < APR_GRAM_TILE; i++)
-      {
-        guint64 sum = 0;
-
-        for (j = 0; j < APR_GRAM_LANES; j++)
-          sum += (guint64) (*lanes)[i][j];
-        for (part = 0; part < APR_GRAM_PARTS; part++)
-          sums[part * APR_GRAM_TILE + i] += sum * (guint64) (gint64) product->signs[part];
-      }
+    self->kernel->add_up (*lanes, product->signs, sums);
   self->lane_products[tile] = NULL;
 }
 
