@@ -179,7 +179,8 @@ apr_gram_factor_measure (AprGramFactor *self,
           isinf (greatest))
         return FALSE;
 
-      self->exponent[i] = i < self->n_main ? self->running[i] : APR_GRAM_NO_EXPONENT;
+      /* What is 0 has no scale: one that is far from its offset would make a factor that is infinite. */
+      self->exponent[i] = APR_GRAM_NO_EXPONENT;
       if (greatest == 0)
         continue;
 
