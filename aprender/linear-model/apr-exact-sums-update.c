@@ -18,6 +18,9 @@
 /* Entries that are. */
 #define ENTRIES_PER_THREAD 10000
 
+/* Blocks that a thread takes at once. */
+#define MAX_TAKEN_BLOCKS 16
+
 /* Weights below this part of a block's greatest are left for another pass: their products would be too small for a double. */
 #define LEAST_WEIGHT 0x1p-400
 
@@ -32,6 +35,7 @@ typedef struct
   gboolean weighted;
   gsize n_columns; /* of Z */
   gsize block_rows;
+  gsize taken_rows;          /* at once: some blocks */
   GCancellable *cancellable; /* (unowned) (nullable) */
   AprGramWorker **workers;   /* (owned) (array zero-terminated=1) one for each thread that works */
   guint n_parts;             /* of the rows of the matrix, when the sums are moved */
@@ -56,7 +60,7 @@ take_rows (Job *job, gsize *first_row, gsize *n_rows)
   if (taken)
     {
       *first_row = job->next_row;
-      *n_rows = MIN (job->block_rows, job->x.n_rows - job->next_row);
+      *n_rows = MIN (job->taken_rows, job->x.n_rows - job->next_row);
       job->next_row += *n_rows;
     }
   g_mutex_unlock (&job->lock);
@@ -181,10 +185,12 @@ add_blocks (Job *job, AprGramWorker *worker, GError **error)
 {
   gsize first_row;
   gsize n_rows;
+  gsize i;
 
   while (take_rows (job, &first_row, &n_rows))
-    if (!add_block (job, worker, first_row, n_rows, error))
-      return FALSE;
+    for (i = 0; i < n_rows; i += job->block_rows)
+      if (!add_block (job, worker, first_row + i, MIN (job->block_rows, n_rows - i), error))
+        return FALSE;
 
   return TRUE;
 }
@@ -301,6 +307,10 @@ plan (Job *job, guint n_threads)
   job->block_rows = APR_GRAM_ROWS;
   if (job->precision == APR_PRECISION_EXACT)
     job->block_rows = MIN (((job->x.n_rows + n_blocks - 1) / n_blocks + 7) / 8 * 8, APR_GRAM_ROWS);
+
+  /* Some microseconds' work, so that the threads do not wait for each other, and the shares are still even. */
+  job->taken_rows =
+    job->block_rows * CLAMP (MIN (n_blocks / n_threads / 16, 1000 / job->n_columns), 1, MAX_TAKEN_BLOCKS);
 
   return (guint) MIN (n_threads, (job->x.n_rows + job->block_rows - 1) / job->block_rows);
 }

@@ -16,6 +16,17 @@ count_lanes (const __m256d sum[8], gint64 *sums)
     }
 }
 
+static inline void
+count_each (__m256d sum, gint64 *to)
+{
+  double lanes[4];
+  gsize i;
+
+  _mm256_storeu_pd (lanes, sum);
+  for (i = 0; i < 4; i++)
+    to[i] += (gint64) lanes[i];
+}
+
 static inline double
 add_lanes (__m256d sum)
 {
@@ -36,6 +47,8 @@ add_lanes (__m256d sum)
 #define SUBTRACT(a, b) _mm256_sub_pd (a, b)
 #define MULTIPLY(a, b) _mm256_mul_pd (a, b)
 #define MULTIPLY_ADD(a, b, c) _mm256_fmadd_pd (a, b, c)
+#define MULTIPLY_SUBTRACT(a, b, c) _mm256_fmsub_pd (a, b, c)
+#define EITHER(a, b) _mm256_or_pd (a, b)
 #define FUSED_ADD(a, b, c) _mm256_fmadd_pd (a, b, c)
 #define FUSED_SUBTRACT(a, b, c) _mm256_fmsub_pd (a, b, c)
 #define GREATER(a, b) _mm256_max_pd (a, b)
@@ -47,6 +60,7 @@ add_lanes (__m256d sum)
 #define IS_NAN(a) (_mm256_movemask_pd (_mm256_cmp_pd (a, a, _CMP_UNORD_Q)) != 0)
 #define ANY(a) (_mm256_movemask_pd (_mm256_cmp_pd (a, _mm256_setzero_pd (), _CMP_NEQ_UQ)) != 0)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
+#define COUNT_EACH(sum, lanes) count_each (sum, lanes)
 #define ADD_LANES(sum) add_lanes (sum)
 #define TRANSPOSE_DOUBLES NULL
 #define TRANSPOSE_FLOATS NULL

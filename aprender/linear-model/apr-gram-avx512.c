@@ -29,13 +29,31 @@ count_lanes (const __m512d sum[8], gint64 *sums)
 }
 
 static inline void
+count_each (__m512d sum, gint64 *lanes)
+{
+  _mm512_storeu_si512 (lanes, _mm512_add_epi64 (_mm512_loadu_si512 (lanes), _mm512_cvtpd_epi64 (sum)));
+}
+
+static inline void
+reduce_lanes (const gint64 (*lanes)[APR_GRAM_LANES], gint64 *sums)
+{
+  const __m512i whole[8] = {
+    _mm512_loadu_si512 (lanes[0]), _mm512_loadu_si512 (lanes[1]), _mm512_loadu_si512 (lanes[2]),
+    _mm512_loadu_si512 (lanes[3]), _mm512_loadu_si512 (lanes[4]), _mm512_loadu_si512 (lanes[5]),
+    _mm512_loadu_si512 (lanes[6]), _mm512_loadu_si512 (lanes[7]),
+  };
+  REDUCE (__m512i, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64, _mm512_shuffle_i64x2, _mm512_add_epi64,
+          whole, sums);
+}
+
+static inline void
 add_lanes (const __m512d sum[8], double *sums)
 {
   REDUCE (__m512d, _mm512_unpacklo_pd, _mm512_unpackhi_pd, _mm512_shuffle_f64x2, _mm512_add_pd, sum, sums);
 }
 
 /* Eight rows of eight columns. */
-static inline void
+static inline __attribute__ ((always_inline)) void
 transpose (__m512d r[8], gsize n, double *columns)
 {
   gsize stride = APR_GRAM_STRIDE;
@@ -68,6 +86,18 @@ transpose (__m512d r[8], gsize n, double *columns)
     }
 }
 
+/* Those shuffles that one column or two need. */
+static inline void
+transpose_some (__m512d r[8], gsize n, double *columns)
+{
+  if (n == 1)
+    transpose (r, 1, columns);
+  else if (n == 2)
+    transpose (r, 2, columns);
+  else
+    transpose (r, n, columns);
+}
+
 static void
 transpose_doubles (gconstpointer rows, gsize n_columns, double *columns)
 {
@@ -83,7 +113,7 @@ transpose_doubles (gconstpointer rows, gsize n_columns, double *columns)
 
       for (i = 0; i < 8; i++)
         r[i] = _mm512_maskz_loadu_pd (mask, values + i * n_columns + column);
-      transpose (r, n, columns + column * APR_GRAM_STRIDE);
+      transpose_some (r, n, columns + column * APR_GRAM_STRIDE);
     }
 }
 
@@ -103,7 +133,7 @@ transpose_floats (gconstpointer rows, gsize n_columns, double *columns)
       for (i = 0; i < 8; i++)
         r[i] = _mm512_cvtps_pd (
           _mm512_castps512_ps256 (_mm512_maskz_loadu_ps (mask, values + i * n_columns + column)));
-      transpose (r, n, columns + column * APR_GRAM_STRIDE);
+      transpose_some (r, n, columns + column * APR_GRAM_STRIDE);
     }
 }
 
@@ -118,6 +148,8 @@ transpose_floats (gconstpointer rows, gsize n_columns, double *columns)
 #define SUBTRACT(a, b) _mm512_sub_pd (a, b)
 #define MULTIPLY(a, b) _mm512_mul_pd (a, b)
 #define MULTIPLY_ADD(a, b, c) _mm512_fmadd_pd (a, b, c)
+#define MULTIPLY_SUBTRACT(a, b, c) _mm512_fmsub_pd (a, b, c)
+#define EITHER(a, b) _mm512_or_pd (a, b)
 #define FUSED_ADD(a, b, c) _mm512_fmadd_pd (a, b, c)
 #define FUSED_SUBTRACT(a, b, c) _mm512_fmsub_pd (a, b, c)
 #define GREATER(a, b) _mm512_max_pd (a, b)
@@ -129,6 +161,8 @@ transpose_floats (gconstpointer rows, gsize n_columns, double *columns)
 #define IS_NAN(a) (_mm512_cmp_pd_mask (a, a, _CMP_UNORD_Q) != 0)
 #define ANY(a) (_mm512_cmp_pd_mask (a, _mm512_setzero_pd (), _CMP_NEQ_UQ) != 0)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
+#define COUNT_EACH(sum, lanes) count_each (sum, lanes)
+#define REDUCE_LANES(lanes, sums) reduce_lanes (lanes, sums)
 #define ADD_LANES(sum, sums) add_lanes (sum, sums)
 #define TRANSPOSE_DOUBLES transpose_doubles
 #define TRANSPOSE_FLOATS transpose_floats

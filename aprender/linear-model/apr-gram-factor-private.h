@@ -64,6 +64,10 @@ gboolean apr_gram_factor_measure (AprGramFactor *self,
                                   void (*outgrow) (gpointer user_data, AprGramFactor *self, gsize column),
                                   gpointer user_data);
 
+/* Cuts all columns into slices as apr_gram_factor_measure () and apr_gram_factor_slice () do, if the exponents that the layers
+ * have are seen to hold for these rows too; false, with the values as they were, where the columns must be measured. */
+gboolean apr_gram_factor_try_slice (AprGramFactor *self, gsize n_rows);
+
 /* Cuts all columns, and strips for what is left of them, into slices. */
 void apr_gram_factor_slice (AprGramFactor *self, gsize n_rows);
 

@@ -11,6 +11,9 @@
 #define RANGE 500
 #define MAX_EXPONENT 400
 
+/* Where 2^24 times the factor of a column is at least 1, so that however small a value is, their product is exact. */
+#define MAX_UNMEASURED_EXPONENT (APR_GRAM_TOP + APR_GRAM_SLICE)
+
 static double *
 columns_new (gsize n)
 {
@@ -70,6 +73,7 @@ apr_gram_factor_init (
 
       self->owner[i] = owner < n_columns ? owner : APR_GRAM_NO_OWNER;
       self->exponent[i] = self->running[i] = APR_GRAM_NO_EXPONENT;
+      self->n_slices[i / APR_GRAM_PANEL] = 0;
       if (owner >= n_columns)
         memset (apr_gram_factor_get (self, i), 0, APR_GRAM_STRIDE * sizeof (double));
     }
@@ -175,7 +179,8 @@ apr_gram_factor_measure (AprGramFactor *self,
           isinf (greatest))
         return FALSE;
 
-      self->exponent[i] = i < self->n_main ? self->running[i] : APR_GRAM_NO_EXPONENT;
+      /* What is 0 has no scale: one that is far from its offset would make a factor that is infinite. */
+      self->exponent[i] = APR_GRAM_NO_EXPONENT;
       if (greatest == 0)
         continue;
 
@@ -247,12 +252,55 @@ add_rest (AprGramFactor *self, gsize index, gsize n_rows)
   self->exponent[strip_index] += self->offset[strip_index];
 }
 
+/* Whether all of a column is far enough from the ends of what a double can hold for a rest to be exact. */
+static gboolean
+may_have_rest (const AprGramFactor *self, gsize index, gsize n_rows)
+{
+  double greatest;
+  double least;
+
+  return self->kernel->find_range (apr_gram_factor_get (self, index), n_rows, &greatest, &least) &&
+         least >= ldexp (1.0, self->exponent[index] - self->offset[index] - RANGE);
+}
+
+#ifndef NDEBUG
+/* What the sums of APR_GRAM_STEPS products rely on. */
 static void
-slice_panel (AprGramFactor *self, gsize first, gsize n_rows)
+check_slices (const AprGramFactor *self, gsize index, gsize n_rows, guint n_slices)
+{
+  static const gint pairs[][3] = {
+    { APR_GRAM_S01, APR_GRAM_S0, APR_GRAM_S1 },
+    { APR_GRAM_S02, APR_GRAM_S0, APR_GRAM_S2 },
+    { APR_GRAM_S12, APR_GRAM_S1, APR_GRAM_S2 },
+  };
+  gsize row;
+  gsize i;
+
+  for (i = 0; i < MIN (n_slices, 3); i++)
+    for (row = 0; row < n_rows; row++)
+      {
+        double value = apr_gram_factor_get_slice (self, i, index)[row];
+
+        g_assert (fabs (value) <= 0x1p23 && value == floor (value));
+      }
+  for (i = 0; i < (n_slices >= 3 ? 3 : n_slices == 2 ? 1 : 0); i++)
+    for (row = 0; row < n_rows; row++)
+      g_assert (apr_gram_factor_get_slice (self, pairs[i][0], index)[row] ==
+                apr_gram_factor_get_slice (self, pairs[i][1], index)[row] +
+                  apr_gram_factor_get_slice (self, pairs[i][2], index)[row]);
+}
+#endif
+
+/* Cuts a panel; false where a value does not fit into the exponent of its column. */
+static gboolean
+slice_panel (AprGramFactor *self, gsize first, gsize n_rows, gboolean measured)
 {
   gsize distance = self->n_allocated * APR_GRAM_STRIDE;
+  guint *n_slices = &self->n_slices[first / APR_GRAM_PANEL];
+  /* As the panel was in the block before. */
+  gboolean all = first < self->n_main && *n_slices == 3;
   gboolean has_rest[APR_GRAM_PANEL] = { FALSE };
-  guint n_slices = 0;
+  guint most = 0;
   gsize i;
 
   /* What strips leave goes to another panel, which comes in its turn. */
@@ -260,22 +308,61 @@ slice_panel (AprGramFactor *self, gsize first, gsize n_rows)
 
   for (i = 0; i < APR_GRAM_PANEL; i++)
     {
-      guint n = self->kernel->slice (apr_gram_factor_get (self, first + i), n_rows,
-                                     factor_of (self, first + i), slices_of (self, first + i), distance);
+      gsize index = first + i;
+      guint n = (all ? self->kernel->slice_all : self->kernel->slice) (apr_gram_factor_get (self, index),
+                                                                       n_rows, factor_of (self, index),
+                                                                       slices_of (self, index), distance);
 
-      n_slices = MAX (n_slices, n);
+      if (n == APR_GRAM_OUTSIDE || (n > 3 && !measured && !may_have_rest (self, index, n_rows)))
+        {
+          g_assert (!measured);
+          return FALSE;
+        }
+      if (!all && n >= 3)
+        {
+          /* Now for all columns of the panel. */
+          all = TRUE;
+          most = 0;
+          i = G_MAXSIZE;
+          continue;
+        }
+      most = MAX (most, n);
+      has_rest[i] = n > 3;
     }
-  self->n_slices[first / APR_GRAM_PANEL] = n_slices;
-  if (n_slices < 3)
-    return;
-
+  *n_slices = MIN (most, 3);
+#ifndef NDEBUG
   for (i = 0; i < APR_GRAM_PANEL; i++)
-    has_rest[i] =
-      self->kernel->slice_low (apr_gram_factor_get (self, first + i), n_rows, factor_of (self, first + i),
-                               slices_of (self, first + i), distance);
+    check_slices (self, first + i, n_rows, *n_slices);
+#endif
+
   for (i = 0; i < APR_GRAM_PANEL; i++)
     if (has_rest[i])
       add_rest (self, first + i, n_rows);
+  return TRUE;
+}
+
+gboolean
+apr_gram_factor_try_slice (AprGramFactor *self, gsize n_rows)
+{
+  gsize i;
+
+  if (self->n > self->n_main)
+    return FALSE;
+  for (i = 0; i < self->n_main; i++)
+    {
+      if (self->owner[i] != APR_GRAM_NO_OWNER && (self->offset[i] != 0 || self->running[i] < -MAX_EXPONENT ||
+                                                  self->running[i] > MAX_UNMEASURED_EXPONENT))
+        return FALSE;
+      self->exponent[i] = self->running[i];
+    }
+
+  for (i = 0; i < self->n; i += APR_GRAM_PANEL)
+    if (!slice_panel (self, i, n_rows, i >= self->n_main))
+      {
+        self->n = self->n_main;
+        return FALSE;
+      }
+  return TRUE;
 }
 
 void
@@ -284,7 +371,7 @@ apr_gram_factor_slice (AprGramFactor *self, gsize n_rows)
   gsize first;
 
   for (first = 0; first < self->n; first += APR_GRAM_PANEL)
-    slice_panel (self, first, n_rows);
+    (void) slice_panel (self, first, n_rows, TRUE);
 }
 
 void

@@ -66,6 +66,12 @@ four_multiply_add (Four a, Four b, Four c)
 }
 
 static inline Four
+four_multiply_subtract (Four a, Four b, Four c)
+{
+  EACH (a.lane[i] * b.lane[i] - c.lane[i]);
+}
+
+static inline Four
 four_fused_add (Four a, Four b, Four c)
 {
   EACH (fma (a.lane[i], b.lane[i], c.lane[i]));
@@ -123,6 +129,15 @@ count_lanes (const Four sum[8], gint64 *sums)
       (gint64) sum[i].lane[0] + (gint64) sum[i].lane[1] + (gint64) sum[i].lane[2] + (gint64) sum[i].lane[3];
 }
 
+static inline void
+count_each (Four sum, gint64 *to)
+{
+  gsize i;
+
+  for (i = 0; i < 4; i++)
+    to[i] += (gint64) sum.lane[i];
+}
+
 static inline double
 add_lanes (Four sum)
 {
@@ -140,6 +155,8 @@ add_lanes (Four sum)
 #define SUBTRACT(a, b) four_subtract (a, b)
 #define MULTIPLY(a, b) four_multiply (a, b)
 #define MULTIPLY_ADD(a, b, c) four_multiply_add (a, b, c)
+#define MULTIPLY_SUBTRACT(a, b, c) four_multiply_subtract (a, b, c)
+#define EITHER(a, b) four_add (four_magnitude (a), b)
 #define FUSED_ADD(a, b, c) four_fused_add (a, b, c)
 #define FUSED_SUBTRACT(a, b, c) four_fused_subtract (a, b, c)
 #define GREATER(a, b) four_greater (a, b)
@@ -149,6 +166,7 @@ add_lanes (Four sum)
 #define IS_NAN(a) four_is_nan (a)
 #define ANY(a) four_any (a)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
+#define COUNT_EACH(sum, lanes) count_each (sum, lanes)
 #define ADD_LANES(sum) add_lanes (sum)
 #define TRANSPOSE_DOUBLES NULL
 #define TRANSPOSE_FLOATS NULL

@@ -38,6 +38,9 @@ G_BEGIN_DECLS
 #define APR_GRAM_PANEL 4
 #define APR_GRAM_TILE (APR_GRAM_PANEL * APR_GRAM_PANEL)
 
+/* Of the widest vectors. */
+#define APR_GRAM_LANES 8
+
 /* The slices, and the sums of two of them. */
 enum
 {
@@ -61,6 +64,8 @@ enum
 #define APR_GRAM_DOUBLE_SLICE 50
 #define APR_GRAM_DOUBLE_FIRST_UNIT (-40)
 
+#define APR_GRAM_OUTSIDE 5
+
 /* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_GRAM_ROWS; all columns are
  * aligned to 64 bytes, and those of a panel APR_GRAM_STRIDE apart. Every implementation gives the same numbers. */
 typedef struct
@@ -71,6 +76,18 @@ typedef struct
    * modulo 2^64. */
   void (*multiply) (
     const double *left, const double *right, gsize n_rows, const gint8 signs[APR_GRAM_PARTS], gint64 *sums);
+
+  /* Adds the same products to @lanes, those of the rows r of left and right to lane r mod 8 or r mod 4 of entry 4 left + right,
+   * modulo 2^64; where the panels are the same one, only those of left >= right. */
+  void (*multiply_lanes) (const double *left,
+                          const double *right,
+                          gsize n_rows,
+                          gint64 lanes[APR_GRAM_TILE][APR_GRAM_LANES]);
+
+  /* Adds the sums of @lanes, times @signs[k], to @sums[k APR_GRAM_TILE + i], modulo 2^64. */
+  void (*add_up) (gint64 lanes[APR_GRAM_TILE][APR_GRAM_LANES],
+                  const gint8 signs[APR_GRAM_PARTS],
+                  gint64 *sums);
 
   /* The same products in double, of columns below 1: in the order of the rows r for each r mod 8, fused, and then these eight
    * sums, neighbour with neighbour. */
@@ -95,12 +112,13 @@ typedef struct
   gboolean (*weigh) (
     const double *column, const double *weights, gsize n_rows, double factor, double *high, double *low);
 
-  /* Cuts the first two slices of a column times @factor, below 2^23; the slices are @distance apart. Returns how many slices
-   * it has, up to 3. */
+  /* Cuts the first two slices of a column times @factor, a power of two; the slices are @distance apart. Returns how many
+   * slices it has, up to 3 where there may be more, or APR_GRAM_OUTSIDE where one of the products is not below 2^23. A
+   * column with a NaN has more than 2. No value times @factor 2^24 may be too small for a double. */
   guint (*slice) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
 
-  /* The third, after the other two; whether there is a rest. */
-  gboolean (*slice_low) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
+  /* Cuts all three; 4 where there is a rest, or a NaN. */
+  guint (*slice_all) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
 } AprGramKernel;
 
 extern const AprGramKernel apr_gram_portable;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The kernels, written once over the vectors of an instruction set. Whoever includes this defines VECTOR, LANES (4 or 8), and
- * the operations LOAD, STORE, SPLAT, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD (a b + c, rounded once or twice), FUSED_ADD and
+ * the operations LOAD, STORE, SPLAT, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD and MULTIPLY_SUBTRACT (a b + c and a b - c, rounded once or twice), EITHER (something that
+ * ANY finds, or NaN, where it finds it in one of both), FUSED_ADD and
  * FUSED_SUBTRACT (a b + c and a b - c, rounded once), GREATER and LESSER (of magnitudes), MAGNITUDE, MAGNITUDE_UNLESS_0 (which
  * makes an infinity of 0), IS_NAN and ANY (whether a lane is one, or is not 0), COUNT_LANES (the sums of the lanes of 8
- * vectors of whole numbers, as integers), ADD_LANES (the same in double, for 8 lanes), TRANSPOSE_DOUBLES and
+ * vectors of whole numbers, as integers), REDUCE_LANES (the sums of eight times
+ * APR_GRAM_LANES integers, where there is more than plain C for it), COUNT_EACH (which adds the lanes of a vector of whole numbers to integers), ADD_LANES (the same in double, for 8 lanes), TRANSPOSE_DOUBLES and
  * TRANSPOSE_FLOATS (functions, or NULL), and KERNEL and KERNEL_NAME. */
 
 #include "aprender/linear-model/apr-gram-private.h"
@@ -78,6 +80,25 @@
    }
 #endif
 
+static inline void
+add_counted (const gint64 counted[APR_GRAM_TILE], const gint8 signs[APR_GRAM_PARTS], gint64 *sums)
+{
+  gsize part;
+  gsize i;
+
+  for (part = 0; part < APR_GRAM_PARTS; part++)
+    {
+      guint64 *to = (guint64 *) sums + part * APR_GRAM_TILE;
+
+      if (signs[part] > 0)
+        for (i = 0; i < APR_GRAM_TILE; i++)
+          to[i] += (guint64) counted[i];
+      else if (signs[part] < 0)
+        for (i = 0; i < APR_GRAM_TILE; i++)
+          to[i] -= (guint64) counted[i];
+    }
+}
+
 static void
 multiply (
   const double *left, const double *right, gsize n_rows, const gint8 signs[APR_GRAM_PARTS], gint64 *sums)
@@ -87,25 +108,102 @@ multiply (
   gsize end;
   gsize row;
   gsize i;
-  gsize part;
 
   for (first = 0; first < n_rows; first = end)
     {
       end = MIN (first + APR_GRAM_STEPS * LANES, n_rows);
       MULTIPLY_PANELS (MULTIPLY_ADD, COUNT_LANES, first, end, counted)
-
-      for (part = 0; part < APR_GRAM_PARTS; part++)
-        {
-          guint64 *to = (guint64 *) sums + part * APR_GRAM_TILE;
-
-          if (signs[part] > 0)
-            for (i = 0; i < APR_GRAM_TILE; i++)
-              to[i] += (guint64) counted[i];
-          else if (signs[part] < 0)
-            for (i = 0; i < APR_GRAM_TILE; i++)
-              to[i] -= (guint64) counted[i];
-        }
+      add_counted (counted, signs, sums);
     }
+}
+
+/* The products of one panel with itself, of which those above the diagonal are not needed. */
+static void
+multiply_triangle (const double *panel, gsize first, gsize end, gint64 lanes[APR_GRAM_TILE][APR_GRAM_LANES])
+{
+  VECTOR sum[10];
+  gsize row;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < 10; i++)
+    sum[i] = SPLAT (0.0);
+  for (row = first; row < end; row += LANES)
+    {
+      VECTOR x0 = COLUMN (panel, 0);
+      VECTOR x1 = COLUMN (panel, 1);
+      VECTOR x2 = COLUMN (panel, 2);
+      VECTOR x3 = COLUMN (panel, 3);
+
+      sum[0] = MULTIPLY_ADD (x0, x0, sum[0]);
+      sum[1] = MULTIPLY_ADD (x1, x0, sum[1]);
+      sum[2] = MULTIPLY_ADD (x1, x1, sum[2]);
+      sum[3] = MULTIPLY_ADD (x2, x0, sum[3]);
+      sum[4] = MULTIPLY_ADD (x2, x1, sum[4]);
+      sum[5] = MULTIPLY_ADD (x2, x2, sum[5]);
+      sum[6] = MULTIPLY_ADD (x3, x0, sum[6]);
+      sum[7] = MULTIPLY_ADD (x3, x1, sum[7]);
+      sum[8] = MULTIPLY_ADD (x3, x2, sum[8]);
+      sum[9] = MULTIPLY_ADD (x3, x3, sum[9]);
+    }
+  for (i = 0, k = 0; i < APR_GRAM_PANEL; i++)
+    for (j = 0; j <= i; j++, k++)
+      COUNT_EACH (sum[k], lanes[i * APR_GRAM_PANEL + j]);
+}
+
+static inline void
+count_eight (const VECTOR sum[8], gint64 (*lanes)[APR_GRAM_LANES])
+{
+  gsize i;
+
+  for (i = 0; i < 8; i++)
+    COUNT_EACH (sum[i], lanes[i]);
+}
+
+static void
+multiply_lanes (const double *left,
+                const double *right,
+                gsize n_rows,
+                gint64 lanes[APR_GRAM_TILE][APR_GRAM_LANES])
+{
+  gsize first;
+  gsize end;
+  gsize row;
+  gsize i;
+
+  for (first = 0; first < n_rows; first = end)
+    {
+      end = MIN (first + APR_GRAM_STEPS * LANES, n_rows);
+      if (left == right)
+        multiply_triangle (left, first, end, lanes);
+      else
+        MULTIPLY_PANELS (MULTIPLY_ADD, count_eight, first, end, lanes)
+    }
+}
+
+static void
+add_up (gint64 lanes[APR_GRAM_TILE][APR_GRAM_LANES], const gint8 signs[APR_GRAM_PARTS], gint64 *sums)
+{
+  gint64 counted[APR_GRAM_TILE];
+
+#ifdef REDUCE_LANES
+  REDUCE_LANES ((const gint64 (*)[APR_GRAM_LANES]) lanes, counted);
+  REDUCE_LANES ((const gint64 (*)[APR_GRAM_LANES]) (lanes + 8), counted + 8);
+#else
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < APR_GRAM_TILE; i++)
+    {
+      guint64 sum = 0;
+
+      for (j = 0; j < APR_GRAM_LANES; j++)
+        sum += (guint64) lanes[i][j];
+      counted[i] = (gint64) sum;
+    }
+#endif
+  add_counted (counted, signs, sums);
 }
 
 static void
@@ -245,62 +343,70 @@ weigh (const double *column, const double *weights, gsize n_rows, double factor,
   return ANY (any);
 }
 
-static guint
-slice (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
+static inline guint
+cut (const double *column, gsize n_rows, double factor, double *slices, gsize distance, gboolean thirds)
 {
   const VECTOR factors = SPLAT (factor);
+  const VECTOR finer = SPLAT (factor * 0x1p24);
   const VECTOR rounder = SPLAT (ROUNDER);
   const VECTOR next = SPLAT (0x1p24);
-  VECTOR any_first = SPLAT (0.0);
+  VECTOR most = SPLAT (0.0);
   VECTOR any_second = SPLAT (0.0);
   VECTOR any_third = SPLAT (0.0);
+  VECTOR any_rest = SPLAT (0.0);
+  double lanes[LANES];
+  double greatest = 0;
   gsize row;
+  gsize i;
 
   for (row = 0; row < n_rows; row += LANES)
     {
-      VECTOR value = MULTIPLY (LOAD (column + row), factors);
-      VECTOR first = SUBTRACT (ADD (value, rounder), rounder);
-      VECTOR rest = MULTIPLY (SUBTRACT (value, first), next);
+      /* Powers of two: the only operations that round are those with the rounder. */
+      VECTOR value = LOAD (column + row);
+      VECTOR first = SUBTRACT (MULTIPLY_ADD (value, factors, rounder), rounder);
+      VECTOR rest = MULTIPLY_SUBTRACT (value, finer, MULTIPLY (first, next));
       VECTOR second = SUBTRACT (ADD (rest, rounder), rounder);
+      VECTOR left = SUBTRACT (rest, second);
 
       STORE (slices + APR_GRAM_S0 * distance + row, first);
       STORE (slices + APR_GRAM_S1 * distance + row, second);
       STORE (slices + APR_GRAM_S01 * distance + row, ADD (first, second));
-      any_first = GREATER (MAGNITUDE (first), any_first);
-      any_second = GREATER (MAGNITUDE (rest), any_second);
-      any_third = GREATER (MAGNITUDE (SUBTRACT (rest, second)), any_third);
+      most = GREATER (MAGNITUDE (value), most);
+      any_second = EITHER (rest, any_second);
+      any_third = EITHER (left, any_third);
+      if (thirds)
+        {
+          VECTOR third = SUBTRACT (MULTIPLY_ADD (left, next, rounder), rounder);
+
+          STORE (slices + APR_GRAM_S2 * distance + row, third);
+          STORE (slices + APR_GRAM_S02 * distance + row, ADD (first, third));
+          STORE (slices + APR_GRAM_S12 * distance + row, ADD (second, third));
+          any_rest = EITHER (MULTIPLY_SUBTRACT (left, next, third), any_rest);
+        }
     }
 
-  return ANY (any_third) ? 3 : ANY (any_second) ? 2 : ANY (any_first) ? 1 : 0;
+  STORE (lanes, most);
+  for (i = 0; i < LANES; i++)
+    greatest = MAX (greatest, lanes[i]);
+  if (!(greatest * factor < 0x1p23))
+    return APR_GRAM_OUTSIDE;
+
+  return ANY (any_rest) ? 4 : ANY (any_third) ? 3 : ANY (any_second) ? 2 : greatest > 0 ? 1 : 0;
 }
 
-static gboolean
-slice_low (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
+static guint
+slice (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
 {
-  const VECTOR factors = SPLAT (factor);
-  const VECTOR rounder = SPLAT (ROUNDER);
-  const VECTOR next = SPLAT (0x1p24);
-  VECTOR any = SPLAT (0.0);
-  gsize row;
+  return cut (column, n_rows, factor, slices, distance, FALSE);
+}
 
-  for (row = 0; row < n_rows; row += LANES)
-    {
-      VECTOR value = MULTIPLY (LOAD (column + row), factors);
-      VECTOR first = LOAD (slices + APR_GRAM_S0 * distance + row);
-      VECTOR second = LOAD (slices + APR_GRAM_S1 * distance + row);
-      VECTOR rest = MULTIPLY (SUBTRACT (MULTIPLY (SUBTRACT (value, first), next), second), next);
-      VECTOR third = SUBTRACT (ADD (rest, rounder), rounder);
-
-      STORE (slices + APR_GRAM_S2 * distance + row, third);
-      STORE (slices + APR_GRAM_S02 * distance + row, ADD (first, third));
-      STORE (slices + APR_GRAM_S12 * distance + row, ADD (second, third));
-      any = GREATER (MAGNITUDE (SUBTRACT (rest, third)), any);
-    }
-
-  return ANY (any);
+static guint
+slice_all (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
+{
+  return cut (column, n_rows, factor, slices, distance, TRUE);
 }
 
 const AprGramKernel KERNEL = {
-  KERNEL_NAME, multiply, multiply_double, collect, TRANSPOSE_DOUBLES, TRANSPOSE_FLOATS,
-  find_range,  scale,    weigh,           slice,   slice_low,
+  KERNEL_NAME,      multiply,   multiply_lanes, add_up, multiply_double, collect,   TRANSPOSE_DOUBLES,
+  TRANSPOSE_FLOATS, find_range, scale,          weigh,  slice,           slice_all,
 };

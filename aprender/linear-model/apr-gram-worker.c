@@ -18,6 +18,10 @@
 #define NEAR_PANELS 3
 #define FAR_PANELS 16
 
+/* Tiles whose sums are kept lane by lane, which takes six times 1 kB for each: where there are few rows of them, adding up the
+ * lanes after each block would be as much work as a third of the products. */
+#define MAX_LANE_TILES 36
+
 /* What cannot be added to the sums of the columns' scales: a multiple of a power of two. */
 typedef struct
 {
@@ -25,6 +29,19 @@ typedef struct
   gint64 value;
   gint exponent;
 } Term;
+
+/* The products of two panels: which slices, and what to add to the parts. */
+typedef struct
+{
+  guint8 left;
+  guint8 right;
+  gint8 signs[APR_GRAM_PARTS];
+} Product;
+
+#define S(i) APR_GRAM_S##i
+#define N_PRODUCTS 6
+
+typedef gint64 Lanes[APR_GRAM_TILE][APR_GRAM_LANES];
 
 struct _AprGramWorker
 {
@@ -39,22 +56,14 @@ struct _AprGramWorker
     left; /* the weighted columns, and the layer of what a double cannot hold of them; not used without weights */
   double *weights; /* (owned) (nullable) */
   gint64 *sums;    /* (owned) for each tile of each layer, n_parts of APR_GRAM_TILE each */
-  guint n_blocks;  /* in the sums */
-  GArray *terms;   /* (owned) (element-type Term) */
+  Lanes *lanes;    /* (owned) (nullable) for each tile of each layer, N_PRODUCTS */
+  const Product *
+    *lane_products; /* (owned) (nullable) what the lanes of each tile are; NULL where they are nothing */
+  guint n_blocks;   /* in the sums */
+  GArray *terms;    /* (owned) (element-type Term) */
   AprGramDrain drain;
   gpointer user_data;
 };
-
-/* The products of two panels: which slices, and what to add to the parts. */
-typedef struct
-{
-  guint8 left;
-  guint8 right;
-  gint8 signs[APR_GRAM_PARTS];
-} Product;
-
-#define S(i) APR_GRAM_S##i
-#define N_PRODUCTS 6
 
 /* By the numbers of slices that the panels have. */
 static const Product products[4][4][N_PRODUCTS + 1] = {
@@ -129,6 +138,11 @@ apr_gram_worker_new (const AprGramKernel *kernel,
       apr_gram_worker_free (self);
       return NULL;
     }
+  if (sliced && n_layers * self->n_tiles <= MAX_LANE_TILES)
+    {
+      self->lanes = g_aligned_alloc (n_layers * self->n_tiles * N_PRODUCTS, sizeof (Lanes), 64);
+      self->lane_products = g_new0 (const Product *, n_layers * self->n_tiles);
+    }
 
   return self;
 }
@@ -146,6 +160,8 @@ apr_gram_worker_free (AprGramWorker *self)
       g_aligned_free (self->weights);
     }
   apr_pages_free (self->sums);
+  g_aligned_free (self->lanes);
+  g_free (self->lane_products);
   g_array_unref (self->terms);
   g_free (self);
 }
@@ -186,14 +202,60 @@ packed_index (gsize row, gsize column)
   return row * (row + 1) / 2 + column;
 }
 
+static gsize
+tile_index (const AprGramWorker *self, gsize layer, gsize row, gsize column)
+{
+  return layer * self->n_tiles + packed_index (row / APR_GRAM_PANEL, column / APR_GRAM_PANEL);
+}
+
 /* The first part of an entry of the matrix in a layer; the others are APR_GRAM_TILE apart. */
 static gint64 *
 get_sums (const AprGramWorker *self, gsize layer, gsize row, gsize column)
 {
-  gsize tile = layer * self->n_tiles + packed_index (row / APR_GRAM_PANEL, column / APR_GRAM_PANEL);
+  return self->sums + tile_index (self, layer, row, column) * self->n_parts * APR_GRAM_TILE +
+         row % APR_GRAM_PANEL * APR_GRAM_PANEL + column % APR_GRAM_PANEL;
+}
 
-  return self->sums + tile * self->n_parts * APR_GRAM_TILE + row % APR_GRAM_PANEL * APR_GRAM_PANEL +
-         column % APR_GRAM_PANEL;
+/* Adds up the lanes of a tile. */
+static void
+count_lanes (AprGramWorker *self, gsize tile)
+{
+  gint64 *sums = self->sums + tile * self->n_parts * APR_GRAM_TILE;
+  const Product *product = self->lane_products[tile];
+  Lanes *lanes = self->lanes + tile * N_PRODUCTS;
+
+  if (product == NULL)
+    return;
+  for (; is_product (product); product++, lanes++)
+    self->kernel->add_up (*lanes, product->signs, sums);
+  self->lane_products[tile] = NULL;
+}
+
+static void
+count_all_lanes (AprGramWorker *self)
+{
+  gsize i;
+
+  for (i = 0; self->lanes != NULL && i < get_left (self)->n_main / self->right.n_padded * self->n_tiles; i++)
+    count_lanes (self, i);
+}
+
+/* The lanes of the products in a tile, which must all be of one row of the table until they are added up. */
+static Lanes *
+get_lanes (AprGramWorker *self, gsize tile, const Product *product)
+{
+  Lanes *lanes = self->lanes + tile * N_PRODUCTS;
+  gsize n = 0;
+
+  if (self->lane_products[tile] == product)
+    return lanes;
+
+  count_lanes (self, tile);
+  self->lane_products[tile] = product;
+  while (is_product (&product[n]))
+    n++;
+  memset (lanes, 0, n * sizeof (Lanes));
+  return lanes;
 }
 
 static gint
@@ -247,6 +309,7 @@ release_column (gpointer user_data, AprGramFactor *factor, gsize index)
   if (factor->running[index] == APR_GRAM_NO_EXPONENT)
     return;
 
+  count_all_lanes (self);
   if (factor == left)
     for (i = 0; i <= column; i++)
       release_entry (self, index / factor->n_padded, column, i);
@@ -367,9 +430,18 @@ multiply_layers (AprGramWorker *self, gsize far, gsize near, gsize n_rows)
     for (l = far; l < far_end; l++)
       for (r = near; r < near_end && r <= l % self->n_panels; r++)
         {
-          const Product *product = &products[left->n_slices[l]][self->right.n_slices[r]][i];
+          const Product *row = products[left->n_slices[l]][self->right.n_slices[r]];
+          const Product *product = &row[i];
 
-          if (is_product (product))
+          if (!is_product (product))
+            continue;
+          if (self->lanes != NULL)
+            self->kernel->multiply_lanes (
+              apr_gram_factor_get_slice (left, product->left, l * APR_GRAM_PANEL),
+              apr_gram_factor_get_slice (&self->right, product->right, r * APR_GRAM_PANEL), n_rows,
+              get_lanes (self, l / self->n_panels * self->n_tiles + packed_index (l % self->n_panels, r),
+                         row)[i]);
+          else
             multiply_panels (
               self, l, r, product, n_rows,
               get_sums (self, l / self->n_panels, l % self->n_panels * APR_GRAM_PANEL, r * APR_GRAM_PANEL));
@@ -474,6 +546,15 @@ apr_gram_worker_add_block (AprGramWorker *self, gsize n_rows)
   g_assert (n_rows <= APR_GRAM_ROWS && self->n_blocks < MAX_BLOCKS);
 
   clear_rows (&self->right, n_rows, n_padded);
+  if (self->precision == APR_PRECISION_EXACT && self->weights == NULL &&
+      apr_gram_factor_try_slice (&self->right, n_padded))
+    {
+      multiply (self, n_padded);
+      self->n_blocks++;
+      apr_gram_factor_reset (&self->right);
+      return TRUE;
+    }
+
   finite = apr_gram_factor_measure (&self->right, n_padded, release_column, self);
   if (finite && self->weights != NULL)
     {
@@ -527,6 +608,7 @@ apr_gram_worker_cover (AprGramWorker *self, AprExactSums *sums, GError **error)
   gsize left_n_layers = get_left (self)->n_main / self->right.n_padded;
 
   self->n_blocks = 0;
+  count_all_lanes (self);
   find_exponents (get_left (self), &left_least, &left_greatest);
   find_exponents (&self->right, &right_least, &right_greatest);
   return left_least > left_greatest || right_least > right_greatest ||

@@ -129,6 +129,8 @@ apr_rows_transpose (
 {
   gsize n = self->n_columns;
   const guint8 *data = self->data + first_row * n * (apr_dtype_get_bits (self->dtype) / 8);
+  gsize eight_rows = 8 * n * (apr_dtype_get_bits (self->dtype) / 8);
+  gsize block = n_rows / 8 * eight_rows;
   void (*transpose_eight) (gconstpointer rows, gsize n_columns, double *columns) = NULL;
   gsize row;
   gsize column;
@@ -139,8 +141,13 @@ apr_rows_transpose (
   if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F32)
     transpose_eight = kernel->transpose_floats;
   if (transpose_eight != NULL)
-    for (; n_rows >= 8; n_rows -= 8, columns += 8, data += 8 * n * (apr_dtype_get_bits (self->dtype) / 8))
-      transpose_eight (data, n, columns);
+    for (; n_rows >= 8; n_rows -= 8, columns += 8, data += eight_rows)
+      {
+        /* The rows of the next block come while this one is multiplied. */
+        for (i = 0; i < eight_rows; i += 64)
+          __builtin_prefetch (data + block + i);
+        transpose_eight (data, n, columns);
+      }
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wswitch-enum"
