@@ -5,11 +5,10 @@
 
 G_BEGIN_DECLS
 
-/* What every estimator asks of its arguments. */
+/* What every estimator asks of its arguments: of any dtype that is a number. */
 
 gboolean apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error);
 
-/* Of a fit, which takes any dtype that is a number. */
 gboolean apr_estimator_check_fit (
   AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
 

@@ -6,20 +6,6 @@
 #include "aprender/tensor/apr-tensor-private.h"
 
 static gboolean
-check_dtype (const char *name, AprTensor *tensor, GError **error)
-{
-  AprDType dtype = apr_tensor_get_dtype (tensor);
-
-  if (dtype == APR_DTYPE_F32 || dtype == APR_DTYPE_F64)
-    return TRUE;
-
-  g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
-               "%s has the dtype %s, but models compute with F32 and F64: cast it first", name,
-               apr_dtype_to_string (dtype));
-  return FALSE;
-}
-
-static gboolean
 check_number (const char *name, AprTensor *tensor, GError **error)
 {
   AprDType dtype = apr_tensor_get_dtype (tensor);
@@ -28,7 +14,7 @@ check_number (const char *name, AprTensor *tensor, GError **error)
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
-               "%s has the dtype %s, but models are fitted to F16, BF16, F32, F64, BOOL and integers", name,
+               "%s has the dtype %s, but models compute with F16, BF16, F32, F64, BOOL and integers", name,
                apr_dtype_to_string (dtype));
   return FALSE;
 }
@@ -64,7 +50,7 @@ check_matrix (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error)
 gboolean
 apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error)
 {
-  return check_matrix (x, n_samples, n_features, error) && check_dtype ("X", x, error);
+  return check_matrix (x, n_samples, n_features, error) && check_number ("X", x, error);
 }
 
 static gboolean

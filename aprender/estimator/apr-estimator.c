@@ -652,7 +652,7 @@ apr_estimator_check_sample (AprEstimator *self, gsize n_features, GError **error
 /**
  * apr_estimator_predict: (virtual predict)
  * @self: a fitted estimator
- * @x: the features, [n_samples, n_features], F32 or F64
+ * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
  * @error: return location for an error
  *
  * Predicts the targets of samples.

@@ -263,8 +263,8 @@ apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossPro
 /**
  * apr_linear_regression_partial_fit:
  * @self: a linear regression
- * @x: the features, [n_samples, n_features], F32 or F64
- * @y: the targets, [n_samples] or [n_samples, n_targets], F32 or F64
+ * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
+ * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
  * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal weights
  * @cancellable: (nullable): a way to stop
  * @error: return location for an error

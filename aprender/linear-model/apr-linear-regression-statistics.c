@@ -531,7 +531,7 @@ check_interval (AprLinearRegression *self, double level, GError **error)
 /**
  * apr_linear_regression_predict_interval:
  * @self: a fitted linear regression
- * @x: the features, [n_samples, n_features], F32 or F64
+ * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
  * @level: how sure the intervals are, between 0 and 1, such as 0.95
  * @kind: what is to be within them
  * @lower: (out) (transfer full): the lower ends, F64, in the shape of the predictions

@@ -167,14 +167,8 @@ function _init() {
     return Tensor.new_from_bytes(dtype, shape ?? ownShape, bytes);
   }
 
-  // What a model computes with: whole numbers in typed arrays become doubles. A tensor goes in as it is.
-  function toSamples(values, name) {
-    const tensor = toTensor(values, name);
-    return tensor === values || tensor.dtype === DType.F32 ? tensor : tensor.cast(DType.F64);
-  }
-
   function toWeights(values) {
-    return values === null ? null : toSamples(values, 'sample_weight');
+    return values === null ? null : toTensor(values, 'sample_weight');
   }
 
   // Cuts one typed array into nested arrays of typed arrays. Slices: many views slow the collector down.
@@ -334,7 +328,7 @@ function _init() {
   const {fit, predict, score} = Estimator.prototype;
 
   Estimator.prototype.fit = function (X, y, sampleWeight = null, cancellable = null) {
-    fit.call(this, toSamples(X, 'X'), toSamples(y, 'y'), toWeights(sampleWeight), cancellable);
+    fit.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), cancellable);
     return this;
   };
 
@@ -342,17 +336,17 @@ function _init() {
   const fitAsync = Estimator.prototype.fit_async;
   Estimator.prototype.fit_async = async function (X, y, sampleWeight = null, cancellable = null, ...rest) {
     // The rest is a callback, for those who want one.
-    await fitAsync.call(this, toSamples(X, 'X'), toSamples(y, 'y'), toWeights(sampleWeight), cancellable,
+    await fitAsync.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), cancellable,
       ...rest);
     return this;
   };
 
   Estimator.prototype.predict = function (X) {
-    return fromTensor(predict.call(this, toSamples(X, 'X')));
+    return fromTensor(predict.call(this, toTensor(X, 'X')));
   };
 
   Estimator.prototype.score = function (X, y, sampleWeight = null) {
-    return score.call(this, toSamples(X, 'X'), toSamples(y, 'y'), toWeights(sampleWeight));
+    return score.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight));
   };
 
   // Of a class that was written in JavaScript, which has no typed constructors: Model.load(path).
@@ -376,7 +370,7 @@ function _init() {
 
   const predictInterval = LinearRegression.prototype.predict_interval;
   LinearRegression.prototype.predict_interval = function (X, level = 0.95, kind = Apr.IntervalKind.PREDICTION) {
-    const [, lower, upper] = predictInterval.call(this, toSamples(X, 'X'), level, kind);
+    const [, lower, upper] = predictInterval.call(this, toTensor(X, 'X'), level, kind);
     return [fromTensor(lower), fromTensor(upper)];
   };
 
@@ -398,7 +392,7 @@ function _init() {
 
   const {update} = Apr.CrossProducts.prototype;
   Apr.CrossProducts.prototype.update = function (X, y, sampleWeight = null, cancellable = null) {
-    update.call(this, toSamples(X, 'X'), toSamples(y, 'y'), toWeights(sampleWeight), cancellable);
+    update.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), cancellable);
     return this;
   };
 
@@ -415,7 +409,7 @@ function _init() {
 
   const partialFit = LinearRegression.prototype.partial_fit;
   LinearRegression.prototype.partial_fit = function (X, y, sampleWeight = null, cancellable = null) {
-    partialFit.call(this, toSamples(X, 'X'), toSamples(y, 'y'), toWeights(sampleWeight), cancellable);
+    partialFit.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), cancellable);
     return this;
   };
 
@@ -431,11 +425,11 @@ function _init() {
     'mean_absolute_error']) {
     const metric = Apr[name];
     Apr[name] = (yTrue, yPred, sampleWeight = null) =>
-      metric(toSamples(yTrue, 'y_true'), toSamples(yPred, 'y_pred'), toWeights(sampleWeight));
+      metric(toTensor(yTrue, 'y_true'), toTensor(yPred, 'y_pred'), toWeights(sampleWeight));
   }
 
   const maxError = Apr.max_error;
-  Apr.max_error = (yTrue, yPred) => maxError(toSamples(yTrue, 'y_true'), toSamples(yPred, 'y_pred'));
+  Apr.max_error = (yTrue, yPred) => maxError(toTensor(yTrue, 'y_true'), toTensor(yPred, 'y_pred'));
 
   const {predict_one: predictOne} = Apr.LinearRegression.prototype;
   Apr.LinearRegression.prototype.predict_one = function (x) {

@@ -103,7 +103,7 @@ test('virtual-functions-get-tensors', () => {
   assertTrue(passed === cancellable);
   assertEqual(x.dtype, Apr.DType.F32);
   assertEqual(x.to_array(), [[1], [2]]);
-  assertEqual(targets.dtype, Apr.DType.F64);
+  assertEqual(targets.dtype, Apr.DType.I32);
   assertEqual(targets.to_array(), [5, 7]);
   assertEqual(weights.to_array(), [1, 3]);
 

@@ -54,6 +54,8 @@ test('fit', () => {
   assertEqual(model.coefficients, Float64Array.of(2));
   assertEqual(model.intercept, Float64Array.of(1));
   assertEqual(model.predict([[10], [-1]]), Float64Array.of(21, -1));
+  for (const x of [Int8Array.of(10, -1), Int16Array.of(10, -1), Int32Array.of(10, -1), BigInt64Array.of(10n, -1n)])
+    assertEqual(model.predict(Tensor.from(x, [2, 1])), Float64Array.of(21, -1));
   assertEqual(model.score(X, y), 1);
   assertEqual([model.fitted, model.n_features, model.n_targets, model.rank], [true, 1, 1, 1]);
   assertEqual(model.get_coefficients().shape, [1]);

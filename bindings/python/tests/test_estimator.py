@@ -117,6 +117,26 @@ class Estimator(TestCase):
                 self.assertEqual(model.predict(x).tolist(), Y)
         model = Apr.LinearRegression().fit(numpy.array([[False], [True]]), [1, 3])
         self.assertEqual((model.coefficients.tolist(), model.intercept.tolist()), ([2.0], [1.0]))
+        self.assertEqual(model.predict(numpy.array([[True], [False]])).tolist(), [3, 1])
+
+    @needs_numpy
+    def test_predict_shares_what_it_reads(self):
+        class Seen(Apr.Estimator):
+            __gtype_name__ = 'TestSeen'
+
+            def do_fit(self, X, y, sample_weight, cancellable):
+                return True
+
+            def do_predict(self, X):
+                self.seen = X
+                return Apr.Tensor([0.0] * X.shape[0])
+
+        model = Seen().fit(X, Y)
+        for dtype in ('?', 'u1', 'i2', 'i4', 'u8', 'f2', 'f4', 'f8'):
+            with self.subTest(dtype):
+                x = numpy.array(X, dtype)
+                model.predict(x)
+                self.assertEqual(model.seen.get_memory()[2], x.ctypes.data)
 
     @needs_numpy
     def test_dtypes_that_are_refused(self):
@@ -131,8 +151,8 @@ class Estimator(TestCase):
                     good.predict(values)
                 with self.assertRaisesRegex(TypeError, f'y .*{name}'):
                     good.fit(X, values)
-        self.assertFails(Apr.Error.DTYPE, 'X has the dtype I32', good.predict,
-                         Apr.Tensor(numpy.array(X, 'i4')))
+        self.assertFails(Apr.Error.DTYPE, 'X has the dtype C64', good.predict,
+                         Apr.Tensor(numpy.array(X, 'c8')))
         self.assertEqual(good.predict(X).tolist(), Y)
 
     def test_lists_that_are_refused(self):

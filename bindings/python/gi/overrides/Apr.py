@@ -187,7 +187,7 @@ def _get_column_names(X):
 def _to_fit(X, y, sample_weight):
     """The data of a fit and the names of the features, checked so that to give the names cannot fail."""
     names = _get_column_names(X)
-    data = _to_data(X, 'X', True), _to_data(y, 'y', True), _to_data(sample_weight, 'sample_weight', True)
+    data = _to_data(X, 'X'), _to_data(y, 'y'), _to_data(sample_weight, 'sample_weight')
     shape = data[0].shape if names is not None else ()
     if len(shape) == 2 and len(names) != shape[1]:
         raise ValueError(f'X has {len(names)} names of columns, but {_count(shape[1], "column")}')

@@ -223,11 +223,8 @@ def _to_tensor(value):
     return _share(array, dtype)
 
 
-def _to_data(value, name, summed=False):
-    """What models compute with: F32 and F64 as they are, other real numbers as the one that holds them.
-
-    What is only summed is shared whatever dtype it has.
-    """
+def _to_data(value, name):
+    """What models compute with: real numbers of whatever dtype they have."""
     numpy = _import('numpy')
     if value is None and name == 'sample_weight' or isinstance(value, Apr.Tensor):
         return value
@@ -240,13 +237,8 @@ def _to_data(value, name, summed=False):
 
     array = _array(numpy, value, name)
     dtype = _find_dtype(array.dtype)
-    if summed and (array.dtype.kind in 'biu' or dtype in (Apr.DType.F16, Apr.DType.BF16)):
-        return _share(array, dtype)
-    if dtype in (Apr.DType.F16, Apr.DType.BF16):
-        return _share(array.astype('f4'), Apr.DType.F32)
-    if array.dtype.kind in 'biu':
-        return _share(array.astype('f8'), Apr.DType.F64)
-    if dtype not in (Apr.DType.F32, Apr.DType.F64):
+    if array.dtype.kind not in 'biu' and \
+            dtype not in (Apr.DType.F16, Apr.DType.BF16, Apr.DType.F32, Apr.DType.F64):
         raise TypeError(f'{name} has the dtype “{array.dtype}”, but models compute with bool, integers, '
                         'float16, bfloat16, float32 and float64: convert it with astype()')
     return _share(array, dtype)
