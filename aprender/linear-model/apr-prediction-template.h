@@ -9,26 +9,32 @@
 /* So many targets share the reading and turning of rows. */
 #define N_TOGETHER 4
 
+/* How far ahead of what is computed with memory is asked for, in bytes. */
+#define PREFETCH 2048
+#define CACHE_LINE 64
+
 /* Loops that the compiler unrolls, so that arrays of vectors are registers. */
 #define EACH_LANE(i) _Pragma ("GCC unroll 8") for (i = 0; i < LANES; i++)
 #define EACH_COLUMN(i) _Pragma ("GCC unroll 4") for (i = 0; i < COLUMNS; i++)
 #define EACH_TARGET(t) _Pragma ("GCC unroll 4") for (t = 0; t < n_targets; t++)
 
 static inline G_ALWAYS_INLINE void
-load (gconstpointer x, gboolean wide, const gsize starts[LANES], gsize n, VECTOR columns[COLUMNS])
+load (
+  gconstpointer x, gboolean wide, gsize column, const gsize starts[LANES], gsize n, VECTOR columns[COLUMNS])
 {
   if (wide)
-    load_doubles (x, starts, n, columns);
+    load_doubles ((const double *) x + column, starts, n, columns);
   else
-    load_floats (x, starts, n, columns);
+    load_floats ((const float *) x + column, starts, n, columns);
 }
 
-/* Up to LANES rows, one in each lane, and @n_targets targets from @target on. @wide and @n_targets are constants to the
+/* Up to LANES rows, one in each lane, of which @starts are the first elements, and @n_targets targets from @target on. @wide and @n_targets are constants to the
  * compiler. */
 static inline G_ALWAYS_INLINE void
 predict_rows (const AprPrediction *self,
               gconstpointer x,
               gboolean wide,
+              const gsize starts[LANES],
               gsize first_row,
               gsize n_rows,
               gsize target,
@@ -39,7 +45,6 @@ predict_rows (const AprPrediction *self,
   const double *coefficients = self->coefficients + target * n;
   VECTOR totals[N_TOGETHER];
   VECTOR columns[COLUMNS];
-  gsize starts[LANES];
   double lanes[LANES];
   gsize column;
   gsize i;
@@ -48,18 +53,12 @@ predict_rows (const AprPrediction *self,
   EACH_TARGET (t)
     totals[t] = SPLAT (0);
 
-  /* Where rows are missing, the last one stands in. */
-  EACH_LANE (i)
-    starts[i] = (first_row + MIN (i, n_rows - 1)) * n;
-
   for (column = 0; column + COLUMNS <= n; column += COLUMNS)
     {
-      load (x, wide, starts, COLUMNS, columns);
+      load (x, wide, column, starts, COLUMNS, columns);
       EACH_COLUMN (i)
         EACH_TARGET (t)
           totals[t] = ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * n + column + i])));
-      EACH_LANE (i)
-        starts[i] += COLUMNS;
     }
 
   if (column < n)
@@ -67,7 +66,7 @@ predict_rows (const AprPrediction *self,
       /* So that the compiler knows that it is less. */
       gsize n_left = (n - column) % COLUMNS;
 
-      load (x, wide, starts, n_left, columns);
+      load (x, wide, column, starts, n_left, columns);
       EACH_COLUMN (i)
         if (i < n_left)
           EACH_TARGET (t)
@@ -91,17 +90,30 @@ predict_rows (const AprPrediction *self,
 static inline G_ALWAYS_INLINE void
 predict (const AprPrediction *self, gconstpointer x, gboolean wide, gsize n_rows, double *sums)
 {
+  gsize row_size = self->n_features * (wide ? sizeof (double) : sizeof (float));
+  gsize starts[LANES];
   gsize row;
   gsize target;
+  gsize i;
+
+  EACH_LANE (i)
+    starts[i] = i * self->n_features;
 
   for (row = 0; row < n_rows; row += LANES)
     {
       gsize n = MIN (n_rows - row, LANES);
+      const char *here = (const char *) x + row * row_size;
+
+      /* Where rows are missing, the last one stands in. */
+      for (i = n; i < LANES; i++)
+        starts[i] = starts[n - 1];
+      for (i = 0; i < LANES * row_size; i += CACHE_LINE)
+        __builtin_prefetch (here + PREFETCH + i);
 
       for (target = 0; target + N_TOGETHER <= self->n_targets; target += N_TOGETHER)
-        predict_rows (self, x, wide, row, n, target, N_TOGETHER, sums);
+        predict_rows (self, here, wide, starts, row, n, target, N_TOGETHER, sums);
       for (; target < self->n_targets; target++)
-        predict_rows (self, x, wide, row, n, target, 1, sums);
+        predict_rows (self, here, wide, starts, row, n, target, 1, sums);
     }
 }
 
