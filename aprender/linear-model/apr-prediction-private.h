@@ -24,6 +24,8 @@ typedef struct
   /* @sums is [n_rows, n_targets]. */
   void (*predict_floats) (const AprPrediction *self, const float *x, gsize n_rows, double *sums);
   void (*predict_doubles) (const AprPrediction *self, const double *x, gsize n_rows, double *sums);
+
+  void (*round_to_floats) (const double *from, gsize n, float *to);
 } AprPredictionKernel;
 
 extern const AprPredictionKernel apr_prediction_portable;

@@ -61,16 +61,22 @@ predict_rows (const AprPrediction *self,
           totals[t] = ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * n + column + i])));
     }
 
-  if (column < n)
+  if (column < n && n >= COLUMNS)
     {
-      /* So that the compiler knows that it is less. */
-      gsize n_left = (n - column) % COLUMNS;
-
-      load (x, wide, column, starts, n_left, columns);
+      /* With some before them that have been added already, those that are left can be loaded as all others are. */
+      load (x, wide, n - COLUMNS, starts, COLUMNS, columns);
       EACH_COLUMN (i)
-        if (i < n_left)
+        if (n - COLUMNS + i >= column)
           EACH_TARGET (t)
-            totals[t] = ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * n + column + i])));
+            totals[t] = ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * n + n - COLUMNS + i])));
+    }
+  else if (column < n)
+    {
+      load (x, wide, 0, starts, n, columns);
+      EACH_COLUMN (i)
+        if (i < n)
+          EACH_TARGET (t)
+            totals[t] = ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * n + i])));
     }
 
   EACH_TARGET (t)
@@ -129,4 +135,18 @@ predict_doubles (const AprPrediction *self, const double *x, gsize n_rows, doubl
   predict (self, x, TRUE, n_rows, sums);
 }
 
-const AprPredictionKernel KERNEL = { KERNEL_NAME, predict_floats, predict_doubles };
+/* Blocks of one length, so that the compiler makes vectors of them. */
+static void
+round_to_floats (const double *restrict from, gsize n, float *restrict to)
+{
+  gsize i = 0;
+  gsize j;
+
+  for (; i + 8 <= n; i += 8)
+    for (j = 0; j < 8; j++)
+      to[i + j] = (float) from[i + j];
+  for (; i < n; i++)
+    to[i] = (float) from[i];
+}
+
+const AprPredictionKernel KERNEL = { KERNEL_NAME, predict_floats, predict_doubles, round_to_floats };

@@ -57,20 +57,6 @@ typedef struct
   gboolean finite; /* under the lock */
 } Job;
 
-/* Blocks of one length, so that the compiler makes vectors of them. */
-static void
-round_to_floats (const double *restrict from, gsize n, float *restrict to)
-{
-  gsize i = 0;
-  gsize j;
-
-  for (; i + 8 <= n; i += 8)
-    for (j = 0; j < 8; j++)
-      to[i + j] = (float) from[i + j];
-  for (; i < n; i++)
-    to[i] = (float) from[i];
-}
-
 /* What a thread needs to itself: the rows as doubles where X has neither floats nor doubles, and the sums where they are to
  * be rounded to floats. */
 typedef struct
@@ -101,7 +87,7 @@ predict_rows (Job *job, Scratch *scratch, gsize first_row, gsize n_rows)
     }
 
   if (job->dtype == APR_DTYPE_F32)
-    round_to_floats (sums, n_predictions, (float *) (gpointer) predictions);
+    job->kernel->round_to_floats (sums, n_predictions, (float *) (gpointer) predictions);
 
   return apr_dtype_find_not_finite (job->dtype, predictions, n_predictions) == n_predictions;
 }
