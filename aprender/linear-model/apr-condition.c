@@ -73,6 +73,13 @@ divide (const Design *self, double *x)
       if (self->first > 0)
         features[i] -= self->sums[1 + i] * x[0];
       features[i] /= self->factors[i];
+      if (!isfinite (features[i]))
+        {
+          /* The columns' scales are further apart than doubles reach, and long numbers know no infinity. */
+          for (i = 0; i < self->n; i++)
+            x[i] = NAN;
+          return;
+        }
     }
   apr_system_divide (self->system, features);
   for (i = 0; i < p; i++)

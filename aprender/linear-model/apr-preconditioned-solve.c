@@ -135,6 +135,28 @@ apply_cramer (AprRefinement *refinement)
     refinement->grids[i] -= whole;
 }
 
+/* The bits behind the point with which every rounding can be told. The intercept is the mean of the target less products of the
+ * unknowns and the features' means, which take as many more as they are large beside the features' scales. */
+static gint64
+count_thorough_bits (const AprRefinement *refinement)
+{
+  const AprProducts *products = refinement->products;
+  gint64 grid = 0;
+  gint64 sum_bits = 0;
+  gsize i;
+
+  for (i = 0; i < refinement->n; i++)
+    {
+      mpz_t *sum = &products->sums[1 + refinement->features[i]];
+
+      grid = MAX (grid, ABS (refinement->grids[i]));
+      if (products->centred && mpz_sgn (*sum) != 0)
+        sum_bits = MAX (sum_bits, (gint64) mpz_sizeinbase (*sum, 2) + refinement->exponents[i]);
+    }
+
+  return 256 + refinement->denominator_bits + grid + sum_bits;
+}
+
 static gboolean
 solve_with (AprPreconditioned *self,
             const AprSlices *slices,
@@ -155,21 +177,16 @@ solve_with (AprPreconditioned *self,
   gsize i;
 
   apr_refinement_init (&refinement, self->products, column, dtype, self->independent, n);
+  for (i = 0; i < n; i++)
+    refinement.exponents[i] = self->scales[column] - self->scales[self->independent[i]];
   if (thorough)
     {
-      gint64 bits = 256;
-
       apply_cramer (&refinement);
-      bits += refinement.denominator_bits;
-      for (i = 0; i < n; i++)
-        bits = MAX (bits, 256 + refinement.denominator_bits + ABS (refinement.grids[i]));
-      n_places = (gsize) bits / APR_SLICE_BITS;
+      n_places = (gsize) count_thorough_bits (&refinement) / APR_SLICE_BITS;
       if ((double) n_places * (double) slices->n_slices * (double) n * (double) n >
           APR_PRECONDITIONED_MAX_WORK)
         return FALSE;
     }
-  for (i = 0; i < n; i++)
-    refinement.exponents[i] = self->scales[column] - self->scales[self->independent[i]];
   apr_fixed_init (&refinement.x, n, lead + n_places + 3, lead);
   residual_init (&residual, self, slices, column, lead + n_places + 3 + slices->n_slices, lead);
 
@@ -196,7 +213,7 @@ apr_preconditioned_solve (
     slices = all =
       apr_slices_new (self->products, self->scales, self->independent, n, self->scales, self->independent, n,
                       apr_preconditioned_count_slices (self), self->n_threads);
-  if (!certain && slices->exact)
+  if (!certain)
     certain = solve_with (self, slices, column, dtype, TRUE, unknowns, intercept);
 
   for (i = 0; i < n; i++)

@@ -251,6 +251,40 @@ test_alpha_exact (void)
     }
 }
 
+/* A penalty beside features that are far larger or smaller: the zero of the first coefficient is told so well that its product
+ * with a mean of 1e100 leaves the intercept alone, and what is far below the other coefficient is not lost. */
+static void
+test_alpha_scales (void)
+{
+  const struct
+  {
+    double scale;
+    double second; /* of the first feature, in that scale */
+  } sets[] = { { 1e100, 1 }, { 1e300, 1 }, { 1e100, 2 }, { 1e-300, 2 } };
+  const double other[] = { 1, 2, 4 };
+  gsize i;
+  gsize k;
+
+  for (k = 0; k < G_N_ELEMENTS (sets); k++)
+    {
+      g_auto (Data) data = { 0 };
+      g_auto (AprLeastSquares) answer = { NULL };
+      double expected[3];
+
+      data_init (&data, 3, 2, FALSE);
+      for (i = 0; i < 3; i++)
+        {
+          data.x[i * 2] = sets[k].scale * (i == 1 ? sets[k].second : 1);
+          data.x[i * 2 + 1] = other[i];
+          data.y[i] = (double) i + 1;
+        }
+      g_assert_true (solve_rational (&data, TRUE, 1, 3, FALSE, APR_DTYPE_F64, expected, NULL));
+      solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .alpha = 1 });
+      assert_answers (&answer, 2, expected);
+      g_assert_true (answer.correctly_rounded);
+    }
+}
+
 /* The laws by which scikit-learn's tests know ridge regression. */
 static void
 test_alpha_laws (void)
@@ -658,6 +692,25 @@ test_condition_alpha (void)
 }
 
 static void
+test_condition_beyond_doubles (void)
+{
+  const double rows[] = { 0, 0, 0, 0, 0, 0, 0, -1e-317, 0, 0, 1, 1e-316, 0, 1, 0, 0, 1, 0, 0, 0 };
+  g_auto (Data) data = { 0 };
+  g_auto (AprLeastSquares) answer = { NULL };
+  gsize i;
+
+  g_test_summary ("Independent features whose scales are further apart than doubles reach.");
+
+  data_init (&data, 5, 4, TRUE);
+  memcpy (data.x, rows, sizeof rows);
+  for (i = 0; i < 5; i++)
+    data.weights[i] = i == 1 ? 2e-15 : 1;
+  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+  g_assert_cmpuint (answer.rank, ==, 4);
+  g_assert_true (isinf (answer.condition_number));
+}
+
+static void
 test_dependent (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (35);
@@ -823,12 +876,14 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/least-squares/alpha/exact", test_alpha_exact);
+  g_test_add_func ("/least-squares/alpha/scales", test_alpha_scales);
   g_test_add_func ("/least-squares/alpha/laws", test_alpha_laws);
   g_test_add_func ("/least-squares/non-negative/exact", test_non_negative);
   g_test_add_func ("/least-squares/non-negative/laws", test_non_negative_laws);
   g_test_add_func ("/least-squares/condition/in-long-numbers", test_condition);
   g_test_add_func ("/least-squares/condition/known", test_condition_known);
   g_test_add_func ("/least-squares/condition/alpha", test_condition_alpha);
+  g_test_add_func ("/least-squares/condition/beyond-doubles", test_condition_beyond_doubles);
   g_test_add_func ("/least-squares/dependent", test_dependent);
   g_test_add_func ("/least-squares/noisy", test_noisy);
   g_test_add_func ("/least-squares/wider", test_wider);
