@@ -180,6 +180,40 @@ test_colliding_names (void)
 }
 
 static void
+test_names_of_one_hash (void)
+{
+  g_autoptr (GHashTable) by_hash = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  g_autoptr (GString) text = g_string_new ("{");
+  g_autoptr (AprSafetensorsHeader) header = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *name = NULL;
+  const char *other = NULL;
+  gpointer hash = NULL;
+  guint i;
+
+  g_test_summary ("Two names may have the same hash, as two of some 80,000 are expected to.");
+
+  for (i = 0; other == NULL; i++)
+    {
+      if (name != NULL)
+        g_hash_table_insert (by_hash, hash, g_steal_pointer (&name));
+      name = g_strdup_printf ("%u", i);
+      hash = GUINT_TO_POINTER (apr_safetensors_name_hash (name));
+      other = g_hash_table_lookup (by_hash, hash);
+    }
+  append_empty (text, name);
+  append_empty (text, other);
+  g_string_append_c (text, '}');
+  header = parse (text->str, text->len, 0, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (header->n_entries, ==, 2);
+  g_assert_cmpstr (apr_safetensors_header_get_name (header, apr_safetensors_header_find (header, name)), ==,
+                   name);
+  g_assert_cmpstr (apr_safetensors_header_get_name (header, apr_safetensors_header_find (header, other)), ==,
+                   other);
+}
+
+static void
 test_attacks (void)
 {
   static const Verdict verdicts[] = {
@@ -323,6 +357,7 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/header/attack-shared-bytes", test_attack_shared_bytes);
   g_test_add_func ("/safetensors/header/absent-names", test_absent_names);
   g_test_add_func ("/safetensors/header/colliding-names", test_colliding_names);
+  g_test_add_func ("/safetensors/header/names-of-one-hash", test_names_of_one_hash);
   g_test_add_func ("/safetensors/header/hostile-order", test_hostile_order);
   g_test_add_func ("/safetensors/header/truncated-everywhere", test_truncated_everywhere);
   g_test_add_func ("/safetensors/header/every-byte-changed", test_every_byte_changed);
