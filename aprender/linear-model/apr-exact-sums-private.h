@@ -23,8 +23,8 @@ gsize apr_exact_sums_get_n_targets (AprExactSums *self);
 
 #define APR_EXACT_SUMS_MAX_THREADS 1024
 
-/* Adds rows of any dtype that is a number, in @n_threads threads, or as many as the work is worth where that is 0. After an
- * error the sums are of no use. Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
+/* Adds rows of any dtype that is a number, in @n_threads threads, but no more than there are blocks of rows. After an error
+ * the sums are of no use. Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
 gboolean apr_exact_sums_update_with (AprExactSums *self,
                                      AprTensor *x,
                                      AprTensor *y,
@@ -35,6 +35,7 @@ gboolean apr_exact_sums_update_with (AprExactSums *self,
                                      GCancellable *cancellable,
                                      GError **error);
 
+/* The same with the fastest kernel, in as many threads as the work is worth, at most @n_threads, where that is not 0. */
 gboolean apr_exact_sums_update (AprExactSums *self,
                                 AprTensor *x,
                                 AprTensor *y,

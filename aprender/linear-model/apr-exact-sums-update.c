@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "aprender/linear-model/apr-gram-worker-private.h"
+#include "aprender/linear-model/apr-parallel-private.h"
 #include "aprender/linear-model/apr-rows-private.h"
 
 /* Rows are cut into blocks that threads take one after the other. Each sums its blocks by itself, and in the end they move what
@@ -294,14 +295,7 @@ move_all (Job *job, guint n_threads, GError **error)
 static guint
 plan (Job *job, guint n_threads)
 {
-  double n_products = (double) job->x.n_rows * (double) job->n_columns * (double) job->n_columns / 2;
   gsize n_blocks;
-
-  /* To ask for the processors, which reads a file, can take longer than the work. */
-  if (n_threads == 0 && n_products < 2 * PRODUCTS_PER_THREAD)
-    n_threads = 1;
-  else if (n_threads == 0)
-    n_threads = (guint) CLAMP (n_products / PRODUCTS_PER_THREAD, 1, (double) g_get_num_processors ());
 
   n_blocks = (job->x.n_rows - 1) / (n_threads * APR_GRAM_ROWS) * n_threads + n_threads;
   job->block_rows = APR_GRAM_ROWS;
@@ -385,6 +379,11 @@ apr_exact_sums_update (AprExactSums *self,
                        GCancellable *cancellable,
                        GError **error)
 {
-  return apr_exact_sums_update_with (self, x, y, sample_weight, precision, NULL, n_threads, cancellable,
-                                     error);
+  double n_columns =
+    1.0 + (double) apr_exact_sums_get_n_features (self) + (double) apr_exact_sums_get_n_targets (self);
+  double n_products = (double) apr_tensor_get_shape (x, NULL)[0] * n_columns * n_columns / 2;
+
+  return apr_exact_sums_update_with (self, x, y, sample_weight, precision, NULL,
+                                     apr_parallel_count (n_threads, n_products / PRODUCTS_PER_THREAD),
+                                     cancellable, error);
 }

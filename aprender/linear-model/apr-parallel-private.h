@@ -8,8 +8,12 @@ G_BEGIN_DECLS
 /* One of @n_parts shares of some work, which no other share depends on. */
 typedef void (*AprParallelFunc) (gpointer data, gsize part, gsize n_parts);
 
-/* Does the work in the calling thread and others, @n_threads in all, or, where that is 0, as many as @n_operations, counted
- * in nanoseconds or so, are worth. */
+/* How many threads take part in work that @n_worth of them are worth: at most @n_threads, or, where that is 0, one for each
+ * processor. */
+guint apr_parallel_count (guint n_threads, double n_worth);
+
+/* Does the work in the calling thread and others, in as many as @n_operations, counted roughly, are worth, at most @n_threads
+ * as above. */
 void apr_parallel_run (AprParallelFunc func, gpointer data, guint n_threads, double n_operations);
 
 G_END_DECLS

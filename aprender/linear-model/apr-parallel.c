@@ -22,19 +22,24 @@ do_share (gpointer data)
   return NULL;
 }
 
+guint
+apr_parallel_count (guint n_threads, double n_worth)
+{
+  /* To ask for the processors, which reads a file, can take longer than the work. */
+  if (n_worth < 2 || n_threads == 1)
+    return 1;
+
+  return (guint) MIN (n_worth, n_threads != 0 ? n_threads : g_get_num_processors ());
+}
+
 void
 apr_parallel_run (AprParallelFunc func, gpointer data, guint n_threads, double n_operations)
 {
   g_autofree GThread **threads = NULL;
   g_autofree Share *shares = NULL;
-  gsize n = n_threads;
-  gsize i;
+  guint n = apr_parallel_count (n_threads, n_operations / OPERATIONS_PER_THREAD);
+  guint i;
 
-  /* To ask for the processors, which reads a file, can take longer than the work. */
-  if (n == 0 && n_operations < 2 * OPERATIONS_PER_THREAD)
-    n = 1;
-  else if (n == 0)
-    n = (gsize) CLAMP (n_operations / OPERATIONS_PER_THREAD, 1, (double) g_get_num_processors ());
   if (n == 1)
     {
       func (data, 0, 1);

@@ -707,7 +707,7 @@ test_condition_beyond_doubles (void)
     data.weights[i] = i == 1 ? 2e-15 : 1;
   solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
   g_assert_cmpuint (answer.rank, ==, 4);
-  g_assert_true (isinf (answer.condition_number));
+  g_assert_true (isinf (find_condition (&data, (AprLeastSquaresOptions){ .fit_intercept = TRUE })));
 }
 
 static void
