@@ -375,6 +375,21 @@ factorise_in_numbers (
   bound_inverse_of_numbers (self);
 }
 
+/* The precision with which no pivot of a definite matrix can be taken for 0: each is a ratio of two determinants, which are whole
+ * numbers of at least 1 and no more than the product of the diagonal, and its factors are as much larger than 1. */
+static gint64
+find_greatest_precision (mpz_t *matrix, gsize n, const gboolean *left_out)
+{
+  gint64 bits = FIRST_PRECISION;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    if (!left_out[i])
+      bits += 4 * (gint64) mpz_sizeinbase (matrix[apr_triangle (i, i)], 2);
+
+  return bits;
+}
+
 AprFactor *
 apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligible)
 {
@@ -395,8 +410,10 @@ apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligi
 
       factorise_in_numbers (self, matrix, n, left_out, negligible, precision);
       needed = 2 * self->inverse_bits + 2 * bits_of (n) + SPARE_PRECISION;
-      /* Where nothing is negligible, the matrix is known to be definite, and it is the precision that a column lacks. */
-      if (negligible == 0 && self->n_dependent > 0)
+      /* Where nothing is negligible, sums of samples are definite, and it is the precision that a column lacks; but who gives the
+       * sums may have made them up. */
+      if (negligible == 0 && self->n_dependent > 0 &&
+          precision < find_greatest_precision (matrix, n, left_out))
         needed = MAX (needed, 2 * precision);
       if (needed <= precision)
         return self;

@@ -302,6 +302,9 @@ dd_from_number (const mpf_t number)
   double low;
   mpf_t rest;
 
+  if (!isfinite (high))
+    return (AprDoubleDouble){ high, 0 };
+
   mpf_init2 (rest, 192);
   mpf_set_d (rest, high);
   mpf_sub (rest, number, rest);
@@ -496,6 +499,19 @@ init_in_doubles (AprInference *self, Work *work)
   return TRUE;
 }
 
+/* The inverse and its squares can be told in doubles, as they can for columns of doubles that are independent. */
+static gboolean
+is_root_small (const AprInference *self)
+{
+  gsize i;
+
+  for (i = 0; i < apr_triangle (self->n, 0); i++)
+    if (!(fabs (self->root[i].high) < 0x1p400))
+      return FALSE;
+
+  return TRUE;
+}
+
 gboolean
 apr_inference_init (AprInference *self, mpz_t *matrix, gsize n, gsize n_targets)
 {
@@ -532,7 +548,7 @@ apr_inference_init (AprInference *self, mpz_t *matrix, gsize n, gsize n_targets)
       work.precision *= 2;
     }
 
-  return known;
+  return known && is_root_small (self);
 }
 
 void

@@ -42,17 +42,15 @@ check_range (AprLeastSquares *self, gsize n_features, gsize n_targets, AprDType 
   return TRUE;
 }
 
-/* The part of a column that counts as nothing. */
+/* The part of a column that counts as nothing. A penalty tells all features apart, but not from what the rounding of the sums left. */
 static double
 find_negligible (const AprLeastSquaresOptions *options, gsize n_features)
 {
   double p = (double) n_features;
   double unit_roundoff = options->data_dtype == APR_DTYPE_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
+  double exact = options->alpha > 0 ? 0 : 16 * p * p * unit_roundoff * unit_roundoff;
 
-  if (options->alpha > 0)
-    return 0;
-
-  return MAX (16 * p * p * unit_roundoff * unit_roundoff, options->noisy ? p * 0x1p-50 : 0);
+  return MAX (exact, options->noisy ? p * 0x1p-50 : 0);
 }
 
 /* The features that count as constant. */
@@ -97,6 +95,14 @@ apr_least_squares_solve (AprLeastSquares *self,
   self->coefficients = g_new0 (double, n_features * products->n_targets);
   self->intercepts = g_new0 (double, products->n_targets);
   set_rank (self, system, n_features);
+  if (options->alpha > 0 && !options->noisy && self->rank < n_features)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The sums are not those of any samples: with alpha = %g, %" G_GSIZE_FORMAT
+                   " of %" G_GSIZE_FORMAT " features depend on others",
+                   options->alpha, self->n_dependent, n_features);
+      return FALSE;
+    }
   self->correctly_rounded = !options->noisy;
 
   for (i = 0; i < products->n_targets; i++)

@@ -254,6 +254,27 @@ load_dependent (AprLinearResults *results, GHashTable *metadata, gsize n_feature
   return TRUE;
 }
 
+/* Whatever has the sums tells all that a fit finds out about them. */
+static gboolean
+check_dependent (const AprLinearResults *results, gsize n_features, GError **error)
+{
+  if (results->dependent == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The metadata “" KEY_DEPENDENT_FEATURES "” is missing beside the sums");
+      return FALSE;
+    }
+  if (results->rank == APR_RANK_UNKNOWN || (gsize) results->rank + results->dependent->len != n_features)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The rank %d and %u dependent features are not %" G_GSIZE_FORMAT " features in all",
+                   results->rank, results->dependent->len, n_features);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
 static gboolean
 load_state (
   AprLinearResults *results, AprSafetensorsReader *reader, gsize n_features, gsize n_targets, GError **error)
@@ -284,7 +305,8 @@ load_state (
          load_boolean (metadata, KEY_FITTED_POSITIVE, &results->fitted.positive, error) &&
          load_double (metadata, KEY_CONDITION_NUMBER, 0, &results->condition_number, error) &&
          load_boolean (metadata, KEY_CORRECTLY_ROUNDED, &results->correctly_rounded, error) &&
-         load_dependent (results, metadata, n_features, error);
+         load_dependent (results, metadata, n_features, error) &&
+         check_dependent (results, n_features, error);
 }
 
 gboolean

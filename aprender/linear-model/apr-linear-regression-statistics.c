@@ -442,28 +442,45 @@ apr_linear_regression_summary (AprLinearRegression *self, GError **error)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-/* The standard error of the prediction for one row; @z has a place for each position. */
+/* So much of the exponents of doubles that squares of what is below it, and its sums, are no infinities. */
+#define MAX_EXPONENT 100
+
+/* The standard error of the prediction for one row; @z has a place for each position. Without degrees of freedom it is not known.
+ */
 static double
 get_prediction_error (const Analysis *self, AprIntervalKind kind, const double *row, double *z, gint exponent)
 {
+  gint64 shift = 0;
   double variance;
   double error;
   mpf_t number;
   gsize i;
 
+  if (self->df_residual == 0)
+    return NAN;
+
   for (i = 0; i < self->n; i++)
     {
-      gint64 scale = self->inference.scale[i] + exponent / 2;
+      double value = i < self->first ? 1 : row[self->column[i] - 1];
+
+      if (value != 0)
+        shift = MAX (shift, ilogb (value) - self->inference.scale[i] - exponent / 2 - MAX_EXPONENT);
+    }
+  for (i = 0; i < self->n; i++)
+    {
+      gint64 scale = self->inference.scale[i] + exponent / 2 + shift;
 
       z[i] = ldexp (i < self->first ? 1 : row[self->column[i] - 1], (int) CLAMP (-scale, -5000, 5000));
     }
 
-  variance = apr_inference_get_leverage (&self->inference, z) + (kind == APR_INTERVAL_PREDICTION ? 1 : 0);
+  /* Beside what had to be made smaller, 1 is nothing. */
+  variance = apr_inference_get_leverage (&self->inference, z) +
+             (kind == APR_INTERVAL_PREDICTION && shift == 0 ? 1 : 0);
   mpf_init2 (number, PRECISION);
   mpf_set_d (number, variance / (double) self->df_residual);
   mpf_mul (number, number, self->inference.residuals[0]);
   mpf_sqrt (number, number);
-  error = to_double (number, exponent / 2);
+  error = to_double (number, exponent / 2 + shift);
   mpf_clear (number);
 
   return error;
@@ -539,7 +556,8 @@ check_interval (AprLinearRegression *self, double level, GError **error)
  * @error: return location for an error
  *
  * Predicts, and says within which bounds the truth is with the probability @level: the mean of samples with these features, or
- * one more sample of weight 1. The prediction is in the middle.
+ * one more sample of weight 1. The prediction is in the middle. Where the samples are no more than the terms, nothing is known of
+ * the bounds, and they are NaN.
  *
  * Returns: true, or false with %APR_ERROR_RANGE where @level is not between 0 and 1, %APR_ERROR_FAILED where features
  *   depend on each other, or another error of [method@Apr.Estimator.predict] or

@@ -753,6 +753,8 @@ test_noisy (void)
   g_auto (Data) data = { 0 };
   g_auto (AprLeastSquares) exact = { NULL };
   g_auto (AprLeastSquares) noisy = { NULL };
+  g_auto (AprLeastSquares) penalised = { NULL };
+  g_auto (AprLeastSquares) impossible = { NULL };
   g_autoptr (AprExactSums) sums = NULL;
   g_autoptr (GError) error = NULL;
   AprLeastSquaresOptions options = { .fit_intercept = TRUE,
@@ -782,6 +784,19 @@ test_noisy (void)
   g_assert_cmpuint (noisy.rank, ==, 2);
   g_assert_false (noisy.correctly_rounded);
   g_assert_cmpfloat_with_epsilon (noisy.coefficients[0] + noisy.coefficients[1], noisy.coefficients[2], 1e-9);
+
+  /* Nor is it one with a penalty that is far below the rounding, or where rounding took more than was left. */
+  apr_exact_sums_add_term (sums, 9, -3, -51 + 18);
+  options.alpha = 1e-30;
+  g_assert_true (apr_least_squares_solve (&penalised, sums, &options, &error));
+  g_assert_no_error (error);
+  for (i = 0; i < 3; i++)
+    g_assert_cmpfloat_with_epsilon (penalised.coefficients[i], noisy.coefficients[i], 1e-9);
+
+  /* Sums that were not rounded cannot be so. */
+  options.noisy = FALSE;
+  g_assert_false (apr_least_squares_solve (&impossible, sums, &options, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
 }
 
 /* More features than the random problems of test-exact-answers have: full rank, and copies that share a coefficient. */

@@ -437,6 +437,53 @@ test_too_few_samples (void)
 }
 
 static void
+test_intervals_far_away (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprTensor) near_x = matrix_new (1, 2, (const double[]){ 10, -3 });
+  g_autoptr (AprTensor) far_x = matrix_new (1, 2, (const double[]){ 0x1.4p603, -0x1.8p601 });
+  g_autoptr (AprLinearRegression) model = fit (FALSE, x, y, NULL);
+  AprIntervalKind kind;
+
+  g_test_summary (
+    "Through the origin, the interval of a mean grows as its features do; beside it, one sample's own "
+    "variance is nothing.");
+  for (kind = APR_INTERVAL_PREDICTION; kind <= APR_INTERVAL_CONFIDENCE; kind++)
+    {
+      g_autoptr (AprTensor) lower = NULL;
+      g_autoptr (AprTensor) upper = NULL;
+      g_autoptr (AprTensor) far_lower = NULL;
+      g_autoptr (AprTensor) far_upper = NULL;
+
+      g_assert_true (apr_linear_regression_predict_interval (model, near_x, 0.9, APR_INTERVAL_CONFIDENCE,
+                                                             &lower, &upper, NULL));
+      g_assert_true (
+        apr_linear_regression_predict_interval (model, far_x, 0.9, kind, &far_lower, &far_upper, NULL));
+      assert_close (element (far_lower, 0), element (lower, 0) * 0x1p600, 1e-13);
+      assert_close (element (far_upper, 0), element (upper, 0) * 0x1p600, 1e-13);
+    }
+}
+
+static void
+test_intervals_unknown (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (2, 1, (const double[]){ 1, 2 });
+  g_autoptr (AprTensor) y = vector_new (2, (const double[]){ 1, 3 });
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("As many terms as samples leave no degrees of freedom.");
+  g_assert_true (
+    apr_linear_regression_predict_interval (model, x, 0.9, APR_INTERVAL_PREDICTION, &lower, &upper, &error));
+  g_assert_no_error (error);
+  g_assert_true (isnan (element (lower, 0)));
+  g_assert_true (isnan (element (upper, 1)));
+}
+
+static void
 test_several_targets (void)
 {
   const double both[] = { 3, 1, 5, 7, 4, 2, 9, 8, 8, 3, 12, 1, 11, 5, 100, 9 };
@@ -578,6 +625,8 @@ main (int argc, char *argv[])
 #define ADD(path, function) g_test_add_func ("/regression-statistics/" path, function)
   ADD ("weighted", test_weighted);
   ADD ("intervals", test_intervals);
+  ADD ("intervals/far-away", test_intervals_far_away);
+  ADD ("intervals/unknown", test_intervals_unknown);
   ADD ("scales", test_scales);
   ADD ("exact-fit", test_exact_fit);
   ADD ("dependent-features", test_dependent_features);
