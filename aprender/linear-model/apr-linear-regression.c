@@ -205,8 +205,9 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
    *
    * Since: 0.1
    */
-  properties[PROP_ALPHA] = g_param_spec_double ("alpha", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0,
-                                                hyper_parameter | APR_PARAM_UNSAID);
+  /* What is no finite number is kept too, so that the next fit can tell. */
+  properties[PROP_ALPHA] = g_param_spec_double ("alpha", NULL, NULL, -INFINITY, INFINITY, 0,
+                                                hyper_parameter | APR_PARAM_UNSAID | G_PARAM_LAX_VALIDATION);
 
   /**
    * AprLinearRegression:positive: (getter get_positive) (setter set_positive)

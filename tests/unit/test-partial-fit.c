@@ -390,12 +390,17 @@ test_bad_alpha (void)
 
   for (i = 0; i < G_N_ELEMENTS (alphas); i++)
     {
+      g_autoptr (AprLinearRegression) made =
+        g_object_new (APR_TYPE_LINEAR_REGRESSION, "alpha", alphas[i], NULL);
       g_autoptr (GError) error = NULL;
+      g_autoptr (GError) error_of_made = NULL;
 
       apr_linear_regression_set_alpha (model, alphas[i]);
       g_assert_false (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
       g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
       assert_message_has (error, "“alpha”");
+      g_assert_false (apr_estimator_fit (APR_ESTIMATOR (made), x, y, NULL, NULL, &error_of_made));
+      g_assert_error (error_of_made, APR_ERROR, APR_ERROR_RANGE);
     }
 }
 
