@@ -41,8 +41,8 @@ apr_cross_products_add_to_writer (AprCrossProducts *self,
   g_autofree char *n_samples = g_strdup_printf ("%" G_GUINT64_FORMAT, self->n_samples);
   g_autofree char *first_word_text = g_strdup_printf ("%d", first_word);
   g_autofree char *names = self->feature_names != NULL
-                             ? apr_feature_names_to_json ((const char *const *) self->feature_names)
-                             : NULL;
+                           ? apr_feature_names_to_json ((const char *const *) self->feature_names)
+                           : NULL;
 
   tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
 

@@ -23,7 +23,8 @@ typedef struct
   double *coefficients; /* (owned) n_targets x n_features */
   double *intercepts;   /* (owned) n_targets, zeros without intercept */
 
-  gsize rank; /* of the features, centred where there is an intercept; all of them where alpha is above 0 and the sums are exact */
+  gsize
+    rank; /* of the features, centred where there is an intercept; all of them where alpha is above 0 and the sums are exact */
   gsize *dependent; /* (owned) in order, the features that depend on others before them, or are constant */
   gsize n_dependent;
   gboolean correctly_rounded; /* proven for every coefficient and intercept */

@@ -800,41 +800,6 @@ test_alignment (Fixture *fixture, gconstpointer data)
 }
 
 static void
-count_notify (GObject *object, GParamSpec *pspec, gpointer n_notified)
-{
-  ++*(guint *) n_notified;
-}
-
-static void
-test_properties (Fixture *fixture, gconstpointer data)
-{
-  static const char *const flags[] = { "durable", "portable" };
-  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
-  guint n_notified = 0;
-  gboolean durable, portable;
-  guint alignment, i;
-
-  g_object_get (writer, "alignment", &alignment, "durable", &durable, "portable", &portable, NULL);
-  g_assert_cmpuint (alignment, ==, 8);
-  g_assert_true (durable);
-  g_assert_true (portable);
-  for (i = 0; i < G_N_ELEMENTS (flags); i++)
-    g_assert_true (g_value_get_boolean (
-      g_param_spec_get_default_value (g_object_class_find_property (G_OBJECT_GET_CLASS (writer), flags[i]))));
-  g_signal_connect (writer, "notify", G_CALLBACK (count_notify), &n_notified);
-  apr_safetensors_writer_set_alignment (writer, 8);
-  apr_safetensors_writer_set_durable (writer, TRUE);
-  apr_safetensors_writer_set_portable (writer, TRUE);
-  g_assert_cmpuint (n_notified, ==, 0);
-  g_object_set (writer, "alignment", 64, "durable", FALSE, "portable", FALSE, NULL);
-  g_assert_cmpuint (n_notified, ==, 3);
-  g_assert_cmpuint (apr_safetensors_writer_get_alignment (writer), ==, 64);
-  g_assert_false (apr_safetensors_writer_get_durable (writer));
-  g_object_set (writer, "alignment", 64, "durable", FALSE, "portable", FALSE, NULL);
-  g_assert_cmpuint (n_notified, ==, 3);
-}
-
-static void
 test_bad_alignment (Fixture *fixture, gconstpointer data)
 {
   static const guint alignments[] = { 0, 1, 4, 7, 9, 12, 24, 4095, 4097, 6144, 8192, G_MAXUINT };
@@ -893,7 +858,6 @@ main (int argc, char **argv)
   ADD ("/safetensors/streaming/async/twice", test_async_twice);
   ADD ("/safetensors/streaming/alignment", test_alignment);
   ADD ("/safetensors/streaming/bad-alignment", test_bad_alignment);
-  ADD ("/safetensors/streaming/properties", test_properties);
   g_test_add ("/safetensors/streaming/async/default-context", Fixture, GINT_TO_POINTER (FALSE), set_up,
               test_async, tear_down);
   g_test_add ("/safetensors/streaming/async/own-context", Fixture, GINT_TO_POINTER (TRUE), set_up, test_async,

@@ -814,6 +814,41 @@ test_foreign_property (void)
   g_assert_cmpuint (g_value_get_uint (&value), ==, 64);
 }
 
+static void
+count_notify (GObject *object, GParamSpec *pspec, gpointer n_notified)
+{
+  ++*(guint *) n_notified;
+}
+
+static void
+test_properties (void)
+{
+  static const char *const flags[] = { "durable", "portable" };
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  guint n_notified = 0;
+  gboolean durable, portable;
+  guint alignment, i;
+
+  g_object_get (writer, "alignment", &alignment, "durable", &durable, "portable", &portable, NULL);
+  g_assert_cmpuint (alignment, ==, 8);
+  g_assert_true (durable);
+  g_assert_true (portable);
+  for (i = 0; i < G_N_ELEMENTS (flags); i++)
+    g_assert_true (g_value_get_boolean (
+      g_param_spec_get_default_value (g_object_class_find_property (G_OBJECT_GET_CLASS (writer), flags[i]))));
+  g_signal_connect (writer, "notify", G_CALLBACK (count_notify), &n_notified);
+  apr_safetensors_writer_set_alignment (writer, 8);
+  apr_safetensors_writer_set_durable (writer, TRUE);
+  apr_safetensors_writer_set_portable (writer, TRUE);
+  g_assert_cmpuint (n_notified, ==, 0);
+  g_object_set (writer, "alignment", 64, "durable", FALSE, "portable", FALSE, NULL);
+  g_assert_cmpuint (n_notified, ==, 3);
+  g_assert_cmpuint (apr_safetensors_writer_get_alignment (writer), ==, 64);
+  g_assert_false (apr_safetensors_writer_get_durable (writer));
+  g_object_set (writer, "alignment", 64, "durable", FALSE, "portable", FALSE, NULL);
+  g_assert_cmpuint (n_notified, ==, 3);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -836,6 +871,7 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/writer/too-large", test_too_large);
   g_test_add_func ("/safetensors/writer/hostile-names", test_hostile_names);
   g_test_add_func ("/safetensors/writer/foreign-property", test_foreign_property);
+  g_test_add_func ("/safetensors/writer/properties", test_properties);
 #define ADD(path, test) g_test_add (path, Fixture, NULL, set_up, test, tear_down)
   ADD ("/safetensors/writer/to-path", test_write_to_path);
   ADD ("/safetensors/writer/to-file", test_write_to_file);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "apr-test.h"
+#include "rational.h"
+
+#include "aprender/linear-model/apr-least-squares-private.h"
+
+/* Samples, and what is solved for them. */
+
+typedef struct
+{
+  gsize n_rows;
+  gsize n_features;
+  double *x;
+  double *y;
+  double *weights; /* (nullable) */
+} Data;
+
+static inline void
+data_clear (Data *data)
+{
+  g_clear_pointer (&data->x, g_free);
+  g_clear_pointer (&data->y, g_free);
+  g_clear_pointer (&data->weights, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Data, data_clear)
+
+static inline void
+data_init (Data *data, gsize n_rows, gsize n_features, gboolean weighted)
+{
+  *data = (Data){ n_rows, n_features };
+  data->x = g_new0 (double, n_rows *n_features);
+  data->y = g_new0 (double, n_rows);
+  if (weighted)
+    data->weights = g_new0 (double, n_rows);
+}
+
+/* Small whole numbers, or numbers of all digits, with columns that may be sums of others, be constant, or nearly the same. */
+static inline void
+data_init_random (Data *data, GRand *rand, gsize n_rows, gsize n_features)
+{
+  gboolean whole = g_rand_boolean (rand);
+  int kind = g_rand_int_range (rand, 0, 4);
+  gsize i;
+  gsize j;
+
+  data_init (data, n_rows, n_features, g_rand_int_range (rand, 0, 3) == 0);
+  for (i = 0; i < n_rows; i++)
+    {
+      double *row = data->x + i * n_features;
+
+      for (j = 0; j < n_features; j++)
+        if (kind == 1 && j == n_features - 1 && j >= 2)
+          row[j] = whole ? row[0] + row[1] : row[0];
+        else if (kind == 2 && j == n_features / 2)
+          row[j] = 3;
+        else if (kind == 3 && j > 0 && !whole)
+          row[j] = row[0] + 1e-5 * normal (rand);
+        else
+          row[j] = whole ? (double) g_rand_int_range (rand, -4, 5) : normal (rand);
+      data->y[i] = whole ? (double) g_rand_int_range (rand, -9, 10) : normal (rand);
+      if (data->weights != NULL)
+        data->weights[i] =
+          g_rand_boolean (rand) ? (double) g_rand_int_range (rand, 0, 4) : fabs (normal (rand));
+    }
+  if (data->weights != NULL)
+    data->weights[0] = 1;
+}
+
+static inline AprExactSums *
+sum (const Data *data)
+{
+  g_autoptr (AprTensor) x = matrix_new (data->n_rows, data->n_features, data->x);
+  g_autoptr (AprTensor) y = vector_new (data->n_rows, data->y);
+  g_autoptr (AprTensor) w = data->weights != NULL ? vector_new (data->n_rows, data->weights) : NULL;
+  g_autoptr (GError) error = NULL;
+  AprExactSums *sums = apr_exact_sums_new (data->n_features, 1, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (apr_exact_sums_update (sums, x, y, w, APR_PRECISION_EXACT, 0, NULL, &error));
+  g_assert_no_error (error);
+
+  return sums;
+}
+
+static inline void
+solve (AprLeastSquares *answer, const Data *data, AprLeastSquaresOptions options)
+{
+  g_autoptr (AprExactSums) sums = sum (data);
+  g_autoptr (GError) error = NULL;
+
+  options.data_dtype = options.data_dtype == APR_DTYPE_NONE ? APR_DTYPE_F64 : options.data_dtype;
+  options.dtype = options.dtype == APR_DTYPE_NONE ? APR_DTYPE_F64 : options.dtype;
+  g_assert_true (apr_least_squares_solve (answer, sums, &options, &error));
+  g_assert_no_error (error);
+}
+
+static inline double
+find_condition (const Data *data, AprLeastSquaresOptions options)
+{
+  g_autoptr (AprExactSums) sums = sum (data);
+
+  options.data_dtype = options.dtype = APR_DTYPE_F64;
+  return apr_least_squares_find_condition (sums, &options);
+}
