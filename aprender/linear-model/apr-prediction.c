@@ -3,6 +3,7 @@
 
 #include <fenv.h>
 
+#include "aprender/linear-model/apr-parallel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* What a thread takes at a time, and what makes it worth starting, in elements of X. */
@@ -191,7 +192,7 @@ apr_prediction_run (AprTensor *coefficients,
   AprPrediction self = { 0 };
   Job job = { .self = &self, .predictions = predictions, .finite = TRUE };
   gsize n_columns;
-  gsize n_worth;
+  double n_worth;
   fenv_t environment;
 
   job.n_rows = apr_tensor_get_shape (x, NULL)[0];
@@ -220,11 +221,9 @@ apr_prediction_run (AprTensor *coefficients,
   else
     job.bytes = g_bytes_get_data (apr_tensor_get_bytes (x), NULL);
 
-  n_worth = MAX (apr_tensor_get_n_elements (x) / ELEMENTS_PER_THREAD, 1);
-  if (n_threads == 0)
-    n_threads = n_worth > 1 ? g_get_num_processors () : 1;
+  n_worth = (double) apr_tensor_get_n_elements (x) / ELEMENTS_PER_THREAD;
   g_mutex_init (&job.lock);
-  run (&job, (guint) MIN (n_threads, n_worth));
+  run (&job, apr_parallel_count (n_threads, n_worth));
   g_mutex_clear (&job.lock);
 
   fesetenv (&environment);
