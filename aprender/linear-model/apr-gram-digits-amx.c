@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <immintrin.h>
+#include <string.h>
 
 #include "aprender/linear-model/apr-gram-digits-private.h"
 
@@ -7,8 +8,13 @@
 
 #define STEP_BYTES (APR_DIGITS_MAX * APR_DIGITS_TILE)
 
+/* Of two panels, up to a whole number of threes and of fours. */
+#define MAX_GROUPS 24
+
+#define INLINE static inline __attribute__ ((always_inline))
+
 /* Lane i of vector j to lane j of vector i, in lanes of 64 bits. */
-static inline __attribute__ ((always_inline)) void
+INLINE void
 exchange_lanes (const __m512i v[8], __m512i out[8])
 {
   __m512i pair[8];
@@ -55,7 +61,7 @@ typedef struct
 } Seen;
 
 /* The digits of 64 rows of a column. */
-static inline __attribute__ ((always_inline)) void
+INLINE void
 cut_step (const double *column, __m512d factors, gboolean all, guint8 *tiles, Seen *seen)
 {
   const __m512i eight = get_order (8);
@@ -204,148 +210,212 @@ turn (const guint8 *tiles, gsize n_steps, guint n_digits, guint8 *turned)
                  turned + step * STEP_BYTES + digit * APR_DIGITS_TILE);
 }
 
-/* Adds four groups, of 16 rows of 16 sums, to their part. */
-static inline __attribute__ ((always_inline)) void
-add_groups (gint32 groups[4][APR_DIGITS_SUMS], gint64 *part)
+/* Tiles 0 to 2 sum three groups of products, 4 to 6 have three digits of the right panel, one after the other, and 7 has one of the
+ * left: with each digit of the left, one of the right comes in, and one is done with. */
+
+#define GROUPS 3
+#define LEFT 7
+
+/* Steps that are multiplied before the sums are put aside for those of the next groups: what stays in the first cache. */
+#define STEPS 2
+
+/* That all of it is known when it is compiled, but for the number of steps, is what makes it fast. */
+
+INLINE void
+load_right (const guint8 *right, gint j)
 {
-  gsize i;
-  gsize k;
-
-  for (i = 0; i < APR_DIGITS_SUMS; i += 8)
+  switch (j % 3)
     {
-      __m512i sum = _mm512_cvtepi32_epi64 (_mm256_load_si256 ((const void *) (groups[0] + i)));
-
-      for (k = 1; k < 4; k++)
-        sum = _mm512_add_epi64 (_mm512_slli_epi64 (sum, 8),
-                                _mm512_cvtepi32_epi64 (_mm256_load_si256 ((const void *) (groups[k] + i))));
-      _mm512_store_si512 (part + i, _mm512_add_epi64 (_mm512_load_si512 (part + i), sum));
+    case 0:
+      _tile_loadd (4, right + j * APR_DIGITS_TILE, 64);
+      break;
+    case 1:
+      _tile_loadd (5, right + j * APR_DIGITS_TILE, 64);
+      break;
+    default:
+      _tile_loadd (6, right + j * APR_DIGITS_TILE, 64);
+      break;
     }
 }
 
-/* The sum of products of digits i and j, the tile @loaded of the left one and that at @right; the first digits alone are
- * signed. */
-#define ADD_PRODUCT(sum, loaded, other, i, j, right)       \
- {                                                         \
-  _tile_loadd (other, (right) + (j) *APR_DIGITS_TILE, 64); \
-  if (G_LIKELY ((i) > 0 && (j) > 0))                       \
-   _tile_dpbuud (sum, loaded, other);                      \
-  else if ((i) > 0)                                        \
-   _tile_dpbusd (sum, loaded, other);                      \
-  else if ((j) > 0)                                        \
-   _tile_dpbsud (sum, loaded, other);                      \
-  else                                                     \
-   _tile_dpbssd (sum, loaded, other);                      \
- }
+/* The first digits alone are signed. */
+#define ADD_PRODUCT(group, right)    \
+ if (i > 0 && j > 0)                 \
+  _tile_dpbuud (group, LEFT, right); \
+ else if (i > 0)                     \
+  _tile_dpbusd (group, LEFT, right); \
+ else if (j > 0)                     \
+  _tile_dpbsud (group, LEFT, right); \
+ else                                \
+  _tile_dpbssd (group, LEFT, right); \
+ break;
 
-/* What is in a group of those that a part has. */
-#define ADD_TO_GROUP(group, other)                                \
- {                                                                \
-  gint j = first + group - i;                                     \
-                                                                  \
-  if (j >= 0 && j < (gint) n_right)                               \
-   ADD_PRODUCT (group, 4, other, i, j, right + step * STEP_BYTES) \
- }
+INLINE void
+add_product (gint group, gint i, gint j)
+{
+  switch (group * 3 + j % 3)
+    {
+    case 0:
+      ADD_PRODUCT (0, 4)
+    case 1:
+      ADD_PRODUCT (0, 5)
+    case 2:
+      ADD_PRODUCT (0, 6)
+    case 3:
+      ADD_PRODUCT (1, 4)
+    case 4:
+      ADD_PRODUCT (1, 5)
+    case 5:
+      ADD_PRODUCT (1, 6)
+    case 6:
+      ADD_PRODUCT (2, 4)
+    case 7:
+      ADD_PRODUCT (2, 5)
+    default:
+      ADD_PRODUCT (2, 6)
+    }
+}
+
+/* Three groups. */
+INLINE void
+multiply_groups (const guint8 *left,
+                 gint n_left,
+                 const guint8 *right,
+                 gint n_right,
+                 gint first,
+                 gboolean fresh,
+                 gsize n_steps,
+                 gint32 (*groups)[APR_DIGITS_SUMS])
+{
+  gint begin = MAX (first - n_right + 1, 0);
+  gint end = MIN (first + GROUPS, n_left);
+  gsize step;
+  gint i;
+  gint group;
+
+  if (fresh)
+    {
+      _tile_zero (0);
+      _tile_zero (1);
+      _tile_zero (2);
+    }
+  else
+    {
+      _tile_loadd (0, groups[0], 64);
+      _tile_loadd (1, groups[1], 64);
+      _tile_loadd (2, groups[2], 64);
+    }
+  for (step = 0; step < n_steps; step++, left += STEP_BYTES, right += STEP_BYTES)
+#pragma GCC unroll 12
+    for (i = begin; i < end; i++)
+      {
+        _tile_loadd (LEFT, left + i * APR_DIGITS_TILE, 64);
+#pragma GCC unroll 3
+        for (group = 0; group < GROUPS; group++)
+          {
+            gint j = first + group - i;
+
+            if (j < 0 || j >= n_right)
+              continue;
+            if (group == 0 || i == begin)
+              load_right (right, j);
+            add_product (group, i, j);
+          }
+      }
+  _tile_stored (0, groups[0], 64);
+  _tile_stored (1, groups[1], 64);
+  _tile_stored (2, groups[2], 64);
+}
+
+INLINE void
+multiply_all (const guint8 *left,
+              gint n_left,
+              const guint8 *right,
+              gint n_right,
+              gsize n_steps,
+              gint32 (*groups)[APR_DIGITS_SUMS])
+{
+  gint first;
+  gsize step;
+
+  for (step = 0; step < n_steps; step += STEPS, left += STEPS * STEP_BYTES, right += STEPS * STEP_BYTES)
+#pragma GCC unroll 8
+    for (first = 0; first < n_left + n_right - 1; first += GROUPS)
+      multiply_groups (left, n_left, right, n_right, first, step == 0, MIN (STEPS, n_steps - step),
+                       groups + first);
+}
+
+/* Digits of both panels that are as many, of which most are. */
+#define SAME(n)                                      \
+ case n:                                             \
+  multiply_all (left, n, right, n, n_steps, groups); \
+  break;
+
+INLINE void
+multiply_same (
+  const guint8 *left, gint n_digits, const guint8 *right, gsize n_steps, gint32 (*groups)[APR_DIGITS_SUMS])
+{
+  switch (n_digits)
+    {
+      SAME (1)
+      SAME (2)
+      SAME (3)
+      SAME (4)
+      SAME (5)
+      SAME (6)
+      SAME (7)
+      SAME (8)
+      SAME (9)
+      SAME (10)
+      SAME (11)
+    default:
+      multiply_all (left, APR_DIGITS_MAX, right, APR_DIGITS_MAX, n_steps, groups);
+      break;
+    }
+}
+
+/* Adds groups, of 16 rows of 16 sums, to their parts, four to each. */
+static void
+add_groups (gint32 (*groups)[APR_DIGITS_SUMS], guint n_groups, gint64 *sums)
+{
+  guint first;
+  gsize i;
+  gsize k;
+
+  memset (groups[n_groups], 0, (0 - n_groups) % 4 * sizeof *groups);
+  for (first = 0; first < n_groups; first += 4, sums += APR_DIGITS_SUMS)
+    for (i = 0; i < APR_DIGITS_SUMS; i += 8)
+      {
+        __m512i sum = _mm512_cvtepi32_epi64 (_mm256_load_si256 ((const void *) (groups[first] + i)));
+
+        for (k = 1; k < 4; k++)
+          sum = _mm512_add_epi64 (_mm512_slli_epi64 (sum, 8), _mm512_cvtepi32_epi64 (_mm256_load_si256 (
+                                                                (const void *) (groups[first + k] + i))));
+        _mm512_store_si512 (sums + i, _mm512_add_epi64 (_mm512_load_si512 (sums + i), sum));
+      }
+}
+
+/* The sums, which may come from far. */
+static inline void
+fetch (const gint64 *sums, gsize n)
+{
+  gsize i;
+
+  for (i = 0; i < n; i += 8)
+    _mm_prefetch ((const void *) (sums + i), _MM_HINT_T1);
+}
 
 static void
 multiply (const guint8 *left, guint n_left, const guint8 *right, guint n_right, gsize n_steps, gint64 *sums)
 {
-  gint32 groups[4][APR_DIGITS_SUMS] __attribute__ ((aligned (64)));
-  gint n_groups = (gint) (n_left + n_right) - 1;
-  gint first;
+  gint32 groups[MAX_GROUPS][APR_DIGITS_SUMS] __attribute__ ((aligned (64)));
 
-  for (first = 0; first < n_groups; first += 4, sums += APR_DIGITS_SUMS)
-    {
-      gint begin = MAX (first - (gint) n_right + 1, 0);
-      gint end = MIN (first + 4, (gint) n_left);
-      gsize step;
-      gint i;
-
-      _tile_zero (0);
-      _tile_zero (1);
-      _tile_zero (2);
-      _tile_zero (3);
-      for (step = 0; step < n_steps; step++)
-        for (i = begin; i < end; i++)
-          {
-            _tile_loadd (4, left + step * STEP_BYTES + i * APR_DIGITS_TILE, 64);
-            ADD_TO_GROUP (0, 5)
-            ADD_TO_GROUP (1, 6)
-            ADD_TO_GROUP (2, 7)
-            ADD_TO_GROUP (3, 5)
-          }
-      _tile_stored (0, groups[0], 64);
-      _tile_stored (1, groups[1], 64);
-      _tile_stored (2, groups[2], 64);
-      _tile_stored (3, groups[3], 64);
-      add_groups (groups, sums);
-    }
-}
-
-/* The same of pairs in order. */
-#define ADD_TO_GROUP_ONCE(group)                               \
- {                                                             \
-  gint j = first + group - i;                                  \
-                                                               \
-  if (j > i && j < (gint) n_digits)                            \
-   ADD_PRODUCT (group, 6, 7, i, j, turned + step * STEP_BYTES) \
- }
-
-static void
-multiply_self (const guint8 *panel, const guint8 *turned, guint n_digits, gsize n_steps, gint64 *sums)
-{
-  gint32 groups[4][APR_DIGITS_SUMS] __attribute__ ((aligned (64)));
-  gint32 squares[2][APR_DIGITS_SUMS] __attribute__ ((aligned (64)));
-  gint n_groups = 2 * (gint) n_digits - 1;
-  gint first;
-
-  for (first = 0; first < n_groups; first += 4, sums += APR_DIGITS_SUMS)
-    {
-      gint begin = MAX (first - (gint) n_digits + 1, 0);
-      gint end = MIN (first / 2 + 2, (gint) n_digits);
-      gsize step;
-      gint i;
-      gsize k;
-
-      _tile_zero (0);
-      _tile_zero (1);
-      _tile_zero (2);
-      _tile_zero (3);
-      _tile_zero (4);
-      _tile_zero (5);
-      for (step = 0; step < n_steps; step++)
-        for (i = begin; i < end; i++)
-          {
-            _tile_loadd (6, panel + step * STEP_BYTES + i * APR_DIGITS_TILE, 64);
-            if (2 * i == first)
-              ADD_PRODUCT (4, 6, 7, i, i, turned + step * STEP_BYTES)
-            if (2 * i == first + 2)
-              ADD_PRODUCT (5, 6, 7, i, i, turned + step * STEP_BYTES)
-            ADD_TO_GROUP_ONCE (0)
-            ADD_TO_GROUP_ONCE (1)
-            ADD_TO_GROUP_ONCE (2)
-            ADD_TO_GROUP_ONCE (3)
-          }
-      _tile_stored (0, groups[0], 64);
-      _tile_stored (1, groups[1], 64);
-      _tile_stored (2, groups[2], 64);
-      _tile_stored (3, groups[3], 64);
-      _tile_stored (4, squares[0], 64);
-      _tile_stored (5, squares[1], 64);
-      for (k = 0; k < APR_DIGITS_SUMS; k += 16)
-        {
-          gsize group;
-
-          for (group = 0; group < 4; group++)
-            {
-              __m512i twice = _mm512_slli_epi32 (_mm512_load_si512 (groups[group] + k), 1);
-
-              if (group % 2 == 0)
-                twice = _mm512_add_epi32 (twice, _mm512_load_si512 (squares[group / 2] + k));
-              _mm512_store_si512 (groups[group] + k, twice);
-            }
-        }
-      add_groups (groups, sums);
-    }
+  fetch (sums, (n_left + n_right + 2) / 4 * APR_DIGITS_SUMS);
+  if (n_left == n_right)
+    multiply_same (left, (gint) n_left, right, n_steps, groups);
+  else
+    multiply_all (left, (gint) n_left, right, (gint) n_right, n_steps, groups);
+  add_groups (groups, n_left + n_right - 1, sums);
 }
 
 /* Eight tiles of sixteen rows of 64 bytes, as the processor reads it. */
@@ -377,5 +447,5 @@ stop (void)
 }
 
 const AprGramDigits apr_gram_digits_amx = {
-  "amx", cut, turn, multiply, multiply_self, start, stop,
+  "amx", cut, turn, multiply, start, stop,
 };

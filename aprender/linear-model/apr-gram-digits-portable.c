@@ -123,13 +123,7 @@ multiply_tiles (const gint16 *left, const gint16 *right, gint32 *sums)
 }
 
 static void
-add_products (const guint8 *left,
-              guint n_left,
-              const guint8 *right,
-              guint n_right,
-              gboolean self,
-              gsize n_steps,
-              gint64 *sums)
+multiply (const guint8 *left, guint n_left, const guint8 *right, guint n_right, gsize n_steps, gint64 *sums)
 {
   gsize step;
   gsize entry;
@@ -138,7 +132,7 @@ add_products (const guint8 *left,
 
   for (step = 0; step < n_steps; step++)
     for (i = 0; i < n_left; i++)
-      for (j = self ? i : 0; j < n_right; j++)
+      for (j = 0; j < n_right; j++)
         {
           guint64 *to = (guint64 *) sums + (i + j) / 4 * APR_DIGITS_SUMS;
           gint16 wide_left[APR_DIGITS_TILE];
@@ -149,20 +143,8 @@ add_products (const guint8 *left,
           widen (right + tile_of (step, j), j == 0, wide_right);
           multiply_tiles (wide_left, wide_right, products);
           for (entry = 0; entry < APR_DIGITS_SUMS; entry++)
-            to[entry] += ((guint64) products[entry] << 8 * (3 - (i + j) % 4)) * (self && i != j ? 2 : 1);
+            to[entry] += (guint64) products[entry] << 8 * (3 - (i + j) % 4);
         }
-}
-
-static void
-multiply (const guint8 *left, guint n_left, const guint8 *right, guint n_right, gsize n_steps, gint64 *sums)
-{
-  add_products (left, n_left, right, n_right, FALSE, n_steps, sums);
-}
-
-static void
-multiply_self (const guint8 *panel, const guint8 *turned, guint n_digits, gsize n_steps, gint64 *sums)
-{
-  add_products (panel, n_digits, turned, n_digits, TRUE, n_steps, sums);
 }
 
 static void
@@ -171,5 +153,5 @@ do_nothing (void)
 }
 
 const AprGramDigits apr_gram_digits_portable = {
-  "portable", cut, turn, multiply, multiply_self, do_nothing, do_nothing,
+  "portable", cut, turn, multiply, do_nothing, do_nothing,
 };

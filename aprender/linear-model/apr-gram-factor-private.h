@@ -29,11 +29,11 @@ typedef struct
   gsize panel;    /* columns that are multiplied at once */
   gsize n_steps;  /* of digits: what a block has at most */
   gsize stride;   /* between columns */
-  double *values; /* (owned) n_allocated columns */
-  double *slices; /* (owned) (nullable) APR_GRAM_N_SLICES times as many */
+  double *values; /* (owned) n_allocated columns, and behind them the next three */
+  double *slices; /* (nullable) APR_GRAM_N_SLICES times as many */
   guint8 *
-    tiles; /* (owned) (nullable) for each panel its n_steps times APR_DIGITS_MAX tiles of digits, instead of slices */
-  guint8 *turned;  /* (owned) (nullable) the same turned, of a factor that is on the right */
+    tiles; /* (nullable) for each panel its n_steps times APR_DIGITS_MAX tiles of digits, instead of slices */
+  guint8 *turned;  /* (nullable) the same turned, of a factor that is on the right */
   gsize *owner;    /* (owned) which column of the matrix each belongs to, or APR_GRAM_NO_OWNER */
   gint *offset;    /* (owned) the values times 2^offset are the true ones */
   gint *exponent;  /* (owned) the true values are below 2^exponent */

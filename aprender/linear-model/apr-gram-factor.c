@@ -11,44 +11,40 @@
 #define RANGE 500
 #define MAX_EXPONENT 400
 
+/* Takes a part of the pages for @n parts of what @n_allocated columns have, and copies what @n_old of them had at @from. */
 static gpointer
-pages_new (gsize size)
+divide (guint8 **pages, gconstpointer from, gsize n, gsize n_old, gsize n_allocated, gsize size)
 {
-  gpointer pages = apr_pages_new (size, FALSE);
-
-  if (pages == NULL)
-    g_error ("no memory for columns of %" G_GSIZE_FORMAT " bytes", size);
-  return pages;
-}
-
-/* Room for @n_parts times @n_allocated columns or panels of @size bytes each, of which those that are there are kept. */
-static gpointer
-resize (gpointer pages, gsize n_parts, gsize n_old, gsize n_allocated, gsize size)
-{
-  guint8 *resized = pages_new (n_parts * n_allocated * size);
+  guint8 *part = *pages;
   gsize i;
 
-  for (i = 0; i < n_parts && pages != NULL; i++)
-    memcpy (resized + i * n_allocated * size, (guint8 *) pages + i * n_old * size, n_old * size);
-  apr_pages_free (pages);
-  return resized;
+  for (i = 0; i < n && from != NULL; i++)
+    memcpy (part + i * n_allocated * size, (const guint8 *) from + i * n_old * size, n_old * size);
+  *pages += n * n_allocated * size;
+  return n > 0 ? part : NULL;
 }
 
-/* Room for @n_allocated columns. */
+/* Room for @n_allocated columns. All is one piece of memory, which malloc keeps for the next time if it is not large. */
 static void
 allocate (AprGramFactor *self, gsize n_allocated)
 {
   gsize n_old = self->n_allocated;
+  gsize n_slices = self->cut == APR_GRAM_SLICES ? APR_GRAM_N_SLICES : 0;
+  gsize n_tiles = self->cut == APR_GRAM_DIGITS ? 1 : 0;
+  gsize n_turned = self->right ? n_tiles : 0;
   gsize column_size = self->stride * sizeof (double);
-  gsize tiles_size = apr_gram_factor_get_tiles_size (self);
+  gsize tile_size = apr_gram_factor_get_tiles_size (self) / self->panel;
+  gsize size = n_allocated * ((1 + n_slices) * column_size + (n_tiles + n_turned) * tile_size);
+  gpointer old_pages = self->values;
+  guint8 *pages = apr_pages_new (size, FALSE);
 
-  self->values = resize (self->values, 1, n_old, n_allocated, column_size);
-  if (self->cut == APR_GRAM_SLICES)
-    self->slices = resize (self->slices, APR_GRAM_N_SLICES, n_old, n_allocated, column_size);
-  if (self->cut == APR_GRAM_DIGITS)
-    self->tiles = resize (self->tiles, 1, n_old / self->panel, n_allocated / self->panel, tiles_size);
-  if (self->cut == APR_GRAM_DIGITS && self->right)
-    self->turned = resize (self->turned, 1, n_old / self->panel, n_allocated / self->panel, tiles_size);
+  if (pages == NULL)
+    g_error ("no memory for columns of %" G_GSIZE_FORMAT " bytes", size);
+  self->values = divide (&pages, self->values, 1, n_old, n_allocated, column_size);
+  self->slices = divide (&pages, self->slices, n_slices, n_old, n_allocated, column_size);
+  self->tiles = divide (&pages, self->tiles, n_tiles, n_old, n_allocated, tile_size);
+  self->turned = divide (&pages, self->turned, n_turned, n_old, n_allocated, tile_size);
+  apr_pages_free (old_pages);
   self->owner = g_renew (gsize, self->owner, n_allocated);
   self->offset = g_renew (gint, self->offset, n_allocated);
   self->exponent = g_renew (gint, self->exponent, n_allocated);
@@ -98,9 +94,6 @@ void
 apr_gram_factor_clear (AprGramFactor *self)
 {
   apr_pages_free (self->values);
-  apr_pages_free (self->slices);
-  apr_pages_free (self->tiles);
-  apr_pages_free (self->turned);
   g_free (self->owner);
   g_free (self->offset);
   g_free (self->exponent);

@@ -14,8 +14,8 @@
 /* Terms that may wait. */
 #define MAX_TERMS 65536
 
-/* Parts of digits are below 2^54 for each block of APR_DIGITS_ROWS, and an entry may be the sum of two. */
-G_STATIC_ASSERT (MAX_BLOCKS <= 256);
+/* Parts of digits are below 2^54 for each block of APR_DIGITS_ROWS. */
+G_STATIC_ASSERT (MAX_BLOCKS <= 512);
 
 /* Panels that stay in the first cache while those of a tile of the second pass by: 12 columns of 2 kB, and 64. */
 #define NEAR_PANELS 3
@@ -57,6 +57,7 @@ struct _AprGramWorker
   gsize n_panels; /* of a layer */
   gsize n_tiles;  /* of a layer: the lower triangle */
   gsize n_parts;
+  gsize n_used; /* parts that are not all 0 */
   gsize n_sums; /* of a part of a tile */
   AprGramFactor right;
   AprGramFactor
@@ -131,6 +132,7 @@ apr_gram_worker_new (const AprGramKernel *kernel,
   self->n_parts = cut == APR_GRAM_WHOLE  ? APR_GRAM_DOUBLE_PARTS
                 : cut == APR_GRAM_SLICES ? APR_GRAM_PARTS
                                          : APR_DIGITS_PARTS;
+  self->n_used = cut == APR_GRAM_DIGITS ? 0 : self->n_parts;
   self->terms = g_array_new (FALSE, FALSE, sizeof (Term));
   apr_gram_factor_init (&self->right, kernel, cut, TRUE, n_columns, 1, n_rows);
   if (weighted)
@@ -237,34 +239,21 @@ get_sums (const AprGramWorker *self, gsize layer, gsize row, gsize column)
          row % panel * panel + column % panel;
 }
 
-/* Whether a tile has the products of a panel and itself, whose entries are halves, and their mirror images the other ones. */
-static gboolean
-is_halved (const AprGramWorker *self, gsize row, gsize column)
+/* The parts of an entry, which become 0; false where all were. */
+static inline gboolean
+take_parts (const AprGramWorker *self, gint64 *sums, gint64 parts[APR_DIGITS_PARTS])
 {
-  return self->right.cut == APR_GRAM_DIGITS && self->weights == NULL &&
-         row / self->right.panel == column / self->right.panel;
-}
-
-/* The parts of an entry, which become 0; false where they were. */
-static gboolean
-take_parts (AprGramWorker *self, gsize layer, gsize row, gsize column, gint64 parts[APR_DIGITS_PARTS])
-{
-  gint64 *sums = get_sums (self, layer, row, column);
-  gint64 *mirrored = is_halved (self, row, column) ? get_sums (self, layer, column, row) : sums;
-  gboolean any = FALSE;
+  guint64 any = 0;
   gsize i;
 
-  for (i = 0; i < self->n_parts; i++, sums += self->n_sums, mirrored += self->n_sums)
+  for (i = 0; i < self->n_used; i++, sums += self->n_sums)
     {
       parts[i] = *sums;
-      /* In halves, where there are digits. */
-      if (self->right.cut == APR_GRAM_DIGITS)
-        parts[i] += *mirrored;
-      any |= parts[i] != 0;
-      *sums = *mirrored = 0;
+      any |= (guint64) *sums;
+      *sums = 0;
     }
 
-  return any;
+  return any != 0;
 }
 
 /* Adds up the lanes of a tile. */
@@ -320,8 +309,7 @@ unit_of_part (const AprGramWorker *self, gsize part)
       return APR_GRAM_FIRST_UNIT - (gint) part * APR_GRAM_SLICE;
     case APR_GRAM_DIGITS:
     default:
-      /* Halves. */
-      return APR_DIGITS_FIRST_UNIT - 1 - (gint) part * APR_DIGITS_PART;
+      return APR_DIGITS_FIRST_UNIT - (gint) part * APR_DIGITS_PART;
     }
 }
 
@@ -346,9 +334,9 @@ release_entry (AprGramWorker *self, gsize layer, gsize row, gsize column)
   gint64 parts[APR_DIGITS_PARTS];
   gsize part;
 
-  if (!take_parts (self, layer, row, column, parts))
+  if (!take_parts (self, get_sums (self, layer, row, column), parts))
     return;
-  for (part = 0; part < self->n_parts; part++)
+  for (part = 0; part < self->n_used; part++)
     append_term (self, packed_index (row, column), parts[part],
                  left->running[layer * self->right.n_padded + row] + self->right.running[column] +
                    unit_of_part (self, part));
@@ -481,9 +469,6 @@ multiply_strips (AprGramWorker *self, gsize l, gsize r, gsize n_rows)
       gsize entry;
       guint n_uses = count_uses (self, x, y, &entry);
 
-      /* In halves, where there are digits. */
-      if (left->cut == APR_GRAM_DIGITS)
-        n_uses *= 2;
       for (part = 0; part < self->n_parts && n_uses > 0; part++)
         append_term (self, entry, sums[part * self->n_sums + i] * n_uses,
                      left->exponent[x] + self->right.exponent[y] + unit_of_part (self, part));
@@ -543,12 +528,9 @@ multiply_digit_layers (AprGramWorker *self, gsize n_rows)
 
           if (left->n_slices[l] == 0 || self->right.n_slices[r] == 0)
             continue;
-          if (l == r && self->weights == NULL)
-            self->kernel->digits->multiply_self (apr_gram_factor_get_tiles (left, l),
-                                                 apr_gram_factor_get_turned (&self->right, r),
-                                                 left->n_slices[l], n_rows / APR_DIGITS_STEP, sums);
-          else
-            multiply_digits (self, l, r, n_rows, sums);
+          /* Four groups are a part. */
+          self->n_used = MAX (self->n_used, (left->n_slices[l] + self->right.n_slices[r] + 2) / 4);
+          multiply_digits (self, l, r, n_rows, sums);
         }
 }
 
@@ -725,34 +707,50 @@ apr_gram_worker_cover (AprGramWorker *self, AprExactSums *sums, GError **error)
   count_all_lanes (self);
   find_exponents (get_left (self), &left_least, &left_greatest);
   find_exponents (&self->right, &right_least, &right_greatest);
-  return left_least > left_greatest || right_least > right_greatest ||
-         apr_exact_sums_cover (sums, left_least + right_least + unit_of_part (self, self->n_parts - 1),
+  return left_least > left_greatest || right_least > right_greatest || self->n_used == 0 ||
+         apr_exact_sums_cover (sums, left_least + right_least + unit_of_part (self, self->n_used - 1),
                                left_greatest + right_greatest + unit_of_part (self, 0),
-                               (guint) (left_n_layers * self->n_parts), error);
+                               (guint) (left_n_layers * self->n_used), error);
+}
+
+/* Moves the entries of a row in the columns of a panel. */
+static void
+move_panel (
+  AprGramWorker *self, AprExactSums *sums, gsize layer, gsize row, gsize first_column, gsize end_column)
+{
+  gint row_exponent = get_left (self)->running[layer * self->right.n_padded + row];
+  gint64 *from = get_sums (self, layer, row, first_column);
+  gint64 parts[APR_DIGITS_PARTS];
+  gsize entry = packed_index (row, first_column);
+  gsize column;
+  gsize part;
+
+  for (column = first_column; column < end_column; column++, entry++, from++)
+    {
+      gint exponent = row_exponent + self->right.running[column];
+
+      if (!take_parts (self, from, parts))
+        continue;
+      if (self->right.cut == APR_GRAM_DIGITS)
+        apr_exact_sums_add_parts (sums, entry, parts, self->n_used, exponent + unit_of_part (self, 0));
+      else
+        for (part = 0; part < self->n_used; part++)
+          apr_exact_sums_add_term (sums, entry, parts[part], exponent + unit_of_part (self, part));
+    }
 }
 
 void
 apr_gram_worker_move_rows (AprGramWorker *self, AprExactSums *sums, gsize first_row, gsize end_row)
 {
-  const AprGramFactor *left = get_left (self);
-  gint64 parts[APR_DIGITS_PARTS];
+  gsize panel = self->right.panel;
   gsize layer;
   gsize row;
   gsize column;
-  gsize part;
 
-  for (layer = 0; layer * left->n_padded < left->n_main; layer++)
+  for (layer = 0; layer * self->right.n_padded < get_left (self)->n_main; layer++)
     for (row = first_row; row < end_row; row++)
-      for (column = 0; column <= row; column++)
-        {
-          gint exponent = left->running[layer * left->n_padded + row] + self->right.running[column];
-
-          if (take_parts (self, layer, row, column, parts))
-            for (part = 0; part < self->n_parts; part++)
-              if (parts[part] != 0)
-                apr_exact_sums_add_term (sums, packed_index (row, column), parts[part],
-                                         exponent + unit_of_part (self, part));
-        }
+      for (column = 0; column <= row; column += panel)
+        move_panel (self, sums, layer, row, column, MIN (column + panel, row + 1));
 }
 
 gboolean
