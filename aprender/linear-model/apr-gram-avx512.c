@@ -85,13 +85,11 @@ transpose (__m512d r[8], gsize n, gsize stride, double *columns)
     }
 }
 
-/* Those shuffles that one column or two need. */
+/* Those shuffles that two columns need, where there are no more. */
 static inline void
 transpose_some (__m512d r[8], gsize n, gsize stride, double *columns)
 {
-  if (n == 1)
-    transpose (r, 1, stride, columns);
-  else if (n == 2)
+  if (n == 2)
     transpose (r, 2, stride, columns);
   else
     transpose (r, n, stride, columns);
@@ -104,6 +102,11 @@ transpose_doubles (gconstpointer rows, gsize n_columns, gsize stride, double *co
   gsize column;
   gsize i;
 
+  if (n_columns == 1)
+    {
+      _mm512_store_pd (columns, _mm512_loadu_pd (values));
+      return;
+    }
   for (column = 0; column < n_columns; column += 8)
     {
       gsize n = MIN (n_columns - column, 8);
@@ -123,6 +126,11 @@ transpose_floats (gconstpointer rows, gsize n_columns, gsize stride, double *col
   gsize column;
   gsize i;
 
+  if (n_columns == 1)
+    {
+      _mm512_store_pd (columns, _mm512_cvtps_pd (_mm256_loadu_ps (values)));
+      return;
+    }
   for (column = 0; column < n_columns; column += 8)
     {
       gsize n = MIN (n_columns - column, 8);

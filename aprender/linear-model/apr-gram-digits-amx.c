@@ -210,10 +210,11 @@ turn (const guint8 *tiles, gsize n_steps, guint n_digits, guint8 *turned)
                  turned + step * STEP_BYTES + digit * APR_DIGITS_TILE);
 }
 
-/* Tiles 0 to 2 sum three groups of products, 4 to 6 have three digits of the right panel, one after the other, and 7 has one of the
+/* Tiles 0 to 2 sum three groups of products, 3 those of a digit and itself, 4 to 6 have three digits of the right panel, one after the other, and 7 has one of the
  * left: with each digit of the left, one of the right comes in, and one is done with. */
 
 #define GROUPS 3
+#define SQUARE 3
 #define LEFT 7
 
 /* Steps that are multiplied before the sums are put aside for those of the next groups: what stays in the first cache. */
@@ -271,8 +272,14 @@ add_product (gint group, gint i, gint j)
       ADD_PRODUCT (2, 4)
     case 7:
       ADD_PRODUCT (2, 5)
-    default:
+    case 8:
       ADD_PRODUCT (2, 6)
+    case 9:
+      ADD_PRODUCT (SQUARE, 4)
+    case 10:
+      ADD_PRODUCT (SQUARE, 5)
+    default:
+      ADD_PRODUCT (SQUARE, 6)
     }
 }
 
@@ -345,34 +352,93 @@ multiply_all (const guint8 *left,
                        groups + first);
 }
 
-/* Digits of both panels that are as many, of which most are. */
-#define SAME(n)                                      \
- case n:                                             \
-  multiply_all (left, n, right, n, n_steps, groups); \
-  break;
+/* Two groups, of pairs with i < j, and the products of the digit that would be a pair with itself. */
+INLINE void
+multiply_pairs (const guint8 *left,
+                const guint8 *right,
+                gint n_digits,
+                gint first,
+                gboolean fresh,
+                gsize n_steps,
+                gint32 (*groups)[APR_DIGITS_SUMS],
+                gint32 *square)
+{
+  gint begin = MAX (first - n_digits + 1, 0);
+  gsize step;
+  gint i;
+  gint group;
+
+  if (fresh)
+    {
+      _tile_zero (0);
+      _tile_zero (1);
+      _tile_zero (SQUARE);
+    }
+  else
+    {
+      _tile_loadd (0, groups[0], 64);
+      _tile_loadd (1, groups[1], 64);
+      _tile_loadd (SQUARE, square, 64);
+    }
+  for (step = 0; step < n_steps; step++, left += STEP_BYTES, right += STEP_BYTES)
+#pragma GCC unroll 12
+    for (i = begin; i <= first / 2; i++)
+      {
+        _tile_loadd (LEFT, left + i * APR_DIGITS_TILE, 64);
+#pragma GCC unroll 2
+        for (group = 0; group < 2; group++)
+          {
+            gint j = first + group - i;
+
+            if (j >= n_digits)
+              continue;
+            if (group == 0 || i == begin)
+              load_right (right, j);
+            add_product (i == j ? SQUARE : group, i, j);
+          }
+      }
+  _tile_stored (0, groups[0], 64);
+  _tile_stored (1, groups[1], 64);
+  _tile_stored (SQUARE, square, 64);
+}
 
 INLINE void
-multiply_same (
-  const guint8 *left, gint n_digits, const guint8 *right, gsize n_steps, gint32 (*groups)[APR_DIGITS_SUMS])
+multiply_all_pairs (const guint8 *left,
+                    const guint8 *right,
+                    gint n_digits,
+                    gsize n_steps,
+                    gint32 (*groups)[APR_DIGITS_SUMS],
+                    gint32 (*squares)[APR_DIGITS_SUMS])
 {
-  switch (n_digits)
-    {
-      SAME (1)
-      SAME (2)
-      SAME (3)
-      SAME (4)
-      SAME (5)
-      SAME (6)
-      SAME (7)
-      SAME (8)
-      SAME (9)
-      SAME (10)
-      SAME (11)
-    default:
-      multiply_all (left, APR_DIGITS_MAX, right, APR_DIGITS_MAX, n_steps, groups);
-      break;
-    }
+  gint first;
+  gsize step;
+
+  for (step = 0; step < n_steps; step += STEPS, left += STEPS * STEP_BYTES, right += STEPS * STEP_BYTES)
+#pragma GCC unroll 12
+    for (first = 0; first < 2 * n_digits - 1; first += 2)
+      multiply_pairs (left, right, n_digits, first, step == 0, MIN (STEPS, n_steps - step), groups + first,
+                      squares[first / 2]);
 }
+
+/* The numbers of digits of which it is known. */
+#define EACH_NUMBER(DO) \
+ switch (n_left)        \
+  {                     \
+   DO (1)               \
+   DO (2)               \
+   DO (3)               \
+   DO (4)               \
+   DO (5)               \
+   DO (6)               \
+   DO (7)               \
+   DO (8)               \
+   DO (9)               \
+   DO (10)              \
+   DO (11)              \
+   DO (12)              \
+  default:              \
+   break;               \
+  }
 
 /* Adds groups, of 16 rows of 16 sums, to their parts, four to each. */
 static void
@@ -405,6 +471,11 @@ fetch (const gint64 *sums, gsize n)
     _mm_prefetch ((const void *) (sums + i), _MM_HINT_T1);
 }
 
+#define MULTIPLY(n)                                  \
+ case n:                                             \
+  multiply_all (left, n, right, n, n_steps, groups); \
+  break;
+
 static void
 multiply (const guint8 *left, guint n_left, const guint8 *right, guint n_right, gsize n_steps, gint64 *sums)
 {
@@ -412,10 +483,41 @@ multiply (const guint8 *left, guint n_left, const guint8 *right, guint n_right, 
 
   fetch (sums, (n_left + n_right + 2) / 4 * APR_DIGITS_SUMS);
   if (n_left == n_right)
-    multiply_same (left, (gint) n_left, right, n_steps, groups);
+    EACH_NUMBER (MULTIPLY)
   else
     multiply_all (left, (gint) n_left, right, (gint) n_right, n_steps, groups);
   add_groups (groups, n_left + n_right - 1, sums);
+}
+
+#define MULTIPLY_PAIRS(n)                                        \
+ case n:                                                         \
+  multiply_all_pairs (left, right, n, n_steps, groups, squares); \
+  break;
+
+static void
+multiply_self (const guint8 *left, const guint8 *right, guint n_left, gsize n_steps, gint64 *sums)
+{
+  gint32 groups[MAX_GROUPS][APR_DIGITS_SUMS] __attribute__ ((aligned (64)));
+  gint32 squares[APR_DIGITS_MAX][APR_DIGITS_SUMS] __attribute__ ((aligned (64)));
+  guint group;
+  guint row;
+
+  fetch (sums, (2 * n_left + 2) / 4 * APR_DIGITS_SUMS);
+  EACH_NUMBER (MULTIPLY_PAIRS)
+
+  for (group = 0; group < 2 * n_left - 1; group++)
+    for (row = 0; row < APR_DIGITS_PANEL; row++)
+      {
+        gint32 *place = groups[group] + row * APR_DIGITS_PANEL;
+        __m512i sum = _mm512_load_si512 (place);
+
+        sum = _mm512_mask_add_epi32 (sum, (__mmask16) (1u << row), sum, sum);
+        if (group % 2 == 0)
+          sum = _mm512_mask_add_epi32 (sum, (__mmask16) ((2u << row) - 1), sum,
+                                       _mm512_load_si512 (squares[group / 2] + row * APR_DIGITS_PANEL));
+        _mm512_store_si512 (place, sum);
+      }
+  add_groups (groups, 2 * n_left - 1, sums);
 }
 
 /* Eight tiles of sixteen rows of 64 bytes, as the processor reads it. */
@@ -447,5 +549,5 @@ stop (void)
 }
 
 const AprGramDigits apr_gram_digits_amx = {
-  "amx", cut, turn, multiply, start, stop,
+  "amx", cut, turn, multiply, multiply_self, start, stop,
 };

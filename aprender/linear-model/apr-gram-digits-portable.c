@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <math.h>
+#include <string.h>
 
 #include "aprender/linear-model/apr-gram-digits-private.h"
 
@@ -122,29 +123,66 @@ multiply_tiles (const gint16 *left, const gint16 *right, gint32 *sums)
         }
 }
 
+/* The group's sums of the products of two digits, for a part. */
+static void
+add_products (const guint8 *left, guint i, const guint8 *right, guint j, gsize n_steps, gint32 *products)
+{
+  gsize step;
+
+  memset (products, 0, APR_DIGITS_SUMS * sizeof *products);
+  for (step = 0; step < n_steps; step++)
+    {
+      gint16 wide_left[APR_DIGITS_TILE];
+      gint16 wide_right[APR_DIGITS_TILE];
+
+      widen (left + tile_of (step, i), i == 0, wide_left);
+      widen (right + tile_of (step, j), j == 0, wide_right);
+      multiply_tiles (wide_left, wide_right, products);
+    }
+}
+
 static void
 multiply (const guint8 *left, guint n_left, const guint8 *right, guint n_right, gsize n_steps, gint64 *sums)
 {
-  gsize step;
+  gint32 products[APR_DIGITS_SUMS];
   gsize entry;
   guint i;
   guint j;
 
-  for (step = 0; step < n_steps; step++)
-    for (i = 0; i < n_left; i++)
-      for (j = 0; j < n_right; j++)
-        {
-          guint64 *to = (guint64 *) sums + (i + j) / 4 * APR_DIGITS_SUMS;
-          gint16 wide_left[APR_DIGITS_TILE];
-          gint16 wide_right[APR_DIGITS_TILE];
-          gint32 products[APR_DIGITS_SUMS] = { 0 };
+  for (i = 0; i < n_left; i++)
+    for (j = 0; j < n_right; j++)
+      {
+        guint64 *to = (guint64 *) sums + (i + j) / 4 * APR_DIGITS_SUMS;
 
-          widen (left + tile_of (step, i), i == 0, wide_left);
-          widen (right + tile_of (step, j), j == 0, wide_right);
-          multiply_tiles (wide_left, wide_right, products);
-          for (entry = 0; entry < APR_DIGITS_SUMS; entry++)
-            to[entry] += (guint64) products[entry] << 8 * (3 - (i + j) % 4);
-        }
+        add_products (left, i, right, j, n_steps, products);
+        for (entry = 0; entry < APR_DIGITS_SUMS; entry++)
+          to[entry] += (guint64) products[entry] << 8 * (3 - (i + j) % 4);
+      }
+}
+
+static void
+multiply_self (const guint8 *panel, const guint8 *turned, guint n_digits, gsize n_steps, gint64 *sums)
+{
+  gint32 products[APR_DIGITS_SUMS];
+  gsize entry;
+  guint i;
+  guint j;
+
+  for (i = 0; i < n_digits; i++)
+    for (j = i; j < n_digits; j++)
+      {
+        guint64 *to = (guint64 *) sums + (i + j) / 4 * APR_DIGITS_SUMS;
+
+        add_products (panel, i, turned, j, n_steps, products);
+        for (entry = 0; entry < APR_DIGITS_SUMS; entry++)
+          {
+            gsize row = entry / APR_DIGITS_PANEL;
+            gsize column = entry % APR_DIGITS_PANEL;
+            guint n_uses = i == j ? (column <= row ? 1 : 0) : (column == row ? 2 : 1);
+
+            to[entry] += ((guint64) products[entry] << 8 * (3 - (i + j) % 4)) * n_uses;
+          }
+      }
 }
 
 static void
@@ -153,5 +191,5 @@ do_nothing (void)
 }
 
 const AprGramDigits apr_gram_digits_portable = {
-  "portable", cut, turn, multiply, do_nothing, do_nothing,
+  "portable", cut, turn, multiply, multiply_self, do_nothing, do_nothing,
 };

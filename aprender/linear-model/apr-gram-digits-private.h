@@ -16,6 +16,9 @@ G_BEGIN_DECLS
  * group has at most twelve pairs, a block 512 rows: sums are below 12 512 255^2 < 2^29, so they are integers of 32
  * bits. Four groups, 2^24 times the first and so on, are a part, below 2^54, and parts of blocks are added as integers of 64 bits.
  *
+ * The product of a panel with itself is symmetric: that of digits i and j is the transpose of that of j and i, so that those
+ * where i < j, and those of digits with themselves below the diagonal, give every entry, as the sum of two that mirror each other.
+ *
  * That digits whose products hardware sums exactly give products of doubles is the idea of H. Ootomo, K. Ozaki and
  * R. Yokota, "DGEMM on integer matrix multiplication unit", 2024, after those named in apr-gram-private.h. */
 #define APR_DIGITS_ROWS 512 /* of a block, at most */
@@ -59,6 +62,10 @@ typedef struct
   /* Adds the products of a panel with one that is turned to the parts of @sums. */
   void (*multiply) (
     const guint8 *left, guint n_left, const guint8 *right, guint n_right, gsize n_steps, gint64 *sums);
+
+  /* The same for a panel and itself: what is above the diagonal is to be added to its mirror image. */
+  void (*multiply_self) (
+    const guint8 *panel, const guint8 *turned, guint n_digits, gsize n_steps, gint64 *sums);
 
   /* To be called by a thread before and after products. */
   void (*start) (void);

@@ -316,8 +316,6 @@ cut_column (AprGramFactor *self, gsize index, gsize n_rows, gboolean all)
   const double *column = apr_gram_factor_get (self, index);
   double factor = factor_of (self, index);
   guint8 *tiles;
-  gsize n_tiles = n_rows / APR_DIGITS_STEP * APR_DIGITS_MAX;
-  gsize i;
 
   if (self->cut == APR_GRAM_SLICES)
     return (all ? kernel->slice_all : kernel->slice) (column, n_rows, factor, slices_of (self, index),
@@ -325,11 +323,10 @@ cut_column (AprGramFactor *self, gsize index, gsize n_rows, gboolean all)
 
   tiles = self->tiles + index / self->panel * apr_gram_factor_get_tiles_size (self) +
           index % self->panel * APR_DIGITS_STEP;
-  if (self->owner[index] != APR_GRAM_NO_OWNER)
-    return kernel->digits->cut (column, n_rows / APR_DIGITS_STEP, factor, all, tiles);
-  for (i = 0; i < n_tiles; i++)
-    memset (tiles + i * APR_DIGITS_TILE, 0, APR_DIGITS_STEP);
-  return 0;
+  /* What is multiplied with columns that fill a panel is not looked at. */
+  if (self->owner[index] == APR_GRAM_NO_OWNER)
+    return 0;
+  return kernel->digits->cut (column, n_rows / APR_DIGITS_STEP, factor, all, tiles);
 }
 
 static guint

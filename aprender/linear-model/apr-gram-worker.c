@@ -14,8 +14,8 @@
 /* Terms that may wait. */
 #define MAX_TERMS 65536
 
-/* Parts of digits are below 2^54 for each block of APR_DIGITS_ROWS. */
-G_STATIC_ASSERT (MAX_BLOCKS <= 512);
+/* Parts of digits are below 2^54 for each block of APR_DIGITS_ROWS, and two may be added. */
+G_STATIC_ASSERT (MAX_BLOCKS <= 256);
 
 /* Panels that stay in the first cache while those of a tile of the second pass by: 12 columns of 2 kB, and 64. */
 #define NEAR_PANELS 3
@@ -239,18 +239,33 @@ get_sums (const AprGramWorker *self, gsize layer, gsize row, gsize column)
          row % panel * panel + column % panel;
 }
 
-/* The parts of an entry, which become 0; false where all were. */
+/* Where what is to be added to an entry is, by which a panel of digits is multiplied by itself; %NULL where nothing is. */
+static gint64 *
+get_mirrored (const AprGramWorker *self, gsize row, gsize column)
+{
+  gboolean mirrored = self->right.cut == APR_GRAM_DIGITS && self->weights == NULL && row != column &&
+                      row / self->right.panel == column / self->right.panel;
+
+  return mirrored ? get_sums (self, 0, column, row) : NULL;
+}
+
+/* The parts of an entry, and of what is to be added to it, which become 0; false where all were. */
 static inline gboolean
-take_parts (const AprGramWorker *self, gint64 *sums, gint64 parts[APR_DIGITS_PARTS])
+take_parts (const AprGramWorker *self, gint64 *sums, gint64 *mirrored, gint64 parts[APR_DIGITS_PARTS])
 {
   guint64 any = 0;
   gsize i;
 
-  for (i = 0; i < self->n_used; i++, sums += self->n_sums)
+  for (i = 0; i < self->n_used; i++)
     {
-      parts[i] = *sums;
-      any |= (guint64) *sums;
-      *sums = 0;
+      parts[i] = sums[i * self->n_sums];
+      sums[i * self->n_sums] = 0;
+      if (mirrored != NULL)
+        {
+          parts[i] += mirrored[i * self->n_sums];
+          mirrored[i * self->n_sums] = 0;
+        }
+      any |= (guint64) parts[i];
     }
 
   return any != 0;
@@ -334,7 +349,7 @@ release_entry (AprGramWorker *self, gsize layer, gsize row, gsize column)
   gint64 parts[APR_DIGITS_PARTS];
   gsize part;
 
-  if (!take_parts (self, get_sums (self, layer, row, column), parts))
+  if (!take_parts (self, get_sums (self, layer, row, column), get_mirrored (self, row, column), parts))
     return;
   for (part = 0; part < self->n_used; part++)
     append_term (self, packed_index (row, column), parts[part],
@@ -530,7 +545,12 @@ multiply_digit_layers (AprGramWorker *self, gsize n_rows)
             continue;
           /* Four groups are a part. */
           self->n_used = MAX (self->n_used, (left->n_slices[l] + self->right.n_slices[r] + 2) / 4);
-          multiply_digits (self, l, r, n_rows, sums);
+          if (l == r && self->weights == NULL)
+            self->kernel->digits->multiply_self (apr_gram_factor_get_tiles (left, l),
+                                                 apr_gram_factor_get_turned (&self->right, r),
+                                                 left->n_slices[l], n_rows / APR_DIGITS_STEP, sums);
+          else
+            multiply_digits (self, l, r, n_rows, sums);
         }
 }
 
@@ -718,6 +738,7 @@ static void
 move_panel (
   AprGramWorker *self, AprExactSums *sums, gsize layer, gsize row, gsize first_column, gsize end_column)
 {
+  gboolean is_own = row - first_column < self->right.panel;
   gint row_exponent = get_left (self)->running[layer * self->right.n_padded + row];
   gint64 *from = get_sums (self, layer, row, first_column);
   gint64 parts[APR_DIGITS_PARTS];
@@ -729,7 +750,7 @@ move_panel (
     {
       gint exponent = row_exponent + self->right.running[column];
 
-      if (!take_parts (self, from, parts))
+      if (!take_parts (self, from, is_own ? get_mirrored (self, row, column) : NULL, parts))
         continue;
       if (self->right.cut == APR_GRAM_DIGITS)
         apr_exact_sums_add_parts (sums, entry, parts, self->n_used, exponent + unit_of_part (self, 0));

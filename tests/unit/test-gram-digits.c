@@ -263,6 +263,22 @@ test_multiply (void)
                                  multiply_columns (room->tiles, entry / APR_DIGITS_PANEL, n_left,
                                                    room->others, entry % APR_DIGITS_PANEL, n_right));
               }
+
+          for (n_left = 1; 2 * n_left <= APR_DIGITS_MAX; n_left++)
+            {
+              memset (room->sums, 0, sizeof room->sums);
+              (*digits)->multiply_self (room->tiles, room->turned, n_left, N_STEPS, room->sums);
+              for (entry = 0; entry < APR_DIGITS_SUMS; entry++)
+                {
+                  gsize i = entry / APR_DIGITS_PANEL;
+                  gsize j = entry % APR_DIGITS_PANEL;
+                  __int128 sum = add_parts (room->sums, entry, 2 * n_left - 1);
+
+                  if (i != j)
+                    sum += add_parts (room->sums, j * APR_DIGITS_PANEL + i, 2 * n_left - 1);
+                  g_assert_true (sum == multiply_columns (room->tiles, i, n_left, room->tiles, j, n_left));
+                }
+            }
           (*digits)->stop ();
         }
     }
@@ -290,11 +306,13 @@ test_same (void)
       memcpy (room, plain, sizeof *room);
       apr_gram_digits_portable.turn (plain->others, N_STEPS, n_right, plain->turned);
       apr_gram_digits_portable.multiply (plain->tiles, n_left, plain->turned, n_right, N_STEPS, plain->sums);
+      apr_gram_digits_portable.multiply_self (plain->others, plain->turned, n_right, N_STEPS, plain->sums);
       for (digits = get_all () + 1; *digits != NULL; digits++)
         {
           (*digits)->start ();
           (*digits)->turn (room->others, N_STEPS, n_right, room->turned);
           (*digits)->multiply (room->tiles, n_left, room->turned, n_right, N_STEPS, room->sums);
+          (*digits)->multiply_self (room->others, room->turned, n_right, N_STEPS, room->sums);
           (*digits)->stop ();
           g_assert_cmpmem (room->turned, SIZE, plain->turned, SIZE);
           g_assert_cmpmem (room->sums, sizeof room->sums, plain->sums, sizeof plain->sums);
