@@ -63,9 +63,9 @@ draw_float (GRand *rand, Kind kind, gsize row)
   return (double) (float) value;
 }
 
-/* Those of this processor, and plain C for digits, which no processor takes as it is slow, of few columns. */
+/* Those of this processor, and plain C for digits, which no processor takes as it is slow, where there are three features. */
 static const AprGramKernel *const *
-get_kernels (gsize p)
+get_kernels (gsize n_rows, gsize p)
 {
   static const AprGramKernel *kernels[8];
   static AprGramKernel with_digits;
@@ -75,7 +75,7 @@ get_kernels (gsize p)
     kernels[n] = apr_gram_kernels ()[n];
   with_digits = apr_gram_portable;
   with_digits.digits = &apr_gram_digits_portable;
-  kernels[n] = p <= 20 ? &with_digits : NULL;
+  kernels[n] = n_rows <= 1200 && p == 3 ? &with_digits : NULL;
 
   return kernels;
 }
@@ -126,7 +126,7 @@ check_all (GRand *rand, Kind kind, gsize n_rows, gsize p, gboolean narrow, gbool
       y = narrow_y;
     }
 
-  for (kernel = get_kernels (p); *kernel != NULL; kernel++)
+  for (kernel = get_kernels (n_rows, p); *kernel != NULL; kernel++)
     for (i = 0; i < G_N_ELEMENTS (threads); i++)
       {
         g_autoptr (AprExactSums) state = apr_exact_sums_new (p, 1, NULL);
