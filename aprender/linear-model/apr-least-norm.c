@@ -65,7 +65,7 @@ factorise (AprLeastNorm *self)
   for (i = 0; i < n * stride; i++)
     rows[i] = -rows[i];
 
-  return apr_cholesky_factorise (&self->squares, least, positions) == n;
+  return apr_cholesky_factorise (&self->squares, least, positions, system->n_threads) == n;
 }
 
 AprLeastNorm *

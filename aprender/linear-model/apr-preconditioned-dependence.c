@@ -17,6 +17,7 @@ typedef struct
 {
   AprPreconditioned *system; /* (unowned) */
   const AprSlices *slices; /* (unowned) of the products of the dependent features with the independent ones */
+  const AprSlices *square; /* (unowned) of those of the independent ones */
   double negligible;
   gint failed;
 } Proof;
@@ -30,7 +31,7 @@ prove_one (const Proof *proof, gsize index)
   gsize lead = (gsize) MAX (0, 8 - ilogb (system->least)) / APR_SLICE_BITS + 1;
   double *w = system->combinations + index * system->cholesky.stride;
   AprCholesky before = system->cholesky;
-  AprSlices of_before = *system->slices;
+  AprSlices of_before = *proof->square;
   AprSlices row = *of_feature;
   g_autoptr (AprSlices) square = apr_slices_new (system->products, system->scales, &feature, 1,
                                                  system->scales, &feature, 1, of_feature->n_slices, 1);
@@ -38,8 +39,7 @@ prove_one (const Proof *proof, gsize index)
   g_auto (AprFixed) left = { 0 };
   g_auto (AprDigits) digits = { 0 };
   g_autofree double *correction = g_new (double, system->n_independent);
-  double truncation =
-    MAX (apr_slices_get_truncation (of_feature), apr_slices_get_truncation (system->slices));
+  double truncation = MAX (apr_slices_get_truncation (of_feature), apr_slices_get_truncation (proof->square));
   double whole = apr_slices_get_double (square, 0, 0);
   gboolean proven = FALSE;
   gsize n = 0;
@@ -127,7 +127,10 @@ apr_preconditioned_prove_dependence (AprPreconditioned *self, double negligible)
   g_autoptr (AprSlices) slices =
     apr_slices_new (self->products, self->scales, self->dependent, self->n_dependent, self->scales,
                     self->independent, self->n_independent, APR_PRECONDITIONED_SLICES, self->n_threads);
-  Proof proof = { self, slices, negligible };
+  g_autoptr (AprSlices) square =
+    apr_slices_new (self->products, self->scales, self->independent, self->n_independent, self->scales,
+                    self->independent, self->n_independent, APR_PRECONDITIONED_SLICES, self->n_threads);
+  Proof proof = { self, slices, square, negligible };
 
   if (!slices->fits)
     return FALSE;
