@@ -9,6 +9,13 @@
 /* A line of the cache, so that what is written across rows fills lines. */
 #define SQUARE 16
 
+/* The slices that hold @bits behind the point. */
+static gsize
+count_slices (gint bits)
+{
+  return (gsize) (bits - APR_SLICE_TOP + APR_SLICE_BITS - 1) / APR_SLICE_BITS + 1;
+}
+
 double
 apr_scaled_products_get_truncation (const AprScaledProducts *self)
 {
@@ -18,25 +25,7 @@ apr_scaled_products_get_truncation (const AprScaledProducts *self)
 gsize
 apr_scaled_products_count_slices (const AprScaledProducts *self)
 {
-  return (gsize) (apr_scaled_products_get_bits (self) - APR_SLICE_TOP + APR_SLICE_BITS - 1) / APR_SLICE_BITS +
-         1;
-}
-
-/* A limb of a number in two's complement, with zeros before it and its sign behind. */
-static inline guint64
-limb_at (const mp_limb_t *limbs, gint64 n_limbs, gint64 limb)
-{
-  if (limb < 0)
-    return 0;
-
-  return limb < n_limbs ? limbs[limb] : (guint64) ((gint64) limbs[n_limbs - 1] >> 63);
-}
-
-/* 64 bits, from the one at @shift of @low on. */
-static inline guint64
-join (guint64 low, guint64 high, guint shift)
-{
-  return low >> shift | high << 1 << (63 - shift);
+  return count_slices (apr_scaled_products_get_bits (self));
 }
 
 typedef struct
@@ -46,25 +35,6 @@ typedef struct
   gsize stride;
   gint too_large;
 } Conversion;
-
-/* The bits behind the point that an entry below 4 leaves room for in 64. */
-#define BITS 61
-
-static inline double
-convert_entry (const mp_limb_t *limbs, gint64 n_limbs, gint64 place, guint64 *too_large)
-{
-  gint64 limb = place >> 6;
-  guint shift = (guint) (place & 63);
-  guint64 high = limb_at (limbs, n_limbs, limb + 1);
-  gint64 value = (gint64) join (limb_at (limbs, n_limbs, limb), high, shift);
-  guint64 sign = (guint64) (value >> 63);
-
-  *too_large |= (guint64) ((gint64) high >> shift) ^ sign;
-  for (limb += 2; limb < n_limbs; limb++)
-    *too_large |= limbs[limb] ^ sign;
-
-  return (double) value * (1.0 / ((gint64) 1 << BITS));
-}
 
 static void
 convert_rows (gpointer data, gsize part, gsize n_parts)
@@ -83,13 +53,13 @@ convert_rows (gpointer data, gsize part, gsize n_parts)
       for (i = row; i < MIN (row + SQUARE, matrix->n); i++)
         {
           const mp_limb_t *limbs = apr_products_get (products, matrix->columns[i], 0);
-          gint64 place = matrix->scales[matrix->columns[i]] - BITS;
+          gint64 scale = matrix->scales[matrix->columns[i]];
           double *to = conversion->rows + i;
 
           for (j = column; j < MIN (column + SQUARE, i + 1); j++)
-            to[j * conversion->stride] =
-              convert_entry (limbs + matrix->columns[j] * products->n_limbs, (gint64) products->n_limbs,
-                             place + matrix->scales[matrix->columns[j]], &too_large);
+            to[j * conversion->stride] = apr_limbs_get_double (
+              limbs + matrix->columns[j] * products->n_limbs, (gint64) products->n_limbs,
+              scale + matrix->scales[matrix->columns[j]], &too_large);
         }
 
   if (too_large != 0)
@@ -106,46 +76,29 @@ apr_scaled_products_get_doubles (const AprScaledProducts *self, double *rows, gs
   return !conversion.too_large;
 }
 
-/* low + 2^64 high */
-typedef struct
-{
-  __int128 high;
-  guint64 low;
-} Sum;
-
 typedef struct
 {
   const AprScaledProducts *matrix;
   const gint64 *x;
-  Sum *sums; /* of each part a vector */
+  AprLongSum *sums; /* of each part a vector */
 } Product;
 
-static G_ALWAYS_INLINE inline void
-add_product (Sum *sum, unsigned __int128 value, gint64 x)
-{
-  guint64 low = (guint64) value;
-  unsigned __int128 product = (unsigned __int128) low * (guint64) x;
-  gint64 carried = (gint64) ((guint64) (product >> 64) - (low & (guint64) (x >> 63)));
-
-  sum->low += (guint64) product;
-  sum->high += (__int128) (gint64) (value >> 64) * x + carried + (sum->low < (guint64) product);
-}
-
-/* The 128 bits of an entry from @place up; there is a limb for each of them, where it is @inside. */
+/* As apr_limbs_get_part(), where there is a limb for each bit if it is @inside. */
 static G_ALWAYS_INLINE inline unsigned __int128
 get_part (const mp_limb_t *limbs, gint64 n_limbs, gint64 place, gboolean inside)
 {
   gint64 limb = place >> 6;
   guint shift = (guint) (place & 63);
-  guint64 low = inside ? limbs[limb] : limb_at (limbs, n_limbs, limb);
-  guint64 middle = inside ? limbs[limb + 1] : limb_at (limbs, n_limbs, limb + 1);
-  guint64 high = inside ? limbs[limb + 2] : limb_at (limbs, n_limbs, limb + 2);
 
-  return (unsigned __int128) join (middle, high, shift) << 64 | join (low, middle, shift);
+  if (!inside)
+    return apr_limbs_get_part (limbs, n_limbs, place);
+
+  return (unsigned __int128) apr_limbs_join (limbs[limb + 1], limbs[limb + 2], shift) << 64 |
+         apr_limbs_join (limbs[limb], limbs[limb + 1], shift);
 }
 
 static G_ALWAYS_INLINE inline void
-multiply_row (const Product *product, gsize row, Sum *sums, gboolean inside)
+multiply_row (const Product *product, gsize row, AprLongSum *sums, gboolean inside)
 {
   const AprScaledProducts *matrix = product->matrix;
   gsize n_limbs = matrix->products->n_limbs;
@@ -153,7 +106,7 @@ multiply_row (const Product *product, gsize row, Sum *sums, gboolean inside)
   const mp_limb_t *limbs = apr_products_get (matrix->products, columns[row], 0);
   gint64 place = matrix->scales[columns[row]] - apr_scaled_products_get_bits (matrix);
   gint64 x = product->x[row];
-  Sum sum = sums[row];
+  AprLongSum sum = sums[row];
   gsize i;
 
   for (i = 0; i < row; i++)
@@ -161,10 +114,10 @@ multiply_row (const Product *product, gsize row, Sum *sums, gboolean inside)
       unsigned __int128 value =
         get_part (limbs + columns[i] * n_limbs, (gint64) n_limbs, place + matrix->scales[columns[i]], inside);
 
-      add_product (&sum, value, product->x[i]);
-      add_product (&sums[i], value, x);
+      apr_long_sum_add (&sum, value, product->x[i]);
+      apr_long_sum_add (&sums[i], value, x);
     }
-  add_product (
+  apr_long_sum_add (
     &sum,
     get_part (limbs + columns[row] * n_limbs, (gint64) n_limbs, place + matrix->scales[columns[row]], inside),
     x);
@@ -200,7 +153,7 @@ multiply_rows (gpointer data, gsize part, gsize n_parts)
 
 /* A sum of products, in limbs of which the last one counts 2^-@below units of it. */
 static void
-add_sum (gint64 *limbs, gsize n_limbs, Sum sum, guint below, gint sign)
+add_sum (gint64 *limbs, gsize n_limbs, AprLongSum sum, guint below, gint sign)
 {
   const guint64 mask = (1 << APR_SLICE_BITS) - 1;
   gsize q;
@@ -217,34 +170,149 @@ add_sum (gint64 *limbs, gsize n_limbs, Sum sum, guint below, gint sign)
   limbs[0] += sign * (gint64) sum.low;
 }
 
-void
-apr_fixed_add_scaled_product (
-  AprFixed *self, const AprScaledProducts *matrix, const AprDigits *digits, gint sign, guint n_threads)
+/* Adds @sign times sums of products of entries that have @bits behind the point and the digits; there are @n_parts of them for each
+ * number, @distance apart. */
+static void
+add_sums (AprFixed *self,
+          const AprLongSum *sums,
+          gsize n_parts,
+          gsize distance,
+          gint bits,
+          const AprDigits *digits,
+          gint sign)
 {
-  gsize n = matrix->n;
   gsize first = (gsize) ((gint) self->lead + digits->place);
-  gsize n_slices = apr_scaled_products_count_slices (matrix);
+  gsize n_slices = count_slices (bits);
   /* What is above the first two digits and slices fills a limb. */
   gsize n_limbs = n_slices + 2;
-  guint below =
-    (guint) (APR_SLICE_TOP + APR_SLICE_BITS * ((gint) n_slices - 1) - apr_scaled_products_get_bits (matrix));
-  double n_operations = 4 * (double) (n * n);
-  gsize n_parts = apr_parallel_count (n_threads, n_operations / APR_PARALLEL_OPERATIONS);
-  g_autofree gint64 *x = g_new (gint64, n);
-  Product product = { matrix, x, NULL };
+  guint below = (guint) (APR_SLICE_TOP + APR_SLICE_BITS * ((gint) n_slices - 1) - bits);
   gsize part;
   gsize i;
 
   g_assert ((gint) self->lead + digits->place >= 0 && first + n_limbs <= self->n_limbs);
 
-  for (i = 0; i < n; i++)
+  for (part = 0; part < n_parts; part++)
+    for (i = 0; i < self->n; i++)
+      add_sum (self->limbs + i * self->n_limbs + first, n_limbs, sums[part * distance + i], below, sign);
+}
+
+/* The digits joined to whole numbers, of 2^62 and a bit more at the most. */
+static gint64 *
+join_digits (const AprDigits *digits)
+{
+  gint64 *x = g_new (gint64, digits->n);
+  gsize i;
+
+  for (i = 0; i < digits->n; i++)
     x[i] = ((gint64) digits->digits[0][i] * (1 << APR_SLICE_BITS) + (gint64) digits->digits[1][i]) *
              (1 << APR_SLICE_BITS) +
            (gint64) digits->digits[2][i];
-  product.sums = g_new0 (Sum, n_parts * n);
+
+  return x;
+}
+
+void
+apr_fixed_add_scaled_product (
+  AprFixed *self, const AprScaledProducts *matrix, const AprDigits *digits, gint sign, guint n_threads)
+{
+  gsize n = matrix->n;
+  double n_operations = 4 * (double) (n * n);
+  gsize n_parts = apr_parallel_count (n_threads, n_operations / APR_PARALLEL_OPERATIONS);
+  g_autofree gint64 *x = join_digits (digits);
+  g_autofree AprLongSum *sums = g_new0 (AprLongSum, n_parts * n);
+  Product product = { matrix, x, sums };
+
   apr_parallel_run (multiply_rows, &product, n_threads, n_operations);
-  for (part = 0; part < n_parts; part++)
-    for (i = 0; i < n; i++)
-      add_sum (self->limbs + i * self->n_limbs + first, n_limbs, product.sums[part * n + i], below, sign);
-  g_free (product.sums);
+  add_sums (self, sums, n_parts, n, apr_scaled_products_get_bits (matrix), digits, sign);
+}
+
+static gint
+get_tall_bits (const AprTallProducts *self)
+{
+  return 126 - (gint) g_bit_storage (self->n);
+}
+
+double
+apr_tall_products_get_truncation (const AprTallProducts *self)
+{
+  return ldexp (1, -get_tall_bits (self));
+}
+
+gsize
+apr_tall_products_count_slices (const AprTallProducts *self)
+{
+  return count_slices (get_tall_bits (self));
+}
+
+typedef struct
+{
+  const AprTallProducts *matrix;
+  const gint64 *v;
+  const gint64 *b;
+  AprLongSum *sums; /* of each part a vector of the rows, and one of the columns */
+} TallProduct;
+
+static void
+multiply_tall_rows (gpointer data, gsize part, gsize n_parts)
+{
+  const TallProduct *product = data;
+  const AprTallProducts *matrix = product->matrix;
+  const gint64 *scales = matrix->scales;
+  gint64 n_limbs = (gint64) matrix->products->n_limbs;
+  gint64 first = matrix->row_scale - get_tall_bits (matrix);
+  AprLongSum *outward = product->sums + part * (matrix->n + matrix->n_first);
+  AprLongSum *inward = outward + matrix->n;
+  gsize i;
+  gsize j;
+
+  for (i = part; i < matrix->n; i += n_parts)
+    {
+      gsize row = matrix->columns[i];
+      gboolean mirrored = i < matrix->n_first;
+      AprLongSum row_sum = outward[i];
+      AprLongSum column_sum = { 0 };
+
+      for (j = 0; j < MIN (i + 1, matrix->n_first); j++)
+        {
+          gsize column = matrix->columns[j];
+          const mp_limb_t *limbs = apr_products_get (matrix->products, row, column);
+          unsigned __int128 value = apr_limbs_get_part (limbs, n_limbs, first + scales[column]);
+
+          apr_long_sum_add (&row_sum, value, product->v[j]);
+          apr_long_sum_add (&inward[j], value, product->b[i]);
+          if (!mirrored || i == j)
+            continue;
+          if (scales[row] != scales[column])
+            value = apr_limbs_get_part (limbs, n_limbs, first + scales[row]);
+          apr_long_sum_add (&outward[j], value, product->v[i]);
+          apr_long_sum_add (&column_sum, value, product->b[j]);
+        }
+      outward[i] = row_sum;
+      if (mirrored)
+        {
+          inward[i].low += column_sum.low;
+          inward[i].high += column_sum.high + (inward[i].low < column_sum.low);
+        }
+    }
+}
+
+void
+apr_fixed_add_tall_products (AprFixed *outward,
+                             AprFixed *inward,
+                             const AprTallProducts *matrix,
+                             const AprDigits *v,
+                             const AprDigits *b,
+                             guint n_threads)
+{
+  gsize distance = matrix->n + matrix->n_first;
+  double n_operations = 8 * (double) (matrix->n * matrix->n_first);
+  gsize n_parts = apr_parallel_count (n_threads, n_operations / APR_PARALLEL_OPERATIONS);
+  g_autofree gint64 *v_joined = join_digits (v);
+  g_autofree gint64 *b_joined = join_digits (b);
+  g_autofree AprLongSum *sums = g_new0 (AprLongSum, n_parts * distance);
+  TallProduct product = { matrix, v_joined, b_joined, sums };
+
+  apr_parallel_run (multiply_tall_rows, &product, n_threads, n_operations);
+  add_sums (outward, sums, n_parts, distance, get_tall_bits (matrix), v, 1);
+  add_sums (inward, sums + matrix->n, n_parts, distance, get_tall_bits (matrix), b, -1);
 }
