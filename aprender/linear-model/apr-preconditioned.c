@@ -17,32 +17,31 @@ apr_preconditioned_get_scaled (const AprPreconditioned *self)
   return (AprScaledProducts){ self->products, self->scales, self->independent, self->n_independent };
 }
 
-/* A lower bound of the eigenvalues of the scaled products: if the matrix less a multiple of the identity can be factorised, its
+/* A lower bound of the eigenvalues of the scaled products, which are in @shifted, to be overwritten: if the matrix less a multiple of the identity can be factorised, its
  * eigenvalues are no further below 0 than the errors of that (S. M. Rump, "Verification of positive definiteness", 2006). */
 static double
-bound_least (const AprPreconditioned *self)
+bound_least (const AprPreconditioned *self, AprCholesky *shifted)
 {
   AprScaledProducts scaled = apr_preconditioned_get_scaled (self);
   gsize n = self->n_independent;
   g_autofree gsize *positions = g_new (gsize, n);
   g_autofree double *zeros = g_new0 (double, n);
-  g_auto (AprCholesky) shifted = { NULL };
   double estimate = apr_cholesky_estimate_least (&self->cholesky);
   double least = 0;
   int tries;
   gsize i;
 
-  apr_cholesky_init (&shifted, n);
   for (tries = 0; tries < 3 && least == 0 && estimate > LEAST_EIGENVALUE; tries++)
     {
       double shift = estimate / (tries == 0 ? 2 : 1 << (3 * tries));
 
-      (void) apr_scaled_products_get_doubles (&scaled, shifted.rows, shifted.stride, self->n_threads);
+      if (tries > 0)
+        (void) apr_scaled_products_get_doubles (&scaled, shifted->rows, shifted->stride, self->n_threads);
       for (i = 0; i < n; i++)
-        shifted.rows[i * shifted.stride + i] -= shift;
-      if (apr_cholesky_factorise (&shifted, zeros, positions, self->n_threads) == n)
+        shifted->rows[i * shifted->stride + i] -= shift;
+      if (apr_cholesky_factorise (shifted, zeros, positions, self->n_threads) == n)
         /* What rounding the entries has changed is far less than 2^-50 each. */
-        least = shift - apr_cholesky_bound_error (&shifted) - (double) n * 0x1p-50;
+        least = shift - apr_cholesky_bound_error (shifted) - (double) n * 0x1p-50;
       if (least < shift / 4)
         least = 0;
     }
@@ -90,6 +89,7 @@ apr_preconditioned_new (const AprProducts *products,
 {
   g_autoptr (AprPreconditioned) self = g_new0 (AprPreconditioned, 1);
   AprScaledProducts scaled;
+  g_auto (AprCholesky) copy = { NULL };
   gsize n;
   gsize n_independent;
   gsize i;
@@ -108,6 +108,10 @@ apr_preconditioned_new (const AprProducts *products,
   apr_cholesky_init (&self->cholesky, n);
   if (!apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, self->cholesky.stride, n_threads))
     return NULL;
+  apr_cholesky_init (&copy, n);
+  for (i = 0; i < n; i++)
+    memcpy (copy.rows + i * copy.stride + i, self->cholesky.rows + i * copy.stride + i,
+            (n - i) * sizeof (double));
   doubtful = g_new (double, n);
   positions = g_new (gsize, n);
   for (i = 0; i < n; i++)
@@ -117,9 +121,10 @@ apr_preconditioned_new (const AprProducts *products,
     {
       split_columns (self, positions, n_independent);
       apr_cholesky_keep (&self->cholesky, positions, n_independent);
+      apr_cholesky_keep (&copy, positions, n_independent);
     }
 
-  self->least = n_independent > 0 ? bound_least (self) : 1;
+  self->least = n_independent > 0 ? bound_least (self, &copy) : 1;
   if (!(self->least > 4 * negligible) ||
       (n_independent < n && !apr_preconditioned_prove_dependence (self, negligible)))
     return NULL;

@@ -110,6 +110,8 @@ read_entry (const Centring *self, gsize entry, mp_limb_t *limbs, gsize n_limbs)
   gsize n_read = (self->n_words + 1) / 2;
   gsize i;
 
+  apr_products_prefetch (from);
+  apr_products_prefetch (from + self->n_state - 1);
   for (; from < first; from++)
     elsewhere |= take_word (from, &rest);
   for (i = 0; i < n_read; i++)

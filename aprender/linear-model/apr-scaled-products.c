@@ -114,6 +114,7 @@ multiply_row (const Product *product, gsize row, AprLongSum *sums, gboolean insi
       unsigned __int128 value =
         get_part (limbs + columns[i] * n_limbs, (gint64) n_limbs, place + matrix->scales[columns[i]], inside);
 
+      apr_products_prefetch (limbs + columns[i] * n_limbs);
       apr_long_sum_add (&sum, value, product->x[i]);
       apr_long_sum_add (&sums[i], value, x);
     }
@@ -278,6 +279,7 @@ multiply_tall_rows (gpointer data, gsize part, gsize n_parts)
           const mp_limb_t *limbs = apr_products_get (matrix->products, row, column);
           unsigned __int128 value = apr_limbs_get_part (limbs, n_limbs, first + scales[column]);
 
+          apr_products_prefetch (limbs);
           apr_long_sum_add (&row_sum, value, product->v[j]);
           apr_long_sum_add (&inward[j], value, product->b[i]);
           if (!mirrored || i == j)

@@ -66,6 +66,47 @@ test_kernels_agree (void)
     }
 }
 
+/* Matrix products of whole numbers, in which nothing is rounded: up to 2^53. */
+static void
+test_whole_matrices (void)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (43);
+  gsize n_rows;
+
+  for (n_rows = 1; n_rows < 20; n_rows++)
+    {
+      gsize n_inner = (gsize) g_rand_int_range (rand, 1, 60);
+      gsize n = APR_DENSE_PAD * (gsize) g_rand_int_range (rand, 1, 4);
+      g_autofree double *a = g_new (double, n_inner *n_rows);
+      g_autofree double *b = g_new (double, n_inner *n);
+      gsize i;
+      gsize j;
+      gsize k;
+      gsize l;
+
+      for (i = 0; i < n_inner * n_rows; i++)
+        a[i] = i < n_rows ? 2097151 : g_rand_int_range (rand, -2097151, 2097152);
+      for (i = 0; i < n_inner * n; i++)
+        b[i] = i < n ? 1048576 : g_rand_int_range (rand, -67108864, 67108865);
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          g_autofree double *c = g_new0 (double, n_rows *n);
+
+          kernels[k]->subtract_whole_products (c, n, a, n_rows, b, n, n_rows, n, n_inner);
+          for (i = 0; i < n_rows; i++)
+            for (j = 0; j < n; j++)
+              {
+                gint64 sum = 0;
+
+                for (l = 0; l < n_inner; l++)
+                  sum -= (gint64) a[l * n_rows + i] * (gint64) b[l * n + j];
+                g_assert_cmpint ((gint64) c[i * n + j], ==, sum);
+              }
+        }
+    }
+}
+
 /* Sums of whole numbers up to 2^53, against integers. */
 static void
 test_whole_products (void)
@@ -258,6 +299,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/dense/kernels-agree", test_kernels_agree);
+  g_test_add_func ("/dense/whole-matrices", test_whole_matrices);
   g_test_add_func ("/dense/whole-products", test_whole_products);
   g_test_add_func ("/dense/cholesky", test_cholesky);
   g_test_add_func ("/dense/cholesky/order", test_cholesky_order);
