@@ -36,7 +36,8 @@ bound_least (const AprPreconditioned *self, AprCholesky *shifted)
       double shift = estimate / (tries == 0 ? 2 : 1 << (3 * tries));
 
       if (tries > 0)
-        (void) apr_scaled_products_get_doubles (&scaled, shifted->rows, shifted->stride, self->n_threads);
+        (void) apr_scaled_products_get_doubles (&scaled, shifted->rows, NULL, shifted->stride,
+                                                self->n_threads);
       for (i = 0; i < n; i++)
         shifted->rows[i * shifted->stride + i] -= shift;
       if (apr_cholesky_factorise (shifted, zeros, positions, self->n_threads) == n)
@@ -106,12 +107,10 @@ apr_preconditioned_new (const AprProducts *products,
 
   scaled = apr_preconditioned_get_scaled (self);
   apr_cholesky_init (&self->cholesky, n);
-  if (!apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, self->cholesky.stride, n_threads))
-    return NULL;
   apr_cholesky_init (&copy, n);
-  for (i = 0; i < n; i++)
-    memcpy (copy.rows + i * copy.stride + i, self->cholesky.rows + i * copy.stride + i,
-            (n - i) * sizeof (double));
+  if (!apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, copy.rows, self->cholesky.stride,
+                                        n_threads))
+    return NULL;
   doubtful = g_new (double, n);
   positions = g_new (gsize, n);
   for (i = 0; i < n; i++)

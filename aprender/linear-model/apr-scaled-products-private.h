@@ -93,10 +93,10 @@ double apr_scaled_products_get_truncation (const AprScaledProducts *self);
 /* As many slices would hold these bits. */
 gsize apr_scaled_products_count_slices (const AprScaledProducts *self);
 
-/* The upper triangle in double, in rows @stride apart; false where an entry is 4 or more, which none is of sums that were not
+/* The upper triangle in double, in rows @stride apart, and once more in @copy, where that is not %NULL; false where an entry is 4 or more, which none is of sums that were not
  * rounded. */
-gboolean
-apr_scaled_products_get_doubles (const AprScaledProducts *self, double *rows, gsize stride, guint n_threads);
+gboolean apr_scaled_products_get_doubles (
+  const AprScaledProducts *self, double *rows, double *copy, gsize stride, guint n_threads);
 
 /* Adds @sign times the products of a matrix whose entries are below 4 and the digits, exactly but for the truncation. */
 void apr_fixed_add_scaled_product (

@@ -32,6 +32,7 @@ typedef struct
 {
   const AprScaledProducts *matrix;
   double *rows;
+  double *copy; /* (nullable) */
   gsize stride;
   gint too_large;
 } Conversion;
@@ -50,26 +51,34 @@ convert_rows (gpointer data, gsize part, gsize n_parts)
 
   for (row = part * SQUARE; row < matrix->n; row += n_parts * SQUARE)
     for (column = 0; column <= row; column += SQUARE)
-      for (i = row; i < MIN (row + SQUARE, matrix->n); i++)
-        {
-          const mp_limb_t *limbs = apr_products_get (products, matrix->columns[i], 0);
-          gint64 scale = matrix->scales[matrix->columns[i]];
-          double *to = conversion->rows + i;
+      {
+        gsize last_row = MIN (row + SQUARE, matrix->n);
 
-          for (j = column; j < MIN (column + SQUARE, i + 1); j++)
-            to[j * conversion->stride] = apr_limbs_get_double (
-              limbs + matrix->columns[j] * products->n_limbs, (gint64) products->n_limbs,
-              scale + matrix->scales[matrix->columns[j]], &too_large);
-        }
+        for (i = row; i < last_row; i++)
+          {
+            const mp_limb_t *limbs = apr_products_get (products, matrix->columns[i], 0);
+            gint64 scale = matrix->scales[matrix->columns[i]];
+            double *to = conversion->rows + i;
+
+            for (j = column; j < MIN (column + SQUARE, i + 1); j++)
+              to[j * conversion->stride] = apr_limbs_get_double (
+                limbs + matrix->columns[j] * products->n_limbs, (gint64) products->n_limbs,
+                scale + matrix->scales[matrix->columns[j]], &too_large);
+          }
+        for (j = column; j < MIN (column + SQUARE, last_row) && conversion->copy != NULL; j++)
+          memcpy (conversion->copy + j * conversion->stride + row,
+                  conversion->rows + j * conversion->stride + row, (last_row - row) * sizeof (double));
+      }
 
   if (too_large != 0)
     g_atomic_int_set (&conversion->too_large, TRUE);
 }
 
 gboolean
-apr_scaled_products_get_doubles (const AprScaledProducts *self, double *rows, gsize stride, guint n_threads)
+apr_scaled_products_get_doubles (
+  const AprScaledProducts *self, double *rows, double *copy, gsize stride, guint n_threads)
 {
-  Conversion conversion = { self, rows, stride };
+  Conversion conversion = { self, rows, copy, stride };
 
   apr_parallel_run (convert_rows, &conversion, n_threads, 8.0 * (double) (self->n * self->n));
 

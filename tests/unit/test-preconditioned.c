@@ -51,7 +51,7 @@ make_system (const AprProducts *products,
   self->cholesky.kernel = kernel;
   scaled = apr_preconditioned_get_scaled (self);
   g_assert_true (
-    apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, self->cholesky.stride, n_threads));
+    apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, NULL, self->cholesky.stride, n_threads));
   g_assert_cmpuint (apr_cholesky_factorise (&self->cholesky, least, positions, n_threads), ==,
                     self->n_independent);
   self->least = 0.4 * apr_cholesky_estimate_least (&self->cholesky);
