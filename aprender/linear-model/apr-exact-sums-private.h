@@ -60,6 +60,10 @@ gboolean apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign,
 
 AprExactSums *apr_exact_sums_copy (AprExactSums *self);
 
+/* The sums as they are held: for each entry @n_limbs words of 32 bits, the least first, with what they have not carried yet, in
+ * units of 2^(32 @first_limb). %NULL where nothing was added. */
+const gint64 *apr_exact_sums_get_limbs (AprExactSums *self, gsize *n_limbs, gint *first_limb);
+
 /* The one way to write these sums: for each entry @n_words 32-bit words in two's complement, the least first, as few as
  * serve for all, in units of 2^(32 @first_word). Returns: (transfer full) */
 guint32 *apr_exact_sums_to_words (AprExactSums *self, gsize *n_words, gint *first_word);

@@ -324,6 +324,15 @@ apr_exact_sums_copy (AprExactSums *self)
   return copy;
 }
 
+const gint64 *
+apr_exact_sums_get_limbs (AprExactSums *self, gsize *n_limbs, gint *first_limb)
+{
+  *n_limbs = self->n_limbs;
+  *first_limb = self->first_limb;
+
+  return self->limbs;
+}
+
 /* Whether the limbs from @i on do nothing but continue the sign of the word below. */
 static gboolean
 is_sign_from (const gint64 *limbs, gsize n_limbs, gsize i)
