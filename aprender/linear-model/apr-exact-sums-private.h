@@ -72,6 +72,12 @@ gsize apr_exact_sums_get_n_entries (AprExactSums *self);
 /* The entry at @row and @column of Z'WZ, as a multiple of a power of two that all entries share. */
 void apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value);
 
+/* The 64-bit words that hold any entry, its sign among them. */
+gsize apr_exact_sums_count_words (AprExactSums *self);
+
+/* The same entry in so many words in two's complement, the least first. */
+void apr_exact_sums_read_entry (AprExactSums *self, gsize row, gsize column, guint64 *words);
+
 /* The exponent of that power. */
 gint apr_exact_sums_get_exponent (AprExactSums *self);
 

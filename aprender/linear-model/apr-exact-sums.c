@@ -235,6 +235,33 @@ apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t val
   mpz_clear (rest);
 }
 
+gsize
+apr_exact_sums_count_words (AprExactSums *self)
+{
+  return (self->n_limbs + 1) / 2;
+}
+
+void
+apr_exact_sums_read_entry (AprExactSums *self, gsize row, gsize column, guint64 *words)
+{
+  gsize low = MIN (row, column);
+  gsize high = MAX (row, column);
+  const gint64 *limbs = self->limbs + (high * (high + 1) / 2 + low) * self->n_limbs;
+  gint64 carried = 0;
+  gsize i;
+
+  for (i = 0; i + 1 < self->n_limbs; i += 2)
+    {
+      gint64 first = limbs[i] + carried;
+      gint64 second = limbs[i + 1] + (first >> 32);
+
+      *words++ = (guint64) (guint32) first | (guint64) second << 32;
+      carried = second >> 32;
+    }
+  if (i < self->n_limbs)
+    *words = (guint64) (limbs[i] + carried);
+}
+
 gint
 apr_exact_sums_get_exponent (AprExactSums *self)
 {
