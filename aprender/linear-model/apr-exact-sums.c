@@ -235,6 +235,22 @@ apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t val
   mpz_clear (rest);
 }
 
+gboolean
+apr_exact_sums_has_weight (AprExactSums *self)
+{
+  gboolean any = FALSE;
+  gint64 top = 0;
+  gsize i;
+
+  for (i = 0; i < self->n_limbs; i++)
+    {
+      top = self->limbs[i] + (top >> 32);
+      any = any || (guint32) top != 0;
+    }
+
+  return top > 0 || (top == 0 && any);
+}
+
 gsize
 apr_exact_sums_count_words (AprExactSums *self)
 {
@@ -242,24 +258,30 @@ apr_exact_sums_count_words (AprExactSums *self)
 }
 
 void
-apr_exact_sums_read_entry (AprExactSums *self, gsize row, gsize column, guint64 *words)
+apr_exact_sums_read_row (AprExactSums *self, gsize row, gsize n_columns, guint64 *words)
 {
-  gsize low = MIN (row, column);
-  gsize high = MAX (row, column);
-  const gint64 *limbs = self->limbs + (high * (high + 1) / 2 + low) * self->n_limbs;
-  gint64 carried = 0;
+  gsize n_limbs = self->n_limbs;
+  const gint64 *limbs = self->limbs + row * (row + 1) / 2 * n_limbs;
+  gsize column;
   gsize i;
 
-  for (i = 0; i + 1 < self->n_limbs; i += 2)
-    {
-      gint64 first = limbs[i] + carried;
-      gint64 second = limbs[i + 1] + (first >> 32);
+  g_assert (n_columns <= row + 1);
 
-      *words++ = (guint64) (guint32) first | (guint64) second << 32;
-      carried = second >> 32;
+  for (column = 0; column < n_columns; column++, limbs += n_limbs)
+    {
+      gint64 carried = 0;
+
+      for (i = 0; i + 1 < n_limbs; i += 2)
+        {
+          gint64 first = limbs[i] + carried;
+          gint64 second = limbs[i + 1] + (first >> 32);
+
+          *words++ = (guint64) (guint32) first | (guint64) second << 32;
+          carried = second >> 32;
+        }
+      if (i < n_limbs)
+        *words++ = (guint64) (limbs[i] + carried);
     }
-  if (i < self->n_limbs)
-    *words = (guint64) (limbs[i] + carried);
 }
 
 gint

@@ -133,18 +133,21 @@ read_entries (SmallSystem *self, AprExactSums *state)
   words = self->words =
     g_new (guint64, (apr_triangle (self->n + 1, 0) + self->n_targets * (self->n + 1)) * self->stride);
   for (row = 0; row < n_rows; row++)
-    for (column = 0; column <= MIN (row, self->n); column++, words += self->stride)
-      {
-        guint64 sign;
+    {
+      gsize n_columns = MIN (row, self->n) + 1;
 
-        apr_exact_sums_read_entry (state, row, column, words);
-        sign = is_negative (words, self->stride) ? G_MAXUINT64 : 0;
-        for (i = 0; i < self->stride; i++)
-          {
-            ones[i] |= words[i];
-            differences[i] |= words[i] ^ sign;
-          }
-      }
+      apr_exact_sums_read_row (state, row, n_columns, words);
+      for (column = 0; column < n_columns; column++, words += self->stride)
+        {
+          guint64 sign = is_negative (words, self->stride) ? G_MAXUINT64 : 0;
+
+          for (i = 0; i < self->stride; i++)
+            {
+              ones[i] |= words[i];
+              differences[i] |= words[i] ^ sign;
+            }
+        }
+    }
 
   for (self->first = 0; self->first < self->stride && ones[self->first] == 0; self->first++)
     ;
@@ -233,8 +236,8 @@ centre_words (const SmallSystem *self,
               gsize n_sum)
 {
   guint64 complement = left->negative == right->negative ? G_MAXUINT64 : 0;
-  guint64 product[2 * MAX_WORDS] = { 0 };
-  UnsignedWide carry = 0;
+  guint64 product[2 * MAX_WORDS];
+  UnsignedWide carry;
   gsize i;
   gsize j;
 
@@ -243,7 +246,7 @@ centre_words (const SmallSystem *self,
       carry = 0;
       for (j = 0; j < n_sum; j++)
         {
-          carry += (UnsignedWide) left->magnitude[i] * right->magnitude[j] + product[i + j];
+          carry += (UnsignedWide) left->magnitude[i] * right->magnitude[j] + (i > 0 ? product[i + j] : 0);
           product[i + j] = (guint64) carry;
           carry >>= 64;
         }
@@ -435,7 +438,7 @@ typedef struct
 
   Wide x[MAX_FEATURES];
   gint fraction_bits; /* x counts 2^-this, the residual 2^-(FRACTION_BITS + this) */
-  gint bits;          /* x is below 2^this */
+  gint bits;          /* x is below 2^(this + 1) */
 } Residual;
 
 /* The high digit of what to_double() takes is below 2^this. */
@@ -532,15 +535,10 @@ static double
 bound_error (const SmallSystem *self, const Residual *residual)
 {
   double left_out = 0;
-  gsize i;
 
-  /* A unit of each digit that is multiplied, and one of the right-hand side's. */
+  /* A unit for each number that is multiplied, and one for the right-hand side. */
   if (!self->exact)
-    {
-      left_out = ldexp (1, residual->fraction_bits);
-      for (i = 0; i < self->n; i++)
-        left_out += fabs ((double) residual->x[i]);
-    }
+    left_out = ldexp ((double) self->n, residual->bits + 1) + ldexp (1, residual->fraction_bits);
 
   return 1.01 * (residual->size + sqrt ((double) self->n) * left_out) * ldexp (1, -FRACTION_BITS) /
          self->least;
@@ -580,11 +578,11 @@ lead_sum (const Sum *sum)
 
   for (i = sum->n_words; i-- > 0;)
     {
-      AprDoubleDouble word = to_double_double (sum->magnitude[i]);
+      guint64 word = sum->magnitude[i];
 
       lead.high *= 0x1p64;
       lead.low *= 0x1p64;
-      lead = apr_dd_add (lead, word);
+      lead = apr_dd_add (lead, apr_dd_quick_sum ((double) (word >> 32) * 0x1p32, (double) (guint32) word));
     }
 
   return sum->negative ? apr_dd_negate (lead) : lead;
