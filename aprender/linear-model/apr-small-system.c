@@ -289,9 +289,10 @@ centre (const SmallSystem *self, const guint64 *entry, const Sum *left, const Su
     centre_words (self, entry, left, right, to, n, n_sum);
 }
 
-/* The product times 2^(FRACTION_BITS - @scale), without what is behind the point; it must be 2 at the most. */
+/* The product times 2^(FRACTION_BITS - @scale), which must be 2^(FRACTION_BITS + 1) at the most, without what is behind the point: then
+ * @exact may be cleared. */
 static Wide
-scale_product (SmallSystem *self, const guint64 *words, gint64 scale)
+scale_product (const SmallSystem *self, const guint64 *words, gint64 scale, gboolean *exact)
 {
   gsize n = self->n_product;
   guint64 sign = is_negative (words, n) ? G_MAXUINT64 : 0;
@@ -308,7 +309,7 @@ scale_product (SmallSystem *self, const guint64 *words, gint64 scale)
       return (Wide) (whole << -place);
     }
 
-  self->exact = FALSE;
+  *exact = FALSE;
   word = (gsize) place / 64;
   shift = (guint) place % 64;
   for (i = 0; i < 3; i++)
@@ -327,15 +328,14 @@ cut (Wide value, gint64 *high, gint64 *low)
   *low = (gint64) (value - (Wide) *high * ((Wide) 1 << DIGIT_BITS));
 }
 
-/* Whether less than @negligible can be left of what @entry is the sum of squares of. */
+/* Whether less than 2^(@negligible + 1) can be left of what @entry is the sum of squares of. */
 static gboolean
-may_be_constant (const SmallSystem *self, const guint64 *entry, const guint64 *centred, double negligible)
+may_be_constant (const SmallSystem *self, const guint64 *entry, const guint64 *centred, gint64 negligible)
 {
   gint64 bits = get_bits (centred, self->n_product);
   gint64 plain_bits = get_bits (entry, self->n_words) + get_bits (&self->weights, 1);
 
-  return bits == 0 || is_negative (centred, self->n_product) ||
-         !(ldexp (1, (gint) (bits - 1 - plain_bits)) > negligible);
+  return bits == 0 || is_negative (centred, self->n_product) || bits - 1 - plain_bits <= negligible;
 }
 
 static gboolean
@@ -351,10 +351,11 @@ load_products (SmallSystem *self, double negligible)
       const guint64 *square = get_entry (self, 1 + i, 1 + i);
 
       centre (self, square, &self->sums[i], &self->sums[i], product);
-      if (may_be_constant (self, square, product, negligible))
+      if (may_be_constant (self, square, product, ilogb (negligible)))
         return FALSE;
       self->scales[i] = get_bits (product, self->n_product) / 2;
-      cut (scale_product (self, product, 2 * self->scales[i]), &self->high[i][i], &self->low[i][i]);
+      cut (scale_product (self, product, 2 * self->scales[i], &self->exact), &self->high[i][i],
+           &self->low[i][i]);
 
       for (j = 0; j < i; j++)
         {
@@ -364,7 +365,7 @@ load_products (SmallSystem *self, double negligible)
           /* Nothing else can come from samples. */
           if (get_bits (product, self->n_product) > scale + 1)
             return FALSE;
-          cut (scale_product (self, product, scale), &self->high[i][j], &self->low[i][j]);
+          cut (scale_product (self, product, scale, &self->exact), &self->high[i][j], &self->low[i][j]);
           self->high[j][i] = self->high[i][j];
           self->low[j][i] = self->low[i][j];
         }
@@ -434,10 +435,12 @@ typedef struct
 {
   Wide high[MAX_FEATURES];
   Wide low[MAX_FEATURES];
-  double size; /* the 2-norm, or a bit more */
+  double values[MAX_FEATURES]; /* the same, or nearly so */
+  double size;                 /* the 2-norm, or a bit more */
 
   Wide x[MAX_FEATURES];
   gint fraction_bits; /* x counts 2^-this, the residual 2^-(FRACTION_BITS + this) */
+  gboolean exact;     /* nothing was left out of the right-hand side, nor of the products */
   gint bits;          /* x is below 2^(this + 1) */
 } Residual;
 
@@ -452,48 +455,58 @@ to_double (Wide high, Wide low)
   return top * (double) ((gint64) 1 << DIGIT_BITS) + (double) (gint64) low;
 }
 
-/* The unknowns that belong to the residual, in its unit. */
 static void
-estimate (const SmallSystem *self, Residual *residual, double *x)
+measure (const SmallSystem *self, Residual *residual)
 {
   double sum = 0;
-  double y[MAX_FEATURES];
-  double values[MAX_FEATURES];
+  gsize i;
+
+  for (i = 0; i < self->n; i++)
+    {
+      residual->values[i] = to_double (residual->high[i], residual->low[i]);
+      sum += residual->values[i] * residual->values[i];
+    }
+  residual->size = 1.001 * sqrt (sum);
+}
+
+/* The unknowns that belong to the residual, in its unit. Returns: the greatest magnitude of them */
+static double
+estimate (const SmallSystem *self, const Residual *residual, double *x)
+{
+  double greatest = 0;
   gsize i;
   gsize j;
 
   for (i = 0; i < self->n; i++)
     {
-      values[i] = to_double (residual->high[i], residual->low[i]);
-      sum += values[i] * values[i];
+      double y = 0;
+
       x[i] = 0;
+      for (j = 0; j <= i; j++)
+        y += self->inverse[i][j] * residual->values[j];
+      for (j = 0; j <= i; j++)
+        x[j] += self->inverse[i][j] * y;
     }
-  residual->size = 1.001 * sqrt (sum);
   for (i = 0; i < self->n; i++)
-    {
-      y[i] = 0;
-      for (j = 0; j <= i; j++)
-        y[i] += self->inverse[i][j] * values[j];
-      for (j = 0; j <= i; j++)
-        x[j] += self->inverse[i][j] * y[i];
-    }
+    greatest = MAX (greatest, fabs (x[i]));
+
+  return greatest;
 }
 
-/* Adds @x, in units of the residual, to its x as far as that can hold it, and takes its products away. False where there is no
+/* Adds what belongs to the residual to its x, as far as that can hold it, and takes the products away. False where there is no
  * room. */
 static gboolean
-correct (const SmallSystem *self, Residual *residual, const double *x)
+correct (const SmallSystem *self, Residual *residual)
 {
+  double x[MAX_FEATURES];
   gint64 digits[MAX_FEATURES];
-  double greatest = 0;
+  double greatest = estimate (self, residual, x);
   double factor;
   gint bits;
   gint step;
   gsize i;
   gsize j;
 
-  for (i = 0; i < self->n; i++)
-    greatest = MAX (greatest, fabs (x[i]));
   (void) frexp (greatest, &bits);
   step = MIN (STEP_BITS + FRACTION_BITS - bits, MIN (MAX_STEP, MAX_BITS - residual->bits));
   if (!(greatest > 0) || step < 1 || residual->size > ldexp (1, 2 * DIGIT_BITS + 64 - step))
@@ -526,6 +539,7 @@ correct (const SmallSystem *self, Residual *residual, const double *x)
       if ((high + carry + ((Wide) 1 << MAX_HIGH_BITS)) >> (MAX_HIGH_BITS + 1) != 0)
         return FALSE;
     }
+  measure (self, residual);
 
   return TRUE;
 }
@@ -537,7 +551,7 @@ bound_error (const SmallSystem *self, const Residual *residual)
   double left_out = 0;
 
   /* A unit for each number that is multiplied, and one for the right-hand side. */
-  if (!self->exact)
+  if (!residual->exact)
     left_out = ldexp ((double) self->n, residual->bits + 1) + ldexp (1, residual->fraction_bits);
 
   return 1.01 * (residual->size + sqrt ((double) self->n) * left_out) * ldexp (1, -FRACTION_BITS) /
@@ -639,7 +653,7 @@ round_intercept (const SmallSystem *self,
 
 /* Scales the right-hand side to be 1 at the most. */
 static gboolean
-load_right_side (SmallSystem *self, gsize row, Residual *residual, Sum *sum, gint64 *scale)
+load_right_side (const SmallSystem *self, gsize row, Residual *residual, Sum *sum, gint64 *scale)
 {
   guint64 products[MAX_FEATURES][MAX_WORDS];
   gint64 bits[MAX_FEATURES];
@@ -649,6 +663,9 @@ load_right_side (SmallSystem *self, gsize row, Residual *residual, Sum *sum, gin
   if (self->options->fit_intercept && !load_sum (self, row, sum))
     return FALSE;
 
+  residual->exact = self->exact;
+  residual->fraction_bits = 0;
+  residual->bits = 0;
   *scale = G_MININT64;
   for (i = 0; i < self->n; i++)
     {
@@ -663,31 +680,28 @@ load_right_side (SmallSystem *self, gsize row, Residual *residual, Sum *sum, gin
       gint64 low = 0;
 
       if (bits[i] > 0)
-        cut (scale_product (self, products[i], *scale + self->scales[i]), &high, &low);
+        cut (scale_product (self, products[i], *scale + self->scales[i], &residual->exact), &high, &low);
       residual->high[i] = high;
       residual->low[i] = low;
       residual->x[i] = 0;
     }
 
-  residual->fraction_bits = residual->bits = 0;
+  measure (self, residual);
   return TRUE;
 }
 
 static gboolean
-solve_target (SmallSystem *self, gsize target, double *coefficients, double *intercept)
+solve_target (const SmallSystem *self, gsize target, double *coefficients, double *intercept)
 {
   /* Some more than are to be told from the last place. */
   double wanted = self->options->dtype == APR_DTYPE_F32 ? 0x1p-30 : 0x1p-60;
-  gboolean exact = self->exact;
   Residual residual;
-  double x[MAX_FEATURES];
   Sum sum;
   gint64 scale;
 
   if (!load_right_side (self, 1 + self->n + target, &residual, &sum, &scale))
     return FALSE;
 
-  estimate (self, &residual, x);
   while (residual.size > 0)
     {
       gint64 exponents[MAX_FEATURES];
@@ -695,9 +709,8 @@ solve_target (SmallSystem *self, gsize target, double *coefficients, double *int
       double error;
       gsize i;
 
-      if (!correct (self, &residual, x))
+      if (!correct (self, &residual))
         return FALSE;
-      estimate (self, &residual, x);
       error = bound_error (self, &residual);
       if (error > wanted * ldexp (1, residual.bits) || !(error < 0x1p60))
         continue;
@@ -712,10 +725,7 @@ solve_target (SmallSystem *self, gsize target, double *coefficients, double *int
       if (certain && self->options->fit_intercept)
         certain = round_intercept (self, &sum, &residual, exponents, error, intercept);
       if (certain)
-        {
-          self->exact = exact;
-          return TRUE;
-        }
+        return TRUE;
     }
 
   return FALSE;

@@ -210,7 +210,7 @@ def _share(array, dtype):
 
 
 def _share_as_it_is(array, dtype):
-    """The same for numpy's own arrays; nearly always they can be read as they are, and to find that out is to be quick."""
+    """The same for an array of numpy's own; it can nearly always be read as it is: to find that out is to be quick."""
     try:
         address = _address_of(_from_buffer(array))
     except (TypeError, ValueError, BufferError):
