@@ -14,9 +14,8 @@
  */
 #define MAX_FEATURES 32
 
-/* Of a product, and of an entry of the sums before what is 0 in all is left out. */
+/* Of a product. */
 #define MAX_WORDS 6
-#define MAX_ENTRY_WORDS 16
 
 #define MAX_WEIGHT_BITS 62
 
@@ -118,48 +117,43 @@ static gboolean
 read_entries (SmallSystem *self, AprExactSums *state)
 {
   gsize n_rows = 1 + self->n + self->n_targets;
-  guint64 ones[MAX_ENTRY_WORDS] = { 0 };
-  guint64 differences[MAX_ENTRY_WORDS] = { 0 };
+  gsize stride = apr_exact_sums_count_words (state);
+  gsize first = stride;
+  gsize end = 1;
   guint64 *words;
-  gsize end;
   gsize row;
   gsize column;
   gsize i;
 
-  self->stride = apr_exact_sums_count_words (state);
-  if (self->stride == 0 || self->stride > MAX_ENTRY_WORDS)
-    return FALSE;
-
+  self->stride = stride;
   words = self->words =
-    g_new (guint64, (apr_triangle (self->n + 1, 0) + self->n_targets * (self->n + 1)) * self->stride);
+    g_new (guint64, (apr_triangle (self->n + 1, 0) + self->n_targets * (self->n + 1)) * stride);
   for (row = 0; row < n_rows; row++)
     {
       gsize n_columns = MIN (row, self->n) + 1;
 
       apr_exact_sums_read_row (state, row, n_columns, words);
-      for (column = 0; column < n_columns; column++, words += self->stride)
+      for (column = 0; column < n_columns && stride > 0; column++, words += stride)
         {
-          guint64 sign = is_negative (words, self->stride) ? G_MAXUINT64 : 0;
+          guint64 sign = is_negative (words, stride) ? G_MAXUINT64 : 0;
 
-          for (i = 0; i < self->stride; i++)
-            {
-              ones[i] |= words[i];
-              differences[i] |= words[i] ^ sign;
-            }
+          for (i = 0; i < first; i++)
+            if (words[i] != 0)
+              first = i;
+          for (i = stride; i > end && words[i - 1] == sign; i--)
+            ;
+          end = i;
+          /* The sign needs a bit. */
+          if ((words[end - 1] ^ sign) >> 63 != 0)
+            end++;
         }
     }
 
-  for (self->first = 0; self->first < self->stride && ones[self->first] == 0; self->first++)
-    ;
-  for (end = self->stride; end > self->first + 1 && differences[end - 1] == 0; end--)
-    ;
-  /* The sign needs a bit. */
-  if (end < self->stride && is_negative (differences, end))
-    end++;
-  self->n_words = end - self->first;
+  self->first = first;
+  self->n_words = end - first;
   self->n_product = self->n_words + 1;
 
-  return self->first < self->stride && self->n_product <= MAX_WORDS;
+  return first < end && self->n_product <= MAX_WORDS;
 }
 
 static gboolean
@@ -382,7 +376,6 @@ static gboolean
 factorise (SmallSystem *self)
 {
   double upper[MAX_FEATURES][MAX_FEATURES];
-  double reciprocals[MAX_FEATURES];
   double n = (double) self->n;
   double c = (n + 8) * DBL_EPSILON;
   double factor_norm = sqrt (2.1 * n);
@@ -395,35 +388,42 @@ factorise (SmallSystem *self)
     for (j = i; j < self->n; j++)
       upper[i][j] = (double) self->high[i][j] * 0x1p-58;
 
+  for (i = 0; i < self->n; i++)
+    {
+      for (j = 0; j < i; j++)
+        self->inverse[i][j] = 0;
+      self->inverse[i][i] = 1;
+    }
+
+  /* What a row brings to those below it, for both at once. */
   for (k = 0; k < self->n; k++)
     {
+      double reciprocal;
+
       if (!(upper[k][k] > LEAST_EIGENVALUE))
         return FALSE;
-      reciprocals[k] = 1 / sqrt (upper[k][k]);
+      reciprocal = 1 / sqrt (upper[k][k]);
       for (j = k + 1; j < self->n; j++)
-        upper[k][j] *= reciprocals[k];
+        upper[k][j] *= reciprocal;
+      for (j = 0; j <= k; j++)
+        self->inverse[k][j] *= reciprocal;
       for (i = k + 1; i < self->n; i++)
-        for (j = i; j < self->n; j++)
-          upper[i][j] -= upper[k][i] * upper[k][j];
+        {
+          for (j = i; j < self->n; j++)
+            upper[i][j] -= upper[k][i] * upper[k][j];
+          for (j = 0; j <= k; j++)
+            self->inverse[i][j] -= upper[k][i] * self->inverse[k][j];
+        }
     }
 
   for (i = 0; i < self->n; i++)
     {
-      double *row = self->inverse[i];
+      double sum = 0;
 
-      for (j = 0; j < i; j++)
-        row[j] = 0;
-      row[i] = 1;
-      for (k = 0; k < i; k++)
-        for (j = 0; j <= k; j++)
-          row[j] -= upper[k][i] * self->inverse[k][j];
       for (j = 0; j <= i; j++)
-        {
-          row[j] *= reciprocals[i];
-          norm += row[j] * row[j];
-        }
+        sum += self->inverse[i][j] * self->inverse[i][j];
+      norm += sum;
     }
-
   if (!(c * factor_norm * sqrt (norm) < 0x1p-10))
     return FALSE;
   self->least = 0.99 / norm - c * factor_norm * factor_norm - n * 0x1p-50;
