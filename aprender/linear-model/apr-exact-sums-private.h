@@ -80,6 +80,16 @@ gsize apr_exact_sums_get_n_entries (AprExactSums *self);
 /* The entry at @row and @column of Z'WZ, as a multiple of a power of two that all entries share. */
 void apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value);
 
+/* Whether the sum of the weights is above 0. */
+gboolean apr_exact_sums_has_weight (AprExactSums *self);
+
+/* The 64-bit words that hold any entry, its sign among them. */
+gsize apr_exact_sums_count_words (AprExactSums *self);
+
+/* The first @n_columns entries of @row, which must not reach beyond the diagonal, in so many words each, in two's
+ * complement, the least first; in units of that power too. */
+void apr_exact_sums_read_row (AprExactSums *self, gsize row, gsize n_columns, guint64 *words);
+
 /* The exponent of that power. */
 gint apr_exact_sums_get_exponent (AprExactSums *self);
 

@@ -266,6 +266,55 @@ apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t val
   mpz_clear (rest);
 }
 
+gboolean
+apr_exact_sums_has_weight (AprExactSums *self)
+{
+  gboolean any = FALSE;
+  gint64 top = 0;
+  gsize i;
+
+  for (i = 0; i < self->n_limbs; i++)
+    {
+      top = self->limbs[i] + (top >> 32);
+      any = any || (guint32) top != 0;
+    }
+
+  return top > 0 || (top == 0 && any);
+}
+
+gsize
+apr_exact_sums_count_words (AprExactSums *self)
+{
+  return (self->n_limbs + 1) / 2;
+}
+
+void
+apr_exact_sums_read_row (AprExactSums *self, gsize row, gsize n_columns, guint64 *words)
+{
+  gsize n_limbs = self->n_limbs;
+  const gint64 *limbs = self->limbs + row * (row + 1) / 2 * n_limbs;
+  gsize column;
+  gsize i;
+
+  g_assert (n_columns <= row + 1);
+
+  for (column = 0; column < n_columns; column++, limbs += n_limbs)
+    {
+      gint64 carried = 0;
+
+      for (i = 0; i + 1 < n_limbs; i += 2)
+        {
+          gint64 first = limbs[i] + carried;
+          gint64 second = limbs[i + 1] + (first >> 32);
+
+          *words++ = (guint64) (guint32) first | (guint64) second << 32;
+          carried = second >> 32;
+        }
+      if (i < n_limbs)
+        *words++ = (guint64) (limbs[i] + carried);
+    }
+}
+
 gint
 apr_exact_sums_get_exponent (AprExactSums *self)
 {

@@ -345,6 +345,23 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
+void
+apr_linear_regression_notify_results (AprLinearRegression *self, gboolean other_rounding, gboolean other_rank)
+{
+  GObject *object = G_OBJECT (self);
+
+  /* By what they are: to look up names takes longer than the rest. */
+  g_object_notify_by_pspec (object, properties[PROP_COEFFICIENTS]);
+  g_object_notify_by_pspec (object, properties[PROP_INTERCEPT]);
+  g_object_notify_by_pspec (object, properties[PROP_CROSS_PRODUCTS]);
+  g_object_notify_by_pspec (object, properties[PROP_DEPENDENT_FEATURES]);
+  g_object_notify_by_pspec (object, properties[PROP_CONDITION_NUMBER]);
+  if (other_rounding)
+    g_object_notify_by_pspec (object, properties[PROP_CORRECTLY_ROUNDED]);
+  if (other_rank)
+    g_object_notify_by_pspec (object, properties[PROP_RANK]);
+}
+
 static void
 apr_linear_regression_init (AprLinearRegression *self)
 {
