@@ -33,7 +33,9 @@
  * ```
  *
  * A file of a state holds one tensor, `sums`, U32 [n_entries, n_words]: for each entry of the lower triangle, row by row, a
- * whole number in two's complement, least word first, in units of 2^(32 first_word).
+ * whole number in two's complement, least word first, in units of 2^(32 first_word). Where samples have weights, the metadata
+ * `aprender.weight_logs` holds the sum of their logarithms to base two, which the likelihood of a model needs, as a whole
+ * number of units of 2^-52; it is left out where it is 0, as it is without weights.
  *
  * Since: 0.1
  */
@@ -152,6 +154,12 @@ AprExactSums *
 apr_cross_products_get_sums (AprCrossProducts *self)
 {
   return self->sums;
+}
+
+double
+apr_cross_products_get_weight_logs (AprCrossProducts *self)
+{
+  return apr_weight_logs_to_natural (self->weight_logs);
 }
 
 AprDType
@@ -467,25 +475,6 @@ lower_precision (AprCrossProducts *self, AprPrecision precision)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRECISION]);
 }
 
-static guint64
-count_samples (AprTensor *x, AprTensor *sample_weight)
-{
-  gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
-  guint64 n_samples = 0;
-  const guint8 *data;
-  gsize row;
-
-  if (sample_weight == NULL)
-    return n_rows;
-
-  data = g_bytes_get_data (apr_tensor_get_bytes (sample_weight), NULL);
-  for (row = 0; row < n_rows; row++)
-    if (apr_dtype_read_double (apr_tensor_get_dtype (sample_weight), data, row) > 0)
-      n_samples++;
-
-  return n_samples;
-}
-
 /**
  * apr_cross_products_update:
  * @self: a state
@@ -519,6 +508,25 @@ apr_cross_products_update (AprCrossProducts *self,
                                          cancellable, error);
 }
 
+/* Those weights that have been checked. */
+static gboolean
+add_weights (AprTensor *x,
+             AprTensor *sample_weight,
+             guint n_threads,
+             AprWeightLogs *weight_logs,
+             guint64 *n_samples,
+             GError **error)
+{
+  if (sample_weight == NULL)
+    {
+      *n_samples = apr_tensor_get_shape (x, NULL)[0];
+      return TRUE;
+    }
+
+  return apr_weight_logs_add (weight_logs, apr_weight_logs_of (sample_weight, n_threads, n_samples), 1,
+                              error);
+}
+
 gboolean
 apr_cross_products_update_with (AprCrossProducts *self,
                                 AprTensor *x,
@@ -529,7 +537,9 @@ apr_cross_products_update_with (AprCrossProducts *self,
                                 GCancellable *cancellable,
                                 GError **error)
 {
+  AprWeightLogs weight_logs = self->weight_logs;
   AprExactSums *added;
+  guint64 n_samples = 0;
   gsize n_features;
   gsize n_targets;
 
@@ -540,6 +550,7 @@ apr_cross_products_update_with (AprCrossProducts *self,
   added = apr_exact_sums_new (n_features, n_targets, error);
   if (added == NULL ||
       !apr_exact_sums_update (added, x, y, sample_weight, precision, n_threads, cancellable, error) ||
+      !add_weights (x, sample_weight, n_threads, &weight_logs, &n_samples, error) ||
       !apr_exact_sums_add (added, self->sums, 1, error))
     {
       apr_exact_sums_free (added);
@@ -548,7 +559,8 @@ apr_cross_products_update_with (AprCrossProducts *self,
 
   apr_exact_sums_free (self->sums);
   self->sums = added;
-  self->n_samples += count_samples (x, sample_weight);
+  self->n_samples += n_samples;
+  self->weight_logs = weight_logs;
   self->dtype = combine_dtypes (self->dtype, apr_estimator_choose_dtype (x));
   lower_precision (self, precision);
   return TRUE;
@@ -572,22 +584,30 @@ check_names (AprCrossProducts *self, AprCrossProducts *other, GError **error)
  * Where both have names of features, they must be the same; else those of one are taken.
  *
  * Returns: true, or false with %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, or
- *   %APR_ERROR_RANGE where there is no memory
+ *   %APR_ERROR_RANGE where there is no memory, or the sums are not those of any samples
  *
  * Since: 0.1
  */
 gboolean
 apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
+  AprWeightLogs weight_logs;
+
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
 
   if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
                      apr_exact_sums_get_n_targets (other->sums), "A state", error) ||
-      !check_names (self, other, error) || !apr_exact_sums_add (self->sums, other->sums, 1, error))
+      !check_names (self, other, error))
+    return FALSE;
+
+  weight_logs = self->weight_logs;
+  if (!apr_weight_logs_add (&weight_logs, other->weight_logs, 1, error) ||
+      !apr_exact_sums_add (self->sums, other->sums, 1, error))
     return FALSE;
 
   self->n_samples += other->n_samples;
+  self->weight_logs = weight_logs;
   self->dtype = combine_dtypes (self->dtype, other->dtype);
   lower_precision (self, other->precision);
   if (self->feature_names == NULL && other->feature_names != NULL)
@@ -613,6 +633,8 @@ apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GErro
 gboolean
 apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
+  AprWeightLogs weight_logs;
+
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
 
@@ -629,9 +651,12 @@ apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GE
       return FALSE;
     }
 
-  if (!apr_exact_sums_add (self->sums, other->sums, -1, error))
+  weight_logs = self->weight_logs;
+  if (!apr_weight_logs_add (&weight_logs, other->weight_logs, -1, error) ||
+      !apr_exact_sums_add (self->sums, other->sums, -1, error))
     return FALSE;
   self->n_samples -= other->n_samples;
+  self->weight_logs = weight_logs;
   lower_precision (self, other->precision);
   return TRUE;
 }
@@ -655,6 +680,7 @@ apr_cross_products_copy (AprCrossProducts *self)
 
   copy = new_with_sums (apr_exact_sums_copy (self->sums));
   copy->n_samples = self->n_samples;
+  copy->weight_logs = self->weight_logs;
   copy->dtype = self->dtype;
   copy->precision = self->precision;
   copy->n_threads = self->n_threads;
@@ -668,7 +694,7 @@ apr_cross_products_copy (AprCrossProducts *self)
  * @self: a state
  * @other: another one
  *
- * Compares the sums, the numbers of samples, the dtype of the data, the precision, and the names of the features.
+ * Compares the sums, those of the logarithms of the weights, the numbers of samples, the dtype of the data, the precision, and the names of the features.
  *
  * Returns: whether the two would make the same file
  *
@@ -689,8 +715,8 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
 
   if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
                      apr_exact_sums_get_n_targets (other->sums), "", NULL) ||
-      self->n_samples != other->n_samples || self->dtype != other->dtype ||
-      self->precision != other->precision ||
+      self->n_samples != other->n_samples || self->weight_logs != other->weight_logs ||
+      self->dtype != other->dtype || self->precision != other->precision ||
       (self->feature_names == NULL) != (other->feature_names == NULL) ||
       (self->feature_names != NULL &&
        !g_strv_equal ((const char *const *) self->feature_names, (const char *const *) other->feature_names)))
