@@ -31,7 +31,7 @@ double apr_cross_products_get_weight_logs (AprCrossProducts *self);
 AprDType apr_cross_products_get_dtype (AprCrossProducts *self);
 
 /* As apr_cross_products_update (), in another precision and number of threads than those of the state, whose precision
- * becomes DOUBLE where @precision is. */
+ * becomes DOUBLE where @precision is; and @progress, which may be %NULL, hears of it instead of the state's signal. */
 gboolean apr_cross_products_update_with (AprCrossProducts *self,
                                          AprTensor *x,
                                          AprTensor *y,
@@ -39,6 +39,8 @@ gboolean apr_cross_products_update_with (AprCrossProducts *self,
                                          AprPrecision precision,
                                          guint n_threads,
                                          GCancellable *cancellable,
+                                         AprExactSumsProgress progress,
+                                         gpointer progress_data,
                                          GError **error);
 
 /* The state as a part of another file, in which the names of its tensor and of its metadata begin with @prefix; the file

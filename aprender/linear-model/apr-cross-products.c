@@ -51,6 +51,14 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 
+enum
+{
+  SIGNAL_PROGRESS,
+  N_SIGNALS,
+};
+
+static guint signals[N_SIGNALS];
+
 static void
 apr_cross_products_finalize (GObject *object)
 {
@@ -141,6 +149,22 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
   properties[PROP_FEATURE_NAMES] = g_param_spec_boxed ("feature-names", NULL, NULL, G_TYPE_STRV, results);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  /**
+   * AprCrossProducts::progress:
+   * @self: a state
+   * @n_done: about how many samples have been gone through
+   * @n_samples: how many samples are being added
+   *
+   * Tells how far [method@Apr.CrossProducts.update] is: some dozens of times at the most, in the thread that called it, and at
+   * last with @n_done equal to @n_samples. The state is still what it was before.
+   *
+   * A handler may cancel the update, by its cancellable.
+   *
+   * Since: 0.1
+   */
+  signals[SIGNAL_PROGRESS] = g_signal_new ("progress", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL,
+                                           NULL, NULL, G_TYPE_NONE, 2, G_TYPE_UINT64, G_TYPE_UINT64);
 }
 
 static void
@@ -475,6 +499,13 @@ lower_precision (AprCrossProducts *self, AprPrecision precision)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRECISION]);
 }
 
+static void
+emit_progress (guint64 n_done, guint64 n_samples, gpointer user_data)
+{
+  if (g_signal_has_handler_pending (user_data, signals[SIGNAL_PROGRESS], 0, FALSE))
+    g_signal_emit (user_data, signals[SIGNAL_PROGRESS], 0, n_done, n_samples);
+}
+
 /**
  * apr_cross_products_update:
  * @self: a state
@@ -487,6 +518,8 @@ lower_precision (AprCrossProducts *self, AprPrecision precision)
  * Adds samples, exactly unless the state is of the precision `DOUBLE`.
  *
  * Integers of 64 bits count as they are, also where no double is equal to them; as weights they must be doubles.
+ *
+ * The signal [signal@Apr.CrossProducts::progress] tells how far it is.
  *
  * Returns: true, or false with the state as it was: the errors of [method@Apr.Estimator.fit]
  *
@@ -505,18 +538,20 @@ apr_cross_products_update (AprCrossProducts *self,
   g_return_val_if_fail (y != NULL, FALSE);
 
   return apr_cross_products_update_with (self, x, y, sample_weight, self->precision, self->n_threads,
-                                         cancellable, error);
+                                         cancellable, emit_progress, self, error);
 }
 
-/* Those weights that have been checked. */
+/* What the state will have with those weights, which have been checked. */
 static gboolean
-add_weights (AprTensor *x,
+add_weights (AprCrossProducts *self,
+             AprTensor *x,
              AprTensor *sample_weight,
              guint n_threads,
              AprWeightLogs *weight_logs,
              guint64 *n_samples,
              GError **error)
 {
+  *weight_logs = self->weight_logs;
   if (sample_weight == NULL)
     {
       *n_samples = apr_tensor_get_shape (x, NULL)[0];
@@ -535,9 +570,11 @@ apr_cross_products_update_with (AprCrossProducts *self,
                                 AprPrecision precision,
                                 guint n_threads,
                                 GCancellable *cancellable,
+                                AprExactSumsProgress progress,
+                                gpointer progress_data,
                                 GError **error)
 {
-  AprWeightLogs weight_logs = self->weight_logs;
+  AprWeightLogs weight_logs;
   AprExactSums *added;
   guint64 n_samples = 0;
   gsize n_features;
@@ -548,15 +585,19 @@ apr_cross_products_update_with (AprCrossProducts *self,
     return FALSE;
 
   added = apr_exact_sums_new (n_features, n_targets, error);
-  if (added == NULL ||
-      !apr_exact_sums_update (added, x, y, sample_weight, precision, n_threads, cancellable, error) ||
-      !add_weights (x, sample_weight, n_threads, &weight_logs, &n_samples, error) ||
+  if (added == NULL)
+    return FALSE;
+
+  apr_exact_sums_set_progress (added, progress, progress_data);
+  if (!apr_exact_sums_update (added, x, y, sample_weight, precision, n_threads, cancellable, error) ||
+      !add_weights (self, x, sample_weight, n_threads, &weight_logs, &n_samples, error) ||
       !apr_exact_sums_add (added, self->sums, 1, error))
     {
       apr_exact_sums_free (added);
       return FALSE;
     }
 
+  apr_exact_sums_set_progress (added, NULL, NULL);
   apr_exact_sums_free (self->sums);
   self->sums = added;
   self->n_samples += n_samples;
