@@ -141,6 +141,13 @@ class LinearRegression(TestCase):
         model = Apr.LinearRegression(fit_intercept=False, dtype=Apr.DType.F32).fit([[1], [2]], [2, 4])
         self.assertEqual((list(model.coefficients), list(model.intercept)), ([2.0], [0.0]))
         self.assertEqual(model.get_coefficients().dtype, Apr.DType.F32)
+        model.dtype = 'f64'
+        model.precision = 'double'
+        self.assertEqual((model.dtype, model.precision), (Apr.DType.F64, Apr.Precision.DOUBLE))
+        for strange in ('F64', 'float', ''):
+            with self.assertRaises(TypeError):
+                model.dtype = strange
+        self.assertEqual(model.dtype, Apr.DType.F64)
         model.dtype = Apr.DType.I8
         self.assertFails(Apr.Error.DTYPE, 'is I8', model.fit, [[1], [2]], [2, 4])
 
