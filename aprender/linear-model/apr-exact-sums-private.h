@@ -21,6 +21,16 @@ gsize apr_exact_sums_get_n_features (AprExactSums *self);
 
 gsize apr_exact_sums_get_n_targets (AprExactSums *self);
 
+/* What hears that an update has gone through @n_done of @n_rows rows. */
+typedef void (*AprExactSumsProgress) (guint64 n_done, guint64 n_rows, gpointer user_data);
+
+/* Has @progress called in the thread that calls an update, some dozens of times at the most, and with all rows in the end. It may
+ * cancel the update. %NULL for nothing; a copy has nothing. */
+void apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, gpointer user_data);
+
+/* Tells it where there is enough to tell. */
+void apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows);
+
 #define APR_EXACT_SUMS_MAX_THREADS 1024
 
 /* Adds rows of any dtype that is a number, in @n_threads threads, but no more than there are blocks of rows. After an error

@@ -38,6 +38,7 @@ typedef struct
   gsize block_rows;
   gsize taken_rows;          /* at once: some blocks */
   GCancellable *cancellable; /* (unowned) (nullable) */
+  GThread *caller;           /* (unowned) which tells the progress */
   AprGramWorker **workers;   /* (owned) (array zero-terminated=1) one for each thread that works */
   guint n_parts;             /* of the rows of the matrix, when the sums are moved */
 
@@ -189,9 +190,13 @@ add_blocks (Job *job, AprGramWorker *worker, GError **error)
   gsize i;
 
   while (take_rows (job, &first_row, &n_rows))
-    for (i = 0; i < n_rows; i += job->block_rows)
-      if (!add_block (job, worker, first_row + i, MIN (job->block_rows, n_rows - i), error))
-        return FALSE;
+    {
+      if (g_thread_self () == job->caller)
+        apr_exact_sums_tell_progress (job->state, first_row, job->x.n_rows);
+      for (i = 0; i < n_rows; i += job->block_rows)
+        if (!add_block (job, worker, first_row + i, MIN (job->block_rows, n_rows - i), error))
+          return FALSE;
+    }
 
   return TRUE;
 }
@@ -331,7 +336,7 @@ apr_exact_sums_update_with (AprExactSums *self,
                             GCancellable *cancellable,
                             GError **error)
 {
-  Job job = { .state = self, .precision = precision, .cancellable = cancellable };
+  Job job = { .state = self, .precision = precision, .cancellable = cancellable, .caller = g_thread_self () };
   gboolean moved;
 
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -353,6 +358,10 @@ apr_exact_sums_update_with (AprExactSums *self,
   job.workers = g_new0 (AprGramWorker *, n_threads + 1);
   g_mutex_init (&job.lock);
   run (&job, sum, n_threads);
+  if (!job.stop)
+    apr_exact_sums_tell_progress (self, job.x.n_rows, job.x.n_rows);
+  if (g_cancellable_is_cancelled (cancellable))
+    job.stop = TRUE;
   moved = !job.stop && move_all (&job, n_threads, error);
   g_mutex_clear (&job.lock);
   free_workers (job.workers);

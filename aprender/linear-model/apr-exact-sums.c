@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-exact-sums-private.h"
 
+#include <fenv.h>
 #include <string.h>
 
 #include "aprender/linear-model/apr-pages-private.h"
@@ -25,6 +26,10 @@ struct _AprExactSums
   gsize n_limbs;
   gint first_limb;
   guint n_added; /* additions to a limb since the last carry, at the most */
+
+  AprExactSumsProgress progress; /* (nullable) */
+  gpointer progress_data;        /* (unowned) */
+  guint64 n_told;
 };
 
 /* A term needs 3 limbs wherever it begins; 2 more take the carries of 2^64 additions, and 1 more the sign. */
@@ -33,6 +38,9 @@ struct _AprExactSums
 #define SPARE_LIMBS 2
 
 #define MAX_ADDITIONS (1u << 29)
+
+/* How often progress is told. */
+#define MAX_TOLD 32
 
 AprExactSums *
 apr_exact_sums_new (gsize n_features, gsize n_targets, GError **error)
@@ -83,6 +91,29 @@ gsize
 apr_exact_sums_get_n_targets (AprExactSums *self)
 {
   return self->n_targets;
+}
+
+void
+apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, gpointer user_data)
+{
+  self->progress = progress;
+  self->progress_data = user_data;
+  self->n_told = 0;
+}
+
+void
+apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows)
+{
+  fenv_t environment;
+
+  if (self->progress == NULL || (n_done < n_rows && n_done - self->n_told < n_rows / MAX_TOLD + 1))
+    return;
+
+  /* Whatever it does to the environment, the sums go on as before. */
+  self->n_told = n_done;
+  fegetenv (&environment);
+  self->progress (n_done, n_rows, self->progress_data);
+  fesetenv (&environment);
 }
 
 static gboolean
@@ -360,6 +391,7 @@ apr_exact_sums_copy (AprExactSums *self)
 {
   AprExactSums *copy = g_memdup2 (self, sizeof *self);
 
+  apr_exact_sums_set_progress (copy, NULL, NULL);
   if (self->limbs != NULL)
     {
       gsize size = self->n_entries * self->n_limbs * sizeof (gint64);
