@@ -206,6 +206,37 @@ apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exp
 }
 
 void
+apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent)
+{
+  gint first;
+  guint shift;
+  gint64 *limb;
+
+  /* What is 0 may be where there are no limbs. */
+  while (parts[n_parts - 1] == 0)
+    n_parts--;
+  while (parts[0] == 0)
+    {
+      parts++;
+      n_parts--;
+      exponent -= 32;
+    }
+
+  first = first_limb_of (exponent);
+  shift = (guint) (exponent - 32 * first);
+  first -= self->first_limb;
+  g_assert (first + 1 >= (gint) n_parts && first + TERM_LIMBS <= (gint) self->n_limbs);
+  for (limb = self->limbs + entry * self->n_limbs + first; n_parts > 0; n_parts--, parts++, limb--)
+    {
+      __int128 shifted = (__int128) *parts * ((__int128) 1 << shift);
+
+      limb[0] += (guint32) shifted;
+      limb[1] += (guint32) (shifted >> 32);
+      limb[2] += (gint64) (shifted >> 64);
+    }
+}
+
+void
 apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value)
 {
   gsize low = MIN (row, column);
