@@ -99,6 +99,13 @@ get_bits (const guint64 *words, gsize n)
   return n > 0 ? (gint64) (n * 64) - __builtin_clzll (words[n - 1] ^ sign) : 0;
 }
 
+/* -1 has no bits, but is not 0. */
+static inline gboolean
+is_zero (const guint64 *words, gsize n)
+{
+  return get_bits (words, n) == 0 && !is_negative (words, n);
+}
+
 /* The zeros below the lowest bit. */
 static gint
 count_zeros (const guint64 *words, gsize n)
@@ -671,7 +678,7 @@ load_right_side (const SmallSystem *self, gsize row, Residual *residual, Sum *su
     {
       centre (self, get_entry (self, row, 1 + i), sum, &self->sums[i], products[i]);
       bits[i] = get_bits (products[i], self->n_product);
-      if (bits[i] > 0)
+      if (!is_zero (products[i], self->n_product))
         *scale = MAX (*scale, bits[i] - self->scales[i]);
     }
   for (i = 0; i < self->n; i++)
@@ -679,7 +686,7 @@ load_right_side (const SmallSystem *self, gsize row, Residual *residual, Sum *su
       gint64 high = 0;
       gint64 low = 0;
 
-      if (bits[i] > 0)
+      if (!is_zero (products[i], self->n_product))
         cut (scale_product (self, products[i], *scale + self->scales[i], &residual->exact), &high, &low);
       residual->high[i] = high;
       residual->low[i] = low;

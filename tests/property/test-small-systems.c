@@ -333,6 +333,39 @@ test_negligible (void)
   g_assert_true (apr_small_system_solve (sums, &options, 0x1p-30, answer.coefficients, answer.intercepts));
 }
 
+static void
+test_small_whole_numbers (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (45);
+  guint n_solved = 0;
+  int round;
+
+  g_test_summary ("Products of -1, 0 and 1 in units of the words, so that -1 is nothing but sign.");
+  for (round = 0; round < 300; round++)
+    {
+      gsize p = (gsize) g_rand_int_range (rand, 1, 5);
+      double x[10 * 4];
+      double y[10];
+      g_autoptr (AprExactSums) summed = NULL;
+      g_autoptr (AprExactSums) sums = apr_exact_sums_new (p, 1, NULL);
+      g_autofree guint32 *words = NULL;
+      gsize n_words;
+      gint first_word;
+      gsize i;
+
+      for (i = 0; i < 10 * p; i++)
+        x[i] = (double) g_rand_int_range (rand, -1, 2);
+      for (i = 0; i < 10; i++)
+        y[i] = (double) g_rand_int_range (rand, -1, 2);
+      summed = sum_targets (x, y, 10, p, 1);
+      words = apr_exact_sums_to_words (summed, &n_words, &first_word);
+      g_assert_cmpint (first_word, ==, 0);
+      g_assert_true (apr_exact_sums_set_words (sums, words, n_words, first_word, NULL));
+      n_solved += compare (sums, g_rand_boolean (rand), APR_DTYPE_F64);
+    }
+  g_assert_cmpuint (n_solved, >, 100);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -343,6 +376,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/small-systems/far", test_far);
   g_test_add_func ("/small-systems/near-ties", test_near_ties);
   g_test_add_func ("/small-systems/near-ties/of-two", test_near_ties_of_two);
+  g_test_add_func ("/small-systems/small-whole-numbers", test_small_whole_numbers);
   g_test_add_func ("/small-systems/not-its-own", test_not_its_own);
   g_test_add_func ("/small-systems/negligible", test_negligible);
 
