@@ -95,28 +95,39 @@ transpose_some (__m512d r[8], gsize n, gsize stride, double *columns)
     transpose (r, n, stride, columns);
 }
 
+/* Two values of every second row, from @place on. */
+static inline __m512d
+load_pairs (const double *place, gsize n_columns)
+{
+  __m512d pairs = _mm512_castpd128_pd512 (_mm_loadu_pd (place));
+
+  pairs = _mm512_insertf64x2 (pairs, _mm_loadu_pd (place + 2 * n_columns), 1);
+  pairs = _mm512_insertf64x2 (pairs, _mm_loadu_pd (place + 4 * n_columns), 2);
+  return _mm512_insertf64x2 (pairs, _mm_loadu_pd (place + 6 * n_columns), 3);
+}
+
 static void
 transpose_doubles (gconstpointer rows, gsize n_columns, gsize stride, double *columns)
 {
   const double *values = rows;
   gsize column;
-  gsize i;
 
+  for (column = 0; column + 2 <= n_columns; column += 2)
+    {
+      __m512d even = load_pairs (values + column, n_columns);
+      __m512d odd = load_pairs (values + column + n_columns, n_columns);
+
+      _mm512_store_pd (columns + column * stride, _mm512_unpacklo_pd (even, odd));
+      _mm512_store_pd (columns + (column + 1) * stride, _mm512_unpackhi_pd (even, odd));
+    }
   if (n_columns == 1)
-    {
-      _mm512_store_pd (columns, _mm512_loadu_pd (values));
-      return;
-    }
-  for (column = 0; column < n_columns; column += 8)
-    {
-      gsize n = MIN (n_columns - column, 8);
-      __mmask8 mask = (__mmask8) ((1u << n) - 1);
-      __m512d r[8];
-
-      for (i = 0; i < 8; i++)
-        r[i] = _mm512_maskz_loadu_pd (mask, values + i * n_columns + column);
-      transpose_some (r, n, stride, columns + column * stride);
-    }
+    _mm512_store_pd (columns, _mm512_loadu_pd (values));
+  else if (column < n_columns)
+    _mm512_store_pd (columns + column * stride,
+                     _mm512_setr_pd (values[column], values[n_columns + column],
+                                     values[2 * n_columns + column], values[3 * n_columns + column],
+                                     values[4 * n_columns + column], values[5 * n_columns + column],
+                                     values[6 * n_columns + column], values[7 * n_columns + column]));
 }
 
 static void
