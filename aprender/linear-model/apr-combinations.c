@@ -288,13 +288,11 @@ add_levels (const Combinations *self, gsize n_rows, gsize n_columns, Work *work)
         for (j = 0; j < n_columns; j++)
           {
             gint64 value = (gint64) work->levels[level][i][j];
+            unsigned __int128 shifted =
+              shift >= 0 ? (unsigned __int128) value << shift : (unsigned __int128) (value >> -shift);
 
             /* Modulo 2^128: the sum of all fits. */
-            if (shift >= 0)
-              work->residuals[i][j] =
-                (__int128) ((unsigned __int128) work->residuals[i][j] + ((unsigned __int128) value << shift));
-            else
-              work->residuals[i][j] += value >> -shift;
+            work->residuals[i][j] = (__int128) ((unsigned __int128) work->residuals[i][j] + shifted);
           }
     }
 }

@@ -252,7 +252,7 @@ test_combine_wide (void)
       return;
     }
 
-  check_sums_of_two (2100, 2);
+  check_sums_of_two (2060, 2);
 }
 
 int
