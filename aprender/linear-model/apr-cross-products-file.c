@@ -10,6 +10,7 @@
 #define SUMS "sums"
 #define MODEL "AprCrossProducts"
 #define FORMAT "1"
+#define WEIGHT_LOGS "weight_logs"
 
 /* By AprPrecision. */
 static const char *const precisions[] = { "exact", "double", NULL };
@@ -40,6 +41,7 @@ apr_cross_products_add_to_writer (AprCrossProducts *self,
     g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_targets (self->sums));
   g_autofree char *n_samples = g_strdup_printf ("%" G_GUINT64_FORMAT, self->n_samples);
   g_autofree char *first_word_text = g_strdup_printf ("%d", first_word);
+  g_autofree char *weight_logs = apr_weight_logs_to_text (self->weight_logs);
   g_autofree char *names = self->feature_names != NULL
                            ? apr_feature_names_to_json ((const char *const *) self->feature_names)
                            : NULL;
@@ -55,6 +57,7 @@ apr_cross_products_add_to_writer (AprCrossProducts *self,
          set_metadata (writer, prefix, "n_targets", n_targets, error) &&
          set_metadata (writer, prefix, "n_samples", n_samples, error) &&
          set_metadata (writer, prefix, "precision", precisions[self->precision], error) &&
+         (self->weight_logs == 0 || set_metadata (writer, prefix, WEIGHT_LOGS, weight_logs, error)) &&
          (names == NULL || set_metadata (writer, prefix, "feature_names", names, error));
 }
 
@@ -156,6 +159,23 @@ lookup_word (GHashTable *metadata,
   return FALSE;
 }
 
+/* The sum of the logarithms of the weights, 0 where it is not there. */
+static gboolean
+lookup_weight_logs (GHashTable *metadata, const char *prefix, AprWeightLogs *weight_logs, GError **error)
+{
+  g_autofree char *key = g_strconcat ("aprender.", prefix, WEIGHT_LOGS, NULL);
+  const char *text = g_hash_table_lookup (metadata, key);
+
+  *weight_logs = 0;
+  if (text == NULL || (apr_weight_logs_from_text (text, weight_logs) && *weight_logs != 0))
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "The metadata “%s” must be a whole number other than 0 below 2^126 in size, but it is “%s”",
+               key, text);
+  return FALSE;
+}
+
 static gboolean
 load_sums (AprCrossProducts *self, const char *name, AprTensor *tensor, gint first_word, GError **error)
 {
@@ -203,6 +223,7 @@ apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *pr
   gint64 first_word;
   gsize dtype;
   gsize precision = APR_PRECISION_EXACT;
+  AprWeightLogs weight_logs;
   gsize index;
 
   if (!lookup_word (metadata, prefix, "model", models, &index, error) ||
@@ -213,6 +234,7 @@ apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *pr
       !lookup_number (metadata, prefix, "n_samples", 0, G_MAXINT64, &n_samples, error) ||
       !lookup_number (metadata, prefix, "first_word", -APR_EXACT_SUMS_MAX_WORD, APR_EXACT_SUMS_MAX_WORD,
                       &first_word, error) ||
+      !lookup_weight_logs (metadata, prefix, &weight_logs, error) ||
       (g_hash_table_contains (metadata, precision_key) &&
        !lookup_word (metadata, prefix, "precision", precisions, &precision, error)))
     return NULL;
@@ -222,6 +244,7 @@ apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *pr
   if (tensor == NULL || !load_sums (self, name, tensor, (gint) first_word, error))
     return NULL;
   self->n_samples = (guint64) n_samples;
+  self->weight_logs = weight_logs;
   self->dtype = dtype_values[dtype];
   self->precision = (AprPrecision) precision;
   if (json != NULL)

@@ -33,7 +33,9 @@
  * ```
  *
  * A file of a state holds one tensor, `sums`, U32 [n_entries, n_words]: for each entry of the lower triangle, row by row, a
- * whole number in two's complement, least word first, in units of 2^(32 first_word).
+ * whole number in two's complement, least word first, in units of 2^(32 first_word). Where samples have weights, the metadata
+ * `aprender.weight_logs` holds the sum of their logarithms to base two, which the likelihood of a model needs, as a whole
+ * number of units of 2^-52; it is left out where it is 0, as it is without weights.
  *
  * Since: 0.1
  */
@@ -48,6 +50,14 @@ enum
 };
 
 static GParamSpec *properties[N_PROPS];
+
+enum
+{
+  SIGNAL_PROGRESS,
+  N_SIGNALS,
+};
+
+static guint signals[N_SIGNALS];
 
 static void
 apr_cross_products_finalize (GObject *object)
@@ -139,6 +149,22 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
   properties[PROP_FEATURE_NAMES] = g_param_spec_boxed ("feature-names", NULL, NULL, G_TYPE_STRV, results);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  /**
+   * AprCrossProducts::progress:
+   * @self: a state
+   * @n_done: about how many samples have been gone through
+   * @n_samples: how many samples are being added
+   *
+   * Tells how far [method@Apr.CrossProducts.update] is: some dozens of times at the most, in the thread that called it, and at
+   * last with @n_done equal to @n_samples. The state is still what it was before.
+   *
+   * A handler may cancel the update, by its cancellable.
+   *
+   * Since: 0.1
+   */
+  signals[SIGNAL_PROGRESS] = g_signal_new ("progress", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL,
+                                           NULL, NULL, G_TYPE_NONE, 2, G_TYPE_UINT64, G_TYPE_UINT64);
 }
 
 static void
@@ -152,6 +178,12 @@ AprExactSums *
 apr_cross_products_get_sums (AprCrossProducts *self)
 {
   return self->sums;
+}
+
+double
+apr_cross_products_get_weight_logs (AprCrossProducts *self)
+{
+  return apr_weight_logs_to_natural (self->weight_logs);
 }
 
 AprDType
@@ -366,6 +398,9 @@ take_feature_names (AprCrossProducts *self, const char *const *feature_names)
 {
   char **copy = g_strdupv ((char **) feature_names);
 
+  if (copy == NULL && self->feature_names == NULL)
+    return;
+
   g_strfreev (self->feature_names);
   self->feature_names = copy;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FEATURE_NAMES]);
@@ -467,23 +502,11 @@ lower_precision (AprCrossProducts *self, AprPrecision precision)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRECISION]);
 }
 
-static guint64
-count_samples (AprTensor *x, AprTensor *sample_weight)
+static void
+emit_progress (guint64 n_done, guint64 n_samples, gpointer user_data)
 {
-  gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
-  guint64 n_samples = 0;
-  const guint8 *data;
-  gsize row;
-
-  if (sample_weight == NULL)
-    return n_rows;
-
-  data = g_bytes_get_data (apr_tensor_get_bytes (sample_weight), NULL);
-  for (row = 0; row < n_rows; row++)
-    if (apr_dtype_read_double (apr_tensor_get_dtype (sample_weight), data, row) > 0)
-      n_samples++;
-
-  return n_samples;
+  if (g_signal_has_handler_pending (user_data, signals[SIGNAL_PROGRESS], 0, FALSE))
+    g_signal_emit (user_data, signals[SIGNAL_PROGRESS], 0, n_done, n_samples);
 }
 
 /**
@@ -498,6 +521,8 @@ count_samples (AprTensor *x, AprTensor *sample_weight)
  * Adds samples, exactly unless the state is of the precision `DOUBLE`.
  *
  * Integers of 64 bits count as they are, also where no double is equal to them; as weights they must be doubles.
+ *
+ * The signal [signal@Apr.CrossProducts::progress] tells how far it is.
  *
  * Returns: true, or false with the state as it was: the errors of [method@Apr.Estimator.fit]
  *
@@ -516,7 +541,28 @@ apr_cross_products_update (AprCrossProducts *self,
   g_return_val_if_fail (y != NULL, FALSE);
 
   return apr_cross_products_update_with (self, x, y, sample_weight, self->precision, self->n_threads,
-                                         cancellable, error);
+                                         cancellable, emit_progress, self, error);
+}
+
+/* What the state will have with those weights, which have been checked. */
+static gboolean
+add_weights (AprCrossProducts *self,
+             AprTensor *x,
+             AprTensor *sample_weight,
+             guint n_threads,
+             AprWeightLogs *weight_logs,
+             guint64 *n_samples,
+             GError **error)
+{
+  *weight_logs = self->weight_logs;
+  if (sample_weight == NULL)
+    {
+      *n_samples = apr_tensor_get_shape (x, NULL)[0];
+      return TRUE;
+    }
+
+  return apr_weight_logs_add (weight_logs, apr_weight_logs_of (sample_weight, n_threads, n_samples), 1,
+                              error);
 }
 
 gboolean
@@ -527,9 +573,13 @@ apr_cross_products_update_with (AprCrossProducts *self,
                                 AprPrecision precision,
                                 guint n_threads,
                                 GCancellable *cancellable,
+                                AprExactSumsProgress progress,
+                                gpointer progress_data,
                                 GError **error)
 {
+  AprWeightLogs weight_logs;
   AprExactSums *added;
+  guint64 n_samples = 0;
   gsize n_features;
   gsize n_targets;
 
@@ -538,17 +588,23 @@ apr_cross_products_update_with (AprCrossProducts *self,
     return FALSE;
 
   added = apr_exact_sums_new (n_features, n_targets, error);
-  if (added == NULL ||
-      !apr_exact_sums_update (added, x, y, sample_weight, precision, n_threads, cancellable, error) ||
+  if (added == NULL)
+    return FALSE;
+
+  apr_exact_sums_set_progress (added, progress, progress_data);
+  if (!apr_exact_sums_update (added, x, y, sample_weight, precision, n_threads, cancellable, error) ||
+      !add_weights (self, x, sample_weight, n_threads, &weight_logs, &n_samples, error) ||
       !apr_exact_sums_add (added, self->sums, 1, error))
     {
       apr_exact_sums_free (added);
       return FALSE;
     }
 
+  apr_exact_sums_set_progress (added, NULL, NULL);
   apr_exact_sums_free (self->sums);
   self->sums = added;
-  self->n_samples += count_samples (x, sample_weight);
+  self->n_samples += n_samples;
+  self->weight_logs = weight_logs;
   self->dtype = combine_dtypes (self->dtype, apr_estimator_choose_dtype (x));
   lower_precision (self, precision);
   return TRUE;
@@ -572,22 +628,30 @@ check_names (AprCrossProducts *self, AprCrossProducts *other, GError **error)
  * Where both have names of features, they must be the same; else those of one are taken.
  *
  * Returns: true, or false with %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, or
- *   %APR_ERROR_RANGE where there is no memory
+ *   %APR_ERROR_RANGE where there is no memory, or the sums are not those of any samples
  *
  * Since: 0.1
  */
 gboolean
 apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
+  AprWeightLogs weight_logs;
+
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
 
   if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
                      apr_exact_sums_get_n_targets (other->sums), "A state", error) ||
-      !check_names (self, other, error) || !apr_exact_sums_add (self->sums, other->sums, 1, error))
+      !check_names (self, other, error))
+    return FALSE;
+
+  weight_logs = self->weight_logs;
+  if (!apr_weight_logs_add (&weight_logs, other->weight_logs, 1, error) ||
+      !apr_exact_sums_add (self->sums, other->sums, 1, error))
     return FALSE;
 
   self->n_samples += other->n_samples;
+  self->weight_logs = weight_logs;
   self->dtype = combine_dtypes (self->dtype, other->dtype);
   lower_precision (self, other->precision);
   if (self->feature_names == NULL && other->feature_names != NULL)
@@ -613,6 +677,8 @@ apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GErro
 gboolean
 apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
+  AprWeightLogs weight_logs;
+
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
 
@@ -629,9 +695,12 @@ apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GE
       return FALSE;
     }
 
-  if (!apr_exact_sums_add (self->sums, other->sums, -1, error))
+  weight_logs = self->weight_logs;
+  if (!apr_weight_logs_add (&weight_logs, other->weight_logs, -1, error) ||
+      !apr_exact_sums_add (self->sums, other->sums, -1, error))
     return FALSE;
   self->n_samples -= other->n_samples;
+  self->weight_logs = weight_logs;
   lower_precision (self, other->precision);
   return TRUE;
 }
@@ -655,6 +724,7 @@ apr_cross_products_copy (AprCrossProducts *self)
 
   copy = new_with_sums (apr_exact_sums_copy (self->sums));
   copy->n_samples = self->n_samples;
+  copy->weight_logs = self->weight_logs;
   copy->dtype = self->dtype;
   copy->precision = self->precision;
   copy->n_threads = self->n_threads;
@@ -668,7 +738,7 @@ apr_cross_products_copy (AprCrossProducts *self)
  * @self: a state
  * @other: another one
  *
- * Compares the sums, the numbers of samples, the dtype of the data, the precision, and the names of the features.
+ * Compares the sums, those of the logarithms of the weights, the numbers of samples, the dtype of the data, the precision, and the names of the features.
  *
  * Returns: whether the two would make the same file
  *
@@ -689,8 +759,8 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
 
   if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
                      apr_exact_sums_get_n_targets (other->sums), "", NULL) ||
-      self->n_samples != other->n_samples || self->dtype != other->dtype ||
-      self->precision != other->precision ||
+      self->n_samples != other->n_samples || self->weight_logs != other->weight_logs ||
+      self->dtype != other->dtype || self->precision != other->precision ||
       (self->feature_names == NULL) != (other->feature_names == NULL) ||
       (self->feature_names != NULL &&
        !g_strv_equal ((const char *const *) self->feature_names, (const char *const *) other->feature_names)))

@@ -21,6 +21,16 @@ gsize apr_exact_sums_get_n_features (AprExactSums *self);
 
 gsize apr_exact_sums_get_n_targets (AprExactSums *self);
 
+/* What hears that an update has gone through @n_done of @n_rows rows. */
+typedef void (*AprExactSumsProgress) (guint64 n_done, guint64 n_rows, gpointer user_data);
+
+/* Has @progress called in the thread that calls an update, some dozens of times at the most, and with all rows in the end. It may
+ * cancel the update. %NULL for nothing; a copy has nothing. */
+void apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, gpointer user_data);
+
+/* Tells it where there is enough to tell. */
+void apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows);
+
 #define APR_EXACT_SUMS_MAX_THREADS 1024
 
 /* Adds rows of any dtype that is a number, in @n_threads threads, but no more than there are blocks of rows. After an error
@@ -51,6 +61,10 @@ gboolean apr_exact_sums_cover (AprExactSums *self, gint least, gint greatest, gu
 /* Adds @value 2^@exponent to an entry of the packed lower triangle. Threads may do so for different entries. */
 void apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent);
 
+/* Adds @parts[0] 2^@exponent + @parts[1] 2^(@exponent - 32) and so on; one of them is not 0. */
+void apr_exact_sums_add_parts (
+  AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent);
+
 /* Adds the sums of @other, or takes them away where @sign is -1. */
 gboolean apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign, GError **error);
 
@@ -75,6 +89,16 @@ gsize apr_exact_sums_get_n_entries (AprExactSums *self);
 
 /* The entry at @row and @column of Z'WZ, as a multiple of a power of two that all entries share. */
 void apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value);
+
+/* Whether the sum of the weights is above 0. */
+gboolean apr_exact_sums_has_weight (AprExactSums *self);
+
+/* The 64-bit words that hold any entry, its sign among them. */
+gsize apr_exact_sums_count_words (AprExactSums *self);
+
+/* The first @n_columns entries of @row, which must not reach beyond the diagonal, in so many words each, in two's
+ * complement, the least first; in units of that power too. */
+void apr_exact_sums_read_row (AprExactSums *self, gsize row, gsize n_columns, guint64 *words);
 
 /* The exponent of that power. */
 gint apr_exact_sums_get_exponent (AprExactSums *self);

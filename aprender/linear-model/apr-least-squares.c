@@ -6,6 +6,7 @@
 
 #include "aprender/linear-model/apr-condition-private.h"
 #include "aprender/linear-model/apr-non-negative-private.h"
+#include "aprender/linear-model/apr-small-system-private.h"
 #include "aprender/linear-model/apr-system-private.h"
 
 void
@@ -78,22 +79,21 @@ set_rank (AprLeastSquares *self, AprSystem *system, gsize n_features)
       self->dependent[self->n_dependent++] = i;
 }
 
-gboolean
-apr_least_squares_solve (AprLeastSquares *self,
-                         AprExactSums *state,
-                         const AprLeastSquaresOptions *options,
-                         GError **error)
+/* The way for any number of features, and whatever they are like. */
+static gboolean
+solve_in_general (AprLeastSquares *self,
+                  AprExactSums *state,
+                  const AprLeastSquaresOptions *options,
+                  double negligible,
+                  GError **error)
 {
   g_autoptr (AprProducts) products =
     apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
   gsize n_features = products->n_features;
-  double negligible = find_negligible (options, n_features);
   g_autofree gboolean *constant = find_constant (products, options, negligible);
   g_autoptr (AprSystem) system = apr_system_new (products, constant, negligible, options->n_threads);
   gsize i;
 
-  self->coefficients = g_new0 (double, n_features * products->n_targets);
-  self->intercepts = g_new0 (double, products->n_targets);
   set_rank (self, system, n_features);
   if (options->alpha > 0 && !options->noisy && self->rank < n_features)
     {
@@ -103,7 +103,6 @@ apr_least_squares_solve (AprLeastSquares *self,
                    options->alpha, self->n_dependent, n_features);
       return FALSE;
     }
-  self->correctly_rounded = !options->noisy;
 
   for (i = 0; i < products->n_targets; i++)
     {
@@ -117,7 +116,28 @@ apr_least_squares_solve (AprLeastSquares *self,
         self->correctly_rounded = FALSE;
     }
 
-  return check_range (self, n_features, products->n_targets, options->dtype, error);
+  return TRUE;
+}
+
+gboolean
+apr_least_squares_solve (AprLeastSquares *self,
+                         AprExactSums *state,
+                         const AprLeastSquaresOptions *options,
+                         GError **error)
+{
+  gsize n_features = apr_exact_sums_get_n_features (state);
+  gsize n_targets = apr_exact_sums_get_n_targets (state);
+  double negligible = find_negligible (options, n_features);
+
+  self->coefficients = g_new0 (double, n_features *n_targets);
+  self->intercepts = g_new0 (double, n_targets);
+  self->rank = n_features;
+  self->correctly_rounded = !options->noisy;
+  if (!apr_small_system_solve (state, options, negligible, self->coefficients, self->intercepts) &&
+      !solve_in_general (self, state, options, negligible, error))
+    return FALSE;
+
+  return check_range (self, n_features, n_targets, options->dtype, error);
 }
 
 double

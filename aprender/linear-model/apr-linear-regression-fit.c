@@ -16,6 +16,9 @@ typedef struct
   AprPrecision precision;
   AprLeastSquaresOptions options; /* but for data_dtype and noisy; the dtype may be NONE */
 
+  AprLinearRegression *model; /* (unowned) whose progress it is */
+  GTask *task;                /* (unowned) (nullable) in whose context it is told */
+
   AprLinearResults results;
 } Fit;
 
@@ -33,6 +36,7 @@ fit_new (AprLinearRegression *self, AprTensor *x, AprTensor *y, AprTensor *sampl
   fit->options.positive = self->positive;
   fit->options.dtype = self->dtype;
   fit->options.n_threads = self->n_threads;
+  fit->model = self;
 
   return fit;
 }
@@ -100,17 +104,11 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
   gsize shape[2] = { apr_exact_sums_get_n_targets (sums), apr_exact_sums_get_n_features (sums) };
   AprDType dtype = fit->options.dtype != APR_DTYPE_NONE ? fit->options.dtype : data_dtype;
   g_auto (AprLeastSquares) solution = { NULL };
-  gboolean any_weight;
-  mpz_t weights;
 
   /* The names are the model's to give. */
   fit->results.cross_products = state;
   (void) apr_cross_products_set_feature_names (state, NULL, NULL);
-  mpz_init (weights);
-  apr_exact_sums_get_entry (sums, 0, 0, weights);
-  any_weight = mpz_sgn (weights) > 0;
-  mpz_clear (weights);
-  if (!any_weight)
+  if (!apr_exact_sums_has_weight (sums))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above 0");
       return FALSE;
@@ -134,6 +132,58 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
   return TRUE;
 }
 
+/* Progress that is on its way to the context of a task. */
+typedef struct
+{
+  AprLinearRegression *model; /* (owned) */
+  guint64 n_done;
+  guint64 n_samples;
+} Progress;
+
+static void
+progress_free (gpointer data)
+{
+  Progress *self = data;
+
+  g_object_unref (self->model);
+  g_free (self);
+}
+
+static gboolean
+progress_emit (gpointer data)
+{
+  const Progress *self = data;
+
+  apr_linear_regression_emit_progress (self->model, self->n_done, self->n_samples);
+
+  return G_SOURCE_REMOVE;
+}
+
+static void
+tell_progress (guint64 n_done, guint64 n_samples, gpointer user_data)
+{
+  Fit *fit = user_data;
+  Progress *progress;
+  g_autoptr (GSource) source = NULL;
+
+  if (fit->task == NULL)
+    {
+      apr_linear_regression_emit_progress (fit->model, n_done, n_samples);
+      return;
+    }
+
+  if (!apr_linear_regression_tells_progress (fit->model))
+    return;
+  progress = g_new (Progress, 1);
+  *progress = (Progress){ g_object_ref (fit->model), n_done, n_samples };
+  source = g_idle_source_new ();
+  g_source_set_name (source, "AprLinearRegression progress");
+  /* That of the task's end, which comes after it. */
+  g_source_set_priority (source, g_task_get_priority (fit->task));
+  g_source_set_callback (source, progress_emit, progress, progress_free);
+  g_source_attach (source, g_task_get_context (fit->task));
+}
+
 /* Adds the samples to those of @state, where there is one. */
 static gboolean
 fit_run (Fit *fit, AprCrossProducts *state, GCancellable *cancellable, GError **error)
@@ -151,7 +201,7 @@ fit_run (Fit *fit, AprCrossProducts *state, GCancellable *cancellable, GError **
 
   return sums != NULL &&
          apr_cross_products_update_with (sums, fit->x, fit->y, fit->sample_weight, fit->precision,
-                                         fit->options.n_threads, cancellable, error) &&
+                                         fit->options.n_threads, cancellable, tell_progress, fit, error) &&
          fit_solve (fit, g_steal_pointer (&sums), n_dims, error);
 }
 
@@ -176,9 +226,11 @@ apr_linear_regression_fit (AprEstimator *estimator,
 static void
 fit_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
 {
+  Fit *fit = task_data;
   GError *error = NULL;
 
-  if (fit_run (task_data, NULL, cancellable, &error))
+  fit->task = task;
+  if (fit_run (fit, NULL, cancellable, &error))
     g_task_return_boolean (task, TRUE);
   else
     g_task_return_error (task, error);

@@ -53,6 +53,17 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprLinearResults, apr_linear_results_clear)
 /* Takes what @results owns, and notifies. */
 void apr_linear_regression_take_results (AprLinearRegression *self, AprLinearResults *results);
 
+/* Notifies of all properties that are results, but of these two only where they are others. */
+void apr_linear_regression_notify_results (AprLinearRegression *self,
+                                           gboolean other_rounding,
+                                           gboolean other_rank);
+
+/* Whether anybody listens to the progress; any thread may ask. */
+gboolean apr_linear_regression_tells_progress (AprLinearRegression *self);
+
+/* Where that is so. */
+void apr_linear_regression_emit_progress (AprLinearRegression *self, guint64 n_done, guint64 n_samples);
+
 /* The name of a feature, or one made of its number. Returns: (transfer full) */
 char *apr_linear_regression_get_feature_name (AprLinearRegression *self, gsize feature);
 

@@ -169,7 +169,7 @@ get_total (const Analysis *self, gsize position, mpf_t total)
 
 /* What says how well the model fits as a whole. */
 static void
-describe_fit (const Analysis *self, AprRegressionStatistics *statistics, gint exponent)
+describe_fit (const Analysis *self, AprRegressionStatistics *statistics, gint exponent, double weight_logs)
 {
   double n = (double) statistics->n_samples;
   double df_residual = (double) self->df_residual;
@@ -237,7 +237,8 @@ describe_fit (const Analysis *self, AprRegressionStatistics *statistics, gint ex
 
   statistics->log_likelihood = INFINITY;
   if (mpf_sgn (*residual) > 0)
-    statistics->log_likelihood = -n / 2 * (log (2 * G_PI) + 1 + natural_log (*residual, exponent) - log (n));
+    statistics->log_likelihood =
+      weight_logs / 2 - n / 2 * (log (2 * G_PI) + 1 + natural_log (*residual, exponent) - log (n));
   statistics->aic = 2 * (double) self->n - 2 * statistics->log_likelihood;
   statistics->bic = log (n) * (double) self->n - 2 * statistics->log_likelihood;
 
@@ -395,7 +396,8 @@ apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, G
                            ? g_strdup ("(Intercept)")
                            : apr_linear_regression_get_feature_name (self, i - analysis.first);
   describe_fit (&analysis, statistics,
-                apr_exact_sums_get_exponent (apr_cross_products_get_sums (self->cross_products)));
+                apr_exact_sums_get_exponent (apr_cross_products_get_sums (self->cross_products)),
+                apr_cross_products_get_weight_logs (self->cross_products));
   describe_terms (&analysis, self, target, statistics);
 
   return g_steal_pointer (&statistics);

@@ -63,6 +63,14 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 
+enum
+{
+  SIGNAL_PROGRESS,
+  N_SIGNALS,
+};
+
+static guint signals[N_SIGNALS];
+
 static void
 apr_linear_regression_finalize (GObject *object)
 {
@@ -343,6 +351,58 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
     g_param_spec_object ("cross-products", NULL, NULL, APR_TYPE_CROSS_PRODUCTS, result);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  /**
+   * AprLinearRegression::progress:
+   * @self: a linear regression
+   * @n_done: about how many samples have been gone through
+   * @n_samples: how many samples are being fitted to
+   *
+   * Tells how far a fit is: some dozens of times at the most, in the thread that called it, or, of an asynchronous fit, in the
+   * main context that it was begun in; and at last with @n_done equal to @n_samples, before the model is solved for and
+   * changes.
+   *
+   * A handler may cancel the fit, by its cancellable.
+   *
+   * ```python
+   * model.connect('progress', lambda model, n_done, n_samples: print(f'{n_done} of {n_samples}'))
+   * model.fit(X, y)
+   * ```
+   *
+   * Since: 0.1
+   */
+  signals[SIGNAL_PROGRESS] = g_signal_new ("progress", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL,
+                                           NULL, NULL, G_TYPE_NONE, 2, G_TYPE_UINT64, G_TYPE_UINT64);
+}
+
+gboolean
+apr_linear_regression_tells_progress (AprLinearRegression *self)
+{
+  return g_signal_has_handler_pending (self, signals[SIGNAL_PROGRESS], 0, FALSE);
+}
+
+void
+apr_linear_regression_emit_progress (AprLinearRegression *self, guint64 n_done, guint64 n_samples)
+{
+  if (apr_linear_regression_tells_progress (self))
+    g_signal_emit (self, signals[SIGNAL_PROGRESS], 0, n_done, n_samples);
+}
+
+void
+apr_linear_regression_notify_results (AprLinearRegression *self, gboolean other_rounding, gboolean other_rank)
+{
+  GObject *object = G_OBJECT (self);
+
+  /* By what they are: to look up names takes longer than the rest. */
+  g_object_notify_by_pspec (object, properties[PROP_COEFFICIENTS]);
+  g_object_notify_by_pspec (object, properties[PROP_INTERCEPT]);
+  g_object_notify_by_pspec (object, properties[PROP_CROSS_PRODUCTS]);
+  g_object_notify_by_pspec (object, properties[PROP_DEPENDENT_FEATURES]);
+  g_object_notify_by_pspec (object, properties[PROP_CONDITION_NUMBER]);
+  if (other_rounding)
+    g_object_notify_by_pspec (object, properties[PROP_CORRECTLY_ROUNDED]);
+  if (other_rank)
+    g_object_notify_by_pspec (object, properties[PROP_RANK]);
 }
 
 static void

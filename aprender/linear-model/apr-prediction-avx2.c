@@ -9,6 +9,7 @@
 #define ADD(a, b) _mm256_add_pd (a, b)
 #define MULTIPLY(a, b) _mm256_mul_pd (a, b)
 #define STORE(place, a) _mm256_storeu_pd (place, a)
+#define STORE_FLOATS(place, a) _mm_storeu_ps (place, _mm256_cvtpd_ps (a))
 #define COLUMNS 4
 
 static inline void

@@ -9,6 +9,7 @@
 #define ADD(a, b) _mm512_add_pd (a, b)
 #define MULTIPLY(a, b) _mm512_mul_pd (a, b)
 #define STORE(place, a) _mm512_storeu_pd (place, a)
+#define STORE_FLOATS(place, a) _mm256_storeu_ps (place, _mm512_cvtpd_ps (a))
 #define COLUMNS 4
 
 /* From four columns of two rows in each vector to eight rows of a column: within pairs of rows, then between their

@@ -12,20 +12,23 @@ typedef struct
   gsize n_targets;
   const double *coefficients; /* [n_targets, n_features] */
   const double *intercept;    /* [n_targets] */
+  gboolean narrow;            /* predictions are floats, not doubles */
 } AprPrediction;
 
 /* What one instruction set does with rows of X: for each target, from 0 on, the products with the coefficients are added one
- * by one in the order of the columns, then the intercept, all in double, each product and each sum rounded. A lane is
- * a row: no row's sum is split, nor is a product fused with its addition, so every implementation gives the same bits. */
+ * by one in the order of the columns, then the intercept, all in double, each product and each sum rounded; and the last sum is
+ * rounded once more where predictions are floats. A lane is a row: no row's sum is split, nor is a product fused with its
+ * addition, so every implementation gives the same bits. */
 typedef struct
 {
   const char *name;
 
-  /* @sums is [n_rows, n_targets]. */
-  void (*predict_floats) (const AprPrediction *self, const float *x, gsize n_rows, double *sums);
-  void (*predict_doubles) (const AprPrediction *self, const double *x, gsize n_rows, double *sums);
-
-  void (*round_to_floats) (const double *from, gsize n, float *to);
+  /* @predictions is [n_rows, n_targets]. Returns whether all sums are finite, before they are rounded to floats. */
+  gboolean (*predict_floats) (const AprPrediction *self, const float *x, gsize n_rows, gpointer predictions);
+  gboolean (*predict_doubles) (const AprPrediction *self,
+                               const double *x,
+                               gsize n_rows,
+                               gpointer predictions);
 } AprPredictionKernel;
 
 extern const AprPredictionKernel apr_prediction_portable;
@@ -38,7 +41,7 @@ extern const AprPredictionKernel apr_prediction_avx512;
 const AprPredictionKernel *const *apr_prediction_kernels (void);
 
 /* Predicts for @x, of any dtype that holds numbers, and writes what the dtype of @coefficients is, F32 or F64. @kernel is NULL
- * for the fastest one, @n_threads the most to take, 0 for as many as there are processors. Returns whether all predictions are finite. */
+ * for the fastest one, @n_threads the most to take, 0 for as many as there are processors. Returns whether all sums are finite, before they are rounded. */
 gboolean apr_prediction_run (AprTensor *coefficients,
                              AprTensor *intercept,
                              AprTensor *x,

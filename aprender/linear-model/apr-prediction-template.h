@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Predictions, written once over the vectors of an instruction set. Whoever includes this defines VECTOR, of LANES doubles, a lane
- * for each row, and the operations SPLAT, ADD, MULTIPLY and STORE; load_floats () and load_doubles (), which make vectors of the next
- * COLUMNS columns, or of no more than the first n of them; and KERNEL and KERNEL_NAME. */
+ * for each row, and the operations SPLAT, ADD, MULTIPLY, STORE and STORE_FLOATS; load_floats () and load_doubles (), which make
+ * vectors of the next COLUMNS columns, or of no more than the first n of them; and KERNEL and KERNEL_NAME. */
 
 #include "aprender/linear-model/apr-prediction-private.h"
+
+#include <math.h>
 
 /* So many targets share the reading and turning of rows. */
 #define N_TOGETHER 4
@@ -18,94 +20,188 @@
 #define EACH_COLUMN(i) _Pragma ("GCC unroll 4") for (i = 0; i < COLUMNS; i++)
 #define EACH_TARGET(t) _Pragma ("GCC unroll 4") for (t = 0; t < n_targets; t++)
 
-static inline G_ALWAYS_INLINE void
-load (
-  gconstpointer x, gboolean wide, gsize column, const gsize starts[LANES], gsize n, VECTOR columns[COLUMNS])
+/* One call's work; what does not change in it is a constant to the compiler. */
+typedef struct
 {
-  if (wide)
+  const AprPrediction *self;
+  gboolean wide;   /* X is of doubles, not floats */
+  gboolean narrow; /* predictions are floats, not doubles */
+  gpointer predictions;
+  VECTOR nothing; /* zeros as long as all sums are finite */
+} Call;
+
+static inline G_ALWAYS_INLINE void
+load (const Call *call,
+      gconstpointer x,
+      gsize column,
+      const gsize starts[LANES],
+      gsize n,
+      VECTOR columns[COLUMNS])
+{
+  if (call->wide)
     load_doubles ((const double *) x + column, starts, n, columns);
   else
     load_floats ((const float *) x + column, starts, n, columns);
 }
 
-/* Up to LANES rows, one in each lane, of which @starts are the first elements, and @n_targets targets from @target on. @wide and @n_targets are constants to the
- * compiler. */
+/* Adds the products of those columns that are loaded from @first on, @end excluded. */
 static inline G_ALWAYS_INLINE void
-predict_rows (const AprPrediction *self,
-              gconstpointer x,
-              gboolean wide,
-              const gsize starts[LANES],
-              gsize first_row,
-              gsize n_rows,
-              gsize target,
-              gsize n_targets,
-              double *sums)
+add_columns (const Call *call,
+             const double *coefficients,
+             const VECTOR columns[COLUMNS],
+             gsize first,
+             gsize end,
+             gsize n_targets,
+             VECTOR totals[N_TOGETHER])
 {
-  gsize n = self->n_features;
-  const double *coefficients = self->coefficients + target * n;
+  gsize i;
+  gsize t;
+
+  EACH_COLUMN (i)
+    if (i >= first && i < end)
+      EACH_TARGET (t)
+        totals[t] =
+          ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * call->self->n_features + i])));
+}
+
+/* Adds the intercepts, and writes what @n_rows of the lanes are. */
+static inline G_ALWAYS_INLINE void
+finish (
+  Call *call, gsize first_row, gsize n_rows, gsize target, gsize n_targets, const VECTOR totals[N_TOGETHER])
+{
+  gsize stride = call->self->n_targets;
+  double lanes[LANES];
+  gsize i;
+  gsize t;
+
+  EACH_TARGET (t)
+    {
+      VECTOR sum = ADD (totals[t], SPLAT (call->self->intercept[target + t]));
+
+      call->nothing = ADD (call->nothing, MULTIPLY (sum, SPLAT (0)));
+      if (stride == 1 && n_rows == LANES)
+        {
+          if (call->narrow)
+            STORE_FLOATS ((float *) call->predictions + first_row, sum);
+          else
+            STORE ((double *) call->predictions + first_row, sum);
+        }
+      else
+        {
+          STORE (lanes, sum);
+          for (i = 0; i < n_rows; i++)
+            if (call->narrow)
+              ((float *) call->predictions)[(first_row + i) * stride + target + t] = (float) lanes[i];
+            else
+              ((double *) call->predictions)[(first_row + i) * stride + target + t] = lanes[i];
+        }
+    }
+}
+
+/* LANES rows from @x on, and @n_targets targets from @target on; there are COLUMNS columns or more. */
+static inline G_ALWAYS_INLINE void
+predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize n_targets)
+{
+  gsize n = call->self->n_features;
+  const double *coefficients = call->self->coefficients + target * n;
+  const double *last = coefficients + n - COLUMNS;
   VECTOR totals[N_TOGETHER];
   VECTOR columns[COLUMNS];
-  double lanes[LANES];
+  gsize starts[LANES];
   gsize column;
   gsize i;
   gsize t;
 
+  EACH_LANE (i)
+    starts[i] = i * n;
   EACH_TARGET (t)
     totals[t] = SPLAT (0);
 
   for (column = 0; column + COLUMNS <= n; column += COLUMNS)
     {
-      load (x, wide, column, starts, COLUMNS, columns);
-      EACH_COLUMN (i)
-        EACH_TARGET (t)
-          totals[t] = ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * n + column + i])));
+      load (call, x, column, starts, COLUMNS, columns);
+      add_columns (call, coefficients + column, columns, 0, COLUMNS, n_targets, totals);
     }
 
-  if (column < n && n >= COLUMNS)
+  /* With some before them that have been added already, those that are left can be loaded as all others are. */
+  if (column < n)
     {
-      /* With some before them that have been added already, those that are left can be loaded as all others are. */
-      load (x, wide, n - COLUMNS, starts, COLUMNS, columns);
-      EACH_COLUMN (i)
-        if (n - COLUMNS + i >= column)
-          EACH_TARGET (t)
-            totals[t] = ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * n + n - COLUMNS + i])));
+      load (call, x, n - COLUMNS, starts, COLUMNS, columns);
+      if (n - column == 1)
+        add_columns (call, last, columns, COLUMNS - 1, COLUMNS, n_targets, totals);
+      else if (n - column == 2)
+        add_columns (call, last, columns, COLUMNS - 2, COLUMNS, n_targets, totals);
+      else
+        add_columns (call, last, columns, 1, COLUMNS, n_targets, totals);
     }
-  else if (column < n)
-    {
-      load (x, wide, 0, starts, n, columns);
-      EACH_COLUMN (i)
-        if (i < n)
-          EACH_TARGET (t)
-            totals[t] = ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * n + i])));
-    }
+
+  finish (call, first_row, LANES, target, n_targets, totals);
+}
+
+/* Up to LANES rows, one in each lane, of which @starts are the first elements, and any number of columns. */
+static inline G_ALWAYS_INLINE void
+predict_some_rows (Call *call,
+                   gconstpointer x,
+                   const gsize starts[LANES],
+                   gsize first_row,
+                   gsize n_rows,
+                   gsize target,
+                   gsize n_targets)
+{
+  gsize n = call->self->n_features;
+  const double *coefficients = call->self->coefficients + target * n;
+  VECTOR totals[N_TOGETHER];
+  VECTOR columns[COLUMNS];
+  gsize column;
+  gsize t;
 
   EACH_TARGET (t)
+    totals[t] = SPLAT (0);
+
+  for (column = 0; column < n; column += COLUMNS)
     {
-      totals[t] = ADD (totals[t], SPLAT (self->intercept[target + t]));
-      if (self->n_targets == 1 && n_rows == LANES)
-        STORE (sums + first_row, totals[t]);
-      else
-        {
-          STORE (lanes, totals[t]);
-          for (i = 0; i < n_rows; i++)
-            sums[(first_row + i) * self->n_targets + target + t] = lanes[i];
-        }
+      load (call, x, column, starts, n - column, columns);
+      add_columns (call, coefficients + column, columns, 0, n - column, n_targets, totals);
     }
+
+  finish (call, first_row, n_rows, target, n_targets, totals);
 }
 
 static inline G_ALWAYS_INLINE void
-predict (const AprPrediction *self, gconstpointer x, gboolean wide, gsize n_rows, double *sums)
+prefetch (const char *place, gsize size)
 {
-  gsize row_size = self->n_features * (wide ? sizeof (double) : sizeof (float));
+  gsize i;
+
+  for (i = 0; i < size; i += CACHE_LINE)
+    __builtin_prefetch (place + i);
+}
+
+static inline G_ALWAYS_INLINE void
+predict_all (Call *call, gconstpointer x, gsize n_rows)
+{
+  gsize n_features = call->self->n_features;
+  gsize n_targets = call->self->n_targets;
+  gsize row_size = n_features * (call->wide ? sizeof (double) : sizeof (float));
   gsize starts[LANES];
-  gsize row;
+  gsize row = 0;
   gsize target;
   gsize i;
 
-  EACH_LANE (i)
-    starts[i] = i * self->n_features;
+  for (; n_features >= COLUMNS && row + LANES <= n_rows; row += LANES)
+    {
+      const char *here = (const char *) x + row * row_size;
 
-  for (row = 0; row < n_rows; row += LANES)
+      prefetch (here + PREFETCH, LANES * row_size);
+      for (target = 0; target + N_TOGETHER <= n_targets; target += N_TOGETHER)
+        predict_rows (call, here, row, target, N_TOGETHER);
+      for (; target < n_targets; target++)
+        predict_rows (call, here, row, target, 1);
+    }
+
+  EACH_LANE (i)
+    starts[i] = i * n_features;
+
+  for (; row < n_rows; row += LANES)
     {
       gsize n = MIN (n_rows - row, LANES);
       const char *here = (const char *) x + row * row_size;
@@ -113,40 +209,48 @@ predict (const AprPrediction *self, gconstpointer x, gboolean wide, gsize n_rows
       /* Where rows are missing, the last one stands in. */
       for (i = n; i < LANES; i++)
         starts[i] = starts[n - 1];
-      for (i = 0; i < LANES * row_size; i += CACHE_LINE)
-        __builtin_prefetch (here + PREFETCH + i);
 
-      for (target = 0; target + N_TOGETHER <= self->n_targets; target += N_TOGETHER)
-        predict_rows (self, here, wide, starts, row, n, target, N_TOGETHER, sums);
-      for (; target < self->n_targets; target++)
-        predict_rows (self, here, wide, starts, row, n, target, 1, sums);
+      prefetch (here + PREFETCH, LANES * row_size);
+      for (target = 0; target + N_TOGETHER <= n_targets; target += N_TOGETHER)
+        predict_some_rows (call, here, starts, row, n, target, N_TOGETHER);
+      for (; target < n_targets; target++)
+        predict_some_rows (call, here, starts, row, n, target, 1);
     }
 }
 
-static void
-predict_floats (const AprPrediction *self, const float *x, gsize n_rows, double *sums)
+static inline G_ALWAYS_INLINE gboolean
+predict (const AprPrediction *self,
+         gconstpointer x,
+         gboolean wide,
+         gsize n_rows,
+         gboolean narrow,
+         gpointer predictions)
 {
-  predict (self, x, FALSE, n_rows, sums);
+  Call call = { self, wide, narrow, predictions, SPLAT (0) };
+  double lanes[LANES];
+  double sum = 0;
+  gsize i;
+
+  predict_all (&call, x, n_rows);
+  STORE (lanes, call.nothing);
+  for (i = 0; i < LANES; i++)
+    sum += lanes[i];
+
+  return !isnan (sum);
 }
 
-static void
-predict_doubles (const AprPrediction *self, const double *x, gsize n_rows, double *sums)
+static gboolean
+predict_floats (const AprPrediction *self, const float *x, gsize n_rows, gpointer predictions)
 {
-  predict (self, x, TRUE, n_rows, sums);
+  return self->narrow ? predict (self, x, FALSE, n_rows, TRUE, predictions)
+                      : predict (self, x, FALSE, n_rows, FALSE, predictions);
 }
 
-/* Blocks of one length, so that the compiler makes vectors of them. */
-static void
-round_to_floats (const double *restrict from, gsize n, float *restrict to)
+static gboolean
+predict_doubles (const AprPrediction *self, const double *x, gsize n_rows, gpointer predictions)
 {
-  gsize i = 0;
-  gsize j;
-
-  for (; i + 8 <= n; i += 8)
-    for (j = 0; j < 8; j++)
-      to[i + j] = (float) from[i + j];
-  for (; i < n; i++)
-    to[i] = (float) from[i];
+  return self->narrow ? predict (self, x, TRUE, n_rows, TRUE, predictions)
+                      : predict (self, x, TRUE, n_rows, FALSE, predictions);
 }
 
-const AprPredictionKernel KERNEL = { KERNEL_NAME, predict_floats, predict_doubles, round_to_floats };
+const AprPredictionKernel KERNEL = { KERNEL_NAME, predict_floats, predict_doubles };

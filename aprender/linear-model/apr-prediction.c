@@ -6,11 +6,11 @@
 #include "aprender/linear-model/apr-parallel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
-/* What a thread takes at a time, and what makes it worth starting, in elements of X. */
+/* The least that a thread takes at a time, and what makes it worth starting, in elements of X. */
 #define ELEMENTS_PER_TURN (1 << 15)
 #define ELEMENTS_PER_THREAD (1 << 17)
 
-/* What a kernel is given at a time, so that what it leaves is still in the nearest cache. */
+/* What is converted to doubles at a time, so that it is still in the nearest cache when it is used. */
 #define ELEMENTS_PER_CALL (1 << 11)
 
 const AprPredictionKernel *const *
@@ -37,6 +37,13 @@ apr_prediction_kernels (void)
   return kernels;
 }
 
+/* A multiple of 8, as many rows as vectors take. */
+static gsize
+count_rows (gsize n_elements, gsize n_columns)
+{
+  return MAX (n_elements / n_columns / 8, 1) * 8;
+}
+
 typedef struct
 {
   const AprPrediction *self;
@@ -47,58 +54,67 @@ typedef struct
   const double *doubles;
   const guint8 *bytes;
   gsize n_rows;
-  gsize rows_per_call;
-  gsize rows_per_turn;
 
-  AprDType dtype;
-  gpointer predictions;
+  guint8 *predictions;
+  gsize row_size; /* of the predictions for a row, in bytes */
+
+  guint n_threads;
+  gsize least_rows; /* that a thread takes at a time */
 
   GMutex lock;
   gsize next_row;  /* under the lock */
   gboolean finite; /* under the lock */
 } Job;
 
-/* What a thread needs to itself: the rows as doubles where X has neither floats nor doubles, and the sums where they are to
- * be rounded to floats. */
-typedef struct
-{
-  double *rows; /* (owned) (nullable) */
-  double *sums; /* (owned) (nullable) */
-} Scratch;
-
+/* Rows of a dtype that kernels do not read, as doubles. */
 static gboolean
-predict_rows (Job *job, Scratch *scratch, gsize first_row, gsize n_rows)
+predict_bytes (const Job *job, gsize first_row, gsize n_rows)
 {
-  gsize n = job->self->n_features;
-  gsize n_predictions = n_rows * job->self->n_targets;
-  gsize first = first_row * job->self->n_targets;
-  guint8 *predictions = (guint8 *) job->predictions + first * apr_dtype_get_bits (job->dtype) / 8;
-  double *sums = job->dtype == APR_DTYPE_F64 ? (double *) (gpointer) predictions : scratch->sums;
+  gsize n_columns = job->self->n_features;
+  gsize rows_per_call = count_rows (ELEMENTS_PER_CALL, n_columns);
+  g_autofree double *rows = g_new (double, rows_per_call *n_columns);
+  gboolean finite = TRUE;
+  gsize row;
   gsize i;
 
-  if (job->floats != NULL)
-    job->kernel->predict_floats (job->self, job->floats + first_row * n, n_rows, sums);
-  else if (job->doubles != NULL)
-    job->kernel->predict_doubles (job->self, job->doubles + first_row * n, n_rows, sums);
-  else
+  for (row = first_row; row < first_row + n_rows; row += rows_per_call)
     {
-      for (i = 0; i < n_rows * n; i++)
-        scratch->rows[i] = apr_dtype_read_double (job->x_dtype, job->bytes, first_row * n + i);
-      job->kernel->predict_doubles (job->self, scratch->rows, n_rows, sums);
+      gsize n = MIN (rows_per_call, first_row + n_rows - row);
+
+      for (i = 0; i < n * n_columns; i++)
+        rows[i] = apr_dtype_read_double (job->x_dtype, job->bytes, row * n_columns + i);
+      if (!job->kernel->predict_doubles (job->self, rows, n, job->predictions + row * job->row_size))
+        finite = FALSE;
     }
 
-  if (job->dtype == APR_DTYPE_F32)
-    job->kernel->round_to_floats (sums, n_predictions, (float *) (gpointer) predictions);
-
-  return apr_dtype_find_not_finite (job->dtype, predictions, n_predictions) == n_predictions;
+  return finite;
 }
 
 static gboolean
+predict_rows (const Job *job, gsize first_row, gsize n_rows)
+{
+  gsize first = first_row * job->self->n_features;
+  gpointer predictions = job->predictions + first_row * job->row_size;
+
+  if (job->floats != NULL)
+    return job->kernel->predict_floats (job->self, job->floats + first, n_rows, predictions);
+  if (job->doubles != NULL)
+    return job->kernel->predict_doubles (job->self, job->doubles + first, n_rows, predictions);
+
+  return predict_bytes (job, first_row, n_rows);
+}
+
+/* Part of what is left, less each time: memory is best read in long stretches, and in the end no thread waits long for
+ * another. */
+static gboolean
 take_rows (Job *job, gsize *first_row, gsize *n_rows)
 {
+  gsize n_left;
+
   g_mutex_lock (&job->lock);
+  n_left = job->n_rows - job->next_row;
   *first_row = job->next_row;
-  *n_rows = MIN (job->rows_per_turn, job->n_rows - job->next_row);
+  *n_rows = MIN (MAX (n_left / (2 * job->n_threads) / 8 * 8, job->least_rows), n_left);
   job->next_row += *n_rows;
   g_mutex_unlock (&job->lock);
 
@@ -110,20 +126,12 @@ static gpointer
 work (gpointer data)
 {
   Job *job = data;
-  Scratch scratch = { NULL, NULL };
   gboolean finite = TRUE;
   gsize first_row;
   gsize n_rows;
-  gsize i;
-
-  if (job->bytes != NULL)
-    scratch.rows = g_new (double, job->rows_per_call * job->self->n_features);
-  if (job->dtype != APR_DTYPE_F64)
-    scratch.sums = g_new (double, job->rows_per_call * job->self->n_targets);
 
   while (take_rows (job, &first_row, &n_rows))
-    for (i = 0; i < n_rows; i += job->rows_per_call)
-      finite = predict_rows (job, &scratch, first_row + i, MIN (job->rows_per_call, n_rows - i)) && finite;
+    finite = predict_rows (job, first_row, n_rows) && finite;
 
   if (!finite)
     {
@@ -132,32 +140,23 @@ work (gpointer data)
       g_mutex_unlock (&job->lock);
     }
 
-  g_free (scratch.rows);
-  g_free (scratch.sums);
   return NULL;
 }
 
 /* The caller's thread works too, and alone where no other can be had. They live as long as the call: nothing is left for a forked
  * child to miss. */
 static void
-run (Job *job, guint n_threads)
+run (Job *job)
 {
-  g_autofree GThread **threads = g_new0 (GThread *, n_threads);
+  g_autofree GThread **threads = g_new0 (GThread *, job->n_threads);
   guint i;
 
-  for (i = 1; i < n_threads; i++)
+  for (i = 1; i < job->n_threads; i++)
     threads[i] = g_thread_try_new ("aprender", work, job, NULL);
   work (job);
-  for (i = 1; i < n_threads; i++)
+  for (i = 1; i < job->n_threads; i++)
     if (threads[i] != NULL)
       g_thread_join (threads[i]);
-}
-
-/* A multiple of 8, as many rows as vectors take. */
-static gsize
-count_rows (gsize n_elements, gsize n_columns)
-{
-  return MAX (n_elements / n_columns / 8, 1) * 8;
 }
 
 /* The elements of an F32 or F64 tensor as doubles: its own, or those of @copy. */
@@ -191,7 +190,7 @@ apr_prediction_run (AprTensor *coefficients,
   g_autofree double *copy_of_intercept = NULL;
   AprPrediction self = { 0 };
   Job job = { .self = &self, .predictions = predictions, .finite = TRUE };
-  gsize n_columns;
+  AprDType dtype = apr_tensor_get_dtype (coefficients);
   double n_worth;
   fenv_t environment;
 
@@ -208,11 +207,11 @@ apr_prediction_run (AprTensor *coefficients,
   self.coefficients = get_doubles (coefficients, &copy_of_coefficients);
   self.intercept = get_doubles (intercept, &copy_of_intercept);
 
+  self.narrow = dtype == APR_DTYPE_F32;
+
   job.kernel = kernel != NULL ? kernel : apr_prediction_kernels ()[0];
-  job.dtype = apr_tensor_get_dtype (coefficients);
-  n_columns = MAX (MAX (self.n_features, self.n_targets), 1);
-  job.rows_per_call = count_rows (ELEMENTS_PER_CALL, n_columns);
-  job.rows_per_turn = MAX (count_rows (ELEMENTS_PER_TURN, n_columns), job.rows_per_call);
+  job.row_size = self.n_targets * apr_dtype_get_bits (dtype) / 8;
+  job.least_rows = count_rows (ELEMENTS_PER_TURN, MAX (MAX (self.n_features, self.n_targets), 1));
   job.x_dtype = apr_tensor_get_dtype (x);
   if (job.x_dtype == APR_DTYPE_F32)
     job.floats = apr_tensor_get_floats (x, NULL, NULL);
@@ -222,8 +221,9 @@ apr_prediction_run (AprTensor *coefficients,
     job.bytes = g_bytes_get_data (apr_tensor_get_bytes (x), NULL);
 
   n_worth = (double) apr_tensor_get_n_elements (x) / ELEMENTS_PER_THREAD;
+  job.n_threads = apr_parallel_count (n_threads, n_worth);
   g_mutex_init (&job.lock);
-  run (&job, apr_parallel_count (n_threads, n_worth));
+  run (&job);
   g_mutex_clear (&job.lock);
 
   fesetenv (&environment);

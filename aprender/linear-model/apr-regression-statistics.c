@@ -279,9 +279,9 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:log-likelihood: (getter get_log_likelihood)
    *
-   * The logarithm of the likelihood, where errors are normal with the variance σ² / w and σ² = residual sum of squares / n: -n/2 (1 + log
-   * 2π + log σ²). Of weighted samples R and statsmodels add Σ log w / 2, which is the same for all models of the same
-   * samples: the sums do not tell it.
+   * The logarithm of the likelihood, where errors are normal with the variance σ² / w and σ² = residual sum of squares / n: Σ log w / 2 -
+   * n/2 (1 + log 2π + log σ²), as R and statsmodels have it. Samples whose weight is 0 do not count, as in R; statsmodels gives
+   * minus infinity for them.
    *
    * Since: 0.1
    */

@@ -34,7 +34,12 @@
  * ```
  *
  * A reader that is made in this way has no tensors until it is initialised, and does not change after that. It may be
- * used from several threads at once.
+ * used from several threads at once. In scripts the constructor takes the properties, and initialising is another call:
+ *
+ * ```python
+ * reader = Apr.SafetensorsReader(file=Gio.File.new_for_path('model.safetensors'))
+ * reader.init(None)
+ * ```
  *
  * ## Checkpoints of several files
  *

@@ -11,6 +11,8 @@ typedef struct
   char *weight;   /* (owned) (nullable) */
   char *output;   /* (owned) */
   char *dtype;    /* (owned) (nullable) */
+  double alpha;
+  gboolean positive;
   gboolean no_intercept;
   gboolean keep_state;
 } FitOptions;
@@ -245,7 +247,8 @@ append_rank (GString *summary, AprLinearRegression *model, gsize n_features, gsi
   int rank = apr_linear_regression_get_rank (model);
   g_autofree char *text = NULL;
 
-  if (rank < 0 || (gsize) rank >= n_features)
+  if (rank < 0 || (gsize) rank >= n_features || apr_linear_regression_get_alpha (model) > 0 ||
+      apr_linear_regression_get_positive (model))
     return;
 
   text = g_strdup_printf ("%d of %" G_GSIZE_FORMAT " %s: of all answers as good as this, it has the "
@@ -322,6 +325,8 @@ fit_and_save (const char *path, const FitOptions *options, AprDType dtype, GErro
     return NULL;
 
   apr_linear_regression_set_fit_intercept (model, !options->no_intercept);
+  apr_linear_regression_set_alpha (model, options->alpha);
+  apr_linear_regression_set_positive (model, options->positive);
   apr_linear_regression_set_dtype (model, dtype);
   apr_linear_regression_set_keep_state (model, options->keep_state);
   if (apr_estimator_fit (estimator, x.tensor, y.tensor, weight.tensor, NULL, error) &&
@@ -353,6 +358,9 @@ apr_tool_fit (int argc, char **argv)
       "DTYPE" },
     { "weight", 'w', 0, G_OPTION_ARG_FILENAME, &options.weight, "Weigh each row by this column", "COLUMN" },
     { "no-intercept", 0, 0, G_OPTION_ARG_NONE, &options.no_intercept, "Fit through the origin", NULL },
+    { "alpha", 0, 0, G_OPTION_ARG_DOUBLE, &options.alpha,
+      "Add NUMBER times the squares of the coefficients to what is minimised (ridge; default: 0)", "NUMBER" },
+    { "positive", 0, 0, G_OPTION_ARG_NONE, &options.positive, "Let no coefficient be negative", NULL },
     { "keep-state", 0, 0, G_OPTION_ARG_NONE, &options.keep_state,
       "Store the sums of the data too, for “aprender summary”", NULL },
     { NULL },

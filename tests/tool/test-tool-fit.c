@@ -228,6 +228,34 @@ test_errors (void)
 }
 
 static void
+test_alpha_and_positive (void)
+{
+  g_autoptr (Run) ridge = NULL;
+  g_autoptr (Run) positive = NULL;
+
+  g_test_summary (
+    "Worked out by hand: with alpha 2 the slope is 2 / (2 + 2) of that without; the best slope that is "
+    "not negative, of a line that falls, is 0.");
+  tool_write ("data.csv", "x,y\n0,1\n1,3\n2,5\n", -1);
+  ridge = tool_run ("fit data.csv -t y --alpha 2 --dtype f32 -o m.safetensors");
+  g_assert_cmpstr (ridge->messages, ==, "");
+  tool_assert_contains (ridge->output, "\n  x            1\n");
+  tool_assert_contains (ridge->output, "\nintercept      2\n");
+  tool_assert_fails (
+    "fit data.csv -t y --alpha -1 -o m.safetensors", NULL, 0,
+    "data.csv: The hyper-parameter “alpha” is -1, but it must be a finite number of at least 0");
+  tool_assert_fails (
+    "fit data.csv -t y --alpha nan -o m.safetensors", NULL, 0,
+    "data.csv: The hyper-parameter “alpha” is nan, but it must be a finite number of at least 0");
+
+  tool_write ("data.csv", "x,y\n0,5\n1,3\n2,1\n", -1);
+  positive = tool_run ("fit data.csv -t y --positive --dtype f32 -o m.safetensors");
+  g_assert_cmpstr (positive->messages, ==, "");
+  tool_assert_contains (positive->output, "\n  x            0\n");
+  tool_assert_contains (positive->output, "\nintercept      3\n");
+}
+
+static void
 test_weights (void)
 {
   g_test_summary ("A weight that is wrong is named by its file, line and column, before anything is fitted.");
@@ -310,6 +338,7 @@ add_tests (void)
   g_test_add_func ("/tool/fit/f32", test_f32);
   g_test_add_func ("/tool/fit/targets-and-weights", test_targets_and_weights);
   g_test_add_func ("/tool/fit/no-intercept", test_no_intercept);
+  g_test_add_func ("/tool/fit/alpha-and-positive", test_alpha_and_positive);
   g_test_add_func ("/tool/fit/dependent-features", test_dependent_features);
   g_test_add_func ("/tool/fit/names", test_names);
   g_test_add_func ("/tool/fit/errors", test_errors);

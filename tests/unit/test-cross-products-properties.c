@@ -200,7 +200,8 @@ test_precision (void)
   g_assert_cmpint (apr_cross_products_get_precision (rounded), ==, APR_PRECISION_DOUBLE);
   g_assert_false (apr_cross_products_equal (exact, rounded));
 
-  g_assert_true (apr_cross_products_update_with (with, x, y, NULL, APR_PRECISION_DOUBLE, 0, NULL, NULL));
+  g_assert_true (
+    apr_cross_products_update_with (with, x, y, NULL, APR_PRECISION_DOUBLE, 0, NULL, NULL, NULL, NULL));
   assert_equal (with, rounded);
 
   bytes = to_bytes (rounded);

@@ -282,6 +282,100 @@ test_failed_update_changes_nothing (void)
   g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
 }
 
+static AprCrossProducts *
+weighted_state_of (AprTensor *x, AprTensor *y, AprTensor *w, gsize start, gsize stop)
+{
+  g_autoptr (AprTensor) some_x = apr_tensor_slice_rows (x, start, stop, NULL);
+  g_autoptr (AprTensor) some_y = apr_tensor_slice_rows (y, start, stop, NULL);
+  g_autoptr (AprTensor) some_w = apr_tensor_slice_rows (w, start, stop, NULL);
+  AprCrossProducts *state = apr_cross_products_new (apr_tensor_get_shape (x, NULL)[1], 1, NULL);
+  GError *error = NULL;
+
+  g_assert_true (apr_cross_products_update (state, some_x, some_y, some_w, NULL, &error));
+  g_assert_no_error (error);
+
+  return state;
+}
+
+static char *
+get_metadata (AprCrossProducts *state, const char *key)
+{
+  g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (state, NULL);
+  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, NULL);
+
+  return g_strdup (g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), key));
+}
+
+static void
+test_weights (void)
+{
+  const char *key = "aprender.weight_logs";
+  AprTensor *x;
+  AprTensor *y;
+  double weights[FILIP_ROWS];
+  double ones[FILIP_ROWS];
+  g_autoptr (AprTensor) w = NULL;
+  g_autoptr (AprTensor) w_ones = NULL;
+  g_autoptr (AprCrossProducts) whole = NULL;
+  g_autoptr (AprCrossProducts) plain = NULL;
+  g_autoptr (AprCrossProducts) with_ones = NULL;
+  g_autoptr (AprCrossProducts) halved = NULL;
+  g_autofree char *none = NULL;
+  g_autofree char *none_again = NULL;
+  g_autofree char *some = NULL;
+  gsize cut;
+  gsize i;
+
+  g_test_summary (
+    "The sum of the weights' logarithms is the same however samples are cut, and is kept in the file.");
+  load_filip (&x, &y);
+  for (i = 0; i < FILIP_ROWS; i++)
+    {
+      weights[i] = i % 7 == 0 ? 0 : 0.1 * (double) i;
+      ones[i] = 1;
+    }
+  w = vector_new (FILIP_ROWS, weights);
+  w_ones = vector_new (FILIP_ROWS, ones);
+  whole = weighted_state_of (x, y, w, 0, FILIP_ROWS);
+  some = get_metadata (whole, key);
+  g_assert_nonnull (some);
+  for (cut = 1; cut < FILIP_ROWS; cut += 16)
+    {
+      g_autoptr (AprCrossProducts) first = weighted_state_of (x, y, w, 0, cut);
+      g_autoptr (AprCrossProducts) rest = weighted_state_of (x, y, w, cut, FILIP_ROWS);
+      g_autoptr (AprCrossProducts) copy = apr_cross_products_copy (rest);
+      g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (first, NULL);
+      g_autoptr (AprCrossProducts) loaded = apr_cross_products_from_bytes (bytes, NULL);
+
+      assert_equal (loaded, first);
+      merge (rest, loaded);
+      assert_equal (rest, whole);
+      g_assert_true (apr_cross_products_subtract (rest, first, NULL));
+      assert_equal (rest, copy);
+    }
+
+  /* The logarithm of 1 is 0: no weights, and weights of 1, make the same file. */
+  plain = state_of (x, y, 0, FILIP_ROWS);
+  with_ones = weighted_state_of (x, y, w_ones, 0, FILIP_ROWS);
+  assert_equal (plain, with_ones);
+  none = get_metadata (plain, key);
+  g_assert_null (none);
+
+  /* So is that of 2 and 1/2 together, but the sums differ. */
+  weights[0] = 2;
+  weights[1] = 0.5;
+  for (i = 2; i < FILIP_ROWS; i++)
+    weights[i] = 1;
+  apr_tensor_unref (g_steal_pointer (&w));
+  w = vector_new (FILIP_ROWS, weights);
+  halved = weighted_state_of (x, y, w, 0, FILIP_ROWS);
+  none_again = get_metadata (halved, key);
+  g_assert_null (none_again);
+  g_assert_false (apr_cross_products_equal (halved, plain));
+  apr_tensor_unref (x);
+  apr_tensor_unref (y);
+}
+
 static GBytes *
 file_with (gsize n_entries, gsize n_words, AprDType dtype, const char *key, const char *value)
 {
@@ -328,6 +422,10 @@ test_load_errors (void)
     { 6, 2, APR_DTYPE_U32, "aprender.n_features", "2", APR_ERROR_SHAPE, "U32 [10, " },
     { 6, 2, APR_DTYPE_U32, "aprender.n_features", "2147483647", APR_ERROR_RANGE, "2147483647" },
     { 6, 2, APR_DTYPE_U32, "aprender.n_samples", "-1", APR_ERROR_MODEL, "-1" },
+    { 6, 2, APR_DTYPE_U32, "aprender.weight_logs", "0", APR_ERROR_MODEL, "weight_logs" },
+    { 6, 2, APR_DTYPE_U32, "aprender.weight_logs", "+1", APR_ERROR_MODEL, "“+1”" },
+    { 6, 2, APR_DTYPE_U32, "aprender.weight_logs", "85070591730234615865843651857942052864", APR_ERROR_MODEL,
+      "2^126" },
     { 6, 129, APR_DTYPE_U32, "", NULL, APR_ERROR_SHAPE, "[6, 129]" },
     { 6, 2, APR_DTYPE_I32, "", NULL, APR_ERROR_SHAPE, "I32" },
   };
@@ -434,6 +532,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/cross-products/chunks", test_chunks);
   g_test_add_func ("/cross-products/subtract", test_subtract);
   g_test_add_func ("/cross-products/order-and-weights", test_order_and_weights);
+  g_test_add_func ("/cross-products/weights", test_weights);
   g_test_add_func ("/cross-products/fit", test_fit);
   g_test_add_func ("/cross-products/fit/follows-the-dtype", test_fit_follows_the_dtype);
   g_test_add_func ("/cross-products/failed-update-changes-nothing", test_failed_update_changes_nothing);

@@ -121,18 +121,20 @@ static void
 test_threads (void)
 {
   const guint n_threads[] = { 0, 1, 2, 7 };
+  const gsize widths[] = { 1, 3, 11, 30 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (8);
   gsize i;
 
   /* Enough for seven. The last rows are no whole vector, and the last turn is no whole one. */
-  for (i = 0; i < G_N_ELEMENTS (n_threads); i++)
+  for (i = 0; i < 2 * G_N_ELEMENTS (n_threads); i++)
     {
       AprDType dtype = i % 2 == 0 ? APR_DTYPE_F64 : APR_DTYPE_F32;
-      g_autoptr (AprTensor) coefficients = tensor_new (rand, dtype, 1, 11);
+      gsize n = widths[i / 2];
+      g_autoptr (AprTensor) coefficients = tensor_new (rand, dtype, 1, n);
       g_autoptr (AprTensor) intercept = tensor_new (rand, dtype, 1, 1);
-      g_autoptr (AprTensor) x = tensor_new (rand, dtype, 100011, 11);
+      g_autoptr (AprTensor) x = tensor_new (rand, dtype, 1100013 / n, n);
 
-      check_predictions (coefficients, intercept, x, NULL, n_threads[i]);
+      check_predictions (coefficients, intercept, x, NULL, n_threads[i % G_N_ELEMENTS (n_threads)]);
     }
 }
 
@@ -151,26 +153,38 @@ static void
 test_not_finite (void)
 {
   const AprPredictionKernel *const *kernels = apr_prediction_kernels ();
+  const AprDType dtypes[] = { APR_DTYPE_F32, APR_DTYPE_F64, APR_DTYPE_F16 };
+  const gsize n_features[] = { 1, 2, 4, 7, 10 };
   const double strange[] = { NAN, INFINITY, -INFINITY };
-  gsize place;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (14);
+  gsize round;
   gsize k;
-  gsize i;
 
   g_test_summary ("Where a NaN or an infinity is in X, even before a coefficient of 0, it is told.");
   for (k = 0; kernels[k] != NULL; k++)
-    for (i = 0; i < G_N_ELEMENTS (strange); i++)
-      for (place = 0; place < 200; place += 13)
-        {
-          double values[200] = { 0 };
-          double predictions[100];
-          g_autoptr (AprTensor) coefficients = matrix_new (1, 2, (double[]){ 0, 0 });
-          g_autoptr (AprTensor) intercept = vector_new (1, (double[]){ 1 });
-          g_autoptr (AprTensor) x = NULL;
+    for (round = 0; round < 300; round++)
+      {
+        gsize n = n_features[round % G_N_ELEMENTS (n_features)];
+        gsize n_rows = (gsize) g_rand_int_range (rand, 1, 40);
+        gsize n_targets = round % 2 == 0 ? 1 : 5;
+        gsize place = (gsize) g_rand_int_range (rand, 0, (gint) (n_rows * n));
+        g_autofree double *values = g_new0 (double, n_rows *n);
+        g_autofree double *predictions = g_new (double, n_rows *n_targets);
+        g_autofree double *zeros = g_new0 (double, n_targets *n);
+        g_autoptr (AprTensor) doubles = NULL;
+        g_autoptr (AprTensor) finite = matrix_new (n_rows, n, values);
+        g_autoptr (AprTensor) wide = matrix_new (n_targets, n, zeros);
+        g_autoptr (AprTensor) intercept = vector_new (n_targets, zeros);
+        g_autoptr (AprTensor) coefficients =
+          apr_tensor_cast (wide, round % 3 == 0 ? APR_DTYPE_F64 : APR_DTYPE_F32, NULL);
+        g_autoptr (AprTensor) x = NULL;
 
-          values[place] = strange[i];
-          x = matrix_new (100, 2, values);
-          g_assert_false (apr_prediction_run (coefficients, intercept, x, kernels[k], 1, predictions));
-        }
+        values[place] = strange[round % G_N_ELEMENTS (strange)];
+        doubles = matrix_new (n_rows, n, values);
+        x = apr_tensor_cast (doubles, dtypes[round % G_N_ELEMENTS (dtypes)], NULL);
+        g_assert_false (apr_prediction_run (coefficients, intercept, x, kernels[k], 1, predictions));
+        g_assert_true (apr_prediction_run (coefficients, intercept, finite, kernels[k], 1, predictions));
+      }
 }
 
 static AprLinearRegression *
@@ -281,6 +295,36 @@ test_one_overflow (void)
 }
 
 static void
+test_overflow (void)
+{
+  const AprPredictionKernel *const *kernels = apr_prediction_kernels ();
+  float expected[20];
+  float predictions[20];
+  gsize k;
+  gsize i;
+
+  g_test_summary (
+    "A sum that is too large for a float is an infinity, in a vector's rows as in those after.");
+  for (k = 0; kernels[k] != NULL; k++)
+    {
+      double values[20];
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprTensor) one = matrix_new (1, 1, (double[]){ 1 });
+      g_autoptr (AprTensor) zero = vector_new (1, (double[]){ 0 });
+      g_autoptr (AprTensor) coefficients = apr_tensor_cast (one, APR_DTYPE_F32, NULL);
+
+      for (i = 0; i < 20; i++)
+        {
+          values[i] = i % 3 == 0 ? -1e39 : (double) i;
+          expected[i] = i % 3 == 0 ? -INFINITY : (float) i;
+        }
+      x = matrix_new (20, 1, values);
+      g_assert_true (apr_prediction_run (coefficients, zero, x, kernels[k], 1, predictions));
+      g_assert_cmpmem (predictions, sizeof predictions, expected, sizeof expected);
+    }
+}
+
+static void
 test_one_errors (void)
 {
   g_autoptr (AprLinearRegression) unfitted = apr_linear_regression_new ();
@@ -378,6 +422,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/prediction/threads", test_threads);
   g_test_add_func ("/prediction/wide", test_wide);
   g_test_add_func ("/prediction/not-finite", test_not_finite);
+  g_test_add_func ("/prediction/overflow", test_overflow);
   g_test_add_func ("/prediction/environment", test_environment);
   g_test_add_func ("/prediction/one", test_one);
   g_test_add_func ("/prediction/one/overflow", test_one_overflow);

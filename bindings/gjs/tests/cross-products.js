@@ -43,6 +43,14 @@ test('precision-threads-and-names', () => {
   assertThrows(() => state.merge(other), Apr.Error, Apr.Error.FEATURE_NAMES, 'is “depth”');
 });
 
+test('progress', () => {
+  const told = [];
+  const state = Apr.CrossProducts.new(2, 1);
+  state.connect('progress', (_, done, n) => told.push([state.n_samples, done, n]));
+  state.update(X, y).update(X, y);
+  assertEqual(told, [[0, 5, 5], [5, 5, 5]]);
+});
+
 test('errors', () => {
   const state = Apr.CrossProducts.new(2, 1);
   assertThrows(() => state.update([[1]], [1]), Apr.Error, Apr.Error.SHAPE, 'are of 2 and 1');

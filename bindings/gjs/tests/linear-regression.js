@@ -366,6 +366,27 @@ test('cancel', async () => {
   assertLine(model);
 });
 
+test('progress', async () => {
+  const samples = Float64Array.from({length: 30000}, (_, i) => i);
+  const matrix = Tensor.from(samples, [30000, 1]);
+  const told = [];
+  const model = new LinearRegression();
+  const handler = model.connect('progress', (source, done, n) => told.push([source === model, done, n, model.fitted]));
+  model.fit(matrix, samples);
+  assertEqual(told.at(-1), [true, 30000, 30000, false]);
+
+  told.length = 0;
+  await model.fit_async(X, y);
+  assertEqual(told, [[true, 3, 3, true]]);
+  assertLine(model);
+
+  const cancellable = new Gio.Cancellable();
+  model.disconnect(handler);
+  model.connect('progress', () => cancellable.cancel());
+  assertThrows(() => model.fit(matrix, samples, null, cancellable), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+  assertLine(model);
+});
+
 test('loaded-model-is-the-saved-one', () => {
   const random = makeRandom(1);
   for (let i = 0; i < 20; i++) {

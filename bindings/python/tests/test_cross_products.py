@@ -101,6 +101,13 @@ class CrossProducts(TestCase):
         self.assertFails(Apr.Error.RANGE, '1 samples from 0', state.subtract,
                          Apr.CrossProducts.new(2, 1).update([[1, 2]], [3]))
 
+    def test_progress(self):
+        told = []
+        state = Apr.CrossProducts.new(2, 1)
+        state.connect('progress', lambda state, *numbers: told.append((state.n_samples, *numbers)))
+        state.update(X, Y).update(X, Y)
+        self.assertEqual(told, [(0, 5, 5), (5, 5, 5)])
+
     @needs_numpy
     def test_arrays(self):
         state = Apr.CrossProducts.new(2, 1).update(numpy.array(X), numpy.array(Y))

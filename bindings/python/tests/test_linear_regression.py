@@ -6,9 +6,10 @@ import random
 import struct
 import subprocess
 import sys
+import threading
 
 import tap
-from common import EXAMPLES, Apr, GLib, TestCase, needs_numpy, numpy, read_longley
+from common import EXAMPLES, Apr, Gio, GLib, TestCase, needs_numpy, numpy, read_longley
 
 # NIST's certified values for Longley's data: the intercept, then the coefficients.
 LONGLEY = [-3482258.63459582, 15.0618722713733, -0.0358191792925910, -2.02022980381683, -1.03322686717359,
@@ -140,6 +141,13 @@ class LinearRegression(TestCase):
         model = Apr.LinearRegression(fit_intercept=False, dtype=Apr.DType.F32).fit([[1], [2]], [2, 4])
         self.assertEqual((list(model.coefficients), list(model.intercept)), ([2.0], [0.0]))
         self.assertEqual(model.get_coefficients().dtype, Apr.DType.F32)
+        model.dtype = 'f64'
+        model.precision = 'double'
+        self.assertEqual((model.dtype, model.precision), (Apr.DType.F64, Apr.Precision.DOUBLE))
+        for strange in ('F64', 'float', ''):
+            with self.assertRaises(TypeError):
+                model.dtype = strange
+        self.assertEqual(model.dtype, Apr.DType.F64)
         model.dtype = Apr.DType.I8
         self.assertFails(Apr.Error.DTYPE, 'is I8', model.fit, [[1], [2]], [2, 4])
 
@@ -296,6 +304,35 @@ class LinearRegression(TestCase):
                 model.predict(X, out=strange)
         self.assertFails(Apr.Error.SHAPE, 'fitted with 6', model.predict, X[:, :5], numpy.zeros((16, 2)))
         self.assertFails(Apr.Error.NOT_FITTED, 'unfitted', Apr.LinearRegression().predict, X, numpy.zeros(16))
+
+    def test_progress(self):
+        X, y = [[i % 101, i % 7] for i in range(5000)], list(range(5000))
+        told = []
+        model = Apr.LinearRegression()
+        handler = model.connect('progress', lambda source, *numbers: told.append((source, *numbers)))
+        model.fit(X, y)
+        self.assertEqual(told[-1], (model, 5000, 5000))
+        self.assertEqual(sorted(done for _, done, _ in told), [done for _, done, _ in told])
+        self.assertEqual(model.coefficients.tolist(), Apr.LinearRegression().fit(X, y).coefficients.tolist())
+
+        cancellable = Gio.Cancellable()
+        model.disconnect(handler)
+        model.connect('progress', lambda *_: cancellable.cancel())
+        before = model.coefficients.tolist()
+        with self.assertRaises(GLib.Error) as caught:
+            model.partial_fit(X, y, cancellable=cancellable)
+        self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+        self.assertEqual(model.coefficients.tolist(), before)
+
+    def test_progress_async(self):
+        told = []
+        loop = GLib.MainLoop()
+        model = Apr.LinearRegression()
+        model.connect('progress', lambda model, done, n: told.append((done, n, threading.get_ident(), model.fitted)))
+        model.fit_async([[1], [2], [4]], [1, 2, 4], callback=lambda *_: loop.quit())
+        loop.run()
+        self.assertEqual(told, [(3, 3, threading.get_ident(), False)])
+        self.assertTrue(model.fitted)
 
     def test_example_longley(self):
         X, y = read_longley()

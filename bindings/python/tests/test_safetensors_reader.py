@@ -39,6 +39,22 @@ class Reader(TestCase):
         with self.assertRaises(KeyError):
             reader['c']
         self.assertFails(Apr.SafetensorsError.NOT_FOUND, '“c”', reader.get_tensor, 'c')
+        self.assertNotIn('a\0c', reader)
+        with self.assertRaises(KeyError):
+            reader['a\0c']
+        with self.assertRaisesRegex(ValueError, 'NUL'):
+            reader.get_slice('a\0c')
+
+    def test_properties(self):
+        path = self.make_directory() / 'model.safetensors'
+        path.write_bytes(TWO)
+        reader = Apr.SafetensorsReader(file=Gio.File.new_for_path(str(path)), load_mode='read')
+        self.assertEqual(len(reader), 0)
+        reader.init(None)
+        self.assertEqual(reader['b'].tolist(), [1.5, -2.0])
+        path.write_bytes(b'')
+        with self.assertRaises(GLib.Error):
+            Apr.SafetensorsReader(file=Gio.File.new_for_path(str(path))).init(None)
 
     def test_dtype_and_shape(self):
         reader = Apr.SafetensorsReader.new_from_bytes(TWO)

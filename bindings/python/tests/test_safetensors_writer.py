@@ -95,6 +95,9 @@ class Writer(TestCase):
             self.assertEqual(stream.steal_as_bytes().get_data(), self.expect())
         self.assertFails(Apr.SafetensorsError.SIZE_MISMATCH, '“a”: 5 bytes', writer.set_source_bytes, 'a', b'12345')
         self.assertFails(Apr.SafetensorsError.NOT_FOUND, '“b”', writer.set_source_bytes, 'b', b'')
+        for function in (writer.add_tensor, writer.set_source_bytes):
+            with self.assertRaisesRegex(ValueError, r"'a\\x00b' of a tensor has a NUL"):
+                function('a\0b', self.DATA['a'])
 
     def test_data_func(self):
         progress = []

@@ -60,10 +60,9 @@ class Tensor(Apr.Tensor):
         # A boxed type's own refuses every argument.
         pass
 
-    def __del__(self):
-        # Python sets a pending exception aside only for this function: else it would be lost when the last
-        # reference goes and the memory's release is called.
-        self._clear_boxed()
+    # Python sets a pending exception aside only for this function: else it would be lost when the last reference goes
+    # and the memory's release is called.
+    __del__ = Apr.Tensor._clear_boxed
 
     new_from_bytes = staticmethod(
         lambda dtype, shape, data: Apr.Tensor.new_from_bytes(dtype, shape, _bytes(data)))
@@ -347,6 +346,10 @@ def _make_attribute(pspec, doc):
         return value._get_values() if isinstance(value, Apr.Tensor) else value
 
     def set(self, value):
+        if isinstance(value, str) and GObject.type_is_a(pspec.value_type, GObject.TYPE_ENUM):
+            # As the constructor takes it.
+            choices = type(self.get_property(pspec.name)).__enum_values__.values()
+            value = next((choice for choice in choices if choice.value_nick == value), value)
         self.set_property(pspec.name, value)
 
     is_writable = pspec.flags & (GObject.ParamFlags.WRITABLE | GObject.ParamFlags.CONSTRUCT_ONLY)
@@ -720,9 +723,20 @@ class _Slice:
             raise
 
 
+def _check_name(name):
+    # C would take what stands before it.
+    if isinstance(name, str) and '\0' in name:
+        raise ValueError(f'The name {name!r} of a tensor has a NUL')
+
+
 def get_slice(self, name, indices=None):
     """A part of a tensor: by indices in a text, as in '1:3, ::-1', or else by indexing what is returned."""
+    _check_name(name)
     return _Slice(self, name) if indices is None else _reader_get_slice(self, name, indices)
+
+
+def _contains(self, name):
+    return isinstance(name, str) and '\0' not in name and self.has_tensor(name)
 
 
 def _get_item(self, name):
@@ -749,6 +763,7 @@ def write_to_path(self, path):
 
 def add_tensor(self, name, tensor):
     """Adds a tensor, or anything that Apr.Tensor makes one of."""
+    _check_name(name)
     return _writer_add_tensor(self, name, _to_tensor(tensor))
 
 
@@ -761,6 +776,7 @@ def set_data_func(self, function, *user_data):
 
 def set_source_bytes(self, name, data):
     """Sets a tensor's data, anything with a buffer."""
+    _check_name(name)
     return _writer_set_source_bytes(self, name, _bytes(data))
 
 
@@ -769,7 +785,7 @@ Apr.SafetensorsReader.new_from_bytes = staticmethod(lambda data: _reader_new_fro
 Apr.SafetensorsReader.get_slice = get_slice
 Apr.SafetensorsReader.metadata = property(_get_metadata)
 Apr.SafetensorsReader.__getitem__ = _get_item
-Apr.SafetensorsReader.__contains__ = lambda self, name: isinstance(name, str) and self.has_tensor(name)
+Apr.SafetensorsReader.__contains__ = _contains
 Apr.SafetensorsReader.__len__ = lambda self: len(self.get_names())
 Apr.SafetensorsReader.__iter__ = lambda self: iter(self.get_names())
 Apr.SafetensorsReader.keys = keys
@@ -785,7 +801,13 @@ _document(Apr.SafetensorsReader, """The tensors of a SafeTensors file, by their 
     for name in reader:
         print(name, reader[name])
 
-new_from_bytes(data) reads bytes. reader[name] is an Apr.Tensor in the file's own memory; get_dtype(name) and
+new_from_bytes(data) reads bytes. The constructor takes properties, and opens nothing until init() is called, which raises
+what is wrong:
+
+    reader = Apr.SafetensorsReader(file=file, load_mode=Apr.SafetensorsLoadMode.READ)
+    reader.init(cancellable)
+
+reader[name] is an Apr.Tensor in the file's own memory; get_dtype(name) and
 get_shape(name) do without it. metadata is a dictionary of strings.
 """)
 _document(Apr.SafetensorsWriter, """Writes tensors to a SafeTensors file.
@@ -798,3 +820,8 @@ _document(Apr.SafetensorsWriter, """Writes tensors to a SafeTensors file.
 The same tensors and metadata make the same bytes, in whatever order they were added. Arrays are shared, and
 must not change while the writer is in use. write_to_bytes() makes GLib.Bytes.
 """)
+
+# Attributes of this module are found at once: for others the typelib's module would be asked each time.
+for _class in (Apr.CrossProducts, Apr.DType, Apr.Estimator, Apr.LinearRegression, Apr.Precision):
+    globals()[_class.__name__] = _class
+    __all__.append(_class.__name__)
