@@ -26,8 +26,10 @@ struct _AprFactor
 /* Of 106 bits, two go with the rounding of each operation. */
 #define DOUBLE_DOUBLE_PRECISION 104
 
-/* Pivots above this part of their diagonal are so far from any limit that double-double cannot mistake them. */
+/* Pivots above this part of their diagonal are so far from any limit that double-double cannot mistake them. Smaller ones must
+ * be shown to be by the bound on the inverse, down to where there is no hope for it. */
 #define DOUBTFUL 0x1p-40
+#define HOPELESS 0x1p-64
 
 /* Corrections must leave no more than 2^-this of an error. */
 #define LEAST_GAIN 12
@@ -232,6 +234,7 @@ static gboolean
 factorise_in_doubles (AprFactor *self, mpz_t *matrix, gsize n, const gboolean *left_out, double negligible)
 {
   g_autofree AprDoubleDouble *unscaled = g_new (AprDoubleDouble, n);
+  gboolean doubtful = FALSE;
   gsize column;
   gsize i;
   gsize j;
@@ -266,8 +269,9 @@ factorise_in_doubles (AprFactor *self, mpz_t *matrix, gsize n, const gboolean *l
           pivot = apr_dd_subtract (pivot, apr_dd_multiply (sum, row[i]));
         }
 
-      if (!(pivot.high > MAX (DOUBTFUL, 2 * negligible) * whole))
+      if (!(pivot.high > MAX (HOPELESS, 2 * negligible) * whole))
         return FALSE;
+      doubtful = doubtful || pivot.high <= DOUBTFUL * whole;
 
       row[position] = pivot;
       self->scale[position] = scale;
@@ -275,7 +279,12 @@ factorise_in_doubles (AprFactor *self, mpz_t *matrix, gsize n, const gboolean *l
       self->n_independent++;
     }
 
-  return bound_inverse_of_doubles (self) && apr_factor_get_contraction (self) <= -LEAST_GAIN;
+  if (!bound_inverse_of_doubles (self) || apr_factor_get_contraction (self) > -LEAST_GAIN)
+    return FALSE;
+
+  /* What is left of a column is no less than the least eigenvalue, which is that of the factors but for rounding errors, and
+   * those are a small part of it where the contraction is good; the diagonal is below 2. */
+  return !doubtful || ldexp (1, (gint) -self->inverse_bits) > 4 * negligible;
 }
 
 static void

@@ -134,8 +134,7 @@ apr_preconditioned_prove_dependence (AprPreconditioned *self, double negligible)
   gsize i;
 
   self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
-  if (!apr_preconditioned_combine (self, negligible, proven))
-    return FALSE;
+  apr_preconditioned_combine (self, negligible, proven);
   for (i = 0; i < self->n_dependent; i++)
     if (!proven[i])
       {

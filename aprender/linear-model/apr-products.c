@@ -348,7 +348,7 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha, gu
   if (self->limbs == NULL)
     g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size);
   apr_parallel_run (centre_rows, centring, n_threads, 30.0 * (double) n_entries);
-  if (alpha > 0)
+  if (alpha > 0 && !centring->outside)
     add_alpha (self, penalty);
 
   if (centring->left != self->sums)
