@@ -32,14 +32,16 @@ prove_one (const Proof *proof, gsize index)
   AprCholesky before = system->cholesky;
   AprSlices of_before = *system->slices;
   AprSlices row = *of_feature;
-  g_autoptr (AprSlices) square = apr_slices_new (system->products, system->scales, &feature, 1,
-                                                 system->scales, &feature, 1, of_feature->n_slices, 1);
+  g_autoptr (AprSlices) square =
+    apr_slices_new (system->products, system->scales, &feature, 1, system->scales, &feature, 1,
+                    MAX (of_feature->n_slices, APR_PRECONDITIONED_SLICES), 1);
   g_auto (AprFixed) residual = { 0 };
   g_auto (AprFixed) left = { 0 };
   g_auto (AprDigits) digits = { 0 };
   g_autofree double *correction = g_new (double, system->n_independent);
   double truncation =
-    MAX (apr_slices_get_truncation (of_feature), apr_slices_get_truncation (system->slices));
+    MAX (MAX (apr_slices_get_truncation (of_feature), apr_slices_get_truncation (system->slices)),
+         apr_slices_get_truncation (square));
   double whole = apr_slices_get_double (square, 0, 0);
   gboolean proven = FALSE;
   gsize n = 0;
