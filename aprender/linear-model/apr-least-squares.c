@@ -78,6 +78,42 @@ set_rank (AprLeastSquares *self, AprSystem *system, gsize n_features)
       self->dependent[self->n_dependent++] = i;
 }
 
+/* Sums that were made up, or of which others were taken away that were not in them. Those that were rounded may be a little below 0. */
+static gboolean
+check_squares (const AprProducts *products, GError **error)
+{
+  gsize n_features = products->n_features;
+  gsize i;
+
+  for (i = 0; i < n_features + products->n_targets; i++)
+    if (apr_products_is_negative (products, i, i))
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                     "The sums are not those of any samples: the sum of squares of %s %" G_GSIZE_FORMAT
+                     " (counted from 0)%s is negative",
+                     i < n_features ? "feature" : "target", i < n_features ? i : i - n_features,
+                     products->centred ? " about its mean" : "");
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+static gboolean
+check_rest (AprSystem *system, GError **error)
+{
+  gsize feature;
+
+  if (!apr_system_find_negative (system, &feature))
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "The sums are not those of any samples: what is left of the sum of squares of feature "
+               "%" G_GSIZE_FORMAT " (counted from 0) without the features before it is negative",
+               feature);
+  return FALSE;
+}
+
 gboolean
 apr_least_squares_solve (AprLeastSquares *self,
                          AprExactSums *state,
@@ -89,8 +125,15 @@ apr_least_squares_solve (AprLeastSquares *self,
   gsize n_features = products->n_features;
   double negligible = find_negligible (options, n_features);
   g_autofree gboolean *constant = find_constant (products, options, negligible);
-  g_autoptr (AprSystem) system = apr_system_new (products, constant, negligible, options->n_threads);
+  g_autoptr (AprSystem) system = NULL;
   gsize i;
+
+  if (!options->noisy && !check_squares (products, error))
+    return FALSE;
+
+  system = apr_system_new (products, constant, negligible, options->n_threads);
+  if (!options->noisy && !check_rest (system, error))
+    return FALSE;
 
   self->coefficients = g_new0 (double, n_features * products->n_targets);
   self->intercepts = g_new0 (double, products->n_targets);

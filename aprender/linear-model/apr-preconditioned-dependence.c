@@ -7,7 +7,7 @@
 
 /* What is left of a feature a once the independent ones before it are taken out of it is the least that q (w) = a'a - 2 w'X'a +
  * w'X'X w can be. So any w gives an upper bound, and one that is nearly the best a good one, for q is flat there. With the
- * residual r = X'a - X'X w, q (w) = (a'a - w'X'a) - w'r.
+ * residual r = X'a - X'X w, q (w) = (a'a - w'X'a) - w'r. A bound that is clearly below 0 proves that there are no such samples.
  */
 
 #define MAX_ROUNDS 4
@@ -19,6 +19,7 @@ typedef struct
   const AprSlices *slices; /* (unowned) of the products of the dependent features with the independent ones */
   double negligible;
   gint failed;
+  gboolean *negative; /* (unowned) by dependent feature: the products are not those of samples */
 } Proof;
 
 static gboolean
@@ -106,6 +107,7 @@ prove_one (const Proof *proof, gsize index)
              : 0;
       most += 0x1p-50 * fabs (most) - sum + 0x1p-40 * sizes + 1.01 * truncation * length * length;
       proven = most < proof->negligible * whole * (1 - 0x1p-40);
+      proof->negative[index] = most < -proof->negligible * whole;
     }
 
   return proven;
@@ -129,7 +131,9 @@ apr_preconditioned_prove_dependence (AprPreconditioned *self, double negligible)
   g_autoptr (AprSlices) slices =
     apr_slices_new (self->products, self->scales, self->dependent, self->n_dependent, self->scales,
                     self->independent, self->n_independent, APR_PRECONDITIONED_SLICES, self->n_threads);
-  Proof proof = { self, slices, negligible };
+  g_autofree gboolean *negative = g_new0 (gboolean, self->n_dependent);
+  Proof proof = { self, slices, negligible, FALSE, negative };
+  gsize i;
 
   if (!slices->fits)
     return FALSE;
@@ -137,6 +141,10 @@ apr_preconditioned_prove_dependence (AprPreconditioned *self, double negligible)
   self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
   apr_parallel_run (prove_some, &proof, self->n_threads,
                     n * n * APR_PRECONDITIONED_SLICES * (double) self->n_dependent);
+
+  for (i = 0; i < self->n_dependent && self->negative < 0; i++)
+    if (negative[i])
+      self->negative = (gssize) self->dependent[i];
 
   return !proof.failed;
 }
