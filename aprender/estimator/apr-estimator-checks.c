@@ -33,10 +33,11 @@ check_matrix (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error)
 {
   gsize n_dims;
   const gsize *shape = apr_tensor_get_shape (x, &n_dims);
-  g_autofree char *text = apr_shape_to_string (shape, n_dims);
 
   if (n_dims != 2)
     {
+      g_autofree char *text = apr_shape_to_string (shape, n_dims);
+
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
                    "X must have the shape [n_samples, n_features], but it has %s", text);
       return FALSE;
@@ -58,10 +59,11 @@ check_sample_weight (AprTensor *sample_weight, gsize n_samples, GError **error)
 {
   gsize n_dims;
   const gsize *shape = apr_tensor_get_shape (sample_weight, &n_dims);
-  g_autofree char *text = apr_shape_to_string (shape, n_dims);
 
   if (n_dims != 1)
     {
+      g_autofree char *text = apr_shape_to_string (shape, n_dims);
+
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
                    "sample_weight must have the shape [n_samples], but it has %s", text);
       return FALSE;
@@ -85,13 +87,14 @@ apr_estimator_check_fit (
   gsize n_dims;
   gsize n_samples;
   const gsize *shape = apr_tensor_get_shape (y, &n_dims);
-  g_autofree char *text = apr_shape_to_string (shape, n_dims);
 
   if (!check_matrix (x, &n_samples, n_features, error))
     return FALSE;
 
   if (n_dims != 1 && n_dims != 2)
     {
+      g_autofree char *text = apr_shape_to_string (shape, n_dims);
+
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
                    "y must have the shape [n_samples] or [n_samples, n_targets], but it has %s", text);
       return FALSE;

@@ -285,19 +285,20 @@ apr_estimator_set_fitted (AprEstimator *self, gsize n_features, gsize n_targets)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
   GObject *object = G_OBJECT (self);
+  gboolean other_fitted = !priv->fitted;
+  gboolean other_features = priv->n_features != n_features;
+  gboolean other_targets = priv->n_targets != n_targets;
 
-  g_object_freeze_notify (object);
-  take_feature_names (self, NULL);
-  if (!priv->fitted)
-    g_object_notify_by_pspec (object, properties[PROP_FITTED]);
-  if (priv->n_features != n_features)
-    g_object_notify_by_pspec (object, properties[PROP_N_FEATURES]);
-  if (priv->n_targets != n_targets)
-    g_object_notify_by_pspec (object, properties[PROP_N_TARGETS]);
   priv->fitted = TRUE;
   priv->n_features = n_features;
   priv->n_targets = n_targets;
-  g_object_thaw_notify (object);
+  take_feature_names (self, NULL);
+  if (other_fitted)
+    g_object_notify_by_pspec (object, properties[PROP_FITTED]);
+  if (other_features)
+    g_object_notify_by_pspec (object, properties[PROP_N_FEATURES]);
+  if (other_targets)
+    g_object_notify_by_pspec (object, properties[PROP_N_TARGETS]);
 }
 
 /**

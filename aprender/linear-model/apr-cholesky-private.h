@@ -21,7 +21,10 @@ void apr_cholesky_clear (AprCholesky *self);
 
 /* Factorises the upper triangle in @rows. A column of which no more than its part of @least is left is passed over; the others
  * go to @independent, and their rows are those of U. Returns: the number of them */
-gsize apr_cholesky_factorise (AprCholesky *self, const double *least, gsize *independent);
+gsize apr_cholesky_factorise (AprCholesky *self, const double *least, gsize *independent, guint n_threads);
+
+/* Keeps @n rows and columns, those at @positions. */
+void apr_cholesky_keep (AprCholesky *self, const gsize *positions, gsize n);
 
 /* What factorising can have changed about the matrix, in the 2-norm, at the most. */
 double apr_cholesky_bound_error (const AprCholesky *self);

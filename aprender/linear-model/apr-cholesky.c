@@ -5,8 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows that are finished before the rest is brought up to date. */
+#include "aprender/linear-model/apr-pages-private.h"
+#include "aprender/linear-model/apr-parallel-private.h"
+
 #define BLOCK 32
+#define STRIP APR_DENSE_PAD
 #define TILE 8
 
 void
@@ -15,62 +18,168 @@ apr_cholesky_init (AprCholesky *self, gsize n)
   self->kernel = apr_dense_kernels ()[0];
   self->n = n;
   self->stride = apr_dense_pad (n);
-  self->rows = g_aligned_alloc0 (MAX (n * self->stride, 1), sizeof (double), 64);
+  self->rows = apr_pages_new (n * self->stride * sizeof (double), TRUE);
+  if (self->rows == NULL)
+    g_error ("no memory for a matrix of %" G_GSIZE_FORMAT " rows", n);
 }
 
 void
 apr_cholesky_clear (AprCholesky *self)
 {
-  g_clear_pointer (&self->rows, g_aligned_free);
+  g_clear_pointer (&self->rows, apr_pages_free);
 }
 
-gsize
-apr_cholesky_factorise (AprCholesky *self, const double *least, gsize *independent)
+/* A block of rows is finished before what is below it is brought up to date. Of their columns behind the block, STRIP at a time
+ * lie together. */
+typedef struct
 {
-  gsize stride = self->stride;
-  g_autofree double *panel = g_new (double, MIN (BLOCK, self->n) * stride);
-  gsize n_independent = 0;
-  gsize begin;
+  AprCholesky *matrix;
+  const double *least;
+  gsize *independent;
+  gsize n_independent;
+  double *panel;     /* (owned) strips of BLOCK rows of STRIP columns */
+  gint *next_strips; /* (owned) two for each block: that is finished next, and brought up to date next */
+} Factorisation;
+
+/* The triangle of a block: every member of the team works it out. */
+typedef struct
+{
+  double rows[BLOCK][BLOCK];    /* of the independent ones */
+  double factors[BLOCK][BLOCK]; /* their columns alone */
+  gsize positions[BLOCK];
+  gsize n;
+} Corner;
+
+static void
+factorise_corner (const Factorisation *self, gsize begin, gsize size, Corner *corner)
+{
+  const AprCholesky *matrix = self->matrix;
   gsize i;
   gsize k;
 
-  for (begin = 0; begin < self->n; begin += BLOCK)
+  corner->n = 0;
+  for (i = 0; i < size; i++)
     {
-      gsize end = MIN (begin + BLOCK, self->n);
-      gsize n_panel = 0;
+      double *row = corner->rows[corner->n];
+      double root;
 
-      for (i = begin; i < end; i++)
-        {
-          double *row = self->rows + i * stride;
-          double root;
+      memcpy (row + i, matrix->rows + (begin + i) * matrix->stride + begin + i, (size - i) * sizeof *row);
+      for (k = 0; k < corner->n; k++)
+        matrix->kernel->subtract_scaled (row + i, corner->rows[k] + i, corner->rows[k][i], size - i);
+      if (!(row[i] > self->least[begin + i]))
+        continue;
 
-          for (k = 0; k < n_panel; k++)
-            self->kernel->subtract_scaled (row + i, panel + k * stride + i, panel[k * stride + i],
-                                           self->n - i);
-          if (!(row[i] > least[i]))
-            continue;
-
-          root = sqrt (row[i]);
-          row[i] = root;
-          for (k = i + 1; k < self->n; k++)
-            row[k] /= root;
-          memcpy (panel + n_panel * stride + i, row + i, (stride - i) * sizeof *row);
-          n_panel++;
-          independent[n_independent++] = i;
-        }
-
-      /* From a multiple of the padding on: what falls below the diagonal is never read. */
-      for (i = end; i < self->n && n_panel > 0; i += TILE)
-        {
-          gsize from = i & ~(gsize) (APR_DENSE_PAD - 1);
-
-          self->kernel->subtract_products (self->rows + i * stride + from, stride, panel + i, stride,
-                                           panel + from, stride, MIN (TILE, self->n - i), stride - from,
-                                           n_panel);
-        }
+      root = sqrt (row[i]);
+      row[i] = root;
+      for (k = i + 1; k < size; k++)
+        row[k] /= root;
+      corner->positions[corner->n++] = i;
     }
 
-  return n_independent;
+  for (i = 0; i < corner->n; i++)
+    for (k = i; k < corner->n; k++)
+      corner->factors[i][k] = corner->rows[i][corner->positions[k]];
+}
+
+/* The independent rows of a block in the columns of a strip. */
+static void
+finish_strip (const Factorisation *self, gsize begin, const Corner *corner, gsize strip)
+{
+  const AprCholesky *matrix = self->matrix;
+  double *panel = self->panel + strip * BLOCK * STRIP;
+  double *to = matrix->rows + begin * matrix->stride + strip * STRIP;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < corner->n; i++)
+    memcpy (panel + i * STRIP, to + corner->positions[i] * matrix->stride, STRIP * sizeof *panel);
+  for (i = 0; i < corner->n; i++)
+    {
+      double *row = panel + i * STRIP;
+
+      if (i % TILE == 0)
+        matrix->kernel->subtract_products (row, STRIP, &corner->factors[0][i], BLOCK, panel, STRIP,
+                                           MIN (TILE, corner->n - i), STRIP, i);
+      for (k = i - i % TILE; k < i; k++)
+        matrix->kernel->subtract_scaled (row, panel + k * STRIP, corner->factors[k][i], STRIP);
+      for (j = 0; j < STRIP; j++)
+        row[j] /= corner->factors[i][i];
+      memcpy (to + corner->positions[i] * matrix->stride, row, STRIP * sizeof *row);
+    }
+}
+
+static void
+factorise_together (AprTeam *team, gpointer data, gsize part)
+{
+  Factorisation *self = data;
+  const AprCholesky *matrix = self->matrix;
+  gsize n_strips = matrix->stride / STRIP;
+  g_autofree Corner *corner = g_new (Corner, 1);
+  gsize begin;
+  gsize i;
+
+  for (begin = 0; begin < matrix->n; begin += BLOCK)
+    {
+      gsize size = MIN (BLOCK, matrix->n - begin);
+      gint *next_strips = self->next_strips + 2 * (begin / BLOCK);
+      gsize first = (begin + BLOCK) / STRIP;
+      gsize row;
+      gsize column;
+
+      factorise_corner (self, begin, size, corner);
+      while ((column = first + (gsize) g_atomic_int_add (&next_strips[0], 1)) < n_strips)
+        finish_strip (self, begin, corner, column);
+      apr_team_meet (team);
+
+      if (part == 0)
+        for (i = 0; i < corner->n; i++)
+          {
+            gsize position = corner->positions[i];
+
+            memcpy (matrix->rows + (begin + position) * matrix->stride + begin + position,
+                    corner->rows[i] + position, (size - position) * sizeof (double));
+            self->independent[self->n_independent++] = begin + position;
+          }
+      while ((row = first + (gsize) g_atomic_int_add (&next_strips[1], 1)) < n_strips)
+        for (column = row; column < n_strips; column++)
+          /* What falls below the diagonal is never read. */
+          matrix->kernel->subtract_products (matrix->rows + row * STRIP * matrix->stride + column * STRIP,
+                                             matrix->stride, self->panel + row * BLOCK * STRIP, STRIP,
+                                             self->panel + column * BLOCK * STRIP, STRIP,
+                                             MIN (STRIP, matrix->n - row * STRIP), STRIP, corner->n);
+      apr_team_meet (team);
+    }
+}
+
+gsize
+apr_cholesky_factorise (AprCholesky *self, const double *least, gsize *independent, guint n_threads)
+{
+  Factorisation factorisation = { self, least, independent };
+  double n = (double) self->n;
+
+  factorisation.panel = g_aligned_alloc (BLOCK * self->stride, sizeof (double), 64);
+  factorisation.next_strips = g_new0 (gint, 2 * (self->n / BLOCK + 1));
+  apr_team_run (factorise_together, &factorisation, n_threads, n * n * n / 48);
+  g_aligned_free (factorisation.panel);
+  g_free (factorisation.next_strips);
+
+  return factorisation.n_independent;
+}
+
+void
+apr_cholesky_keep (AprCholesky *self, const gsize *positions, gsize n)
+{
+  gsize stride = apr_dense_pad (n);
+  gsize i;
+  gsize j;
+
+  /* Nothing is moved behind where it was. */
+  for (i = 0; i < n; i++)
+    for (j = i; j < n; j++)
+      self->rows[i * stride + j] = self->rows[positions[i] * self->stride + positions[j]];
+  self->n = n;
+  self->stride = stride;
 }
 
 /* Every entry of U is a sum of products taken one after the other, divided by a root. However that is ordered, what comes

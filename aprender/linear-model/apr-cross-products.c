@@ -398,6 +398,9 @@ take_feature_names (AprCrossProducts *self, const char *const *feature_names)
 {
   char **copy = g_strdupv ((char **) feature_names);
 
+  if (copy == NULL && self->feature_names == NULL)
+    return;
+
   g_strfreev (self->feature_names);
   self->feature_names = copy;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FEATURE_NAMES]);

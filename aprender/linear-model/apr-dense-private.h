@@ -27,6 +27,17 @@ typedef struct
                              gsize n_columns,
                              gsize n_inner);
 
+  /* The same for whole numbers, whose sums must be exact. */
+  void (*subtract_whole_products) (double *c,
+                                   gsize c_stride,
+                                   const double *a,
+                                   gsize a_stride,
+                                   const double *b,
+                                   gsize b_stride,
+                                   gsize n_rows,
+                                   gsize n_columns,
+                                   gsize n_inner);
+
   /* to -= factor from */
   void (*subtract_scaled) (double *to, const double *from, double factor, gsize n);
 

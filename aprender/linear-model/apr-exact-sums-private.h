@@ -61,10 +61,18 @@ gboolean apr_exact_sums_cover (AprExactSums *self, gint least, gint greatest, gu
 /* Adds @value 2^@exponent to an entry of the packed lower triangle. Threads may do so for different entries. */
 void apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent);
 
+/* Adds @parts[0] 2^@exponent + @parts[1] 2^(@exponent - 32) and so on; one of them is not 0. */
+void apr_exact_sums_add_parts (
+  AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent);
+
 /* Adds the sums of @other, or takes them away where @sign is -1. */
 gboolean apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign, GError **error);
 
 AprExactSums *apr_exact_sums_copy (AprExactSums *self);
+
+/* The sums as they are held: for each entry @n_limbs words of 32 bits, the least first, with what they have not carried yet, in
+ * units of 2^(32 @first_limb). %NULL where nothing was added. */
+const gint64 *apr_exact_sums_get_limbs (AprExactSums *self, gsize *n_limbs, gint *first_limb);
 
 /* The one way to write these sums: for each entry @n_words 32-bit words in two's complement, the least first, as few as
  * serve for all, in units of 2^(32 @first_word). Returns: (transfer full) */
@@ -81,6 +89,16 @@ gsize apr_exact_sums_get_n_entries (AprExactSums *self);
 
 /* The entry at @row and @column of Z'WZ, as a multiple of a power of two that all entries share. */
 void apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value);
+
+/* Whether the sum of the weights is above 0. */
+gboolean apr_exact_sums_has_weight (AprExactSums *self);
+
+/* The 64-bit words that hold any entry, its sign among them. */
+gsize apr_exact_sums_count_words (AprExactSums *self);
+
+/* The first @n_columns entries of @row, which must not reach beyond the diagonal, in so many words each, in two's
+ * complement, the least first; in units of that power too. */
+void apr_exact_sums_read_row (AprExactSums *self, gsize row, gsize n_columns, guint64 *words);
 
 /* The exponent of that power. */
 gint apr_exact_sums_get_exponent (AprExactSums *self);

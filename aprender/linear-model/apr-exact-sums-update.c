@@ -74,10 +74,10 @@ static void
 add_columns (
   Job *job, AprGramWorker *worker, const AprRows *rows, gsize first_column, gsize first_row, gsize n_rows)
 {
-  double rests[APR_GRAM_ROWS];
+  double rests[APR_GRAM_WORKER_ROWS];
   gsize i;
 
-  apr_rows_transpose (rows, job->kernel, first_row, n_rows,
+  apr_rows_transpose (rows, job->kernel, first_row, n_rows, apr_gram_worker_get_stride (worker),
                       apr_gram_worker_get_column (worker, first_column));
   if (job->precision == APR_PRECISION_DOUBLE || !apr_rows_may_exceed_double (rows))
     return;
@@ -97,7 +97,7 @@ add_weights (Job *job, AprGramWorker *worker, gsize first_row, gsize n_rows, dou
   double least = 0;
   gsize row;
 
-  apr_rows_transpose (&job->weights, job->kernel, first_row, n_rows, weights);
+  apr_rows_transpose (&job->weights, job->kernel, first_row, n_rows, 0, weights);
   for (row = 0; row < n_rows; row++)
     if (weights[row] < limit)
       greatest = MAX (greatest, weights[row]);
@@ -225,8 +225,8 @@ sum (gpointer data)
   fegetenv (&environment);
   fesetenv (FE_DFL_ENV);
 
-  worker = apr_gram_worker_new (job->kernel, job->n_columns, job->precision, job->weighted, drain_terms, job,
-                                &error);
+  worker = apr_gram_worker_new (job->kernel, job->n_columns, job->precision, job->weighted, job->block_rows,
+                                drain_terms, job, &error);
   if (worker != NULL)
     job->workers[take_number (job)] = worker;
   if (worker == NULL || !add_blocks (job, worker, &error))
@@ -300,12 +300,13 @@ move_all (Job *job, guint n_threads, GError **error)
 static guint
 plan (Job *job, guint n_threads)
 {
-  gsize n_blocks;
+  gboolean exact = job->precision == APR_PRECISION_EXACT;
+  gsize most_rows = exact && job->kernel->digits != NULL ? APR_DIGITS_ROWS : APR_GRAM_ROWS;
+  gsize n_blocks = (job->x.n_rows - 1) / (n_threads * most_rows) * n_threads + n_threads;
 
-  n_blocks = (job->x.n_rows - 1) / (n_threads * APR_GRAM_ROWS) * n_threads + n_threads;
-  job->block_rows = APR_GRAM_ROWS;
-  if (job->precision == APR_PRECISION_EXACT)
-    job->block_rows = MIN (((job->x.n_rows + n_blocks - 1) / n_blocks + 7) / 8 * 8, APR_GRAM_ROWS);
+  job->block_rows = most_rows;
+  if (exact)
+    job->block_rows = MIN (((job->x.n_rows + n_blocks - 1) / n_blocks + 7) / 8 * 8, most_rows);
 
   /* Some microseconds' work, so that the threads do not wait for each other, and the shares are still even. */
   job->taken_rows =

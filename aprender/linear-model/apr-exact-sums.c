@@ -237,6 +237,37 @@ apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exp
 }
 
 void
+apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent)
+{
+  gint first;
+  guint shift;
+  gint64 *limb;
+
+  /* What is 0 may be where there are no limbs. */
+  while (parts[n_parts - 1] == 0)
+    n_parts--;
+  while (parts[0] == 0)
+    {
+      parts++;
+      n_parts--;
+      exponent -= 32;
+    }
+
+  first = first_limb_of (exponent);
+  shift = (guint) (exponent - 32 * first);
+  first -= self->first_limb;
+  g_assert (first + 1 >= (gint) n_parts && first + TERM_LIMBS <= (gint) self->n_limbs);
+  for (limb = self->limbs + entry * self->n_limbs + first; n_parts > 0; n_parts--, parts++, limb--)
+    {
+      __int128 shifted = (__int128) *parts * ((__int128) 1 << shift);
+
+      limb[0] += (guint32) shifted;
+      limb[1] += (guint32) (shifted >> 32);
+      limb[2] += (gint64) (shifted >> 64);
+    }
+}
+
+void
 apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value)
 {
   gsize low = MIN (row, column);
@@ -264,6 +295,55 @@ apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t val
   mpz_import (rest, self->n_limbs - 1, -1, sizeof (gint64), 0, 32, limbs);
   mpz_add (value, value, rest);
   mpz_clear (rest);
+}
+
+gboolean
+apr_exact_sums_has_weight (AprExactSums *self)
+{
+  gboolean any = FALSE;
+  gint64 top = 0;
+  gsize i;
+
+  for (i = 0; i < self->n_limbs; i++)
+    {
+      top = self->limbs[i] + (top >> 32);
+      any = any || (guint32) top != 0;
+    }
+
+  return top > 0 || (top == 0 && any);
+}
+
+gsize
+apr_exact_sums_count_words (AprExactSums *self)
+{
+  return (self->n_limbs + 1) / 2;
+}
+
+void
+apr_exact_sums_read_row (AprExactSums *self, gsize row, gsize n_columns, guint64 *words)
+{
+  gsize n_limbs = self->n_limbs;
+  const gint64 *limbs = self->limbs + row * (row + 1) / 2 * n_limbs;
+  gsize column;
+  gsize i;
+
+  g_assert (n_columns <= row + 1);
+
+  for (column = 0; column < n_columns; column++, limbs += n_limbs)
+    {
+      gint64 carried = 0;
+
+      for (i = 0; i + 1 < n_limbs; i += 2)
+        {
+          gint64 first = limbs[i] + carried;
+          gint64 second = limbs[i + 1] + (first >> 32);
+
+          *words++ = (guint64) (guint32) first | (guint64) second << 32;
+          carried = second >> 32;
+        }
+      if (i < n_limbs)
+        *words++ = (guint64) (limbs[i] + carried);
+    }
 }
 
 gint
@@ -323,6 +403,15 @@ apr_exact_sums_copy (AprExactSums *self)
     }
 
   return copy;
+}
+
+const gint64 *
+apr_exact_sums_get_limbs (AprExactSums *self, gsize *n_limbs, gint *first_limb)
+{
+  *n_limbs = self->n_limbs;
+  *first_limb = self->first_limb;
+
+  return self->limbs;
 }
 
 /* Whether the limbs from @i on do nothing but continue the sign of the word below. */

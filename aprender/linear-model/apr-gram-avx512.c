@@ -54,9 +54,8 @@ add_lanes (const __m512d sum[8], double *sums)
 
 /* Eight rows of eight columns. */
 static inline __attribute__ ((always_inline)) void
-transpose (__m512d r[8], gsize n, double *columns)
+transpose (__m512d r[8], gsize n, gsize stride, double *columns)
 {
-  gsize stride = APR_GRAM_STRIDE;
   gsize i;
 
   for (i = 0; i < 8; i += 2)
@@ -86,25 +85,28 @@ transpose (__m512d r[8], gsize n, double *columns)
     }
 }
 
-/* Those shuffles that one column or two need. */
+/* Those shuffles that two columns need, where there are no more. */
 static inline void
-transpose_some (__m512d r[8], gsize n, double *columns)
+transpose_some (__m512d r[8], gsize n, gsize stride, double *columns)
 {
-  if (n == 1)
-    transpose (r, 1, columns);
-  else if (n == 2)
-    transpose (r, 2, columns);
+  if (n == 2)
+    transpose (r, 2, stride, columns);
   else
-    transpose (r, n, columns);
+    transpose (r, n, stride, columns);
 }
 
 static void
-transpose_doubles (gconstpointer rows, gsize n_columns, double *columns)
+transpose_doubles (gconstpointer rows, gsize n_columns, gsize stride, double *columns)
 {
   const double *values = rows;
   gsize column;
   gsize i;
 
+  if (n_columns == 1)
+    {
+      _mm512_store_pd (columns, _mm512_loadu_pd (values));
+      return;
+    }
   for (column = 0; column < n_columns; column += 8)
     {
       gsize n = MIN (n_columns - column, 8);
@@ -113,17 +115,22 @@ transpose_doubles (gconstpointer rows, gsize n_columns, double *columns)
 
       for (i = 0; i < 8; i++)
         r[i] = _mm512_maskz_loadu_pd (mask, values + i * n_columns + column);
-      transpose_some (r, n, columns + column * APR_GRAM_STRIDE);
+      transpose_some (r, n, stride, columns + column * stride);
     }
 }
 
 static void
-transpose_floats (gconstpointer rows, gsize n_columns, double *columns)
+transpose_floats (gconstpointer rows, gsize n_columns, gsize stride, double *columns)
 {
   const float *values = rows;
   gsize column;
   gsize i;
 
+  if (n_columns == 1)
+    {
+      _mm512_store_pd (columns, _mm512_cvtps_pd (_mm256_loadu_ps (values)));
+      return;
+    }
   for (column = 0; column < n_columns; column += 8)
     {
       gsize n = MIN (n_columns - column, 8);
@@ -133,7 +140,7 @@ transpose_floats (gconstpointer rows, gsize n_columns, double *columns)
       for (i = 0; i < 8; i++)
         r[i] = _mm512_cvtps_pd (
           _mm512_castps512_ps256 (_mm512_maskz_loadu_ps (mask, values + i * n_columns + column)));
-      transpose_some (r, n, columns + column * APR_GRAM_STRIDE);
+      transpose_some (r, n, stride, columns + column * stride);
     }
 }
 

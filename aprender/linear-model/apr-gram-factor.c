@@ -11,61 +11,71 @@
 #define RANGE 500
 #define MAX_EXPONENT 400
 
-/* Where 2^24 times the factor of a column is at least 1, so that however small a value is, their product is exact. */
-#define MAX_UNMEASURED_EXPONENT (APR_GRAM_TOP + APR_GRAM_SLICE)
-
-static double *
-columns_new (gsize n)
+/* Takes a part of the pages for @n parts of what @n_allocated columns have, and copies what @n_old of them had at @from. */
+static gpointer
+divide (guint8 **pages, gconstpointer from, gsize n, gsize n_old, gsize n_allocated, gsize size)
 {
-  double *columns = apr_pages_new (n * APR_GRAM_STRIDE * sizeof (double), FALSE);
+  guint8 *part = *pages;
+  gsize i;
 
-  if (columns == NULL)
-    g_error ("no memory for %" G_GSIZE_FORMAT " columns", n);
-  return columns;
+  for (i = 0; i < n && from != NULL; i++)
+    memcpy (part + i * n_allocated * size, (const guint8 *) from + i * n_old * size, n_old * size);
+  *pages += n * n_allocated * size;
+  return n > 0 ? part : NULL;
 }
 
-/* Room for @n_allocated columns, of which the first self->n are kept. */
+/* Room for @n_allocated columns. All is one piece of memory, which malloc keeps for the next time if it is not large. */
 static void
 allocate (AprGramFactor *self, gsize n_allocated)
 {
-  double *values = columns_new (n_allocated);
+  gsize n_old = self->n_allocated;
+  gsize n_slices = self->cut == APR_GRAM_SLICES ? APR_GRAM_N_SLICES : 0;
+  gsize n_tiles = self->cut == APR_GRAM_DIGITS ? 1 : 0;
+  gsize n_turned = self->right ? n_tiles : 0;
+  gsize column_size = self->stride * sizeof (double);
+  gsize tile_size = apr_gram_factor_get_tiles_size (self) / self->panel;
+  gsize size = n_allocated * ((1 + n_slices) * column_size + (n_tiles + n_turned) * tile_size);
+  gpointer old_pages = self->values;
+  guint8 *pages = apr_pages_new (size, FALSE);
 
-  if (self->values != NULL)
-    memcpy (values, self->values, self->n * APR_GRAM_STRIDE * sizeof (double));
-  apr_pages_free (self->values);
-  self->values = values;
-  if (self->slices != NULL)
-    {
-      double *slices = columns_new (APR_GRAM_N_SLICES * n_allocated);
-      gsize i;
-
-      for (i = 0; i < APR_GRAM_N_SLICES && self->n_allocated > 0; i++)
-        memcpy (slices + i * n_allocated * APR_GRAM_STRIDE,
-                self->slices + i * self->n_allocated * APR_GRAM_STRIDE,
-                self->n_allocated * APR_GRAM_STRIDE * sizeof (double));
-      apr_pages_free (self->slices);
-      self->slices = slices;
-    }
+  if (pages == NULL)
+    g_error ("no memory for columns of %" G_GSIZE_FORMAT " bytes", size);
+  self->values = divide (&pages, self->values, 1, n_old, n_allocated, column_size);
+  self->slices = divide (&pages, self->slices, n_slices, n_old, n_allocated, column_size);
+  self->tiles = divide (&pages, self->tiles, n_tiles, n_old, n_allocated, tile_size);
+  self->turned = divide (&pages, self->turned, n_turned, n_old, n_allocated, tile_size);
+  apr_pages_free (old_pages);
   self->owner = g_renew (gsize, self->owner, n_allocated);
   self->offset = g_renew (gint, self->offset, n_allocated);
   self->exponent = g_renew (gint, self->exponent, n_allocated);
-  self->n_slices = g_renew (guint, self->n_slices, n_allocated / APR_GRAM_PANEL);
+  self->n_slices = g_renew (guint, self->n_slices, n_allocated / self->panel);
   self->n_allocated = n_allocated;
 }
 
 void
-apr_gram_factor_init (
-  AprGramFactor *self, const AprGramKernel *kernel, gsize n_columns, gsize n_layers, gboolean sliced)
+apr_gram_factor_init (AprGramFactor *self,
+                      const AprGramKernel *kernel,
+                      AprGramCut cut,
+                      gboolean right,
+                      gsize n_columns,
+                      gsize n_layers,
+                      gsize n_rows)
 {
+  gsize n_strips;
   gsize i;
 
   self->kernel = kernel;
+  self->cut = cut;
+  self->right = right;
+  self->panel = cut == APR_GRAM_DIGITS ? APR_DIGITS_PANEL : APR_GRAM_PANEL;
+  self->n_steps = (n_rows + APR_DIGITS_STEP - 1) / APR_DIGITS_STEP;
+  self->stride = cut == APR_GRAM_DIGITS ? self->n_steps * APR_DIGITS_STEP + 8 : APR_GRAM_STRIDE;
   self->n_columns = n_columns;
-  self->n_padded = (n_columns + APR_GRAM_PANEL - 1) / APR_GRAM_PANEL * APR_GRAM_PANEL;
+  self->n_padded = (n_columns + self->panel - 1) / self->panel * self->panel;
   self->n_main = n_layers * self->n_padded;
-  if (sliced)
-    self->slices = columns_new (1);
-  allocate (self, self->n_main + self->n_padded / 64 * APR_GRAM_PANEL + APR_GRAM_PANEL);
+  /* Digits seldom leave anything for strips. */
+  n_strips = cut == APR_GRAM_DIGITS ? 0 : self->n_padded / 64 * APR_GRAM_PANEL + APR_GRAM_PANEL;
+  allocate (self, self->n_main + n_strips);
   self->running = g_new (gint, self->n_main);
   for (i = 0; i < self->n_main; i++)
     {
@@ -73,9 +83,9 @@ apr_gram_factor_init (
 
       self->owner[i] = owner < n_columns ? owner : APR_GRAM_NO_OWNER;
       self->exponent[i] = self->running[i] = APR_GRAM_NO_EXPONENT;
-      self->n_slices[i / APR_GRAM_PANEL] = 0;
+      self->n_slices[i / self->panel] = 0;
       if (owner >= n_columns)
-        memset (apr_gram_factor_get (self, i), 0, APR_GRAM_STRIDE * sizeof (double));
+        memset (apr_gram_factor_get (self, i), 0, self->stride * sizeof (double));
     }
   apr_gram_factor_reset (self);
 }
@@ -84,7 +94,6 @@ void
 apr_gram_factor_clear (AprGramFactor *self)
 {
   apr_pages_free (self->values);
-  apr_pages_free (self->slices);
   g_free (self->owner);
   g_free (self->offset);
   g_free (self->exponent);
@@ -110,10 +119,10 @@ apr_gram_factor_add_strip (AprGramFactor *self, gsize owner, gint offset)
   /* A whole panel at a time. */
   if (self->n == self->n_allocated)
     allocate (self, 2 * self->n_allocated);
-  if (self->n % APR_GRAM_PANEL == 0)
+  if (self->n % self->panel == 0)
     {
-      memset (apr_gram_factor_get (self, self->n), 0, APR_GRAM_PANEL * APR_GRAM_STRIDE * sizeof (double));
-      for (i = self->n; i < self->n + APR_GRAM_PANEL; i++)
+      memset (apr_gram_factor_get (self, self->n), 0, self->panel * self->stride * sizeof (double));
+      for (i = self->n; i < self->n + self->panel; i++)
         {
           self->owner[i] = APR_GRAM_NO_OWNER;
           self->offset[i] = 0;
@@ -194,7 +203,7 @@ apr_gram_factor_measure (AprGramFactor *self,
         }
 
       /* Sums in double must not depend on the blocks that came before. */
-      if (self->slices == NULL)
+      if (self->cut == APR_GRAM_WHOLE)
         {
           self->exponent[i] = exponent;
           continue;
@@ -216,35 +225,43 @@ slices_of (const AprGramFactor *self, gsize index)
   return self->slices + index * APR_GRAM_STRIDE;
 }
 
-/* The power of two that makes the first slice whole. */
+/* The power of two that makes the first slice, or the first digits, whole. */
 static double
 factor_of (const AprGramFactor *self, gsize index)
 {
+  gint top = self->cut == APR_GRAM_DIGITS ? APR_DIGITS_TOP : APR_GRAM_TOP;
+
   if (self->exponent[index] == APR_GRAM_NO_EXPONENT)
     return 1;
 
-  return ldexp (1.0, APR_GRAM_TOP + self->offset[index] - self->exponent[index]);
+  return ldexp (1.0, top + self->offset[index] - self->exponent[index]);
 }
 
-/* A strip of what three slices have left of a column. */
+/* A strip of what is left of a column that has been cut. */
 static void
 add_rest (AprGramFactor *self, gsize index, gsize n_rows)
 {
-  gsize strip_index = apr_gram_factor_add_strip (self, self->owner[index],
-                                                 self->exponent[index] - APR_GRAM_TOP - 2 * APR_GRAM_SLICE);
+  gint bits = self->cut == APR_GRAM_DIGITS ? APR_DIGITS_LOW_BITS : APR_GRAM_SLICE;
+  gint n_more = self->cut == APR_GRAM_DIGITS ? 1 : 2;
+  gint top = self->cut == APR_GRAM_DIGITS ? APR_DIGITS_TOP : APR_GRAM_TOP;
+  gsize strip_index =
+    apr_gram_factor_add_strip (self, self->owner[index], self->exponent[index] - top - n_more * bits);
   double *strip = apr_gram_factor_get (self, strip_index);
   const double *column = apr_gram_factor_get (self, index);
   double factor = factor_of (self, index);
+  double more = ldexp (1.0, bits);
   double greatest;
   double least;
   gsize row;
+  gint i;
 
   for (row = 0; row < n_rows; row++)
     {
-      double rest = column[row] * factor - apr_gram_factor_get_slice (self, APR_GRAM_S0, index)[row];
+      double rest = column[row] * factor;
 
-      rest = rest * 0x1p24 - apr_gram_factor_get_slice (self, APR_GRAM_S1, index)[row];
-      strip[row] = rest * 0x1p24 - apr_gram_factor_get_slice (self, APR_GRAM_S2, index)[row];
+      for (i = 0; i < n_more; i++)
+        rest = (rest - rint (rest)) * more;
+      strip[row] = rest - rint (rest);
     }
 
   (void) self->kernel->find_range (strip, n_rows, &greatest, &least);
@@ -291,73 +308,100 @@ check_slices (const AprGramFactor *self, gsize index, gsize n_rows, guint n_slic
 }
 #endif
 
+/* As the functions of the kernel do: into those slices or digits that come first, or @all. */
+static guint
+cut_column (AprGramFactor *self, gsize index, gsize n_rows, gboolean all)
+{
+  const AprGramKernel *kernel = self->kernel;
+  const double *column = apr_gram_factor_get (self, index);
+  double factor = factor_of (self, index);
+  guint8 *tiles;
+
+  if (self->cut == APR_GRAM_SLICES)
+    return (all ? kernel->slice_all : kernel->slice) (column, n_rows, factor, slices_of (self, index),
+                                                      self->n_allocated * self->stride);
+
+  tiles = self->tiles + index / self->panel * apr_gram_factor_get_tiles_size (self) +
+          index % self->panel * APR_DIGITS_STEP;
+  /* What is multiplied with columns that fill a panel is not looked at. */
+  if (self->owner[index] == APR_GRAM_NO_OWNER)
+    return 0;
+  return kernel->digits->cut (column, n_rows / APR_DIGITS_STEP, factor, all, tiles);
+}
+
+static guint
+count_first (const AprGramFactor *self)
+{
+  return self->cut == APR_GRAM_DIGITS ? APR_DIGITS_HIGH : 2;
+}
+
 /* Cuts a panel; false where a value does not fit into the exponent of its column. */
 static gboolean
-slice_panel (AprGramFactor *self, gsize first, gsize n_rows, gboolean measured)
+cut_panel (AprGramFactor *self, gsize first, gsize n_rows, gboolean measured, gboolean all)
 {
-  gsize distance = self->n_allocated * APR_GRAM_STRIDE;
-  guint *n_slices = &self->n_slices[first / APR_GRAM_PANEL];
-  /* As the panel was in the block before. */
-  gboolean all = first < self->n_main && *n_slices == 3;
-  gboolean has_rest[APR_GRAM_PANEL] = { FALSE };
-  guint most = 0;
+  const guint most = self->cut == APR_GRAM_DIGITS ? APR_DIGITS_MAX : 3;
+  guint *n_slices = &self->n_slices[first / self->panel];
+  guint n[APR_DIGITS_PANEL];
   gsize i;
 
   /* What strips leave goes to another panel, which comes in its turn. */
-  self->n = MAX (self->n, first + APR_GRAM_PANEL);
+  self->n = MAX (self->n, first + self->panel);
 
-  for (i = 0; i < APR_GRAM_PANEL; i++)
+  *n_slices = 0;
+  for (i = 0; i < self->panel; i++)
     {
-      gsize index = first + i;
-      guint n = (all ? self->kernel->slice_all : self->kernel->slice) (apr_gram_factor_get (self, index),
-                                                                       n_rows, factor_of (self, index),
-                                                                       slices_of (self, index), distance);
-
-      if (n == APR_GRAM_OUTSIDE || (n > 3 && !measured && !may_have_rest (self, index, n_rows)))
+      n[i] = cut_column (self, first + i, n_rows, all);
+      if (n[i] == APR_GRAM_OUTSIDE || (n[i] > most && !measured && !may_have_rest (self, first + i, n_rows)))
         {
           g_assert (!measured);
           return FALSE;
         }
-      if (!all && n >= 3)
-        {
-          /* Now for all columns of the panel. */
-          all = TRUE;
-          most = 0;
-          i = G_MAXSIZE;
-          continue;
-        }
-      most = MAX (most, n);
-      has_rest[i] = n > 3;
+      *n_slices = MAX (*n_slices, MIN (n[i], most));
+      if (n[i] > count_first (self) && !all)
+        return cut_panel (self, first, n_rows, measured, TRUE);
     }
-  *n_slices = MIN (most, 3);
 #ifndef NDEBUG
-  for (i = 0; i < APR_GRAM_PANEL; i++)
+  for (i = 0; i < self->panel && self->cut == APR_GRAM_SLICES; i++)
     check_slices (self, first + i, n_rows, *n_slices);
 #endif
 
-  for (i = 0; i < APR_GRAM_PANEL; i++)
-    if (has_rest[i])
+  if (self->turned != NULL)
+    self->kernel->digits->turn (apr_gram_factor_get_tiles (self, first / self->panel),
+                                n_rows / APR_DIGITS_STEP, *n_slices,
+                                self->turned + first / self->panel * apr_gram_factor_get_tiles_size (self));
+  for (i = 0; i < self->panel; i++)
+    if (n[i] > most)
       add_rest (self, first + i, n_rows);
   return TRUE;
+}
+
+/* Whether a panel was cut into all in the block before. */
+static gboolean
+had_all (const AprGramFactor *self, gsize first)
+{
+  return first < self->n_main && self->n_slices[first / self->panel] > count_first (self);
 }
 
 gboolean
 apr_gram_factor_try_slice (AprGramFactor *self, gsize n_rows)
 {
+  /* Where the factor of a column, or what a double is multiplied by first, is at least 1, so that however small a value is, their product is
+   * exact. */
+  gint greatest = self->cut == APR_GRAM_DIGITS ? APR_DIGITS_TOP : APR_GRAM_TOP + APR_GRAM_SLICE;
   gsize i;
 
   if (self->n > self->n_main)
     return FALSE;
   for (i = 0; i < self->n_main; i++)
     {
-      if (self->owner[i] != APR_GRAM_NO_OWNER && (self->offset[i] != 0 || self->running[i] < -MAX_EXPONENT ||
-                                                  self->running[i] > MAX_UNMEASURED_EXPONENT))
+      if (self->owner[i] != APR_GRAM_NO_OWNER &&
+          (self->offset[i] != 0 || self->running[i] < -MAX_EXPONENT || self->running[i] > greatest))
         return FALSE;
       self->exponent[i] = self->running[i];
     }
 
-  for (i = 0; i < self->n; i += APR_GRAM_PANEL)
-    if (!slice_panel (self, i, n_rows, i >= self->n_main))
+  for (i = 0; i < self->n; i += self->panel)
+    if (!cut_panel (self, i, n_rows, i >= self->n_main, had_all (self, i)))
       {
         self->n = self->n_main;
         return FALSE;
@@ -370,8 +414,8 @@ apr_gram_factor_slice (AprGramFactor *self, gsize n_rows)
 {
   gsize first;
 
-  for (first = 0; first < self->n; first += APR_GRAM_PANEL)
-    (void) slice_panel (self, first, n_rows, TRUE);
+  for (first = 0; first < self->n; first += self->panel)
+    (void) cut_panel (self, first, n_rows, TRUE, had_all (self, first));
 }
 
 void

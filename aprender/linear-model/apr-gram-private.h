@@ -3,6 +3,8 @@
 
 #include <glib.h>
 
+#include "aprender/linear-model/apr-gram-digits-private.h"
+
 G_BEGIN_DECLS
 
 /* Sums of products without rounding, in plain floating-point operations on whole numbers.
@@ -64,8 +66,6 @@ enum
 #define APR_GRAM_DOUBLE_SLICE 50
 #define APR_GRAM_DOUBLE_FIRST_UNIT (-40)
 
-#define APR_GRAM_OUTSIDE 5
-
 /* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_GRAM_ROWS; all columns are
  * aligned to 64 bytes, and those of a panel APR_GRAM_STRIDE apart. Every implementation gives the same numbers. */
 typedef struct
@@ -97,9 +97,9 @@ typedef struct
    * do not fit. */
   gboolean (*collect) (const double *products, const double *left, const double *right, gint64 *sums);
 
-  /* Makes columns, APR_GRAM_STRIDE apart, of eight rows of doubles, or of floats; %NULL where plain C does as well. */
-  void (*transpose_doubles) (gconstpointer rows, gsize n_columns, double *columns);
-  void (*transpose_floats) (gconstpointer rows, gsize n_columns, double *columns);
+  /* Makes columns, @stride apart, of eight rows of doubles, or of floats; %NULL where plain C does as well. */
+  void (*transpose_doubles) (gconstpointer rows, gsize n_columns, gsize stride, double *columns);
+  void (*transpose_floats) (gconstpointer rows, gsize n_columns, gsize stride, double *columns);
 
   /* The greatest magnitude of a column, and the least one that is not 0 (an infinity where all are); false where there
    * is a NaN. */
@@ -119,6 +119,9 @@ typedef struct
 
   /* Cuts all three; 4 where there is a rest, or a NaN. */
   guint (*slice_all) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
+
+  /* What multiplies bytes instead of slices; %NULL where nothing does. */
+  const AprGramDigits *digits; /* (unowned) (nullable) */
 } AprGramKernel;
 
 extern const AprGramKernel apr_gram_portable;

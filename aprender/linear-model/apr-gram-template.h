@@ -408,5 +408,5 @@ slice_all (const double *column, gsize n_rows, double factor, double *slices, gs
 
 const AprGramKernel KERNEL = {
   KERNEL_NAME,      multiply,   multiply_lanes, add_up, multiply_double, collect,   TRANSPOSE_DOUBLES,
-  TRANSPOSE_FLOATS, find_range, scale,          weigh,  slice,           slice_all,
+  TRANSPOSE_FLOATS, find_range, scale,          weigh,  slice,           slice_all, NULL,
 };

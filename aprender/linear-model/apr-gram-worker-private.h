@@ -12,10 +12,14 @@ typedef struct _AprGramWorker AprGramWorker;
 /* Called where so many terms wait that they should be moved. */
 typedef void (*AprGramDrain) (AprGramWorker *worker, gpointer user_data);
 
+/* The rows that a block may have. */
+#define APR_GRAM_WORKER_ROWS MAX (APR_GRAM_ROWS, APR_DIGITS_ROWS)
+
 AprGramWorker *apr_gram_worker_new (const AprGramKernel *kernel,
                                     gsize n_columns,
                                     AprPrecision precision,
                                     gboolean weighted,
+                                    gsize n_rows,
                                     AprGramDrain drain,
                                     gpointer user_data,
                                     GError **error);
@@ -24,6 +28,9 @@ void apr_gram_worker_free (AprGramWorker *self);
 
 /* Where the caller puts the rows of a block, column by column; the values are lost when it is added. */
 double *apr_gram_worker_get_column (AprGramWorker *self, gsize column);
+
+/* The distance between columns. */
+gsize apr_gram_worker_get_stride (AprGramWorker *self);
 
 /* What the values of a column lack, in another one, all 0 at first. */
 double *apr_gram_worker_add_rest (AprGramWorker *self, gsize column);

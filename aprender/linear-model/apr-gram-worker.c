@@ -14,9 +14,15 @@
 /* Terms that may wait. */
 #define MAX_TERMS 65536
 
+/* Parts of digits are below 2^54 for each block of APR_DIGITS_ROWS, and two may be added. */
+G_STATIC_ASSERT (MAX_BLOCKS <= 256);
+
 /* Panels that stay in the first cache while those of a tile of the second pass by: 12 columns of 2 kB, and 64. */
 #define NEAR_PANELS 3
 #define FAR_PANELS 16
+
+/* In the second cache, where tiles of digits are read from: 8 panels of at most 96 kB. */
+#define NEAR_DIGIT_PANELS 8
 
 /* Tiles whose sums are kept lane by lane, which takes six times 1 kB for each: where there are few rows of them, adding up the
  * lanes after each block would be as much work as a third of the products. */
@@ -51,6 +57,8 @@ struct _AprGramWorker
   gsize n_panels; /* of a layer */
   gsize n_tiles;  /* of a layer: the lower triangle */
   gsize n_parts;
+  gsize n_used; /* parts that are not all 0 */
+  gsize n_sums; /* of a part of a tile */
   AprGramFactor right;
   AprGramFactor
     left; /* the weighted columns, and the layer of what a double cannot hold of them; not used without weights */
@@ -104,12 +112,15 @@ apr_gram_worker_new (const AprGramKernel *kernel,
                      gsize n_columns,
                      AprPrecision precision,
                      gboolean weighted,
+                     gsize n_rows,
                      AprGramDrain drain,
                      gpointer user_data,
                      GError **error)
 {
-  gboolean sliced = precision == APR_PRECISION_EXACT;
-  gsize n_layers = weighted && sliced ? 2 : 1;
+  AprGramCut cut = precision == APR_PRECISION_DOUBLE ? APR_GRAM_WHOLE
+                 : kernel->digits != NULL            ? APR_GRAM_DIGITS
+                                                     : APR_GRAM_SLICES;
+  gsize n_layers = weighted && cut != APR_GRAM_WHOLE ? 2 : 1;
   gsize size;
   AprGramWorker *self = g_new0 (AprGramWorker, 1);
 
@@ -118,18 +129,22 @@ apr_gram_worker_new (const AprGramKernel *kernel,
   self->drain = drain;
   self->user_data = user_data;
   self->n_columns = n_columns;
-  self->n_parts = sliced ? APR_GRAM_PARTS : APR_GRAM_DOUBLE_PARTS;
+  self->n_parts = cut == APR_GRAM_WHOLE  ? APR_GRAM_DOUBLE_PARTS
+                : cut == APR_GRAM_SLICES ? APR_GRAM_PARTS
+                                         : APR_DIGITS_PARTS;
+  self->n_used = cut == APR_GRAM_DIGITS ? 0 : self->n_parts;
   self->terms = g_array_new (FALSE, FALSE, sizeof (Term));
-  apr_gram_factor_init (&self->right, kernel, n_columns, 1, sliced);
+  apr_gram_factor_init (&self->right, kernel, cut, TRUE, n_columns, 1, n_rows);
   if (weighted)
     {
-      apr_gram_factor_init (&self->left, kernel, n_columns, n_layers, sliced);
-      self->weights = g_aligned_alloc (APR_GRAM_STRIDE, sizeof (double), 64);
+      apr_gram_factor_init (&self->left, kernel, cut, FALSE, n_columns, n_layers, n_rows);
+      self->weights = g_aligned_alloc (self->right.stride, sizeof (double), 64);
     }
-  self->n_panels = self->right.n_padded / APR_GRAM_PANEL;
+  self->n_sums = self->right.panel * self->right.panel;
+  self->n_panels = self->right.n_padded / self->right.panel;
   self->n_tiles = self->n_panels * (self->n_panels + 1) / 2;
 
-  if (g_size_checked_mul (&size, n_layers * self->n_tiles, self->n_parts * APR_GRAM_TILE * sizeof (gint64)))
+  if (g_size_checked_mul (&size, n_layers * self->n_tiles, self->n_parts * self->n_sums * sizeof (gint64)))
     self->sums = apr_pages_new (size, TRUE);
   if (self->sums == NULL)
     {
@@ -138,7 +153,7 @@ apr_gram_worker_new (const AprGramKernel *kernel,
       apr_gram_worker_free (self);
       return NULL;
     }
-  if (sliced && n_layers * self->n_tiles <= MAX_LANE_TILES)
+  if (cut == APR_GRAM_SLICES && n_layers * self->n_tiles <= MAX_LANE_TILES)
     {
       self->lanes = g_aligned_alloc (n_layers * self->n_tiles * N_PRODUCTS, sizeof (Lanes), 64);
       self->lane_products = g_new0 (const Product *, n_layers * self->n_tiles);
@@ -190,6 +205,12 @@ apr_gram_worker_get_weights (AprGramWorker *self)
   return self->weights;
 }
 
+gsize
+apr_gram_worker_get_stride (AprGramWorker *self)
+{
+  return self->right.stride;
+}
+
 gboolean
 apr_gram_worker_is_full (AprGramWorker *self)
 {
@@ -205,22 +226,56 @@ packed_index (gsize row, gsize column)
 static gsize
 tile_index (const AprGramWorker *self, gsize layer, gsize row, gsize column)
 {
-  return layer * self->n_tiles + packed_index (row / APR_GRAM_PANEL, column / APR_GRAM_PANEL);
+  return layer * self->n_tiles + packed_index (row / self->right.panel, column / self->right.panel);
 }
 
-/* The first part of an entry of the matrix in a layer; the others are APR_GRAM_TILE apart. */
+/* The first part of an entry of the matrix in a layer; the others are self->n_sums apart. */
 static gint64 *
 get_sums (const AprGramWorker *self, gsize layer, gsize row, gsize column)
 {
-  return self->sums + tile_index (self, layer, row, column) * self->n_parts * APR_GRAM_TILE +
-         row % APR_GRAM_PANEL * APR_GRAM_PANEL + column % APR_GRAM_PANEL;
+  gsize panel = self->right.panel;
+
+  return self->sums + tile_index (self, layer, row, column) * self->n_parts * self->n_sums +
+         row % panel * panel + column % panel;
+}
+
+/* Where what is to be added to an entry is, by which a panel of digits is multiplied by itself; %NULL where nothing is. */
+static gint64 *
+get_mirrored (const AprGramWorker *self, gsize row, gsize column)
+{
+  gboolean mirrored = self->right.cut == APR_GRAM_DIGITS && self->weights == NULL && row != column &&
+                      row / self->right.panel == column / self->right.panel;
+
+  return mirrored ? get_sums (self, 0, column, row) : NULL;
+}
+
+/* The parts of an entry, and of what is to be added to it, which become 0; false where all were. */
+static inline gboolean
+take_parts (const AprGramWorker *self, gint64 *sums, gint64 *mirrored, gint64 parts[APR_DIGITS_PARTS])
+{
+  guint64 any = 0;
+  gsize i;
+
+  for (i = 0; i < self->n_used; i++)
+    {
+      parts[i] = sums[i * self->n_sums];
+      sums[i * self->n_sums] = 0;
+      if (mirrored != NULL)
+        {
+          parts[i] += mirrored[i * self->n_sums];
+          mirrored[i * self->n_sums] = 0;
+        }
+      any |= (guint64) parts[i];
+    }
+
+  return any != 0;
 }
 
 /* Adds up the lanes of a tile. */
 static void
 count_lanes (AprGramWorker *self, gsize tile)
 {
-  gint64 *sums = self->sums + tile * self->n_parts * APR_GRAM_TILE;
+  gint64 *sums = self->sums + tile * self->n_parts * self->n_sums;
   const Product *product = self->lane_products[tile];
   Lanes *lanes = self->lanes + tile * N_PRODUCTS;
 
@@ -261,9 +316,16 @@ get_lanes (AprGramWorker *self, gsize tile, const Product *product)
 static gint
 unit_of_part (const AprGramWorker *self, gsize part)
 {
-  return self->precision == APR_PRECISION_EXACT
-         ? APR_GRAM_FIRST_UNIT - (gint) part * APR_GRAM_SLICE
-         : APR_GRAM_DOUBLE_FIRST_UNIT - (gint) part * APR_GRAM_DOUBLE_SLICE;
+  switch (self->right.cut)
+    {
+    case APR_GRAM_WHOLE:
+      return APR_GRAM_DOUBLE_FIRST_UNIT - (gint) part * APR_GRAM_DOUBLE_SLICE;
+    case APR_GRAM_SLICES:
+      return APR_GRAM_FIRST_UNIT - (gint) part * APR_GRAM_SLICE;
+    case APR_GRAM_DIGITS:
+    default:
+      return APR_DIGITS_FIRST_UNIT - (gint) part * APR_DIGITS_PART;
+    }
 }
 
 static void
@@ -284,16 +346,15 @@ static void
 release_entry (AprGramWorker *self, gsize layer, gsize row, gsize column)
 {
   const AprGramFactor *left = get_left (self);
-  gint64 *sum = get_sums (self, layer, row, column);
+  gint64 parts[APR_DIGITS_PARTS];
   gsize part;
 
-  for (part = 0; part < self->n_parts; part++, sum += APR_GRAM_TILE)
-    {
-      append_term (self, packed_index (row, column), *sum,
-                   left->running[layer * self->right.n_padded + row] + self->right.running[column] +
-                     unit_of_part (self, part));
-      *sum = 0;
-    }
+  if (!take_parts (self, get_sums (self, layer, row, column), get_mirrored (self, row, column), parts))
+    return;
+  for (part = 0; part < self->n_used; part++)
+    append_term (self, packed_index (row, column), parts[part],
+                 left->running[layer * self->right.n_padded + row] + self->right.running[column] +
+                   unit_of_part (self, part));
 }
 
 /* A new scale makes other units: the sums in the old ones must go first. */
@@ -370,6 +431,16 @@ multiply_panels (AprGramWorker *self, gsize l, gsize r, const Product *product, 
                           n_rows, product->signs, sums);
 }
 
+static void
+multiply_digits (AprGramWorker *self, gsize l, gsize r, gsize n_rows, gint64 *sums)
+{
+  const AprGramFactor *left = get_left (self);
+
+  self->kernel->digits->multiply (apr_gram_factor_get_tiles (left, l), left->n_slices[l],
+                                  apr_gram_factor_get_turned (&self->right, r), self->right.n_slices[r],
+                                  n_rows / APR_DIGITS_STEP, sums);
+}
+
 /* The entries of the matrix that a product of two columns counts for: where both factors are the same, products come once
  * for two. */
 static guint
@@ -392,25 +463,29 @@ static void
 multiply_strips (AprGramWorker *self, gsize l, gsize r, gsize n_rows)
 {
   const AprGramFactor *left = get_left (self);
-  const Product *product = products[left->n_slices[l]][self->right.n_slices[r]];
-  gint64 sums[APR_GRAM_PARTS * APR_GRAM_TILE] = { 0 };
+  gint64 sums[APR_DIGITS_PARTS * APR_DIGITS_SUMS] __attribute__ ((aligned (64))) = { 0 };
+  gsize panel = left->panel;
+  const Product *product;
   gsize i;
   gsize part;
 
-  if (!is_product (product))
+  if (left->n_slices[l] == 0 || self->right.n_slices[r] == 0)
     return;
-  for (; is_product (product); product++)
-    multiply_panels (self, l, r, product, n_rows, sums);
+  if (left->cut == APR_GRAM_DIGITS)
+    multiply_digits (self, l, r, n_rows, sums);
+  else
+    for (product = products[left->n_slices[l]][self->right.n_slices[r]]; is_product (product); product++)
+      multiply_panels (self, l, r, product, n_rows, sums);
 
-  for (i = 0; i < APR_GRAM_TILE; i++)
+  for (i = 0; i < self->n_sums; i++)
     {
-      gsize x = l * APR_GRAM_PANEL + i / APR_GRAM_PANEL;
-      gsize y = r * APR_GRAM_PANEL + i % APR_GRAM_PANEL;
+      gsize x = l * panel + i / panel;
+      gsize y = r * panel + i % panel;
       gsize entry;
       guint n_uses = count_uses (self, x, y, &entry);
 
-      for (part = 0; part < APR_GRAM_PARTS && n_uses > 0; part++)
-        append_term (self, entry, sums[part * APR_GRAM_TILE + i] * n_uses,
+      for (part = 0; part < self->n_parts && n_uses > 0; part++)
+        append_term (self, entry, sums[part * self->n_sums + i] * n_uses,
                      left->exponent[x] + self->right.exponent[y] + unit_of_part (self, part));
     }
 }
@@ -448,22 +523,62 @@ multiply_layers (AprGramWorker *self, gsize far, gsize near, gsize n_rows)
         }
 }
 
+/* The same of digits. */
+static void
+multiply_digit_layers (AprGramWorker *self, gsize n_rows)
+{
+  const AprGramFactor *left = get_left (self);
+  gsize n_main = left->n_main / left->panel;
+  gsize near;
+  gsize l;
+  gsize r;
+
+  for (near = 0; near < self->n_panels; near += NEAR_DIGIT_PANELS)
+    for (l = 0; l < n_main; l++)
+      for (r = near; r < MIN (near + NEAR_DIGIT_PANELS, self->n_panels) && r <= l % self->n_panels; r++)
+        {
+          gint64 *sums =
+            self->sums + (l / self->n_panels * self->n_tiles + packed_index (l % self->n_panels, r)) *
+                           self->n_parts * self->n_sums;
+
+          if (left->n_slices[l] == 0 || self->right.n_slices[r] == 0)
+            continue;
+          /* Four groups are a part. */
+          self->n_used = MAX (self->n_used, (left->n_slices[l] + self->right.n_slices[r] + 2) / 4);
+          if (l == r && self->weights == NULL)
+            self->kernel->digits->multiply_self (apr_gram_factor_get_tiles (left, l),
+                                                 apr_gram_factor_get_turned (&self->right, r),
+                                                 left->n_slices[l], n_rows / APR_DIGITS_STEP, sums);
+          else
+            multiply_digits (self, l, r, n_rows, sums);
+        }
+}
+
 static void
 multiply (AprGramWorker *self, gsize n_rows)
 {
   const AprGramFactor *left = get_left (self);
-  gsize n_main = left->n_main / APR_GRAM_PANEL;
+  gsize n_main = left->n_main / left->panel;
   gsize l;
   gsize r;
 
-  for (l = 0; l < n_main; l += FAR_PANELS)
-    for (r = 0; r < self->n_panels; r += NEAR_PANELS)
-      multiply_layers (self, l, r, n_rows);
+  if (left->cut == APR_GRAM_DIGITS)
+    {
+      self->kernel->digits->start ();
+      multiply_digit_layers (self, n_rows);
+    }
+  else
+    for (l = 0; l < n_main; l += FAR_PANELS)
+      for (r = 0; r < self->n_panels; r += NEAR_PANELS)
+        multiply_layers (self, l, r, n_rows);
 
   for (l = 0; l < apr_gram_factor_get_n_panels (left); l++)
     for (r = l < n_main ? self->n_panels : 0;
          r < apr_gram_factor_get_n_panels (&self->right) && (self->weights != NULL || r <= l); r++)
       multiply_strips (self, l, r, n_rows);
+
+  if (left->cut == APR_GRAM_DIGITS)
+    self->kernel->digits->stop ();
 }
 
 /* How much smaller this block's scales are than those of the sums. */
@@ -540,10 +655,11 @@ clear_rows (AprGramFactor *factor, gsize first, gsize end)
 gboolean
 apr_gram_worker_add_block (AprGramWorker *self, gsize n_rows)
 {
-  gsize n_padded = (n_rows + 7) / 8 * 8;
+  gsize step = self->right.cut == APR_GRAM_DIGITS ? APR_DIGITS_STEP : 8;
+  gsize n_padded = (n_rows + step - 1) / step * step;
   gboolean finite;
 
-  g_assert (n_rows <= APR_GRAM_ROWS && self->n_blocks < MAX_BLOCKS);
+  g_assert (n_padded <= self->right.stride && self->n_blocks < MAX_BLOCKS);
 
   clear_rows (&self->right, n_rows, n_padded);
   if (self->precision == APR_PRECISION_EXACT && self->weights == NULL &&
@@ -611,40 +727,51 @@ apr_gram_worker_cover (AprGramWorker *self, AprExactSums *sums, GError **error)
   count_all_lanes (self);
   find_exponents (get_left (self), &left_least, &left_greatest);
   find_exponents (&self->right, &right_least, &right_greatest);
-  return left_least > left_greatest || right_least > right_greatest ||
-         apr_exact_sums_cover (sums, left_least + right_least + unit_of_part (self, self->n_parts - 1),
+  return left_least > left_greatest || right_least > right_greatest || self->n_used == 0 ||
+         apr_exact_sums_cover (sums, left_least + right_least + unit_of_part (self, self->n_used - 1),
                                left_greatest + right_greatest + unit_of_part (self, 0),
-                               (guint) (left_n_layers * self->n_parts), error);
+                               (guint) (left_n_layers * self->n_used), error);
+}
+
+/* Moves the entries of a row in the columns of a panel. */
+static void
+move_panel (
+  AprGramWorker *self, AprExactSums *sums, gsize layer, gsize row, gsize first_column, gsize end_column)
+{
+  gboolean is_own = row - first_column < self->right.panel;
+  gint row_exponent = get_left (self)->running[layer * self->right.n_padded + row];
+  gint64 *from = get_sums (self, layer, row, first_column);
+  gint64 parts[APR_DIGITS_PARTS];
+  gsize entry = packed_index (row, first_column);
+  gsize column;
+  gsize part;
+
+  for (column = first_column; column < end_column; column++, entry++, from++)
+    {
+      gint exponent = row_exponent + self->right.running[column];
+
+      if (!take_parts (self, from, is_own ? get_mirrored (self, row, column) : NULL, parts))
+        continue;
+      if (self->right.cut == APR_GRAM_DIGITS)
+        apr_exact_sums_add_parts (sums, entry, parts, self->n_used, exponent + unit_of_part (self, 0));
+      else
+        for (part = 0; part < self->n_used; part++)
+          apr_exact_sums_add_term (sums, entry, parts[part], exponent + unit_of_part (self, part));
+    }
 }
 
 void
 apr_gram_worker_move_rows (AprGramWorker *self, AprExactSums *sums, gsize first_row, gsize end_row)
 {
-  const AprGramFactor *left = get_left (self);
+  gsize panel = self->right.panel;
   gsize layer;
   gsize row;
   gsize column;
-  gsize part;
 
-  for (layer = 0; layer * left->n_padded < left->n_main; layer++)
+  for (layer = 0; layer * self->right.n_padded < get_left (self)->n_main; layer++)
     for (row = first_row; row < end_row; row++)
-      {
-        gint row_exponent = left->running[layer * left->n_padded + row];
-
-        for (column = 0; column <= row; column++)
-          {
-            gint64 *sum = get_sums (self, layer, row, column);
-
-            for (part = 0; part < self->n_parts; part++, sum += APR_GRAM_TILE)
-              {
-                if (*sum != 0)
-                  apr_exact_sums_add_term (sums, packed_index (row, column), *sum,
-                                           row_exponent + self->right.running[column] +
-                                             unit_of_part (self, part));
-                *sum = 0;
-              }
-          }
-      }
+      for (column = 0; column <= row; column += panel)
+        move_panel (self, sums, layer, row, column, MIN (column + panel, row + 1));
 }
 
 gboolean

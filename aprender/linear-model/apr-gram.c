@@ -1,10 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-gram-private.h"
 
+#ifdef APR_DIGITS_AMX
+# include <cpuid.h>
+# include <sys/syscall.h>
+# include <unistd.h>
+
+/* In what leaf 7 of cpuid returns. */
+# define AVX512_VBMI (1u << 1)
+# define AMX_TILE (1u << 24)
+# define AMX_INT8 (1u << 25)
+
+/* Linux gives room for tiles to the processes that ask for it: asm/prctl.h. */
+# define REQUEST_PERMISSION 0x1023
+# define TILE_DATA 18
+
+static gboolean
+has_tiles (void)
+{
+  guint a;
+  guint b;
+  guint c;
+  guint d;
+
+  return __get_cpuid_count (7, 0, &a, &b, &c, &d) && (d & (AMX_TILE | AMX_INT8)) == (AMX_TILE | AMX_INT8) &&
+         (c & AVX512_VBMI) != 0 && syscall (SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+#endif
+
 const AprGramKernel *const *
 apr_gram_kernels (void)
 {
-  static const AprGramKernel *kernels[4];
+  static const AprGramKernel *kernels[5];
   static gsize initialized = 0;
 
   if (g_once_init_enter (&initialized))
@@ -14,7 +41,18 @@ apr_gram_kernels (void)
 #ifdef APR_GRAM_X86
       __builtin_cpu_init ();
       if (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512dq"))
-        kernels[n++] = &apr_gram_avx512;
+        {
+# ifdef APR_DIGITS_AMX
+          static AprGramKernel with_tiles;
+
+          with_tiles = apr_gram_avx512;
+          with_tiles.name = apr_gram_digits_amx.name;
+          with_tiles.digits = &apr_gram_digits_amx;
+          if (has_tiles ())
+            kernels[n++] = &with_tiles;
+# endif
+          kernels[n++] = &apr_gram_avx512;
+        }
       if (__builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma"))
         kernels[n++] = &apr_gram_avx2;
 #endif

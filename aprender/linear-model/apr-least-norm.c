@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/linear-model/apr-parallel-private.h"
 #include "aprender/linear-model/apr-refinement-private.h"
 
 /* Let G_I be the products of all features with the independent ones, and c_I those of the independent ones with the target.
@@ -27,7 +28,8 @@ struct _AprLeastNorm
   gint64 *uniform;           /* (owned) the greatest scale, for all */
   gint64 spread;             /* between the greatest scale and the least of the independent ones */
   double *factors;           /* (owned) of a feature: 2^(its scale - the greatest) */
-  AprCholesky squares;       /* of Q'Q */
+  gboolean few;              /* dependent features, beside the independent ones */
+  AprCholesky squares;       /* of Q'Q, or, where they are few, of what is called S below */
 };
 
 #define FIRST_PLACES 9
@@ -35,37 +37,118 @@ struct _AprLeastNorm
 /* Beyond this, the corrections would underflow sooner or later. */
 #define MAX_SPREAD 100
 
+/* Where dependent features are few, and scales so near to each other that nothing is lost by it,
+ *
+ *   Q'Q = F^2 + W'W, (Q'Q)^-1 = F^-2 - F^-2 W' S^-1 W F^-2, S = I + W F^-2 W'
+ *
+ * with F the factors of the independent features, and W what the dependent ones are combinations of.
+ */
+#define FEW 8
+#define MAX_NEAR 8
+
+static void
+multiply_squares (gpointer data, gsize part, gsize n_parts)
+{
+  AprLeastNorm *self = data;
+  const AprPreconditioned *system = self->system;
+  gsize n = system->n_independent;
+  gsize stride = self->squares.stride;
+  gsize i;
+  gsize j;
+
+  for (i = part * APR_DENSE_PAD; i < n; i += n_parts * APR_DENSE_PAD)
+    {
+      double *rows = self->squares.rows + i * stride;
+      gsize n_rows = MIN (APR_DENSE_PAD, n - i);
+
+      for (j = 0; j < n_rows; j++)
+        rows[j * stride + i + j] = -self->factors[i + j] * self->factors[i + j];
+      self->squares.kernel->subtract_products (rows + i, stride, system->combinations + i, stride,
+                                               system->combinations + i, stride, n_rows, stride - i,
+                                               system->n_dependent);
+      for (j = 0; j < n_rows * stride; j++)
+        rows[j] = -rows[j];
+    }
+}
+
+static void
+multiply_few (AprLeastNorm *self)
+{
+  const AprPreconditioned *system = self->system;
+  gsize n = system->n_independent;
+  gsize stride = system->cholesky.stride;
+  g_autofree double *row = g_new (double, n);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < system->n_dependent; i++)
+    {
+      for (j = 0; j < n; j++)
+        row[j] = system->combinations[i * stride + j] / (self->factors[j] * self->factors[j]);
+      for (j = i; j < system->n_dependent; j++)
+        self->squares.rows[i * self->squares.stride + j] =
+          (i == j ? 1 : 0) + self->squares.kernel->dot (row, system->combinations + j * stride, n);
+    }
+}
+
 static gboolean
 factorise (AprLeastNorm *self)
 {
   AprPreconditioned *system = self->system;
   gsize n = system->n_independent;
-  gsize stride = system->cholesky.stride;
-  double *rows;
-  g_autofree double *least = g_new0 (double, n);
-  g_autofree gsize *positions = g_new (gsize, n);
+  gsize n_squares;
+  g_autofree double *least = NULL;
+  g_autofree gsize *positions = NULL;
   gsize i;
   gsize j;
 
-  apr_cholesky_init (&self->squares, n);
-  rows = self->squares.rows;
   for (i = 0; i < system->n_dependent; i++)
     for (j = 0; j < n; j++)
-      system->combinations[i * stride + j] *= self->factors[n + i];
-  for (i = 0; i < n; i++)
-    rows[i * stride + i] = -self->factors[i] * self->factors[i];
-  for (i = 0; i < n; i += 8)
+      system->combinations[i * system->cholesky.stride + j] *= self->factors[n + i];
+
+  self->few = FEW * system->n_dependent < n && self->spread <= MAX_NEAR;
+  n_squares = self->few ? system->n_dependent : n;
+  apr_cholesky_init (&self->squares, n_squares);
+  if (self->few)
+    multiply_few (self);
+  else
+    apr_parallel_run (multiply_squares, self, system->n_threads,
+                      (double) n * (double) n * (double) system->n_dependent / 16);
+
+  least = g_new0 (double, n_squares);
+  positions = g_new (gsize, n_squares);
+  return apr_cholesky_factorise (&self->squares, least, positions, system->n_threads) == n_squares;
+}
+
+/* Divides @x by Q'Q. */
+static void
+divide_by_squares (const AprLeastNorm *self, double *x)
+{
+  const AprPreconditioned *system = self->system;
+  const AprDenseKernel *kernel = self->squares.kernel;
+  gsize n = system->n_independent;
+  gsize stride = system->cholesky.stride;
+  g_autofree double *product = NULL;
+  gsize i;
+
+  if (!self->few)
     {
-      gsize from = i & ~(gsize) (APR_DENSE_PAD - 1);
-
-      self->squares.kernel->subtract_products (rows + i * stride + from, stride, system->combinations + i,
-                                               stride, system->combinations + from, stride, MIN (8, n - i),
-                                               stride - from, system->n_dependent);
+      apr_cholesky_solve (&self->squares, x);
+      return;
     }
-  for (i = 0; i < n * stride; i++)
-    rows[i] = -rows[i];
 
-  return apr_cholesky_factorise (&self->squares, least, positions) == n;
+  product = g_new (double, system->n_dependent);
+  for (i = 0; i < n; i++)
+    x[i] /= self->factors[i] * self->factors[i];
+  for (i = 0; i < system->n_dependent; i++)
+    product[i] = kernel->dot (system->combinations + i * stride, x, n);
+  apr_cholesky_solve (&self->squares, product);
+  for (i = 0; i < n; i++)
+    x[i] *= self->factors[i] * self->factors[i];
+  for (i = 0; i < system->n_dependent; i++)
+    kernel->subtract_scaled (x, system->combinations + i * stride, product[i], n);
+  for (i = 0; i < n; i++)
+    x[i] /= self->factors[i] * self->factors[i];
 }
 
 AprLeastNorm *
@@ -116,8 +199,9 @@ apr_least_norm_free (AprLeastNorm *self)
 typedef struct
 {
   AprLeastNorm *norm; /* (unowned) */
-  AprSlices *outward; /* (owned) G_I */
-  AprSlices *inward;  /* (owned) G_I' */
+  AprTallProducts tall;
+  AprSlices *outward; /* (owned) (nullable) G_I, where the tall products have too few bits */
+  AprSlices *inward;  /* (owned) (nullable) G_I' */
   AprFixed across;    /* r */
   AprFixed within;    /* s */
   AprDigits b;
@@ -145,6 +229,7 @@ residuals_clear (Residuals *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Residuals, residuals_clear)
 
+/* With so many slices of the products, or the products as they lie where it is 0. */
 static void
 residuals_init (Residuals *self, AprLeastNorm *norm, gsize column, gsize n_slices, gsize lead, gsize n_places)
 {
@@ -154,10 +239,18 @@ residuals_init (Residuals *self, AprLeastNorm *norm, gsize column, gsize n_slice
   gsize n_limbs;
 
   *self = (Residuals){ .norm = norm };
-  self->outward = apr_slices_new (system->products, norm->uniform, norm->features, norm->n, system->scales,
-                                  system->independent, n, n_slices, system->n_threads);
-  self->inward = apr_slices_new_transposed (self->outward);
-  n_limbs = lead + n_places + 3 + self->outward->n_slices;
+  self->tall =
+    (AprTallProducts){ system->products, norm->uniform[0], system->scales, norm->features, norm->n, n };
+  n_limbs = lead + n_places + 3;
+  if (n_slices > 0)
+    {
+      self->outward = apr_slices_new (system->products, norm->uniform, norm->features, norm->n,
+                                      system->scales, system->independent, n, n_slices, system->n_threads);
+      self->inward = apr_slices_new_transposed (self->outward);
+      n_limbs += self->outward->n_slices;
+    }
+  else
+    n_limbs += apr_tall_products_count_slices (&self->tall);
   apr_fixed_init (&self->across, norm->n, n_limbs, lead);
   apr_fixed_init (&self->within, n, n_limbs, lead);
   apr_digits_init (&self->b, norm->n);
@@ -188,7 +281,7 @@ find_corrections (Residuals *self)
     self->u[i] = self->dv[i] - norm->factors[i] * self->db[i];
   for (i = 0; i < system->n_dependent; i++)
     kernel->subtract_scaled (self->u, system->combinations + i * stride, self->db[n + i], n);
-  apr_cholesky_solve (&norm->squares, self->u);
+  divide_by_squares (norm, self->u);
 
   for (i = 0; i < n; i++)
     {
@@ -231,8 +324,14 @@ correct (AprRefinement *refinement, gpointer data)
         return FALSE;
       apr_fixed_add_digits (&refinement->x, &self->b);
       apr_fixed_add_digits_as_residual (&self->across, &self->b, -1);
-      apr_fixed_add_product (&self->across, self->outward, &self->v, 1, system->n_threads);
-      apr_fixed_add_product (&self->within, self->inward, &self->b, -1, system->n_threads);
+      if (self->outward != NULL)
+        {
+          apr_fixed_add_product (&self->across, self->outward, &self->v, 1, system->n_threads);
+          apr_fixed_add_product (&self->within, self->inward, &self->b, -1, system->n_threads);
+        }
+      else
+        apr_fixed_add_tall_products (&self->across, &self->within, &self->tall, &self->v, &self->b,
+                                     system->n_threads);
       for (i = 0; i < self->v.n; i++)
         self->v_size += (fabs (self->v.digits[0][i]) + 1) * ldexp (1, -APR_SLICE_BITS * self->v.place);
       across_top = apr_fixed_carry (&self->across);
@@ -240,12 +339,12 @@ correct (AprRefinement *refinement, gpointer data)
       top = MIN (across_top, within_top);
     }
 
-  truncation = apr_slices_get_truncation (self->outward);
+  truncation = self->outward != NULL ? apr_slices_get_truncation (self->outward)
+                                     : apr_tall_products_get_truncation (&self->tall);
   if (truncation > 0)
     b_size = apr_fixed_get_size (&refinement->x);
   across = self->v_size * truncation * sqrt ((double) refinement->n) * 1.01;
-  within = (b_size * apr_slices_get_truncation (self->inward) + self->truncation) *
-           sqrt ((double) system->n_independent) * 1.01;
+  within = (b_size * truncation + self->truncation) * sqrt ((double) system->n_independent) * 1.01;
   refinement->exact = top == self->across.n_limbs && across == 0 && within == 0;
 
   unit = apr_fixed_get_unit (&self->across, top);
@@ -294,6 +393,7 @@ static gboolean
 solve_with (AprLeastNorm *self,
             gsize column,
             AprDType dtype,
+            gsize n_slices,
             gboolean thorough,
             double *unknowns,
             double *intercept,
@@ -305,7 +405,6 @@ solve_with (AprLeastNorm *self,
     (gsize) (2 * (self->spread - ilogb (system->least)) + 2 * (gint64) g_bit_storage (self->n) + 6) /
       APR_SLICE_BITS +
     2;
-  gsize n_slices = APR_PRECONDITIONED_SLICES + (gsize) self->spread / APR_SLICE_BITS;
   gsize n_places = FIRST_PLACES + (gsize) self->spread / APR_SLICE_BITS;
   gsize top = 0;
   g_auto (AprRefinement) refinement = { 0 };
@@ -318,7 +417,6 @@ solve_with (AprLeastNorm *self,
     {
       apply_cramer (self, &refinement);
       n_places = (gsize) (256 + refinement.denominator_bits + ABS (refinement.grids[0])) / APR_SLICE_BITS;
-      n_slices = apr_preconditioned_count_slices (system);
       if ((double) n_places * 2 * (double) system->products->n_limbs * (GMP_NUMB_BITS / APR_SLICE_BITS) *
             (double) n * (double) self->n >
           APR_PRECONDITIONED_MAX_WORK)
@@ -351,8 +449,12 @@ apr_least_norm_solve (AprLeastNorm *self,
   gsize i;
 
   apr_preconditioned_scale_column (self->system, column);
-  certain = solve_with (self, column, dtype, FALSE, unknowns, intercept, accurate) ||
-            solve_with (self, column, dtype, TRUE, unknowns, intercept, accurate);
+  certain =
+    solve_with (self, column, dtype, 0, FALSE, unknowns, intercept, accurate) ||
+    solve_with (self, column, dtype, APR_PRECONDITIONED_SLICES + (gsize) self->spread / APR_SLICE_BITS, FALSE,
+                unknowns, intercept, accurate) ||
+    solve_with (self, column, dtype, apr_preconditioned_count_slices (self->system), TRUE, unknowns,
+                intercept, accurate);
 
   for (i = 0; i < self->n; i++)
     coefficients[self->features[i]] = unknowns[i];

@@ -6,6 +6,7 @@
 
 #include "aprender/linear-model/apr-condition-private.h"
 #include "aprender/linear-model/apr-non-negative-private.h"
+#include "aprender/linear-model/apr-small-system-private.h"
 #include "aprender/linear-model/apr-system-private.h"
 
 void
@@ -82,17 +83,15 @@ set_rank (AprLeastSquares *self, AprSystem *system, gsize n_features)
 static gboolean
 check_squares (const AprProducts *products, GError **error)
 {
-  gsize n_features = products->n_features;
   gsize i;
 
-  for (i = 0; i < n_features + products->n_targets; i++)
+  for (i = 0; i < products->n_features; i++)
     if (apr_products_is_negative (products, i, i))
       {
         g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                     "The sums are not those of any samples: the sum of squares of %s %" G_GSIZE_FORMAT
+                     "The sums are not those of any samples: the sum of squares of feature %" G_GSIZE_FORMAT
                      " (counted from 0)%s is negative",
-                     i < n_features ? "feature" : "target", i < n_features ? i : i - n_features,
-                     products->centred ? " about its mean" : "");
+                     i, products->centred ? " about its mean" : "");
         return FALSE;
       }
 
@@ -114,16 +113,17 @@ check_rest (AprSystem *system, GError **error)
   return FALSE;
 }
 
-gboolean
-apr_least_squares_solve (AprLeastSquares *self,
-                         AprExactSums *state,
-                         const AprLeastSquaresOptions *options,
-                         GError **error)
+/* The way for any number of features, and whatever they are like. */
+static gboolean
+solve_in_general (AprLeastSquares *self,
+                  AprExactSums *state,
+                  const AprLeastSquaresOptions *options,
+                  double negligible,
+                  GError **error)
 {
   g_autoptr (AprProducts) products =
     apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
   gsize n_features = products->n_features;
-  double negligible = find_negligible (options, n_features);
   g_autofree gboolean *constant = find_constant (products, options, negligible);
   g_autoptr (AprSystem) system = NULL;
   gsize i;
@@ -135,8 +135,6 @@ apr_least_squares_solve (AprLeastSquares *self,
   if (!options->noisy && !check_rest (system, error))
     return FALSE;
 
-  self->coefficients = g_new0 (double, n_features * products->n_targets);
-  self->intercepts = g_new0 (double, products->n_targets);
   set_rank (self, system, n_features);
   if (options->alpha > 0 && !options->noisy && self->rank < n_features)
     {
@@ -146,7 +144,6 @@ apr_least_squares_solve (AprLeastSquares *self,
                    options->alpha, self->n_dependent, n_features);
       return FALSE;
     }
-  self->correctly_rounded = !options->noisy;
 
   for (i = 0; i < products->n_targets; i++)
     {
@@ -160,7 +157,28 @@ apr_least_squares_solve (AprLeastSquares *self,
         self->correctly_rounded = FALSE;
     }
 
-  return check_range (self, n_features, products->n_targets, options->dtype, error);
+  return TRUE;
+}
+
+gboolean
+apr_least_squares_solve (AprLeastSquares *self,
+                         AprExactSums *state,
+                         const AprLeastSquaresOptions *options,
+                         GError **error)
+{
+  gsize n_features = apr_exact_sums_get_n_features (state);
+  gsize n_targets = apr_exact_sums_get_n_targets (state);
+  double negligible = find_negligible (options, n_features);
+
+  self->coefficients = g_new0 (double, n_features *n_targets);
+  self->intercepts = g_new0 (double, n_targets);
+  self->rank = n_features;
+  self->correctly_rounded = !options->noisy;
+  if (!apr_small_system_solve (state, options, negligible, self->coefficients, self->intercepts) &&
+      !solve_in_general (self, state, options, negligible, error))
+    return FALSE;
+
+  return check_range (self, n_features, n_targets, options->dtype, error);
 }
 
 double

@@ -104,17 +104,11 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
   gsize shape[2] = { apr_exact_sums_get_n_targets (sums), apr_exact_sums_get_n_features (sums) };
   AprDType dtype = fit->options.dtype != APR_DTYPE_NONE ? fit->options.dtype : data_dtype;
   g_auto (AprLeastSquares) solution = { NULL };
-  gboolean any_weight;
-  mpz_t weights;
 
   /* The names are the model's to give. */
   fit->results.cross_products = state;
   (void) apr_cross_products_set_feature_names (state, NULL, NULL);
-  mpz_init (weights);
-  apr_exact_sums_get_entry (sums, 0, 0, weights);
-  any_weight = mpz_sgn (weights) > 0;
-  mpz_clear (weights);
-  if (!any_weight)
+  if (!apr_exact_sums_has_weight (sums))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above 0");
       return FALSE;

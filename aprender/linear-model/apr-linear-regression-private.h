@@ -53,6 +53,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprLinearResults, apr_linear_results_clear)
 /* Takes what @results owns, and notifies. */
 void apr_linear_regression_take_results (AprLinearRegression *self, AprLinearResults *results);
 
+/* Notifies of all properties that are results, but of these two only where they are others. */
+void apr_linear_regression_notify_results (AprLinearRegression *self,
+                                           gboolean other_rounding,
+                                           gboolean other_rank);
+
 /* Whether anybody listens to the progress; any thread may ask. */
 gboolean apr_linear_regression_tells_progress (AprLinearRegression *self);
 

@@ -17,41 +17,23 @@ apr_linear_results_clear (AprLinearResults *self)
 void
 apr_linear_regression_take_results (AprLinearRegression *self, AprLinearResults *results)
 {
-  GObject *object = G_OBJECT (self);
-
-  g_object_freeze_notify (object);
+  gboolean other_rounding = self->correctly_rounded != results->correctly_rounded;
+  gboolean other_rank = self->rank != results->rank;
 
   g_clear_pointer (&self->coefficients, apr_tensor_unref);
   self->coefficients = g_steal_pointer (&results->coefficients);
-  g_object_notify (object, "coefficients");
-
   g_clear_pointer (&self->intercept, apr_tensor_unref);
   self->intercept = g_steal_pointer (&results->intercept);
-  g_object_notify (object, "intercept");
-
   g_clear_object (&self->cross_products);
   self->cross_products = g_steal_pointer (&results->cross_products);
-  g_object_notify (object, "cross-products");
-
   g_clear_pointer (&self->dependent, g_array_unref);
   self->dependent = g_steal_pointer (&results->dependent);
-  g_object_notify (object, "dependent-features");
-
   self->fitted = results->fitted;
   self->condition_number = results->condition_number;
-  g_object_notify (object, "condition-number");
-  if (self->correctly_rounded != results->correctly_rounded)
-    {
-      self->correctly_rounded = results->correctly_rounded;
-      g_object_notify (object, "correctly-rounded");
-    }
-  if (self->rank != results->rank)
-    {
-      self->rank = results->rank;
-      g_object_notify (object, "rank");
-    }
+  self->correctly_rounded = results->correctly_rounded;
+  self->rank = results->rank;
 
-  g_object_thaw_notify (object);
+  apr_linear_regression_notify_results (self, other_rounding, other_rank);
 }
 
 gboolean

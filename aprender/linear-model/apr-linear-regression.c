@@ -388,6 +388,23 @@ apr_linear_regression_emit_progress (AprLinearRegression *self, guint64 n_done, 
     g_signal_emit (self, signals[SIGNAL_PROGRESS], 0, n_done, n_samples);
 }
 
+void
+apr_linear_regression_notify_results (AprLinearRegression *self, gboolean other_rounding, gboolean other_rank)
+{
+  GObject *object = G_OBJECT (self);
+
+  /* By what they are: to look up names takes longer than the rest. */
+  g_object_notify_by_pspec (object, properties[PROP_COEFFICIENTS]);
+  g_object_notify_by_pspec (object, properties[PROP_INTERCEPT]);
+  g_object_notify_by_pspec (object, properties[PROP_CROSS_PRODUCTS]);
+  g_object_notify_by_pspec (object, properties[PROP_DEPENDENT_FEATURES]);
+  g_object_notify_by_pspec (object, properties[PROP_CONDITION_NUMBER]);
+  if (other_rounding)
+    g_object_notify_by_pspec (object, properties[PROP_CORRECTLY_ROUNDED]);
+  if (other_rank)
+    g_object_notify_by_pspec (object, properties[PROP_RANK]);
+}
+
 static void
 apr_linear_regression_init (AprLinearRegression *self)
 {

@@ -29,9 +29,11 @@ apr_pages_new (gsize size, gboolean cleared)
 
   if (size < 2 * LARGE_PAGE)
     {
-      if (posix_memalign (&header.start, 64, size) != 0)
+      /* Aligned by hand: posix_memalign() leaves crumbs behind, which the allocator gathers again and again. */
+      header.start = malloc (size + HEADER_SIZE);
+      if (header.start == NULL)
         return NULL;
-      memory = header.start;
+      memory = (guint8 *) (((guintptr) header.start + HEADER_SIZE - 1) & ~((guintptr) HEADER_SIZE - 1));
       if (cleared)
         memset (memory, 0, size);
     }

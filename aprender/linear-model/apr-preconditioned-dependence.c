@@ -2,6 +2,7 @@
 #include "aprender/linear-model/apr-preconditioned-private.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "aprender/linear-model/apr-parallel-private.h"
 
@@ -17,7 +18,9 @@ typedef struct
 {
   AprPreconditioned *system; /* (unowned) */
   const AprSlices *slices; /* (unowned) of the products of the dependent features with the independent ones */
+  const AprSlices *square; /* (unowned) of those of the independent ones */
   double negligible;
+  const gboolean *proven; /* (unowned) those that are already */
   gint failed;
   gboolean *negative; /* (unowned) by dependent feature: the products are not those of samples */
 } Proof;
@@ -31,7 +34,7 @@ prove_one (const Proof *proof, gsize index)
   gsize lead = (gsize) MAX (0, 8 - ilogb (system->least)) / APR_SLICE_BITS + 1;
   double *w = system->combinations + index * system->cholesky.stride;
   AprCholesky before = system->cholesky;
-  AprSlices of_before = *system->slices;
+  AprSlices of_before = *proof->square;
   AprSlices row = *of_feature;
   g_autoptr (AprSlices) square =
     apr_slices_new (system->products, system->scales, &feature, 1, system->scales, &feature, 1,
@@ -41,7 +44,7 @@ prove_one (const Proof *proof, gsize index)
   g_auto (AprDigits) digits = { 0 };
   g_autofree double *correction = g_new (double, system->n_independent);
   double truncation =
-    MAX (MAX (apr_slices_get_truncation (of_feature), apr_slices_get_truncation (system->slices)),
+    MAX (MAX (apr_slices_get_truncation (of_feature), apr_slices_get_truncation (proof->square)),
          apr_slices_get_truncation (square));
   double whole = apr_slices_get_double (square, 0, 0);
   gboolean proven = FALSE;
@@ -120,7 +123,7 @@ prove_some (gpointer data, gsize part, gsize n_parts)
   gsize i;
 
   for (i = part; i < proof->system->n_dependent && !g_atomic_int_get (&proof->failed); i += n_parts)
-    if (!prove_one (proof, i))
+    if (!proof->proven[i] && !prove_one (proof, i))
       g_atomic_int_set (&proof->failed, TRUE);
 }
 
@@ -128,19 +131,34 @@ gboolean
 apr_preconditioned_prove_dependence (AprPreconditioned *self, double negligible)
 {
   double n = (double) self->n_independent;
-  g_autoptr (AprSlices) slices =
-    apr_slices_new (self->products, self->scales, self->dependent, self->n_dependent, self->scales,
-                    self->independent, self->n_independent, APR_PRECONDITIONED_SLICES, self->n_threads);
+  g_autoptr (AprSlices) slices = NULL;
+  g_autoptr (AprSlices) square = NULL;
+  g_autofree gboolean *proven = g_new0 (gboolean, self->n_dependent);
   g_autofree gboolean *negative = g_new0 (gboolean, self->n_dependent);
-  Proof proof = { self, slices, negligible, FALSE, negative };
+  Proof proof = { self, NULL, NULL, negligible, proven, FALSE, negative };
+  gsize n_left = 0;
   gsize i;
 
-  if (!slices->fits)
-    return FALSE;
-
   self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
-  apr_parallel_run (prove_some, &proof, self->n_threads,
-                    n * n * APR_PRECONDITIONED_SLICES * (double) self->n_dependent);
+  if (!apr_preconditioned_combine (self, negligible, proven))
+    return FALSE;
+  for (i = 0; i < self->n_dependent; i++)
+    if (!proven[i])
+      {
+        memset (self->combinations + i * self->cholesky.stride, 0, self->cholesky.stride * sizeof (double));
+        n_left++;
+      }
+  if (n_left == 0)
+    return TRUE;
+
+  /* The others one by one, with more digits and slices. */
+  proof.slices = slices =
+    apr_slices_new (self->products, self->scales, self->dependent, self->n_dependent, self->scales,
+                    self->independent, self->n_independent, APR_PRECONDITIONED_SLICES, self->n_threads);
+  proof.square = square =
+    apr_slices_new (self->products, self->scales, self->independent, self->n_independent, self->scales,
+                    self->independent, self->n_independent, APR_PRECONDITIONED_SLICES, self->n_threads);
+  apr_parallel_run (prove_some, &proof, self->n_threads, n * n * APR_PRECONDITIONED_SLICES * (double) n_left);
 
   for (i = 0; i < self->n_dependent && self->negative < 0; i++)
     if (negative[i])

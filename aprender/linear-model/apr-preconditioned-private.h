@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aprender/linear-model/apr-cholesky-private.h"
-#include "aprender/linear-model/apr-slices-private.h"
+#include "aprender/linear-model/apr-scaled-products-private.h"
 
 G_BEGIN_DECLS
 
@@ -18,7 +18,6 @@ typedef struct
   gsize n_independent;
   AprCholesky cholesky; /* of their scaled products */
   double least;         /* below every eigenvalue of those */
-  AprSlices *slices;    /* (owned) of the same */
 
   gsize *dependent; /* (owned) features, in order */
   gsize n_dependent;
@@ -40,8 +39,15 @@ AprPreconditioned *apr_preconditioned_new (const AprProducts *products,
 
 void apr_preconditioned_free (AprPreconditioned *self);
 
+/* Finds the combinations, and of which it is certain that no more than @negligible is left of the feature; false where an entry
+ * is too large. */
+gboolean apr_preconditioned_combine (AprPreconditioned *self, double negligible, gboolean *proven);
+
 /* Finds the combinations; false where it is not certain that nothing more than @negligible is left of a feature. */
 gboolean apr_preconditioned_prove_dependence (AprPreconditioned *self, double negligible);
+
+/* The products of the independent features. */
+AprScaledProducts apr_preconditioned_get_scaled (const AprPreconditioned *self);
 
 /* Makes the scale of @column such that the entries of the independent features are below 2. */
 void apr_preconditioned_scale_column (AprPreconditioned *self, gsize column);

@@ -19,7 +19,8 @@
 typedef struct
 {
   AprPreconditioned *system; /* (unowned) */
-  const AprSlices *slices;   /* (unowned) */
+  AprScaledProducts scaled;
+  const AprSlices *slices; /* (unowned) (nullable) of the products, where the scaled ones have too few bits */
   AprFixed residual;
   gsize top; /* of the residual */
   AprDigits digits;
@@ -38,13 +39,20 @@ residual_clear (Residual *self)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Residual, residual_clear)
 
 static void
-residual_init (
-  Residual *self, AprPreconditioned *system, const AprSlices *slices, gsize column, gsize n_limbs, gsize lead)
+residual_init (Residual *self,
+               AprPreconditioned *system,
+               const AprSlices *slices,
+               gsize column,
+               gsize n_places,
+               gsize lead)
 {
   gsize n = system->n_independent;
+  gsize n_limbs = lead + n_places;
   g_autoptr (AprSlices) right = NULL;
 
   *self = (Residual){ .system = system, .slices = slices };
+  self->scaled = apr_preconditioned_get_scaled (system);
+  n_limbs += slices != NULL ? slices->n_slices : apr_scaled_products_count_slices (&self->scaled);
   apr_fixed_init (&self->residual, n, n_limbs, lead);
   apr_digits_init (&self->digits, n);
   self->correction = g_new (double, n);
@@ -60,7 +68,8 @@ residual_init (
 static double
 bound_truncation (const Residual *self, AprRefinement *refinement)
 {
-  double truncation = apr_slices_get_truncation (self->slices);
+  double truncation = self->slices != NULL ? apr_slices_get_truncation (self->slices)
+                                           : apr_scaled_products_get_truncation (&self->scaled);
   double left_out = truncation > 0 ? truncation * apr_fixed_get_size (&refinement->x) : 0;
 
   return (left_out + self->truncation) * sqrt ((double) refinement->n) * 1.01;
@@ -87,7 +96,10 @@ correct (AprRefinement *refinement, gpointer data)
       if (!apr_fixed_has_place (&refinement->x, self->digits.place))
         return FALSE;
       apr_fixed_add_digits (&refinement->x, &self->digits);
-      apr_fixed_add_product (&self->residual, self->slices, &self->digits, -1, system->n_threads);
+      if (self->slices != NULL)
+        apr_fixed_add_product (&self->residual, self->slices, &self->digits, -1, system->n_threads);
+      else
+        apr_fixed_add_scaled_product (&self->residual, &self->scaled, &self->digits, -1, system->n_threads);
       top = self->top = apr_fixed_carry (&self->residual);
     }
 
@@ -188,7 +200,7 @@ solve_with (AprPreconditioned *self,
         return FALSE;
     }
   apr_fixed_init (&refinement.x, n, lead + n_places + 3, lead);
-  residual_init (&residual, self, slices, column, lead + n_places + 3 + slices->n_slices, lead);
+  residual_init (&residual, self, slices, column, n_places + 3, lead);
 
   return apr_refinement_run (&refinement, correct, &residual, unknowns, intercept);
 }
@@ -200,21 +212,21 @@ apr_preconditioned_solve (
   gsize column = self->products->n_features + target;
   gsize n = self->n_independent;
   g_autofree double *unknowns = g_new (double, n);
-  g_autoptr (AprSlices) all = NULL;
-  const AprSlices *slices = self->slices;
+  g_autoptr (AprSlices) slices = NULL;
   gboolean certain;
   gsize i;
 
   apr_preconditioned_scale_column (self, column);
-  certain = solve_with (self, slices, column, dtype, FALSE, unknowns, intercept);
+  certain = solve_with (self, NULL, column, dtype, FALSE, unknowns, intercept);
 
   /* With all that there is to know, and as far as it takes to tell what lies halfway between two doubles, or is 0. */
-  if (!certain && !slices->exact)
-    slices = all =
-      apr_slices_new (self->products, self->scales, self->independent, n, self->scales, self->independent, n,
-                      apr_preconditioned_count_slices (self), self->n_threads);
   if (!certain)
-    certain = solve_with (self, slices, column, dtype, TRUE, unknowns, intercept);
+    {
+      slices = apr_slices_new (self->products, self->scales, self->independent, n, self->scales,
+                               self->independent, n, apr_preconditioned_count_slices (self), self->n_threads);
+      certain = solve_with (self, slices, column, dtype, FALSE, unknowns, intercept) ||
+                solve_with (self, slices, column, dtype, TRUE, unknowns, intercept);
+    }
 
   for (i = 0; i < n; i++)
     coefficients[self->independent[i]] = unknowns[i];

@@ -11,32 +11,38 @@
 /* The least eigenvalue that leaves something of a correction, for the sizes that fit into a memory. */
 #define LEAST_EIGENVALUE 0x1p-36
 
-/* A lower bound of the eigenvalues of the scaled products: if the matrix less a multiple of the identity can be factorised, its
+AprScaledProducts
+apr_preconditioned_get_scaled (const AprPreconditioned *self)
+{
+  return (AprScaledProducts){ self->products, self->scales, self->independent, self->n_independent };
+}
+
+/* A lower bound of the eigenvalues of the scaled products, which are in @shifted, to be overwritten: if the matrix less a multiple of the identity can be factorised, its
  * eigenvalues are no further below 0 than the errors of that (S. M. Rump, "Verification of positive definiteness", 2006). */
 static double
-bound_least (const AprPreconditioned *self, const double *matrix)
+bound_least (const AprPreconditioned *self, AprCholesky *shifted)
 {
+  AprScaledProducts scaled = apr_preconditioned_get_scaled (self);
   gsize n = self->n_independent;
-  gsize stride = self->cholesky.stride;
   g_autofree gsize *positions = g_new (gsize, n);
   g_autofree double *zeros = g_new0 (double, n);
-  g_auto (AprCholesky) shifted = { NULL };
   double estimate = apr_cholesky_estimate_least (&self->cholesky);
   double least = 0;
   int tries;
   gsize i;
 
-  apr_cholesky_init (&shifted, n);
   for (tries = 0; tries < 3 && least == 0 && estimate > LEAST_EIGENVALUE; tries++)
     {
       double shift = estimate / (tries == 0 ? 2 : 1 << (3 * tries));
 
-      memcpy (shifted.rows, matrix, n * stride * sizeof *matrix);
+      if (tries > 0)
+        (void) apr_scaled_products_get_doubles (&scaled, shifted->rows, NULL, shifted->stride,
+                                                self->n_threads);
       for (i = 0; i < n; i++)
-        shifted.rows[i * stride + i] -= shift;
-      if (apr_cholesky_factorise (&shifted, zeros, positions) == n)
+        shifted->rows[i * shifted->stride + i] -= shift;
+      if (apr_cholesky_factorise (shifted, zeros, positions, self->n_threads) == n)
         /* What rounding the entries has changed is far less than 2^-50 each. */
-        least = shift - apr_cholesky_bound_error (&shifted) - (double) n * 0x1p-50;
+        least = shift - apr_cholesky_bound_error (shifted) - (double) n * 0x1p-50;
       if (least < shift / 4)
         least = 0;
     }
@@ -55,18 +61,6 @@ list_columns (AprPreconditioned *self, const gboolean *left_out)
         self->scales[i] = apr_slices_scale_of (self->products, i);
         self->independent[self->n_independent++] = i;
       }
-}
-
-/* Keeps the rows and columns of @positions, in a matrix and in the factors. */
-static void
-keep_positions (double *rows, gsize stride, const gsize *positions, gsize n, double *kept, gsize kept_stride)
-{
-  gsize i;
-  gsize j;
-
-  for (i = 0; i < n; i++)
-    for (j = i; j < n; j++)
-      kept[i * kept_stride + j] = rows[positions[i] * stride + positions[j]];
 }
 
 /* Splits the columns, of which @positions were found independent. */
@@ -95,13 +89,11 @@ apr_preconditioned_new (const AprProducts *products,
                         guint n_threads)
 {
   g_autoptr (AprPreconditioned) self = g_new0 (AprPreconditioned, 1);
-  g_autoptr (AprSlices) slices = NULL;
-  g_auto (AprCholesky) whole = { NULL };
+  AprScaledProducts scaled;
+  g_auto (AprCholesky) copy = { NULL };
   gsize n;
   gsize n_independent;
   gsize i;
-  gsize j;
-  g_autofree double *matrix = NULL;
   g_autofree double *doubtful = NULL;
   g_autofree gsize *positions = NULL;
 
@@ -114,44 +106,25 @@ apr_preconditioned_new (const AprProducts *products,
   list_columns (self, left_out);
   n = self->n_independent;
 
-  self->slices = apr_slices_new (products, self->scales, self->independent, n, self->scales,
-                                 self->independent, n, APR_PRECONDITIONED_SLICES, n_threads);
-  if (!self->slices->fits)
+  scaled = apr_preconditioned_get_scaled (self);
+  apr_cholesky_init (&self->cholesky, n);
+  apr_cholesky_init (&copy, n);
+  if (!apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, copy.rows, self->cholesky.stride,
+                                        n_threads))
     return NULL;
-
-  apr_cholesky_init (&whole, n);
   doubtful = g_new (double, n);
   positions = g_new (gsize, n);
   for (i = 0; i < n; i++)
+    doubtful[i] = self->cholesky.rows[i * self->cholesky.stride + i] * MAX (DOUBTFUL, 4 * negligible);
+  n_independent = apr_cholesky_factorise (&self->cholesky, doubtful, positions, n_threads);
+  if (n_independent < n)
     {
-      for (j = i; j < n; j++)
-        whole.rows[i * whole.stride + j] = apr_slices_get_double (self->slices, i, j);
-      doubtful[i] = whole.rows[i * whole.stride + i] * MAX (DOUBTFUL, 4 * negligible);
-    }
-  matrix = g_memdup2 (whole.rows, n * whole.stride * sizeof (double));
-  n_independent = apr_cholesky_factorise (&whole, doubtful, positions);
-  if (n_independent == n)
-    {
-      self->cholesky = whole;
-      whole.rows = NULL;
-    }
-  else
-    {
-      double *kept;
-
       split_columns (self, positions, n_independent);
-      apr_cholesky_init (&self->cholesky, n_independent);
-      keep_positions (whole.rows, whole.stride, positions, n_independent, self->cholesky.rows,
-                      self->cholesky.stride);
-      kept = g_new (double, n_independent * self->cholesky.stride);
-      keep_positions (matrix, whole.stride, positions, n_independent, kept, self->cholesky.stride);
-      g_free (matrix);
-      matrix = kept;
-      slices = self->slices;
-      self->slices = apr_slices_new_part (slices, positions, n_independent);
+      apr_cholesky_keep (&self->cholesky, positions, n_independent);
+      apr_cholesky_keep (&copy, positions, n_independent);
     }
 
-  self->least = n_independent > 0 ? bound_least (self, matrix) : 1;
+  self->least = n_independent > 0 ? bound_least (self, &copy) : 1;
   if (!(self->least > 4 * negligible) ||
       (n_independent < n && !apr_preconditioned_prove_dependence (self, negligible)))
     return NULL;
@@ -165,7 +138,6 @@ apr_preconditioned_free (AprPreconditioned *self)
   if (self == NULL)
     return;
 
-  apr_slices_free (self->slices);
   apr_cholesky_clear (&self->cholesky);
   g_free (self->scales);
   g_free (self->independent);

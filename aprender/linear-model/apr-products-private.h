@@ -22,6 +22,13 @@ typedef struct
   mpz_t *sums; /* (owned) the weights' sum and those of the columns, in one unit; zeros where not centred */
 } AprProducts;
 
+/* Asks for what lies some entries behind @from, which no longer is on the page that the processor looks ahead on. */
+static inline void
+apr_products_prefetch (gconstpointer from)
+{
+  __builtin_prefetch ((gconstpointer) ((guintptr) from + 2048));
+}
+
 /* The place of an entry in a packed lower triangle. */
 static inline gsize
 apr_triangle (gsize row, gsize column)

@@ -5,9 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/linear-model/apr-pages-private.h"
 #include "aprender/linear-model/apr-parallel-private.h"
 
-#define WORDS_PER_LIMB (GMP_NUMB_BITS / 32)
+G_STATIC_ASSERT (GMP_NUMB_BITS == 64);
 
 mpz_t *
 apr_integers_new (gsize n)
@@ -44,105 +45,240 @@ count_columns (const AprProducts *self)
 typedef struct
 {
   AprProducts *products;
-  const guint32 *words; /* (unowned) of the state */
+  const gint64 *state; /* (unowned) (nullable) the sums as they are held */
+  gsize n_state;
+  gsize first; /* of the words that are read */
   gsize n_words;
   mpz_t factor;
-  mpz_t *left; /* (owned), or those of the products */
+  mpz_t *left;  /* (owned), or those of the products */
+  gint outside; /* a sum has bits elsewhere */
 } Centring;
 
-/* The words of an entry, extended to @n_limbs. */
+/* Widens the range of words to what @entry needs, its sign too. */
 static void
-extend_words (const guint32 *words, gsize n_words, mp_limb_t *limbs, gsize n_limbs)
+widen (Centring *self, gsize entry)
 {
-  guint32 sign = n_words > 0 && (words[n_words - 1] >> 31) != 0 ? G_MAXUINT32 : 0;
+  const gint64 *from = self->state + entry * self->n_state;
+  gsize end = self->first + self->n_words;
+  guint32 *words = g_alloca (self->n_state * sizeof *words);
+  gint64 rest = 0;
+  guint32 sign;
   gsize i;
 
-  for (i = 0; i < n_limbs; i++)
+  for (i = 0; i < self->n_state; i++)
     {
-      mp_limb_t limb = 0;
-      gsize k;
+      rest += from[i];
+      words[i] = (guint32) rest;
+      rest >>= 32;
+    }
+  sign = rest < 0 ? G_MAXUINT32 : 0;
+  for (i = 0; i < self->n_state && words[i] == 0; i++)
+    ;
+  if (i == self->n_state)
+    return;
+  self->first = self->n_words == 0 ? i : MIN (self->first, i);
+  for (i = self->n_state; i > 0 && words[i - 1] == sign; i--)
+    ;
+  /* One more where the topmost bit is not the sign. */
+  i += i == 0 || (words[i - 1] ^ sign) >> 31 != 0 ? 1 : 0;
+  self->n_words = MAX (end, i) - self->first;
+}
 
-      for (k = WORDS_PER_LIMB; k-- > 0;)
+/* A word of the sums as they are held, and what goes on to the next one. */
+static inline mp_limb_t
+take_word (const gint64 *from, gint64 *rest)
+{
+  mp_limb_t word;
+
+  *rest += *from;
+  word = (guint32) *rest;
+  *rest >>= 32;
+
+  return word;
+}
+
+/* The words of an entry, extended to @n_limbs; false where that is not all of it. */
+static inline gboolean
+read_entry (const Centring *self, gsize entry, mp_limb_t *limbs, gsize n_limbs)
+{
+  const gint64 *from = self->state + entry * self->n_state;
+  const gint64 *end = from + self->n_state;
+  const gint64 *first = from + self->first;
+  mp_limb_t elsewhere = 0;
+  mp_limb_t sign = 0;
+  gint64 rest = 0;
+  gsize n_read = (self->n_words + 1) / 2;
+  gsize i;
+
+  apr_products_prefetch (from);
+  apr_products_prefetch (from + self->n_state - 1);
+  for (; from < first; from++)
+    elsewhere |= take_word (from, &rest);
+  for (i = 0; i < n_read; i++)
+    {
+      mp_limb_t low = take_word (from++, &rest);
+      mp_limb_t high = from < end ? take_word (from++, &rest) : (mp_limb_t) rest;
+
+      limbs[i] = low | high << 32;
+    }
+  if (n_read > 0)
+    sign = (mp_limb_t) ((gint64) limbs[n_read - 1] >> 63);
+  for (; i < n_limbs; i++)
+    limbs[i] = sign;
+  for (; from < end; from++)
+    elsewhere |= take_word (from, &rest) ^ (guint32) sign;
+
+  return elsewhere == 0 && rest == (gint64) sign;
+}
+
+/* to = a f, modulo 2^(bits of @n limbs). */
+static G_ALWAYS_INLINE inline void
+multiply (mp_limb_t *to, gsize n, const mp_limb_t *a, const mp_limb_t *f, gsize n_f)
+{
+  gsize i;
+  gsize k;
+
+  memset (to, 0, n * sizeof *to);
+  for (k = 0; k < n_f; k++)
+    {
+      mp_limb_t carry = 0;
+
+      for (i = k; i < n; i++)
         {
-          gsize word = i * WORDS_PER_LIMB + k;
+          unsigned __int128 sum = (unsigned __int128) a[i - k] * f[k] + to[i] + carry;
 
-          limb = (limb << 16 << 16) | (word < n_words ? words[word] : sign);
+          to[i] = (mp_limb_t) sum;
+          carry = (mp_limb_t) (sum >> 64);
         }
-      limbs[i] = limb;
+    }
+}
+
+/* to += a b in the same way. */
+static G_ALWAYS_INLINE inline void
+add_product (mp_limb_t *to, gsize n, const mp_limb_t *a, gsize n_a, const mp_limb_t *b, gsize n_b)
+{
+  gsize i;
+  gsize k;
+
+  for (k = 0; k < n_b && k < n; k++)
+    {
+      gsize end = MIN (k + n_a, n);
+      mp_limb_t carry = 0;
+
+      for (i = k; i < end; i++)
+        {
+          unsigned __int128 sum = (unsigned __int128) a[i - k] * b[k] + to[i] + carry;
+
+          to[i] = (mp_limb_t) sum;
+          carry = (mp_limb_t) (sum >> 64);
+        }
+      for (; i < n; i++)
+        {
+          to[i] += carry;
+          carry = to[i] < carry;
+        }
+    }
+}
+
+static G_ALWAYS_INLINE inline void
+negate (mp_limb_t *limbs, gsize n)
+{
+  mp_limb_t carry = 1;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    {
+      limbs[i] = ~limbs[i] + carry;
+      carry = carry != 0 && limbs[i] == 0;
     }
 }
 
 /* All arithmetic is modulo 2^(bits of @n_limbs), beyond which the result does not reach. */
-static void
-centre_rows (gpointer data, gsize part, gsize n_parts)
+static G_ALWAYS_INLINE inline gboolean
+centre_row (const Centring *centring, gsize row, mp_limb_t *entry, gsize n_limbs)
 {
-  const Centring *centring = data;
-  AprProducts *self = centring->products;
-  gsize n_limbs = self->n_limbs;
-  g_autofree mp_limb_t *entry = g_new (mp_limb_t, n_limbs);
-  g_autofree mp_limb_t *product = g_new (mp_limb_t, 4 * n_limbs + 4);
+  const AprProducts *self = centring->products;
   const mp_limb_t *factor = mpz_limbs_read (centring->factor);
   gsize n_factor = MIN (mpz_size (centring->factor), n_limbs);
-  gsize i;
+  const mp_limb_t *left = mpz_limbs_read (centring->left[1 + row]);
+  gsize n_left = mpz_size (centring->left[1 + row]);
+  mp_limb_t *to = self->limbs + apr_triangle (row, 0) * n_limbs;
+  gboolean whole = TRUE;
   gsize j;
-  gsize k;
 
-  for (i = part; i < count_columns (self); i += n_parts)
+  for (j = 0; j <= row; j++, to += n_limbs)
     {
-      const mp_limb_t *left = mpz_limbs_read (centring->left[1 + i]);
-      gsize n_left = mpz_size (centring->left[1 + i]);
+      gsize n_right = mpz_size (self->sums[1 + j]);
 
-      for (j = 0; j <= i; j++)
+      whole &= read_entry (centring, apr_triangle (1 + row, 1 + j), entry, n_limbs);
+      multiply (to, n_limbs, entry, factor, n_factor);
+      if (n_left > 0 && n_right > 0)
         {
-          mp_limb_t *to = self->limbs + apr_triangle (i, j) * n_limbs;
-          const mp_limb_t *right = mpz_limbs_read (self->sums[1 + j]);
-          gsize n_right = mpz_size (self->sums[1 + j]);
-          gsize length = MIN (n_left + n_right, n_limbs);
+          gboolean subtract = mpz_sgn (centring->left[1 + row]) == mpz_sgn (self->sums[1 + j]);
 
-          extend_words (centring->words + apr_triangle (1 + i, 1 + j) * centring->n_words, centring->n_words,
-                        entry, n_limbs);
-          mpn_mul_1 (to, entry, (mp_size_t) n_limbs, factor[0]);
-          for (k = 1; k < n_factor; k++)
-            (void) mpn_addmul_1 (to + k, entry, (mp_size_t) (n_limbs - k), factor[k]);
-
-          if (n_left == 0 || n_right == 0)
-            continue;
-          if (n_left >= n_right)
-            (void) mpn_mul (product, left, (mp_size_t) n_left, right, (mp_size_t) n_right);
-          else
-            (void) mpn_mul (product, right, (mp_size_t) n_right, left, (mp_size_t) n_left);
-          if (mpz_sgn (centring->left[1 + i]) == mpz_sgn (self->sums[1 + j]))
-            (void) mpn_sub (to, to, (mp_size_t) n_limbs, product, (mp_size_t) length);
-          else
-            (void) mpn_add (to, to, (mp_size_t) n_limbs, product, (mp_size_t) length);
+          if (subtract)
+            negate (to, n_limbs);
+          add_product (to, n_limbs, left, n_left, mpz_limbs_read (self->sums[1 + j]), n_right);
+          if (subtract)
+            negate (to, n_limbs);
         }
     }
+
+  return whole;
 }
 
 static void
-get_sum (const guint32 *words, gsize n_words, gsize entry, mpz_t value)
+centre_rows (gpointer data, gsize part, gsize n_parts)
 {
-  gsize n_limbs = n_words / WORDS_PER_LIMB + 1;
+  Centring *centring = data;
+  const AprProducts *self = centring->products;
+  mp_limb_t *entry = g_alloca ((self->n_limbs + centring->n_words) * sizeof *entry);
+  gboolean whole = TRUE;
+  gsize i;
+
+  for (i = part; i < count_columns (self) && whole; i += n_parts)
+    switch (self->n_limbs)
+      {
+        /* The usual lengths, for the compiler to unroll. */
+      case 3:
+        whole = centre_row (centring, i, entry, 3);
+        break;
+      case 4:
+        whole = centre_row (centring, i, entry, 4);
+        break;
+      default:
+        whole = centre_row (centring, i, entry, self->n_limbs);
+        break;
+      }
+
+  if (!whole)
+    g_atomic_int_set (&centring->outside, TRUE);
+}
+
+static void
+get_sum (const Centring *centring, gsize entry, mpz_t value)
+{
+  gsize n_limbs = centring->n_words / 2 + 1;
   mp_limb_t *limbs = mpz_limbs_write (value, (mp_size_t) n_limbs);
   gboolean negative;
 
-  extend_words (words + entry * n_words, n_words, limbs, n_limbs);
+  (void) read_entry (centring, entry, limbs, n_limbs);
   negative = limbs[n_limbs - 1] >> (GMP_NUMB_BITS - 1) != 0;
   if (negative)
-    (void) mpn_neg (limbs, limbs, (mp_size_t) n_limbs);
+    negate (limbs, n_limbs);
   mpz_limbs_finish (value, negative ? -(mp_size_t) n_limbs : (mp_size_t) n_limbs);
 }
 
 /* Reads the sums, and divides them by what powers of two they share. */
 static void
-load_sums (AprProducts *self, Centring *centring)
+load_sums (AprProducts *self, const Centring *centring, mpz_t factor)
 {
   gsize n = 1 + count_columns (self);
   mp_bitcnt_t half;
   gsize i;
 
   for (i = 0; i < n; i++)
-    get_sum (centring->words, centring->n_words, apr_triangle (i, 0), self->sums[i]);
+    get_sum (centring, apr_triangle (i, 0), self->sums[i]);
 
   half = mpz_scan1 (self->sums[0], 0) / 2;
   for (i = 1; i < n; i++)
@@ -151,7 +287,7 @@ load_sums (AprProducts *self, Centring *centring)
   for (i = 0; i < n; i++)
     mpz_tdiv_q_2exp (self->sums[i], self->sums[i], half);
 
-  mpz_tdiv_q_2exp (centring->factor, self->sums[0], half);
+  mpz_tdiv_q_2exp (factor, self->sums[0], half);
 }
 
 static void
@@ -168,33 +304,22 @@ add_alpha (AprProducts *self, const mpz_t alpha)
     }
 }
 
-AprProducts *
-apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_threads)
+/* False where the words that are read are not all there is. */
+static gboolean
+centre (AprProducts *self, Centring *centring, gint first_word, double alpha, guint n_threads)
 {
-  AprProducts *self = g_new0 (AprProducts, 1);
-  gint first_word;
+  gsize n_columns = count_columns (self);
+  gsize n_entries = apr_triangle (n_columns, 0);
   gint alpha_exponent = 0;
   gint finer = 0;
-  gsize n_columns;
-  gsize n_entries;
+  gsize size;
   gsize i;
-  g_autofree guint32 *words = NULL;
-  Centring centring = { self };
   mpz_t penalty;
 
-  self->n_features = apr_exact_sums_get_n_features (state);
-  self->n_targets = apr_exact_sums_get_n_targets (state);
-  self->centred = centred;
-  n_columns = count_columns (self);
-  n_entries = apr_triangle (n_columns, 0);
-  self->sums = apr_integers_new (1 + n_columns);
-  words = apr_exact_sums_to_words (state, &centring.n_words, &first_word);
-  centring.words = words;
-  mpz_init_set_ui (centring.factor, 1);
+  mpz_init_set_ui (centring->factor, 1);
   mpz_init (penalty);
-
-  if (centred && centring.n_words > 0)
-    load_sums (self, &centring);
+  if (self->centred && centring->n_words > 0)
+    load_sums (self, centring, centring->factor);
 
   /* The sums are in units of 2^(32 first_word): a finer unit where alpha needs it. */
   if (alpha > 0)
@@ -204,29 +329,68 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_t
       self->finer = MAX (0, 1 - alpha_exponent) / 2;
       finer = 2 * self->finer;
       mpz_mul_2exp (penalty, penalty, (mp_bitcnt_t) (alpha_exponent + finer));
-      mpz_mul (penalty, penalty, centring.factor);
+      mpz_mul (penalty, penalty, centring->factor);
     }
-  centring.left = finer > 0 ? apr_integers_new (1 + n_columns) : self->sums;
+  centring->left = finer > 0 ? apr_integers_new (1 + n_columns) : self->sums;
   if (finer > 0)
     {
-      mpz_mul_2exp (centring.factor, centring.factor, (mp_bitcnt_t) finer);
+      mpz_mul_2exp (centring->factor, centring->factor, (mp_bitcnt_t) finer);
       for (i = 0; i <= n_columns; i++)
-        mpz_mul_2exp (centring.left[i], self->sums[i], (mp_bitcnt_t) finer);
+        mpz_mul_2exp (centring->left[i], self->sums[i], (mp_bitcnt_t) finer);
     }
 
   self->n_limbs =
-    (MAX (mpz_sizeinbase (centring.factor, 2) + 32 * centring.n_words, mpz_sizeinbase (penalty, 2)) + 2) /
+    (MAX (mpz_sizeinbase (centring->factor, 2) + 32 * centring->n_words, mpz_sizeinbase (penalty, 2)) + 2) /
       GMP_NUMB_BITS +
     1;
-  self->limbs = g_new (mp_limb_t, n_entries * self->n_limbs);
-  apr_parallel_run (centre_rows, &centring, n_threads, 30.0 * (double) n_entries);
+  size = n_entries * self->n_limbs * sizeof *self->limbs;
+  self->limbs = apr_pages_new (size, FALSE);
+  if (self->limbs == NULL)
+    g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size);
+  apr_parallel_run (centre_rows, centring, n_threads, 30.0 * (double) n_entries);
   if (alpha > 0)
     add_alpha (self, penalty);
 
-  if (centring.left != self->sums)
-    apr_integers_free (centring.left, 1 + n_columns);
-  mpz_clear (centring.factor);
+  if (centring->left != self->sums)
+    apr_integers_free (centring->left, 1 + n_columns);
+  mpz_clear (centring->factor);
   mpz_clear (penalty);
+  return !centring->outside;
+}
+
+AprProducts *
+apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_threads)
+{
+  AprProducts *self = g_new0 (AprProducts, 1);
+  Centring centring = { self };
+  gint first_limb;
+  gsize n_columns;
+  gsize i;
+
+  self->n_features = apr_exact_sums_get_n_features (state);
+  self->n_targets = apr_exact_sums_get_n_targets (state);
+  self->centred = centred;
+  n_columns = count_columns (self);
+  self->sums = apr_integers_new (1 + n_columns);
+  centring.state = apr_exact_sums_get_limbs (state, &centring.n_state, &first_limb);
+
+  /* No sum of products is greater than the greatest of squares, and as a rule none has lower bits; but who gives the sums may have
+   * made them up. */
+  for (i = 0; i <= n_columns; i++)
+    {
+      widen (&centring, apr_triangle (i, i));
+      widen (&centring, apr_triangle (i, 0));
+    }
+  if (!centre (self, &centring, first_limb + (gint) centring.first, alpha, n_threads))
+    {
+      apr_pages_free (self->limbs);
+      centring.outside = FALSE;
+      for (i = 0; i < apr_exact_sums_get_n_entries (state); i++)
+        widen (&centring, i);
+      if (!centre (self, &centring, first_limb + (gint) centring.first, alpha, n_threads))
+        g_assert_not_reached ();
+    }
+
   return self;
 }
 
@@ -237,7 +401,7 @@ apr_products_free (AprProducts *self)
     return;
 
   apr_integers_free (self->sums, 1 + count_columns (self));
-  g_free (self->limbs);
+  apr_pages_free (self->limbs);
   g_free (self);
 }
 

@@ -43,22 +43,27 @@ static void
 get_unknown (const AprRefinement *self, gsize position, mpz_t z)
 {
   const gint64 *limbs = self->x.limbs + position * self->x.n_limbs;
-  gsize q = self->top;
+  gsize n = self->x.n_limbs - self->top;
+  g_autofree guint32 *digits = g_new (guint32, n);
+  gint64 rest = 0;
+  mpz_t above;
+  gsize q;
 
-  mpz_set_ui (z, 0);
-  while (q < self->x.n_limbs)
+  /* Digits that are not below 0, and what they leave above them. */
+  for (q = n; q-- > 0;)
     {
-      /* Two limbs at a time fit into a long of 64 bits, and one into any. */
-      gboolean two = sizeof (long) == sizeof (gint64) && q > self->top && q + 2 <= self->x.n_limbs;
-      gint64 value = two ? limbs[q] * (1 << APR_SLICE_BITS) + limbs[q + 1] : limbs[q];
-
-      mpz_mul_2exp (z, z, two ? 2 * APR_SLICE_BITS : APR_SLICE_BITS);
-      if (value >= 0)
-        mpz_add_ui (z, z, (unsigned long) value);
-      else
-        mpz_sub_ui (z, z, (unsigned long) -value);
-      q += two ? 2 : 1;
+      rest += limbs[self->top + q];
+      digits[q] = (guint32) rest & ((1 << APR_SLICE_BITS) - 1);
+      rest >>= APR_SLICE_BITS;
     }
+  mpz_import (z, n, 1, sizeof *digits, 0, 8 * sizeof *digits - APR_SLICE_BITS, digits);
+  if (rest == 0)
+    return;
+
+  mpz_init_set_d (above, (double) rest);
+  mpz_mul_2exp (above, above, (mp_bitcnt_t) (APR_SLICE_BITS * n));
+  mpz_add (z, z, above);
+  mpz_clear (above);
 }
 
 /* The exponent of the last limb of x. */

@@ -22,9 +22,13 @@ void apr_rows_init (AprRows *self, const char *name, AprTensor *tensor);
 /* Whether a double may not hold an element exactly. */
 gboolean apr_rows_may_exceed_double (const AprRows *self);
 
-/* Columns of @n_rows rows from @first_row on, APR_GRAM_STRIDE apart, as the nearest doubles. */
-void apr_rows_transpose (
-  const AprRows *self, const AprGramKernel *kernel, gsize first_row, gsize n_rows, double *columns);
+/* Columns of @n_rows rows from @first_row on, @stride apart, as the nearest doubles. */
+void apr_rows_transpose (const AprRows *self,
+                         const AprGramKernel *kernel,
+                         gsize first_row,
+                         gsize n_rows,
+                         gsize stride,
+                         double *columns);
 
 /* What the nearest doubles lack of a column; false where it is nothing. */
 gboolean apr_rows_get_rests (const AprRows *self, gsize column, gsize first_row, gsize n_rows, double *rests);

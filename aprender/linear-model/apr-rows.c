@@ -113,25 +113,29 @@ read_bf16 (const guint8 *place)
 }
 
 /* Eight rows at a time, so that the columns are written line by line and the rows are still read in their order. */
-#define TRANSPOSE(read, size)                                                                      \
- for (row = 0; row + 8 <= n_rows; row += 8)                                                        \
-  for (column = 0; column < n; column++)                                                           \
-   for (i = 0; i < 8; i++)                                                                         \
-    columns[column * APR_GRAM_STRIDE + row + i] = read (data + ((row + i) * n + column) * (size)); \
- for (; row < n_rows; row++)                                                                       \
-  for (column = 0; column < n; column++)                                                           \
-   columns[column * APR_GRAM_STRIDE + row] = read (data + (row * n + column) * (size));            \
+#define TRANSPOSE(read, size)                                                             \
+ for (row = 0; row + 8 <= n_rows; row += 8)                                               \
+  for (column = 0; column < n; column++)                                                  \
+   for (i = 0; i < 8; i++)                                                                \
+    columns[column * stride + row + i] = read (data + ((row + i) * n + column) * (size)); \
+ for (; row < n_rows; row++)                                                              \
+  for (column = 0; column < n; column++)                                                  \
+   columns[column * stride + row] = read (data + (row * n + column) * (size));            \
  break
 
 void
-apr_rows_transpose (
-  const AprRows *self, const AprGramKernel *kernel, gsize first_row, gsize n_rows, double *columns)
+apr_rows_transpose (const AprRows *self,
+                    const AprGramKernel *kernel,
+                    gsize first_row,
+                    gsize n_rows,
+                    gsize stride,
+                    double *columns)
 {
   gsize n = self->n_columns;
   const guint8 *data = self->data + first_row * n * (apr_dtype_get_bits (self->dtype) / 8);
   gsize eight_rows = 8 * n * (apr_dtype_get_bits (self->dtype) / 8);
   gsize block = n_rows / 8 * eight_rows;
-  void (*transpose_eight) (gconstpointer rows, gsize n_columns, double *columns) = NULL;
+  void (*transpose_eight) (gconstpointer rows, gsize n_columns, gsize stride, double *columns) = NULL;
   gsize row;
   gsize column;
   gsize i;
@@ -146,7 +150,7 @@ apr_rows_transpose (
         /* The rows of the next block come while this one is multiplied. */
         for (i = 0; i < eight_rows; i += 64)
           __builtin_prefetch (data + block + i);
-        transpose_eight (data, n, columns);
+        transpose_eight (data, n, stride, columns);
       }
 
 #pragma GCC diagnostic push

@@ -43,9 +43,6 @@ AprSlices *apr_slices_new (const AprProducts *products,
                            gsize n_slices,
                            guint n_threads);
 
-/* The rows and columns at @positions of what has the same rows and columns. */
-AprSlices *apr_slices_new_part (const AprSlices *square, const gsize *positions, gsize n);
-
 AprSlices *apr_slices_new_transposed (const AprSlices *slices);
 
 void apr_slices_free (AprSlices *self);

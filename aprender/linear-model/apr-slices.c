@@ -153,27 +153,6 @@ apr_slices_new (const AprProducts *products,
 }
 
 AprSlices *
-apr_slices_new_part (const AprSlices *square, const gsize *positions, gsize n)
-{
-  AprSlices *self = slices_new (n, n, square->n_slices, square->exact, square->fits);
-  gsize i;
-  gsize j;
-  gsize k;
-
-  for (i = 0; i < n; i++)
-    for (k = 0; k < self->n_slices; k++)
-      {
-        const float *from = square->values + (positions[i] * self->n_slices + k) * square->stride;
-        float *to = self->values + (i * self->n_slices + k) * self->stride;
-
-        for (j = 0; j < n; j++)
-          to[j] = from[positions[j]];
-      }
-
-  return self;
-}
-
-AprSlices *
 apr_slices_new_transposed (const AprSlices *slices)
 {
   AprSlices *self =

@@ -17,6 +17,8 @@ typedef struct
   gsize n_features;
   gsize n_repeated; /* of the columns, the last ones, that are sums of two others */
   AprDType dtype;
+  double noise;  /* that is added to these sums */
+  double spread; /* powers of two between the scales of the first column and the last */
 } Case;
 
 static double
@@ -50,10 +52,14 @@ sum_case (const Case *c)
           double *row = x + i * p;
 
           row[j] = j < p - c->n_repeated ? normal (rand) + 1 : row[j - 1 - (p - 1) / 3] + row[j / 4];
+          if (j >= p - c->n_repeated && c->noise > 0)
+            row[j] += c->noise * normal (rand);
           y[i] += row[j] * (double) (j % 7);
         }
       y[i] += normal (rand);
     }
+  for (i = 0; i < n * p; i++)
+    x[i] *= exp2 (rint (c->spread * (double) (i % p) / (double) p));
   doubles = apr_tensor_new_from_doubles (x, n * p, shape, 2, NULL);
   x_tensor = apr_tensor_cast (doubles, c->dtype, NULL);
   y_tensor = apr_tensor_new_from_doubles (y, n, shape, 1, NULL);
@@ -89,6 +95,14 @@ main (int argc, char *argv[])
     { "n < p", 5, 10, 0, APR_DTYPE_F64 },
     { "n < p", 60, 200, 0, APR_DTYPE_F64 },
     { "n < p", 200, 1000, 0, APR_DTYPE_F64 },
+    { "nearly sums", 1000, 100, 5, APR_DTYPE_F64, 1e-4 },
+    { "nearly sums", 5000, 500, 5, APR_DTYPE_F64, 1e-4 },
+    { "nearly sums", 5000, 1000, 5, APR_DTYPE_F64, 1e-4 },
+    { "ill-conditioned", 1000, 100, 5, APR_DTYPE_F64, 1e-7 },
+    { "ill-conditioned", 5000, 500, 5, APR_DTYPE_F64, 1e-7 },
+    { "scales far apart", 1000, 100, 5, APR_DTYPE_F64, 0, 60 },
+    { "scales far apart", 5000, 500, 5, APR_DTYPE_F64, 0, 60 },
+    { "scales farthest", 1000, 100, 5, APR_DTYPE_F64, 0, 150 },
   };
   gsize i;
 

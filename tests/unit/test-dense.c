@@ -66,6 +66,47 @@ test_kernels_agree (void)
     }
 }
 
+/* Matrix products of whole numbers, in which nothing is rounded: up to 2^53. */
+static void
+test_whole_matrices (void)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (43);
+  gsize n_rows;
+
+  for (n_rows = 1; n_rows < 20; n_rows++)
+    {
+      gsize n_inner = (gsize) g_rand_int_range (rand, 1, 60);
+      gsize n = APR_DENSE_PAD * (gsize) g_rand_int_range (rand, 1, 4);
+      g_autofree double *a = g_new (double, n_inner *n_rows);
+      g_autofree double *b = g_new (double, n_inner *n);
+      gsize i;
+      gsize j;
+      gsize k;
+      gsize l;
+
+      for (i = 0; i < n_inner * n_rows; i++)
+        a[i] = i < n_rows ? 2097151 : g_rand_int_range (rand, -2097151, 2097152);
+      for (i = 0; i < n_inner * n; i++)
+        b[i] = i < n ? 1048576 : g_rand_int_range (rand, -67108864, 67108865);
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          g_autofree double *c = g_new0 (double, n_rows *n);
+
+          kernels[k]->subtract_whole_products (c, n, a, n_rows, b, n, n_rows, n, n_inner);
+          for (i = 0; i < n_rows; i++)
+            for (j = 0; j < n; j++)
+              {
+                gint64 sum = 0;
+
+                for (l = 0; l < n_inner; l++)
+                  sum -= (gint64) a[l * n_rows + i] * (gint64) b[l * n + j];
+                g_assert_cmpint ((gint64) c[i * n + j], ==, sum);
+              }
+        }
+    }
+}
+
 /* Sums of whole numbers up to 2^53, against integers. */
 static void
 test_whole_products (void)
@@ -128,7 +169,7 @@ test_cholesky (void)
           if (i + 1 < n)
             cholesky.rows[i * cholesky.stride + i + 1] = 0.5;
         }
-      g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent), ==, n);
+      g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent, 1), ==, n);
       g_assert_cmpfloat (apr_cholesky_bound_error (&cholesky), <, 1e-12);
       g_assert_cmpfloat (apr_cholesky_bound_error (&cholesky), >, 1e-17);
 
@@ -149,6 +190,86 @@ test_cholesky (void)
     }
 }
 
+/* Whatever the blocks, the threads and the instruction set, an entry is what is left of it when products are subtracted one by
+ * one, divided by the root of its row. */
+static void
+test_cholesky_order (void)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (42);
+  const gsize sizes[] = { 5, 31, 32, 47, 64, 100, 161, 400 };
+  gsize round;
+
+  for (round = 0; round < 2 * G_N_ELEMENTS (sizes); round++)
+    {
+      gsize n = sizes[round / 2];
+      gsize stride = apr_dense_pad (n);
+      g_autofree double *x = g_new (double, 2 * n * n);
+      g_autofree double *rows = g_new0 (double, n *stride);
+      g_autofree double *expected = NULL;
+      g_autofree double *least = g_new (double, n);
+      g_autofree gsize *passed = g_new0 (gsize, n);
+      gsize n_expected = 0;
+      gsize i;
+      gsize j;
+      gsize k;
+
+      /* Every other time, columns that are sums of others. */
+      fill (rand, x, 2 * n * n);
+      for (i = 0; i < 2 * n; i++)
+        for (j = 2; j < n && round % 2 == 1; j++)
+          if (j % 7 == 2)
+            x[i * n + j] = x[i * n + j - 1] + x[i * n + j - 2];
+      for (i = 0; i < n; i++)
+        for (j = i; j < n; j++)
+          for (k = 0; k < 2 * n; k++)
+            rows[i * stride + j] += x[k * n + i] * x[k * n + j] / (double) n;
+      for (i = 0; i < n; i++)
+        least[i] = 1e-9;
+
+      expected = g_memdup2 (rows, n * stride * sizeof *rows);
+      for (i = 0; i < n; i++)
+        {
+          for (k = 0; k < i; k++)
+            for (j = i; j < n && !passed[k]; j++)
+              expected[i * stride + j] -= expected[k * stride + i] * expected[k * stride + j];
+          passed[i] = !(expected[i * stride + i] > least[i]);
+          n_expected += !passed[i];
+          expected[i * stride + i] = sqrt (expected[i * stride + i]);
+          for (j = i + 1; j < n; j++)
+            expected[i * stride + j] /= expected[i * stride + i];
+        }
+      g_assert_cmpint (n_expected < n, ==, round % 2 == 1);
+
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          g_auto (AprCholesky) cholesky = { NULL };
+          g_autofree gsize *independent = g_new (gsize, n);
+          gsize n_independent = 0;
+
+          apr_cholesky_init (&cholesky, n);
+          cholesky.kernel = kernels[k];
+          memcpy (cholesky.rows, rows, n * stride * sizeof *rows);
+          g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent, (guint) k + 1), ==,
+                            n_expected);
+          for (i = 0; i < n; i++)
+            {
+              if (passed[i])
+                continue;
+              g_assert_cmpuint (independent[n_independent++], ==, i);
+              for (j = i; j < n; j++)
+                assert_same_double (cholesky.rows[i * stride + j], expected[i * stride + j]);
+            }
+
+          apr_cholesky_keep (&cholesky, independent, n_independent);
+          for (i = 0; i < n_independent; i++)
+            for (j = i; j < n_independent; j++)
+              assert_same_double (cholesky.rows[i * cholesky.stride + j],
+                                  expected[independent[i] * stride + independent[j]]);
+        }
+    }
+}
+
 /* A copy of a column leaves nothing of it, and the rest is as if it were not there. */
 static void
 test_cholesky_passes_over (void)
@@ -164,7 +285,7 @@ test_cholesky_passes_over (void)
   cholesky.rows[cholesky.stride + 1] = 4;
   cholesky.rows[cholesky.stride + 2] = 2;
   cholesky.rows[2 * cholesky.stride + 2] = 10;
-  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent), ==, 2);
+  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent, 1), ==, 2);
   g_assert_cmpuint (independent[0], ==, 0);
   g_assert_cmpuint (independent[1], ==, 2);
   assert_same_double (cholesky.rows[0], 2);
@@ -178,8 +299,10 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/dense/kernels-agree", test_kernels_agree);
+  g_test_add_func ("/dense/whole-matrices", test_whole_matrices);
   g_test_add_func ("/dense/whole-products", test_whole_products);
   g_test_add_func ("/dense/cholesky", test_cholesky);
+  g_test_add_func ("/dense/cholesky/order", test_cholesky_order);
   g_test_add_func ("/dense/cholesky/passes-over", test_cholesky_passes_over);
 
   return g_test_run ();

@@ -60,10 +60,9 @@ class Tensor(Apr.Tensor):
         # A boxed type's own refuses every argument.
         pass
 
-    def __del__(self):
-        # Python sets a pending exception aside only for this function: else it would be lost when the last
-        # reference goes and the memory's release is called.
-        self._clear_boxed()
+    # Python sets a pending exception aside only for this function: else it would be lost when the last reference goes
+    # and the memory's release is called.
+    __del__ = Apr.Tensor._clear_boxed
 
     new_from_bytes = staticmethod(
         lambda dtype, shape, data: Apr.Tensor.new_from_bytes(dtype, shape, _bytes(data)))
@@ -821,3 +820,8 @@ _document(Apr.SafetensorsWriter, """Writes tensors to a SafeTensors file.
 The same tensors and metadata make the same bytes, in whatever order they were added. Arrays are shared, and
 must not change while the writer is in use. write_to_bytes() makes GLib.Bytes.
 """)
+
+# Attributes of this module are found at once: for others the typelib's module would be asked each time.
+for _class in (Apr.CrossProducts, Apr.DType, Apr.Estimator, Apr.LinearRegression, Apr.Precision):
+    globals()[_class.__name__] = _class
+    __all__.append(_class.__name__)

@@ -186,6 +186,17 @@ def _find_dtype_in_place(dtype):
     return found if found is not None and _find_numpy_dtype(found) == dtype else None
 
 
+@functools.lru_cache(maxsize=64)
+def _find_data_dtype_in_place(dtype):
+    """The same, if models compute with it."""
+    found = _find_dtype_in_place(dtype)
+    return found if found is not None and _is_data(dtype, found) else None
+
+
+def _is_data(dtype, found):
+    return dtype.kind in 'biu' or found in (Apr.DType.F16, Apr.DType.BF16, Apr.DType.F32, Apr.DType.F64)
+
+
 def _share_memory(array, dtype, address):
     token = next(_tokens)
     _shared[token] = array
@@ -198,18 +209,22 @@ def _share(array, dtype):
     return _share_memory(array, dtype, array.__array_interface__['data'][0])
 
 
+def _share_as_it_is(array, dtype):
+    """The same for an array of numpy's own; it can nearly always be read as it is: to find that out is to be quick."""
+    try:
+        address = _address_of(_from_buffer(array))
+    except (TypeError, ValueError, BufferError):
+        # Not in C order, or read-only, or empty, or of a dtype that is unknown to Python's buffers.
+        return _share(array, dtype)
+    return _share_memory(array, dtype, address)
+
+
 def _to_tensor(value):
     numpy = _import('numpy')
-    # Nearly always it is an array that the tensor can read as it is; to find that out is to be quick.
     if numpy is not None and type(value) is numpy.ndarray:
         dtype = _find_dtype_in_place(value.dtype)
         if dtype is not None:
-            try:
-                address = _address_of(_from_buffer(value))
-            except (TypeError, ValueError, BufferError):
-                # Not in C order, or read-only, or empty, or of a dtype that is unknown to Python's buffers.
-                return _share(value, dtype)
-            return _share_memory(value, dtype, address)
+            return _share_as_it_is(value, dtype)
 
     if isinstance(value, Apr.Tensor):
         return value
@@ -226,6 +241,11 @@ def _to_tensor(value):
 def _to_data(value, name):
     """What models compute with: real numbers of whatever dtype they have."""
     numpy = _import('numpy')
+    if numpy is not None and type(value) is numpy.ndarray:
+        dtype = _find_data_dtype_in_place(value.dtype)
+        if dtype is not None:
+            return _share_as_it_is(value, dtype)
+
     if value is None and name == 'sample_weight' or isinstance(value, Apr.Tensor):
         return value
     if numpy is None:
@@ -237,8 +257,7 @@ def _to_data(value, name):
 
     array = _array(numpy, value, name)
     dtype = _find_dtype(array.dtype)
-    if array.dtype.kind not in 'biu' and \
-            dtype not in (Apr.DType.F16, Apr.DType.BF16, Apr.DType.F32, Apr.DType.F64):
+    if not _is_data(array.dtype, dtype):
         raise TypeError(f'{name} has the dtype “{array.dtype}”, but models compute with bool, integers, '
                         'float16, bfloat16, float32 and float64: convert it with astype()')
     return _share(array, dtype)
