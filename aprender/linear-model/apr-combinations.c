@@ -474,7 +474,8 @@ prove_some (gpointer data, gsize part, gsize n_parts)
 
           if (gain > 0)
             most -= gain * gain * proof->sure_part;
-          self->proven[j] = most < self->negligible * whole * (1 - 0x1p-40);
+          /* Where it is clearly below 0, there is nothing to prove. */
+          self->proven[j] = fabs (most) < self->negligible * whole * (1 - 0x1p-40);
         }
     }
 }

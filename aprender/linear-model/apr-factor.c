@@ -12,7 +12,8 @@ struct _AprFactor
   gsize n_independent;
   gsize *dependent; /* (owned) */
   gsize n_dependent;
-  gint64 *scale; /* (owned) by position */
+  gssize negative; /* the first dependent column of which clearly less than nothing is left, or -1 */
+  gint64 *scale;   /* (owned) by position */
 
   /* By position, lower triangle of L with D in place of the unit diagonal: in one of the two. */
   AprDoubleDouble *doubles; /* (owned) (nullable) */
@@ -325,6 +326,7 @@ factorise_in_numbers (
   self->precision = precision;
   self->n_independent = 0;
   self->n_dependent = 0;
+  self->negative = -1;
   mpf_init2 (pivot, (mp_bitcnt_t) precision);
   mpf_init2 (limit, (mp_bitcnt_t) precision);
   mpf_init2 (product, (mp_bitcnt_t) precision);
@@ -365,6 +367,9 @@ factorise_in_numbers (
       if (mpf_cmp (pivot, limit) <= 0)
         {
           self->dependent[self->n_dependent++] = column;
+          mpf_neg (limit, limit);
+          if (self->negative < 0 && negligible > 0 && mpf_cmp (pivot, limit) < 0)
+            self->negative = (gssize) column;
           continue;
         }
 
@@ -408,6 +413,7 @@ apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligi
   self->independent = g_new (gsize, n);
   self->dependent = g_new (gsize, n);
   self->scale = g_new (gint64, n);
+  self->negative = -1;
 
   if (factorise_in_doubles (self, matrix, n, left_out, negligible))
     return self;
@@ -458,6 +464,14 @@ apr_factor_get_dependent (AprFactor *self, gsize *n_dependent)
   *n_dependent = self->n_dependent;
 
   return self->dependent;
+}
+
+gboolean
+apr_factor_find_negative (AprFactor *self, gsize *column)
+{
+  *column = (gsize) self->negative;
+
+  return self->negative >= 0;
 }
 
 const gint64 *

@@ -113,6 +113,12 @@ apr_normal_equations_get_dependent (AprNormalEquations *self, gsize *n_dependent
   return apr_factor_get_dependent (self->factor, n_dependent);
 }
 
+gboolean
+apr_normal_equations_find_negative (AprNormalEquations *self, gsize *feature)
+{
+  return apr_factor_find_negative (self->factor, feature);
+}
+
 const gint64 *
 apr_normal_equations_get_scales (AprNormalEquations *self)
 {

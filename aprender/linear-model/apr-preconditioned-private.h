@@ -21,6 +21,7 @@ typedef struct
 
   gsize *dependent; /* (owned) features, in order */
   gsize n_dependent;
+  gssize negative; /* the first of them of which clearly less than nothing is left, or -1 */
   double *
     combinations; /* (owned) of each the scaled coefficients of the independent ones that it is about the sum of; rows have the
                            stride of @cholesky */

@@ -411,6 +411,12 @@ is_negative (const AprProducts *self, const mp_limb_t *limbs)
   return limbs[self->n_limbs - 1] >> (GMP_NUMB_BITS - 1) != 0;
 }
 
+gboolean
+apr_products_is_negative (const AprProducts *self, gsize row, gsize column)
+{
+  return is_negative (self, apr_products_get (self, row, column));
+}
+
 void
 apr_products_get_integer (const AprProducts *self, gsize row, gsize column, mpz_t value)
 {
