@@ -49,7 +49,6 @@ typedef struct
   gsize n_slices;
   AprLongSum *sums; /* (owned) of each block of rows and each dependent one: -w'c - w'r */
   gboolean *proven; /* (unowned) */
-  gint too_large;   /* a product is greater than what is multiplied has room for */
 } Combinations;
 
 static const mp_limb_t *
@@ -146,9 +145,10 @@ clear_after (const Combinations *self, double *x, gsize begin, gsize end)
 
 /* Finds w. */
 static void
-combine (const Combinations *self, gsize begin, gsize end, guint64 *too_large)
+combine (const Combinations *self, gsize begin, gsize end)
 {
   AprPreconditioned *system = self->system;
+  guint64 too_large = 0;
   gsize i;
   gsize j;
 
@@ -165,9 +165,10 @@ combine (const Combinations *self, gsize begin, gsize end, guint64 *too_large)
           if (j >= self->m || i >= self->limits[j])
             continue;
           limbs = get_entry (self, i, j, &scale);
-          row[j] = apr_limbs_get_double (limbs, (gint64) system->products->n_limbs, scale, too_large);
+          row[j] = apr_limbs_get_double (limbs, (gint64) system->products->n_limbs, scale, &too_large);
         }
     }
+  g_assert (too_large == 0);
   solve_transposed (self, self->values, begin, end);
   clear_after (self, self->values, begin, end);
   solve_upper (self, self->values, begin, end);
@@ -215,19 +216,15 @@ static void
 combine_some (gpointer data, gsize part, gsize n_parts)
 {
   Combinations *self = data;
-  guint64 too_large = 0;
   gsize begin;
 
   for (begin = part * CHUNK; begin < self->stride; begin += n_parts * CHUNK)
     {
       gsize end = MIN (begin + CHUNK, self->stride);
 
-      combine (self, begin, end, &too_large);
+      combine (self, begin, end);
       cut (self, begin, end);
     }
-
-  if (too_large != 0)
-    g_atomic_int_set (&self->too_large, TRUE);
 }
 
 /* Slices of A, whose entries fit, in double. */
@@ -291,13 +288,11 @@ add_levels (const Combinations *self, gsize n_rows, gsize n_columns, Work *work)
         for (j = 0; j < n_columns; j++)
           {
             gint64 value = (gint64) work->levels[level][i][j];
+            unsigned __int128 shifted =
+              shift >= 0 ? (unsigned __int128) value << shift : (unsigned __int128) (value >> -shift);
 
             /* Modulo 2^128: the sum of all fits. */
-            if (shift >= 0)
-              work->residuals[i][j] =
-                (__int128) ((unsigned __int128) work->residuals[i][j] + ((unsigned __int128) value << shift));
-            else
-              work->residuals[i][j] += value >> -shift;
+            work->residuals[i][j] = (__int128) ((unsigned __int128) work->residuals[i][j] + shifted);
           }
     }
 }
@@ -395,7 +390,7 @@ find_some_residuals (gpointer data, gsize part, gsize n_parts)
 
 /* a'a - w'c - w'r of the feature at @j, in double, and a'a. */
 static double
-find_left (const Combinations *self, gsize j, double *whole, guint64 *too_large)
+find_left (const Combinations *self, gsize j, double *whole)
 {
   const AprPreconditioned *system = self->system;
   gsize feature = system->dependent[j];
@@ -404,9 +399,11 @@ find_left (const Combinations *self, gsize j, double *whole, guint64 *too_large)
   gint digit_bits = 2 * APR_SLICE_BITS - 1 - self->exponents[j];
   const mp_limb_t *square = apr_products_get (system->products, feature, feature);
   AprLongSum sum = { 0 };
+  guint64 too_large = 0;
   gsize block;
 
-  *whole = apr_limbs_get_double (square, n_limbs, 2 * system->scales[feature], too_large);
+  *whole = apr_limbs_get_double (square, n_limbs, 2 * system->scales[feature], &too_large);
+  g_assert (too_large == 0);
   apr_long_sum_add (&sum, apr_limbs_get_part (square, n_limbs, 2 * system->scales[feature] - bits),
                     (gint64) 1 << digit_bits);
   for (block = 0; block * ROWS < self->n; block++)
@@ -445,7 +442,6 @@ prove_some (gpointer data, gsize part, gsize n_parts)
   Combinations *self = proof->combinations;
   const AprPreconditioned *system = self->system;
   double n = (double) self->n;
-  guint64 too_large = 0;
   gsize begin;
 
   for (begin = part * CHUNK; begin < self->stride; begin += n_parts * CHUNK)
@@ -472,18 +468,16 @@ prove_some (gpointer data, gsize part, gsize n_parts)
             1.01 * ldexp (self->lengths[j], -(APR_SLICE_TOP + APR_SLICE_BITS * ((gint) self->n_slices - 1))) +
             ldexp (8 + 4 * n / MAX_TERMS, self->exponents[j] - count_residual_bits (self));
           double whole;
-          double left = find_left (self, j, &whole, &too_large);
+          double left = find_left (self, j, &whole);
           double gain = sqrt (gains[j - begin]) - 1.1 * off * sqrt (n / system->least);
           double most = left + 0x1p-50 * fabs (left) + 2 * off * self->lengths[j];
 
           if (gain > 0)
             most -= gain * gain * proof->sure_part;
-          self->proven[j] = most < self->negligible * whole * (1 - 0x1p-40);
+          /* Where it is clearly below 0, there is nothing to prove. */
+          self->proven[j] = fabs (most) < self->negligible * whole * (1 - 0x1p-40);
         }
     }
-
-  if (too_large != 0)
-    g_atomic_int_set (&self->too_large, TRUE);
 }
 
 /* Slices that leave so little out that it does not matter to the proof, the longest being @length. */
@@ -496,7 +490,7 @@ count_slices (double negligible, double length)
                          : MAX_SLICES;
 }
 
-gboolean
+void
 apr_preconditioned_combine (AprPreconditioned *self, double negligible, gboolean *proven)
 {
   gsize n = self->n_independent;
@@ -532,13 +526,8 @@ apr_preconditioned_combine (AprPreconditioned *self, double negligible, gboolean
     if (isfinite (lengths[j]))
       longest = MAX (longest, lengths[j]);
   combinations.n_slices = count_slices (negligible, longest);
-  if (!combinations.too_large)
-    {
-      apr_parallel_run (find_some_residuals, &combinations, self->n_threads,
-                        size * (double) n * (double) combinations.n_slices / 4);
-      apr_parallel_run (prove_some, &proof, self->n_threads, size * (double) n / 8);
-    }
-
+  apr_parallel_run (find_some_residuals, &combinations, self->n_threads,
+                    size * (double) n * (double) combinations.n_slices / 4);
+  apr_parallel_run (prove_some, &proof, self->n_threads, size * (double) n / 8);
   g_aligned_free (rows);
-  return !combinations.too_large;
 }

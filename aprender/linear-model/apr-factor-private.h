@@ -23,6 +23,9 @@ const gsize *apr_factor_get_independent (AprFactor *self, gsize *n_independent);
 
 const gsize *apr_factor_get_dependent (AprFactor *self, gsize *n_dependent);
 
+/* Whether the matrix is not semidefinite after all, and the first dependent column of which clearly less than nothing is left. */
+gboolean apr_factor_find_negative (AprFactor *self, gsize *column);
+
 /* By position: the scaled matrix has the entries 2^-(scale + scale) times the independent ones of the matrix. */
 const gint64 *apr_factor_get_scales (AprFactor *self);
 

@@ -12,7 +12,8 @@ struct _AprFactor
   gsize n_independent;
   gsize *dependent; /* (owned) */
   gsize n_dependent;
-  gint64 *scale; /* (owned) by position */
+  gssize negative; /* the first dependent column of which clearly less than nothing is left, or -1 */
+  gint64 *scale;   /* (owned) by position */
 
   /* By position, lower triangle of L with D in place of the unit diagonal: in one of the two. */
   AprDoubleDouble *doubles; /* (owned) (nullable) */
@@ -26,8 +27,10 @@ struct _AprFactor
 /* Of 106 bits, two go with the rounding of each operation. */
 #define DOUBLE_DOUBLE_PRECISION 104
 
-/* Pivots above this part of their diagonal are so far from any limit that double-double cannot mistake them. */
+/* Pivots above this part of their diagonal are so far from any limit that double-double cannot mistake them. Smaller ones must
+ * be shown to be by the bound on the inverse, down to where there is no hope for it. */
 #define DOUBTFUL 0x1p-40
+#define HOPELESS 0x1p-64
 
 /* Corrections must leave no more than 2^-this of an error. */
 #define LEAST_GAIN 12
@@ -232,6 +235,7 @@ static gboolean
 factorise_in_doubles (AprFactor *self, mpz_t *matrix, gsize n, const gboolean *left_out, double negligible)
 {
   g_autofree AprDoubleDouble *unscaled = g_new (AprDoubleDouble, n);
+  gboolean doubtful = FALSE;
   gsize column;
   gsize i;
   gsize j;
@@ -266,8 +270,9 @@ factorise_in_doubles (AprFactor *self, mpz_t *matrix, gsize n, const gboolean *l
           pivot = apr_dd_subtract (pivot, apr_dd_multiply (sum, row[i]));
         }
 
-      if (!(pivot.high > MAX (DOUBTFUL, 2 * negligible) * whole))
+      if (!(pivot.high > MAX (HOPELESS, 2 * negligible) * whole))
         return FALSE;
+      doubtful = doubtful || pivot.high <= DOUBTFUL * whole;
 
       row[position] = pivot;
       self->scale[position] = scale;
@@ -275,7 +280,12 @@ factorise_in_doubles (AprFactor *self, mpz_t *matrix, gsize n, const gboolean *l
       self->n_independent++;
     }
 
-  return bound_inverse_of_doubles (self) && apr_factor_get_contraction (self) <= -LEAST_GAIN;
+  if (!bound_inverse_of_doubles (self) || apr_factor_get_contraction (self) > -LEAST_GAIN)
+    return FALSE;
+
+  /* What is left of a column is no less than the least eigenvalue, which is that of the factors but for rounding errors, and
+   * those are a small part of it where the contraction is good; the diagonal is below 2. */
+  return !doubtful || ldexp (1, (gint) -self->inverse_bits) > 4 * negligible;
 }
 
 static void
@@ -316,6 +326,7 @@ factorise_in_numbers (
   self->precision = precision;
   self->n_independent = 0;
   self->n_dependent = 0;
+  self->negative = -1;
   mpf_init2 (pivot, (mp_bitcnt_t) precision);
   mpf_init2 (limit, (mp_bitcnt_t) precision);
   mpf_init2 (product, (mp_bitcnt_t) precision);
@@ -356,6 +367,9 @@ factorise_in_numbers (
       if (mpf_cmp (pivot, limit) <= 0)
         {
           self->dependent[self->n_dependent++] = column;
+          mpf_neg (limit, limit);
+          if (self->negative < 0 && negligible > 0 && mpf_cmp (pivot, limit) < 0)
+            self->negative = (gssize) column;
           continue;
         }
 
@@ -399,6 +413,7 @@ apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligi
   self->independent = g_new (gsize, n);
   self->dependent = g_new (gsize, n);
   self->scale = g_new (gint64, n);
+  self->negative = -1;
 
   if (factorise_in_doubles (self, matrix, n, left_out, negligible))
     return self;
@@ -449,6 +464,14 @@ apr_factor_get_dependent (AprFactor *self, gsize *n_dependent)
   *n_dependent = self->n_dependent;
 
   return self->dependent;
+}
+
+gboolean
+apr_factor_find_negative (AprFactor *self, gsize *column)
+{
+  *column = (gsize) self->negative;
+
+  return self->negative >= 0;
 }
 
 const gint64 *

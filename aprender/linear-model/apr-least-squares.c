@@ -79,6 +79,40 @@ set_rank (AprLeastSquares *self, AprSystem *system, gsize n_features)
       self->dependent[self->n_dependent++] = i;
 }
 
+/* Sums that were made up, or of which others were taken away that were not in them. Those that were rounded may be a little below 0. */
+static gboolean
+check_squares (const AprProducts *products, GError **error)
+{
+  gsize i;
+
+  for (i = 0; i < products->n_features; i++)
+    if (apr_products_is_negative (products, i, i))
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                     "The sums are not those of any samples: the sum of squares of feature %" G_GSIZE_FORMAT
+                     " (counted from 0)%s is negative",
+                     i, products->centred ? " about its mean" : "");
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+static gboolean
+check_rest (AprSystem *system, GError **error)
+{
+  gsize feature;
+
+  if (!apr_system_find_negative (system, &feature))
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "The sums are not those of any samples: what is left of the sum of squares of feature "
+               "%" G_GSIZE_FORMAT " (counted from 0) without the features before it is negative",
+               feature);
+  return FALSE;
+}
+
 /* The way for any number of features, and whatever they are like. */
 static gboolean
 solve_in_general (AprLeastSquares *self,
@@ -91,8 +125,15 @@ solve_in_general (AprLeastSquares *self,
     apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
   gsize n_features = products->n_features;
   g_autofree gboolean *constant = find_constant (products, options, negligible);
-  g_autoptr (AprSystem) system = apr_system_new (products, constant, negligible, options->n_threads);
+  g_autoptr (AprSystem) system = NULL;
   gsize i;
+
+  if (!options->noisy && !check_squares (products, error))
+    return FALSE;
+
+  system = apr_system_new (products, constant, negligible, options->n_threads);
+  if (!options->noisy && !check_rest (system, error))
+    return FALSE;
 
   set_rank (self, system, n_features);
   if (options->alpha > 0 && !options->noisy && self->rank < n_features)

@@ -277,8 +277,9 @@ apr_linear_regression_fit_finish (AprEstimator *estimator, GAsyncResult *result,
  * and merges. Where the state has one target, the coefficients have the shape [n_features]; F32 counts as the samples' dtype
  * where all X were F32.
  *
- * Returns: true, or false with the model as it was: %APR_ERROR_EMPTY where the state has no samples, or another error of
- *   [method@Apr.Estimator.fit]
+ * Returns: true, or false with the model as it was: %APR_ERROR_EMPTY where the state has no samples, %APR_ERROR_MODEL where it is
+ *   found that its sums are not those of any samples, as when others were subtracted than were in them, or another error
+ *   of [method@Apr.Estimator.fit]
  *
  * Since: 0.1
  */

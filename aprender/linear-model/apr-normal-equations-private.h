@@ -24,6 +24,9 @@ const gsize *apr_normal_equations_get_independent (AprNormalEquations *self, gsi
 /* The features that depend on independent ones before them. Constant ones are in neither list. */
 const gsize *apr_normal_equations_get_dependent (AprNormalEquations *self, gsize *n_dependent);
 
+/* As apr_factor_find_negative (). */
+gboolean apr_normal_equations_find_negative (AprNormalEquations *self, gsize *feature);
+
 /* By position, those of the factor. */
 const gint64 *apr_normal_equations_get_scales (AprNormalEquations *self);
 

@@ -33,7 +33,8 @@ struct _AprNormalEquations
 static void
 bound_determinant (AprNormalEquations *self)
 {
-  double bits = 1;
+  /* Rounding has changed the pivots by less than a thousandth each. */
+  double bits = 1 + (double) self->n_independent * 0x1p-9;
   gsize i;
   gsize j;
 
@@ -110,6 +111,12 @@ const gsize *
 apr_normal_equations_get_dependent (AprNormalEquations *self, gsize *n_dependent)
 {
   return apr_factor_get_dependent (self->factor, n_dependent);
+}
+
+gboolean
+apr_normal_equations_find_negative (AprNormalEquations *self, gsize *feature)
+{
+  return apr_factor_find_negative (self->factor, feature);
 }
 
 const gint64 *

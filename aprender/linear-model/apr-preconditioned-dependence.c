@@ -8,7 +8,7 @@
 
 /* What is left of a feature a once the independent ones before it are taken out of it is the least that q (w) = a'a - 2 w'X'a +
  * w'X'X w can be. So any w gives an upper bound, and one that is nearly the best a good one, for q is flat there. With the
- * residual r = X'a - X'X w, q (w) = (a'a - w'X'a) - w'r.
+ * residual r = X'a - X'X w, q (w) = (a'a - w'X'a) - w'r. A bound that is clearly below 0 proves that there are no such samples.
  */
 
 #define MAX_ROUNDS 4
@@ -22,6 +22,7 @@ typedef struct
   double negligible;
   const gboolean *proven; /* (unowned) those that are already */
   gint failed;
+  gboolean *negative; /* (unowned) by dependent feature: the products are not those of samples */
 } Proof;
 
 static gboolean
@@ -35,13 +36,16 @@ prove_one (const Proof *proof, gsize index)
   AprCholesky before = system->cholesky;
   AprSlices of_before = *proof->square;
   AprSlices row = *of_feature;
-  g_autoptr (AprSlices) square = apr_slices_new (system->products, system->scales, &feature, 1,
-                                                 system->scales, &feature, 1, of_feature->n_slices, 1);
+  g_autoptr (AprSlices) square =
+    apr_slices_new (system->products, system->scales, &feature, 1, system->scales, &feature, 1,
+                    MAX (of_feature->n_slices, APR_PRECONDITIONED_SLICES), 1);
   g_auto (AprFixed) residual = { 0 };
   g_auto (AprFixed) left = { 0 };
   g_auto (AprDigits) digits = { 0 };
   g_autofree double *correction = g_new (double, system->n_independent);
-  double truncation = MAX (apr_slices_get_truncation (of_feature), apr_slices_get_truncation (proof->square));
+  double truncation =
+    MAX (MAX (apr_slices_get_truncation (of_feature), apr_slices_get_truncation (proof->square)),
+         apr_slices_get_truncation (square));
   double whole = apr_slices_get_double (square, 0, 0);
   gboolean proven = FALSE;
   gsize n = 0;
@@ -106,6 +110,7 @@ prove_one (const Proof *proof, gsize index)
              : 0;
       most += 0x1p-50 * fabs (most) - sum + 0x1p-40 * sizes + 1.01 * truncation * length * length;
       proven = most < proof->negligible * whole * (1 - 0x1p-40);
+      proof->negative[index] = most < -proof->negligible * whole;
     }
 
   return proven;
@@ -129,13 +134,13 @@ apr_preconditioned_prove_dependence (AprPreconditioned *self, double negligible)
   g_autoptr (AprSlices) slices = NULL;
   g_autoptr (AprSlices) square = NULL;
   g_autofree gboolean *proven = g_new0 (gboolean, self->n_dependent);
-  Proof proof = { self, NULL, NULL, negligible, proven };
+  g_autofree gboolean *negative = g_new0 (gboolean, self->n_dependent);
+  Proof proof = { self, NULL, NULL, negligible, proven, FALSE, negative };
   gsize n_left = 0;
   gsize i;
 
   self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
-  if (!apr_preconditioned_combine (self, negligible, proven))
-    return FALSE;
+  apr_preconditioned_combine (self, negligible, proven);
   for (i = 0; i < self->n_dependent; i++)
     if (!proven[i])
       {
@@ -153,6 +158,10 @@ apr_preconditioned_prove_dependence (AprPreconditioned *self, double negligible)
     apr_slices_new (self->products, self->scales, self->independent, self->n_independent, self->scales,
                     self->independent, self->n_independent, APR_PRECONDITIONED_SLICES, self->n_threads);
   apr_parallel_run (prove_some, &proof, self->n_threads, n * n * APR_PRECONDITIONED_SLICES * (double) n_left);
+
+  for (i = 0; i < self->n_dependent && self->negative < 0; i++)
+    if (negative[i])
+      self->negative = (gssize) self->dependent[i];
 
   return !proof.failed;
 }

@@ -21,6 +21,7 @@ typedef struct
 
   gsize *dependent; /* (owned) features, in order */
   gsize n_dependent;
+  gssize negative; /* the first of them of which clearly less than nothing is left, or -1 */
   double *
     combinations; /* (owned) of each the scaled coefficients of the independent ones that it is about the sum of; rows have the
                            stride of @cholesky */
@@ -38,9 +39,8 @@ AprPreconditioned *apr_preconditioned_new (const AprProducts *products,
 
 void apr_preconditioned_free (AprPreconditioned *self);
 
-/* Finds the combinations, and of which it is certain that no more than @negligible is left of the feature; false where an entry
- * is too large. */
-gboolean apr_preconditioned_combine (AprPreconditioned *self, double negligible, gboolean *proven);
+/* Finds the combinations, and of which it is certain that no more than @negligible is left of the feature. */
+void apr_preconditioned_combine (AprPreconditioned *self, double negligible, gboolean *proven);
 
 /* Finds the combinations; false where it is not certain that nothing more than @negligible is left of a feature. */
 gboolean apr_preconditioned_prove_dependence (AprPreconditioned *self, double negligible);

@@ -99,6 +99,7 @@ apr_preconditioned_new (const AprProducts *products,
 
   self->products = products;
   self->n_threads = n_threads;
+  self->negative = -1;
   self->scales = g_new0 (gint64, products->n_features + products->n_targets);
   self->independent = g_new (gsize, products->n_features);
   self->dependent = g_new (gsize, products->n_features);

@@ -59,6 +59,9 @@ gint64 apr_products_get_bits (const AprProducts *self, gsize row, gsize column);
 /* The zeros below an entry's lowest bit, and more than any other has for zero. */
 gint64 apr_products_count_zeros (const AprProducts *self, gsize row, gsize column);
 
+/* Whether an entry is below 0, which the square of a column of samples never is. */
+gboolean apr_products_is_negative (const AprProducts *self, gsize row, gsize column);
+
 /* Whether the centred second moment of @feature is less than @negligible of its plain one, so that it is nothing but what
  * rounding of its values can make of a constant. */
 gboolean apr_products_is_constant (const AprProducts *self, gsize feature, double negligible);

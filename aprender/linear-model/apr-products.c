@@ -348,7 +348,7 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha, gu
   if (self->limbs == NULL)
     g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size);
   apr_parallel_run (centre_rows, centring, n_threads, 30.0 * (double) n_entries);
-  if (alpha > 0)
+  if (alpha > 0 && !centring->outside)
     add_alpha (self, penalty);
 
   if (centring->left != self->sums)
@@ -409,6 +409,12 @@ static gboolean
 is_negative (const AprProducts *self, const mp_limb_t *limbs)
 {
   return limbs[self->n_limbs - 1] >> (GMP_NUMB_BITS - 1) != 0;
+}
+
+gboolean
+apr_products_is_negative (const AprProducts *self, gsize row, gsize column)
+{
+  return is_negative (self, apr_products_get (self, row, column));
 }
 
 void

@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 /* The first slice counts units of 2^-APR_SLICE_TOP. */
 #define APR_SLICE_TOP 18
 
-/* A part of the products, scaled: the entry at (i, j) is that of rows[i] and columns[j] times 2^-(the row's and the column's
+/* A part of the products, scaled so that no entry is 4 or more: the entry at (i, j) is that of rows[i] and columns[j] times 2^-(the row's and the column's
  * scale). */
 typedef struct
 {
@@ -25,8 +25,6 @@ typedef struct
   gsize stride;
   float *values;  /* (owned) n_rows x n_slices x stride */
   gboolean exact; /* nothing is left behind the last slice */
-  gboolean
-    fits; /* no entry is greater than there is room for: 4, where the entries of sums that were not rounded are below 2 */
 } AprSlices;
 
 /* Half the length of the column's square: the scale that makes it at least 1/2 and below 2. */

@@ -55,8 +55,6 @@ cut_entry (const Cutting *cutting, gsize i, gsize j, gboolean mirrored)
   float value = (float) first;
   gsize k;
 
-  if (first < -MAX_FIRST || first >= MAX_FIRST)
-    g_atomic_int_set (&self->fits, FALSE);
   for (k = 0; k < self->n_slices; k++)
     {
       mp_limb_t bits;
@@ -99,7 +97,7 @@ cut_rows (gpointer data, gsize part, gsize n_parts)
 }
 
 static AprSlices *
-slices_new (gsize n_rows, gsize n_columns, gsize n_slices, gboolean exact, gboolean fits)
+slices_new (gsize n_rows, gsize n_columns, gsize n_slices, gboolean exact)
 {
   AprSlices *self = g_new0 (AprSlices, 1);
   gsize i;
@@ -109,7 +107,6 @@ slices_new (gsize n_rows, gsize n_columns, gsize n_slices, gboolean exact, gbool
   self->n_columns = n_columns;
   self->n_slices = n_slices;
   self->exact = exact;
-  self->fits = fits;
   self->stride = apr_dense_pad (n_columns);
   self->values = g_aligned_alloc (MAX (n_rows * n_slices * self->stride, 1), sizeof (float), 64);
   /* One call takes less than many where rows are short. */
@@ -145,7 +142,7 @@ apr_slices_new (const AprProducts *products,
   needed =
     (gsize) MAX (0, row_scale + column_scale - APR_SLICE_TOP + APR_SLICE_BITS - 1) / APR_SLICE_BITS + 1;
 
-  cutting.slices = slices_new (n_rows, n_columns, MIN (needed, n_slices), needed <= n_slices, TRUE);
+  cutting.slices = slices_new (n_rows, n_columns, MIN (needed, n_slices), needed <= n_slices);
   apr_parallel_run (cut_rows, &cutting, n_threads,
                     2.0 * (double) (n_rows * n_columns * (cutting.slices->n_slices + 4)));
 
@@ -155,8 +152,7 @@ apr_slices_new (const AprProducts *products,
 AprSlices *
 apr_slices_new_transposed (const AprSlices *slices)
 {
-  AprSlices *self =
-    slices_new (slices->n_columns, slices->n_rows, slices->n_slices, slices->exact, slices->fits);
+  AprSlices *self = slices_new (slices->n_columns, slices->n_rows, slices->n_slices, slices->exact);
   gsize begin;
   gsize i;
   gsize j;

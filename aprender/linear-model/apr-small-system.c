@@ -87,7 +87,7 @@ is_negative (const guint64 *words, gsize n)
   return words[n - 1] >> 63 != 0;
 }
 
-/* The magnitude is 2^this at the most. */
+/* The magnitude is 2^this at the most; 0 for zero alone. */
 static inline gint64
 get_bits (const guint64 *words, gsize n)
 {
@@ -96,7 +96,8 @@ get_bits (const guint64 *words, gsize n)
   while (n > 0 && words[n - 1] == sign)
     n--;
 
-  return n > 0 ? (gint64) (n * 64) - __builtin_clzll (words[n - 1] ^ sign) : 0;
+  /* Nothing is left of -1. */
+  return n > 0 ? (gint64) (n * 64) - __builtin_clzll (words[n - 1] ^ sign) : (gint64) (sign & 1);
 }
 
 /* -1 has no bits, but is not 0. */

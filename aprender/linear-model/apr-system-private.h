@@ -20,6 +20,10 @@ const gsize *apr_system_get_independent (AprSystem *self, gsize *n_independent);
 /* The features that depend on independent ones before them. */
 const gsize *apr_system_get_dependent (AprSystem *self, gsize *n_dependent);
 
+/* Whether the products are found not to be those of any samples, and the feature of which less than nothing is left once those before
+ * it are taken out of it. */
+gboolean apr_system_find_negative (AprSystem *self, gsize *feature);
+
 /* The coefficients of all features for one target, 0 for those that were left out, and the intercept where the products are
  * centred: values of @dtype. Where features depend on others, the coefficients of least norm. False where it is not certain
  * that all are rounded to the nearest. */

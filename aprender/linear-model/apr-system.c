@@ -87,6 +87,16 @@ apr_system_get_dependent (AprSystem *self, gsize *n_dependent)
   return self->doubles->dependent;
 }
 
+gboolean
+apr_system_find_negative (AprSystem *self, gsize *feature)
+{
+  if (self->doubles == NULL)
+    return apr_normal_equations_find_negative (self->numbers, feature);
+
+  *feature = (gsize) self->doubles->negative;
+  return self->doubles->negative >= 0;
+}
+
 /* Refines until every rounding is certain: two steps as a rule, more where an answer is exactly zero or lies halfway between
  * two doubles, which takes as many as there are bits in the determinant. */
 static void

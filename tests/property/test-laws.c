@@ -578,6 +578,49 @@ test_small (void)
   g_assert_cmpfloat (intercept (of_readme, 0), ==, 0);
 }
 
+static void
+test_nearly_dependent (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (9);
+  int power;
+
+  g_test_summary ("A feature that is 2^k times another one and a rest of -1, 0 or 1 does not depend on it, "
+                  "although next to "
+                  "nothing of its square is left: y, which is the other one and the rest, tells exactly.");
+  for (power = 15; power < 45; power++)
+    {
+      double x_values[40];
+      double y_values[20];
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprTensor) y = NULL;
+      gboolean fit_intercept;
+      gsize i;
+
+      for (i = 0; i < 20; i++)
+        {
+          double one = (double) g_rand_int_range (rand, -8, 9);
+          double rest = (double) ((gint) (i % 3) - 1);
+
+          x_values[2 * i] = one;
+          x_values[2 * i + 1] = ldexp (one, power) + rest;
+          y_values[i] = one + rest;
+        }
+      x = matrix_new (20, 2, x_values);
+      y = vector_new (20, y_values);
+      for (fit_intercept = FALSE; fit_intercept <= TRUE; fit_intercept++)
+        {
+          g_autoptr (AprLinearRegression) model =
+            g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", fit_intercept, NULL);
+
+          g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+          g_assert_cmpint (apr_linear_regression_get_rank (model), ==, 2);
+          g_assert_true (apr_linear_regression_get_correctly_rounded (model));
+          assert_same_double (coefficient (model, 0), 1 - ldexp (1, power));
+          assert_same_double (coefficient (model, 1), 1);
+        }
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -590,6 +633,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/laws/copies-share", test_copies_share);
   g_test_add_func ("/laws/indicators", test_indicators);
   g_test_add_func ("/laws/tiny-coefficient", test_tiny_coefficient);
+  g_test_add_func ("/laws/nearly-dependent", test_nearly_dependent);
   g_test_add_func ("/laws/many-floats", test_many_floats);
   g_test_add_func ("/laws/rank-of-many-samples", test_rank_of_many_samples);
   g_test_add_func ("/laws/small", test_small);

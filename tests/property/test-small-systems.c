@@ -196,6 +196,27 @@ test_far (void)
 }
 
 static void
+test_units (void)
+{
+  int exponent;
+
+  g_test_summary ("A product that is -1 in the unit of the words, which one of these is.");
+
+  for (exponent = 0; exponent < 32; exponent++)
+    {
+      double unit = ldexp (1, exponent);
+      const double x[] = { unit, 0, unit, unit, 0, 2 * unit };
+      const double y[] = { -unit, 0, 2 * unit };
+      g_autoptr (AprExactSums) sums = sum_targets (x, y, 3, 2, 1);
+      Answer answer;
+
+      g_assert_true (solve_shortly (sums, FALSE, APR_DTYPE_F64, &answer));
+      assert_same_double (answer.coefficients[0], -1);
+      assert_same_double (answer.coefficients[1], 1);
+    }
+}
+
+static void
 test_near_ties (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (43);
@@ -374,6 +395,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/small-systems/any", test_any);
   g_test_add_func ("/small-systems/ordinary", test_ordinary);
   g_test_add_func ("/small-systems/far", test_far);
+  g_test_add_func ("/small-systems/units", test_units);
   g_test_add_func ("/small-systems/near-ties", test_near_ties);
   g_test_add_func ("/small-systems/near-ties/of-two", test_near_ties_of_two);
   g_test_add_func ("/small-systems/small-whole-numbers", test_small_whole_numbers);

@@ -223,6 +223,65 @@ test_fit (void)
   apr_tensor_unref (y);
 }
 
+/* Samples of @x and @y without those of @other_x and @other_y, which are not among them. */
+static void
+assert_not_fitted (gboolean fit_intercept,
+                   AprTensor *x,
+                   AprTensor *y,
+                   AprTensor *other_x,
+                   AprTensor *other_y,
+                   const char *text)
+{
+  g_autoptr (AprCrossProducts) state = state_of (x, y, 0, apr_tensor_get_shape (x, NULL)[0]);
+  g_autoptr (AprCrossProducts) other =
+    state_of (other_x, other_y, 0, apr_tensor_get_shape (other_x, NULL)[0]);
+  g_autoptr (AprLinearRegression) model =
+    g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", fit_intercept, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_cross_products_subtract (state, other, NULL));
+  g_assert_false (apr_linear_regression_fit_cross_products (model, state, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
+  assert_message_has (error, text);
+  g_assert_false (apr_estimator_get_fitted (APR_ESTIMATOR (model)));
+}
+
+static void
+test_fit_of_what_was_not_in (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (4, 2, (double[]){ 3, 0, -3, 0, 0, 3, 0, -3 });
+  g_autoptr (AprTensor) y = vector_new (4, (double[]){ 1, 2, 3, 4 });
+  g_autoptr (AprTensor) long_x = matrix_new (2, 2, (double[]){ 1, -7, 1, 7 });
+  g_autoptr (AprTensor) other_x = matrix_new (2, 2, (double[]){ 2.5, 2.5, -2.5, -2.5 });
+  g_autoptr (AprTensor) short_y = vector_new (2, (double[]){ 2, 2 });
+  g_autoptr (AprTensor) filip_row = NULL;
+  g_autoptr (AprTensor) filip_target = NULL;
+  double powers[FILIP_FEATURES];
+  AprTensor *filip_x;
+  AprTensor *filip_y;
+  gsize i;
+
+  g_test_summary ("Sums from which samples are subtracted that were not in them have no answer.");
+  assert_not_fitted (FALSE, x, y, long_x, short_y,
+                     "the sum of squares of feature 1 (counted from 0) is negative");
+  assert_not_fitted (TRUE, x, y, long_x, short_y, "of feature 1 (counted from 0) about its mean is negative");
+
+  /* The squares are 18 - 12.5, but the product is -12.5. */
+  assert_not_fitted (FALSE, x, y, other_x, short_y, "what is left of the sum of squares of feature 1");
+  assert_not_fitted (TRUE, x, y, other_x, short_y, "what is left of the sum of squares of feature 1");
+
+  /* Of a condition that doubles cannot factorise: powers of -4, of which the odd ones have the wrong sign. */
+  load_filip (&filip_x, &filip_y);
+  for (i = 0; i < FILIP_FEATURES; i++)
+    powers[i] = pow (4, (double) i + 1);
+  filip_row = matrix_new (1, FILIP_FEATURES, powers);
+  filip_target = vector_new (1, (double[]){ 0.8 });
+  assert_not_fitted (TRUE, filip_x, filip_y, filip_row, filip_target,
+                     "The sums are not those of any samples: what is left");
+  apr_tensor_unref (filip_x);
+  apr_tensor_unref (filip_y);
+}
+
 static void
 test_fit_follows_the_dtype (void)
 {
@@ -535,6 +594,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/cross-products/weights", test_weights);
   g_test_add_func ("/cross-products/fit", test_fit);
   g_test_add_func ("/cross-products/fit/follows-the-dtype", test_fit_follows_the_dtype);
+  g_test_add_func ("/cross-products/fit/what-was-not-in", test_fit_of_what_was_not_in);
   g_test_add_func ("/cross-products/failed-update-changes-nothing", test_failed_update_changes_nothing);
   g_test_add_func ("/cross-products/load-errors", test_load_errors);
   g_test_add_func ("/cross-products/nonsense-is-survived", test_nonsense_is_survived);

