@@ -216,7 +216,8 @@ turn (const guint8 *tiles, gsize n_steps, guint n_digits, guint8 *turned)
 #define LEFT 7
 
 /* Steps that are multiplied before the sums are put aside for those of the next groups: what stays in the first cache. */
-#define STEPS 2
+#define STEPS(n_left, n_right) ((n_left) + (n_right) > 12 ? 2 : 4)
+#define STEPS_OF_PAIRS 4
 
 /* That all of it is known when it is compiled, but for the number of steps, is what makes it fast. */
 
@@ -340,13 +341,15 @@ multiply_all (const guint8 *left,
               gsize n_steps,
               gint32 (*groups)[APR_DIGITS_SUMS])
 {
+  const gsize n_steps_at_once = STEPS (n_left, n_right);
   gint first;
   gsize step;
 
-  for (step = 0; step < n_steps; step += STEPS, left += STEPS * STEP_BYTES, right += STEPS * STEP_BYTES)
+  for (step = 0; step < n_steps;
+       step += n_steps_at_once, left += n_steps_at_once * STEP_BYTES, right += n_steps_at_once * STEP_BYTES)
 #pragma GCC unroll 8
     for (first = 0; first < n_left + n_right - 1; first += GROUPS)
-      multiply_groups (left, n_left, right, n_right, first, step == 0, MIN (STEPS, n_steps - step),
+      multiply_groups (left, n_left, right, n_right, first, step == 0, MIN (n_steps_at_once, n_steps - step),
                        groups + first);
 }
 
@@ -411,11 +414,12 @@ multiply_all_pairs (const guint8 *left,
   gint first;
   gsize step;
 
-  for (step = 0; step < n_steps; step += STEPS, left += STEPS * STEP_BYTES, right += STEPS * STEP_BYTES)
+  for (step = 0; step < n_steps;
+       step += STEPS_OF_PAIRS, left += STEPS_OF_PAIRS * STEP_BYTES, right += STEPS_OF_PAIRS * STEP_BYTES)
 #pragma GCC unroll 12
     for (first = 0; first < 2 * n_digits - 1; first += 2)
-      multiply_pairs (left, right, n_digits, first, step == 0, MIN (STEPS, n_steps - step), groups + first,
-                      squares[first / 2]);
+      multiply_pairs (left, right, n_digits, first, step == 0, MIN (STEPS_OF_PAIRS, n_steps - step),
+                      groups + first, squares[first / 2]);
 }
 
 /* The numbers of digits of which it is known. */

@@ -135,6 +135,7 @@ apr_rows_transpose (const AprRows *self,
   const guint8 *data = self->data + first_row * n * (apr_dtype_get_bits (self->dtype) / 8);
   gsize eight_rows = 8 * n * (apr_dtype_get_bits (self->dtype) / 8);
   gsize block = n_rows / 8 * eight_rows;
+  gboolean more = first_row + 2 * n_rows <= self->n_rows;
   void (*transpose_eight) (gconstpointer rows, gsize n_columns, gsize stride, double *columns) = NULL;
   gsize row;
   gsize column;
@@ -148,7 +149,7 @@ apr_rows_transpose (const AprRows *self,
     for (; n_rows >= 8; n_rows -= 8, columns += 8, data += eight_rows)
       {
         /* The rows of the next block come while this one is multiplied. */
-        for (i = 0; i < eight_rows; i += 64)
+        for (i = 0; i < eight_rows && more; i += 64)
           __builtin_prefetch (data + block + i);
         transpose_eight (data, n, stride, columns);
       }
