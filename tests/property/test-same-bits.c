@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "apr-test.h"
 
+#include <fenv.h>
 #include <glib/gstdio.h>
 #include <math.h>
+
+#ifdef __SSE2__
+# include <xmmintrin.h>
+#endif
 
 #include "aprender/linear-model/apr-exact-sums-private.h"
 #include "aprender/tensor/apr-double-double-private.h"
@@ -142,6 +147,15 @@ test_double_double_differs (void)
   g_test_message ("%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " sums differ", n_different,
                   n * G_N_ELEMENTS (chunks));
   g_assert_cmpuint (n_different, >, n);
+}
+
+static void
+append_tensor (GByteArray *bytes, AprTensor *tensor)
+{
+  gsize size;
+  gconstpointer data = g_bytes_get_data (apr_tensor_get_bytes (tensor), &size);
+
+  g_byte_array_append (bytes, data, (guint) size);
 }
 
 static void
@@ -428,6 +442,98 @@ test_both (gconstpointer data)
   check (easy);
 }
 
+/* What a model of these samples gives: coefficients, standard errors, the condition number, a prediction and an end of its
+ * interval. */
+static GBytes *
+describe (const Samples *samples, gboolean positive, double alpha)
+{
+  g_autoptr (AprEstimator) model =
+    g_object_new (APR_TYPE_LINEAR_REGRESSION, "positive", positive, "alpha", alpha, NULL);
+  AprLinearRegression *regression = APR_LINEAR_REGRESSION (model);
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  g_autoptr (AprTensor) x = matrix_new (samples->n_rows, samples->n_features, samples->x);
+  g_autoptr (AprTensor) y = vector_new (samples->n_rows, samples->y);
+  g_autoptr (AprTensor) predictions = NULL;
+  GError *error = NULL;
+  double numbers[2];
+
+  apr_estimator_fit (model, x, y, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_object_get (model, "condition-number", &numbers[0], NULL);
+  numbers[1] = apr_linear_regression_predict_one (regression, samples->x, samples->n_features, &error);
+  g_assert_no_error (error);
+  g_byte_array_append (bytes, (const guint8 *) numbers, sizeof numbers);
+
+  predictions = apr_estimator_predict (model, x, &error);
+  g_assert_no_error (error);
+  append_tensor (bytes, apr_linear_regression_get_coefficients (regression));
+  append_tensor (bytes, predictions);
+  if (!positive && alpha == 0)
+    {
+      g_autoptr (AprRegressionStatistics) statistics =
+        apr_linear_regression_get_statistics (regression, 0, &error);
+      g_autoptr (AprTensor) lower = NULL;
+      g_autoptr (AprTensor) upper = NULL;
+
+      g_assert_no_error (error);
+      append_tensor (bytes, apr_regression_statistics_get_standard_errors (statistics));
+      apr_linear_regression_predict_interval (regression, x, 0.9, APR_INTERVAL_PREDICTION, &lower, &upper,
+                                              &error);
+      g_assert_no_error (error);
+      append_tensor (bytes, lower);
+    }
+
+  return g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
+}
+
+static void
+compare_in_other_arithmetic (const Samples *samples, gboolean positive, double alpha)
+{
+  const int ways[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+  g_autoptr (GBytes) expected = describe (samples, positive, alpha);
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (ways); i++)
+    {
+      g_autoptr (GBytes) found = NULL;
+      fenv_t environment;
+
+      fegetenv (&environment);
+      if (fesetround (ways[i]) != 0)
+        {
+          g_test_skip ("this processor rounds in one way only");
+          return;
+        }
+#ifdef __SSE2__
+      /* Flush to zero, and take what is subnormal for zero. */
+      if (ways[i] == FE_TONEAREST)
+        _mm_setcsr (_mm_getcsr () | 0x8040);
+#endif
+      found = describe (samples, positive, alpha);
+      g_assert_cmpint (fegetround (), ==, ways[i]);
+      fesetenv (&environment);
+      g_assert_true (g_bytes_equal (found, expected));
+    }
+}
+
+static void
+test_arithmetic (void)
+{
+  g_autoptr (Samples) filip = load_filip ();
+  g_autoptr (Samples) easy = make_easy ();
+  gsize i;
+
+  g_test_summary ("Whatever arithmetic the program around has set: other roundings, and subnormal numbers "
+                  "flushed to zero.");
+  compare_in_other_arithmetic (filip, FALSE, 0);
+  compare_in_other_arithmetic (easy, FALSE, 0);
+  compare_in_other_arithmetic (easy, TRUE, 0);
+  compare_in_other_arithmetic (easy, FALSE, 0.25);
+  for (i = 0; i < easy->n_rows; i++)
+    easy->y[i] *= 0x1p-1060;
+  compare_in_other_arithmetic (easy, FALSE, 0);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -442,6 +548,7 @@ main (int argc, char *argv[])
   g_test_add_data_func ("/same-bits/kernels-and-threads", &checks[2], test_both);
   g_test_add_data_func ("/same-bits/files", &checks[3], test_both);
   g_test_add_func ("/same-bits/units", test_units_of_filip);
+  g_test_add_func ("/same-bits/arithmetic", test_arithmetic);
 
   return g_test_run ();
 }
