@@ -242,29 +242,30 @@ apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, 
   gint first;
   guint shift;
   gint64 *limb;
+  gint64 carry = 0;
+  guint64 bits = 0;
 
   /* What is 0 may be where there are no limbs. */
   while (parts[n_parts - 1] == 0)
     n_parts--;
-  while (parts[0] == 0)
-    {
-      parts++;
-      n_parts--;
-      exponent -= 32;
-    }
 
+  exponent -= 32 * (gint) (n_parts - 1);
   first = first_limb_of (exponent);
   shift = (guint) (exponent - 32 * first);
   first -= self->first_limb;
-  g_assert (first + 1 >= (gint) n_parts && first + TERM_LIMBS <= (gint) self->n_limbs);
-  for (limb = self->limbs + entry * self->n_limbs + first; n_parts > 0; n_parts--, parts++, limb--)
+  g_assert (first >= 0 && first + (gint) n_parts + 2 <= (gint) self->n_limbs);
+  for (limb = self->limbs + entry * self->n_limbs + first; n_parts > 0; limb++)
     {
-      unsigned __int128 shifted = (unsigned __int128) (__int128) *parts << shift;
-
-      limb[0] += (guint32) shifted;
-      limb[1] += (guint32) (shifted >> 32);
-      limb[2] += (gint64) (shifted >> 64);
+      /* As 32 bits and a carry, which are moved up then. */
+      carry += parts[--n_parts];
+      bits += (guint64) (guint32) carry << shift;
+      carry >>= 32;
+      limb[0] += (guint32) bits;
+      bits >>= 32;
     }
+  carry = carry * ((gint64) 1 << shift) + (gint64) bits;
+  limb[0] += (guint32) carry;
+  limb[1] += carry >> 32;
 }
 
 void
