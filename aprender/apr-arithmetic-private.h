@@ -48,4 +48,22 @@ apr_arithmetic_leave (AprArithmetic *self)
     fesetenv (&self->before);
 }
 
+/* What there is before a function of somebody else is called, and again after that. */
+static inline void
+apr_arithmetic_save (AprArithmetic *self)
+{
+  self->changed = !apr_arithmetic_is_usual ();
+  if (self->changed)
+    fegetenv (&self->before);
+}
+
+static inline void
+apr_arithmetic_restore (AprArithmetic *self)
+{
+  if (self->changed)
+    fesetenv (&self->before);
+  else if (!apr_arithmetic_is_usual ())
+    fesetenv (FE_DFL_ENV);
+}
+
 G_END_DECLS

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-exact-sums-private.h"
 
-#include <fenv.h>
 #include <string.h>
 
+#include "aprender/apr-arithmetic-private.h"
 #include "aprender/linear-model/apr-pages-private.h"
 
 /* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106
@@ -104,16 +104,16 @@ apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, 
 void
 apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows)
 {
-  fenv_t environment;
+  AprArithmetic arithmetic;
 
   if (self->progress == NULL || (n_done < n_rows && n_done - self->n_told < n_rows / MAX_TOLD + 1))
     return;
 
   /* Whatever it does to the environment, the sums go on as before. */
   self->n_told = n_done;
-  fegetenv (&environment);
+  apr_arithmetic_save (&arithmetic);
   self->progress (n_done, n_rows, self->progress_data);
-  fesetenv (&environment);
+  apr_arithmetic_restore (&arithmetic);
 }
 
 static gboolean
