@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "aprender/linear-model/apr-condition-private.h"
+#include "aprender/linear-model/apr-environment-private.h"
 #include "aprender/linear-model/apr-non-negative-private.h"
 #include "aprender/linear-model/apr-small-system-private.h"
 #include "aprender/linear-model/apr-system-private.h"
@@ -166,6 +167,7 @@ apr_least_squares_solve (AprLeastSquares *self,
                          const AprLeastSquaresOptions *options,
                          GError **error)
 {
+  g_auto (AprEnvironment) environment = apr_environment_enter ();
   gsize n_features = apr_exact_sums_get_n_features (state);
   gsize n_targets = apr_exact_sums_get_n_targets (state);
   double negligible = find_negligible (options, n_features);
@@ -184,6 +186,7 @@ apr_least_squares_solve (AprLeastSquares *self,
 double
 apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOptions *options)
 {
+  g_auto (AprEnvironment) environment = apr_environment_enter ();
   g_autoptr (AprProducts) products =
     apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
   double negligible = find_negligible (options, products->n_features);

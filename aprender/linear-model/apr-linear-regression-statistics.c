@@ -5,6 +5,7 @@
 
 #include "aprender/linear-model/apr-cross-products-private.h"
 #include "aprender/linear-model/apr-distributions-private.h"
+#include "aprender/linear-model/apr-environment-private.h"
 #include "aprender/linear-model/apr-factor-private.h"
 #include "aprender/linear-model/apr-inference-private.h"
 #include "aprender/linear-model/apr-products-private.h"
@@ -377,6 +378,7 @@ describe_terms (const Analysis *self,
 AprRegressionStatistics *
 apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, GError **error)
 {
+  g_auto (AprEnvironment) environment = apr_environment_enter ();
   g_autoptr (AprRegressionStatistics) statistics = NULL;
   g_auto (Analysis) analysis = { 0 };
   gsize i;
@@ -576,6 +578,7 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
                                         AprTensor **upper,
                                         GError **error)
 {
+  g_auto (AprEnvironment) environment = apr_environment_enter ();
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (AprTensor) middle = NULL;
   g_autofree double *lower_values = NULL;

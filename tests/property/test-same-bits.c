@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "apr-test.h"
 
+#include <fenv.h>
 #include <glib/gstdio.h>
 #include <math.h>
+#ifdef __SSE__
+# include <xmmintrin.h>
+#endif
 
 #include "aprender/linear-model/apr-exact-sums-private.h"
 #include "aprender/tensor/apr-double-double-private.h"
@@ -428,6 +432,149 @@ test_both (gconstpointer data)
   check (easy);
 }
 
+static void
+assert_same_values (AprTensor *actual, AprTensor *expected)
+{
+  g_assert_true (apr_tensor_equal (actual, expected));
+}
+
+static void
+assert_same_doubles_of (GObject *actual, GObject *expected, const char *property)
+{
+  double actual_value;
+  double expected_value;
+
+  g_object_get (actual, property, &actual_value, NULL);
+  g_object_get (expected, property, &expected_value, NULL);
+  assert_same_double (actual_value, expected_value);
+}
+
+typedef struct
+{
+  AprLinearRegression *model; /* (owned) */
+  double condition_number;
+  AprRegressionStatistics *statistics; /* (owned) */
+  AprTensor *intervals;                /* (owned) */
+  AprTensor *lower;                    /* (owned) */
+  AprTensor *upper;                    /* (owned) */
+} Results;
+
+static void
+results_clear (Results *results)
+{
+  g_clear_object (&results->model);
+  g_clear_object (&results->statistics);
+  g_clear_pointer (&results->intervals, apr_tensor_unref);
+  g_clear_pointer (&results->lower, apr_tensor_unref);
+  g_clear_pointer (&results->upper, apr_tensor_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Results, results_clear)
+
+/* Asserts nothing, for that may depend on the rounding too. */
+static void
+results_init (Results *results, AprTensor *x, AprTensor *y)
+{
+  results->model = apr_linear_regression_new ();
+  (void) apr_estimator_fit (APR_ESTIMATOR (results->model), x, y, NULL, NULL, NULL);
+  results->condition_number = apr_linear_regression_get_condition_number (results->model);
+  results->statistics = apr_linear_regression_get_statistics (results->model, 0, NULL);
+  results->intervals = apr_regression_statistics_get_confidence_intervals (results->statistics, 0.95, NULL);
+  (void) apr_linear_regression_predict_interval (results->model, x, 0.9, APR_INTERVAL_PREDICTION,
+                                                 &results->lower, &results->upper, NULL);
+}
+
+static void
+assert_same_results (const Results *actual, const Results *expected)
+{
+  const char *properties[] = { "residual-variance", "r-squared", "f-p-value", "log-likelihood", "aic" };
+  gsize i;
+
+  assert_same_values (apr_linear_regression_get_coefficients (actual->model),
+                      apr_linear_regression_get_coefficients (expected->model));
+  assert_same_values (apr_linear_regression_get_intercept (actual->model),
+                      apr_linear_regression_get_intercept (expected->model));
+  assert_same_double (actual->condition_number, expected->condition_number);
+  for (i = 0; i < G_N_ELEMENTS (properties); i++)
+    assert_same_doubles_of (G_OBJECT (actual->statistics), G_OBJECT (expected->statistics), properties[i]);
+  assert_same_values (apr_regression_statistics_get_covariance (actual->statistics),
+                      apr_regression_statistics_get_covariance (expected->statistics));
+  assert_same_values (apr_regression_statistics_get_p_values (actual->statistics),
+                      apr_regression_statistics_get_p_values (expected->statistics));
+  assert_same_values (actual->intervals, expected->intervals);
+  assert_same_values (actual->lower, expected->lower);
+  assert_same_values (actual->upper, expected->upper);
+}
+
+/* What programs do to the processor's arithmetic; libraries made with -ffast-math do the last one when they are loaded. */
+static const int modes[] = { FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+
+static gboolean
+set_arithmetic (gsize which)
+{
+  if (which < G_N_ELEMENTS (modes))
+    return fesetround (modes[which]) == 0;
+#ifdef __SSE__
+  _mm_setcsr (_mm_getcsr () | 0x8040);
+  return TRUE;
+#else
+  return FALSE;
+#endif
+}
+
+static void
+test_environment (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (60);
+  const gsize counts[] = { 2, 5, 40 };
+  gsize i;
+  gsize j;
+  gsize which;
+
+  g_test_summary (
+    "A program that rounds otherwise, or has subnormals flushed, gets the same fits and statistics, and "
+    "keeps its arithmetic.");
+
+  for (i = 0; i < 30; i++)
+    {
+      gsize p = counts[i % 3];
+      gsize n = 3 * p + 5;
+      /* Every other time the coefficients are subnormal. */
+      double unit = i % 2 == 0 ? 1 : 0x1p-1050;
+      g_autofree double *x_values = g_new (double, n *p);
+      g_autofree double *y_values = g_new (double, n);
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprTensor) y = NULL;
+      g_auto (Results) expected = { NULL };
+
+      for (j = 0; j < n * p; j++)
+        x_values[j] = g_rand_double_range (rand, -1, 1);
+      for (j = 0; j < n; j++)
+        y_values[j] = g_rand_double_range (rand, -1, 1) * unit;
+      x = matrix_new (n, p, x_values);
+      y = vector_new (n, y_values);
+      results_init (&expected, x, y);
+      g_assert_nonnull (expected.lower);
+
+      for (which = 0; which <= G_N_ELEMENTS (modes); which++)
+        {
+          fenv_t environment;
+          int mode;
+          g_auto (Results) results = { NULL };
+
+          fegetenv (&environment);
+          if (!set_arithmetic (which))
+            continue;
+          results_init (&results, x, y);
+          mode = fegetround ();
+          fesetenv (&environment);
+
+          g_assert_cmpint (mode, ==, which < G_N_ELEMENTS (modes) ? modes[which] : FE_TONEAREST);
+          assert_same_results (&results, &expected);
+        }
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -442,6 +589,7 @@ main (int argc, char *argv[])
   g_test_add_data_func ("/same-bits/kernels-and-threads", &checks[2], test_both);
   g_test_add_data_func ("/same-bits/files", &checks[3], test_both);
   g_test_add_func ("/same-bits/units", test_units_of_filip);
+  g_test_add_func ("/same-bits/environment", test_environment);
 
   return g_test_run ();
 }
