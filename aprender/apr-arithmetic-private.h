@@ -30,17 +30,21 @@ apr_arithmetic_is_usual (void)
 #endif
 }
 
-static inline void
-apr_arithmetic_enter (AprArithmetic *self)
+static inline AprArithmetic
+apr_arithmetic_enter (void)
 {
-  self->changed = !apr_arithmetic_is_usual ();
-  if (!self->changed)
-    return;
+  AprArithmetic self = { .changed = !apr_arithmetic_is_usual () };
 
-  fegetenv (&self->before);
-  fesetenv (FE_DFL_ENV);
+  if (self.changed)
+    {
+      fegetenv (&self.before);
+      fesetenv (FE_DFL_ENV);
+    }
+
+  return self;
 }
 
+/* When the variable goes out of scope. */
 static inline void
 apr_arithmetic_leave (AprArithmetic *self)
 {
@@ -48,13 +52,18 @@ apr_arithmetic_leave (AprArithmetic *self)
     fesetenv (&self->before);
 }
 
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprArithmetic, apr_arithmetic_leave)
+
 /* What there is before a function of somebody else is called, and again after that. */
-static inline void
-apr_arithmetic_save (AprArithmetic *self)
+static inline AprArithmetic
+apr_arithmetic_save (void)
 {
-  self->changed = !apr_arithmetic_is_usual ();
-  if (self->changed)
-    fegetenv (&self->before);
+  AprArithmetic self = { .changed = !apr_arithmetic_is_usual () };
+
+  if (self.changed)
+    fegetenv (&self.before);
+
+  return self;
 }
 
 static inline void

@@ -111,7 +111,7 @@ apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows
 
   /* Whatever it does to the environment, the sums go on as before. */
   self->n_told = n_done;
-  apr_arithmetic_save (&arithmetic);
+  arithmetic = apr_arithmetic_save ();
   self->progress (n_done, n_rows, self->progress_data);
   apr_arithmetic_restore (&arithmetic);
 }

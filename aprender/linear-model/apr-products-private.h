@@ -53,7 +53,7 @@ apr_products_get (const AprProducts *self, gsize row, gsize column)
 
 void apr_products_get_integer (const AprProducts *self, gsize row, gsize column, mpz_t value);
 
-/* The length of the magnitude of an entry in bits, 0 for zero. */
+/* The length of the magnitude of an entry in bits, 0 for zero alone. */
 gint64 apr_products_get_bits (const AprProducts *self, gsize row, gsize column);
 
 /* The zeros below an entry's lowest bit, and more than any other has for zero. */

@@ -444,10 +444,10 @@ apr_products_get_bits (const AprProducts *self, gsize row, gsize column)
 
   while (n > 0 && limbs[n - 1] == sign)
     n--;
-  /* Of a negative power of two, one bit is left out: nobody counts on it. */
+  /* Of a negative power of two, one bit is left out: nobody counts on it. But of -1 that would be all. */
   return n > 0 ? (gint64) (n * GMP_NUMB_BITS) - __builtin_clzll (limbs[n - 1] ^ sign) +
                    (64 - (gint64) GMP_NUMB_BITS)
-               : 0;
+               : (gint64) (sign & 1);
 }
 
 gint64

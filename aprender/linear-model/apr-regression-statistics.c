@@ -5,6 +5,7 @@
 
 #include "aprender/apr-error.h"
 #include "aprender/linear-model/apr-distributions-private.h"
+#include "aprender/apr-arithmetic-private.h"
 
 /**
  * AprRegressionStatistics:
@@ -783,6 +784,7 @@ apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *sel
                                                     double level,
                                                     GError **error)
 {
+  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   g_autofree double *ends = NULL;
   const double *coefficients;
   const double *standard_errors;

@@ -302,6 +302,63 @@ test_minimum_norm (void)
   g_assert_cmpuint (n_compared, >, 300);
 }
 
+/* Features that have nothing to do with each other: the first one's product with y is -1, and that of the second, which is of
+ * another scale, 3. */
+static void
+test_minus_one (void)
+{
+  const gsize counts[] = { 2, 33 };
+  int exponent;
+  gsize i;
+  gsize j;
+
+  g_test_summary (
+    "-1 in units of the products, which is all sign, beside a product of a feature of another scale.");
+
+  for (exponent = 0; exponent < 54; exponent++)
+    for (i = 0; i < G_N_ELEMENTS (counts); i++)
+      {
+        gsize p = counts[i];
+        gsize n = p + 2;
+        double unit = ldexp (1, exponent);
+        g_autofree double *x_values = g_new0 (double, n *p);
+        g_autofree double *y_values = g_new0 (double, n);
+        g_autoptr (AprLinearRegression) model =
+          g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", FALSE, NULL);
+        g_autoptr (AprTensor) x = NULL;
+        g_autoptr (AprTensor) y = NULL;
+        g_autoptr (GError) error = NULL;
+        mpz_t square;
+        mpz_t other;
+        mpz_t three;
+
+        for (j = 0; j < p; j++)
+          x_values[(j == 0 ? 0 : j + 2) * p + j] = j == 0 ? 1 : unit;
+        x_values[p] = 1;
+        x_values[2 * p + 1] = 3 - unit;
+        y_values[0] = -1;
+        y_values[2] = 1;
+        y_values[3] = 1;
+        x = matrix_new (n, p, x_values);
+        y = vector_new (n, y_values);
+        g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+        g_assert_no_error (error);
+
+        mpz_init_set_d (square, unit);
+        mpz_mul (square, square, square);
+        mpz_init_set_d (other, 3 - unit);
+        mpz_addmul (square, other, other);
+        mpz_init_set_ui (three, 3);
+        assert_same_double (element (apr_linear_regression_get_coefficients (model), 1),
+                            apr_round_rational (three, square, 0, APR_DTYPE_F64));
+        mpz_clears (square, other, three, NULL);
+        assert_same_double (element (apr_linear_regression_get_coefficients (model), 0), -0.5);
+        for (j = 2; j < p; j++)
+          assert_same_double (element (apr_linear_regression_get_coefficients (model), j), 0);
+        g_assert_true (apr_linear_regression_get_correctly_rounded (model));
+      }
+}
+
 typedef struct
 {
   const char *name;
@@ -393,6 +450,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/exact-answers/random-problems", test_random_problems);
   g_test_add_func ("/exact-answers/minimum-norm", test_minimum_norm);
+  g_test_add_func ("/exact-answers/minus-one", test_minus_one);
   for (i = 0; i < G_N_ELEMENTS (sets); i++)
     {
       g_autofree char *path = g_strconcat ("/exact-answers/nist/", sets[i].name, NULL);
