@@ -11,7 +11,8 @@
 
 /* Rows are cut into blocks that threads take one after the other. Each sums its blocks by itself, and in the end they move what
  * they have to the state, each some of the rows of the matrix; as a sum of whole numbers has no order, it does not matter
- * who took which. */
+ * who took which. Where there are many columns for the rows, so that sums of their own for each thread would cost more than
+ * they bring, each thread goes through all blocks, for its share of the matrix. */
 
 /* Multiplications that are worth a thread of their own. */
 #define PRODUCTS_PER_THREAD 2000000
@@ -21,6 +22,10 @@
 
 /* Blocks that a thread takes at once. */
 #define MAX_TAKEN_BLOCKS 16
+
+/* Columns of a share, and how many rows for each column are too many for shares. */
+#define COLUMNS_PER_SHARE 128
+#define ROWS_PER_COLUMN 20
 
 /* Weights below this part of a block's greatest are left for another pass: their products would be too small for a double. */
 #define LEAST_WEIGHT 0x1p-400
@@ -37,10 +42,13 @@ typedef struct
   gsize n_columns; /* of Z */
   gsize block_rows;
   gsize taken_rows;          /* at once: some blocks */
+  guint n_shares;            /* of the matrix */
   GCancellable *cancellable; /* (unowned) (nullable) */
   GThread *caller;           /* (unowned) which tells the progress */
-  AprGramWorker **workers;   /* (owned) (array zero-terminated=1) one for each thread that works */
-  guint n_parts;             /* of the rows of the matrix, when the sums are moved */
+  AprGramWorker *
+    *workers;      /* (owned) (array zero-terminated=1) one for each thread that works, or each share */
+  guint n_workers; /* at the most */
+  guint n_parts;   /* of the rows of the matrix, when the sums are moved */
 
   GMutex lock;
   gsize next_row;    /* under the lock */
@@ -49,21 +57,21 @@ typedef struct
   GError *error;     /* (owned) (nullable) under the lock */
 } Job;
 
-/* The next rows that nobody has taken; false where there are none, or it is to stop. */
+/* The next rows from @next_row on, which is under the lock if it is the job's; false where there are none, or it is to stop. */
 static gboolean
-take_rows (Job *job, gsize *first_row, gsize *n_rows)
+take_rows (Job *job, gsize *next_row, gsize *first_row, gsize *n_rows)
 {
   gboolean taken;
 
   g_mutex_lock (&job->lock);
   if (g_cancellable_is_cancelled (job->cancellable))
     job->stop = TRUE;
-  taken = !job->stop && job->next_row < job->x.n_rows;
+  taken = !job->stop && *next_row < job->x.n_rows;
   if (taken)
     {
-      *first_row = job->next_row;
-      *n_rows = MIN (job->taken_rows, job->x.n_rows - job->next_row);
-      job->next_row += *n_rows;
+      *first_row = *next_row;
+      *n_rows = MIN (job->taken_rows, job->x.n_rows - *next_row);
+      *next_row += *n_rows;
     }
   g_mutex_unlock (&job->lock);
 
@@ -185,11 +193,12 @@ add_block (Job *job, AprGramWorker *worker, gsize first_row, gsize n_rows, GErro
 static gboolean
 add_blocks (Job *job, AprGramWorker *worker, GError **error)
 {
+  gsize own_row = 0;
   gsize first_row;
   gsize n_rows;
   gsize i;
 
-  while (take_rows (job, &first_row, &n_rows))
+  while (take_rows (job, job->n_shares > 1 ? &own_row : &job->next_row, &first_row, &n_rows))
     {
       if (g_thread_self () == job->caller)
         apr_exact_sums_tell_progress (job->state, first_row, job->x.n_rows);
@@ -213,20 +222,27 @@ take_number (Job *job)
   return number;
 }
 
+/* With a share for each, a thread that has done its own goes on with that of one that could not be had. */
 static gpointer
 sum (gpointer data)
 {
   Job *job = data;
-  AprGramWorker *worker;
   g_autoptr (GError) error = NULL;
-  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  guint number;
 
-  worker = apr_gram_worker_new (job->kernel, job->n_columns, job->precision, job->weighted, job->block_rows,
-                                drain_terms, job, &error);
-  if (worker != NULL)
-    job->workers[take_number (job)] = worker;
-  if (worker == NULL || !add_blocks (job, worker, &error))
-    stop (job, g_steal_pointer (&error));
+  while ((number = take_number (job)) < job->n_workers)
+    {
+      AprGramWorker *worker =
+        apr_gram_worker_new (job->kernel, job->n_columns, job->precision, job->weighted, job->block_rows,
+                             number % job->n_shares, job->n_shares, drain_terms, job, &error);
+
+      job->workers[number] = worker;
+      if (worker == NULL || !add_blocks (job, worker, &error))
+        stop (job, g_steal_pointer (&error));
+      if (job->n_shares == 1)
+        break;
+    }
 
   return NULL;
 }
@@ -297,25 +313,30 @@ plan (Job *job, guint n_threads)
 {
   gboolean exact = job->precision == APR_PRECISION_EXACT;
   gsize most_rows = exact && job->kernel->digits != NULL ? APR_DIGITS_ROWS : APR_GRAM_ROWS;
-  gsize n_blocks = (job->x.n_rows - 1) / (n_threads * most_rows) * n_threads + n_threads;
+  gboolean shared =
+    job->n_columns / COLUMNS_PER_SHARE >= n_threads && job->x.n_rows / ROWS_PER_COLUMN < job->n_columns;
+  guint n_parts = shared ? 1 : n_threads; /* of the rows */
+  gsize n_blocks = (job->x.n_rows - 1) / (n_parts * most_rows) * n_parts + n_parts;
 
+  job->n_shares = shared ? n_threads : 1;
   job->block_rows = most_rows;
   if (exact)
     job->block_rows = MIN (((job->x.n_rows + n_blocks - 1) / n_blocks + 7) / 8 * 8, most_rows);
 
   /* Some microseconds' work, so that the threads do not wait for each other, and the shares are still even. */
   job->taken_rows =
-    job->block_rows * CLAMP (MIN (n_blocks / n_threads / 16, 1000 / job->n_columns), 1, MAX_TAKEN_BLOCKS);
+    job->block_rows * CLAMP (MIN (n_blocks / n_parts / 16, 1000 / job->n_columns), 1, MAX_TAKEN_BLOCKS);
 
-  return (guint) MIN (n_threads, (job->x.n_rows + job->block_rows - 1) / job->block_rows);
+  return shared ? n_threads
+                : (guint) MIN (n_threads, (job->x.n_rows + job->block_rows - 1) / job->block_rows);
 }
 
 static void
-free_workers (AprGramWorker **workers)
+free_workers (AprGramWorker **workers, guint n_workers)
 {
-  gsize i;
+  guint i;
 
-  for (i = 0; workers[i] != NULL; i++)
+  for (i = 0; i < n_workers; i++)
     apr_gram_worker_free (workers[i]);
   g_free (workers);
 }
@@ -349,7 +370,7 @@ apr_exact_sums_update_with (AprExactSums *self,
         return FALSE;
     }
 
-  n_threads = plan (&job, n_threads);
+  n_threads = job.n_workers = plan (&job, n_threads);
   job.workers = g_new0 (AprGramWorker *, n_threads + 1);
   g_mutex_init (&job.lock);
   run (&job, sum, n_threads);
@@ -359,7 +380,7 @@ apr_exact_sums_update_with (AprExactSums *self,
     job.stop = TRUE;
   moved = !job.stop && move_all (&job, n_threads, error);
   g_mutex_clear (&job.lock);
-  free_workers (job.workers);
+  free_workers (job.workers, n_threads);
 
   if (moved)
     return TRUE;

@@ -15,11 +15,14 @@ typedef void (*AprGramDrain) (AprGramWorker *worker, gpointer user_data);
 /* The rows that a block may have. */
 #define APR_GRAM_WORKER_ROWS MAX (APR_GRAM_ROWS, APR_DIGITS_ROWS)
 
+/* Blocks have at most @n_rows rows. Of the products of each, @share of @n_shares are taken. */
 AprGramWorker *apr_gram_worker_new (const AprGramKernel *kernel,
                                     gsize n_columns,
                                     AprPrecision precision,
                                     gboolean weighted,
                                     gsize n_rows,
+                                    guint share,
+                                    guint n_shares,
                                     AprGramDrain drain,
                                     gpointer user_data,
                                     GError **error);

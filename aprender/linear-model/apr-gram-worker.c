@@ -56,6 +56,10 @@ struct _AprGramWorker
   gsize n_columns;
   gsize n_panels; /* of a layer */
   gsize n_tiles;  /* of a layer: the lower triangle */
+  guint share;    /* of all shares of the products, by the rows of the matrix */
+  guint n_shares;
+  gsize first_panel; /* of the rows of the matrix whose products are taken */
+  gsize end_panel;
   gsize n_parts;
   gsize n_used; /* parts that are not all 0 */
   gsize n_sums; /* of a part of a tile */
@@ -107,12 +111,21 @@ is_product (const Product *product)
   return memcmp (product->signs, none, sizeof none) != 0;
 }
 
+/* The panel before which @share of all shares of the lower triangle are. */
+static gsize
+find_panel (gsize n_panels, guint share, guint n_shares)
+{
+  return share == n_shares ? n_panels : (gsize) (sqrt ((double) share / n_shares) * (double) n_panels);
+}
+
 AprGramWorker *
 apr_gram_worker_new (const AprGramKernel *kernel,
                      gsize n_columns,
                      AprPrecision precision,
                      gboolean weighted,
                      gsize n_rows,
+                     guint share,
+                     guint n_shares,
                      AprGramDrain drain,
                      gpointer user_data,
                      GError **error)
@@ -143,6 +156,10 @@ apr_gram_worker_new (const AprGramKernel *kernel,
   self->n_sums = self->right.panel * self->right.panel;
   self->n_panels = self->right.n_padded / self->right.panel;
   self->n_tiles = self->n_panels * (self->n_panels + 1) / 2;
+  self->share = share;
+  self->n_shares = n_shares;
+  self->first_panel = find_panel (self->n_panels, share, n_shares);
+  self->end_panel = find_panel (self->n_panels, share + 1, n_shares);
 
   if (g_size_checked_mul (&size, n_layers * self->n_tiles, self->n_parts * self->n_sums * sizeof (gint64)))
     self->sums = apr_pages_new (size, TRUE);
@@ -271,6 +288,17 @@ take_parts (const AprGramWorker *self, gint64 *sums, gint64 *mirrored, gint64 pa
   return any != 0;
 }
 
+/* Whether the products of a panel of the left factor are taken; strips go round. */
+static gboolean
+is_own (const AprGramWorker *self, gsize panel)
+{
+  gsize n_main = get_left (self)->n_main / self->right.panel;
+
+  if (panel >= n_main)
+    return (panel - n_main) % self->n_shares == self->share;
+  return panel % self->n_panels >= self->first_panel && panel % self->n_panels < self->end_panel;
+}
+
 /* Adds up the lanes of a tile. */
 static void
 count_lanes (AprGramWorker *self, gsize tile)
@@ -349,6 +377,8 @@ release_entry (AprGramWorker *self, gsize layer, gsize row, gsize column)
   gint64 parts[APR_DIGITS_PARTS];
   gsize part;
 
+  if (!is_own (self, row / left->panel))
+    return;
   if (!take_parts (self, get_sums (self, layer, row, column), get_mirrored (self, row, column), parts))
     return;
   for (part = 0; part < self->n_used; part++)
@@ -503,7 +533,7 @@ multiply_layers (AprGramWorker *self, gsize far, gsize near, gsize n_rows)
 
   for (i = 0; i < N_PRODUCTS; i++)
     for (l = far; l < far_end; l++)
-      for (r = near; r < near_end && r <= l % self->n_panels; r++)
+      for (r = near; r < near_end && r <= l % self->n_panels && is_own (self, l); r++)
         {
           const Product *row = products[left->n_slices[l]][self->right.n_slices[r]];
           const Product *product = &row[i];
@@ -535,7 +565,9 @@ multiply_digit_layers (AprGramWorker *self, gsize n_rows)
 
   for (near = 0; near < self->n_panels; near += NEAR_DIGIT_PANELS)
     for (l = 0; l < n_main; l++)
-      for (r = near; r < MIN (near + NEAR_DIGIT_PANELS, self->n_panels) && r <= l % self->n_panels; r++)
+      for (r = near;
+           r < MIN (near + NEAR_DIGIT_PANELS, self->n_panels) && r <= l % self->n_panels && is_own (self, l);
+           r++)
         {
           gint64 *sums =
             self->sums + (l / self->n_panels * self->n_tiles + packed_index (l % self->n_panels, r)) *
@@ -573,7 +605,9 @@ multiply (AprGramWorker *self, gsize n_rows)
         multiply_layers (self, l, r, n_rows);
 
   for (l = 0; l < apr_gram_factor_get_n_panels (left); l++)
-    for (r = l < n_main ? self->n_panels : 0;
+    for (r = !is_own (self, l) ? G_MAXSIZE
+           : l < n_main        ? self->n_panels
+                               : 0;
          r < apr_gram_factor_get_n_panels (&self->right) && (self->weights != NULL || r <= l); r++)
       multiply_strips (self, l, r, n_rows);
 
@@ -618,7 +652,7 @@ multiply_double (AprGramWorker *self, gsize n_rows)
 
   for (far = 0; far < self->n_panels; far += FAR_PANELS)
     for (near = 0; near < self->n_panels; near += NEAR_PANELS)
-      for (l = far; l < MIN (far + FAR_PANELS, self->n_panels); l++)
+      for (l = MAX (far, self->first_panel); l < MIN (far + FAR_PANELS, self->end_panel); l++)
         for (r = near; r < near + NEAR_PANELS && r <= l; r++)
           {
             double sums[APR_GRAM_TILE] __attribute__ ((aligned (64)));
@@ -738,7 +772,7 @@ static void
 move_panel (
   AprGramWorker *self, AprExactSums *sums, gsize layer, gsize row, gsize first_column, gsize end_column)
 {
-  gboolean is_own = row - first_column < self->right.panel;
+  gboolean diagonal = row - first_column < self->right.panel;
   gint row_exponent = get_left (self)->running[layer * self->right.n_padded + row];
   gint64 *from = get_sums (self, layer, row, first_column);
   gint64 parts[APR_DIGITS_PARTS];
@@ -750,7 +784,7 @@ move_panel (
     {
       gint exponent = row_exponent + self->right.running[column];
 
-      if (!take_parts (self, from, is_own ? get_mirrored (self, row, column) : NULL, parts))
+      if (!take_parts (self, from, diagonal ? get_mirrored (self, row, column) : NULL, parts))
         continue;
       if (self->right.cut == APR_GRAM_DIGITS)
         apr_exact_sums_add_parts (sums, entry, parts, self->n_used, exponent + unit_of_part (self, 0));
@@ -768,6 +802,8 @@ apr_gram_worker_move_rows (AprGramWorker *self, AprExactSums *sums, gsize first_
   gsize row;
   gsize column;
 
+  first_row = MAX (first_row, self->first_panel * panel);
+  end_row = MIN (end_row, self->end_panel * panel);
   for (layer = 0; layer * self->right.n_padded < get_left (self)->n_main; layer++)
     for (row = first_row; row < end_row; row++)
       for (column = 0; column <= row; column += panel)

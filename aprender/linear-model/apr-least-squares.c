@@ -167,7 +167,7 @@ apr_least_squares_solve (AprLeastSquares *self,
                          const AprLeastSquaresOptions *options,
                          GError **error)
 {
-  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gsize n_features = apr_exact_sums_get_n_features (state);
   gsize n_targets = apr_exact_sums_get_n_targets (state);
   double negligible = find_negligible (options, n_features);
@@ -186,7 +186,7 @@ apr_least_squares_solve (AprLeastSquares *self,
 double
 apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOptions *options)
 {
-  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_autoptr (AprProducts) products =
     apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
   double negligible = find_negligible (options, products->n_features);

@@ -378,7 +378,7 @@ describe_terms (const Analysis *self,
 AprRegressionStatistics *
 apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, GError **error)
 {
-  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_autoptr (AprRegressionStatistics) statistics = NULL;
   g_auto (Analysis) analysis = { 0 };
   gsize i;
@@ -578,7 +578,7 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
                                         AprTensor **upper,
                                         GError **error)
 {
-  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (AprTensor) middle = NULL;
   g_autofree double *lower_values = NULL;

@@ -191,7 +191,7 @@ apr_prediction_run (AprTensor *coefficients,
   Job job = { .self = &self, .predictions = predictions, .finite = TRUE };
   AprDType dtype = apr_tensor_get_dtype (coefficients);
   double n_worth;
-  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
 
   job.n_rows = apr_tensor_get_shape (x, NULL)[0];
   if (job.n_rows == 0)

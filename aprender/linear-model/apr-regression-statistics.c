@@ -784,7 +784,7 @@ apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *sel
                                                     double level,
                                                     GError **error)
 {
-  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_autofree double *ends = NULL;
   const double *coefficients;
   const double *standard_errors;

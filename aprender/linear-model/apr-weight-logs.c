@@ -103,7 +103,7 @@ add_share (gpointer data, gsize part, gsize n_parts)
   AprWeightLogs sum = 0;
   guint64 n_samples = 0;
   double weights[BLOCK];
-  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gsize block;
   gsize i;
 

@@ -231,7 +231,8 @@ test_near_ties (void)
     x[i] = 1;
   for (round = 0; round < 600; round++)
     {
-      AprDType dtype = round % 3 == 0 ? APR_DTYPE_F32 : APR_DTYPE_F64;
+      /* Valgrind rounds an integer to a float by way of a double, and so twice. */
+      AprDType dtype = round % 3 == 0 && !runs_in_valgrind () ? APR_DTYPE_F32 : APR_DTYPE_F64;
       double base = dtype == APR_DTYPE_F32 ? 0x1p24 : 0x1p53;
       int odd = 2 * g_rand_int_range (rand, 0, 1000) + 1;
       int sign = g_rand_boolean (rand) ? 1 : -1;
