@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-exact-sums-private.h"
 
-#include <fenv.h>
 #include <math.h>
 #include <string.h>
 
+#include "aprender/apr-arithmetic-private.h"
 #include "aprender/linear-model/apr-gram-worker-private.h"
 #include "aprender/linear-model/apr-parallel-private.h"
 #include "aprender/linear-model/apr-rows-private.h"
@@ -219,11 +219,9 @@ sum (gpointer data)
   Job *job = data;
   AprGramWorker *worker;
   g_autoptr (GError) error = NULL;
-  fenv_t environment;
+  AprArithmetic arithmetic;
 
-  /* To nearest, and no number that is flushed to zero, whatever the program around does. */
-  fegetenv (&environment);
-  fesetenv (FE_DFL_ENV);
+  apr_arithmetic_enter (&arithmetic);
 
   worker = apr_gram_worker_new (job->kernel, job->n_columns, job->precision, job->weighted, job->block_rows,
                                 drain_terms, job, &error);
@@ -232,7 +230,7 @@ sum (gpointer data)
   if (worker == NULL || !add_blocks (job, worker, &error))
     stop (job, g_steal_pointer (&error));
 
-  fesetenv (&environment);
+  apr_arithmetic_leave (&arithmetic);
   return NULL;
 }
 

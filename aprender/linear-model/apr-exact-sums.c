@@ -259,7 +259,7 @@ apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, 
   g_assert (first + 1 >= (gint) n_parts && first + TERM_LIMBS <= (gint) self->n_limbs);
   for (limb = self->limbs + entry * self->n_limbs + first; n_parts > 0; n_parts--, parts++, limb--)
     {
-      __int128 shifted = (__int128) *parts * ((__int128) 1 << shift);
+      unsigned __int128 shifted = (unsigned __int128) (__int128) *parts << shift;
 
       limb[0] += (guint32) shifted;
       limb[1] += (guint32) (shifted >> 32);

@@ -95,42 +95,44 @@ transpose_some (__m512d r[8], gsize n, gsize stride, double *columns)
     transpose (r, n, stride, columns);
 }
 
-static void
-transpose_doubles (gconstpointer rows, gsize n_columns, gsize stride, double *columns)
+/* Two values of every second row, from @place on. */
+static inline __m512d
+load_pairs (const double *place, gsize n_columns)
 {
-  const double *values = rows;
-  gsize column;
-  gsize i;
+  __m512d pairs = _mm512_castpd128_pd512 (_mm_loadu_pd (place));
 
-  if (n_columns == 1)
-    {
-      _mm512_store_pd (columns, _mm512_loadu_pd (values));
-      return;
-    }
-  for (column = 0; column < n_columns; column += 8)
-    {
-      gsize n = MIN (n_columns - column, 8);
-      __mmask8 mask = (__mmask8) ((1u << n) - 1);
-      __m512d r[8];
-
-      for (i = 0; i < 8; i++)
-        r[i] = _mm512_maskz_loadu_pd (mask, values + i * n_columns + column);
-      transpose_some (r, n, stride, columns + column * stride);
-    }
+  pairs = _mm512_insertf64x2 (pairs, _mm_loadu_pd (place + 2 * n_columns), 1);
+  pairs = _mm512_insertf64x2 (pairs, _mm_loadu_pd (place + 4 * n_columns), 2);
+  return _mm512_insertf64x2 (pairs, _mm_loadu_pd (place + 6 * n_columns), 3);
 }
 
-static void
-transpose_floats (gconstpointer rows, gsize n_columns, gsize stride, double *columns)
+static inline void
+transpose_eight_doubles (const double *values, gsize n_columns, gsize stride, double *columns)
 {
-  const float *values = rows;
+  gsize column;
+
+  for (column = 0; column + 2 <= n_columns; column += 2)
+    {
+      __m512d even = load_pairs (values + column, n_columns);
+      __m512d odd = load_pairs (values + column + n_columns, n_columns);
+
+      _mm512_store_pd (columns + column * stride, _mm512_unpacklo_pd (even, odd));
+      _mm512_store_pd (columns + (column + 1) * stride, _mm512_unpackhi_pd (even, odd));
+    }
+  if (column < n_columns)
+    _mm512_store_pd (columns + column * stride,
+                     _mm512_setr_pd (values[column], values[n_columns + column],
+                                     values[2 * n_columns + column], values[3 * n_columns + column],
+                                     values[4 * n_columns + column], values[5 * n_columns + column],
+                                     values[6 * n_columns + column], values[7 * n_columns + column]));
+}
+
+static inline void
+transpose_eight_floats (const float *values, gsize n_columns, gsize stride, double *columns)
+{
   gsize column;
   gsize i;
 
-  if (n_columns == 1)
-    {
-      _mm512_store_pd (columns, _mm512_cvtps_pd (_mm256_loadu_ps (values)));
-      return;
-    }
   for (column = 0; column < n_columns; column += 8)
     {
       gsize n = MIN (n_columns - column, 8);
@@ -141,6 +143,49 @@ transpose_floats (gconstpointer rows, gsize n_columns, gsize stride, double *col
         r[i] = _mm512_cvtps_pd (
           _mm512_castps512_ps256 (_mm512_maskz_loadu_ps (mask, values + i * n_columns + column)));
       transpose_some (r, n, stride, columns + column * stride);
+    }
+}
+
+static inline void
+fetch (gconstpointer values, gsize size, gsize ahead)
+{
+  gsize i;
+
+  for (i = 0; i < size && ahead > 0; i += 64)
+    _mm_prefetch ((const guint8 *) values + ahead + i, _MM_HINT_T0);
+}
+
+static void
+transpose_doubles (
+  gconstpointer rows, gsize n_rows, gsize n_columns, gsize ahead, gsize stride, double *columns)
+{
+  const double *values = rows;
+  gsize row;
+
+  for (row = 0; row < n_rows; row += 8, values += 8 * n_columns)
+    {
+      fetch (values, 8 * n_columns * sizeof *values, ahead);
+      if (n_columns == 1)
+        _mm512_store_pd (columns + row, _mm512_loadu_pd (values));
+      else
+        transpose_eight_doubles (values, n_columns, stride, columns + row);
+    }
+}
+
+static void
+transpose_floats (
+  gconstpointer rows, gsize n_rows, gsize n_columns, gsize ahead, gsize stride, double *columns)
+{
+  const float *values = rows;
+  gsize row;
+
+  for (row = 0; row < n_rows; row += 8, values += 8 * n_columns)
+    {
+      fetch (values, 8 * n_columns * sizeof *values, ahead);
+      if (n_columns == 1)
+        _mm512_store_pd (columns + row, _mm512_cvtps_pd (_mm256_loadu_ps (values)));
+      else
+        transpose_eight_floats (values, n_columns, stride, columns + row);
     }
 }
 

@@ -161,40 +161,38 @@ cut (const double *column, gsize n_steps, double factor, gboolean all, guint8 *t
   return high == 0 ? 0 : APR_DIGITS_HIGH - (guint) __builtin_ctzll (high) / 8;
 }
 
+/* A quarter of every fourth row, from @place on. */
+INLINE __m512i
+load_quarters (const guint8 *place)
+{
+  __m512i quarters = _mm512_castsi128_si512 (_mm_load_si128 ((const void *) place));
+
+  quarters = _mm512_inserti32x4 (quarters, _mm_load_si128 ((const void *) (place + 4 * 64)), 1);
+  quarters = _mm512_inserti32x4 (quarters, _mm_load_si128 ((const void *) (place + 8 * 64)), 2);
+  return _mm512_inserti32x4 (quarters, _mm_load_si128 ((const void *) (place + 12 * 64)), 3);
+}
+
 /* Row i of a tile to column i, in words of four bytes. */
 static inline void
 turn_tile (const guint8 *tile, guint8 *turned)
 {
-  __m512i v[16];
-  __m512i w[16];
   gsize i;
 
-  for (i = 0; i < 16; i++)
-    v[i] = _mm512_load_si512 (tile + 64 * i);
-  for (i = 0; i < 16; i += 2)
-    {
-      w[i] = _mm512_unpacklo_epi32 (v[i], v[i + 1]);
-      w[i + 1] = _mm512_unpackhi_epi32 (v[i], v[i + 1]);
-    }
-  /* Vector i of four: word i of the lanes of four rows. */
-  for (i = 0; i < 16; i += 4)
-    {
-      v[i] = _mm512_unpacklo_epi64 (w[i], w[i + 2]);
-      v[i + 1] = _mm512_unpackhi_epi64 (w[i], w[i + 2]);
-      v[i + 2] = _mm512_unpacklo_epi64 (w[i + 1], w[i + 3]);
-      v[i + 3] = _mm512_unpackhi_epi64 (w[i + 1], w[i + 3]);
-    }
   for (i = 0; i < 4; i++)
     {
-      __m512i a = _mm512_shuffle_i32x4 (v[i], v[i + 4], _MM_SHUFFLE (1, 0, 1, 0));
-      __m512i b = _mm512_shuffle_i32x4 (v[i + 8], v[i + 12], _MM_SHUFFLE (1, 0, 1, 0));
-      __m512i c = _mm512_shuffle_i32x4 (v[i], v[i + 4], _MM_SHUFFLE (3, 2, 3, 2));
-      __m512i d = _mm512_shuffle_i32x4 (v[i + 8], v[i + 12], _MM_SHUFFLE (3, 2, 3, 2));
+      __m512i a = load_quarters (tile + 16 * i);
+      __m512i b = load_quarters (tile + 16 * i + 64);
+      __m512i c = load_quarters (tile + 16 * i + 2 * 64);
+      __m512i d = load_quarters (tile + 16 * i + 3 * 64);
+      __m512i ab = _mm512_unpacklo_epi32 (a, b);
+      __m512i cd = _mm512_unpacklo_epi32 (c, d);
 
-      _mm512_store_si512 (turned + 64 * i, _mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (2, 0, 2, 0)));
-      _mm512_store_si512 (turned + 64 * (i + 4), _mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (3, 1, 3, 1)));
-      _mm512_store_si512 (turned + 64 * (i + 8), _mm512_shuffle_i32x4 (c, d, _MM_SHUFFLE (2, 0, 2, 0)));
-      _mm512_store_si512 (turned + 64 * (i + 12), _mm512_shuffle_i32x4 (c, d, _MM_SHUFFLE (3, 1, 3, 1)));
+      _mm512_store_si512 (turned + 256 * i, _mm512_unpacklo_epi64 (ab, cd));
+      _mm512_store_si512 (turned + 256 * i + 64, _mm512_unpackhi_epi64 (ab, cd));
+      ab = _mm512_unpackhi_epi32 (a, b);
+      cd = _mm512_unpackhi_epi32 (c, d);
+      _mm512_store_si512 (turned + 256 * i + 128, _mm512_unpacklo_epi64 (ab, cd));
+      _mm512_store_si512 (turned + 256 * i + 192, _mm512_unpackhi_epi64 (ab, cd));
     }
 }
 
@@ -218,7 +216,8 @@ turn (const guint8 *tiles, gsize n_steps, guint n_digits, guint8 *turned)
 #define LEFT 7
 
 /* Steps that are multiplied before the sums are put aside for those of the next groups: what stays in the first cache. */
-#define STEPS 2
+#define STEPS(n_left, n_right) ((n_left) + (n_right) > 12 ? 2 : 4)
+#define STEPS_OF_PAIRS 4
 
 /* That all of it is known when it is compiled, but for the number of steps, is what makes it fast. */
 
@@ -342,13 +341,15 @@ multiply_all (const guint8 *left,
               gsize n_steps,
               gint32 (*groups)[APR_DIGITS_SUMS])
 {
+  const gsize n_steps_at_once = STEPS (n_left, n_right);
   gint first;
   gsize step;
 
-  for (step = 0; step < n_steps; step += STEPS, left += STEPS * STEP_BYTES, right += STEPS * STEP_BYTES)
+  for (step = 0; step < n_steps;
+       step += n_steps_at_once, left += n_steps_at_once * STEP_BYTES, right += n_steps_at_once * STEP_BYTES)
 #pragma GCC unroll 8
     for (first = 0; first < n_left + n_right - 1; first += GROUPS)
-      multiply_groups (left, n_left, right, n_right, first, step == 0, MIN (STEPS, n_steps - step),
+      multiply_groups (left, n_left, right, n_right, first, step == 0, MIN (n_steps_at_once, n_steps - step),
                        groups + first);
 }
 
@@ -413,11 +414,12 @@ multiply_all_pairs (const guint8 *left,
   gint first;
   gsize step;
 
-  for (step = 0; step < n_steps; step += STEPS, left += STEPS * STEP_BYTES, right += STEPS * STEP_BYTES)
+  for (step = 0; step < n_steps;
+       step += STEPS_OF_PAIRS, left += STEPS_OF_PAIRS * STEP_BYTES, right += STEPS_OF_PAIRS * STEP_BYTES)
 #pragma GCC unroll 12
     for (first = 0; first < 2 * n_digits - 1; first += 2)
-      multiply_pairs (left, right, n_digits, first, step == 0, MIN (STEPS, n_steps - step), groups + first,
-                      squares[first / 2]);
+      multiply_pairs (left, right, n_digits, first, step == 0, MIN (STEPS_OF_PAIRS, n_steps - step),
+                      groups + first, squares[first / 2]);
 }
 
 /* The numbers of digits of which it is known. */

@@ -11,6 +11,9 @@
 #define RANGE 500
 #define MAX_EXPONENT 400
 
+/* What a column's exponent is guessed from; a multiple of 8. */
+#define GUESSED_ROWS 64
+
 /* Takes a part of the pages for @n parts of what @n_allocated columns have, and copies what @n_old of them had at @from. */
 static gpointer
 divide (guint8 **pages, gconstpointer from, gsize n, gsize n_old, gsize n_allocated, gsize size)
@@ -382,6 +385,27 @@ had_all (const AprGramFactor *self, gsize first)
   return first < self->n_main && self->n_slices[first / self->panel] > count_first (self);
 }
 
+/* The exponents that the first rows bring, for a first block: what they do not hold for is measured. */
+static void
+guess_exponents (AprGramFactor *self, gsize n_rows)
+{
+  gsize i;
+
+  for (i = 0; i < self->n_columns; i++)
+    {
+      double greatest;
+      double least;
+      gint exponent;
+
+      if (self->running[i] != APR_GRAM_NO_EXPONENT ||
+          !self->kernel->find_range (apr_gram_factor_get (self, i), n_rows, &greatest, &least) ||
+          greatest == 0 || isinf (greatest))
+        continue;
+      (void) frexp (greatest, &exponent);
+      self->running[i] = exponent + 1;
+    }
+}
+
 gboolean
 apr_gram_factor_try_slice (AprGramFactor *self, gsize n_rows)
 {
@@ -392,6 +416,8 @@ apr_gram_factor_try_slice (AprGramFactor *self, gsize n_rows)
 
   if (self->n > self->n_main)
     return FALSE;
+  if (self->n_columns > 0 && self->running[0] == APR_GRAM_NO_EXPONENT)
+    guess_exponents (self, MIN (n_rows, GUESSED_ROWS));
   for (i = 0; i < self->n_main; i++)
     {
       if (self->owner[i] != APR_GRAM_NO_OWNER &&

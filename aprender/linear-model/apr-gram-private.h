@@ -66,6 +66,10 @@ enum
 #define APR_GRAM_DOUBLE_SLICE 50
 #define APR_GRAM_DOUBLE_FIRST_UNIT (-40)
 
+/* @n_rows is a multiple of 8. */
+typedef void (*AprGramTranspose) (
+  gconstpointer rows, gsize n_rows, gsize n_columns, gsize ahead, gsize stride, double *columns);
+
 /* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_GRAM_ROWS; all columns are
  * aligned to 64 bytes, and those of a panel APR_GRAM_STRIDE apart. Every implementation gives the same numbers. */
 typedef struct
@@ -97,9 +101,10 @@ typedef struct
    * do not fit. */
   gboolean (*collect) (const double *products, const double *left, const double *right, gint64 *sums);
 
-  /* Makes columns, @stride apart, of eight rows of doubles, or of floats; %NULL where plain C does as well. */
-  void (*transpose_doubles) (gconstpointer rows, gsize n_columns, gsize stride, double *columns);
-  void (*transpose_floats) (gconstpointer rows, gsize n_columns, gsize stride, double *columns);
+  /* Makes columns, @stride apart, of rows of doubles, or of floats, and fetches what is @ahead bytes behind them, where that
+   * is not 0; %NULL where plain C does as well. */
+  AprGramTranspose transpose_doubles;
+  AprGramTranspose transpose_floats;
 
   /* The greatest magnitude of a column, and the least one that is not 0 (an infinity where all are); false where there
    * is a NaN. */

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
-#include <fenv.h>
 #include <math.h>
 
+#include "aprender/apr-arithmetic-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/linear-model/apr-prediction-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
-
-#if defined(__SSE2__)
-# include <xmmintrin.h>
-#endif
 
 static gboolean
 predict (AprLinearRegression *self, AprTensor *x, gpointer predictions, GError **error)
@@ -104,18 +100,6 @@ apr_linear_regression_predict_into (
   return predict (self, x, predictions, error);
 }
 
-/* Whether numbers are rounded to nearest, and none is flushed to zero; where that is not quick to tell, false. */
-static gboolean
-has_usual_arithmetic (void)
-{
-#if defined(__SSE2__)
-  /* But for the flags, as a program starts. */
-  return (_mm_getcsr () & ~0x3fu) == 0x1f80;
-#else
-  return FALSE;
-#endif
-}
-
 /* As a kernel does it for the same row. */
 static G_NO_INLINE double
 predict_row (AprLinearRegression *self, const double *x, gsize n_features)
@@ -183,7 +167,7 @@ apr_linear_regression_predict_one (AprLinearRegression *self,
                                    gsize n_features,
                                    GError **error)
 {
-  fenv_t environment;
+  AprArithmetic arithmetic;
   double prediction;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
@@ -192,15 +176,9 @@ apr_linear_regression_predict_one (AprLinearRegression *self,
   if (!apr_estimator_check_sample (APR_ESTIMATOR (self), n_features, error))
     return 0;
 
-  if (has_usual_arithmetic ())
-    prediction = predict_row (self, x, n_features);
-  else
-    {
-      fegetenv (&environment);
-      fesetenv (FE_DFL_ENV);
-      prediction = predict_row (self, x, n_features);
-      fesetenv (&environment);
-    }
+  apr_arithmetic_enter (&arithmetic);
+  prediction = predict_row (self, x, n_features);
+  apr_arithmetic_leave (&arithmetic);
 
   if (!isfinite (prediction) && !check_row (self, x, n_features, error))
     return 0;

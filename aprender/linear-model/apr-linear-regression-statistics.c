@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "aprender/apr-arithmetic-private.h"
 #include "aprender/linear-model/apr-cross-products-private.h"
 #include "aprender/linear-model/apr-distributions-private.h"
-#include "aprender/linear-model/apr-environment-private.h"
 #include "aprender/linear-model/apr-factor-private.h"
 #include "aprender/linear-model/apr-inference-private.h"
 #include "aprender/linear-model/apr-products-private.h"
@@ -356,6 +356,33 @@ describe_terms (const Analysis *self,
   statistics->covariance = apr_tensor_new_from_doubles (covariances, n_covariances, square, 2, NULL);
 }
 
+static AprRegressionStatistics *
+find_statistics (AprLinearRegression *self, gsize target, GError **error)
+{
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_auto (Analysis) analysis = { 0 };
+  gsize i;
+
+  if (!analyse (&analysis, self, target, "tell the statistics of", error))
+    return NULL;
+
+  statistics = apr_regression_statistics_new ();
+  statistics->n_samples = apr_cross_products_get_n_samples (self->cross_products);
+  statistics->df_model = analysis.n - analysis.first;
+  statistics->df_residual = analysis.df_residual;
+  statistics->terms = g_new0 (char *, analysis.n_terms + 1);
+  for (i = 0; i < analysis.n_terms; i++)
+    statistics->terms[i] = i < analysis.first
+                           ? g_strdup ("(Intercept)")
+                           : apr_linear_regression_get_feature_name (self, i - analysis.first);
+  describe_fit (&analysis, statistics,
+                apr_exact_sums_get_exponent (apr_cross_products_get_sums (self->cross_products)),
+                apr_cross_products_get_weight_logs (self->cross_products));
+  describe_terms (&analysis, self, target, statistics);
+
+  return g_steal_pointer (&statistics);
+}
+
 /**
  * apr_linear_regression_get_statistics:
  * @self: a fitted linear regression
@@ -378,31 +405,16 @@ describe_terms (const Analysis *self,
 AprRegressionStatistics *
 apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, GError **error)
 {
-  g_auto (AprEnvironment) environment = apr_environment_enter ();
-  g_autoptr (AprRegressionStatistics) statistics = NULL;
-  g_auto (Analysis) analysis = { 0 };
-  gsize i;
+  AprRegressionStatistics *statistics;
+  AprArithmetic arithmetic;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  if (!analyse (&analysis, self, target, "tell the statistics of", error))
-    return NULL;
+  apr_arithmetic_enter (&arithmetic);
+  statistics = find_statistics (self, target, error);
+  apr_arithmetic_leave (&arithmetic);
 
-  statistics = apr_regression_statistics_new ();
-  statistics->n_samples = apr_cross_products_get_n_samples (self->cross_products);
-  statistics->df_model = analysis.n - analysis.first;
-  statistics->df_residual = analysis.df_residual;
-  statistics->terms = g_new0 (char *, analysis.n_terms + 1);
-  for (i = 0; i < analysis.n_terms; i++)
-    statistics->terms[i] = i < analysis.first
-                           ? g_strdup ("(Intercept)")
-                           : apr_linear_regression_get_feature_name (self, i - analysis.first);
-  describe_fit (&analysis, statistics,
-                apr_exact_sums_get_exponent (apr_cross_products_get_sums (self->cross_products)),
-                apr_cross_products_get_weight_logs (self->cross_products));
-  describe_terms (&analysis, self, target, statistics);
-
-  return g_steal_pointer (&statistics);
+  return statistics;
 }
 
 /**
@@ -549,36 +561,15 @@ check_interval (AprLinearRegression *self, double level, GError **error)
   return FALSE;
 }
 
-/**
- * apr_linear_regression_predict_interval:
- * @self: a fitted linear regression
- * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
- * @level: how sure the intervals are, between 0 and 1, such as 0.95
- * @kind: what is to be within them
- * @lower: (out) (transfer full): the lower ends, F64, in the shape of the predictions
- * @upper: (out) (transfer full): the upper ends
- * @error: return location for an error
- *
- * Predicts, and says within which bounds the truth is with the probability @level: the mean of samples with these features, or
- * one more sample of weight 1. The prediction is in the middle. Where the samples are no more than the terms, nothing is known of
- * the bounds, and they are NaN.
- *
- * Returns: true, or false with %APR_ERROR_RANGE where @level is not between 0 and 1, %APR_ERROR_FAILED where features
- *   depend on each other, or another error of [method@Apr.Estimator.predict] or
- *   [method@Apr.LinearRegression.get_statistics]
- *
- * Since: 0.1
- */
-gboolean
-apr_linear_regression_predict_interval (AprLinearRegression *self,
-                                        AprTensor *x,
-                                        double level,
-                                        AprIntervalKind kind,
-                                        AprTensor **lower,
-                                        AprTensor **upper,
-                                        GError **error)
+static gboolean
+find_intervals (AprLinearRegression *self,
+                AprTensor *x,
+                double level,
+                AprIntervalKind kind,
+                AprTensor **lower,
+                AprTensor **upper,
+                GError **error)
 {
-  g_auto (AprEnvironment) environment = apr_environment_enter ();
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (AprTensor) middle = NULL;
   g_autofree double *lower_values = NULL;
@@ -589,12 +580,6 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
   gsize n_dims;
   gsize n_targets;
   gsize target;
-
-  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
-  g_return_val_if_fail (x != NULL, FALSE);
-  g_return_val_if_fail (kind == APR_INTERVAL_CONFIDENCE || kind == APR_INTERVAL_PREDICTION, FALSE);
-  g_return_val_if_fail (lower != NULL, FALSE);
-  g_return_val_if_fail (upper != NULL, FALSE);
 
   if (!check_interval (self, level, error))
     return FALSE;
@@ -624,4 +609,49 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
   *lower = apr_tensor_new_from_doubles (lower_values, n_values, shape, n_dims, NULL);
   *upper = apr_tensor_new_from_doubles (upper_values, n_values, shape, n_dims, NULL);
   return TRUE;
+}
+
+/**
+ * apr_linear_regression_predict_interval:
+ * @self: a fitted linear regression
+ * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
+ * @level: how sure the intervals are, between 0 and 1, such as 0.95
+ * @kind: what is to be within them
+ * @lower: (out) (transfer full): the lower ends, F64, in the shape of the predictions
+ * @upper: (out) (transfer full): the upper ends
+ * @error: return location for an error
+ *
+ * Predicts, and says within which bounds the truth is with the probability @level: the mean of samples with these features, or
+ * one more sample of weight 1. The prediction is in the middle. Where the samples are no more than the terms, nothing is known of
+ * the bounds, and they are NaN.
+ *
+ * Returns: true, or false with %APR_ERROR_RANGE where @level is not between 0 and 1, %APR_ERROR_FAILED where features
+ *   depend on each other, or another error of [method@Apr.Estimator.predict] or
+ *   [method@Apr.LinearRegression.get_statistics]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_linear_regression_predict_interval (AprLinearRegression *self,
+                                        AprTensor *x,
+                                        double level,
+                                        AprIntervalKind kind,
+                                        AprTensor **lower,
+                                        AprTensor **upper,
+                                        GError **error)
+{
+  AprArithmetic arithmetic;
+  gboolean found;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
+  g_return_val_if_fail (x != NULL, FALSE);
+  g_return_val_if_fail (kind == APR_INTERVAL_CONFIDENCE || kind == APR_INTERVAL_PREDICTION, FALSE);
+  g_return_val_if_fail (lower != NULL, FALSE);
+  g_return_val_if_fail (upper != NULL, FALSE);
+
+  apr_arithmetic_enter (&arithmetic);
+  found = find_intervals (self, x, level, kind, lower, upper, error);
+  apr_arithmetic_leave (&arithmetic);
+
+  return found;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-prediction-private.h"
 
-#include <fenv.h>
-
+#include "aprender/apr-arithmetic-private.h"
 #include "aprender/linear-model/apr-parallel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -192,15 +191,13 @@ apr_prediction_run (AprTensor *coefficients,
   Job job = { .self = &self, .predictions = predictions, .finite = TRUE };
   AprDType dtype = apr_tensor_get_dtype (coefficients);
   double n_worth;
-  fenv_t environment;
+  AprArithmetic arithmetic;
 
   job.n_rows = apr_tensor_get_shape (x, NULL)[0];
   if (job.n_rows == 0)
     return TRUE;
 
-  /* To nearest, and no number that is flushed to zero, whatever the program around does. */
-  fegetenv (&environment);
-  fesetenv (FE_DFL_ENV);
+  apr_arithmetic_enter (&arithmetic);
 
   self.n_features = apr_tensor_get_shape (x, NULL)[1];
   self.n_targets = apr_tensor_get_n_elements (intercept);
@@ -226,6 +223,6 @@ apr_prediction_run (AprTensor *coefficients,
   run (&job);
   g_mutex_clear (&job.lock);
 
-  fesetenv (&environment);
+  apr_arithmetic_leave (&arithmetic);
   return job.finite;
 }

@@ -5,7 +5,6 @@
 
 #include "aprender/apr-error.h"
 #include "aprender/linear-model/apr-distributions-private.h"
-#include "aprender/linear-model/apr-environment-private.h"
 
 /**
  * AprRegressionStatistics:
@@ -784,7 +783,6 @@ apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *sel
                                                     double level,
                                                     GError **error)
 {
-  g_auto (AprEnvironment) environment = apr_environment_enter ();
   g_autofree double *ends = NULL;
   const double *coefficients;
   const double *standard_errors;

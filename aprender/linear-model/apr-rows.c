@@ -132,26 +132,28 @@ apr_rows_transpose (const AprRows *self,
                     double *columns)
 {
   gsize n = self->n_columns;
-  const guint8 *data = self->data + first_row * n * (apr_dtype_get_bits (self->dtype) / 8);
-  gsize eight_rows = 8 * n * (apr_dtype_get_bits (self->dtype) / 8);
-  gsize block = n_rows / 8 * eight_rows;
-  void (*transpose_eight) (gconstpointer rows, gsize n_columns, gsize stride, double *columns) = NULL;
+  gsize row_size = n * (apr_dtype_get_bits (self->dtype) / 8);
+  const guint8 *data = self->data + first_row * row_size;
+  AprGramTranspose transpose = NULL;
   gsize row;
   gsize column;
   gsize i;
 
   if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F64)
-    transpose_eight = kernel->transpose_doubles;
+    transpose = kernel->transpose_doubles;
   if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F32)
-    transpose_eight = kernel->transpose_floats;
-  if (transpose_eight != NULL)
-    for (; n_rows >= 8; n_rows -= 8, columns += 8, data += eight_rows)
-      {
-        /* The rows of the next block come while this one is multiplied. */
-        for (i = 0; i < eight_rows; i += 64)
-          __builtin_prefetch (data + block + i);
-        transpose_eight (data, n, stride, columns);
-      }
+    transpose = kernel->transpose_floats;
+  if (transpose != NULL)
+    {
+      gsize n_done = n_rows / 8 * 8;
+      /* The rows of the next block come while this one is multiplied. */
+      gsize ahead = first_row + 2 * n_rows <= self->n_rows ? n_rows * row_size : 0;
+
+      transpose (data, n_done, n, ahead, stride, columns);
+      data += n_done * row_size;
+      columns += n_done;
+      n_rows -= n_done;
+    }
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wswitch-enum"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-weight-logs-private.h"
 
-#include <fenv.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "aprender/apr-arithmetic-private.h"
 #include "aprender/linear-model/apr-parallel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -103,13 +103,11 @@ add_share (gpointer data, gsize part, gsize n_parts)
   AprWeightLogs sum = 0;
   guint64 n_samples = 0;
   double weights[BLOCK];
-  fenv_t environment;
+  AprArithmetic arithmetic;
   gsize block;
   gsize i;
 
-  /* To nearest, and no number that is flushed to zero, whatever the program around does. */
-  fegetenv (&environment);
-  fesetenv (FE_DFL_ENV);
+  apr_arithmetic_enter (&arithmetic);
   for (block = part; block < n_blocks; block += n_parts)
     {
       gsize first = block * BLOCK;
@@ -124,7 +122,7 @@ add_share (gpointer data, gsize part, gsize n_parts)
         weights[i] = 0;
       add_block (weights, &sum, &n_samples);
     }
-  fesetenv (&environment);
+  apr_arithmetic_leave (&arithmetic);
 
   g_mutex_lock (&job->lock);
   job->sum += sum;
