@@ -30,22 +30,49 @@ apr_arithmetic_is_usual (void)
 #endif
 }
 
-static inline void
-apr_arithmetic_enter (AprArithmetic *self)
+static inline AprArithmetic
+apr_arithmetic_enter (void)
 {
-  self->changed = !apr_arithmetic_is_usual ();
-  if (!self->changed)
-    return;
+  AprArithmetic self = { .changed = !apr_arithmetic_is_usual () };
 
-  fegetenv (&self->before);
-  fesetenv (FE_DFL_ENV);
+  if (self.changed)
+    {
+      fegetenv (&self.before);
+      fesetenv (FE_DFL_ENV);
+    }
+
+  return self;
 }
 
+/* When the variable goes out of scope. */
 static inline void
 apr_arithmetic_leave (AprArithmetic *self)
 {
   if (self->changed)
     fesetenv (&self->before);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprArithmetic, apr_arithmetic_leave)
+
+/* What there is before a function of somebody else is called, and again after that. */
+static inline AprArithmetic
+apr_arithmetic_save (void)
+{
+  AprArithmetic self = { .changed = !apr_arithmetic_is_usual () };
+
+  if (self.changed)
+    fegetenv (&self.before);
+
+  return self;
+}
+
+static inline void
+apr_arithmetic_restore (AprArithmetic *self)
+{
+  if (self->changed)
+    fesetenv (&self->before);
+  else if (!apr_arithmetic_is_usual ())
+    fesetenv (FE_DFL_ENV);
 }
 
 G_END_DECLS

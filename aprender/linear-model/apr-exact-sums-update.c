@@ -219,9 +219,7 @@ sum (gpointer data)
   Job *job = data;
   AprGramWorker *worker;
   g_autoptr (GError) error = NULL;
-  AprArithmetic arithmetic;
-
-  apr_arithmetic_enter (&arithmetic);
+  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
 
   worker = apr_gram_worker_new (job->kernel, job->n_columns, job->precision, job->weighted, job->block_rows,
                                 drain_terms, job, &error);
@@ -230,7 +228,6 @@ sum (gpointer data)
   if (worker == NULL || !add_blocks (job, worker, &error))
     stop (job, g_steal_pointer (&error));
 
-  apr_arithmetic_leave (&arithmetic);
   return NULL;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-exact-sums-private.h"
 
-#include <fenv.h>
 #include <string.h>
 
+#include "aprender/apr-arithmetic-private.h"
 #include "aprender/linear-model/apr-pages-private.h"
 
 /* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106
@@ -104,16 +104,16 @@ apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, 
 void
 apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows)
 {
-  fenv_t environment;
+  AprArithmetic arithmetic;
 
   if (self->progress == NULL || (n_done < n_rows && n_done - self->n_told < n_rows / MAX_TOLD + 1))
     return;
 
   /* Whatever it does to the environment, the sums go on as before. */
   self->n_told = n_done;
-  fegetenv (&environment);
+  arithmetic = apr_arithmetic_save ();
   self->progress (n_done, n_rows, self->progress_data);
-  fesetenv (&environment);
+  apr_arithmetic_restore (&arithmetic);
 }
 
 static gboolean
@@ -242,29 +242,30 @@ apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, 
   gint first;
   guint shift;
   gint64 *limb;
+  gint64 carry = 0;
+  guint64 bits = 0;
 
   /* What is 0 may be where there are no limbs. */
   while (parts[n_parts - 1] == 0)
     n_parts--;
-  while (parts[0] == 0)
-    {
-      parts++;
-      n_parts--;
-      exponent -= 32;
-    }
 
+  exponent -= 32 * (gint) (n_parts - 1);
   first = first_limb_of (exponent);
   shift = (guint) (exponent - 32 * first);
   first -= self->first_limb;
-  g_assert (first + 1 >= (gint) n_parts && first + TERM_LIMBS <= (gint) self->n_limbs);
-  for (limb = self->limbs + entry * self->n_limbs + first; n_parts > 0; n_parts--, parts++, limb--)
+  g_assert (first >= 0 && first + (gint) n_parts + 2 <= (gint) self->n_limbs);
+  for (limb = self->limbs + entry * self->n_limbs + first; n_parts > 0; limb++)
     {
-      unsigned __int128 shifted = (unsigned __int128) (__int128) *parts << shift;
-
-      limb[0] += (guint32) shifted;
-      limb[1] += (guint32) (shifted >> 32);
-      limb[2] += (gint64) (shifted >> 64);
+      /* As 32 bits and a carry, which are moved up then. */
+      carry += parts[--n_parts];
+      bits += (guint64) (guint32) carry << shift;
+      carry >>= 32;
+      limb[0] += (guint32) bits;
+      bits >>= 32;
     }
+  carry = carry * ((gint64) 1 << shift) + (gint64) bits;
+  limb[0] += (guint32) carry;
+  limb[1] += carry >> 32;
 }
 
 void

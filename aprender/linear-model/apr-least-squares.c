@@ -4,8 +4,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "aprender/apr-arithmetic-private.h"
 #include "aprender/linear-model/apr-condition-private.h"
+#include "aprender/apr-arithmetic-private.h"
 #include "aprender/linear-model/apr-non-negative-private.h"
 #include "aprender/linear-model/apr-small-system-private.h"
 #include "aprender/linear-model/apr-system-private.h"
@@ -167,28 +167,26 @@ apr_least_squares_solve (AprLeastSquares *self,
                          const AprLeastSquaresOptions *options,
                          GError **error)
 {
+  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   gsize n_features = apr_exact_sums_get_n_features (state);
   gsize n_targets = apr_exact_sums_get_n_targets (state);
   double negligible = find_negligible (options, n_features);
-  AprArithmetic arithmetic;
-  gboolean solved;
 
   self->coefficients = g_new0 (double, n_features *n_targets);
   self->intercepts = g_new0 (double, n_targets);
   self->rank = n_features;
   self->correctly_rounded = !options->noisy;
-  apr_arithmetic_enter (&arithmetic);
-  solved = (apr_small_system_solve (state, options, negligible, self->coefficients, self->intercepts) ||
-            solve_in_general (self, state, options, negligible, error)) &&
-           check_range (self, n_features, n_targets, options->dtype, error);
-  apr_arithmetic_leave (&arithmetic);
+  if (!apr_small_system_solve (state, options, negligible, self->coefficients, self->intercepts) &&
+      !solve_in_general (self, state, options, negligible, error))
+    return FALSE;
 
-  return solved;
+  return check_range (self, n_features, n_targets, options->dtype, error);
 }
 
-static double
-find_condition (AprExactSums *state, const AprLeastSquaresOptions *options)
+double
+apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOptions *options)
 {
+  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   g_autoptr (AprProducts) products =
     apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
   double negligible = find_negligible (options, products->n_features);
@@ -196,17 +194,4 @@ find_condition (AprExactSums *state, const AprLeastSquaresOptions *options)
   g_autoptr (AprSystem) system = apr_system_new (products, constant, negligible, options->n_threads);
 
   return apr_condition_find (system, products);
-}
-
-double
-apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOptions *options)
-{
-  AprArithmetic arithmetic;
-  double condition;
-
-  apr_arithmetic_enter (&arithmetic);
-  condition = find_condition (state, options);
-  apr_arithmetic_leave (&arithmetic);
-
-  return condition;
 }

@@ -176,7 +176,7 @@ apr_linear_regression_predict_one (AprLinearRegression *self,
   if (!apr_estimator_check_sample (APR_ESTIMATOR (self), n_features, error))
     return 0;
 
-  apr_arithmetic_enter (&arithmetic);
+  arithmetic = apr_arithmetic_enter ();
   prediction = predict_row (self, x, n_features);
   apr_arithmetic_leave (&arithmetic);
 

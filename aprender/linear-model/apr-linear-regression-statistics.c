@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "aprender/apr-arithmetic-private.h"
 #include "aprender/linear-model/apr-cross-products-private.h"
 #include "aprender/linear-model/apr-distributions-private.h"
+#include "aprender/apr-arithmetic-private.h"
 #include "aprender/linear-model/apr-factor-private.h"
 #include "aprender/linear-model/apr-inference-private.h"
 #include "aprender/linear-model/apr-products-private.h"
@@ -356,33 +356,6 @@ describe_terms (const Analysis *self,
   statistics->covariance = apr_tensor_new_from_doubles (covariances, n_covariances, square, 2, NULL);
 }
 
-static AprRegressionStatistics *
-find_statistics (AprLinearRegression *self, gsize target, GError **error)
-{
-  g_autoptr (AprRegressionStatistics) statistics = NULL;
-  g_auto (Analysis) analysis = { 0 };
-  gsize i;
-
-  if (!analyse (&analysis, self, target, "tell the statistics of", error))
-    return NULL;
-
-  statistics = apr_regression_statistics_new ();
-  statistics->n_samples = apr_cross_products_get_n_samples (self->cross_products);
-  statistics->df_model = analysis.n - analysis.first;
-  statistics->df_residual = analysis.df_residual;
-  statistics->terms = g_new0 (char *, analysis.n_terms + 1);
-  for (i = 0; i < analysis.n_terms; i++)
-    statistics->terms[i] = i < analysis.first
-                           ? g_strdup ("(Intercept)")
-                           : apr_linear_regression_get_feature_name (self, i - analysis.first);
-  describe_fit (&analysis, statistics,
-                apr_exact_sums_get_exponent (apr_cross_products_get_sums (self->cross_products)),
-                apr_cross_products_get_weight_logs (self->cross_products));
-  describe_terms (&analysis, self, target, statistics);
-
-  return g_steal_pointer (&statistics);
-}
-
 /**
  * apr_linear_regression_get_statistics:
  * @self: a fitted linear regression
@@ -405,16 +378,31 @@ find_statistics (AprLinearRegression *self, gsize target, GError **error)
 AprRegressionStatistics *
 apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, GError **error)
 {
-  AprRegressionStatistics *statistics;
-  AprArithmetic arithmetic;
+  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_auto (Analysis) analysis = { 0 };
+  gsize i;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  apr_arithmetic_enter (&arithmetic);
-  statistics = find_statistics (self, target, error);
-  apr_arithmetic_leave (&arithmetic);
+  if (!analyse (&analysis, self, target, "tell the statistics of", error))
+    return NULL;
 
-  return statistics;
+  statistics = apr_regression_statistics_new ();
+  statistics->n_samples = apr_cross_products_get_n_samples (self->cross_products);
+  statistics->df_model = analysis.n - analysis.first;
+  statistics->df_residual = analysis.df_residual;
+  statistics->terms = g_new0 (char *, analysis.n_terms + 1);
+  for (i = 0; i < analysis.n_terms; i++)
+    statistics->terms[i] = i < analysis.first
+                           ? g_strdup ("(Intercept)")
+                           : apr_linear_regression_get_feature_name (self, i - analysis.first);
+  describe_fit (&analysis, statistics,
+                apr_exact_sums_get_exponent (apr_cross_products_get_sums (self->cross_products)),
+                apr_cross_products_get_weight_logs (self->cross_products));
+  describe_terms (&analysis, self, target, statistics);
+
+  return g_steal_pointer (&statistics);
 }
 
 /**
@@ -561,56 +549,6 @@ check_interval (AprLinearRegression *self, double level, GError **error)
   return FALSE;
 }
 
-static gboolean
-find_intervals (AprLinearRegression *self,
-                AprTensor *x,
-                double level,
-                AprIntervalKind kind,
-                AprTensor **lower,
-                AprTensor **upper,
-                GError **error)
-{
-  g_autoptr (AprTensor) predictions = NULL;
-  g_autoptr (AprTensor) middle = NULL;
-  g_autofree double *lower_values = NULL;
-  g_autofree double *upper_values = NULL;
-  const double *values;
-  const gsize *shape;
-  gsize n_values;
-  gsize n_dims;
-  gsize n_targets;
-  gsize target;
-
-  if (!check_interval (self, level, error))
-    return FALSE;
-  predictions = apr_estimator_predict (APR_ESTIMATOR (self), x, error);
-  if (predictions == NULL)
-    return FALSE;
-  middle = apr_tensor_cast (predictions, APR_DTYPE_F64, error);
-  if (middle == NULL)
-    return FALSE;
-
-  n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (self));
-  values = apr_tensor_get_doubles (middle, &n_values, NULL);
-  lower_values = g_new (double, n_values);
-  upper_values = g_new (double, n_values);
-  for (target = 0; target < n_targets; target++)
-    {
-      g_auto (Analysis) analysis = { 0 };
-
-      if (!analyse (&analysis, self, target, "give intervals with", error))
-        return FALSE;
-      fill_intervals (&analysis, kind, level,
-                      apr_exact_sums_get_exponent (apr_cross_products_get_sums (self->cross_products)), x,
-                      values + target, n_targets, lower_values + target, upper_values + target);
-    }
-
-  shape = apr_tensor_get_shape (middle, &n_dims);
-  *lower = apr_tensor_new_from_doubles (lower_values, n_values, shape, n_dims, NULL);
-  *upper = apr_tensor_new_from_doubles (upper_values, n_values, shape, n_dims, NULL);
-  return TRUE;
-}
-
 /**
  * apr_linear_regression_predict_interval:
  * @self: a fitted linear regression
@@ -640,8 +578,17 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
                                         AprTensor **upper,
                                         GError **error)
 {
-  AprArithmetic arithmetic;
-  gboolean found;
+  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprTensor) middle = NULL;
+  g_autofree double *lower_values = NULL;
+  g_autofree double *upper_values = NULL;
+  const double *values;
+  const gsize *shape;
+  gsize n_values;
+  gsize n_dims;
+  gsize n_targets;
+  gsize target;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
@@ -649,9 +596,32 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
   g_return_val_if_fail (lower != NULL, FALSE);
   g_return_val_if_fail (upper != NULL, FALSE);
 
-  apr_arithmetic_enter (&arithmetic);
-  found = find_intervals (self, x, level, kind, lower, upper, error);
-  apr_arithmetic_leave (&arithmetic);
+  if (!check_interval (self, level, error))
+    return FALSE;
+  predictions = apr_estimator_predict (APR_ESTIMATOR (self), x, error);
+  if (predictions == NULL)
+    return FALSE;
+  middle = apr_tensor_cast (predictions, APR_DTYPE_F64, error);
+  if (middle == NULL)
+    return FALSE;
 
-  return found;
+  n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (self));
+  values = apr_tensor_get_doubles (middle, &n_values, NULL);
+  lower_values = g_new (double, n_values);
+  upper_values = g_new (double, n_values);
+  for (target = 0; target < n_targets; target++)
+    {
+      g_auto (Analysis) analysis = { 0 };
+
+      if (!analyse (&analysis, self, target, "give intervals with", error))
+        return FALSE;
+      fill_intervals (&analysis, kind, level,
+                      apr_exact_sums_get_exponent (apr_cross_products_get_sums (self->cross_products)), x,
+                      values + target, n_targets, lower_values + target, upper_values + target);
+    }
+
+  shape = apr_tensor_get_shape (middle, &n_dims);
+  *lower = apr_tensor_new_from_doubles (lower_values, n_values, shape, n_dims, NULL);
+  *upper = apr_tensor_new_from_doubles (upper_values, n_values, shape, n_dims, NULL);
+  return TRUE;
 }

@@ -191,13 +191,11 @@ apr_prediction_run (AprTensor *coefficients,
   Job job = { .self = &self, .predictions = predictions, .finite = TRUE };
   AprDType dtype = apr_tensor_get_dtype (coefficients);
   double n_worth;
-  AprArithmetic arithmetic;
+  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
 
   job.n_rows = apr_tensor_get_shape (x, NULL)[0];
   if (job.n_rows == 0)
     return TRUE;
-
-  apr_arithmetic_enter (&arithmetic);
 
   self.n_features = apr_tensor_get_shape (x, NULL)[1];
   self.n_targets = apr_tensor_get_n_elements (intercept);
@@ -223,6 +221,5 @@ apr_prediction_run (AprTensor *coefficients,
   run (&job);
   g_mutex_clear (&job.lock);
 
-  apr_arithmetic_leave (&arithmetic);
   return job.finite;
 }

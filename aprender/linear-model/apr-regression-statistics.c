@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "aprender/apr-arithmetic-private.h"
 #include "aprender/apr-error.h"
 #include "aprender/linear-model/apr-distributions-private.h"
+#include "aprender/apr-arithmetic-private.h"
 
 /**
  * AprRegressionStatistics:
@@ -784,11 +784,11 @@ apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *sel
                                                     double level,
                                                     GError **error)
 {
+  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   g_autofree double *ends = NULL;
   const double *coefficients;
   const double *standard_errors;
   gsize shape[2] = { 0, 2 };
-  AprArithmetic arithmetic;
   double t;
   gsize i;
 
@@ -803,15 +803,13 @@ apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *sel
 
   coefficients = apr_tensor_get_doubles (self->coefficients, &shape[0], NULL);
   standard_errors = apr_tensor_get_doubles (self->standard_errors, NULL, NULL);
-  ends = g_new (double, 2 * shape[0]);
-  apr_arithmetic_enter (&arithmetic);
   t = apr_t_two_sided_inverse (1 - level, (double) self->df_residual);
+  ends = g_new (double, 2 * shape[0]);
   for (i = 0; i < shape[0]; i++)
     {
       ends[2 * i] = coefficients[i] - t * standard_errors[i];
       ends[2 * i + 1] = coefficients[i] + t * standard_errors[i];
     }
-  apr_arithmetic_leave (&arithmetic);
 
   return apr_tensor_new_from_doubles (ends, 2 * shape[0], shape, 2, error);
 }

@@ -103,11 +103,10 @@ add_share (gpointer data, gsize part, gsize n_parts)
   AprWeightLogs sum = 0;
   guint64 n_samples = 0;
   double weights[BLOCK];
-  AprArithmetic arithmetic;
+  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   gsize block;
   gsize i;
 
-  apr_arithmetic_enter (&arithmetic);
   for (block = part; block < n_blocks; block += n_parts)
     {
       gsize first = block * BLOCK;
@@ -122,7 +121,6 @@ add_share (gpointer data, gsize part, gsize n_parts)
         weights[i] = 0;
       add_block (weights, &sum, &n_samples);
     }
-  apr_arithmetic_leave (&arithmetic);
 
   g_mutex_lock (&job->lock);
   job->sum += sum;

@@ -45,8 +45,10 @@ IN_C = 20
 ELEMENTS_IN_A_ROW = 20_000_000
 DTYPES = ('float32', 'float64')
 
-# Vector operations for a product of the exact sums (apr-gram-private.h).
+# Operations for a product of the exact sums: of vectors of doubles (apr-gram-private.h), or of bytes
+# (apr-gram-digits-private.h).
 OPERATIONS = {'float32': 4, 'float64': 10}
+BYTE_OPERATIONS = {'float32': 36, 'float64': 81}
 
 
 def make_data(n_samples, n_features, dtype, deficient=False):
@@ -83,6 +85,9 @@ class Bench:
         n_products = n_samples * (n_features + 2) * (n_features + 3) / 2
         read = float(self.program.ask(f'read {n_bytes} {self.arguments.threads} 5')[0]) / 1e9
         rate = float(self.program.ask(f'peak {self.arguments.threads}')[0])
+        byte_rate = float(self.program.ask(f'byte-peak {self.arguments.threads}')[0])
+        if byte_rate > 0:
+            return read, n_products * BYTE_OPERATIONS[dtype] / byte_rate
         return read, n_products * OPERATIONS[dtype] / rate
 
     def fit(self, n_samples, n_features, dtype, bars, deficient=False, repeats=1):

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "aprender/linear-model/apr-gram-private.h"
+
 #if defined(__x86_64__)
 # include <immintrin.h>
 #endif
@@ -135,8 +137,29 @@ choose_peak (void)
   return peak_plain;
 }
 
-double
-machine_measure_peak (guint n_threads)
+#ifdef APR_DIGITS_AMX
+__attribute__ ((target ("amx-tile,amx-int8"))) static gpointer
+peak_tiles (gpointer data)
+{
+  Work *work = data;
+  gsize n;
+
+  apr_gram_digits_amx.start ();
+  for (n = 0; n < work->n_rounds; n++)
+    {
+      _tile_dpbuud (0, 4, 6);
+      _tile_dpbuud (1, 4, 7);
+      _tile_dpbuud (2, 5, 6);
+      _tile_dpbuud (3, 5, 7);
+    }
+  apr_gram_digits_amx.stop ();
+  work->n_operations = (double) work->n_rounds * 4 * APR_DIGITS_SUMS * APR_DIGITS_STEP;
+  return NULL;
+}
+#endif
+
+static double
+measure_peak (GThreadFunc func, guint n_threads)
 {
   g_autofree Work *works = g_new0 (Work, n_threads);
   double n_operations = 0;
@@ -145,9 +168,25 @@ machine_measure_peak (guint n_threads)
 
   for (i = 0; i < n_threads; i++)
     works[i].n_rounds = 2000000;
-  nanoseconds = run (choose_peak (), works, n_threads);
+  nanoseconds = run (func, works, n_threads);
   for (i = 0; i < n_threads; i++)
     n_operations += works[i].n_operations;
 
   return n_operations / nanoseconds * 1e9;
+}
+
+double
+machine_measure_peak (guint n_threads)
+{
+  return measure_peak (choose_peak (), n_threads);
+}
+
+double
+machine_measure_byte_peak (guint n_threads)
+{
+#ifdef APR_DIGITS_AMX
+  if (apr_gram_kernels ()[0]->digits == &apr_gram_digits_amx)
+    return measure_peak (peak_tiles, n_threads);
+#endif
+  return 0;
 }

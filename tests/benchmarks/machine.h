@@ -17,4 +17,7 @@ double machine_time_reading (const void *memory, gsize n_bytes, guint n_threads)
 /* The multiply-adds of doubles, or other vector operations, that threads together do in a second. */
 double machine_measure_peak (guint n_threads);
 
+/* The products of bytes, each with an addition; 0 where the library does not use any. */
+double machine_measure_byte_peak (guint n_threads);
+
 G_END_DECLS

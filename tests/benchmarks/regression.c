@@ -15,7 +15,8 @@
  *   predict SAMPLES FEATURES DTYPE THREADS REPEATS   nanoseconds for predictions, into memory that is there
  *   predict-one FEATURES DTYPE REPEATS               nanoseconds of processor time for a prediction
  *   read BYTES THREADS REPEATS                       nanoseconds to read so many bytes, again and again
- *   peak THREADS                                     multiply-adds in a second
+ *   peak THREADS                                     multiply-adds of doubles in a second
+ *   byte-peak THREADS                                multiply-adds of bytes, 0 where the sums do not use any
  */
 
 static AprTensor *
@@ -128,13 +129,13 @@ time_reading (gsize n_bytes, guint n_threads, guint n_repeats)
 
 /* The greatest of a few rates. */
 static double
-measure_peak (guint n_threads)
+measure_peak (double (*measure) (guint n_threads), guint n_threads)
 {
   double greatest = 0;
   guint i;
 
   for (i = 0; i < 5; i++)
-    greatest = MAX (greatest, machine_measure_peak (n_threads));
+    greatest = MAX (greatest, measure (n_threads));
 
   return greatest;
 }
@@ -165,7 +166,9 @@ answer (char **words)
   if (g_str_equal (words[0], "read"))
     return time_reading (number (words[1]), (guint) number (words[2]), (guint) number (words[3]));
   if (g_str_equal (words[0], "peak"))
-    return measure_peak ((guint) number (words[1]));
+    return measure_peak (machine_measure_peak, (guint) number (words[1]));
+  if (g_str_equal (words[0], "byte-peak"))
+    return measure_peak (machine_measure_byte_peak, (guint) number (words[1]));
 
   g_error ("No question: %s", words[0]);
 }
