@@ -74,6 +74,9 @@ solve_passive (Search *self, AprDType dtype, double *coefficients, double *inter
   self->certain = apr_system_solve (system, self->target, dtype, coefficients, intercept);
 }
 
+/* Half the least subnormal: how far a value may be from what is rounded to it, where that is more than half of its last place. */
+#define LEAST_DOUBT (DBL_MIN_EXP - DBL_MANT_DIG - 1)
+
 /* The gradients with the rounded coefficients, as whole numbers, and what the rounding can have made of their signs. */
 static void
 find_signs (Search *self)
@@ -81,29 +84,36 @@ find_signs (Search *self)
   const AprProducts *products = self->products;
   gsize p = products->n_features;
   gint least = 0;
-  gboolean normal = TRUE; /* so that 53 bits are right */
+  gboolean finite = TRUE;
   mpz_t *whole = apr_integers_new (p);
   mpz_t gradient;
   mpz_t doubt;
+  mpz_t least_doubt;
   mpz_t entry;
   gsize i;
   gsize j;
 
   mpz_init (gradient);
   mpz_init (doubt);
+  mpz_init (least_doubt);
   mpz_init (entry);
   for (j = 0; j < p; j++)
-    normal = normal && (!self->passive[j] || self->values[j] == 0 || isnormal (self->values[j]));
-  for (j = 0; normal && j < p; j++)
+    finite = finite && (!self->passive[j] || isfinite (self->values[j]));
+  for (j = 0; finite && j < p; j++)
     if (self->passive[j] && self->values[j] != 0)
       least = MIN (least, ilogb (self->values[j]) - DBL_MANT_DIG - 1);
-  for (j = 0; normal && j < p; j++)
+  least = MAX (least, LEAST_DOUBT);
+  for (j = 0; finite && j < p; j++)
     if (self->passive[j] && self->values[j] != 0)
       {
         gint exponent;
 
         mpz_set_d (whole[j], ldexp (frexp (self->values[j], &exponent), DBL_MANT_DIG));
-        mpz_mul_2exp (whole[j], whole[j], (mp_bitcnt_t) (exponent - DBL_MANT_DIG - least));
+        exponent -= DBL_MANT_DIG + least;
+        if (exponent >= 0)
+          mpz_mul_2exp (whole[j], whole[j], (mp_bitcnt_t) exponent);
+        else
+          mpz_tdiv_q_2exp (whole[j], whole[j], (mp_bitcnt_t) -exponent);
       }
 
   for (i = 0; i < p; i++)
@@ -115,10 +125,15 @@ find_signs (Search *self)
       apr_products_get_integer (products, p + self->target, i, gradient);
       mpz_mul_2exp (gradient, gradient, (mp_bitcnt_t) -least);
       mpz_set_ui (doubt, 0);
+      mpz_set_ui (least_doubt, 0);
       for (j = 0; j < p; j++)
-        if (mpz_sgn (whole[j]) != 0)
+        if (self->passive[j])
           {
             apr_products_get_integer (products, i, j, entry);
+            if (mpz_sgn (entry) < 0)
+              mpz_sub (least_doubt, least_doubt, entry);
+            else
+              mpz_add (least_doubt, least_doubt, entry);
             mpz_mul (entry, entry, whole[j]);
             mpz_sub (gradient, gradient, entry);
             /* Half a unit in the last place: less than this part. */
@@ -126,21 +141,31 @@ find_signs (Search *self)
             mpz_add (doubt, doubt, entry);
           }
       mpz_tdiv_q_2exp (doubt, doubt, DBL_MANT_DIG - 1);
-      mpz_add_ui (doubt, doubt, 1);
-      if (normal && mpz_cmpabs (gradient, doubt) > 0)
+      mpz_tdiv_q_2exp (least_doubt, least_doubt, (mp_bitcnt_t) (least - LEAST_DOUBT));
+      mpz_add (doubt, doubt, least_doubt);
+      mpz_add_ui (doubt, doubt, 2);
+      if (finite && mpz_cmpabs (gradient, doubt) > 0)
         self->signs[i] = mpz_sgn (gradient);
     }
 
   mpz_clear (gradient);
   mpz_clear (doubt);
+  mpz_clear (least_doubt);
   mpz_clear (entry);
   apr_integers_free (whole, p);
+}
+
+/* What is too small for the dtype still has its sign: -0.0 is below 0. */
+static gboolean
+is_below_zero (double value)
+{
+  return signbit (value) != 0;
 }
 
 static gboolean
 is_wrong (const Search *self, gsize feature)
 {
-  return self->passive[feature] ? self->values[feature] < 0 : self->signs[feature] > 0;
+  return self->passive[feature] ? is_below_zero (self->values[feature]) : self->signs[feature] > 0;
 }
 
 /* Exchanges all wrong signs as long as that helps; true where there are none. */
@@ -244,8 +269,8 @@ apr_non_negative_solve (const AprProducts *products,
   search.signs = g_new0 (int, p);
   for (i = 0; i < p; i++)
     {
-      search.passive[i] = !left_out[i] && !(coefficients[i] < 0);
-      any = any || coefficients[i] < 0;
+      search.passive[i] = !left_out[i] && !is_below_zero (coefficients[i]);
+      any = any || is_below_zero (coefficients[i]);
     }
   if (!any)
     return certain;
@@ -253,15 +278,17 @@ apr_non_negative_solve (const AprProducts *products,
   if (!exchange (&search))
     add_one_by_one (&search);
 
+  /* So are the values whose signs were told. */
+  certain = search.certain;
   solve_passive (&search, dtype, coefficients, intercept);
-  find_signs (&search);
+  certain = certain && search.certain;
   for (i = 0; i < p; i++)
     {
       /* What cannot be told from 0 might be passive just as well, with other coefficients then. */
-      if (!left_out[i] && !search.passive[i] && search.signs[i] >= 0)
-        search.certain = FALSE;
+      if (!left_out[i] && (search.passive[i] ? is_below_zero (search.values[i]) : search.signs[i] >= 0))
+        certain = FALSE;
       coefficients[i] = MAX (coefficients[i], 0.0);
     }
 
-  return search.certain;
+  return certain;
 }

@@ -145,8 +145,8 @@ apr_approximation_round (const AprApproximation *self, AprDType dtype, double *v
 
   if (sign_of_least <= 0 && sign_of_most >= 0)
     {
-      /* Both bounds may round to a zero; else only a number that is exactly zero can be told. */
-      rounded = (least == 0 && most == 0) || is_exactly (self, G_MAXINT32);
+      /* Even where both bounds round to a zero, its sign is known of what is exactly zero alone. */
+      rounded = is_exactly (self, G_MAXINT32);
       *value = 0.0;
     }
   else if (least == most)

@@ -359,6 +359,54 @@ test_minus_one (void)
       }
 }
 
+static void
+test_positive_too_small (void)
+{
+  const struct
+  {
+    AprDType dtype;
+    int x_exponent;
+    int y_exponent;
+  } cases[] = { { APR_DTYPE_F32, 150, -10 }, { APR_DTYPE_F32, 10, -160 }, { APR_DTYPE_F64, 600, -480 } };
+  gsize i;
+  int sign;
+
+  g_test_summary ("A coefficient that is too small for the dtype is no less below 0: then it is 0, and the "
+                  "intercept the mean.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (sign = -1; sign <= 1; sign += 2)
+      {
+        double x_values[4];
+        double y_values[4];
+        g_autoptr (AprLinearRegression) model =
+          g_object_new (APR_TYPE_LINEAR_REGRESSION, "positive", TRUE, "dtype", cases[i].dtype, NULL);
+        g_autoptr (AprTensor) x = NULL;
+        g_autoptr (AprTensor) y = NULL;
+        g_autoptr (GError) error = NULL;
+        double mean = sign * ldexp (10, cases[i].y_exponent);
+        int j;
+
+        for (j = 0; j < 4; j++)
+          {
+            x_values[j] = ldexp (j, cases[i].x_exponent);
+            y_values[j] = sign * ldexp (4 * j + 4, cases[i].y_exponent);
+          }
+        x = matrix_new (4, 1, x_values);
+        y = vector_new (4, y_values);
+        g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+        g_assert_no_error (error);
+        assert_same_double (element (apr_linear_regression_get_coefficients (model), 0), 0);
+        /* y is 4 where x is 0. */
+        if (sign > 0)
+          mean = ldexp (4, cases[i].y_exponent);
+        if (cases[i].dtype == APR_DTYPE_F32)
+          mean = (double) (float) mean;
+        assert_same_double (element (apr_linear_regression_get_intercept (model), 0) + 0.0, mean + 0.0);
+        g_assert_true (apr_linear_regression_get_correctly_rounded (model));
+      }
+}
+
 typedef struct
 {
   const char *name;
@@ -451,6 +499,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/exact-answers/random-problems", test_random_problems);
   g_test_add_func ("/exact-answers/minimum-norm", test_minimum_norm);
   g_test_add_func ("/exact-answers/minus-one", test_minus_one);
+  g_test_add_func ("/exact-answers/positive-too-small", test_positive_too_small);
   for (i = 0; i < G_N_ELEMENTS (sets); i++)
     {
       g_autofree char *path = g_strconcat ("/exact-answers/nist/", sets[i].name, NULL);

@@ -142,9 +142,12 @@ test_approximation_of_zero (void)
   assert_same_double (value, 0);
   g_assert_false (decide ("0", 0, -300, 20, 400, APR_DTYPE_F64, &value));
 
-  /* So small that it does not matter. */
-  g_assert_true (decide ("0", 0, -1080, 20, 4000, APR_DTYPE_F64, &value));
+  /* So small that only the sign matters. */
+  g_assert_false (decide ("0", 0, -1080, 20, 4000, APR_DTYPE_F64, &value));
+  g_assert_true (decide ("3", -1080, -1080, 20, 4000, APR_DTYPE_F64, &value));
   assert_same_double (value, 0);
+  g_assert_true (decide ("-3", -1080, -1080, 20, 4000, APR_DTYPE_F64, &value));
+  assert_same_double (value, -0.0);
 }
 
 int
