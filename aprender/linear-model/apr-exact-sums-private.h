@@ -62,8 +62,8 @@ gboolean apr_exact_sums_cover (AprExactSums *self, gint least, gint greatest, gu
 void apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent);
 
 /* Adds @parts[0] 2^@exponent + @parts[1] 2^(@exponent - 32) and so on, each of at most 2^62; one of them is not 0. */
-void apr_exact_sums_add_parts (
-  AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent);
+void
+apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent);
 
 /* Adds the sums of @other, or takes them away where @sign is -1. */
 gboolean apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign, GError **error);
