@@ -605,10 +605,10 @@ multiply (AprGramWorker *self, gsize n_rows)
         multiply_layers (self, l, r, n_rows);
 
   for (l = 0; l < apr_gram_factor_get_n_panels (left); l++)
-    for (r = !is_own (self, l) ? G_MAXSIZE
-           : l < n_main        ? self->n_panels
-                               : 0;
-         r < apr_gram_factor_get_n_panels (&self->right) && (self->weights != NULL || r <= l); r++)
+    for (r = l < n_main ? self->n_panels : 0;
+         is_own (self, l) && r < apr_gram_factor_get_n_panels (&self->right) &&
+         (self->weights != NULL || r <= l);
+         r++)
       multiply_strips (self, l, r, n_rows);
 
   if (left->cut == APR_GRAM_DIGITS)
