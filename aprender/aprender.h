@@ -3,8 +3,8 @@
 
 #define APR_INSIDE
 
-#include <aprender/apr-version-macros.h>
-#include <aprender/apr-error.h>
+#include <aprender/base/apr-version-macros.h>
+#include <aprender/base/apr-error.h>
 #include <aprender/tensor/apr-dtype.h>
 #include <aprender/tensor/apr-tensor.h>
 #include <aprender/safetensors/apr-safetensors-error.h>
@@ -12,10 +12,9 @@
 #include <aprender/safetensors/apr-safetensors-writer.h>
 #include <aprender/estimator/apr-estimator.h>
 #include <aprender/estimator/apr-metrics.h>
-#include <aprender/linear-model/apr-cross-products.h>
+#include <aprender/cross-products/apr-cross-products.h>
+#include <aprender/cross-products/apr-precision.h>
+#include <aprender/inference/apr-regression-statistics.h>
 #include <aprender/linear-model/apr-linear-regression.h>
-#include <aprender/linear-model/apr-precision.h>
-#include <aprender/linear-model/apr-regression-statistics.h>
-#include <aprender/linear-model/apr-precision.h>
 
 #undef APR_INSIDE

@@ -4,7 +4,7 @@
 #include <gmp.h>
 #include <math.h>
 
-#include "aprender/linear-model/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-exact-sums-private.h"
 
 /* Z'WZ in the whole numbers of GMP, in units of 2^-REFERENCE_SHIFT, which divides every product of three doubles. */
 #define REFERENCE_SHIFT (3 * 1074)

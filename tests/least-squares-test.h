@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "apr-test.h"
-#include "rational.h"
+#include "tests/apr-test.h"
+#include "tests/rational.h"
 
-#include "aprender/linear-model/apr-least-squares-private.h"
+#include "aprender/least-squares/apr-least-squares-private.h"
 
 /* Samples, and what is solved for them. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "apr-test.h"
+#include "tests/apr-test.h"
 
 /* NIST's reference data sets for linear regression, with powers of the one variable up to the model's degree. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "apr-test.h"
+#include "tests/apr-test.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/apr-error.h"
+#include "aprender/base/apr-error.h"
 
 G_BEGIN_DECLS
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "aprender/tensor/apr-double-double-private.h"
+#include "aprender/base/apr-double-double-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* Sums are double-double, of values that a power of two has brought below 1: no square of them overflows, or vanishes beside the

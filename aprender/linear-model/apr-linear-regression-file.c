@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "aprender/linear-model/apr-cross-products-private.h"
+#include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 #define COEFFICIENTS "coefficients"

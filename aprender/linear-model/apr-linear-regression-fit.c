@@ -5,7 +5,7 @@
 
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
-#include "aprender/linear-model/apr-cross-products-private.h"
+#include "aprender/cross-products/apr-cross-products-private.h"
 
 /* What a fit works on and what comes of it; nothing of the model, so that it may run in a thread. */
 typedef struct

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "aprender/apr-arithmetic-private.h"
+#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/linear-model/apr-prediction-private.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/linear-model/apr-least-squares-private.h"
+#include "aprender/least-squares/apr-least-squares-private.h"
 #include "aprender/linear-model/apr-linear-regression.h"
 
 G_BEGIN_DECLS

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "aprender/linear-model/apr-cross-products-private.h"
+#include "aprender/cross-products/apr-cross-products-private.h"
 
 void
 apr_linear_results_clear (AprLinearResults *self)

@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-#include "aprender/linear-model/apr-cross-products-private.h"
-#include "aprender/linear-model/apr-distributions-private.h"
-#include "aprender/apr-arithmetic-private.h"
-#include "aprender/linear-model/apr-factor-private.h"
-#include "aprender/linear-model/apr-inference-private.h"
-#include "aprender/linear-model/apr-products-private.h"
-#include "aprender/linear-model/apr-regression-statistics-private.h"
+#include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/inference/apr-distributions-private.h"
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/least-squares/apr-factor-private.h"
+#include "aprender/inference/apr-inference-private.h"
+#include "aprender/least-squares/apr-products-private.h"
+#include "aprender/inference/apr-regression-statistics-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 #define PRECISION 192

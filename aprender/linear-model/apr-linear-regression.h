@@ -6,8 +6,8 @@
 #endif
 
 #include <aprender/estimator/apr-estimator.h>
-#include <aprender/linear-model/apr-cross-products.h>
-#include <aprender/linear-model/apr-regression-statistics.h>
+#include <aprender/cross-products/apr-cross-products.h>
+#include <aprender/inference/apr-regression-statistics.h>
 
 G_BEGIN_DECLS
 

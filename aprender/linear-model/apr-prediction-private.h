@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/linear-model/apr-linear-regression.h"
+#include "aprender/tensor/apr-tensor.h"
 
 G_BEGIN_DECLS
 
@@ -31,10 +31,10 @@ typedef struct
                                gpointer predictions);
 } AprPredictionKernel;
 
-extern const AprPredictionKernel apr_prediction_portable;
-#ifdef APR_GRAM_X86
-extern const AprPredictionKernel apr_prediction_avx2;
-extern const AprPredictionKernel apr_prediction_avx512;
+extern const AprPredictionKernel apr_prediction_kernel_portable;
+#ifdef APR_KERNELS_X86
+extern const AprPredictionKernel apr_prediction_kernel_avx2;
+extern const AprPredictionKernel apr_prediction_kernel_avx512;
 #endif
 
 /* Those that this processor can run, the fastest first, NULL-terminated. */

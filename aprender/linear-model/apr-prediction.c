@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-prediction-private.h"
 
-#include "aprender/apr-arithmetic-private.h"
-#include "aprender/linear-model/apr-parallel-private.h"
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-parallel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* The least that a thread takes at a time, and what makes it worth starting, in elements of X. */
@@ -22,14 +22,14 @@ apr_prediction_kernels (void)
     {
       gsize n = 0;
 
-#ifdef APR_GRAM_X86
+#ifdef APR_KERNELS_X86
       __builtin_cpu_init ();
       if (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512dq"))
-        kernels[n++] = &apr_prediction_avx512;
+        kernels[n++] = &apr_prediction_kernel_avx512;
       if (__builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma"))
-        kernels[n++] = &apr_prediction_avx2;
+        kernels[n++] = &apr_prediction_kernel_avx2;
 #endif
-      kernels[n++] = &apr_prediction_portable;
+      kernels[n++] = &apr_prediction_kernel_portable;
       g_once_init_leave (&initialized, 1);
     }
 

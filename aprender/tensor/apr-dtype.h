@@ -5,7 +5,7 @@
 # error "Only <aprender/aprender.h> can be included directly."
 #endif
 
-#include <aprender/apr-error.h>
+#include <aprender/base/apr-error.h>
 
 G_BEGIN_DECLS
 

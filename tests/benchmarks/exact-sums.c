@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "aprender/linear-model/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-exact-sums-private.h"
 
 /*
  * What summing cross products takes, beside the least that it can take on this machine: reading the data once, and the
@@ -100,7 +100,7 @@ time_reading (AprTensor *tensor)
 /* Products of two numbers a second of one kernel in all threads, of panels that are in a near cache. */
 typedef struct
 {
-  const AprGramKernel *kernel;
+  const AprSliceKernel *kernel;
   AprPrecision precision;
   gboolean narrow; /* the numbers are floats */
   double rate;
@@ -115,11 +115,11 @@ multiply_digits (gpointer data)
     N_STEPS = 2,
   };
   Peak *peak = data;
-  const AprGramDigits *digits = peak->kernel->digits;
+  const AprByteKernel *digits = peak->kernel->digits;
   guint n_digits = peak->narrow ? 6 : 9;
-  gsize size = N_STEPS * APR_DIGITS_MAX * APR_DIGITS_TILE;
+  gsize size = N_STEPS * APR_BYTE_MAX * APR_BYTE_TILE;
   guint8 *left = g_aligned_alloc0 (2, size, 64);
-  gint64 *sums = g_aligned_alloc0 (APR_DIGITS_PARTS * APR_DIGITS_SUMS, sizeof (gint64), 64);
+  gint64 *sums = g_aligned_alloc0 (APR_BYTE_PARTS * APR_BYTE_SUMS, sizeof (gint64), 64);
   double start;
   gsize i;
 
@@ -127,8 +127,7 @@ multiply_digits (gpointer data)
   start = now (CLOCK_THREAD_CPUTIME_ID);
   for (i = 0; i < N; i++)
     digits->multiply (left, n_digits, left + size, n_digits, N_STEPS, sums);
-  peak->rate =
-    (double) N * N_STEPS * APR_DIGITS_STEP * APR_DIGITS_SUMS / (now (CLOCK_THREAD_CPUTIME_ID) - start);
+  peak->rate = (double) N * N_STEPS * APR_BYTE_STEP * APR_BYTE_SUMS / (now (CLOCK_THREAD_CPUTIME_ID) - start);
   digits->stop ();
   g_aligned_free (left);
   g_aligned_free (sums);
@@ -142,21 +141,21 @@ multiply_panels (gpointer data)
   {
     N = 20000
   };
-  const gint8 signs[APR_GRAM_PARTS] = { 1 };
+  const gint8 signs[APR_SLICE_PARTS] = { 1 };
   Peak *peak = data;
-  gsize size = APR_GRAM_PANEL * APR_GRAM_STRIDE;
+  gsize size = APR_SLICE_PANEL * APR_SLICE_STRIDE;
   double *left = g_aligned_alloc0 (2 * size, sizeof (double), 64);
-  gint64 sums[APR_GRAM_PARTS * APR_GRAM_TILE] = { 0 };
-  double products[APR_GRAM_TILE];
+  gint64 sums[APR_SLICE_PARTS * APR_SLICE_TILE] = { 0 };
+  double products[APR_SLICE_TILE];
   double start = now (CLOCK_THREAD_CPUTIME_ID);
   gsize i;
 
   for (i = 0; i < N; i++)
     if (peak->precision == APR_PRECISION_EXACT)
-      peak->kernel->multiply (left, left + size, APR_GRAM_ROWS, signs, sums);
+      peak->kernel->multiply (left, left + size, APR_SLICE_ROWS, signs, sums);
     else
-      peak->kernel->multiply_double (left, left + size, APR_GRAM_ROWS, products);
-  peak->rate = (double) N * APR_GRAM_ROWS * APR_GRAM_TILE / (now (CLOCK_THREAD_CPUTIME_ID) - start);
+      peak->kernel->multiply_double (left, left + size, APR_SLICE_ROWS, products);
+  peak->rate = (double) N * APR_SLICE_ROWS * APR_SLICE_TILE / (now (CLOCK_THREAD_CPUTIME_ID) - start);
   /* Of slices: those of two with two, or three with three. */
   if (peak->precision == APR_PRECISION_EXACT)
     peak->rate /= peak->narrow ? 3 : 6;
@@ -165,7 +164,7 @@ multiply_panels (gpointer data)
 }
 
 static double
-measure_peak (const AprGramKernel *kernel, AprPrecision precision, AprDType dtype)
+measure_peak (const AprSliceKernel *kernel, AprPrecision precision, AprDType dtype)
 {
   GThreadFunc func =
     precision == APR_PRECISION_EXACT && kernel->digits != NULL ? multiply_digits : multiply_panels;
@@ -232,7 +231,7 @@ report (const char *what, double time, double processor, double reading, double 
 static void
 measure (const char *name, gsize n_rows, gsize n_features, AprDType dtype)
 {
-  const AprGramKernel *kernel = apr_gram_kernels ()[0];
+  const AprSliceKernel *kernel = apr_slice_kernels ()[0];
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
   g_autoptr (AprTensor) x = make_tensor (rand, n_rows, n_features, dtype);
   g_autoptr (AprTensor) y = make_tensor (rand, n_rows, 1, dtype);
@@ -259,7 +258,7 @@ main (int argc, char *argv[])
 {
   gsize i;
 
-  printf ("# kernel %s, %d threads, medians of %d rounds\n", apr_gram_kernels ()[0]->name, N_THREADS,
+  printf ("# kernel %s, %d threads, medians of %d rounds\n", apr_slice_kernels ()[0]->name, N_THREADS,
           N_ROUNDS);
   for (i = 0; i < G_N_ELEMENTS (shapes); i++)
     if (argc < 2 || g_str_has_prefix (shapes[i].name, argv[1]))

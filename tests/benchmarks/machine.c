@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "aprender/linear-model/apr-gram-private.h"
+#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
 
 #if defined(__x86_64__)
 # include <immintrin.h>
@@ -137,14 +137,14 @@ choose_peak (void)
   return peak_plain;
 }
 
-#ifdef APR_DIGITS_AMX
+#ifdef APR_KERNELS_AMX
 __attribute__ ((target ("amx-tile,amx-int8"))) static gpointer
 peak_tiles (gpointer data)
 {
   Work *work = data;
   gsize n;
 
-  apr_gram_digits_amx.start ();
+  apr_byte_kernel_amx.start ();
   for (n = 0; n < work->n_rounds; n++)
     {
       _tile_dpbuud (0, 4, 6);
@@ -152,8 +152,8 @@ peak_tiles (gpointer data)
       _tile_dpbuud (2, 5, 6);
       _tile_dpbuud (3, 5, 7);
     }
-  apr_gram_digits_amx.stop ();
-  work->n_operations = (double) work->n_rounds * 4 * APR_DIGITS_SUMS * APR_DIGITS_STEP;
+  apr_byte_kernel_amx.stop ();
+  work->n_operations = (double) work->n_rounds * 4 * APR_BYTE_SUMS * APR_BYTE_STEP;
   return NULL;
 }
 #endif
@@ -184,8 +184,8 @@ machine_measure_peak (guint n_threads)
 double
 machine_measure_byte_peak (guint n_threads)
 {
-#ifdef APR_DIGITS_AMX
-  if (apr_gram_kernels ()[0]->digits == &apr_gram_digits_amx)
+#ifdef APR_KERNELS_AMX
+  if (apr_slice_kernels ()[0]->digits == &apr_byte_kernel_amx)
     return measure_peak (peak_tiles, n_threads);
 #endif
   return 0;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "aprender/linear-model/apr-least-squares-private.h"
+#include "aprender/least-squares/apr-least-squares-private.h"
 
 /* What solving takes once the sums are there: median and least of some rounds, in milliseconds. Arguments: a part of the names of
  * the cases, and the greatest number of features. */

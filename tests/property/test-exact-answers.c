@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "apr-test.h"
-#include "rational.h"
+#include "tests/apr-test.h"
+#include "tests/rational.h"
 
 #include <stdlib.h>
 
-#include "aprender/linear-model/apr-rounding-private.h"
+#include "aprender/least-squares/apr-rounding-private.h"
 
 /* Coefficients against the exact answer, found by elimination in rational numbers: not a digit less will do. */
 

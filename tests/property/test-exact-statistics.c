@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "apr-test.h"
+#include "tests/apr-test.h"
 
 #include <gmp.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "least-squares-test.h"
+#include "tests/least-squares-test.h"
 
 #include <stdlib.h>
 
-#include "aprender/linear-model/apr-rounding-private.h"
+#include "aprender/least-squares/apr-rounding-private.h"
 
 /* What is solved, beyond plain coefficients, against exact arithmetic, and the laws that it obeys. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "apr-test.h"
+#include "tests/apr-test.h"
 
 #include <fenv.h>
 #include <glib/gstdio.h>
@@ -9,8 +9,8 @@
 # include <xmmintrin.h>
 #endif
 
-#include "aprender/linear-model/apr-exact-sums-private.h"
-#include "aprender/tensor/apr-double-double-private.h"
+#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/base/apr-double-double-private.h"
 
 /* However the samples come, in whatever pieces, order, threads and files, the state has the same bytes and the model the
  * same bits: on NIST's Filip, where sums in double-double do not, and on easy data. */
@@ -334,7 +334,7 @@ static void
 check_kernels (const Samples *samples)
 {
   const guint n_threads[] = { 1, 2, 7 };
-  const AprGramKernel *const *kernels = apr_gram_kernels ();
+  const AprSliceKernel *const *kernels = apr_slice_kernels ();
   gsize n = samples->n_rows;
   g_autofree gsize *in_order = shuffle (NULL, n);
   g_autoptr (AprTensor) x = NULL;

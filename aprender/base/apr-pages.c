@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/base/apr-pages-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define LARGE_PAGE ((gsize) 1 << 21)
+
+/* Before the memory that is handed out: what to give back. */
+typedef struct
+{
+  gpointer start;
+  gsize size; /* 0 where it is not mapped */
+} Header;
+
+#define HEADER_SIZE 64
+
+G_STATIC_ASSERT (sizeof (Header) <= HEADER_SIZE);
+
+gpointer
+apr_pages_new (gsize size, gboolean cleared)
+{
+  Header header = { NULL, 0 };
+  guint8 *memory;
+
+  if (!g_size_checked_add (&size, size, HEADER_SIZE) || size > G_MAXSSIZE - 2 * LARGE_PAGE)
+    return NULL;
+
+  if (size < 2 * LARGE_PAGE)
+    {
+      /* Aligned by hand: posix_memalign() leaves crumbs behind, which the allocator gathers again and again. */
+      header.start = malloc (size + HEADER_SIZE);
+      if (header.start == NULL)
+        return NULL;
+      memory = (guint8 *) (((guintptr) header.start + HEADER_SIZE - 1) & ~((guintptr) HEADER_SIZE - 1));
+      if (cleared)
+        memset (memory, 0, size);
+    }
+  else
+    {
+      header.size = size + LARGE_PAGE;
+      header.start = mmap (NULL, header.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (header.start == MAP_FAILED)
+        return NULL;
+      memory = (guint8 *) (((guintptr) header.start + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1));
+#ifdef MADV_HUGEPAGE
+      /* It does without where they are not to be had. */
+      (void) madvise (memory, size, MADV_HUGEPAGE);
+#endif
+    }
+  memcpy (memory, &header, sizeof header);
+
+  return memory + HEADER_SIZE;
+}
+
+void
+apr_pages_free (gpointer pages)
+{
+  Header header;
+
+  if (pages == NULL)
+    return;
+
+  memcpy (&header, (guint8 *) pages - HEADER_SIZE, sizeof header);
+  if (header.size > 0)
+    munmap (header.start, header.size);
+  else
+    free (header.start);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/estimator/apr-feature-names-private.h"
+#include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/safetensors/apr-safetensors-reader.h"
+#include "aprender/safetensors/apr-safetensors-writer.h"
+#include "aprender/tensor/apr-tensor-private.h"
+
+/* The file of cross products: saving and loading. */
+
+#define SUMS "sums"
+#define MODEL "AprCrossProducts"
+#define FORMAT "1"
+#define WEIGHT_LOGS "weight_logs"
+
+/* By AprPrecision. */
+static const char *const precisions[] = { "exact", "double", NULL };
+
+static gboolean
+set_metadata (
+  AprSafetensorsWriter *writer, const char *prefix, const char *key, const char *value, GError **error)
+{
+  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
+
+  return apr_safetensors_writer_set_metadata (writer, full_key, value, error);
+}
+
+gboolean
+apr_cross_products_add_to_writer (AprCrossProducts *self,
+                                  AprSafetensorsWriter *writer,
+                                  const char *prefix,
+                                  GError **error)
+{
+  g_autoptr (AprTensor) tensor = NULL;
+  gsize shape[2] = { apr_exact_sums_get_n_entries (self->sums), 0 };
+  gint first_word;
+  guint32 *words = apr_exact_sums_to_words (self->sums, &shape[1], &first_word);
+  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
+  g_autofree char *n_features =
+    g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_features (self->sums));
+  g_autofree char *n_targets =
+    g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_targets (self->sums));
+  g_autofree char *n_samples = g_strdup_printf ("%" G_GUINT64_FORMAT, self->n_samples);
+  g_autofree char *first_word_text = g_strdup_printf ("%d", first_word);
+  g_autofree char *weight_logs = apr_weight_logs_to_text (self->weight_logs);
+  g_autofree char *names = self->feature_names != NULL
+                           ? apr_feature_names_to_json ((const char *const *) self->feature_names)
+                           : NULL;
+
+  tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
+
+  return apr_safetensors_writer_add_tensor (writer, name, tensor, error) &&
+         set_metadata (writer, prefix, "model", MODEL, error) &&
+         set_metadata (writer, prefix, "format", FORMAT, error) &&
+         set_metadata (writer, prefix, "dtype", apr_dtype_to_string (self->dtype), error) &&
+         set_metadata (writer, prefix, "first_word", first_word_text, error) &&
+         set_metadata (writer, prefix, "n_features", n_features, error) &&
+         set_metadata (writer, prefix, "n_targets", n_targets, error) &&
+         set_metadata (writer, prefix, "n_samples", n_samples, error) &&
+         set_metadata (writer, prefix, "precision", precisions[self->precision], error) &&
+         (self->weight_logs == 0 || set_metadata (writer, prefix, WEIGHT_LOGS, weight_logs, error)) &&
+         (names == NULL || set_metadata (writer, prefix, "feature_names", names, error));
+}
+
+static AprSafetensorsWriter *
+create_writer (AprCrossProducts *self, GError **error)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+
+  return apr_cross_products_add_to_writer (self, writer, "", error) ? g_steal_pointer (&writer) : NULL;
+}
+
+/**
+ * apr_cross_products_save:
+ * @self: a state
+ * @path: (type filename): where the file goes
+ * @error: return location for an error
+ *
+ * Writes the state to a SafeTensors file. Equal states make equal files.
+ *
+ * Returns: true, or false with an error of #GIOErrorEnum
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_save (AprCrossProducts *self, const char *path, GError **error)
+{
+  g_autoptr (AprSafetensorsWriter) writer = NULL;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (path != NULL, FALSE);
+
+  writer = create_writer (self, error);
+
+  return writer != NULL && apr_safetensors_writer_write_to_path (writer, path, error);
+}
+
+/**
+ * apr_cross_products_to_bytes:
+ * @self: a state
+ * @error: return location for an error
+ *
+ * Makes the bytes that [method@Apr.CrossProducts.save] would write.
+ *
+ * Returns: (transfer full): the bytes of a SafeTensors file, or `NULL` with an error
+ *
+ * Since: 0.1
+ */
+GBytes *
+apr_cross_products_to_bytes (AprCrossProducts *self, GError **error)
+{
+  g_autoptr (AprSafetensorsWriter) writer = NULL;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
+
+  writer = create_writer (self, error);
+
+  return writer != NULL ? apr_safetensors_writer_write_to_bytes (writer, error) : NULL;
+}
+
+static gboolean
+lookup_number (GHashTable *metadata,
+               const char *prefix,
+               const char *key,
+               gint64 least,
+               gint64 most,
+               gint64 *number,
+               GError **error)
+{
+  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
+  const char *text = g_hash_table_lookup (metadata, full_key);
+
+  if (text != NULL && g_ascii_string_to_signed (text, 10, least, most, number, NULL))
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "The metadata “%s” must be a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
+               ", but it is “%s”",
+               full_key, least, most, text != NULL ? text : "missing");
+  return FALSE;
+}
+
+static gboolean
+lookup_word (GHashTable *metadata,
+             const char *prefix,
+             const char *key,
+             const char *const *words,
+             gsize *index,
+             GError **error)
+{
+  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
+  const char *text = g_hash_table_lookup (metadata, full_key);
+
+  for (*index = 0; words[*index] != NULL; ++*index)
+    if (g_strcmp0 (text, words[*index]) == 0)
+      return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The metadata “%s” of cross products cannot be “%s”",
+               full_key, text != NULL ? text : "missing");
+  return FALSE;
+}
+
+/* The sum of the logarithms of the weights, 0 where it is not there. */
+static gboolean
+lookup_weight_logs (GHashTable *metadata, const char *prefix, AprWeightLogs *weight_logs, GError **error)
+{
+  g_autofree char *key = g_strconcat ("aprender.", prefix, WEIGHT_LOGS, NULL);
+  const char *text = g_hash_table_lookup (metadata, key);
+
+  *weight_logs = 0;
+  if (text == NULL || (apr_weight_logs_from_text (text, weight_logs) && *weight_logs != 0))
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "The metadata “%s” must be a whole number other than 0 below 2^126 in size, but it is “%s”",
+               key, text);
+  return FALSE;
+}
+
+static gboolean
+load_sums (AprCrossProducts *self, const char *name, AprTensor *tensor, gint first_word, GError **error)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+  g_autofree char *text = apr_shape_to_string (shape, n_dims);
+  g_autofree guint32 *words = NULL;
+  gsize i;
+
+  if (apr_tensor_get_dtype (tensor) != APR_DTYPE_U32 || n_dims != 2 ||
+      shape[0] != apr_exact_sums_get_n_entries (self->sums) || shape[1] > APR_EXACT_SUMS_MAX_WORD)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The tensor “%s” must be U32 [%" G_GSIZE_FORMAT ", at most %d], but it is %s %s", name,
+                   apr_exact_sums_get_n_entries (self->sums), APR_EXACT_SUMS_MAX_WORD,
+                   apr_dtype_to_string (apr_tensor_get_dtype (tensor)), text);
+      return FALSE;
+    }
+
+  words = g_memdup2 (g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL),
+                     apr_tensor_get_n_elements (tensor) * sizeof (guint32));
+  for (i = 0; i < apr_tensor_get_n_elements (tensor); i++)
+    words[i] = GUINT32_FROM_LE (words[i]);
+
+  return apr_exact_sums_set_words (self->sums, words, shape[1], first_word, error);
+}
+
+AprCrossProducts *
+apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *prefix, GError **error)
+{
+  const char *const models[] = { MODEL, NULL };
+  const char *const formats[] = { FORMAT, NULL };
+  const char *const dtypes[] = { "NONE", "F32", "F64", NULL };
+  const AprDType dtype_values[] = { APR_DTYPE_NONE, APR_DTYPE_F32, APR_DTYPE_F64 };
+  GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
+  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
+  g_autofree char *precision_key = g_strconcat ("aprender.", prefix, "precision", NULL);
+  g_autofree char *names_key = g_strconcat ("aprender.", prefix, "feature_names", NULL);
+  const char *json = g_hash_table_lookup (metadata, names_key);
+  g_autoptr (AprCrossProducts) self = NULL;
+  g_autoptr (AprTensor) tensor = NULL;
+  gint64 n_features;
+  gint64 n_targets;
+  gint64 n_samples;
+  gint64 first_word;
+  gsize dtype;
+  gsize precision = APR_PRECISION_EXACT;
+  AprWeightLogs weight_logs;
+  gsize index;
+
+  if (!lookup_word (metadata, prefix, "model", models, &index, error) ||
+      !lookup_word (metadata, prefix, "format", formats, &index, error) ||
+      !lookup_word (metadata, prefix, "dtype", dtypes, &dtype, error) ||
+      !lookup_number (metadata, prefix, "n_features", 1, G_MAXINT32, &n_features, error) ||
+      !lookup_number (metadata, prefix, "n_targets", 1, G_MAXINT32, &n_targets, error) ||
+      !lookup_number (metadata, prefix, "n_samples", 0, G_MAXINT64, &n_samples, error) ||
+      !lookup_number (metadata, prefix, "first_word", -APR_EXACT_SUMS_MAX_WORD, APR_EXACT_SUMS_MAX_WORD,
+                      &first_word, error) ||
+      !lookup_weight_logs (metadata, prefix, &weight_logs, error) ||
+      (g_hash_table_contains (metadata, precision_key) &&
+       !lookup_word (metadata, prefix, "precision", precisions, &precision, error)))
+    return NULL;
+
+  self = apr_cross_products_new ((gsize) n_features, (gsize) n_targets, error);
+  tensor = self != NULL ? apr_safetensors_reader_get_tensor (reader, name, error) : NULL;
+  if (tensor == NULL || !load_sums (self, name, tensor, (gint) first_word, error))
+    return NULL;
+  self->n_samples = (guint64) n_samples;
+  self->weight_logs = weight_logs;
+  self->dtype = dtype_values[dtype];
+  self->precision = (AprPrecision) precision;
+  if (json != NULL)
+    {
+      g_auto (GStrv) names = apr_feature_names_from_json (json, error);
+
+      if (names == NULL || !apr_cross_products_set_feature_names (self, (const char *const *) names, error))
+        return NULL;
+    }
+
+  return g_steal_pointer (&self);
+}
+
+/**
+ * apr_cross_products_load: (constructor)
+ * @path: (type filename): a SafeTensors file
+ * @error: return location for an error
+ *
+ * Makes a state from a file that [method@Apr.CrossProducts.save] wrote.
+ *
+ * Returns: (transfer full): the state; `NULL` with %APR_ERROR_MODEL or %APR_ERROR_SHAPE where the file holds something
+ *   else, or an error of #AprSafetensorsError or #GIOErrorEnum
+ *
+ * Since: 0.1
+ */
+AprCrossProducts *
+apr_cross_products_load (const char *path, GError **error)
+{
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  AprCrossProducts *self;
+
+  g_return_val_if_fail (path != NULL, NULL);
+
+  reader = apr_safetensors_reader_new_from_path (path, error);
+  if (reader == NULL)
+    return NULL;
+
+  self = apr_cross_products_new_from_reader (reader, "", error);
+  if (self == NULL)
+    {
+      g_autofree char *name = g_filename_display_name (path);
+
+      g_prefix_error (error, "%s: ", name);
+    }
+
+  return self;
+}
+
+/**
+ * apr_cross_products_from_bytes: (constructor)
+ * @bytes: the bytes of a SafeTensors file
+ * @error: return location for an error
+ *
+ * Makes a state from bytes that [method@Apr.CrossProducts.to_bytes] made.
+ *
+ * Returns: (transfer full): the state, or `NULL` as of [ctor@Apr.CrossProducts.load]
+ *
+ * Since: 0.1
+ */
+AprCrossProducts *
+apr_cross_products_from_bytes (GBytes *bytes, GError **error)
+{
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+
+  g_return_val_if_fail (bytes != NULL, NULL);
+
+  reader = apr_safetensors_reader_new_from_bytes (bytes, error);
+
+  return reader != NULL ? apr_cross_products_new_from_reader (reader, "", error) : NULL;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gio/gio.h>
+#include <gmp.h>
+
+#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+#include "aprender/cross-products/apr-precision.h"
+#include "aprender/tensor/apr-tensor.h"
+
+G_BEGIN_DECLS
+
+/* The matrix Z'WZ with Z = [1 | X | Y], summed over rows as whole numbers, without any rounding. */
+typedef struct _AprExactSums AprExactSums;
+
+AprExactSums *apr_exact_sums_new (gsize n_features, gsize n_targets, GError **error);
+
+void apr_exact_sums_free (AprExactSums *self);
+
+gsize apr_exact_sums_get_n_features (AprExactSums *self);
+
+gsize apr_exact_sums_get_n_targets (AprExactSums *self);
+
+/* What hears that an update has gone through @n_done of @n_rows rows. */
+typedef void (*AprExactSumsProgress) (guint64 n_done, guint64 n_rows, gpointer user_data);
+
+/* Has @progress called in the thread that calls an update, some dozens of times at the most, and with all rows in the end. It may
+ * cancel the update. %NULL for nothing; a copy has nothing. */
+void apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, gpointer user_data);
+
+/* Tells it where there is enough to tell. */
+void apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows);
+
+#define APR_EXACT_SUMS_MAX_THREADS 1024
+
+/* Adds rows of any dtype that is a number, in @n_threads threads, but no more than there are blocks of rows. After an error
+ * the sums are of no use. Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
+gboolean apr_exact_sums_update_with (AprExactSums *self,
+                                     AprTensor *x,
+                                     AprTensor *y,
+                                     AprTensor *sample_weight,
+                                     AprPrecision precision,
+                                     const AprSliceKernel *kernel,
+                                     guint n_threads,
+                                     GCancellable *cancellable,
+                                     GError **error);
+
+/* The same with the fastest kernel, in as many threads as the work is worth, at most @n_threads, where that is not 0. */
+gboolean apr_exact_sums_update (AprExactSums *self,
+                                AprTensor *x,
+                                AprTensor *y,
+                                AprTensor *sample_weight,
+                                AprPrecision precision,
+                                guint n_threads,
+                                GCancellable *cancellable,
+                                GError **error);
+
+/* Makes room for terms with exponents from @least to @greatest, of which one entry gets @n_terms at the most. */
+gboolean apr_exact_sums_cover (AprExactSums *self, gint least, gint greatest, guint n_terms, GError **error);
+
+/* Adds @value 2^@exponent to an entry of the packed lower triangle. Threads may do so for different entries. */
+void apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent);
+
+/* Adds @parts[0] 2^@exponent + @parts[1] 2^(@exponent - 32) and so on, each of at most 2^62; one of them is not 0. */
+void
+apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent);
+
+/* Adds the sums of @other, or takes them away where @sign is -1. */
+gboolean apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign, GError **error);
+
+AprExactSums *apr_exact_sums_copy (AprExactSums *self);
+
+/* The sums as they are held: for each entry @n_limbs words of 32 bits, the least first, with what they have not carried yet, in
+ * units of 2^(32 @first_limb). %NULL where nothing was added. */
+const gint64 *apr_exact_sums_get_limbs (AprExactSums *self, gsize *n_limbs, gint *first_limb);
+
+/* The one way to write these sums: for each entry @n_words 32-bit words in two's complement, the least first, as few as
+ * serve for all, in units of 2^(32 @first_word). Returns: (transfer full) */
+guint32 *apr_exact_sums_to_words (AprExactSums *self, gsize *n_words, gint *first_word);
+
+/* The same back; @first_word and @n_words must be within APR_EXACT_SUMS_MAX_WORD. */
+gboolean apr_exact_sums_set_words (
+  AprExactSums *self, const guint32 *words, gsize n_words, gint first_word, GError **error);
+
+/* Far beyond what products of three doubles and a sum of 2^64 of them can reach. */
+#define APR_EXACT_SUMS_MAX_WORD 128
+
+gsize apr_exact_sums_get_n_entries (AprExactSums *self);
+
+/* The entry at @row and @column of Z'WZ, as a multiple of a power of two that all entries share. */
+void apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value);
+
+/* Whether the sum of the weights is above 0. */
+gboolean apr_exact_sums_has_weight (AprExactSums *self);
+
+/* The 64-bit words that hold any entry, its sign among them. */
+gsize apr_exact_sums_count_words (AprExactSums *self);
+
+/* The first @n_columns entries of @row, which must not reach beyond the diagonal, in so many words each, in two's
+ * complement, the least first; in units of that power too. */
+void apr_exact_sums_read_row (AprExactSums *self, gsize row, gsize n_columns, guint64 *words);
+
+/* The exponent of that power. */
+gint apr_exact_sums_get_exponent (AprExactSums *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprExactSums, apr_exact_sums_free)
+
+G_END_DECLS

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-exact-sums-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/cross-products/apr-exact-sums-worker-private.h"
+#include "aprender/base/apr-parallel-private.h"
+#include "aprender/cross-products/apr-rows-private.h"
+
+/* Rows are cut into blocks that threads take one after the other. Each sums its blocks by itself, and in the end they move what
+ * they have to the state, each some of the rows of the matrix; as a sum of whole numbers has no order, it does not matter
+ * who took which. Where there are many columns for the rows, so that sums of their own for each thread would cost more than
+ * they bring, each thread goes through all blocks, for its share of the matrix. */
+
+/* Multiplications that are worth a thread of their own. */
+#define PRODUCTS_PER_THREAD 2000000
+
+/* Entries that are. */
+#define ENTRIES_PER_THREAD 10000
+
+/* Blocks that a thread takes at once. */
+#define MAX_TAKEN_BLOCKS 16
+
+/* Columns of a share, and how many rows for each column are too many for shares. */
+#define COLUMNS_PER_SHARE 128
+#define ROWS_PER_COLUMN 20
+
+/* Weights below this part of a block's greatest are left for another pass: their products would be too small for a double. */
+#define LEAST_WEIGHT 0x1p-400
+
+typedef struct
+{
+  AprExactSums *state; /* (unowned) */
+  const AprSliceKernel *kernel;
+  AprPrecision precision;
+  AprRows x;
+  AprRows y;
+  AprRows weights;
+  gboolean weighted;
+  gsize n_columns; /* of Z */
+  gsize block_rows;
+  gsize taken_rows;          /* at once: some blocks */
+  guint n_shares;            /* of the matrix */
+  GCancellable *cancellable; /* (unowned) (nullable) */
+  GThread *caller;           /* (unowned) which tells the progress */
+  AprExactSumsWorker *
+    *workers;      /* (owned) (array zero-terminated=1) one for each thread that works, or each share */
+  guint n_workers; /* at the most */
+  guint n_parts;   /* of the rows of the matrix, when the sums are moved */
+
+  GMutex lock;
+  gsize next_row;    /* under the lock */
+  guint next_number; /* under the lock */
+  gboolean stop;     /* under the lock: something is wrong, or it is cancelled */
+  GError *error;     /* (owned) (nullable) under the lock */
+} Job;
+
+/* The next rows from @next_row on, which is under the lock if it is the job's; false where there are none, or it is to stop. */
+static gboolean
+take_rows (Job *job, gsize *next_row, gsize *first_row, gsize *n_rows)
+{
+  gboolean taken;
+
+  g_mutex_lock (&job->lock);
+  if (g_cancellable_is_cancelled (job->cancellable))
+    job->stop = TRUE;
+  taken = !job->stop && *next_row < job->x.n_rows;
+  if (taken)
+    {
+      *first_row = *next_row;
+      *n_rows = MIN (job->taken_rows, job->x.n_rows - *next_row);
+      *next_row += *n_rows;
+    }
+  g_mutex_unlock (&job->lock);
+
+  return taken;
+}
+
+static void
+add_columns (Job *job,
+             AprExactSumsWorker *worker,
+             const AprRows *rows,
+             gsize first_column,
+             gsize first_row,
+             gsize n_rows)
+{
+  double rests[APR_EXACT_SUMS_WORKER_ROWS];
+  gsize i;
+
+  apr_rows_transpose (rows, job->kernel, first_row, n_rows, apr_exact_sums_worker_get_stride (worker),
+                      apr_exact_sums_worker_get_column (worker, first_column));
+  if (job->precision == APR_PRECISION_DOUBLE || !apr_rows_may_exceed_double (rows))
+    return;
+
+  for (i = 0; i < rows->n_columns; i++)
+    if (apr_rows_get_rests (rows, i, first_row, n_rows, rests))
+      memcpy (apr_exact_sums_worker_add_rest (worker, first_column + i), rests, n_rows * sizeof (double));
+}
+
+/* Adds those rows of a block whose weight is not too small beside the greatest one; returns that below which the others
+ * are, 0 where there are none. */
+static double
+add_weights (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows, double limit)
+{
+  double *weights = apr_exact_sums_worker_get_weights (worker);
+  double greatest = 0;
+  double least = 0;
+  gsize row;
+
+  apr_rows_transpose (&job->weights, job->kernel, first_row, n_rows, 0, weights);
+  for (row = 0; row < n_rows; row++)
+    if (weights[row] < limit)
+      greatest = MAX (greatest, weights[row]);
+  for (row = 0; row < n_rows; row++)
+    {
+      gboolean small = weights[row] != 0 && weights[row] < greatest * LEAST_WEIGHT;
+
+      if (small)
+        least = greatest * LEAST_WEIGHT;
+      if (small || weights[row] >= limit)
+        weights[row] = 0;
+    }
+
+  return least;
+}
+
+/* Moves all that a worker has to the state. */
+static gboolean
+empty_worker (Job *job, AprExactSumsWorker *worker, GError **error)
+{
+  gboolean moved;
+
+  g_mutex_lock (&job->lock);
+  moved = apr_exact_sums_worker_cover (worker, job->state, error);
+  if (moved)
+    {
+      apr_exact_sums_worker_move_rows (worker, job->state, 0, job->n_columns);
+      moved = apr_exact_sums_worker_move_terms (worker, job->state, error);
+    }
+  g_mutex_unlock (&job->lock);
+
+  return moved;
+}
+
+/* Takes @error, which may be %NULL: then the reason is in the data. */
+static void
+stop (Job *job, GError *error)
+{
+  g_mutex_lock (&job->lock);
+  job->stop = TRUE;
+  if (job->error == NULL)
+    job->error = g_steal_pointer (&error);
+  g_mutex_unlock (&job->lock);
+  g_clear_error (&error);
+}
+
+static void
+drain_terms (AprExactSumsWorker *worker, gpointer user_data)
+{
+  Job *job = user_data;
+  GError *error = NULL;
+  gboolean moved;
+
+  g_mutex_lock (&job->lock);
+  moved = apr_exact_sums_worker_move_terms (worker, job->state, &error);
+  g_mutex_unlock (&job->lock);
+  if (!moved)
+    stop (job, error);
+}
+
+static gboolean
+add_block (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows, GError **error)
+{
+  double limit = INFINITY;
+
+  do
+    {
+      double *ones = apr_exact_sums_worker_get_column (worker, 0);
+      gsize row;
+
+      for (row = 0; row < n_rows; row++)
+        ones[row] = 1.0;
+      add_columns (job, worker, &job->x, 1, first_row, n_rows);
+      add_columns (job, worker, &job->y, 1 + job->x.n_columns, first_row, n_rows);
+      limit = job->weighted ? add_weights (job, worker, first_row, n_rows, limit) : 0;
+      if (!apr_exact_sums_worker_add_block (worker, n_rows) ||
+          (apr_exact_sums_worker_is_full (worker) && !empty_worker (job, worker, error)))
+        return FALSE;
+    }
+  while (limit > 0);
+
+  return TRUE;
+}
+
+static gboolean
+add_blocks (Job *job, AprExactSumsWorker *worker, GError **error)
+{
+  gsize own_row = 0;
+  gsize first_row;
+  gsize n_rows;
+  gsize i;
+
+  while (take_rows (job, job->n_shares > 1 ? &own_row : &job->next_row, &first_row, &n_rows))
+    {
+      if (g_thread_self () == job->caller)
+        apr_exact_sums_tell_progress (job->state, first_row, job->x.n_rows);
+      for (i = 0; i < n_rows; i += job->block_rows)
+        if (!add_block (job, worker, first_row + i, MIN (job->block_rows, n_rows - i), error))
+          return FALSE;
+    }
+
+  return TRUE;
+}
+
+static guint
+take_number (Job *job)
+{
+  guint number;
+
+  g_mutex_lock (&job->lock);
+  number = job->next_number++;
+  g_mutex_unlock (&job->lock);
+
+  return number;
+}
+
+/* With a share for each, a thread that has done its own goes on with that of one that could not be had. */
+static gpointer
+sum (gpointer data)
+{
+  Job *job = data;
+  g_autoptr (GError) error = NULL;
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  guint number;
+
+  while ((number = take_number (job)) < job->n_workers)
+    {
+      AprExactSumsWorker *worker = apr_exact_sums_worker_new (
+        job->kernel, job->n_columns, job->precision, job->weighted, job->block_rows, number % job->n_shares,
+        job->n_shares, drain_terms, job, &error);
+
+      job->workers[number] = worker;
+      if (worker == NULL || !add_blocks (job, worker, &error))
+        stop (job, g_steal_pointer (&error));
+      if (job->n_shares == 1)
+        break;
+    }
+
+  return NULL;
+}
+
+/* The row of the matrix before which @part of all parts of the lower triangle are. */
+static gsize
+find_row (const Job *job, guint part)
+{
+  return (gsize) (sqrt ((double) part / job->n_parts) * (double) job->n_columns);
+}
+
+/* Moves some rows of the matrix, of all workers, after others. */
+static gpointer
+move (gpointer data)
+{
+  Job *job = data;
+  guint part;
+  guint i;
+
+  while ((part = take_number (job)) < job->n_parts)
+    for (i = 0; job->workers[i] != NULL; i++)
+      apr_exact_sums_worker_move_rows (job->workers[i], job->state, find_row (job, part),
+                                       find_row (job, part + 1));
+
+  return NULL;
+}
+
+/* The threads live as long as the call: nothing is left for a forked child to miss. */
+static void
+run (Job *job, GThreadFunc function, guint n_threads)
+{
+  g_autofree GThread **threads = g_new0 (GThread *, n_threads);
+  guint i;
+
+  job->next_number = 0;
+  /* The caller's thread works too, and alone where no other can be had. */
+  for (i = 1; i < n_threads; i++)
+    threads[i] = g_thread_try_new ("aprender", function, job, NULL);
+  function (job);
+  for (i = 1; i < n_threads; i++)
+    if (threads[i] != NULL)
+      g_thread_join (threads[i]);
+}
+
+/* Moves what the workers have left to the state. */
+static gboolean
+move_all (Job *job, guint n_threads, GError **error)
+{
+  gsize n_entries = apr_exact_sums_get_n_entries (job->state);
+  guint i;
+
+  for (i = 0; job->workers[i] != NULL; i++)
+    if (!apr_exact_sums_worker_cover (job->workers[i], job->state, error))
+      return FALSE;
+
+  job->n_parts = 4 * n_threads;
+  run (job, move, (guint) CLAMP (n_entries / ENTRIES_PER_THREAD, 1, n_threads));
+  for (i = 0; job->workers[i] != NULL; i++)
+    if (!apr_exact_sums_worker_move_terms (job->workers[i], job->state, error))
+      return FALSE;
+
+  return TRUE;
+}
+
+/* Threads that cost less than they bring, and the rows of a block: as many for each thread, but that what is rounded
+ * depends on the rows alone. */
+static guint
+plan (Job *job, guint n_threads)
+{
+  gboolean exact = job->precision == APR_PRECISION_EXACT;
+  gsize most_rows = exact && job->kernel->digits != NULL ? APR_BYTE_ROWS : APR_SLICE_ROWS;
+  gboolean shared =
+    job->n_columns / COLUMNS_PER_SHARE >= n_threads && job->x.n_rows / ROWS_PER_COLUMN < job->n_columns;
+  guint n_parts = shared ? 1 : n_threads; /* of the rows */
+  gsize n_blocks = (job->x.n_rows - 1) / (n_parts * most_rows) * n_parts + n_parts;
+
+  job->n_shares = shared ? n_threads : 1;
+  job->block_rows = most_rows;
+  if (exact)
+    job->block_rows = MIN (((job->x.n_rows + n_blocks - 1) / n_blocks + 7) / 8 * 8, most_rows);
+
+  /* Some microseconds' work, so that the threads do not wait for each other, and the shares are still even. */
+  job->taken_rows =
+    job->block_rows * CLAMP (MIN (n_blocks / n_parts / 16, 1000 / job->n_columns), 1, MAX_TAKEN_BLOCKS);
+
+  return shared ? n_threads
+                : (guint) MIN (n_threads, (job->x.n_rows + job->block_rows - 1) / job->block_rows);
+}
+
+static void
+free_workers (AprExactSumsWorker **workers, guint n_workers)
+{
+  guint i;
+
+  for (i = 0; i < n_workers; i++)
+    apr_exact_sums_worker_free (workers[i]);
+  g_free (workers);
+}
+
+gboolean
+apr_exact_sums_update_with (AprExactSums *self,
+                            AprTensor *x,
+                            AprTensor *y,
+                            AprTensor *sample_weight,
+                            AprPrecision precision,
+                            const AprSliceKernel *kernel,
+                            guint n_threads,
+                            GCancellable *cancellable,
+                            GError **error)
+{
+  Job job = { .state = self, .precision = precision, .cancellable = cancellable, .caller = g_thread_self () };
+  gboolean moved;
+
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+
+  job.kernel = kernel != NULL ? kernel : apr_slice_kernels ()[0];
+  job.n_columns = 1 + apr_exact_sums_get_n_features (self) + apr_exact_sums_get_n_targets (self);
+  job.weighted = sample_weight != NULL;
+  apr_rows_init (&job.x, "X", x);
+  apr_rows_init (&job.y, "y", y);
+  if (job.weighted)
+    {
+      apr_rows_init (&job.weights, "sample_weight", sample_weight);
+      if (!apr_rows_check_weights (&job.weights, error))
+        return FALSE;
+    }
+
+  n_threads = job.n_workers = plan (&job, n_threads);
+  job.workers = g_new0 (AprExactSumsWorker *, n_threads + 1);
+  g_mutex_init (&job.lock);
+  run (&job, sum, n_threads);
+  if (!job.stop)
+    apr_exact_sums_tell_progress (self, job.x.n_rows, job.x.n_rows);
+  if (g_cancellable_is_cancelled (cancellable))
+    job.stop = TRUE;
+  moved = !job.stop && move_all (&job, n_threads, error);
+  g_mutex_clear (&job.lock);
+  free_workers (job.workers, n_threads);
+
+  if (moved)
+    return TRUE;
+  if (job.error != NULL)
+    {
+      g_propagate_error (error, job.error);
+      return FALSE;
+    }
+  if (!job.stop || g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+
+  return apr_rows_check_finite (&job.x, error) && apr_rows_check_finite (&job.y, error);
+}
+
+gboolean
+apr_exact_sums_update (AprExactSums *self,
+                       AprTensor *x,
+                       AprTensor *y,
+                       AprTensor *sample_weight,
+                       AprPrecision precision,
+                       guint n_threads,
+                       GCancellable *cancellable,
+                       GError **error)
+{
+  double n_columns =
+    1.0 + (double) apr_exact_sums_get_n_features (self) + (double) apr_exact_sums_get_n_targets (self);
+  double n_products = (double) apr_tensor_get_shape (x, NULL)[0] * n_columns * n_columns / 2;
+
+  return apr_exact_sums_update_with (self, x, y, sample_weight, precision, NULL,
+                                     apr_parallel_count (n_threads, n_products / PRODUCTS_PER_THREAD),
+                                     cancellable, error);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+
+G_BEGIN_DECLS
+
+/* What one thread needs to sum the products of columns, block after block. */
+typedef struct _AprExactSumsWorker AprExactSumsWorker;
+
+/* Called where so many terms wait that they should be moved. */
+typedef void (*AprExactSumsDrain) (AprExactSumsWorker *worker, gpointer user_data);
+
+/* The rows that a block may have. */
+#define APR_EXACT_SUMS_WORKER_ROWS MAX (APR_SLICE_ROWS, APR_BYTE_ROWS)
+
+/* Blocks have at most @n_rows rows. Of the products of each, @share of @n_shares are taken. */
+AprExactSumsWorker *apr_exact_sums_worker_new (const AprSliceKernel *kernel,
+                                               gsize n_columns,
+                                               AprPrecision precision,
+                                               gboolean weighted,
+                                               gsize n_rows,
+                                               guint share,
+                                               guint n_shares,
+                                               AprExactSumsDrain drain,
+                                               gpointer user_data,
+                                               GError **error);
+
+void apr_exact_sums_worker_free (AprExactSumsWorker *self);
+
+/* Where the caller puts the rows of a block, column by column; the values are lost when it is added. */
+double *apr_exact_sums_worker_get_column (AprExactSumsWorker *self, gsize column);
+
+/* The distance between columns. */
+gsize apr_exact_sums_worker_get_stride (AprExactSumsWorker *self);
+
+/* What the values of a column lack, in another one, all 0 at first. */
+double *apr_exact_sums_worker_add_rest (AprExactSumsWorker *self, gsize column);
+
+/* The same for the weights, of which none may be below 2^-400 of the greatest but those that are 0. */
+double *apr_exact_sums_worker_get_weights (AprExactSumsWorker *self);
+
+/* Adds a block; false where there is a NaN or an infinity. */
+gboolean apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows);
+
+/* Whether the worker must be emptied before another block is added. */
+gboolean apr_exact_sums_worker_is_full (AprExactSumsWorker *self);
+
+/* Widens @sums to all rows of the matrix, which are then to be moved to it. */
+gboolean apr_exact_sums_worker_cover (AprExactSumsWorker *self, AprExactSums *sums, GError **error);
+
+/* Moves the sums of some rows of the matrix to @sums, which has been widened. Threads may do so for different rows. */
+void apr_exact_sums_worker_move_rows (AprExactSumsWorker *self,
+                                      AprExactSums *sums,
+                                      gsize first_row,
+                                      gsize end_row);
+
+/* Moves what does not fit into rows, the terms. */
+gboolean apr_exact_sums_worker_move_terms (AprExactSumsWorker *self, AprExactSums *sums, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprExactSumsWorker, apr_exact_sums_worker_free)
+
+G_END_DECLS

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-exact-sums-private.h"
+
+#include <string.h>
+
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-pages-private.h"
+
+/* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106
+ * bits, and a sum of such products is a whole number on a fine enough grid. Each entry of the matrix is that
+ * number, in limbs: limb i stands for multiples of 2^(32 (first_limb + i)). A limb is a signed 64-bit integer
+ * that receives 32 bits at a time, so it may take 2^30 of them before what exceeds 32 bits must be carried to
+ * its neighbour.
+ *
+ * The limbs cover just the exponents that the data have brought so far; the cover grows when a product falls
+ * outside. A sum of whole numbers has no order: the same rows give the same limbs, whatever the way they came
+ * in.
+ */
+struct _AprExactSums
+{
+  gsize n_features;
+  gsize n_targets;
+  gsize n_columns; /* of Z */
+  gsize n_entries; /* of the packed lower triangle */
+  gint64 *limbs;   /* (owned) n_entries x n_limbs, row-major */
+  gsize n_limbs;
+  gint first_limb;
+  guint n_added; /* additions to a limb since the last carry, at the most */
+
+  AprExactSumsProgress progress; /* (nullable) */
+  gpointer progress_data;        /* (unowned) */
+  guint64 n_told;
+};
+
+/* A term needs 3 limbs wherever it begins; 2 more take the carries of 2^64 additions, and 1 more the sign. */
+#define TERM_LIMBS 3
+#define CARRY_LIMBS 3
+#define SPARE_LIMBS 2
+
+#define MAX_ADDITIONS (1u << 29)
+
+/* How often progress is told. */
+#define MAX_TOLD 32
+
+AprExactSums *
+apr_exact_sums_new (gsize n_features, gsize n_targets, GError **error)
+{
+  AprExactSums *self;
+  gsize n_columns;
+  gsize n_entries;
+  gsize size;
+
+  if (!g_size_checked_add (&n_columns, n_features, n_targets) ||
+      !g_size_checked_add (&n_columns, n_columns, 1) ||
+      !g_size_checked_mul (&n_entries, n_columns, n_columns + 1) ||
+      !g_size_checked_mul (&size, n_entries / 2, 64 * sizeof (gint64)))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "The cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+                   " targets are larger than memory can be",
+                   n_features, n_targets);
+      return NULL;
+    }
+
+  self = g_new0 (AprExactSums, 1);
+  self->n_features = n_features;
+  self->n_targets = n_targets;
+  self->n_columns = n_columns;
+  self->n_entries = n_entries / 2;
+
+  return self;
+}
+
+void
+apr_exact_sums_free (AprExactSums *self)
+{
+  if (self == NULL)
+    return;
+
+  apr_pages_free (self->limbs);
+  g_free (self);
+}
+
+gsize
+apr_exact_sums_get_n_features (AprExactSums *self)
+{
+  return self->n_features;
+}
+
+gsize
+apr_exact_sums_get_n_targets (AprExactSums *self)
+{
+  return self->n_targets;
+}
+
+void
+apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, gpointer user_data)
+{
+  self->progress = progress;
+  self->progress_data = user_data;
+  self->n_told = 0;
+}
+
+void
+apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows)
+{
+  AprArithmetic arithmetic;
+
+  if (self->progress == NULL || (n_done < n_rows && n_done - self->n_told < n_rows / MAX_TOLD + 1))
+    return;
+
+  /* Whatever it does to the environment, the sums go on as before. */
+  self->n_told = n_done;
+  arithmetic = apr_arithmetic_save ();
+  self->progress (n_done, n_rows, self->progress_data);
+  apr_arithmetic_restore (&arithmetic);
+}
+
+static gboolean
+cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
+{
+  gint64 *limbs;
+  gsize n_limbs;
+  gsize size;
+  gsize i;
+
+  if (self->n_limbs > 0)
+    {
+      if (first >= self->first_limb && end <= self->first_limb + (gint) self->n_limbs)
+        return TRUE;
+      first = first < self->first_limb ? first - SPARE_LIMBS : self->first_limb;
+      end = MAX (end, self->first_limb + (gint) self->n_limbs);
+    }
+
+  n_limbs = (gsize) (end - first);
+  limbs = NULL;
+  if (g_size_checked_mul (&size, self->n_entries, n_limbs * sizeof (gint64)))
+    limbs = apr_pages_new (size, TRUE);
+  if (limbs == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "No memory for the cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+                   " targets in %" G_GSIZE_FORMAT " bits each",
+                   self->n_features, self->n_targets, 32 * n_limbs);
+      return FALSE;
+    }
+
+  for (i = 0; i < self->n_entries && self->n_limbs > 0; i++)
+    {
+      gint64 *to = limbs + i * n_limbs + (self->first_limb - first);
+
+      memcpy (to, self->limbs + i * self->n_limbs, self->n_limbs * sizeof (gint64));
+    }
+
+  apr_pages_free (self->limbs);
+  self->limbs = limbs;
+  self->n_limbs = n_limbs;
+  self->first_limb = first;
+  return TRUE;
+}
+
+static void
+carry (gint64 *limbs, gsize n_limbs)
+{
+  gsize i;
+
+  for (i = 0; i + 1 < n_limbs; i++)
+    {
+      limbs[i + 1] += limbs[i] >> 32;
+      limbs[i] &= 0xffffffff;
+    }
+}
+
+static void
+carry_all (AprExactSums *self)
+{
+  gsize entry;
+
+  for (entry = 0; entry < self->n_entries; entry++)
+    carry (self->limbs + entry * self->n_limbs, self->n_limbs);
+  self->n_added = 0;
+}
+
+static inline void
+add_bits (gint64 *limb, guint64 bits, guint shift, gboolean negative)
+{
+  unsigned __int128 shifted = (unsigned __int128) bits << shift;
+  gint64 low = (gint64) (guint32) shifted;
+  gint64 middle = (gint64) (guint32) (shifted >> 32);
+  gint64 high = (gint64) (guint32) (shifted >> 64);
+
+  if (negative)
+    {
+      limb[0] -= low;
+      limb[1] -= middle;
+      limb[2] -= high;
+    }
+  else
+    {
+      limb[0] += low;
+      limb[1] += middle;
+      limb[2] += high;
+    }
+}
+
+/* The limb that holds the bit 2^@exponent. */
+static inline gint
+first_limb_of (gint exponent)
+{
+  return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32);
+}
+
+gboolean
+apr_exact_sums_cover (AprExactSums *self, gint least, gint greatest, guint n_terms, GError **error)
+{
+  if (!cover_limbs (self, first_limb_of (least), first_limb_of (greatest) + TERM_LIMBS + CARRY_LIMBS, error))
+    return FALSE;
+
+  /* Carries before a limb could overflow. */
+  g_assert (n_terms < MAX_ADDITIONS);
+  if (self->n_added + n_terms >= MAX_ADDITIONS)
+    carry_all (self);
+  self->n_added += n_terms;
+
+  return TRUE;
+}
+
+void
+apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent)
+{
+  guint64 magnitude = value < 0 ? 0 - (guint64) value : (guint64) value;
+  gint limb = first_limb_of (exponent);
+
+  g_assert (limb >= self->first_limb && limb + TERM_LIMBS <= self->first_limb + (gint) self->n_limbs);
+  add_bits (self->limbs + entry * self->n_limbs + (limb - self->first_limb), magnitude,
+            (guint) (exponent - 32 * limb), value < 0);
+}
+
+void
+apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent)
+{
+  gint first;
+  guint shift;
+  gint64 *limb;
+  gint64 carry = 0;
+  guint64 bits = 0;
+
+  /* What is 0 may be where there are no limbs. */
+  while (parts[n_parts - 1] == 0)
+    n_parts--;
+
+  exponent -= 32 * (gint) (n_parts - 1);
+  first = first_limb_of (exponent);
+  shift = (guint) (exponent - 32 * first);
+  first -= self->first_limb;
+  g_assert (first >= 0 && first + (gint) n_parts + 2 <= (gint) self->n_limbs);
+  for (limb = self->limbs + entry * self->n_limbs + first; n_parts > 0; limb++)
+    {
+      /* As 32 bits and a carry, which are moved up then. */
+      carry += parts[--n_parts];
+      bits += (guint64) (guint32) carry << shift;
+      carry >>= 32;
+      limb[0] += (guint32) bits;
+      bits >>= 32;
+    }
+  carry = carry * ((gint64) 1 << shift) + (gint64) bits;
+  limb[0] += (guint32) carry;
+  limb[1] += carry >> 32;
+}
+
+void
+apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value)
+{
+  gsize low = MIN (row, column);
+  gsize high = MAX (row, column);
+  gint64 *limbs = self->limbs + (high * (high + 1) / 2 + low) * self->n_limbs;
+  gint64 top;
+  guint64 magnitude;
+  mpz_t rest;
+
+  mpz_set_ui (value, 0);
+  if (self->n_limbs == 0)
+    return;
+
+  /* The value stays the same, only written with 32 bits to a limb but in the topmost. */
+  carry (limbs, self->n_limbs);
+  top = limbs[self->n_limbs - 1];
+  magnitude = top < 0 ? 0 - (guint64) top : (guint64) top;
+
+  mpz_import (value, 1, -1, sizeof magnitude, 0, 0, &magnitude);
+  if (top < 0)
+    mpz_neg (value, value);
+  mpz_mul_2exp (value, value, 32 * (self->n_limbs - 1));
+
+  mpz_init (rest);
+  mpz_import (rest, self->n_limbs - 1, -1, sizeof (gint64), 0, 32, limbs);
+  mpz_add (value, value, rest);
+  mpz_clear (rest);
+}
+
+gboolean
+apr_exact_sums_has_weight (AprExactSums *self)
+{
+  gboolean any = FALSE;
+  gint64 top = 0;
+  gsize i;
+
+  for (i = 0; i < self->n_limbs; i++)
+    {
+      top = self->limbs[i] + (top >> 32);
+      any = any || (guint32) top != 0;
+    }
+
+  return top > 0 || (top == 0 && any);
+}
+
+gsize
+apr_exact_sums_count_words (AprExactSums *self)
+{
+  return (self->n_limbs + 1) / 2;
+}
+
+void
+apr_exact_sums_read_row (AprExactSums *self, gsize row, gsize n_columns, guint64 *words)
+{
+  gsize n_limbs = self->n_limbs;
+  const gint64 *limbs = self->limbs + row * (row + 1) / 2 * n_limbs;
+  gsize column;
+  gsize i;
+
+  g_assert (n_columns <= row + 1);
+
+  for (column = 0; column < n_columns; column++, limbs += n_limbs)
+    {
+      gint64 carried = 0;
+
+      for (i = 0; i + 1 < n_limbs; i += 2)
+        {
+          gint64 first = limbs[i] + carried;
+          gint64 second = limbs[i + 1] + (first >> 32);
+
+          *words++ = (guint64) (guint32) first | (guint64) second << 32;
+          carried = second >> 32;
+        }
+      if (i < n_limbs)
+        *words++ = (guint64) (limbs[i] + carried);
+    }
+}
+
+gint
+apr_exact_sums_get_exponent (AprExactSums *self)
+{
+  return 32 * self->first_limb;
+}
+
+gsize
+apr_exact_sums_get_n_entries (AprExactSums *self)
+{
+  return self->n_entries;
+}
+
+gboolean
+apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign, GError **error)
+{
+  gsize entry;
+  gsize i;
+
+  g_assert (self->n_entries == other->n_entries);
+
+  if (other->n_limbs == 0)
+    return TRUE;
+  if (!cover_limbs (self, other->first_limb, other->first_limb + (gint) other->n_limbs + 1, error))
+    return FALSE;
+
+  carry_all (self);
+  carry_all (other);
+  for (entry = 0; entry < self->n_entries; entry++)
+    {
+      gint64 *to = self->limbs + entry * self->n_limbs + (other->first_limb - self->first_limb);
+      const gint64 *from = other->limbs + entry * other->n_limbs;
+
+      for (i = 0; i < other->n_limbs; i++)
+        to[i] += sign * from[i];
+    }
+  self->n_added = 1;
+
+  return TRUE;
+}
+
+AprExactSums *
+apr_exact_sums_copy (AprExactSums *self)
+{
+  AprExactSums *copy = g_memdup2 (self, sizeof *self);
+
+  apr_exact_sums_set_progress (copy, NULL, NULL);
+  if (self->limbs != NULL)
+    {
+      gsize size = self->n_entries * self->n_limbs * sizeof (gint64);
+
+      copy->limbs = apr_pages_new (size, FALSE);
+      if (copy->limbs == NULL)
+        g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size);
+      memcpy (copy->limbs, self->limbs, size);
+    }
+
+  return copy;
+}
+
+const gint64 *
+apr_exact_sums_get_limbs (AprExactSums *self, gsize *n_limbs, gint *first_limb)
+{
+  *n_limbs = self->n_limbs;
+  *first_limb = self->first_limb;
+
+  return self->limbs;
+}
+
+/* Whether the limbs from @i on do nothing but continue the sign of the word below. */
+static gboolean
+is_sign_from (const gint64 *limbs, gsize n_limbs, gsize i)
+{
+  const gint64 all_ones = 0xffffffff;
+  gboolean negative = limbs[n_limbs - 1] < 0;
+  gsize j;
+
+  for (j = i; j + 1 < n_limbs; j++)
+    if (limbs[j] != (negative ? all_ones : 0))
+      return FALSE;
+
+  return i == 0 ? !negative : (limbs[i - 1] >> 31 & 1) == (negative ? 1 : 0);
+}
+
+guint32 *
+apr_exact_sums_to_words (AprExactSums *self, gsize *n_words, gint *first_word)
+{
+  gsize lowest = self->n_limbs;
+  gsize end = 0;
+  guint32 *words;
+  gsize entry;
+  gsize i;
+
+  /* One limb more, so that the topmost holds nothing but the sign. */
+  carry_all (self);
+  for (entry = 0; entry < self->n_entries; entry++)
+    {
+      const gint64 *limbs = self->limbs + entry * self->n_limbs;
+
+      g_assert (self->n_limbs == 0 || limbs[self->n_limbs - 1] == 0 || limbs[self->n_limbs - 1] == -1);
+      for (i = 0; i < lowest; i++)
+        if (limbs[i] != 0)
+          lowest = i;
+      while (end < self->n_limbs && !is_sign_from (limbs, self->n_limbs, end))
+        end++;
+    }
+
+  if (lowest >= end)
+    {
+      *n_words = 0;
+      *first_word = 0;
+      return NULL;
+    }
+
+  *n_words = end - lowest;
+  *first_word = self->first_limb + (gint) lowest;
+  words = g_new (guint32, self->n_entries * *n_words);
+  for (entry = 0; entry < self->n_entries; entry++)
+    for (i = 0; i < *n_words; i++)
+      words[entry * *n_words + i] = (guint32) self->limbs[entry * self->n_limbs + lowest + i];
+
+  return words;
+}
+
+gboolean
+apr_exact_sums_set_words (
+  AprExactSums *self, const guint32 *words, gsize n_words, gint first_word, GError **error)
+{
+  gsize entry;
+  gsize i;
+
+  g_clear_pointer (&self->limbs, apr_pages_free);
+  self->n_limbs = 0;
+  self->n_added = 1;
+  if (n_words == 0)
+    return TRUE;
+  if (!cover_limbs (self, first_word, first_word + (gint) n_words + CARRY_LIMBS, error))
+    return FALSE;
+
+  for (entry = 0; entry < self->n_entries; entry++)
+    for (i = 0; i < n_words; i++)
+      {
+        guint32 word = words[entry * n_words + i];
+
+        /* The topmost word has the sign. */
+        self->limbs[entry * self->n_limbs + i] = i + 1 < n_words ? (gint64) word : (gint64) (gint32) word;
+      }
+
+  return TRUE;
+}

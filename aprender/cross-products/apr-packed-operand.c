@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-packed-operand-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "aprender/base/apr-pages-private.h"
+
+/* Between these powers of two of its greatest value, a column's products and slices are far from the ends of what a double
+ * can hold. */
+#define RANGE 500
+#define MAX_EXPONENT 400
+
+/* What a column's exponent is guessed from; a multiple of 8. */
+#define GUESSED_ROWS 64
+
+/* Takes a part of the pages for @n parts of what @n_allocated columns have, and copies what @n_old of them had at @from. */
+static gpointer
+divide (guint8 **pages, gconstpointer from, gsize n, gsize n_old, gsize n_allocated, gsize size)
+{
+  guint8 *part = *pages;
+  gsize i;
+
+  for (i = 0; i < n && from != NULL; i++)
+    memcpy (part + i * n_allocated * size, (const guint8 *) from + i * n_old * size, n_old * size);
+  *pages += n * n_allocated * size;
+  return n > 0 ? part : NULL;
+}
+
+/* Room for @n_allocated columns. All is one piece of memory, which malloc keeps for the next time if it is not large. */
+static void
+allocate (AprPackedOperand *self, gsize n_allocated)
+{
+  gsize n_old = self->n_allocated;
+  gsize n_slices = self->cut == APR_PACKING_SLICES ? APR_SLICE_N_SLICES : 0;
+  gsize n_tiles = self->cut == APR_PACKING_BYTES ? 1 : 0;
+  gsize n_turned = self->right ? n_tiles : 0;
+  gsize column_size = self->stride * sizeof (double);
+  gsize tile_size = apr_packed_operand_get_tiles_size (self) / self->panel;
+  gsize size = n_allocated * ((1 + n_slices) * column_size + (n_tiles + n_turned) * tile_size);
+  gpointer old_pages = self->values;
+  guint8 *pages = apr_pages_new (size, FALSE);
+
+  if (pages == NULL)
+    g_error ("no memory for columns of %" G_GSIZE_FORMAT " bytes", size);
+  self->values = divide (&pages, self->values, 1, n_old, n_allocated, column_size);
+  self->slices = divide (&pages, self->slices, n_slices, n_old, n_allocated, column_size);
+  self->tiles = divide (&pages, self->tiles, n_tiles, n_old, n_allocated, tile_size);
+  self->turned = divide (&pages, self->turned, n_turned, n_old, n_allocated, tile_size);
+  apr_pages_free (old_pages);
+  self->owner = g_renew (gsize, self->owner, n_allocated);
+  self->offset = g_renew (gint, self->offset, n_allocated);
+  self->exponent = g_renew (gint, self->exponent, n_allocated);
+  self->n_slices = g_renew (guint, self->n_slices, n_allocated / self->panel);
+  self->n_allocated = n_allocated;
+}
+
+void
+apr_packed_operand_init (AprPackedOperand *self,
+                         const AprSliceKernel *kernel,
+                         AprPacking cut,
+                         gboolean right,
+                         gsize n_columns,
+                         gsize n_layers,
+                         gsize n_rows)
+{
+  gsize n_strips;
+  gsize i;
+
+  self->kernel = kernel;
+  self->cut = cut;
+  self->right = right;
+  self->panel = cut == APR_PACKING_BYTES ? APR_BYTE_PANEL : APR_SLICE_PANEL;
+  self->n_steps = (n_rows + APR_BYTE_STEP - 1) / APR_BYTE_STEP;
+  self->stride = cut == APR_PACKING_BYTES ? self->n_steps * APR_BYTE_STEP + 8 : APR_SLICE_STRIDE;
+  self->n_columns = n_columns;
+  self->n_padded = (n_columns + self->panel - 1) / self->panel * self->panel;
+  self->n_main = n_layers * self->n_padded;
+  /* Digits seldom leave anything for strips. */
+  n_strips = cut == APR_PACKING_BYTES ? 0 : self->n_padded / 64 * APR_SLICE_PANEL + APR_SLICE_PANEL;
+  allocate (self, self->n_main + n_strips);
+  self->running = g_new (gint, self->n_main);
+  for (i = 0; i < self->n_main; i++)
+    {
+      gsize owner = i % self->n_padded;
+
+      self->owner[i] = owner < n_columns ? owner : APR_PACKED_OPERAND_NO_OWNER;
+      self->exponent[i] = self->running[i] = APR_PACKED_OPERAND_NO_EXPONENT;
+      self->n_slices[i / self->panel] = 0;
+      if (owner >= n_columns)
+        memset (apr_packed_operand_get (self, i), 0, self->stride * sizeof (double));
+    }
+  apr_packed_operand_reset (self);
+}
+
+void
+apr_packed_operand_clear (AprPackedOperand *self)
+{
+  apr_pages_free (self->values);
+  g_free (self->owner);
+  g_free (self->offset);
+  g_free (self->exponent);
+  g_free (self->running);
+  g_free (self->n_slices);
+}
+
+void
+apr_packed_operand_reset (AprPackedOperand *self)
+{
+  gsize i;
+
+  self->n = self->n_main;
+  for (i = 0; i < self->n_main; i++)
+    self->offset[i] = 0;
+}
+
+gsize
+apr_packed_operand_add_strip (AprPackedOperand *self, gsize owner, gint offset)
+{
+  gsize i;
+
+  /* A whole panel at a time. */
+  if (self->n == self->n_allocated)
+    allocate (self, 2 * self->n_allocated);
+  if (self->n % self->panel == 0)
+    {
+      memset (apr_packed_operand_get (self, self->n), 0, self->panel * self->stride * sizeof (double));
+      for (i = self->n; i < self->n + self->panel; i++)
+        {
+          self->owner[i] = APR_PACKED_OPERAND_NO_OWNER;
+          self->offset[i] = 0;
+          self->exponent[i] = APR_PACKED_OPERAND_NO_EXPONENT;
+        }
+    }
+  self->owner[self->n] = owner;
+  self->offset[self->n] = offset;
+
+  return self->n++;
+}
+
+/* Multiplies by 2^@exponent. One factor cannot always do it. */
+static void
+scale_column (AprPackedOperand *self, gsize index, gsize n_rows, gint exponent)
+{
+  self->offset[index] -= exponent;
+  while (exponent != 0)
+    {
+      gint step = CLAMP (exponent, -1000, 1000);
+
+      self->kernel->scale (apr_packed_operand_get (self, index), n_rows, ldexp (1.0, step));
+      exponent -= step;
+    }
+}
+
+/* Moves what is below @limit to a strip. */
+static void
+split (AprPackedOperand *self, gsize index, gsize n_rows, double limit)
+{
+  gsize strip_index = apr_packed_operand_add_strip (self, self->owner[index], self->offset[index]);
+  double *strip = apr_packed_operand_get (self, strip_index);
+  double *column = apr_packed_operand_get (self, index);
+  gsize row;
+
+  for (row = 0; row < n_rows; row++)
+    {
+      gboolean small = fabs (column[row]) < limit;
+
+      strip[row] = small ? column[row] : 0;
+      column[row] = small ? 0 : column[row];
+    }
+}
+
+gboolean
+apr_packed_operand_measure (AprPackedOperand *self,
+                            gsize n_rows,
+                            void (*outgrow) (gpointer user_data, AprPackedOperand *self, gsize column),
+                            gpointer user_data)
+{
+  gsize i;
+
+  /* Strips are put behind, and come in their turn. */
+  for (i = 0; i < self->n; i++)
+    {
+      double greatest;
+      double least;
+      gint exponent;
+
+      if (self->owner[i] == APR_PACKED_OPERAND_NO_OWNER)
+        continue;
+      if (!self->kernel->find_range (apr_packed_operand_get (self, i), n_rows, &greatest, &least) ||
+          isinf (greatest))
+        return FALSE;
+
+      /* What is 0 has no scale: one that is far from its offset would make a factor that is infinite. */
+      self->exponent[i] = APR_PACKED_OPERAND_NO_EXPONENT;
+      if (greatest == 0)
+        continue;
+
+      (void) frexp (greatest, &exponent);
+      exponent += self->offset[i];
+      if (i < self->n_main && exponent > self->running[i])
+        {
+          outgrow (user_data, self, i);
+          /* One more, so that a column seldom outgrows it again. */
+          self->running[i] = exponent + 1;
+        }
+
+      /* Sums in double must not depend on the blocks that came before. */
+      if (self->cut == APR_PACKING_WHOLE)
+        {
+          self->exponent[i] = exponent;
+          continue;
+        }
+
+      self->exponent[i] = i < self->n_main ? self->running[i] : exponent;
+      if (least < ldexp (1.0, self->exponent[i] - self->offset[i] - RANGE))
+        split (self, i, n_rows, ldexp (1.0, self->exponent[i] - self->offset[i] - RANGE));
+      if (ABS (self->exponent[i] - self->offset[i]) > MAX_EXPONENT)
+        scale_column (self, i, n_rows, self->offset[i] - self->exponent[i]);
+    }
+
+  return TRUE;
+}
+
+static double *
+slices_of (const AprPackedOperand *self, gsize index)
+{
+  return self->slices + index * APR_SLICE_STRIDE;
+}
+
+/* The power of two that makes the first slice, or the first digits, whole. */
+static double
+factor_of (const AprPackedOperand *self, gsize index)
+{
+  gint top = self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : APR_SLICE_TOP;
+
+  if (self->exponent[index] == APR_PACKED_OPERAND_NO_EXPONENT)
+    return 1;
+
+  return ldexp (1.0, top + self->offset[index] - self->exponent[index]);
+}
+
+/* A strip of what is left of a column that has been cut. */
+static void
+add_rest (AprPackedOperand *self, gsize index, gsize n_rows)
+{
+  gint bits = self->cut == APR_PACKING_BYTES ? APR_BYTE_LOW_BITS : APR_SLICE_BITS;
+  gint n_more = self->cut == APR_PACKING_BYTES ? 1 : 2;
+  gint top = self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : APR_SLICE_TOP;
+  gsize strip_index =
+    apr_packed_operand_add_strip (self, self->owner[index], self->exponent[index] - top - n_more * bits);
+  double *strip = apr_packed_operand_get (self, strip_index);
+  const double *column = apr_packed_operand_get (self, index);
+  double factor = factor_of (self, index);
+  double more = ldexp (1.0, bits);
+  double greatest;
+  double least;
+  gsize row;
+  gint i;
+
+  for (row = 0; row < n_rows; row++)
+    {
+      double rest = column[row] * factor;
+
+      for (i = 0; i < n_more; i++)
+        rest = (rest - rint (rest)) * more;
+      strip[row] = rest - rint (rest);
+    }
+
+  (void) self->kernel->find_range (strip, n_rows, &greatest, &least);
+  (void) frexp (greatest, &self->exponent[strip_index]);
+  self->exponent[strip_index] += self->offset[strip_index];
+}
+
+/* Whether all of a column is far enough from the ends of what a double can hold for a rest to be exact. */
+static gboolean
+may_have_rest (const AprPackedOperand *self, gsize index, gsize n_rows)
+{
+  double greatest;
+  double least;
+
+  return self->kernel->find_range (apr_packed_operand_get (self, index), n_rows, &greatest, &least) &&
+         least >= ldexp (1.0, self->exponent[index] - self->offset[index] - RANGE);
+}
+
+#ifndef NDEBUG
+/* What the sums of APR_SLICE_STEPS products rely on. */
+static void
+check_slices (const AprPackedOperand *self, gsize index, gsize n_rows, guint n_slices)
+{
+  static const gint pairs[][3] = {
+    { APR_SLICE_S01, APR_SLICE_S0, APR_SLICE_S1 },
+    { APR_SLICE_S02, APR_SLICE_S0, APR_SLICE_S2 },
+    { APR_SLICE_S12, APR_SLICE_S1, APR_SLICE_S2 },
+  };
+  gsize row;
+  gsize i;
+
+  for (i = 0; i < MIN (n_slices, 3); i++)
+    for (row = 0; row < n_rows; row++)
+      {
+        double value = apr_packed_operand_get_slice (self, i, index)[row];
+
+        g_assert (fabs (value) <= 0x1p23 && value == floor (value));
+      }
+  for (i = 0; i < (n_slices >= 3 ? 3 : n_slices == 2 ? 1 : 0); i++)
+    for (row = 0; row < n_rows; row++)
+      g_assert (apr_packed_operand_get_slice (self, pairs[i][0], index)[row] ==
+                apr_packed_operand_get_slice (self, pairs[i][1], index)[row] +
+                  apr_packed_operand_get_slice (self, pairs[i][2], index)[row]);
+}
+#endif
+
+/* As the functions of the kernel do: into those slices or digits that come first, or @all. */
+static guint
+cut_column (AprPackedOperand *self, gsize index, gsize n_rows, gboolean all)
+{
+  const AprSliceKernel *kernel = self->kernel;
+  const double *column = apr_packed_operand_get (self, index);
+  double factor = factor_of (self, index);
+  guint8 *tiles;
+
+  if (self->cut == APR_PACKING_SLICES)
+    return (all ? kernel->slice_all : kernel->slice) (column, n_rows, factor, slices_of (self, index),
+                                                      self->n_allocated * self->stride);
+
+  tiles = self->tiles + index / self->panel * apr_packed_operand_get_tiles_size (self) +
+          index % self->panel * APR_BYTE_STEP;
+  /* What is multiplied with columns that fill a panel is not looked at. */
+  if (self->owner[index] == APR_PACKED_OPERAND_NO_OWNER)
+    return 0;
+  return kernel->digits->cut (column, n_rows / APR_BYTE_STEP, factor, all, tiles);
+}
+
+static guint
+count_first (const AprPackedOperand *self)
+{
+  return self->cut == APR_PACKING_BYTES ? APR_BYTE_HIGH : 2;
+}
+
+/* Cuts a panel; false where a value does not fit into the exponent of its column. */
+static gboolean
+cut_panel (AprPackedOperand *self, gsize first, gsize n_rows, gboolean measured, gboolean all)
+{
+  const guint most = self->cut == APR_PACKING_BYTES ? APR_BYTE_MAX : 3;
+  guint *n_slices = &self->n_slices[first / self->panel];
+  guint n[APR_BYTE_PANEL];
+  gsize i;
+
+  /* What strips leave goes to another panel, which comes in its turn. */
+  self->n = MAX (self->n, first + self->panel);
+
+  *n_slices = 0;
+  for (i = 0; i < self->panel; i++)
+    {
+      n[i] = cut_column (self, first + i, n_rows, all);
+      if (n[i] == APR_SLICE_OUTSIDE || (n[i] > most && !measured && !may_have_rest (self, first + i, n_rows)))
+        {
+          g_assert (!measured);
+          return FALSE;
+        }
+      *n_slices = MAX (*n_slices, MIN (n[i], most));
+      if (n[i] > count_first (self) && !all)
+        return cut_panel (self, first, n_rows, measured, TRUE);
+    }
+#ifndef NDEBUG
+  for (i = 0; i < self->panel && self->cut == APR_PACKING_SLICES; i++)
+    check_slices (self, first + i, n_rows, *n_slices);
+#endif
+
+  if (self->turned != NULL)
+    self->kernel->digits->turn (
+      apr_packed_operand_get_tiles (self, first / self->panel), n_rows / APR_BYTE_STEP, *n_slices,
+      self->turned + first / self->panel * apr_packed_operand_get_tiles_size (self));
+  for (i = 0; i < self->panel; i++)
+    if (n[i] > most)
+      add_rest (self, first + i, n_rows);
+  return TRUE;
+}
+
+/* Whether a panel was cut into all in the block before. */
+static gboolean
+had_all (const AprPackedOperand *self, gsize first)
+{
+  return first < self->n_main && self->n_slices[first / self->panel] > count_first (self);
+}
+
+/* The exponents that the first rows bring, for a first block: what they do not hold for is measured. */
+static void
+guess_exponents (AprPackedOperand *self, gsize n_rows)
+{
+  gsize i;
+
+  for (i = 0; i < self->n_columns; i++)
+    {
+      double greatest;
+      double least;
+      gint exponent;
+
+      if (self->running[i] != APR_PACKED_OPERAND_NO_EXPONENT ||
+          !self->kernel->find_range (apr_packed_operand_get (self, i), n_rows, &greatest, &least) ||
+          greatest == 0 || isinf (greatest))
+        continue;
+      (void) frexp (greatest, &exponent);
+      self->running[i] = exponent + 1;
+    }
+}
+
+gboolean
+apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows)
+{
+  /* Where the factor of a column, or what a double is multiplied by first, is at least 1, so that however small a value is, their product is
+   * exact. */
+  gint greatest = self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : APR_SLICE_TOP + APR_SLICE_BITS;
+  gsize i;
+
+  if (self->n > self->n_main)
+    return FALSE;
+  if (self->n_columns > 0 && self->running[0] == APR_PACKED_OPERAND_NO_EXPONENT)
+    guess_exponents (self, MIN (n_rows, GUESSED_ROWS));
+  for (i = 0; i < self->n_main; i++)
+    {
+      if (self->owner[i] != APR_PACKED_OPERAND_NO_OWNER &&
+          (self->offset[i] != 0 || self->running[i] < -MAX_EXPONENT || self->running[i] > greatest))
+        return FALSE;
+      self->exponent[i] = self->running[i];
+    }
+
+  for (i = 0; i < self->n; i += self->panel)
+    if (!cut_panel (self, i, n_rows, i >= self->n_main, had_all (self, i)))
+      {
+        self->n = self->n_main;
+        return FALSE;
+      }
+  return TRUE;
+}
+
+void
+apr_packed_operand_slice (AprPackedOperand *self, gsize n_rows)
+{
+  gsize first;
+
+  for (first = 0; first < self->n; first += self->panel)
+    (void) cut_panel (self, first, n_rows, TRUE, had_all (self, first));
+}
+
+void
+apr_packed_operand_normalize (AprPackedOperand *self, gsize n_rows)
+{
+  gsize i;
+
+  for (i = 0; i < self->n; i++)
+    if (self->exponent[i] != APR_PACKED_OPERAND_NO_EXPONENT)
+      scale_column (self, i, n_rows, self->offset[i] - self->exponent[i]);
+}

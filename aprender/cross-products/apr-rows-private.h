@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+#include "aprender/tensor/apr-tensor.h"
+
+G_BEGIN_DECLS
+
+/* The elements of a vector or matrix of any dtype that is a number, read in place. */
+typedef struct
+{
+  const char *name; /* (unowned) for messages */
+  AprDType dtype;
+  const guint8 *data; /* (unowned) */
+  gsize n_rows;
+  gsize n_columns;
+  gboolean is_matrix;
+} AprRows;
+
+void apr_rows_init (AprRows *self, const char *name, AprTensor *tensor);
+
+/* Whether a double may not hold an element exactly. */
+gboolean apr_rows_may_exceed_double (const AprRows *self);
+
+/* Columns of @n_rows rows from @first_row on, @stride apart, as the nearest doubles. */
+void apr_rows_transpose (const AprRows *self,
+                         const AprSliceKernel *kernel,
+                         gsize first_row,
+                         gsize n_rows,
+                         gsize stride,
+                         double *columns);
+
+/* What the nearest doubles lack of a column; false where it is nothing. */
+gboolean apr_rows_get_rests (const AprRows *self, gsize column, gsize first_row, gsize n_rows, double *rests);
+
+/* Sets the error for the first NaN or infinity, if there is one. */
+gboolean apr_rows_check_finite (const AprRows *self, GError **error);
+
+/* That all can be weights: finite, exactly a double, and not below 0. */
+gboolean apr_rows_check_weights (const AprRows *self, GError **error);
+
+G_END_DECLS

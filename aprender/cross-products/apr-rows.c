@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-rows-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "aprender/tensor/apr-tensor-private.h"
+
+void
+apr_rows_init (AprRows *self, const char *name, AprTensor *tensor)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+
+  self->name = name;
+  self->dtype = apr_tensor_get_dtype (tensor);
+  self->data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+  self->n_rows = shape[0];
+  self->n_columns = n_dims == 2 ? shape[1] : 1;
+  self->is_matrix = n_dims == 2;
+}
+
+gboolean
+apr_rows_may_exceed_double (const AprRows *self)
+{
+  return self->dtype == APR_DTYPE_I64 || self->dtype == APR_DTYPE_U64;
+}
+
+/* An element of the file's byte order, wherever it is. */
+#define READ(type, bits_type, from_file) \
+ bits_type bits;                         \
+ type value;                             \
+                                         \
+ memcpy (&bits, place, sizeof bits);     \
+ bits = from_file (bits);                \
+ memcpy (&value, &bits, sizeof value);   \
+ return (double) value
+
+static inline double
+read_i8 (const guint8 *place)
+{
+  return (gint8) *place;
+}
+
+static inline double
+read_u8 (const guint8 *place)
+{
+  return *place;
+}
+
+static inline double
+read_i16 (const guint8 *place)
+{
+  READ (gint16, guint16, GUINT16_FROM_LE);
+}
+
+static inline double
+read_u16 (const guint8 *place)
+{
+  READ (guint16, guint16, GUINT16_FROM_LE);
+}
+
+static inline double
+read_i32 (const guint8 *place)
+{
+  READ (gint32, guint32, GUINT32_FROM_LE);
+}
+
+static inline double
+read_u32 (const guint8 *place)
+{
+  READ (guint32, guint32, GUINT32_FROM_LE);
+}
+
+static inline double
+read_i64 (const guint8 *place)
+{
+  READ (gint64, guint64, GUINT64_FROM_LE);
+}
+
+static inline double
+read_u64 (const guint8 *place)
+{
+  READ (guint64, guint64, GUINT64_FROM_LE);
+}
+
+static inline double
+read_f32 (const guint8 *place)
+{
+  READ (float, guint32, GUINT32_FROM_LE);
+}
+
+static inline double
+read_f64 (const guint8 *place)
+{
+  READ (double, guint64, GUINT64_FROM_LE);
+}
+
+static inline double
+read_f16 (const guint8 *place)
+{
+  return apr_dtype_read_double (APR_DTYPE_F16, place, 0);
+}
+
+static inline double
+read_bf16 (const guint8 *place)
+{
+  guint32 bits = (guint32) (place[0] | place[1] << 8) << 16;
+  float value;
+
+  memcpy (&value, &bits, sizeof value);
+  return (double) value;
+}
+
+/* Eight rows at a time, so that the columns are written line by line and the rows are still read in their order. */
+#define TRANSPOSE(read, size)                                                             \
+ for (row = 0; row + 8 <= n_rows; row += 8)                                               \
+  for (column = 0; column < n; column++)                                                  \
+   for (i = 0; i < 8; i++)                                                                \
+    columns[column * stride + row + i] = read (data + ((row + i) * n + column) * (size)); \
+ for (; row < n_rows; row++)                                                              \
+  for (column = 0; column < n; column++)                                                  \
+   columns[column * stride + row] = read (data + (row * n + column) * (size));            \
+ break
+
+void
+apr_rows_transpose (const AprRows *self,
+                    const AprSliceKernel *kernel,
+                    gsize first_row,
+                    gsize n_rows,
+                    gsize stride,
+                    double *columns)
+{
+  gsize n = self->n_columns;
+  gsize row_size = n * (apr_dtype_get_bits (self->dtype) / 8);
+  const guint8 *data = self->data + first_row * row_size;
+  AprTransposeFunc transpose = NULL;
+  gsize row;
+  gsize column;
+  gsize i;
+
+  if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F64)
+    transpose = kernel->transpose_doubles;
+  if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F32)
+    transpose = kernel->transpose_floats;
+  if (transpose != NULL)
+    {
+      gsize n_done = n_rows / 8 * 8;
+      /* The rows of the next block come while this one is multiplied. */
+      gsize ahead = first_row + 2 * n_rows <= self->n_rows ? n_rows * row_size : 0;
+
+      transpose (data, n_done, n, ahead, stride, columns);
+      data += n_done * row_size;
+      columns += n_done;
+      n_rows -= n_done;
+    }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wswitch-enum"
+  switch (self->dtype)
+    {
+    case APR_DTYPE_I8:
+      TRANSPOSE (read_i8, 1);
+    case APR_DTYPE_BOOL:
+    case APR_DTYPE_U8:
+      TRANSPOSE (read_u8, 1);
+    case APR_DTYPE_I16:
+      TRANSPOSE (read_i16, 2);
+    case APR_DTYPE_U16:
+      TRANSPOSE (read_u16, 2);
+    case APR_DTYPE_I32:
+      TRANSPOSE (read_i32, 4);
+    case APR_DTYPE_U32:
+      TRANSPOSE (read_u32, 4);
+    case APR_DTYPE_I64:
+      TRANSPOSE (read_i64, 8);
+    case APR_DTYPE_U64:
+      TRANSPOSE (read_u64, 8);
+    case APR_DTYPE_F16:
+      TRANSPOSE (read_f16, 2);
+    case APR_DTYPE_BF16:
+      TRANSPOSE (read_bf16, 2);
+    case APR_DTYPE_F32:
+      TRANSPOSE (read_f32, 4);
+    case APR_DTYPE_F64:
+      TRANSPOSE (read_f64, 8);
+    default:
+      g_assert_not_reached ();
+    }
+#pragma GCC diagnostic pop
+}
+
+/* The bits of a 64-bit integer. */
+static guint64
+get_bits (const AprRows *self, gsize row, gsize column)
+{
+  guint64 bits;
+
+  memcpy (&bits, self->data + (row * self->n_columns + column) * sizeof bits, sizeof bits);
+  return GUINT64_FROM_LE (bits);
+}
+
+/* What the nearest double lacks of a 64-bit integer: at most 2^10, of either sign. */
+static double
+get_rest (const AprRows *self, gsize row, gsize column)
+{
+  guint64 bits = get_bits (self, row, column);
+  double nearest = self->dtype == APR_DTYPE_I64 ? (double) (gint64) bits : (double) bits;
+  __int128 whole = self->dtype == APR_DTYPE_I64 ? (__int128) (gint64) bits : (__int128) bits;
+
+  return (double) (gint64) (whole - (__int128) nearest);
+}
+
+gboolean
+apr_rows_get_rests (const AprRows *self, gsize column, gsize first_row, gsize n_rows, double *rests)
+{
+  gboolean any = FALSE;
+  gsize row;
+
+  for (row = 0; row < n_rows; row++)
+    {
+      rests[row] = get_rest (self, first_row + row, column);
+      any |= rests[row] != 0;
+    }
+
+  return any;
+}
+
+gboolean
+apr_rows_check_finite (const AprRows *self, GError **error)
+{
+  g_autofree char *text = NULL;
+  gsize row;
+  gsize column;
+
+  for (row = 0; row < self->n_rows; row++)
+    for (column = 0; column < self->n_columns; column++)
+      {
+        double value = apr_dtype_read_double (self->dtype, self->data, row * self->n_columns + column);
+
+        if (G_LIKELY (isfinite (value)))
+          continue;
+
+        text = self->is_matrix ? g_strdup_printf (", column %" G_GSIZE_FORMAT, column) : g_strdup ("");
+        g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                     "%s has %s at row %" G_GSIZE_FORMAT "%s (counted from 0)", self->name,
+                     isnan (value) ? "a NaN" : "an infinity", row, text);
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+gboolean
+apr_rows_check_weights (const AprRows *self, GError **error)
+{
+  gsize row;
+
+  if (!apr_rows_check_finite (self, error))
+    return FALSE;
+
+  for (row = 0; row < self->n_rows; row++)
+    {
+      double value = apr_dtype_read_double (self->dtype, self->data, row);
+
+      if (value < 0)
+        {
+          g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
+                       "sample_weight has the negative value %g at row %" G_GSIZE_FORMAT " (counted from 0)",
+                       value, row);
+          return FALSE;
+        }
+      if (apr_rows_may_exceed_double (self) && get_rest (self, row, 0) != 0)
+        {
+          g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
+                       "sample_weight has the value %" G_GUINT64_FORMAT " at row %" G_GSIZE_FORMAT
+                       " (counted from 0), which no double is equal to",
+                       get_bits (self, row, 0), row);
+          return FALSE;
+        }
+    }
+
+  return TRUE;
+}

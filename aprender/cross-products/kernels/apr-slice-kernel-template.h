@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The kernels, written once over the vectors of an instruction set. Whoever includes this defines VECTOR, LANES (4 or 8), and
+ * the operations LOAD, STORE, SPLAT, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD and MULTIPLY_SUBTRACT (a b + c and a b - c, rounded once or twice), EITHER (something that
+ * ANY finds, or NaN, where it finds it in one of both), FUSED_ADD and
+ * FUSED_SUBTRACT (a b + c and a b - c, rounded once), GREATER and LESSER (of magnitudes), MAGNITUDE, MAGNITUDE_UNLESS_0 (which
+ * makes an infinity of 0), IS_NAN and ANY (whether a lane is one, or is not 0), COUNT_LANES (the sums of the lanes of 8
+ * vectors of whole numbers, as integers), REDUCE_LANES (the sums of eight times
+ * APR_SLICE_LANES integers, where there is more than plain C for it), COUNT_EACH (which adds the lanes of a vector of whole numbers to integers), ADD_LANES (the same in double, for 8 lanes), TRANSPOSE_DOUBLES and
+ * TRANSPOSE_FLOATS (functions, or NULL), and KERNEL and KERNEL_NAME. */
+
+#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Adding and subtracting it rounds to a whole number what is at most 2^51. */
+#define ROUNDER 0x1.8p52
+
+#define COLUMN(panel, i) LOAD ((panel) + (i) *APR_SLICE_STRIDE + row)
+
+/* The products of two columns with four, added by OPERATION. */
+#define STEP(OPERATION, sum, x0, x1, y)  \
+ sum[0] = OPERATION (x0, y (0), sum[0]); \
+ sum[1] = OPERATION (x0, y (1), sum[1]); \
+ sum[2] = OPERATION (x0, y (2), sum[2]); \
+ sum[3] = OPERATION (x0, y (3), sum[3]); \
+ sum[4] = OPERATION (x1, y (0), sum[4]); \
+ sum[5] = OPERATION (x1, y (1), sum[5]); \
+ sum[6] = OPERATION (x1, y (2), sum[6]); \
+ sum[7] = OPERATION (x1, y (3), sum[7]);
+
+#if LANES == 8
+# define LOADED(i) y##i
+
+/* Of all four columns with four: as many sums as there are registers for. */
+# define MULTIPLY_PANELS(OPERATION, REDUCE_LANES, first, end, results) \
+  {                                                                    \
+   VECTOR upper[8];                                                    \
+   VECTOR lower[8];                                                    \
+                                                                       \
+   for (i = 0; i < 8; i++)                                             \
+    upper[i] = lower[i] = SPLAT (0.0);                                 \
+   for (row = first; row < end; row += LANES)                          \
+    {                                                                  \
+     VECTOR y0 = COLUMN (right, 0);                                    \
+     VECTOR y1 = COLUMN (right, 1);                                    \
+     VECTOR y2 = COLUMN (right, 2);                                    \
+     VECTOR y3 = COLUMN (right, 3);                                    \
+     VECTOR x0 = COLUMN (left, 0);                                     \
+     VECTOR x1 = COLUMN (left, 1);                                     \
+                                                                       \
+     STEP (OPERATION, upper, x0, x1, LOADED)                           \
+     x0 = COLUMN (left, 2);                                            \
+     x1 = COLUMN (left, 3);                                            \
+     STEP (OPERATION, lower, x0, x1, LOADED)                           \
+    }                                                                  \
+   REDUCE_LANES (upper, results);                                      \
+   REDUCE_LANES (lower, results + 8);                                  \
+  }
+#else
+# define IN_PLACE(i) COLUMN (right, i)
+
+# define MULTIPLY_PANELS(OPERATION, REDUCE_LANES, first, end, results) \
+  for (i = 0; i < APR_SLICE_PANEL; i += 2)                             \
+   {                                                                   \
+    VECTOR sum[8];                                                     \
+    gsize j;                                                           \
+                                                                       \
+    for (j = 0; j < 8; j++)                                            \
+     sum[j] = SPLAT (0.0);                                             \
+    for (row = first; row < end; row += LANES)                         \
+     {                                                                 \
+      VECTOR x0 = COLUMN (left, i);                                    \
+      VECTOR x1 = COLUMN (left, i + 1);                                \
+                                                                       \
+      STEP (OPERATION, sum, x0, x1, IN_PLACE)                          \
+     }                                                                 \
+    REDUCE_LANES (sum, results + i * APR_SLICE_PANEL);                 \
+   }
+#endif
+
+static inline void
+add_counted (const gint64 counted[APR_SLICE_TILE], const gint8 signs[APR_SLICE_PARTS], gint64 *sums)
+{
+  gsize part;
+  gsize i;
+
+  for (part = 0; part < APR_SLICE_PARTS; part++)
+    {
+      guint64 *to = (guint64 *) sums + part * APR_SLICE_TILE;
+
+      if (signs[part] > 0)
+        for (i = 0; i < APR_SLICE_TILE; i++)
+          to[i] += (guint64) counted[i];
+      else if (signs[part] < 0)
+        for (i = 0; i < APR_SLICE_TILE; i++)
+          to[i] -= (guint64) counted[i];
+    }
+}
+
+static void
+multiply (
+  const double *left, const double *right, gsize n_rows, const gint8 signs[APR_SLICE_PARTS], gint64 *sums)
+{
+  gint64 counted[APR_SLICE_TILE];
+  gsize first;
+  gsize end;
+  gsize row;
+  gsize i;
+
+  for (first = 0; first < n_rows; first = end)
+    {
+      end = MIN (first + APR_SLICE_STEPS * LANES, n_rows);
+      MULTIPLY_PANELS (MULTIPLY_ADD, COUNT_LANES, first, end, counted)
+      add_counted (counted, signs, sums);
+    }
+}
+
+/* The products of one panel with itself, of which those above the diagonal are not needed. */
+static void
+multiply_triangle (const double *panel, gsize first, gsize end, gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES])
+{
+  VECTOR sum[10];
+  gsize row;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < 10; i++)
+    sum[i] = SPLAT (0.0);
+  for (row = first; row < end; row += LANES)
+    {
+      VECTOR x0 = COLUMN (panel, 0);
+      VECTOR x1 = COLUMN (panel, 1);
+      VECTOR x2 = COLUMN (panel, 2);
+      VECTOR x3 = COLUMN (panel, 3);
+
+      sum[0] = MULTIPLY_ADD (x0, x0, sum[0]);
+      sum[1] = MULTIPLY_ADD (x1, x0, sum[1]);
+      sum[2] = MULTIPLY_ADD (x1, x1, sum[2]);
+      sum[3] = MULTIPLY_ADD (x2, x0, sum[3]);
+      sum[4] = MULTIPLY_ADD (x2, x1, sum[4]);
+      sum[5] = MULTIPLY_ADD (x2, x2, sum[5]);
+      sum[6] = MULTIPLY_ADD (x3, x0, sum[6]);
+      sum[7] = MULTIPLY_ADD (x3, x1, sum[7]);
+      sum[8] = MULTIPLY_ADD (x3, x2, sum[8]);
+      sum[9] = MULTIPLY_ADD (x3, x3, sum[9]);
+    }
+  for (i = 0, k = 0; i < APR_SLICE_PANEL; i++)
+    for (j = 0; j <= i; j++, k++)
+      COUNT_EACH (sum[k], lanes[i * APR_SLICE_PANEL + j]);
+}
+
+static inline void
+count_eight (const VECTOR sum[8], gint64 (*lanes)[APR_SLICE_LANES])
+{
+  gsize i;
+
+  for (i = 0; i < 8; i++)
+    COUNT_EACH (sum[i], lanes[i]);
+}
+
+static void
+multiply_lanes (const double *left,
+                const double *right,
+                gsize n_rows,
+                gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES])
+{
+  gsize first;
+  gsize end;
+  gsize row;
+  gsize i;
+
+  for (first = 0; first < n_rows; first = end)
+    {
+      end = MIN (first + APR_SLICE_STEPS * LANES, n_rows);
+      if (left == right)
+        multiply_triangle (left, first, end, lanes);
+      else
+        MULTIPLY_PANELS (MULTIPLY_ADD, count_eight, first, end, lanes)
+    }
+}
+
+static void
+add_up (gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES], const gint8 signs[APR_SLICE_PARTS], gint64 *sums)
+{
+  gint64 counted[APR_SLICE_TILE];
+
+#ifdef REDUCE_LANES
+  REDUCE_LANES ((const gint64 (*)[APR_SLICE_LANES]) lanes, counted);
+  REDUCE_LANES ((const gint64 (*)[APR_SLICE_LANES]) (lanes + 8), counted + 8);
+#else
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < APR_SLICE_TILE; i++)
+    {
+      guint64 sum = 0;
+
+      for (j = 0; j < APR_SLICE_LANES; j++)
+        sum += (guint64) lanes[i][j];
+      counted[i] = (gint64) sum;
+    }
+#endif
+  add_counted (counted, signs, sums);
+}
+
+static void
+multiply_double (const double *left, const double *right, gsize n_rows, double *products)
+{
+  gsize row;
+  gsize i;
+
+#if LANES == 8
+  MULTIPLY_PANELS (FUSED_ADD, ADD_LANES, 0, n_rows, products)
+#else
+  gsize j;
+
+  for (i = 0; i < APR_SLICE_PANEL; i++)
+    for (j = 0; j < APR_SLICE_PANEL; j++)
+      {
+        const double *x = left + i * APR_SLICE_STRIDE;
+        const double *y = right + j * APR_SLICE_STRIDE;
+        VECTOR low = SPLAT (0.0);
+        VECTOR high = SPLAT (0.0);
+
+        for (row = 0; row < n_rows; row += 8)
+          {
+            low = FUSED_ADD (LOAD (x + row), LOAD (y + row), low);
+            high = FUSED_ADD (LOAD (x + row + 4), LOAD (y + row + 4), high);
+          }
+        products[i * APR_SLICE_PANEL + j] = ADD_LANES (low) + ADD_LANES (high);
+      }
+#endif
+}
+
+static gboolean
+collect (const double *products, const double *left, const double *right, gint64 *sums)
+{
+  G_STATIC_ASSERT (sizeof (double) == sizeof (gint64));
+  const VECTOR rounder = SPLAT (ROUNDER);
+  const double start = ROUNDER;
+  double scales[APR_SLICE_TILE] __attribute__ ((aligned (64)));
+  gint64 parts[APR_SLICE_DOUBLE_PARTS * APR_SLICE_TILE];
+  double lanes[LANES];
+  VECTOR fewest = SPLAT (INFINITY);
+  VECTOR any = SPLAT (0.0);
+  guint64 *to = (guint64 *) sums;
+  gint64 bias;
+  gsize i;
+
+  for (i = 0; i < APR_SLICE_TILE; i++)
+    scales[i] = left[i / APR_SLICE_PANEL] * 0x1p40 * right[i % APR_SLICE_PANEL];
+
+  for (i = 0; i < APR_SLICE_TILE; i += LANES)
+    {
+      /* Below 2^8 2^40; where it is not tiny, these powers of two have not rounded it. */
+      VECTOR scale = LOAD (scales + i);
+      VECTOR value = MULTIPLY (LOAD (products + i), scale);
+      VECTOR high = ADD (value, rounder);
+      VECTOR rest = MULTIPLY (SUBTRACT (value, SUBTRACT (high, rounder)), SPLAT (0x1p50));
+      VECTOR low = ADD (rest, rounder);
+
+      fewest = LESSER (MULTIPLY (MAGNITUDE_UNLESS_0 (LOAD (products + i)), scale), fewest);
+      any = GREATER (MAGNITUDE (SUBTRACT (rest, SUBTRACT (low, rounder))), any);
+      STORE ((double *) parts + i, high);
+      STORE ((double *) parts + APR_SLICE_TILE + i, low);
+    }
+  STORE (lanes, fewest);
+  for (i = 0; i < LANES; i++)
+    if (lanes[i] < 0x1p-50)
+      return FALSE;
+  if (ANY (any))
+    return FALSE;
+
+  memcpy (&bias, &start, sizeof bias);
+  for (i = 0; i < APR_SLICE_DOUBLE_PARTS * APR_SLICE_TILE; i++)
+    to[i] += (guint64) (parts[i] - bias);
+  return TRUE;
+}
+
+static gboolean
+find_range (const double *column, gsize n_rows, double *greatest, double *least)
+{
+  VECTOR most = SPLAT (0.0);
+  VECTOR fewest = SPLAT (INFINITY);
+  double lanes[LANES];
+  gsize row;
+  gsize i;
+
+  for (row = 0; row < n_rows; row += LANES)
+    {
+      VECTOR value = LOAD (column + row);
+
+      if (G_UNLIKELY (IS_NAN (value)))
+        return FALSE;
+      most = GREATER (MAGNITUDE (value), most);
+      fewest = LESSER (MAGNITUDE_UNLESS_0 (value), fewest);
+    }
+
+  *greatest = 0;
+  *least = INFINITY;
+  STORE (lanes, most);
+  for (i = 0; i < LANES; i++)
+    *greatest = MAX (*greatest, lanes[i]);
+  STORE (lanes, fewest);
+  for (i = 0; i < LANES; i++)
+    *least = MIN (*least, lanes[i]);
+
+  return TRUE;
+}
+
+static void
+scale (double *column, gsize n_rows, double factor)
+{
+  VECTOR factors = SPLAT (factor);
+  gsize row;
+
+  for (row = 0; row < n_rows; row += LANES)
+    STORE (column + row, MULTIPLY (LOAD (column + row), factors));
+}
+
+static gboolean
+weigh (const double *column, const double *weights, gsize n_rows, double factor, double *high, double *low)
+{
+  VECTOR factors = SPLAT (factor);
+  VECTOR any = SPLAT (0.0);
+  gsize row;
+
+  for (row = 0; row < n_rows; row += LANES)
+    {
+      VECTOR value = MULTIPLY (LOAD (column + row), factors);
+      VECTOR weight = LOAD (weights + row);
+      VECTOR product = MULTIPLY (value, weight);
+      VECTOR error = FUSED_SUBTRACT (value, weight, product);
+
+      STORE (high + row, product);
+      STORE (low + row, error);
+      any = GREATER (MAGNITUDE (error), any);
+    }
+
+  return ANY (any);
+}
+
+static inline guint
+cut (const double *column, gsize n_rows, double factor, double *slices, gsize distance, gboolean thirds)
+{
+  const VECTOR factors = SPLAT (factor);
+  const VECTOR finer = SPLAT (factor * 0x1p24);
+  const VECTOR rounder = SPLAT (ROUNDER);
+  const VECTOR next = SPLAT (0x1p24);
+  VECTOR most = SPLAT (0.0);
+  VECTOR any_second = SPLAT (0.0);
+  VECTOR any_third = SPLAT (0.0);
+  VECTOR any_rest = SPLAT (0.0);
+  double lanes[LANES];
+  double greatest = 0;
+  gsize row;
+  gsize i;
+
+  for (row = 0; row < n_rows; row += LANES)
+    {
+      /* Powers of two: the only operations that round are those with the rounder. */
+      VECTOR value = LOAD (column + row);
+      VECTOR first = SUBTRACT (MULTIPLY_ADD (value, factors, rounder), rounder);
+      VECTOR rest = MULTIPLY_SUBTRACT (value, finer, MULTIPLY (first, next));
+      VECTOR second = SUBTRACT (ADD (rest, rounder), rounder);
+      VECTOR left = SUBTRACT (rest, second);
+
+      STORE (slices + APR_SLICE_S0 * distance + row, first);
+      STORE (slices + APR_SLICE_S1 * distance + row, second);
+      STORE (slices + APR_SLICE_S01 * distance + row, ADD (first, second));
+      most = GREATER (MAGNITUDE (value), most);
+      any_second = EITHER (rest, any_second);
+      any_third = EITHER (left, any_third);
+      if (thirds)
+        {
+          VECTOR third = SUBTRACT (MULTIPLY_ADD (left, next, rounder), rounder);
+
+          STORE (slices + APR_SLICE_S2 * distance + row, third);
+          STORE (slices + APR_SLICE_S02 * distance + row, ADD (first, third));
+          STORE (slices + APR_SLICE_S12 * distance + row, ADD (second, third));
+          any_rest = EITHER (MULTIPLY_SUBTRACT (left, next, third), any_rest);
+        }
+    }
+
+  STORE (lanes, most);
+  for (i = 0; i < LANES; i++)
+    greatest = MAX (greatest, lanes[i]);
+  if (!(greatest * factor < 0x1p23))
+    return APR_SLICE_OUTSIDE;
+
+  return ANY (any_rest) ? 4 : ANY (any_third) ? 3 : ANY (any_second) ? 2 : greatest > 0 ? 1 : 0;
+}
+
+static guint
+slice (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
+{
+  return cut (column, n_rows, factor, slices, distance, FALSE);
+}
+
+static guint
+slice_all (const double *column, gsize n_rows, double factor, double *slices, gsize distance)
+{
+  return cut (column, n_rows, factor, slices, distance, TRUE);
+}
+
+const AprSliceKernel KERNEL = {
+  KERNEL_NAME,      multiply,   multiply_lanes, add_up, multiply_double, collect,   TRANSPOSE_DOUBLES,
+  TRANSPOSE_FLOATS, find_range, scale,          weigh,  slice,           slice_all, NULL,
+};

@@ -1,0 +1,815 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/inference/apr-regression-statistics-private.h"
+
+#include <math.h>
+
+#include "aprender/base/apr-error.h"
+#include "aprender/inference/apr-distributions-private.h"
+#include "aprender/base/apr-arithmetic-private.h"
+
+/**
+ * AprRegressionStatistics:
+ *
+ * What a linear regression says beside its coefficients: how well they are known, and how well the model fits.
+ *
+ * They are those of one target, and never change; a model that is fitted again has others. The vectors have an entry for
+ * each term: the intercept, where there is one, and the features in their order.
+ *
+ * They are worked out from the exact sums of the data, and right to nearly the last digit. Weights are analytic, as in R's `lm`
+ * and statsmodels' `WLS`: a sample of weight w has errors of the variance σ² / w, and one of weight 0 does not count. With
+ * W the weights and Z = [1 | X], σ² = residual sum of squares / degrees of freedom, and the covariance of the
+ * coefficients is σ² (Z'WZ)^-1. Tests and intervals suppose that errors are independent and normal.
+ *
+ * Since: 0.1
+ */
+G_DEFINE_FINAL_TYPE (AprRegressionStatistics, apr_regression_statistics, G_TYPE_OBJECT)
+
+G_DEFINE_ENUM_TYPE (AprIntervalKind,
+                    apr_interval_kind,
+                    G_DEFINE_ENUM_VALUE (APR_INTERVAL_PREDICTION, "prediction"),
+                    G_DEFINE_ENUM_VALUE (APR_INTERVAL_CONFIDENCE, "confidence"))
+
+enum
+{
+  PROP_TERMS = 1,
+  PROP_N_SAMPLES,
+  PROP_DF_MODEL,
+  PROP_DF_RESIDUAL,
+  PROP_RESIDUAL_SUM_OF_SQUARES,
+  PROP_TOTAL_SUM_OF_SQUARES,
+  PROP_RESIDUAL_VARIANCE,
+  PROP_RESIDUAL_STANDARD_ERROR,
+  PROP_R_SQUARED,
+  PROP_ADJUSTED_R_SQUARED,
+  PROP_F_STATISTIC,
+  PROP_F_P_VALUE,
+  PROP_LOG_LIKELIHOOD,
+  PROP_AIC,
+  PROP_BIC,
+  PROP_COEFFICIENTS,
+  PROP_STANDARD_ERRORS,
+  PROP_T_VALUES,
+  PROP_P_VALUES,
+  PROP_VARIANCE_INFLATION,
+  PROP_COVARIANCE,
+  N_PROPS,
+};
+
+static GParamSpec *properties[N_PROPS];
+
+static void
+apr_regression_statistics_finalize (GObject *object)
+{
+  AprRegressionStatistics *self = APR_REGRESSION_STATISTICS (object);
+
+  g_strfreev (self->terms);
+  g_clear_pointer (&self->coefficients, apr_tensor_unref);
+  g_clear_pointer (&self->standard_errors, apr_tensor_unref);
+  g_clear_pointer (&self->t_values, apr_tensor_unref);
+  g_clear_pointer (&self->p_values, apr_tensor_unref);
+  g_clear_pointer (&self->variance_inflation, apr_tensor_unref);
+  g_clear_pointer (&self->covariance, apr_tensor_unref);
+
+  G_OBJECT_CLASS (apr_regression_statistics_parent_class)->finalize (object);
+}
+
+static void
+apr_regression_statistics_get_property (GObject *object, guint property_id, GValue *value, GParamSpec *pspec)
+{
+  AprRegressionStatistics *self = APR_REGRESSION_STATISTICS (object);
+
+  switch (property_id)
+    {
+    case PROP_TERMS:
+      g_value_set_boxed (value, self->terms);
+      break;
+    case PROP_N_SAMPLES:
+      g_value_set_uint64 (value, self->n_samples);
+      break;
+    case PROP_DF_MODEL:
+      g_value_set_uint64 (value, self->df_model);
+      break;
+    case PROP_DF_RESIDUAL:
+      g_value_set_uint64 (value, self->df_residual);
+      break;
+    case PROP_RESIDUAL_SUM_OF_SQUARES:
+      g_value_set_double (value, self->residual_sum_of_squares);
+      break;
+    case PROP_TOTAL_SUM_OF_SQUARES:
+      g_value_set_double (value, self->total_sum_of_squares);
+      break;
+    case PROP_RESIDUAL_VARIANCE:
+      g_value_set_double (value, self->residual_variance);
+      break;
+    case PROP_RESIDUAL_STANDARD_ERROR:
+      g_value_set_double (value, self->residual_standard_error);
+      break;
+    case PROP_R_SQUARED:
+      g_value_set_double (value, self->r_squared);
+      break;
+    case PROP_ADJUSTED_R_SQUARED:
+      g_value_set_double (value, self->adjusted_r_squared);
+      break;
+    case PROP_F_STATISTIC:
+      g_value_set_double (value, self->f_statistic);
+      break;
+    case PROP_F_P_VALUE:
+      g_value_set_double (value, self->f_p_value);
+      break;
+    case PROP_LOG_LIKELIHOOD:
+      g_value_set_double (value, self->log_likelihood);
+      break;
+    case PROP_AIC:
+      g_value_set_double (value, self->aic);
+      break;
+    case PROP_BIC:
+      g_value_set_double (value, self->bic);
+      break;
+    case PROP_COEFFICIENTS:
+      g_value_set_boxed (value, self->coefficients);
+      break;
+    case PROP_STANDARD_ERRORS:
+      g_value_set_boxed (value, self->standard_errors);
+      break;
+    case PROP_T_VALUES:
+      g_value_set_boxed (value, self->t_values);
+      break;
+    case PROP_P_VALUES:
+      g_value_set_boxed (value, self->p_values);
+      break;
+    case PROP_VARIANCE_INFLATION:
+      g_value_set_boxed (value, self->variance_inflation);
+      break;
+    case PROP_COVARIANCE:
+      g_value_set_boxed (value, self->covariance);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
+    }
+}
+
+static void
+apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+
+  object_class->finalize = apr_regression_statistics_finalize;
+  object_class->get_property = apr_regression_statistics_get_property;
+
+  /**
+   * AprRegressionStatistics:terms: (getter get_terms)
+   *
+   * What the entries of the vectors belong to: “(Intercept)”, where there is one, and the names of the features, or “x0”, “x1”
+   * and so on where they have none.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_TERMS] = g_param_spec_boxed ("terms", NULL, NULL, G_TYPE_STRV, flags);
+
+  /**
+   * AprRegressionStatistics:n-samples: (getter get_n_samples)
+   *
+   * The number of samples that count: those whose weight is not 0.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_N_SAMPLES] = g_param_spec_uint64 ("n-samples", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+
+  /**
+   * AprRegressionStatistics:df-model: (getter get_df_model)
+   *
+   * The degrees of freedom of the model: the number of independent features.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_DF_MODEL] = g_param_spec_uint64 ("df-model", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+
+  /**
+   * AprRegressionStatistics:df-residual: (getter get_df_residual)
+   *
+   * The degrees of freedom of the residuals: the number of samples less that of the independent features, and less 1
+   * where there is an intercept; 0 where samples are too few.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_DF_RESIDUAL] = g_param_spec_uint64 ("df-residual", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+
+  /**
+   * AprRegressionStatistics:residual-sum-of-squares: (getter get_residual_sum_of_squares)
+   *
+   * The weighted sum of the squared residuals of the exact answer, Σ w (y - a - X b)²; exactly 0 where the fit is exact.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_RESIDUAL_SUM_OF_SQUARES] =
+    g_param_spec_double ("residual-sum-of-squares", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionStatistics:total-sum-of-squares: (getter get_total_sum_of_squares)
+   *
+   * The weighted sum of squares of the target, Σ w y², about its weighted mean where there is an intercept.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_TOTAL_SUM_OF_SQUARES] =
+    g_param_spec_double ("total-sum-of-squares", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionStatistics:residual-variance: (getter get_residual_variance)
+   *
+   * The variance of the errors of a sample of weight 1, σ²: the residual sum of squares by its degrees of freedom, and NaN
+   * without any.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_RESIDUAL_VARIANCE] =
+    g_param_spec_double ("residual-variance", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionStatistics:residual-standard-error: (getter get_residual_standard_error)
+   *
+   * The root of the residual variance, σ, which R calls the residual standard error, and NIST the residual standard deviation.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_RESIDUAL_STANDARD_ERROR] =
+    g_param_spec_double ("residual-standard-error", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionStatistics:r-squared: (getter get_r_squared)
+   *
+   * The coefficient of determination, R²: 1 less the residual sum of squares by the total one. NaN where the latter is 0.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_R_SQUARED] =
+    g_param_spec_double ("r-squared", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionStatistics:adjusted-r-squared: (getter get_adjusted_r_squared)
+   *
+   * R² with both sums of squares by their degrees of freedom.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_ADJUSTED_R_SQUARED] =
+    g_param_spec_double ("adjusted-r-squared", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionStatistics:f-statistic: (getter get_f_statistic)
+   *
+   * The F-statistic of the model against one that has the intercept only, or nothing where there is none; NaN without
+   * independent features.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_F_STATISTIC] =
+    g_param_spec_double ("f-statistic", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionStatistics:f-p-value: (getter get_f_p_value)
+   *
+   * The probability of an F at least as large where no feature has any effect.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_F_P_VALUE] =
+    g_param_spec_double ("f-p-value", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionStatistics:log-likelihood: (getter get_log_likelihood)
+   *
+   * The logarithm of the likelihood, where errors are normal with the variance σ² / w and σ² = residual sum of squares / n: Σ log w / 2 -
+   * n/2 (1 + log 2π + log σ²), as R and statsmodels have it. Samples whose weight is 0 do not count, as in R; statsmodels gives
+   * minus infinity for them.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_LOG_LIKELIHOOD] =
+    g_param_spec_double ("log-likelihood", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionStatistics:aic: (getter get_aic)
+   *
+   * Akaike's criterion, 2 k - 2 log-likelihood, where k counts the coefficients and the intercept, as statsmodels does; R counts σ
+   * too, and has 2 more.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_AIC] = g_param_spec_double ("aic", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionStatistics:bic: (getter get_bic)
+   *
+   * The Bayesian (Schwarz's) criterion, k log n - 2 log-likelihood, with k as of [property@Apr.RegressionStatistics:aic]; R has log n
+   * more.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_BIC] = g_param_spec_double ("bic", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionStatistics:coefficients: (getter get_coefficients)
+   *
+   * The estimates, [n_terms]: those of the model where its features are independent. Where they are not, the dependent ones are left out, with NaN
+   * here, and what the others are without them.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_COEFFICIENTS] = g_param_spec_boxed ("coefficients", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  /**
+   * AprRegressionStatistics:standard-errors: (getter get_standard_errors)
+   *
+   * The standard errors of the coefficients, [n_terms]; NaN for features that are left out.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_STANDARD_ERRORS] =
+    g_param_spec_boxed ("standard-errors", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  /**
+   * AprRegressionStatistics:t-values: (getter get_t_values)
+   *
+   * The coefficients by their standard errors, [n_terms].
+   *
+   * Since: 0.1
+   */
+  properties[PROP_T_VALUES] = g_param_spec_boxed ("t-values", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  /**
+   * AprRegressionStatistics:p-values: (getter get_p_values)
+   *
+   * The probabilities of t-values at least as far from 0 where the coefficient is 0, [n_terms].
+   *
+   * Since: 0.1
+   */
+  properties[PROP_P_VALUES] = g_param_spec_boxed ("p-values", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  /**
+   * AprRegressionStatistics:variance-inflation: (getter get_variance_inflation)
+   *
+   * How many times greater the variance of a coefficient is than if its feature were uncorrelated with the others, [n_terms]; NaN for
+   * the intercept. Without an intercept, correlations are about 0.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_VARIANCE_INFLATION] =
+    g_param_spec_boxed ("variance-inflation", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  /**
+   * AprRegressionStatistics:covariance: (getter get_covariance)
+   *
+   * The covariance matrix of the coefficients, [n_terms, n_terms].
+   *
+   * Since: 0.1
+   */
+  properties[PROP_COVARIANCE] = g_param_spec_boxed ("covariance", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+apr_regression_statistics_init (AprRegressionStatistics *self)
+{
+}
+
+AprRegressionStatistics *
+apr_regression_statistics_new (void)
+{
+  return g_object_new (APR_TYPE_REGRESSION_STATISTICS, NULL);
+}
+
+/**
+ * apr_regression_statistics_get_terms: (get-property terms)
+ * @self: statistics
+ *
+ * Gets what the entries of the vectors belong to.
+ *
+ * Returns: (array zero-terminated=1) (transfer none): “(Intercept)”, where there is one, and the names of the features
+ *
+ * Since: 0.1
+ */
+const char *const *
+apr_regression_statistics_get_terms (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  return (const char *const *) self->terms;
+}
+
+/**
+ * apr_regression_statistics_get_n_samples: (get-property n-samples)
+ * @self: statistics
+ *
+ * Gets the number of samples that count: those whose weight is not 0.
+ *
+ * Returns: the number of samples
+ *
+ * Since: 0.1
+ */
+guint64
+apr_regression_statistics_get_n_samples (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), 0);
+
+  return self->n_samples;
+}
+
+/**
+ * apr_regression_statistics_get_df_model: (get-property df-model)
+ * @self: statistics
+ *
+ * Gets the degrees of freedom of the model: the number of independent features.
+ *
+ * Returns: the degrees of freedom
+ *
+ * Since: 0.1
+ */
+guint64
+apr_regression_statistics_get_df_model (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), 0);
+
+  return self->df_model;
+}
+
+/**
+ * apr_regression_statistics_get_df_residual: (get-property df-residual)
+ * @self: statistics
+ *
+ * Gets the degrees of freedom of the residuals: the number of samples less that of the independent features, and less 1
+ * where there is an intercept; 0 where samples are too few.
+ *
+ * Returns: the degrees of freedom
+ *
+ * Since: 0.1
+ */
+guint64
+apr_regression_statistics_get_df_residual (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), 0);
+
+  return self->df_residual;
+}
+
+/**
+ * apr_regression_statistics_get_residual_sum_of_squares: (get-property residual-sum-of-squares)
+ * @self: statistics
+ *
+ * Gets the weighted sum of the squared residuals of the exact answer, Σ w (y - a - X b)²; exactly 0 where the fit is exact.
+ *
+ * Returns: the sum of squares
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_residual_sum_of_squares (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->residual_sum_of_squares;
+}
+
+/**
+ * apr_regression_statistics_get_total_sum_of_squares: (get-property total-sum-of-squares)
+ * @self: statistics
+ *
+ * Gets the weighted sum of squares of the target, Σ w y², about its weighted mean where there is an intercept.
+ *
+ * Returns: the sum of squares
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_total_sum_of_squares (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->total_sum_of_squares;
+}
+
+/**
+ * apr_regression_statistics_get_residual_variance: (get-property residual-variance)
+ * @self: statistics
+ *
+ * Gets the variance of the errors of a sample of weight 1, σ²: the residual sum of squares by its degrees of freedom, and NaN
+ * without any.
+ *
+ * Returns: the variance
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_residual_variance (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->residual_variance;
+}
+
+/**
+ * apr_regression_statistics_get_residual_standard_error: (get-property residual-standard-error)
+ * @self: statistics
+ *
+ * Gets the root of the residual variance, σ, which R calls the residual standard error, and NIST the residual standard deviation.
+ *
+ * Returns: the standard error
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_residual_standard_error (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->residual_standard_error;
+}
+
+/**
+ * apr_regression_statistics_get_r_squared: (get-property r-squared)
+ * @self: statistics
+ *
+ * Gets the coefficient of determination, R²: 1 less the residual sum of squares by the total one. NaN where the latter is 0.
+ *
+ * Returns: R²
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_r_squared (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->r_squared;
+}
+
+/**
+ * apr_regression_statistics_get_adjusted_r_squared: (get-property adjusted-r-squared)
+ * @self: statistics
+ *
+ * Gets R² with both sums of squares by their degrees of freedom.
+ *
+ * Returns: the adjusted R²
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_adjusted_r_squared (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->adjusted_r_squared;
+}
+
+/**
+ * apr_regression_statistics_get_f_statistic: (get-property f-statistic)
+ * @self: statistics
+ *
+ * Gets the F-statistic of the model against one that has the intercept only, or nothing where there is none; NaN without
+ * independent features.
+ *
+ * Returns: F
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_f_statistic (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->f_statistic;
+}
+
+/**
+ * apr_regression_statistics_get_f_p_value: (get-property f-p-value)
+ * @self: statistics
+ *
+ * Gets the probability of an F at least as large where no feature has any effect.
+ *
+ * Returns: the p-value
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_f_p_value (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->f_p_value;
+}
+
+/**
+ * apr_regression_statistics_get_log_likelihood: (get-property log-likelihood)
+ * @self: statistics
+ *
+ * Gets the logarithm of the likelihood, where errors are normal with the variance σ² / w: that of σ² = residual sum of squares / n.
+ *
+ * Returns: the log-likelihood
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_log_likelihood (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->log_likelihood;
+}
+
+/**
+ * apr_regression_statistics_get_aic: (get-property aic)
+ * @self: statistics
+ *
+ * Gets Akaike's criterion, 2 k - 2 log-likelihood, where k counts the coefficients and the intercept, as statsmodels does; R counts σ
+ * too, and has 2 more.
+ *
+ * Returns: the criterion
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_aic (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->aic;
+}
+
+/**
+ * apr_regression_statistics_get_bic: (get-property bic)
+ * @self: statistics
+ *
+ * Gets the Bayesian (Schwarz's) criterion, k log n - 2 log-likelihood, with k as of [property@Apr.RegressionStatistics:aic]; R has log n
+ * more.
+ *
+ * Returns: the criterion
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_bic (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->bic;
+}
+
+/**
+ * apr_regression_statistics_get_coefficients: (get-property coefficients)
+ * @self: statistics
+ *
+ * Gets the estimates, [n_terms]: those of the model where its features are independent. Where they are not, the dependent ones are left out, with NaN
+ * here, and what the others are without them.
+ *
+ * Returns: (transfer none): the estimates
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_statistics_get_coefficients (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  return self->coefficients;
+}
+
+/**
+ * apr_regression_statistics_get_standard_errors: (get-property standard-errors)
+ * @self: statistics
+ *
+ * Gets the standard errors of the coefficients, [n_terms]; NaN for features that are left out.
+ *
+ * Returns: (transfer none): the standard errors
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_statistics_get_standard_errors (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  return self->standard_errors;
+}
+
+/**
+ * apr_regression_statistics_get_t_values: (get-property t-values)
+ * @self: statistics
+ *
+ * Gets the coefficients by their standard errors, [n_terms].
+ *
+ * Returns: (transfer none): the t-values
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_statistics_get_t_values (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  return self->t_values;
+}
+
+/**
+ * apr_regression_statistics_get_p_values: (get-property p-values)
+ * @self: statistics
+ *
+ * Gets the probabilities of t-values at least as far from 0 where the coefficient is 0, [n_terms].
+ *
+ * Returns: (transfer none): the p-values
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_statistics_get_p_values (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  return self->p_values;
+}
+
+/**
+ * apr_regression_statistics_get_variance_inflation: (get-property variance-inflation)
+ * @self: statistics
+ *
+ * Gets how many times greater the variance of a coefficient is than if its feature were uncorrelated with the others, [n_terms]; NaN for
+ * the intercept. Without an intercept, correlations are about 0.
+ *
+ * Returns: (transfer none): the factors
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_statistics_get_variance_inflation (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  return self->variance_inflation;
+}
+
+/**
+ * apr_regression_statistics_get_covariance: (get-property covariance)
+ * @self: statistics
+ *
+ * Gets the covariance matrix of the coefficients, [n_terms, n_terms].
+ *
+ * Returns: (transfer none): the matrix
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_statistics_get_covariance (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  return self->covariance;
+}
+
+/**
+ * apr_regression_statistics_get_confidence_intervals:
+ * @self: statistics
+ * @level: how sure the intervals are, between 0 and 1, such as 0.95
+ * @error: return location for an error
+ *
+ * Gets intervals that hold the true coefficients with the probability @level each: the coefficients, plus and minus as many standard
+ * errors as Student's t has it.
+ *
+ * Returns: (transfer full): the lower and the upper ends, [n_terms, 2]; `NULL` with %APR_ERROR_RANGE where @level is not between 0 and 1
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *self,
+                                                    double level,
+                                                    GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  g_autofree double *ends = NULL;
+  const double *coefficients;
+  const double *standard_errors;
+  gsize shape[2] = { 0, 2 };
+  double t;
+  gsize i;
+
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  if (!(level > 0 && level < 1))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "The level of confidence must be between 0 and 1, but it is %g", level);
+      return NULL;
+    }
+
+  coefficients = apr_tensor_get_doubles (self->coefficients, &shape[0], NULL);
+  standard_errors = apr_tensor_get_doubles (self->standard_errors, NULL, NULL);
+  t = apr_t_two_sided_inverse (1 - level, (double) self->df_residual);
+  ends = g_new (double, 2 * shape[0]);
+  for (i = 0; i < shape[0]; i++)
+    {
+      ends[2 * i] = coefficients[i] - t * standard_errors[i];
+      ends[2 * i + 1] = coefficients[i] + t * standard_errors[i];
+    }
+
+  return apr_tensor_new_from_doubles (ends, 2 * shape[0], shape, 2, error);
+}

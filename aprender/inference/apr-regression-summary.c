@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/inference/apr-regression-statistics-private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The columns of the table of terms. */
+static const char *const headers[] = {
+  "", "estimate", "std. error", "t value", "Pr(>|t|)", "2.5 %", "97.5 %"
+};
+
+#define N_COLUMNS G_N_ELEMENTS (headers)
+#define WIDTH 12
+
+/* Seven digits, as much as is read. */
+static void
+append_number (GString *text, const char *format, double number)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (isnan (number))
+    g_strlcpy (buffer, "NA", sizeof buffer);
+  else
+    g_ascii_formatd (buffer, sizeof buffer, format, number);
+  g_string_append_printf (text, " %*s", WIDTH, buffer);
+}
+
+static const char *
+get_stars (double p_value)
+{
+  if (!(p_value <= 0.1))
+    return "";
+  if (p_value > 0.05)
+    return " .";
+  if (p_value > 0.01)
+    return " *";
+  if (p_value > 0.001)
+    return " **";
+  return " ***";
+}
+
+static gsize
+get_width (const char *name)
+{
+  gsize width = 0;
+
+  for (; *name != '\0'; name = g_utf8_next_char (name))
+    width += g_unichar_iswide (g_utf8_get_char (name))      ? 2
+           : g_unichar_iszerowidth (g_utf8_get_char (name)) ? 0
+                                                            : 1;
+
+  return width;
+}
+
+static void
+append_padded (GString *text, const char *name, gsize width)
+{
+  gsize own_width = get_width (name);
+
+  g_string_append (text, name);
+  for (; own_width < width; own_width++)
+    g_string_append_c (text, ' ');
+}
+
+/* Two facts to a line. */
+static void
+append_fact (GString *text, const char *label, const char *format, double number)
+{
+  append_padded (text, label, 24);
+  append_number (text, format, number);
+}
+
+static void
+append_terms (GString *text, AprRegressionStatistics *self)
+{
+  g_autoptr (AprTensor) intervals = apr_regression_statistics_get_confidence_intervals (self, 0.95, NULL);
+  const double *coefficients = apr_tensor_get_doubles (self->coefficients, NULL, NULL);
+  const double *standard_errors = apr_tensor_get_doubles (self->standard_errors, NULL, NULL);
+  const double *t_values = apr_tensor_get_doubles (self->t_values, NULL, NULL);
+  const double *p_values = apr_tensor_get_doubles (self->p_values, NULL, NULL);
+  const double *ends = apr_tensor_get_doubles (intervals, NULL, NULL);
+  gboolean any_stars = FALSE;
+  gsize width = 0;
+  gsize i;
+
+  for (i = 0; self->terms[i] != NULL; i++)
+    width = MAX (width, get_width (self->terms[i]));
+
+  append_padded (text, "", width);
+  for (i = 1; i < N_COLUMNS; i++)
+    g_string_append_printf (text, " %*s", WIDTH, headers[i]);
+  g_string_append_c (text, '\n');
+
+  for (i = 0; self->terms[i] != NULL; i++)
+    {
+      append_padded (text, self->terms[i], width);
+      append_number (text, "%.6g", coefficients[i]);
+      append_number (text, "%.6g", standard_errors[i]);
+      append_number (text, "%.3f", t_values[i]);
+      append_number (text, "%.3g", p_values[i]);
+      append_number (text, "%.6g", ends[2 * i]);
+      append_number (text, "%.6g", ends[2 * i + 1]);
+      g_string_append_printf (text, "%s\n", get_stars (p_values[i]));
+      any_stars = any_stars || get_stars (p_values[i])[0] != '\0';
+    }
+  if (any_stars)
+    g_string_append (text, "p-values: *** to 0.001, ** to 0.01, * to 0.05, . to 0.1\n");
+}
+
+/**
+ * apr_regression_statistics_to_string:
+ * @self: statistics
+ *
+ * Writes a table of the terms, with their intervals of 95 %, and the numbers that describe the fit, for people to read. What is not
+ * known is “NA”.
+ *
+ * Returns: (transfer full): the text, which ends with a line break
+ *
+ * Since: 0.1
+ */
+char *
+apr_regression_statistics_to_string (AprRegressionStatistics *self)
+{
+  GString *text;
+
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  text = g_string_new (NULL);
+  append_terms (text, self);
+
+  g_string_append_c (text, '\n');
+  append_fact (text, "samples", "%.0f", (double) self->n_samples);
+  append_fact (text, "   R²", "%.7g", self->r_squared);
+  g_string_append_c (text, '\n');
+  append_fact (text, "degrees of freedom", "%.0f", (double) self->df_residual);
+  append_fact (text, "   adjusted R²", "%.7g", self->adjusted_r_squared);
+  g_string_append_c (text, '\n');
+  append_fact (text, "residual std. error", "%.7g", self->residual_standard_error);
+  append_fact (text, "   F", "%.7g", self->f_statistic);
+  g_string_append_c (text, '\n');
+  append_fact (text, "residual sum of squares", "%.7g", self->residual_sum_of_squares);
+  append_fact (text, "   Pr(>F)", "%.3g", self->f_p_value);
+  g_string_append_c (text, '\n');
+  append_fact (text, "AIC", "%.7g", self->aic);
+  append_fact (text, "   log-likelihood", "%.7g", self->log_likelihood);
+  g_string_append_c (text, '\n');
+  append_fact (text, "BIC", "%.7g", self->bic);
+  g_string_append_c (text, '\n');
+
+  return g_string_free (text, FALSE);
+}

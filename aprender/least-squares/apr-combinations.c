@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/least-squares/apr-preconditioned-private.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "aprender/base/apr-parallel-private.h"
+
+/* Which sums of independent features the dependent ones are about, many at a time, and how much may be left of each beside its
+ * sum.
+ *
+ * With A the products of the independent ones with each other, and c those with a dependent one a, of which less is left the
+ * better w is, it is for any w
+ *
+ *   a'a - c'A^-1 c = (a'a - w'c) - w'r - r'A^-1 r, with r = c - A w.
+ *
+ * Here w has two digits of 21 bits, so that r is exact but for what the slices of A leave out. What it then takes to 0 is no
+ * more than r'A^-1 r, which the factors of A give well enough.
+ */
+
+/* Dependent features that are solved for at once, and rows and columns of what is multiplied at once. */
+#define CHUNK 128
+#define ROWS 64
+#define SOLVED 32
+
+#define N_DIGITS 2
+#define MAX_SLICES 6
+#define N_LEVELS (MAX_SLICES + N_DIGITS - 1)
+
+/* So many products of a slice and a digit, and two sums of them, fit into a double. */
+#define MAX_TERMS 2048
+
+/* Beyond this, two digits are too few. */
+#define MAX_EXPONENT 20
+
+typedef struct
+{
+  AprPreconditioned *system; /* (unowned) */
+  double negligible;
+  gsize n;                  /* independent features */
+  gsize m;                  /* dependent ones */
+  gsize stride;             /* of the rows, one for each independent feature */
+  gsize *limits;            /* (owned) of each dependent one: the independent ones that are before it */
+  double *values;           /* (owned) of the rows: w, then r */
+  double *digits[N_DIGITS]; /* (owned) whole numbers: the second counts 2^(exponent - 41) */
+  gint *exponents; /* (owned) of each dependent one: no w is greater than 2^this, which is 1 at least */
+  double *lengths; /* (owned) of each: 1 and the magnitudes of w */
+  gsize n_slices;
+  AprLongSum *sums; /* (owned) of each block of rows and each dependent one: -w'c - w'r */
+  gboolean *proven; /* (unowned) */
+} Combinations;
+
+static const mp_limb_t *
+get_entry (const Combinations *self, gsize i, gsize j, gint64 *scale)
+{
+  const AprPreconditioned *system = self->system;
+
+  *scale = system->scales[system->independent[i]] + system->scales[system->dependent[j]];
+  return apr_products_get (system->products, system->independent[i], system->dependent[j]);
+}
+
+/* U'z = x, for the columns from @begin to @end. */
+static void
+solve_transposed (const Combinations *self, double *x, gsize begin, gsize end)
+{
+  const AprCholesky *factor = &self->system->cholesky;
+  gsize first;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (first = 0; first < self->n; first += SOLVED)
+    {
+      gsize last = MIN (first + SOLVED, self->n);
+
+      factor->kernel->subtract_products (x + first * self->stride + begin, self->stride, factor->rows + first,
+                                         factor->stride, x + begin, self->stride, last - first, end - begin,
+                                         first);
+      for (i = first; i < last; i++)
+        {
+          double *row = x + i * self->stride;
+
+          for (k = first; k < i; k++)
+            factor->kernel->subtract_scaled (row + begin, x + k * self->stride + begin,
+                                             factor->rows[k * factor->stride + i], end - begin);
+          for (j = begin; j < end; j++)
+            row[j] /= factor->rows[i * factor->stride + i];
+        }
+    }
+}
+
+/* U x = z */
+static void
+solve_upper (const Combinations *self, double *x, gsize begin, gsize end)
+{
+  const AprCholesky *factor = &self->system->cholesky;
+  double block[SOLVED][SOLVED];
+  gsize last;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (last = self->n; last > 0;)
+    {
+      gsize first = (last - 1) / SOLVED * SOLVED;
+      gsize behind;
+
+      for (behind = last; behind < self->n; behind += SOLVED)
+        {
+          gsize n_behind = MIN (SOLVED, self->n - behind);
+
+          for (i = first; i < last; i++)
+            for (k = 0; k < n_behind; k++)
+              block[k][i - first] = factor->rows[i * factor->stride + behind + k];
+          factor->kernel->subtract_products (x + first * self->stride + begin, self->stride, block[0], SOLVED,
+                                             x + behind * self->stride + begin, self->stride, last - first,
+                                             end - begin, n_behind);
+        }
+      for (i = last; i-- > first;)
+        {
+          double *row = x + i * self->stride;
+
+          for (k = last; --k > i;)
+            factor->kernel->subtract_scaled (row + begin, x + k * self->stride + begin,
+                                             factor->rows[i * factor->stride + k], end - begin);
+          for (j = begin; j < end; j++)
+            row[j] /= factor->rows[i * factor->stride + i];
+        }
+      last = first;
+    }
+}
+
+/* A dependent feature is combined of those before it only. */
+static void
+clear_after (const Combinations *self, double *x, gsize begin, gsize end)
+{
+  gsize i;
+  gsize j;
+
+  for (j = begin; j < MIN (end, self->m); j++)
+    for (i = self->limits[j]; i < self->n; i++)
+      x[i * self->stride + j] = 0;
+}
+
+/* Finds w. */
+static void
+combine (const Combinations *self, gsize begin, gsize end)
+{
+  AprPreconditioned *system = self->system;
+  guint64 too_large = 0;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < self->n; i++)
+    {
+      double *row = self->values + i * self->stride;
+
+      for (j = begin; j < end; j++)
+        {
+          gint64 scale;
+          const mp_limb_t *limbs;
+
+          row[j] = 0;
+          if (j >= self->m || i >= self->limits[j])
+            continue;
+          limbs = get_entry (self, i, j, &scale);
+          row[j] = apr_limbs_get_double (limbs, (gint64) system->products->n_limbs, scale, &too_large);
+        }
+    }
+  g_assert (too_large == 0);
+  solve_transposed (self, self->values, begin, end);
+  clear_after (self, self->values, begin, end);
+  solve_upper (self, self->values, begin, end);
+}
+
+/* Cuts w into digits, and notes it down. */
+static void
+cut (const Combinations *self, gsize begin, gsize end)
+{
+  const double base = 1 << APR_SLICES_BITS;
+  AprPreconditioned *system = self->system;
+  double greatest[CHUNK] = { 0 };
+  double factors[CHUNK];
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < self->n; i++)
+    for (j = begin; j < end; j++)
+      greatest[j - begin] = MAX (greatest[j - begin], fabs (self->values[i * self->stride + j]));
+  for (j = begin; j < end; j++)
+    {
+      gint exponent;
+
+      (void) frexp (greatest[j - begin], &exponent);
+      self->exponents[j] = CLAMP (exponent, 0, MAX_EXPONENT);
+      self->lengths[j] = exponent > MAX_EXPONENT ? INFINITY : 1;
+      factors[j - begin] = exponent > MAX_EXPONENT ? 0 : ldexp (1, APR_SLICES_BITS - 1 - self->exponents[j]);
+    }
+
+  for (i = 0; i < self->n; i++)
+    for (j = begin; j < end; j++)
+      {
+        gsize at = i * self->stride + j;
+        double rest = self->values[at] * factors[j - begin];
+
+        self->lengths[j] += fabs (self->values[at]);
+        self->digits[0][at] = rint (rest);
+        self->digits[1][at] = rint ((rest - self->digits[0][at]) * base);
+        if (j < self->m)
+          system->combinations[j * system->cholesky.stride + i] = self->values[at];
+      }
+}
+
+static void
+combine_some (gpointer data, gsize part, gsize n_parts)
+{
+  Combinations *self = data;
+  gsize begin;
+
+  for (begin = part * CHUNK; begin < self->stride; begin += n_parts * CHUNK)
+    {
+      gsize end = MIN (begin + CHUNK, self->stride);
+
+      combine (self, begin, end);
+      cut (self, begin, end);
+    }
+}
+
+/* Slices of A, whose entries fit, in double. */
+typedef struct
+{
+  double slices[MAX_SLICES][ROWS][ROWS];
+  double levels[N_LEVELS][ROWS][CHUNK]; /* sums of products that count the same */
+  __int128 residuals[ROWS][CHUNK];
+} Work;
+
+static void
+cut_block (
+  const Combinations *self, gsize first_row, gsize n_rows, gsize first_column, gsize n_columns, Work *work)
+{
+  const AprPreconditioned *system = self->system;
+  const AprProducts *products = system->products;
+  gint64 bits = APR_SLICES_TOP + APR_SLICES_BITS * ((gint64) self->n_slices - 1);
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < n_rows; i++)
+    for (j = 0; j < n_columns; j++)
+      {
+        gsize row = system->independent[first_row + i];
+        gsize column = system->independent[first_column + j];
+        __int128 value =
+          (__int128) apr_limbs_get_part (apr_products_get (products, row, column), (gint64) products->n_limbs,
+                                         system->scales[row] + system->scales[column] - bits);
+
+        for (k = self->n_slices; --k > 0;)
+          {
+            work->slices[k][i][j] = (double) ((gint32) value & ((1 << APR_SLICES_BITS) - 1));
+            value >>= APR_SLICES_BITS;
+          }
+        work->slices[0][i][j] = (double) (gint32) value;
+      }
+}
+
+/* The bits behind the point that residuals have, but for the exponent of w: they stay below 2^127. */
+static gint
+count_residual_bits (const Combinations *self)
+{
+  return 124 - (gint) g_bit_storage (self->n);
+}
+
+static void
+add_levels (const Combinations *self, gsize n_rows, gsize n_columns, Work *work)
+{
+  gint bits = count_residual_bits (self);
+  gsize level;
+  gsize i;
+  gsize j;
+
+  for (level = 0; level < self->n_slices + N_DIGITS - 1; level++)
+    {
+      /* Before the exponent. */
+      gint shift = bits - (APR_SLICES_TOP + APR_SLICES_BITS * (gint) level + APR_SLICES_BITS - 1);
+
+      for (i = 0; i < n_rows; i++)
+        for (j = 0; j < n_columns; j++)
+          {
+            gint64 value = (gint64) work->levels[level][i][j];
+            unsigned __int128 shifted =
+              shift >= 0 ? (unsigned __int128) value << shift : (unsigned __int128) (value >> -shift);
+
+            /* Modulo 2^128: the sum of all fits. */
+            work->residuals[i][j] = (__int128) ((unsigned __int128) work->residuals[i][j] + shifted);
+          }
+    }
+}
+
+/* The whole number that w is when its digits are joined. */
+static inline gint64
+join_digits (const Combinations *self, gsize i, gsize j)
+{
+  gsize at = i * self->stride + j;
+
+  return (gint64) self->digits[0][at] * (1 << APR_SLICES_BITS) + (gint64) self->digits[1][at];
+}
+
+/* r, in place of w. */
+static void
+find_residuals (Combinations *self, gsize first, gsize begin, Work *work)
+{
+  const AprPreconditioned *system = self->system;
+  const AprDenseKernel *kernel = system->cholesky.kernel;
+  AprLongSum *sums = self->sums + first / ROWS * self->stride + begin;
+  gint64 n_limbs = (gint64) system->products->n_limbs;
+  gint bits = count_residual_bits (self);
+  gsize n_rows = MIN (ROWS, self->n - first);
+  gsize n_columns = MIN (CHUNK, self->stride - begin);
+  gsize inner;
+  gsize slice;
+  gsize digit;
+  gsize i;
+  gsize j;
+
+  memset (work->residuals, 0, sizeof work->residuals);
+  for (i = 0; i < n_rows; i++)
+    for (j = 0; j < n_columns && begin + j < self->m; j++)
+      if (first + i < self->limits[begin + j])
+        {
+          gint64 scale;
+          const mp_limb_t *limbs = get_entry (self, first + i, begin + j, &scale);
+
+          unsigned __int128 value =
+            apr_limbs_get_part (limbs, n_limbs, scale - bits + self->exponents[begin + j]);
+
+          work->residuals[i][j] = (__int128) value;
+          apr_long_sum_add (&sums[j], value, -join_digits (self, first + i, begin + j));
+        }
+
+  for (inner = 0; inner < self->n; inner += ROWS)
+    {
+      gsize n_inner = MIN (ROWS, self->n - inner);
+
+      if (inner % MAX_TERMS == 0)
+        {
+          if (inner > 0)
+            add_levels (self, n_rows, n_columns, work);
+          memset (work->levels, 0, sizeof work->levels);
+        }
+      cut_block (self, inner, n_inner, first, n_rows, work);
+      for (slice = 0; slice < self->n_slices; slice++)
+        for (digit = 0; digit < N_DIGITS; digit++)
+          kernel->subtract_whole_products (work->levels[slice + digit][0], CHUNK, work->slices[slice][0],
+                                           ROWS, self->digits[digit] + inner * self->stride + begin,
+                                           self->stride, n_rows, n_columns, n_inner);
+    }
+  add_levels (self, n_rows, n_columns, work);
+
+  for (j = 0; j < n_columns; j++)
+    {
+      double unit = ldexp (1, self->exponents[begin + j] - bits);
+
+      for (i = 0; i < n_rows; i++)
+        {
+          gboolean before = begin + j < self->m && first + i < self->limits[begin + j];
+
+          self->values[(first + i) * self->stride + begin + j] =
+            before ? (double) work->residuals[i][j] * unit : 0;
+          if (before)
+            apr_long_sum_add (&sums[j], (unsigned __int128) work->residuals[i][j],
+                              -join_digits (self, first + i, begin + j));
+        }
+    }
+}
+
+static void
+find_some_residuals (gpointer data, gsize part, gsize n_parts)
+{
+  Combinations *self = data;
+  gsize n_chunks = (self->stride + CHUNK - 1) / CHUNK;
+  gsize n_tasks = (self->n + ROWS - 1) / ROWS * n_chunks;
+  Work *work = g_aligned_alloc (1, sizeof *work, 64);
+  gsize task;
+
+  for (task = part; task < n_tasks; task += n_parts)
+    find_residuals (self, task / n_chunks * ROWS, task % n_chunks * CHUNK, work);
+  g_aligned_free (work);
+}
+
+/* a'a - w'c - w'r of the feature at @j, in double, and a'a. */
+static double
+find_left (const Combinations *self, gsize j, double *whole)
+{
+  const AprPreconditioned *system = self->system;
+  gsize feature = system->dependent[j];
+  gint64 n_limbs = (gint64) system->products->n_limbs;
+  gint bits = count_residual_bits (self) - self->exponents[j];
+  gint digit_bits = 2 * APR_SLICES_BITS - 1 - self->exponents[j];
+  const mp_limb_t *square = apr_products_get (system->products, feature, feature);
+  AprLongSum sum = { 0 };
+  guint64 too_large = 0;
+  gsize block;
+
+  *whole = apr_limbs_get_double (square, n_limbs, 2 * system->scales[feature], &too_large);
+  g_assert (too_large == 0);
+  apr_long_sum_add (&sum, apr_limbs_get_part (square, n_limbs, 2 * system->scales[feature] - bits),
+                    (gint64) 1 << digit_bits);
+  for (block = 0; block * ROWS < self->n; block++)
+    {
+      const AprLongSum *part = &self->sums[block * self->stride + j];
+
+      sum.low += part->low;
+      sum.high += part->high + (sum.low < part->low);
+    }
+
+  return ((double) sum.high * 0x1p64 + (double) sum.low) * ldexp (1, -bits - digit_bits);
+}
+
+/* The part of |U'^-1 r|^2 that is sure to be in r'A^-1 r: U'U is A but for an error, and dividing by U' is exact for factors that
+ * differ by rounding errors. */
+static double
+find_sure_part (const AprPreconditioned *system)
+{
+  double n = (double) system->n_independent;
+  double error = (apr_cholesky_bound_error (&system->cholesky) + n * 0x1p-50) / system->least;
+
+  return error < 0x1p-4 ? 1 - 1.1 * (error + 2 * sqrt ((n + 2) * 0x1p-53 * error)) - 0x1p-40 : 0;
+}
+
+typedef struct
+{
+  Combinations *combinations;
+  double *corrected; /* rows of U'^-1 r */
+  double sure_part;
+} Proof;
+
+static void
+prove_some (gpointer data, gsize part, gsize n_parts)
+{
+  const Proof *proof = data;
+  Combinations *self = proof->combinations;
+  const AprPreconditioned *system = self->system;
+  double n = (double) self->n;
+  gsize begin;
+
+  for (begin = part * CHUNK; begin < self->stride; begin += n_parts * CHUNK)
+    {
+      gsize end = MIN (begin + CHUNK, self->stride);
+      double gains[CHUNK] = { 0 };
+      gsize i;
+      gsize j;
+
+      for (i = 0; i < self->n; i++)
+        memcpy (proof->corrected + i * self->stride + begin, self->values + i * self->stride + begin,
+                (end - begin) * sizeof (double));
+      solve_transposed (self, proof->corrected, begin, end);
+      for (i = 0; i < self->n; i++)
+        for (j = begin; j < MIN (end, self->m); j++)
+          if (i < self->limits[j])
+            gains[j - begin] +=
+              proof->corrected[i * self->stride + j] * proof->corrected[i * self->stride + j];
+
+      for (j = begin; j < MIN (end, self->m); j++)
+        {
+          /* What a residual is off by: what is left out of A's entries, and of sums and an entry of c. */
+          double off = 1.01 * ldexp (self->lengths[j],
+                                     -(APR_SLICES_TOP + APR_SLICES_BITS * ((gint) self->n_slices - 1))) +
+                       ldexp (8 + 4 * n / MAX_TERMS, self->exponents[j] - count_residual_bits (self));
+          double whole;
+          double left = find_left (self, j, &whole);
+          double gain = sqrt (gains[j - begin]) - 1.1 * off * sqrt (n / system->least);
+          double most = left + 0x1p-50 * fabs (left) + 2 * off * self->lengths[j];
+
+          if (gain > 0)
+            most -= gain * gain * proof->sure_part;
+          /* Where it is clearly below 0, there is nothing to prove. */
+          self->proven[j] = fabs (most) < self->negligible * whole * (1 - 0x1p-40);
+        }
+    }
+}
+
+/* Slices that leave so little out that it does not matter to the proof, the longest being @length. */
+static gsize
+count_slices (double negligible, double length)
+{
+  double bits = 8 - log2 (negligible) + 2 * log2 (length);
+
+  return isfinite (bits) ? (gsize) CLAMP (ceil ((bits - APR_SLICES_TOP) / APR_SLICES_BITS) + 1, 2, MAX_SLICES)
+                         : MAX_SLICES;
+}
+
+void
+apr_preconditioned_combine (AprPreconditioned *self, double negligible, gboolean *proven)
+{
+  gsize n = self->n_independent;
+  gsize m = self->n_dependent;
+  gsize stride = apr_dense_pad (m);
+  double size = (double) n * (double) stride;
+  g_autofree gsize *limits = g_new (gsize, m);
+  g_autofree gint *exponents = g_new (gint, stride);
+  g_autofree double *lengths = g_new (double, stride);
+  g_autofree AprLongSum *sums = g_new0 (AprLongSum, (n / ROWS + 1) * stride);
+  double *rows = g_aligned_alloc0 (4 * n * stride + 1, sizeof (double), 64);
+  Combinations combinations = { self, negligible, n, m, stride, limits, rows };
+  Proof proof = { &combinations, rows + 3 * n * stride, find_sure_part (self) };
+  double longest = 1;
+  gsize i;
+  gsize j;
+
+  combinations.digits[0] = rows + n * stride;
+  combinations.digits[1] = rows + 2 * n * stride;
+  combinations.sums = sums;
+  combinations.exponents = exponents;
+  combinations.lengths = lengths;
+  combinations.proven = proven;
+  for (i = 0, j = 0; j < m; j++)
+    {
+      while (i < n && self->independent[i] < self->dependent[j])
+        i++;
+      limits[j] = i;
+    }
+
+  apr_parallel_run (combine_some, &combinations, self->n_threads, size * (double) n / 4);
+  for (j = 0; j < m; j++)
+    if (isfinite (lengths[j]))
+      longest = MAX (longest, lengths[j]);
+  combinations.n_slices = count_slices (negligible, longest);
+  apr_parallel_run (find_some_residuals, &combinations, self->n_threads,
+                    size * (double) n * (double) combinations.n_slices / 4);
+  apr_parallel_run (prove_some, &proof, self->n_threads, size * (double) n / 8);
+  g_aligned_free (rows);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/least-squares/apr-condition-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
+
+/* The design matrix has the singular values of R with R'R = M,
+ *
+ *   M = [s0 0; s I] [1 0; 0 C] [s0 s'; 0 I],
+ *
+ * where C are the centred products, s0 the sum of the weights and s those of the features, but for a common factor. So M and its
+ * inverse can be multiplied with, and since C is factorised in its own scales, far from how ill M itself may be, the
+ * inverse's greatest eigenvalue comes out as well as M's. Both are found by C. Lanczos' method.
+ */
+#define MAX_STEPS 64
+#define STRIDE 3 /* between two looks at how far it is */
+#define TOLERANCE 1e-6
+
+typedef struct
+{
+  AprSystem *system; /* (unowned) */
+  gsize first;       /* 1 where there is an intercept, 0 without */
+  gsize n;           /* of the design matrix's columns */
+  double *sums;      /* (owned) s0 and s */
+  double
+    *factors; /* (owned) by position: C is the scaled products times these, for its rows and its columns */
+} Design;
+
+static void
+design_clear (Design *self)
+{
+  g_clear_pointer (&self->sums, g_free);
+  g_clear_pointer (&self->factors, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Design, design_clear)
+
+static void
+multiply (const Design *self, double *x)
+{
+  double *features = x + self->first;
+  gsize p = self->n - self->first;
+  double sum = 0;
+  gsize i;
+
+  for (i = 0; i < self->n && self->first > 0; i++)
+    sum += self->sums[i] * x[i];
+  for (i = 0; i < p; i++)
+    features[i] *= self->factors[i];
+  apr_system_multiply (self->system, features);
+  for (i = 0; i < p; i++)
+    features[i] *= self->factors[i];
+
+  if (self->first > 0)
+    x[0] = 0;
+  for (i = 0; i < self->n && self->first > 0; i++)
+    x[i] += self->sums[i] * sum;
+}
+
+static void
+divide (const Design *self, double *x)
+{
+  double *features = x + self->first;
+  gsize p = self->n - self->first;
+  gsize i;
+
+  if (self->first > 0)
+    x[0] /= self->sums[0];
+  for (i = 0; i < p; i++)
+    {
+      if (self->first > 0)
+        features[i] -= self->sums[1 + i] * x[0];
+      features[i] /= self->factors[i];
+      if (!isfinite (features[i]))
+        {
+          /* The columns' scales are further apart than doubles reach, and long numbers know no infinity. */
+          for (i = 0; i < self->n; i++)
+            x[i] = NAN;
+          return;
+        }
+    }
+  apr_system_divide (self->system, features);
+  for (i = 0; i < p; i++)
+    {
+      features[i] /= self->factors[i];
+      if (self->first > 0)
+        x[0] -= self->sums[1 + i] * features[i];
+    }
+  if (self->first > 0)
+    x[0] /= self->sums[0];
+}
+
+/* The greatest eigenvalue of a tridiagonal matrix, which is at least @low, by bisection: as many eigenvalues are above a number as the factors of the
+ * matrix less that number have positive pivots. */
+static double
+find_greatest (const double *diagonal, const double *beside, gsize n, double low)
+{
+  double high = 0;
+  int step;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    {
+      low = MAX (low, diagonal[i]);
+      high = MAX (high, diagonal[i] + (i > 0 ? beside[i - 1] : 0) + (i + 1 < n ? beside[i] : 0));
+    }
+  for (step = 0; step < 60 && high - low > 0.01 * TOLERANCE * high; step++)
+    {
+      double middle = low + (high - low) / 2;
+      double pivot = diagonal[0] - middle;
+      gboolean above = pivot > 0;
+
+      for (i = 1; i < n && !above; i++)
+        {
+          pivot = diagonal[i] - middle - beside[i - 1] * beside[i - 1] / (pivot != 0 ? pivot : -1e-300);
+          above = pivot > 0;
+        }
+      if (above)
+        low = middle;
+      else
+        high = middle;
+    }
+
+  return low;
+}
+
+static double
+dot (const double *a, const double *b, gsize n)
+{
+  double sum = 0;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    sum += a[i] * b[i];
+
+  return sum;
+}
+
+/* The root of the greatest eigenvalue. */
+static double
+find_singular_value (const Design *self, void (*apply) (const Design *self, double *x))
+{
+  gsize n = self->n;
+  gsize n_steps = MIN (n, MAX_STEPS);
+  g_autofree double *vectors = g_new (double, n *(n_steps + 1));
+  double diagonal[MAX_STEPS];
+  double beside[MAX_STEPS];
+  double eigenvalue = 0;
+  double unit = 0; /* so that squares do not overflow */
+  double norm;
+  gsize step;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n; i++)
+    vectors[i] = apr_dense_start (i);
+  norm = sqrt (dot (vectors, vectors, n));
+  for (step = 0; step < n_steps; step++)
+    {
+      double *vector = vectors + step * n;
+      double *next = vector + n;
+      double before = eigenvalue;
+
+      for (i = 0; i < n; i++)
+        vector[i] /= norm;
+      memcpy (next, vector, n * sizeof *next);
+      apply (self, next);
+      for (i = 0; i < n && step == 0; i++)
+        unit = MAX (unit, fabs (next[i]));
+      for (i = 0; i < n; i++)
+        next[i] /= unit;
+      diagonal[step] = dot (vector, next, n);
+
+      for (j = 0; j <= step; j++)
+        {
+          double part = dot (vectors + j * n, next, n);
+
+          for (i = 0; i < n; i++)
+            next[i] -= part * vectors[j * n + i];
+        }
+      norm = sqrt (dot (next, next, n));
+      beside[step] = norm;
+      if (step % STRIDE != STRIDE - 1 && step + 1 < n_steps && norm > diagonal[0] * 1e-14)
+        continue;
+      eigenvalue = find_greatest (diagonal, beside, step + 1, before);
+      if (!(norm > eigenvalue * 1e-14) || eigenvalue - before <= TOLERANCE * eigenvalue)
+        break;
+    }
+
+  return sqrt (eigenvalue) * sqrt (unit);
+}
+
+double
+apr_condition_find (AprSystem *system, const AprProducts *products)
+{
+  g_auto (Design) design = { system, products->centred ? 1 : 0 };
+  gint64 greatest = G_MININT64;
+  gsize rank;
+  const gsize *independent = apr_system_get_independent (system, &rank);
+  gsize i;
+
+  if (rank < products->n_features)
+    return INFINITY;
+
+  design.n = products->n_features + design.first;
+  design.sums = g_new0 (double, design.n);
+  design.factors = g_new (double, rank);
+  for (i = 0; i < rank; i++)
+    greatest = MAX (greatest, apr_system_get_scale (system, i) - products->finer);
+  for (i = 0; i < design.n && products->centred; i++)
+    greatest = MAX (greatest, (gint64) mpz_sizeinbase (products->sums[i], 2));
+
+  for (i = 0; i < rank; i++)
+    design.factors[i] =
+      ldexp (1, (gint) MAX (apr_system_get_scale (system, i) - products->finer - greatest, -2000));
+  for (i = 0; i < design.n && products->centred; i++)
+    {
+      signed long exponent;
+      double part = mpz_get_d_2exp (&exponent, products->sums[i == 0 ? 0 : 1 + independent[i - 1]]);
+
+      design.sums[i] = ldexp (part, (gint) MAX (exponent - greatest, -2000));
+    }
+
+  {
+    double high = find_singular_value (&design, multiply);
+    double low = find_singular_value (&design, divide);
+
+    return isfinite (low) && low > 0 ? high * low : INFINITY;
+  }
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/least-squares/apr-products-private.h"
+
+G_BEGIN_DECLS
+
+/* L D L' of a symmetric matrix of whole numbers that is positive semidefinite, scaled by powers of two to have a diagonal
+ * of about 1: column by column, leaving out those that depend on the columns before them.
+ *
+ * It is done in double-double where that is good enough for what is asked of it, and in longer numbers where not: where a
+ * pivot is small, so that rounding might pass for what is left of a column, or the bound below is too weak. */
+typedef struct _AprFactor AprFactor;
+
+/* @matrix is a packed lower triangle of at least @n columns; those that are @left_out take no part. A column of which less
+ * than @negligible of its diagonal is left depends on others; where that is 0, the matrix must be positive definite. */
+AprFactor *apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligible);
+
+void apr_factor_free (AprFactor *self);
+
+/* The columns that are independent, in order; a position counts through these. */
+const gsize *apr_factor_get_independent (AprFactor *self, gsize *n_independent);
+
+const gsize *apr_factor_get_dependent (AprFactor *self, gsize *n_dependent);
+
+/* Whether the matrix is not semidefinite after all, and the first dependent column of which clearly less than nothing is left. */
+gboolean apr_factor_find_negative (AprFactor *self, gsize *column);
+
+/* By position: the scaled matrix has the entries 2^-(scale + scale) times the independent ones of the matrix. */
+const gint64 *apr_factor_get_scales (AprFactor *self);
+
+/* No entry of the solution of a scaled system is more than 2^this of the greatest one of its right-hand side. */
+gint64 apr_factor_get_inverse_bits (AprFactor *self);
+
+/* What is left of the error of a solution that was corrected by solving, as a power of two: below 0. */
+gint64 apr_factor_get_contraction (AprFactor *self);
+
+/* By position, the logarithm to base two of the pivots of the scaled matrix. */
+double apr_factor_get_log2_pivot (AprFactor *self, gsize position);
+
+/* Solves the scaled system for the right-hand side @residual[i] 2^-(unit + scale of i), whose greatest entry is below 2^@top,
+ * and adds the solution, times 2^@fraction, to @z. */
+void
+apr_factor_correct (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction);
+
+/* Solves the scaled system for @x, in place. */
+void apr_factor_divide (AprFactor *self, double *x);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprFactor, apr_factor_free)
+
+G_END_DECLS

@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/least-squares/apr-factor-private.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "aprender/base/apr-double-double-private.h"
+
+struct _AprFactor
+{
+  gsize *independent; /* (owned) */
+  gsize n_independent;
+  gsize *dependent; /* (owned) */
+  gsize n_dependent;
+  gssize negative; /* the first dependent column of which clearly less than nothing is left, or -1 */
+  gint64 *scale;   /* (owned) by position */
+
+  /* By position, lower triangle of L with D in place of the unit diagonal: in one of the two. */
+  AprDoubleDouble *doubles; /* (owned) (nullable) */
+  mpf_t *numbers;           /* (owned) (nullable) */
+  gsize n_numbers;
+  gint64 precision;
+
+  gint64 inverse_bits;
+};
+
+/* Of 106 bits, two go with the rounding of each operation. */
+#define DOUBLE_DOUBLE_PRECISION 104
+
+/* Pivots above this part of their diagonal are so far from any limit that double-double cannot mistake them. Smaller ones must
+ * be shown to be by the bound on the inverse, down to where there is no hope for it. */
+#define DOUBTFUL 0x1p-40
+#define HOPELESS 0x1p-64
+
+/* Corrections must leave no more than 2^-this of an error. */
+#define LEAST_GAIN 12
+
+/* Bits that longer numbers have at least, and that they must have beyond what the matrix can cost: more than the smallest
+ * part of a column that counts, (4 u)^2 = 2^-102, and the square of the bound on the inverse, which is how much an
+ * error of the matrix may grow in a pivot. */
+#define FIRST_PRECISION 256
+#define SPARE_PRECISION 160
+
+/* @value 2^@exponent, to 106 bits at least. */
+static AprDoubleDouble
+double_double_from_integer (const mpz_t value, gint64 exponent)
+{
+  gint64 shift = (gint64) mpz_sizeinbase (value, 2) - 120;
+  double high;
+  double low;
+  mpz_t part;
+  mpz_t rest;
+
+  if (mpz_sgn (value) == 0)
+    return (AprDoubleDouble){ 0, 0 };
+
+  mpz_init (part);
+  mpz_init (rest);
+  if (shift > 0)
+    mpz_tdiv_q_2exp (part, value, (mp_bitcnt_t) shift);
+  else
+    {
+      mpz_set (part, value);
+      shift = 0;
+    }
+  high = mpz_get_d (part);
+  mpz_set_d (rest, high);
+  mpz_sub (rest, part, rest);
+  low = mpz_get_d (rest);
+  mpz_clear (part);
+  mpz_clear (rest);
+
+  exponent = CLAMP (exponent + shift, -4 * DBL_MAX_EXP, 4 * DBL_MAX_EXP);
+  return apr_dd_quick_sum (ldexp (high, (gint) exponent), ldexp (low, (gint) exponent));
+}
+
+/* The same in a longer number. */
+static void
+number_from_integer (mpf_t number, const mpz_t value, gint64 exponent)
+{
+  mpf_set_z (number, value);
+  if (exponent >= 0)
+    mpf_mul_2exp (number, number, (mp_bitcnt_t) exponent);
+  else
+    mpf_div_2exp (number, number, (mp_bitcnt_t) -exponent);
+}
+
+/* Adds @value 2^@exponent to @sum; less than 1 is lost. */
+static void
+add_double (mpz_t sum, double value, gint64 exponent)
+{
+  gint value_exponent;
+  mpz_t addend;
+
+  if (value == 0)
+    return;
+
+  mpz_init_set_d (addend, ldexp (frexp (value, &value_exponent), DBL_MANT_DIG));
+  exponent += value_exponent - DBL_MANT_DIG;
+  if (exponent >= 0)
+    mpz_mul_2exp (addend, addend, (mp_bitcnt_t) exponent);
+  else
+    mpz_tdiv_q_2exp (addend, addend, (mp_bitcnt_t) -exponent);
+  mpz_add (sum, sum, addend);
+  mpz_clear (addend);
+}
+
+static gint64
+bits_of (gsize n)
+{
+  return (gint64) g_bit_storage (n);
+}
+
+/* The whole matrix's rounding errors, relative to its entries: those of each entry of the factors, and their number. */
+static gint64
+rounding_bits (const AprFactor *self)
+{
+  return 2 * bits_of (self->n_independent) + 8 - self->precision;
+}
+
+/* Bounds the inverse by those of the factors: |L^-1| by its entries, or, where they cannot be trusted, by the inverse of
+ * the matrix that has the magnitudes of L's entries with signs that let nothing cancel. */
+static gboolean
+bound_inverse_of_doubles (AprFactor *self)
+{
+  gsize n = self->n_independent;
+  g_autofree double *column = g_new (double, n);
+  g_autofree double *row_sums = g_new0 (double, n);
+  double greatest_row = 0;
+  double greatest_column = 0;
+  double greatest_pivot = 0;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (j = 0; j < n; j++)
+    {
+      double column_sum = 0;
+
+      for (i = j; i < n; i++)
+        {
+          const AprDoubleDouble *row = self->doubles + apr_triangle (i, 0);
+          double sum = i == j ? 1 : -row[j].high;
+
+          for (k = j + 1; k < i; k++)
+            sum -= row[k].high * column[k];
+          column[i] = sum;
+          column_sum += fabs (sum);
+          row_sums[i] += fabs (sum);
+        }
+      greatest_column = MAX (greatest_column, column_sum);
+      greatest_pivot = MAX (greatest_pivot, 1 / self->doubles[apr_triangle (j, j)].high);
+    }
+  for (i = 0; i < n; i++)
+    greatest_row = MAX (greatest_row, row_sums[i]);
+
+  /* Twice each norm, for the rounding of their own, which is small as long as they are. */
+  if (!(greatest_row * greatest_column * greatest_pivot < 0x1p60))
+    return FALSE;
+  self->inverse_bits = (gint64) ceil (log2 (MAX (greatest_row * greatest_column * greatest_pivot, 1))) + 3;
+
+  return TRUE;
+}
+
+static void
+bound_inverse_of_numbers (AprFactor *self)
+{
+  gsize n = self->n_independent;
+  mpf_t *sums = g_new (mpf_t, n);
+  mpf_t greatest_row;
+  mpf_t greatest_column;
+  mpf_t greatest_pivot;
+  mpf_t term;
+  signed long exponents[3];
+  gsize i;
+  gsize j;
+
+  mpf_init2 (greatest_row, 64);
+  mpf_init2 (greatest_column, 64);
+  mpf_init2 (greatest_pivot, 64);
+  mpf_init2 (term, 64);
+  for (i = 0; i < n; i++)
+    mpf_init2 (sums[i], 64);
+
+  for (i = 0; i < n; i++)
+    {
+      mpf_set_ui (sums[i], 1);
+      for (j = 0; j < i; j++)
+        {
+          mpf_abs (term, self->numbers[apr_triangle (i, j)]);
+          mpf_mul (term, term, sums[j]);
+          mpf_add (sums[i], sums[i], term);
+        }
+      if (mpf_cmp (sums[i], greatest_row) > 0)
+        mpf_set (greatest_row, sums[i]);
+      mpf_ui_div (term, 1, self->numbers[apr_triangle (i, i)]);
+      if (mpf_cmp (term, greatest_pivot) > 0)
+        mpf_set (greatest_pivot, term);
+    }
+  for (i = n; i-- > 0;)
+    {
+      mpf_set_ui (sums[i], 1);
+      for (j = i + 1; j < n; j++)
+        {
+          mpf_abs (term, self->numbers[apr_triangle (j, i)]);
+          mpf_mul (term, term, sums[j]);
+          mpf_add (sums[i], sums[i], term);
+        }
+      if (mpf_cmp (sums[i], greatest_column) > 0)
+        mpf_set (greatest_column, sums[i]);
+    }
+
+  (void) mpf_get_d_2exp (&exponents[0], greatest_row);
+  (void) mpf_get_d_2exp (&exponents[1], greatest_column);
+  (void) mpf_get_d_2exp (&exponents[2], greatest_pivot);
+  self->inverse_bits = n > 0 ? exponents[0] + exponents[1] + exponents[2] + 3 : 0;
+
+  for (i = 0; i < n; i++)
+    mpf_clear (sums[i]);
+  g_free (sums);
+  mpf_clear (greatest_row);
+  mpf_clear (greatest_column);
+  mpf_clear (greatest_pivot);
+  mpf_clear (term);
+}
+
+static gint64
+scale_of (mpz_t *matrix, gsize column)
+{
+  return (gint64) mpz_sizeinbase (matrix[apr_triangle (column, column)], 2) / 2;
+}
+
+/* False where a pivot is in doubt, or the factors are not good enough to correct with. */
+static gboolean
+factorise_in_doubles (AprFactor *self, mpz_t *matrix, gsize n, const gboolean *left_out, double negligible)
+{
+  g_autofree AprDoubleDouble *unscaled = g_new (AprDoubleDouble, n);
+  gboolean doubtful = FALSE;
+  gsize column;
+  gsize i;
+  gsize j;
+
+  self->precision = DOUBLE_DOUBLE_PRECISION;
+  self->doubles = g_new (AprDoubleDouble, apr_triangle (n, 0));
+  self->n_independent = 0;
+
+  for (column = 0; column < n; column++)
+    {
+      gsize position = self->n_independent;
+      AprDoubleDouble *row = self->doubles + apr_triangle (position, 0);
+      gint64 scale = scale_of (matrix, column);
+      AprDoubleDouble pivot;
+      double whole;
+
+      if (left_out[column])
+        continue;
+
+      pivot = double_double_from_integer (matrix[apr_triangle (column, column)], -2 * scale);
+      whole = pivot.high;
+      for (i = 0; i < position; i++)
+        {
+          const AprDoubleDouble *factor = self->doubles + apr_triangle (i, 0);
+          AprDoubleDouble sum = double_double_from_integer (
+            matrix[apr_triangle (column, self->independent[i])], -(scale + self->scale[i]));
+
+          for (j = 0; j < i; j++)
+            sum = apr_dd_subtract (sum, apr_dd_multiply (unscaled[j], factor[j]));
+          unscaled[i] = sum;
+          row[i] = apr_dd_divide (sum, factor[i]);
+          pivot = apr_dd_subtract (pivot, apr_dd_multiply (sum, row[i]));
+        }
+
+      if (!(pivot.high > MAX (HOPELESS, 2 * negligible) * whole))
+        return FALSE;
+      doubtful = doubtful || pivot.high <= DOUBTFUL * whole;
+
+      row[position] = pivot;
+      self->scale[position] = scale;
+      self->independent[position] = column;
+      self->n_independent++;
+    }
+
+  if (!bound_inverse_of_doubles (self) || apr_factor_get_contraction (self) > -LEAST_GAIN)
+    return FALSE;
+
+  /* What is left of a column is no less than the least eigenvalue, which is that of the factors but for rounding errors, and
+   * those are a small part of it where the contraction is good; the diagonal is below 2. */
+  return !doubtful || ldexp (1, (gint) -self->inverse_bits) > 4 * negligible;
+}
+
+static void
+clear_numbers (AprFactor *self)
+{
+  gsize i;
+
+  for (i = 0; i < self->n_numbers; i++)
+    mpf_clear (self->numbers[i]);
+  g_clear_pointer (&self->numbers, g_free);
+  self->n_numbers = 0;
+}
+
+static void
+append_row (AprFactor *self)
+{
+  gsize end = apr_triangle (self->n_independent, 0) + self->n_independent + 1;
+
+  self->numbers = g_renew (mpf_t, self->numbers, end);
+  while (self->n_numbers < end)
+    mpf_init2 (self->numbers[self->n_numbers++], (mp_bitcnt_t) self->precision);
+}
+
+static void
+factorise_in_numbers (
+  AprFactor *self, mpz_t *matrix, gsize n, const gboolean *left_out, double negligible, gint64 precision)
+{
+  mpf_t *unscaled = g_new (mpf_t, n);
+  mpf_t pivot;
+  mpf_t limit;
+  mpf_t product;
+  mpf_t factor;
+  gsize column;
+  gsize i;
+  gsize j;
+
+  clear_numbers (self);
+  self->precision = precision;
+  self->n_independent = 0;
+  self->n_dependent = 0;
+  self->negative = -1;
+  mpf_init2 (pivot, (mp_bitcnt_t) precision);
+  mpf_init2 (limit, (mp_bitcnt_t) precision);
+  mpf_init2 (product, (mp_bitcnt_t) precision);
+  mpf_init2 (factor, 64);
+  mpf_set_d (factor, negligible);
+  for (i = 0; i < n; i++)
+    mpf_init2 (unscaled[i], (mp_bitcnt_t) precision);
+
+  for (column = 0; column < n; column++)
+    {
+      gsize position = self->n_independent;
+      gint64 scale = scale_of (matrix, column);
+      mpf_t *row;
+
+      if (left_out[column])
+        continue;
+
+      append_row (self);
+      row = self->numbers + apr_triangle (position, 0);
+      number_from_integer (pivot, matrix[apr_triangle (column, column)], -2 * scale);
+      mpf_mul (limit, pivot, factor);
+      for (i = 0; i < position; i++)
+        {
+          mpf_t *other = self->numbers + apr_triangle (i, 0);
+
+          number_from_integer (unscaled[i], matrix[apr_triangle (column, self->independent[i])],
+                               -(scale + self->scale[i]));
+          for (j = 0; j < i; j++)
+            {
+              mpf_mul (product, unscaled[j], other[j]);
+              mpf_sub (unscaled[i], unscaled[i], product);
+            }
+          mpf_div (row[i], unscaled[i], other[i]);
+          mpf_mul (product, unscaled[i], row[i]);
+          mpf_sub (pivot, pivot, product);
+        }
+
+      if (mpf_cmp (pivot, limit) <= 0)
+        {
+          self->dependent[self->n_dependent++] = column;
+          mpf_neg (limit, limit);
+          if (self->negative < 0 && negligible > 0 && mpf_cmp (pivot, limit) < 0)
+            self->negative = (gssize) column;
+          continue;
+        }
+
+      mpf_set (row[position], pivot);
+      self->scale[position] = scale;
+      self->independent[position] = column;
+      self->n_independent++;
+    }
+
+  for (i = 0; i < n; i++)
+    mpf_clear (unscaled[i]);
+  g_free (unscaled);
+  mpf_clear (pivot);
+  mpf_clear (limit);
+  mpf_clear (product);
+  mpf_clear (factor);
+  bound_inverse_of_numbers (self);
+}
+
+/* The precision with which no pivot of a definite matrix can be taken for 0: each is a ratio of two determinants, which are whole
+ * numbers of at least 1 and no more than the product of the diagonal, and its factors are as much larger than 1. */
+static gint64
+find_greatest_precision (mpz_t *matrix, gsize n, const gboolean *left_out)
+{
+  gint64 bits = FIRST_PRECISION;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    if (!left_out[i])
+      bits += 4 * (gint64) mpz_sizeinbase (matrix[apr_triangle (i, i)], 2);
+
+  return bits;
+}
+
+AprFactor *
+apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligible)
+{
+  AprFactor *self = g_new0 (AprFactor, 1);
+  gint64 precision = FIRST_PRECISION;
+
+  self->independent = g_new (gsize, n);
+  self->dependent = g_new (gsize, n);
+  self->scale = g_new (gint64, n);
+  self->negative = -1;
+
+  if (factorise_in_doubles (self, matrix, n, left_out, negligible))
+    return self;
+
+  g_clear_pointer (&self->doubles, g_free);
+  for (;;)
+    {
+      gint64 needed;
+
+      factorise_in_numbers (self, matrix, n, left_out, negligible, precision);
+      needed = 2 * self->inverse_bits + 2 * bits_of (n) + SPARE_PRECISION;
+      /* Where nothing is negligible, sums of samples are definite, and it is the precision that a column lacks; but who gives the
+       * sums may have made them up. */
+      if (negligible == 0 && self->n_dependent > 0 &&
+          precision < find_greatest_precision (matrix, n, left_out))
+        needed = MAX (needed, 2 * precision);
+      if (needed <= precision)
+        return self;
+      precision = needed + FIRST_PRECISION;
+    }
+}
+
+void
+apr_factor_free (AprFactor *self)
+{
+  if (self == NULL)
+    return;
+
+  clear_numbers (self);
+  g_free (self->doubles);
+  g_free (self->independent);
+  g_free (self->dependent);
+  g_free (self->scale);
+  g_free (self);
+}
+
+const gsize *
+apr_factor_get_independent (AprFactor *self, gsize *n_independent)
+{
+  *n_independent = self->n_independent;
+
+  return self->independent;
+}
+
+const gsize *
+apr_factor_get_dependent (AprFactor *self, gsize *n_dependent)
+{
+  *n_dependent = self->n_dependent;
+
+  return self->dependent;
+}
+
+gboolean
+apr_factor_find_negative (AprFactor *self, gsize *column)
+{
+  *column = (gsize) self->negative;
+
+  return self->negative >= 0;
+}
+
+const gint64 *
+apr_factor_get_scales (AprFactor *self)
+{
+  return self->scale;
+}
+
+gint64
+apr_factor_get_inverse_bits (AprFactor *self)
+{
+  return self->inverse_bits;
+}
+
+/* Solving is exact for a matrix that differs by rounding errors; what they do to the solution, the inverse bounds. */
+gint64
+apr_factor_get_contraction (AprFactor *self)
+{
+  return self->inverse_bits + rounding_bits (self);
+}
+
+double
+apr_factor_get_log2_pivot (AprFactor *self, gsize position)
+{
+  signed long exponent;
+  double part;
+
+  if (self->doubles != NULL)
+    return log2 (self->doubles[apr_triangle (position, position)].high);
+
+  part = mpf_get_d_2exp (&exponent, self->numbers[apr_triangle (position, position)]);
+  return log2 (part) + (double) exponent;
+}
+
+static void
+solve_in_doubles (AprFactor *self, AprDoubleDouble *x)
+{
+  gsize n = self->n_independent;
+  const AprDoubleDouble *factor = self->doubles;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n; i++)
+    for (j = 0; j < i; j++)
+      x[i] = apr_dd_subtract (x[i], apr_dd_multiply (factor[apr_triangle (i, j)], x[j]));
+  for (i = 0; i < n; i++)
+    x[i] = apr_dd_divide (x[i], factor[apr_triangle (i, i)]);
+  for (i = n; i-- > 0;)
+    for (j = i + 1; j < n; j++)
+      x[i] = apr_dd_subtract (x[i], apr_dd_multiply (factor[apr_triangle (j, i)], x[j]));
+}
+
+static void
+solve_in_numbers (AprFactor *self, mpf_t *x)
+{
+  gsize n = self->n_independent;
+  mpf_t *factor = self->numbers;
+  mpf_t product;
+  gsize i;
+  gsize j;
+
+  mpf_init2 (product, (mp_bitcnt_t) self->precision);
+  for (i = 0; i < n; i++)
+    for (j = 0; j < i; j++)
+      {
+        mpf_mul (product, factor[apr_triangle (i, j)], x[j]);
+        mpf_sub (x[i], x[i], product);
+      }
+  for (i = 0; i < n; i++)
+    mpf_div (x[i], x[i], factor[apr_triangle (i, i)]);
+  for (i = n; i-- > 0;)
+    for (j = i + 1; j < n; j++)
+      {
+        mpf_mul (product, factor[apr_triangle (j, i)], x[j]);
+        mpf_sub (x[i], x[i], product);
+      }
+  mpf_clear (product);
+}
+
+void
+apr_factor_divide (AprFactor *self, double *x)
+{
+  gsize n = self->n_independent;
+  g_autofree AprDoubleDouble *doubles = g_new (AprDoubleDouble, n);
+  g_autofree mpf_t *numbers = g_new (mpf_t, n);
+  gsize i;
+
+  if (self->doubles != NULL)
+    {
+      for (i = 0; i < n; i++)
+        doubles[i] = (AprDoubleDouble){ x[i], 0 };
+      solve_in_doubles (self, doubles);
+      for (i = 0; i < n; i++)
+        x[i] = doubles[i].high;
+      return;
+    }
+
+  for (i = 0; i < n; i++)
+    {
+      mpf_init2 (numbers[i], (mp_bitcnt_t) self->precision);
+      mpf_set_d (numbers[i], x[i]);
+    }
+  solve_in_numbers (self, numbers);
+  for (i = 0; i < n; i++)
+    {
+      x[i] = mpf_get_d (numbers[i]);
+      mpf_clear (numbers[i]);
+    }
+}
+
+static void
+correct_in_doubles (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction)
+{
+  gsize n = self->n_independent;
+  g_autofree AprDoubleDouble *x = g_new (AprDoubleDouble, n);
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    x[i] = double_double_from_integer (residual[i], -unit - self->scale[i] - top);
+  solve_in_doubles (self, x);
+
+  for (i = 0; i < n; i++)
+    {
+      add_double (z[i], x[i].high, top + fraction);
+      add_double (z[i], x[i].low, top + fraction);
+    }
+}
+
+static void
+correct_in_numbers (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction)
+{
+  gsize n = self->n_independent;
+  mpf_t *x = g_new (mpf_t, n);
+  mpz_t addend;
+  gsize i;
+
+  mpz_init (addend);
+  for (i = 0; i < n; i++)
+    {
+      mpf_init2 (x[i], (mp_bitcnt_t) self->precision);
+      number_from_integer (x[i], residual[i], -unit - self->scale[i] - top);
+    }
+
+  solve_in_numbers (self, x);
+
+  for (i = 0; i < n; i++)
+    {
+      if (top + fraction >= 0)
+        mpf_mul_2exp (x[i], x[i], (mp_bitcnt_t) (top + fraction));
+      else
+        mpf_div_2exp (x[i], x[i], (mp_bitcnt_t) - (top + fraction));
+      mpz_set_f (addend, x[i]);
+      mpz_add (z[i], z[i], addend);
+      mpf_clear (x[i]);
+    }
+  g_free (x);
+  mpz_clear (addend);
+}
+
+void
+apr_factor_correct (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction)
+{
+  if (self->doubles != NULL)
+    correct_in_doubles (self, residual, unit, top, z, fraction);
+  else
+    correct_in_numbers (self, residual, unit, top, z, fraction);
+}

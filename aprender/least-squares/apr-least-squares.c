@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/least-squares/apr-least-squares-private.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "aprender/least-squares/apr-condition-private.h"
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/least-squares/apr-non-negative-private.h"
+#include "aprender/least-squares/apr-small-system-private.h"
+#include "aprender/least-squares/apr-system-private.h"
+
+void
+apr_least_squares_clear (AprLeastSquares *self)
+{
+  g_clear_pointer (&self->coefficients, g_free);
+  g_clear_pointer (&self->intercepts, g_free);
+  g_clear_pointer (&self->dependent, g_free);
+}
+
+static gboolean
+check_range (AprLeastSquares *self, gsize n_features, gsize n_targets, AprDType dtype, GError **error)
+{
+  gsize i;
+
+  for (i = 0; i < n_features * n_targets; i++)
+    if (!isfinite (self->coefficients[i]))
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                     "The coefficient of feature %" G_GSIZE_FORMAT " (counted from 0) is too large for %s",
+                     i % n_features, apr_dtype_to_string (dtype));
+        return FALSE;
+      }
+
+  for (i = 0; i < n_targets; i++)
+    if (!isfinite (self->intercepts[i]))
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                     "The intercept of target %" G_GSIZE_FORMAT " (counted from 0) is too large for %s", i,
+                     apr_dtype_to_string (dtype));
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+/* The part of a column that counts as nothing. A penalty tells all features apart, but not from what the rounding of the sums left. */
+static double
+find_negligible (const AprLeastSquaresOptions *options, gsize n_features)
+{
+  double p = (double) n_features;
+  double unit_roundoff = options->data_dtype == APR_DTYPE_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
+  double exact = options->alpha > 0 ? 0 : 16 * p * p * unit_roundoff * unit_roundoff;
+
+  return MAX (exact, options->noisy ? p * 0x1p-50 : 0);
+}
+
+/* The features that count as constant. */
+static gboolean *
+find_constant (const AprProducts *products, const AprLeastSquaresOptions *options, double negligible)
+{
+  gboolean *constant = g_new0 (gboolean, products->n_features);
+  gsize i;
+
+  for (i = 0; i < products->n_features && options->alpha == 0; i++)
+    constant[i] = apr_products_is_constant (products, i, negligible);
+
+  return constant;
+}
+
+static void
+set_rank (AprLeastSquares *self, AprSystem *system, gsize n_features)
+{
+  const gsize *independent = apr_system_get_independent (system, &self->rank);
+  gsize i;
+
+  self->dependent = g_new (gsize, n_features);
+  for (i = 0; i < n_features; i++)
+    if (i - self->n_dependent == self->rank || independent[i - self->n_dependent] != i)
+      self->dependent[self->n_dependent++] = i;
+}
+
+/* Sums that were made up, or of which others were taken away that were not in them. Those that were rounded may be a little below 0. */
+static gboolean
+check_squares (const AprProducts *products, GError **error)
+{
+  gsize i;
+
+  for (i = 0; i < products->n_features; i++)
+    if (apr_products_is_negative (products, i, i))
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                     "The sums are not those of any samples: the sum of squares of feature %" G_GSIZE_FORMAT
+                     " (counted from 0)%s is negative",
+                     i, products->centred ? " about its mean" : "");
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+static gboolean
+check_rest (AprSystem *system, GError **error)
+{
+  gsize feature;
+
+  if (!apr_system_find_negative (system, &feature))
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "The sums are not those of any samples: what is left of the sum of squares of feature "
+               "%" G_GSIZE_FORMAT " (counted from 0) without the features before it is negative",
+               feature);
+  return FALSE;
+}
+
+/* The way for any number of features, and whatever they are like. */
+static gboolean
+solve_in_general (AprLeastSquares *self,
+                  AprExactSums *state,
+                  const AprLeastSquaresOptions *options,
+                  double negligible,
+                  GError **error)
+{
+  g_autoptr (AprProducts) products =
+    apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
+  gsize n_features = products->n_features;
+  g_autofree gboolean *constant = find_constant (products, options, negligible);
+  g_autoptr (AprSystem) system = NULL;
+  gsize i;
+
+  if (!options->noisy && !check_squares (products, error))
+    return FALSE;
+
+  system = apr_system_new (products, constant, negligible, options->n_threads);
+  if (!options->noisy && !check_rest (system, error))
+    return FALSE;
+
+  set_rank (self, system, n_features);
+  if (options->alpha > 0 && !options->noisy && self->rank < n_features)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The sums are not those of any samples: with alpha = %g, %" G_GSIZE_FORMAT
+                   " of %" G_GSIZE_FORMAT " features depend on others",
+                   options->alpha, self->n_dependent, n_features);
+      return FALSE;
+    }
+
+  for (i = 0; i < products->n_targets; i++)
+    {
+      double *coefficients = self->coefficients + i * n_features;
+      gboolean certain = apr_system_solve (system, i, options->dtype, coefficients, &self->intercepts[i]);
+
+      if (options->positive)
+        certain = apr_non_negative_solve (products, constant, negligible, i, options->dtype,
+                                          options->n_threads, certain, coefficients, &self->intercepts[i]);
+      if (!certain)
+        self->correctly_rounded = FALSE;
+    }
+
+  return TRUE;
+}
+
+gboolean
+apr_least_squares_solve (AprLeastSquares *self,
+                         AprExactSums *state,
+                         const AprLeastSquaresOptions *options,
+                         GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  gsize n_features = apr_exact_sums_get_n_features (state);
+  gsize n_targets = apr_exact_sums_get_n_targets (state);
+  double negligible = find_negligible (options, n_features);
+
+  self->coefficients = g_new0 (double, n_features *n_targets);
+  self->intercepts = g_new0 (double, n_targets);
+  self->rank = n_features;
+  self->correctly_rounded = !options->noisy;
+  if (!apr_small_system_solve (state, options, negligible, self->coefficients, self->intercepts) &&
+      !solve_in_general (self, state, options, negligible, error))
+    return FALSE;
+
+  return check_range (self, n_features, n_targets, options->dtype, error);
+}
+
+double
+apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOptions *options)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  g_autoptr (AprProducts) products =
+    apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
+  double negligible = find_negligible (options, products->n_features);
+  g_autofree gboolean *constant = find_constant (products, options, negligible);
+  g_autoptr (AprSystem) system = apr_system_new (products, constant, negligible, options->n_threads);
+
+  return apr_condition_find (system, products);
+}

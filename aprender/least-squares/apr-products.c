@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/least-squares/apr-products-private.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "aprender/base/apr-pages-private.h"
+#include "aprender/base/apr-parallel-private.h"
+
+G_STATIC_ASSERT (GMP_NUMB_BITS == 64);
+
+mpz_t *
+apr_integers_new (gsize n)
+{
+  mpz_t *integers = g_new (mpz_t, n);
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    mpz_init (integers[i]);
+
+  return integers;
+}
+
+void
+apr_integers_free (mpz_t *integers, gsize n)
+{
+  gsize i;
+
+  if (integers == NULL)
+    return;
+
+  for (i = 0; i < n; i++)
+    mpz_clear (integers[i]);
+  g_free (integers);
+}
+
+static gsize
+count_columns (const AprProducts *self)
+{
+  return self->n_features + self->n_targets;
+}
+
+/* What the products are made of: factor * sums of products - left[i] * sums[j]. */
+typedef struct
+{
+  AprProducts *products;
+  const gint64 *state; /* (unowned) (nullable) the sums as they are held */
+  gsize n_state;
+  gsize first; /* of the words that are read */
+  gsize n_words;
+  mpz_t factor;
+  mpz_t *left;  /* (owned), or those of the products */
+  gint outside; /* a sum has bits elsewhere */
+} Centring;
+
+/* Widens the range of words to what @entry needs, its sign too. */
+static void
+widen (Centring *self, gsize entry)
+{
+  const gint64 *from = self->state + entry * self->n_state;
+  gsize end = self->first + self->n_words;
+  guint32 *words = g_alloca (self->n_state * sizeof *words);
+  gint64 rest = 0;
+  guint32 sign;
+  gsize i;
+
+  for (i = 0; i < self->n_state; i++)
+    {
+      rest += from[i];
+      words[i] = (guint32) rest;
+      rest >>= 32;
+    }
+  sign = rest < 0 ? G_MAXUINT32 : 0;
+  for (i = 0; i < self->n_state && words[i] == 0; i++)
+    ;
+  if (i == self->n_state)
+    return;
+  self->first = self->n_words == 0 ? i : MIN (self->first, i);
+  for (i = self->n_state; i > 0 && words[i - 1] == sign; i--)
+    ;
+  /* One more where the topmost bit is not the sign. */
+  i += i == 0 || (words[i - 1] ^ sign) >> 31 != 0 ? 1 : 0;
+  self->n_words = MAX (end, i) - self->first;
+}
+
+/* A word of the sums as they are held, and what goes on to the next one. */
+static inline mp_limb_t
+take_word (const gint64 *from, gint64 *rest)
+{
+  mp_limb_t word;
+
+  *rest += *from;
+  word = (guint32) *rest;
+  *rest >>= 32;
+
+  return word;
+}
+
+/* The words of an entry, extended to @n_limbs; false where that is not all of it. */
+static inline gboolean
+read_entry (const Centring *self, gsize entry, mp_limb_t *limbs, gsize n_limbs)
+{
+  const gint64 *from = self->state + entry * self->n_state;
+  const gint64 *end = from + self->n_state;
+  const gint64 *first = from + self->first;
+  mp_limb_t elsewhere = 0;
+  mp_limb_t sign = 0;
+  gint64 rest = 0;
+  gsize n_read = (self->n_words + 1) / 2;
+  gsize i;
+
+  apr_products_prefetch (from);
+  apr_products_prefetch (from + self->n_state - 1);
+  for (; from < first; from++)
+    elsewhere |= take_word (from, &rest);
+  for (i = 0; i < n_read; i++)
+    {
+      mp_limb_t low = take_word (from++, &rest);
+      mp_limb_t high = from < end ? take_word (from++, &rest) : (mp_limb_t) rest;
+
+      limbs[i] = low | high << 32;
+    }
+  if (n_read > 0)
+    sign = (mp_limb_t) ((gint64) limbs[n_read - 1] >> 63);
+  for (; i < n_limbs; i++)
+    limbs[i] = sign;
+  for (; from < end; from++)
+    elsewhere |= take_word (from, &rest) ^ (guint32) sign;
+
+  return elsewhere == 0 && rest == (gint64) sign;
+}
+
+/* to = a f, modulo 2^(bits of @n limbs). */
+static G_ALWAYS_INLINE inline void
+multiply (mp_limb_t *to, gsize n, const mp_limb_t *a, const mp_limb_t *f, gsize n_f)
+{
+  gsize i;
+  gsize k;
+
+  memset (to, 0, n * sizeof *to);
+  for (k = 0; k < n_f; k++)
+    {
+      mp_limb_t carry = 0;
+
+      for (i = k; i < n; i++)
+        {
+          unsigned __int128 sum = (unsigned __int128) a[i - k] * f[k] + to[i] + carry;
+
+          to[i] = (mp_limb_t) sum;
+          carry = (mp_limb_t) (sum >> 64);
+        }
+    }
+}
+
+/* to += a b in the same way. */
+static G_ALWAYS_INLINE inline void
+add_product (mp_limb_t *to, gsize n, const mp_limb_t *a, gsize n_a, const mp_limb_t *b, gsize n_b)
+{
+  gsize i;
+  gsize k;
+
+  for (k = 0; k < n_b && k < n; k++)
+    {
+      gsize end = MIN (k + n_a, n);
+      mp_limb_t carry = 0;
+
+      for (i = k; i < end; i++)
+        {
+          unsigned __int128 sum = (unsigned __int128) a[i - k] * b[k] + to[i] + carry;
+
+          to[i] = (mp_limb_t) sum;
+          carry = (mp_limb_t) (sum >> 64);
+        }
+      for (; i < n; i++)
+        {
+          to[i] += carry;
+          carry = to[i] < carry;
+        }
+    }
+}
+
+static G_ALWAYS_INLINE inline void
+negate (mp_limb_t *limbs, gsize n)
+{
+  mp_limb_t carry = 1;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    {
+      limbs[i] = ~limbs[i] + carry;
+      carry = carry != 0 && limbs[i] == 0;
+    }
+}
+
+/* All arithmetic is modulo 2^(bits of @n_limbs), beyond which the result does not reach. */
+static G_ALWAYS_INLINE inline gboolean
+centre_row (const Centring *centring, gsize row, mp_limb_t *entry, gsize n_limbs)
+{
+  const AprProducts *self = centring->products;
+  const mp_limb_t *factor = mpz_limbs_read (centring->factor);
+  gsize n_factor = MIN (mpz_size (centring->factor), n_limbs);
+  const mp_limb_t *left = mpz_limbs_read (centring->left[1 + row]);
+  gsize n_left = mpz_size (centring->left[1 + row]);
+  mp_limb_t *to = self->limbs + apr_triangle (row, 0) * n_limbs;
+  gboolean whole = TRUE;
+  gsize j;
+
+  for (j = 0; j <= row; j++, to += n_limbs)
+    {
+      gsize n_right = mpz_size (self->sums[1 + j]);
+
+      whole &= read_entry (centring, apr_triangle (1 + row, 1 + j), entry, n_limbs);
+      multiply (to, n_limbs, entry, factor, n_factor);
+      if (n_left > 0 && n_right > 0)
+        {
+          gboolean subtract = mpz_sgn (centring->left[1 + row]) == mpz_sgn (self->sums[1 + j]);
+
+          if (subtract)
+            negate (to, n_limbs);
+          add_product (to, n_limbs, left, n_left, mpz_limbs_read (self->sums[1 + j]), n_right);
+          if (subtract)
+            negate (to, n_limbs);
+        }
+    }
+
+  return whole;
+}
+
+static void
+centre_rows (gpointer data, gsize part, gsize n_parts)
+{
+  Centring *centring = data;
+  const AprProducts *self = centring->products;
+  mp_limb_t *entry = g_alloca ((self->n_limbs + centring->n_words) * sizeof *entry);
+  gboolean whole = TRUE;
+  gsize i;
+
+  for (i = part; i < count_columns (self) && whole; i += n_parts)
+    switch (self->n_limbs)
+      {
+        /* The usual lengths, for the compiler to unroll. */
+      case 3:
+        whole = centre_row (centring, i, entry, 3);
+        break;
+      case 4:
+        whole = centre_row (centring, i, entry, 4);
+        break;
+      default:
+        whole = centre_row (centring, i, entry, self->n_limbs);
+        break;
+      }
+
+  if (!whole)
+    g_atomic_int_set (&centring->outside, TRUE);
+}
+
+static void
+get_sum (const Centring *centring, gsize entry, mpz_t value)
+{
+  gsize n_limbs = centring->n_words / 2 + 1;
+  mp_limb_t *limbs = mpz_limbs_write (value, (mp_size_t) n_limbs);
+  gboolean negative;
+
+  (void) read_entry (centring, entry, limbs, n_limbs);
+  negative = limbs[n_limbs - 1] >> (GMP_NUMB_BITS - 1) != 0;
+  if (negative)
+    negate (limbs, n_limbs);
+  mpz_limbs_finish (value, negative ? -(mp_size_t) n_limbs : (mp_size_t) n_limbs);
+}
+
+/* Reads the sums, and divides them by what powers of two they share. */
+static void
+load_sums (AprProducts *self, const Centring *centring, mpz_t factor)
+{
+  gsize n = 1 + count_columns (self);
+  mp_bitcnt_t half;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    get_sum (centring, apr_triangle (i, 0), self->sums[i]);
+
+  half = mpz_scan1 (self->sums[0], 0) / 2;
+  for (i = 1; i < n; i++)
+    if (mpz_sgn (self->sums[i]) != 0)
+      half = MIN (half, mpz_scan1 (self->sums[i], 0));
+  for (i = 0; i < n; i++)
+    mpz_tdiv_q_2exp (self->sums[i], self->sums[i], half);
+
+  mpz_tdiv_q_2exp (factor, self->sums[0], half);
+}
+
+static void
+add_alpha (AprProducts *self, const mpz_t alpha)
+{
+  gsize i;
+
+  for (i = 0; i < self->n_features; i++)
+    {
+      mp_limb_t *limbs = self->limbs + apr_triangle (i, i) * self->n_limbs;
+
+      (void) mpn_add (limbs, limbs, (mp_size_t) self->n_limbs, mpz_limbs_read (alpha),
+                      (mp_size_t) mpz_size (alpha));
+    }
+}
+
+/* False where the words that are read are not all there is. */
+static gboolean
+centre (AprProducts *self, Centring *centring, gint first_word, double alpha, guint n_threads)
+{
+  gsize n_columns = count_columns (self);
+  gsize n_entries = apr_triangle (n_columns, 0);
+  gint alpha_exponent = 0;
+  gint finer = 0;
+  gsize size;
+  gsize i;
+  mpz_t penalty;
+
+  mpz_init_set_ui (centring->factor, 1);
+  mpz_init (penalty);
+  if (self->centred && centring->n_words > 0)
+    load_sums (self, centring, centring->factor);
+
+  /* The sums are in units of 2^(32 first_word): a finer unit where alpha needs it. */
+  if (alpha > 0)
+    {
+      mpz_set_d (penalty, ldexp (frexp (alpha, &alpha_exponent), DBL_MANT_DIG));
+      alpha_exponent -= DBL_MANT_DIG + 32 * first_word;
+      self->finer = MAX (0, 1 - alpha_exponent) / 2;
+      finer = 2 * self->finer;
+      mpz_mul_2exp (penalty, penalty, (mp_bitcnt_t) (alpha_exponent + finer));
+      mpz_mul (penalty, penalty, centring->factor);
+    }
+  centring->left = finer > 0 ? apr_integers_new (1 + n_columns) : self->sums;
+  if (finer > 0)
+    {
+      mpz_mul_2exp (centring->factor, centring->factor, (mp_bitcnt_t) finer);
+      for (i = 0; i <= n_columns; i++)
+        mpz_mul_2exp (centring->left[i], self->sums[i], (mp_bitcnt_t) finer);
+    }
+
+  self->n_limbs =
+    (MAX (mpz_sizeinbase (centring->factor, 2) + 32 * centring->n_words, mpz_sizeinbase (penalty, 2)) + 2) /
+      GMP_NUMB_BITS +
+    1;
+  size = n_entries * self->n_limbs * sizeof *self->limbs;
+  self->limbs = apr_pages_new (size, FALSE);
+  if (self->limbs == NULL)
+    g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size);
+  apr_parallel_run (centre_rows, centring, n_threads, 30.0 * (double) n_entries);
+  if (alpha > 0 && !centring->outside)
+    add_alpha (self, penalty);
+
+  if (centring->left != self->sums)
+    apr_integers_free (centring->left, 1 + n_columns);
+  mpz_clear (centring->factor);
+  mpz_clear (penalty);
+  return !centring->outside;
+}
+
+AprProducts *
+apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_threads)
+{
+  AprProducts *self = g_new0 (AprProducts, 1);
+  Centring centring = { self };
+  gint first_limb;
+  gsize n_columns;
+  gsize i;
+
+  self->n_features = apr_exact_sums_get_n_features (state);
+  self->n_targets = apr_exact_sums_get_n_targets (state);
+  self->centred = centred;
+  n_columns = count_columns (self);
+  self->sums = apr_integers_new (1 + n_columns);
+  centring.state = apr_exact_sums_get_limbs (state, &centring.n_state, &first_limb);
+
+  /* No sum of products is greater than the greatest of squares, and as a rule none has lower bits; but who gives the sums may have
+   * made them up. */
+  for (i = 0; i <= n_columns; i++)
+    {
+      widen (&centring, apr_triangle (i, i));
+      widen (&centring, apr_triangle (i, 0));
+    }
+  if (!centre (self, &centring, first_limb + (gint) centring.first, alpha, n_threads))
+    {
+      apr_pages_free (self->limbs);
+      centring.outside = FALSE;
+      for (i = 0; i < apr_exact_sums_get_n_entries (state); i++)
+        widen (&centring, i);
+      if (!centre (self, &centring, first_limb + (gint) centring.first, alpha, n_threads))
+        g_assert_not_reached ();
+    }
+
+  return self;
+}
+
+void
+apr_products_free (AprProducts *self)
+{
+  if (self == NULL)
+    return;
+
+  apr_integers_free (self->sums, 1 + count_columns (self));
+  apr_pages_free (self->limbs);
+  g_free (self);
+}
+
+static gboolean
+is_negative (const AprProducts *self, const mp_limb_t *limbs)
+{
+  return limbs[self->n_limbs - 1] >> (GMP_NUMB_BITS - 1) != 0;
+}
+
+gboolean
+apr_products_is_negative (const AprProducts *self, gsize row, gsize column)
+{
+  return is_negative (self, apr_products_get (self, row, column));
+}
+
+void
+apr_products_get_integer (const AprProducts *self, gsize row, gsize column, mpz_t value)
+{
+  const mp_limb_t *limbs = apr_products_get (self, row, column);
+  mp_limb_t *to = mpz_limbs_write (value, (mp_size_t) self->n_limbs);
+
+  if (is_negative (self, limbs))
+    {
+      (void) mpn_neg (to, limbs, (mp_size_t) self->n_limbs);
+      mpz_limbs_finish (value, -(mp_size_t) self->n_limbs);
+    }
+  else
+    {
+      memcpy (to, limbs, self->n_limbs * sizeof *limbs);
+      mpz_limbs_finish (value, (mp_size_t) self->n_limbs);
+    }
+}
+
+gint64
+apr_products_get_bits (const AprProducts *self, gsize row, gsize column)
+{
+  const mp_limb_t *limbs = apr_products_get (self, row, column);
+  mp_limb_t sign = is_negative (self, limbs) ? ~(mp_limb_t) 0 : 0;
+  gsize n = self->n_limbs;
+
+  while (n > 0 && limbs[n - 1] == sign)
+    n--;
+  /* Of a negative power of two, one bit is left out: nobody counts on it. But of -1 that would be all. */
+  return n > 0 ? (gint64) (n * GMP_NUMB_BITS) - __builtin_clzll (limbs[n - 1] ^ sign) +
+                   (64 - (gint64) GMP_NUMB_BITS)
+               : (gint64) (sign & 1);
+}
+
+gint64
+apr_products_count_zeros (const AprProducts *self, gsize row, gsize column)
+{
+  const mp_limb_t *limbs = apr_products_get (self, row, column);
+
+  /* It is the same in two's complement. */
+  return mpn_zero_p (limbs, (mp_size_t) self->n_limbs) ? G_MAXINT32 : (gint64) mpn_scan1 (limbs, 0);
+}
+
+gboolean
+apr_products_is_constant (const AprProducts *self, gsize feature, double negligible)
+{
+  signed long exponent;
+  signed long plain_exponent;
+  double plain;
+  double moment;
+  gint64 bits = apr_products_get_bits (self, feature, feature);
+  gint64 plain_bits = MAX (bits, 2 * (gint64) mpz_sizeinbase (self->sums[1 + feature], 2)) + 1;
+  gboolean constant;
+  mpz_t value;
+
+  /* The ratio is above 2^(bits - 1 - plain_bits) where it is not negative. */
+  if (bits > 0 && !is_negative (self, apr_products_get (self, feature, feature)) &&
+      ldexp (1, (gint) MAX (bits - 1 - plain_bits, -4 * DBL_MAX_EXP)) >= negligible)
+    return FALSE;
+
+  mpz_init (value);
+  apr_products_get_integer (self, feature, feature, value);
+  moment = mpz_get_d_2exp (&exponent, value);
+  mpz_addmul (value, self->sums[1 + feature], self->sums[1 + feature]);
+  plain = mpz_get_d_2exp (&plain_exponent, value);
+  constant = moment <= 0 ||
+             ldexp (moment / plain, (gint) MAX (exponent - plain_exponent, -4 * DBL_MAX_EXP)) < negligible;
+  mpz_clear (value);
+
+  return constant;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/least-squares/apr-rounding-private.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Rounding once, at the end: from numbers of any length to the nearest float or double. */
+
+static gint
+precision_of (AprDType dtype)
+{
+  return dtype == APR_DTYPE_F32 ? FLT_MANT_DIG : DBL_MANT_DIG;
+}
+
+/* The exponent of the last place of the subnormals. */
+static gint
+least_exponent_of (AprDType dtype)
+{
+  return dtype == APR_DTYPE_F32 ? FLT_MIN_EXP - FLT_MANT_DIG : DBL_MIN_EXP - DBL_MANT_DIG;
+}
+
+static double
+greatest_of (AprDType dtype)
+{
+  return dtype == APR_DTYPE_F32 ? (double) FLT_MAX : DBL_MAX;
+}
+
+double
+apr_round_dyadic (const mpz_t significand, gint64 exponent, AprDType dtype)
+{
+  gint64 top;
+  gint64 last_place;
+  gint64 shift;
+  double value;
+  mpz_t kept;
+
+  if (mpz_sgn (significand) == 0)
+    return 0.0;
+
+  top = (gint64) mpz_sizeinbase (significand, 2) - 1 + exponent;
+  if (top > DBL_MAX_EXP)
+    return mpz_sgn (significand) < 0 ? -INFINITY : INFINITY;
+  last_place = MAX (top - precision_of (dtype) + 1, least_exponent_of (dtype));
+  shift = last_place - exponent;
+
+  mpz_init (kept);
+  mpz_abs (kept, significand);
+  if (shift <= 0)
+    mpz_mul_2exp (kept, kept, (mp_bitcnt_t) -shift);
+  else
+    {
+      gboolean half = mpz_tstbit (kept, (mp_bitcnt_t) shift - 1) != 0;
+      gboolean more = (gint64) mpz_scan1 (kept, 0) < shift - 1;
+
+      mpz_tdiv_q_2exp (kept, kept, (mp_bitcnt_t) shift);
+      if (half && (more || mpz_odd_p (kept)))
+        mpz_add_ui (kept, kept, 1);
+    }
+  value = ldexp (mpz_get_d (kept), (gint) last_place);
+  mpz_clear (kept);
+
+  if (value > greatest_of (dtype))
+    value = INFINITY;
+  return mpz_sgn (significand) < 0 ? -value : value;
+}
+
+double
+apr_round_rational (const mpz_t numerator, const mpz_t denominator, gint64 exponent, AprDType dtype)
+{
+  /* Enough bits of the quotient that all of a double, and the place after it, are among them. */
+  gint64 shift =
+    MAX (0, (gint64) mpz_sizeinbase (denominator, 2) - (gint64) mpz_sizeinbase (numerator, 2) + 66);
+  gboolean inexact;
+  double value;
+  mpz_t quotient;
+  mpz_t rest;
+
+  mpz_init (quotient);
+  mpz_init (rest);
+  mpz_mul_2exp (quotient, numerator, (mp_bitcnt_t) shift);
+  mpz_tdiv_qr (quotient, rest, quotient, denominator);
+  inexact = mpz_sgn (rest) != 0;
+
+  /* Whatever is left counts as one bit far behind. */
+  mpz_mul_2exp (quotient, quotient, 1);
+  if (inexact && mpz_sgn (numerator) > 0)
+    mpz_add_ui (quotient, quotient, 1);
+  else if (inexact)
+    mpz_sub_ui (quotient, quotient, 1);
+  value = apr_round_dyadic (quotient, exponent - shift - 1, dtype);
+
+  mpz_clear (quotient);
+  mpz_clear (rest);
+  return value;
+}
+
+/* The exponent of the last place of a finite @value. */
+static gint64
+last_place_of (double value, AprDType dtype)
+{
+  if (value == 0)
+    return least_exponent_of (dtype);
+
+  return MAX (ilogb (value) - precision_of (dtype) + 1, least_exponent_of (dtype));
+}
+
+static double
+next_after (double from, double to, AprDType dtype)
+{
+  return dtype == APR_DTYPE_F32 ? (double) nextafterf ((float) from, (float) to) : nextafter (from, to);
+}
+
+/* Whether the number cannot differ from a multiple of 2^@last_place that lies between the bounds: two such
+ * numbers are either equal or a whole unit of their common denominator apart. */
+static gboolean
+is_exactly (const AprApproximation *self, gint64 last_place)
+{
+  return self->error + 1 < -(self->denominator_bits + MAX (self->grid, -last_place));
+}
+
+gboolean
+apr_approximation_round (const AprApproximation *self, AprDType dtype, double *value)
+{
+  gint64 unit = MIN (self->error, self->exponent);
+  gboolean rounded = FALSE;
+  gint sign_of_least;
+  gint sign_of_most;
+  double least;
+  double most;
+  mpz_t radius;
+  mpz_t bound;
+
+  mpz_init_set_ui (radius, 1);
+  mpz_init (bound);
+  mpz_mul_2exp (radius, radius, (mp_bitcnt_t) (self->error - unit));
+  mpz_mul_2exp (bound, self->significand, (mp_bitcnt_t) (self->exponent - unit));
+  mpz_sub (bound, bound, radius);
+  least = apr_round_dyadic (bound, unit, dtype);
+  sign_of_least = mpz_sgn (bound);
+  mpz_addmul_ui (bound, radius, 2);
+  most = apr_round_dyadic (bound, unit, dtype);
+  sign_of_most = mpz_sgn (bound);
+  mpz_clear (radius);
+  mpz_clear (bound);
+
+  if (sign_of_least <= 0 && sign_of_most >= 0)
+    {
+      /* Even where both bounds round to a zero, its sign is known of what is exactly zero alone. */
+      rounded = is_exactly (self, G_MAXINT32);
+      *value = 0.0;
+    }
+  else if (least == most)
+    {
+      rounded = TRUE;
+      *value = least;
+    }
+  else if (isfinite (least) != isfinite (most))
+    {
+      /* Half a last place above the greatest value is where infinity begins. */
+      rounded = is_exactly (self, last_place_of (greatest_of (dtype), dtype) - 1);
+      *value = isfinite (least) ? most : least;
+    }
+  else if (isfinite (least) && next_after (least, most, dtype) == most)
+    {
+      gint64 place_of_least = last_place_of (least, dtype);
+      gint64 middle = MIN (place_of_least, last_place_of (most, dtype)) - 1;
+
+      /* Halfway between the two: the one with an even significand. */
+      rounded = is_exactly (self, middle);
+      *value = fmod (ldexp (least, (gint) -place_of_least), 2.0) == 0 ? least : most;
+    }
+
+  return rounded;
+}
+
+double
+apr_approximation_guess (const AprApproximation *self, AprDType dtype)
+{
+  if ((gint64) mpz_sizeinbase (self->significand, 2) + self->exponent <= self->error)
+    return 0.0;
+
+  return apr_round_dyadic (self->significand, self->exponent, dtype);
+}

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#define KERNEL apr_dense_portable
-#define KERNEL_NAME "portable"
-#define LANES 2
-#define ROWS 4
-#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
-
-#include "aprender/linear-model/apr-dense-template.h"

@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+
+/* NIST's Filip: ten powers of x, whose sums in double-double depend on how the rows were cut. */
+#define FILIP_ROWS 82
+#define FILIP_FEATURES 10
+
+static void
+load_filip (AprTensor **x, AprTensor **y)
+{
+  g_autofree char *path = data_path ("nist" G_DIR_SEPARATOR_S "filip.csv");
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
+  double x_values[FILIP_ROWS * FILIP_FEATURES];
+  double y_values[FILIP_ROWS];
+  gsize i;
+  gsize j;
+
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  lines = g_strsplit (g_strstrip (text), "\n", -1);
+  g_assert_cmpuint (g_strv_length (lines), ==, FILIP_ROWS + 1);
+  for (i = 0; i < FILIP_ROWS; i++)
+    {
+      g_auto (GStrv) cells = g_strsplit (lines[i + 1], ",", -1);
+      double value = g_ascii_strtod (cells[1], NULL);
+      double power = 1;
+
+      y_values[i] = g_ascii_strtod (cells[0], NULL);
+      for (j = 0; j < FILIP_FEATURES; j++)
+        x_values[i * FILIP_FEATURES + j] = power *= value;
+    }
+  *x = matrix_new (FILIP_ROWS, FILIP_FEATURES, x_values);
+  *y = vector_new (FILIP_ROWS, y_values);
+}
+
+static AprCrossProducts *
+state_of (AprTensor *x, AprTensor *y, gsize start, gsize stop)
+{
+  g_autoptr (AprTensor) some_x = apr_tensor_slice_rows (x, start, stop, NULL);
+  g_autoptr (AprTensor) some_y = apr_tensor_slice_rows (y, start, stop, NULL);
+  AprCrossProducts *state = apr_cross_products_new (apr_tensor_get_shape (x, NULL)[1], 1, NULL);
+  GError *error = NULL;
+
+  g_assert_true (apr_cross_products_update (state, some_x, some_y, NULL, NULL, &error));
+  g_assert_no_error (error);
+
+  return state;
+}
+
+static void
+merge (AprCrossProducts *state, AprCrossProducts *other)
+{
+  GError *error = NULL;
+
+  g_assert_true (apr_cross_products_merge (state, other, &error));
+  g_assert_no_error (error);
+}
+
+static void
+assert_equal (AprCrossProducts *state, AprCrossProducts *other)
+{
+  g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (state, NULL);
+  g_autoptr (GBytes) other_bytes = apr_cross_products_to_bytes (other, NULL);
+
+  g_assert_true (apr_cross_products_equal (state, other));
+  g_assert_true (g_bytes_equal (bytes, other_bytes));
+}
+
+static void
+test_chunks (void)
+{
+  const gsize chunks[] = { 1, 2, 7, 13, 40, 1000 };
+  AprTensor *x;
+  AprTensor *y;
+  g_autoptr (AprCrossProducts) whole = NULL;
+  gsize i;
+
+  g_test_summary ("Rows in any pieces, merged in order or in a tree, are the rows at once, byte for byte.");
+  load_filip (&x, &y);
+  whole = state_of (x, y, 0, FILIP_ROWS);
+  g_assert_cmpuint (apr_cross_products_get_n_samples (whole), ==, FILIP_ROWS);
+
+  for (i = 0; i < G_N_ELEMENTS (chunks); i++)
+    {
+      g_autoptr (AprCrossProducts) state = apr_cross_products_new (FILIP_FEATURES, 1, NULL);
+      g_autoptr (AprCrossProducts) backwards = apr_cross_products_new (FILIP_FEATURES, 1, NULL);
+      g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func (g_object_unref);
+      gsize start;
+
+      for (start = 0; start < FILIP_ROWS; start += chunks[i])
+        {
+          gsize stop = MIN (start + chunks[i], FILIP_ROWS);
+          g_autoptr (AprTensor) some_x = apr_tensor_slice_rows (x, start, stop, NULL);
+          g_autoptr (AprTensor) some_y = apr_tensor_slice_rows (y, start, stop, NULL);
+
+          g_assert_true (apr_cross_products_update (state, some_x, some_y, NULL, NULL, NULL));
+          g_ptr_array_add (parts, state_of (x, y, start, stop));
+        }
+      for (start = parts->len; start-- > 0;)
+        merge (backwards, g_ptr_array_index (parts, start));
+      while (parts->len > 1)
+        {
+          merge (g_ptr_array_index (parts, 0), g_ptr_array_index (parts, parts->len - 1));
+          g_ptr_array_remove_index (parts, parts->len - 1);
+        }
+
+      assert_equal (state, whole);
+      assert_equal (backwards, whole);
+      assert_equal (g_ptr_array_index (parts, 0), whole);
+    }
+  apr_tensor_unref (x);
+  apr_tensor_unref (y);
+}
+
+static void
+test_subtract (void)
+{
+  AprTensor *x;
+  AprTensor *y;
+  g_autoptr (AprCrossProducts) whole = NULL;
+  g_autoptr (AprCrossProducts) first = NULL;
+  g_autoptr (AprCrossProducts) rest = NULL;
+  g_autoptr (AprCrossProducts) empty = apr_cross_products_new (FILIP_FEATURES, 1, NULL);
+  g_autoptr (GError) error = NULL;
+
+  load_filip (&x, &y);
+  whole = state_of (x, y, 0, FILIP_ROWS);
+  first = state_of (x, y, 0, 30);
+  rest = state_of (x, y, 30, FILIP_ROWS);
+
+  g_assert_true (apr_cross_products_subtract (whole, first, &error));
+  g_assert_no_error (error);
+  assert_equal (whole, rest);
+  g_assert_false (apr_cross_products_subtract (first, whole, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  assert_message_has (error, "52 samples from 30");
+
+  /* Nothing is left but the memory that the data were doubles. */
+  g_assert_true (apr_cross_products_subtract (whole, rest, NULL));
+  g_assert_cmpuint (apr_cross_products_get_n_samples (whole), ==, 0);
+  merge (whole, rest);
+  assert_equal (whole, rest);
+  merge (empty, rest);
+  assert_equal (empty, rest);
+  apr_tensor_unref (x);
+  apr_tensor_unref (y);
+}
+
+static void
+test_order_and_weights (void)
+{
+  const double x_values[] = { 1e300, 1, 2e-300, 3, -1e300, 5 };
+  const double shuffled_x[] = { -1e300, 5, 1e300, 1, 2e-300, 3 };
+  const double doubled_x[] = { 1e300, 1, 2e-300, 3, 2e-300, 3, 7, 7 };
+  const double y_values[] = { 1, 2, 3 };
+  const double shuffled_y[] = { 3, 1, 2 };
+  const double doubled_y[] = { 1, 2, 2, 9 };
+  const double weights[] = { 1, 2, 0 };
+  const double other_weights[] = { 1, 1, 1, 0 };
+  g_autoptr (AprTensor) x = matrix_new (3, 2, x_values);
+  g_autoptr (AprTensor) y = vector_new (3, y_values);
+  g_autoptr (AprTensor) other_x = matrix_new (3, 2, shuffled_x);
+  g_autoptr (AprTensor) other_y = vector_new (3, shuffled_y);
+  g_autoptr (AprTensor) long_x = matrix_new (4, 2, doubled_x);
+  g_autoptr (AprTensor) long_y = vector_new (4, doubled_y);
+  g_autoptr (AprTensor) w = vector_new (3, weights);
+  g_autoptr (AprTensor) long_w = vector_new (4, other_weights);
+  g_autoptr (AprCrossProducts) state = state_of (x, y, 0, 3);
+  g_autoptr (AprCrossProducts) shuffled = state_of (other_x, other_y, 0, 3);
+  g_autoptr (AprCrossProducts) weighted = apr_cross_products_new (2, 1, NULL);
+  g_autoptr (AprCrossProducts) repeated = apr_cross_products_new (2, 1, NULL);
+
+  assert_equal (state, shuffled);
+
+  g_test_summary ("Weight 2 is the row twice, in the sums; but the number of samples tells them apart.");
+  g_assert_true (apr_cross_products_update (weighted, x, y, w, NULL, NULL));
+  g_assert_true (apr_cross_products_update (repeated, long_x, long_y, long_w, NULL, NULL));
+  g_assert_cmpuint (apr_cross_products_get_n_samples (weighted), ==, 2);
+  g_assert_cmpuint (apr_cross_products_get_n_samples (repeated), ==, 3);
+  g_assert_false (apr_cross_products_equal (weighted, repeated));
+}
+
+static void
+test_fit (void)
+{
+  AprTensor *x;
+  AprTensor *y;
+  g_autoptr (AprCrossProducts) state = NULL;
+  g_autoptr (AprCrossProducts) rest = NULL;
+  g_autoptr (AprCrossProducts) loaded = NULL;
+  g_autoptr (AprCrossProducts) empty = apr_cross_products_new (3, 1, NULL);
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AprLinearRegression) at_once = apr_linear_regression_new ();
+  g_autoptr (AprLinearRegression) from_state = apr_linear_regression_new ();
+  g_autoptr (GError) error = NULL;
+
+  load_filip (&x, &y);
+  state = state_of (x, y, 0, 11);
+  rest = state_of (x, y, 11, FILIP_ROWS);
+  merge (state, rest);
+  bytes = apr_cross_products_to_bytes (state, &error);
+  g_assert_no_error (error);
+  loaded = apr_cross_products_from_bytes (bytes, &error);
+  g_assert_no_error (error);
+  assert_equal (loaded, state);
+
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (at_once), x, y, NULL, NULL, &error));
+  g_assert_true (apr_linear_regression_fit_cross_products (from_state, loaded, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_tensor_equal (apr_linear_regression_get_coefficients (at_once),
+                                   apr_linear_regression_get_coefficients (from_state)));
+  g_assert_true (apr_tensor_equal (apr_linear_regression_get_intercept (at_once),
+                                   apr_linear_regression_get_intercept (from_state)));
+  g_assert_cmpuint (apr_estimator_get_n_features (APR_ESTIMATOR (from_state)), ==, FILIP_FEATURES);
+
+  g_assert_false (apr_linear_regression_fit_cross_products (from_state, empty, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_EMPTY);
+  g_assert_cmpuint (apr_estimator_get_n_features (APR_ESTIMATOR (from_state)), ==, FILIP_FEATURES);
+  apr_tensor_unref (x);
+  apr_tensor_unref (y);
+}
+
+/* Samples of @x and @y without those of @other_x and @other_y, which are not among them. */
+static void
+assert_not_fitted (gboolean fit_intercept,
+                   AprTensor *x,
+                   AprTensor *y,
+                   AprTensor *other_x,
+                   AprTensor *other_y,
+                   const char *text)
+{
+  g_autoptr (AprCrossProducts) state = state_of (x, y, 0, apr_tensor_get_shape (x, NULL)[0]);
+  g_autoptr (AprCrossProducts) other =
+    state_of (other_x, other_y, 0, apr_tensor_get_shape (other_x, NULL)[0]);
+  g_autoptr (AprLinearRegression) model =
+    g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", fit_intercept, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_cross_products_subtract (state, other, NULL));
+  g_assert_false (apr_linear_regression_fit_cross_products (model, state, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
+  assert_message_has (error, text);
+  g_assert_false (apr_estimator_get_fitted (APR_ESTIMATOR (model)));
+}
+
+static void
+test_fit_of_what_was_not_in (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (4, 2, (double[]){ 3, 0, -3, 0, 0, 3, 0, -3 });
+  g_autoptr (AprTensor) y = vector_new (4, (double[]){ 1, 2, 3, 4 });
+  g_autoptr (AprTensor) long_x = matrix_new (2, 2, (double[]){ 1, -7, 1, 7 });
+  g_autoptr (AprTensor) other_x = matrix_new (2, 2, (double[]){ 2.5, 2.5, -2.5, -2.5 });
+  g_autoptr (AprTensor) short_y = vector_new (2, (double[]){ 2, 2 });
+  g_autoptr (AprTensor) filip_row = NULL;
+  g_autoptr (AprTensor) filip_target = NULL;
+  double powers[FILIP_FEATURES];
+  AprTensor *filip_x;
+  AprTensor *filip_y;
+  gsize i;
+
+  g_test_summary ("Sums from which samples are subtracted that were not in them have no answer.");
+  assert_not_fitted (FALSE, x, y, long_x, short_y,
+                     "the sum of squares of feature 1 (counted from 0) is negative");
+  assert_not_fitted (TRUE, x, y, long_x, short_y, "of feature 1 (counted from 0) about its mean is negative");
+
+  /* The squares are 18 - 12.5, but the product is -12.5. */
+  assert_not_fitted (FALSE, x, y, other_x, short_y, "what is left of the sum of squares of feature 1");
+  assert_not_fitted (TRUE, x, y, other_x, short_y, "what is left of the sum of squares of feature 1");
+
+  /* Of a condition that doubles cannot factorise: powers of -4, of which the odd ones have the wrong sign. */
+  load_filip (&filip_x, &filip_y);
+  for (i = 0; i < FILIP_FEATURES; i++)
+    powers[i] = pow (4, (double) i + 1);
+  filip_row = matrix_new (1, FILIP_FEATURES, powers);
+  filip_target = vector_new (1, (double[]){ 0.8 });
+  assert_not_fitted (TRUE, filip_x, filip_y, filip_row, filip_target,
+                     "The sums are not those of any samples: what is left");
+  apr_tensor_unref (filip_x);
+  apr_tensor_unref (filip_y);
+}
+
+static void
+test_fit_follows_the_dtype (void)
+{
+  const float values[] = { 1, 2, 4 };
+  g_autoptr (AprTensor) x = float_matrix_new (3, 1, values);
+  g_autoptr (AprTensor) y = float_vector_new (3, values);
+  g_autoptr (AprTensor) wide_x = apr_tensor_cast (x, APR_DTYPE_F64, NULL);
+  g_autoptr (AprCrossProducts) state = state_of (x, y, 0, 3);
+  g_autoptr (AprCrossProducts) wide = state_of (wide_x, y, 0, 3);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+
+  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL));
+  g_assert_cmpint (apr_tensor_get_dtype (apr_linear_regression_get_coefficients (model)), ==, APR_DTYPE_F32);
+  merge (state, wide);
+  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL));
+  g_assert_cmpint (apr_tensor_get_dtype (apr_linear_regression_get_coefficients (model)), ==, APR_DTYPE_F64);
+  apr_linear_regression_set_dtype (model, APR_DTYPE_I8);
+  g_assert_false (apr_linear_regression_fit_cross_products (model, state, NULL));
+}
+
+static void
+test_failed_update_changes_nothing (void)
+{
+  const double good[] = { 1, 2, 3, 5 };
+  const double bad[] = { 1, 2, 3, NAN };
+  const double cube[] = { 1, 2, 3, 4, 5, 6 };
+  g_autoptr (AprTensor) x = matrix_new (4, 1, good);
+  g_autoptr (AprTensor) bad_x = matrix_new (4, 1, bad);
+  g_autoptr (AprTensor) wide_x = matrix_new (2, 3, cube);
+  g_autoptr (AprTensor) y = vector_new (4, good);
+  g_autoptr (AprTensor) two = vector_new (2, good);
+  g_autoptr (AprCrossProducts) state = state_of (x, y, 0, 4);
+  g_autoptr (AprCrossProducts) before = apr_cross_products_copy (state);
+  g_autoptr (AprCrossProducts) other = apr_cross_products_new (3, 1, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (apr_cross_products_update (state, bad_x, y, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+  assert_message_has (error, "X has a NaN at row 3, column 0");
+  g_clear_error (&error);
+  g_assert_false (apr_cross_products_update (state, wide_x, two, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  assert_message_has (error, "3 features and 1 targets, but the cross products are of 1 and 1");
+  g_clear_error (&error);
+  g_assert_false (apr_cross_products_merge (state, other, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  g_clear_error (&error);
+  g_assert_false (apr_cross_products_subtract (state, other, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  g_clear_error (&error);
+  assert_equal (state, before);
+
+  g_assert_null (apr_cross_products_new (0, 1, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_EMPTY);
+  g_clear_error (&error);
+  g_assert_null (apr_cross_products_new (G_MAXSIZE, 1, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+}
+
+static AprCrossProducts *
+weighted_state_of (AprTensor *x, AprTensor *y, AprTensor *w, gsize start, gsize stop)
+{
+  g_autoptr (AprTensor) some_x = apr_tensor_slice_rows (x, start, stop, NULL);
+  g_autoptr (AprTensor) some_y = apr_tensor_slice_rows (y, start, stop, NULL);
+  g_autoptr (AprTensor) some_w = apr_tensor_slice_rows (w, start, stop, NULL);
+  AprCrossProducts *state = apr_cross_products_new (apr_tensor_get_shape (x, NULL)[1], 1, NULL);
+  GError *error = NULL;
+
+  g_assert_true (apr_cross_products_update (state, some_x, some_y, some_w, NULL, &error));
+  g_assert_no_error (error);
+
+  return state;
+}
+
+static char *
+get_metadata (AprCrossProducts *state, const char *key)
+{
+  g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (state, NULL);
+  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, NULL);
+
+  return g_strdup (g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), key));
+}
+
+static void
+test_weights (void)
+{
+  const char *key = "aprender.weight_logs";
+  AprTensor *x;
+  AprTensor *y;
+  double weights[FILIP_ROWS];
+  double ones[FILIP_ROWS];
+  g_autoptr (AprTensor) w = NULL;
+  g_autoptr (AprTensor) w_ones = NULL;
+  g_autoptr (AprCrossProducts) whole = NULL;
+  g_autoptr (AprCrossProducts) plain = NULL;
+  g_autoptr (AprCrossProducts) with_ones = NULL;
+  g_autoptr (AprCrossProducts) halved = NULL;
+  g_autofree char *none = NULL;
+  g_autofree char *none_again = NULL;
+  g_autofree char *some = NULL;
+  gsize cut;
+  gsize i;
+
+  g_test_summary (
+    "The sum of the weights' logarithms is the same however samples are cut, and is kept in the file.");
+  load_filip (&x, &y);
+  for (i = 0; i < FILIP_ROWS; i++)
+    {
+      weights[i] = i % 7 == 0 ? 0 : 0.1 * (double) i;
+      ones[i] = 1;
+    }
+  w = vector_new (FILIP_ROWS, weights);
+  w_ones = vector_new (FILIP_ROWS, ones);
+  whole = weighted_state_of (x, y, w, 0, FILIP_ROWS);
+  some = get_metadata (whole, key);
+  g_assert_nonnull (some);
+  for (cut = 1; cut < FILIP_ROWS; cut += 16)
+    {
+      g_autoptr (AprCrossProducts) first = weighted_state_of (x, y, w, 0, cut);
+      g_autoptr (AprCrossProducts) rest = weighted_state_of (x, y, w, cut, FILIP_ROWS);
+      g_autoptr (AprCrossProducts) copy = apr_cross_products_copy (rest);
+      g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (first, NULL);
+      g_autoptr (AprCrossProducts) loaded = apr_cross_products_from_bytes (bytes, NULL);
+
+      assert_equal (loaded, first);
+      merge (rest, loaded);
+      assert_equal (rest, whole);
+      g_assert_true (apr_cross_products_subtract (rest, first, NULL));
+      assert_equal (rest, copy);
+    }
+
+  /* The logarithm of 1 is 0: no weights, and weights of 1, make the same file. */
+  plain = state_of (x, y, 0, FILIP_ROWS);
+  with_ones = weighted_state_of (x, y, w_ones, 0, FILIP_ROWS);
+  assert_equal (plain, with_ones);
+  none = get_metadata (plain, key);
+  g_assert_null (none);
+
+  /* So is that of 2 and 1/2 together, but the sums differ. */
+  weights[0] = 2;
+  weights[1] = 0.5;
+  for (i = 2; i < FILIP_ROWS; i++)
+    weights[i] = 1;
+  apr_tensor_unref (g_steal_pointer (&w));
+  w = vector_new (FILIP_ROWS, weights);
+  halved = weighted_state_of (x, y, w, 0, FILIP_ROWS);
+  none_again = get_metadata (halved, key);
+  g_assert_null (none_again);
+  g_assert_false (apr_cross_products_equal (halved, plain));
+  apr_tensor_unref (x);
+  apr_tensor_unref (y);
+}
+
+static GBytes *
+file_with (gsize n_entries, gsize n_words, AprDType dtype, const char *key, const char *value)
+{
+  const char *const keys[] = { "aprender.model",      "aprender.format",     "aprender.dtype",
+                               "aprender.first_word", "aprender.n_features", "aprender.n_targets",
+                               "aprender.n_samples" };
+  const char *const values[] = { "AprCrossProducts", "1", "F64", "-4", "1", "1", "3" };
+  const gsize shape[] = { n_entries, n_words };
+  gsize size = n_entries * n_words * apr_dtype_get_bits (dtype) / 8;
+  g_autoptr (GBytes) data = g_bytes_new_take (g_malloc0 (MAX (size, 1)), size);
+  g_autoptr (AprTensor) tensor = apr_tensor_new_from_bytes (dtype, shape, 2, data, NULL);
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  gsize i;
+
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "sums", tensor, NULL));
+  for (i = 0; i < G_N_ELEMENTS (keys); i++)
+    if (g_strcmp0 (keys[i], key) != 0)
+      g_assert_true (apr_safetensors_writer_set_metadata (writer, keys[i], values[i], NULL));
+  if (value != NULL)
+    g_assert_true (apr_safetensors_writer_set_metadata (writer, key, value, NULL));
+
+  return apr_safetensors_writer_write_to_bytes (writer, NULL);
+}
+
+static void
+test_load_errors (void)
+{
+  const struct
+  {
+    gsize n_entries;
+    gsize n_words;
+    AprDType dtype;
+    const char *key;
+    const char *value;
+    gint code;
+    const char *text;
+  } cases[] = {
+    { 6, 2, APR_DTYPE_U32, "aprender.model", "AprLinearRegression", APR_ERROR_MODEL, "AprLinearRegression" },
+    { 6, 2, APR_DTYPE_U32, "aprender.model", NULL, APR_ERROR_MODEL, "missing" },
+    { 6, 2, APR_DTYPE_U32, "aprender.format", "2", APR_ERROR_MODEL, "“2”" },
+    { 6, 2, APR_DTYPE_U32, "aprender.dtype", "F16", APR_ERROR_MODEL, "F16" },
+    { 6, 2, APR_DTYPE_U32, "aprender.first_word", "129", APR_ERROR_MODEL, "129" },
+    { 6, 2, APR_DTYPE_U32, "aprender.n_features", "0", APR_ERROR_MODEL, "“0”" },
+    { 6, 2, APR_DTYPE_U32, "aprender.n_features", "2", APR_ERROR_SHAPE, "U32 [10, " },
+    { 6, 2, APR_DTYPE_U32, "aprender.n_features", "2147483647", APR_ERROR_RANGE, "2147483647" },
+    { 6, 2, APR_DTYPE_U32, "aprender.n_samples", "-1", APR_ERROR_MODEL, "-1" },
+    { 6, 2, APR_DTYPE_U32, "aprender.weight_logs", "0", APR_ERROR_MODEL, "weight_logs" },
+    { 6, 2, APR_DTYPE_U32, "aprender.weight_logs", "+1", APR_ERROR_MODEL, "“+1”" },
+    { 6, 2, APR_DTYPE_U32, "aprender.weight_logs", "85070591730234615865843651857942052864", APR_ERROR_MODEL,
+      "2^126" },
+    { 6, 129, APR_DTYPE_U32, "", NULL, APR_ERROR_SHAPE, "[6, 129]" },
+    { 6, 2, APR_DTYPE_I32, "", NULL, APR_ERROR_SHAPE, "I32" },
+  };
+  g_autoptr (GBytes) good = file_with (6, 2, APR_DTYPE_U32, "", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprCrossProducts) state = apr_cross_products_from_bytes (good, &error);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  gsize i;
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_cross_products_get_n_samples (state), ==, 3);
+
+  /* What the file says and what it holds need not agree: then there is nothing to fit. */
+  g_assert_false (apr_linear_regression_fit_cross_products (model, state, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_WEIGHTS);
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GBytes) bytes =
+        file_with (cases[i].n_entries, cases[i].n_words, cases[i].dtype, cases[i].key, cases[i].value);
+      g_autoptr (GError) case_error = NULL;
+
+      g_assert_null (apr_cross_products_from_bytes (bytes, &case_error));
+      g_assert_error (case_error, APR_ERROR, cases[i].code);
+      assert_message_has (case_error, cases[i].text);
+    }
+}
+
+static void
+test_nonsense_is_survived (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (3);
+  int round;
+
+  g_test_summary ("Sums that no data could have: a fit gives an error or an answer, not a crash.");
+  for (round = 0; round < 300; round++)
+    {
+      const gsize shape[] = { 10, 3 };
+      guint32 words[30];
+      g_autoptr (GBytes) data = NULL;
+      g_autoptr (AprTensor) tensor = NULL;
+      g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+      g_autoptr (GBytes) bytes = NULL;
+      g_autoptr (AprCrossProducts) state = NULL;
+      g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+      const char *const keys[] = { "aprender.model",      "AprCrossProducts",
+                                   "aprender.format",     "1",
+                                   "aprender.dtype",      "F64",
+                                   "aprender.first_word", "0",
+                                   "aprender.n_features", "2",
+                                   "aprender.n_targets",  "1",
+                                   "aprender.n_samples",  "5" };
+      gsize i;
+
+      for (i = 0; i < 30; i++)
+        words[i] =
+          g_rand_int_range (rand, 0, 3) == 0 ? g_rand_int (rand) : (guint32) g_rand_int_range (rand, -3, 4);
+      words[2] = 0;
+      words[0] |= 1;
+      data = g_bytes_new (words, sizeof words);
+      tensor = apr_tensor_new_from_bytes (APR_DTYPE_U32, shape, 2, data, NULL);
+      g_assert_true (apr_safetensors_writer_add_tensor (writer, "sums", tensor, NULL));
+      for (i = 0; i < G_N_ELEMENTS (keys); i += 2)
+        g_assert_true (apr_safetensors_writer_set_metadata (writer, keys[i], keys[i + 1], NULL));
+      bytes = apr_safetensors_writer_write_to_bytes (writer, NULL);
+      state = apr_cross_products_from_bytes (bytes, NULL);
+      g_assert_nonnull (state);
+      if (apr_linear_regression_fit_cross_products (model, state, NULL))
+        g_assert_true (isfinite (element (apr_linear_regression_get_coefficients (model), 0)));
+    }
+}
+
+static void
+test_files (void)
+{
+  AprTensor *x;
+  AprTensor *y;
+  g_autofree char *folder = g_dir_make_tmp ("aprender-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "state.safetensors", NULL);
+  g_autoptr (AprCrossProducts) state = NULL;
+  g_autoptr (AprCrossProducts) loaded = NULL;
+  g_autoptr (GError) error = NULL;
+
+  load_filip (&x, &y);
+  state = state_of (x, y, 0, FILIP_ROWS);
+  g_assert_true (apr_cross_products_save (state, path, &error));
+  loaded = apr_cross_products_load (path, &error);
+  g_assert_no_error (error);
+  assert_equal (loaded, state);
+  g_unlink (path);
+
+  g_assert_null (apr_cross_products_load (path, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_rmdir (folder);
+  apr_tensor_unref (x);
+  apr_tensor_unref (y);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/cross-products/chunks", test_chunks);
+  g_test_add_func ("/cross-products/subtract", test_subtract);
+  g_test_add_func ("/cross-products/order-and-weights", test_order_and_weights);
+  g_test_add_func ("/cross-products/weights", test_weights);
+  g_test_add_func ("/cross-products/fit", test_fit);
+  g_test_add_func ("/cross-products/fit/follows-the-dtype", test_fit_follows_the_dtype);
+  g_test_add_func ("/cross-products/fit/what-was-not-in", test_fit_of_what_was_not_in);
+  g_test_add_func ("/cross-products/failed-update-changes-nothing", test_failed_update_changes_nothing);
+  g_test_add_func ("/cross-products/load-errors", test_load_errors);
+  g_test_add_func ("/cross-products/nonsense-is-survived", test_nonsense_is_survived);
+  g_test_add_func ("/cross-products/files", test_files);
+
+  return g_test_run ();
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "aprender/cross-products/apr-exact-sums-private.h"
+
+/* Compares every entry with the same sums in rational arithmetic, up to the power of two that all entries share. */
+static void
+assert_equals_rational (
+  AprExactSums *state, const double *z, const double *weights, gsize n_rows, gsize n_columns)
+{
+  mpq_t expected;
+  mpq_t actual;
+  mpq_t term;
+  mpq_t factor;
+  mpq_t unit;
+  gboolean have_unit = FALSE;
+  gsize i;
+  gsize j;
+  gsize row;
+
+  mpq_inits (expected, actual, term, factor, unit, NULL);
+  for (i = 0; i < n_columns; i++)
+    for (j = 0; j <= i; j++)
+      {
+        mpq_set_ui (expected, 0, 1);
+        for (row = 0; row < n_rows; row++)
+          {
+            mpq_set_d (term, z[row * n_columns + i]);
+            mpq_set_d (factor, z[row * n_columns + j]);
+            mpq_mul (term, term, factor);
+            if (weights != NULL)
+              {
+                mpq_set_d (factor, weights[row]);
+                mpq_mul (term, term, factor);
+              }
+            mpq_add (expected, expected, term);
+          }
+
+        mpq_set_ui (actual, 0, 1);
+        apr_exact_sums_get_entry (state, i, j, mpq_numref (actual));
+        if (!have_unit && mpq_sgn (expected) != 0)
+          {
+            g_assert_cmpint (mpq_sgn (actual), !=, 0);
+            mpq_div (unit, expected, actual);
+            have_unit = TRUE;
+          }
+        mpq_mul (actual, actual, unit);
+        g_assert_true (mpq_equal (actual, expected));
+      }
+  mpq_clears (expected, actual, term, factor, unit, NULL);
+}
+
+static double
+draw (GRand *rand, int kind)
+{
+  switch (kind)
+    {
+    case 0:
+      return g_rand_double_range (rand, -1, 1);
+    case 1:
+      return (double) g_rand_int_range (rand, -1000, 1000);
+    case 2:
+      return ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -1000, 1000));
+    case 3:
+      return ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -1074, -1020));
+    case 4:
+      return g_rand_boolean (rand) ? 0.0 : DBL_MAX;
+    default:
+      return (double) (float) g_rand_double_range (rand, -1e6, 1e6);
+    }
+}
+
+static void
+test_equals_rational (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (4);
+  int round;
+
+  g_test_summary (
+    "Ordinary data, whole numbers, every exponent, subnormals, the greatest doubles, zeros; weights too.");
+  for (round = 0; round < 60; round++)
+    {
+      gsize n_rows = (gsize) g_rand_int_range (rand, 1, 12);
+      gsize p = (gsize) g_rand_int_range (rand, 1, 5);
+      gsize k = (gsize) g_rand_int_range (rand, 1, 3);
+      gsize n_columns = 1 + p + k;
+      gboolean weighted = round % 2 == 1;
+      g_autofree double *z = g_new (double, n_rows *n_columns);
+      g_autofree double *x_values = g_new (double, n_rows *p);
+      g_autofree double *y_values = g_new (double, n_rows *k);
+      g_autofree double *weights = g_new (double, n_rows);
+      g_autoptr (AprExactSums) state = apr_exact_sums_new (p, k, NULL);
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprTensor) y = NULL;
+      g_autoptr (AprTensor) w = NULL;
+      g_autoptr (GError) error = NULL;
+      gsize row;
+      gsize i;
+
+      for (row = 0; row < n_rows; row++)
+        {
+          z[row * n_columns] = 1;
+          weights[row] = row % 3 == 2 ? 0 : fabs (draw (rand, round % 5));
+          for (i = 1; i < n_columns; i++)
+            z[row * n_columns + i] = draw (rand, round % 6);
+          memcpy (x_values + row * p, z + row * n_columns + 1, p * sizeof (double));
+          memcpy (y_values + row * k, z + row * n_columns + 1 + p, k * sizeof (double));
+        }
+      x = matrix_new (n_rows, p, x_values);
+      y = matrix_new (n_rows, k, y_values);
+      w = weighted ? vector_new (n_rows, weights) : NULL;
+
+      g_assert_true (apr_exact_sums_update (state, x, y, w, APR_PRECISION_EXACT, 0, NULL, &error));
+      g_assert_no_error (error);
+      assert_equals_rational (state, z, weighted ? weights : NULL, n_rows, n_columns);
+    }
+}
+
+static void
+test_order_of_rows (void)
+{
+  /* In double, 2^60 + 1 - 2^60 depends on the order: here it must not. */
+  const double there[] = { 0x1p60, 1, -0x1p60, 0x1p-60 };
+  const double back[] = { 0x1p-60, -0x1p60, 1, 0x1p60 };
+  const double ones[] = { 1, 1, 1, 1 };
+  g_autoptr (AprTensor) x = matrix_new (4, 1, there);
+  g_autoptr (AprTensor) reversed = matrix_new (4, 1, back);
+  g_autoptr (AprTensor) y = vector_new (4, ones);
+  g_autoptr (AprExactSums) state = apr_exact_sums_new (1, 1, NULL);
+  g_autoptr (AprExactSums) other = apr_exact_sums_new (1, 1, NULL);
+  mpq_t ratio;
+  mpq_t expected;
+
+  g_assert_true (apr_exact_sums_update (state, x, y, NULL, APR_PRECISION_EXACT, 0, NULL, NULL));
+  g_assert_true (apr_exact_sums_update (other, reversed, y, NULL, APR_PRECISION_EXACT, 0, NULL, NULL));
+
+  mpq_inits (ratio, expected, NULL);
+  apr_exact_sums_get_entry (state, 1, 0, mpq_numref (ratio));
+  apr_exact_sums_get_entry (state, 0, 0, mpq_denref (ratio));
+  mpq_canonicalize (ratio);
+
+  /* (1 + 2^-60) / 4 */
+  mpz_set_ui (mpq_numref (expected), 1);
+  mpz_mul_2exp (mpq_numref (expected), mpq_numref (expected), 60);
+  mpz_add_ui (mpq_numref (expected), mpq_numref (expected), 1);
+  mpz_set_ui (mpq_denref (expected), 4);
+  mpz_mul_2exp (mpq_denref (expected), mpq_denref (expected), 60);
+  mpq_canonicalize (expected);
+  g_assert_true (mpq_equal (ratio, expected));
+
+  apr_exact_sums_get_entry (other, 1, 0, mpq_numref (ratio));
+  apr_exact_sums_get_entry (other, 0, 0, mpq_denref (ratio));
+  mpq_canonicalize (ratio);
+  g_assert_true (mpq_equal (ratio, expected));
+  mpq_clears (ratio, expected, NULL);
+}
+
+static void
+test_too_wide (void)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (apr_exact_sums_new (G_MAXSIZE / 2, 1, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_clear_error (&error);
+  g_assert_null (apr_exact_sums_new (G_MAXSIZE, 1, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+}
+
+static void
+test_cancelled (void)
+{
+  const double values[] = { 1, 2 };
+  g_autoptr (AprTensor) x = matrix_new (2, 1, values);
+  g_autoptr (AprTensor) y = vector_new (2, values);
+  g_autoptr (AprExactSums) state = apr_exact_sums_new (1, 1, NULL);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_cancellable_cancel (cancellable);
+  g_assert_false (apr_exact_sums_update (state, x, y, NULL, APR_PRECISION_EXACT, 0, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/exact-sums/equals-rational", test_equals_rational);
+  g_test_add_func ("/exact-sums/order-of-rows", test_order_of_rows);
+  g_test_add_func ("/exact-sums/too-wide", test_too_wide);
+  g_test_add_func ("/exact-sums/cancelled", test_cancelled);
+
+  return g_test_run ();
+}

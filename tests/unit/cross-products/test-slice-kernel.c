@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+#include "tests/exact-reference.h"
+
+#include <fenv.h>
+#include <float.h>
+#include <math.h>
+
+/* Every kernel, over any number of threads, against the same sums taken row by row in whole numbers. */
+
+typedef enum
+{
+  ORDINARY,
+  WHOLE_NUMBERS,
+  WIDE_RANGE,
+  EVERY_EXPONENT,
+  SUBNORMAL,
+  GREATEST,
+  MOSTLY_ZERO,
+  GROWING,
+  N_KINDS,
+} Kind;
+
+static double
+draw (GRand *rand, Kind kind, gsize row)
+{
+  switch (kind)
+    {
+    case ORDINARY:
+      return g_rand_double_range (rand, -1, 1);
+    case WHOLE_NUMBERS:
+      return (double) g_rand_int_range (rand, 2000, 2020);
+    case WIDE_RANGE:
+      return exp (g_rand_double_range (rand, -20, 20)) * (g_rand_boolean (rand) ? 1 : -1);
+    case EVERY_EXPONENT:
+      return ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -1070, 1023));
+    case SUBNORMAL:
+      return ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -1074, -1030));
+    case GREATEST:
+      return g_rand_boolean (rand) ? DBL_MAX : -DBL_MAX;
+    case MOSTLY_ZERO:
+      return g_rand_int_range (rand, 0, 50) == 0 ? g_rand_double (rand) : 0;
+    case GROWING:
+      return ldexp (g_rand_double (rand), (int) (row / 100) * 3);
+    case N_KINDS:
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+static double
+draw_float (GRand *rand, Kind kind, gsize row)
+{
+  double value = draw (rand, kind, row);
+
+  if (kind == EVERY_EXPONENT)
+    value = ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -149, 128));
+  if (kind == SUBNORMAL)
+    value = ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -149, -120));
+  if (kind == GREATEST)
+    value = g_rand_boolean (rand) ? (double) FLT_MAX : -(double) FLT_MAX;
+
+  return (double) (float) value;
+}
+
+/* Those of this processor, and plain C for digits, which no processor takes as it is slow, where there are three features. */
+static const AprSliceKernel *const *
+get_kernels (gsize n_rows, gsize p)
+{
+  static const AprSliceKernel *kernels[8];
+  static AprSliceKernel with_digits;
+  gsize n;
+
+  for (n = 0; apr_slice_kernels ()[n] != NULL; n++)
+    kernels[n] = apr_slice_kernels ()[n];
+  with_digits = apr_slice_kernel_portable;
+  with_digits.digits = &apr_byte_kernel_portable;
+  kernels[n] = n_rows <= 1200 && p == 3 && !runs_in_valgrind () ? &with_digits : NULL;
+
+  return kernels;
+}
+
+static void
+check_all (GRand *rand, Kind kind, gsize n_rows, gsize p, gboolean narrow, gboolean weighted)
+{
+  const guint threads[] = { 1, 2, 7 };
+  const AprSliceKernel *const *kernel;
+  g_autofree double *x_values = g_new (double, n_rows *p);
+  g_autofree double *y_values = g_new (double, n_rows);
+  g_autofree double *weight_values = g_new (double, n_rows);
+  g_autofree double *z = g_new (double, p + 1);
+  g_autoptr (Reference) expected = reference_new (p + 2);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) weights = NULL;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n_rows; i++)
+    {
+      for (j = 0; j < p; j++)
+        x_values[i * p + j] = narrow ? draw_float (rand, kind, i) : draw (rand, kind, i);
+      y_values[i] = narrow ? draw_float (rand, kind, i) : draw (rand, kind, i);
+      weight_values[i] = i % 5 == 0 ? 0 : fabs (draw (rand, kind, i));
+      if (i % 7 == 1)
+        weight_values[i] = 3;
+
+      if (weighted && weight_values[i] == 0)
+        continue;
+      memcpy (z, x_values + i * p, p * sizeof (double));
+      z[p] = y_values[i];
+      reference_add_row (expected, z, weighted ? weight_values[i] : 1);
+    }
+
+  x = matrix_new (n_rows, p, x_values);
+  y = vector_new (n_rows, y_values);
+  weights = weighted ? vector_new (n_rows, weight_values) : NULL;
+  if (narrow)
+    {
+      AprTensor *narrow_x = apr_tensor_cast (x, APR_DTYPE_F32, NULL);
+      AprTensor *narrow_y = apr_tensor_cast (y, APR_DTYPE_F32, NULL);
+
+      apr_tensor_unref (x);
+      apr_tensor_unref (y);
+      x = narrow_x;
+      y = narrow_y;
+    }
+
+  for (kernel = get_kernels (n_rows, p); *kernel != NULL; kernel++)
+    for (i = 0; i < G_N_ELEMENTS (threads); i++)
+      {
+        g_autoptr (AprExactSums) state = apr_exact_sums_new (p, 1, NULL);
+        g_autoptr (GError) error = NULL;
+
+        g_assert_true (apr_exact_sums_update_with (state, x, y, weights, APR_PRECISION_EXACT, *kernel,
+                                                   threads[i], NULL, &error));
+        g_assert_no_error (error);
+        reference_assert_equal (expected, state);
+      }
+}
+
+static void
+test_sums (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (8);
+  const gsize widths[] = { 1, 2, 3, 8, 37 };
+  gsize i;
+  int kind;
+  int flags;
+
+  for (kind = 0; kind < N_KINDS; kind++)
+    for (i = 0; i < G_N_ELEMENTS (widths); i++)
+      for (flags = 0; flags < 4; flags++)
+        {
+          /* Where every value has a scale of its own, there are strips without end. */
+          gsize most = kind == EVERY_EXPONENT || kind == WIDE_RANGE ? 400 / widths[i] : 3000 / widths[i];
+
+          check_all (rand, (Kind) kind, (gsize) g_rand_int_range (rand, 2, (gint32) MIN (most, 1200) + 3),
+                     widths[i], (flags & 1) != 0, (flags & 2) != 0);
+        }
+}
+
+static void
+test_wide_matrix (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (9);
+
+  g_test_summary ("More columns than are multiplied at a time.");
+  check_all (rand, ORDINARY, 70, 130, FALSE, FALSE);
+  check_all (rand, WIDE_RANGE, 40, 130, TRUE, FALSE);
+  check_all (rand, WHOLE_NUMBERS, 300, 100, TRUE, TRUE);
+  check_all (rand, MOSTLY_ZERO, 600, 70, FALSE, FALSE);
+}
+
+static void
+test_shares (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (12);
+
+  g_test_summary ("So many columns that two threads have a share of the matrix each.");
+  check_all (rand, ORDINARY, 40, 260, TRUE, FALSE);
+  check_all (rand, WIDE_RANGE, 4, 260, FALSE, FALSE);
+  check_all (rand, WIDE_RANGE, 3, 260, FALSE, TRUE);
+}
+
+static void
+test_many_blocks (void)
+{
+  enum
+  {
+    N = 300000
+  };
+  g_autofree double *ones = g_new (double, N);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  const AprSliceKernel *const *kernel;
+  mpz_t corner;
+  mpz_t entry;
+  gsize i;
+
+  g_test_summary (
+    "Sums that must be emptied into the state more than once: N times the greatest value is exact.");
+  for (i = 0; i < N; i++)
+    ones[i] = 1 - DBL_EPSILON / 2;
+  x = matrix_new (N, 1, ones);
+  y = vector_new (N, ones);
+
+  mpz_inits (corner, entry, NULL);
+  for (kernel = apr_slice_kernels (); *kernel != NULL; kernel++)
+    {
+      g_autoptr (AprExactSums) state = apr_exact_sums_new (1, 1, NULL);
+
+      g_assert_true (
+        apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, *kernel, 1, NULL, NULL));
+
+      /* N (1 - 2^-53)^2 2^106 over N. */
+      apr_exact_sums_get_entry (state, 0, 0, corner);
+      apr_exact_sums_get_entry (state, 1, 1, entry);
+      mpz_mul_2exp (entry, entry, 106);
+      g_assert_true (mpz_divisible_p (entry, corner));
+      mpz_divexact (entry, entry, corner);
+      mpz_set_ui (corner, 1);
+      mpz_mul_2exp (corner, corner, 53);
+      mpz_sub_ui (corner, corner, 1);
+      mpz_mul (corner, corner, corner);
+      g_assert_cmpint (mpz_cmp (entry, corner), ==, 0);
+    }
+  mpz_clears (corner, entry, NULL);
+}
+
+static void
+test_long_matrix (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (11);
+
+  g_test_summary ("More rows than the sums of a thread take before they are moved.");
+  check_all (rand, ORDINARY, 70001, 1, FALSE, FALSE);
+  check_all (rand, ORDINARY, 70001, 1, TRUE, TRUE);
+}
+
+static void
+test_floating_point_environment (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (10);
+  fenv_t environment;
+
+  g_test_summary ("A program that rounds upwards gets the same sums, and its rounding back.");
+  fegetenv (&environment);
+  if (fesetround (FE_UPWARD) != 0)
+    {
+      g_test_skip ("this processor rounds in one way only");
+      return;
+    }
+  check_all (rand, WIDE_RANGE, 500, 3, FALSE, FALSE);
+  g_assert_cmpint (fegetround (), ==, FE_UPWARD);
+  fesetenv (&environment);
+}
+
+static void
+test_not_finite (void)
+{
+  const double bad[] = { NAN, INFINITY, -INFINITY };
+  const AprSliceKernel *const *kernel;
+  gsize i;
+  gsize place;
+
+  for (kernel = apr_slice_kernels (); *kernel != NULL; kernel++)
+    for (i = 0; i < G_N_ELEMENTS (bad); i++)
+      for (place = 0; place < 1400; place += 97)
+        {
+          g_autofree double *values = g_new0 (double, 1400);
+          g_autofree char *expected =
+            g_strdup_printf ("X has %s at row %" G_GSIZE_FORMAT ", column %" G_GSIZE_FORMAT,
+                             i == 0 ? "a NaN" : "an infinity", place / 2, place % 2);
+          g_autoptr (AprTensor) x = NULL;
+          g_autoptr (AprTensor) y = vector_new (700, values);
+          g_autoptr (AprExactSums) state = apr_exact_sums_new (2, 1, NULL);
+          g_autoptr (GError) error = NULL;
+
+          values[place] = bad[i];
+          values[1399] = NAN;
+          x = matrix_new (700, 2, values);
+          g_assert_false (
+            apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, *kernel, 2, NULL, &error));
+          g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+          assert_message_has (error, expected);
+        }
+}
+
+static void
+test_kernels (void)
+{
+  const AprSliceKernel *const *kernel;
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (kernel = apr_slice_kernels (); *kernel != NULL; kernel++)
+    g_string_append_printf (names, " %s", (*kernel)->name);
+  g_test_message ("kernels of this processor:%s", names->str);
+  g_assert_true (g_str_has_suffix (names->str, " portable"));
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/gram/kernels", test_kernels);
+  g_test_add_func ("/gram/sums", test_sums);
+  g_test_add_func ("/gram/wide-matrix", test_wide_matrix);
+  /* It takes minutes there. */
+  if (!runs_in_valgrind ())
+    g_test_add_func ("/gram/shares", test_shares);
+  g_test_add_func ("/gram/long-matrix", test_long_matrix);
+  g_test_add_func ("/gram/many-blocks", test_many_blocks);
+  g_test_add_func ("/gram/floating-point-environment", test_floating_point_environment);
+  g_test_add_func ("/gram/not-finite", test_not_finite);
+
+  return g_test_run ();
+}

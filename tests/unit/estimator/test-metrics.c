@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <math.h>
+
+static double
+r2 (gsize n, const double *y_true, const double *y_pred, const double *weights)
+{
+  g_autoptr (AprTensor) a = vector_new (n, y_true);
+  g_autoptr (AprTensor) b = vector_new (n, y_pred);
+  g_autoptr (AprTensor) w = weights != NULL ? vector_new (n, weights) : NULL;
+  g_autoptr (GError) error = NULL;
+  double score = apr_r2_score (a, b, w, &error);
+
+  g_assert_no_error (error);
+
+  return score;
+}
+
+static void
+test_r2 (void)
+{
+  /* scikit-learn 1.9.1: 0.9594665272 for these five. */
+  const double y_true[] = { 3, -0.5, 2, 7, 4.2 };
+  const double y_pred[] = { 2.5, 0, 2.1, 7.8, 3.9 };
+
+  g_assert_cmpfloat_with_epsilon (r2 (5, y_true, y_pred, NULL), 1 - 1.24 / 30.592, 1e-15);
+}
+
+static void
+test_r2_by_hand (void)
+{
+  const double y_true[] = { 1, 2, 3 };
+  const double mean[] = { 2, 2, 2 };
+  const double worse[] = { 3, 2, 1 };
+  const double weights[] = { 1, 0, 1 };
+  const double off[] = { 1, 100, 2 };
+
+  assert_same_double (r2 (3, y_true, y_true, NULL), 1);
+  assert_same_double (r2 (3, y_true, mean, NULL), 0);
+  assert_same_double (r2 (3, y_true, worse, NULL), -3);
+  assert_same_double (r2 (3, y_true, off, weights), 0.5);
+}
+
+static void
+test_r2_of_a_constant (void)
+{
+  const double y_true[] = { 5, 5, 5 };
+  const double y_pred[] = { 5, 5, 6 };
+
+  assert_same_double (r2 (3, y_true, y_true, NULL), 1);
+  assert_same_double (r2 (3, y_true, y_pred, NULL), 0);
+  assert_same_double (r2 (1, y_true, y_true, NULL), 1);
+}
+
+static void
+test_r2_of_extremes (void)
+{
+  const double y_true[] = { 1e300, 2e300, 3e300 };
+  const double off[] = { 1e300, 2e300, 2e300 };
+  const double shifted[] = { 1e9 + 1, 1e9 + 2, 1e9 + 3 };
+  const double shifted_off[] = { 1e9 + 1, 1e9 + 2, 1e9 + 2 };
+
+  g_test_summary ("Neither the squares of great numbers nor a distance from zero may spoil it.");
+  g_assert_cmpfloat_with_epsilon (r2 (3, y_true, off, NULL), 0.5, 1e-12);
+  assert_same_double (r2 (3, shifted, shifted_off, NULL), 0.5);
+}
+
+static void
+test_r2_of_several_targets (void)
+{
+  const double y_true[] = { 1, 10, 2, 20, 3, 30 };
+  const double y_pred[] = { 1, 20, 2, 20, 3, 20 };
+  g_autoptr (AprTensor) a = matrix_new (3, 2, y_true);
+  g_autoptr (AprTensor) b = matrix_new (3, 2, y_pred);
+
+  assert_same_double (apr_r2_score (a, b, NULL, NULL), 0.5);
+}
+
+static void
+test_r2_errors (void)
+{
+  const double values[] = { 1, 2, NAN };
+  const double negative[] = { 1, -1, 1 };
+  const double zeros[] = { 0, 0, 0 };
+  const gsize shape[] = { 1 };
+  g_autoptr (AprTensor) two = vector_new (2, values);
+  g_autoptr (AprTensor) three = vector_new (3, negative);
+  g_autoptr (AprTensor) nan = vector_new (3, values);
+  g_autoptr (AprTensor) none = vector_new (0, NULL);
+  g_autoptr (AprTensor) zero = vector_new (3, zeros);
+  g_autoptr (GBytes) bytes = g_bytes_new ("12345678", 8);
+  g_autoptr (AprTensor) opaque = apr_tensor_new_from_bytes (APR_DTYPE_C64, shape, 1, bytes, NULL);
+  const struct
+  {
+    AprTensor *y_true;
+    AprTensor *y_pred;
+    AprTensor *weights;
+    gint code;
+    const char *text;
+  } cases[] = {
+    { two, three, NULL, APR_ERROR_SHAPE, "[2]" },
+    { three, two, NULL, APR_ERROR_SHAPE, "[3]" },
+    { none, none, NULL, APR_ERROR_EMPTY, "[0]" },
+    { nan, three, NULL, APR_ERROR_NOT_FINITE, "y_true has a NaN at element 2" },
+    { three, nan, NULL, APR_ERROR_NOT_FINITE, "y_pred has a NaN at element 2" },
+    { three, three, nan, APR_ERROR_NOT_FINITE, "sample_weight has a NaN at element 2" },
+    { three, three, two, APR_ERROR_SHAPE, "there are 3 samples" },
+    { three, three, three, APR_ERROR_WEIGHTS, "-1 at row 1" },
+    { three, three, zero, APR_ERROR_WEIGHTS, "no value above 0" },
+    { opaque, opaque, NULL, APR_ERROR_DTYPE, "C64" },
+  };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      apr_r2_score (cases[i].y_true, cases[i].y_pred, cases[i].weights, &error);
+      g_assert_error (error, APR_ERROR, cases[i].code);
+      assert_message_has (error, cases[i].text);
+    }
+}
+
+typedef double (*Metric) (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error);
+
+static double
+measure (Metric metric, gsize n, const double *y_true, const double *y_pred, const double *weights)
+{
+  g_autoptr (AprTensor) a = vector_new (n, y_true);
+  g_autoptr (AprTensor) b = vector_new (n, y_pred);
+  g_autoptr (AprTensor) w = weights != NULL ? vector_new (n, weights) : NULL;
+  g_autoptr (GError) error = NULL;
+  double value = metric (a, b, w, &error);
+
+  g_assert_no_error (error);
+
+  return value;
+}
+
+static void
+test_errors_by_hand (void)
+{
+  const double y_true[] = { 3, -0.5, 2, 7 };
+  const double y_pred[] = { 2.5, 0, 2, 8 };
+  const double weights[] = { 0, 0, 3, 1 };
+  g_autoptr (AprTensor) a = vector_new (4, y_true);
+  g_autoptr (AprTensor) b = vector_new (4, y_pred);
+
+  /* The errors are 0.5, -0.5, 0 and -1, with the mean -0.25; the targets' squares from their mean sum up to 29.1875. */
+  assert_same_double (measure (apr_mean_squared_error, 4, y_true, y_pred, NULL), 0.375);
+  assert_same_double (measure (apr_root_mean_squared_error, 4, y_true, y_pred, NULL), sqrt (0.375));
+  assert_same_double (measure (apr_mean_absolute_error, 4, y_true, y_pred, NULL), 0.5);
+  assert_same_double (measure (apr_explained_variance_score, 4, y_true, y_pred, NULL), 1 - 1.25 / 29.1875);
+  assert_same_double (apr_max_error (a, b, NULL), 1);
+
+  assert_same_double (measure (apr_mean_squared_error, 4, y_true, y_pred, weights), 0.25);
+  assert_same_double (measure (apr_root_mean_squared_error, 4, y_true, y_pred, weights), 0.5);
+  assert_same_double (measure (apr_mean_absolute_error, 4, y_true, y_pred, weights), 0.25);
+  /* Means by weight: 3.25 of the targets, -0.25 of the errors; the sums 18.75 and 0.75. */
+  assert_same_double (measure (apr_explained_variance_score, 4, y_true, y_pred, weights), 1 - 0.75 / 18.75);
+}
+
+static void
+test_constant_targets (void)
+{
+  const double constant[] = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
+  const double shifted[] = { 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3 };
+  const double off[] = { 0.1, 0.1, 0.1, 0.2, 0.1, 0.1, 0.1 };
+
+  g_test_summary ("Rounding must not make a variance of what is constant.");
+  assert_same_double (measure (apr_explained_variance_score, 7, constant, constant, NULL), 1);
+  assert_same_double (measure (apr_explained_variance_score, 7, constant, shifted, NULL), 1);
+  assert_same_double (measure (apr_explained_variance_score, 7, constant, off, NULL), 0);
+  assert_same_double (measure (apr_r2_score, 7, constant, shifted, NULL), 0);
+  assert_same_double (measure (apr_r2_score, 7, constant, off, NULL), 0);
+}
+
+static void
+test_errors_of_extremes (void)
+{
+  const double great[] = { 1.5e308, 0 };
+  const double other[] = { -1.5e308, 0 };
+  const double tiny[] = { 3e-320, 0 };
+  const double zeros[] = { 0, 0 };
+  const double weights[] = { 1e308, 1e308 };
+  const double beside[] = { 1e-170, 1 };
+  const double one[] = { 0, 1 };
+
+  g_test_summary ("What the answer can hold comes out, whatever its squares and sums would be.");
+  assert_same_double (measure (apr_mean_absolute_error, 2, great, other, NULL), 1.5e308);
+  assert_same_double (measure (apr_mean_squared_error, 2, great, other, NULL), INFINITY);
+  assert_same_double (measure (apr_mean_absolute_error, 2, great, zeros, weights), 0.75e308);
+  assert_same_double (measure (apr_mean_absolute_error, 2, tiny, zeros, NULL), 1.5e-320);
+  assert_same_double (measure (apr_root_mean_squared_error, 2, beside, one, NULL), 1e-170 / sqrt (2));
+}
+
+static void
+test_errors_of_several_targets (void)
+{
+  g_autoptr (AprTensor) a = matrix_new (2, 2, (double[]){ 1, 10, 2, 20 });
+  g_autoptr (AprTensor) b = matrix_new (2, 2, (double[]){ 2, 10, 1, 23 });
+
+  /* Errors 1, 1 and 0, 3. */
+  assert_same_double (apr_mean_squared_error (a, b, NULL, NULL), (1 + 4.5) / 2);
+  assert_same_double (apr_root_mean_squared_error (a, b, NULL, NULL), (1 + sqrt (4.5)) / 2);
+  assert_same_double (apr_mean_absolute_error (a, b, NULL, NULL), (1 + 1.5) / 2);
+  assert_same_double (apr_max_error (a, b, NULL), 3);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/metrics/r2", test_r2);
+  g_test_add_func ("/metrics/r2/by-hand", test_r2_by_hand);
+  g_test_add_func ("/metrics/r2/constant", test_r2_of_a_constant);
+  g_test_add_func ("/metrics/r2/extremes", test_r2_of_extremes);
+  g_test_add_func ("/metrics/r2/several-targets", test_r2_of_several_targets);
+  g_test_add_func ("/metrics/r2/errors", test_r2_errors);
+  g_test_add_func ("/metrics/errors/by-hand", test_errors_by_hand);
+  g_test_add_func ("/metrics/errors/extremes", test_errors_of_extremes);
+  g_test_add_func ("/metrics/errors/several-targets", test_errors_of_several_targets);
+  g_test_add_func ("/metrics/constant-targets", test_constant_targets);
+
+  return g_test_run ();
+}

@@ -1,0 +1,685 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/nist.h"
+
+#include <glib/gstdio.h>
+#include <json-glib/json-glib.h>
+#include <math.h>
+
+static AprRegressionStatistics *
+statistics_of (AprLinearRegression *model, gsize target)
+{
+  GError *error = NULL;
+  AprRegressionStatistics *statistics = apr_linear_regression_get_statistics (model, target, &error);
+
+  g_assert_no_error (error);
+
+  return statistics;
+}
+
+static AprLinearRegression *
+fit (gboolean fit_intercept, AprTensor *x, AprTensor *y, AprTensor *w)
+{
+  AprLinearRegression *model =
+    g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", fit_intercept, "keep-state", TRUE, NULL);
+  GError *error = NULL;
+
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, w, NULL, &error));
+  g_assert_no_error (error);
+
+  return model;
+}
+
+static void
+assert_close (double actual, double expected, double tolerance)
+{
+  if (!(fabs (actual - expected) <= tolerance * fabs (expected)))
+    g_error ("%.17g is not %.17g: relative error %.2g", actual, expected, fabs (actual / expected - 1));
+}
+
+/* All that there is, in a text that tells every bit. */
+static char *
+print_bits (AprRegressionStatistics *statistics)
+{
+  guint n;
+  g_autofree GParamSpec **pspecs = g_object_class_list_properties (G_OBJECT_GET_CLASS (statistics), &n);
+  GString *text = g_string_new (NULL);
+  guint i;
+  gsize j;
+
+  for (i = 0; i < n; i++)
+    {
+      g_auto (GValue) value = G_VALUE_INIT;
+
+      g_value_init (&value, pspecs[i]->value_type);
+      g_object_get_property (G_OBJECT (statistics), pspecs[i]->name, &value);
+      g_string_append_printf (text, "%s:", pspecs[i]->name);
+      if (G_VALUE_HOLDS_DOUBLE (&value))
+        g_string_append_printf (text, " %a", g_value_get_double (&value));
+      else if (G_VALUE_HOLDS_UINT64 (&value))
+        g_string_append_printf (text, " %" G_GUINT64_FORMAT, g_value_get_uint64 (&value));
+      else if (G_VALUE_HOLDS (&value, APR_TYPE_TENSOR))
+        for (j = 0; j < apr_tensor_get_n_elements (g_value_get_boxed (&value)); j++)
+          g_string_append_printf (text, " %a", element (g_value_get_boxed (&value), j));
+      g_string_append_c (text, '\n');
+    }
+
+  return g_string_free (text, FALSE);
+}
+
+static JsonObject *
+load_certified (JsonParser *parser, const char *name)
+{
+  g_autofree char *path = data_path ("nist" G_DIR_SEPARATOR_S "certified.json");
+  GError *error = NULL;
+
+  json_parser_load_from_file (parser, path, &error);
+  g_assert_no_error (error);
+
+  return json_object_get_object_member (
+    json_object_get_object_member (json_node_get_object (json_parser_get_root (parser)), "datasets"), name);
+}
+
+static void
+test_nist (gconstpointer data)
+{
+  const NistSet *set = data;
+  gboolean filip = strcmp (set->name, "filip") == 0;
+  double tolerance = filip ? 1e-8 : 1e-13;
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  JsonObject *certified = load_certified (parser, set->name);
+  JsonArray *standard_errors = json_object_get_array_member (certified, "std_err");
+  JsonObject *anova = json_object_get_object_member (certified, "anova");
+  JsonObject *residual = json_object_get_object_member (anova, "residual");
+  JsonObject *regression = json_object_get_object_member (anova, "regression");
+  double residual_sd = json_object_get_double_member (certified, "residual_sd");
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  AprTensor *own_errors;
+  guint i;
+
+  g_test_summary ("Filip's powers are rounded on entry, which leaves 8 digits; Wampler2's decimals are too.");
+  nist_load (set, &x, &y);
+  model = fit (set->fit_intercept, x, y, NULL);
+  statistics = statistics_of (model, 0);
+  own_errors = apr_regression_statistics_get_standard_errors (statistics);
+
+  g_assert_cmpuint (apr_regression_statistics_get_df_residual (statistics), ==,
+                    (guint64) json_object_get_int_member (residual, "df"));
+  g_assert_cmpuint (apr_regression_statistics_get_df_model (statistics), ==,
+                    (guint64) json_object_get_int_member (regression, "df"));
+  g_assert_cmpuint (apr_tensor_get_n_elements (own_errors), ==, json_array_get_length (standard_errors));
+  for (i = 0; i < json_array_get_length (standard_errors); i++)
+    {
+      double expected = json_array_get_double_element (standard_errors, i);
+
+      if (strcmp (set->name, "wampler2") == 0)
+        g_assert_cmpfloat (element (own_errors, i), <, 1e-14);
+      else if (expected == 0)
+        assert_same_double (element (own_errors, i), 0);
+      else
+        assert_close (element (own_errors, i), expected, tolerance);
+    }
+  assert_close (apr_regression_statistics_get_r_squared (statistics),
+                json_object_get_double_member (certified, "r_squared"), filip ? 1e-10 : 1e-14);
+  if (residual_sd > 0)
+    {
+      assert_close (apr_regression_statistics_get_residual_standard_error (statistics), residual_sd,
+                    filip ? 1e-8 : 1e-13);
+      assert_close (apr_regression_statistics_get_residual_sum_of_squares (statistics),
+                    json_object_get_double_member (residual, "ss"), filip ? 1e-8 : 1e-13);
+      assert_close (apr_regression_statistics_get_f_statistic (statistics),
+                    json_object_get_double_member (regression, "f"), filip ? 1e-8 : 5e-14);
+    }
+  else if (strcmp (set->name, "wampler1") == 0)
+    {
+      assert_same_double (apr_regression_statistics_get_residual_sum_of_squares (statistics), 0);
+      g_assert_true (isinf (apr_regression_statistics_get_f_statistic (statistics)));
+      assert_same_double (apr_regression_statistics_get_f_p_value (statistics), 0);
+    }
+}
+
+/* In pieces, saved and loaded between them, and merged: not a bit may differ. */
+static void
+test_bits (gconstpointer data)
+{
+  const NistSet *set = data;
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprLinearRegression) whole = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_autoptr (AprLinearRegression) merged = NULL;
+  g_autoptr (AprRegressionStatistics) merged_statistics = NULL;
+  g_autoptr (AprCrossProducts) sums = NULL;
+  g_autofree char *bits = NULL;
+  g_autofree char *merged_bits = NULL;
+  gsize chunk;
+  gsize n;
+
+  nist_load (set, &x, &y);
+  n = apr_tensor_get_shape (x, NULL)[0];
+  whole = fit (set->fit_intercept, x, y, NULL);
+  statistics = statistics_of (whole, 0);
+  bits = print_bits (statistics);
+
+  for (chunk = 1; chunk <= 7; chunk += 6)
+    {
+      g_autoptr (AprLinearRegression) model = g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept",
+                                                            set->fit_intercept, "keep-state", TRUE, NULL);
+      g_autoptr (AprRegressionStatistics) other = NULL;
+      g_autofree char *other_bits = NULL;
+      gsize end;
+
+      /* From the last row to the first. */
+      for (end = n; end > 0; end -= MIN (chunk, end))
+        {
+          gsize start = end - MIN (chunk, end);
+          g_autoptr (AprTensor) some_x = apr_tensor_slice_rows (x, start, end, NULL);
+          g_autoptr (AprTensor) some_y = apr_tensor_slice_rows (y, start, end, NULL);
+          g_autoptr (GBytes) bytes = NULL;
+          AprLinearRegression *loaded;
+
+          g_assert_true (apr_linear_regression_partial_fit (model, some_x, some_y, NULL, NULL, NULL));
+          bytes = apr_estimator_to_bytes (APR_ESTIMATOR (model), NULL);
+          loaded = apr_linear_regression_from_bytes (bytes, NULL);
+          g_object_unref (model);
+          model = loaded;
+        }
+      other = statistics_of (model, 0);
+      other_bits = print_bits (other);
+      g_assert_cmpstr (other_bits, ==, bits);
+    }
+
+  sums = apr_cross_products_new (apr_tensor_get_shape (x, NULL)[1], 1, NULL);
+  for (chunk = 0; chunk < 2; chunk++)
+    {
+      g_autoptr (AprTensor) some_x =
+        apr_tensor_slice_rows (x, chunk == 0 ? n / 2 : 0, chunk == 0 ? n : n / 2, NULL);
+      g_autoptr (AprTensor) some_y =
+        apr_tensor_slice_rows (y, chunk == 0 ? n / 2 : 0, chunk == 0 ? n : n / 2, NULL);
+      g_autoptr (AprCrossProducts) part = apr_cross_products_new (apr_tensor_get_shape (x, NULL)[1], 1, NULL);
+
+      g_assert_true (apr_cross_products_update (part, some_x, some_y, NULL, NULL, NULL));
+      g_assert_true (apr_cross_products_merge (sums, part, NULL));
+    }
+  merged = g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", set->fit_intercept, NULL);
+  g_assert_true (apr_linear_regression_fit_cross_products (merged, sums, NULL));
+  merged_statistics = statistics_of (merged, 0);
+  merged_bits = print_bits (merged_statistics);
+  g_assert_cmpstr (merged_bits, ==, bits);
+}
+
+/* What statsmodels 0.14.6 gives for 8 samples of 2 features with weights, one of them 0, from its WLS of the other 7. */
+static const double small_x[] = { 1, 2, 2, 1, 3, 5, 4, 3, 5, 8, 6, 5, 7, 9, 8, 1 };
+static const double small_y[] = { 3, 5, 4, 9, 8, 12, 11, 100 };
+static const double small_w[] = { 1, 2, 0.5, 1, 4, 1, 0.25, 0 };
+
+static void
+test_weighted (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprTensor) w = vector_new (8, small_w);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, w);
+  g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+  const double expected[][3] = { { 1.3858843537414902, 2.240306122448983, -0.5836734693877562 },
+                                 { 0.5068798949938771, 0.20721955158395594, 0.11827714719471975 },
+                                 { 2.734147413280677, 10.811268074486266, -4.934794956010007 },
+                                 { 0.0522192903118566, 0.00041521329009037414, 0.007845901326040053 },
+                                 { 0.9765136693143357, 0.9647705039715035, 83.15591587155718 },
+                                 { 0.000551607729076376, -4.594959267277946, 15.189918534555892 },
+                                 { 15.027648981721832, 0.38082482993197314, 64.85897435897435 } };
+  gsize i;
+
+  g_assert_cmpuint (apr_regression_statistics_get_n_samples (statistics), ==, 7);
+  g_assert_cmpuint (apr_regression_statistics_get_df_residual (statistics), ==, 4);
+  for (i = 0; i < 3; i++)
+    {
+      assert_close (element (apr_regression_statistics_get_coefficients (statistics), i), expected[0][i],
+                    1e-12);
+      assert_close (element (apr_regression_statistics_get_standard_errors (statistics), i), expected[1][i],
+                    1e-12);
+      assert_close (element (apr_regression_statistics_get_t_values (statistics), i), expected[2][i], 1e-12);
+      assert_close (element (apr_regression_statistics_get_p_values (statistics), i), expected[3][i], 1e-11);
+    }
+  assert_close (apr_regression_statistics_get_r_squared (statistics), expected[4][0], 1e-13);
+  assert_close (apr_regression_statistics_get_adjusted_r_squared (statistics), expected[4][1], 1e-13);
+  assert_close (apr_regression_statistics_get_f_statistic (statistics), expected[4][2], 1e-12);
+  assert_close (apr_regression_statistics_get_f_p_value (statistics), expected[5][0], 1e-12);
+  assert_close (apr_regression_statistics_get_log_likelihood (statistics), expected[5][1], 1e-13);
+  assert_close (apr_regression_statistics_get_aic (statistics), expected[5][2], 1e-13);
+  assert_close (apr_regression_statistics_get_bic (statistics), expected[6][0], 1e-13);
+  assert_close (apr_regression_statistics_get_residual_variance (statistics), expected[6][1], 1e-12);
+  assert_close (apr_regression_statistics_get_total_sum_of_squares (statistics), expected[6][2], 1e-13);
+}
+
+static void
+test_weighted_any_cut (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprTensor) w = vector_new (8, small_w);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, w);
+  g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+  g_autofree char *bits = print_bits (statistics);
+  g_autofree char *folder = g_dir_make_tmp ("aprender-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "model.safetensors", NULL);
+  gsize cut;
+
+  g_test_summary (
+    "Statistics of weighted samples, the likelihood too, are the same after partial fits and in a file.");
+  for (cut = 1; cut < 8; cut++)
+    {
+      g_autoptr (AprLinearRegression) parts =
+        g_object_new (APR_TYPE_LINEAR_REGRESSION, "keep-state", TRUE, NULL);
+      g_autoptr (AprLinearRegression) loaded = NULL;
+      g_autoptr (AprRegressionStatistics) loaded_statistics = NULL;
+      g_autofree char *loaded_bits = NULL;
+      const gsize starts[] = { 0, cut, 7 };
+      gsize i;
+
+      for (i = 0; i < 2; i++)
+        {
+          g_autoptr (AprTensor) some_x = apr_tensor_slice_rows (x, starts[i], starts[i + 1], NULL);
+          g_autoptr (AprTensor) some_y = apr_tensor_slice_rows (y, starts[i], starts[i + 1], NULL);
+          g_autoptr (AprTensor) some_w = apr_tensor_slice_rows (w, starts[i], starts[i + 1], NULL);
+          GError *error = NULL;
+
+          if (starts[i] == starts[i + 1])
+            continue;
+          apr_linear_regression_partial_fit (parts, some_x, some_y, some_w, NULL, &error);
+          g_assert_no_error (error);
+        }
+      g_assert_true (apr_estimator_save (APR_ESTIMATOR (parts), path, NULL));
+      loaded = apr_linear_regression_load (path, NULL);
+      loaded_statistics = statistics_of (loaded, 0);
+      loaded_bits = print_bits (loaded_statistics);
+      g_assert_cmpstr (loaded_bits, ==, bits);
+    }
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+static void
+test_intervals (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprTensor) w = vector_new (8, small_w);
+  g_autoptr (AprTensor) new_x = matrix_new (2, 2, (const double[]){ 2, 2, 10, -3 });
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, w);
+  g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+  g_autoptr (AprTensor) intervals = NULL;
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autoptr (AprTensor) mean_lower = NULL;
+  g_autoptr (AprTensor) mean_upper = NULL;
+  g_autoptr (GError) error = NULL;
+  const double expected_coefficients[] = { 0.30529407854520385, 2.4664746289377764,  1.798545787340677,
+                                           2.682066457557289,   -0.8358222255307036, -0.3315247132448088 };
+  const double expected[][4] = {
+    { 4.057439652961861, 5.3408596667660255, 3.235403346589861, 6.162895973138026 },
+    { 21.025249985776867, 30.05468198701231, 20.837474933463294, 30.24245703932588 }
+  };
+  gsize i;
+
+  g_test_summary ("get_prediction().summary_frame (alpha=0.1) of the same fit in statsmodels 0.14.6.");
+  intervals = apr_regression_statistics_get_confidence_intervals (statistics, 0.9, &error);
+  g_assert_no_error (error);
+  for (i = 0; i < 6; i++)
+    assert_close (element (intervals, i), expected_coefficients[i], 1e-11);
+
+  g_assert_true (apr_linear_regression_predict_interval (model, new_x, 0.9, APR_INTERVAL_PREDICTION, &lower,
+                                                         &upper, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_linear_regression_predict_interval (model, new_x, 0.9, APR_INTERVAL_CONFIDENCE,
+                                                         &mean_lower, &mean_upper, &error));
+  g_assert_cmpuint (apr_tensor_get_n_dims (lower), ==, 1);
+  for (i = 0; i < 2; i++)
+    {
+      assert_close (element (mean_lower, i), expected[i][0], 1e-11);
+      assert_close (element (mean_upper, i), expected[i][1], 1e-11);
+      assert_close (element (lower, i), expected[i][2], 1e-11);
+      assert_close (element (upper, i), expected[i][3], 1e-11);
+    }
+
+  g_clear_pointer (&lower, apr_tensor_unref);
+  g_assert_false (apr_linear_regression_predict_interval (model, new_x, 1, APR_INTERVAL_PREDICTION, &lower,
+                                                          &upper, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_clear_error (&error);
+  g_assert_null (apr_regression_statistics_get_confidence_intervals (statistics, NAN, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+}
+
+/* Scaling by powers of two, as far as doubles go, scales and changes nothing else. */
+static void
+test_scales (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+  int exponent;
+
+  for (exponent = -500; exponent <= 500; exponent += 125)
+    {
+      double x_values[16];
+      double y_values[8];
+      g_autoptr (AprTensor) scaled_x = NULL;
+      g_autoptr (AprTensor) scaled_y = NULL;
+      g_autoptr (AprLinearRegression) scaled = NULL;
+      g_autoptr (AprRegressionStatistics) other = NULL;
+      gsize i;
+
+      for (i = 0; i < 16; i++)
+        x_values[i] = i % 2 == 0 ? ldexp (small_x[i], exponent) : small_x[i];
+      for (i = 0; i < 8; i++)
+        y_values[i] = ldexp (small_y[i], exponent / 2);
+      scaled_x = matrix_new (8, 2, x_values);
+      scaled_y = vector_new (8, y_values);
+      scaled = fit (TRUE, scaled_x, scaled_y, NULL);
+      other = statistics_of (scaled, 0);
+      assert_same_double (apr_regression_statistics_get_r_squared (other),
+                          apr_regression_statistics_get_r_squared (statistics));
+      assert_same_double (apr_regression_statistics_get_f_p_value (other),
+                          apr_regression_statistics_get_f_p_value (statistics));
+      assert_same_double (
+        ldexp (apr_regression_statistics_get_residual_standard_error (other), -(exponent / 2)),
+        apr_regression_statistics_get_residual_standard_error (statistics));
+      for (i = 0; i < 3; i++)
+        {
+          assert_same_double (element (apr_regression_statistics_get_t_values (other), i),
+                              element (apr_regression_statistics_get_t_values (statistics), i));
+          assert_same_double (ldexp (element (apr_regression_statistics_get_standard_errors (other), i),
+                                     (i == 1 ? exponent : 0) - exponent / 2),
+                              element (apr_regression_statistics_get_standard_errors (statistics), i));
+        }
+    }
+}
+
+static void
+test_exact_fit (void)
+{
+  const double x_values[] = { 3, 6, 12, 21 };
+  g_autoptr (AprTensor) x = matrix_new (4, 1, x_values);
+  g_autoptr (AprTensor) y = vector_new (4, (const double[]){ 1, 2, 4, 7 });
+  g_autoptr (AprTensor) almost = vector_new (4, (const double[]){ 1, 2, 4, nextafter (7, 8) });
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+  g_autoptr (AprLinearRegression) other_model = fit (TRUE, x, almost, NULL);
+  g_autoptr (AprRegressionStatistics) other = statistics_of (other_model, 0);
+
+  g_test_summary ("The slope is 1/3, which no double is; still nothing is left.");
+  assert_same_double (apr_regression_statistics_get_residual_sum_of_squares (statistics), 0);
+  assert_same_double (apr_regression_statistics_get_r_squared (statistics), 1);
+  assert_same_double (element (apr_regression_statistics_get_standard_errors (statistics), 1), 0);
+  assert_same_double (element (apr_regression_statistics_get_p_values (statistics), 1), 0);
+
+  /* One last place of one target: e² (1 - leverage), where the leverage of the last row is 1/4 + (42/4)² / 189. */
+  assert_close (apr_regression_statistics_get_residual_sum_of_squares (other),
+                ldexp (1 - 0.25 - 10.5 * 10.5 / 189, -100), 1e-15);
+}
+
+static void
+test_dependent_features (void)
+{
+  const double x_values[] = { 1, 2, 5, 2, 4, 1, 3, 6, 7, 4, 8, 2, 5, 10, 9 };
+  const double reduced_values[] = { 1, 5, 2, 1, 3, 7, 4, 2, 5, 9 };
+  g_autoptr (AprTensor) x = matrix_new (5, 3, x_values);
+  g_autoptr (AprTensor) reduced = matrix_new (5, 2, reduced_values);
+  g_autoptr (AprTensor) y = vector_new (5, (const double[]){ 1, 3, 2, 5, 9 });
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprLinearRegression) other_model = fit (TRUE, reduced, y, NULL);
+  g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+  g_autoptr (AprRegressionStatistics) other = statistics_of (other_model, 0);
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autoptr (GError) error = NULL;
+  const gsize places[] = { 0, 1, 3 };
+  gsize i;
+
+  g_test_summary ("The second feature is twice the first: it is left out, as R does.");
+  for (i = 0; i < 3; i++)
+    {
+      assert_close (element (apr_regression_statistics_get_coefficients (statistics), places[i]),
+                    element (apr_regression_statistics_get_coefficients (other), i), 1e-15);
+      assert_same_double (element (apr_regression_statistics_get_standard_errors (statistics), places[i]),
+                          element (apr_regression_statistics_get_standard_errors (other), i));
+    }
+  g_assert_true (isnan (element (apr_regression_statistics_get_coefficients (statistics), 2)));
+  g_assert_true (isnan (element (apr_regression_statistics_get_p_values (statistics), 2)));
+  assert_same_double (apr_regression_statistics_get_aic (statistics),
+                      apr_regression_statistics_get_aic (other));
+
+  g_assert_false (
+    apr_linear_regression_predict_interval (model, x, 0.9, APR_INTERVAL_PREDICTION, &lower, &upper, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  assert_message_has (error, "“x1”");
+}
+
+static void
+test_too_few_samples (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (2, 1, (const double[]){ 1, 2 });
+  g_autoptr (AprTensor) y = vector_new (2, (const double[]){ 1, 3 });
+  g_autoptr (AprTensor) constant = vector_new (2, (const double[]){ 5, 5 });
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprLinearRegression) flat = fit (TRUE, x, constant, NULL);
+  g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+  g_autoptr (AprRegressionStatistics) flat_statistics = statistics_of (flat, 0);
+  g_autofree char *text = apr_regression_statistics_to_string (statistics);
+
+  g_assert_cmpuint (apr_regression_statistics_get_df_residual (statistics), ==, 0);
+  g_assert_true (isnan (apr_regression_statistics_get_residual_variance (statistics)));
+  g_assert_true (isnan (element (apr_regression_statistics_get_standard_errors (statistics), 0)));
+  g_assert_true (isnan (apr_regression_statistics_get_f_statistic (statistics)));
+  assert_same_double (apr_regression_statistics_get_r_squared (statistics), 1);
+  g_assert_true (isnan (apr_regression_statistics_get_r_squared (flat_statistics)));
+  g_assert_nonnull (strstr (text, "NA"));
+}
+
+static void
+test_intervals_far_away (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprTensor) near_x = matrix_new (1, 2, (const double[]){ 10, -3 });
+  g_autoptr (AprTensor) far_x = matrix_new (1, 2, (const double[]){ 0x1.4p603, -0x1.8p601 });
+  g_autoptr (AprLinearRegression) model = fit (FALSE, x, y, NULL);
+  AprIntervalKind kind;
+
+  g_test_summary (
+    "Through the origin, the interval of a mean grows as its features do; beside it, one sample's own "
+    "variance is nothing.");
+  for (kind = APR_INTERVAL_PREDICTION; kind <= APR_INTERVAL_CONFIDENCE; kind++)
+    {
+      g_autoptr (AprTensor) lower = NULL;
+      g_autoptr (AprTensor) upper = NULL;
+      g_autoptr (AprTensor) far_lower = NULL;
+      g_autoptr (AprTensor) far_upper = NULL;
+
+      g_assert_true (apr_linear_regression_predict_interval (model, near_x, 0.9, APR_INTERVAL_CONFIDENCE,
+                                                             &lower, &upper, NULL));
+      g_assert_true (
+        apr_linear_regression_predict_interval (model, far_x, 0.9, kind, &far_lower, &far_upper, NULL));
+      assert_close (element (far_lower, 0), element (lower, 0) * 0x1p600, 1e-13);
+      assert_close (element (far_upper, 0), element (upper, 0) * 0x1p600, 1e-13);
+    }
+}
+
+static void
+test_intervals_unknown (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (2, 1, (const double[]){ 1, 2 });
+  g_autoptr (AprTensor) y = vector_new (2, (const double[]){ 1, 3 });
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("As many terms as samples leave no degrees of freedom.");
+  g_assert_true (
+    apr_linear_regression_predict_interval (model, x, 0.9, APR_INTERVAL_PREDICTION, &lower, &upper, &error));
+  g_assert_no_error (error);
+  g_assert_true (isnan (element (lower, 0)));
+  g_assert_true (isnan (element (upper, 1)));
+}
+
+static void
+test_several_targets (void)
+{
+  const double both[] = { 3, 1, 5, 7, 4, 2, 9, 8, 8, 3, 12, 1, 11, 5, 100, 9 };
+  double one[8];
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = matrix_new (8, 2, both);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autofree char *summary = apr_linear_regression_summary (model, NULL);
+  g_autoptr (GError) error = NULL;
+  gsize target;
+  gsize i;
+
+  g_assert_true (
+    apr_linear_regression_predict_interval (model, x, 0.5, APR_INTERVAL_PREDICTION, &lower, &upper, NULL));
+  for (target = 0; target < 2; target++)
+    {
+      g_autoptr (AprTensor) one_y = NULL;
+      g_autoptr (AprLinearRegression) single = NULL;
+      g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, target);
+      g_autoptr (AprRegressionStatistics) single_statistics = NULL;
+      g_autoptr (AprTensor) one_lower = NULL;
+      g_autoptr (AprTensor) one_upper = NULL;
+      g_autofree char *bits = print_bits (statistics);
+      g_autofree char *single_bits = NULL;
+      g_autofree char *table = apr_regression_statistics_to_string (statistics);
+
+      for (i = 0; i < 8; i++)
+        one[i] = both[2 * i + target];
+      one_y = vector_new (8, one);
+      single = fit (TRUE, x, one_y, NULL);
+      single_statistics = statistics_of (single, 0);
+      single_bits = print_bits (single_statistics);
+      g_assert_cmpstr (bits, ==, single_bits);
+      g_assert_nonnull (strstr (summary, table));
+      g_assert_true (apr_linear_regression_predict_interval (single, x, 0.5, APR_INTERVAL_PREDICTION,
+                                                             &one_lower, &one_upper, NULL));
+      for (i = 0; i < 8; i++)
+        {
+          assert_same_double (element (lower, 2 * i + target), element (one_lower, i));
+          assert_same_double (element (upper, 2 * i + target), element (one_upper, i));
+        }
+    }
+
+  g_assert_null (apr_linear_regression_get_statistics (model, 2, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+}
+
+static void
+test_errors (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprLinearRegression) loaded = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (apr_linear_regression_get_statistics (model, 0, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FITTED);
+  g_clear_error (&error);
+  g_assert_null (apr_linear_regression_summary (model, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FITTED);
+  g_clear_error (&error);
+
+  apr_linear_regression_set_alpha (model, 0.5);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+  apr_linear_regression_set_alpha (model, 0);
+  g_assert_null (apr_linear_regression_get_statistics (model, 0, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  assert_message_has (error, "alpha = 0.5");
+  g_clear_error (&error);
+
+  /* The hyper-parameters of the fit count, not those of the next one. */
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+  apr_linear_regression_set_fit_intercept (model, FALSE);
+  statistics = statistics_of (model, 0);
+  g_assert_cmpstr (apr_regression_statistics_get_terms (statistics)[0], ==, "(Intercept)");
+
+  bytes = apr_estimator_to_bytes (APR_ESTIMATOR (model), NULL);
+  loaded = apr_linear_regression_from_bytes (bytes, NULL);
+  g_assert_null (apr_linear_regression_get_statistics (loaded, 0, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_STATE);
+  assert_message_has (error, "keep-state");
+}
+
+/* NIST's numbers, as R's summary (lm) prints them. */
+static void
+test_summary (void)
+{
+  const NistSet *longley = &nist_sets[1];
+  const char *const names[] = { "deflator", "gnp", "unemployed", "armed", "population", "year", NULL };
+  const char *const expected[] = {
+    "(Intercept) -3.48226e+06       890420       -3.911      0.00356 -5.49653e+06 -1.46799e+06 **\n",
+    "unemployed      -2.02023       0.4884       -4.136      0.00254     -3.12507    -0.915393 **\n",
+    "year             1829.15      455.478        4.016      0.00304      798.788      2859.52 **\n",
+    "304.8541",
+    "0.995479",
+    "0.992465",
+    "330.2853",
+    "4.98e-10",
+    "836424.1",
+    "233.2349",
+    "-109.6174",
+    "238.643",
+  };
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autofree char *text = NULL;
+  gsize i;
+
+  nist_load (longley, &x, &y);
+  model = fit (TRUE, x, y, NULL);
+  g_assert_true (apr_estimator_set_feature_names (APR_ESTIMATOR (model), names, NULL));
+  text = apr_linear_regression_summary (model, NULL);
+  for (i = 0; i < G_N_ELEMENTS (expected); i++)
+    if (strstr (text, expected[i]) == NULL)
+      g_error ("“%s” lacks “%s”", text, expected[i]);
+}
+
+int
+main (int argc, char *argv[])
+{
+  gsize i;
+
+  g_test_init (&argc, &argv, NULL);
+
+  for (i = 0; i < G_N_ELEMENTS (nist_sets); i++)
+    {
+      g_autofree char *path = g_strconcat ("/regression-statistics/nist/", nist_sets[i].name, NULL);
+      g_autofree char *bits_path = g_strconcat ("/regression-statistics/bits/", nist_sets[i].name, NULL);
+
+      g_test_add_data_func (path, &nist_sets[i], test_nist);
+      g_test_add_data_func (bits_path, &nist_sets[i], test_bits);
+    }
+#define ADD(path, function) g_test_add_func ("/regression-statistics/" path, function)
+  ADD ("weighted", test_weighted);
+  ADD ("weighted/any-cut", test_weighted_any_cut);
+  ADD ("intervals", test_intervals);
+  ADD ("intervals/far-away", test_intervals_far_away);
+  ADD ("intervals/unknown", test_intervals_unknown);
+  ADD ("scales", test_scales);
+  ADD ("exact-fit", test_exact_fit);
+  ADD ("dependent-features", test_dependent_features);
+  ADD ("too-few-samples", test_too_few_samples);
+  ADD ("several-targets", test_several_targets);
+  ADD ("errors", test_errors);
+  ADD ("summary", test_summary);
+#undef ADD
+
+  return g_test_run ();
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <math.h>
+
+#include "aprender/least-squares/apr-cholesky-private.h"
+
+/* Every instruction set goes through the same numbers. */
+
+static void
+fill (GRand *rand, double *values, gsize n)
+{
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    values[i] = g_rand_double_range (rand, -1, 1);
+}
+
+static void
+test_kernels_agree (void)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (40);
+  gsize k;
+  int round;
+
+  for (round = 0; round < 100; round++)
+    {
+      gsize n_rows = (gsize) g_rand_int_range (rand, 1, 20);
+      gsize n_inner = (gsize) g_rand_int_range (rand, 0, 40);
+      gsize n = (gsize) g_rand_int_range (rand, 1, 70);
+      gsize stride = apr_dense_pad (n);
+      g_autofree double *a = g_new (double, 40 * stride + 40);
+      g_autofree double *b = g_new (double, 40 * stride);
+      g_autofree double *c = g_new (double, 20 * stride);
+      g_autofree double *expected = g_new (double, 20 * stride);
+      gsize i;
+      gsize j;
+
+      fill (rand, a, 40 * stride + 40);
+      fill (rand, b, 40 * stride);
+      fill (rand, c, 20 * stride);
+
+      /* In the order of k, a product and a difference at a time. */
+      memcpy (expected, c, 20 * stride * sizeof *c);
+      for (i = 0; i < n_rows; i++)
+        for (j = 0; j < stride; j++)
+          for (k = 0; k < n_inner; k++)
+            expected[i * stride + j] -= a[k * stride + i] * b[k * stride + j];
+
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          g_autofree double *got = g_memdup2 (c, 20 * stride * sizeof *c);
+          g_autofree double *scaled = g_memdup2 (c, 20 * stride * sizeof *c);
+
+          kernels[k]->subtract_products (got, stride, a, stride, b, stride, n_rows, stride, n_inner);
+          g_assert_cmpmem (got, 20 * stride * sizeof *c, expected, 20 * stride * sizeof *c);
+
+          kernels[k]->subtract_scaled (scaled, b, a[0], n);
+          for (i = 0; i < n; i++)
+            assert_same_double (scaled[i], c[i] - a[0] * b[i]);
+          assert_same_double (scaled[n], c[n]);
+
+          assert_same_double (kernels[k]->dot (a, b, n), kernels[0]->dot (a, b, n));
+        }
+    }
+}
+
+/* Matrix products of whole numbers, in which nothing is rounded: up to 2^53. */
+static void
+test_whole_matrices (void)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (43);
+  gsize n_rows;
+
+  for (n_rows = 1; n_rows < 20; n_rows++)
+    {
+      gsize n_inner = (gsize) g_rand_int_range (rand, 1, 60);
+      gsize n = APR_DENSE_PAD * (gsize) g_rand_int_range (rand, 1, 4);
+      g_autofree double *a = g_new (double, n_inner *n_rows);
+      g_autofree double *b = g_new (double, n_inner *n);
+      gsize i;
+      gsize j;
+      gsize k;
+      gsize l;
+
+      for (i = 0; i < n_inner * n_rows; i++)
+        a[i] = i < n_rows ? 2097151 : g_rand_int_range (rand, -2097151, 2097152);
+      for (i = 0; i < n_inner * n; i++)
+        b[i] = i < n ? 1048576 : g_rand_int_range (rand, -67108864, 67108865);
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          g_autofree double *c = g_new0 (double, n_rows *n);
+
+          kernels[k]->subtract_whole_products (c, n, a, n_rows, b, n, n_rows, n, n_inner);
+          for (i = 0; i < n_rows; i++)
+            for (j = 0; j < n; j++)
+              {
+                gint64 sum = 0;
+
+                for (l = 0; l < n_inner; l++)
+                  sum -= (gint64) a[l * n_rows + i] * (gint64) b[l * n + j];
+                g_assert_cmpint ((gint64) c[i * n + j], ==, sum);
+              }
+        }
+    }
+}
+
+/* Sums of whole numbers up to 2^53, against integers. */
+static void
+test_whole_products (void)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (41);
+  const gsize n = 4096;
+  const gsize n_rows = 5;
+  g_autofree float *a = g_new (float, n_rows *n);
+  g_autofree double *b = g_new (double, 3 * n);
+  const double *const vectors[3] = { b, b + n, b + 2 * n };
+  gsize i;
+  gsize k;
+  gsize m;
+  gsize row;
+
+  for (i = 0; i < n_rows * n; i++)
+    a[i] = (float) (i < n ? 2097151 : g_rand_int_range (rand, 0, 2097152));
+  for (i = 0; i < 3 * n; i++)
+    b[i] = i < n ? 1048576 : g_rand_int_range (rand, -1048576, 1048577);
+
+  for (k = 0; kernels[k] != NULL; k++)
+    {
+      double results[5][3];
+
+      kernels[k]->multiply_whole (a, n, n_rows, vectors, n, results);
+      for (row = 0; row < n_rows; row++)
+        for (m = 0; m < 3; m++)
+          {
+            gint64 sum = 0;
+
+            for (i = 0; i < n; i++)
+              sum += (gint64) a[row * n + i] * (gint64) vectors[m][i];
+            g_assert_cmpint ((gint64) results[row][m], ==, sum);
+          }
+    }
+}
+
+/* The least eigenvalue of tridiagonal matrices with 1 and 1/2 is 1 - cos (pi / (n + 1)). */
+static void
+test_cholesky (void)
+{
+  const gsize sizes[] = { 1, 2, 7, 31, 32, 33, 100 };
+  gsize k;
+
+  for (k = 0; k < G_N_ELEMENTS (sizes); k++)
+    {
+      gsize n = sizes[k];
+      g_auto (AprCholesky) cholesky = { NULL };
+      g_autofree double *least = g_new0 (double, n);
+      g_autofree double *x = g_new (double, n);
+      g_autofree gsize *independent = g_new (gsize, n);
+      double eigenvalue = 1 - cos (G_PI / (double) (n + 1));
+      gsize i;
+
+      apr_cholesky_init (&cholesky, n);
+      for (i = 0; i < n; i++)
+        {
+          cholesky.rows[i * cholesky.stride + i] = 1;
+          if (i + 1 < n)
+            cholesky.rows[i * cholesky.stride + i + 1] = 0.5;
+        }
+      g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent, 1), ==, n);
+      g_assert_cmpfloat (apr_cholesky_bound_error (&cholesky), <, 1e-12);
+      g_assert_cmpfloat (apr_cholesky_bound_error (&cholesky), >, 1e-17);
+
+      for (i = 0; i < n; i++)
+        x[i] = (double) (i % 3);
+      apr_cholesky_multiply (&cholesky, x);
+      for (i = 0; i < n; i++)
+        g_assert_cmpfloat_with_epsilon (x[i],
+                                        (double) (i % 3) + (i > 0 ? 0.5 * (double) ((i - 1) % 3) : 0) +
+                                          (i + 1 < n ? 0.5 * (double) ((i + 1) % 3) : 0),
+                                        1e-13);
+      apr_cholesky_solve (&cholesky, x);
+      for (i = 0; i < n; i++)
+        g_assert_cmpfloat_with_epsilon (x[i], (double) (i % 3), 1e-10);
+
+      g_assert_cmpfloat (apr_cholesky_estimate_least (&cholesky), >, eigenvalue * (1 - 1e-9));
+      g_assert_cmpfloat (apr_cholesky_estimate_least (&cholesky), <, eigenvalue * 2);
+    }
+}
+
+/* Whatever the blocks, the threads and the instruction set, an entry is what is left of it when products are subtracted one by
+ * one, divided by the root of its row. */
+static void
+test_cholesky_order (void)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (42);
+  const gsize sizes[] = { 5, 31, 32, 47, 64, 100, 161, 400 };
+  gsize round;
+
+  for (round = 0; round < 2 * G_N_ELEMENTS (sizes); round++)
+    {
+      gsize n = sizes[round / 2];
+      gsize stride = apr_dense_pad (n);
+      g_autofree double *x = g_new (double, 2 * n * n);
+      g_autofree double *rows = g_new0 (double, n *stride);
+      g_autofree double *expected = NULL;
+      g_autofree double *least = g_new (double, n);
+      g_autofree gsize *passed = g_new0 (gsize, n);
+      gsize n_expected = 0;
+      gsize i;
+      gsize j;
+      gsize k;
+
+      /* Every other time, columns that are sums of others. */
+      fill (rand, x, 2 * n * n);
+      for (i = 0; i < 2 * n; i++)
+        for (j = 2; j < n && round % 2 == 1; j++)
+          if (j % 7 == 2)
+            x[i * n + j] = x[i * n + j - 1] + x[i * n + j - 2];
+      for (i = 0; i < n; i++)
+        for (j = i; j < n; j++)
+          for (k = 0; k < 2 * n; k++)
+            rows[i * stride + j] += x[k * n + i] * x[k * n + j] / (double) n;
+      for (i = 0; i < n; i++)
+        least[i] = 1e-9;
+
+      expected = g_memdup2 (rows, n * stride * sizeof *rows);
+      for (i = 0; i < n; i++)
+        {
+          for (k = 0; k < i; k++)
+            for (j = i; j < n && !passed[k]; j++)
+              expected[i * stride + j] -= expected[k * stride + i] * expected[k * stride + j];
+          passed[i] = !(expected[i * stride + i] > least[i]);
+          n_expected += !passed[i];
+          expected[i * stride + i] = sqrt (expected[i * stride + i]);
+          for (j = i + 1; j < n; j++)
+            expected[i * stride + j] /= expected[i * stride + i];
+        }
+      g_assert_cmpint (n_expected < n, ==, round % 2 == 1);
+
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          g_auto (AprCholesky) cholesky = { NULL };
+          g_autofree gsize *independent = g_new (gsize, n);
+          gsize n_independent = 0;
+
+          apr_cholesky_init (&cholesky, n);
+          cholesky.kernel = kernels[k];
+          memcpy (cholesky.rows, rows, n * stride * sizeof *rows);
+          g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent, (guint) k + 1), ==,
+                            n_expected);
+          for (i = 0; i < n; i++)
+            {
+              if (passed[i])
+                continue;
+              g_assert_cmpuint (independent[n_independent++], ==, i);
+              for (j = i; j < n; j++)
+                assert_same_double (cholesky.rows[i * stride + j], expected[i * stride + j]);
+            }
+
+          apr_cholesky_keep (&cholesky, independent, n_independent);
+          for (i = 0; i < n_independent; i++)
+            for (j = i; j < n_independent; j++)
+              assert_same_double (cholesky.rows[i * cholesky.stride + j],
+                                  expected[independent[i] * stride + independent[j]]);
+        }
+    }
+}
+
+/* A copy of a column leaves nothing of it, and the rest is as if it were not there. */
+static void
+test_cholesky_passes_over (void)
+{
+  g_auto (AprCholesky) cholesky = { NULL };
+  const double least[] = { 1e-9, 1e-9, 1e-9 };
+  gsize independent[3];
+
+  apr_cholesky_init (&cholesky, 3);
+  cholesky.rows[0] = 4;
+  cholesky.rows[1] = 4;
+  cholesky.rows[2] = 2;
+  cholesky.rows[cholesky.stride + 1] = 4;
+  cholesky.rows[cholesky.stride + 2] = 2;
+  cholesky.rows[2 * cholesky.stride + 2] = 10;
+  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent, 1), ==, 2);
+  g_assert_cmpuint (independent[0], ==, 0);
+  g_assert_cmpuint (independent[1], ==, 2);
+  assert_same_double (cholesky.rows[0], 2);
+  assert_same_double (cholesky.rows[2], 1);
+  assert_same_double (cholesky.rows[2 * cholesky.stride + 2], 3);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/dense/kernels-agree", test_kernels_agree);
+  g_test_add_func ("/dense/whole-matrices", test_whole_matrices);
+  g_test_add_func ("/dense/whole-products", test_whole_products);
+  g_test_add_func ("/dense/cholesky", test_cholesky);
+  g_test_add_func ("/dense/cholesky/order", test_cholesky_order);
+  g_test_add_func ("/dense/cholesky/passes-over", test_cholesky_passes_over);
+
+  return g_test_run ();
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <math.h>
+
+#include "aprender/least-squares/apr-preconditioned-private.h"
+
+/* What is said of features that depend on others, against rational arithmetic. */
+
+/* Products of samples, without an intercept. */
+static AprProducts *
+make_products (const double *x, gsize n_rows, gsize n_features)
+{
+  g_autofree double *y = g_new0 (double, n_rows);
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (n_features, 1, NULL);
+  g_autoptr (AprTensor) x_tensor = matrix_new (n_rows, n_features, x);
+  g_autoptr (AprTensor) y_tensor = vector_new (n_rows, y);
+
+  g_assert_true (apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
+  return apr_products_new (sums, FALSE, 0, 1);
+}
+
+/* A system of the features that are not @dependent, and those that are. */
+static AprPreconditioned *
+make_system (const AprProducts *products,
+             const gboolean *dependent,
+             const AprDenseKernel *kernel,
+             guint n_threads)
+{
+  AprPreconditioned *self = g_new0 (AprPreconditioned, 1);
+  gsize p = products->n_features;
+  g_autofree double *least = g_new0 (double, p);
+  g_autofree gsize *positions = g_new (gsize, p);
+  AprScaledProducts scaled;
+  gsize i;
+
+  self->products = products;
+  self->n_threads = n_threads;
+  self->scales = g_new0 (gint64, p + 1);
+  self->independent = g_new (gsize, p);
+  self->dependent = g_new (gsize, p);
+  for (i = 0; i < p; i++)
+    {
+      self->scales[i] = apr_slices_scale_of (products, i);
+      if (dependent[i])
+        self->dependent[self->n_dependent++] = i;
+      else
+        self->independent[self->n_independent++] = i;
+    }
+  apr_cholesky_init (&self->cholesky, self->n_independent);
+  self->cholesky.kernel = kernel;
+  scaled = apr_preconditioned_get_scaled (self);
+  g_assert_true (
+    apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, NULL, self->cholesky.stride, n_threads));
+  g_assert_cmpuint (apr_cholesky_factorise (&self->cholesky, least, positions, n_threads), ==,
+                    self->n_independent);
+  self->least = 0.4 * apr_cholesky_estimate_least (&self->cholesky);
+  self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
+
+  return self;
+}
+
+/* The part of the square of @feature that is left when the independent ones before it are taken out. */
+static double
+find_left (const AprPreconditioned *system, gsize feature)
+{
+  gsize n = 0;
+  gsize columns[32];
+  mpq_t matrix[32][32];
+  mpq_t ratio;
+  mpq_t term;
+  double left;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (; n < system->n_independent && system->independent[n] < feature; n++)
+    columns[n] = system->independent[n];
+  columns[n++] = feature;
+  mpq_inits (ratio, term, NULL);
+  for (i = 0; i < n; i++)
+    for (j = 0; j < n; j++)
+      {
+        mpq_init (matrix[i][j]);
+        apr_products_get_integer (system->products, columns[i], columns[j], mpq_numref (matrix[i][j]));
+      }
+  for (k = 0; k + 1 < n; k++)
+    for (i = k + 1; i < n; i++)
+      {
+        mpq_div (ratio, matrix[i][k], matrix[k][k]);
+        for (j = k; j < n; j++)
+          {
+            mpq_mul (term, ratio, matrix[k][j]);
+            mpq_sub (matrix[i][j], matrix[i][j], term);
+          }
+      }
+  mpq_set_ui (term, 0, 1);
+  apr_products_get_integer (system->products, feature, feature, mpq_numref (term));
+  mpq_div (ratio, matrix[n - 1][n - 1], term);
+  left = mpq_get_d (ratio);
+  for (i = 0; i < n; i++)
+    for (j = 0; j < n; j++)
+      mpq_clear (matrix[i][j]);
+  mpq_clears (ratio, term, NULL);
+
+  return left;
+}
+
+static void
+test_combine_small (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (70);
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  guint n_proven = 0;
+  guint n_doubted = 0;
+  int round;
+
+  g_test_summary (
+    "Features that are nearly sums of others, with more or less left than what counts as nothing.");
+
+  for (round = 0; round < 300; round++)
+    {
+      gsize n = (gsize) g_rand_int_range (rand, 1, 12);
+      gsize p = n + (gsize) g_rand_int_range (rand, 1, 8);
+      gsize n_rows = p + 2;
+      gint bits = round % 2 == 0 ? 6 : 30;
+      double negligible = round % 3 == 0 ? 0x1p-40 : 16 * (double) (p * p) * 0x1p-106;
+      g_autofree double *x = g_new (double, n_rows *p);
+      g_autofree gboolean *dependent = g_new0 (gboolean, p);
+      g_autofree gboolean *proven = g_new0 (gboolean, p);
+      g_autoptr (AprProducts) products = NULL;
+      gsize n_before = 0;
+      gsize i;
+      gsize j;
+      gsize k;
+
+      for (j = 0; j < p; j++)
+        {
+          dependent[j] = n_before == n || (n_before > 0 && g_rand_boolean (rand));
+          n_before += !dependent[j];
+          for (i = 0; i < n_rows; i++)
+            x[i * p + j] = dependent[j] ? 0 : rint (g_rand_double_range (rand, -1, 1) * (1 << bits)) + 0.5;
+          for (k = 0; k < j && dependent[j]; k++)
+            {
+              gint factor = k == 0 ? 1 : g_rand_int_range (rand, -2, 3);
+
+              for (i = 0; i < n_rows && !dependent[k]; i++)
+                x[i * p + j] += factor * x[i * p + k];
+            }
+          if (dependent[j])
+            x[(gsize) g_rand_int_range (rand, 0, (gint) n_rows) * p + j] +=
+              g_rand_int_range (rand, 0, 4) == 0 ? 0 : ldexp (1, -g_rand_int_range (rand, 5, 20));
+        }
+      products = make_products (x, n_rows, p);
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          g_autoptr (AprPreconditioned) system = make_system (products, dependent, kernels[k], 1);
+
+          if (system->least < 1e-6)
+            continue;
+          apr_preconditioned_combine (system, negligible, proven);
+          for (j = 0; j < system->n_dependent; j++)
+            {
+              double left = find_left (system, system->dependent[j]);
+
+              if (proven[j])
+                g_assert_cmpfloat (left, <, negligible);
+              else
+                g_assert_cmpfloat (left, >, 0.9 * negligible);
+              n_proven += proven[j];
+              n_doubted += !proven[j];
+            }
+        }
+    }
+  g_assert_cmpuint (n_proven, >, 300);
+  g_assert_cmpuint (n_doubted, >, 300);
+}
+
+/* Sums of two features are found, in any number, whatever the instruction set and the threads. */
+static void
+check_sums_of_two (gsize n, gsize m)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (71);
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  gsize p = n + m;
+  gsize n_rows = 3;
+  g_autofree double *x = NULL;
+  g_autofree gboolean *dependent = g_new0 (gboolean, p);
+  g_autofree gboolean *proven = g_new (gboolean, m);
+  g_autofree gsize *first = g_new0 (gsize, m);
+  g_autofree double *expected = NULL;
+  g_autoptr (AprProducts) products = NULL;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  /* Rows that let nothing but a diagonal and some of what is beside it fill up. */
+  n_rows = n + 1;
+  x = g_new0 (double, n_rows *p);
+  for (i = 0; i < n; i++)
+    {
+      x[i * p + i] = g_rand_int_range (rand, 100, 1000);
+      x[(i + 1) * p + i] = g_rand_int_range (rand, 1, 100);
+    }
+  for (j = 0; j < m; j++)
+    {
+      dependent[n + j] = TRUE;
+      first[j] = (gsize) g_rand_int_range (rand, 0, (gint) n - 1);
+      for (i = 0; i < n_rows; i++)
+        x[i * p + n + j] = x[i * p + first[j]] + x[i * p + n - 1];
+    }
+  products = make_products (x, n_rows, p);
+
+  for (k = 0; kernels[k] != NULL; k++)
+    {
+      g_autoptr (AprPreconditioned) system = make_system (products, dependent, kernels[k], (guint) k + 1);
+      gsize stride = system->cholesky.stride;
+
+      memset (proven, 0, m * sizeof *proven);
+      apr_preconditioned_combine (system, 16 * (double) (p * p) * 0x1p-106, proven);
+      for (j = 0; j < m; j++)
+        {
+          g_assert_true (proven[j]);
+          for (i = 0; i < n; i++)
+            g_assert_cmpfloat_with_epsilon (
+              system->combinations[j * stride + i],
+              i == first[j] || i == n - 1 ? ldexp (1, (gint) (system->scales[i] - system->scales[n + j])) : 0,
+              1e-9);
+        }
+      if (expected == NULL)
+        expected = g_memdup2 (system->combinations, m * stride * sizeof (double));
+      g_assert_cmpmem (system->combinations, m * stride * sizeof (double), expected,
+                       m * stride * sizeof (double));
+    }
+}
+
+static void
+test_combine_many (void)
+{
+  check_sums_of_two (100, 150);
+  check_sums_of_two (130, 3);
+  check_sums_of_two (33, 300);
+}
+
+/* A sum of more products than fit into a double at once. */
+static void
+test_combine_wide (void)
+{
+  check_sums_of_two (2060, 2);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/preconditioned/combine/small", test_combine_small);
+  g_test_add_func ("/preconditioned/combine/many", test_combine_many);
+  /* It takes minutes there. */
+  if (!runs_in_valgrind ())
+    g_test_add_func ("/preconditioned/combine/wide", test_combine_wide);
+
+  return g_test_run ();
+}

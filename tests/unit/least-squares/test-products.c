@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <math.h>
+
+#include "aprender/base/apr-parallel-private.h"
+#include "aprender/least-squares/apr-scaled-products-private.h"
+
+/* The normal equations in whole numbers, and what is multiplied with them, against rational arithmetic. */
+
+/* Sums that no samples have: any bits, but for the sum of the weights, which is the greatest. */
+static AprExactSums *
+make_up_sums (GRand *rand, gsize n_features, gsize n_words)
+{
+  AprExactSums *sums = apr_exact_sums_new (n_features, 1, NULL);
+  gsize n = apr_exact_sums_get_n_entries (sums) * n_words;
+  g_autofree guint32 *words = g_new (guint32, n);
+  GError *error = NULL;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    words[i] = g_rand_int_range (rand, 0, 4) == 0 ? 0 : g_rand_int (rand);
+  words[0] |= 1;
+  words[n_words - 1] = G_MAXINT32;
+  /* Every other time, products alone have the lowest word and the topmost ones. */
+  if (n_words >= 4 && g_rand_boolean (rand))
+    for (i = 0; i <= n_features + 1; i++)
+      {
+        guint32 *square = words + apr_triangle (i, i) * n_words;
+        guint32 *sum = words + apr_triangle (i, 0) * n_words;
+
+        memset (square, 0, n_words * sizeof *square);
+        memset (sum, 0, n_words * sizeof *sum);
+        square[1] = g_rand_int (rand) | 1;
+        sum[1] = g_rand_int (rand) | 1;
+      }
+  apr_exact_sums_set_words (sums, words, n_words, g_rand_int_range (rand, -6, 3), &error);
+  g_assert_no_error (error);
+
+  return sums;
+}
+
+/* S00 Sij - Si0 Sj0, or Sij where not centred, with alpha. */
+static void
+get_expected (
+  AprExactSums *sums, gsize i, gsize j, gsize n_features, gboolean centred, double alpha, mpq_t value)
+{
+  gint exponent = apr_exact_sums_get_exponent (sums);
+  mpz_t weight;
+  mpz_t left;
+  mpz_t right;
+  mpq_t penalty;
+
+  mpz_inits (weight, left, right, NULL);
+  mpq_init (penalty);
+  mpz_set_ui (weight, 1);
+  mpq_set_ui (value, 0, 1);
+  apr_exact_sums_get_entry (sums, 1 + i, 1 + j, mpq_numref (value));
+  if (centred)
+    {
+      apr_exact_sums_get_entry (sums, 0, 0, weight);
+      apr_exact_sums_get_entry (sums, 1 + i, 0, left);
+      apr_exact_sums_get_entry (sums, 1 + j, 0, right);
+      mpz_mul (mpq_numref (value), mpq_numref (value), weight);
+      mpz_submul (mpq_numref (value), left, right);
+    }
+  if (i == j && i < n_features)
+    {
+      mpq_set_d (penalty, alpha);
+      if (exponent < 0)
+        mpq_mul_2exp (penalty, penalty, (mp_bitcnt_t) -exponent);
+      else
+        mpq_div_2exp (penalty, penalty, (mp_bitcnt_t) exponent);
+      mpz_mul (mpq_numref (penalty), mpq_numref (penalty), weight);
+      mpq_canonicalize (penalty);
+      mpq_add (value, value, penalty);
+    }
+  mpz_clears (weight, left, right, NULL);
+  mpq_clear (penalty);
+}
+
+static void
+test_centring (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (60);
+  const double alphas[] = { 0, 3, 0x1p-200, 0x1.8p90 };
+  int round;
+
+  g_test_summary (
+    "Made-up sums have bits beyond those of the squares, which tell how much is read as a rule.");
+
+  for (round = 0; round < 200; round++)
+    {
+      gsize p = (gsize) g_rand_int_range (rand, 1, 6);
+      g_autoptr (AprExactSums) sums = make_up_sums (rand, p, (gsize) g_rand_int_range (rand, 1, 12));
+      gboolean centred = g_rand_boolean (rand);
+      double alpha = alphas[round % 4];
+      g_autoptr (AprProducts) products =
+        apr_products_new (sums, centred, alpha, (guint) g_rand_int_range (rand, 1, 4));
+      gboolean have_unit = FALSE;
+      gsize i;
+      gsize j;
+      mpq_t expected;
+      mpq_t actual;
+      mpq_t unit;
+
+      mpq_inits (expected, actual, unit, NULL);
+      for (i = 0; i <= p; i++)
+        for (j = 0; j <= i; j++)
+          {
+            get_expected (sums, i, j, p, centred, alpha, expected);
+            mpq_set_ui (actual, 0, 1);
+            apr_products_get_integer (products, i, j, mpq_numref (actual));
+            g_assert_cmpint (mpq_sgn (expected), ==, mpq_sgn (actual));
+            if (!have_unit && mpq_sgn (expected) != 0)
+              {
+                mpq_div (unit, expected, actual);
+                have_unit = TRUE;
+              }
+            mpq_mul (actual, actual, unit);
+            g_assert_true (mpq_equal (actual, expected));
+          }
+      mpq_clears (expected, actual, unit, NULL);
+    }
+}
+
+/* Products of samples of @bits bits whose columns have scales @spread powers of two apart, at the most. */
+static AprProducts *
+make_products (GRand *rand, gsize n_features, gint bits, gint spread)
+{
+  gsize n_rows = n_features + 3;
+  g_autofree double *x = g_new (double, n_rows *n_features);
+  g_autofree double *y = g_new (double, n_rows);
+  g_autofree gint *scales = g_new (gint, n_features);
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (n_features, 1, NULL);
+  g_autoptr (AprTensor) x_tensor = NULL;
+  g_autoptr (AprTensor) y_tensor = NULL;
+  gsize i;
+
+  for (i = 0; i < n_features; i++)
+    scales[i] = g_rand_int_range (rand, -spread, spread + 1);
+  for (i = 0; i < n_rows * n_features; i++)
+    x[i] = ldexp (rint (ldexp (g_rand_double_range (rand, -1, 1), bits)), scales[i % n_features]);
+  for (i = 0; i < n_rows; i++)
+    y[i] = g_rand_double_range (rand, -1, 1);
+  x_tensor = matrix_new (n_rows, n_features, x);
+  y_tensor = vector_new (n_rows, y);
+  g_assert_true (apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
+
+  return apr_products_new (sums, TRUE, 0, 1);
+}
+
+static void
+divide_by_power (mpq_t value, gint64 exponent)
+{
+  if (exponent >= 0)
+    mpq_div_2exp (value, value, (mp_bitcnt_t) exponent);
+  else
+    mpq_mul_2exp (value, value, (mp_bitcnt_t) -exponent);
+}
+
+static void
+get_scaled (const AprScaledProducts *matrix, gsize i, gsize j, mpq_t value)
+{
+  mpq_set_ui (value, 0, 1);
+  apr_products_get_integer (matrix->products, matrix->columns[i], matrix->columns[j], mpq_numref (value));
+  divide_by_power (value, matrix->scales[matrix->columns[i]] + matrix->scales[matrix->columns[j]]);
+}
+
+/* Of a vector that has been cut into digits. */
+static void
+get_digits (const AprDigits *digits, gsize i, mpq_t value)
+{
+  mpq_t digit;
+  gsize m;
+
+  mpq_init (digit);
+  mpq_set_ui (value, 0, 1);
+  for (m = 0; m < 3; m++)
+    {
+      mpq_mul_2exp (value, value, APR_SLICES_BITS);
+      mpq_set_d (digit, digits->digits[m][i]);
+      mpq_add (value, value, digit);
+    }
+  divide_by_power (value, APR_SLICES_BITS * (digits->place + 2));
+  mpq_clear (digit);
+}
+
+static void
+check_doubles (const AprScaledProducts *matrix, guint n_threads)
+{
+  gsize n = matrix->n;
+  gsize stride = apr_dense_pad (n);
+  g_autofree double *rows = g_new0 (double, n *stride);
+  g_autofree double *copy = g_new0 (double, n *stride);
+  gsize i;
+  gsize j;
+  mpq_t exact;
+  mpq_t value;
+
+  mpq_inits (exact, value, NULL);
+  g_assert_true (apr_scaled_products_get_doubles (matrix, rows, copy, stride, n_threads));
+  for (i = 0; i < n; i++)
+    for (j = i; j < n; j++)
+      {
+        double size = fabs (rows[i * stride + j]);
+
+        assert_same_double (copy[i * stride + j], rows[i * stride + j]);
+        get_scaled (matrix, i, j, exact);
+        mpq_set_d (value, rows[i * stride + j]);
+        mpq_sub (exact, exact, value);
+        g_assert_cmpfloat (fabs (mpq_get_d (exact)), <=, size * 0x1p-53 + 0x1p-60);
+      }
+  mpq_clears (exact, value, NULL);
+}
+
+/* The value of a row of limbs. */
+static void
+get_fixed (const AprFixed *fixed, gsize row, mpq_t value)
+{
+  gsize q;
+
+  mpq_set_ui (value, 0, 1);
+  for (q = 0; q < fixed->n_limbs; q++)
+    {
+      mpz_mul_2exp (mpq_numref (value), mpq_numref (value), APR_SLICES_BITS);
+      if (fixed->limbs[row * fixed->n_limbs + q] >= 0)
+        mpz_add_ui (mpq_numref (value), mpq_numref (value),
+                    (unsigned long) fixed->limbs[row * fixed->n_limbs + q]);
+      else
+        mpz_sub_ui (mpq_numref (value), mpq_numref (value),
+                    (unsigned long) -fixed->limbs[row * fixed->n_limbs + q]);
+    }
+  g_assert_cmpint (apr_fixed_get_unit (fixed, fixed->n_limbs - 1), <=, 0);
+  mpq_div_2exp (value, value, (mp_bitcnt_t) -apr_fixed_get_unit (fixed, fixed->n_limbs - 1));
+}
+
+static void
+check_product (const AprScaledProducts *matrix, GRand *rand, guint n_threads, gboolean exact)
+{
+  const gsize lead = 3;
+  gsize n = matrix->n;
+  gint exponent = g_rand_int_range (rand, -60, 20);
+  double sizes = 0;
+  g_autofree double *x = g_new (double, n);
+  g_auto (AprDigits) digits = { 0 };
+  g_auto (AprFixed) fixed = { 0 };
+  gsize i;
+  gsize j;
+  mpq_t sum;
+  mpq_t term;
+  mpq_t factor;
+  mpq_t got;
+
+  mpq_inits (sum, term, factor, got, NULL);
+  for (i = 0; i < n; i++)
+    x[i] = i % 5 == 4 ? 1 - 2 * (double) (i % 2) : g_rand_double_range (rand, -1, 1);
+  apr_digits_init (&digits, n);
+  apr_digits_set (&digits, x, exponent);
+  apr_fixed_init (&fixed, n, lead + 8 + apr_scaled_products_count_slices (matrix), lead);
+  apr_fixed_add_scaled_product (&fixed, matrix, &digits, -1, n_threads);
+  if (g_rand_boolean (rand))
+    (void) apr_fixed_carry (&fixed);
+
+  for (j = 0; j < n; j++)
+    sizes += fabs (x[j]);
+  for (i = 0; i < n; i++)
+    {
+      mpq_set_ui (sum, 0, 1);
+      for (j = 0; j < n; j++)
+        {
+          get_scaled (matrix, MAX (i, j), MIN (i, j), term);
+          get_digits (&digits, j, factor);
+          mpq_mul (factor, factor, term);
+          mpq_add (sum, sum, factor);
+        }
+      get_fixed (&fixed, i, got);
+      mpq_add (sum, sum, got);
+      if (exact)
+        g_assert_cmpint (mpq_sgn (sum), ==, 0);
+      g_assert_cmpfloat (fabs (mpq_get_d (sum)), <=,
+                         1.001 * apr_scaled_products_get_truncation (matrix) * ldexp (sizes, exponent));
+    }
+  mpq_clears (sum, term, factor, got, NULL);
+}
+
+static void
+test_scaled (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (61);
+  int round;
+
+  for (round = 0; round < 60; round++)
+    {
+      /* Enough of them for more than one thread now and then; with few bits, nothing is cut off. */
+      gsize p = (gsize) (round == 0 ? 600 : g_rand_int_range (rand, 1, 40));
+      gint bits = round % 3 == 0 ? 10 : 53;
+      g_autoptr (AprProducts) products = make_products (rand, p, bits, round % 4 * 7);
+      g_autofree gint64 *scales = g_new (gint64, p + 1);
+      g_autofree gsize *columns = g_new (gsize, p);
+      AprScaledProducts matrix = { products, scales, columns, 0 };
+      gsize i;
+
+      for (i = 0; i < p; i++)
+        {
+          scales[i] = apr_slices_scale_of (products, i);
+          if (g_rand_int_range (rand, 0, 10) != 0)
+            columns[matrix.n++] = i;
+        }
+      if (round == 0)
+        {
+          /* A few of many. */
+          check_doubles (&matrix, 3);
+          g_assert_cmpuint (
+            apr_parallel_count (2, 4 * (double) (matrix.n * matrix.n) / APR_PARALLEL_OPERATIONS), ==, 2);
+          check_product (&matrix, rand, 2, TRUE);
+        }
+      else if (matrix.n > 0)
+        {
+          check_doubles (&matrix, 1);
+          check_product (&matrix, rand, 1, bits == 10);
+        }
+    }
+}
+
+static void
+draw_digits (GRand *rand, AprDigits *digits, gsize n)
+{
+  g_autofree double *x = g_new (double, n);
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    x[i] = g_rand_double_range (rand, -1, 1);
+  apr_digits_init (digits, n);
+  apr_digits_set (digits, x, g_rand_int_range (rand, -50, 20));
+}
+
+/* All columns against the first ones, and the other way round. */
+static void
+check_tall_product (const AprTallProducts *matrix, GRand *rand, guint n_threads, gboolean exact)
+{
+  const gsize lead = 3;
+  gsize n_limbs = lead + 8 + apr_tall_products_count_slices (matrix);
+  g_auto (AprDigits) v = { 0 };
+  g_auto (AprDigits) b = { 0 };
+  g_auto (AprFixed) outward = { 0 };
+  g_auto (AprFixed) inward = { 0 };
+  double v_unit;
+  double b_unit;
+  gsize i;
+  gsize j;
+  mpq_t sum;
+  mpq_t term;
+  mpq_t factor;
+
+  draw_digits (rand, &v, matrix->n_first);
+  draw_digits (rand, &b, matrix->n);
+  /* No digit is above 1 in these. */
+  v_unit = ldexp (1, APR_SLICES_BITS * (1 - v.place));
+  b_unit = ldexp (1, APR_SLICES_BITS * (1 - b.place));
+  apr_fixed_init (&outward, matrix->n, n_limbs, lead);
+  apr_fixed_init (&inward, matrix->n_first, n_limbs, lead);
+  apr_fixed_add_tall_products (&outward, &inward, matrix, &v, &b, n_threads);
+
+  mpq_inits (sum, term, factor, NULL);
+  for (i = 0; i < matrix->n + matrix->n_first; i++)
+    {
+      gboolean is_outward = i < matrix->n;
+      gsize row = is_outward ? i : i - matrix->n;
+      gsize n_terms = is_outward ? matrix->n_first : matrix->n;
+
+      get_fixed (is_outward ? &outward : &inward, row, sum);
+      for (j = 0; j < n_terms; j++)
+        {
+          gsize column = is_outward ? j : row;
+
+          get_digits (is_outward ? &v : &b, j, factor);
+          mpq_set_ui (term, 0, 1);
+          apr_products_get_integer (matrix->products, matrix->columns[row], matrix->columns[j],
+                                    mpq_numref (term));
+          divide_by_power (term, matrix->row_scale + matrix->scales[matrix->columns[column]]);
+          mpq_mul (factor, factor, term);
+          if (is_outward)
+            mpq_sub (sum, sum, factor);
+          else
+            mpq_add (sum, sum, factor);
+        }
+      if (exact)
+        g_assert_cmpint (mpq_sgn (sum), ==, 0);
+      g_assert_cmpfloat (fabs (mpq_get_d (sum)), <=,
+                         apr_tall_products_get_truncation (matrix) * (double) n_terms *
+                           (is_outward ? v_unit : b_unit));
+    }
+  mpq_clears (sum, term, factor, NULL);
+}
+
+static void
+test_tall (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (63);
+  int round;
+
+  for (round = 0; round < 60; round++)
+    {
+      gsize p = (gsize) (round == 0 ? 500 : g_rand_int_range (rand, 1, 30));
+      gint bits = round % 3 == 0 ? 10 : 53;
+      g_autoptr (AprProducts) products = make_products (rand, p, bits, round % 4 * 3);
+      g_autofree gint64 *scales = g_new (gint64, p + 1);
+      g_autofree gsize *columns = g_new (gsize, p);
+      AprTallProducts matrix = { products, 0, scales, columns, p, 0 };
+      gsize i;
+      gsize n_others = 0;
+
+      /* The first ones in order, then the others. */
+      for (i = 0; i < p; i++)
+        {
+          scales[i] = apr_slices_scale_of (products, i);
+          matrix.row_scale = MAX (matrix.row_scale, scales[i]);
+          if (g_rand_int_range (rand, 0, 3) == 0)
+            columns[p - ++n_others] = i;
+          else
+            columns[matrix.n_first++] = i;
+        }
+      if (matrix.n_first > 0)
+        check_tall_product (&matrix, rand, round == 0 ? 2 : 1, bits == 10);
+    }
+}
+
+/* Entries that are greater than the squares of their columns allow. */
+static void
+test_scaled_made_up (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (62);
+  int round;
+
+  for (round = 0; round < 100; round++)
+    {
+      gsize p = 3;
+      g_autoptr (AprExactSums) sums = make_up_sums (rand, p, (gsize) g_rand_int_range (rand, 1, 9));
+      g_autoptr (AprProducts) products = apr_products_new (sums, FALSE, 0, 1);
+      const gsize columns[] = { 0, 1, 2 };
+      gint64 scales[3];
+      AprScaledProducts matrix = { products, scales, columns, p };
+      double rows[3 * APR_DENSE_PAD];
+      gboolean fits = TRUE;
+      gsize i;
+      gsize j;
+      mpq_t value;
+
+      mpq_init (value);
+      for (i = 0; i < p; i++)
+        scales[i] = apr_slices_scale_of (products, i) - (round % 2) * (gint64) (40 * i);
+      for (i = 0; i < p; i++)
+        for (j = 0; j <= i; j++)
+          {
+            get_scaled (&matrix, i, j, value);
+            fits = fits && mpq_cmp_si (value, 4, 1) < 0 && mpq_cmp_si (value, -4, 1) >= 0;
+          }
+      g_assert_cmpint (apr_scaled_products_get_doubles (&matrix, rows, NULL, APR_DENSE_PAD, 1), ==, fits);
+      mpq_clear (value);
+    }
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/products/centring", test_centring);
+  g_test_add_func ("/products/scaled", test_scaled);
+  g_test_add_func ("/products/tall", test_tall);
+  g_test_add_func ("/products/scaled/made-up", test_scaled_made_up);
+
+  return g_test_run ();
+}

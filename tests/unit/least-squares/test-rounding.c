@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "aprender/least-squares/apr-rounding-private.h"
+
+static double
+round_string (const char *significand, gint64 exponent, AprDType dtype)
+{
+  mpz_t value;
+  double rounded;
+
+  mpz_init_set_str (value, significand, 0);
+  rounded = apr_round_dyadic (value, exponent, dtype);
+  mpz_clear (value);
+
+  return rounded;
+}
+
+static void
+test_dyadic (void)
+{
+  /* Around 1, halfway cases; the greatest numbers; the least ones. */
+  assert_same_double (round_string ("0x20000000000001", -53, APR_DTYPE_F64), 1);
+  assert_same_double (round_string ("0x20000000000003", -53, APR_DTYPE_F64), 1 + 0x1p-51);
+  assert_same_double (round_string ("0x200000000000010000000001", -93, APR_DTYPE_F64), 1 + 0x1p-52);
+  assert_same_double (round_string ("-0x20000000000003", -53, APR_DTYPE_F64), -1 - 0x1p-51);
+  assert_same_double (round_string ("0", 5, APR_DTYPE_F64), 0);
+  assert_same_double (round_string ("0x1fffffffffffff", 971, APR_DTYPE_F64), DBL_MAX);
+  assert_same_double (round_string ("0x3fffffffffffff", 970, APR_DTYPE_F64), INFINITY);
+  assert_same_double (round_string ("1", 5000, APR_DTYPE_F64), INFINITY);
+  assert_same_double (round_string ("-1", 5000, APR_DTYPE_F64), -INFINITY);
+  assert_same_double (round_string ("1", -1074, APR_DTYPE_F64), 0x1p-1074);
+  assert_same_double (round_string ("1", -1075, APR_DTYPE_F64), 0);
+  assert_same_double (round_string ("3", -1076, APR_DTYPE_F64), 0x1p-1074);
+  assert_same_double (round_string ("1", -5000, APR_DTYPE_F64), 0);
+  assert_same_double (round_string ("0x1000001", -24, APR_DTYPE_F32), 1);
+  assert_same_double (round_string ("0x1000003", -24, APR_DTYPE_F32), 1 + 0x1p-22);
+  assert_same_double (round_string ("0x1ffffff", 103, APR_DTYPE_F32), INFINITY);
+  assert_same_double (round_string ("0xffffff", 104, APR_DTYPE_F32), (double) FLT_MAX);
+  assert_same_double (round_string ("3", -151, APR_DTYPE_F32), 0x1p-149);
+  assert_same_double (round_string ("1", -150, APR_DTYPE_F32), 0);
+}
+
+static void
+test_rational_is_division (void)
+{
+  guint64 bits = 7;
+  int i;
+
+  g_test_summary ("The processor's division of two doubles is correctly rounded.");
+  for (i = 0; i < 5000; i++)
+    {
+      mpz_t numerator;
+      mpz_t denominator;
+      double a;
+      double b;
+
+      bits = bits * G_GUINT64_CONSTANT (6364136223846793005) + 1442695040888963407;
+      a = (double) (gint64) (bits >> 11) - 0x1p52;
+      bits = bits * G_GUINT64_CONSTANT (6364136223846793005) + 1442695040888963407;
+      b = (double) ((bits >> (12 + i % 40)) + 1);
+
+      mpz_init_set_d (numerator, a);
+      mpz_init_set_d (denominator, b);
+      assert_same_double (apr_round_rational (numerator, denominator, 0, APR_DTYPE_F64), a / b + 0.0);
+      assert_same_double (apr_round_rational (numerator, denominator, -3, APR_DTYPE_F64), a / b / 8 + 0.0);
+      mpz_clear (numerator);
+      mpz_clear (denominator);
+    }
+}
+
+/* Whether @significand 2^@exponent, known to 2^@error, with @denominator_bits and @grid, has a nearest value. */
+static gboolean
+decide (const char *significand,
+        gint64 exponent,
+        gint64 error,
+        gint64 grid,
+        gint64 denominator_bits,
+        AprDType dtype,
+        double *value)
+{
+  AprApproximation approximation = {
+    .exponent = exponent, .error = error, .grid = grid, .denominator_bits = denominator_bits
+  };
+  gboolean decided;
+
+  mpz_init_set_str (approximation.significand, significand, 0);
+  decided = apr_approximation_round (&approximation, dtype, value);
+  mpz_clear (approximation.significand);
+
+  return decided;
+}
+
+static void
+test_approximation (void)
+{
+  double value = -1;
+
+  /* 1 + 2^-60, known to 2^-58: 1. Known to 2^-53 only: it might be rounded up. */
+  g_assert_true (decide ("0x1000000000000001", -60, -58, 0, 1000, APR_DTYPE_F64, &value));
+  assert_same_double (value, 1);
+  g_assert_false (decide ("0x1000000000000001", -60, -52, 0, 1000, APR_DTYPE_F64, &value));
+}
+
+static void
+test_approximation_of_a_tie (void)
+{
+  double value = -1;
+
+  g_test_summary ("What is halfway between two doubles never gets decided by precision alone.");
+
+  /* 1 + 2^-53, within 2^-200: a rational number of denominator 2^10, on the grid of 2^-60, is that or 2^-70 away. */
+  g_assert_true (decide ("0x20000000000001", -53, -200, 60, 10, APR_DTYPE_F64, &value));
+  assert_same_double (value, 1);
+  g_assert_true (decide ("0x20000000000003", -53, -200, 60, 10, APR_DTYPE_F64, &value));
+  assert_same_double (value, 1 + 0x1p-51);
+  g_assert_true (decide ("-0x20000000000003", -53, -200, 60, 10, APR_DTYPE_F64, &value));
+  assert_same_double (value, -1 - 0x1p-51);
+
+  /* The same with a denominator that could make it 2^-250 away. */
+  g_assert_false (decide ("0x20000000000001", -53, -200, 60, 190, APR_DTYPE_F64, &value));
+
+  /* Half of the least subnormal is a tie with zero, and rounds to it; three halves round to two. */
+  g_assert_true (decide ("1", -150, -1000, 0, 10, APR_DTYPE_F32, &value));
+  assert_same_double (value, 0);
+  g_assert_true (decide ("3", -150, -1000, 0, 10, APR_DTYPE_F32, &value));
+  assert_same_double (value, 0x1p-148);
+}
+
+static void
+test_approximation_of_zero (void)
+{
+  double value = -1;
+
+  /* Below 2^-300, but a multiple of 2^-20 / (something below 2^100): zero. With 2^400 it need not be. */
+  g_assert_true (decide ("0", 0, -300, 20, 100, APR_DTYPE_F64, &value));
+  assert_same_double (value, 0);
+  g_assert_true (decide ("-1", -301, -300, 20, 100, APR_DTYPE_F64, &value));
+  assert_same_double (value, 0);
+  g_assert_false (decide ("0", 0, -300, 20, 400, APR_DTYPE_F64, &value));
+
+  /* So small that only the sign matters. */
+  g_assert_false (decide ("0", 0, -1080, 20, 4000, APR_DTYPE_F64, &value));
+  g_assert_true (decide ("3", -1080, -1080, 20, 4000, APR_DTYPE_F64, &value));
+  assert_same_double (value, 0);
+  g_assert_true (decide ("-3", -1080, -1080, 20, 4000, APR_DTYPE_F64, &value));
+  assert_same_double (value, -0.0);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/rounding/dyadic", test_dyadic);
+  g_test_add_func ("/rounding/rational-is-division", test_rational_is_division);
+  g_test_add_func ("/rounding/approximation", test_approximation);
+  g_test_add_func ("/rounding/approximation/tie", test_approximation_of_a_tie);
+  g_test_add_func ("/rounding/approximation/zero", test_approximation_of_zero);
+
+  return g_test_run ();
+}

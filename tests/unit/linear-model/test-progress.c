@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <fenv.h>
+#include <math.h>
+
+/* What the signal “progress” of a fit and of cross products tells, and what its handlers may do. */
+
+#define N_SAMPLES 200003
+#define N_FEATURES 3
+
+typedef struct
+{
+  AprTensor *x;
+  AprTensor *y;
+
+  GThread *thread;
+  guint64 n_samples;
+  guint64 n_done;
+  guint n_told;
+  guint cancel_when; /* so many have been told; 0 for never */
+  GCancellable *cancellable;
+} Fixture;
+
+static void
+set_up (Fixture *fixture, gconstpointer data)
+{
+  g_autofree double *values = g_new (double, N_SAMPLES *(N_FEATURES + 1));
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  gsize i;
+
+  for (i = 0; i < N_SAMPLES * (N_FEATURES + 1); i++)
+    values[i] = g_rand_double (rand);
+  fixture->x = matrix_new (N_SAMPLES, N_FEATURES, values);
+  fixture->y = vector_new (N_SAMPLES, values + N_SAMPLES * N_FEATURES);
+  fixture->thread = g_thread_self ();
+  fixture->n_samples = N_SAMPLES;
+  fixture->cancellable = g_cancellable_new ();
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  apr_tensor_unref (fixture->x);
+  apr_tensor_unref (fixture->y);
+  g_object_unref (fixture->cancellable);
+}
+
+static void
+progress_cb (GObject *object, guint64 n_done, guint64 n_samples, Fixture *fixture)
+{
+  g_assert_true (g_thread_self () == fixture->thread);
+  g_assert_cmpuint (n_samples, ==, fixture->n_samples);
+  g_assert_cmpuint (n_done, >, fixture->n_done);
+  g_assert_cmpuint (n_done, <=, n_samples);
+  fixture->n_done = n_done;
+  fixture->n_told++;
+  if (fixture->n_told == fixture->cancel_when)
+    g_cancellable_cancel (fixture->cancellable);
+}
+
+static AprLinearRegression *
+model_new (Fixture *fixture, guint n_threads)
+{
+  AprLinearRegression *model = g_object_new (APR_TYPE_LINEAR_REGRESSION, "n-threads", n_threads, NULL);
+
+  g_signal_connect (model, "progress", G_CALLBACK (progress_cb), fixture);
+  fixture->n_done = 0;
+  fixture->n_told = 0;
+
+  return model;
+}
+
+static gboolean
+fit (Fixture *fixture, AprLinearRegression *model, GError **error)
+{
+  return apr_estimator_fit (APR_ESTIMATOR (model), fixture->x, fixture->y, NULL, fixture->cancellable, error);
+}
+
+/* In one thread, the least that there is to tell; in more, others may have been quicker. */
+static void
+assert_told (const Fixture *fixture, guint least)
+{
+  g_assert_cmpuint (fixture->n_done, ==, fixture->n_samples);
+  g_assert_cmpuint (fixture->n_told, >=, least);
+  g_assert_cmpuint (fixture->n_told, <=, 40);
+}
+
+static void
+assert_same_model (AprLinearRegression *model, AprLinearRegression *other)
+{
+  g_assert_true (apr_tensor_equal (apr_linear_regression_get_coefficients (model),
+                                   apr_linear_regression_get_coefficients (other)));
+  g_assert_true (apr_tensor_equal (apr_linear_regression_get_intercept (model),
+                                   apr_linear_regression_get_intercept (other)));
+}
+
+static void
+test_fit (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) silent = apr_linear_regression_new ();
+  guint n_threads;
+
+  g_assert_true (fit (fixture, silent, NULL));
+  for (n_threads = 1; n_threads < 4; n_threads++)
+    {
+      g_autoptr (AprLinearRegression) model = model_new (fixture, n_threads);
+
+      g_assert_true (fit (fixture, model, NULL));
+      assert_told (fixture, n_threads == 1 ? 20 : 1);
+      assert_same_model (model, silent);
+
+      fixture->n_done = fixture->n_told = 0;
+      g_assert_true (
+        apr_linear_regression_partial_fit (model, fixture->x, fixture->y, NULL, fixture->cancellable, NULL));
+      assert_told (fixture, n_threads == 1 ? 20 : 1);
+    }
+}
+
+static void
+test_few (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) model = model_new (fixture, 0);
+  g_autoptr (AprTensor) x = apr_tensor_slice_rows (fixture->x, 0, 9, NULL);
+  g_autoptr (AprTensor) y = apr_tensor_slice_rows (fixture->y, 0, 9, NULL);
+
+  fixture->n_samples = 9;
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+  g_assert_cmpuint (fixture->n_told, ==, 1);
+  g_assert_cmpuint (fixture->n_done, ==, 9);
+}
+
+static void
+test_cancel (Fixture *fixture, gconstpointer data)
+{
+  const guint when[] = { 1, 5, 0 };
+  g_autoptr (AprLinearRegression) model = model_new (fixture, 1);
+  guint n_all;
+  gsize i;
+
+  g_test_summary ("A handler may cancel, even when all has been summed: the model is as it was.");
+  g_assert_true (fit (fixture, model, NULL));
+  n_all = fixture->n_told;
+  g_assert_cmpuint (n_all, >, 5);
+  for (i = 0; i < G_N_ELEMENTS (when); i++)
+    {
+      g_autoptr (AprLinearRegression) unfitted = model_new (fixture, 1);
+      g_autoptr (GError) error = NULL;
+
+      g_cancellable_reset (fixture->cancellable);
+      fixture->cancel_when = when[i] != 0 ? when[i] : n_all;
+      g_assert_false (fit (fixture, unfitted, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_assert_cmpuint (fixture->n_told, ==, fixture->cancel_when);
+      g_assert_false (apr_estimator_get_fitted (APR_ESTIMATOR (unfitted)));
+    }
+}
+
+static void
+round_upward_cb (GObject *object, guint64 n_done, guint64 n_samples, gpointer user_data)
+{
+  fesetround (FE_UPWARD);
+}
+
+static void
+test_environment (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) silent = apr_linear_regression_new ();
+  g_autoptr (AprLinearRegression) model = model_new (fixture, 2);
+
+  g_test_summary ("A handler that rounds otherwise changes neither the fit nor the program's rounding.");
+  g_assert_true (fit (fixture, silent, NULL));
+  g_signal_connect (model, "progress", G_CALLBACK (round_upward_cb), NULL);
+  g_assert_true (fit (fixture, model, NULL));
+  g_assert_cmpint (fegetround (), ==, FE_TONEAREST);
+  assert_same_model (model, silent);
+}
+
+static void
+disconnect_cb (GObject *object, guint64 n_done, guint64 n_samples, guint *n_told)
+{
+  ++*n_told;
+  g_signal_handlers_disconnect_by_func (object, disconnect_cb, n_told);
+}
+
+static void
+test_disconnect (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  guint n_told = 0;
+
+  g_signal_connect (model, "progress", G_CALLBACK (disconnect_cb), &n_told);
+  g_assert_true (fit (fixture, model, NULL));
+  g_assert_cmpuint (n_told, ==, 1);
+}
+
+static void
+test_failure (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) model = model_new (fixture, 1);
+  g_autofree double *values = g_new0 (double, N_SAMPLES);
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("What fails does not tell that all is done.");
+  values[N_SAMPLES - 1] = NAN;
+  y = vector_new (N_SAMPLES, values);
+  g_assert_false (apr_estimator_fit (APR_ESTIMATOR (model), fixture->x, y, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+  g_assert_cmpuint (fixture->n_done, <, N_SAMPLES);
+}
+
+static void
+add_row_cb (AprCrossProducts *state, guint64 n_done, guint64 n_samples, Fixture *fixture)
+{
+  g_autoptr (AprTensor) x = matrix_new (1, N_FEATURES, (double[]){ 1, 2, 3 });
+  g_autoptr (AprTensor) y = vector_new (1, (double[]){ 4 });
+  g_autoptr (AprTensor) w = vector_new (1, (double[]){ 5 });
+
+  /* Or it would be called for this update too. */
+  g_signal_handlers_block_by_func (state, add_row_cb, fixture);
+  g_assert_true (apr_cross_products_update (state, x, y, w, NULL, NULL));
+  g_signal_handlers_unblock_by_func (state, add_row_cb, fixture);
+  fixture->n_told++;
+}
+
+static void
+test_cross_products (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprCrossProducts) silent = apr_cross_products_new (N_FEATURES, 1, NULL);
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (N_FEATURES, 1, NULL);
+  g_autoptr (AprCrossProducts) copy = NULL;
+  gulong handler;
+  guint n_added;
+
+  g_assert_true (apr_cross_products_update (silent, fixture->x, fixture->y, NULL, NULL, NULL));
+  apr_cross_products_set_n_threads (state, 1);
+  handler = g_signal_connect (state, "progress", G_CALLBACK (progress_cb), fixture);
+  g_assert_true (apr_cross_products_update (state, fixture->x, fixture->y, NULL, NULL, NULL));
+  assert_told (fixture, 20);
+  g_assert_true (apr_cross_products_equal (state, silent));
+
+  /* A copy has its own handlers: none. */
+  fixture->n_told = 0;
+  copy = apr_cross_products_copy (state);
+  g_assert_true (apr_cross_products_update (copy, fixture->x, fixture->y, NULL, NULL, NULL));
+  g_assert_cmpuint (fixture->n_told, ==, 0);
+
+  g_test_message ("What a handler adds to the state meanwhile is not lost.");
+  g_signal_handler_disconnect (state, handler);
+  handler = g_signal_connect (state, "progress", G_CALLBACK (add_row_cb), fixture);
+  g_assert_true (apr_cross_products_update (state, fixture->x, fixture->y, NULL, NULL, NULL));
+  g_signal_handler_disconnect (state, handler);
+  for (n_added = fixture->n_told; n_added > 0; n_added--)
+    add_row_cb (copy, 0, 0, fixture);
+  g_assert_true (apr_cross_products_equal (state, copy));
+}
+
+static void
+finished_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  GAsyncResult **finished = user_data;
+
+  *finished = g_object_ref (result);
+}
+
+static void
+test_async (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (AprLinearRegression) silent = apr_linear_regression_new ();
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (GAsyncResult) finished = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("Of an asynchronous fit the caller's main context hears, before it ends.");
+  g_assert_true (fit (fixture, silent, NULL));
+  model = model_new (fixture, 1);
+  g_main_context_push_thread_default (context);
+  apr_estimator_fit_async (APR_ESTIMATOR (model), fixture->x, fixture->y, NULL, fixture->cancellable,
+                           finished_cb, &finished);
+  while (finished == NULL)
+    g_main_context_iteration (context, TRUE);
+  g_main_context_pop_thread_default (context);
+  apr_estimator_fit_finish (APR_ESTIMATOR (model), finished, &error);
+  g_assert_no_error (error);
+  assert_told (fixture, 20);
+  assert_same_model (model, silent);
+}
+
+static void
+test_async_is_cancelled (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) model = model_new (fixture, 1);
+  g_autoptr (GAsyncResult) finished = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "If the thread was quicker than the handler, the fit may have succeeded; else nothing has changed.");
+  fixture->cancel_when = 1;
+  apr_estimator_fit_async (APR_ESTIMATOR (model), fixture->x, fixture->y, NULL, fixture->cancellable,
+                           finished_cb, &finished);
+  while (finished == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  if (!apr_estimator_fit_finish (APR_ESTIMATOR (model), finished, &error))
+    g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_true (apr_estimator_get_fitted (APR_ESTIMATOR (model)) == (error == NULL));
+}
+
+#define ADD(name, function) g_test_add ("/progress/" name, Fixture, NULL, set_up, function, tear_down)
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  ADD ("fit", test_fit);
+  ADD ("few", test_few);
+  ADD ("cancel", test_cancel);
+  ADD ("environment", test_environment);
+  ADD ("disconnect", test_disconnect);
+  ADD ("failure", test_failure);
+  ADD ("cross-products", test_cross_products);
+  ADD ("async", test_async);
+  ADD ("async/cancelled", test_async_is_cancelled);
+
+  return g_test_run ();
+}

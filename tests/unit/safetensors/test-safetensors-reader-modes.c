@@ -1,0 +1,816 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/safetensors-test.h"
+
+#include <unistd.h>
+
+/* Three tensors whose order in the header, in the data and by name is different each time, and one of no bytes. */
+static const char header[] = "{\"__metadata__\":{\"b\":\"2\",\"a\":\"1\"},"
+                             "\"m\":{\"dtype\":\"U8\",\"shape\":[2,3],\"data_offsets\":[4,10]},"
+                             "\"z\":{\"dtype\":\"U16\",\"shape\":[2],\"data_offsets\":[0,4]},"
+                             "\"none\":{\"dtype\":\"F32\",\"shape\":[0,5],\"data_offsets\":[4,4]},"
+                             "\"a\":{\"dtype\":\"BOOL\",\"shape\":[],\"data_offsets\":[10,11]}}";
+static const char data[] = "zzZZmnopqra";
+
+static GBytes *
+model_new (void)
+{
+  return make_file (header, data, strlen (data));
+}
+
+static void
+assert_model (AprSafetensorsReader *reader)
+{
+  static const char *const in_file_order[] = { "z", "none", "m", "a", NULL };
+  static const char *const by_name[] = { "a", "m", "none", "z", NULL };
+  static const char *const keys[] = { "a", "b", NULL };
+  static const struct
+  {
+    const char *name;
+    guint64 size, offset;
+    const char *bytes;
+  } tensors[] = { { "z", 4, 0, "zzZZ" }, { "none", 0, 4, "" }, { "m", 6, 4, "mnopqr" }, { "a", 1, 10, "a" } };
+  static const struct
+  {
+    const char *indices;
+    const char *bytes;
+  } slices[] = {
+    { "1", "pqr" }, { ":, 1", "nq" }, { "::-1, ::2", "prmo" }, { "0, 2:0:-1", "on" }, { "2:", "" }
+  };
+  guint i;
+
+  g_assert_true (g_strv_equal ((const char *const *) apr_safetensors_reader_get_names_in_file_order (reader),
+                               in_file_order));
+  g_assert_true (g_strv_equal (apr_safetensors_reader_get_names (reader), by_name));
+  g_assert_true (g_strv_equal (apr_safetensors_reader_get_metadata_keys (reader), keys));
+  for (i = 0; i < G_N_ELEMENTS (tensors); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, tensors[i].name, &error);
+
+      g_assert_no_error (error);
+      assert_bytes (tensor, tensors[i].bytes);
+      g_assert_cmpuint (apr_safetensors_reader_get_size (reader, tensors[i].name, &error), ==,
+                        tensors[i].size);
+      g_assert_no_error (error);
+      g_assert_cmpuint (apr_safetensors_reader_get_offset (reader, tensors[i].name, &error), ==,
+                        8 + strlen (header) + tensors[i].offset);
+      g_assert_no_error (error);
+    }
+  for (i = 0; i < G_N_ELEMENTS (slices); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (AprTensor) slice = apr_safetensors_reader_get_slice (reader, "m", slices[i].indices, &error);
+
+      g_assert_no_error (error);
+      assert_bytes (slice, slices[i].bytes);
+    }
+}
+
+static void
+test_bytes (void)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, NULL);
+  g_autoptr (AprTensor) slice = NULL;
+
+  assert_model (reader);
+  slice = apr_safetensors_reader_get_slice (reader, "m", "1", NULL);
+  g_assert_true ((const char *) g_bytes_get_data (apr_tensor_get_bytes (slice), NULL) ==
+                 (const char *) g_bytes_get_data (bytes, NULL) + 8 + strlen (header) + 7);
+}
+
+static void
+test_no_such_tensor (void)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpuint (apr_safetensors_reader_get_size (reader, "q", &error), ==, 0);
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  g_assert_cmpuint (apr_safetensors_reader_get_offset (reader, "q", &error), ==, 0);
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  g_assert_null (apr_safetensors_reader_get_slice (reader, "q", "", &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND);
+}
+
+static void
+test_error_names (void)
+{
+  static const struct
+  {
+    AprSafetensorsError code;
+    const char *nick;
+  } codes[] = {
+    { APR_SAFETENSORS_ERROR_TRUNCATED, "truncated" },
+    { APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE, "header-too-large" },
+    { APR_SAFETENSORS_ERROR_SHARD_NAME, "shard-name" },
+    { APR_SAFETENSORS_ERROR_INDEX, "index" },
+  };
+  g_autoptr (GEnumClass) klass = g_type_class_ref (APR_TYPE_SAFETENSORS_ERROR);
+  guint i;
+
+  g_test_summary ("The codes are numbered without a gap, and a script knows them by their names.");
+
+  g_assert_cmpint (klass->minimum, ==, 0);
+  g_assert_cmpint (klass->maximum, ==, APR_SAFETENSORS_ERROR_INDEX);
+  g_assert_cmpuint (klass->n_values, ==, APR_SAFETENSORS_ERROR_INDEX + 1);
+  for (i = 0; i < G_N_ELEMENTS (codes); i++)
+    g_assert_cmpstr (g_enum_get_value (klass, codes[i].code)->value_nick, ==, codes[i].nick);
+}
+
+static void
+test_bad_slices (void)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (apr_safetensors_reader_get_slice (reader, "m", "0, 7", &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_assert_cmpstr (error->message, ==, "tensor “m”: The index 7 is out of range for dimension 1 of size 3");
+  g_clear_error (&error);
+  g_assert_null (apr_safetensors_reader_get_slice (reader, "m", "a", &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SYNTAX);
+}
+
+static void
+test_properties (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (AprSafetensorsReader) late = NULL;
+  g_autoptr (GFile) got_file = NULL;
+  g_autoptr (GBytes) got_bytes = NULL;
+  g_autoptr (GError) error = NULL;
+  AprSafetensorsLoadMode load_mode;
+  guint64 max_header_size;
+
+  reader = apr_safetensors_reader_new_from_file (file, NULL, &error);
+  g_object_get (reader, "file", &got_file, "bytes", &got_bytes, "load-mode", &load_mode, "max-header-size",
+                &max_header_size, NULL);
+  g_assert_true (got_file == file);
+  g_assert_null (got_bytes);
+  g_assert_cmpint (load_mode, ==, APR_SAFETENSORS_LOAD_MODE_MAP);
+  g_assert_cmpuint (max_header_size, ==, 100000000);
+
+  late = g_object_new (APR_TYPE_SAFETENSORS_READER, "bytes", bytes, "max-header-size", (guint64) 1000, NULL);
+  g_assert_null (apr_safetensors_reader_get_tensor (late, "m", NULL));
+  g_assert_true (g_initable_init (G_INITABLE (late), NULL, &error));
+  g_assert_true (g_initable_init (G_INITABLE (late), NULL, &error));
+  assert_model (late);
+
+  g_assert_null (
+    g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "file", file, "bytes", bytes, NULL));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+  g_assert_true (g_str_has_suffix (error->message, "both"));
+  g_clear_error (&error);
+  g_assert_null (g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, NULL));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+  g_assert_true (g_str_has_suffix (error->message, "neither"));
+  g_clear_error (&error);
+
+  g_assert_null (g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "bytes", bytes, "max-header-size",
+                                 (guint64) 0, NULL));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE);
+  g_assert_true (g_str_has_suffix (error->message, "more than the limit of 0"));
+}
+
+static void
+test_max_header_size (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  guint64 length = strlen (header);
+  guint i;
+
+  g_test_summary (
+    "A header as long as the limit is read, one byte more is refused, in whatever way it comes.");
+
+  for (i = 0; i < 6; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      guint64 limit = i % 2 == 0 ? length : length - 1;
+      g_autoptr (GObject) reader =
+        i < 2 ? g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "bytes", bytes, "max-header-size",
+                                limit, NULL)
+              : g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "file", file, "load-mode",
+                                i < 4 ? APR_SAFETENSORS_LOAD_MODE_MAP : APR_SAFETENSORS_LOAD_MODE_READ,
+                                "max-header-size", limit, NULL);
+
+      if (i % 2 == 0)
+        g_assert_no_error (error);
+      else
+        g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE);
+      g_assert_true ((reader != NULL) == (i % 2 == 0));
+    }
+}
+
+static void
+test_read (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprSafetensorsReader) reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &error);
+  AprTensor *one, *other;
+
+  g_assert_no_error (error);
+  assert_model (reader);
+  one = apr_safetensors_reader_get_tensor (reader, "m", &error);
+  other = apr_safetensors_reader_get_tensor (reader, "m", &error);
+  g_assert_true (apr_tensor_equal (one, other));
+  g_assert_true (apr_tensor_get_bytes (one) != apr_tensor_get_bytes (other));
+  apr_tensor_unref (other);
+  /* The file is open: it may be removed. */
+  g_assert_no_errno (g_unlink (path));
+  assert_model (reader);
+  g_assert_finalize_object (g_steal_pointer (&reader));
+  assert_bytes (one, "mnopqr");
+  apr_tensor_unref (one);
+}
+
+static void
+test_read_truncated (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  g_autoptr (AprSafetensorsReader) reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, NULL);
+  gsize start = 8 + strlen (header);
+  g_autofree char *expected =
+    g_strdup_printf ("%s: tensor “m”: its bytes from %zu to %zu of the file are needed, but only 2 of them "
+                     "are there now",
+                     path, start + 4, start + 10);
+  g_autofree char *expected_of_slice =
+    g_strdup_printf ("%s: tensor “m”: its bytes from %zu to %zu of the file are needed, but only 0 of them "
+                     "are there now",
+                     path, start + 7, start + 10);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprTensor) whole = NULL;
+  g_autoptr (AprTensor) slice = NULL;
+  g_autoptr (AprTensor) none = NULL;
+
+  g_test_summary ("A file that becomes shorter while it is open is an error, and never a signal.");
+
+  g_assert_no_errno (truncate (path, (off_t) start + 6));
+  g_assert_null (apr_safetensors_reader_get_tensor (reader, "m", &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+  g_assert_cmpstr (error->message, ==, expected);
+  g_clear_error (&error);
+  g_assert_null (apr_safetensors_reader_get_slice (reader, "m", "1", &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+  g_assert_cmpstr (error->message, ==, expected_of_slice);
+  g_clear_error (&error);
+
+  /* What is there is still read, no byte more than is needed. */
+  whole = apr_safetensors_reader_get_tensor (reader, "z", &error);
+  assert_bytes (whole, "zzZZ");
+  slice = apr_safetensors_reader_get_slice (reader, "m", "0, :2", &error);
+  assert_bytes (slice, "mn");
+  g_assert_no_errno (truncate (path, 0));
+  none = apr_safetensors_reader_get_tensor (reader, "none", &error);
+  assert_bytes (none, "");
+  g_assert_null (apr_safetensors_reader_get_tensor (reader, "a", &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+}
+
+static void
+test_read_bad_files (Folder *folder, gconstpointer unused)
+{
+  static const struct
+  {
+    const char *bytes;
+    gsize size;
+    int code;
+    const char *message;
+  } cases[] = {
+    { "", 0, APR_SAFETENSORS_ERROR_TRUNCATED, ": 0 bytes are no SafeTensors file" },
+    { "abc", 3, APR_SAFETENSORS_ERROR_TRUNCATED, ": 3 bytes are no SafeTensors file" },
+    { "\0\0\0\0\0\0\0\0", 8, APR_SAFETENSORS_ERROR_SYNTAX, "header" },
+    { "\1\0\0\0\0\0\0\0", 8, APR_SAFETENSORS_ERROR_TRUNCATED, "claims 1 bytes" },
+    { "\xff\xff\xff\xff\xff\xff\xff\xff", 8, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE, "18446744073709551615" },
+    { "\xf8\xff\xff\xff\xff\xff\xff\xff{}", 10, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
+      "18446744073709551608" },
+    { "\1\0\0\0\0\0\0\0\xff", 9, APR_SAFETENSORS_ERROR_ENCODING, "not UTF-8" },
+    { "\2\0\0\0\0\0\0\0{}x", 11, APR_SAFETENSORS_ERROR_TRAILING_DATA, ": 1 bytes follow" },
+  };
+  g_autofree char *missing = g_build_filename (folder->folder, "missing", NULL);
+  g_autoptr (GError) error = NULL;
+  guint i, mode;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (mode = 0; mode < 3; mode++)
+      {
+        g_autoptr (GBytes) bytes = g_bytes_new (cases[i].bytes, cases[i].size);
+        g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+        g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
+        g_autoptr (GError) bad = NULL;
+
+        /* From a stream some cases are told apart later, but all by the same code. */
+        if (mode == 2)
+          g_assert_null (apr_safetensors_reader_new_from_stream (stream, NULL, &bad));
+        else
+          g_assert_null (reader_open (path, (AprSafetensorsLoadMode) mode, &bad));
+        g_assert_error (bad, APR_SAFETENSORS_ERROR, cases[i].code);
+        if (mode < 2)
+          {
+            assert_message_has (bad, cases[i].message);
+            g_assert_true (g_str_has_prefix (bad->message, path));
+          }
+      }
+
+  g_assert_null (reader_open (missing, APR_SAFETENSORS_LOAD_MODE_READ, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  g_assert_null (reader_open (folder->folder, APR_SAFETENSORS_LOAD_MODE_READ, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY);
+  g_clear_error (&error);
+  g_assert_null (reader_open ("/dev/zero", APR_SAFETENSORS_LOAD_MODE_READ, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE);
+}
+
+static gpointer
+read_thread (gpointer reader)
+{
+  guint i;
+
+  for (i = 0; i < 50; i++)
+    assert_model (reader);
+  return NULL;
+}
+
+static void
+test_read_threads (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  g_autoptr (AprSafetensorsReader) reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, NULL);
+  GThread *threads[4];
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("read", read_thread, reader);
+  for (i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+}
+
+/* A stream that brings its bytes a few at a time, and then ends, fails or goes on for ever. */
+
+typedef struct
+{
+  GInputStream parent_instance;
+
+  GBytes *bytes;
+  gsize position;
+  gsize step;
+  gsize fails_at; /* G_MAXSIZE: never */
+  guint64 n_zeros;
+} Trickle;
+
+typedef GInputStreamClass TrickleClass;
+
+static GType trickle_get_type (void);
+
+G_DEFINE_TYPE (Trickle, trickle, G_TYPE_INPUT_STREAM)
+
+static gssize
+trickle_read (GInputStream *stream, void *buffer, gsize count, GCancellable *cancellable, GError **error)
+{
+  Trickle *self = (Trickle *) stream;
+  gsize left = g_bytes_get_size (self->bytes) - self->position;
+  gsize n = MIN (MIN (count, left), self->step);
+
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return -1;
+  if (self->position >= self->fails_at)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED, "gone at %zu", self->position);
+      return -1;
+    }
+  if (n == 0)
+    {
+      n = (gsize) MIN (count, self->n_zeros);
+      self->n_zeros -= n;
+      memset (buffer, 0, n);
+      return (gssize) n;
+    }
+  memcpy (buffer, (const char *) g_bytes_get_data (self->bytes, NULL) + self->position, n);
+  self->position += n;
+  return (gssize) n;
+}
+
+static void
+trickle_finalize (GObject *object)
+{
+  g_bytes_unref (((Trickle *) object)->bytes);
+  G_OBJECT_CLASS (trickle_parent_class)->finalize (object);
+}
+
+static void
+trickle_class_init (TrickleClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = trickle_finalize;
+  klass->read_fn = trickle_read;
+}
+
+static void
+trickle_init (Trickle *self)
+{
+}
+
+static Trickle *
+trickle_new (GBytes *bytes, gsize length, gsize step, gsize fails_at)
+{
+  Trickle *self = g_object_new (trickle_get_type (), NULL);
+
+  self->bytes = g_bytes_new_from_bytes (bytes, 0, length);
+  self->step = step;
+  self->fails_at = fails_at;
+  return self;
+}
+
+static void
+test_stream (void)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  gsize size = g_bytes_get_size (bytes);
+  gsize step;
+
+  for (step = 1; step <= size; step += step < 20 ? 1 : 97)
+    {
+      g_autoptr (GInputStream) stream = (GInputStream *) trickle_new (bytes, size, step, G_MAXSIZE);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_stream (stream, NULL, &error);
+
+      g_assert_no_error (error);
+      assert_model (reader);
+      g_assert_false (g_input_stream_is_closed (stream));
+    }
+}
+
+static void
+test_stream_ends_early (void)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  gsize size = g_bytes_get_size (bytes);
+  gsize length;
+
+  g_test_summary ("Cut at any byte the stream is truncated; failing at any byte its own error comes out.");
+
+  for (length = 0; length < size; length++)
+    {
+      g_autoptr (GInputStream) shortened = (GInputStream *) trickle_new (bytes, length, 7, G_MAXSIZE);
+      g_autoptr (GInputStream) failing = (GInputStream *) trickle_new (bytes, size, 7, length);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_null (apr_safetensors_reader_new_from_stream (shortened, NULL, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+      g_clear_error (&error);
+      g_assert_null (apr_safetensors_reader_new_from_stream (failing, NULL, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED);
+    }
+}
+
+static void
+test_stream_cancelled (void)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_cancellable_cancel (cancellable);
+  g_assert_null (apr_safetensors_reader_new_from_stream (stream, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+static void
+test_stream_without_end (void)
+{
+  static const struct
+  {
+    const char *header;
+    int code;
+    const char *message;
+  } cases[] = {
+    { "{\"w\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", APR_SAFETENSORS_ERROR_TRAILING_DATA,
+      "ends at byte 63, but the stream goes on" },
+    { "{}", APR_SAFETENSORS_ERROR_TRAILING_DATA, "ends at byte 10" },
+    { "{\"w\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,2]}}", APR_SAFETENSORS_ERROR_SIZE_MISMATCH,
+      "“w”" },
+    { "[]", APR_SAFETENSORS_ERROR_SYNTAX, "" },
+  };
+  guint i;
+
+  g_test_summary ("The header decides how much is read: of what follows, one byte too many is enough.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GBytes) bytes = make_file (cases[i].header, "", 0);
+      g_autoptr (GInputStream) stream =
+        (GInputStream *) trickle_new (bytes, g_bytes_get_size (bytes), 100, G_MAXSIZE);
+      g_autoptr (GError) error = NULL;
+
+      ((Trickle *) stream)->n_zeros = G_MAXUINT64;
+      g_assert_null (apr_safetensors_reader_new_from_stream (stream, NULL, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, cases[i].code);
+      assert_message_has (error, cases[i].message);
+      g_assert_cmpuint (((Trickle *) stream)->n_zeros, >=, G_MAXUINT64 - 3);
+    }
+}
+
+static void
+test_stream_goes_on (void)
+{
+  static const char text[] = "{\"w\":{\"dtype\":\"U8\",\"shape\":[1000],\"data_offsets\":[0,1000]}}";
+  char bytes_of_data[1010] = "";
+  g_autoptr (GBytes) bytes = make_file (text, bytes_of_data, sizeof bytes_of_data);
+  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
+  g_autofree char *expected =
+    g_strdup_printf ("the last tensor ends at byte %zu, but the stream goes on", 8 + strlen (text) + 1000);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (apr_safetensors_reader_new_from_stream (stream, NULL, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRAILING_DATA);
+  g_assert_cmpstr (error->message, ==, expected);
+}
+
+static void
+test_stream_claims (void)
+{
+  static const char *const headers[] = {
+    "{\"w\":{\"dtype\":\"U8\",\"shape\":[1152921504606846976],\"data_offsets\":[0,1152921504606846976]}}",
+    "{\"w\":{\"dtype\":\"U8\",\"shape\":[2305843009213693951],\"data_offsets\":[0,2305843009213693951]}}",
+  };
+  g_autoptr (GBytes) liar = g_bytes_new_static ("\0\xe1\xf5\x05\0\0\0\0{", 9);
+  g_autoptr (GInputStream) lies = g_memory_input_stream_new_from_bytes (liar);
+  g_autoptr (GError) error = NULL;
+  guint i;
+
+  g_test_summary ("An exabyte is claimed and ten bytes come: no memory is asked for that did not arrive.");
+
+  for (i = 0; i < G_N_ELEMENTS (headers); i++)
+    {
+      g_autoptr (GBytes) bytes = make_file (headers[i], "0123456789", 10);
+      g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
+
+      g_assert_null (apr_safetensors_reader_new_from_stream (stream, NULL, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+      assert_message_has (error, "there are only 10");
+      g_clear_error (&error);
+    }
+  g_assert_null (apr_safetensors_reader_new_from_stream (lies, NULL, &error));
+  g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+  assert_message_has (error, "claims 100000000 bytes, but only 1 follow");
+}
+
+/* Eight tensors, the last of which ends at @end: none alone may have so many bytes. */
+static GString *
+make_large_header (guint64 end)
+{
+  const guint64 piece = G_MAXUINT64 / 8;
+  GString *text = g_string_new ("{");
+  guint i;
+
+  for (i = 0; i < 8; i++)
+    {
+      guint64 last = i < 7 ? (i + 1) * piece : end;
+
+      g_string_append_printf (text,
+                              "%s\"%u\":{\"dtype\":\"U8\",\"shape\":[%" G_GUINT64_FORMAT
+                              "],\"data_offsets\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "]}",
+                              i > 0 ? "," : "", i, last - i * piece, i * piece, last);
+    }
+  g_string_append_c (text, '}');
+  return text;
+}
+
+static void
+test_stream_claims_most (void)
+{
+  g_autoptr (GString) text = make_large_header (G_MAXUINT64 - 1000);
+  guint64 end = G_MAXUINT64 - 8 - text->len - 1;
+  guint i;
+
+  g_test_summary ("The file would have 2^64 - 2 bytes, one more, or more than 64 bits can say; ten come.");
+
+  for (i = 0; i < 4; i++)
+    {
+      g_autoptr (GString) header_text = make_large_header (end + i);
+      g_autoptr (GBytes) bytes = make_file (header_text->str, "0123456789", 10);
+      g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
+      g_autofree char *expected =
+        g_strdup_printf ("it ends at byte %" G_GUINT64_FORMAT " of the data, but there are only 10", end + i);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_cmpuint (header_text->len, ==, text->len);
+      g_assert_null (apr_safetensors_reader_new_from_stream (stream, NULL, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+      assert_message_has (error, expected);
+    }
+}
+
+static void
+test_sparse_file (Folder *folder, gconstpointer unused)
+{
+  static const char claim[] =
+    "{\"w\":{\"dtype\":\"U8\",\"shape\":[8796093022208],\"data_offsets\":[0,8796093022208]}}";
+  g_autoptr (GBytes) bytes = make_file (claim, "", 0);
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (AprTensor) slice = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("Eight tebibytes that are not there: a slice of them takes what the slice needs.");
+
+  if (truncate (path, (off_t) (g_bytes_get_size (bytes) + 8796093022208)) < 0)
+    {
+      g_test_skip ("the file system has no files of 8 TiB");
+      return;
+    }
+  reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &error);
+  g_assert_no_error (error);
+  slice = apr_safetensors_reader_get_slice (reader, "w", "-5:-1:2", &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_tensor_get_n_elements (slice), ==, 2);
+}
+
+static void
+test_same_verdicts (Folder *folder, gconstpointer unused)
+{
+  guint n_rounds = g_getenv ("APR_TEST_VALGRIND") != NULL ? 100 : 600;
+  guint n_good = 0, round;
+
+  g_test_summary (
+    "Of a file with some bytes changed, cut or added, mapping, reading and a stream judge alike.");
+
+  for (round = 0; round < n_rounds; round++)
+    {
+      g_autoptr (GBytes) good = model_new ();
+      gsize size = g_bytes_get_size (good);
+      guint8 *changed = g_malloc (size + 1);
+      g_autofree char *path = NULL;
+      g_autoptr (GBytes) bytes = NULL;
+      g_autoptr (GInputStream) stream = NULL;
+      GError *errors[3] = { NULL };
+      g_autoptr (AprSafetensorsReader) mapped = NULL;
+      g_autoptr (AprSafetensorsReader) read = NULL;
+      g_autoptr (AprSafetensorsReader) streamed = NULL;
+      guint i;
+
+      memcpy (changed, g_bytes_get_data (good, NULL), size);
+      changed[size] = 'x';
+      for (i = 0; i < round % 3; i++)
+        changed[g_test_rand_int_range (0, (int) size)] =
+          (guint8) "0123456789{}[]\",:\\ u\xff"[g_test_rand_int_range (0, 22)];
+      if (round % 5 == 1)
+        size = (gsize) g_test_rand_int_range (0, (int) size + 2);
+      bytes = g_bytes_new_take (changed, size);
+      path = folder_write (folder, "model.safetensors", bytes);
+      stream = g_memory_input_stream_new_from_bytes (bytes);
+      mapped = reader_open (path, APR_SAFETENSORS_LOAD_MODE_MAP, &errors[0]);
+      read = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &errors[1]);
+      streamed = apr_safetensors_reader_new_from_stream (stream, NULL, &errors[2]);
+      g_assert_true ((mapped == NULL) == (read == NULL) && (mapped == NULL) == (streamed == NULL));
+      if (mapped == NULL)
+        g_assert_cmpstr (errors[0]->message, ==, errors[1]->message);
+      n_good += mapped != NULL;
+      for (i = 0; i < 3; i++)
+        g_clear_error (&errors[i]);
+    }
+  g_assert_cmpuint (n_good, >, 0);
+  g_assert_cmpuint (n_good, <, n_rounds);
+}
+
+typedef struct
+{
+  GMainLoop *loop;
+  AprSafetensorsReader *reader;
+  GError *error;
+} Async;
+
+static void
+opened_cb (GObject *source, GAsyncResult *result, gpointer user_data)
+{
+  Async *async = user_data;
+
+  async->reader = apr_safetensors_reader_new_from_file_finish (result, &async->error);
+  g_main_loop_quit (async->loop);
+}
+
+static void
+open_async (const char *path, GCancellable *cancellable, Async *async)
+{
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+
+  *async = (Async){ g_main_loop_new (NULL, FALSE), NULL, NULL };
+  apr_safetensors_reader_new_from_file_async (file, G_PRIORITY_DEFAULT, cancellable, opened_cb, async);
+  g_assert_null (async->reader);
+  g_main_loop_run (async->loop);
+  g_main_loop_unref (async->loop);
+}
+
+static void
+test_async (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  g_autofree char *missing = g_build_filename (folder->folder, "missing", NULL);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  Async async;
+
+  open_async (path, cancellable, &async);
+  g_assert_no_error (async.error);
+  assert_model (async.reader);
+  g_object_unref (async.reader);
+
+  open_async (missing, NULL, &async);
+  g_assert_error (async.error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_assert_true (g_str_has_prefix (async.error->message, missing));
+  g_assert_null (async.reader);
+  g_clear_error (&async.error);
+
+  g_cancellable_cancel (cancellable);
+  open_async (path, cancellable, &async);
+  g_assert_error (async.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_null (async.reader);
+  g_clear_error (&async.error);
+}
+
+static void
+test_async_cancelled_later (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  guint i;
+
+  g_test_summary ("Cancelled at any time, it either has opened the file or says that it was cancelled.");
+
+  for (i = 0; i < 50; i++)
+    {
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GFile) file = g_file_new_for_path (path);
+      Async async = { g_main_loop_new (NULL, FALSE), NULL, NULL };
+
+      apr_safetensors_reader_new_from_file_async (file, G_PRIORITY_DEFAULT, cancellable, opened_cb, &async);
+      g_usleep (i * 4);
+      g_cancellable_cancel (cancellable);
+      g_main_loop_run (async.loop);
+      g_main_loop_unref (async.loop);
+      if (async.reader == NULL)
+        g_assert_error (async.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_assert_true ((async.reader == NULL) == (async.error != NULL));
+      g_clear_object (&async.reader);
+      g_clear_error (&async.error);
+    }
+}
+
+static void
+test_not_native (void)
+{
+  g_autoptr (GFile) missing = g_file_new_for_uri ("resource:///model.safetensors");
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("A file without a path on this machine.");
+
+  g_assert_null (apr_safetensors_reader_new_from_file (missing, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_assert_true (g_str_has_prefix (error->message, "resource:///model.safetensors: "));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/safetensors/reader/bytes", test_bytes);
+  g_test_add_func ("/safetensors/reader/no-such-tensor", test_no_such_tensor);
+  g_test_add_func ("/safetensors/reader/error-names", test_error_names);
+  g_test_add_func ("/safetensors/reader/bad-slices", test_bad_slices);
+  g_test_add_func ("/safetensors/reader/stream", test_stream);
+  g_test_add_func ("/safetensors/reader/stream/ends-early", test_stream_ends_early);
+  g_test_add_func ("/safetensors/reader/stream/cancelled", test_stream_cancelled);
+  g_test_add_func ("/safetensors/reader/stream/without-end", test_stream_without_end);
+  g_test_add_func ("/safetensors/reader/stream/goes-on", test_stream_goes_on);
+  g_test_add_func ("/safetensors/reader/stream/claims", test_stream_claims);
+  g_test_add_func ("/safetensors/reader/stream/claims-most", test_stream_claims_most);
+  g_test_add_func ("/safetensors/reader/not-native", test_not_native);
+#define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
+  ADD ("/safetensors/reader/properties", test_properties);
+  ADD ("/safetensors/reader/max-header-size", test_max_header_size);
+  ADD ("/safetensors/reader/read", test_read);
+  ADD ("/safetensors/reader/read/truncated", test_read_truncated);
+  ADD ("/safetensors/reader/read/bad-files", test_read_bad_files);
+  ADD ("/safetensors/reader/read/threads", test_read_threads);
+  ADD ("/safetensors/reader/read/sparse-file", test_sparse_file);
+  ADD ("/safetensors/reader/same-verdicts", test_same_verdicts);
+  ADD ("/safetensors/reader/async", test_async);
+  ADD ("/safetensors/reader/async/cancelled-later", test_async_cancelled_later);
+
+  return g_test_run ();
+}
