@@ -77,8 +77,8 @@ def run_console(text, folder):
     tools = folder / 'tools'
     tools.mkdir()
     for name, program in programs.items():
-        first, *rest = shlex.split(program)
-        program = shlex.join([shutil.which(first), *rest])
+        # By their paths, since this folder comes first: a compiler may be the argument of a compiler cache.
+        program = shlex.join(shutil.which(word) or word for word in shlex.split(program))
         (tools / name).write_text(f'#!/bin/sh\nexec {program} "$@"\n', encoding='utf-8')
         (tools / name).chmod(0o755)
     work = folder / 'work'
