@@ -10,16 +10,18 @@
 
 G_BEGIN_DECLS
 
-/* The matrix Z'WZ with Z = [1 | X | Y], summed over rows as whole numbers, without any rounding. */
+/* The matrix Z'WZ with Z = [1 | X | Y], summed over rows as whole numbers, without any rounding.
+ *
+ * Any number of threads may call the functions that take a const pointer, as long as none calls another one. */
 typedef struct _AprExactSums AprExactSums;
 
 AprExactSums *apr_exact_sums_new (gsize n_features, gsize n_targets, GError **error);
 
 void apr_exact_sums_free (AprExactSums *self);
 
-gsize apr_exact_sums_get_n_features (AprExactSums *self);
+gsize apr_exact_sums_get_n_features (const AprExactSums *self);
 
-gsize apr_exact_sums_get_n_targets (AprExactSums *self);
+gsize apr_exact_sums_get_n_targets (const AprExactSums *self);
 
 /* What hears that an update has gone through @n_done of @n_rows rows. */
 typedef void (*AprExactSumsProgress) (guint64 n_done, guint64 n_rows, gpointer user_data);
@@ -55,7 +57,9 @@ gboolean apr_exact_sums_update (AprExactSums *self,
                                 GCancellable *cancellable,
                                 GError **error);
 
-/* Makes room for terms with exponents from @least to @greatest, of which one entry gets @n_terms at the most. */
+/* The steps of an update: cover, add, carry. Between them, no function that takes a const pointer may be called. */
+
+/* Makes room for terms with exponents from @least to @greatest, of which one entry gets at most @n_terms. */
 gboolean apr_exact_sums_cover (AprExactSums *self, gint least, gint greatest, guint n_terms, GError **error);
 
 /* Adds @value 2^@exponent to an entry of the packed lower triangle. Threads may do so for different entries. */
@@ -65,18 +69,22 @@ void apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gin
 void
 apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent);
 
+/* Carries the entries of some rows of the matrix, after the last terms were added to them. Threads may do so for different
+ * rows. */
+void apr_exact_sums_carry (AprExactSums *self, gsize first_row, gsize end_row);
+
 /* Adds the sums of @other, or takes them away where @sign is -1. */
-gboolean apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign, GError **error);
+gboolean apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GError **error);
 
-AprExactSums *apr_exact_sums_copy (AprExactSums *self);
+AprExactSums *apr_exact_sums_copy (const AprExactSums *self);
 
-/* The sums as they are held: for each entry @n_limbs words of 32 bits, the least first, with what they have not carried yet, in
- * units of 2^(32 @first_limb). %NULL where nothing was added. */
-const gint64 *apr_exact_sums_get_limbs (AprExactSums *self, gsize *n_limbs, gint *first_limb);
+/* The sums as they are held: for each entry @n_limbs words of 32 bits, the least significant first, in units of
+ * 2^(32 @first_limb). The topmost word has the sign; the others are not negative. %NULL where nothing was added. */
+const gint64 *apr_exact_sums_get_limbs (const AprExactSums *self, gsize *n_limbs, gint *first_limb);
 
 /* The one way to write these sums: for each entry @n_words 32-bit words in two's complement, the least first, as few as
  * serve for all, in units of 2^(32 @first_word). Returns: (transfer full) */
-guint32 *apr_exact_sums_to_words (AprExactSums *self, gsize *n_words, gint *first_word);
+guint32 *apr_exact_sums_to_words (const AprExactSums *self, gsize *n_words, gint *first_word);
 
 /* The same back; @first_word and @n_words must be within APR_EXACT_SUMS_MAX_WORD. */
 gboolean apr_exact_sums_set_words (
@@ -85,23 +93,23 @@ gboolean apr_exact_sums_set_words (
 /* Far beyond what products of three doubles and a sum of 2^64 of them can reach. */
 #define APR_EXACT_SUMS_MAX_WORD 128
 
-gsize apr_exact_sums_get_n_entries (AprExactSums *self);
+gsize apr_exact_sums_get_n_entries (const AprExactSums *self);
 
 /* The entry at @row and @column of Z'WZ, as a multiple of a power of two that all entries share. */
-void apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value);
+void apr_exact_sums_get_entry (const AprExactSums *self, gsize row, gsize column, mpz_t value);
 
 /* Whether the sum of the weights is above 0. */
-gboolean apr_exact_sums_has_weight (AprExactSums *self);
+gboolean apr_exact_sums_has_weight (const AprExactSums *self);
 
 /* The 64-bit words that hold any entry, its sign among them. */
-gsize apr_exact_sums_count_words (AprExactSums *self);
+gsize apr_exact_sums_count_words (const AprExactSums *self);
 
 /* The first @n_columns entries of @row, which must not reach beyond the diagonal, in so many words each, in two's
  * complement, the least first; in units of that power too. */
-void apr_exact_sums_read_row (AprExactSums *self, gsize row, gsize n_columns, guint64 *words);
+void apr_exact_sums_read_row (const AprExactSums *self, gsize row, gsize n_columns, guint64 *words);
 
 /* The exponent of that power. */
-gint apr_exact_sums_get_exponent (AprExactSums *self);
+gint apr_exact_sums_get_exponent (const AprExactSums *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprExactSums, apr_exact_sums_free)
 

@@ -258,7 +258,7 @@ find_row (const Job *job, guint part)
   return (gsize) (sqrt ((double) part / job->n_parts) * (double) job->n_columns);
 }
 
-/* Moves some rows of the matrix, of all workers, after others. */
+/* Moves some rows of the matrix, of all workers, after others, and carries them. */
 static gpointer
 move (gpointer data)
 {
@@ -267,9 +267,14 @@ move (gpointer data)
   guint i;
 
   while ((part = take_number (job)) < job->n_parts)
-    for (i = 0; job->workers[i] != NULL; i++)
-      apr_exact_sums_worker_move_rows (job->workers[i], job->state, find_row (job, part),
-                                       find_row (job, part + 1));
+    {
+      gsize first_row = find_row (job, part);
+      gsize end_row = find_row (job, part + 1);
+
+      for (i = 0; job->workers[i] != NULL; i++)
+        apr_exact_sums_worker_move_rows (job->workers[i], job->state, first_row, end_row);
+      apr_exact_sums_carry (job->state, first_row, end_row);
+    }
 
   return NULL;
 }
@@ -299,14 +304,12 @@ move_all (Job *job, guint n_threads, GError **error)
   guint i;
 
   for (i = 0; job->workers[i] != NULL; i++)
-    if (!apr_exact_sums_worker_cover (job->workers[i], job->state, error))
+    if (!apr_exact_sums_worker_cover (job->workers[i], job->state, error) ||
+        !apr_exact_sums_worker_move_terms (job->workers[i], job->state, error))
       return FALSE;
 
   job->n_parts = 4 * n_threads;
   run (job, move, (guint) CLAMP (n_entries / ENTRIES_PER_THREAD, 1, n_threads));
-  for (i = 0; job->workers[i] != NULL; i++)
-    if (!apr_exact_sums_worker_move_terms (job->workers[i], job->state, error))
-      return FALSE;
 
   return TRUE;
 }

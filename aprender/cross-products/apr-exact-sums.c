@@ -6,15 +6,17 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-pages-private.h"
 
-/* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106
- * bits, and a sum of such products is a whole number on a fine enough grid. Each entry of the matrix is that
- * number, in limbs: limb i stands for multiples of 2^(32 (first_limb + i)). A limb is a signed 64-bit integer
- * that receives 32 bits at a time, so it may take 2^30 of them before what exceeds 32 bits must be carried to
- * its neighbour.
+/* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106 bits, and a sum
+ * of such products is a whole number on a fine enough grid. Each entry of the matrix is that number, in limbs: limb i stands
+ * for multiples of 2^(32 (first_limb + i)). A limb is a signed 64-bit integer that receives 32 bits at a time, so it can take
+ * 2^30 of them before what exceeds 32 bits must be carried to its neighbour.
  *
- * The limbs cover just the exponents that the data have brought so far; the cover grows when a product falls
- * outside. A sum of whole numbers has no order: the same rows give the same limbs, whatever the way they came
- * in.
+ * While rows are added, limbs hold what they have not carried yet. When an update ends, all is carried: every limb is from 0
+ * to 2^32 - 1, except the topmost one, which has the sign and fits 32 bits. So readers find the one way to write a number,
+ * and write nothing: any number of threads can read sums that nobody updates.
+ *
+ * The limbs cover the exponents that the data have brought so far; the cover grows when a product falls outside. A sum of
+ * whole numbers has no order: the same rows give the same numbers, whatever the order they came in.
  */
 struct _AprExactSums
 {
@@ -25,7 +27,8 @@ struct _AprExactSums
   gint64 *limbs;   /* (owned) n_entries x n_limbs, row-major */
   gsize n_limbs;
   gint first_limb;
-  guint n_added; /* additions to a limb since the last carry, at the most */
+  guint n_added;  /* additions to a limb since the last carry, at most */
+  guint top_bits; /* atomic: bits that differ from the sign in any topmost limb, as they were last carried */
 
   AprExactSumsProgress progress; /* (nullable) */
   gpointer progress_data;        /* (unowned) */
@@ -82,13 +85,13 @@ apr_exact_sums_free (AprExactSums *self)
 }
 
 gsize
-apr_exact_sums_get_n_features (AprExactSums *self)
+apr_exact_sums_get_n_features (const AprExactSums *self)
 {
   return self->n_features;
 }
 
 gsize
-apr_exact_sums_get_n_targets (AprExactSums *self)
+apr_exact_sums_get_n_targets (const AprExactSums *self)
 {
   return self->n_targets;
 }
@@ -159,9 +162,11 @@ cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
   return TRUE;
 }
 
-static void
+/* Returns the bits of the topmost limb that differ from its sign. */
+static inline guint64
 carry (gint64 *limbs, gsize n_limbs)
 {
+  gint64 top;
   gsize i;
 
   for (i = 0; i + 1 < n_limbs; i++)
@@ -169,16 +174,27 @@ carry (gint64 *limbs, gsize n_limbs)
       limbs[i + 1] += limbs[i] >> 32;
       limbs[i] &= 0xffffffff;
     }
+  top = limbs[n_limbs - 1];
+
+  return (guint64) (top ^ top >> 63);
 }
 
-static void
-carry_all (AprExactSums *self)
+void
+apr_exact_sums_carry (AprExactSums *self, gsize first_row, gsize end_row)
 {
+  gsize end = end_row * (end_row + 1) / 2;
+  guint64 top_bits = 0;
   gsize entry;
 
-  for (entry = 0; entry < self->n_entries; entry++)
-    carry (self->limbs + entry * self->n_limbs, self->n_limbs);
-  self->n_added = 0;
+  if (self->n_limbs == 0)
+    return;
+
+  for (entry = first_row * (first_row + 1) / 2; entry < end; entry++)
+    top_bits |= carry (self->limbs + entry * self->n_limbs, self->n_limbs);
+
+  /* The cover has room for the carries of 2^64 additions. */
+  g_assert (top_bits <= G_MAXINT32);
+  g_atomic_int_or (&self->top_bits, (guint) top_bits);
 }
 
 static inline void
@@ -219,7 +235,10 @@ apr_exact_sums_cover (AprExactSums *self, gint least, gint greatest, guint n_ter
   /* Carries before a limb could overflow. */
   g_assert (n_terms < MAX_ADDITIONS);
   if (self->n_added + n_terms >= MAX_ADDITIONS)
-    carry_all (self);
+    {
+      apr_exact_sums_carry (self, 0, self->n_columns);
+      self->n_added = 0;
+    }
   self->n_added += n_terms;
 
   return TRUE;
@@ -269,11 +288,11 @@ apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, 
 }
 
 void
-apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t value)
+apr_exact_sums_get_entry (const AprExactSums *self, gsize row, gsize column, mpz_t value)
 {
   gsize low = MIN (row, column);
   gsize high = MAX (row, column);
-  gint64 *limbs = self->limbs + (high * (high + 1) / 2 + low) * self->n_limbs;
+  const gint64 *limbs = self->limbs + (high * (high + 1) / 2 + low) * self->n_limbs;
   gint64 top;
   guint64 magnitude;
   mpz_t rest;
@@ -282,8 +301,6 @@ apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t val
   if (self->n_limbs == 0)
     return;
 
-  /* The value stays the same, only written with 32 bits to a limb but in the topmost. */
-  carry (limbs, self->n_limbs);
   top = limbs[self->n_limbs - 1];
   magnitude = top < 0 ? 0 - (guint64) top : (guint64) top;
 
@@ -299,29 +316,28 @@ apr_exact_sums_get_entry (AprExactSums *self, gsize row, gsize column, mpz_t val
 }
 
 gboolean
-apr_exact_sums_has_weight (AprExactSums *self)
+apr_exact_sums_has_weight (const AprExactSums *self)
 {
-  gboolean any = FALSE;
-  gint64 top = 0;
   gsize i;
 
-  for (i = 0; i < self->n_limbs; i++)
-    {
-      top = self->limbs[i] + (top >> 32);
-      any = any || (guint32) top != 0;
-    }
+  if (self->n_limbs == 0 || self->limbs[self->n_limbs - 1] < 0)
+    return FALSE;
 
-  return top > 0 || (top == 0 && any);
+  for (i = 0; i < self->n_limbs; i++)
+    if (self->limbs[i] != 0)
+      return TRUE;
+
+  return FALSE;
 }
 
 gsize
-apr_exact_sums_count_words (AprExactSums *self)
+apr_exact_sums_count_words (const AprExactSums *self)
 {
   return (self->n_limbs + 1) / 2;
 }
 
 void
-apr_exact_sums_read_row (AprExactSums *self, gsize row, gsize n_columns, guint64 *words)
+apr_exact_sums_read_row (const AprExactSums *self, gsize row, gsize n_columns, guint64 *words)
 {
   gsize n_limbs = self->n_limbs;
   const gint64 *limbs = self->limbs + row * (row + 1) / 2 * n_limbs;
@@ -332,36 +348,33 @@ apr_exact_sums_read_row (AprExactSums *self, gsize row, gsize n_columns, guint64
 
   for (column = 0; column < n_columns; column++, limbs += n_limbs)
     {
-      gint64 carried = 0;
-
       for (i = 0; i + 1 < n_limbs; i += 2)
-        {
-          gint64 first = limbs[i] + carried;
-          gint64 second = limbs[i + 1] + (first >> 32);
-
-          *words++ = (guint64) (guint32) first | (guint64) second << 32;
-          carried = second >> 32;
-        }
+        *words++ = (guint64) limbs[i] | (guint64) limbs[i + 1] << 32;
       if (i < n_limbs)
-        *words++ = (guint64) (limbs[i] + carried);
+        *words++ = (guint64) limbs[i];
     }
 }
 
 gint
-apr_exact_sums_get_exponent (AprExactSums *self)
+apr_exact_sums_get_exponent (const AprExactSums *self)
 {
   return 32 * self->first_limb;
 }
 
 gsize
-apr_exact_sums_get_n_entries (AprExactSums *self)
+apr_exact_sums_get_n_entries (const AprExactSums *self)
 {
   return self->n_entries;
 }
 
 gboolean
-apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign, GError **error)
+apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GError **error)
 {
+  gint end = other->first_limb + (gint) other->n_limbs;
+  gint top = self->first_limb + (gint) self->n_limbs - 1;
+  guint64 top_bits = 0;
+  gsize offset;
+  gsize first_carried;
   gsize entry;
   gsize i;
 
@@ -369,26 +382,37 @@ apr_exact_sums_add (AprExactSums *self, AprExactSums *other, gint sign, GError *
 
   if (other->n_limbs == 0)
     return TRUE;
-  if (!cover_limbs (self, other->first_limb, other->first_limb + (gint) other->n_limbs + 1, error))
+  /* One limb more where a sum of two topmost ones and a carry may not fit 32 bits. */
+  if (self->n_limbs > 0)
+    end = MAX (end, top + 1);
+  else
+    top = end;
+  if ((guint64) self->top_bits + other->top_bits + 3 > G_MAXINT32)
+    end++;
+  if (!cover_limbs (self, other->first_limb, end, error))
     return FALSE;
 
-  carry_all (self);
-  carry_all (other);
+  /* What was the topmost limb has a sign to carry. */
+  offset = (gsize) (other->first_limb - self->first_limb);
+  first_carried = (gsize) (MIN (other->first_limb, top) - self->first_limb);
   for (entry = 0; entry < self->n_entries; entry++)
     {
-      gint64 *to = self->limbs + entry * self->n_limbs + (other->first_limb - self->first_limb);
+      gint64 *to = self->limbs + entry * self->n_limbs;
       const gint64 *from = other->limbs + entry * other->n_limbs;
 
       for (i = 0; i < other->n_limbs; i++)
-        to[i] += sign * from[i];
+        to[offset + i] += sign * from[i];
+      top_bits |= carry (to + first_carried, self->n_limbs - first_carried);
     }
+  g_assert (top_bits <= G_MAXINT32);
+  self->top_bits = (guint) top_bits;
   self->n_added = 1;
 
   return TRUE;
 }
 
 AprExactSums *
-apr_exact_sums_copy (AprExactSums *self)
+apr_exact_sums_copy (const AprExactSums *self)
 {
   AprExactSums *copy = g_memdup2 (self, sizeof *self);
 
@@ -407,7 +431,7 @@ apr_exact_sums_copy (AprExactSums *self)
 }
 
 const gint64 *
-apr_exact_sums_get_limbs (AprExactSums *self, gsize *n_limbs, gint *first_limb)
+apr_exact_sums_get_limbs (const AprExactSums *self, gsize *n_limbs, gint *first_limb)
 {
   *n_limbs = self->n_limbs;
   *first_limb = self->first_limb;
@@ -415,23 +439,22 @@ apr_exact_sums_get_limbs (AprExactSums *self, gsize *n_limbs, gint *first_limb)
   return self->limbs;
 }
 
-/* Whether the limbs from @i on do nothing but continue the sign of the word below. */
+/* Whether the limbs from @i on only continue the sign of the one below. */
 static gboolean
 is_sign_from (const gint64 *limbs, gsize n_limbs, gsize i)
 {
-  const gint64 all_ones = 0xffffffff;
-  gboolean negative = limbs[n_limbs - 1] < 0;
+  guint32 sign = limbs[n_limbs - 1] < 0 ? G_MAXUINT32 : 0;
   gsize j;
 
-  for (j = i; j + 1 < n_limbs; j++)
-    if (limbs[j] != (negative ? all_ones : 0))
+  for (j = i; j < n_limbs; j++)
+    if ((guint32) limbs[j] != sign)
       return FALSE;
 
-  return i == 0 ? !negative : (limbs[i - 1] >> 31 & 1) == (negative ? 1 : 0);
+  return i == 0 ? sign == 0 : (limbs[i - 1] >> 31 & 1) == (sign & 1);
 }
 
 guint32 *
-apr_exact_sums_to_words (AprExactSums *self, gsize *n_words, gint *first_word)
+apr_exact_sums_to_words (const AprExactSums *self, gsize *n_words, gint *first_word)
 {
   gsize lowest = self->n_limbs;
   gsize end = 0;
@@ -439,13 +462,10 @@ apr_exact_sums_to_words (AprExactSums *self, gsize *n_words, gint *first_word)
   gsize entry;
   gsize i;
 
-  /* One limb more, so that the topmost holds nothing but the sign. */
-  carry_all (self);
   for (entry = 0; entry < self->n_entries; entry++)
     {
       const gint64 *limbs = self->limbs + entry * self->n_limbs;
 
-      g_assert (self->n_limbs == 0 || limbs[self->n_limbs - 1] == 0 || limbs[self->n_limbs - 1] == -1);
       for (i = 0; i < lowest; i++)
         if (limbs[i] != 0)
           lowest = i;
@@ -480,9 +500,10 @@ apr_exact_sums_set_words (
   g_clear_pointer (&self->limbs, apr_pages_free);
   self->n_limbs = 0;
   self->n_added = 1;
+  self->top_bits = G_MAXINT32;
   if (n_words == 0)
     return TRUE;
-  if (!cover_limbs (self, first_word, first_word + (gint) n_words + CARRY_LIMBS, error))
+  if (!cover_limbs (self, first_word, first_word + (gint) n_words, error))
     return FALSE;
 
   for (entry = 0; entry < self->n_entries; entry++)

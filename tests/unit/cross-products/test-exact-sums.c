@@ -159,6 +159,97 @@ test_order_of_rows (void)
 }
 
 static void
+test_adds_far_exponents (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (6);
+  int round;
+
+  g_test_summary (
+    "Sums of numbers of either sign that overlap, lie above, or lie below those they are added to; and "
+    "away again.");
+  for (round = 0; round < 200; round++)
+    {
+      g_autoptr (AprExactSums) sums = apr_exact_sums_new (1, 1, NULL);
+      g_autoptr (AprExactSums) empty = apr_exact_sums_new (1, 1, NULL);
+      g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_exact_sums_free);
+      g_autoptr (GError) error = NULL;
+      double z[3 * 8];
+      gsize n_rows = (gsize) g_rand_int_range (rand, 1, 9);
+      gsize i;
+
+      for (i = 0; i < n_rows; i++)
+        {
+          g_autoptr (AprTensor) x = NULL;
+          g_autoptr (AprTensor) y = NULL;
+          AprExactSums *part = apr_exact_sums_new (1, 1, NULL);
+
+          z[3 * i] = 1;
+          z[3 * i + 1] = ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -400, 400));
+          z[3 * i + 2] = ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -400, 400));
+          x = matrix_new (1, 1, &z[3 * i + 1]);
+          y = vector_new (1, &z[3 * i + 2]);
+          g_assert_true (apr_exact_sums_update (part, x, y, NULL, APR_PRECISION_EXACT, 0, NULL, &error));
+          g_assert_true (apr_exact_sums_add (sums, part, 1, &error));
+          g_ptr_array_add (parts, part);
+        }
+      assert_equals_rational (sums, z, NULL, n_rows, 3);
+
+      /* To itself, and away: there remain whole numbers of 32 bits each, which are all 0. */
+      g_assert_true (apr_exact_sums_add (sums, sums, 1, &error));
+      for (i = 0; i < 2 * n_rows; i++)
+        g_assert_true (apr_exact_sums_add (sums, g_ptr_array_index (parts, i % n_rows), -1, &error));
+      g_assert_no_error (error);
+      for (i = 0; i < 3; i++)
+        {
+          mpz_t entry;
+
+          mpz_init_set_ui (entry, 1);
+          apr_exact_sums_get_entry (sums, 2, i, entry);
+          g_assert_cmpint (mpz_sgn (entry), ==, 0);
+          mpz_clear (entry);
+        }
+      g_assert_false (apr_exact_sums_has_weight (sums));
+    }
+}
+
+static void
+test_adds_until_top_is_full (void)
+{
+  /* The entries -2^31, 2^31 - 1 and -1, each in one word. */
+  const guint32 words[6] = { 0x80000000, 0x7fffffff, 0xffffffff, 1, 0, 0 };
+  const double values[6] = { -0x1p31, 0x1p31 - 1, -1, 1, 0, 0 };
+  g_autoptr (AprExactSums) one = apr_exact_sums_new (1, 1, NULL);
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (1, 1, NULL);
+  g_autofree guint32 *written = NULL;
+  gsize n_words;
+  gint first_word;
+  guint n;
+  gsize i;
+  mpz_t entry;
+
+  g_assert_true (apr_exact_sums_set_words (one, words, 1, -5, NULL));
+  mpz_init (entry);
+  for (n = 1; n <= 20; n++)
+    {
+      g_assert_true (apr_exact_sums_add (sums, one, 1, NULL));
+      for (i = 0; i < 6; i++)
+        {
+          gsize row = i < 1 ? 0 : i < 3 ? 1 : 2;
+
+          apr_exact_sums_get_entry (sums, row, i - row * (row + 1) / 2, entry);
+          g_assert_cmpint (apr_exact_sums_get_exponent (sums), ==, -160);
+          g_assert_cmpfloat (mpz_get_d (entry), ==, values[i] * n);
+        }
+    }
+  mpz_clear (entry);
+
+  written = apr_exact_sums_to_words (one, &n_words, &first_word);
+  g_assert_cmpuint (n_words, ==, 1);
+  g_assert_cmpint (first_word, ==, -5);
+  g_assert_cmpmem (written, sizeof words, words, sizeof words);
+}
+
+static void
 test_too_wide (void)
 {
   g_autoptr (GError) error = NULL;
@@ -192,6 +283,8 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/exact-sums/equals-rational", test_equals_rational);
   g_test_add_func ("/exact-sums/order-of-rows", test_order_of_rows);
+  g_test_add_func ("/exact-sums/adds-far-exponents", test_adds_far_exponents);
+  g_test_add_func ("/exact-sums/adds-until-top-is-full", test_adds_until_top_is_full);
   g_test_add_func ("/exact-sums/too-wide", test_too_wide);
   g_test_add_func ("/exact-sums/cancelled", test_cancelled);
 
