@@ -4,6 +4,7 @@
 #define APR_INSIDE
 
 #include <aprender/base/apr-version-macros.h>
+#include <aprender/base/apr-cpu.h>
 #include <aprender/base/apr-error.h>
 #include <aprender/tensor/apr-dtype.h>
 #include <aprender/tensor/apr-tensor.h>

@@ -366,7 +366,7 @@ apr_exact_sums_update_with (AprExactSums *self,
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
-  job.kernel = kernel != NULL ? kernel : apr_slice_kernels ()[0];
+  job.kernel = kernel != NULL ? kernel : apr_slice_kernel_choose ();
   job.n_columns = 1 + apr_exact_sums_get_n_features (self) + apr_exact_sums_get_n_targets (self);
   job.weighted = sample_weight != NULL;
   apr_rows_init (&job.x, "X", x);

@@ -15,7 +15,7 @@
 void
 apr_cholesky_init (AprCholesky *self, gsize n)
 {
-  self->kernel = apr_dense_kernels ()[0];
+  self->kernel = apr_dense_kernel_choose ();
   self->n = n;
   self->stride = apr_dense_pad (n);
   self->rows = apr_pages_new (n * self->stride * sizeof (double), TRUE);

@@ -102,7 +102,7 @@ slices_new (gsize n_rows, gsize n_columns, gsize n_slices, gboolean exact)
   AprSlices *self = g_new0 (AprSlices, 1);
   gsize i;
 
-  self->kernel = apr_dense_kernels ()[0];
+  self->kernel = apr_dense_kernel_choose ();
   self->n_rows = n_rows;
   self->n_columns = n_columns;
   self->n_slices = n_slices;

@@ -37,7 +37,10 @@ extern const AprPredictionKernel apr_prediction_kernel_avx2;
 extern const AprPredictionKernel apr_prediction_kernel_avx512;
 #endif
 
-/* Those that this processor can run, the fastest first, NULL-terminated. */
+/* The one that runs. */
+const AprPredictionKernel *apr_prediction_kernel_choose (void);
+
+/* All that this processor can run, the fastest first, NULL-terminated. */
 const AprPredictionKernel *const *apr_prediction_kernels (void);
 
 /* Predicts for @x, of any dtype that holds numbers, and writes what the dtype of @coefficients is, F32 or F64. @kernel is NULL

@@ -2,6 +2,7 @@
 #include "aprender/linear-model/apr-prediction-private.h"
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-cpu-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -12,29 +13,15 @@
 /* What is converted to doubles at a time, so that it is still in the nearest cache when it is used. */
 #define ELEMENTS_PER_CALL (1 << 11)
 
-const AprPredictionKernel *const *
-apr_prediction_kernels (void)
-{
-  static const AprPredictionKernel *kernels[4];
-  static gsize initialized = 0;
-
-  if (g_once_init_enter (&initialized))
-    {
-      gsize n = 0;
-
+static const AprPredictionKernel *const table[APR_CPU_N_SETS] = {
+  [APR_CPU_PORTABLE] = &apr_prediction_kernel_portable,
 #ifdef APR_KERNELS_X86
-      __builtin_cpu_init ();
-      if (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512dq"))
-        kernels[n++] = &apr_prediction_kernel_avx512;
-      if (__builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma"))
-        kernels[n++] = &apr_prediction_kernel_avx2;
+  [APR_CPU_AVX2] = &apr_prediction_kernel_avx2,
+  [APR_CPU_AVX512] = &apr_prediction_kernel_avx512,
 #endif
-      kernels[n++] = &apr_prediction_kernel_portable;
-      g_once_init_leave (&initialized, 1);
-    }
+};
 
-  return kernels;
-}
+APR_DEFINE_KERNELS (AprPredictionKernel, apr_prediction_kernel, table)
 
 /* A multiple of 8, as many rows as vectors take. */
 static gsize
@@ -204,7 +191,7 @@ apr_prediction_run (AprTensor *coefficients,
 
   self.narrow = dtype == APR_DTYPE_F32;
 
-  job.kernel = kernel != NULL ? kernel : apr_prediction_kernels ()[0];
+  job.kernel = kernel != NULL ? kernel : apr_prediction_kernel_choose ();
   job.row_size = self.n_targets * apr_dtype_get_bits (dtype) / 8;
   job.least_rows = count_rows (ELEMENTS_PER_TURN, MAX (MAX (self.n_features, self.n_targets), 1));
   job.x_dtype = apr_tensor_get_dtype (x);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <aprender/aprender.h>
 #include <string.h>
 
 #include "aprender/tool/apr-tool.h"
@@ -35,7 +36,7 @@ static const char usage[] =
   "\n"
   "Options:\n"
   "  -h, --help     Show this help\n"
-  "  --version      Show the version\n"
+  "  --version      Show the version; with --verbose, also which kernels run\n"
   "\n"
   "“-” in place of DATA, or of the FILE to inspect, is the standard input.\n"
   "“aprender COMMAND --help” tells more about a command.\n";
@@ -69,6 +70,25 @@ run_help (int argc, char **argv)
 }
 
 static AprToolStatus
+run_version (int argc, char **argv)
+{
+  gboolean verbose = argc > 1 && strcmp (argv[1], "--verbose") == 0;
+
+  if (argc > (verbose ? 2 : 1))
+    return apr_tool_usage_error (NULL, "“%s” is one argument too many", argv[verbose ? 2 : 1]);
+
+  fputs ("aprender " PACKAGE_VERSION "\n", stdout);
+  if (verbose)
+    {
+      g_autofree char *available = g_strjoinv (", ", (char **) apr_list_kernels ());
+
+      printf ("kernels: %s (APRENDER_KERNEL can be one of %s)\n", apr_get_kernel (), available);
+    }
+
+  return APR_TOOL_OK;
+}
+
+static AprToolStatus
 run (int argc, char **argv)
 {
   guint i;
@@ -87,10 +107,7 @@ run (int argc, char **argv)
     return run_help (argc, argv);
 
   if (strcmp (argv[0], "--version") == 0)
-    {
-      fputs ("aprender " PACKAGE_VERSION "\n", stdout);
-      return APR_TOOL_OK;
-    }
+    return run_version (argc, argv);
 
   return apr_tool_usage_error (NULL, argv[0][0] == '-' ? "unknown option %s" : "there is no command “%s”",
                                argv[0]);

@@ -231,7 +231,7 @@ report (const char *what, double time, double processor, double reading, double 
 static void
 measure (const char *name, gsize n_rows, gsize n_features, AprDType dtype)
 {
-  const AprSliceKernel *kernel = apr_slice_kernels ()[0];
+  const AprSliceKernel *kernel = apr_slice_kernel_choose ();
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
   g_autoptr (AprTensor) x = make_tensor (rand, n_rows, n_features, dtype);
   g_autoptr (AprTensor) y = make_tensor (rand, n_rows, 1, dtype);
@@ -258,7 +258,7 @@ main (int argc, char *argv[])
 {
   gsize i;
 
-  printf ("# kernel %s, %d threads, medians of %d rounds\n", apr_slice_kernels ()[0]->name, N_THREADS,
+  printf ("# kernel %s, %d threads, medians of %d rounds\n", apr_slice_kernel_choose ()->name, N_THREADS,
           N_ROUNDS);
   for (i = 0; i < G_N_ELEMENTS (shapes); i++)
     if (argc < 2 || g_str_has_prefix (shapes[i].name, argv[1]))

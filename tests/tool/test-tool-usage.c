@@ -46,6 +46,35 @@ test_version (void)
 }
 
 static void
+test_version_verbose (void)
+{
+  g_autoptr (Run) forced = NULL;
+  g_autoptr (Run) unknown = NULL;
+  g_autofree char *debug = g_strdup (g_getenv ("G_DEBUG"));
+
+  g_test_summary ("It tells which kernels run, and which could.");
+
+  g_setenv ("APRENDER_KERNEL", "portable", TRUE);
+  forced = tool_run ("--version --verbose");
+  g_assert_true (g_str_has_prefix (forced->output,
+                                   "aprender " PACKAGE_VERSION "\nkernels: portable (APRENDER_KERNEL can "
+                                   "be one of portable"));
+
+  g_setenv ("APRENDER_KERNEL", "abacus", TRUE);
+  g_setenv ("G_DEBUG", "", TRUE);
+  unknown = tool_run_with ("--version --verbose", NULL, 0, NULL);
+  g_assert_cmpint (unknown->status, ==, 0);
+  tool_assert_contains (unknown->messages,
+                        "APRENDER_KERNEL=abacus is not available: on this machine it can be one of portable");
+  g_unsetenv ("APRENDER_KERNEL");
+  if (debug != NULL)
+    g_setenv ("G_DEBUG", debug, TRUE);
+
+  tool_assert_fails ("--version --quiet", NULL, 0,
+                     "“--quiet” is one argument too many\nTry “aprender --help”.");
+}
+
+static void
 test_no_command (void)
 {
   g_autoptr (Run) run = tool_run_with ("", NULL, 0, NULL);
@@ -109,6 +138,7 @@ add_tests (void)
 {
   g_test_add_func ("/tool/usage/help", test_help);
   g_test_add_func ("/tool/usage/version", test_version);
+  g_test_add_func ("/tool/usage/version-verbose", test_version_verbose);
   g_test_add_func ("/tool/usage/no-command", test_no_command);
   g_test_add_func ("/tool/usage/wrong-usage", test_wrong_usage);
 }

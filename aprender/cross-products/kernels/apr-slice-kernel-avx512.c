@@ -220,3 +220,7 @@ transpose_floats (
 #define TRANSPOSE_FLOATS transpose_floats
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-template.h"
+
+#ifdef APR_KERNELS_AMX
+const AprSliceKernel apr_slice_kernel_amx = KERNEL_WITH ("amx", &apr_byte_kernel_amx);
+#endif

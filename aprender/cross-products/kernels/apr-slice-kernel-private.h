@@ -134,8 +134,14 @@ extern const AprSliceKernel apr_slice_kernel_portable;
 extern const AprSliceKernel apr_slice_kernel_avx2;
 extern const AprSliceKernel apr_slice_kernel_avx512;
 #endif
+#ifdef APR_KERNELS_AMX
+extern const AprSliceKernel apr_slice_kernel_amx; /* AVX-512, with bytes */
+#endif
 
-/* Those that this processor can run, the fastest first, NULL-terminated. */
+/* The one that runs. */
+const AprSliceKernel *apr_slice_kernel_choose (void);
+
+/* All that this processor can run, the fastest first, NULL-terminated. */
 const AprSliceKernel *const *apr_slice_kernels (void);
 
 G_END_DECLS

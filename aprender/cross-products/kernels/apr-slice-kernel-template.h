@@ -406,7 +406,24 @@ slice_all (const double *column, gsize n_rows, double factor, double *slices, gs
   return cut (column, n_rows, factor, slices, distance, TRUE);
 }
 
-const AprSliceKernel KERNEL = {
-  KERNEL_NAME,      multiply,   multiply_lanes, add_up, multiply_double, collect,   TRANSPOSE_DOUBLES,
-  TRANSPOSE_FLOATS, find_range, scale,          weigh,  slice,           slice_all, NULL,
-};
+/* clang-format off */
+#define KERNEL_WITH(kernel_name, byte_kernel) \
+ {                                            \
+  .name = kernel_name,                        \
+  .multiply = multiply,                       \
+  .multiply_lanes = multiply_lanes,           \
+  .add_up = add_up,                           \
+  .multiply_double = multiply_double,         \
+  .collect = collect,                         \
+  .transpose_doubles = TRANSPOSE_DOUBLES,     \
+  .transpose_floats = TRANSPOSE_FLOATS,       \
+  .find_range = find_range,                   \
+  .scale = scale,                             \
+  .weigh = weigh,                             \
+  .slice = slice,                             \
+  .slice_all = slice_all,                     \
+  .digits = byte_kernel,                      \
+ }
+/* clang-format on */
+
+const AprSliceKernel KERNEL = KERNEL_WITH (KERNEL_NAME, NULL);

@@ -55,7 +55,10 @@ extern const AprDenseKernel apr_dense_kernel_avx2;
 extern const AprDenseKernel apr_dense_kernel_avx512;
 #endif
 
-/* Those that this processor can run, the fastest first, NULL-terminated. */
+/* The one that runs. */
+const AprDenseKernel *apr_dense_kernel_choose (void);
+
+/* All that this processor can run, the fastest first, NULL-terminated. */
 const AprDenseKernel *const *apr_dense_kernels (void);
 
 /* A vector to start an iteration from, without any pattern that might make it orthogonal to what is looked for. */

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include "aprender/base/apr-cpu-private.h"
+#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+#include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
+#include "aprender/linear-model/apr-prediction-private.h"
+
+#define VARIABLE "APRENDER_KERNEL"
+
+static const char *const sets[] = { "portable", "avx2", "avx512", "amx" };
+
+static gboolean
+is_available (const char *name)
+{
+  return g_strv_contains (apr_list_kernels (), name);
+}
+
+static void
+test_list (void)
+{
+  const char *const *available = apr_list_kernels ();
+  g_autofree char *info = NULL;
+  gsize n_sets = 0;
+  gsize i;
+
+  g_assert_cmpstr (available[0], ==, "portable");
+  g_assert_true (is_available (apr_get_kernel ()));
+  for (i = 0; i < G_N_ELEMENTS (sets); i++)
+    n_sets += is_available (sets[i]) ? 1 : 0;
+  g_assert_cmpuint (g_strv_length ((char **) available), ==, n_sets);
+
+  /* What the system says of the processor. */
+  if (!g_file_get_contents ("/proc/cpuinfo", &info, NULL, NULL) || strstr (info, "\nflags") == NULL)
+    {
+      g_test_skip ("no flags in /proc/cpuinfo");
+      return;
+    }
+#ifdef APR_KERNELS_X86
+  g_assert_true (is_available ("avx2") ==
+                 (strstr (info, " avx2 ") != NULL && strstr (info, " fma ") != NULL));
+  g_assert_true (is_available ("avx512") ==
+                 (strstr (info, " avx512f ") != NULL && strstr (info, " avx512dq ") != NULL));
+#else
+  g_assert_false (is_available ("avx2"));
+#endif
+  g_assert_true (!is_available ("amx") || strstr (info, " amx_int8") != NULL);
+}
+
+static void
+test_chosen_in_subprocess (void)
+{
+  const char *name = g_getenv (VARIABLE);
+  const char *const *available = apr_list_kernels ();
+
+  g_assert_cmpstr (apr_get_kernel (), ==, name);
+  g_assert_cmpstr (apr_slice_kernel_choose ()->name, ==, name);
+  /* These have no kernels for tiles. */
+  if (g_str_equal (name, "amx"))
+    name = "avx512";
+  g_assert_cmpstr (apr_dense_kernel_choose ()->name, ==, name);
+  g_assert_cmpstr (apr_prediction_kernel_choose ()->name, ==, name);
+
+  /* Tests still find them all. */
+  g_assert_cmpstr (apr_slice_kernels ()[0]->name, ==, available[g_strv_length ((char **) available) - 1]);
+}
+
+static void
+test_chosen (void)
+{
+  const char *const *name;
+
+  if (g_test_subprocess ())
+    {
+      test_chosen_in_subprocess ();
+      return;
+    }
+
+  for (name = apr_list_kernels (); *name != NULL; name++)
+    {
+      g_setenv (VARIABLE, *name, TRUE);
+      g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+      g_test_trap_assert_passed ();
+    }
+  g_unsetenv (VARIABLE);
+}
+
+/* With the fastest, and a warning that tells what there is. */
+static void
+test_not_available (void)
+{
+  const char *unknown[] = { "abacus", "AVX2", "avx2 ", NULL, NULL };
+  gsize i;
+
+  if (g_test_subprocess ())
+    {
+      g_log_set_always_fatal (G_LOG_FATAL_MASK);
+      g_assert_cmpint (apr_cpu_get_limit (), ==, APR_CPU_N_SETS - 1);
+      /* Once. */
+      g_log_set_always_fatal ((GLogLevelFlags) (G_LOG_FATAL_MASK | G_LOG_LEVEL_WARNING));
+      g_assert_cmpint (apr_cpu_get_limit (), ==, APR_CPU_N_SETS - 1);
+      return;
+    }
+
+  /* A set that is known but not here. */
+  for (i = 0; i < G_N_ELEMENTS (sets); i++)
+    if (!is_available (sets[i]))
+      unknown[3] = sets[i];
+
+  g_setenv ("G_DEBUG", "", TRUE);
+  for (i = 0; unknown[i] != NULL; i++)
+    {
+      g_autofree char *pattern = g_strdup_printf ("*APRENDER_KERNEL=%s is*portable*", unknown[i]);
+
+      g_setenv (VARIABLE, unknown[i], TRUE);
+      g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+      g_test_trap_assert_passed ();
+      g_test_trap_assert_stderr (pattern);
+    }
+  g_unsetenv (VARIABLE);
+}
+
+static void
+test_without_variable (void)
+{
+  g_assert_cmpint (apr_cpu_parse_limit (NULL), ==, APR_CPU_N_SETS - 1);
+  g_assert_cmpint (apr_cpu_parse_limit (""), ==, APR_CPU_N_SETS - 1);
+  g_assert_cmpint (apr_cpu_parse_limit ("portable"), ==, APR_CPU_PORTABLE);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/cpu/list", test_list);
+  g_test_add_func ("/cpu/chosen", test_chosen);
+  g_test_add_func ("/cpu/not-available", test_not_available);
+  g_test_add_func ("/cpu/without-variable", test_without_variable);
+
+  return g_test_run ();
+}
