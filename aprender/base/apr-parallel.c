@@ -1,65 +1,81 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/base/apr-parallel-private.h"
 
-typedef struct
-{
-  AprParallelFunc func;
-  gpointer data;
-  gsize part;
-  gsize n_parts;
-} Share;
-
-static gpointer
-do_share (gpointer data)
-{
-  const Share *share = data;
-
-  share->func (share->data, share->part, share->n_parts);
-
-  return NULL;
-}
+#include "aprender/base/apr-processors-private.h"
 
 guint
 apr_parallel_count (guint n_threads, double n_worth)
 {
-  /* To ask for the processors, which reads a file, can take longer than the work. */
+  /* To ask for the processors can take longer than the work. */
   if (n_worth < 2 || n_threads == 1)
     return 1;
 
-  return (guint) MIN (n_worth, n_threads != 0 ? n_threads : g_get_num_processors ());
+  return (guint) MIN (n_worth, n_threads != 0 ? n_threads : apr_processors_count ());
+}
+
+/* Calls @func in @n_threads threads, or as many as can be had, the calling one among them. As soon as the others are started, their
+ * number is in @n_started. */
+static void
+run_threads (GThreadFunc func, gpointer data, guint n_threads, gint *n_started)
+{
+  g_autofree GThread **threads = g_new (GThread *, n_threads);
+  guint n = 1;
+  guint i;
+
+  for (i = 1; i < n_threads; i++)
+    {
+      threads[n] = g_thread_try_new ("aprender", func, data, NULL);
+      if (threads[n] != NULL)
+        n++;
+    }
+  g_atomic_int_set (n_started, (gint) n);
+
+  func (data);
+  for (i = 1; i < n; i++)
+    g_thread_join (threads[i]);
+}
+
+typedef struct
+{
+  AprParallelFunc func;
+  gpointer data;
+  gsize n_parts;
+  gint next_part;
+  gint n_started;
+} Work;
+
+static gpointer
+take_parts (gpointer data)
+{
+  Work *work = data;
+  gsize part;
+
+  while ((part = (gsize) g_atomic_int_add (&work->next_part, 1)) < work->n_parts)
+    work->func (work->data, part, work->n_parts);
+
+  return NULL;
+}
+
+void
+apr_parallel_run_parts (AprParallelFunc func, gpointer data, guint n_threads, gsize n_parts)
+{
+  Work work = { func, data, n_parts };
+
+  if (n_threads > 1 && n_parts > 1)
+    run_threads (take_parts, &work, (guint) MIN (n_threads, n_parts), &work.n_started);
+  else
+    take_parts (&work);
 }
 
 void
 apr_parallel_run (AprParallelFunc func, gpointer data, guint n_threads, double n_operations)
 {
-  g_autofree GThread **threads = NULL;
-  g_autofree Share *shares = NULL;
   guint n = apr_parallel_count (n_threads, n_operations / APR_PARALLEL_OPERATIONS);
-  guint i;
 
-  if (n == 1)
-    {
-      func (data, 0, 1);
-      return;
-    }
-
-  threads = g_new (GThread *, n);
-  shares = g_new (Share, n);
-  for (i = 0; i < n; i++)
-    shares[i] = (Share){ func, data, i, n };
-  for (i = 1; i < n; i++)
-    threads[i] = g_thread_try_new ("aprender", do_share, &shares[i], NULL);
-
-  func (data, 0, n);
-  /* A share whose thread could not be had is the caller's too. */
-  for (i = 1; i < n; i++)
-    if (threads[i] != NULL)
-      g_thread_join (threads[i]);
-    else
-      func (data, i, n);
+  apr_parallel_run_parts (func, data, n, n);
 }
 
-/* A meeting is short: to sleep would take longer, unless there are fewer processors than threads. */
+/* A wait is short: to sleep would take longer, unless there are fewer processors than threads. */
 #define MAX_SPINS 4000
 
 static void
@@ -73,21 +89,21 @@ wait_while (const gint *value, gint old)
 }
 
 void
-apr_team_meet (AprTeam *self)
+apr_team_barrier (AprTeam *self)
 {
-  gint meeting;
+  gint n_passed;
 
   if (self->n_parts == 1)
     return;
 
-  meeting = g_atomic_int_get (&self->n_meetings);
+  n_passed = g_atomic_int_get (&self->n_passed);
   if (g_atomic_int_add (&self->n_waiting, 1) + 1 < self->n_parts)
     {
-      wait_while (&self->n_meetings, meeting);
+      wait_while (&self->n_passed, n_passed);
       return;
     }
   g_atomic_int_set (&self->n_waiting, 0);
-  g_atomic_int_inc (&self->n_meetings);
+  g_atomic_int_inc (&self->n_passed);
 }
 
 typedef struct
@@ -95,22 +111,17 @@ typedef struct
   AprTeam team; /* of no parts, until all that there will be are there */
   AprTeamFunc func;
   gpointer data;
+  gint next_part;
 } Assignment;
-
-typedef struct
-{
-  Assignment *assignment; /* (unowned) */
-  gsize part;
-} Member;
 
 static gpointer
 take_part (gpointer data)
 {
-  const Member *member = data;
-  Assignment *assignment = member->assignment;
+  Assignment *assignment = data;
 
   wait_while (&assignment->team.n_parts, 0);
-  assignment->func (&assignment->team, assignment->data, member->part);
+  assignment->func (&assignment->team, assignment->data,
+                    (gsize) g_atomic_int_add (&assignment->next_part, 1));
 
   return NULL;
 }
@@ -119,22 +130,7 @@ void
 apr_team_run (AprTeamFunc func, gpointer data, guint n_threads, double n_operations)
 {
   Assignment assignment = { { 0 }, func, data };
-  guint n = apr_parallel_count (n_threads, n_operations / APR_PARALLEL_OPERATIONS);
-  g_autofree GThread **threads = g_new (GThread *, n);
-  g_autofree Member *members = g_new (Member, n);
-  guint n_members = 1;
-  guint i;
 
-  for (i = 1; i < n; i++)
-    {
-      members[n_members] = (Member){ &assignment, n_members };
-      threads[n_members] = g_thread_try_new ("aprender", take_part, &members[n_members], NULL);
-      if (threads[n_members] != NULL)
-        n_members++;
-    }
-  g_atomic_int_set (&assignment.team.n_parts, (gint) n_members);
-
-  func (&assignment.team, data, 0);
-  for (i = 1; i < n_members; i++)
-    g_thread_join (threads[i]);
+  run_threads (take_part, &assignment, apr_parallel_count (n_threads, n_operations / APR_PARALLEL_OPERATIONS),
+               &assignment.team.n_parts);
 }

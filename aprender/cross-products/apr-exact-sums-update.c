@@ -46,15 +46,13 @@ typedef struct
   GCancellable *cancellable; /* (unowned) (nullable) */
   GThread *caller;           /* (unowned) which tells the progress */
   AprExactSumsWorker *
-    *workers;      /* (owned) (array zero-terminated=1) one for each thread that works, or each share */
-  guint n_workers; /* at the most */
-  guint n_parts;   /* of the rows of the matrix, when the sums are moved */
+    *workers; /* (owned) one for each thread, or each share; %NULL where no rows were left for it */
+  guint n_workers;
 
   GMutex lock;
-  gsize next_row;    /* under the lock */
-  guint next_number; /* under the lock */
-  gboolean stop;     /* under the lock: something is wrong, or it is cancelled */
-  GError *error;     /* (owned) (nullable) under the lock */
+  gsize next_row; /* under the lock */
+  gboolean stop;  /* under the lock: something is wrong, or it is cancelled */
+  GError *error;  /* (owned) (nullable) under the lock */
 } Job;
 
 /* The next rows from @next_row on, which is under the lock if it is the job's; false where there are none, or it is to stop. */
@@ -214,102 +212,74 @@ add_blocks (Job *job, AprExactSumsWorker *worker, GError **error)
   return TRUE;
 }
 
-static guint
-take_number (Job *job)
+static gboolean
+has_rows (Job *job)
 {
-  guint number;
+  gboolean any;
 
   g_mutex_lock (&job->lock);
-  number = job->next_number++;
+  any = !job->stop && job->next_row < job->x.n_rows;
   g_mutex_unlock (&job->lock);
 
-  return number;
+  return any;
 }
 
-/* With a share for each, a thread that has done its own goes on with that of one that could not be had. */
-static gpointer
-sum (gpointer data)
+/* Sums the blocks that nobody else took, or all for a share of the matrix. */
+static void
+sum (gpointer data, gsize part, gsize n_parts G_GNUC_UNUSED)
 {
   Job *job = data;
   g_autoptr (GError) error = NULL;
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  guint number;
+  AprExactSumsWorker *worker;
 
-  while ((number = take_number (job)) < job->n_workers)
-    {
-      AprExactSumsWorker *worker = apr_exact_sums_worker_new (
-        job->kernel, job->n_columns, job->precision, job->weighted, job->block_rows, number % job->n_shares,
-        job->n_shares, drain_terms, job, &error);
+  if (!has_rows (job))
+    return;
 
-      job->workers[number] = worker;
-      if (worker == NULL || !add_blocks (job, worker, &error))
-        stop (job, g_steal_pointer (&error));
-      if (job->n_shares == 1)
-        break;
-    }
-
-  return NULL;
+  worker =
+    apr_exact_sums_worker_new (job->kernel, job->n_columns, job->precision, job->weighted, job->block_rows,
+                               (guint) part % job->n_shares, job->n_shares, drain_terms, job, &error);
+  job->workers[part] = worker;
+  if (worker == NULL || !add_blocks (job, worker, &error))
+    stop (job, g_steal_pointer (&error));
 }
 
 /* The row of the matrix before which @part of all parts of the lower triangle are. */
 static gsize
-find_row (const Job *job, guint part)
+find_row (const Job *job, gsize part, gsize n_parts)
 {
-  return (gsize) (sqrt ((double) part / job->n_parts) * (double) job->n_columns);
+  return (gsize) (sqrt ((double) part / (double) n_parts) * (double) job->n_columns);
 }
 
 /* Moves some rows of the matrix, of all workers, after others, and carries them. */
-static gpointer
-move (gpointer data)
+static void
+move (gpointer data, gsize part, gsize n_parts)
 {
   Job *job = data;
-  guint part;
+  gsize first_row = find_row (job, part, n_parts);
+  gsize end_row = find_row (job, part + 1, n_parts);
   guint i;
 
-  while ((part = take_number (job)) < job->n_parts)
-    {
-      gsize first_row = find_row (job, part);
-      gsize end_row = find_row (job, part + 1);
-
-      for (i = 0; job->workers[i] != NULL; i++)
-        apr_exact_sums_worker_move_rows (job->workers[i], job->state, first_row, end_row);
-      apr_exact_sums_carry (job->state, first_row, end_row);
-    }
-
-  return NULL;
-}
-
-/* The threads live as long as the call: nothing is left for a forked child to miss. */
-static void
-run (Job *job, GThreadFunc function, guint n_threads)
-{
-  g_autofree GThread **threads = g_new0 (GThread *, n_threads);
-  guint i;
-
-  job->next_number = 0;
-  /* The caller's thread works too, and alone where no other can be had. */
-  for (i = 1; i < n_threads; i++)
-    threads[i] = g_thread_try_new ("aprender", function, job, NULL);
-  function (job);
-  for (i = 1; i < n_threads; i++)
-    if (threads[i] != NULL)
-      g_thread_join (threads[i]);
+  for (i = 0; i < job->n_workers; i++)
+    if (job->workers[i] != NULL)
+      apr_exact_sums_worker_move_rows (job->workers[i], job->state, first_row, end_row);
+  apr_exact_sums_carry (job->state, first_row, end_row);
 }
 
 /* Moves what the workers have left to the state. */
 static gboolean
-move_all (Job *job, guint n_threads, GError **error)
+move_all (Job *job, GError **error)
 {
   gsize n_entries = apr_exact_sums_get_n_entries (job->state);
   guint i;
 
-  for (i = 0; job->workers[i] != NULL; i++)
-    if (!apr_exact_sums_worker_cover (job->workers[i], job->state, error) ||
-        !apr_exact_sums_worker_move_terms (job->workers[i], job->state, error))
+  for (i = 0; i < job->n_workers; i++)
+    if (job->workers[i] != NULL && (!apr_exact_sums_worker_cover (job->workers[i], job->state, error) ||
+                                    !apr_exact_sums_worker_move_terms (job->workers[i], job->state, error)))
       return FALSE;
 
-  job->n_parts = 4 * n_threads;
-  run (job, move, (guint) CLAMP (n_entries / ENTRIES_PER_THREAD, 1, n_threads));
+  apr_parallel_run_parts (move, job, (guint) CLAMP (n_entries / ENTRIES_PER_THREAD, 1, job->n_workers),
+                          4 * job->n_workers);
 
   return TRUE;
 }
@@ -378,17 +348,17 @@ apr_exact_sums_update_with (AprExactSums *self,
         return FALSE;
     }
 
-  n_threads = job.n_workers = plan (&job, n_threads);
-  job.workers = g_new0 (AprExactSumsWorker *, n_threads + 1);
+  job.n_workers = plan (&job, n_threads);
+  job.workers = g_new0 (AprExactSumsWorker *, job.n_workers);
   g_mutex_init (&job.lock);
-  run (&job, sum, n_threads);
+  apr_parallel_run_parts (sum, &job, job.n_workers, job.n_workers);
   if (!job.stop)
     apr_exact_sums_tell_progress (self, job.x.n_rows, job.x.n_rows);
   if (g_cancellable_is_cancelled (cancellable))
     job.stop = TRUE;
-  moved = !job.stop && move_all (&job, n_threads, error);
+  moved = !job.stop && move_all (&job, error);
   g_mutex_clear (&job.lock);
-  free_workers (job.workers, n_threads);
+  free_workers (job.workers, job.n_workers);
 
   if (moved)
     return TRUE;

@@ -109,7 +109,7 @@ apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows
 {
   AprArithmetic arithmetic;
 
-  if (self->progress == NULL || (n_done < n_rows && n_done - self->n_told < n_rows / MAX_TOLD + 1))
+  if (self->progress == NULL || (n_done < n_rows && n_done <= self->n_told + n_rows / MAX_TOLD))
     return;
 
   /* Whatever it does to the environment, the sums go on as before. */

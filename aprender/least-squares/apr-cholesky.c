@@ -130,7 +130,7 @@ factorise_together (AprTeam *team, gpointer data, gsize part)
       factorise_corner (self, begin, size, corner);
       while ((column = first + (gsize) g_atomic_int_add (&next_strips[0], 1)) < n_strips)
         finish_strip (self, begin, corner, column);
-      apr_team_meet (team);
+      apr_team_barrier (team);
 
       if (part == 0)
         for (i = 0; i < corner->n; i++)
@@ -148,7 +148,7 @@ factorise_together (AprTeam *team, gpointer data, gsize part)
                                              matrix->stride, self->panel + row * BLOCK * STRIP, STRIP,
                                              self->panel + column * BLOCK * STRIP, STRIP,
                                              MIN (STRIP, matrix->n - row * STRIP), STRIP, corner->n);
-      apr_team_meet (team);
+      apr_team_barrier (team);
     }
 }
 

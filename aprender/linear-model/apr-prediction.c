@@ -107,9 +107,8 @@ take_rows (Job *job, gsize *first_row, gsize *n_rows)
   return *n_rows > 0;
 }
 
-/* A thread starts with the floating-point environment of the one that made it. */
-static gpointer
-work (gpointer data)
+static void
+work (gpointer data, gsize part G_GNUC_UNUSED, gsize n_parts G_GNUC_UNUSED)
 {
   Job *job = data;
   gboolean finite = TRUE;
@@ -125,24 +124,6 @@ work (gpointer data)
       job->finite = FALSE;
       g_mutex_unlock (&job->lock);
     }
-
-  return NULL;
-}
-
-/* The caller's thread works too, and alone where no other can be had. They live as long as the call: nothing is left for a forked
- * child to miss. */
-static void
-run (Job *job)
-{
-  g_autofree GThread **threads = g_new0 (GThread *, job->n_threads);
-  guint i;
-
-  for (i = 1; i < job->n_threads; i++)
-    threads[i] = g_thread_try_new ("aprender", work, job, NULL);
-  work (job);
-  for (i = 1; i < job->n_threads; i++)
-    if (threads[i] != NULL)
-      g_thread_join (threads[i]);
 }
 
 /* The elements of an F32 or F64 tensor as doubles: its own, or those of @copy. */
@@ -205,7 +186,7 @@ apr_prediction_run (AprTensor *coefficients,
   n_worth = (double) apr_tensor_get_n_elements (x) / ELEMENTS_PER_THREAD;
   job.n_threads = apr_parallel_count (n_threads, n_worth);
   g_mutex_init (&job.lock);
-  run (&job);
+  apr_parallel_run_parts (work, &job, job.n_threads, job.n_threads);
   g_mutex_clear (&job.lock);
 
   return job.finite;
