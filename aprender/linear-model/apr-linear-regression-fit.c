@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
@@ -99,6 +100,8 @@ check_options (const AprLeastSquaresOptions *options, GError **error)
 static gboolean
 fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
 {
+  /* Also for the results' way from double to float, where a subnormal number would be flushed to zero. */
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   AprExactSums *sums = apr_cross_products_get_sums (state);
   AprDType data_dtype = apr_cross_products_get_dtype (state);
   gsize shape[2] = { apr_exact_sums_get_n_targets (sums), apr_exact_sums_get_n_features (sums) };
