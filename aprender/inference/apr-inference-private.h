@@ -1,42 +1,75 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <gmp.h>
-
-#include "aprender/base/apr-double-double-private.h"
-#include "aprender/tensor/apr-tensor.h"
+#include "aprender/cross-products/apr-cross-products.h"
+#include "aprender/inference/apr-inverse-private.h"
+#include "aprender/inference/apr-regression-statistics.h"
 
 G_BEGIN_DECLS
 
-/* What the inference statistics of a regression are made of, from the whole numbers of Z'WZ: an inverse of it, and what Z leaves of
- * the targets' sums of squares.
- *
- * The matrix is scaled by powers of two, so that its diagonal is about 1. With its factors L D L', and @root = D^-1/2
- * L^-1, the inverse is root' root. All of it is known to 60 bits or more, as far as the data have not lost them: the
- * numbers that it is worked out in are double-doubles where they are long enough, and else as long as it takes. */
+/* The fit of ordinary least squares that inference is about. It is only read. */
 typedef struct
 {
-  gsize n;
-  gint64
-    *scale; /* (owned) by column: an entry of the matrix is that of the scaled one times 2^(scale + scale) */
-  AprDoubleDouble *root; /* (owned) packed lower triangle */
-  gsize n_targets;
-  double *solutions; /* (owned) n_targets x n */
-  mpf_t *residuals;  /* (owned) by target: the least sum of squares, exactly 0 where it is that */
+  AprCrossProducts *cross_products; /* (unowned) of the samples */
+  gboolean fit_intercept;
+  const gsize *dependent; /* (unowned) the features that depend on others before them, in order */
+  gsize n_dependent;
+  const char *const *feature_names; /* (unowned) (nullable) */
+  AprTensor *coefficients;          /* (unowned) the model's */
+  AprTensor *intercept;             /* (unowned) the model's */
+} AprInferenceSource;
+
+/* What statistics and intervals of all targets are computed from: an immutable value with a reference count. Any number of
+ * threads may read it at once.
+ *
+ * A term is the intercept, where there is one, or a feature; a position counts through the terms that are independent. */
+typedef struct
+{
+  gatomicrefcount ref_count;
+
+  guint64 n_samples;
+  guint64 df_residual;
+  gsize n_terms;
+  gsize first;   /* 1 where term 0 is the intercept, else 0 */
+  gsize n;       /* positions */
+  gsize *term;   /* (owned) by position */
+  char **names;  /* (owned) by term */
+  gint exponent; /* of the unit of the cross products, 2^exponent */
+  mpf_t *
+    totals; /* (owned) by position, then by target: sums of squares, about the mean where there is an intercept */
+  AprInverse inverse;
+  double weight_logs;
+  AprTensor *coefficients; /* (owned) */
+  AprTensor *intercept;    /* (owned) */
 } AprInference;
 
-/* @matrix is a packed lower triangle of @n columns that are independent, and of @n_targets targets. False where its columns
- * are not independent, or it is no matrix of sums of squares: then a file is wrong. */
-gboolean apr_inference_init (AprInference *self, mpz_t *matrix, gsize n, gsize n_targets);
+/* Computes it, in time proportional to the third power of the number of features. Returns: (nullable): %NULL with
+ * %APR_ERROR_MODEL where the cross products are not those of any samples */
+AprInference *apr_inference_new (const AprInferenceSource *source, GError **error);
 
-void apr_inference_clear (AprInference *self);
+AprInference *apr_inference_ref (AprInference *self);
 
-/* An entry of the scaled inverse. */
-double apr_inference_get_inverse (const AprInference *self, gsize i, gsize j);
+void apr_inference_unref (AprInference *self);
 
-/* z' A^-1 z for a row of the matrix that A was summed from. */
-double apr_inference_get_leverage (const AprInference *self, const double *z);
+/* The statistics of one target, which must be one of the model's; in time proportional to the number of terms squared. */
+AprRegressionStatistics *apr_inference_get_statistics (const AprInference *self, gsize target);
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprInference, apr_inference_clear)
+/* The intervals about @predictions of the rows of @x, F64, in the same shape. @x has been checked. */
+gboolean apr_inference_predict_interval (const AprInference *self,
+                                         AprTensor *x,
+                                         AprTensor *predictions,
+                                         double level,
+                                         AprIntervalKind kind,
+                                         AprTensor **lower,
+                                         AprTensor **upper,
+                                         GError **error);
+
+/* @number 2^@exponent as the nearest double. */
+double apr_inference_to_double (const mpf_t number, gint64 exponent);
+
+/* The bits of the numbers that statistics are computed in. */
+#define APR_INFERENCE_PRECISION 192
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprInference, apr_inference_unref)
 
 G_END_DECLS

@@ -32,7 +32,7 @@ struct _AprRegressionStatistics
   AprTensor *covariance;         /* (owned) */
 };
 
-/* With nothing filled in: for whoever computes them. */
+/* Empty, for inference to fill in. */
 AprRegressionStatistics *apr_regression_statistics_new (void);
 
 G_END_DECLS

@@ -12,8 +12,10 @@
  *
  * What a linear regression says beside its coefficients: how well they are known, and how well the model fits.
  *
- * They are those of one target, and never change; a model that is fitted again has others. The vectors have an entry for
- * each term: the intercept, where there is one, and the features in their order.
+ * They are those of one target. They come from [method@Apr.LinearRegression.get_statistics] and never change, so that any number
+ * of threads may read them at once; a model that is fitted again has others. An object that a program makes itself has no
+ * terms, NaN for all numbers, and a text that says so. The vectors have an entry for each term: the intercept, where there is
+ * one, and the features in their order.
  *
  * They are worked out from the exact sums of the data, and right to nearly the last digit. Weights are analytic, as in R's `lm`
  * and statsmodels' `WLS`: a sample of weight w has errors of the variance σ² / w, and one of weight 0 does not count. With
@@ -373,6 +375,21 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
 static void
 apr_regression_statistics_init (AprRegressionStatistics *self)
 {
+  const gsize shape[] = { 0, 0 };
+
+  /* Scripts can make an object that nobody fills in: it has no terms, and nothing is known of the fit. */
+  self->terms = g_new0 (char *, 1);
+  self->residual_sum_of_squares = self->total_sum_of_squares = NAN;
+  self->residual_variance = self->residual_standard_error = NAN;
+  self->r_squared = self->adjusted_r_squared = NAN;
+  self->f_statistic = self->f_p_value = NAN;
+  self->log_likelihood = self->aic = self->bic = NAN;
+  self->coefficients = apr_tensor_new_from_doubles (NULL, 0, shape, 1, NULL);
+  self->standard_errors = apr_tensor_ref (self->coefficients);
+  self->t_values = apr_tensor_ref (self->coefficients);
+  self->p_values = apr_tensor_ref (self->coefficients);
+  self->variance_inflation = apr_tensor_ref (self->coefficients);
+  self->covariance = apr_tensor_new_from_doubles (NULL, 0, shape, 2, NULL);
 }
 
 AprRegressionStatistics *

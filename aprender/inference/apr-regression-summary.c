@@ -112,7 +112,7 @@ append_terms (GString *text, AprRegressionStatistics *self)
  * @self: statistics
  *
  * Writes a table of the terms, with their intervals of 95 %, and the numbers that describe the fit, for people to read. What is not
- * known is “NA”.
+ * known is “NA”. Of an object that does not come from a model, it says that there are no statistics.
  *
  * Returns: (transfer full): the text, which ends with a line break
  *
@@ -124,6 +124,9 @@ apr_regression_statistics_to_string (AprRegressionStatistics *self)
   GString *text;
 
   g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  if (self->n_samples == 0)
+    return g_strdup ("no statistics: they come from a fitted model\n");
 
   text = g_string_new (NULL);
   append_terms (text, self);

@@ -28,6 +28,15 @@ test('statistics', () => {
   assertTrue(Number.isNaN(statistics.variance_inflation[0]));
 });
 
+test('an empty object says so', () => {
+  const statistics = new Apr.RegressionStatistics();
+  assertEqual(statistics.to_string(), 'no statistics: they come from a fitted model\n');
+  assertEqual(statistics.terms, []);
+  assertTrue(Number.isNaN(statistics.r_squared));
+  assertEqual(statistics.coefficients.length, 0);
+  assertEqual(statistics.get_confidence_intervals(0.95).length, 0);
+});
+
 test('intervals', () => {
   const model = new LinearRegression().fit(X, y);
   const [lower, upper] = model.predict_interval(X);

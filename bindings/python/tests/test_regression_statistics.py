@@ -37,6 +37,14 @@ class RegressionStatistics(TestCase):
         self.assertEqual(statistics.terms, ['(Intercept)', 'x0', 'x1', 'x2', 'x3', 'x4', 'x5'])
         self.assertClose([math.sqrt(statistics.covariance[i][i]) for i in range(7)], statistics.standard_errors)
 
+    def test_empty(self):
+        statistics = Apr.RegressionStatistics()
+        self.assertEqual(statistics.to_string(), 'no statistics: they come from a fitted model\n')
+        self.assertEqual(statistics.terms, [])
+        self.assertTrue(math.isnan(statistics.r_squared))
+        self.assertEqual(list(statistics.coefficients), [])
+        self.assertEqual(len(statistics.get_confidence_intervals(0.95)), 0)
+
     @needs_numpy
     def test_arrays(self):
         X, y = read_longley()

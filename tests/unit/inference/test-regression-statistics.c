@@ -651,6 +651,28 @@ test_summary (void)
       g_error ("“%s” lacks “%s”", text, expected[i]);
 }
 
+static void
+test_empty (void)
+{
+  g_autoptr (AprRegressionStatistics) statistics = g_object_new (APR_TYPE_REGRESSION_STATISTICS, NULL);
+  g_autoptr (AprTensor) intervals = NULL;
+  g_autofree char *text = NULL;
+  GError *error = NULL;
+
+  g_test_summary (
+    "Scripts can make an object that is not of any model: nothing is known in it, and it says so.");
+  text = apr_regression_statistics_to_string (statistics);
+  g_assert_cmpstr (text, ==, "no statistics: they come from a fitted model\n");
+  g_assert_null (apr_regression_statistics_get_terms (statistics)[0]);
+  g_assert_true (isnan (apr_regression_statistics_get_r_squared (statistics)));
+  g_assert_cmpuint (apr_tensor_get_n_elements (apr_regression_statistics_get_coefficients (statistics)), ==,
+                    0);
+  g_assert_cmpuint (apr_tensor_get_n_dims (apr_regression_statistics_get_covariance (statistics)), ==, 2);
+  intervals = apr_regression_statistics_get_confidence_intervals (statistics, 0.95, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_tensor_get_shape (intervals, NULL)[0], ==, 0);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -679,6 +701,7 @@ main (int argc, char *argv[])
   ADD ("several-targets", test_several_targets);
   ADD ("errors", test_errors);
   ADD ("summary", test_summary);
+  ADD ("empty", test_empty);
 #undef ADD
 
   return g_test_run ();

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/inference/apr-inference-private.h"
+
+#include <math.h>
+
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/inference/apr-distributions-private.h"
+#include "aprender/inference/apr-regression-statistics-private.h"
+
+static double
+natural_log (const mpf_t number, gint64 exponent)
+{
+  signed long own_exponent;
+  double mantissa = mpf_get_d_2exp (&own_exponent, number);
+
+  return log (mantissa) + (double) (own_exponent + exponent) * G_LN2;
+}
+
+/* What says how well the model fits as a whole. */
+static void
+describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *statistics)
+{
+  double n = (double) self->n_samples;
+  double df_residual = (double) self->df_residual;
+  double df_model = (double) (self->n - self->first);
+  const mpf_t *residual = &self->inverse.residuals[target];
+  const mpf_t *total = &self->totals[self->n + target];
+  mpf_t ratio;
+  mpf_t explained;
+
+  mpf_init2 (ratio, APR_INFERENCE_PRECISION);
+  mpf_init2 (explained, APR_INFERENCE_PRECISION);
+
+  mpf_sub (explained, *total, *residual);
+  statistics->residual_sum_of_squares = apr_inference_to_double (*residual, self->exponent);
+  statistics->total_sum_of_squares = apr_inference_to_double (*total, self->exponent);
+
+  if (self->df_residual > 0)
+    {
+      mpf_set_d (ratio, df_residual);
+      mpf_div (ratio, *residual, ratio);
+      statistics->residual_variance = apr_inference_to_double (ratio, self->exponent);
+      mpf_sqrt (ratio, ratio);
+      statistics->residual_standard_error = apr_inference_to_double (ratio, self->exponent / 2);
+    }
+
+  if (mpf_sgn (*total) > 0)
+    {
+      mpf_div (ratio, explained, *total);
+      statistics->r_squared = apr_inference_to_double (ratio, 0);
+      if (self->df_residual > 0)
+        {
+          mpf_t factor;
+
+          mpf_init2 (factor, APR_INFERENCE_PRECISION);
+          mpf_set_d (factor, n - (double) self->first);
+          mpf_div (ratio, *residual, *total);
+          mpf_mul (ratio, ratio, factor);
+          mpf_set_d (factor, df_residual);
+          mpf_div (ratio, ratio, factor);
+          mpf_ui_sub (ratio, 1, ratio);
+          statistics->adjusted_r_squared = apr_inference_to_double (ratio, 0);
+          mpf_clear (factor);
+        }
+    }
+
+  if (self->df_residual > 0 && df_model > 0 && mpf_sgn (*total) > 0)
+    {
+      statistics->f_statistic = INFINITY;
+      if (mpf_sgn (*residual) > 0)
+        {
+          mpf_set_d (ratio, df_residual);
+          mpf_mul (explained, explained, ratio);
+          mpf_set_d (ratio, df_model);
+          mpf_mul (ratio, ratio, *residual);
+          mpf_div (ratio, explained, ratio);
+          statistics->f_statistic = apr_inference_to_double (ratio, 0);
+        }
+    }
+  statistics->f_p_value = apr_f_upper (statistics->f_statistic, df_model, df_residual);
+
+  statistics->log_likelihood = INFINITY;
+  if (mpf_sgn (*residual) > 0)
+    statistics->log_likelihood =
+      self->weight_logs / 2 -
+      n / 2 * (log (2 * G_PI) + 1 + natural_log (*residual, self->exponent) - log (n));
+  statistics->aic = 2 * (double) self->n - 2 * statistics->log_likelihood;
+  statistics->bic = log (n) * (double) self->n - 2 * statistics->log_likelihood;
+
+  mpf_clear (ratio);
+  mpf_clear (explained);
+}
+
+static double *
+new_undefined (gsize n)
+{
+  double *values = g_new (double, n);
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    values[i] = NAN;
+
+  return values;
+}
+
+static void
+take_vector (AprTensor **tensor, const double *values, gsize n)
+{
+  apr_tensor_unref (*tensor);
+  *tensor = apr_tensor_new_from_doubles (values, n, &n, 1, NULL);
+}
+
+/* The covariance of two coefficients by position; without degrees of freedom it is not known. */
+static void
+get_covariance (const AprInference *self, gsize target, gsize i, gsize j, mpf_t covariance, gint64 *exponent)
+{
+  mpf_t factor;
+
+  mpf_init2 (factor, APR_INFERENCE_PRECISION);
+  mpf_set_d (covariance, (double) self->df_residual);
+  mpf_div (covariance, self->inverse.residuals[target], covariance);
+  mpf_set_d (factor, apr_inverse_get_inverse (&self->inverse, i, j));
+  mpf_mul (covariance, covariance, factor);
+  *exponent = -(self->inverse.scale[i] + self->inverse.scale[j]);
+  mpf_clear (factor);
+}
+
+static double
+get_coefficient (const AprInference *self, gsize target, gsize position)
+{
+  gsize n_features = self->n_terms - self->first;
+  gsize term = self->term[position];
+
+  /* Those of the model are rounded to the nearest, where it has these and has them in double. */
+  if (self->n < self->n_terms || apr_tensor_get_dtype (self->coefficients) != APR_DTYPE_F64)
+    return self->inverse.solutions[target * self->n + position];
+  if (term < self->first)
+    return apr_tensor_get_double (self->intercept, target, NULL);
+  return apr_tensor_get_double (self->coefficients, target * n_features + term - self->first, NULL);
+}
+
+static void
+describe_terms (const AprInference *self, gsize target, AprRegressionStatistics *statistics)
+{
+  gsize n_terms = self->n_terms;
+  gsize square[2] = { n_terms, n_terms };
+  g_autofree double *coefficients = new_undefined (n_terms);
+  g_autofree double *standard_errors = new_undefined (n_terms);
+  g_autofree double *t_values = new_undefined (n_terms);
+  g_autofree double *p_values = new_undefined (n_terms);
+  g_autofree double *inflation = new_undefined (n_terms);
+  g_autofree double *covariances = NULL;
+  gsize n_covariances;
+  mpf_t number;
+  mpf_t factor;
+  gint64 exponent;
+  gsize i;
+  gsize j;
+
+  if (!g_size_checked_mul (&n_covariances, n_terms, n_terms))
+    g_assert_not_reached ();
+  covariances = new_undefined (n_covariances);
+
+  mpf_init2 (number, APR_INFERENCE_PRECISION);
+  mpf_init2 (factor, APR_INFERENCE_PRECISION);
+  for (i = 0; i < self->n; i++)
+    {
+      gsize term = self->term[i];
+
+      coefficients[term] = get_coefficient (self, target, i);
+      if (term >= self->first)
+        {
+          mpf_set_d (factor, apr_inverse_get_inverse (&self->inverse, i, i));
+          mpf_mul (number, self->totals[i], factor);
+          inflation[term] = apr_inference_to_double (number, -2 * self->inverse.scale[i]);
+        }
+
+      if (self->df_residual == 0)
+        continue;
+
+      for (j = 0; j <= i; j++)
+        {
+          get_covariance (self, target, i, j, number, &exponent);
+          covariances[term * n_terms + self->term[j]] = covariances[self->term[j] * n_terms + term] =
+            apr_inference_to_double (number, exponent);
+        }
+      /* The last one is the variance; its exponent is even. */
+      mpf_sqrt (number, number);
+      standard_errors[term] = apr_inference_to_double (number, exponent / 2);
+      t_values[term] = coefficients[term] / standard_errors[term];
+      p_values[term] = apr_t_two_sided (t_values[term], (double) self->df_residual);
+    }
+  mpf_clear (number);
+  mpf_clear (factor);
+
+  take_vector (&statistics->coefficients, coefficients, n_terms);
+  take_vector (&statistics->standard_errors, standard_errors, n_terms);
+  take_vector (&statistics->t_values, t_values, n_terms);
+  take_vector (&statistics->p_values, p_values, n_terms);
+  take_vector (&statistics->variance_inflation, inflation, n_terms);
+  apr_tensor_unref (statistics->covariance);
+  statistics->covariance = apr_tensor_new_from_doubles (covariances, n_covariances, square, 2, NULL);
+}
+
+AprRegressionStatistics *
+apr_inference_get_statistics (const AprInference *self, gsize target)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  AprRegressionStatistics *statistics = apr_regression_statistics_new ();
+
+  g_assert (target < self->inverse.n_targets);
+
+  statistics->n_samples = self->n_samples;
+  statistics->df_model = self->n - self->first;
+  statistics->df_residual = self->df_residual;
+  g_strfreev (statistics->terms);
+  statistics->terms = g_strdupv (self->names);
+  describe_fit (self, target, statistics);
+  describe_terms (self, target, statistics);
+
+  return statistics;
+}
