@@ -1,39 +1,91 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Builds aprender and runs every test: with gcc, with clang, under the sanitizers, and under valgrind.
+# Builds aprender and runs its tests.
+#
+#   check.sh [STAGE...] [--clean]
+#
+# Without a stage, runs all of them. A stage keeps its build folder, _build-STAGE, and continues with it the next time;
+# --clean begins with a new one.
+#
+#   gcc         every test, with gcc
+#   clang       every test, with clang; libFuzzer looks for new inputs
+#   sanitized   every test, under the address and undefined-behaviour sanitizers
+#   threads     the suites unit and threads, under ThreadSanitizer
+#   valgrind    the tests in C of the gcc build, under valgrind
+#
+# The last line counts the tests: "N passed, N failed, N skipped".
 set -u
 
 cd "$(dirname "$0")"
-debian/install-build-dependencies || exit 1
 
-failed=0
-builds=
-
-# Sets a folder up, builds it and runs its tests; the rest of the arguments are options of meson setup.
-check () {
+# Sets a build folder up, unless it is there, and builds it; the rest of the arguments are options of meson setup.
+build () {
   build=_build-$1
   compiler=$2
   shift 2
-  builds="$builds $build"
-  rm -rf "$build"
-  echo "--- $build"
-  if CC=$compiler meson setup "$build" --werror -Dauto_features=enabled "$@" >"$build.log" 2>&1 &&
-     meson compile -C "$build" >>"$build.log" 2>&1; then
-    meson test -C "$build" --no-rebuild --print-errorlogs || failed=1
-  else
-    tail -n 40 "$build.log" >&2
-    failed=1
-  fi
+  [ -f "$build/build.ninja" ] ||
+    CC=$compiler meson setup "$build" --werror -Dauto_features=enabled "$@" >"$build.log" 2>&1 &&
+    meson compile -C "$build" >>"$build.log" 2>&1 ||
+    { tail -n 40 "$build.log" >&2; return 1; }
 }
 
-check gcc gcc
-# With clang, libFuzzer looks for new inputs too.
-check clang clang -Dfuzzing=enabled
-check sanitized gcc -Db_sanitize=address,undefined -Db_lundef=false
+# Runs tests of the folder that was built last; the arguments are those of meson test.
+run () {
+  builds="$builds $build"
+  meson test -C "$build" --no-rebuild --print-errorlogs "$@"
+}
 
-echo "--- _build-gcc under valgrind"
-meson test -C _build-gcc --no-rebuild --print-errorlogs --setup valgrind || failed=1
+stage_gcc () {
+  build gcc gcc && run
+}
 
-tests/summarise $builds || failed=1
+stage_clang () {
+  build clang clang -Dfuzzing=enabled && run
+}
+
+stage_sanitized () {
+  build sanitized gcc -Db_sanitize=address,undefined -Db_lundef=false && run
+}
+
+# The bindings' interpreters are not built with a sanitizer, and have no part in this.
+stage_threads () {
+  build threads gcc -Db_sanitize=thread -Db_lundef=false -Dintrospection=disabled -Dvapi=disabled -Dpygobject=disabled \
+    -Dgjs=disabled && run --setup threads --suite unit --suite threads
+}
+
+stage_valgrind () {
+  build gcc gcc && run --setup valgrind
+}
+
+stages=
+clean=
+for argument; do
+  case $argument in
+    gcc|clang|sanitized|threads|valgrind) stages="$stages $argument" ;;
+    --clean) clean=yes ;;
+    --help|-h) sed -n '/^# Builds/,/^set/{/^set/d; s/^# \{0,1\}//; p}' "$0"; exit 0 ;;
+    *) echo "check.sh: there is no stage $argument; --help names them" >&2; exit 2 ;;
+  esac
+done
+: "${stages:=gcc clang sanitized threads valgrind}"
+
+debian/install-build-dependencies || exit 1
+
+[ -z "$clean" ] || for stage in $stages; do rm -rf "_build-$stage"; done
+# Only what runs now is counted.
+rm -f _build-*/meson-logs/testlog*.junit.xml
+
+failed=0
+builds=
+times=
+for stage in $stages; do
+  echo "--- $stage"
+  start=$(date +%s)
+  "stage_$stage" || failed=1
+  times="$times$stage $(($(date +%s) - start)) s, "
+done
+
+echo "took: ${times%, }"
+tests/summarise $(printf '%s\n' $builds | sort -u) || failed=1
 exit $failed

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Tells ThreadSanitizer of GLib's synchronisation.
+ *
+ * GLib as distributions have it is not instrumented, and locks with futexes, which ThreadSanitizer does not know: without
+ * help it reports a race wherever a GMutex is all that orders two accesses. Suppressions would hide real races with them.
+ * So this file, which is part of every test program of such a build, stands before GLib's functions, calls them, and says what
+ * each promises its caller: no more, so that a race that a lock does not prevent is still found.
+ * test-visible-glib.c tests both.
+ *
+ * There is no need to name what ThreadSanitizer sees by itself: threads, GRecMutex and GRWLock, which are those of pthreads, and
+ * GLib's atomic operations on integers and pointers, which are the compiler's. */
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <gio/gio.h>
+#include <sanitizer/tsan_interface.h>
+
+/* The function that stands here in the programs without this file. */
+#define NEXT(name)                                           \
+ ({                                                          \
+ static gpointer next;                                       \
+ gpointer found = __atomic_load_n (&next, __ATOMIC_RELAXED); \
+ if (found == NULL)                                          \
+  {                                                          \
+   found = dlsym (RTLD_NEXT, #name);                         \
+   __atomic_store_n (&next, found, __ATOMIC_RELAXED);        \
+  }                                                          \
+ (__typeof__ (&(name))) found;                               \
+ })
+
+/* GMutex and GCond */
+
+void
+g_mutex_clear (GMutex *mutex)
+{
+  __tsan_mutex_destroy (mutex, __tsan_mutex_linker_init);
+  NEXT (g_mutex_clear) (mutex);
+}
+
+void
+g_mutex_lock (GMutex *mutex)
+{
+  __tsan_mutex_pre_lock (mutex, __tsan_mutex_linker_init);
+  NEXT (g_mutex_lock) (mutex);
+  __tsan_mutex_post_lock (mutex, __tsan_mutex_linker_init, 0);
+}
+
+gboolean
+g_mutex_trylock (GMutex *mutex)
+{
+  unsigned flags = __tsan_mutex_linker_init | __tsan_mutex_try_lock;
+  gboolean locked;
+
+  __tsan_mutex_pre_lock (mutex, flags);
+  locked = NEXT (g_mutex_trylock) (mutex);
+  __tsan_mutex_post_lock (mutex, locked ? flags : flags | __tsan_mutex_try_lock_failed, 0);
+
+  return locked;
+}
+
+void
+g_mutex_unlock (GMutex *mutex)
+{
+  __tsan_mutex_pre_unlock (mutex, 0);
+  NEXT (g_mutex_unlock) (mutex);
+  __tsan_mutex_post_unlock (mutex, 0);
+}
+
+/* To wait is to unlock and to lock again; a signal alone orders nothing. */
+void
+g_cond_wait (GCond *cond, GMutex *mutex)
+{
+  __tsan_mutex_pre_unlock (mutex, 0);
+  __tsan_mutex_post_unlock (mutex, 0);
+  NEXT (g_cond_wait) (cond, mutex);
+  __tsan_mutex_pre_lock (mutex, 0);
+  __tsan_mutex_post_lock (mutex, 0, 0);
+}
+
+gboolean
+g_cond_wait_until (GCond *cond, GMutex *mutex, gint64 end_time)
+{
+  gboolean signalled;
+
+  __tsan_mutex_pre_unlock (mutex, 0);
+  __tsan_mutex_post_unlock (mutex, 0);
+  signalled = NEXT (g_cond_wait_until) (cond, mutex, end_time);
+  __tsan_mutex_pre_lock (mutex, 0);
+  __tsan_mutex_post_lock (mutex, 0, 0);
+
+  return signalled;
+}
+
+/* What is done once: whoever leaves hands over to whoever enters later. */
+
+gboolean (g_once_init_enter) (volatile void *location)
+{
+  gboolean first = NEXT (g_once_init_enter) (location);
+
+  __tsan_acquire ((gpointer) location);
+
+  return first;
+}
+
+void (g_once_init_leave) (volatile void *location, gsize result)
+{
+  __tsan_release ((gpointer) location);
+  NEXT (g_once_init_leave) (location, result);
+}
+
+gpointer
+g_once_impl (GOnce *once, GThreadFunc func, gpointer data)
+{
+  gpointer value = NEXT (g_once_impl) (once, func, data);
+
+  /* Not exact: those who come second are ordered after each other too. */
+  __tsan_acquire (once);
+  __tsan_release (once);
+
+  return value;
+}
+
+/* References: whoever gives the last one back comes after all who gave theirs back before. */
+
+#define UNREF(name, Type)                  \
+ void (name) (Type reference)              \
+ {                                         \
+  if (reference != NULL)                   \
+   {                                       \
+    __tsan_release ((gpointer) reference); \
+    __tsan_acquire ((gpointer) reference); \
+   }                                       \
+  NEXT (name) (reference);                 \
+ }
+
+UNREF (g_array_unref, GArray *)
+UNREF (g_byte_array_unref, GByteArray *)
+UNREF (g_bytes_unref, GBytes *)
+UNREF (g_hash_table_unref, GHashTable *)
+UNREF (g_main_context_unref, GMainContext *)
+UNREF (g_main_loop_unref, GMainLoop *)
+UNREF (g_mapped_file_unref, GMappedFile *)
+UNREF (g_object_unref, gpointer)
+UNREF (g_ptr_array_unref, GPtrArray *)
+UNREF (g_atomic_rc_box_release, gpointer)
+
+void
+g_atomic_rc_box_release_full (gpointer box, GDestroyNotify clear)
+{
+  __tsan_release (box);
+  __tsan_acquire (box);
+  NEXT (g_atomic_rc_box_release_full) (box, clear);
+}
+
+gboolean (g_atomic_ref_count_dec) (gatomicrefcount *count)
+{
+  gboolean last;
+
+  __tsan_release (count);
+  last = NEXT (g_atomic_ref_count_dec) (count);
+  if (last)
+    __tsan_acquire (count);
+
+  return last;
+}
+
+/* Queues and pools of threads, GTask's among them: whoever takes a thing comes after whoever gave it. */
+
+void
+g_async_queue_push (GAsyncQueue *queue, gpointer data)
+{
+  __tsan_release (data);
+  NEXT (g_async_queue_push) (queue, data);
+}
+
+gpointer
+g_async_queue_pop (GAsyncQueue *queue)
+{
+  gpointer data = NEXT (g_async_queue_pop) (queue);
+
+  __tsan_acquire (data);
+
+  return data;
+}
+
+gpointer
+g_async_queue_try_pop (GAsyncQueue *queue)
+{
+  gpointer data = NEXT (g_async_queue_try_pop) (queue);
+
+  if (data != NULL)
+    __tsan_acquire (data);
+
+  return data;
+}
+
+typedef struct
+{
+  GFunc func;
+  gpointer user_data;
+} PoolWork;
+
+static void
+do_pool_work (gpointer data, gpointer user_data)
+{
+  const PoolWork *work = user_data;
+
+  __tsan_acquire (user_data);
+  __tsan_acquire (data);
+  work->func (data, work->user_data);
+}
+
+GThreadPool *
+g_thread_pool_new (GFunc func, gpointer user_data, gint max_threads, gboolean exclusive, GError **error)
+{
+  /* As long as the program: GLib does not say when a pool is gone. */
+  PoolWork *work = g_new (PoolWork, 1);
+
+  *work = (PoolWork){ func, user_data };
+  __tsan_release (work);
+
+  return NEXT (g_thread_pool_new) (do_pool_work, work, max_threads, exclusive, error);
+}
+
+gboolean
+g_thread_pool_push (GThreadPool *pool, gpointer data, GError **error)
+{
+  __tsan_release (data);
+
+  return NEXT (g_thread_pool_push) (pool, data, error);
+}
+
+/* Sources that call a function when a main loop is idle or a time has come: the function comes after the attachment. */
+
+typedef struct
+{
+  GSource *source; /* (unowned): it owns this */
+  GSourceFunc func;
+  gpointer data;
+  GDestroyNotify notify;
+} SourceWork;
+
+static gboolean
+do_source_work (gpointer data)
+{
+  const SourceWork *work = data;
+
+  __tsan_acquire (data);
+  __tsan_acquire (work->source);
+
+  return work->func (work->data);
+}
+
+static void
+end_source_work (gpointer data)
+{
+  SourceWork *work = data;
+
+  __tsan_acquire (work);
+  __tsan_acquire (work->source);
+  if (work->notify != NULL)
+    work->notify (work->data);
+  g_free (work);
+}
+
+void
+g_source_set_callback (GSource *source, GSourceFunc func, gpointer data, GDestroyNotify notify)
+{
+  SourceWork *work;
+
+  /* Those of other kinds call functions with other arguments. */
+  if (func == NULL || (source->source_funcs != &g_idle_funcs && source->source_funcs != &g_timeout_funcs))
+    {
+      NEXT (g_source_set_callback) (source, func, data, notify);
+      return;
+    }
+
+  work = g_new (SourceWork, 1);
+  *work = (SourceWork){ source, func, data, notify };
+  __tsan_release (work);
+  NEXT (g_source_set_callback) (source, do_source_work, work, end_source_work);
+}
+
+guint
+g_source_attach (GSource *source, GMainContext *context)
+{
+  __tsan_release (source);
+
+  return NEXT (g_source_attach) (source, context);
+}
