@@ -28,7 +28,7 @@ class Test(System):
         values = numpy.frombuffer(output, '<f4')
         model = Apr.LinearRegression.load(self.model)
         self.assertEqual(values[:n_features].tobytes(), model.coefficients.tobytes())
-        self.assertEqual(values[n_features:n_features + 1].tobytes(), model.intercept.tobytes())
+        self.assertEqual(values[n_features:n_features + 1].tobytes(), model.get_intercept().numpy().tobytes())
         bound = interop.bound_rounding(x, model.coefficients, model.intercept, 'f4')
         self.assertClose(values[n_features + 1:], model.predict(x), bound)
 

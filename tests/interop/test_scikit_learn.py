@@ -33,7 +33,7 @@ class Test(System):
             writer.write_to_path(self.path)
             ours = Apr.LinearRegression.load(self.path)
             self.assertEqual(ours.coefficients.tobytes(), theirs.coef_.tobytes())
-            self.assertEqual(ours.intercept.tolist(), [theirs.intercept_])
+            self.assertEqual(ours.intercept, theirs.intercept_)
             self.check(theirs, ours, x)
         self.show('its fitted model in our file', ['F32', 'F64'],
                   'equal coefficients and intercept, and 1000 predictions equal to rounding')
@@ -54,7 +54,7 @@ class Test(System):
         ours, theirs = Apr.LinearRegression().fit(x, y), LinearRegression().fit(x, y)
         # The problem is well-conditioned, so what scikit-learn loses is a few thousand roundings at the most.
         numpy.testing.assert_allclose(theirs.coef_, ours.coefficients, rtol=1e-12)
-        numpy.testing.assert_allclose(theirs.intercept_, ours.intercept[0], rtol=1e-12)
+        numpy.testing.assert_allclose(theirs.intercept_, ours.intercept, rtol=1e-12)
         self.show('both fit the same samples', ['F64'], 'coefficients and intercept are equal to 1e-12')
 
 

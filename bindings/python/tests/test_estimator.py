@@ -116,7 +116,7 @@ class Estimator(TestCase):
                 self.assertEqual(model.predict(x).dtype, numpy.dtype(expected))
                 self.assertEqual(model.predict(x).tolist(), Y)
         model = Apr.LinearRegression().fit(numpy.array([[False], [True]]), [1, 3])
-        self.assertEqual((model.coefficients.tolist(), model.intercept.tolist()), ([2.0], [1.0]))
+        self.assertEqual((model.coefficients.tolist(), model.intercept), ([2.0], 1.0))
         self.assertEqual(model.predict(numpy.array([[True], [False]])).tolist(), [3, 1])
 
     @needs_numpy
@@ -482,7 +482,7 @@ class Subclass(TestCase):
         self.assertEqual(repr(clone), repr(ShiftedMean(shift=-1e-300, times=-7, absolute=True, label='grüß',
                                                        dtype=Apr.DType.BF16)))
         self.assertEqual(clone.shift, -1e-300)
-        self.assertEqual(ShiftedMean(n_threads=4).clone().n_threads, 1)
+        self.assertEqual(ShiftedMean(n_threads=4).clone().n_threads, 4)
         self.assertFalse(clone.fitted)
         self.assertIsNone(clone.mean)
 

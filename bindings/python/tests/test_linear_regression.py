@@ -56,19 +56,19 @@ def solve_exactly(X, y, fit_intercept=True, weights=None):
 
 class LinearRegression(TestCase):
     def assertAnswer(self, model, exact, nearest=float):
-        answer = list(model.intercept) + list(model.coefficients)
+        answer = [model.intercept] + list(model.coefficients)
         self.assertEqual([float(value) for value in answer], [nearest(value) for value in exact])
 
     def test_years(self):
         X = [[year] for year in range(2000, 2020)]
         model = Apr.LinearRegression().fit(X, [2 * row[0] + 1 for row in X])
-        self.assertEqual((list(model.coefficients), list(model.intercept)), ([2.0], [1.0]))
+        self.assertEqual((list(model.coefficients), model.intercept), ([2.0], 1.0))
         self.assertEqual((model.rank, model.score(X, [2 * row[0] + 1 for row in X])), (1, 1.0))
 
     def test_longley_certified(self):
         X, y = read_longley()
         model = Apr.LinearRegression().fit(X, y)
-        for value, certified in zip(list(model.intercept) + list(model.coefficients), LONGLEY):
+        for value, certified in zip([model.intercept] + list(model.coefficients), LONGLEY):
             self.assertTrue(math.isclose(value, certified, rel_tol=1e-14), (value, certified))
         self.assertTrue(math.isclose(model.score(X, y), LONGLEY_R_SQUARED, rel_tol=1e-14))
         self.assertEqual(model.rank, 6)
@@ -114,10 +114,11 @@ class LinearRegression(TestCase):
         self.assertIsNone(model.intercept)
         self.assertEqual(model.rank, -1)
         model.fit([[1], [2], [3]], [3, 5, 7])
-        for array, expected in ((model.coefficients, [2.0]), (model.intercept, [1.0])):
-            self.assertIsInstance(array, numpy.ndarray)
-            self.assertEqual(array.tolist(), expected)
-            self.assertFalse(array.flags.writeable)
+        self.assertIsInstance(model.coefficients, numpy.ndarray)
+        self.assertEqual(model.coefficients.tolist(), [2.0])
+        self.assertFalse(model.coefficients.flags.writeable)
+        self.assertIs(type(model.intercept), float)
+        self.assertEqual(model.intercept, 1.0)
         self.assertIsInstance(model.get_coefficients(), Apr.Tensor)
         for name in ('coefficients', 'intercept', 'rank'):
             with self.assertRaises(AttributeError):
@@ -139,7 +140,7 @@ class LinearRegression(TestCase):
         self.assertFalse(model.props.fit_intercept)
         self.assertEqual(model.get_dtype(), Apr.DType.F32)
         model = Apr.LinearRegression(fit_intercept=False, dtype=Apr.DType.F32).fit([[1], [2]], [2, 4])
-        self.assertEqual((list(model.coefficients), list(model.intercept)), ([2.0], [0.0]))
+        self.assertEqual((list(model.coefficients), model.intercept), ([2.0], 0.0))
         self.assertEqual(model.get_coefficients().dtype, Apr.DType.F32)
         model.dtype = 'f64'
         model.precision = 'double'
@@ -173,7 +174,7 @@ class LinearRegression(TestCase):
             x = numpy.array(X, given)
             model = Apr.LinearRegression(dtype=getattr(Apr.DType, asked)).fit(x, y)
             self.assertEqual(model.coefficients.dtype, numpy.dtype(expected))
-            self.assertEqual(model.intercept.dtype, numpy.dtype(expected))
+            self.assertEqual(numpy.asarray(model.get_intercept()).dtype, numpy.dtype(expected))
             self.assertEqual(model.predict(x).dtype, numpy.dtype(expected))
             self.assertEqual(model.dtype, getattr(Apr.DType, asked))
 

@@ -120,7 +120,7 @@ class Specification(TestCase):
         fit([[1], [2], [3], [4]], [3, 5, 7, 9]).save(self.path)
         loaded = Apr.LinearRegression.load(self.path)
         self.assertTrue(loaded.fitted)
-        self.assertEqual((list(loaded.coefficients), list(loaded.intercept)), ([2.0], [1.0]))
+        self.assertEqual((list(loaded.coefficients), loaded.intercept), ([2.0], 1.0))
 
     def test_linear_regression_save_unfitted_error(self):
         model = Apr.LinearRegression()
@@ -176,7 +176,7 @@ class Specification(TestCase):
         self.assertNotEqual(len(header) % 4, 0)
         self.path.write_bytes(struct.pack('<Q', len(header)) + header + struct.pack('<3f', 2, 3, 0.5))
         model = Apr.LinearRegression.load(self.path)
-        self.assertEqual((list(model.coefficients), list(model.intercept)), ([2.0, 3.0], [0.5]))
+        self.assertEqual((list(model.coefficients), model.intercept), ([2.0, 3.0], 0.5))
         self.assertEqual((model.n_features, model.rank, repr(model)),
                          (2, -1, 'Apr.LinearRegression(), fitted: 2 features'))
         self.assertEqual(list(model.predict([[1, 2]])), [8.5])

@@ -64,7 +64,7 @@ for bad, kind, text in ast.literal_eval(sys.argv[1]):
 X = [[1, 2], [2, 1], [3, 4], [4, 3]]
 y = [5, 4, 11, 10]
 model = Apr.LinearRegression().fit(X, y)
-assert model.coefficients == [1.0, 2.0] and model.intercept == [0.0], model.coefficients
+assert model.coefficients == [1.0, 2.0] and model.intercept == 0.0, model.coefficients
 assert model.predict(X) == y and model.score(X, y) == 1.0
 assert Apr.r2_score(y, y) == 1.0
 print('fine')

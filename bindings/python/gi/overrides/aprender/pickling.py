@@ -2,7 +2,6 @@
 """What pickles of Apr's objects name: a module that a new process can import before it has loaded Apr."""
 
 import gi
-from gi.repository import GObject
 
 
 def _import():
@@ -23,12 +22,15 @@ def _find(model):
 
 def model(model, hyper_parameters):
     """Makes the unfitted model that was pickled, of a class or of the one of Apr that has this name."""
-    return GObject.new(_find(model), **hyper_parameters)
+    return _find(model)(**{name.replace('-', '_'): value for name, value in hyper_parameters.items()})
 
 
-def fitted_model(model, data):
-    """Makes the fitted model that was pickled."""
-    return _find(model).from_bytes(data)
+def fitted_model(model, data, values):
+    """Makes the fitted model that was pickled; values are those of properties that a file does not hold."""
+    loaded = _find(model).from_bytes(data)
+    for name, value in values.items():
+        loaded.set_property(name, value)
+    return loaded
 
 
 def tensor(dtype, shape, data):

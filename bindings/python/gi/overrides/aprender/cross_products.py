@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Apr.CrossProducts: rows in, and what is kept of them out."""
+
+import os
+
+from . import pickling
+from .data import to_fit
+from .lists import count
+from .memory import copy_bytes, wrap_bytes
+from .native import Apr, extends
+
+_update = Apr.CrossProducts.update
+_save = Apr.CrossProducts.save
+_load = Apr.CrossProducts.load
+_from_bytes = Apr.CrossProducts.from_bytes
+_get_feature_names = Apr.CrossProducts.get_feature_names
+
+
+@extends(Apr.CrossProducts)
+class Methods:
+    """All that least squares needs of the data: exact sums of their products.
+
+        state = Apr.CrossProducts.new(n_features, n_targets).update(X, y).update(more_X, more_y)
+        model = Apr.LinearRegression().fit_cross_products(state)
+
+    Rows may be added in any order, number of calls and machines: the same rows make equal states. merge(other)
+    adds the rows of another state, subtract(other) takes them away, copy() and to_bytes() do as they say.
+
+    Apr.CrossProducts.new_with_precision(n_features, n_targets, 'double') sums the products of each few hundred rows in
+    double: faster for wide data, and no longer the same for any cut of the rows into calls.
+    """
+
+    # Equal states are equal by their sums, which change.
+    __hash__ = None
+
+    def update(self, X, y, sample_weight=None, cancellable=None):
+        """Adds samples, and returns the state.
+
+        The columns' names of a data frame, where all are strings, become the names of the features; they must be the
+        same in every update.
+        """
+        data, names = to_fit(X, y, sample_weight)
+        if names is not None:
+            self.check_feature_names(names)
+        _update(self, *data, cancellable)
+        if names is not None and self.get_feature_names() is None:
+            self.set_feature_names(names)
+        return self
+
+    def get_feature_names(self):
+        """The names of the features as a list, or None where they have none."""
+        return _get_feature_names(self) or None
+
+    feature_names = property(get_feature_names)
+    n_features = property(lambda self: self.get_n_features(), doc='The number of features.')
+    n_targets = property(lambda self: self.get_n_targets(), doc='The number of targets.')
+    n_samples = property(lambda self: self.get_n_samples(), doc='The number of samples.')
+
+    def save(self, path):
+        """Writes the sums to a SafeTensors file."""
+        return _save(self, os.fspath(path))
+
+    @staticmethod
+    def load(path):
+        """Reads sums that were saved."""
+        return _load(os.fspath(path))
+
+    @staticmethod
+    def from_bytes(data):
+        """Reads sums from the bytes of a file, bytes or GLib.Bytes."""
+        return _from_bytes(wrap_bytes(data))
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def __eq__(self, other):
+        return self.equal(other) if isinstance(other, Apr.CrossProducts) else NotImplemented
+
+    def __reduce__(self):
+        return pickling.cross_products, (copy_bytes(self.to_bytes()),)
+
+    def __repr__(self):
+        return (f'<Apr.CrossProducts: {count(self.get_n_samples(), "sample")}, '
+                f'{count(self.get_n_features(), "feature")}, {count(self.get_n_targets(), "target")}>')

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What Apr raises: GLib.Errors that are also the exceptions which Python has for the same mistake."""
+
+import errno
+import functools
+import os
+import sys
+
+from gi.repository import Gio, GLib
+
+# The codes of Apr.Error that have an exception of their own; this module is imported without the typelib.
+NOT_FITTED = 6
+FAILED = 9
+# That of Apr.SafetensorsError.
+TENSOR_NOT_FOUND = 16
+
+_APR = 'apr-error-quark'
+_SAFETENSORS = 'apr-safetensors-error-quark'
+_IO = 'g-io-error-quark'
+_FILE = 'g-file-error-quark'
+
+
+class Error(GLib.Error):
+    """A failure, whose text is its message. matches (Apr.error_quark (), Apr.Error.SHAPE) tells which."""
+
+    __module__ = 'aprender'
+
+    def __str__(self):
+        return self.message
+
+    def __repr__(self):
+        return f'{type(self).__name__}({self.message!r})'
+
+    def __reduce__(self):
+        return make, (self.message, self.domain, self.code)
+
+
+class DataError(Error, ValueError):
+    """Arguments, data or a file that are not as they must be."""
+
+    __module__ = 'aprender'
+
+
+class NotFittedError(DataError):
+    """A model that has not been fitted yet; scikit-learn's NotFittedError too, where that has been imported."""
+
+    __module__ = 'aprender'
+
+
+class ArgumentError(TypeError, ValueError):
+    """An argument of a kind that a function cannot work with."""
+
+    __module__ = 'aprender'
+
+
+class TensorNotFoundError(Error, KeyError):
+    """A name that no tensor of a file has."""
+
+    __module__ = 'aprender'
+
+
+_ERRNOS = {
+    _IO: {
+        Gio.IOErrorEnum.NOT_FOUND: errno.ENOENT,
+        Gio.IOErrorEnum.EXISTS: errno.EEXIST,
+        Gio.IOErrorEnum.IS_DIRECTORY: errno.EISDIR,
+        Gio.IOErrorEnum.NOT_DIRECTORY: errno.ENOTDIR,
+        Gio.IOErrorEnum.PERMISSION_DENIED: errno.EACCES,
+        Gio.IOErrorEnum.NO_SPACE: errno.ENOSPC,
+        Gio.IOErrorEnum.TIMED_OUT: errno.ETIMEDOUT,
+    },
+    _FILE: {
+        GLib.FileError.NOENT: errno.ENOENT,
+        GLib.FileError.EXIST: errno.EEXIST,
+        GLib.FileError.ISDIR: errno.EISDIR,
+        GLib.FileError.NOTDIR: errno.ENOTDIR,
+        GLib.FileError.ACCES: errno.EACCES,
+        GLib.FileError.PERM: errno.EPERM,
+        GLib.FileError.NOSPC: errno.ENOSPC,
+    },
+}
+_ERRNOS = {domain: {int(code): number for code, number in codes.items()} for domain, codes in _ERRNOS.items()}
+
+
+@functools.lru_cache(maxsize=None)
+def _find_file_error(number):
+    base = type(OSError(number, '')) if number else OSError
+    return type(base.__name__, (Error, base), {'__module__': 'aprender', '__doc__': 'A file that cannot be used.'})
+
+
+@functools.lru_cache(maxsize=None)
+def _find_sklearn_error(base):
+    return type('NotFittedError', (NotFittedError, base), {'__module__': 'aprender', '__doc__': NotFittedError.__doc__})
+
+
+def _find_not_fitted():
+    sklearn = sys.modules.get('sklearn.exceptions')
+    return NotFittedError if sklearn is None else _find_sklearn_error(sklearn.NotFittedError)
+
+
+def make(message, domain, code):
+    """The exception for what GLib calls a domain and a code."""
+    if domain in _ERRNOS and (domain, code) != (_IO, int(Gio.IOErrorEnum.CANCELLED)):
+        number = _ERRNOS[domain].get(code)
+        error = _find_file_error(number)(message, domain, code)
+        if number is not None:
+            error.errno, error.strerror = number, os.strerror(number)
+        return error
+
+    if domain == _APR:
+        kind = _find_not_fitted() if code == NOT_FITTED else Error if code == FAILED else DataError
+    elif domain == _SAFETENSORS:
+        kind = TensorNotFoundError if code == TENSOR_NOT_FOUND else DataError
+    else:
+        kind = Error
+    return kind(message, domain, code)
+
+
+def translate(error):
+    """The exception that says the same as a GLib.Error."""
+    return error if isinstance(error, Error) else make(error.message, error.domain, error.code)

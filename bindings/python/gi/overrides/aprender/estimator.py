@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Apr.Estimator: fit, predict, score, save and load."""
+
+import itertools
+import os
+import types
+
+from gi.repository import GObject
+
+from . import pickling
+from .data import check_columns, to_data, to_fit
+from .lists import count
+from .memory import copy_bytes, wrap_bytes
+from .native import Apr, extends
+from .properties import add_attributes, add_constructor, list_settable, to_name, to_plain
+
+_fit = Apr.Estimator.fit
+_fit_async = Apr.Estimator.fit_async
+_predict = Apr.Estimator.predict
+_score = Apr.Estimator.score
+_save = Apr.Estimator.save
+_load = Apr.Estimator.load
+_clone = Apr.Estimator.clone
+_from_bytes = Apr.Estimator.from_bytes
+_get_feature_names = Apr.Estimator.get_feature_names
+
+
+class ClassFunction:
+    """A function of a class that an instance does not have.
+
+    A plain class method could be called through a model too, and would leave that model as it is, unseen.
+    For the abstract class the function keeps its type argument: Apr.Estimator.load(type, path).
+    """
+
+    def __init__(self, function):
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance, owner):
+        name = self.function.__name__
+        if instance is not None:
+            raise AttributeError(f'{name} makes a new model and leaves this one as it is: '
+                                 f'call {owner.__name__}.{name}, on the class')
+        return self.function if owner is Apr.Estimator else types.MethodType(self.function, owner)
+
+
+def _is_transient(pspec):
+    return pspec.flags & Apr.PARAM_TRANSIENT != 0
+
+
+def _format_value(value):
+    if isinstance(value, GObject.GEnum):
+        namespace = type(value).__module__.rsplit('.', 1)[-1]
+        return f'{namespace}.{type(value).__name__}.{value.value_nick.upper().replace("-", "_")}'
+    return repr(value)
+
+
+def get_values(value):
+    """What comes out of a property: arrays, or lists without numpy, and other values as they are."""
+    return value._get_values() if isinstance(value, Apr.Tensor) else value
+
+
+def is_native(self):
+    return type(self).__module__ == 'gi.repository.Apr'
+
+
+@extends(Apr.Estimator)
+class Methods:
+    """What every model has in common: fit, predict, score, clone, save and load.
+
+    Data go in as arrays, which are shared and must not change while they are in use, as data frames or as lists.
+    What comes out is arrays, or lists without numpy.
+
+    A subclass gives do_fit, do_predict, do_save_tensors and do_load_tensors, which get and give Apr.Tensor and
+    raise GLib.Error, and a __gtype_name__, by which files know it. Its properties that can be written are its
+    hyper-parameters: they say how the next fit is done, and clone() and files hold them as they are.
+
+    clone() makes an unfitted model with the same hyper-parameters; a copy or a pickle is fitted as well, and has
+    what a file holds. to_bytes() makes the bytes of the file that save() writes. set_feature_names(names) names
+    the features of a fitted model, check_feature_names(names) raises where they are others.
+    """
+
+    def fit(self, X, y, sample_weight=None, cancellable=None):
+        """Fits the model to data, in place of what it was fitted to before, and returns the model.
+
+        X is [n_samples, n_features], y [n_samples] or [n_samples, n_targets], sample_weight [n_samples]: arrays,
+        which are shared, or lists. The columns' names of a data frame, where all are strings, become the names of
+        the features. Integers and truth values are computed with as doubles, float16 as float32. A fit that
+        raises leaves the model as it was.
+        """
+        data, names = to_fit(X, y, sample_weight)
+        _fit(self, *data, cancellable)
+        if names is not None:
+            self.set_feature_names(names)
+        return self
+
+    def fit_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
+        """Fits the model without blocking, then calls callback(model, result, *user_data).
+
+        The arguments are those of fit(). The callback calls model.fit_finish(result), which raises what went
+        wrong. The arrays are shared, and must not change before that.
+        """
+        data, names = to_fit(X, y, sample_weight)
+        when_fitted = callback
+        if names is not None:
+            def when_fitted(model, result, *data):
+                try:
+                    if not result.had_error():
+                        model.set_feature_names(names)
+                finally:
+                    if callback is not None:
+                        callback(model, result, *data)
+
+        _fit_async(self, *data, cancellable, when_fitted, *user_data)
+
+    def predict(self, X):
+        """Predicts the targets of samples: [n_samples] or [n_samples, n_targets].
+
+        The columns' names of a data frame must be those that the model was fitted with, in the same order.
+        """
+        check_columns(self, X)
+        return _predict(self, to_data(X, 'X'))._get_values()
+
+    def score(self, X, y, sample_weight=None):
+        """Predicts from X and compares with y: the coefficient of determination, R²."""
+        check_columns(self, X)
+        return _score(self, to_data(X, 'X'), to_data(y, 'y'), to_data(sample_weight, 'sample_weight'))
+
+    def save(self, path):
+        """Writes the model to a SafeTensors file, in one step: there is the old file or the new one."""
+        return _save(self, os.fspath(path))
+
+    @ClassFunction
+    def load(cls, path):
+        """Makes a fitted model of the class from a SafeTensors file."""
+        return _load(cls, os.fspath(path))
+
+    @ClassFunction
+    def from_bytes(cls, data):
+        """Makes a fitted model of the class from the bytes of a SafeTensors file, bytes or GLib.Bytes."""
+        return _from_bytes(cls, wrap_bytes(data))
+
+    def get_feature_names(self):
+        """The names of the features as a list, or None where they have none."""
+        return _get_feature_names(self) or None
+
+    feature_names = property(get_feature_names)
+
+    def clone(self):
+        """An unfitted model of the same class with the same properties."""
+        return _copy_transient(self, _clone(self))
+
+    def __copy__(self):
+        """A model of its own: as it was fitted, or unfitted with the same hyper-parameters."""
+        if not self.get_fitted():
+            return self.clone()
+        return _copy_transient(self, type(self).from_bytes(self.to_bytes()))
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce__(self):
+        model = type(self).__name__ if is_native(self) else type(self)
+        values = {pspec.name: to_plain(self.get_property(pspec.name)) for pspec in list_settable(type(self))
+                  if not self.get_fitted() or _is_transient(pspec)}
+        if self.get_fitted():
+            return pickling.fitted_model, (model, copy_bytes(self.to_bytes()), values)
+        return pickling.model, (model, values)
+
+    def __repr__(self):
+        arguments = []
+        for pspec in itertools.filterfalse(_is_transient, list_settable(type(self))):
+            value = self.get_property(pspec.name)
+            if value != getattr(pspec, 'default_value', None):
+                arguments.append(f'{to_name(pspec)}={_format_value(value)}')
+
+        prefix = 'Apr.' if is_native(self) else ''
+        text = f'{prefix}{type(self).__name__}({", ".join(arguments)})'
+        if self.get_fitted():
+            text += f', fitted: {count(self.get_n_features(), "feature")}'
+            if self.get_n_targets() != 1:
+                text += f', {count(self.get_n_targets(), "target")}'
+        return text
+
+
+def _copy_transient(model, copy):
+    for pspec in filter(_is_transient, list_settable(type(model))):
+        copy.set_property(pspec.name, model.get_property(pspec.name))
+    return copy
+
+
+add_attributes(Apr.Estimator, get_values)
+add_constructor(Apr.Estimator)

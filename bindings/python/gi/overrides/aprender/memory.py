@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""How the memory of arrays and of bytes becomes that of tensors, and what numpy calls their dtypes."""
+
+import ctypes
+import functools
+import itertools
+
+from gi.repository import GLib
+
+from .native import Apr
+
+# For each dtype numpy's name, the type string of the array interface, and the code of the module struct. The
+# names without a type string are those of ml_dtypes; the packed dtypes have no counterpart.
+FORMATS = {
+    Apr.DType.BOOL: ('bool', '|b1', '?'),
+    Apr.DType.U8: ('uint8', '|u1', 'B'),
+    Apr.DType.I8: ('int8', '|i1', 'b'),
+    Apr.DType.F8_E5M2: ('float8_e5m2', None, None),
+    Apr.DType.F8_E4M3: ('float8_e4m3fn', None, None),
+    Apr.DType.F8_E8M0: ('float8_e8m0fnu', None, None),
+    Apr.DType.F8_E4M3FNUZ: ('float8_e4m3fnuz', None, None),
+    Apr.DType.F8_E5M2FNUZ: ('float8_e5m2fnuz', None, None),
+    Apr.DType.I16: ('int16', '<i2', 'h'),
+    Apr.DType.U16: ('uint16', '<u2', 'H'),
+    Apr.DType.F16: ('float16', '<f2', 'e'),
+    Apr.DType.BF16: ('bfloat16', None, None),
+    Apr.DType.I32: ('int32', '<i4', 'i'),
+    Apr.DType.U32: ('uint32', '<u4', 'I'),
+    Apr.DType.F32: ('float32', '<f4', 'f'),
+    Apr.DType.C64: ('complex64', '<c8', None),
+    Apr.DType.F64: ('float64', '<f8', 'd'),
+    Apr.DType.I64: ('int64', '<i8', 'q'),
+    Apr.DType.U64: ('uint64', '<u8', 'Q'),
+}
+# Where arrays without elements are: numpy takes no null pointer for them.
+NOTHING = ctypes.c_char()
+
+_DTYPES = {name: dtype for dtype, (name, _, _) in FORMATS.items()}
+
+
+@functools.lru_cache(maxsize=None)
+def import_module(name):
+    try:
+        return __import__(name)
+    except ImportError:
+        return None
+
+
+def wrap_bytes(data):
+    """Wraps whatever has a buffer: bytes without a copy, anything else with one."""
+    if isinstance(data, GLib.Bytes):
+        return data
+    return GLib.Bytes.new(data if isinstance(data, bytes) else bytes(memoryview(data)))
+
+
+def copy_bytes(data):
+    """GLib.Bytes.get_data(), which forgets what is above 4 GiB."""
+    return ctypes.string_at(data.get_region(1, 0, data.get_size()) or 0, data.get_size())
+
+
+# The arrays whose memory tensors read, by the token that each tensor's release is called with. One function
+# of C's kind serves them all, as PyGObject would never free the closures that it makes. It has one reference
+# more, for tensors that outlive this module when the interpreter ends.
+_shared = {}
+_tokens = itertools.count(1)
+_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_shared.pop)
+_release_address = ctypes.cast(_release, ctypes.c_void_p).value
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_release))
+
+
+_new_from_memory = Apr.Tensor.new_from_memory
+_from_buffer = ctypes.c_char.from_buffer
+_address_of = ctypes.addressof
+
+
+@functools.lru_cache(maxsize=64)
+def find_dtype(dtype):
+    """The Apr.DType of numpy's, if there is one."""
+    # To find the name takes numpy longer than everything else that is asked of an array.
+    return _DTYPES.get(dtype.name)
+
+
+@functools.lru_cache(maxsize=64)
+def find_numpy_dtype(dtype):
+    import numpy
+
+    name, typestr, _ = FORMATS.get(dtype, (None, None, None))
+    found = typestr or getattr(import_module('ml_dtypes'), name or '', None)
+    if found is None:
+        raise TypeError(f'numpy has no dtype for {Apr.DType.to_string(dtype)}: '
+                        'cast the tensor, install ml_dtypes, or take its get_bytes()')
+    return numpy.dtype(found)
+
+
+@functools.lru_cache(maxsize=64)
+def find_dtype_in_place(dtype):
+    """The Apr.DType of numpy's, if the elements' bytes are the same."""
+    found = find_dtype(dtype)
+    return found if found is not None and find_numpy_dtype(found) == dtype else None
+
+
+@functools.lru_cache(maxsize=64)
+def find_data_dtype_in_place(dtype):
+    """The same, if models compute with it."""
+    found = find_dtype_in_place(dtype)
+    return found if found is not None and is_data(dtype, found) else None
+
+
+def is_data(dtype, found):
+    return dtype.kind in 'biu' or found in (Apr.DType.F16, Apr.DType.BF16, Apr.DType.F32, Apr.DType.F64)
+
+
+def _share_memory(array, dtype, address):
+    token = next(_tokens)
+    _shared[token] = array
+    return _new_from_memory(dtype, list(array.shape), address, array.nbytes, _release_address, token)
+
+
+def share(array, dtype):
+    """Makes a tensor that reads the array's own memory, or that of a copy where the layout is another."""
+    array = import_module('numpy').asarray(array, find_numpy_dtype(dtype), order='C')
+    return _share_memory(array, dtype, array.__array_interface__['data'][0])
+
+
+def share_as_it_is(array, dtype):
+    """The same for an array of numpy's own; it can nearly always be read as it is: to find that out is to be quick."""
+    try:
+        address = _address_of(_from_buffer(array))
+    except (TypeError, ValueError, BufferError):
+        # Not in C order, or read-only, or empty, or of a dtype that is unknown to Python's buffers.
+        return share(array, dtype)
+    return _share_memory(array, dtype, address)

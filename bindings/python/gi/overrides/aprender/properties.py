@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Properties as Python's attributes and constructor keywords, and strings wherever an enumeration goes."""
+
+import functools
+import inspect
+
+from gi.repository import GObject
+
+from . import documentation
+from .errors import ArgumentError
+
+_WRITABLE = GObject.ParamFlags.WRITABLE
+_CONSTRUCT_ONLY = GObject.ParamFlags.CONSTRUCT_ONLY
+
+
+def to_enum(class_, value, name):
+    """The value of an enumeration, which may be a string: its name in small letters."""
+    if not isinstance(value, str):
+        return value
+    for choice in class_.__enum_values__.values():
+        if choice.value_nick == value:
+            return choice
+    choices = ', '.join(f'“{choice.value_nick}”' for choice in class_.__enum_values__.values())
+    raise ArgumentError(f'{name} must be one of {choices}, not “{value}”')
+
+
+def _is_enum(pspec):
+    return GObject.type_is_a(pspec.value_type, GObject.TYPE_ENUM)
+
+
+def to_name(pspec):
+    """What Python calls a property."""
+    return pspec.name.replace('-', '_')
+
+
+def to_plain(value):
+    """An enumeration's value as a string; others as they are."""
+    return value.value_nick if isinstance(value, GObject.GEnum) else value
+
+
+def is_settable(pspec):
+    """Whether a property can be read, and be written at any time."""
+    wanted = GObject.ParamFlags.READABLE | _WRITABLE
+    return pspec.flags & (wanted | _CONSTRUCT_ONLY | GObject.ParamFlags.DEPRECATED) == wanted
+
+
+@functools.lru_cache(maxsize=None)
+def list_settable(class_):
+    """Sorted, as the order of a Python class's properties is left to chance."""
+    return sorted(filter(is_settable, GObject.list_properties(class_)), key=lambda pspec: pspec.name)
+
+
+def _make_attribute(pspec, convert):
+    name = to_name(pspec)
+
+    def get(self):
+        return convert(self.get_property(pspec.name))
+
+    def set(self, value):
+        if _is_enum(pspec):
+            value = to_enum(type(self.get_property(pspec.name)), value, name)
+        self.set_property(pspec.name, value)
+
+    is_writable = pspec.flags & (_WRITABLE | _CONSTRUCT_ONLY) == _WRITABLE
+    return property(get, set if is_writable else None, doc=documentation.PROPERTIES.get(pspec.name))
+
+
+def add_attributes(class_, convert=lambda value: value):
+    """Makes a class's own properties attributes, but for those that Python has methods for."""
+    for pspec in GObject.list_properties(class_):
+        name = to_name(pspec)
+        if pspec.owner_type == class_.__gtype__ and not isinstance(vars(class_).get(name), property):
+            setattr(class_, name, _make_attribute(pspec, convert))
+
+
+def add_constructor(class_):
+    """Makes help and completion tell which keywords the constructor takes."""
+    construct = class_.__init__
+
+    def __init__(self, **properties):
+        for name, value in properties.items():
+            if isinstance(value, str):
+                pspec = type(self).find_property(name)
+                if pspec is not None and _is_enum(pspec):
+                    properties[name] = to_enum(type(pspec.default_value), value, name)
+        construct(self, **properties)
+
+    writable = sorted((to_name(pspec), pspec) for pspec in GObject.list_properties(class_) if pspec.flags & _WRITABLE)
+    parameters = [inspect.Parameter('self', inspect.Parameter.POSITIONAL_ONLY)]
+    parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY,
+                                     default=to_plain(getattr(pspec, 'default_value', None))) for name, pspec in writable]
+    __init__.__signature__ = inspect.Signature(parameters)
+    __init__.__doc__ = 'Makes an object; the keywords are its properties.'
+    class_.__init__ = __init__

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Apr.SafetensorsReader and Apr.SafetensorsWriter as dictionaries of tensors."""
+
+import operator
+import os
+
+from gi.repository import GLib
+
+from .data import to_tensor
+from .memory import wrap_bytes
+from .native import Apr, extends
+from .properties import add_attributes, add_constructor
+
+_reader_new_from_path = Apr.SafetensorsReader.new_from_path
+_reader_new_from_bytes = Apr.SafetensorsReader.new_from_bytes
+_reader_get_slice = Apr.SafetensorsReader.get_slice
+_writer_add_tensor = Apr.SafetensorsWriter.add_tensor
+_writer_set_data_func = Apr.SafetensorsWriter.set_data_func
+_writer_set_source_bytes = Apr.SafetensorsWriter.set_source_bytes
+_writer_write_to_path = Apr.SafetensorsWriter.write_to_path
+
+_MIN_INT64, _MAX_INT64 = -1 << 63, (1 << 63) - 1
+
+
+def _format_index(index):
+    if index is Ellipsis:
+        return '...'
+    if isinstance(index, slice):
+        # Python lets bounds of any length mean the end.
+        bounds = ['' if bound is None else str(min(max(operator.index(bound), _MIN_INT64), _MAX_INT64))
+                  for bound in (index.start, index.stop, index.step)]
+        return ':'.join(bounds)
+    if isinstance(index, bool) or not hasattr(index, '__index__'):
+        raise TypeError(f'An index is a whole number, a slice or “...”, not {index!r}')
+    return str(operator.index(index))
+
+
+class Slice:
+    """A tensor of a file, of which indexing gets a part: reader.get_slice('weights')[1:3, ::-1]."""
+
+    def __init__(self, reader, name):
+        # Here already, a name that is not there raises.
+        self._shape = tuple(reader.get_shape(name))
+        self._reader = reader
+        self._name = name
+
+    def get_shape(self):
+        """The whole tensor's shape, as a tuple."""
+        return self._shape
+
+    def get_dtype(self):
+        """The Apr.DType of the elements."""
+        return self._reader.get_dtype(self._name)
+
+    def __getitem__(self, key):
+        indices = ','.join(map(_format_index, key if isinstance(key, tuple) else (key,)))
+        try:
+            return _reader_get_slice(self._reader, self._name, indices)
+        except GLib.Error as error:
+            if error.matches(Apr.error_quark(), Apr.Error.RANGE):
+                raise IndexError(error.message) from error
+            raise
+
+
+def _check_name(name):
+    # C would take what stands before it.
+    if isinstance(name, str) and '\0' in name:
+        raise ValueError(f'The name {name!r} of a tensor has a NUL')
+
+
+@extends(Apr.SafetensorsReader)
+class Reader:
+    """The tensors of a SafeTensors file, by their names.
+
+        with Apr.SafetensorsReader.new_from_path('model.safetensors') as reader:
+            for name, tensor in reader.items():
+                print(name, tensor)
+
+    new_from_bytes(data) reads bytes. The constructor takes properties, and opens nothing until init() is called, which
+    raises what is wrong:
+
+        reader = Apr.SafetensorsReader(file=file, load_mode='read')
+        reader.init(cancellable)
+
+    reader[name] is an Apr.Tensor in the file's own memory; get_dtype(name) and get_shape(name) do without it. metadata
+    is a dictionary of strings.
+    """
+
+    @staticmethod
+    def new_from_path(path):
+        """Opens the file of a path, or the index of several files, and checks it."""
+        return _reader_new_from_path(os.fspath(path))
+
+    @staticmethod
+    def new_from_bytes(data):
+        """Reads the bytes of a file, bytes or GLib.Bytes."""
+        return _reader_new_from_bytes(wrap_bytes(data))
+
+    def get_slice(self, name, indices=None):
+        """A part of a tensor: by indices in a text, as in '1:3, ::-1', or else by indexing what is returned."""
+        _check_name(name)
+        return Slice(self, name) if indices is None else _reader_get_slice(self, name, indices)
+
+    @property
+    def metadata(self):
+        """The strings of __metadata__, in the order of their keys."""
+        return dict(sorted(self.get_metadata().items()))
+
+    def keys(self):
+        """The names of the tensors, as a list."""
+        return self.get_names()
+
+    def __getitem__(self, name):
+        if name not in self:
+            raise KeyError(name)
+        return self.get_tensor(name)
+
+    def __contains__(self, name):
+        return isinstance(name, str) and '\0' not in name and self.has_tensor(name)
+
+    def __len__(self):
+        return len(self.get_names())
+
+    def __iter__(self):
+        return iter(self.get_names())
+
+
+@extends(Apr.SafetensorsWriter)
+class Writer:
+    """Writes tensors to a SafeTensors file.
+
+        writer = Apr.SafetensorsWriter()
+        writer.add_tensor('weights', array)
+        writer.set_metadata('format', 'pt')
+        writer.write_to_path('model.safetensors')
+
+    The same tensors and metadata make the same bytes, in whatever order they were added. Arrays are shared, and
+    must not change while the writer is in use. write_to_bytes() makes GLib.Bytes.
+    """
+
+    def add_tensor(self, name, tensor):
+        """Adds a tensor, or anything that Apr.Tensor makes one of."""
+        _check_name(name)
+        return _writer_add_tensor(self, name, to_tensor(tensor))
+
+    def set_data_func(self, function, *user_data):
+        """Sets a function that gives tensors' data, as anything with a buffer, or None."""
+        if function is None:
+            return _writer_set_data_func(self, None)
+        return _writer_set_data_func(self, lambda *args: wrap_bytes(function(*args)), *user_data)
+
+    def set_source_bytes(self, name, data):
+        """Sets a tensor's data, anything with a buffer."""
+        _check_name(name)
+        return _writer_set_source_bytes(self, name, wrap_bytes(data))
+
+    def write_to_path(self, path):
+        """Writes the file, in one step: there is the old one or the new one."""
+        return _writer_write_to_path(self, os.fspath(path))
+
+
+for _class in (Apr.SafetensorsReader, Apr.SafetensorsWriter):
+    add_attributes(_class)
+    add_constructor(_class)

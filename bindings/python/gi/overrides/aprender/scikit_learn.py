@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What scikit-learn's tools ask of an estimator. Nothing here imports scikit-learn before scikit-learn itself asks."""
+
+from .errors import ArgumentError
+from .memory import import_module
+from .native import Apr, extends
+from .properties import list_settable, to_name, to_plain
+
+
+@extends(Apr.Estimator)
+class Methods:
+    # What scikit-learn below 1.6 asks for in place of __sklearn_tags__.
+    _estimator_type = 'regressor'
+
+    def get_params(self, deep=True):
+        """The hyper-parameters by their names; values of enumerations as strings.
+
+        deep is there for scikit-learn: no parameter of a model is a model.
+        """
+        return {to_name(pspec): to_plain(self.get_property(pspec.name)) for pspec in list_settable(type(self))}
+
+    def set_params(self, **params):
+        """Sets hyper-parameters by their names, and returns the model. None is set where one has no such name."""
+        names = [to_name(pspec) for pspec in list_settable(type(self))]
+        for name in params:
+            if name not in names:
+                raise ArgumentError(f'{type(self).__name__} has no hyper-parameter “{name}”, but: {", ".join(names)}')
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_clone__(self):
+        return type(self)(**self.get_params())
+
+    def __sklearn_is_fitted__(self):
+        return self.get_fitted()
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
+
+        return Tags(estimator_type='regressor', regressor_tags=RegressorTags(), input_tags=InputTags(),
+                    target_tags=TargetTags(required=True, multi_output=True))
+
+    @property
+    def n_features_in_(self):
+        """The number of features that the model was fitted with, as scikit-learn calls it; missing before a fit."""
+        return _get_fitted(self, 'n_features_in_', self.get_n_features())
+
+    @property
+    def feature_names_in_(self):
+        """The names of the features as an array, as scikit-learn calls them; missing where they have none."""
+        names = _get_fitted(self, 'feature_names_in_', self.get_feature_names())
+        return import_module('numpy').array(names, object)
+
+
+@extends(Apr.LinearRegression)
+class LinearMethods:
+    @property
+    def coef_(self):
+        """The coefficients, as scikit-learn calls them; missing before a fit."""
+        return _get_fitted(self, 'coef_', self.coefficients)
+
+    @property
+    def intercept_(self):
+        """The intercept, as scikit-learn calls it; missing before a fit."""
+        return _get_fitted(self, 'intercept_', self.intercept)
+
+
+def _get_fitted(self, name, value):
+    if value is None or not self.get_fitted():
+        raise AttributeError(f'{type(self).__name__} has no {name}' + ('' if self.get_fitted() else ' before a fit'))
+    return value

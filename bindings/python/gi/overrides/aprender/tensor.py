@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Apr.Tensor: an array of numpy's, or nested lists without numpy."""
+
+import ctypes
+import functools
+import pickle
+import struct
+
+from . import pickling
+from .data import to_tensor
+from .memory import FORMATS, NOTHING, wrap_bytes, copy_bytes, find_numpy_dtype, import_module
+from .native import Apr
+from ...overrides import override
+
+# numpy 1.24 writes more dimensions of an __array_interface__ past the end of an array on its stack.
+_MAX_NUMPY_DIMS = 32
+
+
+# The types are kept: to make one takes longer than all the rest.
+@functools.lru_cache(maxsize=1024)
+def _find_memory_type(size):
+    return ctypes.c_char * size
+
+
+@override
+class Tensor(Apr.Tensor):
+    """An immutable n-dimensional array, made from anything that numpy.asarray understands.
+
+    An array in C order and of a dtype that SafeTensors has is shared, not copied, as numpy.asarray does: do
+    not change it while the tensor is in use. `Apr.Tensor(array.copy())` has memory of its own. Numbers that
+    carry no dtype, such as those of lists, become F64; masked entries become NaN.
+
+    `numpy.asarray(tensor)` is a read-only view of the same memory, which it keeps alive. Indexing and
+    iterating give what numpy gives.
+
+    cast(dtype) makes a tensor of another dtype, slice_rows(start, stop) one of some rows in the same memory.
+    get_bytes() gives the memory, get_double(i) one element, equal(other) compares all bits.
+    """
+
+    # The namespace that override() looks for.
+    __module__ = 'gi.overrides.Apr'
+
+    # Equal tensors are equal by their elements, which are too many to hash.
+    __hash__ = None
+
+    def __new__(cls, value):
+        return to_tensor(value)
+
+    def __init__(self, value):
+        # A boxed type's own refuses every argument.
+        pass
+
+    # Python sets a pending exception aside only for this function: else it would be lost when the last reference goes
+    # and the memory's release is called.
+    __del__ = Apr.Tensor._clear_boxed
+
+    new_from_bytes = staticmethod(
+        lambda dtype, shape, data: Apr.Tensor.new_from_bytes(dtype, shape, wrap_bytes(data)))
+
+    @property
+    def shape(self):
+        """The size along each dimension, as a tuple."""
+        return tuple(self.get_shape())
+
+    @property
+    def dtype(self):
+        """The Apr.DType of the elements."""
+        return self.get_dtype()
+
+    @property
+    def __array_interface__(self):
+        dtype, shape, address, _ = self.get_memory()
+        typestr = FORMATS.get(dtype, (None, None))[1]
+        if typestr is None or len(shape) > _MAX_NUMPY_DIMS:
+            # Then numpy asks __array__.
+            raise AttributeError('__array_interface__')
+        return {'version': 3, 'shape': tuple(shape), 'typestr': typestr,
+                'data': (address or ctypes.addressof(NOTHING), True)}
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        if dtype is not None:
+            array = array.astype(dtype, copy=False)
+        return array.copy() if copy else array
+
+    def numpy(self):
+        """The elements as a read-only numpy array, which shares the tensor's memory."""
+        dtype, shape, address, size = self.get_memory()
+        dtype = find_numpy_dtype(dtype)
+        memory = _find_memory_type(size).from_address(address or ctypes.addressof(NOTHING))
+        memory.tensor = self
+        # Not the view itself, behind which numpy finds what may be written to.
+        return import_module('numpy').ndarray(shape, dtype, pickle.PickleBuffer(memoryview(memory).toreadonly()))
+
+    def tolist(self):
+        """The elements as nested lists of Python's numbers, or as one number for a scalar."""
+        if import_module('numpy') is not None:
+            return self.numpy().tolist()
+
+        code = FORMATS.get(self.dtype, (None, None, None))[2]
+        if code is None:
+            raise TypeError(f'{Apr.DType.to_string(self.dtype)} has no counterpart in Python without numpy')
+        values = struct.unpack(f'<{self.get_n_elements()}{code}', copy_bytes(self.get_bytes()))
+        return self._nest(list(values), self.shape)
+
+    @staticmethod
+    def _nest(values, shape):
+        if not shape:
+            return values[0]
+        width = len(values) // shape[0] if shape[0] > 0 else 0
+        return [Tensor._nest(values[i * width:(i + 1) * width], shape[1:]) for i in range(shape[0])]
+
+    def _get_values(self):
+        # What comes out: an array, or nested lists without numpy.
+        return self.tolist() if import_module('numpy') is None else self.numpy()
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError('A scalar has no length')
+        return self.shape[0]
+
+    def __bool__(self):
+        return bool(self._get_values())
+
+    def __iter__(self):
+        return iter(self._get_values())
+
+    def __getitem__(self, key):
+        return self._get_values()[key]
+
+    def __eq__(self, other):
+        return self.equal(other) if isinstance(other, Apr.Tensor) else NotImplemented
+
+    def __ne__(self, other):
+        return not self.equal(other) if isinstance(other, Apr.Tensor) else NotImplemented
+
+    def _have_no_order(self, other):
+        return NotImplemented
+
+    # A boxed type's own compare addresses.
+    __lt__ = __le__ = __gt__ = __ge__ = _have_no_order
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        data = copy_bytes(self.get_bytes())
+        return pickling.tensor, (Apr.DType.to_string(self.dtype), self.shape, data)
+
+    def __str__(self):
+        return self.to_string()
+
+    def __repr__(self):
+        return f'<Apr.Tensor {self.to_string()}>'
