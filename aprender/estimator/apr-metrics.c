@@ -125,7 +125,7 @@ check_weights (Data *data, GError **error)
     }
   if (greatest == 0)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above 0");
+      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero");
       return FALSE;
     }
 

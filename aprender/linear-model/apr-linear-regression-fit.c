@@ -113,7 +113,7 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
   (void) apr_cross_products_set_feature_names (state, NULL, NULL);
   if (!apr_exact_sums_has_weight (sums))
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above 0");
+      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero");
       return FALSE;
     }
 

@@ -141,11 +141,11 @@ class Estimator(TestCase):
     @needs_numpy
     def test_dtypes_that_are_refused(self):
         good = Apr.LinearRegression().fit(X, Y)
-        for values, name in ((numpy.array(X, complex), 'complex128'), (numpy.array(X, object), 'object'),
+        for values, name in ((numpy.array(X, complex), 'complex128'),
                              (numpy.array(X, 'U9'), 'U9'), (numpy.array(X, 'g'), 'float128'),
                              (numpy.array(X, 'm8[s]'), 'timedelta64')):
             with self.subTest(name):
-                with self.assertRaisesRegex(TypeError, f'X .*{name}.*float32 and float64'):
+                with self.assertRaisesRegex(TypeError, f'X .*{name}'):
                     Apr.LinearRegression().fit(values, Y)
                 with self.assertRaisesRegex(TypeError, f'X .*{name}'):
                     good.predict(values)
@@ -189,7 +189,7 @@ class Estimator(TestCase):
         self.assertFails(Apr.Error.EMPTY, '0 samples of 2 features', model.fit, numpy.ones((0, 2)), [])
         self.assertFalse(model.fitted)
         model.fit(X, Y)
-        self.assertFails(Apr.Error.SHAPE, 'X has 3 features, but this model was fitted with 2',
+        self.assertFails(Apr.Error.SHAPE, 'X has 3 features, but LinearRegression is expecting 2',
                          model.predict, numpy.ones((2, 3)))
         self.assertFails(Apr.Error.WEIGHTS, '-1', model.fit, X, Y, [1, 1, 1, -1])
         self.assertEqual(model.predict(X).tolist(), Y)

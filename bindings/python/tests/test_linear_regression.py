@@ -303,7 +303,7 @@ class LinearRegression(TestCase):
                         numpy.zeros((16, 2), '>f8'), frozen, [0] * 32, bytearray(256)):
             with self.assertRaisesRegex(ValueError, 'out must be'):
                 model.predict(X, out=strange)
-        self.assertFails(Apr.Error.SHAPE, 'fitted with 6', model.predict, X[:, :5], numpy.zeros((16, 2)))
+        self.assertFails(Apr.Error.SHAPE, 'expecting 6', model.predict, X[:, :5], numpy.zeros((16, 2)))
         self.assertFails(Apr.Error.NOT_FITTED, 'unfitted', Apr.LinearRegression().predict, X, numpy.zeros(16))
 
     def test_progress(self):

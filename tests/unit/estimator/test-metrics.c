@@ -107,7 +107,7 @@ test_r2_errors (void)
     { three, three, nan, APR_ERROR_NOT_FINITE, "sample_weight has a NaN at element 2" },
     { three, three, two, APR_ERROR_SHAPE, "there are 3 samples" },
     { three, three, three, APR_ERROR_WEIGHTS, "-1 at row 1" },
-    { three, three, zero, APR_ERROR_WEIGHTS, "no value above 0" },
+    { three, three, zero, APR_ERROR_WEIGHTS, "no value above zero" },
     { opaque, opaque, NULL, APR_ERROR_DTYPE, "C64" },
   };
   gsize i;

@@ -551,7 +551,7 @@ test_bad_data (void)
     { good_x, nan_y, NULL, APR_ERROR_NOT_FINITE, "y has a NaN at row 2 (counted from 0)" },
     { good_x, good_y, nan_y, APR_ERROR_NOT_FINITE, "sample_weight has a NaN at row 2 (counted from 0)" },
     { good_x, good_y, negative, APR_ERROR_WEIGHTS, "-0.5 at row 1" },
-    { good_x, good_y, zeros, APR_ERROR_WEIGHTS, "no value above 0" },
+    { good_x, good_y, zeros, APR_ERROR_WEIGHTS, "no value above zero" },
   };
   g_autoptr (AprTensor) x = matrix_new (3, 2, good_x);
   g_autoptr (AprTensor) y = vector_new (3, good_y);

@@ -4,16 +4,25 @@
 import os
 
 from . import pickling
-from .data import to_fit
+from .errors import Error
 from .lists import count
 from .memory import copy_bytes, wrap_bytes
 from .native import Apr, extends
+from .samples import Samples, check_feature_names, explain
 
 _update = Apr.CrossProducts.update
 _save = Apr.CrossProducts.save
 _load = Apr.CrossProducts.load
 _from_bytes = Apr.CrossProducts.from_bytes
 _get_feature_names = Apr.CrossProducts.get_feature_names
+
+
+def _update_block(state, samples, block, cancellable):
+    start, *tensors = block
+    try:
+        _update(state, *tensors, cancellable)
+    except Error as error:
+        raise explain(error, start, samples.names) from None
 
 
 @extends(Apr.CrossProducts)
@@ -39,12 +48,19 @@ class Methods:
         The columns' names of a data frame, where all are strings, become the names of the features; they must be the
         same in every update.
         """
-        data, names = to_fit(X, y, sample_weight)
-        if names is not None:
-            self.check_feature_names(names)
-        _update(self, *data, cancellable)
-        if names is not None and self.get_feature_names() is None:
-            self.set_feature_names(names)
+        samples = Samples(X, y, sample_weight)
+        check_feature_names(self, samples.names)
+        if samples.blocks is None:
+            _update_block(self, samples, (0, *samples.get_tensors()), cancellable)
+        else:
+            # Nothing is added before all samples have been seen to be good.
+            state = Apr.CrossProducts.new_with_precision(self.n_features, self.n_targets, self.get_precision())
+            state.set_n_threads(self.get_n_threads())
+            for block in samples.blocks:
+                _update_block(state, samples, block, cancellable)
+            self.merge(state)
+        if samples.names is not None and self.get_feature_names() is None:
+            self.set_feature_names(samples.names)
         return self
 
     def get_feature_names(self):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """How whatever users have becomes tensors: those of any dtype, and the data that models compute with."""
 
-from collections.abc import Iterable
-
-from gi.repository import GLib
-
+from .arrow import ArrowTable, is_arrow
+from .errors import ArgumentError
+from .frames import Frame, is_frame
 from .lists import _find_shape, count, describe, describe_place, flatten, is_list, tensor_from_lists
 from .memory import (FORMATS, find_data_dtype_in_place, find_dtype, find_dtype_in_place, import_module, is_data, share,
                      share_as_it_is)
-from .native import Apr
+from .native import Apr, make_error
+from .tables import BLOCK_SIZE, Rows, to_numbers
 
 
 def to_array(numpy, value, name):
@@ -27,8 +27,8 @@ def to_array(numpy, value, name):
         shape = _find_shape(value, name)
         return numpy.array(flatten(value, shape, name)).reshape(shape)
     if array.ndim == 0 and array.dtype.kind in 'OSU':
-        raise TypeError(f'{name} must be numbers in lists or in an array, or an Apr.Tensor, '
-                        f'not {describe(value)}')
+        raise ArgumentError(f'{name} must be numbers in lists or in an array, or an Apr.Tensor, '
+                            f'not {describe(value)}')
     if array.dtype.kind in 'biuf' and isinstance(value, (list, tuple, range, int, float)):
         return array.astype('f8', copy=False)
     return array
@@ -53,58 +53,91 @@ def to_tensor(value):
     return share(array, dtype)
 
 
-def to_data(value, name):
-    """What models compute with: real numbers of whatever dtype they have."""
+def _refuse_dtype(name, dtype):
+    if dtype.kind == 'c':
+        raise ArgumentError(f'Complex data not supported: {name} has the dtype “{dtype}”')
+    raise ArgumentError(f'{name} has the dtype “{dtype}”, but models compute with bool, integers, float16, bfloat16, '
+                        'float32 and float64: convert it with astype()')
+
+
+def _to_rows(numpy, array, name):
+    """A large array in another order than C's, which is not copied as a whole."""
+    if array.ndim != 2 or array.nbytes <= BLOCK_SIZE or array.dtype.kind not in 'iuf' or array.dtype.itemsize > 8 or \
+            array.flags.c_contiguous and array.dtype.isnative:
+        return None
+    dtype = array.dtype.newbyteorder('=')
+    return Rows(name, array, dtype, lambda part: numpy.ascontiguousarray(part, dtype))
+
+
+def _to_sparse_rows(matrix, name):
+    numpy, rows = import_module('numpy'), matrix.tocsr()
+    if rows.dtype.kind not in 'biuf' or len(rows.shape) != 2:
+        _refuse_dtype(name, rows.dtype)
+    return Rows(name, rows, rows.dtype, lambda part: numpy.ascontiguousarray(part.toarray()))
+
+
+def open_data(value, name, to_skip=()):
+    """What models compute with: an Apr.Tensor, or a Table or Rows, of which blocks become tensors."""
     numpy = import_module('numpy')
     if numpy is not None and type(value) is numpy.ndarray:
         dtype = find_data_dtype_in_place(value.dtype)
         if dtype is not None:
-            return share_as_it_is(value, dtype)
+            rows = None if value.flags.c_contiguous else _to_rows(numpy, value, name)
+            return share_as_it_is(value, dtype) if rows is None else rows
 
     if value is None and name == 'sample_weight' or isinstance(value, Apr.Tensor):
         return value
     if numpy is None:
         return tensor_from_lists(value, name)
+    if is_frame(value):
+        return Frame(value, name, to_skip)
+    if is_arrow(value):
+        return ArrowTable(value, name, to_skip)
+    if hasattr(value, 'tocsr'):
+        return _to_sparse_rows(value, name)
+    if hasattr(value, '__dlpack__') and not hasattr(value, '__array__'):
+        value = numpy.from_dlpack(value)
 
     if isinstance(value, numpy.ma.MaskedArray) and value.ndim > 0 and numpy.ma.is_masked(value):
         place = describe_place(numpy.argwhere(numpy.ma.getmaskarray(value))[0].tolist())
-        raise GLib.Error.new_literal(Apr.error_quark(), f'{name} is masked at {place}', Apr.Error.NOT_FINITE)
+        raise make_error(Apr.Error.NOT_FINITE, f'{name} is masked at {place}')
 
     array = to_array(numpy, value, name)
+    if array.dtype.kind == 'O' and 0 < array.ndim <= 2:
+        array = _to_doubles(numpy, array, name)
     dtype = find_dtype(array.dtype)
     if not is_data(array.dtype, dtype):
-        raise TypeError(f'{name} has the dtype “{array.dtype}”, but models compute with bool, integers, '
-                        'float16, bfloat16, float32 and float64: convert it with astype()')
-    return share(array, dtype)
+        _refuse_dtype(name, array.dtype)
+    rows = _to_rows(numpy, array, name)
+    return share(array, dtype) if rows is None else rows
 
 
-def _get_column_names(X):
-    """The names of a data frame's columns, where all are strings."""
-    columns = getattr(X, 'columns', None)
-    names = list(columns) if isinstance(columns, Iterable) else []
-    if not names or not all(isinstance(name, str) for name in names):
-        return None
-
-    for i, name in enumerate(names):
-        if '\0' in name or name.encode(errors='replace').decode() != name:
-            raise ValueError(f'Column {i} of X (counted from 0) has the name {name!r}, which is not text')
-    if len(set(names)) < len(names):
-        raise ValueError('Two columns of X have the name “%s”' % next(n for n in names if names.count(n) > 1))
-    return names
+def _to_doubles(numpy, array, name):
+    """The numbers that are Python's objects in an array."""
+    if array.ndim == 1:
+        return to_numbers(array, name, None)
+    doubles = [to_numbers(column, name, i) for i, column in enumerate(array.T)]
+    return numpy.array(doubles).T if doubles else numpy.empty(array.shape)
 
 
-def to_fit(X, y, sample_weight):
-    """The data of a fit and the names of the features, checked so that to give the names cannot fail."""
-    names = _get_column_names(X)
-    data = to_data(X, 'X'), to_data(y, 'y'), to_data(sample_weight, 'sample_weight')
-    shape = data[0].shape if names is not None else ()
-    if len(shape) == 2 and len(names) != shape[1]:
-        raise ValueError(f'X has {len(names)} names of columns, but {count(shape[1], "column")}')
-    return data, names
+def to_block(array):
+    """The tensor of some rows."""
+    return share_as_it_is(array, find_dtype(array.dtype))
 
 
-def check_columns(model, X):
-    """Checks that a data frame has the columns that a fitted model was fitted with."""
-    names = _get_column_names(X)
-    if names is not None and model.get_fitted():
-        model.check_feature_names(names)
+def read_whole(data):
+    """One tensor of all the rows of what open_data() gives."""
+    if data is None or isinstance(data, Apr.Tensor):
+        return data
+    arrays = [array for array, in (data.blocks(0) if data.is_column else data.blocks())]
+    if len(arrays) == 1:
+        return to_block(arrays[0])
+    numpy = import_module('numpy')
+    if not arrays:
+        return to_block(numpy.empty((0,) if data.is_column else (0, data.n_columns)))
+    return to_block(numpy.concatenate(arrays))
+
+
+def to_data(value, name):
+    """What models compute with, as a tensor: real numbers of whatever dtype they have."""
+    return read_whole(open_data(value, name))

@@ -8,11 +8,12 @@ import types
 from gi.repository import GObject
 
 from . import pickling
-from .data import check_columns, to_data, to_fit
+from .errors import Error, make
 from .lists import count
 from .memory import copy_bytes, wrap_bytes
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor, list_settable, to_name, to_plain
+from .samples import Samples, check_feature_names, explain
 
 _fit = Apr.Estimator.fit
 _fit_async = Apr.Estimator.fit_async
@@ -84,15 +85,12 @@ class Methods:
         """Fits the model to data, in place of what it was fitted to before, and returns the model.
 
         X is [n_samples, n_features], y [n_samples] or [n_samples, n_targets], sample_weight [n_samples]: arrays,
-        which are shared, or lists. The columns' names of a data frame, where all are strings, become the names of
-        the features. Integers and truth values are computed with as doubles, float16 as float32. A fit that
-        raises leaves the model as it was.
+        which are shared, lists, data frames of pandas or polars, Arrow tables or streams, or sparse matrices. y and
+        sample_weight may be names of columns of a table X, which then are no features. The names of a table's
+        columns, where all are strings, become the names of the features. Integers and truth values are computed with as
+        doubles, float16 as float32. A fit that raises leaves the model as it was.
         """
-        data, names = to_fit(X, y, sample_weight)
-        _fit(self, *data, cancellable)
-        if names is not None:
-            self.set_feature_names(names)
-        return self
+        return fit_whole(self, Samples(X, y, sample_weight), cancellable)
 
     def fit_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
         """Fits the model without blocking, then calls callback(model, result, *user_data).
@@ -100,7 +98,8 @@ class Methods:
         The arguments are those of fit(). The callback calls model.fit_finish(result), which raises what went
         wrong. The arrays are shared, and must not change before that.
         """
-        data, names = to_fit(X, y, sample_weight)
+        samples = Samples(X, y, sample_weight)
+        names = samples.names
         when_fitted = callback
         if names is not None:
             def when_fitted(model, result, *data):
@@ -111,20 +110,23 @@ class Methods:
                     if callback is not None:
                         callback(model, result, *data)
 
-        _fit_async(self, *data, cancellable, when_fitted, *user_data)
+        _fit_async(self, *samples.get_tensors(), cancellable, when_fitted, *user_data)
 
     def predict(self, X):
         """Predicts the targets of samples: [n_samples] or [n_samples, n_targets].
 
         The columns' names of a data frame must be those that the model was fitted with, in the same order.
         """
-        check_columns(self, X)
-        return _predict(self, to_data(X, 'X'))._get_values()
+        return predict_whole(self, read_features(self, X))._get_values()
 
     def score(self, X, y, sample_weight=None):
         """Predicts from X and compares with y: the coefficient of determination, R²."""
-        check_columns(self, X)
-        return _score(self, to_data(X, 'X'), to_data(y, 'y'), to_data(sample_weight, 'sample_weight'))
+        samples = Samples(X, y, sample_weight)
+        _check_names(self, samples)
+        try:
+            return _score(self, *samples.get_tensors())
+        except Error as error:
+            raise explain_features(self, error, samples) from None
 
     def save(self, path):
         """Writes the model to a SafeTensors file, in one step: there is the old file or the new one."""
@@ -181,6 +183,47 @@ class Methods:
             if self.get_n_targets() != 1:
                 text += f', {count(self.get_n_targets(), "target")}'
         return text
+
+
+def fit_whole(self, samples, cancellable):
+    """Fits to all samples at once."""
+    try:
+        _fit(self, *samples.get_tensors(), cancellable)
+    except Error as error:
+        raise explain(error, 0, samples.names) from None
+    if samples.names is not None:
+        self.set_feature_names(samples.names)
+    return self
+
+
+def _check_names(self, samples):
+    if self.get_fitted():
+        check_feature_names(self, samples.names)
+
+
+def read_features(self, X):
+    """The samples to predict, with the names that the model was fitted with, or none."""
+    samples = Samples(X, has_y=False)
+    _check_names(self, samples)
+    return samples
+
+
+def explain_features(self, error, samples, start=0):
+    """The same error, with the numbers of features where they are what is wrong."""
+    X = samples.X if samples.blocks is None else None
+    if error.matches(Apr.error_quark(), Apr.Error.SHAPE) and X is not None and X.shape[1:] != (self.get_n_features(),):
+        message = f'X has {X.shape[1]} features, but {type(self).__name__} is expecting ' \
+            f'{self.get_n_features()} features as input'
+        return make(message, error.domain, error.code)
+    return explain(error, start, samples.names)
+
+
+def predict_whole(self, samples):
+    """The tensor of all predictions."""
+    try:
+        return _predict(self, samples.get_tensors()[0])
+    except Error as error:
+        raise explain_features(self, error, samples) from None
 
 
 def _copy_transient(model, copy):

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Apr.LinearRegression: what it has beside Apr.Estimator, and its statistics."""
 
-from .data import check_columns, to_data, to_fit
-from .estimator import ClassFunction, get_values
+from .errors import Error
+from .estimator import (ClassFunction, explain_features, fit_whole, get_values, is_native, predict_whole,
+                        read_features)
 from .lists import describe
 from .memory import FORMATS, import_module
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor, to_enum
+from .samples import Samples, check_feature_names, explain
 
 _get_intercept = Apr.LinearRegression.get_intercept
 _predict_into = Apr.LinearRegression.predict_into
@@ -27,6 +29,47 @@ def _check_out(out, typestr, shape):
         raise ValueError('out must be a writable array in C order')
 
 
+def _sum_up(model, samples, cancellable):
+    """The cross products of samples that come in blocks."""
+    state = None
+    for start, X, y, sample_weight in samples.blocks:
+        if state is None:
+            n_targets = y.shape[1] if y.get_n_dims() == 2 else 1
+            state = Apr.CrossProducts.new_with_precision(X.shape[1], n_targets, model.get_precision())
+            state.set_n_threads(model.get_n_threads())
+        try:
+            state.update(X, y, sample_weight, cancellable)
+        except Error as error:
+            raise explain(error, start, samples.names) from None
+        if samples.data.n_rows is not None:
+            model.emit('progress', start + X.shape[0], samples.data.n_rows)
+    if samples.names is not None:
+        state.set_feature_names(samples.names)
+    return state
+
+
+def _predict_block(model, samples, X, out, start=0):
+    try:
+        _predict_into(model, X, out.ctypes.data, out.nbytes)
+    except Error as error:
+        raise explain_features(model, error, samples, start) from None
+
+
+def _predict_blocks(model, samples, out, typestr, shape):
+    """Predictions of samples that come in blocks, in one array."""
+    numpy, n_rows = import_module('numpy'), samples.data.n_rows
+    if out is not None or n_rows is not None:
+        out = numpy.empty((n_rows, *shape), typestr) if out is None else out
+        _check_out(out, typestr, (len(out) if n_rows is None else n_rows, *shape))
+    parts = []
+    for start, X, _, _ in samples.blocks:
+        part = numpy.empty(X.shape[:1] + shape, typestr) if out is None else out[start:start + X.shape[0]]
+        _check_out(part, typestr, X.shape[:1] + shape)
+        _predict_block(model, samples, X, part, start)
+        parts.append(part)
+    return numpy.concatenate(parts) if out is None else out
+
+
 @extends(Apr.LinearRegression)
 class Methods:
     """Ordinary least squares: the coefficients b and the intercept a that minimise Σ w (y - a - X b)².
@@ -43,6 +86,14 @@ class Methods:
     load = ClassFunction(Apr.Estimator.load)
     from_bytes = ClassFunction(Apr.Estimator.from_bytes)
 
+    def fit(self, X, y, sample_weight=None, cancellable=None):
+        samples = Samples(X, y, sample_weight)
+        if samples.blocks is None or not is_native(self):
+            return fit_whole(self, samples, cancellable)
+        return self.fit_cross_products(_sum_up(self, samples, cancellable))
+
+    fit.__doc__ = Apr.Estimator.fit.__doc__
+
     def predict(self, X, out=None):
         """Predicts the targets of samples: an array, [n_samples] or [n_samples, n_targets].
 
@@ -50,16 +101,19 @@ class Methods:
         what is returned. The columns' names of a data frame must be those that the model was fitted with, in the same
         order.
         """
-        check_columns(self, X)
-        data = to_data(X, 'X')
-        if out is None:
-            return Apr.Estimator.predict(self, data)
-
+        samples = read_features(self, X)
         coefficients = self.get_coefficients()
-        if coefficients is not None:
-            _check_out(out, FORMATS[coefficients.dtype][1], data.shape[:1] + coefficients.shape[:-1])
-        _predict_into(self, data, out.ctypes.data, out.nbytes)
-        return out
+        if coefficients is None or import_module('numpy') is None or not is_native(self):
+            return predict_whole(self, samples)._get_values()
+
+        typestr, shape = FORMATS[coefficients.dtype][1], coefficients.shape[:-1]
+        if samples.blocks is None:
+            if out is None:
+                out = import_module('numpy').empty(samples.X.shape[:1] + shape, typestr)
+            _check_out(out, typestr, samples.X.shape[:1] + shape)
+            _predict_block(self, samples, samples.X, out)
+            return out
+        return _predict_blocks(self, samples, out, typestr, shape)
 
     def predict_one(self, x):
         """Predicts the target of one sample, a list, a tuple or an array of its features, as a float.
@@ -94,13 +148,23 @@ class Methods:
 
         It is the model of one fit with all of them, bit for bit.
         """
-        (X, y, sample_weight), names = to_fit(X, y, sample_weight)
+        samples = Samples(X, y, sample_weight)
         fitted = self.get_fitted()
-        if fitted and names is not None:
-            self.check_feature_names(names)
-        _partial_fit(self, X, y, sample_weight, cancellable)
-        if not fitted and names is not None:
-            self.set_feature_names(names)
+        if fitted:
+            check_feature_names(self, samples.names)
+        if samples.blocks is not None and is_native(self):
+            state = _sum_up(self, samples, cancellable)
+            before = self.get_cross_products()
+            if not fitted or before is not None:
+                if before is not None:
+                    before.merge(state)
+                return self.fit_cross_products(state if before is None else before)
+        try:
+            _partial_fit(self, *samples.get_tensors(), cancellable)
+        except Error as error:
+            raise (explain_features(self, error, samples) if fitted else explain(error, 0, samples.names)) from None
+        if not fitted and samples.names is not None:
+            self.set_feature_names(samples.names)
         return self
 
     def get_statistics(self, target=0):
@@ -113,9 +177,12 @@ class Methods:
         kind says what truth that is: 'prediction', one more sample of weight 1, or 'confidence', the mean of samples
         with these features; Apr.IntervalKind has both too.
         """
-        check_columns(self, X)
+        samples = read_features(self, X)
         kind = to_enum(Apr.IntervalKind, kind, 'kind')
-        _, lower, upper = _predict_interval(self, to_data(X, 'X'), level, kind)
+        try:
+            _, lower, upper = _predict_interval(self, samples.get_tensors()[0], level, kind)
+        except Error as error:
+            raise explain_features(self, error, samples) from None
         return lower._get_values(), upper._get_values()
 
 

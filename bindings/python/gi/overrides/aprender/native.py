@@ -7,7 +7,7 @@ from gi.repository import GLib
 
 from ...module import get_introspection_module
 from . import documentation
-from .errors import translate
+from .errors import make, translate
 
 Apr = get_introspection_module('Apr')
 
@@ -16,6 +16,11 @@ CLASSES = (Apr.Tensor, Apr.Estimator, Apr.LinearRegression, Apr.RegressionStatis
 
 # GObject's metaclass has a property of this name, which cannot be written and gives what the class's has.
 document = type.__dict__['__doc__'].__set__
+
+
+def make_error(code, message):
+    """The exception that the library itself would raise."""
+    return make(message, GLib.quark_to_string(Apr.error_quark()), int(code))
 
 
 def translating(function):

@@ -50,6 +50,29 @@ def list_settable(class_):
     return sorted(filter(is_settable, GObject.list_properties(class_)), key=lambda pspec: pspec.name)
 
 
+@functools.lru_cache(maxsize=None)
+def _find_pspecs(class_):
+    return {to_name(pspec): pspec for pspec in GObject.list_properties(class_)}
+
+
+def _convert(pspec, value):
+    """What PyGObject is given for a property: an enumeration's value for a string; only truth values become ones."""
+    if pspec is None:
+        return value
+    if _is_enum(pspec):
+        return to_enum(type(pspec.default_value), value, to_name(pspec))
+    if pspec.value_type == GObject.TYPE_BOOLEAN and value not in (True, False):
+        raise ArgumentError(f'{to_name(pspec)} must be True or False, not {value!r}')
+    return value
+
+
+def get_given(self, pspec):
+    """A property's value: the very object that it was set to, which scikit-learn looks for in copies."""
+    value = to_plain(self.get_property(pspec.name))
+    given = vars(self).get(to_name(pspec), value)
+    return given if to_plain(given) == value else value
+
+
 def _make_attribute(pspec, convert):
     name = to_name(pspec)
 
@@ -57,9 +80,8 @@ def _make_attribute(pspec, convert):
         return convert(self.get_property(pspec.name))
 
     def set(self, value):
-        if _is_enum(pspec):
-            value = to_enum(type(self.get_property(pspec.name)), value, name)
-        self.set_property(pspec.name, value)
+        self.set_property(pspec.name, _convert(pspec, value))
+        vars(self)[name] = value
 
     is_writable = pspec.flags & (_WRITABLE | _CONSTRUCT_ONLY) == _WRITABLE
     return property(get, set if is_writable else None, doc=documentation.PROPERTIES.get(pspec.name))
@@ -78,12 +100,9 @@ def add_constructor(class_):
     construct = class_.__init__
 
     def __init__(self, **properties):
-        for name, value in properties.items():
-            if isinstance(value, str):
-                pspec = type(self).find_property(name)
-                if pspec is not None and _is_enum(pspec):
-                    properties[name] = to_enum(type(pspec.default_value), value, name)
-        construct(self, **properties)
+        pspecs = _find_pspecs(type(self))
+        construct(self, **{name: _convert(pspecs.get(name), value) for name, value in properties.items()})
+        vars(self).update(properties)
 
     writable = sorted((to_name(pspec), pspec) for pspec in GObject.list_properties(class_) if pspec.flags & _WRITABLE)
     parameters = [inspect.Parameter('self', inspect.Parameter.POSITIONAL_ONLY)]

@@ -4,7 +4,7 @@
 from .errors import ArgumentError
 from .memory import import_module
 from .native import Apr, extends
-from .properties import list_settable, to_name, to_plain
+from .properties import get_given, list_settable, to_name
 
 
 @extends(Apr.Estimator)
@@ -17,7 +17,7 @@ class Methods:
 
         deep is there for scikit-learn: no parameter of a model is a model.
         """
-        return {to_name(pspec): to_plain(self.get_property(pspec.name)) for pspec in list_settable(type(self))}
+        return {to_name(pspec): get_given(self, pspec) for pspec in list_settable(type(self))}
 
     def set_params(self, **params):
         """Sets hyper-parameters by their names, and returns the model. None is set where one has no such name."""
@@ -38,7 +38,7 @@ class Methods:
     def __sklearn_tags__(self):
         from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
 
-        return Tags(estimator_type='regressor', regressor_tags=RegressorTags(), input_tags=InputTags(),
+        return Tags(estimator_type='regressor', regressor_tags=RegressorTags(), input_tags=InputTags(sparse=True),
                     target_tags=TargetTags(required=True, multi_output=True))
 
     @property

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Whatever speaks Arrow's C interface: tables of pyarrow and polars, results of DuckDB, readers of Parquet.
+
+The structures are those of https://arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html, and the
+capsules those of CDataInterface/PyCapsuleInterface.html; nothing else is needed to read them.
+"""
+
+import ctypes
+
+from .errors import ArgumentError
+from .memory import import_module
+from .tables import Table, raise_missing, raise_not_a_number
+
+_DTYPES = {'b': '?', 'c': 'i1', 'C': 'u1', 's': 'i2', 'S': 'u2', 'i': 'i4', 'I': 'u4', 'l': 'i8', 'L': 'u8', 'e': 'f2',
+           'f': 'f4', 'g': 'f8'}
+_KINDS = {'u': 'text', 'U': 'text', 'vu': 'text', 'z': 'bytes', 'Z': 'bytes', 'vz': 'bytes', 'n': 'nulls only'}
+_PREFIXES = {'td': 'dates', 'tt': 'times', 'ts': 'times', 'tD': 'durations', 'ti': 'intervals', 'd:': 'decimal numbers',
+             '+': 'values that are not single numbers'}
+
+
+class _Schema(ctypes.Structure):
+    pass
+
+
+class _Array(ctypes.Structure):
+    pass
+
+
+class _Stream(ctypes.Structure):
+    pass
+
+
+_Schema._fields_ = [
+    ('format', ctypes.c_char_p), ('name', ctypes.c_char_p), ('metadata', ctypes.c_char_p), ('flags', ctypes.c_int64),
+    ('n_children', ctypes.c_int64), ('children', ctypes.POINTER(ctypes.POINTER(_Schema))),
+    ('dictionary', ctypes.POINTER(_Schema)), ('release', ctypes.CFUNCTYPE(None, ctypes.POINTER(_Schema))),
+    ('private_data', ctypes.c_void_p)]
+_Array._fields_ = [
+    ('length', ctypes.c_int64), ('null_count', ctypes.c_int64), ('offset', ctypes.c_int64), ('n_buffers', ctypes.c_int64),
+    ('n_children', ctypes.c_int64), ('buffers', ctypes.POINTER(ctypes.c_void_p)),
+    ('children', ctypes.POINTER(ctypes.POINTER(_Array))), ('dictionary', ctypes.POINTER(_Array)),
+    ('release', ctypes.CFUNCTYPE(None, ctypes.POINTER(_Array))), ('private_data', ctypes.c_void_p)]
+_Stream._fields_ = [
+    ('get_schema', ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Stream), ctypes.POINTER(_Schema))),
+    ('get_next', ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Stream), ctypes.POINTER(_Array))),
+    ('get_last_error', ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.POINTER(_Stream))),
+    ('release', ctypes.CFUNCTYPE(None, ctypes.POINTER(_Stream))), ('private_data', ctypes.c_void_p)]
+
+_get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_get_pointer.restype = ctypes.c_void_p
+_get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def is_arrow(value):
+    """Whether it hands out a stream or an array of Arrow's."""
+    return hasattr(value, '__arrow_c_stream__') or hasattr(value, '__arrow_c_array__')
+
+
+class _Owned:
+    """A structure that is released when it is no longer in use."""
+
+    def __init__(self, type_):
+        self.structure = type_()
+
+    def __del__(self):
+        if self.structure.release:
+            self.structure.release(ctypes.byref(self.structure))
+
+
+def _find_dtype(schema, name, label):
+    text = schema.format.decode()
+    if schema.dictionary:
+        raise_not_a_number(name, label, 'categories')
+    if text in _DTYPES:
+        return import_module('numpy').dtype(_DTYPES[text])
+    kind = _KINDS.get(text) or next((kind for prefix, kind in _PREFIXES.items() if text.startswith(prefix)), None)
+    raise_not_a_number(name, label, kind or f'values of the Arrow type “{text}”')
+
+
+class ArrowTable(Table):
+    """The batches of a stream, which can be read once, or the one batch of an array."""
+
+    def __init__(self, value, name, to_skip=()):
+        super().__init__(name)
+        if hasattr(value, '__arrow_c_stream__'):
+            self._capsules = value.__arrow_c_stream__()
+            self._stream = _Stream.from_address(_get_pointer(self._capsules, b'arrow_array_stream'))
+            owned = _Owned(_Schema)
+            self._check(self._stream.get_schema(ctypes.byref(self._stream), ctypes.byref(owned.structure)))
+            schema = owned.structure
+        else:
+            self._capsules = value.__arrow_c_array__()
+            self._stream = None
+            schema = _Schema.from_address(_get_pointer(self._capsules[0], b'arrow_schema'))
+
+        self.is_column = schema.format != b'+s'
+        fields = [schema] if self.is_column else [schema.children[i].contents for i in range(schema.n_children)]
+        self.labels = [(field.name or b'').decode() for field in fields]
+        self._texts = [None] if self.is_column else self.labels
+        self.dtypes = [None if label in to_skip else _find_dtype(field, name, text)
+                       for field, label, text in zip(fields, self.labels, self._texts)]
+        n_rows = getattr(value, 'num_rows', getattr(value, 'height', None))
+        self.n_rows = n_rows if isinstance(n_rows, int) else None
+
+    def _check(self, status):
+        if status != 0:
+            text = self._stream.get_last_error(ctypes.byref(self._stream))
+            raise ArgumentError(f'{self.name} cannot be read: {text.decode() if text else f"error {status}"}')
+
+    def _get_arrays(self):
+        if self._stream is None:
+            yield _Array.from_address(_get_pointer(self._capsules[1], b'arrow_array')), self._capsules
+            return
+        while True:
+            owned = _Owned(_Array)
+            self._check(self._stream.get_next(ctypes.byref(self._stream), ctypes.byref(owned.structure)))
+            if not owned.structure.release:
+                return
+            yield owned.structure, owned
+
+    def get_batches(self, n):
+        for array, owner in self._get_arrays():
+            yield array.length, lambda i, row, array=array, owner=owner: self._get_column(array, owner, i, row)
+
+    def _get_column(self, array, owner, i, row):
+        offset = array.offset
+        column = array
+        if not self.is_column:
+            self._check_valid(array, offset, array.length, i, row)
+            column = array.children[i].contents
+            offset += column.offset
+        self._check_valid(column, offset, array.length, i, row)
+        return self._read(column.buffers[1], offset, array.length, self.dtypes[i], owner)
+
+    def _check_valid(self, column, offset, n, i, row):
+        if column.null_count == 0 or not column.n_buffers or not column.buffers[0] or n == 0:
+            return
+        numpy = import_module('numpy')
+        valid = self._read(column.buffers[0], offset, n, numpy.dtype('?'), None)
+        if not valid.all():
+            raise_missing(self.name, row + int(valid.argmin()), self._texts[i])
+
+    def _read(self, address, offset, n, dtype, owner):
+        """A column's elements, in place but for truth values, of which a byte holds eight."""
+        numpy = import_module('numpy')
+        if n == 0:
+            return numpy.empty(0, dtype)
+        if dtype.kind == 'b':
+            begin, end = offset // 8, (offset + n + 7) // 8
+            packed = numpy.frombuffer((ctypes.c_ubyte * (end - begin)).from_address(address + begin), 'u1')
+            return numpy.unpackbits(packed, bitorder='little')[offset - 8 * begin:][:n].astype('?')
+        memory = (ctypes.c_char * (n * dtype.itemsize)).from_address(address + offset * dtype.itemsize)
+        memory.owner = owner
+        return numpy.frombuffer(memory, dtype)

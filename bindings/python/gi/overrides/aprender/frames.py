@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Data frames and series of pandas, column by column, whatever their columns are made of."""
+
+from .memory import import_module
+from .tables import Table, count_block_rows, raise_missing, raise_not_a_number, to_numbers
+
+_KINDS = {'M': 'times', 'm': 'durations', 'c': 'complex numbers', 'U': 'text', 'S': 'text', 'T': 'text'}
+
+
+def is_frame(value):
+    """Whether it has what is used here of a pandas.DataFrame or a pandas.Series."""
+    return hasattr(value, 'iloc') and hasattr(value, 'dtypes') and hasattr(value, 'to_numpy')
+
+
+def _find_dtype(dtype, name, label):
+    """The dtype of numpy's that a column's numbers have."""
+    numpy = import_module('numpy')
+    found = dtype if isinstance(dtype, numpy.dtype) else getattr(dtype, 'numpy_dtype', getattr(dtype, 'subtype', None))
+    if str(dtype).startswith(('string', 'str')):
+        raise_not_a_number(name, label, 'text')
+    if hasattr(dtype, 'categories'):
+        raise_not_a_number(name, label, 'categories')
+    if isinstance(found, numpy.dtype) and found.kind in 'biuf':
+        return found
+    if isinstance(dtype, numpy.dtype) and dtype.kind == 'O':
+        return numpy.dtype('f8')
+    raise_not_a_number(name, label, _KINDS.get(getattr(found, 'kind', None), f'{dtype}'))
+
+
+class Frame(Table):
+    def __init__(self, frame, name, to_skip=()):
+        super().__init__(name)
+        self.is_column = not hasattr(frame, 'columns')
+        self.labels = [frame.name] if self.is_column else list(frame.columns)
+        self.n_rows = len(frame)
+        self._frame = frame
+        dtypes = [frame.dtypes] if self.is_column else list(frame.dtypes)
+        self.label_texts = [None] if self.is_column else self.labels
+        self.dtypes = [None if label in to_skip else _find_dtype(dtype, name, text)
+                       for dtype, label, text in zip(dtypes, self.labels, self.label_texts)]
+
+    def blocks(self, *selections):
+        dtypes = set(self.dtypes)
+        if selections or self.is_column or len(dtypes) != 1 or dtypes != set(self._frame.dtypes):
+            yield from super().blocks(*selections)
+            return
+        # Where all columns are alike, rows are taken out of all of them at once.
+        n = count_block_rows(self.n_columns * self.dtypes[0].itemsize)
+        for start in range(0, max(self.n_rows, 1), n):
+            yield (import_module('numpy').ascontiguousarray(self._frame.iloc[start:start + n].to_numpy()),)
+
+    def get_batches(self, n):
+        for start in range(0, self.n_rows, n):
+            part = self._frame.iloc[start:start + n]
+            yield len(part), lambda i, row, part=part: self._get_column(part if self.is_column else part.iloc[:, i], i, row)
+
+    def _get_column(self, column, i, row):
+        dtype, numpy = column.dtype, import_module('numpy')
+        if not isinstance(dtype, numpy.dtype):
+            missing = column.isna().to_numpy()
+            if missing.any() and not getattr(dtype, 'kind', '') == 'f':
+                raise_missing(self.name, row + int(missing.argmax()), self.label_texts[i])
+            return column.to_numpy(dtype=self.dtypes[i], na_value=numpy.nan) if missing.any() else \
+                column.to_numpy(dtype=self.dtypes[i])
+        values = column.to_numpy()
+        return to_numbers(values, self.name, self.label_texts[i], row) if dtype.kind == 'O' else values

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The samples of a call: X, y and weights that belong together, whole or block by block, and the names of the features."""
+
+import itertools
+import re
+from collections.abc import Iterable
+
+from .data import open_data, read_whole, to_block
+from .errors import ArgumentError, Error, make
+from .lists import count
+from .native import Apr, make_error
+from .tables import Table
+
+
+def check_names(names):
+    """Checks labels of columns so that to give them to a model cannot fail; None where they are no names."""
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    for i, name in enumerate(names):
+        if '\0' in name or name.encode(errors='replace').decode() != name:
+            raise ValueError(f'Column {i} of X (counted from 0) has the name {name!r}, which is not text')
+    if len(set(names)) < len(names):
+        raise ValueError('Two columns of X have the name “%s”' % next(n for n in names if names.count(n) > 1))
+    return names
+
+
+def _find_names(X, data):
+    """The names of X's columns: of a table, or of what merely has columns, such as a subclass of an array."""
+    if isinstance(data, Table):
+        return check_names(list(data.names or []))
+    columns = getattr(X, 'columns', None)
+    return check_names(list(columns) if isinstance(columns, Iterable) else [])
+
+
+def _get_labels(value):
+    """The columns of X that stand for y or the weights, where that is what they are."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        return value
+    return []
+
+
+class Samples:
+    """What is fitted to: tensors of all, where that is little or lies ready, or else blocks, of which no two are kept."""
+
+    def __init__(self, X, y=None, sample_weight=None, has_y=True):
+        labels = _get_labels(y) + _get_labels(sample_weight)
+        self.data = open_data(X, 'X', labels)
+        self.names = _find_names(X, self.data)
+        self.y = self.sample_weight = None
+        self._selections = ()
+        if labels:
+            self._select(y, sample_weight)
+        if has_y and not _get_labels(y):
+            if y is None:
+                raise ArgumentError('A fit requires y to be passed, but the target y is None')
+            self.y = read_whole(open_data(y, 'y'))
+        if has_y and not _get_labels(sample_weight):
+            self.sample_weight = read_whole(open_data(sample_weight, 'sample_weight'))
+        self._check_shapes()
+        self._begin()
+
+    def _select(self, y, sample_weight):
+        if not isinstance(self.data, Table) or self.data.is_column:
+            raise ArgumentError(f'y and sample_weight name columns of X, “{_get_labels(y) + _get_labels(sample_weight)}”, '
+                                'but X is no table with named columns')
+        taken = [self.data.find(label) for label in _get_labels(y) + _get_labels(sample_weight)]
+        features = [i for i in range(self.data.n_columns) if i not in taken]
+        self._selections = [features]
+        for value in (y, sample_weight):
+            if _get_labels(value):
+                columns = [self.data.find(label) for label in _get_labels(value)]
+                self._selections.append(columns[0] if isinstance(value, str) else columns)
+        self._keys = [name for name, value in (('y', y), ('sample_weight', sample_weight)) if _get_labels(value)]
+        self.names = check_names([self.data.labels[i] for i in features])
+
+    def _check_shapes(self):
+        data = self.data
+        shape = data.shape if isinstance(data, Apr.Tensor) else (data.n_rows,) if data.is_column else (data.n_rows, 1)
+        if len(shape) == 1:
+            raise make_error(Apr.Error.SHAPE, 'X must have the shape [n_samples, n_features], but it has '
+                             f'[{"?" if shape[0] is None else shape[0]}]. Reshape your data: X.reshape(-1, 1) where they '
+                             'are the samples of one feature, X.reshape(1, -1) where they are one sample')
+        if isinstance(data, Apr.Tensor) and len(shape) == 2:
+            if self.names is not None and len(self.names) != shape[1]:
+                raise ValueError(f'X has {len(self.names)} names of columns, but {count(shape[1], "column")}')
+            if shape[1] == 0 and shape[0] > 0:
+                raise make_error(Apr.Error.EMPTY, f'X has 0 feature(s) (shape=({shape[0]}, 0)) while a minimum of 1 is '
+                                 'required.')
+        if not isinstance(data, Apr.Tensor) and data.n_rows is not None:
+            self._check_length(data.n_rows)
+
+    def _check_length(self, n_rows):
+        for name, tensor in (('y', self.y), ('sample_weight', self.sample_weight)):
+            if tensor is not None and tensor.shape and tensor.shape[0] != n_rows:
+                raise make_error(Apr.Error.SHAPE, f'X has {n_rows} samples, but {name} has {tensor.shape[0]}')
+
+    def _begin(self):
+        """Finds out whether there is more than one block."""
+        self.blocks = None
+        if isinstance(self.data, Apr.Tensor):
+            self.X = self.data
+            return
+        blocks = self._read_blocks()
+        begin = list(itertools.islice(blocks, 2))
+        if len(begin) == 2:
+            self.blocks = itertools.chain(begin, blocks)
+        elif begin:
+            _, self.X, self.y, self.sample_weight = begin[0]
+        else:
+            self.X = read_whole(self.data)
+
+    def _read_blocks(self):
+        """Where a block begins, and the tensors of X, y and weights."""
+        start = 0
+        for X, *others in self.data.blocks(*self._selections):
+            stop = start + len(X)
+            tensors = {}
+            for name in ('y', 'sample_weight'):
+                tensor = getattr(self, name)
+                if tensor is not None and tensor.shape:
+                    if stop > tensor.shape[0]:
+                        self._check_length(stop)
+                    tensors[name] = tensor if (start, stop) == (0, tensor.shape[0]) else tensor.slice_rows(start, stop)
+            if others:
+                tensors.update(zip(self._keys, map(to_block, others)))
+            yield start, to_block(X), tensors.get('y'), tensors.get('sample_weight')
+            start = stop
+        self._check_length(start)
+
+    def get_tensors(self):
+        """X, y and weights as tensors of all samples."""
+        if self.blocks is not None:
+            numpy = __import__('numpy')
+            columns = list(zip(*self.blocks))[1:]
+            tensors = [None if parts[0] is None else to_block(numpy.concatenate([part.numpy() for part in parts]))
+                       for parts in columns]
+            self.X, self.y, self.sample_weight = tensors
+            self.blocks = None
+        return self.X, self.y, self.sample_weight
+
+
+def check_feature_names(model, names):
+    """Refuses other names than the model's, or an other order, in the words that scikit-learn's tools know."""
+    if names is None:
+        return
+    try:
+        model.check_feature_names(names)
+    except Error as error:
+        if not error.matches(Apr.error_quark(), Apr.Error.FEATURE_NAMES):
+            raise
+        known = model.get_feature_names()
+        text = 'The feature names should match those that were passed during fit.\n'
+        for what, these, others in (('Feature names unseen at fit time', names, known),
+                                    ('Feature names seen at fit time, yet now missing', known, names)):
+            different = sorted(set(these) - set(others))
+            if different:
+                text += f'{what}:\n' + ''.join(f'- {name}\n' for name in different[:5])
+                text += '- ...\n' if len(different) > 5 else ''
+        if set(names) == set(known):
+            text += 'Feature names must be in the same order as they were in fit.\n'
+        raise make(text + error.message, error.domain, error.code) from None
+
+
+def explain(error, start=0, names=None):
+    """The same error, with the place in all of X instead of that in a block, and with the name of the column."""
+    if not isinstance(error, Error):
+        return error
+
+    def shift(match):
+        column = match.group(2)
+        named = column is not None and names is not None and int(column) < len(names)
+        return f'row {int(match.group(1)) + start}' + \
+            ('' if column is None else f', column “{names[int(column)]}”' if named else f', column {column}')
+
+    message = re.sub(r'row (\d+)(?:, column (\d+))?', shift, error.message, count=1)
+    return error if message == error.message else make(message, error.domain, error.code)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tables of columns, and arrays in another order than C's, as blocks of rows: without a copy of all of them."""
+
+from .errors import ArgumentError
+from .lists import describe
+from .memory import import_module
+from .native import Apr, make_error
+
+# Blocks have as many rows as fit into so many bytes, and a multiple of what the precision DOUBLE sums at a time.
+BLOCK_SIZE = 4 << 20
+_N_ROWS_AT_A_TIME = 256
+
+
+def count_block_rows(row_size):
+    """How many rows a block has."""
+    return max(BLOCK_SIZE // max(row_size, 1) // _N_ROWS_AT_A_TIME, 1) * _N_ROWS_AT_A_TIME
+
+
+def raise_missing(name, row, label):
+    """Says where there is no value."""
+    column = '' if label is None else f', column “{label}”'
+    raise make_error(Apr.Error.NOT_FINITE, f'{name} has a missing value at row {row}{column} (counted from 0)')
+
+
+def raise_not_a_number(name, label, what):
+    """Says which column is not made of numbers, and what to do."""
+    column = name if label is None else f'Column “{label}” of {name}'
+    advice = 'drop it, or make numbers of it, such as the dummies of pandas.get_dummies() or of a OneHotEncoder'
+    raise ArgumentError(f'{column} holds {what}, but models compute with numbers: {advice}')
+
+
+def to_numbers(values, name, label, row=0):
+    """The numbers among Python's objects, as doubles."""
+    numpy = import_module('numpy')
+    numbers = numpy.empty(len(values))
+    for i, value in enumerate(values):
+        if value is None or type(value).__name__ in ('NAType', 'NaTType'):
+            raise_missing(name, row + i, label)
+        place = f'row {row + i}' + ('' if label is None else f', column “{label}”')
+        if isinstance(value, (str, bytes)):
+            raise_not_a_number(name, label, f'text, {describe(value)} at row {row + i},')
+        try:
+            numbers[i] = float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ArgumentError(f'{name} has {describe(value)} at {place} (counted from 0): {error}') from None
+    return numbers
+
+
+class Rows:
+    """A matrix whose rows are made contiguous a block at a time: an array in another order, or a sparse one."""
+
+    names = None
+    is_column = False
+
+    def __init__(self, name, matrix, dtype, to_block):
+        self.name = name
+        self.n_rows, self.n_columns = matrix.shape
+        self.dtype = dtype
+        self._matrix = matrix
+        self._to_block = to_block
+
+    def blocks(self):
+        n = count_block_rows(self.n_columns * self.dtype.itemsize)
+        for start in range(0, max(self.n_rows, 1), n):
+            yield (self._to_block(self._matrix[start:start + n]),)
+
+
+class Table:
+    """Columns of numbers that come in batches.
+
+    A subclass gives labels, dtypes, n_rows, None where that is not known, is_column, and get_batches(), which gives
+    pairs of a number of rows, and of a function that makes an array of the column with an index.
+    """
+
+    n_rows = None
+    is_column = False
+
+    def __init__(self, name):
+        self.name = name
+
+    @property
+    def names(self):
+        return self.labels if self.labels and all(isinstance(label, str) for label in self.labels) else None
+
+    @property
+    def n_columns(self):
+        return len(self.labels)
+
+    def find(self, label):
+        """The index of a column, by its name."""
+        if label not in self.labels:
+            shown = ', '.join(f'“{label}”' for label in self.labels[:20]) + (', …' if self.n_columns > 20 else '')
+            raise ArgumentError(f'{self.name} has no column “{label}”, but {shown}')
+        return self.labels.index(label)
+
+    def choose_dtype(self, columns):
+        """The dtype that holds all of these columns: as numpy has it, and as data of models have it."""
+        return import_module('numpy').result_type(*(self.dtypes[i] for i in columns))
+
+    def blocks(self, *selections):
+        """Arrays in C order, of some rows, for each selection: a list of indices of columns, or one index."""
+        numpy = import_module('numpy')
+        selections = selections or (list(range(self.n_columns)),)
+        lists = [selection if isinstance(selection, list) else [selection] for selection in selections]
+        dtypes = [self.choose_dtype(columns) for columns in lists]
+        n = count_block_rows(sum(dtype.itemsize * len(columns) for dtype, columns in zip(dtypes, lists)))
+
+        arrays, filled, begun = None, 0, 0
+        for n_rows, get_column in self.get_batches(n):
+            loaded = {i: get_column(i, begun) for columns in lists for i in columns}
+            done = 0
+            while done < n_rows:
+                if arrays is None:
+                    arrays = [numpy.empty((n, len(columns)), dtype) for columns, dtype in zip(lists, dtypes)]
+                k = min(n - filled, n_rows - done)
+                for array, columns in zip(arrays, lists):
+                    for j, i in enumerate(columns):
+                        array[filled:filled + k, j] = loaded[i][done:done + k]
+                done += k
+                filled += k
+                if filled == n:
+                    yield self._finish(arrays, selections, n)
+                    arrays, filled = None, 0
+            begun += n_rows
+        if arrays is not None:
+            yield self._finish(arrays, selections, filled)
+
+    def _finish(self, arrays, selections, n):
+        return tuple(array[:n] if isinstance(selection, list) else array[:n, 0]
+                     for array, selection in zip(arrays, selections))

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""scikit-learn's tools with a model of ours, as they are.
+
+    with-peer python test_scikit_learn.py
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+
+import tap
+from common import Apr, GLib, TestCase, numpy
+
+import pandas
+from sklearn import base, compose, ensemble, feature_selection, inspection, linear_model, model_selection, pipeline
+from sklearn import preprocessing
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
+
+EXPECTED_FAILURES = {
+    'check_do_not_raise_errors_in_init_or_set_params':
+        'the properties of an object have types: a value of another type is refused when it is set, not by the next fit',
+}
+
+
+def make_samples(n=200, n_targets=None):
+    random = numpy.random.default_rng(7)
+    X = random.normal(size=(n, 4)) * [1, 10, 0.1, 3] + [0, 5, 0, -2]
+    noise = random.normal(size=n if n_targets is None else (n, n_targets))
+    weights = numpy.array([2, -1, 0, 0.5]) if n_targets is None else random.normal(size=(4, n_targets))
+    return X, X @ weights + 3 + noise
+
+
+class ScikitLearn(TestCase):
+    def setUp(self):
+        self.X, self.y = make_samples()
+        self.frame = pandas.DataFrame(self.X, columns=['a', 'b', 'c', 'd'])
+
+    def assertClose(self, ours, theirs):
+        numpy.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+    def test_check_estimator(self):
+        for model in (Apr.LinearRegression(), Apr.LinearRegression(alpha=0.5, fit_intercept=False)):
+            with warnings.catch_warnings():
+                warnings.simplefilter('ignore')
+                results = check_estimator(model, expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail=None)
+            self.assertGreater(len(results), 50)
+            found = {status: {result['check_name'] for result in results if result['status'] == status}
+                     for status in ('failed', 'xfail', 'skipped')}
+            # It wants SCIPY_ARRAY_API to be set before scipy is imported.
+            self.assertEqual(found, {'failed': set(), 'xfail': set(EXPECTED_FAILURES), 'skipped': {'check_array_api_input'}})
+
+    def test_clone(self):
+        model = Apr.LinearRegression(alpha=0.1, dtype='f32', n_threads=2).fit(self.X, self.y)
+        clone = base.clone(model)
+        self.assertIs(type(clone), Apr.LinearRegression)
+        self.assertEqual((clone.get_params(), clone.fitted), (model.get_params(), False))
+        self.assertEqual((clone.alpha, clone.dtype, clone.n_threads), (0.1, Apr.DType.F32, 2))
+        # As scikit-learn below 1.3 clones.
+        alpha = 0.1 + 0.2
+        params = Apr.LinearRegression(alpha=alpha).get_params()
+        again = Apr.LinearRegression(**params).get_params()
+        self.assertIs(params['alpha'], alpha)
+        self.assertTrue(all(again[name] is value for name, value in params.items()))
+
+    def test_params(self):
+        model = Apr.LinearRegression()
+        self.assertEqual(model.get_params()['precision'], 'exact')
+        self.assertIs(model.set_params(alpha=2.0, precision='double'), model)
+        self.assertEqual((model.alpha, model.precision), (2.0, Apr.Precision.DOUBLE))
+        with self.assertRaisesRegex(ValueError, 'no hyper-parameter “beta”, but: alpha, dtype'):
+            model.set_params(alpha=3.0, beta=1)
+        self.assertEqual(model.alpha, 2.0)
+        for strange in ({'precision': 'best'}, {'positive': 'yes'}):
+            with self.assertRaises((TypeError, ValueError)):
+                model.set_params(**strange)
+        self.assertTrue(base.is_regressor(model))
+
+    def test_attributes(self):
+        model = Apr.LinearRegression()
+        for name in ('coef_', 'intercept_', 'n_features_in_', 'feature_names_in_'):
+            self.assertFalse(hasattr(model, name))
+        model.fit(self.frame, self.y)
+        theirs = linear_model.LinearRegression().fit(self.frame, self.y)
+        for name in ('coef_', 'intercept_'):
+            self.assertClose(getattr(model, name), getattr(theirs, name))
+        self.assertEqual(model.n_features_in_, 4)
+        self.assertEqual(model.feature_names_in_.tolist(), theirs.feature_names_in_.tolist())
+        self.assertFalse(hasattr(model.fit(self.X, self.y), 'feature_names_in_'))
+        with self.assertRaisesRegex(NotFittedError, 'unfitted'):
+            Apr.LinearRegression().predict(self.X)
+
+    def test_every_scorer(self):
+        for scoring in ('r2', 'neg_mean_squared_error', 'neg_median_absolute_error', 'explained_variance', 'neg_max_error'):
+            ours, theirs = (model_selection.cross_val_score(model, self.X, self.y, scoring=scoring)
+                            for model in (Apr.LinearRegression(), linear_model.LinearRegression()))
+            self.assertClose(ours, theirs)
+
+    def test_processes(self):
+        scores = model_selection.cross_val_score(Apr.LinearRegression(), self.frame, self.y, n_jobs=2)
+        self.assertEqual(scores.tolist(), model_selection.cross_val_score(Apr.LinearRegression(), self.frame, self.y).tolist())
+
+    def test_grid_search(self):
+        grid = {'alpha': [0.0, 1.0, 100.0, 1e4], 'fit_intercept': [True, False]}
+        search = model_selection.GridSearchCV(Apr.LinearRegression(), grid).fit(self.X, self.y)
+        self.assertEqual(search.best_params_['fit_intercept'], True)
+        alpha = search.best_params_['alpha']
+        self.assertClose(search.best_estimator_.coef_, linear_model.Ridge(alpha=alpha).fit(self.X, self.y).coef_)
+
+    def test_pipeline_and_set_output(self):
+        steps = pipeline.make_pipeline(preprocessing.StandardScaler(), Apr.LinearRegression()).set_output(transform='pandas')
+        steps.fit(self.frame, self.y)
+        self.assertEqual(steps[-1].feature_names, ['a', 'b', 'c', 'd'])
+        self.assertClose(steps.predict(self.frame), linear_model.LinearRegression().fit(self.X, self.y).predict(self.X))
+        self.assertEqual(pickle.loads(pickle.dumps(steps)).predict(self.frame).tolist(), steps.predict(self.frame).tolist())
+        self.assertIn('LinearRegression', steps._repr_html_())
+
+    def test_column_transformer(self):
+        frame = self.frame.assign(colour=['red', 'green', 'blue', 'green'] * 50)
+        columns = compose.ColumnTransformer([('colour', preprocessing.OneHotEncoder(drop='first'), ['colour'])],
+                                            remainder='passthrough')
+        ours, theirs = (pipeline.make_pipeline(columns, model).fit(frame, self.y).predict(frame)
+                        for model in (Apr.LinearRegression(), linear_model.LinearRegression()))
+        self.assertClose(ours, theirs)
+
+    def test_ensembles(self):
+        for make in (lambda model: ensemble.VotingRegressor([('one', model), ('two', linear_model.Ridge())]),
+                     lambda model: ensemble.StackingRegressor([('one', model)], final_estimator=linear_model.Ridge()),
+                     lambda model: ensemble.BaggingRegressor(model, n_estimators=5, random_state=1),
+                     lambda model: ensemble.AdaBoostRegressor(model, n_estimators=5, random_state=1),
+                     lambda model: compose.TransformedTargetRegressor(model, func=numpy.arcsinh, inverse_func=numpy.sinh)):
+            ours, theirs = (make(model).fit(self.X, self.y).predict(self.X)
+                            for model in (Apr.LinearRegression(), linear_model.LinearRegression()))
+            self.assertClose(ours, theirs)
+
+    def test_feature_selection(self):
+        for select in (lambda model: feature_selection.RFE(model, n_features_to_select=2),
+                       lambda model: feature_selection.RFECV(model),
+                       lambda model: feature_selection.SelectFromModel(model),
+                       lambda model: feature_selection.SequentialFeatureSelector(model, n_features_to_select=2)):
+            ours, theirs = (select(model).fit(self.frame, self.y).get_support().tolist()
+                            for model in (Apr.LinearRegression(), linear_model.LinearRegression()))
+            self.assertEqual(ours, theirs)
+
+    def test_inspection(self):
+        for function in (lambda model: inspection.permutation_importance(model, self.X, self.y, random_state=1).importances,
+                         lambda model: inspection.partial_dependence(model, self.X, [0])['average']):
+            ours, theirs = (function(model.fit(self.X, self.y))
+                            for model in (Apr.LinearRegression(), linear_model.LinearRegression()))
+            self.assertClose(ours, theirs)
+
+    def test_several_targets(self):
+        X, Y = make_samples(n_targets=3)
+        ours, theirs = (model.fit(X, Y) for model in (Apr.LinearRegression(), linear_model.LinearRegression()))
+        self.assertClose(ours.coef_, theirs.coef_)
+        self.assertClose(ours.intercept_, theirs.intercept_)
+        self.assertEqual(model_selection.cross_val_predict(Apr.LinearRegression(), X, Y).shape, Y.shape)
+
+    def test_feature_names(self):
+        # What scikit-learn says of its own estimators, for its tools look for it.
+        models = Apr.LinearRegression().fit(self.frame, self.y), linear_model.LinearRegression().fit(self.frame, self.y)
+        for frame in (self.frame[['b', 'a', 'c', 'd']], self.frame[['a', 'b']],
+                      self.frame.rename(columns={'a': 'x', 'd': 'w'})):
+            messages = []
+            for model in models:
+                with self.assertRaises(ValueError) as caught:
+                    model.predict(frame)
+                messages.append(str(caught.exception))
+            self.assertTrue(messages[0].startswith(messages[1]), messages)
+        # Arrays have no names to check.
+        self.assertEqual(models[0].predict(self.X).tolist(), models[0].predict(self.frame).tolist())
+
+    def test_nothing_imports_scikit_learn(self):
+        code = '''
+import sys
+from common import Apr
+X, y = [[1, 2], [2, 1], [3, 4], [4, 3]], [5, 4, 11, 10]
+model = Apr.LinearRegression().fit(X, y)
+model.get_params(), model.coef_, model.clone().set_params(alpha=1.0), repr(model)
+try:
+    Apr.LinearRegression().predict(X)
+except ValueError as error:
+    assert isinstance(error, Exception) and 'unfitted' in str(error)
+print('sklearn' in sys.modules, 'pandas' in sys.modules)
+'''
+        done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                              env=dict(os.environ, PYTHONPATH=':'.join(sys.path)))
+        self.assertEqual(done.stdout, 'False False\n', done.stderr)
+
+    def test_errors_travel_between_processes(self):
+        for function in (lambda: Apr.LinearRegression().predict(self.X), lambda: Apr.LinearRegression().fit(self.X, [1]),
+                         lambda: Apr.LinearRegression.load('/there/is/none')):
+            with self.assertRaises(GLib.Error) as caught:
+                function()
+            error = caught.exception
+            other = pickle.loads(pickle.dumps(error))
+            self.assertIs(type(other), type(error))
+            self.assertEqual((str(other), other.domain, other.code), (str(error), error.domain, error.code))
+
+
+if __name__ == '__main__':
+    tap.main()
