@@ -160,8 +160,8 @@ fit_when_idle_cb (gpointer user_data)
 }
 
 /* In the caller's context, not in a thread: a script's function must not be called from another one. */
-static void
-apr_estimator_real_fit_async (AprEstimator *self,
+void
+apr_estimator_fit_in_context (AprEstimator *self,
                               AprTensor *x,
                               AprTensor *y,
                               AprTensor *sample_weight,
@@ -172,7 +172,7 @@ apr_estimator_real_fit_async (AprEstimator *self,
   g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
   g_autoptr (GSource) source = g_idle_source_new ();
 
-  g_task_set_source_tag (task, apr_estimator_real_fit_async);
+  g_task_set_source_tag (task, apr_estimator_fit_in_context);
   g_task_set_task_data (task, fit_arguments_new (x, y, sample_weight), fit_arguments_free);
   g_source_set_name (source, "AprEstimator fit");
   g_task_attach_source (task, source, fit_when_idle_cb);
@@ -220,7 +220,7 @@ apr_estimator_class_init (AprEstimatorClass *klass)
   object_class->finalize = apr_estimator_finalize;
   object_class->get_property = apr_estimator_get_property;
 
-  klass->fit_async = apr_estimator_real_fit_async;
+  klass->fit_async = apr_estimator_fit_in_context;
   klass->fit_finish = apr_estimator_real_fit_finish;
 
   /**

@@ -53,19 +53,21 @@ dependent_to_string (GArray *dependent)
 static gboolean
 save_state (AprLinearRegression *self, AprSafetensorsWriter *writer, GError **error)
 {
-  g_autofree char *dependent = self->dependent != NULL ? dependent_to_string (self->dependent) : NULL;
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
+  g_autofree char *dependent = results->dependent != NULL ? dependent_to_string (results->dependent) : NULL;
   double condition_number = apr_linear_regression_get_condition_number (self);
 
   return apr_linear_regression_check_state (self, "keep the state of", error) &&
-         apr_cross_products_add_to_writer (self->cross_products, writer, CROSS_PRODUCTS, error) &&
-         (self->fitted.fit_intercept == self->fit_intercept ||
-          save_boolean (writer, KEY_FITTED_INTERCEPT, self->fitted.fit_intercept, error)) &&
-         (self->fitted.alpha == self->alpha ||
-          save_double (writer, KEY_FITTED_ALPHA, self->fitted.alpha, error)) &&
-         (self->fitted.positive == self->positive ||
-          save_boolean (writer, KEY_FITTED_POSITIVE, self->fitted.positive, error)) &&
+         apr_cross_products_add_to_writer (results->cross_products, writer, CROSS_PRODUCTS, error) &&
+         (results->fitted.fit_intercept == priv->fit_intercept ||
+          save_boolean (writer, KEY_FITTED_INTERCEPT, results->fitted.fit_intercept, error)) &&
+         (results->fitted.alpha == priv->alpha ||
+          save_double (writer, KEY_FITTED_ALPHA, results->fitted.alpha, error)) &&
+         (results->fitted.positive == priv->positive ||
+          save_boolean (writer, KEY_FITTED_POSITIVE, results->fitted.positive, error)) &&
          (isnan (condition_number) || save_double (writer, KEY_CONDITION_NUMBER, condition_number, error)) &&
-         save_boolean (writer, KEY_CORRECTLY_ROUNDED, self->correctly_rounded, error) &&
+         save_boolean (writer, KEY_CORRECTLY_ROUNDED, results->correctly_rounded, error) &&
          (dependent == NULL ||
           apr_safetensors_writer_set_metadata (writer, KEY_DEPENDENT_FEATURES, dependent, error));
 }
@@ -74,13 +76,15 @@ gboolean
 apr_linear_regression_save_tensors (AprEstimator *estimator, AprSafetensorsWriter *writer, GError **error)
 {
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
-  g_autofree char *rank = g_strdup_printf ("%d", self->rank);
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
+  g_autofree char *rank = g_strdup_printf ("%d", results->rank);
 
-  return apr_safetensors_writer_add_tensor (writer, COEFFICIENTS, self->coefficients, error) &&
-         apr_safetensors_writer_add_tensor (writer, INTERCEPT, self->intercept, error) &&
-         (self->rank == APR_RANK_UNKNOWN ||
+  return apr_safetensors_writer_add_tensor (writer, COEFFICIENTS, results->coefficients, error) &&
+         apr_safetensors_writer_add_tensor (writer, INTERCEPT, results->intercept, error) &&
+         (results->rank == APR_RANK_UNKNOWN ||
           apr_safetensors_writer_set_metadata (writer, KEY_RANK, rank, error)) &&
-         (!self->keep_state || save_state (self, writer, error));
+         (!priv->keep_state || save_state (self, writer, error));
 }
 
 /* A tensor of F32 or F64 whose numbers are finite. */
@@ -314,11 +318,12 @@ apr_linear_regression_load_tensors (
   AprEstimator *estimator, AprSafetensorsReader *reader, gsize *n_features, gsize *n_targets, GError **error)
 {
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
   g_auto (AprLinearResults) results = { .rank = APR_RANK_UNKNOWN, .condition_number = NAN };
 
-  results.fitted.fit_intercept = self->fit_intercept;
-  results.fitted.alpha = self->alpha;
-  results.fitted.positive = self->positive;
+  results.fitted.fit_intercept = priv->fit_intercept;
+  results.fitted.alpha = priv->alpha;
+  results.fitted.positive = priv->positive;
 
   results.coefficients = load_tensor (reader, COEFFICIENTS, error);
   if (results.coefficients == NULL)

@@ -26,17 +26,18 @@ typedef struct
 static Fit *
 fit_new (AprLinearRegression *self, AprTensor *x, AprTensor *y, AprTensor *sample_weight)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
   Fit *fit = g_new0 (Fit, 1);
 
   fit->x = x != NULL ? apr_tensor_ref (x) : NULL;
   fit->y = y != NULL ? apr_tensor_ref (y) : NULL;
   fit->sample_weight = sample_weight != NULL ? apr_tensor_ref (sample_weight) : NULL;
-  fit->precision = self->precision;
-  fit->options.fit_intercept = self->fit_intercept;
-  fit->options.alpha = self->alpha;
-  fit->options.positive = self->positive;
-  fit->options.dtype = self->dtype;
-  fit->options.n_threads = self->n_threads;
+  fit->precision = priv->precision;
+  fit->options.fit_intercept = priv->fit_intercept;
+  fit->options.alpha = priv->alpha;
+  fit->options.positive = priv->positive;
+  fit->options.dtype = priv->dtype;
+  fit->options.n_threads = priv->n_threads;
   fit->model = self;
 
   return fit;
@@ -248,8 +249,16 @@ apr_linear_regression_fit_async (AprEstimator *estimator,
                                  GAsyncReadyCallback callback,
                                  gpointer user_data)
 {
-  g_autoptr (GTask) task = g_task_new (estimator, cancellable, callback, user_data);
+  g_autoptr (GTask) task = NULL;
 
+  /* A subclass's own fit may be a script's, which must not be called in a thread. */
+  if (APR_ESTIMATOR_GET_CLASS (estimator)->fit != apr_linear_regression_fit)
+    {
+      apr_estimator_fit_in_context (estimator, x, y, sample_weight, cancellable, callback, user_data);
+      return;
+    }
+
+  task = g_task_new (estimator, cancellable, callback, user_data);
   g_task_set_source_tag (task, apr_linear_regression_fit_async);
   g_task_set_task_data (task, fit_new (APR_LINEAR_REGRESSION (estimator), x, y, sample_weight),
                         (GDestroyNotify) fit_free);
@@ -259,8 +268,12 @@ apr_linear_regression_fit_async (AprEstimator *estimator,
 gboolean
 apr_linear_regression_fit_finish (AprEstimator *estimator, GAsyncResult *result, GError **error)
 {
-  Fit *fit = g_task_get_task_data (G_TASK (result));
+  Fit *fit;
 
+  if (g_task_get_source_tag (G_TASK (result)) != apr_linear_regression_fit_async)
+    return g_task_propagate_boolean (G_TASK (result), error);
+
+  fit = g_task_get_task_data (G_TASK (result));
   if (!g_task_propagate_boolean (G_TASK (result), error))
     return FALSE;
 
@@ -344,6 +357,7 @@ apr_linear_regression_partial_fit (AprLinearRegression *self,
                                    GCancellable *cancellable,
                                    GError **error)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
   AprEstimator *estimator = APR_ESTIMATOR (self);
   g_autoptr (Fit) fit = NULL;
   gsize n_features;
@@ -359,7 +373,7 @@ apr_linear_regression_partial_fit (AprLinearRegression *self,
     return FALSE;
 
   fit = fit_new (self, x, y, sample_weight);
-  if (!fit_run (fit, self->cross_products, cancellable, error))
+  if (!fit_run (fit, results->cross_products, cancellable, error))
     return FALSE;
 
   g_object_freeze_notify (G_OBJECT (self));

@@ -12,7 +12,11 @@
 static gboolean
 predict (AprLinearRegression *self, AprTensor *x, gpointer predictions, GError **error)
 {
-  return apr_prediction_run (self->coefficients, self->intercept, x, NULL, self->n_threads, predictions) ||
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
+
+  return apr_prediction_run (results->coefficients, results->intercept, x, NULL, priv->n_threads,
+                             predictions) ||
          apr_estimator_check_finite ("X", x, error);
 }
 
@@ -21,17 +25,19 @@ static gboolean
 count_predictions (
   AprLinearRegression *self, AprTensor *x, gsize shape[2], gsize *n_elements, gsize *size, GError **error)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
   shape[0] = apr_tensor_get_shape (x, NULL)[0];
   shape[1] = apr_estimator_get_n_targets (APR_ESTIMATOR (self));
 
-  return apr_dtype_count_bytes (apr_tensor_get_dtype (self->coefficients), shape,
-                                apr_tensor_get_n_dims (self->coefficients), n_elements, size, error);
+  return apr_dtype_count_bytes (apr_tensor_get_dtype (results->coefficients), shape,
+                                apr_tensor_get_n_dims (results->coefficients), n_elements, size, error);
 }
 
 AprTensor *
 apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **error)
 {
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
   g_autofree gpointer data = NULL;
   gsize shape[2];
   gsize n_elements;
@@ -51,8 +57,8 @@ apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **e
   if (!predict (self, x, data, error))
     return NULL;
 
-  return apr_tensor_new_take (apr_tensor_get_dtype (self->coefficients), shape,
-                              apr_tensor_get_n_dims (self->coefficients), g_steal_pointer (&data), size);
+  return apr_tensor_new_take (apr_tensor_get_dtype (results->coefficients), shape,
+                              apr_tensor_get_n_dims (results->coefficients), g_steal_pointer (&data), size);
 }
 
 /**
@@ -75,6 +81,7 @@ gboolean
 apr_linear_regression_predict_into (
   AprLinearRegression *self, AprTensor *x, gpointer predictions, gsize size, GError **error)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
   gsize shape[2];
   gsize n_elements;
   gsize n_bytes;
@@ -92,7 +99,7 @@ apr_linear_regression_predict_into (
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
                    "%" G_GSIZE_FORMAT " predictions of the dtype %s are %" G_GSIZE_FORMAT
                    " bytes, but there is memory for %" G_GSIZE_FORMAT,
-                   n_elements, apr_dtype_to_string (apr_tensor_get_dtype (self->coefficients)), n_bytes,
+                   n_elements, apr_dtype_to_string (apr_tensor_get_dtype (results->coefficients)), n_bytes,
                    size);
       return FALSE;
     }
@@ -104,26 +111,27 @@ apr_linear_regression_predict_into (
 static G_NO_INLINE double
 predict_row (AprLinearRegression *self, const double *x, gsize n_features)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
   double sum = 0;
   gsize i;
 
-  if (apr_tensor_get_dtype (self->coefficients) == APR_DTYPE_F64)
+  if (apr_tensor_get_dtype (results->coefficients) == APR_DTYPE_F64)
     {
-      const double *coefficients = apr_tensor_get_doubles (self->coefficients, NULL, NULL);
+      const double *coefficients = apr_tensor_get_doubles (results->coefficients, NULL, NULL);
 
       for (i = 0; i < n_features; i++)
         sum += x[i] * coefficients[i];
 
-      return sum + apr_tensor_get_doubles (self->intercept, NULL, NULL)[0];
+      return sum + apr_tensor_get_doubles (results->intercept, NULL, NULL)[0];
     }
   else
     {
-      const float *coefficients = apr_tensor_get_floats (self->coefficients, NULL, NULL);
+      const float *coefficients = apr_tensor_get_floats (results->coefficients, NULL, NULL);
 
       for (i = 0; i < n_features; i++)
         sum += x[i] * (double) coefficients[i];
 
-      return (double) (float) (sum + (double) apr_tensor_get_floats (self->intercept, NULL, NULL)[0]);
+      return (double) (float) (sum + (double) apr_tensor_get_floats (results->intercept, NULL, NULL)[0]);
     }
 }
 

@@ -11,18 +11,9 @@ G_BEGIN_DECLS
 /* In place of a condition number that is worked out from the cross products when it is first asked for. */
 #define APR_CONDITION_PENDING (-1)
 
-struct _AprLinearRegression
+/* What a fit finds, or a file holds. */
+typedef struct
 {
-  AprEstimator parent_instance;
-
-  gboolean fit_intercept;
-  double alpha;
-  gboolean positive;
-  AprDType dtype;
-  gboolean keep_state;
-  AprPrecision precision;
-  guint n_threads;
-
   AprTensor *coefficients; /* (owned) (nullable) */
   AprTensor *intercept;    /* (owned) (nullable) */
   int rank;
@@ -31,20 +22,24 @@ struct _AprLinearRegression
   GArray *dependent;                /* (owned) (nullable): of gsize, the features in order */
   AprCrossProducts *cross_products; /* (owned) (nullable): of all samples that the results are of */
   AprLeastSquaresOptions fitted;    /* the hyper-parameters as the results have them */
-};
+} AprLinearResults;
 
-/* What a fit finds, or a file holds: see above. */
 typedef struct
 {
-  AprTensor *coefficients;
-  AprTensor *intercept;
-  int rank;
-  double condition_number;
-  gboolean correctly_rounded;
-  GArray *dependent;
-  AprCrossProducts *cross_products;
-  AprLeastSquaresOptions fitted;
-} AprLinearResults;
+  gboolean fit_intercept;
+  double alpha;
+  gboolean positive;
+  AprDType dtype;
+  gboolean keep_state;
+  AprPrecision precision;
+  guint n_threads;
+
+  AprLinearResults results;
+} AprLinearRegressionPrivate;
+
+AprLinearRegressionPrivate *apr_linear_regression_get_private (AprLinearRegression *self);
+
+const AprLinearResults *apr_linear_regression_get_results (AprLinearRegression *self);
 
 void apr_linear_results_clear (AprLinearResults *self);
 

@@ -17,21 +17,13 @@ apr_linear_results_clear (AprLinearResults *self)
 void
 apr_linear_regression_take_results (AprLinearRegression *self, AprLinearResults *results)
 {
-  gboolean other_rounding = self->correctly_rounded != results->correctly_rounded;
-  gboolean other_rank = self->rank != results->rank;
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+  gboolean other_rounding = priv->results.correctly_rounded != results->correctly_rounded;
+  gboolean other_rank = priv->results.rank != results->rank;
 
-  g_clear_pointer (&self->coefficients, apr_tensor_unref);
-  self->coefficients = g_steal_pointer (&results->coefficients);
-  g_clear_pointer (&self->intercept, apr_tensor_unref);
-  self->intercept = g_steal_pointer (&results->intercept);
-  g_clear_object (&self->cross_products);
-  self->cross_products = g_steal_pointer (&results->cross_products);
-  g_clear_pointer (&self->dependent, g_array_unref);
-  self->dependent = g_steal_pointer (&results->dependent);
-  self->fitted = results->fitted;
-  self->condition_number = results->condition_number;
-  self->correctly_rounded = results->correctly_rounded;
-  self->rank = results->rank;
+  apr_linear_results_clear (&priv->results);
+  priv->results = *results;
+  *results = (AprLinearResults){ NULL };
 
   apr_linear_regression_notify_results (self, other_rounding, other_rank);
 }
@@ -39,7 +31,9 @@ apr_linear_regression_take_results (AprLinearRegression *self, AprLinearResults 
 gboolean
 apr_linear_regression_check_state (AprLinearRegression *self, const char *what, GError **error)
 {
-  if (self->cross_products != NULL)
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
+
+  if (results->cross_products != NULL)
     return TRUE;
 
   if (!apr_estimator_get_fitted (APR_ESTIMATOR (self)))
@@ -68,9 +62,11 @@ apr_linear_regression_check_state (AprLinearRegression *self, const char *what, 
 AprTensor *
 apr_linear_regression_get_coefficients (AprLinearRegression *self)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  return self->coefficients;
+  return results->coefficients;
 }
 
 /**
@@ -88,9 +84,11 @@ apr_linear_regression_get_coefficients (AprLinearRegression *self)
 AprTensor *
 apr_linear_regression_get_intercept (AprLinearRegression *self)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  return self->intercept;
+  return results->intercept;
 }
 
 /**
@@ -106,9 +104,11 @@ apr_linear_regression_get_intercept (AprLinearRegression *self)
 int
 apr_linear_regression_get_rank (AprLinearRegression *self)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), APR_RANK_UNKNOWN);
 
-  return self->rank;
+  return results->rank;
 }
 
 /**
@@ -128,13 +128,15 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
 double
 apr_linear_regression_get_condition_number (AprLinearRegression *self)
 {
+  AprLinearResults *results = &apr_linear_regression_get_private (self)->results;
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NAN);
 
-  if (self->condition_number == APR_CONDITION_PENDING)
-    self->condition_number =
-      apr_least_squares_find_condition (apr_cross_products_get_sums (self->cross_products), &self->fitted);
+  if (results->condition_number == APR_CONDITION_PENDING)
+    results->condition_number = apr_least_squares_find_condition (
+      apr_cross_products_get_sums (results->cross_products), &results->fitted);
 
-  return self->condition_number;
+  return results->condition_number;
 }
 
 /**
@@ -151,9 +153,11 @@ apr_linear_regression_get_condition_number (AprLinearRegression *self)
 gboolean
 apr_linear_regression_get_correctly_rounded (AprLinearRegression *self)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
 
-  return self->correctly_rounded;
+  return results->correctly_rounded;
 }
 
 char *
@@ -179,17 +183,18 @@ apr_linear_regression_get_feature_name (AprLinearRegression *self, gsize feature
 char **
 apr_linear_regression_get_dependent_features (AprLinearRegression *self)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
   char **names;
   guint i;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  if (self->dependent == NULL)
+  if (results->dependent == NULL)
     return NULL;
 
-  names = g_new0 (char *, (gsize) self->dependent->len + 1);
-  for (i = 0; i < self->dependent->len; i++)
-    names[i] = apr_linear_regression_get_feature_name (self, g_array_index (self->dependent, gsize, i));
+  names = g_new0 (char *, (gsize) results->dependent->len + 1);
+  for (i = 0; i < results->dependent->len; i++)
+    names[i] = apr_linear_regression_get_feature_name (self, g_array_index (results->dependent, gsize, i));
 
   return names;
 }
@@ -207,14 +212,15 @@ apr_linear_regression_get_dependent_features (AprLinearRegression *self)
 AprCrossProducts *
 apr_linear_regression_get_cross_products (AprLinearRegression *self)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
   AprCrossProducts *copy;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  if (self->cross_products == NULL)
+  if (results->cross_products == NULL)
     return NULL;
 
-  copy = apr_cross_products_copy (self->cross_products);
+  copy = apr_cross_products_copy (results->cross_products);
   (void) apr_cross_products_set_feature_names (copy, apr_estimator_get_feature_names (APR_ESTIMATOR (self)),
                                                NULL);
 

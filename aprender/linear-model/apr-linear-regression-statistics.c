@@ -7,13 +7,16 @@
 static gboolean
 check_method (AprLinearRegression *self, const char *what, GError **error)
 {
-  if (self->fitted.alpha == 0 && !self->fitted.positive)
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
+
+  if (results->fitted.alpha == 0 && !results->fitted.positive)
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
                "Cannot %s this %s: that is defined for ordinary least squares, but the model was fitted with "
                "the hyper-parameters alpha = %g and positive = %s",
-               what, G_OBJECT_TYPE_NAME (self), self->fitted.alpha, self->fitted.positive ? "true" : "false");
+               what, G_OBJECT_TYPE_NAME (self), results->fitted.alpha,
+               results->fitted.positive ? "true" : "false");
   return FALSE;
 }
 
@@ -21,6 +24,7 @@ check_method (AprLinearRegression *self, const char *what, GError **error)
 static AprInference *
 infer (AprLinearRegression *self, const char *what, GError **error)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
   AprInferenceSource source;
   AprInference *inference;
 
@@ -28,13 +32,13 @@ infer (AprLinearRegression *self, const char *what, GError **error)
     return NULL;
 
   source = (AprInferenceSource){
-    .cross_products = self->cross_products,
-    .fit_intercept = self->fitted.fit_intercept,
-    .dependent = (const gsize *) (gconstpointer) self->dependent->data,
-    .n_dependent = self->dependent->len,
+    .cross_products = results->cross_products,
+    .fit_intercept = results->fitted.fit_intercept,
+    .dependent = (const gsize *) (gconstpointer) results->dependent->data,
+    .n_dependent = results->dependent->len,
     .feature_names = apr_estimator_get_feature_names (APR_ESTIMATOR (self)),
-    .coefficients = self->coefficients,
-    .intercept = self->intercept,
+    .coefficients = results->coefficients,
+    .intercept = results->intercept,
   };
   inference = apr_inference_new (&source, error);
   if (inference == NULL)
@@ -125,6 +129,7 @@ apr_linear_regression_summary (AprLinearRegression *self, GError **error)
 static gboolean
 check_interval (AprLinearRegression *self, double level, GError **error)
 {
+  const AprLinearResults *results = apr_linear_regression_get_results (self);
   g_auto (GStrv) dependent = NULL;
   g_autofree char *names = NULL;
 
@@ -138,7 +143,7 @@ check_interval (AprLinearRegression *self, double level, GError **error)
   if (!apr_linear_regression_check_state (self, "give intervals with", error))
     return FALSE;
 
-  if (self->dependent->len == 0)
+  if (results->dependent->len == 0)
     return TRUE;
   dependent = apr_linear_regression_get_dependent_features (self);
   names = g_strjoinv ("”, “", dependent);

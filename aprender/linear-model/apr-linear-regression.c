@@ -40,7 +40,7 @@
  *
  * Since: 0.1
  */
-G_DEFINE_FINAL_TYPE (AprLinearRegression, apr_linear_regression, APR_TYPE_ESTIMATOR)
+G_DEFINE_TYPE_WITH_PRIVATE (AprLinearRegression, apr_linear_regression, APR_TYPE_ESTIMATOR)
 
 enum
 {
@@ -71,15 +71,26 @@ enum
 
 static guint signals[N_SIGNALS];
 
+AprLinearRegressionPrivate *
+apr_linear_regression_get_private (AprLinearRegression *self)
+{
+  return apr_linear_regression_get_instance_private (self);
+}
+
+const AprLinearResults *
+apr_linear_regression_get_results (AprLinearRegression *self)
+{
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
+  return &priv->results;
+}
+
 static void
 apr_linear_regression_finalize (GObject *object)
 {
   AprLinearRegression *self = APR_LINEAR_REGRESSION (object);
 
-  g_clear_pointer (&self->coefficients, apr_tensor_unref);
-  g_clear_pointer (&self->intercept, apr_tensor_unref);
-  g_clear_pointer (&self->dependent, g_array_unref);
-  g_clear_object (&self->cross_products);
+  apr_linear_results_clear (&apr_linear_regression_get_private (self)->results);
 
   G_OBJECT_CLASS (apr_linear_regression_parent_class)->finalize (object);
 }
@@ -88,44 +99,45 @@ static void
 apr_linear_regression_get_property (GObject *object, guint property_id, GValue *value, GParamSpec *pspec)
 {
   AprLinearRegression *self = APR_LINEAR_REGRESSION (object);
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
 
   switch (property_id)
     {
     case PROP_FIT_INTERCEPT:
-      g_value_set_boolean (value, self->fit_intercept);
+      g_value_set_boolean (value, priv->fit_intercept);
       break;
     case PROP_ALPHA:
-      g_value_set_double (value, self->alpha);
+      g_value_set_double (value, priv->alpha);
       break;
     case PROP_POSITIVE:
-      g_value_set_boolean (value, self->positive);
+      g_value_set_boolean (value, priv->positive);
       break;
     case PROP_DTYPE:
-      g_value_set_enum (value, self->dtype);
+      g_value_set_enum (value, priv->dtype);
       break;
     case PROP_PRECISION:
-      g_value_set_enum (value, self->precision);
+      g_value_set_enum (value, priv->precision);
       break;
     case PROP_KEEP_STATE:
-      g_value_set_boolean (value, self->keep_state);
+      g_value_set_boolean (value, priv->keep_state);
       break;
     case PROP_N_THREADS:
-      g_value_set_uint (value, self->n_threads);
+      g_value_set_uint (value, priv->n_threads);
       break;
     case PROP_COEFFICIENTS:
-      g_value_set_boxed (value, self->coefficients);
+      g_value_set_boxed (value, priv->results.coefficients);
       break;
     case PROP_INTERCEPT:
-      g_value_set_boxed (value, self->intercept);
+      g_value_set_boxed (value, priv->results.intercept);
       break;
     case PROP_RANK:
-      g_value_set_int (value, self->rank);
+      g_value_set_int (value, priv->results.rank);
       break;
     case PROP_CONDITION_NUMBER:
       g_value_set_double (value, apr_linear_regression_get_condition_number (self));
       break;
     case PROP_CORRECTLY_ROUNDED:
-      g_value_set_boolean (value, self->correctly_rounded);
+      g_value_set_boolean (value, priv->results.correctly_rounded);
       break;
     case PROP_DEPENDENT_FEATURES:
       g_value_take_boxed (value, apr_linear_regression_get_dependent_features (self));
@@ -408,8 +420,10 @@ apr_linear_regression_notify_results (AprLinearRegression *self, gboolean other_
 static void
 apr_linear_regression_init (AprLinearRegression *self)
 {
-  self->rank = APR_RANK_UNKNOWN;
-  self->condition_number = NAN;
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
+  priv->results.rank = APR_RANK_UNKNOWN;
+  priv->results.condition_number = NAN;
 }
 
 /**
@@ -479,9 +493,11 @@ apr_linear_regression_from_bytes (GBytes *bytes, GError **error)
 gboolean
 apr_linear_regression_get_fit_intercept (AprLinearRegression *self)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
 
-  return self->fit_intercept;
+  return priv->fit_intercept;
 }
 
 /**
@@ -496,13 +512,15 @@ apr_linear_regression_get_fit_intercept (AprLinearRegression *self)
 void
 apr_linear_regression_set_fit_intercept (AprLinearRegression *self, gboolean fit_intercept)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
   fit_intercept = !!fit_intercept;
-  if (self->fit_intercept == fit_intercept)
+  if (priv->fit_intercept == fit_intercept)
     return;
 
-  self->fit_intercept = fit_intercept;
+  priv->fit_intercept = fit_intercept;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FIT_INTERCEPT]);
 }
 
@@ -519,9 +537,11 @@ apr_linear_regression_set_fit_intercept (AprLinearRegression *self, gboolean fit
 double
 apr_linear_regression_get_alpha (AprLinearRegression *self)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
 
-  return self->alpha;
+  return priv->alpha;
 }
 
 /**
@@ -537,12 +557,14 @@ apr_linear_regression_get_alpha (AprLinearRegression *self)
 void
 apr_linear_regression_set_alpha (AprLinearRegression *self, double alpha)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  if (self->alpha == alpha)
+  if (priv->alpha == alpha)
     return;
 
-  self->alpha = alpha;
+  priv->alpha = alpha;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ALPHA]);
 }
 
@@ -559,9 +581,11 @@ apr_linear_regression_set_alpha (AprLinearRegression *self, double alpha)
 gboolean
 apr_linear_regression_get_positive (AprLinearRegression *self)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
 
-  return self->positive;
+  return priv->positive;
 }
 
 /**
@@ -576,13 +600,15 @@ apr_linear_regression_get_positive (AprLinearRegression *self)
 void
 apr_linear_regression_set_positive (AprLinearRegression *self, gboolean positive)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
   positive = !!positive;
-  if (self->positive == positive)
+  if (priv->positive == positive)
     return;
 
-  self->positive = positive;
+  priv->positive = positive;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_POSITIVE]);
 }
 
@@ -599,9 +625,11 @@ apr_linear_regression_set_positive (AprLinearRegression *self, gboolean positive
 AprDType
 apr_linear_regression_get_dtype (AprLinearRegression *self)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), APR_DTYPE_NONE);
 
-  return self->dtype;
+  return priv->dtype;
 }
 
 /**
@@ -616,12 +644,14 @@ apr_linear_regression_get_dtype (AprLinearRegression *self)
 void
 apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  if (self->dtype == dtype)
+  if (priv->dtype == dtype)
     return;
 
-  self->dtype = dtype;
+  priv->dtype = dtype;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_DTYPE]);
 }
 
@@ -638,9 +668,11 @@ apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype)
 AprPrecision
 apr_linear_regression_get_precision (AprLinearRegression *self)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), APR_PRECISION_EXACT);
 
-  return self->precision;
+  return priv->precision;
 }
 
 /**
@@ -655,12 +687,14 @@ apr_linear_regression_get_precision (AprLinearRegression *self)
 void
 apr_linear_regression_set_precision (AprLinearRegression *self, AprPrecision precision)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  if (self->precision == precision)
+  if (priv->precision == precision)
     return;
 
-  self->precision = precision;
+  priv->precision = precision;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRECISION]);
 }
 
@@ -677,9 +711,11 @@ apr_linear_regression_set_precision (AprLinearRegression *self, AprPrecision pre
 gboolean
 apr_linear_regression_get_keep_state (AprLinearRegression *self)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
 
-  return self->keep_state;
+  return priv->keep_state;
 }
 
 /**
@@ -695,13 +731,15 @@ apr_linear_regression_get_keep_state (AprLinearRegression *self)
 void
 apr_linear_regression_set_keep_state (AprLinearRegression *self, gboolean keep_state)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
   keep_state = !!keep_state;
-  if (self->keep_state == keep_state)
+  if (priv->keep_state == keep_state)
     return;
 
-  self->keep_state = keep_state;
+  priv->keep_state = keep_state;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_KEEP_STATE]);
 }
 
@@ -718,9 +756,11 @@ apr_linear_regression_set_keep_state (AprLinearRegression *self, gboolean keep_s
 guint
 apr_linear_regression_get_n_threads (AprLinearRegression *self)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
 
-  return self->n_threads;
+  return priv->n_threads;
 }
 
 /**
@@ -735,11 +775,13 @@ apr_linear_regression_get_n_threads (AprLinearRegression *self)
 void
 apr_linear_regression_set_n_threads (AprLinearRegression *self, guint n_threads)
 {
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  if (self->n_threads == n_threads)
+  if (priv->n_threads == n_threads)
     return;
 
-  self->n_threads = n_threads;
+  priv->n_threads = n_threads;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_N_THREADS]);
 }

@@ -14,7 +14,23 @@ G_BEGIN_DECLS
 #define APR_TYPE_LINEAR_REGRESSION (apr_linear_regression_get_type ())
 
 APR_AVAILABLE_IN_ALL
-G_DECLARE_FINAL_TYPE (AprLinearRegression, apr_linear_regression, APR, LINEAR_REGRESSION, AprEstimator)
+G_DECLARE_DERIVABLE_TYPE (AprLinearRegression, apr_linear_regression, APR, LINEAR_REGRESSION, AprEstimator)
+
+/**
+ * AprLinearRegressionClass:
+ * @parent_class: the parent class
+ *
+ * A subclass may add hyper-parameters, and override any virtual function of #AprEstimatorClass.
+ *
+ * Since: 0.1
+ */
+struct _AprLinearRegressionClass
+{
+  AprEstimatorClass parent_class;
+
+  /*< private >*/
+  gpointer padding[8];
+};
 
 APR_AVAILABLE_IN_ALL
 AprLinearRegression *apr_linear_regression_new (void) G_GNUC_WARN_UNUSED_RESULT;

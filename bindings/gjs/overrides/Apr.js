@@ -357,6 +357,14 @@ function _init() {
     };
   }
 
+  // The typed constructors make no subclass.
+  for (const name of ['load', 'from_bytes']) {
+    const create = LinearRegression[name];
+    LinearRegression[name] = function (source) {
+      return this === LinearRegression ? create.call(this, source) : Estimator[name].call(this, source);
+    };
+  }
+
   for (const name of ['coefficients', 'intercept']) {
     defineGetter(LinearRegression.prototype, name, function () {
       return fromTensor(this[`get_${name}`]());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 import Apr from 'gi://Apr?version=1.0';
 import GLib from 'gi://GLib';
+import GObject from 'gi://GObject';
 import Gio from 'gi://Gio';
 
 import {
@@ -9,6 +10,23 @@ import {
 } from './tap.js';
 
 const {DType, LinearRegression, Tensor} = Apr;
+
+// A linear regression whose predictions are multiplied by a hyper-parameter of its own.
+const Scaled = GObject.registerClass({
+  GTypeName: 'TestScaled',
+  Properties: {
+    factor: GObject.ParamSpec.double('factor', null, null, GObject.ParamFlags.READWRITE, 0, 100, 1),
+  },
+}, class Scaled extends LinearRegression {
+  vfunc_fit(X, y, sampleWeight, cancellable) {
+    this.nFits = (this.nFits ?? 0) + 1;
+    return super.vfunc_fit(X, y, sampleWeight, cancellable);
+  }
+
+  vfunc_predict(X) {
+    return Tensor.from(super.vfunc_predict(X).to_array().map(prediction => this.factor * prediction));
+  }
+});
 
 // NIST's Longley data: y, x1 to x6.
 const LONGLEY = [
@@ -398,6 +416,29 @@ test('loaded-model-is-the-saved-one', () => {
     assertEqual(loaded.intercept, model.intercept);
     assertEqual(loaded.predict(samples), model.predict(samples));
   }
+});
+
+test('subclass', () => {
+  const [X, y] = [[[0], [1], [2]], [1, 3, 5]];
+  const model = new Scaled({factor: 3}).fit(X, y);
+
+  assertEqual([...model.predict(X)], [3, 9, 15]);
+  assertEqual([model.clone().factor, model.clone().fitted], [3, false]);
+  assertTrue(model.clone() instanceof Scaled);
+  withPath(path => {
+    model.save(path);
+    for (const loaded of [Scaled.load(path), Scaled.from_bytes(model.to_bytes())]) {
+      assertTrue(loaded instanceof Scaled);
+      assertEqual([...loaded.predict(X)], [3, 9, 15]);
+    }
+  });
+});
+
+test('subclass-fits-async', async () => {
+  const [X, y] = [[[0], [1], [2]], [1, 3, 5]];
+  const model = await new Scaled({factor: 3}).fit_async(X, y);
+
+  assertEqual([model.nFits, ...model.predict(X)], [1, 3, 9, 15]);
 });
 
 await run();

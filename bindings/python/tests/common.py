@@ -12,7 +12,7 @@ import unittest
 import gi
 
 gi.require_version('Apr', '1.0')
-from gi.repository import Apr, Gio, GLib  # noqa: E402
+from gi.repository import Apr, Gio, GLib, GObject  # noqa: E402
 
 try:
     import numpy

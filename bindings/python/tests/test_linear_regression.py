@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import copy
 import fractions
 import hashlib
 import math
@@ -9,12 +10,28 @@ import sys
 import threading
 
 import tap
-from common import EXAMPLES, Apr, Gio, GLib, TestCase, needs_numpy, numpy, read_longley
+from common import EXAMPLES, Apr, Gio, GLib, GObject, TestCase, needs_numpy, numpy, read_longley
 
 # NIST's certified values for Longley's data: the intercept, then the coefficients.
 LONGLEY = [-3482258.63459582, 15.0618722713733, -0.0358191792925910, -2.02022980381683, -1.03322686717359,
            -0.0511041056535807, 1829.15146461355]
 LONGLEY_R_SQUARED = 0.995479004577296
+
+
+class Scaled(Apr.LinearRegression):
+    """A linear regression whose predictions are multiplied by a hyper-parameter of its own."""
+
+    __gtype_name__ = 'AprTestScaled'
+
+    factor = GObject.Property(type=float, default=1, minimum=0, maximum=100)
+
+    def do_fit(self, X, y, sample_weight, cancellable):
+        self.n_fits = getattr(self, 'n_fits', 0) + 1
+        return Apr.LinearRegression.do_fit(self, X, y, sample_weight, cancellable)
+
+    def do_predict(self, X):
+        predictions = Apr.LinearRegression.do_predict(self, X)
+        return Apr.Tensor([self.factor * prediction for prediction in predictions])
 
 
 def to_float32(value):
@@ -348,6 +365,30 @@ class LinearRegression(TestCase):
                 done = subprocess.run(command, capture_output=True, text=True)
                 self.assertEqual(done.stdout, f'sha256  {hashlib.sha256(predictions).hexdigest()}\n',
                                  done.stderr)
+
+
+class Subclass(TestCase):
+    X, Y = [[0], [1], [2]], [1, 3, 5]
+
+    def test_fit_save_clone(self):
+        model = Scaled(factor=3).fit(self.X, self.Y)
+        self.assertEqual((list(model.predict(self.X)), list(model.coefficients)), ([3, 9, 15], [2]))
+        self.assertEqual(repr(model.clone()), 'Scaled(factor=3.0)')
+        self.assertFalse(model.clone().fitted)
+
+        path = self.make_directory() / 'model.safetensors'
+        model.save(path)
+        for loaded in (Scaled.load(path), Scaled.from_bytes(path.read_bytes()), copy.copy(model)):
+            self.assertIs(type(loaded), Scaled)
+            self.assertEqual(list(loaded.predict(self.X)), [3, 9, 15])
+        self.assertFails(Apr.Error.MODEL, '“AprTestScaled”, not “AprLinearRegression”', Apr.LinearRegression.load, path)
+
+    def test_fit_async_calls_own_fit(self):
+        model = Scaled(factor=3)
+        loop = GLib.MainLoop()
+        model.fit_async(self.X, self.Y, callback=lambda model, result: (model.fit_finish(result), loop.quit()))
+        loop.run()
+        self.assertEqual((model.n_fits, list(model.predict(self.X))), (1, [3, 9, 15]))
 
 
 if __name__ == '__main__':
