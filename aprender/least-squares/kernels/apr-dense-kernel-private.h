@@ -5,18 +5,17 @@
 
 G_BEGIN_DECLS
 
-/* Dense linear algebra in double, for approximations that exact residuals put right.
+/* Dense linear algebra in double. Its results are approximations, which the caller refines with exact residuals.
  *
- * Whatever the instruction set, every sum is taken in the same order, without fused multiply-add: all processors go through
- * the same numbers. Matrices are row-major, with rows that are padded to a multiple of APR_DENSE_PAD and aligned to 64
- * bytes. */
+ * Every instruction set adds in the same order and without fused multiply-add, so all processors get the same bits.
+ * Matrices are row-major. Rows are padded to a multiple of APR_DENSE_PAD doubles and aligned to 64 bytes. */
 #define APR_DENSE_PAD 16
 
 typedef struct
 {
   const char *name;
 
-  /* c[i][j] -= sum over k of a[k][i] b[k][j], in the order of k; @n_columns is a multiple of APR_DENSE_PAD. */
+  /* c[i][j] -= sum over k of a[k][i] b[k][j], in the order of k. @n_columns is a multiple of APR_DENSE_PAD. */
   void (*subtract_products) (double *c,
                              gsize c_stride,
                              const double *a,
@@ -27,7 +26,7 @@ typedef struct
                              gsize n_columns,
                              gsize n_inner);
 
-  /* The same for whole numbers, whose sums must be exact. */
+  /* The same for whole numbers. The caller makes sure that every sum is exact in double. */
   void (*subtract_whole_products) (double *c,
                                    gsize c_stride,
                                    const double *a,
@@ -41,10 +40,11 @@ typedef struct
   /* to -= factor from */
   void (*subtract_scaled) (double *to, const double *from, double factor, gsize n);
 
+  /* The sum over i of a[i] b[i] */
   double (*dot) (const double *a, const double *b, gsize n);
 
-  /* The products of @n_rows rows of whole numbers, @stride apart, with three vectors of the same, which must be exact; @n is a
-   * multiple of APR_DENSE_PAD. */
+  /* The dot products of @n_rows rows of A, @stride floats apart, with each of three vectors. All values are whole
+   * numbers, and the caller makes sure that every sum is exact. @n is a multiple of APR_DENSE_PAD. */
   void (*multiply_whole) (
     const float *a, gsize stride, gsize n_rows, const double *const b[3], gsize n, double (*results)[3]);
 } AprDenseKernel;
@@ -55,13 +55,14 @@ extern const AprDenseKernel apr_dense_kernel_avx2;
 extern const AprDenseKernel apr_dense_kernel_avx512;
 #endif
 
-/* The one that runs. */
+/* The kernel that is used. */
 const AprDenseKernel *apr_dense_kernel_choose (void);
 
-/* All that this processor can run, the fastest first, NULL-terminated. */
+/* The kernels that this processor can run, fastest first, NULL-terminated. */
 const AprDenseKernel *const *apr_dense_kernels (void);
 
-/* A vector to start an iteration from, without any pattern that might make it orthogonal to what is looked for. */
+/* Entry @i of a fixed vector to start an iteration from. It looks random, so that it is orthogonal to no eigenvector
+ * that arises in practice. */
 static inline double
 apr_dense_start (gsize i)
 {

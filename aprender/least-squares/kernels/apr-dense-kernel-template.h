@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* An AprDenseKernel, in the vectors of LANES doubles that the compiler is told it may use. */
+/* An AprDenseKernel over vectors of LANES doubles. The file that includes this template defines KERNEL, KERNEL_NAME,
+ * LANES, ROWS (how many rows of a tile stay in registers) and MULTIPLY_ADD, and is compiled for the instruction set. */
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 
 #include <string.h>
@@ -13,15 +14,19 @@ typedef float Floats __attribute__ ((vector_size (4 * LANES), aligned (4)));
 #define VECTORS 2
 #define WIDTH (VECTORS * LANES)
 
-/* Sums of products keep APR_DENSE_PAD partial sums, and add them up in one order. */
+/* A dot product keeps APR_DENSE_PAD partial sums, whatever LANES is, and adds them up in one order. */
 #define PARTS (APR_DENSE_PAD / LANES)
 
-/* What is accumulated in registers must not be an array for the compiler. */
+/* Unrolled, so that the compiler keeps arrays of vectors in registers. */
 #ifdef __clang__
 # define UNROLL _Pragma ("unroll")
 #else
 # define UNROLL _Pragma ("GCC unroll 16")
 #endif
+#define EACH_ROW(i) UNROLL for (i = 0; i < n_rows; i++)
+#define EACH_VECTOR(v) UNROLL for (v = 0; v < VECTORS; v++)
+#define EACH_PART(k) UNROLL for (k = 0; k < PARTS; k++)
+#define EACH_OPERAND(m) UNROLL for (m = 0; m < 3; m++)
 
 static inline Vector
 load (const double *from)
@@ -35,7 +40,8 @@ store (double *to, Vector value)
   *(Place *) (gpointer) to = value;
 }
 
-/* Where nothing is rounded, it makes no difference that a product is fused with the subtraction. */
+/* c -= a'b for a tile of C. With @whole all products and sums are exact integers, so a fused multiply-add gives the
+ * same result. */
 static G_ALWAYS_INLINE inline void
 subtract_tile (gboolean whole,
                double *c,
@@ -52,34 +58,27 @@ subtract_tile (gboolean whole,
   gsize k;
   gsize v;
 
-  UNROLL
-  for (i = 0; i < n_rows; i++)
-    UNROLL
-  for (v = 0; v < VECTORS; v++)
-    sums[i][v] = load (c + i * c_stride + v * LANES);
+  EACH_ROW (i)
+    EACH_VECTOR (v)
+      sums[i][v] = load (c + i * c_stride + v * LANES);
 
   for (k = 0; k < n_inner; k++)
     {
       Vector right[VECTORS];
 
-      UNROLL
-      for (v = 0; v < VECTORS; v++)
+      EACH_VECTOR (v)
         right[v] = load (b + k * b_stride + v * LANES);
-      UNROLL
-      for (i = 0; i < n_rows; i++)
-        UNROLL
-      for (v = 0; v < VECTORS; v++)
-        if (whole)
-          sums[i][v] = MULTIPLY_ADD (a[k * a_stride + i] - (Vector){ 0 }, -right[v], sums[i][v]);
-        else
-          sums[i][v] -= a[k * a_stride + i] * right[v];
+      EACH_ROW (i)
+        EACH_VECTOR (v)
+          if (whole)
+            sums[i][v] = MULTIPLY_ADD (a[k * a_stride + i] - (Vector){ 0 }, -right[v], sums[i][v]);
+          else
+            sums[i][v] -= a[k * a_stride + i] * right[v];
     }
 
-  UNROLL
-  for (i = 0; i < n_rows; i++)
-    UNROLL
-  for (v = 0; v < VECTORS; v++)
-    store (c + i * c_stride + v * LANES, sums[i][v]);
+  EACH_ROW (i)
+    EACH_VECTOR (v)
+      store (c + i * c_stride + v * LANES, sums[i][v]);
 }
 
 static G_ALWAYS_INLINE inline void
@@ -171,17 +170,17 @@ dot (const double *a, const double *b, gsize n)
   gsize k;
 
   for (i = 0; i + APR_DENSE_PAD <= n; i += APR_DENSE_PAD)
-    UNROLL
-  for (k = 0; k < PARTS; k++)
-    parts[k] += load (a + i + k * LANES) * load (b + i + k * LANES);
+    EACH_PART (k)
+      parts[k] += load (a + i + k * LANES) * load (b + i + k * LANES);
   for (; i < n; i++)
     rest += a[i] * b[i];
 
-  /* Nothing was added to the parts of a short one. */
+  /* The partial sums of a short vector are still zero. */
   return n < APR_DENSE_PAD ? rest : add_up (parts) + rest;
 }
 
-/* Nothing is rounded here, so that the order makes no difference, nor whether the multiplication is fused with the addition. */
+/* The dot products of up to two rows of A with the three vectors of B. All values are whole numbers and all sums are
+ * exact, so neither their order nor a fused multiply-add changes the result. */
 static G_ALWAYS_INLINE inline void
 multiply_whole_rows (
   const float *a, gsize stride, gsize n_rows, const double *const b[3], gsize n, double (*results)[3])
@@ -196,14 +195,12 @@ multiply_whole_rows (
     {
       const Vector factors[3] = { load (b[0] + i), load (b[1] + i), load (b[2] + i) };
 
-      UNROLL
-      for (row = 0; row < n_rows; row++)
+      EACH_ROW (row)
         {
           Vector value =
             __builtin_convertvector(*(const Floats *) (gconstpointer) (a + row * stride + i), Vector);
 
-          UNROLL
-          for (m = 0; m < 3; m++)
+          EACH_OPERAND (m)
             sums[row][m] = MULTIPLY_ADD (value, factors[m], sums[row][m]);
         }
     }

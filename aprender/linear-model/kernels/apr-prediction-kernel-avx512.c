@@ -12,8 +12,8 @@
 #define STORE_FLOATS(place, a) _mm256_storeu_ps (place, _mm512_cvtpd_ps (a))
 #define COLUMNS 4
 
-/* From four columns of two rows in each vector to eight rows of a column: within pairs of rows, then between their
- * quarters. */
+/* Each operand holds four columns of two rows; each result holds one column of eight rows. Elements are interleaved
+ * within pairs of rows first, then quarters are exchanged between vectors. */
 static inline void
 transpose (__m512d rows_02, __m512d rows_13, __m512d rows_46, __m512d rows_57, __m512d columns[COLUMNS])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-/* Of the compiler's making, which every processor can do in some way. */
+/* The compiler's own vector type: it finds instructions for it on every processor. */
 typedef double Pair __attribute__ ((vector_size (16)));
 
 #define KERNEL apr_prediction_kernel_portable

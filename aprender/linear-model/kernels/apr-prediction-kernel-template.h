@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Predictions, written once over the vectors of an instruction set. Whoever includes this defines VECTOR, of LANES doubles, a lane
- * for each row, and the operations SPLAT, ADD, MULTIPLY, STORE and STORE_FLOATS; load_floats () and load_doubles (), which make
- * vectors of the next COLUMNS columns, or of no more than the first n of them; and KERNEL and KERNEL_NAME. */
+/* Predictions over the vectors of one instruction set, with a row of X in each lane.
+ *
+ * The file that includes this template defines
+ * - KERNEL and KERNEL_NAME;
+ * - VECTOR, a vector of LANES doubles, and COLUMNS, how many columns of X are loaded at a time;
+ * - SPLAT, ADD, MULTIPLY, STORE and STORE_FLOATS;
+ * - load_floats () and load_doubles (), which load the next COLUMNS columns, or only the first n of them. */
 
 #include "aprender/linear-model/apr-prediction-private.h"
 
 #include <math.h>
 
-/* So many targets share the reading and turning of rows. */
+/* How many targets share one loading of rows. */
 #define N_TOGETHER 4
 
-/* How far ahead of what is computed with memory is asked for, in bytes. */
+/* How far ahead to prefetch, in bytes */
 #define PREFETCH 2048
 #define CACHE_LINE 64
 
-/* Loops that the compiler unrolls, so that arrays of vectors are registers. */
+/* Unrolled, so that the compiler keeps arrays of vectors in registers. */
 #define EACH_LANE(i) _Pragma ("GCC unroll 8") for (i = 0; i < LANES; i++)
 #define EACH_COLUMN(i) _Pragma ("GCC unroll 4") for (i = 0; i < COLUMNS; i++)
 #define EACH_TARGET(t) _Pragma ("GCC unroll 4") for (t = 0; t < n_targets; t++)
 
-/* One call's work; what does not change in it is a constant to the compiler. */
+/* The arguments of one call. Inlining turns @wide and @narrow into constants. */
 typedef struct
 {
   const AprPrediction *self;
-  gboolean wide;   /* X is of doubles, not floats */
-  gboolean narrow; /* predictions are floats, not doubles */
+  gboolean wide;   /* whether X has doubles, not floats */
+  gboolean narrow; /* whether to write floats, not doubles */
   gpointer predictions;
-  VECTOR nothing; /* zeros as long as all sums are finite */
+  VECTOR nothing; /* zeros, until a sum is not finite */
 } Call;
 
 static inline G_ALWAYS_INLINE void
@@ -44,7 +48,7 @@ load (const Call *call,
     load_floats ((const float *) x + column, starts, n, columns);
 }
 
-/* Adds the products of those columns that are loaded from @first on, @end excluded. */
+/* Adds the products of the loaded columns @first up to @end, which is excluded. */
 static inline G_ALWAYS_INLINE void
 add_columns (const Call *call,
              const double *coefficients,
@@ -64,7 +68,7 @@ add_columns (const Call *call,
           ADD (totals[t], MULTIPLY (columns[i], SPLAT (coefficients[t * call->self->n_features + i])));
 }
 
-/* Adds the intercepts, and writes what @n_rows of the lanes are. */
+/* Adds the intercepts and writes the predictions of the first @n_rows lanes. */
 static inline G_ALWAYS_INLINE void
 finish (
   Call *call, gsize first_row, gsize n_rows, gsize target, gsize n_targets, const VECTOR totals[N_TOGETHER])
@@ -98,7 +102,7 @@ finish (
     }
 }
 
-/* LANES rows from @x on, and @n_targets targets from @target on; there are COLUMNS columns or more. */
+/* Predicts LANES rows from @x on for @n_targets targets from @target on. X has at least COLUMNS columns. */
 static inline G_ALWAYS_INLINE void
 predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize n_targets)
 {
@@ -123,7 +127,7 @@ predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize 
       add_columns (call, coefficients + column, columns, 0, COLUMNS, n_targets, totals);
     }
 
-  /* With some before them that have been added already, those that are left can be loaded as all others are. */
+  /* The last columns are loaded together with some that have been added already, so that the load is a full one. */
   if (column < n)
     {
       load (call, x, n - COLUMNS, starts, COLUMNS, columns);
@@ -138,7 +142,7 @@ predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize 
   finish (call, first_row, LANES, target, n_targets, totals);
 }
 
-/* Up to LANES rows, one in each lane, of which @starts are the first elements, and any number of columns. */
+/* Predicts up to LANES rows with any number of columns. @starts are the offsets of the rows' first elements. */
 static inline G_ALWAYS_INLINE void
 predict_some_rows (Call *call,
                    gconstpointer x,
@@ -206,7 +210,7 @@ predict_all (Call *call, gconstpointer x, gsize n_rows)
       gsize n = MIN (n_rows - row, LANES);
       const char *here = (const char *) x + row * row_size;
 
-      /* Where rows are missing, the last one stands in. */
+      /* The spare lanes repeat the last row. */
       for (i = n; i < LANES; i++)
         starts[i] = starts[n - 1];
 
