@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -199,6 +200,37 @@ apr_atomic_file_open (const char *path, GError **error)
 }
 
 /*
+ * A write beyond the limit on a file's size (ulimit -f) raises SIGXFSZ, which ends the program before it can remove the
+ * temporary file. The kernel sends it to the thread that writes, so this thread blocks it, and takes it back if it came:
+ * what is left is the error EFBIG. The way the program handles signals is its own, and stays as it is.
+ */
+static gssize
+write_batch (AprAtomicFile *self, const struct iovec *batch, int n_batch, gsize size)
+{
+  const struct timespec at_once = { 0 };
+  sigset_t signals, mask, before;
+  gssize written;
+  int saved_errno;
+
+  sigemptyset (&signals);
+  sigaddset (&signals, SIGXFSZ);
+  sigpending (&before);
+  pthread_sigmask (SIG_BLOCK, &signals, &mask);
+  /* If there is no room, the write says so, or manages without the reservation. */
+  if (size >= RESERVED_BYTES)
+    (void) fallocate (self->fd, 0, self->position, (off_t) size);
+  written = writev (self->fd, batch, n_batch);
+  saved_errno = errno;
+  /* One that was pending before is the program's. */
+  if (!sigismember (&before, SIGXFSZ))
+    while (sigtimedwait (&signals, NULL, &at_once) < 0 && errno == EINTR)
+      ;
+  pthread_sigmask (SIG_SETMASK, &mask, NULL);
+  errno = saved_errno;
+  return written;
+}
+
+/*
  * apr_atomic_file_write:
  * @self: a file that is not committed yet
  * @vectors: (array length=n_vectors): pieces to write one after the other
@@ -239,10 +271,7 @@ apr_atomic_file_write (AprAtomicFile *self,
           batch[n_batch].iov_len = MIN (vectors[n_batch].size - skipped, BATCH_BYTES - size);
           size += batch[n_batch].iov_len;
         }
-      /* Where it cannot be had, the write says so, or goes on without. */
-      if (size >= RESERVED_BYTES)
-        (void) fallocate (self->fd, 0, self->position, (off_t) size);
-      written = writev (self->fd, batch, (int) n_batch);
+      written = write_batch (self, batch, (int) n_batch, size);
       if (written < 0 && errno != EINTR)
         return fail (self, "", errno, error);
       if (written == 0 && size > 0)

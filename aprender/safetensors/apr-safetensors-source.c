@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -186,20 +187,46 @@ apr_safetensors_source_new_from_bytes (GBytes *bytes, guint64 max_header_size, G
   return g_steal_pointer (&self);
 }
 
-static GBytes *
-map_fd (int fd, GError **error)
+typedef struct
 {
-  g_autoptr (GError) map_error = NULL;
-  g_autoptr (GMappedFile) mapped = NULL;
+  gpointer memory;
+  gsize size;
+} Mapping;
 
-  /* Writable means private here: who writes to the memory changes nothing but a copy. */
-  mapped = g_mapped_file_new_from_fd (fd, TRUE, &map_error);
-  if (mapped == NULL)
+static void
+unmap (gpointer data)
+{
+  Mapping *self = data;
+
+  munmap (self->memory, self->size);
+  g_free (self);
+}
+
+/* Maps a file's first @size bytes privately: a script that writes to a view of a tensor gets a page of its own, and the
+ * file stays as it is. */
+static GBytes *
+map_fd (int fd, gsize size, GError **error)
+{
+  Mapping *self;
+  gpointer memory;
+
+  if (size == 0)
+    return g_bytes_new (NULL, 0);
+  /* Pages that nobody writes to take no memory, so none is reserved: the file may be larger than memory. Where the
+   * system never promises memory that it may not have (vm.overcommit_memory = 2), only a mapping that cannot be written
+   * to is free. */
+  memory = mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+  if (memory == MAP_FAILED && errno == ENOMEM)
+    memory = mmap (NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (memory == MAP_FAILED)
     {
-      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED, map_error->message);
+      fail_errno (error, errno);
       return NULL;
     }
-  return g_mapped_file_get_bytes (mapped);
+  self = g_new (Mapping, 1);
+  self->memory = memory;
+  self->size = size;
+  return g_bytes_new_with_free_func (memory, size, unmap, self);
 }
 
 AprSafetensorsSource *
@@ -214,22 +241,28 @@ apr_safetensors_source_new_from_fd (int fd,
   struct stat status;
 
   self->fd = fd;
+  if (fstat (fd, &status) < 0)
+    {
+      fail_errno (error, errno);
+      return NULL;
+    }
   if (load_mode == APR_SAFETENSORS_LOAD_MODE_MAP)
     {
-      g_autoptr (GBytes) bytes = map_fd (fd, error);
+      g_autoptr (GBytes) bytes = NULL;
       AprSafetensorsSource *mapped;
 
+      if ((guint64) status.st_size > G_MAXSIZE) /* GCOVR_EXCL_BR_LINE: any file fits into 64 bits */
+        {
+          fail_memory (error, (guint64) status.st_size); /* GCOVR_EXCL_LINE: see above */
+          return NULL;                                   /* GCOVR_EXCL_LINE: see above */
+        }
+      bytes = map_fd (fd, (gsize) status.st_size, error);
       if (bytes == NULL)
         return NULL;
       mapped = apr_safetensors_source_new_from_bytes (bytes, max_header_size, error);
       if (mapped != NULL)
         mapped->name = g_steal_pointer (&self->name);
       return mapped;
-    }
-  if (fstat (fd, &status) < 0)
-    {
-      fail_errno (error, errno);
-      return NULL;
     }
   if (!read_header (self, (guint64) status.st_size, max_header_size, cancellable, error))
     return NULL;

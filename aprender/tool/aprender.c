@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <aprender/aprender.h>
+#include <signal.h>
 #include <string.h>
 
 #include "aprender/tool/apr-tool.h"
@@ -116,8 +117,12 @@ run (int argc, char **argv)
 int
 main (int argc, char **argv)
 {
-  AprToolStatus status = run (argc - 1, argv + 1);
   g_autoptr (GError) error = NULL;
+  AprToolStatus status;
+
+  /* Output beyond the limit on a file's size (ulimit -f) is an error to report, not the end without a word. */
+  signal (SIGXFSZ, SIG_IGN);
+  status = run (argc - 1, argv + 1);
 
   if (!apr_tool_close_output (stdout, "standard output", &error) && status == APR_TOOL_OK)
     status = apr_tool_fail (error);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <aprender/aprender.h>
 
+#include <errno.h>
 #include <locale.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tool-run.h"
@@ -295,6 +297,37 @@ test_same_file (void)
   g_assert_cmpstr (kept, ==, "x,y\n1,3\n2,5\n");
 }
 
+static void
+test_file_too_large (void)
+{
+  g_autofree char *folder = tool_get_path ("");
+  g_autofree char *kept = NULL;
+  g_autoptr (GDir) dir = NULL;
+  g_autoptr (Run) run = NULL;
+  struct rlimit limit, small;
+  const char *name;
+
+  g_test_summary (
+    "Under a limit on files (ulimit -f) there is an error; the old model stays, and nothing beside it.");
+
+  tool_write ("data.csv", "x,y\n1,3\n2,5\n", -1);
+  tool_write ("kept.safetensors", "old", -1);
+  g_assert_no_errno (getrlimit (RLIMIT_FSIZE, &limit));
+  small = limit;
+  small.rlim_cur = 64;
+  g_assert_no_errno (setrlimit (RLIMIT_FSIZE, &small));
+  run = tool_run_with ("fit data.csv -t y -o kept.safetensors", NULL, 0, NULL);
+  g_assert_no_errno (setrlimit (RLIMIT_FSIZE, &limit));
+  g_assert_cmpint (run->status, ==, 1);
+  tool_assert_contains (run->messages, "kept.safetensors: ");
+  tool_assert_contains (run->messages, g_strerror (EFBIG));
+  kept = tool_read ("kept.safetensors");
+  g_assert_cmpstr (kept, ==, "old");
+  dir = g_dir_open (folder, 0, NULL);
+  while ((name = g_dir_read_name (dir)) != NULL)
+    g_assert_cmpint (name[0], !=, '.');
+}
+
 static gboolean
 make_german_locale (void)
 {
@@ -344,6 +377,7 @@ add_tests (void)
   g_test_add_func ("/tool/fit/errors", test_errors);
   g_test_add_func ("/tool/fit/weights", test_weights);
   g_test_add_func ("/tool/fit/same-file", test_same_file);
+  g_test_add_func ("/tool/fit/file-too-large", test_file_too_large);
   g_test_add_func ("/tool/fit/locale", test_locale);
 }
 

@@ -433,29 +433,44 @@ test_unreadable_folder (Fixture *fixture, gconstpointer data)
   g_assert_no_errno (g_chmod (fixture->folder, 0755));
 }
 
-static void
-test_write_error (Fixture *fixture, gconstpointer data)
+static gboolean
+is_blocked (int number)
 {
-  g_autofree char *large = g_malloc0 (100000);
-  GOutputVector vectors[] = { { "head", 4 }, { large, 100000 } };
+  sigset_t mask;
+
+  g_assert_cmpint (pthread_sigmask (SIG_BLOCK, NULL, &mask), ==, 0);
+  return sigismember (&mask, number);
+}
+
+static gboolean
+is_pending (int number)
+{
+  sigset_t signals;
+
+  g_assert_no_errno (sigpending (&signals));
+  return sigismember (&signals, number);
+}
+
+/* Writes 100,000 bytes where the kernel allows 8 KiB. */
+static void
+assert_too_large (Fixture *fixture)
+{
+  g_autofree char *large = g_malloc0 (2 << 20);
+  GOutputVector vectors[] = { { "head", 4 }, { large, 2 << 20 } };
   g_autoptr (AprAtomicFile) file = NULL;
   g_autoptr (GError) error = NULL;
   struct rlimit limit, small;
   gboolean succeeded;
 
-  g_test_summary ("The kernel writes a part and refuses the rest, as on a full disk; also for root.");
-
   set_contents (fixture->path, "old");
   g_assert_no_errno (getrlimit (RLIMIT_FSIZE, &limit));
   small = limit;
   small.rlim_cur = 8192;
-  signal (SIGXFSZ, SIG_IGN);
   file = apr_atomic_file_open (fixture->path, &error);
   g_assert_no_error (error);
   g_assert_no_errno (setrlimit (RLIMIT_FSIZE, &small));
   succeeded = apr_atomic_file_write (file, vectors, 2, NULL, &error);
   g_assert_no_errno (setrlimit (RLIMIT_FSIZE, &limit));
-  signal (SIGXFSZ, SIG_DFL);
   g_assert_false (succeeded);
   g_assert_error (error, G_IO_ERROR, (int) g_io_error_from_errno (EFBIG));
   g_assert_true (g_str_has_prefix (error->message, fixture->path));
@@ -463,6 +478,53 @@ test_write_error (Fixture *fixture, gconstpointer data)
   g_clear_pointer (&file, apr_atomic_file_free);
   assert_contents (fixture->path, "old");
   g_assert_cmpuint (count_litter (fixture, FALSE), ==, 0);
+}
+
+static void
+test_write_error (Fixture *fixture, gconstpointer data)
+{
+  struct sigaction before, after;
+
+  g_test_summary (
+    "The kernel writes a part and refuses the rest, as on a full disk; also for root. SIGXFSZ, which ends "
+    "a program that does not handle it, does not get through, and the program's signals are as before.");
+
+  g_assert_no_errno (sigaction (SIGXFSZ, NULL, &before));
+  g_assert_true (before.sa_handler == SIG_DFL);
+  assert_too_large (fixture);
+  g_assert_no_errno (sigaction (SIGXFSZ, NULL, &after));
+  g_assert_true (after.sa_handler == SIG_DFL);
+  g_assert_false (is_blocked (SIGXFSZ));
+  g_assert_false (is_pending (SIGXFSZ));
+}
+
+static void
+test_write_error_ignored (Fixture *fixture, gconstpointer data)
+{
+  g_test_summary ("The program ignores SIGXFSZ, as Python does.");
+
+  signal (SIGXFSZ, SIG_IGN);
+  assert_too_large (fixture);
+  signal (SIGXFSZ, SIG_DFL);
+}
+
+static void
+test_write_error_pending (Fixture *fixture, gconstpointer data)
+{
+  sigset_t signals;
+  int number;
+
+  g_test_summary ("A SIGXFSZ that the program blocks, and that waits already, goes on waiting.");
+
+  sigemptyset (&signals);
+  sigaddset (&signals, SIGXFSZ);
+  g_assert_cmpint (pthread_sigmask (SIG_BLOCK, &signals, NULL), ==, 0);
+  raise (SIGXFSZ);
+  assert_too_large (fixture);
+  g_assert_true (is_blocked (SIGXFSZ));
+  g_assert_true (is_pending (SIGXFSZ));
+  g_assert_cmpint (sigwait (&signals, &number), ==, 0);
+  g_assert_cmpint (pthread_sigmask (SIG_UNBLOCK, &signals, NULL), ==, 0);
 }
 
 static void
@@ -634,6 +696,8 @@ main (int argc, char **argv)
   ADD ("/atomic-file/read-only-folder", test_read_only_folder);
   ADD ("/atomic-file/unreadable-folder", test_unreadable_folder);
   ADD ("/atomic-file/write-error", test_write_error);
+  ADD ("/atomic-file/write-error-ignored", test_write_error_ignored);
+  ADD ("/atomic-file/write-error-pending", test_write_error_pending);
   ADD ("/atomic-file/rename-error", test_rename_error);
   ADD ("/atomic-file/cancelled", test_cancelled);
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -68,6 +69,7 @@ static int file_mode;
 static uid_t last_user;
 static gsize most_bytes;
 static int most_pieces;
+static int last_protection, last_flags;
 static GPtrArray *temporaries;
 
 static void
@@ -124,8 +126,10 @@ int __real_close (int fd);
 int __wrap_close (int fd);
 int __real_renameat (int folder, const char *path, int new_folder, const char *new_path);
 int __wrap_renameat (int folder, const char *path, int new_folder, const char *new_path);
-GMappedFile *__real_g_mapped_file_new_from_fd (int fd, gboolean is_writable, GError **error);
-GMappedFile *__wrap_g_mapped_file_new_from_fd (int fd, gboolean is_writable, GError **error);
+gpointer
+  FILE_CALL (__real_, mmap) (gpointer place, gsize size, int protection, int flags, int fd, off_t offset);
+gpointer
+  FILE_CALL (__wrap_, mmap) (gpointer place, gsize size, int protection, int flags, int fd, off_t offset);
 
 int
 FILE_CALL (__wrap_, open) (const char *path, int flags, ...)
@@ -264,14 +268,15 @@ __wrap_renameat (int folder, const char *path, int new_folder, const char *new_p
   return strikes (CALL_RENAMEAT) ? -1 : __real_renameat (folder, path, new_folder, new_path);
 }
 
-GMappedFile *
-__wrap_g_mapped_file_new_from_fd (int fd, gboolean is_writable, GError **error)
+gpointer
+FILE_CALL (__wrap_, mmap) (gpointer place, gsize size, int protection, int flags, int fd, off_t offset)
 {
-  if (!strikes (CALL_MAP))
-    return __real_g_mapped_file_new_from_fd (fd, is_writable, error);
-  g_set_error (error, G_FILE_ERROR, (int) g_file_error_from_errno (fault.code), "%s",
-               g_strerror (fault.code));
-  return NULL;
+  if (fd < 0)
+    return FILE_CALL (__real_, mmap) (place, size, protection, flags, fd, offset);
+  last_protection = protection;
+  last_flags = flags;
+  return strikes (CALL_MAP) ? MAP_FAILED
+                            : FILE_CALL (__real_, mmap) (place, size, protection, flags, fd, offset);
 }
 
 typedef struct
@@ -718,10 +723,8 @@ static void
 test_open_fails (Fixture *fixture, gconstpointer data)
 {
   static const Fault faults[] = {
-    { CALL_OPEN, 0, 1, EACCES },
-    { CALL_OPEN, 0, 1, EMFILE },
-    { CALL_FSTAT, 0, 1, EIO },
-    { CALL_MAP, 0, 1, ENOMEM },
+    { CALL_OPEN, 0, 1, EACCES }, { CALL_OPEN, 0, 1, EMFILE }, { CALL_FSTAT, 0, 1, EIO },
+    { CALL_FSTAT, 1, 1, EIO },   { CALL_MAP, 0, 1, ENODEV },  { CALL_MAP, 0, 2, ENOMEM },
   };
   static const char file[] = "\2\0\0\0\0\0\0\0{}";
   guint n_descriptors = count_descriptors ();
@@ -730,16 +733,40 @@ test_open_fails (Fixture *fixture, gconstpointer data)
   g_assert_true (g_file_set_contents (fixture->path, file, 10, NULL));
   for (i = 0; i < G_N_ELEMENTS (faults); i++)
     {
-      int code =
-        faults[i].call == CALL_MAP ? (int) G_IO_ERROR_FAILED : (int) g_io_error_from_errno (faults[i].code);
       g_autoptr (GError) error = NULL;
 
       inject (&faults[i]);
       g_assert_null (apr_safetensors_reader_new_from_path (fixture->path, &error));
-      g_assert_error (error, G_IO_ERROR, code);
+      g_assert_error (error, G_IO_ERROR, (int) g_io_error_from_errno (faults[i].code));
       g_assert_true (g_str_has_prefix (error->message, fixture->path));
       g_assert_true (g_str_has_suffix (error->message, g_strerror (faults[i].code)));
       g_assert_cmpuint (count_descriptors (), ==, n_descriptors);
+    }
+}
+
+static void
+test_mapping (Fixture *fixture, gconstpointer data)
+{
+  static const Fault faults[] = { { CALL_NONE }, { CALL_MAP, 0, 1, ENOMEM } };
+  static const char file[] = "\2\0\0\0\0\0\0\0{}";
+  guint i;
+
+  g_test_summary (
+    "A private mapping reserves no memory; where a system insists on that, it cannot be written to.");
+
+  g_assert_true (g_file_set_contents (fixture->path, file, 10, NULL));
+  for (i = 0; i < G_N_ELEMENTS (faults); i++)
+    {
+      g_autoptr (AprSafetensorsReader) reader = NULL;
+      g_autoptr (GError) error = NULL;
+
+      inject (&faults[i]);
+      reader = apr_safetensors_reader_new_from_path (fixture->path, &error);
+      g_assert_no_error (error);
+      g_assert_nonnull (reader);
+      g_assert_cmpint (last_protection, ==, i == 0 ? PROT_READ | PROT_WRITE : PROT_READ);
+      g_assert_cmpint (last_flags, ==, i == 0 ? MAP_PRIVATE | MAP_NORESERVE : MAP_PRIVATE);
+      inject (NULL);
     }
 }
 
@@ -781,6 +808,7 @@ main (int argc, char **argv)
   ADD ("/safetensors/injection/committed-is-let-alone", test_committed_is_let_alone);
   ADD ("/safetensors/injection/names-of-temporaries", test_names_of_temporaries);
   ADD ("/safetensors/injection/open-fails", test_open_fails);
+  ADD ("/safetensors/injection/mapping", test_mapping);
   ADD ("/safetensors/injection/open-perseveres", test_open_perseveres);
 
   return g_test_run ();

@@ -641,6 +641,51 @@ test_sparse_file (Folder *folder, gconstpointer unused)
 }
 
 static void
+test_larger_than_memory (Folder *folder, gconstpointer unused)
+{
+  guint64 size = (guint64) sysconf (_SC_PHYS_PAGES) * (guint64) sysconf (_SC_PAGESIZE) + ((guint64) 64 << 30);
+  g_autofree char *claim = g_strdup_printf ("{\"w\":{\"dtype\":\"U8\",\"shape\":[%" G_GUINT64_FORMAT
+                                            "],\"data_offsets\":[0,%" G_GUINT64_FORMAT "]}}",
+                                            size, size);
+  g_autoptr (GBytes) bytes = make_file (claim, "", 0);
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (AprTensor) tensor = NULL;
+  g_autoptr (GError) error = NULL;
+  GStatBuf status;
+  guint8 *memory;
+
+  g_test_summary (
+    "A file that is larger than memory and swap together is mapped, and may be written to in memory.");
+
+  if (g_getenv ("APR_TEST_VALGRIND") != NULL)
+    {
+      g_test_skip ("valgrind has no room for such a mapping");
+      return;
+    }
+  if (truncate (path, (off_t) (g_bytes_get_size (bytes) + size)) < 0)
+    {
+      g_test_skip ("the file system has no files of this size");
+      return;
+    }
+  reader = apr_safetensors_reader_new_from_path (path, &error);
+  g_assert_no_error (error);
+  tensor = apr_safetensors_reader_get_tensor (reader, "w", &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_tensor_get_n_elements (tensor), ==, size);
+  memory = (guint8 *) g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+  g_assert_cmpuint (memory[0], ==, 0);
+  g_assert_cmpuint (memory[size - 1], ==, 0);
+
+  /* As a script can whose binding hands out a writable view. */
+  memory[size - 1] = 1;
+  g_clear_pointer (&tensor, apr_tensor_unref);
+  g_clear_object (&reader);
+  g_assert_no_errno (g_stat (path, &status));
+  g_assert_cmpint (status.st_blocks, <, 1024);
+}
+
+static void
 test_same_verdicts (Folder *folder, gconstpointer unused)
 {
   guint n_rounds = g_getenv ("APR_TEST_VALGRIND") != NULL ? 100 : 600;
@@ -808,6 +853,7 @@ main (int argc, char **argv)
   ADD ("/safetensors/reader/read/bad-files", test_read_bad_files);
   ADD ("/safetensors/reader/read/threads", test_read_threads);
   ADD ("/safetensors/reader/read/sparse-file", test_sparse_file);
+  ADD ("/safetensors/reader/larger-than-memory", test_larger_than_memory);
   ADD ("/safetensors/reader/same-verdicts", test_same_verdicts);
   ADD ("/safetensors/reader/async", test_async);
   ADD ("/safetensors/reader/async/cancelled-later", test_async_cancelled_later);
