@@ -78,10 +78,4 @@ gboolean apr_safetensors_job_write (AprSafetensorsJob *self,
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprSafetensorsJob, apr_safetensors_job_clear)
 
-/* The tensors in the reference's order, and what a write needs to know; in apr-safetensors-writer.c. */
-GPtrArray *apr_safetensors_writer_list_items (AprSafetensorsWriter *self);
-AprSafetensorsLayout *
-apr_safetensors_writer_lay_out (AprSafetensorsWriter *self, GPtrArray *items, GError **error);
-void apr_safetensors_writer_init_job (AprSafetensorsWriter *self, AprSafetensorsJob *job);
-
 G_END_DECLS

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/safetensors/apr-safetensors-shards-private.h"
+#include "aprender/safetensors/apr-json-scanner-private.h"
 #include "aprender/safetensors/apr-safetensors-header-private.h"
 #include "aprender/safetensors/apr-safetensors-index-private.h"
-#include "aprender/safetensors/apr-safetensors-job-private.h"
-#include "aprender/safetensors/apr-json-scanner-private.h"
 
 #include <string.h>
 
-/*
- * One of the files of a write. All of them are written beside those that they replace, and only when all are
- * complete do they take their places.
- */
+/* One of the files. All files are complete, next to those that they replace, before the first is renamed. */
 typedef struct
 {
   AprSafetensorsLayout *layout; /* (owned) (nullable): none for the index */
   char *name;                   /* (owned) */
   GFile *file;                  /* (owned) */
   AprSafetensorsOutput output;
-  gboolean is_new; /* there was no such file before */
+  gboolean is_new; /* whether there was no such file before */
 } Part;
+
+struct _AprSafetensorsShards
+{
+  GFile *folder;      /* (owned) */
+  char *prefix;       /* (owned) */
+  GPtrArray *parts;   /* (owned) (element-type Part) */
+  guint64 total_size; /* of all tensors, without the headers */
+};
 
 static void
 part_free (gpointer data)
@@ -38,8 +43,8 @@ item_list_new (void)
 }
 
 /*
- * Deals the tensors out as huggingface_hub does: into the shard at hand while they fit, and what is larger
- * than a shard into one of its own, which comes before the shard at hand.
+ * Splits the tensors as huggingface_hub does: each goes into the current shard if it fits there. A tensor that is
+ * larger than a shard gets a shard of its own, ahead of the current one.
  */
 static GPtrArray *
 split (GPtrArray *items, guint64 max_shard_size, guint64 *total_size)
@@ -72,13 +77,13 @@ split (GPtrArray *items, guint64 max_shard_size, guint64 *total_size)
       g_ptr_array_add (current, g_atomic_rc_box_acquire (item));
       current_size += item->size;
     }
-  /* A writer without tensors writes one file without tensors. */
+  /* Without tensors there is still one file. */
   if (current->len > 0 || shards->len == 0)
     g_ptr_array_add (shards, g_steal_pointer (&current));
   return shards;
 }
 
-/* As Python's json.dumps() writes a string, so that the index has the same bytes as theirs. */
+/* Writes a string as Python's json.dumps() does, so that the index has the same bytes as theirs. */
 static void
 append_ascii (GString *text, const char *string)
 {
@@ -184,7 +189,7 @@ write_index (Part *index,
          apr_safetensors_output_finish (&index->output, &first->output, durable, error);
 }
 
-/* Puts all files in their places, the index last; if one will not go there, takes the new ones away again. */
+/* Renames all files, the index last. If one of them fails, removes those that replaced nothing. */
 static gboolean
 commit (GPtrArray *parts, gboolean durable, GCancellable *cancellable, GError **error)
 {
@@ -208,7 +213,7 @@ commit (GPtrArray *parts, gboolean durable, GCancellable *cancellable, GError **
   return TRUE;
 }
 
-/* A reader refuses an index whose shards have other names. */
+/* Refuses the prefixes that would give a shard a name which readers refuse. */
 static gboolean
 check_prefix (const char *prefix, GError **error)
 {
@@ -256,125 +261,99 @@ add_size (AprSafetensorsJob *job, guint64 size, GError **error)
   return TRUE;
 }
 
-/* Everything that can be found wrong without writing. */
-static GPtrArray *
-lay_out (AprSafetensorsWriter *self,
+static gboolean
+lay_out (AprSafetensorsShards *self,
+         AprSafetensorsWriter *writer,
          AprSafetensorsJob *job,
-         GFile *folder,
-         const char *prefix,
-         guint64 max_shard_size,
-         guint64 *total_size,
+         GPtrArray *shards,
          GError **error)
 {
-  g_autoptr (GPtrArray) items = apr_safetensors_writer_list_items (self);
-  g_autoptr (GPtrArray) shards = NULL;
-  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func (part_free);
   guint i;
 
+  for (i = 0; i < shards->len; i++)
+    {
+      char *name = shards->len == 1
+                   ? g_strdup_printf ("%s.safetensors", self->prefix)
+                   : g_strdup_printf ("%s-%05u-of-%05u.safetensors", self->prefix, i + 1, shards->len);
+      Part *part = part_new (self->folder, name);
+
+      g_ptr_array_add (self->parts, part);
+      part->layout =
+        apr_safetensors_writer_lay_out (writer, g_ptr_array_ref (g_ptr_array_index (shards, i)), error);
+      if (part->layout == NULL || !apr_safetensors_job_check (job, part->layout, error) ||
+          !add_size (job, part->layout->size, error))
+        {
+          apr_safetensors_prefix_file (part->file, error);
+          return FALSE;
+        }
+    }
+  return TRUE;
+}
+
+AprSafetensorsShards *
+apr_safetensors_shards_new (AprSafetensorsWriter *writer,
+                            AprSafetensorsJob *job,
+                            GFile *folder,
+                            const char *prefix,
+                            guint64 max_shard_size,
+                            GError **error)
+{
+  g_autoptr (AprSafetensorsShards) self = g_new0 (AprSafetensorsShards, 1);
+  g_autoptr (GPtrArray) items = apr_safetensors_writer_list_items (writer);
+  g_autoptr (GPtrArray) shards = NULL;
+
+  self->folder = g_object_ref (folder);
+  self->prefix = g_strdup (prefix);
+  self->parts = g_ptr_array_new_with_free_func (part_free);
   if (!check_prefix (prefix, error))
     return NULL;
-  shards = split (items, max_shard_size, total_size);
+  shards = split (items, max_shard_size, &self->total_size);
   if (!check_count (shards->len, error))
     {
       apr_safetensors_prefix_file (folder, error);
       return NULL;
     }
-  for (i = 0; i < shards->len; i++)
-    {
-      char *name = shards->len == 1
-                   ? g_strdup_printf ("%s.safetensors", prefix)
-                   : g_strdup_printf ("%s-%05u-of-%05u.safetensors", prefix, i + 1, shards->len);
-      Part *part = part_new (folder, name);
-
-      g_ptr_array_add (parts, part);
-      part->layout =
-        apr_safetensors_writer_lay_out (self, g_ptr_array_ref (g_ptr_array_index (shards, i)), error);
-      if (part->layout == NULL || !apr_safetensors_job_check (job, part->layout, error) ||
-          !add_size (job, part->layout->size, error))
-        {
-          apr_safetensors_prefix_file (part->file, error);
-          return NULL;
-        }
-    }
-  return g_steal_pointer (&parts);
+  return lay_out (self, writer, job, shards, error) ? g_steal_pointer (&self) : NULL;
 }
 
-/**
- * apr_safetensors_writer_write_shards:
- * @self: a writer
- * @folder: a folder, which must be there
- * @prefix: what the files' names begin with, usually `model`
- * @max_shard_size: how many bytes of tensors a file may have; 5,000,000,000 is usual
- * @cancellable: (nullable): a cancellable, or `NULL`
- * @error: return location for an error
- *
- * Writes several files of limited size, and an index of them, as Hugging Face's libraries do.
- *
- * The tensors are dealt out in the order in which one file would have them: each into the same file as the
- * one before it, or into a new one where the limit would be passed. A tensor that is larger than the limit
- * gets a file of its own, ahead of the one that is being filled. Headers do not count. The files are called
- * `model-00001-of-00003.safetensors` and so on, and each has the metadata. `model.safetensors.index.json`
- * tells which tensor is in which file, and how many bytes of tensors there are in all. Where all tensors go
- * into one file it is called `model.safetensors`, and there is no index.
- *
- * All files are complete, beside those that they may replace, before the first takes its place; the index is
- * the last. So a failure leaves what was there, and nothing new. Only where a file cannot be renamed after
- * others were, those of them that replaced older ones stay. Files of an earlier write that have other names,
- * such as an index where there is none now, are left alone.
- *
- * Fails with %G_IO_ERROR_INVALID_FILENAME if the prefix is empty, is not UTF-8 or has what
- * [class@Apr.SafetensorsReader] refuses in a shard's name, such as a slash or a colon, with
- * %APR_SAFETENSORS_ERROR_INDEX if there would be more than 10,000 shards, and else as
- * [method@Apr.SafetensorsWriter.write_to_file] does.
- *
- * Returns: whether all files were written
- *
- * Since: 0.1
- */
-gboolean
-apr_safetensors_writer_write_shards (AprSafetensorsWriter *self,
-                                     GFile *folder,
-                                     const char *prefix,
-                                     guint64 max_shard_size,
-                                     GCancellable *cancellable,
-                                     GError **error)
+void
+apr_safetensors_shards_free (AprSafetensorsShards *self)
 {
-  g_auto (AprSafetensorsJob) job = { NULL };
-  g_autoptr (GPtrArray) parts = NULL;
-  guint64 total_size;
+  g_object_unref (self->folder);
+  g_free (self->prefix);
+  g_ptr_array_unref (self->parts);
+  g_free (self);
+}
+
+gboolean
+apr_safetensors_shards_write (AprSafetensorsShards *self,
+                              AprSafetensorsJob *job,
+                              GCancellable *cancellable,
+                              GError **error)
+{
+  const Part *first = g_ptr_array_index (self->parts, 0);
   guint i;
 
-  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
-  g_return_val_if_fail (G_IS_FILE (folder), FALSE);
-  g_return_val_if_fail (prefix != NULL, FALSE);
-  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
-  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
-
-  apr_safetensors_writer_init_job (self, &job);
-  parts = lay_out (self, &job, folder, prefix, max_shard_size, &total_size, error);
-  if (parts == NULL)
-    return FALSE;
-  for (i = 0; i < parts->len; i++)
+  for (i = 0; i < self->parts->len; i++)
     {
-      const Part *first = g_ptr_array_index (parts, 0);
-      Part *part = g_ptr_array_index (parts, i);
+      Part *part = g_ptr_array_index (self->parts, i);
 
       if (!part_open (part, cancellable, error) ||
-          !apr_safetensors_job_write (&job, part->layout, &part->output, cancellable, error) ||
-          !apr_safetensors_output_finish (&part->output, &first->output, job.durable, error))
+          !apr_safetensors_job_write (job, part->layout, &part->output, cancellable, error) ||
+          !apr_safetensors_output_finish (&part->output, &first->output, job->durable, error))
         return FALSE;
     }
-  if (parts->len > 1)
+  if (self->parts->len > 1)
     {
-      GString *text = make_index (parts, total_size);
-      Part *index = part_new (folder, g_strdup_printf ("%s.safetensors.index.json", prefix));
+      GString *text = make_index (self->parts, self->total_size);
+      Part *index = part_new (self->folder, g_strdup_printf ("%s.safetensors.index.json", self->prefix));
       gboolean succeeded;
 
-      g_ptr_array_add (parts, index);
-      succeeded = write_index (index, text, g_ptr_array_index (parts, 0), job.durable, cancellable, error);
+      g_ptr_array_add (self->parts, index);
+      succeeded = write_index (index, text, first, job->durable, cancellable, error);
       g_string_free (text, TRUE);
       if (!succeeded)
         return FALSE;
     }
-  return commit (parts, job.durable, cancellable, error);
+  return commit (self->parts, job->durable, cancellable, error);
 }

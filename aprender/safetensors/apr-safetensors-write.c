@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/safetensors/apr-safetensors-job-private.h"
+#include "aprender/safetensors/apr-safetensors-write-private.h"
+#include "aprender/safetensors/apr-safetensors-shards-private.h"
 
-/* The methods of AprSafetensorsWriter that write one file. */
+/* The methods of AprSafetensorsWriter that write and block; apr-safetensors-write-async.c has their twins. */
 
-/* Lays the one file out, and makes the job of writing it. */
-static AprSafetensorsLayout *
-prepare (AprSafetensorsWriter *self, AprSafetensorsJob *job, GError **error)
+AprSafetensorsLayout *
+apr_safetensors_write_prepare (AprSafetensorsWriter *self, AprSafetensorsJob *job, GError **error)
 {
   g_autoptr (AprSafetensorsLayout) layout = NULL;
 
@@ -28,12 +28,12 @@ write_and_commit (AprSafetensorsJob *job,
          apr_safetensors_output_commit (output, job->durable, cancellable, error);
 }
 
-static gboolean
-write_file (AprSafetensorsJob *job,
-            AprSafetensorsLayout *layout,
-            GFile *file,
-            GCancellable *cancellable,
-            GError **error)
+gboolean
+apr_safetensors_write_file (AprSafetensorsJob *job,
+                            AprSafetensorsLayout *layout,
+                            GFile *file,
+                            GCancellable *cancellable,
+                            GError **error)
 {
   g_auto (AprSafetensorsOutput) output = { NULL };
 
@@ -44,21 +44,26 @@ write_file (AprSafetensorsJob *job,
 /**
  * apr_safetensors_writer_write_to_file:
  * @self: a writer
- * @file: where to write
+ * @file: the file to write
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
- * Writes a file, in place of one that may be there.
+ * Writes a file, replacing any file that is there.
  *
- * A local file is replaced all at once and safely, see [class@Apr.SafetensorsWriter]; for another it is as
- * good as [method@Gio.File.replace].
+ * A local file is replaced atomically, see [class@Apr.SafetensorsWriter]. Any other file is as safe as
+ * [method@Gio.File.replace] makes it. Blocks until the file is written;
+ * [method@Apr.SafetensorsWriter.write_to_file_async] does not.
  *
- * Fails with an error of %G_IO_ERROR if the file cannot be written or a source cannot be read, with
- * %APR_SAFETENSORS_ERROR_SIZE_MISMATCH if a declared tensor has no source, or one that gives fewer bytes or
- * more than the tensor has, with %APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE if the header would take more than
- * 100,000,000 bytes, with %APR_SAFETENSORS_ERROR_OVERFLOW if the file would be larger than any file can be,
- * and with %APR_ERROR_RANGE if [property@Apr.SafetensorsWriter:alignment] is not what it may be. An error of
- * the function that gives data is passed on. The message begins with the file's path or URI.
+ * Fails with
+ *
+ * - %G_IO_ERROR if the file cannot be written or a source cannot be read, or if the write was cancelled;
+ * - %APR_SAFETENSORS_ERROR_SIZE_MISMATCH if a declared tensor has no source, or a source of another size;
+ * - %APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE if the header would take more than 100,000,000 bytes;
+ * - %APR_SAFETENSORS_ERROR_OVERFLOW if the file would be larger than any file can be;
+ * - %APR_ERROR_RANGE if [property@Apr.SafetensorsWriter:alignment] has an invalid value;
+ * - the error of the data function.
+ *
+ * The message begins with the file's path or URI. A failure leaves the old file, and nothing else.
  *
  * Returns: whether the file was written
  *
@@ -78,125 +83,13 @@ apr_safetensors_writer_write_to_file (AprSafetensorsWriter *self,
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  layout = prepare (self, &job, error);
+  layout = apr_safetensors_write_prepare (self, &job, error);
   if (layout == NULL)
     {
       apr_safetensors_prefix_file (file, error);
       return FALSE;
     }
-  return write_file (&job, layout, file, cancellable, error);
-}
-
-/* What a write in another thread needs, from the moment on that it was begun. */
-typedef struct
-{
-  AprSafetensorsJob job;
-  AprSafetensorsLayout *layout;
-  GFile *file;
-} AsyncWrite;
-
-static void
-async_write_free (gpointer data)
-{
-  AsyncWrite *self = data;
-
-  apr_safetensors_job_clear (&self->job);
-  g_clear_pointer (&self->layout, apr_safetensors_layout_free);
-  g_object_unref (self->file);
-  g_free (self);
-}
-
-static void
-write_in_thread (GTask *task, gpointer source, gpointer task_data, GCancellable *cancellable)
-{
-  AsyncWrite *data = task_data;
-  g_autoptr (GError) error = NULL;
-  gboolean succeeded;
-
-  succeeded = write_file (&data->job, data->layout, data->file, cancellable, &error);
-  /* Now, so that the functions' data are freed before the callback hears of the end. */
-  apr_safetensors_job_clear (&data->job);
-  if (succeeded)
-    g_task_return_boolean (task, TRUE);
-  else
-    g_task_return_error (task, g_steal_pointer (&error));
-}
-
-/**
- * apr_safetensors_writer_write_to_file_async:
- * @self: a writer
- * @file: where to write
- * @cancellable: (nullable): a cancellable, or `NULL`
- * @callback: (scope async) (closure user_data): called when the write has ended
- * @user_data: what it gets
- *
- * Writes a file in another thread, in place of one that may be there.
- *
- * What is written is what the writer holds now: it may be changed, and be told to write again, while this
- * goes on. The functions of [method@Apr.SafetensorsWriter.set_data_func] and
- * [method@Apr.SafetensorsWriter.set_progress_func] are called in the thread-default main context of this
- * call, which is to be iterated.
- *
- * After a cancellation the old file is there, and nothing else.
- *
- * Since: 0.1
- */
-void
-apr_safetensors_writer_write_to_file_async (AprSafetensorsWriter *self,
-                                            GFile *file,
-                                            GCancellable *cancellable,
-                                            GAsyncReadyCallback callback,
-                                            gpointer user_data)
-{
-  g_autoptr (GTask) task = NULL;
-  g_autoptr (GError) error = NULL;
-  AsyncWrite *data;
-
-  g_return_if_fail (APR_IS_SAFETENSORS_WRITER (self));
-  g_return_if_fail (G_IS_FILE (file));
-  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
-
-  task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, apr_safetensors_writer_write_to_file_async); /* GCOVR_EXCL_BR_LINE: macro */
-  /* A file that was written before it could be cancelled is written. */
-  g_task_set_check_cancellable (task, FALSE);
-  data = g_new0 (AsyncWrite, 1);
-  data->file = g_object_ref (file);
-  data->layout = prepare (self, &data->job, &error);
-  if (data->layout == NULL)
-    {
-      apr_safetensors_prefix_file (file, &error);
-      async_write_free (data);
-      g_task_return_error (task, g_steal_pointer (&error));
-      return;
-    }
-  apr_safetensors_job_set_context (&data->job, g_task_get_context (task));
-  g_task_set_task_data (task, data, async_write_free);
-  g_task_run_in_thread (task, write_in_thread);
-}
-
-/**
- * apr_safetensors_writer_write_to_file_finish:
- * @self: a writer
- * @result: what the callback got
- * @error: return location for an error
- *
- * Gets how [method@Apr.SafetensorsWriter.write_to_file_async] ended.
- *
- * Fails as [method@Apr.SafetensorsWriter.write_to_file] does.
- *
- * Returns: whether the file was written
- *
- * Since: 0.1
- */
-gboolean
-apr_safetensors_writer_write_to_file_finish (AprSafetensorsWriter *self, GAsyncResult *result, GError **error)
-{
-  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
-  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
-
-  return g_task_propagate_boolean (G_TASK (result), error);
+  return apr_safetensors_write_file (&job, layout, file, cancellable, error);
 }
 
 /**
@@ -205,9 +98,9 @@ apr_safetensors_writer_write_to_file_finish (AprSafetensorsWriter *self, GAsyncR
  * @path: (type filename): a local file's path
  * @error: return location for an error
  *
- * Writes a local file, in place of one that may be there.
+ * Writes a local file, replacing any file that is there.
  *
- * Replaces it, and fails, as [method@Apr.SafetensorsWriter.write_to_file] does.
+ * Works and fails like [method@Apr.SafetensorsWriter.write_to_file].
  *
  * Returns: whether the file was written
  *
@@ -224,7 +117,7 @@ apr_safetensors_writer_write_to_path (AprSafetensorsWriter *self, const char *pa
   g_return_val_if_fail (path != NULL, FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  layout = prepare (self, &job, error);
+  layout = apr_safetensors_write_prepare (self, &job, error);
   if (layout == NULL)
     {
       apr_safetensors_prefix_path (path, error);
@@ -237,16 +130,16 @@ apr_safetensors_writer_write_to_path (AprSafetensorsWriter *self, const char *pa
 /**
  * apr_safetensors_writer_write_to_stream:
  * @self: a writer
- * @stream: where to write
+ * @stream: the stream to write to
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
- * Writes to a stream, which is left open.
+ * Writes to a stream, which stays open.
  *
- * Fails with the stream's errors, and else as [method@Apr.SafetensorsWriter.write_to_file] does. A part may
- * have been written then.
+ * Fails with the stream's errors, and otherwise like [method@Apr.SafetensorsWriter.write_to_file]. After a failure a
+ * part may have been written.
  *
- * Returns: whether all was written
+ * Returns: whether everything was written
  *
  * Since: 0.1
  */
@@ -265,11 +158,33 @@ apr_safetensors_writer_write_to_stream (AprSafetensorsWriter *self,
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  layout = prepare (self, &job, error);
+  layout = apr_safetensors_write_prepare (self, &job, error);
   if (layout == NULL)
     return FALSE;
   output.stream = g_object_ref (stream);
   return apr_safetensors_job_write (&job, layout, &output, cancellable, error);
+}
+
+GBytes *
+apr_safetensors_write_bytes (AprSafetensorsJob *job,
+                             AprSafetensorsLayout *layout,
+                             GCancellable *cancellable,
+                             GError **error)
+{
+  g_auto (AprSafetensorsOutput) output = { NULL };
+  g_autofree guint8 *bytes = NULL;
+
+  bytes = layout->size > G_MAXSIZE ? NULL : g_try_malloc ((gsize) layout->size);
+  if (bytes == NULL)
+    {
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_OVERFLOW,
+                   "there is no memory for the %" G_GUINT64_FORMAT " bytes", layout->size);
+      return NULL;
+    }
+  output.memory = bytes;
+  if (!apr_safetensors_job_write (job, layout, &output, cancellable, error))
+    return NULL;
+  return g_bytes_new_take (g_steal_pointer (&bytes), (gsize) layout->size);
 }
 
 /**
@@ -277,10 +192,13 @@ apr_safetensors_writer_write_to_stream (AprSafetensorsWriter *self,
  * @self: a writer
  * @error: return location for an error
  *
- * Makes the bytes that a file would have.
+ * Writes to memory: returns the bytes that a file would have.
  *
- * Fails with %APR_SAFETENSORS_ERROR_OVERFLOW if memory cannot hold the whole, and else as
- * [method@Apr.SafetensorsWriter.write_to_file] does.
+ * Blocks while the tensors are copied and their sources are read;
+ * [method@Apr.SafetensorsWriter.write_to_bytes_async] does not.
+ *
+ * Fails with %APR_SAFETENSORS_ERROR_OVERFLOW if there is not enough memory, and otherwise like
+ * [method@Apr.SafetensorsWriter.write_to_file].
  *
  * Returns: (transfer full): the bytes
  *
@@ -290,25 +208,64 @@ GBytes *
 apr_safetensors_writer_write_to_bytes (AprSafetensorsWriter *self, GError **error)
 {
   g_auto (AprSafetensorsJob) job = { NULL };
-  g_auto (AprSafetensorsOutput) output = { NULL };
   g_autoptr (AprSafetensorsLayout) layout = NULL;
-  g_autofree guint8 *bytes = NULL;
 
   g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  layout = prepare (self, &job, error);
-  if (layout == NULL)
-    return NULL;
-  bytes = layout->size > G_MAXSIZE ? NULL : g_try_malloc ((gsize) layout->size);
-  if (bytes == NULL)
-    {
-      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_OVERFLOW,
-                   "there is no memory for the %" G_GUINT64_FORMAT " bytes", layout->size);
-      return NULL;
-    }
-  output.memory = bytes;
-  if (!apr_safetensors_job_write (&job, layout, &output, NULL, error))
-    return NULL;
-  return g_bytes_new_take (g_steal_pointer (&bytes), (gsize) layout->size);
+  layout = apr_safetensors_write_prepare (self, &job, error);
+  return layout != NULL ? apr_safetensors_write_bytes (&job, layout, NULL, error) : NULL;
+}
+
+/**
+ * apr_safetensors_writer_write_shards:
+ * @self: a writer
+ * @folder: an existing folder
+ * @prefix: what the files' names begin with, usually `model`
+ * @max_shard_size: the limit on the tensors of one file, in bytes; 5,000,000,000 is usual
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @error: return location for an error
+ *
+ * Writes several files of limited size, and an index of them, as the libraries of Hugging Face do.
+ *
+ * The tensors are split in the order in which one file would have them: each goes into the same file as the one before
+ * it, unless that would exceed the limit. A tensor larger than the limit gets a file of its own, ahead of the current
+ * one. Headers do not count. The files are called `model-00001-of-00003.safetensors` and so on, and each has the
+ * metadata. `model.safetensors.index.json` says which tensor is in which file, and how many bytes the tensors have in
+ * all. If one file is enough, it is called `model.safetensors`, and there is no index.
+ *
+ * All files are complete, next to those that they replace, before the first is renamed; the index is renamed last. So a
+ * failure leaves the old files, and no new ones, with one exception: if a rename fails after others have succeeded, the
+ * replaced files stay replaced. Files of an earlier write under other names are left alone, for example an index where
+ * there is none now.
+ *
+ * Fails with %G_IO_ERROR_INVALID_FILENAME if the prefix is empty, is not UTF-8, or contains what
+ * [class@Apr.SafetensorsReader] refuses in a shard's name, such as a slash or a colon; with
+ * %APR_SAFETENSORS_ERROR_INDEX if there would be more than 10,000 shards; and otherwise like
+ * [method@Apr.SafetensorsWriter.write_to_file].
+ *
+ * Returns: whether all files were written
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_safetensors_writer_write_shards (AprSafetensorsWriter *self,
+                                     GFile *folder,
+                                     const char *prefix,
+                                     guint64 max_shard_size,
+                                     GCancellable *cancellable,
+                                     GError **error)
+{
+  g_auto (AprSafetensorsJob) job = { NULL };
+  g_autoptr (AprSafetensorsShards) shards = NULL;
+
+  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
+  g_return_val_if_fail (G_IS_FILE (folder), FALSE);
+  g_return_val_if_fail (prefix != NULL, FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  apr_safetensors_writer_init_job (self, &job);
+  shards = apr_safetensors_shards_new (self, &job, folder, prefix, max_shard_size, error);
+  return shards != NULL && apr_safetensors_shards_write (shards, &job, cancellable, error);
 }

@@ -20,16 +20,16 @@ G_DECLARE_FINAL_TYPE (AprSafetensorsWriter, apr_safetensors_writer, APR, SAFETEN
 /**
  * AprSafetensorsDataFunc:
  * @writer: the writer
- * @name: the name of a tensor that was declared
- * @offset: where in the tensor's bytes to begin
- * @size: the most bytes to give, at least one
- * @user_data: what was given to [method@Apr.SafetensorsWriter.set_data_func]
+ * @name: the name of a declared tensor
+ * @offset: the offset in the tensor's data, in bytes
+ * @size: the maximum number of bytes to return, at least one
+ * @user_data: the data given to [method@Apr.SafetensorsWriter.set_data_func]
  * @error: return location for an error
  *
- * Gives some of a tensor's bytes while it is written.
+ * Supplies some of a tensor's data while it is written.
  *
- * It is asked for each tensor from its first byte to its last, and may give fewer bytes than it is asked for:
- * it is then asked for those that follow. None at all mean that there are no more, which is an error.
+ * It is called for each tensor from the first byte to the last. It may return fewer bytes than @size, and is then called
+ * again for the rest. Returning no bytes means that there are no more, which makes the write fail.
  *
  * Returns: (transfer full) (nullable): from one to @size bytes, or `NULL` with an error
  *
@@ -143,7 +143,31 @@ gboolean apr_safetensors_writer_write_shards (AprSafetensorsWriter *self,
                                               GError **error);
 
 APR_AVAILABLE_IN_ALL
+void apr_safetensors_writer_write_shards_async (AprSafetensorsWriter *self,
+                                                GFile *folder,
+                                                const char *prefix,
+                                                guint64 max_shard_size,
+                                                GCancellable *cancellable,
+                                                GAsyncReadyCallback callback,
+                                                gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean
+apr_safetensors_writer_write_shards_finish (AprSafetensorsWriter *self, GAsyncResult *result, GError **error);
+
+APR_AVAILABLE_IN_ALL
 GBytes *
 apr_safetensors_writer_write_to_bytes (AprSafetensorsWriter *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_safetensors_writer_write_to_bytes_async (AprSafetensorsWriter *self,
+                                                  GCancellable *cancellable,
+                                                  GAsyncReadyCallback callback,
+                                                  gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+GBytes *apr_safetensors_writer_write_to_bytes_finish (AprSafetensorsWriter *self,
+                                                      GAsyncResult *result,
+                                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/safetensors-test.h"
+
+/* That asynchronous writes make what those that block make, and fail as they do. */
+
+typedef struct
+{
+  GMainLoop *loop;
+  GBytes *bytes;
+  gboolean succeeded;
+  GError *error;
+} Outcome;
+
+static void
+on_bytes (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Outcome *outcome = data;
+
+  g_assert_true (g_async_result_is_tagged (result, apr_safetensors_writer_write_to_bytes_async));
+  outcome->bytes =
+    apr_safetensors_writer_write_to_bytes_finish (APR_SAFETENSORS_WRITER (source), result, &outcome->error);
+  g_main_loop_quit (outcome->loop);
+}
+
+static void
+on_shards (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Outcome *outcome = data;
+
+  g_assert_true (g_async_result_is_tagged (result, apr_safetensors_writer_write_shards_async));
+  outcome->succeeded =
+    apr_safetensors_writer_write_shards_finish (APR_SAFETENSORS_WRITER (source), result, &outcome->error);
+  g_main_loop_quit (outcome->loop);
+}
+
+static void
+outcome_clear (Outcome *self)
+{
+  g_clear_pointer (&self->loop, g_main_loop_unref);
+  g_clear_pointer (&self->bytes, g_bytes_unref);
+  g_clear_error (&self->error);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Outcome, outcome_clear)
+
+static AprSafetensorsWriter *
+writer_new (void)
+{
+  AprSafetensorsWriter *writer = apr_safetensors_writer_new ();
+  const double values[] = { 1, 2, 3 };
+  const gsize shape[] = { 3 };
+  g_autoptr (AprTensor) tensor = apr_tensor_new_from_doubles (values, 3, shape, 1, NULL);
+
+  apr_safetensors_writer_set_durable (writer, FALSE);
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "a", tensor, NULL));
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "b", tensor, NULL));
+  return writer;
+}
+
+/* The bytes of what is asked for, all the same; in the thread that asks. */
+static GBytes *
+give_ones (
+  AprSafetensorsWriter *writer, const char *name, guint64 offset, gsize size, gpointer data, GError **error)
+{
+  gsize given = MIN (size, 1000);
+
+  g_assert_true (g_thread_self () == data);
+  return g_bytes_new_take (memset (g_malloc (given), 1, given), given);
+}
+
+static void
+test_bytes (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = writer_new ();
+  g_autoptr (GBytes) expected = NULL;
+  g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
+  const gsize shape[] = { 1500, 1000 };
+
+  g_test_summary (
+    "The function that supplies data is called here, a block at a time, and the bytes are the same.");
+
+  g_assert_true (apr_safetensors_writer_declare_tensor (writer, "c", APR_DTYPE_U8, shape, 2, NULL));
+  apr_safetensors_writer_set_data_func (writer, give_ones, g_thread_self (), NULL);
+  expected = apr_safetensors_writer_write_to_bytes (writer, NULL);
+  apr_safetensors_writer_write_to_bytes_async (writer, NULL, on_bytes, &outcome);
+  /* What is written is what there was. */
+  apr_safetensors_writer_set_alignment (writer, 4096);
+  g_main_loop_run (outcome.loop);
+  g_assert_no_error (outcome.error);
+  g_assert_true (g_bytes_equal (outcome.bytes, expected));
+}
+
+static void
+test_bytes_fail (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = writer_new ();
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  const gsize shape[] = { 1 };
+  guint i;
+
+  for (i = 0; i < 2; i++)
+    {
+      g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
+
+      if (i == 0)
+        g_cancellable_cancel (cancellable);
+      else
+        {
+          g_cancellable_reset (cancellable);
+          g_assert_true (apr_safetensors_writer_declare_tensor (writer, "c", APR_DTYPE_U8, shape, 1, NULL));
+        }
+      apr_safetensors_writer_set_data_func (writer, i == 0 ? give_ones : NULL, g_thread_self (), NULL);
+      if (i == 0)
+        g_assert_true (apr_safetensors_writer_declare_tensor (writer, "d", APR_DTYPE_U8, shape, 1, NULL));
+      apr_safetensors_writer_write_to_bytes_async (writer, cancellable, on_bytes, &outcome);
+      g_main_loop_run (outcome.loop);
+      g_assert_null (outcome.bytes);
+      if (i == 0)
+        g_assert_error (outcome.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      else
+        g_assert_error (outcome.error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SIZE_MISMATCH);
+    }
+}
+
+static void
+test_shards (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (AprSafetensorsWriter) writer = writer_new ();
+  g_autoptr (GFile) file = g_file_new_for_path (folder->folder);
+  g_autofree char *path = g_build_filename (folder->folder, "m.safetensors.index.json", NULL);
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
+  GError *error = NULL;
+
+  apr_safetensors_writer_write_shards_async (writer, file, "m", 24, NULL, on_shards, &outcome);
+  g_clear_object (&writer);
+  g_main_loop_run (outcome.loop);
+  g_assert_no_error (outcome.error);
+  g_assert_true (outcome.succeeded);
+  reader = apr_safetensors_reader_new_from_path (path, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_strv_length ((char **) apr_safetensors_reader_get_names (reader)), ==, 2);
+}
+
+static void
+test_shards_fail (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (AprSafetensorsWriter) writer = writer_new ();
+  g_autoptr (GFile) file = g_file_new_for_path (folder->folder);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GDir) dir = g_dir_open (folder->folder, 0, NULL);
+  guint i;
+
+  g_cancellable_cancel (cancellable);
+  for (i = 0; i < 2; i++)
+    {
+      g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
+
+      apr_safetensors_writer_write_shards_async (writer, file, i == 0 ? "m" : "m/n", 24, cancellable,
+                                                 on_shards, &outcome);
+      g_main_loop_run (outcome.loop);
+      g_assert_false (outcome.succeeded);
+      if (i == 0)
+        g_assert_error (outcome.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      else
+        g_assert_error (outcome.error, G_IO_ERROR, G_IO_ERROR_INVALID_FILENAME);
+    }
+  g_assert_null (g_dir_read_name (dir));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/safetensors/write-async/bytes", test_bytes);
+  g_test_add_func ("/safetensors/write-async/bytes/fail", test_bytes_fail);
+#define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
+  ADD ("/safetensors/write-async/shards", test_shards);
+  ADD ("/safetensors/write-async/shards/fail", test_shards_fail);
+
+  return g_test_run ();
+}
