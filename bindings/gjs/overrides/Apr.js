@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* exported _init */
 
-// Makes arrays, typed arrays and promises at home in Apr. Numbers cross over as bytes, in one copy: GJS would
-// convert them one by one, and take null for 0 and undefined for NaN on the way.
+// Lets Apr take and return JavaScript's arrays, typed arrays and promises. Numbers cross over as bytes, in one copy: GJS
+// would convert them one by one, and turn null into 0 and undefined into NaN on the way.
 
 const {GObject, Gio, GLib} = imports.gi;
 
 const MAX_DEPTH = 32;
 
+// An asynchronous call copies larger arrays in slices, and lets the main loop run in between. A slice takes less than
+// a millisecond.
+const SLICE_SIZE = 1 << 20;
+const MAX_COPY_SIZE = 4 * SLICE_SIZE;
+
+// How many elements of arrays in arrays are looked at before the main loop may run.
+const SLICE_ELEMENTS = 1 << 15;
+
 function _init() {
   const Apr = this;
   const {DType, Estimator, LinearRegression, SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
 
-  // Globals are slow to find from here, and these are asked for in every row.
+  // Globals are slow to look up from here, and these are used in every row.
   const {isArray} = Array;
   const {isView} = ArrayBuffer;
   const {DataView} = globalThis;
@@ -32,7 +40,7 @@ function _init() {
   const dtypes = new Map([...arrayTypes].map(([dtype, arrayType]) => [arrayType.name, dtype]));
   dtypes.set('Uint8ClampedArray', DType.U8);
 
-  // Tensors are little-endian everywhere, typed arrays are as the machine is.
+  // Tensors are always little-endian; typed arrays have the byte order of the machine.
   const isBigEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 0;
 
   function swapBytes(bytes, width) {
@@ -68,7 +76,7 @@ function _init() {
     return `${place} (counted from 0)`;
   }
 
-  // By the first entry at each depth: flatten() holds all the others against it.
+  // The shape by the first entry at each depth. A Flattener checks all others against it.
   function findShape(values, name) {
     const shape = [];
     for (; isList(values); values = values[0]) {
@@ -80,14 +88,18 @@ function _init() {
     return shape;
   }
 
-  // Nested arrays of numbers in one Float64Array, or Float32Array where all of them are in Float32Arrays.
-  function flatten(values, shape, name) {
-    const flat = new Float64Array(shape.reduce((product, size) => product * size, 1));
-    const index = [];
-    let offset = 0;
-    let isFloat32 = true;
+  // Copies nested arrays of numbers into one Float64Array, as many of the outermost entries at a time as is asked for.
+  class Flattener {
+    constructor(values, shape, name) {
+      Object.assign(this, {values, shape, name});
+      this.flat = new Float64Array(shape.reduce((product, size) => product * size, 1));
+      this.index = [];
+      this.offset = 0;
+      this.isFloat32 = true; // all numbers so far were in a Float32Array
+    }
 
-    function checkList(list) {
+    checkList(list) {
+      const {name, shape, index} = this;
       if (!isList(list))
         throw new TypeError(`${name} has ${describe(list)} at ${describePlace(index)}, not an array`);
       if (list.length !== shape[index.length]) {
@@ -97,41 +109,64 @@ function _init() {
       }
     }
 
-    function appendNumbers(list) {
+    appendNumbers(list, start, stop) {
       if (isTypedArray(list) && typeof list[0] === 'number') {
-        flat.set(list, offset);
-        offset += list.length;
-        isFloat32 &&= list instanceof Float32Array;
+        this.flat.set(start === 0 && stop === list.length ? list : list.subarray(start, stop), this.offset);
+        this.offset += stop - start;
+        this.isFloat32 &&= list instanceof Float32Array;
         return;
       }
 
-      isFloat32 = false;
-      for (let i = 0; i < list.length; i++) {
+      const {flat, index, name} = this;
+      this.isFloat32 = false;
+      for (let i = start; i < stop; i++) {
         const number = list[i];
 
         if (typeof number !== 'number') {
           index.push(i);
           throw new TypeError(`${name} has ${describe(number)} at ${describePlace(index)}, not a number`);
         }
-        flat[offset++] = number;
+        flat[this.offset++] = number;
       }
     }
 
-    function append(list) {
-      checkList(list);
-      if (index.length === shape.length - 1) {
-        appendNumbers(list);
+    append(list, start, stop) {
+      const {index} = this;
+      if (index.length === this.shape.length - 1) {
+        this.appendNumbers(list, start, stop);
         return;
       }
-      for (let i = 0; i < list.length; i++) {
+      for (let i = start; i < stop; i++) {
         index.push(i);
-        append(list[i]);
+        this.checkList(list[i]);
+        this.append(list[i], 0, list[i].length);
         index.pop();
       }
     }
 
-    append(values);
-    return isFloat32 ? new Float32Array(flat) : flat;
+    // The outermost entries from start up to stop.
+    appendSome(start, stop) {
+      this.append(this.values, start, stop);
+    }
+  }
+
+  // Nested arrays of numbers in one Float64Array, or in a Float32Array if all of them are in Float32Arrays.
+  function flatten(values, shape, name) {
+    const flattener = new Flattener(values, shape, name);
+    flattener.appendSome(0, values.length);
+    return flattener.isFloat32 ? new Float32Array(flattener.flat) : flattener.flat;
+  }
+
+  // C sees the end of a string at its first NUL: 'a\0b' would be the file 'a'.
+  function checkString(string, what) {
+    if (typeof string === 'string' && string.includes('\0'))
+      throw new TypeError(`${what} has a NUL: ${JSON.stringify(string)}`);
+  }
+
+  // GJS cuts fractions off, and makes a large number of a negative one.
+  function checkCount(number, what) {
+    if (!Number.isSafeInteger(number) || number < 0)
+      throw new TypeError(`${what} must be a whole number from 0 on, not ${describe(number)}`);
   }
 
   function checkShape(shape) {
@@ -140,38 +175,104 @@ function _init() {
     return shape;
   }
 
+  function findDType(array, name) {
+    const dtype = dtypes.get(array[Symbol.toStringTag]);
+    if (dtype === undefined)
+      throw new TypeError(`${name} cannot be a ${array[Symbol.toStringTag]}`);
+    return dtype;
+  }
+
+  function checkValues(values, name) {
+    if (!isList(values)) {
+      throw new TypeError(`${name} must be numbers in arrays or in a typed array, or an Apr.Tensor, ` +
+        `not ${describe(values)}`);
+    }
+  }
+
+  // The bytes of a typed array, little-endian: its own memory if possible.
+  function toBytes(array) {
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    if (!isBigEndian)
+      return bytes;
+    const swapped = bytes.slice();
+    swapBytes(swapped, array.BYTES_PER_ELEMENT);
+    return swapped;
+  }
+
+  // Where an array that Apr has returned keeps the shape of its elements.
+  const SHAPE = 'shape';
+
   function toTensor(values, name, shape = null) {
     if (values instanceof Tensor)
       return shape === null ? values : Tensor.new_from_bytes(values.dtype, shape, values.get_bytes());
 
     if (typeof values === 'number')
       return toTensor([values], name, shape ?? []);
-    if (!isList(values)) {
-      throw new TypeError(`${name} must be numbers in arrays or in a typed array, or an Apr.Tensor, ` +
-        `not ${describe(values)}`);
-    }
+    checkValues(values, name);
 
-    const ownShape = findShape(values, name);
+    // What a model has returned knows its shape.
+    const ownShape = values[SHAPE] ?? findShape(values, name);
     if (!isTypedArray(values))
       values = flatten(values, ownShape, name);
+    return Tensor.new_from_bytes(findDType(values, name), shape ?? ownShape, toBytes(values));
+  }
 
-    const dtype = dtypes.get(values[Symbol.toStringTag]);
-    if (dtype === undefined)
-      throw new TypeError(`${name} cannot be a ${values[Symbol.toStringTag]}`);
+  // Resolves when the main loop has run everything that waits.
+  function letMainLoopRun() {
+    return new Promise(resolve => GLib.idle_add(GLib.PRIORITY_DEFAULT_IDLE, () => {
+      resolve();
+      return GLib.SOURCE_REMOVE;
+    }));
+  }
 
-    let bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    if (isBigEndian) {
-      bytes = bytes.slice();
-      swapBytes(bytes, values.BYTES_PER_ELEMENT);
+  // Copies a typed array, block by block as the writer's thread asks for them; the elements may change their type.
+  async function copyInSlices(array, ArrayType, shape, name, cancellable) {
+    const writer = new SafetensorsWriter();
+    const width = ArrayType.BYTES_PER_ELEMENT;
+
+    writer.declare_tensor(name, dtypes.get(ArrayType.name), shape);
+    writer.set_data_func((_writer, _name, offset, size) => {
+      const part = array.subarray(offset / width, (offset + size) / width);
+      return toBytes(array instanceof ArrayType ? part : new ArrayType(part));
+    });
+    const file = await writer.write_to_bytes_async(cancellable);
+    return SafetensorsReader.new_from_bytes(file).get_tensor(name);
+  }
+
+  // As toTensor(), but a large array does not stop the main loop while it is copied.
+  async function toTensorInSlices(values, name, cancellable) {
+    if (values instanceof Tensor || typeof values === 'number')
+      return toTensor(values, name);
+    checkValues(values, name);
+
+    const shape = values[SHAPE] ?? findShape(values, name);
+    const size = shape.reduce((product, n) => product * n, isTypedArray(values) ? values.BYTES_PER_ELEMENT : 8);
+    if (size <= MAX_COPY_SIZE)
+      return toTensor(values, name);
+    if (isTypedArray(values)) {
+      findDType(values, name);
+      return copyInSlices(values, values.constructor, shape, name, cancellable);
     }
-    return Tensor.new_from_bytes(dtype, shape ?? ownShape, bytes);
+
+    const flattener = new Flattener(values, shape, name);
+    const nTogether = Math.max(1, Math.floor(SLICE_ELEMENTS * values.length / flattener.flat.length));
+    for (let i = 0; i < values.length; i += nTogether) {
+      flattener.appendSome(i, Math.min(i + nTogether, values.length));
+      await letMainLoopRun();
+      // An array is not ours, and may have become shorter.
+      if (values.length !== shape[0])
+        throw new Error(`${name} was changed while it was copied`);
+      cancellable?.set_error_if_cancelled();
+    }
+    return copyInSlices(flattener.flat, flattener.isFloat32 ? Float32Array : Float64Array, shape, name, cancellable);
   }
 
   function toWeights(values) {
     return values === null ? null : toTensor(values, 'sample_weight');
   }
 
-  // Cuts one typed array into nested arrays of typed arrays. Slices: many views slow the collector down.
+  // Cuts one typed array into nested arrays of typed arrays. The pieces are copies: many views slow the garbage
+  // collector down.
   function nest(array, shape, makeInnermost = innermost => innermost) {
     if (shape.length === 1)
       return makeInnermost(array);
@@ -182,9 +283,38 @@ function _init() {
       (_, i) => nest(array.slice(i * stride, (i + 1) * stride), rest, makeInnermost));
   }
 
-  // The elements as numbers, also of the dtypes that JavaScript has no typed array for.
+  // The bytes of a tensor. GJS before 1.81.2 hands out the tensor's own memory, and lets one write there.
+  function getBytes(tensor) {
+    return tensor.get_bytes().toArray();
+  }
+
+  function toTypedArray(bytes, dtype) {
+    const ArrayType = arrayTypes.get(dtype) ?? Uint8Array;
+
+    if (isBigEndian)
+      swapBytes(bytes, ArrayType.BYTES_PER_ELEMENT);
+    return new ArrayType(bytes.buffer, bytes.byteOffset, bytes.byteLength / ArrayType.BYTES_PER_ELEMENT);
+  }
+
+  // A tensor of numbers, whose dtype has a typed array in JavaScript.
+  function toNumeric(tensor) {
+    return arrayTypes.has(tensor.dtype) ? tensor : tensor.cast(DType.F32);
+  }
+
+  // The elements as numbers.
   function toNumbers(tensor) {
-    return (arrayTypes.has(tensor.dtype) ? tensor : tensor.cast(DType.F32)).to_typed_array();
+    return toNumeric(tensor).to_typed_array();
+  }
+
+  // What a model returns: a typed array of all elements, row by row, with the property "shape". So it has one type,
+  // whether there is one target or several. The memory of a tensor that nobody else has is not copied.
+  function toShapedArray(tensor, isNobodyElses = false) {
+    if (tensor === null)
+      return null;
+    const array = isNobodyElses && arrayTypes.has(tensor.dtype) && tensor.get_n_elements() > 0
+      ? toTypedArray(getBytes(tensor), tensor.dtype)
+      : toNumbers(tensor);
+    return Object.defineProperty(array, SHAPE, {value: tensor.shape});
   }
 
   function fromTensor(tensor) {
@@ -213,13 +343,7 @@ function _init() {
   });
 
   Tensor.prototype.to_typed_array = function () {
-    const ArrayType = arrayTypes.get(this.dtype) ?? Uint8Array;
-    // GJS before 1.81.2 hands out the tensor's own memory, and lets one write there.
-    const bytes = this.get_bytes().toArray().slice();
-
-    if (isBigEndian)
-      swapBytes(bytes, ArrayType.BYTES_PER_ELEMENT);
-    return new ArrayType(bytes.buffer);
+    return toTypedArray(getBytes(this).slice(), this.dtype);
   };
 
   Tensor.prototype.to_array = function () {
@@ -254,11 +378,21 @@ function _init() {
     return newFromFileAsync.call(this, file, priority, cancellable, ...rest);
   };
 
+  // A reader that was made with properties opens its file when it is first used, and that is where the error comes from.
+  for (const name of ['get_names', 'get_names_in_file_order', 'has_tensor', 'get_dtype', 'get_shape', 'get_size',
+    'get_offset', 'get_tensor', 'get_slice', 'get_metadata', 'get_metadata_keys']) {
+    const method = SafetensorsReader.prototype[name];
+    SafetensorsReader.prototype[name] = function (...args) {
+      this.init(null);
+      return method.apply(this, args);
+    };
+  }
+
   SafetensorsReader.prototype[Symbol.iterator] = function () {
     return this.get_names()[Symbol.iterator]();
   };
 
-  // GJS 1.74 takes the bytes of a hash table's key for Latin-1.
+  // GJS 1.74 decodes the keys of a hash table as Latin-1.
   const [probe] = Object.keys(GLib.Uri.parse_params('é=', -1, '&', GLib.UriParamsFlags.NONE));
   const fixKey = probe === 'é'
     ? key => key
@@ -274,7 +408,12 @@ function _init() {
     return addTensor.call(this, name, toTensor(tensor, `The tensor “${name}”`));
   };
 
-  // A cancellable may be left out.
+  const declareTensor = SafetensorsWriter.prototype.declare_tensor;
+  SafetensorsWriter.prototype.declare_tensor = function (name, dtype, shape) {
+    return declareTensor.call(this, name, dtype, checkShape(shape));
+  };
+
+  // The cancellable is optional.
   for (const [name, nArguments] of [['write_to_file', 1], ['write_to_stream', 1], ['write_shards', 3]]) {
     const write = SafetensorsWriter.prototype[name];
     SafetensorsWriter.prototype[name] = function (...args) {
@@ -282,11 +421,13 @@ function _init() {
     };
   }
 
-  Gio._promisify(SafetensorsWriter.prototype, 'write_to_file_async', 'write_to_file_finish');
-  const writeToFileAsync = SafetensorsWriter.prototype.write_to_file_async;
-  SafetensorsWriter.prototype.write_to_file_async = function (file, cancellable = null, ...rest) {
-    return writeToFileAsync.call(this, file, cancellable, ...rest);
-  };
+  for (const [name, nArguments] of [['write_to_file', 1], ['write_to_bytes', 0], ['write_shards', 3]]) {
+    Gio._promisify(SafetensorsWriter.prototype, `${name}_async`, `${name}_finish`);
+    const write = SafetensorsWriter.prototype[`${name}_async`];
+    SafetensorsWriter.prototype[`${name}_async`] = function (...args) {
+      return write.call(this, ...args, ...args.length === nArguments ? [null] : []);
+    };
+  }
 
   // Estimator
 
@@ -295,7 +436,7 @@ function _init() {
   }
 
   function isHyperParameter({flags}) {
-    // As apr_hyper_parameters_list() has it.
+    // The same rule as in apr_hyper_parameters_list().
     const wanted = GObject.ParamFlags.READWRITE;
     return (flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT)) === wanted;
   }
@@ -335,21 +476,27 @@ function _init() {
   Gio._promisify(Estimator.prototype, 'fit_async', 'fit_finish');
   const fitAsync = Estimator.prototype.fit_async;
   Estimator.prototype.fit_async = async function (X, y, sampleWeight = null, cancellable = null, ...rest) {
-    // The rest is a callback, for those who want one.
-    await fitAsync.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), cancellable,
-      ...rest);
+    // All small arrays are copied before this returns to its caller, who may change them then.
+    const tensors = await Promise.all([
+      toTensorInSlices(X, 'X', cancellable),
+      toTensorInSlices(y, 'y', cancellable),
+      sampleWeight === null ? null : toTensorInSlices(sampleWeight, 'sample_weight', cancellable),
+    ]);
+    // The rest is an optional callback.
+    await fitAsync.call(this, ...tensors, cancellable, ...rest);
     return this;
   };
 
   Estimator.prototype.predict = function (X) {
-    return fromTensor(predict.call(this, toTensor(X, 'X')));
+    // A class of a script may return a tensor that it keeps.
+    return toShapedArray(predict.call(this, toTensor(X, 'X')), this.constructor === LinearRegression);
   };
 
   Estimator.prototype.score = function (X, y, sampleWeight = null) {
     return score.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight));
   };
 
-  // Of a class that was written in JavaScript, which has no typed constructors: Model.load(path).
+  // A class that is written in JavaScript inherits these: Model.load(path) returns a Model.
   for (const name of ['load', 'from_bytes']) {
     const create = Estimator[name];
     Estimator[name] = function (...args) {
@@ -367,7 +514,7 @@ function _init() {
 
   for (const name of ['coefficients', 'intercept']) {
     defineGetter(LinearRegression.prototype, name, function () {
-      return fromTensor(this[`get_${name}`]());
+      return toShapedArray(this[`get_${name}`]());
     });
   }
 
@@ -379,7 +526,7 @@ function _init() {
   const predictInterval = LinearRegression.prototype.predict_interval;
   LinearRegression.prototype.predict_interval = function (X, level = 0.95, kind = Apr.IntervalKind.PREDICTION) {
     const [, lower, upper] = predictInterval.call(this, toTensor(X, 'X'), level, kind);
-    return [fromTensor(lower), fromTensor(upper)];
+    return [toShapedArray(lower, true), toShapedArray(upper, true)];
   };
 
   const {RegressionStatistics} = Apr;
@@ -446,4 +593,53 @@ function _init() {
       throw new TypeError(`x must be the features of one sample in an array, not ${describe(x)}`);
     return predictOne.call(this, isTypedArray(x) ? Array.from(x, Number) : flatten(x, shape, 'x'));
   };
+
+  // What GJS would change on the way to C without a word. The first of several arguments may be a class.
+  function guard(object, name, ...checks) {
+    const original = object[name];
+    object[name] = function (...args) {
+      const first = typeof args[0] === 'function' ? 1 : 0;
+      checks.forEach(([check, what], i) => {
+        const value = args[first + i];
+        if (isArray(value) && check === checkString)
+          value.forEach(string => check(string, what));
+        else if (value !== undefined)
+          check?.(value, what);
+      });
+      return original.apply(this, args);
+    };
+  }
+
+  const anything = [null, ''];
+  const path = [checkString, 'The path'];
+  const tensorName = [checkString, 'The name of a tensor'];
+  const featureNames = [checkString, 'The name of a feature'];
+  const indices = [checkString, 'The text of indices'];
+
+  for (const type of [Estimator, LinearRegression, Apr.CrossProducts]) {
+    guard(type, 'load', path);
+    for (const [name, check] of [['save', path], ['set_feature_names', featureNames],
+      ['check_feature_names', featureNames]]) {
+      if (Object.prototype.hasOwnProperty.call(type.prototype, name))
+        guard(type.prototype, name, check);
+    }
+  }
+  guard(DType, 'from_string', [checkString, 'The name of a dtype']);
+  guard(Tensor.prototype, 'slice', indices);
+  guard(Tensor.prototype, 'slice_rows', [checkCount, 'The first row'], [checkCount, 'The last row']);
+  guard(Tensor.prototype, 'get_double', [checkCount, 'The index']);
+  guard(SafetensorsReader, 'new_from_path', path);
+  for (const name of ['has_tensor', 'get_dtype', 'get_shape', 'get_size', 'get_offset', 'get_tensor'])
+    guard(SafetensorsReader.prototype, name, tensorName);
+  guard(SafetensorsReader.prototype, 'get_slice', tensorName, indices);
+  for (const name of ['add_tensor', 'declare_tensor', 'set_source_bytes', 'set_source_stream'])
+    guard(SafetensorsWriter.prototype, name, tensorName);
+  guard(SafetensorsWriter.prototype, 'set_metadata', [checkString, 'A metadata key'],
+    [checkString, 'A metadata value']);
+  guard(SafetensorsWriter.prototype, 'set_alignment', [checkCount, 'The alignment']);
+  guard(SafetensorsWriter.prototype, 'write_to_path', path);
+  for (const name of ['write_shards', 'write_shards_async']) {
+    guard(SafetensorsWriter.prototype, name, anything, [checkString, 'The prefix'],
+      [checkCount, 'The size of a shard']);
+  }
 }

@@ -166,10 +166,22 @@ test('sample-weight', () => {
 test('several-targets', () => {
   const model = new LinearRegression().fit([[0, 0], [1, 0], [0, 1]], [[1, 10], [3, 10], [4, 15]]);
   assertEqual(model.n_targets, 2);
-  assertEqual(model.coefficients, [Float64Array.of(2, 3), Float64Array.of(0, 5)]);
+  assertEqual(model.coefficients, Float64Array.of(2, 3, 0, 5));
+  assertEqual(model.coefficients.shape, [2, 2]);
+  assertEqual(Tensor.from(model.coefficients).to_array(), [[2, 3], [0, 5]]);
   assertEqual(model.intercept, Float64Array.of(1, 10));
-  assertEqual(model.predict([[1, 1], [2, 0], [0, 0]]),
-    [Float64Array.of(6, 15), Float64Array.of(5, 10), Float64Array.of(1, 10)]);
+  const predictions = model.predict([[1, 1], [2, 0], [0, 0]]);
+  assertEqual(predictions, Float64Array.of(6, 15, 5, 10, 1, 10));
+  assertEqual(predictions.shape, [3, 2]);
+  assertEqual(Object.keys(predictions).length, 6);
+  // The predictions are the caller's.
+  predictions.fill(0);
+  assertEqual(model.predict([[1, 1]]), Float64Array.of(6, 15));
+
+  const one = new LinearRegression().fit([[0], [1]], [1, 3]);
+  assertEqual([one.coefficients.constructor, one.predict([[1]]).constructor, one.predict([[1]]).shape],
+    [model.coefficients.constructor, predictions.constructor, [1]]);
+  assertEqual(one.coefficients.shape, [1]);
   // What is predicted can go back in.
   assertEqual(model.score([[1, 1], [2, 0]], model.predict([[1, 1], [2, 0]])), 1);
   assertEqual(LinearRegression.from_bytes(model.to_bytes()).coefficients, model.coefficients);
@@ -372,6 +384,34 @@ test('fit-async-does-not-see-later-changes', async () => {
   const promise = new LinearRegression().fit_async(Tensor.from(samples, [30000, 1]), samples);
   samples.fill(0);
   assertEqual((await promise).coefficients, Float64Array.of(1));
+});
+
+test('fit-async-copies-in-slices', async () => {
+  const n = 600000;
+  const flat = Float64Array.from({length: 2 * n}, (_, i) => i % 1009);
+  const targets = Float64Array.from({length: n}, (_, i) => 3 * flat[2 * i] - flat[2 * i + 1]);
+  const rows = Array.from({length: n}, (_, i) => [flat[2 * i], flat[2 * i + 1]]);
+  const floats = Array.from({length: n}, (_, i) => Float32Array.from(rows[i]));
+  const expected = new LinearRegression().fit(Tensor.from(flat, [n, 2]), targets);
+
+  for (const [X, y] of [[Tensor.from(flat, [n, 2]), targets], [rows, [...targets]], [rows, targets]]) {
+    const model = await new LinearRegression().fit_async(X, y);
+    assertEqual(model.coefficients, expected.coefficients);
+  }
+  assertEqual((await new LinearRegression().fit_async(floats, targets)).coefficients,
+    new LinearRegression().fit(floats, targets).coefficients);
+  const typed = await new LinearRegression().fit_async(
+    Object.defineProperty(Float32Array.from(flat), 'shape', {value: [n, 2]}), targets);
+  assertEqual(typed.coefficients.constructor, Float32Array);
+
+  rows[n - 1] = [1];
+  await assertRejects(new LinearRegression().fit_async(rows, targets), Apr.Error, Apr.Error.SHAPE, 'X is ragged');
+  rows[n - 1] = [1, null];
+  await assertRejects(new LinearRegression().fit_async(rows, targets), TypeError, null, 'X has null');
+  const cancellable = new Gio.Cancellable();
+  const promise = new LinearRegression().fit_async(rows, targets, null, cancellable);
+  cancellable.cancel();
+  await assertRejects(promise, Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
 });
 
 test('cancel', async () => {

@@ -75,6 +75,21 @@ test('load-modes', () => withFile(FILE, path => {
   assertThrows(() => reader.init(null), SafetensorsError, SafetensorsError.HEADER_TOO_LARGE, 'limit of 8');
 }));
 
+test('opens-when-first-used', () => withFile(FILE, path => {
+  const file = Gio.File.new_for_path(path);
+  check(new SafetensorsReader({file}));
+  check(new SafetensorsReader({file, load_mode: SafetensorsLoadMode.READ}));
+  check(new SafetensorsReader({bytes: new GLib.Bytes(FILE)}));
+  assertEqual([...new SafetensorsReader({file})], ['mask', 'weights']);
+  assertEqual(new SafetensorsReader({file}).metadata, {a: '1', b: '2'});
+
+  const missing = new SafetensorsReader({file: Gio.File.new_for_path(`${path}.missing`)});
+  for (const use of [() => missing.get_names(), () => missing.has_tensor('a'), () => missing.metadata,
+    () => missing.get_tensor('a')])
+    assertThrows(use, Gio.IOErrorEnum, Gio.IOErrorEnum.NOT_FOUND, '.missing: ');
+  assertThrows(() => new SafetensorsReader().get_names(), Gio.IOErrorEnum, Gio.IOErrorEnum.INVALID_ARGUMENT);
+}));
+
 test('new-from-stream', () => {
   const open = bytes => SafetensorsReader.new_from_stream(
     Gio.MemoryInputStream.new_from_bytes(new GLib.Bytes(bytes)));

@@ -163,6 +163,38 @@ test('write-to-file-async', async () => {
   directory.delete(null);
 });
 
+test('write-to-bytes-async', async () => {
+  const writer = declareWriter();
+  writer.set_data_func(giveThree);
+  assertEqual((await writer.write_to_bytes_async()).toArray().slice(), FILE);
+
+  const cancellable = new Gio.Cancellable();
+  cancellable.cancel();
+  await assertRejects(writer.write_to_bytes_async(cancellable), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+});
+
+test('fractions', () => {
+  const writer = new SafetensorsWriter();
+  for (const shape of [[1.5], [-1], [null], [2 ** 53], 3])
+    assertThrows(() => writer.declare_tensor('a', Apr.DType.F32, shape), TypeError, null, 'array of whole numbers');
+  assertThrows(() => writer.set_alignment(8.5), TypeError, null, 'The alignment must be a whole number');
+  const folder = Gio.File.new_for_path('/nonexistent');
+  assertThrows(() => writer.write_shards(folder, 'm', 0.5), TypeError, null, 'The size of a shard must be');
+  assertThrows(() => writer.write_shards(folder, 'm', -1), TypeError, null, 'from 0 on, not -1');
+});
+
+test('write-shards-async', async () => {
+  const directory = Gio.File.new_for_path(GLib.Dir.make_tmp('aprender-XXXXXX'));
+  const file = directory.get_child('model.safetensors');
+
+  assertTrue(await makeWriter().write_shards_async(directory, 'model', 1e9));
+  assertEqual(SafetensorsReader.new_from_file(file).get_names(), ['a', 'z']);
+  await assertRejects(makeWriter().write_shards_async(directory, '', 16), Gio.IOErrorEnum,
+    Gio.IOErrorEnum.INVALID_FILENAME);
+  file.delete(null);
+  directory.delete(null);
+});
+
 test('write-shards', () => {
   const directory = Gio.File.new_for_path(GLib.Dir.make_tmp('aprender-XXXXXX'));
   const first = 'model-00001-of-00002.safetensors';

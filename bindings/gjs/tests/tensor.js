@@ -243,4 +243,11 @@ test('many-elements', () => {
   assertTrue(Tensor.from(tensor.to_array()).equal(tensor));
 });
 
+test('fractions', () => {
+  const tensor = Tensor.from([[1, 2], [3, 4]]);
+  assertThrows(() => tensor.slice_rows(0.5, 1), TypeError, null, 'The first row must be a whole number');
+  assertThrows(() => tensor.slice_rows(0, 1.5), TypeError, null, 'The last row must be a whole number');
+  assertThrows(() => tensor.get_double(-1), TypeError, null, 'The index must be a whole number from 0 on, not -1');
+});
+
 await run();
