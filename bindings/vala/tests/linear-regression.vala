@@ -16,7 +16,7 @@ class TestMean : Apr.Estimator {
 
     for (size_t i = 0; i < y.get_n_elements (); i++) {
       if (y.get_double (i) < 0)
-        throw new Apr.Error.RANGE ("The target %g is negative", y.get_double (i));
+        throw new Apr.AprError.RANGE ("The target %g is negative", y.get_double (i));
       sum += y.get_double (i);
     }
     mean = sum / y.get_n_elements ();
@@ -100,14 +100,14 @@ void test_tensor () throws GLib.Error {
   try {
     new Apr.Tensor.from_doubles ({ 1, 2 }, { 3 });
     assert_not_reached ();
-  } catch (Apr.Error.SHAPE e) {
+  } catch (Apr.AprError.SHAPE e) {
     assert_message (e, "[3] needs 3 values, but there are 2");
   }
   try {
     tensor.get_doubles ();
     assert_not_reached ();
-  } catch (Apr.Error e) {
-    assert (e is Apr.Error.DTYPE);
+  } catch (Apr.AprError e) {
+    assert (e is Apr.AprError.DTYPE);
   }
 
   Apr.DType dtype;
@@ -223,8 +223,8 @@ async void check_fit_async () throws GLib.Error {
   try {
     yield model.fit_async (make_y (), make_y ());
     assert_not_reached ();
-  } catch (Apr.Error e) {
-    assert (e is Apr.Error.SHAPE);
+  } catch (Apr.AprError e) {
+    assert (e is Apr.AprError.SHAPE);
   }
 
   var cancellable = new Cancellable ();
@@ -296,7 +296,7 @@ void test_statistics () throws GLib.Error {
   try {
     model.get_statistics (1);
     assert_not_reached ();
-  } catch (Apr.Error.RANGE e) {
+  } catch (Apr.AprError.RANGE e) {
     assert_message (e, "target 1");
   }
 }
@@ -307,14 +307,14 @@ void test_errors () throws GLib.Error {
   try {
     model.predict (make_x ());
     assert_not_reached ();
-  } catch (Apr.Error.NOT_FITTED e) {
+  } catch (Apr.AprError.NOT_FITTED e) {
     assert_message (e, "unfitted AprLinearRegression");
   }
   try {
     model.to_bytes ();
     assert_not_reached ();
-  } catch (Apr.Error e) {
-    assert (e is Apr.Error.NOT_FITTED);
+  } catch (Apr.AprError e) {
+    assert (e is Apr.AprError.NOT_FITTED);
   }
 
   model.fit (make_x (), make_y ());
@@ -322,14 +322,14 @@ void test_errors () throws GLib.Error {
     model.predict (new Apr.Tensor.from_doubles ({ 1, 2, 3 }, { 1, 3 }));
     assert_not_reached ();
   } catch (GLib.Error e) {
-    assert (e.matches (Apr.Error.quark (), Apr.Error.SHAPE));
+    assert (e.matches (Apr.AprError.quark (), Apr.AprError.SHAPE));
     assert_message (e, "X has 3 features, but this model was fitted with 2");
   }
   try {
     model.fit (new Apr.Tensor.from_doubles ({ 1, double.NAN }, { 1, 2 }),
                new Apr.Tensor.from_doubles ({ 1 }, { 1 }), null);
     assert_not_reached ();
-  } catch (Apr.Error.NOT_FINITE e) {
+  } catch (Apr.AprError.NOT_FINITE e) {
     assert_message (e, "row 0, column 1");
   }
   assert_values (model.coefficients, { 2, 3 });
@@ -367,13 +367,13 @@ void test_subclass () throws GLib.Error {
   try {
     model.fit (make_x (), new Apr.Tensor.from_doubles ({ 1, 2, -3, 4 }, { 4 }), null);
     assert_not_reached ();
-  } catch (Apr.Error.RANGE e) {
+  } catch (Apr.AprError.RANGE e) {
     assert_message (e, "The target -3 is negative");
   }
   try {
     new Apr.LinearRegression.from_bytes (model.to_bytes ());
     assert_not_reached ();
-  } catch (Apr.Error.MODEL e) {
+  } catch (Apr.AprError.MODEL e) {
     assert_message (e, "“TestMean”");
   }
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+import Apr from 'gi://Apr?version=1.0';
+import GObject from 'gi://GObject';
+
+const Mean = GObject.registerClass({
+  GTypeName: 'ExampleMean',
+  Properties: {
+    factor: GObject.ParamSpec.double('factor', null, null,
+      GObject.ParamFlags.READWRITE | GObject.ParamFlags.CONSTRUCT, 0, 100, 1),
+  },
+}, class Mean extends Apr.Estimator {
+  vfunc_fit(X, y) {
+    this.mean = y.to_array().reduce((sum, value) => sum + value, 0) / y.shape[0];
+    return true;
+  }
+
+  vfunc_predict(X) {
+    return Apr.Tensor.from(new Float64Array(X.shape[0]).fill(this.factor * this.mean));
+  }
+
+  vfunc_save_tensors(writer) {
+    return writer.add_tensor('mean', [this.mean]) && writer.add_tensor('n_features', [this.n_features]);
+  }
+
+  vfunc_load_tensors(reader) {
+    this.mean = reader.get_tensor('mean').get_double(0);
+    return [true, reader.get_tensor('n_features').get_double(0), 1];
+  }
+});
+
+const X = [[1, 5], [2, 6], [3, 7]];
+const model = new Mean({factor: 2}).fit(X, [1, 2, 6]);
+print(...model.predict(X));
+model.save('mean.safetensors');
+
+const loaded = Mean.load('mean.safetensors');
+print(loaded.factor, ...loaded.predict(X));
+print(loaded.clone().fit(X, [1, 1, 1]).score(X, [2, 2, 2]));
