@@ -201,8 +201,8 @@ apr_atomic_file_open (const char *path, GError **error)
 
 /*
  * A write beyond the limit on a file's size (ulimit -f) raises SIGXFSZ, which ends the program before it can remove the
- * temporary file. The kernel sends it to the thread that writes, so this thread blocks it, and takes it back if it came:
- * what is left is the error EFBIG. The way the program handles signals is its own, and stays as it is.
+ * temporary file. The kernel sends it to the thread that writes, so this thread blocks it, and takes it back if it
+ * came: what is left is the error EFBIG. The way the program handles signals is its own, and stays as it is.
  */
 static gssize
 write_batch (AprAtomicFile *self, const struct iovec *batch, int n_batch, gsize size)

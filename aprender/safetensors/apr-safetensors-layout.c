@@ -67,8 +67,8 @@ compare_keys (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* Appends a string as json-glib writes it, but for two characters that the reference spells otherwise: 0x7f as it is, and
- * 0x1f, which json-glib 1.6 forgets, as an escape. */
+/* Appends a string as json-glib writes it, but for two characters that the reference spells otherwise: 0x7f as it is,
+ * and 0x1f, which json-glib 1.6 forgets, as an escape. */
 static void
 append_string (GString *header, const char *string)
 {

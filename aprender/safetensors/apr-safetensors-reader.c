@@ -88,11 +88,11 @@
  * `__metadata__` is the one reserved name: it holds strings with string names, and may be absent, null or empty.
  * Data are aligned if the writer took care of it; tensors that are not are read correctly all the same.
  *
- * What is refused: a header above [property@Apr.SafetensorsReader:max-header-size], text that is not strictly JSON, nesting beyond 127 levels,
- * unknown dtypes, sizes beyond 64 bits, sub-byte elements that do not fill whole bytes, any byte too few or too many.
- * Also refused, though other implementations let it pass, is what two programs may read differently: two tensors or two
- * metadata keys of one name, a NUL in a name or in the metadata, and entries or dtypes that are written as
- * another kind of JSON value.
+ * What is refused: a header above [property@Apr.SafetensorsReader:max-header-size], text that is not strictly JSON,
+ * nesting beyond 127 levels, unknown dtypes, sizes beyond 64 bits, sub-byte elements that do not fill whole bytes,
+ * any byte too few or too many. Also refused, though other implementations let it pass, is what two programs may read
+ * differently: two tensors or two metadata keys of one name, a NUL in a name or in the metadata, and entries or
+ * dtypes that are written as another kind of JSON value.
  *
  * Since: 0.1
  */

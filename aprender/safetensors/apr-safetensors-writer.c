@@ -22,10 +22,10 @@
  * ## The bytes of a file
  *
  * They are the bytes that the reference implementation, the Python package `safetensors`, writes. Tensors are sorted by
- * dtype, from U64 down to BOOL (the reverse of [enum@Apr.DType]), so that each of them is aligned, and then by the UTF-8
- * bytes of their names. The header is compact JSON, padded with spaces so that the data begin at a multiple of eight.
- * Without metadata there is no `__metadata__`. The reference writes several metadata keys in random order; here they are
- * sorted by their UTF-8 bytes.
+ * dtype, from U64 down to BOOL (the reverse of [enum@Apr.DType]), so that each of them is aligned, and then by the
+ * UTF-8 bytes of their names. The header is compact JSON, padded with spaces so that the data begin at a multiple of
+ * eight. Without metadata there is no `__metadata__`. The reference writes several metadata keys in random order;
+ * here they are sorted by their UTF-8 bytes.
  *
  * The metadata keys `dtype`, `shape` and `data_offsets` make Ollama refuse the whole file, so they are refused here
  * unless [property@Apr.SafetensorsWriter:portable] is `FALSE`. The keys of this library begin with `aprender.`.
@@ -34,9 +34,9 @@
  *
  * A local file is replaced atomically: the new file is written next to the old one under a temporary name, flushed to
  * the disk, and then renamed. After a full disk, a crash or a power cut the path holds either the whole old file or the
- * whole new one. The new file keeps the mode of the old; without an old one the umask decides. If the path is a symbolic
- * link, the file that it points to is replaced and the link stays. Tensors that were read from the replaced file stay
- * valid.
+ * whole new one. The new file keeps the mode of the old; without an old one the umask decides. If the path is a
+ * symbolic link, the file that it points to is replaced and the link stays. Tensors that were read from the replaced
+ * file stay valid.
  *
  * Flushing takes as long as the disk needs. [property@Apr.SafetensorsWriter:durable] turns it off, at the price of
  * safety from power cuts.

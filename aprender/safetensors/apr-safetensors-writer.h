@@ -28,8 +28,8 @@ G_DECLARE_FINAL_TYPE (AprSafetensorsWriter, apr_safetensors_writer, APR, SAFETEN
  *
  * Supplies some of a tensor's data while it is written.
  *
- * It is called for each tensor from the first byte to the last. It may return fewer bytes than @size, and is then called
- * again for the rest. Returning no bytes means that there are no more, which makes the write fail.
+ * It is called for each tensor from the first byte to the last. It may return fewer bytes than @size, and is then
+ * called again for the rest. Returning no bytes means that there are no more, which makes the write fail.
  *
  * Returns: (transfer full) (nullable): from one to @size bytes, or `NULL` with an error
  *

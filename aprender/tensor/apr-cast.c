@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The elements of tensors as numbers: reading any of them, and casting to the four float types. */
+/* Elements as numbers: reading one of them, and casting all of them to a float dtype. */
 
 gboolean
 apr_dtype_is_numeric (AprDType dtype)
@@ -115,8 +115,8 @@ double_from_half (guint16 half)
   return double_from_bits (sign | (exponent + 1023 - 15) << 52 | fraction << 42);
 }
 
-/* Rounds to the nearest value, ties to even, of a format with @exponent_bits and @fraction_bits; the bits of
- * that format. Subnormals and overflow to infinity are the format's; a NaN stays one. */
+/* Rounds to a float format with @exponent_bits and @fraction_bits, to nearest, ties to even, and returns its bits.
+ * Subnormals and overflow to infinity follow IEEE 754; a NaN stays a NaN. */
 static guint32
 round_to_format (double value, guint exponent_bits, guint fraction_bits)
 {
@@ -135,7 +135,7 @@ round_to_format (double value, guint exponent_bits, guint fraction_bits)
   if (exponent > bias)
     return sign | infinity;
   if (exponent < -bias - (int) fraction_bits)
-    return sign; /* below half of the least subnormal, or a zero; a subnormal double is far below it */
+    return sign; /* zero, or less than half of the smallest subnormal, as every subnormal double is */
 
   significand |= G_GUINT64_CONSTANT (1) << 52;
   shift = 52 - fraction_bits + (exponent < 1 - bias ? (guint) (1 - bias - exponent) : 0);
@@ -145,7 +145,7 @@ round_to_format (double value, guint exponent_bits, guint fraction_bits)
       (rest == G_GUINT64_CONSTANT (1) << (shift - 1) && (kept & 1) != 0))
     kept++;
 
-  /* A carry out of the fraction raises the exponent, up to infinity, as the encoding means it to. */
+  /* A carry out of the fraction increments the exponent, up to infinity: the encoding is made for it. */
   if (exponent >= 1 - bias)
     kept += (guint64) (exponent + bias - 1) << fraction_bits;
 
@@ -198,8 +198,8 @@ apr_dtype_read_double (AprDType dtype, const guint8 *data, gsize index)
     }
 }
 
-/* Where an element is not finite, its exponent is the greatest one, and one more is a sign. Blocks of one length, so that
- * the compiler makes vectors of them. */
+/* An element is not finite if its exponent is all ones, so that adding one to the exponent carries into the sign bit.
+ * Blocks of a fixed length let the compiler vectorise the loop. */
 #define N_TOGETHER 64
 #define SKIP_FINITE(width, mask, one)                               \
  for (; index + N_TOGETHER <= n_elements; index += N_TOGETHER)      \
@@ -238,8 +238,8 @@ apr_dtype_find_not_finite (AprDType dtype, const guint8 *data, gsize n_elements)
   return index;
 }
 
-/* A double that rounds to every narrower format as the 64-bit integer would: what does not fit in 53 bits is
- * kept as one sticky bit. */
+/* A double that rounds to every narrower format as the 64-bit integer itself would: the bits that do not fit into 53
+ * are combined into one sticky bit. */
 static double
 sticky_from_integer (guint64 magnitude)
 {
@@ -272,13 +272,14 @@ read_for_rounding (AprDType dtype, const guint8 *data, gsize index)
  * @dtype: F16, BF16, F32 or F64
  * @error: return location for an error
  *
- * Converts the elements, each rounded once to the nearest value of @dtype, ties to even.
+ * Converts the elements to another dtype. Each is rounded once, to nearest, ties to even.
  *
- * What is too large for @dtype becomes an infinity, as IEEE 754 has it. A tensor that has the dtype already
- * is returned as it is.
+ * Values that are too large for @dtype become infinities, as in IEEE 754. If the tensor has the dtype already, returns
+ * a new reference to it; otherwise the elements are copied, which takes time.
  *
- * Returns: (transfer full): the tensor with @dtype; `NULL` with %APR_ERROR_DTYPE where one of the two dtypes
- * is not among those above
+ * Fails with %APR_ERROR_DTYPE if one of the two dtypes is not among those above.
+ *
+ * Returns: (transfer full): the tensor with @dtype
  *
  * Since: 0.1
  */

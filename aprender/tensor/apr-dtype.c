@@ -65,9 +65,9 @@ static const struct
  *
  * Gets the size of one element.
  *
- * It is not always a whole number of bytes: two F4 share one, four F6 share three.
+ * This is not always a whole number of bytes: two F4 share a byte, and four F6 share three.
  *
- * Returns: the number of bits, 0 for %APR_DTYPE_NONE
+ * Returns: the number of bits; 0 for %APR_DTYPE_NONE
  *
  * Since: 0.1
  */
@@ -85,7 +85,7 @@ apr_dtype_get_bits (AprDType dtype)
  *
  * Gets the name that the SafeTensors format uses, such as `F32` or `F8_E4M3`.
  *
- * Returns: (transfer none): the name; `NONE` for %APR_DTYPE_NONE, which no file holds
+ * Returns: (transfer none): the name; `NONE` for %APR_DTYPE_NONE, which no file contains
  *
  * Since: 0.1
  */
@@ -100,12 +100,14 @@ apr_dtype_to_string (AprDType dtype)
 /**
  * apr_dtype_from_string:
  * @name: a name as the SafeTensors format spells it
- * @dtype: (out): the dtype that has the name
+ * @dtype: (out): the dtype
  * @error: return location for an error
  *
- * Finds a dtype by its name, in the spelling of [func@Apr.DType.to_string].
+ * Looks up a dtype by the name that [func@Apr.DType.to_string] returns.
  *
- * Returns: true, or false with %APR_ERROR_DTYPE where no dtype has the name
+ * Fails with %APR_ERROR_DTYPE if no dtype has this name.
+ *
+ * Returns: whether there is such a dtype
  *
  * Since: 0.1
  */

@@ -13,8 +13,8 @@ G_BEGIN_DECLS
 
 /**
  * AprDType:
- * @APR_DTYPE_NONE: no dtype of its own: where a choice is asked for, follow the data
- * @APR_DTYPE_BOOL: truth values, one byte each, 0 or 1
+ * @APR_DTYPE_NONE: no dtype; as a setting, it means that of the data
+ * @APR_DTYPE_BOOL: booleans, one byte each, 0 or 1
  * @APR_DTYPE_F4: 4-bit floats (E2M1), two to a byte
  * @APR_DTYPE_F6_E2M3: 6-bit floats, 2 bits of exponent, packed
  * @APR_DTYPE_F6_E3M2: 6-bit floats, 3 bits of exponent, packed
@@ -37,7 +37,7 @@ G_BEGIN_DECLS
  * @APR_DTYPE_I64: signed 64-bit integers
  * @APR_DTYPE_U64: unsigned 64-bit integers
  *
- * The type of a tensor's elements, in the order in which SafeTensors ranks them.
+ * The type of a tensor's elements. The values are in the order in which the SafeTensors format ranks them.
  *
  * Since: 0.1
  */

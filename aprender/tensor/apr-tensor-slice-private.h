@@ -14,17 +14,17 @@ typedef struct
 /*
  * AprSlice:
  * @dtype: the type of the elements
- * @begin: the first byte of the tensor that the slice needs
- * @end: the byte after the last one that it needs; @begin where it needs none
- * @first: where the slice's first piece is, from @begin
- * @piece: how many bytes are together in a piece
- * @n_bytes: how many bytes all pieces have
- * @axes: (array length=n_axes): how to get from piece to piece: how often, and how far in bytes; the outermost first
- * @n_axes: none where the slice is one piece
+ * @begin: the offset of the first byte of the tensor that the slice needs
+ * @end: the offset after the last byte that it needs; equal to @begin if it needs none
+ * @first: the offset of the first piece, from @begin
+ * @piece: the number of contiguous bytes in a piece
+ * @n_bytes: the number of bytes in all pieces
+ * @axes: (array length=n_axes): how to get from piece to piece: count and stride in bytes, outermost axis first
+ * @n_axes: the number of axes; 0 if the slice is one piece
  * @shape: (array length=n_dims): the shape of the slice
- * @n_dims: how many dimensions it has
+ * @n_dims: the number of its dimensions
  *
- * What a text of indices takes from a tensor, worked out before a byte of it is touched.
+ * What a string of indices takes from a tensor, computed before any byte is touched.
  */
 typedef struct
 {
@@ -43,9 +43,9 @@ typedef struct
 /*
  * apr_slice_new:
  * @dtype: the tensor's dtype
- * @shape: (array length=n_dims): its shape, whose size in bytes has been found to fit in memory
- * @n_dims: how many dimensions it has
- * @indices: as in apr_tensor_slice()
+ * @shape: (array length=n_dims): its shape; the size in bytes must not overflow
+ * @n_dims: the number of its dimensions
+ * @indices: see apr_tensor_slice()
  * @error: return location for an error
  */
 AprSlice *
@@ -53,7 +53,7 @@ apr_slice_new (AprDType dtype, const gsize *shape, gsize n_dims, const char *ind
 
 void apr_slice_free (AprSlice *self);
 
-/* The slice of a tensor of which @bytes is just what is between @begin and @end: the same bytes if it is one piece. */
+/* Makes the slice. @bytes are those from @begin to @end of the tensor; a slice of one piece shares them. */
 AprTensor *apr_slice_take (const AprSlice *self, GBytes *bytes, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprSlice, apr_slice_free)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A number of 64 bits with its sign apart: sizes may be above what a signed one holds. */
+/* A 64-bit number with a separate sign, because a size can exceed G_MAXINT64. */
 typedef struct
 {
   guint64 magnitude;
@@ -19,7 +19,7 @@ typedef enum
   ELLIPSIS,
 } ItemKind;
 
-/* One item between commas. An INDEX has its number in @start. */
+/* One item between commas. The number of an INDEX is in @start. */
 typedef struct
 {
   ItemKind kind;
@@ -41,7 +41,7 @@ skip_space (Cursor *cursor)
     cursor->position++;
 }
 
-/* The text is a user's: shown as it is where it can be, and never at any length. */
+/* The text comes from a user: show it as it is if it is valid, and not at any length. */
 #define MAX_SHOWN 40
 
 static gboolean
@@ -73,7 +73,7 @@ scan_number (Cursor *cursor, Number *number, GError **error)
     }
   if (!g_ascii_isdigit (*cursor->position))
     return TRUE;
-  /* Python refuses it too: in other languages it would be octal. */
+  /* Python refuses a leading zero too: in other languages the number would be octal. */
   if (*cursor->position == '0' && g_ascii_isdigit (cursor->position[1]))
     return fail (cursor, APR_ERROR_SYNTAX, error, "a number that begins with 0");
   for (; g_ascii_isdigit (*cursor->position); cursor->position++)
@@ -157,7 +157,7 @@ scan_items (const char *indices, GError **error)
   return g_steal_pointer (&items);
 }
 
-/* Along one dimension: @count positions from @start on, @step apart. */
+/* What a slice takes along one dimension: @count positions from @start on, @step apart. */
 typedef struct
 {
   guint64 start;
@@ -173,8 +173,8 @@ clamp_upwards (const Number *number, guint64 size)
   return MIN (number->magnitude, size);
 }
 
-/* Going down, a bound is anything from the last position to the one before the first. One is added to all, which
- * keeps them from being negative. */
+/* With a negative step, a bound can be any position or the one before the first. Adding one to each keeps them from
+ * being negative. */
 static guint64
 clamp_downwards (const Number *number, guint64 size)
 {
@@ -228,7 +228,7 @@ resolve_index (const Item *item, gsize dim, guint64 size, Range *range, GError *
   return FALSE;
 }
 
-/* Finds the positions along every dimension, and the shape. */
+/* Computes the positions along every dimension, and the shape of the slice. */
 static Range *
 resolve_items (AprSlice *self, const GArray *items, const gsize *shape, gsize n_dims, GError **error)
 {
@@ -274,10 +274,10 @@ is_whole_bytes (guint64 n_elements, guint bits)
 }
 
 /*
- * Finds the pieces of a slice that has elements, innermost dimension first.
+ * Computes the contiguous pieces of a slice that has elements, innermost dimension first.
  *
- * Nothing here can overflow: every dimension has a position, so the tensor has elements; all of them fill less than
- * 2^64 bits, and each product counts some of them.
+ * Nothing here can overflow: the tensor has elements, they take less than 2^64 bits, and every product here counts some
+ * of them.
  */
 static gboolean
 find_pieces (AprSlice *self, const Range *ranges, const gsize *shape, gsize n_dims, GError **error)
@@ -309,7 +309,7 @@ find_pieces (AprSlice *self, const Range *ranges, const gsize *shape, gsize n_di
       else
         above += reach;
       is_whole &= is_whole_bytes (apart, bits);
-      /* In elements, for now. */
+      /* In elements; converted to bytes below. */
       self->axes[self->n_axes++] =
         (AprSliceAxis){ (gsize) range->count, (range->step.is_negative ? -1 : 1) * (gint64) apart };
     }
@@ -372,8 +372,8 @@ apr_slice_free (AprSlice *self)
   g_free (self);
 }
 
-/* Copies the pieces along the innermost axis. The sizes that elements have are written out, so that the compiler
- * makes a single move of each. */
+/* Copies the pieces along the innermost axis. The common sizes are spelled out, so that the compiler makes one move of
+ * each. */
 static guint8 *
 copy_row (guint8 *to, const guint8 *from, const AprSliceAxis *axis, gsize piece)
 {
@@ -440,7 +440,7 @@ apr_slice_take (const AprSlice *self, GBytes *bytes, GError **error)
 
   if (self->n_axes > 0)
     {
-      /* The bytes may be those of a mapped file, and more than there is memory. */
+      /* A mapped file can be larger than memory. */
       data = g_try_malloc (self->n_bytes);
       if (data == NULL)
         {
@@ -457,30 +457,31 @@ apr_slice_take (const AprSlice *self, GBytes *bytes, GError **error)
 /**
  * apr_tensor_slice:
  * @self: a tensor
- * @indices: what to take along each dimension, as in `1:3, ::-2, -1`
+ * @indices: what to take along each dimension, such as `1:3, ::-2, -1`
  * @error: return location for an error
  *
- * Takes a part of a tensor, by numpy's rules of basic indexing in numpy's own notation.
+ * Gets a part of a tensor. The rules and the notation are those of numpy's basic indexing.
  *
- * The text holds, separated by commas, one item for each dimension, the first dimension first:
+ * @indices is a comma-separated list with one item per dimension:
  *
- * - a whole number takes one position and drops the dimension; a negative one counts from the end;
- * - `start:stop:step` takes the positions from `start` up to, but not with, `stop`. Each part may be left out:
- *   the step is then 1, and the bounds are the dimension's ends. Negative bounds count from the end, bounds outside
- *   the dimension mean its ends, and a negative step goes backwards. A range without a position in it is no error:
- *   the slice has no elements, and a size of zero there;
- * - `...`, at most once, stands for `:` along as many dimensions as the other items leave.
+ * - A whole number takes one position and drops the dimension. A negative number counts from the end.
+ * - `start:stop:step` takes the positions from `start` up to `stop`, which is excluded. Each part is optional: the
+ *   default step is 1, and the default bounds are the ends of the dimension. Negative bounds count from the end, bounds
+ *   outside the dimension mean its ends, and a negative step goes backwards. A range may be empty: that dimension of
+ *   the result has size zero.
+ * - `...`, at most once, stands for `:` along all dimensions that have no other item.
  *
- * Dimensions at the end that have no item are taken whole, and so is everything by the empty text. White space does
- * not matter. Numbers are decimal and of 64 bits.
+ * Missing items at the end stand for `:`, so the empty string takes everything. White space is ignored. Numbers are
+ * decimal and have at most 64 bits.
  *
- * The slice shares the tensor's bytes where they are together there; else they are copied once. All dtypes can be
- * sliced; of those with less than a byte to an element, what begins and ends at whole bytes.
+ * If the slice is contiguous, it shares the memory of @self; otherwise its elements are copied, which takes time. Every
+ * dtype can be sliced; pieces of sub-byte elements must begin and end at whole bytes.
  *
- * Returns: (transfer full): the slice; `NULL` with %APR_ERROR_SYNTAX where @indices cannot be read,
- *   %APR_ERROR_RANGE where a number by itself is not in its dimension, a step is 0, or a number takes more than 64
- *   bits, and %APR_ERROR_SHAPE where there are more items than dimensions, or pieces of sub-byte elements do not begin
- *   and end at whole bytes
+ * Fails with %APR_ERROR_SYNTAX if @indices cannot be parsed; with %APR_ERROR_RANGE if an index is out of range, a
+ * step is 0, a number has more than 64 bits, or there is no memory; and with %APR_ERROR_SHAPE if there are more items
+ * than dimensions, or pieces of sub-byte elements do not fill whole bytes.
+ *
+ * Returns: (transfer full): the slice
  *
  * Since: 0.1
  */
@@ -502,4 +503,65 @@ apr_tensor_slice (AprTensor *self, const char *indices, GError **error)
     return NULL;
   bytes = g_bytes_new_from_bytes (apr_tensor_get_bytes (self), slice->begin, slice->end - slice->begin);
   return apr_slice_take (slice, bytes, error);
+}
+
+/**
+ * apr_tensor_slice_rows:
+ * @self: a tensor of at least one dimension
+ * @start: the first row
+ * @stop: the row after the last one
+ * @error: return location for an error
+ *
+ * Gets the rows from @start up to @stop, which is excluded. Rows are the entries of the first dimension. The result
+ * shares the memory of @self.
+ *
+ * Fails with %APR_ERROR_RANGE if there are no such rows, and with %APR_ERROR_SHAPE if @self is a scalar or a row of
+ * sub-byte elements does not begin at a whole byte.
+ *
+ * Returns: (transfer full): the rows, with as many dimensions as @self
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_tensor_slice_rows (AprTensor *self, gsize start, gsize stop, GError **error)
+{
+  gsize row_bits;
+  gsize n_rows;
+  AprTensor *slice;
+  GBytes *bytes;
+
+  g_return_val_if_fail (self != NULL, NULL);
+
+  if (self->n_dims == 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE, "A scalar has no rows");
+      return NULL;
+    }
+
+  n_rows = self->shape[0];
+  if (start > stop || stop > n_rows)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "Rows %" G_GSIZE_FORMAT " to %" G_GSIZE_FORMAT " of a tensor that has %" G_GSIZE_FORMAT,
+                   start, stop, n_rows);
+      return NULL;
+    }
+
+  /* No larger than the whole tensor, so nothing here can overflow. */
+  row_bits = n_rows == 0 ? 0 : self->n_elements / n_rows * apr_dtype_get_bits (self->dtype);
+  if (start * row_bits % 8 != 0 || stop * row_bits % 8 != 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "Rows of %" G_GSIZE_FORMAT " bits: %" G_GSIZE_FORMAT " to %" G_GSIZE_FORMAT
+                   " do not fill whole bytes",
+                   row_bits, start, stop);
+      return NULL;
+    }
+
+  bytes = g_bytes_new_from_bytes (self->bytes, start * row_bits / 8, (stop - start) * row_bits / 8);
+  slice = apr_tensor_new_unchecked (self->dtype, self->shape, self->n_dims,
+                                    n_rows == 0 ? 0 : self->n_elements / n_rows * (stop - start), bytes);
+  slice->shape[0] = stop - start;
+
+  return slice;
 }

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/tensor/apr-tensor-private.h"
+
+#include <math.h>
+#include <string.h>
+
+static void
+format_number (char buffer[G_ASCII_DTOSTR_BUF_SIZE], int digits, double value)
+{
+  char format[8];
+
+  g_snprintf (format, sizeof format, "%%.%dg", digits);
+  g_ascii_formatd (buffer, G_ASCII_DTOSTR_BUF_SIZE, format, value);
+}
+
+/* Appends the shortest decimal number that reads back as the same value. */
+static void
+append_number (GString *string, AprTensor *self, gsize index)
+{
+  const guint8 *data = g_bytes_get_data (self->bytes, NULL);
+  double value = apr_dtype_read_double (self->dtype, data, index);
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  guint64 bits;
+  int digits;
+
+  /* A double cannot hold all of these. */
+  if (self->dtype == APR_DTYPE_I64 || self->dtype == APR_DTYPE_U64)
+    {
+      memcpy (&bits, data + 8 * index, sizeof bits);
+      bits = GUINT64_FROM_LE (bits);
+      if (self->dtype == APR_DTYPE_U64)
+        g_string_append_printf (string, "%" G_GUINT64_FORMAT, bits);
+      else
+        g_string_append_printf (string, "%" G_GINT64_FORMAT, (gint64) bits);
+      return;
+    }
+
+  for (digits = 1; digits < 17; digits++)
+    {
+      double back;
+
+      format_number (buffer, digits, value);
+      back = g_ascii_strtod (buffer, NULL);
+      if (back == value || (self->dtype != APR_DTYPE_F64 && (float) back == (float) value &&
+                            apr_dtype_get_bits (self->dtype) <= 32))
+        break;
+    }
+
+  /* 1500, not 1.5e+03. */
+  if (fabs (value) >= 1 && fabs (value) < 1e15)
+    digits = MAX (digits, (int) floor (log10 (fabs (value))) + 1);
+  format_number (buffer, digits, value);
+
+  g_string_append (string, buffer);
+}
+
+/* How many entries of a dimension are shown: half of them from its start, half from its end. */
+#define MAX_SHOWN 6
+
+static void
+append_elements (GString *string, AprTensor *self, gsize dim, gsize first)
+{
+  gsize stride = 1;
+  gsize i;
+
+  if (dim == self->n_dims)
+    {
+      append_number (string, self, first);
+      return;
+    }
+
+  for (i = dim + 1; i < self->n_dims; i++)
+    stride *= self->shape[i];
+
+  g_string_append_c (string, '[');
+  for (i = 0; i < self->shape[dim]; i++)
+    {
+      if (i > 0)
+        g_string_append (string, ", ");
+      if (self->shape[dim] > MAX_SHOWN && i == MAX_SHOWN / 2)
+        {
+          g_string_append (string, "..., ");
+          i = self->shape[dim] - MAX_SHOWN / 2;
+        }
+      append_elements (string, self, dim + 1, first + i * stride);
+    }
+  g_string_append_c (string, ']');
+}
+
+/**
+ * apr_tensor_to_string:
+ * @self: a tensor
+ *
+ * Describes the tensor for people: `F64 [2, 3] [[1, 2, 3], [4, 5, 6]]`.
+ *
+ * Long dimensions are shortened. Numbers have just enough digits to be unique, and a decimal point in every locale.
+ * Elements are left out for dtypes that cannot be read as numbers and for tensors of more than four dimensions.
+ *
+ * Returns: (transfer full): the text
+ *
+ * Since: 0.1
+ */
+char *
+apr_tensor_to_string (AprTensor *self)
+{
+  g_autofree char *shape = NULL;
+  GString *string;
+
+  g_return_val_if_fail (self != NULL, NULL);
+
+  shape = apr_shape_to_string (self->shape, self->n_dims);
+  string = g_string_new (apr_dtype_to_string (self->dtype));
+  g_string_append_printf (string, " %s", shape);
+
+  if (apr_dtype_is_numeric (self->dtype) && self->n_dims <= 4 && self->n_elements > 0)
+    {
+      g_string_append_c (string, ' ');
+      append_elements (string, self, 0, 0);
+    }
+
+  return g_string_free (string, FALSE);
+}
