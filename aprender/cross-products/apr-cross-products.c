@@ -544,6 +544,21 @@ apr_cross_products_update (AprCrossProducts *self,
                                          cancellable, emit_progress, self, error);
 }
 
+/* No file holds more. */
+static gboolean
+add_samples (AprCrossProducts *self, guint64 n_added, guint64 *n_samples, GError **error)
+{
+  if (n_added <= G_MAXINT64 - self->n_samples)
+    {
+      *n_samples = self->n_samples + n_added;
+      return TRUE;
+    }
+
+  g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+               "Cannot add %" G_GUINT64_FORMAT " samples to %" G_GUINT64_FORMAT, n_added, self->n_samples);
+  return FALSE;
+}
+
 /* What the state will have with those weights, which have been checked. */
 static gboolean
 add_weights (AprCrossProducts *self,
@@ -594,7 +609,7 @@ apr_cross_products_update_with (AprCrossProducts *self,
   apr_exact_sums_set_progress (added, progress, progress_data);
   if (!apr_exact_sums_update (added, x, y, sample_weight, precision, n_threads, cancellable, error) ||
       !add_weights (self, x, sample_weight, n_threads, &weight_logs, &n_samples, error) ||
-      !apr_exact_sums_add (added, self->sums, 1, error))
+      !add_samples (self, n_samples, &n_samples, error) || !apr_exact_sums_add (added, self->sums, 1, error))
     {
       apr_exact_sums_free (added);
       return FALSE;
@@ -603,7 +618,7 @@ apr_cross_products_update_with (AprCrossProducts *self,
   apr_exact_sums_set_progress (added, NULL, NULL);
   apr_exact_sums_free (self->sums);
   self->sums = added;
-  self->n_samples += n_samples;
+  self->n_samples = n_samples;
   self->weight_logs = weight_logs;
   self->dtype = combine_dtypes (self->dtype, apr_estimator_choose_dtype (x));
   lower_precision (self, precision);
@@ -635,6 +650,7 @@ check_names (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 gboolean
 apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
+  guint64 n_samples;
   AprWeightLogs weight_logs;
 
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
@@ -645,12 +661,15 @@ apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GErro
       !check_names (self, other, error))
     return FALSE;
 
+  if (!add_samples (self, other->n_samples, &n_samples, error))
+    return FALSE;
+
   weight_logs = self->weight_logs;
   if (!apr_weight_logs_add (&weight_logs, other->weight_logs, 1, error) ||
       !apr_exact_sums_add (self->sums, other->sums, 1, error))
     return FALSE;
 
-  self->n_samples += other->n_samples;
+  self->n_samples = n_samples;
   self->weight_logs = weight_logs;
   self->dtype = combine_dtypes (self->dtype, other->dtype);
   lower_precision (self, other->precision);

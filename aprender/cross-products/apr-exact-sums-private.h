@@ -98,6 +98,9 @@ gsize apr_exact_sums_get_n_entries (const AprExactSums *self);
 /* The entry at @row and @column of Z'WZ, as a multiple of a power of two that all entries share. */
 void apr_exact_sums_get_entry (const AprExactSums *self, gsize row, gsize column, mpz_t value);
 
+/* Fails where no samples can have such sums, as far as each entry shows beside the squares of its row and column. */
+gboolean apr_exact_sums_check (const AprExactSums *self, GError **error);
+
 /* Whether the sum of the weights is above 0. */
 gboolean apr_exact_sums_has_weight (const AprExactSums *self);
 

@@ -462,6 +462,12 @@ apr_exact_sums_to_words (const AprExactSums *self, gsize *n_words, gint *first_w
   gsize entry;
   gsize i;
 
+  *n_words = 0;
+  *first_word = 0;
+  /* However many entries there are, a state without samples takes no time. */
+  if (self->n_limbs == 0)
+    return NULL;
+
   for (entry = 0; entry < self->n_entries; entry++)
     {
       const gint64 *limbs = self->limbs + entry * self->n_limbs;
@@ -474,11 +480,7 @@ apr_exact_sums_to_words (const AprExactSums *self, gsize *n_words, gint *first_w
     }
 
   if (lowest >= end)
-    {
-      *n_words = 0;
-      *first_word = 0;
-      return NULL;
-    }
+    return NULL;
 
   *n_words = end - lowest;
   *first_word = self->first_limb + (gint) lowest;

@@ -121,6 +121,9 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
   fit->options.data_dtype = data_dtype;
   fit->options.noisy = apr_cross_products_get_precision (state) == APR_PRECISION_DOUBLE;
   fit->options.dtype = dtype;
+  /* What comes from a file could keep the solver busy for minutes. */
+  if (!fit->options.noisy && !apr_exact_sums_check (sums, error))
+    return FALSE;
   if (!apr_least_squares_solve (&solution, sums, &fit->options, error))
     return FALSE;
 

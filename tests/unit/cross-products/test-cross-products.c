@@ -264,11 +264,14 @@ test_fit_of_what_was_not_in (void)
   g_test_summary ("Sums from which samples are subtracted that were not in them have no answer.");
   assert_not_fitted (FALSE, x, y, long_x, short_y,
                      "the sum of squares of feature 1 (counted from 0) is negative");
-  assert_not_fitted (TRUE, x, y, long_x, short_y, "of feature 1 (counted from 0) about its mean is negative");
+  assert_not_fitted (TRUE, x, y, long_x, short_y,
+                     "the sum of squares of feature 1 (counted from 0) is negative");
 
   /* The squares are 18 - 12.5, but the product is -12.5. */
-  assert_not_fitted (FALSE, x, y, other_x, short_y, "what is left of the sum of squares of feature 1");
-  assert_not_fitted (TRUE, x, y, other_x, short_y, "what is left of the sum of squares of feature 1");
+  assert_not_fitted (FALSE, x, y, other_x, short_y,
+                     "the product of feature 1 and feature 0 (counted from 0) is larger");
+  assert_not_fitted (TRUE, x, y, other_x, short_y,
+                     "the product of feature 1 and feature 0 (counted from 0) is larger");
 
   /* Of a condition that doubles cannot factorise: powers of -4, of which the odd ones have the wrong sign. */
   load_filip (&filip_x, &filip_y);
@@ -513,6 +516,116 @@ test_load_errors (void)
     }
 }
 
+static GBytes *
+file_of (const char *n_features, gsize n_entries, gsize n_words, gconstpointer words, const char *n_samples)
+{
+  const gsize shape[] = { n_entries, n_words };
+  g_autoptr (GBytes) data = g_bytes_new (words, n_entries * n_words * sizeof (guint32));
+  g_autoptr (AprTensor) tensor = apr_tensor_new_from_bytes (APR_DTYPE_U32, shape, 2, data, NULL);
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  const char *const pairs[] = { "aprender.model",      "AprCrossProducts", /**/
+                                "aprender.format",     "1",
+                                "aprender.dtype",      "F64",
+                                "aprender.first_word", "0",
+                                "aprender.n_features", n_features,
+                                "aprender.n_targets",  "1",
+                                "aprender.n_samples",  n_samples };
+  gsize i;
+
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "sums", tensor, NULL));
+  for (i = 0; i < G_N_ELEMENTS (pairs); i += 2)
+    g_assert_true (apr_safetensors_writer_set_metadata (writer, pairs[i], pairs[i + 1], NULL));
+
+  return apr_safetensors_writer_write_to_bytes (writer, NULL);
+}
+
+static void
+test_large_claim (void)
+{
+  const gsize n = 2000000;
+  g_autoptr (GBytes) bytes = file_of ("2000000", (n + 2) * (n + 3) / 2, 0, NULL, "7");
+  g_autoptr (GBytes) again = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprCrossProducts) state = apr_cross_products_from_bytes (bytes, &error);
+  g_autoptr (AprCrossProducts) copy = NULL;
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+
+  g_test_summary (
+    "Some hundred bytes that claim to be about two million features: nothing takes time in their square.");
+  g_assert_no_error (error);
+  copy = apr_cross_products_copy (state);
+  g_assert_true (apr_cross_products_equal (copy, state));
+  g_assert_true (apr_cross_products_merge (copy, state, &error));
+  g_assert_cmpuint (apr_cross_products_get_n_samples (copy), ==, 14);
+  g_assert_true (apr_cross_products_subtract (copy, state, &error));
+  again = apr_cross_products_to_bytes (copy, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_bytes_get_size (again), <, 1000);
+  g_assert_false (apr_linear_regression_fit_cross_products (model, copy, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_WEIGHTS);
+}
+
+static void
+test_impossible_sums (void)
+{
+  enum
+  {
+    N_FEATURES = 100,
+    N_COLUMNS = N_FEATURES + 2,
+    N_ENTRIES = N_COLUMNS * (N_COLUMNS + 1) / 2,
+    N_WORDS = 40,
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (4);
+  g_autofree guint32 *words = g_new0 (guint32, N_ENTRIES * N_WORDS);
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AprCrossProducts) state = NULL;
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (GError) error = NULL;
+  gsize row;
+  gsize column;
+  gsize i;
+
+  g_test_summary (
+    "Of rank 1 in their first 31 bits, and indefinite in the other thousand: only long numbers could tell, "
+    "were it not for the squares.");
+  words[0] = 1;
+  for (row = 1; row < N_COLUMNS; row++)
+    for (column = 1; column <= row; column++)
+      {
+        guint32 *entry = words + (row * (row + 1) / 2 + column) * N_WORDS;
+
+        for (i = 0; i + 1 < N_WORDS; i++)
+          entry[i] = g_rand_int (rand);
+        entry[N_WORDS - 1] = 0x40000000;
+      }
+  bytes = file_of ("100", N_ENTRIES, N_WORDS, words, "7");
+  state = apr_cross_products_from_bytes (bytes, &error);
+  g_assert_no_error (error);
+
+  apr_linear_regression_set_alpha (model, 0x1p-300);
+  g_assert_false (apr_linear_regression_fit_cross_products (model, state, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
+  assert_message_has (error, "is larger than their squares allow");
+}
+
+static void
+test_too_many_samples (void)
+{
+  const guint32 words[6] = { 3, 0, 5, 0, 0, 5 };
+  g_autoptr (GBytes) bytes = file_of ("1", 6, 1, words, "5000000000000000000");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprCrossProducts) state = apr_cross_products_from_bytes (bytes, &error);
+  g_autoptr (AprCrossProducts) copy = NULL;
+
+  g_test_summary ("What is merged can be saved, and what is saved can be loaded.");
+  g_assert_no_error (error);
+  copy = apr_cross_products_copy (state);
+  g_assert_false (apr_cross_products_merge (state, copy, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  assert_message_has (error, "5000000000000000000");
+  g_assert_true (apr_cross_products_equal (state, copy));
+}
+
 static void
 test_nonsense_is_survived (void)
 {
@@ -597,6 +710,9 @@ main (int argc, char *argv[])
   g_test_add_func ("/cross-products/fit/what-was-not-in", test_fit_of_what_was_not_in);
   g_test_add_func ("/cross-products/failed-update-changes-nothing", test_failed_update_changes_nothing);
   g_test_add_func ("/cross-products/load-errors", test_load_errors);
+  g_test_add_func ("/cross-products/large-claim", test_large_claim);
+  g_test_add_func ("/cross-products/impossible-sums", test_impossible_sums);
+  g_test_add_func ("/cross-products/too-many-samples", test_too_many_samples);
   g_test_add_func ("/cross-products/nonsense-is-survived", test_nonsense_is_survived);
   g_test_add_func ("/cross-products/files", test_files);
 

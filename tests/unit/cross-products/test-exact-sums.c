@@ -250,6 +250,74 @@ test_adds_until_top_is_full (void)
 }
 
 static void
+test_check (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (9);
+  guint n_good = 0;
+  guint n_bad = 0;
+  int round;
+
+  g_test_summary ("Cauchy's inequality, also where it nearly is an equation.");
+  for (round = 0; round < 20000; round++)
+    {
+      g_autoptr (AprExactSums) sums = apr_exact_sums_new (1, 1, NULL);
+      g_autoptr (GError) error = NULL;
+      gint64 entries[6];
+      guint32 words[6 * 4];
+      gint64 roots[3];
+      gboolean good = TRUE;
+      int bits = g_rand_int_range (rand, 1, 31);
+      gsize n_zeros = (gsize) g_rand_int_range (rand, 0, 2);
+      gsize row;
+      gsize column;
+      gsize i;
+
+      for (i = 0; i < 3; i++)
+        roots[i] = g_rand_int_range (rand, -(1 << (bits - 1)), 1 << (bits - 1));
+      for (row = 0, i = 0; row < 3; row++)
+        for (column = 0; column <= row; column++, i++)
+          entries[i] = roots[row] * roots[column] +
+                       (g_rand_int_range (rand, 0, 8) == 0 ? g_rand_int_range (rand, -1, 2) : 0);
+      if (g_rand_int_range (rand, 0, 20) == 0)
+        entries[g_rand_int_range (rand, 0, 6)] >>= g_rand_int_range (rand, 1, 40);
+
+      for (row = 0; row < 3; row++)
+        {
+          __int128 square = entries[row * (row + 1) / 2 + row];
+
+          good = good && square >= 0;
+          for (column = 0; column < row && good; column++)
+            {
+              __int128 product = entries[row * (row + 1) / 2 + column];
+
+              good = product * product <= square * entries[column * (column + 1) / 2 + column];
+            }
+        }
+
+      /* Not always at the same place in the words. */
+      for (i = 0; i < 6; i++)
+        {
+          __int128 shifted = (__int128) entries[i] * ((gint64) 1 << (round % 29));
+          gsize word;
+
+          for (word = 0; word < 4; word++)
+            words[4 * i + word] = word < n_zeros ? 0 : (guint32) (shifted >> 32 * (word - n_zeros));
+        }
+      g_assert_true (apr_exact_sums_set_words (sums, words, 4, -7, NULL));
+      g_assert_true (apr_exact_sums_check (sums, &error) == good);
+      if (good)
+        n_good++;
+      else
+        {
+          g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
+          n_bad++;
+        }
+    }
+  g_assert_cmpuint (n_good, >, 1000);
+  g_assert_cmpuint (n_bad, >, 1000);
+}
+
+static void
 test_too_wide (void)
 {
   g_autoptr (GError) error = NULL;
@@ -285,6 +353,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/exact-sums/order-of-rows", test_order_of_rows);
   g_test_add_func ("/exact-sums/adds-far-exponents", test_adds_far_exponents);
   g_test_add_func ("/exact-sums/adds-until-top-is-full", test_adds_until_top_is_full);
+  g_test_add_func ("/exact-sums/check", test_check);
   g_test_add_func ("/exact-sums/too-wide", test_too_wide);
   g_test_add_func ("/exact-sums/cancelled", test_cancelled);
 
