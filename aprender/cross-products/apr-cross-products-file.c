@@ -66,6 +66,9 @@ create_writer (AprCrossProducts *self, GError **error)
 {
   g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
 
+  if (!apr_cross_products_check (self, error))
+    return NULL;
+
   return apr_cross_products_add_to_writer (self, writer, "", error) ? g_steal_pointer (&writer) : NULL;
 }
 
@@ -92,6 +95,126 @@ apr_cross_products_save (AprCrossProducts *self, const char *path, GError **erro
   writer = create_writer (self, error);
 
   return writer != NULL && apr_safetensors_writer_write_to_path (writer, path, error);
+}
+
+/**
+ * apr_cross_products_save_to_file:
+ * @self: a state
+ * @file: where the file goes
+ * @cancellable: (nullable): a way to stop
+ * @error: return location for an error
+ *
+ * Writes the state to a SafeTensors file, as [method@Apr.CrossProducts.save] does.
+ *
+ * Returns: true, or false with the file as it was and an error of #GIOErrorEnum
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_save_to_file (AprCrossProducts *self,
+                                 GFile *file,
+                                 GCancellable *cancellable,
+                                 GError **error)
+{
+  g_autoptr (AprSafetensorsWriter) writer = NULL;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (G_IS_FILE (file), FALSE);
+
+  writer = create_writer (self, error);
+
+  return writer != NULL && apr_safetensors_writer_write_to_file (writer, file, cancellable, error);
+}
+
+typedef struct
+{
+  AprCrossProducts *state; /* (owned) */
+  GFile *file;             /* (owned) */
+} Saving;
+
+static void
+saving_free (gpointer data)
+{
+  Saving *self = data;
+
+  g_object_unref (self->state);
+  g_object_unref (self->file);
+  g_free (self);
+}
+
+static void
+save_in_thread (GTask *task,
+                gpointer source_object G_GNUC_UNUSED,
+                gpointer task_data,
+                GCancellable *cancellable)
+{
+  Saving *saving = task_data;
+  GError *error = NULL;
+
+  if (apr_cross_products_save_to_file (saving->state, saving->file, cancellable, &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_error (task, error);
+}
+
+/**
+ * apr_cross_products_save_to_file_async:
+ * @self: a state
+ * @file: where the file goes
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the file is written
+ * @user_data: what @callback is called with
+ *
+ * Writes the state to a SafeTensors file without blocking.
+ *
+ * What is written is what the state is now: it may be written to meanwhile.
+ *
+ * Since: 0.1
+ */
+void
+apr_cross_products_save_to_file_async (AprCrossProducts *self,
+                                       GFile *file,
+                                       int io_priority,
+                                       GCancellable *cancellable,
+                                       GAsyncReadyCallback callback,
+                                       gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+  Saving *saving;
+
+  g_return_if_fail (APR_IS_CROSS_PRODUCTS (self));
+  g_return_if_fail (G_IS_FILE (file));
+
+  saving = g_new (Saving, 1);
+  *saving = (Saving){ apr_cross_products_copy (self), g_object_ref (file) };
+  task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_source_tag (task, apr_cross_products_save_to_file_async);
+  g_task_set_priority (task, io_priority);
+  /* A file that was written before it could be cancelled is written. */
+  g_task_set_check_cancellable (task, FALSE);
+  g_task_set_task_data (task, saving, saving_free);
+  g_task_run_in_thread (task, save_in_thread);
+}
+
+/**
+ * apr_cross_products_save_to_file_finish:
+ * @self: a state
+ * @result: what the callback got
+ * @error: return location for an error
+ *
+ * Gets how [method@Apr.CrossProducts.save_to_file_async] ended.
+ *
+ * Returns: true, or false with an error as of [method@Apr.CrossProducts.save_to_file]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_save_to_file_finish (AprCrossProducts *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+
+  return g_task_propagate_boolean (G_TASK (result), error);
 }
 
 /**
@@ -291,6 +414,102 @@ apr_cross_products_load (const char *path, GError **error)
     }
 
   return self;
+}
+
+/**
+ * apr_cross_products_load_from_file:
+ * @file: a SafeTensors file
+ * @cancellable: (nullable): a way to stop
+ * @error: return location for an error
+ *
+ * Makes a state from a file, as [ctor@Apr.CrossProducts.load] does.
+ *
+ * Returns: (transfer full): the state, or `NULL` as of [ctor@Apr.CrossProducts.load]
+ *
+ * Since: 0.1
+ */
+AprCrossProducts *
+apr_cross_products_load_from_file (GFile *file, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  AprCrossProducts *self;
+
+  g_return_val_if_fail (G_IS_FILE (file), NULL);
+
+  reader = apr_safetensors_reader_new_from_file (file, cancellable, error);
+  if (reader == NULL)
+    return NULL;
+
+  self = apr_cross_products_new_from_reader (reader, "", error);
+  if (self == NULL)
+    {
+      g_autofree char *name = g_file_get_parse_name (file);
+
+      g_prefix_error (error, "%s: ", name);
+    }
+
+  return self;
+}
+
+static void
+load_in_thread (GTask *task,
+                gpointer source_object G_GNUC_UNUSED,
+                gpointer task_data,
+                GCancellable *cancellable)
+{
+  GError *error = NULL;
+  AprCrossProducts *self = apr_cross_products_load_from_file (task_data, cancellable, &error);
+
+  if (self != NULL)
+    g_task_return_pointer (task, self, g_object_unref);
+  else
+    g_task_return_error (task, error);
+}
+
+/**
+ * apr_cross_products_load_from_file_async:
+ * @file: a SafeTensors file
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the file is read
+ * @user_data: what @callback is called with
+ *
+ * Makes a state from a file without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_cross_products_load_from_file_async (
+  GFile *file, int io_priority, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+
+  g_return_if_fail (G_IS_FILE (file));
+
+  task = g_task_new (NULL, cancellable, callback, user_data);
+  g_task_set_source_tag (task, apr_cross_products_load_from_file_async);
+  g_task_set_priority (task, io_priority);
+  g_task_set_task_data (task, g_object_ref (file), g_object_unref);
+  g_task_run_in_thread (task, load_in_thread);
+}
+
+/**
+ * apr_cross_products_load_from_file_finish:
+ * @result: what the callback got
+ * @error: return location for an error
+ *
+ * Gets what [func@Apr.CrossProducts.load_from_file_async] made.
+ *
+ * Returns: (transfer full): the state, or `NULL` as of [ctor@Apr.CrossProducts.load]
+ *
+ * Since: 0.1
+ */
+AprCrossProducts *
+apr_cross_products_load_from_file_finish (GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_async_result_is_tagged (result, apr_cross_products_load_from_file_async), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
 }
 
 /**

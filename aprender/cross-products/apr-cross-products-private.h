@@ -13,14 +13,44 @@ struct _AprCrossProducts
 {
   GObject parent_instance;
 
-  AprExactSums *sums; /* (owned) */
+  /* What it was made with; the sums know it too. */
+  guint64 n_features;
+  guint64 n_targets;
+  GError *invalid; /* (owned) (nullable) why these cannot be */
+
+  AprExactSums *sums; /* (owned) copies may share them */
   guint64 n_samples;
   AprWeightLogs weight_logs;
-  AprDType dtype;
+  AprDType dtype; /* NONE, F32 or F64, of which the greatest of those that are added counts */
   AprPrecision precision;
   guint n_threads;
   char **feature_names; /* (owned) (nullable) */
+
+  gint busy; /* atomic: being written to */
+  double progress;
 };
+
+/* Fails where the state was made with properties that cannot be. */
+gboolean apr_cross_products_check (AprCrossProducts *self, GError **error);
+
+/* Before a write, and after it: fails where another one is under way. */
+gboolean apr_cross_products_begin (AprCrossProducts *self, GError **error);
+void apr_cross_products_end (AprCrossProducts *self);
+
+/* Tells the handlers of the state how far an update is. */
+void apr_cross_products_report (AprCrossProducts *self, guint64 n_done, guint64 n_samples);
+
+/* For those who write. */
+void apr_cross_products_lower_precision (AprCrossProducts *self, AprPrecision precision);
+void apr_cross_products_take_feature_names (AprCrossProducts *self, const char *const *feature_names);
+
+/* How many samples there are with @n_added more; fails where that is more than a file can hold. */
+gboolean
+apr_cross_products_add_samples (AprCrossProducts *self, guint64 n_added, guint64 *n_samples, GError **error);
+
+/* Fails with @what where the state is of other widths. */
+gboolean apr_cross_products_check_widths (
+  AprCrossProducts *self, gsize n_features, gsize n_targets, const char *what, GError **error);
 
 AprExactSums *apr_cross_products_get_sums (AprCrossProducts *self);
 

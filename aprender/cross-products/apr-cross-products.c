@@ -10,18 +10,12 @@
 /**
  * AprCrossProducts:
  *
- * All that least squares needs of the data: the exact matrix Z'WZ with Z = [1 | X | Y], W the sample weights.
+ * Sums of samples, from which least squares can be solved without the samples: the matrix Z'WZ with Z = [1 | X | Y] and the sample
+ * weights W, without any rounding.
  *
- * The sums are whole numbers on a grid of powers of two, so nothing is ever rounded, and a sum of whole numbers has no
- * order. Rows may be added in any number of calls, threads, programs and machines: states that were given the same rows are
- * equal, byte for byte, and so are the models that are fitted to them. A state can be saved, sent, merged with others, and
- * subtracted again, which is all that a distributed fit or a cross-validation is made of.
- *
- * Its size depends on the number of features, not on the number of samples.
- *
- * A state of the precision `DOUBLE` sums the products of each 256 samples of an update in double, in a fixed order, and these
- * sums exactly: faster for wide data, and the same for any number of threads, any processor, and any order of updates and
- * merges, but not for any cut of the samples into updates. Whatever is merged with such a state becomes one.
+ * Make one, add samples with [method@Apr.CrossProducts.update] as often as there are new ones, and fit a model with
+ * [method@Apr.LinearRegression.fit_cross_products]. States can be saved, sent, merged, and subtracted again, which is what a
+ * distributed fit or a cross-validation needs. Their size depends on the number of features, not on that of samples.
  *
  * ```c
  * g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, &error);
@@ -32,10 +26,38 @@
  *   g_printerr ("%s\n", error->message);
  * ```
  *
+ * The sums are whole numbers on a grid of powers of two, so nothing is ever rounded, and a sum of whole numbers has no
+ * order. Rows may be added in any number of calls, threads, programs and machines: states that were given the same rows are
+ * equal, byte for byte, and so are the models that are fitted to them.
+ *
+ * A state of the precision `DOUBLE` sums the products of each 256 samples of an update in double, in a fixed order, and these
+ * sums exactly: faster for wide data, and the same for any number of threads, any processor, and any order of updates and
+ * merges, but not for any cut of the samples into updates. Whatever is merged with such a state becomes one.
+ *
+ * ## Threads
+ *
+ * Any number of threads may read a state that nobody updates: copy, compare, save, fit models, and merge it into states of
+ * their own. A thread that writes (update, merge, subtract, set feature names) excludes all others. One that writes while
+ * another write is under way, also from a handler of its progress, fails with %G_IO_ERROR_PENDING and
+ * changes nothing. During [method@Apr.CrossProducts.update_async] the state can be read, as it was before: it changes, and
+ * notifies, in the main context of the call, just before the callback.
+ *
+ * ## Memory
+ *
+ * A state owns its sums: it refers neither to the tensors it was updated with nor to the file it was loaded from. A copy
+ * shares the sums until one of the two is written to, so it takes no time.
+ *
+ * ## What blocks
+ *
+ * Update, merge, subtract, compare, save and load take time: update in proportion to the samples, all others to the square of the
+ * number of features. Those that can take longer than some milliseconds have asynchronous twins.
+ *
+ * ## File
+ *
  * A file of a state holds one tensor, `sums`, U32 [n_entries, n_words]: for each entry of the lower triangle, row by row, a
- * whole number in two's complement, least word first, in units of 2^(32 first_word). Where samples have weights, the metadata
- * `aprender.weight_logs` holds the sum of their logarithms to base two, which the likelihood of a model needs, as a whole
- * number of units of 2^-52; it is left out where it is 0, as it is without weights.
+ * whole number in two's complement, least significant word first, in units of 2^(32 first_word). Where samples have weights, the
+ * metadata `aprender.weight_logs` holds the sum of their logarithms to base two, which the likelihood of a model needs, as a
+ * whole number of units of 2^-52; it is omitted where it is 0, as it is without weights.
  *
  * Since: 0.1
  */
@@ -43,28 +65,51 @@ G_DEFINE_FINAL_TYPE (AprCrossProducts, apr_cross_products, G_TYPE_OBJECT)
 
 enum
 {
-  PROP_PRECISION = 1,
+  PROP_N_FEATURES = 1,
+  PROP_N_TARGETS,
+  PROP_PRECISION,
   PROP_N_THREADS,
   PROP_FEATURE_NAMES,
+  PROP_PROGRESS,
+  PROP_BUSY,
   N_PROPS,
 };
 
 static GParamSpec *properties[N_PROPS];
 
-enum
+static AprExactSums *
+create_sums (guint64 n_features, guint64 n_targets, GError **error)
 {
-  SIGNAL_PROGRESS,
-  N_SIGNALS,
-};
+  if (n_features > 0 && n_targets > 0)
+    return apr_exact_sums_new (n_features, n_targets, error);
 
-static guint signals[N_SIGNALS];
+  g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
+               "Cross products of %" G_GUINT64_FORMAT " features and %" G_GUINT64_FORMAT
+               " targets: at least one of each is needed",
+               n_features, n_targets);
+  return NULL;
+}
+
+/* Properties have no way to fail: a state that cannot be says so in each call. */
+static void
+apr_cross_products_constructed (GObject *object)
+{
+  AprCrossProducts *self = APR_CROSS_PRODUCTS (object);
+
+  G_OBJECT_CLASS (apr_cross_products_parent_class)->constructed (object);
+
+  self->sums = create_sums (self->n_features, self->n_targets, &self->invalid);
+  if (self->sums == NULL)
+    self->sums = apr_exact_sums_new (0, 0, NULL);
+}
 
 static void
 apr_cross_products_finalize (GObject *object)
 {
   AprCrossProducts *self = APR_CROSS_PRODUCTS (object);
 
-  apr_exact_sums_free (self->sums);
+  apr_exact_sums_unref (self->sums);
+  g_clear_error (&self->invalid);
   g_strfreev (self->feature_names);
 
   G_OBJECT_CLASS (apr_cross_products_parent_class)->finalize (object);
@@ -77,6 +122,12 @@ apr_cross_products_get_property (GObject *object, guint property_id, GValue *val
 
   switch (property_id)
     {
+    case PROP_N_FEATURES:
+      g_value_set_uint64 (value, apr_cross_products_get_n_features (self));
+      break;
+    case PROP_N_TARGETS:
+      g_value_set_uint64 (value, apr_cross_products_get_n_targets (self));
+      break;
     case PROP_PRECISION:
       g_value_set_enum (value, self->precision);
       break;
@@ -85,6 +136,12 @@ apr_cross_products_get_property (GObject *object, guint property_id, GValue *val
       break;
     case PROP_FEATURE_NAMES:
       g_value_set_boxed (value, self->feature_names);
+      break;
+    case PROP_PROGRESS:
+      g_value_set_double (value, self->progress);
+      break;
+    case PROP_BUSY:
+      g_value_set_boolean (value, apr_cross_products_get_busy (self));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
@@ -98,6 +155,15 @@ apr_cross_products_set_property (GObject *object, guint property_id, const GValu
 
   switch (property_id)
     {
+    case PROP_N_FEATURES:
+      self->n_features = g_value_get_uint64 (value);
+      break;
+    case PROP_N_TARGETS:
+      self->n_targets = g_value_get_uint64 (value);
+      break;
+    case PROP_PRECISION:
+      self->precision = (AprPrecision) g_value_get_enum (value);
+      break;
     case PROP_N_THREADS:
       apr_cross_products_set_n_threads (self, g_value_get_uint (value));
       break;
@@ -110,21 +176,44 @@ static void
 apr_cross_products_class_init (AprCrossProductsClass *klass)
 {
   const GParamFlags results = G_PARAM_READABLE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+  const GParamFlags arguments = G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS;
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 
+  object_class->constructed = apr_cross_products_constructed;
   object_class->finalize = apr_cross_products_finalize;
   object_class->get_property = apr_cross_products_get_property;
   object_class->set_property = apr_cross_products_set_property;
 
   /**
-   * AprCrossProducts:precision: (getter get_precision)
+   * AprCrossProducts:n-features: (getter get_n_features)
    *
-   * How the samples were summed: `DOUBLE` where any of them were summed in double.
+   * The number of columns that X must have, at least 1.
+   *
+   * A state that was made with 0, or with so many that memory could not hold the matrix, fails in every call that uses it,
+   * with the error that [ctor@Apr.CrossProducts.new] would have given.
    *
    * Since: 0.1
    */
-  properties[PROP_PRECISION] =
-    g_param_spec_enum ("precision", NULL, NULL, APR_TYPE_PRECISION, APR_PRECISION_EXACT, results);
+  properties[PROP_N_FEATURES] = g_param_spec_uint64 ("n-features", NULL, NULL, 0, G_MAXUINT64, 0, arguments);
+
+  /**
+   * AprCrossProducts:n-targets: (getter get_n_targets)
+   *
+   * The number of columns that Y must have, at least 1.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_N_TARGETS] = g_param_spec_uint64 ("n-targets", NULL, NULL, 0, G_MAXUINT64, 1, arguments);
+
+  /**
+   * AprCrossProducts:precision: (getter get_precision)
+   *
+   * How samples are summed: `DOUBLE` where any of them were summed in double.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_PRECISION] = g_param_spec_enum ("precision", NULL, NULL, APR_TYPE_PRECISION,
+                                                  APR_PRECISION_EXACT, arguments | G_PARAM_EXPLICIT_NOTIFY);
 
   /**
    * AprCrossProducts:n-threads: (getter get_n_threads) (setter set_n_threads)
@@ -148,29 +237,34 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
    */
   properties[PROP_FEATURE_NAMES] = g_param_spec_boxed ("feature-names", NULL, NULL, G_TYPE_STRV, results);
 
-  g_object_class_install_properties (object_class, N_PROPS, properties);
-
   /**
-   * AprCrossProducts::progress:
-   * @self: a state
-   * @n_done: about how many samples have been gone through
-   * @n_samples: how many samples are being added
+   * AprCrossProducts:progress: (getter get_progress)
    *
-   * Tells how far [method@Apr.CrossProducts.update] is: some dozens of times at the most, in the thread that called it, and at
-   * last with @n_done equal to @n_samples. The state is still what it was before.
+   * How far the last update is: from 0 to 1. It can be bound to a progress bar.
    *
-   * A handler may cancel the update, by its cancellable.
+   * It changes at most every 1/32 of the samples, in the main context of the call of
+   * [method@Apr.CrossProducts.update_async], or in the thread of [method@Apr.CrossProducts.update]. The state is still what it was
+   * before the update. A handler of its notification may cancel the update, by its cancellable.
    *
    * Since: 0.1
    */
-  signals[SIGNAL_PROGRESS] = g_signal_new ("progress", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL,
-                                           NULL, NULL, G_TYPE_NONE, 2, G_TYPE_UINT64, G_TYPE_UINT64);
+  properties[PROP_PROGRESS] = g_param_spec_double ("progress", NULL, NULL, 0, 1, 0, results);
+
+  /**
+   * AprCrossProducts:busy: (getter get_busy)
+   *
+   * Whether the state is being written to, so that other writes fail with %G_IO_ERROR_PENDING.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_BUSY] = g_param_spec_boolean ("busy", NULL, NULL, FALSE, results);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
 static void
 apr_cross_products_init (AprCrossProducts *self)
 {
-  self->sums = apr_exact_sums_new (0, 0, NULL);
   self->dtype = APR_DTYPE_NONE;
 }
 
@@ -178,6 +272,57 @@ AprExactSums *
 apr_cross_products_get_sums (AprCrossProducts *self)
 {
   return self->sums;
+}
+
+gboolean
+apr_cross_products_check (AprCrossProducts *self, GError **error)
+{
+  if (self->invalid == NULL)
+    return TRUE;
+
+  g_propagate_error (error, g_error_copy (self->invalid));
+  return FALSE;
+}
+
+gboolean
+apr_cross_products_begin (AprCrossProducts *self, GError **error)
+{
+  if (!apr_cross_products_check (self, error))
+    return FALSE;
+
+  if (!g_atomic_int_compare_and_exchange (&self->busy, FALSE, TRUE))
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_PENDING,
+                           "The cross products are being written to: only one write can be under way");
+      return FALSE;
+    }
+
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_BUSY]);
+  return TRUE;
+}
+
+void
+apr_cross_products_end (AprCrossProducts *self)
+{
+  g_atomic_int_set (&self->busy, FALSE);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_BUSY]);
+}
+
+void
+apr_cross_products_report (AprCrossProducts *self, guint64 n_done, guint64 n_samples)
+{
+  self->progress = (double) n_done / (double) n_samples;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PROGRESS]);
+}
+
+void
+apr_cross_products_lower_precision (AprCrossProducts *self, AprPrecision precision)
+{
+  if (precision == APR_PRECISION_EXACT || self->precision == precision)
+    return;
+
+  self->precision = precision;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRECISION]);
 }
 
 double
@@ -190,18 +335,6 @@ AprDType
 apr_cross_products_get_dtype (AprCrossProducts *self)
 {
   return self->dtype;
-}
-
-/* Takes @sums. */
-static AprCrossProducts *
-new_with_sums (AprExactSums *sums)
-{
-  AprCrossProducts *self = g_object_new (APR_TYPE_CROSS_PRODUCTS, NULL);
-
-  apr_exact_sums_free (self->sums);
-  self->sums = sums;
-
-  return self;
 }
 
 /**
@@ -220,20 +353,7 @@ new_with_sums (AprExactSums *sums)
 AprCrossProducts *
 apr_cross_products_new (gsize n_features, gsize n_targets, GError **error)
 {
-  AprExactSums *sums;
-
-  if (n_features == 0 || n_targets == 0)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
-                   "Cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
-                   " targets: at least one of each is needed",
-                   n_features, n_targets);
-      return NULL;
-    }
-
-  sums = apr_exact_sums_new (n_features, n_targets, error);
-
-  return sums != NULL ? new_with_sums (sums) : NULL;
+  return apr_cross_products_new_with_precision (n_features, n_targets, APR_PRECISION_EXACT, error);
 }
 
 /**
@@ -255,16 +375,15 @@ apr_cross_products_new_with_precision (gsize n_features,
                                        AprPrecision precision,
                                        GError **error)
 {
-  AprCrossProducts *self = apr_cross_products_new (n_features, n_targets, error);
+  g_autoptr (AprCrossProducts) self =
+    g_object_new (APR_TYPE_CROSS_PRODUCTS, "n-features", (guint64) n_features, "n-targets",
+                  (guint64) n_targets, "precision", precision, NULL);
 
-  if (self != NULL)
-    self->precision = precision;
-
-  return self;
+  return apr_cross_products_check (self, error) ? g_steal_pointer (&self) : NULL;
 }
 
 /**
- * apr_cross_products_get_n_features:
+ * apr_cross_products_get_n_features: (get-property n-features)
  * @self: a state
  *
  * Gets the number of columns that X must have.
@@ -282,7 +401,7 @@ apr_cross_products_get_n_features (AprCrossProducts *self)
 }
 
 /**
- * apr_cross_products_get_n_targets:
+ * apr_cross_products_get_n_targets: (get-property n-targets)
  * @self: a state
  *
  * Gets the number of columns that Y must have.
@@ -333,6 +452,42 @@ apr_cross_products_get_precision (AprCrossProducts *self)
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), APR_PRECISION_EXACT);
 
   return self->precision;
+}
+
+/**
+ * apr_cross_products_get_progress: (get-property progress)
+ * @self: a state
+ *
+ * Gets how far the last update is.
+ *
+ * Returns: from 0 to 1
+ *
+ * Since: 0.1
+ */
+double
+apr_cross_products_get_progress (AprCrossProducts *self)
+{
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), 0);
+
+  return self->progress;
+}
+
+/**
+ * apr_cross_products_get_busy: (get-property busy)
+ * @self: a state
+ *
+ * Gets whether the state is being written to.
+ *
+ * Returns: whether other writes would fail with %G_IO_ERROR_PENDING
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_get_busy (AprCrossProducts *self)
+{
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+
+  return g_atomic_int_get (&self->busy);
 }
 
 /**
@@ -393,8 +548,8 @@ apr_cross_products_get_feature_names (AprCrossProducts *self)
   return (const char *const *) self->feature_names;
 }
 
-static void
-take_feature_names (AprCrossProducts *self, const char *const *feature_names)
+void
+apr_cross_products_take_feature_names (AprCrossProducts *self, const char *const *feature_names)
 {
   char **copy = g_strdupv ((char **) feature_names);
 
@@ -439,7 +594,11 @@ apr_cross_products_set_feature_names (AprCrossProducts *self,
   if (feature_names != NULL && !apr_feature_names_check (feature_names, error))
     return FALSE;
 
-  take_feature_names (self, feature_names);
+  if (!apr_cross_products_begin (self, error))
+    return FALSE;
+
+  apr_cross_products_take_feature_names (self, feature_names);
+  apr_cross_products_end (self);
   return TRUE;
 }
 
@@ -470,8 +629,9 @@ apr_cross_products_check_feature_names (AprCrossProducts *self,
                                     "the cross products were summed", error);
 }
 
-static gboolean
-check_widths (AprCrossProducts *self, gsize n_features, gsize n_targets, const char *what, GError **error)
+gboolean
+apr_cross_products_check_widths (
+  AprCrossProducts *self, gsize n_features, gsize n_targets, const char *what, GError **error)
 {
   gsize own_features = apr_exact_sums_get_n_features (self->sums);
   gsize own_targets = apr_exact_sums_get_n_targets (self->sums);
@@ -484,312 +644,4 @@ check_widths (AprCrossProducts *self, gsize n_features, gsize n_targets, const c
                " targets, but the cross products are of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT,
                what, n_features, n_targets, own_features, own_targets);
   return FALSE;
-}
-
-static AprDType
-combine_dtypes (AprDType one, AprDType other)
-{
-  return MAX (one, other);
-}
-
-static void
-lower_precision (AprCrossProducts *self, AprPrecision precision)
-{
-  if (precision == APR_PRECISION_EXACT || self->precision == precision)
-    return;
-
-  self->precision = precision;
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRECISION]);
-}
-
-static void
-emit_progress (guint64 n_done, guint64 n_samples, gpointer user_data)
-{
-  if (g_signal_has_handler_pending (user_data, signals[SIGNAL_PROGRESS], 0, FALSE))
-    g_signal_emit (user_data, signals[SIGNAL_PROGRESS], 0, n_done, n_samples);
-}
-
-/**
- * apr_cross_products_update:
- * @self: a state
- * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
- * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
- * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal weights
- * @cancellable: (nullable): a way to stop
- * @error: return location for an error
- *
- * Adds samples, exactly unless the state is of the precision `DOUBLE`.
- *
- * Integers of 64 bits count as they are, also where no double is equal to them; as weights they must be doubles.
- *
- * The signal [signal@Apr.CrossProducts::progress] tells how far it is.
- *
- * Returns: true, or false with the state as it was: the errors of [method@Apr.Estimator.fit]
- *
- * Since: 0.1
- */
-gboolean
-apr_cross_products_update (AprCrossProducts *self,
-                           AprTensor *x,
-                           AprTensor *y,
-                           AprTensor *sample_weight,
-                           GCancellable *cancellable,
-                           GError **error)
-{
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
-  g_return_val_if_fail (x != NULL, FALSE);
-  g_return_val_if_fail (y != NULL, FALSE);
-
-  return apr_cross_products_update_with (self, x, y, sample_weight, self->precision, self->n_threads,
-                                         cancellable, emit_progress, self, error);
-}
-
-/* No file holds more. */
-static gboolean
-add_samples (AprCrossProducts *self, guint64 n_added, guint64 *n_samples, GError **error)
-{
-  if (n_added <= G_MAXINT64 - self->n_samples)
-    {
-      *n_samples = self->n_samples + n_added;
-      return TRUE;
-    }
-
-  g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-               "Cannot add %" G_GUINT64_FORMAT " samples to %" G_GUINT64_FORMAT, n_added, self->n_samples);
-  return FALSE;
-}
-
-/* What the state will have with those weights, which have been checked. */
-static gboolean
-add_weights (AprCrossProducts *self,
-             AprTensor *x,
-             AprTensor *sample_weight,
-             guint n_threads,
-             AprWeightLogs *weight_logs,
-             guint64 *n_samples,
-             GError **error)
-{
-  *weight_logs = self->weight_logs;
-  if (sample_weight == NULL)
-    {
-      *n_samples = apr_tensor_get_shape (x, NULL)[0];
-      return TRUE;
-    }
-
-  return apr_weight_logs_add (weight_logs, apr_weight_logs_of (sample_weight, n_threads, n_samples), 1,
-                              error);
-}
-
-gboolean
-apr_cross_products_update_with (AprCrossProducts *self,
-                                AprTensor *x,
-                                AprTensor *y,
-                                AprTensor *sample_weight,
-                                AprPrecision precision,
-                                guint n_threads,
-                                GCancellable *cancellable,
-                                AprExactSumsProgress progress,
-                                gpointer progress_data,
-                                GError **error)
-{
-  AprWeightLogs weight_logs;
-  AprExactSums *added;
-  guint64 n_samples = 0;
-  gsize n_features;
-  gsize n_targets;
-
-  if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) ||
-      !check_widths (self, n_features, n_targets, "Samples", error))
-    return FALSE;
-
-  added = apr_exact_sums_new (n_features, n_targets, error);
-  if (added == NULL)
-    return FALSE;
-
-  apr_exact_sums_set_progress (added, progress, progress_data);
-  if (!apr_exact_sums_update (added, x, y, sample_weight, precision, n_threads, cancellable, error) ||
-      !add_weights (self, x, sample_weight, n_threads, &weight_logs, &n_samples, error) ||
-      !add_samples (self, n_samples, &n_samples, error) || !apr_exact_sums_add (added, self->sums, 1, error))
-    {
-      apr_exact_sums_free (added);
-      return FALSE;
-    }
-
-  apr_exact_sums_set_progress (added, NULL, NULL);
-  apr_exact_sums_free (self->sums);
-  self->sums = added;
-  self->n_samples = n_samples;
-  self->weight_logs = weight_logs;
-  self->dtype = combine_dtypes (self->dtype, apr_estimator_choose_dtype (x));
-  lower_precision (self, precision);
-  return TRUE;
-}
-
-static gboolean
-check_names (AprCrossProducts *self, AprCrossProducts *other, GError **error)
-{
-  return other->feature_names == NULL ||
-         apr_cross_products_check_feature_names (self, (const char *const *) other->feature_names, error);
-}
-
-/**
- * apr_cross_products_merge:
- * @self: a state
- * @other: a state of as many features and targets
- * @error: return location for an error
- *
- * Adds the samples of another state, as if they had been added here.
- *
- * Where both have names of features, they must be the same; else those of one are taken.
- *
- * Returns: true, or false with %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, or
- *   %APR_ERROR_RANGE where there is no memory, or the sums are not those of any samples
- *
- * Since: 0.1
- */
-gboolean
-apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
-{
-  guint64 n_samples;
-  AprWeightLogs weight_logs;
-
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
-
-  if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
-                     apr_exact_sums_get_n_targets (other->sums), "A state", error) ||
-      !check_names (self, other, error))
-    return FALSE;
-
-  if (!add_samples (self, other->n_samples, &n_samples, error))
-    return FALSE;
-
-  weight_logs = self->weight_logs;
-  if (!apr_weight_logs_add (&weight_logs, other->weight_logs, 1, error) ||
-      !apr_exact_sums_add (self->sums, other->sums, 1, error))
-    return FALSE;
-
-  self->n_samples = n_samples;
-  self->weight_logs = weight_logs;
-  self->dtype = combine_dtypes (self->dtype, other->dtype);
-  lower_precision (self, other->precision);
-  if (self->feature_names == NULL && other->feature_names != NULL)
-    take_feature_names (self, (const char *const *) other->feature_names);
-  return TRUE;
-}
-
-/**
- * apr_cross_products_subtract:
- * @self: a state
- * @other: a state whose samples were added to @self
- * @error: return location for an error
- *
- * Takes samples away again, exactly: what is left is as if they had never been there.
- *
- * That @other was part of @self is for the caller to know; only its number of samples, and the names of the features where both
- * have any, are checked.
- *
- * Returns: true, or false with %APR_ERROR_SHAPE or %APR_ERROR_FEATURE_NAMES, or %APR_ERROR_RANGE where @other has more samples than @self
- *
- * Since: 0.1
- */
-gboolean
-apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
-{
-  AprWeightLogs weight_logs;
-
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
-
-  if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
-                     apr_exact_sums_get_n_targets (other->sums), "A state", error) ||
-      !check_names (self, other, error))
-    return FALSE;
-
-  if (other->n_samples > self->n_samples)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "Cannot subtract %" G_GUINT64_FORMAT " samples from %" G_GUINT64_FORMAT, other->n_samples,
-                   self->n_samples);
-      return FALSE;
-    }
-
-  weight_logs = self->weight_logs;
-  if (!apr_weight_logs_add (&weight_logs, other->weight_logs, -1, error) ||
-      !apr_exact_sums_add (self->sums, other->sums, -1, error))
-    return FALSE;
-  self->n_samples -= other->n_samples;
-  self->weight_logs = weight_logs;
-  lower_precision (self, other->precision);
-  return TRUE;
-}
-
-/**
- * apr_cross_products_copy:
- * @self: a state
- *
- * Copies the state.
- *
- * Returns: (transfer full): an equal one
- *
- * Since: 0.1
- */
-AprCrossProducts *
-apr_cross_products_copy (AprCrossProducts *self)
-{
-  AprCrossProducts *copy;
-
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
-
-  copy = new_with_sums (apr_exact_sums_copy (self->sums));
-  copy->n_samples = self->n_samples;
-  copy->weight_logs = self->weight_logs;
-  copy->dtype = self->dtype;
-  copy->precision = self->precision;
-  copy->n_threads = self->n_threads;
-  copy->feature_names = g_strdupv (self->feature_names);
-
-  return copy;
-}
-
-/**
- * apr_cross_products_equal:
- * @self: a state
- * @other: another one
- *
- * Compares the sums, those of the logarithms of the weights, the numbers of samples, the dtype of the data, the precision, and the names of the features.
- *
- * Returns: whether the two would make the same file
- *
- * Since: 0.1
- */
-gboolean
-apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
-{
-  g_autofree guint32 *words = NULL;
-  g_autofree guint32 *other_words = NULL;
-  gsize n_words;
-  gsize n_other_words;
-  gint first_word;
-  gint other_first_word;
-
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
-
-  if (!check_widths (self, apr_exact_sums_get_n_features (other->sums),
-                     apr_exact_sums_get_n_targets (other->sums), "", NULL) ||
-      self->n_samples != other->n_samples || self->weight_logs != other->weight_logs ||
-      self->dtype != other->dtype || self->precision != other->precision ||
-      (self->feature_names == NULL) != (other->feature_names == NULL) ||
-      (self->feature_names != NULL &&
-       !g_strv_equal ((const char *const *) self->feature_names, (const char *const *) other->feature_names)))
-    return FALSE;
-
-  words = apr_exact_sums_to_words (self->sums, &n_words, &first_word);
-  other_words = apr_exact_sums_to_words (other->sums, &n_other_words, &other_first_word);
-
-  return n_words == n_other_words && first_word == other_first_word &&
-         (n_words == 0 ||
-          memcmp (words, other_words,
-                  n_words * apr_exact_sums_get_n_entries (self->sums) * sizeof (guint32)) == 0);
 }

@@ -31,6 +31,18 @@ APR_AVAILABLE_IN_ALL
 AprCrossProducts *apr_cross_products_load (const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+AprCrossProducts *apr_cross_products_load_from_file (GFile *file, GCancellable *cancellable, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_cross_products_load_from_file_async (
+  GFile *file, int io_priority, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprCrossProducts *
+apr_cross_products_load_from_file_finish (GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 AprCrossProducts *apr_cross_products_from_bytes (GBytes *bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
@@ -73,6 +85,25 @@ gboolean apr_cross_products_update (AprCrossProducts *self,
                                     GError **error);
 
 APR_AVAILABLE_IN_ALL
+void apr_cross_products_update_async (AprCrossProducts *self,
+                                      AprTensor *x,
+                                      AprTensor *y,
+                                      AprTensor *sample_weight,
+                                      int io_priority,
+                                      GCancellable *cancellable,
+                                      GAsyncReadyCallback callback,
+                                      gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_update_finish (AprCrossProducts *self, GAsyncResult *result, GError **error);
+
+APR_AVAILABLE_IN_ALL
+double apr_cross_products_get_progress (AprCrossProducts *self);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_get_busy (AprCrossProducts *self);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GError **error);
 
 APR_AVAILABLE_IN_ALL
@@ -83,6 +114,24 @@ AprCrossProducts *apr_cross_products_copy (AprCrossProducts *self) G_GNUC_WARN_U
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_save_to_file (AprCrossProducts *self,
+                                          GFile *file,
+                                          GCancellable *cancellable,
+                                          GError **error);
+
+APR_AVAILABLE_IN_ALL
+void apr_cross_products_save_to_file_async (AprCrossProducts *self,
+                                            GFile *file,
+                                            int io_priority,
+                                            GCancellable *cancellable,
+                                            GAsyncReadyCallback callback,
+                                            gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean
+apr_cross_products_save_to_file_finish (AprCrossProducts *self, GAsyncResult *result, GError **error);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_save (AprCrossProducts *self, const char *path, GError **error);

@@ -17,7 +17,12 @@ typedef struct _AprExactSums AprExactSums;
 
 AprExactSums *apr_exact_sums_new (gsize n_features, gsize n_targets, GError **error);
 
-void apr_exact_sums_free (AprExactSums *self);
+/* Sums that have several owners are not to be changed: apr_exact_sums_is_shared(). References may be taken by any thread. */
+AprExactSums *apr_exact_sums_ref (AprExactSums *self);
+
+void apr_exact_sums_unref (AprExactSums *self);
+
+gboolean apr_exact_sums_is_shared (AprExactSums *self);
 
 gsize apr_exact_sums_get_n_features (const AprExactSums *self);
 
@@ -76,7 +81,8 @@ void apr_exact_sums_carry (AprExactSums *self, gsize first_row, gsize end_row);
 /* Adds the sums of @other, or takes them away where @sign is -1. */
 gboolean apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GError **error);
 
-AprExactSums *apr_exact_sums_copy (const AprExactSums *self);
+/* Returns: (transfer full) (nullable): %NULL where there is no memory */
+AprExactSums *apr_exact_sums_copy (const AprExactSums *self, GError **error);
 
 /* The sums as they are held: for each entry @n_limbs words of 32 bits, the least significant first, in units of
  * 2^(32 @first_limb). The topmost word has the sign; the others are not negative. %NULL where nothing was added. */
@@ -114,6 +120,6 @@ void apr_exact_sums_read_row (const AprExactSums *self, gsize row, gsize n_colum
 /* The exponent of that power. */
 gint apr_exact_sums_get_exponent (const AprExactSums *self);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprExactSums, apr_exact_sums_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprExactSums, apr_exact_sums_unref)
 
 G_END_DECLS

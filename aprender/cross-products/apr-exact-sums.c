@@ -20,6 +20,7 @@
  */
 struct _AprExactSums
 {
+  gatomicrefcount ref_count;
   gsize n_features;
   gsize n_targets;
   gsize n_columns; /* of Z */
@@ -66,6 +67,7 @@ apr_exact_sums_new (gsize n_features, gsize n_targets, GError **error)
     }
 
   self = g_new0 (AprExactSums, 1);
+  g_atomic_ref_count_init (&self->ref_count);
   self->n_features = n_features;
   self->n_targets = n_targets;
   self->n_columns = n_columns;
@@ -74,10 +76,24 @@ apr_exact_sums_new (gsize n_features, gsize n_targets, GError **error)
   return self;
 }
 
-void
-apr_exact_sums_free (AprExactSums *self)
+AprExactSums *
+apr_exact_sums_ref (AprExactSums *self)
 {
-  if (self == NULL)
+  g_atomic_ref_count_inc (&self->ref_count);
+
+  return self;
+}
+
+gboolean
+apr_exact_sums_is_shared (AprExactSums *self)
+{
+  return !g_atomic_ref_count_compare (&self->ref_count, 1);
+}
+
+void
+apr_exact_sums_unref (AprExactSums *self)
+{
+  if (self == NULL || !g_atomic_ref_count_dec (&self->ref_count))
     return;
 
   apr_pages_free (self->limbs);
@@ -119,12 +135,28 @@ apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows
   apr_arithmetic_restore (&arithmetic);
 }
 
+static gint64 *
+allocate_limbs (const AprExactSums *self, gsize n_limbs, gboolean cleared, GError **error)
+{
+  gint64 *limbs = NULL;
+  gsize size;
+
+  if (g_size_checked_mul (&size, self->n_entries, n_limbs * sizeof (gint64)))
+    limbs = apr_pages_new (size, cleared);
+  if (limbs == NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                 "No memory for the cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+                 " targets in %" G_GSIZE_FORMAT " bits each",
+                 self->n_features, self->n_targets, 32 * n_limbs);
+
+  return limbs;
+}
+
 static gboolean
 cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
 {
   gint64 *limbs;
   gsize n_limbs;
-  gsize size;
   gsize i;
 
   if (self->n_limbs > 0)
@@ -136,17 +168,9 @@ cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
     }
 
   n_limbs = (gsize) (end - first);
-  limbs = NULL;
-  if (g_size_checked_mul (&size, self->n_entries, n_limbs * sizeof (gint64)))
-    limbs = apr_pages_new (size, TRUE);
+  limbs = allocate_limbs (self, n_limbs, TRUE, error);
   if (limbs == NULL)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "No memory for the cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
-                   " targets in %" G_GSIZE_FORMAT " bits each",
-                   self->n_features, self->n_targets, 32 * n_limbs);
-      return FALSE;
-    }
+    return FALSE;
 
   for (i = 0; i < self->n_entries && self->n_limbs > 0; i++)
     {
@@ -412,22 +436,28 @@ apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GE
 }
 
 AprExactSums *
-apr_exact_sums_copy (const AprExactSums *self)
+apr_exact_sums_copy (const AprExactSums *self, GError **error)
 {
-  AprExactSums *copy = g_memdup2 (self, sizeof *self);
+  g_autoptr (AprExactSums) copy = g_new0 (AprExactSums, 1);
 
-  apr_exact_sums_set_progress (copy, NULL, NULL);
-  if (self->limbs != NULL)
-    {
-      gsize size = self->n_entries * self->n_limbs * sizeof (gint64);
+  g_atomic_ref_count_init (&copy->ref_count);
+  copy->n_features = self->n_features;
+  copy->n_targets = self->n_targets;
+  copy->n_columns = self->n_columns;
+  copy->n_entries = self->n_entries;
+  copy->n_limbs = self->n_limbs;
+  copy->first_limb = self->first_limb;
+  copy->n_added = self->n_added;
+  copy->top_bits = self->top_bits;
+  if (self->limbs == NULL)
+    return g_steal_pointer (&copy);
 
-      copy->limbs = apr_pages_new (size, FALSE);
-      if (copy->limbs == NULL)
-        g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size);
-      memcpy (copy->limbs, self->limbs, size);
-    }
+  copy->limbs = allocate_limbs (self, self->n_limbs, FALSE, error);
+  if (copy->limbs == NULL)
+    return NULL;
+  memcpy (copy->limbs, self->limbs, self->n_entries * self->n_limbs * sizeof (gint64));
 
-  return copy;
+  return g_steal_pointer (&copy);
 }
 
 const gint64 *

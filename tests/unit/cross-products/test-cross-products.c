@@ -539,6 +539,112 @@ file_of (const char *n_features, gsize n_entries, gsize n_words, gconstpointer w
   return apr_safetensors_writer_write_to_bytes (writer, NULL);
 }
 
+#define assert_fails_with(call, expected)      \
+ G_STMT_START                                  \
+ {                                             \
+  g_assert_false (call);                       \
+  g_assert_error (error, APR_ERROR, expected); \
+  g_clear_error (&error);                      \
+ }                                             \
+ G_STMT_END
+
+/* As scripts make objects. */
+static void
+test_properties (void)
+{
+  const struct
+  {
+    guint64 n_features;
+    guint64 n_targets;
+    gint code;
+  } cases[] = {
+    { 0, 1, APR_ERROR_EMPTY },           { 3, 0, APR_ERROR_EMPTY },
+    { G_MAXUINT64, 1, APR_ERROR_RANGE }, { G_MAXUINT64, G_MAXUINT64, APR_ERROR_RANGE },
+    { G_MAXUINT32, 1, APR_ERROR_RANGE },
+  };
+  g_autoptr (AprTensor) x = matrix_new (1, 1, (double[]){ 1 });
+  g_autoptr (AprTensor) y = vector_new (1, (double[]){ 1 });
+  g_autoptr (AprCrossProducts) good = g_object_new (APR_TYPE_CROSS_PRODUCTS, "n-features", (guint64) 1,
+                                                    "precision", APR_PRECISION_DOUBLE, NULL);
+  g_autoptr (AprCrossProducts) same =
+    apr_cross_products_new_with_precision (1, 1, APR_PRECISION_DOUBLE, NULL);
+  g_autoptr (AprCrossProducts) plain = g_object_new (APR_TYPE_CROSS_PRODUCTS, NULL);
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AprCrossProducts) loaded = NULL;
+  g_autoptr (GError) error = NULL;
+  guint64 n_features;
+  guint64 n_targets;
+  AprPrecision precision;
+  gsize i;
+
+  g_object_get (good, "n-features", &n_features, "n-targets", &n_targets, "precision", &precision, NULL);
+  g_assert_cmpuint (n_features, ==, 1);
+  g_assert_cmpuint (n_targets, ==, 1);
+  g_assert_cmpint (precision, ==, APR_PRECISION_DOUBLE);
+  g_assert_true (apr_cross_products_update (good, x, y, NULL, NULL, &error));
+  g_assert_true (apr_cross_products_update (same, x, y, NULL, NULL, &error));
+  g_assert_true (apr_cross_products_equal (good, same));
+  bytes = apr_cross_products_to_bytes (good, &error);
+  loaded = apr_cross_products_from_bytes (bytes, &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_cross_products_equal (good, loaded));
+
+  g_test_message ("What cannot be fails when it is used, and changes nothing.");
+  g_assert_cmpuint (apr_cross_products_get_n_features (plain), ==, 0);
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (AprCrossProducts) state = g_object_new (
+        APR_TYPE_CROSS_PRODUCTS, "n-features", cases[i].n_features, "n-targets", cases[i].n_targets, NULL);
+      g_autoptr (AprCrossProducts) copy = apr_cross_products_copy (state);
+      g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+
+      assert_fails_with (apr_cross_products_update (state, x, y, NULL, NULL, &error), cases[i].code);
+      assert_fails_with (apr_cross_products_merge (state, copy, &error), cases[i].code);
+      assert_fails_with (apr_cross_products_merge (good, state, &error), cases[i].code);
+      assert_fails_with (apr_cross_products_subtract (copy, state, &error), cases[i].code);
+      assert_fails_with (apr_cross_products_to_bytes (copy, &error) != NULL, cases[i].code);
+      assert_fails_with (apr_cross_products_save (state, "/nowhere", &error), cases[i].code);
+      assert_fails_with (apr_cross_products_set_feature_names (state, NULL, &error), cases[i].code);
+      assert_fails_with (apr_linear_regression_fit_cross_products (model, state, &error), APR_ERROR_EMPTY);
+      g_assert_true (apr_cross_products_equal (state, copy));
+      g_assert_false (apr_cross_products_get_busy (state));
+    }
+  g_assert_true (apr_cross_products_equal (good, loaded));
+}
+
+/* Copies share what they can, and it must not show. */
+static void
+test_copies (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (3, 1, (double[]){ 1, 2, 4 });
+  g_autoptr (AprTensor) y = vector_new (3, (double[]){ 1, -1, 3 });
+  g_autoptr (AprCrossProducts) state = state_of (x, y, 0, 2);
+  g_autoptr (AprCrossProducts) last = state_of (x, y, 2, 3);
+  g_autoptr (AprCrossProducts) whole = state_of (x, y, 0, 3);
+  g_autoptr (AprCrossProducts) before = state_of (x, y, 0, 2);
+  g_autoptr (AprCrossProducts) copy = apr_cross_products_copy (state);
+  g_autoptr (AprCrossProducts) other = apr_cross_products_copy (copy);
+
+  g_assert_true (apr_cross_products_merge (copy, last, NULL));
+  g_assert_true (apr_cross_products_equal (copy, whole));
+  g_assert_true (apr_cross_products_equal (state, before));
+  g_assert_true (apr_cross_products_equal (other, before));
+
+  g_assert_true (apr_cross_products_merge (state, last, NULL));
+  g_assert_true (apr_cross_products_equal (state, whole));
+  g_assert_true (apr_cross_products_equal (other, before));
+  g_assert_true (apr_cross_products_subtract (state, last, NULL));
+  g_assert_true (apr_cross_products_equal (state, before));
+
+  /* Also where a state is merged with what it shares. */
+  g_clear_object (&copy);
+  copy = apr_cross_products_copy (other);
+  g_assert_true (apr_cross_products_merge (copy, other, NULL));
+  g_assert_true (apr_cross_products_merge (state, state, NULL));
+  g_assert_true (apr_cross_products_equal (state, copy));
+  g_assert_true (apr_cross_products_equal (other, before));
+}
+
 static void
 test_large_claim (void)
 {
@@ -710,6 +816,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/cross-products/fit/what-was-not-in", test_fit_of_what_was_not_in);
   g_test_add_func ("/cross-products/failed-update-changes-nothing", test_failed_update_changes_nothing);
   g_test_add_func ("/cross-products/load-errors", test_load_errors);
+  g_test_add_func ("/cross-products/properties", test_properties);
+  g_test_add_func ("/cross-products/copies", test_copies);
   g_test_add_func ("/cross-products/large-claim", test_large_claim);
   g_test_add_func ("/cross-products/impossible-sums", test_impossible_sums);
   g_test_add_func ("/cross-products/too-many-samples", test_too_many_samples);

@@ -4,7 +4,7 @@
 #include <fenv.h>
 #include <math.h>
 
-/* What the signal “progress” of a fit and of cross products tells, and what its handlers may do. */
+/* What the signal “progress” of a fit tells, and what its handlers may do. */
 
 #define N_SAMPLES 200003
 #define N_FEATURES 3
@@ -211,52 +211,6 @@ test_failure (Fixture *fixture, gconstpointer data)
 }
 
 static void
-add_row_cb (AprCrossProducts *state, guint64 n_done, guint64 n_samples, Fixture *fixture)
-{
-  g_autoptr (AprTensor) x = matrix_new (1, N_FEATURES, (double[]){ 1, 2, 3 });
-  g_autoptr (AprTensor) y = vector_new (1, (double[]){ 4 });
-  g_autoptr (AprTensor) w = vector_new (1, (double[]){ 5 });
-
-  /* Or it would be called for this update too. */
-  g_signal_handlers_block_by_func (state, add_row_cb, fixture);
-  g_assert_true (apr_cross_products_update (state, x, y, w, NULL, NULL));
-  g_signal_handlers_unblock_by_func (state, add_row_cb, fixture);
-  fixture->n_told++;
-}
-
-static void
-test_cross_products (Fixture *fixture, gconstpointer data)
-{
-  g_autoptr (AprCrossProducts) silent = apr_cross_products_new (N_FEATURES, 1, NULL);
-  g_autoptr (AprCrossProducts) state = apr_cross_products_new (N_FEATURES, 1, NULL);
-  g_autoptr (AprCrossProducts) copy = NULL;
-  gulong handler;
-  guint n_added;
-
-  g_assert_true (apr_cross_products_update (silent, fixture->x, fixture->y, NULL, NULL, NULL));
-  apr_cross_products_set_n_threads (state, 1);
-  handler = g_signal_connect (state, "progress", G_CALLBACK (progress_cb), fixture);
-  g_assert_true (apr_cross_products_update (state, fixture->x, fixture->y, NULL, NULL, NULL));
-  assert_told (fixture, 20);
-  g_assert_true (apr_cross_products_equal (state, silent));
-
-  /* A copy has its own handlers: none. */
-  fixture->n_told = 0;
-  copy = apr_cross_products_copy (state);
-  g_assert_true (apr_cross_products_update (copy, fixture->x, fixture->y, NULL, NULL, NULL));
-  g_assert_cmpuint (fixture->n_told, ==, 0);
-
-  g_test_message ("What a handler adds to the state meanwhile is not lost.");
-  g_signal_handler_disconnect (state, handler);
-  handler = g_signal_connect (state, "progress", G_CALLBACK (add_row_cb), fixture);
-  g_assert_true (apr_cross_products_update (state, fixture->x, fixture->y, NULL, NULL, NULL));
-  g_signal_handler_disconnect (state, handler);
-  for (n_added = fixture->n_told; n_added > 0; n_added--)
-    add_row_cb (copy, 0, 0, fixture);
-  g_assert_true (apr_cross_products_equal (state, copy));
-}
-
-static void
 finished_cb (GObject *object, GAsyncResult *result, gpointer user_data)
 {
   GAsyncResult **finished = user_data;
@@ -320,7 +274,6 @@ main (int argc, char *argv[])
   ADD ("environment", test_environment);
   ADD ("disconnect", test_disconnect);
   ADD ("failure", test_failure);
-  ADD ("cross-products", test_cross_products);
   ADD ("async", test_async);
   ADD ("async/cancelled", test_async_is_cancelled);
 

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-cross-products-private.h"
+
+#include <string.h>
+
+/* Two states: copy, compare, merge, subtract. */
+
+/**
+ * apr_cross_products_copy:
+ * @self: a state
+ *
+ * Copies the state, in no time: the sums are shared until one of the two is written to.
+ *
+ * Returns: (transfer full): an equal one
+ *
+ * Since: 0.1
+ */
+AprCrossProducts *
+apr_cross_products_copy (AprCrossProducts *self)
+{
+  AprCrossProducts *copy;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
+
+  copy =
+    g_object_new (APR_TYPE_CROSS_PRODUCTS, "n-features", (guint64) 1, "precision", self->precision, NULL);
+  apr_exact_sums_unref (copy->sums);
+  copy->sums = apr_exact_sums_ref (self->sums);
+  copy->invalid = self->invalid != NULL ? g_error_copy (self->invalid) : NULL;
+  copy->n_samples = self->n_samples;
+  copy->weight_logs = self->weight_logs;
+  copy->dtype = self->dtype;
+  copy->n_threads = self->n_threads;
+  copy->feature_names = g_strdupv (self->feature_names);
+
+  return copy;
+}
+
+/**
+ * apr_cross_products_equal:
+ * @self: a state
+ * @other: another one
+ *
+ * Compares the sums, those of the logarithms of the weights, the numbers of samples, the dtype of the data, the precision, and
+ * the names of the features.
+ *
+ * Returns: whether the two would make the same file
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
+{
+  g_autofree guint32 *words = NULL;
+  g_autofree guint32 *other_words = NULL;
+  gsize n_words;
+  gsize n_other_words;
+  gint first_word;
+  gint other_first_word;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
+
+  if (!apr_cross_products_check_widths (self, apr_exact_sums_get_n_features (other->sums),
+                                        apr_exact_sums_get_n_targets (other->sums), "", NULL) ||
+      self->n_samples != other->n_samples || self->weight_logs != other->weight_logs ||
+      self->dtype != other->dtype || self->precision != other->precision ||
+      (self->feature_names == NULL) != (other->feature_names == NULL) ||
+      (self->feature_names != NULL &&
+       !g_strv_equal ((const char *const *) self->feature_names, (const char *const *) other->feature_names)))
+    return FALSE;
+
+  if (self->sums == other->sums)
+    return TRUE;
+
+  words = apr_exact_sums_to_words (self->sums, &n_words, &first_word);
+  other_words = apr_exact_sums_to_words (other->sums, &n_other_words, &other_first_word);
+
+  return n_words == n_other_words && first_word == other_first_word &&
+         (n_words == 0 ||
+          memcmp (words, other_words,
+                  n_words * apr_exact_sums_get_n_entries (self->sums) * sizeof (guint32)) == 0);
+}
+
+/* No file holds more. */
+gboolean
+apr_cross_products_add_samples (AprCrossProducts *self, guint64 n_added, guint64 *n_samples, GError **error)
+{
+  if (n_added <= G_MAXINT64 - self->n_samples)
+    {
+      *n_samples = self->n_samples + n_added;
+      return TRUE;
+    }
+
+  g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+               "Cannot add %" G_GUINT64_FORMAT " samples to %" G_GUINT64_FORMAT, n_added, self->n_samples);
+  return FALSE;
+}
+
+static gboolean
+check_names (AprCrossProducts *self, AprCrossProducts *other, GError **error)
+{
+  return other->feature_names == NULL ||
+         apr_cross_products_check_feature_names (self, (const char *const *) other->feature_names, error);
+}
+
+/* Adds the sums of @other, or takes them away; the state's own stay as they are where that fails, and where others share them. */
+static gboolean
+add_sums (AprCrossProducts *self, AprCrossProducts *other, gint sign, GError **error)
+{
+  AprWeightLogs weight_logs = self->weight_logs;
+  g_autoptr (AprExactSums) sums = NULL;
+
+  if (!apr_weight_logs_add (&weight_logs, other->weight_logs, sign, error))
+    return FALSE;
+
+  sums = apr_exact_sums_is_shared (self->sums) ? apr_exact_sums_copy (self->sums, error)
+                                               : apr_exact_sums_ref (self->sums);
+  if (sums == NULL || !apr_exact_sums_add (sums, other->sums, sign, error))
+    return FALSE;
+
+  apr_exact_sums_unref (self->sums);
+  self->sums = g_steal_pointer (&sums);
+  self->weight_logs = weight_logs;
+  return TRUE;
+}
+
+static gboolean
+check_other (AprCrossProducts *self, AprCrossProducts *other, GError **error)
+{
+  return apr_cross_products_check (self, error) && apr_cross_products_check (other, error) &&
+         apr_cross_products_check_widths (self, apr_exact_sums_get_n_features (other->sums),
+                                          apr_exact_sums_get_n_targets (other->sums), "A state", error) &&
+         check_names (self, other, error);
+}
+
+static gboolean
+merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
+{
+  guint64 n_samples;
+
+  if (!apr_cross_products_add_samples (self, other->n_samples, &n_samples, error) ||
+      !add_sums (self, other, 1, error))
+    return FALSE;
+
+  self->n_samples = n_samples;
+  self->dtype = MAX (self->dtype, other->dtype);
+  apr_cross_products_lower_precision (self, other->precision);
+  if (self->feature_names == NULL && other->feature_names != NULL)
+    apr_cross_products_take_feature_names (self, (const char *const *) other->feature_names);
+  return TRUE;
+}
+
+/**
+ * apr_cross_products_merge:
+ * @self: a state
+ * @other: a state of as many features and targets
+ * @error: return location for an error
+ *
+ * Adds the samples of another state, as if they had been added here.
+ *
+ * Where both have names of features, they must be the same; else those of one are taken.
+ *
+ * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way, %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, or
+ *   %APR_ERROR_RANGE where there is no memory, or the sums are not those of any samples
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
+{
+  gboolean merged;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
+
+  if (!check_other (self, other, error) || !apr_cross_products_begin (self, error))
+    return FALSE;
+
+  merged = merge (self, other, error);
+  apr_cross_products_end (self);
+
+  return merged;
+}
+
+static gboolean
+subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
+{
+  if (other->n_samples > self->n_samples)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "Cannot subtract %" G_GUINT64_FORMAT " samples from %" G_GUINT64_FORMAT, other->n_samples,
+                   self->n_samples);
+      return FALSE;
+    }
+  if (!add_sums (self, other, -1, error))
+    return FALSE;
+
+  self->n_samples -= other->n_samples;
+  apr_cross_products_lower_precision (self, other->precision);
+  return TRUE;
+}
+
+/**
+ * apr_cross_products_subtract:
+ * @self: a state
+ * @other: a state whose samples were added to @self
+ * @error: return location for an error
+ *
+ * Takes samples away again, exactly: the state is as if they had never been added.
+ *
+ * The caller must know that @other was part of @self; only its number of samples, and the names of the features where both
+ * have any, are checked.
+ *
+ * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way, %APR_ERROR_SHAPE,
+ *   %APR_ERROR_FEATURE_NAMES, or %APR_ERROR_RANGE where @other has more samples than @self
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
+{
+  gboolean subtracted;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
+
+  if (!check_other (self, other, error) || !apr_cross_products_begin (self, error))
+    return FALSE;
+
+  subtracted = subtract (self, other, error);
+  apr_cross_products_end (self);
+
+  return subtracted;
+}
