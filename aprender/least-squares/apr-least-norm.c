@@ -413,17 +413,19 @@ solve_with (AprLeastNorm *self,
   gsize i;
 
   apr_refinement_init (&refinement, system->products, column, dtype, self->features, self->n);
+  for (i = 0; i < self->n; i++)
+    refinement.exponents[i] = system->scales[column] - self->uniform[0];
   if (thorough)
     {
       apply_cramer (self, &refinement);
-      n_places = (gsize) (256 + refinement.denominator_bits + ABS (refinement.grids[0])) / APR_SLICES_BITS;
+      n_places = (gsize) (256 + refinement.denominator_bits + ABS (refinement.grids[0]) +
+                          MAX (0, refinement.exponents[0])) /
+                 APR_SLICES_BITS;
       if ((double) n_places * 2 * (double) system->products->n_limbs * (GMP_NUMB_BITS / APR_SLICES_BITS) *
             (double) n * (double) self->n >
           APR_PRECONDITIONED_MAX_WORK)
         return FALSE;
     }
-  for (i = 0; i < self->n; i++)
-    refinement.exponents[i] = system->scales[column] - self->uniform[0];
   residuals_init (&residuals, self, column, n_slices, lead, n_places);
   apr_fixed_init (&refinement.x, self->n, lead + n_places + 3, lead);
   if (thorough && !residuals.outward->exact)

@@ -161,7 +161,7 @@ count_thorough_bits (const AprRefinement *refinement)
     {
       mpz_t *sum = &products->sums[1 + refinement->features[i]];
 
-      grid = MAX (grid, ABS (refinement->grids[i]));
+      grid = MAX (grid, ABS (refinement->grids[i]) + MAX (0, refinement->exponents[i]));
       if (products->centred && mpz_sgn (*sum) != 0)
         sum_bits = MAX (sum_bits, (gint64) mpz_sizeinbase (*sum, 2) + refinement->exponents[i]);
     }

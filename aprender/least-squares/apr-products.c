@@ -462,28 +462,37 @@ apr_products_count_zeros (const AprProducts *self, gsize row, gsize column)
 gboolean
 apr_products_is_constant (const AprProducts *self, gsize feature, double negligible)
 {
-  signed long exponent;
-  signed long plain_exponent;
-  double plain;
-  double moment;
   gint64 bits = apr_products_get_bits (self, feature, feature);
   gint64 plain_bits = MAX (bits, 2 * (gint64) mpz_sizeinbase (self->sums[1 + feature], 2)) + 1;
   gboolean constant;
-  mpz_t value;
+  int exponent;
+  mpz_t moment;
+  mpz_t limit;
+  mpz_t factor;
 
   /* The ratio is above 2^(bits - 1 - plain_bits) where it is not negative. */
   if (bits > 0 && !is_negative (self, apr_products_get (self, feature, feature)) &&
       ldexp (1, (gint) MAX (bits - 1 - plain_bits, -4 * DBL_MAX_EXP)) >= negligible)
     return FALSE;
 
-  mpz_init (value);
-  apr_products_get_integer (self, feature, feature, value);
-  moment = mpz_get_d_2exp (&exponent, value);
-  mpz_addmul (value, self->sums[1 + feature], self->sums[1 + feature]);
-  plain = mpz_get_d_2exp (&plain_exponent, value);
-  constant = moment <= 0 ||
-             ldexp (moment / plain, (gint) MAX (exponent - plain_exponent, -4 * DBL_MAX_EXP)) < negligible;
-  mpz_clear (value);
+  /* In whole numbers: a ratio that is as close to the limit as can be falls on the right side of it. */
+  mpz_init (moment);
+  mpz_init (limit);
+  mpz_init_set_d (factor, ldexp (frexp (negligible, &exponent), DBL_MANT_DIG));
+  exponent -= DBL_MANT_DIG;
+  apr_products_get_integer (self, feature, feature, moment);
+  mpz_set (limit, moment);
+  mpz_addmul (limit, self->sums[1 + feature], self->sums[1 + feature]);
+  mpz_mul (limit, limit, factor);
+  constant = mpz_sgn (moment) <= 0;
+  if (exponent < 0)
+    mpz_mul_2exp (moment, moment, (mp_bitcnt_t) -exponent);
+  else
+    mpz_mul_2exp (limit, limit, (mp_bitcnt_t) exponent);
+  constant = constant || mpz_cmp (moment, limit) < 0;
+  mpz_clear (moment);
+  mpz_clear (limit);
+  mpz_clear (factor);
 
   return constant;
 }

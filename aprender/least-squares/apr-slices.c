@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-slices-private.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -181,7 +182,10 @@ apr_slices_free (AprSlices *self)
 double
 apr_slices_get_truncation (const AprSlices *self)
 {
-  return self->exact ? 0 : ldexp (1, -(APR_SLICES_TOP + APR_SLICES_BITS * ((gint) self->n_slices - 1)));
+  gint bits = APR_SLICES_TOP + APR_SLICES_BITS * ((gint) self->n_slices - 1);
+
+  /* A bound must not underflow to 0, which stands for exact. */
+  return self->exact ? 0 : ldexp (1, -MIN (bits, -DBL_MIN_EXP));
 }
 
 double

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/least-squares-test.h"
+
+#include <float.h>
+
+/* Small problems at the edge of a proof, with answers worked out by hand. */
+
+typedef struct
+{
+  const char *name;
+  gsize n_rows;
+  gsize n_features;
+  gboolean fit_intercept;
+  AprDType dtype;
+  double x[9];
+  double y[3];
+  double coefficients[3];
+  double intercept;
+} Case;
+
+static const Case cases[] = {
+  /* 2 b + 2^-2012 b = 6 + 3 2^-51: b is just below the middle of 3 + 2^-51 and 3 + 2^-50. */
+  { "below-halfway",
+    3,
+    1,
+    FALSE,
+    APR_DTYPE_F64,
+    { 1, 1, 0x1p-1006 },
+    { 3 + 0x1p-51, 3 + 0x1p-50, 0 },
+    { 3 + 0x1p-51 } },
+  { "below-negative-halfway",
+    3,
+    1,
+    FALSE,
+    APR_DTYPE_F64,
+    { 1, 1, 0x1p-1006 },
+    { -3 - 0x1p-51, -3 - 0x1p-50, 0 },
+    { -3 - 0x1p-51 } },
+  /* The second row takes 2^-1060 / (1 + 2^-2040) away from nothing. */
+  { "zero", 3, 2, FALSE, APR_DTYPE_F64, { 1, 0, 0, 0x1p-1020, 0, 0 }, { 1, 0, 1 }, { 1, 0 } },
+  { "smaller-coefficient", 2, 2, FALSE, APR_DTYPE_F64, { 1, 0, 0, 1 }, { 1.1, 1e91 }, { 1.1, 1e91 } },
+  { "far-smaller-coefficient", 2, 2, FALSE, APR_DTYPE_F64, { 1, 0, 0, 1 }, { 1.1, 1e300 }, { 1.1, 1e300 } },
+  { "smaller-of-three",
+    3,
+    3,
+    FALSE,
+    APR_DTYPE_F64,
+    { 1, 0, 0, 0, 1, 1, 0, 0, 0 },
+    { 1.1, 1e91, 0 },
+    { 1.1, 1e91 / 2, 1e91 / 2 } },
+};
+
+static void
+test_case (gconstpointer data)
+{
+  const Case *c = data;
+  g_autoptr (AprTensor) x = matrix_new (c->n_rows, c->n_features, c->x);
+  g_autoptr (AprTensor) y = vector_new (c->n_rows, c->y);
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (c->n_features, 1, NULL);
+  const AprLeastSquaresOptions options = { .fit_intercept = c->fit_intercept,
+                                           .data_dtype = APR_DTYPE_F64,
+                                           .dtype = c->dtype };
+  g_auto (AprLeastSquares) answer = { NULL };
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  g_assert_true (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, &error));
+  g_assert_true (apr_least_squares_solve (&answer, sums, &options, &error));
+  g_assert_no_error (error);
+  if (!answer.correctly_rounded)
+    {
+      g_test_incomplete ("not proven");
+      return;
+    }
+  for (i = 0; i < c->n_features; i++)
+    assert_same_double (answer.coefficients[i], c->coefficients[i]);
+  assert_same_double (answer.intercepts[0], c->intercept);
+}
+
+/* n S2 - S1^2 is 2^-102 / (1 + 2^-102) of n S2, and so less than the limit of (4 2^-53)^2 by the last digit. */
+static void
+test_almost_constant (void)
+{
+  const double x[] = { 1 - 0x1p-51, 1 + 0x1p-51 };
+  const double y[] = { 1, 2 };
+  Data data = { 2, 1, (double *) x, (double *) y };
+  g_auto (AprLeastSquares) answer = { NULL };
+
+  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+  g_assert_cmpuint (answer.rank, ==, 0);
+  g_assert_cmpuint (answer.n_dependent, ==, 1);
+  assert_same_double (answer.coefficients[0], 0);
+  assert_same_double (answer.intercepts[0], 1.5);
+  g_assert_true (answer.correctly_rounded);
+}
+
+int
+main (int argc, char *argv[])
+{
+  gsize i;
+
+  g_test_init (&argc, &argv, NULL);
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = g_strconcat ("/edge-cases/", cases[i].name, NULL);
+
+      g_test_add_data_func (path, &cases[i], test_case);
+    }
+  g_test_add_func ("/edge-cases/almost-constant", test_almost_constant);
+
+  return g_test_run ();
+}
