@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/least-squares/apr-system-private.h"
+#include "aprender/least-squares/apr-normal-equations-private.h"
 
 G_BEGIN_DECLS
 
 /* The ratio of the greatest and the least singular value of the design matrix as it is, [1 X] with an intercept and X without, its
  * rows times the roots of the weights, and with rows below it that have the root of alpha for each feature. An infinity
  * where a feature depends on others or is constant. Good to three digits at least. */
-double apr_condition_find (AprSystem *system, const AprProducts *products);
+double apr_condition_find (AprNormalEquations *equations);
 
 G_END_DECLS

@@ -20,10 +20,10 @@
 
 typedef struct
 {
-  AprSystem *system; /* (unowned) */
-  gsize first;       /* 1 where there is an intercept, 0 without */
-  gsize n;           /* of the design matrix's columns */
-  double *sums;      /* (owned) s0 and s */
+  AprNormalEquations *equations; /* (unowned) */
+  gsize first;                   /* 1 where there is an intercept, 0 without */
+  gsize n;                       /* of the design matrix's columns */
+  double *sums;                  /* (owned) s0 and s */
   double
     *factors; /* (owned) by position: C is the scaled products times these, for its rows and its columns */
 } Design;
@@ -49,7 +49,7 @@ multiply (const Design *self, double *x)
     sum += self->sums[i] * x[i];
   for (i = 0; i < p; i++)
     features[i] *= self->factors[i];
-  apr_system_multiply (self->system, features);
+  apr_normal_equations_multiply (self->equations, features);
   for (i = 0; i < p; i++)
     features[i] *= self->factors[i];
 
@@ -64,6 +64,7 @@ divide (const Design *self, double *x)
 {
   double *features = x + self->first;
   gsize p = self->n - self->first;
+  gint64 exponent;
   gsize i;
 
   if (self->first > 0)
@@ -81,10 +82,10 @@ divide (const Design *self, double *x)
           return;
         }
     }
-  apr_system_divide (self->system, features);
+  exponent = apr_normal_equations_divide (self->equations, features);
   for (i = 0; i < p; i++)
     {
-      features[i] /= self->factors[i];
+      features[i] = ldexp (features[i], (gint) CLAMP (exponent, -5000, 5000)) / self->factors[i];
       if (self->first > 0)
         x[0] -= self->sums[1 + i] * features[i];
     }
@@ -193,12 +194,13 @@ find_singular_value (const Design *self, void (*apply) (const Design *self, doub
 }
 
 double
-apr_condition_find (AprSystem *system, const AprProducts *products)
+apr_condition_find (AprNormalEquations *equations)
 {
-  g_auto (Design) design = { system, products->centred ? 1 : 0 };
+  g_auto (Design) design = { equations, equations->products->centred ? 1 : 0 };
   gint64 greatest = G_MININT64;
-  gsize rank;
-  const gsize *independent = apr_system_get_independent (system, &rank);
+  const AprProducts *products = equations->products;
+  gsize rank = equations->n_independent;
+  const gsize *independent = equations->independent;
   gsize i;
 
   if (rank < products->n_features)
@@ -208,13 +210,13 @@ apr_condition_find (AprSystem *system, const AprProducts *products)
   design.sums = g_new0 (double, design.n);
   design.factors = g_new (double, rank);
   for (i = 0; i < rank; i++)
-    greatest = MAX (greatest, apr_system_get_scale (system, i) - products->finer);
+    greatest = MAX (greatest, equations->scales[independent[i]] - products->finer);
   for (i = 0; i < design.n && products->centred; i++)
     greatest = MAX (greatest, (gint64) mpz_sizeinbase (products->sums[i], 2));
 
   for (i = 0; i < rank; i++)
     design.factors[i] =
-      ldexp (1, (gint) MAX (apr_system_get_scale (system, i) - products->finer - greatest, -2000));
+      ldexp (1, (gint) MAX (equations->scales[independent[i]] - products->finer - greatest, -2000));
   for (i = 0; i < design.n && products->centred; i++)
     {
       signed long exponent;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "aprender/least-squares/apr-fixed-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 
 G_BEGIN_DECLS
@@ -32,19 +33,15 @@ const gint64 *apr_factor_get_scales (AprFactor *self);
 /* No entry of the solution of a scaled system is more than 2^this of the greatest one of its right-hand side. */
 gint64 apr_factor_get_inverse_bits (AprFactor *self);
 
-/* What is left of the error of a solution that was corrected by solving, as a power of two: below 0. */
-gint64 apr_factor_get_contraction (AprFactor *self);
+/* A solution errs by at most 2^this of its greatest entry; this is below 0. */
+gint64 apr_factor_get_contraction (const AprFactor *self);
 
-/* By position, the logarithm to base two of the pivots of the scaled matrix. */
-double apr_factor_get_log2_pivot (AprFactor *self, gsize position);
+/* Solves the scaled system for @x, in place, approximately. Returns: e, where the solution is @x 2^e */
+gint64 apr_factor_divide (AprFactor *self, double *x);
 
-/* Solves the scaled system for the right-hand side @residual[i] 2^-(unit + scale of i), whose greatest entry is below 2^@top,
- * and adds the solution, times 2^@fraction, to @z. */
-void
-apr_factor_correct (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction);
-
-/* Solves the scaled system for @x, in place. */
-void apr_factor_divide (AprFactor *self, double *x);
+/* The same for @right_side 2^-@top, of which number i is held times 2^(the scale of i), to as many digits as the factors have:
+ * what is ill-conditioned magnifies a rounding of it. */
+gint64 apr_factor_solve (AprFactor *self, const AprFixed *right_side, gint64 top, double *x);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprFactor, apr_factor_free)
 

@@ -85,24 +85,26 @@ number_from_integer (mpf_t number, const mpz_t value, gint64 exponent)
     mpf_div_2exp (number, number, (mp_bitcnt_t) -exponent);
 }
 
-/* Adds @value 2^@exponent to @sum; less than 1 is lost. */
-static void
-add_double (mpz_t sum, double value, gint64 exponent)
+static mpf_t *
+numbers_new (gsize n, gint64 precision)
 {
-  gint value_exponent;
-  mpz_t addend;
+  mpf_t *numbers = g_new (mpf_t, n);
+  gsize i;
 
-  if (value == 0)
-    return;
+  for (i = 0; i < n; i++)
+    mpf_init2 (numbers[i], (mp_bitcnt_t) precision);
 
-  mpz_init_set_d (addend, ldexp (frexp (value, &value_exponent), DBL_MANT_DIG));
-  exponent += value_exponent - DBL_MANT_DIG;
-  if (exponent >= 0)
-    mpz_mul_2exp (addend, addend, (mp_bitcnt_t) exponent);
-  else
-    mpz_tdiv_q_2exp (addend, addend, (mp_bitcnt_t) -exponent);
-  mpz_add (sum, sum, addend);
-  mpz_clear (addend);
+  return numbers;
+}
+
+static void
+numbers_free (mpf_t *numbers, gsize n)
+{
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    mpf_clear (numbers[i]);
+  g_free (numbers);
 }
 
 static gint64
@@ -228,6 +230,13 @@ static gint64
 scale_of (mpz_t *matrix, gsize column)
 {
   return (gint64) mpz_sizeinbase (matrix[apr_triangle (column, column)], 2) / 2;
+}
+
+/* Solving is exact for a matrix that differs by rounding errors; what they do to the solution, the inverse bounds. */
+gint64
+apr_factor_get_contraction (const AprFactor *self)
+{
+  return self->inverse_bits + rounding_bits (self);
 }
 
 /* False where a pivot is in doubt, or the factors are not good enough to correct with. */
@@ -486,26 +495,6 @@ apr_factor_get_inverse_bits (AprFactor *self)
   return self->inverse_bits;
 }
 
-/* Solving is exact for a matrix that differs by rounding errors; what they do to the solution, the inverse bounds. */
-gint64
-apr_factor_get_contraction (AprFactor *self)
-{
-  return self->inverse_bits + rounding_bits (self);
-}
-
-double
-apr_factor_get_log2_pivot (AprFactor *self, gsize position)
-{
-  signed long exponent;
-  double part;
-
-  if (self->doubles != NULL)
-    return log2 (self->doubles[apr_triangle (position, position)].high);
-
-  part = mpf_get_d_2exp (&exponent, self->numbers[apr_triangle (position, position)]);
-  return log2 (part) + (double) exponent;
-}
-
 static void
 solve_in_doubles (AprFactor *self, AprDoubleDouble *x)
 {
@@ -551,91 +540,102 @@ solve_in_numbers (AprFactor *self, mpf_t *x)
   mpf_clear (product);
 }
 
-void
+/* Writes @numbers 2^-e to @x. Returns: e, with which none is above 1 */
+static gint64
+take_doubles (mpf_t *numbers, gsize n, double *x)
+{
+  gint64 exponent = 0;
+  signed long own_exponent;
+  gboolean any = FALSE;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    if (mpf_sgn (numbers[i]) != 0)
+      {
+        (void) mpf_get_d_2exp (&own_exponent, numbers[i]);
+        exponent = any ? MAX (exponent, own_exponent) : own_exponent;
+        any = TRUE;
+      }
+  for (i = 0; i < n; i++)
+    {
+      x[i] = mpf_get_d_2exp (&own_exponent, numbers[i]);
+      if (x[i] != 0)
+        x[i] = ldexp (x[i], (gint) MAX (own_exponent - exponent, -4 * DBL_MAX_EXP));
+    }
+
+  return exponent;
+}
+
+gint64
 apr_factor_divide (AprFactor *self, double *x)
 {
   gsize n = self->n_independent;
-  g_autofree AprDoubleDouble *doubles = g_new (AprDoubleDouble, n);
-  g_autofree mpf_t *numbers = g_new (mpf_t, n);
+  g_autofree AprDoubleDouble *doubles = NULL;
+  mpf_t *numbers;
+  gint64 exponent;
   gsize i;
 
   if (self->doubles != NULL)
     {
+      doubles = g_new (AprDoubleDouble, n);
       for (i = 0; i < n; i++)
         doubles[i] = (AprDoubleDouble){ x[i], 0 };
       solve_in_doubles (self, doubles);
       for (i = 0; i < n; i++)
         x[i] = doubles[i].high;
-      return;
+      return 0;
     }
 
+  numbers = numbers_new (n, self->precision);
   for (i = 0; i < n; i++)
-    {
-      mpf_init2 (numbers[i], (mp_bitcnt_t) self->precision);
-      mpf_set_d (numbers[i], x[i]);
-    }
+    mpf_set_d (numbers[i], x[i]);
   solve_in_numbers (self, numbers);
-  for (i = 0; i < n; i++)
-    {
-      x[i] = mpf_get_d (numbers[i]);
-      mpf_clear (numbers[i]);
-    }
+  exponent = take_doubles (numbers, n, x);
+  numbers_free (numbers, n);
+
+  return exponent;
 }
 
-static void
-correct_in_doubles (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction)
+gint64
+apr_factor_solve (AprFactor *self, const AprFixed *right_side, gint64 top, double *x)
 {
   gsize n = self->n_independent;
-  g_autofree AprDoubleDouble *x = g_new (AprDoubleDouble, n);
+  g_autofree AprDoubleDouble *doubles = NULL;
+  mpf_t *numbers = NULL;
+  gint64 exponent = 0;
+  mpz_t value;
   gsize i;
 
-  for (i = 0; i < n; i++)
-    x[i] = double_double_from_integer (residual[i], -unit - self->scale[i] - top);
-  solve_in_doubles (self, x);
-
-  for (i = 0; i < n; i++)
-    {
-      add_double (z[i], x[i].high, top + fraction);
-      add_double (z[i], x[i].low, top + fraction);
-    }
-}
-
-static void
-correct_in_numbers (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction)
-{
-  gsize n = self->n_independent;
-  mpf_t *x = g_new (mpf_t, n);
-  mpz_t addend;
-  gsize i;
-
-  mpz_init (addend);
-  for (i = 0; i < n; i++)
-    {
-      mpf_init2 (x[i], (mp_bitcnt_t) self->precision);
-      number_from_integer (x[i], residual[i], -unit - self->scale[i] - top);
-    }
-
-  solve_in_numbers (self, x);
-
-  for (i = 0; i < n; i++)
-    {
-      if (top + fraction >= 0)
-        mpf_mul_2exp (x[i], x[i], (mp_bitcnt_t) (top + fraction));
-      else
-        mpf_div_2exp (x[i], x[i], (mp_bitcnt_t) - (top + fraction));
-      mpz_set_f (addend, x[i]);
-      mpz_add (z[i], z[i], addend);
-      mpf_clear (x[i]);
-    }
-  g_free (x);
-  mpz_clear (addend);
-}
-
-void
-apr_factor_correct (AprFactor *self, mpz_t *residual, gint64 unit, gint64 top, mpz_t *z, gint64 fraction)
-{
   if (self->doubles != NULL)
-    correct_in_doubles (self, residual, unit, top, z, fraction);
+    doubles = g_new (AprDoubleDouble, n);
   else
-    correct_in_numbers (self, residual, unit, top, z, fraction);
+    numbers = numbers_new (n, self->precision);
+
+  mpz_init (value);
+  for (i = 0; i < n; i++)
+    {
+      gint64 scale = -right_side->fraction - self->scale[i] - top;
+
+      apr_limbs_get_integer (apr_fixed_get (right_side, i), right_side->n_limbs, value);
+      if (doubles != NULL)
+        doubles[i] = double_double_from_integer (value, scale);
+      else
+        number_from_integer (numbers[i], value, scale);
+    }
+  mpz_clear (value);
+
+  if (doubles != NULL)
+    {
+      solve_in_doubles (self, doubles);
+      for (i = 0; i < n; i++)
+        x[i] = doubles[i].high;
+    }
+  else
+    {
+      solve_in_numbers (self, numbers);
+      exponent = take_doubles (numbers, n, x);
+      numbers_free (numbers, n);
+    }
+
+  return exponent + top;
 }

@@ -8,7 +8,7 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/least-squares/apr-non-negative-private.h"
 #include "aprender/least-squares/apr-small-system-private.h"
-#include "aprender/least-squares/apr-system-private.h"
+#include "aprender/least-squares/apr-normal-equations-private.h"
 
 void
 apr_least_squares_clear (AprLeastSquares *self)
@@ -69,11 +69,13 @@ find_constant (const AprProducts *products, const AprLeastSquaresOptions *option
 }
 
 static void
-set_rank (AprLeastSquares *self, AprSystem *system, gsize n_features)
+set_rank (AprLeastSquares *self, const AprNormalEquations *equations)
 {
-  const gsize *independent = apr_system_get_independent (system, &self->rank);
+  gsize n_features = equations->products->n_features;
+  const gsize *independent = equations->independent;
   gsize i;
 
+  self->rank = equations->n_independent;
   self->dependent = g_new (gsize, n_features);
   for (i = 0; i < n_features; i++)
     if (i - self->n_dependent == self->rank || independent[i - self->n_dependent] != i)
@@ -100,17 +102,15 @@ check_squares (const AprProducts *products, GError **error)
 }
 
 static gboolean
-check_rest (AprSystem *system, GError **error)
+check_complements (const AprNormalEquations *equations, GError **error)
 {
-  gsize feature;
-
-  if (!apr_system_find_negative (system, &feature))
+  if (equations->negative < 0)
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
                "The sums are not those of any samples: what is left of the sum of squares of feature "
                "%" G_GSIZE_FORMAT " (counted from 0) without the features before it is negative",
-               feature);
+               (gsize) equations->negative);
   return FALSE;
 }
 
@@ -126,17 +126,17 @@ solve_in_general (AprLeastSquares *self,
     apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
   gsize n_features = products->n_features;
   g_autofree gboolean *constant = find_constant (products, options, negligible);
-  g_autoptr (AprSystem) system = NULL;
+  g_autoptr (AprNormalEquations) equations = NULL;
   gsize i;
 
   if (!options->noisy && !check_squares (products, error))
     return FALSE;
 
-  system = apr_system_new (products, constant, negligible, options->n_threads);
-  if (!options->noisy && !check_rest (system, error))
+  equations = apr_normal_equations_new (products, constant, negligible, options->n_threads);
+  if (!options->noisy && !check_complements (equations, error))
     return FALSE;
 
-  set_rank (self, system, n_features);
+  set_rank (self, equations);
   if (options->alpha > 0 && !options->noisy && self->rank < n_features)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
@@ -149,7 +149,8 @@ solve_in_general (AprLeastSquares *self,
   for (i = 0; i < products->n_targets; i++)
     {
       double *coefficients = self->coefficients + i * n_features;
-      gboolean certain = apr_system_solve (system, i, options->dtype, coefficients, &self->intercepts[i]);
+      gboolean certain =
+        apr_normal_equations_solve (equations, i, options->dtype, coefficients, &self->intercepts[i]);
 
       if (options->positive)
         certain = apr_non_negative_solve (products, constant, negligible, i, options->dtype,
@@ -191,7 +192,8 @@ apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOpti
     apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
   double negligible = find_negligible (options, products->n_features);
   g_autofree gboolean *constant = find_constant (products, options, negligible);
-  g_autoptr (AprSystem) system = apr_system_new (products, constant, negligible, options->n_threads);
+  g_autoptr (AprNormalEquations) equations =
+    apr_normal_equations_new (products, constant, negligible, options->n_threads);
 
-  return apr_condition_find (system, products);
+  return apr_condition_find (equations);
 }

@@ -5,13 +5,29 @@
 
 G_BEGIN_DECLS
 
-/* Of all coefficients that fit one target equally well, those with the least sum of squares. @coefficients
- * has a place for each feature. */
-void apr_minimum_norm_solve (AprNormalEquations *equations,
-                             const AprProducts *products,
-                             gsize target,
-                             AprDType dtype,
-                             double *coefficients,
-                             double *intercept);
+/* What solves normal equations whose features depend on each other: of all coefficients that fit equally well, those with the least
+ * sum of squares. */
+typedef struct _AprMinimumNorm AprMinimumNorm;
+
+/* Takes the combinations of @equations over. */
+AprMinimumNorm *apr_minimum_norm_new (AprNormalEquations *equations);
+
+void apr_minimum_norm_free (AprMinimumNorm *self);
+
+/* As apr_normal_equations_solve(), for a column that has been scaled. */
+gboolean apr_minimum_norm_solve (
+  AprMinimumNorm *self, gsize column, AprDType dtype, double *coefficients, double *intercept);
+
+/* The product G'G of the products G of all features with the independent ones, and their products with the targets: M v = c has the
+ * answer G v. */
+typedef struct _AprSquaredEquations AprSquaredEquations;
+
+AprSquaredEquations *apr_squared_equations_new (const AprNormalEquations *equations, const gsize *features);
+
+void apr_squared_equations_free (AprSquaredEquations *self);
+
+/* As above; @unknowns are those of the features that @self was made with. */
+gboolean apr_squared_equations_solve (
+  AprSquaredEquations *self, gsize column, AprDType dtype, double *unknowns, double *intercept);
 
 G_END_DECLS

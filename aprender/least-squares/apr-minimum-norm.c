@@ -1,306 +1,509 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-minimum-norm-private.h"
 
-#include "aprender/least-squares/apr-rounding-private.h"
+#include <math.h>
 
-/* Where features depend on others, X_D = X_B W, all coefficients with b_B + W b_D = beta fit equally well,
- * beta being the answer for the independent ones alone. Those of least norm are [I W]' (I + W W')^-1 beta;
- * or, where there are fewer dependent features than independent ones, b_D = (I + W' W)^-1 W' beta and b_B =
- * beta - W b_D.
+#include "aprender/base/apr-parallel-private.h"
+#include "aprender/least-squares/apr-refinement-private.h"
+
+/* Let G be the products of all features with the independent ones, and c those of the independent ones with the target. The
+ * solution of minimum norm is the b in the range of G with G'b = c: for some v, both residuals are 0,
  *
- * Beta and W come from exact residuals, and the rest is done in floating-point numbers long enough for the
- * widest range of scales among the features.
+ *   r = G v - b (primal) and s = c - G'b (dual).
+ *
+ * For any b and v, b is off by r across the range, and within it by at most |s| over the least singular value of G, which is at
+ * least the least eigenvalue of the independent features' own products, for they are part of it. So residuals without
+ * rounding bound the error here too.
+ *
+ * For the correction: G = Q A with A the scaled products of the independent features and Q' the identity and the combinations that
+ * the dependent ones are, all unscaled. With u = A dv, db = Q u + r, and Q'Q u = A^-1 s - Q'r.
+ *
+ * A row of G has the greatest scale of all, since b must not be scaled.
+ *
+ * Where no factors in double are good enough for that, G'G takes over (apr-squared-equations.c).
  */
-#define PRECISION 640
-
-typedef struct
+struct _AprMinimumNorm
 {
-  gsize n_rows; /* the independent features */
-  gsize n_columns;
-  mpf_t *values; /* (owned) */
-} Matrix;
+  AprNormalEquations *equations; /* (unowned) */
+  gsize n;                       /* of the features that take part */
+  gsize *features;               /* (owned) the independent ones, then the dependent ones */
+  AprSquaredEquations *squared;  /* (owned) (nullable) */
+
+  gboolean in_doubles; /* what follows is there */
+  gint64 *uniform;     /* (owned) the greatest scale, for all */
+  gint64 spread;       /* between the greatest scale and the least of the independent ones */
+  double *factors;     /* (owned) of a feature: 2^(its scale - the greatest) */
+  gboolean few;        /* dependent features, beside the independent ones */
+  AprCholesky squares; /* of Q'Q, or, where they are few, of what is called S below */
+};
+
+/* Bits behind the point of a first attempt, and of one with all bits where what Cramer's rule needs would take too long. */
+#define FIRST_BITS 192
+#define MAX_UNPROVEN_BITS 512
+
+/* Beyond this, the corrections would underflow sooner or later. */
+#define MAX_SPREAD 100
+
+/* Room for what many corrections add up to, beyond what one may reach. */
+#define SPARE_BITS 32
+
+/* Where dependent features are few, and scales so near to each other that nothing is lost by it,
+ *
+ *   Q'Q = F^2 + W'W, (Q'Q)^-1 = F^-2 - F^-2 W' S^-1 W F^-2, S = I + W F^-2 W'
+ *
+ * with F the factors of the independent features, and W what the dependent ones are combinations of.
+ */
+#define FEW 8
+#define MAX_NEAR 8
 
 static void
-matrix_init (Matrix *self, gsize n_rows, gsize n_columns, mp_bitcnt_t precision)
+multiply_squares (gpointer data, gsize part, gsize n_parts)
 {
-  gsize i;
-
-  self->n_rows = n_rows;
-  self->n_columns = n_columns;
-  self->values = g_new (mpf_t, n_rows * n_columns);
-  for (i = 0; i < n_rows * n_columns; i++)
-    mpf_init2 (self->values[i], precision);
-}
-
-static void
-matrix_clear (Matrix *self)
-{
-  gsize i;
-
-  for (i = 0; i < self->n_rows * self->n_columns; i++)
-    mpf_clear (self->values[i]);
-  g_free (self->values);
-}
-
-#define AT(matrix, row, column) ((matrix)->values[(row) * (matrix)->n_columns + (column)])
-
-/* Solves the independent columns for @column, to @bits after the first of the greatest unknown, into column @to of
- * @matrix. */
-static void
-solve_column (AprNormalEquations *equations, gsize column, gint64 bits, Matrix *matrix, gsize to)
-{
-  AprSolution solution;
-  gint64 top;
-  gsize i;
-
-  apr_solution_init (&solution, equations, column);
-  do
-    {
-      apr_solution_refine (&solution);
-      top = G_MININT64;
-      for (i = 0; i < solution.n; i++)
-        if (mpz_sgn (solution.z[i]) != 0)
-          top = MAX (top, (gint64) mpz_sizeinbase (solution.z[i], 2) - solution.fraction);
-    }
-  while (!solution.exact && solution.error > top - bits);
-
-  for (i = 0; i < solution.n; i++)
-    {
-      gint64 exponent = solution.fraction + solution.scale[i];
-
-      mpf_set_z (AT (matrix, i, to), solution.z[i]);
-      if (exponent >= 0)
-        mpf_div_2exp (AT (matrix, i, to), AT (matrix, i, to), (mp_bitcnt_t) exponent);
-      else
-        mpf_mul_2exp (AT (matrix, i, to), AT (matrix, i, to), (mp_bitcnt_t) -exponent);
-    }
-  apr_solution_clear (&solution);
-}
-
-/* Solves (I + A A') x = b in place, with A the rows of @matrix, or its columns where @transposed. */
-static void
-solve_identity_plus_products (Matrix *matrix, gboolean transposed, Matrix *b, mp_bitcnt_t precision)
-{
-  gsize n = transposed ? matrix->n_columns : matrix->n_rows;
-  gsize length = transposed ? matrix->n_rows : matrix->n_columns;
-  Matrix system;
-  mpf_t product;
-  mpf_t ratio;
+  AprMinimumNorm *self = data;
+  const AprNormalEquations *equations = self->equations;
+  gsize n = equations->n_independent;
+  gsize stride = self->squares.stride;
   gsize i;
   gsize j;
-  gsize k;
 
-  matrix_init (&system, n, n, precision);
-  mpf_init2 (product, precision);
-  mpf_init2 (ratio, precision);
+  for (i = part * APR_DENSE_PAD; i < n; i += n_parts * APR_DENSE_PAD)
+    {
+      double *rows = self->squares.rows + i * stride;
+      gsize n_rows = MIN (APR_DENSE_PAD, n - i);
 
-  for (i = 0; i < n; i++)
+      for (j = 0; j < n_rows; j++)
+        rows[j * stride + i + j] = -self->factors[i + j] * self->factors[i + j];
+      self->squares.kernel->subtract_products (rows + i, stride, equations->combinations + i, stride,
+                                               equations->combinations + i, stride, n_rows, stride - i,
+                                               equations->n_dependent);
+      for (j = 0; j < n_rows * stride; j++)
+        rows[j] = -rows[j];
+    }
+}
+
+static void
+multiply_few (AprMinimumNorm *self)
+{
+  const AprNormalEquations *equations = self->equations;
+  gsize n = equations->n_independent;
+  gsize stride = equations->cholesky.stride;
+  g_autofree double *row = g_new (double, n);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < equations->n_dependent; i++)
+    {
+      for (j = 0; j < n; j++)
+        row[j] = equations->combinations[i * stride + j] / (self->factors[j] * self->factors[j]);
+      for (j = i; j < equations->n_dependent; j++)
+        self->squares.rows[i * self->squares.stride + j] =
+          (i == j ? 1 : 0) + self->squares.kernel->dot (row, equations->combinations + j * stride, n);
+    }
+}
+
+static gboolean
+factorise (AprMinimumNorm *self)
+{
+  AprNormalEquations *equations = self->equations;
+  gsize n = equations->n_independent;
+  gsize n_squares;
+  g_autofree double *least = NULL;
+  g_autofree gsize *positions = NULL;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < equations->n_dependent; i++)
     for (j = 0; j < n; j++)
-      {
-        mpf_set_ui (AT (&system, i, j), i == j ? 1 : 0);
-        for (k = 0; k < length; k++)
-          {
-            if (transposed)
-              mpf_mul (product, AT (matrix, k, i), AT (matrix, k, j));
-            else
-              mpf_mul (product, AT (matrix, i, k), AT (matrix, j, k));
-            mpf_add (AT (&system, i, j), AT (&system, i, j), product);
-          }
-      }
+      equations->combinations[i * equations->cholesky.stride + j] *= self->factors[n + i];
 
-  /* The matrix is symmetric, and its pivots are at least 1: plain elimination is safe. */
-  for (k = 0; k < n; k++)
-    for (i = k + 1; i < n; i++)
-      {
-        mpf_div (ratio, AT (&system, i, k), AT (&system, k, k));
-        for (j = k + 1; j < n; j++)
-          {
-            mpf_mul (product, ratio, AT (&system, k, j));
-            mpf_sub (AT (&system, i, j), AT (&system, i, j), product);
-          }
-        for (j = 0; j < b->n_columns; j++)
-          {
-            mpf_mul (product, ratio, AT (b, k, j));
-            mpf_sub (AT (b, i, j), AT (b, i, j), product);
-          }
-      }
-  for (k = n; k-- > 0;)
-    for (j = 0; j < b->n_columns; j++)
-      {
-        for (i = k + 1; i < n; i++)
-          {
-            mpf_mul (product, AT (&system, k, i), AT (b, i, j));
-            mpf_sub (AT (b, k, j), AT (b, k, j), product);
-          }
-        mpf_div (AT (b, k, j), AT (b, k, j), AT (&system, k, k));
-      }
-
-  mpf_clear (product);
-  mpf_clear (ratio);
-  matrix_clear (&system);
-}
-
-/* to -= W from, or to += W' from where @transposed. */
-static void
-apply (Matrix *w, gboolean transposed, Matrix *from, Matrix *to, mp_bitcnt_t precision)
-{
-  mpf_t product;
-  gsize i;
-  gsize j;
-  gsize k;
-
-  mpf_init2 (product, precision);
-  for (i = 0; i < to->n_rows; i++)
-    for (j = 0; j < to->n_columns; j++)
-      for (k = 0; k < from->n_rows; k++)
-        {
-          if (transposed)
-            {
-              mpf_mul (product, AT (w, k, i), AT (from, k, j));
-              mpf_add (AT (to, i, j), AT (to, i, j), product);
-            }
-          else
-            {
-              mpf_mul (product, AT (w, i, k), AT (from, k, j));
-              mpf_sub (AT (to, i, j), AT (to, i, j), product);
-            }
-        }
-  mpf_clear (product);
-}
-
-/* The nearest value of @dtype; zero for what is no more than the rounding errors of the terms, of which the
- * greatest is below 2^@top. */
-static double
-round_long (const mpf_t value, gint64 top, gint64 precision, AprDType dtype)
-{
-  signed long exponent;
-  double rounded;
-  mpf_t shifted;
-  mpz_t significand;
-  gint64 shift;
-
-  (void) mpf_get_d_2exp (&exponent, value);
-  if (mpf_sgn (value) == 0 || exponent < top - precision / 2)
-    return 0.0;
-
-  shift = precision - exponent;
-  mpf_init2 (shifted, (mp_bitcnt_t) precision);
-  mpz_init (significand);
-  if (shift >= 0)
-    mpf_mul_2exp (shifted, value, (mp_bitcnt_t) shift);
+  self->few = FEW * equations->n_dependent < n && self->spread <= MAX_NEAR;
+  n_squares = self->few ? equations->n_dependent : n;
+  apr_cholesky_init (&self->squares, n_squares);
+  if (self->few)
+    multiply_few (self);
   else
-    mpf_div_2exp (shifted, value, (mp_bitcnt_t) -shift);
-  mpz_set_f (significand, shifted);
-  rounded = apr_round_dyadic (significand, -shift, dtype);
-  mpf_clear (shifted);
-  mpz_clear (significand);
+    apr_parallel_run (multiply_squares, self, equations->n_threads,
+                      (double) n * (double) n * (double) equations->n_dependent / 16);
 
-  return rounded;
+  least = g_new0 (double, n_squares);
+  positions = g_new (gsize, n_squares);
+  return apr_cholesky_factorise (&self->squares, least, positions, equations->n_threads) == n_squares;
 }
 
-static gint64
-exponent_of (const mpf_t value)
-{
-  signed long exponent;
-
-  (void) mpf_get_d_2exp (&exponent, value);
-
-  return mpf_sgn (value) == 0 ? G_MININT32 : exponent;
-}
-
-typedef struct
-{
-  const gsize *features; /* (unowned) which feature a row belongs to */
-  Matrix *values;        /* (unowned) n x 1 */
-} Part;
-
-/* The intercept of @target, and its coefficients of both parts, rounded. */
+/* Divides @x by Q'Q. */
 static void
-round_target (const Part *parts,
-              const AprProducts *products,
-              gsize target,
-              gint64 precision,
-              AprDType dtype,
-              double *coefficients,
-              double *intercept)
+divide_by_squares (const AprMinimumNorm *self, double *x)
 {
-  gint64 top = G_MININT32;
-  mpf_t sum;
-  mpf_t product;
-  gsize part;
+  const AprNormalEquations *equations = self->equations;
+  const AprDenseKernel *kernel = self->squares.kernel;
+  gsize n = equations->n_independent;
+  gsize stride = equations->cholesky.stride;
+  g_autofree double *product = NULL;
   gsize i;
 
-  for (part = 0; part < 2; part++)
-    for (i = 0; i < parts[part].values->n_rows; i++)
-      top = MAX (top, exponent_of (AT (parts[part].values, i, 0)));
-  for (part = 0; part < 2; part++)
-    for (i = 0; i < parts[part].values->n_rows; i++)
-      coefficients[parts[part].features[i]] =
-        round_long (AT (parts[part].values, i, 0), top, precision, dtype);
+  if (!self->few)
+    {
+      apr_cholesky_solve (&self->squares, x);
+      return;
+    }
 
-  if (!products->centred)
-    return;
+  product = g_new (double, equations->n_dependent);
+  for (i = 0; i < n; i++)
+    x[i] /= self->factors[i] * self->factors[i];
+  for (i = 0; i < equations->n_dependent; i++)
+    product[i] = kernel->dot (equations->combinations + i * stride, x, n);
+  apr_cholesky_solve (&self->squares, product);
+  for (i = 0; i < n; i++)
+    x[i] *= self->factors[i] * self->factors[i];
+  for (i = 0; i < equations->n_dependent; i++)
+    kernel->subtract_scaled (x, equations->combinations + i * stride, product[i], n);
+  for (i = 0; i < n; i++)
+    x[i] /= self->factors[i] * self->factors[i];
+}
 
-  mpf_init2 (sum, (mp_bitcnt_t) precision);
-  mpf_init2 (product, (mp_bitcnt_t) precision);
-  mpf_set_z (sum, products->sums[1 + products->n_features + target]);
-  top = exponent_of (sum);
-  for (part = 0; part < 2; part++)
-    for (i = 0; i < parts[part].values->n_rows; i++)
-      {
-        mpf_set_z (product, products->sums[1 + parts[part].features[i]]);
-        mpf_mul (product, product, AT (parts[part].values, i, 0));
-        top = MAX (top, exponent_of (product));
-        mpf_sub (sum, sum, product);
-      }
-  mpf_set_z (product, products->sums[0]);
-  mpf_div (sum, sum, product);
-  *intercept = round_long (sum, top - exponent_of (product), precision, dtype);
-  mpf_clear (sum);
-  mpf_clear (product);
+AprMinimumNorm *
+apr_minimum_norm_new (AprNormalEquations *equations)
+{
+  AprMinimumNorm *self = g_new0 (AprMinimumNorm, 1);
+  const AprProducts *products = equations->products;
+  gint64 max_scale = 0;
+  gsize i;
+
+  self->equations = equations;
+  self->n = equations->n_independent + equations->n_dependent;
+  self->features = g_new (gsize, self->n);
+  self->uniform = g_new (gint64, products->n_features);
+  self->factors = g_new (double, self->n);
+  for (i = 0; i < self->n; i++)
+    {
+      self->features[i] = i < equations->n_independent ? equations->independent[i]
+                                                       : equations->dependent[i - equations->n_independent];
+      max_scale = MAX (max_scale, equations->scales[self->features[i]]);
+    }
+  for (i = 0; i < equations->n_independent; i++)
+    self->spread = MAX (self->spread, max_scale - equations->scales[equations->independent[i]]);
+  for (i = 0; i < products->n_features; i++)
+    self->uniform[i] = max_scale;
+  for (i = 0; i < self->n; i++)
+    self->factors[i] = ldexp (1, (gint) MAX (equations->scales[self->features[i]] - max_scale, -1000));
+  self->in_doubles = equations->combinations != NULL && self->spread <= MAX_SPREAD && factorise (self);
+
+  return self;
 }
 
 void
-apr_minimum_norm_solve (AprNormalEquations *equations,
-                        const AprProducts *products,
-                        gsize target,
-                        AprDType dtype,
-                        double *coefficients,
-                        double *intercept)
+apr_minimum_norm_free (AprMinimumNorm *self)
 {
-  gsize n_independent;
-  gsize n_dependent;
-  const gsize *independent = apr_normal_equations_get_independent (equations, &n_independent);
-  const gsize *dependent = apr_normal_equations_get_dependent (equations, &n_dependent);
-  gint64 precision = PRECISION + 4 * apr_normal_equations_get_spread (equations);
-  Matrix w;
-  Matrix of_independent;
-  Matrix of_dependent;
-  const Part parts[] = { { independent, &of_independent }, { dependent, &of_dependent } };
+  if (self == NULL)
+    return;
+
+  apr_squared_equations_free (self->squared);
+  apr_cholesky_clear (&self->squares);
+  g_free (self->features);
+  g_free (self->uniform);
+  g_free (self->factors);
+  g_free (self);
+}
+
+typedef struct
+{
+  AprMinimumNorm *norm; /* (unowned) */
+  gsize column;
+  AprTallProducts tall;
+  gboolean all_bits; /* multiply with all bits of the products, not the leading 128 */
+
+  AprFixed b;
+  double v_size;   /* at least the sum of the magnitudes of v */
+  AprFixed primal; /* r, times 2^(the greatest scale) */
+  AprFixed dual;   /* s, of which number i is held times 2^(the scale of i) */
+  gint64 top;      /* no number of a residual is above 2^this; %G_MININT64 where both are 0 */
+  double *db;      /* (owned) r times 2^-top */
+  double *dv;      /* (owned) s times 2^-top */
+  double *u;       /* (owned) */
+  gint64 whole;    /* no correction reaches 2^this */
+  AprCorrection of_b;
+  AprCorrection of_v;
+} Residuals;
+
+static void
+residuals_clear (Residuals *self)
+{
+  apr_fixed_clear (&self->b);
+  apr_fixed_clear (&self->primal);
+  apr_fixed_clear (&self->dual);
+  apr_correction_clear (&self->of_b);
+  apr_correction_clear (&self->of_v);
+  g_clear_pointer (&self->db, g_free);
+  g_clear_pointer (&self->dv, g_free);
+  g_clear_pointer (&self->u, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Residuals, residuals_clear)
+
+static gint64
+get_scale (const Residuals *self, gsize position)
+{
+  return self->tall.scales[self->tall.columns[position]];
+}
+
+/* Finds the magnitude of the residuals, and their leading digits. */
+static void
+measure (Residuals *self)
+{
+  gint64 primal_scale = self->tall.row_scale;
   gsize i;
 
-  matrix_init (&w, n_independent, n_dependent, (mp_bitcnt_t) precision);
-  matrix_init (&of_independent, n_independent, 1, (mp_bitcnt_t) precision);
-  matrix_init (&of_dependent, n_dependent, 1, (mp_bitcnt_t) precision);
-
-  for (i = 0; i < n_dependent; i++)
-    solve_column (equations, dependent[i], precision, &w, i);
-  solve_column (equations, products->n_features + target, precision, &of_independent, 0);
-
-  if (n_dependent < n_independent)
+  self->top = G_MININT64;
+  for (i = 0; i < self->primal.n; i++)
     {
-      apply (&w, TRUE, &of_independent, &of_dependent, (mp_bitcnt_t) precision);
-      solve_identity_plus_products (&w, TRUE, &of_dependent, (mp_bitcnt_t) precision);
-      apply (&w, FALSE, &of_dependent, &of_independent, (mp_bitcnt_t) precision);
+      gint64 exponent = apr_fixed_get_exponent (&self->primal, i);
+
+      if (exponent != G_MININT64)
+        self->top = MAX (self->top, exponent - primal_scale);
+    }
+  for (i = 0; i < self->dual.n; i++)
+    {
+      gint64 exponent = apr_fixed_get_exponent (&self->dual, i);
+
+      if (exponent != G_MININT64)
+        self->top = MAX (self->top, exponent - get_scale (self, i));
+    }
+  if (self->top == G_MININT64)
+    return;
+
+  for (i = 0; i < self->primal.n; i++)
+    self->db[i] = apr_fixed_get_double (&self->primal, i, self->top + primal_scale);
+  for (i = 0; i < self->dual.n; i++)
+    self->dv[i] = apr_fixed_get_double (&self->dual, i, self->top + get_scale (self, i));
+}
+
+static void
+residuals_init (Residuals *self, AprMinimumNorm *norm, gsize column, gint64 fraction, gboolean all_bits)
+{
+  const AprNormalEquations *equations = norm->equations;
+  const AprProducts *products = equations->products;
+  gsize n = equations->n_independent;
+  gint64 row_scale = norm->uniform[0];
+  gint64 log2_n = (gint64) g_bit_storage (norm->n);
+  gint64 residual_fraction = all_bits
+                             ? MAX (fraction + row_scale, equations->scales[column])
+                             : fraction + apr_scaled_products_get_bits (norm->n) - (row_scale - norm->spread);
+  gsize i;
+
+  *self = (Residuals){ .norm = norm, .column = column, .all_bits = all_bits };
+  self->tall = (AprTallProducts){ products, row_scale, equations->scales, norm->features, norm->n, n };
+  self->whole = 2 * (norm->spread + equations->inverse_bits + log2_n) + 8;
+  apr_fixed_init (&self->b, norm->n, fraction, self->whole + SPARE_BITS);
+  apr_fixed_init (&self->primal, norm->n, residual_fraction, self->whole + row_scale + log2_n + SPARE_BITS);
+  apr_fixed_init (&self->dual, n, residual_fraction, self->whole + row_scale + log2_n + SPARE_BITS);
+  apr_correction_init (&self->of_b, norm->n);
+  apr_correction_init (&self->of_v, n);
+  self->db = g_new (double, norm->n);
+  self->dv = g_new (double, n);
+  self->u = g_new (double, n);
+  for (i = 0; i < n; i++)
+    apr_fixed_add (&self->dual, i, apr_products_get (products, column, equations->independent[i]),
+                   products->n_limbs, -equations->scales[column]);
+  measure (self);
+}
+
+/* Corrections for the residuals @db = r and @dv = s, in place. */
+static void
+find_corrections (Residuals *self)
+{
+  AprMinimumNorm *norm = self->norm;
+  AprNormalEquations *equations = norm->equations;
+  const AprDenseKernel *kernel = equations->cholesky.kernel;
+  gsize stride = equations->cholesky.stride;
+  gsize n = equations->n_independent;
+  gsize i;
+
+  apr_cholesky_solve (&equations->cholesky, self->dv);
+  for (i = 0; i < n; i++)
+    self->u[i] = self->dv[i] - norm->factors[i] * self->db[i];
+  for (i = 0; i < equations->n_dependent; i++)
+    kernel->subtract_scaled (self->u, equations->combinations + i * stride, self->db[n + i], n);
+  divide_by_squares (norm, self->u);
+
+  for (i = 0; i < n; i++)
+    {
+      self->dv[i] = self->u[i];
+      self->db[i] += norm->factors[i] * self->u[i];
+    }
+  for (i = 0; i < equations->n_dependent; i++)
+    self->db[n + i] += kernel->dot (equations->combinations + i * stride, self->u, n);
+  apr_cholesky_solve (&equations->cholesky, self->dv);
+}
+
+/* Adds corrections to b and v, and updates the residuals; returns %FALSE where there are none. */
+static gboolean
+correct (Residuals *self)
+{
+  const AprNormalEquations *equations = self->norm->equations;
+  const AprProducts *products = equations->products;
+  guint n_threads = equations->n_threads;
+  gsize i;
+
+  find_corrections (self);
+  if (!apr_correction_set (&self->of_b, self->db, self->top, self->b.fraction, self->whole))
+    return FALSE;
+  /* Of v there may be nothing. */
+  if (!apr_correction_set (&self->of_v, self->dv, self->top, self->b.fraction, self->whole))
+    for (i = 0; i < self->of_v.n; i++)
+      self->of_v.values[i] = 0;
+
+  apr_fixed_add_correction (&self->b, &self->of_b, 0, 1);
+  apr_fixed_add_correction (&self->primal, &self->of_b, self->tall.row_scale, -1);
+  if (self->all_bits)
+    {
+      apr_fixed_add_products (&self->primal, products, self->norm->features, equations->independent,
+                              equations->scales, 0, &self->of_v, 1, n_threads);
+      apr_fixed_add_products (&self->dual, products, equations->independent, self->norm->features,
+                              self->norm->uniform, 0, &self->of_b, -1, n_threads);
     }
   else
-    {
-      solve_identity_plus_products (&w, FALSE, &of_independent, (mp_bitcnt_t) precision);
-      apply (&w, TRUE, &of_independent, &of_dependent, (mp_bitcnt_t) precision);
-    }
-  round_target (parts, products, target, precision, dtype, coefficients, intercept);
+    apr_fixed_add_tall (&self->primal, &self->dual, &self->tall, &self->of_v, &self->of_b, n_threads);
+  for (i = 0; i < self->of_v.n; i++)
+    self->v_size += ldexp (fabs ((double) self->of_v.values[i]), -(gint) self->of_v.place);
+  measure (self);
 
-  matrix_clear (&w);
-  matrix_clear (&of_independent);
-  matrix_clear (&of_dependent);
+  return TRUE;
+}
+
+/* Returns the exponent of a bound on the 2-norm of @n numbers times 2^@exponent. */
+static gint64
+bound_norm (const double *values, gsize n, gint64 exponent)
+{
+  double sum = 0;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    sum += values[i] * values[i];
+
+  /* What has underflowed counts too. */
+  return apr_floor_log2 (1.001 * sqrt (sum) + 0x1p-500) + 1 + exponent;
+}
+
+static gboolean
+refine (AprRefinement *refinement, gpointer data)
+{
+  Residuals *self = data;
+  const AprNormalEquations *equations = self->norm->equations;
+  gint64 log2_n = (gint64) g_bit_storage (self->norm->n);
+  gint64 bits = apr_scaled_products_get_bits (self->norm->n);
+  gint64 before = refinement->error;
+  gint64 min_scale = self->tall.row_scale - self->norm->spread;
+  gint64 primal = G_MININT32;
+  gint64 dual = G_MININT32;
+  gsize i;
+
+  if (self->top != G_MININT64 && !correct (self))
+    return FALSE;
+
+  if (self->top != G_MININT64)
+    {
+      primal = bound_norm (self->db, self->primal.n, self->top);
+      dual = bound_norm (self->dv, self->dual.n, self->top);
+    }
+  /* A unit of each product that was cut off, and one of the right-hand side. */
+  if (!self->all_bits && 2 * self->tall.row_scale > bits)
+    {
+      double b_size = 0;
+
+      for (i = 0; i < self->b.n; i++)
+        b_size += fabs (apr_fixed_get_double (&self->b, i, self->whole));
+      if (self->v_size > 0)
+        primal = MAX (primal, apr_floor_log2 (1.01 * self->v_size) + 1 - bits + log2_n / 2 + 1) + 1;
+      if (b_size > 0)
+        dual = MAX (dual, apr_floor_log2 (1.01 * b_size) + 1 + self->whole - bits + log2_n / 2 + 1) + 1;
+    }
+  if (!self->all_bits && equations->scales[self->column] > self->dual.fraction)
+    dual = MAX (dual, log2_n / 2 + 1 - (self->dual.fraction + min_scale)) + 1;
+
+  refinement->exact = primal == G_MININT32 && dual == G_MININT32;
+  refinement->error = MAX (primal, dual + equations->inverse_bits + self->norm->spread) + 1;
+
+  return refinement->error < before - 2;
+}
+
+/* b = G (G'G)^-1 c, with a determinant that is at most the product of the diagonal (Hadamard). */
+static void
+apply_cramer (const AprMinimumNorm *self, AprRefinement *refinement)
+{
+  const AprProducts *products = refinement->products;
+  const AprNormalEquations *equations = self->equations;
+  gint64 content = G_MAXINT32;
+  gint64 whole = G_MAXINT32;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < equations->n_independent; i++)
+    {
+      gsize feature = equations->independent[i];
+      gint64 bits = 0;
+
+      for (j = 0; j < self->n; j++)
+        {
+          content = MIN (content, apr_products_count_zeros (products, feature, self->features[j]));
+          bits = MAX (bits, apr_products_get_bits (products, feature, self->features[j]) + 1);
+        }
+      whole = MIN (whole, apr_products_count_zeros (products, refinement->column, feature));
+      refinement->denominator_bits += 2 * bits + (gint64) g_bit_storage (self->n);
+    }
+  refinement->denominator_bits -= 2 * content * (gint64) equations->n_independent;
+  refinement->grids = g_new (gint64, self->n);
+  for (i = 0; i < self->n; i++)
+    refinement->grids[i] = content - whole;
+}
+
+static gboolean
+solve_with (
+  AprMinimumNorm *self, gsize column, AprDType dtype, gboolean all_bits, double *unknowns, double *intercept)
+{
+  const AprNormalEquations *equations = self->equations;
+  const AprProducts *products = equations->products;
+  gint64 fraction = FIRST_BITS + self->spread;
+  g_auto (AprRefinement) refinement = { 0 };
+  g_auto (Residuals) residuals = { 0 };
+  gsize i;
+
+  apr_refinement_init (&refinement, products, column, dtype, self->features, self->n);
+  for (i = 0; i < self->n; i++)
+    refinement.exponents[i] = equations->scales[column] - self->uniform[0];
+  if (all_bits)
+    {
+      double work =
+        2 * (double) equations->n_independent * (double) self->n * (double) products->n_limbs / 64;
+
+      apply_cramer (self, &refinement);
+      fraction =
+        MAX (fraction, apr_refinement_count_bits (&refinement) + equations->inverse_bits + self->spread);
+      if ((double) fraction * work > APR_NORMAL_EQUATIONS_MAX_WORK)
+        fraction = MIN (fraction, MAX_UNPROVEN_BITS + self->spread);
+    }
+  residuals_init (&residuals, self, column, fraction, all_bits);
+  refinement.x = &residuals.b;
+
+  return apr_refinement_run (&refinement, refine, &residuals, unknowns, intercept);
+}
+
+gboolean
+apr_minimum_norm_solve (
+  AprMinimumNorm *self, gsize column, AprDType dtype, double *coefficients, double *intercept)
+{
+  g_autofree double *unknowns = g_new (double, self->n);
+  gboolean certain = self->in_doubles && (solve_with (self, column, dtype, FALSE, unknowns, intercept) ||
+                                          solve_with (self, column, dtype, TRUE, unknowns, intercept));
+  gsize i;
+
+  if (!certain)
+    {
+      if (self->squared == NULL)
+        self->squared = apr_squared_equations_new (self->equations, self->features);
+      certain = apr_squared_equations_solve (self->squared, column, dtype, unknowns, intercept);
+    }
+  for (i = 0; i < self->n; i++)
+    coefficients[self->features[i]] = unknowns[i];
+
+  return certain;
 }

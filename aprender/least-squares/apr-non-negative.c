@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "aprender/least-squares/apr-system-private.h"
+#include "aprender/least-squares/apr-normal-equations-private.h"
 
 /* The answer is the one without constraint for some of the features, the passive ones, and 0 for the others, when no coefficient
  * of the former is below 0 and no coefficient of the latter would become greater than 0 if it were free: when no gradient
@@ -51,27 +51,24 @@ solve_passive (Search *self, AprDType dtype, double *coefficients, double *inter
 {
   gsize p = self->products->n_features;
   g_autofree gboolean *left_out = g_new (gboolean, p);
-  g_autoptr (AprSystem) system = NULL;
-  const gsize *dependent;
-  gsize n_dependent;
+  g_autoptr (AprNormalEquations) equations = NULL;
   gsize i;
 
   for (i = 0; i < p; i++)
     left_out[i] = !self->passive[i];
-  system = apr_system_new (self->products, left_out, self->negligible, self->n_threads);
-  dependent = apr_system_get_dependent (system, &n_dependent);
-  if (n_dependent > 0)
+  equations = apr_normal_equations_new (self->products, left_out, self->negligible, self->n_threads);
+  if (equations->n_dependent > 0)
     {
-      for (i = 0; i < n_dependent; i++)
+      for (i = 0; i < equations->n_dependent; i++)
         {
-          self->passive[dependent[i]] = FALSE;
-          left_out[dependent[i]] = TRUE;
+          self->passive[equations->dependent[i]] = FALSE;
+          left_out[equations->dependent[i]] = TRUE;
         }
-      apr_system_free (system);
-      system = apr_system_new (self->products, left_out, self->negligible, self->n_threads);
+      apr_normal_equations_free (equations);
+      equations = apr_normal_equations_new (self->products, left_out, self->negligible, self->n_threads);
     }
 
-  self->certain = apr_system_solve (system, self->target, dtype, coefficients, intercept);
+  self->certain = apr_normal_equations_solve (equations, self->target, dtype, coefficients, intercept);
 }
 
 /* Half the least subnormal: how far a value may be from what is rounded to it, where that is more than half of its last place. */

@@ -1,68 +1,84 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/least-squares/apr-products-private.h"
+#include "aprender/least-squares/apr-cholesky-private.h"
+#include "aprender/least-squares/apr-factor-private.h"
+#include "aprender/least-squares/apr-scaled-products-private.h"
 
 G_BEGIN_DECLS
 
-/* The normal equations of least squares in whole numbers, centred where there is an intercept, with a
- * factorisation of those of their columns that are independent.
- *
- * A feature counts through all of them, a position through the independent ones. A column is a feature, or
- * n_features plus a target. */
-typedef struct _AprNormalEquations AprNormalEquations;
+/* The normal equations of some features: which of them are independent, and a factorisation of the products of those with each
+ * other. It is Cholesky's in double where that can be proven to be good enough, else L D L' in longer numbers. */
+typedef struct
+{
+  const AprProducts *products; /* (unowned) */
+  gboolean *excluded;          /* (owned) features that take no part */
+  double rank_tolerance;
+  guint n_threads;
 
-/* The features that are not @left_out. A feature of which less than @negligible is left depends on those before it. */
-AprNormalEquations *
-apr_normal_equations_new (const AprProducts *products, const gboolean *left_out, double negligible);
+  gint64 *
+    scales; /* (owned) of the products' columns: scaled products are 2^-(the scales of both) times the products */
+
+  gsize
+    *independent; /* (owned) features, in order: a position counts through these. Their number is the rank */
+  gsize n_independent;
+  gsize *dependent; /* (owned) features that depend on independent ones before them, in order */
+  gsize n_dependent;
+  gssize
+    negative; /* the first feature whose Schur complement is clearly negative, or -1: these are not sums of samples */
+
+  AprFactor *factor;     /* (owned) (nullable) L D L' of the scaled products, or: */
+  AprCholesky cholesky;  /* of the same */
+  double min_eigenvalue; /* a lower bound of theirs, with Cholesky's factorisation */
+  double *
+    combinations; /* (owned) (nullable) with it, a row for each dependent feature, with the stride of @cholesky: the scaled
+                          * coefficients of the independent ones that it is nearly the sum of */
+  double *doubles;     /* (owned) (nullable) the scaled products, once they were multiplied with */
+  gint64 contraction;  /* with @factor: a solution with it errs by at most 2^this of the greatest unknown */
+  gint64 inverse_bits; /* the inverse of the scaled products has a norm of at most 2^this */
+  struct _AprMinimumNorm
+    *minimum_norm; /* (owned) (nullable) what solves where features depend on each other, once it was asked */
+} AprNormalEquations;
+
+/* Finds the rank of the features that are not @excluded: one whose Schur complement is less than @rank_tolerance of its square
+ * depends on those before it. */
+AprNormalEquations *apr_normal_equations_new (const AprProducts *products,
+                                              const gboolean *excluded,
+                                              double rank_tolerance,
+                                              guint n_threads);
 
 void apr_normal_equations_free (AprNormalEquations *self);
 
-/* The features that are independent of those before them; their number is the rank. */
-const gsize *apr_normal_equations_get_independent (AprNormalEquations *self, gsize *n_independent);
+/* Finds the rank in double, with a proof; returns %FALSE where there is none, and nothing is changed then. */
+gboolean apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self);
 
-/* The features that depend on independent ones before them. Constant ones are in neither list. */
-const gsize *apr_normal_equations_get_dependent (AprNormalEquations *self, gsize *n_dependent);
+/* Finds the combinations; returns %FALSE where it is not certain that each dependent feature's Schur complement is below the rank
+ * tolerance. */
+gboolean apr_normal_equations_prove_dependence (AprNormalEquations *self);
 
-/* As apr_factor_find_negative (). */
-gboolean apr_normal_equations_find_negative (AprNormalEquations *self, gsize *feature);
+/* The same, for each feature on its own. */
+void apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *proven);
 
-/* By position, those of the factor. */
-const gint64 *apr_normal_equations_get_scales (AprNormalEquations *self);
+/* Returns the products of the independent features. */
+AprScaledProducts apr_normal_equations_get_scaled (const AprNormalEquations *self);
 
-/* Solves the scaled system for @x, in place. */
-void apr_normal_equations_divide (AprNormalEquations *self, double *x);
+/* Sets the scale of a target such that its scaled products with the independent features are below 2. */
+void apr_normal_equations_scale_column (AprNormalEquations *self, gsize column);
 
-/* The powers of two between the greatest and the least of the features' scales. */
-gint64 apr_normal_equations_get_spread (AprNormalEquations *self);
+/* Finds the coefficients of all features for one target, 0 for those that are excluded, and the intercept where the products are
+ * centred: values of @dtype. Where features depend on others, the solution of minimum norm. Returns: %FALSE where it is not
+ * certain that all are rounded to nearest */
+gboolean apr_normal_equations_solve (
+  AprNormalEquations *self, gsize target, AprDType dtype, double *coefficients, double *intercept);
 
-/* A solution of the independent columns' equations for one right-hand side, refined as far as is wished: the
- * unknown at a position is z 2^-(fraction + scale). */
-typedef struct
-{
-  AprNormalEquations *equations; /* (unowned) */
-  gsize column;                  /* whose products are the right-hand side */
-  mpz_t *right_side;             /* (owned) by position */
-  mpz_t *z;                      /* (owned) by position */
-  const gint64 *scale;           /* (unowned) by position */
-  gsize n;
-  gint64 fraction;
-  gint64 error; /* after a step each scaled unknown, z 2^-fraction, is within 2^error */
-  gboolean exact;
-  gint64 grid;
-} AprSolution;
+/* Limb products that one answer may take: some seconds. */
+#define APR_NORMAL_EQUATIONS_MAX_WORK 5e8
 
-void apr_solution_init (AprSolution *self, AprNormalEquations *equations, gsize column);
+/* Multiplies @x, by position, with the scaled products. */
+void apr_normal_equations_multiply (AprNormalEquations *self, double *x);
 
-void apr_solution_clear (AprSolution *self);
-
-/* One step of refinement with an exact residual: the error gets smaller by the factor's contraction. */
-void apr_solution_refine (AprSolution *self);
-
-/* Whether the unknown at @position, and then the intercept, are known well enough to be rounded to @dtype. */
-gboolean apr_solution_round (AprSolution *self, gsize position, AprDType dtype, double *value);
-
-gboolean apr_solution_round_intercept (AprSolution *self, AprDType dtype, double *value);
+/* Multiplies @x with the inverse of the scaled products, approximately. Returns: e, where the result is @x 2^e */
+gint64 apr_normal_equations_divide (const AprNormalEquations *self, double *x);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprNormalEquations, apr_normal_equations_free)
 

@@ -2,87 +2,67 @@
 #include "aprender/least-squares/apr-normal-equations-private.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "aprender/least-squares/apr-factor-private.h"
-#include "aprender/least-squares/apr-rounding-private.h"
+#include "aprender/least-squares/apr-minimum-norm-private.h"
+#include "aprender/least-squares/apr-solution-private.h"
 
-/* G b = c, where G and c are whole numbers. An approximate inverse of G, from a factorisation L D L', turns the exact residual
- * c - G b into a correction of b, and a bound on the inverse turns the same residual into a bound on the error that is left.
- * So b can be had to any length, and its rounding to a double is known for certain as soon as the error is too small to
- * matter. Where it would matter for ever, because b lies exactly halfway between two doubles or is exactly 0, Cramer's rule
- * tells: b is a ratio of two determinants, and a ratio that is closer to a dyadic number than the inverse of their
- * common denominator is equal to it.
- */
-struct _AprNormalEquations
-{
-  const AprProducts *products; /* (unowned) */
-  gsize n_entries;
-  mpz_t *integers; /* (owned) lower triangle of the features' and the targets' products */
+/* Bits behind the point: of a first attempt with the leading bits of the products, and of one with all bits where what Cramer's rule
+ * needs would take too long. */
+#define FIRST_BITS 192
+#define MAX_UNPROVEN_BITS 512
 
-  AprFactor *factor;        /* (owned) */
-  const gsize *independent; /* (unowned) the factor's */
-  gsize n_independent;
-  const gint64 *scale;     /* (unowned) the factor's */
-  gint64 max_scale;        /* of all positions, 0 without any */
-  gint64 *content;         /* (owned) by position: G 2^-(content + content) is still whole */
-  gint64 determinant_bits; /* the determinant of that is below 2^this */
-};
+/* A first attempt cannot succeed where more than this is lost to the inverse. */
+#define MAX_INVERSE_BITS 44
 
-/* Powers of two that can be divided out of rows and columns, and the size of the determinant of what then is
- * left. */
 static void
-bound_determinant (AprNormalEquations *self)
+find_rank_in_long_numbers (AprNormalEquations *self)
 {
-  /* Rounding has changed the pivots by less than a thousandth each. */
-  double bits = 1 + (double) self->n_independent * 0x1p-9;
+  gsize p = self->products->n_features;
+  mpz_t *matrix = apr_integers_new (apr_triangle (p, 0));
+  const gsize *features;
+  const gint64 *scales;
   gsize i;
   gsize j;
 
+  for (i = 0; i < p; i++)
+    for (j = 0; j <= i; j++)
+      apr_products_get_integer (self->products, i, j, matrix[apr_triangle (i, j)]);
+
+  self->factor = apr_factor_new (matrix, p, self->excluded, self->rank_tolerance);
+  apr_integers_free (matrix, apr_triangle (p, 0));
+  features = apr_factor_get_independent (self->factor, &self->n_independent);
+  memcpy (self->independent, features, self->n_independent * sizeof *features);
+  scales = apr_factor_get_scales (self->factor);
   for (i = 0; i < self->n_independent; i++)
-    {
-      gsize row = self->independent[i];
-
-      self->content[i] = (gint64) mpz_scan1 (self->integers[apr_triangle (row, row)], 0) / 2;
-      for (j = 0; j < i; j++)
-        {
-          mpz_t *entry = &self->integers[apr_triangle (row, self->independent[j])];
-          gint64 excess;
-
-          if (mpz_sgn (*entry) == 0)
-            continue;
-          excess = self->content[i] + self->content[j] - (gint64) mpz_scan1 (*entry, 0);
-          if (excess > 0)
-            self->content[self->content[i] > self->content[j] ? i : j] -= excess;
-        }
-    }
-
-  for (i = 0; i < self->n_independent; i++)
-    bits += apr_factor_get_log2_pivot (self->factor, i) + 2 * (double) (self->scale[i] - self->content[i]);
-  self->determinant_bits = (gint64) ceil (bits);
+    self->scales[features[i]] = scales[i];
+  features = apr_factor_get_dependent (self->factor, &self->n_dependent);
+  memcpy (self->dependent, features, self->n_dependent * sizeof *features);
+  if (apr_factor_find_negative (self->factor, &i))
+    self->negative = (gssize) i;
+  self->inverse_bits = apr_factor_get_inverse_bits (self->factor);
+  self->contraction = apr_factor_get_contraction (self->factor);
 }
 
 AprNormalEquations *
-apr_normal_equations_new (const AprProducts *products, const gboolean *left_out, double negligible)
+apr_normal_equations_new (const AprProducts *products,
+                          const gboolean *excluded,
+                          double rank_tolerance,
+                          guint n_threads)
 {
   AprNormalEquations *self = g_new0 (AprNormalEquations, 1);
-  gsize n_columns = products->n_features + products->n_targets;
-  gsize i;
-  gsize j;
+  gsize p = products->n_features;
 
   self->products = products;
-  self->n_entries = apr_triangle (n_columns, 0);
-  self->integers = apr_integers_new (self->n_entries);
-  for (i = 0; i < n_columns; i++)
-    for (j = 0; j <= i; j++)
-      apr_products_get_integer (products, i, j, self->integers[apr_triangle (i, j)]);
-
-  self->factor = apr_factor_new (self->integers, products->n_features, left_out, negligible);
-  self->independent = apr_factor_get_independent (self->factor, &self->n_independent);
-  self->scale = apr_factor_get_scales (self->factor);
-  for (i = 0; i < self->n_independent; i++)
-    self->max_scale = i == 0 ? self->scale[i] : MAX (self->max_scale, self->scale[i]);
-  self->content = g_new (gint64, products->n_features);
-  bound_determinant (self);
+  self->excluded = g_memdup2 (excluded, p * sizeof *excluded);
+  self->rank_tolerance = rank_tolerance;
+  self->n_threads = n_threads;
+  self->scales = g_new0 (gint64, p + products->n_targets);
+  self->independent = g_new (gsize, p);
+  self->dependent = g_new (gsize, p);
+  self->negative = -1;
+  if (!apr_normal_equations_find_rank_in_doubles (self))
+    find_rank_in_long_numbers (self);
 
   return self;
 }
@@ -93,227 +73,148 @@ apr_normal_equations_free (AprNormalEquations *self)
   if (self == NULL)
     return;
 
-  apr_integers_free (self->integers, self->n_entries);
+  apr_minimum_norm_free (self->minimum_norm);
   apr_factor_free (self->factor);
-  g_free (self->content);
+  apr_cholesky_clear (&self->cholesky);
+  g_aligned_free (self->combinations);
+  g_free (self->doubles);
+  g_free (self->excluded);
+  g_free (self->scales);
+  g_free (self->independent);
+  g_free (self->dependent);
   g_free (self);
 }
 
-const gsize *
-apr_normal_equations_get_independent (AprNormalEquations *self, gsize *n_independent)
+AprScaledProducts
+apr_normal_equations_get_scaled (const AprNormalEquations *self)
 {
-  *n_independent = self->n_independent;
-
-  return self->independent;
+  return (AprScaledProducts){ self->products, self->scales, self->independent, self->n_independent };
 }
 
-const gsize *
-apr_normal_equations_get_dependent (AprNormalEquations *self, gsize *n_dependent)
+void
+apr_normal_equations_scale_column (AprNormalEquations *self, gsize column)
 {
-  return apr_factor_get_dependent (self->factor, n_dependent);
+  gint64 scale = G_MININT64;
+  gsize i;
+
+  for (i = 0; i < self->n_independent; i++)
+    {
+      gsize feature = self->independent[i];
+      gint64 bits = apr_products_get_bits (self->products, column, feature);
+
+      if (bits > 0)
+        scale = MAX (scale, bits - self->scales[feature]);
+    }
+
+  self->scales[column] = scale == G_MININT64 ? 0 : scale;
+}
+
+static gboolean
+refine (AprRefinement *refinement, gpointer data)
+{
+  AprSolution *solution = data;
+  gboolean more = apr_solution_refine (solution);
+
+  refinement->error = solution->error;
+  refinement->exact = solution->exact;
+
+  return more;
+}
+
+/* With the leading bits of the products, or with all and as far as it takes to tell what is exactly 0 or halfway between two numbers. */
+static gboolean
+solve_with (AprNormalEquations *self,
+            gsize column,
+            AprDType dtype,
+            gboolean all_bits,
+            double *unknowns,
+            double *intercept)
+{
+  gsize n = self->n_independent;
+  gint64 fraction = FIRST_BITS;
+  g_auto (AprRefinement) refinement = { 0 };
+  g_auto (AprSolution) solution = { 0 };
+  gsize i;
+
+  apr_refinement_init (&refinement, self->products, column, dtype, self->independent, n);
+  for (i = 0; i < n; i++)
+    refinement.exponents[i] = self->scales[column] - self->scales[self->independent[i]];
+  if (all_bits)
+    {
+      double work = (double) n * (double) n * (double) self->products->n_limbs / 64;
+
+      apr_normal_equations_apply_cramer (self, &refinement);
+      fraction = MAX (fraction, apr_refinement_count_bits (&refinement) + self->inverse_bits);
+      if ((double) fraction * work > APR_NORMAL_EQUATIONS_MAX_WORK)
+        fraction = MIN (fraction, MAX_UNPROVEN_BITS + self->inverse_bits);
+    }
+  apr_solution_init (&solution, self, column, fraction, all_bits);
+  refinement.x = &solution.x;
+
+  return apr_refinement_run (&refinement, refine, &solution, unknowns, intercept);
 }
 
 gboolean
-apr_normal_equations_find_negative (AprNormalEquations *self, gsize *feature)
+apr_normal_equations_solve (
+  AprNormalEquations *self, gsize target, AprDType dtype, double *coefficients, double *intercept)
 {
-  return apr_factor_find_negative (self->factor, feature);
-}
-
-const gint64 *
-apr_normal_equations_get_scales (AprNormalEquations *self)
-{
-  return self->scale;
-}
-
-void
-apr_normal_equations_divide (AprNormalEquations *self, double *x)
-{
-  apr_factor_divide (self->factor, x);
-}
-
-gint64
-apr_normal_equations_get_spread (AprNormalEquations *self)
-{
-  gint64 least = G_MAXINT64;
-  gint64 most = 0;
+  gsize column = self->products->n_features + target;
+  g_autofree double *unknowns = NULL;
+  gboolean certain;
   gsize i;
 
-  for (i = 0; i < self->products->n_features; i++)
+  memset (coefficients, 0, self->products->n_features * sizeof *coefficients);
+  apr_normal_equations_scale_column (self, column);
+  if (self->n_dependent > 0)
     {
-      mpz_t *diagonal = &self->integers[apr_triangle (i, i)];
-
-      if (mpz_sgn (*diagonal) <= 0)
-        continue;
-      least = MIN (least, (gint64) mpz_sizeinbase (*diagonal, 2));
-      most = MAX (most, (gint64) mpz_sizeinbase (*diagonal, 2));
+      if (self->minimum_norm == NULL)
+        self->minimum_norm = apr_minimum_norm_new (self);
+      return apr_minimum_norm_solve (self->minimum_norm, column, dtype, coefficients, intercept);
     }
 
-  return most > 0 ? (most - least) / 2 : 0;
+  unknowns = g_new (double, self->n_independent);
+  certain =
+    (self->inverse_bits < MAX_INVERSE_BITS && solve_with (self, column, dtype, FALSE, unknowns, intercept)) ||
+    solve_with (self, column, dtype, TRUE, unknowns, intercept);
+  for (i = 0; i < self->n_independent; i++)
+    coefficients[self->independent[i]] = unknowns[i];
+
+  return certain;
 }
 
 void
-apr_solution_init (AprSolution *self, AprNormalEquations *equations, gsize column)
+apr_normal_equations_multiply (AprNormalEquations *self, double *x)
 {
-  gboolean any = FALSE;
-  gsize i;
-
-  *self = (AprSolution){ 0 };
-  self->equations = equations;
-  self->column = column;
-  self->n = equations->n_independent;
-  self->right_side = apr_integers_new (self->n);
-  self->z = apr_integers_new (self->n);
-  self->scale = equations->scale;
-  self->fraction = -equations->max_scale;
-
-  for (i = 0; i < self->n; i++)
-    {
-      gint64 whole;
-
-      mpz_set (self->right_side[i], equations->integers[apr_triangle (column, equations->independent[i])]);
-      if (mpz_sgn (self->right_side[i]) == 0)
-        continue;
-      whole = (gint64) mpz_scan1 (self->right_side[i], 0) - equations->content[i];
-      self->grid = any ? MIN (self->grid, whole) : whole;
-      any = TRUE;
-    }
-}
-
-void
-apr_solution_clear (AprSolution *self)
-{
-  apr_integers_free (self->right_side, self->n);
-  apr_integers_free (self->z, self->n);
-}
-
-/* residual = (right_side - G b) 2^(fraction + max_scale), which is whole. */
-static void
-compute_residual (AprSolution *self, mpz_t *residual)
-{
-  AprNormalEquations *equations = self->equations;
-  mpz_t scaled;
+  AprScaledProducts scaled = apr_normal_equations_get_scaled (self);
+  gsize n = self->n_independent;
+  g_autofree double *product = NULL;
   gsize i;
   gsize j;
 
-  mpz_init (scaled);
-  for (i = 0; i < self->n; i++)
-    mpz_mul_2exp (residual[i], self->right_side[i], (mp_bitcnt_t) (self->fraction + equations->max_scale));
-
-  for (j = 0; j < self->n; j++)
+  if (self->factor == NULL)
     {
-      if (mpz_sgn (self->z[j]) == 0)
-        continue;
-      mpz_mul_2exp (scaled, self->z[j], (mp_bitcnt_t) (equations->max_scale - self->scale[j]));
-      for (i = 0; i < self->n; i++)
-        mpz_submul (residual[i],
-                    equations->integers[apr_triangle (equations->independent[i], equations->independent[j])],
-                    scaled);
+      apr_cholesky_multiply (&self->cholesky, x);
+      return;
     }
-  mpz_clear (scaled);
+
+  if (self->doubles == NULL)
+    {
+      self->doubles = g_new (double, n *n);
+      (void) apr_scaled_products_get_doubles (&scaled, self->doubles, NULL, n, self->n_threads);
+    }
+  product = g_new0 (double, n);
+  for (i = 0; i < n; i++)
+    for (j = 0; j < n; j++)
+      product[i] += self->doubles[MIN (i, j) * n + MAX (i, j)] * x[j];
+  memcpy (x, product, n * sizeof *x);
 }
 
-void
-apr_solution_refine (AprSolution *self)
+gint64
+apr_normal_equations_divide (const AprNormalEquations *self, double *x)
 {
-  AprNormalEquations *equations = self->equations;
-  mpz_t *residual = apr_integers_new (self->n);
-  gint64 unit = self->fraction + equations->max_scale;
-  gint64 top = G_MININT64;
-  gint64 fraction;
-  gsize i;
+  if (self->factor != NULL)
+    return apr_factor_divide (self->factor, x);
 
-  compute_residual (self, residual);
-  for (i = 0; i < self->n; i++)
-    if (mpz_sgn (residual[i]) != 0)
-      top = MAX (top, (gint64) mpz_sizeinbase (residual[i], 2) - unit - self->scale[i]);
-
-  self->exact = top == G_MININT64;
-  if (!self->exact)
-    {
-      gint64 inverse_bits = apr_factor_get_inverse_bits (equations->factor);
-
-      /* The residual bounds the error before the correction, and the contraction what is left of it. The correction is cut
-       * so far behind that the next residual speaks of this error, not of the cut. */
-      self->error = top + inverse_bits + apr_factor_get_contraction (equations->factor) + 1;
-      fraction = MAX (self->fraction, inverse_bits + (gint64) g_bit_storage (self->n) + 4 - self->error);
-      for (i = 0; i < self->n; i++)
-        mpz_mul_2exp (self->z[i], self->z[i], (mp_bitcnt_t) (fraction - self->fraction));
-      self->fraction = fraction;
-      apr_factor_correct (equations->factor, residual, unit, top, self->z, fraction);
-    }
-  apr_integers_free (residual, self->n);
-}
-
-gboolean
-apr_solution_round (AprSolution *self, gsize position, AprDType dtype, double *value)
-{
-  AprNormalEquations *equations = self->equations;
-  AprApproximation unknown;
-  gboolean rounded;
-
-  if (self->exact)
-    {
-      *value = apr_round_dyadic (self->z[position], -(self->fraction + self->scale[position]), dtype);
-      return TRUE;
-    }
-
-  mpz_init_set (unknown.significand, self->z[position]);
-  unknown.exponent = -(self->fraction + self->scale[position]);
-  unknown.error = self->error - self->scale[position];
-  unknown.grid = equations->content[position] - self->grid;
-  unknown.denominator_bits = equations->determinant_bits;
-  rounded = apr_approximation_round (&unknown, dtype, value);
-  mpz_clear (unknown.significand);
-
-  return rounded;
-}
-
-/* The intercept is (sum of the target - sums of the features times their coefficients) / sum of the weights.
- */
-gboolean
-apr_solution_round_intercept (AprSolution *self, AprDType dtype, double *value)
-{
-  AprNormalEquations *equations = self->equations;
-  gint64 unit = self->fraction + equations->max_scale;
-  gint64 weight_bits = (gint64) mpz_sizeinbase (equations->products->sums[0], 2);
-  gint64 sum_bits = G_MININT32;
-  gint64 shift;
-  gboolean rounded = TRUE;
-  AprApproximation intercept;
-  mpz_t part;
-  gsize i;
-
-  mpz_init (part);
-  mpz_init (intercept.significand);
-  intercept.grid = 0;
-
-  mpz_mul_2exp (intercept.significand, equations->products->sums[1 + self->column], (mp_bitcnt_t) unit);
-  for (i = 0; i < self->n; i++)
-    {
-      mpz_t *sum = &equations->products->sums[1 + equations->independent[i]];
-
-      mpz_mul_2exp (part, self->z[i], (mp_bitcnt_t) (equations->max_scale - self->scale[i]));
-      mpz_submul (intercept.significand, part, *sum);
-      sum_bits = MAX (sum_bits, (gint64) mpz_sizeinbase (*sum, 2) - self->scale[i]);
-      intercept.grid = MAX (intercept.grid, equations->content[i] - self->grid);
-    }
-
-  if (self->exact)
-    *value = apr_round_rational (intercept.significand, equations->products->sums[0], -unit, dtype);
-  else
-    {
-      /* The error is that of the sum of @n products, and what the division cuts off. */
-      intercept.error = self->error + sum_bits + g_bit_storage (self->n) - (weight_bits - 1) + 1;
-      intercept.denominator_bits = equations->determinant_bits + weight_bits;
-      shift = MAX (0, -unit - intercept.error);
-      mpz_mul_2exp (intercept.significand, intercept.significand, (mp_bitcnt_t) shift);
-      mpz_tdiv_q (intercept.significand, intercept.significand, equations->products->sums[0]);
-      intercept.exponent = -unit - shift;
-      intercept.error = MAX (intercept.error, intercept.exponent) + 1;
-      rounded = apr_approximation_round (&intercept, dtype, value);
-    }
-
-  mpz_clear (part);
-  mpz_clear (intercept.significand);
-  return rounded;
+  apr_cholesky_solve (&self->cholesky, x);
+  return 0;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/least-squares/apr-limbs-private.h"
 
 G_BEGIN_DECLS
 

@@ -8,8 +8,6 @@
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 
-G_STATIC_ASSERT (GMP_NUMB_BITS == 64);
-
 mpz_t *
 apr_integers_new (gsize n)
 {
@@ -420,34 +418,13 @@ apr_products_is_negative (const AprProducts *self, gsize row, gsize column)
 void
 apr_products_get_integer (const AprProducts *self, gsize row, gsize column, mpz_t value)
 {
-  const mp_limb_t *limbs = apr_products_get (self, row, column);
-  mp_limb_t *to = mpz_limbs_write (value, (mp_size_t) self->n_limbs);
-
-  if (is_negative (self, limbs))
-    {
-      (void) mpn_neg (to, limbs, (mp_size_t) self->n_limbs);
-      mpz_limbs_finish (value, -(mp_size_t) self->n_limbs);
-    }
-  else
-    {
-      memcpy (to, limbs, self->n_limbs * sizeof *limbs);
-      mpz_limbs_finish (value, (mp_size_t) self->n_limbs);
-    }
+  apr_limbs_get_integer (apr_products_get (self, row, column), self->n_limbs, value);
 }
 
 gint64
 apr_products_get_bits (const AprProducts *self, gsize row, gsize column)
 {
-  const mp_limb_t *limbs = apr_products_get (self, row, column);
-  mp_limb_t sign = is_negative (self, limbs) ? ~(mp_limb_t) 0 : 0;
-  gsize n = self->n_limbs;
-
-  while (n > 0 && limbs[n - 1] == sign)
-    n--;
-  /* Of a negative power of two, one bit is left out: nobody counts on it. But of -1 that would be all. */
-  return n > 0 ? (gint64) (n * GMP_NUMB_BITS) - __builtin_clzll (limbs[n - 1] ^ sign) +
-                   (64 - (gint64) GMP_NUMB_BITS)
-               : (gint64) (sign & 1);
+  return apr_limbs_get_bits (apr_products_get (self, row, column), self->n_limbs);
 }
 
 gint64

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/least-squares/apr-slices-private.h"
+#include "aprender/least-squares/apr-fixed-private.h"
+#include "aprender/least-squares/apr-products-private.h"
 
 G_BEGIN_DECLS
 
-/* Unknowns that are refined digit by digit, with a bound on what is missing, until it is certain what they round to. */
+/* Iterative refinement: unknowns to which corrections are added, and a proven bound on what is missing, until every rounding is
+ * certain. The source of the corrections is the caller's step. */
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
@@ -14,22 +16,21 @@ typedef struct
 
   gsize n;
   const gsize *features; /* (unowned) whose coefficients the unknowns are */
-  gint64 *exponents;     /* (owned) a coefficient is 2^exponent times its unknown */
-  AprFixed x;            /* limb q counts 2^-(21 (q - lead)) */
-  gsize top;             /* of x */
-  gint64 error;          /* x is within 2^this */
-  gboolean exact;        /* x is the solution */
+  gint64 *exponents;     /* (owned) a coefficient is its unknown times 2^exponent */
+  const AprFixed *x;     /* (unowned) the unknowns */
+  gint64 error;          /* each is within 2^this */
+  gboolean exact;        /* they are the solution */
 
-  /* By Cramer's rule an unknown's coefficient is a whole number when multiplied by 2^grid and a whole number below
-   * 2^denominator_bits; not known where that is 0. */
+  /* By Cramer's rule a coefficient is a whole number when multiplied by 2^grid and a whole number below 2^denominator_bits; not known
+   * where that is 0. */
   gint64 *grids; /* (owned) (nullable) */
   gint64 denominator_bits;
 } AprRefinement;
 
-/* Takes one step, updating @x, @top, @error and @exact; false where nothing was gained. */
+/* Adds one correction, and updates @x, @error and @exact; returns %FALSE where nothing was gained. */
 typedef gboolean (*AprRefinementStep) (AprRefinement *self, gpointer data);
 
-/* @exponents and @x are the caller's to set. */
+/* Leaves @exponents, zeros here, @grids and @x to the caller. */
 void apr_refinement_init (AprRefinement *self,
                           const AprProducts *products,
                           gsize column,
@@ -39,10 +40,13 @@ void apr_refinement_init (AprRefinement *self,
 
 void apr_refinement_clear (AprRefinement *self);
 
-/* The place of @value among powers of two; far below all others for 0. */
+/* Returns the exponent of @value, far below all others for 0. */
 gint64 apr_floor_log2 (double value);
 
-/* Refines until every rounding is certain, or no more can be had: then what there is is rounded, and false is returned. The intercept
+/* Returns the bits that the unknowns need behind the point for Cramer's rule to decide every rounding. */
+gint64 apr_refinement_count_bits (const AprRefinement *self);
+
+/* Refines until every rounding is certain, or no more can be had: then what there is is rounded, and %FALSE is returned. The intercept
  * takes part where the products are centred. */
 gboolean apr_refinement_run (
   AprRefinement *self, AprRefinementStep step, gpointer data, double *coefficients, double *intercept);

@@ -2,14 +2,11 @@
 #include "aprender/least-squares/apr-refinement-private.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "aprender/least-squares/apr-rounding-private.h"
-#include "aprender/base/apr-double-double-private.h"
 
-/* Of what the intercept is worked out from in double-double. */
-#define MAX_SUM_BITS 256
-#define MAX_EXPONENT 300
+/* Bits that Cramer's rule needs beyond its own count: those of a sum, and of a division. */
+#define SPARE_BITS 64
 
 void
 apr_refinement_init (AprRefinement *self,
@@ -28,7 +25,6 @@ apr_refinement_init (AprRefinement *self,
 void
 apr_refinement_clear (AprRefinement *self)
 {
-  apr_fixed_clear (&self->x);
   g_clear_pointer (&self->exponents, g_free);
   g_clear_pointer (&self->grids, g_free);
 }
@@ -39,123 +35,55 @@ apr_floor_log2 (double value)
   return value > 0 ? (gint64) ilogb (value) : G_MININT32;
 }
 
-static void
-get_unknown (const AprRefinement *self, gsize position, mpz_t z)
-{
-  const gint64 *limbs = self->x.limbs + position * self->x.n_limbs;
-  gsize n = self->x.n_limbs - self->top;
-  g_autofree guint32 *digits = g_new (guint32, n);
-  gint64 rest = 0;
-  mpz_t above;
-  gsize q;
-
-  /* Digits that are not below 0, and what they leave above them. */
-  for (q = n; q-- > 0;)
-    {
-      rest += limbs[self->top + q];
-      digits[q] = (guint32) rest & ((1 << APR_SLICES_BITS) - 1);
-      rest >>= APR_SLICES_BITS;
-    }
-  mpz_import (z, n, 1, sizeof *digits, 0, 8 * sizeof *digits - APR_SLICES_BITS, digits);
-  if (rest == 0)
-    return;
-
-  mpz_init_set_d (above, (double) rest);
-  mpz_mul_2exp (above, above, (mp_bitcnt_t) (APR_SLICES_BITS * n));
-  mpz_add (z, z, above);
-  mpz_clear (above);
-}
-
-/* The exponent of the last limb of x. */
+/* Returns b such that the sum of the column of unknown @i times its coefficient is below 2^b times the unknown. */
 static gint64
-last_exponent (const AprRefinement *self)
+get_sum_exponent (const AprRefinement *self, gsize i)
 {
-  return -APR_SLICES_BITS * ((gint64) self->x.n_limbs - 1 - (gint64) self->x.lead);
+  mpz_t *sum = &self->products->sums[1 + self->features[i]];
+
+  return mpz_sgn (*sum) != 0 ? (gint64) mpz_sizeinbase (*sum, 2) + self->exponents[i] : G_MININT32;
 }
 
-/* Halfway between two floats, so that one rounding to double may hide which is nearer. */
-static gboolean
-is_between_floats (double value)
+gint64
+apr_refinement_count_bits (const AprRefinement *self)
 {
-  guint64 bits;
+  /* Halfway between two numbers there is a multiple of half the smallest one. */
+  gint64 smallest = -apr_rounding_get_smallest_exponent (self->dtype) + 1;
+  gint64 max_grid = smallest;
+  gint64 max_sum = 0;
+  gint64 bits = 0;
+  gsize i;
 
-  memcpy (&bits, &value, sizeof bits);
+  for (i = 0; i < self->n; i++)
+    {
+      max_grid = MAX (max_grid, self->grids[i]);
+      max_sum = MAX (max_sum, self->products->centred ? get_sum_exponent (self, i) : 0);
+      bits = MAX (bits, MAX (smallest, self->grids[i]) + self->exponents[i]);
+    }
+  if (self->products->centred)
+    bits = MAX (bits, max_grid + max_sum);
 
-  return (bits & 0x1fffffff) == 0x10000000;
-}
-
-/* An unknown's first five limbs, in units of 2^@exponent: within 2^-40, and what its error is, of x. False where there are
- * fewer, or the error is too large for that. */
-static gboolean
-get_leading (const AprRefinement *self, gsize position, AprDoubleDouble *leading, gint64 *exponent)
-{
-  const gint64 *limbs = self->x.limbs + position * self->x.n_limbs;
-  gint64 whole;
-  double rest;
-  gsize q;
-
-  for (q = self->top; q < self->x.n_limbs && limbs[q] == 0; q++)
-    ;
-  if (q + 5 > self->x.n_limbs)
-    return FALSE;
-  *exponent = -APR_SLICES_BITS * ((gint64) q + 2 - (gint64) self->x.lead);
-  if (self->error - *exponent > 20 || ABS (limbs[q]) >= 1 << APR_SLICES_BITS)
-    return FALSE;
-
-  whole = (limbs[q] * (1 << APR_SLICES_BITS) + limbs[q + 1]) * (1 << APR_SLICES_BITS) + limbs[q + 2];
-  rest = ((double) limbs[q + 3] + (double) limbs[q + 4] * (1.0 / (1 << APR_SLICES_BITS))) *
-         (1.0 / (1 << APR_SLICES_BITS));
-  *leading = apr_dd_quick_sum ((double) whole, (double) (whole - (gint64) (double) whole) + rest);
-  return TRUE;
-}
-
-/* How far an unknown may be from its first five limbs, in their units. */
-static double
-bound_leading (const AprRefinement *self, gint64 exponent)
-{
-  return 0x1p-40 + ldexp (1, (gint) MAX (self->error - exponent, -100));
-}
-
-/* Rounds @value 2^@exponent where all that is within @error of @value is rounded alike. */
-static gboolean
-round_leading (
-  const AprRefinement *self, AprDoubleDouble value, double error, gint64 exponent, double *rounded)
-{
-  gboolean narrow = self->dtype == APR_DTYPE_F32;
-  double least = value.high + (value.low - error);
-  double most = value.high + (value.low + error);
-
-  if (least != most || exponent < (narrow ? -120 : -1000) || exponent > (narrow ? 60 : 900) ||
-      (narrow && is_between_floats (least)))
-    return FALSE;
-
-  *rounded = ldexp (narrow ? (double) (float) least : least, (gint) exponent);
-  return TRUE;
+  return bits + self->denominator_bits + (gint64) g_bit_storage (self->n) + SPARE_BITS;
 }
 
 /* Where it is not @last, @value is not set if more steps are sure to be needed. */
 static gboolean
-round_unknown (const AprRefinement *self, gsize position, gboolean last, double *value)
+round_unknown (const AprRefinement *self, gsize i, gboolean last, double *value)
 {
-  AprDoubleDouble leading;
-  AprApproximation unknown;
-  gint64 exponent;
+  const mp_limb_t *limbs = apr_fixed_get (self->x, i);
+  AprApproximation unknown = { .exponent = self->exponents[i] - self->x->fraction,
+                               .error = self->error + self->exponents[i],
+                               .denominator_bits = G_MAXINT32 };
   gboolean rounded;
 
-  if (get_leading (self, position, &leading, &exponent))
-    {
-      double error = bound_leading (self, exponent);
-
-      if (round_leading (self, leading, error, exponent + self->exponents[position], value))
-        return TRUE;
-      /* The long way knows the error better by 2^-40 only, and the grids. */
-      if (!last && error > 0x1p-36 && self->grids == NULL)
-        return FALSE;
-    }
+  if (!self->exact &&
+      apr_round_leading (limbs, self->x->n_limbs, unknown.exponent, unknown.error, self->dtype, value))
+    return TRUE;
+  if (!last && !self->exact && self->grids == NULL)
+    return FALSE;
 
   mpz_init (unknown.significand);
-  get_unknown (self, position, unknown.significand);
-  unknown.exponent = last_exponent (self) + self->exponents[position];
+  apr_limbs_get_integer (limbs, self->x->n_limbs, unknown.significand);
   if (self->exact)
     {
       *value = apr_round_dyadic (unknown.significand, unknown.exponent, self->dtype);
@@ -163,9 +91,11 @@ round_unknown (const AprRefinement *self, gsize position, gboolean last, double 
     }
   else
     {
-      unknown.error = self->error + self->exponents[position];
-      unknown.grid = self->grids != NULL ? self->grids[position] : 0;
-      unknown.denominator_bits = self->grids != NULL ? self->denominator_bits : G_MAXINT32;
+      if (self->grids != NULL)
+        {
+          unknown.grid = self->grids[i];
+          unknown.denominator_bits = self->denominator_bits;
+        }
       rounded = apr_approximation_round (&unknown, self->dtype, value);
       if (!rounded)
         *value = apr_approximation_guess (&unknown, self->dtype);
@@ -175,98 +105,21 @@ round_unknown (const AprRefinement *self, gsize position, gboolean last, double 
   return rounded;
 }
 
-/* Errs by a few units of 2^-104. */
-static AprDoubleDouble
-lead_integer (const mpz_t integer)
-{
-  const mp_limb_t *limbs = mpz_limbs_read (integer);
-  const double base = ldexp (1, GMP_NUMB_BITS / 2);
-  AprDoubleDouble sum = { 0 };
-  gsize i;
-
-  for (i = mpz_size (integer); i-- > 0;)
-    {
-      sum = apr_dd_add (sum, (AprDoubleDouble){ (double) (limbs[i] >> (GMP_NUMB_BITS / 2)), 0 });
-      sum.high *= base;
-      sum.low *= base;
-      sum = apr_dd_add (
-        sum, (AprDoubleDouble){ (double) (limbs[i] & (((mp_limb_t) 1 << (GMP_NUMB_BITS / 2)) - 1)), 0 });
-      if (i > 0)
-        {
-          sum.high *= base;
-          sum.low *= base;
-        }
-    }
-
-  return mpz_sgn (integer) < 0 ? apr_dd_negate (sum) : sum;
-}
-
-/* The intercept in double-double, which is enough as a rule. */
-static gboolean
-round_intercept_quickly (const AprRefinement *self, double *value)
-{
-  mpz_t *sums = self->products->sums;
-  AprDoubleDouble weight;
-  AprDoubleDouble sum;
-  double size;
-  double error = 0;
-  gsize i;
-
-  /* No number is then so large or so small that a double cannot hold it, nor what an operation with it leaves. */
-  if (mpz_sizeinbase (sums[0], 2) > MAX_SUM_BITS || mpz_sizeinbase (sums[1 + self->column], 2) > MAX_SUM_BITS)
-    return FALSE;
-
-  weight = lead_integer (sums[0]);
-  sum = lead_integer (sums[1 + self->column]);
-  size = fabs (sum.high);
-  for (i = 0; i < self->n; i++)
-    {
-      mpz_t *feature = &sums[1 + self->features[i]];
-      AprDoubleDouble factor;
-      AprDoubleDouble leading;
-      gint64 exponent;
-      double unit;
-
-      if (mpz_sizeinbase (*feature, 2) > MAX_SUM_BITS || !get_leading (self, i, &leading, &exponent) ||
-          ABS (exponent + self->exponents[i]) > MAX_EXPONENT)
-        return FALSE;
-      unit = ldexp (1, (gint) (exponent + self->exponents[i]));
-      factor = lead_integer (*feature);
-      factor.high *= unit;
-      factor.low *= unit;
-      leading = apr_dd_multiply (factor, leading);
-      size += fabs (leading.high);
-      error += fabs (factor.high) * bound_leading (self, exponent);
-      sum = apr_dd_subtract (sum, leading);
-    }
-
-  /* The errors of the operations are below 2^-103 of the parts for each, and below 2^-100 of the quotient. */
-  error = (error + ((double) self->n + 64) * 0x1p-102 * size) / weight.high;
-  sum = apr_dd_divide (sum, weight);
-  if (!(fabs (sum.high) > 0x1p-100 && fabs (sum.high) < 0x1p100))
-    return FALSE;
-
-  return round_leading (self, sum, 1.001 * error + fabs (sum.high) * 0x1p-100, 0, value);
-}
-
 /* The intercept is (sum of the target - sums of the features times their coefficients) / sum of the weights. */
 static gboolean
 round_intercept (const AprRefinement *self, double *value)
 {
   mpz_t *sums = self->products->sums;
   gint64 weight_bits = (gint64) mpz_sizeinbase (sums[0], 2);
-  gint64 sum_bits = G_MININT32;
+  gint64 sum_exponent = G_MININT32;
   gint64 unit = 0;
   gboolean rounded = TRUE;
   AprApproximation intercept = { .denominator_bits = G_MAXINT32 };
   mpz_t part;
   gsize i;
 
-  if (round_intercept_quickly (self, value))
-    return TRUE;
-
   for (i = 0; i < self->n; i++)
-    unit = MIN (unit, last_exponent (self) + self->exponents[i]);
+    unit = MIN (unit, self->exponents[i] - self->x->fraction);
 
   mpz_init (part);
   mpz_init (intercept.significand);
@@ -277,22 +130,22 @@ round_intercept (const AprRefinement *self, double *value)
 
       if (mpz_sgn (*sum) == 0)
         continue;
-      get_unknown (self, i, part);
-      mpz_mul_2exp (part, part, (mp_bitcnt_t) (last_exponent (self) + self->exponents[i] - unit));
+      apr_limbs_get_integer (apr_fixed_get (self->x, i), self->x->n_limbs, part);
+      mpz_mul_2exp (part, part, (mp_bitcnt_t) (self->exponents[i] - self->x->fraction - unit));
       mpz_submul (intercept.significand, part, *sum);
-      sum_bits = MAX (sum_bits, (gint64) mpz_sizeinbase (*sum, 2) + self->exponents[i]);
+      sum_exponent = MAX (sum_exponent, get_sum_exponent (self, i));
       if (self->grids != NULL)
         intercept.grid = MAX (intercept.grid, self->grids[i]);
     }
 
-  if (self->exact || sum_bits == G_MININT32)
+  if (self->exact || sum_exponent == G_MININT32)
     *value = apr_round_rational (intercept.significand, sums[0], unit, self->dtype);
   else
     {
       gint64 shift;
 
       /* The error is that of the sum of n products, and what the division cuts off. */
-      intercept.error = self->error + sum_bits + (gint64) g_bit_storage (self->n) - (weight_bits - 1) + 1;
+      intercept.error = self->error + sum_exponent + (gint64) g_bit_storage (self->n) - (weight_bits - 1) + 1;
       if (self->grids != NULL)
         intercept.denominator_bits = self->denominator_bits + weight_bits;
       shift = MAX (0, unit - intercept.error);
@@ -322,7 +175,6 @@ apr_refinement_run (
   while (more && !certain)
     {
       more = step (self, data) && !self->exact;
-      self->top = apr_fixed_carry (&self->x);
 
       /* The one that was in doubt first. */
       if (more && doubted < self->n && !round_unknown (self, doubted, FALSE, &coefficients[doubted]))

@@ -3,9 +3,17 @@
 
 #include <gmp.h>
 
+#include "aprender/least-squares/apr-limbs-private.h"
 #include "aprender/tensor/apr-tensor.h"
 
 G_BEGIN_DECLS
+
+/* Returns the exponent of the smallest positive number of @dtype. */
+gint apr_rounding_get_smallest_exponent (AprDType dtype);
+
+/* Rounds a number in two's complement, times 2^@exponent and known to within 2^@error, where its leading bits are enough for that. */
+gboolean apr_round_leading (
+  const mp_limb_t *limbs, gsize n_limbs, gint64 exponent, gint64 error, AprDType dtype, double *value);
 
 /* The value of @dtype, F32 or F64, that is nearest to @significand 2^@exponent, ties to even; an infinity
  * where it is too large. */

@@ -6,17 +6,16 @@
 
 /* Rounding once, at the end: from numbers of any length to the nearest float or double. */
 
+gint
+apr_rounding_get_smallest_exponent (AprDType dtype)
+{
+  return dtype == APR_DTYPE_F32 ? FLT_MIN_EXP - FLT_MANT_DIG : DBL_MIN_EXP - DBL_MANT_DIG;
+}
+
 static gint
 precision_of (AprDType dtype)
 {
   return dtype == APR_DTYPE_F32 ? FLT_MANT_DIG : DBL_MANT_DIG;
-}
-
-/* The exponent of the last place of the subnormals. */
-static gint
-least_exponent_of (AprDType dtype)
-{
-  return dtype == APR_DTYPE_F32 ? FLT_MIN_EXP - FLT_MANT_DIG : DBL_MIN_EXP - DBL_MANT_DIG;
 }
 
 static double
@@ -40,7 +39,7 @@ apr_round_dyadic (const mpz_t significand, gint64 exponent, AprDType dtype)
   top = (gint64) mpz_sizeinbase (significand, 2) - 1 + exponent;
   if (top > DBL_MAX_EXP)
     return mpz_sgn (significand) < 0 ? -INFINITY : INFINITY;
-  last_place = MAX (top - precision_of (dtype) + 1, least_exponent_of (dtype));
+  last_place = MAX (top - precision_of (dtype) + 1, apr_rounding_get_smallest_exponent (dtype));
   shift = last_place - exponent;
 
   mpz_init (kept);
@@ -99,9 +98,9 @@ static gint64
 last_place_of (double value, AprDType dtype)
 {
   if (value == 0)
-    return least_exponent_of (dtype);
+    return apr_rounding_get_smallest_exponent (dtype);
 
-  return MAX (ilogb (value) - precision_of (dtype) + 1, least_exponent_of (dtype));
+  return MAX (ilogb (value) - precision_of (dtype) + 1, apr_rounding_get_smallest_exponent (dtype));
 }
 
 static double
@@ -118,6 +117,61 @@ is_exactly (const AprApproximation *self, gint64 last_place)
   return self->error + 1 < -(self->denominator_bits + MAX (self->grid, -last_place));
 }
 
+/* Rounds @value 2^@exponent, with a value of at least 2^100. */
+static double
+round_short (unsigned __int128 value, gint64 exponent, AprDType dtype)
+{
+  guint64 high = (guint64) (value >> 64);
+  gint64 top = 127 - __builtin_clzll (high) + exponent;
+  gint64 last_place = MAX (top - precision_of (dtype) + 1, apr_rounding_get_smallest_exponent (dtype));
+  gint64 shift = last_place - exponent;
+  unsigned __int128 half;
+  unsigned __int128 rest;
+  guint64 kept;
+  double rounded;
+
+  /* Below half of the smallest number. */
+  if (shift > 127)
+    return 0;
+
+  kept = (guint64) (value >> shift);
+  half = (unsigned __int128) 1 << (shift - 1);
+  rest = value & (2 * half - 1);
+  if (rest > half || (rest == half && (kept & 1) != 0))
+    kept++;
+  rounded = ldexp ((double) kept, (gint) MIN (last_place, 2 * DBL_MAX_EXP));
+
+  return rounded > greatest_of (dtype) ? INFINITY : rounded;
+}
+
+gboolean
+apr_round_leading (
+  const mp_limb_t *limbs, gsize n_limbs, gint64 exponent, gint64 error, AprDType dtype, double *value)
+{
+  gint64 place = apr_limbs_get_bits (limbs, n_limbs) - 124;
+  gint64 error_bits = error - exponent - place;
+  gboolean negative = limbs[n_limbs - 1] >> 63 != 0;
+  unsigned __int128 magnitude = apr_limbs_get_part (limbs, (gint64) n_limbs, place);
+  unsigned __int128 radius;
+  double min;
+  double max;
+
+  if (negative)
+    magnitude = -magnitude;
+  if (magnitude >> 120 == 0 || error_bits > 110)
+    return FALSE;
+
+  /* And a unit for the bits below. */
+  radius = ((unsigned __int128) 1 << MAX (error_bits, 0)) + 1;
+  min = round_short (magnitude - radius, exponent + place, dtype);
+  max = round_short (magnitude + radius, exponent + place, dtype);
+  if (min != max)
+    return FALSE;
+
+  *value = negative ? -min : min;
+  return TRUE;
+}
+
 gboolean
 apr_approximation_round (const AprApproximation *self, AprDType dtype, double *value)
 {
@@ -129,6 +183,13 @@ apr_approximation_round (const AprApproximation *self, AprDType dtype, double *v
   double most;
   mpz_t radius;
   mpz_t bound;
+
+  if ((gint64) mpz_sizeinbase (self->significand, 2) + self->exponent <= self->error)
+    {
+      /* It may have either sign, and need not be made as long as its error. */
+      *value = 0.0;
+      return is_exactly (self, G_MAXINT32);
+    }
 
   mpz_init_set_ui (radius, 1);
   mpz_init (bound);

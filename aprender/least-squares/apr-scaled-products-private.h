@@ -1,56 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/least-squares/apr-slices-private.h"
+#include "aprender/least-squares/apr-fixed-private.h"
+#include "aprender/least-squares/apr-products-private.h"
 
 G_BEGIN_DECLS
-
-/* A limb of a number in two's complement, with zeros before it and its sign behind. */
-static inline guint64
-apr_limbs_get (const mp_limb_t *limbs, gint64 n_limbs, gint64 limb)
-{
-  if (limb < 0)
-    return 0;
-
-  return limb < n_limbs ? limbs[limb] : (guint64) ((gint64) limbs[n_limbs - 1] >> 63);
-}
-
-/* 64 bits, from the one at @shift of @low on. */
-static inline guint64
-apr_limbs_join (guint64 low, guint64 high, guint shift)
-{
-  return low >> shift | high << 1 << (63 - shift);
-}
-
-/* The 128 bits of a number from @place up. */
-static inline unsigned __int128
-apr_limbs_get_part (const mp_limb_t *limbs, gint64 n_limbs, gint64 place)
-{
-  gint64 limb = place >> 6;
-  guint shift = (guint) (place & 63);
-  guint64 middle = apr_limbs_get (limbs, n_limbs, limb + 1);
-
-  return (unsigned __int128) apr_limbs_join (middle, apr_limbs_get (limbs, n_limbs, limb + 2), shift) << 64 |
-         apr_limbs_join (apr_limbs_get (limbs, n_limbs, limb), middle, shift);
-}
-
-/* An entry below 4, whose unit is 2^-@scale, in double; sets bits of @too_large where it is 4 or more. */
-static inline double
-apr_limbs_get_double (const mp_limb_t *limbs, gint64 n_limbs, gint64 scale, guint64 *too_large)
-{
-  gint64 place = scale - 61;
-  gint64 limb = place >> 6;
-  guint shift = (guint) (place & 63);
-  guint64 high = apr_limbs_get (limbs, n_limbs, limb + 1);
-  gint64 value = (gint64) apr_limbs_join (apr_limbs_get (limbs, n_limbs, limb), high, shift);
-  guint64 sign = (guint64) (value >> 63);
-
-  *too_large |= (guint64) ((gint64) high >> shift) ^ sign;
-  for (limb = MAX (limb + 2, 0); limb < n_limbs; limb++)
-    *too_large |= limbs[limb] ^ sign;
-
-  return (double) value * 0x1p-61;
-}
 
 /* A sum of products of 128 bits and 64: low + 2^64 high */
 typedef struct
@@ -70,8 +24,15 @@ apr_long_sum_add (AprLongSum *self, unsigned __int128 value, gint64 factor)
   self->high += (__int128) (gint64) (value >> 64) * factor + carried + (self->low < (guint64) product);
 }
 
-/* The products of some columns with each other, scaled as AprSlices are, but read where they lie: an entry has as many bits
- * behind the point as leave room for a sum of its products with whole numbers in 192 bits. */
+/* The scale of a feature: half the length of its square, so that the scaled square is at least 1/2 and below 2. */
+static inline gint64
+apr_products_get_scale (const AprProducts *self, gsize column)
+{
+  return apr_products_get_bits (self, column, column) / 2;
+}
+
+/* The products of some columns with each other, times 2^-(the scales of both), read where they are. A multiplication uses as many
+ * bits behind the point as leave room for the sum in 192 bits. */
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
@@ -80,50 +41,55 @@ typedef struct
   gsize n;
 } AprScaledProducts;
 
-/* The bits behind the point. */
+/* Returns the bits behind the point that a multiplication uses of sums of @n products. */
 static inline gint
-apr_scaled_products_get_bits (const AprScaledProducts *self)
+apr_scaled_products_get_bits (gsize n)
 {
-  return 126 - (gint) g_bit_storage (self->n);
+  return 126 - (gint) g_bit_storage (n);
 }
 
-/* As of AprSlices. */
-double apr_scaled_products_get_truncation (const AprScaledProducts *self);
-
-/* As many slices would hold these bits. */
-gsize apr_scaled_products_count_slices (const AprScaledProducts *self);
-
-/* The upper triangle in double, in rows @stride apart, and once more in @copy, where that is not %NULL; false where an entry is 4 or more, which none is of sums that were not
- * rounded. */
+/* Writes the upper triangle as doubles to @rows, @stride apart, and to @copy unless it is %NULL. Returns: %FALSE where an entry is
+ * 4 or more, which those of samples never are */
 gboolean apr_scaled_products_get_doubles (
   const AprScaledProducts *self, double *rows, double *copy, gsize stride, guint n_threads);
 
-/* Adds @sign times the products of a matrix whose entries are below 4 and the digits, exactly but for the truncation. */
-void apr_fixed_add_scaled_product (
-  AprFixed *self, const AprScaledProducts *matrix, const AprDigits *digits, gint sign, guint n_threads);
+/* Subtracts the matrix times @x from @residual, of which row i is held times 2^(the scale of i). Each entry of the matrix is cut off
+ * behind apr_scaled_products_get_bits(). */
+void apr_fixed_subtract_scaled (AprFixed *residual,
+                                const AprScaledProducts *matrix,
+                                const AprCorrection *x,
+                                guint n_threads);
 
 /* The products of all of some columns with the first ones of them. A row has one scale for all, a column its own. */
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
   gint64 row_scale;
-  const gint64 *scales; /* (unowned) of all columns of the products: none is greater than that of a row */
+  const gint64 *scales; /* (unowned) of all columns of the products: none is above that of a row */
   const gsize *columns; /* (unowned) */
   gsize n;
   gsize n_first;
 } AprTallProducts;
 
-double apr_tall_products_get_truncation (const AprTallProducts *self);
+/* Adds the matrix times @v to @primal, and subtracts its transpose times @b from @dual; both are held times 2^(the scale of what is a
+ * row there), and entries are cut off as above. */
+void apr_fixed_add_tall (AprFixed *primal,
+                         AprFixed *dual,
+                         const AprTallProducts *matrix,
+                         const AprCorrection *v,
+                         const AprCorrection *b,
+                         guint n_threads);
 
-gsize apr_tall_products_count_slices (const AprTallProducts *self);
-
-/* Adds the products of a matrix, whose entries are below 4, with @v to @outward, and subtracts those of its transpose with @b
- * from @inward, exactly but for the truncation. */
-void apr_fixed_add_tall_products (AprFixed *outward,
-                                  AprFixed *inward,
-                                  const AprTallProducts *matrix,
-                                  const AprDigits *v,
-                                  const AprDigits *b,
-                                  guint n_threads);
+/* Adds @sign times the products of @rows and @columns with @x, without rounding. A column's are times 2^(@exponent - its scale), and
+ * the numbers must have as many bits behind the point as that takes. */
+void apr_fixed_add_products (AprFixed *self,
+                             const AprProducts *products,
+                             const gsize *rows,
+                             const gsize *columns,
+                             const gint64 *scales,
+                             gint64 exponent,
+                             const AprCorrection *x,
+                             gint sign,
+                             guint n_threads);
 
 G_END_DECLS

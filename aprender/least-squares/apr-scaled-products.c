@@ -1,32 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-scaled-products-private.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "aprender/base/apr-parallel-private.h"
 
 /* A line of the cache, so that what is written across rows fills lines. */
 #define SQUARE 16
-
-/* The slices that hold @bits behind the point. */
-static gsize
-count_slices (gint bits)
-{
-  return (gsize) (bits - APR_SLICES_TOP + APR_SLICES_BITS - 1) / APR_SLICES_BITS + 1;
-}
-
-double
-apr_scaled_products_get_truncation (const AprScaledProducts *self)
-{
-  return ldexp (1, -apr_scaled_products_get_bits (self));
-}
-
-gsize
-apr_scaled_products_count_slices (const AprScaledProducts *self)
-{
-  return count_slices (apr_scaled_products_get_bits (self));
-}
 
 typedef struct
 {
@@ -113,7 +93,7 @@ multiply_row (const Product *product, gsize row, AprLongSum *sums, gboolean insi
   gsize n_limbs = matrix->products->n_limbs;
   const gsize *columns = matrix->columns;
   const mp_limb_t *limbs = apr_products_get (matrix->products, columns[row], 0);
-  gint64 place = matrix->scales[columns[row]] - apr_scaled_products_get_bits (matrix);
+  gint64 place = matrix->scales[columns[row]] - apr_scaled_products_get_bits (matrix->n);
   gint64 x = product->x[row];
   AprLongSum sum = sums[row];
   gsize i;
@@ -140,7 +120,7 @@ multiply_rows (gpointer data, gsize part, gsize n_parts)
   const Product *product = data;
   const AprScaledProducts *matrix = product->matrix;
   gint64 n_limbs = (gint64) matrix->products->n_limbs;
-  gint64 first = -apr_scaled_products_get_bits (matrix);
+  gint64 first = -apr_scaled_products_get_bits (matrix->n);
   gint64 least = G_MAXINT64;
   gint64 greatest = G_MININT64;
   gsize i;
@@ -161,97 +141,47 @@ multiply_rows (gpointer data, gsize part, gsize n_parts)
     }
 }
 
-/* A sum of products, in limbs of which the last one counts 2^-@below units of it. */
+/* Adds @sign 2^@exponent times the sum of @n_parts sums, @distance apart, to number @i. */
 static void
-add_sum (gint64 *limbs, gsize n_limbs, AprLongSum sum, guint below, gint sign)
+add_sum (
+  AprFixed *self, gsize i, const AprLongSum *sums, gsize n_parts, gsize distance, gint64 exponent, gint sign)
 {
-  const guint64 mask = (1 << APR_SLICES_BITS) - 1;
-  gsize q;
-
-  for (q = n_limbs; --q > 0;)
-    {
-      guint n = APR_SLICES_BITS - below;
-
-      limbs[q] += sign * (gint64) (sum.low << below & mask);
-      sum.low = sum.low >> n | (guint64) sum.high << (64 - n);
-      sum.high >>= n;
-      below = 0;
-    }
-  limbs[0] += sign * (gint64) sum.low;
-}
-
-/* Adds @sign times sums of products of entries that have @bits behind the point and the digits; there are @n_parts of them for each
- * number, @distance apart. */
-static void
-add_sums (AprFixed *self,
-          const AprLongSum *sums,
-          gsize n_parts,
-          gsize distance,
-          gint bits,
-          const AprDigits *digits,
-          gint sign)
-{
-  gsize first = (gsize) ((gint) self->lead + digits->place);
-  gsize n_slices = count_slices (bits);
-  /* What is above the first two digits and slices fills a limb. */
-  gsize n_limbs = n_slices + 2;
-  guint below = (guint) (APR_SLICES_TOP + APR_SLICES_BITS * ((gint) n_slices - 1) - bits);
+  AprLongSum sum = sums[i];
+  mp_limb_t limbs[3];
   gsize part;
-  gsize i;
 
-  g_assert ((gint) self->lead + digits->place >= 0 && first + n_limbs <= self->n_limbs);
+  for (part = 1; part < n_parts; part++)
+    {
+      const AprLongSum *other = &sums[part * distance + i];
 
-  for (part = 0; part < n_parts; part++)
-    for (i = 0; i < self->n; i++)
-      add_sum (self->limbs + i * self->n_limbs + first, n_limbs, sums[part * distance + i], below, sign);
-}
-
-/* The digits joined to whole numbers, of 2^62 and a bit more at the most. */
-static gint64 *
-join_digits (const AprDigits *digits)
-{
-  gint64 *x = g_new (gint64, digits->n);
-  gsize i;
-
-  for (i = 0; i < digits->n; i++)
-    x[i] = ((gint64) digits->digits[0][i] * (1 << APR_SLICES_BITS) + (gint64) digits->digits[1][i]) *
-             (1 << APR_SLICES_BITS) +
-           (gint64) digits->digits[2][i];
-
-  return x;
+      sum.low += other->low;
+      sum.high += other->high + (sum.low < other->low);
+    }
+  limbs[0] = sum.low;
+  limbs[1] = (mp_limb_t) sum.high;
+  limbs[2] = (mp_limb_t) (sum.high >> 64);
+  if (sign < 0)
+    (void) mpn_neg (limbs, limbs, 3);
+  apr_fixed_add (self, i, limbs, 3, exponent);
 }
 
 void
-apr_fixed_add_scaled_product (
-  AprFixed *self, const AprScaledProducts *matrix, const AprDigits *digits, gint sign, guint n_threads)
+apr_fixed_subtract_scaled (AprFixed *residual,
+                           const AprScaledProducts *matrix,
+                           const AprCorrection *x,
+                           guint n_threads)
 {
   gsize n = matrix->n;
   double n_operations = 4 * (double) (n * n);
   gsize n_parts = apr_parallel_count (n_threads, n_operations / APR_PARALLEL_OPERATIONS);
-  g_autofree gint64 *x = join_digits (digits);
   g_autofree AprLongSum *sums = g_new0 (AprLongSum, n_parts * n);
-  Product product = { matrix, x, sums };
+  Product product = { matrix, x->values, sums };
+  gsize i;
 
   apr_parallel_run (multiply_rows, &product, n_threads, n_operations);
-  add_sums (self, sums, n_parts, n, apr_scaled_products_get_bits (matrix), digits, sign);
-}
-
-static gint
-get_tall_bits (const AprTallProducts *self)
-{
-  return 126 - (gint) g_bit_storage (self->n);
-}
-
-double
-apr_tall_products_get_truncation (const AprTallProducts *self)
-{
-  return ldexp (1, -get_tall_bits (self));
-}
-
-gsize
-apr_tall_products_count_slices (const AprTallProducts *self)
-{
-  return count_slices (get_tall_bits (self));
+  for (i = 0; i < n; i++)
+    add_sum (residual, i, sums, n_parts, n,
+             matrix->scales[matrix->columns[i]] - apr_scaled_products_get_bits (n) - x->place, -1);
 }
 
 typedef struct
@@ -269,7 +199,7 @@ multiply_tall_rows (gpointer data, gsize part, gsize n_parts)
   const AprTallProducts *matrix = product->matrix;
   const gint64 *scales = matrix->scales;
   gint64 n_limbs = (gint64) matrix->products->n_limbs;
-  gint64 first = matrix->row_scale - get_tall_bits (matrix);
+  gint64 first = matrix->row_scale - apr_scaled_products_get_bits (matrix->n);
   AprLongSum *outward = product->sums + part * (matrix->n + matrix->n_first);
   AprLongSum *inward = outward + matrix->n;
   gsize i;
@@ -308,22 +238,120 @@ multiply_tall_rows (gpointer data, gsize part, gsize n_parts)
 }
 
 void
-apr_fixed_add_tall_products (AprFixed *outward,
-                             AprFixed *inward,
-                             const AprTallProducts *matrix,
-                             const AprDigits *v,
-                             const AprDigits *b,
-                             guint n_threads)
+apr_fixed_add_tall (AprFixed *primal,
+                    AprFixed *dual,
+                    const AprTallProducts *matrix,
+                    const AprCorrection *v,
+                    const AprCorrection *b,
+                    guint n_threads)
 {
   gsize distance = matrix->n + matrix->n_first;
+  gint bits = apr_scaled_products_get_bits (matrix->n);
   double n_operations = 8 * (double) (matrix->n * matrix->n_first);
   gsize n_parts = apr_parallel_count (n_threads, n_operations / APR_PARALLEL_OPERATIONS);
-  g_autofree gint64 *v_joined = join_digits (v);
-  g_autofree gint64 *b_joined = join_digits (b);
   g_autofree AprLongSum *sums = g_new0 (AprLongSum, n_parts * distance);
-  TallProduct product = { matrix, v_joined, b_joined, sums };
+  TallProduct product = { matrix, v->values, b->values, sums };
+  gsize i;
 
   apr_parallel_run (multiply_tall_rows, &product, n_threads, n_operations);
-  add_sums (outward, sums, n_parts, distance, get_tall_bits (matrix), v, 1);
-  add_sums (inward, sums + matrix->n, n_parts, distance, get_tall_bits (matrix), b, -1);
+  for (i = 0; i < matrix->n; i++)
+    add_sum (primal, i, sums, n_parts, distance, matrix->row_scale - bits - v->place, 1);
+  for (i = 0; i < matrix->n_first; i++)
+    add_sum (dual, i, sums + matrix->n, n_parts, distance,
+             matrix->scales[matrix->columns[i]] - bits - b->place, -1);
+}
+
+/* A correction's number times a power of two, as two limbs of a longer number. */
+typedef struct
+{
+  gsize offset;
+  mp_limb_t low;
+  mp_limb_t high;
+  gboolean subtract;
+} Factor;
+
+typedef struct
+{
+  AprFixed *fixed;
+  const AprProducts *products;
+  const gsize *rows;
+  const gsize *columns;
+  const Factor *factors; /* of each column */
+  gsize n_columns;
+} ExactProduct;
+
+/* Adds an entry times @factor to @to, or subtracts it, modulo the length of @to. */
+static inline void
+add_product (
+  mp_limb_t *to, gsize n_to, const mp_limb_t *entry, gsize n_entry, mp_limb_t factor, gboolean subtract)
+{
+  gsize n = MIN (n_entry, n_to);
+  mp_limb_t carry = subtract ? mpn_submul_1 (to, entry, (mp_size_t) n, factor)
+                             : mpn_addmul_1 (to, entry, (mp_size_t) n, factor);
+
+  if (n == n_to)
+    return;
+
+  /* A negative entry was taken for one that is 2^(its bits) more, and none carries more than the factor. */
+  if (entry[n_entry - 1] >> 63 != 0)
+    {
+      carry = factor - carry;
+      subtract = !subtract;
+    }
+  if (subtract)
+    (void) mpn_sub_1 (to + n, to + n, (mp_size_t) (n_to - n), carry);
+  else
+    (void) mpn_add_1 (to + n, to + n, (mp_size_t) (n_to - n), carry);
+}
+
+static void
+multiply_exactly (gpointer data, gsize part, gsize n_parts)
+{
+  const ExactProduct *product = data;
+  gsize n_limbs = product->fixed->n_limbs;
+  gsize n_entry = product->products->n_limbs;
+  gsize i;
+  gsize j;
+
+  for (i = part; i < product->fixed->n; i += n_parts)
+    for (j = 0; j < product->n_columns; j++)
+      {
+        const Factor *factor = &product->factors[j];
+        const mp_limb_t *entry = apr_products_get (product->products, product->rows[i], product->columns[j]);
+        mp_limb_t *to = product->fixed->limbs + i * n_limbs + factor->offset;
+        gsize n_to = factor->offset < n_limbs ? n_limbs - factor->offset : 0;
+
+        if (factor->low != 0 && n_to > 0)
+          add_product (to, n_to, entry, n_entry, factor->low, factor->subtract);
+        if (factor->high != 0 && n_to > 1)
+          add_product (to + 1, n_to - 1, entry, n_entry, factor->high, factor->subtract);
+      }
+}
+
+void
+apr_fixed_add_products (AprFixed *self,
+                        const AprProducts *products,
+                        const gsize *rows,
+                        const gsize *columns,
+                        const gint64 *scales,
+                        gint64 exponent,
+                        const AprCorrection *x,
+                        gint sign,
+                        guint n_threads)
+{
+  g_autofree Factor *factors = g_new (Factor, x->n);
+  ExactProduct product = { self, products, rows, columns, factors, x->n };
+  gsize j;
+
+  for (j = 0; j < x->n; j++)
+    {
+      gint64 shift = self->fraction + exponent - scales[columns[j]] - x->place;
+      guint64 magnitude = (guint64) ABS (x->values[j]);
+
+      g_assert (shift >= 0);
+      factors[j] = (Factor){ (gsize) shift / 64, magnitude << shift % 64, magnitude >> 1 >> (63 - shift % 64),
+                             (x->values[j] < 0) != (sign < 0) };
+    }
+  apr_parallel_run (multiply_exactly, &product, n_threads,
+                    4.0 * (double) (self->n * x->n * products->n_limbs));
 }

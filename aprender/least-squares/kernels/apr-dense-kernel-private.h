@@ -42,11 +42,6 @@ typedef struct
 
   /* The sum over i of a[i] b[i] */
   double (*dot) (const double *a, const double *b, gsize n);
-
-  /* The dot products of @n_rows rows of A, @stride floats apart, with each of three vectors. All values are whole
-   * numbers, and the caller makes sure that every sum is exact. @n is a multiple of APR_DENSE_PAD. */
-  void (*multiply_whole) (
-    const float *a, gsize stride, gsize n_rows, const double *const b[3], gsize n, double (*results)[3]);
 } AprDenseKernel;
 
 extern const AprDenseKernel apr_dense_kernel_portable;

@@ -4,12 +4,8 @@
  * LANES, ROWS (how many rows of a tile stay in registers) and MULTIPLY_ADD, and is compiled for the instruction set. */
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 
-#include <string.h>
-
 typedef double Vector __attribute__ ((vector_size (8 * LANES)));
-typedef double Half __attribute__ ((vector_size (4 * LANES)));
 typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
-typedef float Floats __attribute__ ((vector_size (4 * LANES), aligned (4)));
 
 #define VECTORS 2
 #define WIDTH (VECTORS * LANES)
@@ -26,7 +22,6 @@ typedef float Floats __attribute__ ((vector_size (4 * LANES), aligned (4)));
 #define EACH_ROW(i) UNROLL for (i = 0; i < n_rows; i++)
 #define EACH_VECTOR(v) UNROLL for (v = 0; v < VECTORS; v++)
 #define EACH_PART(k) UNROLL for (k = 0; k < PARTS; k++)
-#define EACH_OPERAND(m) UNROLL for (m = 0; m < 3; m++)
 
 static inline Vector
 load (const double *from)
@@ -179,59 +174,4 @@ dot (const double *a, const double *b, gsize n)
   return n < APR_DENSE_PAD ? rest : add_up (parts) + rest;
 }
 
-/* The dot products of up to two rows of A with the three vectors of B. All values are whole numbers and all sums are
- * exact, so neither their order nor a fused multiply-add changes the result. */
-static G_ALWAYS_INLINE inline void
-multiply_whole_rows (
-  const float *a, gsize stride, gsize n_rows, const double *const b[3], gsize n, double (*results)[3])
-{
-  Vector sums[2][3] = { 0 };
-  gsize i;
-  gsize m;
-  gsize row;
-  gsize lane;
-
-  for (i = 0; i < n; i += LANES)
-    {
-      const Vector factors[3] = { load (b[0] + i), load (b[1] + i), load (b[2] + i) };
-
-      EACH_ROW (row)
-        {
-          Vector value =
-            __builtin_convertvector(*(const Floats *) (gconstpointer) (a + row * stride + i), Vector);
-
-          EACH_OPERAND (m)
-            sums[row][m] = MULTIPLY_ADD (value, factors[m], sums[row][m]);
-        }
-    }
-
-  for (row = 0; row < n_rows; row++)
-    for (m = 0; m < 3; m++)
-      {
-        Half low;
-        Half high;
-        double sum = 0;
-
-        memcpy (&low, &sums[row][m], sizeof low);
-        memcpy (&high, (const char *) &sums[row][m] + sizeof low, sizeof high);
-        low += high;
-        for (lane = 0; lane < LANES / 2; lane++)
-          sum += low[lane];
-        results[row][m] = sum;
-      }
-}
-
-static void
-multiply_whole (
-  const float *a, gsize stride, gsize n_rows, const double *const b[3], gsize n, double (*results)[3])
-{
-  gsize row;
-
-  for (row = 0; row + 2 <= n_rows; row += 2)
-    multiply_whole_rows (a + row * stride, stride, 2, b, n, results + row);
-  if (row < n_rows)
-    multiply_whole_rows (a + row * stride, stride, 1, b, n, results + row);
-}
-
-const AprDenseKernel KERNEL = { KERNEL_NAME, subtract_products, subtract_whole_products, subtract_scaled,
-                                dot,         multiply_whole };
+const AprDenseKernel KERNEL = { KERNEL_NAME, subtract_products, subtract_whole_products, subtract_scaled, dot };

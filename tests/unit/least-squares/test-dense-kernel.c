@@ -107,44 +107,6 @@ test_whole_matrices (void)
     }
 }
 
-/* Sums of whole numbers up to 2^53, against integers. */
-static void
-test_whole_products (void)
-{
-  const AprDenseKernel *const *kernels = apr_dense_kernels ();
-  g_autoptr (GRand) rand = g_rand_new_with_seed (41);
-  const gsize n = 4096;
-  const gsize n_rows = 5;
-  g_autofree float *a = g_new (float, n_rows *n);
-  g_autofree double *b = g_new (double, 3 * n);
-  const double *const vectors[3] = { b, b + n, b + 2 * n };
-  gsize i;
-  gsize k;
-  gsize m;
-  gsize row;
-
-  for (i = 0; i < n_rows * n; i++)
-    a[i] = (float) (i < n ? 2097151 : g_rand_int_range (rand, 0, 2097152));
-  for (i = 0; i < 3 * n; i++)
-    b[i] = i < n ? 1048576 : g_rand_int_range (rand, -1048576, 1048577);
-
-  for (k = 0; kernels[k] != NULL; k++)
-    {
-      double results[5][3];
-
-      kernels[k]->multiply_whole (a, n, n_rows, vectors, n, results);
-      for (row = 0; row < n_rows; row++)
-        for (m = 0; m < 3; m++)
-          {
-            gint64 sum = 0;
-
-            for (i = 0; i < n; i++)
-              sum += (gint64) a[row * n + i] * (gint64) vectors[m][i];
-            g_assert_cmpint ((gint64) results[row][m], ==, sum);
-          }
-    }
-}
-
 /* The least eigenvalue of tridiagonal matrices with 1 and 1/2 is 1 - cos (pi / (n + 1)). */
 static void
 test_cholesky (void)
@@ -300,7 +262,6 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/dense/kernels-agree", test_kernels_agree);
   g_test_add_func ("/dense/whole-matrices", test_whole_matrices);
-  g_test_add_func ("/dense/whole-products", test_whole_products);
   g_test_add_func ("/dense/cholesky", test_cholesky);
   g_test_add_func ("/dense/cholesky/order", test_cholesky_order);
   g_test_add_func ("/dense/cholesky/passes-over", test_cholesky_passes_over);

@@ -67,11 +67,7 @@ test_case (gconstpointer data)
   g_assert_true (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, &error));
   g_assert_true (apr_least_squares_solve (&answer, sums, &options, &error));
   g_assert_no_error (error);
-  if (!answer.correctly_rounded)
-    {
-      g_test_incomplete ("not proven");
-      return;
-    }
+  g_assert_true (answer.correctly_rounded);
   for (i = 0; i < c->n_features; i++)
     assert_same_double (answer.coefficients[i], c->coefficients[i]);
   assert_same_double (answer.intercepts[0], c->intercept);

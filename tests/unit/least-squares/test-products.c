@@ -5,6 +5,7 @@
 
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/least-squares/apr-scaled-products-private.h"
+#include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 
 /* The normal equations in whole numbers, and what is multiplied with them, against rational arithmetic. */
 
@@ -167,23 +168,12 @@ get_scaled (const AprScaledProducts *matrix, gsize i, gsize j, mpq_t value)
   divide_by_power (value, matrix->scales[matrix->columns[i]] + matrix->scales[matrix->columns[j]]);
 }
 
-/* Of a vector that has been cut into digits. */
+/* The value of a correction. */
 static void
-get_digits (const AprDigits *digits, gsize i, mpq_t value)
+get_correction (const AprCorrection *correction, gsize i, mpq_t value)
 {
-  mpq_t digit;
-  gsize m;
-
-  mpq_init (digit);
-  mpq_set_ui (value, 0, 1);
-  for (m = 0; m < 3; m++)
-    {
-      mpq_mul_2exp (value, value, APR_SLICES_BITS);
-      mpq_set_d (digit, digits->digits[m][i]);
-      mpq_add (value, value, digit);
-    }
-  divide_by_power (value, APR_SLICES_BITS * (digits->place + 2));
-  mpq_clear (digit);
+  mpq_set_si (value, correction->values[i], 1);
+  divide_by_power (value, correction->place);
 }
 
 static void
@@ -214,37 +204,41 @@ check_doubles (const AprScaledProducts *matrix, guint n_threads)
   mpq_clears (exact, value, NULL);
 }
 
-/* The value of a row of limbs. */
+/* The value of a number. */
 static void
-get_fixed (const AprFixed *fixed, gsize row, mpq_t value)
+get_fixed (const AprFixed *fixed, gsize i, mpq_t value)
 {
-  gsize q;
-
   mpq_set_ui (value, 0, 1);
-  for (q = 0; q < fixed->n_limbs; q++)
-    {
-      mpz_mul_2exp (mpq_numref (value), mpq_numref (value), APR_SLICES_BITS);
-      if (fixed->limbs[row * fixed->n_limbs + q] >= 0)
-        mpz_add_ui (mpq_numref (value), mpq_numref (value),
-                    (unsigned long) fixed->limbs[row * fixed->n_limbs + q]);
-      else
-        mpz_sub_ui (mpq_numref (value), mpq_numref (value),
-                    (unsigned long) -fixed->limbs[row * fixed->n_limbs + q]);
-    }
-  g_assert_cmpint (apr_fixed_get_unit (fixed, fixed->n_limbs - 1), <=, 0);
-  mpq_div_2exp (value, value, (mp_bitcnt_t) -apr_fixed_get_unit (fixed, fixed->n_limbs - 1));
+  apr_limbs_get_integer (apr_fixed_get (fixed, i), fixed->n_limbs, mpq_numref (value));
+  divide_by_power (value, fixed->fraction);
 }
 
 static void
+draw_correction (GRand *rand, AprCorrection *correction, gsize n, double *size)
+{
+  g_autofree double *x = g_new (double, n);
+  gint exponent = g_rand_int_range (rand, -60, 20);
+  gsize i;
+
+  *size = 0;
+  for (i = 0; i < n; i++)
+    {
+      x[i] = i % 5 == 4 ? 1 - 2 * (double) (i % 2) : g_rand_double_range (rand, -1, 1);
+      *size += ldexp (fabs (x[i]), exponent) * 1.001;
+    }
+  apr_correction_init (correction, n);
+  g_assert_true (apr_correction_set (correction, x, exponent, G_MAXINT32, 100));
+}
+
+/* Subtracts the product with the columns of the matrix, with some of the bits or with all. */
+static void
 check_product (const AprScaledProducts *matrix, GRand *rand, guint n_threads, gboolean exact)
 {
-  const gsize lead = 3;
   gsize n = matrix->n;
-  gint exponent = g_rand_int_range (rand, -60, 20);
-  double sizes = 0;
-  g_autofree double *x = g_new (double, n);
-  g_auto (AprDigits) digits = { 0 };
+  double size;
+  g_auto (AprCorrection) x = { 0 };
   g_auto (AprFixed) fixed = { 0 };
+  g_auto (AprFixed) all = { 0 };
   gsize i;
   gsize j;
   mpq_t sum;
@@ -253,33 +247,34 @@ check_product (const AprScaledProducts *matrix, GRand *rand, guint n_threads, gb
   mpq_t got;
 
   mpq_inits (sum, term, factor, got, NULL);
-  for (i = 0; i < n; i++)
-    x[i] = i % 5 == 4 ? 1 - 2 * (double) (i % 2) : g_rand_double_range (rand, -1, 1);
-  apr_digits_init (&digits, n);
-  apr_digits_set (&digits, x, exponent);
-  apr_fixed_init (&fixed, n, lead + 8 + apr_scaled_products_count_slices (matrix), lead);
-  apr_fixed_add_scaled_product (&fixed, matrix, &digits, -1, n_threads);
-  if (g_rand_boolean (rand))
-    (void) apr_fixed_carry (&fixed);
+  draw_correction (rand, &x, n, &size);
+  apr_fixed_init (&fixed, n, 300, 200);
+  apr_fixed_subtract_scaled (&fixed, matrix, &x, n_threads);
+  apr_fixed_init (&all, n, 300, 200);
+  apr_fixed_add_products (&all, matrix->products, matrix->columns, matrix->columns, matrix->scales, 0, &x, -1,
+                          n_threads);
 
-  for (j = 0; j < n; j++)
-    sizes += fabs (x[j]);
   for (i = 0; i < n; i++)
     {
       mpq_set_ui (sum, 0, 1);
       for (j = 0; j < n; j++)
         {
           get_scaled (matrix, MAX (i, j), MIN (i, j), term);
-          get_digits (&digits, j, factor);
+          get_correction (&x, j, factor);
           mpq_mul (factor, factor, term);
           mpq_add (sum, sum, factor);
         }
+      divide_by_power (sum, -matrix->scales[matrix->columns[i]]);
+      get_fixed (&all, i, got);
+      mpq_add (got, got, sum);
+      g_assert_cmpint (mpq_sgn (got), ==, 0);
+
       get_fixed (&fixed, i, got);
       mpq_add (sum, sum, got);
+      divide_by_power (sum, matrix->scales[matrix->columns[i]]);
       if (exact)
         g_assert_cmpint (mpq_sgn (sum), ==, 0);
-      g_assert_cmpfloat (fabs (mpq_get_d (sum)), <=,
-                         1.001 * apr_scaled_products_get_truncation (matrix) * ldexp (sizes, exponent));
+      g_assert_cmpfloat (fabs (mpq_get_d (sum)), <=, ldexp (size, -apr_scaled_products_get_bits (n)));
     }
   mpq_clears (sum, term, factor, got, NULL);
 }
@@ -303,7 +298,7 @@ test_scaled (void)
 
       for (i = 0; i < p; i++)
         {
-          scales[i] = apr_slices_scale_of (products, i);
+          scales[i] = apr_products_get_scale (products, i);
           if (g_rand_int_range (rand, 0, 10) != 0)
             columns[matrix.n++] = i;
         }
@@ -323,64 +318,48 @@ test_scaled (void)
     }
 }
 
-static void
-draw_digits (GRand *rand, AprDigits *digits, gsize n)
-{
-  g_autofree double *x = g_new (double, n);
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    x[i] = g_rand_double_range (rand, -1, 1);
-  apr_digits_init (digits, n);
-  apr_digits_set (digits, x, g_rand_int_range (rand, -50, 20));
-}
-
 /* All columns against the first ones, and the other way round. */
 static void
 check_tall_product (const AprTallProducts *matrix, GRand *rand, guint n_threads, gboolean exact)
 {
-  const gsize lead = 3;
-  gsize n_limbs = lead + 8 + apr_tall_products_count_slices (matrix);
-  g_auto (AprDigits) v = { 0 };
-  g_auto (AprDigits) b = { 0 };
-  g_auto (AprFixed) outward = { 0 };
-  g_auto (AprFixed) inward = { 0 };
-  double v_unit;
-  double b_unit;
+  g_auto (AprCorrection) v = { 0 };
+  g_auto (AprCorrection) b = { 0 };
+  g_auto (AprFixed) primal = { 0 };
+  g_auto (AprFixed) dual = { 0 };
+  double v_size;
+  double b_size;
   gsize i;
   gsize j;
   mpq_t sum;
   mpq_t term;
   mpq_t factor;
 
-  draw_digits (rand, &v, matrix->n_first);
-  draw_digits (rand, &b, matrix->n);
-  /* No digit is above 1 in these. */
-  v_unit = ldexp (1, APR_SLICES_BITS * (1 - v.place));
-  b_unit = ldexp (1, APR_SLICES_BITS * (1 - b.place));
-  apr_fixed_init (&outward, matrix->n, n_limbs, lead);
-  apr_fixed_init (&inward, matrix->n_first, n_limbs, lead);
-  apr_fixed_add_tall_products (&outward, &inward, matrix, &v, &b, n_threads);
+  draw_correction (rand, &v, matrix->n_first, &v_size);
+  draw_correction (rand, &b, matrix->n, &b_size);
+  apr_fixed_init (&primal, matrix->n, 300, 200);
+  apr_fixed_init (&dual, matrix->n_first, 300, 200);
+  apr_fixed_add_tall (&primal, &dual, matrix, &v, &b, n_threads);
 
   mpq_inits (sum, term, factor, NULL);
   for (i = 0; i < matrix->n + matrix->n_first; i++)
     {
-      gboolean is_outward = i < matrix->n;
-      gsize row = is_outward ? i : i - matrix->n;
-      gsize n_terms = is_outward ? matrix->n_first : matrix->n;
+      gboolean is_primal = i < matrix->n;
+      gsize row = is_primal ? i : i - matrix->n;
+      gsize n_terms = is_primal ? matrix->n_first : matrix->n;
 
-      get_fixed (is_outward ? &outward : &inward, row, sum);
+      get_fixed (is_primal ? &primal : &dual, row, sum);
+      divide_by_power (sum, is_primal ? matrix->row_scale : matrix->scales[matrix->columns[row]]);
       for (j = 0; j < n_terms; j++)
         {
-          gsize column = is_outward ? j : row;
+          gsize column = is_primal ? j : row;
 
-          get_digits (is_outward ? &v : &b, j, factor);
+          get_correction (is_primal ? &v : &b, j, factor);
           mpq_set_ui (term, 0, 1);
           apr_products_get_integer (matrix->products, matrix->columns[row], matrix->columns[j],
                                     mpq_numref (term));
           divide_by_power (term, matrix->row_scale + matrix->scales[matrix->columns[column]]);
           mpq_mul (factor, factor, term);
-          if (is_outward)
+          if (is_primal)
             mpq_sub (sum, sum, factor);
           else
             mpq_add (sum, sum, factor);
@@ -388,8 +367,7 @@ check_tall_product (const AprTallProducts *matrix, GRand *rand, guint n_threads,
       if (exact)
         g_assert_cmpint (mpq_sgn (sum), ==, 0);
       g_assert_cmpfloat (fabs (mpq_get_d (sum)), <=,
-                         apr_tall_products_get_truncation (matrix) * (double) n_terms *
-                           (is_outward ? v_unit : b_unit));
+                         ldexp (is_primal ? v_size : b_size, -apr_scaled_products_get_bits (matrix->n)));
     }
   mpq_clears (sum, term, factor, NULL);
 }
@@ -414,7 +392,7 @@ test_tall (void)
       /* The first ones in order, then the others. */
       for (i = 0; i < p; i++)
         {
-          scales[i] = apr_slices_scale_of (products, i);
+          scales[i] = apr_products_get_scale (products, i);
           matrix.row_scale = MAX (matrix.row_scale, scales[i]);
           if (g_rand_int_range (rand, 0, 3) == 0)
             columns[p - ++n_others] = i;
@@ -449,7 +427,7 @@ test_scaled_made_up (void)
 
       mpq_init (value);
       for (i = 0; i < p; i++)
-        scales[i] = apr_slices_scale_of (products, i) - (round % 2) * (gint64) (40 * i);
+        scales[i] = apr_products_get_scale (products, i) - (round % 2) * (gint64) (40 * i);
       for (i = 0; i < p; i++)
         for (j = 0; j <= i; j++)
           {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/least-squares/apr-preconditioned-private.h"
+#include "aprender/least-squares/apr-normal-equations-private.h"
 
 #include <float.h>
 #include <math.h>
@@ -24,6 +24,10 @@
 #define ROWS 64
 #define SOLVED 32
 
+/* The bits of a slice of a product, and of a digit of w. The first slice counts 2^-FIRST_SLICE. */
+#define SLICE_BITS 21
+#define FIRST_SLICE 18
+
 #define N_DIGITS 2
 #define MAX_SLICES 6
 #define N_LEVELS (MAX_SLICES + N_DIGITS - 1)
@@ -36,8 +40,8 @@
 
 typedef struct
 {
-  AprPreconditioned *system; /* (unowned) */
-  double negligible;
+  AprNormalEquations *equations; /* (unowned) */
+  double rank_tolerance;
   gsize n;                  /* independent features */
   gsize m;                  /* dependent ones */
   gsize stride;             /* of the rows, one for each independent feature */
@@ -54,17 +58,17 @@ typedef struct
 static const mp_limb_t *
 get_entry (const Combinations *self, gsize i, gsize j, gint64 *scale)
 {
-  const AprPreconditioned *system = self->system;
+  const AprNormalEquations *equations = self->equations;
 
-  *scale = system->scales[system->independent[i]] + system->scales[system->dependent[j]];
-  return apr_products_get (system->products, system->independent[i], system->dependent[j]);
+  *scale = equations->scales[equations->independent[i]] + equations->scales[equations->dependent[j]];
+  return apr_products_get (equations->products, equations->independent[i], equations->dependent[j]);
 }
 
 /* U'z = x, for the columns from @begin to @end. */
 static void
 solve_transposed (const Combinations *self, double *x, gsize begin, gsize end)
 {
-  const AprCholesky *factor = &self->system->cholesky;
+  const AprCholesky *factor = &self->equations->cholesky;
   gsize first;
   gsize i;
   gsize j;
@@ -94,7 +98,7 @@ solve_transposed (const Combinations *self, double *x, gsize begin, gsize end)
 static void
 solve_upper (const Combinations *self, double *x, gsize begin, gsize end)
 {
-  const AprCholesky *factor = &self->system->cholesky;
+  const AprCholesky *factor = &self->equations->cholesky;
   double block[SOLVED][SOLVED];
   gsize last;
   gsize i;
@@ -147,7 +151,7 @@ clear_after (const Combinations *self, double *x, gsize begin, gsize end)
 static void
 combine (const Combinations *self, gsize begin, gsize end)
 {
-  AprPreconditioned *system = self->system;
+  AprNormalEquations *equations = self->equations;
   guint64 too_large = 0;
   gsize i;
   gsize j;
@@ -165,7 +169,7 @@ combine (const Combinations *self, gsize begin, gsize end)
           if (j >= self->m || i >= self->limits[j])
             continue;
           limbs = get_entry (self, i, j, &scale);
-          row[j] = apr_limbs_get_double (limbs, (gint64) system->products->n_limbs, scale, &too_large);
+          row[j] = apr_limbs_get_double (limbs, (gint64) equations->products->n_limbs, scale, &too_large);
         }
     }
   g_assert (too_large == 0);
@@ -178,8 +182,8 @@ combine (const Combinations *self, gsize begin, gsize end)
 static void
 cut (const Combinations *self, gsize begin, gsize end)
 {
-  const double base = 1 << APR_SLICES_BITS;
-  AprPreconditioned *system = self->system;
+  const double base = 1 << SLICE_BITS;
+  AprNormalEquations *equations = self->equations;
   double greatest[CHUNK] = { 0 };
   double factors[CHUNK];
   gsize i;
@@ -195,7 +199,7 @@ cut (const Combinations *self, gsize begin, gsize end)
       (void) frexp (greatest[j - begin], &exponent);
       self->exponents[j] = CLAMP (exponent, 0, MAX_EXPONENT);
       self->lengths[j] = exponent > MAX_EXPONENT ? INFINITY : 1;
-      factors[j - begin] = exponent > MAX_EXPONENT ? 0 : ldexp (1, APR_SLICES_BITS - 1 - self->exponents[j]);
+      factors[j - begin] = exponent > MAX_EXPONENT ? 0 : ldexp (1, SLICE_BITS - 1 - self->exponents[j]);
     }
 
   for (i = 0; i < self->n; i++)
@@ -208,7 +212,7 @@ cut (const Combinations *self, gsize begin, gsize end)
         self->digits[0][at] = rint (rest);
         self->digits[1][at] = rint ((rest - self->digits[0][at]) * base);
         if (j < self->m)
-          system->combinations[j * system->cholesky.stride + i] = self->values[at];
+          equations->combinations[j * equations->cholesky.stride + i] = self->values[at];
       }
 }
 
@@ -239,9 +243,9 @@ static void
 cut_block (
   const Combinations *self, gsize first_row, gsize n_rows, gsize first_column, gsize n_columns, Work *work)
 {
-  const AprPreconditioned *system = self->system;
-  const AprProducts *products = system->products;
-  gint64 bits = APR_SLICES_TOP + APR_SLICES_BITS * ((gint64) self->n_slices - 1);
+  const AprNormalEquations *equations = self->equations;
+  const AprProducts *products = equations->products;
+  gint64 bits = FIRST_SLICE + SLICE_BITS * ((gint64) self->n_slices - 1);
   gsize i;
   gsize j;
   gsize k;
@@ -249,16 +253,16 @@ cut_block (
   for (i = 0; i < n_rows; i++)
     for (j = 0; j < n_columns; j++)
       {
-        gsize row = system->independent[first_row + i];
-        gsize column = system->independent[first_column + j];
+        gsize row = equations->independent[first_row + i];
+        gsize column = equations->independent[first_column + j];
         __int128 value =
           (__int128) apr_limbs_get_part (apr_products_get (products, row, column), (gint64) products->n_limbs,
-                                         system->scales[row] + system->scales[column] - bits);
+                                         equations->scales[row] + equations->scales[column] - bits);
 
         for (k = self->n_slices; --k > 0;)
           {
-            work->slices[k][i][j] = (double) ((gint32) value & ((1 << APR_SLICES_BITS) - 1));
-            value >>= APR_SLICES_BITS;
+            work->slices[k][i][j] = (double) ((gint32) value & ((1 << SLICE_BITS) - 1));
+            value >>= SLICE_BITS;
           }
         work->slices[0][i][j] = (double) (gint32) value;
       }
@@ -282,7 +286,7 @@ add_levels (const Combinations *self, gsize n_rows, gsize n_columns, Work *work)
   for (level = 0; level < self->n_slices + N_DIGITS - 1; level++)
     {
       /* Before the exponent. */
-      gint shift = bits - (APR_SLICES_TOP + APR_SLICES_BITS * (gint) level + APR_SLICES_BITS - 1);
+      gint shift = bits - (FIRST_SLICE + SLICE_BITS * (gint) level + SLICE_BITS - 1);
 
       for (i = 0; i < n_rows; i++)
         for (j = 0; j < n_columns; j++)
@@ -303,17 +307,17 @@ join_digits (const Combinations *self, gsize i, gsize j)
 {
   gsize at = i * self->stride + j;
 
-  return (gint64) self->digits[0][at] * (1 << APR_SLICES_BITS) + (gint64) self->digits[1][at];
+  return (gint64) self->digits[0][at] * (1 << SLICE_BITS) + (gint64) self->digits[1][at];
 }
 
 /* r, in place of w. */
 static void
 find_residuals (Combinations *self, gsize first, gsize begin, Work *work)
 {
-  const AprPreconditioned *system = self->system;
-  const AprDenseKernel *kernel = system->cholesky.kernel;
+  const AprNormalEquations *equations = self->equations;
+  const AprDenseKernel *kernel = equations->cholesky.kernel;
   AprLongSum *sums = self->sums + first / ROWS * self->stride + begin;
-  gint64 n_limbs = (gint64) system->products->n_limbs;
+  gint64 n_limbs = (gint64) equations->products->n_limbs;
   gint bits = count_residual_bits (self);
   gsize n_rows = MIN (ROWS, self->n - first);
   gsize n_columns = MIN (CHUNK, self->stride - begin);
@@ -392,19 +396,19 @@ find_some_residuals (gpointer data, gsize part, gsize n_parts)
 static double
 find_left (const Combinations *self, gsize j, double *whole)
 {
-  const AprPreconditioned *system = self->system;
-  gsize feature = system->dependent[j];
-  gint64 n_limbs = (gint64) system->products->n_limbs;
+  const AprNormalEquations *equations = self->equations;
+  gsize feature = equations->dependent[j];
+  gint64 n_limbs = (gint64) equations->products->n_limbs;
   gint bits = count_residual_bits (self) - self->exponents[j];
-  gint digit_bits = 2 * APR_SLICES_BITS - 1 - self->exponents[j];
-  const mp_limb_t *square = apr_products_get (system->products, feature, feature);
+  gint digit_bits = 2 * SLICE_BITS - 1 - self->exponents[j];
+  const mp_limb_t *square = apr_products_get (equations->products, feature, feature);
   AprLongSum sum = { 0 };
   guint64 too_large = 0;
   gsize block;
 
-  *whole = apr_limbs_get_double (square, n_limbs, 2 * system->scales[feature], &too_large);
+  *whole = apr_limbs_get_double (square, n_limbs, 2 * equations->scales[feature], &too_large);
   g_assert (too_large == 0);
-  apr_long_sum_add (&sum, apr_limbs_get_part (square, n_limbs, 2 * system->scales[feature] - bits),
+  apr_long_sum_add (&sum, apr_limbs_get_part (square, n_limbs, 2 * equations->scales[feature] - bits),
                     (gint64) 1 << digit_bits);
   for (block = 0; block * ROWS < self->n; block++)
     {
@@ -420,10 +424,10 @@ find_left (const Combinations *self, gsize j, double *whole)
 /* The part of |U'^-1 r|^2 that is sure to be in r'A^-1 r: U'U is A but for an error, and dividing by U' is exact for factors that
  * differ by rounding errors. */
 static double
-find_sure_part (const AprPreconditioned *system)
+find_sure_part (const AprNormalEquations *equations)
 {
-  double n = (double) system->n_independent;
-  double error = (apr_cholesky_bound_error (&system->cholesky) + n * 0x1p-50) / system->least;
+  double n = (double) equations->n_independent;
+  double error = (apr_cholesky_bound_error (&equations->cholesky) + n * 0x1p-50) / equations->min_eigenvalue;
 
   return error < 0x1p-4 ? 1 - 1.1 * (error + 2 * sqrt ((n + 2) * 0x1p-53 * error)) - 0x1p-40 : 0;
 }
@@ -440,7 +444,7 @@ prove_some (gpointer data, gsize part, gsize n_parts)
 {
   const Proof *proof = data;
   Combinations *self = proof->combinations;
-  const AprPreconditioned *system = self->system;
+  const AprNormalEquations *equations = self->equations;
   double n = (double) self->n;
   gsize begin;
 
@@ -464,34 +468,34 @@ prove_some (gpointer data, gsize part, gsize n_parts)
       for (j = begin; j < MIN (end, self->m); j++)
         {
           /* What a residual is off by: what is left out of A's entries, and of sums and an entry of c. */
-          double off = 1.01 * ldexp (self->lengths[j],
-                                     -(APR_SLICES_TOP + APR_SLICES_BITS * ((gint) self->n_slices - 1))) +
-                       ldexp (8 + 4 * n / MAX_TERMS, self->exponents[j] - count_residual_bits (self));
+          double off =
+            1.01 * ldexp (self->lengths[j], -(FIRST_SLICE + SLICE_BITS * ((gint) self->n_slices - 1))) +
+            ldexp (8 + 4 * n / MAX_TERMS, self->exponents[j] - count_residual_bits (self));
           double whole;
           double left = find_left (self, j, &whole);
-          double gain = sqrt (gains[j - begin]) - 1.1 * off * sqrt (n / system->least);
+          double gain = sqrt (gains[j - begin]) - 1.1 * off * sqrt (n / equations->min_eigenvalue);
           double most = left + 0x1p-50 * fabs (left) + 2 * off * self->lengths[j];
 
           if (gain > 0)
             most -= gain * gain * proof->sure_part;
           /* Where it is clearly below 0, there is nothing to prove. */
-          self->proven[j] = fabs (most) < self->negligible * whole * (1 - 0x1p-40);
+          self->proven[j] = fabs (most) < self->rank_tolerance * whole * (1 - 0x1p-40);
         }
     }
 }
 
 /* Slices that leave so little out that it does not matter to the proof, the longest being @length. */
 static gsize
-count_slices (double negligible, double length)
+count_slices (double rank_tolerance, double length)
 {
-  double bits = 8 - log2 (negligible) + 2 * log2 (length);
+  double bits = 8 - log2 (rank_tolerance) + 2 * log2 (length);
 
-  return isfinite (bits) ? (gsize) CLAMP (ceil ((bits - APR_SLICES_TOP) / APR_SLICES_BITS) + 1, 2, MAX_SLICES)
+  return isfinite (bits) ? (gsize) CLAMP (ceil ((bits - FIRST_SLICE) / SLICE_BITS) + 1, 2, MAX_SLICES)
                          : MAX_SLICES;
 }
 
 void
-apr_preconditioned_combine (AprPreconditioned *self, double negligible, gboolean *proven)
+apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *proven)
 {
   gsize n = self->n_independent;
   gsize m = self->n_dependent;
@@ -502,7 +506,7 @@ apr_preconditioned_combine (AprPreconditioned *self, double negligible, gboolean
   g_autofree double *lengths = g_new (double, stride);
   g_autofree AprLongSum *sums = g_new0 (AprLongSum, (n / ROWS + 1) * stride);
   double *rows = g_aligned_alloc0 (4 * n * stride + 1, sizeof (double), 64);
-  Combinations combinations = { self, negligible, n, m, stride, limits, rows };
+  Combinations combinations = { self, self->rank_tolerance, n, m, stride, limits, rows };
   Proof proof = { &combinations, rows + 3 * n * stride, find_sure_part (self) };
   double longest = 1;
   gsize i;
@@ -525,9 +529,24 @@ apr_preconditioned_combine (AprPreconditioned *self, double negligible, gboolean
   for (j = 0; j < m; j++)
     if (isfinite (lengths[j]))
       longest = MAX (longest, lengths[j]);
-  combinations.n_slices = count_slices (negligible, longest);
+  combinations.n_slices = count_slices (self->rank_tolerance, longest);
   apr_parallel_run (find_some_residuals, &combinations, self->n_threads,
                     size * (double) n * (double) combinations.n_slices / 4);
   apr_parallel_run (prove_some, &proof, self->n_threads, size * (double) n / 8);
   g_aligned_free (rows);
+}
+
+gboolean
+apr_normal_equations_prove_dependence (AprNormalEquations *self)
+{
+  g_autofree gboolean *proven = g_new0 (gboolean, self->n_dependent);
+  gboolean all = TRUE;
+  gsize i;
+
+  self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
+  apr_normal_equations_find_combinations (self, proven);
+  for (i = 0; i < self->n_dependent; i++)
+    all = all && proven[i];
+
+  return all;
 }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "aprender/least-squares/apr-preconditioned-private.h"
+#include "aprender/least-squares/apr-normal-equations-private.h"
 
 /* What is said of features that depend on others, against rational arithmetic. */
 
@@ -21,13 +21,13 @@ make_products (const double *x, gsize n_rows, gsize n_features)
 }
 
 /* A system of the features that are not @dependent, and those that are. */
-static AprPreconditioned *
+static AprNormalEquations *
 make_system (const AprProducts *products,
              const gboolean *dependent,
              const AprDenseKernel *kernel,
              guint n_threads)
 {
-  AprPreconditioned *self = g_new0 (AprPreconditioned, 1);
+  AprNormalEquations *self = g_new0 (AprNormalEquations, 1);
   gsize p = products->n_features;
   g_autofree double *least = g_new0 (double, p);
   g_autofree gsize *positions = g_new (gsize, p);
@@ -41,7 +41,7 @@ make_system (const AprProducts *products,
   self->dependent = g_new (gsize, p);
   for (i = 0; i < p; i++)
     {
-      self->scales[i] = apr_slices_scale_of (products, i);
+      self->scales[i] = apr_products_get_scale (products, i);
       if (dependent[i])
         self->dependent[self->n_dependent++] = i;
       else
@@ -49,12 +49,12 @@ make_system (const AprProducts *products,
     }
   apr_cholesky_init (&self->cholesky, self->n_independent);
   self->cholesky.kernel = kernel;
-  scaled = apr_preconditioned_get_scaled (self);
+  scaled = apr_normal_equations_get_scaled (self);
   g_assert_true (
     apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, NULL, self->cholesky.stride, n_threads));
   g_assert_cmpuint (apr_cholesky_factorise (&self->cholesky, least, positions, n_threads), ==,
                     self->n_independent);
-  self->least = 0.4 * apr_cholesky_estimate_least (&self->cholesky);
+  self->min_eigenvalue = 0.4 * apr_cholesky_estimate_least (&self->cholesky);
   self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
 
   return self;
@@ -62,7 +62,7 @@ make_system (const AprProducts *products,
 
 /* The part of the square of @feature that is left when the independent ones before it are taken out. */
 static double
-find_left (const AprPreconditioned *system, gsize feature)
+find_left (const AprNormalEquations *equations, gsize feature)
 {
   gsize n = 0;
   gsize columns[32];
@@ -74,15 +74,15 @@ find_left (const AprPreconditioned *system, gsize feature)
   gsize j;
   gsize k;
 
-  for (; n < system->n_independent && system->independent[n] < feature; n++)
-    columns[n] = system->independent[n];
+  for (; n < equations->n_independent && equations->independent[n] < feature; n++)
+    columns[n] = equations->independent[n];
   columns[n++] = feature;
   mpq_inits (ratio, term, NULL);
   for (i = 0; i < n; i++)
     for (j = 0; j < n; j++)
       {
         mpq_init (matrix[i][j]);
-        apr_products_get_integer (system->products, columns[i], columns[j], mpq_numref (matrix[i][j]));
+        apr_products_get_integer (equations->products, columns[i], columns[j], mpq_numref (matrix[i][j]));
       }
   for (k = 0; k + 1 < n; k++)
     for (i = k + 1; i < n; i++)
@@ -95,7 +95,7 @@ find_left (const AprPreconditioned *system, gsize feature)
           }
       }
   mpq_set_ui (term, 0, 1);
-  apr_products_get_integer (system->products, feature, feature, mpq_numref (term));
+  apr_products_get_integer (equations->products, feature, feature, mpq_numref (term));
   mpq_div (ratio, matrix[n - 1][n - 1], term);
   left = mpq_get_d (ratio);
   for (i = 0; i < n; i++)
@@ -124,7 +124,7 @@ test_combine_small (void)
       gsize p = n + (gsize) g_rand_int_range (rand, 1, 8);
       gsize n_rows = p + 2;
       gint bits = round % 2 == 0 ? 6 : 30;
-      double negligible = round % 3 == 0 ? 0x1p-40 : 16 * (double) (p * p) * 0x1p-106;
+      double tolerance = round % 3 == 0 ? 0x1p-40 : 16 * (double) (p * p) * 0x1p-106;
       g_autofree double *x = g_new (double, n_rows *p);
       g_autofree gboolean *dependent = g_new0 (gboolean, p);
       g_autofree gboolean *proven = g_new0 (gboolean, p);
@@ -154,19 +154,20 @@ test_combine_small (void)
       products = make_products (x, n_rows, p);
       for (k = 0; kernels[k] != NULL; k++)
         {
-          g_autoptr (AprPreconditioned) system = make_system (products, dependent, kernels[k], 1);
+          g_autoptr (AprNormalEquations) equations = make_system (products, dependent, kernels[k], 1);
 
-          if (system->least < 1e-6)
+          if (equations->min_eigenvalue < 1e-6)
             continue;
-          apr_preconditioned_combine (system, negligible, proven);
-          for (j = 0; j < system->n_dependent; j++)
+          equations->rank_tolerance = tolerance;
+          apr_normal_equations_find_combinations (equations, proven);
+          for (j = 0; j < equations->n_dependent; j++)
             {
-              double left = find_left (system, system->dependent[j]);
+              double left = find_left (equations, equations->dependent[j]);
 
               if (proven[j])
-                g_assert_cmpfloat (left, <, negligible);
+                g_assert_cmpfloat (left, <, tolerance);
               else
-                g_assert_cmpfloat (left, >, 0.9 * negligible);
+                g_assert_cmpfloat (left, >, 0.9 * tolerance);
               n_proven += proven[j];
               n_doubted += !proven[j];
             }
@@ -213,23 +214,26 @@ check_sums_of_two (gsize n, gsize m)
 
   for (k = 0; kernels[k] != NULL; k++)
     {
-      g_autoptr (AprPreconditioned) system = make_system (products, dependent, kernels[k], (guint) k + 1);
-      gsize stride = system->cholesky.stride;
+      g_autoptr (AprNormalEquations) equations = make_system (products, dependent, kernels[k], (guint) k + 1);
+      gsize stride = equations->cholesky.stride;
 
       memset (proven, 0, m * sizeof *proven);
-      apr_preconditioned_combine (system, 16 * (double) (p * p) * 0x1p-106, proven);
+      equations->rank_tolerance = 16 * (double) (p * p) * 0x1p-106;
+      apr_normal_equations_find_combinations (equations, proven);
       for (j = 0; j < m; j++)
         {
           g_assert_true (proven[j]);
           for (i = 0; i < n; i++)
             g_assert_cmpfloat_with_epsilon (
-              system->combinations[j * stride + i],
-              i == first[j] || i == n - 1 ? ldexp (1, (gint) (system->scales[i] - system->scales[n + j])) : 0,
+              equations->combinations[j * stride + i],
+              i == first[j] || i == n - 1
+                ? ldexp (1, (gint) (equations->scales[i] - equations->scales[n + j]))
+                : 0,
               1e-9);
         }
       if (expected == NULL)
-        expected = g_memdup2 (system->combinations, m * stride * sizeof (double));
-      g_assert_cmpmem (system->combinations, m * stride * sizeof (double), expected,
+        expected = g_memdup2 (equations->combinations, m * stride * sizeof (double));
+      g_assert_cmpmem (equations->combinations, m * stride * sizeof (double), expected,
                        m * stride * sizeof (double));
     }
 }
@@ -254,11 +258,11 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_func ("/preconditioned/combine/small", test_combine_small);
-  g_test_add_func ("/preconditioned/combine/many", test_combine_many);
+  g_test_add_func ("/dependence/small", test_combine_small);
+  g_test_add_func ("/dependence/many", test_combine_many);
   /* It takes minutes there. */
   if (!runs_in_valgrind ())
-    g_test_add_func ("/preconditioned/combine/wide", test_combine_wide);
+    g_test_add_func ("/dependence/wide", test_combine_wide);
 
   return g_test_run ();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/least-squares/apr-preconditioned-private.h"
+#include "aprender/least-squares/apr-normal-equations-private.h"
+#include "aprender/least-squares/apr-refinement-private.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,18 +12,12 @@
 /* The least eigenvalue that leaves something of a correction, for the sizes that fit into a memory. */
 #define LEAST_EIGENVALUE 0x1p-36
 
-AprScaledProducts
-apr_preconditioned_get_scaled (const AprPreconditioned *self)
-{
-  return (AprScaledProducts){ self->products, self->scales, self->independent, self->n_independent };
-}
-
 /* A lower bound of the eigenvalues of the scaled products, which are in @shifted, to be overwritten: if the matrix less a multiple of the identity can be factorised, its
  * eigenvalues are no further below 0 than the errors of that (S. M. Rump, "Verification of positive definiteness", 2006). */
 static double
-bound_least (const AprPreconditioned *self, AprCholesky *shifted)
+bound_min_eigenvalue (const AprNormalEquations *self, AprCholesky *shifted)
 {
-  AprScaledProducts scaled = apr_preconditioned_get_scaled (self);
+  AprScaledProducts scaled = apr_normal_equations_get_scaled (self);
   gsize n = self->n_independent;
   g_autofree gsize *positions = g_new (gsize, n);
   g_autofree double *zeros = g_new0 (double, n);
@@ -51,21 +46,21 @@ bound_least (const AprPreconditioned *self, AprCholesky *shifted)
 }
 
 static void
-list_columns (AprPreconditioned *self, const gboolean *left_out)
+list_features (AprNormalEquations *self)
 {
   gsize i;
 
   for (i = 0; i < self->products->n_features; i++)
-    if (!left_out[i])
+    if (!self->excluded[i])
       {
-        self->scales[i] = apr_slices_scale_of (self->products, i);
+        self->scales[i] = apr_products_get_scale (self->products, i);
         self->independent[self->n_independent++] = i;
       }
 }
 
 /* Splits the columns, of which @positions were found independent. */
 static void
-split_columns (AprPreconditioned *self, const gsize *positions, gsize n_independent)
+split_features (AprNormalEquations *self, const gsize *positions, gsize n_independent)
 {
   gsize n = self->n_independent;
   gsize i;
@@ -82,84 +77,58 @@ split_columns (AprPreconditioned *self, const gsize *positions, gsize n_independ
     }
 }
 
-AprPreconditioned *
-apr_preconditioned_new (const AprProducts *products,
-                        const gboolean *left_out,
-                        double negligible,
-                        guint n_threads)
+static void
+clear (AprNormalEquations *self)
 {
-  g_autoptr (AprPreconditioned) self = g_new0 (AprPreconditioned, 1);
+  apr_cholesky_clear (&self->cholesky);
+  g_clear_pointer (&self->combinations, g_aligned_free);
+  self->n_independent = 0;
+  self->n_dependent = 0;
+}
+
+gboolean
+apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self)
+{
   AprScaledProducts scaled;
   g_auto (AprCholesky) copy = { NULL };
+  g_autofree double *limits = NULL;
+  g_autofree gsize *positions = NULL;
   gsize n;
   gsize n_independent;
   gsize i;
-  g_autofree double *doubtful = NULL;
-  g_autofree gsize *positions = NULL;
 
-  self->products = products;
-  self->n_threads = n_threads;
-  self->negative = -1;
-  self->scales = g_new0 (gint64, products->n_features + products->n_targets);
-  self->independent = g_new (gsize, products->n_features);
-  self->dependent = g_new (gsize, products->n_features);
-  list_columns (self, left_out);
+  list_features (self);
   n = self->n_independent;
-
-  scaled = apr_preconditioned_get_scaled (self);
+  scaled = apr_normal_equations_get_scaled (self);
   apr_cholesky_init (&self->cholesky, n);
   apr_cholesky_init (&copy, n);
   if (!apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, copy.rows, self->cholesky.stride,
-                                        n_threads))
-    return NULL;
-  doubtful = g_new (double, n);
+                                        self->n_threads))
+    {
+      clear (self);
+      return FALSE;
+    }
+
+  limits = g_new (double, n);
   positions = g_new (gsize, n);
   for (i = 0; i < n; i++)
-    doubtful[i] = self->cholesky.rows[i * self->cholesky.stride + i] * MAX (DOUBTFUL, 4 * negligible);
-  n_independent = apr_cholesky_factorise (&self->cholesky, doubtful, positions, n_threads);
+    limits[i] = self->cholesky.rows[i * self->cholesky.stride + i] * MAX (DOUBTFUL, 4 * self->rank_tolerance);
+  n_independent = apr_cholesky_factorise (&self->cholesky, limits, positions, self->n_threads);
   if (n_independent < n)
     {
-      split_columns (self, positions, n_independent);
+      split_features (self, positions, n_independent);
       apr_cholesky_keep (&self->cholesky, positions, n_independent);
       apr_cholesky_keep (&copy, positions, n_independent);
     }
 
-  self->least = n_independent > 0 ? bound_least (self, &copy) : 1;
-  if (!(self->least > 4 * negligible) ||
-      (n_independent < n && !apr_preconditioned_prove_dependence (self, negligible)))
-    return NULL;
-
-  return g_steal_pointer (&self);
-}
-
-void
-apr_preconditioned_free (AprPreconditioned *self)
-{
-  if (self == NULL)
-    return;
-
-  apr_cholesky_clear (&self->cholesky);
-  g_free (self->scales);
-  g_free (self->independent);
-  g_free (self->dependent);
-  g_aligned_free (self->combinations);
-  g_free (self);
-}
-
-void
-apr_preconditioned_scale_column (AprPreconditioned *self, gsize column)
-{
-  gint64 scale = G_MININT64;
-  gsize i;
-
-  for (i = 0; i < self->n_independent; i++)
+  self->min_eigenvalue = n_independent > 0 ? bound_min_eigenvalue (self, &copy) : 1;
+  self->inverse_bits = -apr_floor_log2 (self->min_eigenvalue);
+  if (!(self->min_eigenvalue > 4 * self->rank_tolerance) ||
+      (n_independent < n && !apr_normal_equations_prove_dependence (self)))
     {
-      gsize feature = self->independent[i];
-      gint64 bits = apr_products_get_bits (self->products, column, feature);
-
-      if (bits > 0)
-        scale = MAX (scale, bits - self->scales[feature]);
+      clear (self);
+      return FALSE;
     }
 
-  self->scales[column] = scale == G_MININT64 ? 0 : scale;
+  return TRUE;
 }

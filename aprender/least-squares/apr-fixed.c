@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/least-squares/apr-fixed-private.h"
+
+#include <math.h>
+
+#define LIMB_BITS 64
+
+/* The bits of a correction: a sum of two fits into a gint64. */
+#define CORRECTION_BITS 61
+
+void
+apr_fixed_init (AprFixed *self, gsize n, gint64 fraction, gint64 whole)
+{
+  self->n = n;
+  self->n_limbs = (gsize) MAX (0, fraction + whole) / LIMB_BITS + 1;
+  self->fraction = fraction;
+  self->limbs = g_new0 (mp_limb_t, n * self->n_limbs);
+}
+
+void
+apr_fixed_clear (AprFixed *self)
+{
+  g_clear_pointer (&self->limbs, g_free);
+}
+
+gint64
+apr_fixed_get_exponent (const AprFixed *self, gsize i)
+{
+  gint64 bits = apr_limbs_get_bits (apr_fixed_get (self, i), self->n_limbs);
+
+  return bits > 0 ? bits - self->fraction : G_MININT64;
+}
+
+double
+apr_fixed_get_double (const AprFixed *self, gsize i, gint64 exponent)
+{
+  const mp_limb_t *limbs = apr_fixed_get (self, i);
+  gint64 place = MAX (apr_limbs_get_bits (limbs, self->n_limbs) - 126, 0);
+  __int128 value = (__int128) apr_limbs_get_part (limbs, (gint64) self->n_limbs, place);
+
+  return ldexp ((double) value, (gint) CLAMP (place - self->fraction - exponent, -5000, 5000));
+}
+
+void
+apr_fixed_add (AprFixed *self, gsize i, const mp_limb_t *value, gsize n, gint64 exponent)
+{
+  mp_limb_t *to = self->limbs + i * self->n_limbs;
+  gint64 shift = exponent + self->fraction;
+  mp_limb_t is_negative = value[n - 1] >> (LIMB_BITS - 1);
+  mp_limb_t carry = 0;
+  gsize k;
+
+  for (k = shift > 0 ? (gsize) shift / LIMB_BITS : 0; k < self->n_limbs; k++)
+    {
+      gint64 place = (gint64) k * LIMB_BITS - shift;
+      gint64 limb = place >> 6;
+      unsigned __int128 sum =
+        (unsigned __int128) to[k] + carry +
+        apr_limbs_join (apr_limbs_get (value, (gint64) n, limb), apr_limbs_get (value, (gint64) n, limb + 1),
+                        (guint) (place & 63));
+
+      to[k] = (mp_limb_t) sum;
+      carry = (mp_limb_t) (sum >> LIMB_BITS);
+      /* From here on, what carries and the sign cancel. */
+      if (limb >= (gint64) n && carry == is_negative)
+        break;
+    }
+}
+
+void
+apr_correction_init (AprCorrection *self, gsize n)
+{
+  self->n = n;
+  self->values = g_new0 (gint64, n);
+}
+
+void
+apr_correction_clear (AprCorrection *self)
+{
+  g_clear_pointer (&self->values, g_free);
+}
+
+gboolean
+apr_correction_set (
+  AprCorrection *self, const double *values, gint64 exponent, gint64 max_place, gint64 whole)
+{
+  double max = 0;
+  gboolean any = FALSE;
+  gint bits;
+  gsize i;
+
+  for (i = 0; i < self->n; i++)
+    {
+      /* Not a number is not to be overlooked. */
+      if (!(fabs (values[i]) < INFINITY))
+        return FALSE;
+      max = MAX (max, fabs (values[i]));
+    }
+  (void) frexp (max, &bits);
+  if (bits + exponent > whole)
+    return FALSE;
+
+  self->place = MIN (CORRECTION_BITS - (bits + exponent), max_place);
+  exponent += self->place;
+  for (i = 0; i < self->n; i++)
+    {
+      self->values[i] = (gint64) rint (ldexp (values[i], (gint) MAX (exponent, -5000)));
+      any = any || self->values[i] != 0;
+    }
+
+  return any;
+}
+
+void
+apr_fixed_add_correction (AprFixed *self, const AprCorrection *correction, gint64 exponent, gint sign)
+{
+  gsize i;
+
+  for (i = 0; i < self->n; i++)
+    {
+      mp_limb_t value = (mp_limb_t) (sign * correction->values[i]);
+
+      if (value != 0)
+        apr_fixed_add (self, i, &value, 1, exponent - correction->place);
+    }
+}
