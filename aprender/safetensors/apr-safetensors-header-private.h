@@ -4,6 +4,8 @@
 #include "aprender/safetensors/apr-safetensors-error.h"
 #include "aprender/tensor/apr-dtype.h"
 
+#include <string.h>
+
 G_BEGIN_DECLS
 
 /* The header's own length, a little-endian number at the file's start. */
@@ -160,8 +162,23 @@ apr_safetensors_header_get_shape (const AprSafetensorsHeader *self, const AprSaf
   return entry->n_dims > 0 ? self->dims + entry->shape : &no_dims;
 }
 
-/* A string's hash with this process's secret key, for a GHashTable whose keys come from a file. */
+/* Hashes a string with a secret key of this process, so that nobody can make names that collide. */
+guint32 apr_safetensors_header_hash (const char *name, gsize length);
+
+/* The same for a GHashTable whose keys come from a file. */
 guint apr_safetensors_name_hash (gconstpointer name);
+
+/* The slot of a name, or the empty one where it belongs; the table must have slots. */
+static inline AprSafetensorsSlot *
+apr_safetensors_table_find (const AprSafetensorsTable *self, const char *names, const char *name, guint32 hash)
+{
+  gsize i;
+
+  for (i = hash & (self->n_slots - 1); self->slots[i].index_and_one != 0; i = (i + 1) & (self->n_slots - 1))
+    if (self->slots[i].hash == hash && strcmp (names + self->slots[i].name, name) == 0)
+      break;
+  return &self->slots[i];
+}
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprSafetensorsHeader, apr_safetensors_header_free)
 

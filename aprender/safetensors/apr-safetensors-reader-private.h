@@ -34,7 +34,10 @@ apr_safetensors_reader_is_initialised (AprSafetensorsReader *self)
   return self->sources->len > 0 || self->owners != NULL;
 }
 
-/* What a GInitable does. */
+/* The number of tensors in all files. */
+gsize apr_safetensors_reader_count_tensors (AprSafetensorsReader *self);
+
+/* Implements GInitable: opens the file, unless it is open already. */
 gboolean apr_safetensors_reader_open (GInitable *initable, GCancellable *cancellable, GError **error);
 
 G_END_DECLS
