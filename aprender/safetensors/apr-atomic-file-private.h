@@ -8,11 +8,11 @@ G_BEGIN_DECLS
 /*
  * AprAtomicFile:
  *
- * A file that takes the place of another, or of none, all at once: whoever opens the path finds the old file
- * whole or the new one whole, also after a crash or a power cut.
+ * A file that replaces another atomically, or is created atomically: the path holds either the whole old file or the
+ * whole new one, even after a crash or a power cut.
  *
- * Open, write as often as need be, commit, free. To free without a commit is to give up: the old file stays,
- * and nothing is left behind. Errors are %G_IO_ERROR and begin with the path.
+ * Open, write as often as needed, commit, free. Freeing without a commit leaves the old file and nothing else. Errors
+ * have the domain %G_IO_ERROR and begin with the path.
  */
 typedef struct _AprAtomicFile AprAtomicFile;
 

@@ -13,27 +13,27 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* As the kernel. */
+/* The limit of the kernel */
 #define MAX_SYMLINKS 40
 
 #define MAX_ATTEMPTS 100
 
-/* A file's name takes 255 bytes at most; the temporary's has ten beside the target's. */
+/* A file name has at most 255 bytes; a temporary one has up to ten more than the target's. */
 #define MAX_STEM 240
 
-/* One call writes at most so many pieces and bytes, so that a cancellation is soon seen. */
+/* The limits of one system call, so that a cancellation is noticed soon */
 #define BATCH_VECTORS 64
 #define BATCH_BYTES ((gsize) 16 << 20)
 
-/* Room is asked for before so much is written: a file system finds it faster at once than page by page. */
+/* From this size on, space is reserved before a write: file systems allocate it faster at once than page by page. */
 #define RESERVED_BYTES ((gsize) 1 << 20)
 
 struct _AprAtomicFile
 {
-  char *display;   /* the path that was asked for, for messages */
-  char *name;      /* the file to replace, in the folder */
-  char *temporary; /* the new file, in the same folder; NULL when there is none */
-  int *folder_fd;  /* (owned) ref-counted; NULL when there is none */
+  char *display;   /* the path as given, for messages */
+  char *name;      /* the file to replace, within the folder */
+  char *temporary; /* the new file, within the folder; NULL if there is none */
+  int *folder_fd;  /* (owned) ref-counted; NULL if there is none */
   int fd;
   off_t position; /* where the next write goes */
 };
@@ -47,8 +47,8 @@ fail (AprAtomicFile *self, const char *what, int saved_errno, GError **error)
 }
 
 /*
- * Follows symbolic links from @path to the file that is to be replaced, which need not be there.
- * They are followed by hand because a link's own folder is what its target counts from.
+ * Follows symbolic links from @path to the file to replace, which need not exist. By hand, because realpath () needs a
+ * file that exists, and a target is relative to the folder of its link.
  */
 static char *
 resolve (AprAtomicFile *self, const char *path, GError **error)
@@ -86,7 +86,7 @@ open_folder (AprAtomicFile *self, const char *path, GError **error)
   int fd;
 
   fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  /* A folder may be written to, but not read: then it is merely not flushed. */
+  /* A folder that can be written to but not read cannot be flushed; that is all. */
   if (fd < 0 && errno == EACCES)
     fd = open (folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
@@ -132,7 +132,7 @@ open_temporary (AprAtomicFile *self, mode_t mode, GError **error)
   return fail (self, "", errno, error);
 }
 
-/* Gives the new file the mode of the old, and the owner if that is allowed. */
+/* Copies the mode of the old file, and its owner if that is allowed. */
 static gboolean
 copy_attributes (AprAtomicFile *self, const struct stat *old, GError **error)
 {
@@ -169,23 +169,22 @@ open_all (AprAtomicFile *self, const char *path, GError **error)
   if (target == NULL || !open_folder (self, target, error))
     return FALSE;
   self->name = g_path_get_basename (target);
-  /* Until it has the old file's mode, nobody else may read the new one. */
+  /* Nobody else may read the new file before it has the mode of the old one. */
   return open_temporary (self, replaces ? 0600 : 0666, error) &&
          (!replaces || copy_attributes (self, &old, error));
 }
 
 /*
  * apr_atomic_file_open:
- * @path: (type filename): where the file is to be
+ * @path: (type filename): the path of the file to replace or create
  * @error: return location for an error
  *
- * Begins a file that is to be at @path once it is committed.
+ * Opens a new file that takes the place of @path when it is committed.
  *
- * Where @path is a symbolic link, the file it names is replaced, or made, and the link stays. A file that is
- * replaced keeps its mode, another gets that which the umask leaves of 0666.
+ * If @path is a symbolic link, the file that it points to is replaced or created, and the link stays. A replaced file
+ * keeps its mode; a created one has the mode 0666 without the umask.
  *
- * Fails if @path is a directory or anything else that is not a regular file, or if its folder cannot be
- * written to.
+ * Fails if @path is anything but a regular file, or if its folder cannot be written to.
  *
  * Returns: (transfer full): the new file, to be freed by apr_atomic_file_free()
  */
@@ -200,9 +199,10 @@ apr_atomic_file_open (const char *path, GError **error)
 }
 
 /*
- * A write beyond the limit on a file's size (ulimit -f) raises SIGXFSZ, which ends the program before it can remove the
- * temporary file. The kernel sends it to the thread that writes, so this thread blocks it, and takes it back if it
- * came: what is left is the error EFBIG. The way the program handles signals is its own, and stays as it is.
+ * A write beyond the limit on file sizes (ulimit -f) raises SIGXFSZ, which by default ends the program before it can
+ * remove the temporary file. The kernel sends the signal to the writing thread, so this thread blocks it, and then
+ * consumes it if it came. What remains is the error EFBIG. How the program handles signals is its own choice, which a
+ * library must not change.
  */
 static gssize
 write_batch (AprAtomicFile *self, const struct iovec *batch, int n_batch, gsize size)
@@ -216,12 +216,12 @@ write_batch (AprAtomicFile *self, const struct iovec *batch, int n_batch, gsize 
   sigaddset (&signals, SIGXFSZ);
   sigpending (&before);
   pthread_sigmask (SIG_BLOCK, &signals, &mask);
-  /* If there is no room, the write says so, or manages without the reservation. */
+  /* If this fails, the write fails too, or succeeds without a reservation. */
   if (size >= RESERVED_BYTES)
     (void) fallocate (self->fd, 0, self->position, (off_t) size);
   written = writev (self->fd, batch, n_batch);
   saved_errno = errno;
-  /* One that was pending before is the program's. */
+  /* A signal that was pending before belongs to the program. */
   if (!sigismember (&before, SIGXFSZ))
     while (sigtimedwait (&signals, NULL, &at_once) < 0 && errno == EINTR)
       ;
@@ -232,15 +232,15 @@ write_batch (AprAtomicFile *self, const struct iovec *batch, int n_batch, gsize 
 
 /*
  * apr_atomic_file_write:
- * @self: a file that is not committed yet
- * @vectors: (array length=n_vectors): pieces to write one after the other
- * @n_vectors: how many
+ * @self: an uncommitted file
+ * @vectors: (array length=n_vectors): the pieces to write
+ * @n_vectors: the number of pieces
  * @cancellable: (nullable): a cancellable
  * @error: return location for an error
  *
  * Appends bytes to the new file.
  *
- * Returns: whether all of them were written
+ * Returns: whether all bytes were written
  */
 gboolean
 apr_atomic_file_write (AprAtomicFile *self,
@@ -249,7 +249,7 @@ apr_atomic_file_write (AprAtomicFile *self,
                        GCancellable *cancellable,
                        GError **error)
 {
-  gsize done = 0; /* of the first vector */
+  gsize done = 0; /* the bytes of the first vector that are written */
 
   while (n_vectors > 0)
     {
@@ -305,7 +305,7 @@ close_folder (gpointer folder_fd)
   close (*(int *) folder_fd);
 }
 
-/* Many files of one write need not keep as many descriptors of one folder. */
+/* Lets the files of one write share a descriptor of their folder. */
 static void
 share_folder (AprAtomicFile *self, const AprAtomicFile *neighbour)
 {
@@ -321,15 +321,15 @@ share_folder (AprAtomicFile *self, const AprAtomicFile *neighbour)
 
 /*
  * apr_atomic_file_finish:
- * @self: a file that is not committed yet
- * @neighbour: (nullable): another file, which may be in the same folder
- * @durable: whether to wait until the bytes will outlast a power cut
+ * @self: an uncommitted file
+ * @neighbour: (nullable): another file, possibly in the same folder
+ * @durable: whether to flush the bytes to the disk
  * @error: return location for an error
  *
- * Ends the writing of a file that is to be committed later, together with others, and gives back what descriptors
- * it can do without till then.
+ * Ends the writing of a file that is to be committed later, together with others, and closes the descriptors that are
+ * not needed until then.
  *
- * Returns: whether all of it is written
+ * Returns: whether everything is written
  */
 gboolean
 apr_atomic_file_finish (AprAtomicFile *self, const AprAtomicFile *neighbour, gboolean durable, GError **error)
@@ -348,17 +348,17 @@ apr_atomic_file_finish (AprAtomicFile *self, const AprAtomicFile *neighbour, gbo
 
 /*
  * apr_atomic_file_commit:
- * @self: a file that is not committed yet
- * @durable: whether to wait until the new file will outlast a power cut
+ * @self: an uncommitted file
+ * @durable: whether to flush the file and its folder to the disk
  * @error: return location for an error
  *
- * Puts the new file in its place.
+ * Replaces the old file by the new one.
  *
- * Where it is not durable a power cut may leave the old file, the new one, or, on some file systems, an empty
- * one; a crash of the program cannot. The one failure that leaves the new file in place is that of flushing
- * its folder; the message says so.
+ * If it is not durable, a power cut can leave the old file, the new one or, on some file systems, an empty one; a crash
+ * of the program does no harm. If flushing the folder fails, the new file is in place nevertheless; the message says
+ * so.
  *
- * Returns: whether it is there, and safe if that was asked for
+ * Returns: whether the new file is in place and, if @durable, on the disk
  */
 gboolean
 apr_atomic_file_commit (AprAtomicFile *self, gboolean durable, GError **error)
@@ -368,7 +368,7 @@ apr_atomic_file_commit (AprAtomicFile *self, gboolean durable, GError **error)
   if (renameat (*self->folder_fd, self->temporary, *self->folder_fd, self->name) < 0)
     return fail (self, "", errno, error);
   g_clear_pointer (&self->temporary, g_free);
-  /* Not every file system can flush a folder, and some folders cannot be opened for it. */
+  /* Not every file system can flush a folder, and not every folder can be opened for it. */
   if (durable && flush (*self->folder_fd) < 0 && errno != EBADF && errno != EINVAL && errno != ENOTSUP)
     return fail (self, "written, but the folder could not be flushed: ", errno, error);
   return TRUE;

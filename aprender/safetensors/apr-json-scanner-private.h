@@ -5,16 +5,16 @@
 
 G_BEGIN_DECLS
 
-/* Arrays and objects that may be open at once, the outermost included: serde_json's limit. */
+/* The maximum nesting of arrays and objects, including the outermost: the limit of serde_json */
 #define APR_JSON_MAX_DEPTH 127
 
 /*
  * AprJsonCursor:
  *
- * A place in a JSON text, which is `length` bytes of valid UTF-8 (see apr_json_is_utf8()) and not NUL-terminated.
+ * A position in a JSON text: valid UTF-8 (see apr_json_is_utf8()), not NUL-terminated.
  *
- * Nothing here recurses, and every function takes time linear in the bytes that it passes. `where` names the text in
- * messages, which give the position in bytes from the text's start.
+ * No function recurses, and each takes time linear in the bytes that it reads. In messages the text is called `where`,
+ * and positions are in bytes from its start.
  */
 typedef struct
 {
@@ -28,8 +28,8 @@ typedef struct
 /*
  * AprJsonString:
  *
- * A string without its quotes, not NUL-terminated: a piece of the text itself or, where it held escapes, of the
- * cursor's scratch space, which the next string overwrites. Only a string with escapes can hold a NUL.
+ * A string without its quotes, not NUL-terminated. It points into the text or, if it had escapes, into the cursor's
+ * scratch space, which the next string overwrites. Only a string with escapes can contain a NUL.
  */
 typedef struct
 {
@@ -42,20 +42,20 @@ void apr_json_cursor_init (AprJsonCursor *self, const char *where, const char *t
 
 void apr_json_cursor_clear (AprJsonCursor *self);
 
-/* Sets an error that begins with the position; always returns FALSE. */
+/* Sets an error that begins with the position. Always returns FALSE. */
 gboolean
 apr_json_cursor_fail (AprJsonCursor *self, AprSafetensorsError code, GError **error, const char *format, ...)
   G_GNUC_PRINTF (4, 5);
 
-/* Sets a SYNTAX error that says what was found instead of what was expected; always returns FALSE. */
+/* Sets a SYNTAX error that says what was expected and what was found. Always returns FALSE. */
 gboolean apr_json_cursor_expected (AprJsonCursor *self, const char *what, GError **error);
 
 gboolean apr_json_cursor_scan_string (AprJsonCursor *self, AprJsonString *string, GError **error);
 
-/* Passes one value of any kind. `depth` is how many arrays and objects are open around it. */
+/* Skips one value of any type. `depth` is the number of arrays and objects around it. */
 gboolean apr_json_cursor_skip_value (AprJsonCursor *self, guint depth, GError **error);
 
-/* What kind of value begins here, for messages: “a string”, “null”, ... */
+/* The type of the value that begins here, for messages: “a string”, “null”, ... */
 const char *apr_json_cursor_describe (const AprJsonCursor *self);
 
 gboolean apr_json_is_utf8 (const char *text, gsize length, gsize *bad_byte);
@@ -72,7 +72,7 @@ apr_json_cursor_skip_space (AprJsonCursor *self)
     self->position++;
 }
 
-/* Passes @c if it is next, after any white space. */
+/* Skips white space, and then @c if it is next. Returns whether it was. */
 static inline gboolean
 apr_json_cursor_take (AprJsonCursor *self, char c)
 {
@@ -85,8 +85,8 @@ apr_json_cursor_take (AprJsonCursor *self, char c)
 }
 
 /*
- * Passes a whole number that is written as such: no sign, no leading zero, no point, no exponent, at most 2^64 - 1.
- * Where there is none the cursor passes only white space, and apr_json_cursor_skip_value() finds out what there is.
+ * Reads a whole number of at most 2^64 - 1, without a sign, leading zero, point or exponent. If there is no such
+ * number, the cursor skips only white space; apr_json_cursor_skip_value() then finds out what is there.
  */
 static inline gboolean
 apr_json_cursor_scan_u64 (AprJsonCursor *self, guint64 *value)

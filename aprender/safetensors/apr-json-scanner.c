@@ -6,14 +6,14 @@
 #define REPEATED(byte) (G_GUINT64_CONSTANT (0x0101010101010101) * (byte))
 #define HIGH_BITS REPEATED (0x80)
 
-/* What compilers read as vectors at once, and the shortest text for which that pays, in words. */
+/* The block size that compilers vectorise well, and the shortest text for which that pays off, in words */
 #define BLOCK_SIZE 64
 #define N_WORDS_BEFORE_BLOCKS 8
 
-/* Escapes are decoded in portions of so many bytes. */
+/* The size of the buffer in which escapes are decoded */
 #define PORTION_SIZE 64
 
-/* Longer names are cut in messages. */
+/* Longer strings are truncated in messages. */
 #define MAX_DISPLAYED_CHARS 100
 
 void
@@ -68,7 +68,7 @@ apr_json_cursor_expected (AprJsonCursor *self, const char *what, GError **error)
  * @text: valid UTF-8
  * @length: its length in bytes
  *
- * Makes a string fit for a message: what does not print is written as an escape, and what is enormous is cut.
+ * Makes a string fit for a message: escapes what cannot be printed, and truncates long strings.
  *
  * Returns: (transfer full): the printable text
  */
@@ -97,7 +97,7 @@ apr_json_display (const char *text, gsize length)
   return g_string_free (display, FALSE);
 }
 
-/* Whether the bytes of a block are all in ASCII. */
+/* Whether all bytes of a block are ASCII */
 static inline gboolean
 is_ascii_block (const char *block)
 {
@@ -111,11 +111,11 @@ is_ascii_block (const char *block)
 
 /*
  * apr_json_is_utf8:
- * @text: some bytes, NUL among them if need be
+ * @text: the bytes, possibly with NULs
  * @length: how many
- * @bad_byte: (out): where the first invalid sequence begins, set on failure
+ * @bad_byte: (out): the offset of the first invalid sequence, on failure
  *
- * Returns: whether all of it is UTF-8
+ * Returns: whether the bytes are valid UTF-8
  */
 gboolean
 apr_json_is_utf8 (const char *text, gsize length, gsize *bad_byte)
@@ -148,7 +148,7 @@ apr_json_is_utf8 (const char *text, gsize length, gsize *bad_byte)
   return TRUE;
 }
 
-/* Whether a block has no quote, no backslash and no control character. */
+/* Whether a block has no quote, backslash or control character */
 static inline gboolean
 is_plain_block (const char *block)
 {
@@ -160,7 +160,7 @@ is_plain_block (const char *block)
   return any == 0;
 }
 
-/* Where a string's plain part ends: at a quote, a backslash, a control character or the end of the text. */
+/* Finds the end of a string's plain part: a quote, a backslash, a control character or the end of the text. */
 static const char *
 skip_plain (const char *p, const char *end)
 {
@@ -177,7 +177,7 @@ skip_plain (const char *p, const char *end)
       found = (((quote - REPEATED (1)) & ~quote) | ((backslash - REPEATED (1)) & ~backslash) |
                ((word - REPEATED (0x20)) & ~word)) &
               HIGH_BITS;
-      /* Of the bytes that are marked the first one is right: a borrow comes from what is marked already. */
+      /* The first marked byte is right: only a byte that is marked itself can make a borrow mark the next one. */
       if (found != 0)
         return p + __builtin_ctzll (found) / 8;
       p += 8;
@@ -190,7 +190,7 @@ skip_plain (const char *p, const char *end)
   return p;
 }
 
-/* The value of a hexadecimal digit, or more than 15. */
+/* The value of a hexadecimal digit, or more than 15 if it is none */
 static inline guint
 hex_value (char character)
 {
@@ -202,7 +202,7 @@ hex_value (char character)
   return letter <= 5 ? letter + 10 : 16;
 }
 
-/* Reads the four digits after \u, where the cursor stands, or returns -1. */
+/* Reads the four digits after \u, or returns -1. */
 static int
 scan_hex (AprJsonCursor *self)
 {
@@ -225,7 +225,7 @@ scan_hex (AprJsonCursor *self)
   return (int) value;
 }
 
-/* Decodes \uXXXX, or a pair of them, with the cursor behind the first u. */
+/* Decodes \uXXXX or a surrogate pair of them. The cursor is after the first u. */
 static gboolean
 scan_unicode_escape (AprJsonCursor *self, gunichar *c, GError **error)
 {
@@ -253,7 +253,7 @@ scan_unicode_escape (AprJsonCursor *self, gunichar *c, GError **error)
                                "\\u%04x is half of a surrogate pair", (guint) first);
 }
 
-/* Decodes one escape, with the cursor on its backslash. */
+/* Decodes one escape. The cursor is at the backslash. */
 static gboolean
 scan_escape (AprJsonCursor *self, gunichar *c, GError **error)
 {
@@ -279,7 +279,7 @@ scan_escape (AprJsonCursor *self, gunichar *c, GError **error)
   return TRUE;
 }
 
-/* Passes escapes that follow each other, a portion of them, and appends what they mean to @unescaped, if any. */
+/* Decodes consecutive escapes, as many as fit the buffer, and appends the result to @unescaped unless it is NULL. */
 static gboolean
 scan_escapes (AprJsonCursor *self, GString *unescaped, GError **error)
 {
@@ -300,7 +300,7 @@ scan_escapes (AprJsonCursor *self, GString *unescaped, GError **error)
   return TRUE;
 }
 
-/* Goes to the quote that ends the string, from anywhere within it, and appends what it means to @unescaped, if any. */
+/* Reads a string up to its closing quote, and appends it to @unescaped unless that is NULL. */
 static gboolean
 scan_string_tail (AprJsonCursor *self, GString *unescaped, GError **error)
 {
@@ -324,7 +324,7 @@ scan_string_tail (AprJsonCursor *self, GString *unescaped, GError **error)
     }
 }
 
-/* Passes an opening quote; not inline with apr_json_cursor_expected(), so that the good way is short. */
+/* Skips an opening quote. A function of its own, so that the error path does not slow down the caller. */
 static gboolean
 take_quote (AprJsonCursor *self, GError **error)
 {
@@ -374,8 +374,7 @@ skip_string (AprJsonCursor *self, GError **error)
 }
 
 /*
- * Whether significand * 10^exponent is beyond a double. Only at the edge does it take a multiplication, which is
- * the one that serde_json does there.
+ * Whether significand * 10^exponent overflows a double. At the edge it multiplies just as serde_json does.
  */
 static gboolean
 is_out_of_range (guint64 significand, gint64 exponent)
@@ -406,13 +405,13 @@ at (const AprJsonCursor *self, char c)
   return self->position < self->end && *self->position == c;
 }
 
-/* Where the digits end. */
+/* The end of a run of digits */
 static const char *
 find_no_digit (const char *p, const char *end)
 {
   guint64 word;
 
-  /* The upper half of a digit is 3, and still is when 6 is added. */
+  /* The high nibble of a digit is 3, and stays 3 when 6 is added. */
   while (end - p >= 8 &&
          (memcpy (&word, p, 8),
           ((word & REPEATED (0xf0)) | ((word + REPEATED (6)) & REPEATED (0xf0)) >> 4) == REPEATED (0x33)))
@@ -422,7 +421,7 @@ find_no_digit (const char *p, const char *end)
   return p;
 }
 
-/* Passes digits and adds them to the number: those that 64 bits do not hold only count for the exponent. */
+/* Reads digits into the number. Digits that do not fit in 64 bits only increase the exponent. */
 static void
 skip_digits (AprJsonCursor *self, gboolean is_fraction, guint64 *significand, gint64 *exponent)
 {
@@ -556,7 +555,7 @@ apr_json_cursor_skip_value (AprJsonCursor *self, guint depth, GError **error)
       else if (!skip_scalar (self, error))
         return FALSE;
 
-      /* A value has ended, and with it perhaps what holds it. */
+      /* A value has ended, and perhaps also the arrays and objects around it. */
       while (depth > outside && apr_json_cursor_take (self, is_object[depth - 1] ? '}' : ']'))
         depth--;
       if (depth == outside)
@@ -614,14 +613,14 @@ scan_string_elements (AprJsonCursor *self, GPtrArray *elements, GError **error)
 
 /*
  * apr_json_scan_string_array:
- * @text: (array length=length): a JSON text, which nobody has checked
+ * @text: (array length=length): an unchecked JSON text
  * @length: its length in bytes
  * @error: return location for an error
  *
- * Reads an array of strings, such as the names of a model's features.
+ * Parses an array of strings, such as the names of a model's features.
  *
  * Fails with %APR_SAFETENSORS_ERROR_ENCODING if the text is not UTF-8, with %APR_SAFETENSORS_ERROR_NAME if a string
- * holds a NUL, and with %APR_SAFETENSORS_ERROR_SYNTAX if the text is anything else than one array of strings.
+ * contains a NUL, and with %APR_SAFETENSORS_ERROR_SYNTAX if the text is not one array of strings.
  *
  * Returns: (transfer full) (array zero-terminated=1): the strings, unescaped
  */

@@ -14,30 +14,31 @@ G_BEGIN_DECLS
 
 /**
  * AprSafetensorsError:
- * @APR_SAFETENSORS_ERROR_TRUNCATED: the file ends before what its header promises
- * @APR_SAFETENSORS_ERROR_TRAILING_DATA: the file goes on after the last tensor
+ * @APR_SAFETENSORS_ERROR_TRUNCATED: the file is shorter than its header says
+ * @APR_SAFETENSORS_ERROR_TRAILING_DATA: there are bytes after the last tensor
  * @APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE: the header is longer than the limit
  * @APR_SAFETENSORS_ERROR_ENCODING: the header is not UTF-8
- * @APR_SAFETENSORS_ERROR_SYNTAX: the header is not the JSON that the format asks for
+ * @APR_SAFETENSORS_ERROR_SYNTAX: the header is not the JSON that the format requires
  * @APR_SAFETENSORS_ERROR_DEPTH: the header nests deeper than the limit
  * @APR_SAFETENSORS_ERROR_FIELD: a tensor's entry lacks a field, or a field has the wrong type
  * @APR_SAFETENSORS_ERROR_METADATA: the metadata are not a map of strings
- * @APR_SAFETENSORS_ERROR_DUPLICATE: two tensors, two metadata keys or two fields have one name
- * @APR_SAFETENSORS_ERROR_NAME: a name that the format cannot hold, reserved or with a NUL, or that a reader cannot
- * @APR_SAFETENSORS_ERROR_DTYPE: a dtype that the format does not know
+ * @APR_SAFETENSORS_ERROR_DUPLICATE: two tensors, two metadata keys or two fields have the same name
+ * @APR_SAFETENSORS_ERROR_NAME: a name that the format does not allow (reserved, or with a NUL) or that another reader
+ *   refuses
+ * @APR_SAFETENSORS_ERROR_DTYPE: a dtype that the format does not have
  * @APR_SAFETENSORS_ERROR_OVERFLOW: a shape or an offset does not fit in 64 bits
- * @APR_SAFETENSORS_ERROR_OVERLAP: two tensors share bytes, or one ends before it begins
- * @APR_SAFETENSORS_ERROR_GAP: bytes before a tensor belong to none
- * @APR_SAFETENSORS_ERROR_MISALIGNED: a tensor of sub-byte elements does not fill whole bytes
- * @APR_SAFETENSORS_ERROR_SIZE_MISMATCH: a tensor's bytes are not what its dtype and shape need
- * @APR_SAFETENSORS_ERROR_NOT_FOUND: no tensor has the name that was asked for
- * @APR_SAFETENSORS_ERROR_SHARD_NAME: an index names a shard that is, or may be, outside its own folder
- * @APR_SAFETENSORS_ERROR_INDEX: an index of shards is not what it should be, or does not agree with the shards
+ * @APR_SAFETENSORS_ERROR_OVERLAP: two tensors overlap, or a tensor ends before it begins
+ * @APR_SAFETENSORS_ERROR_GAP: there are bytes before a tensor that belong to no tensor
+ * @APR_SAFETENSORS_ERROR_MISALIGNED: sub-byte elements do not fill whole bytes
+ * @APR_SAFETENSORS_ERROR_SIZE_MISMATCH: a tensor's data do not have the size that its dtype and shape need
+ * @APR_SAFETENSORS_ERROR_NOT_FOUND: there is no tensor of this name
+ * @APR_SAFETENSORS_ERROR_SHARD_NAME: an index names a shard that is, or may be, outside the folder of the index
+ * @APR_SAFETENSORS_ERROR_INDEX: an index of shards is invalid, or does not match the shards
  *
- * What can be wrong with a SafeTensors file.
+ * What is wrong with a SafeTensors file.
  *
- * The message holds the tensor's name and the numbers. Input and output errors stay in %G_IO_ERROR.
- * More codes may be added.
+ * The message has the tensor's name and the numbers. Errors of input and output have the domain %G_IO_ERROR. More codes
+ * may be added.
  *
  * Since: 0.1
  */

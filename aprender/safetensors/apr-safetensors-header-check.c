@@ -23,7 +23,7 @@ display_shape (const AprSafetensorsHeader *self, const AprSafetensorsEntry *entr
   return g_string_free (display, FALSE);
 }
 
-/* Checks that a tensor has just the bytes that it needs. */
+/* Checks that a tensor has exactly the bytes that its dtype and shape need. */
 static gboolean
 check_size (const AprSafetensorsHeader *self, const AprSafetensorsEntry *entry, GError **error)
 {
@@ -32,7 +32,7 @@ check_size (const AprSafetensorsHeader *self, const AprSafetensorsEntry *entry, 
   gboolean fits = TRUE;
   guint32 i;
 
-  /* In this order, and the bits last, a zero decides the same cases as in the reference. */
+  /* In this order, with the bits last, a size of zero hides the same overflows as in the reference. */
   for (i = 0; fits && i < entry->n_dims; i++)
     fits = g_uint64_checked_mul (&n_bits, n_bits, self->dims[entry->shape + i]);
   fits = fits && g_uint64_checked_mul (&n_bits, n_bits, apr_dtype_get_bits (entry->dtype));
@@ -54,7 +54,7 @@ check_size (const AprSafetensorsHeader *self, const AprSafetensorsEntry *entry, 
                  shape, n_bits / 8);
 }
 
-/* Checks a tensor against the one that comes before it in the data, if any. */
+/* Checks a tensor against the one before it in the data, if any. */
 static gboolean
 check_entry (const AprSafetensorsHeader *self,
              const AprSafetensorsEntry *entry,

@@ -37,7 +37,7 @@ grow_slots (AprSafetensorsTable *self)
       }
 }
 
-/* Returns where in the pool the string is. */
+/* Adds a string to the pool of names and returns its index there. */
 static guint32
 add_string (AprSafetensorsHeader *self, const AprJsonString *string)
 {
@@ -54,7 +54,7 @@ add_string (AprSafetensorsHeader *self, const AprJsonString *string)
   return (guint32) place;
 }
 
-/* Returns whether the name is new in the table; it is in the pool in any case. */
+/* Adds a name to the pool, and to the table unless it is there. Returns whether it was new. */
 static gboolean
 add_name (AprSafetensorsHeader *self, AprSafetensorsTable *table, const AprJsonString *name, guint32 *place)
 {
@@ -111,7 +111,7 @@ has_nul (const AprJsonString *string)
   return string->escaped && memchr (string->text, '\0', string->length) != NULL;
 }
 
-/* Begins the next entry, which counts only when the caller has filled it. */
+/* Begins the next entry. The caller counts it when it is complete. */
 static gboolean
 begin_entry (Parser *parser, const AprJsonString *name, GError **error)
 {
@@ -132,7 +132,7 @@ begin_entry (Parser *parser, const AprJsonString *name, GError **error)
   return TRUE;
 }
 
-/* Refuses a value of the wrong type, where the cursor stands, once it is known to be a value at all. */
+/* Refuses the value at the cursor, which has the wrong type. If it is not even valid JSON, that is the error. */
 static gboolean
 refuse_type (
   Parser *parser, const AprSafetensorsEntry *entry, const char *subject, const char *wanted, GError **error)
@@ -150,7 +150,7 @@ refuse_type (
                  wanted);
 }
 
-/* Says why there is no number of 64 bits where the cursor stands. */
+/* Says why there is no 64-bit number at the cursor. */
 static gboolean
 refuse_number (Parser *parser, const AprSafetensorsEntry *entry, const char *field, GError **error)
 {
@@ -191,7 +191,7 @@ parse_dtype (Parser *parser, AprSafetensorsEntry *entry, GError **error)
   parser->cursor.position--;
   if (!apr_json_cursor_scan_string (&parser->cursor, &string, error))
     return FALSE;
-  /* Most tensors have the dtype of the one before. */
+  /* Most tensors have the same dtype as the one before. */
   entry->dtype = parser->last_dtype;
   if (is_dtype (entry->dtype, &string))
     return TRUE;
@@ -205,7 +205,7 @@ parse_dtype (Parser *parser, AprSafetensorsEntry *entry, GError **error)
   return refuse (parser->header, entry, APR_SAFETENSORS_ERROR_DTYPE, error, "unknown dtype “%s”", display);
 }
 
-/* Reads an array of numbers: the shape's, or else into @offsets the first two. */
+/* Parses an array of numbers: a shape if @offsets is NULL, otherwise offsets, of which only the first two are kept. */
 static gboolean
 parse_numbers (Parser *parser,
                const AprSafetensorsEntry *entry,

@@ -8,24 +8,24 @@
 
 G_BEGIN_DECLS
 
-/* The header's own length, a little-endian number at the file's start. */
+/* The size of the header's length, a little-endian number at the start of the file. */
 #define APR_SAFETENSORS_PREFIX_SIZE 8
 
-/* The longest header that the reference reads or writes. */
+/* The largest header that the reference reads or writes */
 #define APR_SAFETENSORS_MAX_HEADER_SIZE 100000000
 
 #define APR_SAFETENSORS_METADATA_NAME "__metadata__"
 
 /*
  * AprSafetensorsEntry:
- * @begin: where the tensor's bytes begin, from the start of the data
- * @end: where they end
- * @name: where the name is in the header's pool of names
- * @shape: where the shape is in the header's pool of dimensions
- * @n_dims: how many dimensions there are
- * @dtype: the type of the elements
+ * @begin: the offset of the tensor's data, from the start of the data
+ * @end: the offset of their end
+ * @name: the index of the name in the header's pool of names
+ * @shape: the index of the shape in the header's pool of dimensions
+ * @n_dims: the number of dimensions
+ * @dtype: the dtype
  *
- * A tensor, as a valid header tells of it.
+ * A tensor, as the header describes it.
  */
 typedef struct
 {
@@ -39,8 +39,8 @@ typedef struct
 
 /*
  * AprSafetensorsPair:
- * @key: where the key is in the header's pool of names
- * @value: where its value is
+ * @key: the index of the key in the header's pool of names
+ * @value: the index of its value there
  *
  * A key of `__metadata__` and its value.
  */
@@ -59,11 +59,11 @@ typedef struct
 
 /*
  * AprSafetensorsTable:
- * @slots: places by the names' hashes, with open addressing and at most half full
- * @n_slots: how many places there are, a power of two, or 0 while there are none
- * @n_names: how many of them are taken
+ * @slots: an open-addressed hash table, at most half full
+ * @n_slots: its size: a power of two, or 0 while it is empty
+ * @n_names: the number of names in it
  *
- * Finds the number of a name in the header's pool, counted in the order in which names were added.
+ * Maps names of the header's pool to their numbers, in the order in which they were added.
  */
 typedef struct
 {
@@ -76,12 +76,12 @@ typedef struct
  * AprSafetensorsHeader:
  * @entries: the tensors, in the order of the JSON text
  * @pairs: the metadata, in the order of the JSON text
- * @names: the names of both and the values of the latter one after the other, each with a NUL at its end
- * @dims: the shapes one after the other
- * @table: finds a name's entry
- * @data_start: where the data begin in the file
+ * @names: the pool of names: all names, keys and values, each NUL-terminated
+ * @dims: the pool of dimensions: all shapes
+ * @table: finds the entry of a name
+ * @data_start: the offset of the data in the file
  *
- * A header that has been read and found valid. It keeps nothing of the bytes that it was read from.
+ * A parsed header. It does not refer to the bytes that it was parsed from.
  */
 typedef struct
 {
@@ -101,37 +101,37 @@ AprSafetensorsHeader *apr_safetensors_header_new (void);
 
 /*
  * apr_safetensors_header_scan_prefix:
- * @bytes: the first bytes of a file, eight of them unless it has less
- * @file_size: the file's size, or %G_MAXUINT64 where nobody knows
- * @max_header_size: the longest header to accept; more than 2^32 - 1 counts as that
- * @length: (out): how long the header is
+ * @bytes: the first eight bytes of a file, or fewer if the file is smaller
+ * @file_size: the file's size, or %G_MAXUINT64 if it is unknown
+ * @max_header_size: the size of the largest header to accept; values above 2^32 - 1 count as that
+ * @length: (out): the length of the header
  * @error: return location for an error
  *
- * Reads the length of the header, and checks it against the limit and then against the size of the file.
+ * Reads the length of the header, and checks it first against the limit, then against the size of the file.
  */
 gboolean apr_safetensors_header_scan_prefix (
   const char *bytes, guint64 file_size, guint64 max_header_size, guint32 *length, GError **error);
 
 /*
  * apr_safetensors_header_parse_text:
- * @text: the header without its length
- * @length: how long it is
+ * @text: the header, without its length
+ * @length: the length
  * @error: return location for an error
  *
- * Reads a header; apr_safetensors_header_check() must find it good before anybody relies on it.
+ * Parses a header. Call apr_safetensors_header_check() before you rely on the offsets and sizes in it.
  */
 AprSafetensorsHeader *apr_safetensors_header_parse_text (const char *text, guint32 length, GError **error);
 
-/* Checks that the tensors fill just the @data_size bytes that follow the header, and each its own. */
+/* Checks that the tensors fill exactly the @data_size bytes after the header, and that each has the right size. */
 gboolean apr_safetensors_header_check (const AprSafetensorsHeader *self, guint64 data_size, GError **error);
 
-/* Where the last tensor ends, by a header that may not have been checked. */
+/* The offset where the last tensor ends; the header need not have been checked. */
 guint64 apr_safetensors_header_get_data_size (const AprSafetensorsHeader *self);
 
-/* (transfer full) (nullable): The entries' order in the data, or %NULL where they are in it already. */
+/* (transfer full) (nullable): The entries sorted by their offsets, or %NULL if they are sorted already. */
 guint32 *apr_safetensors_header_sort_places (const AprSafetensorsHeader *self);
 
-/* All of the above, for a whole file's bytes. */
+/* Parses and checks the bytes of a whole file. */
 AprSafetensorsHeader *
 apr_safetensors_header_parse (gconstpointer bytes, gsize size, guint64 max_header_size, GError **error);
 
@@ -139,7 +139,7 @@ void apr_safetensors_header_free (AprSafetensorsHeader *self);
 
 const AprSafetensorsEntry *apr_safetensors_header_find (const AprSafetensorsHeader *self, const char *name);
 
-/* What begins with a tensor's name; always returns FALSE. */
+/* Sets an error that begins with the tensor's name. Always returns FALSE. */
 gboolean apr_safetensors_header_refuse (const AprSafetensorsHeader *self,
                                         const AprSafetensorsEntry *entry,
                                         AprSafetensorsError code,
@@ -153,7 +153,7 @@ apr_safetensors_header_get_name (const AprSafetensorsHeader *self, const AprSafe
   return self->names + entry->name;
 }
 
-/* Never NULL, not even for a scalar. */
+/* The shape; not NULL even for a scalar */
 static inline const gsize *
 apr_safetensors_header_get_shape (const AprSafetensorsHeader *self, const AprSafetensorsEntry *entry)
 {
@@ -170,7 +170,10 @@ guint apr_safetensors_name_hash (gconstpointer name);
 
 /* The slot of a name, or the empty one where it belongs; the table must have slots. */
 static inline AprSafetensorsSlot *
-apr_safetensors_table_find (const AprSafetensorsTable *self, const char *names, const char *name, guint32 hash)
+apr_safetensors_table_find (const AprSafetensorsTable *self,
+                            const char *names,
+                            const char *name,
+                            guint32 hash)
 {
   gsize i;
 

@@ -78,7 +78,8 @@ apr_safetensors_header_find (const AprSafetensorsHeader *self, const char *name)
 
   if (self->table.n_slots == 0)
     return NULL;
-  slot = apr_safetensors_table_find (&self->table, self->names, name, apr_safetensors_header_hash (name, strlen (name)));
+  slot = apr_safetensors_table_find (&self->table, self->names, name,
+                                     apr_safetensors_header_hash (name, strlen (name)));
   return slot->index_and_one == 0 ? NULL : &self->entries[slot->index_and_one - 1];
 }
 
@@ -105,7 +106,7 @@ apr_safetensors_header_sort_places (const AprSafetensorsHeader *self)
   guint32 *order;
   guint32 i;
 
-  /* Nearly every file has them in order. */
+  /* They are sorted in nearly every file. */
   for (i = 1; i < self->n_entries; i++)
     if (compare_places (&(guint32){ i - 1 }, &i, self->entries) > 0)
       break;

@@ -5,10 +5,10 @@
 
 G_BEGIN_DECLS
 
-/* What the name of an index of shards ends with. */
+/* The suffix of an index of shards */
 #define APR_SAFETENSORS_INDEX_SUFFIX ".index.json"
 
-/* More shards than any checkpoint has; each costs a mapping or an open file. */
+/* More than any checkpoint has; each shard costs a mapping or an open file. */
 #define APR_SAFETENSORS_MAX_SHARDS 10000
 
 /*
@@ -16,8 +16,8 @@ G_BEGIN_DECLS
  * @name: a shard's name
  * @length: its length in bytes
  *
- * Finds out whether a shard may have the name. It must be one plain component of a path on every system: the name
- * comes with the checkpoint, and opening what it says must not reach anything that did not.
+ * Checks the name of a shard. It must be a single plain path component on every system: the name comes with the
+ * checkpoint, and must not make us open a file that did not.
  *
  * Returns: (nullable): why it is refused
  */
@@ -25,12 +25,12 @@ const char *apr_safetensors_index_find_fault (const char *name, gsize length);
 
 /*
  * AprSafetensorsIndex:
- * @files: the names of the shards, in the order in which the text has them first
- * @owners: from each tensor's name to the number of its shard in @files
- * @has_total_size: whether the index says how large all tensors are together
- * @total_size: what it says
+ * @files: the names of the shards, in the order of their first occurrence
+ * @owners: from the name of each tensor to the index of its shard in @files
+ * @has_total_size: whether the index has a total size
+ * @total_size: the size of all tensors in bytes
  *
- * The text of an index, found well-formed. The shards have not been seen.
+ * A parsed index. The shards have not been looked at yet.
  */
 typedef struct
 {
@@ -48,14 +48,14 @@ void apr_safetensors_index_free (AprSafetensorsIndex *self);
  * apr_safetensors_index_open:
  * @file: the index
  * @path: (nullable): its path, if it is local
- * @load_mode: how to get at the shards' bytes
- * @max_header_size: the limit for each shard's header, and for the index itself
+ * @load_mode: how to read the shards
+ * @max_header_size: the limit on each shard's header, and on the index itself
  * @cancellable: (nullable): a cancellable
- * @sources: where the shards are added, sorted by their names
- * @owners: (out): from each tensor's name to the source that has it
+ * @sources: an array to which the shards are added, sorted by name
+ * @owners: (out): from the name of each tensor to its source
  * @error: return location for an error
  *
- * Opens all shards of an index, and checks that they and the index agree.
+ * Opens all shards of an index, and checks that they match the index.
  */
 gboolean apr_safetensors_index_open (GFile *file,
                                      const char *path,

@@ -9,7 +9,7 @@
 
 #include <gio/gunixinputstream.h>
 
-/* How many objects are open around a member of the index, and around one of its maps. */
+/* The nesting of a member of the index, and of a member of its maps */
 #define MEMBER_DEPTH 1
 #define MAP_DEPTH 2
 
@@ -17,7 +17,7 @@ typedef struct
 {
   AprSafetensorsIndex *index;
   AprJsonCursor cursor;
-  GHashTable *numbers; /* from the shards' names, which belong to the index */
+  GHashTable *numbers; /* from names of shards, owned by the index, to numbers */
   gboolean has_weight_map;
   gboolean has_metadata;
 } Parser;
@@ -55,7 +55,7 @@ apr_safetensors_index_find_fault (const char *name, gsize length)
   return NULL;
 }
 
-/* Skips a value of the wrong type, at which the cursor stands, and then refuses it; always returns FALSE. */
+/* Refuses the value at the cursor, which has the wrong type. Always returns FALSE. */
 static gboolean
 refuse_type (Parser *parser, guint depth, const char *what, const char *wanted, GError **error)
 {
@@ -67,7 +67,7 @@ refuse_type (Parser *parser, guint depth, const char *what, const char *wanted, 
   return FALSE;
 }
 
-/* Finds the number of a shard, a new one if need be. */
+/* Gets the number of a shard, and adds the shard if it is new. */
 static gboolean
 find_shard (Parser *parser, const AprJsonString *string, guint *number, GError **error)
 {
@@ -127,14 +127,14 @@ parse_owner (Parser *parser, GError **error)
   return TRUE;
 }
 
-/* A whole number; some programs have written it as Python writes a float. */
+/* Parses a whole number. Some programs have written it as a Python float, such as 36.0. */
 static gboolean
 scan_total_size (AprJsonCursor *cursor, guint64 *value)
 {
   AprJsonCursor whole;
   const char *p;
 
-  /* This passes white space, whatever comes then. */
+  /* This skips white space even if there is no such number. */
   if (apr_json_cursor_scan_u64 (cursor, value))
     return TRUE;
   for (p = cursor->position; p < cursor->end && g_ascii_isdigit (*p); p++)
@@ -176,7 +176,7 @@ parse_metadata_member (Parser *parser, GError **error)
   return TRUE;
 }
 
-/* Reads an object's members, each with @parse. */
+/* Parses the members of an object with @parse. */
 static gboolean
 parse_object (Parser *parser, gboolean (*parse) (Parser *parser, GError **error), GError **error)
 {
@@ -258,7 +258,7 @@ apr_safetensors_index_parse (const char *text, gsize length, GError **error)
 
   self->files = g_ptr_array_new_with_free_func (g_free);
   self->owners = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, NULL);
-  /* No bytes may come as NULL. */
+  /* A GBytes without bytes can have a NULL pointer. */
   apr_json_cursor_init (&parser.cursor, "index", text, length);
   if (!apr_json_is_utf8 (parser.cursor.start, length, &bad_byte))
     {
@@ -274,9 +274,9 @@ apr_safetensors_index_parse (const char *text, gsize length, GError **error)
   return is_good ? g_steal_pointer (&self) : NULL;
 }
 
-/* Where the shards are looked for, and where links among them may lead: the index's folder, and the one of the file
- * that the index may itself be a link to. Caches keep a checkpoint as a folder of links to a folder of files. These
- * folders are written without links, and end in a slash. */
+/* The folders in which a shard may be: that of the index and, if the index is a link, that of the file it leads to.
+ * Download caches keep a checkpoint as a folder of links to files in another folder. Both paths are canonical and end
+ * in a slash. */
 typedef struct
 {
   GFile *parent;
@@ -295,7 +295,7 @@ place_clear (Place *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Place, place_clear)
 
-/* The path without links and dots. */
+/* The canonical path, without links and dots */
 static char *
 resolve (const char *path, GError **error)
 {
@@ -342,7 +342,7 @@ refuse_link (const char *target, GError **error)
                "it is a symbolic link to “%s”, outside the folder of the index", display);
 }
 
-/* Opens a shard without following a link, unless it leads to where links may lead. */
+/* Opens a shard. A link is followed only if it leads to one of the allowed folders. */
 static int
 open_local (const Place *place, const char *name, GError **error)
 {
@@ -424,7 +424,7 @@ static gboolean fail_index (
   AprSafetensorsError code, const char *shard, const char *tensor, GError **error, const char *format, ...)
   G_GNUC_PRINTF (5, 6);
 
-/* Sets an error that begins with the shard's and the tensor's name; always returns FALSE. */
+/* Sets an error that begins with the names of the shard and the tensor. Always returns FALSE. */
 static gboolean
 fail_index (
   AprSafetensorsError code, const char *shard, const char *tensor, GError **error, const char *format, ...)
@@ -442,7 +442,7 @@ fail_index (
   return FALSE;
 }
 
-/* Checks that the index gives every tensor of a shard to that shard, and adds up their sizes. */
+/* Checks that the index assigns every tensor of a shard to that shard, and adds up the tensors' sizes. */
 static gboolean
 check_shard (AprSafetensorsSource *source, GHashTable *owners, guint64 *total, GError **error)
 {
@@ -520,7 +520,7 @@ compare_files (gconstpointer a, gconstpointer b, gpointer files)
   return strcmp (array->pdata[*(const guint *) a], array->pdata[*(const guint *) b]);
 }
 
-/* Opens the shards in the order of their names, and puts sources for numbers in @owners. */
+/* Opens the shards in the order of their names, and replaces the numbers in @owners by sources. */
 static gboolean
 open_shards (const AprSafetensorsIndex *index,
              const Place *place,

@@ -7,18 +7,18 @@
 
 G_BEGIN_DECLS
 
-/* What is kept in memory of a tensor whose bytes come from a stream or a function. */
+/* How much of a tensor is in memory at a time if a stream or a function supplies its data */
 #define APR_SAFETENSORS_BLOCK_SIZE ((gsize) 1 << 20)
 
 /*
  * AprSafetensorsClosure:
- * @function: what to call
- * @user_data: what it gets
- * @destroy: (nullable): what frees the data
- * @thread: (not owned): who made it
- * @context: (owned) (nullable): where to free the data if another thread is the last to need it
+ * @function: the function
+ * @user_data: its data
+ * @destroy: (nullable): frees the data
+ * @thread: (not owned): the thread that set the function
+ * @context: (owned) (nullable): where to free the data if another thread drops the last reference
  *
- * A caller's function, ref-counted: it may be replaced while it is called.
+ * A caller's function, ref-counted because it can be replaced while it is being called.
  */
 typedef struct
 {
@@ -38,16 +38,16 @@ void apr_safetensors_closure_unref (AprSafetensorsClosure *self);
 
 /*
  * AprSafetensorsJob:
- * @writer: (owned): the writer, for the function that gives data
- * @data_func: (owned) (nullable): what gives the bytes of tensors that have no other source
- * @progress_func: (owned) (nullable): what hears of the progress
- * @context: (owned) (nullable): where the functions are called if not where the job is done
- * @buffer: (owned) (nullable): a block
- * @durable: whether what is written must outlast a power cut
- * @done: how many bytes are written
- * @total: how many there will be
+ * @writer: (owned): the writer, an argument of the data function
+ * @data_func: (owned) (nullable): supplies the data of tensors without another source
+ * @progress_func: (owned) (nullable): is told about the progress
+ * @context: (owned) (nullable): where to call the functions; NULL for the thread of the job
+ * @buffer: (owned) (nullable): one block
+ * @durable: whether to flush files to the disk
+ * @done: the number of bytes written
+ * @total: the number of bytes to write
  *
- * One write, to one file or to several.
+ * One write, to one or several files.
  */
 typedef struct
 {
@@ -63,13 +63,13 @@ typedef struct
 
 void apr_safetensors_job_clear (AprSafetensorsJob *self);
 
-/* Makes a write in another thread call the functions in @context, and have them freed there. */
+/* Makes a job in another thread call the functions, and free their data, in @context. */
 void apr_safetensors_job_set_context (AprSafetensorsJob *self, GMainContext *context);
 
-/* Whether each tensor has something to take its bytes from. */
+/* Checks that every tensor has a source. */
 gboolean apr_safetensors_job_check (AprSafetensorsJob *self, AprSafetensorsLayout *layout, GError **error);
 
-/* Writes a file's bytes, without a commit. */
+/* Writes the bytes of one file; does not commit it. */
 gboolean apr_safetensors_job_write (AprSafetensorsJob *self,
                                     AprSafetensorsLayout *layout,
                                     AprSafetensorsOutput *output,

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-/* So many pieces and bytes are written at once; the progress is told, and a cancellation seen, in between. */
+/* The limits of one write; between two writes progress is reported and cancellation is checked. */
 #define BATCH_PIECES 64
 #define BATCH_BYTES ((gsize) 16 << 20)
 
-/* Not with g_main_context_invoke(), which calls here where nobody iterates the context just now. */
+/* Not g_main_context_invoke(), which would run @function in this thread if no other thread owns the context. */
 static void
 attach (GMainContext *context, GSourceFunc function, gpointer data, GDestroyNotify destroy)
 {
@@ -43,7 +43,7 @@ do_nothing (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* The last who needs it may be the thread of a write, but a script's data must be freed in the script's. */
+/* The thread of a write can drop the last reference, but the data of a script must be freed in the script's thread. */
 static void
 closure_clear (gpointer data)
 {
@@ -87,7 +87,7 @@ apr_safetensors_job_set_context (AprSafetensorsJob *self, GMainContext *context)
   closure_set_context (self->progress_func, context);
 }
 
-/* Progress that is on its way to the job's context. */
+/* A progress report on its way to the job's context */
 typedef struct
 {
   AprSafetensorsClosure *function;
@@ -130,7 +130,7 @@ tell_progress (AprSafetensorsJob *self)
   attach (self->context, progress_tell, g_memdup2 (&progress, sizeof progress), progress_free);
 }
 
-/* A call of the function that gives data, which another thread may wait for. */
+/* A call of the data function, for which another thread may wait */
 typedef struct
 {
   AprSafetensorsJob *job;
@@ -155,7 +155,7 @@ request_answer (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Called also where the context goes away before it has answered. */
+/* Also called if the context is freed before the function was called. */
 static void
 request_end (gpointer data)
 {
@@ -197,7 +197,7 @@ ask (AprSafetensorsJob *self, const char *name, guint64 offset, gsize size, GErr
   return request.bytes;
 }
 
-/* Where a write stands. */
+/* The state of a write */
 typedef struct
 {
   AprSafetensorsJob *job;
@@ -223,7 +223,7 @@ batch_flush (Batch *self, GError **error)
   return TRUE;
 }
 
-/* The bytes must stay until the batch is flushed. */
+/* Adds bytes, which must stay valid until the batch is flushed. */
 static gboolean
 batch_add (Batch *self, gconstpointer bytes, gsize size, GError **error)
 {
@@ -244,7 +244,7 @@ batch_add (Batch *self, gconstpointer bytes, gsize size, GError **error)
   return TRUE;
 }
 
-/* For a block, and a batch that was flushed before. */
+/* Writes one block. The batch must be empty. */
 static gboolean
 batch_write (Batch *self, gconstpointer bytes, gsize size, GError **error)
 {
@@ -254,7 +254,7 @@ batch_write (Batch *self, gconstpointer bytes, gsize size, GError **error)
   return batch_flush (self, error);
 }
 
-/* Says which tensor's source it was, and which file that stops. */
+/* Prefixes the error with the names of the file and the tensor. */
 static gboolean
 fail (const Batch *batch, const AprSafetensorsItem *item, GError **error)
 {

@@ -7,11 +7,11 @@
 
 G_BEGIN_DECLS
 
-/* Where the data begin unless somebody wants it otherwise, as the reference has it. */
+/* The default alignment of the data, which is that of the reference */
 #define APR_SAFETENSORS_DEFAULT_ALIGNMENT 8
 #define APR_SAFETENSORS_MAX_ALIGNMENT 4096
 
-/* Whether an item's stream may be read. */
+/* Whether an item's stream can be read */
 typedef enum
 {
   APR_SAFETENSORS_STREAM_FREE,
@@ -23,16 +23,16 @@ typedef enum
  * AprSafetensorsItem:
  * @name: the tensor's name
  * @dtype: its dtype
- * @size: how many bytes it takes
- * @bytes: (nullable): the bytes themselves
- * @stream: (nullable): what gives the bytes when it is read
- * @start: where in the stream they begin, or -1 if the stream cannot go back
- * @stream_state: (atomic): a #AprSafetensorsStreamState
- * @n_dims: how many dimensions there are
+ * @size: the size of its data in bytes
+ * @bytes: (nullable): the data
+ * @stream: (nullable): otherwise a stream that supplies the data
+ * @start: the position in the stream where they begin, or -1 if the stream cannot seek
+ * @stream_state: (atomic): an #AprSafetensorsStreamState
+ * @n_dims: the number of dimensions
  * @shape: the shape
  *
- * A tensor that is to be written, ref-counted. All but the state never changes, so that a write in another
- * thread may share it with the writer. Without bytes and stream the writer's function is asked.
+ * A tensor to write, ref-counted. Nothing but the state ever changes, so an asynchronous write can share it with the
+ * writer. Without bytes and stream, the writer's data function supplies the data.
  */
 typedef struct
 {
@@ -56,11 +56,11 @@ void apr_safetensors_item_unref (AprSafetensorsItem *self);
 
 /*
  * AprSafetensorsLayout:
- * @header: the file's first bytes, up to where the data begin
+ * @header: everything before the data, including the length of the header
  * @items: (element-type AprSafetensorsItem): the tensors, in the order of their data
- * @size: the whole file's size
+ * @size: the size of the whole file
  *
- * What a file consists of.
+ * The contents of a file.
  */
 typedef struct
 {
@@ -71,19 +71,19 @@ typedef struct
 
 /*
  * apr_safetensors_layout_new:
- * @items: (transfer full) (element-type AprSafetensorsItem): the tensors, in the reference's order
+ * @items: (transfer full) (element-type AprSafetensorsItem): the tensors, sorted
  * @metadata: (element-type utf8 utf8): the strings of `__metadata__`
- * @alignment: the data are to begin at a multiple of it
+ * @alignment: the alignment of the data
  * @error: return location for an error
  *
- * Gives each tensor its place and makes the header.
+ * Computes the offsets of the tensors, and makes the header.
  */
 AprSafetensorsLayout *
 apr_safetensors_layout_new (GPtrArray *items, GHashTable *metadata, guint alignment, GError **error);
 
 void apr_safetensors_layout_free (AprSafetensorsLayout *self);
 
-/* Sorts items as the reference does: by dtype downwards, then by the bytes of the name. */
+/* Sorts items as the reference does: by descending dtype, then by the bytes of the name. */
 void apr_safetensors_sort_items (GPtrArray *items);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprSafetensorsItem, apr_safetensors_item_unref)

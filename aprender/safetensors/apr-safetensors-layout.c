@@ -21,7 +21,7 @@ apr_safetensors_item_new (const char *name, AprDType dtype, const gsize *shape, 
   return self;
 }
 
-/* Copies all but the source of the bytes. */
+/* Copies everything except the source of the data. */
 AprSafetensorsItem *
 apr_safetensors_item_copy (const AprSafetensorsItem *self)
 {
@@ -67,8 +67,8 @@ compare_keys (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* Appends a string as json-glib writes it, but for two characters that the reference spells otherwise: 0x7f as it is,
- * and 0x1f, which json-glib 1.6 forgets, as an escape. */
+/* Appends a string as json-glib writes it, except for two characters that the reference writes differently: 0x7f
+ * unescaped, and 0x1f escaped, which json-glib 1.6 forgets. */
 static void
 append_string (GString *header, const char *string)
 {
@@ -100,7 +100,7 @@ append_string (GString *header, const char *string)
     }
 }
 
-/* The same; a name that has nothing to escape, as those of the many tensors of a checkpoint, makes no node. */
+/* The same, but fast for a name without anything to escape, as checkpoints have thousands of. */
 static void
 append_name (GString *header, const char *name)
 {
@@ -176,7 +176,7 @@ append_tensor (GString *header, const AprSafetensorsItem *item, guint64 begin, g
   g_string_append (header, "]}");
 }
 
-/* Completes the header, of which the first bytes are left free for its length. */
+/* Completes the header: pads it, and fills in its length at the start. */
 static gboolean
 finish_header (GString *header, guint alignment, GError **error)
 {

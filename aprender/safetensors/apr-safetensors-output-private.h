@@ -9,14 +9,14 @@ G_BEGIN_DECLS
 
 /*
  * AprSafetensorsOutput:
- * @file: (owned) (nullable): a local file that is being replaced
+ * @file: (owned) (nullable): a local file
  * @stream: (owned) (nullable): a stream
- * @memory: (nullable): where in memory the next byte goes
- * @display: (owned) (nullable): a file's path or URI, for messages
- * @is_file: whether the stream stands for a file, which a commit puts in its place
+ * @memory: (nullable): where the next byte goes in memory
+ * @display: (owned) (nullable): the file's path or URI, for messages
+ * @is_file: whether @stream writes a file that is not local
  *
- * Where a write goes to: a local file, another file, a caller's stream, or memory. Make one with an
- * initializer or with one of the functions that open; to clear a file that is not committed is to give it up.
+ * The destination of a write: a local file, any other file, a caller's stream, or memory. Make one with an
+ * initializer or with one of the functions that open a file. Clearing an uncommitted file discards it.
  */
 typedef struct
 {
@@ -27,7 +27,7 @@ typedef struct
   gboolean is_file;
 } AprSafetensorsOutput;
 
-/* Puts the file's name before the message. */
+/* Prefix the error with the file's path or URI. */
 void apr_safetensors_prefix_file (GFile *file, GError **error);
 void apr_safetensors_prefix_path (const char *path, GError **error);
 
@@ -44,7 +44,7 @@ gboolean apr_safetensors_output_write (AprSafetensorsOutput *self,
                                        GCancellable *cancellable,
                                        GError **error);
 
-/* Ends the writing of a file that is committed later, after @neighbour. */
+/* Ends the writing of a file that is committed later, together with @neighbour. */
 gboolean apr_safetensors_output_finish (AprSafetensorsOutput *self,
                                         const AprSafetensorsOutput *neighbour,
                                         gboolean durable,

@@ -70,7 +70,7 @@ apr_safetensors_output_write (AprSafetensorsOutput *self,
     return apr_atomic_file_write (self->file, pieces, n_pieces, cancellable, error);
   for (i = 0; i < n_pieces; i++)
     {
-      /* Not with writev(): GLib 2.74 warns where a stream of Unix fails in it. */
+      /* Not g_output_stream_writev(): GLib 2.74 logs a warning if it fails on a Unix stream. */
       if (self->stream != NULL)
         {
           if (!g_output_stream_write_all (self->stream, pieces[i].buffer, pieces[i].size, NULL, cancellable,
@@ -84,7 +84,7 @@ apr_safetensors_output_write (AprSafetensorsOutput *self,
   return TRUE;
 }
 
-/* Makes a stream forget what was written to it, instead of putting it in the file's place. */
+/* Closes a stream without replacing the file. */
 static void
 abandon_stream (GOutputStream *stream)
 {

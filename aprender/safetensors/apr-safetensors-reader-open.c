@@ -76,13 +76,13 @@ apr_safetensors_reader_open (GInitable *initable, GCancellable *cancellable, GEr
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
- * Opens a SafeTensors file, or all shards of an index: a file whose name ends in `.index.json`.
+ * Opens a SafeTensors file, or all shards of an index (a file whose name ends in `.index.json`).
  *
- * A local file is mapped into memory; another is loaded whole.
+ * A local file is mapped into memory; any other file is loaded as a whole, which blocks.
  *
- * Fails with an error of %G_IO_ERROR if the file cannot be read, such as %G_IO_ERROR_NOT_FOUND,
- * %G_IO_ERROR_IS_DIRECTORY or %G_IO_ERROR_NOT_REGULAR_FILE, and with one of %APR_SAFETENSORS_ERROR if it is no valid
- * SafeTensors file. Either message begins with the file's path or URI.
+ * Fails with %G_IO_ERROR if the file cannot be read, for example with %G_IO_ERROR_NOT_FOUND, %G_IO_ERROR_IS_DIRECTORY
+ * or %G_IO_ERROR_NOT_REGULAR_FILE, and with %APR_SAFETENSORS_ERROR if it is not a valid SafeTensors file. The message
+ * begins with the file's path or URI.
  *
  * Returns: (transfer full): a reader of the file
  *
@@ -103,9 +103,9 @@ apr_safetensors_reader_new_from_file (GFile *file, GCancellable *cancellable, GE
  * @path: (type filename): a local file's path
  * @error: return location for an error
  *
- * Opens a local SafeTensors file, or all shards of an index: a file whose name ends in `.index.json`.
+ * Opens a local SafeTensors file, or all shards of an index (a file whose name ends in `.index.json`).
  *
- * Fails as [ctor@Apr.SafetensorsReader.new_from_file] does.
+ * Fails like [ctor@Apr.SafetensorsReader.new_from_file].
  *
  * Returns: (transfer full): a reader of the file
  *
@@ -122,7 +122,7 @@ apr_safetensors_reader_new_from_path (const char *path, GError **error)
 
   file = g_file_new_for_path (path);
   self = g_object_new (APR_TYPE_SAFETENSORS_READER, "file", file, NULL);
-  /* As it was given, in messages too: a GFile would make it absolute, and a folder of no path at all. */
+  /* Keep the path as given, also for messages: a GFile makes it absolute, and turns an empty path into a folder. */
   g_free (self->path);
   self->path = g_strdup (path);
   return g_initable_init (G_INITABLE (self), NULL, error) ? g_steal_pointer (&self) : NULL;
@@ -130,14 +130,14 @@ apr_safetensors_reader_new_from_path (const char *path, GError **error)
 
 /**
  * apr_safetensors_reader_new_from_bytes: (constructor)
- * @bytes: a SafeTensors file's bytes
+ * @bytes: the bytes of a SafeTensors file
  * @error: return location for an error
  *
- * Reads a SafeTensors file that is in memory already.
+ * Reads a SafeTensors file that is in memory.
  *
- * The bytes are not copied: the reader and the tensors keep references to them.
+ * The bytes are not copied: the reader and its tensors hold references to them.
  *
- * Fails with an error of %APR_SAFETENSORS_ERROR if the bytes are no valid SafeTensors file.
+ * Fails with %APR_SAFETENSORS_ERROR if the bytes are not a valid SafeTensors file.
  *
  * Returns: (transfer full): a reader of the bytes
  *
@@ -154,20 +154,19 @@ apr_safetensors_reader_new_from_bytes (GBytes *bytes, GError **error)
 
 /**
  * apr_safetensors_reader_new_from_stream: (constructor)
- * @stream: a stream that brings a SafeTensors file
+ * @stream: a stream with a SafeTensors file
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
- * Reads a SafeTensors file from a stream, up to its end.
+ * Reads a SafeTensors file from a stream into memory, up to the end of the stream. Blocks meanwhile.
  *
- * The header is checked as soon as it is there, so of a stream that brings something else not much is read, and of
- * one that goes on after the last tensor one byte. Memory is taken for what has arrived, whatever the header says of
- * what is to come. The stream is not closed.
+ * The header is checked as soon as it has arrived, so little is read from a stream with anything else, and only one
+ * byte after the last tensor. Memory is allocated for what has arrived, not for what the header claims. The stream is
+ * not closed.
  *
- * Fails with the stream's own error, and with an error of %APR_SAFETENSORS_ERROR if what it brings is no valid
- * SafeTensors file.
+ * Fails with the stream's error, and with %APR_SAFETENSORS_ERROR if the stream is not a valid SafeTensors file.
  *
- * Returns: (transfer full): a reader of what the stream brought
+ * Returns: (transfer full): a reader of the file
  *
  * Since: 0.1
  */
@@ -195,12 +194,12 @@ apr_safetensors_reader_new_from_stream (GInputStream *stream, GCancellable *canc
  * @file: a file
  * @io_priority: the priority of the operation, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
- * @callback: (scope async) (nullable): called when the file is open, or cannot be
- * @user_data: what @callback is called with
+ * @callback: (scope async) (nullable): called when the file has been opened, or not
+ * @user_data: data to pass to @callback
  *
- * Opens a SafeTensors file, or all shards of an index, without blocking.
+ * Opens a SafeTensors file, or all shards of an index, in a thread.
  *
- * The work is done in a thread. The callback calls [func@Apr.SafetensorsReader.new_from_file_finish].
+ * In @callback, call [func@Apr.SafetensorsReader.new_from_file_finish].
  *
  * Since: 0.1
  */
@@ -217,12 +216,12 @@ apr_safetensors_reader_new_from_file_async (
 
 /**
  * apr_safetensors_reader_new_from_file_finish: (constructor)
- * @result: what the callback was given
+ * @result: the result that the callback received
  * @error: return location for an error
  *
- * Gets what [func@Apr.SafetensorsReader.new_from_file_async] has opened.
+ * Ends what [func@Apr.SafetensorsReader.new_from_file_async] started.
  *
- * Fails as [ctor@Apr.SafetensorsReader.new_from_file] does, and with %G_IO_ERROR_CANCELLED if it was cancelled.
+ * Fails like [ctor@Apr.SafetensorsReader.new_from_file], and with %G_IO_ERROR_CANCELLED.
  *
  * Returns: (transfer full): a reader of the file
  *

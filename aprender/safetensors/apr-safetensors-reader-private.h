@@ -10,19 +10,19 @@ struct _AprSafetensorsReader
   GObject parent_instance;
 
   GFile *file;
-  char *path; /* as it was given, if the file is local */
+  char *path; /* as given, if the file is local */
   GBytes *bytes;
   AprSafetensorsLoadMode load_mode;
   guint64 max_header_size;
 
-  /* One, or the shards by their names; none before the reader is initialised. */
+  /* One file, or the shards sorted by name; none before the reader is initialised */
   GPtrArray *sources;
-  /* From names to sources, if there are shards. */
+  /* From tensor names to sources, if there are shards */
   GHashTable *owners;
 
-  /* Made when first asked for. */
+  /* Made on first use */
   GHashTable *metadata;
-  /* These too; they point into the headers and the metadata. */
+  /* Made on first use; they point into the headers and the metadata */
   const char **names;
   const char **names_in_file_order;
   const char **metadata_keys;

@@ -32,9 +32,9 @@ look_up (AprSafetensorsReader *self, const char *name, AprSafetensorsSource **so
  * @self: a reader
  * @name: a name
  *
- * Finds out whether there is a tensor of this name.
+ * Checks whether there is a tensor of this name.
  *
- * Returns: whether there is one
+ * Returns: whether there is such a tensor
  *
  * Since: 0.1
  */
@@ -72,9 +72,9 @@ find_entry (AprSafetensorsReader *self, const char *name, AprSafetensorsSource *
  * @name: a tensor's name
  * @error: return location for an error
  *
- * Gets the type of a tensor's elements, without touching its bytes.
+ * Gets a tensor's dtype, without reading its data.
  *
- * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if no tensor has the name.
+ * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if there is no such tensor.
  *
  * Returns: the dtype, or %APR_DTYPE_NONE on failure
  *
@@ -101,13 +101,13 @@ apr_safetensors_reader_get_dtype (AprSafetensorsReader *self, const char *name, 
  * @n_dims: (out): the number of dimensions
  * @error: return location for an error
  *
- * Gets a tensor's size along each of its dimensions, without touching its bytes.
+ * Gets a tensor's size along each dimension, without reading its data.
  *
- * A scalar has no dimensions: @n_dims is then 0, and no error is set.
+ * For a scalar @n_dims is 0, and no error is set.
  *
- * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if no tensor has the name.
+ * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if there is no such tensor.
  *
- * Returns: (array length=n_dims) (transfer none): the shape, which belongs to the reader, or `NULL` on failure
+ * Returns: (array length=n_dims) (transfer none): the shape, owned by the reader, or `NULL` on failure
  *
  * Since: 0.1
  */
@@ -136,11 +136,11 @@ apr_safetensors_reader_get_shape (AprSafetensorsReader *self, const char *name, 
  * @name: a tensor's name
  * @error: return location for an error
  *
- * Gets how many bytes a tensor has, without touching them.
+ * Gets the size of a tensor's data, without reading them.
  *
- * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if no tensor has the name.
+ * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if there is no such tensor.
  *
- * Returns: the number of bytes, which may be 0, or 0 on failure
+ * Returns: the size in bytes, or 0 on failure; an empty tensor has size 0, too
  *
  * Since: 0.1
  */
@@ -164,12 +164,12 @@ apr_safetensors_reader_get_size (AprSafetensorsReader *self, const char *name, G
  * @name: a tensor's name
  * @error: return location for an error
  *
- * Gets where a tensor's bytes begin in the file, without touching them.
+ * Gets the offset of a tensor's data in the file, without reading them.
  *
- * The place is counted from the first byte of the file, so the header is before it; the header's own `data_offsets`
- * begin after the header. If there are shards, the file is the shard that has the tensor.
+ * The offset is counted from the first byte of the file, while the `data_offsets` in the header are counted from the
+ * end of the header. If there are shards, the file is the tensor's shard.
  *
- * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if no tensor has the name.
+ * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if there is no such tensor.
  *
  * Returns: the offset in bytes, or 0 on failure
  *
@@ -189,7 +189,7 @@ apr_safetensors_reader_get_offset (AprSafetensorsReader *self, const char *name,
   return entry != NULL ? source->header->data_start + entry->begin : 0;
 }
 
-/* Where addresses have 32 bits, a file may hold a tensor that memory cannot. */
+/* With 32-bit addresses, a file can have a tensor that does not fit in memory. */
 static const AprSafetensorsEntry *
 find_readable_entry (AprSafetensorsReader *self,
                      const char *name,
@@ -213,14 +213,15 @@ find_readable_entry (AprSafetensorsReader *self,
  * @name: a tensor's name
  * @error: return location for an error
  *
- * Gets a tensor, without copying its bytes.
+ * Gets a tensor.
  *
- * The tensor keeps the file's mapping, or the bytes that the reader was made from, alive for as long as it needs them.
- * In the load mode %APR_SAFETENSORS_LOAD_MODE_READ its bytes are read from the file each time.
+ * Its data are not copied: the tensor keeps the file's mapping, or the reader's bytes, alive. In the load mode
+ * %APR_SAFETENSORS_LOAD_MODE_READ each call reads the data from the file, and blocks meanwhile.
  *
- * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if no tensor has the name. In the load mode
- * %APR_SAFETENSORS_LOAD_MODE_READ, also with an error of %G_IO_ERROR, with %APR_SAFETENSORS_ERROR_TRUNCATED if the file
- * has become shorter, and with %APR_ERROR_RANGE if there is no memory.
+ * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if there is no such tensor. In the load mode
+ * %APR_SAFETENSORS_LOAD_MODE_READ it also fails with %G_IO_ERROR if the file cannot be read, with
+ * %APR_SAFETENSORS_ERROR_TRUNCATED if the file has been truncated, and with %APR_ERROR_RANGE if there is not enough
+ * memory.
  *
  * Returns: (transfer full): the tensor
  *
@@ -251,15 +252,15 @@ apr_safetensors_reader_get_tensor (AprSafetensorsReader *self, const char *name,
  * apr_safetensors_reader_get_slice:
  * @self: a reader
  * @name: a tensor's name
- * @indices: what to take along each dimension, as in `1:3, ::-2, -1`
+ * @indices: what to take along each dimension, such as `1:3, ::-2, -1`; see [method@Apr.Tensor.slice]
  * @error: return location for an error
  *
- * Gets a part of a tensor, by the rules and in the notation of [method@Apr.Tensor.slice].
+ * Gets a part of a tensor.
  *
- * A slice that is one piece of the file is not copied. In the load mode %APR_SAFETENSORS_LOAD_MODE_READ, what is read
- * from the file reaches from the first element of the slice to the last.
+ * A contiguous slice is not copied. In the load mode %APR_SAFETENSORS_LOAD_MODE_READ the file is read from the first
+ * element of the slice to the last.
  *
- * Fails as [method@Apr.SafetensorsReader.get_tensor] and [method@Apr.Tensor.slice] do.
+ * Fails like [method@Apr.SafetensorsReader.get_tensor] and [method@Apr.Tensor.slice].
  *
  * Returns: (transfer full): the slice
  *

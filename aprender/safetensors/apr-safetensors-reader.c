@@ -4,24 +4,27 @@
 /**
  * AprSafetensorsReader:
  *
- * Reads named tensors from a file in the SafeTensors format, or from bytes in memory.
+ * Reads named tensors in the SafeTensors format, from a file, a stream, or bytes in memory.
  *
  * ```c
  * g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_path ("model.safetensors", &error);
  * g_autoptr (AprTensor) weights = apr_safetensors_reader_get_tensor (reader, "weights", &error);
  * ```
  *
- * Opening reads and checks the header; nothing is handed out from a file with anything wrong in it, and the error
- * says what is wrong, with the tensor's name and the numbers. The tensors' bytes are not read and not copied:
- * a local file is mapped into memory, [method@Apr.SafetensorsReader.get_tensor] points into the mapping, and each
- * tensor keeps the mapping alive, also when the reader is gone. The mapping is private: writing to it, which a script
- * with a writable view of the bytes can do, never reaches the file. The file should not be truncated or overwritten in
- * place while tensors from it are in use; replacing it by another, as [class@Apr.SafetensorsWriter] does, is safe.
+ * Opening a file reads and checks its header. A file with anything wrong in it is refused as a whole, with an error
+ * that has the tensor's name and the numbers.
  *
- * Where that is not wanted, or a file is on a network and mapping it is slow, the load mode
- * %APR_SAFETENSORS_LOAD_MODE_READ reads the header at once, and of the rest what is asked for when it is asked for. If
- * the file has been cut short by then, the error is %APR_SAFETENSORS_ERROR_TRUNCATED.
- * [method@Apr.SafetensorsReader.get_slice] gets a part of a tensor:
+ * ## Load modes
+ *
+ * By default a local file is mapped into memory and nothing is copied: [method@Apr.SafetensorsReader.get_tensor]
+ * returns a view of the mapping, and the file may be larger than memory. Each tensor keeps the mapping alive, even
+ * after the reader is gone. The mapping is private, so a script that writes to a view of a tensor does not change the
+ * file. Do not truncate or overwrite a file while its tensors are in use: a truncated file ends the program with
+ * SIGBUS. Replacing it by a new file, as [class@Apr.SafetensorsWriter] does, is safe.
+ *
+ * With %APR_SAFETENSORS_LOAD_MODE_READ the file stays open, and each tensor is read when it is asked for. This suits
+ * network file systems, and files that may be truncated: that is then the error %APR_SAFETENSORS_ERROR_TRUNCATED.
+ * [method@Apr.SafetensorsReader.get_slice] reads a part of a tensor:
  *
  * ```c
  * g_autoptr (AprSafetensorsReader) reader =
@@ -30,18 +33,26 @@
  * g_autoptr (AprTensor) rows = apr_safetensors_reader_get_slice (reader, "weights", "100:200, ::-1", &error);
  * ```
  *
- * A reader that is made in this way has no tensors until it is initialised, and does not change after that. It may be
- * used from several threads at once. In scripts the constructor takes the properties, and initialising is another call:
+ * A reader that is created with properties is a [iface@Gio.Initable]: in C and Vala it has no tensors until it is
+ * initialised. In JavaScript it opens its file when it is first used.
  *
- * ```python
- * reader = Apr.SafetensorsReader(file=Gio.File.new_for_path('model.safetensors'))
- * reader.init(None)
- * ```
+ * ## Threads, memory and blocking
+ *
+ * Initialise a reader in one thread. From then on it never changes, and any number of threads may use it at once.
+ *
+ * Strings, shapes and the metadata that a reader returns belong to it. Tensors are the caller's, and keep what they
+ * need of the reader alive.
+ *
+ * Opening a file blocks while the header is read, and for a file that is not local while the whole of it is loaded;
+ * [func@Apr.SafetensorsReader.new_from_file_async] does not block. After that, only
+ * [method@Apr.SafetensorsReader.get_tensor] and [method@Apr.SafetensorsReader.get_slice] can block: in the load mode
+ * %APR_SAFETENSORS_LOAD_MODE_READ, and while a slice that is not contiguous is copied.
  *
  * ## Checkpoints of several files
  *
- * Large models come in shards: SafeTensors files of their own, and an index that says which tensor is where. A file
- * whose name ends in `.index.json` is opened as such an index, and the reader has the tensors of all shards:
+ * Large models are split into shards: several SafeTensors files, and an index that says which tensor is in which
+ * file. A file whose name ends in `.index.json` is opened as such an index, and the reader has the tensors of all
+ * shards:
  *
  * ```json
  * {"metadata": {"total_size": 36},
@@ -49,21 +60,24 @@
  *                 "bias": "model-00002-of-00002.safetensors"}}
  * ```
  *
- * Every shard is opened and checked at once, in either load mode. The index must name each tensor of each shard once,
- * and none besides, and `total_size`, where it is there, must be the size of all tensors in bytes. A shard's name is
- * that of a file in the folder of the index: slashes, `..`, colons, percent signs and control characters are refused,
- * and so is a symbolic link that leads out of that folder and, if the index is itself a link, out of the folder of
- * the file that it leads to. There may be 10,000 shards. The metadata are those that no two shards have differently.
+ * All shards are opened and checked at once, in either load mode. The index must name every tensor of every shard
+ * exactly once, and nothing else. If it has a `total_size`, that must be the size of all tensors in bytes.
+ *
+ * A shard must be a file in the folder of the index. A name with a slash, `..`, a colon, a percent sign or a control
+ * character is refused. So is a symbolic link that leads out of that folder, unless it stays in the folder of the file
+ * that the index itself links to, as in a download cache. There may be at most 10,000 shards.
+ *
+ * The metadata of the reader are the keys on which all shards agree.
  *
  * ## The format
  *
- * A SafeTensors file has three parts, without anything between or after them:
+ * A SafeTensors file has three parts, with nothing between or after them:
  *
- * 1. eight bytes: the length N of the header, as an unsigned little-endian number;
- * 2. N bytes: the header, one JSON object in UTF-8, which may have white space (often spaces) around it;
- * 3. the data: the tensors' elements, little-endian and in row-major order.
+ * 1. eight bytes: the length N of the header, an unsigned little-endian number;
+ * 2. N bytes: the header, one JSON object in UTF-8, with optional white space (usually spaces) around it;
+ * 3. the data: the elements of the tensors, little-endian and in row-major order.
  *
- * This is a whole header:
+ * This is a complete header:
  *
  * ```json
  * {"__metadata__":{"format":"pt"},
@@ -71,25 +85,25 @@
  *  "bias":{"dtype":"F32","shape":[3],"data_offsets":[24,36]}}
  * ```
  *
- * Each name stands for a tensor, with three fields in any order, beside which unknown ones are passed over:
+ * Each name stands for a tensor, with three fields in any order. Unknown fields are ignored.
  *
- * - `dtype`, a string: `BOOL`, `U8`, `I8`, `U16`, `I16`, `U32`, `I32`, `U64`, `I64`, `F16`, `BF16`, `F32`, `F64`,
+ * - `dtype` is a string: `BOOL`, `U8`, `I8`, `U16`, `I16`, `U32`, `I32`, `U64`, `I64`, `F16`, `BF16`, `F32`, `F64`,
  *   `C64` (two F32), `F8_E5M2`, `F8_E4M3`, `F8_E8M0`, `F8_E4M3FNUZ`, `F8_E5M2FNUZ`, or one of the packed `F4`,
- *   `F6_E2M3`, `F6_E3M2`: [enum@Apr.DType] has them all;
- * - `shape`, an array of whole numbers: the size along each dimension. An empty array makes a scalar of one element,
- *   and a size of zero a tensor without elements;
- * - `data_offsets`, two whole numbers: where the tensor's bytes begin and end, counted from the start of the data.
+ *   `F6_E2M3`, `F6_E3M2`. See [enum@Apr.DType].
+ * - `shape` is an array of whole numbers: the size along each dimension. An empty array makes a scalar, which has one
+ *   element; a size of zero makes a tensor without elements.
+ * - `data_offsets` is an array of two whole numbers: where the tensor's bytes begin and end, from the start of the
+ *   data.
  *
- * The tensors cover the data from the first byte to the last, in whatever order, without overlaps and without gaps, and
- * each has just the bytes that its dtype and shape need. Names may be any string, the empty one included.
- * `__metadata__` is the one reserved name: it holds strings with string names, and may be absent, null or empty.
- * Data are aligned if the writer took care of it; tensors that are not are read correctly all the same.
+ * The tensors cover the data exactly, in any order, without gaps or overlaps, and each has exactly the bytes that its
+ * dtype and shape need. A name can be any string, even the empty one, except the reserved `__metadata__`, which maps
+ * strings to strings, and can be missing, null or empty. Tensors that are not aligned are read correctly.
  *
- * What is refused: a header above [property@Apr.SafetensorsReader:max-header-size], text that is not strictly JSON,
+ * Refused are: a header larger than [property@Apr.SafetensorsReader:max-header-size], anything that is not strict JSON,
  * nesting beyond 127 levels, unknown dtypes, sizes beyond 64 bits, sub-byte elements that do not fill whole bytes,
- * any byte too few or too many. Also refused, though other implementations let it pass, is what two programs may read
- * differently: two tensors or two metadata keys of one name, a NUL in a name or in the metadata, and entries or
- * dtypes that are written as another kind of JSON value.
+ * and any missing or extra byte. This reader also refuses what other readers accept but may read differently:
+ * duplicate names and metadata keys, a NUL in a name or in the metadata, and entries or dtypes that are JSON values
+ * of another kind.
  *
  * Since: 0.1
  */
@@ -110,7 +124,7 @@ G_DEFINE_ENUM_TYPE (AprSafetensorsLoadMode,
                     G_DEFINE_ENUM_VALUE (APR_SAFETENSORS_LOAD_MODE_MAP, "map"),
                     G_DEFINE_ENUM_VALUE (APR_SAFETENSORS_LOAD_MODE_READ, "read"))
 
-/* The default of the asynchronous interface initialises in a thread, which is what is needed. */
+/* The default implementation of GAsyncInitable runs init () in a thread. */
 G_DEFINE_FINAL_TYPE_WITH_CODE (AprSafetensorsReader,
                                apr_safetensors_reader,
                                G_TYPE_OBJECT,
@@ -198,8 +212,7 @@ apr_safetensors_reader_class_init (AprSafetensorsReaderClass *klass)
   /**
    * AprSafetensorsReader:file:
    *
-   * The file that the tensors are in, or the index of the files. One of this and
-   * [property@Apr.SafetensorsReader:bytes] is needed to initialise a reader.
+   * The file to read, or the index of its shards. Set either this or [property@Apr.SafetensorsReader:bytes].
    *
    * Since: 0.1
    */
@@ -208,7 +221,7 @@ apr_safetensors_reader_class_init (AprSafetensorsReaderClass *klass)
   /**
    * AprSafetensorsReader:bytes:
    *
-   * The bytes of a SafeTensors file, for one that is in memory already.
+   * The bytes of a SafeTensors file that is in memory. The reader takes a reference.
    *
    * Since: 0.1
    */
@@ -217,7 +230,7 @@ apr_safetensors_reader_class_init (AprSafetensorsReaderClass *klass)
   /**
    * AprSafetensorsReader:load-mode:
    *
-   * How to get at the tensors' bytes in a file.
+   * How to read the tensors of a file.
    *
    * Since: 0.1
    */
@@ -227,10 +240,9 @@ apr_safetensors_reader_class_init (AprSafetensorsReaderClass *klass)
   /**
    * AprSafetensorsReader:max-header-size:
    *
-   * The longest header to accept, in bytes; for an index of shards, also the longest index. What is above 2^32 - 1
-   * counts as that.
+   * The size of the largest header to accept, in bytes, and of the largest index. Values above 2^32 - 1 count as that.
    *
-   * Other readers take headers up to 100,000,000 bytes, as this one does unless told otherwise.
+   * The default, 100,000,000, is the limit of the reference implementation.
    *
    * Since: 0.1
    */
@@ -252,7 +264,7 @@ apr_safetensors_reader_initable_iface_init (GInitableIface *iface)
   iface->init = apr_safetensors_reader_open;
 }
 
-/* What a reader has before it is initialised. Nothing is kept then, for there will be more. */
+/* What a reader returns before it is initialised. It keeps nothing yet, because it will have more later. */
 static const char *const no_strings[] = { NULL };
 
 static int
@@ -287,7 +299,7 @@ list_names_in_file_order (AprSafetensorsReader *self)
  *
  * Gets the names of all tensors, sorted by their UTF-8 bytes.
  *
- * Returns: (transfer none) (array zero-terminated=1): the names, which belong to the reader
+ * Returns: (transfer none) (array zero-terminated=1): the names, owned by the reader
  *
  * Since: 0.1
  */
@@ -312,12 +324,11 @@ apr_safetensors_reader_get_names (AprSafetensorsReader *self)
  * apr_safetensors_reader_get_names_in_file_order:
  * @self: a reader
  *
- * Gets the names of all tensors in the order in which their bytes are in the file, which is the fastest one to read
- * them in.
+ * Gets the names of all tensors in the order of their data in the file. Reading them in this order is fastest.
  *
- * Tensors without bytes that are at one place are in the order of the header. Shards are in the order of their names.
+ * Empty tensors at the same offset are in the order of the header. Shards are in the order of their names.
  *
- * Returns: (transfer none) (array zero-terminated=1): the names, which belong to the reader
+ * Returns: (transfer none) (array zero-terminated=1): the names, owned by the reader
  *
  * Since: 0.1
  */
@@ -333,7 +344,7 @@ apr_safetensors_reader_get_names_in_file_order (AprSafetensorsReader *self)
   return self->names_in_file_order;
 }
 
-/* Puts together what the files' metadata agree upon: a key with two values has none. */
+/* Merges the metadata of all files, without the keys that have different values. */
 static GHashTable *
 merge_metadata (AprSafetensorsReader *self)
 {
@@ -370,10 +381,9 @@ merge_metadata (AprSafetensorsReader *self)
  * apr_safetensors_reader_get_metadata:
  * @self: a reader
  *
- * Gets the strings of `__metadata__`, by their keys.
+ * Gets the strings of `__metadata__` by their keys.
  *
- * Returns: (transfer none) (element-type utf8 utf8): the metadata, which belong to the reader and must not be
- *   changed; empty if the file has none
+ * Returns: (transfer none) (element-type utf8 utf8): the metadata, owned by the reader; do not change them
  *
  * Since: 0.1
  */
@@ -401,7 +411,7 @@ apr_safetensors_reader_get_metadata (AprSafetensorsReader *self)
  *
  * Gets the keys of [method@Apr.SafetensorsReader.get_metadata], sorted by their UTF-8 bytes.
  *
- * Returns: (transfer none) (array zero-terminated=1): the keys, which belong to the reader
+ * Returns: (transfer none) (array zero-terminated=1): the keys, owned by the reader
  *
  * Since: 0.1
  */

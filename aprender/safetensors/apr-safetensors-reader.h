@@ -16,11 +16,11 @@ G_BEGIN_DECLS
 
 /**
  * AprSafetensorsLoadMode:
- * @APR_SAFETENSORS_LOAD_MODE_MAP: map a local file into memory, so that tensors are handed out without a copy
- * @APR_SAFETENSORS_LOAD_MODE_READ: keep the file open and read each tensor when it is asked for, which suits network
- *   file systems, and files that somebody may cut short while they are in use
+ * @APR_SAFETENSORS_LOAD_MODE_MAP: map a local file into memory, so that tensors are not copied
+ * @APR_SAFETENSORS_LOAD_MODE_READ: keep the file open and read each tensor when it is asked for. Suits network file
+ *   systems, and files that may be truncated while they are in use
  *
- * How a reader gets at the tensors' bytes.
+ * How a reader reads the tensors of a file.
  *
  * Since: 0.1
  */

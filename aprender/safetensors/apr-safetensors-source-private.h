@@ -8,14 +8,14 @@ G_BEGIN_DECLS
 
 /*
  * AprSafetensorsSource:
- * @header: what the file's header says; valid
- * @name: (nullable): the file's path, URI or name as a shard, for messages
+ * @header: the header, parsed and checked
+ * @name: (nullable): the file's path or URI, or its name as a shard, for messages
  * @bytes: (nullable): the whole file, mapped or in memory
- * @fd: or else the open file, or -1
- * @stream: (nullable): or else what can be read from where it is sought
- * @lock: held while somebody moves @stream
+ * @fd: otherwise the open file, or -1
+ * @stream: (nullable): otherwise a seekable stream
+ * @lock: protects the position of @stream
  *
- * One file of tensors, and the way to its bytes. Once made, it may be used from several threads.
+ * One valid file of tensors, and the way to its bytes. Any number of threads may use it at once.
  */
 typedef struct
 {
@@ -30,13 +30,13 @@ typedef struct
 AprSafetensorsSource *
 apr_safetensors_source_new_from_bytes (GBytes *bytes, guint64 max_header_size, GError **error);
 
-/* Reads to the end; the memory that it takes grows with what arrives. */
+/* Reads the stream to its end. Memory is allocated for what has arrived, not for what the header claims. */
 AprSafetensorsSource *apr_safetensors_source_new_from_stream (GInputStream *stream,
                                                               guint64 max_header_size,
                                                               GCancellable *cancellable,
                                                               GError **error);
 
-/* Takes the descriptor, of a regular file. */
+/* Takes the descriptor, which must be of a regular file. */
 AprSafetensorsSource *apr_safetensors_source_new_from_fd (int fd,
                                                           const char *name,
                                                           AprSafetensorsLoadMode load_mode,
@@ -44,7 +44,7 @@ AprSafetensorsSource *apr_safetensors_source_new_from_fd (int fd,
                                                           GCancellable *cancellable,
                                                           GError **error);
 
-/* Of a file that is not local. Messages do not begin with its name here and above, but when it is read later. */
+/* For a file that is not local. Only errors of later reads begin with @name, here and above. */
 AprSafetensorsSource *apr_safetensors_source_new_from_file (GFile *file,
                                                             const char *name,
                                                             AprSafetensorsLoadMode load_mode,
@@ -54,14 +54,14 @@ AprSafetensorsSource *apr_safetensors_source_new_from_file (GFile *file,
 
 void apr_safetensors_source_free (AprSafetensorsSource *self);
 
-/* The bytes of a tensor from @begin up to @end, counted from its own first one. */
+/* Gets the bytes of a tensor from @begin up to @end, counted from the tensor's first byte. */
 GBytes *apr_safetensors_source_read (
   AprSafetensorsSource *self, const AprSafetensorsEntry *entry, gsize begin, gsize end, GError **error);
 
-/* Opens a regular file without waiting for a writer where it turns out to be a FIFO; @flags may be O_NOFOLLOW. */
+/* Opens a regular file. Does not wait for a writer if it is a FIFO. @flags can be O_NOFOLLOW. */
 int apr_safetensors_open_regular (const char *path, int flags, GError **error);
 
-/* The whole of what @stream brings, unless that is more than @limit. */
+/* Reads all of @stream, which must not have more than @limit bytes. */
 GBytes *
 apr_safetensors_load_stream (GInputStream *stream, guint64 limit, GCancellable *cancellable, GError **error);
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How much is read between two looks at the cancellable, and to begin with from a stream of unknown length. */
+/* How much is read between two checks for cancellation, and how much memory a stream gets to begin with */
 #define CHUNK_SIZE ((gsize) 1 << 20)
 #define FIRST_CAPACITY ((gsize) 1 << 16)
 
@@ -76,7 +76,7 @@ apr_safetensors_open_regular (const char *path, int flags, GError **error)
   return -1;
 }
 
-/* Reads at a place of the file, all of @size unless the file ends before. */
+/* Reads @size bytes at an offset of the file, or fewer if the file ends before. */
 static gboolean
 read_fd (int fd,
          guint64 offset,
@@ -146,7 +146,7 @@ read_header_bytes (AprSafetensorsSource *self,
   return FALSE;
 }
 
-/* Reads the header of what can be read at any place, and nothing else. */
+/* Reads the header, and nothing else, of a file that can be read at any offset. */
 static gboolean
 read_header (AprSafetensorsSource *self,
              guint64 file_size,
@@ -202,8 +202,8 @@ unmap (gpointer data)
   g_free (self);
 }
 
-/* Maps a file's first @size bytes privately: a script that writes to a view of a tensor gets a page of its own, and the
- * file stays as it is. */
+/* Maps the first @size bytes of a file privately: a script that writes to a view of a tensor gets its own copy of the
+ * page, and does not change the file. */
 static GBytes *
 map_fd (int fd, gsize size, GError **error)
 {
@@ -212,9 +212,9 @@ map_fd (int fd, gsize size, GError **error)
 
   if (size == 0)
     return g_bytes_new (NULL, 0);
-  /* Pages that nobody writes to take no memory, so none is reserved: the file may be larger than memory. Where the
-   * system never promises memory that it may not have (vm.overcommit_memory = 2), only a mapping that cannot be written
-   * to is free. */
+  /* Without a reservation, because pages that nobody writes to need no memory and the file can be larger than memory.
+   * Systems that never overcommit memory (vm.overcommit_memory = 2) ignore the flag; there only a read-only mapping
+   * needs no reservation. */
   memory = mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
   if (memory == MAP_FAILED && errno == ENOMEM)
     memory = mmap (NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -284,8 +284,8 @@ buffer_clear (Buffer *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Buffer, buffer_clear)
 
-/* Reads until there are @wanted bytes in all, or the stream ends. What is wanted may be a lie: memory is taken for
- * at most twice what has arrived. */
+/* Reads until the buffer has @wanted bytes or the stream ends. Since a hostile header can make @wanted huge, memory is
+ * allocated for at most twice what has arrived. */
 static gboolean
 buffer_fill (Buffer *self, GInputStream *stream, guint64 wanted, GCancellable *cancellable, GError **error)
 {
@@ -293,12 +293,12 @@ buffer_fill (Buffer *self, GInputStream *stream, guint64 wanted, GCancellable *c
     {
       gssize n;
 
-      /* Not every stream looks at it. */
+      /* Not every stream checks it. */
       if (g_cancellable_set_error_if_cancelled (cancellable, error))
         return FALSE;
       if (self->size == self->capacity)
         {
-          /* No allocation is larger than G_MAXSSIZE, so this does not overflow. */
+          /* No allocation exceeds G_MAXSSIZE, so this cannot overflow. */
           gsize capacity = MAX (FIRST_CAPACITY, 2 * self->capacity);
           guint8 *data = g_try_realloc (self->data, capacity);
 
@@ -366,7 +366,7 @@ apr_safetensors_source_new_from_stream (GInputStream *stream,
     return NULL;
   if (buffer.size < wanted)
     {
-      /* This refuses what has really come. */
+      /* With the true size this sets the error. */
       apr_safetensors_header_scan_prefix ((const char *) buffer.data, buffer.size, max_header_size, &length,
                                           error);
       return NULL;
@@ -376,7 +376,7 @@ apr_safetensors_source_new_from_stream (GInputStream *stream,
   if (self->header == NULL)
     return NULL;
 
-  /* The header alone decides how long the stream may be, so one without an end is found out. */
+  /* The header says where the stream must end, so an endless stream is noticed. */
   data_size = apr_safetensors_header_get_data_size (self->header);
   if (!apr_safetensors_header_check (self->header, data_size, error))
     return NULL;
@@ -424,7 +424,7 @@ GBytes *
 apr_safetensors_source_read (
   AprSafetensorsSource *self, const AprSafetensorsEntry *entry, gsize begin, gsize end, GError **error)
 {
-  /* Within the file as it was found valid, so nothing here can overflow. */
+  /* Within the size of a checked file, so nothing here can overflow. */
   guint64 offset = self->header->data_start + entry->begin + begin;
   g_autofree guint8 *data = NULL;
   gboolean succeeded;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * SipHash, by Jean-Philippe Aumasson and Daniel J. Bernstein ("SipHash: a fast short-input PRF", 2012): a hash with a
- * secret key, so that nobody can make names that collide. The paper's rounds are 2 and 4; 1 and 3 are enough here.
+ * SipHash by Jean-Philippe Aumasson and Daniel J. Bernstein ("SipHash: a fast short-input PRF", 2012): a keyed hash, so
+ * that nobody can make names that collide. The paper uses 2 and 4 rounds; 1 and 3 are enough against that.
  */
 
 static inline guint64
