@@ -38,8 +38,9 @@ write_in_thread (GTask *task, gpointer source, gpointer task_data, GCancellable 
     apr_safetensors_write_file (&self->job, self->layout, self->file, cancellable, &error);
   else
     bytes = apr_safetensors_write_bytes (&self->job, self->layout, cancellable, &error);
-  /* Now, so that the functions' data are freed before the callback runs. */
+  /* Now, so that the functions' data are freed, and temporary files removed, before the callback runs. */
   apr_safetensors_job_clear (&self->job);
+  g_clear_pointer (&self->shards, apr_safetensors_shards_free);
   if (error != NULL)
     g_task_return_error (task, error);
   else if (bytes != NULL)
