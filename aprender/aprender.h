@@ -13,6 +13,7 @@
 #include <aprender/safetensors/apr-safetensors-writer.h>
 #include <aprender/estimator/apr-estimator.h>
 #include <aprender/estimator/apr-metrics.h>
+#include <aprender/table/apr-table-reader.h>
 #include <aprender/cross-products/apr-cross-products.h>
 #include <aprender/cross-products/apr-precision.h>
 #include <aprender/inference/apr-regression-statistics.h>

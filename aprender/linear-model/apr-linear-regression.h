@@ -47,6 +47,11 @@ gboolean
 apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossProducts *state, GError **error);
 
 APR_AVAILABLE_IN_ALL
+AprTensor *apr_linear_regression_score_cross_products (AprLinearRegression *self,
+                                                       AprCrossProducts *cross_products,
+                                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_partial_fit (AprLinearRegression *self,
                                             AprTensor *x,
                                             AprTensor *y,

@@ -156,7 +156,7 @@ apr_tool_parse (const AprToolCommand *command,
       *status = apr_tool_usage_error (command->name, "%s is missing", command->parameters[n_found]);
       return FALSE;
     }
-  if (n_found > n_needed)
+  if (n_found > n_needed && !command->repeats)
     {
       *status = apr_tool_usage_error (command->name, "“%s” is one argument too many", found[n_needed]);
       return FALSE;

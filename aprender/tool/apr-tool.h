@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include <gio/gio.h>
+#include <aprender/aprender.h>
 
 G_BEGIN_DECLS
 
@@ -21,6 +21,7 @@ typedef struct
   const char *summary;
   const char *parameters[3]; /* the names of its arguments, all of them needed, and NULL */
   const char *description;   /* (nullable): what the help says after the options */
+  gboolean repeats;          /* whether the last argument may be given again */
 } AprToolCommand;
 
 AprToolStatus apr_tool_fit (int argc, char **argv);
@@ -37,6 +38,18 @@ gboolean apr_tool_parse (const AprToolCommand *command,
 
 AprToolStatus apr_tool_fail (const GError *error);
 AprToolStatus apr_tool_usage_error (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* A line on the standard error that says how far something has come, if that is a terminal and it takes more than a second. */
+typedef struct
+{
+  gboolean shown;
+  gint64 started;
+  gint64 next; /* when to show it again */
+} AprToolProgress;
+
+AprToolProgress apr_tool_progress_start (void);
+void apr_tool_progress_show (AprToolProgress *self, AprTableReader *reader);
+void apr_tool_progress_end (AprToolProgress *self);
 
 gboolean apr_tool_is_same_file (const char *input, const char *output);
 gboolean apr_tool_close_output (FILE *stream, const char *name, GError **error);

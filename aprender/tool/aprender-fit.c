@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "aprender/tool/apr-csv.h"
+#include "aprender/tool/apr-table.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
 typedef struct
 {
-  char **targets; /* (owned) */
-  char *weight;   /* (owned) (nullable) */
-  char *output;   /* (owned) */
-  char *dtype;    /* (owned) (nullable) */
+  AprTableOptions table;
+  char **targets;  /* (owned) */
+  char **features; /* (owned) (nullable) */
+  char **dropped;  /* (owned) (nullable) */
+  char *weight;    /* (owned) (nullable) */
+  char *output;    /* (owned) */
+  char *dtype;     /* (owned) (nullable) */
   double alpha;
   gboolean positive;
   gboolean no_intercept;
   gboolean keep_state;
 } FitOptions;
 
-/* What is read from the table, in this order. */
-enum
-{
-  FEATURES,
-  TARGETS,
-  WEIGHT,
-  N_SELECTIONS,
-};
-
 static const AprToolCommand command = {
   "fit",
   "Fits a linear regression to a table, prints its coefficients, and saves it.\n\n"
-  "All columns but the targets and the weights are features.",
-  { "DATA.csv" },
-  "DATA.csv has a header row with the columns' names; “-” reads it from the standard input.\n"
+  "All columns but the targets and the weights are features, unless --features or --drop says otherwise.",
+  { "DATA.csv…" },
+  "DATA.csv has a header row with the columns' names; “-” reads it from the standard input. Cells are\n"
+  "separated by commas, semicolons or tabs, and the file may be compressed by gzip or zstd. Of several\n"
+  "tables, the rows are taken together.\n"
   "With F64, the default, the answer is the exact one rounded once; F32 is what the Rust\n"
   "aprender, realizar and Ollama read.",
+  TRUE,
 };
 
 static void
 fit_options_clear (FitOptions *options)
 {
+  apr_table_options_clear (&options->table);
   g_clear_pointer (&options->targets, g_strfreev);
+  g_clear_pointer (&options->features, g_strfreev);
+  g_clear_pointer (&options->dropped, g_strfreev);
   g_clear_pointer (&options->weight, g_free);
   g_clear_pointer (&options->output, g_free);
   g_clear_pointer (&options->dtype, g_free);
@@ -108,60 +108,50 @@ check_options (const FitOptions *options, AprDType *dtype, AprToolStatus *status
   return TRUE;
 }
 
-/* Finds the columns that have been named; all others become features. */
+/* Chooses the columns of a table. Of a second one, the features are those of the first. */
 static gboolean
-select_columns (
-  AprCsv *csv, const FitOptions *options, AprCsvSelection *selections, char ***feature_names, GError **error)
+select_columns (AprTableReader *reader,
+                const FitOptions *options,
+                const char *const *features,
+                GError **error)
 {
-  gsize n_columns;
-  const char *const *columns = apr_csv_get_columns (csv, &n_columns);
-  g_autofree gboolean *taken = g_new0 (gboolean, n_columns);
-  AprCsvSelection *features = &selections[FEATURES];
-  AprCsvSelection *targets = &selections[TARGETS];
-  AprCsvSelection *weight = &selections[WEIGHT];
+  const char *const *chosen = features != NULL ? features : (const char *const *) options->features;
+  const char *const *names;
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  g_auto (GStrv) kept = NULL;
   gsize i;
 
-  targets->n_columns = g_strv_length (options->targets);
-  targets->columns = g_new (gsize, targets->n_columns);
-  targets->vector = targets->n_columns == 1;
-  for (i = 0; i < targets->n_columns; i++)
+  apr_table_reader_set_targets (reader, (const char *const *) options->targets);
+  apr_table_reader_set_weight (reader, options->weight);
+  if (chosen != NULL || options->dropped == NULL)
     {
-      if (!apr_csv_find_column (csv, options->targets[i], &targets->columns[i], error))
-        return FALSE;
-      taken[targets->columns[i]] = TRUE;
+      apr_table_reader_set_features (reader, chosen);
+      return TRUE;
     }
 
-  if (options->weight != NULL)
-    {
-      weight->n_columns = 1;
-      weight->columns = g_new (gsize, 1);
-      weight->vector = TRUE;
-      weight->weights = TRUE;
-      if (!apr_csv_find_column (csv, options->weight, weight->columns, error))
-        return FALSE;
-      taken[weight->columns[0]] = TRUE;
-    }
-
-  features->columns = g_new (gsize, n_columns);
-  *feature_names = g_new0 (char *, n_columns + 1);
-  for (i = 0; i < n_columns; i++)
-    if (!taken[i])
+  if (!apr_table_reader_read_names (reader, NULL, error))
+    return FALSE;
+  names = apr_table_reader_get_names (reader);
+  for (i = 0; options->dropped[i] != NULL; i++)
+    if (!g_strv_contains (names, options->dropped[i]))
       {
-        (*feature_names)[features->n_columns] = g_strdup (columns[i]);
-        features->columns[features->n_columns++] = i;
+        g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: no column “%s”, which --drop names",
+                     apr_table_reader_get_name (reader), options->dropped[i]);
+        return FALSE;
       }
-  if (features->n_columns > 0)
-    return TRUE;
+  for (i = 0; names[i] != NULL; i++)
+    if (!g_strv_contains ((const char *const *) options->dropped, names[i]) &&
+        !g_strv_contains ((const char *const *) options->targets, names[i]) &&
+        g_strcmp0 (options->weight, names[i]) != 0)
+      g_strv_builder_add (builder, names[i]);
+  kept = g_strv_builder_end (builder);
+  apr_table_reader_set_features (reader, (const char *const *) kept);
 
-  g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
-               "%s: no column is left to be a feature: all are targets or weights%s", apr_csv_get_name (csv),
-               apr_csv_get_separator_hint (csv));
-  return FALSE;
+  return TRUE;
 }
 
-/* Somebody must count. Negative weights have been refused where they were read. */
 static gboolean
-check_weights (AprCsv *csv, const char *name, AprTensor *weight, GError **error)
+has_positive_weight (AprTensor *weight)
 {
   gsize n_samples = apr_tensor_get_n_elements (weight);
   gsize i;
@@ -170,57 +160,63 @@ check_weights (AprCsv *csv, const char *name, AprTensor *weight, GError **error)
     if (apr_tensor_get_double (weight, i, NULL) > 0)
       return TRUE;
 
-  g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "%s: column “%s”: no weight is above 0",
-               apr_csv_get_name (csv), name);
   return FALSE;
 }
 
-static AprTensor *
-copy_column (AprTensor *matrix, gsize column, GError **error)
+/* Adds a table to the cross products, which the first table makes. */
+static gboolean
+add_table (const char *path,
+           const FitOptions *options,
+           AprCrossProducts **sums,
+           gboolean *weighted,
+           guint64 *n_rows,
+           GError **error)
 {
-  const gsize *shape = apr_tensor_get_shape (matrix, NULL);
-  g_autofree double *values = g_new (double, shape[0]);
-  gsize i;
-
-  for (i = 0; i < shape[0]; i++)
-    values[i] = apr_tensor_get_double (matrix, i * shape[1] + column, NULL);
-
-  return apr_tensor_new_from_doubles (values, shape[0], shape, 1, error);
-}
-
-/* Computes R² of each target: that of the whole model would be their mean. */
-static double *
-score_targets (AprEstimator *model, AprTensor *x, AprTensor *y, AprTensor *weight, GError **error)
-{
-  g_autoptr (AprTensor) predicted = apr_estimator_predict (model, x, error);
-  gsize n_targets = apr_estimator_get_n_targets (model);
-  g_autofree double *scores = g_new0 (double, n_targets);
+  g_autoptr (AprTableReader) reader = apr_table_open (path, &options->table, error);
+  AprToolProgress progress = apr_tool_progress_start ();
+  AprTensor *x;
+  AprTensor *y;
+  AprTensor *weight;
   g_autoptr (GError) local_error = NULL;
-  gsize i;
 
-  if (predicted == NULL)
-    return NULL;
+  if (reader == NULL ||
+      !select_columns (reader, options, *sums != NULL ? apr_cross_products_get_feature_names (*sums) : NULL,
+                       error))
+    return FALSE;
 
-  for (i = 0; i < n_targets && local_error == NULL; i++)
-    if (apr_tensor_get_n_dims (y) == 1)
-      scores[i] = apr_r2_score (y, predicted, weight, &local_error);
-    else
-      {
-        g_autoptr (AprTensor) truth = copy_column (y, i, error);
-        g_autoptr (AprTensor) prediction = copy_column (predicted, i, error);
+  while (local_error == NULL && apr_table_reader_read (reader, &x, &y, &weight, NULL, &local_error))
+    {
+      const char *const *features = apr_table_reader_get_features (reader);
 
-        if (truth == NULL || prediction == NULL)
-          return NULL;
-        scores[i] = apr_r2_score (truth, prediction, weight, &local_error);
-      }
+      if (*sums == NULL)
+        {
+          *sums = apr_cross_products_new (g_strv_length ((char **) features), g_strv_length (options->targets),
+                                          &local_error);
+          if (*sums != NULL)
+            apr_cross_products_set_feature_names (*sums, features, &local_error);
+        }
+      if (local_error == NULL && !apr_cross_products_update (*sums, x, y, weight, NULL, &local_error))
+        g_prefix_error (&local_error, "%s: ", apr_table_reader_get_name (reader));
+      *weighted = *weighted || weight == NULL || has_positive_weight (weight);
+      apr_tool_progress_show (&progress, reader);
+      apr_tensor_unref (x);
+      apr_tensor_unref (y);
+      g_clear_pointer (&weight, apr_tensor_unref);
+    }
+  apr_tool_progress_end (&progress);
 
+  if (local_error == NULL && !*weighted)
+    g_set_error (&local_error, APR_ERROR, APR_ERROR_WEIGHTS, "%s: column “%s”: no weight is above 0",
+                 apr_table_reader_get_name (reader), options->weight);
   if (local_error != NULL)
     {
       g_propagate_error (error, g_steal_pointer (&local_error));
-      return NULL;
+      return FALSE;
     }
+  apr_table_report_dropped (reader);
+  *n_rows += apr_table_reader_get_n_rows (reader);
 
-  return g_steal_pointer (&scores);
+  return TRUE;
 }
 
 static void
@@ -258,14 +254,17 @@ append_rank (GString *summary, AprLinearRegression *model, gsize n_features, gsi
 }
 
 static char *
-summarize (
-  AprLinearRegression *model, char **targets, char **feature_names, gsize n_samples, const double *scores)
+summarize (AprLinearRegression *model,
+           char **targets,
+           const char *const *feature_names,
+           guint64 n_samples,
+           const double *scores)
 {
   AprTensor *coefficients = apr_linear_regression_get_coefficients (model);
   AprTensor *intercept = apr_linear_regression_get_intercept (model);
   AprDType dtype = apr_tensor_get_dtype (coefficients);
-  gsize n_features = g_strv_length (feature_names);
-  g_autofree char *samples = g_strdup_printf ("%" G_GSIZE_FORMAT, n_samples);
+  gsize n_features = g_strv_length ((char **) feature_names);
+  g_autofree char *samples = g_strdup_printf ("%" G_GUINT64_FORMAT, n_samples);
   g_auto (GStrv) labels = g_new0 (char *, n_features + 1);
   GString *summary = g_string_new (NULL);
   gsize width = strlen ("coefficients");
@@ -300,48 +299,40 @@ summarize (
 }
 
 static char *
-fit_and_save (const char *path, const FitOptions *options, AprDType dtype, GError **error)
+fit_and_save (char **paths, const FitOptions *options, AprDType dtype, GError **error)
 {
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
-  AprEstimator *estimator = APR_ESTIMATOR (model);
-  AprCsvSelection selections[N_SELECTIONS] = { { 0 } };
-  g_auto (AprCsvSelection) x = { 0 };
-  g_auto (AprCsvSelection) y = { 0 };
-  g_auto (AprCsvSelection) weight = { 0 };
-  g_autoptr (AprCsv) csv = apr_csv_open (path, error);
-  g_auto (GStrv) feature_names = NULL;
-  g_autofree double *scores = NULL;
-  gboolean selected;
+  g_autoptr (AprCrossProducts) sums = NULL;
+  g_autoptr (AprTensor) scores = NULL;
+  gboolean weighted = FALSE;
+  guint64 n_rows = 0;
+  gsize i;
 
-  if (csv == NULL)
-    return NULL;
-
-  selected = select_columns (csv, options, selections, &feature_names, error) &&
-             apr_csv_read (csv, selections, options->weight != NULL ? 3 : 2, error);
-  x = selections[FEATURES];
-  y = selections[TARGETS];
-  weight = selections[WEIGHT];
-  if (!selected || (weight.tensor != NULL && !check_weights (csv, options->weight, weight.tensor, error)))
-    return NULL;
+  for (i = 0; paths[i] != NULL; i++)
+    if (!add_table (paths[i], options, &sums, &weighted, &n_rows, error))
+      return NULL;
 
   apr_linear_regression_set_fit_intercept (model, !options->no_intercept);
   apr_linear_regression_set_alpha (model, options->alpha);
   apr_linear_regression_set_positive (model, options->positive);
   apr_linear_regression_set_dtype (model, dtype);
   apr_linear_regression_set_keep_state (model, options->keep_state);
-  if (apr_estimator_fit (estimator, x.tensor, y.tensor, weight.tensor, NULL, error) &&
-      apr_estimator_set_feature_names (estimator, (const char *const *) feature_names, error))
-    scores = score_targets (estimator, x.tensor, y.tensor, weight.tensor, error);
+  if (apr_linear_regression_fit_cross_products (model, sums, error))
+    scores = apr_linear_regression_score_cross_products (model, sums, error);
   if (scores == NULL)
     {
-      g_prefix_error (error, "%s: ", apr_csv_get_name (csv));
+      g_autofree char *name =
+        strcmp (paths[0], "-") == 0 ? g_strdup ("standard input") : g_filename_display_name (paths[0]);
+
+      g_prefix_error (error, "%s: ", name);
       return NULL;
     }
 
-  if (!apr_estimator_save (estimator, options->output, error))
+  if (!apr_estimator_save (APR_ESTIMATOR (model), options->output, error))
     return NULL;
 
-  return summarize (model, options->targets, feature_names, apr_tensor_get_shape (x.tensor, NULL)[0], scores);
+  return summarize (model, options->targets, apr_cross_products_get_feature_names (sums), n_rows,
+                    apr_tensor_get_doubles (scores, NULL, NULL));
 }
 
 AprToolStatus
@@ -354,6 +345,10 @@ apr_tool_fit (int argc, char **argv)
       "Predict this column: needed, and may be given again", "COLUMN" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Write the model to this file: needed",
       "FILE" },
+    { "features", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.features,
+      "Use only these columns as features: one, and again for more", "COLUMN" },
+    { "drop", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.dropped,
+      "Do not use this column as a feature; may be given again", "COLUMN" },
     { "dtype", 0, 0, G_OPTION_ARG_FILENAME, &options.dtype, "Store the model in f32 or f64 (default: f64)",
       "DTYPE" },
     { "weight", 'w', 0, G_OPTION_ARG_FILENAME, &options.weight, "Weigh each row by this column", "COLUMN" },
@@ -363,6 +358,7 @@ apr_tool_fit (int argc, char **argv)
     { "positive", 0, 0, G_OPTION_ARG_NONE, &options.positive, "Let no coefficient be negative", NULL },
     { "keep-state", 0, 0, G_OPTION_ARG_NONE, &options.keep_state,
       "Store the sums of the data too, for “aprender summary”", NULL },
+    APR_TABLE_OPTION_ENTRIES (&options.table),
     { NULL },
   };
   g_auto (GStrv) arguments = NULL;
@@ -370,20 +366,23 @@ apr_tool_fit (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   AprToolStatus status;
   AprDType dtype;
+  guint i;
 
   if (!apr_tool_parse (&command, entries, argc, argv, &arguments, &status) ||
       !check_options (&options, &dtype, &status))
     return status;
 
-  if (apr_tool_is_same_file (arguments[0], options.output))
-    return apr_tool_usage_error ("fit", "--output must not be the file that is read: %s", options.output);
+  for (i = 0; arguments[i] != NULL; i++)
+    if (apr_tool_is_same_file (arguments[i], options.output))
+      return apr_tool_usage_error ("fit", "--output must not be the file that is read: %s", options.output);
 
-  summary = fit_and_save (arguments[0], &options, dtype, &error);
+  summary = fit_and_save (arguments, &options, dtype, &error);
   if (summary == NULL)
     return apr_tool_fail (error);
 
   fputs (summary, stdout);
-  if (dtype != APR_DTYPE_F32)
+  /* Said where somebody has asked for it, not at each fit. */
+  if (dtype == APR_DTYPE_F64)
     {
       g_autofree char *name = g_filename_display_name (options.output);
       g_autofree char *escaped = apr_tool_escape (name);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <glib/gstdio.h>
 
-#include "aprender/tool/apr-csv.h"
+#include "aprender/tool/apr-table.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
@@ -19,58 +21,26 @@ static const AprToolCommand command = {
 
 /* A model without names takes the columns as they stand. */
 static gboolean
-select_features (AprCsv *csv, AprEstimator *model, AprCsvSelection *features, GError **error)
+select_features (AprTableReader *reader, AprEstimator *model, GError **error)
 {
   const char *const *names = apr_estimator_get_feature_names (model);
   gsize n_features = apr_estimator_get_n_features (model);
   gsize n_columns;
-  gsize i;
 
-  apr_csv_get_columns (csv, &n_columns);
-  if (names == NULL && n_columns != n_features)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "%s: there %s %" G_GSIZE_FORMAT " %s, but the model has %" G_GSIZE_FORMAT
-                   " %s, and no names to find %s by%s",
-                   apr_csv_get_name (csv), n_columns == 1 ? "is" : "are", n_columns,
-                   n_columns == 1 ? "column" : "columns", n_features,
-                   n_features == 1 ? "feature" : "features", n_features == 1 ? "it" : "them",
-                   apr_csv_get_separator_hint (csv));
-      return FALSE;
-    }
+  if (!apr_table_reader_read_names (reader, NULL, error))
+    return FALSE;
+  n_columns = g_strv_length ((char **) apr_table_reader_get_names (reader));
+  apr_table_reader_set_features (reader, names);
+  if (names != NULL || n_columns == n_features)
+    return TRUE;
 
-  features->n_columns = n_features;
-  features->columns = g_new (gsize, n_features);
-  for (i = 0; i < n_features; i++)
-    {
-      features->columns[i] = i;
-      if (names != NULL && !apr_csv_find_column (csv, names[i], &features->columns[i], error))
-        return FALSE;
-    }
-
-  return TRUE;
-}
-
-static AprTensor *
-predict (const char *model_path, const char *data_path, GError **error)
-{
-  g_autoptr (AprLinearRegression) model = apr_linear_regression_load (model_path, error);
-  g_autoptr (AprCsv) csv = NULL;
-  g_auto (AprCsvSelection) features = { 0 };
-  AprTensor *predictions;
-
-  if (model == NULL)
-    return NULL;
-  csv = apr_csv_open (data_path, error);
-  if (csv == NULL || !select_features (csv, APR_ESTIMATOR (model), &features, error) ||
-      !apr_csv_read (csv, &features, 1, error))
-    return NULL;
-
-  predictions = apr_estimator_predict (APR_ESTIMATOR (model), features.tensor, error);
-  if (predictions == NULL)
-    g_prefix_error (error, "%s: ", apr_csv_get_name (csv));
-
-  return predictions;
+  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+               "%s: there %s %" G_GSIZE_FORMAT " %s, but the model has %" G_GSIZE_FORMAT
+               " %s, and no names to find %s by",
+               apr_table_reader_get_name (reader), n_columns == 1 ? "is" : "are", n_columns,
+               n_columns == 1 ? "column" : "columns", n_features, n_features == 1 ? "feature" : "features",
+               n_features == 1 ? "it" : "them");
+  return FALSE;
 }
 
 static void
@@ -91,34 +61,90 @@ print_predictions (AprTensor *predictions, FILE *stream)
     }
 }
 
+/* Predicts for some rows at a time, so that the table may be of any length. */
 static gboolean
-write_predictions (AprTensor *predictions, const char *path, GError **error)
+predict (AprEstimator *model, AprTableReader *reader, FILE *stream, GError **error)
+{
+  AprToolProgress progress = apr_tool_progress_start ();
+  g_autoptr (GError) local_error = NULL;
+  AprTensor *x;
+
+  while (local_error == NULL && apr_table_reader_read (reader, &x, NULL, NULL, NULL, &local_error))
+    {
+      g_autoptr (AprTensor) predictions = apr_estimator_predict (model, x, &local_error);
+
+      if (predictions != NULL)
+        print_predictions (predictions, stream);
+      else
+        g_prefix_error (&local_error, "%s: ", apr_table_reader_get_name (reader));
+      apr_tool_progress_show (&progress, reader);
+      apr_tensor_unref (x);
+    }
+  apr_tool_progress_end (&progress);
+  if (local_error == NULL)
+    {
+      apr_table_report_dropped (reader);
+      return TRUE;
+    }
+
+  g_propagate_error (error, g_steal_pointer (&local_error));
+  return FALSE;
+}
+
+/* A file that is there already stays as it is until all has been written. */
+static gboolean
+predict_to_file (AprEstimator *model, AprTableReader *reader, const char *path, GError **error)
 {
   g_autofree char *name = g_filename_display_name (path);
-  FILE *stream = g_fopen (path, "we");
+  g_autofree char *temporary = NULL;
+  GStatBuf status;
+  gboolean regular = g_stat (path, &status) != 0 || S_ISREG (status.st_mode);
+  FILE *stream = NULL;
+  int fd = -1;
+  int code;
 
-  if (stream == NULL)
+  if (regular)
     {
-      int code = errno;
-
+      temporary = g_strdup_printf ("%s.XXXXXX", path);
+      fd = g_mkstemp_full (temporary, O_WRONLY | O_CLOEXEC, 0666);
+    }
+  else
+    fd = g_open (path, O_WRONLY | O_CLOEXEC, 0);
+  code = errno;
+  if (fd < 0 || (stream = fdopen (fd, "w")) == NULL)
+    {
       g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code), "%s: %s", name, g_strerror (code));
       return FALSE;
     }
 
-  print_predictions (predictions, stream);
-  return apr_tool_close_output (stream, name, error);
+  if (!predict (model, reader, stream, error))
+    fclose (stream);
+  else if (apr_tool_close_output (stream, name, error))
+    {
+      if (temporary == NULL || g_rename (temporary, path) == 0)
+        return TRUE;
+      code = errno;
+      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code), "%s: %s", name, g_strerror (code));
+    }
+  if (temporary != NULL)
+    g_unlink (temporary);
+
+  return FALSE;
 }
 
 AprToolStatus
 apr_tool_predict (int argc, char **argv)
 {
+  g_auto (AprTableOptions) options = { 0 };
   g_autofree char *output = NULL;
   const GOptionEntry entries[] = {
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "Write the predictions to this file", "FILE" },
+    APR_TABLE_OPTION_ENTRIES (&options),
     { NULL },
   };
   g_auto (GStrv) arguments = NULL;
-  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (AprTableReader) reader = NULL;
   g_autoptr (GError) error = NULL;
   AprToolStatus status;
   guint i;
@@ -130,13 +156,12 @@ apr_tool_predict (int argc, char **argv)
     if (apr_tool_is_same_file (arguments[i], output))
       return apr_tool_usage_error ("predict", "--output must not be a file that is read: %s", output);
 
-  predictions = predict (arguments[0], arguments[1], &error);
-  if (predictions == NULL)
-    return apr_tool_fail (error);
-
-  if (output == NULL || strcmp (output, "-") == 0)
-    print_predictions (predictions, stdout);
-  else if (!write_predictions (predictions, output, &error))
+  model = apr_linear_regression_load (arguments[0], &error);
+  reader = model != NULL ? apr_table_open (arguments[1], &options, &error) : NULL;
+  if (reader == NULL || !select_features (reader, APR_ESTIMATOR (model), &error) ||
+      !(output == NULL || strcmp (output, "-") == 0
+          ? predict (APR_ESTIMATOR (model), reader, stdout, &error)
+          : predict_to_file (APR_ESTIMATOR (model), reader, output, &error)))
     return apr_tool_fail (error);
 
   return APR_TOOL_OK;

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 # Lowest first. A folder may use itself and those before it.
-LAYERS = ['base', 'tensor', 'safetensors', 'estimator', 'cross-products', 'least-squares', 'inference', 'linear-model',
+LAYERS = ['base', 'tensor', 'safetensors', 'estimator', 'table', 'cross-products', 'least-squares', 'inference', 'linear-model',
           'tool']
 
 

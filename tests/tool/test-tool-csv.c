@@ -34,6 +34,9 @@ test_forms (void)
     { "spaces in quotes", "x,y\n\" 1 \",\"3\n\"\n2,5\n" },
     { "signs and exponents", "x,y\n+1,30e-1\n.2E+1,5.\n" },
     { "columns turned round", "y,x\n3,1\n5,2\n" },
+    { "semicolons", "x;y\n1;3\n2;5\n" },
+    { "tabs", "x\ty\n1\t3\n2 \t 5\n" },
+    { "a comma in a name between semicolons", "x;y;\"a, b\"\n1;3;0\n2;5;0\n" },
   };
   guint i;
 
@@ -120,10 +123,10 @@ test_errors (void)
       "data.csv:2: column “x”: a quote stands in the middle of a cell, or text after a closing quote" },
     { "x,z\n1,2\n", -1, "data.csv: no column “y”: there are “x”, “z”" },
     { "x\n1\n", -1, "data.csv: no column “y”: there is only “x”" },
-    { "x;y\n1;3\n", -1,
-      "data.csv: no column “y”: there is only “x;y”; the columns must be separated by commas" },
-    { "x\ty\n1\t3\n", -1,
-      "data.csv: no column “y”: there is only “x\\u0009y”; the columns must be separated by commas" },
+    { "x|y\n1|3\n", -1, "data.csv: no column “y”: there is only “x|y”; the cells must be separated by “,”" },
+    { "x,y\n1,NA\n2,5\n,n/a\n1,2\n", -1,
+      "data.csv:2: column “y”: “NA” stands for a missing number; 3 numbers are missing in all" },
+    { "x,y\n1,3\n2,\n,\n", -1, "data.csv:3: column “y”: the cell is empty; 3 numbers are missing in all" },
     { "y\n1,2\n", -1, "data.csv: no column is left to be a feature: all are targets or weights" },
     { "y\n1\n", -1, "data.csv: no column is left to be a feature: all are targets or weights" },
   };

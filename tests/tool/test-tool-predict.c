@@ -109,9 +109,8 @@ test_nameless_model (void)
     "standard input: there are 3 columns, but the model has 2 features, and no names to find "
     "them by");
   tool_assert_fails (
-    "predict nameless.safetensors -", "q;r\n1;1\n", -1,
-    "standard input: there is 1 column, but the model has 2 features, and no names to find them by; "
-    "the columns must be separated by commas");
+    "predict nameless.safetensors -", "q\n1\n", -1,
+    "standard input: there is 1 column, but the model has 2 features, and no names to find them by");
 }
 
 static void

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include <gmp.h>
+
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/least-squares/apr-rounding-private.h"
+#include "aprender/linear-model/apr-linear-regression-private.h"
+
+/* The coefficients of one target with the opposite sign, and 1 for the target, as whole numbers times 2^exponent. */
+typedef struct
+{
+  mpz_t *values;  /* (owned) */
+  gsize *columns; /* (owned) of the matrix of [1 | X | Y] */
+  gsize n;
+  int exponent;
+} Combination;
+
+static void
+combination_clear (Combination *self)
+{
+  gsize i;
+
+  for (i = 0; i < self->n; i++)
+    mpz_clear (self->values[i]);
+  g_free (self->values);
+  g_free (self->columns);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Combination, combination_clear)
+
+static void
+combination_init (
+  Combination *self, AprTensor *coefficients, AprTensor *intercept, gsize n_features, gsize target)
+{
+  g_autofree int *exponents = g_new (int, n_features + 2);
+  gsize i;
+
+  self->values = g_new (mpz_t, n_features + 2);
+  self->columns = g_new (gsize, n_features + 2);
+  self->exponent = 0;
+  for (i = 0; i < n_features + 2; i++)
+    {
+      double value = i == 0 ? -apr_tensor_get_double (intercept, target, NULL)
+                   : i == n_features + 1
+                     ? 1
+                     : -apr_tensor_get_double (coefficients, target * n_features + i - 1, NULL);
+      int exponent;
+
+      if (value == 0)
+        continue;
+      mpz_init_set_d (self->values[self->n], ldexp (frexp (value, &exponent), 53));
+      exponents[self->n] = exponent - 53;
+      self->exponent = MIN (self->exponent, exponent - 53);
+      self->columns[self->n++] = i <= n_features ? i : n_features + 1 + target;
+    }
+  for (i = 0; i < self->n; i++)
+    mpz_mul_2exp (self->values[i], self->values[i], (mp_bitcnt_t) (exponents[i] - self->exponent));
+}
+
+/* The weighted sum of the squares of the residuals, in units of the matrix times 2^(2 exponent). */
+static void
+get_residual_sum (AprExactSums *sums, const Combination *combination, mpz_t sum)
+{
+  mpz_t row;
+  mpz_t entry;
+  gsize i;
+  gsize j;
+
+  mpz_inits (row, entry, NULL);
+  mpz_set_ui (sum, 0);
+  for (i = 0; i < combination->n; i++)
+    {
+      mpz_set_ui (row, 0);
+      for (j = 0; j < combination->n; j++)
+        {
+          apr_exact_sums_get_entry (sums, combination->columns[i], combination->columns[j], entry);
+          mpz_addmul (row, entry, combination->values[j]);
+        }
+      mpz_addmul (sum, row, combination->values[i]);
+    }
+  mpz_clears (row, entry, NULL);
+}
+
+static double
+score_target (
+  AprExactSums *sums, AprTensor *coefficients, AprTensor *intercept, gsize n_features, gsize target)
+{
+  g_auto (Combination) combination = { 0 };
+  gsize column = n_features + 1 + target;
+  mpz_t residual;
+  mpz_t total;
+  mpz_t n;
+  mpz_t sum;
+  double score;
+
+  mpz_inits (residual, total, n, sum, NULL);
+  combination_init (&combination, coefficients, intercept, n_features, target);
+  get_residual_sum (sums, &combination, residual);
+
+  /* W Σ w y² - (Σ w y)², where the sum of squares about the mean is this divided by W = Σ w. */
+  apr_exact_sums_get_entry (sums, 0, 0, n);
+  apr_exact_sums_get_entry (sums, column, 0, sum);
+  apr_exact_sums_get_entry (sums, column, column, total);
+  mpz_mul (total, total, n);
+  mpz_submul (total, sum, sum);
+
+  if (mpz_sgn (total) == 0)
+    score = mpz_sgn (residual) == 0 ? 1 : 0;
+  else
+    {
+      mpz_mul (residual, residual, n);
+      mpz_mul_2exp (total, total, (mp_bitcnt_t) (-2 * combination.exponent));
+      mpz_sub (residual, total, residual);
+      score = apr_round_rational (residual, total, 0, APR_DTYPE_F64);
+    }
+  mpz_clears (residual, total, n, sum, NULL);
+
+  return score;
+}
+
+/**
+ * apr_linear_regression_score_cross_products:
+ * @self: a linear regression
+ * @cross_products: the cross products of some samples, which need not be those of the fit
+ * @error: return location for an error
+ *
+ * Computes the coefficient of determination R² of the predictions for samples of which only the cross products are known.
+ *
+ * So a model is scored for data that went by in a stream, or for the part that cross-validation has set aside. For each
+ * target, R² = 1 - Σ w (y - prediction)² / Σ w (y - mean)², worked out exactly and rounded once; predictions are not
+ * rounded on the way. Where all values of a target are equal, R² is 1 if the predictions are right, and 0 otherwise. The
+ * time grows with the square of the number of features.
+ *
+ * Fails with %APR_ERROR_NOT_FITTED before the first fit, with %APR_ERROR_SHAPE if the numbers of features or targets are
+ * not the model's, with %APR_ERROR_FEATURE_NAMES if both have names and these differ, and with %APR_ERROR_EMPTY if there
+ * are no samples.
+ *
+ * Returns: (transfer full): R² for each target, F64 [n_targets]
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_linear_regression_score_cross_products (AprLinearRegression *self,
+                                            AprCrossProducts *cross_products,
+                                            GError **error)
+{
+  AprEstimator *estimator = APR_ESTIMATOR (self);
+  G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_autofree double *scores = NULL;
+  const char *const *names;
+  AprExactSums *sums;
+  gsize n_features;
+  gsize n_targets;
+  gsize i;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (cross_products), NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  if (!apr_estimator_get_fitted (estimator))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_NOT_FITTED, "The model has not been fitted yet");
+      return NULL;
+    }
+  n_features = apr_estimator_get_n_features (estimator);
+  n_targets = apr_estimator_get_n_targets (estimator);
+  if (n_features != apr_cross_products_get_n_features (cross_products) ||
+      n_targets != apr_cross_products_get_n_targets (cross_products))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The cross products are of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+                   " targets, but the model has %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT,
+                   apr_cross_products_get_n_features (cross_products),
+                   apr_cross_products_get_n_targets (cross_products), n_features, n_targets);
+      return NULL;
+    }
+  names = apr_estimator_get_feature_names (estimator);
+  if (names != NULL && apr_cross_products_get_feature_names (cross_products) != NULL &&
+      !apr_cross_products_check_feature_names (cross_products, names, error))
+    return NULL;
+  sums = apr_cross_products_get_sums (cross_products);
+  if (apr_cross_products_get_n_samples (cross_products) == 0 || !apr_exact_sums_has_weight (sums))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
+                   "The cross products are of no samples with a weight above 0");
+      return NULL;
+    }
+
+  scores = g_new (double, n_targets);
+  for (i = 0; i < n_targets; i++)
+    scores[i] = score_target (sums, apr_linear_regression_get_coefficients (self),
+                              apr_linear_regression_get_intercept (self), n_features, i);
+
+  return apr_tensor_new_from_doubles (scores, n_targets, &n_targets, 1, error);
+}

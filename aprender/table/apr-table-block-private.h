@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* A cell may be this long, in bytes. */
+#define APR_TABLE_MAX_CELL (1 << 20)
+
+/* Which of the matrices that a row is cut into a column goes to. */
+typedef enum
+{
+  APR_TABLE_IGNORED = -1,
+  APR_TABLE_FEATURES,
+  APR_TABLE_TARGETS,
+  APR_TABLE_WEIGHTS,
+  APR_TABLE_N_ROLES,
+} AprTableRole;
+
+/* Where a column's numbers go. */
+typedef struct
+{
+  AprTableRole role;
+  guint position; /* in the matrix */
+} AprTableSlot;
+
+/* What the text of a table means; the same for all of its blocks. */
+typedef struct
+{
+  char delimiter;
+  char point;               /* the decimal point */
+  gboolean drop_missing;    /* rows with a missing number are passed over */
+  const char *const *names; /* (unowned) */
+  guint n_columns;
+  const AprTableSlot *slots;          /* (unowned) one for each column */
+  guint n_numbers[APR_TABLE_N_ROLES]; /* how many columns each matrix has */
+} AprTableFormat;
+
+/* What a block of whole rows holds. */
+typedef struct
+{
+  double *values[APR_TABLE_N_ROLES]; /* (owned) (nullable) row-major */
+  gsize n_rows;
+  gsize n_lines;
+  gsize n_dropped;  /* rows that miss a number, where these are passed over */
+  gsize n_missing;  /* cells, where they are not */
+  gsize error_line; /* from 0, where something is wrong */
+  char *error;      /* (owned) (nullable) what is wrong first */
+  gboolean no_memory;
+} AprTableBlock;
+
+/* Reads rows up to the first that is wrong. Missing cells are wrong too, but are counted up to the end of the block.
+ * @text must be followed by APR_DECIMAL_PADDING readable bytes. The caller must have entered the usual arithmetic. */
+void
+apr_table_block_parse (AprTableBlock *self, const AprTableFormat *format, const char *text, gsize length);
+
+void apr_table_block_free (AprTableBlock *self);
+
+/* The first row of a table: the names of the columns. */
+typedef struct
+{
+  GPtrArray *names; /* (owned) (nullable) none where the text is blank, %NULL where something is wrong */
+  gsize length;     /* of the text up to the end of the row */
+  gsize n_lines;    /* in it */
+  char *error;      /* (owned) (nullable) */
+  gsize error_line; /* from 0 */
+} AprTableHeader;
+
+/* @delimiter is 0 to take the comma, semicolon or tab that the row has most of; it is set to what was taken. A comma is none
+ * where it is the decimal @point. */
+void
+apr_table_header_parse (AprTableHeader *self, const char *text, gsize length, char point, char *delimiter);
+
+void apr_table_header_clear (AprTableHeader *self);
+
+/* Whether one of the cells of a row that is not yet complete is too long. @delimiter is 0 while it is not known. */
+gboolean apr_table_has_long_cell (const char *text, gsize length, char delimiter);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprTableHeader, apr_table_header_clear)
+
+G_END_DECLS

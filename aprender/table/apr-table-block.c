@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/table/apr-table-block-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "aprender/table/apr-decimal-private.h"
+#include "aprender/table/apr-table-cell-private.h"
+
+/* What a message shows of a cell, in characters. */
+#define MAX_SHOWN 40
+
+typedef struct
+{
+  AprTableBlock *block;
+  const AprTableFormat *format;
+  AprTableCells cells;
+  gsize n_allocated; /* rows */
+  gboolean lacks;    /* whether a number of this row is missing */
+} Parser;
+
+static gboolean
+make_room (Parser *self)
+{
+  gsize n_rows;
+  gsize i;
+
+  if (!g_size_checked_add (&n_rows, self->n_allocated, MAX (self->n_allocated, 64)))
+    return FALSE;
+  for (i = 0; i < APR_TABLE_N_ROLES; i++)
+    {
+      gsize size;
+      double *values;
+
+      if (self->format->n_numbers[i] == 0)
+        continue;
+      if (!g_size_checked_mul (&size, n_rows, self->format->n_numbers[i]) ||
+          !g_size_checked_mul (&size, size, sizeof (double)))
+        return FALSE;
+      values = g_try_realloc (self->block->values[i], size);
+      if (values == NULL)
+        return FALSE;
+      self->block->values[i] = values;
+    }
+  self->n_allocated = n_rows;
+
+  return TRUE;
+}
+
+static void
+set_error (Parser *self, gsize line, char *message)
+{
+  if (self->block->error != NULL)
+    {
+      g_free (message);
+      return;
+    }
+  self->block->error = message;
+  self->block->error_line = line;
+}
+
+/* The beginning of a cell, with a replacement character for each byte that is not text. */
+static char *
+shorten (const char *text, gsize length)
+{
+  /* No character takes more than four bytes. */
+  g_autofree char *valid = g_utf8_make_valid (text, (gssize) MIN (length, 4 * MAX_SHOWN + 4));
+  g_autofree char *shown = NULL;
+
+  if (g_utf8_strlen (valid, -1) <= MAX_SHOWN)
+    return g_steal_pointer (&valid);
+  shown = g_utf8_substring (valid, 0, MAX_SHOWN);
+
+  return g_strconcat (shown, "…", NULL);
+}
+
+static gboolean
+is_word (const char *text, gsize length, const char *word)
+{
+  return strlen (word) == length && g_ascii_strncasecmp (text, word, length) == 0;
+}
+
+static gboolean
+is_missing (const char *text, gsize length)
+{
+  return length == 0 || is_word (text, length, "na") || is_word (text, length, "n/a") ||
+         is_word (text, length, "nan");
+}
+
+static gboolean
+is_infinity (const char *text, gsize length)
+{
+  if (length > 0 && (*text == '+' || *text == '-'))
+    {
+      text++;
+      length--;
+    }
+
+  return is_word (text, length, "nan") || is_word (text, length, "inf") || is_word (text, length, "infinity");
+}
+
+static char *
+describe_problem (const char *text, gsize length, gboolean overflow)
+{
+  g_autofree char *shown = shorten (text, length);
+
+  if (length == 0)
+    return g_strdup ("the cell is empty");
+  if (length > APR_TABLE_MAX_CELL)
+    return g_strdup_printf ("a cell of %" G_GSIZE_FORMAT " bytes is longer than the %d that are allowed",
+                            length, APR_TABLE_MAX_CELL);
+  if (overflow)
+    return g_strdup_printf ("“%s” is too large for a double", shown);
+  if (is_infinity (text, length))
+    return g_strdup_printf ("“%s” is not a finite number", shown);
+  if (is_missing (text, length))
+    return g_strdup_printf ("“%s” stands for a missing number", shown);
+
+  return g_strdup_printf ("“%s” is not a number", shown);
+}
+
+static char *
+describe_place (Parser *self, guint column, char *problem)
+{
+  g_autofree char *owned = problem;
+
+  if (column >= self->format->n_columns)
+    return g_steal_pointer (&owned);
+
+  return g_strdup_printf ("column “%s”: %s", self->format->names[column], problem);
+}
+
+static void
+store (Parser *self, AprTableSlot slot, double value)
+{
+  AprTableBlock *block = self->block;
+
+  block->values[slot.role][block->n_rows * self->format->n_numbers[slot.role] + slot.position] = value;
+}
+
+/* Reads a cell that is not simply a number and the delimiter behind it. */
+static void
+take_cell (Parser *self, guint column, const AprTableCell *cell)
+{
+  const AprTableFormat *format = self->format;
+  const char *text = cell->text;
+  gsize length = cell->length;
+  const char *end = NULL;
+  double value = 0;
+
+  if (length > APR_TABLE_MAX_CELL)
+    set_error (self, cell->line, describe_place (self, column, describe_problem (text, length, FALSE)));
+  if (column >= format->n_columns || format->slots[column].role == APR_TABLE_IGNORED ||
+      self->block->error != NULL)
+    return;
+
+  /* In quotes, spaces and line ends may stand around a number. */
+  for (; length > 0 && (apr_table_is_line_end (*text) || *text == ' ' || *text == '\t'); length--)
+    text++;
+  while (length > 0 &&
+         (apr_table_is_line_end (text[length - 1]) || text[length - 1] == ' ' || text[length - 1] == '\t'))
+    length--;
+
+  if (is_missing (text, length))
+    {
+      self->lacks = TRUE;
+      if (format->drop_missing)
+        return;
+      self->block->n_missing++;
+    }
+  else
+    {
+      end = apr_decimal_parse (text, text + length, format->point, &value);
+      if (end == text + length && isfinite (value))
+        {
+          if (format->slots[column].role == APR_TABLE_WEIGHTS && value < 0)
+            {
+              g_autofree char *shown = shorten (text, length);
+
+              set_error (self, cell->line,
+                         describe_place (self, column, g_strdup_printf ("the weight %s is negative", shown)));
+            }
+          store (self, format->slots[column], value);
+          return;
+        }
+    }
+
+  set_error (
+    self, cell->line,
+    describe_place (self, column, describe_problem (text, length, length > 0 && end == text + length)));
+}
+
+/* Reads a row; false where no more can be read. */
+static gboolean
+parse_row (Parser *self)
+{
+  const AprTableFormat *format = self->format;
+  AprTableCells *cells = &self->cells;
+  gsize first_line = cells->line;
+  gsize n_missing = self->block->n_missing;
+  guint64 n_cells = 0;
+  gboolean ends_row = FALSE;
+
+  self->lacks = FALSE;
+  while (!ends_row)
+    {
+      AprTableCell cell;
+      guint column = (guint) MIN (n_cells, G_MAXUINT);
+
+      /* Most cells are a number with a delimiter or a line feed right behind it. */
+      if (column < format->n_columns && format->slots[column].role != APR_TABLE_IGNORED)
+        {
+          AprTableSlot slot = format->slots[column];
+          double value;
+          const char *after = apr_decimal_parse (cells->next, cells->end, format->point, &value);
+
+          if (after != NULL && after + 1 < cells->end && *after == '\r' && after[1] == '\n')
+            after++;
+          if (after != NULL && after < cells->end && (*after == format->delimiter || *after == '\n') &&
+              fabs (value) <= G_MAXDOUBLE && (slot.role != APR_TABLE_WEIGHTS || value >= 0) &&
+              after - cells->next <= APR_TABLE_MAX_CELL)
+            {
+              if (self->block->error == NULL)
+                store (self, slot, value);
+              ends_row = *after == '\n';
+              cells->line += ends_row;
+              cells->next = after + 1;
+              n_cells++;
+              continue;
+            }
+        }
+
+      cell = apr_table_cells_read (cells);
+      if (cell.problem != NULL)
+        {
+          /* A cell that was found wrong came first. */
+          set_error (self, cell.problem_line, describe_place (self, column, g_strdup (cell.problem)));
+          return FALSE;
+        }
+      take_cell (self, column, &cell);
+      ends_row = cell.ends_row;
+      n_cells++;
+    }
+
+  if (n_cells != format->n_columns)
+    {
+      /* Also where a cell was wrong: most likely it is wrong because it stands in another's place. */
+      if (self->block->error_line >= first_line)
+        g_clear_pointer (&self->block->error, g_free);
+      self->block->n_missing = n_missing;
+      set_error (self, first_line,
+                 g_strdup_printf ("the row has %" G_GUINT64_FORMAT " %s, but the header has %u %s", n_cells,
+                                  n_cells == 1 ? "cell" : "cells", format->n_columns,
+                                  format->n_columns == 1 ? "column" : "columns"));
+      return FALSE;
+    }
+  if (self->block->error != NULL)
+    return self->block->n_missing > 0;
+
+  if (self->lacks)
+    self->block->n_dropped++;
+  else
+    self->block->n_rows++;
+
+  return TRUE;
+}
+
+void
+apr_table_block_parse (AprTableBlock *self, const AprTableFormat *format, const char *text, gsize length)
+{
+  Parser parser = {
+    self, format, { text, text + length, format->delimiter, 0, g_string_new (NULL) }, 0, FALSE
+  };
+
+  while (apr_table_cells_find_row (&parser.cells))
+    {
+      if (self->n_rows == parser.n_allocated && !make_room (&parser))
+        {
+          self->no_memory = TRUE;
+          break;
+        }
+      if (!parse_row (&parser))
+        break;
+    }
+  self->n_lines = parser.cells.line;
+
+  g_string_free (parser.cells.unquoted, TRUE);
+}
+
+void
+apr_table_block_free (AprTableBlock *self)
+{
+  gsize i;
+
+  for (i = 0; i < APR_TABLE_N_ROLES; i++)
+    g_free (self->values[i]);
+  g_free (self->error);
+  g_free (self);
+}
+
+/* The delimiter that stands most often outside quotes in the first line that is not blank; a comma where none does. */
+static char
+find_delimiter (const char *text, gsize length, char point)
+{
+  static const char delimiters[] = { ',', ';', '\t' };
+  gsize counts[G_N_ELEMENTS (delimiters)] = { 0 };
+  gboolean quoted = FALSE;
+  gboolean blank = TRUE;
+  guint most = point == ',' ? 1 : 0;
+  gsize i;
+  guint j;
+
+  for (i = 0; i < length && !(apr_table_is_line_end (text[i]) && !quoted && !blank); i++)
+    {
+      blank = blank && (apr_table_is_line_end (text[i]) || text[i] == ' ' || text[i] == '\t');
+      if (text[i] == '"')
+        quoted = !quoted;
+      for (j = 0; j < G_N_ELEMENTS (delimiters); j++)
+        counts[j] += !quoted && text[i] == delimiters[j];
+    }
+  for (j = most + 1; j < G_N_ELEMENTS (delimiters); j++)
+    if (counts[j] > counts[most])
+      most = j;
+
+  return delimiters[most];
+}
+
+void
+apr_table_header_parse (AprTableHeader *self, const char *text, gsize length, char point, char *delimiter)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GString) unquoted = g_string_new (NULL);
+  AprTableCells cells = { .next = text, .end = text + length, .unquoted = unquoted };
+  gboolean ends_row;
+
+  if (*delimiter == '\0')
+    *delimiter = find_delimiter (text, length, point);
+  cells.delimiter = *delimiter;
+  ends_row = !apr_table_cells_find_row (&cells);
+  while (!ends_row)
+    {
+      AprTableCell cell = apr_table_cells_read (&cells);
+      guint number = names->len + 1;
+
+      self->error_line = cell.problem != NULL ? cell.problem_line : cell.line;
+      if (cell.problem != NULL)
+        self->error = g_strdup (cell.problem);
+      else if (cell.length > APR_TABLE_MAX_CELL)
+        self->error = describe_problem (cell.text, cell.length, FALSE);
+      else if (!g_utf8_validate_len (cell.text, cell.length, NULL))
+        self->error = g_strdup_printf ("the name of column %u is not text in UTF-8", number);
+      else if (cell.length == 0)
+        self->error = g_strdup_printf ("column %u has no name", number);
+      else
+        g_ptr_array_add (names, g_strndup (cell.text, cell.length));
+      if (self->error != NULL)
+        return;
+      ends_row = cell.ends_row;
+    }
+
+  self->names = g_steal_pointer (&names);
+  self->length = (gsize) (cells.next - text);
+  self->n_lines = cells.line;
+}
+
+void
+apr_table_header_clear (AprTableHeader *self)
+{
+  g_clear_pointer (&self->names, g_ptr_array_unref);
+  g_clear_pointer (&self->error, g_free);
+}
+
+gboolean
+apr_table_has_long_cell (const char *text, gsize length, char delimiter)
+{
+  gboolean quoted = FALSE;
+  gsize begin = 0;
+  gsize i;
+
+  for (i = 0; i < length; i++)
+    if (text[i] == '"')
+      quoted = !quoted;
+    else if (!quoted &&
+             (delimiter != '\0' ? text[i] == delimiter : text[i] == ',' || text[i] == ';' || text[i] == '\t'))
+      begin = i + 1;
+    else if (i - begin > APR_TABLE_MAX_CELL)
+      return TRUE;
+
+  return FALSE;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gio/gio.h>
+
+#include "aprender/table/apr-table-block-private.h"
+
+G_BEGIN_DECLS
+
+/* A table's columns, and what each is for. */
+typedef struct
+{
+  char **names; /* (owned) in the order of the table */
+  guint n_columns;
+  guint *sorted;       /* (owned) places in names, by name */
+  AprTableSlot *slots; /* (owned) */
+  char **features;     /* (owned) in the order of the matrix */
+} AprTableColumns;
+
+/* Takes the names, which must all be different: if not, returns %NULL and the name that is there twice. */
+AprTableColumns *apr_table_columns_new (char **names, const char **repeated);
+void apr_table_columns_free (AprTableColumns *self);
+
+/* Gives columns their roles. @features is %NULL for all that are neither targets nor the weight. */
+gboolean apr_table_columns_assign (AprTableColumns *self,
+                                   const char *const *features,
+                                   const char *const *targets,
+                                   const char *weight,
+                                   GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprTableColumns, apr_table_columns_free)
+
+G_END_DECLS

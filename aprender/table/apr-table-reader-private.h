@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/table/apr-table-columns-private.h"
+#include "aprender/table/apr-table-reader.h"
+#include "aprender/table/apr-table-source-private.h"
+
+G_BEGIN_DECLS
+
+struct _AprTableReader
+{
+  GObject parent_instance;
+
+  GInputStream *stream; /* (owned) */
+  char *name;           /* (owned) */
+  char *delimiter;      /* (owned) (nullable) */
+  gboolean decimal_comma;
+  gboolean drop_missing;
+  guint n_threads;
+  char **chosen_features; /* (owned) (nullable) */
+  char **targets;         /* (owned) (nullable) */
+  char *weight;           /* (owned) (nullable) */
+
+  AprTableSource *source;   /* (owned) */
+  AprTableColumns *columns; /* (owned) (nullable) */
+  AprTableFormat format;
+  gboolean started;
+  guint64 size; /* of the stream, 0 where it is not known */
+
+  GQueue blocks;   /* (element-type AprTableBlock) that have been read */
+  guint64 n_lines; /* before the first of them */
+  guint64 n_rows;
+  guint64 n_dropped;
+  guint64 n_bytes;
+  gboolean finished;
+  GError *error; /* (owned) (nullable) what the table has shown to be wrong with it */
+
+  gint busy; /* atomic */
+};
+
+/* Reads the first row, unless that has been done. */
+gboolean apr_table_reader_load_names (AprTableReader *self, GCancellable *cancellable, GError **error);
+
+/* Reads some rows; %FALSE at the end, and after an error. */
+gboolean apr_table_reader_load_rows (AprTableReader *self,
+                                     AprTensor *tensors[APR_TABLE_N_ROLES],
+                                     GCancellable *cancellable,
+                                     GError **error);
+
+G_END_DECLS

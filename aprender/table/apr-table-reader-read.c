@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/table/apr-table-reader-private.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include <gio/gfiledescriptorbased.h>
+
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-parallel-private.h"
+#include "aprender/tensor/apr-tensor-private.h"
+
+/**
+ * apr_table_reader_new:
+ * @stream: the text of a table, or the compressed text
+ * @name: (nullable): what messages call the table, or `NULL` for “table”
+ *
+ * Makes a reader of a stream, and reads nothing yet.
+ *
+ * The stream is not closed.
+ *
+ * Returns: (transfer full): a reader
+ *
+ * Since: 0.1
+ */
+AprTableReader *
+apr_table_reader_new (GInputStream *stream, const char *name)
+{
+  AprTableReader *self;
+  struct stat status;
+
+  g_return_val_if_fail (G_IS_INPUT_STREAM (stream), NULL);
+
+  self = g_object_new (APR_TYPE_TABLE_READER, "stream", stream, "name", name, NULL);
+  if (G_IS_FILE_DESCRIPTOR_BASED (stream) &&
+      fstat (g_file_descriptor_based_get_fd (G_FILE_DESCRIPTOR_BASED (stream)), &status) == 0 &&
+      S_ISREG (status.st_mode))
+    self->size = (guint64) status.st_size;
+
+  return self;
+}
+
+/**
+ * apr_table_reader_new_for_file:
+ * @file: a file that holds a table
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @error: return location for an error
+ *
+ * Opens a file to read a table from. This blocks as long as it takes to open the file.
+ *
+ * Fails with an error of %G_IO_ERROR that names the file, such as %G_IO_ERROR_NOT_FOUND.
+ *
+ * Returns: (transfer full): a reader
+ *
+ * Since: 0.1
+ */
+AprTableReader *
+apr_table_reader_new_for_file (GFile *file, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GFileInputStream) stream = NULL;
+  g_autofree char *name = NULL;
+  const char *path;
+
+  g_return_val_if_fail (G_IS_FILE (file), NULL);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  path = g_file_peek_path (file);
+  name = path != NULL ? g_filename_display_name (path) : g_file_get_uri (file);
+  stream = g_file_read (file, cancellable, error);
+  if (stream == NULL)
+    {
+      /* GIO's messages name the file, but not always as it was given. */
+      if (error != NULL && *error != NULL && strstr ((*error)->message, name) == NULL)
+        g_prefix_error (error, "%s: ", name);
+      return NULL;
+    }
+
+  return apr_table_reader_new (G_INPUT_STREAM (stream), name);
+}
+
+/* @line counts from 0. */
+static void
+set_error_at (AprTableReader *self, guint64 line, const char *message)
+{
+  g_clear_error (&self->error);
+  g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s:%" G_GUINT64_FORMAT ": %s", self->name,
+               line + 1, message);
+}
+
+static gboolean
+fail (AprTableReader *self, GError **error)
+{
+  g_propagate_error (error, g_error_copy (self->error));
+  return FALSE;
+}
+
+static gboolean
+is_delimiter (const char *text)
+{
+  return text[0] != '\0' && text[1] == '\0' && g_ascii_isprint (text[0]) + (text[0] == '\t') == 1 &&
+         !g_ascii_isalnum (text[0]) && strchr ("\"+-. ", text[0]) == NULL;
+}
+
+/* Reads the first row. */
+gboolean
+apr_table_reader_load_names (AprTableReader *self, GCancellable *cancellable, GError **error)
+{
+  const AprTableText *text;
+  g_auto (AprTableHeader) header = { 0 };
+  g_autoptr (GError) local_error = NULL;
+  const char *repeated = NULL;
+  char **names;
+  gsize mark = 0;
+  guint n_names;
+
+  if (self->columns != NULL)
+    return TRUE;
+  if (self->error != NULL)
+    return fail (self, error);
+
+  text = apr_table_source_peek (self->source, cancellable, &local_error);
+  if (local_error != NULL)
+    {
+      g_propagate_prefixed_error (error, g_steal_pointer (&local_error), "%s: ", self->name);
+      return FALSE;
+    }
+
+  self->format.point = self->decimal_comma ? ',' : '.';
+  self->format.delimiter = self->delimiter != NULL ? *self->delimiter : '\0';
+  if (self->delimiter != NULL && (!is_delimiter (self->delimiter) || *self->delimiter == self->format.point))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "%s: “%s” cannot stand between cells%s",
+                   self->name, self->delimiter,
+                   *self->delimiter == self->format.point ? " and in numbers" : "");
+      return FALSE;
+    }
+  if (text != NULL && text->length >= 3 && memcmp (text->text, "\xef\xbb\xbf", 3) == 0)
+    mark = 3;
+  if (text != NULL)
+    apr_table_header_parse (&header, text->text + mark, text->length - mark, self->format.point,
+                            &self->format.delimiter);
+  if (header.error != NULL)
+    set_error_at (self, header.error_line, header.error);
+  else if (header.names == NULL || header.names->len == 0)
+    g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: the file is empty", self->name);
+  if (self->error != NULL)
+    return fail (self, error);
+
+  n_names = header.names->len;
+  g_ptr_array_add (header.names, NULL);
+  names = (char **) g_ptr_array_free (g_steal_pointer (&header.names), FALSE);
+  self->columns = apr_table_columns_new (names, &repeated);
+  if (self->columns == NULL)
+    {
+      g_autofree char *message = g_strdup_printf ("two columns have the name “%s”", repeated);
+
+      set_error_at (self, header.error_line, message);
+      g_strfreev (names);
+      return fail (self, error);
+    }
+
+  self->format.names = (const char *const *) names;
+  self->format.n_columns = n_names;
+  apr_table_source_skip (self->source, mark + header.length);
+  self->n_lines = header.n_lines;
+
+  return TRUE;
+}
+
+/* Assigns the columns, and starts reading ahead. */
+static gboolean
+start (AprTableReader *self, GCancellable *cancellable, GError **error)
+{
+  guint i;
+
+  if (self->started)
+    return TRUE;
+  if (!apr_table_reader_load_names (self, cancellable, error))
+    return FALSE;
+  if (!apr_table_columns_assign (self->columns, (const char *const *) self->chosen_features,
+                                 (const char *const *) self->targets, self->weight, error))
+    {
+      const char *only = self->columns->names[0];
+
+      /* The likeliest reason for a single column. */
+      if (self->columns->n_columns == 1 && error != NULL && strpbrk (only, ";|\t,") != NULL)
+        {
+          char *message = g_strdup_printf ("%s; the cells must be separated by “%c”", (*error)->message,
+                                           self->format.delimiter);
+
+          g_free ((*error)->message);
+          (*error)->message = message;
+        }
+      g_prefix_error (error, "%s: ", self->name);
+      return FALSE;
+    }
+
+  self->format.slots = self->columns->slots;
+  self->format.drop_missing = self->drop_missing;
+  for (i = 0; i < self->columns->n_columns; i++)
+    if (self->columns->slots[i].role != APR_TABLE_IGNORED)
+      self->format.n_numbers[self->columns->slots[i].role]++;
+  apr_table_source_start (self->source, self->format.delimiter);
+  self->started = TRUE;
+
+  return TRUE;
+}
+
+typedef struct
+{
+  const AprTableFormat *format;
+  AprTableText *texts;
+  AprTableBlock **blocks;
+  gsize n;
+} Job;
+
+static void
+parse_share (gpointer data, gsize part, gsize n_parts)
+{
+  const Job *job = data;
+  G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  gsize i;
+
+  for (i = part; i < job->n; i += n_parts)
+    apr_table_block_parse (job->blocks[i], job->format, job->texts[i].text, job->texts[i].length);
+}
+
+/* Reads a block for each thread. */
+static gboolean
+read_blocks (AprTableReader *self, GCancellable *cancellable, GError **error)
+{
+  guint n_threads = apr_parallel_count (self->n_threads, G_MAXUINT16);
+  g_autofree AprTableText *texts = g_new0 (AprTableText, n_threads);
+  g_autofree AprTableBlock **blocks = g_new0 (AprTableBlock *, n_threads);
+  Job job = { &self->format, texts, blocks, 0 };
+  g_autoptr (GError) local_error = NULL;
+  gsize i;
+
+  while (job.n < n_threads && apr_table_source_take (self->source, &texts[job.n], cancellable, &local_error))
+    blocks[job.n++] = g_new0 (AprTableBlock, 1);
+  if (job.n == 0 && local_error != NULL)
+    {
+      g_propagate_prefixed_error (error, g_steal_pointer (&local_error), "%s: ", self->name);
+      return FALSE;
+    }
+
+  self->n_bytes = apr_table_source_get_n_bytes (self->source);
+  self->finished = job.n == 0;
+  if (job.n > 0)
+    apr_parallel_run (parse_share, &job, n_threads, (double) job.n * APR_PARALLEL_OPERATIONS);
+  for (i = 0; i < job.n; i++)
+    {
+      apr_table_text_clear (&texts[i]);
+      g_queue_push_tail (&self->blocks, blocks[i]);
+    }
+
+  return TRUE;
+}
+
+/* Counts the numbers that are missing in the rest of the table, so that one look tells whether dropping rows will do. */
+static gboolean
+fail_with_block (AprTableReader *self, const AprTableBlock *first, GCancellable *cancellable, GError **error)
+{
+  guint64 n_missing = first->n_missing;
+  guint64 line = self->n_lines + first->error_line;
+  g_autofree char *message = g_strdup (first->error);
+
+  if (first->no_memory)
+    {
+      g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_NO_SPACE, "%s: no memory for so much data",
+                   self->name);
+      return fail (self, error);
+    }
+
+  while (n_missing > 0 && !self->finished)
+    {
+      AprTableBlock *block;
+
+      if (g_queue_is_empty (&self->blocks) && !read_blocks (self, cancellable, NULL))
+        break;
+      block = g_queue_pop_head (&self->blocks);
+      if (block == NULL)
+        break;
+      n_missing += block->n_missing;
+      apr_table_block_free (block);
+    }
+  if (n_missing > 1)
+    {
+      g_autofree char *alone = g_steal_pointer (&message);
+
+      message = g_strdup_printf ("%s; %" G_GUINT64_FORMAT " numbers are missing in all", alone, n_missing);
+    }
+  set_error_at (self, line, message);
+
+  return fail (self, error);
+}
+
+static void
+take_tensors (AprTableReader *self, AprTableBlock *block, AprTensor *tensors[APR_TABLE_N_ROLES])
+{
+  gsize i;
+
+  for (i = 0; i < APR_TABLE_N_ROLES; i++)
+    {
+      gsize shape[2] = { block->n_rows, self->format.n_numbers[i] };
+      gsize n_dims = i == APR_TABLE_FEATURES || shape[1] > 1 ? 2 : 1;
+      gsize size = shape[0] * shape[1] * sizeof (double);
+
+      if (shape[1] == 0)
+        continue;
+#if G_BYTE_ORDER != G_LITTLE_ENDIAN
+      for (gsize j = 0; j < shape[0] * shape[1]; j++)
+        {
+          guint64 bits;
+
+          memcpy (&bits, &block->values[i][j], sizeof bits);
+          bits = GUINT64_TO_LE (bits);
+          memcpy (&block->values[i][j], &bits, sizeof bits);
+        }
+#endif
+      tensors[i] =
+        apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&block->values[i]), size);
+    }
+}
+
+gboolean
+apr_table_reader_load_rows (AprTableReader *self,
+                            AprTensor *tensors[APR_TABLE_N_ROLES],
+                            GCancellable *cancellable,
+                            GError **error)
+{
+  if (g_cancellable_set_error_if_cancelled (cancellable, error) || !start (self, cancellable, error))
+    return FALSE;
+  if (self->error != NULL)
+    return fail (self, error);
+
+  for (;;)
+    {
+      AprTableBlock *block = g_queue_pop_head (&self->blocks);
+      gboolean taken;
+
+      if (block == NULL && !self->finished)
+        {
+          if (!read_blocks (self, cancellable, error))
+            return FALSE;
+          continue;
+        }
+      if (block == NULL)
+        break;
+
+      self->n_dropped += block->n_dropped;
+      if (block->error != NULL || block->no_memory)
+        {
+          fail_with_block (self, block, cancellable, error);
+          apr_table_block_free (block);
+          return FALSE;
+        }
+      taken = block->n_rows > 0;
+      self->n_rows += block->n_rows;
+      if (taken)
+        take_tensors (self, block, tensors);
+      self->n_lines += block->n_lines;
+      apr_table_block_free (block);
+      if (taken)
+        return TRUE;
+    }
+
+  if (self->n_rows > 0)
+    return FALSE;
+  if (self->n_dropped > 0)
+    g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+                 "%s: each of the %" G_GUINT64_FORMAT " rows misses a number", self->name, self->n_dropped);
+  else
+    g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: there are no rows after the header",
+                 self->name);
+
+  return fail (self, error);
+}
+
+/* One call at a time reads. */
+static gboolean
+enter (AprTableReader *self, GError **error)
+{
+  if (g_atomic_int_compare_and_exchange (&self->busy, FALSE, TRUE))
+    return TRUE;
+
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_PENDING, "%s is being read already", self->name);
+  return FALSE;
+}
+
+static void
+notify_rows (AprTableReader *self)
+{
+  GObject *object = G_OBJECT (self);
+
+  g_object_freeze_notify (object);
+  g_object_notify (object, "n-rows");
+  g_object_notify (object, "n-dropped");
+  g_object_notify (object, "n-bytes");
+  g_object_notify (object, "progress");
+  g_object_thaw_notify (object);
+}
+
+/**
+ * apr_table_reader_read_names:
+ * @self: a reader
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @error: return location for an error
+ *
+ * Reads the first row, which has the names of the columns, unless that has been done.
+ *
+ * This blocks until the first block of text has come. It fails with %G_IO_ERROR_INVALID_DATA and a message that has the
+ * table's name and the line if a name is empty, there twice, or not UTF-8, or if there is no row at all.
+ *
+ * Returns: whether the names are there
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_table_reader_read_names (AprTableReader *self, GCancellable *cancellable, GError **error)
+{
+  gboolean known;
+  gboolean read;
+
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (!enter (self, error))
+    return FALSE;
+  known = self->columns != NULL;
+  read = apr_table_reader_load_names (self, cancellable, error);
+  g_atomic_int_set (&self->busy, FALSE);
+  if (read && !known)
+    g_object_notify (G_OBJECT (self), "names");
+
+  return read;
+}
+
+static void
+hand_out (AprTensor *tensor, AprTensor **place)
+{
+  if (place != NULL)
+    *place = tensor;
+  else
+    g_clear_pointer (&tensor, apr_tensor_unref);
+}
+
+/**
+ * apr_table_reader_read:
+ * @self: a reader
+ * @x: (out) (optional) (transfer full) (nullable): where to put the features of some rows, [n_rows, n_features], F64
+ * @y: (out) (optional) (transfer full) (nullable): where to put the targets of the same rows, [n_rows], or
+ *   [n_rows, n_targets] if there are several; `NULL` if there are none
+ * @sample_weight: (out) (optional) (transfer full) (nullable): where to put their weights, [n_rows], or `NULL` if there are
+ *   none
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @error: return location for an error
+ *
+ * Reads the next rows, some thousand at a time, in the order of the table.
+ *
+ * This blocks; [method@Apr.TableReader.read_async] does not. It fails with %G_IO_ERROR_INVALID_DATA where the table is wrong:
+ * the message has the table's name, the line where the cell begins, and the column, such as
+ * `rents.csv:7: column “rooms”: “three” is not a number`. Of numbers that are missing it counts all. Once a table has been
+ * found wrong, every read fails. After %G_IO_ERROR_CANCELLED, reading can go on.
+ *
+ * Returns: whether there were rows; `FALSE` at the end of the table too, and then @error is not set
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_table_reader_read (AprTableReader *self,
+                       AprTensor **x,
+                       AprTensor **y,
+                       AprTensor **sample_weight,
+                       GCancellable *cancellable,
+                       GError **error)
+{
+  AprTensor *tensors[APR_TABLE_N_ROLES] = { NULL };
+  gboolean read;
+
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  read = enter (self, error);
+  if (read)
+    {
+      read = apr_table_reader_load_rows (self, tensors, cancellable, error);
+      g_atomic_int_set (&self->busy, FALSE);
+      notify_rows (self);
+    }
+  hand_out (tensors[APR_TABLE_FEATURES], x);
+  hand_out (tensors[APR_TABLE_TARGETS], y);
+  hand_out (tensors[APR_TABLE_WEIGHTS], sample_weight);
+
+  return read;
+}
+
+typedef struct
+{
+  AprTensor *tensors[APR_TABLE_N_ROLES]; /* (owned) (nullable) */
+} Rows;
+
+static void
+rows_free (gpointer data)
+{
+  Rows *rows = data;
+  gsize i;
+
+  for (i = 0; i < APR_TABLE_N_ROLES; i++)
+    g_clear_pointer (&rows->tensors[i], apr_tensor_unref);
+  g_free (rows);
+}
+
+static void
+read_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+{
+  AprTableReader *self = source_object;
+  Rows *rows = g_new0 (Rows, 1);
+  GError *error = NULL;
+
+  if (apr_table_reader_load_rows (self, rows->tensors, cancellable, &error))
+    g_task_return_pointer (task, rows, rows_free);
+  else
+    {
+      rows_free (rows);
+      if (error != NULL)
+        g_task_return_error (task, error);
+      else
+        g_task_return_pointer (task, NULL, NULL);
+    }
+  g_atomic_int_set (&self->busy, FALSE);
+}
+
+/**
+ * apr_table_reader_read_async:
+ * @self: a reader
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @callback: (nullable) (scope async) (closure user_data): what to call when the rows are there
+ * @user_data: what to give it
+ *
+ * Reads the next rows in another thread, as [method@Apr.TableReader.read] does.
+ *
+ * Since: 0.1
+ */
+void
+apr_table_reader_read_async (AprTableReader *self,
+                             int io_priority,
+                             GCancellable *cancellable,
+                             GAsyncReadyCallback callback,
+                             gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+  GError *error = NULL;
+
+  g_return_if_fail (APR_IS_TABLE_READER (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_source_tag (task, apr_table_reader_read_async);
+  g_task_set_priority (task, io_priority);
+  if (enter (self, &error))
+    g_task_run_in_thread (task, read_in_thread);
+  else
+    g_task_return_error (task, error);
+}
+
+/**
+ * apr_table_reader_read_finish:
+ * @self: a reader
+ * @result: what the callback was given
+ * @x: (out) (optional) (transfer full) (nullable): where to put the features, [n_rows, n_features]
+ * @y: (out) (optional) (transfer full) (nullable): where to put the targets, or `NULL`
+ * @sample_weight: (out) (optional) (transfer full) (nullable): where to put the weights, or `NULL`
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.TableReader.read_async] began.
+ *
+ * Returns: whether there were rows; `FALSE` at the end of the table too, and then @error is not set
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_table_reader_read_finish (AprTableReader *self,
+                              GAsyncResult *result,
+                              AprTensor **x,
+                              AprTensor **y,
+                              AprTensor **sample_weight,
+                              GError **error)
+{
+  static const Rows none = { { NULL } };
+  g_autofree Rows *rows = NULL;
+  const Rows *taken;
+
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  rows = g_task_propagate_pointer (G_TASK (result), error);
+  notify_rows (self);
+  taken = rows != NULL ? rows : &none;
+  hand_out (taken->tensors[APR_TABLE_FEATURES], x);
+  hand_out (taken->tensors[APR_TABLE_TARGETS], y);
+  hand_out (taken->tensors[APR_TABLE_WEIGHTS], sample_weight);
+
+  return rows != NULL;
+}

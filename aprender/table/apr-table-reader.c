@@ -1,0 +1,726 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/table/apr-table-reader-private.h"
+
+#include <string.h>
+
+/**
+ * AprTableReader:
+ *
+ * Reads a table of numbers, such as a CSV file, in batches of tensors that a model or cross products take.
+ *
+ * Make a reader, say which columns are targets, and read until there are no more rows:
+ *
+ * ```c
+ * g_autoptr (GFile) file = g_file_new_for_path ("rents.csv");
+ * g_autoptr (AprTableReader) reader = apr_table_reader_new_for_file (file, NULL, &error);
+ * const char *targets[] = { "rent", NULL };
+ * AprTensor *x;
+ * AprTensor *y;
+ *
+ * apr_table_reader_set_targets (reader, targets);
+ * while (apr_table_reader_read (reader, &x, &y, NULL, NULL, &error))
+ *   {
+ *     apr_cross_products_update (sums, x, y, NULL, NULL, &error);
+ *     apr_tensor_unref (x);
+ *     apr_tensor_unref (y);
+ *   }
+ * ```
+ *
+ * A table is text as RFC 4180 describes it. Its first row names the columns. The delimiter is a comma, a semicolon or a tab,
+ * whichever the first row has most of, unless [property@Apr.TableReader:delimiter] says otherwise. Cells may be quoted; spaces
+ * around a cell do not count, and blank lines are passed over. Numbers have a decimal point, or a comma where
+ * [property@Apr.TableReader:decimal-comma] is set, in every locale, and are rounded to the nearest double. Text that is
+ * compressed by gzip or zstd is decompressed as it is read.
+ *
+ * The reader takes memory for a few blocks of text, however long the table is.
+ *
+ * One thread at a time may use a reader; [method@Apr.TableReader.read] blocks, and has an asynchronous twin. From the first
+ * row on, a reader has a thread of its own that reads ahead, until the end of the table or of the reader.
+ *
+ * Since: 0.1
+ */
+enum
+{
+  PROP_0,
+  PROP_STREAM,
+  PROP_NAME,
+  PROP_DELIMITER,
+  PROP_DECIMAL_COMMA,
+  PROP_DROP_MISSING,
+  PROP_N_THREADS,
+  PROP_FEATURES,
+  PROP_TARGETS,
+  PROP_WEIGHT,
+  PROP_NAMES,
+  PROP_N_ROWS,
+  PROP_N_DROPPED,
+  PROP_N_BYTES,
+  PROP_PROGRESS,
+  N_PROPS,
+};
+
+static GParamSpec *props[N_PROPS];
+
+G_DEFINE_FINAL_TYPE (AprTableReader, apr_table_reader, G_TYPE_OBJECT)
+
+static void
+apr_table_reader_constructed (GObject *object)
+{
+  AprTableReader *self = APR_TABLE_READER (object);
+
+  G_OBJECT_CLASS (apr_table_reader_parent_class)->constructed (object);
+
+  if (self->name == NULL)
+    self->name = g_strdup ("table");
+  if (self->stream == NULL)
+    self->stream = g_memory_input_stream_new ();
+  self->source = apr_table_source_new (self->stream);
+}
+
+static void
+apr_table_reader_finalize (GObject *object)
+{
+  AprTableReader *self = APR_TABLE_READER (object);
+
+  apr_table_source_free (self->source);
+  g_queue_clear_full (&self->blocks, (GDestroyNotify) apr_table_block_free);
+  g_clear_pointer (&self->columns, apr_table_columns_free);
+  g_clear_error (&self->error);
+  g_strfreev (self->chosen_features);
+  g_strfreev (self->targets);
+  g_free (self->weight);
+  g_free (self->delimiter);
+  g_free (self->name);
+  g_object_unref (self->stream);
+
+  G_OBJECT_CLASS (apr_table_reader_parent_class)->finalize (object);
+}
+
+static void
+apr_table_reader_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  AprTableReader *self = APR_TABLE_READER (object);
+
+  switch (id)
+    {
+    case PROP_STREAM:
+      g_value_set_object (value, self->stream);
+      break;
+    case PROP_NAME:
+      g_value_set_string (value, self->name);
+      break;
+    case PROP_DELIMITER:
+      g_value_set_string (value, self->delimiter);
+      break;
+    case PROP_DECIMAL_COMMA:
+      g_value_set_boolean (value, self->decimal_comma);
+      break;
+    case PROP_DROP_MISSING:
+      g_value_set_boolean (value, self->drop_missing);
+      break;
+    case PROP_N_THREADS:
+      g_value_set_uint (value, self->n_threads);
+      break;
+    case PROP_FEATURES:
+      g_value_set_boxed (value, apr_table_reader_get_features (self));
+      break;
+    case PROP_TARGETS:
+      g_value_set_boxed (value, self->targets);
+      break;
+    case PROP_WEIGHT:
+      g_value_set_string (value, self->weight);
+      break;
+    case PROP_NAMES:
+      g_value_set_boxed (value, apr_table_reader_get_names (self));
+      break;
+    case PROP_N_ROWS:
+      g_value_set_uint64 (value, self->n_rows);
+      break;
+    case PROP_N_DROPPED:
+      g_value_set_uint64 (value, self->n_dropped);
+      break;
+    case PROP_N_BYTES:
+      g_value_set_uint64 (value, self->n_bytes);
+      break;
+    case PROP_PROGRESS:
+      g_value_set_double (value, apr_table_reader_get_progress (self));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+apr_table_reader_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  AprTableReader *self = APR_TABLE_READER (object);
+
+  switch (id)
+    {
+    case PROP_STREAM:
+      self->stream = g_value_dup_object (value);
+      break;
+    case PROP_NAME:
+      self->name = g_value_dup_string (value);
+      break;
+    case PROP_DELIMITER:
+      apr_table_reader_set_delimiter (self, g_value_get_string (value));
+      break;
+    case PROP_DECIMAL_COMMA:
+      apr_table_reader_set_decimal_comma (self, g_value_get_boolean (value));
+      break;
+    case PROP_DROP_MISSING:
+      apr_table_reader_set_drop_missing (self, g_value_get_boolean (value));
+      break;
+    case PROP_N_THREADS:
+      apr_table_reader_set_n_threads (self, g_value_get_uint (value));
+      break;
+    case PROP_FEATURES:
+      apr_table_reader_set_features (self, g_value_get_boxed (value));
+      break;
+    case PROP_TARGETS:
+      apr_table_reader_set_targets (self, g_value_get_boxed (value));
+      break;
+    case PROP_WEIGHT:
+      apr_table_reader_set_weight (self, g_value_get_string (value));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+apr_table_reader_class_init (AprTableReaderClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  const GParamFlags construct_only = G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS;
+  const GParamFlags writable = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY;
+  const GParamFlags readable = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY;
+
+  object_class->constructed = apr_table_reader_constructed;
+  object_class->finalize = apr_table_reader_finalize;
+  object_class->get_property = apr_table_reader_get_property;
+  object_class->set_property = apr_table_reader_set_property;
+
+  /**
+   * AprTableReader:stream:
+   *
+   * What the table is read from.
+   *
+   * Since: 0.1
+   */
+  props[PROP_STREAM] = g_param_spec_object ("stream", NULL, NULL, G_TYPE_INPUT_STREAM, construct_only);
+
+  /**
+   * AprTableReader:name:
+   *
+   * What messages call the table, such as the path of a file.
+   *
+   * Since: 0.1
+   */
+  props[PROP_NAME] = g_param_spec_string ("name", NULL, NULL, NULL, construct_only);
+
+  /**
+   * AprTableReader:delimiter: (getter get_delimiter) (setter set_delimiter)
+   *
+   * The ASCII character between two cells, or `NULL` to find it in the first row.
+   *
+   * Since: 0.1
+   */
+  props[PROP_DELIMITER] = g_param_spec_string ("delimiter", NULL, NULL, NULL, writable);
+
+  /**
+   * AprTableReader:decimal-comma: (getter get_decimal_comma) (setter set_decimal_comma)
+   *
+   * Whether numbers have a decimal comma, as spreadsheets in half of Europe write them, in place of a point.
+   *
+   * Since: 0.1
+   */
+  props[PROP_DECIMAL_COMMA] = g_param_spec_boolean ("decimal-comma", NULL, NULL, FALSE, writable);
+
+  /**
+   * AprTableReader:drop-missing: (getter get_drop_missing) (setter set_drop_missing)
+   *
+   * Whether rows that miss a number are passed over, instead of being an error.
+   *
+   * A number is missing where a cell that is needed is empty, or holds `NA`, `N/A` or `NaN`, in upper or lower case.
+   *
+   * Since: 0.1
+   */
+  props[PROP_DROP_MISSING] = g_param_spec_boolean ("drop-missing", NULL, NULL, FALSE, writable);
+
+  /**
+   * AprTableReader:n-threads: (getter get_n_threads) (setter set_n_threads)
+   *
+   * How many threads read numbers at most; 0 means one per processor.
+   *
+   * Since: 0.1
+   */
+  props[PROP_N_THREADS] = g_param_spec_uint ("n-threads", NULL, NULL, 0, G_MAXUINT, 0, writable);
+
+  /**
+   * AprTableReader:features: (getter get_features) (setter set_features)
+   *
+   * The columns that make X, in this order; `NULL` for all columns that are neither targets nor the weight.
+   *
+   * Since: 0.1
+   */
+  props[PROP_FEATURES] = g_param_spec_boxed ("features", NULL, NULL, G_TYPE_STRV, writable);
+
+  /**
+   * AprTableReader:targets: (getter get_targets) (setter set_targets)
+   *
+   * The columns that make y, or `NULL` for none.
+   *
+   * Since: 0.1
+   */
+  props[PROP_TARGETS] = g_param_spec_boxed ("targets", NULL, NULL, G_TYPE_STRV, writable);
+
+  /**
+   * AprTableReader:weight: (getter get_weight) (setter set_weight)
+   *
+   * The column of the samples' weights, or `NULL` for none.
+   *
+   * Since: 0.1
+   */
+  props[PROP_WEIGHT] = g_param_spec_string ("weight", NULL, NULL, NULL, writable);
+
+  /**
+   * AprTableReader:names: (getter get_names)
+   *
+   * The names of all columns, once the first row has been read.
+   *
+   * Since: 0.1
+   */
+  props[PROP_NAMES] = g_param_spec_boxed ("names", NULL, NULL, G_TYPE_STRV, readable);
+
+  /**
+   * AprTableReader:n-rows: (getter get_n_rows)
+   *
+   * How many rows have been handed out.
+   *
+   * Since: 0.1
+   */
+  props[PROP_N_ROWS] = g_param_spec_uint64 ("n-rows", NULL, NULL, 0, G_MAXUINT64, 0, readable);
+
+  /**
+   * AprTableReader:n-dropped: (getter get_n_dropped)
+   *
+   * How many rows have been passed over because they miss a number.
+   *
+   * Since: 0.1
+   */
+  props[PROP_N_DROPPED] = g_param_spec_uint64 ("n-dropped", NULL, NULL, 0, G_MAXUINT64, 0, readable);
+
+  /**
+   * AprTableReader:n-bytes: (getter get_n_bytes)
+   *
+   * How many bytes had been read from the stream when the last rows were handed out; compressed ones count as they are.
+   *
+   * Since: 0.1
+   */
+  props[PROP_N_BYTES] = g_param_spec_uint64 ("n-bytes", NULL, NULL, 0, G_MAXUINT64, 0, readable);
+
+  /**
+   * AprTableReader:progress: (getter get_progress)
+   *
+   * How much of the table has been read, from 0 to 1; it stays 0 until the end where the size of the stream is not known.
+   *
+   * Since: 0.1
+   */
+  props[PROP_PROGRESS] = g_param_spec_double ("progress", NULL, NULL, 0, 1, 0, readable);
+
+  g_object_class_install_properties (object_class, N_PROPS, props);
+}
+
+static void
+apr_table_reader_init (AprTableReader *self)
+{
+  g_queue_init (&self->blocks);
+}
+
+/**
+ * apr_table_reader_get_name:
+ * @self: a reader
+ *
+ * Gets what messages call the table.
+ *
+ * Returns: the name
+ *
+ * Since: 0.1
+ */
+const char *
+apr_table_reader_get_name (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+
+  return self->name;
+}
+
+/**
+ * apr_table_reader_get_delimiter:
+ * @self: a reader
+ *
+ * Gets the character between two cells.
+ *
+ * Returns: (nullable): the delimiter, or `NULL` to find it in the first row
+ *
+ * Since: 0.1
+ */
+const char *
+apr_table_reader_get_delimiter (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+
+  return self->delimiter;
+}
+
+/**
+ * apr_table_reader_set_delimiter:
+ * @self: a reader
+ * @delimiter: (nullable): one ASCII character, or `NULL` to find it in the first row
+ *
+ * Sets the character between two cells; a quote, a line end and the decimal mark are refused when the first row is read.
+ *
+ * Call it before the first row is read.
+ *
+ * Since: 0.1
+ */
+void
+apr_table_reader_set_delimiter (AprTableReader *self, const char *delimiter)
+{
+  g_return_if_fail (APR_IS_TABLE_READER (self));
+
+  if (g_strcmp0 (self->delimiter, delimiter) == 0)
+    return;
+  g_free (self->delimiter);
+  self->delimiter = g_strdup (delimiter);
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DELIMITER]);
+}
+
+/**
+ * apr_table_reader_get_decimal_comma:
+ * @self: a reader
+ *
+ * Gets whether numbers have a decimal comma.
+ *
+ * Returns: the value of [property@Apr.TableReader:decimal-comma]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_table_reader_get_decimal_comma (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
+
+  return self->decimal_comma;
+}
+
+/**
+ * apr_table_reader_set_decimal_comma:
+ * @self: a reader
+ * @decimal_comma: whether numbers have a decimal comma
+ *
+ * Sets whether numbers have a decimal comma. Call it before the first row is read.
+ *
+ * Since: 0.1
+ */
+void
+apr_table_reader_set_decimal_comma (AprTableReader *self, gboolean decimal_comma)
+{
+  g_return_if_fail (APR_IS_TABLE_READER (self));
+
+  if (self->decimal_comma == decimal_comma)
+    return;
+  self->decimal_comma = decimal_comma;
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DECIMAL_COMMA]);
+}
+
+/**
+ * apr_table_reader_get_drop_missing:
+ * @self: a reader
+ *
+ * Gets whether rows that miss a number are passed over.
+ *
+ * Returns: the value of [property@Apr.TableReader:drop-missing]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_table_reader_get_drop_missing (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
+
+  return self->drop_missing;
+}
+
+/**
+ * apr_table_reader_set_drop_missing:
+ * @self: a reader
+ * @drop_missing: whether to pass over rows that miss a number
+ *
+ * Sets whether rows that miss a number are passed over. Call it before rows are read.
+ *
+ * Since: 0.1
+ */
+void
+apr_table_reader_set_drop_missing (AprTableReader *self, gboolean drop_missing)
+{
+  g_return_if_fail (APR_IS_TABLE_READER (self));
+
+  if (self->drop_missing == drop_missing)
+    return;
+  self->drop_missing = drop_missing;
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DROP_MISSING]);
+}
+
+/**
+ * apr_table_reader_get_n_threads:
+ * @self: a reader
+ *
+ * Gets how many threads read numbers at most.
+ *
+ * Returns: the value of [property@Apr.TableReader:n-threads]
+ *
+ * Since: 0.1
+ */
+guint
+apr_table_reader_get_n_threads (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  return self->n_threads;
+}
+
+/**
+ * apr_table_reader_set_n_threads:
+ * @self: a reader
+ * @n_threads: the number of threads, or 0 for one per processor
+ *
+ * Sets how many threads read numbers at most. The rows do not depend on it.
+ *
+ * Since: 0.1
+ */
+void
+apr_table_reader_set_n_threads (AprTableReader *self, guint n_threads)
+{
+  g_return_if_fail (APR_IS_TABLE_READER (self));
+
+  if (self->n_threads == n_threads)
+    return;
+  self->n_threads = n_threads;
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_N_THREADS]);
+}
+
+/**
+ * apr_table_reader_get_features:
+ * @self: a reader
+ *
+ * Gets the columns that make X, in their order.
+ *
+ * Once rows have been read, these are the names that belong to a model.
+ *
+ * Returns: (transfer none) (nullable) (array zero-terminated=1): the names of the features
+ *
+ * Since: 0.1
+ */
+const char *const *
+apr_table_reader_get_features (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+
+  return (const char *const *) (self->columns != NULL && self->columns->features != NULL
+                                  ? self->columns->features
+                                  : self->chosen_features);
+}
+
+/**
+ * apr_table_reader_set_features:
+ * @self: a reader
+ * @features: (nullable) (array zero-terminated=1): names of columns, or `NULL` for all that are neither targets nor the weight
+ *
+ * Sets the columns that make X, in this order. Call it before rows are read.
+ *
+ * A name that the table does not have, or that has another role too, makes the next read fail.
+ *
+ * Since: 0.1
+ */
+void
+apr_table_reader_set_features (AprTableReader *self, const char *const *features)
+{
+  g_return_if_fail (APR_IS_TABLE_READER (self));
+
+  g_strfreev (self->chosen_features);
+  self->chosen_features = g_strdupv ((char **) features);
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_FEATURES]);
+}
+
+/**
+ * apr_table_reader_get_targets:
+ * @self: a reader
+ *
+ * Gets the columns that make y.
+ *
+ * Returns: (transfer none) (nullable) (array zero-terminated=1): the names of the targets
+ *
+ * Since: 0.1
+ */
+const char *const *
+apr_table_reader_get_targets (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+
+  return (const char *const *) self->targets;
+}
+
+/**
+ * apr_table_reader_set_targets:
+ * @self: a reader
+ * @targets: (nullable) (array zero-terminated=1): names of columns, or `NULL` for none
+ *
+ * Sets the columns that make y. Call it before rows are read.
+ *
+ * A name that the table does not have, or that is there twice, makes the next read fail.
+ *
+ * Since: 0.1
+ */
+void
+apr_table_reader_set_targets (AprTableReader *self, const char *const *targets)
+{
+  g_return_if_fail (APR_IS_TABLE_READER (self));
+
+  g_strfreev (self->targets);
+  self->targets = g_strdupv ((char **) targets);
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_TARGETS]);
+}
+
+/**
+ * apr_table_reader_get_weight:
+ * @self: a reader
+ *
+ * Gets the column of the samples' weights.
+ *
+ * Returns: (nullable): the name of the column
+ *
+ * Since: 0.1
+ */
+const char *
+apr_table_reader_get_weight (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+
+  return self->weight;
+}
+
+/**
+ * apr_table_reader_set_weight:
+ * @self: a reader
+ * @weight: (nullable): the name of a column, or `NULL` for none
+ *
+ * Sets the column of the samples' weights, which must not be negative. Call it before rows are read.
+ *
+ * Since: 0.1
+ */
+void
+apr_table_reader_set_weight (AprTableReader *self, const char *weight)
+{
+  g_return_if_fail (APR_IS_TABLE_READER (self));
+
+  g_free (self->weight);
+  self->weight = g_strdup (weight);
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_WEIGHT]);
+}
+
+/**
+ * apr_table_reader_get_names:
+ * @self: a reader
+ *
+ * Gets the names of all columns.
+ *
+ * Returns: (transfer none) (nullable) (array zero-terminated=1): the names in the order of the table, or `NULL`
+ *   before the first row has been read
+ *
+ * Since: 0.1
+ */
+const char *const *
+apr_table_reader_get_names (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+
+  return self->columns != NULL ? (const char *const *) self->columns->names : NULL;
+}
+
+/**
+ * apr_table_reader_get_n_rows:
+ * @self: a reader
+ *
+ * Gets how many rows have been handed out.
+ *
+ * Returns: the number of rows
+ *
+ * Since: 0.1
+ */
+guint64
+apr_table_reader_get_n_rows (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  return self->n_rows;
+}
+
+/**
+ * apr_table_reader_get_n_dropped:
+ * @self: a reader
+ *
+ * Gets how many rows have been passed over because they miss a number.
+ *
+ * Returns: the number of rows
+ *
+ * Since: 0.1
+ */
+guint64
+apr_table_reader_get_n_dropped (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  return self->n_dropped;
+}
+
+/**
+ * apr_table_reader_get_n_bytes:
+ * @self: a reader
+ *
+ * Gets how many bytes of the stream had been read when the last rows were handed out.
+ *
+ * Returns: the number of bytes
+ *
+ * Since: 0.1
+ */
+guint64
+apr_table_reader_get_n_bytes (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  return self->n_bytes;
+}
+
+/**
+ * apr_table_reader_get_progress:
+ * @self: a reader
+ *
+ * Gets how much of the table has been read.
+ *
+ * Returns: from 0 to 1; 0 until the end where the size of the stream is not known
+ *
+ * Since: 0.1
+ */
+double
+apr_table_reader_get_progress (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  if (self->finished && g_queue_is_empty (&self->blocks))
+    return 1;
+
+  return self->size == 0 ? 0 : MIN ((double) self->n_bytes / (double) self->size, 1);
+}

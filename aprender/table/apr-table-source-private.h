@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* Cuts a stream of text, compressed or not, into blocks of whole rows, which a thread reads ahead. */
+typedef struct _AprTableSource AprTableSource;
+
+typedef struct
+{
+  char *text; /* (owned) with APR_DECIMAL_PADDING bytes behind it */
+  gsize length;
+} AprTableText;
+
+AprTableSource *apr_table_source_new (GInputStream *stream);
+void apr_table_source_free (AprTableSource *self);
+
+/* The first block, which @cancellable can stop; it stays the next one to be taken. Returns: (transfer none) (nullable):
+ * %NULL where there is no text, or after an error */
+const AprTableText *apr_table_source_peek (AprTableSource *self, GCancellable *cancellable, GError **error);
+
+/* Moves the beginning of the first block. */
+void apr_table_source_skip (AprTableSource *self, gsize length);
+
+/* From now on, @delimiter tells where cells end, and a thread reads ahead. */
+void apr_table_source_start (AprTableSource *self, char delimiter);
+
+/* Waits for the next block. Returns: FALSE at the end, and after an error */
+gboolean
+apr_table_source_take (AprTableSource *self, AprTableText *text, GCancellable *cancellable, GError **error);
+
+/* The bytes taken from the stream so far, before they were decompressed. */
+guint64 apr_table_source_get_n_bytes (AprTableSource *self);
+
+static inline void
+apr_table_text_clear (AprTableText *text)
+{
+  g_clear_pointer (&text->text, g_free);
+  text->length = 0;
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprTableSource, apr_table_source_free)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprTableText, apr_table_text_clear)
+
+G_END_DECLS

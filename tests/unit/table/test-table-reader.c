@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <gio/gio.h>
+
+static AprTableReader *
+reader_new (const char *text, gssize length)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (text, length < 0 ? strlen (text) : (gsize) length);
+  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
+
+  return apr_table_reader_new (stream, "data");
+}
+
+/* All rows of X as one matrix. */
+static GArray *
+read_all (AprTableReader *reader, GError **error)
+{
+  g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GError) local_error = NULL;
+  AprTensor *x;
+
+  while (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &local_error))
+    {
+      gsize n;
+      const double *doubles = apr_tensor_get_doubles (x, &n, NULL);
+
+      g_array_append_vals (values, doubles, (guint) n);
+      apr_tensor_unref (x);
+    }
+  if (local_error == NULL)
+    return g_steal_pointer (&values);
+  g_propagate_error (error, g_steal_pointer (&local_error));
+  return NULL;
+}
+
+static void
+test_roles (void)
+{
+  const char *const targets[] = { "y", NULL };
+  const char *const features[] = { "b", "a", NULL };
+  const char *const left[] = { "a", "b", NULL };
+  g_autoptr (AprTableReader) reader = reader_new ("a,y,name,w,b\n1,2,anna,3,4\n5,6,bert,7,8\n", -1);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) weight = NULL;
+  g_autoptr (AprTensor) expected_x = matrix_new (2, 2, (double[]){ 4, 1, 8, 5 });
+  g_autoptr (AprTensor) expected_y = vector_new (2, (double[]){ 2, 6 });
+  g_autoptr (AprTensor) expected_weight = vector_new (2, (double[]){ 3, 7 });
+  GError *error = NULL;
+
+  g_test_summary (
+    "Features in the order that was asked for, one target as a vector, and columns of text passed over.");
+
+  g_assert_true (apr_table_reader_read_names (reader, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_strv_length ((char **) apr_table_reader_get_names (reader)), ==, 5);
+  apr_table_reader_set_targets (reader, targets);
+  apr_table_reader_set_features (reader, features);
+  apr_table_reader_set_weight (reader, "w");
+  g_assert_true (apr_table_reader_read (reader, &x, &y, &weight, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_tensor_equal (x, expected_x));
+  g_assert_true (apr_tensor_equal (y, expected_y));
+  g_assert_true (apr_tensor_equal (weight, expected_weight));
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_table_reader_get_n_rows (reader), ==, 2);
+  g_assert_cmpfloat (apr_table_reader_get_progress (reader), ==, 1);
+
+  g_clear_object (&reader);
+  reader = reader_new ("y,a,b,w\n1,2,3,4\n", -1);
+  apr_table_reader_set_targets (reader, targets);
+  apr_table_reader_set_weight (reader, "w");
+  g_clear_pointer (&x, apr_tensor_unref);
+  g_assert_true (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &error));
+  g_assert_cmpstrv (apr_table_reader_get_features (reader), left);
+}
+
+static void
+test_decimal_comma (void)
+{
+  g_autoptr (AprTableReader) reader = reader_new ("a;b\n1,5;-2,25\n\"3\";,5e1\n", -1);
+  g_autoptr (GArray) values = NULL;
+  GError *error = NULL;
+
+  g_test_summary ("As spreadsheets in half of Europe write them.");
+
+  apr_table_reader_set_decimal_comma (reader, TRUE);
+  values = read_all (reader, &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (values->data, values->len * sizeof (double), ((double[]){ 1.5, -2.25, 3, 5 }),
+                   4 * sizeof (double));
+}
+
+static void
+test_delimiter (void)
+{
+  static const char *const refused[] = { "", "ab", "\"", "1", ".", "é", "-", "\n" };
+  g_autoptr (AprTableReader) reader = reader_new ("a|b,c\n1|2\n", -1);
+  g_autoptr (GArray) values = NULL;
+  GError *error = NULL;
+  guint i;
+
+  apr_table_reader_set_delimiter (reader, "|");
+  values = read_all (reader, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (values->len, ==, 2);
+  g_assert_cmpstr (apr_table_reader_get_names (reader)[1], ==, "b,c");
+
+  for (i = 0; i < G_N_ELEMENTS (refused); i++)
+    {
+      g_autoptr (AprTableReader) other = reader_new ("a\n1\n", -1);
+
+      apr_table_reader_set_delimiter (other, refused[i]);
+      g_assert_false (apr_table_reader_read_names (other, NULL, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+      g_clear_error (&error);
+    }
+}
+
+/* Numbers in all forms, over many blocks: some quoted, with line ends in the quotes, and lines of all three kinds. */
+static GString *
+write_table (guint n_rows, GArray *expected)
+{
+  GString *text = g_string_new ("a,\"te\"\"xt\n\",b\r\n");
+  guint i;
+
+  for (i = 0; i < n_rows; i++)
+    {
+      double a = g_test_rand_double_range (-1e3, 1e3);
+      double b = g_test_rand_int_range (-100000, 100000);
+
+      g_string_append_printf (text, i % 7 == 0 ? " \"%.17g\" ," : "%.17g,", a);
+      g_string_append (text, i % 11 == 0 ? "\"x,\"\"\r\n\n\"" : i % 3 == 0 ? "" : "some text");
+      g_string_append_printf (text, i % 5 == 0 ? ",\"%.0f\n\"%s" : ",%.0f%s", b,
+                              i % 13 == 0   ? "\r\n"
+                              : i % 17 == 0 ? "\n\n"
+                                            : "\n");
+      g_array_append_val (expected, a);
+      g_array_append_val (expected, b);
+    }
+
+  return text;
+}
+
+static void
+test_blocks (void)
+{
+  const char *const features[] = { "a", "b", NULL };
+  g_autoptr (GArray) expected = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GString) text = write_table (150000, expected);
+  guint n_threads;
+
+  g_test_summary ("Quotes and line ends fall across the ends of blocks; threads do not show.");
+
+  for (n_threads = 1; n_threads <= 3; n_threads++)
+    {
+      g_autoptr (AprTableReader) reader = reader_new (text->str, (gssize) text->len);
+      g_autoptr (GArray) values = NULL;
+      GError *error = NULL;
+
+      apr_table_reader_set_n_threads (reader, n_threads);
+      apr_table_reader_set_features (reader, features);
+      values = read_all (reader, &error);
+      g_assert_no_error (error);
+      g_assert_cmpmem (values->data, values->len * sizeof (double), expected->data,
+                       expected->len * sizeof (double));
+      g_assert_cmpuint (apr_table_reader_get_n_bytes (reader), ==, text->len);
+    }
+}
+
+static void
+test_line_of_error (void)
+{
+  g_autoptr (GString) text = g_string_new ("a,b\n");
+  g_autoptr (AprTableReader) reader = NULL;
+  GError *error = NULL;
+  guint i;
+
+  g_test_summary (
+    "Lines are counted across blocks, and the first error is told, whichever thread finds one first.");
+
+  for (i = 0; i < 400000; i++)
+    g_string_append_printf (text, "%u,\"%u\"\r\n", i, i);
+  g_string_append (text, "1,x\n");
+  for (i = 0; i < 400000; i++)
+    g_string_append (text, "y,1\n");
+  reader = reader_new (text->str, (gssize) text->len);
+  g_assert_null (read_all (reader, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_assert_cmpstr (error->message, ==, "data:400002: column “b”: “x” is not a number");
+  g_clear_error (&error);
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_cmpstr (error->message, ==, "data:400002: column “b”: “x” is not a number");
+  g_clear_error (&error);
+}
+
+static void
+assert_converted (GConverter *converter)
+{
+  const char *const features[] = { "a", "b", NULL };
+  g_autoptr (GArray) expected = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GString) text = write_table (30000, expected);
+  g_autoptr (GInputStream) plain = g_memory_input_stream_new_from_data (text->str, (gssize) text->len, NULL);
+  g_autoptr (GInputStream) stream = g_converter_input_stream_new (plain, converter);
+  g_autoptr (AprTableReader) reader = apr_table_reader_new (stream, NULL);
+  g_autoptr (GArray) values = NULL;
+  GError *error = NULL;
+
+  apr_table_reader_set_features (reader, features);
+  values = read_all (reader, &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (values->data, values->len * sizeof (double), expected->data,
+                   expected->len * sizeof (double));
+}
+
+static void
+test_gzip (void)
+{
+  g_autoptr (GConverter) converter = G_CONVERTER (g_zlib_compressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP, -1));
+  g_autoptr (AprTableReader) broken = reader_new ("\x1f\x8b\x08 this is no gzip", -1);
+  GError *error = NULL;
+
+  assert_converted (converter);
+  g_assert_null (read_all (broken, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_assert_true (g_str_has_prefix (error->message, "data: "));
+  g_clear_error (&error);
+}
+
+/* "a,b\n1,2\n3,4\n" as a frame of one block that is stored as it is, without a checksum (RFC 8878). */
+static const guint8 frame[] = {
+  0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x0c, 0x61, 0x00, 0x00, 0x61, 0x2c,
+  0x62, 0x0a, 0x31, 0x2c, 0x32, 0x0a, 0x33, 0x2c, 0x34, 0x0a,
+};
+
+static void
+test_zstd (void)
+{
+  g_autoptr (AprTableReader) reader = NULL;
+  g_autoptr (AprTableReader) cut = NULL;
+  g_autoptr (GArray) values = NULL;
+  GError *error = NULL;
+
+  reader = reader_new ((const char *) frame, sizeof frame);
+  values = read_all (reader, &error);
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED))
+    {
+      g_test_skip ("aprender was built without zstd");
+      g_clear_error (&error);
+      return;
+    }
+  g_assert_no_error (error);
+  g_assert_cmpmem (values->data, values->len * sizeof (double), ((double[]){ 1, 2, 3, 4 }),
+                   4 * sizeof (double));
+
+  cut = reader_new ((const char *) frame, sizeof frame - 3);
+  g_assert_null (read_all (cut, &error));
+  g_assert_nonnull (error);
+  g_clear_error (&error);
+}
+
+static void
+test_hostile (void)
+{
+  gsize size = 5 << 20;
+  g_autofree char *zeros = g_malloc0 (size);
+  g_autofree char *quotes = g_strnfill (size, '"');
+  const struct
+  {
+    const char *text;
+    gsize length;
+    const char *message;
+  } cases[] = {
+    { zeros, size, "data: a cell is longer than the 1048576 bytes that are allowed" },
+    { quotes, size, "data:1: column 1 has no name" },
+    { "a\n\"", 3, "data:2: column “a”: the quote that opens a cell here is never closed" },
+  };
+  guint i;
+
+  g_test_summary ("What would take memory without end is refused.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (AprTableReader) reader = reader_new (cases[i].text, (gssize) cases[i].length);
+      GError *error = NULL;
+
+      g_assert_null (read_all (reader, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+      g_assert_cmpstr (error->message, ==, cases[i].message);
+      g_clear_error (&error);
+    }
+}
+
+static void
+test_cancel (void)
+{
+  g_autoptr (AprTableReader) reader = reader_new ("a\n1\n2\n", -1);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GArray) values = NULL;
+  GError *error = NULL;
+
+  g_test_summary ("After a cancelled read, reading goes on, and no row is lost.");
+
+  g_cancellable_cancel (cancellable);
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  values = read_all (reader, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (values->len, ==, 2);
+}
+
+static void
+keep_result (GObject *object, GAsyncResult *result, gpointer data)
+{
+  *(GAsyncResult **) data = g_object_ref (result);
+}
+
+static void
+count_notify (GObject *object, GParamSpec *pspec, gpointer data)
+{
+  (*(guint *) data)++;
+}
+
+static void
+test_async (void)
+{
+  g_autoptr (AprTableReader) reader = reader_new ("a,y\n1,2\n3,4\n", -1);
+  const char *const targets[] = { "y", NULL };
+  g_autoptr (GAsyncResult) first = NULL;
+  g_autoptr (GAsyncResult) second = NULL;
+  g_autoptr (GAsyncResult) third = NULL;
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  AprTensor *none;
+  GError *error = NULL;
+  guint n_notifies = 0;
+
+  g_test_summary ("One read at a time; rows, then none.");
+
+  apr_table_reader_set_targets (reader, targets);
+  g_signal_connect (reader, "notify::n-rows", G_CALLBACK (count_notify), &n_notifies);
+  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &first);
+  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &second);
+  while (first == NULL || second == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_true (apr_table_reader_read_finish (reader, first, &x, &y, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_tensor_get_shape (x, NULL)[0], ==, 2);
+  g_assert_cmpuint (apr_tensor_get_n_dims (y), ==, 1);
+  g_assert_cmpuint (n_notifies, ==, 1);
+  g_assert_false (apr_table_reader_read_finish (reader, second, &none, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_assert_null (none);
+  g_clear_error (&error);
+
+  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &third);
+  while (third == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_false (apr_table_reader_read_finish (reader, third, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+}
+
+static void
+test_left_early (void)
+{
+  g_autoptr (GArray) expected = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GString) text = write_table (150000, expected);
+  const char *const features[] = { "a", NULL };
+  g_autoptr (AprTableReader) reader = reader_new (text->str, (gssize) text->len);
+
+  g_test_summary ("A reader that is dropped while its thread reads ahead takes nothing with it.");
+
+  apr_table_reader_set_features (reader, features);
+  g_assert_true (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, NULL));
+}
+
+static void
+test_file (void)
+{
+  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "aprender-table.csv", NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GFile) missing = g_file_new_for_path ("/nonexistent/table.csv");
+  g_autoptr (AprTableReader) reader = NULL;
+  GError *error = NULL;
+
+  g_assert_null (apr_table_reader_new_for_file (missing, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_assert_nonnull (strstr (error->message, "/nonexistent/table.csv"));
+  g_clear_error (&error);
+
+  g_assert_true (g_file_set_contents (path, "a\n1\n2\nx\n", -1, NULL));
+  reader = apr_table_reader_new_for_file (file, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_true (g_str_has_prefix (error->message, path));
+  g_clear_error (&error);
+  g_assert_finalize_object (g_steal_pointer (&reader));
+  g_assert_true (g_file_delete (file, NULL, NULL));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/table-reader/roles", test_roles);
+  g_test_add_func ("/table-reader/decimal-comma", test_decimal_comma);
+  g_test_add_func ("/table-reader/delimiter", test_delimiter);
+  g_test_add_func ("/table-reader/blocks", test_blocks);
+  g_test_add_func ("/table-reader/line-of-error", test_line_of_error);
+  g_test_add_func ("/table-reader/gzip", test_gzip);
+  g_test_add_func ("/table-reader/zstd", test_zstd);
+  g_test_add_func ("/table-reader/hostile", test_hostile);
+  g_test_add_func ("/table-reader/cancel", test_cancel);
+  g_test_add_func ("/table-reader/async", test_async);
+  g_test_add_func ("/table-reader/left-early", test_left_early);
+  g_test_add_func ("/table-reader/file", test_file);
+
+  return g_test_run ();
+}
