@@ -150,8 +150,9 @@ take_cell (Parser *self, guint column, const AprTableCell *cell)
 
   if (length > APR_TABLE_MAX_CELL)
     set_error (self, cell->line, describe_place (self, column, describe_problem (text, length, FALSE)));
+  /* Once something is missing, what else is missing is still to be counted. */
   if (column >= format->n_columns || format->slots[column].role == APR_TABLE_IGNORED ||
-      self->block->error != NULL)
+      (self->block->error != NULL && self->block->n_missing == 0))
     return;
 
   /* In quotes, spaces and line ends may stand around a number. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <gio/gunixinputstream.h>
@@ -29,13 +30,15 @@ apr_table_open (const char *path, const AprTableOptions *options, GError **error
     {
       /* Not by GFile, which would make the path in messages absolute. */
       int fd = g_open (path, O_RDONLY | O_CLOEXEC, 0);
+      struct stat status;
+      int code = fd < 0 ? errno : fstat (fd, &status) == 0 && S_ISDIR (status.st_mode) ? EISDIR : 0;
       g_autoptr (GInputStream) stream = NULL;
 
-      if (fd < 0)
+      if (code != 0)
         {
-          int code = errno;
-
           g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code), "%s: %s", name, g_strerror (code));
+          if (fd >= 0)
+            g_close (fd, NULL);
           return NULL;
         }
       stream = g_unix_input_stream_new (fd, TRUE);

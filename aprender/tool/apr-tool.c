@@ -92,7 +92,8 @@ create_context (const AprToolCommand *command, const GOptionEntry *entries, gboo
 {
   g_autofree char *program = g_strdup_printf ("aprender %s", command->name);
   g_autofree char *parameters = g_strjoinv (" ", (char **) command->parameters);
-  GOptionContext *context = g_option_context_new (parameters);
+  g_autofree char *usage = g_strconcat (parameters, command->repeats ? "…" : "", NULL);
+  GOptionContext *context = g_option_context_new (usage);
   /* The library's own option would print through g_print(), and leave at once. */
   GOptionEntry own_entries[] = {
     { "help", 'h', 0, G_OPTION_ARG_NONE, help, "Show this help", NULL },

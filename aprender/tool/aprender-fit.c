@@ -24,7 +24,7 @@ static const AprToolCommand command = {
   "fit",
   "Fits a linear regression to a table, prints its coefficients, and saves it.\n\n"
   "All columns but the targets and the weights are features, unless --features or --drop says otherwise.",
-  { "DATA.csv…" },
+  { "DATA.csv" },
   "DATA.csv has a header row with the columns' names; “-” reads it from the standard input. Cells are\n"
   "separated by commas, semicolons or tabs, and the file may be compressed by gzip or zstd. Of several\n"
   "tables, the rows are taken together.\n"
@@ -190,8 +190,8 @@ add_table (const char *path,
 
       if (*sums == NULL)
         {
-          *sums = apr_cross_products_new (g_strv_length ((char **) features), g_strv_length (options->targets),
-                                          &local_error);
+          *sums = apr_cross_products_new (g_strv_length ((char **) features),
+                                          g_strv_length (options->targets), &local_error);
           if (*sums != NULL)
             apr_cross_products_set_feature_names (*sums, features, &local_error);
         }

@@ -466,6 +466,49 @@ test_condition_number (void)
   assert_same_double (apr_linear_regression_get_condition_number (model), value);
 }
 
+static void
+test_score (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (4, 1, (double[]){ 1, 2, 3, 4 });
+  g_autoptr (AprTensor) y = vector_new (4, (double[]){ 1, 2, 2, 5 });
+  g_autoptr (AprTensor) constant = vector_new (4, (double[]){ 7, 7, 7, 7 });
+  g_autoptr (AprCrossProducts) samples = apr_cross_products_new (1, 1, NULL);
+  g_autoptr (AprCrossProducts) level = apr_cross_products_new (1, 1, NULL);
+  g_autoptr (AprCrossProducts) empty = apr_cross_products_new (1, 1, NULL);
+  g_autoptr (AprCrossProducts) wide = apr_cross_products_new (2, 1, NULL);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprTensor) score = NULL;
+  g_autoptr (AprTensor) wrong = NULL;
+  GError *error = NULL;
+
+  g_test_summary (
+    "y = 1.2 x - 0.5 leaves 1.8 of 9: R² is the double nearest to 0.8; a constant target has 1 or 0.");
+
+  g_assert_true (apr_cross_products_update (samples, x, y, NULL, NULL, NULL));
+  g_assert_true (apr_cross_products_update (level, x, constant, NULL, NULL, NULL));
+  g_assert_null (apr_linear_regression_score_cross_products (model, samples, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FITTED);
+  g_clear_error (&error);
+
+  g_assert_true (apr_linear_regression_fit_cross_products (model, samples, NULL));
+  score = apr_linear_regression_score_cross_products (model, samples, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (apr_tensor_get_double (score, 0, NULL), ==, 0.8);
+  wrong = apr_linear_regression_score_cross_products (model, level, &error);
+  g_assert_cmpfloat (apr_tensor_get_double (wrong, 0, NULL), ==, 0);
+  g_assert_null (apr_linear_regression_score_cross_products (model, empty, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_EMPTY);
+  g_clear_error (&error);
+  g_assert_null (apr_linear_regression_score_cross_products (model, wide, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  g_clear_error (&error);
+
+  g_assert_true (apr_linear_regression_fit_cross_products (model, level, NULL));
+  g_clear_pointer (&score, apr_tensor_unref);
+  score = apr_linear_regression_score_cross_products (model, level, &error);
+  g_assert_cmpfloat (apr_tensor_get_double (score, 0, NULL), ==, 1);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -481,6 +524,7 @@ main (int argc, char *argv[])
     }
 #define ADD(path, function) g_test_add_func ("/partial-fit/" path, function)
   ADD ("weights", test_weights);
+  g_test_add_func ("/linear-regression/score-cross-products", test_score);
   ADD ("failure-changes-nothing", test_failure_changes_nothing);
   ADD ("without-the-state", test_without_the_state);
   ADD ("cross-products-are-a-copy", test_cross_products_are_a_copy);
