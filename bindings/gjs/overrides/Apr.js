@@ -634,6 +634,11 @@ function _init() {
   guard(SafetensorsReader.prototype, 'get_slice', tensorName, indices);
   for (const name of ['add_tensor', 'declare_tensor', 'set_source_bytes', 'set_source_stream'])
     guard(SafetensorsWriter.prototype, name, tensorName);
+  const columns = [checkString, 'The name of a column'];
+  guard(Apr.TableReader, 'new', anything, [checkString, 'The name of a table']);
+  guard(Apr.TableReader.prototype, 'set_delimiter', [checkString, 'The delimiter']);
+  for (const name of ['set_features', 'set_targets', 'set_weight'])
+    guard(Apr.TableReader.prototype, name, columns);
   guard(SafetensorsWriter.prototype, 'set_metadata', [checkString, 'A metadata key'],
     [checkString, 'A metadata value']);
   guard(SafetensorsWriter.prototype, 'set_alignment', [checkCount, 'The alignment']);
