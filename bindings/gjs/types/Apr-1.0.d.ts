@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Apr as scripts see it: the library together with its override, which takes arrays and returns promises. The modules
+// of GLib, GObject and Gio come from elsewhere, such as @girs/gjs.
+
+declare module 'gi://Apr?version=1.0' {
+  import Gio from 'gi://Gio?version=2.0';
+  import GLib from 'gi://GLib?version=2.0';
+  import GObject from 'gi://GObject?version=2.0';
+
+  export namespace Apr {
+    type NumberArray = Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array |
+      Float32Array | Float64Array;
+    type TypedArray = NumberArray | BigInt64Array | BigUint64Array;
+
+    /** Numbers in arrays that have the same lengths at each depth, in a typed array, or a tensor. */
+    type Numbers = Tensor | TypedArray | number | readonly number[] | readonly Numbers[];
+
+    /** All elements, row by row, and their shape. Float32Array or Float64Array for most models. */
+    type ShapedArray = TypedArray & {readonly shape: number[]};
+
+    /** Arrays in arrays, as deep as the tensor has dimensions. */
+    type NestedNumbers = number | bigint | NestedNumbers[];
+
+    class Error extends GLib.Error {
+      static SHAPE: number;
+      static DTYPE: number;
+      static RANGE: number;
+      static EMPTY: number;
+      static NOT_FINITE: number;
+      static WEIGHTS: number;
+      static NOT_FITTED: number;
+      static FEATURE_NAMES: number;
+      static MODEL: number;
+      static FAILED: number;
+      static SYNTAX: number;
+      static STATE: number;
+    }
+
+    class SafetensorsError extends GLib.Error {
+      static TRUNCATED: number;
+      static TRAILING_DATA: number;
+      static HEADER_TOO_LARGE: number;
+      static ENCODING: number;
+      static SYNTAX: number;
+      static DEPTH: number;
+      static FIELD: number;
+      static METADATA: number;
+      static DUPLICATE: number;
+      static NAME: number;
+      static DTYPE: number;
+      static OVERFLOW: number;
+      static OVERLAP: number;
+      static GAP: number;
+      static MISALIGNED: number;
+      static SIZE_MISMATCH: number;
+      static NOT_FOUND: number;
+      static SHARD_NAME: number;
+      static INDEX: number;
+    }
+
+    enum DType {
+      NONE, BOOL, F4, F6_E2M3, F6_E3M2, U8, I8, F8_E5M2, F8_E4M3, F8_E8M0, F8_E4M3FNUZ, F8_E5M2FNUZ, I16, U16, F16, BF16,
+      I32, U32, F32, C64, F64, I64, U64,
+    }
+    namespace DType {
+      function from_string(name: string): [boolean, DType];
+      function get_bits(dtype: DType): number;
+      function to_string(dtype: DType): string;
+    }
+
+    enum Precision {EXACT, DOUBLE}
+    enum IntervalKind {CONFIDENCE, PREDICTION}
+    enum SafetensorsLoadMode {MAP, READ}
+
+    const PARAM_TRANSIENT: GObject.ParamFlags;
+
+    class Tensor {
+      /** Copies; a typed array gives its dtype, arrays give F64, or F32 if all numbers are in Float32Arrays. */
+      static from(values: Numbers, shape?: readonly number[] | null): Tensor;
+      static new_from_bytes(dtype: DType, shape: readonly number[], bytes: GLib.Bytes | Uint8Array): Tensor;
+      static new_from_floats(values: Numbers, shape: readonly number[]): Tensor;
+      static new_from_doubles(values: Numbers, shape: readonly number[]): Tensor;
+      readonly dtype: DType;
+      readonly shape: number[];
+      get_bytes(): GLib.Bytes;
+      get_double(index: number): number;
+      get_dtype(): DType;
+      get_n_dims(): number;
+      get_n_elements(): number;
+      get_shape(): number[];
+      cast(dtype: DType): Tensor;
+      equal(other: Tensor): boolean;
+      slice(indices: string): Tensor;
+      slice_rows(start: number, stop: number): Tensor;
+      /** A copy of all elements; Uint8Array of the bytes if JavaScript has no such numbers. */
+      to_typed_array(): TypedArray;
+      to_array(): NestedNumbers;
+      to_string(): string;
+      /** The rows: numbers, typed arrays, or arrays of them. */
+      [Symbol.iterator](): IterableIterator<any>;
+    }
+
+    class SafetensorsReader extends GObject.Object {
+      /** Opens the file when the reader is first used. */
+      constructor(properties?: {
+        file?: Gio.File; bytes?: GLib.Bytes; load_mode?: SafetensorsLoadMode; max_header_size?: number;
+      });
+      static new_from_bytes(bytes: GLib.Bytes | Uint8Array): SafetensorsReader;
+      static new_from_file(file: Gio.File, cancellable?: Gio.Cancellable | null): SafetensorsReader;
+      static new_from_file_async(file: Gio.File, priority?: number, cancellable?: Gio.Cancellable | null):
+        Promise<SafetensorsReader>;
+      static new_from_path(path: string): SafetensorsReader;
+      static new_from_stream(stream: Gio.InputStream, cancellable?: Gio.Cancellable | null): SafetensorsReader;
+      readonly load_mode: SafetensorsLoadMode;
+      readonly max_header_size: number;
+      readonly metadata: Record<string, string>;
+      init(cancellable: Gio.Cancellable | null): boolean;
+      get_dtype(name: string): DType;
+      get_metadata(): Record<string, string>;
+      get_metadata_keys(): string[];
+      get_names(): string[];
+      get_names_in_file_order(): string[];
+      get_offset(name: string): number;
+      get_shape(name: string): number[];
+      get_size(name: string): number;
+      get_slice(name: string, indices: string): Tensor;
+      get_tensor(name: string): Tensor;
+      has_tensor(name: string): boolean;
+      [Symbol.iterator](): IterableIterator<string>;
+    }
+
+    class SafetensorsWriter extends GObject.Object {
+      constructor(properties?: {alignment?: number; durable?: boolean; portable?: boolean});
+      alignment: number;
+      durable: boolean;
+      portable: boolean;
+      set_alignment(alignment: number): void;
+      add_tensor(name: string, tensor: Numbers): boolean;
+      declare_tensor(name: string, dtype: DType, shape: readonly number[]): boolean;
+      set_data_func(
+        func: ((writer: SafetensorsWriter, name: string, offset: number, size: number) => GLib.Bytes | Uint8Array) | null
+      ): void;
+      set_progress_func(func: ((done: number, total: number) => void) | null): void;
+      set_metadata(key: string, value: string): boolean;
+      set_source_bytes(name: string, bytes: GLib.Bytes | Uint8Array): boolean;
+      set_source_stream(name: string, stream: Gio.InputStream): boolean;
+      write_shards(folder: Gio.File, prefix: string, max_shard_size: number, cancellable?: Gio.Cancellable | null): boolean;
+      write_shards_async(folder: Gio.File, prefix: string, max_shard_size: number, cancellable?: Gio.Cancellable | null):
+        Promise<boolean>;
+      write_to_bytes(): GLib.Bytes;
+      write_to_bytes_async(cancellable?: Gio.Cancellable | null): Promise<GLib.Bytes>;
+      write_to_file(file: Gio.File, cancellable?: Gio.Cancellable | null): boolean;
+      write_to_file_async(file: Gio.File, cancellable?: Gio.Cancellable | null): Promise<boolean>;
+      write_to_path(path: string): boolean;
+      write_to_stream(stream: Gio.OutputStream, cancellable?: Gio.Cancellable | null): boolean;
+    }
+
+    abstract class Estimator extends GObject.Object {
+      static load<T extends Estimator>(this: new (...args: any[]) => T, path: string): T;
+      static from_bytes<T extends Estimator>(this: new (...args: any[]) => T, bytes: GLib.Bytes | Uint8Array): T;
+      readonly fitted: boolean;
+      readonly n_features: number;
+      readonly n_targets: number;
+      readonly feature_names: string[] | null;
+      fit(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
+      /** Copies arrays above 4 MiB in slices while the main loop runs: leave them alone until it resolves. */
+      fit_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
+        Promise<this>;
+      /** One type for any number of targets; the shape is [n_samples] or [n_samples, n_targets]. */
+      predict(X: Numbers): ShapedArray;
+      score(X: Numbers, y: Numbers, sample_weight?: Numbers | null): number;
+      clone(): this;
+      save(path: string): boolean;
+      to_bytes(): GLib.Bytes;
+      get_feature_names(): string[] | null;
+      set_feature_names(names: readonly string[] | null): boolean;
+      check_feature_names(names: readonly string[]): boolean;
+      vfunc_fit(X: Tensor, y: Tensor, sample_weight: Tensor | null, cancellable: Gio.Cancellable | null): boolean;
+      vfunc_predict(X: Tensor): Tensor;
+      vfunc_save_tensors(writer: SafetensorsWriter): boolean;
+      vfunc_load_tensors(reader: SafetensorsReader): [boolean, number, number];
+    }
+
+    class LinearRegression extends Estimator {
+      constructor(properties?: {
+        fit_intercept?: boolean; alpha?: number; positive?: boolean; dtype?: DType; precision?: Precision;
+        keep_state?: boolean; n_threads?: number;
+      });
+      fit_intercept: boolean;
+      alpha: number;
+      positive: boolean;
+      dtype: DType;
+      precision: Precision;
+      keep_state: boolean;
+      n_threads: number;
+      readonly coefficients: ShapedArray | null;
+      readonly intercept: ShapedArray | null;
+      readonly rank: number;
+      readonly correctly_rounded: boolean;
+      readonly condition_number: number;
+      readonly dependent_features: string[] | null;
+      readonly cross_products: CrossProducts | null;
+      get_coefficients(): Tensor | null;
+      get_intercept(): Tensor | null;
+      get_cross_products(): CrossProducts | null;
+      get_dependent_features(): string[] | null;
+      get_statistics(target?: number): RegressionStatistics;
+      summary(): string;
+      partial_fit(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
+      fit_cross_products(state: CrossProducts): this;
+      predict_interval(X: Numbers, level?: number, kind?: IntervalKind): [ShapedArray, ShapedArray];
+      predict_one(x: NumberArray | readonly number[]): number;
+    }
+
+    class RegressionStatistics extends GObject.Object {
+      readonly terms: string[];
+      readonly coefficients: TypedArray;
+      readonly standard_errors: TypedArray;
+      readonly t_values: TypedArray;
+      readonly p_values: TypedArray;
+      readonly variance_inflation: TypedArray;
+      /** A typed array for each term. */
+      readonly covariance: TypedArray[];
+      readonly n_samples: number;
+      readonly df_model: number;
+      readonly df_residual: number;
+      readonly r_squared: number;
+      readonly adjusted_r_squared: number;
+      readonly f_statistic: number;
+      readonly f_p_value: number;
+      readonly aic: number;
+      readonly bic: number;
+      readonly log_likelihood: number;
+      readonly residual_standard_error: number;
+      readonly residual_sum_of_squares: number;
+      readonly residual_variance: number;
+      readonly total_sum_of_squares: number;
+      /** The lower and the upper limit of each term. */
+      get_confidence_intervals(level?: number): TypedArray[];
+      to_string(): string;
+    }
+
+    class CrossProducts extends GObject.Object {
+      static new(n_features: number, n_targets: number): CrossProducts;
+      static new_with_precision(n_features: number, n_targets: number, precision: Precision): CrossProducts;
+      static from_bytes(bytes: GLib.Bytes | Uint8Array): CrossProducts;
+      static load(path: string): CrossProducts;
+      readonly n_features: number;
+      readonly n_targets: number;
+      readonly n_samples: number;
+      readonly feature_names: string[] | null;
+      n_threads: number;
+      update(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
+      merge(other: CrossProducts): boolean;
+      subtract(other: CrossProducts): boolean;
+      copy(): CrossProducts;
+      equal(other: CrossProducts): boolean;
+      save(path: string): boolean;
+      to_bytes(): GLib.Bytes;
+      set_feature_names(names: readonly string[] | null): boolean;
+      check_feature_names(names: readonly string[]): boolean;
+    }
+
+    function r2_score(y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null): number;
+    function explained_variance_score(y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null): number;
+    function mean_squared_error(y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null): number;
+    function root_mean_squared_error(y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null): number;
+    function mean_absolute_error(y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null): number;
+    function max_error(y_true: Numbers, y_pred: Numbers): number;
+  }
+
+  export default Apr;
+}
+
+declare module 'gi://Apr' {
+  import Apr from 'gi://Apr?version=1.0';
+  export default Apr;
+}
