@@ -136,6 +136,7 @@ apr_safetensors_writer_write_to_file_finish (AprSafetensorsWriter *self, GAsyncR
 /**
  * apr_safetensors_writer_write_to_bytes_async:
  * @self: a writer
+ * @io_priority: the priority of the operation, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data): called when the write has ended
  * @user_data: data to pass to @callback
@@ -149,6 +150,7 @@ apr_safetensors_writer_write_to_file_finish (AprSafetensorsWriter *self, GAsyncR
  */
 void
 apr_safetensors_writer_write_to_bytes_async (AprSafetensorsWriter *self,
+                                             int io_priority,
                                              GCancellable *cancellable,
                                              GAsyncReadyCallback callback,
                                              gpointer user_data)
@@ -161,6 +163,7 @@ apr_safetensors_writer_write_to_bytes_async (AprSafetensorsWriter *self,
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_priority (task, io_priority);
   g_task_set_source_tag (task, apr_safetensors_writer_write_to_bytes_async); /* GCOVR_EXCL_BR_LINE: macro */
   data = g_new0 (AsyncWrite, 1);
   data->layout = apr_safetensors_write_prepare (self, &data->job, &error);
@@ -199,6 +202,7 @@ apr_safetensors_writer_write_to_bytes_finish (AprSafetensorsWriter *self,
  * @folder: an existing folder
  * @prefix: what the files' names begin with, usually `model`
  * @max_shard_size: the limit on the tensors of one file, in bytes; 5,000,000,000 is usual
+ * @io_priority: the priority of the operation, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data): called when the write has ended
  * @user_data: data to pass to @callback
@@ -215,6 +219,7 @@ apr_safetensors_writer_write_shards_async (AprSafetensorsWriter *self,
                                            GFile *folder,
                                            const char *prefix,
                                            guint64 max_shard_size,
+                                           int io_priority,
                                            GCancellable *cancellable,
                                            GAsyncReadyCallback callback,
                                            gpointer user_data)
@@ -229,6 +234,7 @@ apr_safetensors_writer_write_shards_async (AprSafetensorsWriter *self,
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_priority (task, io_priority);
   g_task_set_source_tag (task, apr_safetensors_writer_write_shards_async); /* GCOVR_EXCL_BR_LINE: macro */
   data = g_new0 (AsyncWrite, 1);
   apr_safetensors_writer_init_job (self, &data->job);

@@ -147,6 +147,7 @@ void apr_safetensors_writer_write_shards_async (AprSafetensorsWriter *self,
                                                 GFile *folder,
                                                 const char *prefix,
                                                 guint64 max_shard_size,
+                                                int io_priority,
                                                 GCancellable *cancellable,
                                                 GAsyncReadyCallback callback,
                                                 gpointer user_data);
@@ -161,6 +162,7 @@ apr_safetensors_writer_write_to_bytes (AprSafetensorsWriter *self, GError **erro
 
 APR_AVAILABLE_IN_ALL
 void apr_safetensors_writer_write_to_bytes_async (AprSafetensorsWriter *self,
+                                                  int io_priority,
                                                   GCancellable *cancellable,
                                                   GAsyncReadyCallback callback,
                                                   gpointer user_data);

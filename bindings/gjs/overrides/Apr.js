@@ -235,7 +235,7 @@ function _init() {
       const part = array.subarray(offset / width, (offset + size) / width);
       return toBytes(array instanceof ArrayType ? part : new ArrayType(part));
     });
-    const file = await writer.write_to_bytes_async(cancellable);
+    const file = await writer.write_to_bytes_async(GLib.PRIORITY_DEFAULT, cancellable);
     return SafetensorsReader.new_from_bytes(file).get_tensor(name);
   }
 
@@ -265,6 +265,15 @@ function _init() {
       cancellable?.set_error_if_cancelled();
     }
     return copyInSlices(flattener.flat, flattener.isFloat32 ? Float32Array : Float64Array, shape, name, cancellable);
+  }
+
+  // All small arrays are copied before the promise is returned to the caller, who may change them then.
+  function toTensorsInSlices(X, y, sampleWeight, cancellable) {
+    return Promise.all([
+      toTensorInSlices(X, 'X', cancellable),
+      toTensorInSlices(y, 'y', cancellable),
+      sampleWeight === null ? null : toTensorInSlices(sampleWeight, 'sample_weight', cancellable),
+    ]);
   }
 
   function toWeights(values) {
@@ -421,13 +430,25 @@ function _init() {
     };
   }
 
-  for (const [name, nArguments] of [['write_to_file', 1], ['write_to_bytes', 0], ['write_shards', 3]]) {
+  for (const name of ['write_to_file', 'write_to_bytes', 'write_shards'])
     Gio._promisify(SafetensorsWriter.prototype, `${name}_async`, `${name}_finish`);
-    const write = SafetensorsWriter.prototype[`${name}_async`];
-    SafetensorsWriter.prototype[`${name}_async`] = function (...args) {
-      return write.call(this, ...args, ...args.length === nArguments ? [null] : []);
-    };
-  }
+
+  const {write_to_file_async: writeToFileAsync, write_to_bytes_async: writeToBytesAsync,
+    write_shards_async: writeShardsAsync} = SafetensorsWriter.prototype;
+
+  SafetensorsWriter.prototype.write_to_file_async = function (file, cancellable = null, ...rest) {
+    return writeToFileAsync.call(this, file, cancellable, ...rest);
+  };
+
+  SafetensorsWriter.prototype.write_to_bytes_async = function (priority = GLib.PRIORITY_DEFAULT, cancellable = null,
+    ...rest) {
+    return writeToBytesAsync.call(this, priority, cancellable, ...rest);
+  };
+
+  SafetensorsWriter.prototype.write_shards_async = function (folder, prefix, maxShardSize,
+    priority = GLib.PRIORITY_DEFAULT, cancellable = null, ...rest) {
+    return writeShardsAsync.call(this, folder, prefix, maxShardSize, priority, cancellable, ...rest);
+  };
 
   // Estimator
 
@@ -476,12 +497,7 @@ function _init() {
   Gio._promisify(Estimator.prototype, 'fit_async', 'fit_finish');
   const fitAsync = Estimator.prototype.fit_async;
   Estimator.prototype.fit_async = async function (X, y, sampleWeight = null, cancellable = null, ...rest) {
-    // All small arrays are copied before this returns to its caller, who may change them then.
-    const tensors = await Promise.all([
-      toTensorInSlices(X, 'X', cancellable),
-      toTensorInSlices(y, 'y', cancellable),
-      sampleWeight === null ? null : toTensorInSlices(sampleWeight, 'sample_weight', cancellable),
-    ]);
+    const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
     // The rest is an optional callback.
     await fitAsync.call(this, ...tensors, cancellable, ...rest);
     return this;
@@ -549,6 +565,39 @@ function _init() {
   Apr.CrossProducts.prototype.update = function (X, y, sampleWeight = null, cancellable = null) {
     update.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), cancellable);
     return this;
+  };
+
+  const CrossProducts = Apr.CrossProducts;
+  Gio._promisify(CrossProducts, 'load_from_file_async', 'load_from_file_finish');
+  for (const name of ['update', 'save_to_file'])
+    Gio._promisify(CrossProducts.prototype, `${name}_async`, `${name}_finish`);
+
+  const {load_from_file: loadFromFile} = CrossProducts;
+  CrossProducts.load_from_file = function (file, cancellable = null) {
+    return loadFromFile.call(this, file, cancellable);
+  };
+
+  const {save_to_file: saveToFile} = CrossProducts.prototype;
+  CrossProducts.prototype.save_to_file = function (file, cancellable = null) {
+    return saveToFile.call(this, file, cancellable);
+  };
+
+  const loadFromFileAsync = CrossProducts.load_from_file_async;
+  CrossProducts.load_from_file_async = function (file, priority = GLib.PRIORITY_DEFAULT, cancellable = null, ...rest) {
+    return loadFromFileAsync.call(this, file, priority, cancellable, ...rest);
+  };
+
+  const {update_async: updateAsync, save_to_file_async: saveToFileAsync} = CrossProducts.prototype;
+  CrossProducts.prototype.update_async = async function (X, y, sampleWeight = null, priority = GLib.PRIORITY_DEFAULT,
+    cancellable = null, ...rest) {
+    const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
+    await updateAsync.call(this, ...tensors, priority, cancellable, ...rest);
+    return this;
+  };
+
+  CrossProducts.prototype.save_to_file_async = function (file, priority = GLib.PRIORITY_DEFAULT, cancellable = null,
+    ...rest) {
+    return saveToFileAsync.call(this, file, priority, cancellable, ...rest);
   };
 
   for (const name of ['n_features', 'n_targets', 'n_samples', 'feature_names']) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 import Apr from 'gi://Apr?version=1.0';
+import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
 
-import {assertEqual, assertThrows, run, test} from './tap.js';
+import {assertEqual, assertThrows, assertTrue, run, test} from './tap.js';
 
 const {Tensor} = Apr;
 const X = [[1.5, 2], [3.25, -1], [0.1, 7], [1e9, 1e-9], [5, 0]];
@@ -56,6 +58,25 @@ test('errors', () => {
   assertThrows(() => state.update([[1]], [1]), Apr.Error, Apr.Error.SHAPE, 'are of 2 and 1');
   assertThrows(() => new Apr.LinearRegression().fit_cross_products(state), Apr.Error, Apr.Error.EMPTY,
     '0 samples');
+});
+
+test('asynchronously', async () => {
+  const directory = Gio.File.new_for_path(GLib.Dir.make_tmp('aprender-XXXXXX'));
+  const file = directory.get_child('state.safetensors');
+  const n = 300000;
+  const X = Float64Array.from({length: 2 * n}, (_, i) => i % 97);
+  Object.defineProperty(X, 'shape', {value: [n, 2]});
+  const y = Float64Array.from({length: n}, (_, i) => i % 89);
+  const state = Apr.CrossProducts.new(2, 1);
+
+  assertTrue(await state.update_async(X, y) === state);
+  assertTrue(state.equal(Apr.CrossProducts.new(2, 1).update(X, y)));
+  assertTrue(await state.save_to_file_async(file));
+  assertTrue(Apr.CrossProducts.load_from_file(file).equal(state));
+  assertTrue(state.save_to_file(file));
+  assertTrue((await Apr.CrossProducts.load_from_file_async(file)).equal(state));
+  file.delete(null);
+  directory.delete(null);
 });
 
 await run();

@@ -170,7 +170,7 @@ test('write-to-bytes-async', async () => {
 
   const cancellable = new Gio.Cancellable();
   cancellable.cancel();
-  await assertRejects(writer.write_to_bytes_async(cancellable), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+  await assertRejects(writer.write_to_bytes_async(GLib.PRIORITY_DEFAULT, cancellable), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
 });
 
 test('fractions', () => {

@@ -145,10 +145,10 @@ declare module 'gi://Apr?version=1.0' {
       set_source_bytes(name: string, bytes: GLib.Bytes | Uint8Array): boolean;
       set_source_stream(name: string, stream: Gio.InputStream): boolean;
       write_shards(folder: Gio.File, prefix: string, max_shard_size: number, cancellable?: Gio.Cancellable | null): boolean;
-      write_shards_async(folder: Gio.File, prefix: string, max_shard_size: number, cancellable?: Gio.Cancellable | null):
-        Promise<boolean>;
+      write_shards_async(folder: Gio.File, prefix: string, max_shard_size: number, priority?: number,
+        cancellable?: Gio.Cancellable | null): Promise<boolean>;
       write_to_bytes(): GLib.Bytes;
-      write_to_bytes_async(cancellable?: Gio.Cancellable | null): Promise<GLib.Bytes>;
+      write_to_bytes_async(priority?: number, cancellable?: Gio.Cancellable | null): Promise<GLib.Bytes>;
       write_to_file(file: Gio.File, cancellable?: Gio.Cancellable | null): boolean;
       write_to_file_async(file: Gio.File, cancellable?: Gio.Cancellable | null): Promise<boolean>;
       write_to_path(path: string): boolean;
@@ -245,17 +245,24 @@ declare module 'gi://Apr?version=1.0' {
       static new_with_precision(n_features: number, n_targets: number, precision: Precision): CrossProducts;
       static from_bytes(bytes: GLib.Bytes | Uint8Array): CrossProducts;
       static load(path: string): CrossProducts;
+      static load_from_file(file: Gio.File, cancellable?: Gio.Cancellable | null): CrossProducts;
+      static load_from_file_async(file: Gio.File, priority?: number, cancellable?: Gio.Cancellable | null):
+        Promise<CrossProducts>;
       readonly n_features: number;
       readonly n_targets: number;
       readonly n_samples: number;
       readonly feature_names: string[] | null;
       n_threads: number;
       update(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
+      update_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, priority?: number,
+        cancellable?: Gio.Cancellable | null): Promise<this>;
       merge(other: CrossProducts): boolean;
       subtract(other: CrossProducts): boolean;
       copy(): CrossProducts;
       equal(other: CrossProducts): boolean;
       save(path: string): boolean;
+      save_to_file(file: Gio.File, cancellable?: Gio.Cancellable | null): boolean;
+      save_to_file_async(file: Gio.File, priority?: number, cancellable?: Gio.Cancellable | null): Promise<boolean>;
       to_bytes(): GLib.Bytes;
       set_feature_names(names: readonly string[] | null): boolean;
       check_feature_names(names: readonly string[]): boolean;

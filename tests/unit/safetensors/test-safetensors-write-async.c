@@ -82,7 +82,7 @@ test_bytes (void)
   g_assert_true (apr_safetensors_writer_declare_tensor (writer, "c", APR_DTYPE_U8, shape, 2, NULL));
   apr_safetensors_writer_set_data_func (writer, give_ones, g_thread_self (), NULL);
   expected = apr_safetensors_writer_write_to_bytes (writer, NULL);
-  apr_safetensors_writer_write_to_bytes_async (writer, NULL, on_bytes, &outcome);
+  apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_DEFAULT, NULL, on_bytes, &outcome);
   /* What is written is what there was. */
   apr_safetensors_writer_set_alignment (writer, 4096);
   g_main_loop_run (outcome.loop);
@@ -112,7 +112,7 @@ test_bytes_fail (void)
       apr_safetensors_writer_set_data_func (writer, i == 0 ? give_ones : NULL, g_thread_self (), NULL);
       if (i == 0)
         g_assert_true (apr_safetensors_writer_declare_tensor (writer, "d", APR_DTYPE_U8, shape, 1, NULL));
-      apr_safetensors_writer_write_to_bytes_async (writer, cancellable, on_bytes, &outcome);
+      apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_LOW, cancellable, on_bytes, &outcome);
       g_main_loop_run (outcome.loop);
       g_assert_null (outcome.bytes);
       if (i == 0)
@@ -132,7 +132,8 @@ test_shards (Folder *folder, gconstpointer unused)
   g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
   GError *error = NULL;
 
-  apr_safetensors_writer_write_shards_async (writer, file, "m", 24, NULL, on_shards, &outcome);
+  apr_safetensors_writer_write_shards_async (writer, file, "m", 24, G_PRIORITY_DEFAULT, NULL, on_shards,
+                                             &outcome);
   g_clear_object (&writer);
   g_main_loop_run (outcome.loop);
   g_assert_no_error (outcome.error);
@@ -156,8 +157,8 @@ test_shards_fail (Folder *folder, gconstpointer unused)
     {
       g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
 
-      apr_safetensors_writer_write_shards_async (writer, file, i == 0 ? "m" : "m/n", 24, cancellable,
-                                                 on_shards, &outcome);
+      apr_safetensors_writer_write_shards_async (writer, file, i == 0 ? "m" : "m/n", 24, G_PRIORITY_DEFAULT,
+                                                 cancellable, on_shards, &outcome);
       g_main_loop_run (outcome.loop);
       g_assert_false (outcome.succeeded);
       if (i == 0)
