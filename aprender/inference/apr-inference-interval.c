@@ -2,61 +2,302 @@
 #include "aprender/inference/apr-inference-private.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
-#include "aprender/base/apr-error.h"
+#include "aprender/base/apr-parallel-private.h"
 #include "aprender/inference/apr-distributions-private.h"
+#include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
+
+/* With W the sum of the weights, S those of the features, and root' root the inverse of their centred products times W, the variance of
+ * the prediction for a row x of features is σ²/W (1 + |root u|²), where u = W x - S. Without an intercept it is σ² |root x|².
+ * One more sample adds σ². The design's columns are in scales of their own, and so is u. */
+
+/* Rows that are worked on at once. */
+#define ROWS 64
+
+/* Rows of the root that end at the same column, and columns whose products are summed before they are added to others, so that
+ * rounding errors stay few. */
+#define BLOCK 16
+#define SPAN 128
 
 /* So much of the exponents of doubles that squares of what is below it, and its sums, are no infinities. */
 #define MAX_EXPONENT 100
 
-static double
-get_value (const AprInference *self, const double *row, gsize position)
+/* What rounding may change in a variance computed in double, relative to it. */
+#define TOLERANCE 0x1p-36
+
+typedef struct
 {
-  return position < self->first ? 1 : row[self->term[position] - self->first];
+  const AprInference *inference;
+  const AprInferenceRun *run;
+  const AprDenseKernel *dense;
+  const AprDoubleDoubleKernel *kernel;
+  gsize n; /* features by position */
+  gsize n_features;
+  AprDType dtype;
+  const guint8 *data;
+  const double *predictions;
+  double *lower;
+  double *upper;
+  double t;
+
+  mpf_t constant; /* what is added to |root u|² */
+  mpf_t *factors; /* (owned) by target: what a variance is to be multiplied with */
+
+  /* The same in double, in which most rows are computed. */
+  gboolean in_double;
+  double double_constant;
+  double *roots;            /* (owned) those of the factors */
+  AprDoubleDouble *weights; /* (owned) by position: W 2^-scale */
+  double *columns;          /* (owned) the root, transposed */
+  gsize stride;
+  double root_length;
+
+  gsize n_rows;
+  gint n_blocks;
+  gint next; /* (atomic) */
+} Intervals;
+
+static double
+read_value (const Intervals *self, gsize row, gsize position)
+{
+  gsize feature = self->inference->term[self->inference->first + position] - self->inference->first;
+
+  return apr_dtype_read_double (self->dtype, self->data, row * self->n_features + feature);
 }
 
-/* The standard error of the prediction for one row; @z has a place for each position. Without degrees of freedom it is not known.
- */
-static double
-get_prediction_error (
-  const AprInference *self, gsize target, AprIntervalKind kind, const double *row, double *z)
+static void
+set_interval (Intervals *self, gsize row, gsize target, double error)
 {
+  gsize place = row * self->inference->n_targets + target;
+
+  self->lower[place] = self->predictions[place] - self->t * error;
+  self->upper[place] = self->predictions[place] + self->t * error;
+}
+
+/* Without an intercept the unit of the products goes into u, so that it is neither very large nor very small. */
+static gint64
+get_scale (const AprInference *self, gsize position)
+{
+  return self->scale[self->first + position] + (self->first == 0 ? self->exponent / 2 : 0);
+}
+
+/* The long way, for rows of any size. */
+static void
+predict_row (Intervals *self, gsize row)
+{
+  const AprInference *inference = self->inference;
+  AprInverse inverse = { .n = self->n, .root = inference->root };
+  g_autofree AprDoubleDouble *u = g_new (AprDoubleDouble, self->n + 1);
+  g_autofree AprDoubleDouble *product = g_new (AprDoubleDouble, self->n + 1);
+  g_autofree gint64 *exponents = g_new0 (gint64, self->n + 1);
+  AprDoubleDouble sum = { 0, 0 };
   gint64 shift = 0;
-  double variance;
-  double error;
+  mpf_t variance;
   mpf_t number;
   gsize i;
 
-  if (self->df_residual == 0)
-    return NAN;
-
   for (i = 0; i < self->n; i++)
-    {
-      double value = get_value (self, row, i);
+    if (!isfinite (read_value (self, row, i)))
+      {
+        for (i = 0; i < inference->n_targets; i++)
+          set_interval (self, row, i, NAN);
+        return;
+      }
 
-      if (value != 0)
-        shift = MAX (shift, ilogb (value) - self->inverse.scale[i] - self->exponent / 2 - MAX_EXPONENT);
-    }
-  for (i = 0; i < self->n; i++)
-    {
-      gint64 scale = self->inverse.scale[i] + self->exponent / 2 + shift;
-
-      z[i] = ldexp (get_value (self, row, i), (int) CLAMP (-scale, -5000, 5000));
-    }
-
-  /* Beside what had to be made smaller, 1 is nothing. */
-  variance =
-    apr_inverse_get_leverage (&self->inverse, z) + (kind == APR_INTERVAL_PREDICTION && shift == 0 ? 1 : 0);
+  mpf_init2 (variance, APR_INFERENCE_PRECISION);
   mpf_init2 (number, APR_INFERENCE_PRECISION);
-  mpf_set_d (number, variance / (double) self->df_residual);
-  mpf_mul (number, number, self->inverse.residuals[target]);
-  mpf_sqrt (number, number);
-  error = apr_inference_to_double (number, self->exponent / 2 + shift);
-  mpf_clear (number);
+  for (i = 0; i < self->n; i++)
+    {
+      mpf_set_d (number, read_value (self, row, i));
+      mpf_mul (number, number, inference->weight);
+      u[i] = apr_inference_split (number, &exponents[i]);
+      exponents[i] -= get_scale (inference, i);
+      if (u[i].high != 0)
+        shift = MAX (shift, exponents[i] - MAX_EXPONENT);
+    }
+  for (i = 0; i < self->n; i++)
+    {
+      int exponent = (int) CLAMP (exponents[i] - shift, -5000, 5000);
+      int centre_exponent = (int) MAX (-shift, -5000);
 
-  return error;
+      u[i] = (AprDoubleDouble){ ldexp (u[i].high, exponent), ldexp (u[i].low, exponent) };
+      u[i] = apr_dd_subtract (u[i], (AprDoubleDouble){ ldexp (inference->centre[i].high, centre_exponent),
+                                                       ldexp (inference->centre[i].low, centre_exponent) });
+    }
+  apr_inverse_multiply_root (&inverse, u, product);
+  for (i = 0; i < self->n; i++)
+    sum = apr_dd_add (sum, apr_dd_multiply (product[i], product[i]));
+
+  for (i = 0; i < inference->n_targets; i++)
+    {
+      mpf_set_d (variance, sum.high);
+      mpf_set_d (number, sum.low);
+      mpf_add (variance, variance, number);
+      mpf_mul_2exp (variance, variance, 2 * (mp_bitcnt_t) shift);
+      mpf_add (variance, variance, self->constant);
+      mpf_mul (variance, variance, self->factors[i]);
+      mpf_sqrt (variance, variance);
+      set_interval (self, row, i, apr_inference_to_double (variance, 0));
+    }
+  mpf_clear (variance);
+  mpf_clear (number);
+}
+
+/* Adds the squares of root u to @squares; @products has room for two blocks. */
+static void
+multiply_root (const Intervals *self, const double *u, double *products, double *squares)
+{
+  double *part = products + BLOCK * ROWS;
+  gsize first;
+
+  for (first = 0; first < self->n; first += BLOCK)
+    {
+      gsize n = MIN (BLOCK, self->n - first);
+      gsize i;
+      gsize k;
+
+      for (k = 0; k < first + n; k += SPAN)
+        {
+          double *to = k == 0 ? products : part;
+
+          memset (to, 0, BLOCK * ROWS * sizeof *to);
+          self->dense->subtract_products (to, ROWS, self->columns + k * self->stride + first, self->stride,
+                                          u + k * ROWS, ROWS, n, ROWS, MIN (SPAN, first + n - k));
+          for (i = 0; i < n * ROWS && k > 0; i++)
+            products[i] += part[i];
+        }
+      for (i = 0; i < n; i++)
+        self->kernel->add_squares (squares, products + i * ROWS, ROWS);
+    }
+}
+
+/* The features of @n_rows rows as rows of columns, before anything is subtracted from them. */
+static void
+read_rows (const Intervals *self, gsize row, gsize n_rows, double *u)
+{
+  const gsize *term = self->inference->term + self->inference->first;
+  const guint8 *from = self->data + row * self->n_features * sizeof (double);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < self->n; i++)
+    for (j = n_rows; j < ROWS; j++)
+      u[i * ROWS + j] = 0;
+
+  for (j = 0; j < n_rows && self->dtype != APR_DTYPE_F64; j++)
+    for (i = 0; i < self->n; i++)
+      u[i * ROWS + j] = read_value (self, row + j, i);
+  for (j = 0; j < n_rows && self->dtype == APR_DTYPE_F64; j++, from += self->n_features * sizeof (double))
+    for (i = 0; i < self->n; i++)
+      {
+        gsize feature = term[i] - self->inference->first;
+        guint64 bits;
+
+        memcpy (&bits, from + feature * sizeof bits, sizeof bits);
+        bits = GUINT64_FROM_LE (bits);
+        memcpy (u + i * ROWS + j, &bits, sizeof bits);
+      }
+}
+
+static void
+predict_blocks (gpointer data, gsize part, gsize n_parts)
+{
+  Intervals *self = data;
+  double *u = g_aligned_alloc (self->n + 1, ROWS * sizeof (double), 64);
+  double *products = g_aligned_alloc (2 * BLOCK, ROWS * sizeof (double), 64);
+  double squares[ROWS];
+  double lengths[ROWS];
+  double n_roundings = (double) (SPAN + self->n / SPAN + 8);
+  gint block;
+
+  while ((block = g_atomic_int_add (&self->next, 1)) < self->n_blocks &&
+         !apr_inference_run_is_cancelled (self->run))
+    {
+      gsize row = (gsize) block * ROWS;
+      gsize n_rows = MIN (ROWS, self->n_rows - row);
+      gsize i;
+      gsize j;
+
+      if (self->in_double)
+        {
+          read_rows (self, row, n_rows, u);
+          memset (lengths, 0, sizeof lengths);
+          for (i = 0; i < self->n; i++)
+            {
+              self->kernel->subtract_centre (u + i * ROWS, self->weights[i], self->inference->centre[i],
+                                             ROWS);
+              self->kernel->add_squares (lengths, u + i * ROWS, ROWS);
+            }
+          memset (squares, 0, sizeof squares);
+          multiply_root (self, u, products, squares);
+        }
+      for (j = 0; j < n_rows; j++)
+        {
+          /* How far the rounded root u may be from the exact one. */
+          double distance =
+            self->in_double ? n_roundings * 0x1p-53 * self->root_length * sqrt (lengths[j]) : 0;
+          double variance = self->in_double ? squares[j] + self->double_constant : NAN;
+
+          if (!((2 * sqrt (squares[j]) + distance) * distance <= TOLERANCE * variance && variance < 0x1p400))
+            predict_row (self, row + j);
+          else
+            for (i = 0; i < self->inference->n_targets; i++)
+              set_interval (self, row + j, i, sqrt (variance) * self->roots[i]);
+        }
+    }
+  g_aligned_free (u);
+  g_aligned_free (products);
+}
+
+/* Rounds what the rows are computed from, where it is neither too large nor too small for doubles. */
+static void
+prepare_doubles (Intervals *self)
+{
+  const AprInference *inference = self->inference;
+  double root_squares = 0;
+  gint64 weight_exponent;
+  AprDoubleDouble weight = apr_inference_split (inference->weight, &weight_exponent);
+  gsize i;
+  gsize j;
+
+  self->double_constant = apr_inference_to_double (self->constant, 0);
+  self->in_double = self->double_constant < 0x1p400;
+  self->roots = g_new (double, inference->n_targets);
+  for (i = 0; i < inference->n_targets; i++)
+    {
+      mpf_t root;
+
+      mpf_init2 (root, APR_INFERENCE_PRECISION);
+      mpf_sqrt (root, self->factors[i]);
+      self->roots[i] = apr_inference_to_double (root, 0);
+      mpf_clear (root);
+      self->in_double =
+        self->in_double && (self->roots[i] == 0 || (self->roots[i] > 0x1p-400 && self->roots[i] < 0x1p400));
+    }
+
+  self->weights = g_new (AprDoubleDouble, self->n + 1);
+  self->stride = apr_dense_pad (self->n);
+  self->columns = g_aligned_alloc0 (self->n + 1, self->stride * sizeof (double), 64);
+  for (i = 0; i < self->n; i++)
+    {
+      gint64 exponent = weight_exponent - get_scale (inference, i);
+
+      self->in_double = self->in_double && ABS (exponent) < 400;
+      exponent = CLAMP (exponent, -400, 400);
+      self->weights[i] =
+        (AprDoubleDouble){ ldexp (weight.high, (int) exponent), ldexp (weight.low, (int) exponent) };
+      for (j = 0; j <= i; j++)
+        {
+          double entry = inference->root.high[i * inference->root.stride + j];
+
+          self->columns[j * self->stride + i] = entry;
+          root_squares += entry * entry;
+        }
+    }
+  self->root_length = sqrt (root_squares);
 }
 
 gboolean
@@ -65,49 +306,77 @@ apr_inference_predict_interval (const AprInference *self,
                                 AprTensor *predictions,
                                 double level,
                                 AprIntervalKind kind,
+                                const AprInferenceRun *run,
                                 AprTensor **lower,
                                 AprTensor **upper,
                                 GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   const gsize *shape = apr_tensor_get_shape (x, NULL);
-  const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (x), NULL);
-  gsize n_targets = self->inverse.n_targets;
   g_autoptr (AprTensor) middle = apr_tensor_cast (predictions, APR_DTYPE_F64, error);
-  g_autofree double *values = g_new (double, shape[1]);
-  g_autofree double *z = g_new (double, self->n + 1);
-  g_autofree double *lower_ends = NULL;
-  g_autofree double *upper_ends = NULL;
+  Intervals intervals = { .inference = self,
+                          .run = run,
+                          .dense = apr_dense_kernel_choose (),
+                          .kernel = run->kernel != NULL ? run->kernel : apr_double_double_kernel_choose (),
+                          .n = self->n - self->first,
+                          .n_features = shape[1],
+                          .dtype = apr_tensor_get_dtype (x),
+                          .data = g_bytes_get_data (apr_tensor_get_bytes (x), NULL),
+                          .n_rows = shape[0] };
   const gsize *end_shape;
-  const double *ends;
   gsize n_ends;
   gsize n_dims;
-  gsize row;
   gsize i;
-  double t;
 
   if (middle == NULL)
     return FALSE;
 
-  ends = apr_tensor_get_doubles (middle, &n_ends, NULL);
-  lower_ends = g_new (double, n_ends);
-  upper_ends = g_new (double, n_ends);
-  t = apr_t_two_sided_inverse (1 - level, (double) self->df_residual);
-  for (row = 0; row < shape[0]; row++)
+  intervals.predictions = apr_tensor_get_doubles (middle, &n_ends, NULL);
+  intervals.lower = g_new (double, n_ends);
+  intervals.upper = g_new (double, n_ends);
+  intervals.t = self->df_residual > 0 ? apr_t_two_sided_inverse (1 - level, (double) self->df_residual) : NAN;
+  intervals.n_blocks = (gint) ((shape[0] + ROWS - 1) / ROWS);
+
+  mpf_init2 (intervals.constant, APR_INFERENCE_PRECISION);
+  if (kind == APR_INTERVAL_PREDICTION && self->first > 0)
+    apr_inference_shift (intervals.constant, self->weight, self->exponent);
+  mpf_add_ui (intervals.constant, intervals.constant,
+              self->first > 0 || kind == APR_INTERVAL_PREDICTION ? 1 : 0);
+  intervals.factors = g_new (mpf_t, self->n_targets);
+  for (i = 0; i < self->n_targets; i++)
     {
-      for (i = 0; i < shape[1]; i++)
-        values[i] = apr_dtype_read_double (apr_tensor_get_dtype (x), data, row * shape[1] + i);
-      for (i = row * n_targets; i < (row + 1) * n_targets; i++)
-        {
-          double reach = t * get_prediction_error (self, i - row * n_targets, kind, values, z);
+      mpf_t number;
 
-          lower_ends[i] = ends[i] - reach;
-          upper_ends[i] = ends[i] + reach;
-        }
+      mpf_init2 (intervals.factors[i], APR_INFERENCE_PRECISION);
+      mpf_init2 (number, APR_INFERENCE_PRECISION);
+      if (self->first > 0)
+        mpf_div (intervals.factors[i], self->residuals[i], self->weight);
+      else
+        apr_inference_shift (intervals.factors[i], self->residuals[i], self->exponent);
+      mpf_set_d (number, (double) MAX (self->df_residual, 1));
+      mpf_div (intervals.factors[i], intervals.factors[i], number);
+      mpf_clear (number);
     }
+  prepare_doubles (&intervals);
 
+  apr_parallel_run (predict_blocks, &intervals, run->n_threads,
+                    (double) shape[0] * (double) intervals.n * (double) (intervals.n + 8) / 2);
+
+  for (i = 0; i < self->n_targets; i++)
+    mpf_clear (intervals.factors[i]);
+  g_free (intervals.factors);
+  mpf_clear (intervals.constant);
+  g_free (intervals.roots);
+  g_free (intervals.weights);
+  g_aligned_free (intervals.columns);
   end_shape = apr_tensor_get_shape (middle, &n_dims);
-  *lower = apr_tensor_new_from_doubles (lower_ends, n_ends, end_shape, n_dims, NULL);
-  *upper = apr_tensor_new_from_doubles (upper_ends, n_ends, end_shape, n_dims, NULL);
+  if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+    {
+      g_free (intervals.lower);
+      g_free (intervals.upper);
+      return FALSE;
+    }
+  *lower = apr_tensor_new_take (APR_DTYPE_F64, end_shape, n_dims, intervals.lower, n_ends * sizeof (double));
+  *upper = apr_tensor_new_take (APR_DTYPE_F64, end_shape, n_dims, intervals.upper, n_ends * sizeof (double));
   return TRUE;
 }

@@ -22,30 +22,43 @@ typedef struct
 /* What statistics and intervals of all targets are computed from: an immutable value with a reference count. Any number of
  * threads may read it at once.
  *
- * A term is the intercept, where there is one, or a feature; a position counts through the terms that are independent. */
+ * A term is the intercept, where there is one, or a feature; a position counts through the terms that are independent.
+ * Sums of squares are in units of 2^exponent. */
 typedef struct
 {
   gatomicrefcount ref_count;
 
   guint64 n_samples;
   guint64 df_residual;
+  gsize n_targets;
   gsize n_terms;
-  gsize first;   /* 1 where term 0 is the intercept, else 0 */
-  gsize n;       /* positions */
-  gsize *term;   /* (owned) by position */
-  char **names;  /* (owned) by term */
-  gint exponent; /* of the unit of the cross products, 2^exponent */
-  mpf_t *
-    totals; /* (owned) by position, then by target: sums of squares, about the mean where there is an intercept */
-  AprInverse inverse;
+  gsize first;  /* 1 where term 0 is the intercept, else 0 */
+  gsize n;      /* positions */
+  gsize *term;  /* (owned) by position */
+  char **names; /* (owned) by term */
+  gint exponent;
   double weight_logs;
+  mpf_t weight;     /* the sum of the weights, or 1 without an intercept */
+  mpf_t *totals;    /* (owned) by target: its sum of squares, about the mean where there is an intercept */
+  mpf_t *residuals; /* (owned) by target: what the features leave of that */
+
+  /* Of A^-1, where A are the products of the terms, times the sum of the weights where there is an intercept. */
+  gint64 *scale;         /* (owned) by position */
+  double *inverse;       /* (owned) packed lower triangle: entries of A^-1, times 2^(scale + scale) */
+  double *solutions;     /* (owned) n_targets rows of the coefficients by position */
+  double *inflation;     /* (owned) by position */
+  AprDoubleDoubles root; /* (owned) of the features, see AprInverse */
+  AprDoubleDouble
+    *centre; /* (owned) by feature's position: its weighted sum times 2^-scale, or 0 without an intercept */
+
   AprTensor *coefficients; /* (owned) */
   AprTensor *intercept;    /* (owned) */
 } AprInference;
 
 /* Computes it, in time proportional to the third power of the number of features. Returns: (nullable): %NULL with
- * %APR_ERROR_MODEL where the cross products are not those of any samples */
-AprInference *apr_inference_new (const AprInferenceSource *source, GError **error);
+ * %APR_ERROR_MODEL where the cross products are not those of any samples, or with %G_IO_ERROR_CANCELLED */
+AprInference *
+apr_inference_new (const AprInferenceSource *source, const AprInferenceRun *run, GError **error);
 
 AprInference *apr_inference_ref (AprInference *self);
 
@@ -60,12 +73,19 @@ gboolean apr_inference_predict_interval (const AprInference *self,
                                          AprTensor *predictions,
                                          double level,
                                          AprIntervalKind kind,
+                                         const AprInferenceRun *run,
                                          AprTensor **lower,
                                          AprTensor **upper,
                                          GError **error);
 
 /* @number 2^@exponent as the nearest double. */
 double apr_inference_to_double (const mpf_t number, gint64 exponent);
+
+/* @number as a double-double times 2^@exponent. */
+AprDoubleDouble apr_inference_split (const mpf_t number, gint64 *exponent);
+
+/* result = @number 2^@exponent */
+void apr_inference_shift (mpf_t result, const mpf_t number, gint64 exponent);
 
 /* The bits of the numbers that statistics are computed in. */
 #define APR_INFERENCE_PRECISION 192

@@ -6,6 +6,7 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/inference/apr-regression-statistics-private.h"
+#include "aprender/least-squares/apr-products-private.h"
 
 static double
 natural_log (const mpf_t number, gint64 exponent)
@@ -23,8 +24,8 @@ describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *s
   double n = (double) self->n_samples;
   double df_residual = (double) self->df_residual;
   double df_model = (double) (self->n - self->first);
-  const mpf_t *residual = &self->inverse.residuals[target];
-  const mpf_t *total = &self->totals[self->n + target];
+  const mpf_t *residual = &self->residuals[target];
+  const mpf_t *total = &self->totals[target];
   mpf_t ratio;
   mpf_t explained;
 
@@ -110,21 +111,6 @@ take_vector (AprTensor **tensor, const double *values, gsize n)
   *tensor = apr_tensor_new_from_doubles (values, n, &n, 1, NULL);
 }
 
-/* The covariance of two coefficients by position; without degrees of freedom it is not known. */
-static void
-get_covariance (const AprInference *self, gsize target, gsize i, gsize j, mpf_t covariance, gint64 *exponent)
-{
-  mpf_t factor;
-
-  mpf_init2 (factor, APR_INFERENCE_PRECISION);
-  mpf_set_d (covariance, (double) self->df_residual);
-  mpf_div (covariance, self->inverse.residuals[target], covariance);
-  mpf_set_d (factor, apr_inverse_get_inverse (&self->inverse, i, j));
-  mpf_mul (covariance, covariance, factor);
-  *exponent = -(self->inverse.scale[i] + self->inverse.scale[j]);
-  mpf_clear (factor);
-}
-
 static double
 get_coefficient (const AprInference *self, gsize target, gsize position)
 {
@@ -133,7 +119,7 @@ get_coefficient (const AprInference *self, gsize target, gsize position)
 
   /* Those of the model are rounded to the nearest, where it has these and has them in double. */
   if (self->n < self->n_terms || apr_tensor_get_dtype (self->coefficients) != APR_DTYPE_F64)
-    return self->inverse.solutions[target * self->n + position];
+    return self->solutions[target * self->n + position];
   if (term < self->first)
     return apr_tensor_get_double (self->intercept, target, NULL);
   return apr_tensor_get_double (self->coefficients, target * n_features + term - self->first, NULL);
@@ -151,9 +137,10 @@ describe_terms (const AprInference *self, gsize target, AprRegressionStatistics 
   g_autofree double *inflation = new_undefined (n_terms);
   g_autofree double *covariances = NULL;
   gsize n_covariances;
-  mpf_t number;
-  mpf_t factor;
+  AprDoubleDouble scaled_variance;
   gint64 exponent;
+  mpf_t variance;
+  mpf_t number;
   gsize i;
   gsize j;
 
@@ -161,37 +148,44 @@ describe_terms (const AprInference *self, gsize target, AprRegressionStatistics 
     g_assert_not_reached ();
   covariances = new_undefined (n_covariances);
 
+  /* Without degrees of freedom it is not known. */
+  mpf_init2 (variance, APR_INFERENCE_PRECISION);
   mpf_init2 (number, APR_INFERENCE_PRECISION);
-  mpf_init2 (factor, APR_INFERENCE_PRECISION);
+  mpf_mul (variance, self->residuals[target], self->weight);
+  if (self->df_residual > 0)
+    {
+      mpf_set_d (number, (double) self->df_residual);
+      mpf_div (variance, variance, number);
+    }
+  scaled_variance = apr_inference_split (variance, &exponent);
   for (i = 0; i < self->n; i++)
     {
       gsize term = self->term[i];
 
       coefficients[term] = get_coefficient (self, target, i);
       if (term >= self->first)
-        {
-          mpf_set_d (factor, apr_inverse_get_inverse (&self->inverse, i, i));
-          mpf_mul (number, self->totals[i], factor);
-          inflation[term] = apr_inference_to_double (number, -2 * self->inverse.scale[i]);
-        }
-
+        inflation[term] = self->inflation[i];
       if (self->df_residual == 0)
         continue;
 
       for (j = 0; j <= i; j++)
         {
-          get_covariance (self, target, i, j, number, &exponent);
+          double factor = apr_dd_multiply_double (scaled_variance, self->inverse[apr_triangle (i, j)]).high;
+          double covariance =
+            ldexp (factor, (int) CLAMP (exponent - self->scale[i] - self->scale[j], -5000, 5000));
+
           covariances[term * n_terms + self->term[j]] = covariances[self->term[j] * n_terms + term] =
-            apr_inference_to_double (number, exponent);
+            covariance;
         }
-      /* The last one is the variance; its exponent is even. */
+      mpf_set_d (number, self->inverse[apr_triangle (i, i)]);
+      mpf_mul (number, variance, number);
       mpf_sqrt (number, number);
-      standard_errors[term] = apr_inference_to_double (number, exponent / 2);
+      standard_errors[term] = apr_inference_to_double (number, -self->scale[i]);
       t_values[term] = coefficients[term] / standard_errors[term];
       p_values[term] = apr_t_two_sided (t_values[term], (double) self->df_residual);
     }
+  mpf_clear (variance);
   mpf_clear (number);
-  mpf_clear (factor);
 
   take_vector (&statistics->coefficients, coefficients, n_terms);
   take_vector (&statistics->standard_errors, standard_errors, n_terms);
@@ -208,7 +202,7 @@ apr_inference_get_statistics (const AprInference *self, gsize target)
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   AprRegressionStatistics *statistics = apr_regression_statistics_new ();
 
-  g_assert (target < self->inverse.n_targets);
+  g_assert (target < self->n_targets);
 
   statistics->n_samples = self->n_samples;
   statistics->df_model = self->n - self->first;

@@ -8,106 +8,210 @@
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 
-/* Fills in the terms, and for each position, and then for each target, the column of the cross products. Returns: (transfer full) */
-static gsize *
-find_columns (AprInference *self, const AprInferenceSource *source, gsize n_features, gsize n_targets)
+static mpf_t *
+numbers_new (gsize n)
 {
-  gsize *columns = g_new (gsize, n_features + n_targets + 1);
-  gsize n_dependent = 0;
+  mpf_t *numbers = g_new (mpf_t, n);
   gsize i;
 
+  for (i = 0; i < n; i++)
+    mpf_init2 (numbers[i], APR_INFERENCE_PRECISION);
+
+  return numbers;
+}
+
+static void
+numbers_free (mpf_t *numbers, gsize n)
+{
+  gsize i;
+
+  for (i = 0; i < n && numbers != NULL; i++)
+    mpf_clear (numbers[i]);
+  g_free (numbers);
+}
+
+static void
+name_terms (AprInference *self, const AprInferenceSource *source, const AprDesign *design, gsize n_features)
+{
+  gsize i;
+
+  self->n_targets = design->n_targets;
   self->first = source->fit_intercept ? 1 : 0;
   self->n_terms = n_features + self->first;
-  self->term = g_new0 (gsize, self->n_terms + 1);
+  self->n = design->n + self->first;
+  self->term = g_new0 (gsize, self->n + 1);
+  for (i = self->first; i < self->n; i++)
+    self->term[i] = design->column[i - self->first] - 1 + self->first;
   self->names = g_new0 (char *, self->n_terms + 1);
-  self->n = self->first;
-  columns[0] = 0;
   if (source->fit_intercept)
     self->names[0] = g_strdup ("(Intercept)");
   for (i = 0; i < n_features; i++)
-    {
-      self->names[self->first + i] = source->feature_names != NULL ? g_strdup (source->feature_names[i])
-                                                                   : g_strdup_printf ("x%" G_GSIZE_FORMAT, i);
-      if (n_dependent < source->n_dependent && source->dependent[n_dependent] == i)
-        n_dependent++;
-      else
-        {
-          self->term[self->n] = i + self->first;
-          columns[self->n++] = 1 + i;
-        }
-    }
-  for (i = 0; i < n_targets; i++)
-    columns[self->n + i] = 1 + n_features + i;
-
-  return columns;
+    self->names[self->first + i] = source->feature_names != NULL ? g_strdup (source->feature_names[i])
+                                                                 : g_strdup_printf ("x%" G_GSIZE_FORMAT, i);
 }
 
-/* The sum of squares of a column, about its mean where there is an intercept. */
+/* The sums of squares, of which those of the design are times the weight. */
 static void
-find_total (const AprInference *self, mpz_t *matrix, gsize position, mpf_t total)
+take_sums (AprInference *self, const AprDesign *design, const AprInverse *inverse)
 {
-  mpf_t weights;
-  mpz_t product;
+  mpz_t square;
+  gsize i;
 
-  mpf_set_z (total, matrix[apr_triangle (position, position)]);
-  if (self->first == 0)
-    return;
+  mpz_init (square);
+  mpf_set_z (self->weight, design->weight);
+  self->totals = numbers_new (self->n_targets);
+  self->residuals = numbers_new (self->n_targets);
+  for (i = 0; i < self->n_targets; i++)
+    {
+      apr_design_get_product (design, design->n + i, design->n + i, square);
+      mpf_set_z (self->totals[i], square);
+      mpf_div (self->totals[i], self->totals[i], self->weight);
+      mpf_div (self->residuals[i], inverse->residuals[i], self->weight);
+    }
 
-  mpz_init (product);
-  mpz_mul (product, matrix[apr_triangle (position, position)], matrix[0]);
-  mpz_submul (product, matrix[apr_triangle (position, 0)], matrix[apr_triangle (position, 0)]);
-  mpf_set_z (total, product);
-  mpz_clear (product);
-  mpf_init2 (weights, APR_INFERENCE_PRECISION);
-  mpf_set_z (weights, matrix[0]);
-  mpf_div (total, total, weights);
-  mpf_clear (weights);
+  self->inflation = g_new (double, self->n + 1);
+  for (i = 0; i < design->n; i++)
+    {
+      AprDoubleDouble total;
+
+      apr_design_get_product (design, i, i, square);
+      total = apr_dd_from_integer (square, -2 * design->scale[i]);
+      self->inflation[self->first + i] =
+        apr_dd_multiply_double (total, inverse->inverse[apr_triangle (i, i)]).high;
+    }
+  mpz_clear (square);
 }
 
-AprInference *
-apr_inference_new (const AprInferenceSource *source, GError **error)
+/* With W the sum of the weights, C the centred products and m the means of the features, the inverse of Z'WZ, where Z = [1 | X],
+ * is
+ *
+ *   [1/W + m'C^-1 m   -m'C^-1]
+ *   [-C^-1 m             C^-1]
+ *
+ * and the design's products are W C. */
+static void
+take_inverse (AprInference *self, const AprDesign *design, const AprInverse *inverse)
 {
-  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  AprExactSums *sums = apr_cross_products_get_sums (source->cross_products);
-  gsize n_targets = apr_exact_sums_get_n_targets (sums);
-  g_autoptr (AprInference) self = g_new0 (AprInference, 1);
-  g_autofree gsize *columns = NULL;
-  mpz_t *matrix;
-  gboolean known;
-  gsize n;
+  gsize n = design->n;
+  g_autofree AprDoubleDouble *product = g_new (AprDoubleDouble, n + 1);
+  AprDoubleDouble square = { 1, 0 };
+  AprDoubleDouble weight;
   gsize i;
   gsize j;
 
+  self->scale = g_new0 (gint64, self->n + 1);
+  self->inverse = g_new (double, apr_triangle (self->n, 0));
+  self->centre = g_new (AprDoubleDouble, n + 1);
+  for (i = 0; i < n; i++)
+    {
+      self->scale[self->first + i] = design->scale[i];
+      self->centre[i] = apr_dd_from_integer (design->columns[i], -design->scale[i]);
+      for (j = 0; j <= i; j++)
+        self->inverse[apr_triangle (self->first + i, self->first + j)] =
+          inverse->inverse[apr_triangle (i, j)];
+    }
+  if (self->first == 0)
+    return;
+
+  self->scale[0] = (gint64) mpz_sizeinbase (design->weight, 2) - 1;
+  weight = apr_dd_from_integer (design->weight, -self->scale[0]);
+  apr_inverse_multiply_root (inverse, self->centre, product);
+  for (i = 0; i < n; i++)
+    square = apr_dd_add (square, apr_dd_multiply (product[i], product[i]));
+  self->inverse[0] = apr_dd_divide (apr_dd_divide (square, weight), weight).high;
+  for (j = 0; j < n; j++)
+    {
+      AprDoubleDouble sum = { 0, 0 };
+
+      for (i = j; i < n; i++)
+        sum =
+          apr_dd_subtract (sum, apr_dd_multiply (apr_double_doubles_get (inverse->root, i, j), product[i]));
+      self->inverse[apr_triangle (1 + j, 0)] = apr_dd_divide (sum, weight).high;
+    }
+}
+
+/* The coefficients, and the intercept of which the target's mean is the prediction for the features' means. */
+static void
+take_solutions (AprInference *self, const AprDesign *design, const AprInverse *inverse)
+{
+  mpf_t sum;
+  mpf_t term;
+  mpf_t column;
+  gsize target;
+  gsize i;
+
+  self->solutions = g_new (double, self->n_targets * self->n + 1);
+  mpf_init2 (sum, 2 * APR_INFERENCE_PRECISION);
+  mpf_init2 (term, 2 * APR_INFERENCE_PRECISION);
+  mpf_init2 (column, 2 * APR_INFERENCE_PRECISION);
+  for (target = 0; target < self->n_targets; target++)
+    {
+      double *solutions = self->solutions + target * self->n;
+
+      mpf_set_z (sum, design->columns[design->n + target]);
+      for (i = 0; i < design->n; i++)
+        {
+          AprDoubleDouble scaled = apr_double_doubles_get (inverse->solutions, target, i);
+          gint64 exponent = design->scale[design->n + target] - design->scale[i];
+
+          solutions[self->first + i] = ldexp (scaled.high, (int) CLAMP (exponent, -5000, 5000));
+          if (self->first == 0)
+            continue;
+          mpf_set_d (term, scaled.low);
+          mpf_set_d (column, scaled.high);
+          mpf_add (term, term, column);
+          mpf_set_z (column, design->columns[i]);
+          mpf_mul (term, term, column);
+          apr_inference_shift (term, term, exponent);
+          mpf_sub (sum, sum, term);
+        }
+      if (self->first == 0)
+        continue;
+      mpf_div (sum, sum, self->weight);
+      solutions[0] = apr_inference_to_double (sum, 0);
+    }
+  mpf_clear (sum);
+  mpf_clear (term);
+  mpf_clear (column);
+}
+
+AprInference *
+apr_inference_new (const AprInferenceSource *source, const AprInferenceRun *run, GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  AprExactSums *sums = apr_cross_products_get_sums (source->cross_products);
+  gsize n_features = apr_exact_sums_get_n_features (sums);
+  g_autoptr (AprInference) self = g_new0 (AprInference, 1);
+  g_auto (AprDesign) design = { NULL };
+  g_auto (AprInverse) inverse = { 0 };
+
   g_atomic_ref_count_init (&self->ref_count);
+  mpf_init2 (self->weight, 2 * APR_INFERENCE_PRECISION);
+  self->coefficients = apr_tensor_ref (source->coefficients);
+  self->intercept = apr_tensor_ref (source->intercept);
   self->n_samples = apr_cross_products_get_n_samples (source->cross_products);
   self->exponent = apr_exact_sums_get_exponent (sums);
   self->weight_logs = apr_cross_products_get_weight_logs (source->cross_products);
-  self->coefficients = apr_tensor_ref (source->coefficients);
-  self->intercept = apr_tensor_ref (source->intercept);
-  columns = find_columns (self, source, apr_exact_sums_get_n_features (sums), n_targets);
+
+  apr_design_init (&design, sums, source->fit_intercept, source->dependent, source->n_dependent);
+  name_terms (self, source, &design, n_features);
   self->df_residual = self->n_samples > self->n ? self->n_samples - self->n : 0;
+  design.saturated = self->df_residual == 0;
 
-  n = self->n + n_targets;
-  matrix = apr_integers_new (apr_triangle (n, 0));
-  for (i = 0; i < n; i++)
-    for (j = 0; j <= i; j++)
-      apr_exact_sums_get_entry (sums, columns[i], columns[j], matrix[apr_triangle (i, j)]);
-  known = apr_inverse_init (&self->inverse, matrix, self->n, n_targets);
-  self->totals = g_new (mpf_t, n);
-  for (i = 0; i < n; i++)
+  if (!apr_inverse_init (&inverse, &design, run))
     {
-      mpf_init2 (self->totals[i], APR_INFERENCE_PRECISION);
-      find_total (self, matrix, i, self->totals[i]);
-    }
-  apr_integers_free (matrix, apr_triangle (n, 0));
-
-  if (!known)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                   "The sums are not those of any samples with %" G_GSIZE_FORMAT " independent features",
-                   self->n - self->first);
+      if (!g_cancellable_set_error_if_cancelled (run->cancellable, error))
+        g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                     "The sums are not those of any samples with %" G_GSIZE_FORMAT " independent features",
+                     design.n);
       return NULL;
     }
+  take_sums (self, &design, &inverse);
+  take_inverse (self, &design, &inverse);
+  take_solutions (self, &design, &inverse);
+  self->root = inverse.root;
+  inverse.root = (AprDoubleDoubles){ NULL };
+  apr_inference_run_report (run, 1);
 
   return g_steal_pointer (&self);
 }
@@ -123,15 +227,18 @@ apr_inference_ref (AprInference *self)
 void
 apr_inference_unref (AprInference *self)
 {
-  gsize i;
-
   if (!g_atomic_ref_count_dec (&self->ref_count))
     return;
 
-  for (i = 0; self->totals != NULL && i < self->n + self->inverse.n_targets; i++)
-    mpf_clear (self->totals[i]);
-  g_free (self->totals);
-  apr_inverse_clear (&self->inverse);
+  mpf_clear (self->weight);
+  numbers_free (self->totals, self->n_targets);
+  numbers_free (self->residuals, self->n_targets);
+  apr_double_doubles_free (&self->root);
+  g_free (self->centre);
+  g_free (self->scale);
+  g_free (self->inverse);
+  g_free (self->solutions);
+  g_free (self->inflation);
   g_free (self->term);
   g_strfreev (self->names);
   apr_tensor_unref (self->coefficients);
@@ -139,26 +246,43 @@ apr_inference_unref (AprInference *self)
   g_free (self);
 }
 
+void
+apr_inference_shift (mpf_t result, const mpf_t number, gint64 exponent)
+{
+  if (exponent >= 0)
+    mpf_mul_2exp (result, number, (mp_bitcnt_t) exponent);
+  else
+    mpf_div_2exp (result, number, (mp_bitcnt_t) -exponent);
+}
+
+AprDoubleDouble
+apr_inference_split (const mpf_t number, gint64 *exponent)
+{
+  signed long own_exponent;
+  double high = mpf_get_d_2exp (&own_exponent, number);
+  double low;
+  mpf_t part;
+  mpf_t rest;
+
+  /* GMP cuts off what is beyond a double. */
+  mpf_init2 (part, 2 * APR_INFERENCE_PRECISION);
+  mpf_init2 (rest, 2 * APR_INFERENCE_PRECISION);
+  apr_inference_shift (rest, number, -own_exponent);
+  mpf_set_d (part, high);
+  mpf_sub (rest, rest, part);
+  low = mpf_get_d (rest);
+  mpf_clear (part);
+  mpf_clear (rest);
+  *exponent = own_exponent;
+
+  return apr_dd_quick_sum (high, low);
+}
+
 double
 apr_inference_to_double (const mpf_t number, gint64 exponent)
 {
-  signed long own_exponent;
-  double mantissa = mpf_get_d_2exp (&own_exponent, number);
-  mpf_t scaled;
-  mpf_t rest;
+  gint64 own_exponent;
+  double mantissa = apr_inference_split (number, &own_exponent).high;
 
-  /* What GMP has cut off. */
-  mpf_init2 (scaled, APR_INFERENCE_PRECISION);
-  mpf_init2 (rest, APR_INFERENCE_PRECISION);
-  if (own_exponent >= 0)
-    mpf_div_2exp (scaled, number, (mp_bitcnt_t) own_exponent);
-  else
-    mpf_mul_2exp (scaled, number, (mp_bitcnt_t) -own_exponent);
-  mpf_set_d (rest, mantissa);
-  mpf_sub (rest, scaled, rest);
-  mantissa += mpf_get_d (rest);
-  mpf_clear (scaled);
-  mpf_clear (rest);
-
-  return ldexp (mantissa, (int) CLAMP (own_exponent + exponent, -5000, 5000));
+  return mantissa != 0 ? ldexp (mantissa, (int) CLAMP (own_exponent + exponent, -5000, 5000)) : 0;
 }

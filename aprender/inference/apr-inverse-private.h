@@ -1,41 +1,89 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <gmp.h>
+#include <gio/gio.h>
 
-#include "aprender/base/apr-double-double-private.h"
-#include "aprender/tensor/apr-tensor.h"
+#include "aprender/inference/apr-design-private.h"
+#include "aprender/inference/kernels/apr-double-double-kernel-private.h"
+#include "aprender/least-squares/apr-factor-private.h"
 
 G_BEGIN_DECLS
 
-/* What the inference statistics of a regression are made of, from the whole numbers of Z'WZ: an inverse of it, and what Z leaves of
- * the targets' sums of squares.
+/* What hears how much of the work is done, from 0 to 1, in the thread that asked for the work. */
+typedef void (*AprInferenceProgress) (double fraction, gpointer user_data);
+
+/* How some work runs, and who may stop it: all 0 for what is usual. */
+typedef struct
+{
+  guint n_threads;                     /* 0 means one per processor */
+  GCancellable *cancellable;           /* (unowned) (nullable) */
+  AprInferenceProgress progress;       /* (nullable) */
+  gpointer progress_data;              /* (unowned) */
+  const AprDoubleDoubleKernel *kernel; /* (nullable) for the fastest */
+} AprInferenceRun;
+
+static inline gboolean
+apr_inference_run_is_cancelled (const AprInferenceRun *self)
+{
+  return self->cancellable != NULL && g_cancellable_is_cancelled (self->cancellable);
+}
+
+static inline void
+apr_inference_run_report (const AprInferenceRun *self, double fraction)
+{
+  if (self->progress != NULL && !apr_inference_run_is_cancelled (self))
+    self->progress (fraction, self->progress_data);
+}
+
+/* The inverse of the products A of the independent features of a design, and the least squares solutions of its right-hand sides.
  *
- * The matrix is scaled by powers of two, so that its diagonal is about 1. With its factors L D L', and @root = D^-1/2
- * L^-1, the inverse is root' root. All of it is known to 60 bits or more, as far as the data have not lost them: the
- * numbers that it is worked out in are double-doubles where they are long enough, and else as long as it takes. */
+ * The products are scaled by powers of two, so that their diagonal is between 1/2 and 2. Computed from the exact products, the
+ * inverse, as a quadratic form, is within a relative error of 2^-56, and the residual sums of squares are too; double-double
+ * numbers are used where it can be proven that they suffice, and longer ones elsewhere. */
 typedef struct
 {
   gsize n;
-  gint64
-    *scale; /* (owned) by column: an entry of the matrix is that of the scaled one times 2^(scale + scale) */
-  AprDoubleDouble *root; /* (owned) packed lower triangle */
   gsize n_targets;
-  double *solutions; /* (owned) n_targets x n */
-  mpf_t *residuals;  /* (owned) by target: the least sum of squares, exactly 0 where it is that */
+  gsize n_right;         /* right-hand sides: the targets first */
+  AprDoubleDoubles root; /* (owned) n rows, lower triangular, zeros above: the scaled inverse is root' root */
+  double *inverse;       /* (owned) packed lower triangle of the scaled inverse */
+  AprDoubleDoubles solutions; /* (owned) n_right rows of scaled solutions */
+  mpf_t *
+    residuals; /* (owned) by target: the least sum of squares in the unit of the products, exactly 0 where it is that */
+  AprFactor *factor; /* (owned) (nullable) where longer numbers were needed, as long as this is computed */
 } AprInverse;
 
-/* @matrix is a packed lower triangle of @n columns that are independent, and of @n_targets targets. False where its columns
- * are not independent, or it is no matrix of sums of squares: then a file is wrong. */
-gboolean apr_inverse_init (AprInverse *self, mpz_t *matrix, gsize n, gsize n_targets);
+/* False where cancelled, and where the columns are not independent or no samples have such products: then a file is wrong. */
+gboolean apr_inverse_init (AprInverse *self, const AprDesign *design, const AprInferenceRun *run);
 
 void apr_inverse_clear (AprInverse *self);
 
-/* An entry of the scaled inverse. */
-double apr_inverse_get_inverse (const AprInverse *self, gsize i, gsize j);
+/* root u, the sum of whose squares is u' A^-1 u; @product may not be @u. */
+void apr_inverse_multiply_root (const AprInverse *self, const AprDoubleDouble *u, AprDoubleDouble *product);
 
-/* z' A^-1 z for a row of the matrix that A was summed from. */
-double apr_inverse_get_leverage (const AprInverse *self, const double *z);
+/* The steps of the work, in files of their own. Each returns false where cancelled, or where it cannot tell. */
+
+/* Cholesky's factors in double-double; false too where they are not proven to be good enough. */
+gboolean apr_inverse_factorise (AprInverse *self, const AprDesign *design, const AprInferenceRun *run);
+
+/* The root in numbers as long as it takes. */
+gboolean apr_inverse_factorise_long (AprInverse *self, const AprDesign *design, const AprInferenceRun *run);
+
+/* Adds to @z 2^-@fraction the scaled solution for @right[i] 2^-(@unit + scale of i), in long numbers. */
+void apr_inverse_correct_long (
+  const AprInverse *self, const AprDesign *design, mpz_t *right, gint64 unit, mpz_t *z, gint64 fraction);
+
+/* The solution and the residual sum of squares of @target by exact residuals, from a solution that is near. */
+gboolean
+apr_inverse_refine (AprInverse *self, const AprDesign *design, gsize target, const AprInferenceRun *run);
+
+/* inverse = root' root */
+gboolean apr_inverse_square_root (AprInverse *self, const AprInferenceRun *run);
+
+/* A matrix of zeros. */
+AprDoubleDoubles apr_double_doubles_new (gsize n_rows, gsize n_columns);
+
+void apr_double_doubles_free (AprDoubleDoubles *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprInverse, apr_inverse_clear)
 

@@ -17,6 +17,11 @@ typedef struct _AprFactor AprFactor;
  * than @negligible of its diagonal is left depends on others; where that is 0, the matrix must be positive definite. */
 AprFactor *apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligible);
 
+/* The same without excluded columns, of a matrix that must be definite, in numbers so long that the inverse of the factors is
+ * within a relative error of 2^-100 of that of the matrix. %NULL where cancelled, and where @max_precision bits do not
+ * suffice: then the matrix is not definite, or nearly so. */
+AprFactor *apr_factor_new_long (mpz_t *matrix, gsize n, gint64 max_precision, GCancellable *cancellable);
+
 void apr_factor_free (AprFactor *self);
 
 /* The columns that are independent, in order; a position counts through these. */
@@ -26,6 +31,9 @@ const gsize *apr_factor_get_dependent (AprFactor *self, gsize *n_dependent);
 
 /* Whether the matrix is not semidefinite after all, and the first dependent column of which clearly less than nothing is left. */
 gboolean apr_factor_find_negative (AprFactor *self, gsize *column);
+
+/* Of factors in long numbers: the packed lower triangle of L by position, with D in place of the unit diagonal. */
+const mpf_t *apr_factor_get_numbers (const AprFactor *self);
 
 /* By position: the scaled matrix has the entries 2^-(scale + scale) times the independent ones of the matrix. */
 const gint64 *apr_factor_get_scales (AprFactor *self);

@@ -20,6 +20,7 @@ struct _AprFactor
   mpf_t *numbers;           /* (owned) (nullable) */
   gsize n_numbers;
   gint64 precision;
+  GCancellable *cancellable; /* (unowned) (nullable) while longer numbers are computed */
 
   gint64 inverse_bits;
 };
@@ -361,6 +362,8 @@ factorise_in_numbers (
         {
           mpf_t *other = self->numbers + apr_triangle (i, 0);
 
+          if (g_cancellable_is_cancelled (self->cancellable))
+            break;
           number_from_integer (unscaled[i], matrix[apr_triangle (column, self->independent[i])],
                                -(scale + self->scale[i]));
           for (j = 0; j < i; j++)
@@ -445,6 +448,31 @@ apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligi
     }
 }
 
+AprFactor *
+apr_factor_new_long (mpz_t *matrix, gsize n, gint64 max_precision, GCancellable *cancellable)
+{
+  g_autoptr (AprFactor) self = g_new0 (AprFactor, 1);
+  g_autofree gboolean *excluded = g_new0 (gboolean, n);
+  gint64 precision = FIRST_PRECISION;
+
+  self->independent = g_new (gsize, n);
+  self->dependent = g_new (gsize, n);
+  self->scale = g_new (gint64, n);
+  self->cancellable = cancellable;
+  while (precision <= max_precision && !g_cancellable_is_cancelled (cancellable))
+    {
+      gint64 needed;
+
+      factorise_in_numbers (self, matrix, n, excluded, 0, precision);
+      needed = 2 * self->inverse_bits + 2 * bits_of (n) + SPARE_PRECISION;
+      if (self->n_dependent == 0 && needed <= precision)
+        return g_cancellable_is_cancelled (cancellable) ? NULL : g_steal_pointer (&self);
+      precision = self->n_dependent > 0 ? 2 * precision : needed + FIRST_PRECISION;
+    }
+
+  return NULL;
+}
+
 void
 apr_factor_free (AprFactor *self)
 {
@@ -481,6 +509,12 @@ apr_factor_find_negative (AprFactor *self, gsize *column)
   *column = (gsize) self->negative;
 
   return self->negative >= 0;
+}
+
+const mpf_t *
+apr_factor_get_numbers (const AprFactor *self)
+{
+  return (const mpf_t *) self->numbers;
 }
 
 const gint64 *

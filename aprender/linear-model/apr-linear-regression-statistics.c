@@ -25,6 +25,7 @@ static AprInference *
 infer (AprLinearRegression *self, const char *what, GError **error)
 {
   const AprLinearResults *results = apr_linear_regression_get_results (self);
+  AprInferenceRun run = { .n_threads = apr_linear_regression_get_n_threads (self) };
   AprInferenceSource source;
   AprInference *inference;
 
@@ -40,7 +41,7 @@ infer (AprLinearRegression *self, const char *what, GError **error)
     .coefficients = results->coefficients,
     .intercept = results->intercept,
   };
-  inference = apr_inference_new (&source, error);
+  inference = apr_inference_new (&source, &run, error);
   if (inference == NULL)
     g_prefix_error (error, "Cannot %s this %s: ", what, G_OBJECT_TYPE_NAME (self));
 
@@ -185,6 +186,7 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
 {
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (AprInference) inference = NULL;
+  AprInferenceRun run = { 0 };
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
@@ -199,6 +201,8 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
     return FALSE;
   inference = infer (self, "give intervals with", error);
 
+  run.n_threads = apr_linear_regression_get_n_threads (self);
+
   return inference != NULL &&
-         apr_inference_predict_interval (inference, x, predictions, level, kind, lower, upper, error);
+         apr_inference_predict_interval (inference, x, predictions, level, kind, &run, lower, upper, error);
 }

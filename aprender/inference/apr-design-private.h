@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gmp.h>
+
+#include "aprender/base/apr-double-double-private.h"
+#include "aprender/cross-products/apr-exact-sums-private.h"
+
+G_BEGIN_DECLS
+
+/* The columns of a regression as their exact cross products show them, about their means where there is an intercept.
+ *
+ * A column is an independent feature, in order, and then one of the right-hand sides: the targets, and the dependent features. */
+typedef struct
+{
+  AprExactSums *sums; /* (unowned) */
+  gboolean centred;
+  gsize n;         /* independent features */
+  gsize n_targets; /* the first right-hand sides */
+  gsize n_columns;
+  gboolean saturated; /* as many terms as samples: nothing is left of a target; for the caller to set */
+  gsize *column;      /* (owned) by column: that of the cross products */
+  gint64 *scale;      /* (owned) by column: its square is about 2^(2 scale) */
+  mpz_t weight;       /* the sum of the weights where centred, else 1 */
+  mpz_t *columns;     /* (owned) by column: its weighted sum where centred, else 0 */
+} AprDesign;
+
+/* @dependent are features. */
+void apr_design_init (
+  AprDesign *self, AprExactSums *sums, gboolean centred, const gsize *dependent, gsize n_dependent);
+
+void apr_design_clear (AprDesign *self);
+
+/* The product of two columns, times the sum of the weights where centred: a whole number. */
+void apr_design_get_product (const AprDesign *self, gsize i, gsize j, mpz_t value);
+
+/* @value 2^@exponent, with an error of less than 2^-105 of it. */
+AprDoubleDouble apr_dd_from_integer (const mpz_t value, gint64 exponent);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprDesign, apr_design_clear)
+
+G_END_DECLS

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/inference/apr-design-private.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "aprender/least-squares/apr-products-private.h"
+
+void
+apr_design_init (
+  AprDesign *self, AprExactSums *sums, gboolean centred, const gsize *dependent, gsize n_dependent)
+{
+  gsize n_features = apr_exact_sums_get_n_features (sums);
+  gsize n_found = 0;
+  mpz_t square;
+  gsize i;
+
+  *self = (AprDesign){ .sums = sums, .centred = centred, .n_targets = apr_exact_sums_get_n_targets (sums) };
+  self->n_columns = n_features + self->n_targets;
+  self->n = n_features - n_dependent;
+  self->column = g_new (gsize, self->n_columns);
+  for (i = 0; i < n_features; i++)
+    if (n_found < n_dependent && dependent[n_found] == i)
+      self->column[self->n + self->n_targets + n_found++] = 1 + i;
+    else
+      self->column[i - n_found] = 1 + i;
+  for (i = 0; i < self->n_targets; i++)
+    self->column[self->n + i] = 1 + n_features + i;
+
+  mpz_init_set_ui (self->weight, 1);
+  self->columns = apr_integers_new (self->n_columns);
+  if (centred)
+    {
+      apr_exact_sums_get_entry (sums, 0, 0, self->weight);
+      for (i = 0; i < self->n_columns; i++)
+        apr_exact_sums_get_entry (sums, self->column[i], 0, self->columns[i]);
+    }
+
+  self->scale = g_new (gint64, self->n_columns);
+  mpz_init (square);
+  for (i = 0; i < self->n_columns; i++)
+    {
+      apr_design_get_product (self, i, i, square);
+      self->scale[i] = (gint64) mpz_sizeinbase (square, 2) / 2;
+    }
+  mpz_clear (square);
+}
+
+void
+apr_design_clear (AprDesign *self)
+{
+  if (self->columns == NULL)
+    return;
+
+  apr_integers_free (self->columns, self->n_columns);
+  self->columns = NULL;
+  mpz_clear (self->weight);
+  g_clear_pointer (&self->column, g_free);
+  g_clear_pointer (&self->scale, g_free);
+}
+
+void
+apr_design_get_product (const AprDesign *self, gsize i, gsize j, mpz_t value)
+{
+  apr_exact_sums_get_entry (self->sums, self->column[i], self->column[j], value);
+  if (self->centred)
+    {
+      mpz_mul (value, value, self->weight);
+      mpz_submul (value, self->columns[i], self->columns[j]);
+    }
+}
+
+AprDoubleDouble
+apr_dd_from_integer (const mpz_t value, gint64 exponent)
+{
+  gsize n = mpz_size (value);
+  unsigned __int128 top;
+  double high;
+  double low;
+  int n_zeros;
+
+  if (n == 0)
+    return (AprDoubleDouble){ 0, 0 };
+
+  /* The first 128 bits, the topmost of which is 1. */
+  n_zeros = __builtin_clzll (mpz_getlimbn (value, (mp_size_t) n - 1));
+  top = (unsigned __int128) mpz_getlimbn (value, (mp_size_t) n - 1) << 64;
+  if (n > 1)
+    top |= mpz_getlimbn (value, (mp_size_t) n - 2);
+  if (n_zeros > 0)
+    {
+      top <<= n_zeros;
+      if (n > 2)
+        top |= mpz_getlimbn (value, (mp_size_t) n - 3) >> (64 - n_zeros);
+    }
+
+  /* The upper half as a double, cut off, leaves a rest that is exact but for the bits beyond its own 53. */
+  high = (double) (guint64) (top >> 75);
+  low = (double) (guint64) ((top << 53) >> 64);
+  high *= 0x1p64;
+  if (mpz_sgn (value) < 0)
+    {
+      high = -high;
+      low = -low;
+    }
+  exponent += (gint64) n * 64 - n_zeros - 117;
+  exponent = CLAMP (exponent, -4 * DBL_MAX_EXP, 4 * DBL_MAX_EXP);
+
+  return apr_dd_quick_sum (ldexp (high, (int) exponent), ldexp (low, (int) exponent));
+}

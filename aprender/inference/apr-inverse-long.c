@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/inference/apr-inverse-private.h"
+
+#include <math.h>
+
+#include "aprender/least-squares/apr-factor-private.h"
+
+/* Independent columns of doubles never need so much; what a file claims might. */
+#define MAX_PRECISION (1 << 14)
+
+/* Bits of a solution behind its point. */
+#define FRACTION 256
+
+static AprDoubleDouble
+dd_from_number (const mpf_t number)
+{
+  double high = mpf_get_d (number);
+  double low;
+  mpf_t rest;
+
+  if (!isfinite (high))
+    return (AprDoubleDouble){ high, 0 };
+
+  mpf_init2 (rest, 192);
+  mpf_set_d (rest, high);
+  mpf_sub (rest, number, rest);
+  low = mpf_get_d (rest);
+  mpf_clear (rest);
+
+  return apr_dd_quick_sum (high, low);
+}
+
+/* root = D^-1/2 L^-1, row by row. */
+static gboolean
+invert (AprInverse *self, const mpf_t *factor, const AprInferenceRun *run)
+{
+  mp_bitcnt_t precision = mpf_get_prec (factor[0]);
+  gsize n_numbers = apr_triangle (self->n, 0);
+  mpf_t *numbers = g_new (mpf_t, n_numbers);
+  mpf_t product;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < n_numbers; i++)
+    mpf_init2 (numbers[i], precision);
+  mpf_init2 (product, precision);
+  for (i = 0; i < self->n && !apr_inference_run_is_cancelled (run); i++)
+    {
+      mpf_t *row = numbers + apr_triangle (i, 0);
+
+      mpf_set_ui (row[i], 1);
+      for (k = 0; k < i && !apr_inference_run_is_cancelled (run); k++)
+        for (j = 0; j <= k; j++)
+          {
+            mpf_mul (product, factor[apr_triangle (i, k)], numbers[apr_triangle (k, j)]);
+            mpf_sub (row[j], row[j], product);
+          }
+    }
+  for (i = 0; i < self->n && !apr_inference_run_is_cancelled (run); i++)
+    {
+      mpf_t *row = numbers + apr_triangle (i, 0);
+
+      mpf_sqrt (product, factor[apr_triangle (i, i)]);
+      for (j = 0; j <= i; j++)
+        {
+          mpf_div (row[j], row[j], product);
+          apr_double_doubles_set (self->root, i, j, dd_from_number (row[j]));
+        }
+    }
+  mpf_clear (product);
+  for (i = 0; i < n_numbers; i++)
+    mpf_clear (numbers[i]);
+  g_free (numbers);
+
+  return !apr_inference_run_is_cancelled (run);
+}
+
+/* The inverse and its squares can be told in doubles, as they can for columns of doubles that are independent. */
+static gboolean
+is_root_small (const AprInverse *self)
+{
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < self->n; i++)
+    for (j = 0; j <= i; j++)
+      if (!(fabs (self->root.high[i * self->root.stride + j]) < 0x1p400))
+        return FALSE;
+
+  return TRUE;
+}
+
+/* Solves L D L' x = right in place. */
+static void
+divide (const mpf_t *factor, mpf_t *x, gsize n)
+{
+  mpf_t product;
+  gsize i;
+  gsize j;
+
+  mpf_init2 (product, mpf_get_prec (x[0]));
+  for (i = 0; i < n; i++)
+    for (j = 0; j < i; j++)
+      {
+        mpf_mul (product, factor[apr_triangle (i, j)], x[j]);
+        mpf_sub (x[i], x[i], product);
+      }
+  for (i = 0; i < n; i++)
+    mpf_div (x[i], x[i], factor[apr_triangle (i, i)]);
+  for (i = n; i-- > 0;)
+    for (j = i + 1; j < n; j++)
+      {
+        mpf_mul (product, factor[apr_triangle (j, i)], x[j]);
+        mpf_sub (x[i], x[i], product);
+      }
+  mpf_clear (product);
+}
+
+void
+apr_inverse_correct_long (
+  const AprInverse *self, const AprDesign *design, mpz_t *right, gint64 unit, mpz_t *z, gint64 fraction)
+{
+  const mpf_t *factor = apr_factor_get_numbers (self->factor);
+  mpf_t *x = g_new (mpf_t, self->n);
+  mpz_t addend;
+  gsize i;
+
+  mpz_init (addend);
+  for (i = 0; i < self->n; i++)
+    {
+      mpf_init2 (x[i], mpf_get_prec (factor[0]));
+      mpf_set_z (x[i], right[i]);
+      if (unit + design->scale[i] >= 0)
+        mpf_div_2exp (x[i], x[i], (mp_bitcnt_t) (unit + design->scale[i]));
+      else
+        mpf_mul_2exp (x[i], x[i], (mp_bitcnt_t) - (unit + design->scale[i]));
+    }
+  if (self->n > 0)
+    divide (factor, x, self->n);
+  for (i = 0; i < self->n; i++)
+    {
+      mpf_mul_2exp (x[i], x[i], (mp_bitcnt_t) fraction);
+      mpz_set_f (addend, x[i]);
+      mpz_add (z[i], z[i], addend);
+      mpf_clear (x[i]);
+    }
+  mpz_clear (addend);
+  g_free (x);
+}
+
+/* The solutions of all right-hand sides. */
+static void
+solve (AprInverse *self, const AprDesign *design)
+{
+  mpz_t *right = apr_integers_new (self->n + 1);
+  mpz_t *z = apr_integers_new (self->n);
+  gsize k;
+  gsize i;
+
+  for (k = 0; k < self->n_right; k++)
+    {
+      gsize column = self->n + k;
+
+      for (i = 0; i < self->n; i++)
+        {
+          apr_design_get_product (design, i, column, right[i]);
+          mpz_set_ui (z[i], 0);
+        }
+      apr_inverse_correct_long (self, design, right, design->scale[column], z, FRACTION);
+      for (i = 0; i < self->n; i++)
+        apr_double_doubles_set (self->solutions, k, i, apr_dd_from_integer (z[i], -FRACTION));
+      if (k < self->n_targets)
+        {
+          apr_design_get_product (design, column, column, right[self->n]);
+          mpf_set_si (self->residuals[k], mpz_sgn (right[self->n]) == 0 ? 0 : -1);
+        }
+    }
+  apr_integers_free (right, self->n + 1);
+  apr_integers_free (z, self->n);
+}
+
+gboolean
+apr_inverse_factorise_long (AprInverse *self, const AprDesign *design, const AprInferenceRun *run)
+{
+  gsize n_entries = apr_triangle (self->n, 0);
+  mpz_t *matrix = apr_integers_new (n_entries);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < self->n && !apr_inference_run_is_cancelled (run); i++)
+    for (j = 0; j <= i; j++)
+      apr_design_get_product (design, i, j, matrix[apr_triangle (i, j)]);
+  self->factor = apr_factor_new_long (matrix, self->n, MAX_PRECISION, run->cancellable);
+  apr_integers_free (matrix, n_entries);
+  if (self->factor == NULL || !invert (self, apr_factor_get_numbers (self->factor), run) ||
+      !is_root_small (self))
+    return FALSE;
+  solve (self, design);
+
+  return TRUE;
+}

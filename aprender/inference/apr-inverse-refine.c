@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/inference/apr-inverse-private.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "aprender/inference/apr-exact-fit-private.h"
+#include "aprender/least-squares/apr-products-private.h"
+
+/* Bits that a solution has behind its point at first, and those that each step adds. */
+#define FIRST_FRACTION 110
+#define STEP 40
+
+/* Steps without an exact fit: a sum of squares this small is none of doubles. */
+#define MAX_STEPS 400
+
+/* A solution b = z 2^-fraction in scaled numbers, and what is exactly true of it, with s the scales and t the target's:
+ *
+ *   residual[j] = 2^fine (c[j] - sum over i of P[j][i] b[i] 2^(t - s[i]))
+ *   value = 2^(2 fine) (c'c - 2 b'c + b'P b), the sum of squares that b leaves
+ */
+typedef struct
+{
+  const AprDesign *design; /* (unowned) */
+  gsize column;
+  mpz_t *z;        /* (owned) */
+  mpz_t *residual; /* (owned) */
+  mpz_t value;
+  gint64 fraction;
+  gint64 max_scale; /* of the features */
+  gint64 fine;
+} Solution;
+
+static void
+solution_init (Solution *self, const AprInverse *inverse, const AprDesign *design, gsize target)
+{
+  gsize i;
+
+  *self = (Solution){ .design = design, .column = inverse->n + target };
+  self->z = apr_integers_new (inverse->n);
+  self->residual = apr_integers_new (inverse->n);
+  mpz_init (self->value);
+  for (i = 0; i < inverse->n; i++)
+    self->max_scale = MAX (self->max_scale, design->scale[i]);
+  self->fraction = MAX (FIRST_FRACTION, design->scale[self->column] - self->max_scale);
+}
+
+static void
+solution_clear (Solution *self)
+{
+  apr_integers_free (self->z, self->design->n);
+  apr_integers_free (self->residual, self->design->n);
+  mpz_clear (self->value);
+}
+
+/* Adds @value 2^fraction to @z, cut off. */
+static void
+add_double (mpz_t z, double value, gint64 fraction)
+{
+  gint exponent;
+  mpz_t addend;
+
+  if (value == 0 || !isfinite (value))
+    return;
+
+  mpz_init_set_d (addend, ldexp (frexp (value, &exponent), DBL_MANT_DIG));
+  fraction += exponent - DBL_MANT_DIG;
+  if (fraction >= 0)
+    mpz_mul_2exp (addend, addend, (mp_bitcnt_t) fraction);
+  else
+    mpz_tdiv_q_2exp (addend, addend, (mp_bitcnt_t) -fraction);
+  mpz_add (z, z, addend);
+  mpz_clear (addend);
+}
+
+/* False where cancelled. */
+static gboolean
+find_residual (Solution *self, const AprInferenceRun *run)
+{
+  const AprDesign *design = self->design;
+  mpz_t *shifted = apr_integers_new (design->n);
+  mpz_t product;
+  gsize i;
+  gsize j;
+
+  mpz_init (product);
+  self->fine = self->fraction + self->max_scale - design->scale[self->column];
+  for (i = 0; i < design->n; i++)
+    {
+      mpz_mul_2exp (shifted[i], self->z[i], (mp_bitcnt_t) (self->max_scale - design->scale[i]));
+      apr_design_get_product (design, i, self->column, self->residual[i]);
+      mpz_mul_2exp (self->residual[i], self->residual[i], (mp_bitcnt_t) self->fine);
+    }
+  for (i = 0; i < design->n && !apr_inference_run_is_cancelled (run); i++)
+    for (j = 0; j <= i; j++)
+      {
+        apr_design_get_product (design, i, j, product);
+        mpz_submul (self->residual[i], product, shifted[j]);
+        if (i != j)
+          mpz_submul (self->residual[j], product, shifted[i]);
+      }
+
+  /* c'c - b'(c + residual) */
+  apr_design_get_product (design, self->column, self->column, self->value);
+  mpz_mul_2exp (self->value, self->value, 2 * (mp_bitcnt_t) self->fine);
+  for (i = 0; i < design->n; i++)
+    {
+      apr_design_get_product (design, i, self->column, product);
+      mpz_mul_2exp (product, product, (mp_bitcnt_t) self->fine);
+      mpz_add (product, product, self->residual[i]);
+      mpz_submul (self->value, shifted[i], product);
+    }
+  mpz_clear (product);
+  apr_integers_free (shifted, design->n);
+
+  return !apr_inference_run_is_cancelled (run);
+}
+
+/* root' of root times the residual, which is what b lacks; returns the sum of squares that it would take away. */
+static double
+find_correction (const AprInverse *self, const Solution *solution, AprDoubleDouble *correction, gint64 unit)
+{
+  g_autofree AprDoubleDouble *right = g_new (AprDoubleDouble, self->n + 1);
+  g_autofree AprDoubleDouble *product = g_new (AprDoubleDouble, self->n + 1);
+  double squares = 0;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < self->n; i++)
+    right[i] = apr_dd_from_integer (solution->residual[i], -unit - solution->design->scale[i]);
+  apr_inverse_multiply_root (self, right, product);
+  for (j = 0; j < self->n; j++)
+    {
+      correction[j] = (AprDoubleDouble){ 0, 0 };
+      squares += product[j].high * product[j].high;
+      for (i = j; i < self->n; i++)
+        correction[j] =
+          apr_dd_add (correction[j], apr_dd_multiply (apr_double_doubles_get (self->root, i, j), product[i]));
+    }
+
+  return squares;
+}
+
+/* Of the sum of squares that a solution leaves, (b - b*)'P(b - b*) = r'P^-1 r is above the least one: a part that is small, and known
+ * to some 50 bits. */
+static gboolean
+refine (AprInverse *self, Solution *solution, gsize target, const AprInferenceRun *run)
+{
+  gsize n = self->n;
+  g_autofree AprDoubleDouble *correction = g_new (AprDoubleDouble, n + 1);
+  gint64 target_scale = solution->design->scale[solution->column];
+  int step;
+  gsize i;
+
+  for (step = 0; step < MAX_STEPS; step++)
+    {
+      gint64 top = 0; /* the residual's greatest bit, scaled */
+      gint64 bits;
+      double excess;
+      mpf_t low;
+
+      if (!find_residual (solution, run))
+        return FALSE;
+      if (mpz_sgn (solution->value) == 0)
+        {
+          mpf_set_ui (self->residuals[target], 0);
+          return TRUE;
+        }
+      if (mpz_sgn (solution->value) < 0)
+        return FALSE;
+
+      for (i = 0; i < n; i++)
+        top = MAX (top, (gint64) mpz_sizeinbase (solution->residual[i], 2) + solution->max_scale -
+                          solution->design->scale[i]);
+      top -= solution->max_scale;
+      excess = find_correction (self, solution, correction, top);
+
+      /* In units of 2^(2 top): the value is that times 2^bits. */
+      mpf_init2 (low, 192);
+      mpf_set_prec (self->residuals[target], 192);
+      mpf_set_z (self->residuals[target], solution->value);
+      bits = (gint64) mpz_sizeinbase (solution->value, 2) - 1;
+      if (bits - 2 * top - 8 > ilogb (excess > 0 ? excess : DBL_MIN) + 1)
+        {
+          mpf_set_d (low, excess);
+          if (top >= 0)
+            mpf_mul_2exp (low, low, 2 * (mp_bitcnt_t) top);
+          else
+            mpf_div_2exp (low, low, 2 * (mp_bitcnt_t) -top);
+          mpf_sub (self->residuals[target], self->residuals[target], low);
+          mpf_div_2exp (self->residuals[target], self->residuals[target], 2 * (mp_bitcnt_t) solution->fine);
+          mpf_clear (low);
+          for (i = 0; i < n; i++)
+            {
+              mpf_t exact;
+
+              mpf_init2 (exact, 192);
+              mpf_set_z (exact, solution->z[i]);
+              mpf_div_2exp (exact, exact, (mp_bitcnt_t) solution->fraction);
+              self->solutions.high[target * self->solutions.stride + i] = mpf_get_d (exact);
+              self->solutions.low[target * self->solutions.stride + i] = 0;
+              mpf_clear (exact);
+            }
+          return TRUE;
+        }
+      mpf_clear (low);
+
+      if (step == 2 && apr_is_exact_fit (solution->design, target, run))
+        {
+          mpf_set_ui (self->residuals[target], 0);
+          return TRUE;
+        }
+
+      for (i = 0; i < n; i++)
+        mpz_mul_2exp (solution->z[i], solution->z[i], STEP);
+      solution->fraction += STEP;
+      if (self->factor != NULL)
+        apr_inverse_correct_long (self, solution->design, solution->residual, solution->fine + target_scale,
+                                  solution->z, solution->fraction);
+      for (i = 0; i < n && self->factor == NULL; i++)
+        {
+          gint64 exponent = top - solution->fine - target_scale + solution->fraction;
+
+          add_double (solution->z[i], correction[i].high, exponent);
+          add_double (solution->z[i], correction[i].low, exponent);
+        }
+    }
+
+  return FALSE;
+}
+
+gboolean
+apr_inverse_refine (AprInverse *self, const AprDesign *design, gsize target, const AprInferenceRun *run)
+{
+  Solution solution;
+  gboolean known;
+  gsize i;
+
+  if (design->saturated)
+    {
+      mpf_set_ui (self->residuals[target], 0);
+      return TRUE;
+    }
+
+  solution_init (&solution, self, design, target);
+  for (i = 0; i < self->n; i++)
+    {
+      AprDoubleDouble near = apr_double_doubles_get (self->solutions, target, i);
+
+      add_double (solution.z[i], near.high, solution.fraction);
+      add_double (solution.z[i], near.low, solution.fraction);
+    }
+  known = refine (self, &solution, target, run);
+  solution_clear (&solution);
+
+  return known;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+
+#include "aprender/base/apr-double-double-private.h"
+
+G_BEGIN_DECLS
+
+/* Dense linear algebra in double-double.
+ *
+ * Every element goes through the same operations in the same order whatever the instruction set, with fused multiply-add where
+ * it is written: all processors have the same bits. Columns are padded to a multiple of APR_DOUBLE_DOUBLE_PAD. */
+#define APR_DOUBLE_DOUBLE_PAD 8
+
+/* Rows that are @stride apart, the high parts and the low parts of their elements in arrays of their own. */
+typedef struct
+{
+  double *high;
+  double *low;
+  gsize stride;
+} AprDoubleDoubles;
+
+typedef struct
+{
+  const char *name;
+
+  /* c[i][j] -= sum over k of a[k][i] b[k][j]. Elements go in and come out normalised. In between the low parts of a few products
+   * are summed by themselves, after T. Ogita, S. M. Rump and S. Oishi, "Accurate sum and dot product", 2005. The error is
+   * below (3 n_inner + 16) 2^-104 times a bound on the magnitudes of the sums on the way and on the sum of the products'
+   * magnitudes. @n_columns is a multiple of APR_DOUBLE_DOUBLE_PAD. */
+  void (*subtract_products) (
+    AprDoubleDoubles c, AprDoubleDoubles a, AprDoubleDoubles b, gsize n_rows, gsize n_columns, gsize n_inner);
+
+  /* row[j] *= factor */
+  void (*scale) (AprDoubleDoubles row, AprDoubleDouble factor, gsize n_columns);
+
+  /* x[j] = x[j] factor - centre, rounded but for what is below 2^-100 of @centre. @n is a multiple of APR_DOUBLE_DOUBLE_PAD. */
+  void (*subtract_centre) (double *x, AprDoubleDouble factor, AprDoubleDouble centre, gsize n);
+
+  /* squares[j] += x[j]², in double. */
+  void (*add_squares) (double *squares, const double *x, gsize n);
+} AprDoubleDoubleKernel;
+
+extern const AprDoubleDoubleKernel apr_double_double_kernel_portable;
+#ifdef APR_KERNELS_X86
+extern const AprDoubleDoubleKernel apr_double_double_kernel_avx2;
+extern const AprDoubleDoubleKernel apr_double_double_kernel_avx512;
+#endif
+
+/* The one that runs, and all that this processor can run, the fastest first, NULL-terminated. */
+const AprDoubleDoubleKernel *apr_double_double_kernel_choose (void);
+
+const AprDoubleDoubleKernel *const *apr_double_double_kernels (void);
+
+static inline AprDoubleDoubles
+apr_double_doubles_at (AprDoubleDoubles self, gsize row, gsize column)
+{
+  gsize place = row * self.stride + column;
+
+  return (AprDoubleDoubles){ self.high + place, self.low + place, self.stride };
+}
+
+static inline AprDoubleDouble
+apr_double_doubles_get (AprDoubleDoubles self, gsize row, gsize column)
+{
+  gsize place = row * self.stride + column;
+
+  return (AprDoubleDouble){ self.high[place], self.low[place] };
+}
+
+static inline void
+apr_double_doubles_set (AprDoubleDoubles self, gsize row, gsize column, AprDoubleDouble value)
+{
+  gsize place = row * self.stride + column;
+
+  self.high[place] = value.high;
+  self.low[place] = value.low;
+}
+
+G_END_DECLS
