@@ -38,6 +38,7 @@ typedef struct
   char **names; /* (owned) by term */
   gint exponent;
   double weight_logs;
+  double condition_number;
   mpf_t weight;     /* the sum of the weights, or 1 without an intercept */
   mpf_t *totals;    /* (owned) by target: its sum of squares, about the mean where there is an intercept */
   mpf_t *residuals; /* (owned) by target: what the features leave of that */

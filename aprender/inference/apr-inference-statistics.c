@@ -6,6 +6,7 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/inference/apr-regression-statistics-private.h"
+#include "aprender/inference/apr-term-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 
 static double
@@ -130,6 +131,7 @@ describe_terms (const AprInference *self, gsize target, AprRegressionStatistics 
 {
   gsize n_terms = self->n_terms;
   gsize square[2] = { n_terms, n_terms };
+  double t = apr_t_two_sided_inverse (1 - 0.95, (double) self->df_residual);
   g_autofree double *coefficients = new_undefined (n_terms);
   g_autofree double *standard_errors = new_undefined (n_terms);
   g_autofree double *t_values = new_undefined (n_terms);
@@ -192,6 +194,17 @@ describe_terms (const AprInference *self, gsize target, AprRegressionStatistics 
   take_vector (&statistics->t_values, t_values, n_terms);
   take_vector (&statistics->p_values, p_values, n_terms);
   take_vector (&statistics->variance_inflation, inflation, n_terms);
+  for (i = 0; i < n_terms; i++)
+    {
+      double reach = t * standard_errors[i];
+      const double values[APR_TERM_N_VALUES] = {
+        coefficients[i], standard_errors[i],      t_values[i],
+        p_values[i],     coefficients[i] - reach, coefficients[i] + reach,
+      };
+
+      g_ptr_array_add (statistics->items, apr_term_new (self->names[i], values));
+    }
+
   apr_tensor_unref (statistics->covariance);
   statistics->covariance = apr_tensor_new_from_doubles (covariances, n_covariances, square, 2, NULL);
 }
@@ -209,6 +222,7 @@ apr_inference_get_statistics (const AprInference *self, gsize target)
   statistics->df_residual = self->df_residual;
   g_strfreev (statistics->terms);
   statistics->terms = g_strdupv (self->names);
+  statistics->condition_number = self->condition_number;
   describe_fit (self, target, statistics);
   describe_terms (self, target, statistics);
 

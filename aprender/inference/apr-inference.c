@@ -6,6 +6,7 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/inference/apr-inference-condition-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 
 static mpf_t *
@@ -206,6 +207,10 @@ apr_inference_new (const AprInferenceSource *source, const AprInferenceRun *run,
                      design.n);
       return NULL;
     }
+  self->condition_number =
+    source->n_dependent > 0 ? INFINITY : apr_inference_find_condition (&design, &inverse, run);
+  if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+    return NULL;
   take_sums (self, &design, &inverse);
   take_inverse (self, &design, &inverse);
   take_solutions (self, &design, &inverse);

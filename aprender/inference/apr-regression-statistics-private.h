@@ -24,12 +24,14 @@ struct _AprRegressionStatistics
   double log_likelihood;
   double aic;
   double bic;
+  double condition_number;
   AprTensor *coefficients;       /* (owned) */
   AprTensor *standard_errors;    /* (owned) */
   AprTensor *t_values;           /* (owned) */
   AprTensor *p_values;           /* (owned) */
   AprTensor *variance_inflation; /* (owned) */
   AprTensor *covariance;         /* (owned) */
+  GPtrArray *items;              /* (owned) of AprTerm */
 };
 
 /* Empty, for inference to fill in. */

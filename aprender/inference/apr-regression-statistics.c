@@ -3,9 +3,10 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
 #include "aprender/inference/apr-distributions-private.h"
-#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/inference/apr-term.h"
 
 /**
  * AprRegressionStatistics:
@@ -22,14 +23,50 @@
  * W the weights and Z = [1 | X], σ² = residual sum of squares / degrees of freedom, and the covariance of the
  * coefficients is σ² (Z'WZ)^-1. Tests and intervals suppose that errors are independent and normal.
  *
+ * It is a list of its terms too, a [iface@Gio.ListModel] of [class@Apr.Term], for a table to show and sort: in a program with
+ * GTK, `gtk_no_selection_new (gtk_sort_list_model_new (statistics, sorter))` is the model of a `GtkColumnView`.
+ *
  * Since: 0.1
  */
-G_DEFINE_FINAL_TYPE (AprRegressionStatistics, apr_regression_statistics, G_TYPE_OBJECT)
+static void list_model_init (GListModelInterface *iface);
+
+G_DEFINE_FINAL_TYPE_WITH_CODE (AprRegressionStatistics,
+                               apr_regression_statistics,
+                               G_TYPE_OBJECT,
+                               G_IMPLEMENT_INTERFACE (G_TYPE_LIST_MODEL, list_model_init))
 
 G_DEFINE_ENUM_TYPE (AprIntervalKind,
                     apr_interval_kind,
                     G_DEFINE_ENUM_VALUE (APR_INTERVAL_PREDICTION, "prediction"),
                     G_DEFINE_ENUM_VALUE (APR_INTERVAL_CONFIDENCE, "confidence"))
+
+static GType
+get_item_type (GListModel *list)
+{
+  return APR_TYPE_TERM;
+}
+
+static guint
+get_n_items (GListModel *list)
+{
+  return APR_REGRESSION_STATISTICS (list)->items->len;
+}
+
+static gpointer
+get_item (GListModel *list, guint position)
+{
+  AprRegressionStatistics *self = APR_REGRESSION_STATISTICS (list);
+
+  return position < self->items->len ? g_object_ref (g_ptr_array_index (self->items, position)) : NULL;
+}
+
+static void
+list_model_init (GListModelInterface *iface)
+{
+  iface->get_item_type = get_item_type;
+  iface->get_n_items = get_n_items;
+  iface->get_item = get_item;
+}
 
 enum
 {
@@ -48,6 +85,7 @@ enum
   PROP_LOG_LIKELIHOOD,
   PROP_AIC,
   PROP_BIC,
+  PROP_CONDITION_NUMBER,
   PROP_COEFFICIENTS,
   PROP_STANDARD_ERRORS,
   PROP_T_VALUES,
@@ -65,6 +103,7 @@ apr_regression_statistics_finalize (GObject *object)
   AprRegressionStatistics *self = APR_REGRESSION_STATISTICS (object);
 
   g_strfreev (self->terms);
+  g_ptr_array_unref (self->items);
   g_clear_pointer (&self->coefficients, apr_tensor_unref);
   g_clear_pointer (&self->standard_errors, apr_tensor_unref);
   g_clear_pointer (&self->t_values, apr_tensor_unref);
@@ -126,6 +165,9 @@ apr_regression_statistics_get_property (GObject *object, guint property_id, GVal
       break;
     case PROP_BIC:
       g_value_set_double (value, self->bic);
+      break;
+    case PROP_CONDITION_NUMBER:
+      g_value_set_double (value, self->condition_number);
       break;
     case PROP_COEFFICIENTS:
       g_value_set_boxed (value, self->coefficients);
@@ -312,6 +354,18 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   properties[PROP_BIC] = g_param_spec_double ("bic", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
 
   /**
+   * AprRegressionStatistics:condition-number: (getter get_condition_number)
+   *
+   * How much an error of the data can grow in the coefficients, at the most: the ratio of the largest and the smallest singular
+   * value of the data as they are, [1 | X] where there is an intercept, to three digits at least. Infinity where features
+   * depend on each other.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_CONDITION_NUMBER] =
+    g_param_spec_double ("condition-number", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
    * AprRegressionStatistics:coefficients: (getter get_coefficients)
    *
    * The estimates, [n_terms]: those of the model where its features are independent. Where they are not, the dependent ones are left out, with NaN
@@ -383,7 +437,8 @@ apr_regression_statistics_init (AprRegressionStatistics *self)
   self->residual_variance = self->residual_standard_error = NAN;
   self->r_squared = self->adjusted_r_squared = NAN;
   self->f_statistic = self->f_p_value = NAN;
-  self->log_likelihood = self->aic = self->bic = NAN;
+  self->log_likelihood = self->aic = self->bic = self->condition_number = NAN;
+  self->items = g_ptr_array_new_with_free_func (g_object_unref);
   self->coefficients = apr_tensor_new_from_doubles (NULL, 0, shape, 1, NULL);
   self->standard_errors = apr_tensor_ref (self->coefficients);
   self->t_values = apr_tensor_ref (self->coefficients);
@@ -396,391 +451,6 @@ AprRegressionStatistics *
 apr_regression_statistics_new (void)
 {
   return g_object_new (APR_TYPE_REGRESSION_STATISTICS, NULL);
-}
-
-/**
- * apr_regression_statistics_get_terms: (get-property terms)
- * @self: statistics
- *
- * Gets what the entries of the vectors belong to.
- *
- * Returns: (array zero-terminated=1) (transfer none): “(Intercept)”, where there is one, and the names of the features
- *
- * Since: 0.1
- */
-const char *const *
-apr_regression_statistics_get_terms (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
-
-  return (const char *const *) self->terms;
-}
-
-/**
- * apr_regression_statistics_get_n_samples: (get-property n-samples)
- * @self: statistics
- *
- * Gets the number of samples that count: those whose weight is not 0.
- *
- * Returns: the number of samples
- *
- * Since: 0.1
- */
-guint64
-apr_regression_statistics_get_n_samples (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), 0);
-
-  return self->n_samples;
-}
-
-/**
- * apr_regression_statistics_get_df_model: (get-property df-model)
- * @self: statistics
- *
- * Gets the degrees of freedom of the model: the number of independent features.
- *
- * Returns: the degrees of freedom
- *
- * Since: 0.1
- */
-guint64
-apr_regression_statistics_get_df_model (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), 0);
-
-  return self->df_model;
-}
-
-/**
- * apr_regression_statistics_get_df_residual: (get-property df-residual)
- * @self: statistics
- *
- * Gets the degrees of freedom of the residuals: the number of samples less that of the independent features, and less 1
- * where there is an intercept; 0 where samples are too few.
- *
- * Returns: the degrees of freedom
- *
- * Since: 0.1
- */
-guint64
-apr_regression_statistics_get_df_residual (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), 0);
-
-  return self->df_residual;
-}
-
-/**
- * apr_regression_statistics_get_residual_sum_of_squares: (get-property residual-sum-of-squares)
- * @self: statistics
- *
- * Gets the weighted sum of the squared residuals of the exact answer, Σ w (y - a - X b)²; exactly 0 where the fit is exact.
- *
- * Returns: the sum of squares
- *
- * Since: 0.1
- */
-double
-apr_regression_statistics_get_residual_sum_of_squares (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
-
-  return self->residual_sum_of_squares;
-}
-
-/**
- * apr_regression_statistics_get_total_sum_of_squares: (get-property total-sum-of-squares)
- * @self: statistics
- *
- * Gets the weighted sum of squares of the target, Σ w y², about its weighted mean where there is an intercept.
- *
- * Returns: the sum of squares
- *
- * Since: 0.1
- */
-double
-apr_regression_statistics_get_total_sum_of_squares (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
-
-  return self->total_sum_of_squares;
-}
-
-/**
- * apr_regression_statistics_get_residual_variance: (get-property residual-variance)
- * @self: statistics
- *
- * Gets the variance of the errors of a sample of weight 1, σ²: the residual sum of squares by its degrees of freedom, and NaN
- * without any.
- *
- * Returns: the variance
- *
- * Since: 0.1
- */
-double
-apr_regression_statistics_get_residual_variance (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
-
-  return self->residual_variance;
-}
-
-/**
- * apr_regression_statistics_get_residual_standard_error: (get-property residual-standard-error)
- * @self: statistics
- *
- * Gets the root of the residual variance, σ, which R calls the residual standard error, and NIST the residual standard deviation.
- *
- * Returns: the standard error
- *
- * Since: 0.1
- */
-double
-apr_regression_statistics_get_residual_standard_error (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
-
-  return self->residual_standard_error;
-}
-
-/**
- * apr_regression_statistics_get_r_squared: (get-property r-squared)
- * @self: statistics
- *
- * Gets the coefficient of determination, R²: 1 less the residual sum of squares by the total one. NaN where the latter is 0.
- *
- * Returns: R²
- *
- * Since: 0.1
- */
-double
-apr_regression_statistics_get_r_squared (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
-
-  return self->r_squared;
-}
-
-/**
- * apr_regression_statistics_get_adjusted_r_squared: (get-property adjusted-r-squared)
- * @self: statistics
- *
- * Gets R² with both sums of squares by their degrees of freedom.
- *
- * Returns: the adjusted R²
- *
- * Since: 0.1
- */
-double
-apr_regression_statistics_get_adjusted_r_squared (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
-
-  return self->adjusted_r_squared;
-}
-
-/**
- * apr_regression_statistics_get_f_statistic: (get-property f-statistic)
- * @self: statistics
- *
- * Gets the F-statistic of the model against one that has the intercept only, or nothing where there is none; NaN without
- * independent features.
- *
- * Returns: F
- *
- * Since: 0.1
- */
-double
-apr_regression_statistics_get_f_statistic (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
-
-  return self->f_statistic;
-}
-
-/**
- * apr_regression_statistics_get_f_p_value: (get-property f-p-value)
- * @self: statistics
- *
- * Gets the probability of an F at least as large where no feature has any effect.
- *
- * Returns: the p-value
- *
- * Since: 0.1
- */
-double
-apr_regression_statistics_get_f_p_value (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
-
-  return self->f_p_value;
-}
-
-/**
- * apr_regression_statistics_get_log_likelihood: (get-property log-likelihood)
- * @self: statistics
- *
- * Gets the logarithm of the likelihood, where errors are normal with the variance σ² / w: that of σ² = residual sum of squares / n.
- *
- * Returns: the log-likelihood
- *
- * Since: 0.1
- */
-double
-apr_regression_statistics_get_log_likelihood (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
-
-  return self->log_likelihood;
-}
-
-/**
- * apr_regression_statistics_get_aic: (get-property aic)
- * @self: statistics
- *
- * Gets Akaike's criterion, 2 k - 2 log-likelihood, where k counts the coefficients and the intercept, as statsmodels does; R counts σ
- * too, and has 2 more.
- *
- * Returns: the criterion
- *
- * Since: 0.1
- */
-double
-apr_regression_statistics_get_aic (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
-
-  return self->aic;
-}
-
-/**
- * apr_regression_statistics_get_bic: (get-property bic)
- * @self: statistics
- *
- * Gets the Bayesian (Schwarz's) criterion, k log n - 2 log-likelihood, with k as of [property@Apr.RegressionStatistics:aic]; R has log n
- * more.
- *
- * Returns: the criterion
- *
- * Since: 0.1
- */
-double
-apr_regression_statistics_get_bic (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
-
-  return self->bic;
-}
-
-/**
- * apr_regression_statistics_get_coefficients: (get-property coefficients)
- * @self: statistics
- *
- * Gets the estimates, [n_terms]: those of the model where its features are independent. Where they are not, the dependent ones are left out, with NaN
- * here, and what the others are without them.
- *
- * Returns: (transfer none): the estimates
- *
- * Since: 0.1
- */
-AprTensor *
-apr_regression_statistics_get_coefficients (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
-
-  return self->coefficients;
-}
-
-/**
- * apr_regression_statistics_get_standard_errors: (get-property standard-errors)
- * @self: statistics
- *
- * Gets the standard errors of the coefficients, [n_terms]; NaN for features that are left out.
- *
- * Returns: (transfer none): the standard errors
- *
- * Since: 0.1
- */
-AprTensor *
-apr_regression_statistics_get_standard_errors (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
-
-  return self->standard_errors;
-}
-
-/**
- * apr_regression_statistics_get_t_values: (get-property t-values)
- * @self: statistics
- *
- * Gets the coefficients by their standard errors, [n_terms].
- *
- * Returns: (transfer none): the t-values
- *
- * Since: 0.1
- */
-AprTensor *
-apr_regression_statistics_get_t_values (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
-
-  return self->t_values;
-}
-
-/**
- * apr_regression_statistics_get_p_values: (get-property p-values)
- * @self: statistics
- *
- * Gets the probabilities of t-values at least as far from 0 where the coefficient is 0, [n_terms].
- *
- * Returns: (transfer none): the p-values
- *
- * Since: 0.1
- */
-AprTensor *
-apr_regression_statistics_get_p_values (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
-
-  return self->p_values;
-}
-
-/**
- * apr_regression_statistics_get_variance_inflation: (get-property variance-inflation)
- * @self: statistics
- *
- * Gets how many times greater the variance of a coefficient is than if its feature were uncorrelated with the others, [n_terms]; NaN for
- * the intercept. Without an intercept, correlations are about 0.
- *
- * Returns: (transfer none): the factors
- *
- * Since: 0.1
- */
-AprTensor *
-apr_regression_statistics_get_variance_inflation (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
-
-  return self->variance_inflation;
-}
-
-/**
- * apr_regression_statistics_get_covariance: (get-property covariance)
- * @self: statistics
- *
- * Gets the covariance matrix of the coefficients, [n_terms, n_terms].
- *
- * Returns: (transfer none): the matrix
- *
- * Since: 0.1
- */
-AprTensor *
-apr_regression_statistics_get_covariance (AprRegressionStatistics *self)
-{
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
-
-  return self->covariance;
 }
 
 /**

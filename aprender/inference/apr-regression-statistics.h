@@ -5,6 +5,8 @@
 # error "Only <aprender/aprender.h> can be included directly."
 #endif
 
+#include <gio/gio.h>
+
 #include <aprender/tensor/apr-tensor.h>
 
 G_BEGIN_DECLS
@@ -78,6 +80,9 @@ double apr_regression_statistics_get_aic (AprRegressionStatistics *self);
 
 APR_AVAILABLE_IN_ALL
 double apr_regression_statistics_get_bic (AprRegressionStatistics *self);
+
+APR_AVAILABLE_IN_ALL
+double apr_regression_statistics_get_condition_number (AprRegressionStatistics *self);
 
 APR_AVAILABLE_IN_ALL
 AprTensor *apr_regression_statistics_get_coefficients (AprRegressionStatistics *self);

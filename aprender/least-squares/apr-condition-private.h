@@ -10,4 +10,10 @@ G_BEGIN_DECLS
  * where a feature depends on others or is constant. Good to three digits at least. */
 double apr_condition_find (AprNormalEquations *equations);
 
+/* Multiplies @x with a symmetric matrix that is positive definite. */
+typedef void (*AprConditionFunc) (gconstpointer data, double *x);
+
+/* The root of the greatest eigenvalue of a matrix of @n rows, to some six digits; NaN where @apply makes them. */
+double apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointer data);
+
 G_END_DECLS

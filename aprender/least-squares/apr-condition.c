@@ -38,8 +38,9 @@ design_clear (Design *self)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Design, design_clear)
 
 static void
-multiply (const Design *self, double *x)
+multiply (gconstpointer data, double *x)
 {
+  const Design *self = data;
   double *features = x + self->first;
   gsize p = self->n - self->first;
   double sum = 0;
@@ -60,8 +61,9 @@ multiply (const Design *self, double *x)
 }
 
 static void
-divide (const Design *self, double *x)
+divide (gconstpointer data, double *x)
 {
+  const Design *self = data;
   double *features = x + self->first;
   gsize p = self->n - self->first;
   gint64 exponent;
@@ -139,11 +141,9 @@ dot (const double *a, const double *b, gsize n)
   return sum;
 }
 
-/* The root of the greatest eigenvalue. */
-static double
-find_singular_value (const Design *self, void (*apply) (const Design *self, double *x))
+double
+apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointer data)
 {
-  gsize n = self->n;
   gsize n_steps = MIN (n, MAX_STEPS);
   g_autofree double *vectors = g_new (double, n *(n_steps + 1));
   double diagonal[MAX_STEPS];
@@ -167,7 +167,7 @@ find_singular_value (const Design *self, void (*apply) (const Design *self, doub
       for (i = 0; i < n; i++)
         vector[i] /= norm;
       memcpy (next, vector, n * sizeof *next);
-      apply (self, next);
+      apply (data, next);
       for (i = 0; i < n && step == 0; i++)
         unit = MAX (unit, fabs (next[i]));
       for (i = 0; i < n; i++)
@@ -226,8 +226,8 @@ apr_condition_find (AprNormalEquations *equations)
     }
 
   {
-    double high = find_singular_value (&design, multiply);
-    double low = find_singular_value (&design, divide);
+    double high = apr_condition_find_singular_value (design.n, multiply, &design);
+    double low = apr_condition_find_singular_value (design.n, divide, &design);
 
     return isfinite (low) && low > 0 ? high * low : INFINITY;
   }

@@ -28,6 +28,17 @@ test('statistics', () => {
   assertTrue(Number.isNaN(statistics.variance_inflation[0]));
 });
 
+test('a list of terms', () => {
+  const statistics = new LinearRegression().fit(X, y, weights).get_statistics();
+  assertEqual(statistics.get_n_items(), 3);
+  const term = statistics.get_item(1);
+  assertTrue(term instanceof Apr.Term);
+  assertEqual(term.name, 'x0');
+  assertClose(term.standard_error, 0.20721955158395594, 1e-12);
+  assertClose((term.lower + term.upper) / 2, term.estimate, 1e-12);
+  assertTrue(statistics.condition_number > 1);
+});
+
 test('an empty object says so', () => {
   const statistics = new Apr.RegressionStatistics();
   assertEqual(statistics.to_string(), 'no statistics: they come from a fitted model\n');

@@ -652,6 +652,83 @@ test_summary (void)
 }
 
 static void
+test_terms (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprTensor) w = vector_new (8, small_w);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, w);
+  g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+  g_autoptr (AprTensor) intervals =
+    apr_regression_statistics_get_confidence_intervals (statistics, 0.95, NULL);
+  GListModel *list = G_LIST_MODEL (statistics);
+  const char *const names[] = { "estimate", "standard-error", "t-value", "p-value", "lower", "upper" };
+  gsize i;
+  gsize j;
+
+  g_assert_true (g_list_model_get_item_type (list) == APR_TYPE_TERM);
+  g_assert_cmpuint (g_list_model_get_n_items (list), ==, 3);
+  g_assert_null (g_list_model_get_item (list, 3));
+  for (i = 0; i < 3; i++)
+    {
+      g_autoptr (AprTerm) term = g_list_model_get_item (list, (guint) i);
+      g_autoptr (AprTerm) again = g_list_model_get_item (list, (guint) i);
+      const double values[] = {
+        element (apr_regression_statistics_get_coefficients (statistics), i),
+        element (apr_regression_statistics_get_standard_errors (statistics), i),
+        element (apr_regression_statistics_get_t_values (statistics), i),
+        element (apr_regression_statistics_get_p_values (statistics), i),
+        element (intervals, 2 * i),
+        element (intervals, 2 * i + 1),
+      };
+      const double own_values[] = {
+        apr_term_get_estimate (term), apr_term_get_standard_error (term), apr_term_get_t_value (term),
+        apr_term_get_p_value (term),  apr_term_get_lower (term),          apr_term_get_upper (term),
+      };
+
+      /* Selections rely on it. */
+      g_assert_true (term == again);
+      g_assert_cmpstr (apr_term_get_name (term), ==, apr_regression_statistics_get_terms (statistics)[i]);
+      for (j = 0; j < G_N_ELEMENTS (names); j++)
+        {
+          double value;
+
+          g_object_get (term, names[j], &value, NULL);
+          assert_same_double (value, values[j]);
+          assert_same_double (own_values[j], values[j]);
+        }
+    }
+}
+
+static void
+test_condition_number (void)
+{
+  /* [1 | X] with X = -h, 0, h has the singular values sqrt (3) and sqrt (2) h. */
+  const double sizes[] = { 1, 1024, 0x1p-30, 0x1p500 };
+  g_autoptr (AprTensor) y = vector_new (3, (const double[]){ 1, 2, 4 });
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      g_autoptr (AprTensor) scaled = matrix_new (3, 1, (const double[]){ -sizes[i], 0, sizes[i] });
+      g_autoptr (AprLinearRegression) scaled_model = fit (TRUE, scaled, y, NULL);
+      g_autoptr (AprRegressionStatistics) scaled_statistics = statistics_of (scaled_model, 0);
+      double expected = sizes[i] * sqrt (2) / sqrt (3);
+
+      assert_close (apr_regression_statistics_get_condition_number (scaled_statistics),
+                    expected > 1 ? expected : 1 / expected, 1e-3);
+    }
+
+  x = matrix_new (3, 2, (const double[]){ 1, 2, 2, 4, 3, 6 });
+  model = fit (TRUE, x, y, NULL);
+  statistics = statistics_of (model, 0);
+  g_assert_true (isinf (apr_regression_statistics_get_condition_number (statistics)));
+}
+
+static void
 test_empty (void)
 {
   g_autoptr (AprRegressionStatistics) statistics = g_object_new (APR_TYPE_REGRESSION_STATISTICS, NULL);
@@ -664,6 +741,7 @@ test_empty (void)
   text = apr_regression_statistics_to_string (statistics);
   g_assert_cmpstr (text, ==, "no statistics: they come from a fitted model\n");
   g_assert_null (apr_regression_statistics_get_terms (statistics)[0]);
+  g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (statistics)), ==, 0);
   g_assert_true (isnan (apr_regression_statistics_get_r_squared (statistics)));
   g_assert_cmpuint (apr_tensor_get_n_elements (apr_regression_statistics_get_coefficients (statistics)), ==,
                     0);
@@ -701,6 +779,8 @@ main (int argc, char *argv[])
   ADD ("several-targets", test_several_targets);
   ADD ("errors", test_errors);
   ADD ("summary", test_summary);
+  ADD ("terms", test_terms);
+  ADD ("condition-number", test_condition_number);
   ADD ("empty", test_empty);
 #undef ADD
 
