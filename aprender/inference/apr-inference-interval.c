@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-error.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
@@ -25,6 +26,9 @@
 /* So much of the exponents of doubles that squares of what is below it, and its sums, are no infinities. */
 #define MAX_EXPONENT 100
 
+/* How far, relative to its parts, a dependent feature may be from what the others make of it. */
+#define ESTIMABLE 1e-6
+
 /* What rounding may change in a variance computed in double, relative to it. */
 #define TOLERANCE 0x1p-36
 
@@ -38,13 +42,11 @@ typedef struct
   gsize n_features;
   AprDType dtype;
   const guint8 *data;
-  const double *predictions;
-  double *lower;
-  double *upper;
-  double t;
 
   mpf_t constant; /* what is added to |root u|² */
-  mpf_t *factors; /* (owned) by target: what a variance is to be multiplied with */
+  gsize n_factors;
+  mpf_t *factors; /* (unowned) what a variance is to be multiplied with */
+  double *errors; /* (unowned) by row, the roots of that for each factor */
 
   /* The same in double, in which most rows are computed. */
   gboolean in_double;
@@ -66,15 +68,6 @@ read_value (const Intervals *self, gsize row, gsize position)
   gsize feature = self->inference->term[self->inference->first + position] - self->inference->first;
 
   return apr_dtype_read_double (self->dtype, self->data, row * self->n_features + feature);
-}
-
-static void
-set_interval (Intervals *self, gsize row, gsize target, double error)
-{
-  gsize place = row * self->inference->n_targets + target;
-
-  self->lower[place] = self->predictions[place] - self->t * error;
-  self->upper[place] = self->predictions[place] + self->t * error;
 }
 
 /* Without an intercept the unit of the products goes into u, so that it is neither very large nor very small. */
@@ -102,8 +95,8 @@ predict_row (Intervals *self, gsize row)
   for (i = 0; i < self->n; i++)
     if (!isfinite (read_value (self, row, i)))
       {
-        for (i = 0; i < inference->n_targets; i++)
-          set_interval (self, row, i, NAN);
+        for (i = 0; i < self->n_factors; i++)
+          self->errors[row * self->n_factors + i] = NAN;
         return;
       }
 
@@ -131,7 +124,7 @@ predict_row (Intervals *self, gsize row)
   for (i = 0; i < self->n; i++)
     sum = apr_dd_add (sum, apr_dd_multiply (product[i], product[i]));
 
-  for (i = 0; i < inference->n_targets; i++)
+  for (i = 0; i < self->n_factors; i++)
     {
       mpf_set_d (variance, sum.high);
       mpf_set_d (number, sum.low);
@@ -140,7 +133,7 @@ predict_row (Intervals *self, gsize row)
       mpf_add (variance, variance, self->constant);
       mpf_mul (variance, variance, self->factors[i]);
       mpf_sqrt (variance, variance);
-      set_interval (self, row, i, apr_inference_to_double (variance, 0));
+      self->errors[row * self->n_factors + i] = apr_inference_to_double (variance, 0);
     }
   mpf_clear (variance);
   mpf_clear (number);
@@ -244,8 +237,8 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
           if (!((2 * sqrt (squares[j]) + distance) * distance <= TOLERANCE * variance && variance < 0x1p400))
             predict_row (self, row + j);
           else
-            for (i = 0; i < self->inference->n_targets; i++)
-              set_interval (self, row + j, i, sqrt (variance) * self->roots[i]);
+            for (i = 0; i < self->n_factors; i++)
+              self->errors[(row + j) * self->n_factors + i] = sqrt (variance) * self->roots[i];
         }
     }
   g_aligned_free (u);
@@ -265,8 +258,8 @@ prepare_doubles (Intervals *self)
 
   self->double_constant = apr_inference_to_double (self->constant, 0);
   self->in_double = self->double_constant < 0x1p400;
-  self->roots = g_new (double, inference->n_targets);
-  for (i = 0; i < inference->n_targets; i++)
+  self->roots = g_new (double, self->n_factors);
+  for (i = 0; i < self->n_factors; i++)
     {
       mpf_t root;
 
@@ -300,6 +293,124 @@ prepare_doubles (Intervals *self)
   self->root_length = sqrt (root_squares);
 }
 
+/* Whether the prediction for a row is estimable: the same for all coefficients that fit the samples equally well. It is where the
+ * dependent features are the sums of the others that they were in the samples, as far as R's predict () looks. */
+static gboolean
+check_row (const Intervals *self, gsize row, GError **error)
+{
+  const AprInference *inference = self->inference;
+  gint64 weight_exponent;
+  double weight = apr_inference_split (inference->weight, &weight_exponent).high;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < inference->n_dependent; i++)
+    {
+      gint64 scale = inference->dependent_scale[i] + (inference->first == 0 ? inference->exponent / 2 : 0);
+      double value =
+        apr_dtype_read_double (self->dtype, self->data, row * self->n_features + inference->dependent[i]);
+      double difference;
+      double size;
+
+      value = ldexp (value, (int) CLAMP (weight_exponent - scale, -5000, 5000)) * weight;
+      difference = value - inference->dependent_centre[i];
+      size = fabs (value) + fabs (inference->dependent_centre[i]);
+      for (j = 0; j < self->n; j++)
+        {
+          int exponent = (int) CLAMP (weight_exponent - get_scale (inference, j), -5000, 5000);
+          double factor = inference->relations[i * self->n + j];
+
+          value = ldexp (read_value (self, row, j), exponent) * weight;
+          difference -= factor * (value - inference->centre[j].high);
+          size += fabs (factor) * (fabs (value) + fabs (inference->centre[j].high));
+        }
+      if (!(fabs (difference) <= ESTIMABLE * size))
+        {
+          g_set_error (
+            error, APR_ERROR, APR_ERROR_FAILED,
+            "Cannot give an interval for sample %" G_GSIZE_FORMAT
+            " (counted from 0): in the samples of the fit, the feature “%s” was always the same "
+            "combination of features before it, or constant, and here it is not, so that nothing is "
+            "known of its effect",
+            row, inference->names[inference->first + inference->dependent[i]]);
+          return FALSE;
+        }
+    }
+
+  return TRUE;
+}
+
+/* The roots of the variances of predictions, with that of one more sample where @with_sample, times @factors. */
+static gboolean
+find_errors (const AprInference *self,
+             AprTensor *x,
+             gboolean with_sample,
+             mpf_t *factors,
+             gsize n_factors,
+             const AprInferenceRun *run,
+             double *errors,
+             GError **error)
+{
+  const gsize *shape = apr_tensor_get_shape (x, NULL);
+  Intervals intervals = { .inference = self,
+                          .run = run,
+                          .dense = apr_dense_kernel_choose (),
+                          .kernel = run->kernel != NULL ? run->kernel : apr_double_double_kernel_choose (),
+                          .n = self->n - self->first,
+                          .n_features = shape[1],
+                          .dtype = apr_tensor_get_dtype (x),
+                          .data = g_bytes_get_data (apr_tensor_get_bytes (x), NULL),
+                          .n_factors = n_factors,
+                          .factors = factors,
+                          .errors = errors,
+                          .n_rows = shape[0],
+                          .n_blocks = (gint) ((shape[0] + ROWS - 1) / ROWS) };
+  gsize i;
+
+  for (i = 0; i < shape[0] && self->n_dependent > 0; i++)
+    if (g_cancellable_set_error_if_cancelled (run->cancellable, error) || !check_row (&intervals, i, error))
+      return FALSE;
+
+  mpf_init2 (intervals.constant, APR_INFERENCE_PRECISION);
+  if (with_sample && self->first > 0)
+    apr_inference_shift (intervals.constant, self->weight, self->exponent);
+  mpf_add_ui (intervals.constant, intervals.constant, self->first > 0 || with_sample ? 1 : 0);
+  prepare_doubles (&intervals);
+  apr_parallel_run (predict_blocks, &intervals, run->n_threads,
+                    (double) shape[0] * (double) intervals.n * (double) (intervals.n + 8) / 2);
+  mpf_clear (intervals.constant);
+  g_free (intervals.roots);
+  g_free (intervals.weights);
+  g_aligned_free (intervals.columns);
+
+  return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
+}
+
+gboolean
+apr_inference_get_leverages (
+  const AprInference *self, AprTensor *x, const AprInferenceRun *run, double *leverages, GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  gboolean known;
+  mpf_t factor;
+  gsize i;
+
+  /* The variance is in units of 1 by the sum of the weights. */
+  mpf_init2 (factor, APR_INFERENCE_PRECISION);
+  mpf_set_ui (factor, 1);
+  if (self->first > 0)
+    {
+      apr_inference_shift (factor, self->weight, self->exponent);
+      mpf_ui_div (factor, 1, factor);
+    }
+  known = find_errors (self, x, FALSE, &factor, 1, run, leverages, error);
+  mpf_clear (factor);
+  for (i = 0; i < apr_tensor_get_shape (x, NULL)[0] && known; i++)
+    leverages[i] *= leverages[i];
+
+  return known;
+}
+
 gboolean
 apr_inference_predict_interval (const AprInference *self,
                                 AprTensor *x,
@@ -312,71 +423,59 @@ apr_inference_predict_interval (const AprInference *self,
                                 GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  const gsize *shape = apr_tensor_get_shape (x, NULL);
   g_autoptr (AprTensor) middle = apr_tensor_cast (predictions, APR_DTYPE_F64, error);
-  Intervals intervals = { .inference = self,
-                          .run = run,
-                          .dense = apr_dense_kernel_choose (),
-                          .kernel = run->kernel != NULL ? run->kernel : apr_double_double_kernel_choose (),
-                          .n = self->n - self->first,
-                          .n_features = shape[1],
-                          .dtype = apr_tensor_get_dtype (x),
-                          .data = g_bytes_get_data (apr_tensor_get_bytes (x), NULL),
-                          .n_rows = shape[0] };
-  const gsize *end_shape;
-  gsize n_ends;
+  g_autofree double *lower_ends = NULL;
+  g_autofree double *upper_ends = NULL;
+  const double *values;
+  const gsize *shape;
+  mpf_t *factors;
+  gboolean known;
+  gsize n_values;
   gsize n_dims;
   gsize i;
+  double t;
 
   if (middle == NULL)
     return FALSE;
 
-  intervals.predictions = apr_tensor_get_doubles (middle, &n_ends, NULL);
-  intervals.lower = g_new (double, n_ends);
-  intervals.upper = g_new (double, n_ends);
-  intervals.t = self->df_residual > 0 ? apr_t_two_sided_inverse (1 - level, (double) self->df_residual) : NAN;
-  intervals.n_blocks = (gint) ((shape[0] + ROWS - 1) / ROWS);
-
-  mpf_init2 (intervals.constant, APR_INFERENCE_PRECISION);
-  if (kind == APR_INTERVAL_PREDICTION && self->first > 0)
-    apr_inference_shift (intervals.constant, self->weight, self->exponent);
-  mpf_add_ui (intervals.constant, intervals.constant,
-              self->first > 0 || kind == APR_INTERVAL_PREDICTION ? 1 : 0);
-  intervals.factors = g_new (mpf_t, self->n_targets);
+  factors = g_new (mpf_t, self->n_targets);
   for (i = 0; i < self->n_targets; i++)
     {
-      mpf_t number;
+      mpf_t df;
 
-      mpf_init2 (intervals.factors[i], APR_INFERENCE_PRECISION);
-      mpf_init2 (number, APR_INFERENCE_PRECISION);
+      mpf_init2 (factors[i], APR_INFERENCE_PRECISION);
+      mpf_init2 (df, APR_INFERENCE_PRECISION);
       if (self->first > 0)
-        mpf_div (intervals.factors[i], self->residuals[i], self->weight);
+        mpf_div (factors[i], self->residuals[i], self->weight);
       else
-        apr_inference_shift (intervals.factors[i], self->residuals[i], self->exponent);
-      mpf_set_d (number, (double) MAX (self->df_residual, 1));
-      mpf_div (intervals.factors[i], intervals.factors[i], number);
-      mpf_clear (number);
+        apr_inference_shift (factors[i], self->residuals[i], self->exponent);
+      mpf_set_d (df, (double) MAX (self->df_residual, 1));
+      mpf_div (factors[i], factors[i], df);
+      mpf_clear (df);
     }
-  prepare_doubles (&intervals);
-
-  apr_parallel_run (predict_blocks, &intervals, run->n_threads,
-                    (double) shape[0] * (double) intervals.n * (double) (intervals.n + 8) / 2);
-
+  values = apr_tensor_get_doubles (middle, &n_values, NULL);
+  lower_ends = g_new (double, n_values);
+  upper_ends = g_new (double, n_values);
+  known =
+    find_errors (self, x, kind == APR_INTERVAL_PREDICTION, factors, self->n_targets, run, upper_ends, error);
   for (i = 0; i < self->n_targets; i++)
-    mpf_clear (intervals.factors[i]);
-  g_free (intervals.factors);
-  mpf_clear (intervals.constant);
-  g_free (intervals.roots);
-  g_free (intervals.weights);
-  g_aligned_free (intervals.columns);
-  end_shape = apr_tensor_get_shape (middle, &n_dims);
-  if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+    mpf_clear (factors[i]);
+  g_free (factors);
+  if (!known)
+    return FALSE;
+
+  t = self->df_residual > 0 ? apr_t_two_sided_inverse (1 - level, (double) self->df_residual) : NAN;
+  for (i = 0; i < n_values; i++)
     {
-      g_free (intervals.lower);
-      g_free (intervals.upper);
-      return FALSE;
+      double reach = t * upper_ends[i];
+
+      lower_ends[i] = values[i] - reach;
+      upper_ends[i] = values[i] + reach;
     }
-  *lower = apr_tensor_new_take (APR_DTYPE_F64, end_shape, n_dims, intervals.lower, n_ends * sizeof (double));
-  *upper = apr_tensor_new_take (APR_DTYPE_F64, end_shape, n_dims, intervals.upper, n_ends * sizeof (double));
+  shape = apr_tensor_get_shape (middle, &n_dims);
+  *lower = apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&lower_ends),
+                                n_values * sizeof (double));
+  *upper = apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&upper_ends),
+                                n_values * sizeof (double));
   return TRUE;
 }

@@ -52,6 +52,14 @@ typedef struct
   AprDoubleDouble
     *centre; /* (owned) by feature's position: its weighted sum times 2^-scale, or 0 without an intercept */
 
+  /* Of the features that depend on others: in the samples, the column of each is the sum of those of the independent features,
+   * times these factors, in scales of their own, and of a constant. */
+  gsize n_dependent;
+  gsize *dependent;         /* (owned) features */
+  gint64 *dependent_scale;  /* (owned) */
+  double *dependent_centre; /* (owned) weighted sums times 2^-scale */
+  double *relations;        /* (owned) n_dependent rows */
+
   AprTensor *coefficients; /* (owned) */
   AprTensor *intercept;    /* (owned) */
 } AprInference;
@@ -78,6 +86,10 @@ gboolean apr_inference_predict_interval (const AprInference *self,
                                          AprTensor **lower,
                                          AprTensor **upper,
                                          GError **error);
+
+/* x'(Z'WZ)^-1 x for the rows of @x, which are those of Z but for the intercept. */
+gboolean apr_inference_get_leverages (
+  const AprInference *self, AprTensor *x, const AprInferenceRun *run, double *leverages, GError **error);
 
 /* @number 2^@exponent as the nearest double. */
 double apr_inference_to_double (const mpf_t number, gint64 exponent);

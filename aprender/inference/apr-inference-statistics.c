@@ -126,6 +126,21 @@ get_coefficient (const AprInference *self, gsize target, gsize position)
   return apr_tensor_get_double (self->coefficients, target * n_features + term - self->first, NULL);
 }
 
+/* The coefficients of the model, which are those of minimum norm where terms depend on each other. */
+static void
+describe_minimum_norm (const AprInference *self, gsize target, AprRegressionStatistics *statistics)
+{
+  gsize n_features = self->n_terms - self->first;
+  g_autofree double *values = new_undefined (self->n_terms);
+  gsize i;
+
+  if (self->first > 0)
+    values[0] = apr_tensor_get_double (self->intercept, target, NULL);
+  for (i = 0; i < n_features; i++)
+    values[self->first + i] = apr_tensor_get_double (self->coefficients, target * n_features + i, NULL);
+  take_vector (&statistics->minimum_norm, values, self->n_terms);
+}
+
 static void
 describe_terms (const AprInference *self, gsize target, AprRegressionStatistics *statistics)
 {
@@ -225,6 +240,7 @@ apr_inference_get_statistics (const AprInference *self, gsize target)
   statistics->condition_number = self->condition_number;
   describe_fit (self, target, statistics);
   describe_terms (self, target, statistics);
+  describe_minimum_norm (self, target, statistics);
 
   return statistics;
 }

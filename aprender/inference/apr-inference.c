@@ -176,6 +176,33 @@ take_solutions (AprInference *self, const AprDesign *design, const AprInverse *i
   mpf_clear (column);
 }
 
+static void
+take_relations (AprInference *self, const AprDesign *design, const AprInverse *inverse)
+{
+  gsize n_right = inverse->n_right;
+  gsize i;
+  gsize j;
+
+  self->n_dependent = n_right - self->n_targets;
+  self->dependent = g_new (gsize, self->n_dependent + 1);
+  self->dependent_scale = g_new (gint64, self->n_dependent + 1);
+  self->dependent_centre = g_new (double, self->n_dependent + 1);
+  self->relations = g_new (double, self->n_dependent * design->n + 1);
+  for (i = 0; i < self->n_dependent; i++)
+    {
+      gsize column = design->n + self->n_targets + i;
+      gint64 scale = MAX (design->scale[column], (gint64) mpz_sizeinbase (design->columns[column], 2));
+      int shift = (int) CLAMP (design->scale[column] - scale, -5000, 0);
+
+      self->dependent[i] = design->column[column] - 1;
+      self->dependent_scale[i] = scale;
+      self->dependent_centre[i] = apr_dd_from_integer (design->columns[column], -scale).high;
+      for (j = 0; j < design->n; j++)
+        self->relations[i * design->n + j] =
+          ldexp (apr_double_doubles_get (inverse->solutions, self->n_targets + i, j).high, shift);
+    }
+}
+
 AprInference *
 apr_inference_new (const AprInferenceSource *source, const AprInferenceRun *run, GError **error)
 {
@@ -214,6 +241,7 @@ apr_inference_new (const AprInferenceSource *source, const AprInferenceRun *run,
   take_sums (self, &design, &inverse);
   take_inverse (self, &design, &inverse);
   take_solutions (self, &design, &inverse);
+  take_relations (self, &design, &inverse);
   self->root = inverse.root;
   inverse.root = (AprDoubleDoubles){ NULL };
   apr_inference_run_report (run, 1);
@@ -244,6 +272,10 @@ apr_inference_unref (AprInference *self)
   g_free (self->inverse);
   g_free (self->solutions);
   g_free (self->inflation);
+  g_free (self->dependent);
+  g_free (self->dependent_scale);
+  g_free (self->dependent_centre);
+  g_free (self->relations);
   g_free (self->term);
   g_strfreev (self->names);
   apr_tensor_unref (self->coefficients);

@@ -300,8 +300,7 @@ apr_regression_statistics_get_condition_number (AprRegressionStatistics *self)
  * apr_regression_statistics_get_coefficients: (get-property coefficients)
  * @self: statistics
  *
- * Gets the estimates, [n_terms]: those of the model where its features are independent. Where they are not, the dependent ones are left out, with NaN
- * here, and what the others are without them.
+ * Gets the estimates, [n_terms], with NaN for features that depend on features before them.
  *
  * Returns: (transfer none): the estimates
  *
@@ -313,6 +312,24 @@ apr_regression_statistics_get_coefficients (AprRegressionStatistics *self)
   g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
 
   return self->coefficients;
+}
+
+/**
+ * apr_regression_statistics_get_minimum_norm: (get-property minimum-norm)
+ * @self: statistics
+ *
+ * Gets the intercept and the coefficients of the model itself, [n_terms].
+ *
+ * Returns: (transfer none): the coefficients of minimum norm
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_statistics_get_minimum_norm (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  return self->minimum_norm;
 }
 
 /**

@@ -26,6 +26,7 @@ struct _AprRegressionStatistics
   double bic;
   double condition_number;
   AprTensor *coefficients;       /* (owned) */
+  AprTensor *minimum_norm;       /* (owned) */
   AprTensor *standard_errors;    /* (owned) */
   AprTensor *t_values;           /* (owned) */
   AprTensor *p_values;           /* (owned) */

@@ -87,6 +87,7 @@ enum
   PROP_BIC,
   PROP_CONDITION_NUMBER,
   PROP_COEFFICIENTS,
+  PROP_MINIMUM_NORM,
   PROP_STANDARD_ERRORS,
   PROP_T_VALUES,
   PROP_P_VALUES,
@@ -105,6 +106,7 @@ apr_regression_statistics_finalize (GObject *object)
   g_strfreev (self->terms);
   g_ptr_array_unref (self->items);
   g_clear_pointer (&self->coefficients, apr_tensor_unref);
+  g_clear_pointer (&self->minimum_norm, apr_tensor_unref);
   g_clear_pointer (&self->standard_errors, apr_tensor_unref);
   g_clear_pointer (&self->t_values, apr_tensor_unref);
   g_clear_pointer (&self->p_values, apr_tensor_unref);
@@ -171,6 +173,9 @@ apr_regression_statistics_get_property (GObject *object, guint property_id, GVal
       break;
     case PROP_COEFFICIENTS:
       g_value_set_boxed (value, self->coefficients);
+      break;
+    case PROP_MINIMUM_NORM:
+      g_value_set_boxed (value, self->minimum_norm);
       break;
     case PROP_STANDARD_ERRORS:
       g_value_set_boxed (value, self->standard_errors);
@@ -368,12 +373,24 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:coefficients: (getter get_coefficients)
    *
-   * The estimates, [n_terms]: those of the model where its features are independent. Where they are not, the dependent ones are left out, with NaN
-   * here, and what the others are without them.
+   * The estimates, [n_terms]. Where features depend on each other, those that depend on features before them are NaN, as R has
+   * them, and the others are those of the model without them; see [property@Apr.RegressionStatistics:minimum-norm].
    *
    * Since: 0.1
    */
   properties[PROP_COEFFICIENTS] = g_param_spec_boxed ("coefficients", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  /**
+   * AprRegressionStatistics:minimum-norm: (getter get_minimum_norm)
+   *
+   * The intercept and the coefficients of the model itself, [n_terms]: where features depend on each other, those of the least
+   * sum of squares among all that fit equally well. They predict the same as
+   * [property@Apr.RegressionStatistics:coefficients] for samples like those of the fit, and are equal to them where
+   * features are independent.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_MINIMUM_NORM] = g_param_spec_boxed ("minimum-norm", NULL, NULL, APR_TYPE_TENSOR, flags);
 
   /**
    * AprRegressionStatistics:standard-errors: (getter get_standard_errors)
@@ -440,6 +457,7 @@ apr_regression_statistics_init (AprRegressionStatistics *self)
   self->log_likelihood = self->aic = self->bic = self->condition_number = NAN;
   self->items = g_ptr_array_new_with_free_func (g_object_unref);
   self->coefficients = apr_tensor_new_from_doubles (NULL, 0, shape, 1, NULL);
+  self->minimum_norm = apr_tensor_ref (self->coefficients);
   self->standard_errors = apr_tensor_ref (self->coefficients);
   self->t_values = apr_tensor_ref (self->coefficients);
   self->p_values = apr_tensor_ref (self->coefficients);

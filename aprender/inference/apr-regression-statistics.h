@@ -88,6 +88,9 @@ APR_AVAILABLE_IN_ALL
 AprTensor *apr_regression_statistics_get_coefficients (AprRegressionStatistics *self);
 
 APR_AVAILABLE_IN_ALL
+AprTensor *apr_regression_statistics_get_minimum_norm (AprRegressionStatistics *self);
+
+APR_AVAILABLE_IN_ALL
 AprTensor *apr_regression_statistics_get_standard_errors (AprRegressionStatistics *self);
 
 APR_AVAILABLE_IN_ALL

@@ -79,16 +79,23 @@ append_terms (GString *text, AprRegressionStatistics *self)
   const double *t_values = apr_tensor_get_doubles (self->t_values, NULL, NULL);
   const double *p_values = apr_tensor_get_doubles (self->p_values, NULL, NULL);
   const double *ends = apr_tensor_get_doubles (intervals, NULL, NULL);
+  const double *minimum_norm = apr_tensor_get_doubles (self->minimum_norm, NULL, NULL);
   gboolean any_stars = FALSE;
+  gsize n_undefined = 0;
   gsize width = 0;
   gsize i;
 
   for (i = 0; self->terms[i] != NULL; i++)
-    width = MAX (width, get_width (self->terms[i]));
+    {
+      width = MAX (width, get_width (self->terms[i]));
+      n_undefined += isnan (coefficients[i]) ? 1 : 0;
+    }
 
   append_padded (text, "", width);
   for (i = 1; i < N_COLUMNS; i++)
     g_string_append_printf (text, " %*s", WIDTH, headers[i]);
+  if (n_undefined > 0)
+    g_string_append_printf (text, " %*s", WIDTH, "minimum norm");
   g_string_append_c (text, '\n');
 
   for (i = 0; self->terms[i] != NULL; i++)
@@ -100,11 +107,20 @@ append_terms (GString *text, AprRegressionStatistics *self)
       append_number (text, "%.3g", p_values[i]);
       append_number (text, "%.6g", ends[2 * i]);
       append_number (text, "%.6g", ends[2 * i + 1]);
+      if (n_undefined > 0)
+        append_number (text, "%.6g", minimum_norm[i]);
       g_string_append_printf (text, "%s\n", get_stars (p_values[i]));
       any_stars = any_stars || get_stars (p_values[i])[0] != '\0';
     }
   if (any_stars)
     g_string_append (text, "p-values: *** to 0.001, ** to 0.01, * to 0.05, . to 0.1\n");
+  if (n_undefined > 0)
+    g_string_append_printf (
+      text,
+      "%" G_GSIZE_FORMAT
+      " of these depend on features before them: NA, and the estimates are those without them. The model "
+      "itself\nhas the coefficients of minimum norm, which predict the same.\n",
+      n_undefined);
 }
 
 /**

@@ -130,10 +130,6 @@ apr_linear_regression_summary (AprLinearRegression *self, GError **error)
 static gboolean
 check_interval (AprLinearRegression *self, double level, GError **error)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
-  g_auto (GStrv) dependent = NULL;
-  g_autofree char *names = NULL;
-
   if (!(level > 0 && level < 1))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
@@ -141,18 +137,7 @@ check_interval (AprLinearRegression *self, double level, GError **error)
       return FALSE;
     }
 
-  if (!apr_linear_regression_check_state (self, "give intervals with", error))
-    return FALSE;
-
-  if (results->dependent->len == 0)
-    return TRUE;
-  dependent = apr_linear_regression_get_dependent_features (self);
-  names = g_strjoinv ("”, “", dependent);
-  g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
-               "Cannot give intervals with this %s: these features depend on others, so that the data do not "
-               "say what each does: “%s”",
-               G_OBJECT_TYPE_NAME (self), names);
-  return FALSE;
+  return apr_linear_regression_check_state (self, "give intervals with", error);
 }
 
 /**
@@ -169,9 +154,9 @@ check_interval (AprLinearRegression *self, double level, GError **error)
  * one more sample of weight 1. The prediction is in the middle. Where the samples are no more than the terms, nothing is known of
  * the bounds, and they are NaN.
  *
- * Returns: true, or false with %APR_ERROR_RANGE where @level is not between 0 and 1, %APR_ERROR_FAILED where features
- *   depend on each other, or another error of [method@Apr.Estimator.predict] or
- *   [method@Apr.LinearRegression.get_statistics]
+ * Returns: true, or false with %APR_ERROR_RANGE where @level is not between 0 and 1, %APR_ERROR_FAILED where the
+ *   prediction for a sample is not estimable, since a feature that depends on others in the samples of the fit does not do so
+ *   in it, or another error of [method@Apr.Estimator.predict] or [method@Apr.LinearRegression.get_statistics]
  *
  * Since: 0.1
  */
