@@ -2,7 +2,9 @@
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/inference/apr-inference-private.h"
+#include "aprender/inference/apr-regression-diagnostics-private.h"
 
 static gboolean
 check_method (AprLinearRegression *self, const char *what, GError **error)
@@ -190,4 +192,62 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
 
   return inference != NULL &&
          apr_inference_predict_interval (inference, x, predictions, level, kind, &run, lower, upper, error);
+}
+
+/**
+ * apr_linear_regression_diagnose:
+ * @self: a fitted linear regression
+ * @x: the features of the samples that the model was fitted to, [n_samples, n_features]
+ * @y: their targets, [n_samples] or [n_samples, n_targets]
+ * @sample_weight: (nullable): their weights, [n_samples]; `NULL` for equal weights
+ * @target: which target, counted from 0
+ * @cancellable: (nullable): a way to stop
+ * @error: return location for an error
+ *
+ * Computes how well each sample is fitted, and how much the fit depends on it.
+ *
+ * The samples must be those of the fit, which the model does not keep; for others, the results have no meaning.
+ *
+ * Returns: (transfer full): the diagnostics; `NULL` with %APR_ERROR_SHAPE where @x and @y do not have the features and the
+ *   targets of the model, or another error of [method@Apr.Estimator.fit] or [method@Apr.LinearRegression.get_statistics]
+ *
+ * Since: 0.1
+ */
+AprRegressionDiagnostics *
+apr_linear_regression_diagnose (AprLinearRegression *self,
+                                AprTensor *x,
+                                AprTensor *y,
+                                AprTensor *sample_weight,
+                                gsize target,
+                                GCancellable *cancellable,
+                                GError **error)
+{
+  AprInferenceRun run = { .cancellable = cancellable };
+  g_autoptr (AprInference) inference = NULL;
+  g_autoptr (AprTensor) predictions = NULL;
+  gsize n_features;
+  gsize n_targets;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+  g_return_val_if_fail (x != NULL, NULL);
+  g_return_val_if_fail (y != NULL, NULL);
+
+  inference = infer (self, "diagnose", error);
+  if (inference == NULL || !apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error))
+    return NULL;
+  if (n_targets != inference->n_targets || target >= n_targets)
+    {
+      g_set_error (error, APR_ERROR, n_targets != inference->n_targets ? APR_ERROR_SHAPE : APR_ERROR_RANGE,
+                   "Cannot diagnose target %" G_GSIZE_FORMAT " (counted from 0) with a y of %" G_GSIZE_FORMAT
+                   " targets: the model has %" G_GSIZE_FORMAT,
+                   target, n_targets, inference->n_targets);
+      return NULL;
+    }
+
+  predictions = apr_estimator_predict (APR_ESTIMATOR (self), x, error);
+  run.n_threads = apr_linear_regression_get_n_threads (self);
+
+  return predictions != NULL
+         ? apr_inference_diagnose (inference, x, y, sample_weight, predictions, target, &run, error)
+         : NULL;
 }

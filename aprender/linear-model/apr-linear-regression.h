@@ -7,6 +7,7 @@
 
 #include <aprender/estimator/apr-estimator.h>
 #include <aprender/cross-products/apr-cross-products.h>
+#include <aprender/inference/apr-regression-diagnostics.h>
 #include <aprender/inference/apr-regression-statistics.h>
 
 G_BEGIN_DECLS
@@ -149,5 +150,14 @@ gboolean apr_linear_regression_predict_interval (AprLinearRegression *self,
                                                  AprTensor **lower,
                                                  AprTensor **upper,
                                                  GError **error);
+
+APR_AVAILABLE_IN_ALL
+AprRegressionDiagnostics *apr_linear_regression_diagnose (AprLinearRegression *self,
+                                                          AprTensor *x,
+                                                          AprTensor *y,
+                                                          AprTensor *sample_weight,
+                                                          gsize target,
+                                                          GCancellable *cancellable,
+                                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -545,8 +545,19 @@ function _init() {
     return [toShapedArray(lower, true), toShapedArray(upper, true)];
   };
 
+  const {diagnose} = LinearRegression.prototype;
+  LinearRegression.prototype.diagnose = function (X, y, sampleWeight = null, target = 0, cancellable = null) {
+    return diagnose.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), target, cancellable);
+  };
+  for (const name of ['fitted_values', 'residuals', 'leverages', 'standardized_residuals', 'studentized_residuals',
+    'cooks_distances']) {
+    defineGetter(Apr.RegressionDiagnostics.prototype, name, function () {
+      return fromTensor(this[`get_${name}`]());
+    });
+  }
+
   const {RegressionStatistics} = Apr;
-  for (const name of ['coefficients', 'standard_errors', 't_values', 'p_values', 'variance_inflation', 'covariance']) {
+  for (const name of ['coefficients', 'minimum_norm', 'standard_errors', 't_values', 'p_values', 'variance_inflation', 'covariance']) {
     defineGetter(RegressionStatistics.prototype, name, function () {
       return fromTensor(this[`get_${name}`]());
     });

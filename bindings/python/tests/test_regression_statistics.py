@@ -49,12 +49,12 @@ class RegressionStatistics(TestCase):
         X, y = read_longley()
         statistics = Apr.LinearRegression().fit(X, y).get_statistics()
         self.assertEqual(len(statistics), 7)
-        self.assertEqual([term.get_name() for term in statistics], statistics.terms)
-        self.assertEqual([term.props.estimate for term in statistics], list(statistics.coefficients))
-        self.assertEqual([[term.props.lower, term.props.upper] for term in statistics],
+        self.assertEqual([term.name for term in statistics], statistics.terms)
+        self.assertEqual([term.estimate for term in statistics], list(statistics.coefficients))
+        self.assertEqual([[term.lower, term.upper] for term in statistics],
                          [list(ends) for ends in statistics.get_confidence_intervals(0.95)])
         self.assertIs(statistics[3], statistics[3])
-        self.assertEqual(min(statistics, key=lambda term: term.props.p_value).props.name, 'x3')
+        self.assertEqual(min(statistics, key=lambda term: term.p_value).name, 'x3')
         # numpy's, in double.
         self.assertClose([statistics.condition_number], [4859257015.454873], 1e-6)
 

@@ -16,6 +16,7 @@ _predict_one = Apr.LinearRegression.predict_one
 _partial_fit = Apr.LinearRegression.partial_fit
 _get_statistics = Apr.LinearRegression.get_statistics
 _predict_interval = Apr.LinearRegression.predict_interval
+_diagnose = Apr.LinearRegression.diagnose
 _get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
 _fit_cross_products = Apr.LinearRegression.fit_cross_products
 _to_string = Apr.RegressionStatistics.to_string
@@ -185,6 +186,14 @@ class Methods:
             raise explain_features(self, error, samples) from None
         return lower._get_values(), upper._get_values()
 
+    def diagnose(self, X, y, sample_weight=None, target=0, cancellable=None):
+        """The Apr.RegressionDiagnostics of the samples of the fit: residuals, leverages, Cook's distances and more."""
+        samples = Samples(X, y, sample_weight)
+        try:
+            return _diagnose(self, *samples.get_tensors(), target, cancellable)
+        except Error as error:
+            raise explain_features(self, error, samples) from None
+
 
 @extends(Apr.RegressionStatistics)
 class Statistics:
@@ -209,3 +218,5 @@ class Statistics:
 add_attributes(Apr.LinearRegression, get_values)
 add_constructor(Apr.LinearRegression)
 add_attributes(Apr.RegressionStatistics, get_values)
+add_attributes(Apr.RegressionDiagnostics, get_values)
+add_attributes(Apr.Term, get_values)

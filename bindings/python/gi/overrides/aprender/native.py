@@ -11,8 +11,8 @@ from .errors import make, translate
 
 Apr = get_introspection_module('Apr')
 
-CLASSES = (Apr.Tensor, Apr.Estimator, Apr.LinearRegression, Apr.RegressionStatistics, Apr.CrossProducts,
-           Apr.SafetensorsReader, Apr.SafetensorsWriter)
+CLASSES = (Apr.Tensor, Apr.Estimator, Apr.LinearRegression, Apr.RegressionStatistics,
+           Apr.RegressionDiagnostics, Apr.Term, Apr.CrossProducts, Apr.SafetensorsReader, Apr.SafetensorsWriter)
 
 # GObject's metaclass has a property of this name, which cannot be written and gives what the class's has.
 document = type.__dict__['__doc__'].__set__

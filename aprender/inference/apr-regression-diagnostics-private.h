@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/inference/apr-inference-private.h"
+#include "aprender/inference/apr-regression-diagnostics.h"
+
+G_BEGIN_DECLS
+
+/* The diagnostics of one target for the samples of the fit, which have been checked; %NULL where cancelled, and where a
+ * prediction is not estimable, which it is for the samples of the fit. */
+AprRegressionDiagnostics *apr_inference_diagnose (const AprInference *self,
+                                                  AprTensor *x,
+                                                  AprTensor *y,
+                                                  AprTensor *sample_weight,
+                                                  AprTensor *predictions,
+                                                  gsize target,
+                                                  const AprInferenceRun *run,
+                                                  GError **error);
+
+G_END_DECLS

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/inference/apr-regression-diagnostics-private.h"
+
+#include <math.h>
+
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/tensor/apr-tensor-private.h"
+
+enum
+{
+  FITTED_VALUES,
+  RESIDUALS,
+  LEVERAGES,
+  STANDARDIZED_RESIDUALS,
+  STUDENTIZED_RESIDUALS,
+  COOKS_DISTANCES,
+  N_VECTORS,
+};
+
+struct _AprRegressionDiagnostics
+{
+  GObject parent_instance;
+
+  AprTensor *vectors[N_VECTORS]; /* (owned) */
+  double durbin_watson;
+};
+
+/**
+ * AprRegressionDiagnostics:
+ *
+ * What a linear regression says of each sample: how well it is fitted, and how much the fit depends on it.
+ *
+ * They come from [method@Apr.LinearRegression.diagnose], are those of one target, and never change, so that any number of
+ * threads may read them at once. Weights are analytic, as in [class@Apr.RegressionStatistics]. The definitions are those
+ * of R's `influence.measures ()`. Leverages are within 2⁻³⁵ of themselves.
+ *
+ * Since: 0.1
+ */
+G_DEFINE_FINAL_TYPE (AprRegressionDiagnostics, apr_regression_diagnostics, G_TYPE_OBJECT)
+
+enum
+{
+  PROP_DURBIN_WATSON = 1,
+  PROP_FIRST_VECTOR,
+  N_PROPS = PROP_FIRST_VECTOR + N_VECTORS,
+};
+
+static GParamSpec *properties[N_PROPS];
+
+static void
+apr_regression_diagnostics_finalize (GObject *object)
+{
+  AprRegressionDiagnostics *self = APR_REGRESSION_DIAGNOSTICS (object);
+  gsize i;
+
+  for (i = 0; i < N_VECTORS; i++)
+    apr_tensor_unref (self->vectors[i]);
+
+  G_OBJECT_CLASS (apr_regression_diagnostics_parent_class)->finalize (object);
+}
+
+static void
+apr_regression_diagnostics_get_property (GObject *object, guint property_id, GValue *value, GParamSpec *pspec)
+{
+  AprRegressionDiagnostics *self = APR_REGRESSION_DIAGNOSTICS (object);
+
+  if (property_id == PROP_DURBIN_WATSON)
+    g_value_set_double (value, self->durbin_watson);
+  else if (property_id >= PROP_FIRST_VECTOR && property_id < N_PROPS)
+    g_value_set_boxed (value, self->vectors[property_id - PROP_FIRST_VECTOR]);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
+}
+
+static void
+apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+
+  object_class->finalize = apr_regression_diagnostics_finalize;
+  object_class->get_property = apr_regression_diagnostics_get_property;
+
+  /**
+   * AprRegressionDiagnostics:durbin-watson: (getter get_durbin_watson)
+   *
+   * The statistic of J. Durbin and G. S. Watson, "Testing for serial correlation in least squares regression", 1950, of the
+   * residuals times the roots of their weights: about 2 where residuals in a row are uncorrelated, 0 where they are the
+   * same, 4 where they alternate. NaN where all are 0.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_DURBIN_WATSON] =
+    g_param_spec_double ("durbin-watson", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
+   * AprRegressionDiagnostics:fitted-values: (getter get_fitted_values)
+   *
+   * The predictions of the model, [n_samples].
+   *
+   * Since: 0.1
+   */
+  properties[PROP_FIRST_VECTOR + FITTED_VALUES] =
+    g_param_spec_boxed ("fitted-values", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  /**
+   * AprRegressionDiagnostics:residuals: (getter get_residuals)
+   *
+   * The targets less the predictions, [n_samples].
+   *
+   * Since: 0.1
+   */
+  properties[PROP_FIRST_VECTOR + RESIDUALS] =
+    g_param_spec_boxed ("residuals", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  /**
+   * AprRegressionDiagnostics:leverages: (getter get_leverages)
+   *
+   * How much each prediction depends on its own target, between 0 and 1, [n_samples]: the diagonal of the hat matrix,
+   * w x'(Z'WZ)⁻¹x.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_FIRST_VECTOR + LEVERAGES] =
+    g_param_spec_boxed ("leverages", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  /**
+   * AprRegressionDiagnostics:standardized-residuals: (getter get_standardized_residuals)
+   *
+   * The residuals by their own standard errors, √w e / (σ √(1 - h)), [n_samples]: R's `rstandard ()`, which others
+   * call internally studentised. NaN where the leverage is 1.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_FIRST_VECTOR + STANDARDIZED_RESIDUALS] =
+    g_param_spec_boxed ("standardized-residuals", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  /**
+   * AprRegressionDiagnostics:studentized-residuals: (getter get_studentized_residuals)
+   *
+   * The same with the σ of the fit without the sample, [n_samples]: R's `rstudent ()`, which others call externally
+   * studentised. NaN where the leverage is 1, and where there are no degrees of freedom to spare.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_FIRST_VECTOR + STUDENTIZED_RESIDUALS] =
+    g_param_spec_boxed ("studentized-residuals", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  /**
+   * AprRegressionDiagnostics:cooks-distances: (getter get_cooks_distances)
+   *
+   * How far all predictions move when the sample is left out, after R. D. Cook, "Detection of influential observation
+   * in linear regression", 1977, [n_samples]. NaN where the leverage is 1.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_FIRST_VECTOR + COOKS_DISTANCES] =
+    g_param_spec_boxed ("cooks-distances", NULL, NULL, APR_TYPE_TENSOR, flags);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+apr_regression_diagnostics_init (AprRegressionDiagnostics *self)
+{
+  const gsize n = 0;
+  gsize i;
+
+  /* Of an object that a script makes itself nothing is known. */
+  self->durbin_watson = NAN;
+  for (i = 0; i < N_VECTORS; i++)
+    self->vectors[i] = apr_tensor_new_from_doubles (NULL, 0, &n, 1, NULL);
+}
+
+/* @y and @predictions have one row for each sample, and @sample_weight is none or a vector. */
+AprRegressionDiagnostics *
+apr_inference_diagnose (const AprInference *self,
+                        AprTensor *x,
+                        AprTensor *y,
+                        AprTensor *sample_weight,
+                        AprTensor *predictions,
+                        gsize target,
+                        const AprInferenceRun *run,
+                        GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  AprRegressionDiagnostics *diagnostics;
+  gsize n = apr_tensor_get_shape (x, NULL)[0];
+  double df = (double) self->df_residual;
+  double sigma = sqrt (apr_inference_to_double (self->residuals[target], self->exponent) / df);
+  double *vectors[N_VECTORS];
+  double differences = 0;
+  double squares = 0;
+  double before = 0;
+  gsize i;
+
+  for (i = 0; i < N_VECTORS; i++)
+    vectors[i] = g_new (double, n);
+  if (!apr_inference_get_leverages (self, x, run, vectors[LEVERAGES], error))
+    {
+      for (i = 0; i < N_VECTORS; i++)
+        g_free (vectors[i]);
+      return NULL;
+    }
+
+  for (i = 0; i < n; i++)
+    {
+      double weight = sample_weight != NULL ? apr_tensor_get_double (sample_weight, i, NULL) : 1;
+      double fitted = apr_tensor_get_double (predictions, i * self->n_targets + target, NULL);
+      double residual = apr_tensor_get_double (y, i * self->n_targets + target, NULL) - fitted;
+      double weighted = sqrt (weight) * residual;
+      double leverage = MIN (weight * vectors[LEVERAGES][i], 1);
+      double left = 1 - leverage;
+      /* A leverage of 1 is known but for rounding. */
+      double standardized = self->df_residual > 0 && left > 0x1p-34 ? weighted / (sigma * sqrt (left)) : NAN;
+      double spare = df - standardized * standardized;
+
+      vectors[FITTED_VALUES][i] = fitted;
+      vectors[RESIDUALS][i] = residual;
+      vectors[LEVERAGES][i] = leverage;
+      vectors[STANDARDIZED_RESIDUALS][i] = standardized;
+      vectors[STUDENTIZED_RESIDUALS][i] =
+        self->df_residual > 1 && spare > 0 ? standardized * sqrt ((df - 1) / spare) : NAN;
+      vectors[COOKS_DISTANCES][i] = standardized * standardized * leverage / (left * (double) self->n);
+      if (i > 0)
+        differences += (weighted - before) * (weighted - before);
+      squares += weighted * weighted;
+      before = weighted;
+    }
+
+  diagnostics = g_object_new (APR_TYPE_REGRESSION_DIAGNOSTICS, NULL);
+  diagnostics->durbin_watson = differences / squares;
+  for (i = 0; i < N_VECTORS; i++)
+    {
+      apr_tensor_unref (diagnostics->vectors[i]);
+      diagnostics->vectors[i] = apr_tensor_new_take (APR_DTYPE_F64, &n, 1, vectors[i], n * sizeof (double));
+    }
+
+  return diagnostics;
+}
+
+/**
+ * apr_regression_diagnostics_get_durbin_watson: (get-property durbin-watson)
+ * @self: diagnostics
+ *
+ * Gets the Durbin-Watson statistic of the residuals.
+ *
+ * Returns: the statistic, between 0 and 4
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_diagnostics_get_durbin_watson (AprRegressionDiagnostics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_DIAGNOSTICS (self), NAN);
+
+  return self->durbin_watson;
+}
+
+/**
+ * apr_regression_diagnostics_get_fitted_values: (get-property fitted-values)
+ * @self: diagnostics
+ *
+ * Gets the predictions, F64.
+ *
+ * Returns: (transfer none): the predictions, [n_samples]
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_diagnostics_get_fitted_values (AprRegressionDiagnostics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_DIAGNOSTICS (self), NULL);
+
+  return self->vectors[FITTED_VALUES];
+}
+
+/**
+ * apr_regression_diagnostics_get_residuals: (get-property residuals)
+ * @self: diagnostics
+ *
+ * Gets the residuals, F64.
+ *
+ * Returns: (transfer none): the residuals, [n_samples]
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_diagnostics_get_residuals (AprRegressionDiagnostics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_DIAGNOSTICS (self), NULL);
+
+  return self->vectors[RESIDUALS];
+}
+
+/**
+ * apr_regression_diagnostics_get_leverages: (get-property leverages)
+ * @self: diagnostics
+ *
+ * Gets the leverages, F64.
+ *
+ * Returns: (transfer none): the leverages, [n_samples]
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_diagnostics_get_leverages (AprRegressionDiagnostics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_DIAGNOSTICS (self), NULL);
+
+  return self->vectors[LEVERAGES];
+}
+
+/**
+ * apr_regression_diagnostics_get_standardized_residuals: (get-property standardized-residuals)
+ * @self: diagnostics
+ *
+ * Gets the standardised residuals, F64.
+ *
+ * Returns: (transfer none): the standardised residuals, [n_samples]
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_diagnostics_get_standardized_residuals (AprRegressionDiagnostics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_DIAGNOSTICS (self), NULL);
+
+  return self->vectors[STANDARDIZED_RESIDUALS];
+}
+
+/**
+ * apr_regression_diagnostics_get_studentized_residuals: (get-property studentized-residuals)
+ * @self: diagnostics
+ *
+ * Gets the studentised residuals, F64.
+ *
+ * Returns: (transfer none): the studentised residuals, [n_samples]
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_diagnostics_get_studentized_residuals (AprRegressionDiagnostics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_DIAGNOSTICS (self), NULL);
+
+  return self->vectors[STUDENTIZED_RESIDUALS];
+}
+
+/**
+ * apr_regression_diagnostics_get_cooks_distances: (get-property cooks-distances)
+ * @self: diagnostics
+ *
+ * Gets Cook's distances, F64.
+ *
+ * Returns: (transfer none): Cook's distances, [n_samples]
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_regression_diagnostics_get_cooks_distances (AprRegressionDiagnostics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_DIAGNOSTICS (self), NULL);
+
+  return self->vectors[COOKS_DISTANCES];
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <math.h>
+
+static void
+assert_near (double actual, double expected, double tolerance)
+{
+  if (!(fabs (actual - expected) <= tolerance * fmax (1, fabs (expected))))
+    g_error ("%.17g is not %.17g", actual, expected);
+}
+
+/* The samples 0, 1, 2, 3, 4 of one feature, with leverages of 1/5 + (x - 2)² / 10. */
+static void
+test_line (void)
+{
+  const double leverages[] = { 0.6, 0.3, 0.2, 0.3, 0.6 };
+  g_autoptr (AprTensor) x = matrix_new (5, 1, (const double[]){ 0, 1, 2, 3, 4 });
+  /* 1 + 2 x and residuals that are orthogonal to 1 and x: 1, -1, -1, 1, 0 less their line. */
+  g_autoptr (AprTensor) y = vector_new (5, (const double[]){ 3, 1, 3, 9, 9 });
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (GError) error = NULL;
+  double residuals[5];
+  double sum = 0;
+  double differences = 0;
+  gsize i;
+  gsize j;
+
+  /* Exactly: the means are 2 and 5, and the slope is (2 2 + 1 4 + 0 2 + 1 4 + 2 4) / 10. */
+  for (i = 0; i < 5; i++)
+    {
+      residuals[i] = element (y, i) - 5 - 2 * ((double) i - 2);
+      sum += residuals[i] * residuals[i];
+      if (i > 0)
+        differences += (residuals[i] - residuals[i - 1]) * (residuals[i] - residuals[i - 1]);
+    }
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+  g_assert_no_error (error);
+  diagnostics = apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error);
+  g_assert_no_error (error);
+  assert_near (apr_regression_diagnostics_get_durbin_watson (diagnostics), differences / sum, 1e-14);
+
+  for (i = 0; i < 5; i++)
+    {
+      double sigma = sqrt (sum / 3);
+      double standardized = residuals[i] / (sigma * sqrt (1 - leverages[i]));
+      double x_mean = (10 - (double) i) / 4;
+      double y_mean = (25 - element (y, i)) / 4;
+      double xy = 0;
+      double xx = 0;
+      double rest = 0;
+      double distance = 0;
+
+      assert_near (element (apr_regression_diagnostics_get_fitted_values (diagnostics), i),
+                   1 + 2 * (double) i, 1e-14);
+      assert_near (element (apr_regression_diagnostics_get_residuals (diagnostics), i), residuals[i], 1e-14);
+      assert_near (element (apr_regression_diagnostics_get_leverages (diagnostics), i), leverages[i], 1e-14);
+      assert_near (element (apr_regression_diagnostics_get_standardized_residuals (diagnostics), i),
+                   standardized, 1e-13);
+
+      /* The fit without the sample, by the textbook. */
+      for (j = 0; j < 5; j++)
+        if (j != i)
+          {
+            xy += ((double) j - x_mean) * (element (y, j) - y_mean);
+            xx += ((double) j - x_mean) * ((double) j - x_mean);
+          }
+      for (j = 0; j < 5; j++)
+        {
+          double fitted = y_mean + xy / xx * ((double) j - x_mean);
+
+          distance += (1 + 2 * (double) j - fitted) * (1 + 2 * (double) j - fitted);
+          if (j != i)
+            rest += (element (y, j) - fitted) * (element (y, j) - fitted);
+        }
+      assert_near (element (apr_regression_diagnostics_get_cooks_distances (diagnostics), i),
+                   distance / (2 * sum / 3), 1e-13);
+      assert_near (element (apr_regression_diagnostics_get_studentized_residuals (diagnostics), i),
+                   residuals[i] / sqrt (rest / 2 * (1 - leverages[i])), 1e-12);
+    }
+}
+
+/* A weight of 3 is three samples: the leverage of the one is that of the three, and residuals are the same. */
+static void
+test_weights (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (4, 1, (const double[]){ 0, 1, 2, 5 });
+  g_autoptr (AprTensor) y = vector_new (4, (const double[]){ 1, 3, 2, 8 });
+  g_autoptr (AprTensor) w = vector_new (4, (const double[]){ 1, 3, 1, 0 });
+  g_autoptr (AprTensor) long_x = matrix_new (5, 1, (const double[]){ 0, 1, 1, 1, 2 });
+  g_autoptr (AprTensor) long_y = vector_new (5, (const double[]){ 1, 3, 3, 3, 2 });
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprLinearRegression) long_model = apr_linear_regression_new ();
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (AprRegressionDiagnostics) others = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, w, NULL, &error));
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (long_model), long_x, long_y, NULL, NULL, &error));
+  diagnostics = apr_linear_regression_diagnose (model, x, y, w, 0, NULL, &error);
+  others = apr_linear_regression_diagnose (long_model, long_x, long_y, NULL, 0, NULL, &error);
+  g_assert_no_error (error);
+  assert_near (element (apr_regression_diagnostics_get_leverages (diagnostics), 1),
+               3 * element (apr_regression_diagnostics_get_leverages (others), 1), 1e-14);
+  assert_near (element (apr_regression_diagnostics_get_leverages (diagnostics), 2),
+               element (apr_regression_diagnostics_get_leverages (others), 4), 1e-14);
+  assert_near (element (apr_regression_diagnostics_get_residuals (diagnostics), 1),
+               element (apr_regression_diagnostics_get_residuals (others), 2), 1e-14);
+  assert_same_double (element (apr_regression_diagnostics_get_leverages (diagnostics), 3), 0);
+  assert_same_double (element (apr_regression_diagnostics_get_cooks_distances (diagnostics), 3), 0);
+}
+
+/* Their sum is the number of independent terms, whatever the features; a sample alone in a group has the leverage 1. */
+static void
+test_dependent (void)
+{
+  double x_values[21] = { 0 };
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = vector_new (7, (const double[]){ 1, 4, 2, 5, 3, 7, 6 });
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (GError) error = NULL;
+  double sum = 0;
+  gsize i;
+
+  for (i = 0; i < 7; i++)
+    x_values[3 * i + i / 3] = 1;
+  x = matrix_new (7, 3, x_values);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+  diagnostics = apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error);
+  g_assert_no_error (error);
+  for (i = 0; i < 7; i++)
+    sum += element (apr_regression_diagnostics_get_leverages (diagnostics), i);
+  assert_near (sum, 3, 1e-13);
+  assert_near (element (apr_regression_diagnostics_get_leverages (diagnostics), 6), 1, 1e-13);
+  g_assert_true (isnan (element (apr_regression_diagnostics_get_standardized_residuals (diagnostics), 6)));
+  g_assert_true (isnan (element (apr_regression_diagnostics_get_cooks_distances (diagnostics), 6)));
+}
+
+static void
+test_errors (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (3, 1, (const double[]){ 0, 1, 2 });
+  g_autoptr (AprTensor) y = vector_new (3, (const double[]){ 1, 3, 2 });
+  g_autoptr (AprTensor) wide = matrix_new (3, 2, (const double[]){ 0, 1, 2, 3, 4, 5 });
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprRegressionDiagnostics) empty = g_object_new (APR_TYPE_REGRESSION_DIAGNOSTICS, NULL);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  GError *error = NULL;
+
+  g_assert_null (apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FITTED);
+  g_clear_error (&error);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+  g_assert_null (apr_linear_regression_diagnose (model, x, y, NULL, 1, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_clear_error (&error);
+  g_assert_null (apr_linear_regression_diagnose (model, x, wide, NULL, 0, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  g_clear_error (&error);
+  g_assert_null (apr_linear_regression_diagnose (model, wide, y, NULL, 0, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  g_clear_error (&error);
+  g_cancellable_cancel (cancellable);
+  g_assert_null (apr_linear_regression_diagnose (model, x, y, NULL, 0, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+
+  g_assert_true (isnan (apr_regression_diagnostics_get_durbin_watson (empty)));
+  g_assert_cmpuint (apr_tensor_get_n_elements (apr_regression_diagnostics_get_residuals (empty)), ==, 0);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/regression-diagnostics/line", test_line);
+  g_test_add_func ("/regression-diagnostics/weights", test_weights);
+  g_test_add_func ("/regression-diagnostics/dependent", test_dependent);
+  g_test_add_func ("/regression-diagnostics/errors", test_errors);
+
+  return g_test_run ();
+}
