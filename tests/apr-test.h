@@ -52,6 +52,24 @@ float_vector_new (gsize n, const float *values)
   return tensor;
 }
 
+/* Numbers of @width bytes in the order of a tensor's bytes and of files, from or to that of the processor. */
+static inline void
+swap_on_big_endian (gpointer numbers, gsize n, gsize width)
+{
+  guint8 *bytes = numbers;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n && G_BYTE_ORDER == G_BIG_ENDIAN; i++)
+    for (j = 0; j < width / 2; j++)
+      {
+        guint8 byte = bytes[i * width + j];
+
+        bytes[i * width + j] = bytes[(i + 1) * width - 1 - j];
+        bytes[(i + 1) * width - 1 - j] = byte;
+      }
+}
+
 static inline double
 element (AprTensor *tensor, gsize index)
 {

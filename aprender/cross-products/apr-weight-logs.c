@@ -112,7 +112,7 @@ add_share (gpointer data, gsize part, gsize n_parts)
       gsize first = block * BLOCK;
       gsize n = MIN (BLOCK, job->n_rows - first);
 
-      if (job->dtype == APR_DTYPE_F64)
+      if (job->dtype == APR_DTYPE_F64 && G_BYTE_ORDER == G_LITTLE_ENDIAN)
         memcpy (weights, job->data + first * sizeof (double), n * sizeof (double));
       else
         for (i = 0; i < n; i++)

@@ -39,6 +39,7 @@ measure (gsize n_rows)
 
   for (i = 0; i < n; i++)
     values[i] = (float) g_rand_double_range (rand, -1, 1);
+  swap_on_big_endian (values, n, sizeof *values);
   x = apr_tensor_new_from_memory (APR_DTYPE_F32, shape, 2, values, n * sizeof (float), g_free, values, NULL);
   y = apr_tensor_new_from_memory (APR_DTYPE_F32, shape, 1, values, n_rows * sizeof (float), NULL, NULL, NULL);
 
