@@ -304,16 +304,18 @@ load_sums (AprCrossProducts *self, const char *name, AprTensor *tensor, gint fir
 {
   gsize n_dims;
   const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+  gsize max_words = (gsize) (APR_EXACT_SUMS_MAX_WORD - first_word);
   g_autofree char *text = apr_shape_to_string (shape, n_dims);
   g_autofree guint32 *words = NULL;
   gsize i;
 
   if (apr_tensor_get_dtype (tensor) != APR_DTYPE_U32 || n_dims != 2 ||
-      shape[0] != apr_exact_sums_get_n_entries (self->sums) || shape[1] > APR_EXACT_SUMS_MAX_WORD)
+      shape[0] != apr_exact_sums_get_n_entries (self->sums) || shape[1] > max_words)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "The tensor “%s” must be U32 [%" G_GSIZE_FORMAT ", at most %d], but it is %s %s", name,
-                   apr_exact_sums_get_n_entries (self->sums), APR_EXACT_SUMS_MAX_WORD,
+                   "The tensor “%s” must be U32 [%" G_GSIZE_FORMAT ", at most %" G_GSIZE_FORMAT
+                   "], but it is %s %s",
+                   name, apr_exact_sums_get_n_entries (self->sums), max_words,
                    apr_dtype_to_string (apr_tensor_get_dtype (tensor)), text);
       return FALSE;
     }

@@ -92,7 +92,7 @@ const gint64 *apr_exact_sums_get_limbs (const AprExactSums *self, gsize *n_limbs
  * serve for all, in units of 2^(32 @first_word). Returns: (transfer full) */
 guint32 *apr_exact_sums_to_words (const AprExactSums *self, gsize *n_words, gint *first_word);
 
-/* The same back; @first_word and @n_words must be within APR_EXACT_SUMS_MAX_WORD. */
+/* The same back; @first_word and @first_word + @n_words must be within APR_EXACT_SUMS_MAX_WORD. */
 gboolean apr_exact_sums_set_words (
   AprExactSums *self, const guint32 *words, gsize n_words, gint first_word, GError **error);
 

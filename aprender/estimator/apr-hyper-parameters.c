@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/estimator/apr-estimator.h"
 
 G_STATIC_ASSERT (APR_PARAM_TRANSIENT == 1 << G_PARAM_USER_SHIFT);
@@ -30,9 +31,23 @@ apr_hyper_parameter_get_key (GParamSpec *pspec)
   return g_strdelimit (g_strdup (pspec->name), "-", '_');
 }
 
+/* For GLib, a number within 1e-90 of the default is the default. */
+static gboolean
+is_default (GParamSpec *pspec, const GValue *value)
+{
+  if (G_IS_PARAM_SPEC_DOUBLE (pspec))
+    return g_value_get_double (value) == G_PARAM_SPEC_DOUBLE (pspec)->default_value;
+  if (G_IS_PARAM_SPEC_FLOAT (pspec))
+    return g_value_get_float (value) == G_PARAM_SPEC_FLOAT (pspec)->default_value;
+
+  return g_param_value_defaults (pspec, value);
+}
+
 gboolean
 apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, GError **error)
 {
+  /* The C library rounds numbers in text as the program around rounds. */
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_auto (GValue) value = G_VALUE_INIT;
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
   GEnumValue *entry;
@@ -40,7 +55,7 @@ apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, 
   g_value_init (&value, pspec->value_type);
   g_object_get_property (object, pspec->name, &value);
 
-  if (((guint) pspec->flags & APR_PARAM_UNSAID) != 0 && g_param_value_defaults (pspec, &value))
+  if (((guint) pspec->flags & APR_PARAM_UNSAID) != 0 && is_default (pspec, &value))
     {
       *text = NULL;
       return TRUE;
@@ -160,6 +175,8 @@ parse_value (GParamSpec *pspec, const char *text, GValue *value)
 gboolean
 apr_hyper_parameter_from_string (GParamSpec *pspec, const char *text, GValue *value, GError **error)
 {
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+
   g_value_init (value, pspec->value_type);
 
   /* Validation changes a value that is out of range: then it was not a good one. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -75,6 +76,8 @@ save_state (AprLinearRegression *self, AprSafetensorsWriter *writer, GError **er
 gboolean
 apr_linear_regression_save_tensors (AprEstimator *estimator, AprSafetensorsWriter *writer, GError **error)
 {
+  /* The C library rounds numbers in text as the program around rounds. */
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
   AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
   const AprLinearResults *results = apr_linear_regression_get_results (self);
@@ -317,6 +320,7 @@ gboolean
 apr_linear_regression_load_tensors (
   AprEstimator *estimator, AprSafetensorsReader *reader, gsize *n_features, gsize *n_targets, GError **error)
 {
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
   AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
   g_auto (AprLinearResults) results = { .rank = APR_RANK_UNKNOWN, .condition_number = NAN };
