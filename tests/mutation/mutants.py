@@ -51,7 +51,7 @@ class Mutant:
         self.after = ' '.join((source[begin:start] + replacement + source[end:stop]).split())
 
     def key(self):
-        """Names the change for survivors.txt, also when lines have come or gone above it."""
+        """Names the change for the list of survivors, also when lines have come or gone above it."""
         return f'{self.path.rsplit("/", 1)[-1]}: {self.before}  =>  {self.after}'
 
     def describe(self):

@@ -131,6 +131,79 @@ test_approximation_of_a_tie (void)
 }
 
 static void
+test_approximation_beside_infinity (void)
+{
+  const AprDType f32 = APR_DTYPE_F32;
+  double value = -1;
+
+  g_test_summary ("Half a last place above the greatest number is a tie with infinity, which is even.");
+
+  g_assert_true (decide ("0x1ffffff", 103, -200, 60, 10, f32, &value));
+  assert_same_double (value, INFINITY);
+  g_assert_true (decide ("-0x1ffffff", 103, -200, 60, 10, f32, &value));
+  assert_same_double (value, -INFINITY);
+  g_assert_true (decide ("0x3fffffffffffff", 970, -200, 60, 10, APR_DTYPE_F64, &value));
+  assert_same_double (value, INFINITY);
+  g_assert_false (decide ("0x1ffffff", 103, -200, 60, 190, f32, &value));
+  g_assert_false (decide ("0x1ffffff", 103, 100, -1000, 10, f32, &value));
+  g_assert_true (decide ("0x3fffffd", 102, 100, 60, 10, f32, &value));
+  assert_same_double (value, (double) FLT_MAX);
+  g_assert_true (decide ("0x3ffffff", 102, 100, 60, 10, f32, &value));
+  assert_same_double (value, INFINITY);
+}
+
+static void
+test_approximation_between_binades (void)
+{
+  double value = -1;
+
+  g_test_summary (
+    "The middle between a power of two and the number below it is nearer than that to the next.");
+
+  g_assert_true (decide ("0x3fffffffffffff", -54, -200, 60, 10, APR_DTYPE_F64, &value));
+  assert_same_double (value, 1);
+  g_assert_true (decide ("-0x3fffffffffffff", -54, -200, 60, 10, APR_DTYPE_F64, &value));
+  assert_same_double (value, -1);
+  g_assert_true (decide ("0x1ffffff", -25, -200, 60, 10, APR_DTYPE_F32, &value));
+  assert_same_double (value, 1);
+  /* The greatest subnormal float and the least normal one. */
+  g_assert_true (decide ("0xffffff", -150, -1000, 0, 10, APR_DTYPE_F32, &value));
+  assert_same_double (value, 0x1p-126);
+}
+
+static void
+test_approximation_as_near_as_can_be (void)
+{
+  double value;
+
+  g_test_summary ("Two numbers on the grid of 2^-60 / 2^10 are equal where they are within less than 2^-70.");
+
+  g_assert_true (decide ("0x20000000000001", -53, -72, 60, 10, APR_DTYPE_F64, &value));
+  g_assert_false (decide ("0x20000000000001", -53, -71, 60, 10, APR_DTYPE_F64, &value));
+  /* The middle itself is on the grid of 2^-53. */
+  g_assert_true (decide ("0x20000000000001", -53, -65, 0, 10, APR_DTYPE_F64, &value));
+  g_assert_false (decide ("0x20000000000001", -53, -64, 0, 10, APR_DTYPE_F64, &value));
+  g_assert_true (decide ("0x1000001", -24, -36, 0, 10, APR_DTYPE_F32, &value));
+  g_assert_false (decide ("0x1000001", -24, -35, 0, 10, APR_DTYPE_F32, &value));
+  /* More than one number is between the bounds. */
+  g_assert_false (decide ("0x20000000000001", -53, -51, -1000, -1000, APR_DTYPE_F64, &value));
+}
+
+static void
+test_guess (void)
+{
+  AprApproximation approximation = { .exponent = -4, .error = 0 };
+
+  mpz_init_set_ui (approximation.significand, 0x1f);
+  assert_same_double (apr_approximation_guess (&approximation, APR_DTYPE_F64), 1.9375);
+  approximation.error = 1;
+  assert_same_double (apr_approximation_guess (&approximation, APR_DTYPE_F64), 0);
+  mpz_set_ui (approximation.significand, 0);
+  assert_same_double (apr_approximation_guess (&approximation, APR_DTYPE_F64), 0);
+  mpz_clear (approximation.significand);
+}
+
+static void
 test_approximation_of_zero (void)
 {
   double value = -1;
@@ -159,6 +232,10 @@ main (int argc, char *argv[])
   g_test_add_func ("/rounding/rational-is-division", test_rational_is_division);
   g_test_add_func ("/rounding/approximation", test_approximation);
   g_test_add_func ("/rounding/approximation/tie", test_approximation_of_a_tie);
+  g_test_add_func ("/rounding/approximation/beside-infinity", test_approximation_beside_infinity);
+  g_test_add_func ("/rounding/approximation/between-binades", test_approximation_between_binades);
+  g_test_add_func ("/rounding/approximation/as-near-as-can-be", test_approximation_as_near_as_can_be);
+  g_test_add_func ("/rounding/guess", test_guess);
   g_test_add_func ("/rounding/approximation/zero", test_approximation_of_zero);
 
   return g_test_run ();
