@@ -55,3 +55,18 @@ nist_load (const NistSet *set, AprTensor **x, AprTensor **y)
   *x = matrix_new (y_values->len, x_values->len / y_values->len, (const double *) (gpointer) x_values->data);
   *y = vector_new (y_values->len, (const double *) (gpointer) y_values->data);
 }
+
+/* By its name, one of nist_sets. */
+static inline void
+nist_load_named (const char *name, AprTensor **x, AprTensor **y)
+{
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (nist_sets); i++)
+    if (g_str_equal (nist_sets[i].name, name))
+      {
+        nist_load (&nist_sets[i], x, y);
+        return;
+      }
+  g_assert_not_reached ();
+}

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
-
-#include <gmp.h>
-#include <math.h>
+#include "tests/rational.h"
 
 /* Statistics against the exact ones, by elimination in rational numbers, on random ill-conditioned problems: to the last two
  * places. */
@@ -57,13 +55,6 @@ assert_close (double actual, double expected, const char *what)
   if (!(fabs (actual - expected) <= TOLERANCE * fabs (expected)))
     g_error ("%s: %.17g is not %.17g: relative error %.2g", what, actual, expected,
              fabs (actual / expected - 1));
-}
-
-static double
-normal (GRand *rand)
-{
-  return sqrt (-2 * log (g_rand_double_range (rand, 1e-12, 1))) *
-         cos (g_rand_double_range (rand, 0, 2 * G_PI));
 }
 
 static double

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/apr-test.h"
+#include "tests/nist.h"
 
 #include <fenv.h>
 #include <glib/gstdio.h>
@@ -51,29 +51,16 @@ samples_free (Samples *samples)
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Samples, samples_free)
 
-/* Ten powers of x. */
 static Samples *
 load_filip (void)
 {
   Samples *samples = samples_new (FILIP_ROWS, FILIP_FEATURES);
-  g_autofree char *path = data_path ("nist" G_DIR_SEPARATOR_S "filip.csv");
-  g_autofree char *text = NULL;
-  g_auto (GStrv) lines = NULL;
-  gsize i;
-  gsize j;
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
 
-  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
-  lines = g_strsplit (g_strstrip (text), "\n", -1);
-  g_assert_cmpuint (g_strv_length (lines), ==, FILIP_ROWS + 1);
-  for (i = 0; i < FILIP_ROWS; i++)
-    {
-      g_auto (GStrv) cells = g_strsplit (lines[i + 1], ",", -1);
-      double power = 1;
-
-      samples->y[i] = g_ascii_strtod (cells[0], NULL);
-      for (j = 0; j < FILIP_FEATURES; j++)
-        samples->x[i * FILIP_FEATURES + j] = power *= g_ascii_strtod (cells[1], NULL);
-    }
+  nist_load_named ("filip", &x, &y);
+  memcpy (samples->x, apr_tensor_get_doubles (x, NULL, NULL), FILIP_ROWS * FILIP_FEATURES * sizeof (double));
+  memcpy (samples->y, apr_tensor_get_doubles (y, NULL, NULL), FILIP_ROWS * sizeof (double));
 
   return samples;
 }
