@@ -9,9 +9,6 @@
 #define MAX_TARGETS 3
 #define MAX_ROWS 64
 
-/* How far below the rest a number is that decides an answer, as a power of two. */
-#define FARTHEST 1000
-
 static RandomProblem *
 allocate (gsize n_rows, gsize n_features, gsize n_targets)
 {
@@ -289,7 +286,7 @@ draw_halfway (RandomProblem *self, GRand *rand)
   gsize p = self->n_features;
   int digits = self->dtype == APR_DTYPE_F32 ? FLT_MANT_DIG : DBL_MANT_DIG;
   int exponent = one_in (rand, 4) ? draw_integer (rand, 900) : draw_integer (rand, 9);
-  int far = one_in (rand, 3) ? g_rand_int_range (rand, 900, FARTHEST) : g_rand_int_range (rand, 50, 300);
+  int far = one_in (rand, 3) ? g_rand_int_range (rand, 900, 1070) : g_rand_int_range (rand, 50, 300);
   gboolean nudged = one_in (rand, 2);
   double sample[MAX_FEATURES];
   gsize i;

@@ -167,11 +167,18 @@ apr_solution_refine (AprSolution *self)
       norm = apr_floor_log2 (1.001 * sqrt (sum)) + 1 + self->top;
     }
   self->exact = norm == G_MININT32 && truncation == G_MININT32;
-  self->error = MAX (norm, truncation) + 1 + equations->inverse_bits;
+  self->error = norm + equations->inverse_bits;
   /* Where A is nearly singular, a residual says little: but solving for it leaves only a part of the error, and so does rounding the
-   * correction. Before the first, the residual is c. */
+   * correction, which has no bit behind the last of x. Before the first, the residual is c. */
   if (self->corrected && equations->factor != NULL)
-    self->error = MIN (self->error, MAX (equations->contraction, -CORRECTION_BITS) + 2 + before);
+    {
+      gint64 part = MAX (equations->contraction, -CORRECTION_BITS) + 1 + before;
+      gint64 unit = (gint64) g_bit_storage (self->x.n) - self->x.fraction;
+
+      self->error = MIN (self->error, MAX (part, unit));
+    }
+  /* What the residual has lost counts in either. */
+  self->error = MAX (self->error, truncation + equations->inverse_bits) + 1;
 
   return self->error < before - 2;
 }
