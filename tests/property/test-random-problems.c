@@ -144,7 +144,8 @@ judge (const RandomProblem *problem, gsize *rank, char **message)
       return *message != NULL ? VERDICT_WRONG : VERDICT_OUT_OF_RANGE;
     }
 
-  *message = find_wrong_rank (model, problem, solution);
+  *message = is_in_range (problem, solution) ? find_wrong_rank (model, problem, solution)
+                                             : g_strdup ("a value is too large for the dtype, and no error");
   if (*message == NULL && apr_linear_regression_get_correctly_rounded (model))
     *message = find_wrong_bit (model, problem, solution);
   if (*message != NULL)
