@@ -309,16 +309,6 @@ take_tensors (AprTableReader *self, AprTableBlock *block, AprTensor *tensors[APR
 
       if (shape[1] == 0)
         continue;
-#if G_BYTE_ORDER != G_LITTLE_ENDIAN
-      for (gsize j = 0; j < shape[0] * shape[1]; j++)
-        {
-          guint64 bits;
-
-          memcpy (&bits, &block->values[i][j], sizeof bits);
-          bits = GUINT64_TO_LE (bits);
-          memcpy (&block->values[i][j], &bits, sizeof bits);
-        }
-#endif
       tensors[i] =
         apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&block->values[i]), size);
     }
