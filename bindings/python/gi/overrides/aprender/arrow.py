@@ -80,7 +80,7 @@ def _find_dtype(schema, name, label):
 class ArrowTable(Table):
     """The batches of a stream, which can be read once, or the one batch of an array."""
 
-    def __init__(self, value, name, to_skip=()):
+    def __init__(self, value, name):
         super().__init__(name)
         if hasattr(value, '__arrow_c_stream__'):
             self._capsules = value.__arrow_c_stream__()
@@ -97,8 +97,7 @@ class ArrowTable(Table):
         fields = [schema] if self.is_column else [schema.children[i].contents for i in range(schema.n_children)]
         self.labels = [(field.name or b'').decode() for field in fields]
         self._texts = [None] if self.is_column else self.labels
-        self.dtypes = [None if label in to_skip else _find_dtype(field, name, text)
-                       for field, label, text in zip(fields, self.labels, self._texts)]
+        self.dtypes = [_find_dtype(field, name, text) for field, text in zip(fields, self._texts)]
         n_rows = getattr(value, 'num_rows', getattr(value, 'height', None))
         self.n_rows = n_rows if isinstance(n_rows, int) else None
 

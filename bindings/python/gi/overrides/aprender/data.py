@@ -76,7 +76,7 @@ def _to_sparse_rows(matrix, name):
     return Rows(name, rows, rows.dtype, lambda part: numpy.ascontiguousarray(part.toarray()))
 
 
-def open_data(value, name, to_skip=()):
+def open_data(value, name):
     """What models compute with: an Apr.Tensor, or a Table or Rows, of which blocks become tensors."""
     numpy = import_module('numpy')
     if numpy is not None and type(value) is numpy.ndarray:
@@ -90,9 +90,9 @@ def open_data(value, name, to_skip=()):
     if numpy is None:
         return tensor_from_lists(value, name)
     if is_frame(value):
-        return Frame(value, name, to_skip)
+        return Frame(value, name)
     if is_arrow(value):
-        return ArrowTable(value, name, to_skip)
+        return ArrowTable(value, name)
     if hasattr(value, 'tocsr'):
         return _to_sparse_rows(value, name)
     if hasattr(value, '__dlpack__') and not hasattr(value, '__array__'):

@@ -123,10 +123,7 @@ class Methods:
         """Predicts from X and compares with y: the coefficient of determination, R²."""
         samples = Samples(X, y, sample_weight)
         _check_names(self, samples)
-        try:
-            return _score(self, *samples.get_tensors())
-        except Error as error:
-            raise explain_features(self, error, samples) from None
+        return score_whole(self, samples)
 
     def save(self, path):
         """Writes the model to a SafeTensors file, in one step: there is the old file or the new one."""
@@ -222,6 +219,14 @@ def predict_whole(self, samples):
     """The tensor of all predictions."""
     try:
         return _predict(self, samples.get_tensors()[0])
+    except Error as error:
+        raise explain_features(self, error, samples) from None
+
+
+def score_whole(self, samples):
+    """R² of all samples at once."""
+    try:
+        return _score(self, *samples.get_tensors())
     except Error as error:
         raise explain_features(self, error, samples) from None
 

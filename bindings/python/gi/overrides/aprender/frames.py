@@ -28,7 +28,7 @@ def _find_dtype(dtype, name, label):
 
 
 class Frame(Table):
-    def __init__(self, frame, name, to_skip=()):
+    def __init__(self, frame, name):
         super().__init__(name)
         self.is_column = not hasattr(frame, 'columns')
         self.labels = [frame.name] if self.is_column else list(frame.columns)
@@ -36,8 +36,7 @@ class Frame(Table):
         self._frame = frame
         dtypes = [frame.dtypes] if self.is_column else list(frame.dtypes)
         self.label_texts = [None] if self.is_column else self.labels
-        self.dtypes = [None if label in to_skip else _find_dtype(dtype, name, text)
-                       for dtype, label, text in zip(dtypes, self.labels, self.label_texts)]
+        self.dtypes = [_find_dtype(dtype, name, text) for dtype, text in zip(dtypes, self.label_texts)]
 
     def blocks(self, *selections):
         dtypes = set(self.dtypes)

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Apr.LinearRegression: what it has beside Apr.Estimator, and its statistics."""
 
-from .errors import Error
+from collections.abc import Mapping, Set
+
+from .errors import ArgumentError, Error
 from .estimator import (ClassFunction, explain_features, fit_whole, get_values, is_native, predict_whole,
-                        read_features)
+                        read_features, score_whole)
 from .lists import describe
 from .memory import FORMATS, import_module
+from .metrics import r2_score
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor, to_enum
-from .samples import Samples, check_feature_names, explain
+from .samples import Samples, check_feature_names, check_names, explain
 
 _get_intercept = Apr.LinearRegression.get_intercept
 _predict_into = Apr.LinearRegression.predict_into
@@ -28,6 +31,20 @@ def _check_out(out, typestr, shape):
                          f'not {getattr(out, "dtype", type(out).__name__)} {list(getattr(out, "shape", []))}')
     if not out.flags.carray:
         raise ValueError('out must be a writable array in C order')
+
+
+def _read_one(model, x):
+    """The features of one sample as a list, whose entries are converted faster than those of an array."""
+    if isinstance(x, Mapping):
+        names = model.get_feature_names()
+        check_feature_names(model, sorted(x, key=names.index if set(names or ()) == set(x) else None))
+        return [x[name] for name in names or x]
+    if isinstance(x, (str, bytes, bytearray, Set)) or not hasattr(x, '__len__'):
+        raise ArgumentError(f'x must be the features of one sample, not {describe(x)}')
+    labels = list(x.index) if hasattr(x, 'iloc') else []
+    if model.get_fitted():
+        check_feature_names(model, check_names(labels))
+    return x.tolist() if hasattr(x, 'tolist') else list(x)
 
 
 def _sum_up(model, samples, cancellable):
@@ -69,6 +86,17 @@ def _predict_blocks(model, samples, out, typestr, shape):
         _predict_block(model, samples, X, part, start)
         parts.append(part)
     return numpy.concatenate(parts) if out is None else out
+
+
+def _score_blocks(model, samples):
+    """R² of samples that come in blocks: of their features no two blocks are kept."""
+    numpy, coefficients = import_module('numpy'), model.get_coefficients()
+    kept = []
+    for start, X, y, sample_weight in samples.blocks:
+        out = numpy.empty(X.shape[:1] + coefficients.shape[:-1], FORMATS[coefficients.dtype][1])
+        _predict_block(model, samples, X, out, start)
+        kept.append((y.numpy(), out, None if sample_weight is None else sample_weight.numpy()))
+    return r2_score(*(None if parts[0] is None else numpy.concatenate(parts) for parts in zip(*kept)))
 
 
 @extends(Apr.LinearRegression)
@@ -116,17 +144,23 @@ class Methods:
             return out
         return _predict_blocks(self, samples, out, typestr, shape)
 
+    def score(self, X, y, sample_weight=None):
+        samples = Samples(X, y, sample_weight)
+        if self.get_fitted():
+            check_feature_names(self, samples.names)
+        if samples.blocks is None or not is_native(self) or not self.get_fitted():
+            return score_whole(self, samples)
+        return _score_blocks(self, samples)
+
+    score.__doc__ = Apr.Estimator.score.__doc__
+
     def predict_one(self, x):
         """Predicts the target of one sample, a list, a tuple or an array of its features, as a float.
 
-        It is the row of what predict() gives, to the last bit, many times faster than predict() of one row.
+        It is the row of what predict() gives, to the last bit, many times faster than predict() of one row. A
+        dictionary has them by their names, in any order; the index of a pandas.Series must be as the model has them.
         """
-        if not isinstance(x, (list, tuple)):
-            if isinstance(x, (str, bytes, bytearray)) or not hasattr(x, '__len__'):
-                raise TypeError(f'x must be the features of one sample, not {describe(x)}')
-            # A list's entries are converted faster than those of an array.
-            x = x.tolist() if hasattr(x, 'tolist') else list(x)
-        return _predict_one(self, x)
+        return _predict_one(self, x if type(x) in (list, tuple) else _read_one(self, x))
 
     @property
     def intercept(self):

@@ -45,12 +45,11 @@ class Samples:
     """What is fitted to: tensors of all, where that is little or lies ready, or else blocks, of which no two are kept."""
 
     def __init__(self, X, y=None, sample_weight=None, has_y=True):
-        labels = _get_labels(y) + _get_labels(sample_weight)
-        self.data = open_data(X, 'X', labels)
+        self.data = open_data(X, 'X')
         self.names = _find_names(X, self.data)
         self.y = self.sample_weight = None
         self._selections = ()
-        if labels:
+        if _get_labels(y) or _get_labels(sample_weight):
             self._select(y, sample_weight)
         if has_y and not _get_labels(y):
             if y is None:

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Data as people have them: pandas, polars, pyarrow, DuckDB, scipy's sparse matrices, and arrays in any order.
+
+    with-peer python test_tables.py
+"""
+
+import gc
+import math
+import resource
+import weakref
+
+import tap
+from common import Apr, GLib, TestCase, numpy
+
+import duckdb
+import pandas
+import polars
+import pyarrow
+import pyarrow.parquet
+import scipy.sparse
+
+ROWS = 40
+AREAS = [50.0 + 3 * i + i % 7 for i in range(ROWS)]
+ROOMS = [1 + i % 5 for i in range(ROWS)]
+NEW = [i % 3 == 0 for i in range(ROWS)]
+RENTS = [10.0 * area + 20 * rooms + 75 * new + 3 for area, rooms, new in zip(AREAS, ROOMS, NEW)]
+COLUMNS = {'area': AREAS, 'rooms': ROOMS, 'new': NEW}
+MATRIX = numpy.array([AREAS, ROOMS, NEW], 'f8').T
+
+
+def make_wide(n=200_000, p=10):
+    """More than a block, of doubles that are sums of few powers of two, so that a fit is quick."""
+    random = numpy.random.default_rng(5)
+    X = random.integers(-512, 512, (n, p)) / 16
+    return X, X @ numpy.arange(1, p + 1) + random.integers(-8, 8, n)
+
+
+class Tables(TestCase):
+    def assertSame(self, X, names=('area', 'rooms', 'new'), y=RENTS):
+        """The model of the table is bit for bit that of the same numbers in an array, and it predicts as that does."""
+        model, expected = Apr.LinearRegression().fit(X, y), Apr.LinearRegression().fit(MATRIX, RENTS)
+        self.assertEqual(model.get_coefficients(), expected.get_coefficients())
+        self.assertEqual(model.intercept, expected.intercept)
+        self.assertEqual(model.feature_names, list(names) if names else None)
+        self.assertEqual(model.predict(X).tolist(), expected.predict(MATRIX).tolist())
+        self.assertEqual(model.score(X, y), expected.score(MATRIX, RENTS))
+        for part in model.predict_interval(X, kind='confidence'):
+            self.assertEqual(part.shape, (ROWS,))
+        state = Apr.CrossProducts.new(3, 1).update(MATRIX, RENTS)
+        state.set_feature_names(list(names) if names else None)
+        self.assertEqual(Apr.CrossProducts.new(3, 1).update(X, y), state)
+        self.assertEqual(Apr.LinearRegression().partial_fit(X, y).get_coefficients(), expected.get_coefficients())
+
+    def test_pandas(self):
+        frame = pandas.DataFrame(COLUMNS)
+        self.assertEqual([dtype.kind for dtype in frame.dtypes], ['f', 'i', 'b'])
+        self.assertSame(frame)
+        self.assertSame(frame, y=pandas.Series(RENTS))
+        self.assertSame(frame.astype('f8'))
+        self.assertSame(frame.astype({'area': 'Float64', 'rooms': 'Int64', 'new': 'boolean'}))
+        self.assertSame(frame.astype({'area': 'double[pyarrow]', 'rooms': 'int16[pyarrow]', 'new': 'bool[pyarrow]'}))
+        self.assertSame(frame.convert_dtypes(dtype_backend='pyarrow'))
+        self.assertSame(frame.astype(object))
+        self.assertSame(frame.iloc[::-1].iloc[::-1])
+        self.assertSame(pandas.DataFrame({0: AREAS, 1: ROOMS, 2: NEW}), names=None)
+        self.assertSame(frame.astype({'rooms': pandas.SparseDtype('int64', 0)}))
+
+    def test_get_dummies(self):
+        frame = pandas.DataFrame({'area': AREAS, 'town': ['Bonn', 'Ulm', 'Kiel', 'Ulm'] * (ROWS // 4)})
+        dummies = pandas.get_dummies(frame, drop_first=True)
+        model = Apr.LinearRegression().fit(dummies, RENTS)
+        self.assertEqual(model.feature_names, ['area', 'town_Kiel', 'town_Ulm'])
+        self.assertEqual(model.get_coefficients(),
+                         Apr.LinearRegression().fit(dummies.to_numpy('f8'), RENTS).get_coefficients())
+
+    def test_dtypes_are_kept(self):
+        for dtype in ('f4', 'Float32', 'float[pyarrow]'):
+            model = Apr.LinearRegression().fit(pandas.DataFrame({'a': [1, 2, 4], 'b': [1, 3, 2]}, dtype=dtype), [1, 2, 3])
+            self.assertEqual(model.coefficients.dtype, numpy.float32)
+        table = pyarrow.table({'a': pyarrow.array([1, 2, 4], 'float')})
+        self.assertEqual(Apr.LinearRegression().fit(table, [1, 2, 3]).coefficients.dtype, numpy.float32)
+        table = pyarrow.table({'a': pyarrow.array([1, 2, 4], 'float'), 'b': pyarrow.array([1, 3, 2], 'int64')})
+        self.assertEqual(Apr.LinearRegression().fit(table, [1, 2, 3]).coefficients.dtype, numpy.float64)
+
+    def test_arrow(self):
+        table = pyarrow.table(COLUMNS)
+        self.assertSame(table)
+        self.assertSame(table, y=pyarrow.array(RENTS))
+        self.assertSame(table, y=pyarrow.chunked_array([RENTS[:7], RENTS[7:]]))
+        self.assertSame(pyarrow.concat_tables([table.slice(0, 3), table.slice(3, 10), table.slice(13)]))
+        self.assertSame(table.combine_chunks().to_batches()[0])
+        self.assertSame(table.combine_chunks().to_batches()[0].to_struct_array())
+        for type_ in ('int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'halffloat', 'float'):
+            array = pyarrow.array(numpy.array([1, 2, 5, 7], 'f2') if type_ == 'halffloat' else [1, 2, 5, 7], type_)
+            model = Apr.LinearRegression().fit(pyarrow.table({'a': array}), [3, 5, 11, 15])
+            self.assertEqual((model.coefficients.tolist(), model.intercept), ([2.0], 1.0))
+
+    def test_arrow_slices(self):
+        # Truth values are bits, so that a slice begins within a byte.
+        longer = pyarrow.table({name: [values[0]] * 11 + values + [values[0]] * 5 for name, values in COLUMNS.items()})
+        self.assertSame(longer.slice(11, ROWS))
+        self.assertSame(longer.combine_chunks().to_batches()[0].slice(11, ROWS))
+
+    def test_polars(self):
+        frame = polars.DataFrame(COLUMNS)
+        self.assertSame(frame)
+        self.assertSame(frame, y=polars.Series('rent', RENTS))
+        self.assertSame(polars.concat([frame[:9], frame[9:]], rechunk=False))
+
+    def test_columns_of_the_table_as_targets(self):
+        whole = dict(COLUMNS, rent=RENTS, weight=[1 + i % 3 for i in range(ROWS)])
+        expected = Apr.LinearRegression().fit(MATRIX, RENTS, whole['weight'])
+        two = Apr.LinearRegression().fit(MATRIX, numpy.stack([RENTS, whole['weight']], 1))
+        for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table):
+            model = Apr.LinearRegression().fit(make(whole), 'rent', 'weight')
+            self.assertEqual(model.feature_names, ['area', 'rooms', 'new'])
+            self.assertEqual(model.get_coefficients(), expected.get_coefficients())
+            model = Apr.LinearRegression().fit(make(whole), ['rent', 'weight'])
+            self.assertEqual(model.get_coefficients(), two.get_coefficients())
+            with self.assertRaisesRegex(ValueError, 'X has no column “price”, but “area”, “rooms”'):
+                Apr.LinearRegression().fit(make(whole), 'price')
+        with self.assertRaisesRegex(ValueError, 'X is no table'):
+            Apr.LinearRegression().fit(MATRIX, 'rent')
+
+    def test_duckdb(self):
+        frame = polars.DataFrame(dict(COLUMNS, rent=RENTS))  # noqa: F841
+        relation = duckdb.sql('SELECT area, rooms, new, rent FROM frame WHERE rooms > 0')
+        model = Apr.LinearRegression().fit(relation, 'rent')
+        self.assertEqual(model.get_coefficients(), Apr.LinearRegression().fit(MATRIX, RENTS).get_coefficients())
+
+    def test_parquet_in_batches(self):
+        X, y = make_wide()
+        path = self.make_directory() / 'data.parquet'
+        names = [f'x{i}' for i in range(10)]
+        table = pyarrow.table(dict(zip(names, X.T)) | {'y': y})
+        pyarrow.parquet.write_table(table, path, row_group_size=30_000)
+        expected = Apr.LinearRegression(keep_state=True).fit(X, y)
+        expected.set_feature_names(names)
+
+        file = pyarrow.parquet.ParquetFile(path)
+        reader = pyarrow.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches(batch_size=1000))
+        model = Apr.LinearRegression(keep_state=True).fit(reader, 'y')
+        self.assertEqual(model.to_bytes().get_data(), expected.to_bytes().get_data())
+
+        model = Apr.LinearRegression(keep_state=True)
+        state = Apr.CrossProducts.new(10, 1)
+        for batch in file.iter_batches(batch_size=70_000):
+            model.partial_fit(batch, 'y')
+            state.update(batch, 'y')
+        self.assertEqual(model.to_bytes().get_data(), expected.to_bytes().get_data())
+        self.assertEqual(state, expected.cross_products)
+        features = table.drop(['y'])
+        self.assertEqual(model.predict(features).tolist(), expected.predict(X).tolist())
+        stream = pyarrow.RecordBatchReader.from_batches(features.schema, features.to_batches(max_chunksize=999))
+        self.assertEqual(model.predict(stream).tolist(), expected.predict(X).tolist())
+        self.assertEqual(model.score(features, y), expected.score(X, y))
+
+    def test_errors_of_a_stream(self):
+        def read():
+            yield pyarrow.record_batch({'a': [1.0, 2.0], 'y': [1.0, 2.0]})
+            raise RuntimeError('the disk is gone')
+
+        schema = pyarrow.schema({'a': 'double', 'y': 'double'})
+        model = Apr.LinearRegression().fit([[1], [2]], [1, 2])
+        with self.assertRaisesRegex(ValueError, 'X cannot be read.*the disk is gone'):
+            model.fit(pyarrow.RecordBatchReader.from_batches(schema, read()), 'y')
+        self.assertEqual(model.coefficients.tolist(), [1.0])
+        empty = pyarrow.RecordBatchReader.from_batches(schema, iter([]))
+        self.assertFails(Apr.Error.EMPTY, '0 samples', model.fit, empty, [])
+
+    def test_text_is_refused_with_what_to_do(self):
+        towns = ['Bonn', 'Ulm'] * (ROWS // 2)
+        for X in (pandas.DataFrame({'area': AREAS, 'town': towns}), polars.DataFrame({'area': AREAS, 'town': towns}),
+                  pyarrow.table({'area': AREAS, 'town': towns}),
+                  pandas.DataFrame({'area': AREAS, 'town': towns}).astype({'town': object}),
+                  pandas.DataFrame({'area': AREAS, 'town': towns}).astype({'town': 'category'}),
+                  pyarrow.table({'area': AREAS, 'town': pyarrow.array(towns).dictionary_encode()})):
+            for error in (TypeError, ValueError):
+                with self.assertRaisesRegex(error, 'Column “town” of X holds (text|categories).*get_dummies'):
+                    Apr.LinearRegression().fit(X, RENTS)
+        for X, what in ((pandas.DataFrame({'when': pandas.date_range('2020-01-01', periods=ROWS)}), 'times'),
+                        (pyarrow.table({'when': pyarrow.array([0] * ROWS, 'date32')}), 'dates'),
+                        (pyarrow.table({'when': pyarrow.array([None] * ROWS)}), 'nulls'),
+                        (pyarrow.table({'when': pyarrow.array([[1.0]] * ROWS)}), 'not single numbers')):
+            with self.assertRaisesRegex(ValueError, f'Column “when” of X holds .*{what}'):
+                Apr.LinearRegression().fit(X, RENTS)
+
+    def test_missing_values_have_a_place(self):
+        values = [float(i) for i in range(12)]
+        holes = [None if i == 9 else value for i, value in enumerate(values)]
+        for X in (pandas.DataFrame({'a': values, 'b': holes}), polars.DataFrame({'a': values, 'b': holes}),
+                  pandas.DataFrame({'a': values, 'b': holes}).astype({'b': 'Int64'}),
+                  pandas.DataFrame({'a': values, 'b': holes}).astype({'b': 'Float64'}),
+                  pandas.DataFrame({'a': values, 'b': holes}).astype({'b': 'double[pyarrow]'}),
+                  pandas.DataFrame({'a': values, 'b': holes}).astype(object),
+                  pyarrow.table({'a': values, 'b': holes}), pyarrow.table({'a': values, 'b': holes}).slice(0)):
+            self.assertFails(Apr.Error.NOT_FINITE, '(NaN|missing value) at row 9, column “b”', Apr.LinearRegression().fit,
+                             X, values)
+        self.assertFails(Apr.Error.NOT_FINITE, 'y has a .* at row 9', Apr.LinearRegression().fit,
+                         pandas.DataFrame({'a': values}), pandas.Series(holes))
+
+        X, y = make_wide()
+        X[150_000, 3] = math.nan
+        for table in (pandas.DataFrame(X, columns=list('abcdefghij')), pyarrow.table(dict(zip('abcdefghij', X.T)))):
+            self.assertFails(Apr.Error.NOT_FINITE, 'X has a NaN at row 150000, column “d”', Apr.LinearRegression().fit,
+                             table, y)
+
+    def test_names_are_checked_everywhere(self):
+        model = Apr.LinearRegression().fit(pandas.DataFrame({'a': [1, 2, 3, 5], 'b': [1, 0, 2, 2]}), [12, 11, 23, 25])
+        swapped = {'b': [1.0], 'a': [0.0]}
+        for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table, pyarrow.RecordBatch.from_pydict):
+            for function in (model.predict, lambda X: model.score(X, [1]), model.predict_interval,
+                             lambda X: model.partial_fit(X, [1]), lambda X: model.cross_products.update(X, [1])):
+                with self.assertRaisesRegex(ValueError, '“b”, but.*“a”'):
+                    function(make(swapped))
+        with self.assertRaisesRegex(ValueError, '“b”, but.*“a”'):
+            model.predict_one(pandas.Series({'b': 1.0, 'a': 0.0}))
+        expected = model.predict_one([0.0, 1.0])
+        self.assertEqual(model.predict_one(pandas.Series({'a': 0.0, 'b': 1.0})), expected)
+        self.assertEqual(model.predict_one({'b': 1.0, 'a': 0.0}), expected)
+        self.assertEqual(model.predict_one(pandas.Series([0.0, 1.0])), expected)
+        with self.assertRaisesRegex(ValueError, '“c”'):
+            model.predict_one({'a': 1.0, 'c': 0.0})
+        for strange in ({1.0, 2.0}, frozenset([1.0, 2.0])):
+            for function in (model.predict_one, model.predict, lambda x: model.fit(x, [1])):
+                with self.assertRaisesRegex(TypeError, 'set'):
+                    function(strange)
+
+    def test_sparse_matrices(self):
+        for make in (scipy.sparse.csr_matrix, scipy.sparse.csc_array, scipy.sparse.coo_array):
+            self.assertSame(make(MATRIX), names=None)
+        X, y = make_wide()
+        X[numpy.abs(X) < 30] = 0
+        model = Apr.LinearRegression(keep_state=True)
+        self.assertEqual(model.fit(scipy.sparse.csr_array(X), y).to_bytes().get_data(),
+                         model.clone().fit(X, y).to_bytes().get_data())
+        self.assertEqual(model.predict(scipy.sparse.csr_array(X)).tolist(), model.predict(X).tolist())
+
+    def test_dlpack(self):
+        class Capsule:
+            """What has nothing but DLPack."""
+
+            def __init__(self, array):
+                self._array = array
+
+            def __dlpack__(self, **keywords):
+                return self._array.__dlpack__(**keywords)
+
+            def __dlpack_device__(self):
+                return self._array.__dlpack_device__()
+
+        self.assertSame(Capsule(MATRIX.copy()), names=None)
+
+    def test_layouts_in_blocks(self):
+        X, y = make_wide()
+        wide = numpy.repeat(X, 2, axis=1)
+        for precision in ('exact', 'double'):
+            for dtype in ('f8', 'f4'):
+                expected = Apr.LinearRegression(keep_state=True, precision=precision).fit(X.astype(dtype), y)
+                for other in (numpy.asfortranarray(X, dtype), wide.astype(dtype)[:, ::2], X.astype('>' + dtype),
+                              pandas.DataFrame(X.astype(dtype)), X.astype(dtype)[::-1][::-1]):
+                    model = Apr.LinearRegression(keep_state=True, precision=precision).fit(other, y)
+                    self.assertEqual(model.to_bytes().get_data(), expected.to_bytes().get_data())
+                    self.assertEqual(model.predict(other).tobytes(), expected.predict(X.astype(dtype)).tobytes())
+        out = numpy.empty(len(X), 'f4')
+        self.assertIs(model.predict(numpy.asfortranarray(X, 'f4'), out=out), out)
+        self.assertEqual(out.tobytes(), expected.predict(X.astype('f4')).tobytes())
+        self.assertFails(Apr.Error.SHAPE, '200000 samples, but y has 3', model.fit, numpy.asfortranarray(X), y[:3])
+
+    def test_blocks_are_weighted(self):
+        X, y = make_wide()
+        weights = 1 + numpy.arange(len(y)) % 3
+        expected = Apr.LinearRegression(keep_state=True).fit(X, y, weights)
+        model = Apr.LinearRegression(keep_state=True).fit(numpy.asfortranarray(X), y, weights)
+        self.assertEqual(model.to_bytes().get_data(), expected.to_bytes().get_data())
+        told = []
+        model.connect('progress', lambda model, *numbers: told.append(numbers))
+        model.fit(numpy.asfortranarray(X), y)
+        self.assertEqual(told[-1], (200_000, 200_000))
+
+    def test_memory_is_constant(self):
+        # 80 MB each; blocks of 4 MiB, and what sums and threads need.
+        def get_peak():
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+        n = 1_000_000
+        X, y = numpy.asfortranarray(numpy.arange(10 * n).reshape(n, 10) % 1009, 'f8'), numpy.arange(n) % 17
+        frame, table = pandas.DataFrame(X, copy=False), pyarrow.table([X[:, i] for i in range(10)], names=list('abcdefghij'))
+        small = slice(0, 100_000)
+        Apr.LinearRegression().fit(X[small], y[small])
+        before = get_peak()
+        for data in (X, X[:, ::1], frame, table):
+            Apr.LinearRegression().fit(data, y).score(data, y)
+            self.assertLess(get_peak() - before, 40 << 20)
+
+    def test_memory_is_released(self):
+        table = pyarrow.table({name: numpy.arange(100_000.0) + i for i, name in enumerate('abc')})
+        pool = pyarrow.total_allocated_bytes()
+        for _ in range(3):
+            reader = pyarrow.RecordBatchReader.from_batches(
+                table.schema, (batch.take(numpy.arange(len(batch))) for batch in table.to_batches(max_chunksize=10_000)))
+            Apr.LinearRegression().fit(reader, 'a')
+            del reader
+        gc.collect()
+        self.assertLessEqual(pyarrow.total_allocated_bytes(), pool)
+        small = pyarrow.table(COLUMNS)
+        alive = weakref.ref(small)
+        Apr.LinearRegression().fit(small, RENTS).predict(small)
+        del small
+        gc.collect()
+        self.assertIsNone(alive())
+
+    def test_leaks(self):
+        table = pyarrow.table(COLUMNS)
+        self.assertNoLeak(lambda: Apr.LinearRegression().fit(table, RENTS), 4000)
+
+
+if __name__ == '__main__':
+    tap.main()
