@@ -53,15 +53,34 @@ apr_estimator_clone (AprEstimator *self)
   return clone;
 }
 
+/* What files call a type. A script that defines a class again gets a type with the ending -v2, -v3, ..., as no type can be
+ * defined anew; its files are still those of the class.
+ */
+static char *
+get_model_name (GType type)
+{
+  char *name = g_strdup (g_type_name (type));
+  gsize length = strlen (name);
+  gsize i = length;
+
+  while (i > 0 && g_ascii_isdigit (name[i - 1]))
+    i--;
+  if (i < length && i > 2 && name[i - 1] == 'v' && name[i - 2] == '-')
+    name[i - 2] = '\0';
+
+  return name;
+}
+
 static gboolean
 add_metadata (AprEstimator *self, AprSafetensorsWriter *writer, GError **error)
 {
   guint n;
   g_autofree GParamSpec **pspecs = apr_hyper_parameters_list (G_OBJECT_GET_CLASS (self), &n);
   const char *const *feature_names = apr_estimator_get_feature_names (self);
+  g_autofree char *name = get_model_name (G_OBJECT_TYPE (self));
   guint i;
 
-  if (!apr_safetensors_writer_set_metadata (writer, KEY_MODEL, G_OBJECT_TYPE_NAME (self), error) ||
+  if (!apr_safetensors_writer_set_metadata (writer, KEY_MODEL, name, error) ||
       !apr_safetensors_writer_set_metadata (writer, KEY_FORMAT, FORMAT, error))
     return FALSE;
 
@@ -177,11 +196,11 @@ check_model (GType type, GHashTable *metadata, GError **error)
 {
   const char *model = g_hash_table_lookup (metadata, KEY_MODEL);
   const char *format = g_hash_table_lookup (metadata, KEY_FORMAT);
+  g_autofree char *name = get_model_name (type);
 
-  if (model != NULL && g_strcmp0 (model, g_type_name (type)) != 0)
+  if (model != NULL && g_strcmp0 (model, name) != 0)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The file holds the model “%s”, not “%s”", model,
-                   g_type_name (type));
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The file holds the model “%s”, not “%s”", model, name);
       return FALSE;
     }
 

@@ -9,7 +9,7 @@ beside this file.
 from .aprender import metrics
 from .aprender.native import CLASSES, Apr
 from .aprender.tensor import Tensor
-from .aprender import cross_products, estimator, linear_regression, safetensors, scikit_learn  # noqa: F401
+from .aprender import cross_products, estimator, linear_regression, notebook, safetensors, scikit_learn  # noqa: F401
 
 __all__ = []
 
@@ -17,6 +17,11 @@ __all__ = []
 for _class in (Tensor, *CLASSES[1:], Apr.DType, Apr.Precision, Apr.IntervalKind):
     globals()[_class.__name__] = _class
     __all__.append(_class.__name__)
-for _name in metrics.__all__:
-    globals()[_name] = getattr(metrics, _name)
-    __all__.append(_name)
+for _module, _names in ((metrics, metrics.__all__), (safetensors, ('load_file', 'save_file'))):
+    for _name in _names:
+        globals()[_name] = getattr(_module, _name)
+        __all__.append(_name)
+
+# That of the project in meson.build: a test compares them.
+__version__ = '0.1.0'
+__all__.append('__version__')

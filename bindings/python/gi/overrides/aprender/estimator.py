@@ -45,6 +45,13 @@ class ClassFunction:
         return self.function if owner is Apr.Estimator else types.MethodType(self.function, owner)
 
 
+def _is_registered(name):
+    try:
+        return bool(GObject.type_from_name(name))
+    except RuntimeError:
+        return False
+
+
 def _is_transient(pspec):
     return pspec.flags & Apr.PARAM_TRANSIENT != 0
 
@@ -80,6 +87,17 @@ class Methods:
     what a file holds. to_bytes() makes the bytes of the file that save() writes. set_feature_names(names) names
     the features of a fitted model, check_feature_names(names) raises where they are others.
     """
+
+    @classmethod
+    def __init_subclass__(cls, **keywords):
+        # GObject knows no way to define a type again, which a notebook does whenever a cell is run again. The library
+        # leaves such an ending out of what files call the class.
+        name = vars(cls).get('__gtype_name__')
+        if name is not None and _is_registered(name):
+            n = 2
+            while _is_registered(f'{name}-v{n}'):
+                n += 1
+            cls.__gtype_name__ = f'{name}-v{n}'
 
     def fit(self, X, y, sample_weight=None, cancellable=None):
         """Fits the model to data, in place of what it was fitted to before, and returns the model.

@@ -248,6 +248,8 @@ class Statistics:
     def __str__(self):
         return _to_string(self)
 
+    __repr__ = __str__
+
 
 add_attributes(Apr.LinearRegression, get_values)
 add_constructor(Apr.LinearRegression)

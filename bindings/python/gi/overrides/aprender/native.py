@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The library as PyGObject gives it, but for the errors that it raises, and for documentation."""
 
-import functools
+import re
 
-from gi.repository import GLib
+from gi.repository import GLib, GObject
 
 from ...module import get_introspection_module
 from . import documentation
 from .errors import make, translate
+from .properties import to_enum
 
 Apr = get_introspection_module('Apr')
 
@@ -34,10 +35,41 @@ def translating(function):
     return call
 
 
-def _wrap(class_, info):
+def _find_enums(info):
+    """The places of arguments that are enumerations of ours, their names and classes."""
+    arguments = [argument.strip() for argument in re.match(r'\w+\((.*?)\)', info.__doc__).group(1).split(',')]
+    found = []
+    for i, argument in enumerate(arguments):
+        name, _, type_ = argument.partition('=')[0].partition(':')
+        try:
+            class_ = getattr(Apr, type_[4:], None) if type_.startswith('Apr.') else None
+        except NotImplementedError:
+            # A function's type, which PyGObject has no class for.
+            continue
+        if isinstance(class_, type) and issubclass(class_, GObject.GEnum):
+            found.append((i, name, class_))
+    return found
+
+
+def _taking_strings(function, enums):
+    """The function, which takes strings for enumerations."""
+    def call(*args, **kwargs):
+        args = list(args)
+        for i, name, class_ in enums:
+            if i < len(args):
+                args[i] = to_enum(class_, args[i], name)
+            elif name in kwargs:
+                kwargs[name] = to_enum(class_, kwargs[name], name)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _wrap(class_, info, enums):
     name = info.get_name()
     # What a class does is called on it, what an object does is called with it.
     function = translating(getattr(class_, name) if not info.is_method() else info)
+    function = _taking_strings(function, enums) if enums else function
     function.__name__ = name
     function.__qualname__ = f'{class_.__name__}.{name}'
     function.__module__ = 'gi.repository.Apr'
@@ -49,15 +81,18 @@ def _wrap(class_, info):
 
 for _class in CLASSES:
     for _name, _info in list(vars(_class).items()):
-        if type(_info).__name__ == 'FunctionInfo' and (_info.can_throw_gerror() or not _info.is_method()):
-            setattr(_class, _name, _wrap(_class, _info))
+        if type(_info).__name__ != 'FunctionInfo':
+            continue
+        _enums = _find_enums(_info)
+        if _enums or _info.can_throw_gerror() or not _info.is_method():
+            setattr(_class, _name, _wrap(_class, _info, _enums))
 
 
 def extends(class_):
     """Gives the methods of the class below to one of the library, and its documentation."""
     def extend(methods):
         for name, value in vars(methods).items():
-            if name in ('__dict__', '__weakref__', '__module__', '__doc__'):
+            if name in ('__dict__', '__weakref__', '__module__', '__doc__', '__qualname__'):
                 continue
             if hasattr(value, '__qualname__'):
                 value.__qualname__ = f'{class_.__name__}.{name}'

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Apr.SafetensorsReader and Apr.SafetensorsWriter as dictionaries of tensors."""
 
+import inspect
 import operator
 import os
 
-from gi.repository import GLib
+from gi.repository import Gio, GLib
 
 from .data import to_tensor
+from .errors import translate
 from .memory import wrap_bytes
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor
@@ -72,12 +74,12 @@ def _check_name(name):
 class Reader:
     """The tensors of a SafeTensors file, by their names.
 
-        with Apr.SafetensorsReader.new_from_path('model.safetensors') as reader:
+        with Apr.SafetensorsReader('model.safetensors') as reader:
             for name, tensor in reader.items():
                 print(name, tensor)
 
-    new_from_bytes(data) reads bytes. The constructor takes properties, and opens nothing until init() is called, which
-    raises what is wrong:
+    new_from_bytes(data) reads bytes. Where the constructor gets properties in place of a path, it opens nothing until
+    init() is called, which raises what is wrong:
 
         reader = Apr.SafetensorsReader(file=file, load_mode='read')
         reader.init(cancellable)
@@ -85,6 +87,13 @@ class Reader:
     reader[name] is an Apr.Tensor in the file's own memory; get_dtype(name) and get_shape(name) do without it. metadata
     is a dictionary of strings.
     """
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        # Tensors keep the file that they are in; there is nothing to close.
+        return None
 
     @staticmethod
     def new_from_path(path):
@@ -109,6 +118,18 @@ class Reader:
     def keys(self):
         """The names of the tensors, as a list."""
         return self.get_names()
+
+    def values(self):
+        """The tensors, one after the other, in the order of their names."""
+        return map(self.get_tensor, self.get_names())
+
+    def items(self):
+        """Pairs of a name and its tensor, one after the other."""
+        return ((name, self.get_tensor(name)) for name in self.get_names())
+
+    def get(self, name, default=None):
+        """The tensor of a name, or default where none has it."""
+        return self.get_tensor(name) if name in self else default
 
     def __getitem__(self, name):
         if name not in self:
@@ -159,6 +180,45 @@ class Writer:
         return _writer_write_to_path(self, os.fspath(path))
 
 
+def save_file(tensors, path, metadata=None):
+    """Writes a dictionary of arrays, or of tensors, to a SafeTensors file, in one step."""
+    writer = Apr.SafetensorsWriter()
+    for name, tensor in tensors.items():
+        writer.add_tensor(name, tensor)
+    for key, value in (metadata or {}).items():
+        writer.set_metadata(key, value)
+    writer.write_to_path(path)
+
+
+def load_file(path):
+    """Reads the arrays of a SafeTensors file, or of an index of several, into a dictionary.
+
+    The arrays are read-only views of the file's memory, as array.copy() is not. BF16 and the dtypes of eight bits need
+    the package ml_dtypes.
+    """
+    return {name: tensor._get_values() for name, tensor in Apr.SafetensorsReader(path).items()}
+
+
 for _class in (Apr.SafetensorsReader, Apr.SafetensorsWriter):
     add_attributes(_class)
     add_constructor(_class)
+
+_init = Apr.SafetensorsReader.__init__
+
+
+def _init_reader(self, path=None, **properties):
+    if path is None:
+        _init(self, **properties)
+        return
+    _init(self, file=Gio.File.new_for_path(os.fspath(path)), **properties)
+    try:
+        self.init(None)
+    except GLib.Error as error:
+        raise translate(error) from None
+
+
+_parameters = list(_init.__signature__.parameters.values())
+_parameters.insert(1, inspect.Parameter('path', inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
+_init_reader.__signature__ = inspect.Signature(_parameters)
+_init_reader.__doc__ = 'Opens the file of a path and checks it; without one, the keywords are properties.'
+Apr.SafetensorsReader.__init__ = _init_reader

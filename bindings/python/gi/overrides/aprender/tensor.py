@@ -54,13 +54,30 @@ class Tensor(Apr.Tensor):
     # and the memory's release is called.
     __del__ = Apr.Tensor._clear_boxed
 
-    new_from_bytes = staticmethod(
-        lambda dtype, shape, data: Apr.Tensor.new_from_bytes(dtype, shape, wrap_bytes(data)))
+    @staticmethod
+    def new_from_bytes(dtype, shape, data):
+        """A tensor of elements that lie in bytes, or in anything with a buffer, in C order and little-endian."""
+        return Apr.Tensor.new_from_bytes(dtype, shape, wrap_bytes(data))
 
     @property
     def shape(self):
         """The size along each dimension, as a tuple."""
         return tuple(self.get_shape())
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return self.get_n_dims()
+
+    @property
+    def size(self):
+        """The number of elements."""
+        return self.get_n_elements()
+
+    @property
+    def T(self):
+        """The transposed array: a view of the same memory, for which numpy is needed."""
+        return self.numpy().T
 
     @property
     def dtype(self):
@@ -118,6 +135,17 @@ class Tensor(Apr.Tensor):
         if not self.shape:
             raise TypeError('A scalar has no length')
         return self.shape[0]
+
+    def _get_number(self):
+        if self.get_n_elements() != 1:
+            raise TypeError(f'Only a tensor of one element is a number, but this one has the shape {list(self.shape)}')
+        return self.get_double(0)
+
+    def __float__(self):
+        return self._get_number()
+
+    def __int__(self):
+        return int(self._get_number())
 
     def __bool__(self):
         return bool(self._get_values())

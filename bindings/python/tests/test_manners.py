@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What Python's users expect of any library: its exceptions, its protocols, its help."""
+
+import copy
+import inspect
+import pickle
+import re
+import textwrap
+
+import tap
+from common import EXAMPLES, Apr, GLib, TestCase, needs_numpy, numpy
+from gi.repository import GObject
+
+X = [[1, 2], [2, 1], [3, 4], [4, 3]]
+Y = [5, 4, 11, 10]
+
+
+class Errors(TestCase):
+    def assertRaisesPlainly(self, kinds, pattern, function, *arguments):
+        """Checks that an exception is of all these kinds, and that its text is what happened and no more."""
+        for kind in kinds:
+            with self.assertRaisesRegex(kind, pattern) as context:
+                function(*arguments)
+        self.assertNotRegex(str(context.exception), r'quark|\(\d+\)$')
+        return context.exception
+
+    def test_values(self):
+        model = Apr.LinearRegression().fit(X, Y)
+        for function, arguments, pattern in (
+            (model.fit, (X, [1]), 'X has 4 samples, but y has 1'),
+            (model.fit, (X, Y, [1, 1, 1, -1]), '-1'),
+            (model.predict, ([[float('nan'), 1]],), 'NaN at row 0, column 0'),
+            (model.set_feature_names, (['a'],), '1 feature names'),
+            (model.predict_one, ([1],), '1 features'),
+            (Apr.LinearRegression.from_bytes, (b'nonsense',), ''),
+            (Apr.CrossProducts.new(1, 1).merge, (Apr.CrossProducts.new(2, 1),), ''),
+            (Apr.SafetensorsWriter().set_metadata, ('dtype', 'x'), 'dtype'),
+            (Apr.r2_score, ([1, 2], [1]), ''),
+            (Apr.Tensor([1.0]).slice, ('1:2:0',), ''),
+        ):
+            with self.subTest(pattern):
+                self.assertRaisesPlainly((ValueError, GLib.Error), pattern, function, *arguments)
+
+    def test_files(self):
+        directory = self.make_directory()
+        model = Apr.LinearRegression().fit(X, Y)
+        path = directory / 'missing' / 'model'
+        for function in (Apr.LinearRegression.load, Apr.CrossProducts.load, Apr.SafetensorsReader.new_from_path,
+                         Apr.SafetensorsReader, Apr.load_file, model.save):
+            error = self.assertRaisesPlainly((FileNotFoundError, OSError, GLib.Error), 'missing', function, path)
+            self.assertEqual(error.errno, 2)
+        self.assertRaisesPlainly((IsADirectoryError, OSError), '', model.save, directory)
+        with Apr.SafetensorsReader.new_from_bytes(model.to_bytes()) as reader:
+            self.assertRaisesPlainly((KeyError, GLib.Error), '“bias”', reader.get_tensor, 'bias')
+
+    def test_not_fitted(self):
+        for function in (lambda model: model.predict(X), lambda model: model.score(X, Y), lambda model: model.to_bytes(),
+                         lambda model: model.predict_one([1, 2]), lambda model: model.summary()):
+            error = self.assertRaisesPlainly((ValueError, GLib.Error), 'unfitted', function, Apr.LinearRegression())
+            self.assertEqual(type(error).__name__, 'NotFittedError')
+
+    def test_codes(self):
+        # errors.py is imported without the typelib, and has them as numbers.
+        from gi.overrides.aprender import errors
+
+        self.assertEqual((errors.NOT_FITTED, errors.FAILED), (Apr.Error.NOT_FITTED, Apr.Error.FAILED))
+        self.assertEqual(errors.TENSOR_NOT_FOUND, Apr.SafetensorsError.NOT_FOUND)
+
+    @needs_numpy
+    def test_one_dimension(self):
+        with self.assertRaisesRegex(ValueError, r'it has \[3\].*X.reshape\(-1, 1\)'):
+            Apr.LinearRegression().fit(numpy.ones(3), [1, 2, 3])
+        with self.assertRaisesRegex(ValueError, r'X.reshape\(1, -1\)'):
+            Apr.LinearRegression().fit(X, Y).predict(numpy.ones(2))
+
+
+class Strings(TestCase):
+    def test_enumerations(self):
+        model = Apr.LinearRegression(dtype='f32', precision='double').fit(X, Y)
+        self.assertEqual((model.dtype, model.precision), (Apr.DType.F32, Apr.Precision.DOUBLE))
+        for kind, same in (('confidence', Apr.IntervalKind.CONFIDENCE), ('prediction', Apr.IntervalKind.PREDICTION)):
+            noisy = Apr.LinearRegression().fit(X, [5, 4, 11, 11])
+            self.assertEqual([list(part) for part in noisy.predict_interval(X, kind=kind)],
+                             [list(part) for part in noisy.predict_interval(X, kind=same)])
+        with self.assertRaisesRegex(ValueError, 'kind must be one of “prediction”, “confidence”, not “both”'):
+            model.predict_interval(X, kind='both')
+        tensor = Apr.Tensor.new_from_bytes('i16', [2], b'\1\0\2\0')
+        self.assertEqual((tensor.dtype, tensor.cast('f32').dtype), (Apr.DType.I16, Apr.DType.F32))
+        self.assertEqual(Apr.CrossProducts.new_with_precision(1, 1, 'double').get_precision(), Apr.Precision.DOUBLE)
+        model.set_dtype('f64')
+        self.assertEqual(model.get_dtype(), Apr.DType.F64)
+        with self.assertRaisesRegex(ValueError, 'dtype must be one of .*“f32”.*, not “float32”'):
+            Apr.LinearRegression(dtype='float32')
+
+    def test_n_threads_stay(self):
+        for model in (Apr.LinearRegression(n_threads=3), Apr.LinearRegression(n_threads=3).fit(X, Y)):
+            for other in (model.clone(), copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+                self.assertEqual(other.n_threads, 3)
+
+
+class Files(TestCase):
+    def test_dictionary(self):
+        path = self.make_directory() / 'weights.safetensors'
+        Apr.save_file({'b': [[1.0, 2.0], [3.0, 4.0]], 'a': Apr.Tensor([5]).cast('f32')}, path, {'format': 'pt'})
+        arrays = Apr.load_file(str(path))
+        self.assertEqual({name: list(map(list, array)) if name == 'b' else list(array) for name, array in arrays.items()},
+                         {'a': [5], 'b': [[1, 2], [3, 4]]})
+        with Apr.SafetensorsReader(path) as file:
+            self.assertEqual(file['b'].tolist(), [[1, 2], [3, 4]])
+            self.assertEqual([name for name, _ in file.items()], ['a', 'b'])
+            self.assertEqual([tensor.shape for tensor in file.values()], [(1,), (2, 2)])
+            self.assertEqual(file.get('a'), file['a'])
+            self.assertIsNone(file.get('c'))
+            self.assertEqual(file.get('c', 7), 7)
+            self.assertEqual(file.metadata, {'format': 'pt'})
+            self.assertEqual(dict(file)['a'], file['a'])
+        self.assertEqual(Apr.SafetensorsReader(path=path, load_mode='read')['a'].tolist(), [5])
+
+    def test_constructor_with_properties(self):
+        path = self.make_directory() / 'weights.safetensors'
+        Apr.save_file({'a': [1.0]}, path)
+        reader = Apr.SafetensorsReader(bytes=GLib.Bytes.new(path.read_bytes()))
+        reader.init(None)
+        self.assertEqual(reader['a'].tolist(), [1.0])
+
+
+class Tensors(TestCase):
+    @needs_numpy
+    def test_shape(self):
+        tensor = Apr.Tensor(numpy.arange(6.0).reshape(2, 3))
+        self.assertEqual((tensor.ndim, tensor.size, tensor.shape), (2, 6, (2, 3)))
+        self.assertEqual(tensor.T.tolist(), [[0, 3], [1, 4], [2, 5]])
+
+    def test_numbers(self):
+        for tensor in (Apr.Tensor(2.5), Apr.Tensor([2.5]), Apr.Tensor([[2.5]])):
+            self.assertEqual((float(tensor), int(tensor)), (2.5, 2))
+        with self.assertRaisesRegex(TypeError, r'one element.*\[2\]'):
+            float(Apr.Tensor([1, 2]))
+
+    def test_intercept(self):
+        model = Apr.LinearRegression().fit(X, Y)
+        self.assertEqual((float(model.intercept), f'{model.intercept:.1f}'), (0.0, '0.0'))
+        self.assertEqual(list(Apr.LinearRegression().fit(X, [[5, 1], [4, 1], [11, 1], [10, 1]]).intercept), [0, 1])
+
+
+class Help(TestCase):
+    def test_version(self):
+        text = (EXAMPLES.parents[1] / 'meson.build').read_text()
+        self.assertEqual(Apr.__version__, re.search(r"version: '([0-9.]+)'", text).group(1))
+
+    def test_signatures(self):
+        parameters = inspect.signature(Apr.LinearRegression).parameters
+        self.assertEqual({name: parameter.default for name, parameter in parameters.items()},
+                         Apr.LinearRegression().get_params())
+        for name in ('fit', 'predict', 'score', 'partial_fit'):
+            method = getattr(Apr.LinearRegression, name)
+            self.assertEqual(method.__name__, name)
+            self.assertEqual(list(inspect.signature(method).parameters)[1], 'X')
+        self.assertEqual(list(inspect.signature(Apr.SafetensorsReader).parameters)[0], 'path')
+        self.assertEqual(list(inspect.signature(Apr.r2_score).parameters), ['y_true', 'y_pred', 'sample_weight'])
+        for name in ('fit', 'coef_', 'get_params', 'alpha', 'summary'):
+            self.assertIn(name, dir(Apr.LinearRegression))
+
+    def test_notebook(self):
+        model = Apr.LinearRegression().fit(X, [5, 4, 11, 11])
+        model.set_feature_names(['area', '<b>rooms'])
+        statistics = model.get_statistics()
+        self.assertEqual(repr(statistics), model.summary())
+        for html in (model._repr_html_(), statistics._repr_html_()):
+            self.assertIn('&lt;b&gt;rooms', html)
+            self.assertNotIn('<b>', html)
+            self.assertIn(f'<td>{statistics.r_squared:.6g}</td>', html)
+            self.assertEqual(html.count('<tr>'), html.count('</tr>'))
+        for model in (Apr.LinearRegression(), Apr.LinearRegression(alpha=1.0).fit(X, Y)):
+            self.assertIn('LinearRegression', model._repr_html_())
+
+
+class Subclasses(TestCase):
+    SOURCE = textwrap.dedent('''
+        class Mean(Apr.Estimator):
+            __gtype_name__ = 'AprTestNotebookMean'
+
+            shift = GObject.Property(type=float, default=0.0)
+
+            def do_fit(self, X, y, sample_weight, cancellable):
+                self.mean = float(sum(y) / len(y))
+                return True
+
+            def do_predict(self, X):
+                return Apr.Tensor([self.mean + self.shift] * X.shape[0])
+
+            def do_save_tensors(self, writer):
+                return writer.add_tensor('mean', [self.mean])
+
+            def do_load_tensors(self, reader):
+                self.mean = float(reader['mean'])
+                return True, 2, 1
+    ''')
+
+    def define(self):
+        names = {'Apr': Apr, 'GObject': GObject}
+        exec(self.SOURCE, names)
+        return names['Mean']
+
+    def test_a_cell_may_run_again(self):
+        first = self.define()
+        data = first(shift=1).fit(X, Y).to_bytes()
+        for _ in range(3):
+            again = self.define()
+            model = again.from_bytes(data)
+            self.assertIs(type(model), again)
+            self.assertEqual((model.shift, list(model.predict(X))), (1.0, [8.5] * 4))
+            self.assertEqual(model.to_bytes().get_data(), data.get_data())
+            self.assertEqual(again(shift=2).get_params(), {'shift': 2})
+            self.assertEqual(again(shift=2).clone().shift, 2.0)
+        with self.assertRaisesRegex(ValueError, '“AprTestNotebookMean”, not “AprLinearRegression”'):
+            Apr.LinearRegression.from_bytes(data)
+
+
+if __name__ == '__main__':
+    tap.main()
