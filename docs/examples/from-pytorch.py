@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-import gi
-gi.require_version('Apr', '1.0')
-from gi.repository import Apr
+import aprender
 
-reader = Apr.SafetensorsReader.new_from_path('layer.safetensors')
-writer = Apr.SafetensorsWriter()
+reader = aprender.SafetensorsReader.new_from_path('layer.safetensors')
+writer = aprender.SafetensorsWriter()
 writer.add_tensor('coefficients', reader.get_slice('weight', '0'))
 writer.add_tensor('intercept', reader.get_tensor('bias'))
 
-model = Apr.LinearRegression.from_bytes(writer.write_to_bytes())
+model = aprender.LinearRegression.from_bytes(writer.write_to_bytes())
 print(f'{model.predict([[5, 6]])[0]:.2f}')

@@ -31,6 +31,7 @@ PAGES = {
     'vala.md': (['cross-products.vala', 'fit-async.vala', 'statistics.vala'], None, None),
     'moving-models.md': (['scikit-learn.py', 'rent.js', 'pytorch.py', 'from-pytorch.py', 'to-realizar.py',
                           '../../tests/interop/peers/rust/src/predict.rs'], None, None),
+    'python.md': (['analysis.py', 'batches.py', 'estimator.py'], None, None),
 }
 
 page = pathlib.Path(sys.argv[1])
@@ -87,7 +88,7 @@ def run_console(text, folder):
     shutil.copytree(examples, work)
 
     for command, expected in split_console(text):
-        command = command.replace('/usr/bin/python3', 'python3')
+        command = command.replace('/usr/bin/python3', 'python3').replace('env/bin/python3', 'python3')
         if shlex.split(command)[0] not in programs:
             return f'# SKIP there is no {shlex.split(command)[0]}'
         # What a compiler has to say is not for a page, but what the command says is.

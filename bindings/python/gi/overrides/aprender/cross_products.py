@@ -4,7 +4,7 @@
 import os
 
 from . import pickling
-from .errors import Error
+from .errors import AprError
 from .lists import count
 from .memory import copy_bytes, wrap_bytes
 from .native import Apr, extends
@@ -21,7 +21,7 @@ def _update_block(state, samples, block, cancellable):
     start, *tensors = block
     try:
         _update(state, *tensors, cancellable)
-    except Error as error:
+    except AprError as error:
         raise explain(error, start, samples.names) from None
 
 

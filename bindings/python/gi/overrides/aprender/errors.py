@@ -20,7 +20,7 @@ _IO = 'g-io-error-quark'
 _FILE = 'g-file-error-quark'
 
 
-class Error(GLib.Error):
+class AprError(GLib.Error):
     """A failure, whose text is its message. matches (Apr.error_quark (), Apr.Error.SHAPE) tells which."""
 
     __module__ = 'aprender'
@@ -35,7 +35,7 @@ class Error(GLib.Error):
         return make, (self.message, self.domain, self.code)
 
 
-class DataError(Error, ValueError):
+class DataError(AprError, ValueError):
     """Arguments, data or a file that are not as they must be."""
 
     __module__ = 'aprender'
@@ -53,7 +53,7 @@ class ArgumentError(TypeError, ValueError):
     __module__ = 'aprender'
 
 
-class TensorNotFoundError(Error, KeyError):
+class TensorNotFoundError(AprError, KeyError):
     """A name that no tensor of a file has."""
 
     __module__ = 'aprender'
@@ -85,7 +85,7 @@ _ERRNOS = {domain: {int(code): number for code, number in codes.items()} for dom
 @functools.lru_cache(maxsize=None)
 def _find_file_error(number):
     base = type(OSError(number, '')) if number else OSError
-    return type(base.__name__, (Error, base), {'__module__': 'aprender', '__doc__': 'A file that cannot be used.'})
+    return type(base.__name__, (AprError, base), {'__module__': 'aprender', '__doc__': 'A file that cannot be used.'})
 
 
 @functools.lru_cache(maxsize=None)
@@ -108,14 +108,14 @@ def make(message, domain, code):
         return error
 
     if domain == _APR:
-        kind = _find_not_fitted() if code == NOT_FITTED else Error if code == FAILED else DataError
+        kind = _find_not_fitted() if code == NOT_FITTED else AprError if code == FAILED else DataError
     elif domain == _SAFETENSORS:
         kind = TensorNotFoundError if code == TENSOR_NOT_FOUND else DataError
     else:
-        kind = Error
+        kind = AprError
     return kind(message, domain, code)
 
 
 def translate(error):
     """The exception that says the same as a GLib.Error."""
-    return error if isinstance(error, Error) else make(error.message, error.domain, error.code)
+    return error if isinstance(error, AprError) else make(error.message, error.domain, error.code)

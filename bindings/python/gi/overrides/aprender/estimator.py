@@ -8,7 +8,7 @@ import types
 from gi.repository import GObject
 
 from . import pickling
-from .errors import Error, make
+from .errors import AprError, make
 from .lists import count
 from .memory import copy_bytes, wrap_bytes
 from .native import Apr, extends
@@ -204,7 +204,7 @@ def fit_whole(self, samples, cancellable):
     """Fits to all samples at once."""
     try:
         _fit(self, *samples.get_tensors(), cancellable)
-    except Error as error:
+    except AprError as error:
         raise explain(error, 0, samples.names) from None
     if samples.names is not None:
         self.set_feature_names(samples.names)
@@ -237,7 +237,7 @@ def predict_whole(self, samples):
     """The tensor of all predictions."""
     try:
         return _predict(self, samples.get_tensors()[0])
-    except Error as error:
+    except AprError as error:
         raise explain_features(self, error, samples) from None
 
 
@@ -245,7 +245,7 @@ def score_whole(self, samples):
     """R² of all samples at once."""
     try:
         return _score(self, *samples.get_tensors())
-    except Error as error:
+    except AprError as error:
         raise explain_features(self, error, samples) from None
 
 

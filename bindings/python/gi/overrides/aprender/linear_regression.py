@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping, Set
 
-from .errors import ArgumentError, Error
+from .errors import ArgumentError, AprError
 from .estimator import (ClassFunction, explain_features, fit_whole, get_values, is_native, predict_whole,
                         read_features, score_whole)
 from .lists import describe
@@ -57,7 +57,7 @@ def _sum_up(model, samples, cancellable):
             state.set_n_threads(model.get_n_threads())
         try:
             state.update(X, y, sample_weight, cancellable)
-        except Error as error:
+        except AprError as error:
             raise explain(error, start, samples.names) from None
         if samples.data.n_rows is not None:
             model.emit('progress', start + X.shape[0], samples.data.n_rows)
@@ -69,7 +69,7 @@ def _sum_up(model, samples, cancellable):
 def _predict_block(model, samples, X, out, start=0):
     try:
         _predict_into(model, X, out.ctypes.data, out.nbytes)
-    except Error as error:
+    except AprError as error:
         raise explain_features(model, error, samples, start) from None
 
 
@@ -196,7 +196,7 @@ class Methods:
                 return self.fit_cross_products(state if before is None else before)
         try:
             _partial_fit(self, *samples.get_tensors(), cancellable)
-        except Error as error:
+        except AprError as error:
             raise (explain_features(self, error, samples) if fitted else explain(error, 0, samples.names)) from None
         if not fitted and samples.names is not None:
             self.set_feature_names(samples.names)
@@ -216,7 +216,7 @@ class Methods:
         kind = to_enum(Apr.IntervalKind, kind, 'kind')
         try:
             _, lower, upper = _predict_interval(self, samples.get_tensors()[0], level, kind)
-        except Error as error:
+        except AprError as error:
             raise explain_features(self, error, samples) from None
         return lower._get_values(), upper._get_values()
 

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What pickles of Apr's objects name: a module that a new process can import before it has loaded Apr."""
 
-import gi
-
 
 def _import():
-    gi.require_version('Apr', '1.0')
-    from gi.repository import Apr
+    # Which finds the library where pip has installed it.
+    from aprender import Apr
 
     return Apr
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from .data import open_data, read_whole, to_block
-from .errors import ArgumentError, Error, make
+from .errors import ArgumentError, AprError, make
 from .lists import count
 from .native import Apr, make_error
 from .tables import Table
@@ -146,7 +146,7 @@ def check_feature_names(model, names):
         return
     try:
         model.check_feature_names(names)
-    except Error as error:
+    except AprError as error:
         if not error.matches(Apr.error_quark(), Apr.Error.FEATURE_NAMES):
             raise
         known = model.get_feature_names()
@@ -164,7 +164,7 @@ def check_feature_names(model, names):
 
 def explain(error, start=0, names=None):
     """The same error, with the place in all of X instead of that in a block, and with the name of the column."""
-    if not isinstance(error, Error):
+    if not isinstance(error, AprError):
         return error
 
     def shift(match):
