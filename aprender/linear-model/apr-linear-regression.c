@@ -284,7 +284,7 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
    * How many threads a fit, or a prediction, uses at the most; 0 for as many as there are processors and the work
    * is worth.
    *
-   * The answer does not depend on it. It is neither stored nor cloned.
+   * The answer does not depend on it, and files do not hold it.
    *
    * Since: 0.1
    */
@@ -294,7 +294,8 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   /**
    * AprLinearRegression:coefficients: (getter get_coefficients)
    *
-   * The fitted weights, one per feature, in units of the target per unit of the feature.
+   * The fitted weights, [n_features] or [n_targets, n_features], in units of the target per unit of the feature; `NULL` before
+   * the first fit.
    *
    * Since: 0.1
    */

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What Python's users expect of any library: its exceptions, its protocols, its help."""
 
+import ast
 import copy
 import inspect
+import pathlib
 import pickle
 import re
+import sys
 import textwrap
 
 import tap
@@ -160,6 +163,42 @@ class Help(TestCase):
         self.assertEqual(list(inspect.signature(Apr.r2_score).parameters), ['y_true', 'y_pred', 'sample_weight'])
         for name in ('fit', 'coef_', 'get_params', 'alpha', 'summary'):
             self.assertIn(name, dir(Apr.LinearRegression))
+
+    CLASSES = ('Tensor', 'Estimator', 'LinearRegression', 'RegressionStatistics', 'CrossProducts', 'SafetensorsReader',
+               'SafetensorsWriter')
+
+    def list_members(self, class_):
+        """The public names of a class of ours, its own and those of its Python override."""
+        owners = [owner for owner in class_.__mro__ if owner.__module__.startswith(('gi.repository.Apr', 'gi.overrides.Apr'))]
+        return {name: value for owner in reversed(owners) for name, value in vars(owner).items()
+                if name[0] != '_' and not name.startswith('do_') and name != 'parent_instance'}
+
+    def test_every_method_has_help(self):
+        for name in self.CLASSES:
+            for member, value in self.list_members(getattr(Apr, name)).items():
+                text = inspect.getdoc(getattr(value, 'fget', None) or value) or ''
+                if isinstance(value, property):
+                    text = value.__doc__ or ''
+                self.assertRegex(text, r'[a-z] [a-z].*\w', f'{name}.{member}')
+        for member in ('load', 'from_bytes'):
+            self.assertIn('fitted model', getattr(Apr.LinearRegression, member).__doc__)
+
+    def test_stub_has_every_name(self):
+        stub = next((folder for entry in sys.path
+                     if (folder := pathlib.Path(entry, 'aprender', '__init__.pyi')).exists()), None)
+        tree = ast.parse(stub.read_text(encoding='utf-8'))
+        classes = {node.name: {getattr(item, 'name', None) for item in node.body} for node in tree.body
+                   if isinstance(node, ast.ClassDef)}
+        classes['LinearRegression'] |= classes['Estimator']
+        for name in self.CLASSES:
+            missing = set(self.list_members(getattr(Apr, name))) - classes[name] - {'ref', 'unref'}
+            self.assertEqual(missing, set(), name)
+            extra = {member for member in classes[name] - {None, ''} if not hasattr(getattr(Apr, name), member)}
+            # Attributes of results that are missing before a fit.
+            self.assertEqual(extra, set(), name)
+        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        self.assertLessEqual({'r2_score', 'max_error', 'load_file', 'save_file'}, functions)
+        self.assertEqual([name for name in functions if not hasattr(Apr, name)], [])
 
     def test_notebook(self):
         model = Apr.LinearRegression().fit(X, [5, 4, 11, 11])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Apr.CrossProducts: rows in, and what is kept of them out."""
 
+from __future__ import annotations
+
 import os
 
 from . import pickling
@@ -8,6 +10,7 @@ from .errors import AprError
 from .lists import count
 from .memory import copy_bytes, wrap_bytes
 from .native import Apr, extends
+from .properties import add_attributes
 from .samples import Samples, check_feature_names, explain
 
 _update = Apr.CrossProducts.update
@@ -42,7 +45,8 @@ class Methods:
     # Equal states are equal by their sums, which change.
     __hash__ = None
 
-    def update(self, X, y, sample_weight=None, cancellable=None):
+    def update(self, X: Data, y: Target, sample_weight: Weights = None,
+               cancellable: Gio.Cancellable | None = None) -> Self:
         """Adds samples, and returns the state.
 
         The columns' names of a data frame, where all are strings, become the names of the features; they must be the
@@ -63,26 +67,41 @@ class Methods:
             self.set_feature_names(samples.names)
         return self
 
-    def get_feature_names(self):
+    def get_feature_names(self) -> list[str] | None:
         """The names of the features as a list, or None where they have none."""
         return _get_feature_names(self) or None
 
-    feature_names = property(get_feature_names)
-    n_features = property(lambda self: self.get_n_features(), doc='The number of features.')
-    n_targets = property(lambda self: self.get_n_targets(), doc='The number of targets.')
-    n_samples = property(lambda self: self.get_n_samples(), doc='The number of samples.')
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of the features as a list, or None where they have none."""
+        return self.get_feature_names()
 
-    def save(self, path):
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return self.get_n_features()
+
+    @property
+    def n_targets(self) -> int:
+        """The number of targets."""
+        return self.get_n_targets()
+
+    @property
+    def n_samples(self) -> int:
+        """The number of samples."""
+        return self.get_n_samples()
+
+    def save(self, path: Path) -> bool:
         """Writes the sums to a SafeTensors file."""
         return _save(self, os.fspath(path))
 
     @staticmethod
-    def load(path):
+    def load(path: Path) -> CrossProducts:
         """Reads sums that were saved."""
         return _load(os.fspath(path))
 
     @staticmethod
-    def from_bytes(data):
+    def from_bytes(data: Buffer) -> CrossProducts:
         """Reads sums from the bytes of a file, bytes or GLib.Bytes."""
         return _from_bytes(wrap_bytes(data))
 
@@ -92,12 +111,15 @@ class Methods:
     def __deepcopy__(self, memo):
         return self.copy()
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return self.equal(other) if isinstance(other, Apr.CrossProducts) else NotImplemented
 
     def __reduce__(self):
         return pickling.cross_products, (copy_bytes(self.to_bytes()),)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f'<Apr.CrossProducts: {count(self.get_n_samples(), "sample")}, '
                 f'{count(self.get_n_features(), "feature")}, {count(self.get_n_targets(), "target")}>')
+
+
+add_attributes(Apr.CrossProducts)

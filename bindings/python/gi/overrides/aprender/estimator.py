@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Apr.Estimator: fit, predict, score, save and load."""
 
+from __future__ import annotations
+
 import itertools
 import os
 import types
@@ -99,7 +101,8 @@ class Methods:
                 n += 1
             cls.__gtype_name__ = f'{name}-v{n}'
 
-    def fit(self, X, y, sample_weight=None, cancellable=None):
+    def fit(self, X: Data, y: Target, sample_weight: Weights = None,
+            cancellable: Gio.Cancellable | None = None) -> Self:
         """Fits the model to data, in place of what it was fitted to before, and returns the model.
 
         X is [n_samples, n_features], y [n_samples] or [n_samples, n_targets], sample_weight [n_samples]: arrays,
@@ -110,7 +113,9 @@ class Methods:
         """
         return fit_whole(self, Samples(X, y, sample_weight), cancellable)
 
-    def fit_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
+    def fit_async(self, X: Data, y: Target, sample_weight: Weights = None,
+                  cancellable: Gio.Cancellable | None = None, callback: Callable[..., object] | None = None,
+                  *user_data: Any) -> None:
         """Fits the model without blocking, then calls callback(model, result, *user_data).
 
         The arguments are those of fit(). The callback calls model.fit_finish(result), which raises what went
@@ -130,40 +135,43 @@ class Methods:
 
         _fit_async(self, *samples.get_tensors(), cancellable, when_fitted, *user_data)
 
-    def predict(self, X):
+    def predict(self, X: Data) -> Array:
         """Predicts the targets of samples: [n_samples] or [n_samples, n_targets].
 
         The columns' names of a data frame must be those that the model was fitted with, in the same order.
         """
         return predict_whole(self, read_features(self, X))._get_values()
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
         """Predicts from X and compares with y: the coefficient of determination, R²."""
         samples = Samples(X, y, sample_weight)
         _check_names(self, samples)
         return score_whole(self, samples)
 
-    def save(self, path):
+    def save(self, path: Path) -> bool:
         """Writes the model to a SafeTensors file, in one step: there is the old file or the new one."""
         return _save(self, os.fspath(path))
 
     @ClassFunction
-    def load(cls, path):
+    def load(cls, path: Path) -> Self:
         """Makes a fitted model of the class from a SafeTensors file."""
         return _load(cls, os.fspath(path))
 
     @ClassFunction
-    def from_bytes(cls, data):
+    def from_bytes(cls, data: Buffer) -> Self:
         """Makes a fitted model of the class from the bytes of a SafeTensors file, bytes or GLib.Bytes."""
         return _from_bytes(cls, wrap_bytes(data))
 
-    def get_feature_names(self):
+    def get_feature_names(self) -> list[str] | None:
         """The names of the features as a list, or None where they have none."""
         return _get_feature_names(self) or None
 
-    feature_names = property(get_feature_names)
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of the features as a list, or None where they have none."""
+        return self.get_feature_names()
 
-    def clone(self):
+    def clone(self) -> Self:
         """An unfitted model of the same class with the same properties."""
         return _copy_transient(self, _clone(self))
 
@@ -184,7 +192,7 @@ class Methods:
             return pickling.fitted_model, (model, copy_bytes(self.to_bytes()), values)
         return pickling.model, (model, values)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         arguments = []
         for pspec in itertools.filterfalse(_is_transient, list_settable(type(self))):
             value = self.get_property(pspec.name)

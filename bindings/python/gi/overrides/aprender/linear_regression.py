@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Apr.LinearRegression: what it has beside Apr.Estimator, and its statistics."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Set
 
 from .errors import ArgumentError, AprError
@@ -115,7 +117,8 @@ class Methods:
     load = ClassFunction(Apr.Estimator.load)
     from_bytes = ClassFunction(Apr.Estimator.from_bytes)
 
-    def fit(self, X, y, sample_weight=None, cancellable=None):
+    def fit(self, X: Data, y: Target, sample_weight: Weights = None,
+            cancellable: Gio.Cancellable | None = None) -> Self:
         samples = Samples(X, y, sample_weight)
         if samples.blocks is None or not is_native(self):
             return fit_whole(self, samples, cancellable)
@@ -123,7 +126,7 @@ class Methods:
 
     fit.__doc__ = Apr.Estimator.fit.__doc__
 
-    def predict(self, X, out=None):
+    def predict(self, X: Data, out: Array | None = None) -> Array:
         """Predicts the targets of samples: an array, [n_samples] or [n_samples, n_targets].
 
         With out, an array of that shape and of the dtype of the coefficients, they are written there, and it is
@@ -144,7 +147,7 @@ class Methods:
             return out
         return _predict_blocks(self, samples, out, typestr, shape)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
         samples = Samples(X, y, sample_weight)
         if self.get_fitted():
             check_feature_names(self, samples.names)
@@ -154,7 +157,7 @@ class Methods:
 
     score.__doc__ = Apr.Estimator.score.__doc__
 
-    def predict_one(self, x):
+    def predict_one(self, x: Sequence[float] | Mapping[str, float] | Array) -> float:
         """Predicts the target of one sample, a list, a tuple or an array of its features, as a float.
 
         It is the row of what predict() gives, to the last bit, many times faster than predict() of one row. A
@@ -163,7 +166,7 @@ class Methods:
         return _predict_one(self, x if type(x) in (list, tuple) else _read_one(self, x))
 
     @property
-    def intercept(self):
+    def intercept(self) -> Any:
         """The prediction for a sample whose features are all 0, in units of the target.
 
         A float, or an array with one for each target where y was [n_samples, n_targets]; None before the first fit.
@@ -173,12 +176,13 @@ class Methods:
             return None
         return tensor.get_double(0) if self.get_coefficients().get_n_dims() == 1 else tensor._get_values()
 
-    def fit_cross_products(self, state):
+    def fit_cross_products(self, state: CrossProducts) -> Self:
         """Fits the model to samples that have been summed before, and returns the model."""
         _fit_cross_products(self, state)
         return self
 
-    def partial_fit(self, X, y, sample_weight=None, cancellable=None):
+    def partial_fit(self, X: Data, y: Target, sample_weight: Weights = None,
+                    cancellable: Gio.Cancellable | None = None) -> Self:
         """Fits the model to more samples, beside those that it was fitted to before, and returns the model.
 
         It is the model of one fit with all of them, bit for bit.
@@ -202,11 +206,12 @@ class Methods:
             self.set_feature_names(samples.names)
         return self
 
-    def get_statistics(self, target=0):
+    def get_statistics(self, target: int = 0) -> RegressionStatistics:
         """The Apr.RegressionStatistics of one target, counted from 0: how well the coefficients are known."""
         return _get_statistics(self, target)
 
-    def predict_interval(self, X, level=0.95, kind='prediction'):
+    def predict_interval(self, X: Data, level: float = 0.95,
+                         kind: IntervalKind | str = 'prediction') -> tuple[Array, Array]:
         """The bounds within which the truth is with the probability level: two arrays, lower and upper ends.
 
         kind says what truth that is: 'prediction', one more sample of weight 1, or 'confidence', the mean of samples
@@ -241,11 +246,11 @@ class Statistics:
     [n_terms, n_terms]. Weights are analytic, as in statsmodels' WLS and R's lm.
     """
 
-    def get_confidence_intervals(self, level=0.95):
+    def get_confidence_intervals(self, level: float = 0.95) -> Array:
         """Intervals that hold the true coefficients with the probability level each: [n_terms, 2]."""
         return _get_confidence_intervals(self, level)._get_values()
 
-    def __str__(self):
+    def __str__(self) -> str:
         return _to_string(self)
 
     __repr__ = __str__

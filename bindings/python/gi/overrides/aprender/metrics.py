@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The metrics: functions of arrays."""
 
+from __future__ import annotations
+
 from .data import to_data
 from .native import Apr, translating
 
@@ -30,7 +32,7 @@ _add_metric('mean_absolute_error', 'Computes the mean of the magnitudes of the e
 _max_error = translating(Apr.max_error)
 
 
-def max_error(y_true, y_pred):
+def max_error(y_true: Data, y_pred: Data) -> float:
     """Finds the greatest magnitude of an error."""
     return _max_error(to_data(y_true, 'y_true'), to_data(y_pred, 'y_pred'))
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The library as PyGObject gives it, but for the errors that it raises, and for documentation."""
 
+import inspect
 import re
 
 from gi.repository import GLib, GObject
 
 from ...module import get_introspection_module
-from . import documentation
 from .errors import make, translate
 from .properties import to_enum
+from .reference import METHODS
 
 Apr = get_introspection_module('Apr')
 
@@ -35,9 +36,23 @@ def translating(function):
     return call
 
 
-def _find_enums(info):
+def _list_arguments(info):
+    """What PyGObject says that a function takes, such as “name:type=default”."""
+    return [argument.strip() for argument in re.match(r'\w+\((.*?)\)', info.__doc__).group(1).split(',') if argument]
+
+
+def _make_signature(arguments):
+    # Arguments that C has between others, such as a callback's, may have defaults there.
+    parameters = [inspect.Parameter(argument.partition(':')[0].partition('=')[0], inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                                    default=None if '=' in argument else inspect.Parameter.empty) for argument in arguments]
+    try:
+        return inspect.Signature(parameters)
+    except ValueError:
+        return None
+
+
+def _find_enums(arguments):
     """The places of arguments that are enumerations of ours, their names and classes."""
-    arguments = [argument.strip() for argument in re.match(r'\w+\((.*?)\)', info.__doc__).group(1).split(',')]
     found = []
     for i, argument in enumerate(arguments):
         name, _, type_ = argument.partition('=')[0].partition(':')
@@ -65,27 +80,26 @@ def _taking_strings(function, enums):
     return call
 
 
-def _wrap(class_, info, enums):
-    name = info.get_name()
+def _wrap(class_, info):
+    name, arguments = info.get_name(), _list_arguments(info)
+    enums = _find_enums(arguments)
     # What a class does is called on it, what an object does is called with it.
     function = translating(getattr(class_, name) if not info.is_method() else info)
     function = _taking_strings(function, enums) if enums else function
     function.__name__ = name
     function.__qualname__ = f'{class_.__name__}.{name}'
     function.__module__ = 'gi.repository.Apr'
-    text = documentation.METHODS.get((class_.__name__, name))
+    function.__signature__ = _make_signature(arguments)
+    text = METHODS.get((class_.__name__, name))
     signature = info.__doc__
-    function.__doc__ = signature if text is None else f'{signature}\n\n{text}'
+    function.__doc__ = signature if not text else f'{signature}\n\n{text}'
     return function if info.is_method() else staticmethod(function)
 
 
 for _class in CLASSES:
     for _name, _info in list(vars(_class).items()):
-        if type(_info).__name__ != 'FunctionInfo':
-            continue
-        _enums = _find_enums(_info)
-        if _enums or _info.can_throw_gerror() or not _info.is_method():
-            setattr(_class, _name, _wrap(_class, _info, _enums))
+        if type(_info).__name__ == 'FunctionInfo':
+            setattr(_class, _name, _wrap(_class, _info))
 
 
 def extends(class_):

@@ -6,8 +6,8 @@ import inspect
 
 from gi.repository import GObject
 
-from . import documentation
 from .errors import ArgumentError
+from .reference import PROPERTIES
 
 _WRITABLE = GObject.ParamFlags.WRITABLE
 _CONSTRUCT_ONLY = GObject.ParamFlags.CONSTRUCT_ONLY
@@ -73,7 +73,7 @@ def get_given(self, pspec):
     return given if to_plain(given) == value else value
 
 
-def _make_attribute(pspec, convert):
+def _make_attribute(class_, pspec, convert):
     name = to_name(pspec)
 
     def get(self):
@@ -84,7 +84,7 @@ def _make_attribute(pspec, convert):
         vars(self)[name] = value
 
     is_writable = pspec.flags & (_WRITABLE | _CONSTRUCT_ONLY) == _WRITABLE
-    return property(get, set if is_writable else None, doc=documentation.PROPERTIES.get(pspec.name))
+    return property(get, set if is_writable else None, doc=PROPERTIES.get((class_.__name__, name)))
 
 
 def add_attributes(class_, convert=lambda value: value):
@@ -92,7 +92,7 @@ def add_attributes(class_, convert=lambda value: value):
     for pspec in GObject.list_properties(class_):
         name = to_name(pspec)
         if pspec.owner_type == class_.__gtype__ and not isinstance(vars(class_).get(name), property):
-            setattr(class_, name, _make_attribute(pspec, convert))
+            setattr(class_, name, _make_attribute(class_, pspec, convert))
 
 
 def add_constructor(class_):

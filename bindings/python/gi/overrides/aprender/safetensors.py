@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Apr.SafetensorsReader and Apr.SafetensorsWriter as dictionaries of tensors."""
 
+from __future__ import annotations
+
 import inspect
 import operator
 import os
@@ -88,61 +90,61 @@ class Reader:
     is a dictionary of strings.
     """
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         # Tensors keep the file that they are in; there is nothing to close.
         return None
 
     @staticmethod
-    def new_from_path(path):
+    def new_from_path(path: Path) -> SafetensorsReader:
         """Opens the file of a path, or the index of several files, and checks it."""
         return _reader_new_from_path(os.fspath(path))
 
     @staticmethod
-    def new_from_bytes(data):
+    def new_from_bytes(data: Buffer) -> SafetensorsReader:
         """Reads the bytes of a file, bytes or GLib.Bytes."""
         return _reader_new_from_bytes(wrap_bytes(data))
 
-    def get_slice(self, name, indices=None):
+    def get_slice(self, name: str, indices: str | None = None) -> Any:
         """A part of a tensor: by indices in a text, as in '1:3, ::-1', or else by indexing what is returned."""
         _check_name(name)
         return Slice(self, name) if indices is None else _reader_get_slice(self, name, indices)
 
     @property
-    def metadata(self):
+    def metadata(self) -> dict[str, str]:
         """The strings of __metadata__, in the order of their keys."""
         return dict(sorted(self.get_metadata().items()))
 
-    def keys(self):
+    def keys(self) -> list[str]:
         """The names of the tensors, as a list."""
         return self.get_names()
 
-    def values(self):
+    def values(self) -> Iterator[Tensor]:
         """The tensors, one after the other, in the order of their names."""
         return map(self.get_tensor, self.get_names())
 
-    def items(self):
+    def items(self) -> Iterator[tuple[str, Tensor]]:
         """Pairs of a name and its tensor, one after the other."""
         return ((name, self.get_tensor(name)) for name in self.get_names())
 
-    def get(self, name, default=None):
+    def get(self, name: str, default: Any = None) -> Any:
         """The tensor of a name, or default where none has it."""
         return self.get_tensor(name) if name in self else default
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Any:
         if name not in self:
             raise KeyError(name)
         return self.get_tensor(name)
 
-    def __contains__(self, name):
+    def __contains__(self, name: str) -> bool:
         return isinstance(name, str) and '\0' not in name and self.has_tensor(name)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.get_names())
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.get_names())
 
 
@@ -159,28 +161,28 @@ class Writer:
     must not change while the writer is in use. write_to_bytes() makes GLib.Bytes.
     """
 
-    def add_tensor(self, name, tensor):
+    def add_tensor(self, name: str, tensor: Data) -> bool:
         """Adds a tensor, or anything that Apr.Tensor makes one of."""
         _check_name(name)
         return _writer_add_tensor(self, name, to_tensor(tensor))
 
-    def set_data_func(self, function, *user_data):
+    def set_data_func(self, function: Callable[..., object] | None, *user_data: Any) -> None:
         """Sets a function that gives tensors' data, as anything with a buffer, or None."""
         if function is None:
             return _writer_set_data_func(self, None)
         return _writer_set_data_func(self, lambda *args: wrap_bytes(function(*args)), *user_data)
 
-    def set_source_bytes(self, name, data):
+    def set_source_bytes(self, name: str, data: Buffer) -> bool:
         """Sets a tensor's data, anything with a buffer."""
         _check_name(name)
         return _writer_set_source_bytes(self, name, wrap_bytes(data))
 
-    def write_to_path(self, path):
+    def write_to_path(self, path: Path) -> bool:
         """Writes the file, in one step: there is the old one or the new one."""
         return _writer_write_to_path(self, os.fspath(path))
 
 
-def save_file(tensors, path, metadata=None):
+def save_file(tensors: Mapping[str, object], path: Path, metadata: Mapping[str, str] | None = None) -> None:
     """Writes a dictionary of arrays, or of tensors, to a SafeTensors file, in one step."""
     writer = Apr.SafetensorsWriter()
     for name, tensor in tensors.items():
@@ -190,7 +192,7 @@ def save_file(tensors, path, metadata=None):
     writer.write_to_path(path)
 
 
-def load_file(path):
+def load_file(path: Path) -> dict[str, Array]:
     """Reads the arrays of a SafeTensors file, or of an index of several, into a dictionary.
 
     The arrays are read-only views of the file's memory, as array.copy() is not. BF16 and the dtypes of eight bits need

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What scikit-learn's tools ask of an estimator. Nothing here imports scikit-learn before scikit-learn itself asks."""
 
+from __future__ import annotations
+
 from .errors import ArgumentError
 from .memory import import_module
 from .native import Apr, extends
@@ -12,14 +14,14 @@ class Methods:
     # What scikit-learn below 1.6 asks for in place of __sklearn_tags__.
     _estimator_type = 'regressor'
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The hyper-parameters by their names; values of enumerations as strings.
 
         deep is there for scikit-learn: no parameter of a model is a model.
         """
         return {to_name(pspec): get_given(self, pspec) for pspec in list_settable(type(self))}
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Sets hyper-parameters by their names, and returns the model. None is set where one has no such name."""
         names = [to_name(pspec) for pspec in list_settable(type(self))]
         for name in params:
@@ -42,12 +44,12 @@ class Methods:
                     target_tags=TargetTags(required=True, multi_output=True))
 
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         """The number of features that the model was fitted with, as scikit-learn calls it; missing before a fit."""
         return _get_fitted(self, 'n_features_in_', self.get_n_features())
 
     @property
-    def feature_names_in_(self):
+    def feature_names_in_(self) -> Array:
         """The names of the features as an array, as scikit-learn calls them; missing where they have none."""
         names = _get_fitted(self, 'feature_names_in_', self.get_feature_names())
         return import_module('numpy').array(names, object)
@@ -56,12 +58,12 @@ class Methods:
 @extends(Apr.LinearRegression)
 class LinearMethods:
     @property
-    def coef_(self):
+    def coef_(self) -> Array:
         """The coefficients, as scikit-learn calls them; missing before a fit."""
         return _get_fitted(self, 'coef_', self.coefficients)
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> Any:
         """The intercept, as scikit-learn calls it; missing before a fit."""
         return _get_fitted(self, 'intercept_', self.intercept)
 

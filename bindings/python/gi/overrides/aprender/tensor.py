@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Apr.Tensor: an array of numpy's, or nested lists without numpy."""
 
+from __future__ import annotations
+
 import ctypes
 import functools
 import pickle
@@ -55,32 +57,32 @@ class Tensor(Apr.Tensor):
     __del__ = Apr.Tensor._clear_boxed
 
     @staticmethod
-    def new_from_bytes(dtype, shape, data):
+    def new_from_bytes(dtype: DType | str, shape: Sequence[int], data: Buffer) -> Tensor:
         """A tensor of elements that lie in bytes, or in anything with a buffer, in C order and little-endian."""
         return Apr.Tensor.new_from_bytes(dtype, shape, wrap_bytes(data))
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """The size along each dimension, as a tuple."""
         return tuple(self.get_shape())
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """The number of dimensions."""
         return self.get_n_dims()
 
     @property
-    def size(self):
+    def size(self) -> int:
         """The number of elements."""
         return self.get_n_elements()
 
     @property
-    def T(self):
+    def T(self) -> Array:
         """The transposed array: a view of the same memory, for which numpy is needed."""
         return self.numpy().T
 
     @property
-    def dtype(self):
+    def dtype(self) -> DType:
         """The Apr.DType of the elements."""
         return self.get_dtype()
 
@@ -94,13 +96,13 @@ class Tensor(Apr.Tensor):
         return {'version': 3, 'shape': tuple(shape), 'typestr': typestr,
                 'data': (address or ctypes.addressof(NOTHING), True)}
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         array = self.numpy()
         if dtype is not None:
             array = array.astype(dtype, copy=False)
         return array.copy() if copy else array
 
-    def numpy(self):
+    def numpy(self) -> Array:
         """The elements as a read-only numpy array, which shares the tensor's memory."""
         dtype, shape, address, size = self.get_memory()
         dtype = find_numpy_dtype(dtype)
@@ -109,7 +111,7 @@ class Tensor(Apr.Tensor):
         # Not the view itself, behind which numpy finds what may be written to.
         return import_module('numpy').ndarray(shape, dtype, pickle.PickleBuffer(memoryview(memory).toreadonly()))
 
-    def tolist(self):
+    def tolist(self) -> Any:
         """The elements as nested lists of Python's numbers, or as one number for a scalar."""
         if import_module('numpy') is not None:
             return self.numpy().tolist()
@@ -131,7 +133,7 @@ class Tensor(Apr.Tensor):
         # What comes out: an array, or nested lists without numpy.
         return self.tolist() if import_module('numpy') is None else self.numpy()
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self.shape:
             raise TypeError('A scalar has no length')
         return self.shape[0]
@@ -141,22 +143,22 @@ class Tensor(Apr.Tensor):
             raise TypeError(f'Only a tensor of one element is a number, but this one has the shape {list(self.shape)}')
         return self.get_double(0)
 
-    def __float__(self):
+    def __float__(self) -> float:
         return self._get_number()
 
-    def __int__(self):
+    def __int__(self) -> int:
         return int(self._get_number())
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self._get_values())
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._get_values())
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         return self._get_values()[key]
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return self.equal(other) if isinstance(other, Apr.Tensor) else NotImplemented
 
     def __ne__(self, other):
@@ -178,8 +180,8 @@ class Tensor(Apr.Tensor):
         data = copy_bytes(self.get_bytes())
         return pickling.tensor, (Apr.DType.to_string(self.dtype), self.shape, data)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.to_string()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f'<Apr.Tensor {self.to_string()}>'

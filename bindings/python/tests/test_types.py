@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What mypy says of programs that use the stub.
+
+    with-peer python test_types.py
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import tap
+from common import EXAMPLES, TestCase
+
+# Each mistake is on a line of its own, with what mypy says of it.
+MISTAKES = [
+    ('model.fit([[1.0]])', 'Missing positional argument "y"'),
+    ('model.alpha = "much"', 'Incompatible types in assignment'),
+    ('aprender.LinearRegression(aplha=1.0)', 'Unexpected keyword argument "aplha"'),
+    ('model.coeffs', 'has no attribute "coeffs"'),
+    ('model.fitted = True', 'is read-only'),
+    ('aprender.load_file(7)', 'Argument 1 to "load_file"'),
+    ('text: str = model.score([[1.0]], [1.0])', 'expression has type "float"'),
+    ('aprender.CrossProducts.new("two", 1)', 'Argument 1 to "new"'),
+]
+TYPES = [
+    ('model.fit([[1.0]], [1.0])', 'aprender.LinearRegression'),
+    ('model.clone()', 'aprender.LinearRegression'),
+    ('aprender.LinearRegression.load("model")', 'aprender.LinearRegression'),
+    ('model.summary()', 'str'),
+    ('model.rank', 'int'),
+    ('model.get_statistics().r_squared', 'float'),
+    ('aprender.SafetensorsReader("file")["a"]', 'Any'),
+    ('aprender.Tensor([1.0]).cast("f32")', 'aprender.Tensor'),
+    ('aprender.r2_score([1.0], [1.0])', 'float'),
+    ('aprender.DType.F32', 'aprender.DType'),
+]
+
+
+class Types(TestCase):
+    def run_mypy(self, *arguments):
+        folder = next(entry for entry in sys.path if pathlib.Path(entry, 'aprender', '__init__.pyi').exists())
+        done = subprocess.run([sys.executable, '-m', 'mypy', '--strict', '--cache-dir', str(self.make_directory()), *arguments],
+                              capture_output=True, text=True, env=dict(os.environ, MYPYPATH=folder, PYTHONDEVMODE=''))
+        return done.stdout + done.stderr
+
+    def test_examples(self):
+        names = ('first.py', 'rents.py', 'cross-products.py', 'to-realizar.py')
+        self.assertIn('Success', self.run_mypy(*(str(EXAMPLES / name) for name in names)))
+
+    def test_types_and_mistakes(self):
+        path = self.make_directory() / 'program.py'
+        lines = ['import aprender', 'model = aprender.LinearRegression(alpha=1.0, dtype="f32")']
+        lines += [f'reveal_type({expression})' for expression, _ in TYPES]
+        lines += [statement for statement, _ in MISTAKES]
+        path.write_text('\n'.join(lines) + '\n')
+        output = self.run_mypy(str(path)).splitlines()
+        said = {}
+        for line in output:
+            if line.startswith(str(path)):
+                number, _, text = line[len(str(path)) + 1:].partition(':')
+                said.setdefault(int(number), []).append(text)
+        for i, (expression, type_) in enumerate(TYPES):
+            self.assertIn(f'Revealed type is "{type_}"', said[3 + i][0].replace('builtins.', ''), expression)
+        for i, (statement, text) in enumerate(MISTAKES):
+            self.assertIn(text, ' '.join(said.get(3 + len(TYPES) + i, [])), statement)
+        self.assertEqual(sum(' error: ' in line for line in output), len(MISTAKES), output)
+
+    def test_stub_itself(self):
+        folder = next(entry for entry in sys.path if pathlib.Path(entry, 'aprender', '__init__.pyi').exists())
+        self.assertIn('Success', self.run_mypy(os.path.join(folder, 'aprender', '__init__.pyi')))
+
+
+if __name__ == '__main__':
+    tap.main()
