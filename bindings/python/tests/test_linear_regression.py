@@ -323,6 +323,16 @@ class LinearRegression(TestCase):
         self.assertFails(Apr.Error.SHAPE, 'expecting 6', model.predict, X[:, :5], numpy.zeros((16, 2)))
         self.assertFails(Apr.Error.NOT_FITTED, 'unfitted', Apr.LinearRegression().predict, X, numpy.zeros(16))
 
+    @needs_numpy
+    def test_predictions_may_be_written_to(self):
+        X, y = map(numpy.array, read_longley())
+        model = Apr.LinearRegression().fit(X, y)
+        expected = model.predict(X).tolist()
+        for array in (model.predict(X), *model.predict_interval(X)):
+            array[:] = 0
+            self.assertEqual(array.tolist(), [0.0] * 16)
+        self.assertEqual(model.predict(X).tolist(), expected)
+
     def test_progress(self):
         X, y = [[i % 101, i % 7] for i in range(5000)], list(range(5000))
         told = []

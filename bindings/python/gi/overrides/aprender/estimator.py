@@ -140,7 +140,7 @@ class Methods:
 
         The columns' names of a data frame must be those that the model was fitted with, in the same order.
         """
-        return predict_whole(self, read_features(self, X))._get_values()
+        return predict_whole(self, read_features(self, X))._copy_values()
 
     def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
         """Predicts from X and compares with y: the coefficient of determination, R²."""

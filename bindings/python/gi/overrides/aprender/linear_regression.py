@@ -134,14 +134,15 @@ class Methods:
         order.
         """
         samples = read_features(self, X)
-        coefficients = self.get_coefficients()
-        if coefficients is None or import_module('numpy') is None or not is_native(self):
-            return predict_whole(self, samples)._get_values()
+        if samples.blocks is None and out is None or not is_native(self):
+            tensor = predict_whole(self, samples)
+            return tensor._take_values() if is_native(self) else tensor._copy_values()
 
+        coefficients = self.get_coefficients()
+        if coefficients is None:
+            return predict_whole(self, samples)
         typestr, shape = FORMATS[coefficients.dtype][1], coefficients.shape[:-1]
         if samples.blocks is None:
-            if out is None:
-                out = import_module('numpy').empty(samples.X.shape[:1] + shape, typestr)
             _check_out(out, typestr, samples.X.shape[:1] + shape)
             _predict_block(self, samples, samples.X, out)
             return out
@@ -223,7 +224,7 @@ class Methods:
             _, lower, upper = _predict_interval(self, samples.get_tensors()[0], level, kind)
         except AprError as error:
             raise explain_features(self, error, samples) from None
-        return lower._get_values(), upper._get_values()
+        return lower._take_values(), upper._take_values()
 
     def diagnose(self, X, y, sample_weight=None, target=0, cancellable=None):
         """The Apr.RegressionDiagnostics of the samples of the fit: residuals, leverages, Cook's distances and more."""

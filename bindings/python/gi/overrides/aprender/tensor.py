@@ -104,12 +104,23 @@ class Tensor(Apr.Tensor):
 
     def numpy(self) -> Array:
         """The elements as a read-only numpy array, which shares the tensor's memory."""
+        # Not the view itself, behind which numpy finds what may be written to.
+        return self._view(lambda memory: pickle.PickleBuffer(memoryview(memory).toreadonly()))
+
+    def _view(self, get_buffer):
         dtype, shape, address, size = self.get_memory()
         dtype = find_numpy_dtype(dtype)
         memory = _find_memory_type(size).from_address(address or ctypes.addressof(NOTHING))
         memory.tensor = self
-        # Not the view itself, behind which numpy finds what may be written to.
-        return import_module('numpy').ndarray(shape, dtype, pickle.PickleBuffer(memoryview(memory).toreadonly()))
+        return import_module('numpy').ndarray(shape, dtype, get_buffer(memory))
+
+    def _copy_values(self):
+        # What comes out of a script's function, which may keep the tensor.
+        return self.tolist() if import_module('numpy') is None else self.numpy().copy()
+
+    def _take_values(self):
+        # What comes out of a function that has made the tensor for the caller alone: an array that may be written to.
+        return self.tolist() if import_module('numpy') is None else self._view(lambda memory: memory)
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python's numbers, or as one number for a scalar."""
