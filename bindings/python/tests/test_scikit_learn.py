@@ -14,6 +14,7 @@ import tap
 from common import Apr, GLib, TestCase, numpy
 
 import pandas
+from gi.repository import GObject
 from sklearn import base, compose, ensemble, feature_selection, inspection, linear_model, model_selection, pipeline
 from sklearn import preprocessing
 from sklearn.exceptions import NotFittedError
@@ -157,6 +158,30 @@ class ScikitLearn(TestCase):
         self.assertClose(ours.coef_, theirs.coef_)
         self.assertClose(ours.intercept_, theirs.intercept_)
         self.assertEqual(model_selection.cross_val_predict(Apr.LinearRegression(), X, Y).shape, Y.shape)
+
+    def test_subclass(self):
+        class Centred(Apr.LinearRegression):
+            """Fits as its parent does, and predicts deviations."""
+
+            __gtype_name__ = 'AprTestCentredRegression'
+
+            centre = GObject.Property(type=float, default=0.0)
+
+            def do_predict(self, X):
+                return Apr.Tensor(Apr.LinearRegression.do_predict(self, X).numpy() - self.centre)
+
+        model = Centred(centre=2.0, alpha=0.5)
+        self.assertEqual({name: model.get_params()[name] for name in ('alpha', 'centre')}, {'alpha': 0.5, 'centre': 2.0})
+        self.assertEqual(base.clone(model).get_params(), model.get_params())
+        ridge = linear_model.Ridge(alpha=0.5).fit(self.X, self.y)
+        self.assertClose(model.fit(self.frame, self.y).predict(self.X), ridge.predict(self.X) - 2)
+        self.assertClose(model.coef_, ridge.coef_)
+        loaded = Centred.from_bytes(model.to_bytes())
+        self.assertEqual((loaded.centre, loaded.predict(self.frame).tolist()), (2.0, model.predict(self.frame).tolist()))
+        scores = model_selection.cross_val_score(Centred(), self.X, self.y)
+        self.assertClose(scores, model_selection.cross_val_score(linear_model.LinearRegression(), self.X, self.y))
+        search = model_selection.GridSearchCV(Centred(), {'centre': [0.0, 5.0]}).fit(self.X, self.y)
+        self.assertEqual(search.best_params_, {'centre': 0.0})
 
     def test_feature_names(self):
         # What scikit-learn says of its own estimators, for its tools look for it.

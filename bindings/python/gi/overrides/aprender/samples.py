@@ -80,7 +80,7 @@ class Samples:
         if len(shape) == 1:
             raise make_error(Apr.Error.SHAPE, 'X must have the shape [n_samples, n_features], but it has '
                              f'[{"?" if shape[0] is None else shape[0]}]. Reshape your data: X.reshape(-1, 1) where they '
-                             'are the samples of one feature, X.reshape(1, -1) where they are one sample')
+                             'are the samples of one feature, or X.to_frame() of a series; X.reshape(1, -1) where they are one sample')
         if isinstance(data, Apr.Tensor) and len(shape) == 2:
             if self.names is not None and len(self.names) != shape[1]:
                 raise ValueError(f'X has {len(self.names)} names of columns, but {count(shape[1], "column")}')

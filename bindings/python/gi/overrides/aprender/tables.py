@@ -25,8 +25,8 @@ def raise_missing(name, row, label):
 def raise_not_a_number(name, label, what):
     """Says which column is not made of numbers, and what to do."""
     column = name if label is None else f'Column “{label}” of {name}'
-    advice = 'drop it, or make numbers of it, such as the dummies of pandas.get_dummies() or of a OneHotEncoder'
-    raise ArgumentError(f'{column} holds {what}, but models compute with numbers: {advice}')
+    advice = ': drop it, or make numbers of it, such as the dummies of pandas.get_dummies() or of a OneHotEncoder'
+    raise ArgumentError(f'{column} holds {what}, but models compute with numbers{advice if name == "X" else ""}')
 
 
 def to_numbers(values, name, label, row=0):
