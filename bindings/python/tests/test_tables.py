@@ -4,6 +4,7 @@
     with-peer python test_tables.py
 """
 
+import decimal
 import gc
 import math
 import resource
@@ -127,6 +128,26 @@ class Tables(TestCase):
         relation = duckdb.sql('SELECT area, rooms, new, rent FROM frame WHERE rooms > 0')
         model = Apr.LinearRegression().fit(relation, 'rent')
         self.assertEqual(model.get_coefficients(), Apr.LinearRegression().fit(MATRIX, RENTS).get_coefficients())
+
+    def test_decimals(self):
+        # Python rounds the quotient of two integers once.
+        numbers = [-123456, 0, 7, 10 ** 17 + 1, -(10 ** 37) + 3, 2 ** 53 + 1, 99]
+        for scale, some in ((0, numbers), (3, numbers), (30, numbers), (2, numbers[:3])):
+            values = [decimal.Decimal(number).scaleb(-scale) for number in some]
+            array = pyarrow.array(values, pyarrow.decimal128(38, scale))
+            self.assertEqual(Apr.r2_score(array, [number / 10 ** scale for number in some]), 1.0)
+            self.assertEqual(Apr.max_error(array, [number / 10 ** scale for number in some]), 0.0)
+        narrow = pyarrow.array([decimal.Decimal('1.25'), decimal.Decimal('-3.5')], pyarrow.decimal64(9, 2))
+        self.assertEqual(Apr.max_error(narrow, [1.25, -3.5]), 0.0)
+        frame = polars.DataFrame(dict(COLUMNS, rent=RENTS))  # noqa: F841
+        relation = duckdb.sql('SELECT area, rooms, sum(rooms::INT) AS total, 10 * area + 1.5 AS rent FROM frame GROUP BY ALL')
+        model = Apr.LinearRegression().fit(relation, 'rent')
+        self.assertTrue(numpy.allclose(model.predict([[60, 2, 2]]), 601.5))
+
+    def test_no_columns(self):
+        for X in (pandas.DataFrame(index=range(3)), pyarrow.table({'y': [1.0, 2.0, 3.0]})):
+            self.assertFails(Apr.Error.EMPTY, 'no columns', Apr.LinearRegression().fit, X, [1, 2, 3] if len(X) == 0 or
+                             isinstance(X, pandas.DataFrame) else 'y')
 
     def test_parquet_in_batches(self):
         X, y = make_wide()

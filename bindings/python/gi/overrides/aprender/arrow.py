@@ -14,7 +14,7 @@ from .tables import Table, raise_missing, raise_not_a_number
 _DTYPES = {'b': '?', 'c': 'i1', 'C': 'u1', 's': 'i2', 'S': 'u2', 'i': 'i4', 'I': 'u4', 'l': 'i8', 'L': 'u8', 'e': 'f2',
            'f': 'f4', 'g': 'f8'}
 _KINDS = {'u': 'text', 'U': 'text', 'vu': 'text', 'z': 'bytes', 'Z': 'bytes', 'vz': 'bytes', 'n': 'nulls only'}
-_PREFIXES = {'td': 'dates', 'tt': 'times', 'ts': 'times', 'tD': 'durations', 'ti': 'intervals', 'd:': 'decimal numbers',
+_PREFIXES = {'td': 'dates', 'tt': 'times', 'ts': 'times', 'tD': 'durations', 'ti': 'intervals', 'd:': 'decimal numbers of 256 bits',
              '+': 'values that are not single numbers'}
 
 
@@ -67,12 +67,35 @@ class _Owned:
             self.structure.release(ctypes.byref(self.structure))
 
 
+def _parse_decimal(text):
+    """The number of bits and the decimal places of decimal numbers, “d:PRECISION,SCALE[,BITS]”."""
+    parts = text[2:].split(',') if text.startswith('d:') else []
+    bits = int(parts[2]) if len(parts) == 3 else 128
+    return (bits, int(parts[1])) if parts and bits in (32, 64, 128) else None
+
+
+def _round_decimals(words, scale):
+    """The nearest doubles to decimal numbers, of which each row has the words, the lowest first."""
+    numpy = import_module('numpy')
+    low, high = words[:, 0], words[:, -1]
+    exact = -(1 << 53), 1 << 53
+    is_small = words.shape[1] == 1 or bool((high == low >> 63).all())
+    if is_small and 0 <= scale <= 22 and ((exact[0] <= low) & (low <= exact[1])).all():
+        # Both are doubles, and one division is rounded once.
+        return low / numpy.float64(10 ** scale)
+    numbers = low.tolist() if words.shape[1] == 1 else \
+        [(upper << 64) + lower for upper, lower in zip(high.tolist(), low.view('u8').tolist())]
+    return numpy.array([number / 10 ** scale if scale >= 0 else float(number * 10 ** -scale) for number in numbers])
+
+
 def _find_dtype(schema, name, label):
     text = schema.format.decode()
     if schema.dictionary:
         raise_not_a_number(name, label, 'categories')
     if text in _DTYPES:
         return import_module('numpy').dtype(_DTYPES[text])
+    if _parse_decimal(text) is not None:
+        return import_module('numpy').dtype('f8')
     kind = _KINDS.get(text) or next((kind for prefix, kind in _PREFIXES.items() if text.startswith(prefix)), None)
     raise_not_a_number(name, label, kind or f'values of the Arrow type “{text}”')
 
@@ -97,6 +120,7 @@ class ArrowTable(Table):
         fields = [schema] if self.is_column else [schema.children[i].contents for i in range(schema.n_children)]
         self.labels = [(field.name or b'').decode() for field in fields]
         self._texts = [None] if self.is_column else self.labels
+        self._decimals = [_parse_decimal(field.format.decode()) for field in fields]
         self.dtypes = [_find_dtype(field, name, text) for field, text in zip(fields, self._texts)]
         n_rows = getattr(value, 'num_rows', getattr(value, 'height', None))
         self.n_rows = n_rows if isinstance(n_rows, int) else None
@@ -129,7 +153,12 @@ class ArrowTable(Table):
             column = array.children[i].contents
             offset += column.offset
         self._check_valid(column, offset, array.length, i, row)
-        return self._read(column.buffers[1], offset, array.length, self.dtypes[i], owner)
+        if self._decimals[i] is None:
+            return self._read(column.buffers[1], offset, array.length, self.dtypes[i], owner)
+        numpy, (bits, scale) = import_module('numpy'), self._decimals[i]
+        n = bits // 64 or 1
+        words = self._read(column.buffers[1], n * offset, n * array.length, numpy.dtype('i4' if bits == 32 else 'i8'), owner)
+        return _round_decimals(words.astype('i8').reshape(-1, n), scale)
 
     def _check_valid(self, column, offset, n, i, row):
         if column.null_count == 0 or not column.n_buffers or not column.buffers[0] or n == 0:
