@@ -6,15 +6,24 @@ where the memory allows it. Without numpy, lists go in and nested lists come out
 beside this file.
 """
 
+from gi.repository import GObject
+
 from .aprender import metrics
 from .aprender.native import CLASSES, Apr
+from .aprender.properties import add_attributes
 from .aprender.tensor import Tensor
 from .aprender import cross_products, estimator, linear_regression, notebook, safetensors, scikit_learn  # noqa: F401
 
 __all__ = []
 
+# The classes that Python has nothing to say about have attributes for their properties too.
+for _class in CLASSES:
+    if issubclass(_class, GObject.Object):
+        add_attributes(_class, estimator.get_values)
+
 # Attributes of this module are found at once: for others the typelib's module would be asked each time.
-for _class in (Tensor, *CLASSES[1:], Apr.DType, Apr.Precision, Apr.IntervalKind):
+_others = (_class for _class in CLASSES if _class.__name__ != 'Tensor')
+for _class in (Tensor, *_others, Apr.DType, Apr.Precision, Apr.IntervalKind):
     globals()[_class.__name__] = _class
     __all__.append(_class.__name__)
 for _module, _names in ((metrics, metrics.__all__), (safetensors, ('load_file', 'save_file'))):

@@ -13,8 +13,20 @@ from .reference import METHODS
 
 Apr = get_introspection_module('Apr')
 
-CLASSES = (Apr.Tensor, Apr.Estimator, Apr.LinearRegression, Apr.RegressionStatistics,
-           Apr.RegressionDiagnostics, Apr.Term, Apr.CrossProducts, Apr.SafetensorsReader, Apr.SafetensorsWriter)
+
+def _list_classes():
+    for name in dir(Apr):
+        try:
+            value = getattr(Apr, name)
+        except NotImplementedError:
+            # A function's type, which PyGObject has no class for.
+            continue
+        # Objects and structures, but for those of the virtual functions.
+        if type(value) in (type(Apr.Estimator), type(Apr.Tensor)) and not name.endswith('Class'):
+            yield value
+
+
+CLASSES = tuple(_list_classes())
 
 # GObject's metaclass has a property of this name, which cannot be written and gives what the class's has.
 document = type.__dict__['__doc__'].__set__
