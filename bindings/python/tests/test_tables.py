@@ -11,7 +11,7 @@ import resource
 import weakref
 
 import tap
-from common import Apr, GLib, TestCase, numpy
+from common import Apr, TestCase, numpy
 
 import duckdb
 import pandas

@@ -4,7 +4,7 @@
 from .arrow import ArrowTable, is_arrow
 from .errors import ArgumentError
 from .frames import Frame, is_frame
-from .lists import _find_shape, count, describe, describe_place, flatten, is_list, tensor_from_lists
+from .lists import _find_shape, describe, describe_place, flatten, is_list, tensor_from_lists
 from .memory import (FORMATS, find_data_dtype_in_place, find_dtype, find_dtype_in_place, import_module, is_data, share,
                      share_as_it_is)
 from .native import Apr, make_error

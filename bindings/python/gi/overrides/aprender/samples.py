@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from .data import open_data, read_whole, to_block
 from .errors import ArgumentError, AprError, make
 from .lists import count
+from .memory import import_module
 from .native import Apr, make_error
 from .tables import Table
 
@@ -133,7 +134,7 @@ class Samples:
     def get_tensors(self):
         """X, y and weights as tensors of all samples."""
         if self.blocks is not None:
-            numpy = __import__('numpy')
+            numpy = import_module('numpy')
             columns = list(zip(*self.blocks))[1:]
             tensors = [None if parts[0] is None else to_block(numpy.concatenate([part.numpy() for part in parts]))
                        for parts in columns]
