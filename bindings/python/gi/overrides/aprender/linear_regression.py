@@ -234,12 +234,13 @@ class Methods:
             raise explain_features(self, error, samples) from None
         return lower._take_values(), upper._take_values()
 
-    def diagnose(self, X, y, sample_weight=None, target=0, cancellable=None):
+    def diagnose(self, X: Data, y: Target, sample_weight: Weights = None, target: int = 0,
+                 cancellable: Gio.Cancellable | None = None) -> RegressionDiagnostics:
         """The Apr.RegressionDiagnostics of the samples of the fit: residuals, leverages, Cook's distances and more."""
         samples = Samples(X, y, sample_weight)
         try:
             return _diagnose(self, *samples.get_tensors(), target, cancellable)
-        except Error as error:
+        except AprError as error:
             raise explain_features(self, error, samples) from None
 
 
