@@ -10,7 +10,8 @@ G_BEGIN_DECLS
 
 /* The columns of a regression as their exact cross products show them, about their means where there is an intercept.
  *
- * A column is an independent feature, in order, and then one of the right-hand sides: the targets, and the dependent features. */
+ * A column is an independent feature, in order, and then one of the right-hand sides: the targets, and the dependent
+ * features. */
 typedef struct
 {
   AprExactSums *sums; /* (unowned) */

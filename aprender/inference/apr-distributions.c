@@ -5,8 +5,8 @@
 
 #include "aprender/base/apr-double-double-private.h"
 
-/* Both are incomplete beta functions, which are a factor with an exponent of any size, and a continued fraction that loses digits where
- * one parameter is large. In double-double neither shows in the result. */
+/* Both are incomplete beta functions, which are a factor with an exponent of any size, and a continued fraction that
+ * loses digits where one parameter is large. In double-double neither shows in the result. */
 
 static const AprDoubleDouble log_2 = { 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56 };
 static const AprDoubleDouble half_log_2_pi = { 0x1.d67f1c864beb5p-1, -0x1.65b5a1b7ff5dfp-55 };
@@ -88,8 +88,8 @@ dd_log_gamma (double z)
   return apr_dd_subtract (sum, dd_log (product));
 }
 
-/* Lentz's method, as W. H. Press et al. modified it, for the continued fraction of M. Abramowitz and I. A. Stegun, "Handbook
- * of mathematical functions", 26.5.8. */
+/* Lentz's method, as W. H. Press et al. modified it, for the continued fraction of M. Abramowitz and I. A. Stegun,
+ * "Handbook of mathematical functions", 26.5.8. */
 static AprDoubleDouble
 beta_fraction (double a, double b, AprDoubleDouble x)
 {
@@ -151,8 +151,8 @@ incomplete_beta (double a, double b, AprDoubleDouble x, AprDoubleDouble y)
   return part.high;
 }
 
-/* The probability that a ratio is above @numerator / @denominator, given that numerator / (numerator + denominator) is a beta
- * variable of @b and @a. */
+/* The probability that a ratio is above @numerator / @denominator, given that numerator / (numerator + denominator)
+ * is a beta variable of @b and @a. */
 static double
 upper_beta (double a, double b, AprDoubleDouble numerator, AprDoubleDouble denominator)
 {

@@ -23,8 +23,8 @@ invert_modulo (guint64 a, guint64 prime)
   return result;
 }
 
-/* Whether the determinant of the features' columns with @target is a multiple of @prime: it is that of the features alone
- * times the sum of squares that they leave. */
+/* Whether the determinant of the features' columns with @target is a multiple of @prime: it is that of the features
+ * alone times the sum of squares that they leave. */
 static gboolean
 is_singular_modulo (const AprDesign *design, gsize target, guint64 prime, const AprInferenceRun *run)
 {
@@ -77,8 +77,8 @@ is_singular_modulo (const AprDesign *design, gsize target, guint64 prime, const 
   return singular;
 }
 
-/* A determinant that is not zero is a multiple of a given prime of 61 bits once in 2^60 times or so, and of four of them
- * never. */
+/* A determinant that is not zero is a multiple of a given prime of 61 bits once in 2^60 times or so, and of four of
+ * them never. */
 gboolean
 apr_is_exact_fit (const AprDesign *design, gsize target, const AprInferenceRun *run)
 {

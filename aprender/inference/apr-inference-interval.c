@@ -11,15 +11,16 @@
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
-/* With W the sum of the weights, S those of the features, and root' root the inverse of their centred products times W, the variance of
- * the prediction for a row x of features is σ²/W (1 + |root u|²), where u = W x - S. Without an intercept it is σ² |root x|².
- * One more sample adds σ². The design's columns are in scales of their own, and so is u. */
+/* With W the sum of the weights, S those of the features, and root' root the inverse of their centred products times
+ * W, the variance of the prediction for a row x of features is σ²/W (1 + |root u|²), where u = W x - S. Without an
+ * intercept it is σ² |root x|². One more sample adds σ². The design's columns are in scales of their own, and so is
+ * u. */
 
 /* Rows that are worked on at once. */
 #define ROWS 64
 
-/* Rows of the root that end at the same column, and columns whose products are summed before they are added to others, so that
- * rounding errors stay few. */
+/* Rows of the root that end at the same column, and columns whose products are summed before they are added to
+ * others, so that rounding errors stay few. */
 #define BLOCK 16
 #define SPAN 128
 
@@ -293,8 +294,9 @@ prepare_doubles (Intervals *self)
   self->root_length = sqrt (root_squares);
 }
 
-/* Whether the prediction for a row is estimable: the same for all coefficients that fit the samples equally well. It is where the
- * dependent features are the sums of the others that they were in the samples, as far as R's predict () looks. */
+/* Whether the prediction for a row is estimable: the same for all coefficients that fit the samples equally well. It
+ * is where the dependent features are the sums of the others that they were in the samples, as far as R's predict ()
+ * looks. */
 static gboolean
 check_row (const Intervals *self, gsize row, GError **error)
 {

@@ -19,8 +19,8 @@ typedef struct
   AprTensor *intercept;             /* (unowned) the model's */
 } AprInferenceSource;
 
-/* What statistics and intervals of all targets are computed from: an immutable value with a reference count. Any number of
- * threads may read it at once.
+/* What statistics and intervals of all targets are computed from: an immutable value with a reference count. Any
+ * number of threads may read it at once.
  *
  * A term is the intercept, where there is one, or a feature; a position counts through the terms that are independent.
  * Sums of squares are in units of 2^exponent. */
@@ -52,8 +52,8 @@ typedef struct
   AprDoubleDouble
     *centre; /* (owned) by feature's position: its weighted sum times 2^-scale, or 0 without an intercept */
 
-  /* Of the features that depend on others: in the samples, the column of each is the sum of those of the independent features,
-   * times these factors, in scales of their own, and of a constant. */
+  /* Of the features that depend on others: in the samples, the column of each is the sum of those of the independent
+   * features, times these factors, in scales of their own, and of a constant. */
   gsize n_dependent;
   gsize *dependent;         /* (owned) features */
   gint64 *dependent_scale;  /* (owned) */
@@ -73,7 +73,8 @@ AprInference *apr_inference_ref (AprInference *self);
 
 void apr_inference_unref (AprInference *self);
 
-/* The statistics of one target, which must be one of the model's; in time proportional to the number of terms squared. */
+/* The statistics of one target, which must be one of the model's; in time proportional to the square of the number of
+ * terms. */
 AprRegressionStatistics *apr_inference_get_statistics (const AprInference *self, gsize target);
 
 /* The intervals about @predictions of the rows of @x, F64, in the same shape. @x has been checked. */

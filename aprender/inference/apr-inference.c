@@ -83,8 +83,8 @@ take_sums (AprInference *self, const AprDesign *design, const AprInverse *invers
   mpz_clear (square);
 }
 
-/* With W the sum of the weights, C the centred products and m the means of the features, the inverse of Z'WZ, where Z = [1 | X],
- * is
+/* With W the sum of the weights, C the centred products and m the means of the features, the inverse of Z'WZ, where
+ * Z = [1 | X], is
  *
  *   [1/W + m'C^-1 m   -m'C^-1]
  *   [-C^-1 m             C^-1]

@@ -14,9 +14,9 @@
 /* What may come of rounding errors, relative to the result. */
 #define TOLERANCE 0x1p-55
 
-/* The factors are those of a matrix that differs from the scaled products by this times |U|'|U| at the most, entry by entry: from
- * the kernel, whose sums are at most 2 as the diagonal is, and from what is rounded once for each entry. So the norm of
- * the difference is at most 2 n times this. */
+/* The factors are those of a matrix that differs from the scaled products by this times |U|'|U| at the most, entry
+ * by entry: from the kernel, whose sums are at most 2 as the diagonal is, and from what is rounded once for each
+ * entry. So the norm of the difference is at most 2 n times this. */
 static double
 bound_rounding (gsize n)
 {
@@ -70,7 +70,8 @@ update_tiles (gpointer data, gsize part, gsize n_parts)
     }
 }
 
-/* c[i][j] -= sum over k of a[k][i] b[k][j] for rows from @first_row, and columns to @n_columns; false where cancelled. */
+/* c[i][j] -= sum over k of a[k][i] b[k][j] for rows from @first_row and columns to @n_columns; false where
+ * cancelled. */
 static gboolean
 update (const AprInferenceRun *run,
         AprDoubleDoubles c,
@@ -237,8 +238,8 @@ solve (AprInverse *self, AprDoubleDoubles u, const AprInferenceRun *run)
                               apr_dd_negate (apr_double_doubles_get (self->solutions, i, j)));
 }
 
-/* The sum of squares that the features leave of @target, or less than 0 where that is not certain. The difference of the factors'
- * matrix changes it by (b, -1)' difference (b, -1). */
+/* The sum of squares that the features leave of @target, or less than 0 where that is not certain. The difference of
+ * the factors' matrix changes it by (b, -1)' difference (b, -1). */
 static void
 find_residual (AprInverse *self, AprDoubleDoubles u, const AprDesign *design, gsize target)
 {
@@ -278,9 +279,10 @@ find_residual (AprInverse *self, AprDoubleDoubles u, const AprDesign *design, gs
   mpz_clear (square);
 }
 
-/* With F = U'U the matrix of the factors and A that of the products, x'(A^-1 - F^-1)y = x'A^-1 (F - A) F^-1 y, which is at most the
- * norm of F - A times that of the inverse, relative to the roots of x'A^-1 x and y'A^-1 y. That of the inverse is at most the
- * trace of it. The root's own errors, E = root U' - I, are at most that bound times |root| |U|', which is far less. */
+/* With F = U'U the matrix of the factors and A that of the products, x'(A^-1 - F^-1)y = x'A^-1 (F - A) F^-1 y, which
+ * is at most the norm of F - A times that of the inverse, relative to the roots of x'A^-1 x and y'A^-1 y. That of
+ * the inverse is at most the trace of it. The root's own errors, E = root U' - I, are at most that bound times
+ * |root| |U|', which is far less. */
 static gboolean
 is_proven (const AprInverse *self)
 {

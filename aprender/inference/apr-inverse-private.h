@@ -35,11 +35,12 @@ apr_inference_run_report (const AprInferenceRun *self, double fraction)
     self->progress (fraction, self->progress_data);
 }
 
-/* The inverse of the products A of the independent features of a design, and the least squares solutions of its right-hand sides.
+/* The inverse of the products A of the independent features of a design, and the least squares solutions of its
+ * right-hand sides.
  *
- * The products are scaled by powers of two, so that their diagonal is between 1/2 and 2. Computed from the exact products, the
- * inverse, as a quadratic form, is within a relative error of 2^-56, and the residual sums of squares are too; double-double
- * numbers are used where it can be proven that they suffice, and longer ones elsewhere. */
+ * The products are scaled by powers of two, so that their diagonal is between 1/2 and 2. Computed from the exact
+ * products, the inverse, as a quadratic form, is within a relative error of 2^-55, and the residual sums of squares
+ * are too; double-double numbers are used where it can be proven that they suffice, and longer ones elsewhere. */
 typedef struct
 {
   gsize n;
@@ -53,7 +54,8 @@ typedef struct
   AprFactor *factor; /* (owned) (nullable) where longer numbers were needed, as long as this is computed */
 } AprInverse;
 
-/* False where cancelled, and where the columns are not independent or no samples have such products: then a file is wrong. */
+/* False where cancelled, and where the columns are not independent or no samples have such products: then a file is
+ * wrong. */
 gboolean apr_inverse_init (AprInverse *self, const AprDesign *design, const AprInferenceRun *run);
 
 void apr_inverse_clear (AprInverse *self);

@@ -141,8 +141,8 @@ find_correction (const AprInverse *self, const Solution *solution, AprDoubleDoub
   return squares;
 }
 
-/* Of the sum of squares that a solution leaves, (b - b*)'P(b - b*) = r'P^-1 r is above the least one: a part that is small, and known
- * to some 50 bits. */
+/* Of the sum of squares that a solution leaves, (b - b*)'P(b - b*) = r'P^-1 r is above the least one: a part that is
+ * small, and known to some 50 bits. */
 static gboolean
 refine (AprInverse *self, Solution *solution, gsize target, const AprInferenceRun *run)
 {

@@ -30,9 +30,9 @@ struct _AprRegressionDiagnostics
  *
  * What a linear regression says of each sample: how well it is fitted, and how much the fit depends on it.
  *
- * They come from [method@Apr.LinearRegression.diagnose], are those of one target, and never change, so that any number of
- * threads may read them at once. Weights are analytic, as in [class@Apr.RegressionStatistics]. The definitions are those
- * of R's `influence.measures ()`. Leverages are within 2⁻³⁵ of themselves.
+ * They come from [method@Apr.LinearRegression.diagnose], are those of one target, and never change, so that any
+ * number of threads may read them at once. Weights are analytic, as in [class@Apr.RegressionStatistics]. The
+ * definitions are those of R's `influence.measures ()`. Leverages are within 2⁻³⁵ of themselves.
  *
  * Since: 0.1
  */
@@ -84,9 +84,9 @@ apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
   /**
    * AprRegressionDiagnostics:durbin-watson: (getter get_durbin_watson)
    *
-   * The statistic of J. Durbin and G. S. Watson, "Testing for serial correlation in least squares regression", 1950, of the
-   * residuals times the roots of their weights: about 2 where residuals in a row are uncorrelated, 0 where they are the
-   * same, 4 where they alternate. NaN where all are 0.
+   * The statistic of J. Durbin and G. S. Watson, "Testing for serial correlation in least squares regression", 1950,
+   * of the residuals times the roots of their weights: about 2 where residuals in a row are uncorrelated, 0 where
+   * they are the same, 4 where they alternate. NaN where all are 0.
    *
    * Since: 0.1
    */

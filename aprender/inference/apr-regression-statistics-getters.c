@@ -80,7 +80,8 @@ apr_regression_statistics_get_df_residual (AprRegressionStatistics *self)
  * apr_regression_statistics_get_residual_sum_of_squares: (get-property residual-sum-of-squares)
  * @self: statistics
  *
- * Gets the weighted sum of the squared residuals of the exact answer, Σ w (y - a - X b)²; exactly 0 where the fit is exact.
+ * Gets the weighted sum of the squared residuals of the exact answer, Σ w (y - a - X b)²; exactly 0 where the fit is
+ * exact.
  *
  * Returns: the sum of squares
  *
@@ -116,8 +117,8 @@ apr_regression_statistics_get_total_sum_of_squares (AprRegressionStatistics *sel
  * apr_regression_statistics_get_residual_variance: (get-property residual-variance)
  * @self: statistics
  *
- * Gets the variance of the errors of a sample of weight 1, σ²: the residual sum of squares by its degrees of freedom, and NaN
- * without any.
+ * Gets the variance of the errors of a sample of weight 1, σ²: the residual sum of squares by its degrees of
+ * freedom, and NaN without any.
  *
  * Returns: the variance
  *
@@ -135,7 +136,8 @@ apr_regression_statistics_get_residual_variance (AprRegressionStatistics *self)
  * apr_regression_statistics_get_residual_standard_error: (get-property residual-standard-error)
  * @self: statistics
  *
- * Gets the root of the residual variance, σ, which R calls the residual standard error, and NIST the residual standard deviation.
+ * Gets the root of the residual variance, σ, which R calls the residual standard error, and NIST the residual
+ * standard deviation.
  *
  * Returns: the standard error
  *
@@ -153,7 +155,8 @@ apr_regression_statistics_get_residual_standard_error (AprRegressionStatistics *
  * apr_regression_statistics_get_r_squared: (get-property r-squared)
  * @self: statistics
  *
- * Gets the coefficient of determination, R²: 1 less the residual sum of squares by the total one. NaN where the latter is 0.
+ * Gets the coefficient of determination, R²: 1 less the residual sum of squares by the total one. NaN where the
+ * latter is 0.
  *
  * Returns: R²
  *
@@ -189,8 +192,8 @@ apr_regression_statistics_get_adjusted_r_squared (AprRegressionStatistics *self)
  * apr_regression_statistics_get_f_statistic: (get-property f-statistic)
  * @self: statistics
  *
- * Gets the F-statistic of the model against one that has the intercept only, or nothing where there is none; NaN without
- * independent features.
+ * Gets the F-statistic of the model against one that has the intercept only, or nothing where there is none; NaN
+ * without independent features.
  *
  * Returns: F
  *
@@ -226,7 +229,8 @@ apr_regression_statistics_get_f_p_value (AprRegressionStatistics *self)
  * apr_regression_statistics_get_log_likelihood: (get-property log-likelihood)
  * @self: statistics
  *
- * Gets the logarithm of the likelihood, where errors are normal with the variance σ² / w: that of σ² = residual sum of squares / n.
+ * Gets the logarithm of the likelihood, where errors are normal with the variance σ² / w: that of σ² = residual sum
+ * of squares / n.
  *
  * Returns: the log-likelihood
  *
@@ -244,8 +248,8 @@ apr_regression_statistics_get_log_likelihood (AprRegressionStatistics *self)
  * apr_regression_statistics_get_aic: (get-property aic)
  * @self: statistics
  *
- * Gets Akaike's criterion, 2 k - 2 log-likelihood, where k counts the coefficients and the intercept, as statsmodels does; R counts σ
- * too, and has 2 more.
+ * Gets Akaike's criterion, 2 k - 2 log-likelihood, where k counts the coefficients and the intercept, as statsmodels
+ * does; R counts σ too, and has 2 more.
  *
  * Returns: the criterion
  *
@@ -263,8 +267,8 @@ apr_regression_statistics_get_aic (AprRegressionStatistics *self)
  * apr_regression_statistics_get_bic: (get-property bic)
  * @self: statistics
  *
- * Gets the Bayesian (Schwarz's) criterion, k log n - 2 log-likelihood, with k as of [property@Apr.RegressionStatistics:aic]; R has log n
- * more.
+ * Gets the Bayesian (Schwarz's) criterion, k log n - 2 log-likelihood, with k as of
+ * [property@Apr.RegressionStatistics:aic]; R has log n more.
  *
  * Returns: the criterion
  *
@@ -390,8 +394,8 @@ apr_regression_statistics_get_p_values (AprRegressionStatistics *self)
  * apr_regression_statistics_get_variance_inflation: (get-property variance-inflation)
  * @self: statistics
  *
- * Gets how many times greater the variance of a coefficient is than if its feature were uncorrelated with the others, [n_terms]; NaN for
- * the intercept. Without an intercept, correlations are about 0.
+ * Gets how many times greater the variance of a coefficient is than if its feature were uncorrelated with the
+ * others, [n_terms]; NaN for the intercept. Without an intercept, correlations are about 0.
  *
  * Returns: (transfer none): the factors
  *

@@ -11,20 +11,23 @@
 /**
  * AprRegressionStatistics:
  *
- * What a linear regression says beside its coefficients: how well they are known, and how well the model fits.
+ * The statistics of a fitted linear regression for one target: standard errors, t-values, p-values and intervals of
+ * the coefficients, and how well the model fits as a whole.
  *
- * They are those of one target. They come from [method@Apr.LinearRegression.get_statistics] and never change, so that any number
- * of threads may read them at once; a model that is fitted again has others. An object that a program makes itself has no
- * terms, NaN for all numbers, and a text that says so. The vectors have an entry for each term: the intercept, where there is
- * one, and the features in their order.
+ * [method@Apr.LinearRegression.get_statistics] computes them. They never change, so that any number of threads may
+ * read them at once; fitting the model again does not affect them. Vectors have an entry for each term: the
+ * intercept, where there is one, and the features in order. The object owns its tensors.
  *
- * They are worked out from the exact sums of the data, and right to nearly the last digit. Weights are analytic, as in R's `lm`
- * and statsmodels' `WLS`: a sample of weight w has errors of the variance σ² / w, and one of weight 0 does not count. With
- * W the weights and Z = [1 | X], σ² = residual sum of squares / degrees of freedom, and the covariance of the
- * coefficients is σ² (Z'WZ)^-1. Tests and intervals suppose that errors are independent and normal.
- *
- * It is a list of its terms too, a [iface@Gio.ListModel] of [class@Apr.Term], for a table to show and sort: in a program with
+ * The statistics are also a list of their terms, a [iface@Gio.ListModel] of [class@Apr.Term]: in a program that uses
  * GTK, `gtk_no_selection_new (gtk_sort_list_model_new (statistics, sorter))` is the model of a `GtkColumnView`.
+ *
+ * Weights are analytic, as in R's `lm` and statsmodels' `WLS`: the errors of a sample of weight w have the variance
+ * σ² / w, and a sample of weight 0 does not count. With W the weights and Z = [1 | X], σ² is the residual sum of
+ * squares divided by its degrees of freedom, and the covariance of the coefficients is σ² (Z'WZ)^-1. Tests and
+ * intervals assume independent normal errors. All numbers come from the exact cross products of the data: sums of
+ * squares, standard errors and covariances have a relative error below 2^-51.
+ *
+ * An object that a program creates itself has no terms and NaN for all numbers, and its text says so.
  *
  * Since: 0.1
  */
@@ -209,8 +212,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:terms: (getter get_terms)
    *
-   * What the entries of the vectors belong to: “(Intercept)”, where there is one, and the names of the features, or “x0”, “x1”
-   * and so on where they have none.
+   * What the entries of the vectors belong to: “(Intercept)”, where there is one, and the names of the features, or
+   * “x0”, “x1” and so on where they have none.
    *
    * Since: 0.1
    */
@@ -247,7 +250,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:residual-sum-of-squares: (getter get_residual_sum_of_squares)
    *
-   * The weighted sum of the squared residuals of the exact answer, Σ w (y - a - X b)²; exactly 0 where the fit is exact.
+   * The weighted sum of the squared residuals of the exact answer, Σ w (y - a - X b)²; exactly 0 where the fit is
+   * exact.
    *
    * Since: 0.1
    */
@@ -267,8 +271,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:residual-variance: (getter get_residual_variance)
    *
-   * The variance of the errors of a sample of weight 1, σ²: the residual sum of squares by its degrees of freedom, and NaN
-   * without any.
+   * The variance of the errors of a sample of weight 1, σ²: the residual sum of squares by its degrees of freedom,
+   * and NaN without any.
    *
    * Since: 0.1
    */
@@ -278,7 +282,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:residual-standard-error: (getter get_residual_standard_error)
    *
-   * The root of the residual variance, σ, which R calls the residual standard error, and NIST the residual standard deviation.
+   * The root of the residual variance, σ, which R calls the residual standard error, and NIST the residual standard
+   * deviation.
    *
    * Since: 0.1
    */
@@ -288,7 +293,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:r-squared: (getter get_r_squared)
    *
-   * The coefficient of determination, R²: 1 less the residual sum of squares by the total one. NaN where the latter is 0.
+   * The coefficient of determination, R²: 1 less the residual sum of squares by the total one. NaN where the latter
+   * is 0.
    *
    * Since: 0.1
    */
@@ -329,9 +335,9 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:log-likelihood: (getter get_log_likelihood)
    *
-   * The logarithm of the likelihood, where errors are normal with the variance σ² / w and σ² = residual sum of squares / n: Σ log w / 2 -
-   * n/2 (1 + log 2π + log σ²), as R and statsmodels have it. Samples whose weight is 0 do not count, as in R; statsmodels gives
-   * minus infinity for them.
+   * The logarithm of the likelihood, where errors are normal with the variance σ² / w and σ² = residual sum of
+   * squares / n: Σ log w / 2 - n/2 (1 + log 2π + log σ²), as R and statsmodels have it. Samples whose weight is 0 do
+   * not count, as in R; statsmodels gives minus infinity for them.
    *
    * Since: 0.1
    */
@@ -341,8 +347,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:aic: (getter get_aic)
    *
-   * Akaike's criterion, 2 k - 2 log-likelihood, where k counts the coefficients and the intercept, as statsmodels does; R counts σ
-   * too, and has 2 more.
+   * Akaike's criterion, 2 k - 2 log-likelihood, where k counts the coefficients and the intercept, as statsmodels
+   * does; R counts σ too, and has 2 more.
    *
    * Since: 0.1
    */
@@ -351,8 +357,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:bic: (getter get_bic)
    *
-   * The Bayesian (Schwarz's) criterion, k log n - 2 log-likelihood, with k as of [property@Apr.RegressionStatistics:aic]; R has log n
-   * more.
+   * The Bayesian (Schwarz's) criterion, k log n - 2 log-likelihood, with k as of
+   * [property@Apr.RegressionStatistics:aic]; R has log n more.
    *
    * Since: 0.1
    */
@@ -361,9 +367,9 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:condition-number: (getter get_condition_number)
    *
-   * How much an error of the data can grow in the coefficients, at the most: the ratio of the largest and the smallest singular
-   * value of the data as they are, [1 | X] where there is an intercept, to three digits at least. Infinity where features
-   * depend on each other.
+   * How much an error of the data can grow in the coefficients, at the most: the ratio of the largest and the
+   * smallest singular value of the data as they are, [1 | X] where there is an intercept, to three digits at least.
+   * Infinity where features depend on each other.
    *
    * Since: 0.1
    */
@@ -373,8 +379,9 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:coefficients: (getter get_coefficients)
    *
-   * The estimates, [n_terms]. Where features depend on each other, those that depend on features before them are NaN, as R has
-   * them, and the others are those of the model without them; see [property@Apr.RegressionStatistics:minimum-norm].
+   * The estimates, [n_terms]. Where features depend on each other, those that depend on features before them are
+   * NaN, as R has them, and the others are those of the model without them; see
+   * [property@Apr.RegressionStatistics:minimum-norm].
    *
    * Since: 0.1
    */
@@ -383,8 +390,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:minimum-norm: (getter get_minimum_norm)
    *
-   * The intercept and the coefficients of the model itself, [n_terms]: where features depend on each other, those of the least
-   * sum of squares among all that fit equally well. They predict the same as
+   * The intercept and the coefficients of the model itself, [n_terms]: where features depend on each other, those of
+   * the least sum of squares among all that fit equally well. They predict the same as
    * [property@Apr.RegressionStatistics:coefficients] for samples like those of the fit, and are equal to them where
    * features are independent.
    *
@@ -423,8 +430,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:variance-inflation: (getter get_variance_inflation)
    *
-   * How many times greater the variance of a coefficient is than if its feature were uncorrelated with the others, [n_terms]; NaN for
-   * the intercept. Without an intercept, correlations are about 0.
+   * How many times greater the variance of a coefficient is than if its feature were uncorrelated with the others,
+   * [n_terms]; NaN for the intercept. Without an intercept, correlations are about 0.
    *
    * Since: 0.1
    */
@@ -477,10 +484,11 @@ apr_regression_statistics_new (void)
  * @level: how sure the intervals are, between 0 and 1, such as 0.95
  * @error: return location for an error
  *
- * Gets intervals that hold the true coefficients with the probability @level each: the coefficients, plus and minus as many standard
- * errors as Student's t has it.
+ * Gets intervals that hold the true coefficients with the probability @level each: the coefficients, plus and minus
+ * as many standard errors as the quantile of Student's t.
  *
- * Returns: (transfer full): the lower and the upper ends, [n_terms, 2]; `NULL` with %APR_ERROR_RANGE where @level is not between 0 and 1
+ * Returns: (transfer full): the lower and the upper ends, [n_terms, 2]; `NULL` with %APR_ERROR_RANGE where @level is
+ *   not between 0 and 1
  *
  * Since: 0.1
  */

@@ -127,8 +127,9 @@ append_terms (GString *text, AprRegressionStatistics *self)
  * apr_regression_statistics_to_string:
  * @self: statistics
  *
- * Writes a table of the terms, with their intervals of 95 %, and the numbers that describe the fit, for people to read. What is not
- * known is “NA”. Of an object that does not come from a model, it says that there are no statistics.
+ * Writes a table of the terms, with their intervals of 95 %, and the numbers that describe the fit, for people to
+ * read. What is not known is “NA”. Of an object that does not come from a model, it says that there are no
+ * statistics.
  *
  * Returns: (transfer full): the text, which ends with a line break
  *

@@ -58,14 +58,16 @@ infer (AprLinearRegression *self, const char *what, GError **error)
  *
  * Works out what the fit says beside the coefficients: how well they are known, and how well the model fits.
  *
- * It takes time in proportion to the third power of the number of features, whatever the number of samples. That works after
- * any kind of fit, and after loading where the file holds the sums ([property@Apr.LinearRegression:keep-state]).
+ * It takes time in proportion to the third power of the number of features, whatever the number of samples. That
+ * works after any kind of fit, and after loading where the file holds the sums
+ * ([property@Apr.LinearRegression:keep-state]).
  *
- * Where features depend on each other, the dependent ones are left out, as R does, and the statistics are those of the rest.
+ * Where features depend on each other, the dependent ones are left out, as R does, and the statistics are those of
+ * the rest.
  *
- * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_NOT_FITTED, %APR_ERROR_STATE where the model was loaded
- *   from a file without its sums, %APR_ERROR_RANGE where there is no such target, or %APR_ERROR_FAILED where the fit
- *   was not one of ordinary least squares: with alpha or positive
+ * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_NOT_FITTED, %APR_ERROR_STATE where the model was
+ *   loaded from a file without its sums, %APR_ERROR_RANGE where there is no such target, or %APR_ERROR_FAILED where
+ *   the fit was not one of ordinary least squares: with alpha or positive
  *
  * Since: 0.1
  */
@@ -95,7 +97,8 @@ apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, G
  * @self: a fitted linear regression
  * @error: return location for an error
  *
- * Writes the statistics of all targets as a text of tables, as [method@Apr.RegressionStatistics.to_string] does for one.
+ * Writes the statistics of all targets as a text of tables, as [method@Apr.RegressionStatistics.to_string] does for
+ * one.
  *
  * Returns: (transfer full): the text; `NULL` as of [method@Apr.LinearRegression.get_statistics]
  *
@@ -152,13 +155,14 @@ check_interval (AprLinearRegression *self, double level, GError **error)
  * @upper: (out) (transfer full): the upper ends
  * @error: return location for an error
  *
- * Predicts, and says within which bounds the truth is with the probability @level: the mean of samples with these features, or
- * one more sample of weight 1. The prediction is in the middle. Where the samples are no more than the terms, nothing is known of
- * the bounds, and they are NaN.
+ * Predicts, with bounds that hold the truth with the probability @level: the mean of all samples with these features,
+ * or one more sample of weight 1. The prediction is in the middle, and the distance of the bounds from it has a
+ * relative error below 2^-36. The bounds are NaN where the fit leaves no degrees of freedom.
  *
  * Returns: true, or false with %APR_ERROR_RANGE where @level is not between 0 and 1, %APR_ERROR_FAILED where the
- *   prediction for a sample is not estimable, since a feature that depends on others in the samples of the fit does not do so
- *   in it, or another error of [method@Apr.Estimator.predict] or [method@Apr.LinearRegression.get_statistics]
+ *   prediction for a sample is not estimable, since a feature that depends on others in the samples of the fit does
+ *   not do so in it, or another error of [method@Apr.Estimator.predict] or
+ *   [method@Apr.LinearRegression.get_statistics]
  *
  * Since: 0.1
  */
@@ -208,8 +212,9 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
  *
  * The samples must be those of the fit, which the model does not keep; for others, the results have no meaning.
  *
- * Returns: (transfer full): the diagnostics; `NULL` with %APR_ERROR_SHAPE where @x and @y do not have the features and the
- *   targets of the model, or another error of [method@Apr.Estimator.fit] or [method@Apr.LinearRegression.get_statistics]
+ * Returns: (transfer full): the diagnostics; `NULL` with %APR_ERROR_SHAPE where @x and @y do not have the features
+ *   and the targets of the model, or another error of [method@Apr.Estimator.fit] or
+ *   [method@Apr.LinearRegression.get_statistics]
  *
  * Since: 0.1
  */

@@ -9,8 +9,9 @@ G_BEGIN_DECLS
 
 /* Dense linear algebra in double-double.
  *
- * Every element goes through the same operations in the same order whatever the instruction set, with fused multiply-add where
- * it is written: all processors have the same bits. Columns are padded to a multiple of APR_DOUBLE_DOUBLE_PAD. */
+ * Every element goes through the same operations in the same order whatever the instruction set, with fused
+ * multiply-add where it is written: all processors have the same bits. Columns are padded to a multiple of
+ * APR_DOUBLE_DOUBLE_PAD. */
 #define APR_DOUBLE_DOUBLE_PAD 8
 
 /* Rows that are @stride apart, the high parts and the low parts of their elements in arrays of their own. */
@@ -25,17 +26,18 @@ typedef struct
 {
   const char *name;
 
-  /* c[i][j] -= sum over k of a[k][i] b[k][j]. Elements go in and come out normalised. In between the low parts of a few products
-   * are summed by themselves, after T. Ogita, S. M. Rump and S. Oishi, "Accurate sum and dot product", 2005. The error is
-   * below (3 n_inner + 16) 2^-104 times a bound on the magnitudes of the sums on the way and on the sum of the products'
-   * magnitudes. @n_columns is a multiple of APR_DOUBLE_DOUBLE_PAD. */
+  /* c[i][j] -= sum over k of a[k][i] b[k][j]. Elements go in and come out normalised. In between the low parts of a
+   * few products are summed by themselves, after T. Ogita, S. M. Rump and S. Oishi, "Accurate sum and dot product",
+   * 2005. The error is below (3 n_inner + 16) 2^-104 times a bound on the magnitudes of the sums on the way and on
+   * the sum of the products' magnitudes. @n_columns is a multiple of APR_DOUBLE_DOUBLE_PAD. */
   void (*subtract_products) (
     AprDoubleDoubles c, AprDoubleDoubles a, AprDoubleDoubles b, gsize n_rows, gsize n_columns, gsize n_inner);
 
   /* row[j] *= factor */
   void (*scale) (AprDoubleDoubles row, AprDoubleDouble factor, gsize n_columns);
 
-  /* x[j] = x[j] factor - centre, rounded but for what is below 2^-100 of @centre. @n is a multiple of APR_DOUBLE_DOUBLE_PAD. */
+  /* x[j] = x[j] factor - centre, rounded but for what is below 2^-100 of @centre. @n is a multiple of
+   * APR_DOUBLE_DOUBLE_PAD. */
   void (*subtract_centre) (double *x, AprDoubleDouble factor, AprDoubleDouble centre, gsize n);
 
   /* squares[j] += x[j]², in double. */
