@@ -129,6 +129,9 @@ judge (const RandomProblem *problem, gsize *rank, char **message)
   g_autoptr (AprTensor) weights =
     problem->weights != NULL ? vector_new (problem->n_rows, problem->weights) : NULL;
   g_autoptr (GError) error = NULL;
+  gboolean in_range = is_in_range (problem, solution);
+  /* Which of several solutions without a negative coefficient is found is only promised where it is said to be proven. */
+  gboolean is_unique = !problem->positive || solution->rank == problem->n_features;
   gboolean fitted;
 
   enter_environment (problem);
@@ -139,13 +142,15 @@ judge (const RandomProblem *problem, gsize *rank, char **message)
   *message = NULL;
   if (!fitted)
     {
-      if (!g_error_matches (error, APR_ERROR, APR_ERROR_RANGE) || is_in_range (problem, solution))
+      if (!g_error_matches (error, APR_ERROR, APR_ERROR_RANGE) || (in_range && is_unique))
         *message = g_strdup (error->message);
       return *message != NULL ? VERDICT_WRONG : VERDICT_OUT_OF_RANGE;
     }
 
-  *message = is_in_range (problem, solution) ? find_wrong_rank (model, problem, solution)
-                                             : g_strdup ("a value is too large for the dtype, and no error");
+  if (in_range || (!is_unique && !apr_linear_regression_get_correctly_rounded (model)))
+    *message = find_wrong_rank (model, problem, solution);
+  else
+    *message = g_strdup ("a value is too large for the dtype, and no error");
   if (*message == NULL && apr_linear_regression_get_correctly_rounded (model))
     *message = find_wrong_bit (model, problem, solution);
   if (*message != NULL)
