@@ -223,8 +223,7 @@ write_batch (AprAtomicFile *self, const struct iovec *batch, int n_batch, gsize 
   saved_errno = errno;
   /* A signal that was pending before belongs to the program. */
   if (!sigismember (&before, SIGXFSZ))
-    while (sigtimedwait (&signals, NULL, &at_once) < 0 && errno == EINTR)
-      ;
+    (void) sigtimedwait (&signals, NULL, &at_once);
   pthread_sigmask (SIG_SETMASK, &mask, NULL);
   errno = saved_errno;
   return written;

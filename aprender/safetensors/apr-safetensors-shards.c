@@ -331,11 +331,11 @@ apr_safetensors_shards_write (AprSafetensorsShards *self,
                               GCancellable *cancellable,
                               GError **error)
 {
-  const Part *first = g_ptr_array_index (self->parts, 0);
   guint i;
 
   for (i = 0; i < self->parts->len; i++)
     {
+      const Part *first = g_ptr_array_index (self->parts, 0);
       Part *part = g_ptr_array_index (self->parts, i);
 
       if (!part_open (part, cancellable, error) ||
@@ -350,7 +350,8 @@ apr_safetensors_shards_write (AprSafetensorsShards *self,
       gboolean succeeded;
 
       g_ptr_array_add (self->parts, index);
-      succeeded = write_index (index, text, first, job->durable, cancellable, error);
+      succeeded =
+        write_index (index, text, g_ptr_array_index (self->parts, 0), job->durable, cancellable, error);
       g_string_free (text, TRUE);
       if (!succeeded)
         return FALSE;
