@@ -49,7 +49,7 @@ write_in_thread (GTask *task, gpointer source, gpointer task_data, GCancellable 
     g_task_return_boolean (task, TRUE);
 }
 
-/* Runs the write, unless @error says that it could not be laid out. Takes @self and @error. */
+/* Runs the write, unless @error says that it could not be laid out. Takes its arguments. */
 static void
 run (GTask *task, AsyncWrite *self, GError *error)
 {
@@ -59,11 +59,14 @@ run (GTask *task, AsyncWrite *self, GError *error)
     {
       async_write_free (self);
       g_task_return_error (task, error);
-      return;
     }
-  apr_safetensors_job_set_context (&self->job, g_task_get_context (task));
-  g_task_set_task_data (task, self, async_write_free);
-  g_task_run_in_thread (task, write_in_thread);
+  else
+    {
+      apr_safetensors_job_set_context (&self->job, g_task_get_context (task));
+      g_task_set_task_data (task, self, async_write_free);
+      g_task_run_in_thread (task, write_in_thread);
+    }
+  g_object_unref (task);
 }
 
 /**
@@ -91,7 +94,7 @@ apr_safetensors_writer_write_to_file_async (AprSafetensorsWriter *self,
                                             GAsyncReadyCallback callback,
                                             gpointer user_data)
 {
-  g_autoptr (GTask) task = NULL;
+  GTask *task;
   AsyncWrite *data;
   GError *error = NULL;
 
@@ -155,7 +158,7 @@ apr_safetensors_writer_write_to_bytes_async (AprSafetensorsWriter *self,
                                              GAsyncReadyCallback callback,
                                              gpointer user_data)
 {
-  g_autoptr (GTask) task = NULL;
+  GTask *task;
   AsyncWrite *data;
   GError *error = NULL;
 
@@ -224,7 +227,7 @@ apr_safetensors_writer_write_shards_async (AprSafetensorsWriter *self,
                                            GAsyncReadyCallback callback,
                                            gpointer user_data)
 {
-  g_autoptr (GTask) task = NULL;
+  GTask *task;
   AsyncWrite *data;
   GError *error = NULL;
 
