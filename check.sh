@@ -13,6 +13,7 @@
 #   sanitized   every test, under the address and undefined-behaviour sanitizers
 #   threads     the suites unit and threads, under ThreadSanitizer
 #   valgrind    the tests in C of the gcc build, under valgrind
+#   lint        what clang-format and clang-tidy say, the order of includes, the length of lines and files
 #
 # The last line counts the tests: "N passed, N failed, N skipped".
 set -u
@@ -58,17 +59,25 @@ stage_valgrind () {
   build gcc gcc && run --setup valgrind
 }
 
+# Nothing is built for it but the descriptions of the build.
+stage_lint () {
+  build=_build-lint
+  [ -f "$build/build.ninja" ] || CC=clang meson setup "$build" >"$build.log" 2>&1 ||
+    { tail -n 40 "$build.log" >&2; return 1; }
+  ninja -C "$build" reconfigure >"$build.log" && run --suite lint
+}
+
 stages=
 clean=
 for argument; do
   case $argument in
-    gcc|clang|sanitized|threads|valgrind) stages="$stages $argument" ;;
+    gcc|clang|sanitized|threads|valgrind|lint) stages="$stages $argument" ;;
     --clean) clean=yes ;;
     --help|-h) sed -n '/^# Builds/,/^set/{/^set/d; s/^# \{0,1\}//; p}' "$0"; exit 0 ;;
     *) echo "check.sh: there is no stage $argument; --help names them" >&2; exit 2 ;;
   esac
 done
-: "${stages:=gcc clang sanitized threads valgrind}"
+: "${stages:=gcc clang sanitized threads valgrind lint}"
 
 debian/install-build-dependencies || exit 1
 

@@ -84,7 +84,7 @@ get_entry (const SmallSystem *self, gsize row, gsize column)
 static inline gboolean
 is_negative (const guint64 *words, gsize n)
 {
-  return words[n - 1] >> 63 != 0;
+  return words[n - 1] >> 63 != 0; /* NOLINT: the analyser does not see that products are written by GMP. */
 }
 
 /* The magnitude is 2^this at the most; 0 for zero alone. */
@@ -306,7 +306,7 @@ scale_product (const SmallSystem *self, const guint64 *words, gint64 scale, gboo
 
   if (place <= 0)
     {
-      UnsignedWide whole = (UnsignedWide) words[1] << 64 | words[0];
+      UnsignedWide whole = (UnsignedWide) words[1] << 64 | words[0]; /* NOLINT: as above */
 
       return (Wide) (whole << -place);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/safetensors/apr-safetensors-reader-private.h"
 #include "aprender/safetensors/apr-safetensors-index-private.h"
+#include "aprender/safetensors/apr-safetensors-reader-private.h"
 
 static gboolean
 open_index (AprSafetensorsReader *self, GCancellable *cancellable, GError **error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/safetensors/apr-safetensors-writer-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
 #include "aprender/safetensors/apr-safetensors-header-private.h"
+#include "aprender/safetensors/apr-safetensors-writer-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 #include <string.h>

@@ -47,7 +47,7 @@ apr_tool_usage_error (const char *command, const char *format, ...)
   return APR_TOOL_USAGE;
 }
 
-/* Whether writing to one file would destroy what is read from the other, under whatever names; “-” is the standard input. */
+/* Whether writing to one file would destroy what is read from the other, under any names; “-” is standard input. */
 gboolean
 apr_tool_is_same_file (const char *input, const char *output)
 {

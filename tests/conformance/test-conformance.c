@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-/*
- * One subtest to a file of the corpus, the folder of which is in APR_CORPUS. A wrong verdict fails and does not abort, so
- * that one run tells of every file.
- */
+/* One subtest to a file of the corpus, the folder of which is in APR_CORPUS. A wrong verdict fails and does not
+ * abort, so that one run tells of every file. */
 
 typedef struct
 {

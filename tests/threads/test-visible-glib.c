@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <gio/gio.h>
 
-/* Whether ThreadSanitizer finds a real race, beside and in spite of GLib's synchronisation, and reports none where GLib's is
- * what prevents it. Each program here runs as a process of its own, which ends with a report or without. */
+/* Whether ThreadSanitizer reports real races beside GLib's synchronisation, and none where GLib's synchronisation
+ * prevents one. Each program here runs as a process of its own. */
 
 static int number;
 static GMutex locks[2];

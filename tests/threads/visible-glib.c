@@ -2,14 +2,14 @@
 
 /* Tells ThreadSanitizer of GLib's synchronisation.
  *
- * GLib as distributions have it is not instrumented, and locks with futexes, which ThreadSanitizer does not know: without
- * help it reports a race wherever a GMutex is all that orders two accesses. Suppressions would hide real races with them.
- * So this file, which is part of every test program of such a build, stands before GLib's functions, calls them, and says what
- * each promises its caller: no more, so that a race that a lock does not prevent is still found.
- * test-visible-glib.c tests both.
+ * Distributions' GLib is not instrumented, and its GMutex uses futexes, which ThreadSanitizer does not know. Without
+ * help it reports a race wherever a GMutex is all that orders two accesses; suppressions would hide real races too.
+ * So the functions in this file, which is linked into every test program of such a build, take the place of GLib's,
+ * call them, and tell ThreadSanitizer which order each one guarantees, and no more. test-visible-glib.c tests that
+ * races which a lock does not prevent are still found.
  *
- * There is no need to name what ThreadSanitizer sees by itself: threads, GRecMutex and GRWLock, which are those of pthreads, and
- * GLib's atomic operations on integers and pointers, which are the compiler's. */
+ * ThreadSanitizer sees these by itself: threads, GRecMutex and GRWLock, which are those of pthreads, and GLib's atomic
+ * operations on integers and pointers, which are the compiler's. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

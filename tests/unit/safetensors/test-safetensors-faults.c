@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <glib/gstdio.h>
 #include <gio/gunixoutputstream.h>
+#include <glib/gstdio.h>
 
 /*
  * Real faults of the system while a writer writes. Each time the old file must be whole, nothing may be left
@@ -182,7 +182,8 @@ test_file_too_large (Fixture *fixture, gconstpointer data)
 {
   struct rlimit limit, small;
 
-  g_test_summary ("The kernel writes a part, refuses the rest, and sends a signal that would end the program.");
+  g_test_summary (
+    "The kernel writes a part, refuses the rest, and sends a signal that would end the program.");
 
   write_old (fixture->path);
   g_assert_no_errno (getrlimit (RLIMIT_FSIZE, &limit));

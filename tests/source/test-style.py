@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""How the sources look: clang-format has nothing to change, includes are in order, lines and files are not too long.
+
+Usage: test-style.py ROOT, the folder of the whole project
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+MAX_LINE = 120
+MAX_FILE = 700
+
+# What was longer when the limits came; it gets shorter, and what has become short leaves the list.
+FOLDERS_OF_LONG_LINES = {
+    'aprender/base',
+    'aprender/cross-products',
+    'aprender/estimator',
+    'aprender/inference',
+    'aprender/least-squares',
+    'aprender/linear-model',
+    'tests',
+    'tests/benchmarks',
+    'tests/property',
+    'tests/unit',
+}
+LONG_FILES = {
+    'aprender/cross-products/apr-cross-products.c',
+    'aprender/cross-products/apr-exact-sums-worker.c',
+    'aprender/estimator/apr-estimator.c',
+    'aprender/inference/apr-regression-statistics.c',
+    'aprender/least-squares/apr-small-system.c',
+    'aprender/linear-model/apr-linear-regression.c',
+    'aprender/safetensors/apr-safetensors-header.c',
+    'aprender/safetensors/apr-safetensors-reader.c',
+    'aprender/safetensors/apr-safetensors-writer.c',
+    'aprender/tensor/apr-tensor.c',
+    'tests/property/test-least-squares.c',
+    'tests/unit/inference/test-regression-statistics.c',
+    'tests/unit/linear-model/test-linear-regression.c',
+    'tests/unit/safetensors/test-atomic-file.c',
+    'tests/unit/safetensors/test-json-scanner.c',
+    'tests/unit/safetensors/test-safetensors-index.c',
+    'tests/unit/safetensors/test-safetensors-injection.c',
+    'tests/unit/safetensors/test-safetensors-reader-modes.c',
+    'tests/unit/safetensors/test-safetensors-reader.c',
+    'tests/unit/safetensors/test-safetensors-writer-injection.c',
+    'tests/unit/safetensors/test-safetensors-writer-streaming.c',
+    'tests/unit/safetensors/test-safetensors-writer.c',
+}
+
+
+# They wait to be sorted, and then leave the list.
+FILES_OF_OTHER_ORDER = {
+    'aprender/cross-products/apr-cross-products-file.c',
+    'aprender/cross-products/apr-exact-sums-private.h',
+    'aprender/cross-products/apr-exact-sums-update.c',
+    'aprender/cross-products/apr-exact-sums-worker.c',
+    'aprender/estimator/apr-estimator.c',
+    'aprender/inference/apr-regression-statistics.c',
+    'aprender/least-squares/apr-least-squares.c',
+    'aprender/least-squares/apr-refinement.c',
+    'aprender/least-squares/apr-slices-private.h',
+    'aprender/least-squares/apr-small-system.c',
+    'aprender/linear-model/apr-linear-regression-fit.c',
+    'aprender/linear-model/apr-linear-regression.h',
+}
+
+
+def sources(*suffixes):
+    for folder in ('aprender', 'bindings', 'docs', 'tests'):
+        for path in sorted((root / folder).rglob('*')):
+            if path.suffix in suffixes and 'node_modules' not in path.parts:
+                yield path
+
+
+def name(path):
+    return str(path.relative_to(root))
+
+
+def test_format():
+    clang_format = shutil.which('clang-format')
+    if clang_format is None:
+        return 'SKIP there is no clang-format'
+    result = subprocess.run([clang_format, '--dry-run', '--Werror', '--style=file', *sources('.c', '.h')],
+                            capture_output=True, text=True, cwd=root)
+    assert result.returncode == 0, result.stderr
+
+
+def order_of_includes(path):
+    """What is wrong with it: it has the own header, then those of the system, then those of the project, each block sorted."""
+    blocks = [[]]
+    for line in path.read_text('utf-8').splitlines():
+        # What a condition holds may stand anywhere.
+        if re.match(r'\s*#\s*if', line) and any(blocks):
+            break
+        if match := re.match(r'#include (["<].*[">])', line):
+            blocks[-1].append(match[1])
+        elif blocks[-1]:
+            blocks.append([])
+    blocks = [block for block in blocks if block]
+    wrong = []
+
+    if path.suffix == '.c':
+        stem = str(path.relative_to(root).with_suffix(''))
+        own = [f'"{stem}{end}.h"' for end in ('-private', '') if (root / f'{stem}{end}.h').exists()]
+        own = [header for header in own if any(header in block for block in blocks)]
+        if own:
+            if blocks[0][0] not in own:
+                wrong.append(f'{own[0]} is not the first')
+            blocks[0] = [header for header in blocks[0] if header not in own]
+    kinds = []
+    for block in blocks:
+        if block != sorted(block):
+            wrong.append(f'{" ".join(block)} is not sorted')
+        if len({header[0] for header in block}) > 1:
+            wrong.append(f'{" ".join(block)} mixes the system and the project')
+        if block and (not kinds or kinds[-1] != block[0][0]):
+            kinds.append(block[0][0])
+    if ''.join(kinds) not in ('', '"', '<', '"<', '<"', '"<"'):
+        wrong.append('the system is to stand before the project')
+    return wrong
+
+
+def test_includes():
+    # The header of all headers has the order of the folders.
+    wrong = {name(path): reasons for path in sources('.c', '.h') if (reasons := order_of_includes(path))}
+    wrong.pop('aprender/aprender.h', None)
+    new = [f'{file}: {reason}' for file in sorted(wrong.keys() - FILES_OF_OTHER_ORDER) for reason in wrong[file]]
+    assert not new, '\n'.join(new)
+    sorted_now = sorted(FILES_OF_OTHER_ORDER - wrong.keys())
+    assert not sorted_now, f'to be taken from the list of files with includes in another order: {sorted_now}'
+
+
+def test_lines():
+    long = {}
+    for path in sources('.c', '.h'):
+        for number, line in enumerate(path.read_text('utf-8').splitlines(), 1):
+            if len(line) > MAX_LINE:
+                long.setdefault('/'.join(path.relative_to(root).parts[:-1][:2]), []).append(f'{name(path)}:{number}: {len(line)} characters')
+    new = [line for folder in long.keys() - FOLDERS_OF_LONG_LINES for line in long[folder]]
+    assert not new, '\n'.join(new)
+    short = sorted(FOLDERS_OF_LONG_LINES - long.keys())
+    assert not short, f'to be taken from the list of folders with long lines: {short}'
+
+
+def test_files():
+    lengths = {name(path): len(path.read_text('utf-8').splitlines())
+               for path in sources('.c', '.h', '.py', '.js', '.vala')}
+    long = {file for file, length in lengths.items() if length > MAX_FILE}
+    new = [f'{file}: {lengths[file]} lines' for file in long - LONG_FILES]
+    assert not new, '\n'.join(new)
+    short = sorted(LONG_FILES - long)
+    assert not short, f'to be taken from the list of long files: {short}'
+
+
+root = pathlib.Path(sys.argv[1])
+tests = [test_format, test_includes, test_lines, test_files]
+print(f'1..{len(tests)}')
+status = 0
+for number, test in enumerate(tests, 1):
+    try:
+        skip = test()
+        print(f'ok {number} {test.__name__}' + (f' # {skip}' if skip else ''))
+    except AssertionError as error:
+        status = 1
+        print(f'not ok {number} {test.__name__}')
+        print('\n'.join(f'# {line}' for line in str(error).splitlines()))
+sys.exit(status)
