@@ -5,8 +5,8 @@
 #
 #   check.sh [STAGE...] [--clean]
 #
-# Without a stage, runs all of them. A stage keeps its build folder, _build-STAGE, and continues with it the next time;
-# --clean begins with a new one.
+# Without a stage, runs those above the line. A stage keeps its build folder, _build-STAGE, and continues with it the next
+# time; --clean begins with a new one.
 #
 #   gcc         every test, with gcc
 #   clang       every test, with clang; libFuzzer looks for new inputs
@@ -14,6 +14,9 @@
 #   threads     the suites unit and threads, under ThreadSanitizer
 #   valgrind    the tests in C of the gcc build, under valgrind
 #   lint        what clang-format and clang-tidy say, the order of includes, the length of lines and files
+#   ---------
+#   s390x       the suites unit, property and tool on s390x, which is big-endian: cross-compiled, and run by qemu
+#   arm64       the same on arm64
 #
 # The last line counts the tests: "N passed, N failed, N skipped".
 set -u
@@ -67,11 +70,27 @@ stage_lint () {
   ninja -C "$build" reconfigure >"$build.log" && run --suite lint
 }
 
+# The tests start programs too, which the kernel runs with qemu: that finds its libraries by the variable.
+emulate () {
+  debian/install-cross "$1" "_build-cross/$1" &&
+    build "$1" gcc --cross-file "_build-cross/$1/cross.ini" --buildtype=release -Dintrospection=disabled -Dvapi=disabled \
+      -Dpygobject=disabled -Dgjs=disabled &&
+    QEMU_LD_PREFIX=$PWD/_build-cross/$1/root run --setup emulated --suite unit --suite property --suite tool
+}
+
+stage_s390x () {
+  emulate s390x
+}
+
+stage_arm64 () {
+  emulate arm64
+}
+
 stages=
 clean=
 for argument; do
   case $argument in
-    gcc|clang|sanitized|threads|valgrind|lint) stages="$stages $argument" ;;
+    gcc|clang|sanitized|threads|valgrind|lint|s390x|arm64) stages="$stages $argument" ;;
     --clean) clean=yes ;;
     --help|-h) sed -n '/^# Builds/,/^set/{/^set/d; s/^# \{0,1\}//; p}' "$0"; exit 0 ;;
     *) echo "check.sh: there is no stage $argument; --help names them" >&2; exit 2 ;;

@@ -36,7 +36,6 @@ LONG_FILES = {
     'aprender/linear-model/apr-linear-regression.c',
     'aprender/safetensors/apr-safetensors-header.c',
     'aprender/safetensors/apr-safetensors-reader.c',
-    'aprender/safetensors/apr-safetensors-writer.c',
     'aprender/tensor/apr-tensor.c',
     'tests/property/test-least-squares.c',
     'tests/unit/inference/test-regression-statistics.c',
