@@ -36,7 +36,6 @@ LONG_FILES = {
     'aprender/linear-model/apr-linear-regression.c',
     'aprender/safetensors/apr-safetensors-header.c',
     'aprender/safetensors/apr-safetensors-reader.c',
-    'aprender/tensor/apr-tensor.c',
     'tests/property/test-least-squares.c',
     'tests/unit/inference/test-regression-statistics.c',
     'tests/unit/linear-model/test-linear-regression.c',
@@ -78,6 +77,11 @@ def sources(*suffixes):
 
 def name(path):
     return str(path.relative_to(root))
+
+
+def note(name_of_list, clean):
+    for file in sorted(clean):
+        print(f'# to be taken from {name_of_list}: {file}')
 
 
 def test_format():
@@ -130,8 +134,7 @@ def test_includes():
     wrong.pop('aprender/aprender.h', None)
     new = [f'{file}: {reason}' for file in sorted(wrong.keys() - FILES_OF_OTHER_ORDER) for reason in wrong[file]]
     assert not new, '\n'.join(new)
-    sorted_now = sorted(FILES_OF_OTHER_ORDER - wrong.keys())
-    assert not sorted_now, f'to be taken from the list of files with includes in another order: {sorted_now}'
+    note('FILES_OF_OTHER_ORDER', FILES_OF_OTHER_ORDER - wrong.keys())
 
 
 def test_lines():
@@ -142,8 +145,7 @@ def test_lines():
                 long.setdefault('/'.join(path.relative_to(root).parts[:-1][:2]), []).append(f'{name(path)}:{number}: {len(line)} characters')
     new = [line for folder in long.keys() - FOLDERS_OF_LONG_LINES for line in long[folder]]
     assert not new, '\n'.join(new)
-    short = sorted(FOLDERS_OF_LONG_LINES - long.keys())
-    assert not short, f'to be taken from the list of folders with long lines: {short}'
+    note('FOLDERS_OF_LONG_LINES', FOLDERS_OF_LONG_LINES - long.keys())
 
 
 def test_files():
@@ -152,8 +154,7 @@ def test_files():
     long = {file for file, length in lengths.items() if length > MAX_FILE}
     new = [f'{file}: {lengths[file]} lines' for file in long - LONG_FILES]
     assert not new, '\n'.join(new)
-    short = sorted(LONG_FILES - long)
-    assert not short, f'to be taken from the list of long files: {short}'
+    note('LONG_FILES', LONG_FILES - long)
 
 
 root = pathlib.Path(sys.argv[1])
