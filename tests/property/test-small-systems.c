@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/least-squares-test.h"
 
-#include "aprender/least-squares/apr-small-system-private.h"
 #include "aprender/least-squares/apr-normal-equations-private.h"
+#include "aprender/least-squares/apr-small-system-private.h"
 
 /* The short way for few features, beside the way for any number of them, which shares no arithmetic with it. Both are held
  * against exact answers, through whichever is taken, in the other tests of least squares. */

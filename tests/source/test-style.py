@@ -37,6 +37,7 @@ LONG_FILES = {
     'aprender/safetensors/apr-safetensors-header.c',
     'aprender/safetensors/apr-safetensors-reader.c',
     'tests/property/test-least-squares.c',
+    'tests/unit/cross-products/test-cross-products.c',
     'tests/unit/inference/test-regression-statistics.c',
     'tests/unit/linear-model/test-linear-regression.c',
     'tests/unit/safetensors/test-atomic-file.c',

@@ -174,4 +174,5 @@ dot (const double *a, const double *b, gsize n)
   return n < APR_DENSE_PAD ? rest : add_up (parts) + rest;
 }
 
-const AprDenseKernel KERNEL = { KERNEL_NAME, subtract_products, subtract_whole_products, subtract_scaled, dot };
+const AprDenseKernel KERNEL = { KERNEL_NAME, subtract_products, subtract_whole_products, subtract_scaled,
+                                dot };
