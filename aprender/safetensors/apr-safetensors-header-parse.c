@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/safetensors/apr-safetensors-header-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
+#include "aprender/safetensors/apr-safetensors-header-private.h"
 
 /* From the header's text to entries and pairs. Whether they fit the data is checked later. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/safetensors/apr-safetensors-reader-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
+#include "aprender/safetensors/apr-safetensors-reader-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 #include "aprender/tensor/apr-tensor-slice-private.h"
 
