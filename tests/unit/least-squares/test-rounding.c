@@ -72,6 +72,37 @@ test_rational_is_division (void)
     }
 }
 
+static void
+test_rational_ties (void)
+{
+  /* 2^53 + 1, and a third more or less: of the first alone, the even neighbour is the answer. */
+  const struct
+  {
+    gint64 numerator;
+    gulong denominator;
+    double expected;
+  } cases[] = {
+    { (G_GINT64_CONSTANT (1) << 53) + 1, 1, 0x1p53 },
+    { (G_GINT64_CONSTANT (1) << 53) + 3, 1, 0x1p53 + 4 },
+    { 3 * ((G_GINT64_CONSTANT (1) << 53) + 1) + 1, 3, 0x1p53 + 2 },
+    { 3 * ((G_GINT64_CONSTANT (1) << 53) + 3) - 1, 3, 0x1p53 + 2 },
+  };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      mpz_t numerator;
+      mpz_t denominator;
+
+      mpz_init_set_si (numerator, cases[i].numerator);
+      mpz_init_set_ui (denominator, cases[i].denominator);
+      assert_same_double (apr_round_rational (numerator, denominator, 0, APR_DTYPE_F64), cases[i].expected);
+      mpz_neg (numerator, numerator);
+      assert_same_double (apr_round_rational (numerator, denominator, 0, APR_DTYPE_F64), -cases[i].expected);
+      mpz_clears (numerator, denominator, NULL);
+    }
+}
+
 /* Whether @significand 2^@exponent, known to 2^@error, with @denominator_bits and @grid, has a nearest value. */
 static gboolean
 decide (const char *significand,
@@ -190,6 +221,56 @@ test_approximation_as_near_as_can_be (void)
 }
 
 static void
+test_leading_bits (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (70);
+  guint n_rounded = 0;
+  guint n_missed = 0;
+  int round;
+
+  g_test_summary ("Where the leading bits of a number decide, it is as all of its bits do.");
+
+  for (round = 0; round < 20000; round++)
+    {
+      AprDType dtype = round % 2 == 0 ? APR_DTYPE_F64 : APR_DTYPE_F32;
+      gint precision = dtype == APR_DTYPE_F64 ? DBL_MANT_DIG : FLT_MANT_DIG;
+      gint max_exponent = dtype == APR_DTYPE_F64 ? 1100 : 160;
+      gsize n = (gsize) g_rand_int_range (rand, 1, 5);
+      gint bits = g_rand_int_range (rand, 2, (gint) n * 64);
+      AprApproximation approximation = { .denominator_bits = G_MAXINT32 };
+      mp_limb_t limbs[4] = { 0 };
+      double expected;
+      double value = -1;
+      gint i;
+
+      /* Few bits after those of the dtype, so that many are near the middle of two numbers. */
+      for (i = bits - 1; i >= 0; i--)
+        if (i == bits - 1 || (i >= bits - precision - 1 && g_rand_boolean (rand)) ||
+            g_rand_int_range (rand, 0, 90) == 0)
+          limbs[i / 64] |= (mp_limb_t) 1 << i % 64;
+      if (g_rand_boolean (rand))
+        (void) mpn_neg (limbs, limbs, (mp_size_t) n);
+      approximation.exponent = g_rand_int_range (rand, -max_exponent, max_exponent) - bits;
+      approximation.error = approximation.exponent + bits - g_rand_int_range (rand, -3, 200);
+      mpz_init (approximation.significand);
+      apr_limbs_get_integer (limbs, n, approximation.significand);
+      if (apr_round_leading (limbs, n, approximation.exponent, approximation.error, dtype, &value))
+        {
+          g_assert_true (apr_approximation_round (&approximation, dtype, &expected));
+          assert_same_double (value, expected);
+          n_rounded++;
+        }
+      else if (approximation.error < approximation.exponent + bits - precision - 20 &&
+               apr_approximation_round (&approximation, dtype, &expected))
+        n_missed++;
+      mpz_clear (approximation.significand);
+    }
+  g_test_message ("%u rounded, %u missed", n_rounded, n_missed);
+  g_assert_cmpuint (n_rounded, >, 5000);
+  g_assert_cmpuint (n_missed, <, 1000);
+}
+
+static void
 test_guess (void)
 {
   AprApproximation approximation = { .exponent = -4, .error = 0 };
@@ -230,11 +311,13 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/rounding/dyadic", test_dyadic);
   g_test_add_func ("/rounding/rational-is-division", test_rational_is_division);
+  g_test_add_func ("/rounding/rational-ties", test_rational_ties);
   g_test_add_func ("/rounding/approximation", test_approximation);
   g_test_add_func ("/rounding/approximation/tie", test_approximation_of_a_tie);
   g_test_add_func ("/rounding/approximation/beside-infinity", test_approximation_beside_infinity);
   g_test_add_func ("/rounding/approximation/between-binades", test_approximation_between_binades);
   g_test_add_func ("/rounding/approximation/as-near-as-can-be", test_approximation_as_near_as_can_be);
+  g_test_add_func ("/rounding/leading-bits", test_leading_bits);
   g_test_add_func ("/rounding/guess", test_guess);
   g_test_add_func ("/rounding/approximation/zero", test_approximation_of_zero);
 
