@@ -81,6 +81,34 @@ element (AprTensor *tensor, gsize index)
   return value;
 }
 
+/* The model's own, which stay as long as it is not fitted again. */
+static inline AprTensor *
+coefficients_of (AprLinearRegression *model)
+{
+  g_autoptr (AprTensor) coefficients = apr_linear_regression_get_coefficients (model);
+
+  return coefficients;
+}
+
+static inline AprTensor *
+intercept_of (AprLinearRegression *model)
+{
+  g_autoptr (AprTensor) intercept = apr_linear_regression_get_intercept (model);
+
+  return intercept;
+}
+
+static inline void
+assert_feature_names (gpointer model, const char *const *expected)
+{
+  g_auto (GStrv) names = apr_estimator_get_feature_names (model);
+
+  if (names == NULL || expected == NULL)
+    g_assert_true (names == (char **) expected);
+  else
+    g_assert_cmpstrv (names, expected);
+}
+
 /* Not just close: the same bits. */
 static inline void
 assert_same_double (double actual, double expected)

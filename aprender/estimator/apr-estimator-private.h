@@ -2,25 +2,137 @@
 #pragma once
 
 #include "aprender/estimator/apr-estimator.h"
+#include "aprender/estimator/apr-fitted-private.h"
 
 G_BEGIN_DECLS
 
-/* Records what the model was fitted with, and notifies. */
-void apr_estimator_set_fitted (AprEstimator *self, gsize n_features, gsize n_targets);
+/* The part of an estimator that its source files share. */
+typedef struct
+{
+  GMutex lock; /* of all that follows */
 
-/* The default of fit_async: calls fit in the caller's main context. */
-void apr_estimator_fit_in_context (AprEstimator *self,
-                                   AprTensor *x,
-                                   AprTensor *y,
-                                   AprTensor *sample_weight,
-                                   GCancellable *cancellable,
-                                   GAsyncReadyCallback callback,
-                                   gpointer user_data);
+  AprFitted *fitted; /* (owned) what readers see */
 
-/* Whether the model is fitted, and to as many features as @x has. */
-gboolean apr_estimator_check_predict (AprEstimator *self, AprTensor *x, GError **error);
+  guint n_updates;    /* nested: more than 0 while an update runs */
+  GThread *updater;   /* (unowned) (nullable) the thread that works on the update */
+  AprFitted *pending; /* (owned) (nullable) what it has found so far */
 
-/* Whether the model is fitted, to so many features and to one target. */
-gboolean apr_estimator_check_sample (AprEstimator *self, gsize n_features, GError **error);
+  double progress;
+  GMainContext *context; /* (owned) (nullable) where progress is notified; NULL for the updater's thread */
+  gboolean is_notifying; /* a source in that context is on its way */
+} AprEstimatorPrivate;
+
+AprEstimatorPrivate *apr_estimator_get_private (AprEstimator *self);
+
+void apr_estimator_notify_fitted (AprEstimator *self, const AprFitted *before, const AprFitted *after);
+void apr_estimator_notify_busy (AprEstimator *self);
+void apr_estimator_notify_progress (AprEstimator *self);
+
+/* What the estimator knows now. The thread that updates it sees what it has found so far. */
+AprFitted *apr_estimator_ref_fitted (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
+
+/* An update is a fit, a load or whatever else replaces what the estimator knows. There is one at a time: it begins, finds
+ * something, and ends in the caller's main context with a swap and its notifications. An update within the update of the
+ * same thread is a part of it. */
+
+/* False with %G_IO_ERROR_PENDING where another one runs. Progress is notified in @context; %NULL for the thread that reports it. */
+gboolean apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **error);
+
+/* Says that the calling thread is the one that works on the update; or, with %FALSE, that none does. */
+void apr_estimator_set_updating (AprEstimator *self, gboolean updating);
+
+/* Takes what was found. Where it has no feature names, it gets those of before. */
+void apr_estimator_take_pending (AprEstimator *self, AprFitted *fitted);
+
+/* Sees to it that what is pending is for X with @n_features, whatever a subclass made of it. */
+void apr_estimator_complete_pending (AprEstimator *self, gsize n_features, gsize n_targets);
+
+gboolean
+apr_estimator_set_pending_names (AprEstimator *self, const char *const *feature_names, GError **error);
+
+/* Has the estimator know @fitted, without a notification: for one that nobody else knows yet. */
+void apr_estimator_set_fitted (AprEstimator *self, AprFitted *fitted);
+
+/* Commits what is pending, and notifies; or forgets it. */
+void apr_estimator_end_update (AprEstimator *self, gboolean commit);
+
+/* Begins, calls @function in this thread, and ends. */
+typedef gboolean (*AprEstimatorUpdateFunc) (AprEstimator *self,
+                                            gpointer user_data,
+                                            GCancellable *cancellable,
+                                            GError **error);
+
+gboolean apr_estimator_update (AprEstimator *self,
+                               AprEstimatorUpdateFunc function,
+                               gpointer user_data,
+                               GCancellable *cancellable,
+                               GError **error);
+
+/* A method that runs beside the caller's main loop. */
+typedef struct _AprEstimatorCall AprEstimatorCall;
+
+struct _AprEstimatorCall
+{
+  /* Does the work, and fills the results in. */
+  gboolean (*run) (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error);
+  gboolean is_update;    /* begins an update, and ends it in the caller's main context */
+  gboolean needs_caller; /* @run is not for other threads: it runs in the caller's main context */
+
+  AprTensor *x;             /* (owned) (nullable) */
+  AprTensor *y;             /* (owned) (nullable) */
+  AprTensor *sample_weight; /* (owned) (nullable) */
+  gsize target;
+  double level;
+  guint kind;
+  GFile *file;       /* (owned) (nullable) */
+  AprFitted *fitted; /* (owned) (nullable) */
+  GObject *object;   /* (owned) (nullable): a reader or a writer */
+
+  gboolean is_finished; /* the result has been taken */
+  double number;
+  gpointer results[2]; /* (owned) (nullable) */
+  GDestroyNotify free_result;
+};
+
+/* Takes references of the tensors. */
+AprEstimatorCall *apr_estimator_call_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight);
+
+void apr_estimator_call_free (AprEstimatorCall *self);
+
+/* Takes @call, and returns it to @callback when it has run. */
+void apr_estimator_call_async (AprEstimator *self,
+                               AprEstimatorCall *call,
+                               gpointer source_tag,
+                               int io_priority,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+
+/* Returns: (transfer none) (nullable): the call that has run; %NULL with its error, or where @result is of another function */
+AprEstimatorCall *
+apr_estimator_call_finish (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error);
+
+/* Takes @error, which was found before anything began, and returns it to @callback. */
+void apr_estimator_return_error (
+  AprEstimator *self, gpointer source_tag, GError *error, GAsyncReadyCallback callback, gpointer user_data);
+
+/* Whether a virtual function may be called in any thread: that is so where the class that supplies it says so. */
+#define APR_ESTIMATOR_IS_THREAD_SAFE(self, function)     \
+ (APR_ESTIMATOR_GET_CLASS (self)->thread_safe != NULL && \
+  APR_ESTIMATOR_GET_CLASS (self)->function ==            \
+    ((const AprEstimatorClass *) APR_ESTIMATOR_GET_CLASS (self)->thread_safe)->function)
+
+/* The checks of the public methods, and calls of virtual functions that fail with a reason. */
+
+gboolean
+apr_estimator_check_fitted (AprEstimator *self, const AprFitted *fitted, const char *what, GError **error);
+
+/* @what has @n_features, but the model was fitted with @n_fitted. */
+gboolean apr_estimator_check_n_features (const char *what, gsize n_features, gsize n_fitted, GError **error);
+
+void apr_estimator_set_failed (AprEstimator *self, const char *function, GError **error);
+
+/* What runs when the arguments have been checked; @call is an AprEstimatorCall. */
+gboolean apr_estimator_run_fit (AprEstimator *self, gpointer call, GCancellable *cancellable, GError **error);
 
 G_END_DECLS

@@ -2,37 +2,63 @@
 #include "aprender/estimator/apr-estimator.h"
 
 #include "aprender/estimator/apr-estimator-checks-private.h"
-#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
+#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-metrics.h"
 
 /**
  * AprEstimator:
  *
- * What every model has in common: it is fitted to data, it predicts, it is scored, cloned, saved and loaded.
+ * A model: it is fitted to data, predicts, is scored, copied, saved and loaded.
  *
- * Hyper-parameters, which say how to fit, are properties that can be written; results of a fit are read-only
- * properties, and notify. A sample is a row of X [n_samples, n_features]; its target is a number in y
- * [n_samples], or a row of y [n_samples, n_targets].
+ * ```c
+ * if (!apr_estimator_fit (model, x, y, NULL, NULL, &error))
+ *   g_warning ("%s", error->message);
+ * predictions = apr_estimator_predict (model, more_x, &error);
+ * ```
  *
- * Hyper-parameters say how the next fit is done: they may be changed after a fit, which the results do not
- * follow, and a file holds both as they are. So a loaded model equals the saved one.
+ * A sample is a row of X [n_samples, n_features]; its target is a number in y [n_samples], or a row of y
+ * [n_samples, n_targets].
  *
- * The methods check their arguments against each other and against the model, then call the subclass's
- * virtual functions. So a subclass holds only its mathematics and its tensors, and may be written in C, Vala,
- * Python or JavaScript. A fit that fails leaves the model as it was. Loading makes a new object: there is no
- * way to load a file into a model that exists.
+ * ## Hyper-parameters and results
+ *
+ * Hyper-parameters are properties that can be written. They say how the next fit is done; changing one after a fit does not
+ * change the results. A file holds both. Results of a fit are read-only properties, and notify together.
+ *
+ * ## Threads
+ *
+ * Any number of threads may use one estimator at once. Readers (predict, score, copy, save, getters) take no notice of a fit that
+ * runs in another thread: each works with the results of before or after it, never with a mixture. Only one fit runs at a time;
+ * a second that overlaps it fails with %G_IO_ERROR_PENDING. Properties may be set beside a fit, which uses the
+ * values that it began with.
+ *
+ * This holds for a subclass as far as its own virtual functions allow it; see
+ * [method@Apr.EstimatorClass.set_thread_safe].
+ *
+ * ## Blocking
+ *
+ * What can take more than a millisecond has an asynchronous twin, with one rule for all: `name_async` takes the arguments
+ * of `name`, then a priority, a cancellable, and a callback, which calls `name_finish`. The work is done in a thread, and
+ * the arguments are kept alive meanwhile. The model changes, and notifies, in the main context that was the thread
+ * default of the caller, before the callback is called there. Where a virtual function comes from a subclass that has
+ * not said that it is thread-safe, as a script's, it is called in that main context instead.
+ *
+ * [property@Apr.Estimator:busy] and [property@Apr.Estimator:progress] tell of a fit; they can be bound to a widget. No
+ * getter computes.
+ *
+ * ## Ownership and failure
+ *
+ * A fitted or loaded estimator owns its numbers: it keeps neither the data nor the file. A fit that fails or is cancelled leaves
+ * the estimator as it was, and so does a save that fails with its file.
+ *
+ * ## Subclasses
+ *
+ * The public methods check their arguments against each other and against the model, then call the subclass's virtual functions. So
+ * a subclass holds only its mathematics and its tensors, and may be written in C, Vala, Python or JavaScript. Loading makes
+ * a new object.
  *
  * Since: 0.1
  */
-typedef struct
-{
-  gboolean fitted;
-  gsize n_features;
-  gsize n_targets;
-  char **feature_names; /* (owned) (nullable) */
-} AprEstimatorPrivate;
-
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (AprEstimator, apr_estimator, G_TYPE_OBJECT)
 
 enum
@@ -41,17 +67,28 @@ enum
   PROP_N_FEATURES,
   PROP_N_TARGETS,
   PROP_FEATURE_NAMES,
+  PROP_BUSY,
+  PROP_PROGRESS,
   N_PROPS,
 };
 
 static GParamSpec *properties[N_PROPS];
 
+AprEstimatorPrivate *
+apr_estimator_get_private (AprEstimator *self)
+{
+  return apr_estimator_get_instance_private (self);
+}
+
 static void
 apr_estimator_finalize (GObject *object)
 {
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (APR_ESTIMATOR (object));
+  AprEstimatorPrivate *priv = apr_estimator_get_private (APR_ESTIMATOR (object));
 
-  g_strfreev (priv->feature_names);
+  apr_fitted_unref (priv->fitted);
+  g_clear_pointer (&priv->pending, apr_fitted_unref);
+  g_clear_pointer (&priv->context, g_main_context_unref);
+  g_mutex_clear (&priv->lock);
 
   G_OBJECT_CLASS (apr_estimator_parent_class)->finalize (object);
 }
@@ -59,129 +96,58 @@ apr_estimator_finalize (GObject *object)
 static void
 apr_estimator_get_property (GObject *object, guint property_id, GValue *value, GParamSpec *pspec)
 {
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (APR_ESTIMATOR (object));
+  AprEstimator *self = APR_ESTIMATOR (object);
 
   switch (property_id)
     {
     case PROP_FITTED:
-      g_value_set_boolean (value, priv->fitted);
+      g_value_set_boolean (value, apr_estimator_get_fitted (self));
       break;
     case PROP_N_FEATURES:
-      g_value_set_uint64 (value, priv->n_features);
+      g_value_set_uint64 (value, apr_estimator_get_n_features (self));
       break;
     case PROP_N_TARGETS:
-      g_value_set_uint64 (value, priv->n_targets);
+      g_value_set_uint64 (value, apr_estimator_get_n_targets (self));
       break;
     case PROP_FEATURE_NAMES:
-      g_value_set_boxed (value, priv->feature_names);
+      g_value_take_boxed (value, apr_estimator_get_feature_names (self));
+      break;
+    case PROP_BUSY:
+      g_value_set_boolean (value, apr_estimator_get_busy (self));
+      break;
+    case PROP_PROGRESS:
+      g_value_set_double (value, apr_estimator_get_progress (self));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
     }
 }
 
-/* Says that a virtual function failed without saying why, as a script does that raises an exception of its
- * own kind or returns nothing. */
-static void
-set_failed (AprEstimator *self, const char *function, GError **error)
+void
+apr_estimator_set_failed (AprEstimator *self, const char *function, GError **error)
 {
   if (error != NULL && *error == NULL)
     g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "%s of %s failed without giving a reason", function,
                  G_OBJECT_TYPE_NAME (self));
 }
 
-static gboolean
-call_fit (AprEstimator *self,
-          AprTensor *x,
-          AprTensor *y,
-          AprTensor *sample_weight,
-          GCancellable *cancellable,
-          GError **error)
-{
-  AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
-
-  if (klass->fit == NULL)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "%s has no fit", G_OBJECT_TYPE_NAME (self));
-      return FALSE;
-    }
-
-  if (klass->fit (self, x, y, sample_weight, cancellable, error))
-    return TRUE;
-
-  set_failed (self, "fit", error);
-  return FALSE;
-}
-
-typedef struct
-{
-  AprTensor *x;             /* (owned) */
-  AprTensor *y;             /* (owned) */
-  AprTensor *sample_weight; /* (owned) (nullable) */
-} FitArguments;
-
-static FitArguments *
-fit_arguments_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight)
-{
-  FitArguments *arguments = g_new (FitArguments, 1);
-
-  arguments->x = apr_tensor_ref (x);
-  arguments->y = apr_tensor_ref (y);
-  arguments->sample_weight = sample_weight != NULL ? apr_tensor_ref (sample_weight) : NULL;
-
-  return arguments;
-}
-
-static void
-fit_arguments_free (gpointer data)
-{
-  FitArguments *arguments = data;
-
-  apr_tensor_unref (arguments->x);
-  apr_tensor_unref (arguments->y);
-  g_clear_pointer (&arguments->sample_weight, apr_tensor_unref);
-  g_free (arguments);
-}
-
-static gboolean
-fit_when_idle_cb (gpointer user_data)
-{
-  GTask *task = user_data;
-  FitArguments *arguments = g_task_get_task_data (task);
-  GError *error = NULL;
-
-  if (call_fit (g_task_get_source_object (task), arguments->x, arguments->y, arguments->sample_weight,
-                g_task_get_cancellable (task), &error))
-    g_task_return_boolean (task, TRUE);
-  else
-    g_task_return_error (task, error);
-
-  return G_SOURCE_REMOVE;
-}
-
-/* In the caller's context, not in a thread: a script's function must not be called from another one. */
+/**
+ * apr_estimator_class_set_thread_safe: (skip)
+ * @klass: the class of a subclass, in its class initialiser
+ *
+ * Says that the virtual functions that @klass has now may be called in any thread, and in several at once.
+ *
+ * Then asynchronous methods call them in a thread, else in the caller's main context. A virtual function that a
+ * further subclass overrides counts as not thread-safe until that class says so too.
+ *
+ * Since: 0.1
+ */
 void
-apr_estimator_fit_in_context (AprEstimator *self,
-                              AprTensor *x,
-                              AprTensor *y,
-                              AprTensor *sample_weight,
-                              GCancellable *cancellable,
-                              GAsyncReadyCallback callback,
-                              gpointer user_data)
+apr_estimator_class_set_thread_safe (AprEstimatorClass *klass)
 {
-  g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
-  g_autoptr (GSource) source = g_idle_source_new ();
+  g_return_if_fail (APR_IS_ESTIMATOR_CLASS (klass));
 
-  g_task_set_source_tag (task, apr_estimator_fit_in_context);
-  g_task_set_task_data (task, fit_arguments_new (x, y, sample_weight), fit_arguments_free);
-  g_source_set_name (source, "AprEstimator fit");
-  g_task_attach_source (task, source, fit_when_idle_cb);
-}
-
-static gboolean
-apr_estimator_real_fit_finish (AprEstimator *self, GAsyncResult *result, GError **error)
-{
-  return g_task_propagate_boolean (G_TASK (result), error);
+  klass->thread_safe = klass;
 }
 
 /**
@@ -220,9 +186,6 @@ apr_estimator_class_init (AprEstimatorClass *klass)
   object_class->finalize = apr_estimator_finalize;
   object_class->get_property = apr_estimator_get_property;
 
-  klass->fit_async = apr_estimator_fit_in_context;
-  klass->fit_finish = apr_estimator_real_fit_finish;
-
   /**
    * AprEstimator:fitted: (getter get_fitted)
    *
@@ -253,11 +216,30 @@ apr_estimator_class_init (AprEstimatorClass *klass)
   /**
    * AprEstimator:feature-names: (getter get_feature_names)
    *
-   * The names of the features, where they have names.
+   * The names of the features, where they have names: those that were set, or that came with the data or the file.
    *
    * Since: 0.1
    */
   properties[PROP_FEATURE_NAMES] = g_param_spec_boxed ("feature-names", NULL, NULL, G_TYPE_STRV, flags);
+
+  /**
+   * AprEstimator:busy: (getter get_busy)
+   *
+   * Whether a fit runs, synchronous or not. Another one would fail with %G_IO_ERROR_PENDING.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_BUSY] = g_param_spec_boolean ("busy", NULL, NULL, FALSE, flags);
+
+  /**
+   * AprEstimator:progress: (getter get_progress)
+   *
+   * How much of the fit that runs is done, or how far the last one came: from 0 to 1, over all its phases. It notifies some
+   * dozens of times at most, in the main context of the caller of the fit. A handler may cancel the fit.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_PROGRESS] = g_param_spec_double ("progress", NULL, NULL, 0, 1, 0, flags);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
@@ -265,40 +247,39 @@ apr_estimator_class_init (AprEstimatorClass *klass)
 static void
 apr_estimator_init (AprEstimator *self)
 {
-}
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
 
-static void
-take_feature_names (AprEstimator *self, char **feature_names)
-{
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
-
-  if (priv->feature_names == NULL && feature_names == NULL)
-    return;
-
-  g_strfreev (priv->feature_names);
-  priv->feature_names = feature_names;
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FEATURE_NAMES]);
+  g_mutex_init (&priv->lock);
+  priv->fitted = apr_fitted_new (0, 0, NULL, NULL, NULL);
 }
 
 void
-apr_estimator_set_fitted (AprEstimator *self, gsize n_features, gsize n_targets)
+apr_estimator_notify_fitted (AprEstimator *self, const AprFitted *before, const AprFitted *after)
 {
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
   GObject *object = G_OBJECT (self);
-  gboolean other_fitted = !priv->fitted;
-  gboolean other_features = priv->n_features != n_features;
-  gboolean other_targets = priv->n_targets != n_targets;
 
-  priv->fitted = TRUE;
-  priv->n_features = n_features;
-  priv->n_targets = n_targets;
-  take_feature_names (self, NULL);
-  if (other_fitted)
+  if (before->n_features == 0)
     g_object_notify_by_pspec (object, properties[PROP_FITTED]);
-  if (other_features)
+  if (before->n_features != after->n_features)
     g_object_notify_by_pspec (object, properties[PROP_N_FEATURES]);
-  if (other_targets)
+  if (before->n_targets != after->n_targets)
     g_object_notify_by_pspec (object, properties[PROP_N_TARGETS]);
+  if (!apr_feature_names_equal (before->feature_names, after->feature_names))
+    g_object_notify_by_pspec (object, properties[PROP_FEATURE_NAMES]);
+  if (before->type != NULL || after->type != NULL)
+    (after->type != NULL ? after->type : before->type)->notify (self, before->results, after->results);
+}
+
+void
+apr_estimator_notify_busy (AprEstimator *self)
+{
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_BUSY]);
+}
+
+void
+apr_estimator_notify_progress (AprEstimator *self)
+{
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PROGRESS]);
 }
 
 /**
@@ -314,11 +295,7 @@ apr_estimator_set_fitted (AprEstimator *self, gsize n_features, gsize n_targets)
 gboolean
 apr_estimator_get_fitted (AprEstimator *self)
 {
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
-
-  g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
-
-  return priv->fitted;
+  return apr_estimator_get_n_features (self) > 0;
 }
 
 /**
@@ -334,11 +311,13 @@ apr_estimator_get_fitted (AprEstimator *self)
 gsize
 apr_estimator_get_n_features (AprEstimator *self)
 {
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
+  g_autoptr (AprFitted) fitted = NULL;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), 0);
 
-  return priv->n_features;
+  fitted = apr_estimator_ref_fitted (self);
+
+  return fitted->n_features;
 }
 
 /**
@@ -354,11 +333,13 @@ apr_estimator_get_n_features (AprEstimator *self)
 gsize
 apr_estimator_get_n_targets (AprEstimator *self)
 {
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
+  g_autoptr (AprFitted) fitted = NULL;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), 0);
 
-  return priv->n_targets;
+  fitted = apr_estimator_ref_fitted (self);
+
+  return fitted->n_targets;
 }
 
 /**
@@ -367,26 +348,76 @@ apr_estimator_get_n_targets (AprEstimator *self)
  *
  * Gets the names of the features, in the order of X's columns.
  *
- * Returns: (array zero-terminated=1) (transfer none) (nullable): the names, or `NULL` where none were given
+ * Returns: (array zero-terminated=1) (transfer full) (nullable): the names, or `NULL` where none were given
  *
  * Since: 0.1
  */
-const char *const *
+char **
 apr_estimator_get_feature_names (AprEstimator *self)
 {
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
+  g_autoptr (AprFitted) fitted = NULL;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
 
-  return (const char *const *) priv->feature_names;
+  fitted = apr_estimator_ref_fitted (self);
+
+  return g_strdupv (fitted->feature_names);
 }
 
-static gboolean
-check_fitted (AprEstimator *self, const char *what, GError **error)
+/**
+ * apr_estimator_get_busy: (get-property busy)
+ * @self: an estimator
+ *
+ * Tells whether a fit runs.
+ *
+ * Returns: whether that is so
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_estimator_get_busy (AprEstimator *self)
 {
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  gboolean busy;
 
-  if (priv->fitted)
+  g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
+
+  g_mutex_lock (&priv->lock);
+  busy = priv->n_updates > 0;
+  g_mutex_unlock (&priv->lock);
+
+  return busy;
+}
+
+/**
+ * apr_estimator_get_progress: (get-property progress)
+ * @self: an estimator
+ *
+ * Gets how much of a fit is done.
+ *
+ * Returns: a fraction, from 0 to 1
+ *
+ * Since: 0.1
+ */
+double
+apr_estimator_get_progress (AprEstimator *self)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  double progress;
+
+  g_return_val_if_fail (APR_IS_ESTIMATOR (self), 0);
+
+  g_mutex_lock (&priv->lock);
+  progress = priv->progress;
+  g_mutex_unlock (&priv->lock);
+
+  return progress;
+}
+
+gboolean
+apr_estimator_check_fitted (AprEstimator *self, const AprFitted *fitted, const char *what, GError **error)
+{
+  if (fitted->n_features > 0)
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_NOT_FITTED, "Cannot %s an unfitted %s: call fit first", what,
@@ -396,39 +427,46 @@ check_fitted (AprEstimator *self, const char *what, GError **error)
 
 /**
  * apr_estimator_set_feature_names:
- * @self: a fitted estimator
+ * @self: an estimator
  * @feature_names: (array zero-terminated=1) (nullable): a name for each feature, or `NULL` to forget them
  * @error: return location for an error
  *
- * Names the features. The names are saved with the model; a fit forgets them.
+ * Names the features. The names are saved with the model.
  *
- * Returns: true, or false with %APR_ERROR_NOT_FITTED, or with %APR_ERROR_FEATURE_NAMES where their number is
- * wrong, one is there twice, or one is not UTF-8
+ * Before the first fit any number of names can be given; a fit to another number of features then fails with
+ * %APR_ERROR_FEATURE_NAMES. A further fit keeps the names if it has as many features, unless its data have names.
+ *
+ * Returns: true, or false with %APR_ERROR_FEATURE_NAMES where their number is not that of a fitted model's features, one is
+ *   there twice, or one is not UTF-8
  *
  * Since: 0.1
  */
 gboolean
 apr_estimator_set_feature_names (AprEstimator *self, const char *const *feature_names, GError **error)
 {
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  g_autoptr (AprFitted) before = NULL;
+  g_autoptr (AprFitted) after = NULL;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
-
-  if (!check_fitted (self, "name the features of", error))
-    return FALSE;
-
-  if (feature_names != NULL && g_strv_length ((char **) feature_names) != priv->n_features)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
-                   "There are %u feature names, but the model was fitted with %" G_GSIZE_FORMAT " features",
-                   g_strv_length ((char **) feature_names), priv->n_features);
-      return FALSE;
-    }
 
   if (feature_names != NULL && !apr_feature_names_check (feature_names, error))
     return FALSE;
 
-  take_feature_names (self, g_strdupv ((char **) feature_names));
+  g_mutex_lock (&priv->lock);
+  if (priv->fitted->n_features == 0 ||
+      apr_feature_names_check_n (feature_names, priv->fitted->n_features, "the model was fitted with", error))
+    {
+      before = priv->fitted;
+      after = apr_fitted_new_with (before, before->n_features, before->n_targets, feature_names);
+      priv->fitted = apr_fitted_ref (after);
+    }
+  g_mutex_unlock (&priv->lock);
+
+  if (after == NULL)
+    return FALSE;
+  if (!apr_feature_names_equal (before->feature_names, after->feature_names))
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FEATURE_NAMES]);
   return TRUE;
 }
 
@@ -450,18 +488,51 @@ apr_estimator_set_feature_names (AprEstimator *self, const char *const *feature_
 gboolean
 apr_estimator_check_feature_names (AprEstimator *self, const char *const *feature_names, GError **error)
 {
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
+  g_autoptr (AprFitted) fitted = NULL;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
   g_return_val_if_fail (feature_names != NULL, FALSE);
 
-  if (!check_fitted (self, "check the features of", error))
+  fitted = apr_estimator_ref_fitted (self);
+  if (!apr_estimator_check_fitted (self, fitted, "check the features of", error))
     return FALSE;
-  if (priv->feature_names == NULL)
+  if (fitted->feature_names == NULL)
     return TRUE;
 
-  return apr_feature_names_compare ((const char *const *) priv->feature_names, feature_names,
+  return apr_feature_names_compare ((const char *const *) fitted->feature_names, feature_names,
                                     "the model was fitted", error);
+}
+
+gboolean
+apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
+{
+  AprEstimatorCall *call = user_data;
+  AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
+  g_autoptr (AprFitted) before = apr_estimator_ref_fitted (self);
+  g_autoptr (GError) local_error = NULL;
+  gsize n_features = apr_tensor_get_shape (call->x, NULL)[1];
+  gsize n_dims;
+  const gsize *y_shape = apr_tensor_get_shape (call->y, &n_dims);
+
+  if (before->n_features == 0 &&
+      !apr_feature_names_check_n ((const char *const *) before->feature_names, n_features, "X has", error))
+    return FALSE;
+
+  if (klass->fit == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "%s has no fit", G_OBJECT_TYPE_NAME (self));
+      return FALSE;
+    }
+
+  if (klass->fit (self, call->x, call->y, call->sample_weight, cancellable, &local_error))
+    {
+      apr_estimator_complete_pending (self, n_features, n_dims == 2 ? y_shape[1] : 1);
+      return TRUE;
+    }
+
+  apr_estimator_set_failed (self, "fit", &local_error);
+  g_propagate_error (error, g_steal_pointer (&local_error));
+  return FALSE;
 }
 
 /**
@@ -476,8 +547,11 @@ apr_estimator_check_feature_names (AprEstimator *self, const char *const *featur
  *
  * Fits the model to data, in place of what it was fitted to before.
  *
+ * This blocks; [method@Apr.Estimator.fit_async] does not.
+ *
  * Returns: true, or false with the model as it was: %APR_ERROR_SHAPE, %APR_ERROR_DTYPE, %APR_ERROR_EMPTY,
- *   %APR_ERROR_NOT_FINITE, %APR_ERROR_WEIGHTS, %APR_ERROR_RANGE, or what the subclass gives
+ *   %APR_ERROR_NOT_FINITE, %APR_ERROR_WEIGHTS, %APR_ERROR_RANGE, %APR_ERROR_FEATURE_NAMES, %G_IO_ERROR_PENDING where
+ *   another fit of this model runs, %G_IO_ERROR_CANCELLED, or what the subclass gives
  *
  * Since: 0.1
  */
@@ -489,164 +563,27 @@ apr_estimator_fit (AprEstimator *self,
                    GCancellable *cancellable,
                    GError **error)
 {
-  g_autoptr (GError) local_error = NULL;
+  AprEstimatorCall call = { .x = x, .y = y, .sample_weight = sample_weight };
   gsize n_features;
   gsize n_targets;
-  gboolean fitted;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
   g_return_val_if_fail (y != NULL, FALSE);
 
-  if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error))
-    return FALSE;
-
-  g_object_freeze_notify (G_OBJECT (self));
-  fitted = call_fit (self, x, y, sample_weight, cancellable, &local_error);
-  if (fitted)
-    apr_estimator_set_fitted (self, n_features, n_targets);
-  g_object_thaw_notify (G_OBJECT (self));
-
-  if (!fitted)
-    g_propagate_error (error, g_steal_pointer (&local_error));
-  return fitted;
+  return apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) &&
+         apr_estimator_update (self, apr_estimator_run_fit, &call, cancellable, error);
 }
 
-static void
-fit_async_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  AprEstimator *self = APR_ESTIMATOR (object);
-  g_autoptr (GTask) task = user_data;
-  gsize *sizes = g_task_get_task_data (task);
-  GError *error = NULL;
-  gboolean fitted;
-
-  g_object_freeze_notify (object);
-  fitted = APR_ESTIMATOR_GET_CLASS (self)->fit_finish (self, result, &error);
-  if (fitted)
-    apr_estimator_set_fitted (self, sizes[0], sizes[1]);
-  g_object_thaw_notify (object);
-
-  if (!fitted)
-    set_failed (self, "fit_finish", &error);
-  if (fitted)
-    g_task_return_boolean (task, TRUE);
-  else
-    g_task_return_error (task, error);
-}
-
-/**
- * apr_estimator_fit_async: (virtual fit_async)
- * @self: an estimator
- * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
- * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
- * @sample_weight: (nullable): how much each sample counts, [n_samples]; `NULL` for equal weights
- * @cancellable: (nullable): a way to stop
- * @callback: (scope async) (closure user_data) (nullable): called when the fit has ended
- * @user_data: what @callback is called with
- *
- * Fits the model to data without blocking.
- *
- * The model changes, and notifies, in the main context that was the caller's thread default, just before
- * @callback is called there. Until then it can be used as it was.
- *
- * Since: 0.1
- */
-void
-apr_estimator_fit_async (AprEstimator *self,
-                         AprTensor *x,
-                         AprTensor *y,
-                         AprTensor *sample_weight,
-                         GCancellable *cancellable,
-                         GAsyncReadyCallback callback,
-                         gpointer user_data)
-{
-  g_autoptr (GTask) task = NULL;
-  GError *error = NULL;
-  gsize *sizes;
-
-  g_return_if_fail (APR_IS_ESTIMATOR (self));
-  g_return_if_fail (x != NULL);
-  g_return_if_fail (y != NULL);
-
-  task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, apr_estimator_fit_async);
-  sizes = g_new0 (gsize, 2);
-  g_task_set_task_data (task, sizes, g_free);
-
-  /* What was committed stays, even if it is cancelled in the same breath. */
-  g_task_set_check_cancellable (task, FALSE);
-
-  if (!apr_estimator_check_fit (x, y, sample_weight, &sizes[0], &sizes[1], &error))
-    {
-      g_task_return_error (task, error);
-      return;
-    }
-
-  APR_ESTIMATOR_GET_CLASS (self)->fit_async (self, x, y, sample_weight, cancellable, fit_async_cb,
-                                             g_steal_pointer (&task));
-}
-
-/**
- * apr_estimator_fit_finish: (virtual fit_finish)
- * @self: an estimator
- * @result: what the callback was called with
- * @error: return location for an error
- *
- * Ends what [method@Apr.Estimator.fit_async] began.
- *
- * Returns: true, or false with an error as of [method@Apr.Estimator.fit]
- *
- * Since: 0.1
- */
 gboolean
-apr_estimator_fit_finish (AprEstimator *self, GAsyncResult *result, GError **error)
+apr_estimator_check_n_features (const char *what, gsize n_features, gsize n_fitted, GError **error)
 {
-  g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
-
-  return g_task_propagate_boolean (G_TASK (result), error);
-}
-
-static gboolean
-check_n_features (AprEstimator *self, const char *what, gsize n_features, GError **error)
-{
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
-
-  if (n_features == priv->n_features)
+  if (n_features == n_fitted)
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
                "%s has %" G_GSIZE_FORMAT " features, but this model was fitted with %" G_GSIZE_FORMAT, what,
-               n_features, priv->n_features);
-  return FALSE;
-}
-
-gboolean
-apr_estimator_check_predict (AprEstimator *self, AprTensor *x, GError **error)
-{
-  gsize n_samples;
-  gsize n_features;
-
-  return check_fitted (self, "predict with", error) &&
-         apr_estimator_check_x (x, &n_samples, &n_features, error) &&
-         check_n_features (self, "X", n_features, error);
-}
-
-gboolean
-apr_estimator_check_sample (AprEstimator *self, gsize n_features, GError **error)
-{
-  AprEstimatorPrivate *priv = apr_estimator_get_instance_private (self);
-
-  if (!check_fitted (self, "predict with", error) ||
-      !check_n_features (self, "The sample", n_features, error))
-    return FALSE;
-  if (priv->n_targets == 1)
-    return TRUE;
-
-  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-               "This model was fitted with %" G_GSIZE_FORMAT " targets, not one: predict a matrix of one row",
-               priv->n_targets);
+               n_features, n_fitted);
   return FALSE;
 }
 
@@ -668,14 +605,19 @@ AprTensor *
 apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error)
 {
   AprEstimatorClass *klass;
+  g_autoptr (AprFitted) fitted = NULL;
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (GError) local_error = NULL;
   gsize n_samples;
+  gsize n_features;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
   g_return_val_if_fail (x != NULL, NULL);
 
-  if (!apr_estimator_check_predict (self, x, error))
+  fitted = apr_estimator_ref_fitted (self);
+  if (!apr_estimator_check_fitted (self, fitted, "predict with", error) ||
+      !apr_estimator_check_x (x, &n_samples, &n_features, error) ||
+      !apr_estimator_check_n_features ("X", n_features, fitted->n_features, error))
     return NULL;
 
   klass = APR_ESTIMATOR_GET_CLASS (self);
@@ -683,12 +625,11 @@ apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error)
     predictions = klass->predict (self, x, &local_error);
   if (predictions == NULL)
     {
-      set_failed (self, "predict", &local_error);
+      apr_estimator_set_failed (self, "predict", &local_error);
       g_propagate_error (error, g_steal_pointer (&local_error));
       return NULL;
     }
 
-  n_samples = apr_tensor_get_shape (x, NULL)[0];
   if (apr_tensor_get_n_dims (predictions) == 0 || apr_tensor_get_shape (predictions, NULL)[0] != n_samples)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_FAILED,

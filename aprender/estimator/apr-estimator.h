@@ -31,8 +31,6 @@ G_DECLARE_DERIVABLE_TYPE (AprEstimator, apr_estimator, APR, ESTIMATOR, GObject)
  * @parent_class: the parent class
  * @fit: learns from @x [n_samples, n_features] and @y [n_samples] or [n_samples, n_targets]; the arguments
  * have been checked against each other; must leave the model as it was where it fails
- * @fit_async: the same without blocking; the default calls @fit in the caller's main context
- * @fit_finish: ends what @fit_async began
  * @predict: computes [n_samples] or [n_samples, n_targets] from @x, whose width has been checked
  * @save_tensors: adds the fitted tensors to a file
  * @load_tensors: takes the fitted tensors from a file, and says how many features and targets they are for
@@ -56,25 +54,38 @@ struct _AprEstimatorClass
                    AprTensor *sample_weight,
                    GCancellable *cancellable,
                    GError **error);
-  void (*fit_async) (AprEstimator *self,
-                     AprTensor *x,
-                     AprTensor *y,
-                     AprTensor *sample_weight,
-                     GCancellable *cancellable,
-                     GAsyncReadyCallback callback,
-                     gpointer user_data);
-  gboolean (*fit_finish) (AprEstimator *self, GAsyncResult *result, GError **error);
   AprTensor *(*predict) (AprEstimator *self, AprTensor *x, GError **error);
   gboolean (*save_tensors) (AprEstimator *self, AprSafetensorsWriter *writer, GError **error);
   gboolean (*load_tensors) (
     AprEstimator *self, AprSafetensorsReader *reader, gsize *n_features, gsize *n_targets, GError **error);
 
   /*< private >*/
-  gpointer padding[8];
+  gconstpointer thread_safe;
+  gpointer padding[9];
 };
 
 APR_AVAILABLE_IN_ALL
+void apr_estimator_class_set_thread_safe (AprEstimatorClass *klass);
+
+APR_AVAILABLE_IN_ALL
 AprEstimator *apr_estimator_load (GType type, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+AprEstimator *
+apr_estimator_load_from_file (GType type, GFile *file, GCancellable *cancellable, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_estimator_load_from_file_async (GType type,
+                                         GFile *file,
+                                         int io_priority,
+                                         GCancellable *cancellable,
+                                         GAsyncReadyCallback callback,
+                                         gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprEstimator *
+apr_estimator_load_from_file_finish (GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 AprEstimator *apr_estimator_from_bytes (GType type, GBytes *bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -89,7 +100,7 @@ APR_AVAILABLE_IN_ALL
 gsize apr_estimator_get_n_targets (AprEstimator *self);
 
 APR_AVAILABLE_IN_ALL
-const char *const *apr_estimator_get_feature_names (AprEstimator *self);
+char **apr_estimator_get_feature_names (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 gboolean
@@ -98,6 +109,15 @@ apr_estimator_set_feature_names (AprEstimator *self, const char *const *feature_
 APR_AVAILABLE_IN_ALL
 gboolean
 apr_estimator_check_feature_names (AprEstimator *self, const char *const *feature_names, GError **error);
+
+APR_AVAILABLE_IN_ALL
+double apr_estimator_get_progress (AprEstimator *self);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_estimator_get_busy (AprEstimator *self);
+
+APR_AVAILABLE_IN_ALL
+void apr_estimator_report_progress (AprEstimator *self, double fraction);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_estimator_fit (AprEstimator *self,
@@ -112,6 +132,7 @@ void apr_estimator_fit_async (AprEstimator *self,
                               AprTensor *x,
                               AprTensor *y,
                               AprTensor *sample_weight,
+                              int io_priority,
                               GCancellable *cancellable,
                               GAsyncReadyCallback callback,
                               gpointer user_data);
@@ -123,14 +144,57 @@ APR_AVAILABLE_IN_ALL
 AprTensor *apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+void apr_estimator_predict_async (AprEstimator *self,
+                                  AprTensor *x,
+                                  int io_priority,
+                                  GCancellable *cancellable,
+                                  GAsyncReadyCallback callback,
+                                  gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *apr_estimator_predict_finish (AprEstimator *self, GAsyncResult *result, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 double apr_estimator_score (
   AprEstimator *self, AprTensor *x, AprTensor *y, AprTensor *sample_weight, GError **error);
+
+APR_AVAILABLE_IN_ALL
+void apr_estimator_score_async (AprEstimator *self,
+                                AprTensor *x,
+                                AprTensor *y,
+                                AprTensor *sample_weight,
+                                int io_priority,
+                                GCancellable *cancellable,
+                                GAsyncReadyCallback callback,
+                                gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+double apr_estimator_score_finish (AprEstimator *self, GAsyncResult *result, GError **error);
 
 APR_AVAILABLE_IN_ALL
 AprEstimator *apr_estimator_clone (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+AprEstimator *apr_estimator_copy (AprEstimator *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_estimator_save (AprEstimator *self, const char *path, GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean
+apr_estimator_save_to_file (AprEstimator *self, GFile *file, GCancellable *cancellable, GError **error);
+
+APR_AVAILABLE_IN_ALL
+void apr_estimator_save_to_file_async (AprEstimator *self,
+                                       GFile *file,
+                                       int io_priority,
+                                       GCancellable *cancellable,
+                                       GAsyncReadyCallback callback,
+                                       gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_estimator_save_to_file_finish (AprEstimator *self, GAsyncResult *result, GError **error);
 
 APR_AVAILABLE_IN_ALL
 GBytes *apr_estimator_to_bytes (AprEstimator *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;

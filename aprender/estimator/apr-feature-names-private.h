@@ -10,6 +10,13 @@ G_BEGIN_DECLS
 /* That all are UTF-8 and none is there twice. */
 gboolean apr_feature_names_check (const char *const *names, GError **error);
 
+/* Either may be %NULL. */
+gboolean apr_feature_names_equal (char **a, char **b);
+
+/* That they are as many as the features, or %NULL; @whose of the message is “X has”. */
+gboolean
+apr_feature_names_check_n (const char *const *names, gsize n_features, const char *whose, GError **error);
+
 /* That two lists are equal; @whose of the message is “the model was fitted”. */
 gboolean apr_feature_names_compare (const char *const *expected,
                                     const char *const *names,

@@ -53,6 +53,25 @@ apr_feature_names_check (const char *const *names, GError **error)
 }
 
 gboolean
+apr_feature_names_equal (char **a, char **b)
+{
+  return a == b ||
+         (a != NULL && b != NULL && g_strv_equal ((const char *const *) a, (const char *const *) b));
+}
+
+gboolean
+apr_feature_names_check_n (const char *const *names, gsize n_features, const char *whose, GError **error)
+{
+  if (names == NULL || g_strv_length ((char **) names) == n_features)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+               "There are %u feature names, but %s %" G_GSIZE_FORMAT " features",
+               g_strv_length ((char **) names), whose, n_features);
+  return FALSE;
+}
+
+gboolean
 apr_feature_names_compare (const char *const *expected,
                            const char *const *names,
                            const char *whose,

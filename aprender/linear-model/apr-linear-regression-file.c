@@ -52,20 +52,22 @@ dependent_to_string (GArray *dependent)
 
 /* The sums, and all that was found out beside the coefficients. */
 static gboolean
-save_state (AprLinearRegression *self, AprSafetensorsWriter *writer, GError **error)
+save_state (AprLinearRegression *self,
+            AprLinearResults *results,
+            const AprLinearOptions *options,
+            AprSafetensorsWriter *writer,
+            GError **error)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
   g_autofree char *dependent = results->dependent != NULL ? dependent_to_string (results->dependent) : NULL;
-  double condition_number = apr_linear_regression_get_condition_number (self);
+  double condition_number = apr_linear_results_get_condition_number (results);
 
-  return apr_linear_regression_check_state (self, "keep the state of", error) &&
+  return apr_linear_regression_check_state (self, results, "keep the state of", error) &&
          apr_cross_products_add_to_writer (results->cross_products, writer, CROSS_PRODUCTS, error) &&
-         (results->fitted.fit_intercept == priv->fit_intercept ||
+         (results->fitted.fit_intercept == options->fit_intercept ||
           save_boolean (writer, KEY_FITTED_INTERCEPT, results->fitted.fit_intercept, error)) &&
-         (results->fitted.alpha == priv->alpha ||
+         (results->fitted.alpha == options->alpha ||
           save_double (writer, KEY_FITTED_ALPHA, results->fitted.alpha, error)) &&
-         (results->fitted.positive == priv->positive ||
+         (results->fitted.positive == options->positive ||
           save_boolean (writer, KEY_FITTED_POSITIVE, results->fitted.positive, error)) &&
          (isnan (condition_number) || save_double (writer, KEY_CONDITION_NUMBER, condition_number, error)) &&
          save_boolean (writer, KEY_CORRECTLY_ROUNDED, results->correctly_rounded, error) &&
@@ -74,20 +76,49 @@ save_state (AprLinearRegression *self, AprSafetensorsWriter *writer, GError **er
 }
 
 gboolean
-apr_linear_regression_save_tensors (AprEstimator *estimator, AprSafetensorsWriter *writer, GError **error)
+apr_linear_regression_save_results (AprEstimator *estimator,
+                                    gconstpointer results,
+                                    AprSafetensorsWriter *writer,
+                                    GError **error)
 {
   /* The C library rounds numbers in text as the program around rounds. */
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
-  g_autofree char *rank = g_strdup_printf ("%d", results->rank);
+  AprLinearOptions options = apr_linear_regression_get_options (self);
+  AprLinearResults *found = (AprLinearResults *) results;
+  g_autofree char *rank = g_strdup_printf ("%d", found->rank);
 
-  return apr_safetensors_writer_add_tensor (writer, COEFFICIENTS, results->coefficients, error) &&
-         apr_safetensors_writer_add_tensor (writer, INTERCEPT, results->intercept, error) &&
-         (results->rank == APR_RANK_UNKNOWN ||
+  return apr_safetensors_writer_add_tensor (writer, COEFFICIENTS, found->coefficients, error) &&
+         apr_safetensors_writer_add_tensor (writer, INTERCEPT, found->intercept, error) &&
+         (found->rank == APR_RANK_UNKNOWN ||
           apr_safetensors_writer_set_metadata (writer, KEY_RANK, rank, error)) &&
-         (!priv->keep_state || save_state (self, writer, error));
+         (!options.keep_state || save_state (self, found, &options, writer, error));
+}
+
+gboolean
+apr_linear_regression_save_tensors (AprEstimator *estimator, AprSafetensorsWriter *writer, GError **error)
+{
+  g_autoptr (AprLinearResults) results =
+    apr_linear_regression_ref_results (APR_LINEAR_REGRESSION (estimator));
+
+  if (results != NULL)
+    return apr_linear_regression_save_results (estimator, results, writer, error);
+
+  g_set_error (error, APR_ERROR, APR_ERROR_NOT_FITTED, "Cannot save an unfitted %s: call fit first",
+               G_OBJECT_TYPE_NAME (estimator));
+  return FALSE;
+}
+
+/* In memory of its own, so that the file may change. */
+static AprTensor *
+copy_tensor (AprTensor *tensor)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+  GBytes *bytes = apr_tensor_get_bytes (tensor);
+  g_autoptr (GBytes) copy = g_bytes_new (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+
+  return apr_tensor_new_from_bytes (apr_tensor_get_dtype (tensor), shape, n_dims, copy, NULL);
 }
 
 /* A tensor of F32 or F64 whose numbers are finite. */
@@ -107,7 +138,7 @@ load_tensor (AprSafetensorsReader *reader, const char *name, GError **error)
   if (dtype == APR_DTYPE_F16 || dtype == APR_DTYPE_BF16)
     computed = apr_tensor_cast (tensor, APR_DTYPE_F32, error);
   else if (dtype == APR_DTYPE_F32 || dtype == APR_DTYPE_F64)
-    computed = apr_tensor_ref (tensor);
+    computed = copy_tensor (tensor);
   else
     g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
                  "The tensor “%s” is %s, but a linear regression has F64, F32, F16 or BF16", name,
@@ -322,23 +353,63 @@ apr_linear_regression_load_tensors (
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-  g_auto (AprLinearResults) results = { .rank = APR_RANK_UNKNOWN, .condition_number = NAN };
+  AprLinearOptions options = apr_linear_regression_get_options (self);
+  AprLeastSquaresOptions fitted = {
+    .fit_intercept = options.fit_intercept,
+    .alpha = options.alpha,
+    .positive = options.positive,
+  };
+  g_autoptr (AprLinearResults) results = apr_linear_results_new (&fitted);
+  g_autoptr (AprTensor) coefficients = load_tensor (reader, COEFFICIENTS, error);
+  g_autoptr (AprTensor) intercept = coefficients != NULL ? load_tensor (reader, INTERCEPT, error) : NULL;
 
-  results.fitted.fit_intercept = priv->fit_intercept;
-  results.fitted.alpha = priv->alpha;
-  results.fitted.positive = priv->positive;
-
-  results.coefficients = load_tensor (reader, COEFFICIENTS, error);
-  if (results.coefficients == NULL)
-    return FALSE;
-  results.intercept = load_tensor (reader, INTERCEPT, error);
-  if (results.intercept == NULL ||
-      !check_tensors (results.coefficients, results.intercept, n_features, n_targets, error) ||
-      !load_rank (&results, apr_safetensors_reader_get_metadata (reader), *n_features, error) ||
-      !load_state (&results, reader, *n_features, *n_targets, error))
+  if (intercept == NULL || !check_tensors (coefficients, intercept, n_features, n_targets, error))
     return FALSE;
 
-  apr_linear_regression_take_results (self, &results);
+  apr_linear_results_take_tensors (results, g_steal_pointer (&coefficients), g_steal_pointer (&intercept));
+  if (!load_rank (results, apr_safetensors_reader_get_metadata (reader), *n_features, error) ||
+      !load_state (results, reader, *n_features, *n_targets, error))
+    return FALSE;
+
+  apr_linear_regression_take_pending (self, g_steal_pointer (&results), NULL);
   return TRUE;
+}
+
+/**
+ * apr_linear_regression_load: (constructor)
+ * @path: (type filename): a SafeTensors file
+ * @error: return location for an error
+ *
+ * Makes a fitted model from a file, as [func@Apr.Estimator.load] does.
+ *
+ * Returns: (transfer full): the model; `NULL` with an error that names the file, and the tensor that is
+ * missing or misshapen
+ *
+ * Since: 0.1
+ */
+AprLinearRegression *
+apr_linear_regression_load (const char *path, GError **error)
+{
+  g_return_val_if_fail (path != NULL, NULL);
+
+  return (AprLinearRegression *) apr_estimator_load (APR_TYPE_LINEAR_REGRESSION, path, error);
+}
+
+/**
+ * apr_linear_regression_from_bytes: (constructor)
+ * @bytes: the bytes of a SafeTensors file
+ * @error: return location for an error
+ *
+ * Makes a fitted model from bytes, as [func@Apr.Estimator.from_bytes] does.
+ *
+ * Returns: (transfer full): the model, or `NULL` as of [ctor@Apr.LinearRegression.load]
+ *
+ * Since: 0.1
+ */
+AprLinearRegression *
+apr_linear_regression_from_bytes (GBytes *bytes, GError **error)
+{
+  g_return_val_if_fail (bytes != NULL, NULL);
+
+  return (AprLinearRegression *) apr_estimator_from_bytes (APR_TYPE_LINEAR_REGRESSION, bytes, error);
 }

@@ -4,56 +4,9 @@
 #include <math.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
-#include "aprender/cross-products/apr-cross-products-private.h"
-
-/* What a fit works on and what comes of it; nothing of the model, so that it may run in a thread. */
-typedef struct
-{
-  AprTensor *x;             /* (owned) (nullable) */
-  AprTensor *y;             /* (owned) (nullable) */
-  AprTensor *sample_weight; /* (owned) (nullable) */
-  AprPrecision precision;
-  AprLeastSquaresOptions options; /* but for data_dtype and noisy; the dtype may be NONE */
-
-  AprLinearRegression *model; /* (unowned) whose progress it is */
-  GTask *task;                /* (unowned) (nullable) in whose context it is told */
-
-  AprLinearResults results;
-} Fit;
-
-static Fit *
-fit_new (AprLinearRegression *self, AprTensor *x, AprTensor *y, AprTensor *sample_weight)
-{
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-  Fit *fit = g_new0 (Fit, 1);
-
-  fit->x = x != NULL ? apr_tensor_ref (x) : NULL;
-  fit->y = y != NULL ? apr_tensor_ref (y) : NULL;
-  fit->sample_weight = sample_weight != NULL ? apr_tensor_ref (sample_weight) : NULL;
-  fit->precision = priv->precision;
-  fit->options.fit_intercept = priv->fit_intercept;
-  fit->options.alpha = priv->alpha;
-  fit->options.positive = priv->positive;
-  fit->options.dtype = priv->dtype;
-  fit->options.n_threads = priv->n_threads;
-  fit->model = self;
-
-  return fit;
-}
-
-static void
-fit_free (Fit *fit)
-{
-  g_clear_pointer (&fit->x, apr_tensor_unref);
-  g_clear_pointer (&fit->y, apr_tensor_unref);
-  g_clear_pointer (&fit->sample_weight, apr_tensor_unref);
-  apr_linear_results_clear (&fit->results);
-  g_free (fit);
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (Fit, fit_free)
 
 /* Values that are already those of @dtype. */
 static AprTensor *
@@ -61,6 +14,7 @@ new_result (AprDType dtype, const double *values, const gsize *shape, gsize n_di
 {
   gsize n_values = shape[0] * (n_dims == 2 ? shape[1] : 1);
   g_autofree float *floats = NULL;
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gsize i;
 
   if (dtype == APR_DTYPE_F64)
@@ -97,20 +51,56 @@ check_options (const AprLeastSquaresOptions *options, GError **error)
   return TRUE;
 }
 
-/* Takes @state, and solves it; @n_dims is that of y, 1 where there is one target that is no matrix. */
-static gboolean
-fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
+/* One fit: how it is done, and what it finds. */
+typedef struct
 {
-  /* Also for the results' way from double to float, where a subnormal number would be flushed to zero. */
-  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  AprLinearRegression *model; /* (unowned) */
+  AprLinearOptions options;
+  AprLinearResults *results; /* (owned): with the options of the solver, but for those that the data decide */
+  double share;              /* of the progress, of the rows */
+} Fit;
+
+static void
+fit_clear (Fit *fit)
+{
+  g_clear_pointer (&fit->results, apr_linear_results_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fit, fit_clear)
+
+static gboolean
+fit_init (Fit *fit, AprLinearRegression *model, GError **error)
+{
+  AprLeastSquaresOptions solver;
+
+  fit->model = model;
+  fit->options = apr_linear_regression_get_options (model);
+  solver = (AprLeastSquaresOptions){
+    .fit_intercept = fit->options.fit_intercept,
+    .alpha = fit->options.alpha,
+    .positive = fit->options.positive,
+    .dtype = fit->options.dtype,
+    .n_threads = fit->options.n_threads,
+  };
+  fit->results = apr_linear_results_new (&solver);
+
+  return check_options (&solver, error);
+}
+
+/* Takes @state, solves it, and leaves what is found to the end of the update; @n_dims is that of y, 1 where there is one target
+ * that is no matrix. */
+static gboolean
+fit_solve (
+  Fit *fit, AprCrossProducts *state, gsize n_dims, char **names, GCancellable *cancellable, GError **error)
+{
+  AprLinearResults *results = fit->results;
+  AprLeastSquaresOptions *options = &results->fitted;
   AprExactSums *sums = apr_cross_products_get_sums (state);
-  AprDType data_dtype = apr_cross_products_get_dtype (state);
   gsize shape[2] = { apr_exact_sums_get_n_targets (sums), apr_exact_sums_get_n_features (sums) };
-  AprDType dtype = fit->options.dtype != APR_DTYPE_NONE ? fit->options.dtype : data_dtype;
   g_auto (AprLeastSquares) solution = { NULL };
 
   /* The names are the model's to give. */
-  fit->results.cross_products = state;
+  results->cross_products = state;
   (void) apr_cross_products_set_feature_names (state, NULL, NULL);
   if (!apr_exact_sums_has_weight (sums))
     {
@@ -118,98 +108,71 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
       return FALSE;
     }
 
-  fit->options.data_dtype = data_dtype;
-  fit->options.noisy = apr_cross_products_get_precision (state) == APR_PRECISION_DOUBLE;
-  fit->options.dtype = dtype;
+  options->data_dtype = apr_cross_products_get_dtype (state);
+  options->noisy = apr_cross_products_get_precision (state) == APR_PRECISION_DOUBLE;
+  if (options->dtype == APR_DTYPE_NONE)
+    options->dtype = options->data_dtype;
   /* What comes from a file could keep the solver busy for minutes. */
-  if (!fit->options.noisy && !apr_exact_sums_check (sums, error))
-    return FALSE;
-  if (!apr_least_squares_solve (&solution, sums, &fit->options, error))
+  if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
+      (!options->noisy && !apr_exact_sums_check (sums, error)) ||
+      !apr_least_squares_solve (&solution, sums, options, error) ||
+      g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
-  fit->results.coefficients = n_dims == 2 ? new_result (dtype, solution.coefficients, shape, 2)
-                                          : new_result (dtype, solution.coefficients, shape + 1, 1);
-  fit->results.intercept = new_result (dtype, solution.intercepts, shape, 1);
-  fit->results.rank = (int) solution.rank;
-  fit->results.condition_number = APR_CONDITION_PENDING;
-  fit->results.correctly_rounded = solution.correctly_rounded;
-  fit->results.dependent = g_array_new (FALSE, FALSE, sizeof (gsize));
-  g_array_append_vals (fit->results.dependent, solution.dependent, (guint) solution.n_dependent);
-  fit->results.fitted = fit->options;
+  apr_linear_results_take_tensors (results,
+                                   n_dims == 2
+                                     ? new_result (options->dtype, solution.coefficients, shape, 2)
+                                     : new_result (options->dtype, solution.coefficients, shape + 1, 1),
+                                   new_result (options->dtype, solution.intercepts, shape, 1));
+  results->rank = (int) solution.rank;
+  results->condition_number = APR_CONDITION_PENDING;
+  results->correctly_rounded = solution.correctly_rounded;
+  results->dependent = g_array_new (FALSE, FALSE, sizeof (gsize));
+  g_array_append_vals (results->dependent, solution.dependent, (guint) solution.n_dependent);
+  apr_linear_regression_take_pending (fit->model, g_steal_pointer (&fit->results),
+                                      (const char *const *) names);
   return TRUE;
-}
-
-/* Progress that is on its way to the context of a task. */
-typedef struct
-{
-  AprLinearRegression *model; /* (owned) */
-  guint64 n_done;
-  guint64 n_samples;
-} Progress;
-
-static void
-progress_free (gpointer data)
-{
-  Progress *self = data;
-
-  g_object_unref (self->model);
-  g_free (self);
-}
-
-static gboolean
-progress_emit (gpointer data)
-{
-  const Progress *self = data;
-
-  apr_linear_regression_emit_progress (self->model, self->n_done, self->n_samples);
-
-  return G_SOURCE_REMOVE;
 }
 
 static void
 tell_progress (guint64 n_done, guint64 n_samples, gpointer user_data)
 {
-  Fit *fit = user_data;
-  Progress *progress;
-  g_autoptr (GSource) source = NULL;
+  const Fit *fit = user_data;
 
-  if (fit->task == NULL)
-    {
-      apr_linear_regression_emit_progress (fit->model, n_done, n_samples);
-      return;
-    }
-
-  if (!apr_linear_regression_tells_progress (fit->model))
-    return;
-  progress = g_new (Progress, 1);
-  *progress = (Progress){ g_object_ref (fit->model), n_done, n_samples };
-  source = g_idle_source_new ();
-  g_source_set_name (source, "AprLinearRegression progress");
-  /* That of the task's end, which comes after it. */
-  g_source_set_priority (source, g_task_get_priority (fit->task));
-  g_source_set_callback (source, progress_emit, progress, progress_free);
-  g_source_attach (source, g_task_get_context (fit->task));
+  apr_estimator_report_progress (APR_ESTIMATOR (fit->model),
+                                 fit->share * (double) n_done / (double) n_samples);
 }
 
 /* Adds the samples to those of @state, where there is one. */
 static gboolean
-fit_run (Fit *fit, AprCrossProducts *state, GCancellable *cancellable, GError **error)
+fit_samples (AprLinearRegression *self,
+             AprCrossProducts *state,
+             AprTensor *x,
+             AprTensor *y,
+             AprTensor *sample_weight,
+             GCancellable *cancellable,
+             GError **error)
 {
-  gsize n_dims;
-  const gsize *y_shape = apr_tensor_get_shape (fit->y, &n_dims);
-  gsize n_features = apr_tensor_get_shape (fit->x, NULL)[1];
+  g_auto (Fit) fit = { NULL };
   g_autoptr (AprCrossProducts) sums = NULL;
+  gsize n_dims;
+  const gsize *y_shape = apr_tensor_get_shape (y, &n_dims);
+  const gsize *x_shape = apr_tensor_get_shape (x, NULL);
 
-  if (!check_options (&fit->options, error))
+  if (!fit_init (&fit, self, error))
     return FALSE;
 
   sums = state != NULL ? apr_cross_products_copy (state)
-                       : apr_cross_products_new (n_features, n_dims == 2 ? y_shape[1] : 1, error);
+                       : apr_cross_products_new (x_shape[1], n_dims == 2 ? y_shape[1] : 1, error);
+  if (sums == NULL)
+    return FALSE;
 
-  return sums != NULL &&
-         apr_cross_products_update_with (sums, fit->x, fit->y, fit->sample_weight, fit->precision,
-                                         fit->options.n_threads, cancellable, tell_progress, fit, error) &&
-         fit_solve (fit, g_steal_pointer (&sums), n_dims, error);
+  /* To solve for p coefficients takes about as long as to sum 3 p rows. */
+  fit.share = (double) x_shape[0] / ((double) x_shape[0] + 3 * (double) x_shape[1]);
+
+  return apr_cross_products_update_with (sums, x, y, sample_weight, fit.options.precision,
+                                         fit.options.n_threads, cancellable, tell_progress, &fit, error) &&
+         fit_solve (&fit, g_steal_pointer (&sums), n_dims, NULL, cancellable, error);
 }
 
 gboolean
@@ -220,68 +183,20 @@ apr_linear_regression_fit (AprEstimator *estimator,
                            GCancellable *cancellable,
                            GError **error)
 {
-  AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
-  g_autoptr (Fit) fit = fit_new (self, x, y, sample_weight);
-
-  if (!fit_run (fit, NULL, cancellable, error))
-    return FALSE;
-
-  apr_linear_regression_take_results (self, &fit->results);
-  return TRUE;
+  return fit_samples (APR_LINEAR_REGRESSION (estimator), NULL, x, y, sample_weight, cancellable, error);
 }
 
-static void
-fit_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+/* @user_data is the state. */
+static gboolean
+run_fit_cross_products (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
 {
-  Fit *fit = task_data;
-  GError *error = NULL;
+  AprCrossProducts *state = user_data;
+  g_auto (GStrv) names = g_strdupv ((char **) apr_cross_products_get_feature_names (state));
+  g_auto (Fit) fit = { NULL };
 
-  fit->task = task;
-  if (fit_run (fit, NULL, cancellable, &error))
-    g_task_return_boolean (task, TRUE);
-  else
-    g_task_return_error (task, error);
-}
-
-void
-apr_linear_regression_fit_async (AprEstimator *estimator,
-                                 AprTensor *x,
-                                 AprTensor *y,
-                                 AprTensor *sample_weight,
-                                 GCancellable *cancellable,
-                                 GAsyncReadyCallback callback,
-                                 gpointer user_data)
-{
-  g_autoptr (GTask) task = NULL;
-
-  /* A subclass's own fit may be a script's, which must not be called in a thread. */
-  if (APR_ESTIMATOR_GET_CLASS (estimator)->fit != apr_linear_regression_fit)
-    {
-      apr_estimator_fit_in_context (estimator, x, y, sample_weight, cancellable, callback, user_data);
-      return;
-    }
-
-  task = g_task_new (estimator, cancellable, callback, user_data);
-  g_task_set_source_tag (task, apr_linear_regression_fit_async);
-  g_task_set_task_data (task, fit_new (APR_LINEAR_REGRESSION (estimator), x, y, sample_weight),
-                        (GDestroyNotify) fit_free);
-  g_task_run_in_thread (task, fit_in_thread);
-}
-
-gboolean
-apr_linear_regression_fit_finish (AprEstimator *estimator, GAsyncResult *result, GError **error)
-{
-  Fit *fit;
-
-  if (g_task_get_source_tag (G_TASK (result)) != apr_linear_regression_fit_async)
-    return g_task_propagate_boolean (G_TASK (result), error);
-
-  fit = g_task_get_task_data (G_TASK (result));
-  if (!g_task_propagate_boolean (G_TASK (result), error))
-    return FALSE;
-
-  apr_linear_regression_take_results (APR_LINEAR_REGRESSION (estimator), &fit->results);
-  return TRUE;
+  return fit_init (&fit, APR_LINEAR_REGRESSION (self), error) &&
+         fit_solve (&fit, apr_cross_products_copy (state),
+                    apr_cross_products_get_n_targets (state) > 1 ? 2 : 1, names, cancellable, error);
 }
 
 /**
@@ -305,9 +220,6 @@ apr_linear_regression_fit_finish (AprEstimator *estimator, GAsyncResult *result,
 gboolean
 apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossProducts *state, GError **error)
 {
-  g_autoptr (Fit) fit = NULL;
-  gsize n_targets;
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (state), FALSE);
 
@@ -317,19 +229,19 @@ apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossPro
       return FALSE;
     }
 
-  fit = fit_new (self, NULL, NULL, NULL);
-  n_targets = apr_cross_products_get_n_targets (state);
-  if (!check_options (&fit->options, error) ||
-      !fit_solve (fit, apr_cross_products_copy (state), n_targets > 1 ? 2 : 1, error))
-    return FALSE;
+  return apr_estimator_update (APR_ESTIMATOR (self), run_fit_cross_products, state, NULL, error);
+}
 
-  g_object_freeze_notify (G_OBJECT (self));
-  apr_linear_regression_take_results (self, &fit->results);
-  apr_estimator_set_fitted (APR_ESTIMATOR (self), apr_cross_products_get_n_features (state), n_targets);
-  (void) apr_estimator_set_feature_names (APR_ESTIMATOR (self), apr_cross_products_get_feature_names (state),
-                                          NULL);
-  g_object_thaw_notify (G_OBJECT (self));
-  return TRUE;
+static gboolean
+run_partial_fit (AprEstimator *estimator, gpointer user_data, GCancellable *cancellable, GError **error)
+{
+  AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
+  AprEstimatorCall *call = user_data;
+  g_autoptr (AprLinearResults) results = apr_linear_regression_ref_results (self);
+
+  return (results == NULL || apr_linear_regression_check_state (self, results, "add samples to", error)) &&
+         fit_samples (self, results != NULL ? results->cross_products : NULL, call->x, call->y,
+                      call->sample_weight, cancellable, error);
 }
 
 /**
@@ -360,9 +272,7 @@ apr_linear_regression_partial_fit (AprLinearRegression *self,
                                    GCancellable *cancellable,
                                    GError **error)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
-  AprEstimator *estimator = APR_ESTIMATOR (self);
-  g_autoptr (Fit) fit = NULL;
+  AprEstimatorCall call = { .x = x, .y = y, .sample_weight = sample_weight };
   gsize n_features;
   gsize n_targets;
 
@@ -370,19 +280,80 @@ apr_linear_regression_partial_fit (AprLinearRegression *self,
   g_return_val_if_fail (x != NULL, FALSE);
   g_return_val_if_fail (y != NULL, FALSE);
 
-  if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) ||
-      (apr_estimator_get_fitted (estimator) &&
-       !apr_linear_regression_check_state (self, "add samples to", error)))
-    return FALSE;
+  return apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) &&
+         apr_estimator_update (APR_ESTIMATOR (self), run_partial_fit, &call, cancellable, error);
+}
 
-  fit = fit_new (self, x, y, sample_weight);
-  if (!fit_run (fit, results->cross_products, cancellable, error))
-    return FALSE;
+static gboolean
+run_partial_fit_async (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
+{
+  return run_partial_fit (self, call, cancellable, error);
+}
 
-  g_object_freeze_notify (G_OBJECT (self));
-  apr_linear_regression_take_results (self, &fit->results);
-  if (!apr_estimator_get_fitted (estimator))
-    apr_estimator_set_fitted (estimator, n_features, n_targets);
-  g_object_thaw_notify (G_OBJECT (self));
-  return TRUE;
+/**
+ * apr_linear_regression_partial_fit_async:
+ * @self: a linear regression
+ * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
+ * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
+ * @sample_weight: (nullable): how much each sample counts, [n_samples]; `NULL` for equal weights
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the fit has ended
+ * @user_data: what @callback is called with
+ *
+ * Fits the model to more samples without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_partial_fit_async (AprLinearRegression *self,
+                                         AprTensor *x,
+                                         AprTensor *y,
+                                         AprTensor *sample_weight,
+                                         int io_priority,
+                                         GCancellable *cancellable,
+                                         GAsyncReadyCallback callback,
+                                         gpointer user_data)
+{
+  AprEstimatorCall *call;
+  GError *error = NULL;
+  gsize n_features;
+  gsize n_targets;
+
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+  g_return_if_fail (x != NULL);
+  g_return_if_fail (y != NULL);
+
+  if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, &error))
+    {
+      apr_estimator_return_error (APR_ESTIMATOR (self), apr_linear_regression_partial_fit_async, error,
+                                  callback, user_data);
+      return;
+    }
+
+  call = apr_estimator_call_new (x, y, sample_weight);
+  call->run = run_partial_fit_async;
+  call->is_update = TRUE;
+  apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_partial_fit_async, io_priority,
+                            cancellable, callback, user_data);
+}
+
+/**
+ * apr_linear_regression_partial_fit_finish:
+ * @self: a linear regression
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.LinearRegression.partial_fit_async] began.
+ *
+ * Returns: true, or false with an error as of [method@Apr.LinearRegression.partial_fit]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_linear_regression_partial_fit_finish (AprLinearRegression *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
+
+  return apr_estimator_call_finish (self, result, apr_linear_regression_partial_fit_async, error) != NULL;
 }

@@ -10,34 +10,30 @@
 #include "aprender/tensor/apr-tensor-private.h"
 
 static gboolean
-predict (AprLinearRegression *self, AprTensor *x, gpointer predictions, GError **error)
+predict (const AprLinearResults *self, AprTensor *x, guint n_threads, gpointer predictions, GError **error)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
-
-  return apr_prediction_run (results->coefficients, results->intercept, x, NULL, priv->n_threads,
-                             predictions) ||
+  return apr_prediction_run (self->coefficients, self->intercept, x, NULL, n_threads, predictions) ||
          apr_estimator_check_finite ("X", x, error);
 }
 
 /* The shape of the predictions for @x: as many dimensions as the coefficients have. */
 static gboolean
 count_predictions (
-  AprLinearRegression *self, AprTensor *x, gsize shape[2], gsize *n_elements, gsize *size, GError **error)
+  const AprLinearResults *self, AprTensor *x, gsize shape[2], gsize *n_elements, gsize *size, GError **error)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
-  shape[0] = apr_tensor_get_shape (x, NULL)[0];
-  shape[1] = apr_estimator_get_n_targets (APR_ESTIMATOR (self));
+  const gsize *x_shape = apr_tensor_get_shape (x, NULL);
 
-  return apr_dtype_count_bytes (apr_tensor_get_dtype (results->coefficients), shape,
-                                apr_tensor_get_n_dims (results->coefficients), n_elements, size, error);
+  shape[0] = x_shape[0];
+  shape[1] = self->n_targets;
+
+  return apr_estimator_check_n_features ("X", x_shape[1], self->n_features, error) &&
+         apr_dtype_count_bytes (apr_tensor_get_dtype (self->coefficients), shape,
+                                apr_tensor_get_n_dims (self->coefficients), n_elements, size, error);
 }
 
 AprTensor *
-apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **error)
+apr_linear_results_predict (const AprLinearResults *self, AprTensor *x, guint n_threads, GError **error)
 {
-  AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
   g_autofree gpointer data = NULL;
   gsize shape[2];
   gsize n_elements;
@@ -54,11 +50,34 @@ apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **e
       return NULL;
     }
 
-  if (!predict (self, x, data, error))
+  if (!predict (self, x, n_threads, data, error))
     return NULL;
 
-  return apr_tensor_new_take (apr_tensor_get_dtype (results->coefficients), shape,
-                              apr_tensor_get_n_dims (results->coefficients), g_steal_pointer (&data), size);
+  return apr_tensor_new_take (apr_tensor_get_dtype (self->coefficients), shape,
+                              apr_tensor_get_n_dims (self->coefficients), g_steal_pointer (&data), size);
+}
+
+/* A subclass may be fitted without any results of this class. */
+static gboolean
+check_results (AprLinearRegression *self, const AprLinearResults *results, GError **error)
+{
+  if (results != NULL)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_NOT_FITTED, "Cannot predict with an unfitted %s: call fit first",
+               G_OBJECT_TYPE_NAME (self));
+  return FALSE;
+}
+
+AprTensor *
+apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **error)
+{
+  AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
+  g_autoptr (AprLinearResults) results = apr_linear_regression_ref_results (self);
+
+  return check_results (self, results, error)
+         ? apr_linear_results_predict (results, x, apr_linear_regression_get_options (self).n_threads, error)
+         : NULL;
 }
 
 /**
@@ -81,7 +100,7 @@ gboolean
 apr_linear_regression_predict_into (
   AprLinearRegression *self, AprTensor *x, gpointer predictions, gsize size, GError **error)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
+  g_autoptr (AprLinearResults) results = NULL;
   gsize shape[2];
   gsize n_elements;
   gsize n_bytes;
@@ -90,8 +109,9 @@ apr_linear_regression_predict_into (
   g_return_val_if_fail (x != NULL, FALSE);
   g_return_val_if_fail (predictions != NULL || size == 0, FALSE);
 
-  if (!apr_estimator_check_predict (APR_ESTIMATOR (self), x, error) ||
-      !count_predictions (self, x, shape, &n_elements, &n_bytes, error))
+  results = apr_linear_regression_ref_results (self);
+  if (!check_results (self, results, error) || !apr_estimator_check_x (x, &shape[0], &shape[1], error) ||
+      !count_predictions (results, x, shape, &n_elements, &n_bytes, error))
     return FALSE;
 
   if (size != n_bytes)
@@ -104,39 +124,32 @@ apr_linear_regression_predict_into (
       return FALSE;
     }
 
-  return predict (self, x, predictions, error);
+  return predict (results, x, apr_linear_regression_get_options (self).n_threads, predictions, error);
 }
 
 /* As a kernel does it for the same row. */
 static G_NO_INLINE double
-predict_row (AprLinearRegression *self, const double *x, gsize n_features)
+predict_row (const AprLinearResults *self, const double *x)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
   double sum = 0;
   gsize i;
 
-  if (apr_tensor_get_dtype (results->coefficients) == APR_DTYPE_F64)
+  if (self->doubles != NULL)
     {
-      const double *coefficients = apr_tensor_get_doubles (results->coefficients, NULL, NULL);
+      for (i = 0; i < self->n_features; i++)
+        sum += x[i] * self->doubles[i];
 
-      for (i = 0; i < n_features; i++)
-        sum += x[i] * coefficients[i];
-
-      return sum + apr_tensor_get_doubles (results->intercept, NULL, NULL)[0];
+      return sum + self->intercept_double;
     }
-  else
-    {
-      const float *coefficients = apr_tensor_get_floats (results->coefficients, NULL, NULL);
 
-      for (i = 0; i < n_features; i++)
-        sum += x[i] * (double) coefficients[i];
+  for (i = 0; i < self->n_features; i++)
+    sum += x[i] * (double) self->floats[i];
 
-      return (double) (float) (sum + (double) apr_tensor_get_floats (results->intercept, NULL, NULL)[0]);
-    }
+  return (double) (float) (sum + self->intercept_double);
 }
 
 static gboolean
-check_row (AprLinearRegression *self, const double *x, gsize n_features, GError **error)
+check_row (const double *x, gsize n_features, GError **error)
 {
   gsize i;
 
@@ -150,6 +163,17 @@ check_row (AprLinearRegression *self, const double *x, gsize n_features, GError 
       }
 
   return TRUE;
+}
+
+static void
+check_sample (AprLinearRegression *self, const AprLinearResults *results, gsize n_features, GError **error)
+{
+  if (check_results (self, results, error) &&
+      apr_estimator_check_n_features ("The sample", n_features, results->n_features, error))
+    g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                 "This model was fitted with %" G_GSIZE_FORMAT
+                 " targets, not one: predict a matrix of one row",
+                 results->n_targets);
 }
 
 /**
@@ -175,20 +199,25 @@ apr_linear_regression_predict_one (AprLinearRegression *self,
                                    gsize n_features,
                                    GError **error)
 {
+  g_autoptr (AprLinearResults) results = NULL;
   AprArithmetic arithmetic;
   double prediction;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
   g_return_val_if_fail (x != NULL || n_features == 0, 0);
 
-  if (!apr_estimator_check_sample (APR_ESTIMATOR (self), n_features, error))
-    return 0;
+  results = apr_linear_regression_ref_results (self);
+  if (G_UNLIKELY (results == NULL || n_features != results->n_features || results->n_targets != 1))
+    {
+      check_sample (self, results, n_features, error);
+      return 0;
+    }
 
   arithmetic = apr_arithmetic_enter ();
-  prediction = predict_row (self, x, n_features);
+  prediction = predict_row (results, x);
   apr_arithmetic_leave (&arithmetic);
 
-  if (!isfinite (prediction) && !check_row (self, x, n_features, error))
+  if (!isfinite (prediction) && !check_row (x, n_features, error))
     return 0;
 
   return prediction;

@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/least-squares/apr-least-squares-private.h"
 #include "aprender/linear-model/apr-linear-regression.h"
+#include "aprender/linear-model/apr-linear-results-private.h"
 
 G_BEGIN_DECLS
 
-#define APR_RANK_UNKNOWN (-1)
-
-/* In place of a condition number that is worked out from the cross products when it is first asked for. */
-#define APR_CONDITION_PENDING (-1)
-
-/* What a fit finds, or a file holds. */
-typedef struct
-{
-  AprTensor *coefficients; /* (owned) (nullable) */
-  AprTensor *intercept;    /* (owned) (nullable) */
-  int rank;
-  double condition_number; /* pending, or NaN where it is not known */
-  gboolean correctly_rounded;
-  GArray *dependent;                /* (owned) (nullable): of gsize, the features in order */
-  AprCrossProducts *cross_products; /* (owned) (nullable): of all samples that the results are of */
-  AprLeastSquaresOptions fitted;    /* the hyper-parameters as the results have them */
-} AprLinearResults;
-
+/* How the next fit is done. */
 typedef struct
 {
   gboolean fit_intercept;
@@ -33,39 +16,33 @@ typedef struct
   gboolean keep_state;
   AprPrecision precision;
   guint n_threads;
+} AprLinearOptions;
 
-  AprLinearResults results;
-} AprLinearRegressionPrivate;
+/* As they are now. */
+AprLinearOptions apr_linear_regression_get_options (AprLinearRegression *self);
 
-AprLinearRegressionPrivate *apr_linear_regression_get_private (AprLinearRegression *self);
+/* What the last fit found. Returns: (nullable): %NULL before the first fit */
+AprLinearResults *apr_linear_regression_ref_results (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
 
-const AprLinearResults *apr_linear_regression_get_results (AprLinearRegression *self);
-
-void apr_linear_results_clear (AprLinearResults *self);
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprLinearResults, apr_linear_results_clear)
-
-/* Takes what @results owns, and notifies. */
-void apr_linear_regression_take_results (AprLinearRegression *self, AprLinearResults *results);
-
-/* Notifies of all properties that are results, but of these two only where they are others. */
-void apr_linear_regression_notify_results (AprLinearRegression *self,
-                                           gboolean other_rounding,
-                                           gboolean other_rank);
-
-/* Whether anybody listens to the progress; any thread may ask. */
-gboolean apr_linear_regression_tells_progress (AprLinearRegression *self);
-
-/* Where that is so. */
-void apr_linear_regression_emit_progress (AprLinearRegression *self, guint64 n_done, guint64 n_samples);
+/* Takes @results for the end of the update that runs. */
+void apr_linear_regression_take_pending (AprLinearRegression *self,
+                                         AprLinearResults *results,
+                                         const char *const *feature_names);
 
 /* The name of a feature, or one made of its number. Returns: (transfer full) */
-char *apr_linear_regression_get_feature_name (AprLinearRegression *self, gsize feature);
+char *apr_feature_name_new (const char *const *feature_names, gsize feature);
 
-/* False with an error where the model has no sums to @what with. */
-gboolean apr_linear_regression_check_state (AprLinearRegression *self, const char *what, GError **error);
+/* False with an error where there are no results, or none with cross products, to @what with. */
+gboolean apr_linear_regression_check_state (AprLinearRegression *self,
+                                            const AprLinearResults *results,
+                                            const char *what,
+                                            GError **error);
 
-/* The virtual functions of the class, each with its own file: fit, predict, file. */
+/* Predicts for an @x that has been checked, all but its width. */
+AprTensor *
+apr_linear_results_predict (const AprLinearResults *self, AprTensor *x, guint n_threads, GError **error);
+
+/* The functions of the class and of its results, each with its own file: fit, predict, file. */
 gboolean apr_linear_regression_fit (AprEstimator *estimator,
                                     AprTensor *x,
                                     AprTensor *y,
@@ -73,22 +50,20 @@ gboolean apr_linear_regression_fit (AprEstimator *estimator,
                                     GCancellable *cancellable,
                                     GError **error);
 
-void apr_linear_regression_fit_async (AprEstimator *estimator,
-                                      AprTensor *x,
-                                      AprTensor *y,
-                                      AprTensor *sample_weight,
-                                      GCancellable *cancellable,
-                                      GAsyncReadyCallback callback,
-                                      gpointer user_data);
-
-gboolean apr_linear_regression_fit_finish (AprEstimator *estimator, GAsyncResult *result, GError **error);
-
 AprTensor *apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **error);
 
 gboolean
 apr_linear_regression_save_tensors (AprEstimator *estimator, AprSafetensorsWriter *writer, GError **error);
 
+gboolean apr_linear_regression_save_results (AprEstimator *estimator,
+                                             gconstpointer results,
+                                             AprSafetensorsWriter *writer,
+                                             GError **error);
+
 gboolean apr_linear_regression_load_tensors (
   AprEstimator *estimator, AprSafetensorsReader *reader, gsize *n_features, gsize *n_targets, GError **error);
+
+void
+apr_linear_regression_notify_results (AprEstimator *estimator, gconstpointer before, gconstpointer after);
 
 G_END_DECLS

@@ -4,39 +4,36 @@
 #include <math.h>
 
 #include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/estimator/apr-estimator-private.h"
 
-void
-apr_linear_results_clear (AprLinearResults *self)
+AprLinearResults *
+apr_linear_regression_ref_results (AprLinearRegression *self)
 {
-  g_clear_pointer (&self->coefficients, apr_tensor_unref);
-  g_clear_pointer (&self->intercept, apr_tensor_unref);
-  g_clear_pointer (&self->dependent, g_array_unref);
-  g_clear_object (&self->cross_products);
+  g_autoptr (AprFitted) fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
+
+  return fitted->results != NULL ? apr_linear_results_ref (fitted->results) : NULL;
 }
 
 void
-apr_linear_regression_take_results (AprLinearRegression *self, AprLinearResults *results)
+apr_linear_regression_take_pending (AprLinearRegression *self,
+                                    AprLinearResults *results,
+                                    const char *const *feature_names)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-  gboolean other_rounding = priv->results.correctly_rounded != results->correctly_rounded;
-  gboolean other_rank = priv->results.rank != results->rank;
-
-  apr_linear_results_clear (&priv->results);
-  priv->results = *results;
-  *results = (AprLinearResults){ NULL };
-
-  apr_linear_regression_notify_results (self, other_rounding, other_rank);
+  apr_estimator_take_pending (APR_ESTIMATOR (self),
+                              apr_fitted_new (results->n_features, results->n_targets, feature_names,
+                                              &apr_linear_results_type, results));
 }
 
 gboolean
-apr_linear_regression_check_state (AprLinearRegression *self, const char *what, GError **error)
+apr_linear_regression_check_state (AprLinearRegression *self,
+                                   const AprLinearResults *results,
+                                   const char *what,
+                                   GError **error)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
-
-  if (results->cross_products != NULL)
+  if (results != NULL && results->cross_products != NULL)
     return TRUE;
 
-  if (!apr_estimator_get_fitted (APR_ESTIMATOR (self)))
+  if (results == NULL)
     g_set_error (error, APR_ERROR, APR_ERROR_NOT_FITTED, "Cannot %s an unfitted %s: call fit first", what,
                  G_OBJECT_TYPE_NAME (self));
   else
@@ -55,18 +52,20 @@ apr_linear_regression_check_state (AprLinearRegression *self, const char *what, 
  *
  * The shape is [n_features], or [n_targets, n_features] when the model was fitted with a matrix of targets.
  *
- * Returns: (transfer none) (nullable): the weights, or `NULL` before the first fit
+ * Returns: (transfer full) (nullable): the weights, or `NULL` before the first fit
  *
  * Since: 0.1
  */
 AprTensor *
 apr_linear_regression_get_coefficients (AprLinearRegression *self)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
+  g_autoptr (AprLinearResults) results = NULL;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  return results->coefficients;
+  results = apr_linear_regression_ref_results (self);
+
+  return results != NULL ? apr_tensor_ref (results->coefficients) : NULL;
 }
 
 /**
@@ -77,18 +76,20 @@ apr_linear_regression_get_coefficients (AprLinearRegression *self)
  *
  * The shape is [1], or [n_targets] when the model was fitted with a matrix of targets.
  *
- * Returns: (transfer none) (nullable): the intercept, or `NULL` before the first fit
+ * Returns: (transfer full) (nullable): the intercept, or `NULL` before the first fit
  *
  * Since: 0.1
  */
 AprTensor *
 apr_linear_regression_get_intercept (AprLinearRegression *self)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
+  g_autoptr (AprLinearResults) results = NULL;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  return results->intercept;
+  results = apr_linear_regression_ref_results (self);
+
+  return results != NULL ? apr_tensor_ref (results->intercept) : NULL;
 }
 
 /**
@@ -104,39 +105,61 @@ apr_linear_regression_get_intercept (AprLinearRegression *self)
 int
 apr_linear_regression_get_rank (AprLinearRegression *self)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
+  g_autoptr (AprLinearResults) results = NULL;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), APR_RANK_UNKNOWN);
 
-  return results->rank;
+  results = apr_linear_regression_ref_results (self);
+
+  return results != NULL ? results->rank : APR_RANK_UNKNOWN;
 }
 
 /**
- * apr_linear_regression_get_condition_number: (get-property condition-number)
+ * apr_linear_regression_compute_condition_number:
  * @self: a linear regression
  *
- * Gets how much an error of the data can grow in the coefficients, at the most: the ratio of the greatest and the least singular value
- * of the data as they are, [1 | X] where there is an intercept, to three digits at least.
+ * Computes how much an error of the data can grow in the coefficients, at most: the ratio of the largest to the smallest
+ * singular value of the data as they are, [1 | X] where there is an intercept, to at least three digits.
  *
- * A fit does not need it: it is worked out from the sums of the samples when it is first asked for, which takes about as
- * long as to solve for the coefficients.
+ * The first call after a fit takes about as long as solving for the coefficients; then the number is known.
  *
- * Returns: the condition number, an infinity where features depend on each other; NaN before the first fit, and where a file does not tell
+ * Returns: the condition number, infinity where features depend on each other; NaN before the first fit, and where a file
+ *   does not tell
  *
  * Since: 0.1
  */
 double
-apr_linear_regression_get_condition_number (AprLinearRegression *self)
+apr_linear_regression_compute_condition_number (AprLinearRegression *self)
 {
-  AprLinearResults *results = &apr_linear_regression_get_private (self)->results;
+  g_autoptr (AprLinearResults) results = NULL;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NAN);
 
-  if (results->condition_number == APR_CONDITION_PENDING)
-    results->condition_number = apr_least_squares_find_condition (
-      apr_cross_products_get_sums (results->cross_products), &results->fitted);
+  results = apr_linear_regression_ref_results (self);
 
-  return results->condition_number;
+  return results != NULL ? apr_linear_results_get_condition_number (results) : (double) NAN;
+}
+
+/**
+ * apr_linear_regression_get_has_statistics: (get-property has-statistics)
+ * @self: a linear regression
+ *
+ * Tells whether [method@Apr.LinearRegression.get_statistics] has something to tell.
+ *
+ * Returns: whether that is so
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_linear_regression_get_has_statistics (AprLinearRegression *self)
+{
+  g_autoptr (AprLinearResults) results = NULL;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
+
+  results = apr_linear_regression_ref_results (self);
+
+  return apr_linear_results_has_statistics (results);
 }
 
 /**
@@ -153,19 +176,20 @@ apr_linear_regression_get_condition_number (AprLinearRegression *self)
 gboolean
 apr_linear_regression_get_correctly_rounded (AprLinearRegression *self)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
+  g_autoptr (AprLinearResults) results = NULL;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
 
-  return results->correctly_rounded;
+  results = apr_linear_regression_ref_results (self);
+
+  return results != NULL ? results->correctly_rounded : FALSE;
 }
 
 char *
-apr_linear_regression_get_feature_name (AprLinearRegression *self, gsize feature)
+apr_feature_name_new (const char *const *feature_names, gsize feature)
 {
-  const char *const *names = apr_estimator_get_feature_names (APR_ESTIMATOR (self));
-
-  return names != NULL ? g_strdup (names[feature]) : g_strdup_printf ("x%" G_GSIZE_FORMAT, feature);
+  return feature_names != NULL ? g_strdup (feature_names[feature])
+                               : g_strdup_printf ("x%" G_GSIZE_FORMAT, feature);
 }
 
 /**
@@ -183,18 +207,22 @@ apr_linear_regression_get_feature_name (AprLinearRegression *self, gsize feature
 char **
 apr_linear_regression_get_dependent_features (AprLinearRegression *self)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
+  g_autoptr (AprFitted) fitted = NULL;
+  const AprLinearResults *results;
   char **names;
   guint i;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  if (results->dependent == NULL)
+  fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
+  results = fitted->results;
+  if (results == NULL || results->dependent == NULL)
     return NULL;
 
   names = g_new0 (char *, (gsize) results->dependent->len + 1);
   for (i = 0; i < results->dependent->len; i++)
-    names[i] = apr_linear_regression_get_feature_name (self, g_array_index (results->dependent, gsize, i));
+    names[i] = apr_feature_name_new ((const char *const *) fitted->feature_names,
+                                     g_array_index (results->dependent, gsize, i));
 
   return names;
 }
@@ -212,17 +240,19 @@ apr_linear_regression_get_dependent_features (AprLinearRegression *self)
 AprCrossProducts *
 apr_linear_regression_get_cross_products (AprLinearRegression *self)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
+  g_autoptr (AprFitted) fitted = NULL;
+  const AprLinearResults *results;
   AprCrossProducts *copy;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  if (results->cross_products == NULL)
+  fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
+  results = fitted->results;
+  if (results == NULL || results->cross_products == NULL)
     return NULL;
 
   copy = apr_cross_products_copy (results->cross_products);
-  (void) apr_cross_products_set_feature_names (copy, apr_estimator_get_feature_names (APR_ESTIMATOR (self)),
-                                               NULL);
+  (void) apr_cross_products_set_feature_names (copy, (const char *const *) fitted->feature_names, NULL);
 
   return copy;
 }

@@ -5,6 +5,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/least-squares/apr-rounding-private.h"
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
@@ -146,10 +147,10 @@ apr_linear_regression_score_cross_products (AprLinearRegression *self,
                                             AprCrossProducts *cross_products,
                                             GError **error)
 {
-  AprEstimator *estimator = APR_ESTIMATOR (self);
+  g_autoptr (AprFitted) fitted = NULL;
+  const AprLinearResults *results;
   G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   g_autofree double *scores = NULL;
-  const char *const *names;
   AprExactSums *sums;
   gsize n_features;
   gsize n_targets;
@@ -159,13 +160,15 @@ apr_linear_regression_score_cross_products (AprLinearRegression *self,
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (cross_products), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  if (!apr_estimator_get_fitted (estimator))
+  fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
+  results = fitted->results;
+  if (results == NULL)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_NOT_FITTED, "The model has not been fitted yet");
       return NULL;
     }
-  n_features = apr_estimator_get_n_features (estimator);
-  n_targets = apr_estimator_get_n_targets (estimator);
+  n_features = results->n_features;
+  n_targets = results->n_targets;
   if (n_features != apr_cross_products_get_n_features (cross_products) ||
       n_targets != apr_cross_products_get_n_targets (cross_products))
     {
@@ -176,9 +179,9 @@ apr_linear_regression_score_cross_products (AprLinearRegression *self,
                    apr_cross_products_get_n_targets (cross_products), n_features, n_targets);
       return NULL;
     }
-  names = apr_estimator_get_feature_names (estimator);
-  if (names != NULL && apr_cross_products_get_feature_names (cross_products) != NULL &&
-      !apr_cross_products_check_feature_names (cross_products, names, error))
+  if (fitted->feature_names != NULL && apr_cross_products_get_feature_names (cross_products) != NULL &&
+      !apr_cross_products_check_feature_names (cross_products, (const char *const *) fitted->feature_names,
+                                               error))
     return NULL;
   sums = apr_cross_products_get_sums (cross_products);
   if (apr_cross_products_get_n_samples (cross_products) == 0 || !apr_exact_sums_has_weight (sums))
@@ -190,8 +193,7 @@ apr_linear_regression_score_cross_products (AprLinearRegression *self,
 
   scores = g_new (double, n_targets);
   for (i = 0; i < n_targets; i++)
-    scores[i] = score_target (sums, apr_linear_regression_get_coefficients (self),
-                              apr_linear_regression_get_intercept (self), n_features, i);
+    scores[i] = score_target (sums, results->coefficients, results->intercept, n_features, i);
 
   return apr_tensor_new_from_doubles (scores, n_targets, &n_targets, 1, error);
 }

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
-#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
+#include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/inference/apr-inference-private.h"
 #include "aprender/inference/apr-regression-diagnostics-private.h"
 
 static gboolean
-check_method (AprLinearRegression *self, const char *what, GError **error)
+check_method (AprLinearRegression *self, const AprLinearResults *results, const char *what, GError **error)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
-
-  if (results->fitted.alpha == 0 && !results->fitted.positive)
+  if (apr_linear_results_has_statistics (results))
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
@@ -22,32 +20,66 @@ check_method (AprLinearRegression *self, const char *what, GError **error)
   return FALSE;
 }
 
-/* What the statistics and the intervals are computed from. Returns: (transfer full) (nullable) */
+/* What the statistics and the intervals are computed from, once for a fit. Returns: (transfer full) (nullable) */
 static AprInference *
-infer (AprLinearRegression *self, const char *what, GError **error)
+infer (AprLinearRegression *self,
+       const AprFitted *fitted,
+       const char *what,
+       GCancellable *cancellable,
+       GError **error)
 {
-  const AprLinearResults *results = apr_linear_regression_get_results (self);
-  AprInferenceRun run = { .n_threads = apr_linear_regression_get_n_threads (self) };
+  AprLinearResults *results = fitted->results;
+  AprInferenceRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
+                          .cancellable = cancellable };
   AprInferenceSource source;
   AprInference *inference;
 
-  if (!apr_linear_regression_check_state (self, what, error) || !check_method (self, what, error))
+  if (!apr_linear_regression_check_state (self, results, what, error) ||
+      !check_method (self, results, what, error))
     return NULL;
+
+  inference = apr_linear_results_ref_inference (results, fitted->feature_names);
+  if (inference != NULL)
+    return inference;
 
   source = (AprInferenceSource){
     .cross_products = results->cross_products,
     .fit_intercept = results->fitted.fit_intercept,
     .dependent = (const gsize *) (gconstpointer) results->dependent->data,
     .n_dependent = results->dependent->len,
-    .feature_names = apr_estimator_get_feature_names (APR_ESTIMATOR (self)),
+    .feature_names = (const char *const *) fitted->feature_names,
     .coefficients = results->coefficients,
     .intercept = results->intercept,
   };
   inference = apr_inference_new (&source, &run, error);
-  if (inference == NULL)
+  if (inference != NULL)
+    apr_linear_results_keep_inference (results, inference, fitted->feature_names);
+  else
     g_prefix_error (error, "Cannot %s this %s: ", what, G_OBJECT_TYPE_NAME (self));
 
   return inference;
+}
+
+static AprRegressionStatistics *
+get_statistics (AprLinearRegression *self, gsize target, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (AprFitted) fitted = NULL;
+  g_autoptr (AprInference) inference = NULL;
+  const AprLinearResults *results;
+
+  fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
+  results = fitted->results;
+  if (results != NULL && results->cross_products != NULL && target >= results->n_targets)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "There is no target %" G_GSIZE_FORMAT " (counted from 0): the model has %" G_GSIZE_FORMAT,
+                   target, results->n_targets);
+      return NULL;
+    }
+
+  inference = infer (self, fitted, "tell the statistics of", cancellable, error);
+
+  return inference != NULL ? apr_inference_get_statistics (inference, target) : NULL;
 }
 
 /**
@@ -58,38 +90,88 @@ infer (AprLinearRegression *self, const char *what, GError **error)
  *
  * Works out what the fit says beside the coefficients: how well they are known, and how well the model fits.
  *
- * It takes time in proportion to the third power of the number of features, whatever the number of samples. That
- * works after any kind of fit, and after loading where the file holds the sums
- * ([property@Apr.LinearRegression:keep-state]).
+ * It takes time in proportion to the third power of the number of features, whatever the number of samples. That works after
+ * any kind of fit, and after loading where the file holds the sums ([property@Apr.LinearRegression:keep-state]).
  *
- * Where features depend on each other, the dependent ones are left out, as R does, and the statistics are those of
- * the rest.
+ * Where features depend on each other, the dependent ones are left out, as R does, and the statistics are those of the rest.
  *
- * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_NOT_FITTED, %APR_ERROR_STATE where the model was
- *   loaded from a file without its sums, %APR_ERROR_RANGE where there is no such target, or %APR_ERROR_FAILED where
- *   the fit was not one of ordinary least squares: with alpha or positive
+ * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_NOT_FITTED, %APR_ERROR_STATE where the model was loaded
+ *   from a file without its sums, %APR_ERROR_RANGE where there is no such target, or %APR_ERROR_FAILED where the fit
+ *   was not one of ordinary least squares: with alpha or positive
  *
  * Since: 0.1
  */
 AprRegressionStatistics *
 apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, GError **error)
 {
-  g_autoptr (AprInference) inference = NULL;
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+
+  return get_statistics (self, target, NULL, error);
+}
+
+static gboolean
+run_get_statistics (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
+{
+  call->results[0] = apr_linear_regression_get_statistics (APR_LINEAR_REGRESSION (self), call->target, error);
+  call->free_result = g_object_unref;
+
+  return call->results[0] != NULL;
+}
+
+/**
+ * apr_linear_regression_get_statistics_async:
+ * @self: a fitted linear regression
+ * @target: which target, counted from 0
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the statistics are there
+ * @user_data: what @callback is called with
+ *
+ * Works out the statistics without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_get_statistics_async (AprLinearRegression *self,
+                                            gsize target,
+                                            int io_priority,
+                                            GCancellable *cancellable,
+                                            GAsyncReadyCallback callback,
+                                            gpointer user_data)
+{
+  AprEstimatorCall *call;
+
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+
+  call = apr_estimator_call_new (NULL, NULL, NULL);
+  call->run = run_get_statistics;
+  call->target = target;
+  apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_get_statistics_async,
+                            io_priority, cancellable, callback, user_data);
+}
+
+/**
+ * apr_linear_regression_get_statistics_finish:
+ * @self: a linear regression
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.LinearRegression.get_statistics_async] began.
+ *
+ * Returns: (transfer full): the statistics, or `NULL` with an error as of [method@Apr.LinearRegression.get_statistics]
+ *
+ * Since: 0.1
+ */
+AprRegressionStatistics *
+apr_linear_regression_get_statistics_finish (AprLinearRegression *self, GAsyncResult *result, GError **error)
+{
+  AprEstimatorCall *call;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  if (apr_linear_regression_check_state (self, "tell the statistics of", NULL) &&
-      target >= apr_estimator_get_n_targets (APR_ESTIMATOR (self)))
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "There is no target %" G_GSIZE_FORMAT " (counted from 0): the model has %" G_GSIZE_FORMAT,
-                   target, apr_estimator_get_n_targets (APR_ESTIMATOR (self)));
-      return NULL;
-    }
+  call = apr_estimator_call_finish (self, result, apr_linear_regression_get_statistics_async, error);
 
-  inference = infer (self, "tell the statistics of", error);
-
-  return inference != NULL ? apr_inference_get_statistics (inference, target) : NULL;
+  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
 }
 
 /**
@@ -97,8 +179,7 @@ apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, G
  * @self: a fitted linear regression
  * @error: return location for an error
  *
- * Writes the statistics of all targets as a text of tables, as [method@Apr.RegressionStatistics.to_string] does for
- * one.
+ * Writes the statistics of all targets as a text of tables, as [method@Apr.RegressionStatistics.to_string] does for one.
  *
  * Returns: (transfer full): the text; `NULL` as of [method@Apr.LinearRegression.get_statistics]
  *
@@ -108,17 +189,19 @@ char *
 apr_linear_regression_summary (AprLinearRegression *self, GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (AprFitted) fitted = NULL;
   g_autoptr (AprInference) inference = NULL;
   gsize n_targets;
   gsize target;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  inference = infer (self, "summarise", error);
+  fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
+  inference = infer (self, fitted, "summarise", NULL, error);
   if (inference == NULL)
     return NULL;
 
-  n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (self));
+  n_targets = ((const AprLinearResults *) fitted->results)->n_targets;
   for (target = 0; target < n_targets; target++)
     {
       g_autoptr (AprRegressionStatistics) statistics = apr_inference_get_statistics (inference, target);
@@ -133,7 +216,7 @@ apr_linear_regression_summary (AprLinearRegression *self, GError **error)
 }
 
 static gboolean
-check_interval (AprLinearRegression *self, double level, GError **error)
+check_interval (AprLinearRegression *self, const AprFitted *fitted, double level, GError **error)
 {
   if (!(level > 0 && level < 1))
     {
@@ -142,7 +225,37 @@ check_interval (AprLinearRegression *self, double level, GError **error)
       return FALSE;
     }
 
-  return apr_linear_regression_check_state (self, "give intervals with", error);
+  return apr_linear_regression_check_state (self, fitted->results, "give intervals with", error);
+}
+
+static gboolean
+predict_interval (AprLinearRegression *self,
+                  AprTensor *x,
+                  double level,
+                  AprIntervalKind kind,
+                  GCancellable *cancellable,
+                  AprTensor **lower,
+                  AprTensor **upper,
+                  GError **error)
+{
+  AprInferenceRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
+                          .cancellable = cancellable };
+  g_autoptr (AprFitted) fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
+  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprInference) inference = NULL;
+  gsize n_samples;
+  gsize n_features;
+
+  if (!check_interval (self, fitted, level, error) ||
+      !apr_estimator_check_x (x, &n_samples, &n_features, error))
+    return FALSE;
+  predictions = apr_linear_results_predict (fitted->results, x, run.n_threads, error);
+  if (predictions == NULL)
+    return FALSE;
+  inference = infer (self, fitted, "give intervals with", cancellable, error);
+
+  return inference != NULL &&
+         apr_inference_predict_interval (inference, x, predictions, level, kind, &run, lower, upper, error);
 }
 
 /**
@@ -175,27 +288,101 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
                                         AprTensor **upper,
                                         GError **error)
 {
-  g_autoptr (AprTensor) predictions = NULL;
-  g_autoptr (AprInference) inference = NULL;
-  AprInferenceRun run = { 0 };
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
   g_return_val_if_fail (kind == APR_INTERVAL_CONFIDENCE || kind == APR_INTERVAL_PREDICTION, FALSE);
   g_return_val_if_fail (lower != NULL, FALSE);
   g_return_val_if_fail (upper != NULL, FALSE);
 
-  if (!check_interval (self, level, error))
-    return FALSE;
-  predictions = apr_estimator_predict (APR_ESTIMATOR (self), x, error);
-  if (predictions == NULL)
-    return FALSE;
-  inference = infer (self, "give intervals with", error);
+  return predict_interval (self, x, level, kind, NULL, lower, upper, error);
+}
 
-  run.n_threads = apr_linear_regression_get_n_threads (self);
+static gboolean
+run_predict_interval (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
+{
+  AprTensor *lower = NULL;
+  AprTensor *upper = NULL;
 
-  return inference != NULL &&
-         apr_inference_predict_interval (inference, x, predictions, level, kind, &run, lower, upper, error);
+  if (!predict_interval (APR_LINEAR_REGRESSION (self), call->x, call->level, (AprIntervalKind) call->kind,
+                         cancellable, &lower, &upper, error))
+    return FALSE;
+
+  call->results[0] = lower;
+  call->results[1] = upper;
+  call->free_result = (GDestroyNotify) apr_tensor_unref;
+  return TRUE;
+}
+
+/**
+ * apr_linear_regression_predict_interval_async:
+ * @self: a fitted linear regression
+ * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
+ * @level: how sure the intervals are, between 0 and 1, such as 0.95
+ * @kind: what is to be within them
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the intervals are there
+ * @user_data: what @callback is called with
+ *
+ * Predicts intervals without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_predict_interval_async (AprLinearRegression *self,
+                                              AprTensor *x,
+                                              double level,
+                                              AprIntervalKind kind,
+                                              int io_priority,
+                                              GCancellable *cancellable,
+                                              GAsyncReadyCallback callback,
+                                              gpointer user_data)
+{
+  AprEstimatorCall *call;
+
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+  g_return_if_fail (x != NULL);
+  g_return_if_fail (kind == APR_INTERVAL_CONFIDENCE || kind == APR_INTERVAL_PREDICTION);
+
+  call = apr_estimator_call_new (x, NULL, NULL);
+  call->run = run_predict_interval;
+  call->level = level;
+  call->kind = (guint) kind;
+  apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_predict_interval_async,
+                            io_priority, cancellable, callback, user_data);
+}
+
+/**
+ * apr_linear_regression_predict_interval_finish:
+ * @self: a linear regression
+ * @result: what the callback was called with
+ * @lower: (out) (transfer full): the lower ends, F64, in the shape of the predictions
+ * @upper: (out) (transfer full): the upper ends
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.LinearRegression.predict_interval_async] began.
+ *
+ * Returns: true, or false with an error as of [method@Apr.LinearRegression.predict_interval]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_linear_regression_predict_interval_finish (
+  AprLinearRegression *self, GAsyncResult *result, AprTensor **lower, AprTensor **upper, GError **error)
+{
+  AprEstimatorCall *call;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
+  g_return_val_if_fail (lower != NULL, FALSE);
+  g_return_val_if_fail (upper != NULL, FALSE);
+
+  call = apr_estimator_call_finish (self, result, apr_linear_regression_predict_interval_async, error);
+  if (call == NULL)
+    return FALSE;
+
+  *lower = g_steal_pointer (&call->results[0]);
+  *upper = g_steal_pointer (&call->results[1]);
+  return TRUE;
 }
 
 /**
@@ -228,6 +415,7 @@ apr_linear_regression_diagnose (AprLinearRegression *self,
                                 GError **error)
 {
   AprInferenceRun run = { .cancellable = cancellable };
+  g_autoptr (AprFitted) fitted = NULL;
   g_autoptr (AprInference) inference = NULL;
   g_autoptr (AprTensor) predictions = NULL;
   gsize n_features;
@@ -237,7 +425,8 @@ apr_linear_regression_diagnose (AprLinearRegression *self,
   g_return_val_if_fail (x != NULL, NULL);
   g_return_val_if_fail (y != NULL, NULL);
 
-  inference = infer (self, "diagnose", error);
+  fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
+  inference = infer (self, fitted, "diagnose", cancellable, error);
   if (inference == NULL || !apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error))
     return NULL;
   if (n_targets != inference->n_targets || target >= n_targets)
@@ -249,8 +438,8 @@ apr_linear_regression_diagnose (AprLinearRegression *self,
       return NULL;
     }
 
-  predictions = apr_estimator_predict (APR_ESTIMATOR (self), x, error);
   run.n_threads = apr_linear_regression_get_n_threads (self);
+  predictions = apr_linear_results_predict (fitted->results, x, run.n_threads, error);
 
   return predictions != NULL
          ? apr_inference_diagnose (inference, x, y, sample_weight, predictions, target, &run, error)

@@ -2,26 +2,23 @@
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "aprender/estimator/apr-hyper-parameters-private.h"
+
+typedef struct
+{
+  GMutex lock; /* of the options */
+  AprLinearOptions options;
+} AprLinearRegressionPrivate;
 
 /**
  * AprLinearRegression:
  *
- * Ordinary least squares: the coefficients b and the intercept a that minimise Σ w (y - a - X b)².
+ * Linear regression: the coefficients b and the intercept a that minimise Σ w (y - a - X b)² + alpha Σ b².
  *
- * The answer is correctly rounded. Products of the data are summed as whole numbers, without any rounding; the
- * normal equations are solved with exact residuals, and bounds on the error, until it is certain which float or double
- * is nearest to each coefficient; and only then is each rounded, once. So, where X has full rank, a coefficient is
- * the nearest to the exact least-squares answer for the data as they were given, however ill-conditioned they are, and
- * the order of the rows makes no difference. What is too large for the dtype is an error; what is too small is
- * rounded to a subnormal number or to zero.
- *
- * Where features depend on each other, or are more than the samples, many coefficients fit equally well: the ones
- * with the least sum of squares are taken. With p features, and u = 2^-53, or 2^-24 for data in F32, a feature counts as
- * dependent when less than (4 p u)² of its sum of squares, centred where there is an intercept, is left once the
- * features before it have been taken out of it; and as constant, with the coefficient 0, when its centred sum of squares
- * is below that part of the plain one. Neither depends on the features' units, nor on the number of samples.
+ * Fit it, look at [property@Apr.LinearRegression:coefficients] and [property@Apr.LinearRegression:intercept], ask for
+ * [method@Apr.LinearRegression.get_statistics], predict, and save it:
  *
  * ```c
  * g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
@@ -31,12 +28,27 @@
  *   g_printerr ("%s\n", error->message);
  * ```
  *
- * The sums of the samples stay with the model ([property@Apr.LinearRegression:cross-products]): more samples can be added
- * to it, [method@Apr.LinearRegression.partial_fit], at no loss.
+ * An application uses [method@Apr.Estimator.fit_async], and binds [property@Apr.Estimator:busy] and
+ * [property@Apr.Estimator:progress] to its widgets.
  *
- * A file holds the tensors `coefficients` [n_features] or [n_targets, n_features], and `intercept` [1] or
- * [n_targets], and with [property@Apr.LinearRegression:keep-state] the sums. Files of the Rust aprender are read too;
- * those of F16 and BF16 become F32.
+ * The answer is correctly rounded: where the features are independent, each coefficient is the float or double nearest to the
+ * exact least-squares solution for the data as given, however ill-conditioned they are, in any order of the
+ * rows, with any number of threads and on any processor. [property@Apr.LinearRegression:correctly-rounded] tells whether
+ * that has been proven. A coefficient too large for the dtype is an error; one too small is rounded to a subnormal
+ * number or to zero.
+ *
+ * Where features depend on each other, or are more than the samples, many coefficients fit equally well, and the
+ * ones of minimum norm are taken. The chapter on the method in the documentation says when a feature counts as dependent, and how
+ * all this is computed.
+ *
+ * The exact cross products of the samples stay with the model: [method@Apr.LinearRegression.partial_fit] adds samples
+ * to them at no loss, and [property@Apr.LinearRegression:keep-state] puts them into the file. A file holds the tensors
+ * `coefficients` [n_features] or [n_targets, n_features], and `intercept` [1] or [n_targets]. Files of the Rust aprender
+ * are read too; those of F16 and BF16 become F32.
+ *
+ * The rules of [class@Apr.Estimator] on threads, blocking, ownership and failure hold. All virtual functions of this class
+ * are thread-safe. What was found in a fit is one immutable value: readers see that of before or after a fit,
+ * tensors that were handed out stay as they are, and [method@Apr.Estimator.copy] takes no time.
  *
  * Since: 0.1
  */
@@ -54,43 +66,55 @@ enum
   PROP_COEFFICIENTS,
   PROP_INTERCEPT,
   PROP_RANK,
-  PROP_CONDITION_NUMBER,
   PROP_CORRECTLY_ROUNDED,
   PROP_DEPENDENT_FEATURES,
   PROP_CROSS_PRODUCTS,
+  PROP_HAS_STATISTICS,
   N_PROPS,
 };
 
 static GParamSpec *properties[N_PROPS];
 
-enum
+AprLinearOptions
+apr_linear_regression_get_options (AprLinearRegression *self)
 {
-  SIGNAL_PROGRESS,
-  N_SIGNALS,
-};
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_instance_private (self);
+  AprLinearOptions options;
 
-static guint signals[N_SIGNALS];
+  g_mutex_lock (&priv->lock);
+  options = priv->options;
+  g_mutex_unlock (&priv->lock);
 
-AprLinearRegressionPrivate *
-apr_linear_regression_get_private (AprLinearRegression *self)
-{
-  return apr_linear_regression_get_instance_private (self);
+  return options;
 }
 
-const AprLinearResults *
-apr_linear_regression_get_results (AprLinearRegression *self)
+/* Sets what is at @offset, and notifies where it was another value. */
+static void
+set_option (AprLinearRegression *self, gsize offset, gconstpointer value, gsize size, guint property)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_instance_private (self);
+  gpointer option = (guint8 *) &priv->options + offset;
+  gboolean is_other;
 
-  return &priv->results;
+  g_mutex_lock (&priv->lock);
+  is_other = memcmp (option, value, size) != 0;
+  memcpy (option, value, size);
+  g_mutex_unlock (&priv->lock);
+
+  if (is_other)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
 }
+
+#define SET_OPTION(self, name, property) \
+ set_option (self, G_STRUCT_OFFSET (AprLinearOptions, name), &name, sizeof name, property)
 
 static void
 apr_linear_regression_finalize (GObject *object)
 {
-  AprLinearRegression *self = APR_LINEAR_REGRESSION (object);
+  AprLinearRegressionPrivate *priv =
+    apr_linear_regression_get_instance_private (APR_LINEAR_REGRESSION (object));
 
-  apr_linear_results_clear (&apr_linear_regression_get_private (self)->results);
+  g_mutex_clear (&priv->lock);
 
   G_OBJECT_CLASS (apr_linear_regression_parent_class)->finalize (object);
 }
@@ -99,51 +123,51 @@ static void
 apr_linear_regression_get_property (GObject *object, guint property_id, GValue *value, GParamSpec *pspec)
 {
   AprLinearRegression *self = APR_LINEAR_REGRESSION (object);
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+  AprLinearOptions options = apr_linear_regression_get_options (self);
 
   switch (property_id)
     {
     case PROP_FIT_INTERCEPT:
-      g_value_set_boolean (value, priv->fit_intercept);
+      g_value_set_boolean (value, options.fit_intercept);
       break;
     case PROP_ALPHA:
-      g_value_set_double (value, priv->alpha);
+      g_value_set_double (value, options.alpha);
       break;
     case PROP_POSITIVE:
-      g_value_set_boolean (value, priv->positive);
+      g_value_set_boolean (value, options.positive);
       break;
     case PROP_DTYPE:
-      g_value_set_enum (value, priv->dtype);
+      g_value_set_enum (value, options.dtype);
       break;
     case PROP_PRECISION:
-      g_value_set_enum (value, priv->precision);
+      g_value_set_enum (value, options.precision);
       break;
     case PROP_KEEP_STATE:
-      g_value_set_boolean (value, priv->keep_state);
+      g_value_set_boolean (value, options.keep_state);
       break;
     case PROP_N_THREADS:
-      g_value_set_uint (value, priv->n_threads);
+      g_value_set_uint (value, options.n_threads);
       break;
     case PROP_COEFFICIENTS:
-      g_value_set_boxed (value, priv->results.coefficients);
+      g_value_take_boxed (value, apr_linear_regression_get_coefficients (self));
       break;
     case PROP_INTERCEPT:
-      g_value_set_boxed (value, priv->results.intercept);
+      g_value_take_boxed (value, apr_linear_regression_get_intercept (self));
       break;
     case PROP_RANK:
-      g_value_set_int (value, priv->results.rank);
-      break;
-    case PROP_CONDITION_NUMBER:
-      g_value_set_double (value, apr_linear_regression_get_condition_number (self));
+      g_value_set_int (value, apr_linear_regression_get_rank (self));
       break;
     case PROP_CORRECTLY_ROUNDED:
-      g_value_set_boolean (value, priv->results.correctly_rounded);
+      g_value_set_boolean (value, apr_linear_regression_get_correctly_rounded (self));
       break;
     case PROP_DEPENDENT_FEATURES:
       g_value_take_boxed (value, apr_linear_regression_get_dependent_features (self));
       break;
     case PROP_CROSS_PRODUCTS:
       g_value_take_object (value, apr_linear_regression_get_cross_products (self));
+      break;
+    case PROP_HAS_STATISTICS:
+      g_value_set_boolean (value, apr_linear_regression_get_has_statistics (self));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
@@ -200,11 +224,10 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   object_class->set_property = apr_linear_regression_set_property;
 
   estimator_class->fit = apr_linear_regression_fit;
-  estimator_class->fit_async = apr_linear_regression_fit_async;
-  estimator_class->fit_finish = apr_linear_regression_fit_finish;
   estimator_class->predict = apr_linear_regression_predict;
   estimator_class->save_tensors = apr_linear_regression_save_tensors;
   estimator_class->load_tensors = apr_linear_regression_load_tensors;
+  apr_estimator_class_set_thread_safe (estimator_class);
 
   /**
    * AprLinearRegression:fit-intercept: (getter get_fit_intercept) (setter set_fit_intercept)
@@ -322,17 +345,6 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
     g_param_spec_int ("rank", NULL, NULL, APR_RANK_UNKNOWN, G_MAXINT, APR_RANK_UNKNOWN, result);
 
   /**
-   * AprLinearRegression:condition-number: (getter get_condition_number)
-   *
-   * How much an error of the data can grow in the coefficients, at the most; NaN before the first fit, and where a file does
-   * not tell.
-   *
-   * Since: 0.1
-   */
-  properties[PROP_CONDITION_NUMBER] =
-    g_param_spec_double ("condition-number", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, result);
-
-  /**
    * AprLinearRegression:correctly-rounded: (getter get_correctly_rounded)
    *
    * Whether it is proven that each coefficient and intercept is the number of its dtype that is nearest to the exact
@@ -363,68 +375,45 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   properties[PROP_CROSS_PRODUCTS] =
     g_param_spec_object ("cross-products", NULL, NULL, APR_TYPE_CROSS_PRODUCTS, result);
 
-  g_object_class_install_properties (object_class, N_PROPS, properties);
-
   /**
-   * AprLinearRegression::progress:
-   * @self: a linear regression
-   * @n_done: about how many samples have been gone through
-   * @n_samples: how many samples are being fitted to
+   * AprLinearRegression:has-statistics: (getter get_has_statistics)
    *
-   * Tells how far a fit is: some dozens of times at the most, in the thread that called it, or, of an asynchronous fit, in the
-   * main context that it was begun in; and at last with @n_done equal to @n_samples, before the model is solved for and
-   * changes.
-   *
-   * A handler may cancel the fit, by its cancellable.
-   *
-   * ```python
-   * model.connect('progress', lambda model, n_done, n_samples: print(f'{n_done} of {n_samples}'))
-   * model.fit(X, y)
-   * ```
+   * Whether [method@Apr.LinearRegression.get_statistics] has something to tell: after a fit of ordinary least squares, and
+   * after loading a file that holds the cross products of one.
    *
    * Since: 0.1
    */
-  signals[SIGNAL_PROGRESS] = g_signal_new ("progress", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL,
-                                           NULL, NULL, G_TYPE_NONE, 2, G_TYPE_UINT64, G_TYPE_UINT64);
-}
+  properties[PROP_HAS_STATISTICS] = g_param_spec_boolean ("has-statistics", NULL, NULL, FALSE, result);
 
-gboolean
-apr_linear_regression_tells_progress (AprLinearRegression *self)
-{
-  return g_signal_has_handler_pending (self, signals[SIGNAL_PROGRESS], 0, FALSE);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
 void
-apr_linear_regression_emit_progress (AprLinearRegression *self, guint64 n_done, guint64 n_samples)
+apr_linear_regression_notify_results (AprEstimator *estimator, gconstpointer before, gconstpointer after)
 {
-  if (apr_linear_regression_tells_progress (self))
-    g_signal_emit (self, signals[SIGNAL_PROGRESS], 0, n_done, n_samples);
-}
-
-void
-apr_linear_regression_notify_results (AprLinearRegression *self, gboolean other_rounding, gboolean other_rank)
-{
-  GObject *object = G_OBJECT (self);
+  GObject *object = G_OBJECT (estimator);
+  const AprLinearResults *old = before;
+  const AprLinearResults *new = after;
 
   /* By what they are: to look up names takes longer than the rest. */
   g_object_notify_by_pspec (object, properties[PROP_COEFFICIENTS]);
   g_object_notify_by_pspec (object, properties[PROP_INTERCEPT]);
   g_object_notify_by_pspec (object, properties[PROP_CROSS_PRODUCTS]);
   g_object_notify_by_pspec (object, properties[PROP_DEPENDENT_FEATURES]);
-  g_object_notify_by_pspec (object, properties[PROP_CONDITION_NUMBER]);
-  if (other_rounding)
+  if ((old != NULL && old->correctly_rounded) != (new != NULL &&new->correctly_rounded))
     g_object_notify_by_pspec (object, properties[PROP_CORRECTLY_ROUNDED]);
-  if (other_rank)
+  if ((old != NULL ? old->rank : APR_RANK_UNKNOWN) != (new != NULL ? new->rank : APR_RANK_UNKNOWN))
     g_object_notify_by_pspec (object, properties[PROP_RANK]);
+  if (apr_linear_results_has_statistics (old) != apr_linear_results_has_statistics (new))
+    g_object_notify_by_pspec (object, properties[PROP_HAS_STATISTICS]);
 }
 
 static void
 apr_linear_regression_init (AprLinearRegression *self)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_instance_private (self);
 
-  priv->results.rank = APR_RANK_UNKNOWN;
-  priv->results.condition_number = NAN;
+  g_mutex_init (&priv->lock);
 }
 
 /**
@@ -443,45 +432,6 @@ apr_linear_regression_new (void)
 }
 
 /**
- * apr_linear_regression_load: (constructor)
- * @path: (type filename): a SafeTensors file
- * @error: return location for an error
- *
- * Makes a fitted model from a file, as [func@Apr.Estimator.load] does.
- *
- * Returns: (transfer full): the model; `NULL` with an error that names the file, and the tensor that is
- * missing or misshapen
- *
- * Since: 0.1
- */
-AprLinearRegression *
-apr_linear_regression_load (const char *path, GError **error)
-{
-  g_return_val_if_fail (path != NULL, NULL);
-
-  return (AprLinearRegression *) apr_estimator_load (APR_TYPE_LINEAR_REGRESSION, path, error);
-}
-
-/**
- * apr_linear_regression_from_bytes: (constructor)
- * @bytes: the bytes of a SafeTensors file
- * @error: return location for an error
- *
- * Makes a fitted model from bytes, as [func@Apr.Estimator.from_bytes] does.
- *
- * Returns: (transfer full): the model, or `NULL` as of [ctor@Apr.LinearRegression.load]
- *
- * Since: 0.1
- */
-AprLinearRegression *
-apr_linear_regression_from_bytes (GBytes *bytes, GError **error)
-{
-  g_return_val_if_fail (bytes != NULL, NULL);
-
-  return (AprLinearRegression *) apr_estimator_from_bytes (APR_TYPE_LINEAR_REGRESSION, bytes, error);
-}
-
-/**
  * apr_linear_regression_get_fit_intercept: (get-property fit-intercept)
  * @self: a linear regression
  *
@@ -494,11 +444,9 @@ apr_linear_regression_from_bytes (GBytes *bytes, GError **error)
 gboolean
 apr_linear_regression_get_fit_intercept (AprLinearRegression *self)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
 
-  return priv->fit_intercept;
+  return apr_linear_regression_get_options (self).fit_intercept;
 }
 
 /**
@@ -513,16 +461,10 @@ apr_linear_regression_get_fit_intercept (AprLinearRegression *self)
 void
 apr_linear_regression_set_fit_intercept (AprLinearRegression *self, gboolean fit_intercept)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
   fit_intercept = !!fit_intercept;
-  if (priv->fit_intercept == fit_intercept)
-    return;
-
-  priv->fit_intercept = fit_intercept;
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FIT_INTERCEPT]);
+  SET_OPTION (self, fit_intercept, PROP_FIT_INTERCEPT);
 }
 
 /**
@@ -538,11 +480,9 @@ apr_linear_regression_set_fit_intercept (AprLinearRegression *self, gboolean fit
 double
 apr_linear_regression_get_alpha (AprLinearRegression *self)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
 
-  return priv->alpha;
+  return apr_linear_regression_get_options (self).alpha;
 }
 
 /**
@@ -550,23 +490,17 @@ apr_linear_regression_get_alpha (AprLinearRegression *self)
  * @self: a linear regression
  * @alpha: a finite number of at least 0
  *
- * Chooses how much large coefficients cost: 0, nothing, is ordinary least squares. The next fit heeds it, and fails where it
- * is below 0 or no finite number.
+ * Sets the ridge penalty: 0 is ordinary least squares. A negative or non-finite value makes the next fit fail with
+ * %APR_ERROR_RANGE.
  *
  * Since: 0.1
  */
 void
 apr_linear_regression_set_alpha (AprLinearRegression *self, double alpha)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  if (priv->alpha == alpha)
-    return;
-
-  priv->alpha = alpha;
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ALPHA]);
+  SET_OPTION (self, alpha, PROP_ALPHA);
 }
 
 /**
@@ -582,11 +516,9 @@ apr_linear_regression_set_alpha (AprLinearRegression *self, double alpha)
 gboolean
 apr_linear_regression_get_positive (AprLinearRegression *self)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
 
-  return priv->positive;
+  return apr_linear_regression_get_options (self).positive;
 }
 
 /**
@@ -601,16 +533,10 @@ apr_linear_regression_get_positive (AprLinearRegression *self)
 void
 apr_linear_regression_set_positive (AprLinearRegression *self, gboolean positive)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
   positive = !!positive;
-  if (priv->positive == positive)
-    return;
-
-  priv->positive = positive;
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_POSITIVE]);
+  SET_OPTION (self, positive, PROP_POSITIVE);
 }
 
 /**
@@ -626,11 +552,9 @@ apr_linear_regression_set_positive (AprLinearRegression *self, gboolean positive
 AprDType
 apr_linear_regression_get_dtype (AprLinearRegression *self)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), APR_DTYPE_NONE);
 
-  return priv->dtype;
+  return apr_linear_regression_get_options (self).dtype;
 }
 
 /**
@@ -645,15 +569,9 @@ apr_linear_regression_get_dtype (AprLinearRegression *self)
 void
 apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  if (priv->dtype == dtype)
-    return;
-
-  priv->dtype = dtype;
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_DTYPE]);
+  SET_OPTION (self, dtype, PROP_DTYPE);
 }
 
 /**
@@ -669,11 +587,9 @@ apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype)
 AprPrecision
 apr_linear_regression_get_precision (AprLinearRegression *self)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), APR_PRECISION_EXACT);
 
-  return priv->precision;
+  return apr_linear_regression_get_options (self).precision;
 }
 
 /**
@@ -688,15 +604,9 @@ apr_linear_regression_get_precision (AprLinearRegression *self)
 void
 apr_linear_regression_set_precision (AprLinearRegression *self, AprPrecision precision)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  if (priv->precision == precision)
-    return;
-
-  priv->precision = precision;
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRECISION]);
+  SET_OPTION (self, precision, PROP_PRECISION);
 }
 
 /**
@@ -712,11 +622,9 @@ apr_linear_regression_set_precision (AprLinearRegression *self, AprPrecision pre
 gboolean
 apr_linear_regression_get_keep_state (AprLinearRegression *self)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
 
-  return priv->keep_state;
+  return apr_linear_regression_get_options (self).keep_state;
 }
 
 /**
@@ -732,16 +640,10 @@ apr_linear_regression_get_keep_state (AprLinearRegression *self)
 void
 apr_linear_regression_set_keep_state (AprLinearRegression *self, gboolean keep_state)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
   keep_state = !!keep_state;
-  if (priv->keep_state == keep_state)
-    return;
-
-  priv->keep_state = keep_state;
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_KEEP_STATE]);
+  SET_OPTION (self, keep_state, PROP_KEEP_STATE);
 }
 
 /**
@@ -757,11 +659,9 @@ apr_linear_regression_set_keep_state (AprLinearRegression *self, gboolean keep_s
 guint
 apr_linear_regression_get_n_threads (AprLinearRegression *self)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
 
-  return priv->n_threads;
+  return apr_linear_regression_get_options (self).n_threads;
 }
 
 /**
@@ -776,13 +676,7 @@ apr_linear_regression_get_n_threads (AprLinearRegression *self)
 void
 apr_linear_regression_set_n_threads (AprLinearRegression *self, guint n_threads)
 {
-  AprLinearRegressionPrivate *priv = apr_linear_regression_get_private (self);
-
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  if (priv->n_threads == n_threads)
-    return;
-
-  priv->n_threads = n_threads;
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_N_THREADS]);
+  SET_OPTION (self, n_threads, PROP_N_THREADS);
 }

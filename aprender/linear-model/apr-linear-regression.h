@@ -61,6 +61,20 @@ gboolean apr_linear_regression_partial_fit (AprLinearRegression *self,
                                             GError **error);
 
 APR_AVAILABLE_IN_ALL
+void apr_linear_regression_partial_fit_async (AprLinearRegression *self,
+                                              AprTensor *x,
+                                              AprTensor *y,
+                                              AprTensor *sample_weight,
+                                              int io_priority,
+                                              GCancellable *cancellable,
+                                              GAsyncReadyCallback callback,
+                                              gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean
+apr_linear_regression_partial_fit_finish (AprLinearRegression *self, GAsyncResult *result, GError **error);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_predict_into (
   AprLinearRegression *self, AprTensor *x, gpointer predictions, gsize size, GError **error);
 
@@ -113,16 +127,19 @@ APR_AVAILABLE_IN_ALL
 void apr_linear_regression_set_n_threads (AprLinearRegression *self, guint n_threads);
 
 APR_AVAILABLE_IN_ALL
-AprTensor *apr_linear_regression_get_coefficients (AprLinearRegression *self);
+AprTensor *apr_linear_regression_get_coefficients (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
-AprTensor *apr_linear_regression_get_intercept (AprLinearRegression *self);
+AprTensor *apr_linear_regression_get_intercept (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 int apr_linear_regression_get_rank (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
-double apr_linear_regression_get_condition_number (AprLinearRegression *self);
+double apr_linear_regression_compute_condition_number (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_get_has_statistics (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_get_correctly_rounded (AprLinearRegression *self);
@@ -137,6 +154,19 @@ apr_linear_regression_get_cross_products (AprLinearRegression *self) G_GNUC_WARN
 APR_AVAILABLE_IN_ALL
 AprRegressionStatistics *
 apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_get_statistics_async (AprLinearRegression *self,
+                                                 gsize target,
+                                                 int io_priority,
+                                                 GCancellable *cancellable,
+                                                 GAsyncReadyCallback callback,
+                                                 gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprRegressionStatistics *
+apr_linear_regression_get_statistics_finish (AprLinearRegression *self, GAsyncResult *result, GError **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
@@ -159,5 +189,19 @@ AprRegressionDiagnostics *apr_linear_regression_diagnose (AprLinearRegression *s
                                                           gsize target,
                                                           GCancellable *cancellable,
                                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_predict_interval_async (AprLinearRegression *self,
+                                                   AprTensor *x,
+                                                   double level,
+                                                   AprIntervalKind kind,
+                                                   int io_priority,
+                                                   GCancellable *cancellable,
+                                                   GAsyncReadyCallback callback,
+                                                   gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_predict_interval_finish (
+  AprLinearRegression *self, GAsyncResult *result, AprTensor **lower, AprTensor **upper, GError **error);
 
 G_END_DECLS

@@ -260,8 +260,8 @@ summarize (AprLinearRegression *model,
            guint64 n_samples,
            const double *scores)
 {
-  AprTensor *coefficients = apr_linear_regression_get_coefficients (model);
-  AprTensor *intercept = apr_linear_regression_get_intercept (model);
+  g_autoptr (AprTensor) coefficients = apr_linear_regression_get_coefficients (model);
+  g_autoptr (AprTensor) intercept = apr_linear_regression_get_intercept (model);
   AprDType dtype = apr_tensor_get_dtype (coefficients);
   gsize n_features = g_strv_length ((char **) feature_names);
   g_autofree char *samples = g_strdup_printf ("%" G_GUINT64_FORMAT, n_samples);

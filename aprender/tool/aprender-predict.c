@@ -23,14 +23,14 @@ static const AprToolCommand command = {
 static gboolean
 select_features (AprTableReader *reader, AprEstimator *model, GError **error)
 {
-  const char *const *names = apr_estimator_get_feature_names (model);
+  g_auto (GStrv) names = apr_estimator_get_feature_names (model);
   gsize n_features = apr_estimator_get_n_features (model);
   gsize n_columns;
 
   if (!apr_table_reader_read_names (reader, NULL, error))
     return FALSE;
   n_columns = g_strv_length ((char **) apr_table_reader_get_names (reader));
-  apr_table_reader_set_features (reader, names);
+  apr_table_reader_set_features (reader, (const char *const *) names);
   if (names != NULL || n_columns == n_features)
     return TRUE;
 

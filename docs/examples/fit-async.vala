@@ -6,7 +6,7 @@ async void run (Cancellable cancellable) {
     try {
         var x = new Tensor.from_doubles ({ 0, 1, 2 }, { 3, 1 });
         var model = new LinearRegression ();
-        yield model.fit_async (x, new Tensor.from_doubles ({ 1, 3, 5 }, { 3 }), null, cancellable);
+        yield model.fit_async (x, new Tensor.from_doubles ({ 1, 3, 5 }, { 3 }), null, GLib.Priority.DEFAULT, cancellable);
 
         var writer = new SafetensorsWriter ();
         writer.add_tensor ("slope", model.coefficients);

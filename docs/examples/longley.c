@@ -8,7 +8,7 @@
 static AprTensor *
 read_features (AprEstimator *model, const char *path, GError **error)
 {
-  const char *const *names = apr_estimator_get_feature_names (model);
+  g_auto (GStrv) names = apr_estimator_get_feature_names (model);
   g_autofree char *text = NULL;
   g_auto (GStrv) lines = NULL;
   g_auto (GStrv) header = NULL;

@@ -96,7 +96,7 @@ test_minimum_norm (void)
               mpq_mul (term, term, z[i * (p + 1) + j]);
               mpq_add (mean, mean, term);
             }
-          assert_same_double (element (apr_linear_regression_get_coefficients (model), j),
+          assert_same_double (element (coefficients_of (model), j),
                               apr_round_rational (mpq_numref (mean), mpq_denref (mean), 0, APR_DTYPE_F64));
         }
 
@@ -156,12 +156,12 @@ test_minus_one (void)
         mpz_init_set_d (other, 3 - unit);
         mpz_addmul (square, other, other);
         mpz_init_set_ui (three, 3);
-        assert_same_double (element (apr_linear_regression_get_coefficients (model), 1),
+        assert_same_double (element (coefficients_of (model), 1),
                             apr_round_rational (three, square, 0, APR_DTYPE_F64));
         mpz_clears (square, other, three, NULL);
-        assert_same_double (element (apr_linear_regression_get_coefficients (model), 0), -0.5);
+        assert_same_double (element (coefficients_of (model), 0), -0.5);
         for (j = 2; j < p; j++)
-          assert_same_double (element (apr_linear_regression_get_coefficients (model), j), 0);
+          assert_same_double (element (coefficients_of (model), j), 0);
         g_assert_true (apr_linear_regression_get_correctly_rounded (model));
       }
 }
@@ -203,13 +203,13 @@ test_positive_too_small (void)
         y = vector_new (4, y_values);
         g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
         g_assert_no_error (error);
-        assert_same_double (element (apr_linear_regression_get_coefficients (model), 0), 0);
+        assert_same_double (element (coefficients_of (model), 0), 0);
         /* y is 4 where x is 0. */
         if (sign > 0)
           mean = ldexp (4, cases[i].y_exponent);
         if (cases[i].dtype == APR_DTYPE_F32)
           mean = (double) (float) mean;
-        assert_same_double (element (apr_linear_regression_get_intercept (model), 0) + 0.0, mean + 0.0);
+        assert_same_double (element (intercept_of (model), 0) + 0.0, mean + 0.0);
         g_assert_true (apr_linear_regression_get_correctly_rounded (model));
       }
 }
@@ -247,8 +247,8 @@ test_nist (gconstpointer data)
       if (strcmp (cells[0], set->name) != 0)
         continue;
       n_found++;
-      assert_same_double (index == 0 ? element (apr_linear_regression_get_intercept (model), 0)
-                                     : element (apr_linear_regression_get_coefficients (model), index - 1),
+      assert_same_double (index == 0 ? element (intercept_of (model), 0)
+                                     : element (coefficients_of (model), index - 1),
                           g_ascii_strtod (cells[2], NULL));
     }
   g_assert_cmpuint (n_found, ==, n_features + (set->fit_intercept ? 1 : 0));

@@ -136,20 +136,20 @@ fit (const Samples *samples, gboolean fit_intercept)
 static double
 coefficient (AprLinearRegression *model, gsize index)
 {
-  return element (apr_linear_regression_get_coefficients (model), index);
+  return element (coefficients_of (model), index);
 }
 
 static double
 intercept (AprLinearRegression *model, gsize target)
 {
-  return element (apr_linear_regression_get_intercept (model), target);
+  return element (intercept_of (model), target);
 }
 
 static void
 assert_same_models (AprLinearRegression *model, AprLinearRegression *other)
 {
-  gsize n = apr_tensor_get_n_elements (apr_linear_regression_get_coefficients (model));
-  gsize n_targets = apr_tensor_get_n_elements (apr_linear_regression_get_intercept (model));
+  gsize n = apr_tensor_get_n_elements (coefficients_of (model));
+  gsize n_targets = apr_tensor_get_n_elements (intercept_of (model));
   gsize i;
 
   for (i = 0; i < n; i++)
@@ -162,7 +162,7 @@ assert_same_models (AprLinearRegression *model, AprLinearRegression *other)
 static void
 assert_close_models (AprLinearRegression *model, AprLinearRegression *other, double part)
 {
-  gsize n = apr_tensor_get_n_elements (apr_linear_regression_get_coefficients (model));
+  gsize n = apr_tensor_get_n_elements (coefficients_of (model));
   double greatest = 0;
   gsize i;
 

@@ -60,8 +60,8 @@ is_same (double actual, double expected)
 static char *
 find_wrong_bit (AprLinearRegression *model, const RandomProblem *problem, const ExactSolution *solution)
 {
-  AprTensor *coefficients = apr_linear_regression_get_coefficients (model);
-  AprTensor *intercept = apr_linear_regression_get_intercept (model);
+  AprTensor *coefficients = coefficients_of (model);
+  AprTensor *intercept = intercept_of (model);
   gsize i;
 
   for (i = 0; i < problem->n_targets * problem->n_features; i++)

@@ -220,10 +220,10 @@ fit_state (AprCrossProducts *state)
 static void
 assert_same_models (AprLinearRegression *model, AprLinearRegression *expected)
 {
-  g_assert_true (apr_tensor_equal (apr_linear_regression_get_coefficients (model),
-                                   apr_linear_regression_get_coefficients (expected)));
-  g_assert_true (apr_tensor_equal (apr_linear_regression_get_intercept (model),
-                                   apr_linear_regression_get_intercept (expected)));
+  g_assert_true (apr_tensor_equal (coefficients_of (model),
+                                   coefficients_of (expected)));
+  g_assert_true (apr_tensor_equal (intercept_of (model),
+                                   intercept_of (expected)));
 }
 
 /* The same bytes, and the same model from the state as it is, and as it comes back from its bytes. */
@@ -410,11 +410,11 @@ test_units_of_filip (void)
         other = state_of (scaled, rows, 0, FILIP_ROWS);
         other_model = fit_state (other);
         for (j = 0; j < FILIP_FEATURES; j++)
-          assert_same_double (element (apr_linear_regression_get_coefficients (other_model), j),
-                              ldexp (element (apr_linear_regression_get_coefficients (model), j),
+          assert_same_double (element (coefficients_of (other_model), j),
+                              ldexp (element (coefficients_of (model), j),
                                      j == column ? -exponents[i] : 0));
-        assert_same_double (element (apr_linear_regression_get_intercept (other_model), 0),
-                            element (apr_linear_regression_get_intercept (model), 0));
+        assert_same_double (element (intercept_of (other_model), 0),
+                            element (intercept_of (model), 0));
       }
 }
 
@@ -446,14 +446,14 @@ describe (const Samples *samples, gboolean positive, double alpha)
 
   apr_estimator_fit (model, x, y, NULL, NULL, &error);
   g_assert_no_error (error);
-  g_object_get (model, "condition-number", &numbers[0], NULL);
+  numbers[0] = apr_linear_regression_compute_condition_number (regression);
   numbers[1] = apr_linear_regression_predict_one (regression, samples->x, samples->n_features, &error);
   g_assert_no_error (error);
   g_byte_array_append (bytes, (const guint8 *) numbers, sizeof numbers);
 
   predictions = apr_estimator_predict (model, x, &error);
   g_assert_no_error (error);
-  append_tensor (bytes, apr_linear_regression_get_coefficients (regression));
+  append_tensor (bytes, coefficients_of (regression));
   append_tensor (bytes, predictions);
   if (!positive && alpha == 0)
     {

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "tests/apr-test.h"
 #include "tool-run.h"
 
 /* Longley's data as doubles: the exact solution in fractions of Python, Fraction (float (cell)), rounded once. */
@@ -74,7 +75,7 @@ test_longley (void)
 {
   g_autoptr (Run) run = fit_longley ("-o longley.safetensors", NULL);
   g_autoptr (AprLinearRegression) model = NULL;
-  const char *const *names;
+  g_auto (GStrv) names = NULL;
   guint i;
 
   g_test_summary ("The printed digits and the file bring back the doubles nearest to the exact answer.");
@@ -83,10 +84,10 @@ test_longley (void)
   g_assert_cmpstr (run->messages, ==, "");
   model = load ("longley.safetensors");
   names = apr_estimator_get_feature_names (APR_ESTIMATOR (model));
-  g_assert_cmpuint (g_strv_length ((char **) names), ==, 6);
+  g_assert_cmpuint (g_strv_length (names), ==, 6);
 
   g_assert_cmpfloat (find_number (run->output, "intercept"), ==, longley_intercept);
-  g_assert_cmpfloat (get_element (apr_linear_regression_get_intercept (model), 0), ==, longley_intercept);
+  g_assert_cmpfloat (get_element (intercept_of (model), 0), ==, longley_intercept);
   g_assert_cmpfloat_with_epsilon (find_number (run->output, "R²"), longley_r2, 1e-15);
   g_assert_true (g_str_has_prefix (run->output, "samples        16\ntarget         y\n"));
   for (i = 0; i < 6; i++)
@@ -96,7 +97,7 @@ test_longley (void)
 
       g_assert_cmpstr (names[i], ==, name);
       g_assert_cmpfloat (find_number (run->output, label), ==, longley_coefficients[i]);
-      g_assert_cmpfloat (get_element (apr_linear_regression_get_coefficients (model), i), ==,
+      g_assert_cmpfloat (get_element (coefficients_of (model), i), ==,
                          longley_coefficients[i]);
     }
 }
@@ -114,7 +115,7 @@ test_f32 (void)
   g_assert_cmpint (run->status, ==, 0);
   g_assert_cmpstr (run->messages, ==, "");
   model = load ("longley.safetensors");
-  coefficients = apr_linear_regression_get_coefficients (model);
+  coefficients = coefficients_of (model);
   g_assert_cmpint (apr_tensor_get_dtype (coefficients), ==, APR_DTYPE_F32);
   g_assert_cmpint (apr_linear_regression_get_dtype (model), ==, APR_DTYPE_F32);
   for (i = 0; i < 6; i++)

@@ -494,13 +494,63 @@ function _init() {
     return this;
   };
 
-  Gio._promisify(Estimator.prototype, 'fit_async', 'fit_finish');
-  const fitAsync = Estimator.prototype.fit_async;
-  Estimator.prototype.fit_async = async function (X, y, sampleWeight = null, cancellable = null, ...rest) {
+  // Makes promises of a method, and returns it.
+  function promisify(prototype, name) {
+    Gio._promisify(prototype, `${name}_async`, `${name}_finish`);
+    return prototype[`${name}_async`];
+  }
+
+  const PRIORITY = GLib.PRIORITY_DEFAULT;
+
+  for (const [prototype, name] of [[Estimator.prototype, 'fit'], [LinearRegression.prototype, 'partial_fit']]) {
+    const fitAsync = promisify(prototype, name);
+    prototype[`${name}_async`] = async function (X, y, sampleWeight = null, cancellable = null, ...rest) {
+      const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
+      // The rest is an optional callback.
+      await fitAsync.call(this, ...tensors, PRIORITY, cancellable, ...rest);
+      return this;
+    };
+  }
+
+  const predictAsync = promisify(Estimator.prototype, 'predict');
+  Estimator.prototype.predict_async = async function (X, cancellable = null) {
+    const tensor = await toTensorInSlices(X, 'X', cancellable);
+    return toShapedArray(await predictAsync.call(this, tensor, PRIORITY, cancellable),
+      this.constructor === LinearRegression);
+  };
+
+  const scoreAsync = promisify(Estimator.prototype, 'score');
+  Estimator.prototype.score_async = async function (X, y, sampleWeight = null, cancellable = null) {
     const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
-    // The rest is an optional callback.
-    await fitAsync.call(this, ...tensors, cancellable, ...rest);
-    return this;
+    return scoreAsync.call(this, ...tensors, PRIORITY, cancellable);
+  };
+
+  const saveModelAsync = promisify(Estimator.prototype, 'save_to_file');
+  Estimator.prototype.save_to_file_async = function (file, cancellable = null) {
+    return saveModelAsync.call(this, file, PRIORITY, cancellable);
+  };
+
+  const saveModel = Estimator.prototype.save_to_file;
+  Estimator.prototype.save_to_file = function (file, cancellable = null) {
+    return saveModel.call(this, file, cancellable);
+  };
+
+  const loadModel = Estimator.load_from_file;
+  Estimator.load_from_file = function (file, cancellable = null) {
+    return loadModel(this, file, cancellable);
+  };
+
+  const loadModelAsync = Estimator.load_from_file_async;
+  Estimator.load_from_file_async = function (file, cancellable = null) {
+    return new Promise((resolve, reject) => {
+      loadModelAsync(this, file, PRIORITY, cancellable, (_, result) => {
+        try {
+          resolve(Estimator.load_from_file_finish(result));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   };
 
   Estimator.prototype.predict = function (X) {
@@ -537,6 +587,20 @@ function _init() {
   const getStatistics = LinearRegression.prototype.get_statistics;
   LinearRegression.prototype.get_statistics = function (target = 0) {
     return getStatistics.call(this, target);
+  };
+
+  const getStatisticsAsync = promisify(LinearRegression.prototype, 'get_statistics');
+  LinearRegression.prototype.get_statistics_async = function (target = 0, cancellable = null) {
+    return getStatisticsAsync.call(this, target, PRIORITY, cancellable);
+  };
+
+  const predictIntervalAsync = promisify(LinearRegression.prototype, 'predict_interval');
+  LinearRegression.prototype.predict_interval_async = async function (X, level = 0.95,
+    kind = Apr.IntervalKind.PREDICTION, cancellable = null) {
+    const tensor = await toTensorInSlices(X, 'X', cancellable);
+    const ends = await predictIntervalAsync.call(this, tensor, level, kind, PRIORITY, cancellable);
+    // GJS leaves out what the function returns, or not.
+    return ends.slice(-2).map(end => toShapedArray(end, true));
   };
 
   const predictInterval = LinearRegression.prototype.predict_interval;

@@ -127,7 +127,7 @@ test('notify', () => {
   const names = [];
   model.connect('notify', (_, pspec) => names.push(pspec.name));
   model.fit(X, y);
-  assertEqual(names.sort(), ['fitted', 'n-features', 'n-targets']);
+  assertEqual([...new Set(names)].sort(), ['busy', 'fitted', 'n-features', 'n-targets', 'progress']);
 });
 
 test('clone', () => {
@@ -178,15 +178,18 @@ test('load-another-type', () => withPath(path => {
 test('feature-names', () => {
   const model = new Mean();
   assertEqual([model.get_feature_names(), model.feature_names], [null, null]);
-  assertThrows(() => model.set_feature_names(['a', 'b']), Apr.Error, Apr.Error.NOT_FITTED);
-  model.fit(X, y).set_feature_names(['größe', 'b']);
+  model.set_feature_names(['a', 'b', 'c']);
+  assertThrows(() => model.fit(X, y), Apr.Error, Apr.Error.FEATURE_NAMES, '3 feature names');
+  model.set_feature_names(['a', 'b']);
+  assertEqual(model.fit(X, y).feature_names, ['a', 'b']);
+  model.set_feature_names(['größe', 'b']);
   assertEqual(Mean.from_bytes(model.to_bytes()).feature_names, ['größe', 'b']);
   assertTrue(model.check_feature_names(['größe', 'b']));
   assertThrows(() => model.check_feature_names(['b', 'größe']), Apr.Error, Apr.Error.FEATURE_NAMES,
     '“b”');
   assertThrows(() => model.set_feature_names(['a']), Apr.Error, Apr.Error.FEATURE_NAMES);
   assertEqual(model.feature_names, ['größe', 'b']);
-  assertEqual(model.fit(X, y).feature_names, null);
+  assertEqual(model.fit(X, y).feature_names, ['größe', 'b']);
 });
 
 test('fit-async', async () => {

@@ -221,8 +221,8 @@ test('notify', () => {
   model.connect('notify::coefficients', () => assertLine(model));
   model.fit(X, y);
   assertEqual([...new Set(names)].sort(),
-    ['coefficients', 'condition-number', 'correctly-rounded', 'cross-products', 'dependent-features', 'fitted',
-      'intercept', 'n-features', 'n-targets', 'rank']);
+    ['busy', 'coefficients', 'correctly-rounded', 'cross-products', 'dependent-features', 'fitted',
+      'has-statistics', 'intercept', 'n-features', 'n-targets', 'progress', 'rank']);
 });
 
 test('clone', () => {
@@ -429,18 +429,19 @@ test('progress', async () => {
   const matrix = Tensor.from(samples, [30000, 1]);
   const told = [];
   const model = new LinearRegression();
-  const handler = model.connect('progress', (source, done, n) => told.push([source === model, done, n, model.fitted]));
+  const handler = model.connect('notify::progress', () => told.push([model.progress, model.busy, model.fitted]));
   model.fit(matrix, samples);
-  assertEqual(told.at(-1), [true, 30000, 30000, false]);
+  assertEqual([told[0], told.at(-1)], [[0, true, false], [1, false, true]]);
+  assertTrue(told.every(([progress], i) => i === 0 || progress > told[i - 1][0]));
 
   told.length = 0;
   await model.fit_async(X, y);
-  assertEqual(told, [[true, 3, 3, true]]);
+  assertEqual([told[0], told.at(-1)], [[0, true, true], [1, false, true]]);
   assertLine(model);
 
   const cancellable = new Gio.Cancellable();
   model.disconnect(handler);
-  model.connect('progress', () => cancellable.cancel());
+  model.connect('notify::progress', () => cancellable.cancel());
   assertThrows(() => model.fit(matrix, samples, null, cancellable), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
   assertLine(model);
 });
@@ -456,6 +457,37 @@ test('loaded-model-is-the-saved-one', () => {
     assertEqual(loaded.intercept, model.intercept);
     assertEqual(loaded.predict(samples), model.predict(samples));
   }
+});
+
+test('async-twins', async () => {
+  const rows = [[0, 1], [1, 1], [2, 0], [3, 5]];
+  const targets = [1, 3, 5, 8];
+  const expected = new LinearRegression({keep_state: true}).fit(rows, targets);
+  const model = await new LinearRegression({keep_state: true}).fit_async(rows, targets);
+
+  assertEqual([...await model.predict_async(rows)], [...expected.predict(rows)]);
+  assertEqual(await model.score_async(rows, targets), expected.score(rows, targets));
+  assertEqual((await model.get_statistics_async()).get_r_squared(), expected.get_statistics().get_r_squared());
+  assertEqual((await model.predict_interval_async(rows, 0.9)).map(end => [...end]),
+    expected.predict_interval(rows, 0.9).map(end => [...end]));
+  assertTrue(await model.partial_fit_async(rows, targets) === model);
+  assertEqual(model.cross_products.n_samples, 8);
+
+  const path = GLib.build_filenamev([GLib.get_tmp_dir(), `${GLib.uuid_string_random()}.safetensors`]);
+  const file = Gio.File.new_for_path(path);
+  await model.save_to_file_async(file);
+  const loaded = await LinearRegression.load_from_file_async(file);
+  assertTrue(loaded instanceof LinearRegression);
+  assertTrue(loaded.to_bytes().equal(model.to_bytes()));
+  const before = [...loaded.predict(rows)];
+  file.replace_contents(Uint8Array.of(0), null, false, Gio.FileCreateFlags.NONE, null);
+  assertEqual([...loaded.predict(rows)], before);
+  file.delete(null);
+  await assertRejects(LinearRegression.load_from_file_async(file), Gio.IOErrorEnum, Gio.IOErrorEnum.NOT_FOUND);
+
+  const first = model.fit_async(rows, targets);
+  await assertRejects(model.fit_async(rows, targets), Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING);
+  await first;
 });
 
 test('subclass', () => {

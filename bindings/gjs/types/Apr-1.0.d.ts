@@ -162,6 +162,13 @@ declare module 'gi://Apr?version=1.0' {
       readonly n_features: number;
       readonly n_targets: number;
       readonly feature_names: string[] | null;
+      readonly busy: boolean;
+      /** From 0 to 1. */
+      readonly progress: number;
+      static load_from_file<T extends Estimator>(this: new (...args: any[]) => T, file: Gio.File,
+        cancellable?: Gio.Cancellable | null): T;
+      static load_from_file_async<T extends Estimator>(this: new (...args: any[]) => T, file: Gio.File,
+        cancellable?: Gio.Cancellable | null): Promise<T>;
       fit(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
       /** Copies arrays above 4 MiB in slices while the main loop runs: leave them alone until it resolves. */
       fit_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
@@ -169,8 +176,14 @@ declare module 'gi://Apr?version=1.0' {
       /** One type for any number of targets; the shape is [n_samples] or [n_samples, n_targets]. */
       predict(X: Numbers): ShapedArray;
       score(X: Numbers, y: Numbers, sample_weight?: Numbers | null): number;
+      predict_async(X: Numbers, cancellable?: Gio.Cancellable | null): Promise<ShapedArray>;
+      score_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
+        Promise<number>;
       clone(): this;
+      copy(): this;
       save(path: string): boolean;
+      save_to_file(file: Gio.File, cancellable?: Gio.Cancellable | null): boolean;
+      save_to_file_async(file: Gio.File, cancellable?: Gio.Cancellable | null): Promise<boolean>;
       to_bytes(): GLib.Bytes;
       get_feature_names(): string[] | null;
       set_feature_names(names: readonly string[] | null): boolean;
@@ -197,7 +210,7 @@ declare module 'gi://Apr?version=1.0' {
       readonly intercept: ShapedArray | null;
       readonly rank: number;
       readonly correctly_rounded: boolean;
-      readonly condition_number: number;
+      readonly has_statistics: boolean;
       readonly dependent_features: string[] | null;
       readonly cross_products: CrossProducts | null;
       get_coefficients(): Tensor | null;
@@ -207,8 +220,14 @@ declare module 'gi://Apr?version=1.0' {
       get_statistics(target?: number): RegressionStatistics;
       summary(): string;
       partial_fit(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
+      partial_fit_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
+        Promise<this>;
+      compute_condition_number(): number;
+      get_statistics_async(target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
       fit_cross_products(state: CrossProducts): this;
       predict_interval(X: Numbers, level?: number, kind?: IntervalKind): [ShapedArray, ShapedArray];
+      predict_interval_async(X: Numbers, level?: number, kind?: IntervalKind, cancellable?: Gio.Cancellable | null):
+        Promise<[ShapedArray, ShapedArray]>;
       predict_one(x: NumberArray | readonly number[]): number;
     }
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import asyncio
 import copy
 import fractions
 import hashlib
 import math
+import os
 import random
 import struct
 import subprocess
@@ -337,15 +339,15 @@ class LinearRegression(TestCase):
         X, y = [[i % 101, i % 7] for i in range(5000)], list(range(5000))
         told = []
         model = Apr.LinearRegression()
-        handler = model.connect('progress', lambda source, *numbers: told.append((source, *numbers)))
+        handler = model.connect('notify::progress', lambda model, _: told.append((model.progress, model.busy)))
         model.fit(X, y)
-        self.assertEqual(told[-1], (model, 5000, 5000))
-        self.assertEqual(sorted(done for _, done, _ in told), [done for _, done, _ in told])
+        self.assertEqual((told[0], told[-1]), ((0, True), (1, False)))
+        self.assertEqual(sorted(told), told)
         self.assertEqual(model.coefficients.tolist(), Apr.LinearRegression().fit(X, y).coefficients.tolist())
 
         cancellable = Gio.Cancellable()
         model.disconnect(handler)
-        model.connect('progress', lambda *_: cancellable.cancel())
+        model.connect('notify::progress', lambda *_: cancellable.cancel())
         before = model.coefficients.tolist()
         with self.assertRaises(GLib.Error) as caught:
             model.partial_fit(X, y, cancellable=cancellable)
@@ -356,10 +358,10 @@ class LinearRegression(TestCase):
         told = []
         loop = GLib.MainLoop()
         model = Apr.LinearRegression()
-        model.connect('progress', lambda model, done, n: told.append((done, n, threading.get_ident(), model.fitted)))
+        model.connect('notify::progress', lambda *_: told.append((threading.get_ident(), model.fitted)))
         model.fit_async([[1], [2], [4]], [1, 2, 4], callback=lambda *_: loop.quit())
         loop.run()
-        self.assertEqual(told, [(3, 3, threading.get_ident(), False)])
+        self.assertEqual((told[0], told[-1]), ((threading.get_ident(), False), (threading.get_ident(), True)))
         self.assertTrue(model.fitted)
 
     def test_example_longley(self):
@@ -375,6 +377,130 @@ class LinearRegression(TestCase):
                 done = subprocess.run(command, capture_output=True, text=True)
                 self.assertEqual(done.stdout, f'sha256  {hashlib.sha256(predictions).hexdigest()}\n',
                                  done.stderr)
+
+
+def run_in_main_loop(coroutine):
+    """Drives a coroutine by GLib's main loop alone."""
+    loop, outcome = GLib.MainLoop(), []
+
+    def advance(_=None):
+        try:
+            coroutine.send(None).add_done_callback(advance)
+        except StopIteration as stop:
+            outcome.append(stop.value)
+            loop.quit()
+
+    advance()
+    loop.run()
+    return outcome[0]
+
+
+class Asynchronous(TestCase):
+    X, Y = [[0, 1], [1, 1], [2, 0], [3, 5]], [1, 3, 5, 8]
+
+    async def use(self, file):
+        model = Apr.LinearRegression(keep_state=True)
+        self.assertIs(await model.fit_async(self.X, self.Y), model)
+        expected = Apr.LinearRegression(keep_state=True).fit(self.X, self.Y)
+        self.assertEqual(list(await model.predict_async(self.X)), list(expected.predict(self.X)))
+        self.assertEqual(await model.score_async(self.X, self.Y), expected.score(self.X, self.Y))
+        self.assertEqual((await model.get_statistics_async()).get_r_squared(),
+                         expected.get_statistics().get_r_squared())
+        ends = await model.predict_interval_async(self.X, 0.9, 'confidence')
+        for end, expected_end in zip(ends, expected.predict_interval(self.X, 0.9, 'confidence')):
+            self.assertEqual(list(end), list(expected_end))
+        await model.partial_fit_async(self.X, self.Y)
+        self.assertEqual(model.cross_products.n_samples, 8)
+
+        await model.save_to_file_async(file)
+        loaded = await Apr.LinearRegression.load_from_file_async(file)
+        self.assertIs(type(loaded), Apr.LinearRegression)
+        self.assertEqual(loaded.to_bytes().get_data(), model.to_bytes().get_data())
+        self.assertEqual(Apr.LinearRegression.load_from_file(file).to_bytes().get_data(), loaded.to_bytes().get_data())
+        with self.assertRaisesRegex(ValueError, 'features'):
+            await model.predict_async([[1]])
+        with self.assertRaises(GLib.Error) as caught:
+            await asyncio_gather(model.fit_async(self.X, self.Y), model.fit_async(self.X, self.Y))
+        self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.PENDING))
+        return 'all'
+
+    def make_file(self):
+        return Gio.File.new_for_path(str(self.make_directory() / 'model.safetensors'))
+
+    def test_under_asyncio(self):
+        self.assertEqual(asyncio.run(self.use(self.make_file())), 'all')
+
+    def test_under_the_main_loop(self):
+        self.assertEqual(run_in_main_loop(self.use(self.make_file())), 'all')
+
+    def test_cancelled_task(self):
+        X = [[i % 7, i % 11, i] for i in range(20000)]
+        model = Apr.LinearRegression().fit(self.X, self.Y)
+
+        async def run():
+            task = asyncio.ensure_future(fit())
+            await asyncio.sleep(0)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+
+        async def fit():
+            await model.fit_async(X, list(range(20000)))
+
+        asyncio.run(run())
+        self.assertFalse(model.busy)
+        self.assertEqual(model.n_features, 2)
+
+    def test_deep_copy_keeps_the_sums(self):
+        model = Apr.LinearRegression().fit(self.X, self.Y)
+        self.assertEqual(copy.deepcopy(model).summary(), model.summary())
+        self.assertTrue(copy.copy(model).cross_products == model.cross_products)
+
+    def test_loaded_model_does_not_follow_the_file(self):
+        path = self.make_directory() / 'model.safetensors'
+        Apr.LinearRegression().fit(self.X, self.Y).save(path)
+        model = Apr.LinearRegression.load(path)
+        before = list(model.predict(self.X))
+        os.truncate(path, 0)
+        self.assertEqual(list(model.predict(self.X)), before)
+
+    def test_threads_that_fit_and_read(self):
+        model = Apr.LinearRegression().fit(self.X, self.Y)
+        right = [list(Apr.LinearRegression().fit(self.X, y).coefficients) for y in (self.Y, self.Y[::-1])]
+        wrong = []
+
+        def read():
+            for _ in range(300):
+                if list(model.coefficients) not in right or model.get_coefficients().shape != (2,):
+                    wrong.append(model.coefficients)
+                model.summary()
+
+        def write():
+            for i in range(300):
+                try:
+                    model.fit(self.X, self.Y[::-1] if i % 2 else self.Y)
+                except GLib.Error as error:
+                    if not error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.PENDING):
+                        wrong.append(error)
+
+        threads = [threading.Thread(target=function) for function in (read, read, write, write)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+async def asyncio_gather(*calls):
+    """Awaits all calls, then raises what the first of those that failed did."""
+    errors = []
+    for call in calls:
+        try:
+            await call
+        except GLib.Error as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
 
 
 class Subclass(TestCase):

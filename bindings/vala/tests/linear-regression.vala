@@ -230,12 +230,47 @@ async void check_fit_async () throws GLib.Error {
   var cancellable = new Cancellable ();
   cancellable.cancel ();
   try {
-    yield model.fit_async (make_x (), make_x (), null, cancellable);
+    yield model.fit_async (make_x (), make_x (), null, GLib.Priority.DEFAULT, cancellable);
     assert_not_reached ();
   } catch (IOError e) {
     assert (e is IOError.CANCELLED);
   }
   assert_values (model.coefficients, { 2, 3 });
+}
+
+void test_async_twins () throws GLib.Error {
+  var loop = new MainLoop ();
+
+  check_async_twins.begin ((object, result) => {
+    try {
+      check_async_twins.end (result);
+    } catch (GLib.Error e) {
+      error ("%s", e.message);
+    }
+    loop.quit ();
+  });
+  loop.run ();
+}
+
+async void check_async_twins () throws GLib.Error {
+  var path = make_path ();
+  var file = File.new_for_path (path);
+  var model = new Apr.LinearRegression ();
+  Apr.Tensor lower;
+  Apr.Tensor upper;
+
+  yield model.partial_fit_async (make_x (), make_y ());
+  assert ((yield model.predict_async (make_x ())).equal (model.predict (make_x ())));
+  assert ((yield model.score_async (make_x (), make_y ())) == 1);
+  assert ((yield model.get_statistics_async ()).get_r_squared () == 1);
+  yield model.predict_interval_async (make_x (), 0.9, Apr.IntervalKind.CONFIDENCE, 0, null, out lower, out upper);
+  assert (lower.get_n_elements () == upper.get_n_elements ());
+  assert (!model.busy && model.progress == 1);
+
+  yield model.save_to_file_async (file);
+  var loaded = (Apr.LinearRegression) yield Apr.Estimator.load_from_file_async (typeof (Apr.LinearRegression), file);
+  assert (loaded.coefficients.equal (model.coefficients));
+  remove_path (path);
 }
 
 void test_save_and_load () throws GLib.Error {
@@ -398,6 +433,7 @@ int main (string[] args) {
   add_test ("fit-and-predict", test_fit_and_predict);
   add_test ("properties", test_properties);
   add_test ("fit-async", test_fit_async);
+  add_test ("async-twins", test_async_twins);
   add_test ("save-and-load", test_save_and_load);
   add_test ("partial-fit", test_partial_fit);
   add_test ("statistics", test_statistics);

@@ -182,10 +182,10 @@ test_fit (void)
   g_assert_true (apr_estimator_fit (APR_ESTIMATOR (at_once), x, y, NULL, NULL, &error));
   g_assert_true (apr_linear_regression_fit_cross_products (from_state, loaded, &error));
   g_assert_no_error (error);
-  g_assert_true (apr_tensor_equal (apr_linear_regression_get_coefficients (at_once),
-                                   apr_linear_regression_get_coefficients (from_state)));
-  g_assert_true (apr_tensor_equal (apr_linear_regression_get_intercept (at_once),
-                                   apr_linear_regression_get_intercept (from_state)));
+  g_assert_true (apr_tensor_equal (coefficients_of (at_once),
+                                   coefficients_of (from_state)));
+  g_assert_true (apr_tensor_equal (intercept_of (at_once),
+                                   intercept_of (from_state)));
   g_assert_cmpuint (apr_estimator_get_n_features (APR_ESTIMATOR (from_state)), ==, FILIP_FEATURES);
 
   g_assert_false (apr_linear_regression_fit_cross_products (from_state, empty, &error));
@@ -269,10 +269,10 @@ test_fit_follows_the_dtype (void)
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
 
   g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL));
-  g_assert_cmpint (apr_tensor_get_dtype (apr_linear_regression_get_coefficients (model)), ==, APR_DTYPE_F32);
+  g_assert_cmpint (apr_tensor_get_dtype (coefficients_of (model)), ==, APR_DTYPE_F32);
   merge (state, wide);
   g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL));
-  g_assert_cmpint (apr_tensor_get_dtype (apr_linear_regression_get_coefficients (model)), ==, APR_DTYPE_F64);
+  g_assert_cmpint (apr_tensor_get_dtype (coefficients_of (model)), ==, APR_DTYPE_F64);
   apr_linear_regression_set_dtype (model, APR_DTYPE_I8);
   g_assert_false (apr_linear_regression_fit_cross_products (model, state, NULL));
 }
@@ -744,7 +744,7 @@ test_nonsense_is_survived (void)
       state = apr_cross_products_from_bytes (bytes, NULL);
       g_assert_nonnull (state);
       if (apr_linear_regression_fit_cross_products (model, state, NULL))
-        g_assert_true (isfinite (element (apr_linear_regression_get_coefficients (model), 0)));
+        g_assert_true (isfinite (element (coefficients_of (model), 0)));
     }
 }
 

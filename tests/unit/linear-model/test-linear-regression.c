@@ -20,13 +20,13 @@ fitted_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight, gboolean fit_i
 static double
 coefficient (AprLinearRegression *model, gsize index)
 {
-  return element (apr_linear_regression_get_coefficients (model), index);
+  return element (coefficients_of (model), index);
 }
 
 static double
 intercept (AprLinearRegression *model)
 {
-  return element (apr_linear_regression_get_intercept (model), 0);
+  return element (intercept_of (model), 0);
 }
 
 static void
@@ -49,8 +49,8 @@ test_properties (void)
 
   g_assert_true (apr_linear_regression_get_fit_intercept (model));
   g_assert_cmpint (apr_linear_regression_get_dtype (model), ==, APR_DTYPE_NONE);
-  g_assert_null (apr_linear_regression_get_coefficients (model));
-  g_assert_null (apr_linear_regression_get_intercept (model));
+  g_assert_null (coefficients_of (model));
+  g_assert_null (intercept_of (model));
   g_assert_cmpint (apr_linear_regression_get_rank (model), ==, -1);
 
   apr_linear_regression_set_fit_intercept (model, TRUE);
@@ -156,10 +156,8 @@ test_dtypes (void)
 
       g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
       g_assert_cmpint (apr_linear_regression_get_dtype (model), ==, cases[i].asked);
-      g_assert_cmpint (apr_tensor_get_dtype (apr_linear_regression_get_coefficients (model)), ==,
-                       cases[i].expected);
-      g_assert_cmpint (apr_tensor_get_dtype (apr_linear_regression_get_intercept (model)), ==,
-                       cases[i].expected);
+      g_assert_cmpint (apr_tensor_get_dtype (coefficients_of (model)), ==, cases[i].expected);
+      g_assert_cmpint (apr_tensor_get_dtype (intercept_of (model)), ==, cases[i].expected);
       predictions = apr_estimator_predict (APR_ESTIMATOR (model), wide, NULL);
       g_assert_cmpint (apr_tensor_get_dtype (predictions), ==, cases[i].expected);
 
@@ -270,7 +268,7 @@ test_several_targets (void)
   g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, TRUE);
   g_autoptr (AprTensor) predictions = apr_estimator_predict (APR_ESTIMATOR (model), x, NULL);
   gsize n_dims;
-  const gsize *shape = apr_tensor_get_shape (apr_linear_regression_get_coefficients (model), &n_dims);
+  const gsize *shape = apr_tensor_get_shape (coefficients_of (model), &n_dims);
   gsize target;
   gsize i;
 
@@ -291,8 +289,7 @@ test_several_targets (void)
 
       for (i = 0; i < 2; i++)
         assert_same_double (coefficient (model, 2 * target + i), coefficient (model_alone, i));
-      assert_same_double (element (apr_linear_regression_get_intercept (model), target),
-                          intercept (model_alone));
+      assert_same_double (element (intercept_of (model), target), intercept (model_alone));
       for (i = 0; i < 4; i++)
         assert_same_double (element (predictions, 2 * i + target), element (predictions_alone, i));
     }
@@ -306,7 +303,7 @@ test_column_of_targets_keeps_its_shape (void)
   g_autoptr (AprLinearRegression) model = fitted_new (x, x, NULL, TRUE);
   g_autoptr (AprTensor) predictions = apr_estimator_predict (APR_ESTIMATOR (model), x, NULL);
 
-  g_assert_cmpuint (apr_tensor_get_n_dims (apr_linear_regression_get_coefficients (model)), ==, 2);
+  g_assert_cmpuint (apr_tensor_get_n_dims (coefficients_of (model)), ==, 2);
   g_assert_cmpuint (apr_tensor_get_n_dims (predictions), ==, 2);
   assert_same_double (coefficient (model, 0), 1);
 }
@@ -556,7 +553,7 @@ test_bad_data (void)
   g_autoptr (AprTensor) x = matrix_new (3, 2, good_x);
   g_autoptr (AprTensor) y = vector_new (3, good_y);
   g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, TRUE);
-  AprTensor *coefficients = apr_linear_regression_get_coefficients (model);
+  AprTensor *coefficients = coefficients_of (model);
   gsize i;
 
   g_test_summary ("A fit that fails leaves the model as it was.");
@@ -570,7 +567,7 @@ test_bad_data (void)
       g_assert_false (apr_estimator_fit (APR_ESTIMATOR (model), bad_x, bad_y, weights, NULL, &error));
       g_assert_error (error, APR_ERROR, cases[i].code);
       assert_message_has (error, cases[i].text);
-      g_assert_true (apr_linear_regression_get_coefficients (model) == coefficients);
+      g_assert_true (coefficients_of (model) == coefficients);
       g_assert_cmpint (apr_linear_regression_get_rank (model), ==, 1);
     }
 }
@@ -670,8 +667,9 @@ test_fit_async (void)
 
   g_test_summary ("The fit runs in a thread; the model changes and notifies in the caller's.");
   g_signal_connect (model, "notify::coefficients", G_CALLBACK (remember_thread_cb), &finished);
-  apr_estimator_fit_async (APR_ESTIMATOR (model), x, y, NULL, NULL, finished_cb, &finished);
-  g_assert_null (apr_linear_regression_get_coefficients (model));
+  apr_estimator_fit_async (APR_ESTIMATOR (model), x, y, NULL, G_PRIORITY_DEFAULT, NULL, finished_cb,
+                           &finished);
+  g_assert_null (coefficients_of (model));
   while (finished.result == NULL)
     g_main_context_iteration (NULL, TRUE);
   g_assert_true (finished.thread == g_thread_self ());
@@ -693,7 +691,8 @@ test_fit_async_is_cancelled (void)
   Finished finished = { NULL };
 
   g_cancellable_cancel (cancellable);
-  apr_estimator_fit_async (APR_ESTIMATOR (model), x, y, NULL, cancellable, finished_cb, &finished);
+  apr_estimator_fit_async (APR_ESTIMATOR (model), x, y, NULL, G_PRIORITY_DEFAULT, cancellable, finished_cb,
+                           &finished);
   while (finished.result == NULL)
     g_main_context_iteration (NULL, TRUE);
   g_assert_false (apr_estimator_fit_finish (APR_ESTIMATOR (model), finished.result, &error));
@@ -836,7 +835,7 @@ test_bytes_keep_everything (void)
   g_assert_true (apr_tensor_equal (predictions, loaded_predictions));
   g_assert_false (apr_linear_regression_get_fit_intercept (loaded));
   g_assert_cmpint (apr_linear_regression_get_rank (loaded), ==, 2);
-  g_assert_cmpstrv (apr_estimator_get_feature_names (APR_ESTIMATOR (loaded)), names);
+  assert_feature_names (APR_ESTIMATOR (loaded), names);
 }
 
 int

@@ -105,9 +105,9 @@ test_linear_regression_save_safetensors_creates_file (Fixture *fixture, gconstpo
 
   save (model, fixture->path);
   g_assert_true (g_file_test (fixture->path, G_FILE_TEST_EXISTS));
-  assert_same_double (element (apr_linear_regression_get_coefficients (model), 0), 1);
-  assert_same_double (element (apr_linear_regression_get_coefficients (model), 1), 2);
-  assert_same_double (element (apr_linear_regression_get_intercept (model), 0), 0);
+  assert_same_double (element (coefficients_of (model), 0), 1);
+  assert_same_double (element (coefficients_of (model), 1), 2);
+  assert_same_double (element (intercept_of (model), 0), 0);
 }
 
 static void
@@ -210,10 +210,8 @@ test_safetensors_roundtrip (Fixture *fixture, gconstpointer data)
   loaded = apr_linear_regression_load (fixture->path, &error);
   g_assert_no_error (error);
 
-  g_assert_true (apr_tensor_equal (apr_linear_regression_get_coefficients (loaded),
-                                   apr_linear_regression_get_coefficients (original)));
-  g_assert_true (apr_tensor_equal (apr_linear_regression_get_intercept (loaded),
-                                   apr_linear_regression_get_intercept (original)));
+  g_assert_true (apr_tensor_equal (coefficients_of (loaded), coefficients_of (original)));
+  g_assert_true (apr_tensor_equal (intercept_of (loaded), intercept_of (original)));
   predictions = apr_estimator_predict (APR_ESTIMATOR (original), x, &error);
   g_assert_no_error (error);
   loaded_predictions = apr_estimator_predict (APR_ESTIMATOR (loaded), x, &error);

@@ -107,7 +107,7 @@ test_fit_save_clone (void)
   apr_estimator_fit (model, x, y, NULL, NULL, &error);
   g_assert_no_error (error);
   assert_predicts (model, x);
-  assert_same_double (element (apr_linear_regression_get_coefficients (APR_LINEAR_REGRESSION (model)), 0), 2);
+  assert_same_double (element (coefficients_of (APR_LINEAR_REGRESSION (model)), 0), 2);
 
   clone = apr_estimator_clone (model);
   g_assert_true (G_OBJECT_TYPE (clone) == scaled_get_type ());
@@ -145,7 +145,7 @@ test_fit_async_calls_own_fit (void)
   g_autoptr (Scaled) model = g_object_new (scaled_get_type (), "factor", 3.0, NULL);
   g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
 
-  apr_estimator_fit_async (APR_ESTIMATOR (model), x, y, NULL, NULL, finish_cb, loop);
+  apr_estimator_fit_async (APR_ESTIMATOR (model), x, y, NULL, G_PRIORITY_DEFAULT, NULL, finish_cb, loop);
   g_main_loop_run (loop);
   g_assert_cmpint (model->n_fits, ==, 1);
   assert_predicts (model, x);

@@ -7,9 +7,9 @@ import itertools
 import os
 import types
 
-from gi.repository import GObject
+from gi.repository import GLib, GObject
 
-from . import pickling
+from . import awaitable, pickling
 from .errors import AprError, make
 from .lists import count
 from .memory import copy_bytes, wrap_bytes
@@ -19,9 +19,20 @@ from .samples import Samples, check_feature_names, explain
 
 _fit = Apr.Estimator.fit
 _fit_async = Apr.Estimator.fit_async
+_fit_finish = Apr.Estimator.fit_finish
 _predict = Apr.Estimator.predict
+_predict_async = Apr.Estimator.predict_async
+_predict_finish = Apr.Estimator.predict_finish
 _score = Apr.Estimator.score
+_score_async = Apr.Estimator.score_async
+_score_finish = Apr.Estimator.score_finish
 _save = Apr.Estimator.save
+_save_to_file = Apr.Estimator.save_to_file
+_save_to_file_async = Apr.Estimator.save_to_file_async
+_load_from_file = Apr.Estimator.load_from_file
+_load_from_file_async = Apr.Estimator.load_from_file_async
+_load_from_file_finish = Apr.Estimator.load_from_file_finish
+_copy = Apr.Estimator.copy
 _load = Apr.Estimator.load
 _clone = Apr.Estimator.clone
 _from_bytes = Apr.Estimator.from_bytes
@@ -85,9 +96,10 @@ class Methods:
     raise GLib.Error, and a __gtype_name__, by which files know it. Its properties that can be written are its
     hyper-parameters: they say how the next fit is done, and clone() and files hold them as they are.
 
-    clone() makes an unfitted model with the same hyper-parameters; a copy or a pickle is fitted as well, and has
-    what a file holds. to_bytes() makes the bytes of the file that save() writes. set_feature_names(names) names
-    the features of a fitted model, check_feature_names(names) raises where they are others.
+    clone() makes an unfitted model with the same hyper-parameters; a copy is fitted as well, and so is a pickle, which
+    has what a file holds. Methods whose names end with _async can be awaited, under asyncio too. to_bytes() makes the
+    bytes of the file that save() writes. set_feature_names(names) names the features, check_feature_names(names) raises
+    where they are others.
     """
 
     @classmethod
@@ -115,25 +127,33 @@ class Methods:
 
     def fit_async(self, X: Data, y: Target, sample_weight: Weights = None,
                   cancellable: Gio.Cancellable | None = None, callback: Callable[..., object] | None = None,
-                  *user_data: Any) -> None:
-        """Fits the model without blocking, then calls callback(model, result, *user_data).
+                  *user_data: Any) -> Any:
+        """Fits the model without blocking: `await model.fit_async(X, y)` gives the model.
 
-        The arguments are those of fit(). The callback calls model.fit_finish(result), which raises what went
-        wrong. The arrays are shared, and must not change before that.
+        The arguments are those of fit(). With a callback, callback(model, result, *user_data) is called instead, and
+        calls model.fit_finish(result), which raises what went wrong. The arrays are shared, and must not change
+        before that.
         """
         samples = Samples(X, y, sample_weight)
-        names = samples.names
-        when_fitted = callback
-        if names is not None:
-            def when_fitted(model, result, *data):
+
+        def start(cancellable, when_fitted):
+            def when_named(model, result):
                 try:
                     if not result.had_error():
-                        model.set_feature_names(names)
+                        name_features(model, samples.names)
                 finally:
-                    if callback is not None:
-                        callback(model, result, *data)
+                    when_fitted(model, result)
 
-        _fit_async(self, *samples.get_tensors(), cancellable, when_fitted, *user_data)
+            _fit_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, cancellable, when_named)
+
+        def finish(model, result):
+            try:
+                _fit_finish(model, result)
+            except AprError as error:
+                raise explain(error, 0, samples.names) from None
+            return model
+
+        return awaitable.call(start, finish, cancellable, callback, user_data)
 
     def predict(self, X: Data) -> Array:
         """Predicts the targets of samples: [n_samples] or [n_samples, n_targets].
@@ -142,11 +162,59 @@ class Methods:
         """
         return predict_whole(self, read_features(self, X))._copy_values()
 
+    def predict_async(self, X, cancellable=None, callback=None, *user_data):
+        """Predicts without blocking: `await model.predict_async(X)` gives the predictions."""
+        samples = read_features(self, X)
+
+        def finish(model, result):
+            try:
+                return predict_finish(model, result)
+            except AprError as error:
+                raise explain_features(self, error, samples) from None
+
+        return awaitable.call(
+            lambda *args: _predict_async(self, samples.get_tensors()[0], GLib.PRIORITY_DEFAULT, *args),
+            finish, cancellable, callback, user_data)
+
+    def predict_finish(self, result):
+        """Ends what predict_async() began with a callback: the predictions."""
+        return predict_finish(self, result)
+
     def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
         """Predicts from X and compares with y: the coefficient of determination, R²."""
         samples = Samples(X, y, sample_weight)
         _check_names(self, samples)
         return score_whole(self, samples)
+
+    def score_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
+        """Scores without blocking: `await model.score_async(X, y)` gives the score."""
+        samples = Samples(X, y, sample_weight)
+        _check_names(self, samples)
+        return awaitable.call(
+            lambda *args: _score_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
+            _score_finish, cancellable, callback, user_data)
+
+    def save_to_file(self, file, cancellable=None):
+        """Writes the model to a Gio.File."""
+        return _save_to_file(self, file, cancellable)
+
+    def save_to_file_async(self, file, cancellable=None, callback=None, *user_data):
+        """Writes the model, as it is now, to a Gio.File without blocking; to be awaited."""
+        return awaitable.call(
+            lambda *args: _save_to_file_async(self, file, GLib.PRIORITY_DEFAULT, *args),
+            Apr.Estimator.save_to_file_finish, cancellable, callback, user_data)
+
+    @ClassFunction
+    def load_from_file(cls, file, cancellable=None):
+        """Makes a fitted model of the class from a Gio.File."""
+        return _load_from_file(cls, file, cancellable)
+
+    @ClassFunction
+    def load_from_file_async(cls, file, cancellable=None, callback=None, *user_data):
+        """Makes a fitted model of the class from a Gio.File without blocking; to be awaited."""
+        return awaitable.call(
+            lambda *args: _load_from_file_async(cls, file, GLib.PRIORITY_DEFAULT, *args),
+            lambda source, result: _load_from_file_finish(result), cancellable, callback, user_data)
 
     def save(self, path: Path) -> bool:
         """Writes the model to a SafeTensors file, in one step: there is the old file or the new one."""
@@ -177,9 +245,7 @@ class Methods:
 
     def __copy__(self):
         """A model of its own: as it was fitted, or unfitted with the same hyper-parameters."""
-        if not self.get_fitted():
-            return self.clone()
-        return _copy_transient(self, type(self).from_bytes(self.to_bytes()))
+        return _copy_transient(self, _copy(self))
 
     def __deepcopy__(self, memo):
         return self.__copy__()
@@ -208,15 +274,28 @@ class Methods:
         return text
 
 
+def predict_finish(self, result):
+    return _predict_finish(self, result)._copy_values()
+
+
 def fit_whole(self, samples, cancellable):
     """Fits to all samples at once."""
     try:
         _fit(self, *samples.get_tensors(), cancellable)
     except AprError as error:
         raise explain(error, 0, samples.names) from None
-    if samples.names is not None:
-        self.set_feature_names(samples.names)
+    name_features(self, samples.names)
     return self
+
+
+def name_features(self, names):
+    """Gives a fitted model the names of its table. Those of an earlier table do not stay, but others do."""
+    before = vars(self).pop('_table_names', None)
+    if names is not None:
+        self.set_feature_names(names)
+        vars(self)['_table_names'] = names
+    elif before is not None and before == self.get_feature_names():
+        self.set_feature_names(None)
 
 
 def _check_names(self, samples):

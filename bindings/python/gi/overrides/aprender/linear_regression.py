@@ -6,6 +6,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Set
 
+from gi.repository import GLib
+
+from . import awaitable
 from .errors import ArgumentError, AprError
 from .estimator import (ClassFunction, explain_features, fit_whole, get_values, predict_whole,
                         read_features, score_whole)
@@ -20,9 +23,14 @@ _get_intercept = Apr.LinearRegression.get_intercept
 _predict_into = Apr.LinearRegression.predict_into
 _predict_one = Apr.LinearRegression.predict_one
 _partial_fit = Apr.LinearRegression.partial_fit
+_partial_fit_async = Apr.LinearRegression.partial_fit_async
+_partial_fit_finish = Apr.LinearRegression.partial_fit_finish
 _get_statistics = Apr.LinearRegression.get_statistics
+_get_statistics_async = Apr.LinearRegression.get_statistics_async
 _predict_interval = Apr.LinearRegression.predict_interval
 _diagnose = Apr.LinearRegression.diagnose
+_predict_interval_async = Apr.LinearRegression.predict_interval_async
+_predict_interval_finish = Apr.LinearRegression.predict_interval_finish
 _get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
 _fit_cross_products = Apr.LinearRegression.fit_cross_products
 _to_string = Apr.RegressionStatistics.to_string
@@ -69,8 +77,6 @@ def _sum_up(model, samples, cancellable):
             state.update(X, y, sample_weight, cancellable)
         except AprError as error:
             raise explain(error, start, samples.names) from None
-        if samples.data.n_rows is not None:
-            model.emit('progress', start + X.shape[0], samples.data.n_rows)
     if samples.names is not None:
         state.set_feature_names(samples.names)
     return state
@@ -123,6 +129,8 @@ class Methods:
     """
 
     load = ClassFunction(Apr.Estimator.load)
+    load_from_file = ClassFunction(Apr.Estimator.load_from_file)
+    load_from_file_async = ClassFunction(Apr.Estimator.load_from_file_async)
     from_bytes = ClassFunction(Apr.Estimator.from_bytes)
 
     def fit(self, X: Data, y: Target, sample_weight: Weights = None,
@@ -215,9 +223,48 @@ class Methods:
             self.set_feature_names(samples.names)
         return self
 
+    def partial_fit_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
+        """Fits the model to more samples without blocking: `await model.partial_fit_async(X, y)` gives the model."""
+        samples = Samples(X, y, sample_weight)
+        fitted = self.get_fitted()
+        if fitted:
+            check_feature_names(self, samples.names)
+
+        def finish(model, result):
+            try:
+                _partial_fit_finish(model, result)
+            except AprError as error:
+                raise explain(error, 0, samples.names) from None
+            if not fitted and samples.names is not None:
+                model.set_feature_names(samples.names)
+            return model
+
+        return awaitable.call(
+            lambda *args: _partial_fit_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
+            finish, cancellable, callback, user_data)
+
     def get_statistics(self, target: int = 0) -> RegressionStatistics:
         """The Apr.RegressionStatistics of one target, counted from 0: how well the coefficients are known."""
         return _get_statistics(self, target)
+
+    def get_statistics_async(self, target=0, cancellable=None, callback=None, *user_data):
+        """The statistics without blocking: `await model.get_statistics_async()` gives them."""
+        return awaitable.call(
+            lambda *args: _get_statistics_async(self, target, GLib.PRIORITY_DEFAULT, *args),
+            Apr.LinearRegression.get_statistics_finish, cancellable, callback, user_data)
+
+    def predict_interval_async(self, X, level=0.95, kind='prediction', cancellable=None, callback=None, *user_data):
+        """Predicts intervals without blocking: `await model.predict_interval_async(X)` gives lower and upper ends."""
+        samples = read_features(self, X)
+        kind = to_enum(Apr.IntervalKind, kind, 'kind')
+        return awaitable.call(
+            lambda *args: _predict_interval_async(self, samples.get_tensors()[0], level, kind, GLib.PRIORITY_DEFAULT, *args),
+            Apr.LinearRegression.predict_interval_finish, cancellable, callback, user_data)
+
+    def predict_interval_finish(self, result):
+        """Ends what predict_interval_async() began with a callback: lower and upper ends."""
+        _, lower, upper = _predict_interval_finish(self, result)
+        return lower._copy_values(), upper._copy_values()
 
     def predict_interval(self, X: Data, level: float = 0.95,
                          kind: IntervalKind | str = 'prediction') -> tuple[Array, Array]:

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/estimator/apr-estimator-private.h"
+
+#include "aprender/estimator/apr-feature-names-private.h"
+#include "aprender/estimator/apr-hyper-parameters-private.h"
+#include "aprender/estimator/apr-model-file-private.h"
+
+/* The metadata may be missing, as they are in files that other programs write; what is there must be right.
+ */
+static gboolean
+check_model (GType type, GHashTable *metadata, GError **error)
+{
+  const char *model = g_hash_table_lookup (metadata, APR_MODEL_KEY);
+  const char *format = g_hash_table_lookup (metadata, APR_MODEL_KEY_FORMAT);
+  g_autofree char *name = apr_model_name_new (type);
+
+  if (model != NULL && g_strcmp0 (model, name) != 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The file holds the model “%s”, not “%s”", model, name);
+      return FALSE;
+    }
+
+  if (format != NULL && g_strcmp0 (format, APR_MODEL_FORMAT) != 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The file has the model format “%s”, but this version reads “%s”", format,
+                   APR_MODEL_FORMAT);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+static AprEstimator *
+create_with_hyper_parameters (GType type, GHashTable *metadata, GError **error)
+{
+  g_autoptr (GTypeClass) klass = g_type_class_ref (type);
+  guint n;
+  g_autofree GParamSpec **pspecs = apr_hyper_parameters_list (G_OBJECT_CLASS (klass), &n);
+  g_autofree const char **names = g_new (const char *, n);
+  g_autofree GValue *values = g_new0 (GValue, n);
+  AprEstimator *self = NULL;
+  guint n_found = 0;
+  guint i;
+
+  for (i = 0; i < n; i++)
+    {
+      g_autofree char *key = apr_hyper_parameter_get_key (pspecs[i]);
+      g_autofree char *full_key = g_strconcat (APR_MODEL_PREFIX, key, NULL);
+      const char *text = g_hash_table_lookup (metadata, full_key);
+
+      if (text == NULL)
+        continue;
+      if (!apr_hyper_parameter_from_string (pspecs[i], text, &values[n_found], error))
+        break;
+      names[n_found++] = pspecs[i]->name;
+    }
+
+  if (i == n)
+    self = APR_ESTIMATOR (g_object_new_with_properties (type, n_found, names, values));
+  for (i = 0; i < n_found; i++)
+    g_value_unset (&values[i]);
+
+  return self;
+}
+
+/* A subclass says how many features and targets its tensors are for: so many that none could be held is no answer. */
+static gboolean
+check_loaded (AprEstimator *self, gsize n_features, gsize n_targets, GError **error)
+{
+  gsize size;
+
+  if (n_features > 0 && n_targets > 0 && g_size_checked_mul (&size, n_features, n_targets) &&
+      size <= G_MAXSSIZE / sizeof (double))
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "load_tensors of %s gave %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT " targets",
+               G_OBJECT_TYPE_NAME (self), n_features, n_targets);
+  return FALSE;
+}
+
+/* @user_data is the reader. */
+static gboolean
+load_tensors (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
+{
+  AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
+  AprSafetensorsReader *reader = APR_SAFETENSORS_READER (user_data);
+  const char *json =
+    g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), APR_FEATURE_NAMES_KEY);
+  g_autoptr (GError) local_error = NULL;
+  gsize n_features = 0;
+  gsize n_targets = 0;
+
+  if (klass->load_tensors == NULL ||
+      !klass->load_tensors (self, reader, &n_features, &n_targets, &local_error))
+    {
+      apr_estimator_set_failed (self, "load_tensors", &local_error);
+      g_propagate_error (error, g_steal_pointer (&local_error));
+      return FALSE;
+    }
+
+  if (!check_loaded (self, n_features, n_targets, error))
+    return FALSE;
+  apr_estimator_complete_pending (self, n_features, n_targets);
+
+  if (json != NULL)
+    {
+      g_auto (GStrv) feature_names = apr_feature_names_from_json (json, error);
+
+      return feature_names != NULL &&
+             apr_estimator_set_pending_names (self, (const char *const *) feature_names, error);
+    }
+
+  return TRUE;
+}
+
+static AprEstimator *
+create_from_reader (GType type, AprSafetensorsReader *reader, GError **error)
+{
+  GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
+
+  return check_model (type, metadata, error) ? create_with_hyper_parameters (type, metadata, error) : NULL;
+}
+
+static AprEstimator *
+load_from_reader (GType type, AprSafetensorsReader *reader, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (AprEstimator) self = create_from_reader (type, reader, error);
+
+  return self != NULL && apr_estimator_update (self, load_tensors, reader, cancellable, error)
+         ? g_steal_pointer (&self)
+         : NULL;
+}
+
+static gboolean
+check_type (GType type, GError **error)
+{
+  if (g_type_is_a (type, APR_TYPE_ESTIMATOR) && !G_TYPE_IS_ABSTRACT (type))
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "“%s” is not a type of estimator that can be loaded",
+               g_type_name (type) != NULL ? g_type_name (type) : "(invalid)");
+  return FALSE;
+}
+
+/* Says of what file the model is that cannot be made; the reader's own errors say so. */
+static AprEstimator *
+load_named (
+  GType type, AprSafetensorsReader *reader, const char *name, GCancellable *cancellable, GError **error)
+{
+  AprEstimator *self = load_from_reader (type, reader, cancellable, error);
+
+  if (self == NULL)
+    g_prefix_error (error, "%s: ", name);
+
+  return self;
+}
+
+/**
+ * apr_estimator_load:
+ * @type: the type of the model, such as %APR_TYPE_LINEAR_REGRESSION
+ * @path: (type filename): a SafeTensors file
+ * @error: return location for an error
+ *
+ * Makes a fitted model from a file.
+ *
+ * The model keeps nothing of the file, which may change or go as soon as this returns. The file does not choose the type: where it
+ * names one, it must be @type. Files without metadata, as other programs write them, are read with hyper-parameters at their
+ * defaults.
+ *
+ * Returns: (transfer full): the model; `NULL` with %APR_ERROR_MODEL where the file holds something else, an
+ * error of #AprSafetensorsError or #GIOErrorEnum, or what the subclass gives
+ *
+ * Since: 0.1
+ */
+AprEstimator *
+apr_estimator_load (GType type, const char *path, GError **error)
+{
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autofree char *name = NULL;
+
+  g_return_val_if_fail (path != NULL, NULL);
+
+  if (!check_type (type, error))
+    return NULL;
+  reader = apr_safetensors_reader_new_from_path (path, error);
+  if (reader == NULL)
+    return NULL;
+  name = g_filename_display_name (path);
+
+  return load_named (type, reader, name, NULL, error);
+}
+
+/**
+ * apr_estimator_load_from_file:
+ * @type: the type of the model, such as %APR_TYPE_LINEAR_REGRESSION
+ * @file: a SafeTensors file, which may be anywhere
+ * @cancellable: (nullable): a way to stop
+ * @error: return location for an error
+ *
+ * Makes a fitted model from a file, as [func@Apr.Estimator.load] does.
+ *
+ * Returns: (transfer full): the model, or `NULL` as of [func@Apr.Estimator.load]
+ *
+ * Since: 0.1
+ */
+AprEstimator *
+apr_estimator_load_from_file (GType type, GFile *file, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autofree char *name = NULL;
+
+  g_return_val_if_fail (G_IS_FILE (file), NULL);
+
+  if (!check_type (type, error))
+    return NULL;
+  reader = apr_safetensors_reader_new_from_file (file, cancellable, error);
+  if (reader == NULL)
+    return NULL;
+
+  name = g_file_get_parse_name (file);
+
+  return load_named (type, reader, name, cancellable, error);
+}
+
+static void
+return_load_error (GTask *task, GError *error)
+{
+  g_autofree char *name = g_file_get_parse_name (g_task_get_task_data (task));
+
+  g_prefix_error (&error, "%s: ", name);
+  g_task_return_error (task, error);
+}
+
+static gboolean
+run_load (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
+{
+  return load_tensors (self, call->object, cancellable, error);
+}
+
+static void
+loaded_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  g_autoptr (GTask) task = user_data;
+  GError *error = NULL;
+
+  if (apr_estimator_call_finish (object, result, apr_estimator_load_from_file_async, &error) != NULL)
+    {
+      g_task_return_pointer (task, g_object_ref (object), g_object_unref);
+      return;
+    }
+
+  return_load_error (task, error);
+}
+
+static void
+opened_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  g_autoptr (GTask) task = user_data;
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (AprEstimator) self = NULL;
+  AprEstimatorCall *call;
+  GType type = (GType) (gsize) g_object_get_data (G_OBJECT (task), "type");
+  GError *error = NULL;
+
+  reader = apr_safetensors_reader_new_from_file_finish (result, &error);
+  if (reader == NULL)
+    {
+      g_task_return_error (task, error);
+      return;
+    }
+
+  self = create_from_reader (type, reader, &error);
+  if (self == NULL)
+    {
+      return_load_error (task, error);
+      return;
+    }
+
+  call = apr_estimator_call_new (NULL, NULL, NULL);
+  call->run = run_load;
+  call->is_update = TRUE;
+  call->needs_caller = !APR_ESTIMATOR_IS_THREAD_SAFE (self, load_tensors);
+  call->object = G_OBJECT (g_steal_pointer (&reader));
+  apr_estimator_call_async (self, call, apr_estimator_load_from_file_async, g_task_get_priority (task),
+                            g_task_get_cancellable (task), loaded_cb, g_object_ref (task));
+}
+
+/**
+ * apr_estimator_load_from_file_async:
+ * @type: the type of the model, such as %APR_TYPE_LINEAR_REGRESSION
+ * @file: a SafeTensors file, which may be anywhere
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the model is there
+ * @user_data: what @callback is called with
+ *
+ * Makes a fitted model from a file without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_estimator_load_from_file_async (GType type,
+                                    GFile *file,
+                                    int io_priority,
+                                    GCancellable *cancellable,
+                                    GAsyncReadyCallback callback,
+                                    gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+  GError *error = NULL;
+
+  g_return_if_fail (G_IS_FILE (file));
+
+  task = g_task_new (NULL, cancellable, callback, user_data);
+  g_task_set_source_tag (task, apr_estimator_load_from_file_async);
+  g_task_set_priority (task, io_priority);
+  g_task_set_task_data (task, g_object_ref (file), g_object_unref);
+  g_object_set_data (G_OBJECT (task), "type", (gpointer) (gsize) type);
+  if (!check_type (type, &error))
+    {
+      g_task_return_error (task, error);
+      return;
+    }
+
+  apr_safetensors_reader_new_from_file_async (file, io_priority, cancellable, opened_cb,
+                                              g_steal_pointer (&task));
+}
+
+/**
+ * apr_estimator_load_from_file_finish:
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [func@Apr.Estimator.load_from_file_async] began.
+ *
+ * Returns: (transfer full): the model, or `NULL` with an error as of [func@Apr.Estimator.load]
+ *
+ * Since: 0.1
+ */
+AprEstimator *
+apr_estimator_load_from_file_finish (GAsyncResult *result, GError **error)
+{
+  if (!g_task_is_valid (result, NULL) ||
+      g_task_get_source_tag (G_TASK (result)) != apr_estimator_load_from_file_async)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
+                   "The result is not that of apr_estimator_load_from_file_async ()");
+      return NULL;
+    }
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+/**
+ * apr_estimator_from_bytes:
+ * @type: the type of the model, such as %APR_TYPE_LINEAR_REGRESSION
+ * @bytes: the bytes of a SafeTensors file
+ * @error: return location for an error
+ *
+ * Makes a fitted model from bytes, as [func@Apr.Estimator.load] does from a file.
+ *
+ * Returns: (transfer full): the model, or `NULL` as of [func@Apr.Estimator.load]
+ *
+ * Since: 0.1
+ */
+AprEstimator *
+apr_estimator_from_bytes (GType type, GBytes *bytes, GError **error)
+{
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+
+  g_return_val_if_fail (bytes != NULL, NULL);
+
+  if (!check_type (type, error))
+    return NULL;
+  reader = apr_safetensors_reader_new_from_bytes (bytes, error);
+  if (reader == NULL)
+    return NULL;
+
+  return load_from_reader (type, reader, NULL, error);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/estimator/apr-estimator-private.h"
+
+#include <string.h>
+
+#include "aprender/estimator/apr-feature-names-private.h"
+#include "aprender/estimator/apr-hyper-parameters-private.h"
+#include "aprender/estimator/apr-model-file-private.h"
+
+/**
+ * apr_estimator_clone:
+ * @self: an estimator
+ *
+ * Makes an unfitted estimator of the same type with the same hyper-parameters.
+ *
+ * Returns: (transfer full): the new estimator
+ *
+ * Since: 0.1
+ */
+AprEstimator *
+apr_estimator_clone (AprEstimator *self)
+{
+  g_autofree GParamSpec **pspecs = NULL;
+  g_autofree const char **names = NULL;
+  g_autofree GValue *values = NULL;
+  AprEstimator *clone;
+  guint n;
+  guint i;
+
+  g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
+
+  pspecs = apr_hyper_parameters_list (G_OBJECT_GET_CLASS (self), &n);
+  names = g_new (const char *, n);
+  values = g_new0 (GValue, n);
+  for (i = 0; i < n; i++)
+    {
+      names[i] = pspecs[i]->name;
+      g_value_init (&values[i], pspecs[i]->value_type);
+      g_object_get_property (G_OBJECT (self), names[i], &values[i]);
+    }
+
+  clone = APR_ESTIMATOR (g_object_new_with_properties (G_OBJECT_TYPE (self), n, names, values));
+  for (i = 0; i < n; i++)
+    g_value_unset (&values[i]);
+
+  return clone;
+}
+
+/* What files call a type. A script that defines a class again gets a type with the ending -v2, -v3, ..., as no type can be
+ * defined anew; its files are still those of the class.
+ */
+char *
+apr_model_name_new (GType type)
+{
+  char *name = g_strdup (g_type_name (type));
+  gsize length = strlen (name);
+  gsize i = length;
+
+  while (i > 0 && g_ascii_isdigit (name[i - 1]))
+    i--;
+  if (i < length && i > 2 && name[i - 1] == 'v' && name[i - 2] == '-')
+    name[i - 2] = '\0';
+
+  return name;
+}
+
+/* Whether all results are in the immutable value, so that what a subclass adds does not count. */
+static gboolean
+has_all (AprEstimator *self, const AprFitted *fitted)
+{
+  return fitted->results != NULL &&
+         APR_ESTIMATOR_GET_CLASS (self)->save_tensors == fitted->type->save_tensors;
+}
+
+/**
+ * apr_estimator_copy:
+ * @self: an estimator
+ * @error: return location for an error
+ *
+ * Makes an estimator of the same type with the same hyper-parameters and the same results.
+ *
+ * The two share what was found, which never changes, so a copy of a linear regression takes no time, and has all that the original
+ * has. A subclass with tensors of its own is copied by way of [method@Apr.Estimator.to_bytes].
+ *
+ * Returns: (transfer full): the copy; `NULL` with an error of [method@Apr.Estimator.to_bytes]
+ *
+ * Since: 0.1
+ */
+AprEstimator *
+apr_estimator_copy (AprEstimator *self, GError **error)
+{
+  g_autoptr (AprFitted) fitted = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+
+  g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
+
+  fitted = apr_estimator_ref_fitted (self);
+  if (fitted->n_features == 0 || has_all (self, fitted))
+    {
+      AprEstimator *copy = apr_estimator_clone (self);
+
+      apr_estimator_set_fitted (copy, fitted);
+      return copy;
+    }
+
+  bytes = apr_estimator_to_bytes (self, error);
+
+  return bytes != NULL ? apr_estimator_from_bytes (G_OBJECT_TYPE (self), bytes, error) : NULL;
+}
+
+static gboolean
+add_metadata (AprEstimator *self, const AprFitted *fitted, AprSafetensorsWriter *writer, GError **error)
+{
+  guint n;
+  g_autofree GParamSpec **pspecs = apr_hyper_parameters_list (G_OBJECT_GET_CLASS (self), &n);
+  g_autofree char *name = apr_model_name_new (G_OBJECT_TYPE (self));
+  guint i;
+
+  if (!apr_safetensors_writer_set_metadata (writer, APR_MODEL_KEY, name, error) ||
+      !apr_safetensors_writer_set_metadata (writer, APR_MODEL_KEY_FORMAT, APR_MODEL_FORMAT, error))
+    return FALSE;
+
+  for (i = 0; i < n; i++)
+    {
+      g_autofree char *key = apr_hyper_parameter_get_key (pspecs[i]);
+      g_autofree char *full_key = g_strconcat (APR_MODEL_PREFIX, key, NULL);
+      g_autofree char *text = NULL;
+
+      if (!apr_hyper_parameter_to_string (G_OBJECT (self), pspecs[i], &text, error))
+        return FALSE;
+      if (text != NULL && !apr_safetensors_writer_set_metadata (writer, full_key, text, error))
+        return FALSE;
+    }
+
+  if (fitted->feature_names != NULL)
+    {
+      g_autofree char *json = apr_feature_names_to_json ((const char *const *) fitted->feature_names);
+
+      return apr_safetensors_writer_set_metadata (writer, APR_FEATURE_NAMES_KEY, json, error);
+    }
+
+  return TRUE;
+}
+
+/* What a file is made of, as it was when it was begun. */
+static AprSafetensorsWriter *
+create_writer (AprEstimator *self, const AprFitted *fitted, GError **error)
+{
+  g_autoptr (AprSafetensorsWriter) writer = NULL;
+
+  if (fitted->n_features == 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_NOT_FITTED, "Cannot save an unfitted %s: call fit first",
+                   G_OBJECT_TYPE_NAME (self));
+      return NULL;
+    }
+
+  writer = apr_safetensors_writer_new ();
+
+  return add_metadata (self, fitted, writer, error) ? g_steal_pointer (&writer) : NULL;
+}
+
+static gboolean
+add_tensors (AprEstimator *self, const AprFitted *fitted, AprSafetensorsWriter *writer, GError **error)
+{
+  AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
+  g_autoptr (GError) local_error = NULL;
+
+  if (has_all (self, fitted)
+        ? fitted->type->save (self, fitted->results, writer, &local_error)
+        : klass->save_tensors != NULL && klass->save_tensors (self, writer, &local_error))
+    return TRUE;
+
+  apr_estimator_set_failed (self, "save_tensors", &local_error);
+  g_propagate_error (error, g_steal_pointer (&local_error));
+  return FALSE;
+}
+
+static AprSafetensorsWriter *
+create_full_writer (AprEstimator *self, GError **error)
+{
+  g_autoptr (AprFitted) fitted = apr_estimator_ref_fitted (self);
+  g_autoptr (AprSafetensorsWriter) writer = create_writer (self, fitted, error);
+
+  return writer != NULL && add_tensors (self, fitted, writer, error) ? g_steal_pointer (&writer) : NULL;
+}
+
+/**
+ * apr_estimator_save:
+ * @self: a fitted estimator
+ * @path: (type filename): where the file goes
+ * @error: return location for an error
+ *
+ * Writes the model to a SafeTensors file.
+ *
+ * Equal models make equal files, byte for byte. The file is replaced in one step: whatever happens, there is
+ * either the old one or the new one.
+ *
+ * Returns: true, or false with %APR_ERROR_NOT_FITTED, an error of #GIOErrorEnum, or what the subclass gives
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_estimator_save (AprEstimator *self, const char *path, GError **error)
+{
+  g_autoptr (AprSafetensorsWriter) writer = NULL;
+
+  g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
+  g_return_val_if_fail (path != NULL, FALSE);
+
+  writer = create_full_writer (self, error);
+
+  return writer != NULL && apr_safetensors_writer_write_to_path (writer, path, error);
+}
+
+/**
+ * apr_estimator_save_to_file:
+ * @self: a fitted estimator
+ * @file: where the model goes
+ * @cancellable: (nullable): a way to stop
+ * @error: return location for an error
+ *
+ * Writes the model as [method@Apr.Estimator.save] does, to a file that may be anywhere.
+ *
+ * Returns: true, or false with an error as of [method@Apr.Estimator.save]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_estimator_save_to_file (AprEstimator *self, GFile *file, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (AprSafetensorsWriter) writer = NULL;
+
+  g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
+  g_return_val_if_fail (G_IS_FILE (file), FALSE);
+
+  writer = create_full_writer (self, error);
+
+  return writer != NULL && apr_safetensors_writer_write_to_file (writer, file, cancellable, error);
+}
+
+static gboolean
+run_save (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
+{
+  AprSafetensorsWriter *writer = APR_SAFETENSORS_WRITER (call->object);
+
+  return (call->fitted == NULL || add_tensors (self, call->fitted, writer, error)) &&
+         apr_safetensors_writer_write_to_file (writer, call->file, cancellable, error);
+}
+
+/**
+ * apr_estimator_save_to_file_async:
+ * @self: a fitted estimator
+ * @file: where the model goes
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the file has been written
+ * @user_data: what @callback is called with
+ *
+ * Writes the model as it is now to a file, without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_estimator_save_to_file_async (AprEstimator *self,
+                                  GFile *file,
+                                  int io_priority,
+                                  GCancellable *cancellable,
+                                  GAsyncReadyCallback callback,
+                                  gpointer user_data)
+{
+  g_autoptr (AprFitted) fitted = NULL;
+  g_autoptr (AprSafetensorsWriter) writer = NULL;
+  AprEstimatorCall *call;
+  GError *error = NULL;
+  gboolean in_thread;
+
+  g_return_if_fail (APR_IS_ESTIMATOR (self));
+  g_return_if_fail (G_IS_FILE (file));
+
+  /* Properties, and a script's tensors, are asked for here and now. */
+  fitted = apr_estimator_ref_fitted (self);
+  in_thread = has_all (self, fitted);
+  writer = create_writer (self, fitted, &error);
+  if (writer == NULL || (!in_thread && !add_tensors (self, fitted, writer, &error)))
+    {
+      apr_estimator_return_error (self, apr_estimator_save_to_file_async, error, callback, user_data);
+      return;
+    }
+
+  call = apr_estimator_call_new (NULL, NULL, NULL);
+  call->run = run_save;
+  call->fitted = in_thread ? g_steal_pointer (&fitted) : NULL;
+  call->object = G_OBJECT (g_steal_pointer (&writer));
+  call->file = g_object_ref (file);
+  apr_estimator_call_async (self, call, apr_estimator_save_to_file_async, io_priority, cancellable, callback,
+                            user_data);
+}
+
+/**
+ * apr_estimator_save_to_file_finish:
+ * @self: an estimator
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.Estimator.save_to_file_async] began.
+ *
+ * Returns: true, or false with an error as of [method@Apr.Estimator.save]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_estimator_save_to_file_finish (AprEstimator *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
+
+  return apr_estimator_call_finish (self, result, apr_estimator_save_to_file_async, error) != NULL;
+}
+
+/**
+ * apr_estimator_to_bytes:
+ * @self: a fitted estimator
+ * @error: return location for an error
+ *
+ * Makes the bytes that [method@Apr.Estimator.save] would write.
+ *
+ * Returns: (transfer full): the bytes of a SafeTensors file, or `NULL` as of [method@Apr.Estimator.save]
+ *
+ * Since: 0.1
+ */
+GBytes *
+apr_estimator_to_bytes (AprEstimator *self, GError **error)
+{
+  g_autoptr (AprSafetensorsWriter) writer = NULL;
+
+  g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
+
+  writer = create_full_writer (self, error);
+  if (writer == NULL)
+    return NULL;
+
+  return apr_safetensors_writer_write_to_bytes (writer, error);
+}

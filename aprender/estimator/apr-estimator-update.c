@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/estimator/apr-estimator-private.h"
+
+#include "aprender/estimator/apr-feature-names-private.h"
+
+/* How what an estimator knows is read and replaced: readers take a reference to one immutable value, and one writer at
+ * a time swaps another in. */
+
+AprFitted *
+apr_estimator_ref_fitted (AprEstimator *self)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  AprFitted *fitted;
+
+  g_mutex_lock (&priv->lock);
+  fitted = priv->pending != NULL && priv->updater == g_thread_self () ? priv->pending : priv->fitted;
+  apr_fitted_ref (fitted);
+  g_mutex_unlock (&priv->lock);
+
+  return fitted;
+}
+
+gboolean
+apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **error)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  gboolean is_first;
+  gboolean is_free;
+
+  g_mutex_lock (&priv->lock);
+  is_first = priv->n_updates == 0;
+  is_free = is_first || priv->updater == g_thread_self ();
+  if (is_free)
+    priv->n_updates++;
+  if (is_first)
+    {
+      priv->context = context != NULL ? g_main_context_ref (context) : NULL;
+      priv->progress = 0;
+    }
+  g_mutex_unlock (&priv->lock);
+
+  if (!is_free)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_PENDING,
+                   "This %s is being fitted already: one fit must end before another begins",
+                   G_OBJECT_TYPE_NAME (self));
+      return FALSE;
+    }
+
+  if (is_first)
+    {
+      apr_estimator_notify_busy (self);
+      apr_estimator_notify_progress (self);
+    }
+  return TRUE;
+}
+
+void
+apr_estimator_set_updating (AprEstimator *self, gboolean updating)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+
+  g_mutex_lock (&priv->lock);
+  priv->updater = updating ? g_thread_self () : NULL;
+  g_mutex_unlock (&priv->lock);
+}
+
+/* Names stay where they are as many as the features. */
+static const char *const *
+choose_names (const AprFitted *current, const AprFitted *found, gsize n_features)
+{
+  char **names = found->feature_names != NULL ? found->feature_names : current->feature_names;
+
+  return names != NULL && g_strv_length (names) == n_features ? (const char *const *) names : NULL;
+}
+
+void
+apr_estimator_take_pending (AprEstimator *self, AprFitted *fitted)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  AprFitted *before;
+
+  g_mutex_lock (&priv->lock);
+  before = priv->pending;
+  priv->pending = apr_fitted_new_with (fitted, fitted->n_features, fitted->n_targets,
+                                       choose_names (priv->fitted, fitted, fitted->n_features));
+  g_mutex_unlock (&priv->lock);
+
+  g_clear_pointer (&before, apr_fitted_unref);
+  apr_fitted_unref (fitted);
+}
+
+void
+apr_estimator_complete_pending (AprEstimator *self, gsize n_features, gsize n_targets)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  g_autoptr (AprFitted) nothing = apr_fitted_new (0, 0, NULL, NULL, NULL);
+  AprFitted *before;
+  AprFitted *found;
+
+  g_mutex_lock (&priv->lock);
+  before = priv->pending;
+  found = before != NULL ? before : nothing;
+  priv->pending =
+    apr_fitted_new_with (found, n_features, n_targets, choose_names (priv->fitted, found, n_features));
+  g_mutex_unlock (&priv->lock);
+
+  g_clear_pointer (&before, apr_fitted_unref);
+}
+
+gboolean
+apr_estimator_set_pending_names (AprEstimator *self, const char *const *feature_names, GError **error)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  AprFitted *before;
+
+  if (!apr_feature_names_check (feature_names, error) ||
+      !apr_feature_names_check_n (feature_names, priv->pending->n_features, "the model was fitted with",
+                                  error))
+    return FALSE;
+
+  g_mutex_lock (&priv->lock);
+  before = priv->pending;
+  priv->pending = apr_fitted_new_with (before, before->n_features, before->n_targets, feature_names);
+  g_mutex_unlock (&priv->lock);
+
+  apr_fitted_unref (before);
+  return TRUE;
+}
+
+void
+apr_estimator_set_fitted (AprEstimator *self, AprFitted *fitted)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  AprFitted *before;
+
+  g_mutex_lock (&priv->lock);
+  before = priv->fitted;
+  priv->fitted = apr_fitted_ref (fitted);
+  g_mutex_unlock (&priv->lock);
+
+  apr_fitted_unref (before);
+}
+
+void
+apr_estimator_end_update (AprEstimator *self, gboolean commit)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  g_autoptr (AprFitted) before = NULL;
+  g_autoptr (AprFitted) after = NULL;
+  g_autoptr (GMainContext) context = NULL;
+
+  g_mutex_lock (&priv->lock);
+  if (--priv->n_updates > 0)
+    {
+      g_mutex_unlock (&priv->lock);
+      return;
+    }
+  after = g_steal_pointer (&priv->pending);
+  if (commit && after != NULL)
+    {
+      before = priv->fitted;
+      priv->fitted = apr_fitted_ref (after);
+    }
+  if (commit)
+    priv->progress = 1;
+  priv->updater = NULL;
+  context = g_steal_pointer (&priv->context);
+  g_mutex_unlock (&priv->lock);
+
+  g_object_freeze_notify (G_OBJECT (self));
+  if (before != NULL)
+    apr_estimator_notify_fitted (self, before, after);
+  if (commit)
+    apr_estimator_notify_progress (self);
+  apr_estimator_notify_busy (self);
+  g_object_thaw_notify (G_OBJECT (self));
+}
+
+gboolean
+apr_estimator_update (AprEstimator *self,
+                      AprEstimatorUpdateFunc function,
+                      gpointer user_data,
+                      GCancellable *cancellable,
+                      GError **error)
+{
+  gboolean succeeded;
+
+  if (!apr_estimator_begin_update (self, NULL, error))
+    return FALSE;
+
+  apr_estimator_set_updating (self, TRUE);
+  succeeded = function (self, user_data, cancellable, error);
+  apr_estimator_end_update (self, succeeded);
+
+  return succeeded;
+}
+
+static gboolean
+notify_progress_cb (gpointer user_data)
+{
+  AprEstimator *self = user_data;
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+
+  g_mutex_lock (&priv->lock);
+  priv->is_notifying = FALSE;
+  g_mutex_unlock (&priv->lock);
+  apr_estimator_notify_progress (self);
+
+  return G_SOURCE_REMOVE;
+}
+
+/**
+ * apr_estimator_report_progress:
+ * @self: an estimator that is being fitted
+ * @fraction: how much of the fit is done, from 0 to 1
+ *
+ * Sets [property@Apr.Estimator:progress]. This is for the virtual function `fit` of a subclass, in whatever thread it runs; the
+ * property notifies in the main context of the caller of the fit. Nothing happens where no fit runs, and a fraction
+ * below that of before is ignored.
+ *
+ * Since: 0.1
+ */
+void
+apr_estimator_report_progress (AprEstimator *self, double fraction)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  g_autoptr (GMainContext) context = NULL;
+  g_autoptr (GSource) source = NULL;
+  gboolean is_news;
+  gboolean is_ours;
+
+  g_return_if_fail (APR_IS_ESTIMATOR (self));
+
+  g_mutex_lock (&priv->lock);
+  fraction = MIN (fraction, 1);
+  is_news = priv->n_updates > 0 && fraction > priv->progress;
+  if (is_news)
+    priv->progress = fraction;
+  is_ours = priv->context == NULL || g_main_context_is_owner (priv->context);
+  if (is_news && !is_ours && !priv->is_notifying)
+    {
+      context = g_main_context_ref (priv->context);
+      priv->is_notifying = TRUE;
+    }
+  g_mutex_unlock (&priv->lock);
+
+  if (is_news && is_ours)
+    apr_estimator_notify_progress (self);
+  if (context == NULL)
+    return;
+
+  source = g_idle_source_new ();
+  g_source_set_static_name (source, "AprEstimator progress");
+  /* That of the end of the fit, which comes after it. */
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, notify_progress_cb, g_object_ref (self), g_object_unref);
+  g_source_attach (source, context);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/estimator/apr-estimator.h"
+
+G_BEGIN_DECLS
+
+/* How a subclass keeps what it found in a fit: an immutable value, whose reference count is atomic. */
+typedef struct
+{
+  gpointer (*ref) (gpointer results);
+  void (*unref) (gpointer results);
+
+  /* The class's virtual function, and the same for given results. */
+  gboolean (*save_tensors) (AprEstimator *self, AprSafetensorsWriter *writer, GError **error);
+  gboolean (*save) (AprEstimator *self, gconstpointer results, AprSafetensorsWriter *writer, GError **error);
+
+  /* Notifies of the subclass's properties that differ; either may be %NULL. */
+  void (*notify) (AprEstimator *self, gconstpointer before, gconstpointer after);
+} AprResultsType;
+
+/* All that an estimator knows from its fit: an immutable value, which a fit replaces as a whole. Readers take a reference. */
+typedef struct
+{
+  int ref_count;
+
+  gsize n_features;     /* 0 before the first fit */
+  gsize n_targets;      /* 0 before the first fit */
+  char **feature_names; /* (owned) (nullable): before the first fit too */
+
+  const AprResultsType *type; /* (nullable) */
+  gpointer results;           /* (owned) (nullable): NULL where the subclass keeps its results elsewhere */
+} AprFitted;
+
+/* Takes @results and copies @feature_names. */
+AprFitted *apr_fitted_new (gsize n_features,
+                           gsize n_targets,
+                           const char *const *feature_names,
+                           const AprResultsType *type,
+                           gpointer results) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same results under other names and for another X, where a subclass transforms what it gets. */
+AprFitted *apr_fitted_new_with (const AprFitted *self,
+                                gsize n_features,
+                                gsize n_targets,
+                                const char *const *feature_names) G_GNUC_WARN_UNUSED_RESULT;
+
+AprFitted *apr_fitted_ref (AprFitted *self);
+
+void apr_fitted_unref (AprFitted *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprFitted, apr_fitted_unref)
+
+G_END_DECLS

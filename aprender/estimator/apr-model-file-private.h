@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib-object.h>
+
+/* What the metadata of a model's file are called. The subclass's tensors stand there by the names that it gives them; the rest is
+ * metadata, each key with this prefix, because some readers take the bare keys “dtype”, “shape” and “data_offsets” for a
+ * tensor's. */
+#define APR_MODEL_PREFIX "aprender."
+#define APR_MODEL_KEY APR_MODEL_PREFIX "model"
+#define APR_MODEL_KEY_FORMAT APR_MODEL_PREFIX "format"
+#define APR_MODEL_FORMAT "1"
+
+/* What files call a type. Returns: (transfer full) */
+char *apr_model_name_new (GType type);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/linear-model/apr-linear-regression-private.h"
+
+#include <math.h>
+
+#include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/estimator/apr-feature-names-private.h"
+
+AprLinearResults *
+apr_linear_results_new (const AprLeastSquaresOptions *fitted)
+{
+  AprLinearResults *self = g_new0 (AprLinearResults, 1);
+
+  self->ref_count = 1;
+  self->rank = APR_RANK_UNKNOWN;
+  self->condition_number = NAN;
+  self->fitted = *fitted;
+  g_mutex_init (&self->lock);
+
+  return self;
+}
+
+void
+apr_linear_results_take_tensors (AprLinearResults *self, AprTensor *coefficients, AprTensor *intercept)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (coefficients, &n_dims);
+
+  self->coefficients = coefficients;
+  self->intercept = intercept;
+  self->n_features = shape[n_dims - 1];
+  self->n_targets = n_dims == 2 ? shape[0] : 1;
+  if (apr_tensor_get_dtype (coefficients) == APR_DTYPE_F64)
+    self->doubles = apr_tensor_get_doubles (coefficients, NULL, NULL);
+  else
+    self->floats = apr_tensor_get_floats (coefficients, NULL, NULL);
+  self->intercept_double = apr_tensor_get_double (intercept, 0, NULL);
+}
+
+AprLinearResults *
+apr_linear_results_ref (AprLinearResults *self)
+{
+  g_atomic_int_inc (&self->ref_count);
+
+  return self;
+}
+
+void
+apr_linear_results_unref (AprLinearResults *self)
+{
+  if (!g_atomic_int_dec_and_test (&self->ref_count))
+    return;
+
+  g_clear_pointer (&self->coefficients, apr_tensor_unref);
+  g_clear_pointer (&self->intercept, apr_tensor_unref);
+  g_clear_pointer (&self->dependent, g_array_unref);
+  g_clear_object (&self->cross_products);
+  g_clear_pointer (&self->inference, apr_inference_unref);
+  g_strfreev (self->inference_names);
+  g_mutex_clear (&self->lock);
+  g_free (self);
+}
+
+gboolean
+apr_linear_results_has_statistics (const AprLinearResults *self)
+{
+  return self != NULL && self->cross_products != NULL && self->fitted.alpha == 0 && !self->fitted.positive;
+}
+
+double
+apr_linear_results_get_condition_number (AprLinearResults *self)
+{
+  double number;
+
+  g_mutex_lock (&self->lock);
+  number = self->condition_number;
+  g_mutex_unlock (&self->lock);
+  if (number != APR_CONDITION_PENDING)
+    return number;
+
+  /* Not under the lock, where others would wait for it. */
+  number =
+    apr_least_squares_find_condition (apr_cross_products_get_sums (self->cross_products), &self->fitted);
+  g_mutex_lock (&self->lock);
+  self->condition_number = number;
+  g_mutex_unlock (&self->lock);
+
+  return number;
+}
+
+AprInference *
+apr_linear_results_ref_inference (AprLinearResults *self, char **feature_names)
+{
+  AprInference *inference = NULL;
+
+  g_mutex_lock (&self->lock);
+  if (self->inference != NULL && apr_feature_names_equal (self->inference_names, feature_names))
+    inference = apr_inference_ref (self->inference);
+  g_mutex_unlock (&self->lock);
+
+  return inference;
+}
+
+void
+apr_linear_results_keep_inference (AprLinearResults *self, AprInference *inference, char **feature_names)
+{
+  g_autoptr (AprInference) before = NULL;
+  g_auto (GStrv) names_before = NULL;
+
+  g_mutex_lock (&self->lock);
+  before = self->inference;
+  names_before = self->inference_names;
+  self->inference = apr_inference_ref (inference);
+  self->inference_names = g_strdupv (feature_names);
+  g_mutex_unlock (&self->lock);
+}
+
+static gpointer
+ref (gpointer results)
+{
+  return apr_linear_results_ref (results);
+}
+
+static void
+unref (gpointer results)
+{
+  apr_linear_results_unref (results);
+}
+
+const AprResultsType apr_linear_results_type = {
+  .ref = ref,
+  .unref = unref,
+  .save_tensors = apr_linear_regression_save_tensors,
+  .save = apr_linear_regression_save_results,
+  .notify = apr_linear_regression_notify_results,
+};

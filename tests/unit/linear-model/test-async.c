@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <glib/gstdio.h>
+#include <stdio.h>
+
+/* What is asynchronous, and that there is one writer at a time. */
+
+#define N_SAMPLES 20000
+#define N_FEATURES 3
+
+typedef struct
+{
+  AprTensor *x;
+  AprTensor *y;
+  AprTensor *other_y;
+  AprEstimator *model;
+} Fixture;
+
+static void
+set_up (Fixture *fixture, gconstpointer data)
+{
+  g_autofree double *values = g_new (double, N_SAMPLES *(N_FEATURES + 2));
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  gsize i;
+
+  for (i = 0; i < N_SAMPLES * (N_FEATURES + 2); i++)
+    values[i] = g_rand_double (rand);
+  fixture->x = matrix_new (N_SAMPLES, N_FEATURES, values);
+  fixture->y = vector_new (N_SAMPLES, values + N_SAMPLES * N_FEATURES);
+  fixture->other_y = vector_new (N_SAMPLES, values + N_SAMPLES * (N_FEATURES + 1));
+  fixture->model = APR_ESTIMATOR (apr_linear_regression_new ());
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  apr_tensor_unref (fixture->x);
+  apr_tensor_unref (fixture->y);
+  apr_tensor_unref (fixture->other_y);
+  assert_finalizes (fixture->model);
+}
+
+static void
+keep_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  *(GAsyncResult **) user_data = g_object_ref (result);
+}
+
+static void
+wait_for (GAsyncResult **result)
+{
+  while (*result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static void
+begin_fit (Fixture *fixture, AprTensor *y, GAsyncResult **result)
+{
+  apr_estimator_fit_async (fixture->model, fixture->x, y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, result);
+}
+
+static void
+fit (Fixture *fixture)
+{
+  GError *error = NULL;
+
+  apr_estimator_fit (fixture->model, fixture->x, fixture->y, NULL, NULL, &error);
+  g_assert_no_error (error);
+}
+
+static void
+test_second_fit_is_refused (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) expected = apr_linear_regression_new ();
+  g_autoptr (GAsyncResult) first = NULL;
+  g_autoptr (GAsyncResult) second = NULL;
+  g_autoptr (GAsyncResult) partial = NULL;
+  GError *error = NULL;
+
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (expected), fixture->x, fixture->y, NULL, NULL, NULL));
+  begin_fit (fixture, fixture->y, &first);
+  g_assert_true (apr_estimator_get_busy (fixture->model));
+  begin_fit (fixture, fixture->other_y, &second);
+  apr_linear_regression_partial_fit_async (APR_LINEAR_REGRESSION (fixture->model), fixture->x,
+                                           fixture->other_y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb,
+                                           &partial);
+  g_assert_false (apr_estimator_fit (fixture->model, fixture->x, fixture->other_y, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  assert_message_has (error, "AprLinearRegression");
+  g_clear_error (&error);
+
+  wait_for (&second);
+  g_assert_false (apr_estimator_fit_finish (fixture->model, second, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+  wait_for (&partial);
+  g_assert_false (
+    apr_linear_regression_partial_fit_finish (APR_LINEAR_REGRESSION (fixture->model), partial, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+
+  wait_for (&first);
+  g_assert_true (apr_estimator_fit_finish (fixture->model, first, &error));
+  g_assert_no_error (error);
+  g_assert_false (apr_estimator_get_busy (fixture->model));
+  g_assert_true (
+    apr_tensor_equal (coefficients_of (APR_LINEAR_REGRESSION (fixture->model)), coefficients_of (expected)));
+  fit (fixture);
+}
+
+static void
+test_model_changes_in_the_caller_context (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  begin_fit (fixture, fixture->y, &result);
+  g_usleep (200000);
+  g_assert_false (apr_estimator_get_fitted (fixture->model));
+  wait_for (&result);
+  g_assert_true (apr_estimator_fit_finish (fixture->model, result, NULL));
+  g_assert_true (apr_estimator_get_fitted (fixture->model));
+}
+
+static void
+test_results_are_those_of_the_twins (Fixture *fixture, gconstpointer data)
+{
+  AprLinearRegression *model = APR_LINEAR_REGRESSION (fixture->model);
+  g_autoptr (GAsyncResult) predicted = NULL;
+  g_autoptr (GAsyncResult) scored = NULL;
+  g_autoptr (GAsyncResult) described = NULL;
+  g_autoptr (GAsyncResult) bounded = NULL;
+  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprTensor) expected = NULL;
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autoptr (AprTensor) expected_lower = NULL;
+  g_autoptr (AprTensor) expected_upper = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_autoptr (AprRegressionStatistics) expected_statistics = NULL;
+  GError *error = NULL;
+
+  fit (fixture);
+  apr_estimator_predict_async (fixture->model, fixture->x, G_PRIORITY_DEFAULT, NULL, keep_cb, &predicted);
+  apr_estimator_score_async (fixture->model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb,
+                             &scored);
+  apr_linear_regression_get_statistics_async (model, 0, G_PRIORITY_DEFAULT, NULL, keep_cb, &described);
+  apr_linear_regression_predict_interval_async (model, fixture->x, 0.9, APR_INTERVAL_CONFIDENCE,
+                                                G_PRIORITY_DEFAULT, NULL, keep_cb, &bounded);
+  wait_for (&predicted);
+  wait_for (&scored);
+  wait_for (&described);
+  wait_for (&bounded);
+
+  predictions = apr_estimator_predict_finish (fixture->model, predicted, &error);
+  g_assert_no_error (error);
+  expected = apr_estimator_predict (fixture->model, fixture->x, NULL);
+  g_assert_true (apr_tensor_equal (predictions, expected));
+
+  assert_same_double (apr_estimator_score_finish (fixture->model, scored, &error),
+                      apr_estimator_score (fixture->model, fixture->x, fixture->y, NULL, NULL));
+  g_assert_no_error (error);
+
+  statistics = apr_linear_regression_get_statistics_finish (model, described, &error);
+  g_assert_no_error (error);
+  expected_statistics = apr_linear_regression_get_statistics (model, 0, NULL);
+  assert_same_double (apr_regression_statistics_get_r_squared (statistics),
+                      apr_regression_statistics_get_r_squared (expected_statistics));
+
+  g_assert_true (apr_linear_regression_predict_interval_finish (model, bounded, &lower, &upper, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_linear_regression_predict_interval (model, fixture->x, 0.9, APR_INTERVAL_CONFIDENCE,
+                                                         &expected_lower, &expected_upper, NULL));
+  g_assert_true (apr_tensor_equal (lower, expected_lower));
+  g_assert_true (apr_tensor_equal (upper, expected_upper));
+}
+
+static void
+test_save_and_load (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *folder = g_dir_make_tmp ("aprender-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "model.safetensors", NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GAsyncResult) saved = NULL;
+  g_autoptr (GAsyncResult) opened = NULL;
+  g_autoptr (GAsyncResult) missing = NULL;
+  g_autoptr (AprEstimator) loaded = NULL;
+  g_autoptr (AprEstimator) loaded_at_once = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GBytes) loaded_bytes = NULL;
+  GError *error = NULL;
+
+  g_object_set (fixture->model, "keep-state", TRUE, NULL);
+  fit (fixture);
+  apr_estimator_save_to_file_async (fixture->model, file, G_PRIORITY_DEFAULT, NULL, keep_cb, &saved);
+  wait_for (&saved);
+  g_assert_true (apr_estimator_save_to_file_finish (fixture->model, saved, &error));
+  g_assert_no_error (error);
+
+  apr_estimator_load_from_file_async (APR_TYPE_LINEAR_REGRESSION, file, G_PRIORITY_DEFAULT, NULL, keep_cb,
+                                      &opened);
+  wait_for (&opened);
+  loaded = apr_estimator_load_from_file_finish (opened, &error);
+  g_assert_no_error (error);
+  bytes = apr_estimator_to_bytes (fixture->model, NULL);
+  loaded_bytes = apr_estimator_to_bytes (loaded, NULL);
+  g_assert_true (g_bytes_equal (loaded_bytes, bytes));
+
+  loaded_at_once = apr_estimator_load_from_file (APR_TYPE_LINEAR_REGRESSION, file, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_estimator_save_to_file (loaded_at_once, file, NULL, &error));
+
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  apr_estimator_load_from_file_async (APR_TYPE_LINEAR_REGRESSION, file, G_PRIORITY_DEFAULT, NULL, keep_cb,
+                                      &missing);
+  wait_for (&missing);
+  g_assert_null (apr_estimator_load_from_file_finish (missing, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  g_rmdir (folder);
+}
+
+static void
+test_finish_is_misused (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprEstimator) other = APR_ESTIMATOR (apr_linear_regression_new ());
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GAsyncResult) foreign = G_ASYNC_RESULT (g_task_new (fixture->model, NULL, NULL, NULL));
+  GError *error = NULL;
+
+  begin_fit (fixture, fixture->y, &result);
+  wait_for (&result);
+  g_assert_false (apr_estimator_fit_finish (other, result, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+  g_assert_null (apr_estimator_predict_finish (fixture->model, result, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+  g_assert_false (apr_estimator_fit_finish (fixture->model, foreign, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+  g_assert_null (apr_estimator_load_from_file_finish (result, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+
+  g_assert_true (apr_estimator_fit_finish (fixture->model, result, &error));
+  g_assert_no_error (error);
+  g_assert_false (apr_estimator_fit_finish (fixture->model, result, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+}
+
+static void
+test_cancelled_before (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GAsyncResult) result = NULL;
+  GError *error = NULL;
+
+  g_cancellable_cancel (cancellable);
+  apr_estimator_fit_async (fixture->model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, cancellable,
+                           keep_cb, &result);
+  wait_for (&result);
+  g_assert_false (apr_estimator_fit_finish (fixture->model, result, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_assert_false (apr_estimator_get_fitted (fixture->model));
+  g_assert_false (apr_estimator_get_busy (fixture->model));
+  fit (fixture);
+}
+
+static void
+test_copy_shares_what_was_found (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) copy = NULL;
+  g_autoptr (AprCrossProducts) before = NULL;
+  g_autoptr (AprCrossProducts) after = NULL;
+  g_autofree char *summary = NULL;
+  GError *error = NULL;
+
+  fit (fixture);
+  g_assert_true (
+    apr_estimator_set_feature_names (fixture->model, (const char *const[]){ "a", "b", "c", NULL }, NULL));
+  copy = APR_LINEAR_REGRESSION (apr_estimator_copy (fixture->model, &error));
+  g_assert_no_error (error);
+  g_assert_true (coefficients_of (copy) == coefficients_of (APR_LINEAR_REGRESSION (fixture->model)));
+  assert_feature_names (copy, (const char *const[]){ "a", "b", "c", NULL });
+  summary = apr_linear_regression_summary (copy, &error);
+  g_assert_no_error (error);
+
+  before = apr_linear_regression_get_cross_products (APR_LINEAR_REGRESSION (fixture->model));
+  g_assert_true (apr_linear_regression_partial_fit (copy, fixture->x, fixture->y, NULL, NULL, NULL));
+  after = apr_linear_regression_get_cross_products (APR_LINEAR_REGRESSION (fixture->model));
+  g_assert_true (apr_cross_products_equal (before, after));
+}
+
+static void
+notify_names_cb (AprEstimator *model, GParamSpec *pspec, gpointer user_data)
+{
+  assert_feature_names (model, user_data);
+}
+
+static void
+test_feature_names_before_a_fit (Fixture *fixture, gconstpointer data)
+{
+  const char *const names[] = { "a", "b", "c", NULL };
+  const char *const four[] = { "a", "b", "c", "d", NULL };
+  GError *error = NULL;
+
+  g_assert_true (apr_estimator_set_feature_names (fixture->model, four, &error));
+  g_assert_false (apr_estimator_fit (fixture->model, fixture->x, fixture->y, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  assert_message_has (error, "4 feature names, but X has 3 features");
+  g_clear_error (&error);
+  assert_feature_names (fixture->model, four);
+
+  g_assert_true (apr_estimator_set_feature_names (fixture->model, names, &error));
+  g_signal_connect (fixture->model, "notify::fitted", G_CALLBACK (notify_names_cb), (gpointer) names);
+  fit (fixture);
+  fit (fixture);
+  assert_feature_names (fixture->model, names);
+}
+
+static void
+test_has_statistics (Fixture *fixture, gconstpointer data)
+{
+  gboolean has_statistics;
+
+  g_assert_false (apr_linear_regression_get_has_statistics (APR_LINEAR_REGRESSION (fixture->model)));
+  fit (fixture);
+  g_object_get (fixture->model, "has-statistics", &has_statistics, NULL);
+  g_assert_true (has_statistics);
+  g_object_set (fixture->model, "alpha", 1.0, NULL);
+  g_assert_true (apr_linear_regression_get_has_statistics (APR_LINEAR_REGRESSION (fixture->model)));
+  fit (fixture);
+  g_assert_false (apr_linear_regression_get_has_statistics (APR_LINEAR_REGRESSION (fixture->model)));
+}
+
+/* The file may change: the model does not. */
+static void
+test_loaded_model_owns_its_tensors (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *folder = g_dir_make_tmp ("aprender-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "model.safetensors", NULL);
+  g_autoptr (AprEstimator) loaded = NULL;
+  g_autoptr (AprTensor) before = NULL;
+  g_autoptr (AprTensor) overwritten = NULL;
+  g_autoptr (AprTensor) truncated = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *contents = NULL;
+  gsize length;
+  FILE *stream;
+
+  fit (fixture);
+  g_assert_true (apr_estimator_save (fixture->model, path, &error));
+  loaded = apr_estimator_load (APR_TYPE_LINEAR_REGRESSION, path, &error);
+  g_assert_no_error (error);
+  before = apr_estimator_predict (loaded, fixture->x, NULL);
+
+  /* In place, as cp does. */
+  g_assert_true (g_file_get_contents (path, &contents, &length, NULL));
+  memset (contents + length - 8 * N_FEATURES, 0x3f, 8 * N_FEATURES);
+  stream = fopen (path, "r+");
+  g_assert_cmpuint (fwrite (contents, 1, length, stream), ==, length);
+  fclose (stream);
+  overwritten = apr_estimator_predict (loaded, fixture->x, NULL);
+  g_assert_true (apr_tensor_equal (overwritten, before));
+
+  stream = fopen (path, "w");
+  fclose (stream);
+  truncated = apr_estimator_predict (loaded, fixture->x, NULL);
+  g_assert_true (apr_tensor_equal (truncated, before));
+
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+#define ADD(name, function) g_test_add ("/async/" name, Fixture, NULL, set_up, function, tear_down)
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  ADD ("second-fit-is-refused", test_second_fit_is_refused);
+  ADD ("model-changes-in-the-caller-context", test_model_changes_in_the_caller_context);
+  ADD ("results-are-those-of-the-twins", test_results_are_those_of_the_twins);
+  ADD ("save-and-load", test_save_and_load);
+  ADD ("finish-is-misused", test_finish_is_misused);
+  ADD ("cancelled-before", test_cancelled_before);
+  ADD ("copy", test_copy_shares_what_was_found);
+  ADD ("feature-names-before-a-fit", test_feature_names_before_a_fit);
+  ADD ("has-statistics", test_has_statistics);
+  ADD ("loaded-model-owns-its-tensors", test_loaded_model_owns_its_tensors);
+
+  return g_test_run ();
+}
