@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "aprender/least-squares/apr-factor-private.h"
+#include "aprender/least-squares/apr-ldlt-private.h"
 
 /* Independent columns of doubles never need so much; what a file claims might. */
 #define MAX_PRECISION (1 << 14)
@@ -121,7 +121,7 @@ void
 apr_inverse_correct_long (
   const AprInverse *self, const AprDesign *design, mpz_t *right, gint64 unit, mpz_t *z, gint64 fraction)
 {
-  const mpf_t *factor = apr_factor_get_numbers (self->factor);
+  const mpf_t *factor = apr_ldlt_get_numbers (self->factor);
   mpf_t *x = g_new (mpf_t, self->n);
   mpz_t addend;
   gsize i;
@@ -191,9 +191,9 @@ apr_inverse_factorise_long (AprInverse *self, const AprDesign *design, const Apr
   for (i = 0; i < self->n && !apr_inference_run_is_cancelled (run); i++)
     for (j = 0; j <= i; j++)
       apr_design_get_product (design, i, j, matrix[apr_triangle (i, j)]);
-  self->factor = apr_factor_new_long (matrix, self->n, MAX_PRECISION, run->cancellable);
+  self->factor = apr_ldlt_new_long (matrix, self->n, MAX_PRECISION, run->cancellable);
   apr_integers_free (matrix, n_entries);
-  if (self->factor == NULL || !invert (self, apr_factor_get_numbers (self->factor), run) ||
+  if (self->factor == NULL || !invert (self, apr_ldlt_get_numbers (self->factor), run) ||
       !is_root_small (self))
     return FALSE;
   solve (self, design);

@@ -5,7 +5,7 @@
 
 #include "aprender/inference/apr-design-private.h"
 #include "aprender/inference/kernels/apr-double-double-kernel-private.h"
-#include "aprender/least-squares/apr-factor-private.h"
+#include "aprender/least-squares/apr-ldlt-private.h"
 
 G_BEGIN_DECLS
 
@@ -51,7 +51,7 @@ typedef struct
   AprDoubleDoubles solutions; /* (owned) n_right rows of scaled solutions */
   mpf_t *
     residuals; /* (owned) by target: the least sum of squares in the unit of the products, exactly 0 where it is that */
-  AprFactor *factor; /* (owned) (nullable) where longer numbers were needed, as long as this is computed */
+  AprLdlt *factor; /* (owned) (nullable) where longer numbers were needed, as long as this is computed */
 } AprInverse;
 
 /* False where cancelled, and where the columns are not independent or no samples have such products: then a file is

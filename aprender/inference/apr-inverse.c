@@ -54,7 +54,7 @@ apr_inverse_init (AprInverse *self, const AprDesign *design, const AprInferenceR
   for (target = 0; target < self->n_targets; target++)
     if (mpf_sgn (self->residuals[target]) < 0 && !apr_inverse_refine (self, design, target, &own_run))
       return FALSE;
-  g_clear_pointer (&self->factor, apr_factor_free);
+  g_clear_pointer (&self->factor, apr_ldlt_free);
   apr_inference_run_report (run, 0.7);
 
   return apr_inverse_square_root (self, &own_run);
@@ -67,7 +67,7 @@ apr_inverse_clear (AprInverse *self)
 
   apr_double_doubles_free (&self->root);
   apr_double_doubles_free (&self->solutions);
-  g_clear_pointer (&self->factor, apr_factor_free);
+  g_clear_pointer (&self->factor, apr_ldlt_free);
   g_clear_pointer (&self->inverse, g_free);
   for (target = 0; target < self->n_targets && self->residuals != NULL; target++)
     mpf_clear (self->residuals[target]);

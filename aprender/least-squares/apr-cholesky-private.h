@@ -14,19 +14,20 @@ typedef struct
   double *rows; /* (owned) the upper triangle, row-major; the rest is of no meaning */
 } AprCholesky;
 
-/* For a matrix of @n rows, not yet set. */
+/* Allocates a matrix of @n rows, all zero. */
 void apr_cholesky_init (AprCholesky *self, gsize n);
 
 void apr_cholesky_clear (AprCholesky *self);
 
-/* Factorises the upper triangle in @rows. A column of which no more than its part of @least is left is passed over; the others
- * go to @independent, and their rows are those of U. Returns: the number of them */
-gsize apr_cholesky_factorise (AprCholesky *self, const double *least, gsize *independent, guint n_threads);
+/* Factorises the upper triangle in @rows. A column whose Schur complement is not above its entry of @limits is
+ * skipped; the positions of the others go to @independent, and their rows become those of U. Returns: how many those
+ * are */
+gsize apr_cholesky_factorise (AprCholesky *self, const double *limits, gsize *independent, guint n_threads);
 
-/* Keeps @n rows and columns, those at @positions. */
+/* Removes all rows and columns but the @n at @positions. */
 void apr_cholesky_keep (AprCholesky *self, const gsize *positions, gsize n);
 
-/* What factorising can have changed about the matrix, in the 2-norm, at the most. */
+/* Returns a bound on the backward error of the factorisation in the 2-norm. */
 double apr_cholesky_bound_error (const AprCholesky *self);
 
 /* Solves U'U x = @x in place. */
@@ -35,8 +36,8 @@ void apr_cholesky_solve (const AprCholesky *self, double *x);
 /* Multiplies @x with U'U in place. */
 void apr_cholesky_multiply (const AprCholesky *self, double *x);
 
-/* The least eigenvalue of U'U, by inverse iteration: never less than it is, but for rounding, and often near. */
-double apr_cholesky_estimate_least (const AprCholesky *self);
+/* Estimates the least eigenvalue of U'U from above, by inverse iteration. */
+double apr_cholesky_estimate_min_eigenvalue (const AprCholesky *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprCholesky, apr_cholesky_clear)
 

@@ -9,7 +9,7 @@
 #include "aprender/base/apr-parallel-private.h"
 
 #define BLOCK 32
-#define STRIP APR_DENSE_PAD
+#define PANEL APR_DENSE_PAD
 #define TILE 8
 
 void
@@ -29,23 +29,24 @@ apr_cholesky_clear (AprCholesky *self)
   g_clear_pointer (&self->rows, apr_pages_free);
 }
 
-/* A block of rows is finished before what is below it is brought up to date. Of their columns behind the block, STRIP at a time
- * lie together. */
+/* Right-looking blocked factorisation: BLOCK rows are finished, then all rows below them are updated. A panel holds
+ * the finished rows, in panels of PANEL columns. */
 typedef struct
 {
   AprCholesky *matrix;
-  const double *least;
+  const double *limits;
   gsize *independent;
   gsize n_independent;
-  double *panel;     /* (owned) strips of BLOCK rows of STRIP columns */
-  gint *next_strips; /* (owned) two for each block: that is finished next, and brought up to date next */
+  double *panel; /* (owned) panels of BLOCK rows and PANEL columns */
+  gint *
+    next_panels; /* of each block two counters: the panel that is finished next, and the one that is updated next */
 } Factorisation;
 
-/* The triangle of a block: every member of the team works it out. */
+/* The diagonal block. Each thread computes it, which takes less time than waiting for it. */
 typedef struct
 {
-  double rows[BLOCK][BLOCK];    /* of the independent ones */
-  double factors[BLOCK][BLOCK]; /* their columns alone */
+  double rows[BLOCK][BLOCK];    /* of the independent rows */
+  double factors[BLOCK][BLOCK]; /* the same, restricted to their own columns */
   gsize positions[BLOCK];
   gsize n;
 } Corner;
@@ -66,7 +67,7 @@ factorise_corner (const Factorisation *self, gsize begin, gsize size, Corner *co
       memcpy (row + i, matrix->rows + (begin + i) * matrix->stride + begin + i, (size - i) * sizeof *row);
       for (k = 0; k < corner->n; k++)
         matrix->kernel->subtract_scaled (row + i, corner->rows[k] + i, corner->rows[k][i], size - i);
-      if (!(row[i] > self->least[begin + i]))
+      if (!(row[i] > self->limits[begin + i]))
         continue;
 
       root = sqrt (row[i]);
@@ -81,31 +82,31 @@ factorise_corner (const Factorisation *self, gsize begin, gsize size, Corner *co
       corner->factors[i][k] = corner->rows[i][corner->positions[k]];
 }
 
-/* The independent rows of a block in the columns of a strip. */
+/* Solves for the independent rows of a block in the columns of one panel. */
 static void
-finish_strip (const Factorisation *self, gsize begin, const Corner *corner, gsize strip)
+finish_panel (const Factorisation *self, gsize begin, const Corner *corner, gsize index)
 {
   const AprCholesky *matrix = self->matrix;
-  double *panel = self->panel + strip * BLOCK * STRIP;
-  double *to = matrix->rows + begin * matrix->stride + strip * STRIP;
+  double *panel = self->panel + index * BLOCK * PANEL;
+  double *to = matrix->rows + begin * matrix->stride + index * PANEL;
   gsize i;
   gsize j;
   gsize k;
 
   for (i = 0; i < corner->n; i++)
-    memcpy (panel + i * STRIP, to + corner->positions[i] * matrix->stride, STRIP * sizeof *panel);
+    memcpy (panel + i * PANEL, to + corner->positions[i] * matrix->stride, PANEL * sizeof *panel);
   for (i = 0; i < corner->n; i++)
     {
-      double *row = panel + i * STRIP;
+      double *row = panel + i * PANEL;
 
       if (i % TILE == 0)
-        matrix->kernel->subtract_products (row, STRIP, &corner->factors[0][i], BLOCK, panel, STRIP,
-                                           MIN (TILE, corner->n - i), STRIP, i);
+        matrix->kernel->subtract_products (row, PANEL, &corner->factors[0][i], BLOCK, panel, PANEL,
+                                           MIN (TILE, corner->n - i), PANEL, i);
       for (k = i - i % TILE; k < i; k++)
-        matrix->kernel->subtract_scaled (row, panel + k * STRIP, corner->factors[k][i], STRIP);
-      for (j = 0; j < STRIP; j++)
+        matrix->kernel->subtract_scaled (row, panel + k * PANEL, corner->factors[k][i], PANEL);
+      for (j = 0; j < PANEL; j++)
         row[j] /= corner->factors[i][i];
-      memcpy (to + corner->positions[i] * matrix->stride, row, STRIP * sizeof *row);
+      memcpy (to + corner->positions[i] * matrix->stride, row, PANEL * sizeof *row);
     }
 }
 
@@ -114,55 +115,64 @@ factorise_together (AprTeam *team, gpointer data, gsize part)
 {
   Factorisation *self = data;
   const AprCholesky *matrix = self->matrix;
-  gsize n_strips = matrix->stride / STRIP;
-  g_autofree Corner *corner = g_new (Corner, 1);
+  gsize n_panels = matrix->stride / PANEL;
+  Corner corner;
   gsize begin;
   gsize i;
 
   for (begin = 0; begin < matrix->n; begin += BLOCK)
     {
       gsize size = MIN (BLOCK, matrix->n - begin);
-      gint *next_strips = self->next_strips + 2 * (begin / BLOCK);
-      gsize first = (begin + BLOCK) / STRIP;
+      gint *next_panels = self->next_panels + 2 * (begin / BLOCK);
+      gsize first = (begin + BLOCK) / PANEL;
       gsize row;
       gsize column;
 
-      factorise_corner (self, begin, size, corner);
-      while ((column = first + (gsize) g_atomic_int_add (&next_strips[0], 1)) < n_strips)
-        finish_strip (self, begin, corner, column);
+      factorise_corner (self, begin, size, &corner);
+      while ((column = first + (gsize) g_atomic_int_add (&next_panels[0], 1)) < n_panels)
+        finish_panel (self, begin, &corner, column);
       apr_team_barrier (team);
 
       if (part == 0)
-        for (i = 0; i < corner->n; i++)
+        for (i = 0; i < corner.n; i++)
           {
-            gsize position = corner->positions[i];
+            gsize position = corner.positions[i];
 
             memcpy (matrix->rows + (begin + position) * matrix->stride + begin + position,
-                    corner->rows[i] + position, (size - position) * sizeof (double));
+                    corner.rows[i] + position, (size - position) * sizeof (double));
             self->independent[self->n_independent++] = begin + position;
           }
-      while ((row = first + (gsize) g_atomic_int_add (&next_strips[1], 1)) < n_strips)
-        for (column = row; column < n_strips; column++)
-          /* What falls below the diagonal is never read. */
-          matrix->kernel->subtract_products (matrix->rows + row * STRIP * matrix->stride + column * STRIP,
-                                             matrix->stride, self->panel + row * BLOCK * STRIP, STRIP,
-                                             self->panel + column * BLOCK * STRIP, STRIP,
-                                             MIN (STRIP, matrix->n - row * STRIP), STRIP, corner->n);
+      while ((row = first + (gsize) g_atomic_int_add (&next_panels[1], 1)) < n_panels)
+        for (column = row; column < n_panels; column++)
+          /* What is written below the diagonal is never read. */
+          matrix->kernel->subtract_products (matrix->rows + row * PANEL * matrix->stride + column * PANEL,
+                                             matrix->stride, self->panel + row * BLOCK * PANEL, PANEL,
+                                             self->panel + column * BLOCK * PANEL, PANEL,
+                                             MIN (PANEL, matrix->n - row * PANEL), PANEL, corner.n);
       apr_team_barrier (team);
     }
 }
 
 gsize
-apr_cholesky_factorise (AprCholesky *self, const double *least, gsize *independent, guint n_threads)
+apr_cholesky_factorise (AprCholesky *self, const double *limits, gsize *independent, guint n_threads)
 {
-  Factorisation factorisation = { self, least, independent };
+  Factorisation factorisation = { self, limits, independent };
+  gint few[2] = { 0 };
   double n = (double) self->n;
 
-  factorisation.panel = g_aligned_alloc (BLOCK * self->stride, sizeof (double), 64);
-  factorisation.next_strips = g_new0 (gint, 2 * (self->n / BLOCK + 1));
+  /* A small matrix is a single block without panels. */
+  factorisation.next_panels = few;
+  if (self->stride > BLOCK)
+    {
+      factorisation.panel = g_aligned_alloc (BLOCK * self->stride, sizeof (double), 64);
+      factorisation.next_panels = g_new0 (gint, 2 * (self->n / BLOCK + 1));
+    }
   apr_team_run (factorise_together, &factorisation, n_threads, n * n * n / 48);
-  g_aligned_free (factorisation.panel);
-  g_free (factorisation.next_strips);
+  if (self->stride > BLOCK)
+    {
+      g_aligned_free (factorisation.panel);
+      g_free (factorisation.next_panels);
+    }
 
   return factorisation.n_independent;
 }
@@ -182,15 +192,15 @@ apr_cholesky_keep (AprCholesky *self, const gsize *positions, gsize n)
   self->stride = stride;
 }
 
-/* Every entry of U is a sum of products taken one after the other, divided by a root. However that is ordered, what comes
- * out is exact for a matrix that differs by at most c = (n + 1) u / (1 - (n + 1) u) times |U'||U|, entry by entry (N. J. Higham,
- * "Accuracy and stability of numerical algorithms", 2002, theorem 10.3). */
+/* The computed U is the exact factor of a matrix that differs, entry by entry, by at most c |U'||U| with c = (n + 1) u
+ * / (1 - (n + 1) u), in whatever order sums are taken (N. J. Higham, "Accuracy and stability of numerical algorithms",
+ * 2002, theorem 10.3). */
 double
 apr_cholesky_bound_error (const AprCholesky *self)
 {
   g_autofree double *row_sums = g_new0 (double, self->n);
   g_autofree double *sums = g_new0 (double, self->n);
-  double greatest = 0;
+  double max = 0;
   gsize i;
   gsize j;
 
@@ -204,10 +214,10 @@ apr_cholesky_bound_error (const AprCholesky *self)
         sums[j] += fabs (row[j]) * row_sums[i];
     }
   for (i = 0; i < self->n; i++)
-    greatest = MAX (greatest, sums[i]);
+    max = MAX (max, sums[i]);
 
-  /* Twice, for the rounding of the bound's own. */
-  return 2 * (double) (self->n + 2) * DBL_EPSILON / 2 * greatest;
+  /* Doubled, to cover the rounding of the bound itself. */
+  return 2 * (double) (self->n + 2) * DBL_EPSILON / 2 * max;
 }
 
 static void
@@ -261,7 +271,7 @@ apr_cholesky_multiply (const AprCholesky *self, double *x)
 }
 
 double
-apr_cholesky_estimate_least (const AprCholesky *self)
+apr_cholesky_estimate_min_eigenvalue (const AprCholesky *self)
 {
   g_autofree double *x = g_new (double, self->n);
   double estimate = INFINITY;

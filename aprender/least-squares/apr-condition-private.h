@@ -5,9 +5,9 @@
 
 G_BEGIN_DECLS
 
-/* The ratio of the greatest and the least singular value of the design matrix as it is, [1 X] with an intercept and X without, its
- * rows times the roots of the weights, and with rows below it that have the root of alpha for each feature. An infinity
- * where a feature depends on others or is constant. Good to three digits at least. */
+/* Returns the ratio of the largest and the smallest singular value of the design matrix, [1 X] with an intercept and X
+ * without. Its rows are multiplied by the roots of the weights, and alpha adds a row with its root for each feature.
+ * Infinite where a feature is dependent or constant. Accurate to at least three digits. */
 double apr_condition_find (AprNormalEquations *equations);
 
 /* Multiplies @x with a symmetric matrix that is positive definite. */

@@ -10,12 +10,12 @@
  *
  *   M = [s0 0; s I] [1 0; 0 C] [s0 s'; 0 I],
  *
- * where C are the centred products, s0 the sum of the weights and s those of the features, but for a common factor. So M and its
- * inverse can be multiplied with, and since C is factorised in its own scales, far from how ill M itself may be, the
- * inverse's greatest eigenvalue comes out as well as M's. Both are found by C. Lanczos' method.
+ * where C are the centred products, s0 the sum of the weights and s those of the features, but for a common factor. So
+ * M and its inverse can be multiplied with, and since C is factorised in its own scales, far from how ill M itself may
+ * be, the inverse's largest eigenvalue is as accurate as that of M. Both are found by the Lanczos method.
  */
 #define MAX_STEPS 64
-#define STRIDE 3 /* between two looks at how far it is */
+#define STRIDE 3 /* steps between two tests of convergence */
 #define TOLERANCE 1e-6
 
 typedef struct
@@ -24,8 +24,7 @@ typedef struct
   gsize first;                   /* 1 where there is an intercept, 0 without */
   gsize n;                       /* of the design matrix's columns */
   double *sums;                  /* (owned) s0 and s */
-  double
-    *factors; /* (owned) by position: C is the scaled products times these, for its rows and its columns */
+  double *factors; /* (owned) by position: C is the scaled products with rows and columns times these */
 } Design;
 
 static void
@@ -95,10 +94,10 @@ divide (gconstpointer data, double *x)
     x[0] /= self->sums[0];
 }
 
-/* The greatest eigenvalue of a tridiagonal matrix, which is at least @low, by bisection: as many eigenvalues are above a number as the factors of the
- * matrix less that number have positive pivots. */
+/* Returns the largest eigenvalue of a tridiagonal matrix, which is at least @low, by bisection: a number has as many
+ * eigenvalues above it as the factorisation of the matrix less that number has positive pivots. */
 static double
-find_greatest (const double *diagonal, const double *beside, gsize n, double low)
+find_max_eigenvalue (const double *diagonal, const double *beside, gsize n, double low)
 {
   double high = 0;
   int step;
@@ -149,7 +148,7 @@ apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointe
   double diagonal[MAX_STEPS];
   double beside[MAX_STEPS];
   double eigenvalue = 0;
-  double unit = 0; /* so that squares do not overflow */
+  double unit = 0; /* scales the matrix, so that squares do not overflow */
   double norm;
   gsize step;
   gsize i;
@@ -185,7 +184,7 @@ apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointe
       beside[step] = norm;
       if (step % STRIDE != STRIDE - 1 && step + 1 < n_steps && norm > diagonal[0] * 1e-14)
         continue;
-      eigenvalue = find_greatest (diagonal, beside, step + 1, before);
+      eigenvalue = find_max_eigenvalue (diagonal, beside, step + 1, before);
       if (!(norm > eigenvalue * 1e-14) || eigenvalue - before <= TOLERANCE * eigenvalue)
         break;
     }
@@ -197,7 +196,7 @@ double
 apr_condition_find (AprNormalEquations *equations)
 {
   g_auto (Design) design = { equations, equations->products->centred ? 1 : 0 };
-  gint64 greatest = G_MININT64;
+  gint64 max_scale = G_MININT64;
   const AprProducts *products = equations->products;
   gsize rank = equations->n_independent;
   const gsize *independent = equations->independent;
@@ -210,19 +209,19 @@ apr_condition_find (AprNormalEquations *equations)
   design.sums = g_new0 (double, design.n);
   design.factors = g_new (double, rank);
   for (i = 0; i < rank; i++)
-    greatest = MAX (greatest, equations->scales[independent[i]] - products->finer);
+    max_scale = MAX (max_scale, equations->scales[independent[i]] - products->finer);
   for (i = 0; i < design.n && products->centred; i++)
-    greatest = MAX (greatest, (gint64) mpz_sizeinbase (products->sums[i], 2));
+    max_scale = MAX (max_scale, (gint64) mpz_sizeinbase (products->sums[i], 2));
 
   for (i = 0; i < rank; i++)
     design.factors[i] =
-      ldexp (1, (gint) MAX (equations->scales[independent[i]] - products->finer - greatest, -2000));
+      ldexp (1, (gint) MAX (equations->scales[independent[i]] - products->finer - max_scale, -2000));
   for (i = 0; i < design.n && products->centred; i++)
     {
       signed long exponent;
       double part = mpz_get_d_2exp (&exponent, products->sums[i == 0 ? 0 : 1 + independent[i - 1]]);
 
-      design.sums[i] = ldexp (part, (gint) MAX (exponent - greatest, -2000));
+      design.sums[i] = ldexp (part, (gint) MAX (exponent - max_scale, -2000));
     }
 
   {

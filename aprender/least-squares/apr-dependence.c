@@ -7,19 +7,21 @@
 
 #include "aprender/base/apr-parallel-private.h"
 
-/* Which sums of independent features the dependent ones are about, many at a time, and how much may be left of each beside its
- * sum.
+/* Finds the combinations of independent features that the dependent ones nearly are, many at a time, and bounds the
+ * Schur complement of each dependent feature.
  *
- * With A the products of the independent ones with each other, and c those with a dependent one a, of which less is left the
- * better w is, it is for any w
+ * With A the products of the independent features with each other, and c those with a dependent feature a, the Schur
+ * complement of a is, for any w,
  *
  *   a'a - c'A^-1 c = (a'a - w'c) - w'r - r'A^-1 r, with r = c - A w.
  *
- * Here w has two digits of 21 bits, so that r is exact but for what the slices of A leave out. What it then takes to 0 is no
- * more than r'A^-1 r, which the factors of A give well enough.
+ * w is rounded to two digits of 21 bits, and A is cut into slices of 21 bits whose products with them are exact in
+ * double (K. Ozaki, T. Ogita, S. Oishi and S. Rump, "Error-free transformations of matrix multiplication", 2012), so r
+ * is exact but for what A has below its last slice. The last term is small, and the Cholesky factor of A bounds it
+ * from below.
  */
 
-/* Dependent features that are solved for at once, and rows and columns of what is multiplied at once. */
+/* Dependent features that are solved for at once, and rows and columns of the blocks that are multiplied. */
 #define CHUNK 128
 #define ROWS 64
 #define SOLVED 32
@@ -32,10 +34,10 @@
 #define MAX_SLICES 6
 #define N_LEVELS (MAX_SLICES + N_DIGITS - 1)
 
-/* So many products of a slice and a digit, and two sums of them, fit into a double. */
+/* The sum of so many products of a slice and a digit is exact in double. */
 #define MAX_TERMS 2048
 
-/* Beyond this, two digits are too few. */
+/* Combinations with larger coefficients need more than two digits. */
 #define MAX_EXPONENT 20
 
 typedef struct
@@ -45,11 +47,11 @@ typedef struct
   gsize n;                  /* independent features */
   gsize m;                  /* dependent ones */
   gsize stride;             /* of the rows, one for each independent feature */
-  gsize *limits;            /* (owned) of each dependent one: the independent ones that are before it */
+  gsize *limits;            /* (owned) of each dependent feature, how many independent ones are before it */
   double *values;           /* (owned) of the rows: w, then r */
   double *digits[N_DIGITS]; /* (owned) whole numbers: the second counts 2^(exponent - 41) */
-  gint *exponents; /* (owned) of each dependent one: no w is greater than 2^this, which is 1 at least */
-  double *lengths; /* (owned) of each: 1 and the magnitudes of w */
+  gint *exponents; /* (owned) of each dependent feature: |w| is at most 2^this, which is at least 1 */
+  double *lengths; /* (owned) of each: 1 plus the 1-norm of w */
   gsize n_slices;
   AprLongSum *sums; /* (owned) of each block of rows and each dependent one: -w'c - w'r */
   gboolean *proven; /* (unowned) */
@@ -64,7 +66,7 @@ get_entry (const Combinations *self, gsize i, gsize j, gint64 *scale)
   return apr_products_get (equations->products, equations->independent[i], equations->dependent[j]);
 }
 
-/* U'z = x, for the columns from @begin to @end. */
+/* Solves U'z = x in place, for the columns from @begin to @end. */
 static void
 solve_transposed (const Combinations *self, double *x, gsize begin, gsize end)
 {
@@ -178,25 +180,25 @@ combine (const Combinations *self, gsize begin, gsize end)
   solve_upper (self, self->values, begin, end);
 }
 
-/* Cuts w into digits, and notes it down. */
+/* Rounds w to digits, and keeps it. */
 static void
 cut (const Combinations *self, gsize begin, gsize end)
 {
   const double base = 1 << SLICE_BITS;
   AprNormalEquations *equations = self->equations;
-  double greatest[CHUNK] = { 0 };
+  double max[CHUNK] = { 0 };
   double factors[CHUNK];
   gsize i;
   gsize j;
 
   for (i = 0; i < self->n; i++)
     for (j = begin; j < end; j++)
-      greatest[j - begin] = MAX (greatest[j - begin], fabs (self->values[i * self->stride + j]));
+      max[j - begin] = MAX (max[j - begin], fabs (self->values[i * self->stride + j]));
   for (j = begin; j < end; j++)
     {
       gint exponent;
 
-      (void) frexp (greatest[j - begin], &exponent);
+      (void) frexp (max[j - begin], &exponent);
       self->exponents[j] = CLAMP (exponent, 0, MAX_EXPONENT);
       self->lengths[j] = exponent > MAX_EXPONENT ? INFINITY : 1;
       factors[j - begin] = exponent > MAX_EXPONENT ? 0 : ldexp (1, SLICE_BITS - 1 - self->exponents[j]);
@@ -421,8 +423,8 @@ find_left (const Combinations *self, gsize j, double *whole)
   return ((double) sum.high * 0x1p64 + (double) sum.low) * ldexp (1, -bits - digit_bits);
 }
 
-/* The part of |U'^-1 r|^2 that is sure to be in r'A^-1 r: U'U is A but for an error, and dividing by U' is exact for factors that
- * differ by rounding errors. */
+/* The part of |U'^-1 r|^2 that is sure to be in r'A^-1 r: U'U is A but for an error, and dividing by U' is exact for
+ * factors that differ by rounding errors. */
 static double
 find_sure_part (const AprNormalEquations *equations)
 {
@@ -467,7 +469,7 @@ prove_some (gpointer data, gsize part, gsize n_parts)
 
       for (j = begin; j < MIN (end, self->m); j++)
         {
-          /* What a residual is off by: what is left out of A's entries, and of sums and an entry of c. */
+          /* A bound on the error of a residual: what is cut off from the entries of A, the sums and c. */
           double off =
             1.01 * ldexp (self->lengths[j], -(FIRST_SLICE + SLICE_BITS * ((gint) self->n_slices - 1))) +
             ldexp (8 + 4 * n / MAX_TERMS, self->exponents[j] - count_residual_bits (self));
@@ -478,13 +480,14 @@ prove_some (gpointer data, gsize part, gsize n_parts)
 
           if (gain > 0)
             most -= gain * gain * proof->sure_part;
-          /* Where it is clearly below 0, there is nothing to prove. */
+          /* A clearly negative bound proves nothing: these are not products of samples. */
           self->proven[j] = fabs (most) < self->rank_tolerance * whole * (1 - 0x1p-40);
         }
     }
 }
 
-/* Slices that leave so little out that it does not matter to the proof, the longest being @length. */
+/* Returns the number of slices that cut off so little that the proof holds, for combinations of a norm up to
+ * @length. */
 static gsize
 count_slices (double rank_tolerance, double length)
 {

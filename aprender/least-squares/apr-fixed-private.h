@@ -5,8 +5,9 @@
 
 G_BEGIN_DECLS
 
-/* A vector of fixed-point numbers, long enough for residuals without rounding: in two's complement, the least significant limb
- * first, in units of 2^-@fraction. Arithmetic is modulo the length of a number, so that only the final sum has to fit. */
+/* A vector of fixed-point numbers, long enough for residuals without rounding: in two's complement, the least
+ * significant limb first, in units of 2^-@fraction. Arithmetic is modulo the length of a number, so that only the
+ * final sum has to fit. */
 typedef struct
 {
   gsize n;
@@ -47,8 +48,8 @@ void apr_correction_init (AprCorrection *self, gsize n);
 
 void apr_correction_clear (AprCorrection *self);
 
-/* Rounds @values 2^@exponent to 61 bits after the first of the largest, but not beyond 2^-@max_place. Returns: whether the largest
- * is below 2^@whole and anything is left of it */
+/* Rounds @values 2^@exponent to 61 bits after the first of the largest, but not beyond 2^-@max_place. Returns: whether
+ * the largest is below 2^@whole and anything is left of it */
 gboolean apr_correction_set (
   AprCorrection *self, const double *values, gint64 exponent, gint64 max_place, gint64 whole);
 

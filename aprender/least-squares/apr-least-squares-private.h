@@ -5,27 +5,27 @@
 
 G_BEGIN_DECLS
 
-/* What is asked for: the b, and the a where there is an intercept, that minimise sum w (y - a - X b)^2 + alpha |b|^2. */
+/* What to solve: minimise sum w (y - a - X b)^2 + alpha |b|^2 over b and, with an intercept, a. */
 typedef struct
 {
   gboolean fit_intercept;
   double alpha;        /* finite, at least 0; the intercept is not penalised */
   gboolean positive;   /* no coefficient below 0 */
-  AprDType data_dtype; /* that of X: decides what counts as zero when the rank is found */
-  AprDType dtype;      /* what is rounded to, F32 or F64 */
-  gboolean noisy;      /* the sums were rounded: they do not tell apart what differs by less than 2^-50 p */
-  guint n_threads;     /* 0: as many as the work is worth */
+  AprDType data_dtype; /* that of X, which sets the rank tolerance */
+  AprDType dtype;      /* that of the results, F32 or F64 */
+  gboolean rounded;    /* the sums were rounded, so that the rank tolerance is at least p 2^-50 */
+  guint n_threads;     /* 0: one per processor, if there is enough work */
 } AprLeastSquaresOptions;
 
-/* The answer for one state: values of the dtype that was asked for, held in doubles. */
+/* The solution: values of the dtype that was asked for, as doubles. */
 typedef struct
 {
   double *coefficients; /* (owned) n_targets x n_features */
   double *intercepts;   /* (owned) n_targets, zeros without intercept */
 
   gsize
-    rank; /* of the features, centred where there is an intercept; all of them where alpha is above 0 and the sums are exact */
-  gsize *dependent; /* (owned) in order, the features that depend on others before them, or are constant */
+    rank; /* of the features, centred with an intercept; full where alpha is above 0 and the sums are exact */
+  gsize *dependent; /* (owned) in order, the features that are constant or depend on those before them */
   gsize n_dependent;
   gboolean correctly_rounded; /* proven for every coefficient and intercept */
 } AprLeastSquares;

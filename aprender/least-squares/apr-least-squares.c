@@ -7,8 +7,26 @@
 #include "aprender/least-squares/apr-condition-private.h"
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/least-squares/apr-non-negative-private.h"
-#include "aprender/least-squares/apr-small-system-private.h"
 #include "aprender/least-squares/apr-normal-equations-private.h"
+#include "aprender/least-squares/apr-small-system-private.h"
+
+/* From exact cross products to correctly rounded coefficients, in the order of the files to read:
+ *
+ *   apr-products           centring, in whole numbers
+ *   apr-rank               Cholesky's factorisation in double, and proofs that features are independent, or dependent
+ *                          (apr-dependence); apr-ldlt where there are none, in longer numbers
+ *   apr-solution           residuals without rounding (apr-scaled-products, apr-fixed), corrections, and bounds
+ *   apr-refinement         corrections until every rounding is certain (apr-rounding)
+ *   apr-minimum-norm       where features depend on each other; apr-squared-equations where double is not enough
+ *   apr-non-negative       where no coefficient may be negative
+ *   apr-condition          the condition number
+ *
+ * apr-normal-equations joins them; apr-small-system is a faster way for few features.
+ *
+ * The method is iterative refinement of the normal equations with residuals of all digits and verified bounds: N. J.
+ * Higham, "Accuracy and stability of numerical algorithms", 2002, chapters 10, 12 and 20; S. M. Rump, "Verification
+ * methods: rigorous results using floating-point arithmetic", 2010.
+ */
 
 void
 apr_least_squares_clear (AprLeastSquares *self)
@@ -44,26 +62,26 @@ check_range (AprLeastSquares *self, gsize n_features, gsize n_targets, AprDType 
   return TRUE;
 }
 
-/* The part of a column that counts as nothing. A penalty tells all features apart, but not from what the rounding of the sums left. */
+/* Returns the rank tolerance. With a penalty, the products are definite and only rounded sums need one. */
 static double
-find_negligible (const AprLeastSquaresOptions *options, gsize n_features)
+find_rank_tolerance (const AprLeastSquaresOptions *options, gsize n_features)
 {
   double p = (double) n_features;
   double unit_roundoff = options->data_dtype == APR_DTYPE_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
   double exact = options->alpha > 0 ? 0 : 16 * p * p * unit_roundoff * unit_roundoff;
 
-  return MAX (exact, options->noisy ? p * 0x1p-50 : 0);
+  return MAX (exact, options->rounded ? p * 0x1p-50 : 0);
 }
 
-/* The features that count as constant. */
+/* Finds the constant features. */
 static gboolean *
-find_constant (const AprProducts *products, const AprLeastSquaresOptions *options, double negligible)
+find_constant (const AprProducts *products, const AprLeastSquaresOptions *options, double rank_tolerance)
 {
   gboolean *constant = g_new0 (gboolean, products->n_features);
   gsize i;
 
   for (i = 0; i < products->n_features && options->alpha == 0; i++)
-    constant[i] = apr_products_is_constant (products, i, negligible);
+    constant[i] = apr_products_is_constant (products, i, rank_tolerance);
 
   return constant;
 }
@@ -82,7 +100,8 @@ set_rank (AprLeastSquares *self, const AprNormalEquations *equations)
       self->dependent[self->n_dependent++] = i;
 }
 
-/* Sums that were made up, or of which others were taken away that were not in them. Those that were rounded may be a little below 0. */
+/* Fails for sums that no samples have, such as those from which others were subtracted that they did not contain.
+ * Rounded sums may be slightly negative. */
 static gboolean
 check_squares (const AprProducts *products, GError **error)
 {
@@ -107,37 +126,38 @@ check_complements (const AprNormalEquations *equations, GError **error)
   if (equations->negative < 0)
     return TRUE;
 
-  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-               "The sums are not those of any samples: what is left of the sum of squares of feature "
-               "%" G_GSIZE_FORMAT " (counted from 0) without the features before it is negative",
-               (gsize) equations->negative);
+  g_set_error (
+    error, APR_ERROR, APR_ERROR_MODEL,
+    "The sums are not those of any samples: without the features before it, the sum of squares of feature "
+    "%" G_GSIZE_FORMAT " (counted from 0) is negative",
+    (gsize) equations->negative);
   return FALSE;
 }
 
-/* The way for any number of features, and whatever they are like. */
+/* Solves for any number of features of any kind. */
 static gboolean
 solve_in_general (AprLeastSquares *self,
                   AprExactSums *state,
                   const AprLeastSquaresOptions *options,
-                  double negligible,
+                  double rank_tolerance,
                   GError **error)
 {
   g_autoptr (AprProducts) products =
     apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
   gsize n_features = products->n_features;
-  g_autofree gboolean *constant = find_constant (products, options, negligible);
+  g_autofree gboolean *constant = find_constant (products, options, rank_tolerance);
   g_autoptr (AprNormalEquations) equations = NULL;
   gsize i;
 
-  if (!options->noisy && !check_squares (products, error))
+  if (!options->rounded && !check_squares (products, error))
     return FALSE;
 
-  equations = apr_normal_equations_new (products, constant, negligible, options->n_threads);
-  if (!options->noisy && !check_complements (equations, error))
+  equations = apr_normal_equations_new (products, constant, rank_tolerance, options->n_threads);
+  if (!options->rounded && !check_complements (equations, error))
     return FALSE;
 
   set_rank (self, equations);
-  if (options->alpha > 0 && !options->noisy && self->rank < n_features)
+  if (options->alpha > 0 && !options->rounded && self->rank < n_features)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
                    "The sums are not those of any samples: with alpha = %g, %" G_GSIZE_FORMAT
@@ -153,7 +173,7 @@ solve_in_general (AprLeastSquares *self,
         apr_normal_equations_solve (equations, i, options->dtype, coefficients, &self->intercepts[i]);
 
       if (options->positive)
-        certain = apr_non_negative_solve (products, constant, negligible, i, options->dtype,
+        certain = apr_non_negative_solve (products, constant, rank_tolerance, i, options->dtype,
                                           options->n_threads, certain, coefficients, &self->intercepts[i]);
       if (!certain)
         self->correctly_rounded = FALSE;
@@ -171,14 +191,14 @@ apr_least_squares_solve (AprLeastSquares *self,
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gsize n_features = apr_exact_sums_get_n_features (state);
   gsize n_targets = apr_exact_sums_get_n_targets (state);
-  double negligible = find_negligible (options, n_features);
+  double rank_tolerance = find_rank_tolerance (options, n_features);
 
   self->coefficients = g_new0 (double, n_features *n_targets);
   self->intercepts = g_new0 (double, n_targets);
   self->rank = n_features;
-  self->correctly_rounded = !options->noisy;
-  if (!apr_small_system_solve (state, options, negligible, self->coefficients, self->intercepts) &&
-      !solve_in_general (self, state, options, negligible, error))
+  self->correctly_rounded = !options->rounded;
+  if (!apr_small_system_solve (state, options, rank_tolerance, self->coefficients, self->intercepts) &&
+      !solve_in_general (self, state, options, rank_tolerance, error))
     return FALSE;
 
   return check_range (self, n_features, n_targets, options->dtype, error);
@@ -190,10 +210,10 @@ apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOpti
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_autoptr (AprProducts) products =
     apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
-  double negligible = find_negligible (options, products->n_features);
-  g_autofree gboolean *constant = find_constant (products, options, negligible);
+  double rank_tolerance = find_rank_tolerance (options, products->n_features);
+  g_autofree gboolean *constant = find_constant (products, options, rank_tolerance);
   g_autoptr (AprNormalEquations) equations =
-    apr_normal_equations_new (products, constant, negligible, options->n_threads);
+    apr_normal_equations_new (products, constant, rank_tolerance, options->n_threads);
 
   return apr_condition_find (equations);
 }

@@ -65,7 +65,8 @@ apr_limbs_get_integer (const mp_limb_t *limbs, gsize n_limbs, mpz_t value)
   mpz_limbs_finish (value, negative ? -(mp_size_t) n_limbs : (mp_size_t) n_limbs);
 }
 
-/* Returns a number whose unit is 2^-@scale as a double, where its magnitude is below 4; sets bits of @too_large where it is not. */
+/* Returns a number whose unit is 2^-@scale as a double, where its magnitude is below 4; sets bits of @too_large where
+ * it is not. */
 static inline double
 apr_limbs_get_double (const mp_limb_t *limbs, gint64 n_limbs, gint64 scale, guint64 *too_large)
 {

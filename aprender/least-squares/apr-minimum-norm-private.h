@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* What solves normal equations whose features depend on each other: of all coefficients that fit equally well, those with the least
- * sum of squares. */
+/* What solves normal equations whose features depend on each other: of all coefficients that fit equally well, those
+ * with the least sum of squares. */
 typedef struct _AprMinimumNorm AprMinimumNorm;
 
 /* Takes the combinations of @equations over. */
@@ -18,8 +18,8 @@ void apr_minimum_norm_free (AprMinimumNorm *self);
 gboolean apr_minimum_norm_solve (
   AprMinimumNorm *self, gsize column, AprDType dtype, double *coefficients, double *intercept);
 
-/* The product G'G of the products G of all features with the independent ones, and their products with the targets: M v = c has the
- * answer G v. */
+/* The product G'G of the products G of all features with the independent ones, and their products with the targets: M
+ * v = c has the answer G v. */
 typedef struct _AprSquaredEquations AprSquaredEquations;
 
 AprSquaredEquations *apr_squared_equations_new (const AprNormalEquations *equations, const gsize *features);

@@ -6,19 +6,19 @@
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/least-squares/apr-refinement-private.h"
 
-/* Let G be the products of all features with the independent ones, and c those of the independent ones with the target. The
- * solution of minimum norm is the b in the range of G with G'b = c: for some v, both residuals are 0,
+/* Let G be the products of all features with the independent ones, and c those of the independent ones with the
+ * target. The solution of minimum norm is the b in the range of G with G'b = c: for some v, both residuals are 0,
  *
  *   r = G v - b (primal) and s = c - G'b (dual).
  *
- * For any b and v, b is off by r across the range, and within it by at most |s| over the least singular value of G, which is at
- * least the least eigenvalue of the independent features' own products, for they are part of it. So residuals without
- * rounding bound the error here too.
+ * For any b and v, b is off by r across the range, and within it by at most |s| over the least singular value of G,
+ * which is at least the least eigenvalue of the independent features' own products, for they are part of it. So
+ * residuals without rounding bound the error here too.
  *
- * For the correction: G = Q A with A the scaled products of the independent features and Q' the identity and the combinations that
- * the dependent ones are, all unscaled. With u = A dv, db = Q u + r, and Q'Q u = A^-1 s - Q'r.
+ * For the correction: G = Q A with A the scaled products of the independent features and Q' the identity and the
+ * combinations that the dependent ones are, all unscaled. With u = A dv, db = Q u + r, and Q'Q u = A^-1 s - Q'r.
  *
- * A row of G has the greatest scale of all, since b must not be scaled.
+ * All rows of G have the largest scale, since b must not be scaled.
  *
  * Where no factors in double are good enough for that, G'G takes over (apr-squared-equations.c).
  */
@@ -30,14 +30,15 @@ struct _AprMinimumNorm
   AprSquaredEquations *squared;  /* (owned) (nullable) */
 
   gboolean in_doubles; /* what follows is there */
-  gint64 *uniform;     /* (owned) the greatest scale, for all */
-  gint64 spread;       /* between the greatest scale and the least of the independent ones */
-  double *factors;     /* (owned) of a feature: 2^(its scale - the greatest) */
+  gint64 *uniform;     /* (owned) the largest scale, for all columns */
+  gint64 spread;       /* between the largest scale and the smallest of the independent features */
+  double *factors;     /* (owned) of a feature: 2^(its scale - the largest) */
   gboolean few;        /* dependent features, beside the independent ones */
   AprCholesky squares; /* of Q'Q, or, where they are few, of what is called S below */
 };
 
-/* Bits behind the point of a first attempt, and of one with all bits where what Cramer's rule needs would take too long. */
+/* Bits behind the point of a first attempt, and of one with all bits where what Cramer's rule needs would take too
+ * long. */
 #define FIRST_BITS 192
 #define MAX_UNPROVEN_BITS 512
 
@@ -47,7 +48,7 @@ struct _AprMinimumNorm
 /* Room for what many corrections add up to, beyond what one may reach. */
 #define SPARE_BITS 32
 
-/* Where dependent features are few, and scales so near to each other that nothing is lost by it,
+/* Where dependent features are few, and scales so near to each other that this loses no digits,
  *
  *   Q'Q = F^2 + W'W, (Q'Q)^-1 = F^-2 - F^-2 W' S^-1 W F^-2, S = I + W F^-2 W'
  *
@@ -214,7 +215,7 @@ typedef struct
 
   AprFixed b;
   double v_size;   /* at least the sum of the magnitudes of v */
-  AprFixed primal; /* r, times 2^(the greatest scale) */
+  AprFixed primal; /* r, times 2^(the largest scale) */
   AprFixed dual;   /* s, of which number i is held times 2^(the scale of i) */
   gint64 top;      /* no number of a residual is above 2^this; %G_MININT64 where both are 0 */
   double *db;      /* (owned) r times 2^-top */

@@ -5,12 +5,12 @@
 
 G_BEGIN_DECLS
 
-/* Turns the coefficients and the intercept without constraint, for one target, into those of least squares with no coefficient
- * below 0. @certain says whether the former are known to be correctly rounded, and what is returned whether the latter are.
- * The same features are @left_out, and the same part of one is @negligible, as before. */
+/* Replaces the unconstrained coefficients and intercept of one target by those of least squares without negative
+ * coefficients. @certain says whether the former are proven to be correctly rounded; returns whether the latter are.
+ * @excluded and @rank_tolerance are those of the former. */
 gboolean apr_non_negative_solve (const AprProducts *products,
-                                 const gboolean *left_out,
-                                 double negligible,
+                                 const gboolean *excluded,
+                                 double rank_tolerance,
                                  gsize target,
                                  AprDType dtype,
                                  guint n_threads,

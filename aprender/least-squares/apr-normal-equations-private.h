@@ -2,13 +2,14 @@
 #pragma once
 
 #include "aprender/least-squares/apr-cholesky-private.h"
-#include "aprender/least-squares/apr-factor-private.h"
+#include "aprender/least-squares/apr-ldlt-private.h"
 #include "aprender/least-squares/apr-scaled-products-private.h"
 
 G_BEGIN_DECLS
 
-/* The normal equations of some features: which of them are independent, and a factorisation of the products of those with each
- * other. It is Cholesky's in double where that can be proven to be good enough, else L D L' in longer numbers. */
+/* The normal equations of some features: which of them are independent, and a factorisation of the products of those
+ * with each other. It is Cholesky's in double where that can be proven to be good enough, else L D L' in longer
+ * numbers. */
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
@@ -27,21 +28,21 @@ typedef struct
   gssize
     negative; /* the first feature whose Schur complement is clearly negative, or -1: these are not sums of samples */
 
-  AprFactor *factor;     /* (owned) (nullable) L D L' of the scaled products, or: */
+  AprLdlt *ldlt;         /* (owned) (nullable) L D L' of the scaled products, or: */
   AprCholesky cholesky;  /* of the same */
   double min_eigenvalue; /* a lower bound of theirs, with Cholesky's factorisation */
   double *
-    combinations; /* (owned) (nullable) with it, a row for each dependent feature, with the stride of @cholesky: the scaled
-                          * coefficients of the independent ones that it is nearly the sum of */
+    combinations; /* (owned) (nullable) with it: of each dependent feature a row, with the stride of @cholesky, of
+                          * the scaled coefficients with which the independent ones nearly add up to it */
   double *doubles;     /* (owned) (nullable) the scaled products, once they were multiplied with */
-  gint64 contraction;  /* with @factor: a solution with it errs by at most 2^this of the greatest unknown */
+  gint64 contraction;  /* with @ldlt: a solution with it errs by at most 2^this of the greatest unknown */
   gint64 inverse_bits; /* the inverse of the scaled products has a norm of at most 2^this */
   struct _AprMinimumNorm
     *minimum_norm; /* (owned) (nullable) what solves where features depend on each other, once it was asked */
 } AprNormalEquations;
 
-/* Finds the rank of the features that are not @excluded: one whose Schur complement is less than @rank_tolerance of its square
- * depends on those before it. */
+/* Finds the rank of the features that are not @excluded: one whose Schur complement is less than @rank_tolerance of
+ * its square depends on those before it. */
 AprNormalEquations *apr_normal_equations_new (const AprProducts *products,
                                               const gboolean *excluded,
                                               double rank_tolerance,
@@ -52,8 +53,8 @@ void apr_normal_equations_free (AprNormalEquations *self);
 /* Finds the rank in double, with a proof; returns %FALSE where there is none, and nothing is changed then. */
 gboolean apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self);
 
-/* Finds the combinations; returns %FALSE where it is not certain that each dependent feature's Schur complement is below the rank
- * tolerance. */
+/* Finds the combinations; returns %FALSE where it is not certain that each dependent feature's Schur complement is
+ * below the rank tolerance. */
 gboolean apr_normal_equations_prove_dependence (AprNormalEquations *self);
 
 /* The same, for each feature on its own. */
@@ -65,9 +66,9 @@ AprScaledProducts apr_normal_equations_get_scaled (const AprNormalEquations *sel
 /* Sets the scale of a target such that its scaled products with the independent features are below 2. */
 void apr_normal_equations_scale_column (AprNormalEquations *self, gsize column);
 
-/* Finds the coefficients of all features for one target, 0 for those that are excluded, and the intercept where the products are
- * centred: values of @dtype. Where features depend on others, the solution of minimum norm. Returns: %FALSE where it is not
- * certain that all are rounded to nearest */
+/* Finds the coefficients of all features for one target, 0 for those that are excluded, and the intercept where the
+ * products are centred: values of @dtype. Where features depend on others, the solution of minimum norm. Returns:
+ * %FALSE where it is not certain that all are rounded to nearest */
 gboolean apr_normal_equations_solve (
   AprNormalEquations *self, gsize target, AprDType dtype, double *coefficients, double *intercept);
 

@@ -7,8 +7,8 @@
 #include "aprender/least-squares/apr-minimum-norm-private.h"
 #include "aprender/least-squares/apr-solution-private.h"
 
-/* Bits behind the point: of a first attempt with the leading bits of the products, and of one with all bits where what Cramer's rule
- * needs would take too long. */
+/* Bits behind the point: of a first attempt with the leading bits of the products, and of one with all bits where what
+ * Cramer's rule needs would take too long. */
 #define FIRST_BITS 192
 #define MAX_UNPROVEN_BITS 512
 
@@ -29,19 +29,19 @@ find_rank_in_long_numbers (AprNormalEquations *self)
     for (j = 0; j <= i; j++)
       apr_products_get_integer (self->products, i, j, matrix[apr_triangle (i, j)]);
 
-  self->factor = apr_factor_new (matrix, p, self->excluded, self->rank_tolerance);
+  self->ldlt = apr_ldlt_new (matrix, p, self->excluded, self->rank_tolerance);
   apr_integers_free (matrix, apr_triangle (p, 0));
-  features = apr_factor_get_independent (self->factor, &self->n_independent);
+  features = apr_ldlt_get_independent (self->ldlt, &self->n_independent);
   memcpy (self->independent, features, self->n_independent * sizeof *features);
-  scales = apr_factor_get_scales (self->factor);
+  scales = apr_ldlt_get_scales (self->ldlt);
   for (i = 0; i < self->n_independent; i++)
     self->scales[features[i]] = scales[i];
-  features = apr_factor_get_dependent (self->factor, &self->n_dependent);
+  features = apr_ldlt_get_dependent (self->ldlt, &self->n_dependent);
   memcpy (self->dependent, features, self->n_dependent * sizeof *features);
-  if (apr_factor_find_negative (self->factor, &i))
+  if (apr_ldlt_find_negative (self->ldlt, &i))
     self->negative = (gssize) i;
-  self->inverse_bits = apr_factor_get_inverse_bits (self->factor);
-  self->contraction = apr_factor_get_contraction (self->factor);
+  self->inverse_bits = apr_ldlt_get_inverse_bits (self->ldlt);
+  self->contraction = apr_ldlt_get_contraction (self->ldlt);
 }
 
 AprNormalEquations *
@@ -74,7 +74,7 @@ apr_normal_equations_free (AprNormalEquations *self)
     return;
 
   apr_minimum_norm_free (self->minimum_norm);
-  apr_factor_free (self->factor);
+  apr_ldlt_free (self->ldlt);
   apr_cholesky_clear (&self->cholesky);
   g_aligned_free (self->combinations);
   g_free (self->doubles);
@@ -121,7 +121,8 @@ refine (AprRefinement *refinement, gpointer data)
   return more;
 }
 
-/* With the leading bits of the products, or with all and as far as it takes to tell what is exactly 0 or halfway between two numbers. */
+/* With the leading bits of the products, or with all and as far as it takes to tell what is exactly 0 or halfway
+ * between two numbers. */
 static gboolean
 solve_with (AprNormalEquations *self,
             gsize column,
@@ -191,7 +192,7 @@ apr_normal_equations_multiply (AprNormalEquations *self, double *x)
   gsize i;
   gsize j;
 
-  if (self->factor == NULL)
+  if (self->ldlt == NULL)
     {
       apr_cholesky_multiply (&self->cholesky, x);
       return;
@@ -212,8 +213,8 @@ apr_normal_equations_multiply (AprNormalEquations *self, double *x)
 gint64
 apr_normal_equations_divide (const AprNormalEquations *self, double *x)
 {
-  if (self->factor != NULL)
-    return apr_factor_divide (self->factor, x);
+  if (self->ldlt != NULL)
+    return apr_ldlt_divide (self->ldlt, x);
 
   apr_cholesky_solve (&self->cholesky, x);
   return 0;

@@ -6,10 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* The matrix of the normal equations in whole numbers: the products of the features and the targets, centred and times
- * the sum of the weights where there is an intercept. No division, no rounding.
+/* The matrix of the normal equations in whole numbers: the cross products of the features and the targets. With an
+ * intercept they are centred and multiplied by the sum of the weights, which takes neither a division nor a rounding.
  *
- * A column is a feature, or n_features plus a target. */
+ * Columns are the features, then the targets. */
 typedef struct
 {
   gsize n_features;
@@ -17,20 +17,22 @@ typedef struct
   gboolean centred;
 
   gsize n_limbs;    /* of an entry */
-  mp_limb_t *limbs; /* (owned) packed lower triangle of the columns, two's complement, the least limb first */
+  mp_limb_t *limbs; /* (owned) packed lower triangle, in two's complement, the least significant limb first */
 
-  gint finer;  /* the unit of the products is 2^(-2 finer) of that of the sums' squares: for alpha */
-  mpz_t *sums; /* (owned) the weights' sum and those of the columns, in one unit; zeros where not centred */
+  gint
+    finer; /* the unit of the products is 2^(-2 finer) of that of the squared sums, so that alpha is a whole number */
+  mpz_t
+    *sums; /* (owned) the sum of the weights and those of the columns, in one unit; zeros where not centred */
 } AprProducts;
 
-/* Asks for what lies some entries behind @from, which no longer is on the page that the processor looks ahead on. */
+/* Prefetches what is some entries after @from, since the processor does not look ahead beyond a page. */
 static inline void
 apr_products_prefetch (gconstpointer from)
 {
   __builtin_prefetch ((gconstpointer) ((guintptr) from + 2048));
 }
 
-/* The place of an entry in a packed lower triangle. */
+/* Returns the index of an entry in a packed lower triangle. */
 static inline gsize
 apr_triangle (gsize row, gsize column)
 {
@@ -41,7 +43,7 @@ mpz_t *apr_integers_new (gsize n);
 
 void apr_integers_free (mpz_t *integers, gsize n);
 
-/* Adds @alpha to the sum of the squares of every feature. */
+/* Adds @alpha to the sum of squares of every feature. */
 AprProducts *apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_threads);
 
 void apr_products_free (AprProducts *self);
@@ -54,18 +56,18 @@ apr_products_get (const AprProducts *self, gsize row, gsize column)
 
 void apr_products_get_integer (const AprProducts *self, gsize row, gsize column, mpz_t value);
 
-/* The length of the magnitude of an entry in bits, 0 for zero alone. */
+/* Returns the length of an entry's magnitude in bits, 0 for zero alone. */
 gint64 apr_products_get_bits (const AprProducts *self, gsize row, gsize column);
 
-/* The zeros below an entry's lowest bit, and more than any other has for zero. */
+/* Returns the number of zeros below an entry's lowest bit; for zero, more than any other entry has. */
 gint64 apr_products_count_zeros (const AprProducts *self, gsize row, gsize column);
 
-/* Whether an entry is below 0, which the square of a column of samples never is. */
+/* Returns whether an entry is negative. */
 gboolean apr_products_is_negative (const AprProducts *self, gsize row, gsize column);
 
-/* Whether the centred second moment of @feature is less than @negligible of its plain one, so that it is nothing but what
- * rounding of its values can make of a constant. */
-gboolean apr_products_is_constant (const AprProducts *self, gsize feature, double negligible);
+/* Returns whether the centred sum of squares of @feature is 0 or less than @rank_tolerance of its raw sum of squares:
+ * a constant whose values were rounded. */
+gboolean apr_products_is_constant (const AprProducts *self, gsize feature, double rank_tolerance);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprProducts, apr_products_free)
 

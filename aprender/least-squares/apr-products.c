@@ -39,7 +39,7 @@ count_columns (const AprProducts *self)
   return self->n_features + self->n_targets;
 }
 
-/* What the products are made of: factor * sums of products - left[i] * sums[j]. */
+/* Centring: an entry is factor * (sum of products) - left[i] * sums[j]. */
 typedef struct
 {
   AprProducts *products;
@@ -49,10 +49,10 @@ typedef struct
   gsize n_words;
   mpz_t factor;
   mpz_t *left;  /* (owned), or those of the products */
-  gint outside; /* a sum has bits elsewhere */
+  gint outside; /* a sum has bits outside the words that are read */
 } Centring;
 
-/* Widens the range of words to what @entry needs, its sign too. */
+/* Widens the range of words to that of @entry and its sign. */
 static void
 widen (Centring *self, gsize entry)
 {
@@ -77,12 +77,12 @@ widen (Centring *self, gsize entry)
   self->first = self->n_words == 0 ? i : MIN (self->first, i);
   for (i = self->n_state; i > 0 && words[i - 1] == sign; i--)
     ;
-  /* One more where the topmost bit is not the sign. */
+  /* One more word where the highest bit is not the sign. */
   i += i == 0 || (words[i - 1] ^ sign) >> 31 != 0 ? 1 : 0;
   self->n_words = MAX (end, i) - self->first;
 }
 
-/* A word of the sums as they are held, and what goes on to the next one. */
+/* Returns a word with its carry done, and leaves the carry of the next in @rest. */
 static inline mp_limb_t
 take_word (const gint64 *from, gint64 *rest)
 {
@@ -95,7 +95,8 @@ take_word (const gint64 *from, gint64 *rest)
   return word;
 }
 
-/* The words of an entry, extended to @n_limbs; false where that is not all of it. */
+/* Reads the words of an entry, with its sign extended to @n_limbs; returns FALSE where the entry has bits outside
+ * them. */
 static inline gboolean
 read_entry (const Centring *self, gsize entry, mp_limb_t *limbs, gsize n_limbs)
 {
@@ -129,7 +130,7 @@ read_entry (const Centring *self, gsize entry, mp_limb_t *limbs, gsize n_limbs)
   return elsewhere == 0 && rest == (gint64) sign;
 }
 
-/* to = a f, modulo 2^(bits of @n limbs). */
+/* to = a f, modulo the length of @to */
 static G_ALWAYS_INLINE inline void
 multiply (mp_limb_t *to, gsize n, const mp_limb_t *a, const mp_limb_t *f, gsize n_f)
 {
@@ -151,7 +152,7 @@ multiply (mp_limb_t *to, gsize n, const mp_limb_t *a, const mp_limb_t *f, gsize 
     }
 }
 
-/* to += a b in the same way. */
+/* to += a b, modulo the length of @to */
 static G_ALWAYS_INLINE inline void
 add_product (mp_limb_t *to, gsize n, const mp_limb_t *a, gsize n_a, const mp_limb_t *b, gsize n_b)
 {
@@ -191,7 +192,7 @@ negate (mp_limb_t *limbs, gsize n)
     }
 }
 
-/* All arithmetic is modulo 2^(bits of @n_limbs), beyond which the result does not reach. */
+/* All arithmetic is modulo the length of an entry, which the results fit into. */
 static G_ALWAYS_INLINE inline gboolean
 centre_row (const Centring *centring, gsize row, mp_limb_t *entry, gsize n_limbs)
 {
@@ -237,7 +238,7 @@ centre_rows (gpointer data, gsize part, gsize n_parts)
   for (i = part; i < count_columns (self) && whole; i += n_parts)
     switch (self->n_limbs)
       {
-        /* The usual lengths, for the compiler to unroll. */
+        /* Common lengths, which the compiler unrolls. */
       case 3:
         whole = centre_row (centring, i, entry, 3);
         break;
@@ -267,7 +268,7 @@ get_sum (const Centring *centring, gsize entry, mpz_t value)
   mpz_limbs_finish (value, negative ? -(mp_size_t) n_limbs : (mp_size_t) n_limbs);
 }
 
-/* Reads the sums, and divides them by what powers of two they share. */
+/* Reads the sums of the columns, and divides them by the power of two that they share. */
 static void
 load_sums (AprProducts *self, const Centring *centring, mpz_t factor)
 {
@@ -302,7 +303,7 @@ add_alpha (AprProducts *self, const mpz_t alpha)
     }
 }
 
-/* False where the words that are read are not all there is. */
+/* Returns FALSE where an entry has bits outside the words that are read. */
 static gboolean
 centre (AprProducts *self, Centring *centring, gint first_word, double alpha, guint n_threads)
 {
@@ -372,8 +373,8 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_t
   self->sums = apr_integers_new (1 + n_columns);
   centring.state = apr_exact_sums_get_limbs (state, &centring.n_state, &first_limb);
 
-  /* No sum of products is greater than the greatest of squares, and as a rule none has lower bits; but who gives the sums may have
-   * made them up. */
+  /* No product of samples is above the largest square, and its lowest bit is seldom below those of the squares. But a
+   * file may hold sums that no samples have, so all entries are checked, and read again where that was wrong. */
   for (i = 0; i <= n_columns; i++)
     {
       widen (&centring, apr_triangle (i, i));
@@ -437,7 +438,7 @@ apr_products_count_zeros (const AprProducts *self, gsize row, gsize column)
 }
 
 gboolean
-apr_products_is_constant (const AprProducts *self, gsize feature, double negligible)
+apr_products_is_constant (const AprProducts *self, gsize feature, double rank_tolerance)
 {
   gint64 bits = apr_products_get_bits (self, feature, feature);
   gint64 plain_bits = MAX (bits, 2 * (gint64) mpz_sizeinbase (self->sums[1 + feature], 2)) + 1;
@@ -449,13 +450,13 @@ apr_products_is_constant (const AprProducts *self, gsize feature, double negligi
 
   /* The ratio is above 2^(bits - 1 - plain_bits) where it is not negative. */
   if (bits > 0 && !is_negative (self, apr_products_get (self, feature, feature)) &&
-      ldexp (1, (gint) MAX (bits - 1 - plain_bits, -4 * DBL_MAX_EXP)) >= negligible)
+      ldexp (1, (gint) MAX (bits - 1 - plain_bits, -4 * DBL_MAX_EXP)) >= rank_tolerance)
     return FALSE;
 
-  /* In whole numbers: a ratio that is as close to the limit as can be falls on the right side of it. */
+  /* Compared in whole numbers, as a rounded ratio may fall on the wrong side of the tolerance. */
   mpz_init (moment);
   mpz_init (limit);
-  mpz_init_set_d (factor, ldexp (frexp (negligible, &exponent), DBL_MANT_DIG));
+  mpz_init_set_d (factor, ldexp (frexp (rank_tolerance, &exponent), DBL_MANT_DIG));
   exponent -= DBL_MANT_DIG;
   apr_products_get_integer (self, feature, feature, moment);
   mpz_set (limit, moment);

@@ -6,14 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-/* A pivot below this part of its column may be nothing but rounding errors. */
+/* A pivot below this part of its diagonal may be rounding errors alone. */
 #define DOUBTFUL 0x1p-34
 
-/* The least eigenvalue that leaves something of a correction, for the sizes that fit into a memory. */
-#define LEAST_EIGENVALUE 0x1p-36
+/* Below this least eigenvalue, a correction in double may have no correct digit, for any size that fits into memory. */
+#define MIN_EIGENVALUE 0x1p-36
 
-/* A lower bound of the eigenvalues of the scaled products, which are in @shifted, to be overwritten: if the matrix less a multiple of the identity can be factorised, its
- * eigenvalues are no further below 0 than the errors of that (S. M. Rump, "Verification of positive definiteness", 2006). */
+/* Returns a lower bound of the eigenvalues of the scaled products, which @shifted holds and loses, or 0. If the
+ * Cholesky factorisation of A - s I succeeds, the eigenvalues of A are at least s less its backward error (S. M. Rump,
+ * "Verification of positive definiteness", 2006). */
 static double
 bound_min_eigenvalue (const AprNormalEquations *self, AprCholesky *shifted)
 {
@@ -21,12 +22,12 @@ bound_min_eigenvalue (const AprNormalEquations *self, AprCholesky *shifted)
   gsize n = self->n_independent;
   g_autofree gsize *positions = g_new (gsize, n);
   g_autofree double *zeros = g_new0 (double, n);
-  double estimate = apr_cholesky_estimate_least (&self->cholesky);
-  double least = 0;
+  double estimate = apr_cholesky_estimate_min_eigenvalue (&self->cholesky);
+  double bound = 0;
   int tries;
   gsize i;
 
-  for (tries = 0; tries < 3 && least == 0 && estimate > LEAST_EIGENVALUE; tries++)
+  for (tries = 0; tries < 3 && bound == 0 && estimate > MIN_EIGENVALUE; tries++)
     {
       double shift = estimate / (tries == 0 ? 2 : 1 << (3 * tries));
 
@@ -36,13 +37,13 @@ bound_min_eigenvalue (const AprNormalEquations *self, AprCholesky *shifted)
       for (i = 0; i < n; i++)
         shifted->rows[i * shifted->stride + i] -= shift;
       if (apr_cholesky_factorise (shifted, zeros, positions, self->n_threads) == n)
-        /* What rounding the entries has changed is far less than 2^-50 each. */
-        least = shift - apr_cholesky_bound_error (shifted) - (double) n * 0x1p-50;
-      if (least < shift / 4)
-        least = 0;
+        /* Rounding the entries to double changed each by far less than 2^-50. */
+        bound = shift - apr_cholesky_bound_error (shifted) - (double) n * 0x1p-50;
+      if (bound < shift / 4)
+        bound = 0;
     }
 
-  return least;
+  return bound;
 }
 
 static void
@@ -58,7 +59,7 @@ list_features (AprNormalEquations *self)
       }
 }
 
-/* Splits the columns, of which @positions were found independent. */
+/* Splits the features into those at @positions, which are independent, and the others. */
 static void
 split_features (AprNormalEquations *self, const gsize *positions, gsize n_independent)
 {

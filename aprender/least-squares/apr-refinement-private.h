@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* Iterative refinement: unknowns to which corrections are added, and a proven bound on what is missing, until every rounding is
- * certain. The source of the corrections is the caller's step. */
+/* Iterative refinement: unknowns to which corrections are added, and a proven bound on what is missing, until every
+ * rounding is certain. The source of the corrections is the caller's step. */
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
@@ -21,8 +21,8 @@ typedef struct
   gint64 error;          /* each is within 2^this */
   gboolean exact;        /* they are the solution */
 
-  /* By Cramer's rule a coefficient is a whole number when multiplied by 2^grid and a whole number below 2^denominator_bits; not known
-   * where that is 0. */
+  /* By Cramer's rule a coefficient is a whole number when multiplied by 2^grid and a whole number below
+   * 2^denominator_bits; not known where that is 0. */
   gint64 *grids; /* (owned) (nullable) */
   gint64 denominator_bits;
 } AprRefinement;
@@ -46,8 +46,8 @@ gint64 apr_floor_log2 (double value);
 /* Returns the bits that the unknowns need behind the point for Cramer's rule to decide every rounding. */
 gint64 apr_refinement_count_bits (const AprRefinement *self);
 
-/* Refines until every rounding is certain, or no more can be had: then what there is is rounded, and %FALSE is returned. The intercept
- * takes part where the products are centred. */
+/* Refines until every rounding is certain, or no more can be had: then what there is is rounded, and %FALSE is
+ * returned. The intercept takes part where the products are centred. */
 gboolean apr_refinement_run (
   AprRefinement *self, AprRefinementStep step, gpointer data, double *coefficients, double *intercept);
 

@@ -11,19 +11,20 @@ G_BEGIN_DECLS
 /* Returns the exponent of the smallest positive number of @dtype. */
 gint apr_rounding_get_smallest_exponent (AprDType dtype);
 
-/* Rounds a number in two's complement, times 2^@exponent and known to within 2^@error, where its leading bits are enough for that. */
+/* Rounds a number in two's complement, times 2^@exponent and known to within 2^@error, where its leading bits are
+ * enough for that. */
 gboolean apr_round_leading (
   const mp_limb_t *limbs, gsize n_limbs, gint64 exponent, gint64 error, AprDType dtype, double *value);
 
-/* The value of @dtype, F32 or F64, that is nearest to @significand 2^@exponent, ties to even; an infinity
+/* Returns the value of @dtype, F32 or F64, that is nearest to @significand 2^@exponent, ties to even; an infinity
  * where it is too large. */
 double apr_round_dyadic (const mpz_t significand, gint64 exponent, AprDType dtype);
 
 /* The same for @numerator / @denominator, with @denominator > 0. */
 double apr_round_rational (const mpz_t numerator, const mpz_t denominator, gint64 exponent, AprDType dtype);
 
-/* A number of which is known that it is within 2^@error of @significand 2^@exponent, and that it is a whole
- * number when it is multiplied by 2^@grid and by some whole number below 2^@denominator_bits. */
+/* What is known of a number: it is within 2^@error of @significand 2^@exponent, and it is a whole number when
+ * multiplied by 2^@grid and by some whole number below 2^@denominator_bits. */
 typedef struct
 {
   mpz_t significand;
@@ -33,10 +34,10 @@ typedef struct
   gint64 denominator_bits;
 } AprApproximation;
 
-/* The nearest value of @dtype to what is known, as a guess: 0 where no digit is certain. */
+/* Returns the value of @dtype that is nearest to @significand 2^@exponent, or 0 where no digit is known. */
 double apr_approximation_guess (const AprApproximation *self, AprDType dtype);
 
-/* Whether what is known determines the nearest value of @dtype, and that value. */
+/* Returns whether what is known determines the nearest value of @dtype, and writes that. */
 gboolean apr_approximation_round (const AprApproximation *self, AprDType dtype, double *value);
 
 G_END_DECLS

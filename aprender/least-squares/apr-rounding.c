@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Rounding once, at the end: from numbers of any length to the nearest float or double. */
+/* Rounds numbers of any length to the nearest float or double, once and at the end. */
 
 gint
 apr_rounding_get_smallest_exponent (AprDType dtype)
@@ -19,7 +19,7 @@ precision_of (AprDType dtype)
 }
 
 static double
-greatest_of (AprDType dtype)
+max_of (AprDType dtype)
 {
   return dtype == APR_DTYPE_F32 ? (double) FLT_MAX : DBL_MAX;
 }
@@ -58,7 +58,7 @@ apr_round_dyadic (const mpz_t significand, gint64 exponent, AprDType dtype)
   value = ldexp (mpz_get_d (kept), (gint) last_place);
   mpz_clear (kept);
 
-  if (value > greatest_of (dtype))
+  if (value > max_of (dtype))
     value = INFINITY;
   return mpz_sgn (significand) < 0 ? -value : value;
 }
@@ -66,7 +66,7 @@ apr_round_dyadic (const mpz_t significand, gint64 exponent, AprDType dtype)
 double
 apr_round_rational (const mpz_t numerator, const mpz_t denominator, gint64 exponent, AprDType dtype)
 {
-  /* Enough bits of the quotient that all of a double, and the place after it, are among them. */
+  /* The quotient needs all bits of a double and one more. */
   gint64 shift =
     MAX (0, (gint64) mpz_sizeinbase (denominator, 2) - (gint64) mpz_sizeinbase (numerator, 2) + 66);
   gboolean inexact;
@@ -80,7 +80,7 @@ apr_round_rational (const mpz_t numerator, const mpz_t denominator, gint64 expon
   mpz_tdiv_qr (quotient, rest, quotient, denominator);
   inexact = mpz_sgn (rest) != 0;
 
-  /* Whatever is left counts as one bit far behind. */
+  /* A remainder counts as one bit far below. */
   mpz_mul_2exp (quotient, quotient, 1);
   if (inexact && mpz_sgn (numerator) > 0)
     mpz_add_ui (quotient, quotient, 1);
@@ -93,7 +93,7 @@ apr_round_rational (const mpz_t numerator, const mpz_t denominator, gint64 expon
   return value;
 }
 
-/* The exponent of the last place of a finite @value. */
+/* Returns the exponent of the last place of a finite @value. */
 static gint64
 last_place_of (double value, AprDType dtype)
 {
@@ -109,8 +109,8 @@ next_after (double from, double to, AprDType dtype)
   return dtype == APR_DTYPE_F32 ? (double) nextafterf ((float) from, (float) to) : nextafter (from, to);
 }
 
-/* Whether the number cannot differ from a multiple of 2^@last_place that lies between the bounds: two such
- * numbers are either equal or a whole unit of their common denominator apart. */
+/* Returns whether the number must be equal to a multiple of 2^@last_place that is within the bounds: two such numbers
+ * are equal, or at least a unit of their common denominator apart. */
 static gboolean
 is_exactly (const AprApproximation *self, gint64 last_place)
 {
@@ -141,7 +141,7 @@ round_short (unsigned __int128 value, gint64 exponent, AprDType dtype)
     kept++;
   rounded = ldexp ((double) kept, (gint) MIN (last_place, 2 * DBL_MAX_EXP));
 
-  return rounded > greatest_of (dtype) ? INFINITY : rounded;
+  return rounded > max_of (dtype) ? INFINITY : rounded;
 }
 
 gboolean
@@ -161,7 +161,7 @@ apr_round_leading (
   if (magnitude >> 120 == 0 || error_bits > 110)
     return FALSE;
 
-  /* And a unit for the bits below. */
+  /* One more for the bits that are cut off. */
   radius = ((unsigned __int128) 1 << MAX (error_bits, 0)) + 1;
   min = round_short (magnitude - radius, exponent + place, dtype);
   max = round_short (magnitude + radius, exponent + place, dtype);
@@ -177,10 +177,10 @@ apr_approximation_round (const AprApproximation *self, AprDType dtype, double *v
 {
   gint64 unit = MIN (self->error, self->exponent);
   gboolean rounded = FALSE;
-  gint sign_of_least;
-  gint sign_of_most;
-  double least;
-  double most;
+  gint sign_of_min;
+  gint sign_of_max;
+  double min;
+  double max;
   mpz_t radius;
   mpz_t bound;
 
@@ -196,39 +196,39 @@ apr_approximation_round (const AprApproximation *self, AprDType dtype, double *v
   mpz_mul_2exp (radius, radius, (mp_bitcnt_t) (self->error - unit));
   mpz_mul_2exp (bound, self->significand, (mp_bitcnt_t) (self->exponent - unit));
   mpz_sub (bound, bound, radius);
-  least = apr_round_dyadic (bound, unit, dtype);
-  sign_of_least = mpz_sgn (bound);
+  min = apr_round_dyadic (bound, unit, dtype);
+  sign_of_min = mpz_sgn (bound);
   mpz_addmul_ui (bound, radius, 2);
-  most = apr_round_dyadic (bound, unit, dtype);
-  sign_of_most = mpz_sgn (bound);
+  max = apr_round_dyadic (bound, unit, dtype);
+  sign_of_max = mpz_sgn (bound);
   mpz_clear (radius);
   mpz_clear (bound);
 
-  if (sign_of_least <= 0 && sign_of_most >= 0)
+  if (sign_of_min <= 0 && sign_of_max >= 0)
     {
-      /* Even where both bounds round to a zero, its sign is known of what is exactly zero alone. */
+      /* Both bounds may round to a zero, but its sign is only known where the number is exactly zero. */
       rounded = is_exactly (self, G_MAXINT32);
       *value = 0.0;
     }
-  else if (least == most)
+  else if (min == max)
     {
       rounded = TRUE;
-      *value = least;
+      *value = min;
     }
-  else if (isfinite (least) != isfinite (most))
+  else if (isfinite (min) != isfinite (max))
     {
-      /* Half a last place above the greatest value is where infinity begins. */
-      rounded = is_exactly (self, last_place_of (greatest_of (dtype), dtype) - 1);
-      *value = isfinite (least) ? most : least;
+      /* Infinity begins half a last place above the largest finite value. */
+      rounded = is_exactly (self, last_place_of (max_of (dtype), dtype) - 1);
+      *value = isfinite (min) ? max : min;
     }
-  else if (isfinite (least) && next_after (least, most, dtype) == most)
+  else if (isfinite (min) && next_after (min, max, dtype) == max)
     {
-      gint64 place_of_least = last_place_of (least, dtype);
-      gint64 middle = MIN (place_of_least, last_place_of (most, dtype)) - 1;
+      gint64 place_of_min = last_place_of (min, dtype);
+      gint64 middle = MIN (place_of_min, last_place_of (max, dtype)) - 1;
 
       /* Halfway between the two: the one with an even significand. */
       rounded = is_exactly (self, middle);
-      *value = fmod (ldexp (least, (gint) -place_of_least), 2.0) == 0 ? least : most;
+      *value = fmod (ldexp (min, (gint) -place_of_min), 2.0) == 0 ? min : max;
     }
 
   return rounded;

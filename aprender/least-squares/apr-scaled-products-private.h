@@ -31,8 +31,8 @@ apr_products_get_scale (const AprProducts *self, gsize column)
   return apr_products_get_bits (self, column, column) / 2;
 }
 
-/* The products of some columns with each other, times 2^-(the scales of both), read where they are. A multiplication uses as many
- * bits behind the point as leave room for the sum in 192 bits. */
+/* The products of some columns with each other, times 2^-(the scales of both), read where they are. A multiplication
+ * uses as many bits behind the point as leave room for the sum in 192 bits. */
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
@@ -48,13 +48,13 @@ apr_scaled_products_get_bits (gsize n)
   return 126 - (gint) g_bit_storage (n);
 }
 
-/* Writes the upper triangle as doubles to @rows, @stride apart, and to @copy unless it is %NULL. Returns: %FALSE where an entry is
- * 4 or more, which those of samples never are */
+/* Writes the upper triangle as doubles to @rows, @stride apart, and to @copy unless it is %NULL. Returns: %FALSE where
+ * an entry is 4 or more, which those of samples never are */
 gboolean apr_scaled_products_get_doubles (
   const AprScaledProducts *self, double *rows, double *copy, gsize stride, guint n_threads);
 
-/* Subtracts the matrix times @x from @residual, of which row i is held times 2^(the scale of i). Each entry of the matrix is cut off
- * behind apr_scaled_products_get_bits(). */
+/* Subtracts the matrix times @x from @residual, of which row i is held times 2^(the scale of i). Each entry of the
+ * matrix is cut off behind apr_scaled_products_get_bits(). */
 void apr_fixed_subtract_scaled (AprFixed *residual,
                                 const AprScaledProducts *matrix,
                                 const AprCorrection *x,
@@ -71,8 +71,8 @@ typedef struct
   gsize n_first;
 } AprTallProducts;
 
-/* Adds the matrix times @v to @primal, and subtracts its transpose times @b from @dual; both are held times 2^(the scale of what is a
- * row there), and entries are cut off as above. */
+/* Adds the matrix times @v to @primal, and subtracts its transpose times @b from @dual; both are held times 2^(the
+ * scale of what is a row there), and entries are cut off as above. */
 void apr_fixed_add_tall (AprFixed *primal,
                          AprFixed *dual,
                          const AprTallProducts *matrix,
@@ -80,8 +80,8 @@ void apr_fixed_add_tall (AprFixed *primal,
                          const AprCorrection *b,
                          guint n_threads);
 
-/* Adds @sign times the products of @rows and @columns with @x, without rounding. A column's are times 2^(@exponent - its scale), and
- * the numbers must have as many bits behind the point as that takes. */
+/* Adds @sign times the products of @rows and @columns with @x, without rounding. A column's are times 2^(@exponent -
+ * its scale), and the numbers must have as many bits behind the point as that takes. */
 void apr_fixed_add_products (AprFixed *self,
                              const AprProducts *products,
                              const gsize *rows,

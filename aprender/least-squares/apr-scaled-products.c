@@ -121,20 +121,20 @@ multiply_rows (gpointer data, gsize part, gsize n_parts)
   const AprScaledProducts *matrix = product->matrix;
   gint64 n_limbs = (gint64) matrix->products->n_limbs;
   gint64 first = -apr_scaled_products_get_bits (matrix->n);
-  gint64 least = G_MAXINT64;
-  gint64 greatest = G_MININT64;
+  gint64 min_scale = G_MAXINT64;
+  gint64 max_scale = G_MININT64;
   gsize i;
 
   for (i = 0; i < matrix->n; i++)
     {
-      least = MIN (least, matrix->scales[matrix->columns[i]]);
-      greatest = MAX (greatest, matrix->scales[matrix->columns[i]]);
+      min_scale = MIN (min_scale, matrix->scales[matrix->columns[i]]);
+      max_scale = MAX (max_scale, matrix->scales[matrix->columns[i]]);
     }
   for (i = part; i < matrix->n; i += n_parts)
     {
       gint64 place = first + matrix->scales[matrix->columns[i]];
 
-      if (place + least >= 0 && (place + greatest) / 64 + 2 < n_limbs)
+      if (place + min_scale >= 0 && (place + max_scale) / 64 + 2 < n_limbs)
         multiply_row (product, i, product->sums + part * matrix->n, TRUE);
       else
         multiply_row (product, i, product->sums + part * matrix->n, FALSE);

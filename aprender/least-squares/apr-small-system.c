@@ -7,10 +7,10 @@
 #include "aprender/least-squares/apr-products-private.h"
 #include "aprender/base/apr-double-double-private.h"
 
-/* The products are centred in whole numbers of a few words, as apr-products.c does, scaled to a diagonal between 1/2 and 2, and cut
- * to two digits of 60 bits: numbers in units of 2^-118. The inverse of Cholesky's factor, in double, bounds their eigenvalues
- * and corrects x, which gets some 50 bits longer by each exact residual; and the residual and the least eigenvalue bound
- * what is still missing.
+/* The products are centred in whole numbers of a few words, as apr-products.c does, scaled to a diagonal between 1/2
+ * and 2, and cut to two digits of 60 bits: numbers in units of 2^-118. The inverse of Cholesky's factor, in double,
+ * bounds their eigenvalues and corrects x, which gets some 50 bits longer by each exact residual; and the residual and
+ * the least eigenvalue bound what is still missing.
  */
 #define MAX_FEATURES 32
 
@@ -291,8 +291,8 @@ centre (const SmallSystem *self, const guint64 *entry, const Sum *left, const Su
     centre_words (self, entry, left, right, to, n, n_sum);
 }
 
-/* The product times 2^(FRACTION_BITS - @scale), which must be 2^(FRACTION_BITS + 1) at the most, without what is behind the point: then
- * @exact may be cleared. */
+/* The product times 2^(FRACTION_BITS - @scale), which must be 2^(FRACTION_BITS + 1) at the most, without what is
+ * behind the point: then @exact may be cleared. */
 static Wide
 scale_product (const SmallSystem *self, const guint64 *words, gint64 scale, gboolean *exact)
 {
@@ -330,18 +330,18 @@ cut (Wide value, gint64 *high, gint64 *low)
   *low = (gint64) (value - (Wide) *high * ((Wide) 1 << DIGIT_BITS));
 }
 
-/* Whether less than 2^(@negligible + 1) can be left of what @entry is the sum of squares of. */
+/* Whether less than 2^(@rank_tolerance + 1) can be left of what @entry is the sum of squares of. */
 static gboolean
-may_be_constant (const SmallSystem *self, const guint64 *entry, const guint64 *centred, gint64 negligible)
+may_be_constant (const SmallSystem *self, const guint64 *entry, const guint64 *centred, gint64 rank_tolerance)
 {
   gint64 bits = get_bits (centred, self->n_product);
   gint64 plain_bits = get_bits (entry, self->n_words) + get_bits (&self->weights, 1);
 
-  return bits == 0 || is_negative (centred, self->n_product) || bits - 1 - plain_bits <= negligible;
+  return bits == 0 || is_negative (centred, self->n_product) || bits - 1 - plain_bits <= rank_tolerance;
 }
 
 static gboolean
-load_products (SmallSystem *self, double negligible)
+load_products (SmallSystem *self, double rank_tolerance)
 {
   guint64 product[MAX_WORDS];
   gsize i;
@@ -353,7 +353,7 @@ load_products (SmallSystem *self, double negligible)
       const guint64 *square = get_entry (self, 1 + i, 1 + i);
 
       centre (self, square, &self->sums[i], &self->sums[i], product);
-      if (may_be_constant (self, square, product, ilogb (negligible)))
+      if (may_be_constant (self, square, product, ilogb (rank_tolerance)))
         return FALSE;
       self->scales[i] = get_bits (product, self->n_product) / 2;
       cut (scale_product (self, product, 2 * self->scales[i], &self->exact), &self->high[i][i],
@@ -376,10 +376,11 @@ load_products (SmallSystem *self, double negligible)
   return TRUE;
 }
 
-/* Cholesky's factor, and its inverse. With c = (n + 8) u, which is more than any number here is the sum of, the factor L is exact for
- * a matrix that differs from the products by at most c |L|^2 in Frobenius's norm, and what rounding the entries leaves;
- * and L times the computed inverse W differs from the identity by at most c |L||W| (N. J. Higham, "Accuracy and stability of
- * numerical algorithms", 2002, theorems 8.5 and 10.3). So the least eigenvalue of L L' is at least (1 - c |L||W|)^2 / |W|^2. */
+/* Cholesky's factor, and its inverse. With c = (n + 8) u, which is more than any number here is the sum of, the factor
+ * L is exact for a matrix that differs from the products by at most c |L|^2 in Frobenius's norm, and what rounding the
+ * entries leaves; and L times the computed inverse W differs from the identity by at most c |L||W| (N. J. Higham,
+ * "Accuracy and stability of numerical algorithms", 2002, theorems 8.5 and 10.3). So the least eigenvalue of L L' is
+ * at least (1 - c |L||W|)^2 / |W|^2. */
 static gboolean
 factorise (SmallSystem *self)
 {
@@ -501,8 +502,8 @@ estimate (const SmallSystem *self, const Residual *residual, double *x)
   return greatest;
 }
 
-/* Adds what belongs to the residual to its x, as far as that can hold it, and takes the products away. False where there is no
- * room. */
+/* Adds what belongs to the residual to its x, as far as that can hold it, and takes the products away. False where
+ * there is no room. */
 static gboolean
 correct (const SmallSystem *self, Residual *residual)
 {
@@ -556,13 +557,13 @@ correct (const SmallSystem *self, Residual *residual)
 static double
 bound_error (const SmallSystem *self, const Residual *residual)
 {
-  double left_out = 0;
+  double excluded = 0;
 
   /* A unit for each number that is multiplied, and one for the right-hand side. */
   if (!residual->exact)
-    left_out = ldexp ((double) self->n, residual->bits + 1) + ldexp (1, residual->fraction_bits);
+    excluded = ldexp ((double) self->n, residual->bits + 1) + ldexp (1, residual->fraction_bits);
 
-  return 1.01 * (residual->size + sqrt ((double) self->n) * left_out) * ldexp (1, -FRACTION_BITS) /
+  return 1.01 * (residual->size + sqrt ((double) self->n) * excluded) * ldexp (1, -FRACTION_BITS) /
          self->least;
 }
 
@@ -610,8 +611,8 @@ lead_sum (const Sum *sum)
   return sum->negative ? apr_dd_negate (lead) : lead;
 }
 
-/* The intercept is (sum of the target - sums of the features times their coefficients) / sum of the weights: in double-double,
- * as all but the last bits of it are enough. A coefficient is x 2^exponents[i], within @error of x. */
+/* The intercept is (sum of the target - sums of the features times their coefficients) / sum of the weights: in
+ * double-double, as all but the last bits of it are enough. A coefficient is x 2^exponents[i], within @error of x. */
 static gboolean
 round_intercept (const SmallSystem *self,
                  const Sum *target,
@@ -742,7 +743,7 @@ solve_target (const SmallSystem *self, gsize target, double *coefficients, doubl
 gboolean
 apr_small_system_solve (AprExactSums *state,
                         const AprLeastSquaresOptions *options,
-                        double negligible,
+                        double rank_tolerance,
                         double *coefficients,
                         double *intercepts)
 {
@@ -758,8 +759,8 @@ apr_small_system_solve (AprExactSums *state,
   self.options = options;
   self.words = NULL;
   self.half = 0;
-  solved = read_entries (&self, state) && load_sums (&self) && load_products (&self, negligible) &&
-           factorise (&self) && self.least > MAX (LEAST_EIGENVALUE, 4 * negligible);
+  solved = read_entries (&self, state) && load_sums (&self) && load_products (&self, rank_tolerance) &&
+           factorise (&self) && self.least > MAX (LEAST_EIGENVALUE, 4 * rank_tolerance);
   for (i = 0; i < self.n_targets && solved; i++)
     solved = solve_target (&self, i, coefficients + i * self.n, &intercepts[i]);
   g_free (self.words);

@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* A solution of the scaled normal equations of the independent features, A x = c, and its residual: the factor turns the residual
- * into a correction of x, and the bound on the inverse of A turns it into a bound on the error of x. */
+/* A solution of the scaled normal equations of the independent features, A x = c, and its residual: the factor turns
+ * the residual into a correction of x, and the bound on the inverse of A turns it into a bound on the error of x. */
 typedef struct
 {
   const AprNormalEquations *equations; /* (unowned) */

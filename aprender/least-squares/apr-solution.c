@@ -3,15 +3,16 @@
 
 #include <math.h>
 
-/* A x = c, where A and c are whole numbers, scaled by powers of two. A factorisation in floating point turns the residual c - A x,
- * which has no rounding, into a correction of x, and a bound on the inverse of A turns the same residual into a bound on
- * the error: |x - A^-1 c| <= |A^-1| |c - A x|. So x can be had to any length, and its rounding is certain as soon
- * as the error is too small to matter (iterative refinement with a posteriori bounds: N. J. Higham, "Accuracy and
- * stability of numerical algorithms", 2002, chapter 12; S. M. Rump, "Verification methods", 2010).
+/* A x = c, where A and c are whole numbers, scaled by powers of two. A factorisation in floating point turns the
+ * residual c - A x, which has no rounding, into a correction of x, and a bound on the inverse of A turns the same
+ * residual into a bound on the error: |x - A^-1 c| <= |A^-1| |c - A x|. So x can be had to any length, and its
+ * rounding is certain as soon as the error is too small to matter (iterative refinement with a posteriori bounds: N.
+ * J. Higham, "Accuracy and stability of numerical algorithms", 2002, chapter 12; S. M. Rump, "Verification methods",
+ * 2010).
  *
- * Where the error would matter for ever, because an unknown is exactly 0 or halfway between two doubles, Cramer's rule decides: the
- * unknown is a ratio of two determinants, and a ratio that is closer to such a number than the inverse of their common
- * denominator is equal to it.
+ * Where the error would matter for ever, because an unknown is exactly 0 or halfway between two doubles, Cramer's rule
+ * decides: the unknown is a ratio of two determinants, and a ratio that is closer to such a number than the inverse of
+ * their common denominator is equal to it.
  */
 
 /* Room for what many corrections add up to, beyond what one may reach. */
@@ -136,8 +137,8 @@ apr_solution_refine (AprSolution *self)
     {
       gint64 exponent = self->top;
 
-      if (equations->factor != NULL)
-        exponent = apr_factor_solve (equations->factor, &self->residual, self->top, self->leading);
+      if (equations->ldlt != NULL)
+        exponent = apr_ldlt_solve (equations->ldlt, &self->residual, self->top, self->leading);
       else
         apr_cholesky_solve (&equations->cholesky, self->leading);
       if (!apr_correction_set (&self->correction, self->leading, exponent, self->x.fraction, self->whole))
@@ -168,9 +169,9 @@ apr_solution_refine (AprSolution *self)
     }
   self->exact = norm == G_MININT32 && truncation == G_MININT32;
   self->error = norm + equations->inverse_bits;
-  /* Where A is nearly singular, a residual says little: but solving for it leaves only a part of the error, and so does rounding the
-   * correction, which has no bit behind the last of x. Before the first, the residual is c. */
-  if (self->corrected && equations->factor != NULL)
+  /* Where A is nearly singular, a residual says little. But a solution for it leaves only a part of the error, and so
+   * does rounding that to a correction, which has no bit behind the last of x. */
+  if (self->corrected && equations->ldlt != NULL)
     {
       gint64 part = MAX (equations->contraction, -CORRECTION_BITS) + 1 + before;
       gint64 unit = (gint64) g_bit_storage (self->x.n) - self->x.fraction;
@@ -183,8 +184,8 @@ apr_solution_refine (AprSolution *self)
   return self->error < before - 2;
 }
 
-/* Powers of two that can be divided out of rows and columns, and the size of the determinant of what then is left, which is at most
- * the product of its diagonal (Hadamard). */
+/* Powers of two that can be divided out of rows and columns, and the size of the determinant of what then is left,
+ * which is at most the product of its diagonal (Hadamard). */
 void
 apr_normal_equations_apply_cramer (const AprNormalEquations *self, AprRefinement *refinement)
 {

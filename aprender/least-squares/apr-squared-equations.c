@@ -7,10 +7,10 @@
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/least-squares/apr-solution-private.h"
 
-/* With G the products of all features with the independent ones, and c those of the target with the independent ones, the
- * solution of minimum norm is b = G v with G'G v = c. G'G is a matrix of whole numbers as the products are, so v is had from its
- * normal equations as any other solution is, to any length, and b is a sum of exact products with it. The condition of G'G
- * is the square of that of the products, which longer factors make up for.
+/* With G the products of all features with the independent ones, and c those of the target with the independent ones,
+ * the solution of minimum norm is b = G v with G'G v = c. G'G is a matrix of whole numbers as the products are, so v
+ * is had from its normal equations as any other solution is, to any length, and b is a sum of exact products with it.
+ * The condition of G'G is the square of that of the products, which longer factors make up for.
  */
 
 struct _AprSquaredEquations

@@ -109,12 +109,12 @@ fit_solve (
     }
 
   options->data_dtype = apr_cross_products_get_dtype (state);
-  options->noisy = apr_cross_products_get_precision (state) == APR_PRECISION_DOUBLE;
+  options->rounded = apr_cross_products_get_precision (state) == APR_PRECISION_DOUBLE;
   if (options->dtype == APR_DTYPE_NONE)
     options->dtype = options->data_dtype;
   /* What comes from a file could keep the solver busy for minutes. */
   if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
-      (!options->noisy && !apr_exact_sums_check (sums, error)) ||
+      (!options->rounded && !apr_exact_sums_check (sums, error)) ||
       !apr_least_squares_solve (&solution, sums, options, error) ||
       g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;

@@ -647,12 +647,12 @@ test_dependent (void)
 
 /* What rounding leaves of a column that depends on others is no column where the sums are known to be rounded. */
 static void
-test_noisy (void)
+test_rounded_sums (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (36);
   g_auto (Data) data = { 0 };
   g_auto (AprLeastSquares) exact = { NULL };
-  g_auto (AprLeastSquares) noisy = { NULL };
+  g_auto (AprLeastSquares) rounded = { NULL };
   g_auto (AprLeastSquares) penalised = { NULL };
   g_auto (AprLeastSquares) impossible = { NULL };
   g_autoptr (AprExactSums) sums = NULL;
@@ -680,11 +680,12 @@ test_noisy (void)
   g_assert_cmpuint (exact.rank, ==, 3);
   g_assert_true (exact.correctly_rounded);
 
-  options.noisy = TRUE;
-  g_assert_true (apr_least_squares_solve (&noisy, sums, &options, &error));
-  g_assert_cmpuint (noisy.rank, ==, 2);
-  g_assert_false (noisy.correctly_rounded);
-  g_assert_cmpfloat_with_epsilon (noisy.coefficients[0] + noisy.coefficients[1], noisy.coefficients[2], 1e-9);
+  options.rounded = TRUE;
+  g_assert_true (apr_least_squares_solve (&rounded, sums, &options, &error));
+  g_assert_cmpuint (rounded.rank, ==, 2);
+  g_assert_false (rounded.correctly_rounded);
+  g_assert_cmpfloat_with_epsilon (rounded.coefficients[0] + rounded.coefficients[1], rounded.coefficients[2],
+                                  1e-9);
 
   /* Nor is it one with a penalty that is far below the rounding, or where rounding took more than was left. */
   apr_exact_sums_add_term (sums, 9, -3, -51 + 18);
@@ -693,10 +694,10 @@ test_noisy (void)
   g_assert_true (apr_least_squares_solve (&penalised, sums, &options, &error));
   g_assert_no_error (error);
   for (i = 0; i < 3; i++)
-    g_assert_cmpfloat_with_epsilon (penalised.coefficients[i], noisy.coefficients[i], 1e-9);
+    g_assert_cmpfloat_with_epsilon (penalised.coefficients[i], rounded.coefficients[i], 1e-9);
 
   /* Sums that were not rounded cannot be so. */
-  options.noisy = FALSE;
+  options.rounded = FALSE;
   g_assert_false (apr_least_squares_solve (&impossible, sums, &options, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
 }
@@ -802,7 +803,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/least-squares/condition/alpha", test_condition_alpha);
   g_test_add_func ("/least-squares/condition/beyond-doubles", test_condition_beyond_doubles);
   g_test_add_func ("/least-squares/dependent", test_dependent);
-  g_test_add_func ("/least-squares/noisy", test_noisy);
+  g_test_add_func ("/least-squares/rounded-sums", test_rounded_sums);
   g_test_add_func ("/least-squares/wider", test_wider);
   g_test_add_func ("/least-squares/threads", test_threads);
 

@@ -252,7 +252,7 @@ test_fit_of_what_was_not_in (void)
   filip_row = matrix_new (1, FILIP_FEATURES, powers);
   filip_target = vector_new (1, (double[]){ 0.8 });
   assert_not_fitted (TRUE, filip_x, filip_y, filip_row, filip_target,
-                     "The sums are not those of any samples: what is left");
+                     "The sums are not those of any samples: without the features before it");
   apr_tensor_unref (filip_x);
   apr_tensor_unref (filip_y);
 }

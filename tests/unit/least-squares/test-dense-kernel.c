@@ -147,8 +147,8 @@ test_cholesky (void)
       for (i = 0; i < n; i++)
         g_assert_cmpfloat_with_epsilon (x[i], (double) (i % 3), 1e-10);
 
-      g_assert_cmpfloat (apr_cholesky_estimate_least (&cholesky), >, eigenvalue * (1 - 1e-9));
-      g_assert_cmpfloat (apr_cholesky_estimate_least (&cholesky), <, eigenvalue * 2);
+      g_assert_cmpfloat (apr_cholesky_estimate_min_eigenvalue (&cholesky), >, eigenvalue * (1 - 1e-9));
+      g_assert_cmpfloat (apr_cholesky_estimate_min_eigenvalue (&cholesky), <, eigenvalue * 2);
     }
 }
 

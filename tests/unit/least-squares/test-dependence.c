@@ -54,7 +54,7 @@ make_system (const AprProducts *products,
     apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, NULL, self->cholesky.stride, n_threads));
   g_assert_cmpuint (apr_cholesky_factorise (&self->cholesky, least, positions, n_threads), ==,
                     self->n_independent);
-  self->min_eigenvalue = 0.4 * apr_cholesky_estimate_least (&self->cholesky);
+  self->min_eigenvalue = 0.4 * apr_cholesky_estimate_min_eigenvalue (&self->cholesky);
   self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
 
   return self;

@@ -90,6 +90,30 @@ test_almost_constant (void)
   g_assert_true (answer.correctly_rounded);
 }
 
+/* Features so near to each other that the factors need longer numbers; the leading bits of the products are not enough
+ * for the two small coefficients. The answer is by elimination in rational numbers. */
+static void
+test_nearly_dependent (void)
+{
+  double x[] = { 0x1.e3fed40245879p+31,  0x0p+0,
+                 0x1.2925ca5bfe1f8p-34,  -0x1.3f6be5cd27c3bp-96,
+                 -0x1.db98c4c19891ep-97, 0x1.f0451f78f02f1p+46,
+                 0x1.3e60d8c52d553p+70,  -0x1.2b6053074b3d4p-89,
+                 -0x1.0805a5b2d9007p+65, 0x0p+0,
+                 -0x1.30bc36e7ee3dbp+86, -0x1.15b707e36ffb5p+51 };
+  double y[] = { -0x1.3a630451cb13bp-1, -0x1.32b3a588d5d04p+29, 0x1.487df33547e81p+93,
+                 -0x1.47fbdf0cce7dap-40 };
+  double weights[] = { 0x1p+0, 0x1.8p+1, 0x1.8p+1, 0x1.8p+1 };
+  Data data = { 4, 3, x, y, weights };
+  g_auto (AprLeastSquares) answer = { NULL };
+
+  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = FALSE });
+  g_assert_true (answer.correctly_rounded);
+  assert_same_double (answer.coefficients[0], 0x1.0821d5396cf74p+23);
+  assert_same_double (answer.coefficients[1], 0x1.0f2c8cd044172p-49);
+  assert_same_double (answer.coefficients[2], -0x1.298ed0b661372p-14);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -104,6 +128,8 @@ main (int argc, char *argv[])
       g_test_add_data_func (path, &cases[i], test_case);
     }
   g_test_add_func ("/edge-cases/almost-constant", test_almost_constant);
+
+  g_test_add_func ("/edge-cases/nearly-dependent", test_nearly_dependent);
 
   return g_test_run ();
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/least-squares/apr-factor-private.h"
+#include "aprender/least-squares/apr-ldlt-private.h"
 
 #include <float.h>
 #include <math.h>
 
 #include "aprender/base/apr-double-double-private.h"
 
-struct _AprFactor
+struct _AprLdlt
 {
   gsize *independent; /* (owned) */
   gsize n_independent;
   gsize *dependent; /* (owned) */
   gsize n_dependent;
-  gssize negative; /* the first dependent column of which clearly less than nothing is left, or -1 */
+  gssize negative; /* the first dependent column with a clearly negative Schur complement, or -1 */
   gint64 *scale;   /* (owned) by position */
 
-  /* By position, lower triangle of L with D in place of the unit diagonal: in one of the two. */
+  /* By position, the lower triangle of L, with D in place of the unit diagonal; in one of two precisions. */
   AprDoubleDouble *doubles; /* (owned) (nullable) */
   mpf_t *numbers;           /* (owned) (nullable) */
   gsize n_numbers;
@@ -25,24 +25,28 @@ struct _AprFactor
   gint64 inverse_bits;
 };
 
-/* Of 106 bits, two go with the rounding of each operation. */
+/* Of 106 bits, each operation loses two to rounding. */
 #define DOUBLE_DOUBLE_PRECISION 104
 
-/* Pivots above this part of their diagonal are so far from any limit that double-double cannot mistake them. Smaller ones must
- * be shown to be by the bound on the inverse, down to where there is no hope for it. */
+/* A pivot above DOUBTFUL of its diagonal is certainly above the rank tolerance. The bound on the inverse must show
+ * this of smaller ones; below HOPELESS it cannot. */
 #define DOUBTFUL 0x1p-40
 #define HOPELESS 0x1p-64
 
-/* Corrections must leave no more than 2^-this of an error. */
-#define LEAST_GAIN 12
+/* A correction must reduce the error by at least 2^MIN_GAIN. */
+#define MIN_GAIN 12
 
-/* Bits that longer numbers have at least, and that they must have beyond what the matrix can cost: more than the smallest
- * part of a column that counts, (4 u)^2 = 2^-102, and the square of the bound on the inverse, which is how much an
- * error of the matrix may grow in a pivot. */
+/* The first precision that is tried; and the bits that are needed beyond those of the square of the bound on the
+ * inverse, which is how much a backward error may grow in a pivot: more than those of the smallest rank tolerance, (4
+ * u)^2 = 2^-102. */
 #define FIRST_PRECISION 256
 #define SPARE_PRECISION 160
 
-/* @value 2^@exponent, to 106 bits at least. */
+/* The same beyond the bound on the inverse, where no pivot is compared with a tolerance and the factors only serve to
+ * correct. */
+#define SPARE_FOR_CORRECTIONS 72
+
+/* Returns @value 2^@exponent to at least 106 bits. */
 static AprDoubleDouble
 double_double_from_integer (const mpz_t value, gint64 exponent)
 {
@@ -114,24 +118,24 @@ bits_of (gsize n)
   return (gint64) g_bit_storage (n);
 }
 
-/* The whole matrix's rounding errors, relative to its entries: those of each entry of the factors, and their number. */
+/* Returns the exponent of the backward error, relative to the largest entry. */
 static gint64
-rounding_bits (const AprFactor *self)
+rounding_bits (const AprLdlt *self)
 {
   return 2 * bits_of (self->n_independent) + 8 - self->precision;
 }
 
-/* Bounds the inverse by those of the factors: |L^-1| by its entries, or, where they cannot be trusted, by the inverse of
- * the matrix that has the magnitudes of L's entries with signs that let nothing cancel. */
+/* Bounds the inverse by those of the factors. In double-double, L^-1 is computed; in longer numbers, |L^-1| is bounded
+ * by the inverse of the comparison matrix of L, which has no cancellation. */
 static gboolean
-bound_inverse_of_doubles (AprFactor *self)
+bound_inverse_of_doubles (AprLdlt *self)
 {
   gsize n = self->n_independent;
   g_autofree double *column = g_new (double, n);
   g_autofree double *row_sums = g_new0 (double, n);
-  double greatest_row = 0;
-  double greatest_column = 0;
-  double greatest_pivot = 0;
+  double max_row = 0;
+  double max_column = 0;
+  double max_pivot = 0;
   gsize i;
   gsize j;
   gsize k;
@@ -151,36 +155,36 @@ bound_inverse_of_doubles (AprFactor *self)
           column_sum += fabs (sum);
           row_sums[i] += fabs (sum);
         }
-      greatest_column = MAX (greatest_column, column_sum);
-      greatest_pivot = MAX (greatest_pivot, 1 / self->doubles[apr_triangle (j, j)].high);
+      max_column = MAX (max_column, column_sum);
+      max_pivot = MAX (max_pivot, 1 / self->doubles[apr_triangle (j, j)].high);
     }
   for (i = 0; i < n; i++)
-    greatest_row = MAX (greatest_row, row_sums[i]);
+    max_row = MAX (max_row, row_sums[i]);
 
-  /* Twice each norm, for the rounding of their own, which is small as long as they are. */
-  if (!(greatest_row * greatest_column * greatest_pivot < 0x1p60))
+  /* Each norm doubled, to cover its own rounding, which is small as long as the norms are. */
+  if (!(max_row * max_column * max_pivot < 0x1p60))
     return FALSE;
-  self->inverse_bits = (gint64) ceil (log2 (MAX (greatest_row * greatest_column * greatest_pivot, 1))) + 3;
+  self->inverse_bits = (gint64) ceil (log2 (MAX (max_row * max_column * max_pivot, 1))) + 3;
 
   return TRUE;
 }
 
 static void
-bound_inverse_of_numbers (AprFactor *self)
+bound_inverse_of_numbers (AprLdlt *self)
 {
   gsize n = self->n_independent;
   mpf_t *sums = g_new (mpf_t, n);
-  mpf_t greatest_row;
-  mpf_t greatest_column;
-  mpf_t greatest_pivot;
+  mpf_t max_row;
+  mpf_t max_column;
+  mpf_t max_pivot;
   mpf_t term;
   signed long exponents[3];
   gsize i;
   gsize j;
 
-  mpf_init2 (greatest_row, 64);
-  mpf_init2 (greatest_column, 64);
-  mpf_init2 (greatest_pivot, 64);
+  mpf_init2 (max_row, 64);
+  mpf_init2 (max_column, 64);
+  mpf_init2 (max_pivot, 64);
   mpf_init2 (term, 64);
   for (i = 0; i < n; i++)
     mpf_init2 (sums[i], 64);
@@ -194,11 +198,11 @@ bound_inverse_of_numbers (AprFactor *self)
           mpf_mul (term, term, sums[j]);
           mpf_add (sums[i], sums[i], term);
         }
-      if (mpf_cmp (sums[i], greatest_row) > 0)
-        mpf_set (greatest_row, sums[i]);
+      if (mpf_cmp (sums[i], max_row) > 0)
+        mpf_set (max_row, sums[i]);
       mpf_ui_div (term, 1, self->numbers[apr_triangle (i, i)]);
-      if (mpf_cmp (term, greatest_pivot) > 0)
-        mpf_set (greatest_pivot, term);
+      if (mpf_cmp (term, max_pivot) > 0)
+        mpf_set (max_pivot, term);
     }
   for (i = n; i-- > 0;)
     {
@@ -209,21 +213,21 @@ bound_inverse_of_numbers (AprFactor *self)
           mpf_mul (term, term, sums[j]);
           mpf_add (sums[i], sums[i], term);
         }
-      if (mpf_cmp (sums[i], greatest_column) > 0)
-        mpf_set (greatest_column, sums[i]);
+      if (mpf_cmp (sums[i], max_column) > 0)
+        mpf_set (max_column, sums[i]);
     }
 
-  (void) mpf_get_d_2exp (&exponents[0], greatest_row);
-  (void) mpf_get_d_2exp (&exponents[1], greatest_column);
-  (void) mpf_get_d_2exp (&exponents[2], greatest_pivot);
+  (void) mpf_get_d_2exp (&exponents[0], max_row);
+  (void) mpf_get_d_2exp (&exponents[1], max_column);
+  (void) mpf_get_d_2exp (&exponents[2], max_pivot);
   self->inverse_bits = n > 0 ? exponents[0] + exponents[1] + exponents[2] + 3 : 0;
 
   for (i = 0; i < n; i++)
     mpf_clear (sums[i]);
   g_free (sums);
-  mpf_clear (greatest_row);
-  mpf_clear (greatest_column);
-  mpf_clear (greatest_pivot);
+  mpf_clear (max_row);
+  mpf_clear (max_column);
+  mpf_clear (max_pivot);
   mpf_clear (term);
 }
 
@@ -233,16 +237,16 @@ scale_of (mpz_t *matrix, gsize column)
   return (gint64) mpz_sizeinbase (matrix[apr_triangle (column, column)], 2) / 2;
 }
 
-/* Solving is exact for a matrix that differs by rounding errors; what they do to the solution, the inverse bounds. */
+/* A solution is exact for a matrix with a small backward error, whose effect the bound on the inverse limits. */
 gint64
-apr_factor_get_contraction (const AprFactor *self)
+apr_ldlt_get_contraction (const AprLdlt *self)
 {
   return self->inverse_bits + rounding_bits (self);
 }
 
-/* False where a pivot is in doubt, or the factors are not good enough to correct with. */
+/* Returns FALSE where a pivot is in doubt, or the factors are not accurate enough to correct with. */
 static gboolean
-factorise_in_doubles (AprFactor *self, mpz_t *matrix, gsize n, const gboolean *left_out, double negligible)
+factorise_in_doubles (AprLdlt *self, mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance)
 {
   g_autofree AprDoubleDouble *unscaled = g_new (AprDoubleDouble, n);
   gboolean doubtful = FALSE;
@@ -262,7 +266,7 @@ factorise_in_doubles (AprFactor *self, mpz_t *matrix, gsize n, const gboolean *l
       AprDoubleDouble pivot;
       double whole;
 
-      if (left_out[column])
+      if (excluded[column])
         continue;
 
       pivot = double_double_from_integer (matrix[apr_triangle (column, column)], -2 * scale);
@@ -280,7 +284,7 @@ factorise_in_doubles (AprFactor *self, mpz_t *matrix, gsize n, const gboolean *l
           pivot = apr_dd_subtract (pivot, apr_dd_multiply (sum, row[i]));
         }
 
-      if (!(pivot.high > MAX (HOPELESS, 2 * negligible) * whole))
+      if (!(pivot.high > MAX (HOPELESS, 2 * rank_tolerance) * whole))
         return FALSE;
       doubtful = doubtful || pivot.high <= DOUBTFUL * whole;
 
@@ -290,16 +294,16 @@ factorise_in_doubles (AprFactor *self, mpz_t *matrix, gsize n, const gboolean *l
       self->n_independent++;
     }
 
-  if (!bound_inverse_of_doubles (self) || apr_factor_get_contraction (self) > -LEAST_GAIN)
+  if (!bound_inverse_of_doubles (self) || apr_ldlt_get_contraction (self) > -MIN_GAIN)
     return FALSE;
 
-  /* What is left of a column is no less than the least eigenvalue, which is that of the factors but for rounding errors, and
-   * those are a small part of it where the contraction is good; the diagonal is below 2. */
-  return !doubtful || ldexp (1, (gint) -self->inverse_bits) > 4 * negligible;
+  /* A Schur complement is at least the least eigenvalue, which rounding changed by a small part where the contraction
+   * is good. The diagonal is below 2. */
+  return !doubtful || ldexp (1, (gint) -self->inverse_bits) > 4 * rank_tolerance;
 }
 
 static void
-clear_numbers (AprFactor *self)
+clear_numbers (AprLdlt *self)
 {
   gsize i;
 
@@ -310,7 +314,7 @@ clear_numbers (AprFactor *self)
 }
 
 static void
-append_row (AprFactor *self)
+append_row (AprLdlt *self)
 {
   gsize end = apr_triangle (self->n_independent, 0) + self->n_independent + 1;
 
@@ -321,7 +325,7 @@ append_row (AprFactor *self)
 
 static void
 factorise_in_numbers (
-  AprFactor *self, mpz_t *matrix, gsize n, const gboolean *left_out, double negligible, gint64 precision)
+  AprLdlt *self, mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance, gint64 precision)
 {
   mpf_t *unscaled = g_new (mpf_t, n);
   mpf_t pivot;
@@ -341,7 +345,7 @@ factorise_in_numbers (
   mpf_init2 (limit, (mp_bitcnt_t) precision);
   mpf_init2 (product, (mp_bitcnt_t) precision);
   mpf_init2 (factor, 64);
-  mpf_set_d (factor, negligible);
+  mpf_set_d (factor, rank_tolerance);
   for (i = 0; i < n; i++)
     mpf_init2 (unscaled[i], (mp_bitcnt_t) precision);
 
@@ -351,7 +355,7 @@ factorise_in_numbers (
       gint64 scale = scale_of (matrix, column);
       mpf_t *row;
 
-      if (left_out[column])
+      if (excluded[column])
         continue;
 
       append_row (self);
@@ -380,7 +384,7 @@ factorise_in_numbers (
         {
           self->dependent[self->n_dependent++] = column;
           mpf_neg (limit, limit);
-          if (self->negative < 0 && negligible > 0 && mpf_cmp (pivot, limit) < 0)
+          if (self->negative < 0 && rank_tolerance > 0 && mpf_cmp (pivot, limit) < 0)
             self->negative = (gssize) column;
           continue;
         }
@@ -401,25 +405,25 @@ factorise_in_numbers (
   bound_inverse_of_numbers (self);
 }
 
-/* The precision with which no pivot of a definite matrix can be taken for 0: each is a ratio of two determinants, which are whole
- * numbers of at least 1 and no more than the product of the diagonal, and its factors are as much larger than 1. */
+/* Returns a precision with which no pivot of a definite matrix can be taken for 0: each is a ratio of two
+ * determinants, whole numbers between 1 and the product of the diagonal, and so are its factors. */
 static gint64
-find_greatest_precision (mpz_t *matrix, gsize n, const gboolean *left_out)
+find_max_precision (mpz_t *matrix, gsize n, const gboolean *excluded)
 {
   gint64 bits = FIRST_PRECISION;
   gsize i;
 
   for (i = 0; i < n; i++)
-    if (!left_out[i])
+    if (!excluded[i])
       bits += 4 * (gint64) mpz_sizeinbase (matrix[apr_triangle (i, i)], 2);
 
   return bits;
 }
 
-AprFactor *
-apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligible)
+AprLdlt *
+apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance)
 {
-  AprFactor *self = g_new0 (AprFactor, 1);
+  AprLdlt *self = g_new0 (AprLdlt, 1);
   gint64 precision = FIRST_PRECISION;
 
   self->independent = g_new (gsize, n);
@@ -427,7 +431,7 @@ apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligi
   self->scale = g_new (gint64, n);
   self->negative = -1;
 
-  if (factorise_in_doubles (self, matrix, n, left_out, negligible))
+  if (factorise_in_doubles (self, matrix, n, excluded, rank_tolerance))
     return self;
 
   g_clear_pointer (&self->doubles, g_free);
@@ -435,23 +439,24 @@ apr_factor_new (mpz_t *matrix, gsize n, const gboolean *left_out, double negligi
     {
       gint64 needed;
 
-      factorise_in_numbers (self, matrix, n, left_out, negligible, precision);
-      needed = 2 * self->inverse_bits + 2 * bits_of (n) + SPARE_PRECISION;
-      /* Where nothing is negligible, sums of samples are definite, and it is the precision that a column lacks; but who gives the
-       * sums may have made them up. */
-      if (negligible == 0 && self->n_dependent > 0 &&
-          precision < find_greatest_precision (matrix, n, left_out))
+      factorise_in_numbers (self, matrix, n, excluded, rank_tolerance, precision);
+      needed = 2 * bits_of (n) + (rank_tolerance > 0 ? 2 * self->inverse_bits + SPARE_PRECISION
+                                                     : self->inverse_bits + SPARE_FOR_CORRECTIONS);
+      /* Where the rank tolerance is 0, products of samples are definite, and a dependent column shows a lack of
+       * precision; but a file may hold products that no samples have. */
+      if (rank_tolerance == 0 && self->n_dependent > 0 &&
+          precision < find_max_precision (matrix, n, excluded))
         needed = MAX (needed, 2 * precision);
       if (needed <= precision)
         return self;
-      precision = needed + FIRST_PRECISION;
+      precision = needed + (rank_tolerance > 0 ? FIRST_PRECISION : SPARE_FOR_CORRECTIONS);
     }
 }
 
-AprFactor *
-apr_factor_new_long (mpz_t *matrix, gsize n, gint64 max_precision, GCancellable *cancellable)
+AprLdlt *
+apr_ldlt_new_long (mpz_t *matrix, gsize n, gint64 max_precision, GCancellable *cancellable)
 {
-  g_autoptr (AprFactor) self = g_new0 (AprFactor, 1);
+  g_autoptr (AprLdlt) self = g_new0 (AprLdlt, 1);
   g_autofree gboolean *excluded = g_new0 (gboolean, n);
   gint64 precision = FIRST_PRECISION;
 
@@ -474,7 +479,7 @@ apr_factor_new_long (mpz_t *matrix, gsize n, gint64 max_precision, GCancellable 
 }
 
 void
-apr_factor_free (AprFactor *self)
+apr_ldlt_free (AprLdlt *self)
 {
   if (self == NULL)
     return;
@@ -488,7 +493,7 @@ apr_factor_free (AprFactor *self)
 }
 
 const gsize *
-apr_factor_get_independent (AprFactor *self, gsize *n_independent)
+apr_ldlt_get_independent (AprLdlt *self, gsize *n_independent)
 {
   *n_independent = self->n_independent;
 
@@ -496,7 +501,7 @@ apr_factor_get_independent (AprFactor *self, gsize *n_independent)
 }
 
 const gsize *
-apr_factor_get_dependent (AprFactor *self, gsize *n_dependent)
+apr_ldlt_get_dependent (AprLdlt *self, gsize *n_dependent)
 {
   *n_dependent = self->n_dependent;
 
@@ -504,7 +509,7 @@ apr_factor_get_dependent (AprFactor *self, gsize *n_dependent)
 }
 
 gboolean
-apr_factor_find_negative (AprFactor *self, gsize *column)
+apr_ldlt_find_negative (AprLdlt *self, gsize *column)
 {
   *column = (gsize) self->negative;
 
@@ -512,25 +517,25 @@ apr_factor_find_negative (AprFactor *self, gsize *column)
 }
 
 const mpf_t *
-apr_factor_get_numbers (const AprFactor *self)
+apr_ldlt_get_numbers (const AprLdlt *self)
 {
   return (const mpf_t *) self->numbers;
 }
 
 const gint64 *
-apr_factor_get_scales (AprFactor *self)
+apr_ldlt_get_scales (AprLdlt *self)
 {
   return self->scale;
 }
 
 gint64
-apr_factor_get_inverse_bits (AprFactor *self)
+apr_ldlt_get_inverse_bits (AprLdlt *self)
 {
   return self->inverse_bits;
 }
 
 static void
-solve_in_doubles (AprFactor *self, AprDoubleDouble *x)
+solve_in_doubles (AprLdlt *self, AprDoubleDouble *x)
 {
   gsize n = self->n_independent;
   const AprDoubleDouble *factor = self->doubles;
@@ -548,7 +553,7 @@ solve_in_doubles (AprFactor *self, AprDoubleDouble *x)
 }
 
 static void
-solve_in_numbers (AprFactor *self, mpf_t *x)
+solve_in_numbers (AprLdlt *self, mpf_t *x)
 {
   gsize n = self->n_independent;
   mpf_t *factor = self->numbers;
@@ -601,7 +606,7 @@ take_doubles (mpf_t *numbers, gsize n, double *x)
 }
 
 gint64
-apr_factor_divide (AprFactor *self, double *x)
+apr_ldlt_divide (AprLdlt *self, double *x)
 {
   gsize n = self->n_independent;
   g_autofree AprDoubleDouble *doubles = NULL;
@@ -631,7 +636,7 @@ apr_factor_divide (AprFactor *self, double *x)
 }
 
 gint64
-apr_factor_solve (AprFactor *self, const AprFixed *right_side, gint64 top, double *x)
+apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x)
 {
   gsize n = self->n_independent;
   g_autofree AprDoubleDouble *doubles = NULL;
