@@ -48,7 +48,7 @@ void apr_correction_init (AprCorrection *self, gsize n);
 
 void apr_correction_clear (AprCorrection *self);
 
-/* Rounds @values 2^@exponent to 61 bits after the first of the largest, but not beyond 2^-@max_place. Returns: whether
+/* Rounds @values 2^@exponent to 55 bits of the largest, but not beyond 2^-@max_place. Returns: whether
  * the largest is below 2^@whole and anything is left of it */
 gboolean apr_correction_set (
   AprCorrection *self, const double *values, gint64 exponent, gint64 max_place, gint64 whole);

@@ -5,8 +5,8 @@
 
 #define LIMB_BITS 64
 
-/* The bits of a correction: a sum of two fits into a gint64. */
-#define CORRECTION_BITS 61
+/* The bits of a correction: a little more than a double has, so that it fits into a limb with a small shift. */
+#define CORRECTION_BITS 55
 
 void
 apr_fixed_init (AprFixed *self, gsize n, gint64 fraction, gint64 whole)

@@ -278,6 +278,8 @@ typedef struct
   const gsize *columns;
   const Factor *factors; /* of each column */
   gsize n_columns;
+  gsize n_sum;     /* limbs of a sum of products */
+  gint64 exponent; /* of its unit */
 } ExactProduct;
 
 /* Adds an entry times @factor to @to, or subtracts it, modulo the length of @to. */
@@ -304,28 +306,34 @@ add_product (
     (void) mpn_add_1 (to + n, to + n, (mp_size_t) (n_to - n), carry);
 }
 
+/* The sum of a row's products is short, and added to the long number only once. */
 static void
 multiply_exactly (gpointer data, gsize part, gsize n_parts)
 {
   const ExactProduct *product = data;
-  gsize n_limbs = product->fixed->n_limbs;
   gsize n_entry = product->products->n_limbs;
+  g_autofree mp_limb_t *sum = g_new (mp_limb_t, product->n_sum);
   gsize i;
   gsize j;
 
   for (i = part; i < product->fixed->n; i += n_parts)
-    for (j = 0; j < product->n_columns; j++)
-      {
-        const Factor *factor = &product->factors[j];
-        const mp_limb_t *entry = apr_products_get (product->products, product->rows[i], product->columns[j]);
-        mp_limb_t *to = product->fixed->limbs + i * n_limbs + factor->offset;
-        gsize n_to = factor->offset < n_limbs ? n_limbs - factor->offset : 0;
+    {
+      memset (sum, 0, product->n_sum * sizeof *sum);
+      for (j = 0; j < product->n_columns; j++)
+        {
+          const Factor *factor = &product->factors[j];
+          const mp_limb_t *entry =
+            apr_products_get (product->products, product->rows[i], product->columns[j]);
+          mp_limb_t *to = sum + factor->offset;
+          gsize n_to = product->n_sum - factor->offset;
 
-        if (factor->low != 0 && n_to > 0)
-          add_product (to, n_to, entry, n_entry, factor->low, factor->subtract);
-        if (factor->high != 0 && n_to > 1)
-          add_product (to + 1, n_to - 1, entry, n_entry, factor->high, factor->subtract);
-      }
+          if (factor->low != 0)
+            add_product (to, n_to, entry, n_entry, factor->low, factor->subtract);
+          if (factor->high != 0)
+            add_product (to + 1, n_to - 1, entry, n_entry, factor->high, factor->subtract);
+        }
+      apr_fixed_add (product->fixed, i, sum, product->n_sum, product->exponent);
+    }
 }
 
 void
@@ -341,17 +349,24 @@ apr_fixed_add_products (AprFixed *self,
 {
   g_autofree Factor *factors = g_new (Factor, x->n);
   ExactProduct product = { self, products, rows, columns, factors, x->n };
+  gint64 max_scale = G_MININT32;
   gsize j;
 
   for (j = 0; j < x->n; j++)
+    max_scale = MAX (max_scale, scales[columns[j]]);
+  product.exponent = exponent - max_scale - x->place;
+  g_assert (x->n == 0 || self->fraction + product.exponent >= 0);
+  for (j = 0; j < x->n; j++)
     {
-      gint64 shift = self->fraction + exponent - scales[columns[j]] - x->place;
+      gint64 shift = max_scale - scales[columns[j]];
       guint64 magnitude = (guint64) ABS (x->values[j]);
 
-      g_assert (shift >= 0);
       factors[j] = (Factor){ (gsize) shift / 64, magnitude << shift % 64, magnitude >> 1 >> (63 - shift % 64),
                              (x->values[j] < 0) != (sign < 0) };
+      product.n_sum = MAX (product.n_sum, factors[j].offset);
     }
+  /* Two limbs of a factor, and one for the sum of as many products as there can be. */
+  product.n_sum += products->n_limbs + 3;
   apr_parallel_run (multiply_exactly, &product, n_threads,
                     4.0 * (double) (self->n * x->n * products->n_limbs));
 }

@@ -92,12 +92,25 @@ apr_solution_clear (AprSolution *self)
   apr_correction_clear (&self->correction);
 }
 
-/* Returns the exponent of a bound on what the residual has lost, in the 2-norm; %G_MININT32 where that is nothing. */
+/* Returns the exponent of a bound on the error that @norm, in the 2-norm, of a residual stands for. */
+static gint64
+bound_error (const AprSolution *self, double norm)
+{
+  const AprNormalEquations *equations = self->equations;
+
+  if (equations->ldlt != NULL)
+    return apr_floor_log2 (norm) + 1 + equations->inverse_bits;
+
+  return apr_floor_log2 (norm / equations->min_eigenvalue) + 1;
+}
+
+/* Returns the exponent of a bound on the error that what the residual has lost stands for; %G_MININT32 where that is
+ * nothing. */
 static gint64
 bound_truncation (const AprSolution *self)
 {
   gsize n = self->residual.n;
-  gint64 log2_n = (gint64) g_bit_storage (n);
+  double root = 1.01 * sqrt ((double) n);
   gint64 bits = apr_scaled_products_get_bits (n);
   gint64 min_scale = G_MAXINT32;
   gint64 max_scale = 0;
@@ -116,9 +129,9 @@ bound_truncation (const AprSolution *self)
     }
   /* A unit of each product, and one of the right-hand side. */
   if (2 * max_scale > bits && size > 0)
-    truncation = apr_floor_log2 (size) + 1 + self->whole - bits + log2_n / 2 + 1;
+    truncation = bound_error (self, root * size) + self->whole - bits;
   if (self->equations->scales[self->column] > self->residual.fraction)
-    truncation = MAX (truncation, log2_n / 2 + 1 - (self->residual.fraction + min_scale)) + 1;
+    truncation = MAX (truncation, bound_error (self, root) - (self->residual.fraction + min_scale)) + 1;
 
   return truncation;
 }
@@ -129,7 +142,7 @@ apr_solution_refine (AprSolution *self)
   const AprNormalEquations *equations = self->equations;
   gint64 before = self->error;
   gint64 truncation;
-  gint64 norm = G_MININT32;
+  gint64 error = G_MININT32;
   gsize i;
 
   self->corrected = FALSE;
@@ -165,10 +178,10 @@ apr_solution_refine (AprSolution *self)
 
       for (i = 0; i < self->residual.n; i++)
         sum += self->leading[i] * self->leading[i];
-      norm = apr_floor_log2 (1.001 * sqrt (sum)) + 1 + self->top;
+      error = bound_error (self, 1.001 * sqrt (sum)) + self->top;
     }
-  self->exact = norm == G_MININT32 && truncation == G_MININT32;
-  self->error = norm + equations->inverse_bits;
+  self->exact = error == G_MININT32 && truncation == G_MININT32;
+  self->error = error;
   /* Where A is nearly singular, a residual says little. But a solution for it leaves only a part of the error, and so
    * does rounding that to a correction, which has no bit behind the last of x. */
   if (self->corrected && equations->ldlt != NULL)
@@ -179,7 +192,7 @@ apr_solution_refine (AprSolution *self)
       self->error = MIN (self->error, MAX (part, unit));
     }
   /* What the residual has lost counts in either. */
-  self->error = MAX (self->error, truncation + equations->inverse_bits) + 1;
+  self->error = MAX (self->error, truncation) + 1;
 
   return self->error < before - 2;
 }

@@ -225,7 +225,7 @@ test_correction (void)
   int round;
 
   g_test_summary (
-    "Half a unit of 2^-61 of the largest is lost, or half of the last place that there may be.");
+    "Half a unit of 2^-55 of the largest is lost, or half of the last place that there may be.");
 
   apr_correction_init (&correction, 3);
   for (round = 0; round < 2000; round++)
@@ -241,7 +241,7 @@ test_correction (void)
 
       g_assert_false (apr_correction_set (&correction, values, exponent, max_place, least - 1));
       g_assert_true (apr_correction_set (&correction, values, exponent, max_place, least));
-      g_assert_cmpint (correction.place, ==, MIN (61 - least, max_place));
+      g_assert_cmpint (correction.place, ==, MIN (55 - least, max_place));
       apr_fixed_init (&fixed, 3, correction.place, least + 8);
       apr_fixed_add_correction (&fixed, &correction, 5, -1);
       for (i = 0; i < 3; i++)
