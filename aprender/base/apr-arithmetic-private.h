@@ -10,8 +10,8 @@
 
 G_BEGIN_DECLS
 
-/* Arithmetic in which numbers are rounded to nearest and none is flushed to zero, whatever the program around has set: to be
- * entered by everything that promises bits. Threads take after the one that starts them. */
+/* Arithmetic in which numbers are rounded to nearest and none is flushed to zero, whatever the program around has
+ * set: to be entered by everything that promises bits. Threads take after the one that starts them. */
 typedef struct
 {
   gboolean changed;

@@ -5,8 +5,9 @@
 
 G_BEGIN_DECLS
 
-/* Instruction sets that kernels are written for, each faster than those before it. Every family of kernels has a table of them
- * by instruction set, with %NULL where it has none of its own; all kernels of a family give the same bits. */
+/* Instruction sets that kernels are written for, each faster than those before it. Every family of kernels has a
+ * table of them by instruction set, with %NULL where it has none of its own; all kernels of a family give the same
+ * bits. */
 typedef enum
 {
   APR_CPU_PORTABLE,
@@ -25,8 +26,8 @@ AprCpuSet apr_cpu_get_limit (void);
 /* For tests, the instruction set that a value of APRENDER_KERNEL stands for; with a warning where it is none. */
 AprCpuSet apr_cpu_parse_limit (const char *value);
 
-/* Defines two functions of a family of kernels, whose table is @table[APR_CPU_N_SETS]: NAME_choose () returns the one that
- * runs, NAMEs () all that can run on this processor, the fastest first, NULL-terminated. */
+/* Defines two functions of a family of kernels, whose table is @table[APR_CPU_N_SETS]: NAME_choose () returns the one
+ * that runs, NAMEs () all that can run on this processor, the fastest first, NULL-terminated. */
 #define APR_DEFINE_KERNELS(Type, name, table)                   \
  const Type *name##_choose (void)                               \
  {                                                              \

@@ -60,8 +60,8 @@ request_tiles (void)
 }
 #endif
 
-/* Permission for tiles enlarges the stacks that signal handlers need, so it is requested when kernels that use them are first
- * wanted: by those who sum, not by those who predict. */
+/* Permission for tiles enlarges the stacks that signal handlers need, so it is requested when kernels that use them
+ * are first wanted: by those who sum, not by those who predict. */
 static gboolean
 has_amx (void)
 {
@@ -132,9 +132,9 @@ apr_cpu_get_limit (void)
  *
  * Gets the fastest instruction set that the library uses in this process, for a log or a report.
  *
- * Results do not depend on it: every kernel gives the same bits. The environment variable `APRENDER_KERNEL` chooses another
- * one, for tests and to find out where a fault is; it is read once. A value that is not one of [func@Apr.list_kernels] is
- * reported by a warning and ignored.
+ * Results do not depend on it: every kernel gives the same bits. The environment variable `APRENDER_KERNEL` chooses
+ * another one, for tests and to find out where a fault is; it is read once. A value that is not one of
+ * [func@Apr.list_kernels] is reported by a warning and ignored.
  *
  * Returns: the name, such as `avx2`
  *
@@ -154,8 +154,8 @@ apr_get_kernel (void)
 /**
  * apr_list_kernels:
  *
- * Lists the values that `APRENDER_KERNEL` may have on this machine: the instruction sets that this build has kernels for and
- * the processor runs.
+ * Lists the values that `APRENDER_KERNEL` may have on this machine: the instruction sets that this build has kernels
+ * for and the processor runs.
  *
  * Returns: (transfer none) (array zero-terminated=1): the names, `portable` first, the fastest last
  *

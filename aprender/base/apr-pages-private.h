@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* Memory for large tables: all 0 where it is to be @cleared, aligned to 64 bytes, taken from the system as it is touched, and in large pages where it has
- * them. %NULL where there is none. */
+/* Memory for large tables: all 0 where it is to be @cleared, aligned to 64 bytes, taken from the system as it is
+ * touched, and in large pages where it has them. %NULL where there is none. */
 gpointer apr_pages_new (gsize size, gboolean cleared);
 
 void apr_pages_free (gpointer pages);

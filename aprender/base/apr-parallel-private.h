@@ -5,9 +5,9 @@
 
 G_BEGIN_DECLS
 
-/* The one way to run threads. They live as long as the call that starts them: nothing is left for a forked child to miss. The
- * calling thread works too, and alone where no other can be had. A thread starts with the floating-point environment of
- * the calling one. */
+/* The one way to run threads. They live as long as the call that starts them: nothing is left for a forked child to
+ * miss. The calling thread works too, and alone where no other can be had. A thread starts with the floating-point
+ * environment of the calling one. */
 
 /* One of @n_parts parts of some work, none of which depends on another. */
 typedef void (*AprParallelFunc) (gpointer data, gsize part, gsize n_parts);
@@ -21,8 +21,8 @@ void apr_parallel_run_parts (AprParallelFunc func, gpointer data, guint n_thread
 /* Operations, counted roughly, that are worth a thread of their own: some ten times what it takes to start one. */
 #define APR_PARALLEL_OPERATIONS 5e5
 
-/* Does the work in as many threads as @n_operations / APR_PARALLEL_OPERATIONS are worth, at most @n_threads, and in as many
- * parts. */
+/* Does the work in as many threads as @n_operations / APR_PARALLEL_OPERATIONS are worth, at most @n_threads, and in
+ * as many parts. */
 void apr_parallel_run (AprParallelFunc func, gpointer data, guint n_threads, double n_operations);
 
 /* Threads that work together, and wait for each other in between. */

@@ -13,8 +13,8 @@ apr_parallel_count (guint n_threads, double n_worth)
   return (guint) MIN (n_worth, n_threads != 0 ? n_threads : apr_processors_count ());
 }
 
-/* Calls @func in @n_threads threads, or as many as can be had, the calling one among them. As soon as the others are started, their
- * number is in @n_started. */
+/* Calls @func in @n_threads threads, or as many as can be had, the calling one among them. As soon as the others are
+ * started, their number is in @n_started. */
 static void
 run_threads (GThreadFunc func, gpointer data, guint n_threads, gint *n_started)
 {

@@ -48,8 +48,8 @@ read_group (const char *folder)
   return quota != NULL && period != NULL ? divide (g_strstrip (quota), g_strstrip (period)) : INFINITY;
 }
 
-/* A limit of a group holds for those below it too. In a container, where @path may be the host's, only the files at the mount
- * point are there. */
+/* A limit of a group holds for those below it too. In a container, where @path may be the host's, only the files at
+ * the mount point are there. */
 static double
 read_groups (const char *mount_point, const char *controller, const char *path)
 {

@@ -244,7 +244,7 @@ static gboolean
 lookup_number (GHashTable *metadata,
                const char *prefix,
                const char *key,
-               gint64 least,
+               gint64 min,
                gint64 most,
                gint64 *number,
                GError **error)
@@ -252,13 +252,13 @@ lookup_number (GHashTable *metadata,
   g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
   const char *text = g_hash_table_lookup (metadata, full_key);
 
-  if (text != NULL && g_ascii_string_to_signed (text, 10, least, most, number, NULL))
+  if (text != NULL && g_ascii_string_to_signed (text, 10, min, most, number, NULL))
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
                "The metadata “%s” must be a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
                ", but it is “%s”",
-               full_key, least, most, text != NULL ? text : "missing");
+               full_key, min, most, text != NULL ? text : "missing");
   return FALSE;
 }
 

@@ -41,8 +41,8 @@ apr_cross_products_copy (AprCrossProducts *self)
  * @self: a state
  * @other: another one
  *
- * Compares the sums, those of the logarithms of the weights, the numbers of samples, the dtype of the data, the precision, and
- * the names of the features.
+ * Compares the sums, those of the logarithms of the weights, the numbers of samples, the dtype of the data, the
+ * precision, and the names of the features.
  *
  * Returns: whether the two would make the same file
  *
@@ -104,7 +104,8 @@ check_names (AprCrossProducts *self, AprCrossProducts *other, GError **error)
          apr_cross_products_check_feature_names (self, (const char *const *) other->feature_names, error);
 }
 
-/* Adds the sums of @other, or takes them away; the state's own stay as they are where that fails, and where others share them. */
+/* Adds the sums of @other, or takes them away; the state's own stay as they are where that fails, and where others
+ * share them. */
 static gboolean
 add_sums (AprCrossProducts *self, AprCrossProducts *other, gint sign, GError **error)
 {
@@ -161,8 +162,9 @@ merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
  *
  * Where both have names of features, they must be the same; else those of one are taken.
  *
- * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way, %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, or
- *   %APR_ERROR_RANGE where there is no memory, or the sums are not those of any samples
+ * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way,
+ *   %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, or %APR_ERROR_RANGE where there is
+ *   no memory, or the sums are not those of any samples
  *
  * Since: 0.1
  */
@@ -209,11 +211,11 @@ subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
  *
  * Takes samples away again, exactly: the state is as if they had never been added.
  *
- * The caller must know that @other was part of @self; only its number of samples, and the names of the features where both
- * have any, are checked.
+ * The caller must know that @other was part of @self; only its number of samples, and the names of the features where
+ * both have any, are checked.
  *
- * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way, %APR_ERROR_SHAPE,
- *   %APR_ERROR_FEATURE_NAMES, or %APR_ERROR_RANGE where @other has more samples than @self
+ * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way,
+ *   %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES, or %APR_ERROR_RANGE where @other has more samples than @self
  *
  * Since: 0.1
  */

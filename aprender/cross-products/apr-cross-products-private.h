@@ -21,7 +21,7 @@ struct _AprCrossProducts
   AprExactSums *sums; /* (owned) copies may share them */
   guint64 n_samples;
   AprWeightLogs weight_logs;
-  AprDType dtype; /* NONE, F32 or F64, of which the greatest of those that are added counts */
+  AprDType dtype; /* NONE, F32 or F64, of which the largest of those that are added counts */
   AprPrecision precision;
   guint n_threads;
   char **feature_names; /* (owned) (nullable) */
@@ -73,8 +73,8 @@ gboolean apr_cross_products_update_with (AprCrossProducts *self,
                                          gpointer progress_data,
                                          GError **error);
 
-/* The state as a part of another file, in which the names of its tensor and of its metadata begin with @prefix; the file
- * of a state alone has an empty one. */
+/* The state as a part of another file, in which the names of its tensor and of its metadata begin with @prefix; the
+ * file of a state alone has an empty one. */
 gboolean apr_cross_products_add_to_writer (AprCrossProducts *self,
                                            AprSafetensorsWriter *writer,
                                            const char *prefix,

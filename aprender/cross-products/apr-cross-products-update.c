@@ -161,8 +161,8 @@ report_cb (guint64 n_done, guint64 n_samples, gpointer user_data)
  *
  * Integers of 64 bits count as they are, also where no double is equal to them; as weights they must be doubles.
  *
- * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way, or the errors of
- *   [method@Apr.Estimator.fit]
+ * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way, or the
+ *   errors of [method@Apr.Estimator.fit]
  *
  * Since: 0.1
  */
@@ -267,8 +267,8 @@ update_done_cb (GObject *object, GAsyncResult *result, gpointer user_data)
  *
  * Adds samples without blocking.
  *
- * The state changes in the main context that is the caller's thread default, just before @callback is called there. Until then
- * it can be read as it was, but other writes fail with %G_IO_ERROR_PENDING.
+ * The state changes in the main context that is the caller's thread default, just before @callback is called there.
+ * Until then it can be read as it was, but other writes fail with %G_IO_ERROR_PENDING.
  *
  * Since: 0.1
  */

@@ -10,12 +10,13 @@
 /**
  * AprCrossProducts:
  *
- * Sums of samples, from which least squares can be solved without the samples: the matrix Z'WZ with Z = [1 | X | Y] and the sample
- * weights W, without any rounding.
+ * Sums of samples, from which least squares can be solved without the samples: the matrix Z'WZ with Z = [1 | X | Y]
+ * and the sample weights W, without any rounding.
  *
  * Make one, add samples with [method@Apr.CrossProducts.update] as often as there are new ones, and fit a model with
- * [method@Apr.LinearRegression.fit_cross_products]. States can be saved, sent, merged, and subtracted again, which is what a
- * distributed fit or a cross-validation needs. Their size depends on the number of features, not on that of samples.
+ * [method@Apr.LinearRegression.fit_cross_products]. States can be saved, sent, merged, and subtracted again, which is
+ * what a distributed fit or a cross-validation needs. Their size depends on the number of features, not on that of
+ * samples.
  *
  * ```c
  * g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, &error);
@@ -26,38 +27,40 @@
  *   g_printerr ("%s\n", error->message);
  * ```
  *
- * The sums are whole numbers on a grid of powers of two, so nothing is ever rounded, and a sum of whole numbers has no
- * order. Rows may be added in any number of calls, threads, programs and machines: states that were given the same rows are
- * equal, byte for byte, and so are the models that are fitted to them.
+ * The sums are whole numbers on a grid of powers of two, so nothing is ever rounded, and a sum of whole numbers has
+ * no order. Rows may be added in any number of calls, threads, programs and machines: states that were given the same
+ * rows are equal, byte for byte, and so are the models that are fitted to them.
  *
- * A state of the precision `DOUBLE` sums the products of each 256 samples of an update in double, in a fixed order, and these
- * sums exactly: faster for wide data, and the same for any number of threads, any processor, and any order of updates and
- * merges, but not for any cut of the samples into updates. Whatever is merged with such a state becomes one.
+ * A state of the precision `DOUBLE` sums the products of each 256 samples of an update in double, in a fixed order,
+ * and these sums exactly: faster for wide data, and the same for any number of threads, any processor, and any order
+ * of updates and merges, but not for any cut of the samples into updates. Whatever is merged with such a state
+ * becomes one.
  *
  * ## Threads
  *
- * Any number of threads may read a state that nobody updates: copy, compare, save, fit models, and merge it into states of
- * their own. A thread that writes (update, merge, subtract, set feature names) excludes all others. One that writes while
- * another write is under way, also from a handler of its progress, fails with %G_IO_ERROR_PENDING and
- * changes nothing. During [method@Apr.CrossProducts.update_async] the state can be read, as it was before: it changes, and
- * notifies, in the main context of the call, just before the callback.
+ * Any number of threads may read a state that nobody updates: copy, compare, save, fit models, and merge it into
+ * states of their own. A thread that writes (update, merge, subtract, set feature names) excludes all others. One
+ * that writes while another write is under way, also from a handler of its progress, fails with %G_IO_ERROR_PENDING
+ * and changes nothing. During [method@Apr.CrossProducts.update_async] the state can be read, as it was before: it
+ * changes, and notifies, in the main context of the call, just before the callback.
  *
  * ## Memory
  *
- * A state owns its sums: it refers neither to the tensors it was updated with nor to the file it was loaded from. A copy
- * shares the sums until one of the two is written to, so it takes no time.
+ * A state owns its sums: it refers neither to the tensors it was updated with nor to the file it was loaded from. A
+ * copy shares the sums until one of the two is written to, so it takes no time.
  *
  * ## What blocks
  *
- * Update, merge, subtract, compare, save and load take time: update in proportion to the samples, all others to the square of the
- * number of features. Those that can take longer than some milliseconds have asynchronous twins.
+ * Update, merge, subtract, compare, save and load take time: update in proportion to the samples, all others to the
+ * square of the number of features. Those that can take longer than some milliseconds have asynchronous twins.
  *
  * ## File
  *
- * A file of a state holds one tensor, `sums`, U32 [n_entries, n_words]: for each entry of the lower triangle, row by row, a
- * whole number in two's complement, least significant word first, in units of 2^(32 first_word). Where samples have weights, the
- * metadata `aprender.weight_logs` holds the sum of their logarithms to base two, which the likelihood of a model needs, as a
- * whole number of units of 2^-52; it is omitted where it is 0, as it is without weights.
+ * A file of a state holds one tensor, `sums`, U32 [n_entries, n_words]: for each entry of the lower triangle, row by
+ * row, a whole number in two's complement, least significant word first, in units of 2^(32 first_word). Where samples
+ * have weights, the metadata `aprender.weight_logs` holds the sum of their logarithms to base two, which the
+ * likelihood of a model needs, as a whole number of units of 2^-52; it is omitted where it is 0, as it is without
+ * weights.
  *
  * Since: 0.1
  */
@@ -189,8 +192,8 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
    *
    * The number of columns that X must have, at least 1.
    *
-   * A state that was made with 0, or with so many that memory could not hold the matrix, fails in every call that uses it,
-   * with the error that [ctor@Apr.CrossProducts.new] would have given.
+   * A state that was made with 0, or with so many that memory could not hold the matrix, fails in every call that
+   * uses it, with the error that [ctor@Apr.CrossProducts.new] would have given.
    *
    * Since: 0.1
    */
@@ -243,8 +246,8 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
    * How far the last update is: from 0 to 1. It can be bound to a progress bar.
    *
    * It changes at most every 1/32 of the samples, in the main context of the call of
-   * [method@Apr.CrossProducts.update_async], or in the thread of [method@Apr.CrossProducts.update]. The state is still what it was
-   * before the update. A handler of its notification may cancel the update, by its cancellable.
+   * [method@Apr.CrossProducts.update_async], or in the thread of [method@Apr.CrossProducts.update]. The state is
+   * still what it was before the update. A handler of its notification may cancel the update, by its cancellable.
    *
    * Since: 0.1
    */

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* What sums of samples must be like, as far as one entry and the squares of its row and column tell: in time that is linear in
- * the number of words. */
+/* What sums of samples must be like, as far as one entry and the squares of its row and column tell: in time that is
+ * linear in the number of words. */
 
 /* A number as fraction 2^exponent, the fraction 0 or from 1/2 to 1 in size, and within a part of 2^-31. */
 typedef struct

@@ -17,7 +17,8 @@ typedef struct _AprExactSums AprExactSums;
 
 AprExactSums *apr_exact_sums_new (gsize n_features, gsize n_targets, GError **error);
 
-/* Sums that have several owners are not to be changed: apr_exact_sums_is_shared(). References may be taken by any thread. */
+/* Sums that have several owners are not to be changed: apr_exact_sums_is_shared(). References may be taken by any
+ * thread. */
 AprExactSums *apr_exact_sums_ref (AprExactSums *self);
 
 void apr_exact_sums_unref (AprExactSums *self);
@@ -31,8 +32,8 @@ gsize apr_exact_sums_get_n_targets (const AprExactSums *self);
 /* What hears that an update has gone through @n_done of @n_rows rows. */
 typedef void (*AprExactSumsProgress) (guint64 n_done, guint64 n_rows, gpointer user_data);
 
-/* Has @progress called in the thread that calls an update, some dozens of times at the most, and with all rows in the end. It may
- * cancel the update. %NULL for nothing; a copy has nothing. */
+/* Has @progress called in the thread that calls an update, some dozens of times at most, and with all rows in the
+ * end. It may cancel the update. %NULL for nothing; a copy has nothing. */
 void apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, gpointer user_data);
 
 /* Tells it where there is enough to tell. */
@@ -40,8 +41,8 @@ void apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n
 
 #define APR_EXACT_SUMS_MAX_THREADS 1024
 
-/* Adds rows of any dtype that is a number, in @n_threads threads, but no more than there are blocks of rows. After an error
- * the sums are of no use. Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
+/* Adds rows of any dtype that is a number, in @n_threads threads, but no more than there are blocks of rows. After an
+ * error the sums are of no use. Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
 gboolean apr_exact_sums_update_with (AprExactSums *self,
                                      AprTensor *x,
                                      AprTensor *y,
@@ -52,7 +53,7 @@ gboolean apr_exact_sums_update_with (AprExactSums *self,
                                      GCancellable *cancellable,
                                      GError **error);
 
-/* The same with the fastest kernel, in as many threads as the work is worth, at most @n_threads, where that is not 0. */
+/* The same with the fastest kernel, in as many threads as the work is worth, at most @n_threads if that is not 0. */
 gboolean apr_exact_sums_update (AprExactSums *self,
                                 AprTensor *x,
                                 AprTensor *y,
@@ -64,8 +65,8 @@ gboolean apr_exact_sums_update (AprExactSums *self,
 
 /* The steps of an update: cover, add, carry. Between them, no function that takes a const pointer may be called. */
 
-/* Makes room for terms with exponents from @least to @greatest, of which one entry gets at most @n_terms. */
-gboolean apr_exact_sums_cover (AprExactSums *self, gint least, gint greatest, guint n_terms, GError **error);
+/* Makes room for terms with exponents from @min to @max, of which one entry gets at most @n_terms. */
+gboolean apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GError **error);
 
 /* Adds @value 2^@exponent to an entry of the packed lower triangle. Threads may do so for different entries. */
 void apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent);
@@ -74,8 +75,8 @@ void apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gin
 void
 apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent);
 
-/* Carries the entries of some rows of the matrix, after the last terms were added to them. Threads may do so for different
- * rows. */
+/* Carries the entries of some rows of the matrix, after the last terms were added to them. Threads may do so for
+ * different rows. */
 void apr_exact_sums_carry (AprExactSums *self, gsize first_row, gsize end_row);
 
 /* Adds the sums of @other, or takes them away where @sign is -1. */

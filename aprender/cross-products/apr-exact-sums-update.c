@@ -9,10 +9,10 @@
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
 
-/* Rows are cut into blocks that threads take one after the other. Each sums its blocks by itself, and in the end they move what
- * they have to the state, each some of the rows of the matrix; as a sum of whole numbers has no order, it does not matter
- * who took which. Where there are many columns for the rows, so that sums of their own for each thread would cost more than
- * they bring, each thread goes through all blocks, for its share of the matrix. */
+/* Rows are cut into blocks that threads take one after the other. Each sums its blocks by itself, and in the end they
+ * move what they have to the state, each some of the rows of the matrix; as a sum of whole numbers has no order, it
+ * does not matter who took which. Where there are many columns for the rows, so that sums of their own for each
+ * thread would cost more than they bring, each thread goes through all blocks, for its share of the matrix. */
 
 /* Multiplications that are worth a thread of their own. */
 #define PRODUCTS_PER_THREAD 2000000
@@ -27,8 +27,9 @@
 #define COLUMNS_PER_SHARE 128
 #define ROWS_PER_COLUMN 20
 
-/* Weights below this part of a block's greatest are left for another pass: their products would be too small for a double. */
-#define LEAST_WEIGHT 0x1p-400
+/* Weights below this part of a block's largest are left for another pass: their products would be too small for a
+ * double. */
+#define MIN_WEIGHT 0x1p-400
 
 typedef struct
 {
@@ -55,7 +56,8 @@ typedef struct
   GError *error;  /* (owned) (nullable) under the lock */
 } Job;
 
-/* The next rows from @next_row on, which is under the lock if it is the job's; false where there are none, or it is to stop. */
+/* The next rows from @next_row on, which is under the lock if it is the job's; false where there are none, or it is
+ * to stop. */
 static gboolean
 take_rows (Job *job, gsize *next_row, gsize *first_row, gsize *n_rows)
 {
@@ -97,31 +99,31 @@ add_columns (Job *job,
       memcpy (apr_exact_sums_worker_add_rest (worker, first_column + i), rests, n_rows * sizeof (double));
 }
 
-/* Adds those rows of a block whose weight is not too small beside the greatest one; returns that below which the others
+/* Adds those rows of a block whose weight is not too small beside the largest one; returns that below which the others
  * are, 0 where there are none. */
 static double
 add_weights (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows, double limit)
 {
   double *weights = apr_exact_sums_worker_get_weights (worker);
-  double greatest = 0;
-  double least = 0;
+  double max = 0;
+  double min = 0;
   gsize row;
 
   apr_rows_transpose (&job->weights, job->kernel, first_row, n_rows, 0, weights);
   for (row = 0; row < n_rows; row++)
     if (weights[row] < limit)
-      greatest = MAX (greatest, weights[row]);
+      max = MAX (max, weights[row]);
   for (row = 0; row < n_rows; row++)
     {
-      gboolean small = weights[row] != 0 && weights[row] < greatest * LEAST_WEIGHT;
+      gboolean small = weights[row] != 0 && weights[row] < max * MIN_WEIGHT;
 
       if (small)
-        least = greatest * LEAST_WEIGHT;
+        min = max * MIN_WEIGHT;
       if (small || weights[row] >= limit)
         weights[row] = 0;
     }
 
-  return least;
+  return min;
 }
 
 /* Moves all that a worker has to the state. */
@@ -290,16 +292,16 @@ static guint
 plan (Job *job, guint n_threads)
 {
   gboolean exact = job->precision == APR_PRECISION_EXACT;
-  gsize most_rows = exact && job->kernel->digits != NULL ? APR_BYTE_ROWS : APR_SLICE_ROWS;
+  gsize max_rows = exact && job->kernel->bytes != NULL ? APR_BYTE_ROWS : APR_SLICE_ROWS;
   gboolean shared =
     job->n_columns / COLUMNS_PER_SHARE >= n_threads && job->x.n_rows / ROWS_PER_COLUMN < job->n_columns;
   guint n_parts = shared ? 1 : n_threads; /* of the rows */
-  gsize n_blocks = (job->x.n_rows - 1) / (n_parts * most_rows) * n_parts + n_parts;
+  gsize n_blocks = (job->x.n_rows - 1) / (n_parts * max_rows) * n_parts + n_parts;
 
   job->n_shares = shared ? n_threads : 1;
-  job->block_rows = most_rows;
+  job->block_rows = max_rows;
   if (exact)
-    job->block_rows = MIN (((job->x.n_rows + n_blocks - 1) / n_blocks + 7) / 8 * 8, most_rows);
+    job->block_rows = MIN (((job->x.n_rows + n_blocks - 1) / n_blocks + 7) / 8 * 8, max_rows);
 
   /* Some microseconds' work, so that the threads do not wait for each other, and the shares are still even. */
   job->taken_rows =

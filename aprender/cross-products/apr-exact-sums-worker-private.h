@@ -38,7 +38,7 @@ gsize apr_exact_sums_worker_get_stride (AprExactSumsWorker *self);
 /* What the values of a column lack, in another one, all 0 at first. */
 double *apr_exact_sums_worker_add_rest (AprExactSumsWorker *self, gsize column);
 
-/* The same for the weights, of which none may be below 2^-400 of the greatest but those that are 0. */
+/* The same for the weights, of which none may be below 2^-400 of the largest but those that are 0. */
 double *apr_exact_sums_worker_get_weights (AprExactSumsWorker *self);
 
 /* Adds a block; false where there is a NaN or an infinity. */

@@ -6,17 +6,17 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-pages-private.h"
 
-/* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106 bits, and a sum
- * of such products is a whole number on a fine enough grid. Each entry of the matrix is that number, in limbs: limb i stands
- * for multiples of 2^(32 (first_limb + i)). A limb is a signed 64-bit integer that receives 32 bits at a time, so it can take
- * 2^30 of them before what exceeds 32 bits must be carried to its neighbour.
+/* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106 bits, and
+ * a sum of such products is a whole number on a fine enough grid. Each entry of the matrix is that number, in limbs:
+ * limb i stands for multiples of 2^(32 (first_limb + i)). A limb is a signed 64-bit integer that receives 32 bits at
+ * a time, so it can take 2^30 of them before what exceeds 32 bits must be carried to its neighbour.
  *
- * While rows are added, limbs hold what they have not carried yet. When an update ends, all is carried: every limb is from 0
- * to 2^32 - 1, except the topmost one, which has the sign and fits 32 bits. So readers find the one way to write a number,
- * and write nothing: any number of threads can read sums that nobody updates.
+ * While rows are added, limbs hold what they have not carried yet. When an update ends, all is carried: every limb is
+ * from 0 to 2^32 - 1, except the topmost one, which has the sign and fits 32 bits. So readers find the one way to
+ * write a number, and write nothing: any number of threads can read sums that nobody updates.
  *
- * The limbs cover the exponents that the data have brought so far; the cover grows when a product falls outside. A sum of
- * whole numbers has no order: the same rows give the same numbers, whatever the order they came in.
+ * The limbs cover the exponents that the data have brought so far; the cover grows when a product falls outside. A
+ * sum of whole numbers has no order: the same rows give the same numbers, whatever the order they came in.
  */
 struct _AprExactSums
 {
@@ -251,9 +251,9 @@ first_limb_of (gint exponent)
 }
 
 gboolean
-apr_exact_sums_cover (AprExactSums *self, gint least, gint greatest, guint n_terms, GError **error)
+apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GError **error)
 {
-  if (!cover_limbs (self, first_limb_of (least), first_limb_of (greatest) + TERM_LIMBS + CARRY_LIMBS, error))
+  if (!cover_limbs (self, first_limb_of (min), first_limb_of (max) + TERM_LIMBS + CARRY_LIMBS, error))
     return FALSE;
 
   /* Carries before a limb could overflow. */

@@ -5,7 +5,7 @@
 
 G_BEGIN_DECLS
 
-/* What a factor is cut into. */
+/* What an operand is cut into. */
 typedef enum
 {
   APR_PACKING_WHOLE,
@@ -13,9 +13,9 @@ typedef enum
   APR_PACKING_BYTES,
 } AprPacking;
 
-/* A factor of the products: layers of as many columns as the matrix has, filled up to whole panels, and behind them strips. A
- * strip holds what a column cannot hold beside its greatest value; it belongs to the same row or column of the matrix, and
- * has a scale of its own. */
+/* An operand of the products: layers of as many columns as the matrix has, filled up to whole panels, and behind them
+ * remainder columns. A remainder column holds what a column cannot hold beside its largest value; it belongs to the
+ * same row or column of the matrix, and has a scale of its own. */
 typedef struct
 {
   const AprSliceKernel *kernel; /* (unowned) */
@@ -24,27 +24,28 @@ typedef struct
   gsize n_columns; /* of the matrix */
   gsize n_padded;  /* of a layer */
   gsize n_main;    /* of all layers */
-  gsize n;         /* with the strips */
+  gsize n;         /* with the remainder columns */
   gsize n_allocated;
   gsize panel;    /* columns that are multiplied at once */
-  gsize n_steps;  /* of digits: what a block has at most */
+  gsize n_steps;  /* of bytes: what a block has at most */
   gsize stride;   /* between columns */
   double *values; /* (owned) n_allocated columns, and behind them the next three */
   double *slices; /* (nullable) APR_SLICE_N_SLICES times as many */
   guint8
-    *tiles; /* (nullable) for each panel its n_steps times APR_BYTE_MAX tiles of digits, instead of slices */
-  guint8 *turned;  /* (nullable) the same turned, of a factor that is on the right */
+    *tiles; /* (nullable) for each panel its n_steps times APR_BYTE_MAX tiles of bytes, instead of slices */
+  guint8 *turned;  /* (nullable) the same turned, of an operand that is on the right */
   gsize *owner;    /* (owned) which column of the matrix each belongs to, or APR_PACKED_OPERAND_NO_OWNER */
   gint *offset;    /* (owned) the values times 2^offset are the true ones */
   gint *exponent;  /* (owned) the true values are below 2^exponent */
   gint *running;   /* (owned) of the layers: an exponent that stands until the column outgrows it */
-  guint *n_slices; /* (owned) of each panel, or its digits; 0 where all is 0 */
+  guint *n_slices; /* (owned) of each panel, or its bytes; 0 where all is 0 */
 } AprPackedOperand;
 
 #define APR_PACKED_OPERAND_NO_OWNER G_MAXSIZE
 #define APR_PACKED_OPERAND_NO_EXPONENT (-(1 << 20))
 
-/* For blocks of at most @n_rows rows, which are at most APR_SLICE_ROWS, or APR_BYTE_ROWS for digits; @right says whether the factor may be on the right. */
+/* For blocks of at most @n_rows rows, which are at most APR_SLICE_ROWS, or APR_BYTE_ROWS for bytes; @right says
+ * whether the operand may be on the right. */
 void apr_packed_operand_init (AprPackedOperand *self,
                               const AprSliceKernel *kernel,
                               AprPacking cut,
@@ -91,28 +92,30 @@ apr_packed_operand_get_turned (const AprPackedOperand *self, gsize panel)
   return self->turned + panel * apr_packed_operand_get_tiles_size (self);
 }
 
-/* Forgets the strips. */
+/* Drops the remainder columns. */
 void apr_packed_operand_reset (AprPackedOperand *self);
 
-/* A new strip of @owner, all 0; what apr_packed_operand_get () returned before is no longer valid. */
-gsize apr_packed_operand_add_strip (AprPackedOperand *self, gsize owner, gint offset);
+/* A new remainder column of @owner, all 0; what apr_packed_operand_get () returned before is no longer valid. */
+gsize apr_packed_operand_add_remainder (AprPackedOperand *self, gsize owner, gint offset);
 
-/* Finds the exponents, and puts what is too small for a column into strips; calls @outgrow for columns of the layers before their
- * exponent changes. False where there is a NaN or an infinity. */
+/* Finds the exponents, and puts what is too small for a column into remainder columns; calls @outgrow for columns of
+ * the layers before their exponent changes. False where there is a NaN or an infinity. */
 gboolean
 apr_packed_operand_measure (AprPackedOperand *self,
                             gsize n_rows,
                             void (*outgrow) (gpointer user_data, AprPackedOperand *self, gsize column),
                             gpointer user_data);
 
-/* Cuts all columns into slices as apr_packed_operand_measure () and apr_packed_operand_slice () do, if the exponents that the layers
- * have are seen to hold for these rows too; false, with the values as they were, where the columns must be measured. */
+/* Cuts all columns into slices as apr_packed_operand_measure () and apr_packed_operand_slice () do, if the exponents
+ * that the layers have are seen to hold for these rows too; false, with the values as they were, where the columns
+ * must be measured. */
 gboolean apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows);
 
-/* Cuts all columns, and strips for what is left of them, into slices. */
+/* Cuts all columns, and remainder columns for what is left of them, into slices. */
 void apr_packed_operand_slice (AprPackedOperand *self, gsize n_rows);
 
-/* Brings all columns below 1, for sums in double; what a column holds and how it is scaled depend on this block alone. */
+/* Brings all columns below 1, for sums in double; what a column holds and how it is scaled depend on this block alone.
+ */
 void apr_packed_operand_normalize (AprPackedOperand *self, gsize n_rows);
 
 G_END_DECLS

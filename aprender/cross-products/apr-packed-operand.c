@@ -6,15 +6,16 @@
 
 #include "aprender/base/apr-pages-private.h"
 
-/* Between these powers of two of its greatest value, a column's products and slices are far from the ends of what a double
- * can hold. */
+/* Between these powers of two of its largest value, a column's products and slices are far from the ends of what a
+ * double can hold. */
 #define RANGE 500
 #define MAX_EXPONENT 400
 
 /* What a column's exponent is guessed from; a multiple of 8. */
 #define GUESSED_ROWS 64
 
-/* Takes a part of the pages for @n parts of what @n_allocated columns have, and copies what @n_old of them had at @from. */
+/* Takes a part of the pages for @n parts of what @n_allocated columns have, and copies what @n_old of them had at
+ * @from. */
 static gpointer
 divide (guint8 **pages, gconstpointer from, gsize n, gsize n_old, gsize n_allocated, gsize size)
 {
@@ -27,7 +28,7 @@ divide (guint8 **pages, gconstpointer from, gsize n, gsize n_old, gsize n_alloca
   return n > 0 ? part : NULL;
 }
 
-/* Room for @n_allocated columns. All is one piece of memory, which malloc keeps for the next time if it is not large. */
+/* Room for @n_allocated columns. All is one piece of memory, which malloc keeps for the next time if it is small. */
 static void
 allocate (AprPackedOperand *self, gsize n_allocated)
 {
@@ -64,7 +65,7 @@ apr_packed_operand_init (AprPackedOperand *self,
                          gsize n_layers,
                          gsize n_rows)
 {
-  gsize n_strips;
+  gsize n_remainders;
   gsize i;
 
   self->kernel = kernel;
@@ -76,9 +77,9 @@ apr_packed_operand_init (AprPackedOperand *self,
   self->n_columns = n_columns;
   self->n_padded = (n_columns + self->panel - 1) / self->panel * self->panel;
   self->n_main = n_layers * self->n_padded;
-  /* Digits seldom leave anything for strips. */
-  n_strips = cut == APR_PACKING_BYTES ? 0 : self->n_padded / 64 * APR_SLICE_PANEL + APR_SLICE_PANEL;
-  allocate (self, self->n_main + n_strips);
+  /* Bytes seldom leave anything for remainder columns. */
+  n_remainders = cut == APR_PACKING_BYTES ? 0 : self->n_padded / 64 * APR_SLICE_PANEL + APR_SLICE_PANEL;
+  allocate (self, self->n_main + n_remainders);
   self->running = g_new (gint, self->n_main);
   for (i = 0; i < self->n_main; i++)
     {
@@ -115,7 +116,7 @@ apr_packed_operand_reset (AprPackedOperand *self)
 }
 
 gsize
-apr_packed_operand_add_strip (AprPackedOperand *self, gsize owner, gint offset)
+apr_packed_operand_add_remainder (AprPackedOperand *self, gsize owner, gint offset)
 {
   gsize i;
 
@@ -152,12 +153,12 @@ scale_column (AprPackedOperand *self, gsize index, gsize n_rows, gint exponent)
     }
 }
 
-/* Moves what is below @limit to a strip. */
+/* Moves what is below @limit to a remainder column. */
 static void
 split (AprPackedOperand *self, gsize index, gsize n_rows, double limit)
 {
-  gsize strip_index = apr_packed_operand_add_strip (self, self->owner[index], self->offset[index]);
-  double *strip = apr_packed_operand_get (self, strip_index);
+  gsize remainder_index = apr_packed_operand_add_remainder (self, self->owner[index], self->offset[index]);
+  double *remainder = apr_packed_operand_get (self, remainder_index);
   double *column = apr_packed_operand_get (self, index);
   gsize row;
 
@@ -165,7 +166,7 @@ split (AprPackedOperand *self, gsize index, gsize n_rows, double limit)
     {
       gboolean small = fabs (column[row]) < limit;
 
-      strip[row] = small ? column[row] : 0;
+      remainder[row] = small ? column[row] : 0;
       column[row] = small ? 0 : column[row];
     }
 }
@@ -181,22 +182,21 @@ apr_packed_operand_measure (AprPackedOperand *self,
   /* Strips are put behind, and come in their turn. */
   for (i = 0; i < self->n; i++)
     {
-      double greatest;
-      double least;
+      double max;
+      double min;
       gint exponent;
 
       if (self->owner[i] == APR_PACKED_OPERAND_NO_OWNER)
         continue;
-      if (!self->kernel->find_range (apr_packed_operand_get (self, i), n_rows, &greatest, &least) ||
-          isinf (greatest))
+      if (!self->kernel->find_range (apr_packed_operand_get (self, i), n_rows, &max, &min) || isinf (max))
         return FALSE;
 
       /* What is 0 has no scale: one that is far from its offset would make a factor that is infinite. */
       self->exponent[i] = APR_PACKED_OPERAND_NO_EXPONENT;
-      if (greatest == 0)
+      if (max == 0)
         continue;
 
-      (void) frexp (greatest, &exponent);
+      (void) frexp (max, &exponent);
       exponent += self->offset[i];
       if (i < self->n_main && exponent > self->running[i])
         {
@@ -213,7 +213,7 @@ apr_packed_operand_measure (AprPackedOperand *self,
         }
 
       self->exponent[i] = i < self->n_main ? self->running[i] : exponent;
-      if (least < ldexp (1.0, self->exponent[i] - self->offset[i] - RANGE))
+      if (min < ldexp (1.0, self->exponent[i] - self->offset[i] - RANGE))
         split (self, i, n_rows, ldexp (1.0, self->exponent[i] - self->offset[i] - RANGE));
       if (ABS (self->exponent[i] - self->offset[i]) > MAX_EXPONENT)
         scale_column (self, i, n_rows, self->offset[i] - self->exponent[i]);
@@ -228,7 +228,7 @@ slices_of (const AprPackedOperand *self, gsize index)
   return self->slices + index * APR_SLICE_STRIDE;
 }
 
-/* The power of two that makes the first slice, or the first digits, whole. */
+/* The power of two that makes the first slice, or the first bytes, whole. */
 static double
 factor_of (const AprPackedOperand *self, gsize index)
 {
@@ -240,21 +240,21 @@ factor_of (const AprPackedOperand *self, gsize index)
   return ldexp (1.0, top + self->offset[index] - self->exponent[index]);
 }
 
-/* A strip of what is left of a column that has been cut. */
+/* A remainder column: what cutting a column left. */
 static void
 add_rest (AprPackedOperand *self, gsize index, gsize n_rows)
 {
   gint bits = self->cut == APR_PACKING_BYTES ? APR_BYTE_LOW_BITS : APR_SLICE_BITS;
   gint n_more = self->cut == APR_PACKING_BYTES ? 1 : 2;
   gint top = self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : APR_SLICE_TOP;
-  gsize strip_index =
-    apr_packed_operand_add_strip (self, self->owner[index], self->exponent[index] - top - n_more * bits);
-  double *strip = apr_packed_operand_get (self, strip_index);
+  gsize remainder_index =
+    apr_packed_operand_add_remainder (self, self->owner[index], self->exponent[index] - top - n_more * bits);
+  double *remainder = apr_packed_operand_get (self, remainder_index);
   const double *column = apr_packed_operand_get (self, index);
   double factor = factor_of (self, index);
   double more = ldexp (1.0, bits);
-  double greatest;
-  double least;
+  double max;
+  double min;
   gsize row;
   gint i;
 
@@ -264,23 +264,23 @@ add_rest (AprPackedOperand *self, gsize index, gsize n_rows)
 
       for (i = 0; i < n_more; i++)
         rest = (rest - rint (rest)) * more;
-      strip[row] = rest - rint (rest);
+      remainder[row] = rest - rint (rest);
     }
 
-  (void) self->kernel->find_range (strip, n_rows, &greatest, &least);
-  (void) frexp (greatest, &self->exponent[strip_index]);
-  self->exponent[strip_index] += self->offset[strip_index];
+  (void) self->kernel->find_range (remainder, n_rows, &max, &min);
+  (void) frexp (max, &self->exponent[remainder_index]);
+  self->exponent[remainder_index] += self->offset[remainder_index];
 }
 
 /* Whether all of a column is far enough from the ends of what a double can hold for a rest to be exact. */
 static gboolean
 may_have_rest (const AprPackedOperand *self, gsize index, gsize n_rows)
 {
-  double greatest;
-  double least;
+  double max;
+  double min;
 
-  return self->kernel->find_range (apr_packed_operand_get (self, index), n_rows, &greatest, &least) &&
-         least >= ldexp (1.0, self->exponent[index] - self->offset[index] - RANGE);
+  return self->kernel->find_range (apr_packed_operand_get (self, index), n_rows, &max, &min) &&
+         min >= ldexp (1.0, self->exponent[index] - self->offset[index] - RANGE);
 }
 
 #ifndef NDEBUG
@@ -311,7 +311,7 @@ check_slices (const AprPackedOperand *self, gsize index, gsize n_rows, guint n_s
 }
 #endif
 
-/* As the functions of the kernel do: into those slices or digits that come first, or @all. */
+/* As the functions of the kernel do: into those slices or bytes that come first, or @all. */
 static guint
 cut_column (AprPackedOperand *self, gsize index, gsize n_rows, gboolean all)
 {
@@ -329,7 +329,7 @@ cut_column (AprPackedOperand *self, gsize index, gsize n_rows, gboolean all)
   /* What is multiplied with columns that fill a panel is not looked at. */
   if (self->owner[index] == APR_PACKED_OPERAND_NO_OWNER)
     return 0;
-  return kernel->digits->cut (column, n_rows / APR_BYTE_STEP, factor, all, tiles);
+  return kernel->bytes->cut (column, n_rows / APR_BYTE_STEP, factor, all, tiles);
 }
 
 static guint
@@ -347,7 +347,7 @@ cut_panel (AprPackedOperand *self, gsize first, gsize n_rows, gboolean measured,
   guint n[APR_BYTE_PANEL];
   gsize i;
 
-  /* What strips leave goes to another panel, which comes in its turn. */
+  /* What remainder columns leave goes to another panel, which comes in its turn. */
   self->n = MAX (self->n, first + self->panel);
 
   *n_slices = 0;
@@ -369,9 +369,9 @@ cut_panel (AprPackedOperand *self, gsize first, gsize n_rows, gboolean measured,
 #endif
 
   if (self->turned != NULL)
-    self->kernel->digits->turn (
-      apr_packed_operand_get_tiles (self, first / self->panel), n_rows / APR_BYTE_STEP, *n_slices,
-      self->turned + first / self->panel * apr_packed_operand_get_tiles_size (self));
+    self->kernel->bytes->turn (apr_packed_operand_get_tiles (self, first / self->panel),
+                               n_rows / APR_BYTE_STEP, *n_slices,
+                               self->turned + first / self->panel * apr_packed_operand_get_tiles_size (self));
   for (i = 0; i < self->panel; i++)
     if (n[i] > most)
       add_rest (self, first + i, n_rows);
@@ -393,15 +393,15 @@ guess_exponents (AprPackedOperand *self, gsize n_rows)
 
   for (i = 0; i < self->n_columns; i++)
     {
-      double greatest;
-      double least;
+      double max;
+      double min;
       gint exponent;
 
       if (self->running[i] != APR_PACKED_OPERAND_NO_EXPONENT ||
-          !self->kernel->find_range (apr_packed_operand_get (self, i), n_rows, &greatest, &least) ||
-          greatest == 0 || isinf (greatest))
+          !self->kernel->find_range (apr_packed_operand_get (self, i), n_rows, &max, &min) || max == 0 ||
+          isinf (max))
         continue;
-      (void) frexp (greatest, &exponent);
+      (void) frexp (max, &exponent);
       self->running[i] = exponent + 1;
     }
 }
@@ -409,9 +409,9 @@ guess_exponents (AprPackedOperand *self, gsize n_rows)
 gboolean
 apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows)
 {
-  /* Where the factor of a column, or what a double is multiplied by first, is at least 1, so that however small a value is, their product is
-   * exact. */
-  gint greatest = self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : APR_SLICE_TOP + APR_SLICE_BITS;
+  /* Where the factor of a column, or what a double is multiplied by first, is at least 1, so that however small a
+   * value is, their product is exact. */
+  gint max = self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : APR_SLICE_TOP + APR_SLICE_BITS;
   gsize i;
 
   if (self->n > self->n_main)
@@ -421,7 +421,7 @@ apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows)
   for (i = 0; i < self->n_main; i++)
     {
       if (self->owner[i] != APR_PACKED_OPERAND_NO_OWNER &&
-          (self->offset[i] != 0 || self->running[i] < -MAX_EXPONENT || self->running[i] > greatest))
+          (self->offset[i] != 0 || self->running[i] < -MAX_EXPONENT || self->running[i] > max))
         return FALSE;
       self->exponent[i] = self->running[i];
     }

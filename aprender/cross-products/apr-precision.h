@@ -20,8 +20,8 @@ G_BEGIN_DECLS
  *
  * How the products of the data are summed.
  *
- * With `DOUBLE`, wide data are summed several times faster. The result still is the same for any number of threads and any
- * processor, but not for any order of the samples, nor any way to cut them into calls.
+ * With `DOUBLE`, wide data are summed several times faster. The result still is the same for any number of threads
+ * and any processor, but not for any order of the samples, nor any way to cut them into calls.
  *
  * Since: 0.1
  */

@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* The sum of the logarithms to base two of weights, in units of 2^-52: a whole number, so that it has no order. Of one weight it is
- * below 1075 2^52 in size, so of 2^63 weights it is below 2^126, where sums are kept. */
+/* The sum of the logarithms to base two of weights, in units of 2^-52: a whole number, so that it has no order. Of
+ * one weight it is below 1075 2^52 in size, so of 2^63 weights it is below 2^126, where sums are kept. */
 typedef __int128 AprWeightLogs;
 
 #define APR_WEIGHT_LOGS_UNIT 0x1p-52
@@ -14,7 +14,8 @@ typedef __int128 AprWeightLogs;
 /* Those weights that are above 0, and how many they are. @weights is of finite numbers, none below 0. */
 AprWeightLogs apr_weight_logs_of (AprTensor *weights, guint n_threads, guint64 *n_samples);
 
-/* Adds @other, or takes it away where @sign is -1; false with an error where the sum is too large to be one of weights. */
+/* Adds @other, or takes it away where @sign is -1; false with an error where the sum is too large to be one of weights.
+ */
 gboolean apr_weight_logs_add (AprWeightLogs *self, AprWeightLogs other, gint sign, GError **error);
 
 /* The one way to write it in decimal digits. Returns: (transfer full) */

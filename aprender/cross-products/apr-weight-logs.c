@@ -9,11 +9,12 @@
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
-/* Additions and multiplications of doubles alone, each rounded, so that every processor and library has the same bits: a
- * weight is 2^e m with m between the roots of 1/2 and of 2, and the logarithm of m a series in (m - 1) / (m + 1). */
+/* Additions and multiplications of doubles alone, each rounded, so that every processor and library has the same
+ * bits: a weight is 2^e m with m between the roots of 1/2 and of 2, and the logarithm of m a series in (m - 1) / (m +
+ * 1). */
 
-/* So many weights at a time, a number that the compiler knows, so that it makes vectors of them. The size of the logarithm of a
- * mantissa is at most 2^51 units: 2^12 of them fit into 64 bits. */
+/* So many weights at a time, a number that the compiler knows, so that it makes vectors of them. The size of the
+ * logarithm of a mantissa is at most 2^51 units: 2^12 of them fit into 64 bits. */
 #define BLOCK 64
 
 #define LIMIT ((AprWeightLogs) 1 << 126)
@@ -25,7 +26,7 @@
 #define ROOT_OF_HALF 0x3fe6a09e667f3bcdu /* the bits of the double */
 #define ONE_AND_A_HALF 0x3ff8000000000000u
 
-/* The coefficients of the series for the logarithm to base two. What is left out is below 2^-60. */
+/* The coefficients of the series for the logarithm to base two. What is excluded is below 2^-60. */
 #define TERM(i) (2 / (G_LN2 * (2 * (i) + 1)))
 
 static inline guint64

@@ -107,7 +107,7 @@ typedef struct
 } Peak;
 
 static gpointer
-multiply_digits (gpointer data)
+multiply_bytes (gpointer data)
 {
   enum
   {
@@ -115,20 +115,20 @@ multiply_digits (gpointer data)
     N_STEPS = 2,
   };
   Peak *peak = data;
-  const AprByteKernel *digits = peak->kernel->digits;
-  guint n_digits = peak->narrow ? 6 : 9;
+  const AprByteKernel *byte_kernel = peak->kernel->bytes;
+  guint n_bytes = peak->narrow ? 6 : 9;
   gsize size = N_STEPS * APR_BYTE_MAX * APR_BYTE_TILE;
   guint8 *left = g_aligned_alloc0 (2, size, 64);
   gint64 *sums = g_aligned_alloc0 (APR_BYTE_PARTS * APR_BYTE_SUMS, sizeof (gint64), 64);
   double start;
   gsize i;
 
-  digits->start ();
+  byte_kernel->start ();
   start = now (CLOCK_THREAD_CPUTIME_ID);
   for (i = 0; i < N; i++)
-    digits->multiply (left, n_digits, left + size, n_digits, N_STEPS, sums);
+    byte_kernel->multiply (left, n_bytes, left + size, n_bytes, N_STEPS, sums);
   peak->rate = (double) N * N_STEPS * APR_BYTE_STEP * APR_BYTE_SUMS / (now (CLOCK_THREAD_CPUTIME_ID) - start);
-  digits->stop ();
+  byte_kernel->stop ();
   g_aligned_free (left);
   g_aligned_free (sums);
   return NULL;
@@ -167,7 +167,7 @@ static double
 measure_peak (const AprSliceKernel *kernel, AprPrecision precision, AprDType dtype)
 {
   GThreadFunc func =
-    precision == APR_PRECISION_EXACT && kernel->digits != NULL ? multiply_digits : multiply_panels;
+    precision == APR_PRECISION_EXACT && kernel->bytes != NULL ? multiply_bytes : multiply_panels;
   GThread *threads[N_THREADS];
   Peak peaks[N_THREADS];
   double rate = 0;

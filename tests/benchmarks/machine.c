@@ -185,7 +185,7 @@ double
 machine_measure_byte_peak (guint n_threads)
 {
 #ifdef APR_KERNELS_AMX
-  if (apr_slice_kernel_choose ()->digits == &apr_byte_kernel_amx)
+  if (apr_slice_kernel_choose ()->bytes == &apr_byte_kernel_amx)
     return measure_peak (peak_tiles, n_threads);
 #endif
   return 0;

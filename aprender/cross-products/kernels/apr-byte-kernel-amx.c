@@ -39,7 +39,7 @@ exchange_lanes (const __m512i v[8], __m512i out[8])
     }
 }
 
-/* Four rows of bytes from @n integers each, the greatest byte first: byte k of integer i to place k n + i. */
+/* Four rows of bytes from @n integers each, the largest byte first: byte k of integer i to place k n + i. */
 static inline __m512i
 get_order (gsize n)
 {
@@ -60,14 +60,14 @@ typedef struct
   __m512d any_rest;
 } Seen;
 
-/* The digits of 64 rows of a column. */
+/* The bytes of 64 rows of a column. */
 INLINE void
 cut_step (const double *column, __m512d factors, gboolean all, guint8 *tiles, Seen *seen)
 {
   const __m512i eight = get_order (8);
   const __m512i sixteen = get_order (16);
+  __m512i spread[8];
   __m512i bytes[8];
-  __m512i digits[8];
   __m512i words[4];
   gsize i;
 
@@ -94,12 +94,12 @@ cut_step (const double *column, __m512d factors, gboolean all, guint8 *tiles, Se
             i % 2 == 0 ? _mm512_castsi256_si512 (word) : _mm512_inserti64x4 (words[i / 2], word, 1);
         }
       seen->high = _mm512_or_si512 (high, seen->high);
-      bytes[i] = _mm512_permutexvar_epi8 (eight, high);
+      spread[i] = _mm512_permutexvar_epi8 (eight, high);
     }
 
-  exchange_lanes (bytes, digits);
+  exchange_lanes (spread, bytes);
   for (i = 0; i < 8; i++)
-    _mm512_store_si512 (tiles + i * APR_BYTE_TILE, digits[i]);
+    _mm512_store_si512 (tiles + i * APR_BYTE_TILE, bytes[i]);
   if (all)
     {
       __m512i a;
@@ -195,25 +195,27 @@ turn_tile (const guint8 *tile, guint8 *turned)
 }
 
 static void
-turn (const guint8 *tiles, gsize n_steps, guint n_digits, guint8 *turned)
+turn (const guint8 *tiles, gsize n_steps, guint n_bytes, guint8 *turned)
 {
   gsize step;
-  gsize digit;
+  gsize index;
 
   for (step = 0; step < n_steps; step++)
-    for (digit = 0; digit < n_digits; digit++)
-      turn_tile (tiles + step * STEP_BYTES + digit * APR_BYTE_TILE,
-                 turned + step * STEP_BYTES + digit * APR_BYTE_TILE);
+    for (index = 0; index < n_bytes; index++)
+      turn_tile (tiles + step * STEP_BYTES + index * APR_BYTE_TILE,
+                 turned + step * STEP_BYTES + index * APR_BYTE_TILE);
 }
 
-/* Tiles 0 to 2 sum three groups of products, 3 those of a digit and itself, 4 to 6 have three digits of the right panel, one after the other, and 7 has one of the
- * left: with each digit of the left, one of the right comes in, and one is done with. */
+/* Tiles 0 to 2 sum three groups of products, 3 those of a byte and itself, 4 to 6 have three bytes of the right
+ * panel, one after the other, and 7 has one of the left: with each byte of the left, one of the right comes in, and
+ * one is done with. */
 
 #define GROUPS 3
 #define SQUARE 3
 #define LEFT 7
 
-/* Steps that are multiplied before the sums are put aside for those of the next groups: what stays in the first cache. */
+/* Steps that are multiplied before the sums are put aside for those of the next groups: what stays in the first cache.
+ */
 #define STEPS(n_left, n_right) ((n_left) + (n_right) > 12 ? 2 : 4)
 #define STEPS_OF_PAIRS 4
 
@@ -236,7 +238,7 @@ load_right (const guint8 *right, gint j)
     }
 }
 
-/* The first digits alone are signed. */
+/* The first bytes alone are signed. */
 #define ADD_PRODUCT(group, right)    \
  if (i > 0 && j > 0)                 \
   _tile_dpbuud (group, LEFT, right); \
@@ -351,18 +353,18 @@ multiply_all (const guint8 *left,
                        groups + first);
 }
 
-/* Two groups, of pairs with i < j, and the products of the digit that would be a pair with itself. */
+/* Two groups, of pairs with i < j, and the products of the byte that would be a pair with itself. */
 INLINE void
 multiply_pairs (const guint8 *left,
                 const guint8 *right,
-                gint n_digits,
+                gint n_bytes,
                 gint first,
                 gboolean fresh,
                 gsize n_steps,
                 gint32 (*groups)[APR_BYTE_SUMS],
                 gint32 *square)
 {
-  gint begin = MAX (first - n_digits + 1, 0);
+  gint begin = MAX (first - n_bytes + 1, 0);
   gsize step;
   gint i;
   gint group;
@@ -389,7 +391,7 @@ multiply_pairs (const guint8 *left,
           {
             gint j = first + group - i;
 
-            if (j >= n_digits)
+            if (j >= n_bytes)
               continue;
             if (group == 0 || i == begin)
               load_right (right, j);
@@ -404,7 +406,7 @@ multiply_pairs (const guint8 *left,
 INLINE void
 multiply_all_pairs (const guint8 *left,
                     const guint8 *right,
-                    gint n_digits,
+                    gint n_bytes,
                     gsize n_steps,
                     gint32 (*groups)[APR_BYTE_SUMS],
                     gint32 (*squares)[APR_BYTE_SUMS])
@@ -415,12 +417,12 @@ multiply_all_pairs (const guint8 *left,
   for (step = 0; step < n_steps;
        step += STEPS_OF_PAIRS, left += STEPS_OF_PAIRS * STEP_BYTES, right += STEPS_OF_PAIRS * STEP_BYTES)
 #pragma GCC unroll 12
-    for (first = 0; first < 2 * n_digits - 1; first += 2)
-      multiply_pairs (left, right, n_digits, first, step == 0, MIN (STEPS_OF_PAIRS, n_steps - step),
+    for (first = 0; first < 2 * n_bytes - 1; first += 2)
+      multiply_pairs (left, right, n_bytes, first, step == 0, MIN (STEPS_OF_PAIRS, n_steps - step),
                       groups + first, squares[first / 2]);
 }
 
-/* The numbers of digits of which it is known. */
+/* The numbers of bytes of which it is known. */
 #define EACH_NUMBER(DO) \
  switch (n_left)        \
   {                     \

@@ -7,13 +7,13 @@
 /* Plain C. */
 
 static inline gsize
-tile_of (gsize step, guint digit)
+tile_of (gsize step, guint index)
 {
-  return (step * APR_BYTE_MAX + digit) * APR_BYTE_TILE;
+  return (step * APR_BYTE_MAX + index) * APR_BYTE_TILE;
 }
 
 static void
-store_digits (guint64 bits, guint first, guint n, gsize row, guint8 *tiles)
+store_bytes (guint64 bits, guint first, guint n, gsize row, guint8 *tiles)
 {
   guint i;
 
@@ -22,9 +22,9 @@ store_digits (guint64 bits, guint first, guint n, gsize row, guint8 *tiles)
       (guint8) (bits >> 8 * (n - 1 - i));
 }
 
-/* Whole bytes at the end that are 0 are no digits. */
+/* Bytes at the end that are 0 do not count. */
 static guint
-count_digits (guint64 bits, guint n)
+count_bytes (guint64 bits, guint n)
 {
   while (n > 0 && (bits & 0xff) == 0)
     {
@@ -42,7 +42,7 @@ cut (const double *column, gsize n_steps, double factor, gboolean all, guint8 *t
   guint64 low_bits = 0;
   gboolean any_low = FALSE;
   gboolean any_rest = FALSE;
-  double greatest = 0;
+  double max = 0;
   gsize row;
 
   for (row = 0; row < n_steps * APR_BYTE_STEP; row++)
@@ -53,47 +53,47 @@ cut (const double *column, gsize n_steps, double factor, gboolean all, guint8 *t
       double low = all ? rint (scaled) : 0;
       gint64 bits;
 
-      if (value > greatest || -value > greatest)
-        greatest = fabs (value);
+      if (value > max || -value > max)
+        max = fabs (value);
       any_low |= scaled != 0;
       any_rest |= all && scaled != low;
       if (!(fabs (value) < 0x1p63))
         continue;
 
       bits = (gint64) high - (low < 0 ? 1 : 0);
-      store_digits ((guint64) bits, 0, APR_BYTE_HIGH, row, tiles);
+      store_bytes ((guint64) bits, 0, APR_BYTE_HIGH, row, tiles);
       high_bits |= (guint64) bits;
       if (all)
         {
           bits = (gint64) low;
-          store_digits ((guint64) bits, APR_BYTE_HIGH, APR_BYTE_MAX - APR_BYTE_HIGH, row, tiles);
+          store_bytes ((guint64) bits, APR_BYTE_HIGH, APR_BYTE_MAX - APR_BYTE_HIGH, row, tiles);
           low_bits |= (guint32) bits;
         }
     }
 
-  if (!(greatest < 0x1p63))
+  if (!(max < 0x1p63))
     return APR_SLICE_OUTSIDE;
   if (any_rest)
     return APR_BYTE_MAX + 1;
   if (any_low && !all)
     return APR_BYTE_HIGH + 1;
   if (low_bits != 0)
-    return APR_BYTE_HIGH + count_digits (low_bits, APR_BYTE_MAX - APR_BYTE_HIGH);
-  return count_digits (high_bits, APR_BYTE_HIGH);
+    return APR_BYTE_HIGH + count_bytes (low_bits, APR_BYTE_MAX - APR_BYTE_HIGH);
+  return count_bytes (high_bits, APR_BYTE_HIGH);
 }
 
 static void
-turn (const guint8 *tiles, gsize n_steps, guint n_digits, guint8 *turned)
+turn (const guint8 *tiles, gsize n_steps, guint n_bytes, guint8 *turned)
 {
   gsize step;
-  guint digit;
+  guint index;
   gsize i;
 
   for (step = 0; step < n_steps; step++)
-    for (digit = 0; digit < n_digits; digit++)
+    for (index = 0; index < n_bytes; index++)
       for (i = 0; i < APR_BYTE_TILE; i++)
-        turned[tile_of (step, digit) + i % APR_BYTE_STEP / 4 * APR_BYTE_STEP + i / APR_BYTE_STEP * 4 +
-               i % 4] = tiles[tile_of (step, digit) + i];
+        turned[tile_of (step, index) + i % APR_BYTE_STEP / 4 * APR_BYTE_STEP + i / APR_BYTE_STEP * 4 +
+               i % 4] = tiles[tile_of (step, index) + i];
 }
 
 static void
@@ -123,7 +123,7 @@ multiply_tiles (const gint16 *left, const gint16 *right, gint32 *sums)
         }
 }
 
-/* The group's sums of the products of two digits, for a part. */
+/* The group's sums of the products of two bytes, for a part. */
 static void
 add_products (const guint8 *left, guint i, const guint8 *right, guint j, gsize n_steps, gint32 *products)
 {
@@ -161,15 +161,15 @@ multiply (const guint8 *left, guint n_left, const guint8 *right, guint n_right, 
 }
 
 static void
-multiply_self (const guint8 *panel, const guint8 *turned, guint n_digits, gsize n_steps, gint64 *sums)
+multiply_self (const guint8 *panel, const guint8 *turned, guint n_bytes, gsize n_steps, gint64 *sums)
 {
   gint32 products[APR_BYTE_SUMS];
   gsize entry;
   guint i;
   guint j;
 
-  for (i = 0; i < n_digits; i++)
-    for (j = i; j < n_digits; j++)
+  for (i = 0; i < n_bytes; i++)
+    for (j = i; j < n_bytes; j++)
       {
         guint64 *to = (guint64 *) sums + (i + j) / 4 * APR_BYTE_SUMS;
 

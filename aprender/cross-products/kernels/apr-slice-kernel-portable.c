@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* For every processor: plain C, four lanes at a time, so that a compiler can use what vectors there are. Where the products are
- * whole numbers nothing needs to be fused; where it must be, the C library's function is one instruction where
- * there is one, and right where there is none. */
+/* For every processor: plain C, four lanes at a time, so that a compiler can use what vectors there are. Where the
+ * products are whole numbers nothing needs to be fused; where it must be, the C library's function is one instruction
+ * where there is one, and right where there is none. */
 
 #include <glib.h>
 #include <math.h>

@@ -9,22 +9,23 @@ G_BEGIN_DECLS
 
 /* Sums of products without rounding, in plain floating-point operations on whole numbers.
  *
- * A block of rows is transposed to columns. A column, divided by a power of two 2^e that is above all its values, is cut into
- * slices, each a whole number times a power of two that all rows share:
+ * A block of rows is transposed to columns. A column, divided by a power of two 2^e that is above all its values, is
+ * cut into slices, each a whole number times a power of two that all rows share:
  *
  *   x = 2^e (s0 2^-23 + s1 2^-47 + s2 2^-71 + rest),  |s0|, |s1|, |s2| <= 2^23
  *
- * as x 2^(23 - e) is below 2^23, and what rounding to a whole number leaves is at most 1/2. So a product of two slices is
- * at most 2^46, and one of two sums of two slices at most 2^48; 32 of them are at most 2^53, and every whole number up to
- * there is a double: none of the additions of APR_SLICE_STEPS products rounds, in whatever order they are done, fused with
- * the multiplication or not. Then the sum goes, as an integer, to those of its matrix entry.
+ * as x 2^(23 - e) is below 2^23, and what rounding to a whole number leaves is at most 1/2. So a product of two
+ * slices is at most 2^46, and one of two sums of two slices at most 2^48; 32 of them are at most 2^53, and every
+ * whole number up to there is a double: none of the additions of APR_SLICE_STEPS products rounds, in whatever order
+ * they are done, fused with the multiplication or not. Then the sum goes, as an integer, to those of its matrix
+ * entry.
  *
- * Data of 24 bits have no s2 as long as the values of a column do not differ by more than 2^23, small whole numbers have
- * s0 alone, and normal deviates of 53 bits a rest in one of 50,000 values. A rest is put into a column of its own, with
- * an e of its own, a strip.
+ * Data of 24 bits have no s2 as long as the values of a column do not differ by more than 2^23, small whole numbers
+ * have s0 alone, and normal deviates of 53 bits a rest in one of 50,000 values. A rest is put into a column of its
+ * own, with an e of its own, a remainder column.
  *
- * Nine products of three slices with three are six by A. A. Karatsuba's identity, a b' + b a' = (a + b) (a' + b') - a a' -
- * b b'; four of two slices with two are three.
+ * Nine products of three slices with three are six by A. A. Karatsuba's identity,
+ * a b' + b a' = (a + b) (a' + b') - a a' - b b'; four of two slices with two are three.
  *
  * Cutting numbers so that products and their sums are exact is the idea of K. Ozaki, T. Ogita, S. Oishi and S. M. Rump,
  * "Error-free transformations of matrix multiplication by using fast routines of matrix multiplication", 2012; sums
@@ -70,19 +71,20 @@ enum
 typedef void (*AprTransposeFunc) (
   gconstpointer rows, gsize n_rows, gsize n_columns, gsize ahead, gsize stride, double *columns);
 
-/* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_SLICE_ROWS; all columns are
- * aligned to 64 bytes, and those of a panel APR_SLICE_STRIDE apart. Every implementation gives the same numbers. */
+/* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_SLICE_ROWS; all
+ * columns are aligned to 64 bytes, and those of a panel APR_SLICE_STRIDE apart. Every implementation gives the same
+ * numbers. */
 typedef struct
 {
   const char *name;
 
-  /* Adds the products of the columns of two panels, of slices, times @signs[k], to @sums[k APR_SLICE_TILE + 4 left + right],
-   * modulo 2^64. */
+  /* Adds the products of the columns of two panels, of slices, times @signs[k], to @sums[k APR_SLICE_TILE + 4 left +
+   * right], modulo 2^64. */
   void (*multiply) (
     const double *left, const double *right, gsize n_rows, const gint8 signs[APR_SLICE_PARTS], gint64 *sums);
 
-  /* Adds the same products to @lanes, those of the rows r of left and right to lane r mod 8 or r mod 4 of entry 4 left + right,
-   * modulo 2^64; where the panels are the same one, only those of left >= right. */
+  /* Adds the same products to @lanes, those of the rows r of left and right to lane r mod 8 or r mod 4 of entry 4
+   * left + right, modulo 2^64; where the panels are the same one, only those of left >= right. */
   void (*multiply_lanes) (const double *left,
                           const double *right,
                           gsize n_rows,
@@ -93,22 +95,22 @@ typedef struct
                   const gint8 signs[APR_SLICE_PARTS],
                   gint64 *sums);
 
-  /* The same products in double, of columns below 1: in the order of the rows r for each r mod 8, fused, and then these eight
-   * sums, neighbour with neighbour. */
+  /* The same products in double, of columns below 1: in the order of the rows r for each r mod 8, fused, and then
+   * these eight sums, neighbour with neighbour. */
   void (*multiply_double) (const double *left, const double *right, gsize n_rows, double *products);
 
-  /* Adds @products, aligned to 64 bytes, times the factors, powers of two of at most 1, to the two parts of @sums; false, and nothing done, where they
-   * do not fit. */
+  /* Adds @products, aligned to 64 bytes, times the factors, powers of two of at most 1, to the two parts of @sums;
+   * false, and nothing done, where they do not fit. */
   gboolean (*collect) (const double *products, const double *left, const double *right, gint64 *sums);
 
-  /* Makes columns, @stride apart, of rows of doubles, or of floats, and fetches what is @ahead bytes behind them, where that
-   * is not 0; %NULL where plain C does as well. */
+  /* Makes columns, @stride apart, of rows of doubles, or of floats, and fetches what is @ahead bytes behind them,
+   * where that is not 0; %NULL where plain C does as well. */
   AprTransposeFunc transpose_doubles;
   AprTransposeFunc transpose_floats;
 
-  /* The greatest magnitude of a column, and the least one that is not 0 (an infinity where all are); false where there
-   * is a NaN. */
-  gboolean (*find_range) (const double *column, gsize n_rows, double *greatest, double *least);
+  /* The largest magnitude of a column, and the smallest one that is not 0 (an infinity where all are); false where
+   * there is a NaN. */
+  gboolean (*find_range) (const double *column, gsize n_rows, double *max, double *min);
 
   /* Multiplies a column by a power of two. */
   void (*scale) (double *column, gsize n_rows, double factor);
@@ -117,16 +119,16 @@ typedef struct
   gboolean (*weigh) (
     const double *column, const double *weights, gsize n_rows, double factor, double *high, double *low);
 
-  /* Cuts the first two slices of a column times @factor, a power of two; the slices are @distance apart. Returns how many
-   * slices it has, up to 3 where there may be more, or APR_SLICE_OUTSIDE where one of the products is not below 2^23. A
-   * column with a NaN has more than 2. No value times @factor 2^24 may be too small for a double. */
+  /* Cuts the first two slices of a column times @factor, a power of two; the slices are @distance apart. Returns how
+   * many slices it has, up to 3 where there may be more, or APR_SLICE_OUTSIDE where one of the products is not below
+   * 2^23. A column with a NaN has more than 2. No value times @factor 2^24 may be too small for a double. */
   guint (*slice) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
 
   /* Cuts all three; 4 where there is a rest, or a NaN. */
   guint (*slice_all) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
 
   /* What multiplies bytes instead of slices; %NULL where nothing does. */
-  const AprByteKernel *digits; /* (unowned) (nullable) */
+  const AprByteKernel *bytes; /* (unowned) (nullable) */
 } AprSliceKernel;
 
 extern const AprSliceKernel apr_slice_kernel_portable;

@@ -1,13 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The kernels, written once over the vectors of an instruction set. Whoever includes this defines VECTOR, LANES (4 or 8), and
- * the operations LOAD, STORE, SPLAT, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD and MULTIPLY_SUBTRACT (a b + c and a b - c, rounded once or twice), EITHER (something that
- * ANY finds, or NaN, where it finds it in one of both), FUSED_ADD and
- * FUSED_SUBTRACT (a b + c and a b - c, rounded once), GREATER and LESSER (of magnitudes), MAGNITUDE, MAGNITUDE_UNLESS_0 (which
- * makes an infinity of 0), IS_NAN and ANY (whether a lane is one, or is not 0), COUNT_LANES (the sums of the lanes of 8
- * vectors of whole numbers, as integers), REDUCE_LANES (the sums of eight times
- * APR_SLICE_LANES integers, where there is more than plain C for it), COUNT_EACH (which adds the lanes of a vector of whole numbers to integers), ADD_LANES (the same in double, for 8 lanes), TRANSPOSE_DOUBLES and
- * TRANSPOSE_FLOATS (functions, or NULL), and KERNEL and KERNEL_NAME. */
+/* The kernels, written once over the vectors of an instruction set. Whoever includes this defines:
+ *
+ *   KERNEL                the structure that this file makes
+ *   KERNEL_NAME           its name
+ *   VECTOR                a vector of doubles
+ *   LANES                 how many: 4 or 8
+ *   LOAD                  from an aligned place
+ *   STORE                 to any place
+ *   SPLAT                 one value in all lanes
+ *   ADD                   a + b
+ *   SUBTRACT              a - b
+ *   MULTIPLY              a b
+ *   MULTIPLY_ADD          a b + c, rounded once or twice
+ *   MULTIPLY_SUBTRACT     a b - c, rounded once or twice
+ *   FUSED_ADD             a b + c, rounded once
+ *   FUSED_SUBTRACT        a b - c, rounded once
+ *   EITHER                something that ANY finds, or NaN, where it finds it in one of both
+ *   GREATER               the larger magnitude
+ *   LESSER                the smaller magnitude
+ *   MAGNITUDE             without the sign
+ *   MAGNITUDE_UNLESS_0    the same, with an infinity for 0
+ *   IS_NAN                whether a lane is one
+ *   ANY                   whether a lane is not 0
+ *   COUNT_LANES           the sums of the lanes of 8 vectors of whole numbers, as integers
+ *   COUNT_EACH            adds the lanes of a vector of whole numbers to integers
+ *   REDUCE_LANES          the sums of eight times APR_SLICE_LANES integers, where plain C is not as fast
+ *   ADD_LANES             the sum of the lanes, in double; of 8 lanes, for 8 vectors
+ *   TRANSPOSE_DOUBLES     a function, or NULL
+ *   TRANSPOSE_FLOATS      a function, or NULL
+ */
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
 
@@ -281,7 +303,7 @@ collect (const double *products, const double *left, const double *right, gint64
 }
 
 static gboolean
-find_range (const double *column, gsize n_rows, double *greatest, double *least)
+find_range (const double *column, gsize n_rows, double *max, double *min)
 {
   VECTOR most = SPLAT (0.0);
   VECTOR fewest = SPLAT (INFINITY);
@@ -299,14 +321,14 @@ find_range (const double *column, gsize n_rows, double *greatest, double *least)
       fewest = LESSER (MAGNITUDE_UNLESS_0 (value), fewest);
     }
 
-  *greatest = 0;
-  *least = INFINITY;
+  *max = 0;
+  *min = INFINITY;
   STORE (lanes, most);
   for (i = 0; i < LANES; i++)
-    *greatest = MAX (*greatest, lanes[i]);
+    *max = MAX (*max, lanes[i]);
   STORE (lanes, fewest);
   for (i = 0; i < LANES; i++)
-    *least = MIN (*least, lanes[i]);
+    *min = MIN (*min, lanes[i]);
 
   return TRUE;
 }
@@ -355,7 +377,7 @@ cut (const double *column, gsize n_rows, double factor, double *slices, gsize di
   VECTOR any_third = SPLAT (0.0);
   VECTOR any_rest = SPLAT (0.0);
   double lanes[LANES];
-  double greatest = 0;
+  double max = 0;
   gsize row;
   gsize i;
 
@@ -387,11 +409,11 @@ cut (const double *column, gsize n_rows, double factor, double *slices, gsize di
 
   STORE (lanes, most);
   for (i = 0; i < LANES; i++)
-    greatest = MAX (greatest, lanes[i]);
-  if (!(greatest * factor < 0x1p23))
+    max = MAX (max, lanes[i]);
+  if (!(max * factor < 0x1p23))
     return APR_SLICE_OUTSIDE;
 
-  return ANY (any_rest) ? 4 : ANY (any_third) ? 3 : ANY (any_second) ? 2 : greatest > 0 ? 1 : 0;
+  return ANY (any_rest) ? 4 : ANY (any_third) ? 3 : ANY (any_second) ? 2 : max > 0 ? 1 : 0;
 }
 
 static guint
@@ -422,7 +444,7 @@ slice_all (const double *column, gsize n_rows, double factor, double *slices, gs
   .weigh = weigh,                             \
   .slice = slice,                             \
   .slice_all = slice_all,                     \
-  .digits = byte_kernel,                      \
+  .bytes = byte_kernel,                      \
  }
 /* clang-format on */
 

@@ -6,7 +6,7 @@
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
 
-/* Digits against the numbers that they are of, and every implementation against plain C. */
+/* Bytes against the numbers that they are of, and every implementation against plain C. */
 
 #define N_STEPS 3
 #define N_ROWS (N_STEPS * APR_BYTE_STEP)
@@ -39,27 +39,27 @@ get_all (void)
   static const AprByteKernel *all[3];
 
   all[0] = &apr_byte_kernel_portable;
-  all[1] = apr_slice_kernels ()[0]->digits;
+  all[1] = apr_slice_kernels ()[0]->bytes;
   if (all[1] == NULL)
     g_test_message ("this processor does not multiply matrices of bytes: plain C alone is tested");
   return all;
 }
 
 static guint8
-get_byte (const guint8 *tiles, gsize row, guint digit)
+get_byte (const guint8 *tiles, gsize row, guint index)
 {
-  return tiles[(row / APR_BYTE_STEP * APR_BYTE_MAX + digit) * APR_BYTE_TILE + row % APR_BYTE_STEP];
+  return tiles[(row / APR_BYTE_STEP * APR_BYTE_MAX + index) * APR_BYTE_TILE + row % APR_BYTE_STEP];
 }
 
-/* A row of a column in digits, times 2^32. */
+/* A row of a column in bytes, times 2^32. */
 static __int128
-read_row (const guint8 *tiles, gsize row, guint n_digits)
+read_row (const guint8 *tiles, gsize row, guint n_bytes)
 {
   __int128 value = (gint8) get_byte (tiles, row, 0);
   guint i;
 
   for (i = 1; i < APR_BYTE_MAX; i++)
-    value = value * 256 + (i < n_digits ? get_byte (tiles, row, i) : 0);
+    value = value * 256 + (i < n_bytes ? get_byte (tiles, row, i) : 0);
 
   return value;
 }
@@ -94,7 +94,7 @@ test_cut (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (20);
   g_autoptr (Room) room = room_new ();
-  const AprByteKernel *const *digits;
+  const AprByteKernel *const *kernels;
   gsize kind;
   gsize row;
   guint n;
@@ -120,16 +120,16 @@ test_cut (void)
           }
         expected[0] = more ? APR_BYTE_HIGH + 1 : expected[1];
 
-        for (digits = get_all (); *digits != NULL; digits++)
+        for (kernels = get_all (); *kernels != NULL; kernels++)
           {
             memset (room->tiles, 0xa5, SIZE);
-            n = (*digits)->cut (room->column, N_STEPS, ldexp (1.0, -exponent), FALSE, room->tiles);
+            n = (*kernels)->cut (room->column, N_STEPS, ldexp (1.0, -exponent), FALSE, room->tiles);
             g_assert_cmpuint (n, ==, expected[0]);
             for (row = 0; row < N_ROWS && !more; row++)
               g_assert_true (read_row (room->tiles, row, APR_BYTE_HIGH) ==
                              (__int128) (ldexp (room->column[row], -exponent) * 0x1p32));
 
-            n = (*digits)->cut (room->column, N_STEPS, ldexp (1.0, -exponent), TRUE, room->tiles);
+            n = (*kernels)->cut (room->column, N_STEPS, ldexp (1.0, -exponent), TRUE, room->tiles);
             g_assert_cmpuint (n, ==, expected[1]);
             for (row = 0; row < N_ROWS; row++)
               g_assert_true (read_row (room->tiles, row, APR_BYTE_MAX) ==
@@ -157,24 +157,24 @@ test_cut_too_much (void)
     { 1 + 0x1p-33, APR_BYTE_HIGH + 1, APR_BYTE_MAX + 1 },
   };
   g_autoptr (Room) room = room_new ();
-  const AprByteKernel *const *digits;
+  const AprByteKernel *const *kernels;
   gsize i;
   gsize row;
 
   g_test_summary ("What does not fit is seen wherever it is.");
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     for (row = 0; row < N_ROWS; row++)
-      for (digits = get_all (); *digits != NULL; digits++)
+      for (kernels = get_all (); *kernels != NULL; kernels++)
         {
           room->column[row] = cases[i].value;
-          g_assert_cmpuint ((*digits)->cut (room->column, N_STEPS, 1, FALSE, room->tiles), ==,
+          g_assert_cmpuint ((*kernels)->cut (room->column, N_STEPS, 1, FALSE, room->tiles), ==,
                             cases[i].first);
-          g_assert_cmpuint ((*digits)->cut (room->column, N_STEPS, 1, TRUE, room->tiles), ==, cases[i].all);
+          g_assert_cmpuint ((*kernels)->cut (room->column, N_STEPS, 1, TRUE, room->tiles), ==, cases[i].all);
           room->column[row] = 0;
         }
 }
 
-/* Any bytes are digits. */
+/* Any bytes will do. */
 static void
 fill (GRand *rand, gsize kind, guint8 *tiles)
 {
@@ -184,17 +184,17 @@ fill (GRand *rand, gsize kind, guint8 *tiles)
     tiles[i] = kind == 0 ? 0xff : kind == 1 ? 0x80 : (guint8) g_rand_int (rand);
 }
 
-/* The first digit is signed. */
+/* The first byte is signed. */
 static gint64
-get_digit (const guint8 *tiles, gsize column, gsize row, guint digit)
+get_byte_of_column (const guint8 *tiles, gsize column, gsize row, guint index)
 {
-  guint8 byte = get_byte (tiles + column * APR_BYTE_STEP, row, digit);
+  guint8 byte = get_byte (tiles + column * APR_BYTE_STEP, row, index);
 
-  return digit == 0 ? (gint8) byte : byte;
+  return index == 0 ? (gint8) byte : byte;
 }
 
-/* The sum over rows of the products of two columns, times 2^(8 22), modulo 2^192 in parts of 32 bits: in whole numbers of 128
- * bits where there are few digits. */
+/* The sum over rows of the products of two columns, times 2^(8 22), modulo 2^192 in parts of 32 bits: in whole
+ * numbers of 128 bits where there are few bytes. */
 static __int128
 multiply_columns (const guint8 *left, gsize i, guint n_left, const guint8 *right, gsize j, guint n_right)
 {
@@ -208,16 +208,16 @@ multiply_columns (const guint8 *left, gsize i, guint n_left, const guint8 *right
       __int128 y = 0;
 
       for (k = 0; k < n_left; k++)
-        x = x * 256 + get_digit (left, i, row, k);
+        x = x * 256 + get_byte_of_column (left, i, row, k);
       for (k = 0; k < n_right; k++)
-        y = y * 256 + get_digit (right, j, row, k);
+        y = y * 256 + get_byte_of_column (right, j, row, k);
       sum += x * y;
     }
 
   return sum;
 }
 
-/* The parts as one number in units of the last digits' product. */
+/* The parts as one number in units of the last bytes' product. */
 static __int128
 add_parts (const gint64 *sums, gsize entry, guint n_groups)
 {
@@ -237,7 +237,7 @@ test_multiply (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (21);
   g_autoptr (Room) room = room_new ();
-  const AprByteKernel *const *digits;
+  const AprByteKernel *const *kernels;
   gsize kind;
   guint n_left;
   guint n_right;
@@ -247,17 +247,17 @@ test_multiply (void)
     {
       fill (rand, kind, room->tiles);
       fill (rand, kind, room->others);
-      for (digits = get_all (); *digits != NULL; digits++)
+      for (kernels = get_all (); *kernels != NULL; kernels++)
         {
-          (*digits)->turn (room->tiles, N_STEPS, APR_BYTE_MAX, room->turned);
-          (*digits)->turn (room->others, N_STEPS, APR_BYTE_MAX, room->others_turned);
-          (*digits)->start ();
-          /* Products of at most 12 digits, with the sums below 2^127. */
+          (*kernels)->turn (room->tiles, N_STEPS, APR_BYTE_MAX, room->turned);
+          (*kernels)->turn (room->others, N_STEPS, APR_BYTE_MAX, room->others_turned);
+          (*kernels)->start ();
+          /* Products of at most 12 bytes, with the sums below 2^127. */
           for (n_left = 1; n_left <= APR_BYTE_MAX; n_left++)
             for (n_right = 1; n_left + n_right <= APR_BYTE_MAX + 1; n_right++)
               {
                 memset (room->sums, 0, sizeof room->sums);
-                (*digits)->multiply (room->tiles, n_left, room->others_turned, n_right, N_STEPS, room->sums);
+                (*kernels)->multiply (room->tiles, n_left, room->others_turned, n_right, N_STEPS, room->sums);
                 for (entry = 0; entry < APR_BYTE_SUMS; entry++)
                   g_assert_true (add_parts (room->sums, entry, n_left + n_right - 1) ==
                                  multiply_columns (room->tiles, entry / APR_BYTE_PANEL, n_left, room->others,
@@ -267,7 +267,7 @@ test_multiply (void)
           for (n_left = 1; 2 * n_left <= APR_BYTE_MAX; n_left++)
             {
               memset (room->sums, 0, sizeof room->sums);
-              (*digits)->multiply_self (room->tiles, room->turned, n_left, N_STEPS, room->sums);
+              (*kernels)->multiply_self (room->tiles, room->turned, n_left, N_STEPS, room->sums);
               for (entry = 0; entry < APR_BYTE_SUMS; entry++)
                 {
                   gsize i = entry / APR_BYTE_PANEL;
@@ -279,7 +279,7 @@ test_multiply (void)
                   g_assert_true (sum == multiply_columns (room->tiles, i, n_left, room->tiles, j, n_left));
                 }
             }
-          (*digits)->stop ();
+          (*kernels)->stop ();
         }
     }
 }
@@ -290,10 +290,10 @@ test_same (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (22);
   g_autoptr (Room) room = room_new ();
   g_autoptr (Room) plain = room_new ();
-  const AprByteKernel *const *digits;
+  const AprByteKernel *const *kernels;
   guint round;
 
-  g_test_summary ("Every number of digits, added to what is there: as plain C does it.");
+  g_test_summary ("Every number of bytes, added to what is there: as plain C does it.");
   for (round = 0; round < 60; round++)
     {
       guint n_left = (guint) g_rand_int_range (rand, 1, APR_BYTE_MAX + 1);
@@ -307,13 +307,13 @@ test_same (void)
       apr_byte_kernel_portable.turn (plain->others, N_STEPS, n_right, plain->turned);
       apr_byte_kernel_portable.multiply (plain->tiles, n_left, plain->turned, n_right, N_STEPS, plain->sums);
       apr_byte_kernel_portable.multiply_self (plain->others, plain->turned, n_right, N_STEPS, plain->sums);
-      for (digits = get_all () + 1; *digits != NULL; digits++)
+      for (kernels = get_all () + 1; *kernels != NULL; kernels++)
         {
-          (*digits)->start ();
-          (*digits)->turn (room->others, N_STEPS, n_right, room->turned);
-          (*digits)->multiply (room->tiles, n_left, room->turned, n_right, N_STEPS, room->sums);
-          (*digits)->multiply_self (room->others, room->turned, n_right, N_STEPS, room->sums);
-          (*digits)->stop ();
+          (*kernels)->start ();
+          (*kernels)->turn (room->others, N_STEPS, n_right, room->turned);
+          (*kernels)->multiply (room->tiles, n_left, room->turned, n_right, N_STEPS, room->sums);
+          (*kernels)->multiply_self (room->others, room->turned, n_right, N_STEPS, room->sums);
+          (*kernels)->stop ();
           g_assert_cmpmem (room->turned, SIZE, plain->turned, SIZE);
           g_assert_cmpmem (room->sums, sizeof room->sums, plain->sums, sizeof plain->sums);
         }
@@ -325,10 +325,10 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_func ("/gram-digits/cut", test_cut);
-  g_test_add_func ("/gram-digits/cut-too-much", test_cut_too_much);
-  g_test_add_func ("/gram-digits/multiply", test_multiply);
-  g_test_add_func ("/gram-digits/same", test_same);
+  g_test_add_func ("/byte-kernel/cut", test_cut);
+  g_test_add_func ("/byte-kernel/cut-too-much", test_cut_too_much);
+  g_test_add_func ("/byte-kernel/multiply", test_multiply);
+  g_test_add_func ("/byte-kernel/same", test_same);
 
   return g_test_run ();
 }

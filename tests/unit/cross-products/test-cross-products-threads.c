@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
 
-/* What several threads may do with one state that nobody updates. Each function reads what all share, and gives bytes that
- * must be those that one thread alone gets. */
+/* What several threads may do with one state that nobody updates. Each function reads what all share, and gives bytes
+ * that must be those that one thread alone gets. */
 
 #define N_THREADS 4
 #define N_ROUNDS 40

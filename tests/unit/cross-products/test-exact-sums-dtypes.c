@@ -117,7 +117,7 @@ test_every_dtype (void)
   for (i = 0; i < G_N_ELEMENTS (dtypes); i++)
     for (j = 0; j < G_N_ELEMENTS (dtypes); j++)
       {
-        /* Where every value has a scale of its own, there are strips without end. */
+        /* Where every value has a scale of its own, there are remainder columns without end. */
         gsize n_rows = dtypes[i] == APR_DTYPE_F64 || dtypes[j] == APR_DTYPE_F64 ? 13 : 270;
         g_autoptr (AprTensor) x = draw (rand, dtypes[i], n_rows, i % 3 + 1);
         g_autoptr (AprTensor) y = draw (rand, dtypes[j], n_rows, 1);

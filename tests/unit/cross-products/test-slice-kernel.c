@@ -63,19 +63,20 @@ draw_float (GRand *rand, Kind kind, gsize row)
   return (double) (float) value;
 }
 
-/* Those of this processor, and plain C for digits, which no processor takes as it is slow, where there are three features. */
+/* Those of this processor, and plain C for bytes, which no processor takes as it is slow, where there are three
+ * features. */
 static const AprSliceKernel *const *
 get_kernels (gsize n_rows, gsize p)
 {
   static const AprSliceKernel *kernels[8];
-  static AprSliceKernel with_digits;
+  static AprSliceKernel with_bytes;
   gsize n;
 
   for (n = 0; apr_slice_kernels ()[n] != NULL; n++)
     kernels[n] = apr_slice_kernels ()[n];
-  with_digits = apr_slice_kernel_portable;
-  with_digits.digits = &apr_byte_kernel_portable;
-  kernels[n] = n_rows <= 1200 && p == 3 && !runs_in_valgrind () ? &with_digits : NULL;
+  with_bytes = apr_slice_kernel_portable;
+  with_bytes.bytes = &apr_byte_kernel_portable;
+  kernels[n] = n_rows <= 1200 && p == 3 && !runs_in_valgrind () ? &with_bytes : NULL;
 
   return kernels;
 }
@@ -152,7 +153,7 @@ test_sums (void)
     for (i = 0; i < G_N_ELEMENTS (widths); i++)
       for (flags = 0; flags < 4; flags++)
         {
-          /* Where every value has a scale of its own, there are strips without end. */
+          /* Where every value has a scale of its own, there are remainder columns without end. */
           gsize most = kind == EVERY_EXPONENT || kind == WIDE_RANGE ? 400 / widths[i] : 3000 / widths[i];
 
           check_all (rand, (Kind) kind, (gsize) g_rand_int_range (rand, 2, (gint32) MIN (most, 1200) + 3),
@@ -304,16 +305,16 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_func ("/gram/kernels", test_kernels);
-  g_test_add_func ("/gram/sums", test_sums);
-  g_test_add_func ("/gram/wide-matrix", test_wide_matrix);
+  g_test_add_func ("/slice-kernel/kernels", test_kernels);
+  g_test_add_func ("/slice-kernel/sums", test_sums);
+  g_test_add_func ("/slice-kernel/wide-matrix", test_wide_matrix);
   /* It takes minutes there. */
   if (!runs_in_valgrind ())
-    g_test_add_func ("/gram/shares", test_shares);
-  g_test_add_func ("/gram/long-matrix", test_long_matrix);
-  g_test_add_func ("/gram/many-blocks", test_many_blocks);
-  g_test_add_func ("/gram/floating-point-environment", test_floating_point_environment);
-  g_test_add_func ("/gram/not-finite", test_not_finite);
+    g_test_add_func ("/slice-kernel/shares", test_shares);
+  g_test_add_func ("/slice-kernel/long-matrix", test_long_matrix);
+  g_test_add_func ("/slice-kernel/many-blocks", test_many_blocks);
+  g_test_add_func ("/slice-kernel/floating-point-environment", test_floating_point_environment);
+  g_test_add_func ("/slice-kernel/not-finite", test_not_finite);
 
   return g_test_run ();
 }

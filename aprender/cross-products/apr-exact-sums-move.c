@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-exact-sums-worker-parts-private.h"
+
+/* The way of a worker's sums to the state. */
+
+/* The exponents that columns have. */
+static void
+find_exponents (const AprPackedOperand *operand, gint *min, gint *max)
+{
+  gsize i;
+
+  *min = G_MAXINT / 4;
+  *max = -G_MAXINT / 4;
+  for (i = 0; i < operand->n_main; i++)
+    if (operand->running[i] != APR_PACKED_OPERAND_NO_EXPONENT)
+      {
+        *min = MIN (*min, operand->running[i]);
+        *max = MAX (*max, operand->running[i]);
+      }
+}
+
+gboolean
+apr_exact_sums_worker_cover (AprExactSumsWorker *self, AprExactSums *sums, GError **error)
+{
+  gint left_min;
+  gint left_max;
+  gint right_min;
+  gint right_max;
+  gsize left_n_layers = worker_get_left (self)->n_main / self->right.n_padded;
+
+  self->n_blocks = 0;
+  apr_exact_sums_worker_add_up_lanes (self);
+  find_exponents (worker_get_left (self), &left_min, &left_max);
+  find_exponents (&self->right, &right_min, &right_max);
+  return left_min > left_max || right_min > right_max || self->n_used == 0 ||
+         apr_exact_sums_cover (sums, left_min + right_min + worker_get_unit (self, self->n_used - 1),
+                               left_max + right_max + worker_get_unit (self, 0),
+                               (guint) (left_n_layers * self->n_used), error);
+}
+
+/* Moves the entries of a row in the columns of a panel. */
+static void
+move_panel (
+  AprExactSumsWorker *self, AprExactSums *sums, gsize layer, gsize row, gsize first_column, gsize end_column)
+{
+  gboolean diagonal = row - first_column < self->right.panel;
+  gint row_exponent = worker_get_left (self)->running[layer * self->right.n_padded + row];
+  gint64 *from = worker_get_sums (self, layer, row, first_column);
+  gint64 parts[APR_BYTE_PARTS];
+  gsize entry = worker_packed_index (row, first_column);
+  gsize column;
+  gsize part;
+
+  for (column = first_column; column < end_column; column++, entry++, from++)
+    {
+      gint exponent = row_exponent + self->right.running[column];
+
+      if (!worker_take_parts (self, from, diagonal ? worker_get_mirrored (self, row, column) : NULL, parts))
+        continue;
+      if (self->right.cut == APR_PACKING_BYTES)
+        apr_exact_sums_add_parts (sums, entry, parts, self->n_used, exponent + worker_get_unit (self, 0));
+      else
+        for (part = 0; part < self->n_used; part++)
+          apr_exact_sums_add_term (sums, entry, parts[part], exponent + worker_get_unit (self, part));
+    }
+}
+
+void
+apr_exact_sums_worker_move_rows (AprExactSumsWorker *self, AprExactSums *sums, gsize first_row, gsize end_row)
+{
+  gsize panel = self->right.panel;
+  gsize layer;
+  gsize row;
+  gsize column;
+
+  first_row = MAX (first_row, self->first_panel * panel);
+  end_row = MIN (end_row, self->end_panel * panel);
+  for (layer = 0; layer * self->right.n_padded < worker_get_left (self)->n_main; layer++)
+    for (row = first_row; row < end_row; row++)
+      for (column = 0; column <= row; column += panel)
+        move_panel (self, sums, layer, row, column, MIN (column + panel, row + 1));
+}
+
+gboolean
+apr_exact_sums_worker_move_terms (AprExactSumsWorker *self, AprExactSums *sums, GError **error)
+{
+  gboolean moved = TRUE;
+  guint i;
+
+  for (i = 0; i < self->terms->len && moved; i++)
+    {
+      Term *term = &g_array_index (self->terms, Term, i);
+
+      moved = apr_exact_sums_cover (sums, term->exponent, term->exponent, 1, error);
+      if (moved)
+        apr_exact_sums_add_term (sums, term->entry, term->value, term->exponent);
+    }
+  g_array_set_size (self->terms, 0);
+
+  return moved;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-exact-sums-worker-parts-private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The products of columns: which are taken, and in what order, so that the nearest caches serve the kernels. */
+
+/* Panels that stay in the first cache while those of a tile of the second pass by: 12 columns of 2 kB, and 64. */
+#define NEAR_PANELS 3
+#define FAR_PANELS 16
+
+/* In the second cache, where tiles of bytes are read from: 8 panels of at most 96 kB. */
+#define NEAR_BYTE_PANELS 8
+
+#define S(i) APR_SLICE_S##i
+
+/* By the numbers of slices that the panels have. */
+static const Product products[4][4][N_PRODUCTS + 1] = {
+  [1][1] = { { S (0), S (0), { 1 } } },
+  [1][2] = { { S (0), S (0), { 1 } }, { S (0), S (1), { 0, 1 } } },
+  [2][1] = { { S (0), S (0), { 1 } }, { S (1), S (0), { 0, 1 } } },
+  [1][3] = { { S (0), S (0), { 1 } }, { S (0), S (1), { 0, 1 } }, { S (0), S (2), { 0, 0, 1 } } },
+  [3][1] = { { S (0), S (0), { 1 } }, { S (1), S (0), { 0, 1 } }, { S (2), S (0), { 0, 0, 1 } } },
+  [2][2] = { { S (0), S (0), { 1, -1 } }, { S (1), S (1), { 0, -1, 1 } }, { S (01), S (01), { 0, 1 } } },
+  [2][3] = { { S (0), S (0), { 1, -1 } },
+             { S (1), S (1), { 0, -1, 1 } },
+             { S (01), S (01), { 0, 1 } },
+             { S (0), S (2), { 0, 0, 1 } },
+             { S (1), S (2), { 0, 0, 0, 1 } } },
+  [3][2] = { { S (0), S (0), { 1, -1 } },
+             { S (1), S (1), { 0, -1, 1 } },
+             { S (01), S (01), { 0, 1 } },
+             { S (2), S (0), { 0, 0, 1 } },
+             { S (2), S (1), { 0, 0, 0, 1 } } },
+  [3][3] = { { S (0), S (0), { 1, -1, -1 } },
+             { S (1), S (1), { 0, -1, 1, -1 } },
+             { S (01), S (01), { 0, 1 } },
+             { S (02), S (02), { 0, 0, 1 } },
+             { S (12), S (12), { 0, 0, 0, 1 } },
+             { S (2), S (2), { 0, 0, -1, -1, 1 } } },
+};
+
+static gboolean
+is_product (const Product *product)
+{
+  static const gint8 none[APR_SLICE_PARTS] = { 0 };
+
+  return memcmp (product->signs, none, sizeof none) != 0;
+}
+
+/* Adds up the lanes of a tile. */
+static void
+count_lanes (AprExactSumsWorker *self, gsize tile)
+{
+  gint64 *sums = self->sums + tile * self->n_parts * self->n_sums;
+  const Product *product = self->lane_products[tile];
+  Lanes *lanes = self->lanes + tile * N_PRODUCTS;
+
+  if (product == NULL)
+    return;
+  for (; is_product (product); product++, lanes++)
+    self->kernel->add_up (*lanes, product->signs, sums);
+  self->lane_products[tile] = NULL;
+}
+
+void
+apr_exact_sums_worker_add_up_lanes (AprExactSumsWorker *self)
+{
+  gsize i;
+
+  for (i = 0;
+       self->lanes != NULL && i < worker_get_left (self)->n_main / self->right.n_padded * self->n_tiles; i++)
+    count_lanes (self, i);
+}
+
+/* The lanes of the products in a tile, which must all be of one row of the table until they are added up. */
+static Lanes *
+get_lanes (AprExactSumsWorker *self, gsize tile, const Product *product)
+{
+  Lanes *lanes = self->lanes + tile * N_PRODUCTS;
+  gsize n = 0;
+
+  if (self->lane_products[tile] == product)
+    return lanes;
+
+  count_lanes (self, tile);
+  self->lane_products[tile] = product;
+  while (is_product (&product[n]))
+    n++;
+  memset (lanes, 0, n * sizeof (Lanes));
+  return lanes;
+}
+
+static void
+multiply_panels (
+  AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, gint64 *sums)
+{
+  self->kernel->multiply (
+    apr_packed_operand_get_slice (worker_get_left (self), product->left, l * APR_SLICE_PANEL),
+    apr_packed_operand_get_slice (&self->right, product->right, r * APR_SLICE_PANEL), n_rows, product->signs,
+    sums);
+}
+
+static void
+multiply_bytes (AprExactSumsWorker *self, gsize l, gsize r, gsize n_rows, gint64 *sums)
+{
+  const AprPackedOperand *left = worker_get_left (self);
+
+  self->kernel->bytes->multiply (apr_packed_operand_get_tiles (left, l), left->n_slices[l],
+                                 apr_packed_operand_get_turned (&self->right, r), self->right.n_slices[r],
+                                 n_rows / APR_BYTE_STEP, sums);
+}
+
+/* The entries of the matrix that a product of two columns counts for: where both operands are the same, products come
+ * once for two. */
+static guint
+count_uses (const AprExactSumsWorker *self, gsize x, gsize y, gsize *entry)
+{
+  gsize row = worker_get_left (self)->owner[x];
+  gsize column = self->right.owner[y];
+
+  if (row == APR_PACKED_OPERAND_NO_OWNER || column == APR_PACKED_OPERAND_NO_OWNER)
+    return 0;
+  *entry = worker_packed_index (MAX (row, column), MIN (row, column));
+  if (self->weights != NULL)
+    return row >= column ? 1 : 0;
+
+  return x < y ? 0 : x != y && row == column ? 2 : 1;
+}
+
+/* Panels of which one is of remainder columns. */
+static void
+multiply_remainders (AprExactSumsWorker *self, gsize l, gsize r, gsize n_rows)
+{
+  const AprPackedOperand *left = worker_get_left (self);
+  gint64 sums[APR_BYTE_PARTS * APR_BYTE_SUMS] __attribute__ ((aligned (64))) = { 0 };
+  gsize panel = left->panel;
+  const Product *product;
+  gsize i;
+  gsize part;
+
+  if (left->n_slices[l] == 0 || self->right.n_slices[r] == 0)
+    return;
+  if (left->cut == APR_PACKING_BYTES)
+    multiply_bytes (self, l, r, n_rows, sums);
+  else
+    for (product = products[left->n_slices[l]][self->right.n_slices[r]]; is_product (product); product++)
+      multiply_panels (self, l, r, product, n_rows, sums);
+
+  for (i = 0; i < self->n_sums; i++)
+    {
+      gsize x = l * panel + i / panel;
+      gsize y = r * panel + i % panel;
+      gsize entry;
+      guint n_uses = count_uses (self, x, y, &entry);
+
+      for (part = 0; part < self->n_parts && n_uses > 0; part++)
+        apr_exact_sums_worker_append_term (self, entry, sums[part * self->n_sums + i] * n_uses,
+                                           left->exponent[x] + self->right.exponent[y] +
+                                             worker_get_unit (self, part));
+    }
+}
+
+/* Panels of a layer. */
+static void
+multiply_layers (AprExactSumsWorker *self, gsize far, gsize near, gsize n_rows)
+{
+  const AprPackedOperand *left = worker_get_left (self);
+  gsize far_end = MIN (far + FAR_PANELS, left->n_main / APR_SLICE_PANEL);
+  gsize near_end = MIN (near + NEAR_PANELS, self->n_panels);
+  gsize i;
+  gsize l;
+  gsize r;
+
+  for (i = 0; i < N_PRODUCTS; i++)
+    for (l = far; l < far_end; l++)
+      for (r = near; r < near_end && r <= l % self->n_panels && worker_is_own (self, l); r++)
+        {
+          const Product *row = products[left->n_slices[l]][self->right.n_slices[r]];
+          const Product *product = &row[i];
+
+          if (!is_product (product))
+            continue;
+          if (self->lanes != NULL)
+            self->kernel->multiply_lanes (
+              apr_packed_operand_get_slice (left, product->left, l * APR_SLICE_PANEL),
+              apr_packed_operand_get_slice (&self->right, product->right, r * APR_SLICE_PANEL), n_rows,
+              get_lanes (self,
+                         l / self->n_panels * self->n_tiles + worker_packed_index (l % self->n_panels, r),
+                         row)[i]);
+          else
+            multiply_panels (self, l, r, product, n_rows,
+                             worker_get_sums (self, l / self->n_panels, l % self->n_panels * APR_SLICE_PANEL,
+                                              r * APR_SLICE_PANEL));
+        }
+}
+
+/* The same of bytes. */
+static void
+multiply_byte_layers (AprExactSumsWorker *self, gsize n_rows)
+{
+  const AprPackedOperand *left = worker_get_left (self);
+  gsize n_main = left->n_main / left->panel;
+  gsize near;
+  gsize l;
+  gsize r;
+
+  for (near = 0; near < self->n_panels; near += NEAR_BYTE_PANELS)
+    for (l = 0; l < n_main; l++)
+      for (r = near; r < MIN (near + NEAR_BYTE_PANELS, self->n_panels) && r <= l % self->n_panels &&
+                     worker_is_own (self, l);
+           r++)
+        {
+          gint64 *sums =
+            self->sums + (l / self->n_panels * self->n_tiles + worker_packed_index (l % self->n_panels, r)) *
+                           self->n_parts * self->n_sums;
+
+          if (left->n_slices[l] == 0 || self->right.n_slices[r] == 0)
+            continue;
+          /* Four groups are a part. */
+          self->n_used = MAX (self->n_used, (left->n_slices[l] + self->right.n_slices[r] + 2) / 4);
+          if (l == r && self->weights == NULL)
+            self->kernel->bytes->multiply_self (apr_packed_operand_get_tiles (left, l),
+                                                apr_packed_operand_get_turned (&self->right, r),
+                                                left->n_slices[l], n_rows / APR_BYTE_STEP, sums);
+          else
+            multiply_bytes (self, l, r, n_rows, sums);
+        }
+}
+
+void
+apr_exact_sums_worker_multiply (AprExactSumsWorker *self, gsize n_rows)
+{
+  const AprPackedOperand *left = worker_get_left (self);
+  gsize n_main = left->n_main / left->panel;
+  gsize l;
+  gsize r;
+
+  if (left->cut == APR_PACKING_BYTES)
+    {
+      self->kernel->bytes->start ();
+      multiply_byte_layers (self, n_rows);
+    }
+  else
+    for (l = 0; l < n_main; l += FAR_PANELS)
+      for (r = 0; r < self->n_panels; r += NEAR_PANELS)
+        multiply_layers (self, l, r, n_rows);
+
+  for (l = 0; l < apr_packed_operand_get_n_panels (left); l++)
+    for (r = l < n_main ? self->n_panels : 0;
+         worker_is_own (self, l) && r < apr_packed_operand_get_n_panels (&self->right) &&
+         (self->weights != NULL || r <= l);
+         r++)
+      multiply_remainders (self, l, r, n_rows);
+
+  if (left->cut == APR_PACKING_BYTES)
+    self->kernel->bytes->stop ();
+}
+
+/* How much smaller this block's scales are than those of the sums. */
+static double *
+get_factors (const AprPackedOperand *operand)
+{
+  double *factors = g_new (double, operand->n_padded);
+  gsize i;
+
+  for (i = 0; i < operand->n_padded; i++)
+    factors[i] = operand->exponent[i] == APR_PACKED_OPERAND_NO_EXPONENT
+                 ? 1
+                 : ldexp (1.0, operand->exponent[i] - operand->running[i]);
+
+  return factors;
+}
+
+static void
+append_double (AprExactSumsWorker *self, gsize entry, double value, gint exponent)
+{
+  gint own;
+  double fraction = frexp (value, &own);
+
+  apr_exact_sums_worker_append_term (self, entry, (gint64) ldexp (fraction, 53), exponent + own - 53);
+}
+
+void
+apr_exact_sums_worker_multiply_double (AprExactSumsWorker *self, gsize n_rows)
+{
+  const AprPackedOperand *left = worker_get_left (self);
+  g_autofree double *left_factors = get_factors (left);
+  g_autofree double *right_factors = get_factors (&self->right);
+  gsize far;
+  gsize near;
+  gsize l;
+  gsize r;
+  gsize i;
+
+  for (far = 0; far < self->n_panels; far += FAR_PANELS)
+    for (near = 0; near < self->n_panels; near += NEAR_PANELS)
+      for (l = MAX (far, self->first_panel); l < MIN (far + FAR_PANELS, self->end_panel); l++)
+        for (r = near; r < near + NEAR_PANELS && r <= l; r++)
+          {
+            double sums[APR_SLICE_TILE] __attribute__ ((aligned (64)));
+
+            self->kernel->multiply_double (apr_packed_operand_get (left, l * APR_SLICE_PANEL),
+                                           apr_packed_operand_get (&self->right, r * APR_SLICE_PANEL), n_rows,
+                                           sums);
+            if (self->kernel->collect (sums, left_factors + l * APR_SLICE_PANEL,
+                                       right_factors + r * APR_SLICE_PANEL,
+                                       worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL)))
+              continue;
+
+            for (i = 0; i < APR_SLICE_TILE; i++)
+              {
+                gsize x = l * APR_SLICE_PANEL + i / APR_SLICE_PANEL;
+                gsize y = r * APR_SLICE_PANEL + i % APR_SLICE_PANEL;
+
+                if (x >= y && x < self->n_columns)
+                  append_double (self, worker_packed_index (x, y), sums[i],
+                                 left->exponent[x] + self->right.exponent[y]);
+              }
+          }
+}

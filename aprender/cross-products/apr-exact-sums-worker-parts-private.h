@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/base/apr-pages-private.h"
+#include "aprender/cross-products/apr-exact-sums-worker-private.h"
+#include "aprender/cross-products/apr-packed-operand-private.h"
+
+G_BEGIN_DECLS
+
+/* What the parts of a worker share: apr-exact-sums-worker.c takes blocks, apr-exact-sums-multiply.c multiplies their
+ * columns, apr-exact-sums-move.c moves the sums to the state. */
+
+/* What cannot be added to the sums of the columns' scales: a multiple of a power of two. */
+typedef struct
+{
+  gsize entry;
+  gint64 value;
+  gint exponent;
+} Term;
+
+/* The products of two panels: which slices, and what to add to the parts. */
+typedef struct
+{
+  guint8 left;
+  guint8 right;
+  gint8 signs[APR_SLICE_PARTS];
+} Product;
+
+#define N_PRODUCTS 6
+
+typedef gint64 Lanes[APR_SLICE_TILE][APR_SLICE_LANES];
+
+struct _AprExactSumsWorker
+{
+  const AprSliceKernel *kernel; /* (unowned) */
+  AprPrecision precision;
+  gsize n_columns;
+  gsize n_panels; /* of a layer */
+  gsize n_tiles;  /* of a layer: the lower triangle */
+  guint share;    /* of all shares of the products, by the rows of the matrix */
+  guint n_shares;
+  gsize first_panel; /* of the rows of the matrix whose products are taken */
+  gsize end_panel;
+  gsize n_parts;
+  gsize n_used; /* parts that are not all 0 */
+  gsize n_sums; /* of a part of a tile */
+  AprPackedOperand right;
+  AprPackedOperand
+    left; /* the weighted columns, and the layer of what a double cannot hold of them; not used without weights */
+  double *weights; /* (owned) (nullable) */
+  gint64 *sums;    /* (owned) for each tile of each layer, n_parts of APR_SLICE_TILE each */
+  Lanes *lanes;    /* (owned) (nullable) for each tile of each layer, N_PRODUCTS */
+  const Product *
+    *lane_products; /* (owned) (nullable) what the lanes of each tile are; NULL where they are nothing */
+  guint n_blocks;   /* in the sums */
+  GArray *terms;    /* (owned) (element-type Term) */
+  AprExactSumsDrain drain;
+  gpointer user_data;
+};
+
+static inline const AprPackedOperand *
+worker_get_left (const AprExactSumsWorker *self)
+{
+  return self->weights != NULL ? &self->left : &self->right;
+}
+
+static inline gsize
+worker_packed_index (gsize row, gsize column)
+{
+  return row * (row + 1) / 2 + column;
+}
+
+static inline gsize
+worker_tile_index (const AprExactSumsWorker *self, gsize layer, gsize row, gsize column)
+{
+  return layer * self->n_tiles + worker_packed_index (row / self->right.panel, column / self->right.panel);
+}
+
+/* The first part of an entry of the matrix in a layer; the others are self->n_sums apart. */
+static inline gint64 *
+worker_get_sums (const AprExactSumsWorker *self, gsize layer, gsize row, gsize column)
+{
+  gsize panel = self->right.panel;
+
+  return self->sums + worker_tile_index (self, layer, row, column) * self->n_parts * self->n_sums +
+         row % panel * panel + column % panel;
+}
+
+/* Where what is to be added to an entry is, by which a panel of bytes is multiplied by itself; %NULL where nothing is.
+ */
+static inline gint64 *
+worker_get_mirrored (const AprExactSumsWorker *self, gsize row, gsize column)
+{
+  gboolean mirrored = self->right.cut == APR_PACKING_BYTES && self->weights == NULL && row != column &&
+                      row / self->right.panel == column / self->right.panel;
+
+  return mirrored ? worker_get_sums (self, 0, column, row) : NULL;
+}
+
+/* The parts of an entry, and of what is to be added to it, which become 0; false where all were. */
+static inline gboolean
+worker_take_parts (const AprExactSumsWorker *self,
+                   gint64 *sums,
+                   gint64 *mirrored,
+                   gint64 parts[APR_BYTE_PARTS])
+{
+  guint64 any = 0;
+  gsize i;
+
+  for (i = 0; i < self->n_used; i++)
+    {
+      parts[i] = sums[i * self->n_sums];
+      sums[i * self->n_sums] = 0;
+      if (mirrored != NULL)
+        {
+          parts[i] += mirrored[i * self->n_sums];
+          mirrored[i * self->n_sums] = 0;
+        }
+      any |= (guint64) parts[i];
+    }
+
+  return any != 0;
+}
+
+/* Whether the products of a panel of the left operand are taken; remainder columns go round. */
+static inline gboolean
+worker_is_own (const AprExactSumsWorker *self, gsize panel)
+{
+  gsize n_main = worker_get_left (self)->n_main / self->right.panel;
+
+  if (panel >= n_main)
+    return (panel - n_main) % self->n_shares == self->share;
+  return panel % self->n_panels >= self->first_panel && panel % self->n_panels < self->end_panel;
+}
+
+static inline gint
+worker_get_unit (const AprExactSumsWorker *self, gsize part)
+{
+  switch (self->right.cut)
+    {
+    case APR_PACKING_WHOLE:
+      return APR_SLICE_DOUBLE_FIRST_UNIT - (gint) part * APR_SLICE_DOUBLE_BITS;
+    case APR_PACKING_SLICES:
+      return APR_SLICE_FIRST_UNIT - (gint) part * APR_SLICE_BITS;
+    case APR_PACKING_BYTES:
+    default:
+      return APR_BYTE_FIRST_UNIT - (gint) part * APR_BYTE_PART;
+    }
+}
+
+/* Adds what the lanes of all tiles hold to the sums. */
+void apr_exact_sums_worker_add_up_lanes (AprExactSumsWorker *self);
+
+/* Adds the products of a block's columns, which are cut into slices or bytes, or are whole. */
+void apr_exact_sums_worker_multiply (AprExactSumsWorker *self, gsize n_rows);
+void apr_exact_sums_worker_multiply_double (AprExactSumsWorker *self, gsize n_rows);
+
+/* Adds what the sums of the columns' scales cannot hold. */
+void apr_exact_sums_worker_append_term (AprExactSumsWorker *self, gsize entry, gint64 value, gint exponent);
+
+G_END_DECLS
