@@ -305,8 +305,9 @@ load_sums (AprCrossProducts *self, const char *name, AprTensor *tensor, gint fir
   gsize n_dims;
   const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
   gsize max_words = (gsize) (APR_EXACT_SUMS_MAX_WORD - first_word);
+  const guint32 *words = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
   g_autofree char *text = apr_shape_to_string (shape, n_dims);
-  g_autofree guint32 *words = NULL;
+  g_autofree guint32 *copy = NULL;
   gsize i;
 
   if (apr_tensor_get_dtype (tensor) != APR_DTYPE_U32 || n_dims != 2 ||
@@ -320,10 +321,13 @@ load_sums (AprCrossProducts *self, const char *name, AprTensor *tensor, gint fir
       return FALSE;
     }
 
-  words = g_memdup2 (g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL),
-                     apr_tensor_get_n_elements (tensor) * sizeof (guint32));
-  for (i = 0; i < apr_tensor_get_n_elements (tensor); i++)
-    words[i] = GUINT32_FROM_LE (words[i]);
+  /* In place, where they can be read there. */
+  if (G_BYTE_ORDER != G_LITTLE_ENDIAN || (guintptr) words % sizeof *words != 0)
+    {
+      words = copy = g_memdup2 (words, apr_tensor_get_n_elements (tensor) * sizeof *words);
+      for (i = 0; i < apr_tensor_get_n_elements (tensor); i++)
+        copy[i] = GUINT32_FROM_LE (copy[i]);
+    }
 
   return apr_exact_sums_set_words (self->sums, words, shape[1], first_word, error);
 }

@@ -16,7 +16,7 @@ typedef struct
   guint n_threads;
   GTask *task; /* (unowned) (nullable) that of the thread, where it is not the caller's */
 
-  AprExactSums *sums; /* (owned) (nullable) */
+  AprExactSums *sums; /* (owned) (nullable) %NULL where there are no samples to add */
   guint64 n_samples;
   AprWeightLogs weight_logs;
 } Update;
@@ -76,9 +76,11 @@ update_run (Update *self,
   gsize n_features;
   gsize n_targets;
 
-  if (!apr_estimator_check_fit (self->x, self->y, self->sample_weight, &n_features, &n_targets, error) ||
+  if (!apr_estimator_check_samples (self->x, self->y, self->sample_weight, &n_features, &n_targets, error) ||
       !apr_cross_products_check_widths (state, n_features, n_targets, "Samples", error))
     return FALSE;
+  if (apr_tensor_get_shape (self->x, NULL)[0] == 0)
+    return !g_cancellable_set_error_if_cancelled (cancellable, error);
 
   self->sums = apr_exact_sums_new (n_features, n_targets, error);
   if (self->sums == NULL)
@@ -97,6 +99,9 @@ update_run (Update *self,
 static void
 update_commit (Update *self, AprCrossProducts *state)
 {
+  if (self->sums == NULL)
+    return;
+
   apr_exact_sums_unref (state->sums);
   state->sums = g_steal_pointer (&self->sums);
   state->n_samples = self->n_samples;
@@ -159,7 +164,8 @@ report_cb (guint64 n_done, guint64 n_samples, gpointer user_data)
  *
  * Adds samples, exactly unless the state is of the precision `DOUBLE`.
  *
- * Integers of 64 bits count as they are, also where no double is equal to them; as weights they must be doubles.
+ * Integers of 64 bits count as they are, also where no double is equal to them; as weights they must be doubles. Without any
+ * samples, as a part of a distributed computation may be, the state stays as it is.
  *
  * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way, or the
  *   errors of [method@Apr.Estimator.fit]

@@ -526,6 +526,7 @@ gboolean
 apr_exact_sums_set_words (
   AprExactSums *self, const guint32 *words, gsize n_words, gint first_word, GError **error)
 {
+  gint64 *limb;
   gsize entry;
   gsize i;
 
@@ -538,14 +539,14 @@ apr_exact_sums_set_words (
   if (!cover_limbs (self, first_word, first_word + (gint) n_words, error))
     return FALSE;
 
+  limb = self->limbs;
   for (entry = 0; entry < self->n_entries; entry++)
-    for (i = 0; i < n_words; i++)
-      {
-        guint32 word = words[entry * n_words + i];
-
-        /* The topmost word has the sign. */
-        self->limbs[entry * self->n_limbs + i] = i + 1 < n_words ? (gint64) word : (gint64) (gint32) word;
-      }
+    {
+      for (i = 1; i < n_words; i++)
+        *limb++ = *words++;
+      /* The topmost word has the sign. */
+      *limb++ = (gint32) *words++;
+    }
 
   return TRUE;
 }

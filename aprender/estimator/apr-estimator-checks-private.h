@@ -9,6 +9,10 @@ G_BEGIN_DECLS
 
 gboolean apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error);
 
+gboolean apr_estimator_check_samples (
+  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
+
+/* The same, and that there are any. */
 gboolean apr_estimator_check_fit (
   AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
 

@@ -81,7 +81,7 @@ check_sample_weight (AprTensor *sample_weight, gsize n_samples, GError **error)
 }
 
 gboolean
-apr_estimator_check_fit (
+apr_estimator_check_samples (
   AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error)
 {
   gsize n_dims;
@@ -108,17 +108,28 @@ apr_estimator_check_fit (
       return FALSE;
     }
 
-  if (n_samples == 0 || *n_features == 0 || *n_targets == 0)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
-                   "Cannot fit %" G_GSIZE_FORMAT " samples of %" G_GSIZE_FORMAT
-                   " features and %" G_GSIZE_FORMAT " targets: at least one of each is needed",
-                   n_samples, *n_features, *n_targets);
-      return FALSE;
-    }
-
   return check_number ("X", x, error) && check_number ("y", y, error) &&
          (sample_weight == NULL || check_sample_weight (sample_weight, n_samples, error));
+}
+
+gboolean
+apr_estimator_check_fit (
+  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error)
+{
+  gsize n_samples;
+
+  if (!apr_estimator_check_samples (x, y, sample_weight, n_features, n_targets, error))
+    return FALSE;
+
+  n_samples = apr_tensor_get_shape (x, NULL)[0];
+  if (n_samples > 0 && *n_features > 0 && *n_targets > 0)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
+               "Cannot fit %" G_GSIZE_FORMAT " samples of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+               " targets: at least one of each is needed",
+               n_samples, *n_features, *n_targets);
+  return FALSE;
 }
 
 static gboolean

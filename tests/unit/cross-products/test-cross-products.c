@@ -278,6 +278,43 @@ test_fit_follows_the_dtype (void)
 }
 
 static void
+test_no_samples (void)
+{
+  const gsize shapes[3][2] = { { 0, 1 }, { 0, 2 }, { 0, 0 } };
+  g_autoptr (AprTensor) x = matrix_new (2, 1, (double[]){ 1, 2 });
+  g_autoptr (AprTensor) y = vector_new (2, (double[]){ 3, 5 });
+  g_autoptr (AprTensor) float_x = apr_tensor_cast (x, APR_DTYPE_F32, NULL);
+  g_autoptr (AprTensor) none = apr_tensor_new_from_doubles (NULL, 0, shapes[0], 2, NULL);
+  g_autoptr (AprTensor) wide = apr_tensor_new_from_doubles (NULL, 0, shapes[1], 2, NULL);
+  g_autoptr (AprTensor) nothing = apr_tensor_new_from_doubles (NULL, 0, shapes[2], 2, NULL);
+  g_autoptr (AprTensor) no_y = apr_tensor_new_from_doubles (NULL, 0, shapes[0], 1, NULL);
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (1, 1, NULL);
+  g_autoptr (AprCrossProducts) empty = apr_cross_products_copy (state);
+  g_autoptr (AprCrossProducts) before = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("A part without rows changes nothing: not the dtype, either.");
+  g_assert_true (apr_cross_products_update (state, none, no_y, no_y, NULL, &error));
+  g_assert_no_error (error);
+  assert_equal (state, empty);
+
+  g_assert_true (apr_cross_products_update (state, float_x, y, NULL, NULL, &error));
+  before = apr_cross_products_copy (state);
+  g_assert_true (apr_cross_products_update (state, none, no_y, NULL, NULL, &error));
+  assert_equal (state, before);
+
+  g_assert_false (apr_cross_products_update (state, wide, no_y, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  g_clear_error (&error);
+  g_assert_false (apr_cross_products_update (state, nothing, no_y, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  g_clear_error (&error);
+  g_assert_false (apr_cross_products_update (state, x, no_y, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  assert_equal (state, before);
+}
+
+static void
 test_failed_update_changes_nothing (void)
 {
   const double good[] = { 1, 2, 3, 5 };
@@ -555,6 +592,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/cross-products/fit/follows-the-dtype", test_fit_follows_the_dtype);
   g_test_add_func ("/cross-products/fit/what-was-not-in", test_fit_of_what_was_not_in);
   g_test_add_func ("/cross-products/failed-update-changes-nothing", test_failed_update_changes_nothing);
+  g_test_add_func ("/cross-products/no-samples", test_no_samples);
   g_test_add_func ("/cross-products/properties", test_properties);
   g_test_add_func ("/cross-products/copies", test_copies);
   g_test_add_func ("/cross-products/files", test_files);
