@@ -103,7 +103,8 @@ take_steps (AprTeam *team, gpointer data, gsize part)
   gint i;
 
   g_atomic_int_inc (&self->n_calls[part]);
-  self->n_parts = team->n_parts;
+  if (part == 0)
+    self->n_parts = team->n_parts;
   self->values[0][part] = part + 1;
   apr_team_barrier (team);
   for (step = 0; step < N_STEPS; step++)
