@@ -22,11 +22,9 @@ apr_cross_products_copy (AprCrossProducts *self)
 
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
 
-  copy =
-    g_object_new (APR_TYPE_CROSS_PRODUCTS, "n-features", (guint64) 1, "precision", self->precision, NULL);
-  apr_exact_sums_unref (copy->sums);
-  copy->sums = apr_exact_sums_ref (self->sums);
-  copy->invalid = self->invalid != NULL ? g_error_copy (self->invalid) : NULL;
+  copy = apr_cross_products_new_with_sums (apr_exact_sums_ref (self->sums), self->precision);
+  copy->n_features = self->n_features;
+  copy->n_targets = self->n_targets;
   copy->n_samples = self->n_samples;
   copy->weight_logs = self->weight_logs;
   copy->dtype = self->dtype;

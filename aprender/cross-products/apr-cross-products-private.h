@@ -13,10 +13,9 @@ struct _AprCrossProducts
 {
   GObject parent_instance;
 
-  /* What it was made with; the sums know it too. */
+  /* What properties asked for; the sums are of 0 features where that cannot be. */
   guint64 n_features;
   guint64 n_targets;
-  GError *invalid; /* (owned) (nullable) why these cannot be */
 
   AprExactSums *sums; /* (owned) copies may share them */
   guint64 n_samples;
@@ -30,12 +29,18 @@ struct _AprCrossProducts
   double progress;
 };
 
+/* Takes @sums. */
+AprCrossProducts *apr_cross_products_new_with_sums (AprExactSums *sums, AprPrecision precision);
+
 /* Fails where the state was made with properties that cannot be. */
 gboolean apr_cross_products_check (AprCrossProducts *self, GError **error);
 
 /* Before a write, and after it: fails where another one is under way. */
 gboolean apr_cross_products_begin (AprCrossProducts *self, GError **error);
 void apr_cross_products_end (AprCrossProducts *self);
+
+/* For a write that goes on while the caller does something else. */
+void apr_cross_products_notify_busy (AprCrossProducts *self);
 
 /* Tells the handlers of the state how far an update is. */
 void apr_cross_products_report (AprCrossProducts *self, guint64 n_done, guint64 n_samples);

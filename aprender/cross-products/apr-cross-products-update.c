@@ -253,6 +253,7 @@ update_done_cb (GObject *object, GAsyncResult *result, gpointer user_data)
   if (g_task_propagate_boolean (G_TASK (result), &error))
     update_commit (g_task_get_task_data (G_TASK (result)), self);
   apr_cross_products_end (self);
+  apr_cross_products_notify_busy (self);
 
   if (error != NULL)
     g_task_return_error (task, error);
@@ -308,6 +309,7 @@ apr_cross_products_update_async (AprCrossProducts *self,
       return;
     }
 
+  apr_cross_products_notify_busy (self);
   update = update_init (x, y, sample_weight, self->precision, self->n_threads);
   work = g_task_new (self, cancellable, update_done_cb, g_steal_pointer (&task));
   g_task_set_source_tag (work, apr_cross_products_update_async);

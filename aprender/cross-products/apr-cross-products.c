@@ -101,7 +101,7 @@ apr_cross_products_constructed (GObject *object)
 
   G_OBJECT_CLASS (apr_cross_products_parent_class)->constructed (object);
 
-  self->sums = create_sums (self->n_features, self->n_targets, &self->invalid);
+  self->sums = create_sums (self->n_features, self->n_targets, NULL);
   if (self->sums == NULL)
     self->sums = apr_exact_sums_new (0, 0, NULL);
 }
@@ -112,7 +112,6 @@ apr_cross_products_finalize (GObject *object)
   AprCrossProducts *self = APR_CROSS_PRODUCTS (object);
 
   apr_exact_sums_unref (self->sums);
-  g_clear_error (&self->invalid);
   g_strfreev (self->feature_names);
 
   G_OBJECT_CLASS (apr_cross_products_parent_class)->finalize (object);
@@ -258,6 +257,8 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
    *
    * Whether the state is being written to, so that other writes fail with %G_IO_ERROR_PENDING.
    *
+   * Of [method@Apr.CrossProducts.update_async] it notifies, in the main context of the call.
+   *
    * Since: 0.1
    */
   properties[PROP_BUSY] = g_param_spec_boolean ("busy", NULL, NULL, FALSE, results);
@@ -280,10 +281,11 @@ apr_cross_products_get_sums (AprCrossProducts *self)
 gboolean
 apr_cross_products_check (AprCrossProducts *self, GError **error)
 {
-  if (self->invalid == NULL)
+  if (apr_exact_sums_get_n_features (self->sums) > 0)
     return TRUE;
 
-  g_propagate_error (error, g_error_copy (self->invalid));
+  /* It fails as it did when the state was made. */
+  apr_exact_sums_unref (create_sums (self->n_features, self->n_targets, error));
   return FALSE;
 }
 
@@ -300,7 +302,6 @@ apr_cross_products_begin (AprCrossProducts *self, GError **error)
       return FALSE;
     }
 
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_BUSY]);
   return TRUE;
 }
 
@@ -308,6 +309,11 @@ void
 apr_cross_products_end (AprCrossProducts *self)
 {
   g_atomic_int_set (&self->busy, FALSE);
+}
+
+void
+apr_cross_products_notify_busy (AprCrossProducts *self)
+{
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_BUSY]);
 }
 
@@ -338,6 +344,18 @@ AprDType
 apr_cross_products_get_dtype (AprCrossProducts *self)
 {
   return self->dtype;
+}
+
+AprCrossProducts *
+apr_cross_products_new_with_sums (AprExactSums *sums, AprPrecision precision)
+{
+  AprCrossProducts *self = g_object_new (APR_TYPE_CROSS_PRODUCTS, NULL);
+
+  apr_exact_sums_unref (self->sums);
+  self->sums = sums;
+  self->precision = precision;
+
+  return self;
 }
 
 /**
@@ -378,11 +396,9 @@ apr_cross_products_new_with_precision (gsize n_features,
                                        AprPrecision precision,
                                        GError **error)
 {
-  g_autoptr (AprCrossProducts) self =
-    g_object_new (APR_TYPE_CROSS_PRODUCTS, "n-features", (guint64) n_features, "n-targets",
-                  (guint64) n_targets, "precision", precision, NULL);
+  AprExactSums *sums = create_sums (n_features, n_targets, error);
 
-  return apr_cross_products_check (self, error) ? g_steal_pointer (&self) : NULL;
+  return sums != NULL ? apr_cross_products_new_with_sums (sums, precision) : NULL;
 }
 
 /**
