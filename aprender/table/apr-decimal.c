@@ -8,12 +8,12 @@
 
 /* Decimal numbers are read in three ways, the fastest that is certain first.
  *
- * 1. A whole number below 2^53 times or divided by a power of ten up to 10^22: both are doubles, so one operation rounds the
- *    true value once (W. D. Clinger, "How to read floating point numbers accurately", 1990).
- * 2. A whole number of 19 digits times a power of ten of which 128 bits are known. That gives an interval that holds the
- *    true value; where all of the interval rounds to one double, that is the answer. Multiplying by a truncated power, and
- *    seeing that it is enough but for one number in 2^50 or so, is due to D. Lemire, "Number parsing at a gigabyte per
- *    second", 2021.
+ * 1. A whole number below 2^53 times or divided by a power of ten up to 10^22: both are doubles, so one operation
+ * rounds the true value once (W. D. Clinger, "How to read floating point numbers accurately", 1990).
+ * 2. A whole number of 19 digits times a power of ten of which 128 bits are known. That gives an interval that holds
+ * the true value; where all of the interval rounds to one double, that is the answer. Multiplying by a truncated
+ * power, and seeing that it is enough but for one number in 2^50 or so, is due to D. Lemire, "Number parsing at a
+ * gigabyte per second", 2021.
  * 3. The C library.
  */
 
@@ -143,8 +143,8 @@ multiply (guint64 digits, int q, double *value)
       return TRUE;
     }
 
-  /* The true value is above the product, and below the product plus @factor. What is below bit 0 of @high adds less than 1
-   * to it at the lower end, and at most 2 at the upper one. */
+  /* The true value is above the product, and below the product plus @factor. What is below bit 0 of @high adds less
+   * than 1 to it at the lower end, and at most 2 at the upper one. */
   above = high + 1 + (bottom + factor < bottom);
   if ((high >> 127) == 0)
     {
@@ -224,8 +224,8 @@ read_eight (const char *text, guint64 *number)
   return TRUE;
 }
 
-/* The digits that come next, as many as @digits still has room for; @n_digits counts from the first that is not 0. Those that
- * find no room are counted in @n_excess. */
+/* The digits that come next, as many as @digits still has room for; @n_digits counts from the first that is not 0.
+ * Those that find no room are counted in @n_excess. */
 static const char *
 read_digits (
   const char *text, const char *end, guint64 *digits, guint *n_digits, gsize *n_excess, gboolean *truncated)

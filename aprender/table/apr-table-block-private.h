@@ -67,8 +67,8 @@ typedef struct
   gsize error_line; /* from 0 */
 } AprTableHeader;
 
-/* @delimiter is 0 to take the comma, semicolon or tab that the row has most of; it is set to what was taken. A comma is none
- * where it is the decimal @point. */
+/* @delimiter is 0 to take the comma, semicolon or tab that the row has most of; it is set to what was taken. A comma
+ * is none where it is the decimal @point. */
 void
 apr_table_header_parse (AprTableHeader *self, const char *text, gsize length, char point, char *delimiter);
 

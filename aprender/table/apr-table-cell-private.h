@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* Reads a table's text cell by cell, as RFC 4180 describes it. Spaces around a cell do not count; a line may end with CR, LF
- * or both. */
+/* Reads a table's text cell by cell, as RFC 4180 describes it. Spaces around a cell do not count; a line may end with
+ * CR, LF or both. */
 typedef struct
 {
   const char *next;

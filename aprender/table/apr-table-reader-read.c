@@ -258,7 +258,8 @@ read_blocks (AprTableReader *self, GCancellable *cancellable, GError **error)
   return TRUE;
 }
 
-/* Counts the numbers that are missing in the rest of the table, so that one look tells whether dropping rows will do. */
+/* Counts the numbers that are missing in the rest of the table, so that one look tells whether dropping rows will do.
+ * */
 static gboolean
 fail_with_block (AprTableReader *self, const AprTableBlock *first, GCancellable *cancellable, GError **error)
 {
@@ -443,17 +444,17 @@ hand_out (AprTensor *tensor, AprTensor **place)
  * @x: (out) (optional) (transfer full) (nullable): where to put the features of some rows, [n_rows, n_features], F64
  * @y: (out) (optional) (transfer full) (nullable): where to put the targets of the same rows, [n_rows], or
  *   [n_rows, n_targets] if there are several; `NULL` if there are none
- * @sample_weight: (out) (optional) (transfer full) (nullable): where to put their weights, [n_rows], or `NULL` if there are
- *   none
+ * @sample_weight: (out) (optional) (transfer full) (nullable): where to put their weights, [n_rows], or `NULL` if
+ * there are none
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Reads the next rows, some thousand at a time, in the order of the table.
  *
- * This blocks; [method@Apr.TableReader.read_async] does not. It fails with %G_IO_ERROR_INVALID_DATA where the table is wrong:
- * the message has the table's name, the line where the cell begins, and the column, such as
- * `rents.csv:7: column “rooms”: “three” is not a number`. Of numbers that are missing it counts all. Once a table has been
- * found wrong, every read fails. After %G_IO_ERROR_CANCELLED, reading can go on.
+ * This blocks; [method@Apr.TableReader.read_async] does not. It fails with %G_IO_ERROR_INVALID_DATA where the table
+ * is wrong: the message has the table's name, the line where the cell begins, and the column, such as `rents.csv:7:
+ * column “rooms”: “three” is not a number`. Of numbers that are missing it counts all. Once a table has been found
+ * wrong, every read fails. After %G_IO_ERROR_CANCELLED, reading can go on.
  *
  * Returns: whether there were rows; `FALSE` at the end of the table too, and then @error is not set
  *
@@ -597,4 +598,79 @@ apr_table_reader_read_finish (AprTableReader *self,
   hand_out (taken->tensors[APR_TABLE_WEIGHTS], sample_weight);
 
   return rows != NULL;
+}
+
+/**
+ * apr_table_reader_get_n_rows:
+ * @self: a reader
+ *
+ * Gets how many rows have been handed out.
+ *
+ * Returns: the number of rows
+ *
+ * Since: 0.1
+ */
+guint64
+apr_table_reader_get_n_rows (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  return self->n_rows;
+}
+
+/**
+ * apr_table_reader_get_n_dropped:
+ * @self: a reader
+ *
+ * Gets how many rows have been passed over because they miss a number.
+ *
+ * Returns: the number of rows
+ *
+ * Since: 0.1
+ */
+guint64
+apr_table_reader_get_n_dropped (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  return self->n_dropped;
+}
+
+/**
+ * apr_table_reader_get_n_bytes:
+ * @self: a reader
+ *
+ * Gets how many bytes of the stream had been read when the last rows were handed out.
+ *
+ * Returns: the number of bytes
+ *
+ * Since: 0.1
+ */
+guint64
+apr_table_reader_get_n_bytes (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  return self->n_bytes;
+}
+
+/**
+ * apr_table_reader_get_progress:
+ * @self: a reader
+ *
+ * Gets how much of the table has been read.
+ *
+ * Returns: from 0 to 1; 0 until the end where the size of the stream is not known
+ *
+ * Since: 0.1
+ */
+double
+apr_table_reader_get_progress (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  if (self->finished && g_queue_is_empty (&self->blocks))
+    return 1;
+
+  return self->size == 0 ? 0 : MIN ((double) self->n_bytes / (double) self->size, 1);
 }

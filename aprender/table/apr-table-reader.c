@@ -26,16 +26,16 @@
  *   }
  * ```
  *
- * A table is text as RFC 4180 describes it. Its first row names the columns. The delimiter is a comma, a semicolon or a tab,
- * whichever the first row has most of, unless [property@Apr.TableReader:delimiter] says otherwise. Cells may be quoted; spaces
- * around a cell do not count, and blank lines are passed over. Numbers have a decimal point, or a comma where
- * [property@Apr.TableReader:decimal-comma] is set, in every locale, and are rounded to the nearest double. Text that is
- * compressed by gzip or zstd is decompressed as it is read.
+ * A table is text as RFC 4180 describes it. Its first row names the columns. The delimiter is a comma, a semicolon or
+ * a tab, whichever the first row has most of, unless [property@Apr.TableReader:delimiter] says otherwise. Cells may
+ * be quoted; spaces around a cell do not count, and blank lines are passed over. Numbers have a decimal point, or a
+ * comma where [property@Apr.TableReader:decimal-comma] is set, in every locale, and are rounded to the nearest
+ * double. Text that is compressed by gzip or zstd is decompressed as it is read.
  *
  * The reader takes memory for a few blocks of text, however long the table is.
  *
- * One thread at a time may use a reader; [method@Apr.TableReader.read] blocks, and has an asynchronous twin. From the first
- * row on, a reader has a thread of its own that reads ahead, until the end of the table or of the reader.
+ * One thread at a time may use a reader; [method@Apr.TableReader.read] blocks, and has an asynchronous twin. From the
+ * first row on, a reader has a thread of its own that reads ahead, until the end of the table or of the reader.
  *
  * Since: 0.1
  */
@@ -324,7 +324,8 @@ apr_table_reader_class_init (AprTableReaderClass *klass)
   /**
    * AprTableReader:progress: (getter get_progress)
    *
-   * How much of the table has been read, from 0 to 1; it stays 0 until the end where the size of the stream is not known.
+   * How much of the table has been read, from 0 to 1; it stays 0 until the end where the size of the stream is not
+   * known.
    *
    * Since: 0.1
    */
@@ -380,7 +381,8 @@ apr_table_reader_get_delimiter (AprTableReader *self)
  * @self: a reader
  * @delimiter: (nullable): one ASCII character, or `NULL` to find it in the first row
  *
- * Sets the character between two cells; a quote, a line end and the decimal mark are refused when the first row is read.
+ * Sets the character between two cells; a quote, a line end and the decimal mark are refused when the first row is
+ * read.
  *
  * Call it before the first row is read.
  *
@@ -537,7 +539,8 @@ apr_table_reader_get_features (AprTableReader *self)
 /**
  * apr_table_reader_set_features:
  * @self: a reader
- * @features: (nullable) (array zero-terminated=1): names of columns, or `NULL` for all that are neither targets nor the weight
+ * @features: (nullable) (array zero-terminated=1): names of columns, or `NULL` for all that are neither targets nor
+ * the weight
  *
  * Sets the columns that make X, in this order. Call it before rows are read.
  *
@@ -648,79 +651,4 @@ apr_table_reader_get_names (AprTableReader *self)
   g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
 
   return self->columns != NULL ? (const char *const *) self->columns->names : NULL;
-}
-
-/**
- * apr_table_reader_get_n_rows:
- * @self: a reader
- *
- * Gets how many rows have been handed out.
- *
- * Returns: the number of rows
- *
- * Since: 0.1
- */
-guint64
-apr_table_reader_get_n_rows (AprTableReader *self)
-{
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
-
-  return self->n_rows;
-}
-
-/**
- * apr_table_reader_get_n_dropped:
- * @self: a reader
- *
- * Gets how many rows have been passed over because they miss a number.
- *
- * Returns: the number of rows
- *
- * Since: 0.1
- */
-guint64
-apr_table_reader_get_n_dropped (AprTableReader *self)
-{
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
-
-  return self->n_dropped;
-}
-
-/**
- * apr_table_reader_get_n_bytes:
- * @self: a reader
- *
- * Gets how many bytes of the stream had been read when the last rows were handed out.
- *
- * Returns: the number of bytes
- *
- * Since: 0.1
- */
-guint64
-apr_table_reader_get_n_bytes (AprTableReader *self)
-{
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
-
-  return self->n_bytes;
-}
-
-/**
- * apr_table_reader_get_progress:
- * @self: a reader
- *
- * Gets how much of the table has been read.
- *
- * Returns: from 0 to 1; 0 until the end where the size of the stream is not known
- *
- * Since: 0.1
- */
-double
-apr_table_reader_get_progress (AprTableReader *self)
-{
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
-
-  if (self->finished && g_queue_is_empty (&self->blocks))
-    return 1;
-
-  return self->size == 0 ? 0 : MIN ((double) self->n_bytes / (double) self->size, 1);
 }

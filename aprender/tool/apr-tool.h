@@ -39,7 +39,8 @@ gboolean apr_tool_parse (const AprToolCommand *command,
 AprToolStatus apr_tool_fail (const GError *error);
 AprToolStatus apr_tool_usage_error (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* A line on the standard error that says how far something has come, if that is a terminal and it takes more than a second. */
+/* A line on the standard error that says how far something has come, if that is a terminal and it takes more than a
+ * second. */
 typedef struct
 {
   gboolean shown;

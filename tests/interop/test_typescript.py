@@ -21,13 +21,13 @@ TYPES = ROOT / 'bindings' / 'gjs' / 'types' / 'Apr-1.0.d.ts'
 
 # What is for C, or a name of GObject's for what the types have as a property.
 UNTYPED = re.compile('^(_|constructor$|toString$|ref$|unref$|new_from_memory$|get_memory$|get_floats$|get_doubles$|'
-                     r'predict_into$|init_async$|.*_finish$|get_|set_|load_tensors$|save_tensors$|\$)')
+                     r'predict_into$|init_async$|.*_finish$|get_|set_|read_async$|load_tensors$|save_tensors$|\$)')
 
 LIST = '''
 import Apr from 'gi://Apr?version=1.0';
 const found = {};
 for (const name of ['Tensor', 'SafetensorsReader', 'SafetensorsWriter', 'Estimator', 'LinearRegression', 'CrossProducts',
-  'RegressionStatistics'])
+  'RegressionDiagnostics', 'RegressionStatistics', 'TableReader', 'Term'])
   found[name] = [...new Set([Apr[name].prototype, Apr[name]].flatMap(object => Object.getOwnPropertyNames(object)))];
 print(JSON.stringify(found));
 '''

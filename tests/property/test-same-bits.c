@@ -220,10 +220,8 @@ fit_state (AprCrossProducts *state)
 static void
 assert_same_models (AprLinearRegression *model, AprLinearRegression *expected)
 {
-  g_assert_true (apr_tensor_equal (coefficients_of (model),
-                                   coefficients_of (expected)));
-  g_assert_true (apr_tensor_equal (intercept_of (model),
-                                   intercept_of (expected)));
+  g_assert_true (apr_tensor_equal (coefficients_of (model), coefficients_of (expected)));
+  g_assert_true (apr_tensor_equal (intercept_of (model), intercept_of (expected)));
 }
 
 /* The same bytes, and the same model from the state as it is, and as it comes back from its bytes. */
@@ -411,10 +409,8 @@ test_units_of_filip (void)
         other_model = fit_state (other);
         for (j = 0; j < FILIP_FEATURES; j++)
           assert_same_double (element (coefficients_of (other_model), j),
-                              ldexp (element (coefficients_of (model), j),
-                                     j == column ? -exponents[i] : 0));
-        assert_same_double (element (intercept_of (other_model), 0),
-                            element (intercept_of (model), 0));
+                              ldexp (element (coefficients_of (model), j), j == column ? -exponents[i] : 0));
+        assert_same_double (element (intercept_of (other_model), 0), element (intercept_of (model), 0));
       }
 }
 

@@ -97,8 +97,7 @@ test_longley (void)
 
       g_assert_cmpstr (names[i], ==, name);
       g_assert_cmpfloat (find_number (run->output, label), ==, longley_coefficients[i]);
-      g_assert_cmpfloat (get_element (coefficients_of (model), i), ==,
-                         longley_coefficients[i]);
+      g_assert_cmpfloat (get_element (coefficients_of (model), i), ==, longley_coefficients[i]);
     }
 }
 

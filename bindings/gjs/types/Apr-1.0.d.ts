@@ -165,6 +165,8 @@ declare module 'gi://Apr?version=1.0' {
       readonly busy: boolean;
       /** From 0 to 1. */
       readonly progress: number;
+      /** For a subclass's fit: from 0 to 1. */
+      report_progress(progress: number): void;
       static load_from_file<T extends Estimator>(this: new (...args: any[]) => T, file: Gio.File,
         cancellable?: Gio.Cancellable | null): T;
       static load_from_file_async<T extends Estimator>(this: new (...args: any[]) => T, file: Gio.File,
@@ -218,6 +220,11 @@ declare module 'gi://Apr?version=1.0' {
       get_cross_products(): CrossProducts | null;
       get_dependent_features(): string[] | null;
       get_statistics(target?: number): RegressionStatistics;
+      /** For the rows that were fitted, or others. */
+      diagnose(X: Numbers, y: Numbers, sample_weight?: Numbers | null, target?: number,
+        cancellable?: Gio.Cancellable | null): RegressionDiagnostics;
+      /** R² of each target. */
+      score_cross_products(cross_products: CrossProducts): Tensor;
       summary(): string;
       partial_fit(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
       partial_fit_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
@@ -233,6 +240,13 @@ declare module 'gi://Apr?version=1.0' {
 
     class RegressionStatistics extends GObject.Object {
       readonly terms: string[];
+      readonly condition_number: number;
+      /** The model's own coefficients where features depend on each other; null otherwise. */
+      readonly minimum_norm: TypedArray | null;
+      get_item_type(): unknown;
+      get_n_items(): number;
+      get_item(position: number): Term | null;
+      items_changed(position: number, removed: number, added: number): void;
       readonly coefficients: TypedArray;
       readonly standard_errors: TypedArray;
       readonly t_values: TypedArray;
@@ -259,6 +273,49 @@ declare module 'gi://Apr?version=1.0' {
       to_string(): string;
     }
 
+    /** What a statistics' list is of. */
+    class Term extends GObject.Object {
+      readonly name: string;
+      readonly estimate: number;
+      readonly standard_error: number;
+      readonly t_value: number;
+      readonly p_value: number;
+      readonly lower: number;
+      readonly upper: number;
+    }
+
+    class RegressionDiagnostics extends GObject.Object {
+      readonly fitted_values: TypedArray;
+      readonly residuals: TypedArray;
+      readonly leverages: TypedArray;
+      readonly standardized_residuals: TypedArray;
+      readonly studentized_residuals: TypedArray;
+      readonly cooks_distances: TypedArray;
+      readonly durbin_watson: number;
+    }
+
+    class TableReader extends GObject.Object {
+      static new(stream: Gio.InputStream, name: string | null): TableReader;
+      static new_for_file(file: Gio.File, cancellable: Gio.Cancellable | null): TableReader;
+      delimiter: string | null;
+      decimal_comma: boolean;
+      drop_missing: boolean;
+      n_threads: number;
+      features: string[] | null;
+      targets: string[] | null;
+      weight: string | null;
+      readonly stream: Gio.InputStream;
+      readonly name: string;
+      readonly names: string[] | null;
+      readonly n_rows: number;
+      readonly n_dropped: number;
+      readonly n_bytes: number;
+      readonly progress: number;
+      read_names(cancellable: Gio.Cancellable | null): boolean;
+      /** Whether there were rows, X, y and the weights. */
+      read(cancellable: Gio.Cancellable | null): [boolean, Tensor | null, Tensor | null, Tensor | null];
+    }
+
     class CrossProducts extends GObject.Object {
       static new(n_features: number, n_targets: number): CrossProducts;
       static new_with_precision(n_features: number, n_targets: number, precision: Precision): CrossProducts;
@@ -269,6 +326,10 @@ declare module 'gi://Apr?version=1.0' {
         Promise<CrossProducts>;
       readonly n_features: number;
       readonly n_targets: number;
+      readonly busy: boolean;
+      /** From 0 to 1. */
+      readonly progress: number;
+      readonly precision: Precision;
       readonly n_samples: number;
       readonly feature_names: string[] | null;
       n_threads: number;

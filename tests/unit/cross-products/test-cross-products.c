@@ -182,10 +182,8 @@ test_fit (void)
   g_assert_true (apr_estimator_fit (APR_ESTIMATOR (at_once), x, y, NULL, NULL, &error));
   g_assert_true (apr_linear_regression_fit_cross_products (from_state, loaded, &error));
   g_assert_no_error (error);
-  g_assert_true (apr_tensor_equal (coefficients_of (at_once),
-                                   coefficients_of (from_state)));
-  g_assert_true (apr_tensor_equal (intercept_of (at_once),
-                                   intercept_of (from_state)));
+  g_assert_true (apr_tensor_equal (coefficients_of (at_once), coefficients_of (from_state)));
+  g_assert_true (apr_tensor_equal (intercept_of (at_once), intercept_of (from_state)));
   g_assert_cmpuint (apr_estimator_get_n_features (APR_ESTIMATOR (from_state)), ==, FILIP_FEATURES);
 
   g_assert_false (apr_linear_regression_fit_cross_products (from_state, empty, &error));

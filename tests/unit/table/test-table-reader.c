@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
 
-#include <gio/gio.h>
+#include <unistd.h>
+
+#include <gio/gunixinputstream.h>
 
 static AprTableReader *
 reader_new (const char *text, gssize length)
@@ -327,8 +329,10 @@ count_notify (GObject *object, GParamSpec *pspec, gpointer data)
 static void
 test_async (void)
 {
-  g_autoptr (AprTableReader) reader = reader_new ("a,y\n1,2\n3,4\n", -1);
+  static const char text[] = "a,y\n1,2\n3,4\n";
   const char *const targets[] = { "y", NULL };
+  g_autoptr (GInputStream) stream = NULL;
+  g_autoptr (AprTableReader) reader = NULL;
   g_autoptr (GAsyncResult) first = NULL;
   g_autoptr (GAsyncResult) second = NULL;
   g_autoptr (GAsyncResult) third = NULL;
@@ -337,14 +341,24 @@ test_async (void)
   AprTensor *none;
   GError *error = NULL;
   guint n_notifies = 0;
+  int fds[2];
 
-  g_test_summary ("One read at a time; rows, then none.");
+  g_test_summary ("One read at a time; rows, then none. The first waits until the second has been refused.");
+
+  g_assert_cmpint (pipe (fds), ==, 0);
+  stream = g_unix_input_stream_new (fds[0], TRUE);
+  reader = apr_table_reader_new (stream, NULL);
 
   apr_table_reader_set_targets (reader, targets);
   g_signal_connect (reader, "notify::n-rows", G_CALLBACK (count_notify), &n_notifies);
   apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &first);
   apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &second);
-  while (first == NULL || second == NULL)
+  while (second == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_null (first);
+  g_assert_cmpint (write (fds[1], text, strlen (text)), ==, (gssize) strlen (text));
+  g_assert_cmpint (close (fds[1]), ==, 0);
+  while (first == NULL)
     g_main_context_iteration (NULL, TRUE);
   g_assert_true (apr_table_reader_read_finish (reader, first, &x, &y, NULL, &error));
   g_assert_no_error (error);
