@@ -434,7 +434,10 @@ class Asynchronous(TestCase):
         self.assertEqual(run_in_main_loop(self.use(self.make_file())), 'all')
 
     def test_cancelled_task(self):
-        X = [[i % 7, i % 11, i] for i in range(20000)]
+        # The fit takes far longer than it takes to cancel it.
+        n = 5000000
+        X = Apr.Tensor.new_from_bytes(Apr.DType.F32, [n, 3], GLib.Bytes.new(bytes(12 * n)))
+        y = Apr.Tensor.new_from_bytes(Apr.DType.F32, [n], GLib.Bytes.new(bytes(4 * n)))
         model = Apr.LinearRegression().fit(self.X, self.Y)
 
         async def run():
@@ -445,7 +448,7 @@ class Asynchronous(TestCase):
                 await task
 
         async def fit():
-            await model.fit_async(X, list(range(20000)))
+            await model.fit_async(X, y)
 
         asyncio.run(run())
         self.assertFalse(model.busy)

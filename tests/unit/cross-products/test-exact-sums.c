@@ -170,7 +170,6 @@ test_adds_far_exponents (void)
   for (round = 0; round < 200; round++)
     {
       g_autoptr (AprExactSums) sums = apr_exact_sums_new (1, 1, NULL);
-      g_autoptr (AprExactSums) empty = apr_exact_sums_new (1, 1, NULL);
       g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_exact_sums_unref);
       g_autoptr (GError) error = NULL;
       double z[3 * 8];
