@@ -202,8 +202,8 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
   Intervals *self = data;
   double *u = g_aligned_alloc (self->n + 1, ROWS * sizeof (double), 64);
   double *products = g_aligned_alloc (2 * BLOCK, ROWS * sizeof (double), 64);
-  double squares[ROWS];
-  double lengths[ROWS];
+  double squares[ROWS] = { 0 };
+  double lengths[ROWS] = { 0 };
   double n_roundings = (double) (SPAN + self->n / SPAN + 8);
   gint block;
 

@@ -285,7 +285,9 @@ test_random_problems (void)
       if (g_test_failed ())
         continue;
       if (is_default)
-        g_assert_cmpuint (n[VERDICT_PROVEN], >=, groups[group].n_by_default);
+        /* Compilers order the draws in their own ways, so that the problems are not quite the same. */
+        g_assert_cmpuint (n[VERDICT_PROVEN], >=,
+                          groups[group].n_by_default - groups[group].n_by_default / 40);
       else if (n_problems >= DEFAULT_PROBLEMS)
         g_assert_cmpuint (1000 * n[VERDICT_PROVEN], >=,
                           groups[group].per_mille * (n[VERDICT_PROVEN] + n[VERDICT_UNPROVEN]));

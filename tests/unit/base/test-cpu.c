@@ -133,7 +133,9 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_func ("/cpu/list", test_list);
+  /* valgrind's processor is not the one that the system describes. */
+  if (g_getenv ("APRENDER_UNDER_VALGRIND") == NULL)
+    g_test_add_func ("/cpu/list", test_list);
   g_test_add_func ("/cpu/chosen", test_chosen);
   g_test_add_func ("/cpu/not-available", test_not_available);
   g_test_add_func ("/cpu/without-variable", test_without_variable);
