@@ -112,7 +112,7 @@ score_target (
   else
     {
       mpz_mul (residual, residual, n);
-      mpz_mul_2exp (total, total, (mp_bitcnt_t) (-2 * combination.exponent));
+      mpz_mul_2exp (total, total, 2 * (mp_bitcnt_t) -combination.exponent);
       mpz_sub (residual, total, residual);
       score = apr_round_rational (residual, total, 0, APR_DTYPE_F64);
     }
