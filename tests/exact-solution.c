@@ -5,8 +5,8 @@
 #include <gmp.h>
 #include <math.h>
 
-/* The products of all columns in whole numbers. The columns are 1, the features, then the targets, each divided by a power
- * of two so that its values are whole; the weights too. */
+/* The products of all columns in whole numbers. The columns are 1, the features, then the targets, each divided by
+ * a power of two so that its values are whole; the weights too. */
 typedef struct
 {
   gsize p;
@@ -215,9 +215,9 @@ is_negligible (const mpz_t part, const mpz_t whole, const mpz_t factor, gsize p,
   return negligible;
 }
 
-/* Eliminates the features that are not excluded, one after the other, without fractions (E. H. Bareiss, 1968): afterwards
- * the entries of the rows of independent features, in the other columns, are @determinant times the solution. A feature of
- * which too little is left for @rule_p, or nothing, is dependent and eliminates nothing. */
+/* Eliminates the features that are not excluded, one after the other, without fractions (E. H. Bareiss, 1968):
+ * afterwards the entries of the rows of independent features, in the other columns, are @determinant times the
+ * solution. A feature of which too little is left for @rule_p, or nothing, is dependent and eliminates nothing. */
 static gsize
 eliminate (mpz_t *a,
            gsize n,
@@ -275,7 +275,8 @@ eliminate (mpz_t *a,
   return rank;
 }
 
-/* The value of @dtype nearest to @numerator / @denominator 2^@exponent, ties to even. Zero is positive where it is exact. */
+/* The value of @dtype nearest to @numerator / @denominator 2^@exponent, ties to even. Zero is positive where it is
+ * exact. */
 static double
 round_once (const mpz_t numerator, const mpz_t denominator, gint64 exponent, AprDType dtype)
 {
@@ -356,10 +357,10 @@ coefficients_clear (Coefficients *self)
   g_free (self->exponents);
 }
 
-/* What the elimination @a left has the solution for the independent features in the target's column, and in those of the
- * dependent features what these are combinations of, W. The coefficients b that have the least norm, among those that
- * predict the same when a dependent feature is replaced by its combination, are t and W't with (I + W W') t = the solution
- * for the independent features alone. */
+/* What the elimination @a left has the solution for the independent features in the target's column, and in those
+ * of the dependent features what these are combinations of, W. The coefficients b that have the least norm, among
+ * those that predict the same when a dependent feature is replaced by its combination, are t and W't, where
+ * (I + W W') t is the solution for the independent features alone. */
 static void
 find_minimum_norm (Coefficients *self,
                    mpz_t *a,
@@ -399,8 +400,8 @@ find_minimum_norm (Coefficients *self,
     }
   mpz_inits (term, divisor, NULL);
 
-  /* With d the determinant, S the scales 2^(exponent - least), and V and z, d times the combinations and the solution in
-   * scaled units, this is (d^2 S^2 + V S^2 V') tau = d z, and t = S tau. */
+  /* With d the determinant, S the scales 2^(exponent - least), and V and z, d times the combinations and the
+   * solution in scaled units, this is (d^2 S^2 + V S^2 V') tau = d z, and t = S tau. */
   for (i = 0; i < p; i++)
     {
       if (!independent[i])
@@ -431,8 +432,8 @@ find_minimum_norm (Coefficients *self,
     }
   g_assert_cmpuint (eliminate (m, p + 1, p, none, 0, FALSE, solved, divisor), ==, p);
 
-  /* tau = m / divisor. Independent: 2^(exponent - least) tau, where the scaled unit is 2^-exponent; dependent: 2^(exponent -
-   * least) V' tau. Both times 2^-least for the scales that were divided by it. */
+  /* tau = m / divisor. Independent: 2^(exponent - least) tau, where the scaled unit is 2^-exponent; dependent:
+   * 2^(exponent - least) V' tau. Both times 2^-least for the scales that were divided by it. */
   mpz_mul (self->denominator, divisor, determinant);
   for (j = 0; j < p; j++)
     {

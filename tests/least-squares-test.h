@@ -37,7 +37,8 @@ data_init (Data *data, gsize n_rows, gsize n_features, gboolean weighted)
     data->weights = g_new0 (double, n_rows);
 }
 
-/* Small whole numbers, or numbers of all digits, with columns that may be sums of others, be constant, or nearly the same. */
+/* Small whole numbers, or numbers of all digits, with columns that may be sums of others, constant, or nearly
+ * the same. */
 static inline void
 data_init_random (Data *data, GRand *rand, gsize n_rows, gsize n_features)
 {

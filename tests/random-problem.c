@@ -276,8 +276,9 @@ draw_dependent (RandomProblem *self, GRand *rand)
     self->y[i] = whole ? draw_integer (rand, 9) : draw_bits (rand, 53);
 }
 
-/* Coefficients of one bit more than the dtype has, and perhaps something far below that. The numbers that y would have to
- * be for them are longer than a double, so each sample is there four times, with a part of four times the number. */
+/* Coefficients of one bit more than the dtype has, and perhaps something far below that. The numbers that y would
+ * have to be for them are longer than a double, so each sample is there four times, with a part of four times the
+ * number. */
 static void
 draw_halfway (RandomProblem *self, GRand *rand)
 {

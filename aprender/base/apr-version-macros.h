@@ -40,7 +40,8 @@
  * @minor: the minor version to compare with
  * @micro: the micro version to compare with
  *
- * Is true if the headers that a program is compiled with have this version or a later one. The preprocessor understands it.
+ * Is true if the headers that a program is compiled with have this version or a later one. The preprocessor
+ * understands it.
  *
  * Since: 0.1
  */
@@ -48,7 +49,7 @@
  (APR_VERSION_MAJOR > (major) || (APR_VERSION_MAJOR == (major) && APR_VERSION_MINOR > (minor)) || \
   (APR_VERSION_MAJOR == (major) && APR_VERSION_MINOR == (minor) && APR_VERSION_MICRO >= (micro)))
 
-/* Everything is hidden but what carries one of these. A new cycle that adds symbols adds its own macro here. The names of all
- * macros differ from those of Apache's apr: APR_MAJOR_VERSION, for one, is Apache's.
+/* Everything is hidden but what carries one of these. A new cycle that adds symbols adds its own macro here. The
+ * names of all macros differ from those of Apache's apr: APR_MAJOR_VERSION, for one, is Apache's.
  */
 #define APR_AVAILABLE_IN_ALL __attribute__ ((visibility ("default"))) extern

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/safetensors/apr-safetensors-reader.h"
 #include "aprender/safetensors/apr-safetensors-writer.h"
 #include "aprender/tensor/apr-tensor-private.h"

@@ -164,8 +164,8 @@ report_cb (guint64 n_done, guint64 n_samples, gpointer user_data)
  *
  * Adds samples, exactly unless the state is of the precision `DOUBLE`.
  *
- * Integers of 64 bits count as they are, also where no double is equal to them; as weights they must be doubles. Without any
- * samples, as a part of a distributed computation may be, the state stays as it is.
+ * Integers of 64 bits are summed exactly, even where no double equals them; as weights they must be doubles.
+ * An update without samples, as a part of a distributed computation may be, leaves the state as it is.
  *
  * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way, or the
  *   errors of [method@Apr.Estimator.fit]

@@ -4,8 +4,8 @@
 #include <gio/gio.h>
 #include <gmp.h>
 
-#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
 #include "aprender/cross-products/apr-precision.h"
+#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
 #include "aprender/tensor/apr-tensor.h"
 
 G_BEGIN_DECLS

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
-#include "aprender/cross-products/apr-exact-sums-worker-private.h"
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/cross-products/apr-exact-sums-worker-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
 
 /* Rows are cut into blocks that threads take one after the other. Each sums its blocks by itself, and in the end they

@@ -4,8 +4,8 @@
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-metrics.h"
 
-/* Asynchronous methods run the synchronous ones in a thread, or, where a virtual function is a script's, which must not be
- * called from other threads, when the caller's main context is idle. */
+/* Asynchronous methods run the synchronous ones in a thread, or, where a virtual function is a script's, which must
+ * not be called from other threads, when the caller's main context is idle. */
 
 AprEstimatorCall *
 apr_estimator_call_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight)

@@ -31,11 +31,12 @@ void apr_estimator_notify_progress (AprEstimator *self);
 /* What the estimator knows now. The thread that updates it sees what it has found so far. */
 AprFitted *apr_estimator_ref_fitted (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
 
-/* An update is a fit, a load or whatever else replaces what the estimator knows. There is one at a time: it begins, finds
- * something, and ends in the caller's main context with a swap and its notifications. An update within the update of the
- * same thread is a part of it. */
+/* An update is a fit, a load or whatever else replaces what the estimator knows. There is one at a time: it begins,
+ * finds something, and ends in the caller's main context with a swap and its notifications. An update within the
+ * update of the same thread is a part of it. */
 
-/* False with %G_IO_ERROR_PENDING where another one runs. Progress is notified in @context; %NULL for the thread that reports it. */
+/* False with %G_IO_ERROR_PENDING where another one runs. Progress is notified in @context; %NULL for the thread
+ * that reports it. */
 gboolean apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **error);
 
 /* Says that the calling thread is the one that works on the update; or, with %FALSE, that none does. */
@@ -108,7 +109,8 @@ void apr_estimator_call_async (AprEstimator *self,
                                GAsyncReadyCallback callback,
                                gpointer user_data);
 
-/* Returns: (transfer none) (nullable): the call that has run; %NULL with its error, or where @result is of another function */
+/* Returns: (transfer none) (nullable): the call that has run; %NULL with its error, or where @result is of another
+ *   function */
 AprEstimatorCall *
 apr_estimator_call_finish (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error);
 

@@ -46,8 +46,8 @@ apr_estimator_clone (AprEstimator *self)
   return clone;
 }
 
-/* What files call a type. A script that defines a class again gets a type with the ending -v2, -v3, ..., as no type can be
- * defined anew; its files are still those of the class.
+/* What files call a type. A script that defines a class again gets a type with the ending -v2, -v3, ..., as no type
+ * can be defined anew; its files are still those of the class.
  */
 char *
 apr_model_name_new (GType type)
@@ -79,8 +79,8 @@ has_all (AprEstimator *self, const AprFitted *fitted)
  *
  * Makes an estimator of the same type with the same hyper-parameters and the same results.
  *
- * The two share what was found, which never changes, so a copy of a linear regression takes no time, and has all that the original
- * has. A subclass with tensors of its own is copied by way of [method@Apr.Estimator.to_bytes].
+ * The two share what was found, which never changes, so a copy of a linear regression takes no time, and has all
+ * that the original has. A subclass with tensors of its own is copied by way of [method@Apr.Estimator.to_bytes].
  *
  * Returns: (transfer full): the copy; `NULL` with an error of [method@Apr.Estimator.to_bytes]
  *

@@ -215,9 +215,9 @@ notify_progress_cb (gpointer user_data)
  * @self: an estimator that is being fitted
  * @fraction: how much of the fit is done, from 0 to 1
  *
- * Sets [property@Apr.Estimator:progress]. This is for the virtual function `fit` of a subclass, in whatever thread it runs; the
- * property notifies in the main context of the caller of the fit. Nothing happens where no fit runs, and a fraction
- * below that of before is ignored.
+ * Sets [property@Apr.Estimator:progress]. This is for the virtual function `fit` of a subclass, in whatever thread
+ * it runs; the property notifies in the main context of the caller of the fit. Nothing happens where no fit runs,
+ * and a fraction below that of before is ignored.
  *
  * Since: 0.1
  */

@@ -22,40 +22,41 @@
  *
  * ## Hyper-parameters and results
  *
- * Hyper-parameters are properties that can be written. They say how the next fit is done; changing one after a fit does not
- * change the results. A file holds both. Results of a fit are read-only properties, and notify together.
+ * Hyper-parameters are properties that can be written. They say how the next fit is done; changing one after a fit
+ * does not change the results. A file holds both. Results of a fit are read-only properties, and notify together.
  *
  * ## Threads
  *
- * Any number of threads may use one estimator at once. Readers (predict, score, copy, save, getters) take no notice of a fit that
- * runs in another thread: each works with the results of before or after it, never with a mixture. Only one fit runs at a time;
- * a second that overlaps it fails with %G_IO_ERROR_PENDING. Properties may be set beside a fit, which uses the
- * values that it began with.
+ * Any number of threads may use one estimator at once. Readers (predict, score, copy, save, getters) take no notice
+ * of a fit that runs in another thread: each works with the results of before or after it, never with a mixture.
+ * Only one fit runs at a time; a second that overlaps it fails with %G_IO_ERROR_PENDING. Properties may be set
+ * beside a fit, which uses the values that it began with.
  *
  * This holds for a subclass as far as its own virtual functions allow it; see
  * [method@Apr.EstimatorClass.set_thread_safe].
  *
  * ## Blocking
  *
- * What can take more than a millisecond has an asynchronous twin, with one rule for all: `name_async` takes the arguments
- * of `name`, then a priority, a cancellable, and a callback, which calls `name_finish`. The work is done in a thread, and
- * the arguments are kept alive meanwhile. The model changes, and notifies, in the main context that was the thread
- * default of the caller, before the callback is called there. Where a virtual function comes from a subclass that has
- * not said that it is thread-safe, as a script's, it is called in that main context instead.
+ * What can take more than a millisecond has an asynchronous twin, with one rule for all: `name_async` takes the
+ * arguments of `name`, then a priority, a cancellable, and a callback, which calls `name_finish`. The work is done
+ * in a thread, and the arguments are kept alive meanwhile. The model changes, and notifies, in the main context
+ * that was the thread default of the caller, before the callback is called there. Where a virtual function comes
+ * from a subclass that has not said that it is thread-safe, as a script's, it is called in that main context
+ * instead.
  *
  * [property@Apr.Estimator:busy] and [property@Apr.Estimator:progress] tell of a fit; they can be bound to a widget. No
  * getter computes.
  *
  * ## Ownership and failure
  *
- * A fitted or loaded estimator owns its numbers: it keeps neither the data nor the file. A fit that fails or is cancelled leaves
- * the estimator as it was, and so does a save that fails with its file.
+ * A fitted or loaded estimator owns its numbers: it keeps neither the data nor the file. A fit that fails or is
+ * cancelled leaves the estimator as it was, and so does a save that fails with its file.
  *
  * ## Subclasses
  *
- * The public methods check their arguments against each other and against the model, then call the subclass's virtual functions. So
- * a subclass holds only its mathematics and its tensors, and may be written in C, Vala, Python or JavaScript. Loading makes
- * a new object.
+ * The public methods check their arguments against each other and against the model, then call the subclass's
+ * virtual functions. So a subclass holds only its mathematics and its tensors, and may be written in C, Vala,
+ * Python or JavaScript. Loading makes a new object.
  *
  * Since: 0.1
  */
@@ -234,8 +235,8 @@ apr_estimator_class_init (AprEstimatorClass *klass)
   /**
    * AprEstimator:progress: (getter get_progress)
    *
-   * How much of the fit that runs is done, or how far the last one came: from 0 to 1, over all its phases. It notifies some
-   * dozens of times at most, in the main context of the caller of the fit. A handler may cancel the fit.
+   * How much of the running fit is done, or how far the last one came: from 0 to 1, over all its phases. It notifies
+   * a few dozen times at most, in the main context of the caller of the fit. A handler may cancel the fit.
    *
    * Since: 0.1
    */
@@ -436,8 +437,8 @@ apr_estimator_check_fitted (AprEstimator *self, const AprFitted *fitted, const c
  * Before the first fit any number of names can be given; a fit to another number of features then fails with
  * %APR_ERROR_FEATURE_NAMES. A further fit keeps the names if it has as many features, unless its data have names.
  *
- * Returns: true, or false with %APR_ERROR_FEATURE_NAMES where their number is not that of a fitted model's features, one is
- *   there twice, or one is not UTF-8
+ * Returns: true, or false with %APR_ERROR_FEATURE_NAMES where their number is not that of a fitted model's
+ *   features, one is there twice, or one is not UTF-8
  *
  * Since: 0.1
  */

@@ -19,7 +19,8 @@ typedef struct
   void (*notify) (AprEstimator *self, gconstpointer before, gconstpointer after);
 } AprResultsType;
 
-/* All that an estimator knows from its fit: an immutable value, which a fit replaces as a whole. Readers take a reference. */
+/* All that an estimator knows from its fit: an immutable value, which a fit replaces as a whole. Readers take a
+ * reference. */
 typedef struct
 {
   int ref_count;

@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 /* The hyper-parameters of an estimator are the properties of its class that can be read and written, without those
  * that are deprecated or transient. In a file each is a string. */
 
-/* The flag of a hyper-parameter that a file leaves out where it has its default value: one that came after the format, so
- * that a file says no more than it did, or one that few would change. */
+/* The flag of a hyper-parameter that a file leaves out where it has its default value: one that came after the
+ * format, so that a file says no more than it did, or one that few would change. */
 #define APR_PARAM_UNSAID (1 << 9)
 
 /* Returns: (array length=n) (transfer container) */

@@ -6,9 +6,9 @@
 #include "aprender/base/apr-double-double-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
-/* Sums are double-double, of values that a power of two has brought below 1: no square of them overflows, or vanishes beside the
- * others. Differences are exact, as pairs of doubles, and means are taken from the first value on: so what a constant differs from
- * its mean is exactly 0, and data far from zero lose nothing. */
+/* Sums are double-double, of values that a power of two has brought below 1: no square of them overflows, or
+ * vanishes beside the others. Differences are exact, as pairs of doubles, and means are taken from the first value
+ * on: so what a constant differs from its mean is exactly 0, and data far from zero lose nothing. */
 
 /* The elements of a tensor, read as doubles. */
 typedef struct
@@ -395,13 +395,15 @@ apr_r2_score (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GE
  * @sample_weight: (nullable): a weight for each sample, [n_samples], none below 0; `NULL` for equal weights
  * @error: return location for an error
  *
- * Computes the part of the targets' variance that is explained: 1 - Var (y - prediction) / Var (y), with variances by weight.
+ * Computes the part of the targets' variance that is explained: 1 - Var (y - prediction) / Var (y), with variances
+ * by weight.
  *
- * It is R² for predictions that are right in the mean; an error that all predictions share costs nothing. Of several targets it is
- * the plain mean. Where all targets are the same it is 1 for errors that are the same too, and 0 for all others.
+ * It is R² for predictions that are right in the mean; an error that all predictions share costs nothing. Of
+ * several targets it is the plain mean. Where all targets are the same it is 1 for errors that are the same too,
+ * and 0 for all others.
  *
- * Returns: the explained variance; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or
- *   %APR_ERROR_WEIGHTS where the arguments allow none
+ * Returns: the explained variance; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE,
+ *   %APR_ERROR_NOT_FINITE or %APR_ERROR_WEIGHTS where the arguments allow none
  *
  * Since: 0.1
  */
@@ -425,8 +427,8 @@ apr_explained_variance_score (AprTensor *y_true, AprTensor *y_pred, AprTensor *s
  *
  * Of several targets it is the plain mean. Where it is too large for a double, it is an infinity.
  *
- * Returns: the error, in squared units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or
- *   %APR_ERROR_WEIGHTS where the arguments allow none
+ * Returns: the error, in squared units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE,
+ *   %APR_ERROR_NOT_FINITE or %APR_ERROR_WEIGHTS where the arguments allow none
  *
  * Since: 0.1
  */
@@ -450,8 +452,8 @@ apr_mean_squared_error (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_
  *
  * Of several targets it is the plain mean of their roots.
  *
- * Returns: the error, in units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or
- *   %APR_ERROR_WEIGHTS where the arguments allow none
+ * Returns: the error, in units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE,
+ *   %APR_ERROR_NOT_FINITE or %APR_ERROR_WEIGHTS where the arguments allow none
  *
  * Since: 0.1
  */
@@ -475,8 +477,8 @@ apr_root_mean_squared_error (AprTensor *y_true, AprTensor *y_pred, AprTensor *sa
  *
  * Of several targets it is the plain mean.
  *
- * Returns: the error, in units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or
- *   %APR_ERROR_WEIGHTS where the arguments allow none
+ * Returns: the error, in units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE,
+ *   %APR_ERROR_NOT_FINITE or %APR_ERROR_WEIGHTS where the arguments allow none
  *
  * Since: 0.1
  */

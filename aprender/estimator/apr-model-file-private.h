@@ -3,9 +3,9 @@
 
 #include <glib-object.h>
 
-/* What the metadata of a model's file are called. The subclass's tensors stand there by the names that it gives them; the rest is
- * metadata, each key with this prefix, because some readers take the bare keys “dtype”, “shape” and “data_offsets” for a
- * tensor's. */
+/* What the metadata of a model's file are called. The subclass's tensors stand there by the names that it gives
+ * them; the rest is metadata, each key with this prefix, because some readers take the bare keys “dtype”, “shape”
+ * and “data_offsets” for a tensor's. */
 #define APR_MODEL_PREFIX "aprender."
 #define APR_MODEL_KEY APR_MODEL_PREFIX "model"
 #define APR_MODEL_KEY_FORMAT APR_MODEL_PREFIX "format"

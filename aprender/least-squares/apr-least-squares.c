@@ -4,8 +4,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "aprender/least-squares/apr-condition-private.h"
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/least-squares/apr-condition-private.h"
 #include "aprender/least-squares/apr-non-negative-private.h"
 #include "aprender/least-squares/apr-normal-equations-private.h"
 #include "aprender/least-squares/apr-small-system-private.h"

@@ -87,8 +87,8 @@ fit_init (Fit *fit, AprLinearRegression *model, GError **error)
   return check_options (&solver, error);
 }
 
-/* Takes @state, solves it, and leaves what is found to the end of the update; @n_dims is that of y, 1 where there is one target
- * that is no matrix. */
+/* Takes @state, solves it, and leaves what is found to the end of the update; @n_dims is that of y, 1 where there
+ * is one target that is no matrix. */
 static gboolean
 fit_solve (
   Fit *fit, AprCrossProducts *state, gsize n_dims, char **names, GCancellable *cancellable, GError **error)
@@ -207,13 +207,13 @@ run_fit_cross_products (AprEstimator *self, gpointer user_data, GCancellable *ca
  *
  * Fits the model to samples that have been summed before.
  *
- * The model is that of [method@Apr.Estimator.fit] with the same samples, bit for bit, however they were cut into updates
- * and merges. Where the state has one target, the coefficients have the shape [n_features]; F32 counts as the samples' dtype
- * where all X were F32.
+ * The model is that of [method@Apr.Estimator.fit] with the same samples, bit for bit, however they were cut into
+ * updates and merges. Where the state has one target, the coefficients have the shape [n_features]; F32 counts as
+ * the samples' dtype where all X were F32.
  *
- * Returns: true, or false with the model as it was: %APR_ERROR_EMPTY where the state has no samples, %APR_ERROR_MODEL where it is
- *   found that its sums are not those of any samples, as when others were subtracted than were in them, or another error
- *   of [method@Apr.Estimator.fit]
+ * Returns: true, or false with the model as it was: %APR_ERROR_EMPTY where the state has no samples,
+ *   %APR_ERROR_MODEL where it is found that its sums are not those of any samples, as when others were subtracted
+ *   than were in them, or another error of [method@Apr.Estimator.fit]
  *
  * Since: 0.1
  */

@@ -84,15 +84,15 @@ apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **e
  * apr_linear_regression_predict_into:
  * @self: a fitted linear regression
  * @x: the features, [n_samples, n_features], as [method@Apr.Estimator.predict] takes them
- * @predictions: where the predictions go: floats or doubles, as the dtype of the coefficients is, one for each sample, or
- *   n_targets for each
+ * @predictions: where the predictions go: floats or doubles, as the coefficients are; one for each sample and
+ *   target
  * @size: the number of bytes there
  * @error: return location for an error
  *
  * Predicts the targets of samples into memory of the caller's, which is aligned for its elements.
  *
- * Returns: true, or false with an error of [method@Apr.Estimator.predict], or with %APR_ERROR_SHAPE where @size is not that of
- *   the predictions; where X has a NaN or an infinity, what is in the memory means nothing
+ * Returns: true, or false with an error of [method@Apr.Estimator.predict], or with %APR_ERROR_SHAPE where @size is
+ *   not that of the predictions; where X has a NaN or an infinity, what is in the memory means nothing
  *
  * Since: 0.1
  */
@@ -185,11 +185,11 @@ check_sample (AprLinearRegression *self, const AprLinearResults *results, gsize 
  *
  * Predicts the target of one sample, without any memory of its own.
  *
- * The prediction is that of [method@Apr.Estimator.predict] for the same row, to the last bit: the products are added in the
- * order of the features, then the intercept, in double, and the sum is rounded to the model's dtype.
+ * The prediction is that of [method@Apr.Estimator.predict] for the same row, to the last bit: the products are
+ * added in the order of the features, then the intercept, in double, and the sum is rounded to the model's dtype.
  *
- * Returns: the prediction; 0 with %APR_ERROR_NOT_FITTED, %APR_ERROR_SHAPE where the model has another number of features or more
- *   targets than one, or %APR_ERROR_NOT_FINITE
+ * Returns: the prediction; 0 with %APR_ERROR_NOT_FITTED, %APR_ERROR_SHAPE where the model has another number of
+ *   features or more targets than one, or %APR_ERROR_NOT_FINITE
  *
  * Since: 0.1
  */

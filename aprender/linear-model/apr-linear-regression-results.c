@@ -118,13 +118,13 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
  * apr_linear_regression_compute_condition_number:
  * @self: a linear regression
  *
- * Computes how much an error of the data can grow in the coefficients, at most: the ratio of the largest to the smallest
- * singular value of the data as they are, [1 | X] where there is an intercept, to at least three digits.
+ * Computes how much an error of the data can grow in the coefficients, at most: the ratio of the largest to the
+ * smallest singular value of the data as they are, [1 | X] where there is an intercept, to at least three digits.
  *
  * The first call after a fit takes about as long as solving for the coefficients; then the number is known.
  *
- * Returns: the condition number, infinity where features depend on each other; NaN before the first fit, and where a file
- *   does not tell
+ * Returns: the condition number, infinity where features depend on each other; NaN before the first fit, and where
+ *   a file does not tell
  *
  * Since: 0.1
  */
@@ -166,8 +166,8 @@ apr_linear_regression_get_has_statistics (AprLinearRegression *self)
  * apr_linear_regression_get_correctly_rounded: (get-property correctly-rounded)
  * @self: a linear regression
  *
- * Tells whether it is proven that each coefficient and intercept is the number of its dtype that is nearest to the exact answer
- * for the data.
+ * Tells whether it is proven that each coefficient and intercept is the number of its dtype that is nearest to the
+ * exact answer for the data.
  *
  * Returns: whether that is known; false before the first fit, and where a file does not tell
  *

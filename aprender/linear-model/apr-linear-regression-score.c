@@ -127,16 +127,16 @@ score_target (
  * @cross_products: the cross products of some samples, which need not be those of the fit
  * @error: return location for an error
  *
- * Computes the coefficient of determination R² of the predictions for samples of which only the cross products are known.
+ * Computes the coefficient of determination R² of the predictions from the cross products of the samples alone.
  *
- * So a model is scored for data that went by in a stream, or for the part that cross-validation has set aside. For each
- * target, R² = 1 - Σ w (y - prediction)² / Σ w (y - mean)², worked out exactly and rounded once; predictions are not
- * rounded on the way. Where all values of a target are equal, R² is 1 if the predictions are right, and 0 otherwise. The
- * time grows with the square of the number of features.
+ * So a model is scored for data that went by in a stream, or for the part that cross-validation has set aside. For
+ * each target, R² = 1 - Σ w (y - prediction)² / Σ w (y - mean)², worked out exactly and rounded once; predictions
+ * are not rounded on the way. Where all values of a target are equal, R² is 1 if the predictions are right, and 0
+ * otherwise. The time grows with the square of the number of features.
  *
- * Fails with %APR_ERROR_NOT_FITTED before the first fit, with %APR_ERROR_SHAPE if the numbers of features or targets are
- * not the model's, with %APR_ERROR_FEATURE_NAMES if both have names and these differ, and with %APR_ERROR_EMPTY if there
- * are no samples.
+ * Fails with %APR_ERROR_NOT_FITTED before the first fit, with %APR_ERROR_SHAPE if the numbers of features or
+ * targets are not the model's, with %APR_ERROR_FEATURE_NAMES if both have names and these differ, and with
+ * %APR_ERROR_EMPTY if there are no samples.
  *
  * Returns: (transfer full): R² for each target, F64 [n_targets]
  *

@@ -90,14 +90,16 @@ get_statistics (AprLinearRegression *self, gsize target, GCancellable *cancellab
  *
  * Works out what the fit says beside the coefficients: how well they are known, and how well the model fits.
  *
- * It takes time in proportion to the third power of the number of features, whatever the number of samples. That works after
- * any kind of fit, and after loading where the file holds the sums ([property@Apr.LinearRegression:keep-state]).
+ * It takes time in proportion to the third power of the number of features, whatever the number of samples. That
+ * works after any kind of fit, and after loading where the file holds the sums
+ * ([property@Apr.LinearRegression:keep-state]).
  *
- * Where features depend on each other, the dependent ones are left out, as R does, and the statistics are those of the rest.
+ * Where features depend on each other, the dependent ones are left out, as R does, and the statistics are those of
+ * the rest.
  *
- * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_NOT_FITTED, %APR_ERROR_STATE where the model was loaded
- *   from a file without its sums, %APR_ERROR_RANGE where there is no such target, or %APR_ERROR_FAILED where the fit
- *   was not one of ordinary least squares: with alpha or positive
+ * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_NOT_FITTED, %APR_ERROR_STATE where the model was
+ *   loaded from a file without its sums, %APR_ERROR_RANGE where there is no such target, or %APR_ERROR_FAILED where
+ *   the fit was not one of ordinary least squares: with alpha or positive
  *
  * Since: 0.1
  */
@@ -179,7 +181,8 @@ apr_linear_regression_get_statistics_finish (AprLinearRegression *self, GAsyncRe
  * @self: a fitted linear regression
  * @error: return location for an error
  *
- * Writes the statistics of all targets as a text of tables, as [method@Apr.RegressionStatistics.to_string] does for one.
+ * Writes the statistics of all targets as a text of tables, as [method@Apr.RegressionStatistics.to_string] does for
+ * one.
  *
  * Returns: (transfer full): the text; `NULL` as of [method@Apr.LinearRegression.get_statistics]
  *

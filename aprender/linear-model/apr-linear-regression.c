@@ -31,24 +31,24 @@ typedef struct
  * An application uses [method@Apr.Estimator.fit_async], and binds [property@Apr.Estimator:busy] and
  * [property@Apr.Estimator:progress] to its widgets.
  *
- * The answer is correctly rounded: where the features are independent, each coefficient is the float or double nearest to the
- * exact least-squares solution for the data as given, however ill-conditioned they are, in any order of the
- * rows, with any number of threads and on any processor. [property@Apr.LinearRegression:correctly-rounded] tells whether
- * that has been proven. A coefficient too large for the dtype is an error; one too small is rounded to a subnormal
- * number or to zero.
+ * The answer is correctly rounded: where the features are independent, each coefficient is the float or double
+ * nearest to the exact least-squares solution for the data as given, however ill-conditioned they are, in any order
+ * of the rows, with any number of threads and on any processor. [property@Apr.LinearRegression:correctly-rounded]
+ * tells whether that has been proven. A coefficient too large for the dtype is an error; one too small is rounded
+ * to a subnormal number or to zero.
  *
  * Where features depend on each other, or are more than the samples, many coefficients fit equally well, and the
- * ones of minimum norm are taken. The chapter on the method in the documentation says when a feature counts as dependent, and how
- * all this is computed.
+ * ones of minimum norm are taken. The chapter on the method in the documentation says when a feature counts as
+ * dependent, and how all this is computed.
  *
- * The exact cross products of the samples stay with the model: [method@Apr.LinearRegression.partial_fit] adds samples
- * to them at no loss, and [property@Apr.LinearRegression:keep-state] puts them into the file. A file holds the tensors
- * `coefficients` [n_features] or [n_targets, n_features], and `intercept` [1] or [n_targets]. Files of the Rust aprender
- * are read too; those of F16 and BF16 become F32.
+ * The exact cross products of the samples stay with the model: [method@Apr.LinearRegression.partial_fit] adds
+ * samples to them at no loss, and [property@Apr.LinearRegression:keep-state] puts them into the file. A file holds
+ * the tensors `coefficients` [n_features] or [n_targets, n_features], and `intercept` [1] or [n_targets]. Files of
+ * the Rust aprender are read too; those of F16 and BF16 become F32.
  *
- * The rules of [class@Apr.Estimator] on threads, blocking, ownership and failure hold. All virtual functions of this class
- * are thread-safe. What was found in a fit is one immutable value: readers see that of before or after a fit,
- * tensors that were handed out stay as they are, and [method@Apr.Estimator.copy] takes no time.
+ * The rules of [class@Apr.Estimator] on threads, blocking, ownership and failure hold. All virtual functions of
+ * this class are thread-safe. What was found in a fit is one immutable value: readers see that of before or after a
+ * fit, tensors that were handed out stay as they are, and [method@Apr.Estimator.copy] takes no time.
  *
  * Since: 0.1
  */
@@ -241,8 +241,7 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   /**
    * AprLinearRegression:alpha: (getter get_alpha) (setter set_alpha)
    *
-   * How much large coefficients cost: a fit minimises Σ w (y - a - X b)² + alpha Σ b², which is called ridge regression. The
-   * intercept costs nothing.
+   * The ridge penalty: a fit minimises Σ w (y - a - X b)² + alpha Σ b². The intercept is not penalised.
    *
    * It is a finite number of at least 0, in the squared units of the features; 0 is ordinary least squares.
    *
@@ -317,8 +316,8 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   /**
    * AprLinearRegression:coefficients: (getter get_coefficients)
    *
-   * The fitted weights, [n_features] or [n_targets, n_features], in units of the target per unit of the feature; `NULL` before
-   * the first fit.
+   * The fitted weights, [n_features] or [n_targets, n_features], in units of the target per unit of the feature;
+   * `NULL` before the first fit.
    *
    * Since: 0.1
    */
@@ -367,8 +366,8 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   /**
    * AprLinearRegression:cross-products: (getter get_cross_products)
    *
-   * The sums of all samples that the model was fitted to, in a copy; `NULL` before the first fit, and where a file holds
-   * none.
+   * The sums of all samples that the model was fitted to, in a copy; `NULL` before the first fit, and where a file
+   * holds none.
    *
    * Since: 0.1
    */
@@ -378,8 +377,8 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   /**
    * AprLinearRegression:has-statistics: (getter get_has_statistics)
    *
-   * Whether [method@Apr.LinearRegression.get_statistics] has something to tell: after a fit of ordinary least squares, and
-   * after loading a file that holds the cross products of one.
+   * Whether [method@Apr.LinearRegression.get_statistics] succeeds: after a fit of ordinary least squares, and after
+   * loading a file that holds the cross products of one.
    *
    * Since: 0.1
    */
@@ -454,7 +453,7 @@ apr_linear_regression_get_fit_intercept (AprLinearRegression *self)
  * @self: a linear regression
  * @fit_intercept: whether there is an intercept
  *
- * Chooses between a model with an intercept and one that passes through the origin. The next fit heeds it.
+ * Sets whether the next fit has an intercept; without one, the model passes through the origin.
  *
  * Since: 0.1
  */
@@ -524,9 +523,9 @@ apr_linear_regression_get_positive (AprLinearRegression *self)
 /**
  * apr_linear_regression_set_positive: (set-property positive)
  * @self: a linear regression
- * @positive: whether that is so
+ * @positive: whether coefficients must be at least 0
  *
- * Chooses whether coefficients may be below 0. The next fit heeds it.
+ * Sets whether the next fit is restricted to coefficients of at least 0.
  *
  * Since: 0.1
  */
@@ -597,7 +596,7 @@ apr_linear_regression_get_precision (AprLinearRegression *self)
  * @self: a linear regression
  * @precision: the precision
  *
- * Chooses how the products of the data are summed. The next fit heeds it.
+ * Sets how the next fit sums the products of the data.
  *
  * Since: 0.1
  */
@@ -632,8 +631,8 @@ apr_linear_regression_get_keep_state (AprLinearRegression *self)
  * @self: a linear regression
  * @keep_state: whether to keep them
  *
- * Chooses whether a file holds the sums of the samples too. The next save heeds it; it fails with %APR_ERROR_STATE where
- * the model itself was loaded without them.
+ * Sets whether files hold the cross products of the samples too. Saving a model that was itself loaded without
+ * them then fails with %APR_ERROR_STATE.
  *
  * Since: 0.1
  */

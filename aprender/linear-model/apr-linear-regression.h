@@ -5,8 +5,8 @@
 # error "Only <aprender/aprender.h> can be included directly."
 #endif
 
-#include <aprender/estimator/apr-estimator.h>
 #include <aprender/cross-products/apr-cross-products.h>
+#include <aprender/estimator/apr-estimator.h>
 #include <aprender/inference/apr-regression-diagnostics.h>
 #include <aprender/inference/apr-regression-statistics.h>
 

@@ -15,10 +15,10 @@ typedef struct
   gboolean narrow;            /* predictions are floats, not doubles */
 } AprPrediction;
 
-/* What one instruction set does with rows of X: for each target, from 0 on, the products with the coefficients are added one
- * by one in the order of the columns, then the intercept, all in double, each product and each sum rounded; and the last sum is
- * rounded once more where predictions are floats. A lane is a row: no row's sum is split, nor is a product fused with its
- * addition, so every implementation gives the same bits. */
+/* What one instruction set does with rows of X: for each target, from 0 on, the products with the coefficients are
+ * added one by one in the order of the columns, then the intercept, all in double, each product and each sum
+ * rounded; and the last sum is rounded once more where predictions are floats. A lane is a row: no row's sum is
+ * split, nor is a product fused with its addition, so every implementation gives the same bits. */
 typedef struct
 {
   const char *name;
@@ -43,8 +43,9 @@ const AprPredictionKernel *apr_prediction_kernel_choose (void);
 /* All that this processor can run, the fastest first, NULL-terminated. */
 const AprPredictionKernel *const *apr_prediction_kernels (void);
 
-/* Predicts for @x, of any dtype that holds numbers, and writes what the dtype of @coefficients is, F32 or F64. @kernel is NULL
- * for the fastest one, @n_threads the most to take, 0 for as many as there are processors. Returns whether all sums are finite, before they are rounded. */
+/* Predicts for @x, of any dtype that holds numbers, and writes what the dtype of @coefficients is, F32 or F64.
+ * @kernel is NULL for the fastest one, @n_threads the most to take, 0 for as many as there are processors. Returns
+ * whether all sums are finite, before they are rounded. */
 gboolean apr_prediction_run (AprTensor *coefficients,
                              AprTensor *intercept,
                              AprTensor *x,

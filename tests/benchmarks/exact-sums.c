@@ -9,7 +9,7 @@
  * What summing cross products takes, beside the least that it can take on this machine: reading the data once, and the
  * multiplications of the kernel at its best, both measured in the same run.
  *
- * Times are those of a clock; the distance from the least is of processor time, which others on the machine do not take.
+ * Times are those of a clock. The distance from the minimum is processor time, which other programs do not affect.
  *
  * An argument limits it to the shapes whose name begins with it.
  */

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 /*
- * How long a fitted linear model takes to be saved and loaded: on the disk, where a save waits until the bytes are there,
- * and in a folder of memory, where there is nothing to wait for. Fails where a load, or a save that does not wait, takes a
- * millisecond or more in the median.
+ * How long a fitted linear model takes to be saved and loaded: on the disk, where a save waits until the bytes are
+ * there, and in a folder of memory, where there is nothing to wait for. Fails where a load, or a save that does not
+ * wait, takes a millisecond or more in the median.
  */
 
 #define N_ROUNDS 1000

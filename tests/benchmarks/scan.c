@@ -6,8 +6,9 @@
 #include <time.h>
 
 /*
- * Scans files with AprSafetensorsReader. Each line of the standard input is a number of seconds and a path; the answer is
- * a line with the verdict, and the nanoseconds of processor time that each call took until the time was over.
+ * Scans files with AprSafetensorsReader. Each line of the standard input is a number of seconds and a path; the
+ * answer is a line with the verdict, and the nanoseconds of processor time that each call took until the time was
+ * over.
  */
 
 /* What other programs on this machine take does not count. */

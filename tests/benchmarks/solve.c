@@ -5,8 +5,8 @@
 
 #include "aprender/least-squares/apr-least-squares-private.h"
 
-/* What solving takes once the sums are there: median and least of some rounds, in milliseconds. Arguments: a part of the names of
- * the cases, and the greatest number of features. */
+/* How long solving takes once the sums are there: the median and minimum of some rounds, in milliseconds. Arguments:
+ * a part of the names of the cases, and the maximum number of features. */
 
 #define ROUNDS 7
 

@@ -6,8 +6,8 @@
 
 #include "aprender/least-squares/apr-rounding-private.h"
 
-/* Answers that are known exactly: of wide problems, of NIST's data, and of a few that were wrong once. What is random and
- * hostile is in test-random-problems.c. */
+/* Answers that are known exactly: of wide problems, of NIST's data, and of a few that were wrong once. What is
+ * random and hostile is in test-random-problems.c. */
 
 /* Fewer samples than features: the least norm is X' a with X X' a = y, after centring where there is an intercept, when
  * the last row says nothing that the others do not. */
@@ -109,8 +109,8 @@ test_minimum_norm (void)
   g_assert_cmpuint (n_compared, >, 300);
 }
 
-/* Features that have nothing to do with each other: the first one's product with y is -1, and that of the second, which is of
- * another scale, 3. */
+/* Features that have nothing to do with each other: the first one's product with y is -1, and that of the second,
+ * which is of another scale, 3. */
 static void
 test_minus_one (void)
 {

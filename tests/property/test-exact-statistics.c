@@ -2,8 +2,8 @@
 #include "tests/apr-test.h"
 #include "tests/rational.h"
 
-/* Statistics against the exact ones, by elimination in rational numbers, on random ill-conditioned problems: to the last two
- * places. */
+/* Statistics against the exact ones, by elimination in rational numbers, on random ill-conditioned problems: to the
+ * last two places. */
 
 #define N_PROBLEMS 400
 #define MAX_TERMS 6

@@ -38,9 +38,9 @@ get_product (const Data *data, gsize i, gsize j, double alpha, mpq_t product)
   mpq_clears (term, factor, NULL);
 }
 
-/* The exact answer for the features in @mask, intercept first; false where there is not just one, or, where signs matter, it is
- * not the one that is wanted: none below 0, and none above 0 if it were let in. @strict says whether all others are
- * below 0. */
+/* The exact answer for the features in @mask, intercept first; false where there is not just one, or, where signs
+ * matter, it is not the one that is wanted: none below 0, and none above 0 if it were let in. @strict says whether
+ * all others are below 0. */
 static gboolean
 solve_rational (const Data *data,
                 gboolean fit_intercept,
@@ -151,8 +151,9 @@ test_alpha_exact (void)
     }
 }
 
-/* A penalty beside features that are far larger or smaller: the zero of the first coefficient is told so well that its product
- * with a mean of 1e100 leaves the intercept alone, and what is far below the other coefficient is not lost. */
+/* A penalty beside features that are far larger or smaller: the zero of the first coefficient is told so well that
+ * its product with a mean of 1e100 leaves the intercept alone, and what is far below the other coefficient
+ * is not lost. */
 static void
 test_alpha_scales (void)
 {
@@ -566,8 +567,8 @@ test_condition_known (void)
     }
 }
 
-/* A copy of a column, and a penalty that is all that tells the two apart: rows of the root of alpha below the design, and nothing
- * else in the direction (1, -1). */
+/* A copy of a column, and a penalty that is all that tells the two apart: below the design stand rows of the root of
+ * alpha, and nothing else lies in the direction (1, -1). */
 static void
 test_condition_alpha (void)
 {

@@ -9,8 +9,8 @@
 # include <xmmintrin.h>
 #endif
 
-/* Random hostile problems, each with the exact solution: what is said to be correctly rounded has no wrong bit, the rank
- * is that of the documented rule, and as many answers are proven as were before. */
+/* Random hostile problems, each with the exact solution: what is said to be correctly rounded has no wrong bit, the
+ * rank is that of the documented rule, and as many answers are proven as were before. */
 
 #define DEFAULT_SEED 1
 #define DEFAULT_PROBLEMS 3000
@@ -130,7 +130,8 @@ judge (const RandomProblem *problem, gsize *rank, char **message)
     problem->weights != NULL ? vector_new (problem->n_rows, problem->weights) : NULL;
   g_autoptr (GError) error = NULL;
   gboolean in_range = is_in_range (problem, solution);
-  /* Which of several solutions without a negative coefficient is found is only promised where it is said to be proven. */
+  /* Which of several solutions without a negative coefficient is found is only promised where it is said to be
+   * proven. */
   gboolean is_unique = !problem->positive || solution->rank == problem->n_features;
   gboolean fitted;
 
@@ -207,8 +208,8 @@ enum
   N_GROUPS
 };
 
-/* How many models of a group are correctly rounded for certain: with the default seed, and of 1000 with any. Where a change
- * proves more, raise these. */
+/* How many models of a group are correctly rounded for certain: with the default seed, and of 1000 with any. Where
+ * a change proves more, raise these. */
 static const struct
 {
   const char *name;

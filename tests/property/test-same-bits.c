@@ -12,8 +12,8 @@
 #include "aprender/cross-products/apr-exact-sums-private.h"
 #include "aprender/base/apr-double-double-private.h"
 
-/* However the samples come, in whatever pieces, order, threads and files, the state has the same bytes and the model the
- * same bits: on NIST's Filip, where sums in double-double do not, and on easy data. */
+/* However the samples come, in whatever pieces, order, threads and files, the state has the same bytes and the
+ * model the same bits: on NIST's Filip, where sums in double-double do not, and on easy data. */
 
 #define FILIP_ROWS 82
 #define FILIP_FEATURES 10
@@ -425,8 +425,8 @@ test_both (gconstpointer data)
   check (easy);
 }
 
-/* What a model of these samples gives: coefficients, standard errors, the condition number, a prediction and an end of its
- * interval. */
+/* What a model of these samples gives: coefficients, standard errors, the condition number, a prediction and an end
+ * of its interval. */
 static GBytes *
 describe (const Samples *samples, gboolean positive, double alpha)
 {

@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-/* The files of fixed problems, as hashes that were computed on amd64: every processor writes the same bytes, big-endian ones
- * too, and so does every later version, unless a change of the format or of a result is meant and said in NEWS.md. */
+/* The files of fixed problems, as hashes that were computed on amd64: every processor writes the same bytes,
+ * big-endian ones too, and so does every later version, unless a change of the format or of a result is meant and
+ * said in NEWS.md. */
 
 #define MAX_ROWS 64
 #define MAX_FEATURES 5

@@ -4,8 +4,8 @@
 #include "aprender/least-squares/apr-normal-equations-private.h"
 #include "aprender/least-squares/apr-small-system-private.h"
 
-/* The short way for few features, beside the way for any number of them, which shares no arithmetic with it. Both are held
- * against exact answers, through whichever is taken, in the other tests of least squares. */
+/* The short way for few features, beside the way for any number of them, which shares no arithmetic with it. The
+ * other tests of least squares compare with exact answers, whichever way is taken. */
 
 #define MAX_FEATURES 32
 #define MAX_TARGETS 3

@@ -13,8 +13,8 @@ G_BEGIN_DECLS
  *
  * as many bytes as all its panel, sixteen columns, need: data of 24 bits have six as long as the values of a column
  * do not differ by more than 2^23, and normal deviates of 53 bits nine. Products of bytes i and j count for group
- * i + j. A group has at most twelve pairs, a block 512 rows: sums are below 12 512 255^2 < 2^29, so they are integers of
- * 32 bits. Four groups, 2^24 times the first and so on, are a part, below 2^54, and parts of blocks are added as
+ * i + j. A group has at most twelve pairs, a block 512 rows: sums are below 12 512 255^2 < 2^29, and fit in integers
+ * of 32 bits. Four groups, 2^24 times the first and so on, are a part, below 2^54, and parts of blocks are added as
  * integers of 64 bits.
  *
  * The product of a panel with itself is symmetric: that of bytes i and j is the transpose of that of j and i, so that
@@ -22,7 +22,7 @@ G_BEGIN_DECLS
  * mirror each other.
  *
  * That bytes whose products hardware sums exactly give products of doubles is the idea of H. Ootomo, K. Ozaki and
- * R. Yokota, "DGEMM on integer matrix multiplication unit", 2024, after those named in apr-slice-kernel-private.h. */
+ * R. Yokota, "DGEMM on integer matrix multiplication unit", 2024, after those in apr-slice-kernel-private.h. */
 #define APR_BYTE_ROWS 512 /* of a block, at most */
 #define APR_BYTE_STEP 64  /* rows that a tile has */
 #define APR_BYTE_PANEL 16

@@ -4,7 +4,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
-/* A subclass as a user would write it: predicts the mean of the targets, plus an offset. It can be told to misbehave. */
+/* A subclass as a user would write it: predicts the mean of the targets, plus an offset. It misbehaves on demand. */
 
 #define TEST_TYPE_MEAN (test_mean_get_type ())
 G_DECLARE_FINAL_TYPE (TestMean, test_mean, TEST, MEAN, AprEstimator)

@@ -210,7 +210,7 @@ test_bits (gconstpointer data)
   g_assert_cmpstr (merged_bits, ==, bits);
 }
 
-/* What statsmodels 0.14.6 gives for 8 samples of 2 features with weights, one of them 0, from its WLS of the other 7. */
+/* What statsmodels 0.14.6 gives for 8 samples of 2 features with weights, one of them 0: its WLS of the other 7. */
 static const double small_x[] = { 1, 2, 2, 1, 3, 5, 4, 3, 5, 8, 6, 5, 7, 9, 8, 1 };
 static const double small_y[] = { 3, 5, 4, 9, 8, 12, 11, 100 };
 static const double small_w[] = { 1, 2, 0.5, 1, 4, 1, 0.25, 0 };

@@ -152,8 +152,8 @@ test_cholesky (void)
     }
 }
 
-/* Whatever the blocks, the threads and the instruction set, an entry is what is left of it when products are subtracted one by
- * one, divided by the root of its row. */
+/* Whatever the blocks, the threads and the instruction set, an entry is what is left of it when products are
+ * subtracted one by one, divided by the root of its row. */
 static void
 test_cholesky_order (void)
 {

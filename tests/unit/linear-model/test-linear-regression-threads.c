@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
-/* Eight threads use one model in every way while a ninth fits it over and over, to one of two sets of targets: every answer is one of
- * the two right ones. APRENDER_TEST_FITS says how many fits; ThreadSanitizer watches 10,000 in continuous integration. */
+/* Eight threads use one model in every way while a ninth fits it over and over, to one of two sets of targets:
+ * every answer is one of the two right ones. APRENDER_TEST_FITS says how many fits; ThreadSanitizer watches 10,000
+ * in continuous integration. */
 
 #define N_SAMPLES 40
 #define N_FEATURES 3

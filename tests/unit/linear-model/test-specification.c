@@ -5,9 +5,9 @@
 #include <json-glib/json-glib.h>
 #include <math.h>
 
-/* The tests of the specification, a chapter on saving models in the SafeTensors format, by their names there. Its data
- * are 32-bit floats, and so are these; the answers are exact, and so must ours be. The files of the systems that it names
- * stand here as they write them. */
+/* The tests of the specification, a chapter on saving models in the SafeTensors format, by their names there. Its
+ * data are 32-bit floats, and so are these; the answers are exact, and so must ours be. The files of the systems
+ * that it names stand here as they write them. */
 
 typedef struct
 {
