@@ -58,7 +58,7 @@ assert_close (double actual, double expected, const char *what)
 }
 
 static double
-draw (GRand *rand, int kind, gsize column, double common)
+draw_feature (GRand *rand, int kind, gsize column, double common)
 {
   switch (kind)
     {
@@ -114,7 +114,7 @@ run_problem (GRand *rand)
 
       for (j = 0; j < p; j++)
         {
-          x_values[row * p + j] = draw (rand, kind, j, common);
+          x_values[row * p + j] = draw_feature (rand, kind, j, common);
           sum += (kind == 0 || kind == 4 ? x_values[row * p + j] : 0) * (double) (j + 1);
         }
       y_values[row] = exact && intercept ? sum : normal (rand) * 10;

@@ -56,12 +56,6 @@ rand_new (void)
   return g_rand_new_with_seed (seed);
 }
 
-static gsize
-draw (GRand *rand, gsize least, gsize greatest)
-{
-  return (gsize) g_rand_int_range (rand, (int) least, (int) greatest + 1);
-}
-
 /* Whole numbers, numbers near each other, or numbers of all sizes. */
 static Samples *
 draw_samples (GRand *rand, gsize n_rows, gsize n_features, gsize n_targets)
@@ -261,9 +255,9 @@ test_rows_and_targets (void)
   for (round = 0; round < N_ROUNDS; round++)
     {
       gboolean with = round % 2;
-      gsize n = draw (rand, 1, 30);
-      gsize p = draw (rand, 1, 6);
-      gsize n_targets = draw (rand, 1, 3);
+      gsize n = (gsize) g_rand_int_range (rand, 1, 31);
+      gsize p = (gsize) g_rand_int_range (rand, 1, 7);
+      gsize n_targets = (gsize) g_rand_int_range (rand, 1, 4);
       g_autoptr (Samples) samples = draw_samples (rand, n, p, n_targets);
       g_autoptr (AprLinearRegression) model = fit (samples, with);
       g_autoptr (AprLinearRegression) again = fit (samples, with);
@@ -277,7 +271,7 @@ test_rows_and_targets (void)
         rows[i] = i % n;
       for (i = n - 1; i > 0; i--)
         {
-          gsize other = draw (rand, 0, i);
+          gsize other = (gsize) g_rand_int_range (rand, 0, (gint32) i + 1);
           gsize row = rows[i];
 
           rows[i] = rows[other];
@@ -319,8 +313,8 @@ test_units (void)
     "A feature in other units, by a power of two, has a coefficient in other units; so has a target.");
   for (round = 0; round < N_ROUNDS; round++)
     {
-      gsize n = draw (rand, 8, 30);
-      gsize p = draw (rand, 1, 5);
+      gsize n = (gsize) g_rand_int_range (rand, 8, 31);
+      gsize p = (gsize) g_rand_int_range (rand, 1, 6);
       g_autoptr (Samples) samples = draw_samples (rand, n, p, 1);
       g_autoptr (AprLinearRegression) model = fit (samples, TRUE);
       g_autoptr (AprLinearRegression) scaled = NULL;
@@ -354,8 +348,8 @@ test_order_of_features (void)
 
   for (round = 0; round < N_ROUNDS; round++)
     {
-      gsize n = draw (rand, 8, 30);
-      gsize p = draw (rand, 2, 5);
+      gsize n = (gsize) g_rand_int_range (rand, 8, 31);
+      gsize p = (gsize) g_rand_int_range (rand, 2, 6);
       g_autoptr (Samples) samples = draw_samples (rand, n, p, 1);
       g_autoptr (Samples) reversed = samples_new (n, p, 1);
       g_autoptr (AprLinearRegression) model = fit (samples, round % 2);

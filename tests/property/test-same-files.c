@@ -130,7 +130,7 @@ static const Problem problems[] = {
 
 /* Nothing here depends on a function of the C library that may round in another way elsewhere. */
 static double
-draw (GRand *rand, int exponent)
+draw_element (GRand *rand, int exponent)
 {
   return ldexp ((double) g_rand_int_range (rand, -1000000, 1000000), exponent - 10);
 }
@@ -145,7 +145,7 @@ draw_x (GRand *rand, const Problem *problem, gsize n_rows)
   for (i = 0; i < n_rows * problem->n_features; i++)
     values[i] = problem->dependent && i % problem->n_features == problem->n_features - 1
                 ? values[i + 1 - problem->n_features]
-                : draw (rand, problem->exponent);
+                : draw_element (rand, problem->exponent);
   x = matrix_new (n_rows, problem->n_features, values);
 
   return problem->x_dtype == APR_DTYPE_F32 ? apr_tensor_cast (x, APR_DTYPE_F32, NULL) : g_steal_pointer (&x);
@@ -158,7 +158,7 @@ draw_y (GRand *rand, const Problem *problem, gsize n_rows)
   gsize i;
 
   for (i = 0; i < n_rows * problem->n_targets; i++)
-    values[i] = draw (rand, problem->exponent);
+    values[i] = draw_element (rand, problem->exponent);
 
   return problem->n_targets > 1 ? matrix_new (n_rows, problem->n_targets, values)
                                 : vector_new (n_rows, values);

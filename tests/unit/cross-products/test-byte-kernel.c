@@ -65,7 +65,7 @@ read_row (const guint8 *tiles, gsize row, guint n_bytes)
 }
 
 static double
-draw (GRand *rand, gsize kind, gsize row)
+draw_bytes (GRand *rand, gsize kind, gsize row)
 {
   const double ends[] = { 0x1.fffffffffffffp62, -0x1.fffffffffffffp62, 0.5, -0.5, 1.5, -0x1p-32, 0x1p-32 };
 
@@ -109,7 +109,7 @@ test_cut (void)
 
         for (row = 0; row < N_ROWS; row++)
           {
-            double value = draw (rand, kind, row);
+            double value = draw_bytes (rand, kind, row);
             __int128 bits = (__int128) (value * 0x1p32);
 
             room->column[row] = ldexp (value, exponent);

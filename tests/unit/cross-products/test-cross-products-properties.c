@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/apr-test.h"
+#include "tests/draw.h"
 
 #include <math.h>
 
 #include "aprender/cross-products/apr-cross-products-private.h"
 
 /* How a state says its samples were summed, the number of threads, and the names of the features. */
-
-static void
-draw (GRand *rand, gsize n_rows, gsize p, AprTensor **x, AprTensor **y)
-{
-  g_autofree double *values = g_new (double, n_rows *p);
-  gsize i;
-
-  for (i = 0; i < n_rows * p; i++)
-    values[i] = g_rand_double_range (rand, -1, 1) * exp (g_rand_double_range (rand, -3, 3));
-  *x = matrix_new (n_rows, p, values);
-  *y = vector_new (n_rows, values);
-}
 
 static GBytes *
 to_bytes (AprCrossProducts *state)
@@ -62,7 +50,8 @@ test_double_is_the_same_everywhere (void)
 
       g_clear_pointer (&x, apr_tensor_unref);
       g_clear_pointer (&y, apr_tensor_unref);
-      draw (rand, 1700 + round, 9 + round, &x, &y);
+      x = draw_matrix (rand, DRAW_WIDE_RANGE, 1700 + round, 9 + round);
+      y = draw_matrix (rand, DRAW_WIDE_RANGE, 1700 + round, 1);
       if (weighted)
         {
           g_autofree double *values = g_new (double, 1700 + round);
@@ -193,7 +182,8 @@ test_precision (void)
   g_autoptr (AprTensor) y = NULL;
   int n_notified = 0;
 
-  draw (rand, 600, 4, &x, &y);
+  x = draw_matrix (rand, DRAW_WIDE_RANGE, 600, 4);
+  y = draw_matrix (rand, DRAW_WIDE_RANGE, 600, 1);
   g_assert_true (apr_cross_products_update (exact, x, y, NULL, NULL, NULL));
   g_assert_true (apr_cross_products_update (rounded, x, y, NULL, NULL, NULL));
   g_assert_cmpint (apr_cross_products_get_precision (exact), ==, APR_PRECISION_EXACT);
@@ -235,7 +225,8 @@ test_threads (void)
   guint n_threads;
   int n_notified = 0;
 
-  draw (rand, 3000, 3, &x, &y);
+  x = draw_matrix (rand, DRAW_WIDE_RANGE, 3000, 3);
+  y = draw_matrix (rand, DRAW_WIDE_RANGE, 3000, 1);
   g_assert_cmpuint (apr_cross_products_get_n_threads (all), ==, 0);
   g_signal_connect (one, "notify::n-threads", G_CALLBACK (count_notify), &n_notified);
   g_object_set (one, "n-threads", 5, NULL);

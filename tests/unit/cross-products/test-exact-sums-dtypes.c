@@ -10,7 +10,7 @@ static const AprDType dtypes[] = { APR_DTYPE_BOOL, APR_DTYPE_I8,  APR_DTYPE_U8, 
 
 /* Every bit pattern but those that are not finite. */
 static AprTensor *
-draw (GRand *rand, AprDType dtype, gsize n_rows, gsize n_columns)
+draw_patterns (GRand *rand, AprDType dtype, gsize n_rows, gsize n_columns)
 {
   gsize width = apr_dtype_get_bits (dtype) / 8;
   gsize n = n_rows * n_columns;
@@ -119,9 +119,9 @@ test_every_dtype (void)
       {
         /* Where every value has a scale of its own, there are remainder columns without end. */
         gsize n_rows = dtypes[i] == APR_DTYPE_F64 || dtypes[j] == APR_DTYPE_F64 ? 13 : 270;
-        g_autoptr (AprTensor) x = draw (rand, dtypes[i], n_rows, i % 3 + 1);
-        g_autoptr (AprTensor) y = draw (rand, dtypes[j], n_rows, 1);
-        g_autoptr (AprTensor) weights = draw (rand, APR_DTYPE_U8, n_rows, 1);
+        g_autoptr (AprTensor) x = draw_patterns (rand, dtypes[i], n_rows, i % 3 + 1);
+        g_autoptr (AprTensor) y = draw_patterns (rand, dtypes[j], n_rows, 1);
+        g_autoptr (AprTensor) weights = draw_patterns (rand, APR_DTYPE_U8, n_rows, 1);
         const gsize shape[] = { n_rows };
         g_autoptr (AprTensor) vector =
           apr_tensor_new_from_bytes (APR_DTYPE_U8, shape, 1, apr_tensor_get_bytes (weights), NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/apr-test.h"
+#include "tests/draw.h"
 
 #include <float.h>
 #include <math.h>
@@ -53,26 +53,6 @@ assert_equals_rational (
   mpq_clears (expected, actual, term, factor, unit, NULL);
 }
 
-static double
-draw (GRand *rand, int kind)
-{
-  switch (kind)
-    {
-    case 0:
-      return g_rand_double_range (rand, -1, 1);
-    case 1:
-      return (double) g_rand_int_range (rand, -1000, 1000);
-    case 2:
-      return ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -1000, 1000));
-    case 3:
-      return ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -1074, -1020));
-    case 4:
-      return g_rand_boolean (rand) ? 0.0 : DBL_MAX;
-    default:
-      return (double) (float) g_rand_double_range (rand, -1e6, 1e6);
-    }
-}
-
 static void
 test_equals_rational (void)
 {
@@ -92,6 +72,8 @@ test_equals_rational (void)
       g_autofree double *x_values = g_new (double, n_rows *p);
       g_autofree double *y_values = g_new (double, n_rows *k);
       g_autofree double *weights = g_new (double, n_rows);
+      DrawKind kind = (DrawKind) (round % DRAW_N_KINDS);
+      AprDType dtype = round % 3 == 2 ? APR_DTYPE_F32 : APR_DTYPE_F64;
       g_autoptr (AprExactSums) state = apr_exact_sums_new (p, k, NULL);
       g_autoptr (AprTensor) x = NULL;
       g_autoptr (AprTensor) y = NULL;
@@ -103,9 +85,9 @@ test_equals_rational (void)
       for (row = 0; row < n_rows; row++)
         {
           z[row * n_columns] = 1;
-          weights[row] = row % 3 == 2 ? 0 : fabs (draw (rand, round % 5));
+          weights[row] = row % 3 == 2 ? 0 : fabs (draw (rand, kind, APR_DTYPE_F64, row));
           for (i = 1; i < n_columns; i++)
-            z[row * n_columns + i] = draw (rand, round % 6);
+            z[row * n_columns + i] = draw (rand, kind, dtype, row);
           memcpy (x_values + row * p, z + row * n_columns + 1, p * sizeof (double));
           memcpy (y_values + row * k, z + row * n_columns + 1 + p, k * sizeof (double));
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/apr-test.h"
+#include "tests/draw.h"
 #include "tests/exact-reference.h"
 
 #include <fenv.h>
@@ -7,61 +7,6 @@
 #include <math.h>
 
 /* Every kernel, over any number of threads, against the same sums taken row by row in whole numbers. */
-
-typedef enum
-{
-  ORDINARY,
-  WHOLE_NUMBERS,
-  WIDE_RANGE,
-  EVERY_EXPONENT,
-  SUBNORMAL,
-  GREATEST,
-  MOSTLY_ZERO,
-  GROWING,
-  N_KINDS,
-} Kind;
-
-static double
-draw (GRand *rand, Kind kind, gsize row)
-{
-  switch (kind)
-    {
-    case ORDINARY:
-      return g_rand_double_range (rand, -1, 1);
-    case WHOLE_NUMBERS:
-      return (double) g_rand_int_range (rand, 2000, 2020);
-    case WIDE_RANGE:
-      return exp (g_rand_double_range (rand, -20, 20)) * (g_rand_boolean (rand) ? 1 : -1);
-    case EVERY_EXPONENT:
-      return ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -1070, 1023));
-    case SUBNORMAL:
-      return ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -1074, -1030));
-    case GREATEST:
-      return g_rand_boolean (rand) ? DBL_MAX : -DBL_MAX;
-    case MOSTLY_ZERO:
-      return g_rand_int_range (rand, 0, 50) == 0 ? g_rand_double (rand) : 0;
-    case GROWING:
-      return ldexp (g_rand_double (rand), (int) (row / 100) * 3);
-    case N_KINDS:
-    default:
-      g_assert_not_reached ();
-    }
-}
-
-static double
-draw_float (GRand *rand, Kind kind, gsize row)
-{
-  double value = draw (rand, kind, row);
-
-  if (kind == EVERY_EXPONENT)
-    value = ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -149, 128));
-  if (kind == SUBNORMAL)
-    value = ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -149, -120));
-  if (kind == GREATEST)
-    value = g_rand_boolean (rand) ? (double) FLT_MAX : -(double) FLT_MAX;
-
-  return (double) (float) value;
-}
 
 /* Those of this processor, and plain C for bytes, which no processor takes as it is slow, where there are three
  * features. */
@@ -82,9 +27,10 @@ get_kernels (gsize n_rows, gsize p)
 }
 
 static void
-check_all (GRand *rand, Kind kind, gsize n_rows, gsize p, gboolean narrow, gboolean weighted)
+check_all (GRand *rand, DrawKind kind, gsize n_rows, gsize p, gboolean narrow, gboolean weighted)
 {
   const guint threads[] = { 1, 2, 7 };
+  AprDType dtype = narrow ? APR_DTYPE_F32 : APR_DTYPE_F64;
   const AprSliceKernel *const *kernel;
   g_autofree double *x_values = g_new (double, n_rows *p);
   g_autofree double *y_values = g_new (double, n_rows);
@@ -100,9 +46,9 @@ check_all (GRand *rand, Kind kind, gsize n_rows, gsize p, gboolean narrow, gbool
   for (i = 0; i < n_rows; i++)
     {
       for (j = 0; j < p; j++)
-        x_values[i * p + j] = narrow ? draw_float (rand, kind, i) : draw (rand, kind, i);
-      y_values[i] = narrow ? draw_float (rand, kind, i) : draw (rand, kind, i);
-      weight_values[i] = i % 5 == 0 ? 0 : fabs (draw (rand, kind, i));
+        x_values[i * p + j] = draw (rand, kind, dtype, i);
+      y_values[i] = draw (rand, kind, dtype, i);
+      weight_values[i] = i % 5 == 0 ? 0 : fabs (draw (rand, kind, APR_DTYPE_F64, i));
       if (i % 7 == 1)
         weight_values[i] = 3;
 
@@ -149,14 +95,15 @@ test_sums (void)
   int kind;
   int flags;
 
-  for (kind = 0; kind < N_KINDS; kind++)
+  for (kind = 0; kind < DRAW_N_KINDS; kind++)
     for (i = 0; i < G_N_ELEMENTS (widths); i++)
       for (flags = 0; flags < 4; flags++)
         {
           /* Where every value has a scale of its own, there are remainder columns without end. */
-          gsize most = kind == EVERY_EXPONENT || kind == WIDE_RANGE ? 400 / widths[i] : 3000 / widths[i];
+          gsize most =
+            kind == DRAW_EVERY_EXPONENT || kind == DRAW_WIDE_RANGE ? 400 / widths[i] : 3000 / widths[i];
 
-          check_all (rand, (Kind) kind, (gsize) g_rand_int_range (rand, 2, (gint32) MIN (most, 1200) + 3),
+          check_all (rand, (DrawKind) kind, (gsize) g_rand_int_range (rand, 2, (gint32) MIN (most, 1200) + 3),
                      widths[i], (flags & 1) != 0, (flags & 2) != 0);
         }
 }
@@ -167,10 +114,10 @@ test_wide_matrix (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (9);
 
   g_test_summary ("More columns than are multiplied at a time.");
-  check_all (rand, ORDINARY, 70, 130, FALSE, FALSE);
-  check_all (rand, WIDE_RANGE, 40, 130, TRUE, FALSE);
-  check_all (rand, WHOLE_NUMBERS, 300, 100, TRUE, TRUE);
-  check_all (rand, MOSTLY_ZERO, 600, 70, FALSE, FALSE);
+  check_all (rand, DRAW_ORDINARY, 70, 130, FALSE, FALSE);
+  check_all (rand, DRAW_WIDE_RANGE, 40, 130, TRUE, FALSE);
+  check_all (rand, DRAW_WHOLE_NUMBERS, 300, 100, TRUE, TRUE);
+  check_all (rand, DRAW_MOSTLY_ZERO, 600, 70, FALSE, FALSE);
 }
 
 static void
@@ -179,9 +126,9 @@ test_shares (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (12);
 
   g_test_summary ("So many columns that two threads have a share of the matrix each.");
-  check_all (rand, ORDINARY, 40, 260, TRUE, FALSE);
-  check_all (rand, WIDE_RANGE, 4, 260, FALSE, FALSE);
-  check_all (rand, WIDE_RANGE, 3, 260, FALSE, TRUE);
+  check_all (rand, DRAW_ORDINARY, 40, 260, TRUE, FALSE);
+  check_all (rand, DRAW_WIDE_RANGE, 4, 260, FALSE, FALSE);
+  check_all (rand, DRAW_WIDE_RANGE, 3, 260, FALSE, TRUE);
 }
 
 static void
@@ -235,8 +182,8 @@ test_long_matrix (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (11);
 
   g_test_summary ("More rows than the sums of a thread take before they are moved.");
-  check_all (rand, ORDINARY, 70001, 1, FALSE, FALSE);
-  check_all (rand, ORDINARY, 70001, 1, TRUE, TRUE);
+  check_all (rand, DRAW_ORDINARY, 70001, 1, FALSE, FALSE);
+  check_all (rand, DRAW_ORDINARY, 70001, 1, TRUE, TRUE);
 }
 
 static void
@@ -252,7 +199,7 @@ test_floating_point_environment (void)
       g_test_skip ("this processor rounds in one way only");
       return;
     }
-  check_all (rand, WIDE_RANGE, 500, 3, FALSE, FALSE);
+  check_all (rand, DRAW_WIDE_RANGE, 500, 3, FALSE, FALSE);
   g_assert_cmpint (fegetround (), ==, FE_UPWARD);
   fesetenv (&environment);
 }

@@ -9,7 +9,7 @@
 
 /* Samples whose features have means far from 0, and correlate the more the less @noise there is. */
 static AprCrossProducts *
-draw (guint32 seed, gsize n, gsize p, double noise, double left)
+sum_correlated (guint32 seed, gsize n, gsize p, double noise, double left)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   g_autofree double *x_values = g_new (double, n *p);
@@ -106,7 +106,7 @@ test_ways (void)
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       g_autoptr (AprCrossProducts) sums =
-        draw ((guint32) i, cases[i].p + 30, cases[i].p, cases[i].noise, cases[i].left);
+        sum_correlated ((guint32) i, cases[i].p + 30, cases[i].p, cases[i].noise, cases[i].left);
       AprInferenceRun run = { .kernel = apr_double_double_kernel_choose () };
       g_auto (AprDesign) design = { NULL };
       g_auto (AprInverse) way = { 0 };
@@ -129,7 +129,7 @@ test_ways (void)
 static void
 test_threads (void)
 {
-  g_autoptr (AprCrossProducts) sums = draw (70, 300, 150, 0.1, 1);
+  g_autoptr (AprCrossProducts) sums = sum_correlated (70, 300, 150, 0.1, 1);
   g_auto (AprDesign) design = { NULL };
   g_auto (AprInverse) first = { 0 };
   const AprDoubleDoubleKernel *const *kernels = apr_double_double_kernels ();
@@ -174,7 +174,7 @@ hear_progress (double fraction, gpointer user_data)
 static void
 test_cancel (void)
 {
-  g_autoptr (AprCrossProducts) sums = draw (80, 250, 130, 0.1, 1);
+  g_autoptr (AprCrossProducts) sums = sum_correlated (80, 250, 130, 0.1, 1);
   g_auto (AprDesign) design = { NULL };
   guint n_calls = 0;
   guint call;

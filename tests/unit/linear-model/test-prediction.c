@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/apr-test.h"
+#include "tests/draw.h"
 
 #include <fenv.h>
 #include <float.h>
@@ -10,7 +10,7 @@
 /* Every kernel, over any number of threads, and predict_one(), against one product after the other. */
 
 static double
-draw (GRand *rand, AprDType dtype)
+draw_any (GRand *rand, AprDType dtype)
 {
   switch (g_rand_int_range (rand, 0, 8))
     {
@@ -19,11 +19,9 @@ draw (GRand *rand, AprDType dtype)
     case 1:
       return -0.0;
     case 2:
-      return dtype == APR_DTYPE_F64 ? ldexp (g_rand_double (rand), -1060)
-                                    : ldexp (g_rand_double (rand), -140);
+      return draw (rand, DRAW_SUBNORMAL, dtype == APR_DTYPE_F64 ? APR_DTYPE_F64 : APR_DTYPE_F32, 0);
     case 3:
-      return ldexp (g_rand_double_range (rand, -1, 1),
-                    g_rand_int_range (rand, -60, dtype == APR_DTYPE_F16 ? 15 : 60));
+      return draw_scaled (rand, -60, dtype == APR_DTYPE_F16 ? 15 : 60);
     default:
       return g_rand_double_range (rand, -100, 100);
     }
@@ -38,7 +36,7 @@ tensor_new (GRand *rand, AprDType dtype, gsize n_rows, gsize n_columns)
   gsize i;
 
   for (i = 0; i < n_rows * n_columns; i++)
-    values[i] = draw (rand, dtype);
+    values[i] = draw_any (rand, dtype);
   doubles = matrix_new (n_rows, n_columns, values);
   tensor = apr_tensor_cast (doubles, dtype, NULL);
   g_assert_nonnull (tensor);
