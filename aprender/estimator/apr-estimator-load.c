@@ -165,9 +165,9 @@ load_named (
  *
  * Makes a fitted model from a file.
  *
- * The model keeps nothing of the file, which may change or go as soon as this returns. The file does not choose the
- * type: where it names one, it must be @type. Files without metadata, as other programs write them, are read with
- * hyper-parameters at their defaults.
+ * The model keeps nothing of the file, which may change or go as soon as this returns. Nor does the file choose
+ * what is made: if it names a type, that must be @type. Files without metadata, as other programs write them, are read
+ * with hyper-parameters at their defaults.
  *
  * Returns: (transfer full): the model; `NULL` with %APR_ERROR_MODEL where the file holds something else, an
  * error of #AprSafetensorsError or #GIOErrorEnum, or what the subclass gives
