@@ -129,6 +129,7 @@ worker_is_own (const AprExactSumsWorker *self, gsize panel)
   gsize n_main = worker_get_left (self)->n_main / self->right.panel;
 
   if (panel >= n_main)
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): at least 1 */
     return (panel - n_main) % self->n_shares == self->share;
   return panel % self->n_panels >= self->first_panel && panel % self->n_panels < self->end_panel;
 }

@@ -204,7 +204,7 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
   double *products = g_aligned_alloc (2 * BLOCK, ROWS * sizeof (double), 64);
   double squares[ROWS] = { 0 };
   double lengths[ROWS] = { 0 };
-  double n_roundings = (double) (SPAN + self->n / SPAN + 8);
+  gsize n_roundings = SPAN + self->n / SPAN + 8;
   gint block;
 
   while ((block = g_atomic_int_add (&self->next, 1)) < self->n_blocks &&
@@ -232,7 +232,7 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
         {
           /* How far the rounded root u may be from the exact one. */
           double distance =
-            self->in_double ? n_roundings * 0x1p-53 * self->root_length * sqrt (lengths[j]) : 0;
+            self->in_double ? (double) n_roundings * 0x1p-53 * self->root_length * sqrt (lengths[j]) : 0;
           double variance = self->in_double ? squares[j] + self->double_constant : NAN;
 
           if (!((2 * sqrt (squares[j]) + distance) * distance <= TOLERANCE * variance && variance < 0x1p400))

@@ -639,13 +639,14 @@ gint64
 apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x)
 {
   gsize n = self->n_independent;
+  gboolean in_doubles = self->doubles != NULL;
   g_autofree AprDoubleDouble *doubles = NULL;
   mpf_t *numbers = NULL;
   gint64 exponent = 0;
   mpz_t value;
   gsize i;
 
-  if (self->doubles != NULL)
+  if (in_doubles)
     doubles = g_new (AprDoubleDouble, n);
   else
     numbers = numbers_new (n, self->precision);
@@ -656,14 +657,14 @@ apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x
       gint64 scale = -right_side->fraction - self->scale[i] - top;
 
       apr_limbs_get_integer (apr_fixed_get (right_side, i), right_side->n_limbs, value);
-      if (doubles != NULL)
+      if (in_doubles)
         doubles[i] = double_double_from_integer (value, scale);
       else
         number_from_integer (numbers[i], value, scale);
     }
   mpz_clear (value);
 
-  if (doubles != NULL)
+  if (in_doubles)
     {
       solve_in_doubles (self, doubles);
       for (i = 0; i < n; i++)

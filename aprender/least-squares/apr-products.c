@@ -327,7 +327,8 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha, gu
       alpha_exponent -= DBL_MANT_DIG + 32 * first_word;
       self->finer = MAX (0, 1 - alpha_exponent) / 2;
       finer = 2 * self->finer;
-      mpz_mul_2exp (penalty, penalty, (mp_bitcnt_t) (alpha_exponent + finer));
+      alpha_exponent += finer;
+      mpz_mul_2exp (penalty, penalty, (mp_bitcnt_t) alpha_exponent);
       mpz_mul (penalty, penalty, centring->factor);
     }
   centring->left = finer > 0 ? apr_integers_new (1 + n_columns) : self->sums;

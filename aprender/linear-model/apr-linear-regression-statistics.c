@@ -34,8 +34,10 @@ infer (AprLinearRegression *self,
   AprInferenceSource source;
   AprInference *inference;
 
-  if (!apr_linear_regression_check_state (self, results, what, error) ||
-      !check_method (self, results, what, error))
+  if (!apr_linear_regression_check_state (self, results, what, error))
+    return NULL;
+  g_assert (results != NULL);
+  if (!check_method (self, results, what, error))
     return NULL;
 
   inference = apr_linear_results_ref_inference (results, fitted->feature_names);

@@ -146,6 +146,7 @@ apr_table_reader_load_names (AprTableReader *self, GCancellable *cancellable, GE
     g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: the file is empty", self->name);
   if (self->error != NULL)
     return fail (self, error);
+  g_assert (header.names != NULL);
 
   n_names = header.names->len;
   g_ptr_array_add (header.names, NULL);

@@ -311,6 +311,7 @@ fit_and_save (char **paths, const FitOptions *options, AprDType dtype, GError **
   for (i = 0; paths[i] != NULL; i++)
     if (!add_table (paths[i], options, &sums, &weighted, &n_rows, error))
       return NULL;
+  g_assert (i > 0);
 
   apr_linear_regression_set_fit_intercept (model, !options->no_intercept);
   apr_linear_regression_set_alpha (model, options->alpha);
