@@ -199,6 +199,16 @@ run_fit_cross_products (AprEstimator *self, gpointer user_data, GCancellable *ca
                     apr_cross_products_get_n_targets (state) > 1 ? 2 : 1, names, cancellable, error);
 }
 
+static gboolean
+check_state_to_fit (AprCrossProducts *state, GError **error)
+{
+  if (apr_cross_products_get_n_samples (state) > 0)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_EMPTY, "Cannot fit cross products of 0 samples");
+  return FALSE;
+}
+
 /**
  * apr_linear_regression_fit_cross_products:
  * @self: a linear regression
@@ -223,13 +233,82 @@ apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossPro
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (state), FALSE);
 
-  if (apr_cross_products_get_n_samples (state) == 0)
+  return check_state_to_fit (state, error) &&
+         apr_estimator_update (APR_ESTIMATOR (self), run_fit_cross_products, state, NULL, error);
+}
+
+static gboolean
+run_fit_cross_products_async (AprEstimator *self,
+                              AprEstimatorCall *call,
+                              GCancellable *cancellable,
+                              GError **error)
+{
+  return run_fit_cross_products (self, call->object, cancellable, error);
+}
+
+/**
+ * apr_linear_regression_fit_cross_products_async:
+ * @self: a linear regression
+ * @state: the cross products of the samples; samples that are added after the call do not count
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the fit has ended
+ * @user_data: what @callback is called with
+ *
+ * Fits the model to samples that have been summed before, without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_fit_cross_products_async (AprLinearRegression *self,
+                                                AprCrossProducts *state,
+                                                int io_priority,
+                                                GCancellable *cancellable,
+                                                GAsyncReadyCallback callback,
+                                                gpointer user_data)
+{
+  AprEstimatorCall *call;
+  GError *error = NULL;
+
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+  g_return_if_fail (APR_IS_CROSS_PRODUCTS (state));
+
+  if (!check_state_to_fit (state, &error))
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_EMPTY, "Cannot fit cross products of 0 samples");
-      return FALSE;
+      apr_estimator_return_error (APR_ESTIMATOR (self), apr_linear_regression_fit_cross_products_async, error,
+                                  callback, user_data);
+      return;
     }
 
-  return apr_estimator_update (APR_ESTIMATOR (self), run_fit_cross_products, state, NULL, error);
+  call = apr_estimator_call_new (NULL, NULL, NULL);
+  call->run = run_fit_cross_products_async;
+  call->is_update = TRUE;
+  call->object = G_OBJECT (apr_cross_products_copy (state));
+  apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_fit_cross_products_async,
+                            io_priority, cancellable, callback, user_data);
+}
+
+/**
+ * apr_linear_regression_fit_cross_products_finish:
+ * @self: a linear regression
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.LinearRegression.fit_cross_products_async] began.
+ *
+ * Returns: true, or false with an error as of [method@Apr.LinearRegression.fit_cross_products]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_linear_regression_fit_cross_products_finish (AprLinearRegression *self,
+                                                 GAsyncResult *result,
+                                                 GError **error)
+{
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
+
+  return apr_estimator_call_finish (self, result, apr_linear_regression_fit_cross_products_async, error) !=
+         NULL;
 }
 
 static gboolean

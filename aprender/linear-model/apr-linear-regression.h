@@ -48,6 +48,19 @@ gboolean
 apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossProducts *state, GError **error);
 
 APR_AVAILABLE_IN_ALL
+void apr_linear_regression_fit_cross_products_async (AprLinearRegression *self,
+                                                     AprCrossProducts *state,
+                                                     int io_priority,
+                                                     GCancellable *cancellable,
+                                                     GAsyncReadyCallback callback,
+                                                     gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_linear_regression_fit_cross_products_finish (AprLinearRegression *self,
+                                                          GAsyncResult *result,
+                                                          GError **error);
+
+APR_AVAILABLE_IN_ALL
 AprTensor *apr_linear_regression_score_cross_products (AprLinearRegression *self,
                                                        AprCrossProducts *cross_products,
                                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -698,6 +698,36 @@ function _init() {
     return this;
   };
 
+  const fitCrossProductsAsync = promisify(LinearRegression.prototype, 'fit_cross_products');
+  LinearRegression.prototype.fit_cross_products_async = async function (state, cancellable = null) {
+    await fitCrossProductsAsync.call(this, state, PRIORITY, cancellable);
+    return this;
+  };
+
+  // TableReader: X, y and the weights of the next rows, or null at the end
+
+  const {TableReader} = Apr;
+  const newForFile = TableReader.new_for_file;
+  TableReader.new_for_file = function (file, cancellable = null) {
+    return newForFile.call(this, file, cancellable);
+  };
+
+  const {read_names: readNames, read: readRows} = TableReader.prototype;
+  TableReader.prototype.read_names = function (cancellable = null) {
+    return readNames.call(this, cancellable);
+  };
+  TableReader.prototype.read = function (cancellable = null) {
+    const [hasRows, ...tensors] = readRows.call(this, cancellable);
+    return hasRows ? tensors : null;
+  };
+
+  const readAsync = promisify(TableReader.prototype, 'read');
+  TableReader.prototype.read_async = async function (cancellable = null) {
+    const tensors = await readAsync.call(this, PRIORITY, cancellable);
+    // GJS leaves out that there are rows, but not that there are none.
+    return tensors[0] === false ? null : tensors;
+  };
+
   // Metrics
 
   for (const name of ['r2_score', 'explained_variance_score', 'mean_squared_error', 'root_mean_squared_error',

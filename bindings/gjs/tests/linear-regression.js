@@ -472,6 +472,9 @@ test('async-twins', async () => {
     expected.predict_interval(rows, 0.9).map(end => [...end]));
   assertTrue(await model.partial_fit_async(rows, targets) === model);
   assertEqual(model.cross_products.n_samples, 8);
+  const other = new LinearRegression({keep_state: true});
+  assertTrue(await other.fit_cross_products_async(model.cross_products) === other);
+  assertTrue(other.to_bytes().equal(model.to_bytes()));
 
   const path = GLib.build_filenamev([GLib.get_tmp_dir(), `${GLib.uuid_string_random()}.safetensors`]);
   const file = Gio.File.new_for_path(path);

@@ -232,6 +232,7 @@ declare module 'gi://Apr?version=1.0' {
       compute_condition_number(): number;
       get_statistics_async(target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
       fit_cross_products(state: CrossProducts): this;
+      fit_cross_products_async(state: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<this>;
       predict_interval(X: Numbers, level?: number, kind?: IntervalKind): [ShapedArray, ShapedArray];
       predict_interval_async(X: Numbers, level?: number, kind?: IntervalKind, cancellable?: Gio.Cancellable | null):
         Promise<[ShapedArray, ShapedArray]>;
@@ -296,7 +297,7 @@ declare module 'gi://Apr?version=1.0' {
 
     class TableReader extends GObject.Object {
       static new(stream: Gio.InputStream, name: string | null): TableReader;
-      static new_for_file(file: Gio.File, cancellable: Gio.Cancellable | null): TableReader;
+      static new_for_file(file: Gio.File, cancellable?: Gio.Cancellable | null): TableReader;
       delimiter: string | null;
       decimal_comma: boolean;
       drop_missing: boolean;
@@ -311,9 +312,10 @@ declare module 'gi://Apr?version=1.0' {
       readonly n_dropped: number;
       readonly n_bytes: number;
       readonly progress: number;
-      read_names(cancellable: Gio.Cancellable | null): boolean;
-      /** Whether there were rows, X, y and the weights. */
-      read(cancellable: Gio.Cancellable | null): [boolean, Tensor | null, Tensor | null, Tensor | null];
+      read_names(cancellable?: Gio.Cancellable | null): boolean;
+      /** X, y and the weights of the next rows; null at the end of the table. */
+      read(cancellable?: Gio.Cancellable | null): [Tensor, Tensor | null, Tensor | null] | null;
+      read_async(cancellable?: Gio.Cancellable | null): Promise<[Tensor, Tensor | null, Tensor | null] | null>;
     }
 
     class CrossProducts extends GObject.Object {

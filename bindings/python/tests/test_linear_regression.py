@@ -411,6 +411,11 @@ class Asynchronous(TestCase):
             self.assertEqual(list(end), list(expected_end))
         await model.partial_fit_async(self.X, self.Y)
         self.assertEqual(model.cross_products.n_samples, 8)
+        other = Apr.LinearRegression(keep_state=True)
+        self.assertIs(await other.fit_cross_products_async(model.cross_products), other)
+        self.assertEqual(other.to_bytes().get_data(), model.to_bytes().get_data())
+        with self.assertRaisesRegex(ValueError, '0 samples'):
+            await other.fit_cross_products_async(Apr.CrossProducts.new(2, 1))
 
         await model.save_to_file_async(file)
         loaded = await Apr.LinearRegression.load_from_file_async(file)

@@ -175,6 +175,40 @@ test_results_are_those_of_the_twins (Fixture *fixture, gconstpointer data)
   g_assert_true (apr_tensor_equal (upper, expected_upper));
 }
 
+/* Of the samples that were in the sums when the call was made. */
+static void
+test_cross_products (Fixture *fixture, gconstpointer data)
+{
+  AprLinearRegression *model = APR_LINEAR_REGRESSION (fixture->model);
+  g_autoptr (AprLinearRegression) expected = apr_linear_regression_new ();
+  g_autoptr (AprCrossProducts) sums = apr_cross_products_new (N_FEATURES, 1, NULL);
+  g_autoptr (GAsyncResult) fitted = NULL;
+  g_autoptr (GAsyncResult) second = NULL;
+  g_autoptr (GAsyncResult) empty = NULL;
+  GError *error = NULL;
+
+  apr_linear_regression_fit_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, keep_cb, &empty);
+  wait_for (&empty);
+  g_assert_false (apr_linear_regression_fit_cross_products_finish (model, empty, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_EMPTY);
+  g_clear_error (&error);
+
+  g_assert_true (apr_cross_products_update (sums, fixture->x, fixture->y, NULL, NULL, NULL));
+  apr_linear_regression_fit_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, keep_cb, &fitted);
+  apr_linear_regression_fit_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, keep_cb, &second);
+  g_assert_true (apr_cross_products_update (sums, fixture->x, fixture->other_y, NULL, NULL, NULL));
+  wait_for (&second);
+  g_assert_false (apr_linear_regression_fit_cross_products_finish (model, second, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+
+  wait_for (&fitted);
+  g_assert_true (apr_linear_regression_fit_cross_products_finish (model, fitted, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (expected), fixture->x, fixture->y, NULL, NULL, NULL));
+  g_assert_true (apr_tensor_equal (coefficients_of (model), coefficients_of (expected)));
+}
+
 static void
 test_save_and_load (Fixture *fixture, gconstpointer data)
 {
@@ -385,6 +419,7 @@ main (int argc, char *argv[])
   ADD ("second-fit-is-refused", test_second_fit_is_refused);
   ADD ("model-changes-in-the-caller-context", test_model_changes_in_the_caller_context);
   ADD ("results-are-those-of-the-twins", test_results_are_those_of_the_twins);
+  ADD ("cross-products", test_cross_products);
   ADD ("save-and-load", test_save_and_load);
   ADD ("finish-is-misused", test_finish_is_misused);
   ADD ("cancelled-before", test_cancelled_before);

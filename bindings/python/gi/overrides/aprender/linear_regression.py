@@ -33,6 +33,8 @@ _predict_interval_async = Apr.LinearRegression.predict_interval_async
 _predict_interval_finish = Apr.LinearRegression.predict_interval_finish
 _get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
 _fit_cross_products = Apr.LinearRegression.fit_cross_products
+_fit_cross_products_async = Apr.LinearRegression.fit_cross_products_async
+_fit_cross_products_finish = Apr.LinearRegression.fit_cross_products_finish
 _to_string = Apr.RegressionStatistics.to_string
 
 
@@ -197,6 +199,16 @@ class Methods:
         """Fits the model to samples that have been summed before, and returns the model."""
         _fit_cross_products(self, state)
         return self
+
+    def fit_cross_products_async(self, state, cancellable=None, callback=None, *user_data):
+        """Fits to sums without blocking: `await model.fit_cross_products_async(state)` gives the model."""
+        def finish(model, result):
+            _fit_cross_products_finish(model, result)
+            return model
+
+        return awaitable.call(
+            lambda *args: _fit_cross_products_async(self, state, GLib.PRIORITY_DEFAULT, *args),
+            finish, cancellable, callback, user_data)
 
     def partial_fit(self, X: Data, y: Target, sample_weight: Weights = None,
                     cancellable: Gio.Cancellable | None = None) -> Self:

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+import Apr from 'gi://Apr?version=1.0';
+import Gio from 'gi://Gio';
+
+import {assertEqual, assertRejects, assertThrows, assertTrue, run, test} from './tap.js';
+
+function newReader(text) {
+  const stream = Gio.MemoryInputStream.new_from_bytes(new TextEncoder().encode(text));
+  const reader = Apr.TableReader.new(stream, 'rents.csv');
+  reader.targets = ['rent'];
+  return reader;
+}
+
+const TEXT = 'area,rooms,rent\n50,1,520\n80,2,840\n';
+
+test('read', () => {
+  const reader = newReader(TEXT);
+  const [x, y, weights] = reader.read();
+  assertEqual(x.to_array(), [[50, 1], [80, 2]]);
+  assertEqual(y.to_array(), [520, 840]);
+  assertEqual(weights, null);
+  assertEqual(reader.read(), null);
+  assertEqual([reader.n_rows, reader.progress], [2, 1]);
+});
+
+test('read-async', async () => {
+  const reader = newReader(TEXT);
+  const [x, y, weights] = await reader.read_async();
+  assertEqual(x.to_array(), [[50, 1], [80, 2]]);
+  assertEqual(y.to_array(), [520, 840]);
+  assertEqual(weights, null);
+  assertEqual(await reader.read_async(), null);
+});
+
+test('names', () => {
+  const reader = newReader(TEXT);
+  assertTrue(reader.read_names());
+  assertEqual(reader.names, ['area', 'rooms', 'rent']);
+});
+
+test('errors', async () => {
+  assertThrows(() => newReader('area,rent\n50,x\n').read(), Gio.IOErrorEnum, Gio.IOErrorEnum.INVALID_DATA, 'rents.csv:2');
+  await assertRejects(newReader('area,rent\n50,x\n').read_async(), Gio.IOErrorEnum, Gio.IOErrorEnum.INVALID_DATA, 'rents.csv:2');
+  const file = Gio.File.new_for_path('/nonexistent/rents.csv');
+  assertThrows(() => Apr.TableReader.new_for_file(file), Gio.IOErrorEnum, Gio.IOErrorEnum.NOT_FOUND);
+  const cancellable = new Gio.Cancellable();
+  cancellable.cancel();
+  await assertRejects(newReader(TEXT).read_async(cancellable), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+});
+
+await run();
