@@ -29,6 +29,7 @@ PAGES = {
                        FLOATS.pack(0.5, 1, 1.5) + b''.join(struct.pack('<f', i)[2:] for i in range(1, 13))),
     'estimators.md': (['estimator.c', 'estimator.js', 'estimator.vala'], 'mean.safetensors', struct.pack('<2d', 3, 2)),
     'vala.md': (['cross-products.vala', 'fit-async.vala', 'statistics.vala'], None, None),
+    'gnome.md': (['rents-window.js'], None, None),
     'moving-models.md': (['scikit-learn.py', 'rent.js', 'pytorch.py', 'from-pytorch.py', 'to-realizar.py',
                           '../../tests/interop/peers/rust/src/predict.rs'], None, None),
     'python.md': (['analysis.py', 'batches.py', 'estimator.py'], None, None),
