@@ -173,12 +173,14 @@ apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointe
         next[i] /= unit;
       diagonal[step] = dot (vector, next, n);
 
-      for (j = 0; j <= step; j++)
+      /* Twice: what rounding leaves of the vectors before in the next one would grow from step to step. */
+      for (j = 0; j < 2 * (step + 1); j++)
         {
-          double part = dot (vectors + j * n, next, n);
+          const double *other = vectors + j % (step + 1) * n;
+          double part = dot (other, next, n);
 
           for (i = 0; i < n; i++)
-            next[i] -= part * vectors[j * n + i];
+            next[i] -= part * other[i];
         }
       norm = sqrt (dot (next, next, n));
       beside[step] = norm;

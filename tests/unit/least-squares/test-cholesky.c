@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+#include "tests/rational.h"
+
+#include <float.h>
+
+#include "aprender/least-squares/apr-cholesky-private.h"
+
+/* U'U in double, against the matrix itself in exact arithmetic, and what is said of its errors. */
+
+#define MAX_N 70
+
+/* A definite matrix whose diagonal is about 1. */
+static void
+draw_definite (GRand *rand, AprCholesky *cholesky, double *matrix, gsize n, double noise)
+{
+  g_autofree double *x = g_new (double, 2 * n * n);
+  g_autofree double *lengths = g_new0 (double, n);
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (k = 0; k < 2 * n; k++)
+    {
+      double common = g_rand_double_range (rand, -1, 1);
+
+      for (i = 0; i < n; i++)
+        {
+          x[k * n + i] = common + noise * g_rand_double_range (rand, -1, 1);
+          lengths[i] += x[k * n + i] * x[k * n + i];
+        }
+    }
+  apr_cholesky_init (cholesky, n);
+  for (i = 0; i < n; i++)
+    for (j = i; j < n; j++)
+      {
+        double sum = 0;
+
+        for (k = 0; k < 2 * n; k++)
+          sum += x[k * n + i] * x[k * n + j];
+        sum /= sqrt (lengths[i] * lengths[j]);
+        cholesky->rows[i * cholesky->stride + j] = sum;
+        matrix[i * n + j] = matrix[j * n + i] = sum;
+      }
+}
+
+/* The largest row sum of |U'U - matrix|, computed exactly and rounded up. */
+static double
+find_error (const AprCholesky *cholesky, const double *matrix)
+{
+  gsize n = cholesky->n;
+  double max = 0;
+  mpq_t left;
+  mpq_t right;
+  mpq_t sum;
+  mpq_t row_sum;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  mpq_inits (left, right, sum, row_sum, NULL);
+  for (i = 0; i < n; i++)
+    {
+      mpq_set_ui (row_sum, 0, 1);
+      for (j = 0; j < n; j++)
+        {
+          mpq_set_d (sum, -matrix[i * n + j]);
+          for (k = 0; k <= MIN (i, j); k++)
+            {
+              mpq_set_d (left, cholesky->rows[k * cholesky->stride + i]);
+              mpq_set_d (right, cholesky->rows[k * cholesky->stride + j]);
+              mpq_mul (left, left, right);
+              mpq_add (sum, sum, left);
+            }
+          mpq_abs (sum, sum);
+          mpq_add (row_sum, row_sum, sum);
+        }
+      max = MAX (max, mpq_get_d (row_sum) * (1 + DBL_EPSILON));
+    }
+  mpq_clears (left, right, sum, row_sum, NULL);
+
+  return max;
+}
+
+static void
+test_definite (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (110);
+  const gsize sizes[] = { 1, 2, 7, 16, 31, 32, 33, 64, MAX_N };
+  gsize i;
+  gsize j;
+
+  g_test_summary ("The bound holds, and is not far from what it bounds.");
+
+  for (i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      gsize n = sizes[i];
+      g_auto (AprCholesky) cholesky = { NULL };
+      g_autofree double *matrix = g_new (double, n *n);
+      g_autofree double *limits = g_new0 (double, n);
+      g_autofree gsize *positions = g_new (gsize, n);
+      g_autofree double *x = g_new (double, n);
+      g_autofree double *y = g_new (double, n);
+      double bound;
+
+      draw_definite (rand, &cholesky, matrix, n, i % 2 == 0 ? 1 : 1e-3);
+      g_assert_cmpuint (apr_cholesky_factorise (&cholesky, limits, positions, 1 + (guint) i % 3), ==, n);
+      for (j = 0; j < n; j++)
+        g_assert_cmpuint (positions[j], ==, j);
+      bound = apr_cholesky_bound_error (&cholesky);
+      g_assert_cmpfloat (find_error (&cholesky, matrix), <=, bound);
+      g_assert_cmpfloat (bound, <=, 4 * (double) (n + 2) * (double) n * DBL_EPSILON);
+
+      /* Multiplying undoes solving. */
+      for (j = 0; j < n; j++)
+        x[j] = y[j] = g_rand_double_range (rand, -1, 1);
+      apr_cholesky_multiply (&cholesky, y);
+      apr_cholesky_solve (&cholesky, y);
+      for (j = 0; j < n; j++)
+        g_assert_cmpfloat_with_epsilon (y[j], x[j], 1e-6);
+      for (j = 0; j < n; j++)
+        y[j] = j == n / 2;
+      apr_cholesky_multiply (&cholesky, y);
+      for (j = 0; j < n; j++)
+        g_assert_cmpfloat_with_epsilon (y[j], matrix[j * n + n / 2], 1e-12);
+    }
+}
+
+static void
+test_limits (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (111);
+  g_auto (AprCholesky) cholesky = { NULL };
+  g_auto (AprCholesky) kept = { NULL };
+  g_autofree double *matrix = g_new (double, MAX_N *MAX_N);
+  double limits[MAX_N] = { 0 };
+  gsize positions[MAX_N];
+  gsize n_kept = 0;
+  gsize i;
+  gsize j;
+
+  g_test_summary (
+    "A column whose Schur complement is at most its limit is skipped, as if it were not there.");
+
+  draw_definite (rand, &cholesky, matrix, MAX_N, 1);
+  for (i = 0; i < MAX_N; i++)
+    limits[i] = i % 5 == 3 ? 2 : 0;
+  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, limits, positions, 2), ==, MAX_N - MAX_N / 5);
+  for (i = 0; i < MAX_N; i++)
+    if (i % 5 != 3)
+      g_assert_cmpuint (positions[n_kept++], ==, i);
+  apr_cholesky_keep (&cholesky, positions, n_kept);
+  g_assert_cmpuint (cholesky.n, ==, n_kept);
+
+  apr_cholesky_init (&kept, n_kept);
+  for (i = 0; i < n_kept; i++)
+    for (j = i; j < n_kept; j++)
+      kept.rows[i * kept.stride + j] = matrix[positions[i] * MAX_N + positions[j]];
+  memset (limits, 0, sizeof limits);
+  g_assert_cmpuint (apr_cholesky_factorise (&kept, limits, positions, 1), ==, n_kept);
+  for (i = 0; i < n_kept; i++)
+    for (j = i; j < n_kept; j++)
+      g_assert_cmpfloat_with_epsilon (cholesky.rows[i * cholesky.stride + j], kept.rows[i * kept.stride + j],
+                                      1e-12);
+}
+
+static void
+test_limit_is_excluded (void)
+{
+  g_auto (AprCholesky) cholesky = { NULL };
+  const double at[] = { 1, 0.25 };
+  const double below[] = { 1, 0.2 };
+  gsize positions[2];
+
+  g_test_summary ("1 - 0.75 is left of the second diagonal entry, exactly.");
+
+  apr_cholesky_init (&cholesky, 2);
+  cholesky.rows[0] = 4;
+  cholesky.rows[1] = 3;
+  cholesky.rows[cholesky.stride + 1] = 2.5;
+  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, at, positions, 1), ==, 1);
+  cholesky.rows[0] = 4;
+  cholesky.rows[1] = 3;
+  cholesky.rows[cholesky.stride + 1] = 2.5;
+  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, below, positions, 1), ==, 2);
+  assert_same_double (cholesky.rows[0], 2);
+  assert_same_double (cholesky.rows[1], 1.5);
+  assert_same_double (cholesky.rows[cholesky.stride + 1], 0.5);
+}
+
+/* Q diag (values) Q' with the reflection Q that takes the direction that the iteration starts from to @weights. */
+static void
+make_reflected (AprCholesky *cholesky, const double *values, const double *weights, gsize n)
+{
+  g_autofree double *v = g_new (double, n);
+  double start_length = 0;
+  double weights_length = 0;
+  double length = 0;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < n; i++)
+    {
+      start_length += apr_dense_start (i) * apr_dense_start (i);
+      weights_length += weights[i] * weights[i];
+    }
+  for (i = 0; i < n; i++)
+    {
+      v[i] = apr_dense_start (i) / sqrt (start_length) - weights[i] / sqrt (weights_length);
+      length += v[i] * v[i];
+    }
+  apr_cholesky_init (cholesky, n);
+  for (i = 0; i < n; i++)
+    for (j = i; j < n; j++)
+      for (k = 0; k < n; k++)
+        cholesky->rows[i * cholesky->stride + j] += ((i == k ? 1 : 0) - 2 * v[i] * v[k] / length) *
+                                                    values[k] * ((j == k ? 1 : 0) - 2 * v[j] * v[k] / length);
+}
+
+static void
+test_min_eigenvalue (void)
+{
+  enum
+  {
+    N = 12
+  };
+  const double zeros[N] = { 0 };
+  double values[N];
+  double weights[N];
+  gsize positions[N];
+  int spread;
+  int i;
+
+  g_test_summary (
+    "Never below the least eigenvalue, however little of its direction the iteration starts with.");
+
+  for (spread = 0; spread < 60; spread += 3)
+    {
+      g_auto (AprCholesky) cholesky = { NULL };
+      double estimate;
+
+      for (i = 0; i < N; i++)
+        {
+          values[i] = ldexp (1, -i);
+          weights[i] = exp2 (-spread * i * i / 100.0);
+        }
+      make_reflected (&cholesky, values, weights, N);
+      g_assert_cmpuint (apr_cholesky_factorise (&cholesky, zeros, positions, 1), ==, N);
+      estimate = apr_cholesky_estimate_min_eigenvalue (&cholesky);
+      g_assert_cmpfloat (estimate, >=, ldexp (1 - 1e-9, -N + 1));
+      if (spread == 0)
+        g_assert_cmpfloat (estimate, <, ldexp (1.5, -N + 1));
+    }
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/cholesky/definite", test_definite);
+  g_test_add_func ("/cholesky/limits", test_limits);
+  g_test_add_func ("/cholesky/limit-is-excluded", test_limit_is_excluded);
+  g_test_add_func ("/cholesky/min-eigenvalue", test_min_eigenvalue);
+
+  return g_test_run ();
+}
