@@ -199,7 +199,7 @@ apr_safetensors_reader_new_from_stream (GInputStream *stream, GCancellable *canc
  *
  * Opens a SafeTensors file, or all shards of an index, in a thread.
  *
- * In @callback, call [func@Apr.SafetensorsReader.new_from_file_finish].
+ * In @callback, call [ctor@Apr.SafetensorsReader.new_from_file_finish].
  *
  * Since: 0.1
  */

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes the site and reads it as a visitor would: every link, anchor and image leads somewhere, and a browser shows each page
+on a narrow and a wide screen, in light and in dark, with nothing cut off, nothing hard to read and no error in its scripts.
+
+Usage: test-site.py GIR VERSION GI-DOCGEN [BROWSER]
+"""
+
+import functools
+import html.parser
+import http.server
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.parse
+
+gir, version, gi_docgen = sys.argv[1:4]
+browser = sys.argv[4] if len(sys.argv) > 4 else None
+here = pathlib.Path(__file__).resolve().parent
+source = here.parent.parent
+number = 0
+
+
+def report(name, problems):
+    global number
+    number += 1
+    print(f'{"not " if problems else ""}ok {number} {name}')
+    for problem in problems[:40]:
+        print(f'# {problem}')
+    sys.stdout.flush()
+
+
+class Page(html.parser.HTMLParser):
+    """What a page links to, and what can be linked to in it."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links = []
+        self.anchors = set()
+        self.untold = []
+        self.feed(path.read_text(encoding='utf-8'))
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.anchors |= {attributes[name] for name in ('id', 'name') if name in attributes}
+        self.links += [attributes[name] for name in ('href', 'src') if attributes.get(name)]
+        if tag == 'img' and not attributes.get('alt'):
+            self.untold.append(attributes.get('src'))
+
+
+def check_links(site):
+    pages = {path: Page(path) for path in site.rglob('*.html')}
+    problems = []
+    for path, page in pages.items():
+        name = path.relative_to(site)
+        for link in page.links:
+            if re.match(r'[a-z]+:', link):
+                continue
+            target, _, anchor = link.partition('#')
+            target = (path.parent / urllib.parse.unquote(target)).resolve() if target else path
+            if not target.is_file():
+                problems.append(f'{name}: {link} leads nowhere')
+            elif anchor and target in pages and urllib.parse.unquote(anchor) not in pages[target].anchors:
+                problems.append(f'{name}: {link}: there is no such place in the page')
+        if path.parent == site:
+            problems += [f'{name}: the picture {image} has no text instead' for image in page.untold]
+    return problems
+
+
+def check_pages(site):
+    """Each page of the project is one of the site, and the menu of each leads to all."""
+    expected = {path.stem.lower() + '.html' for path in [*(source / 'docs').glob('*.md'), *source.glob('*.md')]
+                if path.name != 'README.md'}
+    missing = [f'{name} is not in the site' for name in sorted(expected) if not (site / name).is_file()]
+    for path in site.glob('*.html'):
+        links = Page(path).links
+        missing += [f'{path.name}: no link to {name}' for name in sorted(expected) if name not in links]
+    return missing
+
+
+def ask_browser(address, scheme):
+    """Returns: what the page that looks at all others wrote down"""
+    with tempfile.TemporaryDirectory() as profile:
+        result = subprocess.run(
+            [browser, '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
+             f'--user-data-dir={profile}', f'--blink-settings=preferredColorScheme={0 if scheme == "dark" else 1}',
+             '--window-size=1700,1000', '--virtual-time-budget=900000', '--dump-dom', f'{address}?{scheme}'],
+            capture_output=True, text=True, timeout=500)
+    match = re.search(r'<pre id="result">(.*?)</pre>', result.stdout, flags=re.DOTALL)
+    if match is None or not match.group(1):
+        return [f'the browser did not come to an end: {result.stderr[-400:]}']
+    return json.loads(html.unescape(match.group(1)))
+
+
+class Silent(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+def look(site):
+    """Whether a browser is content with every page."""
+    if browser is None:
+        for scheme in ('light', 'dark'):
+            report(f'in a browser, {scheme} # SKIP there is no Chromium', [])
+        return
+    names = sorted(path.name for path in site.glob('*.html'))
+    (site / 'look.html').write_text((here / 'look.html').read_text(encoding='utf-8').replace('PAGES', json.dumps(names)),
+                                    encoding='utf-8')
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(Silent, directory=site))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    for scheme in ('light', 'dark'):
+        report(f'in a browser, {scheme}', ask_browser(f'http://127.0.0.1:{server.server_port}/look.html', scheme))
+    server.shutdown()
+
+
+print('1..5')
+checked = subprocess.run([gi_docgen, 'check', f'--add-include-path={pathlib.Path(gir).parent}', gir], capture_output=True, text=True)
+# The functions that return an error domain's number are made by a macro; nobody calls them from a script.
+report('every symbol is documented',
+       [line for line in (checked.stdout + checked.stderr).splitlines() if 'WARNING' in line and 'rror.quark' not in line])
+with tempfile.TemporaryDirectory() as folder:
+    site = pathlib.Path(folder).resolve() / 'site'
+    made = subprocess.run([sys.executable, here / 'make-site', source, gir, version, gi_docgen, site], capture_output=True, text=True)
+    report('the site is made', [] if made.returncode == 0 else made.stderr.splitlines()[-20:])
+    if made.returncode != 0:
+        sys.exit(1)
+    report('links', check_links(site) + check_pages(site))
+    look(site)
