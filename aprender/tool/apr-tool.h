@@ -28,6 +28,7 @@ AprToolStatus apr_tool_fit (int argc, char **argv);
 AprToolStatus apr_tool_predict (int argc, char **argv);
 AprToolStatus apr_tool_inspect (int argc, char **argv);
 AprToolStatus apr_tool_summary (int argc, char **argv);
+AprToolStatus apr_tool_serve (int argc, char **argv);
 
 gboolean apr_tool_parse (const AprToolCommand *command,
                          const GOptionEntry *entries,

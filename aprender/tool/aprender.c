@@ -13,10 +13,11 @@ static const struct
   const char *name;
   AprToolStatus (*run) (int argc, char **argv);
 } commands[] = {
-  { "fit", apr_tool_fit },
-  { "predict", apr_tool_predict },
-  { "inspect", apr_tool_inspect },
-  { "summary", apr_tool_summary },
+  { "fit", apr_tool_fit },         { "predict", apr_tool_predict },
+  { "inspect", apr_tool_inspect }, { "summary", apr_tool_summary },
+#ifdef APR_SERVE
+  { "serve", apr_tool_serve },
+#endif
 };
 
 static const char usage[] =
@@ -25,6 +26,9 @@ static const char usage[] =
   "  aprender predict MODEL.safetensors DATA.csv\n"
   "  aprender inspect FILE.safetensors [--json]\n"
   "  aprender summary MODEL.safetensors\n"
+#ifdef APR_SERVE
+  "  aprender serve MODEL.safetensors\n"
+#endif
   "\n"
   "Fits linear models to tables, predicts with them, and shows what is in SafeTensors files.\n"
   "\n"
@@ -33,6 +37,9 @@ static const char usage[] =
   "  predict    Predict the target for each row of a table\n"
   "  inspect    Show the tensors and the metadata of a SafeTensors file\n"
   "  summary    Show the statistics of a model that was fitted with --keep-state\n"
+#ifdef APR_SERVE
+  "  serve      Answer requests for predictions over HTTP\n"
+#endif
   "  help       Show this help, or that of a command\n"
   "\n"
   "Options:\n"

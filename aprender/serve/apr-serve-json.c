@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/serve/apr-serve-json.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "aprender/table/apr-decimal-private.h"
+
+/* The most of a wrong value that a message repeats, in bytes. */
+#define MAX_REPEATED 24
+
+static const char *
+skip_digits (const char *p, const char *end)
+{
+  while (p < end && g_ascii_isdigit (*p))
+    p++;
+
+  return p;
+}
+
+/* The end of the number at @p, or NULL where JSON has no such number. */
+static const char *
+find_end (const char *p, const char *end)
+{
+  const char *digits;
+
+  p += p < end && *p == '-';
+  digits = p;
+  p = skip_digits (p, end);
+  if (p == digits || (*digits == '0' && p - digits > 1))
+    return NULL;
+
+  if (p < end && *p == '.')
+    {
+      digits = ++p;
+      p = skip_digits (p, end);
+      if (p == digits)
+        return NULL;
+    }
+
+  if (p < end && (*p == 'e' || *p == 'E'))
+    {
+      p++;
+      p += p < end && (*p == '-' || *p == '+');
+      digits = p;
+      p = skip_digits (p, end);
+      if (p == digits)
+        return NULL;
+    }
+
+  return p;
+}
+
+gboolean
+apr_serve_json_scan_number (AprJsonCursor *self, double *value)
+{
+  const char *end;
+
+  apr_json_cursor_skip_space (self);
+  end = find_end (self->position, self->end);
+  if (end == NULL || apr_decimal_parse (self->position, end, '.', value) != end)
+    return FALSE;
+  self->position = end;
+
+  return TRUE;
+}
+
+gboolean
+apr_serve_json_equal (const AprJsonString *self, const char *text)
+{
+  return strncmp (self->text, text, self->length) == 0 && text[self->length] == '\0' &&
+         (!self->escaped || memchr (self->text, '\0', self->length) == NULL);
+}
+
+static AprServeMember *
+find_member (AprServeMember *members, guint n_members, const AprJsonString *key)
+{
+  guint i;
+
+  for (i = 0; i < n_members; i++)
+    if (apr_serve_json_equal (key, members[i].name))
+      return &members[i];
+
+  return NULL;
+}
+
+static gboolean
+scan_member (AprJsonCursor *self, AprServeMember *members, guint n_members, guint depth, GError **error)
+{
+  AprJsonString key;
+  AprServeMember *member;
+
+  if (!apr_json_cursor_scan_string (self, &key, error))
+    return FALSE;
+  member = find_member (members, n_members, &key);
+  if (member != NULL && member->value != NULL)
+    return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_SYNTAX, error, "“%s” is there twice",
+                                 member->name);
+  if (!apr_json_cursor_take (self, ':'))
+    return apr_json_cursor_expected (self, "“:”", error);
+  if (member != NULL)
+    member->value = self->position;
+
+  return apr_json_cursor_skip_value (self, depth + 1, error);
+}
+
+gboolean
+apr_serve_json_scan_members (
+  AprJsonCursor *self, AprServeMember *members, guint n_members, guint depth, GError **error)
+{
+  guint i;
+
+  for (i = 0; i < n_members; i++)
+    members[i].value = NULL;
+  if (!apr_json_cursor_take (self, '{'))
+    return apr_json_cursor_expected (self, "an object", error);
+  if (apr_json_cursor_take (self, '}'))
+    return TRUE;
+  do
+    if (!scan_member (self, members, n_members, depth, error))
+      return FALSE;
+  while (apr_json_cursor_take (self, ','));
+  if (!apr_json_cursor_take (self, '}'))
+    return apr_json_cursor_expected (self, "“,” or “}”", error);
+
+  return TRUE;
+}
+
+gboolean
+apr_serve_json_scan_request (AprJsonCursor *self, AprServeMember *members, guint n_members, GError **error)
+{
+  gsize bad_byte;
+
+  if (!apr_json_is_utf8 (self->start, (gsize) (self->end - self->start), &bad_byte))
+    {
+      self->position += bad_byte;
+      return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_ENCODING, error, "not UTF-8");
+    }
+  if (!apr_serve_json_scan_members (self, members, n_members, 0, error))
+    return FALSE;
+  apr_json_cursor_skip_space (self);
+  if (self->position != self->end)
+    return apr_json_cursor_expected (self, "the end", error);
+
+  return TRUE;
+}
+
+char *
+apr_serve_json_scan_text (AprJsonCursor *self, const char *field, GError **error)
+{
+  AprJsonString string;
+
+  if (!apr_json_cursor_scan_string (self, &string, error))
+    {
+      g_prefix_error (error, "%s: ", field);
+      return NULL;
+    }
+  if (string.escaped && memchr (string.text, '\0', string.length) != NULL)
+    {
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NAME, "%s: a string with a NUL",
+                   field);
+      return NULL;
+    }
+
+  return g_strndup (string.text, string.length);
+}
+
+char *
+apr_serve_json_describe (const AprJsonCursor *self)
+{
+  gsize n_left = (gsize) (self->end - self->position);
+  gsize length = 0;
+  g_autofree char *shown = NULL;
+
+  if (n_left == 0)
+    return g_strdup ("the end");
+  if (strchr ("\"[{", *self->position) != NULL)
+    return g_strdup (apr_json_cursor_describe (self));
+
+  while (length < MIN (n_left, MAX_REPEATED) && strchr (" \t\r\n,:]}", self->position[length]) == NULL)
+    length++;
+  /* Not half of a character. */
+  while (length > 0 && length < n_left && ((guchar) self->position[length] & 0xc0) == 0x80)
+    length--;
+  shown = apr_json_display (self->position, MAX (length, 1));
+
+  return g_strdup_printf ("“%s”", shown);
+}
+
+void
+apr_serve_json_append_number (GString *json, double value, AprDType dtype)
+{
+  gboolean narrow = dtype == APR_DTYPE_F32;
+  double smallest_normal = narrow ? 0x1p-126 : 0x1p-1022;
+  /* As many digits as every decimal survives, if it is not near zero. */
+  int n_digits = fabs (value) < smallest_normal ? 1 : narrow ? 6 : 15;
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  for (;; n_digits++)
+    {
+      char format[8];
+      double again;
+
+      g_snprintf (format, sizeof format, "%%.%dg", n_digits);
+      g_ascii_formatd (buffer, sizeof buffer, format, value);
+      again = g_ascii_strtod (buffer, NULL);
+      if (n_digits >= 17 || (narrow ? (float) again == (float) value : again == value))
+        break;
+    }
+  g_string_append (json, buffer);
+}
+
+void
+apr_serve_json_append_string (GString *json, const char *text)
+{
+  const char *p;
+
+  g_string_append_c (json, '"');
+  for (p = text; *p != '\0'; p++)
+    if (*p == '"' || *p == '\\')
+      {
+        g_string_append_c (json, '\\');
+        g_string_append_c (json, *p);
+      }
+    else if ((guchar) *p < 0x20)
+      g_string_append_printf (json, "\\u%04x", (guint) *p);
+    else
+      g_string_append_c (json, *p);
+  g_string_append_c (json, '"');
+}

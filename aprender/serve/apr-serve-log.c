@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/serve/apr-serve-log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "aprender/serve/apr-serve-json.h"
+
+#define MAX_PAIRS 8
+
+typedef struct
+{
+  const char *key;
+  const char *value;
+} Pair;
+
+static const char *
+get_level_name (GLogLevelFlags level)
+{
+  return (level & G_LOG_LEVEL_CRITICAL) != 0 ? "error"
+       : (level & G_LOG_LEVEL_WARNING) != 0  ? "warning"
+                                             : "info";
+}
+
+static void
+write_to_journal (GLogLevelFlags level, const Pair *pairs, guint n_pairs)
+{
+  const char *priority = (level & G_LOG_LEVEL_CRITICAL) != 0 ? "3"
+                       : (level & G_LOG_LEVEL_WARNING) != 0  ? "4"
+                                                             : "6";
+  GLogField fields[MAX_PAIRS + 2] = { { "PRIORITY", priority, -1 }, { "SYSLOG_IDENTIFIER", "aprender", -1 } };
+  char *keys[MAX_PAIRS];
+  guint i;
+
+  for (i = 0; i < n_pairs; i++)
+    {
+      keys[i] = i == 0 ? g_strdup ("MESSAGE") : g_strconcat ("APRENDER_", pairs[i].key, NULL);
+      for (char *p = keys[i]; *p != '\0'; p++)
+        *p = g_ascii_toupper (*p);
+      fields[i + 2] = (GLogField){ keys[i], pairs[i].value, -1 };
+    }
+  g_log_writer_journald (level, fields, n_pairs + 2, NULL);
+  for (i = 0; i < n_pairs; i++)
+    g_free (keys[i]);
+}
+
+/* A word stands as it is, anything else in quotes as JSON has it, so that a value is never taken for more than one. */
+static void
+append_value (GString *line, const char *value)
+{
+  g_autofree char *valid = g_utf8_make_valid (value, -1);
+  const char *p = valid;
+
+  while (g_ascii_isgraph (*p) && strchr ("\"=\\", *p) == NULL)
+    p++;
+  if (p > valid && *p == '\0')
+    g_string_append (line, valid);
+  else
+    apr_serve_json_append_string (line, valid);
+}
+
+static void
+write_line (GLogLevelFlags level, const Pair *pairs, guint n_pairs)
+{
+  g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
+  g_autofree char *time = g_date_time_format (now, "%Y-%m-%dT%H:%M:%S");
+  g_autoptr (GString) line = g_string_new (NULL);
+  guint i;
+
+  g_string_append_printf (line, "time=%s.%03dZ level=%s", time, g_date_time_get_microsecond (now) / 1000,
+                          get_level_name (level));
+  for (i = 0; i < n_pairs; i++)
+    {
+      g_string_append_printf (line, " %s=", pairs[i].key);
+      append_value (line, pairs[i].value);
+    }
+  g_string_append_c (line, '\n');
+  /* One call, so that lines of several threads do not mix. */
+  fwrite (line->str, 1, line->len, stderr);
+}
+
+void
+apr_serve_log (GLogLevelFlags level, const char *message, ...)
+{
+  Pair pairs[MAX_PAIRS] = { { "message", message } };
+  guint n_pairs = 1;
+  const char *key;
+  va_list arguments;
+
+  va_start (arguments, message);
+  while (n_pairs < MAX_PAIRS && (key = va_arg (arguments, const char *)) != NULL)
+    pairs[n_pairs++] = (Pair){ key, va_arg (arguments, const char *) };
+  va_end (arguments);
+
+  if (g_log_writer_is_journald (STDERR_FILENO))
+    write_to_journal (level, pairs, n_pairs);
+  else
+    write_line (level, pairs, n_pairs);
+}

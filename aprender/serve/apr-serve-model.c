@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/serve/apr-serve-model.h"
+
+#include <string.h>
+
+#include "aprender/safetensors/apr-json-scanner-private.h"
+
+typedef struct
+{
+  char *path;
+  AprServeModel *current;
+  guint64 generation;
+  guint64 n_failures;
+} Entry;
+
+struct _AprServeModels
+{
+  GMutex lock; /* held while a reference is taken or swapped, never longer */
+  GArray *entries;
+};
+
+static void
+clear_model (gpointer data)
+{
+  AprServeModel *self = data;
+
+  g_free (self->name);
+  g_free (self->version);
+  g_clear_object (&self->regression);
+  g_strfreev (self->feature_names);
+  g_clear_pointer (&self->columns, g_hash_table_unref);
+}
+
+static AprDType
+get_dtype (AprLinearRegression *regression)
+{
+  g_autoptr (AprTensor) coefficients = apr_linear_regression_get_coefficients (regression);
+
+  return apr_tensor_get_dtype (coefficients);
+}
+
+AprServeModel *
+apr_serve_model_load (const char *name, const char *path, guint64 generation, GError **error)
+{
+  g_autofree char *display_name = g_filename_display_name (path);
+  g_autofree char *contents = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  AprLinearRegression *regression;
+  AprServeModel *self;
+  gsize size;
+  guint i;
+
+  /* Not mapped: a file that is cut short under a mapping would end the program. */
+  if (!g_file_get_contents (path, &contents, &size, error))
+    return NULL;
+  bytes = g_bytes_new_take (g_steal_pointer (&contents), size);
+  regression = apr_linear_regression_from_bytes (bytes, error);
+  if (regression == NULL)
+    {
+      g_prefix_error (error, "%s: ", display_name);
+      return NULL;
+    }
+
+  /* Requests are what runs in parallel. */
+  apr_linear_regression_set_n_threads (regression, 1);
+  self = g_atomic_rc_box_new0 (AprServeModel);
+  self->name = g_strdup (name);
+  self->version = g_strdup_printf ("%" G_GUINT64_FORMAT, generation);
+  self->regression = regression;
+  self->n_features = apr_estimator_get_n_features (APR_ESTIMATOR (regression));
+  self->n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (regression));
+  self->dtype = get_dtype (regression);
+  self->feature_names = apr_estimator_get_feature_names (APR_ESTIMATOR (regression));
+  if (self->feature_names != NULL)
+    {
+      self->columns = g_hash_table_new (g_str_hash, g_str_equal);
+      for (i = 0; self->feature_names[i] != NULL; i++)
+        g_hash_table_insert (self->columns, self->feature_names[i], GUINT_TO_POINTER (i));
+    }
+
+  return self;
+}
+
+AprServeModel *
+apr_serve_model_ref (AprServeModel *self)
+{
+  return g_atomic_rc_box_acquire (self);
+}
+
+void
+apr_serve_model_unref (AprServeModel *self)
+{
+  g_atomic_rc_box_release_full (self, clear_model);
+}
+
+static void
+clear_entry (gpointer data)
+{
+  Entry *entry = data;
+
+  g_free (entry->path);
+  g_clear_pointer (&entry->current, apr_serve_model_unref);
+}
+
+AprServeModels *
+apr_serve_models_new (void)
+{
+  AprServeModels *self = g_new0 (AprServeModels, 1);
+
+  g_mutex_init (&self->lock);
+  self->entries = g_array_new (FALSE, TRUE, sizeof (Entry));
+  g_array_set_clear_func (self->entries, clear_entry);
+
+  return self;
+}
+
+void
+apr_serve_models_free (AprServeModels *self)
+{
+  g_array_unref (self->entries);
+  g_mutex_clear (&self->lock);
+  g_free (self);
+}
+
+static Entry *
+get_entry (AprServeModels *self, guint index)
+{
+  return &g_array_index (self->entries, Entry, index);
+}
+
+gboolean
+apr_serve_models_add (AprServeModels *self, const char *name, const char *path, GError **error)
+{
+  Entry entry = { .generation = 1 };
+  guint i;
+
+  for (i = 0; i < self->entries->len; i++)
+    if (strcmp (get_entry (self, i)->current->name, name) == 0)
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                     "%s and %s would both be the model “%s”: name one of them, as NAME=FILE",
+                     get_entry (self, i)->path, path, name);
+        return FALSE;
+      }
+
+  entry.current = apr_serve_model_load (name, path, entry.generation, error);
+  if (entry.current == NULL)
+    return FALSE;
+  entry.path = g_strdup (path);
+  g_array_append_val (self->entries, entry);
+
+  return TRUE;
+}
+
+gboolean
+apr_serve_models_reload (AprServeModels *self, guint index, GError **error)
+{
+  Entry *entry = get_entry (self, index);
+  AprServeModel *before = entry->current;
+  AprServeModel *after = apr_serve_model_load (before->name, entry->path, entry->generation + 1, error);
+
+  g_mutex_lock (&self->lock);
+  if (after != NULL)
+    {
+      entry->current = after;
+      entry->generation++;
+    }
+  else
+    entry->n_failures++;
+  g_mutex_unlock (&self->lock);
+  if (after != NULL)
+    apr_serve_model_unref (before);
+
+  return after != NULL;
+}
+
+guint
+apr_serve_models_get_size (AprServeModels *self)
+{
+  return self->entries->len;
+}
+
+const char *
+apr_serve_models_get_path (AprServeModels *self, guint index)
+{
+  return get_entry (self, index)->path;
+}
+
+guint64
+apr_serve_models_get_n_failures (AprServeModels *self, guint index)
+{
+  guint64 n_failures;
+
+  g_mutex_lock (&self->lock);
+  n_failures = get_entry (self, index)->n_failures;
+  g_mutex_unlock (&self->lock);
+
+  return n_failures;
+}
+
+AprServeModel *
+apr_serve_models_get (AprServeModels *self, guint index)
+{
+  AprServeModel *model;
+
+  g_mutex_lock (&self->lock);
+  model = apr_serve_model_ref (get_entry (self, index)->current);
+  g_mutex_unlock (&self->lock);
+
+  return model;
+}
+
+static char *
+list_names (AprServeModels *self)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  guint i;
+
+  for (i = 0; i < self->entries->len; i++)
+    {
+      g_autoptr (AprServeModel) model = apr_serve_models_get (self, i);
+
+      g_ptr_array_add (names, g_strdup (model->name));
+    }
+  g_ptr_array_add (names, NULL);
+
+  return g_strjoinv (", ", (char **) names->pdata);
+}
+
+AprServeModel *
+apr_serve_models_find (AprServeModels *self, const char *name, GError **error)
+{
+  g_autofree char *names = NULL;
+  g_autofree char *shown = NULL;
+  guint i;
+
+  if (name == NULL && self->entries->len == 1)
+    return apr_serve_models_get (self, 0);
+
+  for (i = 0; name != NULL && i < self->entries->len; i++)
+    {
+      g_autoptr (AprServeModel) model = apr_serve_models_get (self, i);
+
+      if (strcmp (model->name, name) == 0)
+        return g_steal_pointer (&model);
+    }
+
+  names = list_names (self);
+  if (name == NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "model_id is missing; the models are: %s", names);
+  else
+    {
+      shown = apr_json_display (name, strlen (name));
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "there is no model “%s”; the models are: %s",
+                   shown, names);
+    }
+
+  return NULL;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/serve/apr-serve-model.h"
+#include "aprender/serve/apr-serve-request.h"
+
+G_BEGIN_DECLS
+
+/* What a model says of some rows. Start with { 0 }. */
+typedef struct
+{
+  AprTensor *predictions;
+  AprTensor *lower; /* (nullable) where an interval was asked for */
+  AprTensor *upper; /* (nullable) */
+} AprServePredictions;
+
+/* @interval is the level of a prediction interval, such as "0.95", or NULL for none. */
+gboolean apr_serve_predictions_make (
+  AprServePredictions *self, const AprServeModel *model, AprTensor *x, const char *interval, GError **error);
+
+/* Appends one row's number, or a list of one for each target. Fails for a number that JSON cannot hold. */
+gboolean apr_serve_predictions_append_row (
+  GString *json, AprTensor *values, gsize n_targets, gsize row, GError **error);
+
+void apr_serve_predictions_clear (AprServePredictions *self);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprServePredictions, apr_serve_predictions_clear)
+
+G_END_DECLS

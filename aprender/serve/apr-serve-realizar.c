@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/serve/apr-serve-routes.h"
+
+#include <string.h>
+
+#include "aprender/serve/apr-serve-json.h"
+#include "aprender/serve/apr-serve-predictions.h"
+#include "aprender/serve/apr-serve-rows.h"
+
+/* The routes and shapes of realizar's server (its src/serve.rs), so that its clients can be served. What goes beyond it:
+ * features may be rows and may have names, and predictions may have intervals. */
+
+void
+apr_serve_health (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)
+{
+  g_string_assign (response->body, "{\"status\":\"healthy\",\"version\":\"" PACKAGE_VERSION "\"}\n");
+}
+
+void
+apr_serve_ready (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)
+{
+  g_autoptr (AprServeModel) model = apr_serve_models_get (self->models, 0);
+
+  g_string_assign (response->body, "{\"ready\":true,\"model_loaded\":true,\"model_name\":");
+  apr_serve_json_append_string (response->body, model->name);
+  g_string_append (response->body, "}\n");
+}
+
+void
+apr_serve_list_models (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)
+{
+  guint i;
+
+  g_string_assign (response->body, "{\"models\":[");
+  for (i = 0; i < apr_serve_models_get_size (self->models); i++)
+    {
+      g_autoptr (AprServeModel) model = apr_serve_models_get (self->models, i);
+
+      g_string_append (response->body, i > 0 ? ",{\"id\":" : "{\"id\":");
+      apr_serve_json_append_string (response->body, model->name);
+      g_string_append_printf (response->body,
+                              ",\"model_type\":\"LinearRegression\",\"version\":\"%s\",\"loaded\":true}",
+                              model->version);
+    }
+  g_string_append (response->body, "]}\n");
+}
+
+/* Finds the model that a request names, if it does. */
+static AprServeModel *
+find_model (AprServeHandler *self, AprJsonCursor *cursor, const char *model_id, GError **error)
+{
+  g_autofree char *name = NULL;
+
+  if (model_id == NULL)
+    return apr_serve_models_find (self->models, NULL, error);
+
+  cursor->position = model_id;
+  name = apr_serve_json_scan_text (cursor, "model_id", error);
+
+  return name != NULL ? apr_serve_models_find (self->models, name, error) : NULL;
+}
+
+/* What comes before the row of an instance that is {"features": ROW}, not ROW itself; NULL where it is the latter. The
+ * value of a feature that has the name “features” would be a number. */
+static const char *
+find_wrapped_row (const AprJsonCursor *cursor)
+{
+  AprJsonCursor copy = *cursor;
+  AprJsonString key;
+  gboolean wrapped;
+
+  copy.scratch = NULL;
+  wrapped = apr_json_cursor_take (&copy, '{') && apr_json_cursor_scan_string (&copy, &key, NULL) &&
+            apr_serve_json_equal (&key, "features") && apr_json_cursor_take (&copy, ':');
+  apr_json_cursor_skip_space (&copy);
+  wrapped = wrapped && copy.position < copy.end && (*copy.position == '[' || *copy.position == '{');
+  apr_json_cursor_clear (&copy);
+
+  return wrapped ? copy.position : NULL;
+}
+
+static gboolean
+scan_instance (AprServeRows *rows, AprJsonCursor *cursor, const AprServeModel *model, GError **error)
+{
+  const char *wrapped = find_wrapped_row (cursor);
+
+  if (wrapped != NULL)
+    cursor->position = wrapped;
+  if (!apr_serve_rows_scan_row (rows, cursor, model, "instances", error))
+    return FALSE;
+  if (wrapped != NULL && !apr_json_cursor_take (cursor, '}'))
+    return apr_json_cursor_expected (cursor, "“}”", error);
+
+  return TRUE;
+}
+
+static gboolean
+scan_instances (AprServeRows *rows, AprJsonCursor *cursor, const AprServeModel *model, GError **error)
+{
+  if (!apr_json_cursor_take (cursor, '['))
+    return apr_json_cursor_expected (cursor, "a list of instances", error);
+  if (apr_json_cursor_take (cursor, ']'))
+    return TRUE;
+  do
+    if (!scan_instance (rows, cursor, model, error))
+      return FALSE;
+  while (apr_json_cursor_take (cursor, ','));
+  if (!apr_json_cursor_take (cursor, ']'))
+    return apr_json_cursor_expected (cursor, "“,” or “]”", error);
+
+  return TRUE;
+}
+
+/* Reads the rows of a request, and the model that they are for. */
+static AprServeModel *
+scan_request (AprServeHandler *self,
+              const AprServeRequest *request,
+              const char *field,
+              gboolean (*scan_rows) (
+                AprServeRows *rows, AprJsonCursor *cursor, const AprServeModel *model, GError **error),
+              AprServeRows *rows,
+              GError **error)
+{
+  AprServeMember members[] = { { field }, { "model_id" } };
+  g_autoptr (AprServeModel) model = NULL;
+  g_autoptr (GError) syntax_error = NULL;
+  AprJsonCursor cursor;
+  gboolean succeeded = FALSE;
+
+  apr_json_cursor_init (&cursor, "body", request->body, request->body_size);
+  if (apr_serve_json_scan_request (&cursor, members, G_N_ELEMENTS (members), &syntax_error) ||
+      members[0].value != NULL)
+    model = find_model (self, &cursor, members[1].value, error);
+  if (model != NULL && members[0].value == NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_SHAPE, "%s is missing", field);
+  else if (model != NULL)
+    {
+      /* What is no JSON inside the rows, such as NaN, is reported with its row and column. */
+      cursor.position = members[0].value;
+      succeeded = scan_rows (rows, &cursor, model, error) && syntax_error == NULL;
+    }
+  apr_json_cursor_clear (&cursor);
+  if (syntax_error != NULL && (error == NULL || *error == NULL))
+    g_propagate_error (error, g_steal_pointer (&syntax_error));
+
+  return succeeded ? g_steal_pointer (&model) : NULL;
+}
+
+static gboolean
+scan_features (AprServeRows *rows, AprJsonCursor *cursor, const AprServeModel *model, GError **error)
+{
+  return apr_serve_rows_scan (rows, cursor, model, "features", error);
+}
+
+/* Appends a tensor's rows, as the request had them. */
+static gboolean
+append_rows (GString *json,
+             const char *name,
+             AprTensor *values,
+             const AprServeRows *rows,
+             gsize n_targets,
+             GError **error)
+{
+  gsize i;
+
+  g_string_append_printf (json, "%s\"%s\":%s", json->len == 1 ? "" : ",", name, rows->single ? "" : "[");
+  for (i = 0; i < rows->n_rows; i++)
+    {
+      if (i > 0)
+        g_string_append_c (json, ',');
+      if (!apr_serve_predictions_append_row (json, values, n_targets, i, error))
+        return FALSE;
+    }
+  if (!rows->single)
+    g_string_append_c (json, ']');
+
+  return TRUE;
+}
+
+static gboolean
+append_predictions (GString *json,
+                    const AprServePredictions *predictions,
+                    const AprServeRows *rows,
+                    gsize n_targets,
+                    GError **error)
+{
+  g_string_append_c (json, '{');
+
+  return append_rows (json, "prediction", predictions->predictions, rows, n_targets, error) &&
+         (predictions->lower == NULL ||
+          (append_rows (json, "lower", predictions->lower, rows, n_targets, error) &&
+           append_rows (json, "upper", predictions->upper, rows, n_targets, error)));
+}
+
+static void
+append_milliseconds (GString *json, const char *name, gint64 began)
+{
+  gint64 elapsed = g_get_monotonic_time () - began;
+
+  g_string_append_printf (json, ",\"%s\":%" G_GINT64_FORMAT ".%03d", name, elapsed / 1000,
+                          (int) (elapsed % 1000));
+}
+
+void
+apr_serve_predict (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)
+{
+  gint64 began = g_get_monotonic_time ();
+  g_auto (AprServeRows) rows = { 0 };
+  g_auto (AprServePredictions) predictions = { 0 };
+  g_autoptr (AprServeModel) model = NULL;
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (GError) error = NULL;
+
+  model = scan_request (self, request, "features", scan_features, &rows, &error);
+  x = model != NULL ? apr_serve_rows_to_tensor (&rows, model, &error) : NULL;
+  if (x == NULL || !apr_serve_predictions_make (&predictions, model, x, request->interval, &error) ||
+      !append_predictions (response->body, &predictions, &rows, model->n_targets, &error))
+    {
+      apr_serve_response_fail_with (response, error);
+      return;
+    }
+
+  append_milliseconds (response->body, "latency_ms", began);
+  g_string_append_printf (response->body, ",\"model_version\":\"%s\"}\n", model->version);
+  response->n_rows = rows.n_rows;
+}
+
+/* A list of answers as apr_serve_predict() gives them, each for one row. */
+static gboolean
+append_answers (GString *json,
+                const AprServePredictions *predictions,
+                gsize n_rows,
+                const AprServeModel *model,
+                gint64 began,
+                GError **error)
+{
+  const struct
+  {
+    const char *name;
+    AprTensor *values;
+  } columns[] = { { "{\"prediction\":", predictions->predictions },
+                  { ",\"lower\":", predictions->lower },
+                  { ",\"upper\":", predictions->upper } };
+  gsize i;
+  guint k;
+
+  g_string_append (json, "{\"predictions\":[");
+  for (i = 0; i < n_rows; i++)
+    {
+      if (i > 0)
+        g_string_append_c (json, ',');
+      for (k = 0; k < G_N_ELEMENTS (columns) && columns[k].values != NULL; k++)
+        {
+          g_string_append (json, columns[k].name);
+          if (!apr_serve_predictions_append_row (json, columns[k].values, model->n_targets, i, error))
+            return FALSE;
+        }
+      append_milliseconds (json, "latency_ms", began);
+      g_string_append_printf (json, ",\"model_version\":\"%s\"}", model->version);
+    }
+  g_string_append_c (json, ']');
+
+  return TRUE;
+}
+
+void
+apr_serve_predict_batch (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)
+{
+  gint64 began = g_get_monotonic_time ();
+  g_auto (AprServeRows) rows = { 0 };
+  g_auto (AprServePredictions) predictions = { 0 };
+  g_autoptr (AprServeModel) model = NULL;
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (GError) error = NULL;
+
+  model = scan_request (self, request, "instances", scan_instances, &rows, &error);
+  if (model != NULL && rows.n_rows == 0)
+    {
+      apr_serve_response_fail (response, 400, "E_EMPTY_BATCH", "instances: expected at least 1 row, got 0");
+      return;
+    }
+  x = model != NULL ? apr_serve_rows_to_tensor (&rows, model, &error) : NULL;
+  if (x == NULL || !apr_serve_predictions_make (&predictions, model, x, request->interval, &error) ||
+      !append_answers (response->body, &predictions, rows.n_rows, model, began, &error))
+    {
+      apr_serve_response_fail_with (response, error);
+      return;
+    }
+
+  append_milliseconds (response->body, "total_latency_ms", began);
+  g_string_append (response->body, "}\n");
+  response->n_rows = rows.n_rows;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <aprender/aprender.h>
+
+G_BEGIN_DECLS
+
+/* What a client asks, whatever brought it here. */
+typedef struct
+{
+  const char *method;
+  const char *path;
+  const char *interval;      /* (nullable) the argument of the query */
+  const char *content_type;  /* (nullable) */
+  const char *authorization; /* (nullable) */
+  const char *body;          /* followed by APR_DECIMAL_PADDING readable bytes */
+  gsize body_size;
+} AprServeRequest;
+
+typedef struct
+{
+  guint status;
+  const char *content_type; /* (unowned) static */
+  const char *allow;        /* (nullable) (unowned) static: the method that the route knows */
+  GString *body;            /* (owned) */
+  gsize n_rows;             /* how many were predicted */
+} AprServeResponse;
+
+/* Answers with {"error": MESSAGE, "code": CODE}, as realizar does. Always returns FALSE. */
+gboolean
+apr_serve_response_fail (AprServeResponse *self, guint status, const char *code, const char *message);
+
+/* The same for what was wrong with a request. */
+gboolean apr_serve_response_fail_with (AprServeResponse *self, const GError *error);
+
+G_END_DECLS

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/serve/apr-serve-rows.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Where a message is about, for the row that is being read. */
+static gboolean fail (const AprServeRows *self, GError **error, const char *field, const char *format, ...)
+  G_GNUC_PRINTF (4, 5);
+
+static gboolean
+fail (const AprServeRows *self, GError **error, const char *field, const char *format, ...)
+{
+  g_autofree char *message = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  message = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  if (self->single)
+    g_set_error (error, APR_ERROR, APR_ERROR_SHAPE, "%s%s", field, message);
+  else
+    g_set_error (error, APR_ERROR, APR_ERROR_SHAPE, "%s[%" G_GSIZE_FORMAT "]%s", field, self->n_rows,
+                 message);
+
+  return FALSE;
+}
+
+static gboolean
+reserve_row (AprServeRows *self, const AprServeModel *model, GError **error)
+{
+  gsize capacity;
+
+  if (self->n_values + model->n_features <= self->capacity)
+    return TRUE;
+
+  if (!g_size_checked_add (&capacity, self->n_values, model->n_features) ||
+      !g_size_checked_mul (&capacity, capacity, 2) || capacity > G_MAXSIZE / sizeof *self->values)
+    {
+      g_set_error_literal (error, APR_ERROR, APR_ERROR_RANGE, "too many numbers");
+      return FALSE;
+    }
+  self->capacity = capacity;
+  self->values = g_renew (double, self->values, capacity);
+
+  return TRUE;
+}
+
+/* @name is the feature's, or NULL where there is only its column. */
+static gboolean
+scan_value (AprServeRows *self,
+            AprJsonCursor *cursor,
+            const char *field,
+            const char *name,
+            gsize column,
+            GError **error)
+{
+  double *value = &self->values[self->n_values + column];
+  g_autofree char *place = NULL;
+  g_autofree char *found = NULL;
+  gboolean is_number = apr_serve_json_scan_number (cursor, value);
+
+  if (G_LIKELY (is_number && isfinite (*value)))
+    return TRUE;
+
+  place = name != NULL ? g_strdup_printf (".%s", name) : g_strdup_printf ("[%" G_GSIZE_FORMAT "]", column);
+  if (is_number)
+    return fail (self, error, field,
+                 "%s: a number beyond a double's range, which ends at byte %" G_GSIZE_FORMAT, place,
+                 (gsize) (cursor->position - cursor->start));
+
+  found = apr_serve_json_describe (cursor);
+  return fail (self, error, field, "%s: expected a number, found %s at byte %" G_GSIZE_FORMAT, place, found,
+               (gsize) (cursor->position - cursor->start));
+}
+
+static gboolean
+fail_at_separator (
+  const AprServeRows *self, AprJsonCursor *cursor, const char *field, const char *expected, GError **error)
+{
+  g_autofree char *found = NULL;
+
+  apr_json_cursor_skip_space (cursor);
+  found = apr_serve_json_describe (cursor);
+  return fail (self, error, field, ": expected %s, found %s at byte %" G_GSIZE_FORMAT, expected, found,
+               (gsize) (cursor->position - cursor->start));
+}
+
+/* The opening bracket has been read. */
+static gboolean
+scan_list (
+  AprServeRows *self, AprJsonCursor *cursor, const AprServeModel *model, const char *field, GError **error)
+{
+  gsize n = 0;
+
+  if (!apr_json_cursor_take (cursor, ']'))
+    {
+      do
+        {
+          if (n < model->n_features)
+            {
+              if (!scan_value (self, cursor, field, NULL, n, error))
+                return FALSE;
+            }
+          else if (!apr_json_cursor_skip_value (cursor, 3, error))
+            return FALSE;
+          n++;
+        }
+      while (apr_json_cursor_take (cursor, ','));
+      if (!apr_json_cursor_take (cursor, ']'))
+        return fail_at_separator (self, cursor, field, "“,” or “]”", error);
+    }
+  if (n != model->n_features)
+    return fail (self, error, field, ": expected %" G_GSIZE_FORMAT " %s, got %" G_GSIZE_FORMAT,
+                 model->n_features, model->n_features == 1 ? "number" : "numbers", n);
+
+  return TRUE;
+}
+
+static gboolean
+find_column (AprServeRows *self,
+             const AprServeModel *model,
+             const AprJsonString *key,
+             const char *field,
+             gsize *column,
+             GError **error)
+{
+  g_autofree char *name = NULL;
+  g_autofree char *shown = NULL;
+  gpointer found;
+
+  /* Most often the names come in the model's order. */
+  if (*column < model->n_features && apr_serve_json_equal (key, model->feature_names[*column]))
+    return TRUE;
+
+  name = g_strndup (key->text, key->length);
+  shown = apr_json_display (key->text, key->length);
+  if (strlen (name) != key->length || !g_hash_table_lookup_extended (model->columns, name, NULL, &found))
+    {
+      g_autofree char *names = g_strjoinv (", ", model->feature_names);
+
+      return fail (self, error, field, ": the model has no feature “%s”; its features are: %s", shown, names);
+    }
+  *column = GPOINTER_TO_UINT (found);
+
+  return TRUE;
+}
+
+static gboolean
+check_complete (AprServeRows *self, const AprServeModel *model, gsize n, const char *field, GError **error)
+{
+  gsize i;
+
+  for (i = 0; n < model->n_features && i < model->n_features; i++)
+    if (self->last_row[i] != self->n_rows + 1)
+      return fail (self, error, field, ": the feature “%s” is missing", model->feature_names[i]);
+
+  return TRUE;
+}
+
+/* The opening brace has been read. */
+static gboolean
+scan_object (
+  AprServeRows *self, AprJsonCursor *cursor, const AprServeModel *model, const char *field, GError **error)
+{
+  gsize column = 0;
+  gsize n = 0;
+
+  if (model->feature_names == NULL)
+    return fail (self, error, field,
+                 ": the model “%s” has no names of features: write a list of %" G_GSIZE_FORMAT " numbers",
+                 model->name, model->n_features);
+  if (self->last_row == NULL)
+    self->last_row = g_new0 (gsize, model->n_features);
+
+  if (!apr_json_cursor_take (cursor, '}'))
+    {
+      do
+        {
+          AprJsonString key;
+
+          if (!apr_json_cursor_scan_string (cursor, &key, error) ||
+              !find_column (self, model, &key, field, &column, error))
+            return FALSE;
+          if (self->last_row[column] == self->n_rows + 1)
+            return fail (self, error, field, ": the feature “%s” is there twice",
+                         model->feature_names[column]);
+          if (!apr_json_cursor_take (cursor, ':'))
+            return fail_at_separator (self, cursor, field, "“:”", error);
+          if (!scan_value (self, cursor, field, model->feature_names[column], column, error))
+            return FALSE;
+          self->last_row[column] = self->n_rows + 1;
+          column++;
+          n++;
+        }
+      while (apr_json_cursor_take (cursor, ','));
+      if (!apr_json_cursor_take (cursor, '}'))
+        return fail_at_separator (self, cursor, field, "“,” or “}”", error);
+    }
+
+  return check_complete (self, model, n, field, error);
+}
+
+/* The row's opening bracket or brace is next. */
+static gboolean
+scan_row (
+  AprServeRows *self, AprJsonCursor *cursor, const AprServeModel *model, const char *field, GError **error)
+{
+  gboolean succeeded;
+
+  if (!reserve_row (self, model, error))
+    return FALSE;
+  if (apr_json_cursor_take (cursor, '['))
+    succeeded = scan_list (self, cursor, model, field, error);
+  else if (apr_json_cursor_take (cursor, '{'))
+    succeeded = scan_object (self, cursor, model, field, error);
+  else
+    succeeded =
+      fail_at_separator (self, cursor, field, "a list of numbers or an object of named ones", error);
+  if (!succeeded)
+    return FALSE;
+
+  self->n_rows++;
+  self->n_values += model->n_features;
+
+  return TRUE;
+}
+
+gboolean
+apr_serve_rows_scan_row (
+  AprServeRows *self, AprJsonCursor *cursor, const AprServeModel *model, const char *field, GError **error)
+{
+  apr_json_cursor_skip_space (cursor);
+
+  return scan_row (self, cursor, model, field, error);
+}
+
+/* Whether a list is one of rows: its first element is a row itself. */
+static gboolean
+begins_rows (const AprJsonCursor *cursor)
+{
+  AprJsonCursor copy = *cursor;
+
+  if (!apr_json_cursor_take (&copy, '['))
+    return FALSE;
+  apr_json_cursor_skip_space (&copy);
+
+  return copy.position < copy.end && (*copy.position == '[' || *copy.position == '{');
+}
+
+gboolean
+apr_serve_rows_scan (
+  AprServeRows *self, AprJsonCursor *cursor, const AprServeModel *model, const char *field, GError **error)
+{
+  apr_json_cursor_skip_space (cursor);
+  self->single = !begins_rows (cursor);
+  if (self->single)
+    return scan_row (self, cursor, model, field, error);
+
+  apr_json_cursor_take (cursor, '[');
+  do
+    if (!apr_serve_rows_scan_row (self, cursor, model, field, error))
+      return FALSE;
+  while (apr_json_cursor_take (cursor, ','));
+  if (!apr_json_cursor_take (cursor, ']'))
+    return fail_at_separator (self, cursor, field, "“,” or “]”", error);
+
+  return TRUE;
+}
+
+AprTensor *
+apr_serve_rows_to_tensor (const AprServeRows *self, const AprServeModel *model, GError **error)
+{
+  gsize shape[2] = { self->n_rows, model->n_features };
+
+  return apr_tensor_new_from_doubles (self->values, self->n_rows * model->n_features, shape, 2, error);
+}
+
+void
+apr_serve_rows_clear (AprServeRows *self)
+{
+  g_clear_pointer (&self->values, g_free);
+  g_clear_pointer (&self->last_row, g_free);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/serve/apr-serve-server.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <microhttpd.h>
+
+#include "aprender/table/apr-decimal-private.h"
+
+/* What a connection takes, for its headers above all. */
+#define CONNECTION_MEMORY (16 * 1024)
+
+/* File descriptors that are not connections. */
+#define N_OTHER_FILES 64
+
+/* All bodies together may take as much as so many of the longest. */
+#define N_LONGEST_BODIES 16
+
+struct _AprServeServer
+{
+  AprServeHandler *handler;
+  AprServeLimits limits;
+  GPtrArray *daemons;  /* one for each listener */
+  gssize n_body_bytes; /* (atomic) of all requests */
+  int n_requests;      /* (atomic) that are under way */
+  GMutex lock;
+  GHashTable *connections; /* of Connection, as a set */
+};
+
+typedef struct
+{
+  int fd;
+  gint64 deadline; /* (atomic) */
+} Connection;
+
+typedef struct
+{
+  Connection *connection;
+  gboolean too_large;
+  gboolean busy;
+  char *body; /* (owned) followed by APR_DECIMAL_PADDING bytes */
+  gsize size;
+  gsize capacity;
+} Request;
+
+static gint64
+get_deadline (AprServeServer *self)
+{
+  return g_get_monotonic_time () + (gint64) self->limits.timeout * G_USEC_PER_SEC;
+}
+
+static void
+set_deadline (AprServeServer *self, Connection *connection)
+{
+  __atomic_store_n (&connection->deadline, get_deadline (self), __ATOMIC_RELAXED);
+}
+
+static void
+notify_connection (gpointer data,
+                   struct MHD_Connection *mhd_connection,
+                   void **socket_context,
+                   enum MHD_ConnectionNotificationCode code)
+{
+  AprServeServer *self = data;
+
+  if (code == MHD_CONNECTION_NOTIFY_STARTED)
+    {
+      Connection *connection = g_new0 (Connection, 1);
+
+      connection->fd =
+        MHD_get_connection_info (mhd_connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+      connection->deadline = get_deadline (self);
+      *socket_context = connection;
+      g_mutex_lock (&self->lock);
+      g_hash_table_add (self->connections, connection);
+      g_mutex_unlock (&self->lock);
+    }
+  else
+    {
+      g_mutex_lock (&self->lock);
+      g_hash_table_remove (self->connections, *socket_context);
+      g_mutex_unlock (&self->lock);
+    }
+}
+
+static enum MHD_Result
+respond (struct MHD_Connection *connection, AprServeResponse *response, gboolean close)
+{
+  gsize size = response->body->len;
+  struct MHD_Response *answer = MHD_create_response_from_buffer (
+    size, g_string_free (g_steal_pointer (&response->body), FALSE), MHD_RESPMEM_MUST_FREE);
+  enum MHD_Result result;
+
+  if (answer == NULL)
+    return MHD_NO;
+  MHD_add_response_header (answer, MHD_HTTP_HEADER_CONTENT_TYPE, response->content_type);
+  if (response->allow != NULL)
+    MHD_add_response_header (answer, MHD_HTTP_HEADER_ALLOW, response->allow);
+  if (close)
+    MHD_add_response_header (answer, MHD_HTTP_HEADER_CONNECTION, "close");
+  result = MHD_queue_response (connection, response->status, answer);
+  MHD_destroy_response (answer);
+
+  return result;
+}
+
+/* Refuses a request before its body is read, or after. */
+static enum MHD_Result
+refuse (struct MHD_Connection *connection, guint status, const char *code, const char *message)
+{
+  AprServeResponse response = { .body = g_string_new (NULL) };
+
+  apr_serve_response_fail (&response, status, code, message);
+
+  return respond (connection, &response, TRUE);
+}
+
+static enum MHD_Result
+refuse_size (AprServeServer *self, struct MHD_Connection *connection, guint64 size)
+{
+  g_autofree char *message =
+    g_strdup_printf ("body: at most %" G_GSIZE_FORMAT " bytes are allowed, got %s%" G_GUINT64_FORMAT,
+                     self->limits.max_body, size > self->limits.max_body ? "" : "more than ", size);
+
+  return refuse (connection, MHD_HTTP_CONTENT_TOO_LARGE, "E_TOO_LARGE", message);
+}
+
+typedef struct
+{
+  guint n_lengths;
+  gboolean conflict;
+  gboolean chunked;
+  guint64 length;
+} Framing;
+
+static enum MHD_Result
+look_at_header (gpointer data, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+  Framing *framing = data;
+  guint64 length;
+
+  if (g_ascii_strcasecmp (key, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0)
+    framing->chunked = TRUE;
+  if (g_ascii_strcasecmp (key, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0)
+    {
+      framing->conflict = framing->conflict || value == NULL ||
+                          !g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, &length, NULL) ||
+                          (framing->n_lengths > 0 && length != framing->length);
+      if (!framing->conflict)
+        framing->length = length;
+      framing->n_lengths++;
+    }
+
+  return MHD_YES;
+}
+
+/* The headers are there, the body is not. */
+static enum MHD_Result
+begin (AprServeServer *self, struct MHD_Connection *connection, const char *method, void **context)
+{
+  Framing framing = { 0 };
+  Request *request = g_new0 (Request, 1);
+
+  request->connection =
+    *(Connection **) MHD_get_connection_info (connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  *context = request;
+  g_atomic_int_inc (&self->n_requests);
+  set_deadline (self, request->connection);
+  MHD_get_connection_values (connection, MHD_HEADER_KIND, look_at_header, &framing);
+  /* Two programs that disagree on where a request ends can be made to see different requests. */
+  if (framing.conflict || (framing.chunked && framing.n_lengths > 0))
+    return refuse (connection, MHD_HTTP_BAD_REQUEST, "E_INVALID_INPUT",
+                   framing.conflict ? "Content-Length: conflicting or invalid values"
+                                    : "Content-Length and Transfer-Encoding exclude each other");
+  if (framing.length > self->limits.max_body)
+    return refuse_size (self, connection, framing.length);
+
+  return MHD_YES;
+}
+
+static gboolean
+reserve (AprServeServer *self, Request *request, gsize size)
+{
+  gssize limit = (gssize) MIN (self->limits.max_body, G_MAXSSIZE / 32) * N_LONGEST_BODIES;
+  gsize capacity = MAX (size, 2 * request->capacity);
+
+  if (size <= request->capacity)
+    return TRUE;
+  capacity = MIN (MAX (capacity, 1024), self->limits.max_body);
+  if (__atomic_add_fetch (&self->n_body_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED) >
+      limit)
+    {
+      __atomic_sub_fetch (&self->n_body_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED);
+      return FALSE;
+    }
+  request->body = g_realloc (request->body, capacity + APR_DECIMAL_PADDING);
+  request->capacity = capacity;
+
+  return TRUE;
+}
+
+static void
+drop_body (AprServeServer *self, Request *request)
+{
+  __atomic_sub_fetch (&self->n_body_bytes, (gssize) request->capacity, __ATOMIC_RELAXED);
+  g_clear_pointer (&request->body, g_free);
+  request->capacity = 0;
+}
+
+static enum MHD_Result
+receive (AprServeServer *self, Request *request, const char *data, gsize size)
+{
+  gsize before = request->size;
+
+  request->size += size;
+  if (!request->too_large && !request->busy)
+    {
+      request->too_large = request->size > self->limits.max_body;
+      request->busy = !request->too_large && !reserve (self, request, request->size);
+      if (request->too_large || request->busy)
+        drop_body (self, request);
+      else
+        memcpy (request->body + before, data, size);
+    }
+
+  /* What is too large is read, so that the client gets to see the answer; but not without end. */
+  return request->size / 2 <= self->limits.max_body ? MHD_YES : MHD_NO;
+}
+
+static enum MHD_Result
+finish (AprServeServer *self,
+        struct MHD_Connection *connection,
+        const char *method,
+        const char *path,
+        Request *request)
+{
+  AprServeResponse response;
+  AprServeRequest asked = {
+    .method = method,
+    .path = path,
+    .interval = MHD_lookup_connection_value (connection, MHD_GET_ARGUMENT_KIND, "interval"),
+    .content_type = MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_TYPE),
+    .authorization = MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION),
+    .body = request->body,
+    .body_size = request->size,
+  };
+  enum MHD_Result result;
+
+  if (request->too_large)
+    return refuse_size (self, connection, request->size);
+  if (request->busy)
+    return refuse (connection, MHD_HTTP_SERVICE_UNAVAILABLE, "E_BUSY",
+                   "body: too many long requests at once, try again");
+
+  if (request->body != NULL)
+    memset (request->body + request->size, 0, APR_DECIMAL_PADDING);
+  apr_serve_handle (self->handler, &asked, &response);
+  result = respond (connection, &response, FALSE);
+  set_deadline (self, request->connection);
+
+  return result;
+}
+
+static enum MHD_Result
+answer (gpointer data,
+        struct MHD_Connection *connection,
+        const char *path,
+        const char *method,
+        const char *version,
+        const char *upload,
+        size_t *upload_size,
+        void **context)
+{
+  AprServeServer *self = data;
+  Request *request = *context;
+
+  if (request == NULL)
+    return begin (self, connection, method, context);
+
+  if (*upload_size > 0)
+    {
+      enum MHD_Result result = receive (self, request, upload, *upload_size);
+
+      *upload_size = 0;
+      return result;
+    }
+
+  return finish (self, connection, method, path, request);
+}
+
+static void
+complete (gpointer data,
+          struct MHD_Connection *connection,
+          void **context,
+          enum MHD_RequestTerminationCode code)
+{
+  AprServeServer *self = data;
+  Request *request = *context;
+
+  if (request == NULL)
+    return;
+  set_deadline (self, request->connection);
+  drop_body (self, request);
+  g_free (request);
+  *context = NULL;
+  g_atomic_int_add (&self->n_requests, -1);
+}
+
+/* As many as there may be files, so that whoever holds some does not lock others out. */
+static guint
+count_connections (void)
+{
+  struct rlimit limit;
+
+  if (getrlimit (RLIMIT_NOFILE, &limit) != 0)
+    return 1024 - N_OTHER_FILES;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit (RLIMIT_NOFILE, &limit);
+  getrlimit (RLIMIT_NOFILE, &limit);
+
+  return (guint) CLAMP (limit.rlim_cur, 2 * N_OTHER_FILES, 65536) - N_OTHER_FILES;
+}
+
+AprServeServer *
+apr_serve_server_start (AprServeHandler *handler,
+                        const GArray *listeners,
+                        const AprServeLimits *limits,
+                        GError **error)
+{
+  AprServeServer *self = g_new0 (AprServeServer, 1);
+  guint n_connections = count_connections () / listeners->len;
+  guint i;
+
+  self->handler = handler;
+  self->limits = *limits;
+  self->daemons = g_ptr_array_new ();
+  self->connections = g_hash_table_new_full (NULL, NULL, g_free, NULL);
+  g_mutex_init (&self->lock);
+
+  for (i = 0; i < listeners->len; i++)
+    {
+      const AprServeListener *listener = &g_array_index (listeners, AprServeListener, i);
+      struct MHD_Daemon *daemon = MHD_start_daemon (
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO, 0, NULL, NULL, answer, self, MHD_OPTION_LISTEN_SOCKET,
+        listener->fd, MHD_OPTION_THREAD_POOL_SIZE, limits->n_threads, MHD_OPTION_CONNECTION_LIMIT,
+        n_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (gsize) CONNECTION_MEMORY,
+        MHD_OPTION_NOTIFY_CONNECTION, notify_connection, self, MHD_OPTION_NOTIFY_COMPLETED, complete, self,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+
+      if (daemon == NULL)
+        {
+          g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno),
+                       "%s: libmicrohttpd does not start: %s", listener->address, g_strerror (errno));
+          apr_serve_server_stop (self);
+          return NULL;
+        }
+      g_ptr_array_add (self->daemons, daemon);
+    }
+
+  return self;
+}
+
+void
+apr_serve_server_check_deadlines (AprServeServer *self)
+{
+  gint64 now = g_get_monotonic_time ();
+  GHashTableIter iter;
+  gpointer element;
+
+  /* While the lock is held, no connection is closed, so that none of these numbers is a file of somebody else. */
+  g_mutex_lock (&self->lock);
+  g_hash_table_iter_init (&iter, self->connections);
+  while (g_hash_table_iter_next (&iter, &element, NULL))
+    {
+      Connection *connection = element;
+
+      if (__atomic_load_n (&connection->deadline, __ATOMIC_RELAXED) < now)
+        shutdown (connection->fd, SHUT_RDWR);
+    }
+  g_mutex_unlock (&self->lock);
+}
+
+void
+apr_serve_server_stop (AprServeServer *self)
+{
+  gint64 deadline = get_deadline (self);
+  guint i;
+
+  for (i = 0; i < self->daemons->len; i++)
+    MHD_quiesce_daemon (g_ptr_array_index (self->daemons, i));
+  while (g_atomic_int_get (&self->n_requests) > 0 && g_get_monotonic_time () < deadline)
+    g_usleep (1000);
+  for (i = 0; i < self->daemons->len; i++)
+    MHD_stop_daemon (g_ptr_array_index (self->daemons, i));
+
+  g_ptr_array_unref (self->daemons);
+  g_hash_table_unref (self->connections);
+  g_mutex_clear (&self->lock);
+  g_free (self);
+}

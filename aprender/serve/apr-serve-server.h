@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/serve/apr-serve-handler.h"
+#include "aprender/serve/apr-serve-listen.h"
+
+G_BEGIN_DECLS
+
+/* HTTP/1.1 by libmicrohttpd: brings requests to a handler, in threads of its own. */
+typedef struct _AprServeServer AprServeServer;
+
+typedef struct
+{
+  guint n_threads;
+  gsize max_body; /* bytes */
+  guint timeout;  /* seconds that a client may take for its headers, its body, and to read the answer */
+} AprServeLimits;
+
+/* Starts to answer at all listeners, which the caller keeps open. */
+AprServeServer *apr_serve_server_start (AprServeHandler *handler,
+                                        const GArray *listeners,
+                                        const AprServeLimits *limits,
+                                        GError **error);
+
+/* Closes connections whose time is over. To be called every second or so. */
+void apr_serve_server_check_deadlines (AprServeServer *self);
+
+/* Accepts no more connections, waits for the requests that are under way, at most for the time-out, and ends. */
+void apr_serve_server_stop (AprServeServer *self);
+
+G_END_DECLS

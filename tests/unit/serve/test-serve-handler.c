@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#include "aprender/serve/apr-serve-handler.h"
+#include "aprender/table/apr-decimal-private.h"
+
+/* realizar's own example of a file that the Rust aprender wrote: y = 2 a + 3 b + 1.5 c + 0.5. */
+static const double coefficients[] = { 2, 3, 1.5 };
+
+typedef struct
+{
+  char *folder;
+  AprServeModels *models;
+  AprServeHandler handler;
+} Fixture;
+
+static void
+save (const char *path, const double *values, gsize n_values, double intercept, const char *names)
+{
+  const gsize one = 1;
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) b = NULL;
+  GError *error = NULL;
+
+  x = apr_tensor_new_from_doubles (values, n_values, &n_values, 1, &error);
+  g_assert_no_error (error);
+  b = apr_tensor_new_from_doubles (&intercept, 1, &one, 1, &error);
+  g_assert_no_error (error);
+  apr_safetensors_writer_add_tensor (writer, "coefficients", x, &error);
+  g_assert_no_error (error);
+  apr_safetensors_writer_add_tensor (writer, "intercept", b, &error);
+  g_assert_no_error (error);
+  if (names != NULL)
+    {
+      apr_safetensors_writer_set_metadata (writer, "aprender.model", "AprLinearRegression", &error);
+      apr_safetensors_writer_set_metadata (writer, "aprender.format", "1", &error);
+      apr_safetensors_writer_set_metadata (writer, "aprender.feature_names", names, &error);
+      g_assert_no_error (error);
+    }
+  apr_safetensors_writer_write_to_path (writer, path, &error);
+  g_assert_no_error (error);
+}
+
+static void
+add (Fixture *fixture, const char *name, const char *names)
+{
+  g_autofree char *path = g_build_filename (fixture->folder, name, NULL);
+  GError *error = NULL;
+
+  save (path, coefficients, G_N_ELEMENTS (coefficients), 0.5, names);
+  apr_serve_models_add (fixture->models, name, path, &error);
+  g_assert_no_error (error);
+}
+
+static void
+set_up (Fixture *fixture, gconstpointer names)
+{
+  GError *error = NULL;
+
+  fixture->folder = g_dir_make_tmp ("aprender-serve-XXXXXX", &error);
+  g_assert_no_error (error);
+  fixture->models = apr_serve_models_new ();
+  fixture->handler.models = fixture->models;
+  add (fixture, "plane", names);
+}
+
+static void
+remove_file (Fixture *fixture, const char *name)
+{
+  g_autofree char *path = g_build_filename (fixture->folder, name, NULL);
+
+  g_remove (path);
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer names)
+{
+  remove_file (fixture, "plane");
+  remove_file (fixture, "other");
+  g_assert_cmpint (g_rmdir (fixture->folder), ==, 0);
+  apr_serve_models_free (fixture->models);
+  g_free (fixture->folder);
+}
+
+static AprServeResponse
+ask_bytes (Fixture *fixture, const char *method, const char *path, const char *body, gsize size)
+{
+  /* Just as much as is promised, so that a sanitizer sees who reads too far. */
+  g_autofree char *padded = g_malloc0 (size + APR_DECIMAL_PADDING);
+  AprServeRequest request = { .method = method, .path = path, .body = padded, .body_size = size };
+  AprServeResponse response;
+
+  memcpy (padded, body, size);
+  apr_serve_handle (&fixture->handler, &request, &response);
+  g_assert_true (g_utf8_validate (response.body->str, (gssize) response.body->len, NULL));
+
+  return response;
+}
+
+/* Without what differs each time. */
+static char *
+strip_times (const char *text)
+{
+  g_autoptr (GRegex) times = g_regex_new (",\"(total_)?latency_ms\":[0-9]+\\.[0-9]{3}", 0, 0, NULL);
+
+  return g_regex_replace_literal (times, text, -1, 0, "", 0, NULL);
+}
+
+static void
+assert_answer (
+  Fixture *fixture, const char *method, const char *path, const char *body, guint status, const char *answer)
+{
+  AprServeResponse response = ask_bytes (fixture, method, path, body, strlen (body));
+  g_autofree char *stripped = strip_times (response.body->str);
+  g_autofree char *line = g_strconcat (answer, "\n", NULL);
+
+  g_assert_cmpstr (stripped, ==, line);
+  g_assert_cmpuint (response.status, ==, status);
+  g_assert_cmpstr (response.content_type, ==, "application/json");
+  g_string_free (response.body, TRUE);
+}
+
+static void
+assert_invalid (Fixture *fixture, const char *path, const char *body, const char *message)
+{
+  g_autofree char *answer = g_strdup_printf ("{\"error\":\"%s\",\"code\":\"E_INVALID_INPUT\"}", message);
+
+  assert_answer (fixture, "POST", path, body, 400, answer);
+}
+
+static void
+test_realizar (Fixture *fixture, gconstpointer data)
+{
+  assert_answer (fixture, "POST", "/predict", "{\"features\":[1,2,3]}", 200,
+                 "{\"prediction\":13,\"model_version\":\"1\"}");
+  assert_answer (
+    fixture, "POST", "/predict",
+    " {\"options\":{\"top_k\":[{}]},\n\"features\": [ 1 ,2.0, 3e0 ] , \"model_id\":\"pl\\u0061ne\"} ", 200,
+    "{\"prediction\":13,\"model_version\":\"1\"}");
+  assert_answer (fixture, "POST", "/predict/batch",
+                 "{\"instances\":[{\"features\":[1,2,3]},{\"features\":[0,0,0]}]}", 200,
+                 "{\"predictions\":[{\"prediction\":13,\"model_version\":\"1\"},"
+                 "{\"prediction\":0.5,\"model_version\":\"1\"}]}");
+  assert_answer (fixture, "GET", "/models", "", 200,
+                 "{\"models\":[{\"id\":\"plane\",\"model_type\":\"LinearRegression\",\"version\":\"1\","
+                 "\"loaded\":true}]}");
+  assert_answer (fixture, "GET", "/health", "", 200,
+                 "{\"status\":\"healthy\",\"version\":\"" PACKAGE_VERSION "\"}");
+  assert_answer (fixture, "HEAD", "/health", "", 200,
+                 "{\"status\":\"healthy\",\"version\":\"" PACKAGE_VERSION "\"}");
+  assert_answer (fixture, "GET", "/ready", "", 200,
+                 "{\"ready\":true,\"model_loaded\":true,\"model_name\":\"plane\"}");
+}
+
+static void
+test_rows (Fixture *fixture, gconstpointer data)
+{
+  assert_answer (fixture, "POST", "/predict", "{\"features\":[[1,2,3],[0,0,0.1]]}", 200,
+                 "{\"prediction\":[13,0.65],\"model_version\":\"1\"}");
+  /* As Python has it. */
+  assert_answer (fixture, "POST", "/predict", "{\"features\":[[-0.25,0,0.10000000000000002]]}", 200,
+                 "{\"prediction\":[0.15000000000000002],\"model_version\":\"1\"}");
+}
+
+static void
+test_names (Fixture *fixture, gconstpointer data)
+{
+  assert_answer (fixture, "POST", "/predict", "{\"features\":{\"c\":3,\"a\":1,\"b \\\"\":2}}", 200,
+                 "{\"prediction\":13,\"model_version\":\"1\"}");
+  assert_answer (fixture, "POST", "/predict",
+                 "{\"features\":[{\"a\":1,\"b \\u0022\":2,\"c\":3},[0,0,0],{\"c\":3,\"b \\\"\":2,\"a\":1}]}",
+                 200, "{\"prediction\":[13,0.5,13],\"model_version\":\"1\"}");
+  assert_answer (
+    fixture, "POST", "/predict/batch",
+    "{\"instances\":[{\"c\":3,\"a\":1,\"b \\\"\":2},{\"features\":{\"c\":0,\"a\":0,\"b \\\"\":0}}]}", 200,
+    "{\"predictions\":[{\"prediction\":13,\"model_version\":\"1\"},"
+    "{\"prediction\":0.5,\"model_version\":\"1\"}]}");
+  assert_invalid (fixture, "/predict", "{\"features\":[{\"a\":1,\"b \\\"\":2,\"c\":3},{\"a\":1,\"c\":3}]}",
+                  "features[1]: the feature “b \\\"” is missing");
+  assert_invalid (fixture, "/predict", "{\"features\":{\"a\":1,\"c\":2,\"a\":3}}",
+                  "features: the feature “a” is there twice");
+  assert_invalid (fixture, "/predict", "{\"features\":{\"a\":1,\"d\\u0000\":2}}",
+                  "features: the model has no feature “d\\\\u0000”; its features are: a, b \\\", c");
+  assert_invalid (fixture, "/predict", "{\"features\":[{\"a\":null}]}",
+                  "features[0].a: expected a number, found “null” at byte 18");
+}
+
+static void
+test_wrong_rows (Fixture *fixture, gconstpointer data)
+{
+  assert_invalid (fixture, "/predict", "{\"features\":[1,2]}", "features: expected 3 numbers, got 2");
+  assert_invalid (fixture, "/predict", "{\"features\":[1,2,3,4]}", "features: expected 3 numbers, got 4");
+  assert_invalid (fixture, "/predict", "{\"features\":[]}", "features: expected 3 numbers, got 0");
+  assert_invalid (fixture, "/predict", "{\"features\":[[1,2,3],[1]]}",
+                  "features[1]: expected 3 numbers, got 1");
+  assert_invalid (fixture, "/predict", "{\"features\":[1,NaN,3]}",
+                  "features[1]: expected a number, found “NaN” at byte 15");
+  assert_invalid (fixture, "/predict", "{\"features\":[[1,2,-Infinity]]}",
+                  "features[0][2]: expected a number, found “-Infinity” at byte 18");
+  assert_invalid (fixture, "/predict", "{\"features\":[1,2,1e309]}",
+                  "features[2]: a number beyond a double's range, which ends at byte 22");
+  assert_invalid (fixture, "/predict", "{\"features\":[1,\"2\",3]}",
+                  "features[1]: expected a number, found a string at byte 15");
+  assert_invalid (fixture, "/predict", "{\"features\":[1,01,3]}",
+                  "features[1]: expected a number, found “01” at byte 15");
+  assert_invalid (fixture, "/predict", "{\"features\":[1,1.,3]}",
+                  "features[1]: expected a number, found “1.” at byte 15");
+  assert_invalid (fixture, "/predict", "{\"features\":7}",
+                  "features: expected a list of numbers or an object of named ones, found “7” at byte 12");
+  assert_invalid (fixture, "/predict", "{\"features\":{\"a\":1}}",
+                  "features: the model “plane” has no names of features: write a list of 3 numbers");
+  assert_invalid (fixture, "/predict", "{\"features\":[1,2,3],\"features\":[1,2,3]}",
+                  "body byte 30: “features” is there twice");
+  assert_invalid (fixture, "/predict", "{\"feature\":[1,2,3]}", "features is missing");
+  assert_invalid (fixture, "/predict", "{\"features\":[1,2,3]",
+                  "body byte 19: expected “,” or “}”, but the text ends");
+  assert_invalid (fixture, "/predict", "{\"features\":[1,2,3]}]",
+                  "body byte 20: expected the end, found “]”");
+  assert_invalid (fixture, "/predict", "", "body byte 0: expected an object, but the text ends");
+  assert_invalid (fixture, "/predict/batch", "{\"instances\":[[1,2,3],[1,2]]}",
+                  "instances[1]: expected 3 numbers, got 2");
+  assert_answer (fixture, "POST", "/predict/batch", "{\"instances\":[]}", 400,
+                 "{\"error\":\"instances: expected at least 1 row, got 0\",\"code\":\"E_EMPTY_BATCH\"}");
+}
+
+static void
+test_hostile (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GString) deep = g_string_new ("{\"a\":");
+  AprServeResponse response;
+  guint i;
+
+  for (i = 0; i < 100000; i++)
+    g_string_append_c (deep, '[');
+  assert_invalid (fixture, "/predict", deep->str,
+                  "body byte 131: nested deeper than the 127 levels that are allowed");
+
+  response = ask_bytes (fixture, "POST", "/predict", "{\"features\":[1,2,\0]}", 20);
+  g_assert_cmpuint (response.status, ==, 400);
+  g_string_free (response.body, TRUE);
+  response = ask_bytes (fixture, "POST", "/predict", "{\"f\xff\":[1,2]}", 14);
+  g_assert_cmpstr (response.body->str, ==,
+                   "{\"error\":\"body byte 3: not UTF-8\",\"code\":\"E_INVALID_INPUT\"}\n");
+  g_string_free (response.body, TRUE);
+}
+
+static void
+test_routes (Fixture *fixture, gconstpointer data)
+{
+  assert_answer (
+    fixture, "GET", "/nothing\x1b\xff", "", 404,
+    "{\"error\":\"there is no route “/nothing\\\\u001b\xef\xbf\xbd”\",\"code\":\"E_NOT_FOUND\"}");
+  assert_answer (fixture, "GET", "/predict", "", 405,
+                 "{\"error\":\"/predict is for POST, not for GET\",\"code\":\"E_METHOD\"}");
+}
+
+static void
+test_models (Fixture *fixture, gconstpointer data)
+{
+  add (fixture, "other", NULL);
+  assert_answer (fixture, "POST", "/predict", "{\"features\":[1,2,3],\"model_id\":\"other\"}", 200,
+                 "{\"prediction\":13,\"model_version\":\"1\"}");
+  assert_invalid (fixture, "/predict", "{\"features\":[1,2,3]}",
+                  "model_id is missing; the models are: plane, other");
+  assert_answer (
+    fixture, "POST", "/predict", "{\"features\":[1,2,3],\"model_id\":\"third\"}", 404,
+    "{\"error\":\"there is no model “third”; the models are: plane, other\",\"code\":\"E_NO_MODEL\"}");
+}
+
+#define ADD(path, names, function) \
+ g_test_add ("/serve/handler/" path, Fixture, names, set_up, function, tear_down)
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  ADD ("realizar", NULL, test_realizar);
+  ADD ("rows", NULL, test_rows);
+  ADD ("names", "[\"a\",\"b \\\"\",\"c\"]", test_names);
+  ADD ("wrong-rows", NULL, test_wrong_rows);
+  ADD ("hostile", NULL, test_hostile);
+  ADD ("routes", NULL, test_routes);
+  ADD ("models", NULL, test_models);
+
+  return g_test_run ();
+}
