@@ -28,6 +28,8 @@ PAGES = {
     'safetensors.md': (['checkpoint.c', 'checkpoint.js', 'checkpoint.py', 'checkpoint.vala'], 'tiny.safetensors',
                        FLOATS.pack(0.5, 1, 1.5) + b''.join(struct.pack('<f', i)[2:] for i in range(1, 13))),
     'estimators.md': (['estimator.c', 'estimator.js', 'estimator.vala'], 'mean.safetensors', struct.pack('<2d', 3, 2)),
+    'errors.md': (['errors.py', 'errors.js'], None, None),
+    'asynchronous.md': (['asynchronous.py', 'asynchronous.js'], None, None),
     'vala.md': (['cross-products.vala', 'fit-async.vala', 'statistics.vala'], None, None),
     'gnome.md': (['rents-window.js'], None, None),
     'moving-models.md': (['scikit-learn.py', 'rent.js', 'pytorch.py', 'from-pytorch.py', 'to-realizar.py',

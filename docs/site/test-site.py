@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import urllib.parse
+import xml.etree.ElementTree
 
 gir, version, gi_docgen = sys.argv[1:4]
 browser = sys.argv[4] if len(sys.argv) > 4 else None
@@ -79,6 +80,12 @@ def check_pages(site):
     for path in site.glob('*.html'):
         links = Page(path).links
         missing += [f'{path.name}: no link to {name}' for name in sorted(expected) if name not in links]
+    text = (source / 'docs' / 'errors.md').read_text(encoding='utf-8')
+    for domain in xml.etree.ElementTree.parse(gir).iter('{http://www.gtk.org/introspection/core/1.0}enumeration'):
+        if domain.get('{http://www.gtk.org/introspection/glib/1.0}error-domain'):
+            missing += [f'docs/errors.md does not explain {member.get("name").upper()}'
+                        for member in domain.iter('{http://www.gtk.org/introspection/core/1.0}member')
+                        if f'| `{member.get("name").upper()}` |' not in text]
     return missing
 
 
