@@ -13,11 +13,17 @@
 
 #include "aprender/tool/apr-tool-text.h"
 
+char *
+apr_table_get_display_name (const char *path)
+{
+  return strcmp (path, "-") == 0 ? g_strdup ("standard input") : g_filename_display_name (path);
+}
+
 AprTableReader *
 apr_table_open (const char *path, const AprTableOptions *options, GError **error)
 {
   gboolean standard_input = strcmp (path, "-") == 0;
-  g_autofree char *name = standard_input ? g_strdup ("standard input") : g_filename_display_name (path);
+  g_autofree char *name = apr_table_get_display_name (path);
   AprTableReader *reader;
 
   if (standard_input)
@@ -68,8 +74,25 @@ apr_table_report_dropped (AprTableReader *reader)
            name, n_dropped, n_dropped + apr_table_reader_get_n_rows (reader));
 }
 
-void
-apr_table_options_clear (AprTableOptions *options)
+gboolean
+apr_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error)
 {
-  g_clear_pointer (&options->delimiter, g_free);
+  g_auto (GStrv) names = apr_estimator_get_feature_names (model);
+  gsize n_features = apr_estimator_get_n_features (model);
+  gsize n_columns;
+
+  if (!apr_table_reader_read_names (reader, NULL, error))
+    return FALSE;
+  n_columns = g_strv_length ((char **) apr_table_reader_get_names (reader));
+  apr_table_reader_set_features (reader, (const char *const *) names);
+  if (names != NULL || n_columns == n_features)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+               "%s: there %s %" G_GSIZE_FORMAT " %s, but the model has %" G_GSIZE_FORMAT
+               " %s, and no names to find %s by",
+               apr_table_reader_get_name (reader), n_columns == 1 ? "is" : "are", n_columns,
+               n_columns == 1 ? "column" : "columns", n_features, n_features == 1 ? "feature" : "features",
+               n_features == 1 ? "it" : "them");
+  return FALSE;
 }

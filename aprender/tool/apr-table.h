@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <aprender/aprender.h>
+#include "aprender/tool/apr-tool.h"
 
 G_BEGIN_DECLS
 
 /* How the command line says that tables are written. */
 typedef struct
 {
-  char *delimiter; /* (owned) (nullable) */
+  char *delimiter; /* (nullable) */
   gboolean decimal_comma;
   gboolean drop_missing;
 } AprTableOptions;
 
-/* The options of a command, for its list of entries. */
-#define APR_TABLE_OPTION_ENTRIES(options)                                  \
- { "delimiter",                                                            \
-   0,                                                                      \
-   0,                                                                      \
-   G_OPTION_ARG_STRING,                                                    \
-   &(options)->delimiter,                                                  \
-   "What stands between two cells, such as “;” or “tab” (default: found)", \
-   "CHARACTER" },                                                          \
-   { "decimal-comma",                                                      \
-     0,                                                                    \
-     0,                                                                    \
-     G_OPTION_ARG_NONE,                                                    \
-     &(options)->decimal_comma,                                            \
-     "Numbers have a comma where others have a point",                     \
-     NULL },                                                               \
- {                                                                         \
-  "drop-missing", 0, 0, G_OPTION_ARG_NONE, &(options)->drop_missing,       \
-    "Pass over rows that miss a number, and say how many", NULL            \
+/* For the list of a command's options, whose structure has the member @table. */
+#define APR_TABLE_OPTIONS(Options)                                                 \
+ { "delimiter",                                                                    \
+   0,                                                                              \
+   APR_TOOL_TEXT,                                                                  \
+   G_STRUCT_OFFSET (Options, table.delimiter),                                     \
+   "What stands between two cells, such as “;” or “tab” (default: found)",         \
+   "CHARACTER" },                                                                  \
+   { "decimal-comma",                                                              \
+     0,                                                                            \
+     APR_TOOL_FLAG,                                                                \
+     G_STRUCT_OFFSET (Options, table.decimal_comma),                               \
+     "Numbers have a comma where others have a point",                             \
+     NULL },                                                                       \
+ {                                                                                 \
+  "drop-missing", 0, APR_TOOL_FLAG, G_STRUCT_OFFSET (Options, table.drop_missing), \
+    "Pass over rows that miss a number, and say how many", NULL                    \
  }
 
 /* @path is “-” for the standard input. */
@@ -40,8 +38,10 @@ AprTableReader *apr_table_open (const char *path, const AprTableOptions *options
 /* Says on the standard error how many rows have been passed over, where any have. */
 void apr_table_report_dropped (AprTableReader *reader);
 
-void apr_table_options_clear (AprTableOptions *options);
+/* What messages call a file of the command line. */
+char *apr_table_get_display_name (const char *path);
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprTableOptions, apr_table_options_clear)
+/* Selects the features of a model. One without names takes the columns as they stand. */
+gboolean apr_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/tool/apr-tool.h"
+#include "aprender/tool/apr-tool-progress.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #define INTERVAL (G_USEC_PER_SEC / 5)

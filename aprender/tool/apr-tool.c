@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/tool/apr-tool.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <aprender/aprender.h>
 
 #include "aprender/tool/apr-tool-text.h"
 
@@ -47,55 +43,68 @@ apr_tool_usage_error (const char *command, const char *format, ...)
   return APR_TOOL_USAGE;
 }
 
-/* Whether writing to one file would destroy what is read from the other, under any names; “-” is standard input. */
-gboolean
-apr_tool_is_same_file (const char *input, const char *output)
+const AprToolCommand *
+apr_tool_find_command (const char *name)
 {
-  struct stat a;
-  struct stat b;
+  guint i;
 
-  if ((strcmp (input, "-") == 0 ? fstat (STDIN_FILENO, &a) : stat (input, &a)) != 0 || stat (output, &b) != 0)
-    return FALSE;
+  for (i = 0; apr_tool_commands[i] != NULL; i++)
+    if (strcmp (apr_tool_commands[i]->name, name) == 0)
+      return apr_tool_commands[i];
 
-  return S_ISREG (a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  return NULL;
 }
 
-/* Writes out what a stream still holds, and closes it unless it is the standard output. */
-gboolean
-apr_tool_close_output (FILE *stream, const char *name, GError **error)
+/* FILENAME is for the bytes to come as they are: STRING would be taken for the locale's encoding. */
+static GOptionArg
+get_argument_type (AprToolOptionType type)
 {
-  gboolean failed;
-  int code = 0;
-
-  errno = 0;
-  failed = ferror (stream) != 0;
-  if (fflush (stream) != 0)
+  switch (type)
     {
-      failed = TRUE;
-      code = errno;
+    case APR_TOOL_FLAG:
+      return G_OPTION_ARG_NONE;
+    case APR_TOOL_INTEGER:
+      return G_OPTION_ARG_INT64;
+    case APR_TOOL_NUMBER:
+      return G_OPTION_ARG_DOUBLE;
+    case APR_TOOL_TEXT:
+      return G_OPTION_ARG_FILENAME;
+    case APR_TOOL_TEXTS:
+      return G_OPTION_ARG_FILENAME_ARRAY;
+    default:
+      g_assert_not_reached ();
     }
-  if (stream != stdout && fclose (stream) != 0)
-    {
-      failed = TRUE;
-      code = code != 0 ? code : errno;
-    }
-  if (!failed)
-    return TRUE;
+}
 
-  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code), "%s: %s", name,
-               code != 0 ? g_strerror (code) : "cannot be written");
-  return FALSE;
+static void
+add_options (GOptionContext *context, const AprToolCommand *command, gpointer options)
+{
+  const AprToolOption *option;
+
+  for (option = command->options; option != NULL && option->name != NULL; option++)
+    {
+      const GOptionEntry entries[] = {
+        { option->name, option->letter, 0, get_argument_type (option->type),
+          (char *) options + option->offset, option->help, option->value },
+        { NULL },
+      };
+
+      g_option_context_add_main_entries (context, entries, NULL);
+    }
 }
 
 static GOptionContext *
-create_context (const AprToolCommand *command, const GOptionEntry *entries, gboolean *help, char ***arguments)
+create_context (const AprToolCommand *command, gpointer options, gboolean *help, char ***arguments)
 {
   g_autofree char *program = g_strdup_printf ("aprender %s", command->name);
   g_autofree char *parameters = g_strjoinv (" ", (char **) command->parameters);
   g_autofree char *usage = g_strconcat (parameters, command->repeats ? "…" : "", NULL);
+  g_autofree char *description =
+    g_strconcat (command->notes != NULL ? command->notes : "", command->notes != NULL ? "\n\n" : "",
+                 "Example:\n  ", command->example, NULL);
   GOptionContext *context = g_option_context_new (usage);
   /* The library's own option would print through g_print(), and leave at once. */
-  GOptionEntry own_entries[] = {
+  const GOptionEntry own_entries[] = {
     { "help", 'h', 0, G_OPTION_ARG_NONE, help, "Show this help", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, arguments, NULL, NULL },
     { NULL },
@@ -104,28 +113,56 @@ create_context (const AprToolCommand *command, const GOptionEntry *entries, gboo
   g_set_prgname (program);
   g_option_context_set_help_enabled (context, FALSE);
   g_option_context_set_summary (context, command->summary);
-  g_option_context_set_description (context, command->description);
-  g_option_context_add_main_entries (context, entries, NULL);
+  g_option_context_set_description (context, description);
+  add_options (context, command, options);
   g_option_context_add_main_entries (context, own_entries, NULL);
 
   return context;
 }
 
-/* Reads a command's options into the variables of @entries, and its arguments.
- *
- * Returns: whether to go on; otherwise @status says how the program ends. */
-gboolean
-apr_tool_parse (const AprToolCommand *command,
-                const GOptionEntry *entries,
-                int argc,
-                char **argv,
-                char ***arguments,
-                AprToolStatus *status)
+/* A value must be one of the words that its option has, if it has words. */
+static gboolean
+check_words (const AprToolCommand *command, gpointer options, AprToolStatus *status)
+{
+  const AprToolOption *option;
+
+  for (option = command->options; option != NULL && option->name != NULL; option++)
+    {
+      const char *value;
+      g_auto (GStrv) words = NULL;
+      g_autofree char *shown = NULL;
+      guint i;
+
+      if (option->value == NULL || strchr (option->value, '|') == NULL)
+        continue;
+      value = G_STRUCT_MEMBER (const char *, options, option->offset);
+      words = g_strsplit (option->value, "|", -1);
+      for (i = 0; value != NULL && words[i] != NULL; i++)
+        if (g_ascii_strcasecmp (words[i], value) == 0)
+          break;
+      if (value == NULL || words[i] != NULL)
+        continue;
+      shown = g_strjoinv (" or ", words);
+      *status = apr_tool_usage_error (command->name, "--%s is %s, not “%s”", option->name, shown, value);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* Returns: whether to run the command; otherwise @status says how the program ends. */
+static gboolean
+parse (const AprToolCommand *command,
+       int argc,
+       char **argv,
+       gpointer options,
+       char ***arguments,
+       AprToolStatus *status)
 {
   gboolean help = FALSE;
   g_auto (GStrv) found = NULL;
   g_auto (GStrv) words = g_new0 (char *, (gsize) argc + 1);
-  g_autoptr (GOptionContext) context = create_context (command, entries, &help, &found);
+  g_autoptr (GOptionContext) context = create_context (command, options, &help, &found);
   g_autoptr (GError) error = NULL;
   guint n_found;
   guint n_needed = g_strv_length ((char **) command->parameters);
@@ -162,7 +199,37 @@ apr_tool_parse (const AprToolCommand *command,
       *status = apr_tool_usage_error (command->name, "“%s” is one argument too many", found[n_needed]);
       return FALSE;
     }
+  if (!check_words (command, options, status))
+    return FALSE;
 
   *arguments = g_steal_pointer (&found);
   return TRUE;
+}
+
+static void
+clear_options (const AprToolCommand *command, gpointer options)
+{
+  const AprToolOption *option;
+
+  for (option = command->options; option != NULL && option->name != NULL; option++)
+    if (option->type == APR_TOOL_TEXT)
+      g_free (G_STRUCT_MEMBER (char *, options, option->offset));
+    else if (option->type == APR_TOOL_TEXTS)
+      g_strfreev (G_STRUCT_MEMBER (char **, options, option->offset));
+}
+
+AprToolStatus
+apr_tool_run (const AprToolCommand *command, int argc, char **argv)
+{
+  g_autofree gpointer options = g_malloc0 (MAX (command->size, 1));
+  g_auto (GStrv) arguments = NULL;
+  AprToolStatus status;
+
+  if (command->defaults != NULL)
+    memcpy (options, command->defaults, command->size);
+  if (parse (command, argc, argv, options, &arguments, &status))
+    status = command->run (arguments, options);
+  clear_options (command, options);
+
+  return status;
 }

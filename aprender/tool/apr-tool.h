@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <stdio.h>
-
 #include <aprender/aprender.h>
 
 G_BEGIN_DECLS
@@ -12,48 +10,68 @@ typedef enum
   APR_TOOL_OK = 0,
   APR_TOOL_FAILED = 1,
   APR_TOOL_USAGE = 2,
+  APR_TOOL_INVALID = 3, /* a file that was to be verified is no valid one */
 } AprToolStatus;
 
-/* What the command line of a command looks like. */
+/* What an option is read into. Texts keep their bytes, whatever the locale. */
+typedef enum
+{
+  APR_TOOL_FLAG,    /* gboolean */
+  APR_TOOL_INTEGER, /* gint64 */
+  APR_TOOL_NUMBER,  /* double */
+  APR_TOOL_TEXT,    /* char * */
+  APR_TOOL_TEXTS,   /* char **: the option may be given again */
+} AprToolOptionType;
+
+typedef struct
+{
+  const char *name; /* %NULL after the last */
+  char letter;      /* 0 for none */
+  AprToolOptionType type;
+  gsize offset; /* in the structure of the command's options */
+  const char *help;
+  /* (nullable): what the value is called: FILE, which completion knows, or the words that are allowed, as in f32|f64 */
+  const char *value;
+} AprToolOption;
+
+/* All that is known of a command: help, completion and the parser come from it. */
 typedef struct
 {
   const char *name;
-  const char *summary;
-  const char *parameters[3]; /* the names of its arguments, all of them needed, and NULL */
-  const char *description;   /* (nullable): what the help says after the options */
-  gboolean repeats;          /* whether the last argument may be given again */
+  const char *title;            /* what it does, in a few words */
+  const char *summary;          /* what it does, in sentences */
+  const char *parameters[3];    /* the names of its arguments, all of them needed, and %NULL */
+  gboolean repeats;             /* whether the last argument may be given again */
+  const AprToolOption *options; /* (nullable) */
+  gsize size;                   /* of the structure that the options are read into */
+  gconstpointer defaults;       /* (nullable): what that holds at first; texts are %NULL */
+  const char *notes;            /* (nullable): what the help says after the options */
+  const char *example;          /* a command line */
+  /* @options are freed afterwards. */
+  AprToolStatus (*run) (char **arguments, gpointer options);
 } AprToolCommand;
 
-AprToolStatus apr_tool_fit (int argc, char **argv);
-AprToolStatus apr_tool_predict (int argc, char **argv);
-AprToolStatus apr_tool_inspect (int argc, char **argv);
-AprToolStatus apr_tool_summary (int argc, char **argv);
-AprToolStatus apr_tool_serve (int argc, char **argv);
+#define APR_TOOL_JSON_OPTION(Options)                                              \
+ {                                                                                 \
+  "json", 0, APR_TOOL_FLAG, G_STRUCT_OFFSET (Options, json), "Print it as JSON", 0 \
+ }
 
-gboolean apr_tool_parse (const AprToolCommand *command,
-                         const GOptionEntry *entries,
-                         int argc,
-                         char **argv,
-                         char ***arguments,
-                         AprToolStatus *status);
+extern const AprToolCommand apr_tool_completion;
+extern const AprToolCommand apr_tool_fit;
+extern const AprToolCommand apr_tool_inspect;
+extern const AprToolCommand apr_tool_predict;
+extern const AprToolCommand apr_tool_serve;
+extern const AprToolCommand apr_tool_summary;
+
+/* In the order of the help; ends with %NULL. */
+extern const AprToolCommand *const apr_tool_commands[];
+
+const AprToolCommand *apr_tool_find_command (const char *name);
+
+/* Reads the words after the command's name, and runs it. */
+AprToolStatus apr_tool_run (const AprToolCommand *command, int argc, char **argv);
 
 AprToolStatus apr_tool_fail (const GError *error);
 AprToolStatus apr_tool_usage_error (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-/* A line on the standard error that says how far something has come, if that is a terminal and it takes more than a
- * second. */
-typedef struct
-{
-  gboolean shown;
-  gint64 started;
-  gint64 next; /* when to show it again */
-} AprToolProgress;
-
-AprToolProgress apr_tool_progress_start (void);
-void apr_tool_progress_show (AprToolProgress *self, AprTableReader *reader);
-void apr_tool_progress_end (AprToolProgress *self);
-
-gboolean apr_tool_is_same_file (const char *input, const char *output);
-gboolean apr_tool_close_output (FILE *stream, const char *name, GError **error);
 
 G_END_DECLS

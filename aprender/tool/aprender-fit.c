@@ -1,51 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
 #include <string.h>
 
 #include "aprender/tool/apr-table.h"
+#include "aprender/tool/apr-tool-model.h"
+#include "aprender/tool/apr-tool-output.h"
+#include "aprender/tool/apr-tool-progress.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
 typedef struct
 {
   AprTableOptions table;
-  char **targets;  /* (owned) */
-  char **features; /* (owned) (nullable) */
-  char **dropped;  /* (owned) (nullable) */
-  char *weight;    /* (owned) (nullable) */
-  char *output;    /* (owned) */
-  char *dtype;     /* (owned) (nullable) */
+  char **targets;
+  char **features; /* (nullable) */
+  char **dropped;  /* (nullable) */
+  char *weight;    /* (nullable) */
+  char *output;
+  char *dtype; /* (nullable) */
   double alpha;
   gboolean positive;
   gboolean no_intercept;
   gboolean keep_state;
+  gboolean json;
+  gboolean verbose;
 } FitOptions;
 
-static const AprToolCommand command = {
-  "fit",
-  "Fits a linear regression to a table, prints its coefficients, and saves it.\n\n"
-  "All columns but the targets and the weights are features, unless --features or --drop says otherwise.",
-  { "DATA.csv" },
-  "DATA.csv has a header row with the columns' names; “-” reads it from the standard input. Cells are\n"
-  "separated by commas, semicolons or tabs, and the file may be compressed by gzip or zstd. Of several\n"
-  "tables, the rows are taken together.\n"
-  "With F64, the default, the answer is the exact one rounded once; F32 is what the Rust\n"
-  "aprender, realizar and Ollama read.",
-  TRUE,
+static const AprToolOption options_of_fit[] = {
+  { "target", 't', APR_TOOL_TEXTS, G_STRUCT_OFFSET (FitOptions, targets),
+    "Predict this column: needed, and may be given again", "COLUMN" },
+  { "output", 'o', APR_TOOL_TEXT, G_STRUCT_OFFSET (FitOptions, output),
+    "Write the model to this file: needed", "FILE" },
+  { "features", 0, APR_TOOL_TEXTS, G_STRUCT_OFFSET (FitOptions, features),
+    "Use only these columns as features: one, and again for more", "COLUMN" },
+  { "drop", 0, APR_TOOL_TEXTS, G_STRUCT_OFFSET (FitOptions, dropped),
+    "Do not use this column as a feature; may be given again", "COLUMN" },
+  { "dtype", 0, APR_TOOL_TEXT, G_STRUCT_OFFSET (FitOptions, dtype),
+    "What the model's numbers are stored as (default: f64)", "f32|f64" },
+  { "weight", 'w', APR_TOOL_TEXT, G_STRUCT_OFFSET (FitOptions, weight), "Weigh each row by this column",
+    "COLUMN" },
+  { "no-intercept", 0, APR_TOOL_FLAG, G_STRUCT_OFFSET (FitOptions, no_intercept), "Fit through the origin",
+    NULL },
+  { "alpha", 0, APR_TOOL_NUMBER, G_STRUCT_OFFSET (FitOptions, alpha),
+    "Add NUMBER times the squares of the coefficients to what is minimised (ridge; default: 0)", "NUMBER" },
+  { "positive", 0, APR_TOOL_FLAG, G_STRUCT_OFFSET (FitOptions, positive), "Let no coefficient be negative",
+    NULL },
+  { "keep-state", 0, APR_TOOL_FLAG, G_STRUCT_OFFSET (FitOptions, keep_state),
+    "Store the sums of the data too, for summary, merge and predict --interval", NULL },
+  APR_TABLE_OPTIONS (FitOptions),
+  APR_TOOL_JSON_OPTION (FitOptions),
+  { "verbose", 'v', APR_TOOL_FLAG, G_STRUCT_OFFSET (FitOptions, verbose), "Say more on the standard error",
+    NULL },
+  { NULL },
 };
-
-static void
-fit_options_clear (FitOptions *options)
-{
-  apr_table_options_clear (&options->table);
-  g_clear_pointer (&options->targets, g_strfreev);
-  g_clear_pointer (&options->features, g_strfreev);
-  g_clear_pointer (&options->dropped, g_strfreev);
-  g_clear_pointer (&options->weight, g_free);
-  g_clear_pointer (&options->output, g_free);
-  g_clear_pointer (&options->dtype, g_free);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FitOptions, fit_options_clear)
 
 /* The names that the command line gives to columns must be different ones. */
 static const char *
@@ -76,11 +83,6 @@ check_options (const FitOptions *options, AprDType *dtype, AprToolStatus *status
     *dtype = APR_DTYPE_F32;
   else if (options->dtype != NULL && g_ascii_strcasecmp (options->dtype, "f64") == 0)
     *dtype = APR_DTYPE_F64;
-  else if (options->dtype != NULL)
-    {
-      *status = apr_tool_usage_error ("fit", "--dtype is f32 or f64, not “%s”", options->dtype);
-      return FALSE;
-    }
 
   if (options->targets == NULL)
     {
@@ -219,85 +221,6 @@ add_table (const char *path,
   return TRUE;
 }
 
-static void
-append_text (GString *summary, const char *name, gsize width, const char *text)
-{
-  apr_tool_append_padded (summary, name, width + 1);
-  g_string_append_printf (summary, "%s\n", text);
-}
-
-/* Numbers that are not negative stand one place to the right, so that the digits line up. */
-static void
-append_number (GString *summary, const char *name, gsize width, double value, AprDType dtype)
-{
-  char buffer[APR_TOOL_NUMBER_SIZE];
-
-  apr_tool_format_number (value, dtype, buffer);
-  apr_tool_append_padded (summary, name, width);
-  g_string_append_printf (summary, "%s%s\n", buffer[0] == '-' ? "" : " ", buffer);
-}
-
-static void
-append_rank (GString *summary, AprLinearRegression *model, gsize n_features, gsize width)
-{
-  int rank = apr_linear_regression_get_rank (model);
-  g_autofree char *text = NULL;
-
-  if (rank < 0 || (gsize) rank >= n_features || apr_linear_regression_get_alpha (model) > 0 ||
-      apr_linear_regression_get_positive (model))
-    return;
-
-  text = g_strdup_printf ("%d of %" G_GSIZE_FORMAT " %s: of all answers as good as this, it has the "
-                          "smallest coefficients",
-                          rank, n_features, n_features == 1 ? "feature" : "features");
-  append_text (summary, "rank", width, text);
-}
-
-static char *
-summarize (AprLinearRegression *model,
-           char **targets,
-           const char *const *feature_names,
-           guint64 n_samples,
-           const double *scores)
-{
-  g_autoptr (AprTensor) coefficients = apr_linear_regression_get_coefficients (model);
-  g_autoptr (AprTensor) intercept = apr_linear_regression_get_intercept (model);
-  AprDType dtype = apr_tensor_get_dtype (coefficients);
-  gsize n_features = g_strv_length ((char **) feature_names);
-  g_autofree char *samples = g_strdup_printf ("%" G_GUINT64_FORMAT, n_samples);
-  g_auto (GStrv) labels = g_new0 (char *, n_features + 1);
-  GString *summary = g_string_new (NULL);
-  gsize width = strlen ("coefficients");
-  gsize target;
-  gsize i;
-
-  for (i = 0; i < n_features; i++)
-    {
-      g_autofree char *name = apr_tool_escape (feature_names[i]);
-
-      labels[i] = g_strconcat ("  ", name, NULL);
-      width = MAX (width, apr_tool_get_width (labels[i]));
-    }
-  width += 2;
-
-  append_text (summary, "samples", width, samples);
-  append_rank (summary, model, n_features, width);
-  for (target = 0; targets[target] != NULL; target++)
-    {
-      g_autofree char *name = apr_tool_escape (targets[target]);
-
-      append_text (summary, "target", width, name);
-      g_string_append (summary, "coefficients\n");
-      for (i = 0; i < n_features; i++)
-        append_number (summary, labels[i], width,
-                       apr_tensor_get_double (coefficients, target * n_features + i, NULL), dtype);
-      append_number (summary, "intercept", width, apr_tensor_get_double (intercept, target, NULL), dtype);
-      append_number (summary, "R²", width, scores[target], APR_DTYPE_F64);
-    }
-
-  return g_string_free (summary, FALSE);
-}
-
 static char *
 fit_and_save (char **paths, const FitOptions *options, AprDType dtype, GError **error)
 {
@@ -322,8 +245,7 @@ fit_and_save (char **paths, const FitOptions *options, AprDType dtype, GError **
     scores = apr_linear_regression_score_cross_products (model, sums, error);
   if (scores == NULL)
     {
-      g_autofree char *name =
-        strcmp (paths[0], "-") == 0 ? g_strdup ("standard input") : g_filename_display_name (paths[0]);
+      g_autofree char *name = apr_table_get_display_name (paths[0]);
 
       g_prefix_error (error, "%s: ", name);
       return NULL;
@@ -332,60 +254,36 @@ fit_and_save (char **paths, const FitOptions *options, AprDType dtype, GError **
   if (!apr_estimator_save (APR_ESTIMATOR (model), options->output, error))
     return NULL;
 
-  return summarize (model, options->targets, apr_cross_products_get_feature_names (sums), n_rows,
-                    apr_tensor_get_doubles (scores, NULL, NULL));
+  return apr_tool_describe_model (model, (const char *const *) options->targets, n_rows, scores,
+                                  options->json);
 }
 
-AprToolStatus
-apr_tool_fit (int argc, char **argv)
+static AprToolStatus
+run (char **arguments, gpointer data)
 {
-  g_auto (FitOptions) options = { 0 };
-  /* Columns are FILENAME for their bytes to come as they are: STRING would be taken for the locale's encoding. */
-  const GOptionEntry entries[] = {
-    { "target", 't', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.targets,
-      "Predict this column: needed, and may be given again", "COLUMN" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Write the model to this file: needed",
-      "FILE" },
-    { "features", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.features,
-      "Use only these columns as features: one, and again for more", "COLUMN" },
-    { "drop", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.dropped,
-      "Do not use this column as a feature; may be given again", "COLUMN" },
-    { "dtype", 0, 0, G_OPTION_ARG_FILENAME, &options.dtype, "Store the model in f32 or f64 (default: f64)",
-      "DTYPE" },
-    { "weight", 'w', 0, G_OPTION_ARG_FILENAME, &options.weight, "Weigh each row by this column", "COLUMN" },
-    { "no-intercept", 0, 0, G_OPTION_ARG_NONE, &options.no_intercept, "Fit through the origin", NULL },
-    { "alpha", 0, 0, G_OPTION_ARG_DOUBLE, &options.alpha,
-      "Add NUMBER times the squares of the coefficients to what is minimised (ridge; default: 0)", "NUMBER" },
-    { "positive", 0, 0, G_OPTION_ARG_NONE, &options.positive, "Let no coefficient be negative", NULL },
-    { "keep-state", 0, 0, G_OPTION_ARG_NONE, &options.keep_state,
-      "Store the sums of the data too, for “aprender summary”", NULL },
-    APR_TABLE_OPTION_ENTRIES (&options.table),
-    { NULL },
-  };
-  g_auto (GStrv) arguments = NULL;
+  const FitOptions *options = data;
   g_autofree char *summary = NULL;
   g_autoptr (GError) error = NULL;
   AprToolStatus status;
   AprDType dtype;
   guint i;
 
-  if (!apr_tool_parse (&command, entries, argc, argv, &arguments, &status) ||
-      !check_options (&options, &dtype, &status))
+  if (!check_options (options, &dtype, &status))
     return status;
 
   for (i = 0; arguments[i] != NULL; i++)
-    if (apr_tool_is_same_file (arguments[i], options.output))
-      return apr_tool_usage_error ("fit", "--output must not be the file that is read: %s", options.output);
+    if (apr_tool_is_same_file (arguments[i], options->output))
+      return apr_tool_usage_error ("fit", "--output must not be the file that is read: %s", options->output);
 
-  summary = fit_and_save (arguments, &options, dtype, &error);
+  summary = fit_and_save (arguments, options, dtype, &error);
   if (summary == NULL)
     return apr_tool_fail (error);
 
   fputs (summary, stdout);
   /* Said where somebody has asked for it, not at each fit. */
-  if (dtype == APR_DTYPE_F64)
+  if (dtype == APR_DTYPE_F64 || (options->verbose && dtype == APR_DTYPE_NONE))
     {
-      g_autofree char *name = g_filename_display_name (options.output);
+      g_autofree char *name = g_filename_display_name (options->output);
       g_autofree char *escaped = apr_tool_escape (name);
 
       /* After the summary, also where both go to one pipe. */
@@ -397,3 +295,23 @@ apr_tool_fit (int argc, char **argv)
 
   return APR_TOOL_OK;
 }
+
+const AprToolCommand apr_tool_fit = {
+  .name = "fit",
+  .title = "Fit a linear regression to a table, and save it",
+  .summary =
+    "Fits a linear regression to a table, prints its coefficients, and saves it.\n\n"
+    "All columns but the targets and the weights are features, unless --features or --drop says otherwise.",
+  .parameters = { "DATA.csv" },
+  .repeats = TRUE,
+  .options = options_of_fit,
+  .size = sizeof (FitOptions),
+  .notes =
+    "DATA.csv has a header row with the columns' names; “-” reads it from the standard input. Cells are\n"
+    "separated by commas, semicolons or tabs, and the file may be compressed by gzip or zstd. Of several\n"
+    "tables, the rows are taken together.\n"
+    "With F64, the default, the answer is the exact one rounded once; F32 is what the Rust\n"
+    "aprender, realizar and Ollama read.",
+  .example = "aprender fit rents.csv --target rent --keep-state -o rents.safetensors",
+  .run = run,
+};

@@ -1,88 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <json-glib/json-glib.h>
-
-#include <aprender/aprender.h>
-
+#include "aprender/tool/apr-tool-json.h"
+#include "aprender/tool/apr-tool-safetensors.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
 /* A name longer than this does not push the columns of all others aside. */
 #define MAX_NAME_WIDTH 60
-
-static const AprToolCommand command = {
-  "inspect",
-  "Shows the tensors of a SafeTensors file, with dtype, shape and number of bytes, and its metadata.",
-  { "FILE.safetensors" },
-  "“-” reads the file from the standard input. Control characters in names and metadata are\n"
-  "shown as JSON writes them, such as \\u001b.",
-};
-
-static GBytes *
-read_standard_input (GError **error)
-{
-  g_autoptr (GByteArray) array = g_byte_array_new ();
-  const guint block_size = 64 * 1024;
-
-  for (;;)
-    {
-      guint used = array->len;
-      gssize n_read;
-
-      if (used > G_MAXUINT - 2 * block_size)
-        {
-          g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
-                       "standard input: more than 4 GB cannot be read here: name the file instead");
-          return NULL;
-        }
-      g_byte_array_set_size (array, used + block_size);
-      do
-        n_read = read (STDIN_FILENO, array->data + used, block_size);
-      while (n_read < 0 && errno == EINTR);
-      if (n_read < 0)
-        {
-          int code = errno;
-
-          g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code), "standard input: %s",
-                       g_strerror (code));
-          return NULL;
-        }
-      g_byte_array_set_size (array, used + (guint) n_read);
-      if (n_read == 0)
-        return g_byte_array_free_to_bytes (g_steal_pointer (&array));
-    }
-}
-
-static AprSafetensorsReader *
-open_reader (const char *path, GError **error)
-{
-  g_autoptr (GBytes) bytes = NULL;
-  AprSafetensorsReader *reader;
-
-  if (strcmp (path, "-") != 0)
-    return apr_safetensors_reader_new_from_path (path, error);
-
-  bytes = read_standard_input (error);
-  if (bytes == NULL)
-    return NULL;
-  reader = apr_safetensors_reader_new_from_bytes (bytes, error);
-  if (reader == NULL)
-    g_prefix_error (error, "standard input: ");
-
-  return reader;
-}
-
-static gsize
-count_bytes (AprSafetensorsReader *reader, const char *name)
-{
-  g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, name, NULL);
-
-  return tensor != NULL ? g_bytes_get_size (apr_tensor_get_bytes (tensor)) : 0;
-}
 
 static int
 compare_keys (gconstpointer a, gconstpointer b)
@@ -135,8 +62,6 @@ describe_as_json (AprSafetensorsReader *reader, GError **error)
   guint n_keys;
   g_autofree const char **keys = list_keys (metadata, &n_keys);
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
-  g_autofree char *json = NULL;
   guint i;
 
   json_builder_begin_object (builder);
@@ -153,7 +78,7 @@ describe_as_json (AprSafetensorsReader *reader, GError **error)
       if (!add_shape (builder, reader, names[i], error))
         return NULL;
       json_builder_set_member_name (builder, "bytes");
-      json_builder_add_int_value (builder, (gint64) count_bytes (reader, names[i]));
+      json_builder_add_int_value (builder, (gint64) apr_safetensors_reader_get_size (reader, names[i], NULL));
       json_builder_end_object (builder);
     }
   json_builder_end_object (builder);
@@ -168,9 +93,7 @@ describe_as_json (AprSafetensorsReader *reader, GError **error)
   json_builder_end_object (builder);
   json_builder_end_object (builder);
 
-  root = json_builder_get_root (builder);
-  json = json_to_string (root, TRUE);
-  return apr_tool_escape_lines (json);
+  return apr_tool_json_to_string (builder, FALSE);
 }
 
 /* Names may be empty, and still must be seen. */
@@ -252,18 +175,18 @@ describe (AprSafetensorsReader *reader)
   g_auto (GStrv) sizes = g_new0 (char *, n_tensors + 1);
   gsize widths[4] = { strlen ("tensor"), strlen ("dtype"), strlen ("shape"), strlen ("bytes") };
   GString *text = g_string_new (NULL);
-  gsize total = 0;
+  guint64 total = 0;
   gsize i;
 
   for (i = 0; i < n_tensors; i++)
     {
-      gsize n_bytes = count_bytes (reader, names[i]);
+      guint64 n_bytes = apr_safetensors_reader_get_size (reader, names[i], NULL);
       const char *dtype = apr_dtype_to_string (apr_safetensors_reader_get_dtype (reader, names[i], NULL));
 
       total += n_bytes;
       shown[i] = show_name (names[i]);
       shapes[i] = show_shape (reader, names[i]);
-      sizes[i] = g_strdup_printf ("%" G_GSIZE_FORMAT, n_bytes);
+      sizes[i] = g_strdup_printf ("%" G_GUINT64_FORMAT, n_bytes);
       widths[0] = MAX (widths[0], MIN (apr_tool_get_width (shown[i]), MAX_NAME_WIDTH));
       widths[1] = MAX (widths[1], strlen (dtype));
       widths[2] = MAX (widths[2], MIN (strlen (shapes[i]), MAX_NAME_WIDTH));
@@ -275,39 +198,49 @@ describe (AprSafetensorsReader *reader)
     append_row (text, widths, shown[i],
                 apr_dtype_to_string (apr_safetensors_reader_get_dtype (reader, names[i], NULL)), shapes[i],
                 sizes[i]);
-  g_string_append_printf (text, "\n%" G_GSIZE_FORMAT " %s, %" G_GSIZE_FORMAT " %s in all\n", n_tensors,
+  g_string_append_printf (text, "\n%" G_GSIZE_FORMAT " %s, %" G_GUINT64_FORMAT " %s in all\n", n_tensors,
                           n_tensors == 1 ? "tensor" : "tensors", total, total == 1 ? "byte" : "bytes");
   append_metadata (text, apr_safetensors_reader_get_metadata (reader));
 
   return g_string_free (text, FALSE);
 }
 
-AprToolStatus
-apr_tool_inspect (int argc, char **argv)
+typedef struct
 {
-  gboolean as_json = FALSE;
-  const GOptionEntry entries[] = {
-    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
-    { NULL },
-  };
-  g_auto (GStrv) arguments = NULL;
+  gboolean json;
+} InspectOptions;
+
+static AprToolStatus
+run (char **arguments, gpointer data)
+{
+  const InspectOptions *options = data;
   g_autoptr (AprSafetensorsReader) reader = NULL;
   g_autofree char *text = NULL;
   g_autoptr (GError) error = NULL;
-  AprToolStatus status;
 
-  if (!apr_tool_parse (&command, entries, argc, argv, &arguments, &status))
-    return status;
-
-  reader = open_reader (arguments[0], &error);
+  reader = apr_tool_open_safetensors (arguments[0], &error);
   if (reader != NULL)
-    text = as_json ? describe_as_json (reader, &error) : describe (reader);
+    text = options->json ? describe_as_json (reader, &error) : describe (reader);
   if (text == NULL)
     return apr_tool_fail (error);
 
   fputs (text, stdout);
-  if (as_json)
-    fputc ('\n', stdout);
 
   return APR_TOOL_OK;
 }
+
+static const AprToolOption options_of_inspect[] = { APR_TOOL_JSON_OPTION (InspectOptions), { NULL } };
+
+const AprToolCommand apr_tool_inspect = {
+  .name = "inspect",
+  .title = "Show the tensors and the metadata of a SafeTensors file",
+  .summary =
+    "Shows the tensors of a SafeTensors file, with dtype, shape and number of bytes, and its metadata.",
+  .parameters = { "FILE.safetensors" },
+  .options = options_of_inspect,
+  .size = sizeof (InspectOptions),
+  .notes = "“-” reads the file from the standard input. Control characters in names and metadata are\n"
+           "shown as JSON writes them, such as \\u001b.",
+  .example = "aprender inspect rents.safetensors",
+  .run = run,
+};

@@ -1,69 +1,159 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#include <glib/gstdio.h>
 
 #include "aprender/tool/apr-table.h"
+#include "aprender/tool/apr-tool-json.h"
+#include "aprender/tool/apr-tool-output.h"
+#include "aprender/tool/apr-tool-progress.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
-static const AprToolCommand command = {
-  "predict",
-  "Predicts the target for each row of a table, and prints one prediction per line.\n\n"
-  "The model's features are found by their names, in whatever order the columns stand.",
-  { "MODEL.safetensors", "DATA.csv" },
-  "DATA.csv has a header row with the columns' names; “-” reads it from the standard input.\n"
-  "Of several targets, the predictions stand in one line with commas between them.",
+typedef struct
+{
+  AprTableOptions table;
+  char *output;   /* (nullable) */
+  char *interval; /* (nullable) */
+  char *level;    /* (nullable) */
+  gboolean json;
+} PredictOptions;
+
+static const AprToolOption options_of_predict[] = {
+  { "output", 'o', APR_TOOL_TEXT, G_STRUCT_OFFSET (PredictOptions, output),
+    "Write the predictions to this file", "FILE" },
+  { "interval", 0, APR_TOOL_TEXT, G_STRUCT_OFFSET (PredictOptions, interval),
+    "Add the bounds of one more sample, or of the mean of all such samples", "prediction|confidence" },
+  { "level", 0, APR_TOOL_TEXT, G_STRUCT_OFFSET (PredictOptions, level),
+    "How sure the bounds are (default: 0.95)", "NUMBER" },
+  APR_TABLE_OPTIONS (PredictOptions),
+  APR_TOOL_JSON_OPTION (PredictOptions),
+  { NULL },
 };
 
-/* A model without names takes the columns as they stand. */
-static gboolean
-select_features (AprTableReader *reader, AprEstimator *model, GError **error)
+/* What is known of some rows. */
+typedef struct
 {
-  g_auto (GStrv) names = apr_estimator_get_feature_names (model);
-  gsize n_features = apr_estimator_get_n_features (model);
-  gsize n_columns;
+  AprTensor *predictions;
+  AprTensor *lower; /* (nullable) */
+  AprTensor *upper; /* (nullable) */
+} Batch;
 
-  if (!apr_table_reader_read_names (reader, NULL, error))
-    return FALSE;
-  n_columns = g_strv_length ((char **) apr_table_reader_get_names (reader));
-  apr_table_reader_set_features (reader, (const char *const *) names);
-  if (names != NULL || n_columns == n_features)
-    return TRUE;
+static void
+batch_clear (Batch *self)
+{
+  g_clear_pointer (&self->predictions, apr_tensor_unref);
+  g_clear_pointer (&self->lower, apr_tensor_unref);
+  g_clear_pointer (&self->upper, apr_tensor_unref);
+}
 
-  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-               "%s: there %s %" G_GSIZE_FORMAT " %s, but the model has %" G_GSIZE_FORMAT
-               " %s, and no names to find %s by",
-               apr_table_reader_get_name (reader), n_columns == 1 ? "is" : "are", n_columns,
-               n_columns == 1 ? "column" : "columns", n_features, n_features == 1 ? "feature" : "features",
-               n_features == 1 ? "it" : "them");
-  return FALSE;
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Batch, batch_clear)
+
+static gsize
+count_targets (AprTensor *predictions)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (predictions, &n_dims);
+
+  return n_dims == 2 ? shape[1] : 1;
 }
 
 static void
-print_predictions (AprTensor *predictions, FILE *stream)
+print_number (AprTensor *tensor, gsize i, FILE *stream)
 {
-  AprDType dtype = apr_tensor_get_dtype (predictions);
-  gsize n_values = apr_tensor_get_n_elements (predictions);
-  gsize n_dims;
-  const gsize *shape = apr_tensor_get_shape (predictions, &n_dims);
-  gsize n_targets = n_dims == 2 ? shape[1] : 1;
   char buffer[APR_TOOL_NUMBER_SIZE];
+
+  fputs (
+    apr_tool_format_number (apr_tensor_get_double (tensor, i, NULL), apr_tensor_get_dtype (tensor), buffer),
+    stream);
+}
+
+static void
+print_lines (const Batch *batch, FILE *stream)
+{
+  gsize n_values = apr_tensor_get_n_elements (batch->predictions);
+  gsize n_targets = count_targets (batch->predictions);
   gsize i;
 
   for (i = 0; i < n_values; i++)
     {
-      fputs (apr_tool_format_number (apr_tensor_get_double (predictions, i, NULL), dtype, buffer), stream);
+      print_number (batch->predictions, i, stream);
+      if (batch->lower != NULL)
+        {
+          fputc (',', stream);
+          print_number (batch->lower, i, stream);
+          fputc (',', stream);
+          print_number (batch->upper, i, stream);
+        }
       fputc ((i + 1) % n_targets == 0 ? '\n' : ',', stream);
     }
 }
 
+static void
+add_member (JsonBuilder *builder, const char *name, AprTensor *tensor, gsize first, gsize n_targets)
+{
+  gsize i;
+
+  if (tensor == NULL)
+    return;
+  json_builder_set_member_name (builder, name);
+  if (n_targets > 1)
+    json_builder_begin_array (builder);
+  for (i = first; i < first + n_targets; i++)
+    apr_tool_json_add_value (builder, apr_tensor_get_double (tensor, i, NULL), apr_tensor_get_dtype (tensor));
+  if (n_targets > 1)
+    json_builder_end_array (builder);
+}
+
+/* An object on each line, as the rows are many. */
+static void
+print_json (const Batch *batch, FILE *stream)
+{
+  gsize n_values = apr_tensor_get_n_elements (batch->predictions);
+  gsize n_targets = count_targets (batch->predictions);
+  gsize i;
+
+  for (i = 0; i < n_values; i += n_targets)
+    {
+      g_autoptr (JsonBuilder) builder = json_builder_new ();
+      g_autofree char *line = NULL;
+
+      json_builder_begin_object (builder);
+      add_member (builder, "prediction", batch->predictions, i, n_targets);
+      add_member (builder, "lower", batch->lower, i, n_targets);
+      add_member (builder, "upper", batch->upper, i, n_targets);
+      json_builder_end_object (builder);
+      line = apr_tool_json_to_string (builder, TRUE);
+      fputs (line, stream);
+    }
+}
+
+static gboolean
+predict_batch (AprLinearRegression *model,
+               AprTensor *x,
+               const PredictOptions *options,
+               double level,
+               Batch *batch,
+               GError **error)
+{
+  batch->predictions = apr_estimator_predict (APR_ESTIMATOR (model), x, error);
+  if (batch->predictions == NULL || options->interval == NULL)
+    return batch->predictions != NULL;
+
+  return apr_linear_regression_predict_interval (model, x, level,
+                                                 g_ascii_strcasecmp (options->interval, "confidence") == 0
+                                                   ? APR_INTERVAL_CONFIDENCE
+                                                   : APR_INTERVAL_PREDICTION,
+                                                 &batch->lower, &batch->upper, error);
+}
+
 /* Predicts for some rows at a time, so that the table may be of any length. */
 static gboolean
-predict (AprEstimator *model, AprTableReader *reader, FILE *stream, GError **error)
+predict (AprLinearRegression *model,
+         AprTableReader *reader,
+         const PredictOptions *options,
+         double level,
+         FILE *stream,
+         GError **error)
 {
   AprToolProgress progress = apr_tool_progress_start ();
   g_autoptr (GError) local_error = NULL;
@@ -71,12 +161,14 @@ predict (AprEstimator *model, AprTableReader *reader, FILE *stream, GError **err
 
   while (local_error == NULL && apr_table_reader_read (reader, &x, NULL, NULL, NULL, &local_error))
     {
-      g_autoptr (AprTensor) predictions = apr_estimator_predict (model, x, &local_error);
+      g_auto (Batch) batch = { NULL };
 
-      if (predictions != NULL)
-        print_predictions (predictions, stream);
-      else
+      if (!predict_batch (model, x, options, level, &batch, &local_error))
         g_prefix_error (&local_error, "%s: ", apr_table_reader_get_name (reader));
+      else if (options->json)
+        print_json (&batch, stream);
+      else
+        print_lines (&batch, stream);
       apr_tool_progress_show (&progress, reader);
       apr_tensor_unref (x);
     }
@@ -91,78 +183,68 @@ predict (AprEstimator *model, AprTableReader *reader, FILE *stream, GError **err
   return FALSE;
 }
 
-/* A file that is there already stays as it is until all has been written. */
 static gboolean
-predict_to_file (AprEstimator *model, AprTableReader *reader, const char *path, GError **error)
+read_level (const PredictOptions *options, double *level, AprToolStatus *status)
 {
-  g_autofree char *name = g_filename_display_name (path);
-  g_autofree char *temporary = NULL;
-  GStatBuf status;
-  gboolean regular = g_stat (path, &status) != 0 || S_ISREG (status.st_mode);
-  FILE *stream = NULL;
-  int fd = -1;
-  int code;
+  char *end = NULL;
 
-  if (regular)
-    {
-      temporary = g_strdup_printf ("%s.XXXXXX", path);
-      fd = g_mkstemp_full (temporary, O_WRONLY | O_CLOEXEC, 0666);
-    }
-  else
-    fd = g_open (path, O_WRONLY | O_CLOEXEC, 0);
-  code = errno;
-  if (fd < 0 || (stream = fdopen (fd, "w")) == NULL)
-    {
-      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code), "%s: %s", name, g_strerror (code));
-      return FALSE;
-    }
+  *level = 0.95;
+  if (options->level == NULL)
+    return TRUE;
+  *level = g_ascii_strtod (options->level, &end);
+  if (options->interval != NULL && *end == '\0' && *level > 0 && *level < 1)
+    return TRUE;
 
-  if (!predict (model, reader, stream, error))
-    fclose (stream);
-  else if (apr_tool_close_output (stream, name, error))
-    {
-      if (temporary == NULL || g_rename (temporary, path) == 0)
-        return TRUE;
-      code = errno;
-      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code), "%s: %s", name, g_strerror (code));
-    }
-  if (temporary != NULL)
-    g_unlink (temporary);
-
+  *status =
+    options->interval == NULL
+      ? apr_tool_usage_error ("predict", "--level needs --interval")
+      : apr_tool_usage_error ("predict", "--level is a number between 0 and 1, not “%s”", options->level);
   return FALSE;
 }
 
-AprToolStatus
-apr_tool_predict (int argc, char **argv)
+static AprToolStatus
+run (char **arguments, gpointer data)
 {
-  g_auto (AprTableOptions) options = { 0 };
-  g_autofree char *output = NULL;
-  const GOptionEntry entries[] = {
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "Write the predictions to this file", "FILE" },
-    APR_TABLE_OPTION_ENTRIES (&options),
-    { NULL },
-  };
-  g_auto (GStrv) arguments = NULL;
+  const PredictOptions *options = data;
   g_autoptr (AprLinearRegression) model = NULL;
   g_autoptr (AprTableReader) reader = NULL;
+  g_auto (AprToolOutput) output = { NULL };
   g_autoptr (GError) error = NULL;
   AprToolStatus status;
+  double level;
   guint i;
 
-  if (!apr_tool_parse (&command, entries, argc, argv, &arguments, &status))
+  if (!read_level (options, &level, &status))
     return status;
-
-  for (i = 0; i < 2 && output != NULL && strcmp (output, "-") != 0; i++)
-    if (apr_tool_is_same_file (arguments[i], output))
-      return apr_tool_usage_error ("predict", "--output must not be a file that is read: %s", output);
+  for (i = 0; i < 2; i++)
+    if (apr_tool_is_same_file (arguments[i], options->output))
+      return apr_tool_usage_error ("predict", "--output must not be a file that is read: %s",
+                                   options->output);
 
   model = apr_linear_regression_load (arguments[0], &error);
-  reader = model != NULL ? apr_table_open (arguments[1], &options, &error) : NULL;
-  if (reader == NULL || !select_features (reader, APR_ESTIMATOR (model), &error) ||
-      !(output == NULL || strcmp (output, "-") == 0
-          ? predict (APR_ESTIMATOR (model), reader, stdout, &error)
-          : predict_to_file (APR_ESTIMATOR (model), reader, output, &error)))
+  reader = model != NULL ? apr_table_open (arguments[1], &options->table, &error) : NULL;
+  if (reader == NULL || !apr_table_select_model (reader, APR_ESTIMATOR (model), &error) ||
+      !apr_tool_output_open (&output, options->output, &error) ||
+      !predict (model, reader, options, level, output.stream, &error) ||
+      !apr_tool_output_close (&output, &error))
     return apr_tool_fail (error);
 
   return APR_TOOL_OK;
 }
+
+const AprToolCommand apr_tool_predict = {
+  .name = "predict",
+  .title = "Predict the target for each row of a table",
+  .summary = "Predicts the target for each row of a table, and prints one prediction per line.\n\n"
+             "The model's features are found by their names, in whatever order the columns stand.",
+  .parameters = { "MODEL.safetensors", "DATA.csv" },
+  .options = options_of_predict,
+  .size = sizeof (PredictOptions),
+  .notes =
+    "DATA.csv has a header row with the columns' names; “-” reads it from the standard input.\n"
+    "Of several targets, the predictions stand in one line with commas between them. With --interval,\n"
+    "the lower and the upper bound follow each prediction; the model must have been fitted with\n"
+    "--keep-state. With --json, each line is an object.",
+  .example = "aprender predict rents.safetensors flats.csv --interval prediction",
+  .run = run,
+};

@@ -11,24 +11,27 @@
 #define DEFAULT_ADDRESS "127.0.0.1:8080"
 #define MIN_THREADS 2
 
-static const AprToolCommand command = {
-  .name = "serve",
-  .summary = "Answers requests for predictions over HTTP.",
-  .parameters = { "[NAME=]MODEL.safetensors" },
-  .description = "A model is called NAME, or what its file is called without “.safetensors”.\n\n"
-                 "Example:\n"
-                 "  aprender serve rent.safetensors &\n"
-                 "  curl http://127.0.0.1:8080/predict --json '{\"features\": [50, 1]}'",
-  .repeats = TRUE,
-};
-
 typedef struct
 {
-  char *listen;
-  int n_threads;
+  char *listen; /* (nullable) */
+  gint64 n_threads;
   gint64 max_body;
-  int timeout;
-} Options;
+  gint64 timeout;
+} ServeOptions;
+
+static const ServeOptions defaults = { .max_body = 16 * 1024 * 1024, .timeout = 10 };
+
+static const AprToolOption options_of_serve[] = {
+  { "listen", 0, APR_TOOL_TEXT, G_STRUCT_OFFSET (ServeOptions, listen),
+    "Where: HOST:PORT or unix:PATH (default: " DEFAULT_ADDRESS ", or systemd's sockets)", "ADDRESS" },
+  { "threads", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (ServeOptions, n_threads),
+    "How many threads answer (default: one for each processor, at least 2)", "N" },
+  { "max-body", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (ServeOptions, max_body),
+    "The longest request that is accepted (default: 16777216)", "BYTES" },
+  { "timeout", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (ServeOptions, timeout),
+    "How long a client may take for its headers, and again for its body (default: 10)", "SECONDS" },
+  { NULL },
+};
 
 /* Splits [NAME=]FILE. */
 static char *
@@ -120,7 +123,7 @@ quit (gpointer data)
 }
 
 static gboolean
-serve (char **arguments, const Options *options, GError **error)
+serve (char **arguments, const ServeOptions *options, GError **error)
 {
   g_autoptr (AprServeModels) models = apr_serve_models_new ();
   g_autoptr (GArray) listeners = g_array_new (FALSE, TRUE, sizeof (AprServeListener));
@@ -154,12 +157,14 @@ serve (char **arguments, const Options *options, GError **error)
 }
 
 static gboolean
-check_options (const Options *options, AprToolStatus *status)
+check_options (const ServeOptions *options, AprToolStatus *status)
 {
-  if (options->n_threads < 0)
-    *status = apr_tool_usage_error ("serve", "--threads must be at least 1, got %d", options->n_threads);
-  else if (options->timeout < 1)
-    *status = apr_tool_usage_error ("serve", "--timeout must be at least 1 second, got %d", options->timeout);
+  if (options->n_threads < 0 || options->n_threads > G_MAXUINT16)
+    *status = apr_tool_usage_error ("serve", "--threads must be from 1 to 65535, got %" G_GINT64_FORMAT,
+                                    options->n_threads);
+  else if (options->timeout < 1 || options->timeout > G_MAXINT)
+    *status = apr_tool_usage_error ("serve", "--timeout must be at least 1 second, got %" G_GINT64_FORMAT,
+                                    options->timeout);
   else if (options->max_body < 1 || (guint64) options->max_body > G_MAXSSIZE / 32)
     *status = apr_tool_usage_error ("serve", "--max-body must be at least 1 byte, got %" G_GINT64_FORMAT,
                                     options->max_body);
@@ -169,30 +174,30 @@ check_options (const Options *options, AprToolStatus *status)
   return FALSE;
 }
 
-AprToolStatus
-apr_tool_serve (int argc, char **argv)
+static AprToolStatus
+run (char **arguments, gpointer data)
 {
-  Options options = { .max_body = 16 * 1024 * 1024, .timeout = 10 };
-  const GOptionEntry entries[] = {
-    { "listen", 0, 0, G_OPTION_ARG_STRING, &options.listen,
-      "Where: HOST:PORT or unix:PATH (default: " DEFAULT_ADDRESS ", or systemd's sockets)", "ADDRESS" },
-    { "threads", 0, 0, G_OPTION_ARG_INT, &options.n_threads,
-      "How many threads answer (default: one for each processor, at least 2)", "N" },
-    { "max-body", 0, 0, G_OPTION_ARG_INT64, &options.max_body,
-      "The longest request that is accepted (default: 16777216)", "BYTES" },
-    { "timeout", 0, 0, G_OPTION_ARG_INT, &options.timeout,
-      "How long a client may take for its headers, and again for its body (default: 10)", "SECONDS" },
-    { NULL },
-  };
-  g_auto (GStrv) arguments = NULL;
-  g_autofree char *listen = NULL;
+  const ServeOptions *options = data;
   g_autoptr (GError) error = NULL;
   AprToolStatus status;
-  gboolean parsed = apr_tool_parse (&command, entries, argc, argv, &arguments, &status);
 
-  listen = options.listen;
-  if (!parsed || !check_options (&options, &status))
+  if (!check_options (options, &status))
     return status;
 
-  return serve (arguments, &options, &error) ? APR_TOOL_OK : apr_tool_fail (error);
+  return serve (arguments, options, &error) ? APR_TOOL_OK : apr_tool_fail (error);
 }
+
+const AprToolCommand apr_tool_serve = {
+  .name = "serve",
+  .title = "Answer requests for predictions over HTTP",
+  .summary = "Answers requests for predictions over HTTP.",
+  .parameters = { "[NAME=]MODEL.safetensors" },
+  .repeats = TRUE,
+  .options = options_of_serve,
+  .size = sizeof (ServeOptions),
+  .defaults = &defaults,
+  .notes = "A model is called NAME, or what its file is called without “.safetensors”. Ask it with:\n"
+           "  curl http://127.0.0.1:8080/predict --json '{\"features\": [50, 1]}'",
+  .example = "aprender serve rents.safetensors",
+  .run = run,
+};

@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <aprender/aprender.h>
+#include <stdio.h>
 
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
-static const AprToolCommand command = {
-  "summary",
-  "Shows the statistics of a linear regression: standard errors, p-values, R² and so on.",
-  { "MODEL.safetensors" },
-  "The model must have been fitted with --keep-state.",
-};
-
-AprToolStatus
-apr_tool_summary (int argc, char **argv)
+static AprToolStatus
+run (char **arguments, gpointer data)
 {
-  const GOptionEntry entries[] = { { NULL } };
-  g_auto (GStrv) arguments = NULL;
   g_autoptr (AprLinearRegression) model = NULL;
   g_autofree char *text = NULL;
   g_autofree char *shown = NULL;
   g_autoptr (GError) error = NULL;
-  AprToolStatus status;
-
-  if (!apr_tool_parse (&command, entries, argc, argv, &arguments, &status))
-    return status;
 
   model = apr_linear_regression_load (arguments[0], &error);
   if (model == NULL)
@@ -42,3 +29,13 @@ apr_tool_summary (int argc, char **argv)
 
   return APR_TOOL_OK;
 }
+
+const AprToolCommand apr_tool_summary = {
+  .name = "summary",
+  .title = "Show the statistics of a model that was fitted with --keep-state",
+  .summary = "Shows the statistics of a linear regression: standard errors, p-values, R² and so on.",
+  .parameters = { "MODEL.safetensors" },
+  .notes = "The model must have been fitted with --keep-state.",
+  .example = "aprender summary rents.safetensors",
+  .run = run,
+};

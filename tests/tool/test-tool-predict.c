@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <aprender/aprender.h>
 
+#include <math.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "tool-run.h"
@@ -73,6 +75,48 @@ test_digits (void)
   fit ("x,y\n0,0\n1,1\n", "-t y --dtype f32");
   assert_predicts ("predict m.safetensors -", "x\n0.1\n0.30000000000000004\n1e-45\n16777217\n",
                    "0.1\n0.3\n1e-45\n16777216\n");
+}
+
+static void
+test_intervals (void)
+{
+  /* By hand: the line through (0, 0), (1, 1), (2, 3) is -1/6 + 3/2 x, s² is 1/6 with one degree of freedom, whose
+   * quantile of 0.975 is tan (0.475 π); at x = 1 the variance of the mean is s²/3. */
+  const double quantile = 12.706204736174698;
+  const double mean = quantile * sqrt (1.0 / 18);
+  const double sample = quantile * sqrt (4.0 / 18);
+  g_autoptr (Run) confidence = NULL;
+  g_autoptr (Run) prediction = NULL;
+  double values[3];
+
+  g_test_summary (
+    "The bounds stand behind the prediction; they are those of the mean, or of one more sample.");
+
+  tool_write ("data.csv", "x\n1\n", -1);
+  fit ("x,y\n0,0\n1,1\n2,3\n", "-t y --keep-state");
+  confidence = tool_run ("predict m.safetensors data.csv --interval confidence");
+  g_assert_cmpint (sscanf (confidence->output, "%lf,%lf,%lf\n", &values[0], &values[1], &values[2]), ==, 3);
+  g_assert_cmpfloat_with_epsilon (values[0], 4.0 / 3, 1e-14);
+  g_assert_cmpfloat_with_epsilon (values[1], 4.0 / 3 - mean, 1e-9);
+  g_assert_cmpfloat_with_epsilon (values[2], 4.0 / 3 + mean, 1e-9);
+  prediction = tool_run ("predict m.safetensors data.csv --interval prediction --json");
+  g_assert_cmpint (sscanf (prediction->output, "{\"prediction\": %lf, \"lower\": %lf, \"upper\": %lf}\n",
+                           &values[0], &values[1], &values[2]),
+                   ==, 3);
+  g_assert_cmpfloat_with_epsilon (values[1], 4.0 / 3 - sample, 1e-9);
+  g_assert_cmpfloat_with_epsilon (values[2], 4.0 / 3 + sample, 1e-9);
+}
+
+static void
+test_json (void)
+{
+  g_test_summary ("An object for each row; several targets are an array.");
+
+  fit ("x,y\n0,1\n1,3\n", "-t y");
+  assert_predicts ("predict m.safetensors - --json", "x\n0.1\n2\n",
+                   "{\"prediction\": 1.2}\n{\"prediction\": 5}\n");
+  fit ("p,x,q\n4,1,1.5\n3,2,2\n", "-t q -t p --dtype f32");
+  assert_predicts ("predict m.safetensors - --json", "x\n1.2\n", "{\"prediction\": [1.6, 3.8]}\n");
 }
 
 /* A model as the Rust aprender writes it: F32, without metadata. */
@@ -221,6 +265,8 @@ add_tests (void)
   g_test_add_func ("/tool/predict/any-order", test_any_order);
   g_test_add_func ("/tool/predict/several-targets", test_several_targets);
   g_test_add_func ("/tool/predict/digits", test_digits);
+  g_test_add_func ("/tool/predict/intervals", test_intervals);
+  g_test_add_func ("/tool/predict/json", test_json);
   g_test_add_func ("/tool/predict/nameless-model", test_nameless_model);
   g_test_add_func ("/tool/predict/errors", test_errors);
   g_test_add_func ("/tool/predict/not-a-model", test_not_a_model);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/tool/apr-tool-model.h"
+
+#include <string.h>
+
+#include "aprender/tool/apr-tool-json.h"
+#include "aprender/tool/apr-tool-text.h"
+
+/* A model and the names of what it consists of. */
+typedef struct
+{
+  AprLinearRegression *model; /* (unowned) */
+  AprTensor *coefficients;
+  AprTensor *intercept;
+  AprDType dtype;
+  char **features;
+  char **targets;
+  gboolean has_target_names;
+  gsize n_features;
+  gsize n_targets;
+} Description;
+
+static char **
+make_names (const char *prefix, gsize n)
+{
+  char **names = g_new0 (char *, n + 1);
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    names[i] = g_strdup_printf ("%s%" G_GSIZE_FORMAT, prefix, i + 1);
+
+  return names;
+}
+
+static void
+description_init (Description *self, AprLinearRegression *model, const char *const *targets)
+{
+  self->model = model;
+  self->coefficients = apr_linear_regression_get_coefficients (model);
+  self->intercept = apr_linear_regression_get_intercept (model);
+  self->dtype = apr_tensor_get_dtype (self->coefficients);
+  self->n_targets = apr_tensor_get_n_elements (self->intercept);
+  self->n_features = apr_estimator_get_n_features (APR_ESTIMATOR (model));
+  self->features = apr_estimator_get_feature_names (APR_ESTIMATOR (model));
+  if (self->features == NULL)
+    self->features = make_names ("x", self->n_features);
+  self->has_target_names = targets != NULL || self->n_targets > 1;
+  self->targets = targets != NULL ? g_strdupv ((char **) targets) : make_names ("y", self->n_targets);
+}
+
+static void
+description_clear (Description *self)
+{
+  g_clear_pointer (&self->coefficients, apr_tensor_unref);
+  g_clear_pointer (&self->intercept, apr_tensor_unref);
+  g_clear_pointer (&self->features, g_strfreev);
+  g_clear_pointer (&self->targets, g_strfreev);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Description, description_clear)
+
+static double
+get_coefficient (const Description *self, gsize target, gsize feature)
+{
+  return apr_tensor_get_double (self->coefficients, target * self->n_features + feature, NULL);
+}
+
+static void
+append_text (GString *text, const char *name, gsize width, const char *value)
+{
+  apr_tool_append_padded (text, name, width + 1);
+  g_string_append_printf (text, "%s\n", value);
+}
+
+/* Numbers that are not negative stand one place to the right, so that the digits line up. */
+static void
+append_number (GString *text, const char *name, gsize width, double value, AprDType dtype)
+{
+  char buffer[APR_TOOL_NUMBER_SIZE];
+
+  apr_tool_format_number (value, dtype, buffer);
+  apr_tool_append_padded (text, name, width);
+  g_string_append_printf (text, "%s%s\n", buffer[0] == '-' ? "" : " ", buffer);
+}
+
+static void
+append_rank (GString *text, const Description *self, gsize width)
+{
+  int rank = apr_linear_regression_get_rank (self->model);
+  g_autofree char *value = NULL;
+
+  if (rank < 0 || (gsize) rank >= self->n_features || apr_linear_regression_get_alpha (self->model) > 0 ||
+      apr_linear_regression_get_positive (self->model))
+    return;
+
+  value = g_strdup_printf ("%d of %" G_GSIZE_FORMAT " %s: of all answers as good as this, it has the "
+                           "smallest coefficients",
+                           rank, self->n_features, self->n_features == 1 ? "feature" : "features");
+  append_text (text, "rank", width, value);
+}
+
+static char *
+to_text (const Description *self, guint64 n_samples, AprTensor *scores)
+{
+  g_autofree char *samples = g_strdup_printf ("%" G_GUINT64_FORMAT, n_samples);
+  g_auto (GStrv) labels = g_new0 (char *, self->n_features + 1);
+  GString *text = g_string_new (NULL);
+  gsize width = strlen ("coefficients");
+  gsize target;
+  gsize i;
+
+  for (i = 0; i < self->n_features; i++)
+    {
+      g_autofree char *name = apr_tool_escape (self->features[i]);
+
+      labels[i] = g_strconcat ("  ", name, NULL);
+      width = MAX (width, apr_tool_get_width (labels[i]));
+    }
+  width += 2;
+
+  append_text (text, "samples", width, samples);
+  append_rank (text, self, width);
+  for (target = 0; target < self->n_targets; target++)
+    {
+      g_autofree char *name = apr_tool_escape (self->targets[target]);
+
+      if (self->has_target_names)
+        append_text (text, "target", width, name);
+      g_string_append (text, "coefficients\n");
+      for (i = 0; i < self->n_features; i++)
+        append_number (text, labels[i], width, get_coefficient (self, target, i), self->dtype);
+      append_number (text, "intercept", width, apr_tensor_get_double (self->intercept, target, NULL),
+                     self->dtype);
+      append_number (text, "R²", width, apr_tensor_get_double (scores, target, NULL), APR_DTYPE_F64);
+    }
+
+  return g_string_free (text, FALSE);
+}
+
+static char *
+to_json (const Description *self, guint64 n_samples, AprTensor *scores)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  gsize target;
+  gsize i;
+
+  json_builder_begin_object (builder);
+  apr_tool_json_add_count (builder, "samples", n_samples);
+  if (apr_linear_regression_get_rank (self->model) >= 0)
+    apr_tool_json_add_count (builder, "rank", (guint64) apr_linear_regression_get_rank (self->model));
+  apr_tool_json_add_text (builder, "dtype", apr_dtype_to_string (self->dtype));
+  apr_tool_json_add_texts (builder, "features", (const char *const *) self->features);
+  json_builder_set_member_name (builder, "targets");
+  json_builder_begin_array (builder);
+  for (target = 0; target < self->n_targets; target++)
+    {
+      json_builder_begin_object (builder);
+      if (self->has_target_names)
+        apr_tool_json_add_text (builder, "target", self->targets[target]);
+      json_builder_set_member_name (builder, "coefficients");
+      json_builder_begin_array (builder);
+      for (i = 0; i < self->n_features; i++)
+        apr_tool_json_add_value (builder, get_coefficient (self, target, i), self->dtype);
+      json_builder_end_array (builder);
+      json_builder_set_member_name (builder, "intercept");
+      apr_tool_json_add_value (builder, apr_tensor_get_double (self->intercept, target, NULL), self->dtype);
+      apr_tool_json_add_number (builder, "r_squared", apr_tensor_get_double (scores, target, NULL));
+      json_builder_end_object (builder);
+    }
+  json_builder_end_array (builder);
+  json_builder_end_object (builder);
+
+  return apr_tool_json_to_string (builder, FALSE);
+}
+
+char *
+apr_tool_describe_model (
+  AprLinearRegression *model, const char *const *targets, guint64 n_samples, AprTensor *scores, gboolean json)
+{
+  g_auto (Description) self = { 0 };
+
+  description_init (&self, model, targets);
+
+  return json ? to_json (&self, n_samples, scores) : to_text (&self, n_samples, scores);
+}

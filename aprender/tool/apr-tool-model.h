@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <aprender/aprender.h>
+
+G_BEGIN_DECLS
+
+/* What a fit has found, for people or as JSON. @targets is %NULL where their names are not known; @scores has R² for
+ * each target. */
+char *apr_tool_describe_model (AprLinearRegression *model,
+                               const char *const *targets,
+                               guint64 n_samples,
+                               AprTensor *scores,
+                               gboolean json);
+
+G_END_DECLS

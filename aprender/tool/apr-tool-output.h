@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <stdio.h>
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* Where a command writes: the standard output, or a file, which stays as it is until all has been written. */
+typedef struct
+{
+  FILE *stream;    /* (owned) but for the standard output */
+  char *path;      /* (owned) (nullable) */
+  char *name;      /* (owned) of the file in messages */
+  char *temporary; /* (owned) (nullable) */
+} AprToolOutput;
+
+/* @path is %NULL or “-” for the standard output. */
+gboolean apr_tool_output_open (AprToolOutput *self, const char *path, GError **error);
+
+/* Writes out what is left, and puts the file in its place. */
+gboolean apr_tool_output_close (AprToolOutput *self, GError **error);
+
+/* Takes back what has been written to a file, unless it has been closed. */
+void apr_tool_output_clear (AprToolOutput *self);
+
+/* Whether writing to one file would destroy what is read from the other, under any names; “-” is standard input, and
+ * %NULL as the output the standard output. */
+gboolean apr_tool_is_same_file (const char *input, const char *output);
+
+gboolean apr_tool_flush (FILE *stream, const char *name, GError **error);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprToolOutput, apr_tool_output_clear)
+
+G_END_DECLS

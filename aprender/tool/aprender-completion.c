@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "aprender/tool/apr-tool.h"
+
+/* What a shell is to offer comes from the one table of commands and options. */
+
+static gboolean
+has_words (const AprToolOption *option)
+{
+  return option->value != NULL && strchr (option->value, '|') != NULL;
+}
+
+static gboolean
+has_file (const AprToolOption *option)
+{
+  return g_strcmp0 (option->value, "FILE") == 0;
+}
+
+/* Of a command without options, an empty list. */
+static const AprToolOption *
+get_options (const AprToolCommand *command)
+{
+  static const AprToolOption none[] = { { NULL } };
+
+  return command->options != NULL ? command->options : none;
+}
+
+static char *
+join_commands (void)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+  guint i;
+
+  for (i = 0; apr_tool_commands[i] != NULL; i++)
+    g_string_append_printf (names, "%s ", apr_tool_commands[i]->name);
+
+  return g_strconcat (names->str, "help", NULL);
+}
+
+/* For a text between single quotes. */
+static char *
+quote (const char *text)
+{
+  g_auto (GStrv) parts = g_strsplit (text, "'", -1);
+
+  return g_strjoinv ("'\\''", parts);
+}
+
+static void
+print_bash (void)
+{
+  g_autofree char *commands = join_commands ();
+  const AprToolOption *option;
+  guint i;
+
+  printf (
+    "# Completion of the command aprender for bash\n"
+    "_aprender () {\n"
+    "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
+    "  local options=\n"
+    "  COMPREPLY=()\n"
+    "  if [[ $COMP_CWORD == 1 || ( $COMP_CWORD == 2 && $command == help ) ]]; then\n"
+    "    COMPREPLY=($(compgen -W '%s --help --version' -- \"$word\"))\n"
+    "    return\n"
+    "  fi\n"
+    "  if [[ $word == = ]]; then\n"
+    "    word=\n"
+    "  elif [[ $before == = ]]; then\n"
+    "    before=${COMP_WORDS[COMP_CWORD-2]}\n"
+    "  fi\n"
+    "  case $command,$before in\n",
+    commands);
+  for (i = 0; apr_tool_commands[i] != NULL; i++)
+    for (option = get_options (apr_tool_commands[i]); option->name != NULL; option++)
+      if (has_words (option))
+        {
+          g_auto (GStrv) words = g_strsplit (option->value, "|", -1);
+          g_autofree char *joined = g_strjoinv (" ", words);
+
+          printf ("    %s,--%s) COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n",
+                  apr_tool_commands[i]->name, option->name, joined);
+        }
+  fputs ("  esac\n"
+         "  case $command in\n",
+         stdout);
+  for (i = 0; apr_tool_commands[i] != NULL; i++)
+    {
+      printf ("    %s) options='", apr_tool_commands[i]->name);
+      for (option = get_options (apr_tool_commands[i]); option->name != NULL; option++)
+        printf ("--%s ", option->name);
+      fputs ("--help' ;;\n", stdout);
+    }
+  fputs ("  esac\n"
+         "  if [[ $word == -* ]]; then\n"
+         "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+         "  fi\n"
+         "}\n"
+         "complete -o default -F _aprender aprender\n",
+         stdout);
+}
+
+/* In zsh's descriptions, brackets and colons mean something. */
+static char *
+quote_for_zsh (const char *text)
+{
+  g_autoptr (GString) escaped = g_string_new (NULL);
+
+  for (; *text != '\0'; text++)
+    {
+      if (strchr ("[]:\\", *text) != NULL)
+        g_string_append_c (escaped, '\\');
+      g_string_append_c (escaped, *text);
+    }
+
+  return quote (escaped->str);
+}
+
+static void
+print_zsh_option (const AprToolOption *option)
+{
+  g_autofree char *help = quote_for_zsh (option->help);
+  const char *again = option->type == APR_TOOL_TEXTS ? "*" : "";
+  const char *equals = option->type == APR_TOOL_FLAG ? "" : "=";
+  g_autofree char *action = NULL;
+
+  if (has_words (option))
+    {
+      g_auto (GStrv) words = g_strsplit (option->value, "|", -1);
+      g_autofree char *joined = g_strjoinv (" ", words);
+
+      action = g_strdup_printf (":value:(%s)", joined);
+    }
+  else if (option->type != APR_TOOL_FLAG)
+    action = g_strdup_printf (":%s:%s", option->value, has_file (option) ? "_files" : "");
+
+  printf ("        '%s--%s%s[%s]%s' \\\n", again, option->name, equals, help, action != NULL ? action : "");
+  if (option->letter != 0)
+    printf ("        '%s-%c%s[%s]%s' \\\n", again, option->letter, equals[0] != '\0' ? "+" : "", help,
+            action != NULL ? action : "");
+}
+
+static void
+print_zsh (void)
+{
+  const AprToolOption *option;
+  guint i;
+
+  fputs ("#compdef aprender\n"
+         "# Completion of the command aprender for zsh\n"
+         "local -a commands\n"
+         "commands=(\n",
+         stdout);
+  for (i = 0; apr_tool_commands[i] != NULL; i++)
+    {
+      g_autofree char *title = quote_for_zsh (apr_tool_commands[i]->title);
+
+      printf ("  '%s:%s'\n", apr_tool_commands[i]->name, title);
+    }
+  fputs ("  'help:Show the help of a command'\n"
+         ")\n"
+         "if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then\n"
+         "  _describe command commands\n"
+         "else\n"
+         "  local command=$words[2]\n"
+         "  shift words\n"
+         "  (( CURRENT-- ))\n"
+         "  case $command in\n",
+         stdout);
+  for (i = 0; apr_tool_commands[i] != NULL; i++)
+    {
+      printf ("    %s)\n      _arguments -s \\\n", apr_tool_commands[i]->name);
+      for (option = get_options (apr_tool_commands[i]); option->name != NULL; option++)
+        print_zsh_option (option);
+      fputs ("        '--help[Show this help]' '*:file:_files'\n      ;;\n", stdout);
+    }
+  fputs ("  esac\nfi\n", stdout);
+}
+
+static void
+print_fish (void)
+{
+  g_autofree char *commands = join_commands ();
+  const AprToolOption *option;
+  guint i;
+
+  fputs ("# Completion of the command aprender for fish\n", stdout);
+  for (i = 0; apr_tool_commands[i] != NULL; i++)
+    {
+      const AprToolCommand *command = apr_tool_commands[i];
+      g_autofree char *title = quote (command->title);
+
+      printf ("complete -c aprender -n 'not __fish_seen_subcommand_from %s' -f -a %s -d '%s'\n", commands,
+              command->name, title);
+      for (option = get_options (command); option->name != NULL; option++)
+        {
+          g_autofree char *help = quote (option->help);
+
+          printf ("complete -c aprender -n '__fish_seen_subcommand_from %s' -l %s", command->name,
+                  option->name);
+          if (option->letter != 0)
+            printf (" -s %c", option->letter);
+          if (has_words (option))
+            {
+              g_auto (GStrv) words = g_strsplit (option->value, "|", -1);
+              g_autofree char *joined = g_strjoinv (" ", words);
+
+              printf (" -x -a '%s'", joined);
+            }
+          else if (option->type != APR_TOOL_FLAG)
+            fputs (has_file (option) ? " -r" : " -x", stdout);
+          printf (" -d '%s'\n", help);
+        }
+    }
+}
+
+static AprToolStatus
+run (char **arguments, gpointer options)
+{
+  if (strcmp (arguments[0], "bash") == 0)
+    print_bash ();
+  else if (strcmp (arguments[0], "zsh") == 0)
+    print_zsh ();
+  else if (strcmp (arguments[0], "fish") == 0)
+    print_fish ();
+  else
+    return apr_tool_usage_error ("completion", "there is completion for bash, zsh and fish, not for “%s”",
+                                 arguments[0]);
+
+  return APR_TOOL_OK;
+}
+
+const AprToolCommand apr_tool_completion = {
+  .name = "completion",
+  .title = "Print what makes a shell complete this command",
+  .summary = "Prints a script with which bash, zsh or fish completes commands and options of aprender.",
+  .parameters = { "SHELL" },
+  .notes = "Where aprender is installed for all users, its scripts are too.",
+  .example = "eval \"$(aprender completion bash)\"",
+  .run = run,
+};
