@@ -34,6 +34,7 @@ PAGES = {
     'gnome.md': (['rents-window.js'], None, None),
     'moving-models.md': (['scikit-learn.py', 'rent.js', 'pytorch.py', 'from-pytorch.py', 'to-realizar.py',
                           '../../tests/interop/peers/rust/src/predict.rs'], None, None),
+    'accuracy.md': (['accuracy.py'], None, None),
     'python.md': (['analysis.py', 'batches.py', 'estimator.py'], None, None),
 }
 
@@ -89,6 +90,7 @@ def run_console(text, folder):
         (tools / name).chmod(0o755)
     work = folder / 'work'
     shutil.copytree(examples, work)
+    shutil.copy(examples / '../../tests/data/nist/filip.csv', work)
 
     for command, expected in split_console(text):
         command = command.replace('/usr/bin/python3', 'python3').replace('env/bin/python3', 'python3')
