@@ -75,7 +75,23 @@ void apr_inference_unref (AprInference *self);
 
 /* The statistics of one target, which must be one of the model's; in time proportional to the square of the number of
  * terms. */
-AprRegressionStatistics *apr_inference_get_statistics (const AprInference *self, gsize target);
+AprRegressionStatistics *apr_inference_get_statistics (AprInference *self, gsize target);
+
+/* The same with another covariance of the coefficients; the samples have been checked. @source is what @self was made
+ * of. Returns: (nullable): %NULL where they are not the samples of the fit, where the covariance is not defined, or
+ * where cancelled */
+AprRegressionStatistics *apr_inference_get_robust_statistics (AprInference *self,
+                                                              const AprInferenceSource *source,
+                                                              AprTensor *x,
+                                                              AprTensor *y,
+                                                              AprTensor *sample_weight,
+                                                              AprCovarianceKind kind,
+                                                              gsize target,
+                                                              const AprInferenceRun *run,
+                                                              GError **error);
+
+/* The coefficients of one target by position: those of the model where it has these and has them in double. */
+double *apr_inference_get_solutions (const AprInference *self, gsize target);
 
 /* The intervals about @predictions of the rows of @x, F64, in the same shape. @x has been checked. */
 gboolean apr_inference_predict_interval (const AprInference *self,

@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/inference/apr-covariance-private.h"
 #include "aprender/inference/apr-distributions-private.h"
+#include "aprender/inference/apr-hypothesis-test-private.h"
 #include "aprender/inference/apr-regression-statistics-private.h"
 #include "aprender/inference/apr-term-private.h"
 #include "aprender/least-squares/apr-products-private.h"
@@ -112,18 +114,24 @@ take_vector (AprTensor **tensor, const double *values, gsize n)
   *tensor = apr_tensor_new_from_doubles (values, n, &n, 1, NULL);
 }
 
-static double
-get_coefficient (const AprInference *self, gsize target, gsize position)
+double *
+apr_inference_get_solutions (const AprInference *self, gsize target)
 {
   gsize n_features = self->n_terms - self->first;
-  gsize term = self->term[position];
+  double *values = g_new (double, self->n + 1);
+  gsize i;
 
   /* Those of the model are rounded to the nearest, where it has these and has them in double. */
-  if (self->n < self->n_terms || apr_tensor_get_dtype (self->coefficients) != APR_DTYPE_F64)
-    return self->solutions[target * self->n + position];
-  if (term < self->first)
-    return apr_tensor_get_double (self->intercept, target, NULL);
-  return apr_tensor_get_double (self->coefficients, target * n_features + term - self->first, NULL);
+  for (i = 0; i < self->n; i++)
+    if (self->n < self->n_terms || apr_tensor_get_dtype (self->coefficients) != APR_DTYPE_F64)
+      values[i] = self->solutions[target * self->n + i];
+    else if (self->term[i] < self->first)
+      values[i] = apr_tensor_get_double (self->intercept, target, NULL);
+    else
+      values[i] =
+        apr_tensor_get_double (self->coefficients, target * n_features + self->term[i] - self->first, NULL);
+
+  return values;
 }
 
 /* The coefficients of the model, which are those of minimum norm where terms depend on each other. */
@@ -141,19 +149,11 @@ describe_minimum_norm (const AprInference *self, gsize target, AprRegressionStat
   take_vector (&statistics->minimum_norm, values, self->n_terms);
 }
 
+/* By term: those of errors of one variance. */
 static void
-describe_terms (const AprInference *self, gsize target, AprRegressionStatistics *statistics)
+find_covariances (const AprInference *self, gsize target, double *standard_errors, double *covariances)
 {
   gsize n_terms = self->n_terms;
-  gsize square[2] = { n_terms, n_terms };
-  double t = apr_t_two_sided_inverse (1 - 0.95, (double) self->df_residual);
-  g_autofree double *coefficients = new_undefined (n_terms);
-  g_autofree double *standard_errors = new_undefined (n_terms);
-  g_autofree double *t_values = new_undefined (n_terms);
-  g_autofree double *p_values = new_undefined (n_terms);
-  g_autofree double *inflation = new_undefined (n_terms);
-  g_autofree double *covariances = NULL;
-  gsize n_covariances;
   AprDoubleDouble scaled_variance;
   gint64 exponent;
   mpf_t variance;
@@ -161,29 +161,15 @@ describe_terms (const AprInference *self, gsize target, AprRegressionStatistics 
   gsize i;
   gsize j;
 
-  if (!g_size_checked_mul (&n_covariances, n_terms, n_terms))
-    g_assert_not_reached ();
-  covariances = new_undefined (n_covariances);
-
-  /* Without degrees of freedom it is not known. */
   mpf_init2 (variance, APR_INFERENCE_PRECISION);
   mpf_init2 (number, APR_INFERENCE_PRECISION);
   mpf_mul (variance, self->residuals[target], self->weight);
-  if (self->df_residual > 0)
-    {
-      mpf_set_d (number, (double) self->df_residual);
-      mpf_div (variance, variance, number);
-    }
+  mpf_set_d (number, (double) self->df_residual);
+  mpf_div (variance, variance, number);
   scaled_variance = apr_inference_split (variance, &exponent);
   for (i = 0; i < self->n; i++)
     {
       gsize term = self->term[i];
-
-      coefficients[term] = get_coefficient (self, target, i);
-      if (term >= self->first)
-        inflation[term] = self->inflation[i];
-      if (self->df_residual == 0)
-        continue;
 
       for (j = 0; j <= i; j++)
         {
@@ -198,11 +184,50 @@ describe_terms (const AprInference *self, gsize target, AprRegressionStatistics 
       mpf_mul (number, variance, number);
       mpf_sqrt (number, number);
       standard_errors[term] = apr_inference_to_double (number, -self->scale[i]);
-      t_values[term] = coefficients[term] / standard_errors[term];
-      p_values[term] = apr_t_two_sided (t_values[term], (double) self->df_residual);
     }
   mpf_clear (variance);
   mpf_clear (number);
+}
+
+static void
+describe_terms (const AprInference *self,
+                gsize target,
+                const AprInferenceRun *run,
+                AprRegressionStatistics *statistics)
+{
+  gsize n_terms = self->n_terms;
+  gsize square[2] = { n_terms, n_terms };
+  double t = apr_t_two_sided_inverse (1 - 0.95, (double) self->df_residual);
+  g_autofree double *solutions = apr_inference_get_solutions (self, target);
+  g_autofree double *coefficients = new_undefined (n_terms);
+  g_autofree double *standard_errors = new_undefined (n_terms);
+  g_autofree double *t_values = new_undefined (n_terms);
+  g_autofree double *p_values = new_undefined (n_terms);
+  g_autofree double *inflation = new_undefined (n_terms);
+  g_autofree double *covariances = NULL;
+  gsize n_covariances;
+  gsize i;
+
+  if (!g_size_checked_mul (&n_covariances, n_terms, n_terms))
+    g_assert_not_reached ();
+  covariances = new_undefined (n_covariances);
+
+  /* Without degrees of freedom they are not known. */
+  if (self->df_residual > 0 && statistics->covariance_kind == APR_COVARIANCE_CLASSICAL)
+    find_covariances (self, target, standard_errors, covariances);
+  else if (self->df_residual > 0)
+    apr_covariance_describe (&statistics->factors, run, standard_errors, covariances);
+
+  for (i = 0; i < self->n; i++)
+    {
+      gsize term = self->term[i];
+
+      coefficients[term] = solutions[i];
+      if (term >= self->first)
+        inflation[term] = self->inflation[i];
+      t_values[term] = coefficients[term] / standard_errors[term];
+      p_values[term] = apr_t_two_sided (t_values[term], (double) self->df_residual);
+    }
 
   take_vector (&statistics->coefficients, coefficients, n_terms);
   take_vector (&statistics->standard_errors, standard_errors, n_terms);
@@ -224,23 +249,93 @@ describe_terms (const AprInference *self, gsize target, AprRegressionStatistics 
   statistics->covariance = apr_tensor_new_from_doubles (covariances, n_covariances, square, 2, NULL);
 }
 
-AprRegressionStatistics *
-apr_inference_get_statistics (const AprInference *self, gsize target)
+/* Takes @factors. */
+static AprRegressionStatistics *
+describe (const AprInference *self,
+          gsize target,
+          AprCovarianceKind kind,
+          const AprCovariance *factors,
+          const AprInferenceRun *run)
 {
-  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   AprRegressionStatistics *statistics = apr_regression_statistics_new ();
-
-  g_assert (target < self->n_targets);
 
   statistics->n_samples = self->n_samples;
   statistics->df_model = self->n - self->first;
   statistics->df_residual = self->df_residual;
+  statistics->covariance_kind = kind;
+  statistics->factors = *factors;
   g_strfreev (statistics->terms);
   statistics->terms = g_strdupv (self->names);
   statistics->condition_number = self->condition_number;
   describe_fit (self, target, statistics);
-  describe_terms (self, target, statistics);
+  describe_terms (self, target, run, statistics);
   describe_minimum_norm (self, target, statistics);
+
+  return statistics;
+}
+
+AprRegressionStatistics *
+apr_inference_get_statistics (AprInference *self, gsize target)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  const AprInferenceRun run = { 0 };
+  AprCovariance factors;
+
+  g_assert (target < self->n_targets);
+
+  apr_covariance_init_classical (&factors, self, target);
+
+  return describe (self, target, APR_COVARIANCE_CLASSICAL, &factors, &run);
+}
+
+/* The F-statistic of all features is that of errors of one variance where the sums of squares give it. */
+static void
+test_features (const AprInference *self, const AprInferenceRun *run, AprRegressionStatistics *statistics)
+{
+  gsize n_rows = self->n - self->first;
+  g_autofree double *factors = g_new0 (double, n_rows * self->n + 1);
+  g_autoptr (AprHypothesisTest) test = NULL;
+  gsize i;
+
+  if (isnan (statistics->f_statistic))
+    return;
+
+  for (i = 0; i < n_rows; i++)
+    factors[i * self->n + self->first + i] = 1;
+  test = apr_covariance_test (&statistics->factors, statistics->coefficients, factors, NULL, n_rows, run);
+  statistics->f_statistic = apr_hypothesis_test_get_f_statistic (test);
+  statistics->f_p_value = apr_hypothesis_test_get_f_p_value (test);
+}
+
+AprRegressionStatistics *
+apr_inference_get_robust_statistics (AprInference *self,
+                                     const AprInferenceSource *source,
+                                     AprTensor *x,
+                                     AprTensor *y,
+                                     AprTensor *sample_weight,
+                                     AprCovarianceKind kind,
+                                     gsize target,
+                                     const AprInferenceRun *run,
+                                     GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  AprRegressionStatistics *statistics;
+  AprCovariance factors;
+
+  g_assert (target < self->n_targets);
+
+  if (kind == APR_COVARIANCE_CLASSICAL || self->df_residual == 0)
+    apr_covariance_init_classical (&factors, self, target);
+  else if (!apr_covariance_init_robust (&factors, self, source, x, y, sample_weight, kind, target, run,
+                                        error))
+    {
+      apr_covariance_clear (&factors);
+      return NULL;
+    }
+
+  statistics = describe (self, target, kind, &factors, run);
+  if (kind != APR_COVARIANCE_CLASSICAL)
+    test_features (self, run, statistics);
 
   return statistics;
 }

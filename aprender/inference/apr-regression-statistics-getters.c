@@ -77,6 +77,24 @@ apr_regression_statistics_get_df_residual (AprRegressionStatistics *self)
 }
 
 /**
+ * apr_regression_statistics_get_covariance_kind: (get-property covariance-kind)
+ * @self: statistics
+ *
+ * Gets how the covariance of the coefficients was estimated.
+ *
+ * Returns: the kind
+ *
+ * Since: 0.1
+ */
+AprCovarianceKind
+apr_regression_statistics_get_covariance_kind (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), APR_COVARIANCE_CLASSICAL);
+
+  return self->covariance_kind;
+}
+
+/**
  * apr_regression_statistics_get_residual_sum_of_squares: (get-property residual-sum-of-squares)
  * @self: statistics
  *

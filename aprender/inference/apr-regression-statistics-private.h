@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "aprender/inference/apr-covariance-private.h"
 #include "aprender/inference/apr-regression-statistics.h"
 
 G_BEGIN_DECLS
@@ -33,6 +34,8 @@ struct _AprRegressionStatistics
   AprTensor *variance_inflation; /* (owned) */
   AprTensor *covariance;         /* (owned) */
   GPtrArray *items;              /* (owned) of AprTerm */
+  AprCovarianceKind covariance_kind;
+  AprCovariance factors; /* (owned) of the covariance; without an inference where nothing is known */
 };
 
 /* Empty, for inference to fill in. */

@@ -71,12 +71,21 @@ list_model_init (GListModelInterface *iface)
   iface->get_item = get_item;
 }
 
+G_DEFINE_ENUM_TYPE (AprCovarianceKind,
+                    apr_covariance_kind,
+                    G_DEFINE_ENUM_VALUE (APR_COVARIANCE_CLASSICAL, "classical"),
+                    G_DEFINE_ENUM_VALUE (APR_COVARIANCE_HC0, "hc0"),
+                    G_DEFINE_ENUM_VALUE (APR_COVARIANCE_HC1, "hc1"),
+                    G_DEFINE_ENUM_VALUE (APR_COVARIANCE_HC2, "hc2"),
+                    G_DEFINE_ENUM_VALUE (APR_COVARIANCE_HC3, "hc3"))
+
 enum
 {
   PROP_TERMS = 1,
   PROP_N_SAMPLES,
   PROP_DF_MODEL,
   PROP_DF_RESIDUAL,
+  PROP_COVARIANCE_KIND,
   PROP_RESIDUAL_SUM_OF_SQUARES,
   PROP_TOTAL_SUM_OF_SQUARES,
   PROP_RESIDUAL_VARIANCE,
@@ -108,6 +117,7 @@ apr_regression_statistics_finalize (GObject *object)
 
   g_strfreev (self->terms);
   g_ptr_array_unref (self->items);
+  apr_covariance_clear (&self->factors);
   g_clear_pointer (&self->coefficients, apr_tensor_unref);
   g_clear_pointer (&self->minimum_norm, apr_tensor_unref);
   g_clear_pointer (&self->standard_errors, apr_tensor_unref);
@@ -137,6 +147,9 @@ apr_regression_statistics_get_property (GObject *object, guint property_id, GVal
       break;
     case PROP_DF_RESIDUAL:
       g_value_set_uint64 (value, self->df_residual);
+      break;
+    case PROP_COVARIANCE_KIND:
+      g_value_set_enum (value, self->covariance_kind);
       break;
     case PROP_RESIDUAL_SUM_OF_SQUARES:
       g_value_set_double (value, self->residual_sum_of_squares);
@@ -246,6 +259,17 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
    * Since: 0.1
    */
   properties[PROP_DF_RESIDUAL] = g_param_spec_uint64 ("df-residual", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+
+  /**
+   * AprRegressionStatistics:covariance-kind: (getter get_covariance_kind)
+   *
+   * How the covariance of the coefficients was estimated, and with it their standard errors, t-values, p-values and
+   * intervals, and the F-statistic.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_COVARIANCE_KIND] = g_param_spec_enum (
+    "covariance-kind", NULL, NULL, APR_TYPE_COVARIANCE_KIND, APR_COVARIANCE_CLASSICAL, flags);
 
   /**
    * AprRegressionStatistics:residual-sum-of-squares: (getter get_residual_sum_of_squares)

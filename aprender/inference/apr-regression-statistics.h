@@ -7,6 +7,7 @@
 
 #include <gio/gio.h>
 
+#include <aprender/inference/apr-hypothesis-test.h>
 #include <aprender/tensor/apr-tensor.h>
 
 G_BEGIN_DECLS
@@ -31,6 +32,33 @@ typedef enum
 APR_AVAILABLE_IN_ALL
 GType apr_interval_kind_get_type (void);
 
+#define APR_TYPE_COVARIANCE_KIND (apr_covariance_kind_get_type ())
+
+/**
+ * AprCovarianceKind:
+ * @APR_COVARIANCE_CLASSICAL: all errors have one variance, but for the weights: σ² (Z'WZ)⁻¹
+ * @APR_COVARIANCE_HC0: the squared residuals as they are
+ * @APR_COVARIANCE_HC1: the same times n / df, the samples by the degrees of freedom of the residuals
+ * @APR_COVARIANCE_HC2: the squared residuals by 1 - h, where h are the leverages
+ * @APR_COVARIANCE_HC3: the squared residuals by (1 - h)², which is the usual choice for few samples
+ *
+ * How the covariance of the coefficients is estimated. Those that begin with HC are consistent whatever the variances of the
+ * errors (heteroscedasticity): (Z'WZ)⁻¹ Z'ΩZ (Z'WZ)⁻¹, where Ω has w² e² on its diagonal, corrected as said.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  APR_COVARIANCE_CLASSICAL,
+  APR_COVARIANCE_HC0,
+  APR_COVARIANCE_HC1,
+  APR_COVARIANCE_HC2,
+  APR_COVARIANCE_HC3,
+} AprCovarianceKind;
+
+APR_AVAILABLE_IN_ALL
+GType apr_covariance_kind_get_type (void);
+
 #define APR_TYPE_REGRESSION_STATISTICS (apr_regression_statistics_get_type ())
 
 APR_AVAILABLE_IN_ALL
@@ -47,6 +75,9 @@ guint64 apr_regression_statistics_get_df_model (AprRegressionStatistics *self);
 
 APR_AVAILABLE_IN_ALL
 guint64 apr_regression_statistics_get_df_residual (AprRegressionStatistics *self);
+
+APR_AVAILABLE_IN_ALL
+AprCovarianceKind apr_regression_statistics_get_covariance_kind (AprRegressionStatistics *self);
 
 APR_AVAILABLE_IN_ALL
 double apr_regression_statistics_get_residual_sum_of_squares (AprRegressionStatistics *self);
@@ -109,6 +140,17 @@ APR_AVAILABLE_IN_ALL
 AprTensor *apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *self,
                                                                double level,
                                                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+AprHypothesisTest *apr_regression_statistics_test_hypothesis (AprRegressionStatistics *self,
+                                                              AprTensor *factors,
+                                                              AprTensor *values,
+                                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+AprHypothesisTest *apr_regression_statistics_compare (AprRegressionStatistics *self,
+                                                      AprRegressionStatistics *restricted,
+                                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 char *apr_regression_statistics_to_string (AprRegressionStatistics *self) G_GNUC_WARN_UNUSED_RESULT;

@@ -165,6 +165,15 @@ apr_regression_statistics_to_string (AprRegressionStatistics *self)
   append_fact (text, "   log-likelihood", "%.7g", self->log_likelihood);
   g_string_append_c (text, '\n');
   append_fact (text, "BIC", "%.7g", self->bic);
+  if (self->covariance_kind != APR_COVARIANCE_CLASSICAL)
+    {
+      g_autoptr (GEnumClass) kinds = g_type_class_ref (APR_TYPE_COVARIANCE_KIND);
+      GEnumValue *kind = g_enum_get_value (kinds, (int) self->covariance_kind);
+      g_autofree char *name = g_ascii_strup (kind->value_nick, -1);
+
+      append_padded (text, "   covariance", 24);
+      g_string_append_printf (text, " %*s", WIDTH, name);
+    }
   g_string_append_c (text, '\n');
 
   return g_string_free (text, FALSE);

@@ -66,4 +66,15 @@ gboolean apr_linear_regression_load_tensors (
 void
 apr_linear_regression_notify_results (AprEstimator *estimator, gconstpointer before, gconstpointer after);
 
+/* What inference is computed from; @fitted has results with cross products. */
+AprInferenceSource apr_linear_regression_get_source (const AprFitted *fitted);
+
+/* What statistics and intervals are computed from, once for a fit. Returns: (transfer full): %NULL with an error that
+ * says that it cannot @what the model */
+AprInference *apr_linear_regression_infer (AprLinearRegression *self,
+                                           const AprFitted *fitted,
+                                           const char *what,
+                                           GCancellable *cancellable,
+                                           GError **error);
+
 G_END_DECLS

@@ -4,7 +4,6 @@
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/inference/apr-inference-private.h"
-#include "aprender/inference/apr-regression-diagnostics-private.h"
 
 static gboolean
 check_method (AprLinearRegression *self, const AprLinearResults *results, const char *what, GError **error)
@@ -20,13 +19,28 @@ check_method (AprLinearRegression *self, const AprLinearResults *results, const 
   return FALSE;
 }
 
-/* What the statistics and the intervals are computed from, once for a fit. Returns: (transfer full) (nullable) */
-static AprInference *
-infer (AprLinearRegression *self,
-       const AprFitted *fitted,
-       const char *what,
-       GCancellable *cancellable,
-       GError **error)
+AprInferenceSource
+apr_linear_regression_get_source (const AprFitted *fitted)
+{
+  const AprLinearResults *results = fitted->results;
+
+  return (AprInferenceSource){
+    .cross_products = results->cross_products,
+    .fit_intercept = results->fitted.fit_intercept,
+    .dependent = (const gsize *) (gconstpointer) results->dependent->data,
+    .n_dependent = results->dependent->len,
+    .feature_names = (const char *const *) fitted->feature_names,
+    .coefficients = results->coefficients,
+    .intercept = results->intercept,
+  };
+}
+
+AprInference *
+apr_linear_regression_infer (AprLinearRegression *self,
+                             const AprFitted *fitted,
+                             const char *what,
+                             GCancellable *cancellable,
+                             GError **error)
 {
   AprLinearResults *results = fitted->results;
   AprInferenceRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
@@ -44,15 +58,7 @@ infer (AprLinearRegression *self,
   if (inference != NULL)
     return inference;
 
-  source = (AprInferenceSource){
-    .cross_products = results->cross_products,
-    .fit_intercept = results->fitted.fit_intercept,
-    .dependent = (const gsize *) (gconstpointer) results->dependent->data,
-    .n_dependent = results->dependent->len,
-    .feature_names = (const char *const *) fitted->feature_names,
-    .coefficients = results->coefficients,
-    .intercept = results->intercept,
-  };
+  source = apr_linear_regression_get_source (fitted);
   inference = apr_inference_new (&source, &run, error);
   if (inference != NULL)
     apr_linear_results_keep_inference (results, inference, fitted->feature_names);
@@ -79,7 +85,7 @@ get_statistics (AprLinearRegression *self, gsize target, GCancellable *cancellab
       return NULL;
     }
 
-  inference = infer (self, fitted, "tell the statistics of", cancellable, error);
+  inference = apr_linear_regression_infer (self, fitted, "tell the statistics of", cancellable, error);
 
   return inference != NULL ? apr_inference_get_statistics (inference, target) : NULL;
 }
@@ -202,7 +208,7 @@ apr_linear_regression_summary (AprLinearRegression *self, GError **error)
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
   fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
-  inference = infer (self, fitted, "summarise", NULL, error);
+  inference = apr_linear_regression_infer (self, fitted, "summarise", NULL, error);
   if (inference == NULL)
     return NULL;
 
@@ -257,7 +263,7 @@ predict_interval (AprLinearRegression *self,
   predictions = apr_linear_results_predict (fitted->results, x, run.n_threads, error);
   if (predictions == NULL)
     return FALSE;
-  inference = infer (self, fitted, "give intervals with", cancellable, error);
+  inference = apr_linear_regression_infer (self, fitted, "give intervals with", cancellable, error);
 
   return inference != NULL &&
          apr_inference_predict_interval (inference, x, predictions, level, kind, &run, lower, upper, error);
@@ -388,65 +394,4 @@ apr_linear_regression_predict_interval_finish (
   *lower = g_steal_pointer (&call->results[0]);
   *upper = g_steal_pointer (&call->results[1]);
   return TRUE;
-}
-
-/**
- * apr_linear_regression_diagnose:
- * @self: a fitted linear regression
- * @x: the features of the samples that the model was fitted to, [n_samples, n_features]
- * @y: their targets, [n_samples] or [n_samples, n_targets]
- * @sample_weight: (nullable): their weights, [n_samples]; `NULL` for equal weights
- * @target: which target, counted from 0
- * @cancellable: (nullable): a way to stop
- * @error: return location for an error
- *
- * Computes how well each sample is fitted, and how much the fit depends on it.
- *
- * The samples must be those of the fit, which the model does not keep; for others, the results have no meaning.
- *
- * Returns: (transfer full): the diagnostics; `NULL` with %APR_ERROR_SHAPE where @x and @y do not have the features
- *   and the targets of the model, or another error of [method@Apr.Estimator.fit] or
- *   [method@Apr.LinearRegression.get_statistics]
- *
- * Since: 0.1
- */
-AprRegressionDiagnostics *
-apr_linear_regression_diagnose (AprLinearRegression *self,
-                                AprTensor *x,
-                                AprTensor *y,
-                                AprTensor *sample_weight,
-                                gsize target,
-                                GCancellable *cancellable,
-                                GError **error)
-{
-  AprInferenceRun run = { .cancellable = cancellable };
-  g_autoptr (AprFitted) fitted = NULL;
-  g_autoptr (AprInference) inference = NULL;
-  g_autoptr (AprTensor) predictions = NULL;
-  gsize n_features;
-  gsize n_targets;
-
-  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
-  g_return_val_if_fail (x != NULL, NULL);
-  g_return_val_if_fail (y != NULL, NULL);
-
-  fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
-  inference = infer (self, fitted, "diagnose", cancellable, error);
-  if (inference == NULL || !apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error))
-    return NULL;
-  if (n_targets != inference->n_targets || target >= n_targets)
-    {
-      g_set_error (error, APR_ERROR, n_targets != inference->n_targets ? APR_ERROR_SHAPE : APR_ERROR_RANGE,
-                   "Cannot diagnose target %" G_GSIZE_FORMAT " (counted from 0) with a y of %" G_GSIZE_FORMAT
-                   " targets: the model has %" G_GSIZE_FORMAT,
-                   target, n_targets, inference->n_targets);
-      return NULL;
-    }
-
-  run.n_threads = apr_linear_regression_get_n_threads (self);
-  predictions = apr_linear_results_predict (fitted->results, x, run.n_threads, error);
-
-  return predictions != NULL
-         ? apr_inference_diagnose (inference, x, y, sample_weight, predictions, target, &run, error)
-         : NULL;
 }

@@ -204,6 +204,51 @@ AprRegressionDiagnostics *apr_linear_regression_diagnose (AprLinearRegression *s
                                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+void apr_linear_regression_diagnose_async (AprLinearRegression *self,
+                                           AprTensor *x,
+                                           AprTensor *y,
+                                           AprTensor *sample_weight,
+                                           gsize target,
+                                           int io_priority,
+                                           GCancellable *cancellable,
+                                           GAsyncReadyCallback callback,
+                                           gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprRegressionDiagnostics *
+apr_linear_regression_diagnose_finish (AprLinearRegression *self, GAsyncResult *result, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+AprRegressionStatistics *
+apr_linear_regression_get_robust_statistics (AprLinearRegression *self,
+                                             AprTensor *x,
+                                             AprTensor *y,
+                                             AprTensor *sample_weight,
+                                             AprCovarianceKind kind,
+                                             gsize target,
+                                             GCancellable *cancellable,
+                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_get_robust_statistics_async (AprLinearRegression *self,
+                                                        AprTensor *x,
+                                                        AprTensor *y,
+                                                        AprTensor *sample_weight,
+                                                        AprCovarianceKind kind,
+                                                        gsize target,
+                                                        int io_priority,
+                                                        GCancellable *cancellable,
+                                                        GAsyncReadyCallback callback,
+                                                        gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprRegressionStatistics *
+apr_linear_regression_get_robust_statistics_finish (AprLinearRegression *self,
+                                                    GAsyncResult *result,
+                                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 void apr_linear_regression_predict_interval_async (AprLinearRegression *self,
                                                    AprTensor *x,
                                                    double level,

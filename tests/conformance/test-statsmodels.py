@@ -83,6 +83,18 @@ class Statsmodels(unittest.TestCase):
             inflation = [variance_inflation_factor(design, i) for i in range(1, design.shape[1])]
             self.assertClose(ours.variance_inflation[1:], inflation, 'variance inflation')
 
+        self.compare_tests(ours, theirs, len(errors))
+        for kind in ('HC0', 'HC1', 'HC2', 'HC3') if theirs.df_resid > 0 else ():
+            X_used, y_used, w_used = X[used], y[used], None if weights is None else weights[used]
+            ours = model.get_robust_statistics(X_used, y_used, w_used, kind)
+            robust = theirs.get_robustcov_results(cov_type=kind, use_t=True)
+            self.assertClose(ours.standard_errors, robust.bse, f'{kind} standard errors')
+            self.assertClose(ours.covariance, robust.cov_params(), f'{kind} covariance', numpy.outer(robust.bse, robust.bse))
+            self.assertClose(ours.get_confidence_intervals(0.9), robust.conf_int(0.1), f'{kind} intervals',
+                             10 * robust.bse[:, None])
+            self.assertClose(ours.f_statistic, robust.fvalue, f'{kind} F')
+            self.compare_tests(ours, robust, len(errors))
+
         new = X[:5] * 1.5 + 0.25
         frame = theirs.get_prediction(
             statsmodels.add_constant(new, has_constant='add') if intercept else new, weights=1)
@@ -92,6 +104,29 @@ class Statsmodels(unittest.TestCase):
             scale = (expected[:, 1] - expected[:, 0]) + numpy.abs(expected[:, 0])
             self.assertClose(lower, expected[:, 0], 'lower ends', scale)
             self.assertClose(upper, expected[:, 1], 'upper ends', scale)
+
+    def compare_tests(self, ours, theirs, n_terms):
+        random = numpy.random.default_rng(7)
+        factors, values = random.normal(size=(min(2, n_terms), n_terms)), random.normal(size=min(2, n_terms))
+        test, f_test, t_test = (ours.test_hypothesis(factors, values), theirs.f_test((factors, values)),
+                                theirs.t_test((factors, values)))
+        self.assertClose(test.f_statistic, f_test.fvalue, 'F of hypotheses')
+        self.assertClose(test.f_p_value, f_test.pvalue, 'p of hypotheses', 10 * (1 + f_test.fvalue) * f_test.pvalue + 1e-290)
+        self.assertEqual((test.df_hypothesis, test.df_residual), (f_test.df_num, f_test.df_denom))
+        self.assertClose(test.estimates, t_test.effect, 'estimates', test.standard_errors)
+        self.assertClose(test.t_values, numpy.ravel(t_test.tvalue), 't of hypotheses', 1 + numpy.abs(t_test.tvalue).ravel())
+
+    def test_nested_models(self):
+        random = numpy.random.default_rng(8)
+        X, y = random.normal(size=(50, 6)), random.normal(size=50)
+        y += X[:, 0] + X[:, 4] / 5
+        for weights in (None, random.uniform(0.1, 3, 50)):
+            ours = [Apr.LinearRegression().fit(X[:, :p], y, weights).get_statistics() for p in (6, 2)]
+            theirs = [statsmodels.WLS(y, statsmodels.add_constant(X[:, :p]), 1 if weights is None else weights).fit()
+                      for p in (6, 2)]
+            f, p_value, df = theirs[0].compare_f_test(theirs[1])
+            test = ours[0].compare(ours[1])
+            self.assertClose([test.f_statistic, test.f_p_value, test.df_hypothesis], [f, p_value, df], 'comparison')
 
     def test_random_data(self):
         random = numpy.random.default_rng(20261121)

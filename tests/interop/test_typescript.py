@@ -27,7 +27,7 @@ LIST = '''
 import Apr from 'gi://Apr?version=1.0';
 const found = {};
 for (const name of ['Tensor', 'SafetensorsReader', 'SafetensorsWriter', 'Estimator', 'LinearRegression', 'CrossProducts',
-  'RegressionDiagnostics', 'RegressionStatistics', 'TableReader', 'Term'])
+  'HypothesisTest', 'RegressionDiagnostics', 'RegressionStatistics', 'TableReader', 'Term'])
   found[name] = [...new Set([Apr[name].prototype, Apr[name]].flatMap(object => Object.getOwnPropertyNames(object)))];
 print(JSON.stringify(found));
 '''

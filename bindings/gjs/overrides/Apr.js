@@ -613,6 +613,27 @@ function _init() {
   LinearRegression.prototype.diagnose = function (X, y, sampleWeight = null, target = 0, cancellable = null) {
     return diagnose.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), target, cancellable);
   };
+
+  const diagnoseAsync = promisify(LinearRegression.prototype, 'diagnose');
+  LinearRegression.prototype.diagnose_async = async function (X, y, sampleWeight = null, target = 0, cancellable = null) {
+    const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
+    return diagnoseAsync.call(this, ...tensors, target, PRIORITY, cancellable);
+  };
+
+  const getRobustStatistics = LinearRegression.prototype.get_robust_statistics;
+  LinearRegression.prototype.get_robust_statistics = function (X, y, sampleWeight = null,
+    kind = Apr.CovarianceKind.HC3, target = 0, cancellable = null) {
+    return getRobustStatistics.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), kind, target,
+      cancellable);
+  };
+
+  const getRobustStatisticsAsync = promisify(LinearRegression.prototype, 'get_robust_statistics');
+  LinearRegression.prototype.get_robust_statistics_async = async function (X, y, sampleWeight = null,
+    kind = Apr.CovarianceKind.HC3, target = 0, cancellable = null) {
+    const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
+    return getRobustStatisticsAsync.call(this, ...tensors, kind, target, PRIORITY, cancellable);
+  };
+
   for (const name of ['fitted_values', 'residuals', 'leverages', 'standardized_residuals', 'studentized_residuals',
     'cooks_distances']) {
     defineGetter(Apr.RegressionDiagnostics.prototype, name, function () {
@@ -623,6 +644,16 @@ function _init() {
   const {RegressionStatistics} = Apr;
   for (const name of ['coefficients', 'minimum_norm', 'standard_errors', 't_values', 'p_values', 'variance_inflation', 'covariance']) {
     defineGetter(RegressionStatistics.prototype, name, function () {
+      return fromTensor(this[`get_${name}`]());
+    });
+  }
+
+  const testHypothesis = RegressionStatistics.prototype.test_hypothesis;
+  RegressionStatistics.prototype.test_hypothesis = function (factors, values = null) {
+    return testHypothesis.call(this, toTensor(factors, 'factors'), values === null ? null : toTensor(values, 'values'));
+  };
+  for (const name of ['estimates', 'standard_errors', 't_values', 'p_values']) {
+    defineGetter(Apr.HypothesisTest.prototype, name, function () {
       return fromTensor(this[`get_${name}`]());
     });
   }

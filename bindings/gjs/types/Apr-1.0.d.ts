@@ -70,6 +70,7 @@ declare module 'gi://Apr?version=1.0' {
 
     enum Precision {EXACT, DOUBLE}
     enum IntervalKind {CONFIDENCE, PREDICTION}
+    enum CovarianceKind {CLASSICAL, HC0, HC1, HC2, HC3}
     enum SafetensorsLoadMode {MAP, READ}
 
     const PARAM_TRANSIENT: GObject.ParamFlags;
@@ -223,6 +224,13 @@ declare module 'gi://Apr?version=1.0' {
       /** For the rows that were fitted, or others. */
       diagnose(X: Numbers, y: Numbers, sample_weight?: Numbers | null, target?: number,
         cancellable?: Gio.Cancellable | null): RegressionDiagnostics;
+      diagnose_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, target?: number,
+        cancellable?: Gio.Cancellable | null): Promise<RegressionDiagnostics>;
+      /** For the rows that were fitted; HC3 by default. */
+      get_robust_statistics(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind, target?: number,
+        cancellable?: Gio.Cancellable | null): RegressionStatistics;
+      get_robust_statistics_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind,
+        target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
       /** R² of each target. */
       score_cross_products(cross_products: CrossProducts): Tensor;
       summary(): string;
@@ -269,9 +277,25 @@ declare module 'gi://Apr?version=1.0' {
       readonly residual_sum_of_squares: number;
       readonly residual_variance: number;
       readonly total_sum_of_squares: number;
+      readonly covariance_kind: CovarianceKind;
+      /** Of one row of factors for each hypothesis, an entry for each term. */
+      test_hypothesis(factors: Numbers, values?: Numbers | null): HypothesisTest;
+      /** Against a smaller model of the same samples. */
+      compare(restricted: RegressionStatistics): HypothesisTest;
       /** The lower and the upper limit of each term. */
       get_confidence_intervals(level?: number): TypedArray[];
       to_string(): string;
+    }
+
+    class HypothesisTest extends GObject.Object {
+      readonly f_statistic: number;
+      readonly f_p_value: number;
+      readonly df_hypothesis: number;
+      readonly df_residual: number;
+      readonly estimates: TypedArray;
+      readonly standard_errors: TypedArray;
+      readonly t_values: TypedArray;
+      readonly p_values: TypedArray;
     }
 
     /** What a statistics' list is of. */

@@ -164,8 +164,8 @@ class Help(TestCase):
         for name in ('fit', 'coef_', 'get_params', 'alpha', 'summary'):
             self.assertIn(name, dir(Apr.LinearRegression))
 
-    CLASSES = ('Tensor', 'Estimator', 'LinearRegression', 'RegressionStatistics', 'CrossProducts', 'SafetensorsReader',
-               'SafetensorsWriter')
+    CLASSES = ('Tensor', 'Estimator', 'LinearRegression', 'RegressionStatistics', 'RegressionDiagnostics', 'HypothesisTest',
+               'CrossProducts', 'SafetensorsReader', 'SafetensorsWriter')
 
     def list_members(self, class_):
         """The public names of a class of ours, its own and those of its Python override."""

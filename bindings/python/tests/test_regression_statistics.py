@@ -6,6 +6,7 @@ import json
 import math
 import pathlib
 
+import exact
 import tap
 from common import Apr, GLib, TestCase, needs_numpy, numpy, read_longley
 
@@ -104,6 +105,74 @@ class RegressionStatistics(TestCase):
             model.fit(X, y).get_statistics(1)
         with self.assertRaisesRegex(GLib.Error, 'keep-state'):
             Apr.LinearRegression.from_bytes(model.to_bytes()).summary()
+
+    def test_robust_standard_errors(self):
+        """Beside rational numbers: with weights, one of them 0, and for data that depend on each other a lot."""
+        X, y = read_longley()
+        weights = [0.0, 1.5, 2.0, 0.25] * 4
+        for intercept in (True, False):
+            for w in (None, weights):
+                model = Apr.LinearRegression(fit_intercept=intercept).fit(X, y, w)
+                fit = exact.Fit(X, y, w, intercept)
+                for kind in ('classical', 'hc0', 'hc1', 'hc2', 'hc3'):
+                    with self.subTest(intercept=intercept, weighted=w is not None, kind=kind):
+                        statistics = model.get_robust_statistics(X, y, w, kind)
+                        covariance = fit.get_covariance(kind)
+                        errors = [exact.root(covariance[i][i]) for i in range(len(covariance))]
+                        self.assertClose(statistics.standard_errors, errors, 1e-8)
+                        for i, row in enumerate(covariance):
+                            for j, value in enumerate(row):
+                                self.assertLessEqual(abs(statistics.covariance[i][j] - value), 1e-8 * errors[i] * errors[j])
+                        self.assertClose(statistics.t_values,
+                                         [float(b) / error for b, error in zip(fit.coefficients, errors)], 1e-8)
+                        f = fit.test(kind, [[i == j for j in range(len(errors))] for i in range(intercept, len(errors))],
+                                     [0] * 6)[2]
+                        self.assertClose([statistics.f_statistic], [f], 1e-8)
+                        self.assertEqual(statistics.covariance_kind.value_nick, kind)
+                        self.assertEqual(statistics.residual_sum_of_squares, model.get_statistics().residual_sum_of_squares)
+                        self.assertEqual(f' {kind.upper()}\n' in str(statistics), kind != 'classical')
+
+    def test_robust_statistics_of_what_is_special(self):
+        X, y = [[0.0], [1.0], [2.0], [3.0], [5.0]], [1.0, 2.0, 2.0, 5.0, 4.0]
+        model = Apr.LinearRegression().fit(X, y)
+        # Any number of threads gives the same bits, and so does any unit that is a power of two.
+        first = list(model.get_robust_statistics(X, y).standard_errors)
+        model.n_threads = 1
+        self.assertEqual(list(model.get_robust_statistics(X, y).standard_errors), first)
+        for scale in (2.0 ** 300, 2.0 ** -300):
+            other = Apr.LinearRegression().fit(X, [value * scale for value in y])
+            errors = other.get_robust_statistics(X, [value * scale for value in y]).standard_errors
+            self.assertEqual([error / scale for error in errors], first)
+        # A feature that depends on others has no standard error, and changes nothing.
+        wide = [[x, 2 * x, 1] for x, in X]
+        statistics = Apr.LinearRegression().fit(wide, y).get_robust_statistics(wide, y)
+        self.assertClose(statistics.standard_errors[:2], first, 1e-12)
+        self.assertTrue(all(map(math.isnan, statistics.standard_errors[2:])))
+        # A sample of a leverage of 1, two targets, single precision.
+        lone = [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [5.0, 0.0]]
+        model = Apr.LinearRegression().fit(lone, y)
+        with self.assertRaisesRegex(GLib.Error, 'leverage of sample 3 .* is 1'):
+            model.get_robust_statistics(lone, y, kind='HC2')
+        covariance = exact.Fit(lone, y).get_covariance('hc1')
+        self.assertClose(model.get_robust_statistics(lone, y, kind='HC1').standard_errors[:2],
+                         [exact.root(covariance[i][i]) for i in range(2)])
+        two = [[value, -3 * value] for value in y]
+        model = Apr.LinearRegression(dtype='f32').fit(X, two)
+        self.assertClose(model.get_robust_statistics(X, two, target=1).standard_errors, [3 * error for error in first])
+
+    def test_robust_statistics_of_other_samples(self):
+        X, y = [[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 5.0]
+        model = Apr.LinearRegression().fit(X, y)
+        for pattern, *arguments in (('2 features', [[1.0, 2.0]] * 4, y), ('3 samples .* fitted to 4', X[1:], y[1:]),
+                                    ('no target 1', X, y, None, 'hc3', 1), ('row 2', X[:2] + [[math.nan]] + X[3:], y),
+                                    ('row 1', X, [1.0, math.inf, 2.0, 5.0]), ('-1 at row 0', X, y, [-1, 1, 1, 1]),
+                                    ('kind must be one of', X, y, None, 'hc4')):
+            with self.assertRaisesRegex(ValueError, pattern):
+                model.get_robust_statistics(*arguments)
+        with self.assertRaisesRegex(ValueError, 'unfitted'):
+            Apr.LinearRegression().get_robust_statistics(X, y)
+        with self.assertRaisesRegex(GLib.Error, 'alpha = 1'):
+            Apr.LinearRegression(alpha=1.0).fit(X, y).get_robust_statistics(X, y)
 
 
 if __name__ == '__main__':

@@ -12,7 +12,8 @@ from .aprender import metrics
 from .aprender.native import CLASSES, Apr
 from .aprender.properties import add_attributes
 from .aprender.tensor import Tensor
-from .aprender import cross_products, estimator, linear_regression, notebook, safetensors, scikit_learn  # noqa: F401
+from .aprender import (cross_products, estimator, linear_regression, notebook, safetensors, scikit_learn,  # noqa: F401
+                       statistics)
 
 __all__ = []
 
@@ -23,7 +24,7 @@ for _class in CLASSES:
 
 # Attributes of this module are found at once: for others the typelib's module would be asked each time.
 _others = (_class for _class in CLASSES if _class.__name__ != 'Tensor')
-for _class in (Tensor, *_others, Apr.DType, Apr.Precision, Apr.IntervalKind):
+for _class in (Tensor, *_others, Apr.DType, Apr.Precision, Apr.IntervalKind, Apr.CovarianceKind):
     globals()[_class.__name__] = _class
     __all__.append(_class.__name__)
 for _module, _names in ((metrics, metrics.__all__), (safetensors, ('load_file', 'save_file'))):

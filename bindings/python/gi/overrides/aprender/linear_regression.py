@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Apr.LinearRegression: what it has beside Apr.Estimator, and its statistics."""
+"""Apr.LinearRegression: what it has beside Apr.Estimator; what goes through the samples again is in statistics.py."""
 
 from __future__ import annotations
 
@@ -28,14 +28,11 @@ _partial_fit_finish = Apr.LinearRegression.partial_fit_finish
 _get_statistics = Apr.LinearRegression.get_statistics
 _get_statistics_async = Apr.LinearRegression.get_statistics_async
 _predict_interval = Apr.LinearRegression.predict_interval
-_diagnose = Apr.LinearRegression.diagnose
 _predict_interval_async = Apr.LinearRegression.predict_interval_async
 _predict_interval_finish = Apr.LinearRegression.predict_interval_finish
-_get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
 _fit_cross_products = Apr.LinearRegression.fit_cross_products
 _fit_cross_products_async = Apr.LinearRegression.fit_cross_products_async
 _fit_cross_products_finish = Apr.LinearRegression.fit_cross_products_finish
-_to_string = Apr.RegressionStatistics.to_string
 
 
 @functools.lru_cache(maxsize=None)
@@ -293,40 +290,6 @@ class Methods:
             raise explain_features(self, error, samples) from None
         return lower._take_values(), upper._take_values()
 
-    def diagnose(self, X: Data, y: Target, sample_weight: Weights = None, target: int = 0,
-                 cancellable: Gio.Cancellable | None = None) -> RegressionDiagnostics:
-        """The Apr.RegressionDiagnostics of the samples of the fit: residuals, leverages, Cook's distances and more."""
-        samples = Samples(X, y, sample_weight)
-        try:
-            return _diagnose(self, *samples.get_tensors(), target, cancellable)
-        except AprError as error:
-            raise explain_features(self, error, samples) from None
-
-
-@extends(Apr.RegressionStatistics)
-class Statistics:
-    """What a linear regression says beside its coefficients, of one target.
-
-        statistics = model.get_statistics()
-        print(statistics)
-        statistics.terms, statistics.standard_errors, statistics.p_values, statistics.get_confidence_intervals(0.95)
-
-    Arrays have an entry for each of terms: the intercept, where there is one, and the features. covariance is
-    [n_terms, n_terms]. Weights are analytic, as in statsmodels' WLS and R's lm.
-    """
-
-    def get_confidence_intervals(self, level: float = 0.95) -> Array:
-        """Intervals that hold the true coefficients with the probability level each: [n_terms, 2]."""
-        return _get_confidence_intervals(self, level)._get_values()
-
-    def __str__(self) -> str:
-        return _to_string(self)
-
-    __repr__ = __str__
-
 
 add_attributes(Apr.LinearRegression, get_values)
 add_constructor(Apr.LinearRegression)
-add_attributes(Apr.RegressionStatistics, get_values)
-add_attributes(Apr.RegressionDiagnostics, get_values)
-add_attributes(Apr.Term, get_values)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/inference/apr-hypothesis-test.h"
+#include "aprender/inference/apr-inference-private.h"
+
+G_BEGIN_DECLS
+
+/* The covariance of the coefficients of one target, in factors: where the terms nearly depend on each other, the
+ * matrix itself has not the digits that tests of several coefficients need.
+ *
+ * With positions and scales as those of AprInference, and w the sum of the weights times 2^-scale[0], a row r of
+ * factors has the variance g' H g 2^exponent, where ρ_i = r_i 2^-scale[i], and g is
+ *
+ *   [ρ_0 / w ; root (ρ - ρ_0 centre / w)]
+ *
+ * or root ρ without an intercept. H is @factor times @scores, or times the identity: for errors of one variance. */
+typedef struct
+{
+  AprInference *inference; /* (owned) (nullable) */
+  AprDoubleDoubles scores; /* (owned) n x n, symmetric */
+  AprDoubleDouble factor;
+  gint64 exponent; /* even */
+} AprCovariance;
+
+/* σ² (Z'WZ)^-1 */
+void apr_covariance_init_classical (AprCovariance *self, AprInference *inference, gsize target);
+
+/* (Z'WZ)^-1 Z'ΩZ (Z'WZ)^-1, where Ω are the squared residuals, times the squared weights, as @kind corrects them. The
+ * samples have been checked, but not whether they are those of the fit; @source is what @inference was made of. */
+gboolean apr_covariance_init_robust (AprCovariance *self,
+                                     AprInference *inference,
+                                     const AprInferenceSource *source,
+                                     AprTensor *x,
+                                     AprTensor *y,
+                                     AprTensor *sample_weight,
+                                     AprCovarianceKind kind,
+                                     gsize target,
+                                     const AprInferenceRun *run,
+                                     GError **error);
+
+void apr_covariance_clear (AprCovariance *self);
+
+/* By term: the standard errors, and the covariances as a matrix; NaN for those that are not known. */
+void apr_covariance_describe (const AprCovariance *self,
+                              const AprInferenceRun *run,
+                              double *standard_errors,
+                              double *covariances);
+
+/* The test that the sums of @coefficients, which are by term, times @factors, @n_rows rows by position, are @values, or
+ * 0 where these are %NULL. Returns: (transfer full): with NaN where the rows depend on each other */
+AprHypothesisTest *apr_covariance_test (const AprCovariance *self,
+                                        AprTensor *coefficients,
+                                        const double *factors,
+                                        const double *values,
+                                        gsize n_rows,
+                                        const AprInferenceRun *run);
+
+/* c -= a' b, in threads. */
+void apr_double_doubles_subtract_product (AprDoubleDoubles c,
+                                          AprDoubleDoubles a,
+                                          AprDoubleDoubles b,
+                                          gsize n_rows,
+                                          gsize n_columns,
+                                          gsize n_inner,
+                                          const AprInferenceRun *run);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprCovariance, apr_covariance_clear)
+
+G_END_DECLS

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/inference/apr-covariance-private.h"
+
+#include <math.h>
+
+#include "aprender/base/apr-parallel-private.h"
+#include "aprender/inference/apr-distributions-private.h"
+#include "aprender/inference/apr-hypothesis-test-private.h"
+
+/* Products that are summed at a time, and rows that a thread works on at a time. */
+#define INNER 64
+#define ROWS 16
+
+/* A pivot below this part of its diagonal is rounding error. */
+#define MIN_PIVOT 0x1p-90
+
+typedef struct
+{
+  AprDoubleDoubles c;
+  AprDoubleDoubles a;
+  AprDoubleDoubles b;
+  gsize n_rows;
+  gsize n_columns;
+  gsize n_inner;
+  const AprDoubleDoubleKernel *kernel;
+  const AprInferenceRun *run;
+  gint next; /* (atomic) */
+} Product;
+
+static void
+subtract_rows (gpointer data, gsize part, gsize n_parts)
+{
+  Product *product = data;
+  gint n_blocks = (gint) ((product->n_rows + ROWS - 1) / ROWS);
+  gint block;
+
+  while ((block = g_atomic_int_add (&product->next, 1)) < n_blocks &&
+         !apr_inference_run_is_cancelled (product->run))
+    {
+      gsize row = (gsize) block * ROWS;
+      gsize n_rows = MIN (ROWS, product->n_rows - row);
+      gsize k;
+
+      for (k = 0; k < product->n_inner; k += INNER)
+        product->kernel->subtract_products (apr_double_doubles_at (product->c, row, 0),
+                                            apr_double_doubles_at (product->a, k, row),
+                                            apr_double_doubles_at (product->b, k, 0), n_rows,
+                                            product->n_columns, MIN (INNER, product->n_inner - k));
+    }
+}
+
+void
+apr_double_doubles_subtract_product (AprDoubleDoubles c,
+                                     AprDoubleDoubles a,
+                                     AprDoubleDoubles b,
+                                     gsize n_rows,
+                                     gsize n_columns,
+                                     gsize n_inner,
+                                     const AprInferenceRun *run)
+{
+  Product product = {
+    .c = c,
+    .a = a,
+    .b = b,
+    .n_rows = n_rows,
+    .n_columns = (n_columns + APR_DOUBLE_DOUBLE_PAD - 1) / APR_DOUBLE_DOUBLE_PAD * APR_DOUBLE_DOUBLE_PAD,
+    .n_inner = n_inner,
+    .kernel = run->kernel != NULL ? run->kernel : apr_double_double_kernel_choose (),
+    .run = run,
+  };
+
+  apr_parallel_run (subtract_rows, &product, run->n_threads,
+                    4 * (double) n_rows * (double) n_columns * (double) n_inner);
+}
+
+void
+apr_covariance_init_classical (AprCovariance *self, AprInference *inference, gsize target)
+{
+  mpf_t variance;
+  mpf_t df;
+
+  *self = (AprCovariance){ .inference = apr_inference_ref (inference) };
+  mpf_init2 (variance, APR_INFERENCE_PRECISION);
+  mpf_init2 (df, APR_INFERENCE_PRECISION);
+  mpf_mul (variance, inference->residuals[target], inference->weight);
+  mpf_set_d (df, (double) MAX (inference->df_residual, 1));
+  mpf_div (variance, variance, df);
+  self->factor = apr_inference_split (variance, &self->exponent);
+  if (self->exponent % 2 != 0)
+    {
+      self->factor = apr_dd_add (self->factor, self->factor);
+      self->exponent--;
+    }
+  mpf_clear (variance);
+  mpf_clear (df);
+}
+
+void
+apr_covariance_clear (AprCovariance *self)
+{
+  g_clear_pointer (&self->inference, apr_inference_unref);
+  apr_double_doubles_free (&self->scores);
+}
+
+/* G' H G, @n_columns squared, in units of 2^exponent. G has rows by position. */
+static AprDoubleDoubles
+transform (const AprCovariance *self, AprDoubleDoubles g, gsize n_columns, const AprInferenceRun *run)
+{
+  AprDoubleDoubles result = apr_double_doubles_new (n_columns, n_columns);
+  AprDoubleDouble factor = self->factor;
+  gsize n = self->inference->n;
+  gsize i;
+  gsize j;
+
+  if (self->scores.high == NULL)
+    {
+      apr_double_doubles_subtract_product (result, g, g, n_columns, n_columns, n, run);
+      factor = apr_dd_negate (factor);
+    }
+  else
+    {
+      AprDoubleDoubles product = apr_double_doubles_new (n, n_columns);
+
+      apr_double_doubles_subtract_product (product, self->scores, g, n, n_columns, n, run);
+      apr_double_doubles_subtract_product (result, g, product, n_columns, n_columns, n, run);
+      apr_double_doubles_free (&product);
+    }
+  for (i = 0; i < n_columns; i++)
+    for (j = 0; j <= i; j++)
+      {
+        AprDoubleDouble entry = apr_dd_multiply (apr_double_doubles_get (result, i, j), factor);
+
+        apr_double_doubles_set (result, i, j, entry);
+        apr_double_doubles_set (result, j, i, entry);
+      }
+
+  return result;
+}
+
+static void
+set_entry (AprDoubleDoubles matrix, gsize row, gsize column, gboolean transposed, AprDoubleDouble value)
+{
+  apr_double_doubles_set (matrix, transposed ? column : row, transposed ? row : column, value);
+}
+
+/* The columns g for the unit vectors ρ. */
+static AprDoubleDoubles
+get_basis (const AprInference *inference, gboolean transposed)
+{
+  AprInverse inverse = { .n = inference->n - inference->first, .root = inference->root };
+  AprDoubleDoubles basis = apr_double_doubles_new (inference->n, inference->n);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < inverse.n; i++)
+    for (j = 0; j <= i; j++)
+      set_entry (basis, inference->first + i, inference->first + j, transposed,
+                 apr_double_doubles_get (inference->root, i, j));
+  if (inference->first > 0)
+    {
+      g_autofree AprDoubleDouble *product = g_new (AprDoubleDouble, inverse.n + 1);
+      gint64 exponent;
+      AprDoubleDouble weight = apr_inference_split (inference->weight, &exponent);
+      int shift = (int) (exponent - inference->scale[0]);
+
+      weight = (AprDoubleDouble){ ldexp (weight.high, shift), ldexp (weight.low, shift) };
+      apr_inverse_multiply_root (&inverse, inference->centre, product);
+      set_entry (basis, 0, 0, transposed, apr_dd_divide ((AprDoubleDouble){ 1, 0 }, weight));
+      for (i = 0; i < inverse.n; i++)
+        set_entry (basis, 1 + i, 0, transposed, apr_dd_divide (apr_dd_negate (product[i]), weight));
+    }
+
+  return basis;
+}
+
+static double
+scale (double value, gint64 exponent)
+{
+  return ldexp (value, (int) CLAMP (exponent, -5000, 5000));
+}
+
+void
+apr_covariance_describe (const AprCovariance *self,
+                         const AprInferenceRun *run,
+                         double *standard_errors,
+                         double *covariances)
+{
+  const AprInference *inference = self->inference;
+  AprDoubleDoubles basis = get_basis (inference, FALSE);
+  AprDoubleDoubles matrix = transform (self, basis, inference->n, run);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < inference->n; i++)
+    {
+      gsize term = inference->term[i];
+      double variance = MAX (apr_double_doubles_get (matrix, i, i).high, 0);
+
+      standard_errors[term] = scale (sqrt (variance), self->exponent / 2 - inference->scale[i]);
+      for (j = 0; j <= i; j++)
+        {
+          gsize other = inference->term[j];
+
+          covariances[term * inference->n_terms + other] = covariances[other * inference->n_terms + term] =
+            scale (apr_double_doubles_get (matrix, i, j).high,
+                   self->exponent - inference->scale[i] - inference->scale[j]);
+        }
+    }
+  apr_double_doubles_free (&basis);
+  apr_double_doubles_free (&matrix);
+}
+
+/* v' @matrix^-1 v, where @matrix has @n rows and is overwritten; NaN where they depend on each other. */
+static AprDoubleDouble
+find_distance (AprDoubleDoubles matrix, const AprDoubleDouble *v, gsize n)
+{
+  g_autofree AprDoubleDouble *rest = g_new (AprDoubleDouble, n + 1);
+  AprDoubleDouble sum = { 0, 0 };
+  gsize i;
+  gsize j;
+  gsize k;
+
+  /* L D L', row by row: L below the diagonal, D on it. */
+  for (i = 0; i < n; i++)
+    {
+      AprDoubleDouble pivot = apr_double_doubles_get (matrix, i, i);
+      double diagonal = pivot.high;
+
+      rest[i] = v[i];
+      for (j = 0; j < i; j++)
+        {
+          AprDoubleDouble entry = apr_double_doubles_get (matrix, i, j);
+          AprDoubleDouble factor;
+
+          for (k = 0; k < j; k++)
+            entry = apr_dd_subtract (entry, apr_dd_multiply (apr_double_doubles_get (matrix, k, i),
+                                                             apr_double_doubles_get (matrix, j, k)));
+          /* What L is multiplied by D stays above the diagonal. */
+          factor = apr_dd_divide (entry, apr_double_doubles_get (matrix, j, j));
+          apr_double_doubles_set (matrix, j, i, entry);
+          apr_double_doubles_set (matrix, i, j, factor);
+          pivot = apr_dd_subtract (pivot, apr_dd_multiply (entry, factor));
+          rest[i] = apr_dd_subtract (rest[i], apr_dd_multiply (factor, rest[j]));
+        }
+      if (!(pivot.high > MIN_PIVOT * diagonal))
+        return (AprDoubleDouble){ NAN, 0 };
+      apr_double_doubles_set (matrix, i, i, pivot);
+      sum = apr_dd_add (sum, apr_dd_divide (apr_dd_multiply (rest[i], rest[i]), pivot));
+    }
+
+  return sum;
+}
+
+/* Rows of factors in the scales of the positions, and the exponents of what they were divided by for that. */
+static AprDoubleDoubles
+scale_rows (const AprInference *inference, const double *factors, gsize n_rows, gint64 *exponents)
+{
+  AprDoubleDoubles rows = apr_double_doubles_new (inference->n, n_rows);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n_rows; i++)
+    {
+      const double *row = factors + i * inference->n;
+
+      exponents[i] = G_MININT64 / 2;
+      for (j = 0; j < inference->n; j++)
+        if (row[j] != 0)
+          exponents[i] = MAX (exponents[i], ilogb (row[j]) - inference->scale[j]);
+      for (j = 0; j < inference->n; j++)
+        apr_double_doubles_set (rows, j, i,
+                                (AprDoubleDouble){ scale (row[j], -inference->scale[j] - exponents[i]), 0 });
+    }
+
+  return rows;
+}
+
+AprHypothesisTest *
+apr_covariance_test (const AprCovariance *self,
+                     AprTensor *coefficients,
+                     const double *factors,
+                     const double *values,
+                     gsize n_rows,
+                     const AprInferenceRun *run)
+{
+  const AprInference *inference = self->inference;
+  double df = (double) inference->df_residual;
+  const double *terms = apr_tensor_get_doubles (coefficients, NULL, NULL);
+  AprHypothesisTest *test = apr_hypothesis_test_new (n_rows, inference->df_residual);
+  g_autofree gint64 *exponents = g_new (gint64, n_rows + 1);
+  g_autofree AprDoubleDouble *differences = g_new (AprDoubleDouble, n_rows + 1);
+  AprDoubleDoubles rows = scale_rows (inference, factors, n_rows, exponents);
+  AprDoubleDoubles basis = get_basis (inference, TRUE);
+  AprDoubleDoubles g = apr_double_doubles_new (inference->n, n_rows);
+  AprDoubleDoubles matrix;
+  gboolean any = FALSE;
+  gsize i;
+  gsize j;
+
+  apr_double_doubles_subtract_product (g, basis, rows, inference->n, n_rows, inference->n, run);
+  matrix = transform (self, g, n_rows, run);
+  for (i = 0; i < n_rows; i++)
+    {
+      gint64 shift = exponents[i] + self->exponent / 2;
+      double error = scale (sqrt (MAX (apr_double_doubles_get (matrix, i, i).high, 0)), shift);
+      AprDoubleDouble sum = { 0, 0 };
+
+      for (j = 0; j < inference->n; j++)
+        sum = apr_dd_add (sum, apr_dd_multiply ((AprDoubleDouble){ factors[i * inference->n + j], 0 },
+                                                (AprDoubleDouble){ terms[inference->term[j]], 0 }));
+      test->estimates[i] = sum.high;
+      if (values != NULL)
+        sum = apr_dd_subtract (sum, (AprDoubleDouble){ values[i], 0 });
+      test->standard_errors[i] = inference->df_residual > 0 ? error : NAN;
+      test->t_values[i] = sum.high / test->standard_errors[i];
+      test->p_values[i] = apr_t_two_sided (test->t_values[i], df);
+      differences[i] = (AprDoubleDouble){ scale (sum.high, -shift), scale (sum.low, -shift) };
+      any = any || sum.high != 0;
+    }
+  if (inference->df_residual > 0)
+    {
+      AprDoubleDouble distance = { INFINITY, 0 };
+
+      if (self->factor.high != 0 || !any)
+        distance = find_distance (matrix, differences, n_rows);
+      test->f_statistic = distance.high / (double) n_rows;
+      test->f_p_value = apr_f_upper (test->f_statistic, (double) n_rows, df);
+    }
+  apr_double_doubles_free (&rows);
+  apr_double_doubles_free (&basis);
+  apr_double_doubles_free (&g);
+  apr_double_doubles_free (&matrix);
+
+  return test;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/inference/apr-regression-statistics-private.h"
+
+#include <math.h>
+
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-error.h"
+#include "aprender/inference/apr-distributions-private.h"
+#include "aprender/inference/apr-hypothesis-test-private.h"
+#include "aprender/tensor/apr-tensor-private.h"
+
+static gboolean
+check_known (AprRegressionStatistics *self, GError **error)
+{
+  if (self->factors.inference != NULL)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_NOT_FITTED,
+               "Cannot test these statistics: they do not come from a fitted model");
+  return FALSE;
+}
+
+static gboolean
+check_finite (const char *name, AprTensor *tensor, GError **error)
+{
+  AprDType dtype = apr_tensor_get_dtype (tensor);
+  gsize n = apr_tensor_get_n_elements (tensor);
+  gsize i;
+
+  if (!apr_dtype_is_numeric (dtype))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_DTYPE, "%s has the dtype %s, which is not one of numbers",
+                   name, apr_dtype_to_string (dtype));
+      return FALSE;
+    }
+
+  i = apr_dtype_find_not_finite (dtype, g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL), n);
+  if (i < n)
+    g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                 "%s has %g at element %" G_GSIZE_FORMAT " (counted from 0)", name,
+                 apr_tensor_get_double (tensor, i, NULL), i);
+
+  return i == n;
+}
+
+static gboolean
+check_shapes (
+  const AprInference *inference, AprTensor *factors, AprTensor *values, gsize *n_hypotheses, GError **error)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (factors, &n_dims);
+
+  *n_hypotheses = n_dims == 2 ? shape[0] : 1;
+  if (n_dims < 1 || n_dims > 2 || shape[n_dims - 1] != inference->n_terms || *n_hypotheses == 0)
+    {
+      g_autofree char *text = apr_shape_to_string (shape, n_dims);
+
+      g_set_error (
+        error, APR_ERROR, APR_ERROR_SHAPE,
+        "The factors have the shape %s, but must have [n_terms] or [n_hypotheses, n_terms], and there "
+        "are %" G_GSIZE_FORMAT " terms",
+        text, inference->n_terms);
+      return FALSE;
+    }
+
+  if (values == NULL)
+    return TRUE;
+
+  shape = apr_tensor_get_shape (values, &n_dims);
+  if (n_dims > 1 || apr_tensor_get_n_elements (values) != *n_hypotheses)
+    {
+      g_autofree char *text = apr_shape_to_string (shape, n_dims);
+
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The values have the shape %s, but there are %" G_GSIZE_FORMAT " hypotheses", text,
+                   *n_hypotheses);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* The rows by position. A term that depends on others has no coefficient. */
+static double *
+read_factors (const AprInference *inference, AprTensor *factors, gsize n_rows, GError **error)
+{
+  g_autofree gsize *position = g_new (gsize, inference->n_terms);
+  g_autofree double *rows = NULL;
+  gsize n_numbers;
+  gsize i;
+  gsize j;
+
+  if (!g_size_checked_mul (&n_numbers, n_rows, inference->n + 1))
+    g_assert_not_reached ();
+  rows = g_new0 (double, n_numbers);
+  for (i = 0; i < inference->n_terms; i++)
+    position[i] = G_MAXSIZE;
+  for (i = 0; i < inference->n; i++)
+    position[inference->term[i]] = i;
+
+  for (i = 0; i < n_rows; i++)
+    {
+      gboolean any = FALSE;
+
+      for (j = 0; j < inference->n_terms; j++)
+        {
+          double factor = apr_tensor_get_double (factors, i * inference->n_terms + j, NULL);
+
+          any = any || factor != 0;
+          if (position[j] != G_MAXSIZE)
+            rows[i * inference->n + position[j]] = factor;
+          else if (factor != 0)
+            {
+              g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                           "Hypothesis %" G_GSIZE_FORMAT
+                           " (counted from 0) is about “%s”, which depends on features before it and has no "
+                           "coefficient of its own",
+                           i, inference->names[j]);
+              return NULL;
+            }
+        }
+      if (!any)
+        {
+          g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                       "Hypothesis %" G_GSIZE_FORMAT " (counted from 0) has only factors of 0", i);
+          return NULL;
+        }
+    }
+
+  return g_steal_pointer (&rows);
+}
+
+/**
+ * apr_regression_statistics_test_hypothesis:
+ * @self: statistics
+ * @factors: R, the factors of the terms, [n_terms] for one hypothesis or [n_hypotheses, n_terms]
+ * @values: (nullable): q, what the hypotheses say of the sums, [n_hypotheses]; `NULL` for 0
+ * @error: return location for an error
+ *
+ * Tests the hypotheses R b = q about the coefficients b: each by Student's t, and all together by Snedecor's F.
+ *
+ * With the terms (Intercept), x0 and x1, the factors [0, 1, -1] say that the coefficients of x0 and x1 are the same. The
+ * covariance is that of these statistics, so that tests of robust statistics are robust too. This is the Wald test of R's
+ * `car::linearHypothesis ()` and of `t_test ()` and `f_test ()` in statsmodels. It takes time in proportion to the number of
+ * hypotheses and to the square of the number of terms.
+ *
+ * Returns: (transfer full): the test; `NULL` with %APR_ERROR_SHAPE, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE,
+ *   %APR_ERROR_RANGE where a hypothesis has no term, is about a term that depends on others, or follows from the other
+ *   hypotheses, or %APR_ERROR_NOT_FITTED where the statistics come from no model
+ *
+ * Since: 0.1
+ */
+AprHypothesisTest *
+apr_regression_statistics_test_hypothesis (AprRegressionStatistics *self,
+                                           AprTensor *factors,
+                                           AprTensor *values,
+                                           GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  const AprInferenceRun run = { 0 };
+  const AprInference *inference;
+  g_autoptr (AprHypothesisTest) test = NULL;
+  g_autofree double *rows = NULL;
+  g_autofree double *sums = NULL;
+  gsize n_rows;
+  gsize i;
+
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+  g_return_val_if_fail (factors != NULL, NULL);
+
+  inference = self->factors.inference;
+  if (!check_known (self, error) || !check_shapes (inference, factors, values, &n_rows, error) ||
+      !check_finite ("The tensor of the factors", factors, error) ||
+      (values != NULL && !check_finite ("The tensor of the values", values, error)))
+    return NULL;
+  rows = read_factors (inference, factors, n_rows, error);
+  if (rows == NULL)
+    return NULL;
+
+  sums = g_new0 (double, n_rows);
+  for (i = 0; i < n_rows && values != NULL; i++)
+    sums[i] = apr_tensor_get_double (values, i, NULL);
+  test = apr_covariance_test (&self->factors, self->coefficients, rows, sums, n_rows, &run);
+  if (isnan (test->f_statistic) && inference->df_residual > 0 && self->factors.factor.high != 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "Cannot test these %" G_GSIZE_FORMAT " hypotheses together: some follow from the others",
+                   n_rows);
+      return NULL;
+    }
+
+  return g_steal_pointer (&test);
+}
+
+static gboolean
+check_comparable (AprRegressionStatistics *self, AprRegressionStatistics *restricted, GError **error)
+{
+  if (!check_known (self, error) || !check_known (restricted, error))
+    return FALSE;
+
+  if (self->n_samples != restricted->n_samples)
+    g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                 "Cannot compare a model of %" G_GUINT64_FORMAT " samples with one of %" G_GUINT64_FORMAT,
+                 self->n_samples, restricted->n_samples);
+  else if (self->covariance_kind != APR_COVARIANCE_CLASSICAL ||
+           restricted->covariance_kind != APR_COVARIANCE_CLASSICAL)
+    g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
+                 "Cannot compare models by their sums of squares where the covariance is robust: test the "
+                 "hypothesis that the coefficients are 0");
+  else if (restricted->df_residual <= self->df_residual ||
+           restricted->residual_sum_of_squares < self->residual_sum_of_squares)
+    g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                 "The other model is no part of this one: it has %" G_GUINT64_FORMAT
+                 " degrees of freedom and the residual sum of squares %g, and this one %" G_GUINT64_FORMAT
+                 " and %g",
+                 restricted->df_residual, restricted->residual_sum_of_squares, self->df_residual,
+                 self->residual_sum_of_squares);
+  else
+    return TRUE;
+
+  return FALSE;
+}
+
+/**
+ * apr_regression_statistics_compare:
+ * @self: statistics of a model
+ * @restricted: statistics of a smaller model of the same samples, whose features are some of those of the other, or
+ *   sums of them
+ * @error: return location for an error
+ *
+ * Tests a model against a smaller one that is nested in it: whether the features that the smaller one lacks have any effect.
+ *
+ * The F-statistic is ((RSS₀ - RSS₁) / (df₀ - df₁)) / (RSS₁ / df₁) of the residual sums of squares and their degrees of
+ * freedom, as of R's `anova (restricted, self)`. Whether the models are nested and the samples the same, the caller has to know.
+ *
+ * Returns: (transfer full): the test, which has no entries for single hypotheses; `NULL` with %APR_ERROR_SHAPE where the
+ *   numbers of samples differ, %APR_ERROR_RANGE where @restricted cannot be a part of @self, %APR_ERROR_FAILED where a
+ *   covariance is robust, or %APR_ERROR_NOT_FITTED where the statistics come from no model
+ *
+ * Since: 0.1
+ */
+AprHypothesisTest *
+apr_regression_statistics_compare (AprRegressionStatistics *self,
+                                   AprRegressionStatistics *restricted,
+                                   GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  AprHypothesisTest *test;
+  double difference;
+
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (restricted), NULL);
+
+  if (!check_comparable (self, restricted, error))
+    return NULL;
+
+  test = apr_hypothesis_test_new (0, self->df_residual);
+  test->df_hypothesis = restricted->df_residual - self->df_residual;
+  difference =
+    (restricted->residual_sum_of_squares - self->residual_sum_of_squares) / (double) test->df_hypothesis;
+  test->f_statistic = difference / self->residual_variance;
+  test->f_p_value = apr_f_upper (test->f_statistic, (double) test->df_hypothesis, (double) self->df_residual);
+
+  return test;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/linear-model/apr-linear-regression-private.h"
+
+#include "aprender/estimator/apr-estimator-checks-private.h"
+#include "aprender/estimator/apr-estimator-private.h"
+#include "aprender/inference/apr-inference-private.h"
+#include "aprender/inference/apr-regression-diagnostics-private.h"
+
+/* What needs the samples of the fit once more, which the model does not keep. */
+
+/* Whether the samples can be those of the fit. */
+static gboolean
+check_samples (const AprInference *inference,
+               AprTensor *x,
+               AprTensor *y,
+               AprTensor *sample_weight,
+               gsize target,
+               GError **error)
+{
+  gsize n_features;
+  gsize n_targets;
+
+  if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) ||
+      !apr_estimator_check_n_features ("X", n_features, inference->n_terms - inference->first, error))
+    return FALSE;
+  if (n_targets == inference->n_targets && target < n_targets)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, n_targets != inference->n_targets ? APR_ERROR_SHAPE : APR_ERROR_RANGE,
+               "There is no target %" G_GSIZE_FORMAT " (counted from 0) in a y of %" G_GSIZE_FORMAT
+               " targets for a model of %" G_GSIZE_FORMAT,
+               target, n_targets, inference->n_targets);
+  return FALSE;
+}
+
+/**
+ * apr_linear_regression_diagnose:
+ * @self: a fitted linear regression
+ * @x: the features of the samples that the model was fitted to, [n_samples, n_features]
+ * @y: their targets, [n_samples] or [n_samples, n_targets]
+ * @sample_weight: (nullable): their weights, [n_samples]; `NULL` for equal weights
+ * @target: which target, counted from 0
+ * @cancellable: (nullable): a way to stop
+ * @error: return location for an error
+ *
+ * Computes how well each sample is fitted, and how much the fit depends on it.
+ *
+ * The samples must be those of the fit, which the model does not keep; for others, the results have no meaning.
+ *
+ * Returns: (transfer full): the diagnostics; `NULL` with %APR_ERROR_SHAPE where @x and @y do not have the features
+ *   and the targets of the model, or another error of [method@Apr.Estimator.fit] or
+ *   [method@Apr.LinearRegression.get_statistics]
+ *
+ * Since: 0.1
+ */
+AprRegressionDiagnostics *
+apr_linear_regression_diagnose (AprLinearRegression *self,
+                                AprTensor *x,
+                                AprTensor *y,
+                                AprTensor *sample_weight,
+                                gsize target,
+                                GCancellable *cancellable,
+                                GError **error)
+{
+  AprInferenceRun run = { .cancellable = cancellable };
+  g_autoptr (AprFitted) fitted = NULL;
+  g_autoptr (AprInference) inference = NULL;
+  g_autoptr (AprTensor) predictions = NULL;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+  g_return_val_if_fail (x != NULL, NULL);
+  g_return_val_if_fail (y != NULL, NULL);
+
+  fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
+  inference = apr_linear_regression_infer (self, fitted, "diagnose", cancellable, error);
+  if (inference == NULL || !check_samples (inference, x, y, sample_weight, target, error))
+    return NULL;
+
+  run.n_threads = apr_linear_regression_get_n_threads (self);
+  predictions = apr_linear_results_predict (fitted->results, x, run.n_threads, error);
+
+  return predictions != NULL
+         ? apr_inference_diagnose (inference, x, y, sample_weight, predictions, target, &run, error)
+         : NULL;
+}
+
+static gboolean
+run_diagnose (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
+{
+  call->results[0] = apr_linear_regression_diagnose (APR_LINEAR_REGRESSION (self), call->x, call->y,
+                                                     call->sample_weight, call->target, cancellable, error);
+  call->free_result = g_object_unref;
+
+  return call->results[0] != NULL;
+}
+
+/**
+ * apr_linear_regression_diagnose_async:
+ * @self: a fitted linear regression
+ * @x: the features of the samples that the model was fitted to, [n_samples, n_features]
+ * @y: their targets, [n_samples] or [n_samples, n_targets]
+ * @sample_weight: (nullable): their weights, [n_samples]; `NULL` for equal weights
+ * @target: which target, counted from 0
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the diagnostics are there
+ * @user_data: what @callback is called with
+ *
+ * Diagnoses the samples without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_diagnose_async (AprLinearRegression *self,
+                                      AprTensor *x,
+                                      AprTensor *y,
+                                      AprTensor *sample_weight,
+                                      gsize target,
+                                      int io_priority,
+                                      GCancellable *cancellable,
+                                      GAsyncReadyCallback callback,
+                                      gpointer user_data)
+{
+  AprEstimatorCall *call;
+
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+  g_return_if_fail (x != NULL);
+  g_return_if_fail (y != NULL);
+
+  call = apr_estimator_call_new (x, y, sample_weight);
+  call->run = run_diagnose;
+  call->target = target;
+  apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_diagnose_async, io_priority,
+                            cancellable, callback, user_data);
+}
+
+/**
+ * apr_linear_regression_diagnose_finish:
+ * @self: a linear regression
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.LinearRegression.diagnose_async] began.
+ *
+ * Returns: (transfer full): the diagnostics, or `NULL` with an error as of [method@Apr.LinearRegression.diagnose]
+ *
+ * Since: 0.1
+ */
+AprRegressionDiagnostics *
+apr_linear_regression_diagnose_finish (AprLinearRegression *self, GAsyncResult *result, GError **error)
+{
+  AprEstimatorCall *call;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+
+  call = apr_estimator_call_finish (self, result, apr_linear_regression_diagnose_async, error);
+
+  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
+}
+
+/**
+ * apr_linear_regression_get_robust_statistics:
+ * @self: a fitted linear regression
+ * @x: the features of the samples that the model was fitted to, [n_samples, n_features]
+ * @y: their targets, [n_samples] or [n_samples, n_targets]
+ * @sample_weight: (nullable): their weights, [n_samples]; `NULL` for equal weights
+ * @kind: how the covariance is estimated, such as %APR_COVARIANCE_HC3
+ * @target: which target, counted from 0
+ * @cancellable: (nullable): a way to stop
+ * @error: return location for an error
+ *
+ * Computes the statistics with a covariance that is right whatever the variances of the errors are: heteroscedasticity-
+ * consistent standard errors, t-values, p-values and intervals, and the F-statistic of Wald's test.
+ *
+ * The coefficients, the sums of squares and what follows from them are those of [method@Apr.LinearRegression.get_statistics].
+ * Weights are those of the fit, so that the sandwich's middle has the squares of w e, as in statsmodels' `WLS`; tests use
+ * Student's t and Snedecor's F, as `coeftest ()` of R's package lmtest does, and as statsmodels does with `use_t`.
+ *
+ * It goes through the samples as a fit does, for HC2 and HC3 once more for the leverages, in threads. The samples must be
+ * those of the fit, which the model does not keep. The sums are exact; standard errors are as precise as the residuals,
+ * which are computed in double.
+ *
+ * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_SHAPE where these are not the shapes of the fit,
+ *   %APR_ERROR_FAILED where a leverage is 1, for which HC2 and HC3 are not defined, %APR_ERROR_NOT_FINITE, or another
+ *   error of [method@Apr.Estimator.fit] or [method@Apr.LinearRegression.get_statistics]
+ *
+ * Since: 0.1
+ */
+AprRegressionStatistics *
+apr_linear_regression_get_robust_statistics (AprLinearRegression *self,
+                                             AprTensor *x,
+                                             AprTensor *y,
+                                             AprTensor *sample_weight,
+                                             AprCovarianceKind kind,
+                                             gsize target,
+                                             GCancellable *cancellable,
+                                             GError **error)
+{
+  AprInferenceRun run = { .cancellable = cancellable };
+  g_autoptr (AprFitted) fitted = NULL;
+  g_autoptr (AprInference) inference = NULL;
+  AprRegressionStatistics *statistics;
+  AprInferenceSource source;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+  g_return_val_if_fail (x != NULL, NULL);
+  g_return_val_if_fail (y != NULL, NULL);
+  g_return_val_if_fail (kind >= APR_COVARIANCE_CLASSICAL && kind <= APR_COVARIANCE_HC3, NULL);
+
+  fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
+  inference = apr_linear_regression_infer (self, fitted, "tell the statistics of", cancellable, error);
+  if (inference == NULL || !check_samples (inference, x, y, sample_weight, target, error))
+    return NULL;
+
+  run.n_threads = apr_linear_regression_get_n_threads (self);
+  source = apr_linear_regression_get_source (fitted);
+  statistics =
+    apr_inference_get_robust_statistics (inference, &source, x, y, sample_weight, kind, target, &run, error);
+  if (statistics == NULL)
+    g_prefix_error (error, "Cannot tell the robust statistics of this %s: ", G_OBJECT_TYPE_NAME (self));
+
+  return statistics;
+}
+
+static gboolean
+run_get_robust_statistics (AprEstimator *self,
+                           AprEstimatorCall *call,
+                           GCancellable *cancellable,
+                           GError **error)
+{
+  call->results[0] = apr_linear_regression_get_robust_statistics (
+    APR_LINEAR_REGRESSION (self), call->x, call->y, call->sample_weight, (AprCovarianceKind) call->kind,
+    call->target, cancellable, error);
+  call->free_result = g_object_unref;
+
+  return call->results[0] != NULL;
+}
+
+/**
+ * apr_linear_regression_get_robust_statistics_async:
+ * @self: a fitted linear regression
+ * @x: the features of the samples that the model was fitted to, [n_samples, n_features]
+ * @y: their targets, [n_samples] or [n_samples, n_targets]
+ * @sample_weight: (nullable): their weights, [n_samples]; `NULL` for equal weights
+ * @kind: how the covariance is estimated, such as %APR_COVARIANCE_HC3
+ * @target: which target, counted from 0
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the statistics are there
+ * @user_data: what @callback is called with
+ *
+ * Computes the robust statistics without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_get_robust_statistics_async (AprLinearRegression *self,
+                                                   AprTensor *x,
+                                                   AprTensor *y,
+                                                   AprTensor *sample_weight,
+                                                   AprCovarianceKind kind,
+                                                   gsize target,
+                                                   int io_priority,
+                                                   GCancellable *cancellable,
+                                                   GAsyncReadyCallback callback,
+                                                   gpointer user_data)
+{
+  AprEstimatorCall *call;
+
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+  g_return_if_fail (x != NULL);
+  g_return_if_fail (y != NULL);
+  g_return_if_fail (kind >= APR_COVARIANCE_CLASSICAL && kind <= APR_COVARIANCE_HC3);
+
+  call = apr_estimator_call_new (x, y, sample_weight);
+  call->run = run_get_robust_statistics;
+  call->kind = kind;
+  call->target = target;
+  apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_get_robust_statistics_async,
+                            io_priority, cancellable, callback, user_data);
+}
+
+/**
+ * apr_linear_regression_get_robust_statistics_finish:
+ * @self: a linear regression
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.LinearRegression.get_robust_statistics_async] began.
+ *
+ * Returns: (transfer full): the statistics, or `NULL` with an error as of
+ *   [method@Apr.LinearRegression.get_robust_statistics]
+ *
+ * Since: 0.1
+ */
+AprRegressionStatistics *
+apr_linear_regression_get_robust_statistics_finish (AprLinearRegression *self,
+                                                    GAsyncResult *result,
+                                                    GError **error)
+{
+  AprEstimatorCall *call;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+
+  call = apr_estimator_call_finish (self, result, apr_linear_regression_get_robust_statistics_async, error);
+
+  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
+}

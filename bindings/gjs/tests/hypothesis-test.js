@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+import Apr from 'gi://Apr?version=1.0';
+
+import {assertClose, assertEqual, assertThrows, assertTrue, run, test} from './tap.js';
+
+// y = 1 + 2 x, the residuals 2, -2, -2, 2, 0, σ² = 16 / 3, and the inverse of Z'Z is [30 -10; -10 5] / 50.
+const X = [[0], [1], [2], [3], [4]];
+const y = [3, 1, 3, 9, 9];
+
+test('one-and-several-hypotheses', () => {
+  const statistics = new Apr.LinearRegression().fit(X, y).get_statistics();
+  const one = statistics.test_hypothesis([1, 1], [2]);
+  assertTrue(one.t_values instanceof Float64Array);
+  assertClose(one.estimates[0], 3, 1e-14);
+  assertClose(one.standard_errors[0], Math.sqrt(1.6), 1e-14);
+  assertClose(one.t_values[0], 1 / Math.sqrt(1.6), 1e-14);
+  assertClose(one.f_statistic, 1 / 1.6, 1e-14);
+  assertClose(one.p_values[0], one.f_p_value, 1e-13);
+
+  const several = statistics.test_hypothesis([[1, 0], [1, 1]], [0, 2]);
+  assertClose(several.f_statistic, 15 / 32, 1e-13);
+  assertEqual([several.df_hypothesis, several.df_residual].join(), '2,3');
+  assertThrows(() => statistics.test_hypothesis([1, 2, 3]), Apr.Error, Apr.Error.SHAPE, '[3]');
+});
+
+test('nested-models', () => {
+  const full = new Apr.LinearRegression().fit(X, y).get_statistics();
+  const smaller = new Apr.LinearRegression({fit_intercept: false}).fit(X, y).get_statistics();
+  const nested = full.compare(smaller);
+  assertEqual(nested.t_values.length, 0);
+  assertClose(nested.f_statistic, full.test_hypothesis([1, 0]).f_statistic, 1e-13);
+  assertThrows(() => full.compare(full), Apr.Error, Apr.Error.RANGE, 'no part of this one');
+});
+
+test('robust-statistics', async () => {
+  const model = new Apr.LinearRegression().fit(X, y);
+  const statistics = model.get_robust_statistics(X, y, null, Apr.CovarianceKind.HC0);
+  // (Z'Z)⁻¹ Σ e² z z' (Z'Z)⁻¹: Σ e² z z' = 4 [4 6; 6 14], and the row of the slope is [-10 5] / 50.
+  assertClose(statistics.standard_errors[1], Math.sqrt(4 * (4 * 100 - 6 * 100 + 14 * 25)) / 50, 1e-14);
+  assertEqual(statistics.covariance_kind, Apr.CovarianceKind.HC0);
+  const awaited = await model.get_robust_statistics_async(X, y);
+  assertEqual(awaited.standard_errors.join(), model.get_robust_statistics(X, y).standard_errors.join());
+  const diagnostics = await model.diagnose_async(X, y);
+  assertClose(diagnostics.leverages[0], 0.6, 1e-14);
+});
+
+await run();

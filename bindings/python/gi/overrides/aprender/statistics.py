@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a linear regression says of its coefficients and of its samples: statistics, tests, diagnostics."""
+
+from __future__ import annotations
+
+from gi.repository import GLib
+
+from . import awaitable
+from .data import to_data
+from .errors import AprError
+from .estimator import explain_features, get_values
+from .native import Apr, extends
+from .properties import add_attributes, to_enum
+from .samples import Samples
+
+_diagnose = Apr.LinearRegression.diagnose
+_diagnose_async = Apr.LinearRegression.diagnose_async
+_get_robust_statistics = Apr.LinearRegression.get_robust_statistics
+_get_robust_statistics_async = Apr.LinearRegression.get_robust_statistics_async
+_get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
+_test_hypothesis = Apr.RegressionStatistics.test_hypothesis
+_to_string = Apr.RegressionStatistics.to_string
+
+
+def _to_kind(kind):
+    return to_enum(Apr.CovarianceKind, kind.lower() if isinstance(kind, str) else kind, 'kind')
+
+
+@extends(Apr.LinearRegression)
+class Methods:
+    def diagnose(self, X: Data, y: Target, sample_weight: Weights = None, target: int = 0,
+                 cancellable: Gio.Cancellable | None = None) -> RegressionDiagnostics:
+        """The Apr.RegressionDiagnostics of the samples of the fit: residuals, leverages, Cook's distances and more."""
+        samples = Samples(X, y, sample_weight)
+        try:
+            return _diagnose(self, *samples.get_tensors(), target, cancellable)
+        except AprError as error:
+            raise explain_features(self, error, samples) from None
+
+    def diagnose_async(self, X, y, sample_weight=None, target=0, cancellable=None, callback=None, *user_data):
+        """The diagnostics without blocking: `await model.diagnose_async(X, y)` gives them."""
+        samples = Samples(X, y, sample_weight)
+        return awaitable.call(
+            lambda *args: _diagnose_async(self, *samples.get_tensors(), target, GLib.PRIORITY_DEFAULT, *args),
+            Apr.LinearRegression.diagnose_finish, cancellable, callback, user_data)
+
+    def get_robust_statistics(self, X: Data, y: Target, sample_weight: Weights = None, kind: CovarianceKind | str = 'hc3',
+                              target: int = 0, cancellable: Gio.Cancellable | None = None) -> RegressionStatistics:
+        """The statistics with standard errors that are right whatever the variances of the errors are.
+
+        X, y and sample_weight are the samples of the fit, and kind is 'hc0', 'hc1', 'hc2' or 'hc3'. They are those of
+        statsmodels' get_robustcov_results(), with Student's t.
+        """
+        samples = Samples(X, y, sample_weight)
+        kind = _to_kind(kind)
+        try:
+            return _get_robust_statistics(self, *samples.get_tensors(), kind, target, cancellable)
+        except AprError as error:
+            raise explain_features(self, error, samples) from None
+
+    def get_robust_statistics_async(self, X, y, sample_weight=None, kind='hc3', target=0, cancellable=None, callback=None,
+                                    *user_data):
+        """The same without blocking: `await model.get_robust_statistics_async(X, y)` gives the statistics."""
+        samples = Samples(X, y, sample_weight)
+        kind = _to_kind(kind)
+        return awaitable.call(
+            lambda *args: _get_robust_statistics_async(self, *samples.get_tensors(), kind, target, GLib.PRIORITY_DEFAULT,
+                                                       *args),
+            Apr.LinearRegression.get_robust_statistics_finish, cancellable, callback, user_data)
+
+
+@extends(Apr.RegressionStatistics)
+class Statistics:
+    """What a linear regression says beside its coefficients, of one target.
+
+        statistics = model.get_statistics()
+        print(statistics)
+        statistics.terms, statistics.standard_errors, statistics.p_values, statistics.get_confidence_intervals(0.95)
+        statistics.test_hypothesis([0, 1, -1]).p_values
+
+    Arrays have an entry for each of terms: the intercept, where there is one, and the features. covariance is
+    [n_terms, n_terms]. Weights are analytic, as in statsmodels' WLS and R's lm.
+    """
+
+    def get_confidence_intervals(self, level: float = 0.95) -> Array:
+        """Intervals that hold the true coefficients with the probability level each: [n_terms, 2]."""
+        return _get_confidence_intervals(self, level)._get_values()
+
+    def test_hypothesis(self, factors: Data, values: Data = None) -> HypothesisTest:
+        """Tests that sums of the coefficients, factors @ coefficients, are the values, or 0.
+
+        factors is [n_terms] for one hypothesis, or [n_hypotheses, n_terms]: [0, 1, -1] says that the coefficients of the
+        second and the third of terms are the same. Each hypothesis has a t-value, and all together have an F-statistic.
+        """
+        return _test_hypothesis(self, to_data(factors, 'factors'), None if values is None else to_data(values, 'values'))
+
+    def __str__(self) -> str:
+        return _to_string(self)
+
+    __repr__ = __str__
+
+
+@extends(Apr.HypothesisTest)
+class Test:
+    def __repr__(self) -> str:
+        return (f'F = {self.f_statistic:.6g} with {self.df_hypothesis} and {self.df_residual} degrees of freedom, '
+                f'p = {self.f_p_value:.3g}')
+
+
+for _class in (Apr.RegressionStatistics, Apr.RegressionDiagnostics, Apr.HypothesisTest, Apr.Term):
+    add_attributes(_class, get_values)
