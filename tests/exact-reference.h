@@ -4,6 +4,7 @@
 #include <gmp.h>
 #include <math.h>
 
+#include "aprender/base/apr-cpu-private.h"
 #include "aprender/cross-products/apr-exact-sums-private.h"
 
 /* Z'WZ in the whole numbers of GMP, in units of 2^-REFERENCE_SHIFT, which divides every product of three doubles. */
@@ -116,4 +117,27 @@ reference_assert_equal (const Reference *self, AprExactSums *sums)
         g_assert_cmpint (mpz_cmp (entry, expected), ==, 0);
       }
   mpz_clears (corner, entry, expected, NULL);
+}
+
+/* Those of this processor, and those that have residues once more, for residues however little there is to sum. */
+static inline const AprSliceKernel *const *
+get_all_kernels (void)
+{
+  static const AprSliceKernel *kernels[2 * APR_CPU_N_SETS + 1];
+  static AprSliceKernel with_residues[APR_CPU_N_SETS];
+  const AprSliceKernel *const *all = apr_slice_kernels ();
+  gsize n = 0;
+  gsize i;
+
+  for (i = 0; all[i] != NULL; i++)
+    {
+      kernels[n++] = all[i];
+      if (all[i]->residues == NULL)
+        continue;
+      with_residues[i] = *all[i];
+      with_residues[i].residue_rows = with_residues[i].residue_columns = 0;
+      kernels[n++] = &with_residues[i];
+    }
+
+  return kernels;
 }

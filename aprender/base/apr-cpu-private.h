@@ -11,9 +11,10 @@ G_BEGIN_DECLS
 typedef enum
 {
   APR_CPU_PORTABLE,
-  APR_CPU_AVX2,   /* with FMA */
-  APR_CPU_AVX512, /* F and DQ */
-  APR_CPU_AMX,    /* tiles of bytes, with AVX-512 VBMI */
+  APR_CPU_AVX2,        /* with FMA */
+  APR_CPU_AVX512,      /* F and DQ */
+  APR_CPU_AVX512_VNNI, /* with BW, VL, VBMI and VNNI: products of bytes */
+  APR_CPU_AMX,         /* tiles of bytes, with AVX-512 VBMI */
   APR_CPU_N_SETS,
 } AprCpuSet;
 

@@ -17,10 +17,8 @@
 #endif
 
 static const char *const names[] = {
-  [APR_CPU_PORTABLE] = "portable",
-  [APR_CPU_AVX2] = "avx2",
-  [APR_CPU_AVX512] = "avx512",
-  [APR_CPU_AMX] = "amx",
+  [APR_CPU_PORTABLE] = "portable",      [APR_CPU_AVX2] = "avx2", [APR_CPU_AVX512] = "avx512",
+  [APR_CPU_AVX512_VNNI] = "avx512vnni", [APR_CPU_AMX] = "amx",
 };
 
 static gboolean
@@ -40,6 +38,17 @@ has_avx512 (void)
 #ifdef APR_KERNELS_X86
   __builtin_cpu_init ();
   return __builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512dq");
+#else
+  return FALSE;
+#endif
+}
+
+static gboolean
+has_avx512_vnni (void)
+{
+#ifdef APR_KERNELS_X86
+  return has_avx512 () && __builtin_cpu_supports ("avx512bw") && __builtin_cpu_supports ("avx512vl") &&
+         __builtin_cpu_supports ("avx512vbmi") && __builtin_cpu_supports ("avx512vnni");
 #else
   return FALSE;
 #endif
@@ -88,6 +97,8 @@ apr_cpu_has (AprCpuSet set)
       return has_avx2 ();
     case APR_CPU_AVX512:
       return has_avx512 ();
+    case APR_CPU_AVX512_VNNI:
+      return has_avx512_vnni ();
     case APR_CPU_AMX:
       return has_amx ();
     case APR_CPU_N_SETS:

@@ -7,12 +7,14 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-exact-sums-worker-private.h"
+#include "aprender/cross-products/apr-residue-sums-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
 
-/* Rows are cut into blocks that threads take one after the other. Each sums its blocks by itself, and in the end they
- * move what they have to the state, each some of the rows of the matrix; as a sum of whole numbers has no order, it
- * does not matter who took which. Where there are many columns for the rows, so that sums of their own for each
- * thread would cost more than they bring, each thread goes through all blocks, for its share of the matrix. */
+/* Where there are many columns, residues go first, and leave what does not suit them. The others are summed in slices,
+ * or bytes: rows are cut into blocks that threads take one after the other. Each sums its blocks by itself, and in the
+ * end they move what they have to the state, each some of the rows of the matrix; as a sum of whole numbers has no
+ * order, it does not matter who took which. Where there are many columns for the rows, so that sums of their own for
+ * each thread would cost more than they bring, each thread goes through all blocks, for its share of the matrix. */
 
 /* Multiplications that are worth a thread of their own. */
 #define PRODUCTS_PER_THREAD 2000000
@@ -31,6 +33,13 @@
  * double. */
 #define MIN_WEIGHT 0x1p-400
 
+/* The next row of those that are to be summed. */
+typedef struct
+{
+  guint range;
+  gsize row;
+} Cursor;
+
 typedef struct
 {
   AprExactSums *state; /* (unowned) */
@@ -41,6 +50,8 @@ typedef struct
   AprRows weights;
   gboolean weighted;
   gsize n_columns; /* of Z */
+  GArray *ranges;  /* (owned) (element-type AprRange) of the rows that are to be summed */
+  gsize n_rows;    /* that they have */
   gsize block_rows;
   gsize taken_rows;          /* at once: some blocks */
   guint n_shares;            /* of the matrix */
@@ -51,31 +62,48 @@ typedef struct
   guint n_workers;
 
   GMutex lock;
-  gsize next_row; /* under the lock */
-  gboolean stop;  /* under the lock: something is wrong, or it is cancelled */
-  GError *error;  /* (owned) (nullable) under the lock */
+  Cursor next;   /* under the lock */
+  gboolean stop; /* under the lock: something is wrong, or it is cancelled */
+  GError *error; /* (owned) (nullable) under the lock */
 } Job;
 
-/* The next rows from @next_row on, which is under the lock if it is the job's; false where there are none, or it is
- * to stop. */
-static gboolean
-take_rows (Job *job, gsize *next_row, gsize *first_row, gsize *n_rows)
+/* The range where the next rows are; %NULL where there are none. */
+static const AprRange *
+find_range (const Job *job, Cursor *cursor)
 {
-  gboolean taken;
+  const AprRange *range;
+
+  for (; cursor->range < job->ranges->len; cursor->range++)
+    {
+      range = &g_array_index (job->ranges, AprRange, cursor->range);
+      cursor->row = MAX (cursor->row, range->first);
+      if (cursor->row < range->end)
+        return range;
+    }
+
+  return NULL;
+}
+
+/* The next rows from @next on, which is under the lock if it is the job's; false where there are none, or it is to
+ * stop. */
+static gboolean
+take_rows (Job *job, Cursor *next, gsize *first_row, gsize *n_rows)
+{
+  const AprRange *range;
 
   g_mutex_lock (&job->lock);
   if (g_cancellable_is_cancelled (job->cancellable))
     job->stop = TRUE;
-  taken = !job->stop && *next_row < job->x.n_rows;
-  if (taken)
+  range = job->stop ? NULL : find_range (job, next);
+  if (range != NULL)
     {
-      *first_row = *next_row;
-      *n_rows = MIN (job->taken_rows, job->x.n_rows - *next_row);
-      *next_row += *n_rows;
+      *first_row = next->row;
+      *n_rows = MIN (job->taken_rows, range->end - next->row);
+      next->row += *n_rows;
     }
   g_mutex_unlock (&job->lock);
 
-  return taken;
+  return range != NULL;
 }
 
 static void
@@ -197,12 +225,12 @@ add_block (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows, 
 static gboolean
 add_blocks (Job *job, AprExactSumsWorker *worker, GError **error)
 {
-  gsize own_row = 0;
+  Cursor own = { 0, 0 };
   gsize first_row;
   gsize n_rows;
   gsize i;
 
-  while (take_rows (job, job->n_shares > 1 ? &own_row : &job->next_row, &first_row, &n_rows))
+  while (take_rows (job, job->n_shares > 1 ? &own : &job->next, &first_row, &n_rows))
     {
       if (g_thread_self () == job->caller)
         apr_exact_sums_tell_progress (job->state, first_row, job->x.n_rows);
@@ -220,7 +248,7 @@ has_rows (Job *job)
   gboolean any;
 
   g_mutex_lock (&job->lock);
-  any = !job->stop && job->next_row < job->x.n_rows;
+  any = !job->stop && find_range (job, &job->next) != NULL;
   g_mutex_unlock (&job->lock);
 
   return any;
@@ -270,7 +298,7 @@ move (gpointer data, gsize part, gsize n_parts)
 
 /* Moves what the workers have left to the state. */
 static gboolean
-move_all (Job *job, GError **error)
+move_all (Job *job, guint n_threads, GError **error)
 {
   gsize n_entries = apr_exact_sums_get_n_entries (job->state);
   guint i;
@@ -280,8 +308,8 @@ move_all (Job *job, GError **error)
                                     !apr_exact_sums_worker_move_terms (job->workers[i], job->state, error)))
       return FALSE;
 
-  apr_parallel_run_parts (move, job, (guint) CLAMP (n_entries / ENTRIES_PER_THREAD, 1, job->n_workers),
-                          4 * job->n_workers);
+  apr_parallel_run_parts (move, job, (guint) CLAMP (n_entries / ENTRIES_PER_THREAD, 1, n_threads),
+                          4 * n_threads);
 
   return TRUE;
 }
@@ -294,21 +322,68 @@ plan (Job *job, guint n_threads)
   gboolean exact = job->precision == APR_PRECISION_EXACT;
   gsize max_rows = exact && job->kernel->bytes != NULL ? APR_BYTE_ROWS : APR_SLICE_ROWS;
   gboolean shared =
-    job->n_columns / COLUMNS_PER_SHARE >= n_threads && job->x.n_rows / ROWS_PER_COLUMN < job->n_columns;
+    job->n_columns / COLUMNS_PER_SHARE >= n_threads && job->n_rows / ROWS_PER_COLUMN < job->n_columns;
   guint n_parts = shared ? 1 : n_threads; /* of the rows */
-  gsize n_blocks = (job->x.n_rows - 1) / (n_parts * max_rows) * n_parts + n_parts;
+  gsize n_blocks = (job->n_rows - 1) / (n_parts * max_rows) * n_parts + n_parts;
 
   job->n_shares = shared ? n_threads : 1;
   job->block_rows = max_rows;
   if (exact)
-    job->block_rows = MIN (((job->x.n_rows + n_blocks - 1) / n_blocks + 7) / 8 * 8, max_rows);
+    job->block_rows = MIN (((job->n_rows + n_blocks - 1) / n_blocks + 7) / 8 * 8, max_rows);
 
   /* Some microseconds' work, so that the threads do not wait for each other, and the shares are still even. */
   job->taken_rows =
     job->block_rows * CLAMP (MIN (n_blocks / n_parts / 16, 1000 / job->n_columns), 1, MAX_TAKEN_BLOCKS);
 
-  return shared ? n_threads
-                : (guint) MIN (n_threads, (job->x.n_rows + job->block_rows - 1) / job->block_rows);
+  return shared ? n_threads : (guint) MIN (n_threads, (job->n_rows + job->block_rows - 1) / job->block_rows);
+}
+
+static gint
+compare_ranges (gconstpointer a, gconstpointer b)
+{
+  const AprRange *one = a;
+  const AprRange *other = b;
+
+  return one->first < other->first ? -1 : one->first > other->first;
+}
+
+/* Sums what residues do better, and finds the rows that are left. */
+static gboolean
+sum_residues (Job *job, guint n_threads, GCancellable *cancellable, GError **error)
+{
+  AprRange all = { 0, job->x.n_rows };
+  guint i;
+
+  if (job->precision == APR_PRECISION_EXACT && !job->weighted && job->kernel->residues != NULL &&
+      job->x.n_rows >= job->kernel->residue_rows && job->n_columns >= job->kernel->residue_columns)
+    {
+      if (!apr_residue_sums_update (job->state, job->kernel->residues, &job->x, &job->y, n_threads,
+                                    cancellable, job->ranges, error))
+        return FALSE;
+      g_array_sort (job->ranges, compare_ranges);
+    }
+  else
+    g_array_append_val (job->ranges, all);
+
+  for (i = 0; i < job->ranges->len; i++)
+    {
+      const AprRange *range = &g_array_index (job->ranges, AprRange, i);
+
+      job->n_rows += range->end - range->first;
+    }
+  return TRUE;
+}
+
+/* Sums the rows that are left. */
+static void
+sum_rows (Job *job, guint n_threads)
+{
+  if (job->n_rows == 0)
+    return;
+
+  job->n_workers = plan (job, n_threads);
+  job->workers = g_new0 (AprExactSumsWorker *, job->n_workers);
+  apr_parallel_run_parts (sum, job, job->n_workers, job->n_workers);
 }
 
 static void
@@ -333,6 +408,7 @@ apr_exact_sums_update_with (AprExactSums *self,
                             GError **error)
 {
   Job job = { .state = self, .precision = precision, .cancellable = cancellable, .caller = g_thread_self () };
+  gboolean summed = FALSE;
   gboolean moved;
 
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -350,16 +426,20 @@ apr_exact_sums_update_with (AprExactSums *self,
         return FALSE;
     }
 
-  job.n_workers = plan (&job, n_threads);
-  job.workers = g_new0 (AprExactSumsWorker *, job.n_workers);
   g_mutex_init (&job.lock);
-  apr_parallel_run_parts (sum, &job, job.n_workers, job.n_workers);
-  if (!job.stop)
+  job.ranges = g_array_new (FALSE, FALSE, sizeof (AprRange));
+  if (sum_residues (&job, n_threads, cancellable, error))
+    {
+      sum_rows (&job, n_threads);
+      summed = TRUE;
+    }
+  if (summed && !job.stop)
     apr_exact_sums_tell_progress (self, job.x.n_rows, job.x.n_rows);
   if (g_cancellable_is_cancelled (cancellable))
     job.stop = TRUE;
-  moved = !job.stop && move_all (&job, error);
+  moved = summed && !job.stop && move_all (&job, n_threads, error);
   g_mutex_clear (&job.lock);
+  g_array_unref (job.ranges);
   free_workers (job.workers, job.n_workers);
 
   if (moved)
@@ -369,7 +449,7 @@ apr_exact_sums_update_with (AprExactSums *self,
       g_propagate_error (error, job.error);
       return FALSE;
     }
-  if (!job.stop || g_cancellable_set_error_if_cancelled (cancellable, error))
+  if (!summed || !job.stop || g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
   return apr_rows_check_finite (&job.x, error) && apr_rows_check_finite (&job.y, error);

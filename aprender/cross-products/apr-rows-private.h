@@ -19,6 +19,9 @@ typedef struct
 
 void apr_rows_init (AprRows *self, const char *name, AprTensor *tensor);
 
+/* Whether the elements are floats or doubles as this processor has them. */
+gboolean apr_rows_are_floats (const AprRows *self);
+
 /* Whether a double may not hold an element exactly. */
 gboolean apr_rows_may_exceed_double (const AprRows *self);
 
@@ -29,6 +32,15 @@ void apr_rows_transpose (const AprRows *self,
                          gsize n_rows,
                          gsize stride,
                          double *columns);
+
+/* Some columns of @n_rows rows from @first_row on, as the nearest doubles, rows @stride apart. */
+void apr_rows_read (const AprRows *self,
+                    gsize first_row,
+                    gsize n_rows,
+                    gsize first_column,
+                    gsize n_columns,
+                    gsize stride,
+                    double *values);
 
 /* What the nearest doubles lack of a column; false where it is nothing. */
 gboolean apr_rows_get_rests (const AprRows *self, gsize column, gsize first_row, gsize n_rows, double *rests);

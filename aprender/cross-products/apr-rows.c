@@ -26,6 +26,12 @@ apr_rows_may_exceed_double (const AprRows *self)
   return self->dtype == APR_DTYPE_I64 || self->dtype == APR_DTYPE_U64;
 }
 
+gboolean
+apr_rows_are_floats (const AprRows *self)
+{
+  return G_BYTE_ORDER == G_LITTLE_ENDIAN && (self->dtype == APR_DTYPE_F32 || self->dtype == APR_DTYPE_F64);
+}
+
 /* An element of the file's byte order, wherever it is. */
 #define READ(type, bits_type, from_file) \
  bits_type bits;                         \
@@ -184,6 +190,62 @@ apr_rows_transpose (const AprRows *self,
       TRANSPOSE (read_f32, 4);
     case APR_DTYPE_F64:
       TRANSPOSE (read_f64, 8);
+    default:
+      g_assert_not_reached ();
+    }
+#pragma GCC diagnostic pop
+}
+
+/* Row by row. */
+#define COPY(read, size)                                                                    \
+ for (row = 0; row < n_rows; row++)                                                         \
+  for (column = 0; column < n_columns; column++)                                            \
+   values[row * stride + column] = read (data + (row * self->n_columns + column) * (size)); \
+ break
+
+void
+apr_rows_read (const AprRows *self,
+               gsize first_row,
+               gsize n_rows,
+               gsize first_column,
+               gsize n_columns,
+               gsize stride,
+               double *values)
+{
+  const guint8 *data =
+    self->data + (first_row * self->n_columns + first_column) * (apr_dtype_get_bits (self->dtype) / 8);
+  gsize row;
+  gsize column;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wswitch-enum"
+  switch (self->dtype)
+    {
+    case APR_DTYPE_I8:
+      COPY (read_i8, 1);
+    case APR_DTYPE_BOOL:
+    case APR_DTYPE_U8:
+      COPY (read_u8, 1);
+    case APR_DTYPE_I16:
+      COPY (read_i16, 2);
+    case APR_DTYPE_U16:
+      COPY (read_u16, 2);
+    case APR_DTYPE_I32:
+      COPY (read_i32, 4);
+    case APR_DTYPE_U32:
+      COPY (read_u32, 4);
+    case APR_DTYPE_I64:
+      COPY (read_i64, 8);
+    case APR_DTYPE_U64:
+      COPY (read_u64, 8);
+    case APR_DTYPE_F16:
+      COPY (read_f16, 2);
+    case APR_DTYPE_BF16:
+      COPY (read_bf16, 2);
+    case APR_DTYPE_F32:
+      COPY (read_f32, 4);
+    case APR_DTYPE_F64:
+      COPY (read_f64, 8);
     default:
       g_assert_not_reached ();
     }

@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include "aprender/cross-products/kernels/apr-byte-kernel-private.h"
+#include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
 
 G_BEGIN_DECLS
 
@@ -129,12 +130,20 @@ typedef struct
 
   /* What multiplies bytes instead of slices; %NULL where nothing does. */
   const AprByteKernel *bytes; /* (unowned) (nullable) */
+
+  /* What multiplies residues instead, of wide data; %NULL where slices or bytes are always faster. */
+  const AprResidueKernel *residues; /* (unowned) (nullable) */
+  gsize residue_rows;               /* the least that are worth it */
+  gsize residue_columns;            /* the same */
 } AprSliceKernel;
 
 extern const AprSliceKernel apr_slice_kernel_portable;
 #ifdef APR_KERNELS_X86
 extern const AprSliceKernel apr_slice_kernel_avx2;
 extern const AprSliceKernel apr_slice_kernel_avx512;
+#endif
+#ifdef APR_KERNELS_X86
+extern const AprSliceKernel apr_slice_kernel_avx512vnni; /* AVX-512, with residues */
 #endif
 #ifdef APR_KERNELS_AMX
 extern const AprSliceKernel apr_slice_kernel_amx; /* AVX-512, with bytes */

@@ -429,7 +429,7 @@ slice_all (const double *column, gsize n_rows, double factor, double *slices, gs
 }
 
 /* clang-format off */
-#define KERNEL_WITH(kernel_name, byte_kernel) \
+#define KERNEL_WITH(kernel_name, byte_kernel, residue_kernel, n_rows, n_columns) \
  {                                            \
   .name = kernel_name,                        \
   .multiply = multiply,                       \
@@ -445,7 +445,10 @@ slice_all (const double *column, gsize n_rows, double factor, double *slices, gs
   .slice = slice,                             \
   .slice_all = slice_all,                     \
   .bytes = byte_kernel,                      \
+  .residues = residue_kernel,                      \
+  .residue_rows = n_rows, \
+  .residue_columns = n_columns,                      \
  }
 /* clang-format on */
 
-const AprSliceKernel KERNEL = KERNEL_WITH (KERNEL_NAME, NULL);
+const AprSliceKernel KERNEL = KERNEL_WITH (KERNEL_NAME, NULL, NULL, 0, 0);

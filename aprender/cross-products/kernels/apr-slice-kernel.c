@@ -8,6 +8,7 @@ static const AprSliceKernel *const table[APR_CPU_N_SETS] = {
 #ifdef APR_KERNELS_X86
   [APR_CPU_AVX2] = &apr_slice_kernel_avx2,
   [APR_CPU_AVX512] = &apr_slice_kernel_avx512,
+  [APR_CPU_AVX512_VNNI] = &apr_slice_kernel_avx512vnni,
 #endif
 #ifdef APR_KERNELS_AMX
   [APR_CPU_AMX] = &apr_slice_kernel_amx,

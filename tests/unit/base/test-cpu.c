@@ -8,7 +8,7 @@
 
 #define VARIABLE "APRENDER_KERNEL"
 
-static const char *const sets[] = { "portable", "avx2", "avx512", "amx" };
+static const char *const sets[] = { "portable", "avx2", "avx512", "avx512vnni", "amx" };
 
 static gboolean
 is_available (const char *name)
@@ -41,6 +41,10 @@ test_list (void)
                  (strstr (info, " avx2 ") != NULL && strstr (info, " fma ") != NULL));
   g_assert_true (is_available ("avx512") ==
                  (strstr (info, " avx512f ") != NULL && strstr (info, " avx512dq ") != NULL));
+  g_assert_true (is_available ("avx512vnni") ==
+                 (strstr (info, " avx512dq ") != NULL && strstr (info, " avx512bw ") != NULL &&
+                  strstr (info, " avx512vl ") != NULL && strstr (info, " avx512vbmi ") != NULL &&
+                  strstr (info, " avx512_vnni ") != NULL));
 #else
   g_assert_false (is_available ("avx2"));
 #endif
@@ -55,8 +59,8 @@ test_chosen_in_subprocess (void)
 
   g_assert_cmpstr (apr_get_kernel (), ==, name);
   g_assert_cmpstr (apr_slice_kernel_choose ()->name, ==, name);
-  /* These have no kernels for tiles. */
-  if (g_str_equal (name, "amx"))
+  /* These have no kernels for products of bytes. */
+  if (g_str_equal (name, "avx512vnni") || g_str_equal (name, "amx"))
     name = "avx512";
   g_assert_cmpstr (apr_dense_kernel_choose ()->name, ==, name);
   g_assert_cmpstr (apr_prediction_kernel_choose ()->name, ==, name);

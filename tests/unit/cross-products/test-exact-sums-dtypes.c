@@ -91,7 +91,7 @@ check (AprTensor *x, AprTensor *y, AprTensor *weights)
       reference_add_whole_row (expected, row, weight);
     }
 
-  for (kernel = apr_slice_kernels (); *kernel != NULL; kernel++)
+  for (kernel = get_all_kernels (); *kernel != NULL; kernel++)
     {
       g_autoptr (AprExactSums) sums = apr_exact_sums_new (p, 1, NULL);
       g_autoptr (GError) error = NULL;

@@ -13,15 +13,16 @@
 static const AprSliceKernel *const *
 get_kernels (gsize n_rows, gsize p)
 {
-  static const AprSliceKernel *kernels[8];
+  static const AprSliceKernel *kernels[2 * APR_CPU_N_SETS + 2];
   static AprSliceKernel with_bytes;
   gsize n;
 
-  for (n = 0; apr_slice_kernels ()[n] != NULL; n++)
-    kernels[n] = apr_slice_kernels ()[n];
+  for (n = 0; get_all_kernels ()[n] != NULL; n++)
+    kernels[n] = get_all_kernels ()[n];
   with_bytes = apr_slice_kernel_portable;
   with_bytes.bytes = &apr_byte_kernel_portable;
   kernels[n] = n_rows <= 1200 && p == 3 && !runs_in_valgrind () ? &with_bytes : NULL;
+  kernels[n + 1] = NULL;
 
   return kernels;
 }
@@ -154,7 +155,7 @@ test_many_blocks (void)
   y = vector_new (N, ones);
 
   mpz_inits (corner, entry, NULL);
-  for (kernel = apr_slice_kernels (); *kernel != NULL; kernel++)
+  for (kernel = get_all_kernels (); *kernel != NULL; kernel++)
     {
       g_autoptr (AprExactSums) state = apr_exact_sums_new (1, 1, NULL);
 
@@ -212,7 +213,7 @@ test_not_finite (void)
   gsize i;
   gsize place;
 
-  for (kernel = apr_slice_kernels (); *kernel != NULL; kernel++)
+  for (kernel = get_all_kernels (); *kernel != NULL; kernel++)
     for (i = 0; i < G_N_ELEMENTS (bad); i++)
       for (place = 0; place < 1400; place += 97)
         {

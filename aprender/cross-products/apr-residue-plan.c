@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-residue-plan-private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* More moduli make products dearer, fewer leave more rests: a sample tells what is cheapest. */
+
+/* Rows that tell the scale of each column. */
+#define SCALE_ROWS 64
+
+/* One of so many values is looked at, within these limits. */
+#define VALUES_PER_SAMPLE 64
+#define MIN_SAMPLES 1024
+#define MAX_SAMPLES 16384
+
+#define MAX_BITS 256
+
+/* What a rest takes for each column, in cycles. */
+#define REST_CYCLES 80.0
+
+/* What cutting takes for a value and a modulus, in cycles, for a word and beside words. */
+#define CUT_CYCLES 0.05
+
+/* The squares are known but for rounding, and rounding scaled values adds to them; the reconstruction needs a distance
+ * from M / 2 too. */
+#define MARGIN 0.03
+
+double
+apr_residue_plan_get_max_sum (const AprResidueModuli *moduli)
+{
+  return moduli->bits - 1 - MARGIN;
+}
+
+double
+apr_residue_plan_get_max_value (const AprResidueModuli *moduli)
+{
+  return 24 * moduli->n_words + 1 - MARGIN;
+}
+
+static double
+read_value (const AprRows *x, const AprRows *y, gsize row, gsize column)
+{
+  double value;
+
+  if (column < x->n_columns)
+    apr_rows_read (x, row, 1, column, 1, 1, &value);
+  else
+    apr_rows_read (y, row, 1, column - x->n_columns, 1, 1, &value);
+
+  return value;
+}
+
+/* The mean squares of the columns of X and Y. Returns: (transfer full) */
+static double *
+find_mean_squares (const AprRows *x, const AprRows *y)
+{
+  gsize n_columns = x->n_columns + y->n_columns;
+  gsize n = MIN (x->n_rows, SCALE_ROWS);
+  g_autofree double *row = g_new (double, n_columns);
+  double *squares = g_new0 (double, n_columns);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n; i++)
+    {
+      apr_rows_read (x, x->n_rows * i / n, 1, 0, x->n_columns, n_columns, row);
+      apr_rows_read (y, x->n_rows * i / n, 1, 0, y->n_columns, n_columns, row + x->n_columns);
+      for (j = 0; j < n_columns; j++)
+        squares[j] += row[j] * row[j] / (double) n;
+    }
+
+  return squares;
+}
+
+/* The bits that a value has below the scale of its column. */
+static guint
+count_bits (double value, double mean_square)
+{
+  guint64 bits;
+  gint exponent;
+  double count;
+
+  memcpy (&bits, &value, sizeof bits);
+  exponent = MAX ((gint) (bits >> 52 & 0x7ff), 1) - 1075;
+  bits &= ((guint64) 1 << 52) - 1;
+  bits |= fabs (value) >= 0x1p-1022 ? (guint64) 1 << 52 : 0;
+  exponent += __builtin_ctzll (bits);
+  count = ceil (0.5 * log2 (mean_square) - exponent);
+
+  return (guint) CLAMP (count, 0, MAX_BITS - 1);
+}
+
+/* Step by step through all values, in every column alike. */
+static gsize
+find_step (gsize n_values, gsize n_samples, gsize n_columns)
+{
+  gsize step = MAX (n_values / n_samples, 1);
+
+  for (;; step++)
+    {
+      gsize a = step;
+      gsize b = n_columns;
+
+      while (b != 0)
+        {
+          gsize rest = a % b;
+
+          a = b;
+          b = rest;
+        }
+      if (a == 1)
+        return step;
+    }
+}
+
+/* How many values need how many bits; returns how many values that are not 0 there were. */
+static gsize
+sample (const AprRows *x, const AprRows *y, gsize counts[MAX_BITS], gsize *n_samples)
+{
+  gsize n_columns = x->n_columns + y->n_columns;
+  gsize n_values = x->n_rows * n_columns;
+  g_autofree double *squares = find_mean_squares (x, y);
+  gsize step =
+    find_step (n_values, CLAMP (n_values / VALUES_PER_SAMPLE, MIN_SAMPLES, MAX_SAMPLES), n_columns);
+  gsize n = 0;
+  gsize i;
+
+  *n_samples = 0;
+  for (i = 0; i < n_values; i += step)
+    {
+      gsize column = i % n_columns;
+      double value = read_value (x, y, i / n_columns, column);
+
+      ++*n_samples;
+      if (value == 0 || !isfinite (value) || !(squares[column] > 0) || isinf (squares[column]))
+        continue;
+      counts[count_bits (value, squares[column])]++;
+      n++;
+    }
+
+  return n;
+}
+
+guint
+apr_residue_plan_count (const AprResidueKernel *kernel, const AprRows *x, const AprRows *y)
+{
+  gsize counts[MAX_BITS] = { 0 };
+  gsize n_samples;
+  gsize n_rests = sample (x, y, counts, &n_samples);
+  gsize n_rows = MIN (x->n_rows, APR_RESIDUE_GROUP);
+  double n_columns = (double) (x->n_columns + y->n_columns + 1);
+  double least = INFINITY;
+  guint best = 0;
+  guint next_bits = 0;
+  guint n;
+
+  for (n = 4; n <= apr_residue_moduli_get_max (); n++)
+    {
+      AprResidueModuli moduli;
+      double bits;
+      double cost;
+
+      apr_residue_moduli_init (&moduli, n);
+      /* Where a mean square is of that size, and the largest of a column a few times that. */
+      bits = (apr_residue_plan_get_max_sum (&moduli) - log2 ((double) n_rows * 1.2)) / 2 - 1;
+      bits = MIN (bits, apr_residue_plan_get_max_value (&moduli) - 1 -
+                          log2 ((double) MIN (n_rows, APR_RESIDUE_ROWS)) / 2);
+      while (next_bits < MAX_BITS && next_bits <= bits)
+        n_rests -= counts[next_bits++];
+      cost = n_columns / 2 * n / kernel->rate + CUT_CYCLES * n * (moduli.n_words + 2) +
+             (double) n_rests / (double) n_samples * n_columns * REST_CYCLES;
+      if (cost < least && n_rests * APR_RESIDUE_VALUES_PER_REST <= n_samples)
+        {
+          least = cost;
+          best = n;
+        }
+    }
+
+  return best;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-rows-private.h"
+#include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
+
+G_BEGIN_DECLS
+
+/* Some rows. */
+typedef struct
+{
+  gsize first;
+  gsize end;
+} AprRange;
+
+/* Adds the cross products of rows without weights, in residues; progress is told of the rows that have been gone
+ * through. What residues do not suit, among it whatever is not finite, is left to others: it is appended to @left, in
+ * no order. False, with the error set, where it is cancelled or there is no memory; then the sums are of no use. */
+gboolean apr_residue_sums_update (AprExactSums *state,
+                                  const AprResidueKernel *kernel,
+                                  const AprRows *x,
+                                  const AprRows *y,
+                                  guint n_threads,
+                                  GCancellable *cancellable,
+                                  GArray *left,
+                                  GError **error);
+
+G_END_DECLS

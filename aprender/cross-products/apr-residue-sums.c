@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-residue-sums-private.h"
+
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/cross-products/apr-residue-plan-private.h"
+#include "aprender/cross-products/apr-residue-team-private.h"
+
+/* Threads take blocks of rows. Where there are many columns, all threads go through a block together, so that its
+ * columns are cut once, and there is one set of sums; else each has sums of its own. */
+
+/* Columns from which on threads work together. */
+#define COLUMNS_TOGETHER 200
+
+/* Rows of a block that one thread goes through by itself. */
+#define ROWS_ALONE 512
+
+typedef struct
+{
+  AprExactSums *state; /* (unowned) */
+  const AprResidueKernel *kernel;
+  AprResidueModuli moduli;
+  const AprRows *x;
+  const AprRows *y;
+  gsize block_rows;
+  guint n_teams;
+  GCancellable *cancellable; /* (unowned) (nullable) */
+  GThread *caller;           /* (unowned) which tells the progress */
+  GArray *left;              /* (unowned) under the lock */
+
+  GMutex lock;
+  gsize next_row; /* under the lock */
+  GError *error;  /* (owned) (nullable) under the lock */
+} Job;
+
+/* Gives a team its next block; false where there is none, or it is to stop. */
+static gboolean
+take_block (Job *job, AprResidueTeam *self)
+{
+  gsize n_left;
+  gsize i;
+
+  g_mutex_lock (&job->lock);
+  if (job->error == NULL)
+    (void) g_cancellable_set_error_if_cancelled (job->cancellable, &job->error);
+  n_left = job->error == NULL ? job->x->n_rows - job->next_row : 0;
+  self->first_row = job->next_row;
+  self->n_rows = MIN (n_left, job->block_rows);
+  self->n_expected = n_left / job->n_teams;
+  job->next_row += self->n_rows;
+  g_mutex_unlock (&job->lock);
+
+  if (g_thread_self () == job->caller)
+    apr_exact_sums_tell_progress (job->state, self->first_row, job->x->n_rows);
+  self->unsuited = 0;
+  for (i = 0; i < G_N_ELEMENTS (self->next_task); i++)
+    self->next_task[i] = 0;
+
+  return self->n_rows > 0;
+}
+
+static void
+leave_block (Job *job, const AprResidueTeam *self)
+{
+  AprRange range = { self->first_row, self->first_row + self->n_rows };
+
+  g_mutex_lock (&job->lock);
+  g_array_append_val (job->left, range);
+  g_mutex_unlock (&job->lock);
+}
+
+static void
+stop (Job *job, GError *error)
+{
+  g_mutex_lock (&job->lock);
+  if (job->error == NULL)
+    job->error = error;
+  else
+    g_error_free (error);
+  g_mutex_unlock (&job->lock);
+}
+
+typedef struct
+{
+  Job *job;
+  AprResidueTeam self;
+} TeamJob;
+
+/* What each thread of a team does. */
+static void
+sum_blocks (AprTeam *team, gpointer data, gsize part)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  TeamJob *team_job = data;
+  Job *job = team_job->job;
+  AprResidueTeam *self = &team_job->self;
+
+  for (;;)
+    {
+      /* Nobody uses the last block any more, and everybody has seen this one. */
+      apr_team_barrier (team);
+      if (part == 0)
+        (void) take_block (job, self);
+      apr_team_barrier (team);
+      if (self->n_rows == 0 || self->error != NULL)
+        break;
+
+      apr_residue_team_add_block (self, team, part);
+      apr_team_barrier (team);
+      if (part == 0 && self->unsuited)
+        leave_block (job, self);
+    }
+
+  if (self->error == NULL)
+    apr_residue_team_flush (self, team, part);
+  if (part == 0 && self->error != NULL)
+    stop (job, g_steal_pointer (&self->error));
+}
+
+static void
+set_no_memory (GError **error, gsize n_columns)
+{
+  g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+               "No memory for the cross products of %" G_GSIZE_FORMAT " columns", n_columns);
+}
+
+/* All rows that come, in sums of a team's own. */
+static gboolean
+sum_alone (Job *job, AprExactSums *state, GError **error)
+{
+  TeamJob team_job = { .job = job };
+  AprTeam team = { .n_parts = 1 };
+  gboolean ready = apr_residue_team_init (&team_job.self, state, job->kernel, &job->moduli, job->x, job->y,
+                                          job->block_rows, 1);
+
+  if (ready)
+    sum_blocks (&team, &team_job, 0);
+  else
+    set_no_memory (error, team_job.self.n_columns);
+  apr_residue_team_clear (&team_job.self);
+
+  return ready;
+}
+
+static void
+run_team (gpointer data, gsize part G_GNUC_UNUSED, gsize n_parts G_GNUC_UNUSED)
+{
+  Job *job = data;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprExactSums) own = apr_exact_sums_new (apr_exact_sums_get_n_features (job->state),
+                                                     apr_exact_sums_get_n_targets (job->state), &error);
+
+  if (own != NULL && sum_alone (job, own, &error))
+    {
+      apr_exact_sums_carry (own, 0, job->x->n_columns + job->y->n_columns + 1);
+      g_mutex_lock (&job->lock);
+      if (job->error == NULL)
+        (void) apr_exact_sums_add (job->state, own, 1, &job->error);
+      g_mutex_unlock (&job->lock);
+    }
+  if (error != NULL)
+    stop (job, g_steal_pointer (&error));
+}
+
+static void
+run_together (Job *job, guint n_threads)
+{
+  TeamJob team_job = { .job = job };
+  GError *error = NULL;
+
+  if (apr_residue_team_init (&team_job.self, job->state, job->kernel, &job->moduli, job->x, job->y,
+                             job->block_rows, n_threads))
+    apr_team_run (sum_blocks, &team_job, n_threads, (double) n_threads * APR_PARALLEL_OPERATIONS);
+  else
+    {
+      set_no_memory (&error, team_job.self.n_columns);
+      stop (job, error);
+    }
+  apr_residue_team_clear (&team_job.self);
+}
+
+gboolean
+apr_residue_sums_update (AprExactSums *state,
+                         const AprResidueKernel *kernel,
+                         const AprRows *x,
+                         const AprRows *y,
+                         guint n_threads,
+                         GCancellable *cancellable,
+                         GArray *left,
+                         GError **error)
+{
+  guint n_moduli = apr_residue_plan_count (kernel, x, y);
+  AprRange all = { 0, x->n_rows };
+  Job job = { .state = state,
+              .kernel = kernel,
+              .x = x,
+              .y = y,
+              .cancellable = cancellable,
+              .caller = g_thread_self (),
+              .left = left };
+  gboolean together =
+    n_threads == 1 || x->n_columns >= COLUMNS_TOGETHER || x->n_rows / n_threads < ROWS_ALONE;
+
+  if (n_moduli == 0)
+    {
+      g_array_append_val (left, all);
+      return TRUE;
+    }
+
+  apr_residue_moduli_init (&job.moduli, n_moduli);
+  apr_residue_moduli_prepare (&job.moduli);
+  job.n_teams = together ? 1 : n_threads;
+  job.block_rows = MIN (x->n_rows, x->n_columns >= COLUMNS_TOGETHER ? APR_RESIDUE_ROWS : ROWS_ALONE);
+  g_mutex_init (&job.lock);
+  if (together)
+    run_together (&job, n_threads);
+  else
+    apr_parallel_run_parts (run_team, &job, n_threads, n_threads);
+  g_mutex_clear (&job.lock);
+
+  if (job.error != NULL)
+    {
+      g_propagate_error (error, job.error);
+      return FALSE;
+    }
+  return TRUE;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/base/apr-parallel-private.h"
+#include "aprender/cross-products/apr-residue-sums-private.h"
+
+G_BEGIN_DECLS
+
+/* One thread or several that go through blocks of rows together. The columns are those of X, those of Y, and the one of
+ * ones, filled up with zeros to whole panels: what is called a column here. Those of the matrix begin with the ones. */
+
+/* What is done with a block, by all threads. */
+typedef enum
+{
+  APR_RESIDUE_TASK_SQUARE,
+  APR_RESIDUE_TASK_FLUSH,
+  APR_RESIDUE_TASK_CUT,
+  APR_RESIDUE_TASK_MULTIPLY,
+  APR_RESIDUE_N_TASKS,
+} AprResidueTask;
+
+/* What each thread has for itself. */
+typedef struct
+{
+  GArray
+    *rests; /* (owned) (element-type AprResidueRest) of the block; their columns are not those of a panel */
+  AprResidueRest *written; /* (owned) by cutting a panel */
+  GArray *terms;           /* (owned) of the products of rests */
+  gint min_exponent;       /* of the terms */
+  gint max_exponent;
+} AprResidueThread;
+
+typedef struct
+{
+  AprExactSums *state; /* (unowned) */
+  const AprResidueKernel *kernel;
+  const AprResidueModuli *moduli;
+  const AprRows *x;
+  const AprRows *y;
+  gsize n_columns;           /* of the matrix */
+  gsize n_panels;            /* of columns */
+  gsize n_in_place;          /* panels whose values are read where they are */
+  gsize block_rows;          /* at most */
+  gsize panel_size;          /* of residues for one modulus */
+  gsize n_left;              /* panels on the left that a task multiplies */
+  guint n_threads;           /* at most */
+  AprResidueThread *threads; /* (owned) */
+  GError *error;             /* (owned) (nullable) written by the first thread, between barriers */
+
+  /* The block. */
+  gsize first_row;
+  gsize n_rows;
+  gsize n_expected;                    /* rows that come, with these */
+  gint next_task[APR_RESIDUE_N_TASKS]; /* atomic */
+  gint unsuited;                       /* atomic: whether the block is for others */
+  gboolean renewed;                    /* new scales begin with it */
+  double *staged;                      /* (owned) panels that are not read in place */
+  double *squares;                     /* (owned) of each column */
+  guint8 *residues;                    /* (owned) for each modulus, all panels */
+
+  /* The sums, since they were last moved to the state. */
+  gsize n_summed;                                        /* rows */
+  double *totals;                                        /* (owned) squares of each column */
+  double *limits;                                        /* (owned) of the totals */
+  double *largest;                                       /* (owned) of the squares of a block */
+  gint *scale;                                           /* (owned) s of each column */
+  double (*magic)[APR_RESIDUE_WORDS][APR_RESIDUE_PANEL]; /* (owned) of each panel */
+  guint8 *sums; /* (owned) of the lower triangle of tiles, one tile for each modulus */
+} AprResidueTeam;
+
+/* For blocks of at most @block_rows rows; false where there is no memory. */
+gboolean apr_residue_team_init (AprResidueTeam *self,
+                                AprExactSums *state,
+                                const AprResidueKernel *kernel,
+                                const AprResidueModuli *moduli,
+                                const AprRows *x,
+                                const AprRows *y,
+                                gsize block_rows,
+                                guint n_threads);
+
+void apr_residue_team_clear (AprResidueTeam *self);
+
+/* Each of these is called by all threads of a team, each of which has a number, @part, of its own; @self->error is set
+ * where there is no memory. */
+
+/* Adds the rows that @self->first_row and n_rows say. Where @self->unsuited is set then, nothing was added. */
+void apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part);
+
+/* Moves the sums to the state. */
+void apr_residue_team_flush (AprResidueTeam *self, AprTeam *team, gsize part);
+
+/* Adds the products of rests with their rows, of a block that was multiplied without them. */
+void apr_residue_team_add_rests (AprResidueTeam *self, AprTeam *team, gsize part);
+
+/* The next of @n_tasks tasks; false where all are taken. */
+static inline gboolean
+apr_residue_team_take (AprResidueTeam *self, AprResidueTask task, gsize n_tasks, gsize *index)
+{
+  *index = (gsize) g_atomic_int_add (&self->next_task[task], 1);
+
+  return *index < n_tasks;
+}
+
+/* The column of the matrix. */
+static inline gsize
+apr_residue_team_get_column (const AprResidueTeam *self, gsize column)
+{
+  return column + 1 < self->n_columns ? column + 1 : 0;
+}
+
+static inline gsize
+apr_residue_team_get_entry (const AprResidueTeam *self, gsize one, gsize other)
+{
+  gsize row = apr_residue_team_get_column (self, one);
+  gsize column = apr_residue_team_get_column (self, other);
+  gsize max = MAX (row, column);
+
+  return max * (max + 1) / 2 + MIN (row, column);
+}
+
+G_END_DECLS

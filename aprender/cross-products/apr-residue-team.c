@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-residue-team-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "aprender/base/apr-pages-private.h"
+#include "aprender/cross-products/apr-residue-plan-private.h"
+
+/* Panels that are read side by side. */
+#define SQUARED_PANELS 8
+
+/* Panels on the left that stay in the second cache, for one modulus, while all others pass by. */
+#define LEFT_PANELS 24
+
+/* Powers of two between which the squares of a column are far from the ends of what a double can hold. */
+#define RANGE 600
+
+/* What rounding can take from a sum of squares. */
+#define SQUARES_MARGIN (1 + 0x1p-20)
+
+/* How much the columns of a group may grow. */
+#define GROWTH 1.2
+
+static gsize
+get_n_tiles (const AprResidueTeam *self)
+{
+  return self->n_panels * (self->n_panels + 1) / 2;
+}
+
+static gsize
+get_tile_size (const AprResidueTeam *self)
+{
+  return APR_RESIDUE_TILE * self->kernel->residue_size;
+}
+
+/* The tile of two panels for the first modulus; that of @left and the next panel on the right follows behind all
+ * moduli. */
+static guint8 *
+get_tile (const AprResidueTeam *self, gsize left, gsize right)
+{
+  return self->sums + (left * (left + 1) / 2 + right) * self->moduli->n_moduli * get_tile_size (self);
+}
+
+static guint8 *
+get_residues (const AprResidueTeam *self, gsize modulus, gsize panel)
+{
+  return self->residues + (modulus * self->n_panels + panel) * self->panel_size;
+}
+
+gboolean
+apr_residue_team_init (AprResidueTeam *self,
+                       AprExactSums *state,
+                       const AprResidueKernel *kernel,
+                       const AprResidueModuli *moduli,
+                       const AprRows *x,
+                       const AprRows *y,
+                       gsize block_rows,
+                       guint n_threads)
+{
+  gsize n_padded;
+  gsize size;
+  guint i;
+
+  memset (self, 0, sizeof *self);
+  self->state = state;
+  self->kernel = kernel;
+  self->moduli = moduli;
+  self->x = x;
+  self->y = y;
+  self->n_columns = x->n_columns + y->n_columns + 1;
+  self->n_panels = (self->n_columns + APR_RESIDUE_PANEL - 1) / APR_RESIDUE_PANEL;
+  self->n_in_place = apr_rows_are_floats (x) ? x->n_columns / APR_RESIDUE_PANEL : 0;
+  self->block_rows = block_rows;
+  self->panel_size = apr_residue_kernel_get_panel_size (kernel, block_rows);
+  self->n_left = CLAMP (self->n_panels * moduli->n_moduli / (4 * (gsize) n_threads), 1, (gsize) LEFT_PANELS);
+  self->n_threads = n_threads;
+
+  n_padded = self->n_panels * APR_RESIDUE_PANEL;
+  self->squares = g_new0 (double, n_padded);
+  self->totals = g_new0 (double, n_padded);
+  self->limits = g_new0 (double, n_padded);
+  self->largest = g_new0 (double, n_padded);
+  self->scale = g_new0 (gint, n_padded);
+  self->magic = g_aligned_alloc (self->n_panels, sizeof *self->magic, 64);
+  self->threads = g_new0 (AprResidueThread, n_threads);
+  for (i = 0; i < n_threads; i++)
+    {
+      self->threads[i].rests = g_array_new (FALSE, FALSE, sizeof (AprResidueRest));
+      self->threads[i].written = g_new (AprResidueRest, block_rows * APR_RESIDUE_PANEL);
+      self->threads[i].terms = NULL;
+    }
+
+  if (g_size_checked_mul (&size, (self->n_panels - self->n_in_place) * APR_RESIDUE_PANEL * sizeof (double),
+                          block_rows))
+    self->staged = apr_pages_new (size, FALSE);
+  if (g_size_checked_mul (&size, self->n_panels * moduli->n_moduli, self->panel_size))
+    self->residues = apr_pages_new (size, FALSE);
+  if (g_size_checked_mul (&size, get_n_tiles (self), moduli->n_moduli * get_tile_size (self)))
+    self->sums = apr_pages_new (size, TRUE);
+
+  return self->staged != NULL && self->residues != NULL && self->sums != NULL;
+}
+
+void
+apr_residue_team_clear (AprResidueTeam *self)
+{
+  guint i;
+
+  for (i = 0; i < self->n_threads; i++)
+    {
+      g_array_unref (self->threads[i].rests);
+      g_free (self->threads[i].written);
+      g_clear_pointer (&self->threads[i].terms, g_array_unref);
+    }
+  g_free (self->threads);
+  g_clear_error (&self->error);
+  g_free (self->squares);
+  g_free (self->totals);
+  g_free (self->limits);
+  g_free (self->largest);
+  g_free (self->scale);
+  g_aligned_free (self->magic);
+  apr_pages_free (self->staged);
+  apr_pages_free (self->residues);
+  apr_pages_free (self->sums);
+}
+
+/* Where the values of a panel are. */
+static AprResidueColumns
+get_columns (const AprResidueTeam *self, gsize panel)
+{
+  const AprRows *x = self->x;
+  gsize place = self->first_row * x->n_columns + panel * APR_RESIDUE_PANEL;
+
+  if (panel >= self->n_in_place)
+    return (AprResidueColumns){ self->staged +
+                                  (panel - self->n_in_place) * self->block_rows * APR_RESIDUE_PANEL,
+                                FALSE, APR_RESIDUE_PANEL, self->n_rows };
+
+  return (AprResidueColumns){ x->data +
+                                place * (x->dtype == APR_DTYPE_F32 ? sizeof (float) : sizeof (double)),
+                              x->dtype == APR_DTYPE_F32, x->n_columns, self->n_rows };
+}
+
+/* Copies those of some rows' columns that are in a panel; the first is @first of all. */
+static void
+stage_rows (AprResidueTeam *self, const AprRows *rows, gsize first, gsize panel, double *to)
+{
+  gsize begin = MAX (panel * APR_RESIDUE_PANEL, first);
+  gsize end = MIN ((panel + 1) * APR_RESIDUE_PANEL, first + rows->n_columns);
+  gsize i;
+
+  if (begin >= end)
+    return;
+
+  apr_rows_read (rows, self->first_row, self->n_rows, begin - first, end - begin, APR_RESIDUE_PANEL,
+                 to + begin % APR_RESIDUE_PANEL);
+  for (i = begin; i < end && apr_rows_may_exceed_double (rows); i++)
+    {
+      double rests[APR_RESIDUE_ROWS];
+
+      if (apr_rows_get_rests (rows, i - first, self->first_row, self->n_rows, rests))
+        g_atomic_int_set (&self->unsuited, 1);
+    }
+}
+
+static void
+stage_panel (AprResidueTeam *self, gsize panel)
+{
+  double *to = (double *) get_columns (self, panel).values;
+  gsize ones = self->n_columns - 1;
+  gsize row;
+
+  memset (to, 0, self->n_rows * APR_RESIDUE_PANEL * sizeof *to);
+  stage_rows (self, self->x, 0, panel, to);
+  stage_rows (self, self->y, self->x->n_columns, panel, to);
+  for (row = 0; row < self->n_rows && ones / APR_RESIDUE_PANEL == panel; row++)
+    to[row * APR_RESIDUE_PANEL + ones % APR_RESIDUE_PANEL] = 1;
+}
+
+/* Several panels that are read where they are, or one that is not. */
+static void
+square_panels (AprResidueTeam *self)
+{
+  gsize n_tasks = (self->n_in_place + SQUARED_PANELS - 1) / SQUARED_PANELS;
+  gsize index;
+
+  while (apr_residue_team_take (self, APR_RESIDUE_TASK_SQUARE, n_tasks + self->n_panels - self->n_in_place,
+                                &index))
+    {
+      gsize panel = index < n_tasks ? index * SQUARED_PANELS : index - n_tasks + self->n_in_place;
+      gsize n = index < n_tasks ? MIN (SQUARED_PANELS, self->n_in_place - panel) : 1;
+      AprResidueColumns columns = get_columns (self, panel);
+      double *squares = self->squares + panel * APR_RESIDUE_PANEL;
+
+      if (index >= n_tasks)
+        stage_panel (self, panel);
+      memset (squares, 0, n * APR_RESIDUE_PANEL * sizeof *squares);
+      self->kernel->square (&columns, n, squares);
+    }
+}
+
+/* Whether the block has to begin with new scales; one with columns beyond the range is for others. */
+static void
+judge_block (AprResidueTeam *self)
+{
+  gsize i;
+
+  self->renewed = self->n_summed == 0 || self->n_summed + self->n_rows > APR_RESIDUE_GROUP;
+  for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
+    {
+      double squares = self->squares[i] *= SQUARES_MARGIN;
+
+      if (squares == 0)
+        continue;
+      /* A NaN is not within them either. */
+      if (!(squares > ldexp (1, -RANGE) && squares < ldexp (1, RANGE)))
+        g_atomic_int_set (&self->unsuited, 1);
+      if (self->totals[i] + squares > self->limits[i] || squares > self->largest[i])
+        self->renewed = TRUE;
+    }
+}
+
+/* A column that has nothing but zeros has no scale: the first number makes a new one. */
+static void
+set_scale (AprResidueTeam *self, gsize column)
+{
+  double max_sum = apr_residue_plan_get_max_sum (self->moduli);
+  double max_value = apr_residue_plan_get_max_value (self->moduli);
+  double squares = log2 (self->squares[column]);
+  double n_blocks = ceil ((double) MIN (self->n_expected, APR_RESIDUE_GROUP) / (double) self->n_rows);
+  gint scale = 0;
+  guint word;
+
+  self->limits[column] = self->largest[column] = 0;
+  if (self->squares[column] > 0)
+    {
+      scale = (gint) floor (
+        MIN ((max_sum - squares - log2 (MAX (n_blocks, 1) * GROWTH)) / 2, max_value - squares / 2 - 0.2));
+      self->limits[column] = exp2 (max_sum - 2 * scale);
+      self->largest[column] = exp2 (2 * (max_value - scale));
+    }
+
+  self->totals[column] = 0;
+  self->scale[column] = scale;
+  for (word = 0; word < self->moduli->n_words; word++)
+    self->magic[column / APR_RESIDUE_PANEL][word][column % APR_RESIDUE_PANEL] =
+      ldexp (0x1.8p52 + apr_residue_moduli_get_bias (self->moduli, word), 24 * (gint) word - scale);
+}
+
+static void
+cut_panels (AprResidueTeam *self, AprResidueThread *thread)
+{
+  gsize panel;
+  gsize i;
+
+  while (apr_residue_team_take (self, APR_RESIDUE_TASK_CUT, self->n_panels, &panel))
+    {
+      AprResidueColumns columns = get_columns (self, panel);
+      gsize n_rests =
+        self->kernel->cut (self->moduli, &columns, self->magic[panel], get_residues (self, 0, panel),
+                           self->n_panels * self->panel_size, thread->written);
+
+      for (i = 0; i < n_rests; i++)
+        thread->written[i].column += (guint) (panel * APR_RESIDUE_PANEL);
+      g_array_append_vals (thread->rests, thread->written, (guint) n_rests);
+    }
+}
+
+/* For one modulus, some panels on the left with all that are not right of them. */
+static void
+multiply_panels (AprResidueTeam *self, gsize modulus, gsize first, gsize end)
+{
+  gsize tile_size = get_tile_size (self);
+  gsize left;
+  gsize right;
+
+  for (right = 0; right < end; right += APR_RESIDUE_RIGHT)
+    for (left = MAX (first, right); left < end; left++)
+      self->kernel->multiply (
+        get_residues (self, modulus, left), get_residues (self, modulus, right), self->panel_size,
+        MIN (APR_RESIDUE_RIGHT, left + 1 - right), self->n_rows, self->moduli->modulus[modulus],
+        get_tile (self, left, right) + modulus * tile_size, self->moduli->n_moduli * tile_size);
+}
+
+static void
+multiply_all (AprResidueTeam *self)
+{
+  gsize n_moduli = self->moduli->n_moduli;
+  gsize n_groups = (self->n_panels + self->n_left - 1) / self->n_left;
+  gsize index;
+
+  /* Those with the most to multiply first. */
+  while (apr_residue_team_take (self, APR_RESIDUE_TASK_MULTIPLY, n_groups * n_moduli, &index))
+    {
+      gsize first = (n_groups - 1 - index / n_moduli) * self->n_left;
+
+      multiply_panels (self, index % n_moduli, first, MIN (first + self->n_left, self->n_panels));
+    }
+}
+
+static gsize
+count_rests (const AprResidueTeam *self)
+{
+  gsize n = 0;
+  guint i;
+
+  for (i = 0; i < self->n_threads; i++)
+    n += self->threads[i].rests->len;
+
+  return n;
+}
+
+void
+apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
+{
+  AprResidueThread *thread = &self->threads[part];
+  gsize n_rests;
+  gsize i;
+
+  g_array_set_size (thread->rests, 0);
+  square_panels (self);
+  apr_team_barrier (team);
+  if (part == 0)
+    judge_block (self);
+  apr_team_barrier (team);
+  if (self->unsuited)
+    return;
+
+  if (self->renewed)
+    {
+      apr_residue_team_flush (self, team, part);
+      if (self->error != NULL)
+        return;
+      if (part == 0)
+        for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
+          set_scale (self, i);
+      apr_team_barrier (team);
+    }
+
+  cut_panels (self, thread);
+  apr_team_barrier (team);
+  n_rests = count_rests (self);
+  if (n_rests * APR_RESIDUE_VALUES_PER_REST > self->n_rows * self->n_columns)
+    {
+      g_atomic_int_set (&self->unsuited, 1);
+      return;
+    }
+
+  if (part == 0)
+    {
+      for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
+        self->totals[i] += self->squares[i];
+      self->n_summed += self->n_rows;
+    }
+  multiply_all (self);
+  if (n_rests > 0)
+    apr_residue_team_add_rests (self, team, part);
+}
+
+/* Makes room for all sums in the state. */
+static void
+cover_sums (AprResidueTeam *self)
+{
+  gint min = G_MAXINT;
+  gint max = G_MININT;
+  gint n_parts = (gint) (self->moduli->n_limbs + 1) / 2;
+  gsize i;
+
+  for (i = 0; i < self->n_columns; i++)
+    if (self->totals[i] > 0)
+      {
+        min = MIN (min, -self->scale[i]);
+        max = MAX (max, -self->scale[i]);
+      }
+  if (min <= max)
+    (void) apr_exact_sums_cover (self->state, 2 * min, 2 * max + 32 * (n_parts - 1), (guint) n_parts + 2,
+                                 &self->error);
+}
+
+/* Moves a tile to the state. */
+static void
+flush_tile (AprResidueTeam *self, gsize left, gsize right)
+{
+  gint64 found[APR_RESIDUE_PARTS][APR_RESIDUE_TILE] __attribute__ ((aligned (64)));
+  gint64 parts[APR_RESIDUE_PARTS];
+  gsize n_parts = (self->moduli->n_limbs + 1) / 2;
+  guint8 *tile = get_tile (self, left, right);
+  gsize i;
+  gsize k;
+
+  self->kernel->reconstruct (self->moduli, tile, found);
+  memset (tile, 0, self->moduli->n_moduli * get_tile_size (self));
+  for (i = 0; i < APR_RESIDUE_TILE; i++)
+    {
+      gsize one = left * APR_RESIDUE_PANEL + i / APR_RESIDUE_PANEL;
+      gsize other = right * APR_RESIDUE_PANEL + i % APR_RESIDUE_PANEL;
+      guint64 any = 0;
+
+      for (k = 0; k < n_parts; k++)
+        any |= (guint64) (parts[n_parts - 1 - k] = found[k][i]);
+      if (any != 0 && other <= one && one < self->n_columns)
+        apr_exact_sums_add_parts (self->state, apr_residue_team_get_entry (self, one, other), parts, n_parts,
+                                  32 * (gint) (n_parts - 1) - self->scale[one] - self->scale[other]);
+    }
+}
+
+void
+apr_residue_team_flush (AprResidueTeam *self, AprTeam *team, gsize part)
+{
+  gsize left;
+  gsize right;
+
+  if (part == 0)
+    cover_sums (self);
+  apr_team_barrier (team);
+  if (self->n_summed == 0 || self->error != NULL)
+    return;
+
+  while (apr_residue_team_take (self, APR_RESIDUE_TASK_FLUSH, self->n_panels, &left))
+    for (right = 0; right < self->n_panels - left; right++)
+      flush_tile (self, self->n_panels - 1 - left, right);
+  apr_team_barrier (team);
+  if (part == 0)
+    self->n_summed = 0;
+}

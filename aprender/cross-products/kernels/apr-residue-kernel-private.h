@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/cross-products/kernels/apr-residue-moduli-private.h"
+
+G_BEGIN_DECLS
+
+/* Sums of products without rounding, in the residues of whole numbers modulo many small numbers.
+ *
+ * A column, times a power of two 2^s, is rounded to whole numbers h. The moduli are pairwise coprime, and their product
+ * is M. Where the squares of every column sum to less than M / 2, so do the products of any two columns, by the
+ * inequality of Cauchy and Schwarz: their sum is known by its residues, which are summed modulo each modulus, for as
+ * many rows as the squares allow. Then the sum is reconstructed, by the Chinese remainder theorem, and goes to the
+ * state. What rounding takes from a value, its rest, is exact too; rests are few, and each is multiplied by its whole
+ * row.
+ *
+ * A whole number is cut into words of 24 bits, and these into digits. A sum of digits times constants is congruent to
+ * it modulo m, and small enough to be reduced by one multiplication with 1 / m.
+ *
+ * That few residues take the place of many slices is the idea of K. Ozaki, Y. Uchino and T. Imamura, "Ozaki scheme II:
+ * a GEMM-oriented emulation of floating-point matrix multiplication using an integer modular technique", 2025, which
+ * rounds where this does not. */
+
+/* Columns are cut and multiplied sixteen by sixteen: a panel. */
+#define APR_RESIDUE_PANEL 16
+#define APR_RESIDUE_TILE (APR_RESIDUE_PANEL * APR_RESIDUE_PANEL)
+
+/* Of a block, at most. */
+#define APR_RESIDUE_ROWS 1024
+
+/* Panels on the right that are multiplied at once, at most. */
+#define APR_RESIDUE_RIGHT 3
+
+/* Rows are filled up to a multiple of this. */
+#define APR_RESIDUE_STEP 4
+
+/* The residues of a panel for one modulus: sixteen numbers of 32 bits, which are the kernel's own, and then the
+ * residues, one or two bytes each: 4 or 2 rows of a column side by side, then those of the next column. */
+#define APR_RESIDUE_HEADER 64
+
+/* Sixteen columns of rows that stand @stride values apart. */
+typedef struct
+{
+  gconstpointer values; /* (unowned) doubles, or floats */
+  gboolean is_float;
+  gsize stride;
+  gsize n_rows;
+} AprResidueColumns;
+
+/* What scaling and rounding leave of a value. */
+typedef struct
+{
+  guint row;
+  guint column; /* of the panel */
+  double value;
+} AprResidueRest;
+
+/* What one instruction set does. Residues and sums are aligned to 64 bytes. Implementations of one scheme give the
+ * same residues, but for a multiple of the modulus. */
+typedef struct
+{
+  const char *name;
+  gsize residue_size; /* 1 or 2 bytes */
+
+  /* Products of two residues in a cycle, roughly: beside it stands what a rest costs. */
+  double rate;
+
+  /* Adds the squares of @n_panels panels that stand side by side to @squares, rounded. */
+  void (*square) (const AprResidueColumns *columns, gsize n_panels, double *squares);
+
+  /* Writes the residues of h = rint (x 2^s), rows beyond @columns->n_rows as 0, up to a multiple of APR_RESIDUE_STEP;
+   * those of a modulus are @distance bytes behind those of the one before. @magic has for word d of each column
+   * (1.5 2^52 + apr_residue_moduli_get_bias ()) 2^(24 d - s), aligned to 64 bytes. |h| must be below
+   * 2^(24 n_words + 1). Returns how many rests there are, and writes them. */
+  gsize (*cut) (const AprResidueModuli *moduli,
+                const AprResidueColumns *columns,
+                const double (*magic)[APR_RESIDUE_PANEL],
+                guint8 *residues,
+                gsize distance,
+                AprResidueRest *rests);
+
+  /* Adds the products of a panel with @n_right others, which stand @distance bytes apart, to tiles of residues, which
+   * stand @tile_distance bytes apart. */
+  void (*multiply) (const guint8 *left,
+                    const guint8 *right,
+                    gsize distance,
+                    gsize n_right,
+                    gsize n_rows,
+                    guint modulus,
+                    guint8 *tiles,
+                    gsize tile_distance);
+
+  /* Finds the whole numbers below M / 2 in magnitude that have the residues in @tiles, one tile for each modulus: part
+   * k, in units of 2^(32 k), of entry i is @parts[k][i]. */
+  void (*reconstruct) (const AprResidueModuli *moduli,
+                       const guint8 *tiles,
+                       gint64 (*parts)[APR_RESIDUE_TILE]);
+} AprResidueKernel;
+
+/* The bytes of a panel of @n_rows rows. */
+static inline gsize
+apr_residue_kernel_get_panel_size (const AprResidueKernel *self, gsize n_rows)
+{
+  return APR_RESIDUE_HEADER + (n_rows + APR_RESIDUE_STEP - 1) / APR_RESIDUE_STEP * APR_RESIDUE_STEP *
+                                APR_RESIDUE_PANEL * self->residue_size;
+}
+
+#ifdef APR_KERNELS_X86
+extern const AprResidueKernel apr_residue_kernel_avx512vnni;
+#endif
+
+G_END_DECLS

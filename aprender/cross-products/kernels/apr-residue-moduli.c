@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/kernels/apr-residue-moduli-private.h"
+
+#include <gmp.h>
+#include <math.h>
+#include <string.h>
+
+/* The largest bytes that are pairwise coprime, 256 among them. */
+static const guint16 bytes[] = {
+  256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217, 211, 199,
+  197, 193, 191, 181, 179, 173, 167, 163, 157, 151, 149, 139, 137, 131,
+};
+
+G_STATIC_ASSERT (G_N_ELEMENTS (bytes) == APR_RESIDUE_MODULI);
+
+#define DIGITS 4
+#define DIGIT_BITS 6
+#define WORD_BITS (DIGITS * DIGIT_BITS)
+
+/* The bits that a whole number with its sign may have beyond its words. */
+#define TOP_BITS 2
+
+guint
+apr_residue_moduli_get_max (void)
+{
+  return G_N_ELEMENTS (bytes);
+}
+
+double
+apr_residue_moduli_get_bias (const AprResidueModuli *self, guint word)
+{
+  return ldexp (1.0, WORD_BITS - 1 + (word + 1 == self->n_words ? TOP_BITS : 0));
+}
+
+/* The residue that is nearest to 0. */
+static gint
+balance (gint residue, gint modulus)
+{
+  return residue >= (modulus + 1) / 2 ? residue - modulus : residue;
+}
+
+static gint
+invert (gint value, gint modulus)
+{
+  gint i;
+
+  for (i = 1; i < modulus; i++)
+    if (value * i % modulus == 1)
+      return i;
+
+  return 1; /* modulo 1 */
+}
+
+static gboolean
+is_coprime (gint a, gint b)
+{
+  while (b != 0)
+    {
+      gint rest = a % b;
+
+      a = b;
+      b = rest;
+    }
+
+  return a == 1;
+}
+
+/* The weights of the digits of @unit times a number, and how far the sum can be above and below 0. */
+static void
+find_weights (gint unit, gint modulus, guint n_words, gint8 *weights, gint *above, gint *below)
+{
+  gint weight = unit;
+  guint i;
+
+  *above = *below = 0;
+  for (i = 0; i < n_words * DIGITS; i++)
+    {
+      gboolean last = i % DIGITS == DIGITS - 1;
+      gint max =
+        i + 1 == n_words * DIGITS ? (1 << (DIGIT_BITS + TOP_BITS)) - 1 : (1 << DIGIT_BITS) - (last ? 0 : 1);
+
+      weights[i] = (gint8) balance (weight, modulus);
+      if (weights[i] > 0)
+        *above += weights[i] * max;
+      else
+        *below -= weights[i] * max;
+      weight = weight * (1 << DIGIT_BITS) % modulus;
+    }
+}
+
+/* The unit that makes sums range least. */
+static gint
+find_unit (gint modulus, guint n_words)
+{
+  gint8 weights[APR_RESIDUE_WORDS * DIGITS];
+  gint least = G_MAXINT;
+  gint best = 1;
+  gint unit;
+
+  for (unit = 1; unit < modulus; unit++)
+    {
+      gint above;
+      gint below;
+
+      if (!is_coprime (unit, modulus))
+        continue;
+      find_weights (unit, modulus, n_words, weights, &above, &below);
+      if (above + below < least)
+        {
+          least = above + below;
+          best = unit;
+        }
+    }
+
+  return best;
+}
+
+/* The units of all moduli; finding them takes a while. */
+static const guint8 *
+get_units (guint n_words)
+{
+  static guint8 units[APR_RESIDUE_WORDS + 1][APR_RESIDUE_MODULI];
+  static gsize initialized[APR_RESIDUE_WORDS + 1];
+
+  if (g_once_init_enter (&initialized[n_words]))
+    {
+      gsize i;
+
+      for (i = 0; i < G_N_ELEMENTS (bytes); i++)
+        units[n_words][i] = (guint8) find_unit (bytes[i], n_words);
+      g_once_init_leave (&initialized[n_words], 1);
+    }
+
+  return units[n_words];
+}
+
+static void
+init_cut (AprResidueModuli *self, guint index, gint unit)
+{
+  gint modulus = self->modulus[index];
+  gint8 weights[APR_RESIDUE_WORDS * DIGITS];
+  gint above;
+  gint below;
+  gint bias = 0;
+  guint word;
+  guint i;
+
+  find_weights (unit, modulus, self->n_words, weights, &above, &below);
+  for (word = self->n_words; word-- > 0;)
+    {
+      guint32 packed = 0;
+
+      for (i = DIGITS; i-- > 0;)
+        packed = packed << 8 | (guint8) weights[word * DIGITS + i];
+      self->weights[index][word] = packed;
+      bias = (gint) (((gint64) bias << WORD_BITS) % modulus) +
+             (gint) apr_residue_moduli_get_bias (self, word) % modulus;
+    }
+
+  /* Above 0, and congruent to what the biases must be less. */
+  self->start[index] = modulus - bias % modulus * unit % modulus;
+  while (self->start[index] < below)
+    self->start[index] += modulus;
+  g_assert (self->start[index] + above <= G_MAXUINT16);
+}
+
+/* A number that is not negative, in limbs of 16 bits with a sign. */
+static void
+set_limbs (mpz_t number, guint n_limbs, gint16 *limbs, gsize distance)
+{
+  mpz_t left;
+  guint i;
+
+  mpz_init_set (left, number);
+  for (i = 0; i < n_limbs; i++)
+    {
+      gint16 limb = (gint16) (guint16) mpz_fdiv_ui (left, 1 << 16);
+
+      limbs[i * distance] = limb;
+      if (limb >= 0)
+        mpz_sub_ui (left, left, (gulong) limb);
+      else
+        mpz_add_ui (left, left, (gulong) -limb);
+      mpz_fdiv_q_2exp (left, left, 16);
+    }
+  g_assert (mpz_sgn (left) == 0);
+  mpz_clear (left);
+}
+
+void
+apr_residue_moduli_init (AprResidueModuli *self, guint n_moduli)
+{
+  guint i;
+
+  g_assert (n_moduli > 0 && n_moduli <= G_N_ELEMENTS (bytes));
+  memset (self, 0, sizeof *self);
+  self->n_moduli = n_moduli;
+  self->n_words = n_moduli <= 12 ? 2 : n_moduli <= 20 ? 3 : 4;
+  for (i = 0; i < n_moduli; i++)
+    {
+      self->modulus[i] = bytes[i];
+      self->bits += log2 (bytes[i]);
+    }
+}
+
+void
+apr_residue_moduli_prepare (AprResidueModuli *self)
+{
+  const guint8 *units = get_units (self->n_words);
+  mpz_t product;
+  mpz_t cofactor;
+  guint i;
+
+  mpz_init_set_ui (product, 1);
+  mpz_init (cofactor);
+  for (i = 0; i < self->n_moduli; i++)
+    {
+      mpz_mul_ui (product, product, self->modulus[i]);
+      init_cut (self, i, units[i]);
+    }
+
+  /* One bit more for the sign of the topmost limb. */
+  self->n_limbs = (guint) mpz_sizeinbase (product, 2) / 16 + 1;
+  set_limbs (product, self->n_limbs, self->product, 1);
+  for (i = 0; i < self->n_moduli; i++)
+    {
+      gint modulus = self->modulus[i];
+      gint unit = invert (units[i], modulus);
+
+      mpz_divexact_ui (cofactor, product, (gulong) modulus);
+      self->inverse[i] =
+        invert ((gint) mpz_fdiv_ui (cofactor, (gulong) modulus), modulus) * unit % modulus * unit % modulus;
+      set_limbs (cofactor, self->n_limbs, &self->limbs[0][i], APR_RESIDUE_MODULI);
+    }
+  mpz_clear (product);
+  mpz_clear (cofactor);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <gmp.h>
+#include <math.h>
+#include <string.h>
+
+#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+
+/* What each kernel does with residues, against the same in plain C and whole numbers of any size. */
+
+#define ROWS 1024
+#define PANEL APR_RESIDUE_PANEL
+
+/* Sixteen columns, with the whole numbers that they are to become. */
+typedef struct
+{
+  AprResidueModuli moduli;
+  double *values; /* ROWS times PANEL, row-major */
+  float *floats;
+  gint scale[PANEL];
+  double magic[APR_RESIDUE_WORDS][PANEL] __attribute__ ((aligned (64)));
+  gsize n_rows;
+} Columns;
+
+typedef struct
+{
+  guint8 *residues;
+  gsize distance;
+  AprResidueRest *rests;
+  gsize n_rests;
+} Cut;
+
+static double
+draw (GRand *rand, const Columns *self, gsize column)
+{
+  /* As large as values may be, tiny ones, and those on which rounding is a tie. */
+  gint bits = 24 * (gint) self->moduli.n_words + 1;
+  double whole;
+
+  switch (g_rand_int_range (rand, 0, 6))
+    {
+    case 0:
+      whole = ldexp (1 - 0x1p-20, bits);
+      break;
+    case 1:
+      whole = ldexp (g_rand_double (rand), bits - g_rand_int_range (rand, 0, bits)) + 0.5;
+      break;
+    case 2:
+      whole = ldexp (g_rand_double (rand), -3);
+      break;
+    case 3:
+      whole = ldexp (0.5 + g_rand_int_range (rand, 0, 3), 24 * g_rand_int_range (rand, 0, 2));
+      break;
+    case 4:
+      whole = 0;
+      break;
+    default:
+      whole = ldexp (g_rand_double (rand), bits - 1);
+      break;
+    }
+  if (self->floats != NULL)
+    whole = (double) (float) whole;
+
+  return ldexp (g_rand_boolean (rand) ? whole : -whole, -self->scale[column]);
+}
+
+/* The first value of the first column becomes 1: its residues are the units. */
+static void
+columns_init (Columns *self, GRand *rand, guint n_moduli, gsize n_rows, gboolean is_float)
+{
+  gsize i;
+  guint word;
+
+  memset (self, 0, sizeof *self);
+  apr_residue_moduli_init (&self->moduli, n_moduli);
+  apr_residue_moduli_prepare (&self->moduli);
+  self->n_rows = n_rows;
+  self->values = g_new0 (double, ROWS *PANEL);
+  self->floats = is_float ? g_new0 (float, ROWS *PANEL) : NULL;
+  for (i = 0; i < PANEL; i++)
+    {
+      self->scale[i] = is_float ? g_rand_int_range (rand, 60, 140) : g_rand_int_range (rand, -300, 380);
+      for (word = 0; word < self->moduli.n_words; word++)
+        self->magic[word][i] = ldexp (0x1.8p52 + apr_residue_moduli_get_bias (&self->moduli, word),
+                                      24 * (gint) word - self->scale[i]);
+    }
+  for (i = 0; i < n_rows * PANEL; i++)
+    self->values[i] = draw (rand, self, i % PANEL);
+  self->values[0] = ldexp (1, -self->scale[0]);
+  for (i = 0; i < n_rows * PANEL && is_float; i++)
+    self->values[i] = self->floats[i] = (float) self->values[i];
+}
+
+static void
+columns_clear (Columns *self)
+{
+  g_free (self->values);
+  g_free (self->floats);
+}
+
+static Cut
+cut (const AprResidueKernel *kernel, const Columns *columns)
+{
+  AprResidueColumns source = { columns->floats != NULL ? (gconstpointer) columns->floats : columns->values,
+                               columns->floats != NULL, PANEL, columns->n_rows };
+  gsize size = apr_residue_kernel_get_panel_size (kernel, ROWS);
+  Cut self = { NULL, size, g_new (AprResidueRest, ROWS * PANEL), 0 };
+
+  self.residues = g_aligned_alloc0 (columns->moduli.n_moduli, size, 64);
+  self.n_rests =
+    kernel->cut (&columns->moduli, &source, columns->magic, self.residues, self.distance, self.rests);
+
+  return self;
+}
+
+static void
+cut_clear (Cut *self)
+{
+  g_aligned_free (self->residues);
+  g_free (self->rests);
+}
+
+static gint
+get_residue (const AprResidueKernel *kernel, const Cut *self, guint modulus, gsize row, gsize column)
+{
+  gsize together = kernel->residue_size == 1 ? 4 : 2;
+  gsize place = row / together * together * PANEL + column * together + row % together;
+  const guint8 *panel = self->residues + modulus * self->distance + APR_RESIDUE_HEADER;
+
+  return kernel->residue_size == 1 ? panel[place] : ((const gint16 *) (gconstpointer) panel)[place];
+}
+
+/* Each value is its whole number, which the residues are of, and its rest. */
+static void
+check_cut (const AprResidueKernel *kernel, GRand *rand, guint n_moduli, gsize n_rows, gboolean is_float)
+{
+  Columns columns;
+  Cut found;
+  gsize n_rests = 0;
+  gsize i;
+  guint k;
+  mpz_t whole;
+
+  mpz_init (whole);
+  columns_init (&columns, rand, n_moduli, n_rows, is_float);
+  found = cut (kernel, &columns);
+  for (i = 0; i < (n_rows + APR_RESIDUE_STEP - 1) / APR_RESIDUE_STEP * APR_RESIDUE_STEP * PANEL; i++)
+    {
+      gsize row = i / PANEL;
+      gsize column = i % PANEL;
+      double scaled = row < n_rows ? ldexp (columns.values[i], columns.scale[column]) : 0;
+      double rounded = rint (scaled);
+
+      mpz_set_d (whole, rounded);
+      if (scaled != rounded)
+        {
+          const AprResidueRest *rest = &found.rests[n_rests++];
+
+          g_assert_cmpuint (rest->row, ==, row);
+          g_assert_cmpuint (rest->column, ==, column);
+          g_assert_true (rest->value == ldexp (scaled - rounded, -columns.scale[column]));
+        }
+      for (k = 0; k < n_moduli; k++)
+        {
+          gint modulus = columns.moduli.modulus[k];
+          gint unit = get_residue (kernel, &found, k, 0, 0);
+          gint expected = (gint) mpz_fdiv_ui (whole, (gulong) modulus) * unit;
+
+          g_assert_cmpint ((get_residue (kernel, &found, k, row, column) - expected) % modulus, ==, 0);
+        }
+    }
+  g_assert_cmpuint (found.n_rests, ==, n_rests);
+  cut_clear (&found);
+  columns_clear (&columns);
+  mpz_clear (whole);
+}
+
+static void
+check_multiply (const AprResidueKernel *kernel, GRand *rand, guint n_moduli, gsize n_rows, gsize n_right)
+{
+  gsize size = apr_residue_kernel_get_panel_size (kernel, ROWS);
+  gsize tile_size = APR_RESIDUE_TILE * kernel->residue_size;
+  guint8 *right = g_aligned_alloc0 (n_right, size, 64);
+  guint8 *tiles = g_aligned_alloc0 (2 * n_right, tile_size, 64);
+  g_autofree gint64 *expected = g_new0 (gint64, n_right * APR_RESIDUE_TILE);
+  guint which = (guint) g_rand_int_range (rand, 0, (gint) n_moduli);
+  Columns columns[1 + APR_RESIDUE_RIGHT];
+  Cut found[1 + APR_RESIDUE_RIGHT];
+  gint modulus;
+  gsize pass;
+  gsize row;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i <= n_right; i++)
+    {
+      columns_init (&columns[i], rand, n_moduli, n_rows, i % 2 == 1);
+      found[i] = cut (kernel, &columns[i]);
+      if (i > 0)
+        memcpy (right + (i - 1) * size, found[i].residues + which * found[i].distance, size);
+    }
+  modulus = columns[0].moduli.modulus[which];
+
+  for (i = 0; i < n_right * APR_RESIDUE_TILE; i++)
+    for (row = 0; row < n_rows; row++)
+      expected[i] += (gint64) get_residue (kernel, &found[0], which, row, i % APR_RESIDUE_TILE / PANEL) *
+                     get_residue (kernel, &found[1 + i / APR_RESIDUE_TILE], which, row, i % PANEL);
+
+  /* Onto nothing, and onto what is there. */
+  for (pass = 1; pass < 4; pass++)
+    {
+      kernel->multiply (found[0].residues + which * found[0].distance, right, size, n_right, n_rows,
+                        (guint) modulus, tiles, 2 * tile_size);
+      for (j = 0; j < n_right; j++)
+        for (i = 0; i < APR_RESIDUE_TILE; i++)
+          {
+            const guint8 *tile = tiles + 2 * j * tile_size;
+            gint64 sum = kernel->residue_size == 1 ? tile[i] : ((const gint16 *) (gconstpointer) tile)[i];
+
+            g_assert_cmpint ((sum - (gint64) pass * expected[j * APR_RESIDUE_TILE + i]) % modulus, ==, 0);
+            /* What is beside a tile is not written to. */
+            g_assert_cmpint (tile[tile_size + i], ==, 0);
+          }
+    }
+
+  for (i = 0; i <= n_right; i++)
+    {
+      columns_clear (&columns[i]);
+      cut_clear (&found[i]);
+    }
+  g_aligned_free (right);
+  g_aligned_free (tiles);
+}
+
+/* A whole number below M / 2, or as near to it as sums may come. */
+static void
+draw_sum (GRand *rand, mpz_t sum, mpz_t product)
+{
+  guint i;
+
+  mpz_set_ui (sum, 0);
+  for (i = 0; i < 8; i++)
+    {
+      mpz_mul_2exp (sum, sum, 32);
+      mpz_add_ui (sum, sum, g_rand_int (rand));
+    }
+  if (g_rand_boolean (rand))
+    mpz_fdiv_q_2exp (sum, sum, (mp_bitcnt_t) g_rand_int_range (rand, 0, 256));
+  mpz_mul_ui (product, product, 248);
+  mpz_fdiv_q_2exp (product, product, 9);
+  mpz_mod (sum, sum, product);
+  if (g_rand_int_range (rand, 0, 5) == 0)
+    mpz_set (sum, product);
+  if (g_rand_boolean (rand))
+    mpz_neg (sum, sum);
+}
+
+static void
+check_reconstruct (const AprResidueKernel *kernel, GRand *rand, guint n_moduli)
+{
+  gsize tile_size = APR_RESIDUE_TILE * kernel->residue_size;
+  guint8 *tiles = g_aligned_alloc0 (n_moduli, tile_size, 64);
+  gint64 parts[APR_RESIDUE_PARTS][APR_RESIDUE_TILE] __attribute__ ((aligned (64)));
+  Columns columns;
+  Cut units;
+  mpz_t sums[APR_RESIDUE_TILE];
+  mpz_t product;
+  mpz_t found;
+  gsize i;
+  gsize k;
+
+  columns_init (&columns, rand, n_moduli, 1, FALSE);
+  units = cut (kernel, &columns);
+  mpz_inits (product, found, NULL);
+  for (i = 0; i < APR_RESIDUE_TILE; i++)
+    {
+      mpz_init (sums[i]);
+      mpz_set_ui (product, 1);
+      for (k = 0; k < n_moduli; k++)
+        mpz_mul_ui (product, product, columns.moduli.modulus[k]);
+      draw_sum (rand, sums[i], product);
+      for (k = 0; k < n_moduli; k++)
+        {
+          gint modulus = columns.moduli.modulus[k];
+          gint unit = get_residue (kernel, &units, (guint) k, 0, 0);
+          gint64 residue = (gint64) mpz_fdiv_ui (sums[i], (gulong) modulus) * unit % modulus * unit % modulus;
+
+          if (kernel->residue_size == 1)
+            tiles[k * tile_size + i] = (guint8) residue;
+          else
+            ((gint16 *) (gpointer) (tiles + k * tile_size))[i] =
+              (gint16) (residue > modulus / 2 ? residue - modulus : residue);
+        }
+    }
+
+  kernel->reconstruct (&columns.moduli, tiles, parts);
+  for (i = 0; i < APR_RESIDUE_TILE; i++)
+    {
+      mpz_set_ui (found, 0);
+      for (k = (columns.moduli.n_limbs + 1) / 2; k-- > 0;)
+        {
+          mpz_mul_2exp (found, found, 32);
+          if (parts[k][i] < 0)
+            mpz_sub_ui (found, found, (gulong) -parts[k][i]);
+          else
+            mpz_add_ui (found, found, (gulong) parts[k][i]);
+        }
+      g_assert_cmpint (mpz_cmp (found, sums[i]), ==, 0);
+      mpz_clear (sums[i]);
+    }
+  mpz_clears (product, found, NULL);
+  cut_clear (&units);
+  columns_clear (&columns);
+  g_aligned_free (tiles);
+}
+
+static void
+check_squares (const AprResidueKernel *kernel, GRand *rand, gsize n_panels, gboolean is_float)
+{
+  enum
+  {
+    N = 100,
+    STRIDE = 9 * PANEL + 3
+  };
+  g_autofree double *values = g_new (double, N *STRIDE);
+  g_autofree float *floats = g_new (float, N *STRIDE);
+  g_autofree double *squares = g_new0 (double, n_panels *PANEL);
+  AprResidueColumns columns = { is_float ? (gconstpointer) floats : values, is_float, STRIDE, N };
+  gsize i;
+  gsize row;
+
+  for (i = 0; i < N * STRIDE; i++)
+    values[i] = floats[i] = (float) g_rand_double_range (rand, -3, 3);
+  values[2] = floats[2] = NAN;
+  kernel->square (&columns, n_panels, squares);
+  for (i = 0; i < n_panels * PANEL; i++)
+    {
+      double expected = 0;
+
+      for (row = 0; row < N; row++)
+        expected += values[row * STRIDE + i] * values[row * STRIDE + i];
+      g_assert_true (i == 2 ? isnan (squares[i]) : fabs (squares[i] - expected) < 1e-12 * expected);
+    }
+}
+
+static void
+test_kernel (gconstpointer data)
+{
+  const AprResidueKernel *kernel = data;
+  const guint numbers[] = { 1, 4, 7, 11, 12, 13, 19, 20, 21, 28 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (3);
+  gsize i;
+  gsize n;
+
+  for (i = 0; i < G_N_ELEMENTS (numbers); i++)
+    {
+      guint n_moduli = numbers[i];
+
+      check_cut (kernel, rand, n_moduli, ROWS, FALSE);
+      check_cut (kernel, rand, n_moduli, 1, FALSE);
+      check_cut (kernel, rand, n_moduli, 203, TRUE);
+      for (n = 1; n <= APR_RESIDUE_RIGHT; n++)
+        check_multiply (kernel, rand, n_moduli, n == 2 ? ROWS : (gsize) g_rand_int_range (rand, 1, 300), n);
+      check_reconstruct (kernel, rand, n_moduli);
+    }
+  for (n = 1; n < 10; n++)
+    check_squares (kernel, rand, n, n % 2 == 0);
+}
+
+int
+main (int argc, char *argv[])
+{
+  const AprSliceKernel *const *kernel;
+
+  g_test_init (&argc, &argv, NULL);
+
+  for (kernel = apr_slice_kernels (); *kernel != NULL; kernel++)
+    if ((*kernel)->residues != NULL)
+      {
+        g_autofree char *path = g_strdup_printf ("/residue-kernel/%s", (*kernel)->residues->name);
+
+        g_test_add_data_func (path, (*kernel)->residues, test_kernel);
+      }
+
+  return g_test_run ();
+}

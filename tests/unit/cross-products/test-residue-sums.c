@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <math.h>
+
+#include "aprender/cross-products/apr-residue-sums-private.h"
+
+/* Sums in residues against the same in slices, bit for bit, and which rows residues leave. */
+
+typedef enum
+{
+  ORDINARY,
+  SCALES,   /* columns of all sizes */
+  OFFSET,   /* hardly any variance */
+  OUTLIERS, /* a few values that take the scale */
+  TINY,     /* and a few that are far below it */
+  LATE,     /* columns that are 0 at first */
+  GROWING,  /* new scales, again and again */
+  CANCELLING,
+  UNSUITED,  /* some rows beyond the range of residues */
+  SCATTERED, /* every value has a scale of its own */
+  N_KINDS,
+} Kind;
+
+static double
+draw (GRand *rand, Kind kind, gsize row, gsize column)
+{
+  double value = g_rand_double_range (rand, -1, 1) + g_rand_double_range (rand, -1, 1);
+
+  switch (kind)
+    {
+    case SCALES:
+      return ldexp (value, (gint) (column * 7 % 120) - 60);
+    case OFFSET:
+      return 1000 + value * 1e-3;
+    case OUTLIERS:
+      return g_rand_int_range (rand, 0, 3000) == 0 ? value * 0x1p20 : value;
+    case TINY:
+      return g_rand_int_range (rand, 0, 3000) == 0 ? value * 0x1p-60 : value;
+    case LATE:
+      return row < 100 * column ? 0 : value;
+    case GROWING:
+      return ldexp (value, (gint) row / 256);
+    case CANCELLING:
+      return row % 2 == 0 ? floor (value * 1000) : -floor (value * 1000);
+    case UNSUITED:
+      return row / 50 % 30 == 7 ? ldexp (value, column % 2 == 0 ? 120 : -140) : value;
+    case SCATTERED:
+      return ldexp (value, g_rand_int_range (rand, -100, 100));
+    case ORDINARY:
+    case N_KINDS:
+    default:
+      return value;
+    }
+}
+
+static AprTensor *
+make_matrix (GRand *rand, Kind kind, gsize n_rows, gsize p, AprDType dtype)
+{
+  g_autofree double *values = g_new (double, n_rows *p);
+  g_autoptr (AprTensor) doubles = NULL;
+  g_autoptr (GError) error = NULL;
+  AprTensor *tensor;
+  gsize i;
+
+  for (i = 0; i < n_rows * p; i++)
+    {
+      values[i] = draw (rand, kind, i / p, i % p);
+      if (kind == UNSUITED && dtype == APR_DTYPE_F64)
+        values[i] *= values[i] * values[i] * values[i];
+    }
+  doubles = matrix_new (n_rows, p, values);
+  tensor = apr_tensor_cast (doubles, dtype, &error);
+  g_assert_no_error (error);
+
+  return tensor;
+}
+
+static guint32 *
+sum (const AprSliceKernel *kernel, AprTensor *x, AprTensor *y, guint n_threads, gsize *size, gint *first)
+{
+  gsize p = apr_tensor_get_shape (x, NULL)[1];
+  gsize n_targets = apr_tensor_get_shape (y, NULL)[1];
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (p, n_targets, NULL);
+  g_autoptr (GError) error = NULL;
+  guint32 *words;
+
+  g_assert_true (
+    apr_exact_sums_update_with (sums, x, y, NULL, APR_PRECISION_EXACT, kernel, n_threads, NULL, &error));
+  g_assert_no_error (error);
+  words = apr_exact_sums_to_words (sums, size, first);
+  *size *= apr_exact_sums_get_n_entries (sums) * sizeof *words;
+
+  return words;
+}
+
+/* The rows that residues leave. */
+static gsize
+count_left (const AprResidueKernel *kernel, AprTensor *x, AprTensor *y, guint n_threads)
+{
+  g_autoptr (AprExactSums) sums =
+    apr_exact_sums_new (apr_tensor_get_shape (x, NULL)[1], apr_tensor_get_shape (y, NULL)[1], NULL);
+  g_autoptr (GArray) left = g_array_new (FALSE, FALSE, sizeof (AprRange));
+  g_autoptr (GError) error = NULL;
+  AprRows x_rows;
+  AprRows y_rows;
+  gsize n = 0;
+  guint i;
+
+  apr_rows_init (&x_rows, "X", x);
+  apr_rows_init (&y_rows, "y", y);
+  g_assert_true (apr_residue_sums_update (sums, kernel, &x_rows, &y_rows, n_threads, NULL, left, &error));
+  g_assert_no_error (error);
+  for (i = 0; i < left->len; i++)
+    {
+      const AprRange *range = &g_array_index (left, AprRange, i);
+
+      g_assert_cmpuint (range->first, <, range->end);
+      n += range->end - range->first;
+    }
+
+  return n;
+}
+
+static void
+check (const AprSliceKernel *kernel, AprTensor *x, AprTensor *y, Kind kind)
+{
+  const guint threads[] = { 1, 2, 7 };
+  gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
+  AprSliceKernel with = *kernel;
+  AprSliceKernel without = *kernel;
+  g_autofree guint32 *expected = NULL;
+  gsize expected_size;
+  gint expected_first;
+  gsize i;
+
+  with.residue_rows = with.residue_columns = 0;
+  without.residues = NULL;
+  expected = sum (&without, x, y, 1, &expected_size, &expected_first);
+  for (i = 0; i < G_N_ELEMENTS (threads); i++)
+    {
+      gsize size;
+      gint first;
+      g_autofree guint32 *found = sum (&with, x, y, threads[i], &size, &first);
+      gsize n_left = count_left (kernel->residues, x, y, threads[i]);
+
+      g_assert_cmpmem (found, size, expected, expected_size);
+      g_assert_cmpint (first, ==, expected_first);
+      if (kind == SCATTERED)
+        g_assert_cmpuint (n_left, ==, n_rows);
+      else if (kind == UNSUITED)
+        g_assert_cmpuint (n_left, >, 0);
+      /* A sample may not see how many outliers there are. */
+      else if (kind != OUTLIERS)
+        g_assert_cmpuint (n_left, ==, 0);
+    }
+}
+
+static void
+test_kinds (gconstpointer data)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+  int kind;
+  int narrow;
+
+  for (kind = 0; kind < N_KINDS; kind++)
+    for (narrow = 0; narrow < 2; narrow++)
+      {
+        AprDType dtype = narrow ? APR_DTYPE_F32 : APR_DTYPE_F64;
+        /* Threads work together, or each alone. */
+        gsize p = kind % 2 == narrow ? 203 : 35;
+        gsize n_rows = p > 200 ? 2100 : 3700;
+        g_autoptr (AprTensor) x = make_matrix (rand, (Kind) kind, n_rows, p, dtype);
+        g_autoptr (AprTensor) y = make_matrix (rand, (Kind) kind, n_rows, 3, APR_DTYPE_F64);
+
+        check (data, x, y, (Kind) kind);
+      }
+}
+
+/* Groups of rows that are reconstructed one after the other. */
+static void
+test_many_rows (gconstpointer data)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  g_autoptr (AprTensor) x = make_matrix (rand, ORDINARY, 40000, 17, APR_DTYPE_F32);
+  g_autoptr (AprTensor) y = make_matrix (rand, ORDINARY, 40000, 1, APR_DTYPE_F32);
+
+  check (data, x, y, ORDINARY);
+}
+
+/* Integers that no double is equal to. */
+static void
+test_wide_integers (gconstpointer data)
+{
+  const gsize shape[] = { 600, 20 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (8);
+  g_autofree guint64 *values = g_new (guint64, 600 * 20);
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = make_matrix (rand, ORDINARY, 600, 1, APR_DTYPE_F64);
+  gsize i;
+
+  for (i = 0; i < 600 * 20; i++)
+    values[i] = i == 11000 ? G_MAXUINT64 - 5 : g_rand_int (rand);
+  swap_on_big_endian (values, 600 * 20, sizeof *values);
+  bytes = g_bytes_new (values, 600 * 20 * sizeof *values);
+  x = apr_tensor_new_from_bytes (APR_DTYPE_U64, shape, 2, bytes, NULL);
+  check (data, x, y, UNSUITED);
+}
+
+static void
+test_cancelled (gconstpointer data)
+{
+  const AprSliceKernel *kernel = data;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (9);
+  g_autoptr (AprTensor) x = make_matrix (rand, ORDINARY, 3000, 20, APR_DTYPE_F64);
+  g_autoptr (AprTensor) y = make_matrix (rand, ORDINARY, 3000, 1, APR_DTYPE_F64);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  guint n_threads;
+
+  g_cancellable_cancel (cancellable);
+  for (n_threads = 1; n_threads < 4; n_threads++)
+    {
+      g_autoptr (AprExactSums) sums = apr_exact_sums_new (20, 1, NULL);
+      g_autoptr (GArray) left = g_array_new (FALSE, FALSE, sizeof (AprRange));
+      g_autoptr (GError) error = NULL;
+      AprRows x_rows;
+      AprRows y_rows;
+
+      apr_rows_init (&x_rows, "X", x);
+      apr_rows_init (&y_rows, "y", y);
+      g_assert_false (apr_residue_sums_update (sums, kernel->residues, &x_rows, &y_rows, n_threads,
+                                               cancellable, left, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    }
+}
+
+static void
+add (const char *kernel, const char *name, gconstpointer data, GTestDataFunc func)
+{
+  g_autofree char *path = g_strdup_printf ("/residue-sums/%s/%s", kernel, name);
+
+  g_test_add_data_func (path, data, func);
+}
+
+int
+main (int argc, char *argv[])
+{
+  const AprSliceKernel *const *kernel;
+
+  g_test_init (&argc, &argv, NULL);
+
+  for (kernel = apr_slice_kernels (); *kernel != NULL; kernel++)
+    if ((*kernel)->residues != NULL)
+      {
+        add ((*kernel)->name, "kinds", *kernel, test_kinds);
+        add ((*kernel)->name, "many-rows", *kernel, test_many_rows);
+        add ((*kernel)->name, "wide-integers", *kernel, test_wide_integers);
+        add ((*kernel)->name, "cancelled", *kernel, test_cancelled);
+      }
+
+  return g_test_run ();
+}
