@@ -23,11 +23,12 @@ FLOATS = struct.Struct('<3f')
 # For each page the programs that it shows, the file that they all write, if any, and the bytes of the tensors in it. BF16
 # is the upper half of F32.
 PAGES = {
-    'README.md': (['first.c', 'first.js', 'first.py', 'first.vala', 'rents.py', 'cross-products.py'],
+    'README.md': (['first.c', 'first.js', 'first.py', 'first.vala'],
                   'first.safetensors', FLOATS.pack(1, 2, 0)),
     'safetensors.md': (['checkpoint.c', 'checkpoint.js', 'checkpoint.py', 'checkpoint.vala'], 'tiny.safetensors',
                        FLOATS.pack(0.5, 1, 1.5) + b''.join(struct.pack('<f', i)[2:] for i in range(1, 13))),
     'estimators.md': (['estimator.c', 'estimator.js', 'estimator.vala'], 'mean.safetensors', struct.pack('<2d', 3, 2)),
+    'linear-regression.md': (['rents.py', 'cross-products.py'], None, None),
     'errors.md': (['errors.py', 'errors.js'], None, None),
     'asynchronous.md': (['asynchronous.py', 'asynchronous.js'], None, None),
     'vala.md': (['cross-products.vala', 'fit-async.vala', 'statistics.vala'], None, None),
