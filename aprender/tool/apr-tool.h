@@ -57,11 +57,15 @@ typedef struct
  }
 
 extern const AprToolCommand apr_tool_completion;
+extern const AprToolCommand apr_tool_convert;
 extern const AprToolCommand apr_tool_fit;
 extern const AprToolCommand apr_tool_inspect;
+extern const AprToolCommand apr_tool_merge;
 extern const AprToolCommand apr_tool_predict;
+extern const AprToolCommand apr_tool_score;
 extern const AprToolCommand apr_tool_serve;
 extern const AprToolCommand apr_tool_summary;
+extern const AprToolCommand apr_tool_verify;
 
 /* In the order of the help; ends with %NULL. */
 extern const AprToolCommand *const apr_tool_commands[];

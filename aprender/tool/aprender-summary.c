@@ -1,40 +1,335 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "aprender/tool/apr-tool-digits.h"
+#include "aprender/tool/apr-tool-json.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
+
+/* The digits that R's summary has. */
+#define DIGITS 4
+
+#define BOLD "\033[1m"
+#define GREEN "\033[32m"
+#define PLAIN "\033[0m"
+
+typedef struct
+{
+  gboolean json;
+} SummaryOptions;
+
+enum
+{
+  ESTIMATE,
+  STANDARD_ERROR,
+  T_VALUE,
+  P_VALUE,
+  N_COLUMNS,
+};
+
+static const char *const headers[N_COLUMNS] = { "Estimate", "Std. Error", "t value", "Pr(>|t|)" };
+
+static gboolean
+is_coloured (void)
+{
+  const char *none = g_getenv ("NO_COLOR");
+
+  return isatty (STDOUT_FILENO) && g_strcmp0 (g_getenv ("TERM"), "dumb") != 0 &&
+         (none == NULL || *none == '\0');
+}
+
+static const char *
+get_stars (double p_value)
+{
+  if (!(p_value <= 0.1))
+    return "";
+  return p_value > 0.05 ? "." : p_value > 0.01 ? "*" : p_value > 0.001 ? "**" : "***";
+}
+
+/* What R's printCoefmat does: estimates and their errors are rounded to as many places as their range allows, and
+ * share a format. */
+static char **
+format_estimates (const double *estimates, const double *errors, gsize n)
+{
+  g_autofree double *both = g_new (double, MAX (2 * n, 1));
+  double smallest = INFINITY;
+  int n_places;
+  gsize i;
+
+  for (i = 0; i < 2 * n; i++)
+    {
+      both[i] = i < n ? estimates[i] : errors[i - n];
+      if (isfinite (both[i]) && both[i] != 0)
+        smallest = MIN (smallest, fabs (both[i]));
+    }
+  n_places = isfinite (smallest) ? MAX (1, DIGITS - 1 - (int) floor (log10 (smallest))) : DIGITS;
+  for (i = 0; i < 2 * n && n_places < 300; i++)
+    {
+      g_autofree char *rounded = isfinite (both[i]) ? g_strdup_printf ("%.*f", n_places, both[i]) : NULL;
+
+      if (rounded != NULL)
+        both[i] = g_ascii_strtod (rounded, NULL);
+    }
+
+  return apr_tool_format_column (both, 2 * n, DIGITS);
+}
+
+static char **
+format_t_values (const double *values, gsize n)
+{
+  g_autofree double *rounded = g_new (double, MAX (n, 1));
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    rounded[i] = isfinite (values[i]) ? round (values[i] * 1000) / 1000 : values[i];
+
+  return apr_tool_format_column (rounded, n, DIGITS);
+}
+
+static const double *
+get_doubles (AprTensor *tensor)
+{
+  return apr_tensor_get_doubles (tensor, NULL, NULL);
+}
+
+static void
+append_aligned (GString *text, const char *value, gsize width)
+{
+  gsize own_width;
+
+  g_string_append_c (text, ' ');
+  for (own_width = apr_tool_get_width (value); own_width < width; own_width++)
+    g_string_append_c (text, ' ');
+  g_string_append (text, value);
+}
+
+static void
+append_terms (GString *text, AprRegressionStatistics *statistics, gboolean coloured)
+{
+  const char *const *terms = apr_regression_statistics_get_terms (statistics);
+  const double *estimates = get_doubles (apr_regression_statistics_get_coefficients (statistics));
+  const double *errors = get_doubles (apr_regression_statistics_get_standard_errors (statistics));
+  const double *t_values = get_doubles (apr_regression_statistics_get_t_values (statistics));
+  const double *p_values = get_doubles (apr_regression_statistics_get_p_values (statistics));
+  gsize n = g_strv_length ((char **) terms);
+  g_auto (GStrv) both = format_estimates (estimates, errors, n);
+  g_auto (GStrv) shown_t_values = format_t_values (t_values, n);
+  g_auto (GStrv) shown_p_values = apr_tool_format_p_values (p_values, n, DIGITS - 1);
+  char *const *columns[N_COLUMNS] = { both, both + n, shown_t_values, shown_p_values };
+  g_auto (GStrv) names = g_new0 (char *, n + 1);
+  gsize widths[N_COLUMNS];
+  gsize name_width = 0;
+  gboolean any_stars = FALSE;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n; i++)
+    {
+      names[i] = apr_tool_escape (terms[i]);
+      name_width = MAX (name_width, apr_tool_get_width (names[i]));
+    }
+  for (j = 0; j < N_COLUMNS; j++)
+    for (i = 0, widths[j] = strlen (headers[j]); i < n; i++)
+      widths[j] = MAX (widths[j], strlen (columns[j][i]));
+
+  g_string_append (text, coloured ? BOLD : "");
+  apr_tool_append_padded (text, "", name_width);
+  for (j = 0; j < N_COLUMNS; j++)
+    append_aligned (text, headers[j], widths[j]);
+  g_string_append (text, coloured ? PLAIN "\n" : "\n");
+  for (i = 0; i < n; i++)
+    {
+      const char *stars = get_stars (p_values[i]);
+
+      apr_tool_append_padded (text, names[i], name_width);
+      for (j = 0; j < N_COLUMNS; j++)
+        append_aligned (text, columns[j][i], widths[j]);
+      if (*stars != '\0')
+        g_string_append_printf (text, coloured ? " " GREEN "%s" PLAIN : " %s", stars);
+      g_string_append_c (text, '\n');
+      any_stars = any_stars || *stars != '\0';
+    }
+  if (any_stars)
+    g_string_append (text, "---\nSignif. codes:  0 ‘***’ 0.001 ‘**’ 0.01 ‘*’ 0.05 ‘.’ 0.1 ‘ ’ 1\n");
+}
+
+static gsize
+count_undefined (AprRegressionStatistics *statistics)
+{
+  AprTensor *coefficients = apr_regression_statistics_get_coefficients (statistics);
+  gsize n = apr_tensor_get_n_elements (coefficients);
+  gsize n_undefined = 0;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    n_undefined += isnan (get_doubles (coefficients)[i]);
+
+  return n_undefined;
+}
+
+static void
+append_fit (GString *text, AprRegressionStatistics *statistics)
+{
+  double residual = apr_regression_statistics_get_residual_standard_error (statistics);
+  double p_value = apr_regression_statistics_get_f_p_value (statistics);
+  guint64 df_model = apr_regression_statistics_get_df_model (statistics);
+  guint64 df_residual = apr_regression_statistics_get_df_residual (statistics);
+  g_auto (GStrv) shown_residual = apr_tool_format_column (&residual, 1, DIGITS);
+  g_auto (GStrv) shown_p_value = apr_tool_format_p_values (&p_value, 1, DIGITS);
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_string_append_printf (text, "Residual standard error: %s on %" G_GUINT64_FORMAT " degrees of freedom\n",
+                          shown_residual[0], df_residual);
+  if (df_model == 0)
+    return;
+  g_string_append_printf (
+    text, "Multiple R-squared:  %s,\t",
+    g_ascii_formatd (buffer, sizeof buffer, "%.4g", apr_regression_statistics_get_r_squared (statistics)));
+  g_string_append_printf (text, "Adjusted R-squared:  %s\n",
+                          g_ascii_formatd (buffer, sizeof buffer, "%.4g",
+                                           apr_regression_statistics_get_adjusted_r_squared (statistics)));
+  g_string_append_printf (
+    text, "F-statistic: %s on %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " DF,  p-value: %s\n",
+    g_ascii_formatd (buffer, sizeof buffer, "%.4g", apr_regression_statistics_get_f_statistic (statistics)),
+    df_model, df_residual, shown_p_value[0]);
+}
+
+static void
+append_statistics (
+  GString *text, AprRegressionStatistics *statistics, gsize target, gsize n_targets, gboolean coloured)
+{
+  gsize n_undefined = count_undefined (statistics);
+
+  if (n_targets > 1)
+    g_string_append_printf (text, "%sResponse %" G_GSIZE_FORMAT ":\n\n", target > 0 ? "\n" : "", target + 1);
+  g_string_append (text, "Coefficients:");
+  if (n_undefined > 0)
+    g_string_append_printf (text, " (%" G_GSIZE_FORMAT " not defined because of singularities)", n_undefined);
+  g_string_append_c (text, '\n');
+  append_terms (text, statistics, coloured);
+  g_string_append_c (text, '\n');
+  append_fit (text, statistics);
+}
+
+static void
+add_term (JsonBuilder *builder, AprTerm *term)
+{
+  json_builder_begin_object (builder);
+  apr_tool_json_add_text (builder, "term", apr_term_get_name (term));
+  apr_tool_json_add_number (builder, "estimate", apr_term_get_estimate (term));
+  apr_tool_json_add_number (builder, "standard_error", apr_term_get_standard_error (term));
+  apr_tool_json_add_number (builder, "t_value", apr_term_get_t_value (term));
+  apr_tool_json_add_number (builder, "p_value", apr_term_get_p_value (term));
+  apr_tool_json_add_number (builder, "lower", apr_term_get_lower (term));
+  apr_tool_json_add_number (builder, "upper", apr_term_get_upper (term));
+  json_builder_end_object (builder);
+}
+
+/* The members have the names of the properties of AprRegressionStatistics. */
+static void
+add_statistics (JsonBuilder *builder, AprRegressionStatistics *statistics)
+{
+  static const struct
+  {
+    const char *name;
+    double (*get) (AprRegressionStatistics *self);
+  } numbers[] = {
+    { "residual_standard_error", apr_regression_statistics_get_residual_standard_error },
+    { "residual_sum_of_squares", apr_regression_statistics_get_residual_sum_of_squares },
+    { "r_squared", apr_regression_statistics_get_r_squared },
+    { "adjusted_r_squared", apr_regression_statistics_get_adjusted_r_squared },
+    { "f_statistic", apr_regression_statistics_get_f_statistic },
+    { "f_p_value", apr_regression_statistics_get_f_p_value },
+    { "log_likelihood", apr_regression_statistics_get_log_likelihood },
+    { "aic", apr_regression_statistics_get_aic },
+    { "bic", apr_regression_statistics_get_bic },
+    { "condition_number", apr_regression_statistics_get_condition_number },
+  };
+  GListModel *terms = G_LIST_MODEL (statistics);
+  guint i;
+
+  json_builder_begin_object (builder);
+  apr_tool_json_add_count (builder, "n_samples", apr_regression_statistics_get_n_samples (statistics));
+  apr_tool_json_add_count (builder, "df_model", apr_regression_statistics_get_df_model (statistics));
+  apr_tool_json_add_count (builder, "df_residual", apr_regression_statistics_get_df_residual (statistics));
+  for (i = 0; i < G_N_ELEMENTS (numbers); i++)
+    apr_tool_json_add_number (builder, numbers[i].name, numbers[i].get (statistics));
+  json_builder_set_member_name (builder, "terms");
+  json_builder_begin_array (builder);
+  for (i = 0; i < g_list_model_get_n_items (terms); i++)
+    {
+      g_autoptr (AprTerm) term = g_list_model_get_item (terms, i);
+
+      add_term (builder, term);
+    }
+  json_builder_end_array (builder);
+  json_builder_end_object (builder);
+}
 
 static AprToolStatus
 run (char **arguments, gpointer data)
 {
+  const SummaryOptions *options = data;
   g_autoptr (AprLinearRegression) model = NULL;
-  g_autofree char *text = NULL;
-  g_autofree char *shown = NULL;
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (GString) text = g_string_new (NULL);
   g_autoptr (GError) error = NULL;
+  gboolean coloured = is_coloured ();
+  gsize n_targets;
+  gsize i;
 
   model = apr_linear_regression_load (arguments[0], &error);
   if (model == NULL)
     return apr_tool_fail (error);
-  text = apr_linear_regression_summary (model, &error);
-  if (text == NULL)
+  n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (model));
+  json_builder_begin_object (builder);
+  json_builder_set_member_name (builder, "targets");
+  json_builder_begin_array (builder);
+  for (i = 0; i < n_targets; i++)
     {
-      g_autofree char *name = g_filename_display_name (arguments[0]);
+      g_autoptr (AprRegressionStatistics) statistics =
+        apr_linear_regression_get_statistics (model, i, &error);
 
-      g_prefix_error (&error, "%s: ", name);
-      return apr_tool_fail (error);
+      if (statistics == NULL)
+        {
+          g_autofree char *name = g_filename_display_name (arguments[0]);
+
+          g_prefix_error (&error, "%s: ", name);
+          return apr_tool_fail (error);
+        }
+      add_statistics (builder, statistics);
+      append_statistics (text, statistics, i, n_targets, coloured);
     }
+  json_builder_end_array (builder);
+  json_builder_end_object (builder);
 
-  shown = apr_tool_escape_lines (text);
-  fputs (shown, stdout);
+  if (options->json)
+    {
+      g_autofree char *json = apr_tool_json_to_string (builder, FALSE);
+
+      fputs (json, stdout);
+    }
+  else
+    fputs (text->str, stdout);
 
   return APR_TOOL_OK;
 }
 
+static const AprToolOption options_of_summary[] = { APR_TOOL_JSON_OPTION (SummaryOptions), { NULL } };
+
 const AprToolCommand apr_tool_summary = {
   .name = "summary",
   .title = "Show the statistics of a model that was fitted with --keep-state",
-  .summary = "Shows the statistics of a linear regression: standard errors, p-values, R² and so on.",
+  .summary =
+    "Shows the statistics of a linear regression as R prints them: estimates, standard errors, t-values,\n"
+    "p-values, R² and so on. --json has all that is known.",
   .parameters = { "MODEL.safetensors" },
+  .options = options_of_summary,
+  .size = sizeof (SummaryOptions),
   .notes = "The model must have been fitted with --keep-state.",
   .example = "aprender summary rents.safetensors",
   .run = run,

@@ -12,8 +12,12 @@
 const AprToolCommand *const apr_tool_commands[] = {
   &apr_tool_fit,     /**/
   &apr_tool_predict, /**/
+  &apr_tool_score,   /**/
   &apr_tool_summary, /**/
+  &apr_tool_merge,   /**/
   &apr_tool_inspect, /**/
+  &apr_tool_verify,  /**/
+  &apr_tool_convert, /**/
 #ifdef APR_SERVE
   &apr_tool_serve,
 #endif

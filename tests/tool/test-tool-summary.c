@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include <json-glib/json-glib.h>
+
 #include "tool-run.h"
 
 static const char table[] = "height,\"a\x1b"
@@ -22,7 +24,98 @@ test_summary (void)
   tool_assert_contains (run->output, "Pr(>|t|)");
   tool_assert_contains (run->output, "\nheight ");
   tool_assert_contains (run->output, "\na\\u001bb ");
-  tool_assert_contains (run->output, "\nsamples ");
+}
+
+static void
+assert_summary (const char *fit, const char *input, const char *expected)
+{
+  g_autoptr (Run) fitted = tool_run_with (fit, input, -1, NULL);
+  g_autoptr (Run) run = NULL;
+
+  g_assert_cmpint (fitted->status, ==, 0);
+  run = tool_run ("summary m.safetensors");
+  g_assert_cmpstr (run->output, ==, expected);
+}
+
+static void
+test_longley (void)
+{
+  g_autofree char *path = g_build_filename (g_getenv ("APR_EXAMPLES"), "longley.csv", NULL);
+  g_autofree char *quoted = g_shell_quote (path);
+  g_autofree char *fit = g_strdup_printf ("fit %s -t y --keep-state -o m.safetensors", quoted);
+
+  g_test_summary ("Character by character what R prints, but for the spaces at the ends of its lines.");
+
+  assert_summary (fit, NULL,
+                  "Coefficients:\n"
+                  "              Estimate Std. Error t value Pr(>|t|)\n"
+                  "(Intercept) -3.482e+06  8.904e+05  -3.911 0.003560 **\n"
+                  "x1           1.506e+01  8.491e+01   0.177 0.863141\n"
+                  "x2          -3.582e-02  3.349e-02  -1.070 0.312681\n"
+                  "x3          -2.020e+00  4.884e-01  -4.136 0.002535 **\n"
+                  "x4          -1.033e+00  2.143e-01  -4.822 0.000944 ***\n"
+                  "x5          -5.110e-02  2.261e-01  -0.226 0.826212\n"
+                  "x6           1.829e+03  4.555e+02   4.016 0.003037 **\n"
+                  "---\n"
+                  "Signif. codes:  0 ‘***’ 0.001 ‘**’ 0.01 ‘*’ 0.05 ‘.’ 0.1 ‘ ’ 1\n"
+                  "\n"
+                  "Residual standard error: 304.9 on 9 degrees of freedom\n"
+                  "Multiple R-squared:  0.9955,\tAdjusted R-squared:  0.9925\n"
+                  "F-statistic: 330.3 on 6 and 9 DF,  p-value: 4.984e-10\n");
+}
+
+/* Ezekiel's data of 1930, which R has as cars. */
+static void
+test_cars (void)
+{
+  static const int speeds[] = { 4,  4,  7,  7,  8,  9,  10, 10, 10, 11, 11, 12, 12, 12, 12, 13, 13,
+                                13, 13, 14, 14, 14, 14, 15, 15, 15, 16, 16, 17, 17, 17, 18, 18, 18,
+                                18, 19, 19, 19, 20, 20, 20, 20, 20, 22, 23, 24, 24, 24, 24, 25 };
+  static const int distances[] = { 2,  10, 4,  22, 16, 10, 18, 26, 34, 17, 28, 14, 20, 24, 28,  26, 34,
+                                   34, 46, 26, 36, 60, 80, 20, 26, 54, 32, 40, 32, 40, 50, 42,  56, 76,
+                                   84, 36, 46, 68, 32, 48, 52, 56, 64, 66, 54, 70, 92, 93, 120, 85 };
+  g_autoptr (GString) cars = g_string_new ("speed,dist\n");
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (speeds); i++)
+    g_string_append_printf (cars, "%d,%d\n", speeds[i], distances[i]);
+  assert_summary ("fit - -t dist --keep-state -o m.safetensors", cars->str,
+                  "Coefficients:\n"
+                  "            Estimate Std. Error t value Pr(>|t|)\n"
+                  "(Intercept) -17.5791     6.7584  -2.601   0.0123 *\n"
+                  "speed         3.9324     0.4155   9.464 1.49e-12 ***\n"
+                  "---\n"
+                  "Signif. codes:  0 ‘***’ 0.001 ‘**’ 0.01 ‘*’ 0.05 ‘.’ 0.1 ‘ ’ 1\n"
+                  "\n"
+                  "Residual standard error: 15.38 on 48 degrees of freedom\n"
+                  "Multiple R-squared:  0.6511,\tAdjusted R-squared:  0.6438\n"
+                  "F-statistic: 89.57 on 1 and 48 DF,  p-value: 1.49e-12\n");
+}
+
+static void
+test_json (void)
+{
+  g_autoptr (Run) fitted =
+    tool_run_with ("fit - -t y --keep-state -o m.safetensors", "x,y\n0,0\n1,1\n2,3\n", -1, NULL);
+  g_autoptr (Run) run = tool_run ("summary m.safetensors --json");
+  g_autoptr (JsonNode) node = json_from_string (run->output, NULL);
+  JsonObject *target;
+  JsonObject *slope;
+
+  g_test_summary ("By hand: the slope is 3/2 with the error √(1/12); its interval comes from t's 12.706.");
+
+  g_assert_nonnull (node);
+  target =
+    json_array_get_object_element (json_object_get_array_member (json_node_get_object (node), "targets"), 0);
+  g_assert_cmpint (json_object_get_int_member (target, "n_samples"), ==, 3);
+  g_assert_cmpint (json_object_get_int_member (target, "df_residual"), ==, 1);
+  slope = json_array_get_object_element (json_object_get_array_member (target, "terms"), 1);
+  g_assert_cmpstr (json_object_get_string_member (slope, "term"), ==, "x");
+  g_assert_cmpfloat (json_object_get_double_member (slope, "estimate"), ==, 1.5);
+  g_assert_cmpfloat_with_epsilon (json_object_get_double_member (slope, "standard_error"),
+                                  0.28867513459481287, 1e-15);
+  g_assert_cmpfloat_with_epsilon (json_object_get_double_member (slope, "upper"),
+                                  1.5 + 0.28867513459481287 * 12.706204736174698, 1e-9);
 }
 
 static void
@@ -47,6 +140,9 @@ static void
 add_tests (void)
 {
   g_test_add_func ("/tool/summary", test_summary);
+  g_test_add_func ("/tool/summary/longley", test_longley);
+  g_test_add_func ("/tool/summary/cars", test_cars);
+  g_test_add_func ("/tool/summary/json", test_json);
   g_test_add_func ("/tool/summary/without-state", test_without_state);
 }
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "aprender/tool/apr-tool-model.h"
+#include "aprender/tool/apr-tool-text.h"
+#include "aprender/tool/apr-tool.h"
+
+typedef struct
+{
+  char *output;
+  gboolean json;
+} MergeOptions;
+
+static const AprToolOption options_of_merge[] = {
+  { "output", 'o', APR_TOOL_TEXT, G_STRUCT_OFFSET (MergeOptions, output),
+    "Write the model to this file: needed", "FILE" },
+  APR_TOOL_JSON_OPTION (MergeOptions),
+  { NULL },
+};
+
+/* What says how a model is fitted; how a machine works at it may differ. */
+static gboolean
+is_setting (const GParamSpec *spec)
+{
+  return (spec->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE && (spec->flags & APR_PARAM_TRANSIENT) == 0 &&
+         strcmp (spec->name, "feature-names") != 0;
+}
+
+/* Models that were fitted in different ways have no sums in common. */
+static gboolean
+check_settings (AprLinearRegression *first, AprLinearRegression *model, GError **error)
+{
+  guint n_specs;
+  g_autofree GParamSpec **specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (first), &n_specs);
+  guint i;
+
+  for (i = 0; i < n_specs; i++)
+    {
+      g_auto (GValue) a = G_VALUE_INIT;
+      g_auto (GValue) b = G_VALUE_INIT;
+
+      if (!is_setting (specs[i]))
+        continue;
+      g_object_get_property (G_OBJECT (first), specs[i]->name, &a);
+      g_object_get_property (G_OBJECT (model), specs[i]->name, &b);
+      if (g_param_values_cmp (specs[i], &a, &b) != 0)
+        {
+          g_autofree char *shown_a = g_strdup_value_contents (&a);
+          g_autofree char *shown_b = g_strdup_value_contents (&b);
+
+          g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                       "it was fitted with the %s %s, and the first model with %s", specs[i]->name, shown_b,
+                       shown_a);
+          return FALSE;
+        }
+    }
+
+  return TRUE;
+}
+
+/* Adds the sums of one model to those of the first. */
+static gboolean
+add_model (const char *path, AprLinearRegression **first, AprCrossProducts **sums, GError **error)
+{
+  g_autofree char *name = g_filename_display_name (path);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_load (path, error);
+  g_autoptr (AprCrossProducts) own = NULL;
+
+  if (model == NULL)
+    return FALSE;
+  own = apr_linear_regression_get_cross_products (model);
+  if (own == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_STATE,
+                   "%s: the file has no sums of the data: fit it with --keep-state", name);
+      return FALSE;
+    }
+  if (*first == NULL)
+    {
+      *sums = apr_cross_products_copy (own);
+      *first = g_steal_pointer (&model);
+      return TRUE;
+    }
+  if (check_settings (*first, model, error) && apr_cross_products_merge (*sums, own, error))
+    return TRUE;
+
+  g_prefix_error (error, "%s: ", name);
+  return FALSE;
+}
+
+static char *
+merge (char **paths, const MergeOptions *options, GError **error)
+{
+  g_autoptr (AprLinearRegression) first = NULL;
+  g_autoptr (AprLinearRegression) merged = NULL;
+  g_autoptr (AprCrossProducts) sums = NULL;
+  g_autoptr (AprTensor) scores = NULL;
+  gsize i;
+
+  for (i = 0; paths[i] != NULL; i++)
+    if (!add_model (paths[i], &first, &sums, error))
+      return NULL;
+
+  merged = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (first)));
+  if (!apr_linear_regression_fit_cross_products (merged, sums, error))
+    return NULL;
+  scores = apr_linear_regression_score_cross_products (merged, sums, error);
+  if (scores == NULL || !apr_estimator_save (APR_ESTIMATOR (merged), options->output, error))
+    return NULL;
+
+  return apr_tool_describe_model (merged, NULL, apr_cross_products_get_n_samples (sums), scores,
+                                  options->json);
+}
+
+static AprToolStatus
+run (char **arguments, gpointer data)
+{
+  const MergeOptions *options = data;
+  g_autofree char *text = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (options->output == NULL)
+    return apr_tool_usage_error ("merge", "--output FILE is missing");
+  if (strcmp (options->output, "-") == 0)
+    return apr_tool_usage_error ("merge", "--output needs a file: the standard output takes the summary");
+
+  text = merge (arguments, options, &error);
+  if (text == NULL)
+    return apr_tool_fail (error);
+  fputs (text, stdout);
+
+  return APR_TOOL_OK;
+}
+
+const AprToolCommand apr_tool_merge = {
+  .name = "merge",
+  .title = "Merge models of parts of the data into the model of all",
+  .summary = "Merges models that were fitted to parts of the data into the model of all of it: the same "
+             "file, byte for\n"
+             "byte, as one fit to all rows writes.",
+  .parameters = { "MODEL.safetensors" },
+  .repeats = TRUE,
+  .options = options_of_merge,
+  .size = sizeof (MergeOptions),
+  .notes = "All must have been fitted with --keep-state and otherwise the same options.",
+  .example = "aprender merge monday.safetensors tuesday.safetensors -o week.safetensors",
+  .run = run,
+};

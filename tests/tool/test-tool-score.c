@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tool-run.h"
+
+#include <json-glib/json-glib.h>
+
+/* y = 2x + 1, compared with 3, 4, 9 at x = 1, 2, 3: the residuals are 0, -1, 2. */
+static const char line[] = "x,y\n0,1\n1,3\n";
+static const char truth[] = "x,w,y\n1,1,3\n2,2,4\n3,1,9\n";
+
+static void
+fit (const char *options)
+{
+  g_autofree char *arguments = g_strdup_printf ("fit - -o m.safetensors %s", options);
+  g_autoptr (Run) run = tool_run_with (arguments, line, -1, NULL);
+
+  g_assert_cmpint (run->status, ==, 0);
+}
+
+static void
+test_score (void)
+{
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("By hand: R² is 1 - 5 / (62/3), and the mean of the squares is 5/3.");
+
+  fit ("-t y");
+  run = tool_run_with ("score m.safetensors - -t y", truth, -1, NULL);
+  g_assert_cmpstr (run->output, ==,
+                   "samples                  3\n"
+                   "target                   y\n"
+                   "R²                       0.7580645161290323\n"
+                   "root mean squared error  1.2909944487358056\n"
+                   "mean absolute error      1\n");
+}
+
+static void
+test_weights (void)
+{
+  g_autoptr (Run) run = NULL;
+  g_autoptr (JsonNode) node = NULL;
+  JsonObject *target;
+
+  g_test_summary ("By hand, with the weights 1, 2, 1: the mean is 5, and R² is 1 - 6 / 22.");
+
+  fit ("-t y");
+  run = tool_run_with ("score m.safetensors - -t y -w w --json", truth, -1, NULL);
+  node = json_from_string (run->output, NULL);
+  g_assert_nonnull (node);
+  g_assert_cmpint (json_object_get_int_member (json_node_get_object (node), "samples"), ==, 3);
+  target =
+    json_array_get_object_element (json_object_get_array_member (json_node_get_object (node), "targets"), 0);
+  g_assert_cmpfloat (json_object_get_double_member (target, "r_squared"), ==, 16.0 / 22);
+  g_assert_cmpfloat_with_epsilon (json_object_get_double_member (target, "root_mean_squared_error"),
+                                  1.224744871391589, 1e-15);
+  g_assert_cmpfloat (json_object_get_double_member (target, "mean_absolute_error"), ==, 1);
+}
+
+static void
+test_errors (void)
+{
+  g_autoptr (Run) run = NULL;
+
+  fit ("-t y");
+  tool_assert_fails ("score m.safetensors - -t y -t x", truth, -1,
+                     "standard input: the model has 1 target, but --target names 2");
+  tool_assert_fails ("score m.safetensors - -t v", truth, -1,
+                     "standard input: no column “v”: there are “x”, “w”, “y”");
+  run = tool_run_with ("score m.safetensors -", truth, -1, NULL);
+  g_assert_cmpint (run->status, ==, 2);
+}
+
+static void
+add_tests (void)
+{
+  g_test_add_func ("/tool/score", test_score);
+  g_test_add_func ("/tool/score/weights", test_weights);
+  g_test_add_func ("/tool/score/errors", test_errors);
+}
+
+int
+main (int argc, char **argv)
+{
+  return tool_main (argc, argv, add_tests);
+}

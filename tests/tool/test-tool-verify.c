@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tool-run.h"
+
+#include <string.h>
+
+#include <json-glib/json-glib.h>
+
+/* Writes a header with its length before it, and a number of bytes of data behind it. */
+static void
+write_safetensors (const char *name, const char *header, gsize n_bytes)
+{
+  g_autoptr (GString) file = g_string_new (NULL);
+  guint64 length = GUINT64_TO_LE (strlen (header));
+
+  g_string_append_len (file, (const char *) &length, sizeof length);
+  g_string_append (file, header);
+  for (; n_bytes > 0; n_bytes--)
+    g_string_append_c (file, 'x');
+  tool_write (name, file->str, (gssize) file->len);
+}
+
+static void
+write_files (void)
+{
+  write_safetensors ("good.safetensors", "{\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}",
+                     3);
+  write_safetensors ("gap.safetensors", "{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}", 3);
+  write_safetensors ("syntax.safetensors", "{\"a\";{}}", 0);
+}
+
+static void
+test_verdicts (void)
+{
+  g_autoptr (Run) good = NULL;
+  g_autoptr (Run) bad = NULL;
+  g_autoptr (Run) piped = NULL;
+
+  g_test_summary (
+    "A line for each file, with the rule, the tensor and the offset; status 3 if one is invalid.");
+
+  write_files ();
+  good = tool_run ("verify good.safetensors");
+  g_assert_cmpstr (good->output, ==, "good.safetensors: valid, 1 tensor, 3 bytes\n");
+  bad = tool_run_with ("verify gap.safetensors good.safetensors syntax.safetensors", NULL, 0, NULL);
+  g_assert_cmpint (bad->status, ==, 3);
+  g_assert_cmpstr (bad->messages, ==, "");
+  g_assert_cmpstr (
+    bad->output, ==,
+    "gap.safetensors: invalid (gap): tensor “a”: it begins at byte 1, but the bytes from 0 up to there "
+    "belong to no tensor\n"
+    "good.safetensors: valid, 1 tensor, 3 bytes\n"
+    "syntax.safetensors: invalid (syntax): header byte 4: expected “:”, found “;”\n");
+  piped = tool_run_with ("verify -", "{}", 2, NULL);
+  g_assert_cmpint (piped->status, ==, 3);
+  g_assert_true (g_str_has_prefix (piped->output, "standard input: invalid (truncated): 2 bytes are no"));
+}
+
+static void
+test_unreadable (void)
+{
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("What cannot be read is neither; status 1, and the others are checked all the same.");
+
+  write_files ();
+  run = tool_run_with ("verify none.safetensors good.safetensors", NULL, 0, NULL);
+  g_assert_cmpint (run->status, ==, 1);
+  g_assert_cmpstr (run->messages, ==, "aprender: none.safetensors: No such file or directory\n");
+  g_assert_cmpstr (run->output, ==, "good.safetensors: valid, 1 tensor, 3 bytes\n");
+}
+
+static void
+test_json (void)
+{
+  g_autoptr (Run) run = NULL;
+  g_autoptr (JsonNode) node = NULL;
+  JsonObject *first;
+  JsonObject *second;
+
+  write_files ();
+  run = tool_run_with ("verify --json gap.safetensors good.safetensors", NULL, 0, NULL);
+  g_assert_cmpint (run->status, ==, 3);
+  node = json_from_string (run->output, NULL);
+  g_assert_nonnull (node);
+  first = json_array_get_object_element (json_node_get_array (node), 0);
+  second = json_array_get_object_element (json_node_get_array (node), 1);
+  g_assert_false (json_object_get_boolean_member (first, "valid"));
+  g_assert_cmpstr (json_object_get_string_member (first, "reason"), ==, "gap");
+  g_assert_true (json_object_get_boolean_member (second, "valid"));
+  g_assert_cmpint (json_object_get_int_member (second, "tensors"), ==, 1);
+}
+
+static void
+add_tests (void)
+{
+  g_test_add_func ("/tool/verify", test_verdicts);
+  g_test_add_func ("/tool/verify/unreadable", test_unreadable);
+  g_test_add_func ("/tool/verify/json", test_json);
+}
+
+int
+main (int argc, char **argv)
+{
+  return tool_main (argc, argv, add_tests);
+}
