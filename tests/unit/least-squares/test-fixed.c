@@ -218,6 +218,30 @@ test_magnitude (void)
 }
 
 static void
+test_far_exponents (void)
+{
+  g_auto (AprFixed) fixed = { 0 };
+  g_auto (AprCorrection) correction = { 0 };
+  const mp_limb_t one = 1;
+
+  g_test_summary ("Exponents beyond those of doubles give 0 or an infinity.");
+
+  apr_fixed_init (&fixed, 1, 6000, 6000);
+  apr_fixed_add (&fixed, 0, &one, 1, 0);
+  assert_same_double (apr_fixed_get_double (&fixed, 0, 0), 1);
+  assert_same_double (apr_fixed_get_double (&fixed, 0, 1074), 0x1p-1074);
+  assert_same_double (apr_fixed_get_double (&fixed, 0, -1023), 0x1p1023);
+  assert_same_double (apr_fixed_get_double (&fixed, 0, 6000), 0);
+  assert_same_double (apr_fixed_get_double (&fixed, 0, G_MAXINT32 * G_GINT64_CONSTANT (5)), 0);
+  assert_same_double (apr_fixed_get_double (&fixed, 0, -6000), INFINITY);
+  assert_same_double (apr_fixed_get_double (&fixed, 0, G_MAXINT32 * G_GINT64_CONSTANT (-5)), INFINITY);
+
+  apr_correction_init (&correction, 1);
+  g_assert_false (apr_correction_set (&correction, (double[]){ 1 }, 0, -6000, 100));
+  g_assert_false (apr_correction_set (&correction, (double[]){ 1 }, G_MININT32, 100, 100));
+}
+
+static void
 test_correction (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (64);
@@ -271,6 +295,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/fixed/limbs/double", test_double_of_limbs);
   g_test_add_func ("/fixed/add", test_add);
   g_test_add_func ("/fixed/magnitude", test_magnitude);
+  g_test_add_func ("/fixed/far-exponents", test_far_exponents);
   g_test_add_func ("/fixed/correction", test_correction);
 
   return g_test_run ();

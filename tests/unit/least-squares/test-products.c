@@ -152,6 +152,67 @@ make_products (GRand *rand, gsize n_features, gint bits, gint spread)
 }
 
 static void
+test_nothing (void)
+{
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (2, 1, NULL);
+  gboolean centred;
+
+  for (centred = FALSE; centred <= TRUE; centred++)
+    {
+      g_autoptr (AprProducts) products = apr_products_new (sums, centred, 0, 1);
+
+      g_assert_cmpint (apr_products_get_bits (products, 1, 0), ==, 0);
+      g_assert_cmpint (apr_products_get_bits (products, 2, 2), ==, 0);
+      g_assert_false (apr_products_is_negative (products, 1, 1));
+      g_assert_true (apr_products_is_constant (products, 1, 0x1p-100));
+    }
+
+  apr_products_free (NULL);
+  apr_integers_free (NULL, 0);
+}
+
+/* The sum of squares of a feature is @square, and its sum @sum 2^@sum_exponent. */
+static gboolean
+is_constant (gint square, gint sum, guint sum_exponent, double rank_tolerance)
+{
+  mpz_t sums[2];
+  mp_limb_t limb = (mp_limb_t) (gint64) square;
+  AprProducts products = { .n_features = 1, .centred = TRUE, .n_limbs = 1, .limbs = &limb, .sums = sums };
+  gboolean constant;
+
+  mpz_init (sums[0]);
+  mpz_init_set_si (sums[1], sum);
+  mpz_mul_2exp (sums[1], sums[1], sum_exponent);
+  constant = apr_products_is_constant (&products, 0, rank_tolerance);
+  mpz_clears (sums[0], sums[1], NULL);
+
+  return constant;
+}
+
+static void
+test_constant (void)
+{
+  g_test_summary ("Less than the tolerance of the raw sum of squares, n S2, is left: S2 is that and S1^2.");
+
+  g_assert_true (is_constant (0, 5, 0, 0));
+  g_assert_true (is_constant (0, 0, 0, 0x1p-100));
+  g_assert_true (is_constant (-1, 5, 0, 0));
+  g_assert_true (is_constant (-100, 1, 0, 0x1p-100));
+  g_assert_false (is_constant (1, 0, 0, 0x1p-1));
+  g_assert_false (is_constant (1, 0, 0, 1));
+  g_assert_true (is_constant (1, 0, 0, 1 + 0x1p-52));
+  g_assert_false (is_constant (1, 1, 0, 0.5));
+  g_assert_true (is_constant (1, 1, 0, 0.5 + 0x1p-53));
+  g_assert_false (is_constant (7, 3, 0, 7 / 16.0));
+  g_assert_true (is_constant (7, 3, 0, 7 / 16.0 + 0x1p-54));
+  g_assert_true (is_constant (7, -3, 0, 7 / 16.0 + 0x1p-54));
+  g_assert_true (is_constant (1, 1, 51, 0x1p-102));
+  g_assert_false (is_constant (1, 1, 50, 0x1p-102));
+  g_assert_true (is_constant (1, 1, 3000, 0x1p-102));
+  g_assert_true (is_constant (1, 1, 3000, 0x1p-1000));
+}
+
+static void
 divide_by_power (mpq_t value, gint64 exponent)
 {
   if (exponent >= 0)
@@ -445,6 +506,8 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/products/centring", test_centring);
+  g_test_add_func ("/products/nothing", test_nothing);
+  g_test_add_func ("/products/constant", test_constant);
   g_test_add_func ("/products/scaled", test_scaled);
   g_test_add_func ("/products/tall", test_tall);
   g_test_add_func ("/products/scaled/made-up", test_scaled_made_up);

@@ -270,6 +270,71 @@ test_leading_bits (void)
   g_assert_cmpuint (n_missed, <, 1000);
 }
 
+/* Rounds 2^123 + @above, a number of 124 bits, within 2^@error: its last place as a double is 2^71. */
+static gboolean
+round_leading (gint64 above_middle, gboolean odd, gint64 error, gint64 exponent, double *value)
+{
+  mp_limb_t limbs[2] = { 0, (mp_limb_t) 1 << 59 };
+  mp_limb_t above = (mp_limb_t) ABS (above_middle);
+
+  limbs[1] |= (mp_limb_t) 1 << 6 | (odd ? (mp_limb_t) 1 << 7 : 0);
+  if (above_middle < 0)
+    (void) mpn_sub_1 (limbs, limbs, 2, above);
+  else
+    (void) mpn_add_1 (limbs, limbs, 2, above);
+
+  return apr_round_leading (limbs, 2, exponent, error + exponent, APR_DTYPE_F64, value);
+}
+
+static void
+test_leading_bits_at_a_tie (void)
+{
+  double value = -1;
+
+  g_test_summary ("A bound may be the middle itself, which rounds to the even neighbour.");
+
+  /* The radius is 2^10 and one unit. */
+  g_assert_false (round_leading (0x401, FALSE, 10, -123, &value));
+  g_assert_true (round_leading (0x402, FALSE, 10, -123, &value));
+  assert_same_double (value, 1 + 0x1p-52);
+  g_assert_true (round_leading (-0x401, FALSE, 10, -123, &value));
+  assert_same_double (value, 1);
+  g_assert_false (round_leading (-0x400, FALSE, 10, -123, &value));
+  g_assert_true (round_leading (0x401, TRUE, 10, -123, &value));
+  assert_same_double (value, 1 + 0x1p-51);
+  g_assert_false (round_leading (0x400, TRUE, 10, -123, &value));
+  g_assert_false (round_leading (-0x401, TRUE, 10, -123, &value));
+  g_assert_true (round_leading (-0x402, TRUE, 10, -123, &value));
+  assert_same_double (value, 1 + 0x1p-52);
+
+  /* An error below the last bit counts as that. */
+  g_assert_false (round_leading (2, FALSE, -500, -123, &value));
+  g_assert_true (round_leading (3, FALSE, -500, -123, &value));
+  /* So large that bounds would have another length. */
+  g_assert_true (round_leading (G_GINT64_CONSTANT (1) << 62, FALSE, 60, -123, &value));
+  g_assert_false (round_leading (0, FALSE, 111, -123, &value));
+}
+
+static void
+test_leading_bits_at_the_ends (void)
+{
+  double value = -1;
+
+  g_assert_true (round_leading (100, FALSE, 0, 5000, &value));
+  assert_same_double (value, INFINITY);
+  g_assert_true (round_leading (100, FALSE, 0, 1024 - 123, &value));
+  assert_same_double (value, INFINITY);
+  g_assert_true (round_leading (100, FALSE, 0, 1023 - 123, &value));
+  assert_same_double (value, 0x1p1023 + 0x1p971);
+  g_assert_true (round_leading (100, FALSE, 0, -5000, &value));
+  assert_same_double (value, 0);
+  g_assert_true (round_leading (100, FALSE, 0, -1076 - 123, &value));
+  assert_same_double (value, 0);
+  /* A little more than half of the smallest number. */
+  g_assert_true (round_leading (100, FALSE, 0, -1075 - 123, &value));
+  assert_same_double (value, 0x1p-1074);
+}
+
 static void
 test_guess (void)
 {
@@ -318,6 +383,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/rounding/approximation/between-binades", test_approximation_between_binades);
   g_test_add_func ("/rounding/approximation/as-near-as-can-be", test_approximation_as_near_as_can_be);
   g_test_add_func ("/rounding/leading-bits", test_leading_bits);
+  g_test_add_func ("/rounding/leading-bits/tie", test_leading_bits_at_a_tie);
+  g_test_add_func ("/rounding/leading-bits/ends", test_leading_bits_at_the_ends);
   g_test_add_func ("/rounding/guess", test_guess);
   g_test_add_func ("/rounding/approximation/zero", test_approximation_of_zero);
 

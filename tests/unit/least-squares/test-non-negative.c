@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/least-squares-test.h"
+
+#include <float.h>
+
+/* Coefficients that must not be negative, against a search through all sets of features in rational arithmetic. */
+
+#define MAX_FEATURES 6
+#define MAX_ROWS 9
+
+typedef struct
+{
+  gsize n_rows;
+  gsize n_features;
+  int x[MAX_ROWS][MAX_FEATURES];
+  int y[MAX_ROWS];
+} Problem;
+
+static void
+get_product (const Problem *problem, gsize i, gsize j, mpq_t value)
+{
+  long sum = 0;
+  gsize row;
+
+  for (row = 0; row < problem->n_rows; row++)
+    sum += (long) problem->x[row][i] * (j < problem->n_features ? problem->x[row][j] : problem->y[row]);
+  mpq_set_si (value, sum, 1);
+}
+
+/* Solves for the features in @mask alone, and returns whether that is the answer: no coefficient below 0, and no gradient
+ * of another feature above 0. Singular sets are not. */
+static gboolean
+try_features (const Problem *problem, guint mask, mpq_t *coefficients)
+{
+  gsize n = 0;
+  gsize features[MAX_FEATURES];
+  mpq_t matrix[MAX_FEATURES * (MAX_FEATURES + 1)];
+  gboolean right;
+  mpq_t gradient;
+  mpq_t term;
+  gsize i;
+  gsize j;
+
+  mpq_inits (gradient, term, NULL);
+  for (i = 0; i < problem->n_features; i++)
+    {
+      mpq_set_ui (coefficients[i], 0, 1);
+      if ((mask >> i & 1) != 0)
+        features[n++] = i;
+    }
+  for (i = 0; i < n; i++)
+    for (j = 0; j <= n; j++)
+      {
+        mpq_init (matrix[i * (n + 1) + j]);
+        get_product (problem, features[i], j < n ? features[j] : problem->n_features,
+                     matrix[i * (n + 1) + j]);
+      }
+  right = eliminate (matrix, n);
+  for (i = 0; i < n && right; i++)
+    {
+      mpq_div (coefficients[features[i]], matrix[i * (n + 1) + n], matrix[i * (n + 1) + i]);
+      right = mpq_sgn (coefficients[features[i]]) >= 0;
+    }
+  for (i = 0; i < problem->n_features && right; i++)
+    {
+      get_product (problem, i, problem->n_features, gradient);
+      for (j = 0; j < problem->n_features; j++)
+        {
+          get_product (problem, i, j, term);
+          mpq_mul (term, term, coefficients[j]);
+          mpq_sub (gradient, gradient, term);
+        }
+      right = mpq_sgn (gradient) <= 0;
+    }
+  for (i = 0; i < n * (n + 1); i++)
+    mpq_clear (matrix[i]);
+  mpq_clears (gradient, term, NULL);
+
+  return right;
+}
+
+/* Asserts that @value is a double nearest to @exact. */
+static void
+assert_nearest (double value, const mpq_t exact)
+{
+  mpq_t own;
+  mpq_t other;
+  int side;
+
+  mpq_inits (own, other, NULL);
+  mpq_set_d (own, value);
+  mpq_sub (own, own, exact);
+  mpq_abs (own, own);
+  for (side = -1; side <= 1; side += 2)
+    {
+      mpq_set_d (other, nextafter (value, side * INFINITY));
+      mpq_sub (other, other, exact);
+      mpq_abs (other, other);
+      g_assert_cmpint (mpq_cmp (own, other), <=, 0);
+    }
+  mpq_clears (own, other, NULL);
+}
+
+/* Returns whether the answer was proven. */
+static gboolean
+check (const Problem *problem)
+{
+  g_auto (Data) data = { 0 };
+  g_auto (AprLeastSquares) answer = { NULL };
+  gsize p = problem->n_features;
+  mpq_t coefficients[MAX_FEATURES];
+  guint mask = 0;
+  gsize i;
+  gsize j;
+
+  data_init (&data, problem->n_rows, p, FALSE);
+  for (i = 0; i < problem->n_rows; i++)
+    {
+      for (j = 0; j < p; j++)
+        data.x[i * p + j] = problem->x[i][j];
+      data.y[i] = problem->y[i];
+    }
+  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = FALSE, .positive = TRUE });
+
+  for (i = 0; i < p; i++)
+    mpq_init (coefficients[i]);
+  while (!try_features (problem, mask, coefficients))
+    g_assert_cmpuint (++mask, <, 1u << p);
+  for (i = 0; i < p && answer.correctly_rounded; i++)
+    assert_nearest (answer.coefficients[i], coefficients[i]);
+  for (i = 0; i < p; i++)
+    {
+      g_assert_false (signbit (answer.coefficients[i]));
+      mpq_clear (coefficients[i]);
+    }
+
+  return answer.correctly_rounded;
+}
+
+static void
+test_random (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (130);
+  guint n_proven = 0;
+  int round;
+
+  g_test_summary ("Features that point in nearly opposite directions, so that many sets have to be tried.");
+
+  for (round = 0; round < 400; round++)
+    {
+      Problem problem = { .n_features = (gsize) g_rand_int_range (rand, 1, MAX_FEATURES + 1) };
+      int common = round % 4 == 0 ? 0 : g_rand_int_range (rand, 1, 40);
+      gsize i;
+      gsize j;
+
+      problem.n_rows = problem.n_features + (gsize) g_rand_int_range (rand, 0, 4);
+      for (i = 0; i < problem.n_rows; i++)
+        {
+          for (j = 0; j < problem.n_features; j++)
+            problem.x[i][j] =
+              g_rand_int_range (rand, -9, 10) + (j % 2 == 0 ? common : -common) * (int) (i % 3);
+          problem.y[i] = g_rand_int_range (rand, -9, 10);
+        }
+      n_proven += check (&problem);
+    }
+  g_assert_cmpuint (n_proven, >, 350);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/non-negative/random", test_random);
+
+  return g_test_run ();
+}
