@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "aprender/serve/apr-serve-metrics.h"
 #include "aprender/serve/apr-serve-model.h"
 #include "aprender/serve/apr-serve-request.h"
 
@@ -11,7 +12,15 @@ G_BEGIN_DECLS
 typedef struct
 {
   AprServeModels *models; /* (unowned) */
+  const char *token;      /* (nullable) (unowned) what clients have to know, but for questions about health */
+  AprServeMetrics metrics;
 } AprServeHandler;
+
+/* Whether a client may ask for @path. Takes as long whatever the client sends. */
+gboolean apr_serve_is_authorized (const AprServeHandler *self, const char *path, const char *authorization);
+
+/* What those who may not are told. */
+#define APR_SERVE_UNAUTHORIZED "Authorization: expected “Bearer” and the server's token"
 
 /* The caller frees the response's body. */
 void apr_serve_handle (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response);

@@ -187,6 +187,14 @@ apr_serve_json_describe (const AprJsonCursor *self)
   return g_strdup_printf ("“%s”", shown);
 }
 
+char *
+apr_serve_json_display (const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  return apr_json_display (valid, strlen (valid));
+}
+
 void
 apr_serve_json_append_number (GString *json, double value, AprDType dtype)
 {

@@ -35,6 +35,9 @@ char *apr_serve_json_scan_text (AprJsonCursor *self, const char *field, GError *
 /* What the next value is, for messages, such as “null” or “a string”, or its first bytes. */
 char *apr_serve_json_describe (const AprJsonCursor *self);
 
+/* Makes any text of a client's fit for a message. */
+char *apr_serve_json_display (const char *text);
+
 /* Appends a number with the fewest digits that bring it back when they are read as @dtype. It must be finite. */
 void apr_serve_json_append_number (GString *json, double value, AprDType dtype);
 

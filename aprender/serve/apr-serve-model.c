@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "aprender/safetensors/apr-json-scanner-private.h"
+#include "aprender/serve/apr-serve-json.h"
 
 typedef struct
 {
@@ -31,20 +31,13 @@ clear_model (gpointer data)
   g_clear_pointer (&self->columns, g_hash_table_unref);
 }
 
-static AprDType
-get_dtype (AprLinearRegression *regression)
-{
-  g_autoptr (AprTensor) coefficients = apr_linear_regression_get_coefficients (regression);
-
-  return apr_tensor_get_dtype (coefficients);
-}
-
 AprServeModel *
 apr_serve_model_load (const char *name, const char *path, guint64 generation, GError **error)
 {
   g_autofree char *display_name = g_filename_display_name (path);
   g_autofree char *contents = NULL;
   g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AprTensor) coefficients = NULL;
   AprLinearRegression *regression;
   AprServeModel *self;
   gsize size;
@@ -63,13 +56,15 @@ apr_serve_model_load (const char *name, const char *path, guint64 generation, GE
 
   /* Requests are what runs in parallel. */
   apr_linear_regression_set_n_threads (regression, 1);
+  coefficients = apr_linear_regression_get_coefficients (regression);
   self = g_atomic_rc_box_new0 (AprServeModel);
   self->name = g_strdup (name);
   self->version = g_strdup_printf ("%" G_GUINT64_FORMAT, generation);
   self->regression = regression;
   self->n_features = apr_estimator_get_n_features (APR_ESTIMATOR (regression));
   self->n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (regression));
-  self->dtype = get_dtype (regression);
+  self->n_dims = apr_tensor_get_n_dims (coefficients);
+  self->dtype = apr_tensor_get_dtype (coefficients);
   self->feature_names = apr_estimator_get_feature_names (APR_ESTIMATOR (regression));
   if (self->feature_names != NULL)
     {
@@ -250,7 +245,7 @@ apr_serve_models_find (AprServeModels *self, const char *name, GError **error)
     g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "model_id is missing; the models are: %s", names);
   else
     {
-      shown = apr_json_display (name, strlen (name));
+      shown = apr_serve_json_display (name);
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "there is no model “%s”; the models are: %s",
                    shown, names);
     }

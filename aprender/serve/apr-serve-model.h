@@ -14,6 +14,7 @@ typedef struct
   AprLinearRegression *regression;
   gsize n_features;
   gsize n_targets;
+  gsize n_dims;         /* of the predictions, 2 where targets were a matrix */
   AprDType dtype;       /* of the predictions */
   char **feature_names; /* (nullable) */
   GHashTable *columns;  /* (nullable) a feature's name -> its column, from 0 */

@@ -51,32 +51,39 @@ apr_serve_predictions_make (
 }
 
 gboolean
+apr_serve_predictions_append (GString *json, AprTensor *values, gsize index, GError **error)
+{
+  AprDType dtype = apr_tensor_get_dtype (values);
+  double value = apr_tensor_get_double (values, index, NULL);
+
+  if (!isfinite (value))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "prediction %" G_GSIZE_FORMAT " (counted from 0) is beyond the range of %s", index,
+                   apr_dtype_to_string (dtype));
+      return FALSE;
+    }
+  apr_serve_json_append_number (json, value, dtype);
+
+  return TRUE;
+}
+
+gboolean
 apr_serve_predictions_append_row (
   GString *json, AprTensor *values, gsize n_targets, gsize row, GError **error)
 {
-  AprDType dtype = apr_tensor_get_dtype (values);
-  gboolean list = apr_tensor_get_n_dims (values) == 2;
   gsize i;
 
-  if (list)
-    g_string_append_c (json, '[');
+  if (apr_tensor_get_n_dims (values) == 1)
+    return apr_serve_predictions_append (json, values, row, error);
+
   for (i = 0; i < n_targets; i++)
     {
-      double value = apr_tensor_get_double (values, row * n_targets + i, NULL);
-
-      if (!isfinite (value))
-        {
-          g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                       "the prediction of row %" G_GSIZE_FORMAT " (counted from 0) is beyond the range of %s",
-                       row, apr_dtype_to_string (dtype));
-          return FALSE;
-        }
-      if (i > 0)
-        g_string_append_c (json, ',');
-      apr_serve_json_append_number (json, value, dtype);
+      g_string_append_c (json, i == 0 ? '[' : ',');
+      if (!apr_serve_predictions_append (json, values, row * n_targets + i, error))
+        return FALSE;
     }
-  if (list)
-    g_string_append_c (json, ']');
+  g_string_append_c (json, ']');
 
   return TRUE;
 }

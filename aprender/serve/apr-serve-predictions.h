@@ -18,7 +18,10 @@ typedef struct
 gboolean apr_serve_predictions_make (
   AprServePredictions *self, const AprServeModel *model, AprTensor *x, const char *interval, GError **error);
 
-/* Appends one row's number, or a list of one for each target. Fails for a number that JSON cannot hold. */
+/* Appends one number. Fails where JSON cannot hold it. */
+gboolean apr_serve_predictions_append (GString *json, AprTensor *values, gsize index, GError **error);
+
+/* Appends one row's number, or a list of one for each target. */
 gboolean apr_serve_predictions_append_row (
   GString *json, AprTensor *values, gsize n_targets, gsize row, GError **error);
 

@@ -6,6 +6,7 @@
 #include "aprender/serve/apr-serve-json.h"
 #include "aprender/serve/apr-serve-predictions.h"
 #include "aprender/serve/apr-serve-rows.h"
+#include "aprender/serve/apr-serve-safetensors.h"
 
 /* The routes and shapes of realizar's server (its src/serve.rs), so that its clients can be served. What goes beyond it:
  * features may be rows and may have names, and predictions may have intervals. */
@@ -210,6 +211,16 @@ apr_serve_predict (AprServeHandler *self, const AprServeRequest *request, AprSer
   g_autoptr (AprServeModel) model = NULL;
   g_autoptr (AprTensor) x = NULL;
   g_autoptr (GError) error = NULL;
+
+  if (apr_serve_is_safetensors (request))
+    {
+      model = apr_serve_models_find (self->models, request->model, &error);
+      if (model != NULL)
+        apr_serve_predict_safetensors (model, request, response);
+      else
+        apr_serve_response_fail_with (response, error);
+      return;
+    }
 
   model = scan_request (self, request, "features", scan_features, &rows, &error);
   x = model != NULL ? apr_serve_rows_to_tensor (&rows, model, &error) : NULL;

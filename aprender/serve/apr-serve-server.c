@@ -100,6 +100,8 @@ respond (struct MHD_Connection *connection, AprServeResponse *response, gboolean
   MHD_add_response_header (answer, MHD_HTTP_HEADER_CONTENT_TYPE, response->content_type);
   if (response->allow != NULL)
     MHD_add_response_header (answer, MHD_HTTP_HEADER_ALLOW, response->allow);
+  if (response->status == MHD_HTTP_UNAUTHORIZED)
+    MHD_add_response_header (answer, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
   if (close)
     MHD_add_response_header (answer, MHD_HTTP_HEADER_CONNECTION, "close");
   result = MHD_queue_response (connection, response->status, answer);
@@ -110,11 +112,16 @@ respond (struct MHD_Connection *connection, AprServeResponse *response, gboolean
 
 /* Refuses a request before its body is read, or after. */
 static enum MHD_Result
-refuse (struct MHD_Connection *connection, guint status, const char *code, const char *message)
+refuse (AprServeServer *self,
+        struct MHD_Connection *connection,
+        guint status,
+        const char *code,
+        const char *message)
 {
   AprServeResponse response = { .body = g_string_new (NULL) };
 
   apr_serve_response_fail (&response, status, code, message);
+  apr_serve_metrics_add (&self->handler->metrics, status, g_get_monotonic_time (), 0);
 
   return respond (connection, &response, TRUE);
 }
@@ -126,7 +133,7 @@ refuse_size (AprServeServer *self, struct MHD_Connection *connection, guint64 si
     g_strdup_printf ("body: at most %" G_GSIZE_FORMAT " bytes are allowed, got %s%" G_GUINT64_FORMAT,
                      self->limits.max_body, size > self->limits.max_body ? "" : "more than ", size);
 
-  return refuse (connection, MHD_HTTP_CONTENT_TOO_LARGE, "E_TOO_LARGE", message);
+  return refuse (self, connection, MHD_HTTP_CONTENT_TOO_LARGE, "E_TOO_LARGE", message);
 }
 
 typedef struct
@@ -160,7 +167,7 @@ look_at_header (gpointer data, enum MHD_ValueKind kind, const char *key, const c
 
 /* The headers are there, the body is not. */
 static enum MHD_Result
-begin (AprServeServer *self, struct MHD_Connection *connection, const char *method, void **context)
+begin (AprServeServer *self, struct MHD_Connection *connection, const char *path, void **context)
 {
   Framing framing = { 0 };
   Request *request = g_new0 (Request, 1);
@@ -173,11 +180,15 @@ begin (AprServeServer *self, struct MHD_Connection *connection, const char *meth
   MHD_get_connection_values (connection, MHD_HEADER_KIND, look_at_header, &framing);
   /* Two programs that disagree on where a request ends can be made to see different requests. */
   if (framing.conflict || (framing.chunked && framing.n_lengths > 0))
-    return refuse (connection, MHD_HTTP_BAD_REQUEST, "E_INVALID_INPUT",
+    return refuse (self, connection, MHD_HTTP_BAD_REQUEST, "E_INVALID_INPUT",
                    framing.conflict ? "Content-Length: conflicting or invalid values"
                                     : "Content-Length and Transfer-Encoding exclude each other");
   if (framing.length > self->limits.max_body)
     return refuse_size (self, connection, framing.length);
+  if (!apr_serve_is_authorized (
+        self->handler, path,
+        MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION)))
+    return refuse (self, connection, MHD_HTTP_UNAUTHORIZED, "E_UNAUTHORIZED", APR_SERVE_UNAUTHORIZED);
 
   return MHD_YES;
 }
@@ -238,14 +249,16 @@ finish (AprServeServer *self,
         const char *path,
         Request *request)
 {
+  static const char no_body[APR_DECIMAL_PADDING];
   AprServeResponse response;
   AprServeRequest asked = {
     .method = method,
     .path = path,
     .interval = MHD_lookup_connection_value (connection, MHD_GET_ARGUMENT_KIND, "interval"),
+    .model = MHD_lookup_connection_value (connection, MHD_GET_ARGUMENT_KIND, "model_id"),
     .content_type = MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_TYPE),
     .authorization = MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION),
-    .body = request->body,
+    .body = request->body != NULL ? request->body : no_body,
     .body_size = request->size,
   };
   enum MHD_Result result;
@@ -253,7 +266,7 @@ finish (AprServeServer *self,
   if (request->too_large)
     return refuse_size (self, connection, request->size);
   if (request->busy)
-    return refuse (connection, MHD_HTTP_SERVICE_UNAVAILABLE, "E_BUSY",
+    return refuse (self, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "E_BUSY",
                    "body: too many long requests at once, try again");
 
   if (request->body != NULL)
@@ -279,7 +292,7 @@ answer (gpointer data,
   Request *request = *context;
 
   if (request == NULL)
-    return begin (self, connection, method, context);
+    return begin (self, connection, path, context);
 
   if (*upload_size > 0)
     {

@@ -6,6 +6,7 @@
 
 #include "aprender/serve/apr-serve-log.h"
 #include "aprender/serve/apr-serve-server.h"
+#include "aprender/serve/apr-serve-watch.h"
 #include "aprender/tool/apr-tool.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1:8080"
@@ -13,7 +14,8 @@
 
 typedef struct
 {
-  char *listen; /* (nullable) */
+  char *listen;     /* (nullable) */
+  char *token_file; /* (nullable) */
   gint64 n_threads;
   gint64 max_body;
   gint64 timeout;
@@ -26,6 +28,8 @@ static const AprToolOption options_of_serve[] = {
     "Where: HOST:PORT or unix:PATH (default: " DEFAULT_ADDRESS ", or systemd's sockets)", "ADDRESS" },
   { "threads", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (ServeOptions, n_threads),
     "How many threads answer (default: one for each processor, at least 2)", "N" },
+  { "token-file", 0, APR_TOOL_TEXT, G_STRUCT_OFFSET (ServeOptions, token_file),
+    "Answer only those who send the first line of this file as their bearer token", "FILE" },
   { "max-body", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (ServeOptions, max_body),
     "The longest request that is accepted (default: 16777216)", "BYTES" },
   { "timeout", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (ServeOptions, timeout),
@@ -123,9 +127,38 @@ quit (gpointer data)
 }
 
 static gboolean
+reload (gpointer data)
+{
+  apr_serve_watch_reload_all (data);
+
+  return G_SOURCE_CONTINUE;
+}
+
+/* The first line of a file. */
+static char *
+read_token (const char *path, GError **error)
+{
+  g_autofree char *contents = NULL;
+
+  if (!g_file_get_contents (path, &contents, NULL, error))
+    return NULL;
+  contents[strcspn (contents, "\r\n")] = '\0';
+  if (contents[0] == '\0')
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+                   "%s: the first line is to be the token, but it is empty", path);
+      return NULL;
+    }
+
+  return g_steal_pointer (&contents);
+}
+
+static gboolean
 serve (char **arguments, const ServeOptions *options, GError **error)
 {
   g_autoptr (AprServeModels) models = apr_serve_models_new ();
+  g_autoptr (AprServeWatch) watch = NULL;
+  g_autofree char *token = NULL;
   g_autoptr (GArray) listeners = g_array_new (FALSE, TRUE, sizeof (AprServeListener));
   AprServeHandler handler = { .models = models };
   AprServeLimits limits = {
@@ -143,6 +176,14 @@ serve (char **arguments, const ServeOptions *options, GError **error)
   g_array_set_clear_func (listeners, apr_serve_listener_clear);
   if (!add_models (models, arguments, error) || !open_listeners (listeners, options->listen, error))
     return FALSE;
+  if (options->token_file != NULL)
+    {
+      handler.token = token = read_token (options->token_file, error);
+      if (token == NULL)
+        return FALSE;
+    }
+  watch = apr_serve_watch_new (models);
+  g_unix_signal_add (SIGHUP, reload, watch);
   server = apr_serve_server_start (&handler, listeners, &limits, error);
   if (server == NULL)
     return FALSE;

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """`aprender serve` as its clients and its operator see it."""
 
+import json
+import math
 import os
 import socket
+import struct
 import subprocess
 
 import server
@@ -92,4 +95,140 @@ def test_usage(folder):
         fails(1, 'Address already in use', path, '--listen', f'127.0.0.1:{program.port}')
 
 
-server.run([test_realizar, test_errors, test_keep_alive, test_unix_socket, test_socket_activation, test_usage])
+def fit(folder, table, *options):
+    path = os.path.join(folder, 'fitted.safetensors')
+    subprocess.run([server.TOOL, 'fit', '-', '--target', 'y', '-o', path, *options], input=table, encoding='utf-8',
+                   stdout=subprocess.DEVNULL, check=True, timeout=30)
+    return path
+
+
+def test_names(folder):
+    path = fit(folder, 'rooms,"square, metres",y\n1,2,8\n2,1,7\n3,5,21\n')
+    with Server(path) as program:
+        assert program.predict({'square, metres': 4, 'rooms': 3}) == program.predict([3, 4])
+        assert program.predict([{'rooms': 1, 'square, metres': 2}, [2, 1]]) == program.predict([[1, 2], [2, 1]])
+        status, answer = program.ask_json('POST', '/predict', {'features': {'rooms': 1, 'metres': 2}})
+        assert status == 400 and 'no feature “metres”; its features are: rooms, square, metres' in answer['error'], answer
+
+
+def test_interval(folder):
+    """The textbook's formula, with Student's quantile for 3 degrees of freedom from a table."""
+    x, y = [1, 2, 3, 4, 5], [2.1, 3.9, 6.2, 7.8, 10.1]
+    table = 'x,y\n' + ''.join(f'{a},{b}\n' for a, b in zip(x, y))
+    mean = sum(x) / 5
+    squares = sum((a - mean) ** 2 for a in x)
+    slope = sum((a - mean) * b for a, b in zip(x, y)) / squares
+    intercept = sum(y) / 5 - slope * mean
+    variance = sum((b - intercept - slope * a) ** 2 for a, b in zip(x, y)) / 3
+    half = 3.182446305284263 * math.sqrt(variance * (1 + 1 / 5 + (7 - mean) ** 2 / squares))
+
+    def check(answer):
+        assert math.isclose(answer['prediction'], intercept + 7 * slope, rel_tol=1e-12), answer
+        assert math.isclose(answer['lower'], intercept + 7 * slope - half, rel_tol=1e-9), answer
+        assert math.isclose(answer['upper'], intercept + 7 * slope + half, rel_tol=1e-9), answer
+
+    with Server(fit(folder, table, '--keep-state')) as program:
+        status, answer = program.ask_json('POST', '/predict?interval=0.95', {'features': [7]})
+        assert status == 200, answer
+        check(answer)
+        status, answer = program.ask_json('POST', '/predict/batch?interval=0.95', {'instances': [{'x': 7}]})
+        assert status == 200, answer
+        check(answer['predictions'][0])
+        status, answer = program.ask_json('POST', '/v2/models/fitted/infer', {
+            'inputs': [{'name': 'X', 'shape': [1, 1], 'datatype': 'FP64', 'data': [7]}], 'parameters': {'interval': 0.95}})
+        assert status == 200, answer
+        check({output['name'].replace('predictions', 'prediction'): output['data'][0] for output in answer['outputs']})
+        for wrong in ('1', '0', 'much', 'nan', '', '-1'):
+            status, answer = program.ask_json('POST', f'/predict?interval={wrong}', {'features': [7]})
+            assert status == 400 and answer['error'].startswith('interval: expected a number between 0 and 1'), answer
+    with Server(make(folder)) as program:
+        status, answer = program.ask_json('POST', '/predict?interval=0.95', {'features': [1, 2, 3]})
+        assert status == 400 and 'keep-state' in answer['error'], answer
+
+
+def safetensors(**tensors):
+    """A file of matrices and vectors of doubles."""
+    header, data = {}, b''
+    for name, (shape, values) in tensors.items():
+        header[name] = {'dtype': 'F64', 'shape': shape, 'data_offsets': [len(data), len(data) + 8 * len(values)]}
+        data += struct.pack(f'<{len(values)}d', *values)
+    text = json.dumps(header).encode()
+    return struct.pack('<Q', len(text)) + text + data
+
+
+def test_safetensors(folder):
+    headers = {'Content-Type': 'application/octet-stream'}
+    body = safetensors(anything=([2, 3], [1, 2, 3, 0, 0, 0]))
+    with Server(make(folder), make(folder, 'other', intercept=1)) as program:
+        for path in ('/predict?model_id=plane', '/v2/models/plane/infer'):
+            status, received, answer = program.ask('POST', path, body, headers)
+            assert status == 200 and received['Content-Type'] == 'application/octet-stream', answer
+            length, = struct.unpack('<Q', answer[:8])
+            assert json.loads(answer[8:8 + length]) == {
+                'predictions': {'dtype': 'F32', 'shape': [2], 'data_offsets': [0, 8]}}, answer
+            assert struct.unpack('<2f', answer[8 + length:]) == (13, 0.5), answer
+
+        def fails(status, message, body, path='/predict?model_id=plane'):
+            found, answer = program.ask_json('POST', path, body, headers)
+            assert found == status and message in answer['error'], answer
+
+        fails(400, 'model_id is missing', body, '/predict')
+        fails(404, 'no model “third”', body, '/predict?model_id=third')
+        fails(400, 'body: ', b'nonsense')
+        fails(400, '2', safetensors(X=([1, 2], [1, 2])))
+        fails(400, 'X', safetensors(a=([1, 1], [1]), b=([1, 1], [1])))
+        fails(400, 'NaN', safetensors(X=([1, 3], [1, math.nan, 3])))
+
+
+def test_metrics(folder):
+    with Server(make(folder)) as program:
+        program.predict([[1, 2, 3], [1, 2, 3]])
+        program.ask('GET', '/nothing')
+        status, headers, text = program.ask('GET', '/metrics')
+        assert status == 200 and headers['Content-Type'] == 'text/plain; version=0.0.4; charset=utf-8', headers
+        lines = text.decode().splitlines()
+        for line in ('aprender_requests_total{status="200"} 1', 'aprender_requests_total{status="404"} 1',
+                     'aprender_errors_total 1', 'aprender_rows_total 2', 'aprender_model_generation{model="plane"} 1',
+                     'aprender_request_duration_seconds_bucket{le="+Inf"} 2', 'aprender_request_duration_seconds_count 2'):
+            assert line in lines, (line, lines)
+
+
+def test_page(folder):
+    path = fit(folder, 'rooms,<script>,y\n1,2,8\n2,1,7\n3,5,21\n4,4,20\n5,6,28\n', '--keep-state')
+    with Server(f'a&b={path}') as program:
+        status, headers, text = program.ask('GET', '/')
+        page = text.decode()
+        assert status == 200 and headers['Content-Type'] == 'text/html; charset=utf-8', headers
+        assert page.count('<script>') == 1 and '&lt;script&gt;' in page and 'data-model="a&amp;b"' in page, page
+        assert page.count('<input ') == 2 and 'Pr(&gt;|t|)' in page, page
+
+
+def test_token(folder):
+    token = os.path.join(folder, 'token')
+    with open(token, 'w', encoding='utf-8') as file:
+        file.write('correct horse\nand what follows\n')
+    with Server(make(folder), '--token-file', token) as program:
+        for wrong in (None, 'Bearer', 'Bearer ', 'Bearer correct hors', 'Bearer correct horse ', 'Basic correct horse',
+                      'Bearer correct horsecorrect horse'):
+            status, headers, text = program.ask('POST', '/predict', '{"features":[1,2,3]}', {'Authorization': wrong} if wrong else {})
+            assert (status, headers['WWW-Authenticate']) == (401, 'Bearer'), text
+            assert json.loads(text)['code'] == 'E_UNAUTHORIZED', text
+        assert program.ask('GET', '/metrics')[0] == 401
+        assert program.ask('GET', '/health')[0] == 200
+        status, answer = program.ask_json('POST', '/predict', '{"features":[1,2,3]}', {'Authorization': 'bearer correct horse'})
+        assert status == 200 and answer['prediction'] == 13, answer
+
+
+def test_exposed(folder):
+    """Who opens the server to other machines is told what is missing."""
+    with Server(make(folder), listen='0.0.0.0:0') as program:
+        program.wait_for('level=warning .*no TLS')
+        program.host = '127.0.0.1'
+        assert program.predict([1, 2, 3]) == 13
+    with Server(make(folder)) as program:
+        assert program.predict([1, 2, 3]) == 13
+        assert not any('TLS' in line for line in program.log), program.log
+
+
+server.run([test_realizar, test_errors, test_keep_alive, test_unix_socket, test_socket_activation, test_usage, test_names,
+            test_interval, test_safetensors, test_metrics, test_page, test_token, test_exposed])

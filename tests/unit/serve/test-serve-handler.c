@@ -270,6 +270,68 @@ test_models (Fixture *fixture, gconstpointer data)
     "{\"error\":\"there is no model “third”; the models are: plane, other\",\"code\":\"E_NO_MODEL\"}");
 }
 
+static void
+test_v2 (Fixture *fixture, gconstpointer data)
+{
+  static const char infer[] = "/v2/models/plane/infer";
+
+  assert_answer (fixture, "GET", "/v2", "", 200,
+                 "{\"name\":\"aprender\",\"version\":\"" PACKAGE_VERSION "\",\"extensions\":[]}");
+  assert_answer (fixture, "GET", "/v2/health/live", "", 200, "{\"live\":true}");
+  assert_answer (fixture, "GET", "/v2/health/ready", "", 200, "{\"ready\":true}");
+  assert_answer (fixture, "GET", "/v2/models/plane/ready", "", 200, "{\"name\":\"plane\",\"ready\":true}");
+  assert_answer (fixture, "GET", "/v2/models/plane/versions/1", "", 200,
+                 "{\"name\":\"plane\",\"versions\":[\"1\"],\"platform\":\"aprender\","
+                 "\"inputs\":[{\"name\":\"X\",\"datatype\":\"FP64\",\"shape\":[-1,3],"
+                 "\"parameters\":{\"feature_names\":[\"a\",\"b\",\"c\"]}}],"
+                 "\"outputs\":[{\"name\":\"predictions\",\"datatype\":\"FP64\",\"shape\":[-1]}]}");
+  assert_answer (
+    fixture, "POST", infer,
+    "{\"inputs\":[{\"data\":[[1,2,3],[0,0,0]],\"name\":\"X\",\"shape\":[2,3],\"datatype\":\"INT64\"}],"
+    "\"id\":\"7\"}",
+    200,
+    "{\"model_name\":\"plane\",\"model_version\":\"1\",\"id\":\"7\",\"outputs\":[{\"name\":"
+    "\"predictions\",\"datatype\":\"FP64\",\"shape\":[2],\"data\":[13,0.5]}]}");
+  /* 0.1 as a float is 0.100000001490116..., of which 1.5 times and 0.5 more. */
+  assert_answer (fixture, "POST", "/v2/models/plane/versions/1/infer",
+                 "{\"inputs\":[{\"name\":\"X\",\"shape\":[1,3],\"datatype\":\"FP32\",\"data\":[0,0,0.1]}]}",
+                 200,
+                 "{\"model_name\":\"plane\",\"model_version\":\"1\",\"outputs\":[{\"name\":\"predictions\","
+                 "\"datatype\":\"FP64\",\"shape\":[1],\"data\":[0.6500000022351742]}]}");
+
+  assert_invalid (fixture, infer, "{}", "inputs is missing");
+  assert_invalid (fixture, infer, "{\"inputs\":[]}", "inputs: expected 1 input, got 0");
+  assert_invalid (fixture, infer, "{\"inputs\":[{\"shape\":[1,3],\"datatype\":\"FP32\"}]}",
+                  "inputs[0].data is missing");
+  assert_invalid (fixture, infer, "{\"inputs\":[{\"shape\":[1,2]}]}",
+                  "inputs[0].shape: expected 3 columns, got 2");
+  assert_invalid (fixture, infer, "{\"inputs\":[{\"shape\":[3]}]}",
+                  "inputs[0].shape: expected 2 dimensions, got 1");
+  assert_invalid (fixture, infer, "{\"inputs\":[{\"shape\":[-1,3]}]}",
+                  "inputs[0].shape: expected a list of whole numbers");
+  assert_invalid (fixture, infer, "{\"inputs\":[{\"shape\":[1,3],\"datatype\":\"BYTES\"}]}",
+                  "inputs[0].datatype: expected FP64, FP32, INT8 to INT64 or UINT8 to UINT64, got “BYTES”");
+  assert_invalid (
+    fixture, infer, "{\"inputs\":[{\"shape\":[6148914691236517206,3],\"datatype\":\"FP32\",\"data\":[1,2]}]}",
+    "inputs[0].data: the shape [6148914691236517206, 3] needs 18446744073709551615 numbers, got 2");
+  assert_invalid (fixture, infer, "{\"inputs\":[{\"shape\":[1,3],\"datatype\":\"INT8\",\"data\":[1,2,128]}]}",
+                  "inputs[0].data[2]: the number that ends at byte 59 is no INT8");
+  assert_invalid (fixture, infer,
+                  "{\"inputs\":[{\"shape\":[1,3],\"datatype\":\"UINT8\",\"data\":[1,2,1.5]}]}",
+                  "inputs[0].data[2]: the number that ends at byte 60 is no UINT8");
+  assert_invalid (fixture, infer,
+                  "{\"inputs\":[{\"shape\":[1,3],\"datatype\":\"FP32\",\"data\":[1,2,null]}]}",
+                  "inputs[0].data[2]: expected a number, found “null”");
+  assert_invalid (fixture, infer,
+                  "{\"inputs\":[{\"shape\":[1,3],\"datatype\":\"FP32\",\"data\":[1,2,1e39]}]}",
+                  "inputs[0].data[2]: the number that ends at byte 60 is no FP32");
+  assert_answer (
+    fixture, "GET", "/v2/models/plane/versions/2", "", 404,
+    "{\"error\":\"there is no version “2” of the model “plane”, but 1\",\"code\":\"E_NO_MODEL\"}");
+  assert_answer (fixture, "GET", "/v2/models/third/ready", "", 404,
+                 "{\"error\":\"there is no model “third”; the models are: plane\",\"code\":\"E_NO_MODEL\"}");
+}
+
 #define ADD(path, names, function) \
  g_test_add ("/serve/handler/" path, Fixture, names, set_up, function, tear_down)
 
@@ -284,6 +346,7 @@ main (int argc, char **argv)
   ADD ("hostile", NULL, test_hostile);
   ADD ("routes", NULL, test_routes);
   ADD ("models", NULL, test_models);
+  ADD ("v2", "[\"a\",\"b\",\"c\"]", test_v2);
 
   return g_test_run ();
 }

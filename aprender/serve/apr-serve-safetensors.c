@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/serve/apr-serve-safetensors.h"
+
+#include <string.h>
+
+#include "aprender/serve/apr-serve-predictions.h"
+
+/* What Hugging Face serves such files as. */
+#define CONTENT_TYPE "application/octet-stream"
+
+gboolean
+apr_serve_is_safetensors (const AprServeRequest *request)
+{
+  static const char *const types[] = { CONTENT_TYPE, "application/vnd.safetensors",
+                                       "application/x-safetensors" };
+  gsize length = request->content_type != NULL ? strcspn (request->content_type, "; ") : 0;
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (types); i++)
+    if (length == strlen (types[i]) && g_ascii_strncasecmp (request->content_type, types[i], length) == 0)
+      return TRUE;
+
+  return FALSE;
+}
+
+/* The one tensor of the file, or the one that is called “X”. */
+static AprTensor *
+read_x (const AprServeRequest *request, GError **error)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new_static (request->body, request->body_size);
+  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, error);
+  const char *const *names;
+
+  if (reader == NULL)
+    {
+      g_prefix_error (error, "body: ");
+      return NULL;
+    }
+  names = apr_safetensors_reader_get_names (reader);
+
+  return apr_safetensors_reader_get_tensor (reader, g_strv_length ((char **) names) == 1 ? names[0] : "X",
+                                            error);
+}
+
+static gboolean
+append_file (const AprServePredictions *predictions, GString *body, GError **error)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (GBytes) bytes = NULL;
+
+  if (!apr_safetensors_writer_add_tensor (writer, "predictions", predictions->predictions, error) ||
+      (predictions->lower != NULL &&
+       (!apr_safetensors_writer_add_tensor (writer, "lower", predictions->lower, error) ||
+        !apr_safetensors_writer_add_tensor (writer, "upper", predictions->upper, error))))
+    return FALSE;
+  bytes = apr_safetensors_writer_write_to_bytes (writer, error);
+  if (bytes == NULL)
+    return FALSE;
+  g_string_append_len (body, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+
+  return TRUE;
+}
+
+void
+apr_serve_predict_safetensors (const AprServeModel *model,
+                               const AprServeRequest *request,
+                               AprServeResponse *response)
+{
+  g_auto (AprServePredictions) predictions = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprTensor) x = read_x (request, &error);
+
+  if (x == NULL || !apr_serve_predictions_make (&predictions, model, x, request->interval, &error) ||
+      !append_file (&predictions, response->body, &error))
+    {
+      apr_serve_response_fail_with (response, error);
+      return;
+    }
+
+  response->content_type = CONTENT_TYPE;
+  response->n_rows = apr_tensor_get_shape (predictions.predictions, NULL)[0];
+}

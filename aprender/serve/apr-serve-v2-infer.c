@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "aprender/serve/apr-serve-json.h"
+#include "aprender/serve/apr-serve-predictions.h"
+#include "aprender/serve/apr-serve-routes.h"
+#include "aprender/serve/apr-serve-safetensors.h"
+#include "aprender/serve/apr-serve-v2.h"
+
+/* The Open Inference Protocol's request for predictions: one input, a matrix of numbers. */
+
+/* The whole numbers are those that a double holds without rounding. */
+static const struct
+{
+  const char *name;
+  double min;
+  double max;
+  gboolean whole;
+} datatypes[] = {
+  { "FP64", -G_MAXDOUBLE, G_MAXDOUBLE, FALSE },
+  { "FP32", -G_MAXFLOAT, G_MAXFLOAT, FALSE },
+  { "INT8", -0x1p7, 0x1p7 - 1, TRUE },
+  { "INT16", -0x1p15, 0x1p15 - 1, TRUE },
+  { "INT32", -0x1p31, 0x1p31 - 1, TRUE },
+  { "INT64", -0x1p53, 0x1p53, TRUE },
+  { "UINT8", 0, 0x1p8 - 1, TRUE },
+  { "UINT16", 0, 0x1p16 - 1, TRUE },
+  { "UINT32", 0, 0x1p32 - 1, TRUE },
+  { "UINT64", 0, 0x1p53, TRUE },
+};
+
+/* A request that is being read. */
+typedef struct
+{
+  AprJsonCursor cursor;
+  const AprServeModel *model;
+  char *id;       /* (owned) (nullable) */
+  char *interval; /* (owned) (nullable) */
+  guint datatype; /* an index of datatypes */
+  gsize n_rows;
+  GArray *values; /* (owned) of double */
+} Inference;
+
+static gboolean fail (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static gboolean
+fail (GError **error, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  if (error != NULL)
+    *error = g_error_new_valist (APR_ERROR, APR_ERROR_SHAPE, format, arguments);
+  va_end (arguments);
+
+  return FALSE;
+}
+
+static gboolean
+scan_datatype (Inference *self, GError **error)
+{
+  g_autofree char *name = apr_serve_json_scan_text (&self->cursor, "inputs[0].datatype", error);
+  g_autofree char *shown = NULL;
+
+  if (name == NULL)
+    return FALSE;
+  for (self->datatype = 0; self->datatype < G_N_ELEMENTS (datatypes); self->datatype++)
+    if (strcmp (datatypes[self->datatype].name, name) == 0)
+      return TRUE;
+
+  shown = apr_serve_json_display (name);
+  return fail (error, "inputs[0].datatype: expected FP64, FP32, INT8 to INT64 or UINT8 to UINT64, got “%s”",
+               shown);
+}
+
+static gboolean
+scan_shape (Inference *self, GError **error)
+{
+  AprJsonCursor *cursor = &self->cursor;
+  guint64 shape[2] = { 0 };
+  guint64 dim;
+  gsize n_dims = 0;
+
+  if (!apr_json_cursor_take (cursor, '['))
+    return fail (error, "inputs[0].shape: expected a list of whole numbers");
+  while (apr_json_cursor_scan_u64 (cursor, &dim))
+    {
+      if (n_dims < 2)
+        shape[n_dims] = dim;
+      n_dims++;
+      if (!apr_json_cursor_take (cursor, ','))
+        break;
+    }
+  if (!apr_json_cursor_take (cursor, ']'))
+    return fail (error, "inputs[0].shape: expected a list of whole numbers");
+  if (n_dims != 2)
+    return fail (error, "inputs[0].shape: expected 2 dimensions, got %" G_GSIZE_FORMAT, n_dims);
+  if (shape[1] != self->model->n_features)
+    return fail (error, "inputs[0].shape: expected %" G_GSIZE_FORMAT " columns, got %" G_GUINT64_FORMAT,
+                 self->model->n_features, shape[1]);
+  self->n_rows = shape[0];
+
+  return TRUE;
+}
+
+static gboolean
+scan_element (Inference *self, GError **error)
+{
+  gboolean is_number;
+  double value;
+
+  is_number = apr_serve_json_scan_number (&self->cursor, &value);
+  if (!is_number)
+    {
+      g_autofree char *found = apr_serve_json_describe (&self->cursor);
+
+      return fail (error, "inputs[0].data[%u]: expected a number, found %s", self->values->len, found);
+    }
+  if (!(value >= datatypes[self->datatype].min && value <= datatypes[self->datatype].max) ||
+      (datatypes[self->datatype].whole && value != floor (value)))
+    return fail (error, "inputs[0].data[%u]: the number that ends at byte %" G_GSIZE_FORMAT " is no %s",
+                 self->values->len, (gsize) (self->cursor.position - self->cursor.start),
+                 datatypes[self->datatype].name);
+  if (strcmp (datatypes[self->datatype].name, "FP32") == 0)
+    value = (double) (float) value;
+  g_array_append_val (self->values, value);
+
+  return TRUE;
+}
+
+/* The numbers may be in lists of lists, or in one. That they are JSON has been found out before. */
+static gboolean
+scan_data (Inference *self, GError **error)
+{
+  AprJsonCursor *cursor = &self->cursor;
+  guint depth = 0;
+  gsize n_expected;
+
+  do
+    {
+      while (apr_json_cursor_take (cursor, '['))
+        depth++;
+      if (depth == 0)
+        return fail (error, "inputs[0].data: expected a list of numbers");
+      if (!apr_json_cursor_take (cursor, ']'))
+        {
+          if (!scan_element (self, error))
+            return FALSE;
+        }
+      else
+        depth--;
+      while (depth > 0 && apr_json_cursor_take (cursor, ']'))
+        depth--;
+    }
+  while (depth > 0 && apr_json_cursor_take (cursor, ','));
+  if (depth > 0)
+    return apr_json_cursor_expected (cursor, "“,” or “]”", error);
+
+  if (!g_size_checked_mul (&n_expected, self->n_rows, self->model->n_features))
+    n_expected = G_MAXSIZE;
+  if (self->values->len != n_expected)
+    return fail (error,
+                 "inputs[0].data: the shape [%" G_GSIZE_FORMAT ", %" G_GSIZE_FORMAT "] needs %" G_GSIZE_FORMAT
+                 " numbers, got %u",
+                 self->n_rows, self->model->n_features, n_expected, self->values->len);
+
+  return TRUE;
+}
+
+static gboolean
+scan_input (Inference *self, const char *inputs, GError **error)
+{
+  AprServeMember members[] = { { "shape" }, { "datatype" }, { "data" } };
+  gboolean (*const scan[]) (Inference * self, GError * *error) = { scan_shape, scan_datatype, scan_data };
+  AprJsonCursor *cursor = &self->cursor;
+  g_autoptr (GError) syntax_error = NULL;
+  guint i;
+
+  cursor->position = inputs;
+  if (!apr_json_cursor_take (cursor, '['))
+    return fail (error, "inputs: expected a list");
+  if (apr_json_cursor_take (cursor, ']'))
+    return fail (error, "inputs: expected 1 input, got 0");
+  /* What is no JSON inside the data is reported with its place. */
+  if (apr_serve_json_scan_members (cursor, members, G_N_ELEMENTS (members), 2, &syntax_error) &&
+      apr_json_cursor_take (cursor, ','))
+    return fail (error, "inputs: expected 1 input, got more");
+  for (i = 0; i < G_N_ELEMENTS (members) && members[i].value != NULL; i++)
+    {
+      cursor->position = members[i].value;
+      if (!scan[i](self, error))
+        return FALSE;
+    }
+  if (syntax_error != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&syntax_error));
+      return FALSE;
+    }
+
+  return i == G_N_ELEMENTS (members) || fail (error, "inputs[0].%s is missing", members[i].name);
+}
+
+static gboolean
+scan_parameters (Inference *self, const char *parameters, GError **error)
+{
+  AprServeMember interval = { "interval" };
+  double level;
+
+  self->cursor.position = parameters;
+  if (!apr_serve_json_scan_members (&self->cursor, &interval, 1, 1, error))
+    return FALSE;
+  if (interval.value == NULL)
+    return TRUE;
+
+  self->cursor.position = interval.value;
+  apr_json_cursor_skip_space (&self->cursor);
+  interval.value = self->cursor.position;
+  if (!apr_serve_json_scan_number (&self->cursor, &level))
+    return fail (error, "parameters.interval: expected a number");
+  g_free (self->interval);
+  self->interval = g_strndup (interval.value, (gsize) (self->cursor.position - interval.value));
+
+  return TRUE;
+}
+
+static gboolean
+scan (Inference *self, GError **error)
+{
+  AprServeMember members[] = { { "inputs" }, { "id" }, { "parameters" } };
+  g_autoptr (GError) syntax_error = NULL;
+
+  if (!apr_serve_json_scan_request (&self->cursor, members, G_N_ELEMENTS (members), &syntax_error) &&
+      members[0].value == NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&syntax_error));
+      return FALSE;
+    }
+  if (members[0].value == NULL)
+    return fail (error, "inputs is missing");
+  if (!scan_input (self, members[0].value, error))
+    return FALSE;
+  if (syntax_error != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&syntax_error));
+      return FALSE;
+    }
+  if (members[1].value != NULL)
+    {
+      self->cursor.position = members[1].value;
+      self->id = apr_serve_json_scan_text (&self->cursor, "id", error);
+      if (self->id == NULL)
+        return FALSE;
+    }
+
+  return members[2].value == NULL || scan_parameters (self, members[2].value, error);
+}
+
+static gboolean
+append_output (const Inference *self, GString *json, const char *name, AprTensor *values, GError **error)
+{
+  gboolean matrix = apr_tensor_get_n_dims (values) == 2;
+  gsize i;
+
+  g_string_append_printf (json, "%s{\"name\":\"%s\",\"datatype\":\"%s\",\"shape\":[%" G_GSIZE_FORMAT,
+                          json->str[json->len - 1] == '[' ? "" : ",", name,
+                          apr_serve_v2_get_datatype (self->model), self->n_rows);
+  if (matrix)
+    g_string_append_printf (json, ",%" G_GSIZE_FORMAT, self->model->n_targets);
+  g_string_append (json, "],\"data\":[");
+  for (i = 0; i < self->n_rows * self->model->n_targets; i++)
+    {
+      if (i > 0)
+        g_string_append_c (json, ',');
+      if (!apr_serve_predictions_append (json, values, i, error))
+        return FALSE;
+    }
+  g_string_append (json, "]}");
+
+  return TRUE;
+}
+
+static gboolean
+infer (Inference *self, const AprServeRequest *request, AprServeResponse *response, GError **error)
+{
+  g_auto (AprServePredictions) predictions = { 0 };
+  g_autoptr (AprTensor) x = NULL;
+  GString *json = response->body;
+  gsize shape[2];
+
+  if (!scan (self, error))
+    return FALSE;
+  shape[0] = self->n_rows;
+  shape[1] = self->model->n_features;
+  x = apr_tensor_new_from_doubles ((const double *) self->values->data, self->values->len, shape, 2, error);
+  if (x == NULL || !apr_serve_predictions_make (&predictions, self->model, x, self->interval, error))
+    return FALSE;
+
+  g_string_assign (json, "{\"model_name\":");
+  apr_serve_json_append_string (json, self->model->name);
+  g_string_append_printf (json, ",\"model_version\":\"%s\"", self->model->version);
+  if (self->id != NULL)
+    {
+      g_string_append (json, ",\"id\":");
+      apr_serve_json_append_string (json, self->id);
+    }
+  g_string_append (json, ",\"outputs\":[");
+  if (!append_output (self, json, "predictions", predictions.predictions, error) ||
+      (predictions.lower != NULL && (!append_output (self, json, "lower", predictions.lower, error) ||
+                                     !append_output (self, json, "upper", predictions.upper, error))))
+    return FALSE;
+  g_string_append (json, "]}\n");
+  response->n_rows = self->n_rows;
+
+  return TRUE;
+}
+
+void
+apr_serve_v2_infer (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)
+{
+  g_autoptr (AprServeModel) model = apr_serve_v2_find_model (self, request, response);
+  g_autoptr (GError) error = NULL;
+  Inference inference = { .model = model };
+
+  if (model == NULL)
+    return;
+  if (apr_serve_is_safetensors (request))
+    {
+      apr_serve_predict_safetensors (model, request, response);
+      return;
+    }
+
+  inference.interval = g_strdup (request->interval);
+  inference.values = g_array_new (FALSE, FALSE, sizeof (double));
+  apr_json_cursor_init (&inference.cursor, "body", request->body, request->body_size);
+  if (!infer (&inference, request, response, &error))
+    apr_serve_response_fail_with (response, error);
+
+  apr_json_cursor_clear (&inference.cursor);
+  g_array_unref (inference.values);
+  g_free (inference.interval);
+  g_free (inference.id);
+}

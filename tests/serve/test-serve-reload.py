@@ -1,0 +1,125 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`aprender serve` while its models' files are replaced."""
+
+import os
+import shutil
+import signal
+import threading
+import time
+
+import server
+from server import Server, write_model
+
+
+def make(folder, name='plane', **options):
+    path = os.path.join(folder, f'{name}.safetensors')
+    write_model(path, **options)
+    return path
+
+
+def wait_for_prediction(program, value, seconds=10):
+    deadline = time.monotonic() + seconds
+    while program.predict([1, 2, 3]) != value:
+        assert time.monotonic() < deadline, f'{value} is not predicted'
+        time.sleep(0.001)
+
+
+def test_replaced(folder):
+    path = make(folder)
+    with Server(path) as program:
+        assert program.predict([1, 2, 3]) == 13
+        write_model(path, intercept=1)
+        wait_for_prediction(program, 13.5)
+        # In place, which takes a moment, and by a link.
+        with open(path, 'wb') as file:
+            data = server.model_bytes(intercept=2)
+            file.write(data[:20])
+            file.flush()
+            file.write(data[20:])
+        wait_for_prediction(program, 14.5)
+        status, answer = program.ask_json('GET', '/models')
+        assert status == 200 and answer['models'][0]['version'] == '3', answer
+
+
+def test_broken(folder):
+    path = make(folder)
+    with Server(path) as program:
+        with open(f'{path}.tmp', 'wb') as file:
+            file.write(b'nonsense')
+        os.rename(f'{path}.tmp', path)
+        program.wait_for(r'level=warning .*the old model stays.* model=plane version=1 error=".*plane')
+        assert program.predict([1, 2, 3]) == 13
+        _, _, metrics = program.ask('GET', '/metrics')
+        assert b'aprender_model_load_failures_total{model="plane"} 1\n' in metrics, metrics
+        assert b'aprender_model_generation{model="plane"} 1\n' in metrics, metrics
+        os.remove(path)
+        assert program.predict([1, 2, 3]) == 13
+        write_model(path, intercept=1)
+        wait_for_prediction(program, 13.5)
+
+
+def test_signal(folder):
+    """A file behind a link that leads elsewhere, as in a container, is loaded again when somebody says so."""
+    make(folder, 'one')
+    make(folder, 'two', intercept=1)
+    path = os.path.join(folder, 'link')
+    os.symlink('one.safetensors', path)
+    with Server(f'plane={path}') as program:
+        assert program.predict([1, 2, 3]) == 13
+        os.symlink('two.safetensors', f'{path}.tmp')
+        os.rename(f'{path}.tmp', path)
+        program.process.send_signal(signal.SIGHUP)
+        wait_for_prediction(program, 13.5)
+
+
+def test_under_load(folder):
+    """No request fails, none sees half of a model, and a connection never goes back to an older one."""
+    n_reloads = 50
+    path = make(folder, coefficients=(1, 1, 1), intercept=1)
+    problems = []
+    counts = []
+    done = threading.Event()
+
+    def ask():
+        newest = 0
+        count = 0
+        connection = program.open()
+        while not done.is_set():
+            connection.request('POST', '/predict', '{"features": [[1, 1, 1], [2, 2, 2]]}')
+            response = connection.getresponse()
+            answer = response.read().decode()
+            # The nth model has n for all coefficients and the intercept.
+            n = round(float(answer.split('[')[1].split(',')[0]) / 4) if response.status == 200 else 0
+            if f'"prediction":[{4 * n},{7 * n}],' not in answer or n < newest:
+                problems.append((newest, answer))
+                return
+            newest = n
+            count += 1
+        counts.append(count)
+
+    with Server(path) as program:
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for n in range(2, n_reloads + 2):
+            write_model(path, coefficients=(n, n, n), intercept=n)
+            program.wait_for(rf'message=reloaded model=plane version={n}$')
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert not problems, problems
+    assert len(counts) == 4 and min(counts) > 0, counts
+    print(f'# {sum(counts)} requests during {n_reloads} reloads')
+
+
+def test_folder_is_gone(folder):
+    """A folder that is removed takes nothing from who is served."""
+    inner = os.path.join(folder, 'inner')
+    os.mkdir(inner)
+    with Server(make(inner)) as program:
+        shutil.rmtree(inner)
+        assert program.predict([1, 2, 3]) == 13
+
+
+server.run([test_replaced, test_broken, test_signal, test_under_load, test_folder_is_gone])
