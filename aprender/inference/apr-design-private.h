@@ -10,14 +10,15 @@ G_BEGIN_DECLS
 
 /* The columns of a regression as their exact cross products show them, about their means where there is an intercept.
  *
- * A column is an independent feature, in order, and then one of the right-hand sides: the targets, and the dependent
- * features. */
+ * A column is an independent feature, in order, and then one of the right-hand sides: the targets, of which the last is
+ * a column of ones where there is no intercept, and the dependent features. */
 typedef struct
 {
   AprExactSums *sums; /* (unowned) */
   gboolean centred;
   gsize n;         /* independent features */
-  gsize n_targets; /* the first right-hand sides */
+  gsize n_targets; /* the first right-hand sides: those of the samples, and the ones */
+  gsize ones;      /* the target of ones, or the number of targets without one */
   gsize n_columns;
   gboolean saturated; /* as many terms as samples: nothing is left of a target; for the caller to set */
   gsize *column;      /* (owned) by column: that of the cross products */

@@ -16,6 +16,8 @@ apr_design_init (
   gsize i;
 
   *self = (AprDesign){ .sums = sums, .centred = centred, .n_targets = apr_exact_sums_get_n_targets (sums) };
+  self->ones = self->n_targets;
+  self->n_targets += centred ? 0 : 1;
   self->n_columns = n_features + self->n_targets;
   self->n = n_features - n_dependent;
   self->column = g_new (gsize, self->n_columns);
@@ -24,8 +26,10 @@ apr_design_init (
       self->column[self->n + self->n_targets + n_found++] = 1 + i;
     else
       self->column[i - n_found] = 1 + i;
-  for (i = 0; i < self->n_targets; i++)
+  for (i = 0; i < self->ones; i++)
     self->column[self->n + i] = 1 + n_features + i;
+  if (!centred)
+    self->column[self->n + self->ones] = 0;
 
   mpz_init_set_ui (self->weight, 1);
   self->columns = apr_integers_new (self->n_columns);

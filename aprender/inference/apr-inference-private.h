@@ -32,8 +32,10 @@ typedef struct
   guint64 df_residual;
   gsize n_targets;
   gsize n_terms;
-  gsize first;  /* 1 where term 0 is the intercept, else 0 */
-  gsize n;      /* positions */
+  gsize first; /* 1 where term 0 is the intercept, else 0 */
+  gsize n;     /* positions */
+  double *
+    constant; /* (owned) (nullable) by position: the factors with which features without an intercept make 1 */
   gsize *term;  /* (owned) by position */
   char **names; /* (owned) by term */
   gint exponent;

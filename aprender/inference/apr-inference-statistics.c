@@ -26,7 +26,8 @@ describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *s
 {
   double n = (double) self->n_samples;
   double df_residual = (double) self->df_residual;
-  double df_model = (double) (self->n - self->first);
+  double n_constants = self->first > 0 || self->constant != NULL ? 1 : 0;
+  double df_model = (double) self->n - n_constants;
   const mpf_t *residual = &self->residuals[target];
   const mpf_t *total = &self->totals[target];
   mpf_t ratio;
@@ -35,7 +36,8 @@ describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *s
   mpf_init2 (ratio, APR_INFERENCE_PRECISION);
   mpf_init2 (explained, APR_INFERENCE_PRECISION);
 
-  mpf_sub (explained, *total, *residual);
+  if (df_model > 0)
+    mpf_sub (explained, *total, *residual);
   statistics->residual_sum_of_squares = apr_inference_to_double (*residual, self->exponent);
   statistics->total_sum_of_squares = apr_inference_to_double (*total, self->exponent);
 
@@ -57,7 +59,7 @@ describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *s
           mpf_t factor;
 
           mpf_init2 (factor, APR_INFERENCE_PRECISION);
-          mpf_set_d (factor, n - (double) self->first);
+          mpf_set_d (factor, n - n_constants);
           mpf_div (ratio, *residual, *total);
           mpf_mul (ratio, ratio, factor);
           mpf_set_d (factor, df_residual);
@@ -260,7 +262,7 @@ describe (const AprInference *self,
   AprRegressionStatistics *statistics = apr_regression_statistics_new ();
 
   statistics->n_samples = self->n_samples;
-  statistics->df_model = self->n - self->first;
+  statistics->df_model = self->n - (self->first > 0 || self->constant != NULL ? 1 : 0);
   statistics->df_residual = self->df_residual;
   statistics->covariance_kind = kind;
   statistics->factors = *factors;
@@ -288,11 +290,13 @@ apr_inference_get_statistics (AprInference *self, gsize target)
   return describe (self, target, APR_COVARIANCE_CLASSICAL, &factors, &run);
 }
 
-/* The F-statistic of all features is that of errors of one variance where the sums of squares give it. */
+/* The F-statistic by the covariance as it is: whether all predictions are the same, or 0 where features make no
+ * constant. With c the coefficients that make it, and k a feature among them, that is b_i = c_i / c_k b_k for all i. */
 static void
 test_features (const AprInference *self, const AprInferenceRun *run, AprRegressionStatistics *statistics)
 {
-  gsize n_rows = self->n - self->first;
+  gsize n_rows = statistics->df_model;
+  gsize left_out = self->first > 0 ? 0 : self->n;
   g_autofree double *factors = g_new0 (double, n_rows * self->n + 1);
   g_autoptr (AprHypothesisTest) test = NULL;
   gsize i;
@@ -300,8 +304,17 @@ test_features (const AprInference *self, const AprInferenceRun *run, AprRegressi
   if (isnan (statistics->f_statistic))
     return;
 
+  for (i = 0; i < self->n && self->constant != NULL; i++)
+    if (left_out == self->n || fabs (self->constant[i]) > fabs (self->constant[left_out]))
+      left_out = i;
   for (i = 0; i < n_rows; i++)
-    factors[i * self->n + self->first + i] = 1;
+    {
+      gsize position = i < left_out ? i : i + 1;
+
+      factors[i * self->n + position] = 1;
+      if (self->constant != NULL)
+        factors[i * self->n + left_out] = -self->constant[position] / self->constant[left_out];
+    }
   test = apr_covariance_test (&statistics->factors, statistics->coefficients, factors, NULL, n_rows, run);
   statistics->f_statistic = apr_hypothesis_test_get_f_statistic (test);
   statistics->f_p_value = apr_hypothesis_test_get_f_p_value (test);

@@ -36,7 +36,7 @@ name_terms (AprInference *self, const AprInferenceSource *source, const AprDesig
 {
   gsize i;
 
-  self->n_targets = design->n_targets;
+  self->n_targets = design->ones;
   self->first = source->fit_intercept ? 1 : 0;
   self->n_terms = n_features + self->first;
   self->n = design->n + self->first;
@@ -51,36 +51,118 @@ name_terms (AprInference *self, const AprInferenceSource *source, const AprDesig
                                                                  : g_strdup_printf ("x%" G_GSIZE_FORMAT, i);
 }
 
-/* The sums of squares, of which those of the design are times the weight. */
+/* Whether features make a constant, by the rule by which they depend on each other. */
+static void
+find_constant (AprInference *self, const AprDesign *design, const AprInverse *inverse, gboolean exact)
+{
+  double tolerance = 4 * (double) design->n * 0x1p-53;
+  gint64 scale;
+  mpf_t total;
+  mpf_t part;
+  mpz_t weight;
+  gsize i;
+
+  if (design->ones == design->n_targets)
+    return;
+
+  mpf_init2 (total, APR_INFERENCE_PRECISION);
+  mpf_init2 (part, APR_INFERENCE_PRECISION);
+  mpz_init (weight);
+  tolerance = MAX (tolerance * tolerance, exact ? 0 : (double) design->n * 0x1p-50);
+  apr_exact_sums_get_entry (design->sums, 0, 0, weight);
+  mpf_set_z (total, weight);
+  mpf_set_d (part, tolerance);
+  mpf_mul (total, total, part);
+  if (mpf_cmp (inverse->residuals[design->ones], total) < 0)
+    {
+      self->constant = g_new (double, self->n + 1);
+      scale = design->scale[design->n + design->ones];
+      for (i = 0; i < self->n; i++)
+        self->constant[i] = ldexp (apr_double_doubles_get (inverse->solutions, design->ones, i).high,
+                                   (int) CLAMP (scale - design->scale[i], -5000, 5000));
+    }
+  mpf_clear (total);
+  mpf_clear (part);
+  mpz_clear (weight);
+}
+
+/* The sum of squares of a column about its mean, times the weights', though the design is not centred. */
+static void
+get_centred_square (const AprDesign *design, gsize column, mpz_t weight, mpz_t square)
+{
+  mpz_t sum;
+
+  mpz_init (sum);
+  apr_exact_sums_get_entry (design->sums, 0, 0, weight);
+  apr_design_get_product (design, column, column, square);
+  mpz_mul (square, square, weight);
+  apr_exact_sums_get_entry (design->sums, design->column[column], 0, sum);
+  mpz_submul (square, sum, sum);
+  mpz_clear (sum);
+}
+
+/* The sums of squares, of which those of the design are times the weight. Features that make a constant have them
+ * about the mean as an intercept has. */
 static void
 take_sums (AprInference *self, const AprDesign *design, const AprInverse *inverse)
 {
+  gboolean any_constant = FALSE;
   mpz_t square;
+  mpz_t weight;
+  mpf_t divisor;
   gsize i;
 
   mpz_init (square);
+  mpz_init (weight);
+  mpf_init2 (divisor, 2 * APR_INFERENCE_PRECISION);
   mpf_set_z (self->weight, design->weight);
   self->totals = numbers_new (self->n_targets);
   self->residuals = numbers_new (self->n_targets);
   for (i = 0; i < self->n_targets; i++)
     {
-      apr_design_get_product (design, design->n + i, design->n + i, square);
-      mpf_set_z (self->totals[i], square);
-      mpf_div (self->totals[i], self->totals[i], self->weight);
       mpf_div (self->residuals[i], inverse->residuals[i], self->weight);
+      if (self->constant != NULL)
+        get_centred_square (design, design->n + i, weight, square);
+      else
+        {
+          mpz_set (weight, design->weight);
+          apr_design_get_product (design, design->n + i, design->n + i, square);
+        }
+      mpf_set_z (self->totals[i], square);
+      mpf_set_z (divisor, weight);
+      mpf_div (self->totals[i], self->totals[i], divisor);
     }
 
+  for (i = 0; i < design->n && self->constant != NULL && !any_constant; i++)
+    {
+      get_centred_square (design, i, weight, square);
+      any_constant = mpz_sgn (square) == 0;
+    }
   self->inflation = g_new (double, self->n + 1);
   for (i = 0; i < design->n; i++)
     {
+      double inverse_square = inverse->inverse[apr_triangle (i, i)];
       AprDoubleDouble total;
 
+      if (any_constant)
+        {
+          gint64 scale;
+
+          get_centred_square (design, i, weight, square);
+          scale = (gint64) mpz_sizeinbase (weight, 2);
+          total = apr_dd_divide (apr_dd_from_integer (square, -2 * design->scale[i] - scale),
+                                 apr_dd_from_integer (weight, -scale));
+          self->inflation[self->first + i] =
+            mpz_sgn (square) == 0 ? NAN : apr_dd_multiply_double (total, inverse_square).high;
+          continue;
+        }
       apr_design_get_product (design, i, i, square);
       total = apr_dd_from_integer (square, -2 * design->scale[i]);
-      self->inflation[self->first + i] =
-        apr_dd_multiply_double (total, inverse->inverse[apr_triangle (i, i)]).high;
+      self->inflation[self->first + i] = apr_dd_multiply_double (total, inverse_square).high;
     }
   mpz_clear (square);
+  mpz_clear (weight);
+  mpf_clear (divisor);
 }
 
 /* With W the sum of the weights, C the centred products and m the means of the features, the inverse of Z'WZ, where
@@ -183,14 +265,14 @@ take_relations (AprInference *self, const AprDesign *design, const AprInverse *i
   gsize i;
   gsize j;
 
-  self->n_dependent = n_right - self->n_targets;
+  self->n_dependent = n_right - design->n_targets;
   self->dependent = g_new (gsize, self->n_dependent + 1);
   self->dependent_scale = g_new (gint64, self->n_dependent + 1);
   self->dependent_centre = g_new (double, self->n_dependent + 1);
   self->relations = g_new (double, self->n_dependent * design->n + 1);
   for (i = 0; i < self->n_dependent; i++)
     {
-      gsize column = design->n + self->n_targets + i;
+      gsize column = design->n + design->n_targets + i;
       gint64 scale = MAX (design->scale[column], (gint64) mpz_sizeinbase (design->columns[column], 2));
       int shift = (int) CLAMP (design->scale[column] - scale, -5000, 0);
 
@@ -199,7 +281,7 @@ take_relations (AprInference *self, const AprDesign *design, const AprInverse *i
       self->dependent_centre[i] = apr_dd_from_integer (design->columns[column], -scale).high;
       for (j = 0; j < design->n; j++)
         self->relations[i * design->n + j] =
-          ldexp (apr_double_doubles_get (inverse->solutions, self->n_targets + i, j).high, shift);
+          ldexp (apr_double_doubles_get (inverse->solutions, design->n_targets + i, j).high, shift);
     }
 }
 
@@ -238,6 +320,8 @@ apr_inference_new (const AprInferenceSource *source, const AprInferenceRun *run,
     source->n_dependent > 0 ? INFINITY : apr_inference_find_condition (&design, &inverse, run);
   if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
     return NULL;
+  find_constant (self, &design, &inverse,
+                 apr_cross_products_get_precision (source->cross_products) == APR_PRECISION_EXACT);
   take_sums (self, &design, &inverse);
   take_inverse (self, &design, &inverse);
   take_solutions (self, &design, &inverse);
@@ -272,6 +356,7 @@ apr_inference_unref (AprInference *self)
   g_free (self->inverse);
   g_free (self->solutions);
   g_free (self->inflation);
+  g_free (self->constant);
   g_free (self->dependent);
   g_free (self->dependent_scale);
   g_free (self->dependent_centre);

@@ -53,7 +53,12 @@ apr_inverse_init (AprInverse *self, const AprDesign *design, const AprInferenceR
   /* Where little of a target is left, rounding may be most of it. */
   for (target = 0; target < self->n_targets; target++)
     if (mpf_sgn (self->residuals[target]) < 0 && !apr_inverse_refine (self, design, target, &own_run))
-      return FALSE;
+      {
+        /* Of the ones no more need be known than that little is left of them. */
+        if (target != design->ones || apr_inference_run_is_cancelled (run))
+          return FALSE;
+        mpf_set_ui (self->residuals[target], 0);
+      }
   g_clear_pointer (&self->factor, apr_ldlt_free);
   apr_inference_run_report (run, 0.7);
 

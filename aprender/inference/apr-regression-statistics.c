@@ -244,7 +244,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:df-model: (getter get_df_model)
    *
-   * The degrees of freedom of the model: the number of independent features.
+   * The degrees of freedom of the model: the number of independent features, less 1 where these make a constant
+   * without an intercept: a column of ones, or all dummies of a category.
    *
    * Since: 0.1
    */
@@ -285,7 +286,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:total-sum-of-squares: (getter get_total_sum_of_squares)
    *
-   * The weighted sum of squares of the target, Σ w y², about its weighted mean where there is an intercept.
+   * The weighted sum of squares of the target, Σ w y², about its weighted mean where there is an intercept, or where
+   * features make a constant without one, as statsmodels has it; R asks for the intercept only.
    *
    * Since: 0.1
    */
@@ -338,8 +340,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:f-statistic: (getter get_f_statistic)
    *
-   * The F-statistic of the model against one that has the intercept only, or nothing where there is none; NaN without
-   * independent features.
+   * The F-statistic of the model against one that has the intercept or the constant only, or nothing where there is
+   * none; NaN without any other feature. By a robust covariance it is that of Wald's test.
    *
    * Since: 0.1
    */
@@ -455,7 +457,7 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
    * AprRegressionStatistics:variance-inflation: (getter get_variance_inflation)
    *
    * How many times greater the variance of a coefficient is than if its feature were uncorrelated with the others,
-   * [n_terms]; NaN for the intercept. Without an intercept, correlations are about 0.
+   * [n_terms]; NaN for the intercept, or a column that is constant. Without either, correlations are about 0.
    *
    * Since: 0.1
    */

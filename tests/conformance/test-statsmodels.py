@@ -128,6 +128,46 @@ class Statsmodels(unittest.TestCase):
             test = ours[0].compare(ours[1])
             self.assertClose([test.f_statistic, test.f_p_value, test.df_hypothesis], [f, p_value, df], 'comparison')
 
+    def test_constant_columns(self):
+        random = numpy.random.default_rng(9)
+        X = random.normal(size=(60, 3)) * [1, 10, 0.1] + [300, 0, -2]
+        groups = (numpy.arange(60)[:, None] % 3 == [0, 1, 2]).astype(float)
+        shares = random.uniform(size=(60, 4))
+        shares /= shares.sum(axis=1, keepdims=True)
+        y = X @ [1, 2, 3] + groups @ [0, 1, 5] + random.normal(size=60)
+        designs = {'constant': statsmodels.add_constant(X), 'tenths': statsmodels.add_constant(X) * 0.1,
+                   'ones alone': numpy.ones((60, 1)), 'dummies': numpy.column_stack([X, groups]), 'shares': shares,
+                   'none': X, 'nearly constant': numpy.column_stack([X, 1 + random.normal(size=60) * 1e-4])}
+        for name, design in designs.items():
+            for weights in (None, random.uniform(0.1, 3, 60)):
+                with self.subTest(name=name, weighted=weights is not None):
+                    model = Apr.LinearRegression(fit_intercept=False).fit(design, y, weights)
+                    ours = model.get_statistics()
+                    theirs = statsmodels.WLS(y, design, 1 if weights is None else weights).fit()
+                    self.assertEqual((ours.df_model, ours.df_residual), (theirs.df_model, theirs.df_resid))
+                    self.assertClose(ours.r_squared, theirs.rsquared, 'R²', 1)
+                    self.assertClose(ours.adjusted_r_squared, theirs.rsquared_adj, 'adjusted R²', 1)
+                    self.assertClose(ours.total_sum_of_squares,
+                                     theirs.centered_tss if theirs.k_constant else theirs.uncentered_tss, 'total')
+                    for value, other in ((ours.aic, theirs.aic), (ours.bic, theirs.bic)):
+                        self.assertClose(value, other, 'AIC or BIC', 1000)
+                    if name == 'ones alone':
+                        self.assertTrue(numpy.isnan(ours.f_statistic) and numpy.isnan(theirs.fvalue))
+                        continue
+                    self.assertClose(ours.f_statistic, theirs.fvalue, 'F')
+                    # Where the constant is no column, statsmodels has none by a robust covariance, and few digits where it
+                    # nearly is one.
+                    if name == 'nearly constant':
+                        continue
+                    robust = theirs.get_robustcov_results(cov_type='HC1', use_t=True)
+                    if not numpy.isnan(robust.fvalue):
+                        self.assertClose(model.get_robust_statistics(design, y, weights, 'HC1').f_statistic, robust.fvalue,
+                                         'robust F')
+                    if weights is None and name == 'constant':
+                        inflation = [variance_inflation_factor(design, i) for i in range(1, design.shape[1])]
+                        self.assertClose(ours.variance_inflation[1:], inflation, 'variance inflation')
+                        self.assertTrue(numpy.isnan(ours.variance_inflation[0]))
+
     def test_random_data(self):
         random = numpy.random.default_rng(20261121)
         for n, p in ((7, 2), (12, 1), (40, 5), (300, 20), (2000, 3)):

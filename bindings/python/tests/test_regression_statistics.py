@@ -110,27 +110,26 @@ class RegressionStatistics(TestCase):
         """Beside rational numbers: with weights, one of them 0, and for data that depend on each other a lot."""
         X, y = read_longley()
         weights = [0.0, 1.5, 2.0, 0.25] * 4
-        for intercept in (True, False):
-            for w in (None, weights):
-                model = Apr.LinearRegression(fit_intercept=intercept).fit(X, y, w)
-                fit = exact.Fit(X, y, w, intercept)
-                for kind in ('classical', 'hc0', 'hc1', 'hc2', 'hc3'):
-                    with self.subTest(intercept=intercept, weighted=w is not None, kind=kind):
-                        statistics = model.get_robust_statistics(X, y, w, kind)
-                        covariance = fit.get_covariance(kind)
-                        errors = [exact.root(covariance[i][i]) for i in range(len(covariance))]
-                        self.assertClose(statistics.standard_errors, errors, 1e-8)
-                        for i, row in enumerate(covariance):
-                            for j, value in enumerate(row):
-                                self.assertLessEqual(abs(statistics.covariance[i][j] - value), 1e-8 * errors[i] * errors[j])
-                        self.assertClose(statistics.t_values,
-                                         [float(b) / error for b, error in zip(fit.coefficients, errors)], 1e-8)
-                        f = fit.test(kind, [[i == j for j in range(len(errors))] for i in range(intercept, len(errors))],
-                                     [0] * 6)[2]
-                        self.assertClose([statistics.f_statistic], [f], 1e-8)
-                        self.assertEqual(statistics.covariance_kind.value_nick, kind)
-                        self.assertEqual(statistics.residual_sum_of_squares, model.get_statistics().residual_sum_of_squares)
-                        self.assertEqual(f' {kind.upper()}\n' in str(statistics), kind != 'classical')
+        for intercept, w in ((True, weights), (False, None)):
+            model = Apr.LinearRegression(fit_intercept=intercept).fit(X, y, w)
+            fit = exact.Fit(X, y, w, intercept)
+            for kind in ('classical', 'hc0', 'hc1', 'hc2', 'hc3'):
+                with self.subTest(intercept=intercept, kind=kind):
+                    statistics = model.get_robust_statistics(X, y, w, kind)
+                    covariance = fit.get_covariance(kind)
+                    errors = [exact.root(covariance[i][i]) for i in range(len(covariance))]
+                    self.assertClose(statistics.standard_errors, errors, 1e-8)
+                    for i, row in enumerate(covariance):
+                        for j, value in enumerate(row):
+                            self.assertLessEqual(abs(statistics.covariance[i][j] - float(value)), 1e-8 * errors[i] * errors[j])
+                    self.assertClose(statistics.t_values,
+                                     [float(b) / error for b, error in zip(fit.coefficients, errors)], 1e-8)
+                    f = fit.test(kind, [[i == j for j in range(len(errors))] for i in range(intercept, len(errors))],
+                                 [0] * 6)[2]
+                    self.assertClose([statistics.f_statistic], [f], 1e-8)
+                    self.assertEqual(statistics.covariance_kind.value_nick, kind)
+                    self.assertEqual(statistics.residual_sum_of_squares, model.get_statistics().residual_sum_of_squares)
+                    self.assertEqual(f' {kind.upper()}\n' in str(statistics), kind != 'classical')
 
     def test_robust_statistics_of_what_is_special(self):
         X, y = [[0.0], [1.0], [2.0], [3.0], [5.0]], [1.0, 2.0, 2.0, 5.0, 4.0]
@@ -173,6 +172,51 @@ class RegressionStatistics(TestCase):
             Apr.LinearRegression().get_robust_statistics(X, y)
         with self.assertRaisesRegex(GLib.Error, 'alpha = 1'):
             Apr.LinearRegression(alpha=1.0).fit(X, y).get_robust_statistics(X, y)
+
+    def test_a_column_of_ones_is_an_intercept(self):
+        X, y = read_longley()
+        for weights in (None, [1.0, 2.0, 0.0, 0.5] * 4):
+            expected = Apr.LinearRegression().fit(X, y, weights).get_statistics()
+            ones = [[2.5, *row] for row in X]
+            model = Apr.LinearRegression(fit_intercept=False).fit(ones, y, weights)
+            statistics = model.get_statistics()
+            self.assertEqual((statistics.df_model, statistics.df_residual), (6, expected.df_residual))
+            for name in ('r_squared', 'adjusted_r_squared', 'f_statistic', 'total_sum_of_squares', 'aic', 'log_likelihood'):
+                self.assertClose([getattr(statistics, name)], [getattr(expected, name)], 1e-13)
+            self.assertClose(statistics.variance_inflation[1:], expected.variance_inflation[1:])
+            self.assertTrue(math.isnan(statistics.variance_inflation[0]))
+            self.assertClose(statistics.standard_errors[1:], expected.standard_errors[1:])
+            robust = model.get_robust_statistics(ones, y, weights, 'hc1')
+            self.assertClose([robust.f_statistic],
+                             [Apr.LinearRegression().fit(X, y, weights).get_robust_statistics(X, y, weights, 'hc1').f_statistic],
+                             1e-8)
+
+    def test_all_dummies_are_an_intercept_too(self):
+        y = [1.0, 4.0, 2.0, 6.0, 5.0, 9.0, 7.0]
+        groups = [[float(i % 3 == j) for j in range(3)] for i in range(7)]
+        X = [row[1:] for row in groups]
+        expected = Apr.LinearRegression().fit(X, y)
+        model = Apr.LinearRegression(fit_intercept=False).fit(groups, y)
+        for ours, theirs in ((model.get_statistics(), expected.get_statistics()),
+                             (model.get_robust_statistics(groups, y), expected.get_robust_statistics(X, y))):
+            self.assertEqual(ours.df_model, 2)
+            self.assertClose([ours.r_squared, ours.f_statistic, ours.f_p_value],
+                             [theirs.r_squared, theirs.f_statistic, theirs.f_p_value], 1e-13)
+        # Two of the three make none: R² is about 0.
+        statistics = Apr.LinearRegression(fit_intercept=False).fit(X, y).get_statistics()
+        self.assertEqual((statistics.df_model, statistics.total_sum_of_squares), (2, sum(value * value for value in y)))
+
+    def test_the_mean_alone(self):
+        """A column of ones without an intercept, or with one, is the model of the mean."""
+        y = [1.0, 4.0, 2.0, 6.0]
+        for intercept in (False, True):
+            statistics = Apr.LinearRegression(fit_intercept=intercept).fit([[1.0]] * 4, y).get_statistics()
+            self.assertEqual((statistics.df_model, statistics.df_residual, statistics.r_squared), (0, 3, 0))
+            self.assertEqual(statistics.coefficients[0], 3.25)
+            self.assertClose([statistics.standard_errors[0]], [math.sqrt(14.75 / 3 / 4)])
+            self.assertTrue(math.isnan(statistics.f_statistic))
+            larger = Apr.LinearRegression().fit([[0.0], [1.0], [2.0], [3.0]], y).get_statistics()
+            self.assertClose([larger.compare(statistics).f_statistic], [larger.f_statistic])
 
 
 if __name__ == '__main__':

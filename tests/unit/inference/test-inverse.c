@@ -58,13 +58,16 @@ assert_same_inverse (const AprInverse *a, const AprInverse *b, double tolerance)
 static void
 init_long (AprInverse *self, const AprDesign *design, const AprInferenceRun *run)
 {
+  gsize i;
+
   *self = (AprInverse){ .n = design->n,
                         .n_targets = design->n_targets,
                         .n_right = design->n_columns - design->n,
                         .root = apr_double_doubles_new (design->n, design->n),
                         .solutions = apr_double_doubles_new (design->n_columns - design->n, design->n),
-                        .residuals = g_new (mpf_t, 1) };
-  mpf_init2 (self->residuals[0], 64);
+                        .residuals = g_new (mpf_t, design->n_targets) };
+  for (i = 0; i < design->n_targets; i++)
+    mpf_init2 (self->residuals[i], 64);
   g_assert_true (apr_inverse_factorise_long (self, design, run));
   g_assert_true (apr_inverse_refine (self, design, 0, run));
   g_assert_true (apr_inverse_square_root (self, run));
