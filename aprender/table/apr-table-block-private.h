@@ -3,6 +3,8 @@
 
 #include <gio/gio.h>
 
+#include "aprender/table/apr-table-categories-private.h"
+
 G_BEGIN_DECLS
 
 /* A cell may be this long, in bytes. */
@@ -11,6 +13,7 @@ G_BEGIN_DECLS
 /* Which of the matrices that a row is cut into a column goes to. */
 typedef enum
 {
+  APR_TABLE_COLLECTED = -2, /* to none: its categories are collected */
   APR_TABLE_IGNORED = -1,
   APR_TABLE_FEATURES,
   APR_TABLE_TARGETS,
@@ -22,7 +25,10 @@ typedef enum
 typedef struct
 {
   AprTableRole role;
-  guint position; /* in the matrix */
+  guint position; /* in the matrix, or among those whose categories are collected */
+  /* (owned by the columns) (nullable): where each of its categories has a column of the matrix, which is 1 where a row has
+   * it and 0 elsewhere */
+  AprTableCategories *categories;
 } AprTableSlot;
 
 /* What the text of a table means; the same for all of its blocks. */
@@ -35,12 +41,14 @@ typedef struct
   guint n_columns;
   const AprTableSlot *slots;          /* (unowned) one for each column */
   guint n_numbers[APR_TABLE_N_ROLES]; /* how many columns each matrix has */
+  guint n_collected;                  /* how many columns have their categories collected */
 } AprTableFormat;
 
 /* What a block of whole rows holds. */
 typedef struct
 {
   double *values[APR_TABLE_N_ROLES]; /* (owned) (nullable) row-major */
+  GPtrArray *collected;              /* (element-type AprTableCategories) (nullable) */
   gsize n_rows;
   gsize n_lines;
   gsize n_dropped;  /* rows that miss a number, where these are passed over */

@@ -130,6 +130,71 @@ describe_place (Parser *self, guint column, char *problem)
   return g_strdup_printf ("column “%s”: %s", self->format->names[column], problem);
 }
 
+/* A row has 1 for its category, and 0 for all others of the column. */
+static gboolean
+store_category (Parser *self, const AprTableSlot *slot, const char *text, gsize length)
+{
+  AprTableBlock *block = self->block;
+  const guint *positions = (const guint *) (gconstpointer) slot->categories->positions->data;
+  guint n = slot->categories->positions->len;
+  double *row = block->values[slot->role] + block->n_rows * self->format->n_numbers[slot->role];
+  guint place;
+  guint i;
+
+  if (!apr_table_categories_find (slot->categories, text, length, &place))
+    return FALSE;
+  for (i = 0; i < n; i++)
+    row[positions[i]] = 0;
+  row[positions[place]] = 1;
+
+  return TRUE;
+}
+
+static char *
+collect_category (Parser *self, const AprTableSlot *slot, const char *text, gsize length)
+{
+  AprTableCategories *categories = g_ptr_array_index (self->block->collected, slot->position);
+  guint place;
+
+  if (apr_table_categories_find (categories, text, length, &place))
+    return NULL;
+  if (length > APR_TABLE_MAX_CATEGORY)
+    return g_strdup_printf ("a category of %" G_GSIZE_FORMAT " bytes is longer than the %d that are allowed",
+                            length, APR_TABLE_MAX_CATEGORY);
+  if (!g_utf8_validate_len (text, length, NULL))
+    return g_strdup ("a category is not text in UTF-8");
+  if (memchr (text, '\0', length) != NULL)
+    return g_strdup ("a category with a NUL");
+  if (categories->names->len == APR_TABLE_MAX_CATEGORIES)
+    return g_strdup_printf ("there are more than the %d categories that are allowed",
+                            APR_TABLE_MAX_CATEGORIES);
+  apr_table_categories_insert (categories, text, length, place, 0);
+
+  return NULL;
+}
+
+/* Takes a cell of a column that holds no numbers. Returns: (nullable): what is wrong */
+static char *
+take_category (Parser *self, const AprTableSlot *slot, const char *text, gsize length)
+{
+  g_autofree char *shown = NULL;
+
+  if (slot->role == APR_TABLE_COLLECTED)
+    return collect_category (self, slot, text, length);
+  if (store_category (self, slot, text, length))
+    return NULL;
+  shown = shorten (text, length);
+
+  return g_strdup_printf ("“%s” is none of the %u categories that are known", shown,
+                          slot->categories->names->len);
+}
+
+static gboolean
+has_categories (const AprTableSlot *slot)
+{
+  return slot->role == APR_TABLE_COLLECTED || slot->categories != NULL;
+}
+
 static void
 store (Parser *self, AprTableSlot slot, double value)
 {
@@ -168,6 +233,14 @@ take_cell (Parser *self, guint column, const AprTableCell *cell)
       if (format->drop_missing)
         return;
       self->block->n_missing++;
+    }
+  else if (has_categories (&format->slots[column]))
+    {
+      char *problem = take_category (self, &format->slots[column], text, length);
+
+      if (problem != NULL)
+        set_error (self, cell->line, describe_place (self, column, problem));
+      return;
     }
   else
     {
@@ -209,7 +282,8 @@ parse_row (Parser *self)
       guint column = (guint) MIN (n_cells, G_MAXUINT);
 
       /* Most cells are a number with a delimiter or a line feed right behind it. */
-      if (column < format->n_columns && format->slots[column].role != APR_TABLE_IGNORED)
+      if (column < format->n_columns && format->slots[column].role > APR_TABLE_IGNORED &&
+          format->slots[column].categories == NULL)
         {
           AprTableSlot slot = format->slots[column];
           double value;
@@ -272,6 +346,11 @@ apr_table_block_parse (AprTableBlock *self, const AprTableFormat *format, const 
   Parser parser = {
     self, format, { text, text + length, format->delimiter, 0, g_string_new (NULL) }, 0, FALSE
   };
+  guint i;
+
+  self->collected = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_table_categories_free);
+  for (i = 0; i < format->n_collected; i++)
+    g_ptr_array_add (self->collected, apr_table_categories_new ());
 
   while (apr_table_cells_find_row (&parser.cells))
     {
@@ -295,6 +374,7 @@ apr_table_block_free (AprTableBlock *self)
 
   for (i = 0; i < APR_TABLE_N_ROLES; i++)
     g_free (self->values[i]);
+  g_clear_pointer (&self->collected, g_ptr_array_unref);
   g_free (self->error);
   g_free (self);
 }

@@ -21,12 +21,19 @@ typedef struct
 AprTableColumns *apr_table_columns_new (char **names, const char **repeated);
 void apr_table_columns_free (AprTableColumns *self);
 
-/* Gives columns their roles. @features is %NULL for all that are neither targets nor the weight. */
+/* What stands between a column's name and a category in the name of a feature. */
+#define APR_TABLE_CATEGORY_SIGN '='
+
+/* Gives columns their roles. @features is %NULL for all that are neither targets nor the weight; one that is no column
+ * is a category of a column, as COLUMN=CATEGORY. */
 gboolean apr_table_columns_assign (AprTableColumns *self,
                                    const char *const *features,
                                    const char *const *targets,
                                    const char *weight,
                                    GError **error);
+
+/* Has the categories of these columns collected, and nothing else read. */
+gboolean apr_table_columns_collect (AprTableColumns *self, const char *const *columns, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprTableColumns, apr_table_columns_free)
 

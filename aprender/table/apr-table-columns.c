@@ -23,7 +23,7 @@ apr_table_columns_new (char **names, const char **repeated)
   self->n_columns = g_strv_length (names);
   self->names = names;
   self->sorted = g_new (guint, self->n_columns);
-  self->slots = g_new (AprTableSlot, self->n_columns);
+  self->slots = g_new0 (AprTableSlot, self->n_columns);
   for (i = 0; i < self->n_columns; i++)
     self->sorted[i] = i;
   g_qsort_with_data (self->sorted, (int) self->n_columns, sizeof (guint), compare, names);
@@ -38,9 +38,22 @@ apr_table_columns_new (char **names, const char **repeated)
   return g_steal_pointer (&self);
 }
 
+static void
+clear_slots (AprTableColumns *self)
+{
+  guint i;
+
+  for (i = 0; i < self->n_columns; i++)
+    {
+      g_clear_pointer (&self->slots[i].categories, apr_table_categories_free);
+      self->slots[i].role = APR_TABLE_IGNORED;
+    }
+}
+
 void
 apr_table_columns_free (AprTableColumns *self)
 {
+  clear_slots (self);
   g_strfreev (self->names);
   g_strfreev (self->features);
   g_free (self->sorted);
@@ -49,12 +62,10 @@ apr_table_columns_free (AprTableColumns *self)
 }
 
 static gboolean
-find_column (AprTableColumns *self, const char *name, guint *column, GError **error)
+has_column (const AprTableColumns *self, const char *name, guint *column)
 {
-  g_autoptr (GString) known = NULL;
   guint first = 0;
   guint last = self->n_columns;
-  guint i;
 
   while (first < last)
     {
@@ -71,6 +82,18 @@ find_column (AprTableColumns *self, const char *name, guint *column, GError **er
       else
         first = middle + 1;
     }
+
+  return FALSE;
+}
+
+static gboolean
+find_column (const AprTableColumns *self, const char *name, guint *column, GError **error)
+{
+  g_autoptr (GString) known = NULL;
+  guint i;
+
+  if (has_column (self, name, column))
+    return TRUE;
 
   known = g_string_new (NULL);
   for (i = 0; i < self->n_columns && i < MAX_NAMES_IN_MESSAGE; i++)
@@ -94,7 +117,70 @@ assign (AprTableColumns *self, const char *name, AprTableRole role, guint positi
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "the column “%s” is named twice", name);
       return FALSE;
     }
-  self->slots[column] = (AprTableSlot){ role, position };
+  self->slots[column] = (AprTableSlot){ role, position, NULL };
+
+  return TRUE;
+}
+
+/* Splits COLUMN=CATEGORY where COLUMN is a column. Returns: (nullable): the category */
+static const char *
+split_category (const AprTableColumns *self, const char *name, guint *column, GError **error)
+{
+  const char *category = NULL;
+  const char *sign;
+
+  for (sign = strchr (name, APR_TABLE_CATEGORY_SIGN); sign != NULL;
+       sign = strchr (sign + 1, APR_TABLE_CATEGORY_SIGN))
+    {
+      g_autofree char *prefix = g_strndup (name, (gsize) (sign - name));
+      guint found;
+
+      if (!has_column (self, prefix, &found))
+        continue;
+      if (category != NULL)
+        {
+          g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                       "“%s” can be a category of “%s” as well as of “%s”", name, self->names[*column],
+                       self->names[found]);
+          return NULL;
+        }
+      category = sign + 1;
+      *column = found;
+    }
+
+  return category;
+}
+
+/* A feature that is a column, or a category of one. */
+static gboolean
+assign_feature (AprTableColumns *self, const char *name, guint position, GError **error)
+{
+  g_autoptr (GError) local_error = NULL;
+  const char *category;
+  AprTableSlot *slot;
+  guint column;
+  guint place;
+
+  category = has_column (self, name, &column) ? NULL : split_category (self, name, &column, &local_error);
+  if (local_error != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&local_error));
+      return FALSE;
+    }
+  if (category == NULL)
+    return assign (self, name, APR_TABLE_FEATURES, position, error);
+
+  slot = &self->slots[column];
+  if (slot->role == APR_TABLE_IGNORED)
+    *slot = (AprTableSlot){ APR_TABLE_FEATURES, position, apr_table_categories_new () };
+  if (slot->categories == NULL ||
+      apr_table_categories_find (slot->categories, category, strlen (category), &place))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "the column “%s” is named twice",
+                   slot->categories == NULL ? self->names[column] : name);
+      return FALSE;
+    }
+  apr_table_categories_insert (slot->categories, category, strlen (category), place, position);
 
   return TRUE;
 }
@@ -110,8 +196,7 @@ apr_table_columns_assign (AprTableColumns *self,
   guint n_features = 0;
   guint i;
 
-  for (i = 0; i < self->n_columns; i++)
-    self->slots[i].role = APR_TABLE_IGNORED;
+  clear_slots (self);
   for (i = 0; targets != NULL && targets[i] != NULL; i++)
     if (!assign (self, targets[i], APR_TABLE_TARGETS, i, error))
       return FALSE;
@@ -120,14 +205,14 @@ apr_table_columns_assign (AprTableColumns *self,
 
   for (i = 0; features != NULL && features[i] != NULL; i++)
     {
-      if (!assign (self, features[i], APR_TABLE_FEATURES, n_features++, error))
+      if (!assign_feature (self, features[i], n_features++, error))
         return FALSE;
       g_strv_builder_add (builder, features[i]);
     }
   for (i = 0; features == NULL && i < self->n_columns; i++)
     if (self->slots[i].role == APR_TABLE_IGNORED)
       {
-        self->slots[i] = (AprTableSlot){ APR_TABLE_FEATURES, n_features++ };
+        self->slots[i] = (AprTableSlot){ APR_TABLE_FEATURES, n_features++, NULL };
         g_strv_builder_add (builder, self->names[i]);
       }
 
@@ -139,6 +224,19 @@ apr_table_columns_assign (AprTableColumns *self,
     }
   g_strfreev (self->features);
   self->features = g_strv_builder_end (builder);
+
+  return TRUE;
+}
+
+gboolean
+apr_table_columns_collect (AprTableColumns *self, const char *const *columns, GError **error)
+{
+  guint i;
+
+  clear_slots (self);
+  for (i = 0; columns[i] != NULL; i++)
+    if (!assign (self, columns[i], APR_TABLE_COLLECTED, i, error))
+      return FALSE;
 
   return TRUE;
 }

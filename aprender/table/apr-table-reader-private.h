@@ -41,6 +41,19 @@ struct _AprTableReader
 /* Reads the first row, unless that has been done. */
 gboolean apr_table_reader_load_names (AprTableReader *self, GCancellable *cancellable, GError **error);
 
+/* One call at a time reads. */
+gboolean apr_table_reader_enter (AprTableReader *self, GError **error);
+void apr_table_reader_leave (AprTableReader *self);
+
+/* Reads a block for each thread. */
+gboolean apr_table_reader_load_blocks (AprTableReader *self, GCancellable *cancellable, GError **error);
+
+/* Fails with what is wrong with a block. */
+gboolean apr_table_reader_fail_with_block (AprTableReader *self,
+                                           const AprTableBlock *block,
+                                           GCancellable *cancellable,
+                                           GError **error);
+
 /* Reads some rows; %FALSE at the end, and after an error. */
 gboolean apr_table_reader_load_rows (AprTableReader *self,
                                      AprTensor *tensors[APR_TABLE_N_ROLES],

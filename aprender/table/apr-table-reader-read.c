@@ -202,6 +202,8 @@ start (AprTableReader *self, GCancellable *cancellable, GError **error)
   for (i = 0; i < self->columns->n_columns; i++)
     if (self->columns->slots[i].role != APR_TABLE_IGNORED)
       self->format.n_numbers[self->columns->slots[i].role]++;
+  /* A column can have several, for its categories. */
+  self->format.n_numbers[APR_TABLE_FEATURES] = g_strv_length (self->columns->features);
   apr_table_source_start (self->source, self->format.delimiter);
   self->started = TRUE;
 
@@ -227,9 +229,8 @@ parse_share (gpointer data, gsize part, gsize n_parts)
     apr_table_block_parse (job->blocks[i], job->format, job->texts[i].text, job->texts[i].length);
 }
 
-/* Reads a block for each thread. */
-static gboolean
-read_blocks (AprTableReader *self, GCancellable *cancellable, GError **error)
+gboolean
+apr_table_reader_load_blocks (AprTableReader *self, GCancellable *cancellable, GError **error)
 {
   guint n_threads = apr_parallel_count (self->n_threads, G_MAXUINT16);
   g_autofree AprTableText *texts = g_new0 (AprTableText, n_threads);
@@ -261,8 +262,11 @@ read_blocks (AprTableReader *self, GCancellable *cancellable, GError **error)
 
 /* Counts the numbers that are missing in the rest of the table, so that one look tells whether dropping rows will do.
  * */
-static gboolean
-fail_with_block (AprTableReader *self, const AprTableBlock *first, GCancellable *cancellable, GError **error)
+gboolean
+apr_table_reader_fail_with_block (AprTableReader *self,
+                                  const AprTableBlock *first,
+                                  GCancellable *cancellable,
+                                  GError **error)
 {
   guint64 n_missing = first->n_missing;
   guint64 line = self->n_lines + first->error_line;
@@ -279,7 +283,7 @@ fail_with_block (AprTableReader *self, const AprTableBlock *first, GCancellable 
     {
       AprTableBlock *block;
 
-      if (g_queue_is_empty (&self->blocks) && !read_blocks (self, cancellable, NULL))
+      if (g_queue_is_empty (&self->blocks) && !apr_table_reader_load_blocks (self, cancellable, NULL))
         break;
       block = g_queue_pop_head (&self->blocks);
       if (block == NULL)
@@ -334,7 +338,7 @@ apr_table_reader_load_rows (AprTableReader *self,
 
       if (block == NULL && !self->finished)
         {
-          if (!read_blocks (self, cancellable, error))
+          if (!apr_table_reader_load_blocks (self, cancellable, error))
             return FALSE;
           continue;
         }
@@ -344,7 +348,7 @@ apr_table_reader_load_rows (AprTableReader *self,
       self->n_dropped += block->n_dropped;
       if (block->error != NULL || block->no_memory)
         {
-          fail_with_block (self, block, cancellable, error);
+          apr_table_reader_fail_with_block (self, block, cancellable, error);
           apr_table_block_free (block);
           return FALSE;
         }
@@ -370,15 +374,20 @@ apr_table_reader_load_rows (AprTableReader *self,
   return fail (self, error);
 }
 
-/* One call at a time reads. */
-static gboolean
-enter (AprTableReader *self, GError **error)
+gboolean
+apr_table_reader_enter (AprTableReader *self, GError **error)
 {
   if (g_atomic_int_compare_and_exchange (&self->busy, FALSE, TRUE))
     return TRUE;
 
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_PENDING, "%s is being read already", self->name);
   return FALSE;
+}
+
+void
+apr_table_reader_leave (AprTableReader *self)
+{
+  g_atomic_int_set (&self->busy, FALSE);
 }
 
 static void
@@ -419,11 +428,11 @@ apr_table_reader_read_names (AprTableReader *self, GCancellable *cancellable, GE
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (!enter (self, error))
+  if (!apr_table_reader_enter (self, error))
     return FALSE;
   known = self->columns != NULL;
   read = apr_table_reader_load_names (self, cancellable, error);
-  g_atomic_int_set (&self->busy, FALSE);
+  apr_table_reader_leave (self);
   if (read && !known)
     g_object_notify (G_OBJECT (self), "names");
 
@@ -476,11 +485,11 @@ apr_table_reader_read (AprTableReader *self,
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  read = enter (self, error);
+  read = apr_table_reader_enter (self, error);
   if (read)
     {
       read = apr_table_reader_load_rows (self, tensors, cancellable, error);
-      g_atomic_int_set (&self->busy, FALSE);
+      apr_table_reader_leave (self);
       notify_rows (self);
     }
   hand_out (tensors[APR_TABLE_FEATURES], x);
@@ -523,7 +532,7 @@ read_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancel
       else
         g_task_return_pointer (task, NULL, NULL);
     }
-  g_atomic_int_set (&self->busy, FALSE);
+  apr_table_reader_leave (self);
 }
 
 /**
@@ -554,7 +563,7 @@ apr_table_reader_read_async (AprTableReader *self,
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, apr_table_reader_read_async);
   g_task_set_priority (task, io_priority);
-  if (enter (self, &error))
+  if (apr_table_reader_enter (self, &error))
     g_task_run_in_thread (task, read_in_thread);
   else
     g_task_return_error (task, error);

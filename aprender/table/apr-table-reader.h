@@ -75,6 +75,24 @@ APR_AVAILABLE_IN_ALL
 const char *const *apr_table_reader_get_names (AprTableReader *self);
 
 APR_AVAILABLE_IN_ALL
+char **apr_table_reader_read_categories (AprTableReader *self,
+                                         const char *const *columns,
+                                         GCancellable *cancellable,
+                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_table_reader_read_categories_async (AprTableReader *self,
+                                             const char *const *columns,
+                                             int io_priority,
+                                             GCancellable *cancellable,
+                                             GAsyncReadyCallback callback,
+                                             gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+char **apr_table_reader_read_categories_finish (AprTableReader *self, GAsyncResult *result, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_table_reader_read (AprTableReader *self,
                                 AprTensor **x,
                                 AprTensor **y,

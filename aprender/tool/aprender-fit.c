@@ -15,6 +15,7 @@ typedef struct
   char **targets;
   char **features; /* (nullable) */
   char **dropped;  /* (nullable) */
+  char **one_hot;  /* (nullable) */
   char *weight;    /* (nullable) */
   char *output;
   char *dtype; /* (nullable) */
@@ -35,6 +36,8 @@ static const AprToolOption options_of_fit[] = {
     "Use only these columns as features: one, and again for more", "COLUMN" },
   { "drop", 0, APR_TOOL_TEXTS, G_STRUCT_OFFSET (FitOptions, dropped),
     "Do not use this column as a feature; may be given again", "COLUMN" },
+  { "one-hot", 0, APR_TOOL_TEXTS, G_STRUCT_OFFSET (FitOptions, one_hot),
+    "Make a feature of each text in this column; may be given again", "COLUMN" },
   { "dtype", 0, APR_TOOL_TEXT, G_STRUCT_OFFSET (FitOptions, dtype),
     "What the model's numbers are stored as (default: f64)", "f32|f64" },
   { "weight", 'w', APR_TOOL_TEXT, G_STRUCT_OFFSET (FitOptions, weight), "Weigh each row by this column",
@@ -74,9 +77,10 @@ find_repeated_column (const FitOptions *options)
 }
 
 static gboolean
-check_options (const FitOptions *options, AprDType *dtype, AprToolStatus *status)
+check_options (char **paths, const FitOptions *options, AprDType *dtype, AprToolStatus *status)
 {
   const char *repeated;
+  gsize i;
 
   *dtype = APR_DTYPE_NONE;
   if (options->dtype != NULL && g_ascii_strcasecmp (options->dtype, "f32") == 0)
@@ -100,6 +104,14 @@ check_options (const FitOptions *options, AprDType *dtype, AprToolStatus *status
       return FALSE;
     }
 
+  for (i = 0; options->one_hot != NULL && paths[i] != NULL; i++)
+    if (!g_file_test (paths[i], G_FILE_TEST_IS_REGULAR))
+      {
+        *status =
+          apr_tool_usage_error ("fit", "--one-hot reads a table twice, so it must be a file: %s", paths[i]);
+        return FALSE;
+      }
+
   repeated = find_repeated_column (options);
   if (repeated != NULL)
     {
@@ -110,44 +122,129 @@ check_options (const FitOptions *options, AprDType *dtype, AprToolStatus *status
   return TRUE;
 }
 
-/* Chooses the columns of a table. Of a second one, the features are those of the first. */
 static gboolean
-select_columns (AprTableReader *reader,
-                const FitOptions *options,
-                const char *const *features,
-                GError **error)
+contains (char **names, const char *name)
 {
-  const char *const *chosen = features != NULL ? features : (const char *const *) options->features;
-  const char *const *names;
+  return names != NULL && g_strv_contains ((const char *const *) names, name);
+}
+
+/* The columns that --features names, or all that are left. */
+static char **
+list_columns (AprTableReader *reader, const FitOptions *options, GError **error)
+{
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
-  g_auto (GStrv) kept = NULL;
+  const char *const *names;
   gsize i;
 
-  apr_table_reader_set_targets (reader, (const char *const *) options->targets);
-  apr_table_reader_set_weight (reader, options->weight);
-  if (chosen != NULL || options->dropped == NULL)
-    {
-      apr_table_reader_set_features (reader, chosen);
-      return TRUE;
-    }
-
   if (!apr_table_reader_read_names (reader, NULL, error))
-    return FALSE;
+    return NULL;
   names = apr_table_reader_get_names (reader);
-  for (i = 0; options->dropped[i] != NULL; i++)
+  for (i = 0; options->dropped != NULL && options->dropped[i] != NULL; i++)
     if (!g_strv_contains (names, options->dropped[i]))
       {
         g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: no column “%s”, which --drop names",
                      apr_table_reader_get_name (reader), options->dropped[i]);
-        return FALSE;
+        return NULL;
       }
+  if (options->features != NULL)
+    names = (const char *const *) options->features;
   for (i = 0; names[i] != NULL; i++)
-    if (!g_strv_contains ((const char *const *) options->dropped, names[i]) &&
-        !g_strv_contains ((const char *const *) options->targets, names[i]) &&
-        g_strcmp0 (options->weight, names[i]) != 0)
+    if (options->features != NULL ||
+        (!contains (options->dropped, names[i]) && !contains (options->targets, names[i]) &&
+         g_strcmp0 (options->weight, names[i]) != 0))
       g_strv_builder_add (builder, names[i]);
-  kept = g_strv_builder_end (builder);
-  apr_table_reader_set_features (reader, (const char *const *) kept);
+  for (i = 0; options->features != NULL && options->one_hot != NULL && options->one_hot[i] != NULL; i++)
+    if (!contains (options->features, options->one_hot[i]))
+      g_strv_builder_add (builder, options->one_hot[i]);
+
+  return g_strv_builder_end (builder);
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* The features that --one-hot makes of all tables, sorted. */
+static char **
+list_categories (char **paths, const FitOptions *options, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  gsize i;
+  gsize j;
+
+  for (i = 0; paths[i] != NULL; i++)
+    {
+      g_autoptr (AprTableReader) reader = apr_table_open (paths[i], &options->table, error);
+      g_auto (GStrv) found =
+        reader != NULL
+          ? apr_table_reader_read_categories (reader, (const char *const *) options->one_hot, NULL, error)
+          : NULL;
+
+      if (found == NULL)
+        return NULL;
+      for (j = 0; found[j] != NULL; j++)
+        g_ptr_array_add (names, g_steal_pointer (&found[j]));
+    }
+
+  g_ptr_array_sort (names, compare_names);
+  for (i = 1; i < names->len;)
+    if (strcmp (g_ptr_array_index (names, i - 1), g_ptr_array_index (names, i)) == 0)
+      g_ptr_array_remove_index (names, (guint) i);
+    else
+      i++;
+  g_ptr_array_add (names, NULL);
+
+  return (char **) g_ptr_array_free (g_steal_pointer (&names), FALSE);
+}
+
+/* Puts the categories of the columns of --one-hot in their places. */
+static char **
+replace_columns (char **columns, char **categories, const FitOptions *options)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  gsize i;
+  gsize j;
+
+  for (i = 0; columns[i] != NULL; i++)
+    {
+      g_autofree char *prefix = g_strconcat (columns[i], "=", NULL);
+
+      if (!contains (options->one_hot, columns[i]))
+        g_strv_builder_add (builder, columns[i]);
+      else
+        for (j = 0; categories[j] != NULL; j++)
+          if (g_str_has_prefix (categories[j], prefix))
+            g_strv_builder_add (builder, categories[j]);
+    }
+
+  return g_strv_builder_end (builder);
+}
+
+/* Chooses the columns of a table. Of a second one, the features are those of the first. */
+static gboolean
+select_columns (AprTableReader *reader,
+                const FitOptions *options,
+                char **categories,
+                const char *const *features,
+                GError **error)
+{
+  g_auto (GStrv) columns = NULL;
+  g_auto (GStrv) chosen = NULL;
+
+  apr_table_reader_set_targets (reader, (const char *const *) options->targets);
+  apr_table_reader_set_weight (reader, options->weight);
+  if (features == NULL)
+    {
+      columns = list_columns (reader, options, error);
+      if (columns == NULL)
+        return FALSE;
+      chosen =
+        categories != NULL ? replace_columns (columns, categories, options) : g_steal_pointer (&columns);
+      features = (const char *const *) chosen;
+    }
+  apr_table_reader_set_features (reader, features);
 
   return TRUE;
 }
@@ -169,6 +266,7 @@ has_positive_weight (AprTensor *weight)
 static gboolean
 add_table (const char *path,
            const FitOptions *options,
+           char **categories,
            AprCrossProducts **sums,
            gboolean *weighted,
            guint64 *n_rows,
@@ -182,8 +280,8 @@ add_table (const char *path,
   g_autoptr (GError) local_error = NULL;
 
   if (reader == NULL ||
-      !select_columns (reader, options, *sums != NULL ? apr_cross_products_get_feature_names (*sums) : NULL,
-                       error))
+      !select_columns (reader, options, categories,
+                       *sums != NULL ? apr_cross_products_get_feature_names (*sums) : NULL, error))
     return FALSE;
 
   while (local_error == NULL && apr_table_reader_read (reader, &x, &y, &weight, NULL, &local_error))
@@ -228,11 +326,14 @@ fit_and_save (char **paths, const FitOptions *options, AprDType dtype, GError **
   g_autoptr (AprCrossProducts) sums = NULL;
   g_autoptr (AprTensor) scores = NULL;
   gboolean weighted = FALSE;
+  g_auto (GStrv) categories = NULL;
   guint64 n_rows = 0;
   gsize i;
 
+  if (options->one_hot != NULL && (categories = list_categories (paths, options, error)) == NULL)
+    return NULL;
   for (i = 0; paths[i] != NULL; i++)
-    if (!add_table (paths[i], options, &sums, &weighted, &n_rows, error))
+    if (!add_table (paths[i], options, categories, &sums, &weighted, &n_rows, error))
       return NULL;
   g_assert (i > 0);
 
@@ -268,7 +369,7 @@ run (char **arguments, gpointer data)
   AprDType dtype;
   guint i;
 
-  if (!check_options (options, &dtype, &status))
+  if (!check_options (arguments, options, &dtype, &status))
     return status;
 
   for (i = 0; arguments[i] != NULL; i++)

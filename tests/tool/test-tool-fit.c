@@ -207,6 +207,34 @@ test_several_tables (void)
 }
 
 static void
+test_one_hot (void)
+{
+  g_autoptr (Run) fitted = NULL;
+  g_autoptr (Run) predicted = NULL;
+  g_autoptr (Run) piped = NULL;
+
+  g_test_summary (
+    "Texts of all tables become features, which the model's names tell again; a new text is an error.");
+
+  /* Two more for blue, five more for green; 2 x. */
+  tool_write ("a.csv", "color,x,y\nred,1,12\nblue,1,14\n", -1);
+  tool_write ("b.csv", "x,color,y\n3,red,16\n4,green,23\n", -1);
+  fitted = tool_run ("fit a.csv b.csv -t y --one-hot color --json -o m.safetensors");
+  tool_assert_contains (fitted->output,
+                        "\"features\": [\"color=blue\", \"color=green\", \"color=red\", \"x\"],");
+  tool_assert_contains (fitted->output, "\"rank\": 3,");
+  predicted = tool_run_with ("predict m.safetensors -", "x,color\n0,green\n0,\"blue\"\n", -1, NULL);
+  g_assert_cmpstr (predicted->output, ==, "15\n12\n");
+  tool_assert_fails ("predict m.safetensors -", "x,color\n0,pink\n", -1,
+                     "standard input:2: column “color”: “pink” is none of the 3 categories that are known");
+  piped = tool_run_with ("fit - -t y --one-hot color -o m.safetensors", "color,y\nred,1\n", -1, NULL);
+  g_assert_cmpint (piped->status, ==, 2);
+  tool_assert_contains (piped->messages, "--one-hot reads a table twice, so it must be a file: -\n");
+  tool_assert_fails ("fit a.csv -t y --one-hot colour -o m.safetensors", NULL, 0,
+                     "a.csv: no column “colour”: there are “color”, “x”, “y”");
+}
+
+static void
 test_drop_missing (void)
 {
   g_autoptr (Run) run = NULL;
@@ -443,6 +471,7 @@ add_tests (void)
   g_test_add_func ("/tool/fit/f64-remark", test_f64_remark);
   g_test_add_func ("/tool/fit/columns", test_columns);
   g_test_add_func ("/tool/fit/several-tables", test_several_tables);
+  g_test_add_func ("/tool/fit/one-hot", test_one_hot);
   g_test_add_func ("/tool/fit/drop-missing", test_drop_missing);
   g_test_add_func ("/tool/fit/no-intercept", test_no_intercept);
   g_test_add_func ("/tool/fit/alpha-and-positive", test_alpha_and_positive);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/table/apr-table-reader-private.h"
+
+#include <string.h>
+
+/* Adds the categories of a block to those before. */
+static gboolean
+merge (AprTableReader *self, GPtrArray *all, const AprTableBlock *block, GError **error)
+{
+  guint column;
+  guint i;
+
+  for (column = 0; column < all->len; column++)
+    {
+      AprTableCategories *known = g_ptr_array_index (all, column);
+      const AprTableCategories *found = g_ptr_array_index (block->collected, column);
+
+      for (i = 0; i < found->names->len; i++)
+        {
+          const char *name = g_ptr_array_index (found->names, i);
+          gsize length = strlen (name);
+          guint place;
+
+          if (apr_table_categories_find (known, name, length, &place))
+            continue;
+          if (known->names->len == APR_TABLE_MAX_CATEGORIES)
+            {
+              g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+                           "%s: a column has more than the %d categories that are allowed", self->name,
+                           APR_TABLE_MAX_CATEGORIES);
+              return FALSE;
+            }
+          apr_table_categories_insert (known, name, length, place, 0);
+        }
+    }
+
+  return TRUE;
+}
+
+static gboolean
+collect (AprTableReader *self, GPtrArray *all, GCancellable *cancellable, GError **error)
+{
+  gboolean ok = TRUE;
+
+  while (ok && !self->finished)
+    {
+      AprTableBlock *block;
+
+      ok = apr_table_reader_load_blocks (self, cancellable, error);
+      while (ok && (block = g_queue_pop_head (&self->blocks)) != NULL)
+        {
+          ok = block->error != NULL || block->no_memory
+               ? apr_table_reader_fail_with_block (self, block, cancellable, error)
+               : merge (self, all, block, error);
+          self->n_lines += block->n_lines;
+          apr_table_block_free (block);
+        }
+    }
+
+  return ok;
+}
+
+static char **
+load_categories (AprTableReader *self, const char *const *columns, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_table_categories_free);
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  guint i;
+  guint j;
+
+  if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
+      !apr_table_reader_load_names (self, cancellable, error))
+    return NULL;
+  if (self->started)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: rows have been read already", self->name);
+      return NULL;
+    }
+  if (!apr_table_columns_collect (self->columns, columns, error))
+    {
+      g_prefix_error (error, "%s: ", self->name);
+      return NULL;
+    }
+
+  for (i = 0; columns[i] != NULL; i++)
+    g_ptr_array_add (all, apr_table_categories_new ());
+  self->format.slots = self->columns->slots;
+  self->format.drop_missing = self->drop_missing;
+  self->format.n_collected = all->len;
+  apr_table_source_start (self->source, self->format.delimiter);
+  self->started = TRUE;
+  if (!collect (self, all, cancellable, error))
+    return NULL;
+
+  for (i = 0; columns[i] != NULL; i++)
+    {
+      const AprTableCategories *categories = g_ptr_array_index (all, i);
+
+      for (j = 0; j < categories->names->len; j++)
+        {
+          g_autofree char *name = g_strdup_printf ("%s%c%s", columns[i], APR_TABLE_CATEGORY_SIGN,
+                                                   (const char *) g_ptr_array_index (categories->names, j));
+
+          g_strv_builder_add (builder, name);
+        }
+    }
+
+  return g_strv_builder_end (builder);
+}
+
+/**
+ * apr_table_reader_read_categories:
+ * @self: a reader that has not read rows yet
+ * @columns: (array zero-terminated=1): the names of columns that hold texts
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @error: return location for an error
+ *
+ * Reads the whole table for the different texts in some columns, and names a feature for each, such as `color=red`.
+ *
+ * Such names, given to [method@Apr.TableReader.set_features] of a second reader of the same table, or of any other, make
+ * the columns into numbers (one-hot encoding): the feature `color=red` is 1 in the rows whose cell in the column `color` is
+ * `red`, and 0 in all others. A model that is fitted to them needs no more than its feature names to predict.
+ *
+ * This blocks; [method@Apr.TableReader.read_categories_async] does not. The reader is at the end of its table
+ * afterwards. It fails with %G_IO_ERROR_INVALID_DATA as [method@Apr.TableReader.read] does, and where a column has more
+ * than 10,000 categories, or one of more than 1,024 bytes.
+ *
+ * Returns: (transfer full) (array zero-terminated=1): the names, in the order of @columns, those of each column sorted
+ *   by their bytes
+ *
+ * Since: 0.1
+ */
+char **
+apr_table_reader_read_categories (AprTableReader *self,
+                                  const char *const *columns,
+                                  GCancellable *cancellable,
+                                  GError **error)
+{
+  char **names;
+
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+  g_return_val_if_fail (columns != NULL, NULL);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  if (!apr_table_reader_enter (self, error))
+    return NULL;
+  names = load_categories (self, columns, cancellable, error);
+  apr_table_reader_leave (self);
+
+  return names;
+}
+
+static void
+read_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+{
+  GError *error = NULL;
+  char **names = load_categories (source_object, task_data, cancellable, &error);
+
+  apr_table_reader_leave (source_object);
+  if (names != NULL)
+    g_task_return_pointer (task, names, (GDestroyNotify) g_strfreev);
+  else
+    g_task_return_error (task, error);
+}
+
+/**
+ * apr_table_reader_read_categories_async:
+ * @self: a reader that has not read rows yet
+ * @columns: (array zero-terminated=1): the names of columns that hold texts
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @callback: (nullable) (scope async) (closure user_data): what to call when the categories are known
+ * @user_data: what to give it
+ *
+ * Reads the whole table in another thread, as [method@Apr.TableReader.read_categories] does.
+ *
+ * Since: 0.1
+ */
+void
+apr_table_reader_read_categories_async (AprTableReader *self,
+                                        const char *const *columns,
+                                        int io_priority,
+                                        GCancellable *cancellable,
+                                        GAsyncReadyCallback callback,
+                                        gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+  GError *error = NULL;
+
+  g_return_if_fail (APR_IS_TABLE_READER (self));
+  g_return_if_fail (columns != NULL);
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_source_tag (task, apr_table_reader_read_categories_async);
+  g_task_set_priority (task, io_priority);
+  g_task_set_task_data (task, g_strdupv ((char **) columns), (GDestroyNotify) g_strfreev);
+  if (apr_table_reader_enter (self, &error))
+    g_task_run_in_thread (task, read_in_thread);
+  else
+    g_task_return_error (task, error);
+}
+
+/**
+ * apr_table_reader_read_categories_finish:
+ * @self: a reader
+ * @result: what the callback was given
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.TableReader.read_categories_async] began.
+ *
+ * Returns: (transfer full) (array zero-terminated=1): the names of the features
+ *
+ * Since: 0.1
+ */
+char **
+apr_table_reader_read_categories_finish (AprTableReader *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
