@@ -528,6 +528,48 @@ class Subclass(TestCase):
                 self.assertFails(Apr.Error.FAILED, 'predict of AprTestFailing', model.predict, X)
                 self.assertFails(Apr.Error.FAILED, 'save_tensors of AprTestFailing', model.to_bytes)
 
+    def test_wrong_results(self):
+        class Wrong(ShiftedMean):
+            __gtype_name__ = 'AprTestWrong'
+            result = ()
+
+            def do_fit(self, x, y, sample_weight, cancellable):
+                ShiftedMean.do_fit(self, x, y, sample_weight, cancellable)
+                return Wrong.result
+
+            def do_predict(self, x):
+                return Wrong.result
+
+            def do_save_tensors(self, writer):
+                ShiftedMean.do_save_tensors(self, writer)
+                return Wrong.result
+
+            def do_load_tensors(self, reader):
+                return Wrong.result
+
+        for result in ((), [], (1, 2), (True,)):
+            Wrong.result = result
+            self.assertFails(Apr.Error.FAILED, 'do_fit of Wrong returned .*, not True', Wrong().fit, X, Y)
+
+        Wrong.result = True
+        model = Wrong().fit(X, Y)
+        data = model.to_bytes()
+        for result in ((), (1, 2), 7):
+            Wrong.result = result
+            self.assertFails(Apr.Error.FAILED, 'do_predict of Wrong returned .*, not an Apr.Tensor', model.predict, X)
+        for result in ((), (True,)):
+            Wrong.result = result
+            self.assertFails(Apr.Error.FAILED, 'do_save_tensors of Wrong returned .*, not True', model.to_bytes)
+        for result in ((2, 1), (), True, (True, 2), (True, 2, 1, 1), (True, -1, 1), (True, 2**64, 1), (True, 1.5, 1)):
+            Wrong.result = result
+            self.assertFails(Apr.Error.FAILED, r'do_load_tensors of Wrong returned .*, not \(True, n_features, n_targets\)',
+                             Wrong.from_bytes, data)
+        for result in ((True, 0, 1), (True, 2, 0), (True, 2**60, 1), (True, 2, 2**60)):
+            Wrong.result = result
+            self.assertFails(Apr.Error.MODEL, f'{result[1]} features and {result[2]} targets', Wrong.from_bytes, data)
+        Wrong.result = True, 2, 1
+        self.assertEqual(Wrong.from_bytes(data).n_features, 2)
+
 
 if __name__ == '__main__':
     tap.main()

@@ -12,7 +12,7 @@ import textwrap
 
 import tap
 from common import EXAMPLES, Apr, GLib, TestCase, needs_numpy, numpy
-from gi.repository import GObject
+from gi.repository import Gio, GObject
 
 X = [[1, 2], [2, 1], [3, 4], [4, 3]]
 Y = [5, 4, 11, 10]
@@ -94,6 +94,41 @@ class Strings(TestCase):
         self.assertEqual(model.get_dtype(), Apr.DType.F64)
         with self.assertRaisesRegex(ValueError, 'dtype must be one of .*“f32”.*, not “float32”'):
             Apr.LinearRegression(dtype='float32')
+
+    def test_nul(self):
+        """C would take what stands before it."""
+        model = Apr.LinearRegression().fit([[1], [2]], [1, 2])
+        writer = Apr.SafetensorsWriter()
+        state = Apr.CrossProducts.new(1, 1)
+        table = Apr.TableReader.new(Gio.MemoryInputStream.new(), 'table')
+        for function, *arguments in (
+            (model.save, 'a\0b'),
+            (Apr.LinearRegression.load, 'a\0b'),
+            (model.set_feature_names, ['a\0b']),
+            (model.check_feature_names, ['a\0b']),
+            (state.save, 'a\0b'),
+            (Apr.CrossProducts.load, 'a\0b'),
+            (state.set_feature_names, ['a\0b']),
+            (Apr.SafetensorsReader, 'a\0b'),
+            (Apr.SafetensorsReader.new_from_path, 'a\0b'),
+            (Apr.load_file, 'a\0b'),
+            (Apr.save_file, {}, 'a\0b'),
+            (writer.write_to_path, 'a\0b'),
+            (writer.set_metadata, 'a\0b', 'c'),
+            (writer.set_metadata, 'a', 'b\0c'),
+            (writer.add_tensor, 'a\0b', [1.0]),
+            (writer.declare_tensor, 'a\0b', 'f32', [1]),
+            (Apr.DType.from_string, 'F32\0'),
+            (Apr.Tensor([1.0]).slice, '0\0'),
+            (Apr.TableReader.new, Gio.MemoryInputStream.new(), 'a\0b'),
+            (table.set_targets, ['a\0b']),
+            (table.set_weight, 'a\0b'),
+            (setattr, table, 'weight', 'a\0b'),
+            (setattr, table, 'features', ['a\0b']),
+        ):
+            with self.subTest(f'{function.__name__} {arguments}'), self.assertRaisesRegex(ValueError, 'NUL|null'):
+                function(*arguments)
+        self.assertEqual((model.feature_names, table.get_weight(), table.get_targets()), (None, None, []))
 
     def test_n_threads_stay(self):
         for model in (Apr.LinearRegression(n_threads=3), Apr.LinearRegression(n_threads=3).fit(X, Y)):

@@ -18,6 +18,10 @@ struct _TestMean
   gboolean predict_too_few;
 };
 
+/* What a file is said to hold. */
+static gsize loaded_n_features = 2;
+static gsize loaded_n_targets = 1;
+
 G_DEFINE_FINAL_TYPE (TestMean, test_mean, APR_TYPE_ESTIMATOR)
 
 static gboolean
@@ -79,8 +83,8 @@ test_mean_load_tensors (
   AprEstimator *estimator, AprSafetensorsReader *reader, gsize *n_features, gsize *n_targets, GError **error)
 {
   TEST_MEAN (estimator)->mean = apr_safetensors_reader_get_tensor (reader, "mean", error);
-  *n_features = 2;
-  *n_targets = 1;
+  *n_features = loaded_n_features;
+  *n_targets = loaded_n_targets;
 
   return TEST_MEAN (estimator)->mean != NULL;
 }
@@ -375,6 +379,42 @@ test_silent_failures (Fixture *fixture, gconstpointer data)
   g_assert_null (apr_estimator_predict (fixture->model, fixture->x, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
   assert_message_has (error, "3 samples");
+}
+
+static void
+test_load_numbers (Fixture *fixture, gconstpointer data)
+{
+  static const gsize wrong[][2] = {
+    { 0, 1 },         { 2, 0 }, { (gsize) 1 << 60, 1 }, { 2, (gsize) 1 << 60 }, { G_MAXSIZE, G_MAXSIZE },
+    { G_MAXSIZE, 1 },
+  };
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AprEstimator) loaded = NULL;
+  gsize i;
+
+  g_test_summary (
+    "A subclass that says that a file is for more features than fit into memory, or for none, loads none.");
+
+  fit (fixture);
+  bytes = apr_estimator_to_bytes (fixture->model, NULL);
+  for (i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autofree char *numbers = g_strdup_printf ("load_tensors of TestMean gave %" G_GSIZE_FORMAT
+                                                  " features and %" G_GSIZE_FORMAT " targets",
+                                                  wrong[i][0], wrong[i][1]);
+
+      loaded_n_features = wrong[i][0];
+      loaded_n_targets = wrong[i][1];
+      g_assert_null (apr_estimator_from_bytes (TEST_TYPE_MEAN, bytes, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
+      assert_message_has (error, numbers);
+    }
+
+  loaded_n_features = 2;
+  loaded_n_targets = 1;
+  loaded = apr_estimator_from_bytes (TEST_TYPE_MEAN, bytes, NULL);
+  g_assert_cmpuint (apr_estimator_get_n_features (loaded), ==, 2);
 }
 
 static void
@@ -674,6 +714,7 @@ main (int argc, char *argv[])
   ADD ("bytes-round-trip", test_bytes_round_trip);
   ADD ("load/metadata", test_load_metadata);
   ADD ("load/type", test_load_type);
+  ADD ("load/numbers", test_load_numbers);
   ADD ("load/names-the-file", test_load_names_the_file);
   ADD ("feature-names", test_feature_names);
 #undef ADD

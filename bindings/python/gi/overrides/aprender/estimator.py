@@ -16,6 +16,7 @@ from .memory import copy_bytes, wrap_bytes
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor, list_settable, to_name, to_plain
 from .samples import Samples, check_feature_names, explain
+from .virtual_functions import check_results
 
 _fit = Apr.Estimator.fit
 _fit_async = Apr.Estimator.fit_async
@@ -112,6 +113,7 @@ class Methods:
             while _is_registered(f'{name}-v{n}'):
                 n += 1
             cls.__gtype_name__ = f'{name}-v{n}'
+        check_results(cls)
 
     def fit(self, X: Data, y: Target, sample_weight: Weights = None,
             cancellable: Gio.Cancellable | None = None) -> Self:

@@ -8,7 +8,7 @@ from gi.repository import GLib, GObject
 
 from ...module import get_introspection_module
 from .errors import make, translate
-from .properties import to_enum
+from .properties import check_text, to_enum
 from .reference import METHODS
 
 Apr = get_introspection_module('Apr')
@@ -78,6 +78,26 @@ def _find_enums(arguments):
     return found
 
 
+def _find_texts(arguments):
+    """The places of arguments that are strings, or lists of them, and their names."""
+    split = [re.match(r'(\w+):?(\w*)', argument).groups() for argument in arguments]
+    return [(i, name) for i, (name, type_) in enumerate(split)
+            if type_ == 'str' or type_ == 'list' and name in ('feature_names', 'features', 'targets')]
+
+
+def _refusing_nuls(function, texts):
+    """The function, which takes no strings that C would cut short."""
+    def call(*args, **kwargs):
+        for i, name in texts:
+            if i < len(args):
+                check_text(args[i], name)
+            elif name in kwargs:
+                check_text(kwargs[name], name)
+        return function(*args, **kwargs)
+
+    return call
+
+
 def _taking_strings(function, enums):
     """The function, which takes strings for enumerations."""
     def call(*args, **kwargs):
@@ -98,6 +118,8 @@ def _wrap(class_, info):
     # What a class does is called on it, what an object does is called with it.
     function = translating(getattr(class_, name) if not info.is_method() else info)
     function = _taking_strings(function, enums) if enums else function
+    texts = _find_texts(arguments)
+    function = _refusing_nuls(function, texts) if texts else function
     function.__name__ = name
     function.__qualname__ = f'{class_.__name__}.{name}'
     function.__module__ = 'gi.repository.Apr'
@@ -112,6 +134,7 @@ for _class in CLASSES:
     for _name, _info in list(vars(_class).items()):
         if type(_info).__name__ == 'FunctionInfo':
             setattr(_class, _name, _wrap(_class, _info))
+Apr.DType.from_string = staticmethod(_refusing_nuls(Apr.DType.from_string, [(0, 'string')]))
 
 
 def extends(class_):

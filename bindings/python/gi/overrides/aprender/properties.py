@@ -24,6 +24,13 @@ def to_enum(class_, value, name):
     raise ArgumentError(f'{name} must be one of {choices}, not “{value}”')
 
 
+def check_text(value, name):
+    """Refuses a NUL in a string, or in one of a list: C would take what stands before it."""
+    for text in value if isinstance(value, (list, tuple)) else (value,):
+        if isinstance(text, str) and '\0' in text:
+            raise ArgumentError(f'{name} has a NUL: {text!r}')
+
+
 def _is_enum(pspec):
     return GObject.type_is_a(pspec.value_type, GObject.TYPE_ENUM)
 
@@ -59,6 +66,8 @@ def _convert(pspec, value):
     """What PyGObject is given for a property: an enumeration's value for a string; only truth values become ones."""
     if pspec is None:
         return value
+    if pspec.value_type in (GObject.TYPE_STRING, GObject.TYPE_STRV):
+        check_text(value, to_name(pspec))
     if _is_enum(pspec):
         return to_enum(type(pspec.default_value), value, to_name(pspec))
     if pspec.value_type == GObject.TYPE_BOOLEAN and value not in (True, False):
