@@ -7,11 +7,29 @@
 #include "aprender/estimator/apr-hyper-parameters-private.h"
 #include "aprender/estimator/apr-model-file-private.h"
 
+static void
+copy_transient_properties (AprEstimator *from, AprEstimator *to)
+{
+  guint n;
+  g_autofree GParamSpec **pspecs = apr_transient_properties_list (G_OBJECT_GET_CLASS (from), &n);
+  guint i;
+
+  for (i = 0; i < n; i++)
+    {
+      g_auto (GValue) value = G_VALUE_INIT;
+
+      g_value_init (&value, pspecs[i]->value_type);
+      g_object_get_property (G_OBJECT (from), pspecs[i]->name, &value);
+      g_object_set_property (G_OBJECT (to), pspecs[i]->name, &value);
+    }
+}
+
 /**
  * apr_estimator_clone:
  * @self: an estimator
  *
- * Makes an unfitted estimator of the same type with the same hyper-parameters.
+ * Makes an unfitted estimator of the same type with the same hyper-parameters, and with the same transient properties,
+ * such as the number of threads.
  *
  * Returns: (transfer full): the new estimator
  *
@@ -42,6 +60,7 @@ apr_estimator_clone (AprEstimator *self)
   clone = APR_ESTIMATOR (g_object_new_with_properties (G_OBJECT_TYPE (self), n, names, values));
   for (i = 0; i < n; i++)
     g_value_unset (&values[i]);
+  copy_transient_properties (self, clone);
 
   return clone;
 }
@@ -77,7 +96,7 @@ has_all (AprEstimator *self, const AprFitted *fitted)
  * @self: an estimator
  * @error: return location for an error
  *
- * Makes an estimator of the same type with the same hyper-parameters and the same results.
+ * Makes an estimator of the same type with the same properties and the same results.
  *
  * The two share what was found, which never changes, so a copy of a linear regression takes no time, and has all
  * that the original has. A subclass with tensors of its own is copied by way of [method@Apr.Estimator.to_bytes].
@@ -91,6 +110,7 @@ apr_estimator_copy (AprEstimator *self, GError **error)
 {
   g_autoptr (AprFitted) fitted = NULL;
   g_autoptr (GBytes) bytes = NULL;
+  AprEstimator *loaded;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
 
@@ -104,8 +124,11 @@ apr_estimator_copy (AprEstimator *self, GError **error)
     }
 
   bytes = apr_estimator_to_bytes (self, error);
+  loaded = bytes != NULL ? apr_estimator_from_bytes (G_OBJECT_TYPE (self), bytes, error) : NULL;
+  if (loaded != NULL)
+    copy_transient_properties (self, loaded);
 
-  return bytes != NULL ? apr_estimator_from_bytes (G_OBJECT_TYPE (self), bytes, error) : NULL;
+  return loaded;
 }
 
 static gboolean

@@ -16,8 +16,8 @@ G_BEGIN_DECLS
  * APR_PARAM_TRANSIENT:
  *
  * The flag of an estimator's property that is no hyper-parameter although it can be read and written, such as
- * one that says how many threads to use: it is neither cloned nor stored. JavaScript and Vala do not let one
- * set a flag of this kind: there a plain field does the same.
+ * one that says how many threads to use: it is cloned and copied, but no file has it. JavaScript and Vala do not let
+ * one set a flag of this kind: there a plain field, which is not cloned either, serves.
  *
  * Since: 0.1
  */

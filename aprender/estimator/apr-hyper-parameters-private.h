@@ -15,6 +15,11 @@ G_BEGIN_DECLS
 /* Returns: (array length=n) (transfer container) */
 GParamSpec **apr_hyper_parameters_list (GObjectClass *klass, guint *n);
 
+/* Those of a class that are transient, and can be written at any time.
+ *
+ * Returns: (array length=n) (transfer container) */
+GParamSpec **apr_transient_properties_list (GObjectClass *klass, guint *n);
+
 /* “fit_intercept” for the property fit-intercept. */
 char *apr_hyper_parameter_get_key (GParamSpec *pspec);
 

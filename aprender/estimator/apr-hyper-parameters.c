@@ -9,20 +9,35 @@
 G_STATIC_ASSERT (APR_PARAM_TRANSIENT == 1 << G_PARAM_USER_SHIFT);
 G_STATIC_ASSERT (APR_PARAM_UNSAID == 1 << (G_PARAM_USER_SHIFT + 1));
 
-GParamSpec **
-apr_hyper_parameters_list (GObjectClass *klass, guint *n)
+/* Those that have, of the flags in @mask, just @flags. */
+static GParamSpec **
+list_properties (GObjectClass *klass, guint mask, guint flags, guint *n)
 {
   GParamSpec **pspecs = g_object_class_list_properties (klass, n);
   guint kept = 0;
   guint i;
 
   for (i = 0; i < *n; i++)
-    if (((guint) pspecs[i]->flags & (G_PARAM_READWRITE | G_PARAM_DEPRECATED | APR_PARAM_TRANSIENT)) ==
-        G_PARAM_READWRITE)
+    if (((guint) pspecs[i]->flags & mask) == flags)
       pspecs[kept++] = pspecs[i];
   *n = kept;
 
   return pspecs;
+}
+
+GParamSpec **
+apr_hyper_parameters_list (GObjectClass *klass, guint *n)
+{
+  return list_properties (klass, G_PARAM_READWRITE | G_PARAM_DEPRECATED | APR_PARAM_TRANSIENT,
+                          G_PARAM_READWRITE, n);
+}
+
+GParamSpec **
+apr_transient_properties_list (GObjectClass *klass, guint *n)
+{
+  return list_properties (
+    klass, G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_DEPRECATED | APR_PARAM_TRANSIENT,
+    G_PARAM_READWRITE | APR_PARAM_TRANSIENT, n);
 }
 
 char *

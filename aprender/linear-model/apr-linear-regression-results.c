@@ -231,7 +231,10 @@ apr_linear_regression_get_dependent_features (AprLinearRegression *self)
  * apr_linear_regression_get_cross_products: (get-property cross-products)
  * @self: a linear regression
  *
- * Gets the sums of all samples that the model was fitted to, in a copy, which the caller may change.
+ * Gets the sums of all samples that the model was fitted to, as an object of the caller's own, who may update it.
+ *
+ * It shares the memory of the model's sums until it is updated, so this takes no time, however many features there
+ * are; [method@Apr.CrossProducts.copy] explains it.
  *
  * Returns: (transfer full) (nullable): the sums; `NULL` before the first fit, and where a file holds none
  *

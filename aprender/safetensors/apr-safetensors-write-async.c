@@ -73,6 +73,7 @@ run (GTask *task, AsyncWrite *self, GError *error)
  * apr_safetensors_writer_write_to_file_async:
  * @self: a writer
  * @file: the file to write
+ * @io_priority: the priority of the operation, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data): called when the write has ended
  * @user_data: data to pass to @callback
@@ -90,6 +91,7 @@ run (GTask *task, AsyncWrite *self, GError *error)
 void
 apr_safetensors_writer_write_to_file_async (AprSafetensorsWriter *self,
                                             GFile *file,
+                                            int io_priority,
                                             GCancellable *cancellable,
                                             GAsyncReadyCallback callback,
                                             gpointer user_data)
@@ -103,6 +105,7 @@ apr_safetensors_writer_write_to_file_async (AprSafetensorsWriter *self,
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_priority (task, io_priority);
   g_task_set_source_tag (task, apr_safetensors_writer_write_to_file_async); /* GCOVR_EXCL_BR_LINE: macro */
   data = g_new0 (AsyncWrite, 1);
   data->file = g_object_ref (file);

@@ -116,6 +116,7 @@ gboolean apr_safetensors_writer_write_to_file (AprSafetensorsWriter *self,
 APR_AVAILABLE_IN_ALL
 void apr_safetensors_writer_write_to_file_async (AprSafetensorsWriter *self,
                                                  GFile *file,
+                                                 int io_priority,
                                                  GCancellable *cancellable,
                                                  GAsyncReadyCallback callback,
                                                  gpointer user_data);

@@ -11,13 +11,13 @@ async void run (Cancellable cancellable) {
         var writer = new SafetensorsWriter ();
         writer.add_tensor ("slope", model.coefficients);
         var file = File.new_for_path ("slope.safetensors");
-        yield writer.write_to_file_async (file, cancellable);
+        yield writer.write_to_file_async (file, GLib.Priority.DEFAULT, cancellable);
 
         var reader = yield new SafetensorsReader.from_file_async (file);
         print ("%s\n", reader.get_tensor ("slope").to_string ());
 
         cancellable.cancel ();
-        yield writer.write_to_file_async (file, cancellable);
+        yield writer.write_to_file_async (file, GLib.Priority.DEFAULT, cancellable);
     } catch (IOError.CANCELLED e) {
         print ("cancelled, and the file is as it was\n");
     } catch (AprError e) {

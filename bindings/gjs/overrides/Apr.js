@@ -436,8 +436,9 @@ function _init() {
   const {write_to_file_async: writeToFileAsync, write_to_bytes_async: writeToBytesAsync,
     write_shards_async: writeShardsAsync} = SafetensorsWriter.prototype;
 
-  SafetensorsWriter.prototype.write_to_file_async = function (file, cancellable = null, ...rest) {
-    return writeToFileAsync.call(this, file, cancellable, ...rest);
+  SafetensorsWriter.prototype.write_to_file_async = function (file, priority = GLib.PRIORITY_DEFAULT, cancellable = null,
+    ...rest) {
+    return writeToFileAsync.call(this, file, priority, cancellable, ...rest);
   };
 
   SafetensorsWriter.prototype.write_to_bytes_async = function (priority = GLib.PRIORITY_DEFAULT, cancellable = null,

@@ -154,7 +154,7 @@ test('write-to-file-async', async () => {
     cancellable.cancel();
     return giveThree(...args);
   });
-  await assertRejects(writer.write_to_file_async(file, cancellable), Gio.IOErrorEnum,
+  await assertRejects(writer.write_to_file_async(file, 0, cancellable), Gio.IOErrorEnum,
     Gio.IOErrorEnum.CANCELLED);
   assertEqual(readFile(file.get_path()), FILE);
 

@@ -151,7 +151,7 @@ declare module 'gi://Apr?version=1.0' {
       write_to_bytes(): GLib.Bytes;
       write_to_bytes_async(priority?: number, cancellable?: Gio.Cancellable | null): Promise<GLib.Bytes>;
       write_to_file(file: Gio.File, cancellable?: Gio.Cancellable | null): boolean;
-      write_to_file_async(file: Gio.File, cancellable?: Gio.Cancellable | null): Promise<boolean>;
+      write_to_file_async(file: Gio.File, priority?: number, cancellable?: Gio.Cancellable | null): Promise<boolean>;
       write_to_path(path: string): boolean;
       write_to_stream(stream: Gio.OutputStream, cancellable?: Gio.Cancellable | null): boolean;
     }

@@ -4,6 +4,8 @@
 #include <glib/gstdio.h>
 #include <stdio.h>
 
+#include "aprender/cross-products/apr-cross-products-private.h"
+
 /* What is asynchronous, and that there is one writer at a time. */
 
 #define N_SAMPLES 20000
@@ -306,8 +308,10 @@ test_cancelled_before (Fixture *fixture, gconstpointer data)
 static void
 test_copy_shares_what_was_found (Fixture *fixture, gconstpointer data)
 {
+  g_autoptr (AprLinearRegression) clone = NULL;
   g_autoptr (AprLinearRegression) copy = NULL;
   g_autoptr (AprCrossProducts) before = NULL;
+  g_autoptr (AprCrossProducts) of_copy = NULL;
   g_autoptr (AprCrossProducts) after = NULL;
   g_autofree char *summary = NULL;
   GError *error = NULL;
@@ -315,14 +319,20 @@ test_copy_shares_what_was_found (Fixture *fixture, gconstpointer data)
   fit (fixture);
   g_assert_true (
     apr_estimator_set_feature_names (fixture->model, (const char *const[]){ "a", "b", "c", NULL }, NULL));
+  apr_linear_regression_set_n_threads (APR_LINEAR_REGRESSION (fixture->model), 3);
+  clone = APR_LINEAR_REGRESSION (apr_estimator_clone (fixture->model));
+  g_assert_cmpuint (apr_linear_regression_get_n_threads (clone), ==, 3);
   copy = APR_LINEAR_REGRESSION (apr_estimator_copy (fixture->model, &error));
   g_assert_no_error (error);
+  g_assert_cmpuint (apr_linear_regression_get_n_threads (copy), ==, 3);
   g_assert_true (coefficients_of (copy) == coefficients_of (APR_LINEAR_REGRESSION (fixture->model)));
   assert_feature_names (copy, (const char *const[]){ "a", "b", "c", NULL });
   summary = apr_linear_regression_summary (copy, &error);
   g_assert_no_error (error);
 
   before = apr_linear_regression_get_cross_products (APR_LINEAR_REGRESSION (fixture->model));
+  of_copy = apr_linear_regression_get_cross_products (copy);
+  g_assert_true (apr_cross_products_get_sums (before) == apr_cross_products_get_sums (of_copy));
   g_assert_true (apr_linear_regression_partial_fit (copy, fixture->x, fixture->y, NULL, NULL, NULL));
   after = apr_linear_regression_get_cross_products (APR_LINEAR_REGRESSION (fixture->model));
   g_assert_true (apr_cross_products_equal (before, after));

@@ -114,7 +114,8 @@ write_in_way (Fixture *fixture, AprSafetensorsWriter *writer, Way way, GError **
       return apr_safetensors_writer_write_to_file (writer, file, fixture->cancellable, error);
     case TO_FILE_ASYNC:
       g_clear_object (&fixture->result);
-      apr_safetensors_writer_write_to_file_async (writer, file, fixture->cancellable, on_written, fixture);
+      apr_safetensors_writer_write_to_file_async (writer, file, G_PRIORITY_DEFAULT, fixture->cancellable,
+                                                  on_written, fixture);
       while (fixture->result == NULL)
         g_main_context_iteration (NULL, TRUE);
       return apr_safetensors_writer_write_to_file_finish (writer, fixture->result, error);

@@ -219,7 +219,8 @@ test_change_while_writing (Folder *folder, gconstpointer unused)
       apr_safetensors_writer_set_durable (writer, FALSE);
       g_assert_true (apr_safetensors_writer_add_tensor (writer, name, tensor, NULL));
       g_assert_true (apr_safetensors_writer_set_metadata (writer, "last", name, NULL));
-      apr_safetensors_writer_write_to_file_async (writer, file, NULL, on_written, &n_left);
+      apr_safetensors_writer_write_to_file_async (writer, file, G_PRIORITY_DEFAULT, NULL, on_written,
+                                                  &n_left);
       n_left++;
     }
   while (n_left > 0)

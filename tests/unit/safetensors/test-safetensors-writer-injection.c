@@ -808,6 +808,7 @@ on_written (GObject *source, GAsyncResult *result, gpointer user_data)
   g_autoptr (GError) error = NULL;
 
   g_assert_true (g_async_result_is_tagged (result, apr_safetensors_writer_write_to_file_async));
+  g_assert_cmpint (g_task_get_priority (G_TASK (result)), ==, G_PRIORITY_LOW);
   g_assert_true (
     apr_safetensors_writer_write_to_file_finish (APR_SAFETENSORS_WRITER (source), result, &error));
   g_assert_no_error (error);
@@ -834,7 +835,7 @@ test_function_outlives_write (void)
   server_set_up (CALL_NONE, 0);
   declare (writer, "a", 8);
   apr_safetensors_writer_set_data_func (writer, give_zeros, &n_freed, count_up);
-  apr_safetensors_writer_write_to_file_async (writer, file, NULL, on_written, loop);
+  apr_safetensors_writer_write_to_file_async (writer, file, G_PRIORITY_LOW, NULL, on_written, loop);
   g_main_loop_run (loop);
   /* It was called once; it is not freed yet. */
   g_assert_cmpuint (n_freed, ==, 1);

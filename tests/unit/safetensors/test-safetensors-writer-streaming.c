@@ -629,8 +629,8 @@ static gboolean
 write_async (Fixture *fixture, GError **error)
 {
   g_clear_object (&fixture->result);
-  apr_safetensors_writer_write_to_file_async (fixture->writer, fixture->file, fixture->cancellable,
-                                              on_written, fixture);
+  apr_safetensors_writer_write_to_file_async (fixture->writer, fixture->file, G_PRIORITY_DEFAULT,
+                                              fixture->cancellable, on_written, fixture);
   g_assert_null (fixture->result);
   /* What is done to the writer now has no part in it. */
   declare (fixture, "later", APR_DTYPE_U8, 100);
@@ -742,7 +742,8 @@ test_async_twice (Fixture *fixture, gconstpointer data)
   declare (fixture, "a", APR_DTYPE_U8, text->len);
   set_stream (fixture, "a", stream);
   for (i = 0; i < 2; i++)
-    apr_safetensors_writer_write_to_file_async (fixture->writer, files[i], NULL, on_one_of_two, results);
+    apr_safetensors_writer_write_to_file_async (fixture->writer, files[i], G_PRIORITY_DEFAULT, NULL,
+                                                on_one_of_two, results);
   while (results->len < 2)
     g_main_context_iteration (NULL, TRUE);
   for (i = 0; i < 2; i++)

@@ -243,11 +243,11 @@ class Methods:
 
     def clone(self) -> Self:
         """An unfitted model of the same class with the same properties."""
-        return _copy_transient(self, _clone(self))
+        return _clone(self)
 
     def __copy__(self):
         """A model of its own: as it was fitted, or unfitted with the same hyper-parameters."""
-        return _copy_transient(self, _copy(self))
+        return _copy(self)
 
     def __deepcopy__(self, memo):
         return self.__copy__()
@@ -336,12 +336,6 @@ def score_whole(self, samples):
         return _score(self, *samples.get_tensors())
     except AprError as error:
         raise explain_features(self, error, samples) from None
-
-
-def _copy_transient(model, copy):
-    for pspec in filter(_is_transient, list_settable(type(model))):
-        copy.set_property(pspec.name, model.get_property(pspec.name))
-    return copy
 
 
 add_attributes(Apr.Estimator, get_values)
