@@ -35,6 +35,7 @@ typedef struct
 {
   int fd;
   gint64 deadline; /* (atomic) */
+  gboolean owed;   /* (atomic) whether there will be an answer; who sets it to false gives it */
 } Connection;
 
 typedef struct
@@ -74,6 +75,7 @@ notify_connection (gpointer data,
       connection->fd =
         MHD_get_connection_info (mhd_connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
       connection->deadline = get_deadline (self);
+      connection->owed = TRUE;
       *socket_context = connection;
       g_mutex_lock (&self->lock);
       g_hash_table_add (self->connections, connection);
@@ -87,13 +89,25 @@ notify_connection (gpointer data,
     }
 }
 
+static gboolean
+take_answer (Connection *connection)
+{
+  return __atomic_exchange_n (&connection->owed, FALSE, __ATOMIC_ACQ_REL);
+}
+
+static Connection *
+get_connection (struct MHD_Connection *connection)
+{
+  return *(Connection **) MHD_get_connection_info (connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+}
+
 static enum MHD_Result
 respond (struct MHD_Connection *connection, AprServeResponse *response, gboolean close)
 {
   gsize size = response->body->len;
   struct MHD_Response *answer = MHD_create_response_from_buffer (
     size, g_string_free (g_steal_pointer (&response->body), FALSE), MHD_RESPMEM_MUST_FREE);
-  enum MHD_Result result;
+  enum MHD_Result result = MHD_NO;
 
   if (answer == NULL)
     return MHD_NO;
@@ -104,7 +118,8 @@ respond (struct MHD_Connection *connection, AprServeResponse *response, gboolean
     MHD_add_response_header (answer, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
   if (close)
     MHD_add_response_header (answer, MHD_HTTP_HEADER_CONNECTION, "close");
-  result = MHD_queue_response (connection, response->status, answer);
+  if (take_answer (get_connection (connection)))
+    result = MHD_queue_response (connection, response->status, answer);
   MHD_destroy_response (answer);
 
   return result;
@@ -172,8 +187,8 @@ begin (AprServeServer *self, struct MHD_Connection *connection, const char *path
   Framing framing = { 0 };
   Request *request = g_new0 (Request, 1);
 
-  request->connection =
-    *(Connection **) MHD_get_connection_info (connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  request->connection = get_connection (connection);
+  __atomic_store_n (&request->connection->owed, TRUE, __ATOMIC_RELEASE);
   *context = request;
   g_atomic_int_inc (&self->n_requests);
   set_deadline (self, request->connection);
@@ -269,6 +284,7 @@ finish (AprServeServer *self,
     return refuse (self, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "E_BUSY",
                    "body: too many long requests at once, try again");
 
+  set_deadline (self, request->connection);
   if (request->body != NULL)
     memset (request->body + request->size, 0, APR_DECIMAL_PADDING);
   apr_serve_handle (self->handler, &asked, &response);
@@ -377,6 +393,24 @@ apr_serve_server_start (AprServeHandler *handler,
   return self;
 }
 
+/* Tells a client that it has been too slow, if it still waits for an answer. libmicrohttpd cannot: it has no request yet. */
+static void
+send_timeout (AprServeServer *self, Connection *connection)
+{
+  AprServeResponse response = { .body = g_string_new (NULL) };
+  g_autofree char *message =
+    g_strdup_printf ("the request was not complete after %u s", self->limits.timeout);
+  g_autofree char *text = NULL;
+
+  apr_serve_response_fail (&response, MHD_HTTP_REQUEST_TIMEOUT, "E_TIMEOUT", message);
+  text = g_strdup_printf ("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: %s\r\n"
+                          "Content-Length: %" G_GSIZE_FORMAT "\r\n\r\n%s",
+                          response.content_type, response.body->len, response.body->str);
+  send (connection->fd, text, strlen (text), MSG_DONTWAIT | MSG_NOSIGNAL);
+  apr_serve_metrics_add (&self->handler->metrics, response.status, g_get_monotonic_time (), 0);
+  g_string_free (response.body, TRUE);
+}
+
 void
 apr_serve_server_check_deadlines (AprServeServer *self)
 {
@@ -391,8 +425,11 @@ apr_serve_server_check_deadlines (AprServeServer *self)
     {
       Connection *connection = element;
 
-      if (__atomic_load_n (&connection->deadline, __ATOMIC_RELAXED) < now)
-        shutdown (connection->fd, SHUT_RDWR);
+      if (__atomic_load_n (&connection->deadline, __ATOMIC_RELAXED) >= now)
+        continue;
+      if (take_answer (connection))
+        send_timeout (self, connection);
+      shutdown (connection->fd, SHUT_RDWR);
     }
   g_mutex_unlock (&self->lock);
 }

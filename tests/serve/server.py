@@ -15,6 +15,8 @@ import threading
 import traceback
 
 TOOL = os.environ['APR_TOOL']
+# Sanitizers take memory of their own.
+SANITIZED = os.environ.get('APR_SANITIZED') == '1'
 
 # The file of realizar's own tests, white space included: y = 2 a + 3 b + 1.5 c + 0.5.
 REALIZAR_HEADER = b'''{

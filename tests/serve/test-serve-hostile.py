@@ -1,0 +1,212 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What clients of bad will or bad luck send to `aprender serve`: each gets an error that says what is wrong, and nobody else
+notices."""
+
+import json
+import os
+import re
+import resource
+import socket
+import threading
+
+import server
+from server import Server, write_model
+
+GOOD = b'{"features": [1, 2, 3]}'
+
+
+def make(folder):
+    path = os.path.join(folder, 'plane.safetensors')
+    write_model(path)
+    return path
+
+
+def request(headers, body=b'', method='POST', path='/predict'):
+    lines = [f'{method} {path} HTTP/1.1', 'Host: a', 'Connection: close', *headers]
+    return '\r\n'.join(lines).encode() + b'\r\n\r\n' + body
+
+
+def parse(received):
+    """The status and the error of an answer."""
+    head, _, body = received.partition(b'\r\n\r\n')
+    match = re.match(rb'HTTP/1.1 (\d+) ', head)
+    assert match, received
+    assert b'Content-Type: application/json' in head, received
+    return int(match[1]), json.loads(body)['error']
+
+
+def memory(program):
+    """The most that the program has taken, in MiB."""
+    with open(f'/proc/{program.process.pid}/status', encoding='utf-8') as file:
+        return int(re.search(r'VmHWM:\s*(\d+) kB', file.read())[1]) / 1024
+
+
+def test_lengths(folder):
+    with Server(make(folder), '--max-body', '1000') as program:
+        def answer(headers, body=b''):
+            return parse(program.send(request(headers, body)))
+
+        assert answer(['Content-Length: 1001']) == (413, 'body: at most 1000 bytes are allowed, got 1001')
+        assert answer([f'Content-Length: {2 ** 63 - 1}'])[0] == 413
+        # Two programs that disagree on a request's end can be made to see different requests.
+        assert answer(['Content-Length: 5', 'Content-Length: 6'], b'12345')[0] == 400
+        assert answer(['Content-Length: 5', 'Transfer-Encoding: chunked'], b'0\r\n\r\n') == (
+            400, 'Content-Length and Transfer-Encoding exclude each other')
+        assert answer(['Transfer-Encoding: chunked'], b'64\r\n' + b' ' * 100 + b'\r\n' + b'384\r\n' + b' ' * 900 + b'\r\n0\r\n\r\n') == (
+            400, 'body byte 1000: expected an object, but the text ends')
+        assert answer(['Transfer-Encoding: chunked'], b'3e9\r\n' + b' ' * 1001 + b'\r\n0\r\n\r\n') == (
+            413, 'body: at most 1000 bytes are allowed, got 1001')
+        assert program.predict([1, 2, 3]) == 13
+
+
+def test_chunked_bomb(folder):
+    """Whoever sends without end is cut off, and takes no memory."""
+    with Server(make(folder)) as program:
+        before = memory(program)
+        with program.connect() as connection:
+            connection.sendall(request(['Transfer-Encoding: chunked']))
+            chunk = b'100000\r\n' + b' ' * 0x100000 + b'\r\n'
+            sent = 0
+            try:
+                while sent < 1000:
+                    connection.sendall(chunk)
+                    sent += 1
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+        assert sent < 100, sent
+        assert program.predict([1, 2, 3]) == 13
+        assert memory(program) - before < 40 or server.SANITIZED, (before, memory(program))
+
+
+def test_slow_clients(folder):
+    """A byte now and then keeps no connection open, and a good request in between is answered."""
+    with Server(make(folder), '--timeout', '1') as program:
+        slow = []
+        for beginning in (b'', b'POST /predict HTTP/1.1\r\n', request(['Content-Length: 100'])):
+            connection = program.connect()
+            connection.sendall(beginning)
+            slow.append(connection)
+        answers = [None] * len(slow)
+
+        def drip(number, connection):
+            received = b''
+            connection.settimeout(0.2)
+            for byte in b'x: ' + b'y' * 1000:
+                try:
+                    # One sends nothing at all.
+                    if number > 0:
+                        connection.send(bytes([byte]))
+                    chunk = connection.recv(1000)
+                except TimeoutError:
+                    continue
+                except (BrokenPipeError, ConnectionResetError):
+                    break
+                if not chunk:
+                    break
+                received += chunk
+            else:
+                received = None
+            answers[number] = received
+
+        threads = [threading.Thread(target=drip, args=pair) for pair in enumerate(slow)]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            assert program.predict([1, 2, 3]) == 13
+        for thread in threads:
+            thread.join()
+        for connection in slow:
+            connection.close()
+        for received in answers:
+            assert parse(received) == (408, 'the request was not complete after 1 s'), answers
+
+
+def test_many_connections(folder):
+    """Thousands of idle connections leave room for one more."""
+    _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    n = min(10000, limit - 200)
+    with Server(make(folder)) as program:
+        idle = []
+        try:
+            for i in range(n):
+                idle.append(program.connect())
+                if i % 2:
+                    idle[-1].sendall(b'POST /predict HTTP/1.1\r\nContent-Length: 100000\r\n\r\n{')
+            for _ in range(10):
+                assert program.predict([1, 2, 3]) == 13
+            print(f'# {n} connections, {memory(program):.0f} MiB')
+            assert memory(program) < 400 or server.SANITIZED, memory(program)
+        finally:
+            for connection in idle:
+                connection.close()
+        assert program.predict([1, 2, 3]) == 13
+
+
+def test_bodies(folder):
+    cases = {
+        b'': 'body byte 0: expected an object, but the text ends',
+        b'[' * 1000000: 'body byte 0: expected an object, found “[”',
+        b'{"features":' + b'[' * 1000000: 'features[0][0]: expected a number, found an array at byte 14',
+        b'{"x":' * 1000000: 'nested deeper than the 127 levels',
+        b'{"features":[' + b'1,' * 100000: 'body byte 200013: expected a value, but the text ends',
+        b'{"features":[1,2,NaN]}': 'features[2]: expected a number, found “NaN” at byte 17',
+        b'{"features":[1,2,1e999]}': 'features[2]: a number beyond a double',
+        b'{"features":[1,2,' + b'9' * 100000 + b']}': 'features[2]: a number beyond a double',
+        b'{"features":[1,2,"\xff"]}': 'body byte 18: not UTF-8',
+        b'\x00' * 100: 'body byte 0: expected an object',
+        b'\x1f\x8b\x08': 'not UTF-8',
+    }
+    with Server(make(folder)) as program:
+        for body, message in cases.items():
+            status, answer = program.ask_json('POST', '/predict', body)
+            assert status == 400 and message in answer['error'] and len(answer['error']) < 1000, (body[:50], answer)
+        # As long as it may be.
+        assert program.ask_json('POST', '/predict', GOOD[:-1] + b' ' * (16 * 1024 * 1024 - len(GOOD)) + b'}')[0] == 200
+
+
+def test_broken_http(folder):
+    """What is not HTTP is answered by libmicrohttpd, and hurts nobody."""
+    with Server(make(folder)) as program:
+        for data in (b'\r\n' * 1000 + b'\x00' * 1000, b'GET / HTTP/1.1\r\n' + b'a: b\r\n' * 10000 + b'\r\n',
+                     b'GET /' + b'x' * 100000 + b' HTTP/1.1\r\n\r\n', b'GET / HTTP/9.9\r\n\r\n', b'\xff' * 10,
+                     request(['Transfer-Encoding: chunked'], b'zz\r\n\r\n'), request(['Content-Length: -1']),
+                     request(['Content-Length: 1x'], b'1')):
+            with program.connect() as connection:
+                try:
+                    connection.sendall(data)
+                    connection.shutdown(socket.SHUT_WR)
+                    received = connection.recv(100)
+                    assert not received or received.startswith(b'HTTP/1.1 4') or received.startswith(b'HTTP/1.1 5'), (data[:50], received)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass
+            assert program.predict([1, 2, 3]) == 13
+
+
+def test_pipelined(folder):
+    """Requests that come at once are answered in order."""
+    with Server(make(folder)) as program:
+        one = b'POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 23\r\n\r\n'
+        last = request(['Content-Length: 22'], b'{"features":[0, 0, 0]}')
+        received = program.send((one + GOOD) * 100 + last)
+        assert re.findall(rb'"prediction":([0-9.]+)', received) == [b'13'] * 100 + [b'0.5'], received
+
+
+def test_stop(folder):
+    """A request that is under way is answered before the program ends."""
+    with Server(make(folder)) as program:
+        with program.connect() as connection:
+            connection.sendall(request([f'Content-Length: {len(GOOD)}'], GOOD[:10]))
+            # It is under way when another connection, opened later, has been answered twice by each thread or so.
+            for _ in range(20):
+                program.predict([1, 2, 3])
+            program.process.terminate()
+            program.wait_for('message=stopping')
+            connection.sendall(GOOD[10:])
+            assert b'"prediction":13,' in connection.makefile('rb').read()
+        assert program.process.wait(timeout=30) == 0
+
+
+server.run([test_lengths, test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies, test_broken_http,
+            test_pipelined, test_stop])
