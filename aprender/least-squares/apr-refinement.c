@@ -79,7 +79,7 @@ round_unknown (const AprRefinement *self, gsize i, gboolean last, double *value)
   if (!self->exact &&
       apr_round_leading (limbs, self->x->n_limbs, unknown.exponent, unknown.error, self->dtype, value))
     return TRUE;
-  if (!last && !self->exact && self->grids == NULL)
+  if (!last && self->grids == NULL)
     return FALSE;
 
   mpz_init (unknown.significand);

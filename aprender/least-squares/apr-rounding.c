@@ -69,7 +69,6 @@ apr_round_rational (const mpz_t numerator, const mpz_t denominator, gint64 expon
   /* The quotient needs all bits of a double and one more. */
   gint64 shift =
     MAX (0, (gint64) mpz_sizeinbase (denominator, 2) - (gint64) mpz_sizeinbase (numerator, 2) + 66);
-  gboolean inexact;
   double value;
   mpz_t quotient;
   mpz_t rest;
@@ -78,13 +77,12 @@ apr_round_rational (const mpz_t numerator, const mpz_t denominator, gint64 expon
   mpz_init (rest);
   mpz_mul_2exp (quotient, numerator, (mp_bitcnt_t) shift);
   mpz_tdiv_qr (quotient, rest, quotient, denominator);
-  inexact = mpz_sgn (rest) != 0;
 
   /* A remainder counts as one bit far below. */
   mpz_mul_2exp (quotient, quotient, 1);
-  if (inexact && mpz_sgn (numerator) > 0)
+  if (mpz_sgn (rest) > 0)
     mpz_add_ui (quotient, quotient, 1);
-  else if (inexact)
+  else if (mpz_sgn (rest) < 0)
     mpz_sub_ui (quotient, quotient, 1);
   value = apr_round_dyadic (quotient, exponent - shift - 1, dtype);
 
@@ -221,7 +219,7 @@ apr_approximation_round (const AprApproximation *self, AprDType dtype, double *v
       rounded = is_exactly (self, last_place_of (max_of (dtype), dtype) - 1);
       *value = isfinite (min) ? max : min;
     }
-  else if (isfinite (min) && next_after (min, max, dtype) == max)
+  else if (next_after (min, max, dtype) == max)
     {
       gint64 place_of_min = last_place_of (min, dtype);
       gint64 middle = MIN (place_of_min, last_place_of (max, dtype)) - 1;

@@ -87,8 +87,8 @@ square (AprSquaredEquations *self)
     MAX (products->n_limbs, (2 * max_bits + g_bit_storage (self->n)) / GMP_NUMB_BITS + 1);
   self->products.limbs =
     apr_pages_new (apr_triangle (n_columns, 0) * self->products.n_limbs * sizeof (mp_limb_t), TRUE);
-  if (self->products.limbs == NULL)
-    g_error ("no memory for a matrix of %" G_GSIZE_FORMAT " rows", n_columns);
+  if (self->products.limbs == NULL)                                /* GCOVR_EXCL_BR_LINE: ends the program */
+    g_error ("no memory for %" G_GSIZE_FORMAT " rows", n_columns); /* GCOVR_EXCL_LINE: see above */
   apr_parallel_run (square_rows, &squaring, equations->n_threads,
                     10 * (double) rank * (double) rank * (double) self->n);
   apr_integers_free (squaring.g, self->n * rank);
@@ -231,13 +231,17 @@ apr_squared_equations_solve (
     refinement.grids[i] = grid;
 
   image_init (&image, self, squared_column, 0);
+  /* Fewer serve only where all coefficients underflow: GCOVR_EXCL_BR_START */
   fraction = MAX (128, apr_refinement_count_bits (&refinement) + image.error_bits + squared->inverse_bits);
+  /* GCOVR_EXCL_BR_STOP */
   image_clear (&image);
   if ((double) fraction * work > APR_NORMAL_EQUATIONS_MAX_WORK)
+    /* Some thousand features are too many for even this: GCOVR_EXCL_BR_START */
     fraction = MIN (fraction, 512 + squared->inverse_bits);
+  /* GCOVR_EXCL_BR_STOP */
   image_init (&image, self, squared_column, fraction);
   refinement.x = &image.b;
 
   return apr_refinement_run (&refinement, refine, &image, unknowns, intercept) &&
-         rank == self->products.n_features;
+         rank == self->products.n_features; /* GCOVR_EXCL_BR_LINE: so it is, but for sums of no samples */
 }

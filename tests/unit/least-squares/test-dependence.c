@@ -124,7 +124,7 @@ test_combine_small (void)
       gsize p = n + (gsize) g_rand_int_range (rand, 1, 8);
       gsize n_rows = p + 2;
       gint bits = round % 2 == 0 ? 6 : 30;
-      double tolerance = round % 9 == 3 ? 0x1p-8
+      double tolerance = round % 9 == 3 ? 0x1p-4
                        : round % 3 == 0 ? 0x1p-40
                                         : 16 * (double) (p * p) * 0x1p-106;
       g_autofree double *x = g_new (double, n_rows *p);

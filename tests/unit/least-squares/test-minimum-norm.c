@@ -31,6 +31,7 @@ static const Case cases[] = {
   { "large-target", 4, 2, 0, 0, 1000, 0, FALSE },
   { "subnormal-coefficients", 4, 2, 0, 20, -1030, 0, FALSE },
   { "subnormal-coefficients-far-scales", 4, 2, 200, 20, -1030, 0, FALSE },
+  { "vanishing-coefficients-far-scales", 4, 2, 300, 100, -1000, 0, FALSE },
   { "too-much-work", 125, 10, 0, 0, 0, -500, TRUE },
   { "too-much-work-at-full-rank", 200, 0, 0, 0, 0, -1000, TRUE },
 };
@@ -102,6 +103,15 @@ test_too_much_work_for_signs (void)
   g_assert_false (answer.correctly_rounded);
   for (i = 0; i < N; i++)
     assert_same_double (answer.coefficients[i], i == 0 || i == N - 1 ? 0 : 0x1p-100);
+  apr_least_squares_clear (&answer);
+
+  /* The signs are certain, but not on which side of a middle of two floats the last coefficient is. */
+  data.y[2 * N - 2] = 0x1p100 * (1 + 0x1p-24);
+  data.y[2 * N - 1] = 1 + 0x1p-24;
+  solve (&answer, &data, (AprLeastSquaresOptions){ .positive = TRUE, .dtype = APR_DTYPE_F32 });
+  g_assert_false (answer.correctly_rounded);
+  for (i = 0; i < N; i++)
+    assert_same_double (answer.coefficients[i], i == 0 ? 0 : i == N - 1 ? 1 : 0x1p-100);
 }
 
 /* Where the target is 0, so are all coefficients, however they are found. */

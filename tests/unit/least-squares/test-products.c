@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/least-squares/apr-normal-equations-private.h"
 #include "aprender/least-squares/apr-scaled-products-private.h"
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 
@@ -168,6 +169,7 @@ test_nothing (void)
     }
 
   apr_products_free (NULL);
+  apr_normal_equations_free (NULL);
   apr_integers_free (NULL, 0);
 }
 
@@ -500,6 +502,38 @@ test_scaled_made_up (void)
     }
 }
 
+static void
+test_scaled_to_the_top (void)
+{
+  enum
+  {
+    N = 3,
+    N_LIMBS = 4
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (63);
+  const gsize columns[N] = { 0, 1, 2 };
+  int round;
+
+  g_test_summary ("Entries whose highest bit is that below the sign, or a few bits further down.");
+
+  for (round = 0; round < 100; round++)
+    {
+      mp_limb_t limbs[N * (N + 1) / 2 * N_LIMBS];
+      AprProducts products = { .n_features = N, .n_limbs = N_LIMBS, .limbs = limbs };
+      gint64 scales[N];
+      AprScaledProducts matrix = { &products, scales, columns, N };
+      gsize i;
+
+      for (i = 0; i < G_N_ELEMENTS (limbs); i++)
+        limbs[i] = (mp_limb_t) g_rand_int (rand) << 32 | g_rand_int (rand);
+      for (i = N_LIMBS - 1; i < G_N_ELEMENTS (limbs); i += N_LIMBS)
+        limbs[i] = (limbs[i] | (mp_limb_t) 1 << 63) >> (2 + round % 40);
+      for (i = 0; i < N; i++)
+        scales[i] = apr_products_get_scale (&products, i);
+      check_product (&matrix, rand, 1, FALSE);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -511,6 +545,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/products/scaled", test_scaled);
   g_test_add_func ("/products/tall", test_tall);
   g_test_add_func ("/products/scaled/made-up", test_scaled_made_up);
+  g_test_add_func ("/products/scaled/to-the-top", test_scaled_to_the_top);
 
   return g_test_run ();
 }
