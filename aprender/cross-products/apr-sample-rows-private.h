@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gio/gio.h>
+
+#include "aprender/tensor/apr-tensor.h"
+
+G_BEGIN_DECLS
+
+/* Samples as they are: the smaller exact state while they are few beside the features. Values of X and y are doubles,
+ * no weight is 0, and the rows are sorted, so that the same samples make the same rows whatever order they came in.
+ *
+ * An immutable value with a reference count, which any number of threads may read at once. */
+typedef struct
+{
+  gatomicrefcount ref_count;
+  gsize n;
+  gsize n_features;
+  gsize n_targets;
+  AprTensor *x;    /* (owned) [n_features, n]: F32 where each value is a float, else F64 */
+  const float *floats;   /* (unowned) the values of x; NULL where they are doubles */
+  const double *doubles; /* (unowned) the same; NULL where they are floats */
+  double *y;       /* (owned) n_targets x n */
+  double *weights; /* (owned) (nullable) %NULL where all are 1 */
+} AprSampleRows;
+
+/* Whether @n samples are few beside the features. */
+static inline gboolean
+apr_sample_rows_are_few (guint64 n, gsize n_features)
+{
+  return n_features >= 64 && n <= n_features / 2;
+}
+
+/* Copies the samples whose weight is not 0. Fails where a value is not finite or a weight is negative. @self becomes
+ * %NULL where there are no samples, or where a value is no double. */
+gboolean apr_sample_rows_new (
+  AprTensor *x, AprTensor *y, AprTensor *sample_weight, AprSampleRows **self, GError **error);
+
+AprSampleRows *apr_sample_rows_ref (AprSampleRows *self);
+
+void apr_sample_rows_unref (AprSampleRows *self);
+
+/* The rows of two, which have the same widths. Returns: (transfer full) */
+AprSampleRows *apr_sample_rows_merge (const AprSampleRows *one, const AprSampleRows *other);
+
+/* Some features of all samples, as tensors that sums can be made of: [n, @n_features], in the dtype of x. Returns:
+ * (transfer full) */
+AprTensor *apr_sample_rows_get_features (const AprSampleRows *self, const gsize *features, gsize n_features);
+
+/* [n, n_targets]. Returns: (transfer full) */
+AprTensor *apr_sample_rows_get_targets (const AprSampleRows *self);
+
+/* [n]. Returns: (transfer full) (nullable): %NULL where all are 1 */
+AprTensor *apr_sample_rows_get_weights (const AprSampleRows *self);
+
+/* The values of a feature, in doubles. */
+void apr_sample_rows_read_feature (const AprSampleRows *self, gsize feature, double *values);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprSampleRows, apr_sample_rows_unref)
+
+G_END_DECLS

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-sample-rows-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/cross-products/apr-rows-private.h"
+#include "aprender/tensor/apr-tensor-private.h"
+
+/* Features that are transposed at once, so that what is read and what is written stay in the cache. */
+#define BLOCK 32
+
+AprSampleRows *
+apr_sample_rows_ref (AprSampleRows *self)
+{
+  g_atomic_ref_count_inc (&self->ref_count);
+
+  return self;
+}
+
+void
+apr_sample_rows_unref (AprSampleRows *self)
+{
+  if (self == NULL || !g_atomic_ref_count_dec (&self->ref_count))
+    return;
+
+  g_clear_pointer (&self->x, apr_tensor_unref);
+  g_free (self->y);
+  g_free (self->weights);
+  g_free (self);
+}
+
+static AprSampleRows *
+rows_new (gsize n, gsize n_features, gsize n_targets)
+{
+  AprSampleRows *self = g_new0 (AprSampleRows, 1);
+
+  g_atomic_ref_count_init (&self->ref_count);
+  self->n = n;
+  self->n_features = n_features;
+  self->n_targets = n_targets;
+
+  return self;
+}
+
+static void
+take_x (AprSampleRows *self, AprTensor *x)
+{
+  gsize n;
+
+  self->x = x;
+  if (apr_tensor_get_dtype (x) == APR_DTYPE_F32)
+    self->floats = apr_tensor_get_floats (x, &n, NULL);
+  else
+    self->doubles = apr_tensor_get_doubles (x, &n, NULL);
+}
+
+static inline double
+read_x (const AprSampleRows *self, gsize feature, gsize row)
+{
+  gsize index = feature * self->n + row;
+
+  return self->floats != NULL ? (double) self->floats[index] : self->doubles[index];
+}
+
+static gint
+compare_numbers (double one, double other)
+{
+  return (one > other) - (one < other);
+}
+
+/* A row of one of two sets. */
+typedef struct
+{
+  const AprSampleRows *rows;
+  gsize row;
+} Place;
+
+/* By features, then targets, then weights. */
+static gint
+compare_places (gconstpointer a, gconstpointer b)
+{
+  const Place *one = a;
+  const Place *other = b;
+  gint order = 0;
+  gsize i;
+
+  for (i = 0; i < one->rows->n_features && order == 0; i++)
+    order = compare_numbers (read_x (one->rows, i, one->row), read_x (other->rows, i, other->row));
+  for (i = 0; i < one->rows->n_targets && order == 0; i++)
+    order = compare_numbers (one->rows->y[i * one->rows->n + one->row],
+                             other->rows->y[i * other->rows->n + other->row]);
+  if (order == 0)
+    order = compare_numbers (one->rows->weights != NULL ? one->rows->weights[one->row] : 1,
+                             other->rows->weights != NULL ? other->rows->weights[other->row] : 1);
+
+  return order;
+}
+
+/* x in floats where all are. */
+static AprTensor *
+take_values (gpointer data, AprDType dtype, const gsize *shape)
+{
+  gsize n = shape[0] * shape[1];
+  const double *doubles = data;
+  float *floats = data;
+  gsize i;
+
+  for (i = 0; i < n && dtype == APR_DTYPE_F64; i++)
+    if (fabs (doubles[i]) > (double) G_MAXFLOAT || (double) (float) doubles[i] != doubles[i])
+      return apr_tensor_new_take (APR_DTYPE_F64, shape, 2, data, n * sizeof (double));
+
+  /* In place: a float is written where no double is to be read. */
+  for (i = 0; i < n && dtype == APR_DTYPE_F64; i++)
+    {
+      float value = (float) doubles[i];
+
+      memcpy (&floats[i], &value, sizeof value);
+    }
+  if (dtype == APR_DTYPE_F64)
+    data = g_realloc_n (data, n, sizeof (float));
+
+  return apr_tensor_new_take (APR_DTYPE_F32, shape, 2, data, n * sizeof (float));
+}
+
+/* The rows at some places. */
+static AprSampleRows *
+gather (const Place *places, gsize n)
+{
+  const AprSampleRows *first = places[0].rows;
+  AprSampleRows *self = rows_new (n, first->n_features, first->n_targets);
+  gsize shape[2] = { first->n_features, n };
+  AprDType dtype = APR_DTYPE_F32;
+  gboolean weighted = FALSE;
+  gpointer data;
+  gsize i;
+  gsize j;
+
+  for (j = 0; j < n; j++)
+    {
+      dtype = MAX (dtype, apr_tensor_get_dtype (places[j].rows->x));
+      weighted = weighted || (places[j].rows->weights != NULL && places[j].rows->weights[places[j].row] != 1);
+    }
+  data = g_malloc_n (n * self->n_features, dtype == APR_DTYPE_F32 ? sizeof (float) : sizeof (double));
+  for (i = 0; i < self->n_features; i++)
+    for (j = 0; j < n; j++)
+      if (dtype == APR_DTYPE_F32)
+        ((float *) data)[i * n + j] = (float) read_x (places[j].rows, i, places[j].row);
+      else
+        ((double *) data)[i * n + j] = read_x (places[j].rows, i, places[j].row);
+  take_x (self, take_values (data, dtype, shape));
+
+  self->y = g_new (double, n * self->n_targets);
+  for (i = 0; i < self->n_targets; i++)
+    for (j = 0; j < n; j++)
+      self->y[i * n + j] = places[j].rows->y[i * places[j].rows->n + places[j].row];
+  if (weighted)
+    self->weights = g_new (double, n);
+  for (j = 0; j < n && weighted; j++)
+    self->weights[j] = places[j].rows->weights != NULL ? places[j].rows->weights[places[j].row] : 1;
+
+  return self;
+}
+
+AprSampleRows *
+apr_sample_rows_merge (const AprSampleRows *one, const AprSampleRows *other)
+{
+  gsize n = one->n + other->n;
+  g_autofree Place *places = g_new (Place, n);
+  gsize j;
+
+  for (j = 0; j < n; j++)
+    places[j] = j < one->n ? (Place){ one, j } : (Place){ other, j - one->n };
+  qsort (places, n, sizeof *places, compare_places);
+
+  return gather (places, n);
+}
+
+/* Samples in tensors. */
+typedef struct
+{
+  AprRows x;
+  AprRows y;
+  AprRows weights; /* without data where all are 1 */
+  gsize *kept;     /* (owned) the samples that count, sorted */
+  gsize n;
+} Samples;
+
+static void
+samples_clear (Samples *self)
+{
+  g_clear_pointer (&self->kept, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Samples, samples_clear)
+
+static gint
+compare_elements (const AprRows *rows, gsize one, gsize other)
+{
+  gint order = 0;
+  gsize i;
+
+  for (i = 0; i < rows->n_columns && order == 0; i++)
+    order = compare_numbers (apr_dtype_read_double (rows->dtype, rows->data, one * rows->n_columns + i),
+                             apr_dtype_read_double (rows->dtype, rows->data, other * rows->n_columns + i));
+
+  return order;
+}
+
+/* As compare_places(). */
+static gint
+compare_samples (gconstpointer a, gconstpointer b, gpointer user_data)
+{
+  const Samples *samples = user_data;
+  gsize one = *(const gsize *) a;
+  gsize other = *(const gsize *) b;
+  gint order = compare_elements (&samples->x, one, other);
+
+  if (order == 0)
+    order = compare_elements (&samples->y, one, other);
+  if (order == 0 && samples->weights.data != NULL)
+    order = compare_elements (&samples->weights, one, other);
+
+  return order;
+}
+
+/* Zeros lose their sign. Values are finite where the sum of all times 0 is 0. */
+#define TRANSPOSE(type, to)                                              \
+ for (first = 0; first < n_columns; first += BLOCK)                      \
+  for (j = 0; j < samples->n; j++)                                        \
+   {                                                                     \
+     const type *from = (const type *) data + samples->kept[j] * n_columns; \
+                                                                         \
+     for (i = first; i < MIN (first + BLOCK, n_columns); i++)            \
+       {                                                                 \
+         (to)[i * samples->n + j] = from[i] + 0;                          \
+         sum += from[i] * 0;                                             \
+       }                                                                 \
+   }
+
+/* Returns FALSE where a value is not finite. */
+static gboolean
+transpose_floats (const Samples *samples, float *to)
+{
+  gconstpointer data = samples->x.data;
+  gsize n_columns = samples->x.n_columns;
+  float sum = 0;
+  gsize first;
+  gsize i;
+  gsize j;
+
+  TRANSPOSE (float, to)
+
+  return sum == 0;
+}
+
+static gboolean
+transpose_doubles (const Samples *samples, double *to)
+{
+  const AprRows *rows = &samples->x;
+  gconstpointer data = rows->data;
+  gsize n_columns = rows->n_columns;
+  double sum = 0;
+  gsize first;
+  gsize i;
+  gsize j;
+
+  if (rows->dtype == APR_DTYPE_F64 && G_BYTE_ORDER == G_LITTLE_ENDIAN && (guintptr) data % sizeof (double) == 0)
+    {
+      TRANSPOSE (double, to)
+    }
+  else
+    for (first = 0; first < n_columns; first += BLOCK)
+      for (j = 0; j < samples->n; j++)
+        for (i = first; i < MIN (first + BLOCK, n_columns); i++)
+          {
+            double value = apr_dtype_read_double (rows->dtype, data, samples->kept[j] * n_columns + i);
+
+            to[i * samples->n + j] = value + 0;
+            sum += value * 0;
+          }
+
+  return sum == 0;
+}
+
+/* Whether doubles hold all values exactly. */
+static gboolean
+fit_doubles (const AprRows *rows)
+{
+  double rest;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < rows->n_rows && apr_rows_may_exceed_double (rows); i++)
+    for (j = 0; j < rows->n_columns; j++)
+      if (apr_rows_get_rests (rows, j, i, 1, &rest))
+        return FALSE;
+
+  return TRUE;
+}
+
+static AprTensor *
+transpose_x (const Samples *samples, GError **error)
+{
+  const AprRows *rows = &samples->x;
+  gsize shape[2] = { rows->n_columns, samples->n };
+  gboolean floats = rows->dtype == APR_DTYPE_F32 && G_BYTE_ORDER == G_LITTLE_ENDIAN &&
+                    (guintptr) rows->data % sizeof (float) == 0;
+  gsize size = floats ? sizeof (float) : sizeof (double);
+  gpointer data = g_try_malloc_n (samples->n * rows->n_columns, size);
+
+  if (data == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "No memory for %" G_GSIZE_FORMAT " samples of %" G_GSIZE_FORMAT " features", samples->n,
+                   rows->n_columns);
+      return NULL;
+    }
+  if (floats ? transpose_floats (samples, data) : transpose_doubles (samples, data))
+    return take_values (data, floats ? APR_DTYPE_F32 : APR_DTYPE_F64, shape);
+
+  g_free (data);
+  (void) apr_rows_check_finite (rows, error);
+  return NULL;
+}
+
+/* The samples that count. */
+static void
+keep (Samples *self)
+{
+  gsize j;
+
+  self->kept = g_new (gsize, self->x.n_rows);
+  for (j = 0; j < self->x.n_rows; j++)
+    if (self->weights.data == NULL || apr_dtype_read_double (self->weights.dtype, self->weights.data, j) != 0)
+      self->kept[self->n++] = j;
+  g_qsort_with_data (self->kept, (gint) self->n, sizeof *self->kept, compare_samples, self);
+}
+
+gboolean
+apr_sample_rows_new (
+  AprTensor *x, AprTensor *y, AprTensor *sample_weight, AprSampleRows **self, GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  g_auto (Samples) samples = { 0 };
+  g_autoptr (AprSampleRows) rows = NULL;
+  AprTensor *transposed;
+  gboolean weighted = FALSE;
+  gsize i;
+  gsize j;
+
+  *self = NULL;
+  apr_rows_init (&samples.x, "X", x);
+  apr_rows_init (&samples.y, "y", y);
+  if (sample_weight != NULL)
+    {
+      apr_rows_init (&samples.weights, "sample_weight", sample_weight);
+      if (!apr_rows_check_weights (&samples.weights, error))
+        return FALSE;
+    }
+  keep (&samples);
+  if (samples.n < samples.x.n_rows && !apr_rows_check_finite (&samples.x, error))
+    return FALSE;
+  if (!apr_rows_check_finite (&samples.y, error))
+    return FALSE;
+  if (samples.n == 0 || !fit_doubles (&samples.x) || !fit_doubles (&samples.y))
+    return apr_rows_check_finite (&samples.x, error);
+
+  rows = rows_new (samples.n, samples.x.n_columns, samples.y.n_columns);
+  transposed = transpose_x (&samples, error);
+  if (transposed == NULL)
+    return FALSE;
+  take_x (rows, transposed);
+
+  rows->y = g_new (double, rows->n * rows->n_targets);
+  for (i = 0; i < rows->n_targets; i++)
+    for (j = 0; j < rows->n; j++)
+      rows->y[i * rows->n + j] =
+        apr_dtype_read_double (samples.y.dtype, samples.y.data, samples.kept[j] * rows->n_targets + i) + 0;
+  for (j = 0; j < rows->n && sample_weight != NULL; j++)
+    weighted =
+      weighted || apr_dtype_read_double (samples.weights.dtype, samples.weights.data, samples.kept[j]) != 1;
+  if (weighted)
+    rows->weights = g_new (double, rows->n);
+  for (j = 0; j < rows->n && weighted; j++)
+    rows->weights[j] =
+      apr_dtype_read_double (samples.weights.dtype, samples.weights.data, samples.kept[j]);
+  *self = g_steal_pointer (&rows);
+
+  return TRUE;
+}
+
+AprTensor *
+apr_sample_rows_get_features (const AprSampleRows *self, const gsize *features, gsize n_features)
+{
+  gsize shape[2] = { self->n, n_features };
+  AprDType dtype = apr_tensor_get_dtype (self->x);
+  gsize size = self->n * n_features * (dtype == APR_DTYPE_F32 ? sizeof (float) : sizeof (double));
+  gpointer to = g_malloc (size);
+  gsize first;
+  gsize i;
+  gsize j;
+
+  for (first = 0; first < n_features; first += BLOCK)
+    for (j = 0; j < self->n; j++)
+      for (i = first; i < MIN (first + BLOCK, n_features); i++)
+        if (dtype == APR_DTYPE_F32)
+          ((float *) to)[j * n_features + i] = self->floats[features[i] * self->n + j];
+        else
+          ((double *) to)[j * n_features + i] = self->doubles[features[i] * self->n + j];
+
+  return apr_tensor_new_take (dtype, shape, 2, to, size);
+}
+
+AprTensor *
+apr_sample_rows_get_targets (const AprSampleRows *self)
+{
+  gsize shape[2] = { self->n, self->n_targets };
+  gsize size = self->n * self->n_targets * sizeof (double);
+  double *to = g_malloc (size);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < self->n_targets; i++)
+    for (j = 0; j < self->n; j++)
+      to[j * self->n_targets + i] = self->y[i * self->n + j];
+
+  return apr_tensor_new_take (APR_DTYPE_F64, shape, 2, to, size);
+}
+
+AprTensor *
+apr_sample_rows_get_weights (const AprSampleRows *self)
+{
+  return self->weights != NULL ? apr_tensor_new_from_doubles (self->weights, self->n, &self->n, 1, NULL)
+                               : NULL;
+}
+
+void
+apr_sample_rows_read_feature (const AprSampleRows *self, gsize feature, double *values)
+{
+  gsize j;
+
+  for (j = 0; j < self->n; j++)
+    values[j] = read_x (self, feature, j);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/cross-products/apr-sample-rows-private.h"
+#include "aprender/least-squares/apr-least-squares-private.h"
+#include "aprender/least-squares/apr-normal-equations-private.h"
+
+G_BEGIN_DECLS
+
+/* Finds the constant features, which are flagged, and, in order, the independent ones, by the rules that hold for
+ * cross products: in time that is linear in the number of features, unless all of them say less than their first
+ * ones. */
+gboolean apr_dual_find_rank (const AprSampleRows *rows,
+                             gboolean centred,
+                             double rank_tolerance,
+                             guint n_threads,
+                             gboolean *constant,
+                             gsize *independent,
+                             gsize *n_independent,
+                             GError **error);
+
+/* The dual form of the normal equations. The coefficients of minimum norm, and those with a penalty, are sums of
+ * samples, b = X'u with u = B v. The columns of B span what u can be, and v solves
+ *
+ *   M v = c, M = B'(K + alpha W^-1) B, c = B'y
+ *
+ * where K = XX' are the products of samples with each other. M and c are whole numbers. */
+typedef struct
+{
+  const AprSampleRows *rows; /* (unowned) */
+  gboolean centred;
+  gsize n; /* unknowns */
+
+  /* B has in column k factor k at sample k, and its opposite at the reference; or it is dense. */
+  gsize *samples;   /* (owned) (nullable) */
+  mpz_t *factors;   /* (owned) (nullable) %NULL where all are 1 */
+  gssize reference; /* -1 where there is none */
+  mpz_t *dense;     /* (owned) (nullable) rows->n x n */
+  gint64 exponent;  /* u is B v times 2^this, for whole B, M and c */
+
+  AprProducts products; /* (owned) M and c */
+  AprNormalEquations *equations; /* (owned) */
+
+  /* The intercept is (sum of W y - sum of K w times u) / sum of W. */
+  mpz_t weight;       /* the sum of the weights */
+  mpz_t *products_w;  /* (owned) K w, times 2^(-k_exponent) of the unit of the weights */
+  gint64 k_exponent;
+  mpz_t *targets;     /* (owned) sums of targets, times 2^(-y_exponent) of the unit of the weights */
+  gint64 y_exponent;
+} AprDualSystem;
+
+/* Excluded features take no part. Without a penalty, @independent are the independent features. */
+gboolean apr_dual_system_init (AprDualSystem *self,
+                               const AprSampleRows *rows,
+                               const AprLeastSquaresOptions *options,
+                               const gboolean *excluded,
+                               const gsize *independent,
+                               gsize n_independent,
+                               GError **error);
+
+void apr_dual_system_clear (AprDualSystem *self);
+
+/* Returns: %FALSE where it is not certain that all are rounded to nearest */
+gboolean apr_dual_system_solve (AprDualSystem *self,
+                                gsize target,
+                                AprDType dtype,
+                                const gboolean *excluded,
+                                double *coefficients,
+                                double *intercept);
+
+/* Some u, to within a known error. */
+typedef struct
+{
+  gsize n;
+  mpz_t *numbers;  /* (owned) */
+  gint64 exponent; /* u is 2^this times the numbers */
+  gint64 error;    /* each is within 2^this; %G_MININT32 where they are exact */
+  gboolean zero;   /* all of them */
+
+  /* Their leading bits: (high 2^62 + low) 2^leading, cut off. */
+  gint64 *high; /* (owned) */
+  gint64 *low;  /* (owned) */
+  gint64 leading;
+} AprDualVector;
+
+void apr_dual_vector_init (AprDualVector *self, gsize n);
+
+void apr_dual_vector_clear (AprDualVector *self);
+
+/* Finds the leading bits of the numbers. */
+void apr_dual_vector_lead (AprDualVector *self);
+
+/* Rounds the sum of the products with @values from the leading bits; returns %FALSE where they are not enough. */
+gboolean
+apr_dual_vector_round (const AprDualVector *self, const double *values, AprDType dtype, double *rounded);
+
+/* The same from all bits. u is a multiple of 2^-@grid when multiplied by a whole number below 2^@denominator_bits;
+ * not known where that is 0. Where it is not certain what is nearest, @rounded is set to a guess. */
+gboolean apr_dual_vector_round_exactly (const AprDualVector *self,
+                                        const double *values,
+                                        gint64 grid,
+                                        gint64 denominator_bits,
+                                        AprDType dtype,
+                                        double *rounded);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprDualSystem, apr_dual_system_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprDualVector, apr_dual_vector_clear)
+
+G_END_DECLS

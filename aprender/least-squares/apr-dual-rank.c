@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/least-squares/apr-dual-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "aprender/base/apr-parallel-private.h"
+
+/* Constant and independent features of few samples.
+ *
+ * As many features as there are samples, less one with an intercept, can be independent, and in most data the first
+ * ones are. So the rank is found from the cross products of these alone; more features are taken until no more can
+ * be independent. */
+
+/* Features beside the independent ones whose rank is found at once. */
+#define MIN_CHUNK 64
+
+/* The sums of some features, without targets. Returns: (transfer full) */
+static AprProducts *
+multiply_features (const AprSampleRows *rows,
+                   const gsize *features,
+                   gsize n_features,
+                   gboolean centred,
+                   guint n_threads,
+                   GError **error)
+{
+  gsize no_targets[2] = { rows->n, 0 };
+  g_autoptr (AprTensor) x = apr_sample_rows_get_features (rows, features, n_features);
+  g_autoptr (AprTensor) y = apr_tensor_new_from_doubles (NULL, 0, no_targets, 2, NULL);
+  g_autoptr (AprTensor) weights = apr_sample_rows_get_weights (rows);
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (n_features, 0, error);
+
+  if (sums == NULL ||
+      !apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, n_threads, NULL, error))
+    return NULL;
+
+  return apr_products_new (sums, centred, 0, n_threads);
+}
+
+typedef struct
+{
+  const AprSampleRows *rows;
+  double rank_tolerance;
+  double *weights; /* (nullable) of which the largest is 1 */
+  double sum;      /* of the weights */
+  double min;      /* weight */
+  gboolean *constant;
+  gboolean *doubtful;
+} Constants;
+
+/* The centred sum of squares of values up to 1 in size and the plain one, which decide but for rounding errors; returns
+ * FALSE where these could matter. */
+static gboolean
+compare_squares (const Constants *self, const double *values, gboolean *constant)
+{
+  gsize n = self->rows->n;
+  double unit = (double) n * 0x1p-46;
+  double mean = 0;
+  double centred = 0;
+  double plain = 0;
+  double difference;
+  gsize j;
+
+  for (j = 0; j < n; j++)
+    mean += (self->weights != NULL ? self->weights[j] : 1) * values[j];
+  mean /= self->sum;
+  for (j = 0; j < n; j++)
+    {
+      double weight = self->weights != NULL ? self->weights[j] : 1;
+
+      centred += weight * (values[j] - mean) * (values[j] - mean);
+      plain += weight * values[j] * values[j];
+    }
+  difference = centred - self->rank_tolerance * plain;
+  *constant = difference < 0;
+
+  return fabs (difference) > unit * (centred + self->rank_tolerance * plain) + unit * unit * unit;
+}
+
+static void
+find_some_constants (gpointer data, gsize part, gsize n_parts)
+{
+  const Constants *self = data;
+  gsize n = self->rows->n;
+  g_autofree double *values = g_new (double, n);
+  gsize i;
+  gsize j;
+
+  for (i = part; i < self->rows->n_features; i += n_parts)
+    {
+      double min;
+      double max;
+      double size;
+      gint exponent;
+
+      apr_sample_rows_read_feature (self->rows, i, values);
+      min = max = values[0];
+      for (j = 1; j < n; j++)
+        {
+          min = values[j] < min ? values[j] : min;
+          max = values[j] > max ? values[j] : max;
+        }
+      self->constant[i] = min == max;
+      if (min == max)
+        continue;
+
+      (void) frexp (MAX (-min, max), &exponent);
+      size = ldexp (max, -exponent) - ldexp (min, -exponent);
+      /* Two samples that are so far apart are enough. */
+      if (self->min * size * size / 2 > 1.01 * self->rank_tolerance * self->sum && size > 0x1p-20)
+        continue;
+      for (j = 0; j < n; j++)
+        values[j] = ldexp (values[j], -exponent);
+      self->doubtful[i] = !compare_squares (self, values, &self->constant[i]);
+    }
+}
+
+/* Without an intercept, only zeros are constant. */
+static gboolean
+find_constants (const AprSampleRows *rows,
+                gboolean centred,
+                double rank_tolerance,
+                guint n_threads,
+                gboolean *constant,
+                GError **error)
+{
+  g_autofree gboolean *doubtful = g_new0 (gboolean, rows->n_features);
+  g_autofree double *weights = rows->weights != NULL ? g_new (double, rows->n) : NULL;
+  Constants self = { rows, rank_tolerance, weights, (double) rows->n, 1, constant, doubtful };
+  gsize i;
+  gsize j;
+
+  if (weights != NULL)
+    {
+      double max = 0;
+
+      for (j = 0; j < rows->n; j++)
+        max = MAX (max, rows->weights[j]);
+      self.sum = 0;
+      for (j = 0; j < rows->n; j++)
+        {
+          weights[j] = rows->weights[j] / max;
+          self.sum += weights[j];
+          self.min = MIN (self.min, weights[j]);
+        }
+    }
+  apr_parallel_run (find_some_constants, &self, n_threads, 4 * (double) rows->n * (double) rows->n_features);
+
+  for (i = 0; i < rows->n_features; i++)
+    {
+      g_autoptr (AprProducts) products = NULL;
+
+      if (!centred || !doubtful[i])
+        constant[i] = constant[i] && (centred || (rows->floats != NULL ? rows->floats[i * rows->n] == 0
+                                                                       : rows->doubles[i * rows->n] == 0));
+      if (centred ? !doubtful[i] : rank_tolerance < 0.5)
+        continue;
+      products = multiply_features (rows, &i, 1, centred, 1, error);
+      if (products == NULL)
+        return FALSE;
+      constant[i] = apr_products_is_constant (products, 0, rank_tolerance);
+    }
+
+  return TRUE;
+}
+
+gboolean
+apr_dual_find_rank (const AprSampleRows *rows,
+                    gboolean centred,
+                    double rank_tolerance,
+                    guint n_threads,
+                    gboolean *constant,
+                    gsize *independent,
+                    gsize *n_independent,
+                    GError **error)
+{
+  gsize max_rank = centred ? rows->n - 1 : rows->n;
+  g_autofree gsize *features = g_new (gsize, MIN (rows->n_features, 2 * max_rank + MIN_CHUNK));
+  g_autofree gboolean *none = g_new0 (gboolean, MIN (rows->n_features, 2 * max_rank + MIN_CHUNK) + 1);
+  gsize next = 0;
+
+  *n_independent = 0;
+  if (!find_constants (rows, centred, rank_tolerance, n_threads, constant, error))
+    return FALSE;
+
+  while (*n_independent < max_rank)
+    {
+      gsize rank = *n_independent;
+      gsize n_chunk = rank == 0 ? max_rank : MAX (max_rank, MIN_CHUNK);
+      gsize n = rank;
+      g_autoptr (AprProducts) products = NULL;
+      g_autoptr (AprNormalEquations) equations = NULL;
+      gsize i;
+
+      memcpy (features, independent, rank * sizeof *features);
+      for (; next < rows->n_features && n < rank + n_chunk; next++)
+        if (!constant[next])
+          features[n++] = next;
+      if (n == rank)
+        break;
+
+      products = multiply_features (rows, features, n, centred, n_threads, error);
+      if (products == NULL)
+        return FALSE;
+      equations = apr_normal_equations_new (products, none, rank_tolerance, n_threads);
+      *n_independent = equations->n_independent;
+      for (i = 0; i < equations->n_independent; i++)
+        independent[i] = features[equations->independent[i]];
+    }
+
+  return TRUE;
+}
