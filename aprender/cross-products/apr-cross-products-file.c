@@ -30,10 +30,11 @@ apr_cross_products_add_to_writer (AprCrossProducts *self,
                                   const char *prefix,
                                   GError **error)
 {
+  g_autoptr (AprExactSums) sums = apr_cross_products_ref_sums (self, error);
   g_autoptr (AprTensor) tensor = NULL;
   gsize shape[2] = { apr_exact_sums_get_n_entries (self->sums), 0 };
-  gint first_word;
-  guint32 *words = apr_exact_sums_to_words (self->sums, &shape[1], &first_word);
+  gint first_word = 0;
+  guint32 *words = sums != NULL ? apr_exact_sums_to_words (sums, &shape[1], &first_word) : NULL;
   g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
   g_autofree char *n_features =
     g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_features (self->sums));
@@ -45,6 +46,9 @@ apr_cross_products_add_to_writer (AprCrossProducts *self,
   g_autofree char *names = self->feature_names != NULL
                            ? apr_feature_names_to_json ((const char *const *) self->feature_names)
                            : NULL;
+
+  if (sums == NULL)
+    return FALSE;
 
   tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
 

@@ -23,6 +23,7 @@ apr_cross_products_copy (AprCrossProducts *self)
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
 
   copy = apr_cross_products_new_with_sums (apr_exact_sums_ref (self->sums), self->precision);
+  copy->rows = self->rows != NULL ? apr_sample_rows_ref (self->rows) : NULL;
   copy->n_features = self->n_features;
   copy->n_targets = self->n_targets;
   copy->n_samples = self->n_samples;
@@ -32,6 +33,29 @@ apr_cross_products_copy (AprCrossProducts *self)
   copy->feature_names = g_strdupv (self->feature_names);
 
   return copy;
+}
+
+static gboolean
+have_equal_sums (AprCrossProducts *self, AprCrossProducts *other)
+{
+  g_autoptr (AprExactSums) sums = apr_cross_products_ref_sums (self, NULL);
+  g_autoptr (AprExactSums) other_sums = apr_cross_products_ref_sums (other, NULL);
+  g_autofree guint32 *words = NULL;
+  g_autofree guint32 *other_words = NULL;
+  gsize n_words;
+  gsize n_other_words;
+  gint first_word;
+  gint other_first_word;
+
+  if (sums == other_sums || sums == NULL || other_sums == NULL)
+    return sums == other_sums && sums != NULL;
+
+  words = apr_exact_sums_to_words (sums, &n_words, &first_word);
+  other_words = apr_exact_sums_to_words (other_sums, &n_other_words, &other_first_word);
+
+  return n_words == n_other_words && first_word == other_first_word &&
+         (n_words == 0 ||
+          memcmp (words, other_words, n_words * apr_exact_sums_get_n_entries (sums) * sizeof (guint32)) == 0);
 }
 
 /**
@@ -49,13 +73,6 @@ apr_cross_products_copy (AprCrossProducts *self)
 gboolean
 apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
 {
-  g_autofree guint32 *words = NULL;
-  g_autofree guint32 *other_words = NULL;
-  gsize n_words;
-  gsize n_other_words;
-  gint first_word;
-  gint other_first_word;
-
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
 
@@ -68,16 +85,10 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
        !g_strv_equal ((const char *const *) self->feature_names, (const char *const *) other->feature_names)))
     return FALSE;
 
-  if (self->sums == other->sums)
-    return TRUE;
+  if (self->rows != NULL && other->rows != NULL)
+    return self->rows == other->rows || apr_sample_rows_equal (self->rows, other->rows);
 
-  words = apr_exact_sums_to_words (self->sums, &n_words, &first_word);
-  other_words = apr_exact_sums_to_words (other->sums, &n_other_words, &other_first_word);
-
-  return n_words == n_other_words && first_word == other_first_word &&
-         (n_words == 0 ||
-          memcmp (words, other_words,
-                  n_words * apr_exact_sums_get_n_entries (self->sums) * sizeof (guint32)) == 0);
+  return have_equal_sums (self, other);
 }
 
 /* No file holds more. */
@@ -102,24 +113,51 @@ check_names (AprCrossProducts *self, AprCrossProducts *other, GError **error)
          apr_cross_products_check_feature_names (self, (const char *const *) other->feature_names, error);
 }
 
-/* Adds the sums of @other, or takes them away; the state's own stay as they are where that fails, and where others
+/* Whether nothing was ever added, or all has been taken away. */
+static gboolean
+is_empty (AprCrossProducts *self)
+{
+  return self->rows == NULL && self->n_samples == 0 && apr_exact_sums_is_zero (self->sums);
+}
+
+/* The rows with those of @other, or without them; %NULL where the state needs sums. */
+static AprSampleRows *
+add_rows (AprCrossProducts *self, AprCrossProducts *other, gint sign)
+{
+  if (other->rows == NULL || other->precision != APR_PRECISION_EXACT)
+    return NULL;
+  if (sign > 0)
+    return apr_cross_products_add_rows (self, other->rows);
+
+  return self->rows != NULL ? apr_sample_rows_subtract (self->rows, other->rows) : NULL;
+}
+
+/* Adds the samples of @other, or takes them away; the state's own stay as they are where that fails, and where others
  * share them. */
 static gboolean
-add_sums (AprCrossProducts *self, AprCrossProducts *other, gint sign, GError **error)
+add_samples (AprCrossProducts *self, AprCrossProducts *other, gint sign, GError **error)
 {
   AprWeightLogs weight_logs = self->weight_logs;
   g_autoptr (AprExactSums) sums = NULL;
+  g_autoptr (AprExactSums) others = NULL;
+  AprSampleRows *rows;
 
   if (!apr_weight_logs_add (&weight_logs, other->weight_logs, sign, error))
     return FALSE;
 
-  sums = apr_exact_sums_is_shared (self->sums) ? apr_exact_sums_copy (self->sums, error)
-                                               : apr_exact_sums_ref (self->sums);
-  if (sums == NULL || !apr_exact_sums_add (sums, other->sums, sign, error))
-    return FALSE;
+  rows = is_empty (other) ? NULL : add_rows (self, other, sign);
+  if (rows == NULL && !is_empty (other))
+    {
+      sums = self->rows == NULL && apr_exact_sums_is_shared (self->sums)
+             ? apr_exact_sums_copy (self->sums, error)
+             : apr_cross_products_ref_sums (self, error);
+      others = sums != NULL ? apr_cross_products_ref_sums (other, error) : NULL;
+      if (others == NULL || !apr_exact_sums_add (sums, others, sign, error))
+        return FALSE;
+    }
 
-  apr_exact_sums_unref (self->sums);
-  self->sums = g_steal_pointer (&sums);
+  if (!is_empty (other))
+    apr_cross_products_take (self, g_steal_pointer (&sums), rows);
   self->weight_logs = weight_logs;
   return TRUE;
 }
@@ -139,7 +177,7 @@ merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
   guint64 n_samples;
 
   if (!apr_cross_products_add_samples (self, other->n_samples, &n_samples, error) ||
-      !add_sums (self, other, 1, error))
+      !add_samples (self, other, 1, error))
     return FALSE;
 
   self->n_samples = n_samples;
@@ -193,7 +231,7 @@ subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
                    self->n_samples);
       return FALSE;
     }
-  if (!add_sums (self, other, -1, error))
+  if (!add_samples (self, other, -1, error))
     return FALSE;
 
   self->n_samples -= other->n_samples;

@@ -3,6 +3,7 @@
 
 #include "aprender/cross-products/apr-cross-products.h"
 #include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-sample-rows-private.h"
 #include "aprender/cross-products/apr-weight-logs-private.h"
 #include "aprender/safetensors/apr-safetensors-reader.h"
 #include "aprender/safetensors/apr-safetensors-writer.h"
@@ -17,7 +18,8 @@ struct _AprCrossProducts
   guint64 n_features;
   guint64 n_targets;
 
-  AprExactSums *sums; /* (owned) copies may share them */
+  AprExactSums *sums;  /* (owned) copies may share them; of nothing where there are rows */
+  AprSampleRows *rows; /* (owned) (nullable) the samples instead, while they are few beside the features */
   guint64 n_samples;
   AprWeightLogs weight_logs;
   AprDType dtype; /* NONE, F32 or F64, of which the largest of those that are added counts */
@@ -57,7 +59,25 @@ apr_cross_products_add_samples (AprCrossProducts *self, guint64 n_added, guint64
 gboolean apr_cross_products_check_widths (
   AprCrossProducts *self, gsize n_features, gsize n_targets, const char *what, GError **error);
 
-AprExactSums *apr_cross_products_get_sums (AprCrossProducts *self);
+/* The sums, which are made of the rows where there are any. Returns: (transfer full) (nullable): %NULL where there is no
+ * memory */
+AprExactSums *apr_cross_products_ref_sums (AprCrossProducts *self, GError **error);
+
+/* (nullable): %NULL where the state has sums. */
+const AprSampleRows *apr_cross_products_get_rows (AprCrossProducts *self);
+
+/* Whether the sum of the weights is above 0. */
+gboolean apr_cross_products_has_weight (AprCrossProducts *self);
+
+/* The rows of the state and of @added, where the state can have them; %NULL where it needs sums. Returns: (transfer
+ * full) (nullable) */
+AprSampleRows *apr_cross_products_add_rows (AprCrossProducts *self, AprSampleRows *added);
+
+/* Whether the state can have rows, and @n_added more. */
+gboolean apr_cross_products_can_have_rows (AprCrossProducts *self, guint64 n_added);
+
+/* What the state has from now on: takes @rows, or @sums. */
+void apr_cross_products_take (AprCrossProducts *self, AprExactSums *sums, AprSampleRows *rows);
 
 /* The sum of the natural logarithms of the weights. */
 double apr_cross_products_get_weight_logs (AprCrossProducts *self);

@@ -16,7 +16,8 @@ typedef struct
   guint n_threads;
   GTask *task; /* (unowned) (nullable) that of the thread, where it is not the caller's */
 
-  AprExactSums *sums; /* (owned) (nullable) %NULL where there are no samples to add */
+  AprExactSums *sums;  /* (owned) (nullable) those of all samples, or: */
+  AprSampleRows *rows; /* (owned) (nullable) all samples; neither where there are no samples to add */
   guint64 n_samples;
   AprWeightLogs weight_logs;
 } Update;
@@ -28,6 +29,7 @@ update_clear (Update *self)
   apr_tensor_unref (self->y);
   g_clear_pointer (&self->sample_weight, apr_tensor_unref);
   g_clear_pointer (&self->sums, apr_exact_sums_unref);
+  g_clear_pointer (&self->rows, apr_sample_rows_unref);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Update, update_clear)
@@ -64,6 +66,23 @@ update_count_samples (Update *self, AprCrossProducts *state, GError **error)
          apr_cross_products_add_samples (state, n_added, &self->n_samples, error);
 }
 
+/* Finds the rows of all samples where the state can have them. */
+static gboolean
+update_find_rows (Update *self, AprCrossProducts *state, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (AprSampleRows) added = NULL;
+
+  if (self->precision != APR_PRECISION_EXACT ||
+      !apr_cross_products_can_have_rows (state, apr_tensor_get_shape (self->x, NULL)[0]))
+    return TRUE;
+  if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
+      !apr_sample_rows_new (self->x, self->y, self->sample_weight, &added, error))
+    return FALSE;
+
+  self->rows = apr_cross_products_add_rows (state, added);
+  return TRUE;
+}
+
 /* Works all out, while @state is what it was. */
 static gboolean
 update_run (Update *self,
@@ -73,23 +92,36 @@ update_run (Update *self,
             GCancellable *cancellable,
             GError **error)
 {
+  g_autoptr (AprExactSums) before = NULL;
+  gsize n_samples = apr_tensor_get_shape (self->x, NULL)[0];
   gsize n_features;
   gsize n_targets;
 
   if (!apr_estimator_check_samples (self->x, self->y, self->sample_weight, &n_features, &n_targets, error) ||
       !apr_cross_products_check_widths (state, n_features, n_targets, "Samples", error))
     return FALSE;
-  if (apr_tensor_get_shape (self->x, NULL)[0] == 0)
+  if (n_samples == 0)
     return !g_cancellable_set_error_if_cancelled (cancellable, error);
 
-  self->sums = apr_exact_sums_new (n_features, n_targets, error);
+  if (!update_find_rows (self, state, cancellable, error))
+    return FALSE;
+  if (self->rows != NULL)
+    {
+      if (progress != NULL)
+        progress (n_samples, n_samples, progress_data);
+      return !g_cancellable_set_error_if_cancelled (cancellable, error) &&
+             update_count_samples (self, state, error);
+    }
+
+  before = apr_cross_products_ref_sums (state, error);
+  self->sums = before != NULL ? apr_exact_sums_new (n_features, n_targets, error) : NULL;
   if (self->sums == NULL)
     return FALSE;
 
   apr_exact_sums_set_progress (self->sums, progress, progress_data);
   if (!apr_exact_sums_update (self->sums, self->x, self->y, self->sample_weight, self->precision,
                               self->n_threads, cancellable, error) ||
-      !update_count_samples (self, state, error) || !apr_exact_sums_add (self->sums, state->sums, 1, error))
+      !update_count_samples (self, state, error) || !apr_exact_sums_add (self->sums, before, 1, error))
     return FALSE;
 
   apr_exact_sums_set_progress (self->sums, NULL, NULL);
@@ -99,11 +131,10 @@ update_run (Update *self,
 static void
 update_commit (Update *self, AprCrossProducts *state)
 {
-  if (self->sums == NULL)
+  if (self->sums == NULL && self->rows == NULL)
     return;
 
-  apr_exact_sums_unref (state->sums);
-  state->sums = g_steal_pointer (&self->sums);
+  apr_cross_products_take (state, g_steal_pointer (&self->sums), g_steal_pointer (&self->rows));
   state->n_samples = self->n_samples;
   state->weight_logs = self->weight_logs;
   state->dtype = MAX (state->dtype, apr_estimator_choose_dtype (self->x));

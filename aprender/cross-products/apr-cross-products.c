@@ -112,6 +112,7 @@ apr_cross_products_finalize (GObject *object)
   AprCrossProducts *self = APR_CROSS_PRODUCTS (object);
 
   apr_exact_sums_unref (self->sums);
+  apr_sample_rows_unref (self->rows);
   g_strfreev (self->feature_names);
 
   G_OBJECT_CLASS (apr_cross_products_parent_class)->finalize (object);
@@ -270,12 +271,6 @@ static void
 apr_cross_products_init (AprCrossProducts *self)
 {
   self->dtype = APR_DTYPE_NONE;
-}
-
-AprExactSums *
-apr_cross_products_get_sums (AprCrossProducts *self)
-{
-  return self->sums;
 }
 
 gboolean

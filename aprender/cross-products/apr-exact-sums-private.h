@@ -108,6 +108,9 @@ void apr_exact_sums_get_entry (const AprExactSums *self, gsize row, gsize column
 /* Fails where no samples can have such sums, as far as each entry shows beside the squares of its row and column. */
 gboolean apr_exact_sums_check (const AprExactSums *self, GError **error);
 
+/* Whether all sums are 0. */
+gboolean apr_exact_sums_is_zero (const AprExactSums *self);
+
 /* Whether the sum of the weights is above 0. */
 gboolean apr_exact_sums_has_weight (const AprExactSums *self);
 

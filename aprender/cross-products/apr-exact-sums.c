@@ -340,6 +340,18 @@ apr_exact_sums_get_entry (const AprExactSums *self, gsize row, gsize column, mpz
 }
 
 gboolean
+apr_exact_sums_is_zero (const AprExactSums *self)
+{
+  gsize i;
+
+  for (i = 0; i < self->n_entries * self->n_limbs; i++)
+    if (self->limbs[i] != 0)
+      return FALSE;
+
+  return TRUE;
+}
+
+gboolean
 apr_exact_sums_has_weight (const AprExactSums *self)
 {
   gsize i;

@@ -3,6 +3,7 @@
 
 #include <gio/gio.h>
 
+#include "aprender/cross-products/apr-exact-sums-private.h"
 #include "aprender/tensor/apr-tensor.h"
 
 G_BEGIN_DECLS
@@ -17,22 +18,25 @@ typedef struct
   gsize n;
   gsize n_features;
   gsize n_targets;
-  AprTensor *x;    /* (owned) [n_features, n]: F32 where each value is a float, else F64 */
+  AprTensor *x;          /* (owned) [n_features, n]: F32 where each value is a float, else F64 */
   const float *floats;   /* (unowned) the values of x; NULL where they are doubles */
   const double *doubles; /* (unowned) the same; NULL where they are floats */
-  double *y;       /* (owned) n_targets x n */
-  double *weights; /* (owned) (nullable) %NULL where all are 1 */
+  double *y;             /* (owned) n_targets x n */
+  double *weights;       /* (owned) (nullable) %NULL where all are 1 */
 } AprSampleRows;
+
+/* Fewer features are summed in no time. */
+#define APR_SAMPLE_ROWS_MIN_FEATURES 64
 
 /* Whether @n samples are few beside the features. */
 static inline gboolean
 apr_sample_rows_are_few (guint64 n, gsize n_features)
 {
-  return n_features >= 64 && n <= n_features / 2;
+  return n_features >= APR_SAMPLE_ROWS_MIN_FEATURES && n <= n_features / 2;
 }
 
 /* Copies the samples whose weight is not 0. Fails where a value is not finite or a weight is negative. @self becomes
- * %NULL where there are no samples, or where a value is no double. */
+ * %NULL where no double is equal to a value. */
 gboolean apr_sample_rows_new (
   AprTensor *x, AprTensor *y, AprTensor *sample_weight, AprSampleRows **self, GError **error);
 
@@ -41,7 +45,12 @@ AprSampleRows *apr_sample_rows_ref (AprSampleRows *self);
 void apr_sample_rows_unref (AprSampleRows *self);
 
 /* The rows of two, which have the same widths. Returns: (transfer full) */
-AprSampleRows *apr_sample_rows_merge (const AprSampleRows *one, const AprSampleRows *other);
+AprSampleRows *apr_sample_rows_merge (AprSampleRows *one, AprSampleRows *other);
+
+/* The rows without those of @other. Returns: (transfer full) (nullable): %NULL where not all of these are there */
+AprSampleRows *apr_sample_rows_subtract (AprSampleRows *self, AprSampleRows *other);
+
+gboolean apr_sample_rows_equal (const AprSampleRows *self, const AprSampleRows *other);
 
 /* Some features of all samples, as tensors that sums can be made of: [n, @n_features], in the dtype of x. Returns:
  * (transfer full) */
@@ -52,6 +61,10 @@ AprTensor *apr_sample_rows_get_targets (const AprSampleRows *self);
 
 /* [n]. Returns: (transfer full) (nullable): %NULL where all are 1 */
 AprTensor *apr_sample_rows_get_weights (const AprSampleRows *self);
+
+/* The sums of the samples, in @n_threads threads if that is not 0. Returns: (transfer full) (nullable): %NULL where
+ * there is no memory */
+AprExactSums *apr_sample_rows_sum (const AprSampleRows *self, guint n_threads, GError **error);
 
 /* The values of a feature, in doubles. */
 void apr_sample_rows_read_feature (const AprSampleRows *self, gsize feature, double *values);

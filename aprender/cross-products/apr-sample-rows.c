@@ -164,17 +164,61 @@ gather (const Place *places, gsize n)
 }
 
 AprSampleRows *
-apr_sample_rows_merge (const AprSampleRows *one, const AprSampleRows *other)
+apr_sample_rows_merge (AprSampleRows *one, AprSampleRows *other)
 {
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gsize n = one->n + other->n;
-  g_autofree Place *places = g_new (Place, n);
+  g_autofree Place *places = NULL;
   gsize j;
 
+  if (one->n == 0 || other->n == 0)
+    return apr_sample_rows_ref (one->n == 0 ? other : one);
+
+  places = g_new (Place, n);
   for (j = 0; j < n; j++)
     places[j] = j < one->n ? (Place){ one, j } : (Place){ other, j - one->n };
   qsort (places, n, sizeof *places, compare_places);
 
   return gather (places, n);
+}
+
+AprSampleRows *
+apr_sample_rows_subtract (AprSampleRows *self, AprSampleRows *other)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  g_autofree Place *places = g_new (Place, self->n + 1);
+  gsize n_taken = 0;
+  gsize n = 0;
+  gsize j;
+
+  /* Both are sorted. */
+  for (j = 0; j < self->n; j++)
+    {
+      places[n] = (Place){ self, j };
+      if (n_taken < other->n && compare_places (&places[n], &(Place){ other, n_taken }) == 0)
+        n_taken++;
+      else
+        n++;
+    }
+  if (n_taken < other->n)
+    return NULL;
+
+  return n > 0 ? gather (places, n) : rows_new (0, self->n_features, self->n_targets);
+}
+
+gboolean
+apr_sample_rows_equal (const AprSampleRows *self, const AprSampleRows *other)
+{
+  gsize j;
+
+  if (self->n != other->n)
+    return FALSE;
+
+  for (j = 0; j < self->n; j++)
+    if (compare_places (&(Place){ self, j }, &(Place){ other, j }) != 0)
+      return FALSE;
+
+  return TRUE;
 }
 
 /* Samples in tensors. */
@@ -226,17 +270,17 @@ compare_samples (gconstpointer a, gconstpointer b, gpointer user_data)
 }
 
 /* Zeros lose their sign. Values are finite where the sum of all times 0 is 0. */
-#define TRANSPOSE(type, to)                                              \
- for (first = 0; first < n_columns; first += BLOCK)                      \
-  for (j = 0; j < samples->n; j++)                                        \
-   {                                                                     \
-     const type *from = (const type *) data + samples->kept[j] * n_columns; \
-                                                                         \
-     for (i = first; i < MIN (first + BLOCK, n_columns); i++)            \
-       {                                                                 \
-         (to)[i * samples->n + j] = from[i] + 0;                          \
-         sum += from[i] * 0;                                             \
-       }                                                                 \
+#define TRANSPOSE(type, to)                                                \
+ for (first = 0; first < n_columns; first += BLOCK)                        \
+  for (j = 0; j < samples->n; j++)                                         \
+   {                                                                       \
+    const type *from = (const type *) data + samples->kept[j] * n_columns; \
+                                                                           \
+    for (i = first; i < MIN (first + BLOCK, n_columns); i++)               \
+     {                                                                     \
+      (to)[i * samples->n + j] = from[i] + 0;                              \
+      sum += from[i] * 0;                                                  \
+     }                                                                     \
    }
 
 /* Returns FALSE where a value is not finite. */
@@ -266,7 +310,8 @@ transpose_doubles (const Samples *samples, double *to)
   gsize i;
   gsize j;
 
-  if (rows->dtype == APR_DTYPE_F64 && G_BYTE_ORDER == G_LITTLE_ENDIAN && (guintptr) data % sizeof (double) == 0)
+  if (rows->dtype == APR_DTYPE_F64 && G_BYTE_ORDER == G_LITTLE_ENDIAN &&
+      (guintptr) data % sizeof (double) == 0)
     {
       TRANSPOSE (double, to)
     }
@@ -364,8 +409,13 @@ apr_sample_rows_new (
     return FALSE;
   if (!apr_rows_check_finite (&samples.y, error))
     return FALSE;
-  if (samples.n == 0 || !fit_doubles (&samples.x) || !fit_doubles (&samples.y))
-    return apr_rows_check_finite (&samples.x, error);
+  if (samples.n == 0)
+    {
+      *self = rows_new (0, samples.x.n_columns, samples.y.n_columns);
+      return TRUE;
+    }
+  if (!fit_doubles (&samples.x) || !fit_doubles (&samples.y))
+    return TRUE;
 
   rows = rows_new (samples.n, samples.x.n_columns, samples.y.n_columns);
   transposed = transpose_x (&samples, error);
@@ -384,8 +434,7 @@ apr_sample_rows_new (
   if (weighted)
     rows->weights = g_new (double, rows->n);
   for (j = 0; j < rows->n && weighted; j++)
-    rows->weights[j] =
-      apr_dtype_read_double (samples.weights.dtype, samples.weights.data, samples.kept[j]);
+    rows->weights[j] = apr_dtype_read_double (samples.weights.dtype, samples.weights.data, samples.kept[j]);
   *self = g_steal_pointer (&rows);
 
   return TRUE;
@@ -434,6 +483,30 @@ apr_sample_rows_get_weights (const AprSampleRows *self)
 {
   return self->weights != NULL ? apr_tensor_new_from_doubles (self->weights, self->n, &self->n, 1, NULL)
                                : NULL;
+}
+
+AprExactSums *
+apr_sample_rows_sum (const AprSampleRows *self, guint n_threads, GError **error)
+{
+  g_autofree gsize *all = g_new (gsize, self->n_features);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) weights = NULL;
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (self->n_features, self->n_targets, error);
+  gsize i;
+
+  if (sums == NULL || self->n == 0)
+    return g_steal_pointer (&sums);
+
+  for (i = 0; i < self->n_features; i++)
+    all[i] = i;
+  x = apr_sample_rows_get_features (self, all, self->n_features);
+  y = apr_sample_rows_get_targets (self);
+  weights = apr_sample_rows_get_weights (self);
+
+  return apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, n_threads, NULL, error)
+         ? g_steal_pointer (&sums)
+         : NULL;
 }
 
 void

@@ -289,11 +289,17 @@ AprInference *
 apr_inference_new (const AprInferenceSource *source, const AprInferenceRun *run, GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  AprExactSums *sums = apr_cross_products_get_sums (source->cross_products);
-  gsize n_features = apr_exact_sums_get_n_features (sums);
+  g_autoptr (AprExactSums) sums = apr_cross_products_ref_sums (source->cross_products, error);
+  gsize n_features = apr_cross_products_get_n_features (source->cross_products);
   g_autoptr (AprInference) self = g_new0 (AprInference, 1);
   g_auto (AprDesign) design = { NULL };
   g_auto (AprInverse) inverse = { 0 };
+
+  if (sums == NULL)
+    {
+      g_free (g_steal_pointer (&self));
+      return NULL;
+    }
 
   g_atomic_ref_count_init (&self->ref_count);
   mpf_init2 (self->weight, 2 * APR_INFERENCE_PRECISION);

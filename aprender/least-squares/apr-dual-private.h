@@ -7,14 +7,22 @@
 
 G_BEGIN_DECLS
 
-/* Finds the constant features, which are flagged, and, in order, the independent ones, by the rules that hold for
- * cross products: in time that is linear in the number of features, unless all of them say less than their first
- * ones. */
+/* Finds the constant features, by the rule that holds for cross products; with a tolerance of 0, those that do not vary
+ * at all, or without an intercept are zeros. */
+gboolean apr_dual_find_constants (const AprSampleRows *rows,
+                                  gboolean centred,
+                                  double rank_tolerance,
+                                  guint n_threads,
+                                  gboolean *constant,
+                                  GError **error);
+
+/* Finds the independent features, in order, by the rule that holds for cross products. Few features are looked at
+ * unless those say less than they could. */
 gboolean apr_dual_find_rank (const AprSampleRows *rows,
                              gboolean centred,
                              double rank_tolerance,
                              guint n_threads,
-                             gboolean *constant,
+                             const gboolean *constant,
                              gsize *independent,
                              gsize *n_independent,
                              GError **error);
@@ -38,14 +46,14 @@ typedef struct
   mpz_t *dense;     /* (owned) (nullable) rows->n x n */
   gint64 exponent;  /* u is B v times 2^this, for whole B, M and c */
 
-  AprProducts products; /* (owned) M and c */
+  AprProducts products;          /* (owned) M and c */
   AprNormalEquations *equations; /* (owned) */
 
   /* The intercept is (sum of W y - sum of K w times u) / sum of W. */
-  mpz_t weight;       /* the sum of the weights */
-  mpz_t *products_w;  /* (owned) K w, times 2^(-k_exponent) of the unit of the weights */
+  mpz_t weight;      /* the sum of the weights */
+  mpz_t *products_w; /* (owned) K w, times 2^(-k_exponent) of the unit of the weights */
   gint64 k_exponent;
-  mpz_t *targets;     /* (owned) sums of targets, times 2^(-y_exponent) of the unit of the weights */
+  mpz_t *targets; /* (owned) sums of targets, times 2^(-y_exponent) of the unit of the weights */
   gint64 y_exponent;
 } AprDualSystem;
 

@@ -40,6 +40,7 @@ multiply_features (const AprSampleRows *rows,
 typedef struct
 {
   const AprSampleRows *rows;
+  gboolean centred;
   double rank_tolerance;
   double *weights; /* (nullable) of which the largest is 1 */
   double sum;      /* of the weights */
@@ -100,9 +101,14 @@ find_some_constants (gpointer data, gsize part, gsize n_parts)
           min = values[j] < min ? values[j] : min;
           max = values[j] > max ? values[j] : max;
         }
-      self->constant[i] = min == max;
-      if (min == max)
+      self->constant[i] = min == max && (self->centred || max == 0);
+      if (self->constant[i] || self->rank_tolerance == 0)
         continue;
+      if (!self->centred)
+        {
+          self->doubtful[i] = self->rank_tolerance > 0.5;
+          continue;
+        }
 
       (void) frexp (MAX (-min, max), &exponent);
       size = ldexp (max, -exponent) - ldexp (min, -exponent);
@@ -115,18 +121,17 @@ find_some_constants (gpointer data, gsize part, gsize n_parts)
     }
 }
 
-/* Without an intercept, only zeros are constant. */
-static gboolean
-find_constants (const AprSampleRows *rows,
-                gboolean centred,
-                double rank_tolerance,
-                guint n_threads,
-                gboolean *constant,
-                GError **error)
+gboolean
+apr_dual_find_constants (const AprSampleRows *rows,
+                         gboolean centred,
+                         double rank_tolerance,
+                         guint n_threads,
+                         gboolean *constant,
+                         GError **error)
 {
   g_autofree gboolean *doubtful = g_new0 (gboolean, rows->n_features);
   g_autofree double *weights = rows->weights != NULL ? g_new (double, rows->n) : NULL;
-  Constants self = { rows, rank_tolerance, weights, (double) rows->n, 1, constant, doubtful };
+  Constants self = { rows, centred, rank_tolerance, weights, (double) rows->n, 1, constant, doubtful };
   gsize i;
   gsize j;
 
@@ -150,10 +155,7 @@ find_constants (const AprSampleRows *rows,
     {
       g_autoptr (AprProducts) products = NULL;
 
-      if (!centred || !doubtful[i])
-        constant[i] = constant[i] && (centred || (rows->floats != NULL ? rows->floats[i * rows->n] == 0
-                                                                       : rows->doubles[i * rows->n] == 0));
-      if (centred ? !doubtful[i] : rank_tolerance < 0.5)
+      if (!doubtful[i])
         continue;
       products = multiply_features (rows, &i, 1, centred, 1, error);
       if (products == NULL)
@@ -169,7 +171,7 @@ apr_dual_find_rank (const AprSampleRows *rows,
                     gboolean centred,
                     double rank_tolerance,
                     guint n_threads,
-                    gboolean *constant,
+                    const gboolean *constant,
                     gsize *independent,
                     gsize *n_independent,
                     GError **error)
@@ -180,9 +182,6 @@ apr_dual_find_rank (const AprSampleRows *rows,
   gsize next = 0;
 
   *n_independent = 0;
-  if (!find_constants (rows, centred, rank_tolerance, n_threads, constant, error))
-    return FALSE;
-
   while (*n_independent < max_rank)
     {
       gsize rank = *n_independent;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-sample-rows-private.h"
 
 G_BEGIN_DECLS
 
@@ -36,6 +37,13 @@ gboolean apr_least_squares_solve (AprLeastSquares *self,
                                   AprExactSums *state,
                                   const AprLeastSquaresOptions *options,
                                   GError **error);
+
+/* The same from samples, which are solved in their dual form: in time and memory that are linear in the number of
+ * features. There must be one whose weight is not 0, and no option asks for signs or has rounded sums. */
+gboolean apr_least_squares_solve_rows (AprLeastSquares *self,
+                                       const AprSampleRows *rows,
+                                       const AprLeastSquaresOptions *options,
+                                       GError **error);
 
 /* Of what was solved with the same arguments: see apr_condition_find(). */
 double apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOptions *options);

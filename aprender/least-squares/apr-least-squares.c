@@ -6,6 +6,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/least-squares/apr-condition-private.h"
+#include "aprender/least-squares/apr-dual-private.h"
 #include "aprender/least-squares/apr-non-negative-private.h"
 #include "aprender/least-squares/apr-normal-equations-private.h"
 #include "aprender/least-squares/apr-small-system-private.h"
@@ -20,6 +21,7 @@
  *   apr-minimum-norm       where features depend on each other; apr-squared-equations where double is not enough
  *   apr-non-negative       where no coefficient may be negative
  *   apr-condition          the condition number
+ *   apr-dual-*             more features than samples: the dual form, from the samples
  *
  * apr-normal-equations joins them; apr-small-system is a faster way for few features.
  *
@@ -87,13 +89,11 @@ find_constant (const AprProducts *products, const AprLeastSquaresOptions *option
 }
 
 static void
-set_rank (AprLeastSquares *self, const AprNormalEquations *equations)
+set_rank (AprLeastSquares *self, gsize n_features, const gsize *independent, gsize rank)
 {
-  gsize n_features = equations->products->n_features;
-  const gsize *independent = equations->independent;
   gsize i;
 
-  self->rank = equations->n_independent;
+  self->rank = rank;
   self->dependent = g_new (gsize, n_features);
   for (i = 0; i < n_features; i++)
     if (i - self->n_dependent == self->rank || independent[i - self->n_dependent] != i)
@@ -156,7 +156,7 @@ solve_in_general (AprLeastSquares *self,
   if (!options->rounded && !check_complements (equations, error))
     return FALSE;
 
-  set_rank (self, equations);
+  set_rank (self, n_features, equations->independent, equations->n_independent);
   if (options->alpha > 0 && !options->rounded && self->rank < n_features)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
@@ -202,6 +202,46 @@ apr_least_squares_solve (AprLeastSquares *self,
     return FALSE;
 
   return check_range (self, n_features, n_targets, options->dtype, error);
+}
+
+gboolean
+apr_least_squares_solve_rows (AprLeastSquares *self,
+                              const AprSampleRows *rows,
+                              const AprLeastSquaresOptions *options,
+                              GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  gsize n_features = rows->n_features;
+  double rank_tolerance = find_rank_tolerance (options, n_features);
+  g_autofree gboolean *excluded = g_new0 (gboolean, n_features);
+  g_autofree gsize *independent = g_new (gsize, rows->n);
+  gsize n_independent = 0;
+  g_auto (AprDualSystem) system = { NULL };
+  gsize i;
+
+  self->coefficients = g_new0 (double, n_features * rows->n_targets);
+  self->intercepts = g_new0 (double, rows->n_targets);
+  self->rank = n_features;
+  self->correctly_rounded = TRUE;
+  if (!apr_dual_find_constants (rows, options->fit_intercept, rank_tolerance, options->n_threads, excluded,
+                                error))
+    return FALSE;
+  if (options->alpha == 0)
+    {
+      if (!apr_dual_find_rank (rows, options->fit_intercept, rank_tolerance, options->n_threads, excluded,
+                               independent, &n_independent, error))
+        return FALSE;
+      set_rank (self, n_features, independent, n_independent);
+    }
+
+  if (!apr_dual_system_init (&system, rows, options, excluded, independent, n_independent, error))
+    return FALSE;
+  for (i = 0; i < rows->n_targets; i++)
+    if (!apr_dual_system_solve (&system, i, options->dtype, excluded, self->coefficients + i * n_features,
+                                &self->intercepts[i]))
+      self->correctly_rounded = FALSE;
+
+  return check_range (self, n_features, rows->n_targets, options->dtype, error);
 }
 
 double

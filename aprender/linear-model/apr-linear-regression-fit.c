@@ -87,6 +87,25 @@ fit_init (Fit *fit, AprLinearRegression *model, GError **error)
   return check_options (&solver, error);
 }
 
+static gboolean
+solve (AprLeastSquares *solution,
+       AprCrossProducts *state,
+       const AprLeastSquaresOptions *options,
+       GError **error)
+{
+  const AprSampleRows *rows = apr_cross_products_get_rows (state);
+  g_autoptr (AprExactSums) sums = NULL;
+
+  if (rows != NULL && !options->positive)
+    return apr_least_squares_solve_rows (solution, rows, options, error);
+
+  sums = apr_cross_products_ref_sums (state, error);
+
+  /* What comes from a file could keep the solver busy for minutes. */
+  return sums != NULL && (options->rounded || apr_exact_sums_check (sums, error)) &&
+         apr_least_squares_solve (solution, sums, options, error);
+}
+
 /* Takes @state, solves it, and leaves what is found to the end of the update; @n_dims is that of y, 1 where there
  * is one target that is no matrix. */
 static gboolean
@@ -95,14 +114,13 @@ fit_solve (
 {
   AprLinearResults *results = fit->results;
   AprLeastSquaresOptions *options = &results->fitted;
-  AprExactSums *sums = apr_cross_products_get_sums (state);
-  gsize shape[2] = { apr_exact_sums_get_n_targets (sums), apr_exact_sums_get_n_features (sums) };
+  gsize shape[2] = { apr_cross_products_get_n_targets (state), apr_cross_products_get_n_features (state) };
   g_auto (AprLeastSquares) solution = { NULL };
 
   /* The names are the model's to give. */
   results->cross_products = state;
   (void) apr_cross_products_set_feature_names (state, NULL, NULL);
-  if (!apr_exact_sums_has_weight (sums))
+  if (!apr_cross_products_has_weight (state))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero");
       return FALSE;
@@ -112,11 +130,8 @@ fit_solve (
   options->rounded = apr_cross_products_get_precision (state) == APR_PRECISION_DOUBLE;
   if (options->dtype == APR_DTYPE_NONE)
     options->dtype = options->data_dtype;
-  /* What comes from a file could keep the solver busy for minutes. */
   if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
-      (!options->rounded && !apr_exact_sums_check (sums, error)) ||
-      !apr_least_squares_solve (&solution, sums, options, error) ||
-      g_cancellable_set_error_if_cancelled (cancellable, error))
+      !solve (&solution, state, options, error) || g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
   apr_linear_results_take_tensors (results,

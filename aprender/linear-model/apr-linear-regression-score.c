@@ -151,7 +151,7 @@ apr_linear_regression_score_cross_products (AprLinearRegression *self,
   const AprLinearResults *results;
   G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   g_autofree double *scores = NULL;
-  AprExactSums *sums;
+  g_autoptr (AprExactSums) sums = NULL;
   gsize n_features;
   gsize n_targets;
   gsize i;
@@ -183,13 +183,17 @@ apr_linear_regression_score_cross_products (AprLinearRegression *self,
       !apr_cross_products_check_feature_names (cross_products, (const char *const *) fitted->feature_names,
                                                error))
     return NULL;
-  sums = apr_cross_products_get_sums (cross_products);
-  if (apr_cross_products_get_n_samples (cross_products) == 0 || !apr_exact_sums_has_weight (sums))
+  if (apr_cross_products_get_n_samples (cross_products) == 0 ||
+      !apr_cross_products_has_weight (cross_products))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
                    "The cross products are of no samples with a weight above 0");
       return NULL;
     }
+
+  sums = apr_cross_products_ref_sums (cross_products, error);
+  if (sums == NULL)
+    return NULL;
 
   scores = g_new (double, n_targets);
   for (i = 0; i < n_targets; i++)

@@ -67,6 +67,19 @@ apr_linear_results_has_statistics (const AprLinearResults *self)
   return self != NULL && self->cross_products != NULL && self->fitted.alpha == 0 && !self->fitted.positive;
 }
 
+static double
+find_condition (const AprLinearResults *self)
+{
+  g_autoptr (AprExactSums) sums = NULL;
+
+  if (self->fitted.alpha == 0 && self->rank < (int) self->n_features)
+    return INFINITY;
+
+  sums = apr_cross_products_ref_sums (self->cross_products, NULL);
+
+  return sums != NULL ? apr_least_squares_find_condition (sums, &self->fitted) : (double) NAN;
+}
+
 double
 apr_linear_results_get_condition_number (AprLinearResults *self)
 {
@@ -79,8 +92,7 @@ apr_linear_results_get_condition_number (AprLinearResults *self)
     return number;
 
   /* Not under the lock, where others would wait for it. */
-  number =
-    apr_least_squares_find_condition (apr_cross_products_get_sums (self->cross_products), &self->fitted);
+  number = find_condition (self);
   g_mutex_lock (&self->lock);
   self->condition_number = number;
   g_mutex_unlock (&self->lock);

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/least-squares/apr-dual-private.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "aprender/base/apr-pages-private.h"
+#include "aprender/base/apr-parallel-private.h"
+#include "aprender/tensor/apr-tensor-private.h"
+
+/* The dual form, from the products of the samples with each other, K = XX'.
+ *
+ * Without a penalty, the coefficients of minimum norm are those in the range of X'A X_I that solve X_I'A (X b - y) = 0,
+ * where X_I are the independent features, A = diag (w), or with an intercept A = (sum w) diag (w) - w w'. So b = X'u
+ * with u in the range of B = A X_I. Where as many features are independent as can be, that is all vectors, or with an
+ * intercept all whose sum is 0, and any other basis of these serves as well: the differences from one sample.
+ *
+ * With a penalty, alpha b = X'W (y - a - X b), so b = X'u with u = W (y - a - X b) / alpha, or
+ *
+ *   (K + alpha W^-1) u + a = y,
+ *
+ * where the sum of u is 0 if there is an intercept. Unknowns in units of the weights make W^-1 whole.
+ */
+
+/* @value as a whole number times 2^@exponent: at most that of its lowest bit. */
+static void
+set_number (mpz_t number, double value, gint64 exponent)
+{
+  int own;
+  double fraction = frexp (value, &own);
+
+  mpz_set_d (number, ldexp (fraction, DBL_MANT_DIG));
+  own -= DBL_MANT_DIG;
+  if (value == 0)
+    return;
+  if (own >= exponent)
+    mpz_mul_2exp (number, number, (mp_bitcnt_t) (own - exponent));
+  else
+    mpz_tdiv_q_2exp (number, number, (mp_bitcnt_t) (exponent - own));
+}
+
+/* The exponent of the lowest bit of all values. */
+static gint64
+find_exponent (const double *values, gsize n)
+{
+  gint64 exponent = G_MAXINT32;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    if (values[i] != 0)
+      {
+        int own;
+        gint64 significand = (gint64) ldexp (frexp (values[i], &own), DBL_MANT_DIG);
+
+        exponent = MIN (exponent, own - DBL_MANT_DIG + __builtin_ctzll ((guint64) significand));
+      }
+
+  return exponent == G_MAXINT32 ? 0 : exponent;
+}
+
+static mpz_t *
+get_numbers (const double *values, gsize n, gint64 *exponent)
+{
+  mpz_t *numbers = apr_integers_new (n);
+  gsize i;
+
+  *exponent = find_exponent (values, n);
+  for (i = 0; i < n; i++)
+    set_number (numbers[i], values[i], *exponent);
+
+  return numbers;
+}
+
+/* How it is made. */
+typedef struct
+{
+  AprDualSystem *system;
+  AprExactSums *sums; /* (owned) of K, after a first column */
+  mpz_t *weights;     /* (owned) 1 where there are none */
+  gint64 w_exponent;
+  mpz_t *y; /* (owned) */
+  mpz_t alpha;
+  gint64 alpha_exponent;
+  gint64 exponent; /* of M */
+} Making;
+
+static void
+making_clear (Making *self)
+{
+  g_clear_pointer (&self->sums, apr_exact_sums_unref);
+  apr_integers_free (self->weights, self->system->rows->n);
+  apr_integers_free (self->y, self->system->rows->n * self->system->rows->n_targets);
+  mpz_clear (self->alpha);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Making, making_clear)
+
+static void
+get_k (const Making *self, gsize i, gsize j, mpz_t value)
+{
+  apr_exact_sums_get_entry (self->sums, 1 + i, 1 + j, value);
+}
+
+/* The features that take part: [their number, n]. Returns: (transfer full) */
+static AprTensor *
+select_features (const AprSampleRows *rows, const gboolean *excluded)
+{
+  gboolean floats = rows->floats != NULL;
+  gsize row_size = rows->n * (floats ? sizeof (float) : sizeof (double));
+  gsize shape[2] = { 0, rows->n };
+  guint8 *data;
+  gsize i;
+
+  for (i = 0; i < rows->n_features; i++)
+    shape[0] += excluded[i] ? 0 : 1;
+  if (shape[0] == rows->n_features)
+    return apr_tensor_ref (rows->x);
+
+  data = g_malloc (shape[0] * row_size + 1);
+  for (i = 0, shape[0] = 0; i < rows->n_features; i++)
+    if (!excluded[i])
+      memcpy (data + shape[0]++ * row_size,
+              floats ? (const guint8 *) (rows->floats + i * rows->n)
+                     : (const guint8 *) (rows->doubles + i * rows->n),
+              row_size);
+
+  return apr_tensor_new_take (floats ? APR_DTYPE_F32 : APR_DTYPE_F64, shape, 2, data, shape[0] * row_size);
+}
+
+static gboolean
+multiply_samples (Making *self, const gboolean *excluded, guint n_threads, GError **error)
+{
+  g_autoptr (AprTensor) x = select_features (self->system->rows, excluded);
+  gsize no_targets[2] = { apr_tensor_get_shape (x, NULL)[0], 0 };
+  g_autoptr (AprTensor) y = apr_tensor_new_from_doubles (NULL, 0, no_targets, 2, NULL);
+
+  self->sums = apr_exact_sums_new (self->system->rows->n, 0, error);
+  if (self->sums == NULL ||
+      (no_targets[0] > 0 &&
+       !apr_exact_sums_update (self->sums, x, y, NULL, APR_PRECISION_EXACT, n_threads, NULL, error)))
+    return FALSE;
+
+  self->system->k_exponent = apr_exact_sums_get_exponent (self->sums);
+  return TRUE;
+}
+
+/* The sample that is next to the mean of all, as near as doubles can tell: differences from it lose least. */
+static gsize
+find_reference (const Making *self)
+{
+  const AprDualSystem *system = self->system;
+  double weight = mpz_get_d (system->weight);
+  double least = INFINITY;
+  gsize found = 0;
+  mpz_t square;
+  mpz_t max;
+  mp_bitcnt_t shift;
+  gsize i;
+
+  mpz_init (square);
+  mpz_init (max);
+  for (i = 0; i < system->rows->n; i++)
+    {
+      get_k (self, i, i, square);
+      if (mpz_cmp (square, max) > 0)
+        mpz_set (max, square);
+    }
+  shift = mpz_sizeinbase (max, 2);
+  for (i = 0; i < system->rows->n; i++)
+    {
+      signed long square_exponent;
+      signed long sum_exponent;
+      double fraction;
+      double sum;
+      double distance;
+
+      get_k (self, i, i, square);
+      fraction = mpz_get_d_2exp (&square_exponent, square);
+      sum = mpz_get_d_2exp (&sum_exponent, system->products_w[i]);
+      distance = ldexp (fraction, (int) (square_exponent - (signed long) shift)) -
+                 2 * ldexp (sum / weight, (int) (sum_exponent - (signed long) shift));
+      if (distance < least)
+        {
+          least = distance;
+          found = i;
+        }
+    }
+  mpz_clear (square);
+  mpz_clear (max);
+
+  return found;
+}
+
+static void
+sum_up (Making *self)
+{
+  AprDualSystem *system = self->system;
+  gsize n = system->rows->n;
+  mpz_t value;
+  gsize i;
+  gsize j;
+
+  mpz_init (value);
+  mpz_set_ui (system->weight, 0);
+  for (i = 0; i < n; i++)
+    mpz_add (system->weight, system->weight, self->weights[i]);
+  system->targets = apr_integers_new (system->rows->n_targets);
+  for (i = 0; i < system->rows->n_targets; i++)
+    for (j = 0; j < n; j++)
+      mpz_addmul (system->targets[i], self->weights[j], self->y[i * n + j]);
+  system->products_w = apr_integers_new (n);
+  for (i = 0; i < n; i++)
+    for (j = 0; j <= i; j++)
+      {
+        get_k (self, i, j, value);
+        mpz_addmul (system->products_w[i], self->weights[j], value);
+        if (i != j)
+          mpz_addmul (system->products_w[j], self->weights[i], value);
+      }
+  mpz_clear (value);
+}
+
+/* Room for entries of M up to 2^@m_bits in size, and those of c. */
+static void
+allocate (AprDualSystem *self, gsize m_bits, gsize c_bits)
+{
+  AprProducts *products = &self->products;
+  gsize n_entries = apr_triangle (self->n + self->rows->n_targets, 0);
+
+  products->n_features = self->n;
+  products->n_targets = self->rows->n_targets;
+  products->n_limbs = (MAX (m_bits, c_bits) + 1) / GMP_NUMB_BITS + 1;
+  products->limbs = apr_pages_new (n_entries * products->n_limbs * sizeof (mp_limb_t), TRUE);
+  if (products->limbs == NULL)
+    g_error ("no memory for a matrix of %" G_GSIZE_FORMAT " rows", self->n);
+}
+
+static void
+set_entry (AprProducts *products, gsize row, gsize column, const mpz_t value)
+{
+  mp_limb_t *to = products->limbs + apr_triangle (row, column) * products->n_limbs;
+
+  g_assert (mpz_size (value) <= products->n_limbs);
+  mpn_copyi (to, mpz_limbs_read (value), (mp_size_t) mpz_size (value));
+  if (mpz_sgn (value) < 0)
+    (void) mpn_neg (to, to, (mp_size_t) products->n_limbs);
+}
+
+/* Entry (i, j) of B'(K + alpha W^-1) B, times the weight of the reference where there are weights. */
+static void
+find_entry (const Making *self, const mpz_t *beside, gsize i, gsize j, mpz_t value, mpz_t penalty)
+{
+  const AprDualSystem *system = self->system;
+  gsize row = system->samples[i];
+  gsize column = system->samples[j];
+  gboolean weighted = system->factors != NULL;
+  gint64 k_exponent = system->k_exponent + (weighted ? 2 * self->w_exponent : 0);
+  gint64 alpha_exponent = self->alpha_exponent + (weighted ? self->w_exponent : 0);
+
+  get_k (self, row, column, value);
+  if (system->reference >= 0)
+    {
+      mpz_sub (value, value, beside[row]);
+      mpz_sub (value, value, beside[column]);
+      mpz_add (value, value, beside[system->reference]);
+    }
+  if (mpz_sgn (self->alpha) == 0)
+    return;
+
+  if (weighted)
+    {
+      mpz_mul (value, value, self->weights[row]);
+      mpz_mul (value, value, self->weights[column]);
+    }
+  if (weighted && system->reference >= 0)
+    {
+      mpz_mul (value, value, self->weights[system->reference]);
+      k_exponent += self->w_exponent;
+      alpha_exponent += self->w_exponent;
+    }
+  mpz_mul_2exp (value, value, (mp_bitcnt_t) (k_exponent - self->exponent));
+  if (i != j && system->reference < 0)
+    return;
+
+  mpz_set_ui (penalty, 0);
+  if (weighted && system->reference >= 0)
+    {
+      mpz_mul (penalty, self->weights[row], self->weights[column]);
+      if (i == j)
+        mpz_addmul (penalty, self->weights[row], self->weights[system->reference]);
+    }
+  else if (weighted)
+    mpz_set (penalty, self->weights[row]);
+  else
+    mpz_set_ui (penalty, i == j && system->reference >= 0 ? 2 : 1);
+  mpz_mul (penalty, penalty, self->alpha);
+  mpz_mul_2exp (penalty, penalty, (mp_bitcnt_t) (alpha_exponent - self->exponent));
+  mpz_add (value, value, penalty);
+}
+
+static void
+find_right_side (const Making *self, gsize target, gsize i, mpz_t value)
+{
+  const AprDualSystem *system = self->system;
+  mpz_t *y = self->y + target * system->rows->n;
+
+  mpz_set (value, y[system->samples[i]]);
+  if (system->reference >= 0)
+    mpz_sub (value, value, y[system->reference]);
+  if (system->factors == NULL)
+    return;
+
+  mpz_mul (value, value, system->factors[i]);
+  if (system->reference >= 0)
+    mpz_mul (value, value, self->weights[system->reference]);
+}
+
+static void
+make_sparse (Making *self)
+{
+  AprDualSystem *system = self->system;
+  const AprSampleRows *rows = system->rows;
+  gboolean weighted = mpz_sgn (self->alpha) != 0 && rows->weights != NULL;
+  gint64 e = self->w_exponent;
+  mpz_t *beside = apr_integers_new (rows->n);
+  gsize m_bits = 0;
+  gsize c_bits = 0;
+  mpz_t value;
+  mpz_t penalty;
+  gsize i;
+  gsize j;
+
+  mpz_init (value);
+  mpz_init (penalty);
+  system->reference = system->centred ? (gssize) find_reference (self) : -1;
+  system->n = system->centred ? rows->n - 1 : rows->n;
+  system->samples = g_new (gsize, system->n + 1);
+  for (i = 0; i < system->n; i++)
+    system->samples[i] = system->reference >= 0 && i >= (gsize) system->reference ? i + 1 : i;
+  if (weighted)
+    {
+      system->factors = apr_integers_new (system->n);
+      for (i = 0; i < system->n; i++)
+        mpz_set (system->factors[i], self->weights[system->samples[i]]);
+    }
+  for (i = 0; i < rows->n && system->reference >= 0; i++)
+    get_k (self, i, (gsize) system->reference, beside[i]);
+
+  self->exponent = system->k_exponent;
+  system->exponent = system->y_exponent;
+  if (weighted)
+    {
+      /* Those of the weights that M and c, and B, are multiplied with. */
+      self->exponent = MIN (self->exponent + e, self->alpha_exponent) + (system->reference >= 0 ? 2 * e : e);
+      system->exponent += (system->reference >= 0 ? 2 * e : e) + e;
+    }
+  else if (mpz_sgn (self->alpha) != 0)
+    self->exponent = MIN (self->exponent, self->alpha_exponent);
+  system->exponent -= self->exponent;
+
+  for (i = 0; i < system->n; i++)
+    {
+      find_entry (self, (const mpz_t *) beside, i, i, value, penalty);
+      m_bits = MAX (m_bits, mpz_sizeinbase (value, 2));
+      for (j = 0; j < rows->n_targets; j++)
+        {
+          find_right_side (self, j, i, value);
+          c_bits = MAX (c_bits, mpz_sizeinbase (value, 2));
+        }
+    }
+  /* No entry is larger than the largest square. */
+  allocate (system, m_bits, c_bits);
+  for (i = 0; i < system->n; i++)
+    {
+      for (j = 0; j <= i; j++)
+        {
+          find_entry (self, (const mpz_t *) beside, i, j, value, penalty);
+          set_entry (&system->products, i, j, value);
+        }
+      for (j = 0; j < rows->n_targets; j++)
+        {
+          find_right_side (self, j, i, value);
+          set_entry (&system->products, system->n + j, i, value);
+        }
+    }
+  mpz_clear (value);
+  mpz_clear (penalty);
+  apr_integers_free (beside, rows->n);
+}
+
+/* B = A X_I */
+static void
+find_basis (Making *self, const gsize *independent)
+{
+  AprDualSystem *system = self->system;
+  gsize n = system->rows->n;
+  g_autofree double *values = g_new (double, system->n *n);
+  gint64 exponent;
+  mpz_t *x;
+  mpz_t sum;
+  gsize i;
+  gsize k;
+
+  for (k = 0; k < system->n; k++)
+    apr_sample_rows_read_feature (system->rows, independent[k], values + k * n);
+  x = get_numbers (values, system->n * n, &exponent);
+  system->dense = apr_integers_new (n * system->n);
+  mpz_init (sum);
+  for (k = 0; k < system->n; k++)
+    {
+      mpz_set_ui (sum, 0);
+      for (i = 0; i < n; i++)
+        mpz_addmul (sum, self->weights[i], x[k * n + i]);
+      for (i = 0; i < n; i++)
+        {
+          mpz_t *entry = &system->dense[i * system->n + k];
+
+          if (system->centred)
+            {
+              mpz_mul (*entry, system->weight, x[k * n + i]);
+              mpz_sub (*entry, *entry, sum);
+              mpz_mul (*entry, *entry, self->weights[i]);
+            }
+          else
+            mpz_mul (*entry, self->weights[i], x[k * n + i]);
+        }
+    }
+  mpz_clear (sum);
+  apr_integers_free (x, system->n * n);
+}
+
+typedef struct
+{
+  const Making *making;
+  mpz_t *to; /* n x system->n */
+} Product;
+
+/* K B */
+static void
+multiply_basis (gpointer data, gsize part, gsize n_parts)
+{
+  const Product *product = data;
+  const AprDualSystem *system = product->making->system;
+  mpz_t value;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  mpz_init (value);
+  for (i = part; i < system->rows->n; i += n_parts)
+    for (j = 0; j < system->rows->n; j++)
+      {
+        get_k (product->making, i, j, value);
+        for (k = 0; k < system->n; k++)
+          mpz_addmul (product->to[i * system->n + k], value, system->dense[j * system->n + k]);
+      }
+  mpz_clear (value);
+}
+
+static gsize
+count_max_bits (mpz_t *numbers, gsize n)
+{
+  gsize bits = 0;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    bits = MAX (bits, mpz_sizeinbase (numbers[i], 2));
+
+  return bits;
+}
+
+static void
+make_dense (Making *self, const gsize *independent, gsize n_independent, guint n_threads)
+{
+  AprDualSystem *system = self->system;
+  gsize n = system->rows->n;
+  gsize n_targets = system->rows->n_targets;
+  gsize b_bits;
+  Product product;
+  mpz_t sum;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  system->n = n_independent;
+  system->reference = -1;
+  find_basis (self, independent);
+  product = (Product){ self, apr_integers_new (n * system->n) };
+  apr_parallel_run (multiply_basis, &product, n_threads, 50 * (double) (n * n * system->n));
+
+  b_bits = count_max_bits (system->dense, n * system->n) + g_bit_storage (n);
+  allocate (system, b_bits + count_max_bits (product.to, n * system->n),
+            b_bits + count_max_bits (self->y, n * n_targets));
+  mpz_init (sum);
+  for (i = 0; i < system->n; i++)
+    {
+      for (j = 0; j <= i; j++)
+        {
+          mpz_set_ui (sum, 0);
+          for (k = 0; k < n; k++)
+            mpz_addmul (sum, system->dense[k * system->n + i], product.to[k * system->n + j]);
+          set_entry (&system->products, i, j, sum);
+        }
+      for (j = 0; j < n_targets; j++)
+        {
+          mpz_set_ui (sum, 0);
+          for (k = 0; k < n; k++)
+            mpz_addmul (sum, system->dense[k * system->n + i], self->y[j * n + k]);
+          set_entry (&system->products, system->n + j, i, sum);
+        }
+    }
+  mpz_clear (sum);
+  apr_integers_free (product.to, n * system->n);
+
+  /* Where B is in units of 2^b, M is in those of 2^(2 b + k), and c in those of 2^(b + y). */
+  system->exponent = system->y_exponent - system->k_exponent;
+}
+
+gboolean
+apr_dual_system_init (AprDualSystem *self,
+                      const AprSampleRows *rows,
+                      const AprLeastSquaresOptions *options,
+                      const gboolean *excluded,
+                      const gsize *independent,
+                      gsize n_independent,
+                      GError **error)
+{
+  g_auto (Making) making = { self };
+  g_autofree gboolean *none = NULL;
+  gsize i;
+
+  *self = (AprDualSystem){ .rows = rows, .centred = options->fit_intercept };
+  mpz_init (self->weight);
+  mpz_init (making.alpha);
+  if (options->alpha > 0)
+    {
+      making.alpha_exponent = find_exponent (&options->alpha, 1);
+      set_number (making.alpha, options->alpha, making.alpha_exponent);
+    }
+  making.y = get_numbers (rows->y, rows->n * rows->n_targets, &self->y_exponent);
+  if (rows->weights != NULL)
+    making.weights = get_numbers (rows->weights, rows->n, &making.w_exponent);
+  else
+    {
+      making.weights = apr_integers_new (rows->n);
+      for (i = 0; i < rows->n; i++)
+        mpz_set_ui (making.weights[i], 1);
+    }
+  if (!multiply_samples (&making, excluded, options->n_threads, error))
+    return FALSE;
+
+  sum_up (&making);
+  if (options->alpha > 0 || n_independent == (self->centred ? rows->n - 1 : rows->n))
+    make_sparse (&making);
+  else
+    make_dense (&making, independent, n_independent, options->n_threads);
+
+  none = g_new0 (gboolean, self->n + 1);
+  if (self->n > 0)
+    self->equations = apr_normal_equations_new (&self->products, none, 0, options->n_threads);
+
+  return TRUE;
+}
+
+void
+apr_dual_system_clear (AprDualSystem *self)
+{
+  if (self->rows == NULL)
+    return;
+
+  g_clear_pointer (&self->equations, apr_normal_equations_free);
+  g_clear_pointer (&self->products.limbs, apr_pages_free);
+  g_clear_pointer (&self->samples, g_free);
+  apr_integers_free (self->factors, self->n);
+  apr_integers_free (self->dense, self->rows->n * self->n);
+  apr_integers_free (self->products_w, self->rows->n);
+  apr_integers_free (self->targets, self->rows->n_targets);
+  mpz_clear (self->weight);
+  self->rows = NULL;
+}

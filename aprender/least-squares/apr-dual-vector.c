@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/least-squares/apr-dual-private.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "aprender/least-squares/apr-rounding-private.h"
+
+/* Sums of the products of u with the values of a feature: its coefficient.
+ *
+ * Nearly all are rounded from leading bits. A value is high 2^42 + low, in units of 2^-83 of a power of two above the
+ * largest, and a number of u is high 2^62 + low; of the four products of these, that of the low ones is ignored. */
+
+#define HIGH_BITS 41
+#define LOW_BITS 42
+#define LEADING_BITS 62
+
+void
+apr_dual_vector_init (AprDualVector *self, gsize n)
+{
+  *self = (AprDualVector){ .n = n };
+  self->numbers = apr_integers_new (n);
+  self->high = g_new0 (gint64, n);
+  self->low = g_new0 (gint64, n);
+}
+
+void
+apr_dual_vector_clear (AprDualVector *self)
+{
+  g_clear_pointer (&self->high, g_free);
+  g_clear_pointer (&self->low, g_free);
+  if (self->numbers != NULL)
+    apr_integers_free (self->numbers, self->n);
+  self->numbers = NULL;
+}
+
+void
+apr_dual_vector_lead (AprDualVector *self)
+{
+  gint64 bits = 0;
+  gint64 shift;
+  mpz_t part;
+  gsize i;
+
+  self->zero = TRUE;
+  for (i = 0; i < self->n; i++)
+    if (mpz_sgn (self->numbers[i]) != 0)
+      {
+        bits = MAX (bits, (gint64) mpz_sizeinbase (self->numbers[i], 2));
+        self->zero = FALSE;
+      }
+
+  shift = bits - 2 * LEADING_BITS;
+  self->leading = self->exponent + shift;
+  mpz_init (part);
+  for (i = 0; i < self->n; i++)
+    {
+      if (shift >= 0)
+        mpz_fdiv_q_2exp (part, self->numbers[i], (mp_bitcnt_t) shift);
+      else
+        mpz_mul_2exp (part, self->numbers[i], (mp_bitcnt_t) -shift);
+      self->low[i] = (gint64) (mpz_fdiv_ui (part, 1ul << 31) | 0);
+      mpz_fdiv_q_2exp (part, part, 31);
+      self->low[i] |= (gint64) mpz_fdiv_ui (part, 1ul << 31) << 31;
+      mpz_fdiv_q_2exp (part, part, 31);
+      self->high[i] = (gint64) mpz_get_si (part);
+    }
+  mpz_clear (part);
+}
+
+/* Returns e with all values below 2^e, and whether there is any but 0. */
+static gboolean
+find_size (const double *values, gsize n, gint *exponent)
+{
+  double max = 0;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    max = fabs (values[i]) > max ? fabs (values[i]) : max;
+  (void) frexp (max, exponent);
+
+  return max > 0;
+}
+
+/* to += value 2^shift, modulo the length of @to. */
+static void
+add_shifted (mp_limb_t *to, gsize n, __int128 value, guint shift)
+{
+  mp_limb_t limbs[4] = { 0 };
+  unsigned __int128 low = (unsigned __int128) value << shift;
+  mp_limb_t high = (mp_limb_t) (value >> 64 >> (64 - shift));
+
+  limbs[0] = (mp_limb_t) low;
+  limbs[1] = (mp_limb_t) (low >> 64);
+  limbs[2] = high;
+  limbs[3] = (mp_limb_t) ((gint64) high >> 63);
+  (void) mpn_add_n (to, to, limbs, (mp_size_t) n);
+}
+
+gboolean
+apr_dual_vector_round (const AprDualVector *self, const double *values, AprDType dtype, double *rounded)
+{
+  __int128 high = 0;
+  __int128 high_low = 0;
+  __int128 low_high = 0;
+  mp_limb_t sum[4] = { 0 };
+  gboolean cut = FALSE;
+  gint64 log2_n = (gint64) g_bit_storage (self->n);
+  gint64 unit;
+  gint64 error;
+  gint exponent;
+  gdouble first;
+  gdouble second;
+  gsize i;
+
+  if (!find_size (values, self->n, &exponent) || (self->zero && self->error == G_MININT32))
+    {
+      *rounded = 0;
+      return TRUE;
+    }
+  if (log2_n > 20)
+    return FALSE;
+
+  first = ldexp (1, (HIGH_BITS - exponent) / 2);
+  second = ldexp (1, HIGH_BITS - exponent - (HIGH_BITS - exponent) / 2);
+  for (i = 0; i < self->n; i++)
+    {
+      double value = values[i] * first * second;
+      gint64 value_high = (gint64) value;
+      double rest = (value - (double) value_high) * (double) ((gint64) 1 << LOW_BITS);
+      gint64 value_low = (gint64) rest;
+
+      cut = cut || (double) value_low != rest;
+      high += (__int128) value_high * self->high[i];
+      high_low += (__int128) value_high * self->low[i];
+      low_high += (__int128) value_low * self->high[i];
+    }
+
+  /* In units of 2^LOW_BITS of those of the products of low numbers. */
+  add_shifted (sum, 4, high, LEADING_BITS);
+  add_shifted (sum, 4, low_high, LEADING_BITS - LOW_BITS);
+  add_shifted (sum, 4, high_low, 0);
+  unit = exponent - HIGH_BITS + self->leading;
+
+  /* The products of low numbers, what u has below its leading bits, and what values have below theirs. */
+  error = unit + LEADING_BITS + log2_n + 1;
+  if (cut)
+    error = MAX (error, unit + 2 * LEADING_BITS - LOW_BITS + log2_n) + 1;
+  if (self->error > G_MININT32)
+    error = MAX (error, self->error + exponent + log2_n) + 1;
+
+  return apr_round_leading (sum, 4, unit, error, dtype, rounded);
+}
+
+gboolean
+apr_dual_vector_round_exactly (const AprDualVector *self,
+                               const double *values,
+                               gint64 grid,
+                               gint64 denominator_bits,
+                               AprDType dtype,
+                               double *rounded)
+{
+  AprApproximation sum = { .denominator_bits = G_MAXINT32 };
+  gint64 lowest = G_MAXINT32;
+  gboolean certain = TRUE;
+  gint size;
+  mpz_t value;
+  gsize i;
+
+  *rounded = 0;
+  if (!find_size (values, self->n, &size))
+    return TRUE;
+
+  for (i = 0; i < self->n; i++)
+    if (values[i] != 0)
+      {
+        gint exponent;
+
+        (void) frexp (values[i], &exponent);
+        lowest = MIN (lowest, exponent - DBL_MANT_DIG);
+      }
+
+  mpz_init (sum.significand);
+  mpz_init (value);
+  for (i = 0; i < self->n; i++)
+    {
+      gint exponent;
+      double fraction = frexp (values[i], &exponent);
+
+      if (fraction == 0)
+        continue;
+      mpz_set_d (value, ldexp (fraction, DBL_MANT_DIG));
+      mpz_mul_2exp (value, value, (mp_bitcnt_t) (exponent - DBL_MANT_DIG - lowest));
+      mpz_addmul (sum.significand, value, self->numbers[i]);
+    }
+  sum.exponent = lowest + self->exponent;
+  if (self->error == G_MININT32)
+    *rounded = apr_round_dyadic (sum.significand, sum.exponent, dtype);
+  else
+    {
+      sum.error = self->error + size + (gint64) g_bit_storage (self->n);
+      if (denominator_bits > 0)
+        {
+          sum.grid = grid - lowest;
+          sum.denominator_bits = denominator_bits;
+        }
+      certain = apr_approximation_round (&sum, dtype, rounded);
+      if (!certain)
+        *rounded = apr_approximation_guess (&sum, dtype);
+    }
+  mpz_clear (value);
+  mpz_clear (sum.significand);
+
+  return certain;
+}
