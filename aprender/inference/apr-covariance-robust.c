@@ -253,7 +253,8 @@ apr_covariance_init_robust (AprCovariance *self,
   g_auto (AprDesign) design = { NULL };
   AprDoubleDoubles products;
   const gsize *shape = apr_tensor_get_shape (x, NULL);
-  AprExactSums *sums;
+  g_autoptr (AprExactSums) sums = NULL;
+  g_autoptr (AprExactSums) fitted_sums = NULL;
   gboolean any;
   gint64 shift;
   int exponent;
@@ -276,9 +277,12 @@ apr_covariance_init_robust (AprCovariance *self,
   if (!apr_cross_products_update (state, x, nothing, weights, run->cancellable, error))
     return FALSE;
 
-  sums = apr_cross_products_get_sums (state);
-  apr_design_init (&design, apr_cross_products_get_sums (source->cross_products), source->fit_intercept,
-                   source->dependent, source->n_dependent);
+  sums = apr_cross_products_ref_sums (state, error);
+  fitted_sums = sums != NULL ? apr_cross_products_ref_sums (source->cross_products, error) : NULL;
+  if (fitted_sums == NULL)
+    return FALSE;
+
+  apr_design_init (&design, fitted_sums, source->fit_intercept, source->dependent, source->n_dependent);
   mpz_init (total);
   apr_exact_sums_get_entry (sums, 0, 0, total);
   shift = (gint64) mpz_sizeinbase (total, 2);
