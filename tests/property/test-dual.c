@@ -115,11 +115,147 @@ test_random_problems (void)
   g_assert_cmpuint (100 * n_proven, >, 98 * n);
 }
 
+/* Wide problems, as models solve them: some with samples that are copies, features that are constant or nearly
+ * dependent, weights, and offsets. */
+static RandomProblem *
+draw_wide_problem (GRand *rand)
+{
+  RandomProblem *self = g_new0 (RandomProblem, 1);
+  gboolean floats = g_rand_boolean (rand);
+  gint kind = g_rand_int_range (rand, 0, 6);
+  double offset = kind == 1 ? 1e6 : 0;
+  gsize i;
+  gsize j;
+
+  self->n_rows = (gsize) g_rand_int_range (rand, 1, 33);
+  self->n_features = (gsize) g_rand_int_range (rand, 64, 100);
+  self->n_targets = (gsize) g_rand_int_range (rand, 1, 3);
+  self->x = g_new (double, self->n_rows * self->n_features);
+  self->y = g_new (double, self->n_rows * self->n_targets);
+  for (i = 0; i < self->n_rows; i++)
+    for (j = 0; j < self->n_features; j++)
+      {
+        double value = offset + g_rand_double (rand) - 0.5;
+
+        if (kind == 2)
+          value = g_rand_int_range (rand, -1, 2);
+        if (kind == 3 && i > 3)
+          value = self->x[(i % 3) * self->n_features + j];
+        if (kind == 4 && j > 2)
+          value = (self->x[i * self->n_features + j % 2] + (double) j) * (1 + 0x1p-40 * value);
+        if (kind == 5 && j % 3 == 0)
+          value = 0.7;
+        self->x[i * self->n_features + j] = floats ? (double) (float) value : value;
+      }
+  for (i = 0; i < self->n_rows * self->n_targets; i++)
+    self->y[i] = kind == 2 ? g_rand_int_range (rand, -2, 3) : (double) (float) (g_rand_double (rand) - 0.3);
+  if (g_rand_int_range (rand, 0, 3) == 0)
+    {
+      self->weights = g_new (double, self->n_rows);
+      for (i = 0; i < self->n_rows; i++)
+        self->weights[i] = i == 0 ? 1.5 : ldexp (g_rand_int_range (rand, 0, 9), -2);
+    }
+  self->x_dtype = self->y_dtype = floats ? APR_DTYPE_F32 : APR_DTYPE_F64;
+  self->dtype = g_rand_boolean (rand) ? APR_DTYPE_NONE : APR_DTYPE_F64;
+  self->fit_intercept = g_rand_boolean (rand);
+  self->alpha = g_rand_boolean (rand) ? 0 : g_rand_double (rand);
+
+  return self;
+}
+
+/* A model, which solves in the dual form, beside the cross products. */
+static void
+judge_model (const RandomProblem *problem, guint index)
+{
+  AprLeastSquaresOptions options = { .fit_intercept = problem->fit_intercept,
+                                     .alpha = problem->alpha,
+                                     .data_dtype = problem->x_dtype,
+                                     .dtype =
+                                       problem->dtype != APR_DTYPE_NONE ? problem->dtype : problem->x_dtype,
+                                     .n_threads = 1 };
+  g_autoptr (AprLinearRegression) model =
+    g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", problem->fit_intercept, "alpha",
+                  problem->alpha, "dtype", problem->dtype, NULL);
+  g_autoptr (AprTensor) x = tensor_new (problem->x, problem->n_rows, problem->n_features, problem->x_dtype);
+  g_autoptr (AprTensor) y = tensor_new (problem->y, problem->n_rows, problem->n_targets, problem->y_dtype);
+  g_autoptr (AprTensor) weights =
+    problem->weights != NULL ? vector_new (problem->n_rows, problem->weights) : NULL;
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (problem->n_features, problem->n_targets, NULL);
+  g_auto (AprLeastSquares) primal = { NULL };
+  g_auto (GStrv) dependent = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  apr_estimator_fit (APR_ESTIMATOR (model), x, y, weights, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 1, NULL, NULL));
+  g_assert_true (apr_least_squares_solve (&primal, sums, &options, &error));
+  dependent = apr_linear_regression_get_dependent_features (model);
+  if (apr_linear_regression_get_rank (model) != (int) primal.rank ||
+      g_strv_length (dependent) != primal.n_dependent)
+    fail (problem, index, "another rank");
+  if (!apr_linear_regression_get_correctly_rounded (model))
+    fail (problem, index, "not proven");
+  for (i = 0; i < problem->n_features * problem->n_targets && primal.correctly_rounded; i++)
+    if (element (coefficients_of (model), i) != primal.coefficients[i])
+      {
+        fail (problem, index, "another coefficient");
+        break;
+      }
+  for (i = 0; i < problem->n_targets && primal.correctly_rounded; i++)
+    if (element (intercept_of (model), i) != primal.intercepts[i])
+      fail (problem, index, "another intercept");
+}
+
+static void
+test_wide_problems (void)
+{
+  guint32 seeds[2] = { 15, 0 };
+
+  for (; seeds[1] < (runs_in_valgrind () ? 6 : 120); seeds[1]++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed_array (seeds, G_N_ELEMENTS (seeds));
+      g_autoptr (RandomProblem) problem = draw_wide_problem (rand);
+
+      judge_model (problem, seeds[1]);
+    }
+}
+
+/* Cross products would not fit into memory. */
+static void
+test_very_wide (void)
+{
+  const gsize n = 3;
+  const gsize p = 100000;
+  g_autofree double *values = g_new (double, n *p);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (16);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = vector_new (n, (double[]){ 1, 2, 4 });
+  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  for (i = 0; i < n * p; i++)
+    values[i] = g_rand_double (rand) - 0.5;
+  x = matrix_new (n, p, values);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_linear_regression_get_correctly_rounded (model));
+  g_assert_cmpint (apr_linear_regression_get_rank (model), ==, 2);
+  predictions = apr_estimator_predict (APR_ESTIMATOR (model), x, &error);
+  g_assert_no_error (error);
+  for (i = 0; i < n; i++)
+    g_assert_cmpfloat_with_epsilon (element (predictions, i), element (y, i), 1e-12);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/dual/random-problems", test_random_problems);
+  g_test_add_func ("/dual/wide-problems", test_wide_problems);
+  g_test_add_func ("/dual/very-wide", test_very_wide);
 
   return g_test_run ();
 }
