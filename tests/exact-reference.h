@@ -120,12 +120,12 @@ reference_assert_equal (const Reference *self, AprExactSums *sums)
 }
 
 /* Those of this processor, and those that have residues once more, for residues however little there is to sum. */
-static inline const AprSliceKernel *const *
+static inline const AprSumsKernel *const *
 get_all_kernels (void)
 {
-  static const AprSliceKernel *kernels[2 * APR_CPU_N_SETS + 1];
-  static AprSliceKernel with_residues[APR_CPU_N_SETS];
-  const AprSliceKernel *const *all = apr_slice_kernels ();
+  static const AprSumsKernel *kernels[2 * APR_CPU_N_SETS + 1];
+  static AprSumsKernel with_residues[APR_CPU_N_SETS];
+  const AprSumsKernel *const *all = apr_sums_kernels ();
   gsize n = 0;
   gsize i;
 

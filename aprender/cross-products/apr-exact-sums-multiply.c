@@ -107,9 +107,9 @@ multiply_bytes (AprExactSumsWorker *self, gsize l, gsize r, gsize n_rows, gint64
 {
   const AprPackedOperand *left = worker_get_left (self);
 
-  self->kernel->bytes->multiply (apr_packed_operand_get_tiles (left, l), left->n_slices[l],
-                                 apr_packed_operand_get_turned (&self->right, r), self->right.n_slices[r],
-                                 n_rows / APR_BYTE_STEP, sums);
+  self->bytes->multiply (apr_packed_operand_get_tiles (left, l), left->n_slices[l],
+                         apr_packed_operand_get_turned (&self->right, r), self->right.n_slices[r],
+                         n_rows / APR_BYTE_STEP, sums);
 }
 
 /* The entries of the matrix that a product of two columns counts for: where both operands are the same, products come
@@ -221,9 +221,9 @@ multiply_byte_layers (AprExactSumsWorker *self, gsize n_rows)
           /* Four groups are a part. */
           self->n_used = MAX (self->n_used, (left->n_slices[l] + self->right.n_slices[r] + 2) / 4);
           if (l == r && self->weights == NULL)
-            self->kernel->bytes->multiply_self (apr_packed_operand_get_tiles (left, l),
-                                                apr_packed_operand_get_turned (&self->right, r),
-                                                left->n_slices[l], n_rows / APR_BYTE_STEP, sums);
+            self->bytes->multiply_self (apr_packed_operand_get_tiles (left, l),
+                                        apr_packed_operand_get_turned (&self->right, r), left->n_slices[l],
+                                        n_rows / APR_BYTE_STEP, sums);
           else
             multiply_bytes (self, l, r, n_rows, sums);
         }
@@ -239,7 +239,7 @@ apr_exact_sums_worker_multiply (AprExactSumsWorker *self, gsize n_rows)
 
   if (left->cut == APR_PACKING_BYTES)
     {
-      self->kernel->bytes->start ();
+      self->bytes->start ();
       multiply_byte_layers (self, n_rows);
     }
   else
@@ -255,7 +255,7 @@ apr_exact_sums_worker_multiply (AprExactSumsWorker *self, gsize n_rows)
       multiply_remainders (self, l, r, n_rows);
 
   if (left->cut == APR_PACKING_BYTES)
-    self->kernel->bytes->stop ();
+    self->bytes->stop ();
 }
 
 /* How much smaller this block's scales are than those of the sums. */

@@ -5,7 +5,7 @@
 #include <gmp.h>
 
 #include "aprender/cross-products/apr-precision.h"
-#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+#include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
 #include "aprender/tensor/apr-tensor.h"
 
 G_BEGIN_DECLS
@@ -48,7 +48,7 @@ gboolean apr_exact_sums_update_with (AprExactSums *self,
                                      AprTensor *y,
                                      AprTensor *sample_weight,
                                      AprPrecision precision,
-                                     const AprSliceKernel *kernel,
+                                     const AprSumsKernel *kernel,
                                      guint n_threads,
                                      GCancellable *cancellable,
                                      GError **error);

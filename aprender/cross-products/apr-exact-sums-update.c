@@ -43,7 +43,7 @@ typedef struct
 typedef struct
 {
   AprExactSums *state; /* (unowned) */
-  const AprSliceKernel *kernel;
+  const AprSumsKernel *kernel;
   AprPrecision precision;
   AprRows x;
   AprRows y;
@@ -117,7 +117,7 @@ add_columns (Job *job,
   double rests[APR_EXACT_SUMS_WORKER_ROWS];
   gsize i;
 
-  apr_rows_transpose (rows, job->kernel, first_row, n_rows, apr_exact_sums_worker_get_stride (worker),
+  apr_rows_transpose (rows, job->kernel->slices, first_row, n_rows, apr_exact_sums_worker_get_stride (worker),
                       apr_exact_sums_worker_get_column (worker, first_column));
   if (job->precision == APR_PRECISION_DOUBLE || !apr_rows_may_exceed_double (rows))
     return;
@@ -137,7 +137,7 @@ add_weights (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows
   double min = 0;
   gsize row;
 
-  apr_rows_transpose (&job->weights, job->kernel, first_row, n_rows, 0, weights);
+  apr_rows_transpose (&job->weights, job->kernel->slices, first_row, n_rows, 0, weights);
   for (row = 0; row < n_rows; row++)
     if (weights[row] < limit)
       max = MAX (max, weights[row]);
@@ -402,7 +402,7 @@ apr_exact_sums_update_with (AprExactSums *self,
                             AprTensor *y,
                             AprTensor *sample_weight,
                             AprPrecision precision,
-                            const AprSliceKernel *kernel,
+                            const AprSumsKernel *kernel,
                             guint n_threads,
                             GCancellable *cancellable,
                             GError **error)
@@ -414,7 +414,7 @@ apr_exact_sums_update_with (AprExactSums *self,
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
-  job.kernel = kernel != NULL ? kernel : apr_slice_kernel_choose ();
+  job.kernel = kernel != NULL ? kernel : apr_sums_kernel_choose ();
   job.n_columns = 1 + apr_exact_sums_get_n_features (self) + apr_exact_sums_get_n_targets (self);
   job.weighted = sample_weight != NULL;
   apr_rows_init (&job.x, "X", x);

@@ -33,6 +33,7 @@ typedef gint64 Lanes[APR_SLICE_TILE][APR_SLICE_LANES];
 struct _AprExactSumsWorker
 {
   const AprSliceKernel *kernel; /* (unowned) */
+  const AprByteKernel *bytes;   /* (unowned) (nullable) */
   AprPrecision precision;
   gsize n_columns;
   gsize n_panels; /* of a layer */

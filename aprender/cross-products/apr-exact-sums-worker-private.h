@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aprender/cross-products/apr-exact-sums-private.h"
-#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+#include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
 
 G_BEGIN_DECLS
 
@@ -16,7 +16,7 @@ typedef void (*AprExactSumsDrain) (AprExactSumsWorker *worker, gpointer user_dat
 #define APR_EXACT_SUMS_WORKER_ROWS MAX (APR_SLICE_ROWS, APR_BYTE_ROWS)
 
 /* Blocks have at most @n_rows rows. Of the products of each, @share of @n_shares are taken. */
-AprExactSumsWorker *apr_exact_sums_worker_new (const AprSliceKernel *kernel,
+AprExactSumsWorker *apr_exact_sums_worker_new (const AprSumsKernel *kernel,
                                                gsize n_columns,
                                                AprPrecision precision,
                                                gboolean weighted,

@@ -26,7 +26,7 @@ find_panel (gsize n_panels, guint share, guint n_shares)
 }
 
 AprExactSumsWorker *
-apr_exact_sums_worker_new (const AprSliceKernel *kernel,
+apr_exact_sums_worker_new (const AprSumsKernel *kernel,
                            gsize n_columns,
                            AprPrecision precision,
                            gboolean weighted,
@@ -44,7 +44,8 @@ apr_exact_sums_worker_new (const AprSliceKernel *kernel,
   gsize size;
   AprExactSumsWorker *self = g_new0 (AprExactSumsWorker, 1);
 
-  self->kernel = kernel;
+  self->kernel = kernel->slices;
+  self->bytes = kernel->bytes;
   self->precision = precision;
   self->drain = drain;
   self->user_data = user_data;

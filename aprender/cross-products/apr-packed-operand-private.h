@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+#include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
 
 G_BEGIN_DECLS
 
@@ -19,6 +19,7 @@ typedef enum
 typedef struct
 {
   const AprSliceKernel *kernel; /* (unowned) */
+  const AprByteKernel *bytes;   /* (unowned) (nullable) */
   AprPacking cut;
   gboolean right;  /* of the products */
   gsize n_columns; /* of the matrix */
@@ -47,7 +48,7 @@ typedef struct
 /* For blocks of at most @n_rows rows, which are at most APR_SLICE_ROWS, or APR_BYTE_ROWS for bytes; @right says
  * whether the operand may be on the right. */
 void apr_packed_operand_init (AprPackedOperand *self,
-                              const AprSliceKernel *kernel,
+                              const AprSumsKernel *kernel,
                               AprPacking cut,
                               gboolean right,
                               gsize n_columns,

@@ -58,7 +58,7 @@ allocate (AprPackedOperand *self, gsize n_allocated)
 
 void
 apr_packed_operand_init (AprPackedOperand *self,
-                         const AprSliceKernel *kernel,
+                         const AprSumsKernel *kernel,
                          AprPacking cut,
                          gboolean right,
                          gsize n_columns,
@@ -68,7 +68,8 @@ apr_packed_operand_init (AprPackedOperand *self,
   gsize n_remainders;
   gsize i;
 
-  self->kernel = kernel;
+  self->kernel = kernel->slices;
+  self->bytes = kernel->bytes;
   self->cut = cut;
   self->right = right;
   self->panel = cut == APR_PACKING_BYTES ? APR_BYTE_PANEL : APR_SLICE_PANEL;
@@ -329,7 +330,7 @@ cut_column (AprPackedOperand *self, gsize index, gsize n_rows, gboolean all)
   /* What is multiplied with columns that fill a panel is not looked at. */
   if (self->owner[index] == APR_PACKED_OPERAND_NO_OWNER)
     return 0;
-  return kernel->bytes->cut (column, n_rows / APR_BYTE_STEP, factor, all, tiles);
+  return self->bytes->cut (column, n_rows / APR_BYTE_STEP, factor, all, tiles);
 }
 
 static guint
@@ -369,9 +370,9 @@ cut_panel (AprPackedOperand *self, gsize first, gsize n_rows, gboolean measured,
 #endif
 
   if (self->turned != NULL)
-    self->kernel->bytes->turn (apr_packed_operand_get_tiles (self, first / self->panel),
-                               n_rows / APR_BYTE_STEP, *n_slices,
-                               self->turned + first / self->panel * apr_packed_operand_get_tiles_size (self));
+    self->bytes->turn (apr_packed_operand_get_tiles (self, first / self->panel), n_rows / APR_BYTE_STEP,
+                       *n_slices,
+                       self->turned + first / self->panel * apr_packed_operand_get_tiles_size (self));
   for (i = 0; i < self->panel; i++)
     if (n[i] > most)
       add_rest (self, first + i, n_rows);

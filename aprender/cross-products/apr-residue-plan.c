@@ -155,13 +155,13 @@ apr_residue_plan_count (const AprResidueKernel *kernel, const AprRows *x, const 
   guint next_bits = 0;
   guint n;
 
-  for (n = 4; n <= apr_residue_moduli_get_max (); n++)
+  for (n = 3; n <= apr_residue_moduli_get_max (kernel->residue_size); n++)
     {
       AprResidueModuli moduli;
       double bits;
       double cost;
 
-      apr_residue_moduli_init (&moduli, n);
+      apr_residue_moduli_init (&moduli, kernel->residue_size, n);
       /* Where a mean square is of that size, and the largest of a column a few times that. */
       bits = (apr_residue_plan_get_max_sum (&moduli) - log2 ((double) n_rows * 1.2)) / 2 - 1;
       bits = MIN (bits, apr_residue_plan_get_max_value (&moduli) - 1 -

@@ -206,7 +206,7 @@ apr_residue_sums_update (AprExactSums *state,
       return TRUE;
     }
 
-  apr_residue_moduli_init (&job.moduli, n_moduli);
+  apr_residue_moduli_init (&job.moduli, kernel->residue_size, n_moduli);
   apr_residue_moduli_prepare (&job.moduli);
   job.n_teams = together ? 1 : n_threads;
   job.block_rows = MIN (x->n_rows, x->n_columns >= COLUMNS_TOGETHER ? APR_RESIDUE_ROWS : ROWS_ALONE);

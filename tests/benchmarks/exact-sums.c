@@ -100,7 +100,7 @@ time_reading (AprTensor *tensor)
 /* Products of two numbers a second of one kernel in all threads, of panels that are in a near cache. */
 typedef struct
 {
-  const AprSliceKernel *kernel;
+  const AprSumsKernel *kernel;
   AprPrecision precision;
   gboolean narrow; /* the numbers are floats */
   double rate;
@@ -152,9 +152,9 @@ multiply_panels (gpointer data)
 
   for (i = 0; i < N; i++)
     if (peak->precision == APR_PRECISION_EXACT)
-      peak->kernel->multiply (left, left + size, APR_SLICE_ROWS, signs, sums);
+      peak->kernel->slices->multiply (left, left + size, APR_SLICE_ROWS, signs, sums);
     else
-      peak->kernel->multiply_double (left, left + size, APR_SLICE_ROWS, products);
+      peak->kernel->slices->multiply_double (left, left + size, APR_SLICE_ROWS, products);
   peak->rate = (double) N * APR_SLICE_ROWS * APR_SLICE_TILE / (now (CLOCK_THREAD_CPUTIME_ID) - start);
   /* Of slices: those of two with two, or three with three. */
   if (peak->precision == APR_PRECISION_EXACT)
@@ -164,7 +164,7 @@ multiply_panels (gpointer data)
 }
 
 static double
-measure_peak (const AprSliceKernel *kernel, AprPrecision precision, AprDType dtype)
+measure_peak (const AprSumsKernel *kernel, AprPrecision precision, AprDType dtype)
 {
   GThreadFunc func =
     precision == APR_PRECISION_EXACT && kernel->bytes != NULL ? multiply_bytes : multiply_panels;
@@ -231,7 +231,7 @@ report (const char *what, double time, double processor, double reading, double 
 static void
 measure (const char *name, gsize n_rows, gsize n_features, AprDType dtype)
 {
-  const AprSliceKernel *kernel = apr_slice_kernel_choose ();
+  const AprSumsKernel *kernel = apr_sums_kernel_choose ();
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
   g_autoptr (AprTensor) x = make_tensor (rand, n_rows, n_features, dtype);
   g_autoptr (AprTensor) y = make_tensor (rand, n_rows, 1, dtype);
@@ -258,7 +258,7 @@ main (int argc, char *argv[])
 {
   gsize i;
 
-  printf ("# kernel %s, %d threads, medians of %d rounds\n", apr_slice_kernel_choose ()->name, N_THREADS,
+  printf ("# kernel %s, %d threads, medians of %d rounds\n", apr_sums_kernel_choose ()->name, N_THREADS,
           N_ROUNDS);
   for (i = 0; i < G_N_ELEMENTS (shapes); i++)
     if (argc < 2 || g_str_has_prefix (shapes[i].name, argv[1]))

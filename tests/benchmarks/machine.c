@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+#include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
 
 #if defined(__x86_64__)
 # include <immintrin.h>
@@ -185,7 +185,7 @@ double
 machine_measure_byte_peak (guint n_threads)
 {
 #ifdef APR_KERNELS_AMX
-  if (apr_slice_kernel_choose ()->bytes == &apr_byte_kernel_amx)
+  if (apr_sums_kernel_choose ()->bytes == &apr_byte_kernel_amx)
     return measure_peak (peak_tiles, n_threads);
 #endif
   return 0;

@@ -319,7 +319,7 @@ static void
 check_kernels (const Samples *samples)
 {
   const guint n_threads[] = { 1, 2, 7 };
-  const AprSliceKernel *const *kernels = apr_slice_kernels ();
+  const AprSumsKernel *const *kernels = apr_sums_kernels ();
   gsize n = samples->n_rows;
   g_autofree gsize *in_order = shuffle (NULL, n);
   g_autoptr (AprTensor) x = NULL;

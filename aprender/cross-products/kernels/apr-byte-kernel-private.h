@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <glib.h>
+#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
 
 G_BEGIN_DECLS
 
@@ -44,8 +44,6 @@ G_BEGIN_DECLS
 #define APR_BYTE_HIGH 8
 #define APR_BYTE_TOP 63
 #define APR_BYTE_LOW_BITS 32
-
-#define APR_SLICE_OUTSIDE 255
 
 /* What one instruction set does. Rows are a multiple of APR_BYTE_STEP, and @n_steps that; all pointers are aligned to
  * 64 bytes. Every implementation gives the same numbers. */

@@ -362,7 +362,7 @@ weigh_residues (const AprResidueModuli *moduli,
 
   for (i = 0; i < moduli->n_moduli; i++)
     {
-      __m512i modulus = _mm512_set1_epi32 (moduli->modulus[i]);
+      __m512i modulus = _mm512_set1_epi32 ((gint) moduli->modulus[i]);
       __m512 reciprocal = _mm512_set1_ps (1.0f / (float) moduli->modulus[i]);
       __m512i residue =
         _mm512_cvtepu8_epi32 (_mm_load_si128 ((const void *) (tiles + i * APR_RESIDUE_TILE + first)));

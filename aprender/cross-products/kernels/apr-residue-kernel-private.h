@@ -106,6 +106,7 @@ apr_residue_kernel_get_panel_size (const AprResidueKernel *self, gsize n_rows)
 }
 
 #ifdef APR_KERNELS_X86
+extern const AprResidueKernel apr_residue_kernel_avx2;
 extern const AprResidueKernel apr_residue_kernel_avx512vnni;
 #endif
 

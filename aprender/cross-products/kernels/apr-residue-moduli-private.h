@@ -16,14 +16,19 @@ G_BEGIN_DECLS
  * Bytes: the moduli are at most 256, a word is four digits of 6 bits, and residues are from 0 to 255. A word is
  * biased, so that it is not negative; digits are multiplied by weights below 128 in size. As a number may be multiplied
  * by a unit, which the reconstruction takes back from products, a unit is taken for each modulus for which the sum is
- * between 0 and 2^16. */
+ * between 0 and 2^16.
+ *
+ * Numbers of 16 bits: the moduli are 2^16, for which what does not fit may be lost, and odd ones up to 9501, a word is
+ * two digits of 12 bits, the upper one with the sign, and residues are at most 4800 in size: 92 products of two are
+ * below 2^31. */
 typedef struct
 {
+  gsize residue_size; /* in bytes */
   guint n_moduli;
   guint n_words; /* of a whole number */
   guint n_limbs; /* 16 bits each, of the product of the moduli */
   double bits;   /* of the product of the moduli: log2 M */
-  guint16 modulus[APR_RESIDUE_MODULI + 1];
+  guint32 modulus[APR_RESIDUE_MODULI];
 
   /* Cutting: the sum of the digits times the weights, and @start, is the residue. */
   guint32 weights[APR_RESIDUE_MODULI][APR_RESIDUE_WORDS]; /* of the digits of a word, the lowest first */
@@ -35,16 +40,16 @@ typedef struct
   gint16 product[APR_RESIDUE_LIMBS];                   /* of M */
 } AprResidueModuli;
 
-/* How many moduli there are. */
-guint apr_residue_moduli_get_max (void);
+/* How many moduli there are for residues of that many bytes. */
+guint apr_residue_moduli_get_max (gsize residue_size);
 
 /* The first @n_moduli, without the constants of cutting and of the reconstruction. */
-void apr_residue_moduli_init (AprResidueModuli *self, guint n_moduli);
+void apr_residue_moduli_init (AprResidueModuli *self, gsize residue_size, guint n_moduli);
 
 /* Finds these constants. */
 void apr_residue_moduli_prepare (AprResidueModuli *self);
 
-/* What is added to a word of a whole number, so that it is not negative. */
+/* What is added to a word of a whole number. */
 double apr_residue_moduli_get_bias (const AprResidueModuli *self, guint word);
 
 G_END_DECLS

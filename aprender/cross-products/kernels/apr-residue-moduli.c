@@ -13,6 +13,10 @@ static const guint16 bytes[] = {
 
 G_STATIC_ASSERT (G_N_ELEMENTS (bytes) == APR_RESIDUE_MODULI);
 
+static const guint32 words[] = {
+  65536, 9501, 9499, 9497, 9493, 9491, 9487, 9481, 9479, 9475, 9473, 9469, 9467, 9463, 9461, 9451, 9439,
+};
+
 #define DIGITS 4
 #define DIGIT_BITS 6
 #define WORD_BITS (DIGITS * DIGIT_BITS)
@@ -21,14 +25,17 @@ G_STATIC_ASSERT (G_N_ELEMENTS (bytes) == APR_RESIDUE_MODULI);
 #define TOP_BITS 2
 
 guint
-apr_residue_moduli_get_max (void)
+apr_residue_moduli_get_max (gsize residue_size)
 {
-  return G_N_ELEMENTS (bytes);
+  return residue_size == 1 ? G_N_ELEMENTS (bytes) : G_N_ELEMENTS (words);
 }
 
 double
 apr_residue_moduli_get_bias (const AprResidueModuli *self, guint word)
 {
+  if (self->residue_size == 2)
+    return 0;
+
   return ldexp (1.0, WORD_BITS - 1 + (word + 1 == self->n_words ? TOP_BITS : 0));
 }
 
@@ -42,13 +49,25 @@ balance (gint residue, gint modulus)
 static gint
 invert (gint value, gint modulus)
 {
-  gint i;
+  gint rest = modulus;
+  gint next_rest = value;
+  gint factor = 0;
+  gint next_factor = 1;
 
-  for (i = 1; i < modulus; i++)
-    if (value * i % modulus == 1)
-      return i;
+  /* Of Euclid: rest is congruent to factor times value. */
+  while (next_rest != 0)
+    {
+      gint quotient = rest / next_rest;
+      gint old = next_rest;
 
-  return 1; /* modulo 1 */
+      next_rest = rest - quotient * next_rest;
+      rest = old;
+      old = next_factor;
+      next_factor = factor - quotient * next_factor;
+      factor = old;
+    }
+
+  return factor < 0 ? factor + modulus : factor;
 }
 
 static gboolean
@@ -134,10 +153,28 @@ get_units (guint n_words)
   return units[n_words];
 }
 
+/* The weights of two digits of each word. */
+static void
+init_cut_of_words (AprResidueModuli *self, guint index)
+{
+  gint modulus = (gint) self->modulus[index];
+  gint64 weight = 1;
+  guint word;
+
+  for (word = 0; word < self->n_words; word++)
+    {
+      guint16 low = (guint16) balance ((gint) weight, modulus);
+      guint16 high = (guint16) balance ((gint) ((weight << WORD_BITS / 2) % modulus), modulus);
+
+      self->weights[index][word] = low | (guint32) high << 16;
+      weight = (weight << WORD_BITS) % modulus;
+    }
+}
+
 static void
 init_cut (AprResidueModuli *self, guint index, gint unit)
 {
-  gint modulus = self->modulus[index];
+  gint modulus = (gint) self->modulus[index];
   gint8 weights[APR_RESIDUE_WORDS * DIGITS];
   gint above;
   gint below;
@@ -188,25 +225,27 @@ set_limbs (mpz_t number, guint n_limbs, gint16 *limbs, gsize distance)
 }
 
 void
-apr_residue_moduli_init (AprResidueModuli *self, guint n_moduli)
+apr_residue_moduli_init (AprResidueModuli *self, gsize residue_size, guint n_moduli)
 {
+  const guint *limits = residue_size == 1 ? (const guint[]){ 12, 20 } : (const guint[]){ 7, 11 };
   guint i;
 
-  g_assert (n_moduli > 0 && n_moduli <= G_N_ELEMENTS (bytes));
+  g_assert (n_moduli > 0 && n_moduli <= apr_residue_moduli_get_max (residue_size));
   memset (self, 0, sizeof *self);
+  self->residue_size = residue_size;
   self->n_moduli = n_moduli;
-  self->n_words = n_moduli <= 12 ? 2 : n_moduli <= 20 ? 3 : 4;
+  self->n_words = n_moduli <= limits[0] ? 2 : n_moduli <= limits[1] ? 3 : 4;
   for (i = 0; i < n_moduli; i++)
     {
-      self->modulus[i] = bytes[i];
-      self->bits += log2 (bytes[i]);
+      self->modulus[i] = residue_size == 1 ? bytes[i] : words[i];
+      self->bits += log2 (self->modulus[i]);
     }
 }
 
 void
 apr_residue_moduli_prepare (AprResidueModuli *self)
 {
-  const guint8 *units = get_units (self->n_words);
+  const guint8 *units = self->residue_size == 1 ? get_units (self->n_words) : NULL;
   mpz_t product;
   mpz_t cofactor;
   guint i;
@@ -216,7 +255,10 @@ apr_residue_moduli_prepare (AprResidueModuli *self)
   for (i = 0; i < self->n_moduli; i++)
     {
       mpz_mul_ui (product, product, self->modulus[i]);
-      init_cut (self, i, units[i]);
+      if (units != NULL)
+        init_cut (self, i, units[i]);
+      else
+        init_cut_of_words (self, i);
     }
 
   /* One bit more for the sign of the topmost limb. */
@@ -224,12 +266,13 @@ apr_residue_moduli_prepare (AprResidueModuli *self)
   set_limbs (product, self->n_limbs, self->product, 1);
   for (i = 0; i < self->n_moduli; i++)
     {
-      gint modulus = self->modulus[i];
-      gint unit = invert (units[i], modulus);
+      gint modulus = (gint) self->modulus[i];
+      gint unit = units != NULL ? invert (units[i], modulus) : 1;
 
       mpz_divexact_ui (cofactor, product, (gulong) modulus);
-      self->inverse[i] =
-        invert ((gint) mpz_fdiv_ui (cofactor, (gulong) modulus), modulus) * unit % modulus * unit % modulus;
+      self->inverse[i] = balance (invert ((gint) mpz_fdiv_ui (cofactor, (gulong) modulus), modulus) * unit %
+                                    modulus * unit % modulus,
+                                  modulus);
       set_limbs (cofactor, self->n_limbs, &self->limbs[0][i], APR_RESIDUE_MODULI);
     }
   mpz_clear (product);

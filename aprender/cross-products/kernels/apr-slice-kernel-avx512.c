@@ -220,9 +220,3 @@ transpose_floats (
 #define TRANSPOSE_FLOATS transpose_floats
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-template.h"
-
-const AprSliceKernel apr_slice_kernel_avx512vnni =
-  KERNEL_WITH ("avx512vnni", NULL, &apr_residue_kernel_avx512vnni, 192, 45);
-#ifdef APR_KERNELS_AMX
-const AprSliceKernel apr_slice_kernel_amx = KERNEL_WITH ("amx", &apr_byte_kernel_amx, NULL, 0, 0);
-#endif

@@ -3,9 +3,6 @@
 
 #include <glib.h>
 
-#include "aprender/cross-products/kernels/apr-byte-kernel-private.h"
-#include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
-
 G_BEGIN_DECLS
 
 /* Sums of products without rounding, in plain floating-point operations on whole numbers.
@@ -62,6 +59,9 @@ enum
 #define APR_SLICE_TOP 23
 #define APR_SLICE_BITS 24
 #define APR_SLICE_FIRST_UNIT (-2 * APR_SLICE_TOP)
+
+/* What cutting returns for a column that does not suit its exponent. */
+#define APR_SLICE_OUTSIDE 255
 
 /* The same for sums in double, which are below 2^8. */
 #define APR_SLICE_DOUBLE_PARTS 2
@@ -127,14 +127,6 @@ typedef struct
 
   /* Cuts all three; 4 where there is a rest, or a NaN. */
   guint (*slice_all) (const double *column, gsize n_rows, double factor, double *slices, gsize distance);
-
-  /* What multiplies bytes instead of slices; %NULL where nothing does. */
-  const AprByteKernel *bytes; /* (unowned) (nullable) */
-
-  /* What multiplies residues instead, of wide data; %NULL where slices or bytes are always faster. */
-  const AprResidueKernel *residues; /* (unowned) (nullable) */
-  gsize residue_rows;               /* the least that are worth it */
-  gsize residue_columns;            /* the same */
 } AprSliceKernel;
 
 extern const AprSliceKernel apr_slice_kernel_portable;
@@ -142,17 +134,5 @@ extern const AprSliceKernel apr_slice_kernel_portable;
 extern const AprSliceKernel apr_slice_kernel_avx2;
 extern const AprSliceKernel apr_slice_kernel_avx512;
 #endif
-#ifdef APR_KERNELS_X86
-extern const AprSliceKernel apr_slice_kernel_avx512vnni; /* AVX-512, with residues */
-#endif
-#ifdef APR_KERNELS_AMX
-extern const AprSliceKernel apr_slice_kernel_amx; /* AVX-512, with bytes */
-#endif
-
-/* The one that runs. */
-const AprSliceKernel *apr_slice_kernel_choose (void);
-
-/* All that this processor can run, the fastest first, NULL-terminated. */
-const AprSliceKernel *const *apr_slice_kernels (void);
 
 G_END_DECLS

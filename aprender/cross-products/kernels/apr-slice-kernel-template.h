@@ -428,27 +428,18 @@ slice_all (const double *column, gsize n_rows, double factor, double *slices, gs
   return cut (column, n_rows, factor, slices, distance, TRUE);
 }
 
-/* clang-format off */
-#define KERNEL_WITH(kernel_name, byte_kernel, residue_kernel, n_rows, n_columns) \
- {                                            \
-  .name = kernel_name,                        \
-  .multiply = multiply,                       \
-  .multiply_lanes = multiply_lanes,           \
-  .add_up = add_up,                           \
-  .multiply_double = multiply_double,         \
-  .collect = collect,                         \
-  .transpose_doubles = TRANSPOSE_DOUBLES,     \
-  .transpose_floats = TRANSPOSE_FLOATS,       \
-  .find_range = find_range,                   \
-  .scale = scale,                             \
-  .weigh = weigh,                             \
-  .slice = slice,                             \
-  .slice_all = slice_all,                     \
-  .bytes = byte_kernel,                      \
-  .residues = residue_kernel,                      \
-  .residue_rows = n_rows, \
-  .residue_columns = n_columns,                      \
- }
-/* clang-format on */
-
-const AprSliceKernel KERNEL = KERNEL_WITH (KERNEL_NAME, NULL, NULL, 0, 0);
+const AprSliceKernel KERNEL = {
+  .name = KERNEL_NAME,
+  .multiply = multiply,
+  .multiply_lanes = multiply_lanes,
+  .add_up = add_up,
+  .multiply_double = multiply_double,
+  .collect = collect,
+  .transpose_doubles = TRANSPOSE_DOUBLES,
+  .transpose_floats = TRANSPOSE_FLOATS,
+  .find_range = find_range,
+  .scale = scale,
+  .weigh = weigh,
+  .slice = slice,
+  .slice_all = slice_all,
+};

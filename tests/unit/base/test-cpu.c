@@ -2,7 +2,7 @@
 #include "tests/apr-test.h"
 
 #include "aprender/base/apr-cpu-private.h"
-#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+#include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 #include "aprender/linear-model/apr-prediction-private.h"
 
@@ -58,7 +58,7 @@ test_chosen_in_subprocess (void)
   const char *const *available = apr_list_kernels ();
 
   g_assert_cmpstr (apr_get_kernel (), ==, name);
-  g_assert_cmpstr (apr_slice_kernel_choose ()->name, ==, name);
+  g_assert_cmpstr (apr_sums_kernel_choose ()->name, ==, name);
   /* These have no kernels for products of bytes. */
   if (g_str_equal (name, "avx512vnni") || g_str_equal (name, "amx"))
     name = "avx512";
@@ -66,7 +66,7 @@ test_chosen_in_subprocess (void)
   g_assert_cmpstr (apr_prediction_kernel_choose ()->name, ==, name);
 
   /* Tests still find them all. */
-  g_assert_cmpstr (apr_slice_kernels ()[0]->name, ==, available[g_strv_length ((char **) available) - 1]);
+  g_assert_cmpstr (apr_sums_kernels ()[0]->name, ==, available[g_strv_length ((char **) available) - 1]);
 }
 
 static void

@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+#include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
 
 /* Bytes against the numbers that they are of, and every implementation against plain C. */
 
@@ -39,7 +39,7 @@ get_all (void)
   static const AprByteKernel *all[3];
 
   all[0] = &apr_byte_kernel_portable;
-  all[1] = apr_slice_kernels ()[0]->bytes;
+  all[1] = apr_sums_kernels ()[0]->bytes;
   if (all[1] == NULL)
     g_test_message ("this processor does not multiply matrices of bytes: plain C alone is tested");
   return all;

@@ -34,7 +34,7 @@ test_double_is_the_same_everywhere (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (31);
   g_autoptr (AprTensor) x = NULL;
   g_autoptr (AprTensor) y = NULL;
-  const AprSliceKernel *const *kernel;
+  const AprSumsKernel *const *kernel;
   gsize i;
   gsize round;
 
@@ -61,7 +61,7 @@ test_double_is_the_same_everywhere (void)
           weights = vector_new (1700 + round, values);
         }
 
-      for (kernel = apr_slice_kernels (); *kernel != NULL; kernel++)
+      for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
         for (i = 0; i < G_N_ELEMENTS (threads); i++)
           {
             g_autoptr (AprExactSums) sums = apr_exact_sums_new (9 + round, 1, NULL);

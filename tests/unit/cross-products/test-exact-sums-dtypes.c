@@ -69,7 +69,7 @@ check (AprTensor *x, AprTensor *y, AprTensor *weights)
   gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
   gsize p = apr_tensor_get_shape (x, NULL)[1];
   g_autoptr (Reference) expected = reference_new (p + 2);
-  const AprSliceKernel *const *kernel;
+  const AprSumsKernel *const *kernel;
   g_autofree mpz_t *row = g_new (mpz_t, p + 2);
   mpz_t weight;
   gsize i;

@@ -77,7 +77,7 @@ make_matrix (GRand *rand, Kind kind, gsize n_rows, gsize p, AprDType dtype)
 }
 
 static guint32 *
-sum (const AprSliceKernel *kernel, AprTensor *x, AprTensor *y, guint n_threads, gsize *size, gint *first)
+sum (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, guint n_threads, gsize *size, gint *first)
 {
   gsize p = apr_tensor_get_shape (x, NULL)[1];
   gsize n_targets = apr_tensor_get_shape (y, NULL)[1];
@@ -123,12 +123,12 @@ count_left (const AprResidueKernel *kernel, AprTensor *x, AprTensor *y, guint n_
 }
 
 static void
-check (const AprSliceKernel *kernel, AprTensor *x, AprTensor *y, Kind kind)
+check (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, Kind kind)
 {
   const guint threads[] = { 1, 2, 7 };
   gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
-  AprSliceKernel with = *kernel;
-  AprSliceKernel without = *kernel;
+  AprSumsKernel with = *kernel;
+  AprSumsKernel without = *kernel;
   g_autofree guint32 *expected = NULL;
   gsize expected_size;
   gint expected_first;
@@ -211,7 +211,7 @@ test_wide_integers (gconstpointer data)
 static void
 test_cancelled (gconstpointer data)
 {
-  const AprSliceKernel *kernel = data;
+  const AprSumsKernel *kernel = data;
   g_autoptr (GRand) rand = g_rand_new_with_seed (9);
   g_autoptr (AprTensor) x = make_matrix (rand, ORDINARY, 3000, 20, APR_DTYPE_F64);
   g_autoptr (AprTensor) y = make_matrix (rand, ORDINARY, 3000, 1, APR_DTYPE_F64);
@@ -246,11 +246,11 @@ add (const char *kernel, const char *name, gconstpointer data, GTestDataFunc fun
 int
 main (int argc, char *argv[])
 {
-  const AprSliceKernel *const *kernel;
+  const AprSumsKernel *const *kernel;
 
   g_test_init (&argc, &argv, NULL);
 
-  for (kernel = apr_slice_kernels (); *kernel != NULL; kernel++)
+  for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
     if ((*kernel)->residues != NULL)
       {
         add ((*kernel)->name, "kinds", *kernel, test_kinds);

@@ -10,17 +10,17 @@
 
 /* Those of this processor, and plain C for bytes, which no processor takes as it is slow, where there are three
  * features. */
-static const AprSliceKernel *const *
+static const AprSumsKernel *const *
 get_kernels (gsize n_rows, gsize p)
 {
-  static const AprSliceKernel *kernels[2 * APR_CPU_N_SETS + 2];
-  static AprSliceKernel with_bytes;
+  static const AprSumsKernel *kernels[2 * APR_CPU_N_SETS + 2];
+  static AprSumsKernel with_bytes;
   gsize n;
 
   for (n = 0; get_all_kernels ()[n] != NULL; n++)
     kernels[n] = get_all_kernels ()[n];
-  with_bytes = apr_slice_kernel_portable;
-  with_bytes.bytes = &apr_byte_kernel_portable;
+  with_bytes =
+    (AprSumsKernel){ "portable bytes", &apr_slice_kernel_portable, &apr_byte_kernel_portable, NULL, 0, 0 };
   kernels[n] = n_rows <= 1200 && p == 3 && !runs_in_valgrind () ? &with_bytes : NULL;
   kernels[n + 1] = NULL;
 
@@ -32,7 +32,7 @@ check_all (GRand *rand, DrawKind kind, gsize n_rows, gsize p, gboolean narrow, g
 {
   const guint threads[] = { 1, 2, 7 };
   AprDType dtype = narrow ? APR_DTYPE_F32 : APR_DTYPE_F64;
-  const AprSliceKernel *const *kernel;
+  const AprSumsKernel *const *kernel;
   g_autofree double *x_values = g_new (double, n_rows *p);
   g_autofree double *y_values = g_new (double, n_rows);
   g_autofree double *weight_values = g_new (double, n_rows);
@@ -142,7 +142,7 @@ test_many_blocks (void)
   g_autofree double *ones = g_new (double, N);
   g_autoptr (AprTensor) x = NULL;
   g_autoptr (AprTensor) y = NULL;
-  const AprSliceKernel *const *kernel;
+  const AprSumsKernel *const *kernel;
   mpz_t corner;
   mpz_t entry;
   gsize i;
@@ -209,7 +209,7 @@ static void
 test_not_finite (void)
 {
   const double bad[] = { NAN, INFINITY, -INFINITY };
-  const AprSliceKernel *const *kernel;
+  const AprSumsKernel *const *kernel;
   gsize i;
   gsize place;
 
@@ -239,10 +239,10 @@ test_not_finite (void)
 static void
 test_kernels (void)
 {
-  const AprSliceKernel *const *kernel;
+  const AprSumsKernel *const *kernel;
   g_autoptr (GString) names = g_string_new (NULL);
 
-  for (kernel = apr_slice_kernels (); *kernel != NULL; kernel++)
+  for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
     g_string_append_printf (names, " %s", (*kernel)->name);
   g_test_message ("kernels of this processor:%s", names->str);
   g_assert_true (g_str_has_suffix (names->str, " portable"));
