@@ -9,6 +9,66 @@
 
 G_BEGIN_DECLS
 
+#define APR_TYPE_METRIC (apr_metric_get_type ())
+
+/**
+ * AprMetric:
+ * @APR_METRIC_R2: the coefficient of determination
+ * @APR_METRIC_EXPLAINED_VARIANCE: the part of the variance that is explained
+ * @APR_METRIC_MEAN_SQUARED_ERROR: the mean of the squared errors
+ * @APR_METRIC_ROOT_MEAN_SQUARED_ERROR: its root
+ * @APR_METRIC_MEAN_ABSOLUTE_ERROR: the mean of the errors' magnitudes
+ * @APR_METRIC_MEAN_ABSOLUTE_PERCENTAGE_ERROR: the mean of the errors' magnitudes by the targets'
+ * @APR_METRIC_MEDIAN_ABSOLUTE_ERROR: the median of the errors' magnitudes
+ *
+ * How good predictions are: what [func@Apr.compute_metric] computes of each target.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  APR_METRIC_R2,
+  APR_METRIC_EXPLAINED_VARIANCE,
+  APR_METRIC_MEAN_SQUARED_ERROR,
+  APR_METRIC_ROOT_MEAN_SQUARED_ERROR,
+  APR_METRIC_MEAN_ABSOLUTE_ERROR,
+  APR_METRIC_MEAN_ABSOLUTE_PERCENTAGE_ERROR,
+  APR_METRIC_MEDIAN_ABSOLUTE_ERROR,
+} AprMetric;
+
+APR_AVAILABLE_IN_ALL
+GType apr_metric_get_type (void);
+
+#define APR_TYPE_MULTIOUTPUT (apr_multioutput_get_type ())
+
+/**
+ * AprMultioutput:
+ * @APR_MULTIOUTPUT_UNIFORM_AVERAGE: their mean
+ * @APR_MULTIOUTPUT_RAW_VALUES: one for each target
+ * @APR_MULTIOUTPUT_VARIANCE_WEIGHTED: their mean, weighted by the variances of the targets
+ *
+ * How the values of several targets become the result of a metric, as scikit-learn calls it.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  APR_MULTIOUTPUT_UNIFORM_AVERAGE,
+  APR_MULTIOUTPUT_RAW_VALUES,
+  APR_MULTIOUTPUT_VARIANCE_WEIGHTED,
+} AprMultioutput;
+
+APR_AVAILABLE_IN_ALL
+GType apr_multioutput_get_type (void);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *apr_compute_metric (AprMetric metric,
+                               AprMultioutput multioutput,
+                               AprTensor *y_true,
+                               AprTensor *y_pred,
+                               AprTensor *sample_weight,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 APR_AVAILABLE_IN_ALL
 double apr_r2_score (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error);
 
@@ -27,6 +87,16 @@ apr_root_mean_squared_error (AprTensor *y_true, AprTensor *y_pred, AprTensor *sa
 APR_AVAILABLE_IN_ALL
 double
 apr_mean_absolute_error (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error);
+
+APR_AVAILABLE_IN_ALL
+double apr_mean_absolute_percentage_error (AprTensor *y_true,
+                                           AprTensor *y_pred,
+                                           AprTensor *sample_weight,
+                                           GError **error);
+
+APR_AVAILABLE_IN_ALL
+double
+apr_median_absolute_error (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error);
 
 APR_AVAILABLE_IN_ALL
 double apr_max_error (AprTensor *y_true, AprTensor *y_pred, GError **error);

@@ -19,7 +19,7 @@ except ImportError as error:
     sys.exit(0)
 
 METRICS = ('r2_score', 'explained_variance_score', 'mean_squared_error', 'root_mean_squared_error',
-           'mean_absolute_error')
+           'mean_absolute_error', 'mean_absolute_percentage_error', 'median_absolute_error')
 
 
 class Metrics(TestCase):
@@ -31,6 +31,12 @@ class Metrics(TestCase):
             theirs = getattr(metrics, name)(y_true, y_pred, sample_weight=weights)
             ours = getattr(Apr, name)(y_true, y_pred, weights)
             self.assertTrue(numpy.isclose(ours, theirs, rtol=1e-11, atol=1e-13), (name, ours, theirs))
+            for multioutput in ('raw_values', 'variance_weighted', numpy.arange(1, numpy.shape(y_true)[-1] + 1)):
+                if numpy.ndim(y_true) < 2 or name[-5:] != 'score' and str(multioutput) == 'variance_weighted':
+                    continue
+                theirs = getattr(metrics, name)(y_true, y_pred, sample_weight=weights, multioutput=multioutput)
+                ours = getattr(Apr, name)(y_true, y_pred, weights, multioutput)
+                self.assertTrue(numpy.allclose(ours, theirs, rtol=1e-11, atol=1e-13), (name, multioutput, ours, theirs))
 
     def test_one_target(self):
         for n in (2, 3, 10, 1000):

@@ -35,6 +35,18 @@ test('r2-score-of-whole-numbers', () => {
   assertEqual(Apr.r2_score(BigInt64Array.of(1n, 2n, 3n), Float32Array.of(3, 2, 1)), -3);
 });
 
+test('each-target', () => {
+  const [yTrue, yPred] = [[[1, 10], [2, 20], [3, 60]], [[1, 20], [2, 20], [4, 60]]];
+  const {RAW_VALUES, VARIANCE_WEIGHTED} = Apr.Multioutput;
+  const scores = Apr.r2_score(yTrue, yPred, null, RAW_VALUES);
+  assertEqual(scores.join(), '0.5,0.9285714285714286');
+  // The variances are 2 and 1400 by 3.
+  assertClose(Apr.r2_score(yTrue, yPred, null, VARIANCE_WEIGHTED), (0.5 * 2 + 1300) / 1402, 1e-15);
+  assertEqual(Apr.median_absolute_error(yTrue, yPred, null, RAW_VALUES).join(), '0,0');
+  assertClose(Apr.mean_absolute_percentage_error(yTrue, yPred), (1 / 9 + 1 / 3) / 2, 1e-15);
+  assertEqual(Apr.compute_metric(Apr.Metric.MEAN_ABSOLUTE_ERROR, VARIANCE_WEIGHTED, [1, 2], [1, 4])[0], 1);
+});
+
 test('errors-of-predictions', () => {
   const [yTrue, yPred] = [[3, -0.5, 2, 7], Float32Array.of(2.5, 0, 2, 8)];
 

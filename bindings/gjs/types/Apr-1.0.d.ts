@@ -374,11 +374,24 @@ declare module 'gi://Apr?version=1.0' {
       check_feature_names(names: readonly string[]): boolean;
     }
 
-    function r2_score(y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null): number;
-    function explained_variance_score(y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null): number;
-    function mean_squared_error(y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null): number;
-    function root_mean_squared_error(y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null): number;
-    function mean_absolute_error(y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null): number;
+    enum Metric {
+      R2, EXPLAINED_VARIANCE, MEAN_SQUARED_ERROR, ROOT_MEAN_SQUARED_ERROR, MEAN_ABSOLUTE_ERROR,
+      MEAN_ABSOLUTE_PERCENTAGE_ERROR, MEDIAN_ABSOLUTE_ERROR,
+    }
+    enum Multioutput {UNIFORM_AVERAGE, RAW_VALUES, VARIANCE_WEIGHTED}
+    function compute_metric(metric: Metric, multioutput: Multioutput, y_true: Numbers, y_pred: Numbers,
+      sample_weight?: Numbers | null): Float64Array;
+    interface MetricFunction {
+      (y_true: Numbers, y_pred: Numbers, sample_weight: Numbers | null, multioutput: Multioutput.RAW_VALUES): Float64Array;
+      (y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null, multioutput?: Multioutput): number;
+    }
+    const r2_score: MetricFunction;
+    const explained_variance_score: MetricFunction;
+    const mean_squared_error: MetricFunction;
+    const root_mean_squared_error: MetricFunction;
+    const mean_absolute_error: MetricFunction;
+    const mean_absolute_percentage_error: MetricFunction;
+    const median_absolute_error: MetricFunction;
     function max_error(y_true: Numbers, y_pred: Numbers): number;
   }
 

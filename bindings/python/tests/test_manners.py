@@ -195,7 +195,7 @@ class Help(TestCase):
             self.assertEqual(method.__name__, name)
             self.assertEqual(list(inspect.signature(method).parameters)[1], 'X')
         self.assertEqual(list(inspect.signature(Apr.SafetensorsReader).parameters)[0], 'path')
-        self.assertEqual(list(inspect.signature(Apr.r2_score).parameters), ['y_true', 'y_pred', 'sample_weight'])
+        self.assertEqual(list(inspect.signature(Apr.r2_score).parameters), ['y_true', 'y_pred', 'sample_weight', 'multioutput'])
         for name in ('fit', 'coef_', 'get_params', 'alpha', 'summary'):
             self.assertIn(name, dir(Apr.LinearRegression))
 

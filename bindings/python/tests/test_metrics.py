@@ -29,11 +29,19 @@ def exact(name, y_true, y_pred, weights=None):
     if name == 'root_mean_squared_error':
         return float(fractions.Fraction(math.isqrt(squared.numerator * squared.denominator << 800),
                                         squared.denominator << 400))
+    if name == 'mean_absolute_percentage_error':
+        return float(mean([abs(e) / max(abs(t), fractions.Fraction(2) ** -52) for e, t in zip(errors, truth)]))
+    if name == 'median_absolute_error':
+        rest, below = sorted((abs(e), w) for e, w in zip(errors, weights) if w > 0), 0
+        for i, (e, w) in enumerate(rest):
+            below += w
+            if 2 * below >= sum(weights):
+                return float((e + rest[i + 1][0]) / 2 if 2 * below == sum(weights) else e)
     return float(mean([abs(e) for e in errors]))
 
 
 METRICS = ('r2_score', 'explained_variance_score', 'mean_squared_error', 'root_mean_squared_error',
-           'mean_absolute_error')
+           'mean_absolute_error', 'mean_absolute_percentage_error', 'median_absolute_error')
 
 
 class Metrics(TestCase):
@@ -43,6 +51,47 @@ class Metrics(TestCase):
         self.assertEqual(Apr.r2_score([1, 2, 3], [3, 2, 1]), -3.0)
         self.assertEqual(Apr.r2_score([5, 5], [5, 5]), 1.0)
         self.assertEqual(Apr.r2_score([5, 5], [5, 6]), 0.0)
+
+    def test_multioutput(self):
+        numbers = random.Random(6)
+        for weights in (None, [numbers.random() for _ in range(9)]):
+            truth = [[numbers.gauss(3, 1), numbers.gauss(0, 1e3), 7.0] for _ in range(9)]
+            predictions = [[value + numbers.gauss(0, 1) for value in row] for row in truth]
+            variances = []
+            for column in zip(*truth):
+                values = [fractions.Fraction(value) for value in column]
+                w = [fractions.Fraction(weight) for weight in weights or [1] * 9]
+                mean = sum(map(fractions.Fraction.__mul__, values, w)) / sum(w)
+                variances.append(float(sum(weight * (value - mean) ** 2 for value, weight in zip(values, w)) / sum(w)))
+            for name in METRICS:
+                metric = getattr(Apr, name)
+                raw = list(metric(truth, predictions, weights, multioutput='raw_values'))
+                for value, t, p in zip(raw, list(zip(*truth))[:2], zip(*predictions)):
+                    self.assertAlmostEqual(value / exact(name, t, p, weights), 1, 14, name)
+                self.assertAlmostEqual(metric(truth, predictions, weights), sum(raw) / 3, 9)
+                self.assertAlmostEqual(metric(truth, predictions, weights, multioutput=[3, 0, 1]), (3 * raw[0] + raw[2]) / 4, 9)
+                expected = sum(a * b for a, b in zip(raw, variances)) / sum(variances)
+                self.assertAlmostEqual(metric(truth, predictions, weights, 'variance_weighted') / expected, 1, 12, name)
+        # Without any variance they count alike.
+        self.assertEqual(Apr.r2_score([[1, 2]] * 3, [[1, 3]] * 3, multioutput='variance_weighted'), 0.5)
+        self.assertEqual(list(Apr.r2_score([1, 2, 3], [2, 2, 2], multioutput='raw_values')), [0])
+        for multioutput, pattern in (('mean', 'must be one of'), ([1], '1 weights .* 2 targets'), ([0, 0], 'sum 0')):
+            with self.assertRaisesRegex(ValueError, pattern):
+                Apr.r2_score([[1, 2]] * 3, [[1, 3]] * 3, multioutput=multioutput)
+
+    def test_median_and_percentage(self):
+        self.assertEqual(Apr.median_absolute_error([1, 2, 3, 1000], [1, 1, 1, 1]), 1.5)
+        self.assertEqual(Apr.median_absolute_error([1, 2, 3], [1, 1, 1]), 1)
+        # A weight of 0 does not count, one of 3 counts as three samples, and the half between two is their mean.
+        self.assertEqual(Apr.median_absolute_error([1, 2, 3, 9], [1, 1, 1, 1], [1, 1, 3, 0]), 2)
+        self.assertEqual(Apr.median_absolute_error([1, 2, 3, 9], [1, 1, 1, 1], [0.1, 0.2, 0.3, 0]), exact(
+            'median_absolute_error', [1, 2, 3, 9], [1] * 4, [0.1, 0.2, 0.3, 0]))
+        self.assertEqual(Apr.median_absolute_error([1, 2, 4], [1, 1, 1], [1, 1, 2]), 2)
+        self.assertEqual(Apr.mean_absolute_percentage_error([2, -4], [3, -4]), 0.25)
+        self.assertEqual(Apr.mean_absolute_percentage_error([0], [2 ** -52]), 1)
+        self.assertEqual(Apr.mean_absolute_percentage_error([1e308], [-1e308]), 2)
+        self.assertEqual(Apr.mean_absolute_percentage_error([0], [1e308]), math.inf)
+        self.assertEqual(Apr.median_absolute_error([1e308, 1e308], [-5e307, -6e307]), 1.55e308)
 
     def test_exact(self):
         # Near zero and far from it; errors beside which the values are huge; what is as good as the mean.

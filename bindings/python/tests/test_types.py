@@ -32,7 +32,8 @@ TYPES = [
     ('model.get_statistics().r_squared', 'float'),
     ('aprender.SafetensorsReader("file")["a"]', 'Any'),
     ('aprender.Tensor([1.0]).cast("f32")', 'aprender.Tensor'),
-    ('aprender.r2_score([1.0], [1.0])', 'float'),
+    ('aprender.max_error([1.0], [1.0])', 'float'),
+    ('model.get_statistics().test_hypothesis([0.0, 1.0])', 'aprender.HypothesisTest'),
     ('aprender.DType.F32', 'aprender.DType'),
 ]
 

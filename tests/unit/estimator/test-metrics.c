@@ -208,6 +208,38 @@ test_errors_of_several_targets (void)
   assert_same_double (apr_max_error (a, b, NULL), 3);
 }
 
+/* The variances of the targets are 2 and 1400 by 3; the squared errors 1 and 100. */
+static void
+test_multioutput (void)
+{
+  g_autoptr (AprTensor) y_true = matrix_new (3, 2, (const double[]){ 1, 10, 2, 20, 3, 60 });
+  g_autoptr (AprTensor) y_pred = matrix_new (3, 2, (const double[]){ 1, 20, 2, 20, 4, 60 });
+  g_autoptr (AprTensor) bad = vector_new (2, (const double[]){ 1, 2 });
+  g_autoptr (AprTensor) raw = NULL;
+  g_autoptr (AprTensor) uniform = NULL;
+  g_autoptr (AprTensor) weighted = NULL;
+  g_autoptr (AprTensor) nothing = NULL;
+  g_autoptr (GError) error = NULL;
+
+  raw = apr_compute_metric (APR_METRIC_R2, APR_MULTIOUTPUT_RAW_VALUES, y_true, y_pred, NULL, &error);
+  uniform = apr_compute_metric (APR_METRIC_R2, APR_MULTIOUTPUT_UNIFORM_AVERAGE, y_true, y_pred, NULL, &error);
+  weighted =
+    apr_compute_metric (APR_METRIC_R2, APR_MULTIOUTPUT_VARIANCE_WEIGHTED, y_true, y_pred, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_tensor_get_n_elements (raw), ==, 2);
+  assert_same_double (element (raw, 0), 0.5);
+  assert_same_double (element (raw, 1), 13 / 14.);
+  assert_same_double (element (uniform, 0), 5 / 7.);
+  assert_same_double (element (uniform, 0), apr_r2_score (y_true, y_pred, NULL, NULL));
+  assert_same_double (element (weighted, 0), 1301 / 1402.);
+  nothing = apr_compute_metric (APR_METRIC_R2, APR_MULTIOUTPUT_RAW_VALUES, y_true, bad, NULL, &error);
+  g_assert_null (nothing);
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+
+  assert_same_double (apr_median_absolute_error (y_true, y_pred, NULL, NULL), 0);
+  assert_same_double (apr_mean_absolute_percentage_error (y_true, y_pred, NULL, NULL), 2 / 9.);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -223,6 +255,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/metrics/errors/extremes", test_errors_of_extremes);
   g_test_add_func ("/metrics/errors/several-targets", test_errors_of_several_targets);
   g_test_add_func ("/metrics/constant-targets", test_constant_targets);
+  g_test_add_func ("/metrics/multioutput", test_multioutput);
 
   return g_test_run ();
 }

@@ -24,7 +24,8 @@ for _class in CLASSES:
 
 # Attributes of this module are found at once: for others the typelib's module would be asked each time.
 _others = (_class for _class in CLASSES if _class.__name__ != 'Tensor')
-for _class in (Tensor, *_others, Apr.DType, Apr.Precision, Apr.IntervalKind, Apr.CovarianceKind):
+for _class in (Tensor, *_others, Apr.DType, Apr.Precision, Apr.IntervalKind, Apr.CovarianceKind,
+               Apr.Metric, Apr.Multioutput):
     globals()[_class.__name__] = _class
     __all__.append(_class.__name__)
 for _module, _names in ((metrics, metrics.__all__), (safetensors, ('load_file', 'save_file'))):

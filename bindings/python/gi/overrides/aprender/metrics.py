@@ -1,33 +1,79 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The metrics: functions of arrays."""
+"""The metrics: functions of arrays.
+
+Of several targets, multioutput='uniform_average' is the mean of the targets' values, 'raw_values' an array of them,
+'variance_weighted' or a list of weights another mean.
+"""
 
 from __future__ import annotations
 
 from .data import to_data
+from .errors import ArgumentError
 from .native import Apr, translating
+from .properties import to_enum
 
-__all__ = []
+__all__ = ['r2_score', 'explained_variance_score', 'mean_squared_error', 'root_mean_squared_error', 'mean_absolute_error',
+           'mean_absolute_percentage_error', 'median_absolute_error', 'max_error']
 
-
-def _add_metric(name, doc):
-    function = translating(getattr(Apr, name))
-
-    def metric(y_true, y_pred, sample_weight=None):
-        return function(to_data(y_true, 'y_true'), to_data(y_pred, 'y_pred'),
-                        to_data(sample_weight, 'sample_weight'))
-
-    metric.__name__ = metric.__qualname__ = name
-    metric.__doc__ = doc
-    globals()[name] = metric
-    __all__.append(name)
+_compute_metric = translating(Apr.compute_metric)
 
 
-_add_metric('r2_score', 'Computes the coefficient of determination, R²: '
-            '1 for perfect predictions, 0 for those like the mean.')
-_add_metric('explained_variance_score', 'Computes 1 - Var(y_true - y_pred) / Var(y_true).')
-_add_metric('mean_squared_error', 'Computes the mean of the squared errors.')
-_add_metric('root_mean_squared_error', 'Computes the square root of the mean of the squared errors.')
-_add_metric('mean_absolute_error', 'Computes the mean of the magnitudes of the errors.')
+def _compute(metric, multioutput, y_true, y_pred, sample_weight):
+    tensors = (to_data(y_true, 'y_true'), to_data(y_pred, 'y_pred'), to_data(sample_weight, 'sample_weight'))
+    if isinstance(multioutput, (str, Apr.Multioutput)):
+        multioutput = to_enum(Apr.Multioutput, multioutput, 'multioutput')
+        values = _compute_metric(metric, multioutput, *tensors)
+        return values._get_values() if multioutput == Apr.Multioutput.RAW_VALUES else values.get_double(0)
+
+    values = list(_compute_metric(metric, Apr.Multioutput.RAW_VALUES, *tensors)._get_values())
+    weights = [float(weight) for weight in multioutput]
+    if len(weights) != len(values) or not sum(weights) > 0:
+        raise ArgumentError(f'multioutput has {len(weights)} weights with the sum {sum(weights):g}, but there are '
+                            f'{len(values)} targets')
+    return sum(float(value) * weight for value, weight in zip(values, weights) if weight) / sum(weights)
+
+
+def r2_score(y_true: Data, y_pred: Data, sample_weight: Weights = None,
+             multioutput: Sequence[float] | Multioutput | str = 'uniform_average') -> Any:
+    """Computes the coefficient of determination, R²: 1 for perfect predictions, 0 for those like the mean."""
+    return _compute(Apr.Metric.R2, multioutput, y_true, y_pred, sample_weight)
+
+
+def explained_variance_score(y_true: Data, y_pred: Data, sample_weight: Weights = None,
+                             multioutput: Sequence[float] | Multioutput | str = 'uniform_average') -> Any:
+    """Computes 1 - Var(y_true - y_pred) / Var(y_true)."""
+    return _compute(Apr.Metric.EXPLAINED_VARIANCE, multioutput, y_true, y_pred, sample_weight)
+
+
+def mean_squared_error(y_true: Data, y_pred: Data, sample_weight: Weights = None,
+                       multioutput: Sequence[float] | Multioutput | str = 'uniform_average') -> Any:
+    """Computes the mean of the squared errors."""
+    return _compute(Apr.Metric.MEAN_SQUARED_ERROR, multioutput, y_true, y_pred, sample_weight)
+
+
+def root_mean_squared_error(y_true: Data, y_pred: Data, sample_weight: Weights = None,
+                            multioutput: Sequence[float] | Multioutput | str = 'uniform_average') -> Any:
+    """Computes the square root of the mean of the squared errors."""
+    return _compute(Apr.Metric.ROOT_MEAN_SQUARED_ERROR, multioutput, y_true, y_pred, sample_weight)
+
+
+def mean_absolute_error(y_true: Data, y_pred: Data, sample_weight: Weights = None,
+                        multioutput: Sequence[float] | Multioutput | str = 'uniform_average') -> Any:
+    """Computes the mean of the magnitudes of the errors."""
+    return _compute(Apr.Metric.MEAN_ABSOLUTE_ERROR, multioutput, y_true, y_pred, sample_weight)
+
+
+def mean_absolute_percentage_error(y_true: Data, y_pred: Data, sample_weight: Weights = None,
+                                   multioutput: Sequence[float] | Multioutput | str = 'uniform_average') -> Any:
+    """Computes the mean of the magnitudes of the errors by those of the targets: 0.1 for 10 %."""
+    return _compute(Apr.Metric.MEAN_ABSOLUTE_PERCENTAGE_ERROR, multioutput, y_true, y_pred, sample_weight)
+
+
+def median_absolute_error(y_true: Data, y_pred: Data, sample_weight: Weights = None,
+                          multioutput: Sequence[float] | Multioutput | str = 'uniform_average') -> Any:
+    """Finds the median of the magnitudes of the errors."""
+    return _compute(Apr.Metric.MEDIAN_ABSOLUTE_ERROR, multioutput, y_true, y_pred, sample_weight)
+
 
 _max_error = translating(Apr.max_error)
 
@@ -35,6 +81,3 @@ _max_error = translating(Apr.max_error)
 def max_error(y_true: Data, y_pred: Data) -> float:
     """Finds the greatest magnitude of an error."""
     return _max_error(to_data(y_true, 'y_true'), to_data(y_pred, 'y_pred'))
-
-
-__all__.append('max_error')

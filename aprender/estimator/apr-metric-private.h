@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/base/apr-double-double-private.h"
+#include "aprender/estimator/apr-metrics.h"
+
+G_BEGIN_DECLS
+
+/* The elements of a tensor, read as doubles. */
+typedef struct
+{
+  AprDType dtype;
+  const guint8 *data;
+} AprMetricValues;
+
+/* One target of the data. */
+typedef struct
+{
+  AprMetricValues y_true;
+  AprMetricValues y_pred;
+  AprMetricValues weights; /* without data where there are none */
+  double weight_scale;
+  gsize n_samples;
+  gsize n_targets;
+  gsize target;
+  gint shift; /* the exponent of what the values are multiplied by, so that their differences are finite */
+} AprMetricData;
+
+/* value 2^exponent */
+typedef struct
+{
+  AprDoubleDouble value;
+  gint exponent;
+} AprMetricMean;
+
+/* Checks the data; a target is to be set next. */
+gboolean apr_metric_data_init (
+  AprMetricData *data, AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error);
+
+void apr_metric_data_set_target (AprMetricData *data, gsize target);
+
+/* The metric of the target. */
+AprDoubleDouble apr_metric_compute (const AprMetricData *data, AprMetric metric);
+
+/* The variance of the target, by weight. */
+AprMetricMean apr_metric_get_variance (const AprMetricData *data);
+
+/* Of all targets. */
+double apr_metric_get_max_error (const AprMetricData *data);
+
+G_END_DECLS

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/estimator/apr-metric-private.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "aprender/tensor/apr-tensor-private.h"
+
+/* Sums are double-double, of values that a power of two has brought below 1: no square of them overflows, or
+ * vanishes beside the others. Differences are exact, as pairs of doubles, and means are taken from the first value
+ * on: so what a constant differs from its mean is exactly 0, and data far from zero lose nothing. */
+
+static double
+values_get (const AprMetricValues *values, gsize index)
+{
+  return apr_dtype_read_double (values->dtype, values->data, index);
+}
+
+static gboolean
+values_init (AprMetricValues *values, AprTensor *tensor, const char *name, GError **error)
+{
+  gsize n_elements = apr_tensor_get_n_elements (tensor);
+  gsize i;
+
+  values->dtype = apr_tensor_get_dtype (tensor);
+  values->data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+
+  if (!apr_dtype_is_numeric (values->dtype))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_DTYPE, "%s has the dtype %s, which is not one of numbers",
+                   name, apr_dtype_to_string (values->dtype));
+      return FALSE;
+    }
+
+  for (i = 0; i < n_elements; i++)
+    if (!isfinite (values_get (values, i)))
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                     "%s has %s at element %" G_GSIZE_FORMAT " (counted from 0)", name,
+                     isnan (values_get (values, i)) ? "a NaN" : "an infinity", i);
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+static gboolean
+check_shapes (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error)
+{
+  gsize n_dims;
+  gsize other_n_dims;
+  const gsize *shape = apr_tensor_get_shape (y_true, &n_dims);
+  const gsize *other = apr_tensor_get_shape (y_pred, &other_n_dims);
+  g_autofree char *text = apr_shape_to_string (shape, n_dims);
+  g_autofree char *other_text = apr_shape_to_string (other, other_n_dims);
+  g_autofree char *weights_text = NULL;
+
+  if (n_dims < 1 || n_dims > 2 || n_dims != other_n_dims || shape[0] != other[0] ||
+      (n_dims == 2 && shape[1] != other[1]))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The targets %s and the predictions %s must both be [n_samples] or [n_samples, n_targets]",
+                   text, other_text);
+      return FALSE;
+    }
+
+  if (apr_tensor_get_n_elements (y_true) == 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_EMPTY, "The targets %s are empty", text);
+      return FALSE;
+    }
+
+  if (sample_weight == NULL)
+    return TRUE;
+
+  other = apr_tensor_get_shape (sample_weight, &other_n_dims);
+  if (other_n_dims == 1 && other[0] == shape[0])
+    return TRUE;
+
+  weights_text = apr_shape_to_string (other, other_n_dims);
+  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+               "sample_weight has the shape %s, but there are %" G_GSIZE_FORMAT " samples", weights_text,
+               shape[0]);
+  return FALSE;
+}
+
+static gboolean
+check_weights (AprMetricData *data, GError **error)
+{
+  double greatest = 0;
+  gint exponent;
+  gsize i;
+
+  for (i = 0; i < data->n_samples; i++)
+    {
+      double weight = values_get (&data->weights, i);
+
+      greatest = MAX (greatest, weight);
+      if (weight >= 0)
+        continue;
+      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
+                   "sample_weight has the negative value %g at row %" G_GSIZE_FORMAT " (counted from 0)",
+                   weight, i);
+      return FALSE;
+    }
+  if (greatest == 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero");
+      return FALSE;
+    }
+
+  (void) frexp (greatest, &exponent);
+  data->weight_scale = ldexp (1, -MAX (exponent, -1000));
+  return TRUE;
+}
+
+gboolean
+apr_metric_data_init (
+  AprMetricData *data, AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error)
+{
+  const gsize *shape;
+  gsize n_dims;
+
+  *data = (AprMetricData){ 0 };
+  if (!check_shapes (y_true, y_pred, sample_weight, error) ||
+      !values_init (&data->y_true, y_true, "y_true", error) ||
+      !values_init (&data->y_pred, y_pred, "y_pred", error))
+    return FALSE;
+
+  shape = apr_tensor_get_shape (y_true, &n_dims);
+  data->n_samples = shape[0];
+  data->n_targets = n_dims == 2 ? shape[1] : 1;
+
+  return sample_weight == NULL ||
+         (values_init (&data->weights, sample_weight, "sample_weight", error) && check_weights (data, error));
+}
+
+void
+apr_metric_data_set_target (AprMetricData *data, gsize target)
+{
+  double greatest = 0;
+  gsize i;
+
+  data->target = target;
+  for (i = target; i < data->n_samples * data->n_targets; i += data->n_targets)
+    greatest =
+      MAX (greatest, MAX (fabs (values_get (&data->y_true, i)), fabs (values_get (&data->y_pred, i))));
+  data->shift = greatest >= 0x1p900 ? -128 : 0;
+}
+
+static double
+get_weight (const AprMetricData *data, gsize row)
+{
+  return data->weights.data != NULL ? data->weight_scale * values_get (&data->weights, row) : 1;
+}
+
+/* A sample's target, or what its prediction is off. */
+typedef AprDoubleDouble (*GetFunc) (const AprMetricData *data, gsize row);
+
+static AprDoubleDouble
+get_truth (const AprMetricData *data, gsize row)
+{
+  return (AprDoubleDouble){
+    ldexp (values_get (&data->y_true, row * data->n_targets + data->target), data->shift), 0
+  };
+}
+
+static AprDoubleDouble
+get_error (const AprMetricData *data, gsize row)
+{
+  AprDoubleDouble truth = get_truth (data, row);
+
+  return apr_dd_two_sum (
+    truth.high, -ldexp (values_get (&data->y_pred, row * data->n_targets + data->target), data->shift));
+}
+
+static AprDoubleDouble
+scale (AprDoubleDouble value, gint exponent)
+{
+  return (AprDoubleDouble){ ldexp (value.high, exponent), ldexp (value.low, exponent) };
+}
+
+typedef enum
+{
+  MAGNITUDE,
+  SQUARE,
+  SQUARE_FROM_MEAN,
+} Power;
+
+/* The mean of a power, by weight. Rows without weight count for nothing. */
+static AprMetricMean
+get_mean (const AprMetricData *data, GetFunc get, Power power)
+{
+  AprDoubleDouble origin = { 0, 0 };
+  AprDoubleDouble mean = { 0, 0 };
+  AprDoubleDouble weight_sum = { 0, 0 };
+  AprDoubleDouble sum = { 0, 0 };
+  double greatest = 0;
+  gboolean any = FALSE;
+  gint exponent;
+  gsize i;
+
+  for (i = 0; i < data->n_samples; i++)
+    if (get_weight (data, i) > 0)
+      {
+        if (!any && power == SQUARE_FROM_MEAN)
+          origin = get (data, i);
+        any = TRUE;
+        greatest = MAX (greatest, fabs (apr_dd_subtract (get (data, i), origin).high));
+      }
+  if (greatest == 0)
+    return (AprMetricMean){ { 0, 0 }, 0 };
+
+  (void) frexp (greatest, &exponent);
+  for (i = 0; i < data->n_samples; i++)
+    {
+      AprDoubleDouble value = scale (apr_dd_subtract (get (data, i), origin), -exponent);
+      double weight = get_weight (data, i);
+
+      if (weight == 0)
+        continue;
+      weight_sum = apr_dd_add (weight_sum, (AprDoubleDouble){ weight, 0 });
+      if (power == SQUARE_FROM_MEAN)
+        mean = apr_dd_add (mean, apr_dd_multiply_double (value, weight));
+    }
+  mean = apr_dd_divide (mean, weight_sum);
+
+  for (i = 0; i < data->n_samples; i++)
+    {
+      AprDoubleDouble value =
+        apr_dd_subtract (scale (apr_dd_subtract (get (data, i), origin), -exponent), mean);
+      double weight = get_weight (data, i);
+
+      if (weight == 0)
+        continue;
+      if (power != MAGNITUDE)
+        value = apr_dd_multiply (value, value);
+      else if (value.high < 0)
+        value = apr_dd_negate (value);
+      sum = apr_dd_add (sum, apr_dd_multiply_double (value, weight));
+    }
+
+  return (AprMetricMean){ apr_dd_divide (sum, weight_sum),
+                          (exponent - data->shift) * (power == MAGNITUDE ? 1 : 2) };
+}
+
+/* 1 - error / total; where the total is 0, 1 for no error and 0 for any other. */
+static AprDoubleDouble
+get_explained_part (const AprMetricData *data, Power error_power)
+{
+  AprMetricMean error = get_mean (data, get_error, error_power);
+  AprMetricMean total = get_mean (data, get_truth, SQUARE_FROM_MEAN);
+  AprDoubleDouble quotient;
+
+  if (error.value.high == 0)
+    return (AprDoubleDouble){ 1, 0 };
+  if (total.value.high == 0)
+    return (AprDoubleDouble){ 0, 0 };
+
+  quotient = scale (apr_dd_divide (error.value, total.value), error.exponent - total.exponent);
+  if (isinf (quotient.high))
+    return (AprDoubleDouble){ -INFINITY, 0 };
+  return apr_dd_subtract ((AprDoubleDouble){ 1, 0 }, quotient);
+}
+
+static AprDoubleDouble
+get_r2 (const AprMetricData *data)
+{
+  return get_explained_part (data, SQUARE);
+}
+
+static AprDoubleDouble
+get_explained_variance (const AprMetricData *data)
+{
+  return get_explained_part (data, SQUARE_FROM_MEAN);
+}
+
+static AprDoubleDouble
+get_squared_error (const AprMetricData *data)
+{
+  AprMetricMean mean = get_mean (data, get_error, SQUARE);
+
+  return scale (mean.value, mean.exponent);
+}
+
+static AprDoubleDouble
+get_absolute_error (const AprMetricData *data)
+{
+  AprMetricMean mean = get_mean (data, get_error, MAGNITUDE);
+
+  return scale (mean.value, mean.exponent);
+}
+
+/* The square root by one of Newton's steps from that of the higher part; the exponent is even. */
+static AprDoubleDouble
+get_root_squared_error (const AprMetricData *data)
+{
+  AprMetricMean mean = get_mean (data, get_error, SQUARE);
+  double root = sqrt (mean.value.high);
+  AprDoubleDouble rest;
+
+  if (root == 0)
+    return (AprDoubleDouble){ 0, 0 };
+
+  rest = apr_dd_subtract (mean.value,
+                          apr_dd_multiply ((AprDoubleDouble){ root, 0 }, (AprDoubleDouble){ root, 0 }));
+  return scale (apr_dd_quick_sum (root, rest.high / (2 * root)), mean.exponent / 2);
+}
+
+/* What a prediction is off, by the magnitude of the target, which counts as 2^-52 at least, as scikit-learn has it. */
+static AprDoubleDouble
+get_relative_error (const AprMetricData *data, gsize row)
+{
+  double truth = fabs (values_get (&data->y_true, row * data->n_targets + data->target));
+
+  return apr_dd_divide (get_error (data, row), (AprDoubleDouble){ MAX (truth, DBL_EPSILON), 0 });
+}
+
+static AprDoubleDouble
+get_absolute_percentage_error (const AprMetricData *data)
+{
+  AprMetricMean mean = get_mean (data, get_relative_error, MAGNITUDE);
+
+  return scale (mean.value, mean.exponent);
+}
+
+typedef struct
+{
+  AprDoubleDouble error;
+  double weight;
+} Weighted;
+
+static int
+compare_errors (gconstpointer a, gconstpointer b)
+{
+  const Weighted *x = a;
+  const Weighted *y = b;
+
+  if (x->error.high != y->error.high)
+    return x->error.high < y->error.high ? -1 : 1;
+  return (x->error.low > y->error.low) - (x->error.low < y->error.low);
+}
+
+/* Where the weights of the samples, sorted by their errors, reach the half: that error, or the mean of it and the next
+ * where they are the half. */
+static AprDoubleDouble
+get_median_error (const AprMetricData *data)
+{
+  g_autofree Weighted *errors = g_new (Weighted, data->n_samples);
+  AprDoubleDouble total = { 0, 0 };
+  AprDoubleDouble below = { 0, 0 };
+  AprDoubleDouble rest = { -1, 0 };
+  gsize n = 0;
+  gsize i;
+
+  for (i = 0; i < data->n_samples; i++)
+    {
+      Weighted *error = &errors[n];
+
+      error->weight = get_weight (data, i);
+      if (error->weight == 0)
+        continue;
+      error->error = get_error (data, i);
+      if (error->error.high < 0)
+        error->error = apr_dd_negate (error->error);
+      total = apr_dd_add (total, (AprDoubleDouble){ error->weight, 0 });
+      n++;
+    }
+  qsort (errors, n, sizeof *errors, compare_errors);
+
+  for (i = 0; i < n && rest.high < 0; i++)
+    {
+      below = apr_dd_add (below, (AprDoubleDouble){ errors[i].weight, 0 });
+      rest = apr_dd_subtract (apr_dd_add (below, below), total);
+    }
+  if (rest.high == 0 && i < n)
+    return scale (apr_dd_add (errors[i - 1].error, errors[i].error), -1 - data->shift);
+
+  return scale (errors[i - 1].error, -data->shift);
+}
+
+AprDoubleDouble
+apr_metric_compute (const AprMetricData *data, AprMetric metric)
+{
+  switch (metric)
+    {
+    case APR_METRIC_R2:
+      return get_r2 (data);
+    case APR_METRIC_EXPLAINED_VARIANCE:
+      return get_explained_variance (data);
+    case APR_METRIC_MEAN_SQUARED_ERROR:
+      return get_squared_error (data);
+    case APR_METRIC_ROOT_MEAN_SQUARED_ERROR:
+      return get_root_squared_error (data);
+    case APR_METRIC_MEAN_ABSOLUTE_ERROR:
+      return get_absolute_error (data);
+    case APR_METRIC_MEAN_ABSOLUTE_PERCENTAGE_ERROR:
+      return get_absolute_percentage_error (data);
+    case APR_METRIC_MEDIAN_ABSOLUTE_ERROR:
+      return get_median_error (data);
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+AprMetricMean
+apr_metric_get_variance (const AprMetricData *data)
+{
+  return get_mean (data, get_truth, SQUARE_FROM_MEAN);
+}
+
+double
+apr_metric_get_max_error (const AprMetricData *data)
+{
+  double greatest = 0;
+  gsize i;
+
+  for (i = 0; i < data->n_samples * data->n_targets; i++)
+    greatest = MAX (greatest, fabs (values_get (&data->y_true, i) - values_get (&data->y_pred, i)));
+
+  return greatest;
+}
