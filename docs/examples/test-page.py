@@ -36,6 +36,7 @@ PAGES = {
     'moving-models.md': (['scikit-learn.py', 'rent.js', 'pytorch.py', 'from-pytorch.py', 'to-realizar.py',
                           '../../tests/interop/peers/rust/src/predict.rs'], None, None),
     'accuracy.md': (['accuracy.py'], None, None),
+    'scale.md': (['scale-data.py', 'scale-dask.py', 'scale-spark.py', 'scale-mpi.py', 'scale-ray.py'], None, None),
     'python.md': (['analysis.py', 'batches.py', 'estimator.py'], None, None),
 }
 

@@ -45,6 +45,34 @@ class CrossProducts(TestCase):
             self.assertEqual(state, whole)
             self.assertEqual(state.to_bytes().get_data(), whole.to_bytes().get_data())
 
+    def test_operators(self):
+        parts = [Apr.CrossProducts.new(2, 1).update([row], [target]) for row, target in zip(X, Y)]
+        whole = Apr.CrossProducts.new(2, 1).update(X, Y)
+        self.assertEqual(sum(parts), whole)
+        self.assertEqual(parts[0].n_samples, 1)
+        state = parts[0] + parts[1]
+        self.assertEqual(state, Apr.CrossProducts.new(2, 1).update(X[:2], Y[:2]))
+        same = state
+        state += parts[2]
+        self.assertIs(state, same)
+        self.assertIs(state.merge(parts[3]), state)
+        self.assertEqual(state.subtract(parts[3]).n_samples, 3)
+        for other in 1, None, 'state':
+            with self.assertRaises(TypeError):
+                state + other
+            with self.assertRaises(TypeError):
+                other + state
+
+    def test_pickles_without_a_copy(self):
+        state = Apr.CrossProducts.new(2, 1).update(X, Y)
+        buffers = []
+        data = pickle.dumps(state, protocol=5, buffer_callback=buffers.append)
+        self.assertLess(len(data), 200)
+        self.assertEqual(b''.join(buffers), state.to_bytes().get_data())
+        self.assertEqual(pickle.loads(data, buffers=buffers), state)
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            self.assertEqual(pickle.loads(pickle.dumps(state, protocol)), state)
+
     def test_fit(self):
         state = Apr.CrossProducts.new(2, 1).update(X[:2], Y[:2]).update(X[2:], Y[2:])
         model = Apr.LinearRegression().fit_cross_products(state)

@@ -58,6 +58,14 @@ def copy_bytes(data):
     return ctypes.string_at(data.get_region(1, 0, data.get_size()) or 0, data.get_size())
 
 
+def view_bytes(data):
+    """The memory of GLib.Bytes, not to be written to, as an object that has a buffer and keeps them."""
+    size = data.get_size()
+    view = (ctypes.c_char * size).from_address(data.get_region(1, 0, size))
+    view.owner = data
+    return memoryview(view).toreadonly()
+
+
 # The arrays whose memory tensors read, by the token that each tensor's release is called with. One function
 # of C's kind serves them all, as PyGObject would never free the closures that it makes. It has one reference
 # more, for tensors that outlive this module when the interpreter ends.
