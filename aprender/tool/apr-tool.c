@@ -120,7 +120,7 @@ create_context (const AprToolCommand *command, gpointer options, gboolean *help,
   return context;
 }
 
-/* A value must be one of the words that its option has, if it has words. */
+/* A value must be one of the words that its option has, if it has words; it becomes that word, as case does not matter. */
 static gboolean
 check_words (const AprToolCommand *command, gpointer options, AprToolStatus *status)
 {
@@ -128,20 +128,26 @@ check_words (const AprToolCommand *command, gpointer options, AprToolStatus *sta
 
   for (option = command->options; option != NULL && option->name != NULL; option++)
     {
-      const char *value;
+      char *value;
       g_auto (GStrv) words = NULL;
       g_autofree char *shown = NULL;
       guint i;
 
       if (option->value == NULL || strchr (option->value, '|') == NULL)
         continue;
-      value = G_STRUCT_MEMBER (const char *, options, option->offset);
+      value = G_STRUCT_MEMBER (char *, options, option->offset);
       words = g_strsplit (option->value, "|", -1);
       for (i = 0; value != NULL && words[i] != NULL; i++)
         if (g_ascii_strcasecmp (words[i], value) == 0)
           break;
-      if (value == NULL || words[i] != NULL)
+      if (value == NULL)
         continue;
+      if (words[i] != NULL)
+        {
+          g_free (value);
+          G_STRUCT_MEMBER (char *, options, option->offset) = g_strdup (words[i]);
+          continue;
+        }
       shown = g_strjoinv (" or ", words);
       *status = apr_tool_usage_error (command->name, "--%s is %s, not “%s”", option->name, shown, value);
       return FALSE;

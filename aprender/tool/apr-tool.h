@@ -61,6 +61,7 @@ extern const AprToolCommand apr_tool_convert;
 extern const AprToolCommand apr_tool_fit;
 extern const AprToolCommand apr_tool_inspect;
 extern const AprToolCommand apr_tool_merge;
+extern const AprToolCommand apr_tool_plot;
 extern const AprToolCommand apr_tool_predict;
 extern const AprToolCommand apr_tool_score;
 extern const AprToolCommand apr_tool_serve;

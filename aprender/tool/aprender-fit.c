@@ -83,9 +83,9 @@ check_options (char **paths, const FitOptions *options, AprDType *dtype, AprTool
   gsize i;
 
   *dtype = APR_DTYPE_NONE;
-  if (options->dtype != NULL && g_ascii_strcasecmp (options->dtype, "f32") == 0)
+  if (options->dtype != NULL && strcmp (options->dtype, "f32") == 0)
     *dtype = APR_DTYPE_F32;
-  else if (options->dtype != NULL && g_ascii_strcasecmp (options->dtype, "f64") == 0)
+  else if (options->dtype != NULL && strcmp (options->dtype, "f64") == 0)
     *dtype = APR_DTYPE_F64;
 
   if (options->targets == NULL)

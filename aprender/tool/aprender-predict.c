@@ -139,11 +139,10 @@ predict_batch (AprLinearRegression *model,
   if (batch->predictions == NULL || options->interval == NULL)
     return batch->predictions != NULL;
 
-  return apr_linear_regression_predict_interval (model, x, level,
-                                                 g_ascii_strcasecmp (options->interval, "confidence") == 0
-                                                   ? APR_INTERVAL_CONFIDENCE
-                                                   : APR_INTERVAL_PREDICTION,
-                                                 &batch->lower, &batch->upper, error);
+  return apr_linear_regression_predict_interval (
+    model, x, level,
+    strcmp (options->interval, "confidence") == 0 ? APR_INTERVAL_CONFIDENCE : APR_INTERVAL_PREDICTION,
+    &batch->lower, &batch->upper, error);
 }
 
 /* Predicts for some rows at a time, so that the table may be of any length. */

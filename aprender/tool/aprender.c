@@ -14,6 +14,9 @@ const AprToolCommand *const apr_tool_commands[] = {
   &apr_tool_predict, /**/
   &apr_tool_score,   /**/
   &apr_tool_summary, /**/
+#ifdef APR_PLOT
+  &apr_tool_plot,
+#endif
   &apr_tool_merge,   /**/
   &apr_tool_inspect, /**/
   &apr_tool_verify,  /**/

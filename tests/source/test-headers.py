@@ -26,7 +26,7 @@ def compile_text(text, language, standard, *flags):
 
 def public_headers():
     return sorted(f'aprender/{path.relative_to(sources)}' for path in sources.glob('*/apr-*.h')
-                  if not path.name.endswith('-private.h') and path.parent.name not in ('serve', 'tool'))
+                  if not path.name.endswith('-private.h') and path.parent.name not in ('plot', 'serve', 'tool'))
 
 
 def compile_all(language, standard):

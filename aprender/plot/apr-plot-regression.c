@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/plot/apr-plot-regression.h"
+
+#include <math.h>
+
+#include "aprender/plot/apr-plot-smooth.h"
+
+/* How many samples are named. */
+#define N_LABELS 3
+
+/* What is said to be far away by Cook's distance, as in R. */
+static const double cook_levels[] = { 0.5, 1 };
+
+#define N_CONTOUR 200
+
+static const double *
+get_doubles (AprTensor *tensor, gsize *n)
+{
+  return apr_tensor_get_doubles (tensor, n, NULL);
+}
+
+static void
+find_range (const double *values, gsize n, double range[2])
+{
+  gsize i;
+
+  range[0] = INFINITY;
+  range[1] = -INFINITY;
+  for (i = 0; i < n; i++)
+    if (isfinite (values[i]))
+      {
+        range[0] = fmin (range[0], values[i]);
+        range[1] = fmax (range[1], values[i]);
+      }
+}
+
+static void
+add_level (AprPlot *plot, const double *x, gsize n, double level)
+{
+  double range[2];
+  double levels[2] = { level, level };
+
+  find_range (x, n, range);
+  apr_plot_add_line (plot, APR_PLOT_DASHED, range, levels, 2);
+}
+
+static void
+add_smooth (AprPlot *plot, const double *x, const double *y, gsize n)
+{
+  double line_x[APR_PLOT_SMOOTH_N];
+  double line_y[APR_PLOT_SMOOTH_N];
+  guint n_line = apr_plot_smooth (x, y, n, line_x, line_y);
+
+  if (n_line > 0)
+    apr_plot_add_line (plot, APR_PLOT_SOLID, line_x, line_y, n_line);
+}
+
+/* Names the samples whose @measure is furthest from 0. */
+static void
+label_extremes (AprPlot *plot, const double *x, const double *y, const double *measure, gsize n)
+{
+  gsize found[N_LABELS];
+  gsize n_found = 0;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n; i++)
+    {
+      if (!isfinite (measure[i]))
+        continue;
+      for (j = n_found; j > 0 && fabs (measure[found[j - 1]]) < fabs (measure[i]); j--)
+        if (j < N_LABELS)
+          found[j] = found[j - 1];
+      if (j < N_LABELS)
+        {
+          found[j] = i;
+          n_found = MIN (n_found + 1, N_LABELS);
+        }
+    }
+  for (i = 0; i < n_found; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("%" G_GSIZE_FORMAT, found[i] + 1);
+
+      apr_plot_add_label (plot, x[found[i]], y[found[i]], text);
+    }
+}
+
+AprPlot *
+apr_plot_new_actual (const double *actual, const double *predicted, gsize n, const char *target)
+{
+  g_autofree char *x_label = g_strdup_printf ("Predicted %s", target);
+  g_autofree char *y_label = g_strdup_printf ("Actual %s", target);
+  AprPlot *plot = apr_plot_new ("Predicted and actual", x_label, y_label);
+  double range[2];
+
+  find_range (predicted, n, range);
+  apr_plot_add_line (plot, APR_PLOT_DASHED, range, range, 2);
+  apr_plot_add_points (plot, predicted, actual, n);
+
+  return plot;
+}
+
+AprPlot *
+apr_plot_new_residuals (AprRegressionDiagnostics *diagnostics)
+{
+  AprPlot *plot = apr_plot_new ("Residuals and fitted values", "Fitted values", "Residuals");
+  gsize n;
+  const double *fitted = get_doubles (apr_regression_diagnostics_get_fitted_values (diagnostics), &n);
+  const double *residuals = get_doubles (apr_regression_diagnostics_get_residuals (diagnostics), NULL);
+
+  add_level (plot, fitted, n, 0);
+  apr_plot_add_points (plot, fitted, residuals, n);
+  add_smooth (plot, fitted, residuals, n);
+  label_extremes (plot, fitted, residuals, residuals, n);
+
+  return plot;
+}
+
+/* A number that a share of sorted ones is below, between two of them where need be. */
+static double
+get_quantile (const double *values, const guint *places, gsize n, double share)
+{
+  double at = share * (double) (n - 1);
+  gsize below = (gsize) floor (at);
+  double part = at - (double) below;
+  double first = values[places[below]];
+
+  return part > 0 ? first + part * (values[places[below + 1]] - first) : first;
+}
+
+AprPlot *
+apr_plot_new_quantiles (AprRegressionDiagnostics *diagnostics)
+{
+  AprPlot *plot =
+    apr_plot_new ("Normal quantiles", "Quantiles of the normal distribution", "Standardized residuals");
+  gsize n_all;
+  const double *all =
+    get_doubles (apr_regression_diagnostics_get_standardized_residuals (diagnostics), &n_all);
+  g_autofree double *residuals = g_new (double, MAX (n_all, 1));
+  g_autofree double *quantiles = g_new (double, MAX (n_all, 1));
+  g_autofree double *extremes = g_new (double, MAX (n_all, 1));
+  g_autofree guint *places = NULL;
+  gsize n = n_all;
+  double offset = n <= 10 ? 0.375 : 0.5;
+  gsize i;
+
+  /* Samples with the leverage 1 have none: they go to the end, and are not finite. */
+  for (i = 0; i < n_all; i++)
+    {
+      residuals[i] = isfinite (all[i]) ? all[i] : INFINITY;
+      n -= !isfinite (all[i]);
+    }
+  places = apr_plot_sort (residuals, n_all);
+  for (i = 0; i < n_all; i++)
+    {
+      quantiles[places[i]] =
+        i < n ? apr_plot_normal_quantile (((double) i + 1 - offset) / ((double) n + 1 - 2 * offset)) : NAN;
+      extremes[places[i]] = residuals[places[i]];
+    }
+
+  if (n > 1)
+    {
+      /* Through the quartiles, as R's qqline. */
+      double quartile = apr_plot_normal_quantile (0.75);
+      double lower = get_quantile (residuals, places, n, 0.25);
+      double upper = get_quantile (residuals, places, n, 0.75);
+      double slope = (upper - lower) / (2 * quartile);
+      double x[2] = { quantiles[places[0]], quantiles[places[n - 1]] };
+      double y[2] = { (lower + upper) / 2 + slope * x[0], (lower + upper) / 2 + slope * x[1] };
+
+      apr_plot_add_line (plot, APR_PLOT_DASHED, x, y, 2);
+    }
+  apr_plot_add_points (plot, quantiles, residuals, n_all);
+  label_extremes (plot, quantiles, residuals, extremes, n_all);
+
+  return plot;
+}
+
+AprPlot *
+apr_plot_new_scale_location (AprRegressionDiagnostics *diagnostics)
+{
+  AprPlot *plot = apr_plot_new ("Scale and location", "Fitted values", "√|Standardized residuals|");
+  gsize n;
+  const double *fitted = get_doubles (apr_regression_diagnostics_get_fitted_values (diagnostics), &n);
+  const double *residuals =
+    get_doubles (apr_regression_diagnostics_get_standardized_residuals (diagnostics), NULL);
+  g_autofree double *x = g_new (double, MAX (n, 1));
+  g_autofree double *roots = g_new (double, MAX (n, 1));
+  gsize n_finite = 0;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    roots[i] = sqrt (fabs (residuals[i]));
+  apr_plot_include_zero (plot);
+  apr_plot_add_points (plot, fitted, roots, n);
+  label_extremes (plot, fitted, roots, roots, n);
+  for (i = 0; i < n; i++)
+    if (isfinite (roots[i]))
+      {
+        x[n_finite] = fitted[i];
+        roots[n_finite++] = roots[i];
+      }
+  add_smooth (plot, x, roots, n_finite);
+
+  return plot;
+}
+
+/* Where a standardized residual has a Cook's distance: D = r² h / (p (1 - h)). */
+static void
+add_contour (AprPlot *plot, double level, gsize rank, double begin, double end)
+{
+  double x[N_CONTOUR];
+  double upper[N_CONTOUR];
+  double lower[N_CONTOUR];
+  g_autofree char *text = g_strdup_printf ("Cook %g", level);
+  gsize i;
+
+  for (i = 0; i < N_CONTOUR; i++)
+    {
+      x[i] = begin + (end - begin) * (double) i / (N_CONTOUR - 1);
+      upper[i] = sqrt (level * (double) rank * (1 - x[i]) / x[i]);
+      lower[i] = -upper[i];
+    }
+  apr_plot_add_line (plot, APR_PLOT_DASHED, x, upper, N_CONTOUR);
+  apr_plot_add_line (plot, APR_PLOT_DASHED, x, lower, N_CONTOUR);
+  apr_plot_add_label (plot, x[N_CONTOUR - 1], upper[N_CONTOUR - 1], text);
+  apr_plot_add_label (plot, x[N_CONTOUR - 1], lower[N_CONTOUR - 1], text);
+}
+
+AprPlot *
+apr_plot_new_leverage (AprRegressionDiagnostics *diagnostics, gsize rank)
+{
+  AprPlot *plot = apr_plot_new ("Residuals and leverage", "Leverage", "Standardized residuals");
+  gsize n;
+  const double *leverages = get_doubles (apr_regression_diagnostics_get_leverages (diagnostics), &n);
+  const double *residuals =
+    get_doubles (apr_regression_diagnostics_get_standardized_residuals (diagnostics), NULL);
+  const double *distances = get_doubles (apr_regression_diagnostics_get_cooks_distances (diagnostics), NULL);
+  double range[2];
+  gsize i;
+
+  find_range (leverages, n, range);
+  add_level (plot, leverages, n, 0);
+  apr_plot_add_points (plot, leverages, residuals, n);
+  if (range[1] > 0)
+    for (i = 0; i < G_N_ELEMENTS (cook_levels); i++)
+      add_contour (plot, cook_levels[i], rank, fmax (range[0], range[1] / 1000), fmin (range[1], 1));
+  add_smooth (plot, leverages, residuals, n);
+  label_extremes (plot, leverages, residuals, distances, n);
+
+  return plot;
+}
+
+AprPlot *
+apr_plot_new_feature (const double *values,
+                      const double *actual,
+                      gsize n,
+                      const double *line_x,
+                      const double *line_y,
+                      const double *lower,
+                      const double *upper,
+                      gsize n_line,
+                      const char *feature,
+                      const char *target)
+{
+  g_autofree char *title = g_strdup_printf ("%s and %s", target, feature);
+  AprPlot *plot = apr_plot_new (title, feature, target);
+
+  if (lower != NULL)
+    apr_plot_add_band (plot, line_x, lower, upper, n_line);
+  apr_plot_add_points (plot, values, actual, n);
+  apr_plot_add_line (plot, APR_PLOT_SOLID, line_x, line_y, n_line);
+
+  return plot;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/plot/apr-plot-ticks.h"
+
+#include <math.h>
+
+/* Plain numbers have no more digits than this. */
+#define MAX_DIGITS 6
+
+AprPlotTicks
+apr_plot_ticks_choose (double begin, double end, guint max_n)
+{
+  static const double mantissas[] = { 1, 2, 5, 10 };
+  AprPlotTicks self = { .step = 1, .first = begin, .n = 1 };
+  double power;
+  double largest = fmax (fabs (begin), fabs (end));
+  int exponent;
+  guint i;
+
+  /* Where the numbers themselves can no longer tell one from the next, there is but one. */
+  if (!(end - begin > largest * 1e-12) || max_n < 2)
+    return self;
+  power = pow (10, floor (log10 ((end - begin) / max_n)));
+  for (i = 0; i < G_N_ELEMENTS (mantissas); i++)
+    {
+      self.step = mantissas[i] * power;
+      self.first = ceil (begin / self.step - 1e-9);
+      self.n = (guint) fmax (0, floor (end / self.step + 1e-9) - self.first + 1);
+      if (self.n <= max_n)
+        break;
+    }
+  exponent = (int) floor (log10 (self.step) + 1e-9);
+  self.n_decimals = MAX (0, -exponent);
+  self.scientific = largest >= pow (10, MAX_DIGITS) || self.n_decimals > MAX_DIGITS - 1;
+  if (self.scientific)
+    self.n_decimals = CLAMP ((int) floor (log10 (largest) + 1e-9) - exponent, 0, 15);
+  self.first *= self.step;
+
+  return self;
+}
+
+double
+apr_plot_ticks_get (const AprPlotTicks *self, guint i)
+{
+  double value = self->first + i * self->step;
+
+  /* Not 1e-17. */
+  return fabs (value) < self->step * 1e-9 ? 0 : value;
+}
+
+char *
+apr_plot_ticks_format (const AprPlotTicks *self, guint i)
+{
+  char format[16];
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE + 320];
+  double value = apr_plot_ticks_get (self, i);
+  g_autoptr (GString) text = NULL;
+
+  if (self->scientific && value == 0)
+    return g_strdup ("0");
+  g_snprintf (format, sizeof format, "%%.%d%c", self->n_decimals, self->scientific ? 'e' : 'f');
+  g_ascii_formatd (buffer, sizeof buffer, format, value);
+  text = g_string_new (buffer);
+  /* A minus, not a hyphen. */
+  if (text->str[0] == '-')
+    {
+      g_string_erase (text, 0, 1);
+      g_string_prepend (text, "−");
+    }
+
+  return g_strdup (text->str);
+}

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/plot/apr-plot.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "aprender/plot/apr-plot-density.h"
+#include "aprender/plot/apr-plot-ticks.h"
+
+/* More points than this are drawn as their density. */
+#define MAX_POINTS 5000
+
+/* In units of the size of the font. */
+#define TICK 0.4
+#define POINT_RADIUS 0.2
+#define MARGIN 0.6
+
+typedef enum
+{
+  POINTS,
+  LINE,
+  BAND,
+  LABEL,
+} Kind;
+
+typedef struct
+{
+  Kind kind;
+  AprPlotLine line;
+  double *x;
+  double *y;
+  double *upper; /* (nullable) of a band */
+  gsize n;
+  char *text; /* (nullable) of a label */
+} Item;
+
+struct _AprPlot
+{
+  char *title;
+  char *x_label;
+  char *y_label;
+  GPtrArray *items; /* (element-type Item) */
+  double limits[2][2];
+};
+
+/* Where numbers are on the paper. */
+typedef struct
+{
+  double origin[2];
+  double scale[2]; /* the second is below 0, as paper begins at the top */
+  double begin[2]; /* in numbers */
+  double end[2];
+} Frame;
+
+static void
+item_free (gpointer data)
+{
+  Item *item = data;
+
+  g_free (item->x);
+  g_free (item->y);
+  g_free (item->upper);
+  g_free (item->text);
+  g_free (item);
+}
+
+AprPlot *
+apr_plot_new (const char *title, const char *x_label, const char *y_label)
+{
+  AprPlot *self = g_new0 (AprPlot, 1);
+  guint i;
+
+  self->title = g_strdup (title);
+  self->x_label = g_strdup (x_label);
+  self->y_label = g_strdup (y_label);
+  self->items = g_ptr_array_new_with_free_func (item_free);
+  for (i = 0; i < 2; i++)
+    {
+      self->limits[i][0] = INFINITY;
+      self->limits[i][1] = -INFINITY;
+    }
+
+  return self;
+}
+
+void
+apr_plot_free (AprPlot *self)
+{
+  g_free (self->title);
+  g_free (self->x_label);
+  g_free (self->y_label);
+  g_ptr_array_unref (self->items);
+  g_free (self);
+}
+
+static void
+widen (AprPlot *self, guint axis, const double *values, gsize n)
+{
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    if (isfinite (values[i]))
+      {
+        self->limits[axis][0] = fmin (self->limits[axis][0], values[i]);
+        self->limits[axis][1] = fmax (self->limits[axis][1], values[i]);
+      }
+}
+
+static Item *
+add (AprPlot *self, Kind kind, const double *x, const double *y, gsize n)
+{
+  Item *item = g_new0 (Item, 1);
+
+  item->kind = kind;
+  item->x = g_memdup2 (x, n * sizeof (double));
+  item->y = g_memdup2 (y, n * sizeof (double));
+  item->n = n;
+  g_ptr_array_add (self->items, item);
+
+  return item;
+}
+
+void
+apr_plot_add_points (AprPlot *self, const double *x, const double *y, gsize n)
+{
+  add (self, POINTS, x, y, n);
+  widen (self, 0, x, n);
+  widen (self, 1, y, n);
+}
+
+void
+apr_plot_add_label (AprPlot *self, double x, double y, const char *text)
+{
+  add (self, LABEL, &x, &y, 1)->text = g_strdup (text);
+}
+
+void
+apr_plot_add_line (AprPlot *self, AprPlotLine kind, const double *x, const double *y, gsize n)
+{
+  add (self, LINE, x, y, n)->line = kind;
+  if (kind == APR_PLOT_DASHED)
+    return;
+  widen (self, 0, x, n);
+  widen (self, 1, y, n);
+}
+
+void
+apr_plot_add_band (AprPlot *self, const double *x, const double *lower, const double *upper, gsize n)
+{
+  add (self, BAND, x, lower, n)->upper = g_memdup2 (upper, n * sizeof (double));
+  widen (self, 0, x, n);
+  widen (self, 1, lower, n);
+  widen (self, 1, upper, n);
+}
+
+void
+apr_plot_include_zero (AprPlot *self)
+{
+  const double zero = 0;
+
+  widen (self, 1, &zero, 1);
+}
+
+/* Colours as red, green, blue; of points and lines they can be told apart also by who sees fewer colours. */
+static void
+set_colour (cairo_t *cairo, guint32 light, guint32 dark, const AprPlotStyle *style, double alpha)
+{
+  guint32 colour = style->dark ? dark : light;
+
+  cairo_set_source_rgba (cairo, (colour >> 16 & 0xff) / 255.0, (colour >> 8 & 0xff) / 255.0,
+                         (colour & 0xff) / 255.0, alpha);
+}
+
+#define PAPER 0xffffff, 0x1e1e1e
+#define INK 0x222222, 0xe6e6e6
+#define FAINT 0xd8d8d8, 0x404040
+#define POINT 0x1c5fa8, 0x62a0ea
+#define CURVE 0xc01c28, 0xff7b63
+#define GUIDE 0x6a6a6a, 0xa0a0a0
+
+static double
+get_text_width (cairo_t *cairo, const char *text)
+{
+  cairo_text_extents_t extents;
+
+  cairo_text_extents (cairo, text, &extents);
+
+  return extents.x_advance;
+}
+
+/* @align: 0 for text that begins at x, 0.5 for text around it, 1 for text that ends there. */
+static void
+show_text (cairo_t *cairo, double x, double y, double align, const char *text)
+{
+  cairo_move_to (cairo, x - align * get_text_width (cairo, text), y);
+  cairo_show_text (cairo, text);
+}
+
+/* The beginning of a text that fits, with dots if it is not all. */
+static char *
+fit_text (cairo_t *cairo, const char *text, double width)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  glong length = g_utf8_strlen (valid, -1);
+
+  if (get_text_width (cairo, valid) <= width)
+    return g_steal_pointer (&valid);
+  /* A glyph that is a twentieth of the font's size is none that can be read. */
+  for (length = MIN (length, 1000); length > 1; length--)
+    {
+      g_autofree char *head = g_utf8_substring (valid, 0, length - 1);
+      g_autofree char *cut = g_strconcat (head, "…", NULL);
+
+      if (get_text_width (cairo, cut) <= width)
+        return g_steal_pointer (&cut);
+    }
+
+  return g_strdup ("");
+}
+
+static double
+to_x (const Frame *frame, double x)
+{
+  return frame->origin[0] + (x - frame->begin[0]) * frame->scale[0];
+}
+
+static double
+to_y (const Frame *frame, double y)
+{
+  return frame->origin[1] + (y - frame->begin[1]) * frame->scale[1];
+}
+
+/* What the axes go from and to: a little more than what there is to see. */
+static void
+choose_limits (const AprPlot *self, Frame *frame)
+{
+  guint i;
+
+  for (i = 0; i < 2; i++)
+    {
+      /* The difference of two that are far apart must be a number still. */
+      double begin = fmax (self->limits[i][0], -G_MAXDOUBLE / 8);
+      double end = fmin (self->limits[i][1], G_MAXDOUBLE / 8);
+      double margin;
+
+      if (!(begin <= end))
+        begin = end = 0;
+      margin = (end / 2 - begin / 2) * 0.08;
+      if (!(margin > fmax (fabs (begin), fabs (end)) * 1e-13))
+        margin = begin == 0 ? 1 : fabs (begin) * 0.1;
+      frame->begin[i] = begin - margin;
+      frame->end[i] = end + margin;
+    }
+}
+
+/* Where the line through the baseline of the numbers along the x axis is, and so on: the frame is what is left. */
+static void
+place_frame (Frame *frame, double x, double y, double width, double height, double size, double label_width)
+{
+  double left = x + MARGIN * size + 1.6 * size + label_width + 2 * TICK * size;
+  double top = y + MARGIN * size + 1.9 * size;
+  double right = x + width - 1.2 * size;
+  double bottom = y + height - MARGIN * size - 3.2 * size;
+
+  frame->origin[0] = left;
+  frame->origin[1] = bottom;
+  frame->scale[0] = fmax (right - left, 1) / (frame->end[0] - frame->begin[0]);
+  frame->scale[1] = -fmax (bottom - top, 1) / (frame->end[1] - frame->begin[1]);
+}
+
+static double
+measure_labels (cairo_t *cairo, const AprPlotTicks *ticks)
+{
+  double width = 0;
+  guint i;
+
+  for (i = 0; i < ticks->n; i++)
+    {
+      g_autofree char *text = apr_plot_ticks_format (ticks, i);
+
+      width = fmax (width, get_text_width (cairo, text));
+    }
+
+  return width;
+}
+
+static void
+draw_x_axis (cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
+{
+  double size = style->font_size;
+  double width = (frame->end[0] - frame->begin[0]) * frame->scale[0];
+  guint max_n = (guint) CLAMP (width / (3.5 * size), 2, 10);
+  AprPlotTicks ticks = apr_plot_ticks_choose (frame->begin[0], frame->end[0], max_n);
+  guint i;
+
+  /* Long numbers need more room each. */
+  while (max_n > 2 && measure_labels (cairo, &ticks) + size > ticks.step * frame->scale[0])
+    ticks = apr_plot_ticks_choose (frame->begin[0], frame->end[0], --max_n);
+
+  for (i = 0; i < ticks.n; i++)
+    {
+      double place = to_x (frame, apr_plot_ticks_get (&ticks, i));
+      g_autofree char *text = apr_plot_ticks_format (&ticks, i);
+
+      set_colour (cairo, FAINT, style, 1);
+      cairo_move_to (cairo, place, to_y (frame, frame->begin[1]));
+      cairo_line_to (cairo, place, to_y (frame, frame->end[1]));
+      cairo_stroke (cairo);
+      set_colour (cairo, INK, style, 1);
+      show_text (cairo, place, frame->origin[1] + 1.4 * size, 0.5, text);
+    }
+}
+
+static void
+draw_y_axis (cairo_t *cairo, const Frame *frame, const AprPlotTicks *ticks, const AprPlotStyle *style)
+{
+  double size = style->font_size;
+  guint i;
+
+  for (i = 0; i < ticks->n; i++)
+    {
+      double place = to_y (frame, apr_plot_ticks_get (ticks, i));
+      g_autofree char *text = apr_plot_ticks_format (ticks, i);
+
+      set_colour (cairo, FAINT, style, 1);
+      cairo_move_to (cairo, to_x (frame, frame->begin[0]), place);
+      cairo_line_to (cairo, to_x (frame, frame->end[0]), place);
+      cairo_stroke (cairo);
+      set_colour (cairo, INK, style, 1);
+      show_text (cairo, frame->origin[0] - 2 * TICK * size, place + 0.35 * size, 1, text);
+    }
+}
+
+static void
+draw_names (
+  const AprPlot *self, cairo_t *cairo, const Frame *frame, double x, double y, const AprPlotStyle *style)
+{
+  double size = style->font_size;
+  double width = (frame->end[0] - frame->begin[0]) * frame->scale[0];
+  double height = -(frame->end[1] - frame->begin[1]) * frame->scale[1];
+  g_autofree char *x_label = fit_text (cairo, self->x_label, width);
+  g_autofree char *y_label = fit_text (cairo, self->y_label, height);
+  g_autofree char *title = NULL;
+
+  set_colour (cairo, INK, style, 1);
+  show_text (cairo, frame->origin[0] + width / 2, frame->origin[1] + 3 * size, 0.5, x_label);
+
+  cairo_save (cairo);
+  cairo_translate (cairo, x + MARGIN * size + size, frame->origin[1] - height / 2);
+  cairo_rotate (cairo, -M_PI / 2);
+  show_text (cairo, 0, 0, 0.5, y_label);
+  cairo_restore (cairo);
+
+  cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
+  title = fit_text (cairo, self->title, width);
+  show_text (cairo, frame->origin[0] + width / 2, y + MARGIN * size + size, 0.5, title);
+  cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+}
+
+static void
+draw_points (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
+{
+  double radius = POINT_RADIUS * style->font_size;
+  gsize i;
+
+  if (item->n > MAX_POINTS)
+    {
+      set_colour (cairo, POINT, style, 1);
+      apr_plot_draw_density (cairo, item->x, item->y, item->n, frame->origin, frame->begin, frame->scale,
+                             frame->end, style->font_size / 4);
+      return;
+    }
+  set_colour (cairo, POINT, style, item->n > 500 ? 0.5 : 0.8);
+  for (i = 0; i < item->n; i++)
+    if (isfinite (item->x[i]) && isfinite (item->y[i]))
+      {
+        cairo_new_sub_path (cairo);
+        cairo_arc (cairo, to_x (frame, item->x[i]), to_y (frame, item->y[i]), radius, 0, 2 * M_PI);
+        cairo_fill (cairo);
+      }
+}
+
+static void
+draw_line (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
+{
+  const double dashes[] = { style->font_size * 0.5, style->font_size * 0.35 };
+  gboolean dashed = item->line == APR_PLOT_DASHED;
+  gboolean begun = FALSE;
+  gsize i;
+
+  if (dashed)
+    set_colour (cairo, GUIDE, style, 1);
+  else
+    set_colour (cairo, CURVE, style, 1);
+  cairo_set_dash (cairo, dashes, dashed ? 2 : 0, 0);
+  cairo_set_line_width (cairo, style->font_size * (dashed ? 0.09 : 0.15));
+  for (i = 0; i < item->n; i++)
+    {
+      if (isfinite (item->x[i]) && isfinite (item->y[i]) && begun)
+        cairo_line_to (cairo, to_x (frame, item->x[i]), to_y (frame, item->y[i]));
+      else if (isfinite (item->x[i]) && isfinite (item->y[i]))
+        cairo_move_to (cairo, to_x (frame, item->x[i]), to_y (frame, item->y[i]));
+      begun = isfinite (item->x[i]) && isfinite (item->y[i]);
+    }
+  cairo_stroke (cairo);
+  cairo_set_dash (cairo, dashes, 0, 0);
+}
+
+static void
+draw_band (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
+{
+  gsize i;
+
+  for (i = 0; i < item->n; i++)
+    if (isfinite (item->y[i]))
+      cairo_line_to (cairo, to_x (frame, item->x[i]), to_y (frame, item->y[i]));
+  for (i = item->n; i-- > 0;)
+    if (isfinite (item->upper[i]))
+      cairo_line_to (cairo, to_x (frame, item->x[i]), to_y (frame, item->upper[i]));
+  set_colour (cairo, CURVE, style, 0.18);
+  cairo_fill (cairo);
+}
+
+static void
+draw_label (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
+{
+  double size = style->font_size;
+  double x = to_x (frame, item->x[0]);
+  double y = to_y (frame, item->y[0]);
+  /* Towards the middle, where there is room. */
+  gboolean left = item->x[0] > frame->begin[0] / 2 + frame->end[0] / 2;
+
+  set_colour (cairo, INK, style, 1);
+  show_text (cairo, x + (left ? -0.4 : 0.4) * size, y + 0.35 * size, left ? 1 : 0, item->text);
+}
+
+static void
+draw_items (const AprPlot *self, cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
+{
+  static void (*const draw[]) (const Item *, cairo_t *, const Frame *, const AprPlotStyle *) = {
+    [POINTS] = draw_points,
+    [LINE] = draw_line,
+    [BAND] = draw_band,
+    [LABEL] = draw_label,
+  };
+  guint i;
+
+  for (i = 0; i < self->items->len; i++)
+    {
+      const Item *item = g_ptr_array_index (self->items, i);
+
+      draw[item->kind](item, cairo, frame, style);
+    }
+}
+
+void
+apr_plot_draw (const AprPlot *self,
+               cairo_t *cairo,
+               double x,
+               double y,
+               double width,
+               double height,
+               const AprPlotStyle *style)
+{
+  double size = style->font_size;
+  Frame frame;
+  AprPlotTicks y_ticks;
+
+  cairo_save (cairo);
+  cairo_rectangle (cairo, x, y, width, height);
+  cairo_clip (cairo);
+  set_colour (cairo, PAPER, style, 1);
+  cairo_paint (cairo);
+  cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+  cairo_set_font_size (cairo, size);
+  cairo_set_line_width (cairo, size * 0.07);
+
+  choose_limits (self, &frame);
+  y_ticks = apr_plot_ticks_choose (frame.begin[1], frame.end[1], (guint) CLAMP (height / (4 * size), 2, 8));
+  place_frame (&frame, x, y, width, height, size, measure_labels (cairo, &y_ticks));
+  draw_x_axis (cairo, &frame, style);
+  draw_y_axis (cairo, &frame, &y_ticks, style);
+  draw_names (self, cairo, &frame, x, y, style);
+
+  cairo_rectangle (cairo, frame.origin[0], to_y (&frame, frame.end[1]),
+                   to_x (&frame, frame.end[0]) - frame.origin[0],
+                   frame.origin[1] - to_y (&frame, frame.end[1]));
+  set_colour (cairo, GUIDE, style, 1);
+  cairo_stroke_preserve (cairo);
+  cairo_clip (cairo);
+  draw_items (self, cairo, &frame, style);
+  cairo_restore (cairo);
+}

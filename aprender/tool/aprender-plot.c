@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "aprender/plot/apr-plot-file.h"
+#include "aprender/plot/apr-plot-regression.h"
+#include "aprender/tool/apr-table.h"
+#include "aprender/tool/apr-tool-output.h"
+#include "aprender/tool/apr-tool-progress.h"
+#include "aprender/tool/apr-tool.h"
+
+/* How many places a line goes through. */
+#define N_LINE 101
+
+#define FONT_SIZE 11
+
+typedef struct
+{
+  AprTableOptions table;
+  char **targets;
+  char *weight;  /* (nullable) */
+  char *feature; /* (nullable) */
+  char *kind;    /* (nullable) */
+  char *output;
+  gboolean dark;
+  gint64 width;
+  gint64 height;
+} PlotOptions;
+
+static const PlotOptions defaults = { .width = 800, .height = 600 };
+
+static const AprToolOption options_of_plot[] = {
+  { "output", 'o', APR_TOOL_TEXT, G_STRUCT_OFFSET (PlotOptions, output),
+    "Write the picture to this file: .svg, .png or .pdf: needed", "FILE" },
+  { "target", 't', APR_TOOL_TEXTS, G_STRUCT_OFFSET (PlotOptions, targets),
+    "The column with the true values: needed; of several targets, all in the order of the fit", "COLUMN" },
+  { "kind", 0, APR_TOOL_TEXT, G_STRUCT_OFFSET (PlotOptions, kind),
+    "What to show (default: residuals, quantiles, scale and leverage)",
+    "actual|residuals|quantiles|scale|leverage" },
+  { "feature", 0, APR_TOOL_TEXT, G_STRUCT_OFFSET (PlotOptions, feature),
+    "Show the target against this feature, with the model's line", "COLUMN" },
+  { "weight", 'w', APR_TOOL_TEXT, G_STRUCT_OFFSET (PlotOptions, weight), "Weigh each row by this column",
+    "COLUMN" },
+  { "dark", 0, APR_TOOL_FLAG, G_STRUCT_OFFSET (PlotOptions, dark), "Light on dark", NULL },
+  { "width", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (PlotOptions, width), "Pixels (default: 800)", "N" },
+  { "height", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (PlotOptions, height), "Pixels (default: 600)", "N" },
+  APR_TABLE_OPTIONS (PlotOptions),
+  { NULL },
+};
+
+/* The whole table: what a plot shows needs all rows at once. */
+typedef struct
+{
+  GByteArray *x;
+  GByteArray *y;
+  GByteArray *weight;
+  gsize n_rows;
+  AprTensor *tensors[3]; /* X, y and (nullable) weights */
+} Data;
+
+static void
+data_clear (Data *self)
+{
+  guint i;
+
+  g_clear_pointer (&self->x, g_byte_array_unref);
+  g_clear_pointer (&self->y, g_byte_array_unref);
+  g_clear_pointer (&self->weight, g_byte_array_unref);
+  for (i = 0; i < G_N_ELEMENTS (self->tensors); i++)
+    g_clear_pointer (&self->tensors[i], apr_tensor_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Data, data_clear)
+
+static gboolean
+append (GByteArray *array, AprTensor *tensor, GError **error)
+{
+  gsize size;
+  const guint8 *bytes = g_bytes_get_data (apr_tensor_get_bytes (tensor), &size);
+
+  if (size > G_MAXUINT32 / 2 - array->len)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+                   "the table has too many numbers for a plot: 2 GB of them");
+      return FALSE;
+    }
+  g_byte_array_append (array, bytes, (guint) size);
+
+  return TRUE;
+}
+
+static AprTensor *
+take_tensor (GByteArray **array, gsize n_rows, gsize n_columns, gboolean matrix)
+{
+  const gsize shape[2] = { n_rows, n_columns };
+  g_autoptr (GBytes) bytes = g_byte_array_free_to_bytes (g_steal_pointer (array));
+
+  return apr_tensor_new_from_bytes (APR_DTYPE_F64, shape, matrix ? 2 : 1, bytes, NULL);
+}
+
+static gboolean
+read_data (Data *self, AprTableReader *reader, gsize n_features, gsize n_targets, GError **error)
+{
+  AprToolProgress progress = apr_tool_progress_start ();
+  g_autoptr (GError) local_error = NULL;
+  AprTensor *x;
+  AprTensor *y;
+  AprTensor *weight;
+
+  self->x = g_byte_array_new ();
+  self->y = g_byte_array_new ();
+  self->weight = g_byte_array_new ();
+  while (local_error == NULL && apr_table_reader_read (reader, &x, &y, &weight, NULL, &local_error))
+    {
+      if (append (self->x, x, &local_error) && append (self->y, y, &local_error) && weight != NULL)
+        append (self->weight, weight, &local_error);
+      apr_tool_progress_show (&progress, reader);
+      apr_tensor_unref (x);
+      apr_tensor_unref (y);
+      g_clear_pointer (&weight, apr_tensor_unref);
+    }
+  apr_tool_progress_end (&progress);
+  if (local_error != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&local_error));
+      return FALSE;
+    }
+
+  apr_table_report_dropped (reader);
+  self->n_rows = apr_table_reader_get_n_rows (reader);
+  self->tensors[0] = take_tensor (&self->x, self->n_rows, n_features, TRUE);
+  self->tensors[1] = take_tensor (&self->y, self->n_rows, n_targets, n_targets > 1);
+  if (self->weight->len > 0)
+    self->tensors[2] = take_tensor (&self->weight, self->n_rows, 1, FALSE);
+
+  return TRUE;
+}
+
+/* A column of a matrix. */
+static double *
+get_column (AprTensor *tensor, gsize n_rows, gsize column)
+{
+  double *values = g_new (double, MAX (n_rows, 1));
+  gsize n_columns = apr_tensor_get_n_elements (tensor) / MAX (n_rows, 1);
+  gsize i;
+
+  for (i = 0; i < n_rows; i++)
+    values[i] = apr_tensor_get_double (tensor, i * n_columns + column, NULL);
+
+  return values;
+}
+
+static double
+get_mean (const double *values, gsize n)
+{
+  double mean = 0;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    mean += values[i] / (double) n;
+
+  return mean;
+}
+
+/* The samples that the line goes through: all features at their means, but for one, which goes from its least to its
+ * greatest value. */
+static AprTensor *
+make_line (const Data *data, gsize n_features, gsize feature, double line_x[N_LINE])
+{
+  const gsize shape[2] = { N_LINE, n_features };
+  g_autofree double *rows = g_new (double, N_LINE *n_features);
+  gsize i;
+  gsize j;
+
+  for (j = 0; j < n_features; j++)
+    {
+      g_autofree double *values = get_column (data->tensors[0], data->n_rows, j);
+      double mean = get_mean (values, data->n_rows);
+      double begin = INFINITY;
+      double end = -INFINITY;
+
+      for (i = 0; i < data->n_rows; i++)
+        {
+          begin = fmin (begin, values[i]);
+          end = fmax (end, values[i]);
+        }
+      for (i = 0; i < N_LINE; i++)
+        rows[i * n_features + j] = j == feature ? begin + (end - begin) * (double) i / (N_LINE - 1) : mean;
+      for (i = 0; i < N_LINE && j == feature; i++)
+        line_x[i] = rows[i * n_features + j];
+    }
+
+  return apr_tensor_new_from_doubles (rows, N_LINE * n_features, shape, 2, NULL);
+}
+
+static gboolean
+find_feature (AprLinearRegression *model, const char *name, gsize *feature, GError **error)
+{
+  g_auto (GStrv) names = apr_estimator_get_feature_names (APR_ESTIMATOR (model));
+  gsize i;
+
+  for (i = 0; names != NULL && names[i] != NULL; i++)
+    if (strcmp (names[i], name) == 0)
+      {
+        *feature = i;
+        return TRUE;
+      }
+
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "the model has no feature “%s”", name);
+  return FALSE;
+}
+
+static AprPlot *
+plot_feature (AprLinearRegression *model, const Data *data, const PlotOptions *options, GError **error)
+{
+  gsize n_features = apr_estimator_get_n_features (APR_ESTIMATOR (model));
+  g_autofree double *values = NULL;
+  g_autofree double *actual = get_column (data->tensors[1], data->n_rows, 0);
+  g_autofree double *line_y = NULL;
+  g_autofree double *lower_y = NULL;
+  g_autofree double *upper_y = NULL;
+  g_autoptr (AprTensor) line = NULL;
+  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  double line_x[N_LINE];
+  gsize feature;
+
+  if (!find_feature (model, options->feature, &feature, error))
+    return NULL;
+  values = get_column (data->tensors[0], data->n_rows, feature);
+  line = make_line (data, n_features, feature, line_x);
+  predictions = apr_estimator_predict (APR_ESTIMATOR (model), line, error);
+  if (predictions == NULL)
+    return NULL;
+  line_y = get_column (predictions, N_LINE, 0);
+  /* A model without its sums has a line, but no band. */
+  if (apr_linear_regression_predict_interval (model, line, 0.95, APR_INTERVAL_CONFIDENCE, &lower, &upper,
+                                              NULL))
+    {
+      lower_y = get_column (lower, N_LINE, 0);
+      upper_y = get_column (upper, N_LINE, 0);
+    }
+
+  return apr_plot_new_feature (values, actual, data->n_rows, line_x, line_y, lower_y, upper_y, N_LINE,
+                               options->feature, options->targets[0]);
+}
+
+static AprPlot *
+plot_actual (AprLinearRegression *model, const Data *data, const PlotOptions *options, GError **error)
+{
+  g_autoptr (AprTensor) predictions = apr_estimator_predict (APR_ESTIMATOR (model), data->tensors[0], error);
+  g_autofree double *actual = NULL;
+  g_autofree double *predicted = NULL;
+
+  if (predictions == NULL)
+    return NULL;
+  actual = get_column (data->tensors[1], data->n_rows, 0);
+  predicted = get_column (predictions, data->n_rows, 0);
+
+  return apr_plot_new_actual (actual, predicted, data->n_rows, options->targets[0]);
+}
+
+/* Adds the plots that the command line asks for. */
+static gboolean
+make_plots (
+  GPtrArray *plots, AprLinearRegression *model, const Data *data, const PlotOptions *options, GError **error)
+{
+  const char *kind = options->kind;
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  AprPlot *plot = NULL;
+
+  if (options->feature != NULL || g_strcmp0 (kind, "actual") == 0)
+    {
+      plot = options->feature != NULL ? plot_feature (model, data, options, error)
+                                      : plot_actual (model, data, options, error);
+      if (plot != NULL)
+        g_ptr_array_add (plots, plot);
+      return plot != NULL;
+    }
+
+  diagnostics = apr_linear_regression_diagnose (model, data->tensors[0], data->tensors[1], data->tensors[2],
+                                                0, NULL, error);
+  if (diagnostics == NULL)
+    return FALSE;
+  if (kind == NULL || strcmp (kind, "residuals") == 0)
+    g_ptr_array_add (plots, apr_plot_new_residuals (diagnostics));
+  if (kind == NULL || strcmp (kind, "quantiles") == 0)
+    g_ptr_array_add (plots, apr_plot_new_quantiles (diagnostics));
+  if (kind == NULL || strcmp (kind, "scale") == 0)
+    g_ptr_array_add (plots, apr_plot_new_scale_location (diagnostics));
+  if (kind == NULL || strcmp (kind, "leverage") == 0)
+    g_ptr_array_add (plots,
+                     apr_plot_new_leverage (diagnostics, (gsize) apr_linear_regression_get_rank (model) +
+                                                           apr_linear_regression_get_fit_intercept (model)));
+
+  return TRUE;
+}
+
+static gboolean
+get_format (const char *path, AprPlotFormat *format)
+{
+  static const char *const ends[] = {
+    [APR_PLOT_SVG] = ".svg", [APR_PLOT_PNG] = ".png", [APR_PLOT_PDF] = ".pdf"
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (ends); i++)
+    if (g_str_has_suffix (path, ends[i]))
+      {
+        *format = (AprPlotFormat) i;
+        return TRUE;
+      }
+
+  return FALSE;
+}
+
+static gboolean
+check_options (char **arguments, const PlotOptions *options, AprPlotFormat *format, AprToolStatus *status)
+{
+  gsize i;
+
+  *status = APR_TOOL_OK;
+  if (options->targets == NULL)
+    *status = apr_tool_usage_error ("plot", "--target COLUMN is missing");
+  else if (options->output == NULL)
+    *status = apr_tool_usage_error ("plot", "--output FILE is missing");
+  else if (!get_format (options->output, format))
+    *status = apr_tool_usage_error ("plot", "%s ends with none of .svg, .png and .pdf", options->output);
+  else if (options->width < 100 || options->width > 10000 || options->height < 100 || options->height > 10000)
+    *status = apr_tool_usage_error ("plot", "--width and --height are from 100 to 10000");
+  else if (options->feature != NULL && options->kind != NULL)
+    *status = apr_tool_usage_error ("plot", "--feature and --kind exclude each other");
+  for (i = 0; i < 2 && *status == APR_TOOL_OK; i++)
+    if (apr_tool_is_same_file (arguments[i], options->output))
+      *status =
+        apr_tool_usage_error ("plot", "--output must not be a file that is read: %s", options->output);
+
+  return *status == APR_TOOL_OK;
+}
+
+static gboolean
+load (Data *data, const char *path, AprLinearRegression *model, const PlotOptions *options, GError **error)
+{
+  AprEstimator *estimator = APR_ESTIMATOR (model);
+  g_autoptr (AprTableReader) reader = apr_table_open (path, &options->table, error);
+  gsize n_targets = apr_estimator_get_n_targets (estimator);
+
+  if (reader == NULL || !apr_table_select_model (reader, estimator, error))
+    return FALSE;
+  if (g_strv_length (options->targets) != n_targets)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "%s: the model has %" G_GSIZE_FORMAT " %s, but --target names %u",
+                   apr_table_reader_get_name (reader), n_targets, n_targets == 1 ? "target" : "targets",
+                   g_strv_length (options->targets));
+      return FALSE;
+    }
+  apr_table_reader_set_targets (reader, (const char *const *) options->targets);
+  apr_table_reader_set_weight (reader, options->weight);
+
+  return read_data (data, reader, apr_estimator_get_n_features (estimator), n_targets, error);
+}
+
+static AprToolStatus
+run (char **arguments, gpointer option_data)
+{
+  const PlotOptions *options = option_data;
+  const AprPlotStyle style = { options->dark, FONT_SIZE };
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (GPtrArray) plots = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_plot_free);
+  g_auto (Data) data = { NULL };
+  g_auto (AprToolOutput) output = { NULL };
+  g_autoptr (GError) error = NULL;
+  AprToolStatus status;
+  AprPlotFormat format = APR_PLOT_SVG;
+
+  if (!check_options (arguments, options, &format, &status))
+    return status;
+
+  model = apr_linear_regression_load (arguments[0], &error);
+  if (model == NULL || !load (&data, arguments[1], model, options, &error))
+    return apr_tool_fail (error);
+  if (!make_plots (plots, model, &data, options, &error))
+    {
+      g_autofree char *name = g_filename_display_name (arguments[0]);
+
+      g_prefix_error (&error, "%s: ", name);
+      return apr_tool_fail (error);
+    }
+  if (!apr_tool_output_open (&output, options->output, &error) ||
+      !apr_plot_write ((AprPlot *const *) plots->pdata, plots->len, format, (double) options->width,
+                       (double) options->height, &style, output.stream, &error) ||
+      !apr_tool_output_close (&output, &error))
+    return apr_tool_fail (error);
+
+  return APR_TOOL_OK;
+}
+
+const AprToolCommand apr_tool_plot = {
+  .name = "plot",
+  .title = "Draw the plots by which a fit is judged",
+  .summary =
+    "Draws the plots by which a fit is judged: residuals against fitted values, normal quantiles, scale and\n"
+    "location, and leverage with Cook's distance; or one of them, or the target against one feature.",
+  .parameters = { "MODEL.safetensors", "DATA.csv" },
+  .options = options_of_plot,
+  .size = sizeof (PlotOptions),
+  .defaults = &defaults,
+  .notes = "DATA.csv has the rows that the model was fitted to. It must have been fitted with --keep-state, "
+           "but for\n"
+           "--kind actual, and for --feature without a band. Numbers in a plot are rows, counted from 1.",
+  .example = "aprender plot rents.safetensors rents.csv --target rent -o rents.svg",
+  .run = run,
+};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tool-run.h"
+
+#include <string.h>
+
+static const char table[] = "x,z,y\n1,5,3\n2,1,4\n3,4,9\n4,4,8\n5,2,11\n6,3,10\n";
+
+static void
+fit (const char *options)
+{
+  g_autofree char *arguments = g_strdup_printf ("fit data.csv -t y -o m.safetensors %s", options);
+  g_autoptr (Run) run = NULL;
+
+  tool_write ("data.csv", table, -1);
+  run = tool_run (arguments);
+}
+
+static void
+assert_plots (const char *options, const char *name, const char *begin)
+{
+  g_autofree char *arguments = g_strdup_printf ("plot m.safetensors data.csv -t y -o %s %s", name, options);
+  g_autoptr (Run) run = tool_run (arguments);
+  g_autofree char *picture = tool_read (name);
+
+  g_assert_cmpstr (run->output, ==, "");
+  g_assert_cmpstr (run->messages, ==, "");
+  g_assert_true (g_str_has_prefix (picture, begin));
+}
+
+static void
+test_kinds (void)
+{
+  g_test_summary ("Each plot, in each format; those that need no sums do without.");
+
+  fit ("--keep-state");
+  assert_plots ("", "all.svg", "<?xml");
+  assert_plots ("--kind residuals --dark", "r.png", "\x89PNG");
+  assert_plots ("--kind quantiles", "q.pdf", "%PDF-");
+  assert_plots ("--kind scale --width 400 --height 300", "s.svg", "<?xml");
+  assert_plots ("--kind leverage", "l.svg", "<?xml");
+  assert_plots ("--feature x", "f.svg", "<?xml");
+  fit ("");
+  assert_plots ("--kind actual", "a.svg", "<?xml");
+  assert_plots ("--feature z", "z.svg", "<?xml");
+}
+
+static void
+test_errors (void)
+{
+  static const struct
+  {
+    const char *arguments;
+    const char *message;
+  } usage[] = {
+    { "plot m d -o p.svg", "plot: --target COLUMN is missing\n" },
+    { "plot m d -t y", "plot: --output FILE is missing\n" },
+    { "plot m d -t y -o p.jpg", "plot: p.jpg ends with none of .svg, .png and .pdf\n" },
+    { "plot m d -t y -o p.svg --width 99", "plot: --width and --height are from 100 to 10000\n" },
+    { "plot m d -t y -o p.svg --kind x",
+      "plot: --kind is actual or residuals or quantiles or scale or leverage, not “x”\n" },
+    { "plot m d -t y -o p.svg --kind scale --feature x", "plot: --feature and --kind exclude each other\n" },
+  };
+  g_autoptr (Run) run = NULL;
+  g_autofree char *old = NULL;
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (usage); i++)
+    {
+      g_autoptr (Run) wrong = tool_run_with (usage[i].arguments, NULL, 0, NULL);
+
+      g_assert_cmpint (wrong->status, ==, 2);
+      tool_assert_contains (wrong->messages, usage[i].message);
+    }
+
+  fit ("");
+  tool_write ("p.svg", "old", -1);
+  tool_assert_fails ("plot m.safetensors data.csv -t y -o p.svg --feature w", NULL, 0,
+                     "m.safetensors: the model has no feature “w”");
+  run = tool_run_with ("plot m.safetensors data.csv -t y -o p.svg", NULL, 0, NULL);
+  g_assert_cmpint (run->status, ==, 1);
+  tool_assert_contains (run->messages, "keep-state");
+  old = tool_read ("p.svg");
+  g_assert_cmpstr (old, ==, "old");
+}
+
+static void
+add_tests (void)
+{
+  g_test_add_func ("/tool/plot/kinds", test_kinds);
+  g_test_add_func ("/tool/plot/errors", test_errors);
+}
+
+int
+main (int argc, char **argv)
+{
+  return tool_main (argc, argv, add_tests);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aprender/plot/apr-plot-file.h"
+#include "aprender/plot/apr-plot-smooth.h"
+#include "aprender/plot/apr-plot-ticks.h"
+
+static void
+assert_ticks (double begin, double end, guint max_n, const char *expected)
+{
+  AprPlotTicks ticks = apr_plot_ticks_choose (begin, end, max_n);
+  g_autoptr (GString) found = g_string_new (NULL);
+  guint i;
+
+  for (i = 0; i < ticks.n; i++)
+    {
+      g_autofree char *text = apr_plot_ticks_format (&ticks, i);
+
+      g_string_append_printf (found, "%s%s", i > 0 ? " " : "", text);
+    }
+  g_assert_cmpstr (found->str, ==, expected);
+}
+
+static void
+test_ticks (void)
+{
+  g_test_summary ("Multiples of 1, 2 or 5, as few digits as tell them apart, and 0 as itself.");
+
+  assert_ticks (0, 10, 6, "0 2 4 6 8 10");
+  assert_ticks (-0.13, 0.34, 6, "−0.1 0.0 0.1 0.2 0.3");
+  assert_ticks (3.2, 97, 5, "20 40 60 80");
+  assert_ticks (1947, 1962, 5, "1950 1955 1960");
+  assert_ticks (0, 3.4e6, 5, "0 1e+06 2e+06 3e+06");
+  assert_ticks (1e-9, 9e-9, 5, "2e-09 4e-09 6e-09 8e-09");
+  assert_ticks (5, 5, 5, "5");
+  assert_ticks (-1e300, 1e300, 3, "−1e+300 0 1e+300");
+}
+
+static void
+test_normal_quantiles (void)
+{
+  g_test_summary ("Against the tables: 97.5 % are below 1.96.");
+
+  g_assert_cmpfloat_with_epsilon (apr_plot_normal_quantile (0.5), 0, 1e-15);
+  g_assert_cmpfloat_with_epsilon (apr_plot_normal_quantile (0.975), 1.959963984540054, 1e-12);
+  g_assert_cmpfloat_with_epsilon (apr_plot_normal_quantile (0.1), -1.2815515655446004, 1e-12);
+  g_assert_cmpfloat_with_epsilon (apr_plot_normal_quantile (1e-6), -4.753424308822899, 1e-11);
+}
+
+static void
+test_smooth (void)
+{
+  double x[1000];
+  double y[1000];
+  double line_x[APR_PLOT_SMOOTH_N];
+  double line_y[APR_PLOT_SMOOTH_N];
+  guint i;
+
+  g_test_summary ("The line through points of a straight line is that line.");
+
+  for (i = 0; i < G_N_ELEMENTS (x); i++)
+    {
+      x[i] = (i * 617) % 1000;
+      y[i] = 3 - 0.5 * x[i];
+    }
+  g_assert_cmpuint (apr_plot_smooth (x, y, G_N_ELEMENTS (x), line_x, line_y), ==, APR_PLOT_SMOOTH_N);
+  g_assert_cmpfloat (line_x[0], ==, 0);
+  g_assert_cmpfloat (line_x[APR_PLOT_SMOOTH_N - 1], ==, 999);
+  for (i = 0; i < APR_PLOT_SMOOTH_N; i++)
+    g_assert_cmpfloat_with_epsilon (line_y[i], 3 - 0.5 * line_x[i], 1e-9);
+  g_assert_cmpuint (apr_plot_smooth (x, y, 3, line_x, line_y), ==, 0);
+}
+
+#define WIDTH 400
+#define HEIGHT 300
+#define CELL 10
+#define N_CELLS ((WIDTH / CELL) * (HEIGHT / CELL))
+
+/* The mean brightness of each cell of a picture, from 0 to 255: fonts differ from machine to machine, but not where
+ * the text is. */
+static void
+draw_cells (const AprPlot *plot, const AprPlotStyle *style, int cells[N_CELLS])
+{
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+  cairo_t *cairo = cairo_create (surface);
+  const guchar *pixels = cairo_image_surface_get_data (surface);
+  int stride = cairo_image_surface_get_stride (surface);
+  int i;
+  int row;
+  int column;
+
+  apr_plot_draw (plot, cairo, 0, 0, WIDTH, HEIGHT, style);
+  cairo_surface_flush (surface);
+  for (i = 0; i < N_CELLS; i++)
+    {
+      int sum = 0;
+
+      for (row = 0; row < CELL; row++)
+        for (column = 0; column < CELL; column++)
+          {
+            int y = i / (WIDTH / CELL) * CELL + row;
+            int x = i % (WIDTH / CELL) * CELL + column;
+            guint32 pixel;
+
+            memcpy (&pixel, pixels + y * stride + 4 * x, sizeof pixel);
+            sum += (int) ((pixel >> 16 & 0xff) + (pixel >> 8 & 0xff) + (pixel & 0xff)) / 3;
+          }
+      cells[i] = sum / (CELL * CELL);
+    }
+  cairo_destroy (cairo);
+  cairo_surface_destroy (surface);
+}
+
+static void
+write_reference (const char *path, const int cells[N_CELLS])
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  int i;
+
+  g_string_append_printf (text, "P2\n%d %d\n255\n", WIDTH / CELL, HEIGHT / CELL);
+  for (i = 0; i < N_CELLS; i++)
+    g_string_append_printf (text, "%d%c", cells[i], (i + 1) % (WIDTH / CELL) == 0 ? '\n' : ' ');
+  g_assert_true (g_file_set_contents (path, text->str, -1, NULL));
+}
+
+/* The reference is a PGM file, which is text. APRENDER_UPDATE_PICTURES=1 writes it anew: look at it then. */
+static void
+assert_picture (const AprPlot *plot, gboolean dark, const char *name)
+{
+  const AprPlotStyle style = { dark, 11 };
+  g_autofree char *file = g_strconcat (name, ".pgm", NULL);
+  g_autofree char *path = g_test_build_filename (G_TEST_DIST, "data", "plot", file, NULL);
+  g_autofree char *contents = NULL;
+  g_auto (GStrv) words = NULL;
+  int cells[N_CELLS];
+  int sum = 0;
+  int n_different = 0;
+  int i;
+
+  draw_cells (plot, &style, cells);
+  if (g_getenv ("APRENDER_UPDATE_PICTURES") != NULL)
+    write_reference (path, cells);
+  g_assert_true (g_file_get_contents (path, &contents, NULL, NULL));
+  words = g_strsplit_set (g_strstrip (contents), " \n", -1);
+  g_assert_cmpuint (g_strv_length (words), ==, N_CELLS + 4);
+  for (i = 0; i < N_CELLS; i++)
+    {
+      int difference = abs (atoi (words[i + 4]) - cells[i]);
+
+      sum += difference;
+      n_different += difference > 40;
+    }
+  g_test_message ("%s: %d different cells, a mean difference of %g", name, n_different,
+                  (double) sum / N_CELLS);
+  g_assert_cmpint (n_different, <, N_CELLS / 50);
+  g_assert_cmpfloat ((double) sum / N_CELLS, <, 3);
+}
+
+static AprPlot *
+make_plot (void)
+{
+  AprPlot *plot = apr_plot_new ("A title", "Years", "Kilometres");
+  double x[60];
+  double y[60];
+  double lower[60];
+  double upper[60];
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (x); i++)
+    {
+      x[i] = i / 6.0;
+      y[i] = 20 * x[i] - x[i] * x[i] + 15 * sin (i * i);
+      lower[i] = 18 * x[i] - x[i] * x[i] - 5;
+      upper[i] = 22 * x[i] - x[i] * x[i] + 5;
+    }
+  apr_plot_add_band (plot, x, lower, upper, G_N_ELEMENTS (x));
+  apr_plot_add_points (plot, x, y, G_N_ELEMENTS (x));
+  apr_plot_add_label (plot, x[59], y[59], "last");
+  for (i = 0; i < G_N_ELEMENTS (x); i++)
+    y[i] = 20 * x[i] - x[i] * x[i];
+  apr_plot_add_line (plot, APR_PLOT_SOLID, x, y, G_N_ELEMENTS (x));
+
+  return plot;
+}
+
+static void
+test_pictures (void)
+{
+  g_autoptr (AprPlot) plot = make_plot ();
+
+  g_test_summary (
+    "Points, line and band, on light and on dark, look as they did when somebody looked at them.");
+
+  assert_picture (plot, FALSE, "light");
+  assert_picture (plot, TRUE, "dark");
+}
+
+static void
+test_density (void)
+{
+  g_autoptr (AprPlot) plot = apr_plot_new ("Density", "x", "y");
+  const gsize n = 200000;
+  g_autofree double *x = g_new (double, n);
+  g_autofree double *y = g_new (double, n);
+  gsize i;
+
+  g_test_summary ("Many points are darkest where there are most; what is not finite is left out.");
+
+  for (i = 0; i < n; i++)
+    {
+      x[i] = sin ((double) i) * fmod ((double) i * 0.6180339887498949, 1);
+      y[i] = cos ((double) i) * fmod ((double) i * 0.6180339887498949, 1);
+    }
+  x[7] = NAN;
+  y[8] = INFINITY;
+  apr_plot_add_points (plot, x, y, n);
+  assert_picture (plot, FALSE, "density");
+}
+
+static void
+test_extremes (void)
+{
+  const double nothing[] = { NAN, INFINITY };
+  const double same[] = { 7, 7 };
+  const double far[] = { -G_MAXDOUBLE, G_MAXDOUBLE };
+  const AprPlotStyle style = { FALSE, 11 };
+  const double *const cases[] = { nothing, same, far };
+  guint i;
+  int cells[N_CELLS];
+
+  g_test_summary ("There is a picture of anything, in any size.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (AprPlot) plot =
+        apr_plot_new ("", "a very long name that does not fit below an axis of 400 pixels", "\xff\xfe");
+      cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 10, 10);
+      cairo_t *cairo = cairo_create (surface);
+
+      apr_plot_add_points (plot, cases[i], cases[i], 2);
+      apr_plot_add_line (plot, APR_PLOT_SOLID, cases[i], cases[i], 2);
+      draw_cells (plot, &style, cells);
+      apr_plot_draw (plot, cairo, 0, 0, 10, 10, &style);
+      g_assert_cmpint (cairo_status (cairo), ==, CAIRO_STATUS_SUCCESS);
+      cairo_destroy (cairo);
+      cairo_surface_destroy (surface);
+    }
+}
+
+static void
+assert_format (AprPlotFormat format, const char *begin)
+{
+  const AprPlotStyle style = { FALSE, 11 };
+  g_autoptr (AprPlot) plot = make_plot ();
+  AprPlot *plots[] = { plot, plot, plot, plot };
+  GError *error = NULL;
+  char buffer[9] = { 0 };
+  FILE *stream = tmpfile ();
+
+  g_assert_true (apr_plot_write (plots, 4, format, 400, 300, &style, stream, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (ftell (stream), >, 5000);
+  rewind (stream);
+  g_assert_cmpuint (fread (buffer, 1, 8, stream), ==, 8);
+  g_assert_true (g_str_has_prefix (buffer, begin));
+  fclose (stream);
+}
+
+static void
+test_formats (void)
+{
+  assert_format (APR_PLOT_SVG, "<?xml");
+  assert_format (APR_PLOT_PNG, "\x89PNG");
+  assert_format (APR_PLOT_PDF, "%PDF-");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/plot/ticks", test_ticks);
+  g_test_add_func ("/plot/normal-quantiles", test_normal_quantiles);
+  g_test_add_func ("/plot/smooth", test_smooth);
+  g_test_add_func ("/plot/pictures", test_pictures);
+  g_test_add_func ("/plot/density", test_density);
+  g_test_add_func ("/plot/extremes", test_extremes);
+  g_test_add_func ("/plot/formats", test_formats);
+
+  return g_test_run ();
+}
