@@ -29,6 +29,7 @@ PAGES = {
                        FLOATS.pack(0.5, 1, 1.5) + b''.join(struct.pack('<f', i)[2:] for i in range(1, 13))),
     'estimators.md': (['estimator.c', 'estimator.js', 'estimator.vala'], 'mean.safetensors', struct.pack('<2d', 3, 2)),
     'linear-regression.md': (['rents.py', 'cross-products.py'], None, None),
+    'statistics.md': (['hypotheses.py', 'hypotheses.js', 'hypotheses.c'], None, None),
     'errors.md': (['errors.py', 'errors.js'], None, None),
     'asynchronous.md': (['asynchronous.py', 'asynchronous.js'], None, None),
     'vala.md': (['cross-products.vala', 'fit-async.vala', 'statistics.vala'], None, None),

@@ -218,6 +218,33 @@ class RegressionStatistics(TestCase):
             larger = Apr.LinearRegression().fit([[0.0], [1.0], [2.0], [3.0]], y).get_statistics()
             self.assertClose([larger.compare(statistics).f_statistic], [larger.f_statistic])
 
+    def test_longley_with_a_column_twice(self):
+        """As R has it: NA for the second, and NIST's values for all others."""
+        certified = json.loads((NIST / 'certified.json').read_text())['datasets']['longley']
+        X, y = read_longley()
+        model = Apr.LinearRegression().fit([row[:2] + row[:1] + row[2:] for row in X], y)
+        statistics = model.get_statistics()
+        kept = [0, 1, 2, 4, 5, 6, 7]
+        for values, expected in ((statistics.coefficients, certified['coef']), (statistics.standard_errors, certified['std_err'])):
+            self.assertClose([values[i] for i in kept], expected)
+            self.assertTrue(math.isnan(values[3]))
+        for name in ('t_values', 'p_values', 'variance_inflation'):
+            self.assertTrue(math.isnan(getattr(statistics, name)[3]), name)
+        self.assertTrue(all(math.isnan(value) for row in (statistics.covariance[3], statistics.get_confidence_intervals()[3])
+                            for value in row))
+        self.assertEqual((model.rank, statistics.df_model, statistics.df_residual), (6, 6, 9))
+        self.assertClose([statistics.r_squared, statistics.f_statistic],
+                         [certified['r_squared'], certified['anova']['regression']['f']])
+        term = statistics[3]
+        self.assertEqual(term.name, 'x2')
+        self.assertTrue(all(math.isnan(value) for value in (term.estimate, term.standard_error, term.p_value, term.lower)))
+        for text in (str(statistics), model.summary()):
+            row = next(line for line in text.splitlines() if line.startswith('x2 '))
+            self.assertEqual(row.split()[1:7], ['NA'] * 6)
+        self.assertIn('<td>nan</td>', statistics._repr_html_())
+        # The model's own coefficients share the effect between both columns.
+        self.assertClose([statistics.minimum_norm[1] + statistics.minimum_norm[3]], [certified['coef'][1]], 1e-12)
+
 
 if __name__ == '__main__':
     tap.main()
