@@ -315,8 +315,6 @@ test_copy_shares_what_was_found (Fixture *fixture, gconstpointer data)
   g_autoptr (AprCrossProducts) before = NULL;
   g_autoptr (AprCrossProducts) of_copy = NULL;
   g_autoptr (AprCrossProducts) after = NULL;
-  g_autoptr (AprExactSums) sums = NULL;
-  g_autoptr (AprExactSums) sums_of_copy = NULL;
   g_autofree char *summary = NULL;
   GError *error = NULL;
 
