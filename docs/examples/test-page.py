@@ -6,7 +6,7 @@ the programs of all languages write the file that it describes.
 Usage: test-page.py PAGE.md NAME=PROGRAM...
 
 A command of the page runs the program of that name, such as cc, that is given here; where none is given, its test is
-skipped.
+skipped. A command that ends with “&” goes on until the others have run; the port 8080 is any that is free.
 """
 
 import os
@@ -14,10 +14,12 @@ import pathlib
 import re
 import shlex
 import shutil
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 FLOATS = struct.Struct('<3f')
 # For each page the programs that it shows, the file that they all write, if any, and the bytes of the tensors in it. BF16
@@ -38,6 +40,7 @@ PAGES = {
                           '../../tests/interop/peers/rust/src/predict.rs'], None, None),
     'accuracy.md': (['accuracy.py'], None, None),
     'scale.md': (['scale-data.py', 'scale-dask.py', 'scale-spark.py', 'scale-mpi.py', 'scale-ray.py'], None, None),
+    'serving.md': (['serving.py'], None, None),
     'python.md': (['analysis.py', 'batches.py', 'estimator.py'], None, None),
 }
 
@@ -76,11 +79,27 @@ def check_programs():
     return None
 
 
+def strip_times(text):
+    return re.sub(r'("latency_ms":)[0-9.]+', r'\1', text)
+
+
 def split_console(text):
     """Pairs of a command and what it prints."""
     parts = re.split(r'^\$ (.*)\n', text, flags=re.MULTILINE)
     assert parts[0] == '', text
     return list(zip(parts[1::2], parts[2::2]))
+
+
+def start_server(command, work, environment, port):
+    """Starts a command that ends with “&”, and waits until it listens."""
+    process = subprocess.Popen(['sh', '-c', 'exec ' + command.removesuffix('&')], cwd=work, env=environment)
+    while process.poll() is None:
+        try:
+            socket.create_connection(('127.0.0.1', port)).close()
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.01)
+    return process
 
 
 def run_console(text, folder):
@@ -95,19 +114,36 @@ def run_console(text, folder):
     shutil.copytree(examples, work)
     shutil.copy(examples / '../../tests/data/nist/filip.csv', work)
 
-    for command, expected in split_console(text):
+    environment = dict(os.environ, PATH=f'{tools}:{os.environ["PATH"]}')
+    servers = []
+    with socket.create_server(('127.0.0.1', 0)) as free:
+        port = free.getsockname()[1]
+    try:
+        problem = run_commands(split_console(text.replace(':8080', f':{port}')), work, environment, port, servers)
+    finally:
+        for process in servers:
+            process.terminate()
+            process.wait()
+    if problem is None and saved_name and (work / saved_name).exists():
+        saved[text] = (work / saved_name).read_bytes()
+    return problem
+
+
+def run_commands(commands, work, environment, port, servers):
+    for command, expected in commands:
         command = command.replace('/usr/bin/python3', 'python3').replace('env/bin/python3', 'python3')
         if shlex.split(command)[0] not in programs:
             return f'# SKIP there is no {shlex.split(command)[0]}'
+        if command.endswith('&'):
+            servers.append(start_server(command, work, environment, port))
+            continue
         # What a compiler has to say is not for a page, but what the command says is.
         errors = subprocess.STDOUT if command.startswith('aprender ') else subprocess.PIPE
         result = subprocess.run(['sh', '-c', command], cwd=work, stdout=subprocess.PIPE, stderr=errors, encoding='utf-8',
-                                env=dict(os.environ, PATH=f'{tools}:{os.environ["PATH"]}'), check=False)
-        if result.returncode != 0 or result.stdout != expected:
+                                env=environment, check=False)
+        if result.returncode != 0 or strip_times(result.stdout) != strip_times(expected):
             return f'{command}\nprints:\n{result.stdout}{result.stderr or ""}but {page.name} shows:\n{expected}'
 
-    if saved_name and (work / saved_name).exists():
-        saved[text] = (work / saved_name).read_bytes()
     return None
 
 
