@@ -35,6 +35,7 @@ PAGES = {
     'errors.md': (['errors.py', 'errors.js'], None, None),
     'asynchronous.md': (['asynchronous.py', 'asynchronous.js'], None, None),
     'vala.md': (['cross-products.vala', 'fit-async.vala', 'statistics.vala'], None, None),
+    'command.md': ([], None, None),
     'gnome.md': (['rents-window.js'], None, None),
     'moving-models.md': (['scikit-learn.py', 'rent.js', 'pytorch.py', 'from-pytorch.py', 'to-realizar.py',
                           '../../tests/interop/peers/rust/src/predict.rs'], None, None),
