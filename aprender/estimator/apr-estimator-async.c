@@ -10,7 +10,7 @@
 AprEstimatorCall *
 apr_estimator_call_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight)
 {
-  AprEstimatorCall *self = g_new0 (AprEstimatorCall, 1);
+  AprEstimatorCall *self = g_atomic_rc_box_new0 (AprEstimatorCall);
 
   self->x = x != NULL ? apr_tensor_ref (x) : NULL;
   self->y = y != NULL ? apr_tensor_ref (y) : NULL;
@@ -19,21 +19,33 @@ apr_estimator_call_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight)
   return self;
 }
 
-void
-apr_estimator_call_free (AprEstimatorCall *self)
+static void
+clear_data (AprEstimatorCall *self)
 {
-  gsize i;
-
   g_clear_pointer (&self->x, apr_tensor_unref);
   g_clear_pointer (&self->y, apr_tensor_unref);
   g_clear_pointer (&self->sample_weight, apr_tensor_unref);
+}
+
+static void
+clear (gpointer call)
+{
+  AprEstimatorCall *self = call;
+  gsize i;
+
+  clear_data (self);
   g_clear_pointer (&self->fitted, apr_fitted_unref);
   g_clear_object (&self->file);
   g_clear_object (&self->object);
   for (i = 0; i < G_N_ELEMENTS (self->results); i++)
     if (self->results[i] != NULL)
       self->free_result (self->results[i]);
-  g_free (self);
+}
+
+void
+apr_estimator_call_unref (AprEstimatorCall *self)
+{
+  g_atomic_rc_box_release_full (self, clear);
 }
 
 static gboolean
@@ -54,8 +66,11 @@ static void
 run_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
 {
   GError *error = NULL;
+  gboolean succeeded = run (source_object, task_data, cancellable, &error);
 
-  if (run (source_object, task_data, cancellable, &error))
+  /* To free much memory takes long: here it stops no main loop. */
+  clear_data (task_data);
+  if (succeeded)
     g_task_return_boolean (task, TRUE);
   else
     g_task_return_error (task, error);
@@ -105,7 +120,7 @@ apr_estimator_call_async (AprEstimator *self,
 
   g_task_set_source_tag (task, source_tag);
   g_task_set_priority (task, io_priority);
-  g_task_set_task_data (task, call, (GDestroyNotify) apr_estimator_call_free);
+  g_task_set_task_data (task, call, (GDestroyNotify) apr_estimator_call_unref);
 
   /* What was committed stays, even if it is cancelled in the same breath. */
   g_task_set_check_cancellable (task, FALSE);
@@ -119,7 +134,7 @@ apr_estimator_call_async (AprEstimator *self,
   work = g_task_new (self, cancellable, ran_cb, g_steal_pointer (&task));
   g_task_set_source_tag (work, apr_estimator_call_async);
   g_task_set_priority (work, io_priority);
-  g_task_set_task_data (work, call, NULL);
+  g_task_set_task_data (work, g_atomic_rc_box_acquire (call), (GDestroyNotify) apr_estimator_call_unref);
   if (call->needs_caller)
     {
       g_autoptr (GSource) source = g_idle_source_new ();
@@ -129,7 +144,11 @@ apr_estimator_call_async (AprEstimator *self,
       g_task_attach_source (work, source, run_when_idle_cb);
     }
   else
-    g_task_run_in_thread (work, run_in_thread);
+    {
+      /* What changes neither the model nor a file is abandoned when it is cancelled: nobody waits for its thread. */
+      g_task_set_return_on_cancel (work, !call->is_update && call->file == NULL);
+      g_task_run_in_thread (work, run_in_thread);
+    }
 }
 
 AprEstimatorCall *

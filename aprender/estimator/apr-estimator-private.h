@@ -98,7 +98,7 @@ struct _AprEstimatorCall
 /* Takes references of the tensors. */
 AprEstimatorCall *apr_estimator_call_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight);
 
-void apr_estimator_call_free (AprEstimatorCall *self);
+void apr_estimator_call_unref (AprEstimatorCall *self);
 
 /* Takes @call, and returns it to @callback when it has run. */
 void apr_estimator_call_async (AprEstimator *self,

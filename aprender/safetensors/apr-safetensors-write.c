@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-safetensors-write-private.h"
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/safetensors/apr-safetensors-shards-private.h"
 
 /* The methods of AprSafetensorsWriter that write and block; apr-safetensors-write-async.c has their twins. */
@@ -172,9 +173,8 @@ apr_safetensors_write_bytes (AprSafetensorsJob *job,
                              GError **error)
 {
   g_auto (AprSafetensorsOutput) output = { NULL };
-  g_autofree guint8 *bytes = NULL;
+  guint8 *bytes = layout->size > G_MAXSIZE ? NULL : apr_pages_new ((gsize) layout->size, FALSE);
 
-  bytes = layout->size > G_MAXSIZE ? NULL : g_try_malloc ((gsize) layout->size);
   if (bytes == NULL)
     {
       g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_OVERFLOW,
@@ -183,8 +183,11 @@ apr_safetensors_write_bytes (AprSafetensorsJob *job,
     }
   output.memory = bytes;
   if (!apr_safetensors_job_write (job, layout, &output, cancellable, error))
-    return NULL;
-  return g_bytes_new_take (g_steal_pointer (&bytes), (gsize) layout->size);
+    {
+      apr_pages_free (bytes);
+      return NULL;
+    }
+  return g_bytes_new_with_free_func (bytes, (gsize) layout->size, apr_pages_free, bytes);
 }
 
 /**

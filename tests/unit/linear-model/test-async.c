@@ -305,6 +305,46 @@ test_cancelled_before (Fixture *fixture, gconstpointer data)
   fit (fixture);
 }
 
+/* Nobody waits for the thread: it may go on, and what it finds is forgotten. */
+static void
+test_readers_are_abandoned (Fixture *fixture, gconstpointer data)
+{
+  AprLinearRegression *model = APR_LINEAR_REGRESSION (fixture->model);
+  GError *error = NULL;
+  int i;
+
+  fit (fixture);
+  for (i = 0; i < 20; i++)
+    {
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GAsyncResult) predicted = NULL;
+      g_autoptr (GAsyncResult) scored = NULL;
+      g_autoptr (GAsyncResult) described = NULL;
+
+      apr_estimator_predict_async (fixture->model, fixture->x, G_PRIORITY_DEFAULT, cancellable, keep_cb,
+                                   &predicted);
+      apr_estimator_score_async (fixture->model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT,
+                                 cancellable, keep_cb, &scored);
+      apr_linear_regression_get_statistics_async (model, 0, G_PRIORITY_DEFAULT, cancellable, keep_cb,
+                                                  &described);
+      g_usleep ((gulong) i * 100);
+      g_cancellable_cancel (cancellable);
+      wait_for (&predicted);
+      wait_for (&scored);
+      wait_for (&described);
+      g_assert_null (apr_estimator_predict_finish (fixture->model, predicted, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&error);
+      (void) apr_estimator_score_finish (fixture->model, scored, &error);
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&error);
+      g_assert_null (apr_linear_regression_get_statistics_finish (model, described, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&error);
+    }
+  fit (fixture);
+}
+
 static void
 test_copy_shares_what_was_found (Fixture *fixture, gconstpointer data)
 {
@@ -437,6 +477,7 @@ main (int argc, char *argv[])
   ADD ("save-and-load", test_save_and_load);
   ADD ("finish-is-misused", test_finish_is_misused);
   ADD ("cancelled-before", test_cancelled_before);
+  ADD ("readers-are-abandoned", test_readers_are_abandoned);
   ADD ("copy", test_copy_shares_what_was_found);
   ADD ("feature-names-before-a-fit", test_feature_names_before_a_fit);
   ADD ("has-statistics", test_has_statistics);
