@@ -144,6 +144,13 @@ runs_in_valgrind (void)
   return preloaded != NULL && strstr (preloaded, "vgpreload") != NULL;
 }
 
+/* There no process can trace another. */
+static inline gboolean
+runs_in_emulator (void)
+{
+  return g_getenv ("APRENDER_EMULATED") != NULL;
+}
+
 static inline char *
 data_path (const char *name)
 {

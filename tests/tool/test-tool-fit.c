@@ -431,7 +431,12 @@ make_german_locale (void)
 {
   g_autofree char *folder = tool_get_path ("");
   g_autofree char *target = g_build_filename (folder, "de_DE.UTF-8", NULL);
-  const char *const command[] = { "localedef", "-i", "de_DE", "-f", "UTF-8", target, NULL };
+  const char *const command[] = {
+    "localedef", G_BYTE_ORDER == G_BIG_ENDIAN ? "--big-endian" : "--little-endian",
+    "-i",        "de_DE",
+    "-f",        "UTF-8",
+    target,      NULL
+  };
   int status = -1;
 
   if (setlocale (LC_NUMERIC, "de_DE.UTF-8") != NULL)

@@ -702,7 +702,7 @@ main (int argc, char **argv)
   ADD ("/atomic-file/cancelled", test_cancelled);
 
   /* valgrind makes system calls of its own, in place of those of the process. */
-  if (!runs_in_valgrind ())
+  if (!runs_in_valgrind () && !runs_in_emulator ())
     ADD ("/atomic-file/killed-anywhere", test_killed_anywhere);
 
   return g_test_run ();
