@@ -132,6 +132,7 @@ worker_is_own (const AprExactSumsWorker *self, gsize panel)
   if (panel >= n_main)
     /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): at least 1 */
     return (panel - n_main) % self->n_shares == self->share;
+  /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): at least 1, where a panel is below n_main */
   return panel % self->n_panels >= self->first_panel && panel % self->n_panels < self->end_panel;
 }
 
