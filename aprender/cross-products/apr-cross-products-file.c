@@ -9,8 +9,16 @@
 
 #define SUMS "sums"
 #define MODEL "AprCrossProducts"
-#define FORMAT "1"
 #define WEIGHT_LOGS "weight_logs"
+
+/* Versions before that of rows refuse them by it. */
+enum
+{
+  SUMS_FORMAT,
+  ROWS_FORMAT
+};
+
+static const char *const formats[] = { "1", "2", NULL };
 
 /* By AprPrecision. */
 static const char *const precisions[] = { "exact", "double", NULL };
@@ -24,39 +32,51 @@ set_metadata (
   return apr_safetensors_writer_set_metadata (writer, full_key, value, error);
 }
 
+/* The tensor of the sums, and where it begins. */
+static gboolean
+add_sums_to_writer (AprCrossProducts *self, AprSafetensorsWriter *writer, const char *prefix, GError **error)
+{
+  g_autoptr (AprExactSums) sums = apr_cross_products_ref_sums (self, error);
+  g_autoptr (AprTensor) tensor = NULL;
+  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
+  g_autofree char *first_word_text = NULL;
+  gsize shape[2] = { apr_exact_sums_get_n_entries (self->sums), 0 };
+  gint first_word;
+  guint32 *words;
+
+  if (sums == NULL)
+    return FALSE;
+
+  words = apr_exact_sums_to_words (sums, &shape[1], &first_word);
+  tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
+  first_word_text = g_strdup_printf ("%d", first_word);
+
+  return apr_safetensors_writer_add_tensor (writer, name, tensor, error) &&
+         set_metadata (writer, prefix, "first_word", first_word_text, error);
+}
+
 gboolean
 apr_cross_products_add_to_writer (AprCrossProducts *self,
                                   AprSafetensorsWriter *writer,
                                   const char *prefix,
                                   GError **error)
 {
-  g_autoptr (AprExactSums) sums = apr_cross_products_ref_sums (self, error);
-  g_autoptr (AprTensor) tensor = NULL;
-  gsize shape[2] = { apr_exact_sums_get_n_entries (self->sums), 0 };
-  gint first_word = 0;
-  guint32 *words = sums != NULL ? apr_exact_sums_to_words (sums, &shape[1], &first_word) : NULL;
-  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
+  gboolean has_rows = apr_cross_products_stays_rows (self);
   g_autofree char *n_features =
     g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_features (self->sums));
   g_autofree char *n_targets =
     g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_targets (self->sums));
   g_autofree char *n_samples = g_strdup_printf ("%" G_GUINT64_FORMAT, self->n_samples);
-  g_autofree char *first_word_text = g_strdup_printf ("%d", first_word);
   g_autofree char *weight_logs = apr_weight_logs_to_text (self->weight_logs);
   g_autofree char *names = self->feature_names != NULL
                            ? apr_feature_names_to_json ((const char *const *) self->feature_names)
                            : NULL;
 
-  if (sums == NULL)
-    return FALSE;
-
-  tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
-
-  return apr_safetensors_writer_add_tensor (writer, name, tensor, error) &&
+  return (has_rows ? apr_cross_products_add_rows_to_writer (self, writer, prefix, error)
+                   : add_sums_to_writer (self, writer, prefix, error)) &&
          set_metadata (writer, prefix, "model", MODEL, error) &&
-         set_metadata (writer, prefix, "format", FORMAT, error) &&
+         set_metadata (writer, prefix, "format", formats[has_rows ? ROWS_FORMAT : SUMS_FORMAT], error) &&
          set_metadata (writer, prefix, "dtype", apr_dtype_to_string (self->dtype), error) &&
-         set_metadata (writer, prefix, "first_word", first_word_text, error) &&
          set_metadata (writer, prefix, "n_features", n_features, error) &&
          set_metadata (writer, prefix, "n_targets", n_targets, error) &&
          set_metadata (writer, prefix, "n_samples", n_samples, error) &&
@@ -304,16 +324,25 @@ lookup_weight_logs (GHashTable *metadata, const char *prefix, AprWeightLogs *wei
 }
 
 static gboolean
-load_sums (AprCrossProducts *self, const char *name, AprTensor *tensor, gint first_word, GError **error)
+load_sums (
+  AprCrossProducts *self, AprSafetensorsReader *reader, const char *prefix, gint first_word, GError **error)
 {
-  gsize n_dims;
-  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
+  g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, name, error);
   gsize max_words = (gsize) (APR_EXACT_SUMS_MAX_WORD - first_word);
-  const guint32 *words = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
-  g_autofree char *text = apr_shape_to_string (shape, n_dims);
+  g_autofree char *text = NULL;
   g_autofree guint32 *copy = NULL;
+  const guint32 *words;
+  const gsize *shape;
+  gsize n_dims;
   gsize i;
 
+  if (tensor == NULL)
+    return FALSE;
+
+  shape = apr_tensor_get_shape (tensor, &n_dims);
+  words = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+  text = apr_shape_to_string (shape, n_dims);
   if (apr_tensor_get_dtype (tensor) != APR_DTYPE_U32 || n_dims != 2 ||
       shape[0] != apr_exact_sums_get_n_entries (self->sums) || shape[1] > max_words)
     {
@@ -340,41 +369,47 @@ AprCrossProducts *
 apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *prefix, GError **error)
 {
   const char *const models[] = { MODEL, NULL };
-  const char *const formats[] = { FORMAT, NULL };
   const char *const dtypes[] = { "NONE", "F32", "F64", NULL };
   const AprDType dtype_values[] = { APR_DTYPE_NONE, APR_DTYPE_F32, APR_DTYPE_F64 };
   GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
-  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
   g_autofree char *precision_key = g_strconcat ("aprender.", prefix, "precision", NULL);
   g_autofree char *names_key = g_strconcat ("aprender.", prefix, "feature_names", NULL);
   const char *json = g_hash_table_lookup (metadata, names_key);
   g_autoptr (AprCrossProducts) self = NULL;
-  g_autoptr (AprTensor) tensor = NULL;
   gint64 n_features;
   gint64 n_targets;
   gint64 n_samples;
-  gint64 first_word;
+  gint64 first_word = 0;
+  gsize format;
   gsize dtype;
   gsize precision = APR_PRECISION_EXACT;
   AprWeightLogs weight_logs;
   gsize index;
 
   if (!lookup_word (metadata, prefix, "model", models, &index, error) ||
-      !lookup_word (metadata, prefix, "format", formats, &index, error) ||
+      !lookup_word (metadata, prefix, "format", formats, &format, error) ||
       !lookup_word (metadata, prefix, "dtype", dtypes, &dtype, error) ||
       !lookup_number (metadata, prefix, "n_features", 1, G_MAXINT32, &n_features, error) ||
       !lookup_number (metadata, prefix, "n_targets", 1, G_MAXINT32, &n_targets, error) ||
       !lookup_number (metadata, prefix, "n_samples", 0, G_MAXINT64, &n_samples, error) ||
-      !lookup_number (metadata, prefix, "first_word", -APR_EXACT_SUMS_MAX_WORD, APR_EXACT_SUMS_MAX_WORD,
-                      &first_word, error) ||
+      (format == SUMS_FORMAT && !lookup_number (metadata, prefix, "first_word", -APR_EXACT_SUMS_MAX_WORD,
+                                                APR_EXACT_SUMS_MAX_WORD, &first_word, error)) ||
       !lookup_weight_logs (metadata, prefix, &weight_logs, error) ||
       (g_hash_table_contains (metadata, precision_key) &&
        !lookup_word (metadata, prefix, "precision", precisions, &precision, error)))
     return NULL;
 
+  if (format == ROWS_FORMAT && precision != APR_PRECISION_EXACT)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "Samples are never of the precision “%s”",
+                   precisions[precision]);
+      return NULL;
+    }
+
   self = apr_cross_products_new ((gsize) n_features, (gsize) n_targets, error);
-  tensor = self != NULL ? apr_safetensors_reader_get_tensor (reader, name, error) : NULL;
-  if (tensor == NULL || !load_sums (self, name, tensor, (gint) first_word, error))
+  if (self == NULL || !(format == ROWS_FORMAT
+                          ? apr_cross_products_load_rows (self, reader, prefix, (guint64) n_samples, error)
+                          : load_sums (self, reader, prefix, (gint) first_word, error)))
     return NULL;
   self->n_samples = (guint64) n_samples;
   self->weight_logs = weight_logs;

@@ -76,6 +76,25 @@ AprSampleRows *apr_cross_products_add_rows (AprCrossProducts *self, AprSampleRow
 /* Whether the state can have rows, and @n_added more. */
 gboolean apr_cross_products_can_have_rows (AprCrossProducts *self, guint64 n_added);
 
+/* Whether there are rows of so many features that sums are not to be made of them, neither for a file. */
+gboolean apr_cross_products_stays_rows (AprCrossProducts *self);
+
+/* The rows as tensors of a file, whose names begin with @prefix. */
+gboolean apr_cross_products_add_rows_to_writer (AprCrossProducts *self,
+                                                AprSafetensorsWriter *writer,
+                                                const char *prefix,
+                                                GError **error);
+
+/* The same back: what the file says of an empty state but its samples, whose number is @n_samples, is known. */
+gboolean apr_cross_products_load_rows (AprCrossProducts *self,
+                                       AprSafetensorsReader *reader,
+                                       const char *prefix,
+                                       guint64 n_samples,
+                                       GError **error);
+
+/* Whether a file has the state of cross products whose names begin with @prefix. */
+gboolean apr_cross_products_is_in (AprSafetensorsReader *reader, const char *prefix);
+
 /* What the state has from now on: takes @rows, or @sums. */
 void apr_cross_products_take (AprCrossProducts *self, AprExactSums *sums, AprSampleRows *rows);
 

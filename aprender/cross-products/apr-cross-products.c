@@ -16,7 +16,8 @@
  * Make one, add samples with [method@Apr.CrossProducts.update] as often as there are new ones, and fit a model with
  * [method@Apr.LinearRegression.fit_cross_products]. States can be saved, sent, merged, and subtracted again, which is
  * what a distributed fit or a cross-validation needs. Their size depends on the number of features, not on that of
- * samples.
+ * samples. While there are fewer samples than half the features, of which there are at least 64, a state keeps the
+ * samples instead, which are smaller.
  *
  * ```c
  * g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, &error);
@@ -61,6 +62,11 @@
  * have weights, the metadata `aprender.weight_logs` holds the sum of their logarithms to base two, which the
  * likelihood of a model needs, as a whole number of units of 2^-52; it is omitted where it is 0, as it is without
  * weights.
+ *
+ * A state that keeps the samples of at least 1,024 features holds these in its file, sorted: `rows.x`, F32 or F64
+ * [n_samples, n_features], `rows.y`, F64 [n_samples, n_targets], and, where not all weights are 1, `rows.sample_weight`,
+ * F64 [n_samples]. The metadata `aprender.format` is then 2, which versions that do not know it refuse. Samples that
+ * were subtracted from sums leave sums, which are equal to the samples that remain, but are saved as sums.
  *
  * Since: 0.1
  */

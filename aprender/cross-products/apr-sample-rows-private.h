@@ -56,6 +56,9 @@ gboolean apr_sample_rows_equal (const AprSampleRows *self, const AprSampleRows *
  * (transfer full) */
 AprTensor *apr_sample_rows_get_features (const AprSampleRows *self, const gsize *features, gsize n_features);
 
+/* All features, [n, n_features]. Returns: (transfer full) */
+AprTensor *apr_sample_rows_get_x (const AprSampleRows *self);
+
 /* [n, n_targets]. Returns: (transfer full) */
 AprTensor *apr_sample_rows_get_targets (const AprSampleRows *self);
 

@@ -463,6 +463,18 @@ apr_sample_rows_get_features (const AprSampleRows *self, const gsize *features, 
 }
 
 AprTensor *
+apr_sample_rows_get_x (const AprSampleRows *self)
+{
+  g_autofree gsize *all = g_new (gsize, self->n_features);
+  gsize i;
+
+  for (i = 0; i < self->n_features; i++)
+    all[i] = i;
+
+  return apr_sample_rows_get_features (self, all, self->n_features);
+}
+
+AprTensor *
 apr_sample_rows_get_targets (const AprSampleRows *self)
 {
   gsize shape[2] = { self->n, self->n_targets };
@@ -488,19 +500,15 @@ apr_sample_rows_get_weights (const AprSampleRows *self)
 AprExactSums *
 apr_sample_rows_sum (const AprSampleRows *self, guint n_threads, GError **error)
 {
-  g_autofree gsize *all = g_new (gsize, self->n_features);
   g_autoptr (AprTensor) x = NULL;
   g_autoptr (AprTensor) y = NULL;
   g_autoptr (AprTensor) weights = NULL;
   g_autoptr (AprExactSums) sums = apr_exact_sums_new (self->n_features, self->n_targets, error);
-  gsize i;
 
   if (sums == NULL || self->n == 0)
     return g_steal_pointer (&sums);
 
-  for (i = 0; i < self->n_features; i++)
-    all[i] = i;
-  x = apr_sample_rows_get_features (self, all, self->n_features);
+  x = apr_sample_rows_get_x (self);
   y = apr_sample_rows_get_targets (self);
   weights = apr_sample_rows_get_weights (self);
 

@@ -155,7 +155,7 @@ find_weights (const AprInference *inference,
 /* Σ ω h h', where h is [1 ; 2^-scale (W x - S)], or 2^-scale x without an intercept, by exact products of the columns,
  * in units of 2^(exponent of @sums + @shift). */
 static AprDoubleDoubles
-read_products (const AprDesign *design, const AprExactSums *sums, gsize first, gint64 shift)
+read_products (const AprDesign *design, const AprDesign *sums, gsize first, gint64 shift)
 {
   gsize n = first + design->n;
   AprDoubleDoubles products = apr_double_doubles_new (n, n);
@@ -167,9 +167,9 @@ read_products (const AprDesign *design, const AprExactSums *sums, gsize first, g
 
   mpz_init (entry);
   mpz_init (total);
-  apr_exact_sums_get_entry (sums, 0, 0, total);
+  apr_design_get_entry (sums, 0, 0, total);
   for (i = 0; i < design->n; i++)
-    apr_exact_sums_get_entry (sums, design->column[i], 0, columns[i]);
+    apr_design_get_entry (sums, design->column[i], 0, columns[i]);
   if (first > 0)
     apr_double_doubles_set (products, 0, 0, apr_dd_from_integer (total, -shift));
 
@@ -192,7 +192,7 @@ read_products (const AprDesign *design, const AprExactSums *sums, gsize first, g
       {
         AprDoubleDouble value;
 
-        apr_exact_sums_get_entry (sums, design->column[i], design->column[j], entry);
+        apr_design_get_entry (sums, design->column[i], design->column[j], entry);
         mpz_mul (entry, entry, design->weight);
         mpz_addmul (entry, design->columns[i], columns[j]);
         mpz_addmul (entry, columns[i], design->columns[j]);
@@ -251,10 +251,9 @@ apr_covariance_init_robust (AprCovariance *self,
   g_autoptr (AprTensor) weights = NULL;
   g_autoptr (AprTensor) nothing = NULL;
   g_auto (AprDesign) design = { NULL };
+  g_auto (AprDesign) sums = { NULL };
   AprDoubleDoubles products;
   const gsize *shape = apr_tensor_get_shape (x, NULL);
-  g_autoptr (AprExactSums) sums = NULL;
-  g_autoptr (AprExactSums) fitted_sums = NULL;
   gboolean any;
   gint64 shift;
   int exponent;
@@ -277,18 +276,17 @@ apr_covariance_init_robust (AprCovariance *self,
   if (!apr_cross_products_update (state, x, nothing, weights, run->cancellable, error))
     return FALSE;
 
-  sums = apr_cross_products_ref_sums (state, error);
-  fitted_sums = sums != NULL ? apr_cross_products_ref_sums (source->cross_products, error) : NULL;
-  if (fitted_sums == NULL)
+  if (!apr_design_init (&sums, state, FALSE, NULL, 0, error) ||
+      !apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
+                        source->n_dependent, error))
     return FALSE;
 
-  apr_design_init (&design, fitted_sums, source->fit_intercept, source->dependent, source->n_dependent);
   mpz_init (total);
-  apr_exact_sums_get_entry (sums, 0, 0, total);
+  apr_design_get_entry (&sums, 0, 0, total);
   shift = (gint64) mpz_sizeinbase (total, 2);
-  shift += (shift + apr_exact_sums_get_exponent (sums)) % 2;
+  shift += (shift + apr_design_get_exponent (&sums)) % 2;
   mpz_clear (total);
-  products = read_products (&design, sums, inference->first, shift);
+  products = read_products (&design, &sums, inference->first, shift);
   self->scores = transform (inference, products, run);
   apr_double_doubles_free (&products);
 
@@ -297,7 +295,7 @@ apr_covariance_init_robust (AprCovariance *self,
     self->factor = apr_dd_divide ((AprDoubleDouble){ (double) inference->n_samples, 0 },
                                   (AprDoubleDouble){ (double) inference->df_residual, 0 });
   self->exponent =
-    2 * (gint64) exponent + shift + apr_exact_sums_get_exponent (sums) - 2 * (gint64) inference->exponent;
+    2 * (gint64) exponent + shift + apr_design_get_exponent (&sums) - 2 * (gint64) inference->exponent;
 
   return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
 }

@@ -4,7 +4,8 @@
 #include <gmp.h>
 
 #include "aprender/base/apr-double-double-private.h"
-#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/cross-products/apr-row-products-private.h"
 
 G_BEGIN_DECLS
 
@@ -14,7 +15,8 @@ G_BEGIN_DECLS
  * a column of ones where there is no intercept, and the dependent features. */
 typedef struct
 {
-  AprExactSums *sums; /* (unowned) */
+  AprExactSums *sums;  /* (owned) (nullable) what the entries come from, or: */
+  AprRowProducts rows; /* without sums */
   gboolean centred;
   gsize n;         /* independent features */
   gsize n_targets; /* the first right-hand sides: those of the samples, and the ones */
@@ -27,11 +29,21 @@ typedef struct
   mpz_t *columns;     /* (owned) by column: its weighted sum where centred, else 0 */
 } AprDesign;
 
-/* @dependent are features. */
-void apr_design_init (
-  AprDesign *self, AprExactSums *sums, gboolean centred, const gsize *dependent, gsize n_dependent);
+/* @dependent are features. Fails where there is no memory. */
+gboolean apr_design_init (AprDesign *self,
+                          AprCrossProducts *cross_products,
+                          gboolean centred,
+                          const gsize *dependent,
+                          gsize n_dependent,
+                          GError **error);
 
 void apr_design_clear (AprDesign *self);
+
+/* The entry of the cross products, as a multiple of a power of two that all share. */
+void apr_design_get_entry (const AprDesign *self, gsize row, gsize column, mpz_t value);
+
+/* The exponent of that power. */
+gint apr_design_get_exponent (const AprDesign *self);
 
 /* The product of two columns, times the sum of the weights where centred: a whole number. */
 void apr_design_get_product (const AprDesign *self, gsize i, gsize j, mpz_t value);

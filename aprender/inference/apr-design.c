@@ -6,16 +6,28 @@
 
 #include "aprender/least-squares/apr-products-private.h"
 
-void
-apr_design_init (
-  AprDesign *self, AprExactSums *sums, gboolean centred, const gsize *dependent, gsize n_dependent)
+gboolean
+apr_design_init (AprDesign *self,
+                 AprCrossProducts *cross_products,
+                 gboolean centred,
+                 const gsize *dependent,
+                 gsize n_dependent,
+                 GError **error)
 {
-  gsize n_features = apr_exact_sums_get_n_features (sums);
+  gsize n_features = apr_cross_products_get_n_features (cross_products);
   gsize n_found = 0;
   mpz_t square;
   gsize i;
 
-  *self = (AprDesign){ .sums = sums, .centred = centred, .n_targets = apr_exact_sums_get_n_targets (sums) };
+  *self = (AprDesign){ .centred = centred, .n_targets = apr_cross_products_get_n_targets (cross_products) };
+  if (apr_cross_products_stays_rows (cross_products))
+    apr_row_products_init (&self->rows, apr_cross_products_get_rows (cross_products));
+  else
+    {
+      self->sums = apr_cross_products_ref_sums (cross_products, error);
+      if (self->sums == NULL)
+        return FALSE;
+    }
   self->ones = self->n_targets;
   self->n_targets += centred ? 0 : 1;
   self->n_columns = n_features + self->n_targets;
@@ -35,9 +47,9 @@ apr_design_init (
   self->columns = apr_integers_new (self->n_columns);
   if (centred)
     {
-      apr_exact_sums_get_entry (sums, 0, 0, self->weight);
+      apr_design_get_entry (self, 0, 0, self->weight);
       for (i = 0; i < self->n_columns; i++)
-        apr_exact_sums_get_entry (sums, self->column[i], 0, self->columns[i]);
+        apr_design_get_entry (self, self->column[i], 0, self->columns[i]);
     }
 
   self->scale = g_new (gint64, self->n_columns);
@@ -48,11 +60,14 @@ apr_design_init (
       self->scale[i] = (gint64) mpz_sizeinbase (square, 2) / 2;
     }
   mpz_clear (square);
+
+  return TRUE;
 }
 
 void
 apr_design_clear (AprDesign *self)
 {
+  g_clear_pointer (&self->sums, apr_exact_sums_unref);
   if (self->columns == NULL)
     return;
 
@@ -64,9 +79,25 @@ apr_design_clear (AprDesign *self)
 }
 
 void
+apr_design_get_entry (const AprDesign *self, gsize row, gsize column, mpz_t value)
+{
+  if (self->sums != NULL)
+    apr_exact_sums_get_entry (self->sums, row, column, value);
+  else
+    apr_row_products_get_entry (&self->rows, row, column, value);
+}
+
+gint
+apr_design_get_exponent (const AprDesign *self)
+{
+  return self->sums != NULL ? apr_exact_sums_get_exponent (self->sums)
+                            : apr_row_products_get_exponent (&self->rows);
+}
+
+void
 apr_design_get_product (const AprDesign *self, gsize i, gsize j, mpz_t value)
 {
-  apr_exact_sums_get_entry (self->sums, self->column[i], self->column[j], value);
+  apr_design_get_entry (self, self->column[i], self->column[j], value);
   if (self->centred)
     {
       mpz_mul (value, value, self->weight);

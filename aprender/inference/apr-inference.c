@@ -69,7 +69,7 @@ find_constant (AprInference *self, const AprDesign *design, const AprInverse *in
   mpf_init2 (part, APR_INFERENCE_PRECISION);
   mpz_init (weight);
   tolerance = MAX (tolerance * tolerance, exact ? 0 : (double) design->n * 0x1p-50);
-  apr_exact_sums_get_entry (design->sums, 0, 0, weight);
+  apr_design_get_entry (design, 0, 0, weight);
   mpf_set_z (total, weight);
   mpf_set_d (part, tolerance);
   mpf_mul (total, total, part);
@@ -93,10 +93,10 @@ get_centred_square (const AprDesign *design, gsize column, mpz_t weight, mpz_t s
   mpz_t sum;
 
   mpz_init (sum);
-  apr_exact_sums_get_entry (design->sums, 0, 0, weight);
+  apr_design_get_entry (design, 0, 0, weight);
   apr_design_get_product (design, column, column, square);
   mpz_mul (square, square, weight);
-  apr_exact_sums_get_entry (design->sums, design->column[column], 0, sum);
+  apr_design_get_entry (design, design->column[column], 0, sum);
   mpz_submul (square, sum, sum);
   mpz_clear (sum);
 }
@@ -289,27 +289,23 @@ AprInference *
 apr_inference_new (const AprInferenceSource *source, const AprInferenceRun *run, GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  g_autoptr (AprExactSums) sums = apr_cross_products_ref_sums (source->cross_products, error);
   gsize n_features = apr_cross_products_get_n_features (source->cross_products);
   g_autoptr (AprInference) self = g_new0 (AprInference, 1);
   g_auto (AprDesign) design = { NULL };
   g_auto (AprInverse) inverse = { 0 };
-
-  if (sums == NULL)
-    {
-      g_free (g_steal_pointer (&self));
-      return NULL;
-    }
 
   g_atomic_ref_count_init (&self->ref_count);
   mpf_init2 (self->weight, 2 * APR_INFERENCE_PRECISION);
   self->coefficients = apr_tensor_ref (source->coefficients);
   self->intercept = apr_tensor_ref (source->intercept);
   self->n_samples = apr_cross_products_get_n_samples (source->cross_products);
-  self->exponent = apr_exact_sums_get_exponent (sums);
   self->weight_logs = apr_cross_products_get_weight_logs (source->cross_products);
 
-  apr_design_init (&design, sums, source->fit_intercept, source->dependent, source->n_dependent);
+  if (!apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
+                        source->n_dependent, error))
+    return NULL;
+
+  self->exponent = apr_design_get_exponent (&design);
   name_terms (self, source, &design, n_features);
   self->df_residual = self->n_samples > self->n ? self->n_samples - self->n : 0;
   design.saturated = self->df_residual == 0;

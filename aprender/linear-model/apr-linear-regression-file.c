@@ -320,7 +320,7 @@ load_state (
   GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
   AprCrossProducts *state;
 
-  if (!apr_safetensors_reader_has_tensor (reader, CROSS_PRODUCTS "sums"))
+  if (!apr_cross_products_is_in (reader, CROSS_PRODUCTS))
     return TRUE;
 
   results->cross_products = state = apr_cross_products_new_from_reader (reader, CROSS_PRODUCTS, error);

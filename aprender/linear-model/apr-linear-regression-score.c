@@ -5,6 +5,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/cross-products/apr-row-products-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/least-squares/apr-rounding-private.h"
 #include "aprender/linear-model/apr-linear-regression-private.h"
@@ -60,14 +61,70 @@ combination_init (
     mpz_mul_2exp (self->values[i], self->values[i], (mp_bitcnt_t) (exponents[i] - self->exponent));
 }
 
+/* What is scored: the entries of the matrix, from sums or from samples. */
+typedef struct
+{
+  AprExactSums *sums;  /* (owned) (nullable) */
+  AprRowProducts rows; /* without sums */
+} Entries;
+
+static void
+entries_clear (Entries *self)
+{
+  g_clear_pointer (&self->sums, apr_exact_sums_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Entries, entries_clear)
+
+static void
+get_entry (const Entries *self, gsize row, gsize column, mpz_t value)
+{
+  if (self->sums != NULL)
+    apr_exact_sums_get_entry (self->sums, row, column, value);
+  else
+    apr_row_products_get_entry (&self->rows, row, column, value);
+}
+
+/* The sum of squares of residuals, each from its sample. */
+static void
+sum_residuals (const AprRowProducts *rows, const Combination *combination, mpz_t sum)
+{
+  mpz_t residual;
+  mpz_t value;
+  gsize i;
+  gsize j;
+
+  mpz_inits (residual, value, NULL);
+  mpz_set_ui (sum, 0);
+  for (i = 0; i < rows->rows->n; i++)
+    {
+      mpz_set_ui (residual, 0);
+      for (j = 0; j < combination->n; j++)
+        {
+          apr_row_products_get_value (rows, combination->columns[j], i, value);
+          mpz_addmul (residual, value, combination->values[j]);
+        }
+      mpz_mul (residual, residual, residual);
+      apr_row_products_get_weight (rows, i, value);
+      mpz_addmul (sum, residual, value);
+    }
+  mpz_clears (residual, value, NULL);
+}
+
 /* The weighted sum of the squares of the residuals, in units of the matrix times 2^(2 exponent). */
 static void
-get_residual_sum (AprExactSums *sums, const Combination *combination, mpz_t sum)
+get_residual_sum (const Entries *entries, const Combination *combination, mpz_t sum)
 {
   mpz_t row;
   mpz_t entry;
   gsize i;
   gsize j;
+
+  if (entries->sums == NULL)
+    {
+      sum_residuals (&entries->rows, combination, sum);
+      return;
+    }
 
   mpz_inits (row, entry, NULL);
   mpz_set_ui (sum, 0);
@@ -76,7 +133,7 @@ get_residual_sum (AprExactSums *sums, const Combination *combination, mpz_t sum)
       mpz_set_ui (row, 0);
       for (j = 0; j < combination->n; j++)
         {
-          apr_exact_sums_get_entry (sums, combination->columns[i], combination->columns[j], entry);
+          get_entry (entries, combination->columns[i], combination->columns[j], entry);
           mpz_addmul (row, entry, combination->values[j]);
         }
       mpz_addmul (sum, row, combination->values[i]);
@@ -86,7 +143,7 @@ get_residual_sum (AprExactSums *sums, const Combination *combination, mpz_t sum)
 
 static double
 score_target (
-  AprExactSums *sums, AprTensor *coefficients, AprTensor *intercept, gsize n_features, gsize target)
+  const Entries *entries, AprTensor *coefficients, AprTensor *intercept, gsize n_features, gsize target)
 {
   g_auto (Combination) combination = { 0 };
   gsize column = n_features + 1 + target;
@@ -98,12 +155,12 @@ score_target (
 
   mpz_inits (residual, total, n, sum, NULL);
   combination_init (&combination, coefficients, intercept, n_features, target);
-  get_residual_sum (sums, &combination, residual);
+  get_residual_sum (entries, &combination, residual);
 
   /* W Σ w y² - (Σ w y)², where the sum of squares about the mean is this divided by W = Σ w. */
-  apr_exact_sums_get_entry (sums, 0, 0, n);
-  apr_exact_sums_get_entry (sums, column, 0, sum);
-  apr_exact_sums_get_entry (sums, column, column, total);
+  get_entry (entries, 0, 0, n);
+  get_entry (entries, column, 0, sum);
+  get_entry (entries, column, column, total);
   mpz_mul (total, total, n);
   mpz_submul (total, sum, sum);
 
@@ -151,7 +208,7 @@ apr_linear_regression_score_cross_products (AprLinearRegression *self,
   const AprLinearResults *results;
   G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   g_autofree double *scores = NULL;
-  g_autoptr (AprExactSums) sums = NULL;
+  g_auto (Entries) entries = { NULL };
   gsize n_features;
   gsize n_targets;
   gsize i;
@@ -191,13 +248,14 @@ apr_linear_regression_score_cross_products (AprLinearRegression *self,
       return NULL;
     }
 
-  sums = apr_cross_products_ref_sums (cross_products, error);
-  if (sums == NULL)
-    return NULL;
+  if (apr_cross_products_get_rows (cross_products) != NULL)
+    apr_row_products_init (&entries.rows, apr_cross_products_get_rows (cross_products));
+  else
+    entries.sums = apr_cross_products_ref_sums (cross_products, NULL);
 
   scores = g_new (double, n_targets);
   for (i = 0; i < n_targets; i++)
-    scores[i] = score_target (sums, results->coefficients, results->intercept, n_features, i);
+    scores[i] = score_target (&entries, results->coefficients, results->intercept, n_features, i);
 
   return apr_tensor_new_from_doubles (scores, n_targets, &n_targets, 1, error);
 }

@@ -75,7 +75,9 @@ find_condition (const AprLinearResults *self)
   if (self->fitted.alpha == 0 && self->rank < (int) self->n_features)
     return INFINITY;
 
-  sums = apr_cross_products_ref_sums (self->cross_products, NULL);
+  /* With a penalty, it takes the products of all features. */
+  if (!apr_cross_products_stays_rows (self->cross_products))
+    sums = apr_cross_products_ref_sums (self->cross_products, NULL);
 
   return sums != NULL ? apr_least_squares_find_condition (sums, &self->fitted) : (double) NAN;
 }
