@@ -58,6 +58,50 @@ is_default (GParamSpec *pspec, const GValue *value)
   return g_param_value_defaults (pspec, value);
 }
 
+/* Numbers with commas between them; NULL for none. */
+static char *
+vector_to_string (AprTensor *vector)
+{
+  GString *text;
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  gsize i;
+
+  if (vector == NULL)
+    return NULL;
+
+  text = g_string_new (NULL);
+  for (i = 0; i < apr_tensor_get_n_elements (vector); i++)
+    g_string_append_printf (text, "%s%s", i > 0 ? "," : "",
+                            g_ascii_dtostr (buffer, sizeof buffer, apr_tensor_get_double (vector, i, NULL)));
+
+  return g_string_free (text, FALSE);
+}
+
+static gboolean
+parse_vector (const char *text, GValue *value)
+{
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (double));
+  const char *at = text;
+  gsize n;
+
+  for (;;)
+    {
+      char *end = NULL;
+      double number = g_ascii_strtod (at, &end);
+
+      if (end == at || (*end != ',' && *end != '\0'))
+        return FALSE;
+      g_array_append_val (numbers, number);
+      if (*end == '\0')
+        break;
+      at = end + 1;
+    }
+  n = numbers->len;
+  g_value_take_boxed (
+    value, apr_tensor_new_from_doubles ((const double *) (gconstpointer) numbers->data, n, &n, 1, NULL));
+  return TRUE;
+}
+
 gboolean
 apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, GError **error)
 {
@@ -106,6 +150,13 @@ apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, 
       entry = g_enum_get_value (G_PARAM_SPEC_ENUM (pspec)->enum_class, g_value_get_enum (&value));
       *text = entry != NULL ? g_strdup (entry->value_nick) : NULL;
       return TRUE;
+    case G_TYPE_BOXED:
+      if (pspec->value_type == APR_TYPE_TENSOR)
+        {
+          *text = vector_to_string (g_value_get_boxed (&value));
+          return TRUE;
+        }
+      G_GNUC_FALLTHROUGH;
     default:
       g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
                    "The hyper-parameter “%s” of %s is a %s, which cannot be stored", pspec->name,
@@ -182,6 +233,8 @@ parse_value (GParamSpec *pspec, const char *text, GValue *value)
     case G_TYPE_FLOAT:
     case G_TYPE_DOUBLE:
       return parse_number (pspec, text, value);
+    case G_TYPE_BOXED:
+      return pspec->value_type == APR_TYPE_TENSOR && parse_vector (text, value);
     default:
       return FALSE;
     }

@@ -16,6 +16,8 @@ typedef struct
   AprDType dtype;      /* that of the results, F32 or F64 */
   gboolean rounded;    /* the sums were rounded, so that the rank tolerance is at least p 2^-50 */
   guint n_threads;     /* 0: one per processor, if there is enough work */
+  const gboolean
+    *targets; /* (unowned) (nullable) by target: whether it has to be solved for; all, where NULL */
 } AprLeastSquaresOptions;
 
 /* The solution: values of the dtype that was asked for, as doubles. */

@@ -169,9 +169,11 @@ solve_in_general (AprLeastSquares *self,
   for (i = 0; i < products->n_targets; i++)
     {
       double *coefficients = self->coefficients + i * n_features;
-      gboolean certain =
-        apr_normal_equations_solve (equations, i, options->dtype, coefficients, &self->intercepts[i]);
+      gboolean certain;
 
+      if (options->targets != NULL && !options->targets[i])
+        continue;
+      certain = apr_normal_equations_solve (equations, i, options->dtype, coefficients, &self->intercepts[i]);
       if (options->positive)
         certain = apr_non_negative_solve (products, constant, rank_tolerance, i, options->dtype,
                                           options->n_threads, certain, coefficients, &self->intercepts[i]);
@@ -237,7 +239,8 @@ apr_least_squares_solve_rows (AprLeastSquares *self,
   if (!apr_dual_system_init (&system, rows, options, excluded, independent, n_independent, error))
     return FALSE;
   for (i = 0; i < rows->n_targets; i++)
-    if (!apr_dual_system_solve (&system, i, options->dtype, excluded, self->coefficients + i * n_features,
+    if ((options->targets == NULL || options->targets[i]) &&
+        !apr_dual_system_solve (&system, i, options->dtype, excluded, self->coefficients + i * n_features,
                                 &self->intercepts[i]))
       self->correctly_rounded = FALSE;
 

@@ -19,6 +19,7 @@
 /* What the model was fitted with, where the hyper-parameter says something else by now. */
 #define KEY_FITTED_INTERCEPT "aprender." CROSS_PRODUCTS "fit_intercept"
 #define KEY_FITTED_ALPHA "aprender." CROSS_PRODUCTS "alpha"
+#define KEY_FITTED_ALPHAS "aprender." CROSS_PRODUCTS "alphas"
 #define KEY_FITTED_POSITIVE "aprender." CROSS_PRODUCTS "positive"
 
 static gboolean
@@ -60,12 +61,15 @@ save_state (AprLinearRegression *self,
 {
   g_autofree char *dependent = results->dependent != NULL ? dependent_to_string (results->dependent) : NULL;
   double condition_number = apr_linear_results_get_condition_number (results);
+  g_autoptr (AprTensor) alphas = apr_linear_regression_get_alphas (self);
+  gboolean several = isnan (results->fitted.alpha);
 
   return apr_linear_regression_check_state (self, results, "keep the state of", error) &&
          apr_cross_products_add_to_writer (results->cross_products, writer, CROSS_PRODUCTS, error) &&
          (results->fitted.fit_intercept == options->fit_intercept ||
           save_boolean (writer, KEY_FITTED_INTERCEPT, results->fitted.fit_intercept, error)) &&
-         (results->fitted.alpha == options->alpha ||
+         (several == (alphas != NULL) || save_boolean (writer, KEY_FITTED_ALPHAS, several, error)) &&
+         (several || results->fitted.alpha == options->alpha ||
           save_double (writer, KEY_FITTED_ALPHA, results->fitted.alpha, error)) &&
          (results->fitted.positive == options->positive ||
           save_boolean (writer, KEY_FITTED_POSITIVE, results->fitted.positive, error)) &&
@@ -313,9 +317,14 @@ check_dependent (const AprLinearResults *results, gsize n_features, GError **err
   return TRUE;
 }
 
+/* @several says whether targets have penalties of their own, if the file does not. */
 static gboolean
-load_state (
-  AprLinearResults *results, AprSafetensorsReader *reader, gsize n_features, gsize n_targets, GError **error)
+load_state (AprLinearResults *results,
+            AprSafetensorsReader *reader,
+            gsize n_features,
+            gsize n_targets,
+            gboolean several,
+            GError **error)
 {
   GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
   AprCrossProducts *state;
@@ -338,8 +347,13 @@ load_state (
       return FALSE;
     }
 
+  if (!load_boolean (metadata, KEY_FITTED_ALPHAS, &several, error) ||
+      !load_double (metadata, KEY_FITTED_ALPHA, 0, &results->fitted.alpha, error))
+    return FALSE;
+  if (several)
+    results->fitted.alpha = NAN;
+
   return load_boolean (metadata, KEY_FITTED_INTERCEPT, &results->fitted.fit_intercept, error) &&
-         load_double (metadata, KEY_FITTED_ALPHA, 0, &results->fitted.alpha, error) &&
          load_boolean (metadata, KEY_FITTED_POSITIVE, &results->fitted.positive, error) &&
          load_double (metadata, KEY_CONDITION_NUMBER, 0, &results->condition_number, error) &&
          load_boolean (metadata, KEY_CORRECTLY_ROUNDED, &results->correctly_rounded, error) &&
@@ -359,6 +373,7 @@ apr_linear_regression_load_tensors (
     .alpha = options.alpha,
     .positive = options.positive,
   };
+  g_autoptr (AprTensor) alphas = apr_linear_regression_get_alphas (self);
   g_autoptr (AprLinearResults) results = apr_linear_results_new (&fitted);
   g_autoptr (AprTensor) coefficients = load_tensor (reader, COEFFICIENTS, error);
   g_autoptr (AprTensor) intercept = coefficients != NULL ? load_tensor (reader, INTERCEPT, error) : NULL;
@@ -368,7 +383,7 @@ apr_linear_regression_load_tensors (
 
   apr_linear_results_take_tensors (results, g_steal_pointer (&coefficients), g_steal_pointer (&intercept));
   if (!load_rank (results, apr_safetensors_reader_get_metadata (reader), *n_features, error) ||
-      !load_state (results, reader, *n_features, *n_targets, error))
+      !load_state (results, reader, *n_features, *n_targets, alphas != NULL, error))
     return FALSE;
 
   apr_linear_regression_take_pending (self, g_steal_pointer (&results), NULL);

@@ -2,11 +2,13 @@
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
+#include "aprender/tensor/apr-tensor-private.h"
 
 /* Values that are already those of @dtype. */
 static AprTensor *
@@ -51,11 +53,49 @@ check_options (const AprLeastSquaresOptions *options, GError **error)
   return TRUE;
 }
 
+/* @alphas may be %NULL. */
+static gboolean
+check_alphas (AprTensor *alphas, GError **error)
+{
+  gsize n_dims;
+  const gsize *shape;
+  gsize i;
+
+  if (alphas == NULL)
+    return TRUE;
+
+  shape = apr_tensor_get_shape (alphas, &n_dims);
+  if (n_dims != 1 || !apr_dtype_is_numeric (apr_tensor_get_dtype (alphas)))
+    {
+      g_autofree char *text = apr_shape_to_string (shape, n_dims);
+
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The hyper-parameter “alphas” must be numbers, [n_targets], but it is %s %s",
+                   apr_dtype_to_string (apr_tensor_get_dtype (alphas)), text);
+      return FALSE;
+    }
+  for (i = 0; i < shape[0]; i++)
+    {
+      double alpha = apr_tensor_get_double (alphas, i, NULL);
+
+      if (isfinite (alpha) && alpha >= 0)
+        continue;
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "The hyper-parameter “alphas” is %g for target %" G_GSIZE_FORMAT
+                   " (counted from 0), but it must be a finite number of at least 0",
+                   alpha, i);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
 /* One fit: how it is done, and what it finds. */
 typedef struct
 {
   AprLinearRegression *model; /* (unowned) */
   AprLinearOptions options;
+  AprTensor *alphas;         /* (owned) (nullable) */
   AprLinearResults *results; /* (owned): with the options of the solver, but for those that the data decide */
   double share;              /* of the progress, of the rows */
 } Fit;
@@ -64,6 +104,7 @@ static void
 fit_clear (Fit *fit)
 {
   g_clear_pointer (&fit->results, apr_linear_results_unref);
+  g_clear_pointer (&fit->alphas, apr_tensor_unref);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fit, fit_clear)
@@ -75,6 +116,7 @@ fit_init (Fit *fit, AprLinearRegression *model, GError **error)
 
   fit->model = model;
   fit->options = apr_linear_regression_get_options (model);
+  fit->alphas = apr_linear_regression_get_alphas (model);
   solver = (AprLeastSquaresOptions){
     .fit_intercept = fit->options.fit_intercept,
     .alpha = fit->options.alpha,
@@ -84,7 +126,7 @@ fit_init (Fit *fit, AprLinearRegression *model, GError **error)
   };
   fit->results = apr_linear_results_new (&solver);
 
-  return check_options (&solver, error);
+  return check_options (&solver, error) && check_alphas (fit->alphas, error);
 }
 
 static gboolean
@@ -104,6 +146,92 @@ solve (AprLeastSquares *solution,
   /* What comes from a file could keep the solver busy for minutes. */
   return sums != NULL && (options->rounded || apr_exact_sums_check (sums, error)) &&
          apr_least_squares_solve (solution, sums, options, error);
+}
+
+/* Adds the targets of @options to what has been found of others. */
+static gboolean
+solve_some (AprLeastSquares *solution,
+            AprCrossProducts *state,
+            const AprLeastSquaresOptions *options,
+            GError **error)
+{
+  gsize n_features = apr_cross_products_get_n_features (state);
+  gsize n_targets = apr_cross_products_get_n_targets (state);
+  g_auto (AprLeastSquares) part = { NULL };
+  gsize i;
+
+  if (!solve (&part, state, options, error))
+    return FALSE;
+
+  if (solution->coefficients == NULL)
+    {
+      *solution = part;
+      part = (AprLeastSquares){ NULL };
+      return TRUE;
+    }
+  for (i = 0; i < n_targets; i++)
+    if (options->targets[i])
+      {
+        memcpy (solution->coefficients + i * n_features, part.coefficients + i * n_features,
+                n_features * sizeof (double));
+        solution->intercepts[i] = part.intercepts[i];
+      }
+  solution->correctly_rounded = solution->correctly_rounded && part.correctly_rounded;
+  if (part.rank < solution->rank)
+    {
+      gsize *dependent = solution->dependent;
+
+      solution->rank = part.rank;
+      solution->n_dependent = part.n_dependent;
+      solution->dependent = part.dependent;
+      part.dependent = dependent;
+    }
+
+  return TRUE;
+}
+
+/* One solution for each different penalty, of the targets that have it. The rank is the least. */
+static gboolean
+solve_by_alpha (AprLeastSquares *solution,
+                AprCrossProducts *state,
+                AprTensor *alphas,
+                const AprLeastSquaresOptions *options,
+                GCancellable *cancellable,
+                GError **error)
+{
+  gsize n_targets = apr_cross_products_get_n_targets (state);
+  g_autofree gboolean *targets = g_new (gboolean, n_targets);
+  g_autofree gboolean *done = g_new0 (gboolean, n_targets);
+  AprLeastSquaresOptions own_options = *options;
+  gsize i;
+  gsize j;
+
+  if (apr_tensor_get_n_elements (alphas) != n_targets)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The hyper-parameter “alphas” has %" G_GSIZE_FORMAT
+                   " numbers, but there are %" G_GSIZE_FORMAT " targets",
+                   apr_tensor_get_n_elements (alphas), n_targets);
+      return FALSE;
+    }
+
+  own_options.targets = targets;
+  for (i = 0; i < n_targets; i++)
+    {
+      if (done[i])
+        continue;
+      own_options.alpha = apr_tensor_get_double (alphas, i, NULL);
+      for (j = 0; j < n_targets; j++)
+        {
+          targets[j] = apr_tensor_get_double (alphas, j, NULL) == own_options.alpha;
+          done[j] = done[j] || targets[j];
+        }
+      if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
+          !solve_some (solution, state, &own_options, error))
+        return FALSE;
+    }
+
+  return TRUE;
 }
 
 /* Takes @state, solves it, and leaves what is found to the end of the update; @n_dims is that of y, 1 where there
@@ -131,9 +259,13 @@ fit_solve (
   if (options->dtype == APR_DTYPE_NONE)
     options->dtype = options->data_dtype;
   if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
-      !solve (&solution, state, options, error) || g_cancellable_set_error_if_cancelled (cancellable, error))
+      !(fit->alphas != NULL ? solve_by_alpha (&solution, state, fit->alphas, options, cancellable, error)
+                            : solve (&solution, state, options, error)) ||
+      g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
+  if (fit->alphas != NULL)
+    options->alpha = NAN;
   apr_linear_results_take_tensors (results,
                                    n_dims == 2
                                      ? new_result (options->dtype, solution.coefficients, shape, 2)

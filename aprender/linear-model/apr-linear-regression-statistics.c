@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
+#include <math.h>
+
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/inference/apr-inference-private.h"
@@ -10,6 +12,16 @@ check_method (AprLinearRegression *self, const AprLinearResults *results, const 
 {
   if (apr_linear_results_has_statistics (results))
     return TRUE;
+
+  if (isnan (results->fitted.alpha))
+    {
+      g_set_error (
+        error, APR_ERROR, APR_ERROR_FAILED,
+        "Cannot %s this %s: that is defined for ordinary least squares, but the model was fitted with "
+        "the hyper-parameter alphas",
+        what, G_OBJECT_TYPE_NAME (self));
+      return FALSE;
+    }
 
   g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
                "Cannot %s this %s: that is defined for ordinary least squares, but the model was fitted with "

@@ -10,6 +10,7 @@ typedef struct
 {
   GMutex lock; /* of the options */
   AprLinearOptions options;
+  AprTensor *alphas; /* (owned) (nullable) */
 } AprLinearRegressionPrivate;
 
 /**
@@ -58,6 +59,7 @@ enum
 {
   PROP_FIT_INTERCEPT = 1,
   PROP_ALPHA,
+  PROP_ALPHAS,
   PROP_POSITIVE,
   PROP_DTYPE,
   PROP_PRECISION,
@@ -115,6 +117,7 @@ apr_linear_regression_finalize (GObject *object)
     apr_linear_regression_get_instance_private (APR_LINEAR_REGRESSION (object));
 
   g_mutex_clear (&priv->lock);
+  g_clear_pointer (&priv->alphas, apr_tensor_unref);
 
   G_OBJECT_CLASS (apr_linear_regression_parent_class)->finalize (object);
 }
@@ -132,6 +135,9 @@ apr_linear_regression_get_property (GObject *object, guint property_id, GValue *
       break;
     case PROP_ALPHA:
       g_value_set_double (value, options.alpha);
+      break;
+    case PROP_ALPHAS:
+      g_value_take_boxed (value, apr_linear_regression_get_alphas (self));
       break;
     case PROP_POSITIVE:
       g_value_set_boolean (value, options.positive);
@@ -189,6 +195,9 @@ apr_linear_regression_set_property (GObject *object,
       break;
     case PROP_ALPHA:
       apr_linear_regression_set_alpha (self, g_value_get_double (value));
+      break;
+    case PROP_ALPHAS:
+      apr_linear_regression_set_alphas (self, g_value_get_boxed (value));
       break;
     case PROP_POSITIVE:
       apr_linear_regression_set_positive (self, g_value_get_boolean (value));
@@ -250,6 +259,19 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   /* What is no finite number is kept too, so that the next fit can tell. */
   properties[PROP_ALPHA] = g_param_spec_double ("alpha", NULL, NULL, -INFINITY, INFINITY, 0,
                                                 hyper_parameter | APR_PARAM_UNSAID | G_PARAM_LAX_VALIDATION);
+
+  /**
+   * AprLinearRegression:alphas: (getter get_alphas) (setter set_alphas)
+   *
+   * The ridge penalties of the targets, [n_targets], where each has its own; `NULL` for
+   * [property@Apr.LinearRegression:alpha] for all.
+   *
+   * A fit takes the time of as many fits as there are different penalties, but for the sums.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_ALPHAS] =
+    g_param_spec_boxed ("alphas", NULL, NULL, APR_TYPE_TENSOR, hyper_parameter | APR_PARAM_UNSAID);
 
   /**
    * AprLinearRegression:positive: (getter get_positive) (setter set_positive)
@@ -500,6 +522,60 @@ apr_linear_regression_set_alpha (AprLinearRegression *self, double alpha)
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
   SET_OPTION (self, alpha, PROP_ALPHA);
+}
+
+/**
+ * apr_linear_regression_get_alphas: (get-property alphas)
+ * @self: a linear regression
+ *
+ * Gets the ridge penalties of the targets.
+ *
+ * Returns: (transfer full) (nullable): the penalties, [n_targets], or `NULL` where alpha is that of all
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_linear_regression_get_alphas (AprLinearRegression *self)
+{
+  AprLinearRegressionPrivate *priv;
+  AprTensor *alphas;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+
+  priv = apr_linear_regression_get_instance_private (self);
+  g_mutex_lock (&priv->lock);
+  alphas = priv->alphas != NULL ? apr_tensor_ref (priv->alphas) : NULL;
+  g_mutex_unlock (&priv->lock);
+
+  return alphas;
+}
+
+/**
+ * apr_linear_regression_set_alphas: (set-property alphas)
+ * @self: a linear regression
+ * @alphas: (nullable): a finite number of at least 0 for each target, [n_targets]; `NULL` to have alpha for all
+ *
+ * Sets the ridge penalties of the targets. Other values make the next fit fail with %APR_ERROR_RANGE, and another number of
+ * them with %APR_ERROR_SHAPE.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_set_alphas (AprLinearRegression *self, AprTensor *alphas)
+{
+  AprLinearRegressionPrivate *priv;
+  g_autoptr (AprTensor) before = NULL;
+
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+
+  priv = apr_linear_regression_get_instance_private (self);
+  g_mutex_lock (&priv->lock);
+  before = priv->alphas;
+  priv->alphas = alphas != NULL ? apr_tensor_ref (alphas) : NULL;
+  g_mutex_unlock (&priv->lock);
+
+  if (before != alphas && (before == NULL || alphas == NULL || !apr_tensor_equal (before, alphas)))
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ALPHAS]);
 }
 
 /**

@@ -110,6 +110,12 @@ APR_AVAILABLE_IN_ALL
 void apr_linear_regression_set_alpha (AprLinearRegression *self, double alpha);
 
 APR_AVAILABLE_IN_ALL
+AprTensor *apr_linear_regression_get_alphas (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_set_alphas (AprLinearRegression *self, AprTensor *alphas);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_get_positive (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL

@@ -29,7 +29,7 @@ typedef struct
   gboolean correctly_rounded;
   GArray *dependent;                /* (owned) (nullable): of gsize, the features in order */
   AprCrossProducts *cross_products; /* (owned) (nullable): of all samples that the results are of */
-  AprLeastSquaresOptions fitted;    /* the hyper-parameters as the results have them */
+  AprLeastSquaresOptions fitted; /* the hyper-parameters as the results have them; alpha is NaN with alphas */
 
   GMutex lock;             /* of what is computed when it is first asked for */
   double condition_number; /* pending, or NaN where it is not known */

@@ -74,6 +74,9 @@ find_condition (const AprLinearResults *self)
 
   if (self->fitted.alpha == 0 && self->rank < (int) self->n_features)
     return INFINITY;
+  /* That of targets with penalties of their own is none. */
+  if (isnan (self->fitted.alpha))
+    return NAN;
 
   /* With a penalty, it takes the products of all features. */
   if (!apr_cross_products_stays_rows (self->cross_products))

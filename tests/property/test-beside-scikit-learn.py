@@ -74,5 +74,18 @@ class Predictions(TestCase):
             self.assertTrue(numpy.isclose(ours.score(X, y), theirs.score(X, y), rtol=1e-13))
 
 
+class Penalties(TestCase):
+    def test_ridge_with_a_penalty_for_each_target(self):
+        random = numpy.random.default_rng(4)
+        X, Y = random.normal(size=(30, 4)), random.normal(size=(30, 3))
+        alphas = numpy.array([0.1, 10, 0.1])
+        for intercept in (True, False):
+            for weights in (None, random.uniform(0.1, 3, 30)):
+                theirs = linear_model.Ridge(alpha=alphas, fit_intercept=intercept).fit(X, Y, weights)
+                ours = Apr.LinearRegression(alphas=alphas, fit_intercept=intercept).fit(X, Y, weights)
+                numpy.testing.assert_allclose(ours.coefficients, theirs.coef_, rtol=1e-10, atol=1e-12)
+                numpy.testing.assert_allclose(ours.intercept, theirs.intercept_ * numpy.ones(3), rtol=1e-10, atol=1e-12)
+
+
 if __name__ == '__main__':
     tap.main()

@@ -516,4 +516,17 @@ test('subclass-fits-async', async () => {
   assertEqual([model.nFits, ...model.predict(X)], [1, 3, 9, 15]);
 });
 
+test('alphas', () => {
+  const [X, Y] = [[[1, 2], [2, 1], [3, 5], [4, 4]], [[1, 3], [2, 1], [3, 2], [5, 4]]];
+  const model = new Apr.LinearRegression({alphas: Apr.Tensor.from([0.5, 2])}).fit(X, Y);
+  [0.5, 2].forEach((alpha, i) => {
+    const one = new Apr.LinearRegression({alpha}).fit(X, Y.map(row => row[i]));
+    assertEqual(model.coefficients.slice(2 * i, 2 * i + 2).join(), one.coefficients.join());
+  });
+  const loaded = Apr.LinearRegression.from_bytes(model.to_bytes());
+  assertEqual(loaded.alphas.to_array().join(), '0.5,2');
+  loaded.alphas = null;
+  assertEqual(loaded.alphas, null);
+});
+
 await run();

@@ -199,11 +199,13 @@ declare module 'gi://Apr?version=1.0' {
 
     class LinearRegression extends Estimator {
       constructor(properties?: {
-        fit_intercept?: boolean; alpha?: number; positive?: boolean; dtype?: DType; precision?: Precision;
+        fit_intercept?: boolean; alpha?: number; alphas?: Tensor | null; positive?: boolean; dtype?: DType; precision?: Precision;
         keep_state?: boolean; n_threads?: number;
       });
       fit_intercept: boolean;
       alpha: number;
+      /** The penalties of the targets, where each has its own. */
+      alphas: Tensor | null;
       positive: boolean;
       dtype: DType;
       precision: Precision;

@@ -535,5 +535,74 @@ class Subclass(TestCase):
         self.assertEqual((model.n_fits, list(model.predict(self.X))), (1, [3, 9, 15]))
 
 
+class Alphas(TestCase):
+    """Penalties of the targets."""
+
+    X = [[1.0, 2.0], [2.0, 1.5], [3.0, 4.0], [4.0, 3.0], [5.5, 1.0]]
+    Y = [[1.0, 5.0, 2.0], [2.0, 3.0, 2.0], [4.0, 4.0, 1.0], [3.0, 7.0, 0.0], [1.0, 9.0, 3.0]]
+
+    def fit_each(self, alphas, **properties):
+        models = [Apr.LinearRegression(alpha=alpha, **properties).fit(self.X, [row[i] for row in self.Y])
+                  for i, alpha in enumerate(alphas)]
+        return [list(model.coefficients) for model in models], [model.intercept for model in models]
+
+    def check(self, model, alphas, **properties):
+        coefficients, intercepts = self.fit_each(alphas, **properties)
+        self.assertEqual([list(row) for row in model.coefficients], coefficients)
+        self.assertEqual(list(model.intercept), intercepts)
+
+    def test_fit(self):
+        """To the bit what models of one target each are."""
+        for alphas in ([0.5, 0.0, 0.5], [1e-3, 2.0, 1e6], [0.0, 0.0, 0.0], [3, 3, 3]):
+            for properties in ({}, {'fit_intercept': False}, {'positive': True}, {'dtype': 'f32'}):
+                model = Apr.LinearRegression(alphas=alphas, **properties).fit(self.X, self.Y)
+                self.check(model, alphas, **properties)
+                self.assertEqual((model.rank, model.correctly_rounded), (2, True))
+                self.assertEqual(list(model.alphas), alphas)
+        model = Apr.LinearRegression(alphas=[0.5, 0, 1])
+        for i in range(5):
+            model.partial_fit(self.X[i:i + 1], self.Y[i:i + 1])
+        self.check(model, [0.5, 0, 1])
+
+    def test_more_features_than_samples(self):
+        wide = [row + [row[0] * row[1], row[0] ** 2, row[1] ** 3, row[0] + row[1]] for row in self.X]
+        model = Apr.LinearRegression(alphas=[0.5, 0, 1]).fit(wide, self.Y)
+        for i, alpha in enumerate([0.5, 0, 1]):
+            one = Apr.LinearRegression(alpha=alpha).fit(wide, [row[i] for row in self.Y])
+            self.assertEqual(list(model.coefficients[i]), list(one.coefficients))
+        self.assertEqual(model.rank, 4)
+
+    def test_copies_and_files(self):
+        for keep_state in (False, True):
+            model = Apr.LinearRegression(alphas=[0.1, 0.0, 1e-300], keep_state=keep_state).fit(self.X, self.Y)
+            for other in (model.clone().fit(self.X, self.Y), Apr.LinearRegression.from_bytes(model.to_bytes()), model.copy()):
+                self.assertEqual(list(other.alphas), [0.1, 0.0, 1e-300])
+                self.assertEqual(other.to_bytes().get_data(), model.to_bytes().get_data())
+        # The sums know what they were fitted with, whatever the next fit has.
+        self.assertFalse(model.has_statistics)
+        with self.assertRaisesRegex(GLib.Error, 'alphas'):
+            model.get_statistics()
+        model.alphas = None
+        self.assertIsNone(model.alphas)
+        loaded = Apr.LinearRegression.from_bytes(model.to_bytes())
+        self.assertFalse(loaded.has_statistics)
+        loaded.fit_cross_products(loaded.get_cross_products())
+        self.assertTrue(loaded.has_statistics)
+        loaded.alphas = [1, 2, 3]
+        self.assertTrue(Apr.LinearRegression.from_bytes(loaded.to_bytes()).has_statistics)
+        given = [1.0, 2.0]
+        self.assertIs(Apr.LinearRegression(alphas=given).get_params()['alphas'], given)
+
+    def test_errors(self):
+        for alphas, pattern in (([1], '1 numbers, but there are 3 targets'), ([1, -1, 1], '-1 for target 1'),
+                                ([1, float('nan'), 1], 'nan for target 1'), ([[1, 2, 3]], r'\[1, 3\]')):
+            model = Apr.LinearRegression(alphas=alphas)
+            with self.assertRaisesRegex(ValueError, pattern):
+                model.fit(self.X, self.Y)
+            self.assertFalse(model.fitted)
+        with self.assertRaises((TypeError, ValueError)):
+            Apr.LinearRegression(alphas='much')
+
+
 if __name__ == '__main__':
     tap.main()

@@ -62,10 +62,19 @@ def _find_pspecs(class_):
     return {to_name(pspec): pspec for pspec in GObject.list_properties(class_)}
 
 
+def _is_vector(pspec):
+    return pspec.value_type.name == 'AprTensor'
+
+
 def _convert(pspec, value):
-    """What PyGObject is given for a property: an enumeration's value for a string; only truth values become ones."""
+    """What PyGObject is given for a property: an enumeration's value for a string, a tensor for what becomes one; only
+    truth values become ones.
+    """
     if pspec is None:
         return value
+    if _is_vector(pspec) and value is not None:
+        from .data import to_data
+        return to_data(value, to_name(pspec))
     if pspec.value_type in (GObject.TYPE_STRING, GObject.TYPE_STRV):
         check_text(value, to_name(pspec))
     if _is_enum(pspec):
@@ -79,6 +88,8 @@ def get_given(self, pspec):
     """A property's value: the very object that it was set to, which scikit-learn looks for in copies."""
     value = to_plain(self.get_property(pspec.name))
     given = vars(self).get(to_name(pspec), value)
+    if _is_vector(pspec):
+        return given if given is not None and value is not None and _convert(pspec, given).equal(value) else value
     return given if to_plain(given) == value else value
 
 
