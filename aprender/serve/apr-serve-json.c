@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/serve/apr-serve-json.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "aprender/table/apr-decimal-private.h"
@@ -9,46 +8,19 @@
 /* The most of a wrong value that a message repeats, in bytes. */
 #define MAX_REPEATED 24
 
-static const char *
-skip_digits (const char *p, const char *end)
+/* A number may begin with a point, a plus sign or zeros elsewhere, and end with a point, but not in JSON. */
+static gboolean
+is_json_number (const char *begin, const char *end)
 {
-  while (p < end && g_ascii_isdigit (*p))
-    p++;
+  const char *first_digit = begin + (*begin == '-');
+  const char *point;
 
-  return p;
-}
+  if (!g_ascii_isdigit (*first_digit) ||
+      (*first_digit == '0' && end - first_digit > 1 && g_ascii_isdigit (first_digit[1])))
+    return FALSE;
+  point = memchr (first_digit, '.', (gsize) (end - first_digit));
 
-/* The end of the number at @p, or NULL where JSON has no such number. */
-static const char *
-find_end (const char *p, const char *end)
-{
-  const char *digits;
-
-  p += p < end && *p == '-';
-  digits = p;
-  p = skip_digits (p, end);
-  if (p == digits || (*digits == '0' && p - digits > 1))
-    return NULL;
-
-  if (p < end && *p == '.')
-    {
-      digits = ++p;
-      p = skip_digits (p, end);
-      if (p == digits)
-        return NULL;
-    }
-
-  if (p < end && (*p == 'e' || *p == 'E'))
-    {
-      p++;
-      p += p < end && (*p == '-' || *p == '+');
-      digits = p;
-      p = skip_digits (p, end);
-      if (p == digits)
-        return NULL;
-    }
-
-  return p;
+  return point == NULL || (end - point > 1 && g_ascii_isdigit (point[1]));
 }
 
 gboolean
@@ -57,8 +29,8 @@ apr_serve_json_scan_number (AprJsonCursor *self, double *value)
   const char *end;
 
   apr_json_cursor_skip_space (self);
-  end = find_end (self->position, self->end);
-  if (end == NULL || apr_decimal_parse (self->position, end, '.', value) != end)
+  end = apr_decimal_parse (self->position, self->end, '.', value);
+  if (end == NULL || !is_json_number (self->position, end))
     return FALSE;
   self->position = end;
 
@@ -100,6 +72,8 @@ scan_member (AprJsonCursor *self, AprServeMember *members, guint n_members, guin
     return apr_json_cursor_expected (self, "“:”", error);
   if (member != NULL)
     member->value = self->position;
+  if (member != NULL && member->scan != NULL)
+    return member->scan (self, member->data, error);
 
   return apr_json_cursor_skip_value (self, depth + 1, error);
 }
@@ -198,24 +172,10 @@ apr_serve_json_display (const char *text)
 void
 apr_serve_json_append_number (GString *json, double value, AprDType dtype)
 {
-  gboolean narrow = dtype == APR_DTYPE_F32;
-  double smallest_normal = narrow ? 0x1p-126 : 0x1p-1022;
-  /* As many digits as every decimal survives, if it is not near zero. */
-  int n_digits = fabs (value) < smallest_normal ? 1 : narrow ? 6 : 15;
-  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  char buffer[APR_DECIMAL_SIZE];
+  gsize length = apr_decimal_format (value, dtype == APR_DTYPE_F32, buffer);
 
-  for (;; n_digits++)
-    {
-      char format[8];
-      double again;
-
-      g_snprintf (format, sizeof format, "%%.%dg", n_digits);
-      g_ascii_formatd (buffer, sizeof buffer, format, value);
-      again = g_ascii_strtod (buffer, NULL);
-      if (n_digits >= 17 || (narrow ? (float) again == (float) value : again == value))
-        break;
-    }
-  g_string_append (json, buffer);
+  g_string_append_len (json, buffer, (gssize) length);
 }
 
 void

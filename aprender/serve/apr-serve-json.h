@@ -19,6 +19,10 @@ typedef struct
 {
   const char *name;
   const char *value;
+
+  /* (nullable): reads the value at once; otherwise it is only skipped. */
+  gboolean (*scan) (AprJsonCursor *cursor, gpointer data, GError **error);
+  gpointer data;
 } AprServeMember;
 
 /* Reads an object at @depth, the number of arrays and objects around it, and finds members in it; others are skipped. */

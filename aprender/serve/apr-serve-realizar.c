@@ -46,21 +46,6 @@ apr_serve_list_models (AprServeHandler *self, const AprServeRequest *request, Ap
   g_string_append (response->body, "]}\n");
 }
 
-/* Finds the model that a request names, if it does. */
-static AprServeModel *
-find_model (AprServeHandler *self, AprJsonCursor *cursor, const char *model_id, GError **error)
-{
-  g_autofree char *name = NULL;
-
-  if (model_id == NULL)
-    return apr_serve_models_find (self->models, NULL, error);
-
-  cursor->position = model_id;
-  name = apr_serve_json_scan_text (cursor, "model_id", error);
-
-  return name != NULL ? apr_serve_models_find (self->models, name, error) : NULL;
-}
-
 /* What comes before the row of an instance that is {"features": ROW}, not ROW itself; NULL where it is the latter. The
  * value of a feature that has the name “features” would be a number. */
 static const char *
@@ -112,37 +97,96 @@ scan_instances (AprServeRows *rows, AprJsonCursor *cursor, const AprServeModel *
   return TRUE;
 }
 
-/* Reads the rows of a request, and the model that they are for. */
+/* The member of a request that has the rows. */
+typedef struct
+{
+  const char *name;
+  gboolean (*scan) (AprServeRows *rows, AprJsonCursor *cursor, const AprServeModel *model, GError **error);
+} Field;
+
+typedef struct
+{
+  const Field *field;
+  const AprServeModel *model;
+  AprServeRows *rows;
+} Reading;
+
+static gboolean
+scan_rows (AprJsonCursor *cursor, gpointer data, GError **error)
+{
+  Reading *self = data;
+
+  return self->field->scan (self->rows, cursor, self->model, error);
+}
+
+/* Finds the model that a request names. It may do so behind the rows; but they cannot be read without knowing it. */
+static AprServeModel *
+find_model (AprServeHandler *self, AprJsonCursor cursor, GError **error)
+{
+  AprServeMember model_id = { "model_id" };
+  g_autoptr (AprServeModel) model = NULL;
+  g_autofree char *name = NULL;
+
+  if (apr_serve_models_get_size (self->models) == 1)
+    return apr_serve_models_get (self->models, 0);
+
+  if (!apr_serve_json_scan_request (&cursor, &model_id, 1, error))
+    goto out;
+  if (model_id.value != NULL)
+    {
+      cursor.position = model_id.value;
+      name = apr_serve_json_scan_text (&cursor, model_id.name, error);
+      if (name == NULL)
+        goto out;
+    }
+  model = apr_serve_models_find (self->models, name, error);
+
+out:
+  apr_json_cursor_clear (&cursor);
+  return g_steal_pointer (&model);
+}
+
+/* Whether a request that names a model names the one that there is. */
+static gboolean
+check_model_id (AprServeHandler *self, AprJsonCursor *cursor, const char *model_id, GError **error)
+{
+  g_autoptr (AprServeModel) model = NULL;
+  g_autofree char *name = NULL;
+
+  if (model_id == NULL)
+    return TRUE;
+  cursor->position = model_id;
+  name = apr_serve_json_scan_text (cursor, "model_id", error);
+  model = name != NULL ? apr_serve_models_find (self->models, name, error) : NULL;
+
+  return model != NULL;
+}
+
+/* Reads the rows of a request, and finds the model that they are for. */
 static AprServeModel *
 scan_request (AprServeHandler *self,
               const AprServeRequest *request,
-              const char *field,
-              gboolean (*scan_rows) (
-                AprServeRows *rows, AprJsonCursor *cursor, const AprServeModel *model, GError **error),
+              const Field *field,
               AprServeRows *rows,
               GError **error)
 {
-  AprServeMember members[] = { { field }, { "model_id" } };
+  Reading reading = { .field = field, .rows = rows };
+  AprServeMember members[] = { { field->name, .scan = scan_rows, .data = &reading }, { "model_id" } };
   g_autoptr (AprServeModel) model = NULL;
-  g_autoptr (GError) syntax_error = NULL;
   AprJsonCursor cursor;
-  gboolean succeeded = FALSE;
+  gboolean succeeded;
 
   apr_json_cursor_init (&cursor, "body", request->body, request->body_size);
-  if (apr_serve_json_scan_request (&cursor, members, G_N_ELEMENTS (members), &syntax_error) ||
-      members[0].value != NULL)
-    model = find_model (self, &cursor, members[1].value, error);
-  if (model != NULL && members[0].value == NULL)
-    g_set_error (error, APR_ERROR, APR_ERROR_SHAPE, "%s is missing", field);
-  else if (model != NULL)
+  reading.model = model = find_model (self, cursor, error);
+  succeeded = model != NULL &&
+              apr_serve_json_scan_request (&cursor, members, G_N_ELEMENTS (members), error) &&
+              check_model_id (self, &cursor, members[1].value, error);
+  if (succeeded && members[0].value == NULL)
     {
-      /* What is no JSON inside the rows, such as NaN, is reported with its row and column. */
-      cursor.position = members[0].value;
-      succeeded = scan_rows (rows, &cursor, model, error) && syntax_error == NULL;
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE, "%s is missing", field->name);
+      succeeded = FALSE;
     }
   apr_json_cursor_clear (&cursor);
-  if (syntax_error != NULL && (error == NULL || *error == NULL))
-    g_propagate_error (error, g_steal_pointer (&syntax_error));
 
   return succeeded ? g_steal_pointer (&model) : NULL;
 }
@@ -152,6 +196,9 @@ scan_features (AprServeRows *rows, AprJsonCursor *cursor, const AprServeModel *m
 {
   return apr_serve_rows_scan (rows, cursor, model, "features", error);
 }
+
+static const Field features = { "features", scan_features };
+static const Field instances = { "instances", scan_instances };
 
 /* Appends a tensor's rows, as the request had them. */
 static gboolean
@@ -222,7 +269,7 @@ apr_serve_predict (AprServeHandler *self, const AprServeRequest *request, AprSer
       return;
     }
 
-  model = scan_request (self, request, "features", scan_features, &rows, &error);
+  model = scan_request (self, request, &features, &rows, &error);
   x = model != NULL ? apr_serve_rows_to_tensor (&rows, model, &error) : NULL;
   if (x == NULL || !apr_serve_predictions_make (&predictions, model, x, request->interval, &error) ||
       !append_predictions (response->body, &predictions, &rows, model->n_targets, &error))
@@ -284,7 +331,7 @@ apr_serve_predict_batch (AprServeHandler *self, const AprServeRequest *request, 
   g_autoptr (AprTensor) x = NULL;
   g_autoptr (GError) error = NULL;
 
-  model = scan_request (self, request, "instances", scan_instances, &rows, &error);
+  model = scan_request (self, request, &instances, &rows, &error);
   if (model != NULL && rows.n_rows == 0)
     {
       apr_serve_response_fail (response, 400, "E_EMPTY_BATCH", "instances: expected at least 1 row, got 0");

@@ -336,3 +336,190 @@ apr_decimal_parse (const char *text, const char *end, char point, double *value)
 
   return text;
 }
+
+static const guint64 powers_of_ten[] = {
+  1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
+};
+
+/* The first MAX_WRITTEN digits of a number and what is left of it. */
+#define MAX_WRITTEN 17
+
+typedef struct
+{
+  guint64 digits;  /* [10^16, 10^17) */
+  guint remainder; /* of the last digit: 0 is none, 1 less than half, 2 a half, 3 more */
+  int exponent;    /* of the first digit */
+} Decimal;
+
+/* Cuts a positive normal number into digits. What is left is told by 128 bits of the power of ten, so that it may be
+ * wrong next to a half; false where there is no such power. */
+static gboolean
+split (double value, Decimal *self)
+{
+  const Power *power;
+  guint64 bits;
+  guint64 fraction;
+  guint64 dropped;
+  unsigned __int128 low;
+  unsigned __int128 high;
+  unsigned __int128 part;
+  unsigned __int128 half;
+  int exponent;
+  int shift;
+  int q;
+
+  memcpy (&bits, &value, sizeof bits);
+  exponent = (int) (bits >> 52) - 1075;
+  fraction = (bits & ((G_GUINT64_CONSTANT (1) << 52) - 1)) | G_GUINT64_CONSTANT (1) << 52;
+
+  /* The largest power of ten that is at most 2^(exponent + 52), by 78913 / 2^18, which is just above log10 (2). */
+  self->exponent = ((exponent + 52) * 78913) >> 18;
+  q = MAX_WRITTEN - 1 - self->exponent;
+  if (q < MIN_EXPONENT || q > MAX_EXPONENT)
+    return FALSE;
+
+  power = get_power (q);
+  low = (unsigned __int128) fraction * power->low;
+  high = (unsigned __int128) fraction * power->high + (guint64) (low >> 64);
+  shift = -(power->exponent + exponent + q + 64);
+  if (shift < 1 || shift > 127)
+    return FALSE;
+  self->digits = (guint64) (high >> shift);
+  half = (unsigned __int128) 1 << (shift - 1);
+  part = high & (2 * half - 1);
+  self->remainder = part > half || (part == half && ((guint64) low != 0 || !power->exact)) ? 3
+                  : part == half                                                           ? 2
+                  : part != 0 || (guint64) low != 0 || !power->exact                       ? 1
+                                                                                           : 0;
+
+  /* The number may have ten times that power, too. */
+  if (self->digits >= G_GUINT64_CONSTANT (100000000000000000))
+    {
+      dropped = self->digits % 10;
+      self->digits /= 10;
+      self->exponent++;
+      self->remainder = dropped > 5 || (dropped == 5 && self->remainder != 0) ? 3
+                      : dropped == 5                                          ? 2
+                      : dropped != 0 || self->remainder != 0                  ? 1
+                                                                              : 0;
+    }
+
+  return TRUE;
+}
+
+/* Rounds to @n_digits, ties to even. */
+static guint64
+round_digits (const Decimal *self, int n_digits, int *exponent)
+{
+  guint64 unit = powers_of_ten[MAX_WRITTEN - n_digits];
+  guint64 rounded = self->digits / unit;
+  guint64 dropped = self->digits % unit;
+  gboolean up;
+
+  if (unit == 1)
+    up = self->remainder == 3 || (self->remainder == 2 && (rounded & 1) != 0);
+  else
+    up = dropped > unit / 2 || (dropped == unit / 2 && (self->remainder != 0 || (rounded & 1) != 0));
+  rounded += up;
+
+  *exponent = self->exponent;
+  if (rounded == G_GUINT64_CONSTANT (100000000000000000) / unit)
+    {
+      rounded /= 10;
+      (*exponent)++;
+    }
+
+  return rounded;
+}
+
+/* As "%.*g" does it with @precision digits, of which those at the end that are 0 are left out. */
+static char *
+lay_out (char *out, guint64 digits, int n_digits, int exponent, int precision)
+{
+  char text[MAX_WRITTEN];
+  int n_whole = exponent + 1;
+  int i;
+
+  for (i = n_digits - 1; i >= 0; i--, digits /= 10)
+    text[i] = (char) ('0' + digits % 10);
+  while (n_digits > 1 && text[n_digits - 1] == '0')
+    n_digits--;
+
+  if (exponent < -4 || exponent >= precision)
+    {
+      *out++ = text[0];
+      if (n_digits > 1)
+        *out++ = '.';
+      memcpy (out, text + 1, (gsize) n_digits - 1);
+      out += n_digits - 1;
+      return out + g_snprintf (out, 8, "e%c%02d", exponent < 0 ? '-' : '+', ABS (exponent));
+    }
+
+  if (n_whole <= 0)
+    {
+      *out++ = '0';
+      *out++ = '.';
+      for (i = n_whole; i < 0; i++)
+        *out++ = '0';
+      n_whole = 0;
+    }
+  for (i = 0; i < MAX (n_digits, n_whole); i++)
+    {
+      if (i == n_whole && n_whole > 0)
+        *out++ = '.';
+      *out++ = i < n_digits ? text[i] : '0';
+    }
+
+  return out;
+}
+
+static gsize
+ask_c_library_to_format (double value, gboolean narrow, char *buffer)
+{
+  /* Up to as many digits as every decimal survives, "%g" leaves out those that say nothing; near zero, fewer do. */
+  int n_digits = fabs (value) < (narrow ? 0x1p-126 : 0x1p-1022) ? 1 : narrow ? 6 : 15;
+  int max_digits = narrow ? 9 : 17;
+
+  for (;; n_digits++)
+    {
+      char format[8];
+      double again;
+
+      g_snprintf (format, sizeof format, "%%.%dg", n_digits);
+      g_ascii_formatd (buffer, APR_DECIMAL_SIZE, format, value);
+      again = g_ascii_strtod (buffer, NULL);
+      if (n_digits >= max_digits || (narrow ? (float) again == (float) value : again == value))
+        return strlen (buffer);
+    }
+}
+
+gsize
+apr_decimal_format (double value, gboolean narrow, char buffer[APR_DECIMAL_SIZE])
+{
+  double magnitude = fabs (value);
+  int n_digits = narrow ? 6 : 15;
+  char *out = buffer;
+  Decimal decimal;
+
+  if (magnitude < (narrow ? 0x1p-126 : 0x1p-1022) || !split (magnitude, &decimal))
+    return ask_c_library_to_format (value, narrow, buffer);
+
+  if (value < 0)
+    *out++ = '-';
+  for (; n_digits <= (narrow ? 9 : 17); n_digits++)
+    {
+      int exponent;
+      guint64 digits = round_digits (&decimal, n_digits, &exponent);
+      double again;
+
+      if (scale (digits, FALSE, exponent - n_digits + 1, &again) &&
+          (narrow ? (float) again == (float) magnitude : again == magnitude))
+        {
+          out = lay_out (out, digits, n_digits, exponent, n_digits);
+          *out = '\0';
+          return (gsize) (out - buffer);
+        }
+    }
+
+  return ask_c_library_to_format (value, narrow, buffer);
+}

@@ -159,6 +159,99 @@ test_beside_c_library (void)
     }
 }
 
+/* The fewest digits that bring a number back, sought by the C library one by one. */
+static void
+format_by_c_library (double value, gboolean narrow, char buffer[APR_DECIMAL_SIZE])
+{
+  int n_digits = fabs (value) < (narrow ? (double) G_MINFLOAT : G_MINDOUBLE) ? 1 : narrow ? 6 : 15;
+  double again;
+
+  do
+    {
+      char format[8];
+
+      g_snprintf (format, sizeof format, "%%.%dg", n_digits++);
+      g_ascii_formatd (buffer, APR_DECIMAL_SIZE, format, value);
+      again = g_ascii_strtod (buffer, NULL);
+    }
+  while (narrow ? (float) again != (float) value : again != value);
+}
+
+static void
+assert_formats (double value, gboolean narrow)
+{
+  char expected[APR_DECIMAL_SIZE];
+  char found[APR_DECIMAL_SIZE];
+  gsize length = apr_decimal_format (value, narrow, found);
+
+  format_by_c_library (value, narrow, expected);
+  g_assert_cmpstr (found, ==, expected);
+  g_assert_cmpuint (length, ==, strlen (expected));
+}
+
+static void
+test_format (void)
+{
+  static const double values[] = {
+    0,
+    -0.0,
+    1,
+    -1,
+    13,
+    0.5,
+    0.1,
+    1e15,
+    1e16,
+    1e17,
+    123456789012345680.0,
+    1e22,
+    1e23,
+    1e-4,
+    1.5e-5,
+    1e-5,
+    100,
+    1e5,
+    999999,
+    1e6,
+    9999995,
+    0x1p53,
+    1e308,
+    1e-300,
+    1e99,
+    9.5e-99,
+    0.000123,
+    1.0e9,
+    9e15,
+    9007199254740993.0,
+    G_MINDOUBLE,
+    G_MAXDOUBLE,
+    0x1p-1074,
+  };
+  guint i;
+
+  g_test_summary ("The same digits as a search by the C library, for floats and doubles of any size.");
+
+  for (i = 0; i < G_N_ELEMENTS (values); i++)
+    {
+      assert_formats (values[i], FALSE);
+      if (fabs (values[i]) <= (double) G_MAXFLOAT)
+        assert_formats ((double) (float) values[i], TRUE);
+    }
+  for (i = 0; i < 100000; i++)
+    {
+      gboolean narrow = g_test_rand_bit ();
+      char text[1200];
+      double value;
+
+      write_random (text);
+      value = g_ascii_strtod (text, NULL);
+      if (narrow)
+        value = (double) (float) value;
+      if (isfinite (value))
+        assert_formats (value, narrow);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -167,6 +260,7 @@ main (int argc, char **argv)
   g_test_add_func ("/decimal/ends", test_ends);
   g_test_add_func ("/decimal/comma", test_decimal_comma);
   g_test_add_func ("/decimal/beside-c-library", test_beside_c_library);
+  g_test_add_func ("/decimal/format", test_format);
 
   return g_test_run ();
 }
