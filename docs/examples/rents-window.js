@@ -58,7 +58,7 @@ const RentsWindow = GObject.registerClass(class RentsWindow extends Gtk.Applicat
       for (let rows; (rows = await reader.read_async(this.cancellable)) !== null;) {
         const [x, y] = rows;
         sums ??= Apr.CrossProducts.new(x.shape[1], 1);
-        await sums.update_async(x, y, null, 0, this.cancellable);
+        await sums.update_async(x, y, null, this.cancellable);
       }
       if (sums === null)
         throw new Error(`${reader.name} has no rows`);

@@ -690,21 +690,19 @@ function _init() {
   };
 
   const loadFromFileAsync = CrossProducts.load_from_file_async;
-  CrossProducts.load_from_file_async = function (file, priority = GLib.PRIORITY_DEFAULT, cancellable = null, ...rest) {
-    return loadFromFileAsync.call(this, file, priority, cancellable, ...rest);
+  CrossProducts.load_from_file_async = function (file, cancellable = null) {
+    return loadFromFileAsync.call(this, file, PRIORITY, cancellable);
   };
 
   const {update_async: updateAsync, save_to_file_async: saveToFileAsync} = CrossProducts.prototype;
-  CrossProducts.prototype.update_async = async function (X, y, sampleWeight = null, priority = GLib.PRIORITY_DEFAULT,
-    cancellable = null, ...rest) {
+  CrossProducts.prototype.update_async = async function (X, y, sampleWeight = null, cancellable = null) {
     const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
-    await updateAsync.call(this, ...tensors, priority, cancellable, ...rest);
+    await updateAsync.call(this, ...tensors, PRIORITY, cancellable);
     return this;
   };
 
-  CrossProducts.prototype.save_to_file_async = function (file, priority = GLib.PRIORITY_DEFAULT, cancellable = null,
-    ...rest) {
-    return saveToFileAsync.call(this, file, priority, cancellable, ...rest);
+  CrossProducts.prototype.save_to_file_async = function (file, cancellable = null) {
+    return saveToFileAsync.call(this, file, PRIORITY, cancellable);
   };
 
   for (const name of ['n_features', 'n_targets', 'n_samples', 'feature_names']) {
@@ -751,6 +749,15 @@ function _init() {
   TableReader.prototype.read = function (cancellable = null) {
     const [hasRows, ...tensors] = readRows.call(this, cancellable);
     return hasRows ? tensors : null;
+  };
+
+  const {read_categories: readCategories} = TableReader.prototype;
+  TableReader.prototype.read_categories = function (columns, cancellable = null) {
+    return readCategories.call(this, columns, cancellable);
+  };
+  const readCategoriesAsync = promisify(TableReader.prototype, 'read_categories');
+  TableReader.prototype.read_categories_async = function (columns, cancellable = null) {
+    return readCategoriesAsync.call(this, columns, PRIORITY, cancellable);
   };
 
   const readAsync = promisify(TableReader.prototype, 'read');
@@ -828,7 +835,7 @@ function _init() {
   const columns = [checkString, 'The name of a column'];
   guard(Apr.TableReader, 'new', anything, [checkString, 'The name of a table']);
   guard(Apr.TableReader.prototype, 'set_delimiter', [checkString, 'The delimiter']);
-  for (const name of ['set_features', 'set_targets', 'set_weight'])
+  for (const name of ['set_features', 'set_targets', 'set_weight', 'read_categories', 'read_categories_async'])
     guard(Apr.TableReader.prototype, name, columns);
   guard(SafetensorsWriter.prototype, 'set_metadata', [checkString, 'A metadata key'],
     [checkString, 'A metadata value']);

@@ -339,6 +339,9 @@ declare module 'gi://Apr?version=1.0' {
       readonly n_bytes: number;
       readonly progress: number;
       read_names(cancellable?: Gio.Cancellable | null): boolean;
+      /** The features, as `color=red`, that turn the text in these columns into numbers. */
+      read_categories(columns: string[], cancellable?: Gio.Cancellable | null): string[];
+      read_categories_async(columns: string[], cancellable?: Gio.Cancellable | null): Promise<string[]>;
       /** X, y and the weights of the next rows; null at the end of the table. */
       read(cancellable?: Gio.Cancellable | null): [Tensor, Tensor | null, Tensor | null] | null;
       read_async(cancellable?: Gio.Cancellable | null): Promise<[Tensor, Tensor | null, Tensor | null] | null>;
@@ -350,8 +353,7 @@ declare module 'gi://Apr?version=1.0' {
       static from_bytes(bytes: GLib.Bytes | Uint8Array): CrossProducts;
       static load(path: string): CrossProducts;
       static load_from_file(file: Gio.File, cancellable?: Gio.Cancellable | null): CrossProducts;
-      static load_from_file_async(file: Gio.File, priority?: number, cancellable?: Gio.Cancellable | null):
-        Promise<CrossProducts>;
+      static load_from_file_async(file: Gio.File, cancellable?: Gio.Cancellable | null): Promise<CrossProducts>;
       readonly n_features: number;
       readonly n_targets: number;
       readonly busy: boolean;
@@ -362,15 +364,15 @@ declare module 'gi://Apr?version=1.0' {
       readonly feature_names: string[] | null;
       n_threads: number;
       update(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
-      update_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, priority?: number,
-        cancellable?: Gio.Cancellable | null): Promise<this>;
+      update_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
+        Promise<this>;
       merge(other: CrossProducts): boolean;
       subtract(other: CrossProducts): boolean;
       copy(): CrossProducts;
       equal(other: CrossProducts): boolean;
       save(path: string): boolean;
       save_to_file(file: Gio.File, cancellable?: Gio.Cancellable | null): boolean;
-      save_to_file_async(file: Gio.File, priority?: number, cancellable?: Gio.Cancellable | null): Promise<boolean>;
+      save_to_file_async(file: Gio.File, cancellable?: Gio.Cancellable | null): Promise<boolean>;
       to_bytes(): GLib.Bytes;
       set_feature_names(names: readonly string[] | null): boolean;
       check_feature_names(names: readonly string[]): boolean;
