@@ -10,9 +10,11 @@ import struct
 import subprocess
 import sys
 import threading
+import unittest.mock
 
 import tap
 from common import EXAMPLES, Apr, Gio, GLib, GObject, TestCase, needs_numpy, numpy, read_longley
+from gi.overrides.aprender import linear_regression
 
 # NIST's certified values for Longley's data: the intercept, then the coefficients.
 LONGLEY = [-3482258.63459582, 15.0618722713733, -0.0358191792925910, -2.02022980381683, -1.03322686717359,
@@ -397,6 +399,52 @@ def run_in_main_loop(coroutine):
 
 class Asynchronous(TestCase):
     X, Y = [[0, 1], [1, 1], [2, 0], [3, 5]], [1, 3, 5, 8]
+
+    @needs_numpy
+    def test_fit_to_blocks(self):
+        """Data that are not in C order are summed up block by block, between which the main loop runs."""
+        rng = numpy.random.default_rng(1)
+        X, y = numpy.asfortranarray(rng.random((300000, 3))), rng.random(300000)
+        model = Apr.LinearRegression(keep_state=True)
+        n_updates = []
+        update = linear_regression.native_update_async
+
+        def count_updates(state, X, *arguments):
+            n_updates.append(X.shape[0])
+            update(state, X, *arguments)
+
+        async def fit():
+            self.assertIs(await model.fit_async(X, y), model)
+            self.assertEqual(model.to_bytes().get_data(),
+                             Apr.LinearRegression(keep_state=True).fit(X, y).to_bytes().get_data())
+            before = model.to_bytes().get_data()
+            X[299999, 1] = math.nan
+            with self.assertRaisesRegex(ValueError, 'row 299999, column 1'):
+                await model.fit_async(X, y)
+            cancellable = Gio.Cancellable()
+            cancellable.cancel()
+            with self.assertRaises(GLib.Error) as caught:
+                await model.fit_async(X, y, cancellable=cancellable)
+            self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+            self.assertEqual(model.to_bytes().get_data(), before)
+
+        with unittest.mock.patch.object(linear_regression, 'native_update_async', count_updates):
+            asyncio.run(fit())
+        self.assertGreater(len(n_updates), 3)
+        self.assertLess(max(n_updates), 200000)
+
+    async def use_cross_products(self, file):
+        state = Apr.CrossProducts.new(2, 1)
+        self.assertIs(await state.update_async(self.X, self.Y), state)
+        self.assertEqual(state, Apr.CrossProducts.new(2, 1).update(self.X, self.Y))
+        self.assertTrue(await state.save_to_file_async(file))
+        self.assertEqual(await Apr.CrossProducts.load_from_file_async(file), state)
+        with self.assertRaisesRegex(ValueError, '3'):
+            await state.update_async([[1, 2, 3]], [1])
+
+    def test_cross_products(self):
+        file = Gio.File.new_for_path(str(self.make_directory() / 'sums.safetensors'))
+        asyncio.run(self.use_cross_products(file))
 
     async def use(self, file):
         model = Apr.LinearRegression(keep_state=True)

@@ -15,7 +15,7 @@ from common import Apr, GLib, TestCase, numpy
 
 import pandas
 from gi.repository import GObject
-from sklearn import base, compose, ensemble, feature_selection, inspection, linear_model, model_selection, pipeline
+from sklearn import base, compose, config_context, ensemble, feature_selection, inspection, linear_model, model_selection, pipeline
 from sklearn import preprocessing
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
@@ -98,6 +98,27 @@ class ScikitLearn(TestCase):
             ours, theirs = (model_selection.cross_val_score(model, self.X, self.y, scoring=scoring)
                             for model in (Apr.LinearRegression(), linear_model.LinearRegression()))
             self.assertClose(ours, theirs)
+
+    def test_metadata_routing(self):
+        """Weights reach fit and score as scikit-learn's own model gets them; or none does, where nobody has asked for them."""
+        from sklearn.exceptions import UnsetMetadataPassedError
+
+        X, y = self.X, self.y
+        weights = numpy.random.default_rng(1).random(len(y))
+        with config_context(enable_metadata_routing=True):
+            scores = []
+            for model in (Apr.LinearRegression(), linear_model.LinearRegression()):
+                with self.assertRaises(UnsetMetadataPassedError):
+                    model_selection.cross_val_score(model, X, y, params={'sample_weight': weights})
+                model.set_fit_request(sample_weight=True).set_score_request(sample_weight='sample_weight')
+                scores.append(model_selection.cross_val_score(base.clone(model), X, y, params={'sample_weight': weights}))
+                model.set_fit_request(sample_weight=False)
+                scores.append(model_selection.cross_val_score(model, X, y, params={'sample_weight': weights}))
+            numpy.testing.assert_allclose(scores[0], scores[2], rtol=1e-9)
+            numpy.testing.assert_allclose(scores[1], scores[3], rtol=1e-9)
+            self.assertNotEqual(scores[0].tolist(), scores[1].tolist())
+        with self.assertRaisesRegex(ValueError, 'sample_weight'):
+            Apr.LinearRegression().set_fit_request(sample_weight=7)
 
     def test_processes(self):
         scores = model_selection.cross_val_score(Apr.LinearRegression(), self.frame, self.y, n_jobs=2)

@@ -450,6 +450,29 @@ class Tensor(TestCase):
         self.assertFails(Apr.Error.DTYPE, 'F64, not F32', tensor.get_floats)
         self.assertFails(Apr.Error.RANGE, 'Rows 1 to 3', tensor.slice_rows, 1, 3)
 
+    @needs_numpy
+    def test_dlpack(self):
+        """What takes a tensor by DLPack can write to a copy, or is told that it must not write."""
+        tensor = Apr.Tensor(numpy.arange(6, dtype='f4').reshape(2, 3))
+        self.assertEqual(tensor.__dlpack_device__(), (1, 0))
+        array = numpy.from_dlpack(tensor)
+        self.assertEqual((array.dtype, array.tolist()), (numpy.float32, [[0, 1, 2], [3, 4, 5]]))
+        if array.flags.writeable:
+            array[:] = 7
+        # The version of DLPack that knows of memory that must not be written to.
+        self.assertEqual(numpy.shares_memory(array, tensor.numpy()),
+                         numpy.lib.NumpyVersion(numpy.__version__) >= '2.1.0')
+        self.assertEqual(tensor.tolist(), [[0, 1, 2], [3, 4, 5]])
+        del tensor
+        self.assertEqual(array.shape, (2, 3))
+        with self.assertRaises(BufferError):
+            Apr.Tensor([1.0]).__dlpack__(copy=False)
+        with self.assertRaises(BufferError):
+            Apr.Tensor([1.0]).__dlpack__(stream=1)
+        for _ in range(1000):
+            # Nobody takes the capsule.
+            Apr.Tensor([1.0]).__dlpack__()
+
 
 if __name__ == '__main__':
     tap.main()

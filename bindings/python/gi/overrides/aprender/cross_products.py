@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import pickle
 
-from . import pickling
+from gi.repository import GLib
+
+from . import awaitable, pickling
 from .errors import AprError
 from .lists import count
 from .memory import copy_bytes, view_bytes, wrap_bytes
@@ -17,7 +19,11 @@ from .samples import Samples, check_feature_names, explain
 _merge = Apr.CrossProducts.merge
 _subtract = Apr.CrossProducts.subtract
 _update = Apr.CrossProducts.update
+native_update_async = Apr.CrossProducts.update_async
+native_update_finish = Apr.CrossProducts.update_finish
 _save = Apr.CrossProducts.save
+_save_to_file_async = Apr.CrossProducts.save_to_file_async
+_load_from_file_async = Apr.CrossProducts.load_from_file_async
 _load = Apr.CrossProducts.load
 _from_bytes = Apr.CrossProducts.from_bytes
 _get_feature_names = Apr.CrossProducts.get_feature_names
@@ -90,6 +96,37 @@ class Methods:
 
     def __iadd__(self, other: CrossProducts) -> Self:
         return self.merge(other) if isinstance(other, Apr.CrossProducts) else NotImplemented
+
+    def update_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
+        """Adds samples without blocking: `await state.update_async(X, y)` gives the state."""
+        samples = Samples(X, y, sample_weight)
+        check_feature_names(self, samples.names)
+
+        def finish(state, result):
+            try:
+                native_update_finish(state, result)
+            except AprError as error:
+                raise explain(error, 0, samples.names) from None
+            if samples.names is not None and state.get_feature_names() is None:
+                state.set_feature_names(samples.names)
+            return state
+
+        return awaitable.call(
+            lambda *args: native_update_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
+            finish, cancellable, callback, user_data)
+
+    def save_to_file_async(self, file, cancellable=None, callback=None, *user_data):
+        """Writes the sums to a Gio.File without blocking: `await state.save_to_file_async(file)`."""
+        return awaitable.call(
+            lambda *args: _save_to_file_async(self, file, GLib.PRIORITY_DEFAULT, *args),
+            Apr.CrossProducts.save_to_file_finish, cancellable, callback, user_data)
+
+    @staticmethod
+    def load_from_file_async(file, cancellable=None, callback=None, *user_data):
+        """Reads sums from a Gio.File without blocking: `await Apr.CrossProducts.load_from_file_async(file)` gives them."""
+        return awaitable.call(
+            lambda *args: _load_from_file_async(file, GLib.PRIORITY_DEFAULT, *args),
+            lambda _, result: Apr.CrossProducts.load_from_file_finish(result), cancellable, callback, user_data)
 
     def get_feature_names(self) -> list[str] | None:
         """The names of the features as a list, or None where they have none."""

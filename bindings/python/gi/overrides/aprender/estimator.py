@@ -136,26 +136,7 @@ class Methods:
         calls model.fit_finish(result), which raises what went wrong. The arrays are shared, and must not change
         before that.
         """
-        samples = Samples(X, y, sample_weight)
-
-        def start(cancellable, when_fitted):
-            def when_named(model, result):
-                try:
-                    if not result.had_error():
-                        name_features(model, samples.names)
-                finally:
-                    when_fitted(model, result)
-
-            _fit_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, cancellable, when_named)
-
-        def finish(model, result):
-            try:
-                _fit_finish(model, result)
-            except AprError as error:
-                raise explain(error, 0, samples.names) from None
-            return model
-
-        return awaitable.call(start, finish, cancellable, callback, user_data)
+        return fit_whole_async(self, Samples(X, y, sample_weight), cancellable, callback, user_data)
 
     def predict(self, X: Data) -> Array:
         """Predicts the targets of samples: [n_samples] or [n_samples, n_targets].
@@ -288,6 +269,28 @@ def fit_whole(self, samples, cancellable):
         raise explain(error, 0, samples.names) from None
     name_features(self, samples.names)
     return self
+
+
+def fit_whole_async(self, samples, cancellable, callback, user_data):
+    """Fits to all samples at once, without blocking."""
+    def start(cancellable, when_fitted):
+        def when_named(model, result):
+            try:
+                if not result.had_error():
+                    name_features(model, samples.names)
+            finally:
+                when_fitted(model, result)
+
+        _fit_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, cancellable, when_named)
+
+    def finish(model, result):
+        try:
+            _fit_finish(model, result)
+        except AprError as error:
+            raise explain(error, 0, samples.names) from None
+        return model
+
+    return awaitable.call(start, finish, cancellable, callback, user_data)
 
 
 def name_features(self, names):

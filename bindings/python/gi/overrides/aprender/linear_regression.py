@@ -9,9 +9,10 @@ from collections.abc import Mapping, Set
 from gi.repository import GLib
 
 from . import awaitable
+from .cross_products import native_update_async, native_update_finish
 from .errors import ArgumentError, AprError
-from .estimator import (ClassFunction, explain_features, fit_whole, get_values, predict_whole,
-                        read_features, score_whole)
+from .estimator import (ClassFunction, explain_features, fit_whole, fit_whole_async, get_values,
+                        predict_whole, read_features, score_whole)
 from .lists import describe
 from .memory import FORMATS, import_module
 from .metrics import r2_score
@@ -64,14 +65,57 @@ def _read_one(model, x):
     return x.tolist() if hasattr(x, 'tolist') else list(x)
 
 
+def _new_state(model, X, y):
+    n_targets = y.shape[1] if y.get_n_dims() == 2 else 1
+    state = Apr.CrossProducts.new_with_precision(X.shape[1], n_targets, model.get_precision())
+    state.set_n_threads(model.get_n_threads())
+    return state
+
+
+def _fit_blocks_async(model, samples, cancellable, when_done):
+    """Sums up a block at a time, then fits to the sums; when_done gets the model and a result, or an error for one."""
+    state, start = None, 0
+
+    def end_block(_, result):
+        try:
+            native_update_finish(state, result)
+        except AprError as error:
+            when_done(model, explain(error, start, samples.names))
+        else:
+            begin_block()
+
+    def begin_block():
+        nonlocal state, start
+        try:
+            block = next(samples.blocks, None)
+            if block is None:
+                if samples.names is not None:
+                    state.set_feature_names(samples.names)
+                _fit_cross_products_async(model, state, GLib.PRIORITY_DEFAULT, cancellable, when_done)
+                return
+            start, *tensors = block
+            if state is None:
+                state = _new_state(model, *tensors[:2])
+            native_update_async(state, *tensors, GLib.PRIORITY_DEFAULT, cancellable, end_block)
+        except Exception as error:
+            when_done(model, error)
+
+    begin_block()
+
+
+def _finish_blocks(model, result):
+    if isinstance(result, Exception):
+        raise result
+    _fit_cross_products_finish(model, result)
+    return model
+
+
 def _sum_up(model, samples, cancellable):
     """The cross products of samples that come in blocks."""
     state = None
     for start, X, y, sample_weight in samples.blocks:
         if state is None:
-            n_targets = y.shape[1] if y.get_n_dims() == 2 else 1
-            state = Apr.CrossProducts.new_with_precision(X.shape[1], n_targets, model.get_precision())
-            state.set_n_threads(model.get_n_threads())
+            state = _new_state(model, X, y)
         try:
             state.update(X, y, sample_weight, cancellable)
         except AprError as error:
@@ -140,6 +184,14 @@ class Methods:
         return self.fit_cross_products(_sum_up(self, samples, cancellable))
 
     fit.__doc__ = Apr.Estimator.fit.__doc__
+
+    def fit_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
+        samples = Samples(X, y, sample_weight)
+        if samples.blocks is None or not _is_ours(type(self)) or callback is not None:
+            return fit_whole_async(self, samples, cancellable, callback, user_data)
+        return awaitable.Awaitable(functools.partial(_fit_blocks_async, self, samples), _finish_blocks, cancellable)
+
+    fit_async.__doc__ = Apr.Estimator.fit_async.__doc__
 
     def predict(self, X: Data, out: Array | None = None) -> Array:
         """Predicts the targets of samples: an array, [n_samples] or [n_samples, n_targets].

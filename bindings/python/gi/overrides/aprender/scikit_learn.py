@@ -9,6 +9,17 @@ from .native import Apr, extends
 from .properties import get_given, list_settable, to_name
 
 
+# Where a model keeps what is to be done with weights.
+_REQUESTS = '_sample_weight_requests'
+
+
+def _set_request(self, method, value):
+    if not (value is None or isinstance(value, bool) or isinstance(value, str) and value.isidentifier()):
+        raise ArgumentError(f'sample_weight must be True, False, None or a name, not {value!r}')
+    vars(self).setdefault(_REQUESTS, {})[method] = value
+    return self
+
+
 @extends(Apr.Estimator)
 class Methods:
     # What scikit-learn below 1.6 asks for in place of __sklearn_tags__.
@@ -32,7 +43,34 @@ class Methods:
         return self
 
     def __sklearn_clone__(self):
-        return type(self)(**self.get_params())
+        clone = type(self)(**self.get_params())
+        if _REQUESTS in vars(self):
+            vars(clone)[_REQUESTS] = dict(vars(self)[_REQUESTS])
+        return clone
+
+    def set_fit_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Says whether scikit-learn's tools are to pass sample_weight to fit(), or under which other name they have it.
+
+        As with scikit-learn's own estimators, tools heed it where sklearn.set_config(enable_metadata_routing=True) is.
+        """
+        return _set_request(self, 'fit', sample_weight)
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Says whether scikit-learn's tools are to pass sample_weight to score(), as set_fit_request() does for fit()."""
+        return _set_request(self, 'score', sample_weight)
+
+    def get_metadata_routing(self) -> Any:
+        """What scikit-learn's tools are to pass to the methods: a sklearn.utils.metadata_routing.MetadataRequest."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        try:
+            routing = MetadataRequest(owner=self)
+        except TypeError:
+            routing = MetadataRequest(owner=type(self).__name__)
+        requests = vars(self).get(_REQUESTS, {})
+        for method in ('fit', 'score') + (('partial_fit',) if hasattr(self, 'partial_fit') else ()):
+            getattr(routing, method).add_request(param='sample_weight', alias=requests.get(method))
+        return routing
 
     def __sklearn_is_fitted__(self):
         return self.get_fitted()
@@ -57,6 +95,10 @@ class Methods:
 
 @extends(Apr.LinearRegression)
 class LinearMethods:
+    def set_partial_fit_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Says whether scikit-learn's tools are to pass sample_weight to partial_fit(), as set_fit_request() does."""
+        return _set_request(self, 'partial_fit', sample_weight)
+
     @property
     def coef_(self) -> Array:
         """The coefficients, as scikit-learn calls them; missing before a fit."""

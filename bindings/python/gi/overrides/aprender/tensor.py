@@ -102,6 +102,26 @@ class Tensor(Apr.Tensor):
             array = array.astype(dtype, copy=False)
         return array.copy() if copy else array
 
+    def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
+        """What torch.from_dlpack(tensor) and others ask for: the same memory where they promise not to write to it.
+
+        Since DLPack 1.0 a consumer can be told so; one that knows no such version gets a copy.
+        """
+        if stream is not None:
+            raise BufferError('The memory is that of the processor, which has no streams')
+        if max_version is not None and max_version >= (1, 0) and import_module('numpy').lib.NumpyVersion(
+                import_module('numpy').__version__) >= '2.1.0':
+            return self.numpy().__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+        if copy is False:
+            raise BufferError('A tensor must not be written to, which DLPack before version 1.0 cannot say: copy it')
+        if dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError('A tensor is in the memory of the processor')
+        return self.numpy().copy().__dlpack__()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
     def numpy(self) -> Array:
         """The elements as a read-only numpy array, which shares the tensor's memory."""
         # Not the view itself, behind which numpy finds what may be written to.
