@@ -20,9 +20,13 @@
 /* All bodies together may take as much as so many of the longest. */
 #define N_LONGEST_BODIES 16
 
+/* What is longer is answered by a thread of its own, so that what came meanwhile need not wait. */
+#define LONG_BODY (64 * 1024)
+
 struct _AprServeServer
 {
   AprServeHandler *handler;
+  GThreadPool *pool; /* answers requests with long bodies */
   AprServeLimits limits;
   GPtrArray *daemons;  /* one for each listener */
   gssize n_body_bytes; /* (atomic) of all requests */
@@ -46,6 +50,11 @@ typedef struct
   char *body; /* (owned) followed by APR_DECIMAL_PADDING bytes */
   gsize size;
   gsize capacity;
+
+  /* What the pool needs. */
+  struct MHD_Connection *mhd_connection;
+  AprServeRequest asked;
+  AprServeResponse response; /* its body is %NULL until it has been answered */
 } Request;
 
 static gint64
@@ -257,6 +266,17 @@ receive (AprServeServer *self, Request *request, const char *data, gsize size)
   return request->size / 2 <= self->limits.max_body ? MHD_YES : MHD_NO;
 }
 
+/* In a thread of the pool, while libmicrohttpd leaves the connection alone. */
+static void
+answer_long (gpointer data, gpointer user_data)
+{
+  Request *request = data;
+  AprServeServer *self = user_data;
+
+  apr_serve_handle (self->handler, &request->asked, &request->response);
+  MHD_resume_connection (request->mhd_connection);
+}
+
 static enum MHD_Result
 finish (AprServeServer *self,
         struct MHD_Connection *connection,
@@ -265,8 +285,21 @@ finish (AprServeServer *self,
         Request *request)
 {
   static const char no_body[APR_DECIMAL_PADDING];
-  AprServeResponse response;
-  AprServeRequest asked = {
+
+  if (request->too_large)
+    return refuse_size (self, connection, request->size);
+  if (request->busy)
+    return refuse (self, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "E_BUSY",
+                   "body: too many long requests at once, try again");
+
+  set_deadline (self, request->connection);
+  if (request->response.body != NULL)
+    return respond (connection, &request->response, FALSE);
+
+  if (request->body != NULL)
+    memset (request->body + request->size, 0, APR_DECIMAL_PADDING);
+  request->mhd_connection = connection;
+  request->asked = (AprServeRequest){
     .method = method,
     .path = path,
     .interval = MHD_lookup_connection_value (connection, MHD_GET_ARGUMENT_KIND, "interval"),
@@ -276,22 +309,16 @@ finish (AprServeServer *self,
     .body = request->body != NULL ? request->body : no_body,
     .body_size = request->size,
   };
-  enum MHD_Result result;
+  if (request->size > LONG_BODY)
+    {
+      MHD_suspend_connection (connection);
+      g_thread_pool_push (self->pool, request, NULL);
+      return MHD_YES;
+    }
 
-  if (request->too_large)
-    return refuse_size (self, connection, request->size);
-  if (request->busy)
-    return refuse (self, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "E_BUSY",
-                   "body: too many long requests at once, try again");
+  apr_serve_handle (self->handler, &request->asked, &request->response);
 
-  set_deadline (self, request->connection);
-  if (request->body != NULL)
-    memset (request->body + request->size, 0, APR_DECIMAL_PADDING);
-  apr_serve_handle (self->handler, &asked, &response);
-  result = respond (connection, &response, FALSE);
-  set_deadline (self, request->connection);
-
-  return result;
+  return respond (connection, &request->response, FALSE);
 }
 
 static enum MHD_Result
@@ -334,6 +361,8 @@ complete (gpointer data,
     return;
   set_deadline (self, request->connection);
   drop_body (self, request);
+  if (request->response.body != NULL)
+    g_string_free (request->response.body, TRUE);
   g_free (request);
   *context = NULL;
   g_atomic_int_add (&self->n_requests, -1);
@@ -369,16 +398,17 @@ apr_serve_server_start (AprServeHandler *handler,
   self->daemons = g_ptr_array_new ();
   self->connections = g_hash_table_new_full (NULL, NULL, g_free, NULL);
   g_mutex_init (&self->lock);
+  self->pool = g_thread_pool_new (answer_long, self, (int) limits->n_threads, FALSE, NULL);
 
   for (i = 0; i < listeners->len; i++)
     {
       const AprServeListener *listener = &g_array_index (listeners, AprServeListener, i);
       struct MHD_Daemon *daemon = MHD_start_daemon (
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO, 0, NULL, NULL, answer, self, MHD_OPTION_LISTEN_SOCKET,
-        listener->fd, MHD_OPTION_THREAD_POOL_SIZE, limits->n_threads, MHD_OPTION_CONNECTION_LIMIT,
-        n_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (gsize) CONNECTION_MEMORY,
-        MHD_OPTION_NOTIFY_CONNECTION, notify_connection, self, MHD_OPTION_NOTIFY_COMPLETED, complete, self,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, self,
+        MHD_OPTION_LISTEN_SOCKET, listener->fd, MHD_OPTION_THREAD_POOL_SIZE, limits->n_threads,
+        MHD_OPTION_CONNECTION_LIMIT, n_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (gsize) CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION, notify_connection, self,
+        MHD_OPTION_NOTIFY_COMPLETED, complete, self, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 
       if (daemon == NULL)
         {
@@ -444,6 +474,8 @@ apr_serve_server_stop (AprServeServer *self)
     MHD_quiesce_daemon (g_ptr_array_index (self->daemons, i));
   while (g_atomic_int_get (&self->n_requests) > 0 && g_get_monotonic_time () < deadline)
     g_usleep (1000);
+  /* No connection may be suspended any more. */
+  g_thread_pool_free (self->pool, FALSE, TRUE);
   for (i = 0; i < self->daemons->len; i++)
     MHD_stop_daemon (g_ptr_array_index (self->daemons, i));
 
