@@ -119,6 +119,18 @@ reference_assert_equal (const Reference *self, AprExactSums *sums)
   mpz_clears (corner, entry, expected, NULL);
 }
 
+/* Leaves a kernel its last residues, for any shape; false where it has none. */
+static inline gboolean
+force_residues (AprSumsKernel *kernel)
+{
+  const AprResidueKernel *residues = apr_sums_kernel_get_residues (kernel, G_MAXSIZE, G_MAXSIZE);
+
+  memset (kernel->residues, 0, sizeof kernel->residues);
+  kernel->residues[0].kernel = residues;
+
+  return residues != NULL;
+}
+
 /* Those of this processor, and those that have residues once more, for residues however little there is to sum. */
 static inline const AprSumsKernel *const *
 get_all_kernels (void)
@@ -132,10 +144,9 @@ get_all_kernels (void)
   for (i = 0; all[i] != NULL; i++)
     {
       kernels[n++] = all[i];
-      if (all[i]->residues == NULL)
-        continue;
       with_residues[i] = *all[i];
-      with_residues[i].residue_rows = with_residues[i].residue_columns = 0;
+      if (!force_residues (&with_residues[i]))
+        continue;
       kernels[n++] = &with_residues[i];
     }
 

@@ -351,14 +351,15 @@ compare_ranges (gconstpointer a, gconstpointer b)
 static gboolean
 sum_residues (Job *job, guint n_threads, GCancellable *cancellable, GError **error)
 {
+  const AprResidueKernel *residues =
+    apr_sums_kernel_get_residues (job->kernel, job->x.n_rows, job->n_columns);
   AprRange all = { 0, job->x.n_rows };
   guint i;
 
-  if (job->precision == APR_PRECISION_EXACT && !job->weighted && job->kernel->residues != NULL &&
-      job->x.n_rows >= job->kernel->residue_rows && job->n_columns >= job->kernel->residue_columns)
+  if (residues != NULL && job->precision == APR_PRECISION_EXACT && !job->weighted)
     {
-      if (!apr_residue_sums_update (job->state, job->kernel->residues, &job->x, &job->y, n_threads,
-                                    cancellable, job->ranges, error))
+      if (!apr_residue_sums_update (job->state, residues, &job->x, &job->y, n_threads, cancellable,
+                                    job->ranges, error))
         return FALSE;
       g_array_sort (job->ranges, compare_ranges);
     }

@@ -7,16 +7,28 @@
 
 G_BEGIN_DECLS
 
+/* Residues, and the least rows and columns of the matrix for which they are faster than what comes before. */
+typedef struct
+{
+  const AprResidueKernel *kernel; /* (unowned) (nullable) */
+  gsize n_rows;
+  gsize n_columns;
+} AprResidueChoice;
+
+#define APR_RESIDUE_CHOICES 2
+
 /* What a family of processors sums exact products with: one row of the table in apr-sums-kernel.c. */
 typedef struct
 {
   const char *name;
-  const AprSliceKernel *slices;     /* (unowned) which serve whatever the others do not */
-  const AprByteKernel *bytes;       /* (unowned) (nullable) which take the place of slices */
-  const AprResidueKernel *residues; /* (unowned) (nullable) for data that are wide and not weighted */
-  gsize residue_rows;               /* from which on they are faster */
-  gsize residue_columns;
+  const AprSliceKernel *slices;                   /* (unowned) which serve whatever the others do not */
+  const AprByteKernel *bytes;                     /* (unowned) (nullable) which take the place of slices */
+  AprResidueChoice residues[APR_RESIDUE_CHOICES]; /* for data without weights; the last that suits */
 } AprSumsKernel;
+
+/* The residues for data without weights; %NULL where bytes or slices are faster. */
+const AprResidueKernel *
+apr_sums_kernel_get_residues (const AprSumsKernel *self, gsize n_rows, gsize n_columns);
 
 /* The one that runs. */
 const AprSumsKernel *apr_sums_kernel_choose (void);

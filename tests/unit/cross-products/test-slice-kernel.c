@@ -20,7 +20,7 @@ get_kernels (gsize n_rows, gsize p)
   for (n = 0; get_all_kernels ()[n] != NULL; n++)
     kernels[n] = get_all_kernels ()[n];
   with_bytes =
-    (AprSumsKernel){ "portable bytes", &apr_slice_kernel_portable, &apr_byte_kernel_portable, NULL, 0, 0 };
+    (AprSumsKernel){ "portable bytes", &apr_slice_kernel_portable, &apr_byte_kernel_portable, { { NULL } } };
   kernels[n] = n_rows <= 1200 && p == 3 && !runs_in_valgrind () ? &with_bytes : NULL;
   kernels[n + 1] = NULL;
 

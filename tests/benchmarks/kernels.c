@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "aprender/cross-products/apr-exact-sums-private.h"
+
+/*
+ * From which rows and columns on residues are faster than slices or bytes: processor time of one thread, the least of
+ * some rounds in turn, for every kernel of this machine and the residues that its row of the table has. What the table
+ * in apr-sums-kernel.c says was read from here.
+ */
+
+#define N_ROUNDS 9
+
+static const gsize shapes[][2] = {
+  { 100, 30 },   { 200, 30 },   { 1000, 20 },  { 1000, 30 },  { 1000, 50 },   { 100, 70 },   { 200, 62 },
+  { 1000, 62 },  { 60, 100 },   { 200, 100 },  { 20000, 16 }, { 20000, 20 },  { 20000, 30 }, { 20000, 46 },
+  { 20000, 62 }, { 20000, 78 }, { 20000, 94 }, { 400, 500 },  { 20000, 110 }, { 2000, 500 },
+};
+
+static double
+now (void)
+{
+  struct timespec time;
+
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &time);
+  return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+}
+
+static AprTensor *
+draw (GRand *rand, gsize n_rows, gsize n_columns, AprDType dtype)
+{
+  const gsize shape[] = { n_rows, n_columns };
+  g_autofree double *values = g_new (double, n_rows *n_columns);
+  g_autoptr (AprTensor) doubles = NULL;
+  gsize i;
+
+  for (i = 0; i < n_rows * n_columns; i++)
+    values[i] = g_rand_double (rand) + g_rand_double (rand) + g_rand_double (rand) - 1.5;
+  doubles = apr_tensor_new_from_doubles (values, n_rows * n_columns, shape, 2, NULL);
+
+  return apr_tensor_cast (doubles, dtype, NULL);
+}
+
+static double
+time_update (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y)
+{
+  AprExactSums *sums = apr_exact_sums_new (apr_tensor_get_shape (x, NULL)[1], 1, NULL);
+  double start = now ();
+
+  if (!apr_exact_sums_update_with (sums, x, y, NULL, APR_PRECISION_EXACT, kernel, 1, NULL, NULL))
+    g_error ("the sums failed");
+  start = now () - start;
+  apr_exact_sums_unref (sums);
+
+  return start;
+}
+
+static void
+compare (const AprSumsKernel *kernel, const AprResidueKernel *residues, AprTensor *x, AprTensor *y)
+{
+  AprSumsKernel without = *kernel;
+  AprSumsKernel with;
+  double least[2] = { G_MAXDOUBLE, G_MAXDOUBLE };
+  gsize i;
+
+  memset (without.residues, 0, sizeof without.residues);
+  with = without;
+  with.residues[0].kernel = residues;
+  for (i = 0; i < N_ROUNDS; i++)
+    {
+      least[0] = MIN (least[0], time_update (&without, x, y));
+      least[1] = MIN (least[1], time_update (&with, x, y));
+    }
+  printf ("  %-11s residues of %-11s %9.3f ms, without %9.3f ms: %.2f times as fast\n", kernel->name,
+          residues->name, least[1] * 1e3, least[0] * 1e3, least[0] / least[1]);
+}
+
+int
+main (void)
+{
+  const AprDType dtypes[] = { APR_DTYPE_F32, APR_DTYPE_F64 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  const AprSumsKernel *const *kernel;
+  gsize shape;
+  gsize i;
+  gsize k;
+
+  for (shape = 0; shape < G_N_ELEMENTS (shapes); shape++)
+    for (k = 0; k < G_N_ELEMENTS (dtypes); k++)
+      {
+        g_autoptr (AprTensor) x = draw (rand, shapes[shape][0], shapes[shape][1], dtypes[k]);
+        g_autoptr (AprTensor) y = draw (rand, shapes[shape][0], 1, dtypes[k]);
+
+        printf ("%" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT " %s\n", shapes[shape][0], shapes[shape][1],
+                k == 0 ? "F32" : "F64");
+        for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+          for (i = 0; i < APR_RESIDUE_CHOICES; i++)
+            if ((*kernel)->residues[i].kernel != NULL)
+              compare (*kernel, (*kernel)->residues[i].kernel, x, y);
+      }
+
+  return 0;
+}
