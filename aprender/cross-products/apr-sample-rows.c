@@ -9,7 +9,7 @@
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* Features that are transposed at once, so that what is read and what is written stay in the cache. */
-#define BLOCK 32
+#define BLOCK 64
 
 AprSampleRows *
 apr_sample_rows_ref (AprSampleRows *self)
@@ -269,18 +269,37 @@ compare_samples (gconstpointer a, gconstpointer b, gpointer user_data)
   return order;
 }
 
-/* Zeros lose their sign. Values are finite where the sum of all times 0 is 0. */
-#define TRANSPOSE(type, to)                                                \
- for (first = 0; first < n_columns; first += BLOCK)                        \
-  for (j = 0; j < samples->n; j++)                                         \
-   {                                                                       \
-    const type *from = (const type *) data + samples->kept[j] * n_columns; \
-                                                                           \
-    for (i = first; i < MIN (first + BLOCK, n_columns); i++)               \
-     {                                                                     \
-      (to)[i * samples->n + j] = from[i] + 0;                              \
-      sum += from[i] * 0;                                                  \
-     }                                                                     \
+/* Some rows that are transposed at once, so that what is written fills lines of the cache. */
+#define ROWS 8
+
+/* Zeros lose their sign. Exponents of all ones stand for what is not finite. */
+#define TRANSPOSE(type, bits_type, exponent_bits, to)                   \
+ for (first = 0; first < n_columns; first += BLOCK)                     \
+  for (j = 0; j < samples->n; j += ROWS)                                \
+   {                                                                    \
+    gsize end = MIN (first + BLOCK, n_columns);                         \
+    gsize n_rows = MIN (ROWS, samples->n - j);                          \
+    const type *from[ROWS];                                             \
+                                                                        \
+    for (k = 0; k < n_rows; k++)                                        \
+     {                                                                  \
+      from[k] = (const type *) data + samples->kept[j + k] * n_columns; \
+      for (i = first; i < end; i++)                                     \
+       {                                                                \
+        bits_type bits;                                                 \
+                                                                        \
+        memcpy (&bits, &from[k][i], sizeof bits);                       \
+        not_finite |= (bits & (exponent_bits)) == (exponent_bits);      \
+       }                                                                \
+     }                                                                  \
+    if (n_rows == ROWS)                                                 \
+     for (i = first; i < end; i++)                                      \
+      for (k = 0; k < ROWS; k++)                                        \
+       (to)[i * samples->n + j + k] = from[k][i] + 0;                   \
+    else                                                                \
+     for (i = first; i < end; i++)                                      \
+      for (k = 0; k < n_rows; k++)                                      \
+       (to)[i * samples->n + j + k] = from[k][i] + 0;                   \
    }
 
 /* Returns FALSE where a value is not finite. */
@@ -289,14 +308,15 @@ transpose_floats (const Samples *samples, float *to)
 {
   gconstpointer data = samples->x.data;
   gsize n_columns = samples->x.n_columns;
-  float sum = 0;
+  guint not_finite = 0;
   gsize first;
   gsize i;
   gsize j;
+  gsize k;
 
-  TRANSPOSE (float, to)
+  TRANSPOSE (float, guint32, 0x7f800000u, to)
 
-  return sum == 0;
+  return !not_finite;
 }
 
 static gboolean
@@ -305,15 +325,16 @@ transpose_doubles (const Samples *samples, double *to)
   const AprRows *rows = &samples->x;
   gconstpointer data = rows->data;
   gsize n_columns = rows->n_columns;
-  double sum = 0;
+  guint not_finite = 0;
   gsize first;
   gsize i;
   gsize j;
+  gsize k;
 
   if (rows->dtype == APR_DTYPE_F64 && G_BYTE_ORDER == G_LITTLE_ENDIAN &&
       (guintptr) data % sizeof (double) == 0)
     {
-      TRANSPOSE (double, to)
+      TRANSPOSE (double, guint64, (guint64) 0x7ff0000000000000u, to)
     }
   else
     for (first = 0; first < n_columns; first += BLOCK)
@@ -323,10 +344,10 @@ transpose_doubles (const Samples *samples, double *to)
             double value = apr_dtype_read_double (rows->dtype, data, samples->kept[j] * n_columns + i);
 
             to[i * samples->n + j] = value + 0;
-            sum += value * 0;
+            not_finite |= !isfinite (value);
           }
 
-  return sum == 0;
+  return !not_finite;
 }
 
 /* Whether doubles hold all values exactly. */
@@ -520,8 +541,12 @@ apr_sample_rows_sum (const AprSampleRows *self, guint n_threads, GError **error)
 void
 apr_sample_rows_read_feature (const AprSampleRows *self, gsize feature, double *values)
 {
+  const float *floats = self->floats + feature * self->n;
   gsize j;
 
-  for (j = 0; j < self->n; j++)
-    values[j] = read_x (self, feature, j);
+  if (self->doubles != NULL)
+    memcpy (values, self->doubles + feature * self->n, self->n * sizeof *values);
+  else
+    for (j = 0; j < self->n; j++)
+      values[j] = (double) floats[j];
 }

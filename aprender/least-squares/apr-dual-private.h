@@ -80,6 +80,7 @@ gboolean apr_dual_system_solve (AprDualSystem *self,
 typedef struct
 {
   gsize n;
+  const AprDenseKernel *kernel;
   mpz_t *numbers;  /* (owned) */
   gint64 exponent; /* u is 2^this times the numbers */
   gint64 error;    /* each is within 2^this; %G_MININT32 where they are exact */
@@ -89,6 +90,10 @@ typedef struct
   gint64 *high; /* (owned) */
   gint64 *low;  /* (owned) */
   gint64 leading;
+
+  /* Their first bits: the sum of some doubles below 1, times 2^size. */
+  gint64 size;
+  double *parts[4]; /* (owned) 20 bits, 20 bits, what is left of 53, and the sum of the last two */
 } AprDualVector;
 
 void apr_dual_vector_init (AprDualVector *self, gsize n);
@@ -98,7 +103,12 @@ void apr_dual_vector_clear (AprDualVector *self);
 /* Finds the leading bits of the numbers. */
 void apr_dual_vector_lead (AprDualVector *self);
 
-/* Rounds the sum of the products with @values from the leading bits; returns %FALSE where they are not enough. */
+/* Rounds the sum of the products with @values in double; returns %FALSE where that is not enough. @values is lost, and
+ * @rests is for work. */
+gboolean apr_dual_vector_round_roughly (
+  const AprDualVector *self, double *values, double *rests, AprDType dtype, double *rounded);
+
+/* The same from the leading bits, which seldom are not enough. */
 gboolean
 apr_dual_vector_round (const AprDualVector *self, const double *values, AprDType dtype, double *rounded);
 

@@ -95,15 +95,19 @@ find_some_constants (gpointer data, gsize part, gsize n_parts)
       gint exponent;
 
       apr_sample_rows_read_feature (self->rows, i, values);
+      /* Most differ at once. */
+      for (j = 1; j < n && values[j] == values[0]; j++)
+        ;
+      self->constant[i] = j >= n && (self->centred || values[0] == 0);
+      if (self->constant[i] || self->rank_tolerance == 0)
+        continue;
+
       min = max = values[0];
       for (j = 1; j < n; j++)
         {
           min = values[j] < min ? values[j] : min;
           max = values[j] > max ? values[j] : max;
         }
-      self->constant[i] = min == max && (self->centred || max == 0);
-      if (self->constant[i] || self->rank_tolerance == 0)
-        continue;
       if (!self->centred)
         {
           self->doubtful[i] = self->rank_tolerance > 0.5;

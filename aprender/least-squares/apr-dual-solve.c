@@ -120,6 +120,10 @@ round_feature (Rounding *self, gsize feature, gboolean exactly, double *values)
   double *coefficient = &self->coefficients[feature];
 
   apr_sample_rows_read_feature (self->system->rows, feature, values);
+  if (apr_dual_vector_round_roughly (&self->u, values, values + self->u.n, self->dtype, coefficient))
+    return TRUE;
+
+  apr_sample_rows_read_feature (self->system->rows, feature, values);
   if (apr_dual_vector_round (&self->u, values, self->dtype, coefficient))
     return TRUE;
 
@@ -140,7 +144,7 @@ round_some (gpointer data, gsize part, gsize n_parts)
   Round *round = data;
   Rounding *self = round->rounding;
   gsize n_features = self->system->rows->n_features;
-  g_autofree double *values = g_new (double, self->system->rows->n);
+  g_autofree double *values = g_new (double, 2 * self->system->rows->n);
   gsize end = n_features * (part + 1) / n_parts;
   gint n_open = 0;
   gsize i;

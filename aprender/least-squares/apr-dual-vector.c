@@ -5,11 +5,22 @@
 #include <math.h>
 
 #include "aprender/least-squares/apr-rounding-private.h"
+#include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 
 /* Sums of the products of u with the values of a feature: its coefficient.
  *
- * Nearly all are rounded from leading bits. A value is high 2^42 + low, in units of 2^-83 of a power of two above the
+ * Most are rounded from sums in double. Values are cut into 26 bits and a rest, and u into 20 bits, 20 bits and a rest,
+ * so that the sums of products of the former ones have no rounding; the others are so small that their rounding errors
+ * seldom matter.
+ *
+ * Of the rest, nearly all are rounded from leading bits in whole numbers. A value is high 2^42 + low, in units of 2^-83 of a power of two above the
  * largest, and a number of u is high 2^62 + low; of the four products of these, that of the low ones is ignored. */
+
+#define FIRST_BITS 26
+#define PART_BITS 20
+
+/* Sums of so many products of @FIRST_BITS and @PART_BITS are exact in double. */
+#define MAX_EXACT_TERMS 127
 
 #define HIGH_BITS 41
 #define LOW_BITS 42
@@ -18,17 +29,26 @@
 void
 apr_dual_vector_init (AprDualVector *self, gsize n)
 {
+  gsize i;
+
   *self = (AprDualVector){ .n = n };
   self->numbers = apr_integers_new (n);
   self->high = g_new0 (gint64, n);
   self->low = g_new0 (gint64, n);
+  self->kernel = apr_dense_kernel_choose ();
+  for (i = 0; i < G_N_ELEMENTS (self->parts); i++)
+    self->parts[i] = g_new0 (double, n);
 }
 
 void
 apr_dual_vector_clear (AprDualVector *self)
 {
+  gsize i;
+
   g_clear_pointer (&self->high, g_free);
   g_clear_pointer (&self->low, g_free);
+  for (i = 0; i < G_N_ELEMENTS (self->parts); i++)
+    g_clear_pointer (&self->parts[i], g_free);
   if (self->numbers != NULL)
     apr_integers_free (self->numbers, self->n);
   self->numbers = NULL;
@@ -66,6 +86,23 @@ apr_dual_vector_lead (AprDualVector *self)
       self->high[i] = (gint64) mpz_get_si (part);
     }
   mpz_clear (part);
+
+  self->size = self->leading + 2 * LEADING_BITS;
+  for (i = 0; i < self->n; i++)
+    {
+      /* The bits below the first 62 are behind the last part. */
+      gint64 rest = self->high[i];
+      gint64 first = rest >> (LEADING_BITS - PART_BITS);
+      gint64 second;
+
+      rest -= first * ((gint64) 1 << (LEADING_BITS - PART_BITS));
+      second = rest >> (LEADING_BITS - 2 * PART_BITS);
+      rest -= second * ((gint64) 1 << (LEADING_BITS - 2 * PART_BITS));
+      self->parts[0][i] = ldexp ((double) first, -PART_BITS);
+      self->parts[1][i] = ldexp ((double) second, -2 * PART_BITS);
+      self->parts[2][i] = ldexp ((double) rest + ldexp ((double) self->low[i], -LEADING_BITS), -LEADING_BITS);
+      self->parts[3][i] = self->parts[1][i] + self->parts[2][i];
+    }
 }
 
 /* Returns e with all values below 2^e, and whether there is any but 0. */
@@ -95,6 +132,95 @@ add_shifted (mp_limb_t *to, gsize n, __int128 value, guint shift)
   limbs[2] = high;
   limbs[3] = (mp_limb_t) ((gint64) high >> 63);
   (void) mpn_add_n (to, to, limbs, (mp_size_t) n);
+}
+
+/* Rounds the sum of @high and @low, which is within @error, where that is certain: the bounds have the same value of
+ * the dtype, and so have all numbers between them. */
+static gboolean
+round_bounds (double high, double low, double error, gint64 exponent, AprDType dtype, double *rounded)
+{
+  double min;
+  double max;
+
+  /* A double may be halfway between two floats, where the sum is not. */
+  if (dtype == APR_DTYPE_F32)
+    error += 0x1p-50 * fabs (high);
+  error += 0x1p-51 * fabs (low);
+  min = high + (low - error);
+  max = high + (low + error);
+  if (dtype == APR_DTYPE_F32)
+    {
+      min = (double) (float) min;
+      max = (double) (float) max;
+    }
+  *rounded = ldexp (min, (gint) exponent);
+
+  /* Neither scaling may round. */
+  return min == max && fabs (min) > 0x1p-100 && fabs (min) < 0x1p100 && exponent > -900 && exponent < 900 &&
+         (dtype == APR_DTYPE_F64 || (fabs (*rounded) > 0x1p-120 && fabs (*rounded) < 0x1p120));
+}
+
+/* Scales @values by a power of two, and cuts them into FIRST_BITS and @rests. */
+static gint
+cut (double *values, double *rests, gsize n)
+{
+  double max = 0;
+  double factor;
+  gint exponent;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    max = fabs (values[i]) > max ? fabs (values[i]) : max;
+  (void) frexp (max, &exponent);
+  if (exponent < -900 || exponent > 900)
+    return G_MAXINT;
+
+  factor = ldexp (1, -exponent);
+  for (i = 0; i < n; i++)
+    {
+      const double shift = 1.5 * ((gint64) 1 << (52 - FIRST_BITS));
+      double value = values[i] * factor;
+      double first = value + shift - shift;
+
+      values[i] = first;
+      rests[i] = value - first;
+    }
+
+  return exponent;
+}
+
+gboolean
+apr_dual_vector_round_roughly (
+  const AprDualVector *self, double *values, double *rests, AprDType dtype, double *rounded)
+{
+  gsize n = self->n;
+  double n_terms = (double) n;
+  gint size = cut (values, rests, n);
+  double error;
+  double first;
+  double second;
+  double high;
+  double low;
+
+  if (size == G_MAXINT || n > MAX_EXACT_TERMS || self->zero)
+    return FALSE;
+
+  first = self->kernel->dot (values, self->parts[0], n);
+  second = self->kernel->dot (values, self->parts[1], n);
+  high = first + second;
+  low = second - (high - first);
+  if (fabs (first) < fabs (second))
+    low = first - (high - second);
+  low += self->kernel->dot (rests, self->parts[0], n) +
+         (self->kernel->dot (values, self->parts[2], n) + self->kernel->dot (rests, self->parts[3], n));
+
+  /* Of products that are rounded: of rests of at most 2^-27 with u, and of values with what is left of u after 40
+   * bits; and the rests of u below 2^-93. */
+  error = 0x1p-52 * (n_terms + 4) * n_terms * (0x1p-27 + 0x1p-39 + 0x1p-46) + n_terms * 0x1p-90;
+  if (self->error > G_MININT32)
+    error += n_terms * ldexp (1, (gint) CLAMP (self->error - self->size, -1000, 1000));
+
+  return round_bounds (high, low, error, size + self->size, dtype, rounded);
 }
 
 gboolean
