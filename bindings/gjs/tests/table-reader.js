@@ -38,6 +38,16 @@ test('names', () => {
   assertEqual(reader.names, ['area', 'rooms', 'rent']);
 });
 
+test('categories', async () => {
+  const text = 'color,rent\nred,1\nblue,2\nred,3\n';
+  const names = newReader(text).read_categories(['color']);
+  assertEqual(names, ['color=blue', 'color=red']);
+  assertEqual(await newReader(text).read_categories_async(['color']), names);
+  const reader = newReader(text);
+  reader.features = names;
+  assertEqual((await reader.read_async())[0].to_array(), [[0, 1], [1, 0], [0, 1]]);
+});
+
 test('errors', async () => {
   assertThrows(() => newReader('area,rent\n50,x\n').read(), Gio.IOErrorEnum, Gio.IOErrorEnum.INVALID_DATA, 'rents.csv:2');
   await assertRejects(newReader('area,rent\n50,x\n').read_async(), Gio.IOErrorEnum, Gio.IOErrorEnum.INVALID_DATA, 'rents.csv:2');
