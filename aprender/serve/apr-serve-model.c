@@ -73,6 +73,15 @@ apr_serve_model_load (const char *name, const char *path, guint64 generation, GE
         g_hash_table_insert (self->columns, self->feature_names[i], GUINT_TO_POINTER (i));
     }
 
+  /* What intervals are computed from takes long where there are many features, and is kept from then on. */
+  if (apr_linear_regression_get_has_statistics (regression))
+    {
+      g_autoptr (AprRegressionStatistics) statistics =
+        apr_linear_regression_get_statistics (regression, 0, NULL);
+
+      (void) statistics;
+    }
+
   return self;
 }
 

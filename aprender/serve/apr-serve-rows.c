@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/* The most names of features that a message has. */
+#define MAX_LISTED 20
+
 /* Where a message is about, for the row that is being read. */
 static gboolean fail (const AprServeRows *self, GError **error, const char *field, const char *format, ...)
   G_GNUC_PRINTF (4, 5);
@@ -117,6 +120,21 @@ scan_list (
   return TRUE;
 }
 
+/* The names that there are, for messages: not all of thousands. */
+static char *
+list_names (const AprServeModel *model)
+{
+  GString *list = g_string_new (NULL);
+  gsize i;
+
+  for (i = 0; i < MIN (model->n_features, MAX_LISTED); i++)
+    g_string_append_printf (list, "%s%s", i > 0 ? ", " : "", model->feature_names[i]);
+  if (model->n_features > MAX_LISTED)
+    g_string_append_printf (list, " and %" G_GSIZE_FORMAT " more", model->n_features - MAX_LISTED);
+
+  return g_string_free (list, FALSE);
+}
+
 static gboolean
 find_column (AprServeRows *self,
              const AprServeModel *model,
@@ -137,7 +155,7 @@ find_column (AprServeRows *self,
   shown = apr_json_display (key->text, key->length);
   if (strlen (name) != key->length || !g_hash_table_lookup_extended (model->columns, name, NULL, &found))
     {
-      g_autofree char *names = g_strjoinv (", ", model->feature_names);
+      g_autofree char *names = list_names (model);
 
       return fail (self, error, field, ": the model has no feature “%s”; its features are: %s", shown, names);
     }

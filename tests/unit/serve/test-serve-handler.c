@@ -220,6 +220,10 @@ test_wrong_rows (Fixture *fixture, gconstpointer data)
   assert_invalid (fixture, "/predict", "{\"features\":[1,2,3]}]",
                   "body byte 20: expected the end, found “]”");
   assert_invalid (fixture, "/predict", "", "body byte 0: expected an object, but the text ends");
+  assert_answer (fixture, "POST", "/predict", "{\"model_id\":\"third\",\"features\":[1,2,3]}", 404,
+                 "{\"error\":\"there is no model “third”; the models are: plane\",\"code\":\"E_NO_MODEL\"}");
+  assert_invalid (fixture, "/predict", "{\"model_id\":7,\"features\":[1,2,3]}",
+                  "model_id: body byte 12: expected a string, found “7”");
   assert_invalid (fixture, "/predict/batch", "{\"instances\":[[1,2,3],[1,2]]}",
                   "instances[1]: expected 3 numbers, got 2");
   assert_answer (fixture, "POST", "/predict/batch", "{\"instances\":[]}", 400,
