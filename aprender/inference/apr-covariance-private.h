@@ -41,7 +41,8 @@ gboolean apr_covariance_init_robust (AprCovariance *self,
 
 void apr_covariance_clear (AprCovariance *self);
 
-/* By term: the standard errors, and the covariances as a matrix; NaN for those that are not known. */
+/* By term: the standard errors, and, unless @covariances is %NULL, these as a matrix; NaN for those that are not
+ * known. */
 void apr_covariance_describe (const AprCovariance *self,
                               const AprInferenceRun *run,
                               double *standard_errors,

@@ -197,7 +197,7 @@ apr_covariance_describe (const AprCovariance *self,
       double variance = MAX (apr_double_doubles_get (matrix, i, i).high, 0);
 
       standard_errors[term] = scale (sqrt (variance), self->exponent / 2 - inference->scale[i]);
-      for (j = 0; j <= i; j++)
+      for (j = 0; j <= i && covariances != NULL; j++)
         {
           gsize other = inference->term[j];
 

@@ -151,7 +151,10 @@ describe_minimum_norm (const AprInference *self, gsize target, AprRegressionStat
   take_vector (&statistics->minimum_norm, values, self->n_terms);
 }
 
-/* By term: those of errors of one variance. */
+/* A matrix of more terms is not made where most of it would be undefined. */
+#define MAX_UNDEFINED_TERMS 4096
+
+/* By term: those of errors of one variance; @covariances may be %NULL. */
 static void
 find_covariances (const AprInference *self, gsize target, double *standard_errors, double *covariances)
 {
@@ -173,7 +176,7 @@ find_covariances (const AprInference *self, gsize target, double *standard_error
     {
       gsize term = self->term[i];
 
-      for (j = 0; j <= i; j++)
+      for (j = 0; j <= i && covariances != NULL; j++)
         {
           double factor = apr_dd_multiply_double (scaled_variance, self->inverse[apr_triangle (i, j)]).high;
           double covariance =
@@ -198,7 +201,8 @@ describe_terms (const AprInference *self,
                 AprRegressionStatistics *statistics)
 {
   gsize n_terms = self->n_terms;
-  gsize square[2] = { n_terms, n_terms };
+  gboolean has_covariances = n_terms <= MAX_UNDEFINED_TERMS || self->n > n_terms / 2;
+  gsize square[2] = { has_covariances ? n_terms : 0, has_covariances ? n_terms : 0 };
   double t = apr_t_two_sided_inverse (1 - 0.95, (double) self->df_residual);
   g_autofree double *solutions = apr_inference_get_solutions (self, target);
   g_autofree double *coefficients = new_undefined (n_terms);
@@ -210,9 +214,10 @@ describe_terms (const AprInference *self,
   gsize n_covariances;
   gsize i;
 
-  if (!g_size_checked_mul (&n_covariances, n_terms, n_terms))
+  if (!g_size_checked_mul (&n_covariances, square[0], square[1]))
     g_assert_not_reached ();
-  covariances = new_undefined (n_covariances);
+  if (has_covariances)
+    covariances = new_undefined (n_covariances);
 
   /* Without degrees of freedom they are not known. */
   if (self->df_residual > 0 && statistics->covariance_kind == APR_COVARIANCE_CLASSICAL)

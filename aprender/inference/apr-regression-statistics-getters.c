@@ -433,7 +433,8 @@ apr_regression_statistics_get_variance_inflation (AprRegressionStatistics *self)
  *
  * Gets the covariance matrix of the coefficients, [n_terms, n_terms].
  *
- * Returns: (transfer none): the matrix
+ * Returns: (transfer none): the matrix; [0, 0] where there are more than 4,096 terms, and at least half of them are
+ *   undefined
  *
  * Since: 0.1
  */

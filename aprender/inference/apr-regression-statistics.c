@@ -469,6 +469,9 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
    *
    * The covariance matrix of the coefficients, [n_terms, n_terms].
    *
+   * It is [0, 0] where there are more than 4,096 terms, and at least half of them are undefined, as there are far more
+   * features than samples.
+   *
    * Since: 0.1
    */
   properties[PROP_COVARIANCE] = g_param_spec_boxed ("covariance", NULL, NULL, APR_TYPE_TENSOR, flags);

@@ -233,6 +233,11 @@ test_very_wide (void)
   g_autoptr (AprTensor) x = NULL;
   g_autoptr (AprTensor) y = vector_new (n, (double[]){ 1, 2, 4 });
   g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprTensor) scores = NULL;
+  g_autoptr (AprCrossProducts) state = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AprEstimator) loaded = NULL;
   g_autoptr (GError) error = NULL;
   gsize i;
 
@@ -247,6 +252,26 @@ test_very_wide (void)
   g_assert_no_error (error);
   for (i = 0; i < n; i++)
     g_assert_cmpfloat_with_epsilon (element (predictions, i), element (y, i), 1e-12);
+
+  state = apr_linear_regression_get_cross_products (model);
+  scores = apr_linear_regression_score_cross_products (model, state, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat_with_epsilon (element (scores, 0), 1, 1e-12);
+  statistics = apr_linear_regression_get_statistics (model, 0, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_regression_statistics_get_df_residual (statistics), ==, 0);
+  g_assert_cmpuint (apr_tensor_get_n_elements (apr_regression_statistics_get_covariance (statistics)), ==, 0);
+
+  apr_linear_regression_set_keep_state (model, TRUE);
+  bytes = apr_estimator_to_bytes (APR_ESTIMATOR (model), &error);
+  g_assert_no_error (error);
+  loaded = apr_estimator_from_bytes (APR_TYPE_LINEAR_REGRESSION, bytes, &error);
+  g_assert_no_error (error);
+  g_assert_true (
+    apr_linear_regression_partial_fit (APR_LINEAR_REGRESSION (loaded), x, y, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_true (
+    apr_tensor_equal (coefficients_of (model), coefficients_of (APR_LINEAR_REGRESSION (loaded))));
 }
 
 int
