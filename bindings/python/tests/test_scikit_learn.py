@@ -71,7 +71,7 @@ class ScikitLearn(TestCase):
         self.assertEqual(model.get_params()['precision'], 'exact')
         self.assertIs(model.set_params(alpha=2.0, precision='double'), model)
         self.assertEqual((model.alpha, model.precision), (2.0, Apr.Precision.DOUBLE))
-        with self.assertRaisesRegex(ValueError, 'no hyper-parameter “beta”, but: alpha, dtype'):
+        with self.assertRaisesRegex(ValueError, 'no hyper-parameter “beta”, but: alpha, alphas, dtype'):
             model.set_params(alpha=3.0, beta=1)
         self.assertEqual(model.alpha, 2.0)
         for strange in ({'precision': 'best'}, {'positive': 'yes'}):

@@ -328,6 +328,19 @@ void test_statistics () throws GLib.Error {
   assert (statistics.to_string () == model.summary ());
   model.predict_interval (make_x (), 0.95, Apr.IntervalKind.CONFIDENCE, out lower, out upper);
   assert (lower.get_double (0) < upper.get_double (0));
+
+  var robust = model.get_robust_statistics (make_x (), make_y (), null, Apr.CovarianceKind.HC1);
+  assert (robust.covariance_kind == Apr.CovarianceKind.HC1);
+  double[] row = { 0, 1, 0 };
+  var test = statistics.test_hypothesis (new Apr.Tensor.from_doubles (row, { 3 }));
+  assert ((test.t_values.get_double (0) / statistics.t_values.get_double (1) - 1).abs () < 1e-12);
+  assert (test.df_hypothesis == 1);
+  try {
+    statistics.compare (statistics);
+    assert_not_reached ();
+  } catch (Apr.AprError.RANGE e) {
+    assert_message (e, "no part of this one");
+  }
   try {
     model.get_statistics (1);
     assert_not_reached ();
