@@ -98,6 +98,19 @@ intercept_of (AprLinearRegression *model)
   return intercept;
 }
 
+static inline AprLinearRegression *
+fitted_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight, gboolean fit_intercept)
+{
+  AprLinearRegression *model =
+    g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", fit_intercept, NULL);
+  GError *error = NULL;
+
+  apr_estimator_fit (APR_ESTIMATOR (model), x, y, sample_weight, NULL, &error);
+  g_assert_no_error (error);
+
+  return model;
+}
+
 static inline void
 assert_feature_names (gpointer model, const char *const *expected)
 {

@@ -106,3 +106,36 @@ find_condition (const Data *data, AprLeastSquaresOptions options)
   options.data_dtype = options.dtype = APR_DTYPE_F64;
   return apr_least_squares_find_condition (sums, &options);
 }
+
+/* What is solved, beyond plain coefficients, against exact arithmetic, and the laws that it obeys. */
+
+static inline double
+z_at (const Data *data, gsize row, gsize column)
+{
+  if (column == 0)
+    return 1;
+
+  return column <= data->n_features ? data->x[row * data->n_features + column - 1] : data->y[row];
+}
+
+/* The entry of Z'WZ with Z = [1 | X | Y], and alpha on the features' diagonal. */
+static inline void
+get_product (const Data *data, gsize i, gsize j, double alpha, mpq_t product)
+{
+  mpq_t term;
+  mpq_t factor;
+  gsize row;
+
+  mpq_inits (term, factor, NULL);
+  mpq_set_d (product, i == j && i > 0 && i <= data->n_features ? alpha : 0.0);
+  for (row = 0; row < data->n_rows; row++)
+    {
+      mpq_set_d (term, z_at (data, row, i));
+      mpq_set_d (factor, z_at (data, row, j));
+      mpq_mul (term, term, factor);
+      mpq_set_d (factor, data->weights != NULL ? data->weights[row] : 1);
+      mpq_mul (term, term, factor);
+      mpq_add (product, product, term);
+    }
+  mpq_clears (term, factor, NULL);
+}

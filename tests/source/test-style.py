@@ -18,9 +18,7 @@ MAX_FILE = 700
 LONG_FILES = {
     'aprender/least-squares/apr-small-system.c',
     'bindings/gjs/overrides/Apr.js',
-    'tests/property/test-least-squares.c',
     'tests/unit/inference/test-regression-statistics.c',
-    'tests/unit/linear-model/test-linear-regression.c',
     'tests/unit/safetensors/test-atomic-file.c',
     'tests/unit/safetensors/test-json-scanner.c',
     'tests/unit/safetensors/test-safetensors-index.c',

@@ -103,6 +103,58 @@ test_rational_ties (void)
     }
 }
 
+/* Rounds (@middle 10^30 + @more 10^30 2^-14 + @beside) / 10^30, and its negative. */
+static double
+round_beside (gint64 middle, gint more, gint beside)
+{
+  mpz_t numerator;
+  mpz_t denominator;
+  mpz_t part;
+  double value;
+
+  mpz_inits (numerator, denominator, part, NULL);
+  mpz_ui_pow_ui (denominator, 10, 30);
+  mpz_mul_si (numerator, denominator, middle);
+  mpz_tdiv_q_2exp (part, denominator, 14);
+  mpz_mul_si (part, part, more);
+  mpz_add (numerator, numerator, part);
+  mpz_set_si (part, beside);
+  mpz_add (numerator, numerator, part);
+  value = apr_round_rational (numerator, denominator, 0, APR_DTYPE_F64);
+  mpz_neg (numerator, numerator);
+  assert_same_double (apr_round_rational (numerator, denominator, 0, APR_DTYPE_F64), -value);
+  mpz_clears (numerator, denominator, part, NULL);
+
+  return value;
+}
+
+static void
+test_rational_beside_ties (void)
+{
+  const gint64 odd = (G_GINT64_CONSTANT (1) << 53) + 1;
+  mpz_t numerator;
+  mpz_t denominator;
+
+  g_test_summary ("A remainder far below all bits of the quotient decides, and decides only a tie.");
+
+  assert_same_double (round_beside (odd, 0, 0), 0x1p53);
+  assert_same_double (round_beside (odd, 0, 1), 0x1p53 + 2);
+  assert_same_double (round_beside (odd, 0, -1), 0x1p53);
+  assert_same_double (round_beside (odd + 2, 0, 0), 0x1p53 + 4);
+  assert_same_double (round_beside (odd + 2, 0, 1), 0x1p53 + 4);
+  assert_same_double (round_beside (odd + 2, 0, -1), 0x1p53 + 2);
+  assert_same_double (round_beside (odd + 2, -1, 0), 0x1p53 + 2);
+  assert_same_double (round_beside (odd, 1, 0), 0x1p53 + 2);
+
+  /* A numerator so long that no bit has to be added. */
+  mpz_init_set_ui (denominator, 3);
+  mpz_init (numerator);
+  mpz_setbit (numerator, 200);
+  assert_same_double (apr_round_rational (numerator, denominator, 0, APR_DTYPE_F64), 0x1.5555555555555p198);
+  assert_same_double (apr_round_rational (numerator, denominator, -198, APR_DTYPE_F32), (double) (4.0f / 3));
+  mpz_clears (numerator, denominator, NULL);
+}
+
 /* Whether @significand 2^@exponent, known to 2^@error, with @denominator_bits and @grid, has a nearest value. */
 static gboolean
 decide (const char *significand,
@@ -216,6 +268,13 @@ test_approximation_as_near_as_can_be (void)
   g_assert_false (decide ("0x20000000000001", -53, -64, 0, 10, APR_DTYPE_F64, &value));
   g_assert_true (decide ("0x1000001", -24, -36, 0, 10, APR_DTYPE_F32, &value));
   g_assert_false (decide ("0x1000001", -24, -35, 0, 10, APR_DTYPE_F32, &value));
+  /* That of the middle between the greatest float and infinity, 2^103. */
+  g_assert_true (decide ("0x1ffffff", 103, 91, -1000, 10, APR_DTYPE_F32, &value));
+  assert_same_double (value, INFINITY);
+  g_assert_false (decide ("0x1ffffff", 103, 92, -1000, 10, APR_DTYPE_F32, &value));
+  /* That of the middle between 1 and the number below it, 2^-54. */
+  g_assert_true (decide ("0x3fffffffffffff", -54, -66, 0, 10, APR_DTYPE_F64, &value));
+  g_assert_false (decide ("0x3fffffffffffff", -54, -65, 0, 10, APR_DTYPE_F64, &value));
   /* More than one number is between the bounds. */
   g_assert_false (decide ("0x20000000000001", -53, -51, -1000, -1000, APR_DTYPE_F64, &value));
 }
@@ -330,6 +389,19 @@ test_leading_bits_at_the_ends (void)
   assert_same_double (value, 0);
   g_assert_true (round_leading (100, FALSE, 0, -1076 - 123, &value));
   assert_same_double (value, 0);
+  {
+    /* The largest double itself, and the number after it. */
+    mp_limb_t limbs[2] = { 0, (((mp_limb_t) 1 << 53) - 1) << 7 };
+
+    g_assert_true (apr_round_leading (limbs, 2, 971 - 71, -500, APR_DTYPE_F64, &value));
+    assert_same_double (value, DBL_MAX);
+    limbs[1] = (mp_limb_t) 1 << 60;
+    limbs[0] = 100;
+    g_assert_true (apr_round_leading (limbs, 2, 971 - 71, -500, APR_DTYPE_F64, &value));
+    assert_same_double (value, INFINITY);
+    limbs[0] = limbs[1] = 0;
+    g_assert_false (apr_round_leading (limbs, 2, 0, -500, APR_DTYPE_F64, &value));
+  }
   /* A little more than half of the smallest number. */
   g_assert_true (round_leading (100, FALSE, 0, -1075 - 123, &value));
   assert_same_double (value, 0x1p-1074);
@@ -361,6 +433,9 @@ test_approximation_of_zero (void)
   assert_same_double (value, 0);
   g_assert_false (decide ("0", 0, -300, 20, 400, APR_DTYPE_F64, &value));
 
+  /* It may be 0, which is no -0.0. */
+  g_assert_false (decide ("-1", -1080, -1080, 20, 4000, APR_DTYPE_F64, &value));
+
   /* So small that only the sign matters. */
   g_assert_false (decide ("0", 0, -1080, 20, 4000, APR_DTYPE_F64, &value));
   g_assert_true (decide ("3", -1080, -1080, 20, 4000, APR_DTYPE_F64, &value));
@@ -377,6 +452,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/rounding/dyadic", test_dyadic);
   g_test_add_func ("/rounding/rational-is-division", test_rational_is_division);
   g_test_add_func ("/rounding/rational-ties", test_rational_ties);
+  g_test_add_func ("/rounding/rational-beside-ties", test_rational_beside_ties);
   g_test_add_func ("/rounding/approximation", test_approximation);
   g_test_add_func ("/rounding/approximation/tie", test_approximation_of_a_tie);
   g_test_add_func ("/rounding/approximation/beside-infinity", test_approximation_beside_infinity);

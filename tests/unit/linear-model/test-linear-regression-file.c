@@ -2,6 +2,7 @@
 #include "tests/apr-test.h"
 
 #include <fenv.h>
+#include <math.h>
 
 /* Whatever a model was fitted with and to can be saved, and loaded again. */
 
@@ -126,6 +127,143 @@ test_widest (void)
     }
 }
 
+static GBytes *
+file_with (AprTensor *coefficients, AprTensor *fitted_intercept, const char *key, const char *value)
+{
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  GBytes *bytes;
+  GError *error = NULL;
+
+  if (coefficients != NULL)
+    apr_safetensors_writer_add_tensor (writer, "coefficients", coefficients, &error);
+  g_assert_no_error (error);
+  if (fitted_intercept != NULL)
+    apr_safetensors_writer_add_tensor (writer, "intercept", fitted_intercept, &error);
+  g_assert_no_error (error);
+  if (key != NULL)
+    apr_safetensors_writer_set_metadata (writer, key, value, &error);
+  g_assert_no_error (error);
+  bytes = apr_safetensors_writer_write_to_bytes (writer, &error);
+  g_assert_no_error (error);
+
+  return bytes;
+}
+
+static void
+test_load_errors (void)
+{
+  const double values[] = { 1, 2, 3, 4 };
+  const double bad[] = { 1, NAN };
+  const gsize shape[] = { 2 };
+  g_autoptr (AprTensor) two = vector_new (2, values);
+  g_autoptr (AprTensor) one = vector_new (1, values);
+  g_autoptr (AprTensor) none = vector_new (0, NULL);
+  g_autoptr (AprTensor) scalar = apr_tensor_new_from_doubles (values, 1, NULL, 0, NULL);
+  g_autoptr (AprTensor) square = matrix_new (2, 2, values);
+  g_autoptr (AprTensor) nan = vector_new (2, bad);
+  g_autoptr (AprTensor) narrow = apr_tensor_cast (one, APR_DTYPE_F32, NULL);
+  g_autoptr (GBytes) raw = g_bytes_new ("12", 2);
+  g_autoptr (AprTensor) integers = apr_tensor_new_from_bytes (APR_DTYPE_I8, shape, 1, raw, NULL);
+  const struct
+  {
+    AprTensor *coefficients;
+    AprTensor *intercept;
+    const char *key;
+    const char *value;
+    GQuark domain;
+    gint code;
+    const char *text;
+  } cases[] = {
+    { NULL, one, NULL, NULL, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND, "“coefficients”" },
+    { two, NULL, NULL, NULL, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND, "“intercept”" },
+    { two, two, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE,
+      "“intercept” must have the shape [1] beside coefficients [2], but it has [2]" },
+    { two, scalar, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE, "but it has []" },
+    { square, one, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE, "must have the shape [2]" },
+    { scalar, one, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE, "“coefficients” must have the shape" },
+    { none, one, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE, "but it has [0]" },
+    { two, narrow, NULL, NULL, APR_ERROR, APR_ERROR_DTYPE, "“coefficients” is F64, but “intercept” is F32" },
+    { integers, one, NULL, NULL, APR_ERROR, APR_ERROR_DTYPE, "“coefficients” is I8" },
+    { nan, one, NULL, NULL, APR_ERROR, APR_ERROR_NOT_FINITE,
+      "“coefficients” has a NaN or an infinity at element 1" },
+    { two, one, "aprender.model", "AprRidge", APR_ERROR, APR_ERROR_MODEL,
+      "“AprRidge”, not “AprLinearRegression”" },
+    { two, one, "aprender.rank", "3", APR_ERROR, APR_ERROR_MODEL, "“3” with 2 features" },
+    { two, one, "aprender.fit_intercept", "yes", APR_ERROR, APR_ERROR_MODEL, "“yes”" },
+    { two, one, "aprender.dtype", "F32", APR_ERROR, APR_ERROR_MODEL, "“F32”" },
+  };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GBytes) bytes =
+        file_with (cases[i].coefficients, cases[i].intercept, cases[i].key, cases[i].value);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_null (apr_linear_regression_from_bytes (bytes, &error));
+      g_assert_error (error, cases[i].domain, cases[i].code);
+      assert_message_has (error, cases[i].text);
+    }
+}
+
+static void
+test_load_half_precision (void)
+{
+  const double values[] = { 1.5, -2 };
+  const double row[] = { 2, 1 };
+  const AprDType dtypes[] = { APR_DTYPE_F16, APR_DTYPE_BF16 };
+  g_autoptr (AprTensor) two = vector_new (2, values);
+  g_autoptr (AprTensor) one = vector_new (1, values);
+  g_autoptr (AprTensor) x = matrix_new (1, 2, row);
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      g_autoptr (AprTensor) coefficients = apr_tensor_cast (two, dtypes[i], NULL);
+      g_autoptr (AprTensor) fitted_intercept = apr_tensor_cast (one, dtypes[i], NULL);
+      g_autoptr (GBytes) bytes = file_with (coefficients, fitted_intercept, NULL, NULL);
+      g_autoptr (AprLinearRegression) model = apr_linear_regression_from_bytes (bytes, NULL);
+      g_autoptr (AprTensor) predictions = apr_estimator_predict (APR_ESTIMATOR (model), x, NULL);
+
+      g_assert_cmpint (apr_tensor_get_dtype (predictions), ==, APR_DTYPE_F32);
+      assert_same_double (element (predictions, 0), 2.5);
+      g_assert_cmpint (apr_linear_regression_get_rank (model), ==, -1);
+    }
+}
+
+static void
+test_bytes_keep_everything (void)
+{
+  const double x_values[] = { 1, 2, 3, 5, 4, 4.5 };
+  const double y_values[] = { 0.1, 0.2, 0.7 };
+  const char *const names[] = { "a", "b", NULL };
+  g_autoptr (AprTensor) x = matrix_new (3, 2, x_values);
+  g_autoptr (AprTensor) y = vector_new (3, y_values);
+  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, FALSE);
+  g_autoptr (AprLinearRegression) loaded = NULL;
+  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprTensor) loaded_predictions = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GBytes) again = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_estimator_set_feature_names (APR_ESTIMATOR (model), names, NULL));
+  bytes = apr_estimator_to_bytes (APR_ESTIMATOR (model), &error);
+  g_assert_no_error (error);
+  loaded = apr_linear_regression_from_bytes (bytes, &error);
+  g_assert_no_error (error);
+  again = apr_estimator_to_bytes (APR_ESTIMATOR (loaded), &error);
+  g_assert_no_error (error);
+  predictions = apr_estimator_predict (APR_ESTIMATOR (model), x, NULL);
+  loaded_predictions = apr_estimator_predict (APR_ESTIMATOR (loaded), x, NULL);
+
+  g_assert_true (g_bytes_equal (bytes, again));
+  g_assert_true (apr_tensor_equal (predictions, loaded_predictions));
+  g_assert_false (apr_linear_regression_get_fit_intercept (loaded));
+  g_assert_cmpint (apr_linear_regression_get_rank (loaded), ==, 2);
+  assert_feature_names (APR_ESTIMATOR (loaded), names);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -134,6 +272,9 @@ main (int argc, char *argv[])
   g_test_add_func ("/linear-regression/file/alpha", test_alpha);
   g_test_add_func ("/linear-regression/file/alpha-in-other-arithmetic", test_alpha_in_other_arithmetic);
   g_test_add_func ("/linear-regression/file/widest", test_widest);
+  g_test_add_func ("/linear-regression/file/errors", test_load_errors);
+  g_test_add_func ("/linear-regression/file/half-precision", test_load_half_precision);
+  g_test_add_func ("/linear-regression/file/bytes-keep-everything", test_bytes_keep_everything);
 
   return g_test_run ();
 }

@@ -4,19 +4,6 @@
 #include <float.h>
 #include <math.h>
 
-static AprLinearRegression *
-fitted_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight, gboolean fit_intercept)
-{
-  AprLinearRegression *model =
-    g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", fit_intercept, NULL);
-  GError *error = NULL;
-
-  apr_estimator_fit (APR_ESTIMATOR (model), x, y, sample_weight, NULL, &error);
-  g_assert_no_error (error);
-
-  return model;
-}
-
 static double
 coefficient (AprLinearRegression *model, gsize index)
 {
@@ -181,81 +168,6 @@ test_other_dtypes_are_refused (void)
   g_assert_false (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_DTYPE);
   assert_message_has (error, "F16");
-}
-
-static void
-test_predict_takes_all_numbers (void)
-{
-  const struct
-  {
-    AprDType dtype;
-    double other; /* what the bytes are, beside a 1 */
-    const char *bytes;
-    gsize size;
-  } cases[] = {
-    { APR_DTYPE_BOOL, 0, "\1\0", 2 },
-    { APR_DTYPE_U8, 255, "\1\377", 2 },
-    { APR_DTYPE_I8, -1, "\1\377", 2 },
-    { APR_DTYPE_U16, 65535, "\1\0\377\377", 4 },
-    { APR_DTYPE_I16, -2, "\1\0\376\377", 4 },
-    { APR_DTYPE_F16, -2, "\0\x3c\0\xc0", 4 },
-    { APR_DTYPE_BF16, -2, "\x80\x3f\0\xc0", 4 },
-    { APR_DTYPE_U32, 4294967295, "\1\0\0\0\377\377\377\377", 8 },
-    { APR_DTYPE_I32, -2, "\1\0\0\0\376\377\377\377", 8 },
-    { APR_DTYPE_U64, 18446744073709551616., "\1\0\0\0\0\0\0\0\377\377\377\377\377\377\377\377", 16 },
-    { APR_DTYPE_I64, -2, "\1\0\0\0\0\0\0\0\376\377\377\377\377\377\377\377", 16 },
-  };
-  const double values[] = { 1, 2, 3 };
-  const double targets[] = { 3, 5, 7 };
-  const gsize shape[] = { 2, 1 };
-  g_autoptr (AprTensor) x = matrix_new (3, 1, values);
-  g_autoptr (AprTensor) y = vector_new (3, targets);
-  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, TRUE);
-  gsize i;
-
-  for (i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autoptr (GBytes) bytes = g_bytes_new (cases[i].bytes, cases[i].size);
-      g_autoptr (GError) error = NULL;
-      g_autoptr (AprTensor) two = apr_tensor_new_from_bytes (cases[i].dtype, shape, 2, bytes, &error);
-      g_autoptr (AprTensor) predictions = NULL;
-      g_autoptr (AprTensor) lower = NULL;
-      g_autoptr (AprTensor) upper = NULL;
-      double into[2];
-
-      g_assert_no_error (error);
-      predictions = apr_estimator_predict (APR_ESTIMATOR (model), two, &error);
-      g_assert_no_error (error);
-      assert_same_double (element (predictions, 0), 3);
-      assert_same_double (element (predictions, 1), 1 + 2 * cases[i].other);
-
-      g_assert_true (apr_linear_regression_predict_into (model, two, into, sizeof into, &error));
-      g_assert_no_error (error);
-      assert_same_double (into[1], 1 + 2 * cases[i].other);
-
-      /* The samples are on the line, so that all is certain. */
-      g_assert_true (apr_linear_regression_predict_interval (model, two, 0.95, APR_INTERVAL_CONFIDENCE,
-                                                             &lower, &upper, &error));
-      g_assert_no_error (error);
-      assert_same_double (element (lower, 1), 1 + 2 * cases[i].other);
-    }
-}
-
-static void
-test_predict_refuses_no_numbers (void)
-{
-  const double values[] = { 1, 2, 3 };
-  const gsize shape[] = { 1, 1 };
-  g_autoptr (AprTensor) x = matrix_new (3, 1, values);
-  g_autoptr (AprTensor) y = vector_new (3, values);
-  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, TRUE);
-  g_autoptr (GBytes) bytes = g_bytes_new ("\0\0\0\0\0\0\0\0", 8);
-  g_autoptr (AprTensor) complex = apr_tensor_new_from_bytes (APR_DTYPE_C64, shape, 2, bytes, NULL);
-  g_autoptr (GError) error = NULL;
-
-  g_assert_null (apr_estimator_predict (APR_ESTIMATOR (model), complex, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_DTYPE);
-  assert_message_has (error, "X has the dtype C64");
 }
 
 static void
@@ -573,44 +485,6 @@ test_bad_data (void)
 }
 
 static void
-test_predict_bad_data (void)
-{
-  const double values[] = { 1, 2, 3, 5 };
-  const double bad[] = { 1, NAN, 3, 5 };
-  const double worse[] = { 1, 2, INFINITY, 5 };
-  const double huge[] = { DBL_MAX };
-  g_autoptr (AprTensor) x = matrix_new (4, 1, values);
-  const double doubled[] = { 2, 4, 6, 10 };
-  g_autoptr (AprTensor) y = vector_new (4, doubled);
-  g_autoptr (AprTensor) nan = matrix_new (4, 1, bad);
-  g_autoptr (AprTensor) infinite = matrix_new (4, 1, worse);
-  g_autoptr (AprTensor) great = matrix_new (1, 1, huge);
-  g_autoptr (AprTensor) none = matrix_new (0, 1, NULL);
-  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, TRUE);
-  g_autoptr (AprTensor) predictions = NULL;
-  g_autoptr (AprTensor) no_predictions = NULL;
-  g_autoptr (GError) error = NULL;
-
-  g_assert_null (apr_estimator_predict (APR_ESTIMATOR (model), nan, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
-  assert_message_has (error, "X has a NaN at row 1, column 0");
-  g_clear_error (&error);
-  g_assert_null (apr_estimator_predict (APR_ESTIMATOR (model), infinite, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
-  assert_message_has (error, "X has an infinity at row 2, column 0");
-  g_clear_error (&error);
-
-  /* What overflows from finite data is an infinity, as in C. */
-  predictions = apr_estimator_predict (APR_ESTIMATOR (model), great, &error);
-  g_assert_no_error (error);
-  assert_same_double (element (predictions, 0), INFINITY);
-
-  no_predictions = apr_estimator_predict (APR_ESTIMATOR (model), none, &error);
-  g_assert_no_error (error);
-  g_assert_cmpuint (apr_tensor_get_n_elements (no_predictions), ==, 0);
-}
-
-static void
 test_coefficient_out_of_range (void)
 {
   const double x_values[] = { 1e-200, 3e-200 };
@@ -701,143 +575,6 @@ test_fit_async_is_cancelled (void)
   g_assert_false (apr_estimator_get_fitted (APR_ESTIMATOR (model)));
 }
 
-static GBytes *
-file_with (AprTensor *coefficients, AprTensor *fitted_intercept, const char *key, const char *value)
-{
-  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
-  GBytes *bytes;
-  GError *error = NULL;
-
-  if (coefficients != NULL)
-    apr_safetensors_writer_add_tensor (writer, "coefficients", coefficients, &error);
-  g_assert_no_error (error);
-  if (fitted_intercept != NULL)
-    apr_safetensors_writer_add_tensor (writer, "intercept", fitted_intercept, &error);
-  g_assert_no_error (error);
-  if (key != NULL)
-    apr_safetensors_writer_set_metadata (writer, key, value, &error);
-  g_assert_no_error (error);
-  bytes = apr_safetensors_writer_write_to_bytes (writer, &error);
-  g_assert_no_error (error);
-
-  return bytes;
-}
-
-static void
-test_load_errors (void)
-{
-  const double values[] = { 1, 2, 3, 4 };
-  const double bad[] = { 1, NAN };
-  const gsize shape[] = { 2 };
-  g_autoptr (AprTensor) two = vector_new (2, values);
-  g_autoptr (AprTensor) one = vector_new (1, values);
-  g_autoptr (AprTensor) none = vector_new (0, NULL);
-  g_autoptr (AprTensor) scalar = apr_tensor_new_from_doubles (values, 1, NULL, 0, NULL);
-  g_autoptr (AprTensor) square = matrix_new (2, 2, values);
-  g_autoptr (AprTensor) nan = vector_new (2, bad);
-  g_autoptr (AprTensor) narrow = apr_tensor_cast (one, APR_DTYPE_F32, NULL);
-  g_autoptr (GBytes) raw = g_bytes_new ("12", 2);
-  g_autoptr (AprTensor) integers = apr_tensor_new_from_bytes (APR_DTYPE_I8, shape, 1, raw, NULL);
-  const struct
-  {
-    AprTensor *coefficients;
-    AprTensor *intercept;
-    const char *key;
-    const char *value;
-    GQuark domain;
-    gint code;
-    const char *text;
-  } cases[] = {
-    { NULL, one, NULL, NULL, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND, "“coefficients”" },
-    { two, NULL, NULL, NULL, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND, "“intercept”" },
-    { two, two, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE,
-      "“intercept” must have the shape [1] beside coefficients [2], but it has [2]" },
-    { two, scalar, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE, "but it has []" },
-    { square, one, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE, "must have the shape [2]" },
-    { scalar, one, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE, "“coefficients” must have the shape" },
-    { none, one, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE, "but it has [0]" },
-    { two, narrow, NULL, NULL, APR_ERROR, APR_ERROR_DTYPE, "“coefficients” is F64, but “intercept” is F32" },
-    { integers, one, NULL, NULL, APR_ERROR, APR_ERROR_DTYPE, "“coefficients” is I8" },
-    { nan, one, NULL, NULL, APR_ERROR, APR_ERROR_NOT_FINITE,
-      "“coefficients” has a NaN or an infinity at element 1" },
-    { two, one, "aprender.model", "AprRidge", APR_ERROR, APR_ERROR_MODEL,
-      "“AprRidge”, not “AprLinearRegression”" },
-    { two, one, "aprender.rank", "3", APR_ERROR, APR_ERROR_MODEL, "“3” with 2 features" },
-    { two, one, "aprender.fit_intercept", "yes", APR_ERROR, APR_ERROR_MODEL, "“yes”" },
-    { two, one, "aprender.dtype", "F32", APR_ERROR, APR_ERROR_MODEL, "“F32”" },
-  };
-  gsize i;
-
-  for (i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autoptr (GBytes) bytes =
-        file_with (cases[i].coefficients, cases[i].intercept, cases[i].key, cases[i].value);
-      g_autoptr (GError) error = NULL;
-
-      g_assert_null (apr_linear_regression_from_bytes (bytes, &error));
-      g_assert_error (error, cases[i].domain, cases[i].code);
-      assert_message_has (error, cases[i].text);
-    }
-}
-
-static void
-test_load_half_precision (void)
-{
-  const double values[] = { 1.5, -2 };
-  const double row[] = { 2, 1 };
-  const AprDType dtypes[] = { APR_DTYPE_F16, APR_DTYPE_BF16 };
-  g_autoptr (AprTensor) two = vector_new (2, values);
-  g_autoptr (AprTensor) one = vector_new (1, values);
-  g_autoptr (AprTensor) x = matrix_new (1, 2, row);
-  gsize i;
-
-  for (i = 0; i < G_N_ELEMENTS (dtypes); i++)
-    {
-      g_autoptr (AprTensor) coefficients = apr_tensor_cast (two, dtypes[i], NULL);
-      g_autoptr (AprTensor) fitted_intercept = apr_tensor_cast (one, dtypes[i], NULL);
-      g_autoptr (GBytes) bytes = file_with (coefficients, fitted_intercept, NULL, NULL);
-      g_autoptr (AprLinearRegression) model = apr_linear_regression_from_bytes (bytes, NULL);
-      g_autoptr (AprTensor) predictions = apr_estimator_predict (APR_ESTIMATOR (model), x, NULL);
-
-      g_assert_cmpint (apr_tensor_get_dtype (predictions), ==, APR_DTYPE_F32);
-      assert_same_double (element (predictions, 0), 2.5);
-      g_assert_cmpint (apr_linear_regression_get_rank (model), ==, -1);
-    }
-}
-
-static void
-test_bytes_keep_everything (void)
-{
-  const double x_values[] = { 1, 2, 3, 5, 4, 4.5 };
-  const double y_values[] = { 0.1, 0.2, 0.7 };
-  const char *const names[] = { "a", "b", NULL };
-  g_autoptr (AprTensor) x = matrix_new (3, 2, x_values);
-  g_autoptr (AprTensor) y = vector_new (3, y_values);
-  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, FALSE);
-  g_autoptr (AprLinearRegression) loaded = NULL;
-  g_autoptr (AprTensor) predictions = NULL;
-  g_autoptr (AprTensor) loaded_predictions = NULL;
-  g_autoptr (GBytes) bytes = NULL;
-  g_autoptr (GBytes) again = NULL;
-  g_autoptr (GError) error = NULL;
-
-  g_assert_true (apr_estimator_set_feature_names (APR_ESTIMATOR (model), names, NULL));
-  bytes = apr_estimator_to_bytes (APR_ESTIMATOR (model), &error);
-  g_assert_no_error (error);
-  loaded = apr_linear_regression_from_bytes (bytes, &error);
-  g_assert_no_error (error);
-  again = apr_estimator_to_bytes (APR_ESTIMATOR (loaded), &error);
-  g_assert_no_error (error);
-  predictions = apr_estimator_predict (APR_ESTIMATOR (model), x, NULL);
-  loaded_predictions = apr_estimator_predict (APR_ESTIMATOR (loaded), x, NULL);
-
-  g_assert_true (g_bytes_equal (bytes, again));
-  g_assert_true (apr_tensor_equal (predictions, loaded_predictions));
-  g_assert_false (apr_linear_regression_get_fit_intercept (loaded));
-  g_assert_cmpint (apr_linear_regression_get_rank (loaded), ==, 2);
-  assert_feature_names (APR_ESTIMATOR (loaded), names);
-}
-
 int
 main (int argc, char *argv[])
 {
@@ -860,14 +597,8 @@ main (int argc, char *argv[])
   ADD ("fit/small-beside-large", test_small_coefficient_beside_a_large_column);
   ADD ("fit/bad-data", test_bad_data);
   ADD ("fit/coefficient-out-of-range", test_coefficient_out_of_range);
-  ADD ("predict/bad-data", test_predict_bad_data);
-  ADD ("predict/all-numbers", test_predict_takes_all_numbers);
-  ADD ("predict/no-numbers", test_predict_refuses_no_numbers);
   ADD ("fit-async", test_fit_async);
   ADD ("fit-async/cancelled", test_fit_async_is_cancelled);
-  ADD ("load/errors", test_load_errors);
-  ADD ("load/half-precision", test_load_half_precision);
-  ADD ("bytes-keep-everything", test_bytes_keep_everything);
 #undef ADD
 
   return g_test_run ();

@@ -412,6 +412,119 @@ test_into_errors (void)
   g_assert_no_error (error);
 }
 
+static void
+test_bad_data (void)
+{
+  const double values[] = { 1, 2, 3, 5 };
+  const double bad[] = { 1, NAN, 3, 5 };
+  const double worse[] = { 1, 2, INFINITY, 5 };
+  const double huge[] = { DBL_MAX };
+  g_autoptr (AprTensor) x = matrix_new (4, 1, values);
+  const double doubled[] = { 2, 4, 6, 10 };
+  g_autoptr (AprTensor) y = vector_new (4, doubled);
+  g_autoptr (AprTensor) nan = matrix_new (4, 1, bad);
+  g_autoptr (AprTensor) infinite = matrix_new (4, 1, worse);
+  g_autoptr (AprTensor) great = matrix_new (1, 1, huge);
+  g_autoptr (AprTensor) none = matrix_new (0, 1, NULL);
+  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, TRUE);
+  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprTensor) no_predictions = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (apr_estimator_predict (APR_ESTIMATOR (model), nan, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+  assert_message_has (error, "X has a NaN at row 1, column 0");
+  g_clear_error (&error);
+  g_assert_null (apr_estimator_predict (APR_ESTIMATOR (model), infinite, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+  assert_message_has (error, "X has an infinity at row 2, column 0");
+  g_clear_error (&error);
+
+  /* What overflows from finite data is an infinity, as in C. */
+  predictions = apr_estimator_predict (APR_ESTIMATOR (model), great, &error);
+  g_assert_no_error (error);
+  assert_same_double (element (predictions, 0), INFINITY);
+
+  no_predictions = apr_estimator_predict (APR_ESTIMATOR (model), none, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_tensor_get_n_elements (no_predictions), ==, 0);
+}
+
+static void
+test_takes_all_numbers (void)
+{
+  const struct
+  {
+    AprDType dtype;
+    double other; /* what the bytes are, beside a 1 */
+    const char *bytes;
+    gsize size;
+  } cases[] = {
+    { APR_DTYPE_BOOL, 0, "\1\0", 2 },
+    { APR_DTYPE_U8, 255, "\1\377", 2 },
+    { APR_DTYPE_I8, -1, "\1\377", 2 },
+    { APR_DTYPE_U16, 65535, "\1\0\377\377", 4 },
+    { APR_DTYPE_I16, -2, "\1\0\376\377", 4 },
+    { APR_DTYPE_F16, -2, "\0\x3c\0\xc0", 4 },
+    { APR_DTYPE_BF16, -2, "\x80\x3f\0\xc0", 4 },
+    { APR_DTYPE_U32, 4294967295, "\1\0\0\0\377\377\377\377", 8 },
+    { APR_DTYPE_I32, -2, "\1\0\0\0\376\377\377\377", 8 },
+    { APR_DTYPE_U64, 18446744073709551616., "\1\0\0\0\0\0\0\0\377\377\377\377\377\377\377\377", 16 },
+    { APR_DTYPE_I64, -2, "\1\0\0\0\0\0\0\0\376\377\377\377\377\377\377\377", 16 },
+  };
+  const double values[] = { 1, 2, 3 };
+  const double targets[] = { 3, 5, 7 };
+  const gsize shape[] = { 2, 1 };
+  g_autoptr (AprTensor) x = matrix_new (3, 1, values);
+  g_autoptr (AprTensor) y = vector_new (3, targets);
+  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, TRUE);
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GBytes) bytes = g_bytes_new (cases[i].bytes, cases[i].size);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (AprTensor) two = apr_tensor_new_from_bytes (cases[i].dtype, shape, 2, bytes, &error);
+      g_autoptr (AprTensor) predictions = NULL;
+      g_autoptr (AprTensor) lower = NULL;
+      g_autoptr (AprTensor) upper = NULL;
+      double into[2];
+
+      g_assert_no_error (error);
+      predictions = apr_estimator_predict (APR_ESTIMATOR (model), two, &error);
+      g_assert_no_error (error);
+      assert_same_double (element (predictions, 0), 3);
+      assert_same_double (element (predictions, 1), 1 + 2 * cases[i].other);
+
+      g_assert_true (apr_linear_regression_predict_into (model, two, into, sizeof into, &error));
+      g_assert_no_error (error);
+      assert_same_double (into[1], 1 + 2 * cases[i].other);
+
+      /* The samples are on the line, so that all is certain. */
+      g_assert_true (apr_linear_regression_predict_interval (model, two, 0.95, APR_INTERVAL_CONFIDENCE,
+                                                             &lower, &upper, &error));
+      g_assert_no_error (error);
+      assert_same_double (element (lower, 1), 1 + 2 * cases[i].other);
+    }
+}
+
+static void
+test_refuses_no_numbers (void)
+{
+  const double values[] = { 1, 2, 3 };
+  const gsize shape[] = { 1, 1 };
+  g_autoptr (AprTensor) x = matrix_new (3, 1, values);
+  g_autoptr (AprTensor) y = vector_new (3, values);
+  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, TRUE);
+  g_autoptr (GBytes) bytes = g_bytes_new ("\0\0\0\0\0\0\0\0", 8);
+  g_autoptr (AprTensor) complex = apr_tensor_new_from_bytes (APR_DTYPE_C64, shape, 2, bytes, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (apr_estimator_predict (APR_ESTIMATOR (model), complex, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_DTYPE);
+  assert_message_has (error, "X has the dtype C64");
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -428,6 +541,9 @@ main (int argc, char *argv[])
   g_test_add_func ("/prediction/one/errors", test_one_errors);
   g_test_add_func ("/prediction/into", test_into);
   g_test_add_func ("/prediction/into/errors", test_into_errors);
+  g_test_add_func ("/prediction/bad-data", test_bad_data);
+  g_test_add_func ("/prediction/all-numbers", test_takes_all_numbers);
+  g_test_add_func ("/prediction/no-numbers", test_refuses_no_numbers);
 
   return g_test_run ();
 }
