@@ -59,8 +59,8 @@ apr_cross_products_add_samples (AprCrossProducts *self, guint64 n_added, guint64
 gboolean apr_cross_products_check_widths (
   AprCrossProducts *self, gsize n_features, gsize n_targets, const char *what, GError **error);
 
-/* The sums, which are made of the rows where there are any. Returns: (transfer full) (nullable): %NULL where there is no
- * memory */
+/* The sums, which are made of the rows where there are any. Returns: (transfer full) (nullable): %NULL where there
+ * is no memory */
 AprExactSums *apr_cross_products_ref_sums (AprCrossProducts *self, GError **error);
 
 /* (nullable): %NULL where the state has sums. */

@@ -10,8 +10,8 @@
 /* With fewer features, sums are small, and what is made of them is what it always was. */
 #define MIN_FEATURES 1024
 
-/* What a state holds: sums, or, while they are few beside the features, the samples themselves. Which of the two depends
- * on the samples alone, not on their way into the state. */
+/* What a state holds: sums, or, while they are few beside the features, the samples themselves. Which of the two
+ * depends on the samples alone, not on their way into the state. */
 
 const AprSampleRows *
 apr_cross_products_get_rows (AprCrossProducts *self)

@@ -64,9 +64,10 @@
  * weights.
  *
  * A state that keeps the samples of at least 1,024 features holds these in its file, sorted: `rows.x`, F32 or F64
- * [n_samples, n_features], `rows.y`, F64 [n_samples, n_targets], and, where not all weights are 1, `rows.sample_weight`,
- * F64 [n_samples]. The metadata `aprender.format` is then 2, which versions that do not know it refuse. Samples that
- * were subtracted from sums leave sums, which are equal to the samples that remain, but are saved as sums.
+ * [n_samples, n_features], `rows.y`, F64 [n_samples, n_targets], and, where not all weights are 1,
+ * `rows.sample_weight`, F64 [n_samples]. The metadata `aprender.format` is then 2, which versions that do not know
+ * it refuse. Samples that were subtracted from sums leave sums, which are equal to the samples that remain, but are
+ * saved as sums.
  *
  * Since: 0.1
  */

@@ -215,8 +215,8 @@ apr_mean_absolute_error (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample
  *
  * The magnitude of a target counts as 2^-52 at least, as in scikit-learn. Of several targets it is the plain mean.
  *
- * Returns: the error, without a unit; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or
- *   %APR_ERROR_WEIGHTS where the arguments allow none
+ * Returns: the error, without a unit; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE,
+ *   %APR_ERROR_NOT_FINITE or %APR_ERROR_WEIGHTS where the arguments allow none
  *
  * Since: 0.1
  */
@@ -241,11 +241,11 @@ apr_mean_absolute_percentage_error (AprTensor *y_true,
  *
  * Finds the median of the errors' magnitudes, which a few wild samples do not move.
  *
- * It is the error at which the weights of the samples, sorted by their errors, reach the half, or the mean of it and the
- * next where they are the half. Of several targets it is the plain mean of their medians.
+ * It is the error at which the weights of the samples, sorted by their errors, reach the half, or the mean of it
+ * and the next where they are the half. Of several targets it is the plain mean of their medians.
  *
- * Returns: the error, in units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or
- *   %APR_ERROR_WEIGHTS where the arguments allow none
+ * Returns: the error, in units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE,
+ *   %APR_ERROR_NOT_FINITE or %APR_ERROR_WEIGHTS where the arguments allow none
  *
  * Since: 0.1
  */

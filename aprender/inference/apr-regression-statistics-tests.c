@@ -139,10 +139,10 @@ read_factors (const AprInference *inference, AprTensor *factors, gsize n_rows, G
  *
  * Tests the hypotheses R b = q about the coefficients b: each by Student's t, and all together by Snedecor's F.
  *
- * With the terms (Intercept), x0 and x1, the factors [0, 1, -1] say that the coefficients of x0 and x1 are the same. The
- * covariance is that of these statistics, so that tests of robust statistics are robust too. This is the Wald test of R's
- * `car::linearHypothesis ()` and of `t_test ()` and `f_test ()` in statsmodels. It takes time in proportion to the number of
- * hypotheses and to the square of the number of terms.
+ * With the terms (Intercept), x0 and x1, the factors [0, 1, -1] say that the coefficients of x0 and x1 are the
+ * same. The covariance is that of these statistics, so that tests of robust statistics are robust too. This is the
+ * Wald test of R's `car::linearHypothesis ()` and of `t_test ()` and `f_test ()` in statsmodels. It takes time in
+ * proportion to the number of hypotheses and to the square of the number of terms.
  *
  * Returns: (transfer full): the test; `NULL` with %APR_ERROR_SHAPE, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE,
  *   %APR_ERROR_RANGE where a hypothesis has no term, is about a term that depends on others, or follows from the other
@@ -228,14 +228,17 @@ check_comparable (AprRegressionStatistics *self, AprRegressionStatistics *restri
  *   sums of them
  * @error: return location for an error
  *
- * Tests a model against a smaller one that is nested in it: whether the features that the smaller one lacks have any effect.
+ * Tests a model against a smaller one that is nested in it: whether the features that the smaller one lacks have
+ * any effect.
  *
- * The F-statistic is ((RSS₀ - RSS₁) / (df₀ - df₁)) / (RSS₁ / df₁) of the residual sums of squares and their degrees of
- * freedom, as of R's `anova (restricted, self)`. Whether the models are nested and the samples the same, the caller has to know.
+ * The F-statistic is ((RSS₀ - RSS₁) / (df₀ - df₁)) / (RSS₁ / df₁) of the residual sums of squares and their degrees
+ * of freedom, as of R's `anova (restricted, self)`. Whether the models are nested and the samples the same, the
+ * caller has to know.
  *
- * Returns: (transfer full): the test, which has no entries for single hypotheses; `NULL` with %APR_ERROR_SHAPE where the
- *   numbers of samples differ, %APR_ERROR_RANGE where @restricted cannot be a part of @self, %APR_ERROR_FAILED where a
- *   covariance is robust, or %APR_ERROR_NOT_FITTED where the statistics come from no model
+ * Returns: (transfer full): the test, which has no entries for single hypotheses; `NULL` with %APR_ERROR_SHAPE
+ *   where the numbers of samples differ, %APR_ERROR_RANGE where @restricted cannot be a part of @self,
+ *   %APR_ERROR_FAILED where a covariance is robust, or %APR_ERROR_NOT_FITTED where the statistics come from no
+ *   model
  *
  * Since: 0.1
  */

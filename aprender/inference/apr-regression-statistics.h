@@ -42,8 +42,9 @@ GType apr_interval_kind_get_type (void);
  * @APR_COVARIANCE_HC2: the squared residuals by 1 - h, where h are the leverages
  * @APR_COVARIANCE_HC3: the squared residuals by (1 - h)², which is the usual choice for few samples
  *
- * How the covariance of the coefficients is estimated. Those that begin with HC are consistent whatever the variances of the
- * errors (heteroscedasticity): (Z'WZ)⁻¹ Z'ΩZ (Z'WZ)⁻¹, where Ω has w² e² on its diagonal, corrected as said.
+ * How the covariance of the coefficients is estimated. Those that begin with HC are consistent whatever the
+ * variances of the errors (heteroscedasticity): (Z'WZ)⁻¹ Z'ΩZ (Z'WZ)⁻¹, where Ω has w² e² on its diagonal,
+ * corrected as said.
  *
  * Since: 0.1
  */

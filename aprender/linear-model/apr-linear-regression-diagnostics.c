@@ -172,13 +172,14 @@ apr_linear_regression_diagnose_finish (AprLinearRegression *self, GAsyncResult *
  * Computes the statistics with a covariance that is right whatever the variances of the errors are: heteroscedasticity-
  * consistent standard errors, t-values, p-values and intervals, and the F-statistic of Wald's test.
  *
- * The coefficients, the sums of squares and what follows from them are those of [method@Apr.LinearRegression.get_statistics].
- * Weights are those of the fit, so that the sandwich's middle has the squares of w e, as in statsmodels' `WLS`; tests use
- * Student's t and Snedecor's F, as `coeftest ()` of R's package lmtest does, and as statsmodels does with `use_t`.
+ * The coefficients, the sums of squares and what follows from them are those of
+ * [method@Apr.LinearRegression.get_statistics]. Weights are those of the fit, so that the sandwich's middle has the
+ * squares of w e, as in statsmodels' `WLS`; tests use Student's t and Snedecor's F, as `coeftest ()` of R's package
+ * lmtest does, and as statsmodels does with `use_t`.
  *
- * It goes through the samples as a fit does, for HC2 and HC3 once more for the leverages, in threads. The samples must be
- * those of the fit, which the model does not keep. The sums are exact; standard errors are as precise as the residuals,
- * which are computed in double.
+ * It goes through the samples as a fit does, for HC2 and HC3 once more for the leverages, in threads. The samples
+ * must be those of the fit, which the model does not keep. The sums are exact; standard errors are as precise as
+ * the residuals, which are computed in double.
  *
  * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_SHAPE where these are not the shapes of the fit,
  *   %APR_ERROR_FAILED where a leverage is 1, for which HC2 and HC3 are not defined, %APR_ERROR_NOT_FINITE, or another

@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* A plot: points, lines and bands between two axes. It is built once, and can be drawn any number of times, in any size,
- * by one thread at a time. */
+/* A plot: points, lines and bands between two axes. It is built once, and can be drawn any number of times, in any
+ * size, by one thread at a time. */
 typedef struct _AprPlot AprPlot;
 
 typedef enum

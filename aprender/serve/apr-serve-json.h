@@ -25,7 +25,8 @@ typedef struct
   gpointer data;
 } AprServeMember;
 
-/* Reads an object at @depth, the number of arrays and objects around it, and finds members in it; others are skipped. */
+/* Reads an object at @depth, the number of arrays and objects around it, and finds members in it; others are
+ * skipped. */
 gboolean apr_serve_json_scan_members (
   AprJsonCursor *self, AprServeMember *members, guint n_members, guint depth, GError **error);
 

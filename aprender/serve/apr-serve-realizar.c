@@ -8,8 +8,8 @@
 #include "aprender/serve/apr-serve-rows.h"
 #include "aprender/serve/apr-serve-safetensors.h"
 
-/* The routes and shapes of realizar's server (its src/serve.rs), so that its clients can be served. What goes beyond it:
- * features may be rows and may have names, and predictions may have intervals. */
+/* The routes and shapes of realizar's server (its src/serve.rs), so that its clients can be served. What goes
+ * beyond it: features may be rows and may have names, and predictions may have intervals. */
 
 void
 apr_serve_health (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)

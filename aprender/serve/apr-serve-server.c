@@ -423,7 +423,8 @@ apr_serve_server_start (AprServeHandler *handler,
   return self;
 }
 
-/* Tells a client that it has been too slow, if it still waits for an answer. libmicrohttpd cannot: it has no request yet. */
+/* Tells a client that it has been too slow, if it still waits for an answer. libmicrohttpd cannot: it has no
+ * request yet. */
 static void
 send_timeout (AprServeServer *self, Connection *connection)
 {

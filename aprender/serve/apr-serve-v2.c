@@ -6,7 +6,8 @@
 #include "aprender/serve/apr-serve-json.h"
 #include "aprender/serve/apr-serve-routes.h"
 
-/* The Open Inference Protocol, which clients of KServe and Triton speak: what it says about the server and its models. */
+/* The Open Inference Protocol, which clients of KServe and Triton speak: what it says about the server and its
+ * models. */
 
 void
 apr_serve_v2_server (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)

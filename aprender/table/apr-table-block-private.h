@@ -26,8 +26,8 @@ typedef struct
 {
   AprTableRole role;
   guint position; /* in the matrix, or among those whose categories are collected */
-  /* (owned by the columns) (nullable): where each of its categories has a column of the matrix, which is 1 where a row has
-   * it and 0 elsewhere */
+  /* (owned by the columns) (nullable): where each of its categories has a column of the matrix, which is 1 where a
+   * row has it and 0 elsewhere */
   AprTableCategories *categories;
 } AprTableSlot;
 

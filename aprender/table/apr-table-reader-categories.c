@@ -117,9 +117,10 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
  *
  * Reads the whole table for the different texts in some columns, and names a feature for each, such as `color=red`.
  *
- * Such names, given to [method@Apr.TableReader.set_features] of a second reader of the same table, or of any other, make
- * the columns into numbers (one-hot encoding): the feature `color=red` is 1 in the rows whose cell in the column `color` is
- * `red`, and 0 in all others. A model that is fitted to them needs no more than its feature names to predict.
+ * Such names, given to [method@Apr.TableReader.set_features] of a second reader of the same table, or of any other,
+ * make the columns into numbers (one-hot encoding): the feature `color=red` is 1 in the rows whose cell in the
+ * column `color` is `red`, and 0 in all others. A model that is fitted to them needs no more than its feature names
+ * to predict.
  *
  * This blocks; [method@Apr.TableReader.read_categories_async] does not. The reader is at the end of its table
  * afterwards. It fails with %G_IO_ERROR_INVALID_DATA as [method@Apr.TableReader.read] does, and where a column has more

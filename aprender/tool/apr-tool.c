@@ -120,7 +120,8 @@ create_context (const AprToolCommand *command, gpointer options, gboolean *help,
   return context;
 }
 
-/* A value must be one of the words that its option has, if it has words; it becomes that word, as case does not matter. */
+/* A value must be one of the words that its option has, if it has words; it becomes that word, as case does not
+ * matter. */
 static gboolean
 check_words (const AprToolCommand *command, gpointer options, AprToolStatus *status)
 {

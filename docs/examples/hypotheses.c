@@ -18,11 +18,13 @@ run (GError **error)
   if (!apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, error))
     return FALSE;
 
-  robust = apr_linear_regression_get_robust_statistics (model, x, y, NULL, APR_COVARIANCE_HC1, 0, NULL, error);
+  robust =
+    apr_linear_regression_get_robust_statistics (model, x, y, NULL, APR_COVARIANCE_HC1, 0, NULL, error);
   if (robust == NULL)
     return FALSE;
   for (i = 0; i < n_terms; i++)
-    g_print ("%.5f\n", apr_tensor_get_double (apr_regression_statistics_get_standard_errors (robust), i, NULL));
+    g_print ("%.5f\n",
+             apr_tensor_get_double (apr_regression_statistics_get_standard_errors (robust), i, NULL));
 
   /* Are the coefficients of both features the same? */
   same = apr_regression_statistics_test_hypothesis (robust, factors, NULL, error);

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* How long the main loop has no turn during each asynchronous method, and how long a method goes on when it is cancelled:
- * after a quarter, a half and three quarters of what it takes. Each is the minimum of some rounds, in milliseconds, since
- * other processes can only make it longer. The first line is of a method that does nothing, so it is the machine's own.
+/* How long the main loop has no turn during each asynchronous method, and how long a method goes on when it is
+ * cancelled: after a quarter, a half and three quarters of what it takes. Each is the minimum of some rounds, in
+ * milliseconds, since other processes can only make it longer. The first line is of a method that does nothing, so
+ * it is the machine's own.
  *
  * The processor time that the main thread has between two turns is what the library itself keeps the loop from; other
  * processes do not count. Arguments: a part of the methods' names, and how many rounds. */

@@ -44,8 +44,8 @@ make_models (void)
   return models;
 }
 
-/* A request: a line with the method, the path, the model and the Content-Type, between them a space, then the body. Whatever it is,
- * there is an answer: of what it says it is. */
+/* A request: a line with the method, the path, the model and the Content-Type, between them a space, then the body.
+ * Whatever it is, there is an answer: of what it says it is. */
 int
 LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {

@@ -132,27 +132,6 @@ test_mean_init (TestMean *self)
 {
 }
 
-/* A subclass that supplies nothing. */
-#define TEST_TYPE_EMPTY (test_empty_get_type ())
-G_DECLARE_FINAL_TYPE (TestEmpty, test_empty, TEST, EMPTY, AprEstimator)
-
-struct _TestEmpty
-{
-  AprEstimator parent_instance;
-};
-
-G_DEFINE_FINAL_TYPE (TestEmpty, test_empty, APR_TYPE_ESTIMATOR)
-
-static void
-test_empty_class_init (TestEmptyClass *klass)
-{
-}
-
-static void
-test_empty_init (TestEmpty *self)
-{
-}
-
 typedef struct
 {
   AprEstimator *model;
@@ -415,25 +394,6 @@ test_load_numbers (Fixture *fixture, gconstpointer data)
   loaded_n_targets = 1;
   loaded = apr_estimator_from_bytes (TEST_TYPE_MEAN, bytes, NULL);
   g_assert_cmpuint (apr_estimator_get_n_features (loaded), ==, 2);
-}
-
-static void
-test_empty_subclass (Fixture *fixture, gconstpointer data)
-{
-  g_autoptr (AprEstimator) model = g_object_new (TEST_TYPE_EMPTY, NULL);
-  g_autoptr (GBytes) bytes = NULL;
-  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
-  g_autoptr (GError) error = NULL;
-
-  g_assert_false (apr_estimator_fit (model, fixture->x, fixture->y, NULL, NULL, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
-  assert_message_has (error, "TestEmpty has no fit");
-  g_clear_error (&error);
-
-  bytes = apr_safetensors_writer_write_to_bytes (writer, NULL);
-  g_assert_null (apr_estimator_from_bytes (TEST_TYPE_EMPTY, bytes, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
-  assert_message_has (error, "load_tensors of TestEmpty");
 }
 
 static void
@@ -707,7 +667,6 @@ main (int argc, char *argv[])
   ADD ("unfitted", test_unfitted);
   ADD ("predict/arguments", test_predict_arguments);
   ADD ("silent-failures", test_silent_failures);
-  ADD ("empty-subclass", test_empty_subclass);
   ADD ("fit-async", test_fit_async);
   ADD ("fit-async/fails", test_fit_async_fails);
   ADD ("clone", test_clone);

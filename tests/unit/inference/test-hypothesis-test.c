@@ -80,8 +80,8 @@ test_robust (void)
     }
 }
 
-/* The samples 0, 1, 2, 3, 4 with the targets 3, 1, 3, 9, 9: y = 1 + 2 x, the residuals 2, -2, -2, 2, 0, σ² = 16 / 3, and
- * Z'Z = [5 10; 10 30], whose inverse is [30 -10; -10 5] / 50. */
+/* The samples 0, 1, 2, 3, 4 with the targets 3, 1, 3, 9, 9: y = 1 + 2 x, the residuals 2, -2, -2, 2, 0,
+ * σ² = 16 / 3, and Z'Z = [5 10; 10 30], whose inverse is [30 -10; -10 5] / 50. */
 static void
 test_line (void)
 {

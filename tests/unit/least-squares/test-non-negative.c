@@ -27,8 +27,8 @@ get_product (const Problem *problem, gsize i, gsize j, mpq_t value)
   mpq_set_si (value, sum, 1);
 }
 
-/* Solves for the features in @mask alone, and returns whether that is the answer: no coefficient below 0, and no gradient
- * of another feature above 0. Singular sets are not. */
+/* Solves for the features in @mask alone, and returns whether that is the answer: no coefficient below 0, and no
+ * gradient of another feature above 0. Singular sets are not. */
 static gboolean
 try_features (const Problem *problem, guint mask, mpq_t *coefficients)
 {
