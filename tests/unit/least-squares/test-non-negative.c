@@ -17,7 +17,7 @@ typedef struct
 } Problem;
 
 static void
-get_product (const Problem *problem, gsize i, gsize j, mpq_t value)
+multiply_columns (const Problem *problem, gsize i, gsize j, mpq_t value)
 {
   long sum = 0;
   gsize row;
@@ -52,8 +52,8 @@ try_features (const Problem *problem, guint mask, mpq_t *coefficients)
     for (j = 0; j <= n; j++)
       {
         mpq_init (matrix[i * (n + 1) + j]);
-        get_product (problem, features[i], j < n ? features[j] : problem->n_features,
-                     matrix[i * (n + 1) + j]);
+        multiply_columns (problem, features[i], j < n ? features[j] : problem->n_features,
+                          matrix[i * (n + 1) + j]);
       }
   right = eliminate (matrix, n);
   for (i = 0; i < n && right; i++)
@@ -63,10 +63,10 @@ try_features (const Problem *problem, guint mask, mpq_t *coefficients)
     }
   for (i = 0; i < problem->n_features && right; i++)
     {
-      get_product (problem, i, problem->n_features, gradient);
+      multiply_columns (problem, i, problem->n_features, gradient);
       for (j = 0; j < problem->n_features; j++)
         {
-          get_product (problem, i, j, term);
+          multiply_columns (problem, i, j, term);
           mpq_mul (term, term, coefficients[j]);
           mpq_sub (gradient, gradient, term);
         }
