@@ -93,7 +93,7 @@ typedef struct
 
   /* Their first bits: the sum of some doubles below 1, times 2^size. */
   gint64 size;
-  double *parts[4]; /* (owned) 20 bits, 20 bits, what is left of 53, and the sum of the last two */
+  double *parts[5]; /* (owned) 20 bits, 20 bits, what is left, the sum of the last two, and that of all */
 } AprDualVector;
 
 void apr_dual_vector_init (AprDualVector *self, gsize n);

@@ -102,21 +102,8 @@ apr_dual_vector_lead (AprDualVector *self)
       self->parts[1][i] = ldexp ((double) second, -2 * PART_BITS);
       self->parts[2][i] = ldexp ((double) rest + ldexp ((double) self->low[i], -LEADING_BITS), -LEADING_BITS);
       self->parts[3][i] = self->parts[1][i] + self->parts[2][i];
+      self->parts[4][i] = self->parts[0][i] + self->parts[3][i];
     }
-}
-
-/* Returns e with all values below 2^e, and whether there is any but 0. */
-static gboolean
-find_size (const double *values, gsize n, gint *exponent)
-{
-  double max = 0;
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    max = fabs (values[i]) > max ? fabs (values[i]) : max;
-  (void) frexp (max, exponent);
-
-  return max > 0;
 }
 
 /* to += value 2^shift, modulo the length of @to. */
@@ -132,6 +119,20 @@ add_shifted (mp_limb_t *to, gsize n, __int128 value, guint shift)
   limbs[2] = high;
   limbs[3] = (mp_limb_t) ((gint64) high >> 63);
   (void) mpn_add_n (to, to, limbs, (mp_size_t) n);
+}
+
+/* Returns e with all values below 2^e, and whether there is any but 0. */
+static gboolean
+find_size (const double *values, gsize n, gint *exponent)
+{
+  double max = 0;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    max = fabs (values[i]) > max ? fabs (values[i]) : max;
+  (void) frexp (max, exponent);
+
+  return max > 0;
 }
 
 /* Rounds the sum of @high and @low, which is within @error, where that is certain: the bounds have the same value of
@@ -160,22 +161,13 @@ round_bounds (double high, double low, double error, gint64 exponent, AprDType d
          (dtype == APR_DTYPE_F64 || (fabs (*rounded) > 0x1p-120 && fabs (*rounded) < 0x1p120));
 }
 
-/* Scales @values by a power of two, and cuts them into FIRST_BITS and @rests. */
-static gint
-cut (double *values, double *rests, gsize n)
+/* Scales @values by 2^-@exponent, and cuts them into FIRST_BITS and @rests. */
+static void
+cut (double *values, double *rests, gsize n, gint exponent)
 {
-  double max = 0;
-  double factor;
-  gint exponent;
+  double factor = ldexp (1, -exponent);
   gsize i;
 
-  for (i = 0; i < n; i++)
-    max = fabs (values[i]) > max ? fabs (values[i]) : max;
-  (void) frexp (max, &exponent);
-  if (exponent < -900 || exponent > 900)
-    return G_MAXINT;
-
-  factor = ldexp (1, -exponent);
   for (i = 0; i < n; i++)
     {
       const double shift = 1.5 * ((gint64) 1 << (52 - FIRST_BITS));
@@ -185,8 +177,6 @@ cut (double *values, double *rests, gsize n)
       values[i] = first;
       rests[i] = value - first;
     }
-
-  return exponent;
 }
 
 gboolean
@@ -195,16 +185,29 @@ apr_dual_vector_round_roughly (
 {
   gsize n = self->n;
   double n_terms = (double) n;
-  gint size = cut (values, rests, n);
-  double error;
+  gint size;
+  double error = 0;
   double first;
   double second;
   double high;
   double low;
 
-  if (size == G_MAXINT || n > MAX_EXACT_TERMS || self->zero)
+  (void) find_size (values, n, &size);
+  if (size < -900 || size > 900 || n > MAX_EXACT_TERMS || self->zero)
     return FALSE;
 
+  if (self->error > G_MININT32)
+    error = n_terms * ldexp (1, (gint) CLAMP (self->error - self->size, -1000, 1000));
+  if (dtype == APR_DTYPE_F32)
+    {
+      /* A sum in double is enough: u is rounded once, and so are products and sums. */
+      high = ldexp (self->kernel->dot (values, self->parts[4], n), -size);
+      error += 0x1p-52 * (n_terms + 4) * n_terms;
+
+      return round_bounds (high, 0, error, size + self->size, dtype, rounded);
+    }
+
+  cut (values, rests, n, size);
   first = self->kernel->dot (values, self->parts[0], n);
   second = self->kernel->dot (values, self->parts[1], n);
   high = first + second;
@@ -216,9 +219,7 @@ apr_dual_vector_round_roughly (
 
   /* Of products that are rounded: of rests of at most 2^-27 with u, and of values with what is left of u after 40
    * bits; and the rests of u below 2^-93. */
-  error = 0x1p-52 * (n_terms + 4) * n_terms * (0x1p-27 + 0x1p-39 + 0x1p-46) + n_terms * 0x1p-90;
-  if (self->error > G_MININT32)
-    error += n_terms * ldexp (1, (gint) CLAMP (self->error - self->size, -1000, 1000));
+  error += 0x1p-52 * (n_terms + 4) * n_terms * (0x1p-27 + 0x1p-39 + 0x1p-46) + n_terms * 0x1p-90;
 
   return round_bounds (high, low, error, size + self->size, dtype, rounded);
 }

@@ -123,6 +123,8 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
  *
  * The first call after a fit takes about as long as solving for the coefficients; then the number is known.
  *
+ * It is not computed, but NaN, with a penalty where there are at least 1,024 features and at most half as many samples.
+ *
  * Returns: the condition number, infinity where features depend on each other; NaN before the first fit, and where
  *   a file does not tell
  *
