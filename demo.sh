@@ -23,7 +23,7 @@ python=/usr/bin/python3
 model=$build/longley.safetensors
 data=docs/examples/longley.csv
 
-echo "--- the command fits NIST's Longley data, which are nearly collinear; it ends with a remark on the dtype of the file"
+echo "--- the command fits NIST's Longley data, which are nearly collinear"
 run aprender fit $data --target y -o $model 2>&1
 
 echo "--- what the file holds"

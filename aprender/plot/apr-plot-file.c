@@ -45,8 +45,13 @@ apr_plot_write (AprPlot *const *plots,
   guint i;
 
   for (i = 0; i < n_plots; i++)
-    apr_plot_draw (plots[i], cairo, width / n_columns * (i % n_columns), height / n_rows * (i / n_columns),
-                   width / n_columns, height / n_rows, style);
+    {
+      guint row = i / n_columns;
+      guint column = i % n_columns;
+
+      apr_plot_draw (plots[i], cairo, width / n_columns * column, height / n_rows * row, width / n_columns,
+                     height / n_rows, style);
+    }
   cairo_show_page (cairo);
   status = cairo_status (cairo);
   cairo_destroy (cairo);
