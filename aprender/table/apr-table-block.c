@@ -184,6 +184,8 @@ take_category (Parser *self, const AprTableSlot *slot, const char *text, gsize l
   if (store_category (self, slot, text, length))
     return NULL;
   shown = shorten (text, length);
+  if (slot->categories->names->len == 1)
+    return g_strdup_printf ("“%s” is not the one category that is known", shown);
 
   return g_strdup_printf ("“%s” is none of the %u categories that are known", shown,
                           slot->categories->names->len);
