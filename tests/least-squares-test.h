@@ -87,24 +87,37 @@ sum (const Data *data)
 }
 
 static inline void
-solve (AprLeastSquares *answer, const Data *data, AprLeastSquaresOptions options)
+solve_in_threads (AprLeastSquares *answer, const Data *data, AprLeastSquaresOptions options, guint n_threads)
 {
   g_autoptr (AprExactSums) sums = sum (data);
   g_autoptr (GError) error = NULL;
 
   options.data_dtype = options.data_dtype == APR_DTYPE_NONE ? APR_DTYPE_F64 : options.data_dtype;
   options.dtype = options.dtype == APR_DTYPE_NONE ? APR_DTYPE_F64 : options.dtype;
-  g_assert_true (apr_least_squares_solve (answer, sums, &options, &error));
+  g_assert_true (
+    apr_least_squares_solve (answer, sums, &options, &(AprRun){ .n_threads = n_threads }, &error));
   g_assert_no_error (error);
+}
+
+static inline void
+solve (AprLeastSquares *answer, const Data *data, AprLeastSquaresOptions options)
+{
+  solve_in_threads (answer, data, options, 0);
+}
+
+static inline double
+find_condition_in_threads (const Data *data, AprLeastSquaresOptions options, guint n_threads)
+{
+  g_autoptr (AprExactSums) sums = sum (data);
+
+  options.data_dtype = options.dtype = APR_DTYPE_F64;
+  return apr_least_squares_find_condition (sums, &options, &(AprRun){ .n_threads = n_threads });
 }
 
 static inline double
 find_condition (const Data *data, AprLeastSquaresOptions options)
 {
-  g_autoptr (AprExactSums) sums = sum (data);
-
-  options.data_dtype = options.dtype = APR_DTYPE_F64;
-  return apr_least_squares_find_condition (sums, &options);
+  return find_condition_in_threads (data, options, 0);
 }
 
 /* What is solved, beyond plain coefficients, against exact arithmetic, and the laws that it obeys. */

@@ -128,7 +128,7 @@ check_row (const AprExactSums *self,
 }
 
 gboolean
-apr_exact_sums_check (const AprExactSums *self, GError **error)
+apr_exact_sums_check (const AprExactSums *self, const AprRun *run, GError **error)
 {
   gsize n_columns = 1 + apr_exact_sums_get_n_features (self) + apr_exact_sums_get_n_targets (self);
   g_autofree Approximation *squares = NULL;
@@ -143,7 +143,8 @@ apr_exact_sums_check (const AprExactSums *self, GError **error)
 
   squares = g_new (Approximation, n_columns);
   for (row = 0; row < n_columns; row++)
-    if (!check_row (self, limbs + row * (row + 1) / 2 * n_limbs, n_limbs, row, squares, error))
+    if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
+        !check_row (self, limbs + row * (row + 1) / 2 * n_limbs, n_limbs, row, squares, error))
       return FALSE;
 
   return TRUE;

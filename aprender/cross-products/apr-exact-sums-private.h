@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <gio/gio.h>
+#include "aprender/base/apr-run-private.h"
 #include <gmp.h>
 
 #include "aprender/cross-products/apr-precision.h"
@@ -106,7 +106,7 @@ gsize apr_exact_sums_get_n_entries (const AprExactSums *self);
 void apr_exact_sums_get_entry (const AprExactSums *self, gsize row, gsize column, mpz_t value);
 
 /* Fails where no samples can have such sums, as far as each entry shows beside the squares of its row and column. */
-gboolean apr_exact_sums_check (const AprExactSums *self, GError **error);
+gboolean apr_exact_sums_check (const AprExactSums *self, const AprRun *run, GError **error);
 
 /* Whether all sums are 0. */
 gboolean apr_exact_sums_is_zero (const AprExactSums *self);

@@ -22,6 +22,9 @@
 /* Entries that are. */
 #define ENTRIES_PER_THREAD 10000
 
+/* Entries that are moved between two looks at whether the work is cancelled. */
+#define ENTRIES_PER_PART (1 << 15)
+
 /* Blocks that a thread takes at once. */
 #define MAX_TAKEN_BLOCKS 16
 
@@ -290,13 +293,16 @@ move (gpointer data, gsize part, gsize n_parts)
   gsize end_row = find_row (job, part + 1, n_parts);
   guint i;
 
+  if (g_cancellable_is_cancelled (job->cancellable))
+    return;
+
   for (i = 0; i < job->n_workers; i++)
     if (job->workers[i] != NULL)
       apr_exact_sums_worker_move_rows (job->workers[i], job->state, first_row, end_row);
   apr_exact_sums_carry (job->state, first_row, end_row);
 }
 
-/* Moves what the workers have left to the state. */
+/* Moves what the workers have left to the state; fails where that is cancelled, and then the state is of no use. */
 static gboolean
 move_all (Job *job, guint n_threads, GError **error)
 {
@@ -309,9 +315,9 @@ move_all (Job *job, guint n_threads, GError **error)
       return FALSE;
 
   apr_parallel_run_parts (move, job, (guint) CLAMP (n_entries / ENTRIES_PER_THREAD, 1, n_threads),
-                          4 * n_threads);
+                          MAX (4 * n_threads, n_entries / ENTRIES_PER_PART));
 
-  return TRUE;
+  return !g_cancellable_set_error_if_cancelled (job->cancellable, error);
 }
 
 /* Threads that cost less than they bring, and the rows of a block: as many for each thread, but that what is rounded

@@ -5,7 +5,8 @@
 #include "aprender/estimator/apr-metrics.h"
 
 /* Asynchronous methods run the synchronous ones in a thread, or, where a virtual function is a script's, which must
- * not be called from other threads, when the caller's main context is idle. */
+ * not be called from other threads, when the caller's main context is idle. What takes no cancellable, such as the
+ * virtual function predict, finds it by g_cancellable_get_current (). */
 
 AprEstimatorCall *
 apr_estimator_call_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight)
@@ -55,7 +56,11 @@ run (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GErr
 
   if (call->is_update)
     apr_estimator_set_updating (self, TRUE);
+  if (cancellable != NULL)
+    g_cancellable_push_current (cancellable);
   succeeded = call->run (self, call, cancellable, error);
+  if (cancellable != NULL)
+    g_cancellable_pop_current (cancellable);
   if (call->is_update)
     apr_estimator_set_updating (self, FALSE);
 

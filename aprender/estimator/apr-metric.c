@@ -5,11 +5,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <gio/gio.h>
+
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* Sums are double-double, of values that a power of two has brought below 1: no square of them overflows, or
  * vanishes beside the others. Differences are exact, as pairs of doubles, and means are taken from the first value
  * on: so what a constant differs from its mean is exactly 0, and data far from zero lose nothing. */
+
+/* Rows between two looks at whether the work is cancelled. The functions take no cancellable, but asynchronous methods
+ * make theirs the current one. */
+#define ROWS_PER_LOOK (1 << 16)
+
+static gboolean
+is_cancelled_at (gsize row)
+{
+  return row % ROWS_PER_LOOK == 0 && g_cancellable_is_cancelled (g_cancellable_get_current ());
+}
 
 static double
 values_get (const AprMetricValues *values, gsize index)
@@ -33,7 +45,7 @@ values_init (AprMetricValues *values, AprTensor *tensor, const char *name, GErro
       return FALSE;
     }
 
-  for (i = 0; i < n_elements; i++)
+  for (i = 0; i < n_elements && !is_cancelled_at (i); i++)
     if (!isfinite (values_get (values, i)))
       {
         g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
@@ -132,8 +144,9 @@ apr_metric_data_init (
   data->n_samples = shape[0];
   data->n_targets = n_dims == 2 ? shape[1] : 1;
 
-  return sample_weight == NULL ||
-         (values_init (&data->weights, sample_weight, "sample_weight", error) && check_weights (data, error));
+  return (sample_weight == NULL || (values_init (&data->weights, sample_weight, "sample_weight", error) &&
+                                    check_weights (data, error))) &&
+         !g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error);
 }
 
 void
@@ -201,7 +214,7 @@ get_mean (const AprMetricData *data, GetFunc get, Power power)
   gint exponent;
   gsize i;
 
-  for (i = 0; i < data->n_samples; i++)
+  for (i = 0; i < data->n_samples && !is_cancelled_at (i); i++)
     if (get_weight (data, i) > 0)
       {
         if (!any && power == SQUARE_FROM_MEAN)
@@ -213,7 +226,7 @@ get_mean (const AprMetricData *data, GetFunc get, Power power)
     return (AprMetricMean){ { 0, 0 }, 0 };
 
   (void) frexp (greatest, &exponent);
-  for (i = 0; i < data->n_samples; i++)
+  for (i = 0; i < data->n_samples && !is_cancelled_at (i); i++)
     {
       AprDoubleDouble value = scale (apr_dd_subtract (get (data, i), origin), -exponent);
       double weight = get_weight (data, i);
@@ -226,7 +239,7 @@ get_mean (const AprMetricData *data, GetFunc get, Power power)
     }
   mean = apr_dd_divide (mean, weight_sum);
 
-  for (i = 0; i < data->n_samples; i++)
+  for (i = 0; i < data->n_samples && !is_cancelled_at (i); i++)
     {
       AprDoubleDouble value =
         apr_dd_subtract (scale (apr_dd_subtract (get (data, i), origin), -exponent), mean);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include <gio/gio.h>
+
 G_DEFINE_ENUM_TYPE (AprMetric,
                     apr_metric,
                     G_DEFINE_ENUM_VALUE (APR_METRIC_R2, "r2"),
@@ -68,10 +70,14 @@ static double
 average (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, AprMetric metric, GError **error)
 {
   AprMetricData data;
+  double mean;
 
-  return apr_metric_data_init (&data, y_true, y_pred, sample_weight, error)
-         ? get_average (&data, metric, APR_MULTIOUTPUT_UNIFORM_AVERAGE)
-         : 0;
+  if (!apr_metric_data_init (&data, y_true, y_pred, sample_weight, error))
+    return 0;
+
+  mean = get_average (&data, metric, APR_MULTIOUTPUT_UNIFORM_AVERAGE);
+
+  return g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error) ? 0 : mean;
 }
 
 /**
@@ -301,6 +307,8 @@ apr_compute_metric (AprMetric metric,
   if (multioutput != APR_MULTIOUTPUT_RAW_VALUES)
     {
       mean = get_average (&data, metric, multioutput);
+      if (g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
+        return NULL;
       return apr_tensor_new_from_doubles (&mean, 1, &n, 1, error);
     }
 
@@ -309,6 +317,8 @@ apr_compute_metric (AprMetric metric,
     {
       apr_metric_data_set_target (&data, i);
       values[i] = apr_metric_compute (&data, metric).high;
+      if (g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
+        return NULL;
     }
 
   return apr_tensor_new_from_doubles (values, data.n_targets, &data.n_targets, 1, error);

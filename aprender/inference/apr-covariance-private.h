@@ -36,7 +36,7 @@ gboolean apr_covariance_init_robust (AprCovariance *self,
                                      AprTensor *sample_weight,
                                      AprCovarianceKind kind,
                                      gsize target,
-                                     const AprInferenceRun *run,
+                                     const AprRun *run,
                                      GError **error);
 
 void apr_covariance_clear (AprCovariance *self);
@@ -44,7 +44,7 @@ void apr_covariance_clear (AprCovariance *self);
 /* By term: the standard errors, and, unless @covariances is %NULL, these as a matrix; NaN for those that are not
  * known. */
 void apr_covariance_describe (const AprCovariance *self,
-                              const AprInferenceRun *run,
+                              const AprRun *run,
                               double *standard_errors,
                               double *covariances);
 
@@ -55,7 +55,7 @@ AprHypothesisTest *apr_covariance_test (const AprCovariance *self,
                                         const double *factors,
                                         const double *values,
                                         gsize n_rows,
-                                        const AprInferenceRun *run);
+                                        const AprRun *run);
 
 /* c -= a' b, in threads. */
 void apr_double_doubles_subtract_product (AprDoubleDoubles c,
@@ -64,7 +64,7 @@ void apr_double_doubles_subtract_product (AprDoubleDoubles c,
                                           gsize n_rows,
                                           gsize n_columns,
                                           gsize n_inner,
-                                          const AprInferenceRun *run);
+                                          const AprRun *run);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprCovariance, apr_covariance_clear)
 

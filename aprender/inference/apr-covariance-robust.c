@@ -91,7 +91,7 @@ find_weights (const AprInference *inference,
               AprTensor *sample_weight,
               AprCovarianceKind kind,
               gsize target,
-              const AprInferenceRun *run,
+              const AprRun *run,
               int *exponent,
               gboolean *any,
               GError **error)
@@ -212,7 +212,7 @@ read_products (const AprDesign *design, const AprDesign *sums, gsize first, gint
 
 /* root @products root', where the first row of the root is [1, 0, ...] with an intercept. */
 static AprDoubleDoubles
-transform (const AprInference *inference, AprDoubleDoubles products, const AprInferenceRun *run)
+transform (const AprInference *inference, AprDoubleDoubles products, const AprRun *run)
 {
   gsize n = inference->n;
   AprDoubleDoubles root = apr_double_doubles_new (n, n);
@@ -244,7 +244,7 @@ apr_covariance_init_robust (AprCovariance *self,
                             AprTensor *sample_weight,
                             AprCovarianceKind kind,
                             gsize target,
-                            const AprInferenceRun *run,
+                            const AprRun *run,
                             GError **error)
 {
   g_autoptr (AprCrossProducts) state = NULL;

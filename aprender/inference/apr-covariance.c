@@ -23,7 +23,7 @@ typedef struct
   gsize n_columns;
   gsize n_inner;
   const AprDoubleDoubleKernel *kernel;
-  const AprInferenceRun *run;
+  const AprRun *run;
   gint next; /* (atomic) */
 } Product;
 
@@ -34,8 +34,7 @@ subtract_rows (gpointer data, gsize part, gsize n_parts)
   gint n_blocks = (gint) ((product->n_rows + ROWS - 1) / ROWS);
   gint block;
 
-  while ((block = g_atomic_int_add (&product->next, 1)) < n_blocks &&
-         !apr_inference_run_is_cancelled (product->run))
+  while ((block = g_atomic_int_add (&product->next, 1)) < n_blocks && !apr_run_is_cancelled (product->run))
     {
       gsize row = (gsize) block * ROWS;
       gsize n_rows = MIN (ROWS, product->n_rows - row);
@@ -56,7 +55,7 @@ apr_double_doubles_subtract_product (AprDoubleDoubles c,
                                      gsize n_rows,
                                      gsize n_columns,
                                      gsize n_inner,
-                                     const AprInferenceRun *run)
+                                     const AprRun *run)
 {
   Product product = {
     .c = c,
@@ -65,7 +64,7 @@ apr_double_doubles_subtract_product (AprDoubleDoubles c,
     .n_rows = n_rows,
     .n_columns = (n_columns + APR_DOUBLE_DOUBLE_PAD - 1) / APR_DOUBLE_DOUBLE_PAD * APR_DOUBLE_DOUBLE_PAD,
     .n_inner = n_inner,
-    .kernel = run->kernel != NULL ? run->kernel : apr_double_double_kernel_choose (),
+    .kernel = apr_double_double_kernel_choose (),
     .run = run,
   };
 
@@ -104,7 +103,7 @@ apr_covariance_clear (AprCovariance *self)
 
 /* G' H G, @n_columns squared, in units of 2^exponent. G has rows by position. */
 static AprDoubleDoubles
-transform (const AprCovariance *self, AprDoubleDoubles g, gsize n_columns, const AprInferenceRun *run)
+transform (const AprCovariance *self, AprDoubleDoubles g, gsize n_columns, const AprRun *run)
 {
   AprDoubleDoubles result = apr_double_doubles_new (n_columns, n_columns);
   AprDoubleDouble factor = self->factor;
@@ -181,7 +180,7 @@ scale (double value, gint64 exponent)
 
 void
 apr_covariance_describe (const AprCovariance *self,
-                         const AprInferenceRun *run,
+                         const AprRun *run,
                          double *standard_errors,
                          double *covariances)
 {
@@ -281,7 +280,7 @@ apr_covariance_test (const AprCovariance *self,
                      const double *factors,
                      const double *values,
                      gsize n_rows,
-                     const AprInferenceRun *run)
+                     const AprRun *run)
 {
   const AprInference *inference = self->inference;
   double df = (double) inference->df_residual;

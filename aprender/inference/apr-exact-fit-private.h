@@ -6,6 +6,6 @@
 G_BEGIN_DECLS
 
 /* Whether the features leave nothing of @target; false where cancelled. */
-gboolean apr_is_exact_fit (const AprDesign *design, gsize target, const AprInferenceRun *run);
+gboolean apr_is_exact_fit (const AprDesign *design, gsize target, const AprRun *run);
 
 G_END_DECLS

@@ -26,7 +26,7 @@ invert_modulo (guint64 a, guint64 prime)
 /* Whether the determinant of the features' columns with @target is a multiple of @prime: it is that of the features
  * alone times the sum of squares that they leave. */
 static gboolean
-is_singular_modulo (const AprDesign *design, gsize target, guint64 prime, const AprInferenceRun *run)
+is_singular_modulo (const AprDesign *design, gsize target, guint64 prime, const AprRun *run)
 {
   gsize n = design->n + 1;
   g_autofree guint64 *rows = g_new (guint64, n * n);
@@ -37,7 +37,7 @@ is_singular_modulo (const AprDesign *design, gsize target, guint64 prime, const 
   gsize k;
 
   mpz_init (product);
-  for (i = 0; i < n && !apr_inference_run_is_cancelled (run); i++)
+  for (i = 0; i < n && !apr_run_is_cancelled (run); i++)
     for (j = 0; j <= i; j++)
       {
         apr_design_get_product (design, i < design->n ? i : design->n + target,
@@ -64,7 +64,7 @@ is_singular_modulo (const AprDesign *design, gsize target, guint64 prime, const 
           rows[i * n + j] = entry;
         }
       inverse = invert_modulo (rows[k * n + k], prime);
-      for (i = k + 1; i < n && !apr_inference_run_is_cancelled (run); i++)
+      for (i = k + 1; i < n && !apr_run_is_cancelled (run); i++)
         {
           guint64 factor = multiply_modulo (rows[i * n + k], inverse, prime);
 
@@ -80,7 +80,7 @@ is_singular_modulo (const AprDesign *design, gsize target, guint64 prime, const 
 /* A determinant that is not zero is a multiple of a given prime of 61 bits once in 2^60 times or so, and of four of
  * them never. */
 gboolean
-apr_is_exact_fit (const AprDesign *design, gsize target, const AprInferenceRun *run)
+apr_is_exact_fit (const AprDesign *design, gsize target, const AprRun *run)
 {
   /* The four greatest primes below 2^61. */
   static const guint64 primes[] = {
@@ -95,5 +95,5 @@ apr_is_exact_fit (const AprDesign *design, gsize target, const AprInferenceRun *
     if (!is_singular_modulo (design, target, primes[i], run))
       return FALSE;
 
-  return !apr_inference_run_is_cancelled (run);
+  return !apr_run_is_cancelled (run);
 }

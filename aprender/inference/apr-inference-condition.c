@@ -17,7 +17,7 @@ typedef struct
 {
   const AprDesign *design;
   const AprInverse *inverse;
-  const AprInferenceRun *run;
+  const AprRun *run;
   const AprDenseKernel *kernel;
   gsize first;     /* 1 where there is an intercept, else 0 */
   double *sums;    /* (owned) W and S, divided by a power of two */
@@ -82,7 +82,7 @@ multiply (gconstpointer data, double *x)
   for (i = 0; i < self->first + self->inverse->n && self->first > 0; i++)
     x[i] += self->sums[i] * sum;
 
-  if (apr_inference_run_is_cancelled (self->run))
+  if (apr_run_is_cancelled (self->run))
     x[0] = NAN;
 }
 
@@ -111,12 +111,12 @@ divide (gconstpointer data, double *x)
   if (self->first > 0)
     x[0] /= self->sums[0];
 
-  if (apr_inference_run_is_cancelled (self->run))
+  if (apr_run_is_cancelled (self->run))
     x[0] = NAN;
 }
 
 double
-apr_inference_find_condition (const AprDesign *design, const AprInverse *inverse, const AprInferenceRun *run)
+apr_inference_find_condition (const AprDesign *design, const AprInverse *inverse, const AprRun *run)
 {
   gsize first = design->centred ? 1 : 0;
   gsize n = design->n + first;

@@ -36,7 +36,7 @@
 typedef struct
 {
   const AprInference *inference;
-  const AprInferenceRun *run;
+  const AprRun *run;
   const AprDenseKernel *dense;
   const AprDoubleDoubleKernel *kernel;
   gsize n; /* features by position */
@@ -207,8 +207,7 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
   gsize n_roundings = SPAN + self->n / SPAN + 8;
   gint block;
 
-  while ((block = g_atomic_int_add (&self->next, 1)) < self->n_blocks &&
-         !apr_inference_run_is_cancelled (self->run))
+  while ((block = g_atomic_int_add (&self->next, 1)) < self->n_blocks && !apr_run_is_cancelled (self->run))
     {
       gsize row = (gsize) block * ROWS;
       gsize n_rows = MIN (ROWS, self->n_rows - row);
@@ -349,7 +348,7 @@ find_errors (const AprInference *self,
              gboolean with_sample,
              mpf_t *factors,
              gsize n_factors,
-             const AprInferenceRun *run,
+             const AprRun *run,
              double *errors,
              GError **error)
 {
@@ -357,7 +356,7 @@ find_errors (const AprInference *self,
   Intervals intervals = { .inference = self,
                           .run = run,
                           .dense = apr_dense_kernel_choose (),
-                          .kernel = run->kernel != NULL ? run->kernel : apr_double_double_kernel_choose (),
+                          .kernel = apr_double_double_kernel_choose (),
                           .n = self->n - self->first,
                           .n_features = shape[1],
                           .dtype = apr_tensor_get_dtype (x),
@@ -390,7 +389,7 @@ find_errors (const AprInference *self,
 
 gboolean
 apr_inference_get_leverages (
-  const AprInference *self, AprTensor *x, const AprInferenceRun *run, double *leverages, GError **error)
+  const AprInference *self, AprTensor *x, const AprRun *run, double *leverages, GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gboolean known;
@@ -419,7 +418,7 @@ apr_inference_predict_interval (const AprInference *self,
                                 AprTensor *predictions,
                                 double level,
                                 AprIntervalKind kind,
-                                const AprInferenceRun *run,
+                                const AprRun *run,
                                 AprTensor **lower,
                                 AprTensor **upper,
                                 GError **error)

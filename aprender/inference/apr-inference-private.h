@@ -68,8 +68,7 @@ typedef struct
 
 /* Computes it, in time proportional to the third power of the number of features. Returns: (nullable): %NULL with
  * %APR_ERROR_MODEL where the cross products are not those of any samples, or with %G_IO_ERROR_CANCELLED */
-AprInference *
-apr_inference_new (const AprInferenceSource *source, const AprInferenceRun *run, GError **error);
+AprInference *apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError **error);
 
 AprInference *apr_inference_ref (AprInference *self);
 
@@ -89,7 +88,7 @@ AprRegressionStatistics *apr_inference_get_robust_statistics (AprInference *self
                                                               AprTensor *sample_weight,
                                                               AprCovarianceKind kind,
                                                               gsize target,
-                                                              const AprInferenceRun *run,
+                                                              const AprRun *run,
                                                               GError **error);
 
 /* The coefficients of one target by position: those of the model where it has these and has them in double. */
@@ -101,14 +100,14 @@ gboolean apr_inference_predict_interval (const AprInference *self,
                                          AprTensor *predictions,
                                          double level,
                                          AprIntervalKind kind,
-                                         const AprInferenceRun *run,
+                                         const AprRun *run,
                                          AprTensor **lower,
                                          AprTensor **upper,
                                          GError **error);
 
 /* x'(Z'WZ)^-1 x for the rows of @x, which are those of Z but for the intercept. */
 gboolean apr_inference_get_leverages (
-  const AprInference *self, AprTensor *x, const AprInferenceRun *run, double *leverages, GError **error);
+  const AprInference *self, AprTensor *x, const AprRun *run, double *leverages, GError **error);
 
 /* @number 2^@exponent as the nearest double. */
 double apr_inference_to_double (const mpf_t number, gint64 exponent);

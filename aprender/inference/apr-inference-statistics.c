@@ -197,7 +197,7 @@ find_covariances (const AprInference *self, gsize target, double *standard_error
 static void
 describe_terms (const AprInference *self,
                 gsize target,
-                const AprInferenceRun *run,
+                const AprRun *run,
                 AprRegressionStatistics *statistics)
 {
   gsize n_terms = self->n_terms;
@@ -262,7 +262,7 @@ describe (const AprInference *self,
           gsize target,
           AprCovarianceKind kind,
           const AprCovariance *factors,
-          const AprInferenceRun *run)
+          const AprRun *run)
 {
   AprRegressionStatistics *statistics = apr_regression_statistics_new ();
 
@@ -285,7 +285,7 @@ AprRegressionStatistics *
 apr_inference_get_statistics (AprInference *self, gsize target)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  const AprInferenceRun run = { 0 };
+  const AprRun run = { 0 };
   AprCovariance factors;
 
   g_assert (target < self->n_targets);
@@ -298,7 +298,7 @@ apr_inference_get_statistics (AprInference *self, gsize target)
 /* The F-statistic by the covariance as it is: whether all predictions are the same, or 0 where features make no
  * constant. With c the coefficients that make it, and k a feature among them, that is b_i = c_i / c_k b_k for all i. */
 static void
-test_features (const AprInference *self, const AprInferenceRun *run, AprRegressionStatistics *statistics)
+test_features (const AprInference *self, const AprRun *run, AprRegressionStatistics *statistics)
 {
   gsize n_rows = statistics->df_model;
   gsize left_out = self->first > 0 ? 0 : self->n;
@@ -333,7 +333,7 @@ apr_inference_get_robust_statistics (AprInference *self,
                                      AprTensor *sample_weight,
                                      AprCovarianceKind kind,
                                      gsize target,
-                                     const AprInferenceRun *run,
+                                     const AprRun *run,
                                      GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();

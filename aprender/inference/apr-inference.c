@@ -286,7 +286,7 @@ take_relations (AprInference *self, const AprDesign *design, const AprInverse *i
 }
 
 AprInference *
-apr_inference_new (const AprInferenceSource *source, const AprInferenceRun *run, GError **error)
+apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gsize n_features = apr_cross_products_get_n_features (source->cross_products);
@@ -330,7 +330,7 @@ apr_inference_new (const AprInferenceSource *source, const AprInferenceRun *run,
   take_relations (self, &design, &inverse);
   self->root = inverse.root;
   inverse.root = (AprDoubleDoubles){ NULL };
-  apr_inference_run_report (run, 1);
+  apr_run_report (run, 1);
 
   return g_steal_pointer (&self);
 }

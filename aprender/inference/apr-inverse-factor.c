@@ -25,7 +25,8 @@ bound_rounding (gsize n)
 
 typedef struct
 {
-  const AprInferenceRun *run;
+  const AprRun *run;
+  const AprDoubleDoubleKernel *kernel;
   AprDoubleDoubles c;
   AprDoubleDoubles a;
   AprDoubleDoubles b;
@@ -52,8 +53,7 @@ update_tiles (gpointer data, gsize part, gsize n_parts)
   Update *self = data;
   gint tile;
 
-  while ((tile = g_atomic_int_add (&self->next, 1)) < self->n_tiles &&
-         !apr_inference_run_is_cancelled (self->run))
+  while ((tile = g_atomic_int_add (&self->next, 1)) < self->n_tiles && !apr_run_is_cancelled (self->run))
     {
       gsize row = self->first_row + (gsize) tile / self->n_column_tiles * TILE_ROWS;
       gsize column = (gsize) tile % self->n_column_tiles * TILE_COLUMNS;
@@ -63,17 +63,18 @@ update_tiles (gpointer data, gsize part, gsize n_parts)
       if (self->upper)
         column = MAX (column, row & ~(gsize) (APR_DOUBLE_DOUBLE_PAD - 1));
       if (column < end_column)
-        self->run->kernel->subtract_products (apr_double_doubles_at (self->c, row, column),
-                                              apr_double_doubles_at (self->a, self->k, row),
-                                              apr_double_doubles_at (self->b, self->k, column), end_row - row,
-                                              end_column - column, self->end_k - self->k);
+        self->kernel->subtract_products (apr_double_doubles_at (self->c, row, column),
+                                         apr_double_doubles_at (self->a, self->k, row),
+                                         apr_double_doubles_at (self->b, self->k, column), end_row - row,
+                                         end_column - column, self->end_k - self->k);
     }
 }
 
 /* c[i][j] -= sum over k of a[k][i] b[k][j] for rows from @first_row and columns to @n_columns; false where
  * cancelled. */
 static gboolean
-update (const AprInferenceRun *run,
+update (const AprRun *run,
+        const AprDoubleDoubleKernel *kernel,
         AprDoubleDoubles c,
         AprDoubleDoubles a,
         AprDoubleDoubles b,
@@ -84,7 +85,7 @@ update (const AprInferenceRun *run,
         gsize k,
         gsize end_k)
 {
-  Update self = { run, c, a, b, first_row, end_row, upper, pad (n_columns), k, end_k };
+  Update self = { run, kernel, c, a, b, first_row, end_row, upper, pad (n_columns), k, end_k };
   gsize n_row_tiles = (end_row - first_row + TILE_ROWS - 1) / TILE_ROWS;
 
   self.n_column_tiles = (self.end_column + TILE_COLUMNS - 1) / TILE_COLUMNS;
@@ -92,7 +93,7 @@ update (const AprInferenceRun *run,
   apr_parallel_run (update_tiles, &self, run->n_threads,
                     2.0 * (double) (end_row - first_row) * (double) n_columns * (double) (end_k - k));
 
-  return !apr_inference_run_is_cancelled (run);
+  return !apr_run_is_cancelled (run);
 }
 
 static AprDoubleDouble
@@ -114,7 +115,7 @@ typedef struct
 {
   AprDoubleDoubles u;
   const AprDesign *design;
-  const AprInferenceRun *run;
+  const AprRun *run;
   gint next; /* (atomic) row */
 } Reading;
 
@@ -128,8 +129,7 @@ read_rows (gpointer data, gsize part, gsize n_parts)
   gsize j;
 
   mpz_init (product);
-  while ((i = (gsize) g_atomic_int_add (&self->next, 1)) < design->n &&
-         !apr_inference_run_is_cancelled (self->run))
+  while ((i = (gsize) g_atomic_int_add (&self->next, 1)) < design->n && !apr_run_is_cancelled (self->run))
     for (j = i; j < design->n_columns; j++)
       {
         apr_design_get_product (design, i, j, product);
@@ -141,20 +141,21 @@ read_rows (gpointer data, gsize part, gsize n_parts)
 
 /* The upper triangle of the scaled products, and the right-hand sides beside it; false where cancelled. */
 static gboolean
-read_products (AprDoubleDoubles u, const AprDesign *design, const AprInferenceRun *run)
+read_products (AprDoubleDoubles u, const AprDesign *design, const AprRun *run)
 {
   Reading reading = { u, design, run };
 
   apr_parallel_run (read_rows, &reading, run->n_threads,
                     200.0 * (double) design->n * (double) design->n_columns);
-  apr_inference_run_report (run, 0.1);
+  apr_run_report (run, 0.1);
 
-  return !apr_inference_run_is_cancelled (run);
+  return !apr_run_is_cancelled (run);
 }
 
 /* U in place of the products, and U'^-1 times the right-hand sides beside it. */
 static gboolean
-factorise (AprDoubleDoubles u, gsize n, gsize n_columns, const AprInferenceRun *run)
+factorise (
+  AprDoubleDoubles u, gsize n, gsize n_columns, const AprDoubleDoubleKernel *kernel, const AprRun *run)
 {
   gsize block;
   gsize row;
@@ -169,19 +170,19 @@ factorise (AprDoubleDoubles u, gsize n, gsize n_columns, const AprInferenceRun *
           AprDoubleDoubles from = apr_double_doubles_at (u, row, first);
           AprDoubleDouble root;
 
-          run->kernel->subtract_products (from, apr_double_doubles_at (u, block, row),
-                                          apr_double_doubles_at (u, block, first), 1, pad (n_columns) - first,
-                                          row - block);
+          kernel->subtract_products (from, apr_double_doubles_at (u, block, row),
+                                     apr_double_doubles_at (u, block, first), 1, pad (n_columns) - first,
+                                     row - block);
           root = apr_double_doubles_get (u, row, row);
           if (!(root.high > 0x1p-90))
             return FALSE;
           root = dd_sqrt (root);
-          run->kernel->scale (from, dd_invert (root), pad (n_columns) - first);
+          kernel->scale (from, dd_invert (root), pad (n_columns) - first);
           apr_double_doubles_set (u, row, row, root);
         }
-      if (!update (run, u, u, u, end, n, TRUE, n_columns, block, end))
+      if (!update (run, kernel, u, u, u, end, n, TRUE, n_columns, block, end))
         return FALSE;
-      apr_inference_run_report (run, 0.1 + 0.25 * (double) end / (double) n);
+      apr_run_report (run, 0.1 + 0.25 * (double) end / (double) n);
     }
 
   return TRUE;
@@ -189,7 +190,8 @@ factorise (AprDoubleDoubles u, gsize n, gsize n_columns, const AprInferenceRun *
 
 /* root = U'^-1 */
 static gboolean
-invert (AprDoubleDoubles root, AprDoubleDoubles u, gsize n, const AprInferenceRun *run)
+invert (
+  AprDoubleDoubles root, AprDoubleDoubles u, gsize n, const AprDoubleDoubleKernel *kernel, const AprRun *run)
 {
   gsize block;
   gsize row;
@@ -202,15 +204,15 @@ invert (AprDoubleDoubles root, AprDoubleDoubles u, gsize n, const AprInferenceRu
 
       for (row = block; row < end; row++)
         {
-          run->kernel->subtract_products (
-            apr_double_doubles_at (root, row, 0), apr_double_doubles_at (u, block, row),
-            apr_double_doubles_at (root, block, 0), 1, pad (row + 1), row - block);
-          run->kernel->scale (apr_double_doubles_at (root, row, 0),
-                              dd_invert (apr_double_doubles_get (u, row, row)), pad (row + 1));
+          kernel->subtract_products (apr_double_doubles_at (root, row, 0),
+                                     apr_double_doubles_at (u, block, row),
+                                     apr_double_doubles_at (root, block, 0), 1, pad (row + 1), row - block);
+          kernel->scale (apr_double_doubles_at (root, row, 0),
+                         dd_invert (apr_double_doubles_get (u, row, row)), pad (row + 1));
         }
-      if (!update (run, root, u, root, end, n, FALSE, end, block, end))
+      if (!update (run, kernel, root, u, root, end, n, FALSE, end, block, end))
         return FALSE;
-      apr_inference_run_report (run, 0.35 + 0.25 * (double) end / (double) n);
+      apr_run_report (run, 0.35 + 0.25 * (double) end / (double) n);
     }
 
   return TRUE;
@@ -218,7 +220,7 @@ invert (AprDoubleDoubles root, AprDoubleDoubles u, gsize n, const AprInferenceRu
 
 /* solutions -= root' right, a row for each right-hand side; then its sign. */
 static void
-solve (AprInverse *self, AprDoubleDoubles u, const AprInferenceRun *run)
+solve (AprInverse *self, AprDoubleDoubles u)
 {
   gsize block;
   gsize i;
@@ -228,9 +230,9 @@ solve (AprInverse *self, AprDoubleDoubles u, const AprInferenceRun *run)
     {
       gsize end = MIN (block + BLOCK, self->n);
 
-      run->kernel->subtract_products (self->solutions, apr_double_doubles_at (u, block, self->n),
-                                      apr_double_doubles_at (self->root, block, 0), self->n_right, pad (end),
-                                      end - block);
+      self->kernel->subtract_products (self->solutions, apr_double_doubles_at (u, block, self->n),
+                                       apr_double_doubles_at (self->root, block, 0), self->n_right, pad (end),
+                                       end - block);
     }
   for (i = 0; i < self->n_right; i++)
     for (j = 0; j < self->n; j++)
@@ -304,7 +306,7 @@ is_proven (const AprInverse *self)
 }
 
 gboolean
-apr_inverse_factorise (AprInverse *self, const AprDesign *design, const AprInferenceRun *run)
+apr_inverse_factorise (AprInverse *self, const AprDesign *design, const AprRun *run)
 {
   AprDoubleDoubles u = apr_double_doubles_new (self->n, design->n_columns);
   gboolean proven;
@@ -312,11 +314,11 @@ apr_inverse_factorise (AprInverse *self, const AprDesign *design, const AprInfer
 
   self->root = apr_double_doubles_new (self->n, self->n);
   self->solutions = apr_double_doubles_new (self->n_right, self->n);
-  proven = read_products (u, design, run) && factorise (u, self->n, design->n_columns, run) &&
-           invert (self->root, u, self->n, run) && is_proven (self);
+  proven = read_products (u, design, run) && factorise (u, self->n, design->n_columns, self->kernel, run) &&
+           invert (self->root, u, self->n, self->kernel, run) && is_proven (self);
   if (proven)
     {
-      solve (self, u, run);
+      solve (self, u);
       for (target = 0; target < self->n_targets; target++)
         find_residual (self, u, design, target);
     }
@@ -328,7 +330,7 @@ apr_inverse_factorise (AprInverse *self, const AprDesign *design, const AprInfer
 typedef struct
 {
   AprInverse *inverse;
-  const AprInferenceRun *run;
+  const AprRun *run;
   gint n_tiles;
   gint next; /* (atomic) */
 } Square;
@@ -348,7 +350,7 @@ square_tiles (gpointer data, gsize part, gsize n_parts)
       gsize end = MIN (row + TILE_ROWS, self->n);
       gsize column;
 
-      for (column = 0; column < end && !apr_inference_run_is_cancelled (square->run); column += TILE_COLUMNS)
+      for (column = 0; column < end && !apr_run_is_cancelled (square->run); column += TILE_COLUMNS)
         {
           gsize n_columns = MIN (end - column, TILE_COLUMNS);
           gsize i;
@@ -360,9 +362,9 @@ square_tiles (gpointer data, gsize part, gsize n_parts)
               apr_double_doubles_set (sums, i, j, (AprDoubleDouble){ 0, 0 });
           /* Above its diagonal the root has zeros. */
           for (k = row / BLOCK * BLOCK; k < self->n; k += BLOCK)
-            square->run->kernel->subtract_products (sums, apr_double_doubles_at (self->root, k, row),
-                                                    apr_double_doubles_at (self->root, k, column), end - row,
-                                                    pad (n_columns), MIN (BLOCK, self->n - k));
+            self->kernel->subtract_products (sums, apr_double_doubles_at (self->root, k, row),
+                                             apr_double_doubles_at (self->root, k, column), end - row,
+                                             pad (n_columns), MIN (BLOCK, self->n - k));
           for (i = row; i < end; i++)
             for (j = column; j <= i && j < column + n_columns; j++)
               self->inverse[apr_triangle (i, j)] = -sums.high[(i - row) * sums.stride + j - column];
@@ -372,14 +374,14 @@ square_tiles (gpointer data, gsize part, gsize n_parts)
 }
 
 gboolean
-apr_inverse_square_root (AprInverse *self, const AprInferenceRun *run)
+apr_inverse_square_root (AprInverse *self, const AprRun *run)
 {
   Square square = { self, run, (gint) ((self->n + TILE_ROWS - 1) / TILE_ROWS) };
   double n = (double) self->n;
 
   self->inverse = g_new (double, apr_triangle (self->n, 0));
   apr_parallel_run (square_tiles, &square, run->n_threads, n * n * n / 3);
-  apr_inference_run_report (run, 0.95);
+  apr_run_report (run, 0.95);
 
-  return !apr_inference_run_is_cancelled (run);
+  return !apr_run_is_cancelled (run);
 }

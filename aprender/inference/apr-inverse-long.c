@@ -32,7 +32,7 @@ dd_from_number (const mpf_t number)
 
 /* root = D^-1/2 L^-1, row by row. */
 static gboolean
-invert (AprInverse *self, const mpf_t *factor, const AprInferenceRun *run)
+invert (AprInverse *self, const mpf_t *factor, const AprRun *run)
 {
   mp_bitcnt_t precision = mpf_get_prec (factor[0]);
   gsize n_numbers = apr_triangle (self->n, 0);
@@ -45,19 +45,19 @@ invert (AprInverse *self, const mpf_t *factor, const AprInferenceRun *run)
   for (i = 0; i < n_numbers; i++)
     mpf_init2 (numbers[i], precision);
   mpf_init2 (product, precision);
-  for (i = 0; i < self->n && !apr_inference_run_is_cancelled (run); i++)
+  for (i = 0; i < self->n && !apr_run_is_cancelled (run); i++)
     {
       mpf_t *row = numbers + apr_triangle (i, 0);
 
       mpf_set_ui (row[i], 1);
-      for (k = 0; k < i && !apr_inference_run_is_cancelled (run); k++)
+      for (k = 0; k < i && !apr_run_is_cancelled (run); k++)
         for (j = 0; j <= k; j++)
           {
             mpf_mul (product, factor[apr_triangle (i, k)], numbers[apr_triangle (k, j)]);
             mpf_sub (row[j], row[j], product);
           }
     }
-  for (i = 0; i < self->n && !apr_inference_run_is_cancelled (run); i++)
+  for (i = 0; i < self->n && !apr_run_is_cancelled (run); i++)
     {
       mpf_t *row = numbers + apr_triangle (i, 0);
 
@@ -73,7 +73,7 @@ invert (AprInverse *self, const mpf_t *factor, const AprInferenceRun *run)
     mpf_clear (numbers[i]);
   g_free (numbers);
 
-  return !apr_inference_run_is_cancelled (run);
+  return !apr_run_is_cancelled (run);
 }
 
 /* The inverse and its squares can be told in doubles, as they can for columns of doubles that are independent. */
@@ -181,17 +181,17 @@ solve (AprInverse *self, const AprDesign *design)
 }
 
 gboolean
-apr_inverse_factorise_long (AprInverse *self, const AprDesign *design, const AprInferenceRun *run)
+apr_inverse_factorise_long (AprInverse *self, const AprDesign *design, const AprRun *run)
 {
   gsize n_entries = apr_triangle (self->n, 0);
   mpz_t *matrix = apr_integers_new (n_entries);
   gsize i;
   gsize j;
 
-  for (i = 0; i < self->n && !apr_inference_run_is_cancelled (run); i++)
+  for (i = 0; i < self->n && !apr_run_is_cancelled (run); i++)
     for (j = 0; j <= i; j++)
       apr_design_get_product (design, i, j, matrix[apr_triangle (i, j)]);
-  self->factor = apr_ldlt_new_long (matrix, self->n, MAX_PRECISION, run->cancellable);
+  self->factor = apr_ldlt_new_long (matrix, self->n, MAX_PRECISION, run);
   apr_integers_free (matrix, n_entries);
   if (self->factor == NULL || !invert (self, apr_ldlt_get_numbers (self->factor), run) ||
       !is_root_small (self))

@@ -1,39 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <gio/gio.h>
-
+#include "aprender/base/apr-run-private.h"
 #include "aprender/inference/apr-design-private.h"
 #include "aprender/inference/kernels/apr-double-double-kernel-private.h"
 #include "aprender/least-squares/apr-ldlt-private.h"
 
 G_BEGIN_DECLS
-
-/* What hears how much of the work is done, from 0 to 1, in the thread that asked for the work. */
-typedef void (*AprInferenceProgress) (double fraction, gpointer user_data);
-
-/* How some work runs, and who may stop it: all 0 for what is usual. */
-typedef struct
-{
-  guint n_threads;                     /* 0 means one per processor */
-  GCancellable *cancellable;           /* (unowned) (nullable) */
-  AprInferenceProgress progress;       /* (nullable) */
-  gpointer progress_data;              /* (unowned) */
-  const AprDoubleDoubleKernel *kernel; /* (nullable) for the fastest */
-} AprInferenceRun;
-
-static inline gboolean
-apr_inference_run_is_cancelled (const AprInferenceRun *self)
-{
-  return self->cancellable != NULL && g_cancellable_is_cancelled (self->cancellable);
-}
-
-static inline void
-apr_inference_run_report (const AprInferenceRun *self, double fraction)
-{
-  if (self->progress != NULL && !apr_inference_run_is_cancelled (self))
-    self->progress (fraction, self->progress_data);
-}
 
 /* The inverse of the products A of the independent features of a design, and the least squares solutions of its
  * right-hand sides.
@@ -43,6 +16,7 @@ apr_inference_run_report (const AprInferenceRun *self, double fraction)
  * are too; double-double numbers are used where it can be proven that they suffice, and longer ones elsewhere. */
 typedef struct
 {
+  const AprDoubleDoubleKernel *kernel; /* the fastest, unless it is set before */
   gsize n;
   gsize n_targets;
   gsize n_right;         /* right-hand sides: the targets first */
@@ -56,7 +30,7 @@ typedef struct
 
 /* False where cancelled, and where the columns are not independent or no samples have such products: then a file is
  * wrong. */
-gboolean apr_inverse_init (AprInverse *self, const AprDesign *design, const AprInferenceRun *run);
+gboolean apr_inverse_init (AprInverse *self, const AprDesign *design, const AprRun *run);
 
 void apr_inverse_clear (AprInverse *self);
 
@@ -66,21 +40,20 @@ void apr_inverse_multiply_root (const AprInverse *self, const AprDoubleDouble *u
 /* The steps of the work, in files of their own. Each returns false where cancelled, or where it cannot tell. */
 
 /* Cholesky's factors in double-double; false too where they are not proven to be good enough. */
-gboolean apr_inverse_factorise (AprInverse *self, const AprDesign *design, const AprInferenceRun *run);
+gboolean apr_inverse_factorise (AprInverse *self, const AprDesign *design, const AprRun *run);
 
 /* The root in numbers as long as it takes. */
-gboolean apr_inverse_factorise_long (AprInverse *self, const AprDesign *design, const AprInferenceRun *run);
+gboolean apr_inverse_factorise_long (AprInverse *self, const AprDesign *design, const AprRun *run);
 
 /* Adds to @z 2^-@fraction the scaled solution for @right[i] 2^-(@unit + scale of i), in long numbers. */
 void apr_inverse_correct_long (
   const AprInverse *self, const AprDesign *design, mpz_t *right, gint64 unit, mpz_t *z, gint64 fraction);
 
 /* The solution and the residual sum of squares of @target by exact residuals, from a solution that is near. */
-gboolean
-apr_inverse_refine (AprInverse *self, const AprDesign *design, gsize target, const AprInferenceRun *run);
+gboolean apr_inverse_refine (AprInverse *self, const AprDesign *design, gsize target, const AprRun *run);
 
 /* inverse = root' root */
-gboolean apr_inverse_square_root (AprInverse *self, const AprInferenceRun *run);
+gboolean apr_inverse_square_root (AprInverse *self, const AprRun *run);
 
 /* A matrix of zeros. */
 AprDoubleDoubles apr_double_doubles_new (gsize n_rows, gsize n_columns);

@@ -75,7 +75,7 @@ add_double (mpz_t z, double value, gint64 fraction)
 
 /* False where cancelled. */
 static gboolean
-find_residual (Solution *self, const AprInferenceRun *run)
+find_residual (Solution *self, const AprRun *run)
 {
   const AprDesign *design = self->design;
   mpz_t *shifted = apr_integers_new (design->n);
@@ -91,7 +91,7 @@ find_residual (Solution *self, const AprInferenceRun *run)
       apr_design_get_product (design, i, self->column, self->residual[i]);
       mpz_mul_2exp (self->residual[i], self->residual[i], (mp_bitcnt_t) self->fine);
     }
-  for (i = 0; i < design->n && !apr_inference_run_is_cancelled (run); i++)
+  for (i = 0; i < design->n && !apr_run_is_cancelled (run); i++)
     for (j = 0; j <= i; j++)
       {
         apr_design_get_product (design, i, j, product);
@@ -113,7 +113,7 @@ find_residual (Solution *self, const AprInferenceRun *run)
   mpz_clear (product);
   apr_integers_free (shifted, design->n);
 
-  return !apr_inference_run_is_cancelled (run);
+  return !apr_run_is_cancelled (run);
 }
 
 /* root' of root times the residual, which is what b lacks; returns the sum of squares that it would take away. */
@@ -144,7 +144,7 @@ find_correction (const AprInverse *self, const Solution *solution, AprDoubleDoub
 /* Of the sum of squares that a solution leaves, (b - b*)'P(b - b*) = r'P^-1 r is above the least one: a part that is
  * small, and known to some 50 bits. */
 static gboolean
-refine (AprInverse *self, Solution *solution, gsize target, const AprInferenceRun *run)
+refine (AprInverse *self, Solution *solution, gsize target, const AprRun *run)
 {
   gsize n = self->n;
   g_autofree AprDoubleDouble *correction = g_new (AprDoubleDouble, n + 1);
@@ -230,7 +230,7 @@ refine (AprInverse *self, Solution *solution, gsize target, const AprInferenceRu
 }
 
 gboolean
-apr_inverse_refine (AprInverse *self, const AprDesign *design, gsize target, const AprInferenceRun *run)
+apr_inverse_refine (AprInverse *self, const AprDesign *design, gsize target, const AprRun *run)
 {
   Solution solution;
   gboolean known;

@@ -32,37 +32,37 @@ apr_double_doubles_free (AprDoubleDoubles *self)
 }
 
 gboolean
-apr_inverse_init (AprInverse *self, const AprDesign *design, const AprInferenceRun *run)
+apr_inverse_init (AprInverse *self, const AprDesign *design, const AprRun *run)
 {
-  AprInferenceRun own_run = *run;
+  const AprDoubleDoubleKernel *kernel =
+    self->kernel != NULL ? self->kernel : apr_double_double_kernel_choose ();
   gsize target;
 
-  *self =
-    (AprInverse){ .n = design->n, .n_targets = design->n_targets, .n_right = design->n_columns - design->n };
+  *self = (AprInverse){
+    .kernel = kernel, .n = design->n, .n_targets = design->n_targets, .n_right = design->n_columns - design->n
+  };
   self->residuals = g_new (mpf_t, self->n_targets);
   for (target = 0; target < self->n_targets; target++)
     mpf_init2 (self->residuals[target], 64);
-  if (own_run.kernel == NULL)
-    own_run.kernel = apr_double_double_kernel_choose ();
 
-  if (!apr_inverse_factorise (self, design, &own_run) &&
-      (apr_inference_run_is_cancelled (run) || !apr_inverse_factorise_long (self, design, &own_run)))
+  if (!apr_inverse_factorise (self, design, run) &&
+      (apr_run_is_cancelled (run) || !apr_inverse_factorise_long (self, design, run)))
     return FALSE;
-  apr_inference_run_report (run, 0.6);
+  apr_run_report (run, 0.6);
 
   /* Where little of a target is left, rounding may be most of it. */
   for (target = 0; target < self->n_targets; target++)
-    if (mpf_sgn (self->residuals[target]) < 0 && !apr_inverse_refine (self, design, target, &own_run))
+    if (mpf_sgn (self->residuals[target]) < 0 && !apr_inverse_refine (self, design, target, run))
       {
         /* Of the ones no more need be known than that little is left of them. */
-        if (target != design->ones || apr_inference_run_is_cancelled (run))
+        if (target != design->ones || apr_run_is_cancelled (run))
           return FALSE;
         mpf_set_ui (self->residuals[target], 0);
       }
   g_clear_pointer (&self->factor, apr_ldlt_free);
-  apr_inference_run_report (run, 0.7);
+  apr_run_report (run, 0.7);
 
-  return apr_inverse_square_root (self, &own_run);
+  return apr_inverse_square_root (self, run);
 }
 
 void

@@ -14,7 +14,7 @@ AprRegressionDiagnostics *apr_inference_diagnose (const AprInference *self,
                                                   AprTensor *sample_weight,
                                                   AprTensor *predictions,
                                                   gsize target,
-                                                  const AprInferenceRun *run,
+                                                  const AprRun *run,
                                                   GError **error);
 
 G_END_DECLS

@@ -180,7 +180,7 @@ apr_inference_diagnose (const AprInference *self,
                         AprTensor *sample_weight,
                         AprTensor *predictions,
                         gsize target,
-                        const AprInferenceRun *run,
+                        const AprRun *run,
                         GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();

@@ -157,7 +157,7 @@ apr_regression_statistics_test_hypothesis (AprRegressionStatistics *self,
                                            GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  const AprInferenceRun run = { 0 };
+  const AprRun run = { 0 };
   const AprInference *inference;
   g_autoptr (AprHypothesisTest) test = NULL;
   g_autofree double *rows = NULL;

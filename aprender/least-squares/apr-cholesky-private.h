@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "aprender/base/apr-run-private.h"
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 
 G_BEGIN_DECLS
@@ -21,8 +22,8 @@ void apr_cholesky_clear (AprCholesky *self);
 
 /* Factorises the upper triangle in @rows. A column whose Schur complement is not above its entry of @limits is
  * skipped; the positions of the others go to @independent, and their rows become those of U. Returns: how many those
- * are */
-gsize apr_cholesky_factorise (AprCholesky *self, const double *limits, gsize *independent, guint n_threads);
+ * are; some number where cancelled */
+gsize apr_cholesky_factorise (AprCholesky *self, const double *limits, gsize *independent, const AprRun *run);
 
 /* Removes all rows and columns but the @n at @positions. */
 void apr_cholesky_keep (AprCholesky *self, const gsize *positions, gsize n);

@@ -34,6 +34,8 @@ apr_cholesky_clear (AprCholesky *self)
 typedef struct
 {
   AprCholesky *matrix;
+  const AprRun *run;
+  GThread *caller; /* which reports */
   const double *limits;
   gsize *independent;
   gsize n_independent;
@@ -110,6 +112,15 @@ finish_panel (const Factorisation *self, gsize begin, const Corner *corner, gsiz
     }
 }
 
+/* The work on a row is in proportion to the square of the number of those from there on. */
+static double
+find_share_done (gsize n, gsize row)
+{
+  double left = (double) (n - row) / (double) n;
+
+  return 1 - left * left * left;
+}
+
 static void
 factorise_together (AprTeam *team, gpointer data, gsize part)
 {
@@ -128,8 +139,12 @@ factorise_together (AprTeam *team, gpointer data, gsize part)
       gsize row;
       gsize column;
 
+      if (self->caller == g_thread_self ())
+        apr_run_report (self->run, find_share_done (matrix->n, begin));
       factorise_corner (self, begin, size, &corner);
-      while ((column = first + (gsize) g_atomic_int_add (&next_panels[0], 1)) < n_panels)
+      /* Where cancelled, all go on to the end, where nothing waits for anyone. */
+      while ((column = first + (gsize) g_atomic_int_add (&next_panels[0], 1)) < n_panels &&
+             !apr_run_is_cancelled (self->run))
         finish_panel (self, begin, &corner, column);
       apr_team_barrier (team);
 
@@ -142,7 +157,8 @@ factorise_together (AprTeam *team, gpointer data, gsize part)
                     corner.rows[i] + position, (size - position) * sizeof (double));
             self->independent[self->n_independent++] = begin + position;
           }
-      while ((row = first + (gsize) g_atomic_int_add (&next_panels[1], 1)) < n_panels)
+      while ((row = first + (gsize) g_atomic_int_add (&next_panels[1], 1)) < n_panels &&
+             !apr_run_is_cancelled (self->run))
         for (column = row; column < n_panels; column++)
           /* What is written below the diagonal is never read. */
           matrix->kernel->subtract_products (matrix->rows + row * PANEL * matrix->stride + column * PANEL,
@@ -154,9 +170,9 @@ factorise_together (AprTeam *team, gpointer data, gsize part)
 }
 
 gsize
-apr_cholesky_factorise (AprCholesky *self, const double *limits, gsize *independent, guint n_threads)
+apr_cholesky_factorise (AprCholesky *self, const double *limits, gsize *independent, const AprRun *run)
 {
-  Factorisation factorisation = { self, limits, independent };
+  Factorisation factorisation = { self, run, g_thread_self (), limits, independent };
   gint few[2] = { 0 };
   double n = (double) self->n;
 
@@ -167,7 +183,7 @@ apr_cholesky_factorise (AprCholesky *self, const double *limits, gsize *independ
       factorisation.panel = g_aligned_alloc (BLOCK * self->stride, sizeof (double), 64);
       factorisation.next_panels = g_new0 (gint, 2 * (self->n / BLOCK + 1));
     }
-  apr_team_run (factorise_together, &factorisation, n_threads, n * n * n / 48);
+  apr_team_run (factorise_together, &factorisation, run->n_threads, n * n * n / 48);
   if (self->stride > BLOCK)
     {
       g_aligned_free (factorisation.panel);

@@ -36,6 +36,14 @@ design_clear (Design *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Design, design_clear)
 
+/* What is not a number ends the iteration. */
+static void
+stop_if_cancelled (const Design *self, double *x)
+{
+  if (apr_run_is_cancelled (&self->equations->run))
+    x[0] = NAN;
+}
+
 static void
 multiply (gconstpointer data, double *x)
 {
@@ -57,6 +65,7 @@ multiply (gconstpointer data, double *x)
     x[0] = 0;
   for (i = 0; i < self->n && self->first > 0; i++)
     x[i] += self->sums[i] * sum;
+  stop_if_cancelled (self, x);
 }
 
 static void
@@ -94,6 +103,7 @@ divide (gconstpointer data, double *x)
     }
   if (self->first > 0)
     x[0] /= self->sums[0];
+  stop_if_cancelled (self, x);
 }
 
 /* Returns the largest eigenvalue of a tridiagonal matrix, which is at least @low, by bisection: a number has as many
@@ -236,6 +246,8 @@ apr_condition_find (AprNormalEquations *equations)
     double high = apr_condition_find_singular_value (design.n, multiply, &design);
     double low = apr_condition_find_singular_value (design.n, divide, &design);
 
+    if (apr_run_is_cancelled (&equations->run))
+      return NAN;
     return isfinite (low) ? high * low : INFINITY;
   }
 }

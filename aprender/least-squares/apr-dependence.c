@@ -43,6 +43,7 @@
 typedef struct
 {
   AprNormalEquations *equations; /* (unowned) */
+  const AprRun *run;             /* (unowned) */
   double rank_tolerance;
   gsize n;                  /* independent features */
   gsize m;                  /* dependent ones */
@@ -76,7 +77,7 @@ solve_transposed (const Combinations *self, double *x, gsize begin, gsize end)
   gsize j;
   gsize k;
 
-  for (first = 0; first < self->n; first += SOLVED)
+  for (first = 0; first < self->n && !apr_run_is_cancelled (self->run); first += SOLVED)
     {
       gsize last = MIN (first + SOLVED, self->n);
 
@@ -107,7 +108,7 @@ solve_upper (const Combinations *self, double *x, gsize begin, gsize end)
   gsize j;
   gsize k;
 
-  for (last = self->n; last > 0;)
+  for (last = self->n; last > 0 && !apr_run_is_cancelled (self->run);)
     {
       gsize first = (last - 1) / SOLVED * SOLVED;
       gsize behind;
@@ -224,7 +225,8 @@ combine_some (gpointer data, gsize part, gsize n_parts)
   Combinations *self = data;
   gsize begin;
 
-  for (begin = part * CHUNK; begin < self->stride; begin += n_parts * CHUNK)
+  for (begin = part * CHUNK; begin < self->stride && !apr_run_is_cancelled (self->run);
+       begin += n_parts * CHUNK)
     {
       gsize end = MIN (begin + CHUNK, self->stride);
 
@@ -344,7 +346,7 @@ find_residuals (Combinations *self, gsize first, gsize begin, Work *work)
           apr_long_sum_add (&sums[j], value, -join_digits (self, first + i, begin + j));
         }
 
-  for (inner = 0; inner < self->n; inner += ROWS)
+  for (inner = 0; inner < self->n && !apr_run_is_cancelled (self->run); inner += ROWS)
     {
       gsize n_inner = MIN (ROWS, self->n - inner);
 
@@ -389,7 +391,7 @@ find_some_residuals (gpointer data, gsize part, gsize n_parts)
   Work *work = g_aligned_alloc (1, sizeof *work, 64);
   gsize task;
 
-  for (task = part; task < n_tasks; task += n_parts)
+  for (task = part; task < n_tasks && !apr_run_is_cancelled (self->run); task += n_parts)
     find_residuals (self, task / n_chunks * ROWS, task % n_chunks * CHUNK, work);
   g_aligned_free (work);
 }
@@ -450,7 +452,8 @@ prove_some (gpointer data, gsize part, gsize n_parts)
   double n = (double) self->n;
   gsize begin;
 
-  for (begin = part * CHUNK; begin < self->stride; begin += n_parts * CHUNK)
+  for (begin = part * CHUNK; begin < self->stride && !apr_run_is_cancelled (self->run);
+       begin += n_parts * CHUNK)
     {
       gsize end = MIN (begin + CHUNK, self->stride);
       double gains[CHUNK] = { 0 };
@@ -498,7 +501,7 @@ count_slices (double rank_tolerance, double length)
 }
 
 void
-apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *proven)
+apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *proven, const AprRun *run)
 {
   gsize n = self->n_independent;
   gsize m = self->n_dependent;
@@ -509,7 +512,7 @@ apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *prov
   g_autofree double *lengths = g_new (double, stride);
   g_autofree AprLongSum *sums = g_new0 (AprLongSum, (n / ROWS + 1) * stride);
   double *rows = g_aligned_alloc0 (4 * n * stride + 1, sizeof (double), 64);
-  Combinations combinations = { self, self->rank_tolerance, n, m, stride, limits, rows };
+  Combinations combinations = { self, run, self->rank_tolerance, n, m, stride, limits, rows };
   Proof proof = { &combinations, rows + 3 * n * stride, find_sure_part (self) };
   double longest = 1;
   gsize i;
@@ -528,26 +531,29 @@ apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *prov
       limits[j] = i;
     }
 
-  apr_parallel_run (combine_some, &combinations, self->n_threads, size * (double) n / 4);
+  apr_parallel_run (combine_some, &combinations, run->n_threads, size * (double) n / 4);
+  apr_run_report (run, 0.3);
   for (j = 0; j < m; j++)
     if (isfinite (lengths[j]))
       longest = MAX (longest, lengths[j]);
   combinations.n_slices = count_slices (self->rank_tolerance, longest);
-  apr_parallel_run (find_some_residuals, &combinations, self->n_threads,
+  apr_parallel_run (find_some_residuals, &combinations, run->n_threads,
                     size * (double) n * (double) combinations.n_slices / 4);
-  apr_parallel_run (prove_some, &proof, self->n_threads, size * (double) n / 8);
+  apr_run_report (run, 0.8);
+  apr_parallel_run (prove_some, &proof, run->n_threads, size * (double) n / 8);
   g_aligned_free (rows);
 }
 
 gboolean
-apr_normal_equations_prove_dependence (AprNormalEquations *self)
+apr_normal_equations_prove_dependence (AprNormalEquations *self, const AprRun *run)
 {
   g_autofree gboolean *proven = g_new0 (gboolean, self->n_dependent);
-  gboolean all = TRUE;
+  gboolean all;
   gsize i;
 
   self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
-  apr_normal_equations_find_combinations (self, proven);
+  apr_normal_equations_find_combinations (self, proven, run);
+  all = !apr_run_is_cancelled (run);
   for (i = 0; i < self->n_dependent; i++)
     all = all && proven[i];
 

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 gboolean apr_dual_find_constants (const AprSampleRows *rows,
                                   gboolean centred,
                                   double rank_tolerance,
-                                  guint n_threads,
+                                  const AprRun *run,
                                   gboolean *constant,
                                   GError **error);
 
@@ -21,7 +21,7 @@ gboolean apr_dual_find_constants (const AprSampleRows *rows,
 gboolean apr_dual_find_rank (const AprSampleRows *rows,
                              gboolean centred,
                              double rank_tolerance,
-                             guint n_threads,
+                             const AprRun *run,
                              const gboolean *constant,
                              gsize *independent,
                              gsize *n_independent,
@@ -64,11 +64,12 @@ gboolean apr_dual_system_init (AprDualSystem *self,
                                const gboolean *excluded,
                                const gsize *independent,
                                gsize n_independent,
+                               const AprRun *run,
                                GError **error);
 
 void apr_dual_system_clear (AprDualSystem *self);
 
-/* Returns: %FALSE where it is not certain that all are rounded to nearest */
+/* Returns: %FALSE where it is not certain that all are rounded to nearest, or where cancelled */
 gboolean apr_dual_system_solve (AprDualSystem *self,
                                 gsize target,
                                 AprDType dtype,

@@ -21,7 +21,7 @@ multiply_features (const AprSampleRows *rows,
                    const gsize *features,
                    gsize n_features,
                    gboolean centred,
-                   guint n_threads,
+                   const AprRun *run,
                    GError **error)
 {
   gsize no_targets[2] = { rows->n, 0 };
@@ -30,16 +30,17 @@ multiply_features (const AprSampleRows *rows,
   g_autoptr (AprTensor) weights = apr_sample_rows_get_weights (rows);
   g_autoptr (AprExactSums) sums = apr_exact_sums_new (n_features, 0, error);
 
-  if (sums == NULL ||
-      !apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, n_threads, NULL, error))
+  if (sums == NULL || !apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, run->n_threads,
+                                              run->cancellable, error))
     return NULL;
 
-  return apr_products_new (sums, centred, 0, n_threads);
+  return apr_products_new (sums, centred, 0, run);
 }
 
 typedef struct
 {
   const AprSampleRows *rows;
+  const AprRun *run;
   gboolean centred;
   double rank_tolerance;
   double *weights; /* (nullable) of which the largest is 1 */
@@ -87,7 +88,7 @@ find_some_constants (gpointer data, gsize part, gsize n_parts)
   gsize i;
   gsize j;
 
-  for (i = part; i < self->rows->n_features; i += n_parts)
+  for (i = part; i < self->rows->n_features && !apr_run_is_cancelled (self->run); i += n_parts)
     {
       double min;
       double max;
@@ -129,16 +130,18 @@ gboolean
 apr_dual_find_constants (const AprSampleRows *rows,
                          gboolean centred,
                          double rank_tolerance,
-                         guint n_threads,
+                         const AprRun *run,
                          gboolean *constant,
                          GError **error)
 {
   g_autofree gboolean *doubtful = g_new0 (gboolean, rows->n_features);
   g_autofree double *weights = rows->weights != NULL ? g_new (double, rows->n) : NULL;
-  Constants self = { rows, centred, rank_tolerance, weights, (double) rows->n, 1, constant, doubtful };
+  Constants self = { rows, run, centred, rank_tolerance, weights, (double) rows->n, 1, constant, doubtful };
+  AprRun one_thread = *run;
   gsize i;
   gsize j;
 
+  one_thread.n_threads = 1;
   if (weights != NULL)
     {
       double max = 0;
@@ -153,7 +156,11 @@ apr_dual_find_constants (const AprSampleRows *rows,
           self.min = MIN (self.min, weights[j]);
         }
     }
-  apr_parallel_run (find_some_constants, &self, n_threads, 4 * (double) rows->n * (double) rows->n_features);
+  apr_parallel_run (find_some_constants, &self, run->n_threads,
+                    4 * (double) rows->n * (double) rows->n_features);
+
+  if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+    return FALSE;
 
   for (i = 0; i < rows->n_features; i++)
     {
@@ -161,7 +168,7 @@ apr_dual_find_constants (const AprSampleRows *rows,
 
       if (!doubtful[i])
         continue;
-      products = multiply_features (rows, &i, 1, centred, 1, error);
+      products = multiply_features (rows, &i, 1, centred, &one_thread, error);
       if (products == NULL)
         return FALSE;
       constant[i] = apr_products_is_constant (products, 0, rank_tolerance);
@@ -174,7 +181,7 @@ gboolean
 apr_dual_find_rank (const AprSampleRows *rows,
                     gboolean centred,
                     double rank_tolerance,
-                    guint n_threads,
+                    const AprRun *run,
                     const gboolean *constant,
                     gsize *independent,
                     gsize *n_independent,
@@ -202,10 +209,12 @@ apr_dual_find_rank (const AprSampleRows *rows,
       if (n == rank)
         break;
 
-      products = multiply_features (rows, features, n, centred, n_threads, error);
+      products = multiply_features (rows, features, n, centred, run, error);
       if (products == NULL)
         return FALSE;
-      equations = apr_normal_equations_new (products, none, rank_tolerance, n_threads);
+      equations = apr_normal_equations_new (products, none, rank_tolerance, run);
+      if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+        return FALSE;
       *n_independent = equations->n_independent;
       for (i = 0; i < equations->n_independent; i++)
         independent[i] = features[equations->independent[i]];

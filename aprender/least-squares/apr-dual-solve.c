@@ -26,6 +26,7 @@
 typedef struct
 {
   AprDualSystem *system; /* (unowned) */
+  const AprRun *run;     /* (unowned) */
   gsize target;
   AprDType dtype;
   double *coefficients; /* (unowned) */
@@ -58,7 +59,7 @@ rounding_init (Rounding *self, AprDualSystem *system, gsize target, AprDType dty
   gsize bits = 1;
   gsize k;
 
-  *self = (Rounding){ .system = system, .target = target, .dtype = dtype };
+  *self = (Rounding){ .system = system, .run = &equations->run, .target = target, .dtype = dtype };
   apr_dual_vector_init (&self->u, system->rows->n);
   for (k = 0; k < system->n; k++)
     {
@@ -149,7 +150,7 @@ round_some (gpointer data, gsize part, gsize n_parts)
   gint n_open = 0;
   gsize i;
 
-  for (i = n_features * part / n_parts; i < end; i++)
+  for (i = n_features * part / n_parts; i < end && !apr_run_is_cancelled (self->run); i++)
     if (self->open[i] != 0)
       {
         self->open[i] = !round_feature (self, i, round->exactly, values);
@@ -219,15 +220,18 @@ round_open (Rounding *self, const AprSolution *solution, gboolean exactly)
   Round round = { self, exactly };
   gsize n_features = self->system->rows->n_features;
 
+  if (apr_run_is_cancelled (self->run))
+    return FALSE;
+
   load (self, solution);
   if (self->n_open > 0)
-    apr_parallel_run (round_some, &round, self->system->equations->n_threads,
+    apr_parallel_run (round_some, &round, self->run->n_threads,
                       8 * (double) self->n_open * (double) self->u.n + (double) n_features);
   self->n_open = (gsize) round.n_open;
   if (self->intercept_open)
     self->intercept_open = !round_intercept (self);
 
-  return self->n_open == 0 && !self->intercept_open;
+  return self->n_open == 0 && !self->intercept_open && !apr_run_is_cancelled (self->run);
 }
 
 static gboolean
@@ -240,12 +244,12 @@ solve_with_leading_bits (Rounding *self)
 
   apr_solution_init (&solution, system->equations, system->n + self->target, FIRST_BITS, FALSE);
   while (more && !solution.exact && solution.error > enough)
-    more = apr_solution_refine (&solution);
+    more = apr_solution_refine (&solution, self->run) && !apr_run_is_cancelled (self->run);
   if (round_open (self, &solution, solution.exact || !more))
     return TRUE;
 
   while (more && !solution.exact)
-    more = apr_solution_refine (&solution);
+    more = apr_solution_refine (&solution, self->run) && !apr_run_is_cancelled (self->run);
 
   return round_open (self, &solution, TRUE);
 }
@@ -301,7 +305,7 @@ apply_cramer (Rounding *self)
   gsize k;
 
   apr_refinement_init (&refinement, &system->products, column, self->dtype, system->equations->independent,
-                       system->n);
+                       system->n, self->run);
   apr_normal_equations_apply_cramer (system->equations, &refinement);
   self->denominator_bits = refinement.denominator_bits;
   self->grid = G_MININT32;
@@ -328,7 +332,7 @@ solve_with_all_bits (Rounding *self)
   apr_solution_init (&solution, equations, n + self->target, fraction, TRUE);
   while (more && !solution.exact)
     {
-      more = apr_solution_refine (&solution);
+      more = apr_solution_refine (&solution, self->run) && !apr_run_is_cancelled (self->run);
       /* Bits are tried whenever there are twice as many. */
       if (!more || solution.exact || solution.error > enough)
         continue;
@@ -387,5 +391,5 @@ apr_dual_system_solve (AprDualSystem *self,
     }
 
   return (self->equations->inverse_bits < MAX_INVERSE_BITS && solve_with_leading_bits (&rounding)) ||
-         solve_with_all_bits (&rounding);
+         (!apr_run_is_cancelled (rounding.run) && solve_with_all_bits (&rounding));
 }

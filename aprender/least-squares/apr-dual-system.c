@@ -76,6 +76,7 @@ get_numbers (const double *values, gsize n, gint64 *exponent)
 typedef struct
 {
   AprDualSystem *system;
+  const AprRun *run;
   AprExactSums *sums; /* (owned) of K, after a first column */
   mpz_t *weights;     /* (owned) 1 where there are none */
   gint64 w_exponent;
@@ -129,7 +130,7 @@ select_features (const AprSampleRows *rows, const gboolean *excluded)
 }
 
 static gboolean
-multiply_samples (Making *self, const gboolean *excluded, guint n_threads, GError **error)
+multiply_samples (Making *self, const gboolean *excluded, const AprRun *run, GError **error)
 {
   g_autoptr (AprTensor) x = select_features (self->system->rows, excluded);
   gsize no_targets[2] = { apr_tensor_get_shape (x, NULL)[0], 0 };
@@ -137,8 +138,8 @@ multiply_samples (Making *self, const gboolean *excluded, guint n_threads, GErro
 
   self->sums = apr_exact_sums_new (self->system->rows->n, 0, error);
   if (self->sums == NULL ||
-      (no_targets[0] > 0 &&
-       !apr_exact_sums_update (self->sums, x, y, NULL, APR_PRECISION_EXACT, n_threads, NULL, error)))
+      (no_targets[0] > 0 && !apr_exact_sums_update (self->sums, x, y, NULL, APR_PRECISION_EXACT,
+                                                    run->n_threads, run->cancellable, error)))
     return FALSE;
 
   self->system->k_exponent = apr_exact_sums_get_exponent (self->sums);
@@ -210,7 +211,7 @@ sum_up (Making *self)
     for (j = 0; j < n; j++)
       mpz_addmul (system->targets[i], self->weights[j], self->y[i * n + j]);
   system->products_w = apr_integers_new (n);
-  for (i = 0; i < n; i++)
+  for (i = 0; i < n && !apr_run_is_cancelled (self->run); i++)
     for (j = 0; j <= i; j++)
       {
         get_k (self, i, j, value);
@@ -371,7 +372,7 @@ make_sparse (Making *self)
     }
   /* No entry is larger than the largest square. */
   allocate (system, m_bits, c_bits);
-  for (i = 0; i < system->n; i++)
+  for (i = 0; i < system->n && !apr_run_is_cancelled (self->run); i++)
     {
       for (j = 0; j <= i; j++)
         {
@@ -449,7 +450,7 @@ multiply_basis (gpointer data, gsize part, gsize n_parts)
 
   mpz_init (value);
   for (i = part; i < system->rows->n; i += n_parts)
-    for (j = 0; j < system->rows->n; j++)
+    for (j = 0; j < system->rows->n && !apr_run_is_cancelled (product->making->run); j++)
       {
         get_k (product->making, i, j, value);
         for (k = 0; k < system->n; k++)
@@ -471,7 +472,7 @@ count_max_bits (mpz_t *numbers, gsize n)
 }
 
 static void
-make_dense (Making *self, const gsize *independent, gsize n_independent, guint n_threads)
+make_dense (Making *self, const gsize *independent, gsize n_independent)
 {
   AprDualSystem *system = self->system;
   gsize n = system->rows->n;
@@ -487,13 +488,13 @@ make_dense (Making *self, const gsize *independent, gsize n_independent, guint n
   system->reference = -1;
   find_basis (self, independent);
   product = (Product){ self, apr_integers_new (n * system->n) };
-  apr_parallel_run (multiply_basis, &product, n_threads, 50 * (double) (n * n * system->n));
+  apr_parallel_run (multiply_basis, &product, self->run->n_threads, 50 * (double) (n * n * system->n));
 
   b_bits = count_max_bits (system->dense, n * system->n) + g_bit_storage (n);
   allocate (system, b_bits + count_max_bits (product.to, n * system->n),
             b_bits + count_max_bits (self->y, n * n_targets));
   mpz_init (sum);
-  for (i = 0; i < system->n; i++)
+  for (i = 0; i < system->n && !apr_run_is_cancelled (self->run); i++)
     {
       for (j = 0; j <= i; j++)
         {
@@ -524,9 +525,11 @@ apr_dual_system_init (AprDualSystem *self,
                       const gboolean *excluded,
                       const gsize *independent,
                       gsize n_independent,
+                      const AprRun *run,
                       GError **error)
 {
-  g_auto (Making) making = { self };
+  g_auto (Making) making = { self, run };
+  AprRun of_equations = apr_run_get_part (run, 0.4, 1);
   g_autofree gboolean *none = NULL;
   gsize i;
 
@@ -547,20 +550,22 @@ apr_dual_system_init (AprDualSystem *self,
       for (i = 0; i < rows->n; i++)
         mpz_set_ui (making.weights[i], 1);
     }
-  if (!multiply_samples (&making, excluded, options->n_threads, error))
+  if (!multiply_samples (&making, excluded, run, error))
     return FALSE;
 
+  apr_run_report (run, 0.2);
   sum_up (&making);
   if (options->alpha > 0 || n_independent == (self->centred ? rows->n - 1 : rows->n))
     make_sparse (&making);
   else
-    make_dense (&making, independent, n_independent, options->n_threads);
+    make_dense (&making, independent, n_independent);
 
+  apr_run_report (run, 0.4);
   none = g_new0 (gboolean, self->n + 1);
-  if (self->n > 0)
-    self->equations = apr_normal_equations_new (&self->products, none, 0, options->n_threads);
+  if (self->n > 0 && !apr_run_is_cancelled (run))
+    self->equations = apr_normal_equations_new (&self->products, none, 0, &of_equations);
 
-  return TRUE;
+  return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "aprender/base/apr-run-private.h"
 #include "aprender/least-squares/apr-fixed-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 
@@ -15,13 +16,14 @@ typedef struct _AprLdlt AprLdlt;
 
 /* @matrix is a packed lower triangle of at least @n columns, of which the @excluded ones are ignored. A column whose
  * Schur complement is less than @rank_tolerance of its diagonal is dependent; where that is 0, the matrix must be
- * positive definite. */
-AprLdlt *apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance);
+ * positive definite. Where @run is cancelled, the factors mean nothing. */
+AprLdlt *
+apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance, const AprRun *run);
 
 /* The same without excluded columns, of a matrix that must be definite, in numbers so long that the inverse of the
  * factors is within a relative error of 2^-100 of that of the matrix. %NULL where cancelled, and where @max_precision
  * bits do not suffice: then the matrix is not definite, or nearly so. */
-AprLdlt *apr_ldlt_new_long (mpz_t *matrix, gsize n, gint64 max_precision, GCancellable *cancellable);
+AprLdlt *apr_ldlt_new_long (mpz_t *matrix, gsize n, gint64 max_precision, const AprRun *run);
 
 void apr_ldlt_free (AprLdlt *self);
 
@@ -49,12 +51,12 @@ gint64 apr_ldlt_get_inverse_bits (AprLdlt *self);
 gint64 apr_ldlt_get_contraction (const AprLdlt *self);
 
 /* Solves the scaled system for the right-hand side @x, in place. Returns: e, where the solution is @x 2^e */
-gint64 apr_ldlt_divide (AprLdlt *self, double *x);
+gint64 apr_ldlt_divide (AprLdlt *self, double *x, const AprRun *run);
 
 /* Solves the scaled system for @right_side, of which number i is held times 2^(the scale of i), and none is above
  * 2^@top. All its digits are used, as an ill-conditioned matrix would magnify their rounding. Returns: e, where the
  * solution is @x 2^e */
-gint64 apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x);
+gint64 apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x, const AprRun *run);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprLdlt, apr_ldlt_free)
 

@@ -20,7 +20,6 @@ struct _AprLdlt
   mpf_t *numbers;           /* (owned) (nullable) */
   gsize n_numbers;
   gint64 precision;
-  GCancellable *cancellable; /* (unowned) (nullable) while longer numbers are computed */
 
   gint64 inverse_bits;
 };
@@ -128,7 +127,7 @@ rounding_bits (const AprLdlt *self)
 /* Bounds the inverse by those of the factors. In double-double, L^-1 is computed; in longer numbers, |L^-1| is bounded
  * by the inverse of the comparison matrix of L, which has no cancellation. */
 static gboolean
-bound_inverse_of_doubles (AprLdlt *self)
+bound_inverse_of_doubles (AprLdlt *self, const AprRun *run)
 {
   gsize n = self->n_independent;
   g_autofree double *column = g_new (double, n);
@@ -140,7 +139,7 @@ bound_inverse_of_doubles (AprLdlt *self)
   gsize j;
   gsize k;
 
-  for (j = 0; j < n; j++)
+  for (j = 0; j < n && !apr_run_is_cancelled (run); j++)
     {
       double column_sum = 0;
 
@@ -162,7 +161,7 @@ bound_inverse_of_doubles (AprLdlt *self)
     max_row = MAX (max_row, row_sums[i]);
 
   /* Each norm doubled, to cover its own rounding, which is small as long as the norms are. */
-  if (!(max_row * max_column * max_pivot < 0x1p60))
+  if (!(max_row * max_column * max_pivot < 0x1p60) || apr_run_is_cancelled (run))
     return FALSE;
   self->inverse_bits = (gint64) ceil (log2 (MAX (max_row * max_column * max_pivot, 1))) + 3;
 
@@ -170,7 +169,7 @@ bound_inverse_of_doubles (AprLdlt *self)
 }
 
 static void
-bound_inverse_of_numbers (AprLdlt *self)
+bound_inverse_of_numbers (AprLdlt *self, const AprRun *run)
 {
   gsize n = self->n_independent;
   mpf_t *sums = g_new (mpf_t, n);
@@ -189,7 +188,7 @@ bound_inverse_of_numbers (AprLdlt *self)
   for (i = 0; i < n; i++)
     mpf_init2 (sums[i], 64);
 
-  for (i = 0; i < n; i++)
+  for (i = 0; i < n && !apr_run_is_cancelled (run); i++)
     {
       mpf_set_ui (sums[i], 1);
       for (j = 0; j < i; j++)
@@ -204,7 +203,7 @@ bound_inverse_of_numbers (AprLdlt *self)
       if (mpf_cmp (term, max_pivot) > 0)
         mpf_set (max_pivot, term);
     }
-  for (i = n; i-- > 0;)
+  for (i = n; i-- > 0 && !apr_run_is_cancelled (run);)
     {
       mpf_set_ui (sums[i], 1);
       for (j = i + 1; j < n; j++)
@@ -246,7 +245,8 @@ apr_ldlt_get_contraction (const AprLdlt *self)
 
 /* Returns FALSE where a pivot is in doubt, or the factors are not accurate enough to correct with. */
 static gboolean
-factorise_in_doubles (AprLdlt *self, mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance)
+factorise_in_doubles (
+  AprLdlt *self, mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance, const AprRun *run)
 {
   g_autofree AprDoubleDouble *unscaled = g_new (AprDoubleDouble, n);
   gboolean doubtful = FALSE;
@@ -266,6 +266,8 @@ factorise_in_doubles (AprLdlt *self, mpz_t *matrix, gsize n, const gboolean *exc
       AprDoubleDouble pivot;
       double whole;
 
+      if (apr_run_is_cancelled (run))
+        return FALSE;
       if (excluded[column])
         continue;
 
@@ -294,7 +296,7 @@ factorise_in_doubles (AprLdlt *self, mpz_t *matrix, gsize n, const gboolean *exc
       self->n_independent++;
     }
 
-  if (!bound_inverse_of_doubles (self))
+  if (!bound_inverse_of_doubles (self, run))
     return FALSE;
   if (apr_ldlt_get_contraction (self) > -MIN_GAIN) /* GCOVR_EXCL_BR_LINE: only with a thousand columns */
     return FALSE;                                  /* GCOVR_EXCL_LINE: see above */
@@ -326,8 +328,13 @@ append_row (AprLdlt *self)
 }
 
 static void
-factorise_in_numbers (
-  AprLdlt *self, mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance, gint64 precision)
+factorise_in_numbers (AprLdlt *self,
+                      mpz_t *matrix,
+                      gsize n,
+                      const gboolean *excluded,
+                      double rank_tolerance,
+                      gint64 precision,
+                      const AprRun *run)
 {
   mpf_t *unscaled = g_new (mpf_t, n);
   mpf_t pivot;
@@ -351,7 +358,7 @@ factorise_in_numbers (
   for (i = 0; i < n; i++)
     mpf_init2 (unscaled[i], (mp_bitcnt_t) precision);
 
-  for (column = 0; column < n; column++)
+  for (column = 0; column < n && !apr_run_is_cancelled (run); column++)
     {
       gsize position = self->n_independent;
       gint64 scale = scale_of (matrix, column);
@@ -368,7 +375,7 @@ factorise_in_numbers (
         {
           mpf_t *other = self->numbers + apr_triangle (i, 0);
 
-          if (g_cancellable_is_cancelled (self->cancellable))
+          if (apr_run_is_cancelled (run))
             break;
           number_from_integer (unscaled[i], matrix[apr_triangle (column, self->independent[i])],
                                -(scale + self->scale[i]));
@@ -404,7 +411,7 @@ factorise_in_numbers (
   mpf_clear (limit);
   mpf_clear (product);
   mpf_clear (factor);
-  bound_inverse_of_numbers (self);
+  bound_inverse_of_numbers (self, run);
 }
 
 /* Returns a precision with which no pivot of a definite matrix can be taken for 0: each is a ratio of two
@@ -423,7 +430,7 @@ find_max_precision (mpz_t *matrix, gsize n, const gboolean *excluded)
 }
 
 AprLdlt *
-apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance)
+apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance, const AprRun *run)
 {
   AprLdlt *self = g_new0 (AprLdlt, 1);
   gint64 precision = FIRST_PRECISION;
@@ -433,7 +440,7 @@ apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tole
   self->scale = g_new (gint64, n);
   self->negative = -1;
 
-  if (factorise_in_doubles (self, matrix, n, excluded, rank_tolerance))
+  if (factorise_in_doubles (self, matrix, n, excluded, rank_tolerance, run))
     return self;
 
   g_clear_pointer (&self->doubles, g_free);
@@ -441,7 +448,7 @@ apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tole
     {
       gint64 needed;
 
-      factorise_in_numbers (self, matrix, n, excluded, rank_tolerance, precision);
+      factorise_in_numbers (self, matrix, n, excluded, rank_tolerance, precision, run);
       needed = 2 * bits_of (n) + (rank_tolerance > 0 ? 2 * self->inverse_bits + SPARE_PRECISION
                                                      : self->inverse_bits + SPARE_FOR_CORRECTIONS);
       /* Where the rank tolerance is 0, products of samples are definite, and a dependent column shows a lack of
@@ -449,14 +456,14 @@ apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tole
       if (rank_tolerance == 0 && self->n_dependent > 0 &&
           precision < find_max_precision (matrix, n, excluded))
         needed = MAX (needed, 2 * precision);
-      if (needed <= precision)
+      if (needed <= precision || apr_run_is_cancelled (run))
         return self;
       precision = needed + (rank_tolerance > 0 ? FIRST_PRECISION : SPARE_FOR_CORRECTIONS);
     }
 }
 
 AprLdlt *
-apr_ldlt_new_long (mpz_t *matrix, gsize n, gint64 max_precision, GCancellable *cancellable)
+apr_ldlt_new_long (mpz_t *matrix, gsize n, gint64 max_precision, const AprRun *run)
 {
   g_autoptr (AprLdlt) self = g_new0 (AprLdlt, 1);
   g_autofree gboolean *excluded = g_new0 (gboolean, n);
@@ -465,15 +472,14 @@ apr_ldlt_new_long (mpz_t *matrix, gsize n, gint64 max_precision, GCancellable *c
   self->independent = g_new (gsize, n);
   self->dependent = g_new (gsize, n);
   self->scale = g_new (gint64, n);
-  self->cancellable = cancellable;
-  while (precision <= max_precision && !g_cancellable_is_cancelled (cancellable))
+  while (precision <= max_precision && !apr_run_is_cancelled (run))
     {
       gint64 needed;
 
-      factorise_in_numbers (self, matrix, n, excluded, 0, precision);
+      factorise_in_numbers (self, matrix, n, excluded, 0, precision, run);
       needed = 2 * self->inverse_bits + 2 * bits_of (n) + SPARE_PRECISION;
       if (self->n_dependent == 0 && needed <= precision)
-        return g_cancellable_is_cancelled (cancellable) ? NULL : g_steal_pointer (&self);
+        return apr_run_is_cancelled (run) ? NULL : g_steal_pointer (&self);
       precision = self->n_dependent > 0 ? 2 * precision : needed + FIRST_PRECISION;
     }
 
@@ -555,7 +561,7 @@ solve_in_doubles (AprLdlt *self, AprDoubleDouble *x)
 }
 
 static void
-solve_in_numbers (AprLdlt *self, mpf_t *x)
+solve_in_numbers (AprLdlt *self, mpf_t *x, const AprRun *run)
 {
   gsize n = self->n_independent;
   mpf_t *factor = self->numbers;
@@ -564,15 +570,15 @@ solve_in_numbers (AprLdlt *self, mpf_t *x)
   gsize j;
 
   mpf_init2 (product, (mp_bitcnt_t) self->precision);
-  for (i = 0; i < n; i++)
+  for (i = 0; i < n && !apr_run_is_cancelled (run); i++)
     for (j = 0; j < i; j++)
       {
         mpf_mul (product, factor[apr_triangle (i, j)], x[j]);
         mpf_sub (x[i], x[i], product);
       }
-  for (i = 0; i < n; i++)
+  for (i = 0; i < n && !apr_run_is_cancelled (run); i++)
     mpf_div (x[i], x[i], factor[apr_triangle (i, i)]);
-  for (i = n; i-- > 0;)
+  for (i = n; i-- > 0 && !apr_run_is_cancelled (run);)
     for (j = i + 1; j < n; j++)
       {
         mpf_mul (product, factor[apr_triangle (j, i)], x[j]);
@@ -608,7 +614,7 @@ take_doubles (mpf_t *numbers, gsize n, double *x)
 }
 
 gint64
-apr_ldlt_divide (AprLdlt *self, double *x)
+apr_ldlt_divide (AprLdlt *self, double *x, const AprRun *run)
 {
   gsize n = self->n_independent;
   g_autofree AprDoubleDouble *doubles = NULL;
@@ -630,7 +636,7 @@ apr_ldlt_divide (AprLdlt *self, double *x)
   numbers = numbers_new (n, self->precision);
   for (i = 0; i < n; i++)
     mpf_set_d (numbers[i], x[i]);
-  solve_in_numbers (self, numbers);
+  solve_in_numbers (self, numbers, run);
   exponent = take_doubles (numbers, n, x);
   numbers_free (numbers, n);
 
@@ -638,7 +644,7 @@ apr_ldlt_divide (AprLdlt *self, double *x)
 }
 
 gint64
-apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x)
+apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x, const AprRun *run)
 {
   gsize n = self->n_independent;
   gboolean in_doubles = self->doubles != NULL;
@@ -674,7 +680,7 @@ apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x
     }
   else
     {
-      solve_in_numbers (self, numbers);
+      solve_in_numbers (self, numbers, run);
       exponent = take_doubles (numbers, n, x);
       numbers_free (numbers, n);
     }

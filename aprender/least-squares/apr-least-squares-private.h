@@ -15,7 +15,6 @@ typedef struct
   AprDType data_dtype; /* that of X, which sets the rank tolerance */
   AprDType dtype;      /* that of the results, F32 or F64 */
   gboolean rounded;    /* the sums were rounded, so that the rank tolerance is at least p 2^-50 */
-  guint n_threads;     /* 0: one per processor, if there is enough work */
   const gboolean
     *targets; /* (unowned) (nullable) by target: whether it has to be solved for; all, where NULL */
 } AprLeastSquaresOptions;
@@ -35,9 +34,11 @@ typedef struct
 
 void apr_least_squares_clear (AprLeastSquares *self);
 
+/* Fails with %G_IO_ERROR_CANCELLED where @run is cancelled. */
 gboolean apr_least_squares_solve (AprLeastSquares *self,
                                   AprExactSums *state,
                                   const AprLeastSquaresOptions *options,
+                                  const AprRun *run,
                                   GError **error);
 
 /* The same from samples, which are solved in their dual form: in time and memory that are linear in the number of
@@ -45,10 +46,13 @@ gboolean apr_least_squares_solve (AprLeastSquares *self,
 gboolean apr_least_squares_solve_rows (AprLeastSquares *self,
                                        const AprSampleRows *rows,
                                        const AprLeastSquaresOptions *options,
+                                       const AprRun *run,
                                        GError **error);
 
-/* Of what was solved with the same arguments: see apr_condition_find(). */
-double apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOptions *options);
+/* Of what was solved with the same arguments: see apr_condition_find(). NaN where cancelled. */
+double apr_least_squares_find_condition (AprExactSums *state,
+                                         const AprLeastSquaresOptions *options,
+                                         const AprRun *run);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprLeastSquares, apr_least_squares_clear)
 

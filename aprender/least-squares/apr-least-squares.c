@@ -140,20 +140,24 @@ solve_in_general (AprLeastSquares *self,
                   AprExactSums *state,
                   const AprLeastSquaresOptions *options,
                   double rank_tolerance,
+                  const AprRun *run,
                   GError **error)
 {
-  g_autoptr (AprProducts) products =
-    apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
+  AprRun of_equations = apr_run_get_part (run, 0.2, options->positive ? 0.6 : 1);
+  g_autoptr (AprProducts) products = apr_products_new (state, options->fit_intercept, options->alpha, run);
   gsize n_features = products->n_features;
   g_autofree gboolean *constant = find_constant (products, options, rank_tolerance);
   g_autoptr (AprNormalEquations) equations = NULL;
   gsize i;
 
-  if (!options->rounded && !check_squares (products, error))
+  if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
+      (!options->rounded && !check_squares (products, error)))
     return FALSE;
 
-  equations = apr_normal_equations_new (products, constant, rank_tolerance, options->n_threads);
-  if (!options->rounded && !check_complements (equations, error))
+  apr_run_report (run, 0.2);
+  equations = apr_normal_equations_new (products, constant, rank_tolerance, &of_equations);
+  if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
+      (!options->rounded && !check_complements (equations, error)))
     return FALSE;
 
   set_rank (self, n_features, equations->independent, equations->n_independent);
@@ -175,8 +179,15 @@ solve_in_general (AprLeastSquares *self,
         continue;
       certain = apr_normal_equations_solve (equations, i, options->dtype, coefficients, &self->intercepts[i]);
       if (options->positive)
-        certain = apr_non_negative_solve (products, constant, rank_tolerance, i, options->dtype,
-                                          options->n_threads, certain, coefficients, &self->intercepts[i]);
+        {
+          double n = (double) products->n_targets;
+          AprRun part = apr_run_get_part (run, 0.6 + 0.4 * (double) i / n, 0.6 + 0.4 * (double) (i + 1) / n);
+
+          certain = apr_non_negative_solve (products, constant, rank_tolerance, i, options->dtype, &part,
+                                            certain, coefficients, &self->intercepts[i]);
+        }
+      if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+        return FALSE;
       if (!certain)
         self->correctly_rounded = FALSE;
     }
@@ -188,6 +199,7 @@ gboolean
 apr_least_squares_solve (AprLeastSquares *self,
                          AprExactSums *state,
                          const AprLeastSquaresOptions *options,
+                         const AprRun *run,
                          GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
@@ -200,7 +212,7 @@ apr_least_squares_solve (AprLeastSquares *self,
   self->rank = n_features;
   self->correctly_rounded = !options->rounded;
   if (!apr_small_system_solve (state, options, rank_tolerance, self->coefficients, self->intercepts) &&
-      !solve_in_general (self, state, options, rank_tolerance, error))
+      !solve_in_general (self, state, options, rank_tolerance, run, error))
     return FALSE;
 
   return check_range (self, n_features, n_targets, options->dtype, error);
@@ -210,10 +222,13 @@ gboolean
 apr_least_squares_solve_rows (AprLeastSquares *self,
                               const AprSampleRows *rows,
                               const AprLeastSquaresOptions *options,
+                              const AprRun *run,
                               GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gsize n_features = rows->n_features;
+  AprRun of_rank = apr_run_get_part (run, 0.1, 0.4);
+  AprRun of_system = apr_run_get_part (run, 0.4, 1);
   double rank_tolerance = find_rank_tolerance (options, n_features);
   g_autofree gboolean *excluded = g_new0 (gboolean, n_features);
   g_autofree gsize *independent = g_new (gsize, rows->n);
@@ -225,18 +240,18 @@ apr_least_squares_solve_rows (AprLeastSquares *self,
   self->intercepts = g_new0 (double, rows->n_targets);
   self->rank = n_features;
   self->correctly_rounded = TRUE;
-  if (!apr_dual_find_constants (rows, options->fit_intercept, rank_tolerance, options->n_threads, excluded,
-                                error))
+  if (!apr_dual_find_constants (rows, options->fit_intercept, rank_tolerance, run, excluded, error))
     return FALSE;
+  apr_run_report (run, 0.1);
   if (options->alpha == 0)
     {
-      if (!apr_dual_find_rank (rows, options->fit_intercept, rank_tolerance, options->n_threads, excluded,
-                               independent, &n_independent, error))
+      if (!apr_dual_find_rank (rows, options->fit_intercept, rank_tolerance, &of_rank, excluded, independent,
+                               &n_independent, error))
         return FALSE;
       set_rank (self, n_features, independent, n_independent);
     }
 
-  if (!apr_dual_system_init (&system, rows, options, excluded, independent, n_independent, error))
+  if (!apr_dual_system_init (&system, rows, options, excluded, independent, n_independent, &of_system, error))
     return FALSE;
   for (i = 0; i < rows->n_targets; i++)
     if ((options->targets == NULL || options->targets[i]) &&
@@ -244,19 +259,25 @@ apr_least_squares_solve_rows (AprLeastSquares *self,
                                 &self->intercepts[i]))
       self->correctly_rounded = FALSE;
 
-  return check_range (self, n_features, rows->n_targets, options->dtype, error);
+  return !g_cancellable_set_error_if_cancelled (run->cancellable, error) &&
+         check_range (self, n_features, rows->n_targets, options->dtype, error);
 }
 
 double
-apr_least_squares_find_condition (AprExactSums *state, const AprLeastSquaresOptions *options)
+apr_least_squares_find_condition (AprExactSums *state,
+                                  const AprLeastSquaresOptions *options,
+                                  const AprRun *run)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  g_autoptr (AprProducts) products =
-    apr_products_new (state, options->fit_intercept, options->alpha, options->n_threads);
+  g_autoptr (AprProducts) products = apr_products_new (state, options->fit_intercept, options->alpha, run);
   double rank_tolerance = find_rank_tolerance (options, products->n_features);
   g_autofree gboolean *constant = find_constant (products, options, rank_tolerance);
-  g_autoptr (AprNormalEquations) equations =
-    apr_normal_equations_new (products, constant, rank_tolerance, options->n_threads);
+  g_autoptr (AprNormalEquations) equations = NULL;
 
-  return apr_condition_find (equations);
+  if (apr_run_is_cancelled (run))
+    return NAN;
+
+  equations = apr_normal_equations_new (products, constant, rank_tolerance, run);
+
+  return apr_run_is_cancelled (run) ? NAN : apr_condition_find (equations);
 }

@@ -9,25 +9,34 @@ G_BEGIN_DECLS
  * with the least sum of squares. */
 typedef struct _AprMinimumNorm AprMinimumNorm;
 
-/* Takes the combinations of @equations over. */
-AprMinimumNorm *apr_minimum_norm_new (AprNormalEquations *equations);
+/* Takes the combinations of @equations over. Where @run is cancelled, nothing may be solved. */
+AprMinimumNorm *apr_minimum_norm_new (AprNormalEquations *equations, const AprRun *run);
 
 void apr_minimum_norm_free (AprMinimumNorm *self);
 
 /* As apr_normal_equations_solve(), for a column that has been scaled. */
-gboolean apr_minimum_norm_solve (
-  AprMinimumNorm *self, gsize column, AprDType dtype, double *coefficients, double *intercept);
+gboolean apr_minimum_norm_solve (AprMinimumNorm *self,
+                                 gsize column,
+                                 AprDType dtype,
+                                 const AprRun *run,
+                                 double *coefficients,
+                                 double *intercept);
 
 /* The product G'G of the products G of all features with the independent ones, and their products with the targets: M
  * v = c has the answer G v. */
 typedef struct _AprSquaredEquations AprSquaredEquations;
 
-AprSquaredEquations *apr_squared_equations_new (const AprNormalEquations *equations, const gsize *features);
+AprSquaredEquations *
+apr_squared_equations_new (const AprNormalEquations *equations, const gsize *features, const AprRun *run);
 
 void apr_squared_equations_free (AprSquaredEquations *self);
 
 /* As above; @unknowns are those of the features that @self was made with. */
-gboolean apr_squared_equations_solve (
-  AprSquaredEquations *self, gsize column, AprDType dtype, double *unknowns, double *intercept);
+gboolean apr_squared_equations_solve (AprSquaredEquations *self,
+                                      gsize column,
+                                      AprDType dtype,
+                                      const AprRun *run,
+                                      double *unknowns,
+                                      double *intercept);
 
 G_END_DECLS

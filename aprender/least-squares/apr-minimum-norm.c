@@ -103,7 +103,7 @@ multiply_few (AprMinimumNorm *self)
 }
 
 static gboolean
-factorise (AprMinimumNorm *self)
+factorise (AprMinimumNorm *self, const AprRun *run)
 {
   AprNormalEquations *equations = self->equations;
   gsize n = equations->n_independent;
@@ -123,12 +123,12 @@ factorise (AprMinimumNorm *self)
   if (self->few)
     multiply_few (self);
   else
-    apr_parallel_run (multiply_squares, self, equations->n_threads,
+    apr_parallel_run (multiply_squares, self, run->n_threads,
                       (double) n * (double) n * (double) equations->n_dependent / 16);
 
   least = g_new0 (double, n_squares);
   positions = g_new (gsize, n_squares);
-  return apr_cholesky_factorise (&self->squares, least, positions, equations->n_threads) == n_squares;
+  return apr_cholesky_factorise (&self->squares, least, positions, run) == n_squares;
 }
 
 /* Divides @x by Q'Q. */
@@ -163,7 +163,7 @@ divide_by_squares (const AprMinimumNorm *self, double *x)
 }
 
 AprMinimumNorm *
-apr_minimum_norm_new (AprNormalEquations *equations)
+apr_minimum_norm_new (AprNormalEquations *equations, const AprRun *run)
 {
   AprMinimumNorm *self = g_new0 (AprMinimumNorm, 1);
   const AprProducts *products = equations->products;
@@ -187,7 +187,7 @@ apr_minimum_norm_new (AprNormalEquations *equations)
     self->uniform[i] = max_scale;
   for (i = 0; i < self->n; i++)
     self->factors[i] = ldexp (1, (gint) MAX (equations->scales[self->features[i]] - max_scale, -1000));
-  self->in_doubles = equations->combinations != NULL && self->spread <= MAX_SPREAD && factorise (self);
+  self->in_doubles = equations->combinations != NULL && self->spread <= MAX_SPREAD && factorise (self, run);
 
   return self;
 }
@@ -338,11 +338,10 @@ find_corrections (Residuals *self)
 
 /* Adds corrections to b and v, and updates the residuals; returns %FALSE where there are none. */
 static gboolean
-correct (Residuals *self)
+correct (Residuals *self, const AprRun *run)
 {
   const AprNormalEquations *equations = self->norm->equations;
   const AprProducts *products = equations->products;
-  guint n_threads = equations->n_threads;
   gsize i;
 
   find_corrections (self);
@@ -358,12 +357,12 @@ correct (Residuals *self)
   if (self->all_bits)
     {
       apr_fixed_add_products (&self->primal, products, self->norm->features, equations->independent,
-                              equations->scales, 0, &self->of_v, 1, n_threads);
+                              equations->scales, 0, &self->of_v, 1, run);
       apr_fixed_add_products (&self->dual, products, equations->independent, self->norm->features,
-                              self->norm->uniform, 0, &self->of_b, -1, n_threads);
+                              self->norm->uniform, 0, &self->of_b, -1, run);
     }
   else
-    apr_fixed_add_tall (&self->primal, &self->dual, &self->tall, &self->of_v, &self->of_b, n_threads);
+    apr_fixed_add_tall (&self->primal, &self->dual, &self->tall, &self->of_v, &self->of_b, run);
   for (i = 0; i < self->of_v.n; i++)
     self->v_size += ldexp (fabs ((double) self->of_v.values[i]), -(gint) self->of_v.place);
   measure (self);
@@ -398,7 +397,7 @@ refine (AprRefinement *refinement, gpointer data)
   gint64 dual = G_MININT32;
   gsize i;
 
-  if (self->top != G_MININT64 && !correct (self))
+  if (self->top != G_MININT64 && !correct (self, refinement->run))
     return FALSE;
 
   if (self->top != G_MININT64)
@@ -458,8 +457,13 @@ apply_cramer (const AprMinimumNorm *self, AprRefinement *refinement)
 }
 
 static gboolean
-solve_with (
-  AprMinimumNorm *self, gsize column, AprDType dtype, gboolean all_bits, double *unknowns, double *intercept)
+solve_with (AprMinimumNorm *self,
+            gsize column,
+            AprDType dtype,
+            gboolean all_bits,
+            const AprRun *run,
+            double *unknowns,
+            double *intercept)
 {
   const AprNormalEquations *equations = self->equations;
   const AprProducts *products = equations->products;
@@ -468,7 +472,7 @@ solve_with (
   g_auto (Residuals) residuals = { 0 };
   gsize i;
 
-  apr_refinement_init (&refinement, products, column, dtype, self->features, self->n);
+  apr_refinement_init (&refinement, products, column, dtype, self->features, self->n, run);
   for (i = 0; i < self->n; i++)
     refinement.exponents[i] = equations->scales[column] - self->uniform[0];
   if (all_bits)
@@ -491,19 +495,23 @@ solve_with (
 }
 
 gboolean
-apr_minimum_norm_solve (
-  AprMinimumNorm *self, gsize column, AprDType dtype, double *coefficients, double *intercept)
+apr_minimum_norm_solve (AprMinimumNorm *self,
+                        gsize column,
+                        AprDType dtype,
+                        const AprRun *run,
+                        double *coefficients,
+                        double *intercept)
 {
   g_autofree double *unknowns = g_new (double, self->n);
-  gboolean certain = self->in_doubles && (solve_with (self, column, dtype, FALSE, unknowns, intercept) ||
-                                          solve_with (self, column, dtype, TRUE, unknowns, intercept));
+  gboolean certain = self->in_doubles && (solve_with (self, column, dtype, FALSE, run, unknowns, intercept) ||
+                                          solve_with (self, column, dtype, TRUE, run, unknowns, intercept));
   gsize i;
 
-  if (!certain)
+  if (!certain && !apr_run_is_cancelled (run))
     {
       if (self->squared == NULL)
-        self->squared = apr_squared_equations_new (self->equations, self->features);
-      certain = apr_squared_equations_solve (self->squared, column, dtype, unknowns, intercept);
+        self->squared = apr_squared_equations_new (self->equations, self->features, run);
+      certain = apr_squared_equations_solve (self->squared, column, dtype, run, unknowns, intercept);
     }
   for (i = 0; i < self->n; i++)
     coefficients[self->features[i]] = unknowns[i];

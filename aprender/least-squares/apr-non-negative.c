@@ -24,7 +24,7 @@ typedef struct
   const gboolean *excluded;    /* (unowned) */
   double rank_tolerance;
   gsize target;
-  guint n_threads;
+  AprRun run; /* of what is left of the work */
 
   gboolean *blocked; /* (owned) features that depend on the passive ones */
   gboolean *passive; /* (owned) */
@@ -51,11 +51,14 @@ solve_passive (Search *self, AprDType dtype, double *coefficients, double *inter
   gsize p = self->products->n_features;
   g_autofree gboolean *excluded = g_new (gboolean, p);
   g_autoptr (AprNormalEquations) equations = NULL;
+  AprRun part = apr_run_get_part (&self->run, 0, 0.25);
   gsize i;
 
+  /* How often this is done is not known: each time is a fourth of what is left. */
+  self->run = apr_run_get_part (&self->run, 0.25, 1);
   for (i = 0; i < p; i++)
     excluded[i] = !self->passive[i];
-  equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, self->n_threads);
+  equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, &part);
   if (equations->n_dependent > 0)
     {
       for (i = 0; i < equations->n_dependent; i++)
@@ -64,9 +67,11 @@ solve_passive (Search *self, AprDType dtype, double *coefficients, double *inter
           excluded[equations->dependent[i]] = TRUE;
         }
       apr_normal_equations_free (equations);
-      equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, self->n_threads);
+      equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, &part);
     }
 
+  if (apr_run_is_cancelled (&part))
+    return;
   self->certain = apr_normal_equations_solve (equations, self->target, dtype, coefficients, intercept);
 }
 
@@ -115,7 +120,7 @@ find_signs (Search *self)
   for (i = 0; i < p; i++)
     {
       self->signs[i] = 0;
-      if (self->passive[i] || self->excluded[i])
+      if (apr_run_is_cancelled (&self->run) || self->passive[i] || self->excluded[i])
         continue;
 
       apr_products_get_integer (products, p + self->target, i, gradient);
@@ -173,7 +178,7 @@ exchange (Search *self)
   int patience = PATIENCE;
   double intercept;
 
-  while (patience > 0)
+  while (patience > 0 && !apr_run_is_cancelled (&self->run))
     {
       gsize n_wrong = 0;
       gsize i;
@@ -213,6 +218,8 @@ add_one_by_one (Search *self)
       memset (self->values, 0, p * sizeof *self->values);
       solve_passive (self, APR_DTYPE_F64, self->values, &intercept);
       find_signs (self);
+      if (apr_run_is_cancelled (&self->run))
+        return;
       for (i = 0; i < p && (self->signs[i] <= 0 || self->blocked[i]); i++)
         ;
       if (i == p)
@@ -225,6 +232,8 @@ add_one_by_one (Search *self)
           double step = 1;
 
           solve_passive (self, APR_DTYPE_F64, self->values, &intercept);
+          if (apr_run_is_cancelled (&self->run))
+            return;
           self->blocked[added] = !self->passive[added];
           for (i = 0; i < p; i++)
             if (self->passive[i] && self->values[i] < 0)
@@ -250,14 +259,14 @@ apr_non_negative_solve (const AprProducts *products,
                         double rank_tolerance,
                         gsize target,
                         AprDType dtype,
-                        guint n_threads,
+                        const AprRun *run,
                         gboolean certain,
                         double *coefficients,
                         double *intercept)
 {
   gsize p = products->n_features;
   gboolean any = FALSE;
-  g_auto (Search) search = { products, excluded, rank_tolerance, target, n_threads };
+  g_auto (Search) search = { products, excluded, rank_tolerance, target, *run };
   gsize i;
 
   search.blocked = g_new0 (gboolean, p);

@@ -15,7 +15,7 @@ typedef struct
   const AprProducts *products; /* (unowned) */
   gboolean *excluded;          /* (owned) features that take no part */
   double rank_tolerance;
-  guint n_threads;
+  AprRun run; /* of finding the rank, and then of solving */
 
   gint64 *
     scales; /* (owned) of the products' columns: scaled products are 2^-(the scales of both) times the products */
@@ -42,23 +42,25 @@ typedef struct
 } AprNormalEquations;
 
 /* Finds the rank of the features that are not @excluded: one whose Schur complement is less than @rank_tolerance of
- * its square depends on those before it. */
+ * its square depends on those before it. Where @run is cancelled, what is found means nothing, and nothing may be
+ * solved. */
 AprNormalEquations *apr_normal_equations_new (const AprProducts *products,
                                               const gboolean *excluded,
                                               double rank_tolerance,
-                                              guint n_threads);
+                                              const AprRun *run);
 
 void apr_normal_equations_free (AprNormalEquations *self);
 
-/* Finds the rank in double, with a proof; returns %FALSE where there is none, and nothing is changed then. */
-gboolean apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self);
+/* Finds the rank in double, with a proof; returns %FALSE where there is none, and nothing is changed then, and where
+ * cancelled. */
+gboolean apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self, const AprRun *run);
 
 /* Finds the combinations; returns %FALSE where it is not certain that each dependent feature's Schur complement is
  * below the rank tolerance. */
-gboolean apr_normal_equations_prove_dependence (AprNormalEquations *self);
+gboolean apr_normal_equations_prove_dependence (AprNormalEquations *self, const AprRun *run);
 
 /* The same, for each feature on its own. */
-void apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *proven);
+void apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *proven, const AprRun *run);
 
 /* Returns the products of the independent features. */
 AprScaledProducts apr_normal_equations_get_scaled (const AprNormalEquations *self);
@@ -68,7 +70,7 @@ void apr_normal_equations_scale_column (AprNormalEquations *self, gsize column);
 
 /* Finds the coefficients of all features for one target, 0 for those that are excluded, and the intercept where the
  * products are centred: values of @dtype. Where features depend on others, the solution of minimum norm. Returns:
- * %FALSE where it is not certain that all are rounded to nearest */
+ * %FALSE where it is not certain that all are rounded to nearest, or where cancelled */
 gboolean apr_normal_equations_solve (
   AprNormalEquations *self, gsize target, AprDType dtype, double *coefficients, double *intercept);
 

@@ -15,8 +15,11 @@
 /* A first attempt cannot succeed where more than this is lost to the inverse. */
 #define MAX_INVERSE_BITS 44
 
+/* The part of the work that is done when the rank is known. */
+#define RANK_SHARE 0.7
+
 static void
-find_rank_in_long_numbers (AprNormalEquations *self)
+find_rank_in_long_numbers (AprNormalEquations *self, const AprRun *run)
 {
   gsize p = self->products->n_features;
   mpz_t *matrix = apr_integers_new (apr_triangle (p, 0));
@@ -25,11 +28,11 @@ find_rank_in_long_numbers (AprNormalEquations *self)
   gsize i;
   gsize j;
 
-  for (i = 0; i < p; i++)
+  for (i = 0; i < p && !apr_run_is_cancelled (run); i++)
     for (j = 0; j <= i; j++)
       apr_products_get_integer (self->products, i, j, matrix[apr_triangle (i, j)]);
 
-  self->ldlt = apr_ldlt_new (matrix, p, self->excluded, self->rank_tolerance);
+  self->ldlt = apr_ldlt_new (matrix, p, self->excluded, self->rank_tolerance, run);
   apr_integers_free (matrix, apr_triangle (p, 0));
   features = apr_ldlt_get_independent (self->ldlt, &self->n_independent);
   memcpy (self->independent, features, self->n_independent * sizeof *features);
@@ -48,21 +51,22 @@ AprNormalEquations *
 apr_normal_equations_new (const AprProducts *products,
                           const gboolean *excluded,
                           double rank_tolerance,
-                          guint n_threads)
+                          const AprRun *run)
 {
   AprNormalEquations *self = g_new0 (AprNormalEquations, 1);
+  AprRun of_rank = apr_run_get_part (run, 0, RANK_SHARE);
   gsize p = products->n_features;
 
   self->products = products;
   self->excluded = g_memdup2 (excluded, p * sizeof *excluded);
   self->rank_tolerance = rank_tolerance;
-  self->n_threads = n_threads;
+  self->run = *run;
   self->scales = g_new0 (gint64, p + products->n_targets);
   self->independent = g_new (gsize, p);
   self->dependent = g_new (gsize, p);
   self->negative = -1;
-  if (!apr_normal_equations_find_rank_in_doubles (self))
-    find_rank_in_long_numbers (self);
+  if (!apr_normal_equations_find_rank_in_doubles (self, &of_rank) && !apr_run_is_cancelled (run))
+    find_rank_in_long_numbers (self, &of_rank);
 
   return self;
 }
@@ -113,7 +117,7 @@ static gboolean
 refine (AprRefinement *refinement, gpointer data)
 {
   AprSolution *solution = data;
-  gboolean more = apr_solution_refine (solution);
+  gboolean more = apr_solution_refine (solution, refinement->run);
 
   refinement->error = solution->error;
   refinement->exact = solution->exact;
@@ -128,6 +132,7 @@ solve_with (AprNormalEquations *self,
             gsize column,
             AprDType dtype,
             gboolean all_bits,
+            const AprRun *run,
             double *unknowns,
             double *intercept)
 {
@@ -137,7 +142,7 @@ solve_with (AprNormalEquations *self,
   g_auto (AprSolution) solution = { 0 };
   gsize i;
 
-  apr_refinement_init (&refinement, self->products, column, dtype, self->independent, n);
+  apr_refinement_init (&refinement, self->products, column, dtype, self->independent, n, run);
   for (i = 0; i < n; i++)
     refinement.exponents[i] = self->scales[column] - self->scales[self->independent[i]];
   if (all_bits)
@@ -162,6 +167,9 @@ apr_normal_equations_solve (
   AprNormalEquations *self, gsize target, AprDType dtype, double *coefficients, double *intercept)
 {
   gsize column = self->products->n_features + target;
+  double share = (1 - RANK_SHARE) / (double) self->products->n_targets;
+  double begin = RANK_SHARE + share * (double) target;
+  AprRun run = apr_run_get_part (&self->run, begin, begin + share);
   g_autofree double *unknowns = NULL;
   gboolean certain;
   gsize i;
@@ -171,14 +179,20 @@ apr_normal_equations_solve (
   if (self->n_dependent > 0)
     {
       if (self->minimum_norm == NULL)
-        self->minimum_norm = apr_minimum_norm_new (self);
-      return apr_minimum_norm_solve (self->minimum_norm, column, dtype, coefficients, intercept);
+        {
+          AprRun of_factors = apr_run_get_part (&run, 0, 0.5);
+
+          run = apr_run_get_part (&run, 0.5, 1);
+          self->minimum_norm = apr_minimum_norm_new (self, &of_factors);
+        }
+      return !apr_run_is_cancelled (&run) &&
+             apr_minimum_norm_solve (self->minimum_norm, column, dtype, &run, coefficients, intercept);
     }
 
   unknowns = g_new (double, self->n_independent);
-  certain =
-    (self->inverse_bits < MAX_INVERSE_BITS && solve_with (self, column, dtype, FALSE, unknowns, intercept)) ||
-    solve_with (self, column, dtype, TRUE, unknowns, intercept);
+  certain = (self->inverse_bits < MAX_INVERSE_BITS &&
+             solve_with (self, column, dtype, FALSE, &run, unknowns, intercept)) ||
+            solve_with (self, column, dtype, TRUE, &run, unknowns, intercept);
   for (i = 0; i < self->n_independent; i++)
     coefficients[self->independent[i]] = unknowns[i];
 
@@ -203,7 +217,7 @@ apr_normal_equations_multiply (AprNormalEquations *self, double *x)
   if (self->doubles == NULL)
     {
       self->doubles = g_new (double, n *n);
-      (void) apr_scaled_products_get_doubles (&scaled, self->doubles, NULL, n, self->n_threads);
+      (void) apr_scaled_products_get_doubles (&scaled, self->doubles, NULL, n, &self->run);
     }
   product = g_new0 (double, n);
   for (i = 0; i < n; i++)
@@ -216,7 +230,7 @@ gint64
 apr_normal_equations_divide (const AprNormalEquations *self, double *x)
 {
   if (self->ldlt != NULL)
-    return apr_ldlt_divide (self->ldlt, x);
+    return apr_ldlt_divide (self->ldlt, x, &self->run);
 
   apr_cholesky_solve (&self->cholesky, x);
   return 0;

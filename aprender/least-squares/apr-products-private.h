@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "aprender/base/apr-run-private.h"
 #include "aprender/cross-products/apr-exact-sums-private.h"
 #include "aprender/least-squares/apr-limbs-private.h"
 
@@ -43,8 +44,8 @@ mpz_t *apr_integers_new (gsize n);
 
 void apr_integers_free (mpz_t *integers, gsize n);
 
-/* Adds @alpha to the sum of squares of every feature. */
-AprProducts *apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_threads);
+/* Adds @alpha to the sum of squares of every feature. Where @run is cancelled, the entries mean nothing. */
+AprProducts *apr_products_new (AprExactSums *state, gboolean centred, double alpha, const AprRun *run);
 
 void apr_products_free (AprProducts *self);
 

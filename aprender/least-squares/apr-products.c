@@ -43,6 +43,7 @@ count_columns (const AprProducts *self)
 typedef struct
 {
   AprProducts *products;
+  const AprRun *run;   /* (unowned) */
   const gint64 *state; /* (unowned) (nullable) the sums as they are held */
   gsize n_state;
   gsize first; /* of the words that are read */
@@ -237,7 +238,7 @@ centre_rows (gpointer data, gsize part, gsize n_parts)
   gboolean whole = TRUE;
   gsize i;
 
-  for (i = part; i < count_columns (self) && whole; i += n_parts)
+  for (i = part; i < count_columns (self) && whole && !apr_run_is_cancelled (centring->run); i += n_parts)
     switch (self->n_limbs)
       {
         /* Common lengths, which the compiler unrolls. */
@@ -307,7 +308,7 @@ add_alpha (AprProducts *self, const mpz_t alpha)
 
 /* Returns FALSE where an entry has bits outside the words that are read. */
 static gboolean
-centre (AprProducts *self, Centring *centring, gint first_word, double alpha, guint n_threads)
+centre (AprProducts *self, Centring *centring, gint first_word, double alpha)
 {
   gsize n_columns = count_columns (self);
   gsize n_entries = apr_triangle (n_columns, 0);
@@ -349,7 +350,7 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha, gu
   self->limbs = apr_pages_new (size, FALSE);
   if (self->limbs == NULL)                                     /* GCOVR_EXCL_BR_LINE: ends the program */
     g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size); /* GCOVR_EXCL_LINE: see above */
-  apr_parallel_run (centre_rows, centring, n_threads, 30.0 * (double) n_entries);
+  apr_parallel_run (centre_rows, centring, centring->run->n_threads, 30.0 * (double) n_entries);
   if (alpha > 0 && !centring->outside)
     add_alpha (self, penalty);
 
@@ -361,10 +362,10 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha, gu
 }
 
 AprProducts *
-apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_threads)
+apr_products_new (AprExactSums *state, gboolean centred, double alpha, const AprRun *run)
 {
   AprProducts *self = g_new0 (AprProducts, 1);
-  Centring centring = { self };
+  Centring centring = { self, run };
   gboolean whole;
   gint first_limb;
   gsize n_columns;
@@ -384,14 +385,14 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, guint n_t
       widen (&centring, apr_triangle (i, i));
       widen (&centring, apr_triangle (i, 0));
     }
-  if (!centre (self, &centring, first_limb + (gint) centring.first, alpha, n_threads))
+  if (!centre (self, &centring, first_limb + (gint) centring.first, alpha))
     {
       apr_pages_free (self->limbs);
       centring.outside = FALSE;
-      for (i = 0; i < apr_exact_sums_get_n_entries (state); i++)
+      for (i = 0; i < apr_exact_sums_get_n_entries (state) && !apr_run_is_cancelled (run); i++)
         widen (&centring, i);
-      whole = centre (self, &centring, first_limb + (gint) centring.first, alpha, n_threads);
-      g_assert (whole);
+      whole = centre (self, &centring, first_limb + (gint) centring.first, alpha);
+      g_assert (whole || apr_run_is_cancelled (run));
     }
 
   return self;

@@ -16,7 +16,7 @@
  * Cholesky factorisation of A - s I succeeds, the eigenvalues of A are at least s less its backward error (S. M. Rump,
  * "Verification of positive definiteness", 2006). */
 static double
-bound_min_eigenvalue (const AprNormalEquations *self, AprCholesky *shifted)
+bound_min_eigenvalue (const AprNormalEquations *self, AprCholesky *shifted, const AprRun *run)
 {
   AprScaledProducts scaled = apr_normal_equations_get_scaled (self);
   gsize n = self->n_independent;
@@ -27,16 +27,16 @@ bound_min_eigenvalue (const AprNormalEquations *self, AprCholesky *shifted)
   int tries;
   gsize i;
 
-  for (tries = 0; tries < 3 && bound == 0 && estimate > MIN_EIGENVALUE; tries++)
+  for (tries = 0; tries < 3 && bound == 0 && estimate > MIN_EIGENVALUE && !apr_run_is_cancelled (run);
+       tries++)
     {
       double shift = estimate / (tries == 0 ? 2 : 1 << (3 * tries));
 
       if (tries > 0)
-        (void) apr_scaled_products_get_doubles (&scaled, shifted->rows, NULL, shifted->stride,
-                                                self->n_threads);
+        (void) apr_scaled_products_get_doubles (&scaled, shifted->rows, NULL, shifted->stride, run);
       for (i = 0; i < n; i++)
         shifted->rows[i * shifted->stride + i] -= shift;
-      if (apr_cholesky_factorise (shifted, zeros, positions, self->n_threads) == n)
+      if (apr_cholesky_factorise (shifted, zeros, positions, run) == n)
         /* Rounding the entries to double changed each by far less than 2^-50. */
         bound = shift - apr_cholesky_bound_error (shifted) - (double) n * 0x1p-50;
       if (bound < shift / 4)
@@ -88,8 +88,11 @@ clear (AprNormalEquations *self)
 }
 
 gboolean
-apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self)
+apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
 {
+  AprRun of_factors = apr_run_get_part (run, 0.05, 0.4);
+  AprRun of_bound = apr_run_get_part (run, 0.4, 0.7);
+  AprRun of_dependence = apr_run_get_part (run, 0.7, 1);
   AprScaledProducts scaled;
   g_auto (AprCholesky) copy = { NULL };
   g_autofree double *limits = NULL;
@@ -103,8 +106,7 @@ apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self)
   scaled = apr_normal_equations_get_scaled (self);
   apr_cholesky_init (&self->cholesky, n);
   apr_cholesky_init (&copy, n);
-  if (!apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, copy.rows, self->cholesky.stride,
-                                        self->n_threads))
+  if (!apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, copy.rows, self->cholesky.stride, run))
     {
       clear (self);
       return FALSE;
@@ -114,7 +116,9 @@ apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self)
   positions = g_new (gsize, n);
   for (i = 0; i < n; i++)
     limits[i] = self->cholesky.rows[i * self->cholesky.stride + i] * MAX (DOUBTFUL, 4 * self->rank_tolerance);
-  n_independent = apr_cholesky_factorise (&self->cholesky, limits, positions, self->n_threads);
+  n_independent = apr_cholesky_factorise (&self->cholesky, limits, positions, &of_factors);
+  if (apr_run_is_cancelled (run))
+    return FALSE;
   if (n_independent < n)
     {
       split_features (self, positions, n_independent);
@@ -122,10 +126,10 @@ apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self)
       apr_cholesky_keep (&copy, positions, n_independent);
     }
 
-  self->min_eigenvalue = n_independent > 0 ? bound_min_eigenvalue (self, &copy) : 1;
+  self->min_eigenvalue = n_independent > 0 ? bound_min_eigenvalue (self, &copy, &of_bound) : 1;
   self->inverse_bits = -apr_floor_log2 (self->min_eigenvalue);
   if (!(self->min_eigenvalue > 4 * self->rank_tolerance) ||
-      (n_independent < n && !apr_normal_equations_prove_dependence (self)))
+      (n_independent < n && !apr_normal_equations_prove_dependence (self, &of_dependence)))
     {
       clear (self);
       return FALSE;

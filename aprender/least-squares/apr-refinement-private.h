@@ -13,6 +13,7 @@ typedef struct
   const AprProducts *products; /* (unowned) */
   gsize column;                /* the target */
   AprDType dtype;
+  const AprRun *run; /* (unowned) */
 
   gsize n;
   const gsize *features; /* (unowned) whose coefficients the unknowns are */
@@ -36,7 +37,8 @@ void apr_refinement_init (AprRefinement *self,
                           gsize column,
                           AprDType dtype,
                           const gsize *features,
-                          gsize n);
+                          gsize n,
+                          const AprRun *run);
 
 void apr_refinement_clear (AprRefinement *self);
 
@@ -47,7 +49,7 @@ gint64 apr_floor_log2 (double value);
 gint64 apr_refinement_count_bits (const AprRefinement *self);
 
 /* Refines until every rounding is certain, or no more can be had: then what there is is rounded, and %FALSE is
- * returned. The intercept takes part where the products are centred. */
+ * returned, as it is where cancelled. The intercept takes part where the products are centred. */
 gboolean apr_refinement_run (
   AprRefinement *self, AprRefinementStep step, gpointer data, double *coefficients, double *intercept);
 

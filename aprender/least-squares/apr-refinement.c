@@ -14,10 +14,12 @@ apr_refinement_init (AprRefinement *self,
                      gsize column,
                      AprDType dtype,
                      const gsize *features,
-                     gsize n)
+                     gsize n,
+                     const AprRun *run)
 {
-  *self =
-    (AprRefinement){ .products = products, .column = column, .dtype = dtype, .n = n, .features = features };
+  *self = (AprRefinement){
+    .products = products, .column = column, .dtype = dtype, .run = run, .n = n, .features = features
+  };
   self->exponents = g_new0 (gint64, n);
   self->error = G_MAXINT32;
 }
@@ -170,11 +172,17 @@ apr_refinement_run (
   gboolean certain = FALSE;
   gboolean more = TRUE;
   gsize doubted = 0;
+  double left = 1;
   gsize i;
 
   while (more && !certain)
     {
       more = step (self, data) && !self->exact;
+      if (apr_run_is_cancelled (self->run))
+        return FALSE;
+      /* How many steps there will be is not known: each is a fourth of what is left. */
+      left *= 0.75;
+      apr_run_report (self->run, 1 - left);
 
       /* The one that was in doubt first. */
       if (more && doubted < self->n && !round_unknown (self, doubted, FALSE, &coefficients[doubted]))

@@ -49,16 +49,16 @@ apr_scaled_products_get_bits (gsize n)
 }
 
 /* Writes the upper triangle as doubles to @rows, @stride apart, and to @copy unless it is %NULL. Returns: %FALSE where
- * an entry is 4 or more, which those of samples never are */
+ * an entry is 4 or more, which those of samples never are, and where cancelled */
 gboolean apr_scaled_products_get_doubles (
-  const AprScaledProducts *self, double *rows, double *copy, gsize stride, guint n_threads);
+  const AprScaledProducts *self, double *rows, double *copy, gsize stride, const AprRun *run);
 
 /* Subtracts the matrix times @x from @residual, of which row i is held times 2^(the scale of i). Each entry of the
  * matrix is cut off behind apr_scaled_products_get_bits(). */
 void apr_fixed_subtract_scaled (AprFixed *residual,
                                 const AprScaledProducts *matrix,
                                 const AprCorrection *x,
-                                guint n_threads);
+                                const AprRun *run);
 
 /* The products of all of some columns with the first ones of them. A row has one scale for all, a column its own. */
 typedef struct
@@ -78,7 +78,7 @@ void apr_fixed_add_tall (AprFixed *primal,
                          const AprTallProducts *matrix,
                          const AprCorrection *v,
                          const AprCorrection *b,
-                         guint n_threads);
+                         const AprRun *run);
 
 /* Adds @sign times the products of @rows and @columns with @x, without rounding. A column's are times 2^(@exponent -
  * its scale), and the numbers must have as many bits behind the point as that takes. */
@@ -90,6 +90,6 @@ void apr_fixed_add_products (AprFixed *self,
                              gint64 exponent,
                              const AprCorrection *x,
                              gint sign,
-                             guint n_threads);
+                             const AprRun *run);
 
 G_END_DECLS

@@ -11,6 +11,7 @@
 typedef struct
 {
   const AprScaledProducts *matrix;
+  const AprRun *run;
   double *rows;
   double *copy; /* (nullable) */
   gsize stride;
@@ -29,7 +30,8 @@ convert_rows (gpointer data, gsize part, gsize n_parts)
   gsize i;
   gsize j;
 
-  for (row = part * SQUARE; row < matrix->n; row += n_parts * SQUARE)
+  for (row = part * SQUARE; row < matrix->n && !apr_run_is_cancelled (conversion->run);
+       row += n_parts * SQUARE)
     for (column = 0; column <= row; column += SQUARE)
       {
         gsize last_row = MIN (row + SQUARE, matrix->n);
@@ -56,18 +58,19 @@ convert_rows (gpointer data, gsize part, gsize n_parts)
 
 gboolean
 apr_scaled_products_get_doubles (
-  const AprScaledProducts *self, double *rows, double *copy, gsize stride, guint n_threads)
+  const AprScaledProducts *self, double *rows, double *copy, gsize stride, const AprRun *run)
 {
-  Conversion conversion = { self, rows, copy, stride };
+  Conversion conversion = { self, run, rows, copy, stride };
 
-  apr_parallel_run (convert_rows, &conversion, n_threads, 8.0 * (double) (self->n * self->n));
+  apr_parallel_run (convert_rows, &conversion, run->n_threads, 8.0 * (double) (self->n * self->n));
 
-  return !conversion.too_large;
+  return !conversion.too_large && !apr_run_is_cancelled (run);
 }
 
 typedef struct
 {
   const AprScaledProducts *matrix;
+  const AprRun *run;
   const gint64 *x;
   AprLongSum *sums; /* of each part a vector */
 } Product;
@@ -132,7 +135,7 @@ multiply_rows (gpointer data, gsize part, gsize n_parts)
       min_scale = MIN (min_scale, matrix->scales[matrix->columns[i]]);
       max_scale = MAX (max_scale, matrix->scales[matrix->columns[i]]);
     }
-  for (i = part; i < matrix->n; i += n_parts)
+  for (i = part; i < matrix->n && !apr_run_is_cancelled (product->run); i += n_parts)
     {
       gint64 place = first + matrix->scales[matrix->columns[i]];
 
@@ -171,16 +174,16 @@ void
 apr_fixed_subtract_scaled (AprFixed *residual,
                            const AprScaledProducts *matrix,
                            const AprCorrection *x,
-                           guint n_threads)
+                           const AprRun *run)
 {
   gsize n = matrix->n;
   double n_operations = 4 * (double) (n * n);
-  gsize n_parts = apr_parallel_count (n_threads, n_operations / APR_PARALLEL_OPERATIONS);
+  gsize n_parts = apr_parallel_count (run->n_threads, n_operations / APR_PARALLEL_OPERATIONS);
   g_autofree AprLongSum *sums = g_new0 (AprLongSum, n_parts * n);
-  Product product = { matrix, x->values, sums };
+  Product product = { matrix, run, x->values, sums };
   gsize i;
 
-  apr_parallel_run (multiply_rows, &product, n_threads, n_operations);
+  apr_parallel_run (multiply_rows, &product, run->n_threads, n_operations);
   for (i = 0; i < n; i++)
     add_sum (residual, i, sums, n_parts, n,
              matrix->scales[matrix->columns[i]] - apr_scaled_products_get_bits (n) - x->place, -1);
@@ -189,6 +192,7 @@ apr_fixed_subtract_scaled (AprFixed *residual,
 typedef struct
 {
   const AprTallProducts *matrix;
+  const AprRun *run;
   const gint64 *v;
   const gint64 *b;
   AprLongSum *sums; /* of each part a vector of the rows, and one of the columns */
@@ -207,7 +211,7 @@ multiply_tall_rows (gpointer data, gsize part, gsize n_parts)
   gsize i;
   gsize j;
 
-  for (i = part; i < matrix->n; i += n_parts)
+  for (i = part; i < matrix->n && !apr_run_is_cancelled (product->run); i += n_parts)
     {
       gsize row = matrix->columns[i];
       gboolean mirrored = i < matrix->n_first;
@@ -245,17 +249,17 @@ apr_fixed_add_tall (AprFixed *primal,
                     const AprTallProducts *matrix,
                     const AprCorrection *v,
                     const AprCorrection *b,
-                    guint n_threads)
+                    const AprRun *run)
 {
   gsize distance = matrix->n + matrix->n_first;
   gint bits = apr_scaled_products_get_bits (matrix->n);
   double n_operations = 8 * (double) (matrix->n * matrix->n_first);
-  gsize n_parts = apr_parallel_count (n_threads, n_operations / APR_PARALLEL_OPERATIONS);
+  gsize n_parts = apr_parallel_count (run->n_threads, n_operations / APR_PARALLEL_OPERATIONS);
   g_autofree AprLongSum *sums = g_new0 (AprLongSum, n_parts * distance);
-  TallProduct product = { matrix, v->values, b->values, sums };
+  TallProduct product = { matrix, run, v->values, b->values, sums };
   gsize i;
 
-  apr_parallel_run (multiply_tall_rows, &product, n_threads, n_operations);
+  apr_parallel_run (multiply_tall_rows, &product, run->n_threads, n_operations);
   for (i = 0; i < matrix->n; i++)
     add_sum (primal, i, sums, n_parts, distance, matrix->row_scale - bits - v->place, 1);
   for (i = 0; i < matrix->n_first; i++)
@@ -275,6 +279,7 @@ typedef struct
 typedef struct
 {
   AprFixed *fixed;
+  const AprRun *run;
   const AprProducts *products;
   const gsize *rows;
   const gsize *columns;
@@ -314,7 +319,7 @@ multiply_exactly (gpointer data, gsize part, gsize n_parts)
   gsize i;
   gsize j;
 
-  for (i = part; i < product->fixed->n; i += n_parts)
+  for (i = part; i < product->fixed->n && !apr_run_is_cancelled (product->run); i += n_parts)
     {
       memset (sum, 0, product->n_sum * sizeof *sum);
       for (j = 0; j < product->n_columns; j++)
@@ -343,10 +348,10 @@ apr_fixed_add_products (AprFixed *self,
                         gint64 exponent,
                         const AprCorrection *x,
                         gint sign,
-                        guint n_threads)
+                        const AprRun *run)
 {
   g_autofree Factor *factors = g_new (Factor, x->n);
-  ExactProduct product = { self, products, rows, columns, factors, x->n };
+  ExactProduct product = { self, run, products, rows, columns, factors, x->n };
   gint64 max_scale = G_MININT32;
   gsize j;
 
@@ -365,6 +370,6 @@ apr_fixed_add_products (AprFixed *self,
     }
   /* Two limbs of a factor, and one for the sum of as many products as there can be. */
   product.n_sum += products->n_limbs + 3;
-  apr_parallel_run (multiply_exactly, &product, n_threads,
+  apr_parallel_run (multiply_exactly, &product, run->n_threads,
                     4.0 * (double) (self->n * x->n * products->n_limbs));
 }

@@ -32,8 +32,9 @@ void apr_solution_init (
 
 void apr_solution_clear (AprSolution *self);
 
-/* Adds one correction to x; returns %FALSE where the error did not become smaller. */
-gboolean apr_solution_refine (AprSolution *self);
+/* Adds one correction to x; returns %FALSE where the error did not become smaller. Where @run is cancelled, x means
+ * nothing. */
+gboolean apr_solution_refine (AprSolution *self, const AprRun *run);
 
 /* Writes to @refinement what Cramer's rule says of the coefficients of the independent features. */
 void apr_normal_equations_apply_cramer (const AprNormalEquations *self, AprRefinement *refinement);

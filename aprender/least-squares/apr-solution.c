@@ -137,7 +137,7 @@ bound_truncation (const AprSolution *self)
 }
 
 gboolean
-apr_solution_refine (AprSolution *self)
+apr_solution_refine (AprSolution *self, const AprRun *run)
 {
   const AprNormalEquations *equations = self->equations;
   gint64 before = self->error;
@@ -151,7 +151,7 @@ apr_solution_refine (AprSolution *self)
       gint64 exponent = self->top;
 
       if (equations->ldlt != NULL)
-        exponent = apr_ldlt_solve (equations->ldlt, &self->residual, self->top, self->leading);
+        exponent = apr_ldlt_solve (equations->ldlt, &self->residual, self->top, self->leading, run);
       else
         apr_cholesky_solve (&equations->cholesky, self->leading);
       if (!apr_correction_set (&self->correction, self->leading, exponent, self->x.fraction, self->whole))
@@ -160,13 +160,12 @@ apr_solution_refine (AprSolution *self)
       apr_fixed_add_correction (&self->x, &self->correction, 0, 1);
       if (self->all_bits)
         apr_fixed_add_products (&self->residual, equations->products, equations->independent,
-                                equations->independent, equations->scales, 0, &self->correction, -1,
-                                equations->n_threads);
+                                equations->independent, equations->scales, 0, &self->correction, -1, run);
       else
         {
           AprScaledProducts scaled = apr_normal_equations_get_scaled (equations);
 
-          apr_fixed_subtract_scaled (&self->residual, &scaled, &self->correction, equations->n_threads);
+          apr_fixed_subtract_scaled (&self->residual, &scaled, &self->correction, run);
         }
       measure (self);
     }

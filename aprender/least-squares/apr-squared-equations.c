@@ -25,6 +25,7 @@ struct _AprSquaredEquations
 typedef struct
 {
   AprSquaredEquations *self;
+  const AprRun *run;
   mpz_t *g; /* n x rank */
 } Squaring;
 
@@ -52,7 +53,7 @@ square_rows (gpointer data, gsize part, gsize n_parts)
 
   mpz_init (sum);
   for (i = part; i < rank; i += n_parts)
-    for (j = 0; j <= i; j++)
+    for (j = 0; j <= i && !apr_run_is_cancelled (squaring->run); j++)
       {
         mpz_set_ui (sum, 0);
         for (k = 0; k < self->n; k++)
@@ -63,19 +64,19 @@ square_rows (gpointer data, gsize part, gsize n_parts)
 }
 
 static void
-square (AprSquaredEquations *self)
+square (AprSquaredEquations *self, const AprRun *run)
 {
   const AprNormalEquations *equations = self->equations;
   const AprProducts *products = equations->products;
   gsize rank = equations->n_independent;
   gsize n_columns = rank + products->n_targets;
-  Squaring squaring = { self, apr_integers_new (self->n * rank) };
+  Squaring squaring = { self, run, apr_integers_new (self->n * rank) };
   gsize max_bits = 0;
   gsize i;
   gsize j;
   mpz_t value;
 
-  for (i = 0; i < self->n; i++)
+  for (i = 0; i < self->n && !apr_run_is_cancelled (run); i++)
     for (j = 0; j < rank; j++)
       {
         apr_products_get_integer (products, self->features[i], equations->independent[j],
@@ -89,7 +90,7 @@ square (AprSquaredEquations *self)
     apr_pages_new (apr_triangle (n_columns, 0) * self->products.n_limbs * sizeof (mp_limb_t), TRUE);
   if (self->products.limbs == NULL)                                /* GCOVR_EXCL_BR_LINE: ends the program */
     g_error ("no memory for %" G_GSIZE_FORMAT " rows", n_columns); /* GCOVR_EXCL_LINE: see above */
-  apr_parallel_run (square_rows, &squaring, equations->n_threads,
+  apr_parallel_run (square_rows, &squaring, run->n_threads,
                     10 * (double) rank * (double) rank * (double) self->n);
   apr_integers_free (squaring.g, self->n * rank);
 
@@ -104,7 +105,7 @@ square (AprSquaredEquations *self)
 }
 
 AprSquaredEquations *
-apr_squared_equations_new (const AprNormalEquations *equations, const gsize *features)
+apr_squared_equations_new (const AprNormalEquations *equations, const gsize *features, const AprRun *run)
 {
   AprSquaredEquations *self = g_new0 (AprSquaredEquations, 1);
   g_autofree gboolean *none = g_new0 (gboolean, equations->n_independent);
@@ -114,8 +115,8 @@ apr_squared_equations_new (const AprNormalEquations *equations, const gsize *fea
   self->n = equations->n_independent + equations->n_dependent;
   self->products.n_features = equations->n_independent;
   self->products.n_targets = equations->products->n_targets;
-  square (self);
-  self->squared = apr_normal_equations_new (&self->products, none, 0, equations->n_threads);
+  square (self, run);
+  self->squared = apr_normal_equations_new (&self->products, none, 0, run);
 
   return self;
 }
@@ -190,12 +191,12 @@ refine (AprRefinement *refinement, gpointer data)
 {
   Image *self = data;
   const AprSquaredEquations *equations = self->equations;
-  gboolean more = apr_solution_refine (&self->v);
+  gboolean more = apr_solution_refine (&self->v, refinement->run);
 
   if (self->v.corrected)
     apr_fixed_add_products (&self->b, equations->equations->products, equations->features, self->columns,
                             self->scales, equations->squared->scales[self->v.column], &self->v.correction, 1,
-                            equations->equations->n_threads);
+                            refinement->run);
   refinement->error = self->v.error + self->error_bits;
   refinement->exact = self->v.exact;
 
@@ -203,8 +204,12 @@ refine (AprRefinement *refinement, gpointer data)
 }
 
 gboolean
-apr_squared_equations_solve (
-  AprSquaredEquations *self, gsize column, AprDType dtype, double *unknowns, double *intercept)
+apr_squared_equations_solve (AprSquaredEquations *self,
+                             gsize column,
+                             AprDType dtype,
+                             const AprRun *run,
+                             double *unknowns,
+                             double *intercept)
 {
   const AprProducts *products = self->equations->products;
   AprNormalEquations *squared = self->squared;
@@ -218,13 +223,16 @@ apr_squared_equations_solve (
   g_auto (Image) image = { 0 };
   gsize i;
 
+  if (apr_run_is_cancelled (run))
+    return FALSE;
+
   apr_normal_equations_scale_column (squared, squared_column);
-  apr_refinement_init (&of_v, &self->products, squared_column, dtype, squared->independent, rank);
+  apr_refinement_init (&of_v, &self->products, squared_column, dtype, squared->independent, rank, run);
   apr_normal_equations_apply_cramer (squared, &of_v);
   for (i = 0; i < rank; i++)
     grid = MAX (grid, of_v.grids[i]);
 
-  apr_refinement_init (&refinement, products, column, dtype, self->features, self->n);
+  apr_refinement_init (&refinement, products, column, dtype, self->features, self->n, run);
   refinement.denominator_bits = of_v.denominator_bits;
   refinement.grids = g_new (gint64, self->n);
   for (i = 0; i < self->n; i++)

@@ -62,7 +62,7 @@ apr_linear_regression_diagnose (AprLinearRegression *self,
                                 GCancellable *cancellable,
                                 GError **error)
 {
-  AprInferenceRun run = { .cancellable = cancellable };
+  AprRun run = { .cancellable = cancellable };
   g_autoptr (AprFitted) fitted = NULL;
   g_autoptr (AprInference) inference = NULL;
   g_autoptr (AprTensor) predictions = NULL;
@@ -77,7 +77,7 @@ apr_linear_regression_diagnose (AprLinearRegression *self,
     return NULL;
 
   run.n_threads = apr_linear_regression_get_n_threads (self);
-  predictions = apr_linear_results_predict (fitted->results, x, run.n_threads, error);
+  predictions = apr_linear_results_predict (fitted->results, x, &run, error);
 
   return predictions != NULL
          ? apr_inference_diagnose (inference, x, y, sample_weight, predictions, target, &run, error)
@@ -197,7 +197,7 @@ apr_linear_regression_get_robust_statistics (AprLinearRegression *self,
                                              GCancellable *cancellable,
                                              GError **error)
 {
-  AprInferenceRun run = { .cancellable = cancellable };
+  AprRun run = { .cancellable = cancellable };
   g_autoptr (AprFitted) fitted = NULL;
   g_autoptr (AprInference) inference = NULL;
   AprRegressionStatistics *statistics;

@@ -60,7 +60,8 @@ save_state (AprLinearRegression *self,
             GError **error)
 {
   g_autofree char *dependent = results->dependent != NULL ? dependent_to_string (results->dependent) : NULL;
-  double condition_number = apr_linear_results_get_condition_number (results);
+  AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self) };
+  double condition_number = apr_linear_results_get_condition_number (results, &run);
   g_autoptr (AprTensor) alphas = apr_linear_regression_get_alphas (self);
   gboolean several = isnan (results->fitted.alpha);
 

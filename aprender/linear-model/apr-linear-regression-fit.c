@@ -97,7 +97,9 @@ typedef struct
   AprLinearOptions options;
   AprTensor *alphas;         /* (owned) (nullable) */
   AprLinearResults *results; /* (owned): with the options of the solver, but for those that the data decide */
-  double share;              /* of the progress, of the rows */
+  AprRun sums;               /* how the rows are summed, and the sums solved: parts of one whole */
+  AprRun solution;
+  double told; /* the progress */
 } Fit;
 
 static void
@@ -109,10 +111,27 @@ fit_clear (Fit *fit)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fit, fit_clear)
 
+/* The progress is told so many times at most. */
+#define MAX_TOLD 40
+
+static void
+tell_progress (double fraction, gpointer user_data)
+{
+  Fit *fit = user_data;
+
+  if (fraction < fit->told + 1.0 / MAX_TOLD)
+    return;
+
+  fit->told = fraction;
+  apr_estimator_report_progress (APR_ESTIMATOR (fit->model), fraction);
+}
+
+/* @sums is the part of the sums in the work. */
 static gboolean
-fit_init (Fit *fit, AprLinearRegression *model, GError **error)
+fit_init (Fit *fit, AprLinearRegression *model, double sums, GCancellable *cancellable, GError **error)
 {
   AprLeastSquaresOptions solver;
+  AprRun run = { .cancellable = cancellable, .progress = tell_progress, .progress_data = fit };
 
   fit->model = model;
   fit->options = apr_linear_regression_get_options (model);
@@ -122,9 +141,11 @@ fit_init (Fit *fit, AprLinearRegression *model, GError **error)
     .alpha = fit->options.alpha,
     .positive = fit->options.positive,
     .dtype = fit->options.dtype,
-    .n_threads = fit->options.n_threads,
   };
   fit->results = apr_linear_results_new (&solver);
+  run.n_threads = fit->options.n_threads;
+  fit->sums = apr_run_get_part (&run, 0, sums);
+  fit->solution = apr_run_get_part (&run, sums, 1);
 
   return check_options (&solver, error) && check_alphas (fit->alphas, error);
 }
@@ -133,19 +154,20 @@ static gboolean
 solve (AprLeastSquares *solution,
        AprCrossProducts *state,
        const AprLeastSquaresOptions *options,
+       const AprRun *run,
        GError **error)
 {
   const AprSampleRows *rows = apr_cross_products_get_rows (state);
   g_autoptr (AprExactSums) sums = NULL;
 
   if (rows != NULL && !options->positive)
-    return apr_least_squares_solve_rows (solution, rows, options, error);
+    return apr_least_squares_solve_rows (solution, rows, options, run, error);
 
   sums = apr_cross_products_ref_sums (state, error);
 
   /* What comes from a file could keep the solver busy for minutes. */
-  return sums != NULL && (options->rounded || apr_exact_sums_check (sums, error)) &&
-         apr_least_squares_solve (solution, sums, options, error);
+  return sums != NULL && (options->rounded || apr_exact_sums_check (sums, run, error)) &&
+         apr_least_squares_solve (solution, sums, options, run, error);
 }
 
 /* Adds the targets of @options to what has been found of others. */
@@ -153,6 +175,7 @@ static gboolean
 solve_some (AprLeastSquares *solution,
             AprCrossProducts *state,
             const AprLeastSquaresOptions *options,
+            const AprRun *run,
             GError **error)
 {
   gsize n_features = apr_cross_products_get_n_features (state);
@@ -160,7 +183,7 @@ solve_some (AprLeastSquares *solution,
   g_auto (AprLeastSquares) part = { NULL };
   gsize i;
 
-  if (!solve (&part, state, options, error))
+  if (!solve (&part, state, options, run, error))
     return FALSE;
 
   if (solution->coefficients == NULL)
@@ -196,7 +219,7 @@ solve_by_alpha (AprLeastSquares *solution,
                 AprCrossProducts *state,
                 AprTensor *alphas,
                 const AprLeastSquaresOptions *options,
-                GCancellable *cancellable,
+                const AprRun *run,
                 GError **error)
 {
   gsize n_targets = apr_cross_products_get_n_targets (state);
@@ -218,6 +241,8 @@ solve_by_alpha (AprLeastSquares *solution,
   own_options.targets = targets;
   for (i = 0; i < n_targets; i++)
     {
+      AprRun part;
+
       if (done[i])
         continue;
       own_options.alpha = apr_tensor_get_double (alphas, i, NULL);
@@ -226,8 +251,8 @@ solve_by_alpha (AprLeastSquares *solution,
           targets[j] = apr_tensor_get_double (alphas, j, NULL) == own_options.alpha;
           done[j] = done[j] || targets[j];
         }
-      if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
-          !solve_some (solution, state, &own_options, error))
+      part = apr_run_get_part (run, (double) i / (double) n_targets, (double) (i + 1) / (double) n_targets);
+      if (!solve_some (solution, state, &own_options, &part, error))
         return FALSE;
     }
 
@@ -237,8 +262,7 @@ solve_by_alpha (AprLeastSquares *solution,
 /* Takes @state, solves it, and leaves what is found to the end of the update; @n_dims is that of y, 1 where there
  * is one target that is no matrix. */
 static gboolean
-fit_solve (
-  Fit *fit, AprCrossProducts *state, gsize n_dims, char **names, GCancellable *cancellable, GError **error)
+fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, char **names, GError **error)
 {
   AprLinearResults *results = fit->results;
   AprLeastSquaresOptions *options = &results->fitted;
@@ -258,10 +282,9 @@ fit_solve (
   options->rounded = apr_cross_products_get_precision (state) == APR_PRECISION_DOUBLE;
   if (options->dtype == APR_DTYPE_NONE)
     options->dtype = options->data_dtype;
-  if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
-      !(fit->alphas != NULL ? solve_by_alpha (&solution, state, fit->alphas, options, cancellable, error)
-                            : solve (&solution, state, options, error)) ||
-      g_cancellable_set_error_if_cancelled (cancellable, error))
+  if (g_cancellable_set_error_if_cancelled (fit->solution.cancellable, error) ||
+      !(fit->alphas != NULL ? solve_by_alpha (&solution, state, fit->alphas, options, &fit->solution, error)
+                            : solve (&solution, state, options, &fit->solution, error)))
     return FALSE;
 
   if (fit->alphas != NULL)
@@ -282,12 +305,11 @@ fit_solve (
 }
 
 static void
-tell_progress (guint64 n_done, guint64 n_samples, gpointer user_data)
+tell_rows (guint64 n_done, guint64 n_samples, gpointer user_data)
 {
   const Fit *fit = user_data;
 
-  apr_estimator_report_progress (APR_ESTIMATOR (fit->model),
-                                 fit->share * (double) n_done / (double) n_samples);
+  apr_run_report (&fit->sums, (double) n_done / (double) n_samples);
 }
 
 /* Adds the samples to those of @state, where there is one. */
@@ -306,7 +328,9 @@ fit_samples (AprLinearRegression *self,
   const gsize *y_shape = apr_tensor_get_shape (y, &n_dims);
   const gsize *x_shape = apr_tensor_get_shape (x, NULL);
 
-  if (!fit_init (&fit, self, error))
+  /* To solve for p coefficients takes about as long as to sum 3 p rows. */
+  if (!fit_init (&fit, self, (double) x_shape[0] / ((double) x_shape[0] + 3 * (double) x_shape[1]),
+                 cancellable, error))
     return FALSE;
 
   sums = state != NULL ? apr_cross_products_copy (state)
@@ -314,12 +338,9 @@ fit_samples (AprLinearRegression *self,
   if (sums == NULL)
     return FALSE;
 
-  /* To solve for p coefficients takes about as long as to sum 3 p rows. */
-  fit.share = (double) x_shape[0] / ((double) x_shape[0] + 3 * (double) x_shape[1]);
-
   return apr_cross_products_update_with (sums, x, y, sample_weight, fit.options.precision,
-                                         fit.options.n_threads, cancellable, tell_progress, &fit, error) &&
-         fit_solve (&fit, g_steal_pointer (&sums), n_dims, NULL, cancellable, error);
+                                         fit.options.n_threads, cancellable, tell_rows, &fit, error) &&
+         fit_solve (&fit, g_steal_pointer (&sums), n_dims, NULL, error);
 }
 
 gboolean
@@ -341,9 +362,9 @@ run_fit_cross_products (AprEstimator *self, gpointer user_data, GCancellable *ca
   g_auto (GStrv) names = g_strdupv ((char **) apr_cross_products_get_feature_names (state));
   g_auto (Fit) fit = { NULL };
 
-  return fit_init (&fit, APR_LINEAR_REGRESSION (self), error) &&
+  return fit_init (&fit, APR_LINEAR_REGRESSION (self), 0, cancellable, error) &&
          fit_solve (&fit, apr_cross_products_copy (state),
-                    apr_cross_products_get_n_targets (state) > 1 ? 2 : 1, names, cancellable, error);
+                    apr_cross_products_get_n_targets (state) > 1 ? 2 : 1, names, error);
 }
 
 static gboolean

@@ -10,10 +10,20 @@
 #include "aprender/tensor/apr-tensor-private.h"
 
 static gboolean
-predict (const AprLinearResults *self, AprTensor *x, guint n_threads, gpointer predictions, GError **error)
+predict (const AprLinearResults *self, AprTensor *x, const AprRun *run, gpointer predictions, GError **error)
 {
-  return apr_prediction_run (self->coefficients, self->intercept, x, NULL, n_threads, predictions) ||
-         apr_estimator_check_finite ("X", x, error);
+  gboolean finite = apr_prediction_run (self->coefficients, self->intercept, x, NULL, run, predictions);
+
+  return !g_cancellable_set_error_if_cancelled (run->cancellable, error) &&
+         (finite || apr_estimator_check_finite ("X", x, error));
+}
+
+/* The virtual function predict takes no cancellable. */
+static AprRun
+get_run (AprLinearRegression *self)
+{
+  return (AprRun){ .n_threads = apr_linear_regression_get_n_threads (self),
+                   .cancellable = g_cancellable_get_current () };
 }
 
 /* The shape of the predictions for @x: as many dimensions as the coefficients have. */
@@ -32,7 +42,7 @@ count_predictions (
 }
 
 AprTensor *
-apr_linear_results_predict (const AprLinearResults *self, AprTensor *x, guint n_threads, GError **error)
+apr_linear_results_predict (const AprLinearResults *self, AprTensor *x, const AprRun *run, GError **error)
 {
   g_autofree gpointer data = NULL;
   gsize shape[2];
@@ -50,7 +60,7 @@ apr_linear_results_predict (const AprLinearResults *self, AprTensor *x, guint n_
       return NULL;
     }
 
-  if (!predict (self, x, n_threads, data, error))
+  if (!predict (self, x, run, data, error))
     return NULL;
 
   return apr_tensor_new_take (apr_tensor_get_dtype (self->coefficients), shape,
@@ -74,10 +84,9 @@ apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **e
 {
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
   g_autoptr (AprLinearResults) results = apr_linear_regression_ref_results (self);
+  AprRun run = get_run (self);
 
-  return check_results (self, results, error)
-         ? apr_linear_results_predict (results, x, apr_linear_regression_get_options (self).n_threads, error)
-         : NULL;
+  return check_results (self, results, error) ? apr_linear_results_predict (results, x, &run, error) : NULL;
 }
 
 /**
@@ -101,6 +110,7 @@ apr_linear_regression_predict_into (
   AprLinearRegression *self, AprTensor *x, gpointer predictions, gsize size, GError **error)
 {
   g_autoptr (AprLinearResults) results = NULL;
+  AprRun run;
   gsize shape[2];
   gsize n_elements;
   gsize n_bytes;
@@ -124,7 +134,8 @@ apr_linear_regression_predict_into (
       return FALSE;
     }
 
-  return predict (results, x, apr_linear_regression_get_options (self).n_threads, predictions, error);
+  run = get_run (self);
+  return predict (results, x, &run, predictions, error);
 }
 
 /* As a kernel does it for the same row. */

@@ -122,6 +122,7 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
  * smallest singular value of the data as they are, [1 | X] where there is an intercept, to at least three digits.
  *
  * The first call after a fit takes about as long as solving for the coefficients; then the number is known.
+ * [method@Apr.LinearRegression.compute_condition_number_async] does not block.
  *
  * It is not computed, but NaN, with a penalty where there are at least 1,024 features and at most half as many samples.
  *
@@ -133,13 +134,82 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
 double
 apr_linear_regression_compute_condition_number (AprLinearRegression *self)
 {
+  AprRun run = { .cancellable = g_cancellable_get_current () };
   g_autoptr (AprLinearResults) results = NULL;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NAN);
 
+  run.n_threads = apr_linear_regression_get_n_threads (self);
   results = apr_linear_regression_ref_results (self);
 
-  return results != NULL ? apr_linear_results_get_condition_number (results) : (double) NAN;
+  return results != NULL ? apr_linear_results_get_condition_number (results, &run) : (double) NAN;
+}
+
+static gboolean
+run_compute_condition_number (AprEstimator *self,
+                              AprEstimatorCall *call,
+                              GCancellable *cancellable,
+                              GError **error)
+{
+  call->number = apr_linear_regression_compute_condition_number (APR_LINEAR_REGRESSION (self));
+
+  return !g_cancellable_set_error_if_cancelled (cancellable, error);
+}
+
+/**
+ * apr_linear_regression_compute_condition_number_async:
+ * @self: a linear regression
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the number is known
+ * @user_data: what @callback is called with
+ *
+ * Computes the condition number without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_compute_condition_number_async (AprLinearRegression *self,
+                                                      int io_priority,
+                                                      GCancellable *cancellable,
+                                                      GAsyncReadyCallback callback,
+                                                      gpointer user_data)
+{
+  AprEstimatorCall *call;
+
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+
+  call = apr_estimator_call_new (NULL, NULL, NULL);
+  call->run = run_compute_condition_number;
+  apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_compute_condition_number_async,
+                            io_priority, cancellable, callback, user_data);
+}
+
+/**
+ * apr_linear_regression_compute_condition_number_finish:
+ * @self: a linear regression
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.LinearRegression.compute_condition_number_async] began.
+ *
+ * Returns: the number as [method@Apr.LinearRegression.compute_condition_number] has it; 0 with %G_IO_ERROR_CANCELLED
+ *
+ * Since: 0.1
+ */
+double
+apr_linear_regression_compute_condition_number_finish (AprLinearRegression *self,
+                                                       GAsyncResult *result,
+                                                       GError **error)
+{
+  AprEstimatorCall *call;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
+
+  call =
+    apr_estimator_call_finish (self, result, apr_linear_regression_compute_condition_number_async, error);
+
+  return call != NULL ? call->number : 0;
 }
 
 /**

@@ -55,8 +55,7 @@ apr_linear_regression_infer (AprLinearRegression *self,
                              GError **error)
 {
   AprLinearResults *results = fitted->results;
-  AprInferenceRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
-                          .cancellable = cancellable };
+  AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self), .cancellable = cancellable };
   AprInferenceSource source;
   AprInference *inference;
 
@@ -128,7 +127,7 @@ apr_linear_regression_get_statistics (AprLinearRegression *self, gsize target, G
 {
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  return get_statistics (self, target, NULL, error);
+  return get_statistics (self, target, g_cancellable_get_current (), error);
 }
 
 static gboolean
@@ -220,7 +219,7 @@ apr_linear_regression_summary (AprLinearRegression *self, GError **error)
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
   fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
-  inference = apr_linear_regression_infer (self, fitted, "summarise", NULL, error);
+  inference = apr_linear_regression_infer (self, fitted, "summarise", g_cancellable_get_current (), error);
   if (inference == NULL)
     return NULL;
 
@@ -261,8 +260,7 @@ predict_interval (AprLinearRegression *self,
                   AprTensor **upper,
                   GError **error)
 {
-  AprInferenceRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
-                          .cancellable = cancellable };
+  AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self), .cancellable = cancellable };
   g_autoptr (AprFitted) fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (AprInference) inference = NULL;
@@ -272,7 +270,7 @@ predict_interval (AprLinearRegression *self,
   if (!check_interval (self, fitted, level, error) ||
       !apr_estimator_check_x (x, &n_samples, &n_features, error))
     return FALSE;
-  predictions = apr_linear_results_predict (fitted->results, x, run.n_threads, error);
+  predictions = apr_linear_results_predict (fitted->results, x, &run, error);
   if (predictions == NULL)
     return FALSE;
   inference = apr_linear_regression_infer (self, fitted, "give intervals with", cancellable, error);
@@ -317,7 +315,7 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
   g_return_val_if_fail (lower != NULL, FALSE);
   g_return_val_if_fail (upper != NULL, FALSE);
 
-  return predict_interval (self, x, level, kind, NULL, lower, upper, error);
+  return predict_interval (self, x, level, kind, g_cancellable_get_current (), lower, upper, error);
 }
 
 static gboolean

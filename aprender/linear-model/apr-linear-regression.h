@@ -158,6 +158,18 @@ APR_AVAILABLE_IN_ALL
 double apr_linear_regression_compute_condition_number (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
+void apr_linear_regression_compute_condition_number_async (AprLinearRegression *self,
+                                                           int io_priority,
+                                                           GCancellable *cancellable,
+                                                           GAsyncReadyCallback callback,
+                                                           gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+double apr_linear_regression_compute_condition_number_finish (AprLinearRegression *self,
+                                                              GAsyncResult *result,
+                                                              GError **error);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_get_has_statistics (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL

@@ -52,8 +52,9 @@ void apr_linear_results_unref (AprLinearResults *self);
 /* Whether the cross products are there, of a fit that statistics are defined for. */
 gboolean apr_linear_results_has_statistics (const AprLinearResults *self);
 
-/* In time proportional to the third power of the number of features for the first time. */
-double apr_linear_results_get_condition_number (AprLinearResults *self);
+/* In time proportional to the third power of the number of features for the first time. NaN where it is not known, and
+ * where @run is cancelled before it is. */
+double apr_linear_results_get_condition_number (AprLinearResults *self, const AprRun *run);
 
 /* What was computed before, under these names. Returns: (transfer full) (nullable) */
 AprInference *apr_linear_results_ref_inference (AprLinearResults *self, char **feature_names);

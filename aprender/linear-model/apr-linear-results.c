@@ -68,7 +68,7 @@ apr_linear_results_has_statistics (const AprLinearResults *self)
 }
 
 static double
-find_condition (const AprLinearResults *self)
+find_condition (const AprLinearResults *self, const AprRun *run)
 {
   g_autoptr (AprExactSums) sums = NULL;
 
@@ -82,11 +82,11 @@ find_condition (const AprLinearResults *self)
   if (!apr_cross_products_stays_rows (self->cross_products))
     sums = apr_cross_products_ref_sums (self->cross_products, NULL);
 
-  return sums != NULL ? apr_least_squares_find_condition (sums, &self->fitted) : (double) NAN;
+  return sums != NULL ? apr_least_squares_find_condition (sums, &self->fitted, run) : (double) NAN;
 }
 
 double
-apr_linear_results_get_condition_number (AprLinearResults *self)
+apr_linear_results_get_condition_number (AprLinearResults *self, const AprRun *run)
 {
   double number;
 
@@ -97,7 +97,10 @@ apr_linear_results_get_condition_number (AprLinearResults *self)
     return number;
 
   /* Not under the lock, where others would wait for it. */
-  number = find_condition (self);
+  number = find_condition (self, run);
+  if (apr_run_is_cancelled (run))
+    return NAN;
+
   g_mutex_lock (&self->lock);
   self->condition_number = number;
   g_mutex_unlock (&self->lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "aprender/base/apr-run-private.h"
 #include "aprender/tensor/apr-tensor.h"
 
 G_BEGIN_DECLS
@@ -44,13 +45,13 @@ const AprPredictionKernel *apr_prediction_kernel_choose (void);
 const AprPredictionKernel *const *apr_prediction_kernels (void);
 
 /* Predicts for @x, of any dtype that holds numbers, and writes what the dtype of @coefficients is, F32 or F64.
- * @kernel is NULL for the fastest one, @n_threads the most to take, 0 for as many as there are processors. Returns
- * whether all sums are finite, before they are rounded. */
+ * @kernel is NULL for the fastest one. Returns whether all sums are finite, before they are rounded; where cancelled,
+ * some are missing. */
 gboolean apr_prediction_run (AprTensor *coefficients,
                              AprTensor *intercept,
                              AprTensor *x,
                              const AprPredictionKernel *kernel,
-                             guint n_threads,
+                             const AprRun *run,
                              gpointer predictions);
 
 G_END_DECLS

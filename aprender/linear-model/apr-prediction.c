@@ -10,6 +10,9 @@
 #define ELEMENTS_PER_TURN (1 << 15)
 #define ELEMENTS_PER_THREAD (1 << 17)
 
+/* Between two looks at whether the work is cancelled: about a millisecond. */
+#define ELEMENTS_PER_LOOK (1 << 20)
+
 /* What is converted to doubles at a time, so that it is still in the nearest cache when it is used. */
 #define ELEMENTS_PER_CALL (1 << 11)
 
@@ -33,6 +36,7 @@ count_rows (gsize n_elements, gsize n_columns)
 typedef struct
 {
   const AprPrediction *self;
+  const AprRun *run;
   const AprPredictionKernel *kernel;
 
   AprDType x_dtype;
@@ -45,7 +49,8 @@ typedef struct
   gsize row_size; /* of the predictions for a row, in bytes */
 
   guint n_threads;
-  gsize least_rows; /* that a thread takes at a time */
+  gsize least_rows;    /* that a thread takes at a time */
+  gsize rows_per_look; /* between two looks at whether the work is cancelled */
 
   GMutex lock;
   gsize next_row;  /* under the lock */
@@ -116,7 +121,14 @@ work (gpointer data, gsize part G_GNUC_UNUSED, gsize n_parts G_GNUC_UNUSED)
   gsize n_rows;
 
   while (take_rows (job, &first_row, &n_rows))
-    finite = predict_rows (job, first_row, n_rows) && finite;
+    for (; n_rows > 0 && !apr_run_is_cancelled (job->run);)
+      {
+        gsize n = MIN (n_rows, job->rows_per_look);
+
+        finite = predict_rows (job, first_row, n) && finite;
+        first_row += n;
+        n_rows -= n;
+      }
 
   if (!finite)
     {
@@ -150,13 +162,13 @@ apr_prediction_run (AprTensor *coefficients,
                     AprTensor *intercept,
                     AprTensor *x,
                     const AprPredictionKernel *kernel,
-                    guint n_threads,
+                    const AprRun *run,
                     gpointer predictions)
 {
   g_autofree double *copy_of_coefficients = NULL;
   g_autofree double *copy_of_intercept = NULL;
   AprPrediction self = { 0 };
-  Job job = { .self = &self, .predictions = predictions, .finite = TRUE };
+  Job job = { .self = &self, .run = run, .predictions = predictions, .finite = TRUE };
   AprDType dtype = apr_tensor_get_dtype (coefficients);
   double n_worth;
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
@@ -175,6 +187,7 @@ apr_prediction_run (AprTensor *coefficients,
   job.kernel = kernel != NULL ? kernel : apr_prediction_kernel_choose ();
   job.row_size = self.n_targets * apr_dtype_get_bits (dtype) / 8;
   job.least_rows = count_rows (ELEMENTS_PER_TURN, MAX (MAX (self.n_features, self.n_targets), 1));
+  job.rows_per_look = count_rows (ELEMENTS_PER_LOOK, MAX (self.n_features * self.n_targets, 1));
   job.x_dtype = apr_tensor_get_dtype (x);
   if (job.x_dtype == APR_DTYPE_F32)
     job.floats = apr_tensor_get_floats (x, NULL, NULL);
@@ -184,7 +197,7 @@ apr_prediction_run (AprTensor *coefficients,
     job.bytes = g_bytes_get_data (apr_tensor_get_bytes (x), NULL);
 
   n_worth = (double) apr_tensor_get_n_elements (x) / ELEMENTS_PER_THREAD;
-  job.n_threads = apr_parallel_count (n_threads, n_worth);
+  job.n_threads = apr_parallel_count (run->n_threads, n_worth);
   g_mutex_init (&job.lock);
   apr_parallel_run_parts (work, &job, job.n_threads, job.n_threads);
   g_mutex_clear (&job.lock);

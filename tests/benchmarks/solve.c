@@ -128,7 +128,7 @@ main (int argc, char *argv[])
           gint64 start = g_get_monotonic_time ();
           clock_t processor = clock ();
 
-          if (!apr_least_squares_solve (&answer, sums, &options, NULL))
+          if (!apr_least_squares_solve (&answer, sums, &options, &(AprRun){ 0 }, NULL))
             g_error ("no answer");
           times[round] = (double) (g_get_monotonic_time () - start) * 1e-3;
           spent = MIN (spent, (double) (clock () - processor) * 1e3 / CLOCKS_PER_SEC);

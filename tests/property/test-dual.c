@@ -61,8 +61,8 @@ judge (const RandomProblem *problem, guint index)
                                      .alpha = problem->alpha,
                                      .data_dtype = problem->x_dtype,
                                      .dtype =
-                                       problem->dtype != APR_DTYPE_NONE ? problem->dtype : problem->x_dtype,
-                                     .n_threads = 1 };
+                                       problem->dtype != APR_DTYPE_NONE ? problem->dtype : problem->x_dtype };
+  const AprRun run = { .n_threads = 1 };
   g_autoptr (AprTensor) x = tensor_new (problem->x, problem->n_rows, problem->n_features, problem->x_dtype);
   g_autoptr (AprTensor) y = tensor_new (problem->y, problem->n_rows, problem->n_targets, problem->y_dtype);
   g_autoptr (AprTensor) weights =
@@ -77,9 +77,9 @@ judge (const RandomProblem *problem, guint index)
 
   g_assert_true (apr_sample_rows_new (x, y, weights, &rows, &error));
   g_assert_no_error (error);
-  solved = apr_least_squares_solve_rows (&dual, rows, &options, &error);
+  solved = apr_least_squares_solve_rows (&dual, rows, &options, &run, &error);
   g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 1, NULL, NULL));
-  if (apr_least_squares_solve (&primal, sums, &options, &primal_error) != solved)
+  if (apr_least_squares_solve (&primal, sums, &options, &run, &primal_error) != solved)
     fail (problem, index, solved ? primal_error->message : error->message);
   if (!solved)
     {
@@ -171,8 +171,8 @@ judge_model (const RandomProblem *problem, guint index)
                                      .alpha = problem->alpha,
                                      .data_dtype = problem->x_dtype,
                                      .dtype =
-                                       problem->dtype != APR_DTYPE_NONE ? problem->dtype : problem->x_dtype,
-                                     .n_threads = 1 };
+                                       problem->dtype != APR_DTYPE_NONE ? problem->dtype : problem->x_dtype };
+  const AprRun run = { .n_threads = 1 };
   g_autoptr (AprLinearRegression) model =
     g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", problem->fit_intercept, "alpha",
                   problem->alpha, "dtype", problem->dtype, NULL);
@@ -189,7 +189,7 @@ judge_model (const RandomProblem *problem, guint index)
   apr_estimator_fit (APR_ESTIMATOR (model), x, y, weights, NULL, &error);
   g_assert_no_error (error);
   g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 1, NULL, NULL));
-  g_assert_true (apr_least_squares_solve (&primal, sums, &options, &error));
+  g_assert_true (apr_least_squares_solve (&primal, sums, &options, &run, &error));
   dependent = apr_linear_regression_get_dependent_features (model);
   if (apr_linear_regression_get_rank (model) != (int) primal.rank ||
       g_strv_length (dependent) != primal.n_dependent)

@@ -393,12 +393,12 @@ test_rounded_sums (void)
   g_assert_true (apr_exact_sums_cover (sums, -51 + 18, -51 + 18, 1, &error));
   apr_exact_sums_add_term (sums, 9, 1, -51 + 18);
   apr_exact_sums_carry (sums, 0, 4);
-  g_assert_true (apr_least_squares_solve (&exact, sums, &options, &error));
+  g_assert_true (apr_least_squares_solve (&exact, sums, &options, &(AprRun){ 0 }, &error));
   g_assert_cmpuint (exact.rank, ==, 3);
   g_assert_true (exact.correctly_rounded);
 
   options.rounded = TRUE;
-  g_assert_true (apr_least_squares_solve (&rounded, sums, &options, &error));
+  g_assert_true (apr_least_squares_solve (&rounded, sums, &options, &(AprRun){ 0 }, &error));
   g_assert_cmpuint (rounded.rank, ==, 2);
   g_assert_false (rounded.correctly_rounded);
   g_assert_cmpfloat_with_epsilon (rounded.coefficients[0] + rounded.coefficients[1], rounded.coefficients[2],
@@ -408,14 +408,14 @@ test_rounded_sums (void)
   apr_exact_sums_add_term (sums, 9, -3, -51 + 18);
   apr_exact_sums_carry (sums, 0, 4);
   options.alpha = 1e-30;
-  g_assert_true (apr_least_squares_solve (&penalised, sums, &options, &error));
+  g_assert_true (apr_least_squares_solve (&penalised, sums, &options, &(AprRun){ 0 }, &error));
   g_assert_no_error (error);
   for (i = 0; i < 3; i++)
     g_assert_cmpfloat_with_epsilon (penalised.coefficients[i], rounded.coefficients[i], 1e-9);
 
   /* Sums that were not rounded cannot be so. */
   options.rounded = FALSE;
-  g_assert_false (apr_least_squares_solve (&impossible, sums, &options, &error));
+  g_assert_false (apr_least_squares_solve (&impossible, sums, &options, &(AprRun){ 0 }, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
 }
 
@@ -492,16 +492,16 @@ test_threads (void)
         data.x[i] = normal (rand);
       for (i = 0; i < data.n_rows; i++)
         data.y[i] = normal (rand);
-      solve (&one, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .n_threads = 1 });
-      solve (&seven, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .n_threads = 7 });
+      solve_in_threads (&one, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE }, 1);
+      solve_in_threads (&seven, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE }, 7);
       g_assert_true (one.correctly_rounded);
       g_assert_cmpuint (one.rank, ==, MIN (70, n_rows[k] - 1));
       for (i = 0; i < 70; i++)
         assert_same_double (one.coefficients[i], seven.coefficients[i]);
       assert_same_double (one.intercepts[0], seven.intercepts[0]);
       assert_same_double (
-        find_condition (&data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .n_threads = 1 }),
-        find_condition (&data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .n_threads = 7 }));
+        find_condition_in_threads (&data, (AprLeastSquaresOptions){ .fit_intercept = TRUE }, 1),
+        find_condition_in_threads (&data, (AprLeastSquaresOptions){ .fit_intercept = TRUE }, 7));
     }
 }
 

@@ -39,9 +39,11 @@ static void
 solve_generally (AprExactSums *sums, gboolean fit_intercept, AprDType dtype, Answer *answer)
 {
   gsize p = apr_exact_sums_get_n_features (sums);
-  g_autoptr (AprProducts) products = apr_products_new (sums, fit_intercept, 0, 1);
+  const AprRun run = { .n_threads = 1 };
+  g_autoptr (AprProducts) products = apr_products_new (sums, fit_intercept, 0, &run);
   gboolean none[MAX_FEATURES] = { FALSE };
-  g_autoptr (AprNormalEquations) equations = apr_normal_equations_new (products, none, negligible_for (p), 1);
+  g_autoptr (AprNormalEquations) equations =
+    apr_normal_equations_new (products, none, negligible_for (p), &run);
   gsize i;
 
   g_assert_cmpuint (equations->n_independent, ==, p);

@@ -595,6 +595,11 @@ function _init() {
     return getStatisticsAsync.call(this, target, PRIORITY, cancellable);
   };
 
+  const computeConditionNumberAsync = promisify(LinearRegression.prototype, 'compute_condition_number');
+  LinearRegression.prototype.compute_condition_number_async = function (cancellable = null) {
+    return computeConditionNumberAsync.call(this, PRIORITY, cancellable);
+  };
+
   const predictIntervalAsync = promisify(LinearRegression.prototype, 'predict_interval');
   LinearRegression.prototype.predict_interval_async = async function (X, level = 0.95,
     kind = Apr.IntervalKind.PREDICTION, cancellable = null) {

@@ -468,6 +468,7 @@ test('async-twins', async () => {
   assertEqual([...await model.predict_async(rows)], [...expected.predict(rows)]);
   assertEqual(await model.score_async(rows, targets), expected.score(rows, targets));
   assertEqual((await model.get_statistics_async()).get_r_squared(), expected.get_statistics().get_r_squared());
+  assertEqual(await model.compute_condition_number_async(), expected.compute_condition_number());
   assertEqual((await model.predict_interval_async(rows, 0.9)).map(end => [...end]),
     expected.predict_interval(rows, 0.9).map(end => [...end]));
   assertTrue(await model.partial_fit_async(rows, targets) === model);

@@ -240,6 +240,7 @@ declare module 'gi://Apr?version=1.0' {
       partial_fit_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
         Promise<this>;
       compute_condition_number(): number;
+      compute_condition_number_async(cancellable?: Gio.Cancellable | null): Promise<number>;
       get_statistics_async(target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
       fit_cross_products(state: CrossProducts): this;
       fit_cross_products_async(state: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<this>;

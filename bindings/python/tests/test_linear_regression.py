@@ -454,6 +454,7 @@ class Asynchronous(TestCase):
         self.assertEqual(await model.score_async(self.X, self.Y), expected.score(self.X, self.Y))
         self.assertEqual((await model.get_statistics_async()).get_r_squared(),
                          expected.get_statistics().get_r_squared())
+        self.assertEqual(await model.compute_condition_number_async(), expected.compute_condition_number())
         ends = await model.predict_interval_async(self.X, 0.9, 'confidence')
         for end, expected_end in zip(ends, expected.predict_interval(self.X, 0.9, 'confidence')):
             self.assertEqual(list(end), list(expected_end))

@@ -263,6 +263,7 @@ async void check_async_twins () throws GLib.Error {
   assert ((yield model.predict_async (make_x ())).equal (model.predict (make_x ())));
   assert ((yield model.score_async (make_x (), make_y ())) == 1);
   assert ((yield model.get_statistics_async ()).get_r_squared () == 1);
+  assert ((yield model.compute_condition_number_async ()) == model.compute_condition_number ());
   yield model.predict_interval_async (make_x (), 0.9, Apr.IntervalKind.CONFIDENCE, 0, null, out lower, out upper);
   assert (lower.get_n_elements () == upper.get_n_elements ());
   assert (!model.busy && model.progress == 1);

@@ -56,11 +56,12 @@ assert_same_inverse (const AprInverse *a, const AprInverse *b, double tolerance)
 }
 
 static void
-init_long (AprInverse *self, const AprDesign *design, const AprInferenceRun *run)
+init_long (AprInverse *self, const AprDesign *design, const AprRun *run)
 {
   gsize i;
 
-  *self = (AprInverse){ .n = design->n,
+  *self = (AprInverse){ .kernel = apr_double_double_kernel_choose (),
+                        .n = design->n,
                         .n_targets = design->n_targets,
                         .n_right = design->n_columns - design->n,
                         .root = apr_double_doubles_new (design->n, design->n),
@@ -110,14 +111,18 @@ test_ways (void)
     {
       g_autoptr (AprCrossProducts) sums =
         sum_correlated ((guint32) i, cases[i].p + 30, cases[i].p, cases[i].noise, cases[i].left);
-      AprInferenceRun run = { .kernel = apr_double_double_kernel_choose () };
+      AprRun run = { 0 };
       g_auto (AprDesign) design = { NULL };
       g_auto (AprInverse) way = { 0 };
       g_auto (AprInverse) other = { 0 };
       AprInverse quick = { 0 };
 
       g_assert_true (apr_design_init (&design, sums, cases[i].centred, NULL, 0, NULL));
-      quick = (AprInverse){ .n = design.n, .n_targets = 1, .n_right = 1, .residuals = g_new (mpf_t, 1) };
+      quick = (AprInverse){ .kernel = apr_double_double_kernel_choose (),
+                            .n = design.n,
+                            .n_targets = 1,
+                            .n_right = 1,
+                            .residuals = g_new (mpf_t, 1) };
       mpf_init2 (quick.residuals[0], 64);
       g_assert_cmpint (apr_inverse_factorise (&quick, &design, &run), ==, cases[i].proven);
       apr_inverse_clear (&quick);
@@ -140,12 +145,12 @@ test_threads (void)
   gsize i;
 
   g_assert_true (apr_design_init (&design, sums, TRUE, NULL, 0, NULL));
-  g_assert_true (apr_inverse_init (&first, &design, &(AprInferenceRun){ .n_threads = 1 }));
+  g_assert_true (apr_inverse_init (&first, &design, &(AprRun){ .n_threads = 1 }));
   for (i = 0; kernels[i] != NULL; i++)
     for (n_threads = 1; n_threads <= 3; n_threads++)
       {
-        AprInferenceRun run = { .n_threads = n_threads, .kernel = kernels[i] };
-        g_auto (AprInverse) other = { 0 };
+        AprRun run = { .n_threads = n_threads };
+        g_auto (AprInverse) other = { .kernel = kernels[i] };
 
         g_assert_true (apr_inverse_init (&other, &design, &run));
         g_assert_cmpmem (first.inverse, apr_triangle (150, 0) * sizeof (double), other.inverse,
@@ -187,9 +192,7 @@ test_cancel (void)
     {
       g_autoptr (GCancellable) cancellable = g_cancellable_new ();
       Progress progress = { cancellable, 0, call, 0 };
-      AprInferenceRun run = { .cancellable = cancellable,
-                              .progress = hear_progress,
-                              .progress_data = &progress };
+      AprRun run = { .cancellable = cancellable, .progress = hear_progress, .progress_data = &progress };
       g_auto (AprInverse) inverse = { 0 };
 
       g_assert_cmpint (apr_inverse_init (&inverse, &design, &run), ==, call == 0);

@@ -104,7 +104,9 @@ test_definite (void)
       double bound;
 
       draw_definite (rand, &cholesky, matrix, n, i % 2 == 0 ? 1 : 1e-3);
-      g_assert_cmpuint (apr_cholesky_factorise (&cholesky, limits, positions, 1 + (guint) i % 3), ==, n);
+      g_assert_cmpuint (
+        apr_cholesky_factorise (&cholesky, limits, positions, &(AprRun){ .n_threads = 1 + (guint) i % 3 }),
+        ==, n);
       for (j = 0; j < n; j++)
         g_assert_cmpuint (positions[j], ==, j);
       bound = apr_cholesky_bound_error (&cholesky);
@@ -145,7 +147,8 @@ test_limits (void)
   draw_definite (rand, &cholesky, matrix, MAX_N, 1);
   for (i = 0; i < MAX_N; i++)
     limits[i] = i % 5 == 3 ? 2 : 0;
-  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, limits, positions, 2), ==, MAX_N - MAX_N / 5);
+  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, limits, positions, &(AprRun){ .n_threads = 2 }), ==,
+                    MAX_N - MAX_N / 5);
   for (i = 0; i < MAX_N; i++)
     if (i % 5 != 3)
       g_assert_cmpuint (positions[n_kept++], ==, i);
@@ -157,7 +160,8 @@ test_limits (void)
     for (j = i; j < n_kept; j++)
       kept.rows[i * kept.stride + j] = matrix[positions[i] * MAX_N + positions[j]];
   memset (limits, 0, sizeof limits);
-  g_assert_cmpuint (apr_cholesky_factorise (&kept, limits, positions, 1), ==, n_kept);
+  g_assert_cmpuint (apr_cholesky_factorise (&kept, limits, positions, &(AprRun){ .n_threads = 1 }), ==,
+                    n_kept);
   for (i = 0; i < n_kept; i++)
     for (j = i; j < n_kept; j++)
       g_assert_cmpfloat_with_epsilon (cholesky.rows[i * cholesky.stride + j], kept.rows[i * kept.stride + j],
@@ -178,11 +182,11 @@ test_limit_is_excluded (void)
   cholesky.rows[0] = 4;
   cholesky.rows[1] = 3;
   cholesky.rows[cholesky.stride + 1] = 2.5;
-  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, at, positions, 1), ==, 1);
+  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, at, positions, &(AprRun){ .n_threads = 1 }), ==, 1);
   cholesky.rows[0] = 4;
   cholesky.rows[1] = 3;
   cholesky.rows[cholesky.stride + 1] = 2.5;
-  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, below, positions, 1), ==, 2);
+  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, below, positions, &(AprRun){ .n_threads = 1 }), ==, 2);
   assert_same_double (cholesky.rows[0], 2);
   assert_same_double (cholesky.rows[1], 1.5);
   assert_same_double (cholesky.rows[cholesky.stride + 1], 0.5);
@@ -246,7 +250,8 @@ test_min_eigenvalue (void)
           weights[i] = exp2 (-spread * i * i / 100.0);
         }
       make_reflected (&cholesky, values, weights, N);
-      g_assert_cmpuint (apr_cholesky_factorise (&cholesky, zeros, positions, 1), ==, N);
+      g_assert_cmpuint (apr_cholesky_factorise (&cholesky, zeros, positions, &(AprRun){ .n_threads = 1 }), ==,
+                        N);
       estimate = apr_cholesky_estimate_min_eigenvalue (&cholesky);
       g_assert_cmpfloat (estimate, >=, ldexp (1 - 1e-9, -N + 1));
       if (spread == 0)

@@ -131,7 +131,8 @@ test_cholesky (void)
           if (i + 1 < n)
             cholesky.rows[i * cholesky.stride + i + 1] = 0.5;
         }
-      g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent, 1), ==, n);
+      g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent, &(AprRun){ .n_threads = 1 }),
+                        ==, n);
       g_assert_cmpfloat (apr_cholesky_bound_error (&cholesky), <, 1e-12);
       g_assert_cmpfloat (apr_cholesky_bound_error (&cholesky), >, 1e-17);
 
@@ -212,8 +213,9 @@ test_cholesky_order (void)
           apr_cholesky_init (&cholesky, n);
           cholesky.kernel = kernels[k];
           memcpy (cholesky.rows, rows, n * stride * sizeof *rows);
-          g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent, (guint) k + 1), ==,
-                            n_expected);
+          g_assert_cmpuint (
+            apr_cholesky_factorise (&cholesky, least, independent, &(AprRun){ .n_threads = (guint) k + 1 }),
+            ==, n_expected);
           for (i = 0; i < n; i++)
             {
               if (passed[i])
@@ -247,7 +249,8 @@ test_cholesky_passes_over (void)
   cholesky.rows[cholesky.stride + 1] = 4;
   cholesky.rows[cholesky.stride + 2] = 2;
   cholesky.rows[2 * cholesky.stride + 2] = 10;
-  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent, 1), ==, 2);
+  g_assert_cmpuint (apr_cholesky_factorise (&cholesky, least, independent, &(AprRun){ .n_threads = 1 }), ==,
+                    2);
   g_assert_cmpuint (independent[0], ==, 0);
   g_assert_cmpuint (independent[1], ==, 2);
   assert_same_double (cholesky.rows[0], 2);

@@ -17,7 +17,7 @@ make_products (const double *x, gsize n_rows, gsize n_features)
   g_autoptr (AprTensor) y_tensor = vector_new (n_rows, y);
 
   g_assert_true (apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
-  return apr_products_new (sums, FALSE, 0, 1);
+  return apr_products_new (sums, FALSE, 0, &(AprRun){ .n_threads = 1 });
 }
 
 /* A system of the features that are not @dependent, and those that are. */
@@ -35,7 +35,7 @@ make_system (const AprProducts *products,
   gsize i;
 
   self->products = products;
-  self->n_threads = n_threads;
+  self->run.n_threads = n_threads;
   self->scales = g_new0 (gint64, p + 1);
   self->independent = g_new (gsize, p);
   self->dependent = g_new (gsize, p);
@@ -51,8 +51,8 @@ make_system (const AprProducts *products,
   self->cholesky.kernel = kernel;
   scaled = apr_normal_equations_get_scaled (self);
   g_assert_true (
-    apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, NULL, self->cholesky.stride, n_threads));
-  g_assert_cmpuint (apr_cholesky_factorise (&self->cholesky, least, positions, n_threads), ==,
+    apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, NULL, self->cholesky.stride, &self->run));
+  g_assert_cmpuint (apr_cholesky_factorise (&self->cholesky, least, positions, &self->run), ==,
                     self->n_independent);
   self->min_eigenvalue = 0.4 * apr_cholesky_estimate_min_eigenvalue (&self->cholesky);
   self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
@@ -161,7 +161,7 @@ test_combine_small (void)
           if (equations->min_eigenvalue < 1e-6)
             continue;
           equations->rank_tolerance = tolerance;
-          apr_normal_equations_find_combinations (equations, proven);
+          apr_normal_equations_find_combinations (equations, proven, &equations->run);
           for (j = 0; j < equations->n_dependent; j++)
             {
               double left = find_left (equations, equations->dependent[j]);
@@ -176,7 +176,7 @@ test_combine_small (void)
 
           /* So small a bound says nothing of the residual's part, but the rest is a proof all the same. */
           equations->min_eigenvalue = 1e-13;
-          apr_normal_equations_find_combinations (equations, proven);
+          apr_normal_equations_find_combinations (equations, proven, &equations->run);
           for (j = 0; j < equations->n_dependent; j++)
             if (proven[j])
               g_assert_cmpfloat (find_left (equations, equations->dependent[j]), <, tolerance);
@@ -228,7 +228,7 @@ check_sums_of_two (gsize n, gsize m)
 
       memset (proven, 0, m * sizeof *proven);
       equations->rank_tolerance = 16 * (double) (p * p) * 0x1p-106;
-      apr_normal_equations_find_combinations (equations, proven);
+      apr_normal_equations_find_combinations (equations, proven, &equations->run);
       for (j = 0; j < m; j++)
         {
           g_assert_true (proven[j]);

@@ -4,6 +4,8 @@
 
 #include "aprender/least-squares/apr-ldlt-private.h"
 
+static const AprRun usual = { 0 };
+
 /* L D L' in double-double and in longer numbers, against rational arithmetic. */
 
 #define MAX_N 8
@@ -211,12 +213,12 @@ check_solve (const Matrix *matrix, AprLdlt *ldlt, GRand *rand)
       top = MAX (top, 10 - 90 - scales[i]);
       x[i] = g_rand_double_range (rand, -1, 1);
     }
-  exponent = apr_ldlt_solve (ldlt, &fixed, top, y);
+  exponent = apr_ldlt_solve (ldlt, &fixed, top, y, &usual);
   check_solution (matrix, ldlt, right_side, y, exponent, apr_ldlt_get_contraction (ldlt));
 
   for (i = 0; i < n; i++)
     mpq_set_d (right_side[i], x[i]);
-  exponent = apr_ldlt_divide (ldlt, x);
+  exponent = apr_ldlt_divide (ldlt, x, &usual);
   check_solution (matrix, ldlt, right_side, x, exponent, apr_ldlt_get_contraction (ldlt));
   for (i = 0; i < n; i++)
     mpq_clear (right_side[i]);
@@ -243,7 +245,7 @@ test_definite (void)
       gsize i;
 
       matrix_init_random (&matrix, rand, n, bits[round % 5]);
-      ldlt = apr_ldlt_new (matrix.entries, n, excluded, 0);
+      ldlt = apr_ldlt_new (matrix.entries, n, excluded, 0, &usual);
       (void) apr_ldlt_get_dependent (ldlt, &n_dependent);
       g_assert_cmpuint (n_dependent, ==, 0);
       g_assert_cmpuint (apr_ldlt_get_independent (ldlt, &n_independent)[n - 1], ==, n - 1);
@@ -274,7 +276,7 @@ check_tolerance (gint bits, double tolerance, gboolean independent)
   mpz_setbit (matrix.entries[1], 2000);
   mpz_setbit (matrix.entries[2], 2000);
   mpz_setbit (matrix.entries[2], (mp_bitcnt_t) (2000 - bits));
-  ldlt = apr_ldlt_new (matrix.entries, 2, excluded, tolerance);
+  ldlt = apr_ldlt_new (matrix.entries, 2, excluded, tolerance, &usual);
   (void) apr_ldlt_get_independent (ldlt, &n);
   g_assert_cmpuint (n, ==, independent ? 2 : 1);
   columns = apr_ldlt_get_dependent (ldlt, &n);
@@ -322,7 +324,7 @@ test_dependent (void)
   matrix_set (&matrix, 3, 0, "1");
   matrix_set (&matrix, 3, 2, "2");
   matrix_set (&matrix, 3, 3, "3");
-  ldlt = apr_ldlt_new (matrix.entries, 4, excluded, TOLERANCE);
+  ldlt = apr_ldlt_new (matrix.entries, 4, excluded, TOLERANCE, &usual);
   columns = apr_ldlt_get_independent (ldlt, &n);
   g_assert_cmpuint (n, ==, 2);
   g_assert_cmpuint (columns[0], ==, 0);
@@ -343,13 +345,13 @@ test_one_column (void)
   gsize n;
 
   matrix_init (&matrix, 1);
-  zero = apr_ldlt_new (matrix.entries, 1, excluded, TOLERANCE);
+  zero = apr_ldlt_new (matrix.entries, 1, excluded, TOLERANCE, &usual);
   (void) apr_ldlt_get_independent (zero, &n);
   g_assert_cmpuint (n, ==, 0);
   g_assert_cmpint (apr_ldlt_get_inverse_bits (zero), ==, 0);
 
   matrix_set (&matrix, 0, 0, "7");
-  seven = apr_ldlt_new (matrix.entries, 1, excluded, TOLERANCE);
+  seven = apr_ldlt_new (matrix.entries, 1, excluded, TOLERANCE, &usual);
   g_assert_cmpint (apr_ldlt_get_scales (seven)[0], ==, 1);
   /* The inverse is 4 / 7. */
   g_assert_cmpint (apr_ldlt_get_inverse_bits (seven), >=, 0);
@@ -373,7 +375,7 @@ test_indefinite (void)
   matrix_set (&matrix, 2, 0, "3");
   matrix_set (&matrix, 2, 2, "1");
   {
-    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, excluded, TOLERANCE);
+    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, excluded, TOLERANCE, &usual);
 
     g_assert_true (apr_ldlt_find_negative (ldlt, &column));
     g_assert_cmpuint (column, ==, 1);
@@ -382,7 +384,7 @@ test_indefinite (void)
   }
   {
     /* Without a tolerance there is none that a Schur complement could be clearly below. */
-    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, but_last, 0);
+    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, but_last, 0, &usual);
 
     g_assert_false (apr_ldlt_find_negative (ldlt, &column));
     (void) apr_ldlt_get_dependent (ldlt, &n);
@@ -393,7 +395,7 @@ test_indefinite (void)
 
     /* No double holds the scaled product. */
     mpz_setbit (matrix.entries[apr_triangle (1, 0)], 6000);
-    ldlt = apr_ldlt_new (matrix.entries, 3, excluded, TOLERANCE);
+    ldlt = apr_ldlt_new (matrix.entries, 3, excluded, TOLERANCE, &usual);
     g_assert_true (apr_ldlt_find_negative (ldlt, &column));
     g_assert_cmpuint (column, ==, 1);
   }
@@ -404,7 +406,7 @@ static void
 check_far_apart (const Matrix *matrix)
 {
   const gboolean excluded[] = { FALSE, FALSE, FALSE };
-  g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix->entries, 3, excluded, 0);
+  g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix->entries, 3, excluded, 0, &usual);
   const gint64 *scales = apr_ldlt_get_scales (ldlt);
   g_auto (AprFixed) fixed = { 0 };
   const mp_limb_t one = 1;
@@ -414,7 +416,7 @@ check_far_apart (const Matrix *matrix)
   apr_fixed_init (&fixed, 3, 6000, 500);
   apr_fixed_add (&fixed, 0, &one, 1, scales[0]);
   apr_fixed_add (&fixed, 2, &one, 1, -6000);
-  exponent = apr_ldlt_solve (ldlt, &fixed, 0, x);
+  exponent = apr_ldlt_solve (ldlt, &fixed, 0, x, &usual);
   g_assert_cmpfloat (ldexp (x[0], (gint) exponent), >, 0.25);
   assert_same_double (x[2], 0);
 
@@ -422,7 +424,7 @@ check_far_apart (const Matrix *matrix)
   apr_fixed_clear (&fixed);
   apr_fixed_init (&fixed, 3, 6000, 500);
   apr_fixed_add (&fixed, 2, &one, 1, -6000);
-  exponent = apr_ldlt_solve (ldlt, &fixed, -6000 - scales[2], x);
+  exponent = apr_ldlt_solve (ldlt, &fixed, -6000 - scales[2], x, &usual);
   assert_same_double (x[0], 0);
   g_assert_cmpfloat (x[2], >, 0);
   g_assert_cmpint (ilogb (x[2]) + exponent, >=, -6002 - scales[2]);
@@ -468,7 +470,7 @@ test_long (void)
       mpq_t value;
 
       matrix_init_random (&matrix, rand, n, bits[round % 4]);
-      ldlt = apr_ldlt_new_long (matrix.entries, n, 100000, cancellable);
+      ldlt = apr_ldlt_new_long (matrix.entries, n, 100000, &(AprRun){ .cancellable = cancellable });
       g_assert_nonnull (ldlt);
       check_inverse (&matrix, ldlt);
       check_solve (&matrix, ldlt, rand);
@@ -505,10 +507,10 @@ test_long (void)
     g_auto (Matrix) matrix = { 0 };
 
     matrix_init_random (&matrix, rand, 3, 600);
-    g_assert_null (apr_ldlt_new_long (matrix.entries, 3, 512, cancellable));
-    g_assert_null (apr_ldlt_new_long (matrix.entries, 3, 255, cancellable));
+    g_assert_null (apr_ldlt_new_long (matrix.entries, 3, 512, &(AprRun){ .cancellable = cancellable }));
+    g_assert_null (apr_ldlt_new_long (matrix.entries, 3, 255, &(AprRun){ .cancellable = cancellable }));
     g_cancellable_cancel (cancellable);
-    g_assert_null (apr_ldlt_new_long (matrix.entries, 3, 100000, cancellable));
+    g_assert_null (apr_ldlt_new_long (matrix.entries, 3, 100000, &(AprRun){ .cancellable = cancellable }));
   }
 }
 
@@ -541,7 +543,7 @@ test_cancel (void)
     for (j = 0; j <= i; j++)
       mpz_set_si (matrix.entries[apr_triangle (i, j)], i == j ? 2 * N : 1);
   thread = g_thread_new ("cancel", cancel_soon, cancellable);
-  g_assert_null (apr_ldlt_new_long (matrix.entries, N, 100000, cancellable));
+  g_assert_null (apr_ldlt_new_long (matrix.entries, N, 100000, &(AprRun){ .cancellable = cancellable }));
   g_thread_join (thread);
 }
 

@@ -97,8 +97,8 @@ test_centring (void)
       g_autoptr (AprExactSums) sums = make_up_sums (rand, p, (gsize) g_rand_int_range (rand, 1, 12));
       gboolean centred = g_rand_boolean (rand);
       double alpha = alphas[round % 4];
-      g_autoptr (AprProducts) products =
-        apr_products_new (sums, centred, alpha, (guint) g_rand_int_range (rand, 1, 4));
+      g_autoptr (AprProducts) products = apr_products_new (
+        sums, centred, alpha, &(AprRun){ .n_threads = (guint) g_rand_int_range (rand, 1, 4) });
       gboolean have_unit = FALSE;
       gsize i;
       gsize j;
@@ -149,7 +149,7 @@ make_products (GRand *rand, gsize n_features, gint bits, gint spread)
   y_tensor = vector_new (n_rows, y);
   g_assert_true (apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
 
-  return apr_products_new (sums, TRUE, 0, 1);
+  return apr_products_new (sums, TRUE, 0, &(AprRun){ .n_threads = 1 });
 }
 
 static void
@@ -160,7 +160,7 @@ test_nothing (void)
 
   for (centred = FALSE; centred <= TRUE; centred++)
     {
-      g_autoptr (AprProducts) products = apr_products_new (sums, centred, 0, 1);
+      g_autoptr (AprProducts) products = apr_products_new (sums, centred, 0, &(AprRun){ .n_threads = 1 });
 
       g_assert_cmpint (apr_products_get_bits (products, 1, 0), ==, 0);
       g_assert_cmpint (apr_products_get_bits (products, 2, 2), ==, 0);
@@ -252,7 +252,8 @@ check_doubles (const AprScaledProducts *matrix, guint n_threads)
   mpq_t value;
 
   mpq_inits (exact, value, NULL);
-  g_assert_true (apr_scaled_products_get_doubles (matrix, rows, copy, stride, n_threads));
+  g_assert_true (
+    apr_scaled_products_get_doubles (matrix, rows, copy, stride, &(AprRun){ .n_threads = n_threads }));
   for (i = 0; i < n; i++)
     for (j = i; j < n; j++)
       {
@@ -312,10 +313,10 @@ check_product (const AprScaledProducts *matrix, GRand *rand, guint n_threads, gb
   mpq_inits (sum, term, factor, got, NULL);
   draw_correction (rand, &x, n, &size);
   apr_fixed_init (&fixed, n, 300, 200);
-  apr_fixed_subtract_scaled (&fixed, matrix, &x, n_threads);
+  apr_fixed_subtract_scaled (&fixed, matrix, &x, &(AprRun){ .n_threads = n_threads });
   apr_fixed_init (&all, n, 300, 200);
   apr_fixed_add_products (&all, matrix->products, matrix->columns, matrix->columns, matrix->scales, 0, &x, -1,
-                          n_threads);
+                          &(AprRun){ .n_threads = n_threads });
 
   for (i = 0; i < n; i++)
     {
@@ -401,7 +402,7 @@ check_tall_product (const AprTallProducts *matrix, GRand *rand, guint n_threads,
   draw_correction (rand, &b, matrix->n, &b_size);
   apr_fixed_init (&primal, matrix->n, 300, 200);
   apr_fixed_init (&dual, matrix->n_first, 300, 200);
-  apr_fixed_add_tall (&primal, &dual, matrix, &v, &b, n_threads);
+  apr_fixed_add_tall (&primal, &dual, matrix, &v, &b, &(AprRun){ .n_threads = n_threads });
 
   mpq_inits (sum, term, factor, NULL);
   for (i = 0; i < matrix->n + matrix->n_first; i++)
@@ -478,7 +479,7 @@ test_scaled_made_up (void)
     {
       gsize p = 3;
       g_autoptr (AprExactSums) sums = make_up_sums (rand, p, (gsize) g_rand_int_range (rand, 1, 9));
-      g_autoptr (AprProducts) products = apr_products_new (sums, FALSE, 0, 1);
+      g_autoptr (AprProducts) products = apr_products_new (sums, FALSE, 0, &(AprRun){ .n_threads = 1 });
       const gsize columns[] = { 0, 1, 2 };
       gint64 scales[3];
       AprScaledProducts matrix = { products, scales, columns, p };
@@ -497,7 +498,9 @@ test_scaled_made_up (void)
             get_scaled (&matrix, i, j, value);
             fits = fits && mpq_cmp_si (value, 4, 1) < 0 && mpq_cmp_si (value, -4, 1) >= 0;
           }
-      g_assert_cmpint (apr_scaled_products_get_doubles (&matrix, rows, NULL, APR_DENSE_PAD, 1), ==, fits);
+      g_assert_cmpint (
+        apr_scaled_products_get_doubles (&matrix, rows, NULL, APR_DENSE_PAD, &(AprRun){ .n_threads = 1 }), ==,
+        fits);
       mpq_clear (value);
     }
 }

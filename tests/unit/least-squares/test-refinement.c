@@ -328,7 +328,7 @@ test_case (gconstpointer user_data)
   while (steps.n_errors < 4 && c->errors[steps.n_errors] != 0)
     steps.n_errors++;
   apr_fixed_init (&steps.x, c->n, FRACTION, 10);
-  apr_refinement_init (&refinement, &products, c->n, c->dtype, features, c->n);
+  apr_refinement_init (&refinement, &products, c->n, c->dtype, features, c->n, &(AprRun){ 0 });
   refinement.x = &steps.x;
   for (i = 0; i < c->n; i++)
     {
@@ -365,7 +365,7 @@ test_bits (void)
   g_test_summary ("Cramer's rule needs the bits of the denominator, and half the smallest number.");
 
   set_sums (&products, NULL, 2);
-  apr_refinement_init (&refinement, &products, 2, APR_DTYPE_F64, features, 2);
+  apr_refinement_init (&refinement, &products, 2, APR_DTYPE_F64, features, 2, &(AprRun){ 0 });
   refinement.grids = g_new0 (gint64, 2);
   refinement.denominator_bits = 1000;
   bits = apr_refinement_count_bits (&refinement);

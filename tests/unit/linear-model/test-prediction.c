@@ -80,7 +80,8 @@ check_predictions (AprTensor *coefficients,
   g_autofree guint8 *data = g_malloc (n_rows * n_targets * width);
   gsize i;
 
-  g_assert_true (apr_prediction_run (coefficients, intercept, x, kernel, n_threads, data));
+  g_assert_true (
+    apr_prediction_run (coefficients, intercept, x, kernel, &(AprRun){ .n_threads = n_threads }, data));
   for (i = 0; i < n_rows * n_targets; i++)
     {
       double actual = wide ? ((double *) (gpointer) data)[i] : (double) ((float *) (gpointer) data)[i];
@@ -180,8 +181,10 @@ test_not_finite (void)
         values[place] = strange[round % G_N_ELEMENTS (strange)];
         doubles = matrix_new (n_rows, n, values);
         x = apr_tensor_cast (doubles, dtypes[round % G_N_ELEMENTS (dtypes)], NULL);
-        g_assert_false (apr_prediction_run (coefficients, intercept, x, kernels[k], 1, predictions));
-        g_assert_true (apr_prediction_run (coefficients, intercept, finite, kernels[k], 1, predictions));
+        g_assert_false (apr_prediction_run (coefficients, intercept, x, kernels[k],
+                                            &(AprRun){ .n_threads = 1 }, predictions));
+        g_assert_true (apr_prediction_run (coefficients, intercept, finite, kernels[k],
+                                           &(AprRun){ .n_threads = 1 }, predictions));
       }
 }
 
@@ -317,7 +320,8 @@ test_overflow (void)
           expected[i] = i % 3 == 0 ? -INFINITY : (float) i;
         }
       x = matrix_new (20, 1, values);
-      g_assert_true (apr_prediction_run (coefficients, zero, x, kernels[k], 1, predictions));
+      g_assert_true (
+        apr_prediction_run (coefficients, zero, x, kernels[k], &(AprRun){ .n_threads = 1 }, predictions));
       g_assert_cmpmem (predictions, sizeof predictions, expected, sizeof expected);
     }
 }

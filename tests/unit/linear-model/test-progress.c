@@ -159,6 +159,139 @@ test_cancel (Fixture *fixture, gconstpointer data)
     }
 }
 
+#define N_SOLVED 60
+#define SUMS_SHARE (N_SOLVED / (N_SOLVED + 3.0 * 2 * N_SOLVED))
+
+/* Twice as many features as samples: most of the work is to solve for them. */
+static void
+cut_wide (Fixture *fixture, AprTensor **x, AprTensor **y)
+{
+  const double *doubles = apr_tensor_get_doubles (fixture->x, NULL, NULL);
+
+  *x = matrix_new (N_SOLVED, 2 * N_SOLVED, doubles);
+  *y = apr_tensor_slice_rows (fixture->y, 0, N_SOLVED, NULL);
+}
+
+typedef struct
+{
+  GCancellable *cancellable;
+  double limit;     /* beyond which it is cancelled */
+  guint n_in_solve; /* reports strictly between the end of the sums and 1 */
+} Solve;
+
+static void
+solve_progress_cb (AprEstimator *model, GParamSpec *pspec, Solve *solve)
+{
+  double progress = apr_estimator_get_progress (model);
+
+  if (progress > SUMS_SHARE && progress < 1)
+    solve->n_in_solve++;
+  if (progress > solve->limit && progress < 1)
+    g_cancellable_cancel (solve->cancellable);
+}
+
+static void
+test_solve (Fixture *fixture, gconstpointer data)
+{
+  const double limits[] = { 0.3, 0.5, 0.7 };
+  g_autoptr (AprLinearRegression) silent = apr_linear_regression_new ();
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  gsize i;
+
+  g_test_summary ("Progress goes on while the sums are solved, and there too a handler may cancel.");
+  cut_wide (fixture, &x, &y);
+  g_assert_true (fit (fixture, silent, NULL));
+  for (i = 0; i < G_N_ELEMENTS (limits); i++)
+    {
+      g_autoptr (AprLinearRegression) model = model_new (fixture, 1);
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GError) error = NULL;
+      Solve solve = { cancellable, 1, 0 };
+
+      g_assert_true (fit (fixture, model, NULL));
+      g_signal_connect (model, "notify::progress", G_CALLBACK (solve_progress_cb), &solve);
+      solve.limit = limits[i];
+      g_assert_false (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, cancellable, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      assert_same_model (model, silent);
+      g_assert_cmpuint (apr_estimator_get_n_features (APR_ESTIMATOR (model)), ==, N_FEATURES);
+      g_assert_cmpuint (solve.n_in_solve, >=, 1);
+
+      solve = (Solve){ fixture->cancellable, 1, 0 };
+      g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, fixture->cancellable, NULL));
+      g_assert_cmpuint (solve.n_in_solve, >=, 4);
+      assert_told (fixture, 5);
+    }
+}
+
+static void
+test_current (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  AprEstimator *estimator = APR_ESTIMATOR (model);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "Methods without a cancellable of their own, such as asynchronous ones call, heed the current one.");
+  g_assert_true (fit (fixture, model, NULL));
+  g_cancellable_cancel (cancellable);
+  g_cancellable_push_current (cancellable);
+  g_assert_null (apr_estimator_predict (estimator, fixture->x, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_assert_cmpfloat (apr_estimator_score (estimator, fixture->x, fixture->y, NULL, &error), ==, 0);
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_assert_cmpfloat (apr_r2_score (fixture->y, fixture->y, NULL, &error), ==, 0);
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_assert_null (apr_linear_regression_get_statistics (model, 0, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_true (isnan (apr_linear_regression_compute_condition_number (model)));
+  g_cancellable_pop_current (cancellable);
+  g_assert_cmpfloat (apr_linear_regression_compute_condition_number (model), >, 1);
+}
+
+static void
+finished_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  GAsyncResult **finished = user_data;
+
+  *finished = g_object_ref (result);
+}
+
+static void
+test_condition_async (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprLinearRegression) other = apr_linear_regression_new ();
+  gboolean cancelled;
+
+  g_assert_true (fit (fixture, model, NULL));
+  g_assert_true (fit (fixture, other, NULL));
+  for (cancelled = 1; cancelled >= 0; cancelled--)
+    {
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GAsyncResult) finished = NULL;
+      g_autoptr (GError) error = NULL;
+      double number;
+
+      if (cancelled)
+        g_cancellable_cancel (cancellable);
+      apr_linear_regression_compute_condition_number_async (model, G_PRIORITY_DEFAULT, cancellable,
+                                                            finished_cb, &finished);
+      while (finished == NULL)
+        g_main_context_iteration (NULL, TRUE);
+      number = apr_linear_regression_compute_condition_number_finish (model, finished, &error);
+      if (cancelled)
+        g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      else
+        g_assert_cmpfloat (number, ==, apr_linear_regression_compute_condition_number (other));
+    }
+}
+
 static void
 round_upward_cb (GObject *object, GParamSpec *pspec, gpointer user_data)
 {
@@ -214,14 +347,6 @@ test_failure (Fixture *fixture, gconstpointer data)
 }
 
 static void
-finished_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  GAsyncResult **finished = user_data;
-
-  *finished = g_object_ref (result);
-}
-
-static void
 test_async (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (GMainContext) context = g_main_context_new ();
@@ -274,6 +399,9 @@ main (int argc, char *argv[])
   ADD ("fit", test_fit);
   ADD ("few", test_few);
   ADD ("cancel", test_cancel);
+  ADD ("solve", test_solve);
+  ADD ("current", test_current);
+  ADD ("condition-number", test_condition_async);
   ADD ("environment", test_environment);
   ADD ("disconnect", test_disconnect);
   ADD ("failure", test_failure);

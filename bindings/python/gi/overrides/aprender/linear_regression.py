@@ -28,6 +28,7 @@ _partial_fit_async = Apr.LinearRegression.partial_fit_async
 _partial_fit_finish = Apr.LinearRegression.partial_fit_finish
 _get_statistics = Apr.LinearRegression.get_statistics
 _get_statistics_async = Apr.LinearRegression.get_statistics_async
+_compute_condition_number_async = Apr.LinearRegression.compute_condition_number_async
 _predict_interval = Apr.LinearRegression.predict_interval
 _predict_interval_async = Apr.LinearRegression.predict_interval_async
 _predict_interval_finish = Apr.LinearRegression.predict_interval_finish
@@ -313,6 +314,12 @@ class Methods:
         return awaitable.call(
             lambda *args: _get_statistics_async(self, target, GLib.PRIORITY_DEFAULT, *args),
             Apr.LinearRegression.get_statistics_finish, cancellable, callback, user_data)
+
+    def compute_condition_number_async(self, cancellable=None, callback=None, *user_data):
+        """The condition number without blocking: `await model.compute_condition_number_async()` gives it."""
+        return awaitable.call(
+            lambda *args: _compute_condition_number_async(self, GLib.PRIORITY_DEFAULT, *args),
+            Apr.LinearRegression.compute_condition_number_finish, cancellable, callback, user_data)
 
     def predict_interval_async(self, X, level=0.95, kind='prediction', cancellable=None, callback=None, *user_data):
         """Predicts intervals without blocking: `await model.predict_interval_async(X)` gives lower and upper ends."""

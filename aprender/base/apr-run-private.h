@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gio/gio.h>
+
+#include "aprender/base/apr-arithmetic-private.h"
+
+G_BEGIN_DECLS
+
+/* Hears how much of some work is done, from 0 to 1, in the thread that asked for the work. */
+typedef void (*AprRunProgress) (double fraction, gpointer user_data);
+
+/* How some long work runs, who may stop it, and who hears how far it is: all 0 for what is usual. It is passed down to
+ * the loops that take the time. These leave as soon as it is cancelled, and what they found means nothing then: the
+ * function that was asked for the work fails in the end. */
+typedef struct
+{
+  guint n_threads;           /* 0 means one per processor */
+  GCancellable *cancellable; /* (unowned) (nullable) */
+  AprRunProgress progress;   /* (nullable) */
+  gpointer progress_data;    /* (unowned) */
+  double before;             /* the share of the whole work that is done before this part of it */
+  double after;              /* the share that comes after it */
+} AprRun;
+
+static inline gboolean
+apr_run_is_cancelled (const AprRun *self)
+{
+  return self->cancellable != NULL && g_cancellable_is_cancelled (self->cancellable);
+}
+
+/* Reports that @fraction of this part of the work is done. Only the thread that asked for the work may do so. It may be
+ * less than was reported before, where work has to be done again: then it is no news. */
+static inline void
+apr_run_report (const AprRun *self, double fraction)
+{
+  AprArithmetic arithmetic;
+
+  if (self->progress == NULL || apr_run_is_cancelled (self))
+    return;
+
+  /* Whatever it does to the environment, the work goes on as before. */
+  arithmetic = apr_arithmetic_save ();
+  self->progress (self->before + (1 - self->before - self->after) * fraction, self->progress_data);
+  apr_arithmetic_restore (&arithmetic);
+}
+
+/* Returns the part of @self from the fraction @begin to the fraction @end. */
+static inline AprRun
+apr_run_get_part (const AprRun *self, double begin, double end)
+{
+  double share = 1 - self->before - self->after;
+  AprRun part = *self;
+
+  part.before += share * begin;
+  part.after += share * (1 - end);
+
+  return part;
+}
+
+G_END_DECLS

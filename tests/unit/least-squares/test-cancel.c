@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/least-squares-test.h"
+
+#include <fenv.h>
+
+/* Solving is cancelled at each of the places where it reports how far it is: then it fails, on every way through the
+ * solver. */
+
+typedef struct
+{
+  const char *name;
+  gsize n_rows;
+  gsize n_features;
+  gsize n_repeated; /* columns that are sums of two others */
+  double noise;     /* that is added to these */
+  double spread;    /* powers of two between the scales of the first column and the last */
+  double alpha;
+  gboolean positive;
+  gboolean whole; /* numbers, so that answers are halfway between doubles, or 0 */
+  guint n_reports;
+} Case;
+
+static const Case cases[] = {
+  { "full-rank", 200, 130, .n_reports = 8 },
+  { "fewer-rows", 30, 70, .n_reports = 8 },
+  { "dependent", 200, 90, 4, .n_reports = 8 },
+  { "nearly-dependent", 60, 40, 3, .noise = 1e-9, .n_reports = 4 },
+  { "scales-apart", 60, 40, 3, .spread = 400, .n_reports = 4 },
+  { "exactly-zero", 60, 40, .whole = TRUE, .n_reports = 5 },
+  { "penalised", 60, 20, 3, .alpha = 0x1p-300, .n_reports = 4 },
+  { "positive", 90, 50, .positive = TRUE, .n_reports = 12 },
+};
+
+typedef struct
+{
+  GCancellable *cancellable;
+  GThread *thread;
+  guint n_reports;
+  guint last_report; /* which cancels */
+  double least;
+  double greatest;
+} Progress;
+
+static void
+hear_progress (double fraction, gpointer user_data)
+{
+  Progress *self = user_data;
+
+  g_assert_true (g_thread_self () == self->thread);
+  g_assert_false (g_cancellable_is_cancelled (self->cancellable));
+  g_assert_cmpfloat (fraction, >, 0);
+  g_assert_cmpfloat (fraction, <=, 1);
+  self->least = MIN (self->least, fraction);
+  self->greatest = MAX (self->greatest, fraction);
+  if (++self->n_reports == self->last_report)
+    g_cancellable_cancel (self->cancellable);
+  fesetround (FE_UPWARD);
+}
+
+static void
+draw_case (Data *data, const Case *c)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed ((guint32) (c->n_rows + c->n_features));
+  gsize i;
+  gsize j;
+
+  data_init (data, c->n_rows, c->n_features, FALSE);
+  for (i = 0; i < c->n_rows; i++)
+    {
+      double *row = data->x + i * c->n_features;
+
+      for (j = 0; j < c->n_features; j++)
+        if (j >= c->n_features - c->n_repeated)
+          row[j] = row[j - 5] + row[j - 7] + c->noise * normal (rand);
+        else
+          row[j] = c->whole ? (double) g_rand_int_range (rand, -4, 5) : normal (rand);
+      data->y[i] = c->whole ? row[0] / 2 + row[1] * (1 + 0x1p-53) : normal (rand);
+    }
+  for (i = 0; i < c->n_rows * c->n_features; i++)
+    data->x[i] *= exp2 (rint (c->spread * (double) (i % c->n_features) / (double) c->n_features));
+}
+
+/* Returns how often it reported. */
+static guint
+solve_until (AprExactSums *sums, const Case *c, guint n_threads, guint last_report, AprLeastSquares *answer)
+{
+  const AprLeastSquaresOptions options = { .fit_intercept = TRUE,
+                                           .alpha = c->alpha,
+                                           .positive = c->positive,
+                                           .data_dtype = APR_DTYPE_F64,
+                                           .dtype = APR_DTYPE_F64 };
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  Progress progress = { cancellable, g_thread_self (), 0, last_report, 1, 0 };
+  const AprRun run = { .n_threads = n_threads,
+                       .cancellable = cancellable,
+                       .progress = hear_progress,
+                       .progress_data = &progress,
+                       .before = 0.25,
+                       .after = 0.25 };
+  g_autoptr (GError) error = NULL;
+  gboolean solved = apr_least_squares_solve (answer, sums, &options, &run, &error);
+
+  fesetround (FE_TONEAREST);
+  g_assert_cmpfloat (progress.least, >=, 0.25);
+  g_assert_cmpfloat (progress.greatest, <=, 0.75);
+  if (last_report == 0)
+    {
+      g_assert_no_error (error);
+      g_assert_true (solved);
+      /* Several values strictly between begin and end. */
+      g_assert_cmpfloat (progress.least, <, 0.4);
+      g_assert_cmpfloat (progress.greatest, >, 0.5);
+    }
+  else
+    {
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_assert_false (solved);
+      g_assert_cmpuint (progress.n_reports, ==, last_report);
+    }
+
+  return progress.n_reports;
+}
+
+static void
+test_cancel (gconstpointer user_data)
+{
+  const Case *c = user_data;
+  g_auto (Data) data = { 0 };
+  g_auto (AprLeastSquares) answer = { NULL };
+  g_auto (AprLeastSquares) silent = { NULL };
+  g_autoptr (AprExactSums) sums = NULL;
+  guint n_reports;
+  guint report;
+  gsize i;
+
+  draw_case (&data, c);
+  sums = sum (&data);
+  n_reports = solve_until (sums, c, 1, 0, &answer);
+  g_assert_cmpuint (n_reports, >=, c->n_reports);
+  for (report = 1; report <= n_reports; report++)
+    {
+      g_auto (AprLeastSquares) nothing = { NULL };
+
+      (void) solve_until (sums, c, 1 + report % 3, report, &nothing);
+    }
+
+  /* That progress is heard changes nothing, and neither does what hears it. */
+  solve (&silent, &data,
+         (AprLeastSquaresOptions){ .fit_intercept = TRUE, .alpha = c->alpha, .positive = c->positive });
+  g_assert_cmpuint (answer.rank, ==, silent.rank);
+  g_assert_cmpint (answer.correctly_rounded, ==, silent.correctly_rounded);
+  for (i = 0; i < c->n_features; i++)
+    assert_same_double (answer.coefficients[i], silent.coefficients[i]);
+}
+
+static void
+test_cancelled_before (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  const AprRun run = { .cancellable = cancellable };
+  gsize i;
+
+  g_test_summary ("Nothing is solved for, and no condition number is known, where that is cancelled before.");
+  g_cancellable_cancel (cancellable);
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      const AprLeastSquaresOptions options = { .alpha = cases[i].alpha,
+                                               .positive = cases[i].positive,
+                                               .data_dtype = APR_DTYPE_F64,
+                                               .dtype = APR_DTYPE_F64 };
+      g_auto (Data) data = { 0 };
+      g_auto (AprLeastSquares) answer = { NULL };
+      g_autoptr (AprExactSums) sums = NULL;
+      g_autoptr (GError) error = NULL;
+
+      draw_case (&data, &cases[i]);
+      sums = sum (&data);
+      g_assert_false (apr_least_squares_solve (&answer, sums, &options, &run, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_assert_true (isnan (apr_least_squares_find_condition (sums, &options, &run)));
+    }
+}
+
+int
+main (int argc, char *argv[])
+{
+  gsize i;
+
+  g_test_init (&argc, &argv, NULL);
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = g_strconcat ("/cancel/", cases[i].name, NULL);
+
+      g_test_add_data_func (path, &cases[i], test_cancel);
+    }
+  g_test_add_func ("/cancel/before", test_cancelled_before);
+
+  return g_test_run ();
+}
