@@ -269,7 +269,8 @@ apr_covariance_init_robust (AprCovariance *self,
     return TRUE;
 
   nothing = apr_tensor_new_take (APR_DTYPE_BOOL, shape, 1, g_malloc0 (shape[0]), shape[0]);
-  state = apr_cross_products_new (shape[1], 1, error);
+  state = apr_cross_products_new_with_precision (
+    shape[1], 1, apr_cross_products_get_precision (source->cross_products), error);
   if (state == NULL)
     return FALSE;
   apr_cross_products_set_n_threads (state, run->n_threads);

@@ -177,9 +177,10 @@ apr_linear_regression_diagnose_finish (AprLinearRegression *self, GAsyncResult *
  * squares of w e, as in statsmodels' `WLS`; tests use Student's t and Snedecor's F, as `coeftest ()` of R's package
  * lmtest does, and as statsmodels does with `use_t`.
  *
- * It goes through the samples as a fit does, for HC2 and HC3 once more for the leverages, in threads. The samples
- * must be those of the fit, which the model does not keep. The sums are exact; standard errors are as precise as
- * the residuals, which are computed in double.
+ * It goes through the samples as a fit with weights does, which takes several times as long as one without, and for
+ * HC2 and HC3 once more for the leverages; in threads. The samples must be those of the fit, which the model does not
+ * keep. Sums have the [property@Apr.LinearRegression:precision] of the fit: where they are exact, standard errors are
+ * as precise as the residuals, which are computed in double.
  *
  * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_SHAPE where these are not the shapes of the fit,
  *   %APR_ERROR_FAILED where a leverage is 1, for which HC2 and HC3 are not defined, %APR_ERROR_NOT_FINITE, or another

@@ -142,6 +142,9 @@ class RegressionStatistics(TestCase):
             other = Apr.LinearRegression().fit(X, [value * scale for value in y])
             errors = other.get_robust_statistics(X, [value * scale for value in y]).standard_errors
             self.assertEqual([error / scale for error in errors], first)
+        # Sums in double, where the fit has such.
+        fast = Apr.LinearRegression(precision='double').fit(X, y)
+        self.assertClose(fast.get_robust_statistics(X, y).standard_errors, first, 1e-12)
         # A feature that depends on others has no standard error, and changes nothing.
         wide = [[x, 2 * x, 1] for x, in X]
         statistics = Apr.LinearRegression().fit(wide, y).get_robust_statistics(wide, y)
