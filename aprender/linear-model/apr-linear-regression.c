@@ -555,8 +555,8 @@ apr_linear_regression_get_alphas (AprLinearRegression *self)
  * @self: a linear regression
  * @alphas: (nullable): a finite number of at least 0 for each target, [n_targets]; `NULL` to have alpha for all
  *
- * Sets the ridge penalties of the targets. Other values make the next fit fail with %APR_ERROR_RANGE, and another number of
- * them with %APR_ERROR_SHAPE.
+ * Sets the ridge penalties of the targets. Other values make the next fit fail with %APR_ERROR_RANGE, and another
+ * number of them with %APR_ERROR_SHAPE.
  *
  * Since: 0.1
  */
