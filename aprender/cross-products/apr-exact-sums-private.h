@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/base/apr-run-private.h"
 #include <gmp.h>
 
+#include "aprender/base/apr-run-private.h"
 #include "aprender/cross-products/apr-precision.h"
 #include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
 #include "aprender/tensor/apr-tensor.h"

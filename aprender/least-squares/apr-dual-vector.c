@@ -13,8 +13,9 @@
  * so that the sums of products of the former ones have no rounding; the others are so small that their rounding errors
  * seldom matter.
  *
- * Of the rest, nearly all are rounded from leading bits in whole numbers. A value is high 2^42 + low, in units of 2^-83 of a power of two above the
- * largest, and a number of u is high 2^62 + low; of the four products of these, that of the low ones is ignored. */
+ * Of the rest, nearly all are rounded from leading bits in whole numbers. A value is high 2^42 + low, in units of 2^-83
+ * of a power of two above the largest, and a number of u is high 2^62 + low; of the four products of these, that of the
+ * low ones is ignored. */
 
 #define FIRST_BITS 26
 #define PART_BITS 20

@@ -21,6 +21,10 @@ typedef struct
 /* As they are now. */
 AprLinearOptions apr_linear_regression_get_options (AprLinearRegression *self);
 
+/* Sets what is at @offset of the options, and notifies @property where it was another value. */
+void apr_linear_regression_set_option (
+  AprLinearRegression *self, gsize offset, gconstpointer value, gsize size, const char *property);
+
 /* What the last fit found. Returns: (nullable): %NULL before the first fit */
 AprLinearResults *apr_linear_regression_ref_results (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
 

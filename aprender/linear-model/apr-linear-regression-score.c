@@ -94,6 +94,7 @@ sum_residuals (const AprRowProducts *rows, const Combination *combination, mpz_t
   gsize i;
   gsize j;
 
+  g_assert (rows->rows != NULL);
   mpz_inits (residual, value, NULL);
   mpz_set_ui (sum, 0);
   for (i = 0; i < rows->rows->n; i++)

@@ -15,7 +15,7 @@ parse_level (const char *interval, double *level, GError **error)
   g_autofree char *shown = NULL;
   AprJsonCursor cursor;
 
-  memcpy (padded, interval, length);
+  memcpy (padded, interval, length + 1);
   apr_json_cursor_init (&cursor, "interval", padded, length);
   if (apr_serve_json_scan_number (&cursor, level) && cursor.position == cursor.end && *level > 0 &&
       *level < 1)

@@ -113,9 +113,10 @@ get_connection (struct MHD_Connection *connection)
 static enum MHD_Result
 respond (struct MHD_Connection *connection, AprServeResponse *response, gboolean close)
 {
-  gsize size = response->body->len;
-  struct MHD_Response *answer = MHD_create_response_from_buffer (
-    size, g_string_free (g_steal_pointer (&response->body), FALSE), MHD_RESPMEM_MUST_FREE);
+  GString *body = g_steal_pointer (&response->body);
+  gsize size = body->len;
+  struct MHD_Response *answer =
+    MHD_create_response_from_buffer (size, g_string_free (body, FALSE), MHD_RESPMEM_MUST_FREE);
   enum MHD_Result result = MHD_NO;
 
   if (answer == NULL)

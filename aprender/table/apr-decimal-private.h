@@ -16,9 +16,9 @@ const char *apr_decimal_parse (const char *text, const char *end, char point, do
 /* The longest, such as -1.2345678901234567e-308, and a NUL. */
 #define APR_DECIMAL_SIZE 32
 
-/* Writes a finite number with the fewest digits that bring it back when they are read, as "%g" lays them out, and returns
- * how many bytes there are. @narrow says that it is a float, and is to be read as one. The caller must have entered the usual
- * arithmetic. */
+/* Writes a finite number with the fewest digits that bring it back when they are read, as "%g" lays them out, and
+ * returns how many bytes there are. @narrow says that it is a float, and is to be read as one. The caller must have
+ * entered the usual arithmetic. */
 gsize apr_decimal_format (double value, gboolean narrow, char buffer[APR_DECIMAL_SIZE]);
 
 G_END_DECLS

@@ -17,10 +17,10 @@
  *
  * Usage: load PORT CONNECTIONS RATE SECONDS PATH TYPE BODY EXPECTED
  *
- * Posts the file BODY of a Content-Type to PATH, RATE times a second at random moments, or without a pause where RATE is
- * 0. A request that has to wait for a connection waits from the moment when it was due. An answer is right if it is 200 and
- * holds EXPECTED. Prints the numbers of answers and of wrong ones, the seconds, and the 50th, 99th and 99.9th percentile and
- * the maximum of the time from when a request was due to its answer, in microseconds. */
+ * Posts the file BODY of a Content-Type to PATH, RATE times a second at random moments, or without a pause where RATE
+ * is 0. A request that has to wait for a connection waits from the moment when it was due. An answer is right if it is
+ * 200 and holds EXPECTED. Prints the numbers of answers and of wrong ones, the seconds, and the 50th, 99th and 99.9th
+ * percentile and the maximum of the time from when a request was due to its answer, in microseconds. */
 
 #define BUFFER_SIZE (1 << 20)
 
