@@ -112,6 +112,9 @@ sum_blocks (AprTeam *team, gpointer data, gsize part)
 
   if (self->error == NULL)
     apr_residue_team_flush (self, team, part);
+  apr_team_barrier (team);
+  if (part == 0 && self->stopped && self->error == NULL)
+    g_set_error_literal (&self->error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "Operation was cancelled");
   if (part == 0 && self->error != NULL)
     stop (job, g_steal_pointer (&self->error));
 }
@@ -132,6 +135,7 @@ sum_alone (Job *job, AprExactSums *state, GError **error)
   gboolean ready = apr_residue_team_init (&team_job.self, state, job->kernel, &job->moduli, job->x, job->y,
                                           job->block_rows, 1);
 
+  team_job.self.cancellable = job->cancellable;
   if (ready)
     sum_blocks (&team, &team_job, 0);
   else
@@ -169,7 +173,10 @@ run_together (Job *job, guint n_threads)
 
   if (apr_residue_team_init (&team_job.self, job->state, job->kernel, &job->moduli, job->x, job->y,
                              job->block_rows, n_threads))
-    apr_team_run (sum_blocks, &team_job, n_threads, (double) n_threads * APR_PARALLEL_OPERATIONS);
+    {
+      team_job.self.cancellable = job->cancellable;
+      apr_team_run (sum_blocks, &team_job, n_threads, (double) n_threads * APR_PARALLEL_OPERATIONS);
+    }
   else
     {
       set_no_memory (&error, team_job.self.n_columns);

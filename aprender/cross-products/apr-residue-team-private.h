@@ -46,6 +46,8 @@ typedef struct
   guint n_threads;           /* at most */
   AprResidueThread *threads; /* (owned) */
   GError *error;             /* (owned) (nullable) written by the first thread, between barriers */
+  GCancellable *cancellable; /* (unowned) (nullable) */
+  gint stopped;              /* atomic: whether that was cancelled, and the sums mean nothing */
 
   /* The block. */
   gsize first_row;
@@ -92,10 +94,15 @@ void apr_residue_team_flush (AprResidueTeam *self, AprTeam *team, gsize part);
 /* Adds the products of rests with their rows, of a block that was multiplied without them. */
 void apr_residue_team_add_rests (AprResidueTeam *self, AprTeam *team, gsize part);
 
-/* The next of @n_tasks tasks; false where all are taken. */
+/* The next of @n_tasks tasks; false where all are taken, or the work was cancelled. */
 static inline gboolean
 apr_residue_team_take (AprResidueTeam *self, AprResidueTask task, gsize n_tasks, gsize *index)
 {
+  if (g_cancellable_is_cancelled (self->cancellable))
+    g_atomic_int_set (&self->stopped, 1);
+  if (g_atomic_int_get (&self->stopped))
+    return FALSE;
+
   *index = (gsize) g_atomic_int_add (&self->next_task[task], 1);
 
   return *index < n_tasks;
