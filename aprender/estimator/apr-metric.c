@@ -104,7 +104,7 @@ check_weights (AprMetricData *data, GError **error)
   gint exponent;
   gsize i;
 
-  for (i = 0; i < data->n_samples; i++)
+  for (i = 0; i < data->n_samples && !is_cancelled_at (i); i++)
     {
       double weight = values_get (&data->weights, i);
 
@@ -116,7 +116,7 @@ check_weights (AprMetricData *data, GError **error)
                    weight, i);
       return FALSE;
     }
-  if (greatest == 0)
+  if (greatest == 0 && i == data->n_samples)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero");
       return FALSE;
@@ -153,12 +153,16 @@ void
 apr_metric_data_set_target (AprMetricData *data, gsize target)
 {
   double greatest = 0;
-  gsize i;
+  gsize row;
 
   data->target = target;
-  for (i = target; i < data->n_samples * data->n_targets; i += data->n_targets)
-    greatest =
-      MAX (greatest, MAX (fabs (values_get (&data->y_true, i)), fabs (values_get (&data->y_pred, i))));
+  for (row = 0; row < data->n_samples && !is_cancelled_at (row); row++)
+    {
+      gsize i = target + row * data->n_targets;
+
+      greatest =
+        MAX (greatest, MAX (fabs (values_get (&data->y_true, i)), fabs (values_get (&data->y_pred, i))));
+    }
   data->shift = greatest >= 0x1p900 ? -128 : 0;
 }
 

@@ -60,12 +60,14 @@ save_state (AprLinearRegression *self,
             GError **error)
 {
   g_autofree char *dependent = results->dependent != NULL ? dependent_to_string (results->dependent) : NULL;
-  AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self) };
+  AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
+                 .cancellable = g_cancellable_get_current () };
   double condition_number = apr_linear_results_get_condition_number (results, &run);
   g_autoptr (AprTensor) alphas = apr_linear_regression_get_alphas (self);
   gboolean several = isnan (results->fitted.alpha);
 
-  return apr_linear_regression_check_state (self, results, "keep the state of", error) &&
+  return !g_cancellable_set_error_if_cancelled (run.cancellable, error) &&
+         apr_linear_regression_check_state (self, results, "keep the state of", error) &&
          apr_cross_products_add_to_writer (results->cross_products, writer, CROSS_PRODUCTS, error) &&
          (results->fitted.fit_intercept == options->fit_intercept ||
           save_boolean (writer, KEY_FITTED_INTERCEPT, results->fitted.fit_intercept, error)) &&
