@@ -150,8 +150,13 @@ apr_estimator_call_async (AprEstimator *self,
     }
   else
     {
-      /* What changes neither the model nor a file is abandoned when it is cancelled: nobody waits for its thread. */
-      g_task_set_return_on_cancel (work, !call->is_update && call->file == NULL);
+      /* What changes neither the model nor a file is abandoned when it is cancelled: nobody waits for its thread. It
+       * needs none where it is cancelled already, for which GTask would leak an error. */
+      gboolean is_reader = !call->is_update && call->file == NULL;
+
+      if (is_reader && g_task_return_error_if_cancelled (work))
+        return;
+      g_task_set_return_on_cancel (work, is_reader);
       g_task_run_in_thread (work, run_in_thread);
     }
 }

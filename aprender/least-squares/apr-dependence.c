@@ -533,14 +533,18 @@ apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *prov
 
   apr_parallel_run (combine_some, &combinations, run->n_threads, size * (double) n / 4);
   apr_run_report (run, 0.3);
-  for (j = 0; j < m; j++)
-    if (isfinite (lengths[j]))
-      longest = MAX (longest, lengths[j]);
-  combinations.n_slices = count_slices (self->rank_tolerance, longest);
-  apr_parallel_run (find_some_residuals, &combinations, run->n_threads,
-                    size * (double) n * (double) combinations.n_slices / 4);
-  apr_run_report (run, 0.8);
-  apr_parallel_run (prove_some, &proof, run->n_threads, size * (double) n / 8);
+  /* Where it is cancelled, some lengths are unknown. */
+  if (!apr_run_is_cancelled (run))
+    {
+      for (j = 0; j < m; j++)
+        if (isfinite (lengths[j]))
+          longest = MAX (longest, lengths[j]);
+      combinations.n_slices = count_slices (self->rank_tolerance, longest);
+      apr_parallel_run (find_some_residuals, &combinations, run->n_threads,
+                        size * (double) n * (double) combinations.n_slices / 4);
+      apr_run_report (run, 0.8);
+      apr_parallel_run (prove_some, &proof, run->n_threads, size * (double) n / 8);
+    }
   g_aligned_free (rows);
 }
 

@@ -146,7 +146,7 @@ solve_in_general (AprLeastSquares *self,
   AprRun of_equations = apr_run_get_part (run, 0.2, options->positive ? 0.6 : 1);
   g_autoptr (AprProducts) products = apr_products_new (state, options->fit_intercept, options->alpha, run);
   gsize n_features = products->n_features;
-  g_autofree gboolean *constant = find_constant (products, options, rank_tolerance);
+  g_autofree gboolean *constant = NULL;
   g_autoptr (AprNormalEquations) equations = NULL;
   gsize i;
 
@@ -154,6 +154,7 @@ solve_in_general (AprLeastSquares *self,
       (!options->rounded && !check_squares (products, error)))
     return FALSE;
 
+  constant = find_constant (products, options, rank_tolerance);
   apr_run_report (run, 0.2);
   equations = apr_normal_equations_new (products, constant, rank_tolerance, &of_equations);
   if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
@@ -178,7 +179,7 @@ solve_in_general (AprLeastSquares *self,
       if (options->targets != NULL && !options->targets[i])
         continue;
       certain = apr_normal_equations_solve (equations, i, options->dtype, coefficients, &self->intercepts[i]);
-      if (options->positive)
+      if (options->positive && !apr_run_is_cancelled (run))
         {
           double n = (double) products->n_targets;
           AprRun part = apr_run_get_part (run, 0.6 + 0.4 * (double) i / n, 0.6 + 0.4 * (double) (i + 1) / n);
@@ -271,12 +272,13 @@ apr_least_squares_find_condition (AprExactSums *state,
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_autoptr (AprProducts) products = apr_products_new (state, options->fit_intercept, options->alpha, run);
   double rank_tolerance = find_rank_tolerance (options, products->n_features);
-  g_autofree gboolean *constant = find_constant (products, options, rank_tolerance);
+  g_autofree gboolean *constant = NULL;
   g_autoptr (AprNormalEquations) equations = NULL;
 
   if (apr_run_is_cancelled (run))
     return NAN;
 
+  constant = find_constant (products, options, rank_tolerance);
   equations = apr_normal_equations_new (products, constant, rank_tolerance, run);
 
   return apr_run_is_cancelled (run) ? NAN : apr_condition_find (equations);

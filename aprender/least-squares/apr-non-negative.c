@@ -184,6 +184,8 @@ exchange (Search *self)
       gsize i;
 
       solve_passive (self, APR_DTYPE_F64, self->values, &intercept);
+      if (apr_run_is_cancelled (&self->run))
+        break;
       find_signs (self);
       for (i = 0; i < p; i++)
         n_wrong += is_wrong (self, i) ? 1 : 0;
@@ -217,7 +219,8 @@ add_one_by_one (Search *self)
     {
       memset (self->values, 0, p * sizeof *self->values);
       solve_passive (self, APR_DTYPE_F64, self->values, &intercept);
-      find_signs (self);
+      if (!apr_run_is_cancelled (&self->run))
+        find_signs (self);
       if (apr_run_is_cancelled (&self->run))
         return;
       for (i = 0; i < p && (self->signs[i] <= 0 || self->blocked[i]); i++)
@@ -286,7 +289,10 @@ apr_non_negative_solve (const AprProducts *products,
 
   /* The values whose signs were used must be proven too. */
   certain = search.certain;
-  solve_passive (&search, dtype, coefficients, intercept);
+  if (!apr_run_is_cancelled (run))
+    solve_passive (&search, dtype, coefficients, intercept);
+  if (apr_run_is_cancelled (run))
+    return FALSE;
   certain = certain && search.certain;
   for (i = 0; i < p; i++)
     {

@@ -351,7 +351,7 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha)
   if (self->limbs == NULL)                                     /* GCOVR_EXCL_BR_LINE: ends the program */
     g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size); /* GCOVR_EXCL_LINE: see above */
   apr_parallel_run (centre_rows, centring, centring->run->n_threads, 30.0 * (double) n_entries);
-  if (alpha > 0 && !centring->outside)
+  if (alpha > 0 && !centring->outside && !apr_run_is_cancelled (centring->run))
     add_alpha (self, penalty);
 
   if (centring->left != self->sums)
