@@ -273,7 +273,7 @@ apr_non_negative_solve (const AprProducts *products,
   gsize i;
 
   search.blocked = g_new0 (gboolean, p);
-  search.passive = g_new (gboolean, p);
+  search.passive = g_new0 (gboolean, p);
   search.values = g_new0 (double, p);
   search.signs = g_new0 (int, p);
   for (i = 0; i < p; i++)
