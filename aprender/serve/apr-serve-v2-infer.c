@@ -292,7 +292,8 @@ infer (Inference *self, const AprServeRequest *request, AprServeResponse *respon
     return FALSE;
   shape[0] = self->n_rows;
   shape[1] = self->model->n_features;
-  x = apr_tensor_new_from_doubles ((const double *) self->values->data, self->values->len, shape, 2, error);
+  x = apr_tensor_new_from_doubles ((const double *) (gconstpointer) self->values->data, self->values->len,
+                                   shape, 2, error);
   if (x == NULL || !apr_serve_predictions_make (&predictions, self->model, x, self->interval, error))
     return FALSE;
 

@@ -174,7 +174,7 @@ measure (const Case *c, Data *data, gint64 delay, gboolean *was_cancelled)
   if (c->method != FIT)
     {
       /* What was found before would be known. */
-      g_autoptr (AprLinearRegression) fitted = data->model;
+      g_autoptr (AprLinearRegression) fitted G_GNUC_UNUSED = data->model;
 
       data->model = g_object_new (APR_TYPE_LINEAR_REGRESSION, "precision", c->precision, NULL);
       if (!apr_estimator_fit (APR_ESTIMATOR (data->model), data->x, data->y, NULL, NULL, NULL))

@@ -5,7 +5,7 @@ static void
 fit (const char *arguments)
 {
   g_autofree char *line = g_strdup_printf ("fit %s", arguments);
-  g_autoptr (Run) run = tool_run (line);
+  g_autoptr (Run) run G_GNUC_UNUSED = tool_run (line);
 }
 
 static void

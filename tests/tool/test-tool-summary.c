@@ -95,7 +95,7 @@ test_cars (void)
 static void
 test_json (void)
 {
-  g_autoptr (Run) fitted =
+  g_autoptr (Run) fitted G_GNUC_UNUSED =
     tool_run_with ("fit - -t y --keep-state -o m.safetensors", "x,y\n0,0\n1,1\n2,3\n", -1, NULL);
   g_autoptr (Run) run = tool_run ("summary m.safetensors --json");
   g_autoptr (JsonNode) node = json_from_string (run->output, NULL);
