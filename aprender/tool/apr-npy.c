@@ -23,6 +23,9 @@ static const struct
   { APR_DTYPE_F64, "f8", 8 },
 };
 
+/* What is read of an array at first, in bytes; each step then doubles what there is. */
+#define FIRST_STEP ((gsize) 1 << 20)
+
 typedef struct
 {
   AprDType dtype;
@@ -36,8 +39,9 @@ typedef struct
 static gboolean
 refuse (GError **error, const char *message)
 {
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "not a file of numpy that can be read: %s",
-               message);
+  g_autofree char *shown = g_utf8_make_valid (message, -1);
+
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "not a file of numpy that can be read: %s", shown);
   return FALSE;
 }
 
@@ -267,6 +271,34 @@ turn_round (const Header *self, const guint8 *bytes, gsize size)
   return out;
 }
 
+/* Reads an array of so many bytes into memory that grows with what is there, not with what the header says. */
+static guint8 *
+read_array (AprNpyRead read, gpointer source, gsize size, GError **error)
+{
+  g_autofree guint8 *bytes = NULL;
+  gsize n = 0;
+
+  do
+    {
+      gsize step = MIN (MAX (n, FIRST_STEP), size - n);
+      guint8 *larger = g_try_realloc (bytes, MAX (n + step, 1));
+
+      if (larger == NULL)
+        {
+          g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+                       "no memory for an array of %" G_GSIZE_FORMAT " bytes", size);
+          return NULL;
+        }
+      bytes = larger;
+      if (!read_all (read, source, bytes + n, step, "the array", error))
+        return NULL;
+      n += step;
+    }
+  while (n < size);
+
+  return g_steal_pointer (&bytes);
+}
+
 AprTensor *
 apr_npy_read (AprNpyRead read, gpointer source, GError **error)
 {
@@ -281,14 +313,14 @@ apr_npy_read (AprNpyRead read, gpointer source, GError **error)
 
   if (text == NULL || !parse_header (&header, text, length, error))
     return NULL;
-  bytes = count_bytes (&header, &size) ? g_try_malloc (MAX (size, 1)) : NULL;
-  if (bytes == NULL)
+  if (!count_bytes (&header, &size))
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
                    "no memory for an array as large as its header says");
       return NULL;
     }
-  if (!read_all (read, source, bytes, size, "the array", error) || !read (source, &more, 1, &n_more, error))
+  bytes = read_array (read, source, size, error);
+  if (bytes == NULL || !read (source, &more, 1, &n_more, error))
     return NULL;
   if (n_more > 0)
     {
