@@ -40,8 +40,8 @@ apr_serve_json_scan_number (AprJsonCursor *self, double *value)
 gboolean
 apr_serve_json_equal (const AprJsonString *self, const char *text)
 {
-  return strncmp (self->text, text, self->length) == 0 && text[self->length] == '\0' &&
-         (!self->escaped || memchr (self->text, '\0', self->length) == NULL);
+  /* A string of a client may hold a NUL. */
+  return strlen (text) == self->length && memcmp (self->text, text, self->length) == 0;
 }
 
 static AprServeMember *

@@ -245,6 +245,10 @@ test_hostile (Fixture *fixture, gconstpointer data)
   response = ask_bytes (fixture, "POST", "/predict", "{\"features\":[1,2,\0]}", 20);
   g_assert_cmpuint (response.status, ==, 400);
   g_string_free (response.body, TRUE);
+  /* A key that goes on behind a NUL where a name ends. */
+  response = ask_bytes (fixture, "POST", "/predict", "{\"features\\u0000\":[1,2,3]}", 26);
+  g_assert_cmpuint (response.status, ==, 400);
+  g_string_free (response.body, TRUE);
   response = ask_bytes (fixture, "POST", "/predict", "{\"f\xff\":[1,2]}", 12);
   g_assert_cmpstr (response.body->str, ==,
                    "{\"error\":\"body byte 3: not UTF-8\",\"code\":\"E_INVALID_INPUT\"}\n");
