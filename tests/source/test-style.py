@@ -38,7 +38,7 @@ FILES_OF_OTHER_ORDER = {
 
 
 def sources(*suffixes):
-    for folder in ('aprender', 'bindings', 'docs', 'tests'):
+    for folder in ('app', 'aprender', 'bindings', 'docs', 'tests'):
         for path in sorted((root / folder).rglob('*')):
             if path.suffix in suffixes and 'node_modules' not in path.parts:
                 yield path
