@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* exported getFunctions */
+
+// Arrays to tensors and back. Numbers cross over as bytes, in one copy.
+
+function getFunctions(Apr, functions) {
+  const {DType, Tensor} = Apr;
+  const {isList, isTypedArray, describe, findShape, flatten} = functions;
+
+  const arrayTypes = new Map([
+    [DType.I8, Int8Array],
+    [DType.U8, Uint8Array],
+    [DType.I16, Int16Array],
+    [DType.U16, Uint16Array],
+    [DType.I32, Int32Array],
+    [DType.U32, Uint32Array],
+    [DType.I64, BigInt64Array],
+    [DType.U64, BigUint64Array],
+    [DType.F32, Float32Array],
+    [DType.F64, Float64Array],
+  ]);
+  const dtypes = new Map([...arrayTypes].map(([dtype, arrayType]) => [arrayType.name, dtype]));
+  dtypes.set('Uint8ClampedArray', DType.U8);
+
+  // Tensors are always little-endian; typed arrays have the byte order of the machine.
+  const isBigEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 0;
+
+  function swapBytes(bytes, width) {
+    for (let i = 0; i < bytes.length; i += width)
+      bytes.subarray(i, i + width).reverse();
+  }
+
+  function checkShape(shape) {
+    if (!isList(shape) || !Array.from(shape).every(size => Number.isSafeInteger(size) && size >= 0))
+      throw new TypeError(`A shape is an array of whole numbers, not ${JSON.stringify(shape)}`);
+    return shape;
+  }
+
+  function findDType(array, name) {
+    const dtype = dtypes.get(array[Symbol.toStringTag]);
+    if (dtype === undefined)
+      throw new TypeError(`${name} cannot be a ${array[Symbol.toStringTag]}`);
+    return dtype;
+  }
+
+  function checkValues(values, name) {
+    if (!isList(values)) {
+      throw new TypeError(`${name} must be numbers in arrays or in a typed array, or an Apr.Tensor, ` +
+        `not ${describe(values)}`);
+    }
+  }
+
+  // The bytes of a typed array, little-endian: its own memory if possible.
+  function toBytes(array) {
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    if (!isBigEndian)
+      return bytes;
+    const swapped = bytes.slice();
+    swapBytes(swapped, array.BYTES_PER_ELEMENT);
+    return swapped;
+  }
+
+  // Where an array that Apr has returned keeps the shape of its elements.
+  const SHAPE = 'shape';
+
+  function toTensor(values, name, shape = null) {
+    if (values instanceof Tensor)
+      return shape === null ? values : Tensor.new_from_bytes(values.dtype, shape, values.get_bytes());
+
+    if (typeof values === 'number')
+      return toTensor([values], name, shape ?? []);
+    checkValues(values, name);
+
+    // What a model has returned knows its shape.
+    const ownShape = values[SHAPE] ?? findShape(values, name);
+    if (!isTypedArray(values))
+      values = flatten(values, ownShape, name);
+    return Tensor.new_from_bytes(findDType(values, name), shape ?? ownShape, toBytes(values));
+  }
+
+  function toWeights(values) {
+    return values === null ? null : toTensor(values, 'sample_weight');
+  }
+
+  // Cuts one typed array into nested arrays of typed arrays. The pieces are copies: many views slow the garbage
+  // collector down.
+  function nest(array, shape, makeInnermost = innermost => innermost) {
+    if (shape.length === 1)
+      return makeInnermost(array);
+
+    const [length, ...rest] = shape;
+    const stride = array.length / length;
+    return Array.from({length},
+      (_, i) => nest(array.slice(i * stride, (i + 1) * stride), rest, makeInnermost));
+  }
+
+  // The bytes of a tensor. GJS before 1.81.2 hands out the tensor's own memory, and lets one write there.
+  function getBytes(tensor) {
+    return tensor.get_bytes().toArray();
+  }
+
+  function toTypedArray(bytes, dtype) {
+    const ArrayType = arrayTypes.get(dtype) ?? Uint8Array;
+
+    if (isBigEndian)
+      swapBytes(bytes, ArrayType.BYTES_PER_ELEMENT);
+    return new ArrayType(bytes.buffer, bytes.byteOffset, bytes.byteLength / ArrayType.BYTES_PER_ELEMENT);
+  }
+
+  // A tensor of numbers, whose dtype has a typed array in JavaScript.
+  function toNumeric(tensor) {
+    return arrayTypes.has(tensor.dtype) ? tensor : tensor.cast(DType.F32);
+  }
+
+  // The elements as numbers.
+  function toNumbers(tensor) {
+    return toNumeric(tensor).to_typed_array();
+  }
+
+  // What a model returns: a typed array of all elements, row by row, with the property "shape". So it has one type,
+  // whether there is one target or several. The memory of a tensor that nobody else has is not copied.
+  function toShapedArray(tensor, isNobodyElses = false) {
+    if (tensor === null)
+      return null;
+    const array = isNobodyElses && arrayTypes.has(tensor.dtype) && tensor.get_n_elements() > 0
+      ? toTypedArray(getBytes(tensor), tensor.dtype)
+      : toNumbers(tensor);
+    return Object.defineProperty(array, SHAPE, {value: tensor.shape});
+  }
+
+  function fromTensor(tensor) {
+    return tensor === null ? null : nest(toNumbers(tensor), tensor.shape);
+  }
+
+  return {SHAPE, dtypes, checkShape, findDType, checkValues, toBytes, toTensor, toWeights, nest, getBytes,
+    toTypedArray, toNumbers, toShapedArray, fromTensor};
+}

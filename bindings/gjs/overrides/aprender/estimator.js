@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* exported extend */
+
+// Apr.Estimator.
+
+const {GLib, GObject} = imports.gi;
+
+const PRIORITY = GLib.PRIORITY_DEFAULT;
+
+function extend(Apr, functions) {
+  const {DType, Estimator, LinearRegression} = Apr;
+  const {count, defineGetter, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights} =
+    functions;
+
+  function isHyperParameter({flags}) {
+    // The same rule as in apr_hyper_parameters_list().
+    const wanted = GObject.ParamFlags.READWRITE;
+    return (flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT)) === wanted;
+  }
+
+  function showValue(value, pspec) {
+    if (pspec.value_type === DType.$gtype)
+      return `Apr.DType.${Object.keys(DType).find(name => DType[name] === value)}`;
+    return typeof value === 'string' ? JSON.stringify(value) : String(value);
+  }
+
+  Estimator.prototype.toString = function () {
+    const values = GObject.Object.list_properties.call(this.constructor)
+      .filter(pspec => isHyperParameter(pspec) && this[pspec.name] !== pspec.get_default_value())
+      .map(pspec => `${pspec.name.replace(/-/g, '_')}: ${showValue(this[pspec.name], pspec)}`)
+      .sort();
+    let text = `new ${this.constructor.name.replace(/^Apr_/, 'Apr.')}`;
+
+    text += values.length > 0 ? `({${values.join(', ')}})` : '()';
+    if (this.fitted)
+      text += `, fitted: ${count(this.n_features, 'feature')}`;
+    if (this.fitted && this.n_targets !== 1)
+      text += `, ${count(this.n_targets, 'target')}`;
+    return text;
+  };
+
+  defineGetter(Estimator.prototype, 'feature_names', function () {
+    return this.get_feature_names();
+  });
+
+  const {fit, predict, score} = Estimator.prototype;
+
+  Estimator.prototype.fit = function (X, y, sampleWeight = null, cancellable = null) {
+    fit.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), cancellable);
+    return this;
+  };
+
+  const fitAsync = promisify(Estimator.prototype, 'fit');
+  Estimator.prototype.fit_async = async function (X, y, sampleWeight = null, cancellable = null, ...rest) {
+    const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
+    // The rest is an optional callback.
+    await fitAsync.call(this, ...tensors, PRIORITY, cancellable, ...rest);
+    return this;
+  };
+
+
+  const predictAsync = promisify(Estimator.prototype, 'predict');
+  Estimator.prototype.predict_async = async function (X, cancellable = null) {
+    const tensor = await toTensorInSlices(X, 'X', cancellable);
+    return toShapedArray(await predictAsync.call(this, tensor, PRIORITY, cancellable),
+      this.constructor === LinearRegression);
+  };
+
+  const scoreAsync = promisify(Estimator.prototype, 'score');
+  Estimator.prototype.score_async = async function (X, y, sampleWeight = null, cancellable = null) {
+    const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
+    return scoreAsync.call(this, ...tensors, PRIORITY, cancellable);
+  };
+
+  const saveModelAsync = promisify(Estimator.prototype, 'save_to_file');
+  Estimator.prototype.save_to_file_async = function (file, cancellable = null) {
+    return saveModelAsync.call(this, file, PRIORITY, cancellable);
+  };
+
+  const saveModel = Estimator.prototype.save_to_file;
+  Estimator.prototype.save_to_file = function (file, cancellable = null) {
+    return saveModel.call(this, file, cancellable);
+  };
+
+  const loadModel = Estimator.load_from_file;
+  Estimator.load_from_file = function (file, cancellable = null) {
+    return loadModel(this, file, cancellable);
+  };
+
+  const loadModelAsync = Estimator.load_from_file_async;
+  Estimator.load_from_file_async = function (file, cancellable = null) {
+    return new Promise((resolve, reject) => {
+      loadModelAsync(this, file, PRIORITY, cancellable, (_, result) => {
+        try {
+          resolve(Estimator.load_from_file_finish(result));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  };
+
+  Estimator.prototype.predict = function (X) {
+    // A class of a script may return a tensor that it keeps.
+    return toShapedArray(predict.call(this, toTensor(X, 'X')), this.constructor === LinearRegression);
+  };
+
+  Estimator.prototype.score = function (X, y, sampleWeight = null) {
+    return score.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight));
+  };
+
+  // A class that is written in JavaScript inherits these: Model.load(path) returns a Model.
+  for (const name of ['load', 'from_bytes']) {
+    const create = Estimator[name];
+    Estimator[name] = function (...args) {
+      return args.length > 1 ? create(...args) : create(this, ...args);
+    };
+  }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* exported extend */
+
+// Refuses what GJS would change on the way to C without a word.
+
+function extend(Apr, functions) {
+  const {DType, Estimator, LinearRegression, SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
+  const {describe} = functions;
+
+  const {isArray} = Array;
+
+  // C sees the end of a string at its first NUL: 'a\0b' would be the file 'a'.
+  function checkString(string, what) {
+    if (typeof string === 'string' && string.includes('\0'))
+      throw new TypeError(`${what} has a NUL: ${JSON.stringify(string)}`);
+  }
+
+  // GJS cuts fractions off, and makes a large number of a negative one.
+  function checkCount(number, what) {
+    if (!Number.isSafeInteger(number) || number < 0)
+      throw new TypeError(`${what} must be a whole number from 0 on, not ${describe(number)}`);
+  }
+
+  // Checks the arguments of a function before it is called. The first of several may be a class.
+  function guard(object, name, ...checks) {
+    const original = object[name];
+    object[name] = function (...args) {
+      const first = typeof args[0] === 'function' ? 1 : 0;
+      checks.forEach(([check, what], i) => {
+        const value = args[first + i];
+        if (isArray(value) && check === checkString)
+          value.forEach(string => check(string, what));
+        else if (value !== undefined)
+          check?.(value, what);
+      });
+      return original.apply(this, args);
+    };
+  }
+
+  const anything = [null, ''];
+  const path = [checkString, 'The path'];
+  const tensorName = [checkString, 'The name of a tensor'];
+  const featureNames = [checkString, 'The name of a feature'];
+  const indices = [checkString, 'The text of indices'];
+
+  for (const type of [Estimator, LinearRegression, Apr.CrossProducts]) {
+    guard(type, 'load', path);
+    for (const [name, check] of [['save', path], ['set_feature_names', featureNames],
+      ['check_feature_names', featureNames]]) {
+      if (Object.prototype.hasOwnProperty.call(type.prototype, name))
+        guard(type.prototype, name, check);
+    }
+  }
+  guard(DType, 'from_string', [checkString, 'The name of a dtype']);
+  guard(Tensor.prototype, 'slice', indices);
+  guard(Tensor.prototype, 'slice_rows', [checkCount, 'The first row'], [checkCount, 'The last row']);
+  guard(Tensor.prototype, 'get_double', [checkCount, 'The index']);
+  guard(SafetensorsReader, 'new_from_path', path);
+  for (const name of ['has_tensor', 'get_dtype', 'get_shape', 'get_size', 'get_offset', 'get_tensor'])
+    guard(SafetensorsReader.prototype, name, tensorName);
+  guard(SafetensorsReader.prototype, 'get_slice', tensorName, indices);
+  for (const name of ['add_tensor', 'declare_tensor', 'set_source_bytes', 'set_source_stream'])
+    guard(SafetensorsWriter.prototype, name, tensorName);
+  const columns = [checkString, 'The name of a column'];
+  guard(Apr.TableReader, 'new', anything, [checkString, 'The name of a table']);
+  guard(Apr.TableReader.prototype, 'set_delimiter', [checkString, 'The delimiter']);
+  for (const name of ['set_features', 'set_targets', 'set_weight', 'read_categories', 'read_categories_async'])
+    guard(Apr.TableReader.prototype, name, columns);
+  guard(SafetensorsWriter.prototype, 'set_metadata', [checkString, 'A metadata key'],
+    [checkString, 'A metadata value']);
+  guard(SafetensorsWriter.prototype, 'set_alignment', [checkCount, 'The alignment']);
+  guard(SafetensorsWriter.prototype, 'write_to_path', path);
+  for (const name of ['write_shards', 'write_shards_async']) {
+    guard(SafetensorsWriter.prototype, name, anything, [checkString, 'The prefix'],
+      [checkCount, 'The size of a shard']);
+  }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* exported extend */
+
+// The metrics.
+
+function extend(Apr, functions) {
+  const {fromTensor, toTensor, toWeights} = functions;
+
+  const {compute_metric: computeMetric, Multioutput} = Apr;
+  Apr.compute_metric = (metric, multioutput, yTrue, yPred, sampleWeight = null) => fromTensor(
+    computeMetric(metric, multioutput, toTensor(yTrue, 'y_true'), toTensor(yPred, 'y_pred'), toWeights(sampleWeight)));
+  for (const [name, metric] of [['r2_score', 'R2'], ['explained_variance_score', 'EXPLAINED_VARIANCE'],
+    ...['mean_squared_error', 'root_mean_squared_error', 'mean_absolute_error', 'mean_absolute_percentage_error',
+      'median_absolute_error'].map(other => [other, other.toUpperCase()])]) {
+    Apr[name] = (yTrue, yPred, sampleWeight = null, multioutput = Multioutput.UNIFORM_AVERAGE) => {
+      const values = Apr.compute_metric(Apr.Metric[metric], multioutput, yTrue, yPred, sampleWeight);
+      return multioutput === Multioutput.RAW_VALUES ? values : values[0];
+    };
+  }
+
+  const maxError = Apr.max_error;
+  Apr.max_error = (yTrue, yPred) => maxError(toTensor(yTrue, 'y_true'), toTensor(yPred, 'y_pred'));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* exported extend */
+
+// What a regression says of itself: Apr.RegressionStatistics, Apr.HypothesisTest and Apr.RegressionDiagnostics.
+
+function extend(Apr, functions) {
+  const {HypothesisTest, RegressionDiagnostics, RegressionStatistics} = Apr;
+  const {defineGetter, fromTensor, toTensor} = functions;
+
+  for (const name of ['fitted_values', 'residuals', 'leverages', 'standardized_residuals', 'studentized_residuals',
+    'cooks_distances']) {
+    defineGetter(RegressionDiagnostics.prototype, name, function () {
+      return fromTensor(this[`get_${name}`]());
+    });
+  }
+
+  for (const name of ['coefficients', 'minimum_norm', 'standard_errors', 't_values', 'p_values',
+    'variance_inflation', 'covariance']) {
+    defineGetter(RegressionStatistics.prototype, name, function () {
+      return fromTensor(this[`get_${name}`]());
+    });
+  }
+
+  const testHypothesis = RegressionStatistics.prototype.test_hypothesis;
+  RegressionStatistics.prototype.test_hypothesis = function (factors, values = null) {
+    return testHypothesis.call(this, toTensor(factors, 'factors'),
+      values === null ? null : toTensor(values, 'values'));
+  };
+  for (const name of ['estimates', 'standard_errors', 't_values', 'p_values']) {
+    defineGetter(HypothesisTest.prototype, name, function () {
+      return fromTensor(this[`get_${name}`]());
+    });
+  }
+
+  const getConfidenceIntervals = RegressionStatistics.prototype.get_confidence_intervals;
+  RegressionStatistics.prototype.get_confidence_intervals = function (level = 0.95) {
+    return fromTensor(getConfidenceIntervals.call(this, level));
+  };
+
+  RegressionStatistics.prototype.toString = RegressionStatistics.prototype.to_string;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* exported extend */
+
+// Apr.Tensor.
+
+function extend(Apr, functions) {
+  const {DType, Tensor} = Apr;
+  const {checkShape, defineGetter, fromTensor, getBytes, nest, toNumbers, toTensor, toTypedArray} = functions;
+
+  Tensor.from = (values, shape = null) =>
+    toTensor(values, 'The tensor', shape === null ? null : checkShape(shape));
+
+  Tensor.new_from_floats = (values, shape) => Tensor.from(values, checkShape(shape)).cast(DType.F32);
+
+  Tensor.new_from_doubles = (values, shape) => Tensor.from(values, checkShape(shape)).cast(DType.F64);
+
+  defineGetter(Tensor.prototype, 'dtype', function () {
+    return this.get_dtype();
+  });
+
+  defineGetter(Tensor.prototype, 'shape', function () {
+    return this.get_shape();
+  });
+
+  Tensor.prototype.to_typed_array = function () {
+    return toTypedArray(getBytes(this).slice(), this.dtype);
+  };
+
+  Tensor.prototype.to_array = function () {
+    const numbers = toNumbers(this);
+    return this.get_n_dims() === 0 ? numbers[0] : nest(numbers, this.shape, row => Array.from(row));
+  };
+
+  Tensor.prototype[Symbol.iterator] = function () {
+    if (this.get_n_dims() === 0)
+      throw new TypeError('A scalar has no rows');
+    return fromTensor(this)[Symbol.iterator]();
+  };
+
+  Tensor.prototype.toString = Tensor.prototype.to_string;
+}
