@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 
+SUFFIXES = ('c', 'js', 'py', 'vala')
 FLOATS = struct.Struct('<3f')
 # For each page the programs that it shows, the file that they all write, if any, and the bytes of the tensors in it. BF16
 # is the upper half of F32.
@@ -30,11 +31,10 @@ PAGES = {
     'safetensors.md': (['checkpoint.c', 'checkpoint.js', 'checkpoint.py', 'checkpoint.vala'], 'tiny.safetensors',
                        FLOATS.pack(0.5, 1, 1.5) + b''.join(struct.pack('<f', i)[2:] for i in range(1, 13))),
     'estimators.md': (['estimator.c', 'estimator.js', 'estimator.vala'], 'mean.safetensors', struct.pack('<2d', 3, 2)),
-    'linear-regression.md': (['rents.py', 'cross-products.py'], None, None),
-    'statistics.md': (['hypotheses.py', 'hypotheses.js', 'hypotheses.c'], None, None),
-    'errors.md': (['errors.py', 'errors.js'], None, None),
-    'asynchronous.md': (['asynchronous.py', 'asynchronous.js'], None, None),
-    'vala.md': (['cross-products.vala', 'fit-async.vala', 'statistics.vala'], None, None),
+    'linear-regression.md': ([f'{name}.{suffix}' for name in ('rents', 'cross-products') for suffix in SUFFIXES], None, None),
+    'statistics.md': ([f'hypotheses.{suffix}' for suffix in SUFFIXES], None, None),
+    'errors.md': ([f'errors.{suffix}' for suffix in SUFFIXES], None, None),
+    'asynchronous.md': ([f'asynchronous.{suffix}' for suffix in SUFFIXES], None, None),
     'command.md': ([], None, None),
     'gnome.md': (['rents-window.js'], None, None),
     'moving-models.md': (['scikit-learn.py', 'rent.js', 'pytorch.py', 'from-pytorch.py', 'to-realizar.py',

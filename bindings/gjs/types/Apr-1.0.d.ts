@@ -284,6 +284,7 @@ declare module 'gi://Apr?version=1.0' {
       /** Of one row of factors for each hypothesis, an entry for each term. */
       test_hypothesis(factors: Numbers, values?: Numbers | null): HypothesisTest;
       /** Against a smaller model of the same samples. */
+      [Symbol.iterator](): IterableIterator<Term>;
       compare(restricted: RegressionStatistics): HypothesisTest;
       /** The lower and the upper limit of each term. */
       get_confidence_intervals(level?: number): TypedArray[];

@@ -38,4 +38,8 @@ function extend(Apr, functions) {
   };
 
   RegressionStatistics.prototype.toString = RegressionStatistics.prototype.to_string;
+  RegressionStatistics.prototype[Symbol.iterator] = function * () {
+    for (let i = 0; i < this.get_n_items(); i++)
+      yield this.get_item(i);
+  };
 }

@@ -16,7 +16,8 @@ print(two.predict(X).shape, two.get_coefficients()?.to_array());
 
 const statistics: Apr.RegressionStatistics = new Apr.LinearRegression({fit_intercept: false}).fit(X, [1, 3, 4])
   .get_statistics();
-print(statistics.terms, statistics.covariance[0].length, statistics.get_confidence_intervals(0.9).length);
+print(statistics.terms, statistics.covariance[0].length, statistics.get_confidence_intervals(0.9).length,
+  Array.from(statistics, (term: Apr.Term) => term.name));
 
 const writer = new Apr.SafetensorsWriter({durable: false});
 writer.add_tensor('weights', [[1, 2], [3, 4]]);

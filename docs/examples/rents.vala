@@ -13,16 +13,18 @@ int main () {
         var later = new LinearRegression.load ("rents.safetensors");
         later.partial_fit (new Tensor.from_doubles ({ 70, 2, 100, 3 }, { 2, 2 }),
                            new Tensor.from_doubles ({ 735, 1050 }, { 2 }));
+        stdout.printf ("%s\n", later.summary ());
         var statistics = later.get_statistics ();
-        var errors = statistics.get_standard_errors ();
-        for (size_t i = 0; i < errors.get_n_elements (); i++)
-            print ("%-12s %9.5f +- %.5f\n", statistics.get_terms ()[i],
-                   statistics.get_coefficients ().get_double (i), errors.get_double (i));
+        for (uint i = 0; i < statistics.get_n_items (); i++) {
+            var term = (Term) statistics.get_item (i);
+            stdout.printf ("%s %.6f\n", term.name, term.standard_error);
+        }
 
+        var flat = new Tensor.from_doubles ({ 85, 3 }, { 1, 2 });
         Tensor lower, upper;
-        later.predict_interval (new Tensor.from_doubles ({ 85, 3 }, { 1, 2 }), 0.9, IntervalKind.PREDICTION,
-                                out lower, out upper);
-        print ("%.2f to %.2f\n", lower.get_double (0), upper.get_double (0));
+        later.predict_interval (flat, 0.9, IntervalKind.PREDICTION, out lower, out upper);
+        stdout.printf ("%.3f %.3f %.3f\n", lower.get_double (0), later.predict (flat).get_double (0),
+                       upper.get_double (0));
     } catch (Error e) {
         printerr ("%s\n", e.message);
         return 1;
