@@ -362,10 +362,11 @@ sum_residues (Job *job, guint n_threads, GCancellable *cancellable, GError **err
   AprRange all = { 0, job->x.n_rows };
   guint i;
 
-  if (residues != NULL && job->precision == APR_PRECISION_EXACT && !job->weighted)
+  if (residues != NULL && job->precision == APR_PRECISION_EXACT)
     {
-      if (!apr_residue_sums_update (job->state, residues, &job->x, &job->y, n_threads, cancellable,
-                                    job->ranges, error))
+      if (!apr_residue_sums_update (job->state, residues, &job->x, &job->y,
+                                    job->weighted ? &job->weights : NULL, n_threads, cancellable, job->ranges,
+                                    error))
         return FALSE;
       g_array_sort (job->ranges, compare_ranges);
     }

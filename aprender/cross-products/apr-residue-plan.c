@@ -143,7 +143,7 @@ sample (const AprRows *x, const AprRows *y, gsize counts[MAX_BITS], gsize *n_sam
 }
 
 guint
-apr_residue_plan_count (const AprResidueKernel *kernel, const AprRows *x, const AprRows *y)
+apr_residue_plan_count (const AprResidueKernel *kernel, const AprRows *x, const AprRows *y, guint weight_bits)
 {
   gsize counts[MAX_BITS] = { 0 };
   gsize n_samples;
@@ -163,7 +163,7 @@ apr_residue_plan_count (const AprResidueKernel *kernel, const AprRows *x, const 
 
       apr_residue_moduli_init (&moduli, kernel->residue_size, n);
       /* Where a mean square is of that size, and the largest of a column a few times that. */
-      bits = (apr_residue_plan_get_max_sum (&moduli) - log2 ((double) n_rows * 1.2)) / 2 - 1;
+      bits = (apr_residue_plan_get_max_sum (&moduli) - weight_bits - log2 ((double) n_rows * 1.2)) / 2 - 1;
       bits = MIN (bits, apr_residue_plan_get_max_value (&moduli) - 1 -
                           log2 ((double) MIN (n_rows, APR_RESIDUE_ROWS)) / 2);
       while (next_bits < MAX_BITS && next_bits <= bits)

@@ -75,14 +75,13 @@ append_term (AprResidueThread *thread, gsize entry, gint64 value, gint exponent)
   thread->max_exponent = MAX (thread->max_exponent, exponent);
 }
 
-/* Adds the product of two numbers, neither of them 0, to an entry. */
+/* Adds the product of two numbers, neither of them 0, to an entry; one of them is a whole number times a power of two. */
 static void
-append_product (AprResidueThread *thread, gsize entry, double one, double other)
+append_product (AprResidueThread *thread, gsize entry, gint64 whole, gint whole_exponent, double other)
 {
-  gint one_exponent;
   gint other_exponent;
-  __int128 product = (__int128) split (one, &one_exponent) * split (other, &other_exponent);
-  gint exponent = one_exponent + other_exponent;
+  __int128 product = (__int128) whole * split (other, &other_exponent);
+  gint exponent = whole_exponent + other_exponent;
 
   if (product == (gint64) product)
     {
@@ -91,6 +90,26 @@ append_product (AprResidueThread *thread, gsize entry, double one, double other)
     }
   append_term (thread, entry, (gint64) product & (((gint64) 1 << 53) - 1), exponent);
   append_term (thread, entry, (gint64) (product >> 53), exponent + 53);
+}
+
+/* Adds the product of three numbers, none of them 0, to an entry. */
+static void
+append_weighted (AprResidueThread *thread, gsize entry, double rest, double weight, double other)
+{
+  gint rest_exponent;
+  gint weight_exponent;
+  __int128 product = (__int128) split (rest, &rest_exponent) * split (weight, &weight_exponent);
+  gint exponent = rest_exponent + weight_exponent;
+  gint64 low = (gint64) product & (((gint64) 1 << 53) - 1);
+
+  if (product == (gint64) product)
+    {
+      append_product (thread, entry, (gint64) product, exponent, other);
+      return;
+    }
+  if (low != 0)
+    append_product (thread, entry, low, exponent, other);
+  append_product (thread, entry, (gint64) (product >> 53), exponent + 53, other);
 }
 
 /* Multiplies a rest by its row, for those rows of the matrix that are this part's. */
@@ -104,18 +123,23 @@ multiply_rest (AprResidueTeam *self,
 {
   gsize own = apr_residue_team_get_column (self, rest->column);
   double value = row[rest->column];
+  double weight = self->weights.rows != NULL ? self->weights.values[rest->row] : 1;
   gsize i;
+
+  if (weight == 0)
+    return;
 
   for (i = 0; i < self->n_columns; i++)
     {
       gsize entry_row = MAX (own, apr_residue_team_get_column (self, i));
 
       if (row[i] != 0 && entry_row % n_parts == part)
-        append_product (thread, apr_residue_team_get_entry (self, rest->column, i), rest->value, row[i]);
+        append_weighted (thread, apr_residue_team_get_entry (self, rest->column, i), rest->value, weight,
+                         row[i]);
     }
   if (value != rest->value && own % n_parts == part)
-    append_product (thread, apr_residue_team_get_entry (self, rest->column, rest->column), rest->value,
-                    value - rest->value);
+    append_weighted (thread, apr_residue_team_get_entry (self, rest->column, rest->column), rest->value,
+                     weight, value - rest->value);
 }
 
 static void
@@ -141,7 +165,7 @@ cover_terms (AprResidueTeam *self, AprTeam *team)
       max = MAX (max, self->threads[i].max_exponent);
     }
   if (min <= max)
-    (void) apr_exact_sums_cover (self->state, min, max, 4 * BATCH, &self->error);
+    (void) apr_exact_sums_cover (self->state, min, max, 8 * BATCH, &self->error);
 }
 
 void

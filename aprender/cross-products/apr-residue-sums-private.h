@@ -14,13 +14,14 @@ typedef struct
   gsize end;
 } AprRange;
 
-/* Adds the cross products of rows without weights, in residues; progress is told of the rows that have been gone
- * through. What residues do not suit, among it whatever is not finite, is left to others: it is appended to @left, in
- * no order. False, with the error set, where it is cancelled or there is no memory; then the sums are of no use. */
+/* Adds the cross products of rows, in residues; progress is told of the rows that have been gone through. @weights,
+ * which may be %NULL, have been checked. What residues do not suit, among it whatever is not finite, is left to others:
+ * it is appended to @left, in no order. False, with the error set, where it is cancelled or there is no memory; then the sums are of no use. */
 gboolean apr_residue_sums_update (AprExactSums *state,
                                   const AprResidueKernel *kernel,
                                   const AprRows *x,
                                   const AprRows *y,
+                                  const AprRows *weights,
                                   guint n_threads,
                                   GCancellable *cancellable,
                                   GArray *left,

@@ -21,6 +21,7 @@ typedef struct
   AprResidueModuli moduli;
   const AprRows *x;
   const AprRows *y;
+  const AprRows *weights; /* (nullable) */
   gsize block_rows;
   guint n_teams;
   GCancellable *cancellable; /* (unowned) (nullable) */
@@ -133,7 +134,7 @@ sum_alone (Job *job, AprExactSums *state, GError **error)
   TeamJob team_job = { .job = job };
   AprTeam team = { .n_parts = 1 };
   gboolean ready = apr_residue_team_init (&team_job.self, state, job->kernel, &job->moduli, job->x, job->y,
-                                          job->block_rows, 1);
+                                          job->weights, job->block_rows, 1);
 
   team_job.self.cancellable = job->cancellable;
   if (ready)
@@ -172,7 +173,7 @@ run_together (Job *job, guint n_threads)
   GError *error = NULL;
 
   if (apr_residue_team_init (&team_job.self, job->state, job->kernel, &job->moduli, job->x, job->y,
-                             job->block_rows, n_threads))
+                             job->weights, job->block_rows, n_threads))
     {
       team_job.self.cancellable = job->cancellable;
       apr_team_run (sum_blocks, &team_job, n_threads, (double) n_threads * APR_PARALLEL_OPERATIONS);
@@ -190,23 +191,28 @@ apr_residue_sums_update (AprExactSums *state,
                          const AprResidueKernel *kernel,
                          const AprRows *x,
                          const AprRows *y,
+                         const AprRows *weights,
                          guint n_threads,
                          GCancellable *cancellable,
                          GArray *left,
                          GError **error)
 {
-  guint n_moduli = apr_residue_plan_count (kernel, x, y);
   AprRange all = { 0, x->n_rows };
   Job job = { .state = state,
               .kernel = kernel,
               .x = x,
               .y = y,
+              .weights = weights,
               .cancellable = cancellable,
               .caller = g_thread_self (),
               .left = left };
   gboolean together =
     n_threads == 1 || x->n_columns >= COLUMNS_TOGETHER || x->n_rows / n_threads < ROWS_ALONE;
+  guint n_moduli;
 
+  job.n_teams = together ? 1 : n_threads;
+  job.block_rows = MIN (x->n_rows, x->n_columns >= COLUMNS_TOGETHER ? APR_RESIDUE_ROWS : ROWS_ALONE);
+  n_moduli = apr_residue_plan_count (kernel, x, y, apr_residue_weights_count_bits (weights, job.block_rows));
   if (n_moduli == 0)
     {
       g_array_append_val (left, all);
@@ -215,8 +221,6 @@ apr_residue_sums_update (AprExactSums *state,
 
   apr_residue_moduli_init (&job.moduli, kernel->residue_size, n_moduli);
   apr_residue_moduli_prepare (&job.moduli);
-  job.n_teams = together ? 1 : n_threads;
-  job.block_rows = MIN (x->n_rows, x->n_columns >= COLUMNS_TOGETHER ? APR_RESIDUE_ROWS : ROWS_ALONE);
   g_mutex_init (&job.lock);
   if (together)
     run_together (&job, n_threads);

@@ -3,6 +3,7 @@
 
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-residue-sums-private.h"
+#include "aprender/cross-products/apr-residue-weights-private.h"
 
 G_BEGIN_DECLS
 
@@ -15,6 +16,7 @@ typedef enum
   APR_RESIDUE_TASK_SQUARE,
   APR_RESIDUE_TASK_FLUSH,
   APR_RESIDUE_TASK_CUT,
+  APR_RESIDUE_TASK_CUT_WEIGHTS,
   APR_RESIDUE_TASK_MULTIPLY,
   APR_RESIDUE_N_TASKS,
 } AprResidueTask;
@@ -25,6 +27,7 @@ typedef struct
   GArray
     *rests; /* (owned) (element-type AprResidueRest) of the block; their columns are not those of a panel */
   AprResidueRest *written; /* (owned) by cutting a panel */
+  guint8 *weighed;         /* (owned) (nullable) panels on the left, times the weights */
   GArray *terms;           /* (owned) of the products of rests */
   gint min_exponent;       /* of the terms */
   gint max_exponent;
@@ -37,6 +40,7 @@ typedef struct
   const AprResidueModuli *moduli;
   const AprRows *x;
   const AprRows *y;
+  AprResidueWeights weights;
   gsize n_columns;           /* of the matrix */
   gsize n_panels;            /* of columns */
   gsize n_in_place;          /* panels whose values are read where they are */
@@ -56,13 +60,14 @@ typedef struct
   gint next_task[APR_RESIDUE_N_TASKS]; /* atomic */
   gint unsuited;                       /* atomic: whether the block is for others */
   gboolean renewed;                    /* new scales begin with it */
+  double weight;                       /* as a whole number, all weights are below it; 1 without weights */
   double *staged;                      /* (owned) panels that are not read in place */
   double *squares;                     /* (owned) of each column */
   guint8 *residues;                    /* (owned) for each modulus, all panels */
 
   /* The sums, since they were last moved to the state. */
   gsize n_summed;                                        /* rows */
-  double *totals;                                        /* (owned) squares of each column */
+  double *totals;                                        /* (owned) weighted squares of each column */
   double *limits;                                        /* (owned) of the totals */
   double *largest;                                       /* (owned) of the squares of a block */
   gint *scale;                                           /* (owned) s of each column */
@@ -77,6 +82,7 @@ gboolean apr_residue_team_init (AprResidueTeam *self,
                                 const AprResidueModuli *moduli,
                                 const AprRows *x,
                                 const AprRows *y,
+                                const AprRows *weights,
                                 gsize block_rows,
                                 guint n_threads);
 

@@ -55,6 +55,7 @@ apr_residue_team_init (AprResidueTeam *self,
                        const AprResidueModuli *moduli,
                        const AprRows *x,
                        const AprRows *y,
+                       const AprRows *weights,
                        gsize block_rows,
                        guint n_threads)
 {
@@ -75,6 +76,7 @@ apr_residue_team_init (AprResidueTeam *self,
   self->panel_size = apr_residue_kernel_get_panel_size (kernel, block_rows);
   self->n_left = CLAMP (self->n_panels * moduli->n_moduli / (4 * (gsize) n_threads), 1, (gsize) LEFT_PANELS);
   self->n_threads = n_threads;
+  apr_residue_weights_init (&self->weights, weights, block_rows, moduli->n_moduli, kernel->residue_size);
 
   n_padded = self->n_panels * APR_RESIDUE_PANEL;
   self->squares = g_new0 (double, n_padded);
@@ -88,7 +90,8 @@ apr_residue_team_init (AprResidueTeam *self,
     {
       self->threads[i].rests = g_array_new (FALSE, FALSE, sizeof (AprResidueRest));
       self->threads[i].written = g_new (AprResidueRest, block_rows * APR_RESIDUE_PANEL);
-      self->threads[i].terms = NULL;
+      if (weights != NULL)
+        self->threads[i].weighed = g_aligned_alloc (self->n_left, self->panel_size, 64);
     }
 
   if (g_size_checked_mul (&size, (self->n_panels - self->n_in_place) * APR_RESIDUE_PANEL * sizeof (double),
@@ -111,9 +114,11 @@ apr_residue_team_clear (AprResidueTeam *self)
     {
       g_array_unref (self->threads[i].rests);
       g_free (self->threads[i].written);
+      g_aligned_free (self->threads[i].weighed);
       g_clear_pointer (&self->threads[i].terms, g_array_unref);
     }
   g_free (self->threads);
+  apr_residue_weights_clear (&self->weights);
   g_clear_error (&self->error);
   g_free (self->squares);
   g_free (self->totals);
@@ -201,6 +206,36 @@ square_panels (AprResidueTeam *self)
     }
 }
 
+/* Whether the weights suit the unit of those before them, or have to begin with another; false where they have too many
+ * bits. */
+static gboolean
+judge_weights (AprResidueTeam *self)
+{
+  AprResidueWeights *weights = &self->weights;
+
+  self->weight = 1;
+  if (weights->rows == NULL)
+    return TRUE;
+
+  apr_residue_weights_read (weights, self->first_row, self->n_rows);
+  if (apr_residue_weights_are_zero (weights))
+    {
+      self->weight = 0;
+      return TRUE;
+    }
+  if (weights->max_exponent - weights->min_exponent > APR_RESIDUE_WEIGHT_BITS)
+    return FALSE;
+  if (self->renewed || weights->min_exponent < weights->unit ||
+      weights->max_exponent - weights->unit > APR_RESIDUE_WEIGHT_BITS)
+    {
+      self->renewed = TRUE;
+      return TRUE;
+    }
+  self->weight = ldexp (1, apr_residue_weights_get_bits (weights));
+
+  return TRUE;
+}
+
 /* Whether the block has to begin with new scales; one with columns beyond the range is for others. */
 static void
 judge_block (AprResidueTeam *self)
@@ -208,6 +243,8 @@ judge_block (AprResidueTeam *self)
   gsize i;
 
   self->renewed = self->n_summed == 0 || self->n_summed + self->n_rows > APR_RESIDUE_GROUP;
+  if (!judge_weights (self))
+    g_atomic_int_set (&self->unsuited, 1);
   for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
     {
       double squares = self->squares[i] *= SQUARES_MARGIN;
@@ -217,7 +254,7 @@ judge_block (AprResidueTeam *self)
       /* A NaN is not within them either. */
       if (!(squares > ldexp (1, -RANGE) && squares < ldexp (1, RANGE)))
         g_atomic_int_set (&self->unsuited, 1);
-      if (self->totals[i] + squares > self->limits[i] || squares > self->largest[i])
+      if (self->totals[i] + squares * self->weight > self->limits[i] || squares > self->largest[i])
         self->renewed = TRUE;
     }
 }
@@ -236,8 +273,8 @@ set_scale (AprResidueTeam *self, gsize column)
   self->limits[column] = self->largest[column] = 0;
   if (self->squares[column] > 0)
     {
-      scale = (gint) floor (
-        MIN ((max_sum - squares - log2 (MAX (n_blocks, 1) * GROWTH)) / 2, max_value - squares / 2 - 0.2));
+      scale = (gint) floor (MIN ((max_sum - squares - log2 (self->weight * MAX (n_blocks, 1) * GROWTH)) / 2,
+                                 max_value - squares / 2 - 0.2));
       self->limits[column] = exp2 (max_sum - 2 * scale);
       self->largest[column] = exp2 (2 * (max_value - scale));
     }
@@ -247,6 +284,17 @@ set_scale (AprResidueTeam *self, gsize column)
   for (word = 0; word < self->moduli->n_words; word++)
     self->magic[column / APR_RESIDUE_PANEL][word][column % APR_RESIDUE_PANEL] =
       ldexp (0x1.8p52 + apr_residue_moduli_get_bias (self->moduli, word), 24 * (gint) word - scale);
+}
+
+static void
+set_scales (AprResidueTeam *self)
+{
+  gsize i;
+
+  apr_residue_weights_set_unit (&self->weights);
+  self->weight = ldexp (1, apr_residue_weights_get_bits (&self->weights));
+  for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
+    set_scale (self, i);
 }
 
 static void
@@ -266,26 +314,39 @@ cut_panels (AprResidueTeam *self, AprResidueThread *thread)
         thread->written[i].column += (guint) (panel * APR_RESIDUE_PANEL);
       g_array_append_vals (thread->rests, thread->written, (guint) n_rests);
     }
+  while (self->weights.rows != NULL &&
+         apr_residue_team_take (self, APR_RESIDUE_TASK_CUT_WEIGHTS, self->moduli->n_moduli, &i))
+    apr_residue_weights_cut (&self->weights, self->moduli, (guint) i, self->n_rows);
 }
 
 /* For one modulus, some panels on the left with all that are not right of them. */
 static void
-multiply_panels (AprResidueTeam *self, gsize modulus, gsize first, gsize end)
+multiply_panels (AprResidueTeam *self, AprResidueThread *thread, gsize modulus, gsize first, gsize end)
 {
   gsize tile_size = get_tile_size (self);
+  const guint8 *panels = get_residues (self, modulus, first);
   gsize left;
   gsize right;
+
+  if (self->weights.rows != NULL)
+    {
+      for (left = first; left < end; left++)
+        self->kernel->weigh (
+          get_residues (self, modulus, left), apr_residue_weights_get (&self->weights, modulus), self->n_rows,
+          self->moduli->modulus[modulus], thread->weighed + (left - first) * self->panel_size);
+      panels = thread->weighed;
+    }
 
   for (right = 0; right < end; right += APR_RESIDUE_RIGHT)
     for (left = MAX (first, right); left < end; left++)
       self->kernel->multiply (
-        get_residues (self, modulus, left), get_residues (self, modulus, right), self->panel_size,
+        panels + (left - first) * self->panel_size, get_residues (self, modulus, right), self->panel_size,
         MIN (APR_RESIDUE_RIGHT, left + 1 - right), self->n_rows, self->moduli->modulus[modulus],
         get_tile (self, left, right) + modulus * tile_size, self->moduli->n_moduli * tile_size);
 }
 
 static void
-multiply_all (AprResidueTeam *self)
+multiply_all (AprResidueTeam *self, AprResidueThread *thread)
 {
   gsize n_moduli = self->moduli->n_moduli;
   gsize n_groups = (self->n_panels + self->n_left - 1) / self->n_left;
@@ -296,7 +357,7 @@ multiply_all (AprResidueTeam *self)
     {
       gsize first = (n_groups - 1 - index / n_moduli) * self->n_left;
 
-      multiply_panels (self, index % n_moduli, first, MIN (first + self->n_left, self->n_panels));
+      multiply_panels (self, thread, index % n_moduli, first, MIN (first + self->n_left, self->n_panels));
     }
 }
 
@@ -325,7 +386,7 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
   if (part == 0)
     judge_block (self);
   apr_team_barrier (team);
-  if (self->unsuited)
+  if (self->unsuited || self->weight == 0)
     return;
 
   if (self->renewed)
@@ -334,10 +395,13 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
       if (self->error != NULL)
         return;
       if (part == 0)
-        for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
-          set_scale (self, i);
+        set_scales (self);
       apr_team_barrier (team);
     }
+  if (part == 0)
+    apr_residue_weights_split (&self->weights, self->n_rows);
+  if (self->weights.rows != NULL)
+    apr_team_barrier (team);
 
   cut_panels (self, thread);
   apr_team_barrier (team);
@@ -351,10 +415,10 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
   if (part == 0)
     {
       for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
-        self->totals[i] += self->squares[i];
+        self->totals[i] += self->squares[i] * self->weight;
       self->n_summed += self->n_rows;
     }
-  multiply_all (self);
+  multiply_all (self, thread);
   if (n_rests > 0)
     apr_residue_team_add_rests (self, team, part);
 }
@@ -375,7 +439,8 @@ cover_sums (AprResidueTeam *self)
         max = MAX (max, -self->scale[i]);
       }
   if (min <= max)
-    (void) apr_exact_sums_cover (self->state, 2 * min, 2 * max + 32 * (n_parts - 1), (guint) n_parts + 2,
+    (void) apr_exact_sums_cover (self->state, 2 * min + self->weights.unit,
+                                 2 * max + self->weights.unit + 32 * (n_parts - 1), (guint) n_parts + 2,
                                  &self->error);
 }
 
@@ -402,7 +467,8 @@ flush_tile (AprResidueTeam *self, gsize left, gsize right)
         any |= (guint64) (parts[n_parts - 1 - k] = found[k][i]);
       if (any != 0 && other <= one && one < self->n_columns)
         apr_exact_sums_add_parts (self->state, apr_residue_team_get_entry (self, one, other), parts, n_parts,
-                                  32 * (gint) (n_parts - 1) - self->scale[one] - self->scale[other]);
+                                  32 * (gint) (n_parts - 1) - self->scale[one] - self->scale[other] +
+                                    self->weights.unit);
     }
 }
 

@@ -234,6 +234,38 @@ cut (const AprResidueModuli *moduli,
   return n + cut_columns (moduli, columns, HALF, magic, residues, distance, rests + n);
 }
 
+/* The products of two rows, of sixteen columns for each. */
+INLINE __m256i
+weigh_rows (__m256i x, __m256i w, __m256 reciprocal, __m256i modulus)
+{
+  __m256i first = _mm256_mullo_epi32 (_mm256_srai_epi32 (_mm256_slli_epi32 (x, 16), 16),
+                                      _mm256_srai_epi32 (_mm256_slli_epi32 (w, 16), 16));
+  __m256i second = _mm256_mullo_epi32 (_mm256_srai_epi32 (x, 16), _mm256_srai_epi32 (w, 16));
+
+  return join_rows (reduce (first, reciprocal, modulus), reduce (second, reciprocal, modulus));
+}
+
+static void
+weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed)
+{
+  const __m256 reciprocal = _mm256_set1_ps (1.0f / (float) modulus);
+  const __m256i moduli = _mm256_set1_epi32 ((gint) modulus);
+  gsize row;
+  gsize i;
+
+  for (row = 0; row < n_rows; row += STEP)
+    for (i = 0; i < 2; i++)
+      {
+        gsize place = APR_RESIDUE_HEADER + (row * APR_RESIDUE_PANEL + i * STEP * HALF) * 2;
+        __m256i x = _mm256_load_si256 ((const void *) (panel + place));
+        __m256i w = _mm256_set1_epi32 (*(const gint32 *) (gconstpointer) (weights + row * 2));
+
+        _mm256_store_si256 ((void *) (weighed + place), modulus == 65536
+                                                          ? _mm256_mullo_epi16 (x, w)
+                                                          : weigh_rows (x, w, reciprocal, moduli));
+      }
+}
+
 /* Rows between reductions: 92 times 4800^2, and what was reduced, are below 2^31. */
 #define MAX_ROWS 92
 
@@ -432,6 +464,7 @@ const AprResidueKernel apr_residue_kernel_avx2 = {
   .rate = 24,
   .square = square,
   .cut = cut,
+  .weigh = weigh,
   .multiply = multiply,
   .reconstruct = reconstruct,
 };

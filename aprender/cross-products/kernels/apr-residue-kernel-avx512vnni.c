@@ -249,6 +249,32 @@ cut (const AprResidueModuli *moduli,
     }
 }
 
+static void
+weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed)
+{
+  const __m512i ones = _mm512_set1_epi8 (1);
+  const __m512i zero = _mm512_setzero_si512 ();
+  const __m512i reciprocals = _mm512_set1_epi16 ((gint16) ((1u << 23) / modulus));
+  const __m512i moduli = _mm512_set1_epi16 ((gint16) modulus);
+  __m512i sums = zero;
+  gsize row;
+
+  for (row = 0; row < n_rows; row += 4)
+    {
+      gsize place = APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL;
+      __m512i x = _mm512_load_si512 (panel + place);
+      __m512i w = _mm512_set1_epi32 (*(const gint32 *) (gconstpointer) (weights + row));
+      __m512i low = _mm512_mullo_epi16 (_mm512_unpacklo_epi8 (x, zero), _mm512_unpacklo_epi8 (w, zero));
+      __m512i high = _mm512_mullo_epi16 (_mm512_unpackhi_epi8 (x, zero), _mm512_unpackhi_epi8 (w, zero));
+      __m512i found = _mm512_packus_epi16 (reduce_words (low, reciprocals, moduli),
+                                           reduce_words (high, reciprocals, moduli));
+
+      _mm512_store_si512 (weighed + place, found);
+      DOT_BYTES (sums, found, ones);
+    }
+  _mm512_store_si512 (weighed, _mm512_slli_epi32 (sums, 7));
+}
+
 /* Eight columns times some panels. */
 #define HALF 8
 
@@ -429,6 +455,7 @@ const AprResidueKernel apr_residue_kernel_avx512vnni = {
   .rate = 60,
   .square = square,
   .cut = cut,
+  .weigh = weigh,
   .multiply = multiply,
   .reconstruct = reconstruct,
 };

@@ -23,10 +23,10 @@ typedef struct
   const char *name;
   const AprSliceKernel *slices;                   /* (unowned) which serve whatever the others do not */
   const AprByteKernel *bytes;                     /* (unowned) (nullable) which take the place of slices */
-  AprResidueChoice residues[APR_RESIDUE_CHOICES]; /* for data without weights; the last that suits */
+  AprResidueChoice residues[APR_RESIDUE_CHOICES]; /* the last that suits */
 } AprSumsKernel;
 
-/* The residues for data without weights; %NULL where bytes or slices are faster. */
+/* The residues for a shape; %NULL where bytes or slices are faster. */
 const AprResidueKernel *
 apr_sums_kernel_get_residues (const AprSumsKernel *self, gsize n_rows, gsize n_columns);
 

@@ -3,8 +3,7 @@
 
 #include "aprender/base/apr-cpu-private.h"
 
-/* Which kernel serves which shape, for each family of processors. Residues are for rows without weights, of so many
- * rows and columns; what is narrower or shorter, and what residues leave, is for bytes or slices. The limits are where
+/* Which kernel serves which shape, for each family of processors. Residues are for so many rows and columns; what is narrower or shorter, and what residues leave, is for bytes or slices. The limits are where
  * both took as long on an AMD Zen 4, run as each family in turn; docs/kernels.md says how to measure them. */
 static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   [APR_CPU_PORTABLE] = &(const AprSumsKernel){ "portable", &apr_slice_kernel_portable, NULL, { { NULL } } },

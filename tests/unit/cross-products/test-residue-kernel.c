@@ -188,6 +188,68 @@ check_cut (const AprResidueKernel *kernel, GRand *rand, guint n_moduli, gsize n_
   mpz_clear (whole);
 }
 
+/* Products of residues and weights, modulo the modulus, and small enough to be multiplied. */
+static void
+check_weigh (const AprResidueKernel *kernel, GRand *rand, guint n_moduli, gsize n_rows)
+{
+  gsize size = apr_residue_kernel_get_panel_size (kernel, ROWS);
+  guint8 *weights = g_aligned_alloc0 (ROWS, kernel->residue_size, 64);
+  guint8 *tile = g_aligned_alloc0 (APR_RESIDUE_TILE, kernel->residue_size, 64);
+  Columns columns;
+  Cut found;
+  Cut weighed = { g_aligned_alloc0 (n_moduli, size, 64), size, NULL, 0 };
+  gsize i;
+  guint k;
+
+  columns_init (&columns, rand, kernel, n_moduli, n_rows, FALSE);
+  found = cut (kernel, &columns);
+  for (k = 0; k < n_moduli; k++)
+    {
+      gint modulus = (gint) columns.moduli.modulus[k];
+      gint64 sum = 0;
+
+      for (i = 0; i < n_rows; i++)
+        {
+          gint residue = i % 3 == 0 ? modulus - 1 : g_rand_int_range (rand, 0, modulus);
+
+          if (kernel->residue_size == 1)
+            weights[i] = (guint8) residue;
+          else
+            ((gint16 *) (gpointer) weights)[i] =
+              (gint16) (residue - (residue >= (modulus + 1) / 2 ? modulus : 0));
+        }
+      kernel->weigh (found.residues + k * size, weights, n_rows, (guint) modulus,
+                     weighed.residues + k * size);
+      for (i = 0; i < n_rows * PANEL; i++)
+        {
+          gint64 weight =
+            kernel->residue_size == 1 ? weights[i / PANEL] : ((gint16 *) (gpointer) weights)[i / PANEL];
+          gint64 product = get_residue (kernel, &weighed, k, i / PANEL, i % PANEL);
+
+          g_assert_cmpint (
+            (product - weight * get_residue (kernel, &found, k, i / PANEL, i % PANEL)) % modulus, ==, 0);
+          if (kernel->residue_size == 2 && modulus != 65536)
+            g_assert_cmpint (ABS (product), <=, 4800);
+          if (i % PANEL == 0)
+            sum += product * get_residue (kernel, &found, k, i / PANEL, PANEL - 1);
+        }
+
+      /* What a kernel keeps beside the residues is there too. */
+      memset (tile, 0, APR_RESIDUE_TILE * kernel->residue_size);
+      kernel->multiply (weighed.residues + k * size, found.residues + k * size, size, 1, n_rows,
+                        (guint) modulus, tile, 0);
+      g_assert_cmpint (
+        ((kernel->residue_size == 1 ? tile[PANEL - 1] : ((gint16 *) (gpointer) tile)[PANEL - 1]) - sum) %
+          modulus,
+        ==, 0);
+    }
+  g_aligned_free (weights);
+  g_aligned_free (tile);
+  cut_clear (&found);
+  cut_clear (&weighed);
+  columns_clear (&columns);
+}
+
 static void
 check_multiply (const AprResidueKernel *kernel, GRand *rand, guint n_moduli, gsize n_rows, gsize n_right)
 {
@@ -376,6 +438,8 @@ test_kernel (gconstpointer data)
       check_cut (kernel, rand, n_moduli, 203, TRUE);
       for (n = 1; n <= APR_RESIDUE_RIGHT; n++)
         check_multiply (kernel, rand, n_moduli, n == 2 ? ROWS : (gsize) g_rand_int_range (rand, 1, 300), n);
+      check_weigh (kernel, rand, n_moduli, ROWS);
+      check_weigh (kernel, rand, n_moduli, (gsize) g_rand_int_range (rand, 1, 99));
       check_reconstruct (kernel, rand, n_moduli);
     }
   for (n = 1; n < 10; n++)

@@ -78,8 +78,61 @@ make_matrix (GRand *rand, Kind kind, gsize n_rows, gsize p, AprDType dtype)
   return tensor;
 }
 
+typedef enum
+{
+  NO_WEIGHTS,
+  COUNTS,   /* whole numbers, 0 among them */
+  FULL,     /* all bits of a double */
+  FADING,   /* smaller and smaller */
+  ALL_ZERO, /* for some blocks of rows */
+  ANY_SIZE, /* too many bits for residues in some blocks */
+  N_WEIGHTS,
+} Weights;
+
+static AprTensor *
+make_weights (GRand *rand, Weights kind, gsize n_rows)
+{
+  g_autofree double *values = g_new (double, n_rows);
+  gsize i;
+
+  for (i = 0; i < n_rows; i++)
+    {
+      double full = g_rand_double (rand);
+
+      switch (kind)
+        {
+        case COUNTS:
+          values[i] = g_rand_int_range (rand, 0, 5);
+          break;
+        case FADING:
+          values[i] = full * exp2 (-0.01 * (double) i);
+          break;
+        case ALL_ZERO:
+          values[i] = i / 512 % 2 == 0 ? 0 : 0x1p-1040 * full;
+          break;
+        case ANY_SIZE:
+          values[i] = i % 1700 == 3 ? ldexp (full, -500) : i % 1700 == 4 ? 0x1p400 : full;
+          break;
+        case FULL:
+        case NO_WEIGHTS:
+        case N_WEIGHTS:
+        default:
+          values[i] = full;
+          break;
+        }
+    }
+
+  return kind == NO_WEIGHTS ? NULL : vector_new (n_rows, values);
+}
+
 static guint32 *
-sum (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, guint n_threads, gsize *size, gint *first)
+sum (const AprSumsKernel *kernel,
+     AprTensor *x,
+     AprTensor *y,
+     AprTensor *weights,
+     guint n_threads,
+     gsize *size,
+     gint *first)
 {
   gsize p = apr_tensor_get_shape (x, NULL)[1];
   gsize n_targets = apr_tensor_get_shape (y, NULL)[1];
@@ -88,7 +141,7 @@ sum (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, guint n_threads, g
   guint32 *words;
 
   g_assert_true (
-    apr_exact_sums_update_with (sums, x, y, NULL, APR_PRECISION_EXACT, kernel, n_threads, NULL, &error));
+    apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel, n_threads, NULL, &error));
   g_assert_no_error (error);
   words = apr_exact_sums_to_words (sums, size, first);
   *size *= apr_exact_sums_get_n_entries (sums) * sizeof *words;
@@ -98,7 +151,7 @@ sum (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, guint n_threads, g
 
 /* The rows that residues leave. */
 static gsize
-count_left (const AprResidueKernel *kernel, AprTensor *x, AprTensor *y, guint n_threads)
+count_left (const AprResidueKernel *kernel, AprTensor *x, AprTensor *y, AprTensor *weights, guint n_threads)
 {
   g_autoptr (AprExactSums) sums =
     apr_exact_sums_new (apr_tensor_get_shape (x, NULL)[1], apr_tensor_get_shape (y, NULL)[1], NULL);
@@ -106,12 +159,16 @@ count_left (const AprResidueKernel *kernel, AprTensor *x, AprTensor *y, guint n_
   g_autoptr (GError) error = NULL;
   AprRows x_rows;
   AprRows y_rows;
+  AprRows weight_rows;
   gsize n = 0;
   guint i;
 
   apr_rows_init (&x_rows, "X", x);
   apr_rows_init (&y_rows, "y", y);
-  g_assert_true (apr_residue_sums_update (sums, kernel, &x_rows, &y_rows, n_threads, NULL, left, &error));
+  if (weights != NULL)
+    apr_rows_init (&weight_rows, "sample_weight", weights);
+  g_assert_true (apr_residue_sums_update (
+    sums, kernel, &x_rows, &y_rows, weights != NULL ? &weight_rows : NULL, n_threads, NULL, left, &error));
   g_assert_no_error (error);
   for (i = 0; i < left->len; i++)
     {
@@ -125,7 +182,7 @@ count_left (const AprResidueKernel *kernel, AprTensor *x, AprTensor *y, guint n_
 }
 
 static void
-check (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, Kind kind)
+check (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, AprTensor *weights, Kind kind)
 {
   const guint threads[] = { 1, 2, 7 };
   gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
@@ -136,13 +193,13 @@ check (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, Kind kind)
   gsize i;
 
   memset (without.residues, 0, sizeof without.residues);
-  expected = sum (&without, x, y, 1, &expected_size, &expected_first);
+  expected = sum (&without, x, y, weights, 1, &expected_size, &expected_first);
   for (i = 0; i < G_N_ELEMENTS (threads); i++)
     {
       gsize size;
       gint first;
-      g_autofree guint32 *found = sum (kernel, x, y, threads[i], &size, &first);
-      gsize n_left = count_left (kernel->residues[0].kernel, x, y, threads[i]);
+      g_autofree guint32 *found = sum (kernel, x, y, weights, threads[i], &size, &first);
+      gsize n_left = count_left (kernel->residues[0].kernel, x, y, weights, threads[i]);
 
       g_assert_cmpmem (found, size, expected, expected_size);
       g_assert_cmpint (first, ==, expected_first);
@@ -173,7 +230,29 @@ test_kinds (gconstpointer data)
         g_autoptr (AprTensor) x = make_matrix (rand, (Kind) kind, n_rows, p, dtype);
         g_autoptr (AprTensor) y = make_matrix (rand, (Kind) kind, n_rows, 3, APR_DTYPE_F64);
 
-        check (data, x, y, (Kind) kind);
+        check (data, x, y, NULL, (Kind) kind);
+      }
+}
+
+static void
+test_weights (gconstpointer data)
+{
+  const Kind kinds[] = { ORDINARY, OUTLIERS, TINY, UNSUITED };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (6);
+  int weights;
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (kinds); i++)
+    for (weights = COUNTS; weights < N_WEIGHTS; weights++)
+      {
+        gsize p = weights % 2 == 0 ? 203 : 35;
+        gsize n_rows = p > 200 ? 2100 : 3700;
+        AprDType dtype = (gsize) weights % 3 == i % 2 ? APR_DTYPE_F32 : APR_DTYPE_F64;
+        g_autoptr (AprTensor) x = make_matrix (rand, kinds[i], n_rows, p, dtype);
+        g_autoptr (AprTensor) y = make_matrix (rand, kinds[i], n_rows, 2, APR_DTYPE_F64);
+        g_autoptr (AprTensor) w = make_weights (rand, (Weights) weights, n_rows);
+
+        check (data, x, y, w, weights == ANY_SIZE ? UNSUITED : kinds[i]);
       }
 }
 
@@ -185,7 +264,7 @@ test_many_rows (gconstpointer data)
   g_autoptr (AprTensor) x = make_matrix (rand, ORDINARY, 40000, 17, APR_DTYPE_F32);
   g_autoptr (AprTensor) y = make_matrix (rand, ORDINARY, 40000, 1, APR_DTYPE_F32);
 
-  check (data, x, y, ORDINARY);
+  check (data, x, y, NULL, ORDINARY);
 }
 
 /* Integers that no double is equal to. */
@@ -205,7 +284,7 @@ test_wide_integers (gconstpointer data)
   swap_on_big_endian (values, 600 * 20, sizeof *values);
   bytes = g_bytes_new (values, 600 * 20 * sizeof *values);
   x = apr_tensor_new_from_bytes (APR_DTYPE_U64, shape, 2, bytes, NULL);
-  check (data, x, y, UNSUITED);
+  check (data, x, y, NULL, UNSUITED);
 }
 
 static void
@@ -229,8 +308,8 @@ test_cancelled (gconstpointer data)
 
       apr_rows_init (&x_rows, "X", x);
       apr_rows_init (&y_rows, "y", y);
-      g_assert_false (apr_residue_sums_update (sums, kernel->residues[0].kernel, &x_rows, &y_rows, n_threads,
-                                               cancellable, left, &error));
+      g_assert_false (apr_residue_sums_update (sums, kernel->residues[0].kernel, &x_rows, &y_rows, NULL,
+                                               n_threads, cancellable, left, &error));
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
     }
 }
@@ -258,6 +337,7 @@ main (int argc, char *argv[])
       if (!force_residues (&kernels[i]))
         continue;
       add (kernels[i].name, "kinds", &kernels[i], test_kinds);
+      add (kernels[i].name, "weights", &kernels[i], test_weights);
       add (kernels[i].name, "many-rows", &kernels[i], test_many_rows);
       add (kernels[i].name, "wide-integers", &kernels[i], test_wide_integers);
       add (kernels[i].name, "cancelled", &kernels[i], test_cancelled);
