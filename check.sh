@@ -13,7 +13,7 @@
 #   sanitized   every test, under the address and undefined-behaviour sanitizers
 #   threads     the suites unit and threads, under ThreadSanitizer
 #   valgrind    the tests in C of the gcc build, under valgrind
-#   lint        what clang-format and clang-tidy say, the order of includes, the length of lines and files
+#   lint        what clang-format and clang-tidy say, the order of includes, the length of lines and files, spelling
 #   ---------
 #   s390x       the suites unit, property and tool on s390x, which is big-endian: cross-compiled, and run by qemu
 #   arm64       the same on arm64

@@ -308,7 +308,7 @@ apr_safetensors_writer_set_durable (AprSafetensorsWriter *self, gboolean durable
  * apr_safetensors_writer_get_portable: (get-property portable)
  * @self: a writer
  *
- * Gets whether unportable metadata keys are refused, see [property@Apr.SafetensorsWriter:portable].
+ * Gets whether metadata keys that are not portable are refused, see [property@Apr.SafetensorsWriter:portable].
  *
  * Returns: whether they are refused
  *
@@ -325,9 +325,9 @@ apr_safetensors_writer_get_portable (AprSafetensorsWriter *self)
 /**
  * apr_safetensors_writer_set_portable: (set-property portable)
  * @self: a writer
- * @portable: whether to refuse unportable metadata keys
+ * @portable: whether to refuse non-portable metadata keys
  *
- * Sets whether [method@Apr.SafetensorsWriter.set_metadata] refuses unportable keys, see
+ * Sets whether [method@Apr.SafetensorsWriter.set_metadata] refuses non-portable keys, see
  * [property@Apr.SafetensorsWriter:portable]. Keys that were set before stay.
  *
  * Since: 0.1
