@@ -14,11 +14,13 @@ AprMinimumNorm *apr_minimum_norm_new (AprNormalEquations *equations, const AprRu
 
 void apr_minimum_norm_free (AprMinimumNorm *self);
 
-/* As apr_normal_equations_solve(), for a column that has been scaled. */
+/* As apr_normal_equations_solve(), or, where @wanted is not %NULL, as apr_normal_equations_approximate(), for a column
+ * that has been scaled. */
 gboolean apr_minimum_norm_solve (AprMinimumNorm *self,
                                  gsize column,
                                  AprDType dtype,
                                  const AprRun *run,
+                                 AprLongCoefficients *wanted,
                                  double *coefficients,
                                  double *intercept);
 
@@ -36,6 +38,7 @@ gboolean apr_squared_equations_solve (AprSquaredEquations *self,
                                       gsize column,
                                       AprDType dtype,
                                       const AprRun *run,
+                                      AprLongCoefficients *wanted,
                                       double *unknowns,
                                       double *intercept);
 

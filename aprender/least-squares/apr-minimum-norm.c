@@ -462,6 +462,7 @@ solve_with (AprMinimumNorm *self,
             AprDType dtype,
             gboolean all_bits,
             const AprRun *run,
+            AprLongCoefficients *wanted,
             double *unknowns,
             double *intercept)
 {
@@ -473,6 +474,7 @@ solve_with (AprMinimumNorm *self,
   gsize i;
 
   apr_refinement_init (&refinement, products, column, dtype, self->features, self->n, run);
+  refinement.wanted = wanted;
   for (i = 0; i < self->n; i++)
     refinement.exponents[i] = equations->scales[column] - self->uniform[0];
   if (all_bits)
@@ -499,19 +501,21 @@ apr_minimum_norm_solve (AprMinimumNorm *self,
                         gsize column,
                         AprDType dtype,
                         const AprRun *run,
+                        AprLongCoefficients *wanted,
                         double *coefficients,
                         double *intercept)
 {
   g_autofree double *unknowns = g_new (double, self->n);
-  gboolean certain = self->in_doubles && (solve_with (self, column, dtype, FALSE, run, unknowns, intercept) ||
-                                          solve_with (self, column, dtype, TRUE, run, unknowns, intercept));
+  gboolean certain =
+    self->in_doubles && (solve_with (self, column, dtype, FALSE, run, wanted, unknowns, intercept) ||
+                         solve_with (self, column, dtype, TRUE, run, wanted, unknowns, intercept));
   gsize i;
 
   if (!certain && !apr_run_is_cancelled (run))
     {
       if (self->squared == NULL)
         self->squared = apr_squared_equations_new (self->equations, self->features, run);
-      certain = apr_squared_equations_solve (self->squared, column, dtype, run, unknowns, intercept);
+      certain = apr_squared_equations_solve (self->squared, column, dtype, run, wanted, unknowns, intercept);
     }
   for (i = 0; i < self->n; i++)
     coefficients[self->features[i]] = unknowns[i];

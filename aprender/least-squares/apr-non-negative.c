@@ -18,35 +18,44 @@
  */
 #define PATIENCE 5
 
+/* Of the coefficients of passive features: at first, and where a gradient's sign is in doubt. */
+#define FIRST_BITS 56
+#define MAX_BITS 4096
+
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
-  const gboolean *excluded;    /* (unowned) */
+  gboolean *excluded;          /* (owned) */
   double rank_tolerance;
   gsize target;
   AprRun run; /* of what is left of the work */
 
   gboolean *blocked; /* (owned) features that depend on the passive ones */
   gboolean *passive; /* (owned) */
-  double *values;    /* (owned) the coefficients of the passive features, as doubles */
-  int *signs;        /* (owned) of the gradients of the others: 0 where it cannot be proven */
-  gboolean certain;  /* the coefficients are */
+  AprLongCoefficients
+    values;         /* (owned) the coefficients of the passive features, which may be beyond any double */
+  int *signs;       /* (owned) of the gradients of the others: 0 where it cannot be proven */
+  gboolean certain; /* the coefficients are */
+  gboolean any_dependent; /* some features depended on passive ones */
 } Search;
 
 static void
 search_clear (Search *self)
 {
+  g_clear_pointer (&self->excluded, g_free);
   g_clear_pointer (&self->blocked, g_free);
   g_clear_pointer (&self->passive, g_free);
-  g_clear_pointer (&self->values, g_free);
+  apr_integers_free (self->values.significands, self->values.n);
+  g_free (self->values.exponents);
   g_clear_pointer (&self->signs, g_free);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Search, search_clear)
 
-/* Solves for the passive features, and removes those that depend on others of them from the set. */
-static void
-solve_passive (Search *self, AprDType dtype, double *coefficients, double *intercept)
+/* Removes passive features that depend on others of them from the set. Returns: (transfer full) (nullable): the
+ * equations of the rest, or %NULL where cancelled */
+static AprNormalEquations *
+join_passive (Search *self)
 {
   gsize p = self->products->n_features;
   g_autofree gboolean *excluded = g_new (gboolean, p);
@@ -61,6 +70,7 @@ solve_passive (Search *self, AprDType dtype, double *coefficients, double *inter
   equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, &part);
   if (equations->n_dependent > 0)
     {
+      self->any_dependent = TRUE;
       for (i = 0; i < equations->n_dependent; i++)
         {
           self->passive[equations->dependent[i]] = FALSE;
@@ -70,52 +80,47 @@ solve_passive (Search *self, AprDType dtype, double *coefficients, double *inter
       equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, &part);
     }
 
-  if (apr_run_is_cancelled (&part))
-    return;
-  self->certain = apr_normal_equations_solve (equations, self->target, dtype, coefficients, intercept);
+  return apr_run_is_cancelled (&part) ? NULL : g_steal_pointer (&equations);
 }
 
-/* Half the smallest subnormal number: a bound on the rounding error of values near it. */
-#define MIN_DOUBT (DBL_MIN_EXP - DBL_MANT_DIG - 1)
+static int
+get_sign (const Search *self, gsize feature)
+{
+  return mpz_sgn (self->values.significands[feature]);
+}
 
-/* Finds the signs of the gradients, in whole numbers, with a bound on what the rounding of the coefficients changed. */
+/* Finds the values of the passive features. */
 static void
+solve_passive (Search *self, gint64 bits)
+{
+  g_autoptr (AprNormalEquations) equations = join_passive (self);
+
+  self->values.bits = bits;
+  if (equations != NULL)
+    self->certain = apr_normal_equations_approximate (equations, self->target, &self->values);
+}
+
+/* Finds the signs of the gradients, in whole numbers, with a bound on what the values err by. Returns whether all are
+ * certain. */
+static gboolean
 find_signs (Search *self)
 {
   const AprProducts *products = self->products;
   gsize p = products->n_features;
-  gint min_exponent = 0;
-  gboolean finite = TRUE;
-  mpz_t *whole = apr_integers_new (p);
+  gint64 unit = 0;
+  gboolean all = TRUE;
   mpz_t gradient;
   mpz_t doubt;
-  mpz_t min_doubt;
-  mpz_t entry;
+  mpz_t term;
   gsize i;
   gsize j;
 
   mpz_init (gradient);
   mpz_init (doubt);
-  mpz_init (min_doubt);
-  mpz_init (entry);
+  mpz_init (term);
   for (j = 0; j < p; j++)
-    finite = finite && (!self->passive[j] || isfinite (self->values[j]));
-  for (j = 0; finite && j < p; j++)
-    if (self->passive[j] && self->values[j] != 0)
-      min_exponent = MIN (min_exponent, ilogb (self->values[j]) - DBL_MANT_DIG - 1);
-  min_exponent = MAX (min_exponent, MIN_DOUBT);
-  for (j = 0; finite && j < p; j++)
-    if (self->passive[j] && self->values[j] != 0)
-      {
-        gint exponent;
-
-        mpz_set_d (whole[j], ldexp (frexp (self->values[j], &exponent), DBL_MANT_DIG));
-        exponent -= DBL_MANT_DIG + min_exponent;
-        if (exponent >= 0)
-          mpz_mul_2exp (whole[j], whole[j], (mp_bitcnt_t) exponent);
-        else
-          mpz_tdiv_q_2exp (whole[j], whole[j], (mp_bitcnt_t) -exponent);
-      }
+    if (get_sign (self, j) != 0)
+      unit = MIN (unit, self->values.exponents[j]);
 
   for (i = 0; i < p; i++)
     {
@@ -124,36 +129,43 @@ find_signs (Search *self)
         continue;
 
       apr_products_get_integer (products, p + self->target, i, gradient);
-      mpz_mul_2exp (gradient, gradient, (mp_bitcnt_t) -min_exponent);
+      mpz_mul_2exp (gradient, gradient, (mp_bitcnt_t) -unit);
       mpz_set_ui (doubt, 0);
-      mpz_set_ui (min_doubt, 0);
       for (j = 0; j < p; j++)
-        if (self->passive[j])
+        if (get_sign (self, j) != 0)
           {
-            apr_products_get_integer (products, i, j, entry);
-            if (mpz_sgn (entry) < 0)
-              mpz_sub (min_doubt, min_doubt, entry);
-            else
-              mpz_add (min_doubt, min_doubt, entry);
-            mpz_mul (entry, entry, whole[j]);
-            mpz_sub (gradient, gradient, entry);
-            /* Half a unit in the last place: less than this part. */
-            mpz_abs (entry, entry);
-            mpz_add (doubt, doubt, entry);
+            apr_products_get_integer (products, i, j, term);
+            mpz_mul (term, term, self->values.significands[j]);
+            mpz_mul_2exp (term, term, (mp_bitcnt_t) (self->values.exponents[j] - unit));
+            mpz_sub (gradient, gradient, term);
+            mpz_abs (term, term);
+            mpz_add (doubt, doubt, term);
           }
-      mpz_tdiv_q_2exp (doubt, doubt, DBL_MANT_DIG - 1);
-      mpz_tdiv_q_2exp (min_doubt, min_doubt, (mp_bitcnt_t) (min_exponent - MIN_DOUBT));
-      mpz_add (doubt, doubt, min_doubt);
-      mpz_add_ui (doubt, doubt, 2);
-      if (finite && mpz_cmpabs (gradient, doubt) > 0)
+      mpz_tdiv_q_2exp (doubt, doubt, (mp_bitcnt_t) self->values.bits);
+      mpz_add_ui (doubt, doubt, 1);
+      if (mpz_cmpabs (gradient, doubt) > 0)
         self->signs[i] = mpz_sgn (gradient);
+      all = all && self->signs[i] != 0;
     }
 
   mpz_clear (gradient);
   mpz_clear (doubt);
-  mpz_clear (min_doubt);
-  mpz_clear (entry);
-  apr_integers_free (whole, p);
+  mpz_clear (term);
+
+  return all;
+}
+
+/* Finds the values of the passive features, and the signs of the gradients of the others. */
+static void
+evaluate (Search *self)
+{
+  solve_passive (self, FIRST_BITS);
+  if (!apr_run_is_cancelled (&self->run) && !find_signs (self))
+    {
+      solve_passive (self, MAX_BITS);
+      if (!apr_run_is_cancelled (&self->run))
+        (void) find_signs (self);
+    }
 }
 
 /* -0.0 is a negative number that is too small for the dtype. */
@@ -166,7 +178,7 @@ is_below_zero (double value)
 static gboolean
 is_wrong (const Search *self, gsize feature)
 {
-  return self->passive[feature] ? is_below_zero (self->values[feature]) : self->signs[feature] > 0;
+  return self->passive[feature] ? get_sign (self, feature) < 0 : self->signs[feature] > 0;
 }
 
 /* Exchanges all features with a wrong sign as long as that helps; returns whether there are none in the end. */
@@ -176,17 +188,15 @@ exchange (Search *self)
   gsize p = self->products->n_features;
   gsize min_wrong = G_MAXSIZE;
   int patience = PATIENCE;
-  double intercept;
 
   while (patience > 0 && !apr_run_is_cancelled (&self->run))
     {
       gsize n_wrong = 0;
       gsize i;
 
-      solve_passive (self, APR_DTYPE_F64, self->values, &intercept);
+      evaluate (self);
       if (apr_run_is_cancelled (&self->run))
         break;
-      find_signs (self);
       for (i = 0; i < p; i++)
         n_wrong += is_wrong (self, i) ? 1 : 0;
       if (n_wrong == 0)
@@ -202,25 +212,107 @@ exchange (Search *self)
   return FALSE;
 }
 
+static void
+get_value (const Search *self, gsize feature, mpf_t value)
+{
+  gint64 exponent = self->values.exponents[feature];
+
+  mpf_set_z (value, self->values.significands[feature]);
+  if (exponent >= 0)
+    mpf_mul_2exp (value, value, (mp_bitcnt_t) exponent);
+  else
+    mpf_div_2exp (value, value, (mp_bitcnt_t) -exponent);
+}
+
+/* A point without negative coefficients, which moves to the solution of the passive features as far as it can. */
+typedef struct
+{
+  gsize n;
+  mpf_t *coefficients; /* (owned) */
+  mpf_t *steps;        /* (owned) the part of the way that a coefficient can go before it is negative */
+  mpf_t step;          /* (owned) */
+  mpf_t value;         /* (owned) */
+} Point;
+
+static void
+point_init (Point *self, gsize n)
+{
+  gsize i;
+
+  *self = (Point){ n, g_new (mpf_t, n), g_new (mpf_t, n) };
+  for (i = 0; i < n; i++)
+    mpf_inits (self->coefficients[i], self->steps[i], NULL);
+  mpf_inits (self->step, self->value, NULL);
+}
+
+static void
+point_clear (Point *self)
+{
+  gsize i;
+
+  for (i = 0; i < self->n; i++)
+    mpf_clears (self->coefficients[i], self->steps[i], NULL);
+  mpf_clears (self->step, self->value, NULL);
+  g_free (self->coefficients);
+  g_free (self->steps);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Point, point_clear)
+
+/* Moves the point, and removes the features that stop it from the passive set; returns whether there were any. */
+static gboolean
+move_point (Search *search, Point *self)
+{
+  gboolean stopped = FALSE;
+  gsize i;
+
+  mpf_set_ui (self->step, 1);
+  for (i = 0; i < self->n; i++)
+    if (search->passive[i] && get_sign (search, i) < 0)
+      {
+        get_value (search, i, self->value);
+        mpf_sub (self->value, self->coefficients[i], self->value);
+        mpf_div (self->steps[i], self->coefficients[i], self->value);
+        if (!stopped || mpf_cmp (self->steps[i], self->step) < 0)
+          mpf_set (self->step, self->steps[i]);
+        stopped = TRUE;
+      }
+
+  for (i = 0; i < self->n; i++)
+    {
+      if (search->passive[i] && get_sign (search, i) < 0 && mpf_cmp (self->steps[i], self->step) <= 0)
+        search->passive[i] = FALSE;
+      if (search->passive[i])
+        {
+          get_value (search, i, self->value);
+          mpf_sub (self->value, self->value, self->coefficients[i]);
+          mpf_mul (self->value, self->value, self->step);
+          mpf_add (self->coefficients[i], self->coefficients[i], self->value);
+        }
+      /* Rounded, it may be. */
+      if (!search->passive[i] || mpf_sgn (self->coefficients[i]) < 0)
+        mpf_set_ui (self->coefficients[i], 0);
+    }
+
+  return stopped;
+}
+
 /* Starts from an empty passive set and adds one feature at a time; a coefficient that would become negative on the way
  * to the new solution stays 0. */
 static void
 add_one_by_one (Search *self)
 {
   gsize p = self->products->n_features;
-  g_autofree double *point = g_new0 (double, p);
-  double intercept;
+  g_auto (Point) point = { 0 };
   gsize added;
   gsize i;
 
+  point_init (&point, p);
   for (i = 0; i < p; i++)
     self->passive[i] = FALSE;
   for (;;)
     {
-      memset (self->values, 0, p * sizeof *self->values);
-      solve_passive (self, APR_DTYPE_F64, self->values, &intercept);
-      if (!apr_run_is_cancelled (&self->run))
-        find_signs (self);
+      evaluate (self);
       if (apr_run_is_cancelled (&self->run))
         return;
       for (i = 0; i < p && (self->signs[i] <= 0 || self->blocked[i]); i++)
@@ -230,30 +322,99 @@ add_one_by_one (Search *self)
       self->passive[i] = TRUE;
       added = i;
 
-      for (;;)
+      do
         {
-          double step = 1;
-
-          solve_passive (self, APR_DTYPE_F64, self->values, &intercept);
+          solve_passive (self, FIRST_BITS);
           if (apr_run_is_cancelled (&self->run))
             return;
           self->blocked[added] = !self->passive[added];
-          for (i = 0; i < p; i++)
-            if (self->passive[i] && self->values[i] < 0)
-              step = MIN (step, point[i] / (point[i] - self->values[i]));
-          for (i = 0; i < p; i++)
-            {
-              gboolean stops =
-                self->passive[i] && self->values[i] < 0 && point[i] / (point[i] - self->values[i]) <= step;
+        }
+      while (move_point (self, &point));
+    }
+}
 
-              point[i] = stops || !self->passive[i] ? 0 : point[i] + step * (self->values[i] - point[i]);
-              if (stops)
-                self->passive[i] = FALSE;
-            }
-          if (step == 1)
-            break;
+/* Finds the coefficients from @start, whose signs say which features are passive first. Returns whether they are proven
+ * to be correctly rounded. */
+static gboolean
+find_coefficients (Search *self, const double *start, AprDType dtype, double *coefficients, double *intercept)
+{
+  gsize p = self->products->n_features;
+  g_autoptr (AprNormalEquations) equations = NULL;
+  gboolean certain;
+  gsize i;
+
+  for (i = 0; i < p; i++)
+    {
+      self->passive[i] = !self->excluded[i] && !is_below_zero (start[i]);
+      self->blocked[i] = FALSE;
+    }
+  if (!exchange (self))
+    add_one_by_one (self);
+
+  /* The values whose signs were used must be proven too. */
+  certain = self->certain;
+  if (!apr_run_is_cancelled (&self->run))
+    equations = join_passive (self);
+  if (equations == NULL)
+    return FALSE;
+  certain = apr_normal_equations_solve (equations, self->target, dtype, coefficients, intercept) && certain;
+  for (i = 0; i < p; i++)
+    {
+      /* A feature whose gradient may be 0 might be passive too, with other coefficients. */
+      if (!self->excluded[i] && (self->passive[i] ? get_sign (self, i) < 0 : self->signs[i] >= 0))
+        certain = FALSE;
+      coefficients[i] = MAX (coefficients[i], 0.0);
+    }
+
+  return certain;
+}
+
+/* Returns the feature that makes a coefficient or the intercept too large for the dtype, or the number of features. */
+static gsize
+find_too_large (const Search *self, const double *coefficients, double intercept)
+{
+  gsize p = self->products->n_features;
+  gsize found = p;
+  gint64 max_bits = G_MININT64;
+  gsize i;
+
+  for (i = 0; i < p; i++)
+    if (!isfinite (coefficients[i]))
+      return i;
+
+  for (i = 0; i < p && !isfinite (intercept); i++)
+    {
+      gint64 bits = (gint64) mpz_sizeinbase (self->products->sums[1 + i], 2) +
+                    (gint64) mpz_sizeinbase (self->values.significands[i], 2) + self->values.exponents[i];
+
+      if (get_sign (self, i) > 0 && bits > max_bits)
+        {
+          max_bits = bits;
+          found = i;
         }
     }
+
+  return found;
+}
+
+/* Returns whether all of the features that are @replaced depend on the passive ones. */
+static gboolean
+depend (const Search *self, const gboolean *replaced)
+{
+  gsize p = self->products->n_features;
+  g_autofree gboolean *excluded = g_new (gboolean, p);
+  g_autoptr (AprNormalEquations) equations = NULL;
+  gsize n_passive = 0;
+  gsize i;
+
+  for (i = 0; i < p; i++)
+    {
+      excluded[i] = !self->passive[i] && !replaced[i];
+      n_passive += self->passive[i] ? 1 : 0;
+    }
+  equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, &self->run);
+
+  return equations->n_independent == n_passive;
 }
 
 gboolean
@@ -268,39 +429,36 @@ apr_non_negative_solve (const AprProducts *products,
                         double *intercept)
 {
   gsize p = products->n_features;
-  gboolean any = FALSE;
-  g_auto (Search) search = { products, excluded, rank_tolerance, target, *run };
+  g_autofree double *start = g_memdup2 (coefficients, p * sizeof *coefficients);
+  g_autofree gboolean *replaced = g_new0 (gboolean, p);
+  g_auto (Search) search = { products, .rank_tolerance = rank_tolerance, .target = target, .run = *run };
+  gboolean any_replaced = FALSE;
   gsize i;
 
-  search.blocked = g_new0 (gboolean, p);
-  search.passive = g_new0 (gboolean, p);
-  search.values = g_new0 (double, p);
-  search.signs = g_new0 (int, p);
-  for (i = 0; i < p; i++)
-    {
-      search.passive[i] = !excluded[i] && !is_below_zero (coefficients[i]);
-      any = any || is_below_zero (coefficients[i]);
-    }
-  if (!any)
+  for (i = 0; i < p && !is_below_zero (start[i]); i++)
+    ;
+  if (i == p)
     return certain;
 
-  if (!exchange (&search))
-    add_one_by_one (&search);
-
-  /* The values whose signs were used must be proven too. */
-  certain = search.certain;
-  if (!apr_run_is_cancelled (run))
-    solve_passive (&search, dtype, coefficients, intercept);
-  if (apr_run_is_cancelled (run))
-    return FALSE;
-  certain = certain && search.certain;
-  for (i = 0; i < p; i++)
+  search.excluded = g_memdup2 (excluded, p * sizeof *excluded);
+  search.blocked = g_new (gboolean, p);
+  search.passive = g_new (gboolean, p);
+  search.values = (AprLongCoefficients){ p, 0, apr_integers_new (p), g_new0 (gint64, p) };
+  search.signs = g_new0 (int, p);
+  for (;;)
     {
-      /* A feature whose gradient may be 0 might be passive too, with other coefficients. */
-      if (!excluded[i] && (search.passive[i] ? is_below_zero (search.values[i]) : search.signs[i] >= 0))
-        certain = FALSE;
-      coefficients[i] = MAX (coefficients[i], 0.0);
+      certain = find_coefficients (&search, start, dtype, coefficients, intercept);
+      if (apr_run_is_cancelled (run))
+        return FALSE;
+      /* Where a number is too large for the dtype, other features may do instead of one that depends on them. */
+      i = find_too_large (&search, coefficients, *intercept);
+      if (i == p || !search.any_dependent)
+        break;
+      search.excluded[i] = replaced[i] = any_replaced = TRUE;
     }
+  if (any_replaced && !depend (&search, replaced))
+    for (i = 0; i < p; i++)
+      coefficients[i] = replaced[i] ? INFINITY : coefficients[i];
 
-  return certain;
+  return certain && !any_replaced;
 }

@@ -3,6 +3,7 @@
 
 #include "aprender/least-squares/apr-cholesky-private.h"
 #include "aprender/least-squares/apr-ldlt-private.h"
+#include "aprender/least-squares/apr-refinement-private.h"
 #include "aprender/least-squares/apr-scaled-products-private.h"
 
 G_BEGIN_DECLS
@@ -73,6 +74,11 @@ void apr_normal_equations_scale_column (AprNormalEquations *self, gsize column);
  * %FALSE where it is not certain that all are rounded to nearest, or where cancelled */
 gboolean apr_normal_equations_solve (
   AprNormalEquations *self, gsize target, AprDType dtype, double *coefficients, double *intercept);
+
+/* Finds the coefficients to as many bits as @coefficients asks for, which no dtype might hold. Returns: %FALSE where it
+ * is not certain of all that they are, or where cancelled */
+gboolean
+apr_normal_equations_approximate (AprNormalEquations *self, gsize target, AprLongCoefficients *coefficients);
 
 /* Limb products that one answer may take: some seconds. */
 #define APR_NORMAL_EQUATIONS_MAX_WORK 5e8

@@ -133,6 +133,7 @@ solve_with (AprNormalEquations *self,
             AprDType dtype,
             gboolean all_bits,
             const AprRun *run,
+            AprLongCoefficients *wanted,
             double *unknowns,
             double *intercept)
 {
@@ -143,6 +144,7 @@ solve_with (AprNormalEquations *self,
   gsize i;
 
   apr_refinement_init (&refinement, self->products, column, dtype, self->independent, n, run);
+  refinement.wanted = wanted;
   for (i = 0; i < n; i++)
     refinement.exponents[i] = self->scales[column] - self->scales[self->independent[i]];
   if (all_bits)
@@ -162,9 +164,14 @@ solve_with (AprNormalEquations *self,
   return apr_refinement_run (&refinement, refine, &solution, unknowns, intercept);
 }
 
-gboolean
-apr_normal_equations_solve (
-  AprNormalEquations *self, gsize target, AprDType dtype, double *coefficients, double *intercept)
+/* @wanted may be %NULL. */
+static gboolean
+solve (AprNormalEquations *self,
+       gsize target,
+       AprDType dtype,
+       AprLongCoefficients *wanted,
+       double *coefficients,
+       double *intercept)
 {
   gsize column = self->products->n_features + target;
   double share = (1 - RANK_SHARE) / (double) self->products->n_targets;
@@ -185,18 +192,37 @@ apr_normal_equations_solve (
           run = apr_run_get_part (&run, 0.5, 1);
           self->minimum_norm = apr_minimum_norm_new (self, &of_factors);
         }
-      return !apr_run_is_cancelled (&run) &&
-             apr_minimum_norm_solve (self->minimum_norm, column, dtype, &run, coefficients, intercept);
+      return !apr_run_is_cancelled (&run) && apr_minimum_norm_solve (self->minimum_norm, column, dtype, &run,
+                                                                     wanted, coefficients, intercept);
     }
 
   unknowns = g_new (double, self->n_independent);
   certain = (self->inverse_bits < MAX_INVERSE_BITS &&
-             solve_with (self, column, dtype, FALSE, &run, unknowns, intercept)) ||
-            solve_with (self, column, dtype, TRUE, &run, unknowns, intercept);
+             solve_with (self, column, dtype, FALSE, &run, wanted, unknowns, intercept)) ||
+            solve_with (self, column, dtype, TRUE, &run, wanted, unknowns, intercept);
   for (i = 0; i < self->n_independent; i++)
     coefficients[self->independent[i]] = unknowns[i];
 
   return certain;
+}
+
+gboolean
+apr_normal_equations_solve (
+  AprNormalEquations *self, gsize target, AprDType dtype, double *coefficients, double *intercept)
+{
+  return solve (self, target, dtype, NULL, coefficients, intercept);
+}
+
+gboolean
+apr_normal_equations_approximate (AprNormalEquations *self, gsize target, AprLongCoefficients *coefficients)
+{
+  g_autofree double *unused = g_new (double, self->products->n_features);
+  gsize i;
+
+  for (i = 0; i < coefficients->n; i++)
+    mpz_set_ui (coefficients->significands[i], 0);
+
+  return solve (self, target, APR_DTYPE_F64, coefficients, unused, NULL);
 }
 
 void

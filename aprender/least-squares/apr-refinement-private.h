@@ -6,6 +6,15 @@
 
 G_BEGIN_DECLS
 
+/* Coefficients of any size and length: whole numbers times powers of two, by feature. */
+typedef struct
+{
+  gsize n;
+  gint64 bits;         /* each errs by at most 2^-this of it */
+  mpz_t *significands; /* (owned) */
+  gint64 *exponents;   /* (owned) */
+} AprLongCoefficients;
+
 /* Iterative refinement: unknowns to which corrections are added, and a proven bound on what is missing, until every
  * rounding is certain. The source of the corrections is the caller's step. */
 typedef struct
@@ -21,6 +30,9 @@ typedef struct
   const AprFixed *x;     /* (unowned) the unknowns */
   gint64 error;          /* each is within 2^this */
   gboolean exact;        /* they are the solution */
+
+  AprLongCoefficients
+    *wanted; /* (unowned) (nullable) instead of what is rounded to @dtype, and of an intercept */
 
   /* By Cramer's rule a coefficient is a whole number when multiplied by 2^grid and a whole number below
    * 2^denominator_bits; not known where that is 0. */
@@ -45,7 +57,7 @@ void apr_refinement_clear (AprRefinement *self);
 /* Returns the exponent of @value, far below all others for 0. */
 gint64 apr_floor_log2 (double value);
 
-/* Returns the bits that the unknowns need behind the point for Cramer's rule to decide every rounding. */
+/* Returns the bits that the unknowns need behind the point for Cramer's rule to decide every rounding, or every sign. */
 gint64 apr_refinement_count_bits (const AprRefinement *self);
 
 /* Refines until every rounding is certain, or no more can be had: then what there is is rounded, and %FALSE is

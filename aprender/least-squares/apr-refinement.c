@@ -8,6 +8,9 @@
 /* Bits that Cramer's rule needs beyond its own count: those of a sum, and of a division. */
 #define SPARE_BITS 64
 
+/* Of a long coefficient: it may be a fourth of 2^(its bits). */
+#define LONG_SPARE_BITS 2
+
 void
 apr_refinement_init (AprRefinement *self,
                      const AprProducts *products,
@@ -60,12 +63,32 @@ apr_refinement_count_bits (const AprRefinement *self)
     {
       max_grid = MAX (max_grid, self->grids[i]);
       max_sum = MAX (max_sum, self->products->centred ? get_sum_exponent (self, i) : 0);
-      bits = MAX (bits, MAX (smallest, self->grids[i]) + self->exponents[i]);
+      bits = MAX (bits, self->exponents[i] + (self->wanted != NULL ? self->grids[i] + self->wanted->bits
+                                                                   : MAX (smallest, self->grids[i])));
     }
-  if (self->products->centred)
+  if (self->products->centred && self->wanted == NULL)
     bits = MAX (bits, max_grid + max_sum);
 
   return bits + self->denominator_bits + (gint64) g_bit_storage (self->n) + SPARE_BITS;
+}
+
+/* Returns whether the coefficient is known to as many bits as are wanted, or known to be 0. */
+static gboolean
+keep_unknown (const AprRefinement *self, gsize i)
+{
+  gsize feature = self->features[i];
+  gint64 bits = apr_fixed_get_exponent (self->x, i);
+
+  apr_limbs_get_integer (apr_fixed_get (self->x, i), self->x->n_limbs, self->wanted->significands[feature]);
+  self->wanted->exponents[feature] = self->exponents[i] - self->x->fraction;
+  if (self->exact)
+    return TRUE;
+  if (bits > self->error)
+    return bits - LONG_SPARE_BITS - self->wanted->bits >= self->error;
+
+  mpz_set_ui (self->wanted->significands[feature], 0);
+  return self->grids != NULL &&
+         self->error + self->exponents[i] + 1 < -(self->denominator_bits + self->grids[i]);
 }
 
 /* Where it is not @last, @value is not set if more steps are sure to be needed. */
@@ -78,6 +101,8 @@ round_unknown (const AprRefinement *self, gsize i, gboolean last, double *value)
                                .denominator_bits = G_MAXINT32 };
   gboolean rounded;
 
+  if (self->wanted != NULL)
+    return keep_unknown (self, i);
   if (!self->exact &&
       apr_round_leading (limbs, self->x->n_limbs, unknown.exponent, unknown.error, self->dtype, value))
     return TRUE;
@@ -194,7 +219,7 @@ apr_refinement_run (
             certain = FALSE;
             doubted = i;
           }
-      if (self->products->centred && (certain || !more))
+      if (self->products->centred && self->wanted == NULL && (certain || !more))
         certain = round_intercept (self, intercept) && certain;
     }
 

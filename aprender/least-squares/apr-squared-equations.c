@@ -208,6 +208,7 @@ apr_squared_equations_solve (AprSquaredEquations *self,
                              gsize column,
                              AprDType dtype,
                              const AprRun *run,
+                             AprLongCoefficients *wanted,
                              double *unknowns,
                              double *intercept)
 {
@@ -233,6 +234,7 @@ apr_squared_equations_solve (AprSquaredEquations *self,
     grid = MAX (grid, of_v.grids[i]);
 
   apr_refinement_init (&refinement, products, column, dtype, self->features, self->n, run);
+  refinement.wanted = wanted;
   refinement.denominator_bits = of_v.denominator_bits;
   refinement.grids = g_new (gint64, self->n);
   for (i = 0; i < self->n; i++)

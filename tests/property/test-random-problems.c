@@ -143,7 +143,7 @@ judge (const RandomProblem *problem, gsize *rank, char **message)
   *message = NULL;
   if (!fitted)
     {
-      if (!g_error_matches (error, APR_ERROR, APR_ERROR_RANGE) || (in_range && is_unique))
+      if (!g_error_matches (error, APR_ERROR, APR_ERROR_RANGE) || in_range)
         *message = g_strdup (error->message);
       return *message != NULL ? VERDICT_WRONG : VERDICT_OUT_OF_RANGE;
     }
@@ -217,20 +217,20 @@ static const struct
   guint per_mille;
 } groups[N_GROUPS] = {
   [FAMILY_PLAIN] = { "plain", 260, 987 },
-  [FAMILY_SMALL_INTEGERS] = { "small integers", 307, 983 },
-  [FAMILY_SCALES] = { "scales", 261, 974 },
-  [FAMILY_ENTRIES] = { "entries", 292, 977 },
+  [FAMILY_SMALL_INTEGERS] = { "small integers", 308, 983 },
+  [FAMILY_SCALES] = { "scales", 263, 974 },
+  [FAMILY_ENTRIES] = { "entries", 295, 977 },
   [FAMILY_SUBNORMAL] = { "subnormal", 294, 990 },
   [FAMILY_OVERFLOW] = { "overflow", 217, 988 },
   [FAMILY_ALIKE] = { "alike", 311, 991 },
-  [FAMILY_CONSTANT] = { "constant", 334, 983 },
+  [FAMILY_CONSTANT] = { "constant", 335, 983 },
   [FAMILY_DEPENDENT] = { "dependent", 264, 967 },
   [FAMILY_HALFWAY] = { "halfway", 268, 993 },
-  [GROUP_MINIMUM_NORM] = { "minimum norm", 539, 952 },
-  [GROUP_POSITIVE] = { "positive", 437, 919 },
-  [GROUP_PENALTY] = { "penalty", 515, 987 },
-  [GROUP_WEIGHTS] = { "weights", 631, 975 },
-  [GROUP_FLOATS] = { "floats", 1141, 984 },
+  [GROUP_MINIMUM_NORM] = { "minimum norm", 540, 952 },
+  [GROUP_POSITIVE] = { "positive", 444, 919 },
+  [GROUP_PENALTY] = { "penalty", 518, 987 },
+  [GROUP_WEIGHTS] = { "weights", 633, 975 },
+  [GROUP_FLOATS] = { "floats", 1142, 984 },
 };
 
 static gboolean
@@ -303,6 +303,7 @@ test_known_problems (void)
   {
     const char *summary;
     RandomProblem problem;
+    Verdict verdict;
   } cases[] = {
     { "a subnormal float, where the program around flushes to zero",
       { .n_rows = 2,
@@ -417,6 +418,54 @@ test_known_problems (void)
         .y_dtype = APR_DTYPE_F64,
         .dtype = APR_DTYPE_F64,
         .fit_intercept = TRUE } },
+    { "a feature with a coefficient that is too large for a double, beside others that it depends on",
+      { .n_rows = 2,
+        .n_features = 3,
+        .n_targets = 1,
+        .x = (double[]){ 0x1p-978, 1, -1, 0x1p-976, 0, 0 },
+        .y = (double[]){ 0x1p+78, 0 },
+        .x_dtype = APR_DTYPE_F64,
+        .y_dtype = APR_DTYPE_F64,
+        .dtype = APR_DTYPE_F64,
+        .weights = (double[]){ 0x1p+624, 1 },
+        .positive = TRUE },
+      VERDICT_UNPROVEN },
+    { "coefficients that are too large for a double before one of them is 0",
+      { .n_rows = 4,
+        .n_features = 3,
+        .n_targets = 1,
+        .x = (double[]){ 0, 0, 0, 1, 0x1p-8, 0, -1, 0, 0, 0, 1, 1 },
+        .y = (double[]){ -0x1p+1018, 0x1p+1018, 0, 0 },
+        .x_dtype = APR_DTYPE_F64,
+        .y_dtype = APR_DTYPE_F64,
+        .dtype = APR_DTYPE_F64,
+        .fit_intercept = TRUE,
+        .alpha = 0x1.4a8729fc3ddb7p-399,
+        .weights = (double[]){ 1, 0x1p+704, 0x1p+428, 1 },
+        .positive = TRUE } },
+    { "the same without a penalty",
+      { .n_rows = 3,
+        .n_features = 3,
+        .n_targets = 1,
+        .x = (double[]){ 0x1p-431, 0x1p+93, 0, 0x1p-428, 0, 1, -0x1p-429, -0x1p+93, 0 },
+        .y = (double[]){ 0, -0x1p+640, -0x1.4p+641 },
+        .x_dtype = APR_DTYPE_F64,
+        .y_dtype = APR_DTYPE_F64,
+        .dtype = APR_DTYPE_F64,
+        .positive = TRUE } },
+    { "the same where the answer is too large as well",
+      { .n_rows = 2,
+        .n_features = 3,
+        .n_targets = 1,
+        .x = (double[]){ 0x1p-4, 0, -1, -1, 1, 0 },
+        .y = (double[]){ 0x1p+1020, -0x1p+1019 },
+        .x_dtype = APR_DTYPE_F64,
+        .y_dtype = APR_DTYPE_F64,
+        .dtype = APR_DTYPE_F64,
+        .alpha = 0x1p-500,
+        .weights = (double[]){ 1, 0x1p+883 },
+        .positive = TRUE },
+      VERDICT_OUT_OF_RANGE },
   };
   gsize i;
 
@@ -428,7 +477,7 @@ test_known_problems (void)
 
       if (verdict == VERDICT_WRONG)
         g_error ("%s: %s", cases[i].summary, message);
-      g_assert_cmpint (verdict, ==, VERDICT_PROVEN);
+      g_assert_cmpint (verdict, ==, cases[i].verdict);
     }
 }
 
