@@ -48,9 +48,14 @@ apr_plot_write (AprPlot *const *plots,
     {
       guint row = i / n_columns;
       guint column = i % n_columns;
+      const AprPlotArea paper = {
+        .x = width / n_columns * column,
+        .y = height / n_rows * row,
+        .width = width / n_columns,
+        .height = height / n_rows,
+      };
 
-      apr_plot_draw (plots[i], cairo, width / n_columns * column, height / n_rows * row, width / n_columns,
-                     height / n_rows, style);
+      apr_plot_draw (plots[i], cairo, &paper, style, NULL);
     }
   cairo_show_page (cairo);
   status = cairo_status (cairo);

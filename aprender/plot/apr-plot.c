@@ -48,8 +48,7 @@ typedef struct
 {
   double origin[2];
   double scale[2]; /* the second is below 0, as paper begins at the top */
-  double begin[2]; /* in numbers */
-  double end[2];
+  AprPlotView view;
 } Frame;
 
 static void
@@ -153,6 +152,38 @@ apr_plot_add_band (AprPlot *self, const double *x, const double *lower, const do
   widen (self, 1, upper, n);
 }
 
+gsize
+apr_plot_get_points (const AprPlot *self, const double **x, const double **y)
+{
+  guint i;
+
+  for (i = 0; i < self->items->len; i++)
+    {
+      const Item *item = g_ptr_array_index (self->items, i);
+
+      if (item->kind == POINTS)
+        {
+          *x = item->x;
+          *y = item->y;
+          return item->n;
+        }
+    }
+
+  return 0;
+}
+
+const char *
+apr_plot_get_title (const AprPlot *self)
+{
+  return self->title;
+}
+
+const char *
+apr_plot_get_axis_label (const AprPlot *self, guint axis)
+{
+  return axis == 0 ? self->x_label : self->y_label;
+}
+
 void
 apr_plot_include_zero (AprPlot *self)
 {
@@ -161,22 +192,35 @@ apr_plot_include_zero (AprPlot *self)
   widen (self, 1, &zero, 1);
 }
 
-/* Colours as red, green, blue; of points and lines they can be told apart also by who sees fewer colours. */
-static void
-set_colour (cairo_t *cairo, guint32 light, guint32 dark, const AprPlotStyle *style, double alpha)
+typedef enum
 {
-  guint32 colour = style->dark ? dark : light;
+  PAPER,
+  INK,
+  FAINT,
+  POINT,
+  CURVE,
+  GUIDE,
+} Colour;
+
+/* As red, green, blue: light, dark, and both with high contrast. Those of points and lines can be told apart also by
+ * who sees fewer colours. */
+static const guint32 colours[][4] = {
+  [PAPER] = { 0xffffff, 0x1e1e1e, 0xffffff, 0x000000 }, /**/
+  [INK] = { 0x222222, 0xe6e6e6, 0x000000, 0xffffff },   /**/
+  [FAINT] = { 0xd8d8d8, 0x404040, 0x949494, 0x767676 }, /**/
+  [POINT] = { 0x1c5fa8, 0x62a0ea, 0x0b3d75, 0x99c1f1 }, /**/
+  [CURVE] = { 0xc01c28, 0xff7b63, 0x8f0a15, 0xff9a86 }, /**/
+  [GUIDE] = { 0x6a6a6a, 0xa0a0a0, 0x333333, 0xdddddd }, /**/
+};
+
+static void
+set_colour (cairo_t *cairo, Colour name, const AprPlotStyle *style, double alpha)
+{
+  guint32 colour = colours[name][(style->high_contrast ? 2 : 0) + (style->dark ? 1 : 0)];
 
   cairo_set_source_rgba (cairo, (colour >> 16 & 0xff) / 255.0, (colour >> 8 & 0xff) / 255.0,
                          (colour & 0xff) / 255.0, alpha);
 }
-
-#define PAPER 0xffffff, 0x1e1e1e
-#define INK 0x222222, 0xe6e6e6
-#define FAINT 0xd8d8d8, 0x404040
-#define POINT 0x1c5fa8, 0x62a0ea
-#define CURVE 0xc01c28, 0xff7b63
-#define GUIDE 0x6a6a6a, 0xa0a0a0
 
 static double
 get_text_width (cairo_t *cairo, const char *text)
@@ -221,18 +265,17 @@ fit_text (cairo_t *cairo, const char *text, double width)
 static double
 to_x (const Frame *frame, double x)
 {
-  return frame->origin[0] + (x - frame->begin[0]) * frame->scale[0];
+  return frame->origin[0] + (x - frame->view.begin[0]) * frame->scale[0];
 }
 
 static double
 to_y (const Frame *frame, double y)
 {
-  return frame->origin[1] + (y - frame->begin[1]) * frame->scale[1];
+  return frame->origin[1] + (y - frame->view.begin[1]) * frame->scale[1];
 }
 
-/* What the axes go from and to: a little more than what there is to see. */
-static void
-choose_limits (const AprPlot *self, Frame *frame)
+void
+apr_plot_get_view (const AprPlot *self, AprPlotView *view)
 {
   guint i;
 
@@ -248,24 +291,24 @@ choose_limits (const AprPlot *self, Frame *frame)
       margin = (end / 2 - begin / 2) * 0.08;
       if (!(margin > fmax (fabs (begin), fabs (end)) * 1e-13))
         margin = begin == 0 ? 1 : fabs (begin) * 0.1;
-      frame->begin[i] = begin - margin;
-      frame->end[i] = end + margin;
+      view->begin[i] = begin - margin;
+      view->end[i] = end + margin;
     }
 }
 
 /* Where the line through the baseline of the numbers along the x axis is, and so on: the frame is what is left. */
 static void
-place_frame (Frame *frame, double x, double y, double width, double height, double size, double label_width)
+place_frame (Frame *frame, const AprPlotArea *paper, double size, double label_width)
 {
-  double left = x + MARGIN * size + 1.6 * size + label_width + 2 * TICK * size;
-  double top = y + MARGIN * size + 1.9 * size;
-  double right = x + width - 1.2 * size;
-  double bottom = y + height - MARGIN * size - 3.2 * size;
+  double left = paper->x + MARGIN * size + 1.6 * size + label_width + 2 * TICK * size;
+  double top = paper->y + MARGIN * size + 1.9 * size;
+  double right = paper->x + paper->width - 1.2 * size;
+  double bottom = paper->y + paper->height - MARGIN * size - 3.2 * size;
 
   frame->origin[0] = left;
   frame->origin[1] = bottom;
-  frame->scale[0] = fmax (right - left, 1) / (frame->end[0] - frame->begin[0]);
-  frame->scale[1] = -fmax (bottom - top, 1) / (frame->end[1] - frame->begin[1]);
+  frame->scale[0] = fmax (right - left, 1) / (frame->view.end[0] - frame->view.begin[0]);
+  frame->scale[1] = -fmax (bottom - top, 1) / (frame->view.end[1] - frame->view.begin[1]);
 }
 
 static double
@@ -288,14 +331,14 @@ static void
 draw_x_axis (cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
 {
   double size = style->font_size;
-  double width = (frame->end[0] - frame->begin[0]) * frame->scale[0];
+  double width = (frame->view.end[0] - frame->view.begin[0]) * frame->scale[0];
   guint max_n = (guint) CLAMP (width / (3.5 * size), 2, 10);
-  AprPlotTicks ticks = apr_plot_ticks_choose (frame->begin[0], frame->end[0], max_n);
+  AprPlotTicks ticks = apr_plot_ticks_choose (frame->view.begin[0], frame->view.end[0], max_n);
   guint i;
 
   /* Long numbers need more room each. */
   while (max_n > 2 && measure_labels (cairo, &ticks) + size > ticks.step * frame->scale[0])
-    ticks = apr_plot_ticks_choose (frame->begin[0], frame->end[0], --max_n);
+    ticks = apr_plot_ticks_choose (frame->view.begin[0], frame->view.end[0], --max_n);
 
   for (i = 0; i < ticks.n; i++)
     {
@@ -303,8 +346,8 @@ draw_x_axis (cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
       g_autofree char *text = apr_plot_ticks_format (&ticks, i);
 
       set_colour (cairo, FAINT, style, 1);
-      cairo_move_to (cairo, place, to_y (frame, frame->begin[1]));
-      cairo_line_to (cairo, place, to_y (frame, frame->end[1]));
+      cairo_move_to (cairo, place, to_y (frame, frame->view.begin[1]));
+      cairo_line_to (cairo, place, to_y (frame, frame->view.end[1]));
       cairo_stroke (cairo);
       set_colour (cairo, INK, style, 1);
       show_text (cairo, place, frame->origin[1] + 1.4 * size, 0.5, text);
@@ -323,8 +366,8 @@ draw_y_axis (cairo_t *cairo, const Frame *frame, const AprPlotTicks *ticks, cons
       g_autofree char *text = apr_plot_ticks_format (ticks, i);
 
       set_colour (cairo, FAINT, style, 1);
-      cairo_move_to (cairo, to_x (frame, frame->begin[0]), place);
-      cairo_line_to (cairo, to_x (frame, frame->end[0]), place);
+      cairo_move_to (cairo, to_x (frame, frame->view.begin[0]), place);
+      cairo_line_to (cairo, to_x (frame, frame->view.end[0]), place);
       cairo_stroke (cairo);
       set_colour (cairo, INK, style, 1);
       show_text (cairo, frame->origin[0] - 2 * TICK * size, place + 0.35 * size, 1, text);
@@ -332,12 +375,15 @@ draw_y_axis (cairo_t *cairo, const Frame *frame, const AprPlotTicks *ticks, cons
 }
 
 static void
-draw_names (
-  const AprPlot *self, cairo_t *cairo, const Frame *frame, double x, double y, const AprPlotStyle *style)
+draw_names (const AprPlot *self,
+            cairo_t *cairo,
+            const Frame *frame,
+            const AprPlotArea *paper,
+            const AprPlotStyle *style)
 {
   double size = style->font_size;
-  double width = (frame->end[0] - frame->begin[0]) * frame->scale[0];
-  double height = -(frame->end[1] - frame->begin[1]) * frame->scale[1];
+  double width = (frame->view.end[0] - frame->view.begin[0]) * frame->scale[0];
+  double height = -(frame->view.end[1] - frame->view.begin[1]) * frame->scale[1];
   g_autofree char *x_label = fit_text (cairo, self->x_label, width);
   g_autofree char *y_label = fit_text (cairo, self->y_label, height);
   g_autofree char *title = NULL;
@@ -346,33 +392,45 @@ draw_names (
   show_text (cairo, frame->origin[0] + width / 2, frame->origin[1] + 3 * size, 0.5, x_label);
 
   cairo_save (cairo);
-  cairo_translate (cairo, x + MARGIN * size + size, frame->origin[1] - height / 2);
+  cairo_translate (cairo, paper->x + MARGIN * size + size, frame->origin[1] - height / 2);
   cairo_rotate (cairo, -M_PI / 2);
   show_text (cairo, 0, 0, 0.5, y_label);
   cairo_restore (cairo);
 
   cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
   title = fit_text (cairo, self->title, width);
-  show_text (cairo, frame->origin[0] + width / 2, y + MARGIN * size + size, 0.5, title);
+  show_text (cairo, frame->origin[0] + width / 2, paper->y + MARGIN * size + size, 0.5, title);
   cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+}
+
+static gboolean
+is_visible (const Frame *frame, double x, double y)
+{
+  const AprPlotView *view = &frame->view;
+
+  /* Also false where one is not a number. */
+  return x >= view->begin[0] && x <= view->end[0] && y >= view->begin[1] && y <= view->end[1];
 }
 
 static void
 draw_points (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
 {
   double radius = POINT_RADIUS * style->font_size;
+  gsize n_visible = 0;
   gsize i;
 
-  if (item->n > MAX_POINTS)
+  for (i = 0; i < item->n; i++)
+    n_visible += is_visible (frame, item->x[i], item->y[i]);
+  if (n_visible > MAX_POINTS)
     {
       set_colour (cairo, POINT, style, 1);
-      apr_plot_draw_density (cairo, item->x, item->y, item->n, frame->origin, frame->begin, frame->scale,
-                             frame->end, style->font_size / 4);
+      apr_plot_draw_density (cairo, item->x, item->y, item->n, frame->origin, frame->view.begin, frame->scale,
+                             frame->view.end, style->font_size / 4);
       return;
     }
-  set_colour (cairo, POINT, style, item->n > 500 ? 0.5 : 0.8);
+  set_colour (cairo, POINT, style, style->high_contrast ? 1 : n_visible > 500 ? 0.5 : 0.8);
   for (i = 0; i < item->n; i++)
-    if (isfinite (item->x[i]) && isfinite (item->y[i]))
+    if (is_visible (frame, item->x[i], item->y[i]))
       {
         cairo_new_sub_path (cairo);
         cairo_arc (cairo, to_x (frame, item->x[i]), to_y (frame, item->y[i]), radius, 0, 2 * M_PI);
@@ -428,7 +486,7 @@ draw_label (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotS
   double x = to_x (frame, item->x[0]);
   double y = to_y (frame, item->y[0]);
   /* Towards the middle, where there is room. */
-  gboolean left = item->x[0] > frame->begin[0] / 2 + frame->end[0] / 2;
+  gboolean left = item->x[0] > frame->view.begin[0] / 2 + frame->view.end[0] / 2;
 
   set_colour (cairo, INK, style, 1);
   show_text (cairo, x + (left ? -0.4 : 0.4) * size, y + 0.35 * size, left ? 1 : 0, item->text);
@@ -453,21 +511,21 @@ draw_items (const AprPlot *self, cairo_t *cairo, const Frame *frame, const AprPl
     }
 }
 
-void
+AprPlotArea
 apr_plot_draw (const AprPlot *self,
                cairo_t *cairo,
-               double x,
-               double y,
-               double width,
-               double height,
-               const AprPlotStyle *style)
+               const AprPlotArea *paper,
+               const AprPlotStyle *style,
+               const AprPlotView *view)
 {
   double size = style->font_size;
+  AprPlotView all;
   Frame frame;
   AprPlotTicks y_ticks;
+  AprPlotArea area;
 
   cairo_save (cairo);
-  cairo_rectangle (cairo, x, y, width, height);
+  cairo_rectangle (cairo, paper->x, paper->y, paper->width, paper->height);
   cairo_clip (cairo);
   set_colour (cairo, PAPER, style, 1);
   cairo_paint (cairo);
@@ -475,19 +533,25 @@ apr_plot_draw (const AprPlot *self,
   cairo_set_font_size (cairo, size);
   cairo_set_line_width (cairo, size * 0.07);
 
-  choose_limits (self, &frame);
-  y_ticks = apr_plot_ticks_choose (frame.begin[1], frame.end[1], (guint) CLAMP (height / (4 * size), 2, 8));
-  place_frame (&frame, x, y, width, height, size, measure_labels (cairo, &y_ticks));
+  apr_plot_get_view (self, &all);
+  frame.view = view != NULL ? *view : all;
+  y_ticks = apr_plot_ticks_choose (frame.view.begin[1], frame.view.end[1],
+                                   (guint) CLAMP (paper->height / (4 * size), 2, 8));
+  place_frame (&frame, paper, size, measure_labels (cairo, &y_ticks));
   draw_x_axis (cairo, &frame, style);
   draw_y_axis (cairo, &frame, &y_ticks, style);
-  draw_names (self, cairo, &frame, x, y, style);
+  draw_names (self, cairo, &frame, paper, style);
 
-  cairo_rectangle (cairo, frame.origin[0], to_y (&frame, frame.end[1]),
-                   to_x (&frame, frame.end[0]) - frame.origin[0],
-                   frame.origin[1] - to_y (&frame, frame.end[1]));
+  area.x = frame.origin[0];
+  area.y = to_y (&frame, frame.view.end[1]);
+  area.width = to_x (&frame, frame.view.end[0]) - area.x;
+  area.height = frame.origin[1] - area.y;
+  cairo_rectangle (cairo, area.x, area.y, area.width, area.height);
   set_colour (cairo, GUIDE, style, 1);
   cairo_stroke_preserve (cairo);
   cairo_clip (cairo);
   draw_items (self, cairo, &frame, style);
   cairo_restore (cairo);
+
+  return area;
 }

@@ -16,12 +16,30 @@ typedef enum
   APR_PLOT_DASHED, /* what it is compared with */
 } AprPlotLine;
 
-/* Light on dark, or dark on light; sizes are those of the type's units, such as pixels. */
+/* Light on dark, or dark on light; sizes are those of the type's units, such as pixels. With high contrast, what is
+ * to be read is black on white, or white on black. */
 typedef struct
 {
   gboolean dark;
   double font_size;
+  gboolean high_contrast;
 } AprPlotStyle;
+
+/* The part of a plot that is drawn: what the axes begin and end with. */
+typedef struct
+{
+  double begin[2]; /* x, y */
+  double end[2];
+} AprPlotView;
+
+/* Where something is on paper, whose y goes down. */
+typedef struct
+{
+  double x;
+  double y;
+  double width;
+  double height;
+} AprPlotArea;
 
 AprPlot *apr_plot_new (const char *title, const char *x_label, const char *y_label);
 void apr_plot_free (AprPlot *self);
@@ -40,14 +58,24 @@ void apr_plot_add_band (AprPlot *self, const double *x, const double *lower, con
 /* Has an axis begin at 0 or below. */
 void apr_plot_include_zero (AprPlot *self);
 
-/* Draws the plot into a rectangle, with its background. */
-void apr_plot_draw (const AprPlot *self,
-                    cairo_t *cairo,
-                    double x,
-                    double y,
-                    double width,
-                    double height,
-                    const AprPlotStyle *style);
+/* Gets the points that were added first, which belong to the plot. */
+gsize apr_plot_get_points (const AprPlot *self, const double **x, const double **y);
+
+const char *apr_plot_get_title (const AprPlot *self);
+
+/* Gets what an axis shows: of x if @axis is 0, of y if it is 1. */
+const char *apr_plot_get_axis_label (const AprPlot *self, guint axis);
+
+/* Gets the view that shows all points, with a margin. */
+void apr_plot_get_view (const AprPlot *self, AprPlotView *view);
+
+/* Draws a plot into a rectangle of the paper, with its background. Of @view it draws that part, otherwise all.
+ * Returns: where that part is on the paper, between the axes */
+AprPlotArea apr_plot_draw (const AprPlot *self,
+                           cairo_t *cairo,
+                           const AprPlotArea *paper,
+                           const AprPlotStyle *style,
+                           const AprPlotView *view);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprPlot, apr_plot_free)
 

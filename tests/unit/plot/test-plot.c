@@ -91,7 +91,7 @@ draw_cells (const AprPlot *plot, const AprPlotStyle *style, int cells[N_CELLS])
   int row;
   int column;
 
-  apr_plot_draw (plot, cairo, 0, 0, WIDTH, HEIGHT, style);
+  apr_plot_draw (plot, cairo, &(AprPlotArea){ 0, 0, WIDTH, HEIGHT }, style, NULL);
   cairo_surface_flush (surface);
   for (i = 0; i < N_CELLS; i++)
     {
@@ -242,8 +242,73 @@ test_extremes (void)
       apr_plot_add_points (plot, cases[i], cases[i], 2);
       apr_plot_add_line (plot, APR_PLOT_SOLID, cases[i], cases[i], 2);
       draw_cells (plot, &style, cells);
-      apr_plot_draw (plot, cairo, 0, 0, 10, 10, &style);
+      apr_plot_draw (plot, cairo, &(AprPlotArea){ 0, 0, 10, 10 }, &style, NULL);
       g_assert_cmpint (cairo_status (cairo), ==, CAIRO_STATUS_SUCCESS);
+      cairo_destroy (cairo);
+      cairo_surface_destroy (surface);
+    }
+}
+
+static guint32
+get_pixel (cairo_surface_t *surface, double x, double y)
+{
+  const guchar *pixels = cairo_image_surface_get_data (surface);
+  guint32 pixel;
+
+  cairo_surface_flush (surface);
+  memcpy (&pixel, pixels + (int) y * cairo_image_surface_get_stride (surface) + 4 * (int) x, sizeof pixel);
+
+  return pixel & 0xffffff;
+}
+
+static void
+test_views (void)
+{
+  const double x[] = { 0, 5, 10, NAN };
+  const double y[] = { 0, 5, 10, 2 };
+  const AprPlotArea paper = { 20, 10, WIDTH - 20, HEIGHT - 10 };
+  const AprPlotView view = { { 4, 2 }, { 6, 6 } };
+  const AprPlotStyle styles[] = { { FALSE, 11 }, { FALSE, 11, TRUE }, { TRUE, 11 }, { TRUE, 11, TRUE } };
+  const guint32 backgrounds[] = { 0xffffff, 0xffffff, 0x1e1e1e, 0x000000 };
+  g_autoptr (AprPlot) plot = apr_plot_new ("", "", "");
+  const double *found_x = NULL;
+  const double *found_y = NULL;
+  AprPlotView all;
+  guint i;
+
+  g_test_summary (
+    "A part of a plot is drawn where it is said to be: a point at a place of it has its pixel.");
+
+  g_assert_cmpuint (apr_plot_get_points (plot, &found_x, &found_y), ==, 0);
+  apr_plot_add_points (plot, x, y, G_N_ELEMENTS (x));
+  g_assert_cmpuint (apr_plot_get_points (plot, &found_x, &found_y), ==, G_N_ELEMENTS (x));
+  g_assert_cmpmem (found_x, sizeof x, x, sizeof x);
+  g_assert_cmpmem (found_y, sizeof y, y, sizeof y);
+  apr_plot_get_view (plot, &all);
+  for (i = 0; i < 2; i++)
+    {
+      g_assert_cmpfloat (all.begin[i], <, 0);
+      g_assert_cmpfloat (all.end[i], >, 10);
+    }
+
+  for (i = 0; i < G_N_ELEMENTS (styles); i++)
+    {
+      cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+      cairo_t *cairo = cairo_create (surface);
+      AprPlotArea area = apr_plot_draw (plot, cairo, &paper, &styles[i], &view);
+
+      g_assert_cmpfloat (area.x, >, paper.x);
+      g_assert_cmpfloat (area.y, >, paper.y);
+      g_assert_cmpfloat (area.x + area.width, <, paper.x + paper.width);
+      g_assert_cmpfloat (area.y + area.height, <, paper.y + paper.height);
+      g_assert_cmphex (get_pixel (surface, area.x + 0.5 * area.width, area.y + 0.25 * area.height), !=,
+                       backgrounds[i]);
+      /* Between the grid's lines there is nothing else. */
+      g_assert_cmphex (get_pixel (surface, area.x + 0.45 * area.width, area.y + 0.67 * area.height), ==,
+                       backgrounds[i]);
+      g_assert_cmphex (get_pixel (surface, paper.x + 1, paper.y + 1), ==, backgrounds[i]);
+      /* What is not the paper's is left as it was. */
+      g_assert_cmphex (get_pixel (surface, 1, 1), ==, 0x000000);
       cairo_destroy (cairo);
       cairo_surface_destroy (surface);
     }
@@ -286,6 +351,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/pictures", test_pictures);
   g_test_add_func ("/plot/density", test_density);
   g_test_add_func ("/plot/extremes", test_extremes);
+  g_test_add_func ("/plot/views", test_views);
   g_test_add_func ("/plot/formats", test_formats);
 
   return g_test_run ();
