@@ -110,6 +110,7 @@ apr_residue_kernel_get_panel_size (const AprResidueKernel *self, gsize n_rows)
                                 APR_RESIDUE_PANEL * self->residue_size;
 }
 
+extern const AprResidueKernel apr_residue_kernel_portable;
 #ifdef APR_KERNELS_X86
 extern const AprResidueKernel apr_residue_kernel_avx2;
 extern const AprResidueKernel apr_residue_kernel_avx512vnni;

@@ -6,7 +6,10 @@
 /* Which kernel serves which shape, for each family of processors. Residues are for so many rows and columns; what is narrower or shorter, and what residues leave, is for bytes or slices. The limits are where
  * both took as long on an AMD Zen 4, run as each family in turn; docs/kernels.md says how to measure them. */
 static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
-  [APR_CPU_PORTABLE] = &(const AprSumsKernel){ "portable", &apr_slice_kernel_portable, NULL, { { NULL } } },
+  /* What a compiler makes of 128 bits, on x86 with SSE2: residues in products of 16 bits. */
+  [APR_CPU_PORTABLE] =
+    &(const AprSumsKernel){
+      "portable", &apr_slice_kernel_portable, NULL, { { &apr_residue_kernel_portable, 160, 30 } } },
 #ifdef APR_KERNELS_X86
   /* From Haswell and Zen on: residues in products of 16 bits. */
   [APR_CPU_AVX2] =

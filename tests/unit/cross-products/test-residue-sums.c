@@ -240,20 +240,19 @@ test_weights (gconstpointer data)
   const Kind kinds[] = { ORDINARY, OUTLIERS, TINY, UNSUITED };
   g_autoptr (GRand) rand = g_rand_new_with_seed (6);
   int weights;
-  gsize i;
 
-  for (i = 0; i < G_N_ELEMENTS (kinds); i++)
-    for (weights = COUNTS; weights < N_WEIGHTS; weights++)
-      {
-        gsize p = weights % 2 == 0 ? 203 : 35;
-        gsize n_rows = p > 200 ? 2100 : 3700;
-        AprDType dtype = (gsize) weights % 3 == i % 2 ? APR_DTYPE_F32 : APR_DTYPE_F64;
-        g_autoptr (AprTensor) x = make_matrix (rand, kinds[i], n_rows, p, dtype);
-        g_autoptr (AprTensor) y = make_matrix (rand, kinds[i], n_rows, 2, APR_DTYPE_F64);
-        g_autoptr (AprTensor) w = make_weights (rand, (Weights) weights, n_rows);
+  for (weights = COUNTS; weights < N_WEIGHTS; weights++)
+    {
+      Kind kind = kinds[(gsize) weights % G_N_ELEMENTS (kinds)];
+      gsize p = weights % 2 == 0 ? 203 : 35;
+      gsize n_rows = p > 200 ? 2100 : 3700;
+      g_autoptr (AprTensor) x =
+        make_matrix (rand, kind, n_rows, p, weights % 3 == 0 ? APR_DTYPE_F32 : APR_DTYPE_F64);
+      g_autoptr (AprTensor) y = make_matrix (rand, kind, n_rows, 2, APR_DTYPE_F64);
+      g_autoptr (AprTensor) w = make_weights (rand, (Weights) weights, n_rows);
 
-        check (data, x, y, w, weights == ANY_SIZE ? UNSUITED : kinds[i]);
-      }
+      check (data, x, y, w, weights == ANY_SIZE ? UNSUITED : kind);
+    }
 }
 
 /* Groups of rows that are reconstructed one after the other. */
