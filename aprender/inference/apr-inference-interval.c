@@ -8,7 +8,6 @@
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/inference/apr-distributions-private.h"
-#include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* With W the sum of the weights, S those of the features, and root' root the inverse of their centred products times
@@ -16,13 +15,13 @@
  * intercept it is σ² |root x|². One more sample adds σ². The design's columns are in scales of their own, and so is
  * u. */
 
-/* Rows that are worked on at once. */
-#define ROWS 64
+/* Rows that are worked on at once: a tile, which stays in the nearest cache, or where there are many features a few,
+ * so that the root is read less often. */
+#define TILE APR_DOUBLE_DOUBLE_COLUMNS
+#define MAX_TILES 4
+#define MANY_FEATURES 128
 
-/* Rows of the root that end at the same column, and columns whose products are summed before they are added to
- * others, so that rounding errors stay few. */
-#define BLOCK 16
-#define SPAN 128
+#define CACHE_LINE 64
 
 /* So much of the exponents of doubles that squares of what is below it, and its sums, are no infinities. */
 #define MAX_EXPONENT 100
@@ -37,12 +36,12 @@ typedef struct
 {
   const AprInference *inference;
   const AprRun *run;
-  const AprDenseKernel *dense;
   const AprDoubleDoubleKernel *kernel;
   gsize n; /* features by position */
   gsize n_features;
   AprDType dtype;
   const guint8 *data;
+  const double *doubles; /* (unowned) (nullable) the same, where they are doubles */
 
   mpf_t constant; /* what is added to |root u|² */
   gsize n_factors;
@@ -54,12 +53,12 @@ typedef struct
   double double_constant;
   double *roots;            /* (owned) those of the factors */
   AprDoubleDouble *weights; /* (owned) by position: W 2^-scale */
-  double *columns;          /* (owned) the root, transposed */
-  gsize stride;
+  double *root;             /* (owned) packed */
   double root_length;
 
   gsize n_rows;
-  gint n_blocks;
+  gsize n_tiles; /* in a block */
+  gsize n_blocks;
   gint next; /* (atomic) */
 } Intervals;
 
@@ -69,6 +68,19 @@ read_value (const Intervals *self, gsize row, gsize position)
   gsize feature = self->inference->term[self->inference->first + position] - self->inference->first;
 
   return apr_dtype_read_double (self->dtype, self->data, row * self->n_features + feature);
+}
+
+static inline double
+read_float (const Intervals *self, gsize row, gsize feature)
+{
+  guint32 bits;
+  float value;
+
+  memcpy (&bits, self->data + (row * self->n_features + feature) * sizeof bits, sizeof bits);
+  bits = GUINT32_FROM_LE (bits);
+  memcpy (&value, &bits, sizeof value);
+
+  return (double) value;
 }
 
 /* Without an intercept the unit of the products goes into u, so that it is neither very large nor very small. */
@@ -140,92 +152,79 @@ predict_row (Intervals *self, gsize row)
   mpf_clear (number);
 }
 
-/* Adds the squares of root u to @squares; @products has room for two blocks. */
-static void
-multiply_root (const Intervals *self, const double *u, double *products, double *squares)
-{
-  double *part = products + BLOCK * ROWS;
-  gsize first;
-
-  for (first = 0; first < self->n; first += BLOCK)
-    {
-      gsize n = MIN (BLOCK, self->n - first);
-      gsize i;
-      gsize k;
-
-      for (k = 0; k < first + n; k += SPAN)
-        {
-          double *to = k == 0 ? products : part;
-
-          memset (to, 0, BLOCK * ROWS * sizeof *to);
-          self->dense->subtract_products (to, ROWS, self->columns + k * self->stride + first, self->stride,
-                                          u + k * ROWS, ROWS, n, ROWS, MIN (SPAN, first + n - k));
-          for (i = 0; i < n * ROWS && k > 0; i++)
-            products[i] += part[i];
-        }
-      for (i = 0; i < n; i++)
-        self->kernel->add_squares (squares, products + i * ROWS, ROWS);
-    }
-}
-
-/* The features of @n_rows rows as rows of columns, before anything is subtracted from them. */
-static void
-read_rows (const Intervals *self, gsize row, gsize n_rows, double *u)
+/* The features of rows by position: those of X in place, or copied to @copy, with zeros for rows that are not there. */
+static const double *
+get_rows (const Intervals *self, gsize row, gsize n_rows, double *copy, gsize *stride)
 {
   const gsize *term = self->inference->term + self->inference->first;
-  const guint8 *from = self->data + row * self->n_features * sizeof (double);
   gsize i;
   gsize j;
 
-  for (i = 0; i < self->n; i++)
-    for (j = n_rows; j < ROWS; j++)
-      u[i * ROWS + j] = 0;
+  *stride = self->n_features;
+  if (self->doubles != NULL && n_rows == TILE && self->n == self->n_features)
+    return self->doubles + row * self->n_features;
 
-  for (j = 0; j < n_rows && self->dtype != APR_DTYPE_F64; j++)
-    for (i = 0; i < self->n; i++)
-      u[i * ROWS + j] = read_value (self, row + j, i);
-  for (j = 0; j < n_rows && self->dtype == APR_DTYPE_F64; j++, from += self->n_features * sizeof (double))
-    for (i = 0; i < self->n; i++)
-      {
-        gsize feature = term[i] - self->inference->first;
-        guint64 bits;
+  *stride = self->n;
+  for (j = 0; j < n_rows; j++)
+    if (self->dtype == APR_DTYPE_F32)
+      for (i = 0; i < self->n; i++)
+        copy[j * self->n + i] = read_float (self, row + j, term[i] - self->inference->first);
+    else
+      for (i = 0; i < self->n; i++)
+        copy[j * self->n + i] = read_value (self, row + j, i);
+  memset (copy + n_rows * self->n, 0, (TILE - n_rows) * self->n * sizeof *copy);
 
-        memcpy (&bits, from + feature * sizeof bits, sizeof bits);
-        bits = GUINT64_FROM_LE (bits);
-        memcpy (u + i * ROWS + j, &bits, sizeof bits);
-      }
+  return copy;
+}
+
+/* A block is read while the one before it is worked on. */
+static void
+prefetch_rows (const Intervals *self, gsize first, gsize n_rows)
+{
+  gsize row_size = self->n_features * (apr_dtype_get_bits (self->dtype) / 8);
+  const guint8 *place = self->data + MIN (first, self->n_rows) * row_size;
+  const guint8 *end = self->data + MIN (first + n_rows, self->n_rows) * row_size;
+
+  for (; place < end; place += CACHE_LINE)
+    __builtin_prefetch (place, 0, 2);
 }
 
 static void
 predict_blocks (gpointer data, gsize part, gsize n_parts)
 {
   Intervals *self = data;
-  double *u = g_aligned_alloc (self->n + 1, ROWS * sizeof (double), 64);
-  double *products = g_aligned_alloc (2 * BLOCK, ROWS * sizeof (double), 64);
-  double squares[ROWS] = { 0 };
-  double lengths[ROWS] = { 0 };
-  gsize n_roundings = SPAN + self->n / SPAN + 8;
-  gint block;
+  gsize block_size = self->n_tiles * TILE;
+  double *u = g_aligned_alloc (self->n + 1, block_size * sizeof (double), 64);
+  double *copy = g_aligned_alloc (self->n + 1, TILE * sizeof (double), 64);
+  gsize n_roundings = APR_DOUBLE_DOUBLE_SQUARES_SPAN + self->n / APR_DOUBLE_DOUBLE_SQUARES_SPAN + 8;
+  double squares[MAX_TILES * TILE] = { 0 };
+  double lengths[MAX_TILES * TILE] = { 0 };
+  gsize block;
 
-  while ((block = g_atomic_int_add (&self->next, 1)) < self->n_blocks && !apr_run_is_cancelled (self->run))
+  while ((block = (gsize) g_atomic_int_add (&self->next, 1)) < self->n_blocks &&
+         !apr_run_is_cancelled (self->run))
     {
-      gsize row = (gsize) block * ROWS;
-      gsize n_rows = MIN (ROWS, self->n_rows - row);
+      gsize first = block * block_size;
+      gsize n_rows = MIN (block_size, self->n_rows - first);
+      gsize n_tiles = (n_rows + TILE - 1) / TILE;
       gsize i;
       gsize j;
 
       if (self->in_double)
         {
-          read_rows (self, row, n_rows, u);
           memset (lengths, 0, sizeof lengths);
-          for (i = 0; i < self->n; i++)
-            {
-              self->kernel->subtract_centre (u + i * ROWS, self->weights[i], self->inference->centre[i],
-                                             ROWS);
-              self->kernel->add_squares (lengths, u + i * ROWS, ROWS);
-            }
           memset (squares, 0, sizeof squares);
-          multiply_root (self, u, products, squares);
+          for (i = 0; i < n_tiles; i++)
+            {
+              gsize stride;
+              const double *rows =
+                get_rows (self, first + i * TILE, MIN (TILE, n_rows - i * TILE), copy, &stride);
+
+              self->kernel->centre_rows (u + i * self->n * TILE, lengths + i * TILE, rows, stride,
+                                         self->weights, self->inference->centre, self->n);
+            }
+          prefetch_rows (self, first + block_size, block_size);
+          self->kernel->add_product_squares (squares, self->root, u, self->n, n_tiles);
         }
       for (j = 0; j < n_rows; j++)
         {
@@ -235,14 +234,14 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
           double variance = self->in_double ? squares[j] + self->double_constant : NAN;
 
           if (!((2 * sqrt (squares[j]) + distance) * distance <= TOLERANCE * variance && variance < 0x1p400))
-            predict_row (self, row + j);
+            predict_row (self, first + j);
           else
             for (i = 0; i < self->n_factors; i++)
-              self->errors[(row + j) * self->n_factors + i] = sqrt (variance) * self->roots[i];
+              self->errors[(first + j) * self->n_factors + i] = sqrt (variance) * self->roots[i];
         }
     }
   g_aligned_free (u);
-  g_aligned_free (products);
+  g_aligned_free (copy);
 }
 
 /* Rounds what the rows are computed from, where it is neither too large nor too small for doubles. */
@@ -272,8 +271,8 @@ prepare_doubles (Intervals *self)
     }
 
   self->weights = g_new (AprDoubleDouble, self->n + 1);
-  self->stride = apr_dense_pad (self->n);
-  self->columns = g_aligned_alloc0 (self->n + 1, self->stride * sizeof (double), 64);
+  self->root =
+    g_aligned_alloc0 (apr_packed_root_offset (self->n + APR_DOUBLE_DOUBLE_PANEL, 0), sizeof (double), 64);
   for (i = 0; i < self->n; i++)
     {
       gint64 exponent = weight_exponent - get_scale (inference, i);
@@ -286,7 +285,7 @@ prepare_doubles (Intervals *self)
         {
           double entry = inference->root.high[i * inference->root.stride + j];
 
-          self->columns[j * self->stride + i] = entry;
+          self->root[apr_packed_root_offset (i, j)] = entry;
           root_squares += entry * entry;
         }
     }
@@ -355,7 +354,6 @@ find_errors (const AprInference *self,
   const gsize *shape = apr_tensor_get_shape (x, NULL);
   Intervals intervals = { .inference = self,
                           .run = run,
-                          .dense = apr_dense_kernel_choose (),
                           .kernel = apr_double_double_kernel_choose (),
                           .n = self->n - self->first,
                           .n_features = shape[1],
@@ -365,13 +363,16 @@ find_errors (const AprInference *self,
                           .factors = factors,
                           .errors = errors,
                           .n_rows = shape[0],
-                          .n_blocks = (gint) ((shape[0] + ROWS - 1) / ROWS) };
+                          .n_tiles = self->n - self->first <= MANY_FEATURES ? 1 : MAX_TILES };
   gsize i;
 
   for (i = 0; i < shape[0] && self->n_dependent > 0; i++)
     if (g_cancellable_set_error_if_cancelled (run->cancellable, error) || !check_row (&intervals, i, error))
       return FALSE;
 
+  intervals.n_blocks = (shape[0] + intervals.n_tiles * TILE - 1) / (intervals.n_tiles * TILE);
+  if (intervals.dtype == APR_DTYPE_F64)
+    intervals.doubles = apr_tensor_get_doubles (x, NULL, NULL);
   mpf_init2 (intervals.constant, APR_INFERENCE_PRECISION);
   if (with_sample && self->first > 0)
     apr_inference_shift (intervals.constant, self->weight, self->exponent);
@@ -382,7 +383,7 @@ find_errors (const AprInference *self,
   mpf_clear (intervals.constant);
   g_free (intervals.roots);
   g_free (intervals.weights);
-  g_aligned_free (intervals.columns);
+  g_aligned_free (intervals.root);
 
   return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
 }

@@ -14,6 +14,7 @@
  *   fit SAMPLES FEATURES DTYPE THREADS REPEATS       nanoseconds for a fit, after one that is not counted
  *   predict SAMPLES FEATURES DTYPE THREADS REPEATS   nanoseconds for predictions, into memory that is there
  *   predict-one FEATURES DTYPE REPEATS               nanoseconds of processor time for a prediction
+ *   intervals SAMPLES FEATURES DTYPE REPEATS         how many times as long as predictions intervals of them take
  *   read BYTES THREADS REPEATS                       nanoseconds to read so many bytes, again and again
  *   peak THREADS                                     multiply-adds of doubles in a second
  *   byte-peak THREADS                                multiply-adds of bytes, 0 where the sums do not use any
@@ -49,6 +50,15 @@ fit (AprTensor *x, AprTensor *y, guint n_threads)
   if (!apr_estimator_fit (model, x, y, NULL, NULL, &error))
     g_error ("%s", error->message);
   return model;
+}
+
+static int
+compare_doubles (gconstpointer a, gconstpointer b)
+{
+  double one = *(const double *) a;
+  double other = *(const double *) b;
+
+  return (one > other) - (one < other);
 }
 
 static double
@@ -113,6 +123,40 @@ time_predict_one (gsize n_features, AprDType dtype, guint n_repeats)
   return (double) (machine_processor_time () - start) / n_repeats;
 }
 
+/* The median, over pairs, of the processor time of intervals divided by that of predictions. */
+static double
+compare_intervals (gsize n_samples, gsize n_features, AprDType dtype, guint n_repeats)
+{
+  g_autoptr (AprTensor) x = make_tensor (dtype, (gsize[]){ n_samples, n_features }, 2);
+  g_autoptr (AprTensor) y = make_tensor (dtype, (gsize[]){ n_samples }, 1);
+  g_autoptr (AprEstimator) model = fit (x, y, 1);
+  g_autofree double *ratios = g_new (double, n_repeats);
+  g_autoptr (GError) error = NULL;
+  guint i;
+
+  /* What the statistics need is worked out once, before. */
+  for (i = 0; i <= n_repeats; i++)
+    {
+      gint64 start = machine_processor_time ();
+      gint64 middle;
+      AprTensor *lower;
+      AprTensor *upper;
+
+      apr_tensor_unref (apr_estimator_predict (model, x, NULL));
+      middle = machine_processor_time ();
+      if (!apr_linear_regression_predict_interval (APR_LINEAR_REGRESSION (model), x, 0.95,
+                                                   APR_INTERVAL_PREDICTION, &lower, &upper, &error))
+        g_error ("%s", error->message);
+      if (i > 0)
+        ratios[i - 1] = (double) (machine_processor_time () - middle) / (double) (middle - start);
+      apr_tensor_unref (lower);
+      apr_tensor_unref (upper);
+    }
+  qsort (ratios, n_repeats, sizeof *ratios, compare_doubles);
+
+  return ratios[n_repeats / 2];
+}
+
 static double
 time_reading (gsize n_bytes, guint n_threads, guint n_repeats)
 {
@@ -163,6 +207,9 @@ answer (char **words)
                          (guint) number (words[4]), (guint) number (words[5]));
   if (g_str_equal (words[0], "predict-one"))
     return time_predict_one (number (words[1]), get_dtype (words[2]), (guint) number (words[3]));
+  if (g_str_equal (words[0], "intervals"))
+    return compare_intervals (number (words[1]), number (words[2]), get_dtype (words[3]),
+                              MAX ((guint) number (words[4]), 1));
   if (g_str_equal (words[0], "read"))
     return time_reading (number (words[1]), (guint) number (words[2]), (guint) number (words[3]));
   if (g_str_equal (words[0], "peak"))

@@ -5,6 +5,7 @@
 #define KERNEL_NAME "avx512"
 #define LANES 8
 #define ROWS 8
+#define VECTORS 2
 #define MULTIPLY_ADD(a, b, c) _mm512_fmadd_pd (a, b, c)
 
 #include "aprender/inference/kernels/apr-double-double-kernel-template.h"

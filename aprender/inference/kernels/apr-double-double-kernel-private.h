@@ -14,6 +14,13 @@ G_BEGIN_DECLS
  * APR_DOUBLE_DOUBLE_PAD. */
 #define APR_DOUBLE_DOUBLE_PAD 8
 
+/* For centre_rows and add_product_squares. */
+#define APR_DOUBLE_DOUBLE_COLUMNS 16
+#define APR_DOUBLE_DOUBLE_SQUARES_SPAN 128
+
+/* Rows of a packed root that are beside each other, column by column. */
+#define APR_DOUBLE_DOUBLE_PANEL 8
+
 /* Rows that are @stride apart, the high parts and the low parts of their elements in arrays of their own. */
 typedef struct
 {
@@ -36,12 +43,21 @@ typedef struct
   /* row[j] *= factor */
   void (*scale) (AprDoubleDoubles row, AprDoubleDouble factor, gsize n_columns);
 
-  /* x[j] = x[j] factor - centre, rounded but for what is below 2^-100 of @centre. @n is a multiple of
-   * APR_DOUBLE_DOUBLE_PAD. */
-  void (*subtract_centre) (double *x, AprDoubleDouble factor, AprDoubleDouble centre, gsize n);
+  /* u[i][j] = x[j][i] factors[i] - centres[i], rounded but for what is below 2^-100 of the centre, and squares[j] += the
+   * sum over i of u[i][j]², in double. @x has APR_DOUBLE_DOUBLE_COLUMNS rows, @stride apart, and @u as many
+   * columns. */
+  void (*centre_rows) (double *u,
+                       double *squares,
+                       const double *x,
+                       gsize stride,
+                       const AprDoubleDouble *factors,
+                       const AprDoubleDouble *centres,
+                       gsize n);
 
-  /* squares[j] += x[j]², in double. */
-  void (*add_squares) (double *squares, const double *x, gsize n);
+  /* squares[j] += the sum over i of (root u)[i][j]², in double. @root is lower triangular and packed
+   * (apr_packed_root_offset). @u are @n_tiles matrices, one behind the other, of @n rows of APR_DOUBLE_DOUBLE_COLUMNS.
+   * Products are added in the order of the columns of @root, in sums of APR_DOUBLE_DOUBLE_SQUARES_SPAN of them. */
+  void (*add_product_squares) (double *squares, const double *root, const double *u, gsize n, gsize n_tiles);
 } AprDoubleDoubleKernel;
 
 extern const AprDoubleDoubleKernel apr_double_double_kernel_portable;
@@ -54,6 +70,16 @@ extern const AprDoubleDoubleKernel apr_double_double_kernel_avx512;
 const AprDoubleDoubleKernel *apr_double_double_kernel_choose (void);
 
 const AprDoubleDoubleKernel *const *apr_double_double_kernels (void);
+
+/* Where the entry of a packed root is, for @column <= @row. The panel of a row ends with its last row's diagonal. */
+static inline gsize
+apr_packed_root_offset (gsize row, gsize column)
+{
+  gsize panel = row / APR_DOUBLE_DOUBLE_PANEL;
+
+  return (panel * (panel + 1) / 2 * APR_DOUBLE_DOUBLE_PANEL + column) * APR_DOUBLE_DOUBLE_PANEL +
+         row % APR_DOUBLE_DOUBLE_PANEL;
+}
 
 static inline AprDoubleDoubles
 apr_double_doubles_at (AprDoubleDoubles self, gsize row, gsize column)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* An AprDoubleDoubleKernel, in the vectors of LANES doubles that the compiler is told it may use. */
+/* An AprDoubleDoubleKernel, in the vectors of LANES doubles that the compiler is told it may use. The file that includes
+ * this template also defines ROWS, how many rows of a product in double-double stay in registers, and VECTORS, how many
+ * vectors beside each other in a product in double. */
 #include "aprender/inference/kernels/apr-double-double-kernel-private.h"
 
 typedef double Vector __attribute__ ((vector_size (8 * LANES)));
@@ -142,31 +144,221 @@ scale (AprDoubleDoubles row, AprDoubleDouble factor, gsize n_columns)
     }
 }
 
-static void
-subtract_centre (double *x, AprDoubleDouble factor, AprDoubleDouble centre, gsize n)
+/* The element of each of two vectors whose place has not the bit @step is exchanged with that of the other whose place
+ * has it: a transposition in as many steps as there are bits. */
+#define KEPT(step, i) ((i) & (step) ? LANES + (i) - (step) : (i))
+#define MOVED(step, i) ((i) & (step) ? LANES + (i) : (i) + (step))
+#if LANES == 8
+# define SHUFFLE(a, b, index, s)                                                                       \
+  __builtin_shufflevector (a, b, index (s, 0), index (s, 1), index (s, 2), index (s, 3), index (s, 4), \
+                           index (s, 5), index (s, 6), index (s, 7))
+#elif LANES == 4
+# define SHUFFLE(a, b, index, s) \
+  __builtin_shufflevector (a, b, index (s, 0), index (s, 1), index (s, 2), index (s, 3))
+#else
+# define SHUFFLE(a, b, index, s) __builtin_shufflevector (a, b, index (s, 0), index (s, 1))
+#endif
+#define EXCHANGE(step)                                                   \
+ UNROLL                                                                  \
+ for (i = 0; i < LANES; i++)                                             \
+  if ((i & (step)) == 0)                                                 \
+   {                                                                     \
+    Vector kept = SHUFFLE (rows[i], rows[i + (step)], KEPT, step);       \
+                                                                         \
+    rows[i + (step)] = SHUFFLE (rows[i], rows[i + (step)], MOVED, step); \
+    rows[i] = kept;                                                      \
+   }
+
+static G_ALWAYS_INLINE inline void
+transpose (Vector rows[LANES])
 {
-  Vector factor_high = repeat (factor.high);
-  Vector factor_low = repeat (factor.low);
-  gsize j;
+  gsize i;
 
-  for (j = 0; j < n; j += LANES)
+  EXCHANGE (1)
+#if LANES > 2
+  EXCHANGE (2)
+#endif
+#if LANES > 4
+  EXCHANGE (4)
+#endif
+}
+
+static G_ALWAYS_INLINE inline Vector
+centre (Vector value, AprDoubleDouble factor, AprDoubleDouble middle)
+{
+  Vector product = value * repeat (factor.high);
+  Vector error = MULTIPLY_ADD (value, repeat (factor.high), -product);
+
+  error = MULTIPLY_ADD (value, repeat (factor.low), error);
+  return (product - middle.high) + (error - middle.low);
+}
+
+static void
+centre_rows (double *u,
+             double *squares,
+             const double *x,
+             gsize stride,
+             const AprDoubleDouble *factors,
+             const AprDoubleDouble *centres,
+             gsize n)
+{
+  gsize row;
+  gsize column;
+  gsize i;
+
+  for (row = 0; row < APR_DOUBLE_DOUBLE_COLUMNS; row += LANES)
     {
-      Vector value = load (x + j);
-      Vector product = value * factor_high;
-      Vector error = MULTIPLY_ADD (value, factor_high, -product);
+      const double *from = x + row * stride;
+      Vector sums = load (squares + row);
 
-      error = MULTIPLY_ADD (value, factor_low, error);
-      store (x + j, (product - centre.high) + (error - centre.low));
+      for (column = 0; column + LANES <= n; column += LANES)
+        {
+          Vector rows[LANES];
+
+          UNROLL
+          for (i = 0; i < LANES; i++)
+            rows[i] = load (from + i * stride + column);
+          transpose (rows);
+          UNROLL
+          for (i = 0; i < LANES; i++)
+            {
+              Vector value = centre (rows[i], factors[column + i], centres[column + i]);
+
+              store (u + (column + i) * APR_DOUBLE_DOUBLE_COLUMNS + row, value);
+              sums += value * value;
+            }
+        }
+      for (; column < n; column++)
+        {
+          double values[LANES];
+          Vector value;
+
+          for (i = 0; i < LANES; i++)
+            values[i] = from[i * stride + column];
+          value = centre (load (values), factors[column], centres[column]);
+          store (u + column * APR_DOUBLE_DOUBLE_COLUMNS + row, value);
+          sums += value * value;
+        }
+      store (squares + row, sums);
+    }
+}
+
+/* The sums of a row of the root are begun anew after so many products, so that rounding errors stay few. */
+#define SQUARES_SPAN APR_DOUBLE_DOUBLE_SQUARES_SPAN
+#define PANEL APR_DOUBLE_DOUBLE_PANEL
+
+G_STATIC_ASSERT (SQUARES_SPAN % PANEL == 0);
+
+/* Adds to @sums the products of @n_rows rows of the root with the rows of @u from @k up to @end. */
+static G_ALWAYS_INLINE inline void
+add_products (
+  Vector sums[PANEL][VECTORS], const double *root, const double *u, gsize n_rows, gsize k, gsize end)
+{
+  gsize i;
+  gsize v;
+
+  for (; k < end; k++)
+    {
+      Vector right[VECTORS];
+
+      UNROLL
+      for (v = 0; v < VECTORS; v++)
+        right[v] = load (u + k * APR_DOUBLE_DOUBLE_COLUMNS + v * LANES);
+      UNROLL
+      for (i = 0; i < n_rows; i++)
+        UNROLL
+      for (v = 0; v < VECTORS; v++)
+        sums[i][v] += root[k * PANEL + i] * right[v];
+    }
+}
+
+/* Adds the squares of the products of @n_rows rows of the root, the first of which has its diagonal in the column
+ * @first. */
+static G_ALWAYS_INLINE inline void
+add_squares_of_rows (double *squares, const double *root, const double *u, gsize n_rows, gsize first)
+{
+  Vector totals[PANEL][VECTORS];
+  Vector sums[PANEL][VECTORS];
+  gsize span;
+  gsize i;
+  gsize k;
+  gsize v;
+
+  for (span = 0; span + SQUARES_SPAN <= first; span += SQUARES_SPAN)
+    {
+      UNROLL
+      for (i = 0; i < n_rows; i++)
+        UNROLL
+      for (v = 0; v < VECTORS; v++)
+        sums[i][v] = repeat (0);
+      add_products (sums, root, u, n_rows, span, span + SQUARES_SPAN);
+      UNROLL
+      for (i = 0; i < n_rows; i++)
+        UNROLL
+      for (v = 0; v < VECTORS; v++)
+        totals[i][v] = span == 0 ? sums[i][v] : totals[i][v] + sums[i][v];
+    }
+
+  UNROLL
+  for (i = 0; i < n_rows; i++)
+    UNROLL
+  for (v = 0; v < VECTORS; v++)
+    sums[i][v] = repeat (0);
+  add_products (sums, root, u, n_rows, span, first);
+
+  /* The triangle at the diagonal. */
+  UNROLL
+  for (k = 0; k < n_rows; k++)
+    {
+      const double *right = u + (first + k) * APR_DOUBLE_DOUBLE_COLUMNS;
+
+      UNROLL
+      for (i = k; i < n_rows; i++)
+        UNROLL
+      for (v = 0; v < VECTORS; v++)
+        sums[i][v] += root[(first + k) * PANEL + i] * load (right + v * LANES);
+    }
+
+  UNROLL
+  for (v = 0; v < VECTORS; v++)
+    {
+      Vector square = load (squares + v * LANES);
+
+      UNROLL
+      for (i = 0; i < n_rows; i++)
+        {
+          Vector product = span == 0 ? sums[i][v] : totals[i][v] + sums[i][v];
+
+          square += product * product;
+        }
+      store (squares + v * LANES, square);
     }
 }
 
 static void
-add_squares (double *squares, const double *x, gsize n)
+add_product_squares (double *squares, const double *root, const double *u, gsize n, gsize n_tiles)
 {
+  const gsize n_columns = n_tiles * APR_DOUBLE_DOUBLE_COLUMNS;
+  gsize first = 0;
   gsize j;
 
-  for (j = 0; j < n; j += LANES)
-    store (squares + j, load (squares + j) + load (x + j) * load (x + j));
+#define EACH_TILE(n_rows)                                                                  \
+ for (j = 0; j < n_columns; j += VECTORS * LANES)                                          \
+  add_squares_of_rows (squares + j, root,                                                  \
+                       u + j / APR_DOUBLE_DOUBLE_COLUMNS * n * APR_DOUBLE_DOUBLE_COLUMNS + \
+                         j % APR_DOUBLE_DOUBLE_COLUMNS,                                    \
+                       n_rows, first);
+
+  for (; first + PANEL <= n; first += PANEL)
+    {
+      EACH_TILE (PANEL)
+      root += (first + PANEL) * PANEL;
+    }
+  for (; first + PANEL / 2 <= n; first += PANEL / 2, root += PANEL / 2)
+    EACH_TILE (PANEL / 2)
+  for (; first < n; first++, root++)
+    EACH_TILE (1)
 }
 
-const AprDoubleDoubleKernel KERNEL = { KERNEL_NAME, subtract_products, scale, subtract_centre, add_squares };
+const AprDoubleDoubleKernel KERNEL = { KERNEL_NAME, subtract_products, scale, centre_rows,
+                                       add_product_squares };

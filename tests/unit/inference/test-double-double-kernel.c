@@ -129,7 +129,7 @@ test_products (void)
 }
 
 static void
-test_rows (void)
+test_scale (void)
 {
   const AprDoubleDoubleKernel *const *kernels = apr_double_double_kernels ();
   g_autoptr (GRand) rand = g_rand_new_with_seed (52);
@@ -137,19 +137,14 @@ test_rows (void)
   g_autofree Matrix *first = g_new (Matrix, 1);
   g_autofree Matrix *other = g_new (Matrix, 1);
   const AprDoubleDouble factor = apr_dd_divide ((AprDoubleDouble){ 1, 0 }, (AprDoubleDouble){ 3, 0 });
-  const AprDoubleDouble centre = apr_dd_divide ((AprDoubleDouble){ 1, 0 }, (AprDoubleDouble){ 7, 0 });
   gsize i;
   gsize j;
 
   fill (row, rand, 4);
   for (i = 0; kernels[i] != NULL; i++)
     {
-      double centred[N_COLUMNS];
-
       *other = *row;
       kernels[i]->scale (view (other), factor, N_COLUMNS);
-      memcpy (centred, row->high, sizeof centred);
-      kernels[i]->subtract_centre (centred, factor, centre, N_COLUMNS);
       if (i == 0)
         *first = *other;
       g_assert_cmpmem (first, sizeof *first, other, sizeof *other);
@@ -160,10 +155,146 @@ test_rows (void)
             apr_dd_subtract (expected, apr_double_doubles_get (view (other), 0, j));
 
           g_assert_cmpfloat (fabs (difference.high), <=, 0x1p-102 * fabs (expected.high));
-          expected = apr_dd_subtract (apr_dd_multiply_double (factor, row->high[j]), centre);
-          g_assert_cmpfloat (fabs (centred[j] - expected.high), <=, 0x1p-52 * fabs (expected.high));
         }
     }
+}
+
+#define TILE APR_DOUBLE_DOUBLE_COLUMNS
+#define STRIDE 41
+
+/* Against double-double arithmetic, for numbers of columns that fill vectors and those that do not. */
+static void
+test_centre_rows (void)
+{
+  const AprDoubleDoubleKernel *const *kernels = apr_double_double_kernels ();
+  const gsize lengths[] = { 0, 1, 3, 8, 13, STRIDE };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (53);
+  AprDoubleDouble factors[STRIDE];
+  AprDoubleDouble centres[STRIDE];
+  double x[TILE * STRIDE];
+  gsize length;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < TILE * STRIDE; i++)
+    x[i] = g_rand_double_range (rand, -4, 4);
+  for (i = 0; i < STRIDE; i++)
+    {
+      factors[i] = apr_dd_divide ((AprDoubleDouble){ 1, 0 }, (AprDoubleDouble){ 3 + (double) i, 0 });
+      centres[i] = apr_dd_divide ((AprDoubleDouble){ 1, 0 }, (AprDoubleDouble){ 7 + (double) i, 0 });
+    }
+
+  for (length = 0; length < G_N_ELEMENTS (lengths); length++)
+    {
+      gsize n = lengths[length];
+      double first[(STRIDE + 1) * TILE];
+
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          double u[STRIDE * TILE + TILE] = { 0 };
+          double *squares = u + n * TILE;
+
+          squares[1] = 3;
+          kernels[k]->centre_rows (u, squares, x, STRIDE, factors, centres, n);
+          if (k == 0)
+            memcpy (first, u, sizeof first);
+          g_assert_cmpmem (first, sizeof first, u, sizeof u);
+          for (j = 0; j < TILE; j++)
+            {
+              double square = j == 1 ? 3 : 0;
+
+              for (i = 0; i < n; i++)
+                {
+                  double expected =
+                    apr_dd_subtract (apr_dd_multiply_double (factors[i], x[j * STRIDE + i]), centres[i]).high;
+
+                  g_assert_cmpfloat (fabs (u[i * TILE + j] - expected), <=, 0x1p-52 * fabs (expected));
+                  square += expected * expected;
+                }
+              g_assert_cmpfloat (fabs (squares[j] - square), <=, 0x1p-46 * square);
+            }
+        }
+    }
+}
+
+/* Against sums in double-double. */
+static void
+assert_product_squares (const double *squares, const double *root, const double *u, gsize n, gsize n_tiles)
+{
+  gsize column;
+  gsize i;
+  gsize k;
+
+  for (column = 0; column < n_tiles * TILE; column++)
+    {
+      const double *x = u + column / TILE * n * TILE + column % TILE;
+      AprDoubleDouble expected = { 1, 0 };
+      double magnitudes = 1;
+
+      for (i = 0; i < n; i++)
+        {
+          AprDoubleDouble sum = { 0, 0 };
+          double magnitude = 0;
+
+          for (k = 0; k <= i; k++)
+            {
+              double factor = root[apr_packed_root_offset (i, k)];
+
+              sum = apr_dd_add (sum, apr_dd_multiply_double ((AprDoubleDouble){ factor, 0 }, x[k * TILE]));
+              magnitude += fabs (factor * x[k * TILE]);
+            }
+          expected = apr_dd_add (expected, apr_dd_multiply (sum, sum));
+          magnitudes += magnitude * magnitude;
+        }
+      g_assert_cmpfloat (fabs (squares[column] - expected.high), <=, 0x1p-43 * magnitudes);
+    }
+}
+
+static void
+test_product_squares (void)
+{
+  const AprDoubleDoubleKernel *const *kernels = apr_double_double_kernels ();
+  const gsize lengths[] = { 0, 1, 4, 7, 8, 21, 128, 129, 135, 270 };
+  const gsize max = lengths[G_N_ELEMENTS (lengths) - 1];
+  g_autoptr (GRand) rand = g_rand_new_with_seed (54);
+  gsize n_entries = apr_packed_root_offset (max + APR_DOUBLE_DOUBLE_PANEL, 0);
+  g_autofree double *root = g_new (double, n_entries);
+  g_autofree double *u = g_new (double, 3 * TILE * max);
+  gsize n_tiles;
+  gsize length;
+  gsize i;
+
+  /* What is above the diagonal is not read. */
+  for (i = 0; i < n_entries; i++)
+    root[i] = NAN;
+  for (i = 0; i < max * max; i++)
+    if (i % max <= i / max)
+      root[apr_packed_root_offset (i / max, i % max)] = g_rand_double_range (rand, -1, 1);
+  for (i = 0; i < 3 * TILE * max; i++)
+    u[i] = g_rand_double_range (rand, -1, 1);
+
+  for (length = 0; length < G_N_ELEMENTS (lengths); length++)
+    for (n_tiles = 1; n_tiles <= 3; n_tiles += 2)
+      {
+        double first[3 * TILE];
+
+        for (i = 0; kernels[i] != NULL; i++)
+          {
+            double squares[3 * TILE];
+            gsize j;
+
+            for (j = 0; j < 3 * TILE; j++)
+              squares[j] = 1;
+            kernels[i]->add_product_squares (squares, root, u, lengths[length], n_tiles);
+            if (i == 0)
+              {
+                memcpy (first, squares, sizeof first);
+                assert_product_squares (squares, root, u, lengths[length], n_tiles);
+              }
+            g_assert_cmpmem (first, sizeof first, squares, sizeof squares);
+          }
+      }
 }
 
 int
@@ -172,7 +303,9 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/double-double-kernel/products", test_products);
-  g_test_add_func ("/double-double-kernel/rows", test_rows);
+  g_test_add_func ("/double-double-kernel/scale", test_scale);
+  g_test_add_func ("/double-double-kernel/centre-rows", test_centre_rows);
+  g_test_add_func ("/double-double-kernel/product-squares", test_product_squares);
 
   return g_test_run ();
 }
