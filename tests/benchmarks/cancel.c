@@ -4,9 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* How long what is cancelled goes on: each call is cancelled at many times between its begin and its end, and the
- * longest wait is printed. Arguments: a part of the names of the cases, and the number of times. */
+ * longest wait is printed, and the most processor time that all threads together had in one, which other processes
+ * do not count in. Arguments: a part of the names of the cases, the number of times, and the number of features. */
 
 typedef enum
 {
@@ -106,6 +108,17 @@ data_clear (Data *self)
 }
 
 static gint64 cancelled_at;
+static gint64 cancelled_time; /* the process's processor time by then */
+
+static gint64
+get_processor_time (void)
+{
+  struct timespec time;
+
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &time);
+
+  return time.tv_sec * G_USEC_PER_SEC + time.tv_nsec / 1000;
+}
 
 typedef struct
 {
@@ -122,6 +135,7 @@ cancel_later (gpointer data)
   while ((now = g_get_monotonic_time ()) < alarm->time && !g_cancellable_is_cancelled (alarm->cancellable))
     g_usleep ((gulong) CLAMP (alarm->time - now, 1, 1000));
   cancelled_at = g_get_monotonic_time ();
+  cancelled_time = get_processor_time ();
   g_cancellable_cancel (alarm->cancellable);
 
   return NULL;
@@ -160,9 +174,10 @@ call (const Case *c, const Data *data, GCancellable *cancellable, GError **error
     }
 }
 
-/* Returns how long a call takes until it ends, or from where it is cancelled after @delay microseconds. */
+/* Returns how long a call takes until it ends, or from where it is cancelled after @delay microseconds; @used is the
+ * processor time from there on. */
 static double
-measure (const Case *c, Data *data, gint64 delay, gboolean *was_cancelled)
+measure (const Case *c, Data *data, gint64 delay, gboolean *was_cancelled, double *used)
 {
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   Alarm alarm = { cancellable };
@@ -187,6 +202,7 @@ measure (const Case *c, Data *data, gint64 delay, gboolean *was_cancelled)
   g_cancellable_push_current (cancellable);
   done = call (c, data, cancellable, NULL);
   end = g_get_monotonic_time ();
+  *used = (double) (get_processor_time () - cancelled_time) * 1e-3;
   g_cancellable_pop_current (cancellable);
   g_cancellable_cancel (cancellable);
   if (thread != NULL)
@@ -200,6 +216,7 @@ int
 main (int argc, char *argv[])
 {
   int n_times = argc > 2 ? atoi (argv[2]) : 20;
+  gsize n_features = argc > 3 ? (gsize) atoi (argv[3]) : 0;
   gsize i;
   int k;
 
@@ -210,20 +227,25 @@ main (int argc, char *argv[])
       gboolean was_cancelled;
       double whole;
       double longest = 0;
+      double used = 0;
+      double most_used = 0;
       double where = 0;
       int n_cancelled = 0;
 
-      if (argc > 1 && !strstr (c->name, argv[1]))
+      if ((argc > 1 && !strstr (c->name, argv[1])) || (n_features > 0 && c->n_features != n_features))
         continue;
       data_init (&data, c);
-      whole = measure (c, &data, 0, &was_cancelled);
+      whole = measure (c, &data, 0, &was_cancelled, &used);
       for (k = 0; k < n_times; k++)
         {
           double part = (k + 0.5) / n_times;
-          double wait = measure (c, &data, (gint64) (1e3 * whole * part), &was_cancelled);
+          double wait = measure (c, &data, (gint64) (1e3 * whole * part), &was_cancelled, &used);
 
           n_cancelled += was_cancelled ? 1 : 0;
-          g_debug ("%s: after %.2f of the time, %.1f ms", c->name, part, wait);
+          g_debug ("%s: after %.2f of the time, %.1f ms, %.1f ms of processor time", c->name, part, wait,
+                   used);
+          if (was_cancelled)
+            most_used = MAX (most_used, used);
           if (was_cancelled && wait > longest)
             {
               longest = wait;
@@ -231,9 +253,10 @@ main (int argc, char *argv[])
             }
         }
       g_print ("%-28s %7" G_GSIZE_FORMAT " x %4" G_GSIZE_FORMAT
-               " %s: %8.1f ms; cancelled %d times: longest wait %6.1f ms, at %.2f of the time\n",
+               " %s: %8.1f ms; cancelled %d times: longest wait %6.1f ms, at %.2f of the time, most "
+               "processor time %6.1f ms\n",
                c->name, c->n_rows, c->n_features, apr_dtype_to_string (c->dtype), whole, n_cancelled, longest,
-               where);
+               where, most_used);
       data_clear (&data);
     }
 
