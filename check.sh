@@ -56,7 +56,7 @@ stage_sanitized () {
 # is used, as the sanitizer uses more of its own the more is read; a suite that is asked for overrides what a setup excludes.
 stage_threads () {
   build threads gcc -Db_sanitize=thread -Db_lundef=false -Dintrospection=disabled -Dvapi=disabled -Dpygobject=disabled \
-    -Dgjs=disabled && run --setup threads --suite unit --suite threads --no-suite memory
+    -Dgjs=disabled -Dapp=disabled && run --setup threads --suite unit --suite threads --no-suite memory
 }
 
 stage_valgrind () {
@@ -75,7 +75,7 @@ stage_lint () {
 emulate () {
   debian/install-cross "$1" "_build-cross/$1" &&
     build "$1" gcc --cross-file "_build-cross/$1/cross.ini" --buildtype=release -Dintrospection=disabled -Dvapi=disabled \
-      -Dpygobject=disabled -Dgjs=disabled &&
+      -Dpygobject=disabled -Dgjs=disabled -Dapp=disabled &&
     QEMU_LD_PREFIX=$PWD/_build-cross/$1/root run --setup emulated --suite unit --suite property --suite tool
 }
 

@@ -9,7 +9,7 @@ cd "$(dirname "$0")"
 debian/install-build-dependencies --without-tests
 
 build=_build
-[ -f $build/build.ninja ] || meson setup $build >/dev/null
+[ -f $build/build.ninja ] || meson setup $build -Dapp=disabled >/dev/null
 meson compile -C $build >$build/demo.log 2>&1 || { tail -n 30 $build/demo.log >&2; exit 1; }
 
 run () {

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/trendline-data-page.h"
+
+/* More columns than this would take long to show, and nobody reads them. */
+#define MAX_COLUMNS 100
+
+struct _TrendlineDataPage
+{
+  AdwBin parent_instance;
+
+  GtkColumnView *view;
+};
+
+G_DEFINE_FINAL_TYPE (TrendlineDataPage, trendline_data_page, ADW_TYPE_BIN)
+
+static void
+trendline_data_page_class_init (TrendlineDataPageClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/org/aprender/Trendline/trendline-data-page.ui");
+  gtk_widget_class_bind_template_child (widget_class, TrendlineDataPage, view);
+}
+
+static void
+trendline_data_page_init (TrendlineDataPage *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+}
+
+static void
+on_setup (GtkSignalListItemFactory *factory, GtkListItem *item, TrendlineColumn *column)
+{
+  GtkWidget *label = gtk_label_new (NULL);
+
+  gtk_label_set_xalign (GTK_LABEL (label), trendline_column_get_is_text (column) ? 0 : 1);
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), 40);
+  if (!trendline_column_get_is_text (column))
+    gtk_widget_add_css_class (label, "numeric");
+  gtk_list_item_set_child (item, label);
+}
+
+/* A row is the text of its number: the cells stay in the table. */
+static void
+on_bind (GtkSignalListItemFactory *factory, GtkListItem *item, TrendlineColumn *column)
+{
+  TrendlineTable *table = g_object_get_data (G_OBJECT (factory), "table");
+  const gsize index = GPOINTER_TO_SIZE (g_object_get_data (G_OBJECT (factory), "index"));
+
+  gtk_label_set_label (GTK_LABEL (gtk_list_item_get_child (item)),
+                       trendline_table_get_cell (table, gtk_list_item_get_position (item), index));
+}
+
+static void
+add_column (TrendlineDataPage *self, TrendlineTable *table, guint index)
+{
+  g_autoptr (TrendlineColumn) column = g_list_model_get_item (trendline_table_get_columns (table), index);
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
+  g_autoptr (GtkColumnViewColumn) view_column = NULL;
+
+  g_object_set_data_full (G_OBJECT (factory), "table", g_object_ref (table), g_object_unref);
+  g_object_set_data (G_OBJECT (factory), "index", GSIZE_TO_POINTER (index));
+  g_signal_connect_object (factory, "setup", G_CALLBACK (on_setup), column, 0);
+  g_signal_connect_data (factory, "bind", G_CALLBACK (on_bind), g_object_ref (column),
+                         (GClosureNotify) (gpointer) g_object_unref, 0);
+  view_column = gtk_column_view_column_new (trendline_column_get_name (column), factory);
+  gtk_column_view_column_set_resizable (view_column, TRUE);
+  gtk_column_view_append_column (self->view, view_column);
+}
+
+static void
+on_table (TrendlineFitSession *session, GParamSpec *pspec, TrendlineDataPage *self)
+{
+  TrendlineTable *table = trendline_fit_session_get_table (session);
+  GListModel *old = gtk_column_view_get_columns (self->view);
+  g_autoptr (GtkStringList) rows = gtk_string_list_new (NULL);
+  guint n_columns;
+  gsize i;
+
+  gtk_column_view_set_model (self->view, NULL);
+  while (g_list_model_get_n_items (old) > 0)
+    {
+      g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (old, 0);
+
+      gtk_column_view_remove_column (self->view, column);
+    }
+  if (table == NULL)
+    return;
+
+  n_columns = g_list_model_get_n_items (trendline_table_get_columns (table));
+  for (i = 0; i < MIN (n_columns, MAX_COLUMNS); i++)
+    add_column (self, table, (guint) i);
+  for (i = 0; i < trendline_table_get_n_rows (table); i++)
+    gtk_string_list_append (rows, "");
+  gtk_column_view_set_model (
+    self->view, GTK_SELECTION_MODEL (gtk_no_selection_new (G_LIST_MODEL (g_steal_pointer (&rows)))));
+}
+
+/* Shows the first rows of the session's table, whichever it is. */
+void
+trendline_data_page_set_session (TrendlineDataPage *self, TrendlineFitSession *session)
+{
+  g_signal_connect_object (session, "notify::table", G_CALLBACK (on_table), self, 0);
+  on_table (session, NULL, self);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/trendline-fit-session-private.h"
+
+#include <glib/gi18n.h>
+
+/* How much of the time reading takes, for the progress bar. */
+#define READING 0.9
+
+/* One fit: opens the table, sums its rows up as they are read, solves, and works the statistics out. */
+typedef struct
+{
+  GFile *file;
+  gboolean decimal_comma;
+  char *target;
+  char *weight;           /* (nullable) */
+  GPtrArray *columns;     /* (element-type utf8): those chosen as features */
+  char **texts;           /* those of them whose texts become features */
+  char **features;        /* (nullable): the columns, and a feature for each text, once these are known */
+  AprTableReader *reader; /* (nullable) */
+  AprCrossProducts *sums; /* (nullable): until there are rows */
+  AprLinearRegression *model;
+} Fit;
+
+static void
+fit_free (Fit *fit)
+{
+  g_clear_object (&fit->file);
+  g_free (fit->target);
+  g_free (fit->weight);
+  g_ptr_array_unref (fit->columns);
+  g_strfreev (fit->texts);
+  g_strfreev (fit->features);
+  g_clear_object (&fit->reader);
+  g_clear_object (&fit->sums);
+  g_clear_object (&fit->model);
+  g_free (fit);
+}
+
+static void
+on_statistics (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  TrendlineFitSession *self = g_task_get_source_object (task);
+  Fit *fit = g_task_get_task_data (task);
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  GError *error = NULL;
+
+  statistics = apr_linear_regression_get_statistics_finish (fit->model, result, &error);
+  if (statistics == NULL)
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  trendline_fit_session_set_results (self, fit->model, statistics, fit->target);
+  trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
+  g_task_return_boolean (task, TRUE);
+  g_object_unref (task);
+}
+
+static void
+on_solved (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  TrendlineFitSession *self = g_task_get_source_object (task);
+  Fit *fit = g_task_get_task_data (task);
+  GError *error = NULL;
+
+  if (!apr_linear_regression_fit_cross_products_finish (fit->model, result, &error))
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  if (apr_linear_regression_get_has_statistics (fit->model))
+    {
+      apr_linear_regression_get_statistics_async (fit->model, 0, G_PRIORITY_DEFAULT, self->cancellable,
+                                                  on_statistics, task);
+      return;
+    }
+  trendline_fit_session_set_results (self, fit->model, NULL, fit->target);
+  trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
+  g_task_return_boolean (task, TRUE);
+  g_object_unref (task);
+}
+
+static void
+on_reading (AprTableReader *reader, GParamSpec *pspec, TrendlineFitSession *self)
+{
+  trendline_fit_session_set_fraction (self, READING * apr_table_reader_get_progress (reader));
+}
+
+static void
+on_solving (AprEstimator *model, GParamSpec *pspec, TrendlineFitSession *self)
+{
+  trendline_fit_session_set_fraction (self, READING + (1 - READING) * apr_estimator_get_progress (model));
+}
+
+static void
+solve (GTask *task)
+{
+  TrendlineFitSession *self = g_task_get_source_object (task);
+  Fit *fit = g_task_get_task_data (task);
+  GError *error = NULL;
+
+  if (fit->sums == NULL)
+    {
+      error = g_error_new (APR_ERROR, APR_ERROR_EMPTY, _ ("%s has no rows"),
+                           apr_table_reader_get_name (fit->reader));
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  if (!apr_cross_products_set_feature_names (fit->sums, (const char *const *) fit->features, &error))
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_SOLVING);
+  g_signal_connect_object (fit->model, "notify::progress", G_CALLBACK (on_solving), self, 0);
+  apr_linear_regression_fit_cross_products_async (fit->model, fit->sums, G_PRIORITY_DEFAULT,
+                                                  self->cancellable, on_solved, task);
+}
+
+static void read_rows (GTask *task);
+
+static void
+on_updated (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  GError *error = NULL;
+
+  if (apr_cross_products_update_finish (APR_CROSS_PRODUCTS (source), result, &error))
+    read_rows (task);
+  else
+    trendline_fit_session_fail (task, error);
+}
+
+static void
+on_rows (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  TrendlineFitSession *self = g_task_get_source_object (task);
+  Fit *fit = g_task_get_task_data (task);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) weights = NULL;
+  GError *error = NULL;
+
+  if (!apr_table_reader_read_finish (fit->reader, result, &x, &y, &weights, &error))
+    {
+      if (error != NULL)
+        trendline_fit_session_fail (task, error);
+      else
+        solve (task);
+      return;
+    }
+  if (fit->sums == NULL)
+    fit->sums = apr_cross_products_new (apr_tensor_get_shape (x, NULL)[1], 1, &error);
+  if (fit->sums == NULL)
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  apr_cross_products_update_async (fit->sums, x, y, weights, G_PRIORITY_DEFAULT, self->cancellable,
+                                   on_updated, task);
+}
+
+static void
+read_rows (GTask *task)
+{
+  TrendlineFitSession *self = g_task_get_source_object (task);
+  Fit *fit = g_task_get_task_data (task);
+
+  apr_table_reader_read_async (fit->reader, G_PRIORITY_DEFAULT, self->cancellable, on_rows, task);
+}
+
+static void open_table (GTask *task);
+
+/* The columns in the order of the table, and in place of one of texts a feature for each text. */
+static char **
+list_features (Fit *fit, char **categories)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  guint i;
+
+  for (i = 0; i < fit->columns->len; i++)
+    {
+      const char *column = fit->columns->pdata[i];
+      g_autofree char *prefix = g_strconcat (column, "=", NULL);
+      gsize j;
+
+      if (!g_strv_contains ((const char *const *) fit->texts, column))
+        g_strv_builder_add (builder, column);
+      else
+        for (j = 0; categories[j] != NULL; j++)
+          if (g_str_has_prefix (categories[j], prefix))
+            g_strv_builder_add (builder, categories[j]);
+    }
+
+  return g_strv_builder_end (builder);
+}
+
+static void
+on_categories (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  Fit *fit = g_task_get_task_data (task);
+  g_auto (GStrv) categories = NULL;
+  GError *error = NULL;
+
+  categories = apr_table_reader_read_categories_finish (fit->reader, result, &error);
+  if (categories == NULL)
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  fit->features = list_features (fit, categories);
+  g_clear_object (&fit->reader);
+  open_table (task);
+}
+
+static void
+on_opened (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  TrendlineFitSession *self = g_task_get_source_object (task);
+  Fit *fit = g_task_get_task_data (task);
+  const char *const targets[] = { fit->target, NULL };
+  g_autoptr (GFileInputStream) stream = NULL;
+  g_autofree char *name = g_file_get_basename (fit->file);
+  g_autofree char *display_name = g_filename_display_name (name);
+  GError *error = NULL;
+
+  stream = g_file_read_finish (fit->file, result, &error);
+  if (stream == NULL)
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  fit->reader = apr_table_reader_new (G_INPUT_STREAM (stream), display_name);
+  apr_table_reader_set_decimal_comma (fit->reader, fit->decimal_comma);
+  if (fit->features == NULL)
+    {
+      apr_table_reader_read_categories_async (fit->reader, (const char *const *) fit->texts,
+                                              G_PRIORITY_DEFAULT, self->cancellable, on_categories, task);
+      return;
+    }
+  apr_table_reader_set_targets (fit->reader, targets);
+  apr_table_reader_set_weight (fit->reader, fit->weight);
+  apr_table_reader_set_features (fit->reader, (const char *const *) fit->features);
+  g_signal_connect_object (fit->reader, "notify::progress", G_CALLBACK (on_reading), self, 0);
+  read_rows (task);
+}
+
+static void
+open_table (GTask *task)
+{
+  Fit *fit = g_task_get_task_data (task);
+
+  g_file_read_async (fit->file, G_PRIORITY_DEFAULT, g_task_get_cancellable (task), on_opened, task);
+}
+
+/* Takes down what is chosen now: it may be changed while the fit runs. */
+static Fit *
+fit_new (TrendlineFitSession *self)
+{
+  Fit *fit = g_new0 (Fit, 1);
+  GListModel *columns = trendline_table_get_columns (self->table);
+  g_autoptr (GStrvBuilder) texts = g_strv_builder_new ();
+  guint i;
+
+  fit->file = g_object_ref (trendline_table_get_file (self->table));
+  fit->decimal_comma = trendline_table_get_decimal_comma (self->table);
+  fit->target = g_strdup (self->target);
+  fit->weight = g_strdup (self->weight);
+  fit->model = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (self->options)));
+  fit->columns = g_ptr_array_new_with_free_func (g_free);
+  for (i = 0; i < g_list_model_get_n_items (columns); i++)
+    {
+      g_autoptr (TrendlineColumn) column = g_list_model_get_item (columns, i);
+      const char *name = trendline_column_get_name (column);
+
+      if (!trendline_column_get_is_feature (column) || g_strcmp0 (name, self->target) == 0 ||
+          g_strcmp0 (name, self->weight) == 0)
+        continue;
+      g_ptr_array_add (fit->columns, g_strdup (name));
+      if (trendline_column_get_is_text (column))
+        g_strv_builder_add (texts, name);
+    }
+  fit->texts = g_strv_builder_end (texts);
+  if (fit->texts[0] == NULL)
+    fit->features = list_features (fit, NULL);
+
+  return fit;
+}
+
+/*
+ * Fits a model to the table with what is chosen and the options as they are now.
+ *
+ * The model and its statistics change when it succeeds. It fails with %APR_ERROR_EMPTY if no feature is chosen, or if the
+ * table has no rows, with %G_IO_ERROR_INVALID_DATA where the table is wrong, with %G_IO_ERROR_CANCELLED, with
+ * %G_IO_ERROR_PENDING if the session is busy, and as fits do.
+ */
+void
+trendline_fit_session_fit_async (TrendlineFitSession *self, GAsyncReadyCallback callback, gpointer user_data)
+{
+  Fit *fit;
+  GTask *task;
+
+  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
+  g_return_if_fail (self->table != NULL);
+
+  task = trendline_fit_session_begin (self, TRENDLINE_FIT_STATE_READING, trendline_fit_session_fit_async,
+                                      callback, user_data);
+  if (task == NULL)
+    return;
+
+  fit = fit_new (self);
+  g_task_set_task_data (task, fit, (GDestroyNotify) fit_free);
+  if (fit->target == NULL || fit->columns->len == 0)
+    trendline_fit_session_fail (
+      task, g_error_new (APR_ERROR, APR_ERROR_EMPTY,
+                         fit->target == NULL ? _ ("No target is chosen") : _ ("No feature is chosen")));
+  else
+    open_table (task);
+}
+
+gboolean
+trendline_fit_session_fit_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+
+  return g_task_propagate_boolean (G_TASK (result), error);
+}

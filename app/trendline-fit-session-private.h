@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "app/trendline-fit-session.h"
+
+G_BEGIN_DECLS
+
+struct _TrendlineFitSession
+{
+  GObject parent_instance;
+
+  TrendlineFitState state;
+  double fraction;
+  GCancellable *cancellable; /* (nullable): while the session is busy */
+
+  TrendlineTable *table; /* (nullable) */
+  char *target;          /* (nullable) */
+  char *weight;          /* (nullable) */
+  AprLinearRegression *options;
+
+  AprLinearRegression *model;          /* (nullable) */
+  AprRegressionStatistics *statistics; /* (nullable) */
+  char *model_target;                  /* (nullable) */
+};
+
+void trendline_fit_session_set_state (TrendlineFitSession *self, TrendlineFitState state);
+
+void trendline_fit_session_set_fraction (TrendlineFitSession *self, double fraction);
+
+void trendline_fit_session_set_table (TrendlineFitSession *self, TrendlineTable *table);
+
+void trendline_fit_session_set_results (TrendlineFitSession *self,
+                                        AprLinearRegression *model,
+                                        AprRegressionStatistics *statistics,
+                                        const char *target);
+
+GTask *trendline_fit_session_begin (TrendlineFitSession *self,
+                                    TrendlineFitState state,
+                                    gpointer source_tag,
+                                    GAsyncReadyCallback callback,
+                                    gpointer user_data);
+
+void trendline_fit_session_fail (GTask *task, GError *error);
+
+G_END_DECLS

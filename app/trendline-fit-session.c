@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/trendline-fit-session-private.h"
+
+#include <string.h>
+
+/*
+ * What a window works on: a table, what is chosen of it, how to fit, and what the last fit found.
+ *
+ * The user interface sets the choices and binds to the properties; it holds no state of its own. One thing is under way
+ * at a time: opening a file, or a fit. It can be cancelled, and a failure leaves everything as it was, so that the old
+ * results can be used while a fit runs. A session belongs to the thread that made it; nothing blocks but for short.
+ *
+ * The options are a model that is never fitted: its hyper-parameters are for the next fit, which works on a clone. The
+ * model and its statistics are replaced together by the fit, and never change.
+ */
+enum
+{
+  PROP_0,
+  PROP_STATE,
+  PROP_BUSY,
+  PROP_FRACTION,
+  PROP_TABLE,
+  PROP_TARGET,
+  PROP_WEIGHT,
+  PROP_OPTIONS,
+  PROP_MODEL,
+  PROP_STATISTICS,
+  PROP_MODEL_TARGET,
+  N_PROPS,
+};
+
+static GParamSpec *properties[N_PROPS];
+
+G_DEFINE_FINAL_TYPE (TrendlineFitSession, trendline_fit_session, G_TYPE_OBJECT)
+
+G_DEFINE_ENUM_TYPE (TrendlineFitState,
+                    trendline_fit_state,
+                    G_DEFINE_ENUM_VALUE (TRENDLINE_FIT_STATE_IDLE, "idle"),
+                    G_DEFINE_ENUM_VALUE (TRENDLINE_FIT_STATE_OPENING, "opening"),
+                    G_DEFINE_ENUM_VALUE (TRENDLINE_FIT_STATE_READING, "reading"),
+                    G_DEFINE_ENUM_VALUE (TRENDLINE_FIT_STATE_SOLVING, "solving"))
+
+static void
+trendline_fit_session_finalize (GObject *object)
+{
+  TrendlineFitSession *self = TRENDLINE_FIT_SESSION (object);
+
+  g_clear_object (&self->cancellable);
+  g_clear_object (&self->table);
+  g_free (self->target);
+  g_free (self->weight);
+  g_clear_object (&self->options);
+  g_clear_object (&self->model);
+  g_clear_object (&self->statistics);
+  g_free (self->model_target);
+
+  G_OBJECT_CLASS (trendline_fit_session_parent_class)->finalize (object);
+}
+
+static void
+trendline_fit_session_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  TrendlineFitSession *self = TRENDLINE_FIT_SESSION (object);
+
+  switch (id)
+    {
+    case PROP_STATE:
+      g_value_set_enum (value, (int) self->state);
+      break;
+    case PROP_BUSY:
+      g_value_set_boolean (value, self->state != TRENDLINE_FIT_STATE_IDLE);
+      break;
+    case PROP_FRACTION:
+      g_value_set_double (value, self->fraction);
+      break;
+    case PROP_TABLE:
+      g_value_set_object (value, self->table);
+      break;
+    case PROP_TARGET:
+      g_value_set_string (value, self->target);
+      break;
+    case PROP_WEIGHT:
+      g_value_set_string (value, self->weight);
+      break;
+    case PROP_OPTIONS:
+      g_value_set_object (value, self->options);
+      break;
+    case PROP_MODEL:
+      g_value_set_object (value, self->model);
+      break;
+    case PROP_STATISTICS:
+      g_value_set_object (value, self->statistics);
+      break;
+    case PROP_MODEL_TARGET:
+      g_value_set_string (value, self->model_target);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+trendline_fit_session_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  TrendlineFitSession *self = TRENDLINE_FIT_SESSION (object);
+
+  switch (id)
+    {
+    case PROP_TARGET:
+      trendline_fit_session_set_target (self, g_value_get_string (value));
+      break;
+    case PROP_WEIGHT:
+      trendline_fit_session_set_weight (self, g_value_get_string (value));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+trendline_fit_session_class_init (TrendlineFitSessionClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  const GParamFlags readable = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY;
+  const GParamFlags writable = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY;
+
+  object_class->finalize = trendline_fit_session_finalize;
+  object_class->get_property = trendline_fit_session_get_property;
+  object_class->set_property = trendline_fit_session_set_property;
+
+  /* What is under way. */
+  properties[PROP_STATE] =
+    g_param_spec_enum ("state", NULL, NULL, TRENDLINE_TYPE_FIT_STATE, TRENDLINE_FIT_STATE_IDLE, readable);
+
+  /* Whether anything is under way. */
+  properties[PROP_BUSY] = g_param_spec_boolean ("busy", NULL, NULL, FALSE, readable);
+
+  /* How much of it is done, from 0 to 1; it never falls while the session is busy. */
+  properties[PROP_FRACTION] = g_param_spec_double ("fraction", NULL, NULL, 0, 1, 0, readable);
+
+  /* The table that is open, or NULL. */
+  properties[PROP_TABLE] = g_param_spec_object ("table", NULL, NULL, TRENDLINE_TYPE_TABLE, readable);
+
+  /* The column that the next fit explains. It is no feature, even where it is chosen as one. */
+  properties[PROP_TARGET] = g_param_spec_string ("target", NULL, NULL, NULL, writable);
+
+  /* The column of the rows' weights in the next fit, or NULL. */
+  properties[PROP_WEIGHT] = g_param_spec_string ("weight", NULL, NULL, NULL, writable);
+
+  /* The hyper-parameters of the next fit. */
+  properties[PROP_OPTIONS] =
+    g_param_spec_object ("options", NULL, NULL, APR_TYPE_LINEAR_REGRESSION, readable);
+
+  /* What the last fit found, or NULL. */
+  properties[PROP_MODEL] = g_param_spec_object ("model", NULL, NULL, APR_TYPE_LINEAR_REGRESSION, readable);
+
+  /* Its statistics, or NULL where there are none, as of a fit with a ridge penalty. */
+  properties[PROP_STATISTICS] =
+    g_param_spec_object ("statistics", NULL, NULL, APR_TYPE_REGRESSION_STATISTICS, readable);
+
+  /* The column that the model explains; NULL if it comes from a file, which does not name it. */
+  properties[PROP_MODEL_TARGET] = g_param_spec_string ("model-target", NULL, NULL, NULL, readable);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+trendline_fit_session_init (TrendlineFitSession *self)
+{
+  self->options = apr_linear_regression_new ();
+  /* So that a file can be added to, and has statistics. */
+  apr_linear_regression_set_keep_state (self->options, TRUE);
+}
+
+TrendlineFitSession *
+trendline_fit_session_new (void)
+{
+  return g_object_new (TRENDLINE_TYPE_FIT_SESSION, NULL);
+}
+
+TrendlineFitState
+trendline_fit_session_get_state (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), TRENDLINE_FIT_STATE_IDLE);
+
+  return self->state;
+}
+
+double
+trendline_fit_session_get_fraction (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), 0);
+
+  return self->fraction;
+}
+
+TrendlineTable *
+trendline_fit_session_get_table (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), NULL);
+
+  return self->table;
+}
+
+const char *
+trendline_fit_session_get_target (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), NULL);
+
+  return self->target;
+}
+
+void
+trendline_fit_session_set_target (TrendlineFitSession *self, const char *target)
+{
+  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
+
+  if (g_strcmp0 (self->target, target) == 0)
+    return;
+  g_free (self->target);
+  self->target = g_strdup (target);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TARGET]);
+}
+
+const char *
+trendline_fit_session_get_weight (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), NULL);
+
+  return self->weight;
+}
+
+void
+trendline_fit_session_set_weight (TrendlineFitSession *self, const char *weight)
+{
+  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
+
+  if (g_strcmp0 (self->weight, weight) == 0)
+    return;
+  g_free (self->weight);
+  self->weight = g_strdup (weight);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_WEIGHT]);
+}
+
+AprLinearRegression *
+trendline_fit_session_get_options (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), NULL);
+
+  return self->options;
+}
+
+AprLinearRegression *
+trendline_fit_session_get_model (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), NULL);
+
+  return self->model;
+}
+
+AprRegressionStatistics *
+trendline_fit_session_get_statistics (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), NULL);
+
+  return self->statistics;
+}
+
+const char *
+trendline_fit_session_get_model_target (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), NULL);
+
+  return self->model_target;
+}
+
+/* Cancels what is under way, which fails with %G_IO_ERROR_CANCELLED. */
+void
+trendline_fit_session_cancel (TrendlineFitSession *self)
+{
+  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
+
+  if (self->cancellable != NULL)
+    g_cancellable_cancel (self->cancellable);
+}
+
+void
+trendline_fit_session_set_state (TrendlineFitSession *self, TrendlineFitState state)
+{
+  const gboolean was_busy = self->state != TRENDLINE_FIT_STATE_IDLE;
+  const gboolean busy = state != TRENDLINE_FIT_STATE_IDLE;
+
+  if (self->state == state)
+    return;
+  self->state = state;
+  if (was_busy == busy)
+    {
+      g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
+      return;
+    }
+
+  self->fraction = 0;
+  g_clear_object (&self->cancellable);
+  if (busy)
+    self->cancellable = g_cancellable_new ();
+  g_object_freeze_notify (G_OBJECT (self));
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_BUSY]);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FRACTION]);
+  g_object_thaw_notify (G_OBJECT (self));
+}
+
+void
+trendline_fit_session_set_fraction (TrendlineFitSession *self, double fraction)
+{
+  if (fraction <= self->fraction)
+    return;
+  self->fraction = MIN (fraction, 1);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FRACTION]);
+}
+
+/* Replaces the results as a whole; all arguments may be NULL. */
+void
+trendline_fit_session_set_results (TrendlineFitSession *self,
+                                   AprLinearRegression *model,
+                                   AprRegressionStatistics *statistics,
+                                   const char *target)
+{
+  g_free (self->model_target);
+  self->model_target = g_strdup (target);
+  g_set_object (&self->model, model);
+  g_set_object (&self->statistics, statistics);
+  g_object_freeze_notify (G_OBJECT (self));
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_MODEL]);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATISTICS]);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_MODEL_TARGET]);
+  g_object_thaw_notify (G_OBJECT (self));
+}
+
+/* Chooses what is likely meant: the column y, or else the last one that has numbers, and all other numbers as features. */
+static void
+choose_columns (TrendlineFitSession *self)
+{
+  GListModel *columns = trendline_table_get_columns (self->table);
+  const char *target = NULL;
+  guint i;
+
+  for (i = 0; i < g_list_model_get_n_items (columns); i++)
+    {
+      g_autoptr (TrendlineColumn) column = g_list_model_get_item (columns, i);
+
+      trendline_column_set_is_feature (column, !trendline_column_get_is_text (column));
+      if (!trendline_column_get_is_text (column) && g_strcmp0 (target, "y") != 0)
+        target = trendline_column_get_name (column);
+    }
+  trendline_fit_session_set_weight (self, NULL);
+  trendline_fit_session_set_target (self, target);
+}
+
+void
+trendline_fit_session_set_table (TrendlineFitSession *self, TrendlineTable *table)
+{
+  g_object_freeze_notify (G_OBJECT (self));
+  trendline_fit_session_set_results (self, NULL, NULL, NULL);
+  g_set_object (&self->table, table);
+  if (table != NULL)
+    choose_columns (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TABLE]);
+  g_object_thaw_notify (G_OBJECT (self));
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <aprender/aprender.h>
+
+#include "app/trendline-table.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  TRENDLINE_FIT_STATE_IDLE,
+  TRENDLINE_FIT_STATE_OPENING,
+  TRENDLINE_FIT_STATE_READING,
+  TRENDLINE_FIT_STATE_SOLVING,
+} TrendlineFitState;
+
+#define TRENDLINE_TYPE_FIT_STATE (trendline_fit_state_get_type ())
+
+GType trendline_fit_state_get_type (void);
+
+#define TRENDLINE_TYPE_FIT_SESSION (trendline_fit_session_get_type ())
+
+G_DECLARE_FINAL_TYPE (TrendlineFitSession, trendline_fit_session, TRENDLINE, FIT_SESSION, GObject)
+
+TrendlineFitSession *trendline_fit_session_new (void) G_GNUC_WARN_UNUSED_RESULT;
+
+TrendlineFitState trendline_fit_session_get_state (TrendlineFitSession *self);
+
+double trendline_fit_session_get_fraction (TrendlineFitSession *self);
+
+TrendlineTable *trendline_fit_session_get_table (TrendlineFitSession *self);
+
+const char *trendline_fit_session_get_target (TrendlineFitSession *self);
+
+void trendline_fit_session_set_target (TrendlineFitSession *self, const char *target);
+
+const char *trendline_fit_session_get_weight (TrendlineFitSession *self);
+
+void trendline_fit_session_set_weight (TrendlineFitSession *self, const char *weight);
+
+AprLinearRegression *trendline_fit_session_get_options (TrendlineFitSession *self);
+
+AprLinearRegression *trendline_fit_session_get_model (TrendlineFitSession *self);
+
+AprRegressionStatistics *trendline_fit_session_get_statistics (TrendlineFitSession *self);
+
+const char *trendline_fit_session_get_model_target (TrendlineFitSession *self);
+
+void trendline_fit_session_open_async (TrendlineFitSession *self,
+                                       GFile *file,
+                                       GAsyncReadyCallback callback,
+                                       gpointer user_data);
+
+gboolean trendline_fit_session_open_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error);
+
+void
+trendline_fit_session_fit_async (TrendlineFitSession *self, GAsyncReadyCallback callback, gpointer user_data);
+
+gboolean trendline_fit_session_fit_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error);
+
+void trendline_fit_session_cancel (TrendlineFitSession *self);
+
+G_END_DECLS

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+char *trendline_format_number (double number) G_GNUC_WARN_UNUSED_RESULT;
+
+char *trendline_format_p_value (double p) G_GNUC_WARN_UNUSED_RESULT;
+
+const char *trendline_format_stars (double p);
+
+G_END_DECLS

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/trendline-table.h"
+
+#include <string.h>
+
+#include <aprender/aprender.h>
+
+#include "app/trendline-preview.h"
+
+/* What is read to be looked at. */
+#define HEAD_SIZE (64 * 1024)
+#define MAX_ROWS 200
+
+struct _TrendlineTable
+{
+  GObject parent_instance;
+
+  GFile *file;
+  GListStore *columns; /* (element-type TrendlineColumn) */
+  GPtrArray *rows;     /* (element-type GStrv) */
+  char delimiter;
+  gboolean decimal_comma;
+};
+
+G_DEFINE_FINAL_TYPE (TrendlineTable, trendline_table, G_TYPE_OBJECT)
+
+static void
+trendline_table_finalize (GObject *object)
+{
+  TrendlineTable *self = TRENDLINE_TABLE (object);
+
+  g_clear_object (&self->file);
+  g_clear_object (&self->columns);
+  g_clear_pointer (&self->rows, g_ptr_array_unref);
+
+  G_OBJECT_CLASS (trendline_table_parent_class)->finalize (object);
+}
+
+static void
+trendline_table_class_init (TrendlineTableClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->finalize = trendline_table_finalize;
+}
+
+static void
+trendline_table_init (TrendlineTable *self)
+{
+  self->columns = g_list_store_new (TRENDLINE_TYPE_COLUMN);
+}
+
+/* The first rows; none of a table that is compressed in a way that GIO does not know, which can be fitted all the same. */
+static gboolean
+read_head (TrendlineTable *self, gsize n_columns, GCancellable *cancellable, GError **error)
+{
+  g_autofree char *head = g_malloc (HEAD_SIZE);
+  g_autoptr (GInputStream) stream = NULL;
+  gsize length;
+
+  stream = G_INPUT_STREAM (g_file_read (self->file, cancellable, error));
+  if (stream == NULL || !g_input_stream_read_all (stream, head, HEAD_SIZE, &length, cancellable, error))
+    return FALSE;
+
+  if (length > 2 && memcmp (head, "\x1f\x8b", 2) == 0)
+    {
+      g_autoptr (GConverter) converter =
+        G_CONVERTER (g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP));
+      g_autoptr (GInputStream) text = NULL;
+
+      if (!g_seekable_seek (G_SEEKABLE (stream), 0, G_SEEK_SET, cancellable, error))
+        return FALSE;
+      text = g_converter_input_stream_new (stream, converter);
+      if (!g_input_stream_read_all (text, head, HEAD_SIZE, &length, cancellable, error))
+        return FALSE;
+    }
+  else if (length > 4 && memcmp (head, "\x28\xb5\x2f\xfd", 4) == 0)
+    length = 0;
+
+  self->rows =
+    trendline_preview_parse (head, length, length < HEAD_SIZE, n_columns, MAX_ROWS, &self->delimiter);
+
+  return TRUE;
+}
+
+static void
+add_columns (TrendlineTable *self, const char *const *names)
+{
+  gsize n_points = 0;
+  gsize n_commas = 0;
+  gsize column;
+  gsize row;
+
+  for (column = 0; names[column] != NULL; column++)
+    {
+      g_autoptr (TrendlineColumn) item = NULL;
+      gboolean is_text = FALSE;
+
+      for (row = 0; row < self->rows->len; row++)
+        {
+          const char *cell = trendline_table_get_cell (self, row, column);
+
+          if (!trendline_preview_is_number (cell))
+            is_text = TRUE;
+          else if (strchr (cell, ',') != NULL)
+            n_commas++;
+          else if (strchr (cell, '.') != NULL)
+            n_points++;
+        }
+      item = trendline_column_new (names[column], is_text);
+      g_list_store_append (self->columns, item);
+    }
+  self->decimal_comma = self->delimiter != ',' && n_commas > n_points;
+}
+
+static void
+load_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  g_autoptr (TrendlineTable) self = g_object_new (TRENDLINE_TYPE_TABLE, NULL);
+  g_autoptr (AprTableReader) reader = NULL;
+  const char *const *names;
+  GError *error = NULL;
+
+  self->file = g_object_ref (data);
+  reader = apr_table_reader_new_for_file (self->file, cancellable, &error);
+  if (reader == NULL || !apr_table_reader_read_names (reader, cancellable, &error))
+    {
+      g_task_return_error (task, error);
+      return;
+    }
+  names = apr_table_reader_get_names (reader);
+  if (!read_head (self, g_strv_length ((char **) names), cancellable, &error))
+    {
+      g_task_return_error (task, error);
+      return;
+    }
+  add_columns (self, names);
+
+  g_task_return_pointer (task, g_steal_pointer (&self), g_object_unref);
+}
+
+/* Reads the names of a table's columns and its first rows. */
+void
+trendline_table_load_async (GFile *file,
+                            GCancellable *cancellable,
+                            GAsyncReadyCallback callback,
+                            gpointer user_data)
+{
+  g_autoptr (GTask) task = g_task_new (NULL, cancellable, callback, user_data);
+
+  g_return_if_fail (G_IS_FILE (file));
+
+  g_task_set_source_tag (task, trendline_table_load_async);
+  g_task_set_task_data (task, g_object_ref (file), g_object_unref);
+  g_task_run_in_thread (task, load_in_thread);
+}
+
+TrendlineTable *
+trendline_table_load_finish (GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, NULL), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+GFile *
+trendline_table_get_file (TrendlineTable *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_TABLE (self), NULL);
+
+  return self->file;
+}
+
+GListModel *
+trendline_table_get_columns (TrendlineTable *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_TABLE (self), NULL);
+
+  return G_LIST_MODEL (self->columns);
+}
+
+/* Returns (transfer none) (nullable): the column of this name. */
+TrendlineColumn *
+trendline_table_find_column (TrendlineTable *self, const char *name)
+{
+  guint i;
+
+  g_return_val_if_fail (TRENDLINE_IS_TABLE (self), NULL);
+
+  for (i = 0; i < g_list_model_get_n_items (G_LIST_MODEL (self->columns)); i++)
+    {
+      g_autoptr (TrendlineColumn) column = g_list_model_get_item (G_LIST_MODEL (self->columns), i);
+
+      if (g_strcmp0 (trendline_column_get_name (column), name) == 0)
+        return column;
+    }
+
+  return NULL;
+}
+
+/* How many rows there are to look at. */
+gsize
+trendline_table_get_n_rows (TrendlineTable *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_TABLE (self), 0);
+
+  return self->rows->len;
+}
+
+const char *
+trendline_table_get_cell (TrendlineTable *self, gsize row, gsize column)
+{
+  g_return_val_if_fail (TRENDLINE_IS_TABLE (self), NULL);
+  g_return_val_if_fail (row < self->rows->len, NULL);
+
+  return ((char **) self->rows->pdata[row])[column];
+}
+
+/* Whether the numbers that were looked at have decimal commas. */
+gboolean
+trendline_table_get_decimal_comma (TrendlineTable *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_TABLE (self), FALSE);
+
+  return self->decimal_comma;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib/gstdio.h>
+
+#include "app/trendline-fit-session.h"
+#include "tests/apr-test.h"
+
+/* Runs the main loop until an asynchronous call has its result. */
+static void
+on_ready (GObject *source, GAsyncResult *result, gpointer data)
+{
+  *(GAsyncResult **) data = g_object_ref (result);
+}
+
+static GAsyncResult *
+wait_for (GAsyncResult **result)
+{
+  while (*result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+
+  return *result;
+}
+
+static gboolean
+open_table (TrendlineFitSession *session, GFile *file, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  trendline_fit_session_open_async (session, file, on_ready, &result);
+
+  return trendline_fit_session_open_finish (session, wait_for (&result), error);
+}
+
+static gboolean
+fit (TrendlineFitSession *session, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  trendline_fit_session_fit_async (session, on_ready, &result);
+
+  return trendline_fit_session_fit_finish (session, wait_for (&result), error);
+}
+
+/* A file in a folder that is removed with it. */
+static GFile *
+write_table (const char *folder, const char *name, const char *text)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_file_set_contents (path, text, -1, &error);
+  g_assert_no_error (error);
+
+  return g_file_new_for_path (path);
+}
+
+static void
+remove_table (const char *folder, GFile *file)
+{
+  g_assert_true (g_file_delete (file, NULL, NULL));
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+}
+
+static char *
+make_folder (void)
+{
+  g_autoptr (GError) error = NULL;
+  char *folder = g_dir_make_tmp ("trendline-XXXXXX", &error);
+
+  g_assert_no_error (error);
+
+  return folder;
+}
+
+static GFile *
+find_longley (void)
+{
+  g_autofree char *path = data_path ("nist/longley.csv");
+
+  return g_file_new_for_path (path);
+}
+
+static void
+count (guint *n)
+{
+  ++*n;
+}
+
+static void
+on_fraction (TrendlineFitSession *session, GParamSpec *pspec, GArray *fractions)
+{
+  const double fraction = trendline_fit_session_get_fraction (session);
+
+  g_array_append_val (fractions, fraction);
+}
+
+static void
+test_longley (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autoptr (GFile) file = find_longley ();
+  g_autoptr (GArray) fractions = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprTerm) term = NULL;
+  AprRegressionStatistics *statistics;
+  guint n_results = 0;
+  guint i;
+
+  g_test_summary ("The chosen columns, what NIST certifies, and a progress that rises to 1.");
+  g_signal_connect (session, "notify::fraction", G_CALLBACK (on_fraction), fractions);
+  g_signal_connect_swapped (session, "notify::model", G_CALLBACK (count), &n_results);
+
+  open_table (session, file, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_IDLE);
+  g_assert_cmpstr (trendline_fit_session_get_target (session), ==, "y");
+  g_assert_null (trendline_fit_session_get_model (session));
+  g_assert_cmpuint (trendline_table_get_n_rows (trendline_fit_session_get_table (session)), ==, 16);
+
+  n_results = 0;
+  g_array_set_size (fractions, 0);
+  fit (session, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_IDLE);
+  g_assert_cmpuint (n_results, ==, 1);
+  g_assert_cmpstr (trendline_fit_session_get_model_target (session), ==, "y");
+
+  statistics = trendline_fit_session_get_statistics (session);
+  g_assert_cmpfloat_with_epsilon (apr_regression_statistics_get_r_squared (statistics), 0.995479004577296,
+                                  1e-14);
+  g_assert_cmpfloat_with_epsilon (apr_regression_statistics_get_f_statistic (statistics), 330.285339234588,
+                                  1e-10);
+  term = g_list_model_get_item (G_LIST_MODEL (statistics), 0);
+  g_assert_cmpfloat_with_epsilon (apr_term_get_estimate (term), -3482258.63459582, 1e-7);
+  g_assert_cmpfloat_with_epsilon (apr_term_get_standard_error (term), 890420.383607373, 1e-8);
+
+  g_assert_cmpuint (fractions->len, >=, 3);
+  for (i = 1; i < fractions->len - 1; i++)
+    g_assert_cmpfloat (g_array_index (fractions, double, i), >=, g_array_index (fractions, double, i - 1));
+  g_assert_cmpfloat (g_array_index (fractions, double, fractions->len - 2), ==, 1);
+}
+
+static void
+test_choice (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autofree char *folder = make_folder ();
+  g_autoptr (GFile) file = write_table (folder, "rents.csv",
+                                        "district;area;rooms;share;rent\n"
+                                        "north;50;1;1;520\nsouth;80;2;1;840\n\"so;uth\";90,5;2;1;947,5\n"
+                                        "north;120;3;1;1260\nsouth;66;3;1;720\n");
+  g_autoptr (GError) error = NULL;
+  g_auto (GStrv) names = NULL;
+  TrendlineTable *table;
+
+  g_test_summary ("Decimal commas are found, texts are no features unless chosen, a weight is none either.");
+  open_table (session, file, &error);
+  g_assert_no_error (error);
+  table = trendline_fit_session_get_table (session);
+  g_assert_true (trendline_table_get_decimal_comma (table));
+  g_assert_cmpstr (trendline_table_get_cell (table, 2, 0), ==, "so;uth");
+  g_assert_cmpstr (trendline_fit_session_get_target (session), ==, "rent");
+  g_assert_true (trendline_column_get_is_text (trendline_table_find_column (table, "district")));
+  g_assert_false (trendline_column_get_is_feature (trendline_table_find_column (table, "district")));
+
+  trendline_column_set_is_feature (trendline_table_find_column (table, "district"), TRUE);
+  trendline_column_set_is_feature (trendline_table_find_column (table, "rooms"), FALSE);
+  trendline_fit_session_set_weight (session, "share");
+  fit (session, &error);
+  g_assert_no_error (error);
+  names = apr_estimator_get_feature_names (APR_ESTIMATOR (trendline_fit_session_get_model (session)));
+  g_assert_cmpuint (g_strv_length (names), ==, 4);
+  g_assert_cmpstr (names[0], ==, "district=north");
+  g_assert_cmpstr (names[1], ==, "district=so;uth");
+  g_assert_cmpstr (names[2], ==, "district=south");
+  g_assert_cmpstr (names[3], ==, "area");
+
+  remove_table (folder, file);
+}
+
+static void
+test_options (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autofree char *folder = make_folder ();
+  g_autoptr (GFile) file = write_table (folder, "line.csv", "x,y\n1,2\n2,4\n3,6\n");
+  g_autoptr (AprTensor) coefficients = NULL;
+  g_autoptr (GError) error = NULL;
+  AprLinearRegression *old;
+
+  g_test_summary ("The options are for the next fit: the results of the last one stay as they are.");
+  open_table (session, file, &error);
+  g_assert_no_error (error);
+  fit (session, &error);
+  g_assert_no_error (error);
+  old = g_object_ref (trendline_fit_session_get_model (session));
+
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 14);
+  apr_linear_regression_set_fit_intercept (trendline_fit_session_get_options (session), FALSE);
+  g_assert_true (trendline_fit_session_get_model (session) == old);
+  g_assert_cmpfloat (apr_linear_regression_get_alpha (old), ==, 0);
+  fit (session, &error);
+  g_assert_no_error (error);
+  g_assert_true (trendline_fit_session_get_model (session) != old);
+  g_object_unref (old);
+
+  /* Σxy / (Σx² + 14) */
+  coefficients = apr_linear_regression_get_coefficients (trendline_fit_session_get_model (session));
+  g_assert_cmpfloat (apr_tensor_get_double (coefficients, 0, NULL), ==, 1);
+
+  remove_table (folder, file);
+}
+
+static void
+cancel (TrendlineFitSession *session)
+{
+  if (trendline_fit_session_get_state (session) == TRENDLINE_FIT_STATE_READING)
+    trendline_fit_session_cancel (session);
+}
+
+static void
+test_cancel (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autoptr (GFile) file = find_longley ();
+  g_autoptr (GError) error = NULL;
+  AprLinearRegression *model;
+  AprRegressionStatistics *statistics;
+
+  g_test_summary ("What is cancelled leaves the results as they were, and the session can be used again.");
+  open_table (session, file, &error);
+  g_assert_no_error (error);
+  fit (session, &error);
+  g_assert_no_error (error);
+  model = trendline_fit_session_get_model (session);
+  statistics = trendline_fit_session_get_statistics (session);
+
+  g_signal_connect (session, "notify::state", G_CALLBACK (cancel), NULL);
+  g_assert_false (fit (session, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_IDLE);
+  g_assert_true (trendline_fit_session_get_model (session) == model);
+  g_assert_true (trendline_fit_session_get_statistics (session) == statistics);
+
+  g_signal_handlers_disconnect_by_func (session, cancel, NULL);
+  fit (session, &error);
+  g_assert_no_error (error);
+}
+
+static void
+test_busy (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autoptr (GFile) file = find_longley ();
+  g_autoptr (GAsyncResult) first = NULL;
+  g_autoptr (GError) error = NULL;
+
+  trendline_fit_session_open_async (session, file, on_ready, &first);
+  g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_OPENING);
+  g_assert_false (open_table (session, file, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+  g_assert_true (trendline_fit_session_open_finish (session, wait_for (&first), &error));
+  g_assert_no_error (error);
+}
+
+static void
+test_errors (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autofree char *folder = make_folder ();
+  g_autoptr (GFile) missing = g_file_new_build_filename (folder, "missing.csv", NULL);
+  g_autoptr (GFile) file =
+    write_table (folder, "rents.csv", "area,rooms,rent\n50,1,520\n80,,840\n120,3,1260\n");
+  g_autoptr (GError) error = NULL;
+  TrendlineTable *table;
+
+  g_test_summary ("A failure names the file and the place, and leaves the session as it was.");
+  g_assert_false (open_table (session, missing, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  g_assert_null (trendline_fit_session_get_table (session));
+
+  open_table (session, file, &error);
+  g_assert_no_error (error);
+  table = trendline_fit_session_get_table (session);
+  g_assert_false (fit (session, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_assert_nonnull (strstr (error->message, "rents.csv:3"));
+  g_clear_error (&error);
+  g_assert_null (trendline_fit_session_get_model (session));
+
+  trendline_column_set_is_feature (trendline_table_find_column (table, "area"), FALSE);
+  trendline_column_set_is_feature (trendline_table_find_column (table, "rooms"), FALSE);
+  g_assert_false (fit (session, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_EMPTY);
+  g_clear_error (&error);
+
+  trendline_column_set_is_feature (trendline_table_find_column (table, "area"), TRUE);
+  fit (session, &error);
+  g_assert_no_error (error);
+  g_assert_false (open_table (session, missing, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_assert_true (trendline_fit_session_get_table (session) == table);
+  g_assert_nonnull (trendline_fit_session_get_model (session));
+
+  remove_table (folder, file);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/fit-session/longley", test_longley);
+  g_test_add_func ("/fit-session/choice", test_choice);
+  g_test_add_func ("/fit-session/options", test_options);
+  g_test_add_func ("/fit-session/cancel", test_cancel);
+  g_test_add_func ("/fit-session/busy", test_busy);
+  g_test_add_func ("/fit-session/errors", test_errors);
+
+  return g_test_run ();
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib/gstdio.h>
+
+#include "app/trendline-application.h"
+#include "app/trendline-window.h"
+#include "tests/apr-test.h"
+
+/* The first label of this text that can be seen. */
+static GtkWidget *
+find_label (GtkWidget *widget, const char *text)
+{
+  GtkWidget *child;
+
+  if (!gtk_widget_get_mapped (widget))
+    return NULL;
+  if (GTK_IS_LABEL (widget) && g_str_equal (gtk_label_get_text (GTK_LABEL (widget)), text))
+    return widget;
+  for (child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      GtkWidget *label = find_label (child, text);
+
+      if (label != NULL)
+        return label;
+    }
+
+  return NULL;
+}
+
+/* Runs the main loop until the text is to be seen. */
+static void
+wait_for_label (GtkWidget *window, const char *text)
+{
+  g_test_message ("waiting for “%s”", text);
+  while (find_label (window, text) == NULL)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static void
+wait_until_idle (TrendlineFitSession *session)
+{
+  while (trendline_fit_session_get_state (session) != TRENDLINE_FIT_STATE_IDLE)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static GApplication *
+start (void)
+{
+  GApplication *application = G_APPLICATION (trendline_application_new (G_APPLICATION_NON_UNIQUE));
+  g_autoptr (GError) error = NULL;
+
+  g_application_register (application, NULL, &error);
+  g_assert_no_error (error);
+  g_application_set_default (application);
+
+  return application;
+}
+
+static GtkWidget *
+get_window (GApplication *application)
+{
+  GList *windows = gtk_application_get_windows (GTK_APPLICATION (application));
+
+  g_assert_cmpuint (g_list_length (windows), ==, 1);
+
+  return windows->data;
+}
+
+static GFile *
+find_longley (void)
+{
+  g_autofree char *path = data_path ("nist/longley.csv");
+
+  return g_file_new_for_path (path);
+}
+
+static void
+test_longley (void)
+{
+  g_autoptr (GApplication) application = start ();
+  g_autoptr (GFile) file = find_longley ();
+  g_autoptr (GFile) model_file = NULL;
+  g_autoptr (AprLinearRegression) loaded = NULL;
+  g_autoptr (AprTensor) coefficients = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = NULL;
+  g_autofree char *path = NULL;
+  TrendlineFitSession *session;
+  GtkWidget *window;
+
+  g_test_summary ("Opens a table, fits, shows what NIST certifies, and saves the model.");
+  folder = g_dir_make_tmp ("trendline-XXXXXX", &error);
+  g_assert_no_error (error);
+  path = g_build_filename (folder, "longley.safetensors", NULL);
+  model_file = g_file_new_for_path (path);
+
+  g_application_open (application, &file, 1, "");
+  window = get_window (application);
+  session = trendline_window_get_session (TRENDLINE_WINDOW (window));
+  wait_for_label (window, "234289");
+
+  g_assert_true (gtk_widget_activate_action (window, "win.fit", NULL));
+  wait_for_label (window, "0.995479");
+  wait_for_label (window, "330.285");
+  wait_for_label (window, "(Intercept)");
+  wait_for_label (window, "−3.48226e+06");
+  wait_for_label (window, "−4.82199");
+  wait_for_label (window, "***");
+
+  trendline_window_save_model (TRENDLINE_WINDOW (window), model_file);
+  wait_for_label (window, "The model is saved");
+  loaded = apr_linear_regression_load (path, &error);
+  g_assert_no_error (error);
+  coefficients = apr_linear_regression_get_coefficients (loaded);
+  g_assert_cmpfloat_with_epsilon (apr_tensor_get_double (coefficients, 5, NULL), 1829.15146461355, 1e-10);
+
+  wait_until_idle (session);
+  gtk_window_destroy (GTK_WINDOW (window));
+  g_assert_true (g_file_delete (model_file, NULL, NULL));
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+}
+
+static void
+test_missing_file (void)
+{
+  g_autoptr (GApplication) application = start ();
+  g_autoptr (GFile) file = g_file_new_for_path ("/nowhere/missing.csv");
+  GtkWidget *window;
+
+  g_application_open (application, &file, 1, "");
+  window = get_window (application);
+  wait_for_label (window, "There is no such file");
+  g_assert_nonnull (find_label (window, "Fit a Model"));
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/trendline/longley", test_longley);
+  g_test_add_func ("/trendline/missing-file", test_missing_file);
+
+  return g_test_run ();
+}
