@@ -36,7 +36,7 @@ PAGES = {
     'errors.md': ([f'errors.{suffix}' for suffix in SUFFIXES], None, None),
     'asynchronous.md': ([f'asynchronous.{suffix}' for suffix in SUFFIXES], None, None),
     'command.md': ([], None, None),
-    'gnome.md': (['rents-window.js'], None, None),
+    'gnome.md': (['rents-window.js', 'rents-window.py'], None, None),
     'moving-models.md': (['scikit-learn.py', 'rent.js', 'pytorch.py', 'from-pytorch.py', 'to-realizar.py',
                           '../../tests/interop/peers/rust/src/predict.rs'], None, None),
     'accuracy.md': (['accuracy.py'], None, None),

@@ -13,7 +13,7 @@ from .aprender.native import CLASSES, Apr
 from .aprender.properties import add_attributes
 from .aprender.tensor import Tensor
 from .aprender import (cross_products, estimator, linear_regression, notebook, safetensors, scikit_learn,  # noqa: F401
-                       statistics)
+                       statistics, table_reader)
 
 __all__ = []
 

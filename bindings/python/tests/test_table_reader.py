@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tables as batches of rows."""
+
+import asyncio
+
+import tap
+from common import Apr, Gio, GLib, TestCase
+
+TABLE = 'rent,area,kind,weight\n500,50,"flat",1\n900,75,"house",2\n700,60,"flat",3\n'
+
+
+def open_table(text=TABLE, **properties):
+    stream = Gio.MemoryInputStream.new_from_bytes(GLib.Bytes.new(text.encode()))
+    reader = Apr.TableReader.new(stream, 'rents')
+    for name, value in properties.items():
+        setattr(reader, name, value)
+    return reader
+
+
+def to_lists(rows):
+    return [None if tensor is None else tensor.tolist() for tensor in rows]
+
+
+ROWS = [[[50.0], [75.0], [60.0]], [500.0, 900.0, 700.0], [1.0, 2.0, 3.0]]
+CHOICE = {'targets': ['rent'], 'features': ['area'], 'weight': 'weight'}
+
+
+class TableReader(TestCase):
+    def test_read(self):
+        reader = open_table(**CHOICE)
+        self.assertEqual(to_lists(reader.read()), ROWS)
+        self.assertIsNone(reader.read())
+        self.assertEqual(to_lists(open_table(features=['area']).read()), [ROWS[0], None, None])
+
+    def test_iterate(self):
+        """All rows, in batches."""
+        text = 'rent,area\n' + ''.join(f'{2 * i},{i}\n' for i in range(200000))
+        batches = [X[:, 0].tolist() for X, _, _ in open_table(text, targets=['rent'])]
+        self.assertGreater(len(batches), 1)
+        self.assertEqual(sum(batches, []), list(range(200000)))
+
+    def test_read_async(self):
+        async def read_all():
+            reader = open_table(**CHOICE)
+            return [to_lists(await reader.read_async()), await reader.read_async()]
+
+        self.assertEqual(asyncio.run(read_all()), [ROWS, None])
+
+    def test_categories(self):
+        async def read_categories():
+            return await open_table().read_categories_async(['kind'])
+
+        self.assertEqual(asyncio.run(read_categories()), ['kind=flat', 'kind=house'])
+        reader = open_table(targets=['rent'], features=['kind=flat', 'kind=house'])
+        self.assertEqual(to_lists(reader.read())[0], [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+
+    def test_failures(self):
+        """A cell that is no number, and a call that is cancelled."""
+        async def read(reader, cancellable=None):
+            await reader.read_async(cancellable)
+
+        wrong = 'rent,area\n1,2\n3,many\n'
+        for call in (lambda: open_table(wrong).read(), lambda: asyncio.run(read(open_table(wrong)))):
+            with self.assertRaisesRegex(GLib.Error, 'rents.*many'):
+                call()
+        cancellable = Gio.Cancellable()
+        cancellable.cancel()
+        with self.assertRaises(GLib.Error) as context:
+            asyncio.run(read(open_table(), cancellable))
+        self.assertTrue(context.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+
+
+tap.main()
