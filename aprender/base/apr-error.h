@@ -24,7 +24,7 @@ G_BEGIN_DECLS
  * @APR_ERROR_FEATURE_NAMES: the names of the features are not those that the model was fitted with
  * @APR_ERROR_MODEL: a file does not hold the model that was asked for
  * @APR_ERROR_FAILED: anything else, such as a script's subclass that failed without saying why
- * @APR_ERROR_SYNTAX: a text that cannot be read, such as the indices of a slice
+ * @APR_ERROR_SYNTAX: a text that cannot be read, such as the indices of a slice or hypotheses
  * @APR_ERROR_STATE: what needs the sums of the samples, of a model that was loaded without them
  *
  * What can be wrong with arguments and data.

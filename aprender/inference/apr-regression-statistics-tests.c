@@ -130,6 +130,47 @@ read_factors (const AprInference *inference, AprTensor *factors, gsize n_rows, G
   return g_steal_pointer (&rows);
 }
 
+static AprHypothesisTest *
+test_hypothesis (AprRegressionStatistics *self,
+                 AprTensor *factors,
+                 AprTensor *values,
+                 GCancellable *cancellable,
+                 GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  const AprRun run = { .cancellable = cancellable };
+  const AprInference *inference = self->factors.inference;
+  g_autoptr (AprHypothesisTest) test = NULL;
+  g_autofree double *rows = NULL;
+  g_autofree double *sums = NULL;
+  gsize n_rows;
+  gsize i;
+
+  if (!check_known (self, error) || !check_shapes (inference, factors, values, &n_rows, error) ||
+      !check_finite ("The tensor of the factors", factors, error) ||
+      (values != NULL && !check_finite ("The tensor of the values", values, error)))
+    return NULL;
+  rows = read_factors (inference, factors, n_rows, error);
+  if (rows == NULL)
+    return NULL;
+
+  sums = g_new0 (double, n_rows);
+  for (i = 0; i < n_rows && values != NULL; i++)
+    sums[i] = apr_tensor_get_double (values, i, NULL);
+  test = apr_covariance_test (&self->factors, self->coefficients, rows, sums, n_rows, &run);
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return NULL;
+  if (isnan (test->f_statistic) && inference->df_residual > 0 && self->factors.factor.high != 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "Cannot test these %" G_GSIZE_FORMAT " hypotheses together: some follow from the others",
+                   n_rows);
+      return NULL;
+    }
+
+  return g_steal_pointer (&test);
+}
+
 /**
  * apr_regression_statistics_test_hypothesis:
  * @self: statistics
@@ -140,7 +181,7 @@ read_factors (const AprInference *inference, AprTensor *factors, gsize n_rows, G
  * Tests the hypotheses R b = q about the coefficients b: each by Student's t, and all together by Snedecor's F.
  *
  * With the terms (Intercept), x0 and x1, the factors [0, 1, -1] say that the coefficients of x0 and x1 are the
- * same. The covariance is that of these statistics, so that tests of robust statistics are robust too. This is the
+ * same; [method@Apr.RegressionStatistics.parse_hypothesis] makes factors of texts. The covariance is that of these statistics, so that tests of robust statistics are robust too. This is the
  * Wald test of R's `car::linearHypothesis ()` and of `t_test ()` and `f_test ()` in statsmodels. It takes time in
  * proportion to the number of hypotheses and to the square of the number of terms.
  *
@@ -156,40 +197,103 @@ apr_regression_statistics_test_hypothesis (AprRegressionStatistics *self,
                                            AprTensor *values,
                                            GError **error)
 {
-  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  const AprRun run = { 0 };
-  const AprInference *inference;
-  g_autoptr (AprHypothesisTest) test = NULL;
-  g_autofree double *rows = NULL;
-  g_autofree double *sums = NULL;
-  gsize n_rows;
-  gsize i;
-
   g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
   g_return_val_if_fail (factors != NULL, NULL);
 
-  inference = self->factors.inference;
-  if (!check_known (self, error) || !check_shapes (inference, factors, values, &n_rows, error) ||
-      !check_finite ("The tensor of the factors", factors, error) ||
-      (values != NULL && !check_finite ("The tensor of the values", values, error)))
-    return NULL;
-  rows = read_factors (inference, factors, n_rows, error);
-  if (rows == NULL)
-    return NULL;
+  return test_hypothesis (self, factors, values, g_cancellable_get_current (), error);
+}
 
-  sums = g_new0 (double, n_rows);
-  for (i = 0; i < n_rows && values != NULL; i++)
-    sums[i] = apr_tensor_get_double (values, i, NULL);
-  test = apr_covariance_test (&self->factors, self->coefficients, rows, sums, n_rows, &run);
-  if (isnan (test->f_statistic) && inference->df_residual > 0 && self->factors.factor.high != 0)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "Cannot test these %" G_GSIZE_FORMAT " hypotheses together: some follow from the others",
-                   n_rows);
-      return NULL;
-    }
+typedef struct
+{
+  AprTensor *factors; /* (owned) */
+  AprTensor *values;  /* (owned) (nullable) */
+} Hypothesis;
 
-  return g_steal_pointer (&test);
+static void
+hypothesis_free (gpointer data)
+{
+  Hypothesis *self = data;
+
+  apr_tensor_unref (self->factors);
+  g_clear_pointer (&self->values, apr_tensor_unref);
+  g_free (self);
+}
+
+static void
+test_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+{
+  const Hypothesis *hypothesis = task_data;
+  GError *error = NULL;
+  AprHypothesisTest *test =
+    test_hypothesis (source_object, hypothesis->factors, hypothesis->values, cancellable, &error);
+
+  if (test != NULL)
+    g_task_return_pointer (task, test, g_object_unref);
+  else
+    g_task_return_error (task, error);
+}
+
+/**
+ * apr_regression_statistics_test_hypothesis_async:
+ * @self: statistics
+ * @factors: the factors of the terms, [n_terms] for one hypothesis or [n_hypotheses, n_terms]
+ * @values: (nullable): what the hypotheses say of the sums, [n_hypotheses]; `NULL` for 0
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the test is there
+ * @user_data: what @callback is called with
+ *
+ * Tests hypotheses without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_regression_statistics_test_hypothesis_async (AprRegressionStatistics *self,
+                                                 AprTensor *factors,
+                                                 AprTensor *values,
+                                                 int io_priority,
+                                                 GCancellable *cancellable,
+                                                 GAsyncReadyCallback callback,
+                                                 gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+  Hypothesis *hypothesis;
+
+  g_return_if_fail (APR_IS_REGRESSION_STATISTICS (self));
+  g_return_if_fail (factors != NULL);
+
+  hypothesis = g_new0 (Hypothesis, 1);
+  hypothesis->factors = apr_tensor_ref (factors);
+  hypothesis->values = values != NULL ? apr_tensor_ref (values) : NULL;
+  task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_source_tag (task, apr_regression_statistics_test_hypothesis_async);
+  g_task_set_priority (task, io_priority);
+  g_task_set_task_data (task, hypothesis, hypothesis_free);
+  g_task_run_in_thread (task, test_in_thread);
+}
+
+/**
+ * apr_regression_statistics_test_hypothesis_finish:
+ * @self: statistics
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.RegressionStatistics.test_hypothesis_async] began.
+ *
+ * Returns: (transfer full): the test, or `NULL` with an error as of
+ *   [method@Apr.RegressionStatistics.test_hypothesis]
+ *
+ * Since: 0.1
+ */
+AprHypothesisTest *
+apr_regression_statistics_test_hypothesis_finish (AprRegressionStatistics *self,
+                                                  GAsyncResult *result,
+                                                  GError **error)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
 }
 
 static gboolean

@@ -149,6 +149,28 @@ AprHypothesisTest *apr_regression_statistics_test_hypothesis (AprRegressionStati
                                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+void apr_regression_statistics_test_hypothesis_async (AprRegressionStatistics *self,
+                                                      AprTensor *factors,
+                                                      AprTensor *values,
+                                                      int io_priority,
+                                                      GCancellable *cancellable,
+                                                      GAsyncReadyCallback callback,
+                                                      gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprHypothesisTest *
+apr_regression_statistics_test_hypothesis_finish (AprRegressionStatistics *self,
+                                                  GAsyncResult *result,
+                                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_regression_statistics_parse_hypothesis (AprRegressionStatistics *self,
+                                                     const char *text,
+                                                     AprTensor **factors,
+                                                     AprTensor **values,
+                                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 AprHypothesisTest *apr_regression_statistics_compare (AprRegressionStatistics *self,
                                                       AprRegressionStatistics *restricted,
                                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -5,11 +5,12 @@ static gboolean
 run (GError **error)
 {
   const double rows[] = { 1, 3, 2, 1, 3, 5, 4, 2, 5, 6, 6, 4, 7, 9, 8, 7 };
-  const double targets[] = { 4, 3, 9, 5, 12, 9, 15, 16 }, row[] = { 0, 1, -1 };
-  const gsize shape[] = { 8, 2 }, n_terms = 3;
+  const double targets[] = { 4, 3, 9, 5, 12, 9, 15, 16 };
+  const gsize shape[] = { 8, 2 };
   g_autoptr (AprTensor) x = apr_tensor_new_from_doubles (rows, 16, shape, 2, NULL);
   g_autoptr (AprTensor) y = apr_tensor_new_from_doubles (targets, 8, shape, 1, NULL);
-  g_autoptr (AprTensor) factors = apr_tensor_new_from_doubles (row, 3, &n_terms, 1, NULL);
+  g_autoptr (AprTensor) factors = NULL;
+  g_autoptr (AprTensor) values = NULL;
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
   g_autoptr (AprRegressionStatistics) robust = NULL;
   g_autoptr (AprHypothesisTest) same = NULL;
@@ -22,13 +23,13 @@ run (GError **error)
     apr_linear_regression_get_robust_statistics (model, x, y, NULL, APR_COVARIANCE_HC1, 0, NULL, error);
   if (robust == NULL)
     return FALSE;
-  for (i = 0; i < n_terms; i++)
+  for (i = 0; i < 3; i++)
     g_print ("%.5f\n",
              apr_tensor_get_double (apr_regression_statistics_get_standard_errors (robust), i, NULL));
 
   /* Are the coefficients of both features the same? */
-  same = apr_regression_statistics_test_hypothesis (robust, factors, NULL, error);
-  if (same == NULL)
+  if (!apr_regression_statistics_parse_hypothesis (robust, "x0 = x1", &factors, &values, error) ||
+      (same = apr_regression_statistics_test_hypothesis (robust, factors, values, error)) == NULL)
     return FALSE;
   g_print ("F = %.5f, p = %.5f\n", apr_hypothesis_test_get_f_statistic (same),
            apr_hypothesis_test_get_f_p_value (same));

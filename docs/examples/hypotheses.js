@@ -10,7 +10,7 @@ print(Array.from(robust.standard_errors, error => error.toFixed(5)).join(' '));
 
 // Are the coefficients of both features the same?
 const statistics = model.get_statistics();
-const same = statistics.test_hypothesis([0, 1, -1]);
+const same = statistics.test_hypothesis('x0 = x1');
 print(`t = ${same.t_values[0].toFixed(5)}, p = ${same.p_values[0].toFixed(5)}`);
 
 // The second feature alone, against both.

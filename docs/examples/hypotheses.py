@@ -18,9 +18,9 @@ for term, other in zip(statistics, robust):
     print(f'{term.name:12} {term.estimate:9.4f}  {term.standard_error:8.4f}  {other.standard_error:8.4f}')
 
 # Is the coefficient of speed 1? And do speed and its square have no effect, together?
-test = robust.test_hypothesis([0, 1, 0], [1])
+test = robust.test_hypothesis('speed = 1')
 print(f't = {test.t_values[0]:.4f}, p = {test.p_values[0]:.4f}')
-print(robust.test_hypothesis([[0, 1, 0], [0, 0, 1]]))
+print(robust.test_hypothesis('speed = 0, square = 0'))
 
 # Against a smaller model of the same samples: R's anova (smaller, larger).
 line = aprender.LinearRegression().fit([row[:1] for row in X], distance).get_statistics()

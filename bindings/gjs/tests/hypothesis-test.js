@@ -23,6 +23,42 @@ test('one-and-several-hypotheses', () => {
   assertThrows(() => statistics.test_hypothesis([1, 2, 3]), Apr.Error, Apr.Error.SHAPE, '[3]');
 });
 
+test('hypotheses-as-text', async () => {
+  const statistics = new Apr.LinearRegression().fit(X, y).get_statistics();
+  const expected = statistics.test_hypothesis([[1, 0], [1, 1]], [0, 2]);
+  const text = '(Intercept) = 0, (Intercept) + x0 = 2';
+  assertEqual(statistics.test_hypothesis(text).t_values.join(), expected.t_values.join());
+  assertEqual((await statistics.test_hypothesis_async(text)).f_statistic, expected.f_statistic);
+  const [factors, values] = statistics.parse_hypothesis(text);
+  assertEqual(factors.to_array(), [[1, 0], [1, 1]]);
+  assertEqual(values.to_array(), [0, 2]);
+  assertThrows(() => statistics.test_hypothesis('x0 = x7'), Apr.Error, Apr.Error.FEATURE_NAMES, '“x7” at position 5 ');
+  assertThrows(() => statistics.test_hypothesis('x0 = 1', [1]), TypeError, null, 'their values are in it');
+});
+
+test('terms-are-iterated', () => {
+  const statistics = new Apr.LinearRegression().fit(X, y).get_statistics();
+  assertEqual([...statistics].map(term => term.name), ['(Intercept)', 'x0']);
+});
+
+// GJS makes 0 of a string, which would be another kind without a word.
+test('strings-for-enumerations', async () => {
+  const model = new Apr.LinearRegression().fit(X, y);
+  const errors = kind => model.get_robust_statistics(X, y, null, kind).standard_errors.join();
+  assertEqual(errors('hc1'), errors(Apr.CovarianceKind.HC1));
+  assertEqual(errors('HC1'), errors('hc1'));
+  assertEqual((await model.get_robust_statistics_async(X, y, null, 'hc0')).standard_errors.join(), errors('hc0'));
+  assertThrows(() => errors('hc7'), TypeError, null, 'kind must be one of “classical”, “hc0”');
+  assertThrows(() => errors(7), TypeError, null, 'not 7');
+  const ends = kind => model.predict_interval(X, 0.9, kind)[0].join();
+  assertEqual(ends('confidence'), ends(Apr.IntervalKind.CONFIDENCE));
+  assertEqual((await model.predict_interval_async(X, 0.9, 'confidence'))[0].join(), ends('confidence'));
+  assertThrows(() => ends('other'), TypeError, null, 'kind must be one of “prediction”, “confidence”');
+  const Y = [[1, 2], [3, 4]];
+  assertEqual(Apr.mean_squared_error(Y, [[1, 2], [3, 6]], null, 'raw_values').join(), '0,2');
+  assertThrows(() => Apr.mean_squared_error(Y, Y, null, 'raw'), TypeError, null, 'multioutput must be one of');
+});
+
 test('nested-models', () => {
   const full = new Apr.LinearRegression().fit(X, y).get_statistics();
   const smaller = new Apr.LinearRegression({fit_intercept: false}).fit(X, y).get_statistics();

@@ -69,7 +69,7 @@ declare module 'gi://Apr?version=1.0' {
     }
 
     enum Precision {EXACT, DOUBLE}
-    enum IntervalKind {CONFIDENCE, PREDICTION}
+    enum IntervalKind {PREDICTION, CONFIDENCE}
     enum CovarianceKind {CLASSICAL, HC0, HC1, HC2, HC3}
     enum SafetensorsLoadMode {MAP, READ}
 
@@ -229,9 +229,9 @@ declare module 'gi://Apr?version=1.0' {
       diagnose_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, target?: number,
         cancellable?: Gio.Cancellable | null): Promise<RegressionDiagnostics>;
       /** For the rows that were fitted; HC3 by default. */
-      get_robust_statistics(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind, target?: number,
+      get_robust_statistics(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind | string, target?: number,
         cancellable?: Gio.Cancellable | null): RegressionStatistics;
-      get_robust_statistics_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind,
+      get_robust_statistics_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind | string,
         target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
       /** R² of each target. */
       score_cross_products(cross_products: CrossProducts): Tensor;
@@ -244,8 +244,8 @@ declare module 'gi://Apr?version=1.0' {
       get_statistics_async(target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
       fit_cross_products(state: CrossProducts): this;
       fit_cross_products_async(state: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<this>;
-      predict_interval(X: Numbers, level?: number, kind?: IntervalKind): [ShapedArray, ShapedArray];
-      predict_interval_async(X: Numbers, level?: number, kind?: IntervalKind, cancellable?: Gio.Cancellable | null):
+      predict_interval(X: Numbers, level?: number, kind?: IntervalKind | string): [ShapedArray, ShapedArray];
+      predict_interval_async(X: Numbers, level?: number, kind?: IntervalKind | string, cancellable?: Gio.Cancellable | null):
         Promise<[ShapedArray, ShapedArray]>;
       predict_one(x: NumberArray | readonly number[]): number;
     }
@@ -283,6 +283,12 @@ declare module 'gi://Apr?version=1.0' {
       readonly covariance_kind: CovarianceKind;
       /** Of one row of factors for each hypothesis, an entry for each term. */
       test_hypothesis(factors: Numbers, values?: Numbers | null): HypothesisTest;
+      /** Hypotheses as a text, such as 'x1 = x2, x3 = 0'. */
+      test_hypothesis(text: string): HypothesisTest;
+      test_hypothesis_async(factors: Numbers | string, values?: Numbers | null,
+        cancellable?: Gio.Cancellable | null): Promise<HypothesisTest>;
+      /** The factors of the terms and the values that a text of hypotheses stands for. */
+      parse_hypothesis(text: string): [factors: Tensor, values: Tensor];
       /** Against a smaller model of the same samples. */
       [Symbol.iterator](): IterableIterator<Term>;
       compare(restricted: RegressionStatistics): HypothesisTest;
@@ -385,11 +391,11 @@ declare module 'gi://Apr?version=1.0' {
       MEAN_ABSOLUTE_PERCENTAGE_ERROR, MEDIAN_ABSOLUTE_ERROR,
     }
     enum Multioutput {UNIFORM_AVERAGE, RAW_VALUES, VARIANCE_WEIGHTED}
-    function compute_metric(metric: Metric, multioutput: Multioutput, y_true: Numbers, y_pred: Numbers,
+    function compute_metric(metric: Metric | string, multioutput: Multioutput | string, y_true: Numbers, y_pred: Numbers,
       sample_weight?: Numbers | null): Float64Array;
     interface MetricFunction {
-      (y_true: Numbers, y_pred: Numbers, sample_weight: Numbers | null, multioutput: Multioutput.RAW_VALUES): Float64Array;
-      (y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null, multioutput?: Multioutput): number;
+      (y_true: Numbers, y_pred: Numbers, sample_weight: Numbers | null, multioutput: Multioutput.RAW_VALUES | 'raw_values'): Float64Array;
+      (y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null, multioutput?: Multioutput | 'uniform_average' | 'variance_weighted'): number;
     }
     const r2_score: MetricFunction;
     const explained_variance_score: MetricFunction;

@@ -106,6 +106,43 @@ class HypothesisTest(TestCase):
         self.assertClose([twice.test_hypothesis([0, 1, -1, 0]).f_statistic],
                          [exact.Fit([row[:2] for row in X], y).test('classical', [[0, 1, -1]], [0])[2]])
 
+    def test_text(self):
+        X, y = read_longley()
+        model = Apr.LinearRegression()
+        model.set_feature_names(['deflator', 'GNP', 'unemployed', 'armed', 'population', 'I(year - 1947)'])
+        statistics = model.fit(X, y).get_statistics()
+        for text, factors, values in (
+                ('GNP = armed', [[0, 0, 1, 0, -1, 0, 0]], [0]),
+                ('GNP + 2*armed = 3', [[0, 0, 1, 0, 2, 0, 0]], [3]),
+                ('GNP, armed = unemployed = 0', [[0, 0, 1, 0, 0, 0, 0], [0, 0, 0, -1, 1, 0, 0], [0, 0, 0, 1, 0, 0, 0]], [0] * 3),
+                ('I(year - 1947) / 4 = -(GNP - 1)', [[0, 0, 1, 0, 0, 0, .25]], [1])):
+            ours, expected = statistics.test_hypothesis(text), statistics.test_hypothesis(factors, values)
+            self.assertEqual((ours.f_statistic, list(ours.t_values)), (expected.f_statistic, list(expected.t_values)))
+            self.assertEqual([list(tensor.numpy().ravel()) for tensor in statistics.parse_hypothesis(text)],
+                             [[factor for row in factors for factor in row], values])
+        with self.assertRaisesRegex(ValueError, 'no term is named “gnp” at position 10 '):
+            statistics.test_hypothesis('armed = 3*gnp')
+        with self.assertRaisesRegex(ValueError, 'has a NUL'):
+            statistics.test_hypothesis('armed\0 = 1')
+        with self.assertRaisesRegex(TypeError, 'their values are in it'):
+            statistics.test_hypothesis('armed = 1', [1])
+
+    def test_async(self):
+        import asyncio
+
+        async def main():
+            statistics = Apr.LinearRegression().fit(*read_longley()).get_statistics()
+            test = await statistics.test_hypothesis_async('x1 = x2')
+            self.assertEqual(test.f_statistic, statistics.test_hypothesis('x1 = x2').f_statistic)
+
+        asyncio.run(main())
+
+    def test_texts_of_objects(self):
+        X, y = read_longley()
+        model = Apr.LinearRegression().fit(X, y)
+        self.assertRegex(repr(model.get_statistics()[1]), r'^x0: 15\.0619, std\. error 84\.9149, t = 0\.1774, p = 0\.863$')
+        self.assertRegex(repr(model.diagnose(X, y)), '^16 samples, Durbin-Watson 2.5594')
+
     def test_exact_fit_and_no_degrees_of_freedom(self):
         X, y = [[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]
         for statistics in (Apr.LinearRegression().fit(X, y).get_statistics(),

@@ -336,6 +336,11 @@ void test_statistics () throws GLib.Error {
   var test = statistics.test_hypothesis (new Apr.Tensor.from_doubles (row, { 3 }));
   assert ((test.t_values.get_double (0) / statistics.t_values.get_double (1) - 1).abs () < 1e-12);
   assert (test.df_hypothesis == 1);
+  Apr.Tensor factors;
+  Apr.Tensor values;
+  statistics.parse_hypothesis ("x0 = 0", out factors, out values);
+  assert (statistics.test_hypothesis (factors, values).f_statistic == test.f_statistic);
+  statistics.test_hypothesis_async.begin (factors, values);
   try {
     statistics.compare (statistics);
     assert_not_reached ();

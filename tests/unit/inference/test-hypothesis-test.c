@@ -110,6 +110,131 @@ test_line (void)
   g_assert_cmpuint (apr_hypothesis_test_get_df_residual (test), ==, 3);
 }
 
+static AprRegressionStatistics *
+get_named_statistics (void)
+{
+  static const char *const names[] = { "x1", "x2", "x2 - x3", "2nd floor", "1", "größe", NULL };
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  AprRegressionStatistics *statistics;
+  GError *error = NULL;
+
+  load_longley (&x, &y);
+  model = apr_linear_regression_new ();
+  g_assert_true (apr_estimator_set_feature_names (APR_ESTIMATOR (model), names, &error));
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+  statistics = apr_linear_regression_get_statistics (model, 0, &error);
+  g_assert_no_error (error);
+
+  return statistics;
+}
+
+/* The factors of the terms (Intercept), x1, x2, “x2 - x3”, “2nd floor”, “1” and größe, and what they sum up to. */
+static void
+test_text (void)
+{
+  static const struct
+  {
+    const char *text;
+    gsize n;
+    double rows[3][8];
+  } cases[] = {
+    { "x1 = x2", 1, { { 0, 1, -1, 0, 0, 0, 0, 0 } } },
+    { "x1 + 2*x2 = 3", 1, { { 0, 1, 2, 0, 0, 0, 0, 3 } } },
+    { "x1, x2 = 0", 2, { { 0, 1, 0, 0, 0, 0, 0, 0 }, { 0, 0, 1, 0, 0, 0, 0, 0 } } },
+    { "x1=x2=größe", 2, { { 0, 1, -1, 0, 0, 0, 0, 0 }, { 0, 0, 1, 0, 0, 0, -1, 0 } } },
+    { " -(x1 - 3) / 2 * 4 = - -1e-1 ", 1, { { 0, -2, 0, 0, 0, 0, 0, 0.1 - 6 } } },
+    { "(Intercept) = 1.5", 1, { { 1, 0, 0, 0, 0, 0, 0, 1.5 } } },
+    { "Intercept + .5 = 0", 1, { { 1, 0, 0, 0, 0, 0, 0, -0.5 } } },
+    /* The longest name, or what stands in backquotes. */
+    { "x2 - x3 = 2nd floor", 1, { { 0, 0, 0, 1, -1, 0, 0, 0 } } },
+    { "`x2` - x1 = 1", 1, { { 0, -1, 1, 0, 0, 0, 0, 1 } } },
+    { "`1` = 1", 1, { { 0, 0, 0, 0, 0, 1, 0, 1 } } },
+    { "3 = 2*(x1 + x2)*2", 1, { { 0, -4, -4, 0, 0, 0, 0, -3 } } },
+  };
+  g_autoptr (AprRegressionStatistics) statistics = get_named_statistics ();
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (AprTensor) factors = NULL;
+      g_autoptr (AprTensor) values = NULL;
+      g_autoptr (GError) error = NULL;
+
+      g_test_message ("%s", cases[i].text);
+      g_assert_true (
+        apr_regression_statistics_parse_hypothesis (statistics, cases[i].text, &factors, &values, &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (apr_tensor_get_n_elements (factors), ==, 7 * cases[i].n);
+      g_assert_cmpuint (apr_tensor_get_n_elements (values), ==, cases[i].n);
+      for (j = 0; j < cases[i].n; j++)
+        {
+          for (k = 0; k < 7; k++)
+            g_assert_cmpfloat (element (factors, 7 * j + k), ==, cases[i].rows[j][k]);
+          g_assert_cmpfloat (element (values, j), ==, cases[i].rows[j][7]);
+        }
+    }
+}
+
+static void
+test_text_errors (void)
+{
+  static const struct
+  {
+    const char *text;
+    AprError code;
+    const char *message;
+  } cases[] = {
+    { "", APR_ERROR_SYNTAX, "The hypotheses “”: neither a term nor a number at position 0 (counted from 0)" },
+    { "größe = x9", APR_ERROR_FEATURE_NAMES, "*no term is named “x9” at position 8 (counted from 0)" },
+    { "x1 = x22", APR_ERROR_FEATURE_NAMES, "*“x22” at position 5 *" },
+    { "x1 = `x`", APR_ERROR_FEATURE_NAMES, "*“x” at position 5 *" },
+    { "x1 = `x2", APR_ERROR_SYNTAX, "*a “`” without a second one at position 5 *" },
+    { "x1 x2", APR_ERROR_SYNTAX, "*neither an operator, a comma nor the end at position 3 *" },
+    { "2 x1", APR_ERROR_SYNTAX, "*at position 2 *" },
+    { "x1 == 1", APR_ERROR_SYNTAX, "*neither a term nor a number at position 4 *" },
+    { "x1,", APR_ERROR_SYNTAX, "*at position 3 *" },
+    { "(x1", APR_ERROR_SYNTAX, "*no “)” at position 3 *" },
+    { "x1 * x2 = 0", APR_ERROR_SYNTAX, "*not linear, at position 3 *" },
+    { "1 / x1 = 0", APR_ERROR_SYNTAX, "*not linear, at position 2 *" },
+    { "x1 / 0 = 1", APR_ERROR_RANGE, "*a division by 0 at position 3 *" },
+    { "x1 = 1e999", APR_ERROR_RANGE, "*too large at position 0 *" },
+    { "x2 = 0, 1e300*1e300*x1", APR_ERROR_RANGE, "*too large at position 8 *" },
+    { "x2 = 0, x1 = x1", APR_ERROR_RANGE, "*no term is left at position 8 *" },
+    { "1 = 1", APR_ERROR_RANGE, "*no term is left at position 0 *" },
+    { "x1,x1,x1,x1,x1,x1,x1,x2", APR_ERROR_RANGE, "*hypothesis 7 *there are only 7 terms, at position 21 *" },
+    { "x1\xff", APR_ERROR_SYNTAX, "*not UTF-8" },
+  };
+  g_autoptr (AprRegressionStatistics) statistics = get_named_statistics ();
+  g_autoptr (AprRegressionStatistics) nobody = g_object_new (APR_TYPE_REGRESSION_STATISTICS, NULL);
+  g_autofree char *deep = g_strnfill (100000, '(');
+  AprTensor *factors = NULL;
+  AprTensor *values = NULL;
+  GError *error = NULL;
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_assert_false (
+        apr_regression_statistics_parse_hypothesis (statistics, cases[i].text, &factors, &values, &error));
+      g_assert_error (error, APR_ERROR, (int) cases[i].code);
+      if (!g_pattern_match_simple (cases[i].message, error->message))
+        g_error ("%s", error->message);
+      g_clear_error (&error);
+    }
+  g_assert_false (apr_regression_statistics_parse_hypothesis (statistics, deep, &factors, &values, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SYNTAX);
+  g_clear_error (&error);
+  g_assert_false (apr_regression_statistics_parse_hypothesis (nobody, "x1", &factors, &values, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FITTED);
+  g_clear_error (&error);
+  g_assert_null (factors);
+  g_assert_null (values);
+}
+
 static void
 on_result (GObject *source, GAsyncResult *result, gpointer user_data)
 {
@@ -166,6 +291,42 @@ test_async (void)
     g_object_unref (results[i]);
 }
 
+static void
+test_hypothesis_async (void)
+{
+  g_autoptr (AprRegressionStatistics) statistics = get_named_statistics ();
+  g_autoptr (AprTensor) factors = NULL;
+  g_autoptr (AprTensor) values = NULL;
+  g_autoptr (AprHypothesisTest) test = NULL;
+  g_autoptr (AprHypothesisTest) expected = NULL;
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  GAsyncResult *results[2] = { NULL };
+  gsize i;
+
+  g_assert_true (
+    apr_regression_statistics_parse_hypothesis (statistics, "x1 = x2, x1 = 7", &factors, &values, &error));
+  apr_regression_statistics_test_hypothesis_async (statistics, factors, values, 0, NULL, on_result,
+                                                   &results[0]);
+  g_cancellable_cancel (cancellable);
+  apr_regression_statistics_test_hypothesis_async (statistics, factors, NULL, 0, cancellable, on_result,
+                                                   &results[1]);
+  test = apr_regression_statistics_test_hypothesis_finish (statistics, wait_for (&results[0]), &error);
+  g_assert_no_error (error);
+  expected = apr_regression_statistics_test_hypothesis (statistics, factors, values, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_hypothesis_test_get_df_hypothesis (test), ==, 2);
+  g_assert_cmpfloat (apr_hypothesis_test_get_f_statistic (test), ==,
+                     apr_hypothesis_test_get_f_statistic (expected));
+  g_assert_true (
+    apr_tensor_equal (apr_hypothesis_test_get_t_values (test), apr_hypothesis_test_get_t_values (expected)));
+  g_assert_null (
+    apr_regression_statistics_test_hypothesis_finish (statistics, wait_for (&results[1]), &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  for (i = 0; i < G_N_ELEMENTS (results); i++)
+    g_object_unref (results[i]);
+}
+
 /* The statistics own what tests need: the model may be fitted to something else, or be gone. */
 static void
 test_without_the_model (void)
@@ -195,7 +356,10 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/hypothesis-test/robust", test_robust);
   g_test_add_func ("/hypothesis-test/line", test_line);
+  g_test_add_func ("/hypothesis-test/text", test_text);
+  g_test_add_func ("/hypothesis-test/text-errors", test_text_errors);
   g_test_add_func ("/hypothesis-test/async", test_async);
+  g_test_add_func ("/hypothesis-test/hypothesis-async", test_hypothesis_async);
   g_test_add_func ("/hypothesis-test/without-the-model", test_without_the_model);
 
   return g_test_run ();

@@ -61,6 +61,8 @@ function extend(Apr, functions) {
   guard(SafetensorsReader.prototype, 'get_slice', tensorName, indices);
   for (const name of ['add_tensor', 'declare_tensor', 'set_source_bytes', 'set_source_stream'])
     guard(SafetensorsWriter.prototype, name, tensorName);
+  for (const name of ['parse_hypothesis', 'test_hypothesis', 'test_hypothesis_async'])
+    guard(Apr.RegressionStatistics.prototype, name, [checkString, 'The text of hypotheses']);
   const columns = [checkString, 'The name of a column'];
   guard(Apr.TableReader, 'new', anything, [checkString, 'The name of a table']);
   guard(Apr.TableReader.prototype, 'set_delimiter', [checkString, 'The delimiter']);

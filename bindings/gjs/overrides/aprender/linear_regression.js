@@ -9,8 +9,8 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {Estimator, LinearRegression} = Apr;
-  const {defineGetter, describe, findShape, flatten, isList, isTypedArray, promisify, toShapedArray, toTensor,
-    toTensorInSlices, toTensorsInSlices, toWeights} = functions;
+  const {defineGetter, describe, findShape, flatten, isList, isTypedArray, promisify, toEnum, toShapedArray,
+    toTensor, toTensorInSlices, toTensorsInSlices, toWeights} = functions;
 
   // The typed constructors make no subclass.
   for (const name of ['load', 'from_bytes']) {
@@ -79,15 +79,17 @@ function extend(Apr, functions) {
   const predictIntervalAsync = promisify(LinearRegression.prototype, 'predict_interval');
   LinearRegression.prototype.predict_interval_async = async function (X, level = 0.95,
     kind = Apr.IntervalKind.PREDICTION, cancellable = null) {
+    const type = toEnum(Apr.IntervalKind, kind, 'kind');
     const tensor = await toTensorInSlices(X, 'X', cancellable);
-    const ends = await predictIntervalAsync.call(this, tensor, level, kind, PRIORITY, cancellable);
+    const ends = await predictIntervalAsync.call(this, tensor, level, type, PRIORITY, cancellable);
     // GJS leaves out what the function returns, or not.
     return ends.slice(-2).map(end => toShapedArray(end, true));
   };
 
   const predictInterval = LinearRegression.prototype.predict_interval;
   LinearRegression.prototype.predict_interval = function (X, level = 0.95, kind = Apr.IntervalKind.PREDICTION) {
-    const [, lower, upper] = predictInterval.call(this, toTensor(X, 'X'), level, kind);
+    const type = toEnum(Apr.IntervalKind, kind, 'kind');
+    const [, lower, upper] = predictInterval.call(this, toTensor(X, 'X'), level, type);
     return [toShapedArray(lower, true), toShapedArray(upper, true)];
   };
 
@@ -106,14 +108,15 @@ function extend(Apr, functions) {
   const getRobustStatistics = LinearRegression.prototype.get_robust_statistics;
   LinearRegression.prototype.get_robust_statistics = function (X, y, sampleWeight = null,
     kind = Apr.CovarianceKind.HC3, target = 0, cancellable = null) {
-    return getRobustStatistics.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), kind, target,
-      cancellable);
+    return getRobustStatistics.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight),
+      toEnum(Apr.CovarianceKind, kind, 'kind'), target, cancellable);
   };
 
   const getRobustStatisticsAsync = promisify(LinearRegression.prototype, 'get_robust_statistics');
   LinearRegression.prototype.get_robust_statistics_async = async function (X, y, sampleWeight = null,
     kind = Apr.CovarianceKind.HC3, target = 0, cancellable = null) {
+    const type = toEnum(Apr.CovarianceKind, kind, 'kind');
     const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
-    return getRobustStatisticsAsync.call(this, ...tensors, kind, target, PRIORITY, cancellable);
+    return getRobustStatisticsAsync.call(this, ...tensors, type, target, PRIORITY, cancellable);
   };
 }

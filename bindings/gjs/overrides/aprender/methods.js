@@ -5,7 +5,9 @@
 
 const {Gio} = imports.gi;
 
-function getFunctions() {
+function getFunctions(Apr, functions) {
+  const {describe} = functions;
+
   function defineGetter(object, name, get) {
     Object.defineProperty(object, name, {get, configurable: true, enumerable: true});
   }
@@ -16,5 +18,17 @@ function getFunctions() {
     return prototype[`${name}_async`];
   }
 
-  return {defineGetter, promisify};
+  // The value of an enumeration, which may be a string: its name in small letters. GJS would make 0 of any string.
+  function toEnum(type, value, what) {
+    const simplify = name => name.toLowerCase().replaceAll('_', '-');
+    const names = Object.keys(type).filter(name => typeof type[name] === 'number');
+    const found = names.find(name => typeof value === 'string' ? simplify(name) === simplify(value) : type[name] === value);
+    if (found === undefined) {
+      const choices = names.map(name => `“${simplify(name)}”`).join(', ');
+      throw new TypeError(`${what} must be one of ${choices}, not ${describe(value)}`);
+    }
+    return type[found];
+  }
+
+  return {defineGetter, promisify, toEnum};
 }

@@ -4,17 +4,19 @@
 // The metrics.
 
 function extend(Apr, functions) {
-  const {fromTensor, toTensor, toWeights} = functions;
+  const {fromTensor, toEnum, toTensor, toWeights} = functions;
 
   const {compute_metric: computeMetric, Multioutput} = Apr;
   Apr.compute_metric = (metric, multioutput, yTrue, yPred, sampleWeight = null) => fromTensor(
-    computeMetric(metric, multioutput, toTensor(yTrue, 'y_true'), toTensor(yPred, 'y_pred'), toWeights(sampleWeight)));
+    computeMetric(toEnum(Apr.Metric, metric, 'metric'), toEnum(Multioutput, multioutput, 'multioutput'),
+      toTensor(yTrue, 'y_true'), toTensor(yPred, 'y_pred'), toWeights(sampleWeight)));
   for (const [name, metric] of [['r2_score', 'R2'], ['explained_variance_score', 'EXPLAINED_VARIANCE'],
     ...['mean_squared_error', 'root_mean_squared_error', 'mean_absolute_error', 'mean_absolute_percentage_error',
       'median_absolute_error'].map(other => [other, other.toUpperCase()])]) {
     Apr[name] = (yTrue, yPred, sampleWeight = null, multioutput = Multioutput.UNIFORM_AVERAGE) => {
-      const values = Apr.compute_metric(Apr.Metric[metric], multioutput, yTrue, yPred, sampleWeight);
-      return multioutput === Multioutput.RAW_VALUES ? values : values[0];
+      const type = toEnum(Multioutput, multioutput, 'multioutput');
+      const values = Apr.compute_metric(Apr.Metric[metric], type, yTrue, yPred, sampleWeight);
+      return type === Multioutput.RAW_VALUES ? values : values[0];
     };
   }
 

@@ -3,9 +3,13 @@
 
 // What a regression says of itself: Apr.RegressionStatistics, Apr.HypothesisTest and Apr.RegressionDiagnostics.
 
+const {GLib} = imports.gi;
+
+const PRIORITY = GLib.PRIORITY_DEFAULT;
+
 function extend(Apr, functions) {
   const {HypothesisTest, RegressionDiagnostics, RegressionStatistics} = Apr;
-  const {defineGetter, fromTensor, toTensor} = functions;
+  const {defineGetter, fromTensor, promisify, toTensor} = functions;
 
   for (const name of ['fitted_values', 'residuals', 'leverages', 'standardized_residuals', 'studentized_residuals',
     'cooks_distances']) {
@@ -21,10 +25,26 @@ function extend(Apr, functions) {
     });
   }
 
+  // Factors, or a text such as 'x1 = x2', which has its values in it.
+  function toHypothesis(statistics, factors, values) {
+    if (typeof factors !== 'string')
+      return [toTensor(factors, 'factors'), values === null ? null : toTensor(values, 'values')];
+    if (values !== null)
+      throw new TypeError('Where the hypotheses are a text, their values are in it');
+    return statistics.parse_hypothesis(factors);
+  }
+
+  const parseHypothesis = RegressionStatistics.prototype.parse_hypothesis;
+  RegressionStatistics.prototype.parse_hypothesis = function (text) {
+    return parseHypothesis.call(this, text).slice(-2);
+  };
   const testHypothesis = RegressionStatistics.prototype.test_hypothesis;
   RegressionStatistics.prototype.test_hypothesis = function (factors, values = null) {
-    return testHypothesis.call(this, toTensor(factors, 'factors'),
-      values === null ? null : toTensor(values, 'values'));
+    return testHypothesis.call(this, ...toHypothesis(this, factors, values));
+  };
+  const testHypothesisAsync = promisify(RegressionStatistics.prototype, 'test_hypothesis');
+  RegressionStatistics.prototype.test_hypothesis_async = async function (factors, values = null, cancellable = null) {
+    return testHypothesisAsync.call(this, ...toHypothesis(this, factors, values), PRIORITY, cancellable);
   };
   for (const name of ['estimates', 'standard_errors', 't_values', 'p_values']) {
     defineGetter(HypothesisTest.prototype, name, function () {

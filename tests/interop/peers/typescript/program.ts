@@ -19,6 +19,10 @@ const statistics: Apr.RegressionStatistics = new Apr.LinearRegression({fit_inter
 print(statistics.terms, statistics.covariance[0].length, statistics.get_confidence_intervals(0.9).length,
   Array.from(statistics, (term: Apr.Term) => term.name));
 
+const test: Apr.HypothesisTest = await statistics.test_hypothesis_async('x0 = x1');
+print([...statistics].map(term => term.estimate), test.f_statistic, statistics.test_hypothesis('x0 = 1').p_values[0],
+  model.predict_interval(X, 0.9, 'confidence').length);
+
 const writer = new Apr.SafetensorsWriter({durable: false});
 writer.add_tensor('weights', [[1, 2], [3, 4]]);
 const bytes = await writer.write_to_bytes_async();

@@ -7,8 +7,9 @@ from gi.repository import GLib
 
 from . import awaitable
 from .data import to_data
-from .errors import AprError
+from .errors import ArgumentError, AprError
 from .estimator import explain_features, get_values
+from .lists import count
 from .native import Apr, extends
 from .properties import add_attributes, to_enum
 from .samples import Samples
@@ -19,11 +20,22 @@ _get_robust_statistics = Apr.LinearRegression.get_robust_statistics
 _get_robust_statistics_async = Apr.LinearRegression.get_robust_statistics_async
 _get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
 _test_hypothesis = Apr.RegressionStatistics.test_hypothesis
+_test_hypothesis_async = Apr.RegressionStatistics.test_hypothesis_async
+_parse_hypothesis = Apr.RegressionStatistics.parse_hypothesis
 _to_string = Apr.RegressionStatistics.to_string
 
 
 def _to_kind(kind):
     return to_enum(Apr.CovarianceKind, kind.lower() if isinstance(kind, str) else kind, 'kind')
+
+
+def _to_hypothesis(statistics, factors, values):
+    """The factors of the terms and the values, of which a text has both."""
+    if not isinstance(factors, str):
+        return to_data(factors, 'factors'), None if values is None else to_data(values, 'values')
+    if values is not None:
+        raise ArgumentError('Where the hypotheses are a text, their values are in it')
+    return statistics.parse_hypothesis(factors)
 
 
 @extends(Apr.LinearRegression)
@@ -86,18 +98,44 @@ class Statistics:
         """Intervals that hold the true coefficients with the probability level each: [n_terms, 2]."""
         return _get_confidence_intervals(self, level)._get_values()
 
-    def test_hypothesis(self, factors: Data, values: Data = None) -> HypothesisTest:
+    def parse_hypothesis(self, text: str) -> tuple[Tensor, Tensor]:
+        """The factors of the terms, and the values, that a text of hypotheses stands for."""
+        return _parse_hypothesis(self, text)[-2:]
+
+    def test_hypothesis(self, factors: Data | str, values: Data = None) -> HypothesisTest:
         """Tests that sums of the coefficients, factors @ coefficients, are the values, or 0.
 
         factors is [n_terms] for one hypothesis, or [n_hypotheses, n_terms]: [0, 1, -1] says that the coefficients of the
-        second and the third of terms are the same. Each hypothesis has a t-value, and all together have an F-statistic.
+        second and the third of terms are the same. Or it is a text, such as 'x1 = x2' or 'x1 + 2*x2 = 3, x3 = 0', as
+        statsmodels takes it; a name that holds operators may stand in backquotes. Each hypothesis has a t-value, and all
+        together have an F-statistic.
         """
-        return _test_hypothesis(self, to_data(factors, 'factors'), None if values is None else to_data(values, 'values'))
+        return _test_hypothesis(self, *_to_hypothesis(self, factors, values))
+
+    def test_hypothesis_async(self, factors, values=None, cancellable=None, callback=None, *user_data):
+        """Tests without blocking: `await statistics.test_hypothesis_async('x1 = x2')` gives the test."""
+        hypothesis = _to_hypothesis(self, factors, values)
+        return awaitable.call(lambda *args: _test_hypothesis_async(self, *hypothesis, GLib.PRIORITY_DEFAULT, *args),
+                              Apr.RegressionStatistics.test_hypothesis_finish, cancellable, callback, user_data)
 
     def __str__(self) -> str:
         return _to_string(self)
 
     __repr__ = __str__
+
+
+@extends(Apr.Term)
+class Term:
+    def __repr__(self) -> str:
+        return (f'{self.name}: {self.estimate:.6g}, std. error {self.standard_error:.6g}, t = {self.t_value:.4g}, '
+                f'p = {self.p_value:.3g}')
+
+
+@extends(Apr.RegressionDiagnostics)
+class Diagnostics:
+    def __repr__(self) -> str:
+        return (f'{count(len(self.residuals), "sample")}, Durbin-Watson {self.durbin_watson:.6g}: '
+                'fitted_values, residuals, leverages, standardized_residuals, studentized_residuals, cooks_distances')
 
 
 @extends(Apr.HypothesisTest)
