@@ -289,8 +289,8 @@ declare module 'gi://Apr?version=1.0' {
         cancellable?: Gio.Cancellable | null): Promise<HypothesisTest>;
       /** The factors of the terms and the values that a text of hypotheses stands for. */
       parse_hypothesis(text: string): [factors: Tensor, values: Tensor];
-      /** Against a smaller model of the same samples. */
       [Symbol.iterator](): IterableIterator<Term>;
+      /** Against a smaller model of the same samples. */
       compare(restricted: RegressionStatistics): HypothesisTest;
       /** The lower and the upper limit of each term. */
       get_confidence_intervals(level?: number): TypedArray[];
