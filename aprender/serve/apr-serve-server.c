@@ -9,6 +9,7 @@
 
 #include <microhttpd.h>
 
+#include "aprender/base/apr-processors-private.h"
 #include "aprender/table/apr-decimal-private.h"
 
 /* What a connection takes, for its headers above all. */
@@ -16,6 +17,8 @@
 
 /* File descriptors that are not connections. */
 #define N_OTHER_FILES 64
+
+#define MIN_THREADS 2
 
 /* All bodies together may take as much as so many of the longest. */
 #define N_LONGEST_BODIES 16
@@ -399,14 +402,16 @@ apr_serve_server_start (AprServeHandler *handler,
   self->daemons = g_ptr_array_new ();
   self->connections = g_hash_table_new_full (NULL, NULL, g_free, NULL);
   g_mutex_init (&self->lock);
-  self->pool = g_thread_pool_new (answer_long, self, (int) limits->n_threads, FALSE, NULL);
+  if (self->limits.n_threads == 0)
+    self->limits.n_threads = MAX (MIN_THREADS, apr_processors_count ());
+  self->pool = g_thread_pool_new (answer_long, self, (int) self->limits.n_threads, FALSE, NULL);
 
   for (i = 0; i < listeners->len; i++)
     {
       const AprServeListener *listener = &g_array_index (listeners, AprServeListener, i);
       struct MHD_Daemon *daemon = MHD_start_daemon (
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, self,
-        MHD_OPTION_LISTEN_SOCKET, listener->fd, MHD_OPTION_THREAD_POOL_SIZE, limits->n_threads,
+        MHD_OPTION_LISTEN_SOCKET, listener->fd, MHD_OPTION_THREAD_POOL_SIZE, self->limits.n_threads,
         MHD_OPTION_CONNECTION_LIMIT, n_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (gsize) CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION, notify_connection, self,
         MHD_OPTION_NOTIFY_COMPLETED, complete, self, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
@@ -422,6 +427,12 @@ apr_serve_server_start (AprServeHandler *handler,
     }
 
   return self;
+}
+
+guint
+apr_serve_server_get_n_threads (AprServeServer *self)
+{
+  return self->limits.n_threads;
 }
 
 /* Tells a client that it has been too slow, if it still waits for an answer. libmicrohttpd cannot: it has no

@@ -11,9 +11,9 @@ typedef struct _AprServeServer AprServeServer;
 
 typedef struct
 {
-  guint n_threads;
-  gsize max_body; /* bytes */
-  guint timeout;  /* seconds that a client may take for its headers, its body, and to read the answer */
+  guint n_threads; /* 0 for one per processor, at least 2 */
+  gsize max_body;  /* bytes */
+  guint timeout;   /* seconds that a client may take for its headers, its body, and to read the answer */
 } AprServeLimits;
 
 /* Starts to answer at all listeners, which the caller keeps open. */
@@ -21,6 +21,8 @@ AprServeServer *apr_serve_server_start (AprServeHandler *handler,
                                         const GArray *listeners,
                                         const AprServeLimits *limits,
                                         GError **error);
+
+guint apr_serve_server_get_n_threads (AprServeServer *self);
 
 /* Closes connections whose time is over. To be called every second or so. */
 void apr_serve_server_check_deadlines (AprServeServer *self);

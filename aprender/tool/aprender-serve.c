@@ -5,12 +5,12 @@
 #include <glib-unix.h>
 
 #include "aprender/serve/apr-serve-log.h"
+#include "aprender/serve/apr-serve-notify.h"
 #include "aprender/serve/apr-serve-server.h"
 #include "aprender/serve/apr-serve-watch.h"
 #include "aprender/tool/apr-tool.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1:8080"
-#define MIN_THREADS 2
 
 typedef struct
 {
@@ -92,15 +92,16 @@ open_listeners (GArray *listeners, const char *address, GError **error)
 }
 
 static void
-log_listeners (const GArray *listeners)
+log_listeners (const GArray *listeners, guint n_threads)
 {
+  g_autofree char *threads = g_strdup_printf ("%u", n_threads);
   guint i;
 
   for (i = 0; i < listeners->len; i++)
     {
       const AprServeListener *listener = &g_array_index (listeners, AprServeListener, i);
 
-      apr_serve_log (G_LOG_LEVEL_INFO, "listening", "address", listener->address, NULL);
+      apr_serve_log (G_LOG_LEVEL_INFO, "listening", "address", listener->address, "threads", threads, NULL);
       if (listener->exposed)
         apr_serve_log (
           G_LOG_LEVEL_WARNING,
@@ -162,8 +163,7 @@ serve (char **arguments, const ServeOptions *options, GError **error)
   g_autoptr (GArray) listeners = g_array_new (FALSE, TRUE, sizeof (AprServeListener));
   AprServeHandler handler = { .models = models };
   AprServeLimits limits = {
-    .n_threads =
-      options->n_threads > 0 ? (guint) options->n_threads : MAX (MIN_THREADS, g_get_num_processors ()),
+    .n_threads = (guint) options->n_threads,
     .max_body = (gsize) options->max_body,
     .timeout = (guint) options->timeout,
   };
@@ -188,10 +188,12 @@ serve (char **arguments, const ServeOptions *options, GError **error)
   if (server == NULL)
     return FALSE;
 
-  log_listeners (listeners);
+  log_listeners (listeners, apr_serve_server_get_n_threads (server));
+  apr_serve_notify ("READY=1");
   g_timeout_add_seconds (1, check_deadlines, server);
   g_main_loop_run (loop);
   apr_serve_log (G_LOG_LEVEL_INFO, "stopping", NULL);
+  apr_serve_notify ("STOPPING=1");
   apr_serve_server_stop (server);
 
   return TRUE;

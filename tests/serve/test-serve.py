@@ -79,6 +79,39 @@ def test_socket_activation(folder):
     process.stderr.close()
 
 
+def test_notify(folder):
+    """What systemd waits for where a unit has Type=notify: in a folder, and in the abstract namespace."""
+    for address in (os.path.join(folder, 'notify'), f'\0aprender-test-{os.getpid()}'):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(address)
+            manager.settimeout(30)
+            with Server(make(folder), env={'NOTIFY_SOCKET': address.replace('\0', '@')}) as program:
+                assert manager.recv(100) == b'READY=1'
+                assert program.predict([1, 2, 3]) == 13
+                assert program.stop() == 0
+                assert manager.recv(100) == b'STOPPING=1'
+    with Server(make(folder), env={'NOTIFY_SOCKET': os.path.join(folder, 'nobody')}) as program:
+        program.wait_for('level=warning .*cannot be told')
+        assert program.predict([1, 2, 3]) == 13
+
+
+def test_threads(folder):
+    """One for each processor that it may use, at least two; not for each that the machine has."""
+    allowed = os.sched_getaffinity(0)
+
+    def count(*arguments):
+        with Server(make(folder), *arguments) as program:
+            assert program.predict([1, 2, 3]) == 13
+            return int(program.wait_for(r'message=listening .* threads=(\d+)')[1])
+
+    assert count('--threads', '3') == 3
+    try:
+        os.sched_setaffinity(0, {min(allowed)})
+        assert count() == 2
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
 def test_usage(folder):
     def fails(status, message, *arguments):
         result = subprocess.run([server.TOOL, 'serve', *arguments], capture_output=True, encoding='utf-8', timeout=30,
@@ -230,5 +263,6 @@ def test_exposed(folder):
         assert not any('TLS' in line for line in program.log), program.log
 
 
-server.run([test_realizar, test_errors, test_keep_alive, test_unix_socket, test_socket_activation, test_usage, test_names,
+server.run([test_realizar, test_errors, test_keep_alive, test_unix_socket, test_socket_activation, test_notify,
+            test_threads, test_usage, test_names,
             test_interval, test_safetensors, test_metrics, test_page, test_token, test_exposed])
