@@ -98,6 +98,28 @@ APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_update_finish (AprCrossProducts *self, GAsyncResult *result, GError **error);
 
 APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_update_arrow (AprCrossProducts *self,
+                                          gpointer stream,
+                                          const char *const *targets,
+                                          const char *sample_weight,
+                                          GCancellable *cancellable,
+                                          GError **error);
+
+APR_AVAILABLE_IN_ALL
+void apr_cross_products_update_arrow_async (AprCrossProducts *self,
+                                            gpointer stream,
+                                            const char *const *targets,
+                                            const char *sample_weight,
+                                            int io_priority,
+                                            GCancellable *cancellable,
+                                            GAsyncReadyCallback callback,
+                                            gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean
+apr_cross_products_update_arrow_finish (AprCrossProducts *self, GAsyncResult *result, GError **error);
+
+APR_AVAILABLE_IN_ALL
 double apr_cross_products_get_progress (AprCrossProducts *self);
 
 APR_AVAILABLE_IN_ALL

@@ -4,6 +4,7 @@
     with-peer python test_tables.py
 """
 
+import asyncio
 import decimal
 import gc
 import math
@@ -95,6 +96,46 @@ class Tables(TestCase):
             array = pyarrow.array(numpy.array([1, 2, 5, 7], 'f2') if type_ == 'halffloat' else [1, 2, 5, 7], type_)
             model = Apr.LinearRegression().fit(pyarrow.table({'a': array}), [3, 5, 11, 15])
             self.assertEqual((model.coefficients.tolist(), model.intercept), ([2.0], 1.0))
+
+    def test_update_arrow(self):
+        """In C: the same sums as of the arrays, of any stream, and nothing where one batch cannot be added."""
+        X = numpy.random.default_rng(1).normal(size=(70_000, 3))
+        y = X @ [1, -2, 0.5] + 3
+        w = numpy.arange(70_000) % 7
+        table = pyarrow.table({'a': X[:, 0], 'y': y, 'b': X[:, 1], 'w': w, 'c': X[:, 2]})
+        expected = Apr.CrossProducts.new(3, 1).update(X, y, w)
+        expected.set_feature_names(['a', 'b', 'c'])
+        for stream in (table, table.to_reader(max_chunksize=999), polars.from_arrow(table)):
+            state = Apr.CrossProducts.new(3, 1)
+            self.assertIs(state.update_arrow(stream, ['y'], 'w'), state)
+            self.assertEqual(state, expected)
+
+        async def update():
+            return await Apr.CrossProducts.new(3, 1).update_arrow_async(table.slice(1).to_reader(100), ['y'], 'w')
+
+        async_state = asyncio.run(update())
+        self.assertEqual(async_state, Apr.CrossProducts.new(3, 1).update_arrow(table.slice(1), ['y'], 'w'))
+
+        before = state.copy()
+        for holes, code, message in (([1.0, None], Apr.Error.NOT_FINITE, 'X has a missing value at row 70001, column “b”'),
+                                     ([1.0, math.inf], Apr.Error.NOT_FINITE, 'X has an infinity at row 70001, column “b”')):
+            bad = pyarrow.table({'a': [1.0, 2.0], 'y': [1.0, 2.0], 'b': holes, 'w': [1, 1], 'c': [1.0, 2.0]})
+            stream = pyarrow.concat_tables([table, bad]).to_reader()
+            self.assertFails(code, message, state.update_arrow, stream, ['y'], 'w')
+            self.assertEqual(state, before)
+        self.assertFails(Apr.Error.DTYPE, 'Column “c” of X holds text', state.update_arrow,
+                         pyarrow.table({'a': [1.0], 'y': [1.0], 'b': [2.0], 'c': ['x']}), ['y'])
+        reader = table.to_reader()
+        reader.close()
+        self.assertRaises(Exception, state.update_arrow, reader, ['y'])
+        self.assertEqual(state, before)
+
+    def test_arrow_decimals_in_c(self):
+        numbers = [decimal.Decimal(text) for text in ('0.1', '12345678901234567890.123', '-99999999999999999999999999.999', '7')]
+        table = pyarrow.table({'a': pyarrow.array(numbers, pyarrow.decimal128(38, 3)), 'y': [1, 2, 3, 4]})
+        expected = Apr.CrossProducts.new(1, 1).update([[float(number)] for number in numbers], [1.0, 2, 3, 4])
+        expected.set_feature_names(['a'])
+        self.assertEqual(Apr.CrossProducts.new(1, 1).update_arrow(table, ['y']), expected)
 
     def test_arrow_slices(self):
         # Truth values are bits, so that a slice begins within a byte.

@@ -47,6 +47,10 @@ function extend(Apr, functions) {
     return saveToFileAsync.call(this, file, PRIORITY, cancellable);
   };
 
+  // They take an address of memory, which nothing in JavaScript has.
+  for (const name of ['update_arrow', 'update_arrow_async', 'update_arrow_finish'])
+    CrossProducts.prototype[name] = undefined;
+
   for (const name of ['n_features', 'n_targets', 'n_samples', 'feature_names']) {
     defineGetter(CrossProducts.prototype, name, function () {
       return this[`get_${name}`]();

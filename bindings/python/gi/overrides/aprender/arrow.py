@@ -56,6 +56,12 @@ def is_arrow(value):
     return hasattr(value, '__arrow_c_stream__') or hasattr(value, '__arrow_c_array__')
 
 
+def get_stream(value):
+    """The capsule of a stream, which is to be kept as long as its address is in use, and that address."""
+    capsule = value.__arrow_c_stream__()
+    return capsule, _get_pointer(capsule, b'arrow_array_stream')
+
+
 class _Owned:
     """A structure that is released when it is no longer in use."""
 
@@ -106,8 +112,8 @@ class ArrowTable(Table):
     def __init__(self, value, name):
         super().__init__(name)
         if hasattr(value, '__arrow_c_stream__'):
-            self._capsules = value.__arrow_c_stream__()
-            self._stream = _Stream.from_address(_get_pointer(self._capsules, b'arrow_array_stream'))
+            self._capsules, address = get_stream(value)
+            self._stream = _Stream.from_address(address)
             owned = _Owned(_Schema)
             self._check(self._stream.get_schema(ctypes.byref(self._stream), ctypes.byref(owned.structure)))
             schema = owned.structure

@@ -9,6 +9,7 @@ import pickle
 from gi.repository import GLib
 
 from . import awaitable, pickling
+from .arrow import get_stream
 from .errors import AprError
 from .lists import count
 from .memory import copy_bytes, view_bytes, wrap_bytes
@@ -21,6 +22,8 @@ _subtract = Apr.CrossProducts.subtract
 _update = Apr.CrossProducts.update
 native_update_async = Apr.CrossProducts.update_async
 native_update_finish = Apr.CrossProducts.update_finish
+_update_arrow = Apr.CrossProducts.update_arrow
+_update_arrow_async = Apr.CrossProducts.update_arrow_async
 _save = Apr.CrossProducts.save
 _save_to_file_async = Apr.CrossProducts.save_to_file_async
 _load_from_file_async = Apr.CrossProducts.load_from_file_async
@@ -77,6 +80,18 @@ class Methods:
             self.set_feature_names(samples.names)
         return self
 
+    def update_arrow(self, X: ArrowStream, targets: list[str], sample_weight: str | None = None,
+                     cancellable: Gio.Cancellable | None = None) -> Self:
+        """Adds all samples of whatever hands out a stream of Arrow, and returns the state.
+
+        targets and sample_weight name columns; all others are features. This needs neither numpy nor pyarrow, and some
+        megabytes of memory, however many samples there are.
+        """
+        capsule, address = get_stream(X)
+        _update_arrow(self, address, targets, sample_weight, cancellable)
+        del capsule
+        return self
+
     def merge(self, other: CrossProducts) -> Self:
         """Adds the samples of another state, which stays as it is, and returns this one."""
         _merge(self, other)
@@ -114,6 +129,22 @@ class Methods:
         return awaitable.call(
             lambda *args: native_update_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
             finish, cancellable, callback, user_data)
+
+    def update_arrow_async(self, X, targets, sample_weight=None, cancellable=None, callback=None, *user_data):
+        """Adds the samples of a stream of Arrow without blocking: `await state.update_arrow_async(X, targets)`."""
+        capsule, address = get_stream(X)
+
+        def begin(*args):
+            # The stream is moved out of its capsule before this returns.
+            _update_arrow_async(self, address, targets, sample_weight, GLib.PRIORITY_DEFAULT, *args)
+            nonlocal capsule
+            capsule = None
+
+        def finish(state, result):
+            Apr.CrossProducts.update_arrow_finish(state, result)
+            return state
+
+        return awaitable.call(begin, finish, cancellable, callback, user_data)
 
     def save_to_file_async(self, file, cancellable=None, callback=None, *user_data):
         """Writes the sums to a Gio.File without blocking: `await state.save_to_file_async(file)`."""

@@ -1,0 +1,711 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "aprender/table/apr-arrow-column-private.h"
+
+/* A stream of Arrow as a producer makes one by hand, and as no producer should. bindings/python has those of pyarrow. */
+
+#define MAX_COLUMNS 4
+
+typedef struct _Producer Producer;
+
+struct _Producer
+{
+  const char *formats[MAX_COLUMNS];
+  const char *names[MAX_COLUMNS];
+  gconstpointer values[MAX_COLUMNS]; /* of all batches */
+  gsize widths[MAX_COLUMNS];         /* bytes of a value; 0 for bits */
+  gint64 n_columns;
+  gint64 n_rows; /* of a batch */
+  guint n_batches;
+  void (*spoil_schema) (AprArrowSchema *schema); /* (nullable) */
+  void (*spoil) (AprArrowArray *batch);          /* (nullable) the second batch */
+  int status;                                    /* of what follows the batches */
+
+  guint n_made;
+  guint n_alive; /* structures that are not released yet */
+};
+
+static void
+release_schema (AprArrowSchema *self)
+{
+  guint *n_alive = self->private_data;
+
+  --*n_alive;
+  self->release = NULL;
+}
+
+static void
+release_array (AprArrowArray *self)
+{
+  Producer *producer = self->private_data;
+
+  producer->n_alive--;
+  self->release = NULL;
+}
+
+static AprArrowSchema schemas[MAX_COLUMNS];
+static AprArrowSchema *schema_children[MAX_COLUMNS];
+static AprArrowArray arrays[MAX_COLUMNS];
+static AprArrowArray *array_children[MAX_COLUMNS];
+static const void *buffers[MAX_COLUMNS][2];
+static const void *no_buffers[1];
+
+static int
+get_schema (AprArrowArrayStream *self, AprArrowSchema *schema)
+{
+  Producer *producer = self->private_data;
+  gint64 i;
+
+  for (i = 0; i < producer->n_columns; i++)
+    {
+      schemas[i] = (AprArrowSchema){ .format = producer->formats[i],
+                                     .name = producer->names[i],
+                                     .release = release_schema };
+      schema_children[i] = &schemas[i];
+    }
+  producer->n_alive++;
+  *schema = (AprArrowSchema){ .format = "+s",
+                              .n_children = producer->n_columns,
+                              .children = schema_children,
+                              .release = release_schema,
+                              .private_data = &producer->n_alive };
+  if (producer->spoil_schema != NULL)
+    producer->spoil_schema (schema);
+
+  return 0;
+}
+
+static int
+get_next (AprArrowArrayStream *self, AprArrowArray *batch)
+{
+  Producer *producer = self->private_data;
+  guint n_before = producer->n_made * (guint) producer->n_rows;
+  gint64 i;
+
+  if (producer->n_made == producer->n_batches)
+    {
+      *batch = (AprArrowArray){ 0 };
+      return producer->status;
+    }
+
+  for (i = 0; i < producer->n_columns; i++)
+    {
+      gsize width = producer->widths[i];
+      gint64 offset = width == 0 ? n_before : 0;
+
+      buffers[i][0] = NULL;
+      buffers[i][1] = (const guint8 *) producer->values[i] + n_before * width;
+      arrays[i] = (AprArrowArray){ .length = producer->n_rows,
+                                   .offset = offset,
+                                   .n_buffers = 2,
+                                   .buffers = buffers[i],
+                                   .release = release_array };
+      array_children[i] = &arrays[i];
+    }
+  *batch = (AprArrowArray){ .length = producer->n_rows,
+                            .n_buffers = 1,
+                            .buffers = no_buffers,
+                            .n_children = producer->n_columns,
+                            .children = array_children,
+                            .release = release_array,
+                            .private_data = producer };
+  producer->n_alive++;
+  producer->n_made++;
+  if (producer->spoil != NULL && producer->n_made == 2)
+    producer->spoil (batch);
+
+  return 0;
+}
+
+static const char *
+get_last_error (AprArrowArrayStream *self G_GNUC_UNUSED)
+{
+  return "the disk is gone";
+}
+
+static void
+release_stream (AprArrowArrayStream *self)
+{
+  Producer *producer = self->private_data;
+
+  producer->n_alive--;
+  self->release = NULL;
+}
+
+static AprArrowArrayStream
+open_stream (Producer *producer)
+{
+  producer->n_alive = 1;
+  producer->n_made = 0;
+
+  return (AprArrowArrayStream){ get_schema, get_next, get_last_error, release_stream, producer };
+}
+
+static const double a_values[] = { 1, 2, 3, 4, 5, 6 };
+static const gint32 b_values[] = { 7, -1, 4, 2, -9, 3 };
+static const double y_values[] = { 0.5, 1, -2, 4, 8, 16 };
+static const double w_values[] = { 1, 2, 1, 0, 1, 0.5 };
+static const char *const targets[] = { "y", NULL };
+
+static Producer
+make_producer (void)
+{
+  return (Producer){ .formats = { "g", "i", "g", "g" },
+                     .names = { "a", "y", "b", "w" },
+                     .values = { a_values, b_values, y_values, w_values },
+                     .widths = { 8, 4, 8, 8 },
+                     .n_columns = 3,
+                     .n_rows = 3,
+                     .n_batches = 2 };
+}
+
+/* The state of the same numbers in tensors; y are the integers. */
+static AprCrossProducts *
+make_expected (const double *weights)
+{
+  const double x[] = { 1, 0.5, 2, 1, 3, -2, 4, 4, 5, 8, 6, 16 };
+  const double y[] = { 7, -1, 4, 2, -9, 3 };
+  const char *const names[] = { "a", "b", NULL };
+  g_autoptr (AprTensor) x_tensor = matrix_new (6, 2, x);
+  g_autoptr (AprTensor) y_tensor = vector_new (6, y);
+  g_autoptr (AprTensor) w_tensor = weights != NULL ? vector_new (6, weights) : NULL;
+  g_autoptr (GError) error = NULL;
+  AprCrossProducts *state = apr_cross_products_new (2, 1, &error);
+
+  g_assert_true (apr_cross_products_update (state, x_tensor, y_tensor, w_tensor, NULL, &error));
+  g_assert_true (apr_cross_products_set_feature_names (state, names, &error));
+  g_assert_no_error (error);
+
+  return state;
+}
+
+static void
+test_update (void)
+{
+  g_autoptr (AprCrossProducts) expected = make_expected (NULL);
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, NULL);
+  g_autoptr (GError) error = NULL;
+  Producer producer = make_producer ();
+  AprArrowArrayStream stream = open_stream (&producer);
+
+  g_assert_true (apr_cross_products_update_arrow (state, &stream, targets, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_null (stream.release);
+  g_assert_cmpuint (producer.n_alive, ==, 0);
+  g_assert_true (apr_cross_products_equal (state, expected));
+
+  /* Names that are there must be the same. */
+  producer.names[2] = "c";
+  stream = open_stream (&producer);
+  g_assert_false (apr_cross_products_update_arrow (state, &stream, targets, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  g_assert_cmpuint (producer.n_alive, ==, 0);
+  g_assert_true (apr_cross_products_equal (state, expected));
+}
+
+static void
+test_weights (void)
+{
+  g_autoptr (AprCrossProducts) expected = make_expected (w_values);
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, NULL);
+  g_autoptr (GError) error = NULL;
+  const double negative[] = { 1, 1, 1, 1, -0.5, 1 };
+  Producer producer = make_producer ();
+  AprArrowArrayStream stream;
+
+  producer.n_columns = 4;
+  stream = open_stream (&producer);
+  g_assert_true (apr_cross_products_update_arrow (state, &stream, targets, "w", NULL, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_cross_products_equal (state, expected));
+
+  producer.values[3] = negative;
+  stream = open_stream (&producer);
+  g_assert_false (apr_cross_products_update_arrow (state, &stream, targets, "w", NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_WEIGHTS);
+  g_assert_cmpstr (error->message, ==, "sample_weight has the negative value -0.5 at row 4 (counted from 0)");
+  g_assert_true (apr_cross_products_equal (state, expected));
+}
+
+/* Each type has the numbers 1, 0 and 1 in three rows, which make the same sums. */
+static void
+test_types (void)
+{
+  static const guint8 bits[] = { 0x05 };
+  static const gint8 i8[] = { 1, 0, 1 };
+  static const gint16 i16[] = { 1, 0, 1 };
+  static const gint32 i32[] = { 1, 0, 1 };
+  static const gint64 i64[] = { 1, 0, 1 };
+  static const guint16 halves[] = { 0x3c00, 0, 0x3c00 };
+  static const float floats[] = { 1, 0, 1 };
+  static const double doubles[] = { 1, 0, 1 };
+  static const gint64 decimals[] = { 100, 0, 100 };
+  /* In the order of the processor: 10^22, of which 10^-22 is 1. */
+  static const unsigned __int128 ten_to_22 = (unsigned __int128) 10000000000 * 1000000000000;
+  const unsigned __int128 wide[] = { ten_to_22, 0, ten_to_22 };
+  static const gint32 thousandths[] = { 1000, 0, 1000 };
+  const struct
+  {
+    const char *format;
+    gconstpointer values;
+    gsize width;
+  } types[] = {
+    { "b", bits, 0 },
+    { "c", i8, 1 },
+    { "C", i8, 1 },
+    { "s", i16, 2 },
+    { "S", i16, 2 },
+    { "i", i32, 4 },
+    { "I", i32, 4 },
+    { "l", i64, 8 },
+    { "L", i64, 8 },
+    { "e", halves, 2 },
+    { "f", floats, 4 },
+    { "g", doubles, 8 },
+    { "d:5,2,64", decimals, 8 },
+    { "d:38,22", wide, 16 },
+    { "d:9,3,32", thousandths, 4 },
+  };
+  const double x[] = { 1, 0, 1 };
+  g_autoptr (AprTensor) tensor = matrix_new (3, 1, x);
+  g_autoptr (AprTensor) y = vector_new (3, y_values);
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (types); i++)
+    {
+      g_autoptr (AprCrossProducts) state = apr_cross_products_new (1, 1, NULL);
+      g_autoptr (AprCrossProducts) expected = apr_cross_products_new (1, 1, NULL);
+      g_autoptr (GError) error = NULL;
+      gboolean narrow = strchr ("ef", types[i].format[0]) != NULL;
+      Producer producer = { .formats = { types[i].format, "g" },
+                            .names = { "a", "y" },
+                            .values = { types[i].values, y_values },
+                            .widths = { types[i].width, 8 },
+                            .n_columns = 2,
+                            .n_rows = 3,
+                            .n_batches = 1 };
+      AprArrowArrayStream stream = open_stream (&producer);
+      g_autoptr (AprTensor) cast = apr_tensor_cast (tensor, narrow ? APR_DTYPE_F32 : APR_DTYPE_F64, NULL);
+      const char *const names[] = { "a", NULL };
+
+      g_test_message ("%s", types[i].format);
+      g_assert_true (apr_cross_products_update_arrow (state, &stream, targets, NULL, NULL, &error));
+      g_assert_no_error (error);
+      g_assert_true (apr_cross_products_update (expected, cast, y, NULL, NULL, &error));
+      g_assert_true (apr_cross_products_set_feature_names (expected, names, &error));
+      g_assert_true (apr_cross_products_equal (state, expected));
+    }
+}
+
+/* A decimal number is rounded once: 9007199254740993.5, halfway and a little, and its negative. */
+static void
+test_decimals (void)
+{
+  const __int128 whole = (__int128) 90071992547409935;
+  const __int128 values[] = { whole, -whole, 10 };
+  const double x[] = { 9007199254740994, -9007199254740994, 1 };
+  const char *const names[] = { "a", NULL };
+  g_autoptr (AprTensor) tensor = matrix_new (3, 1, x);
+  g_autoptr (AprTensor) y = vector_new (3, y_values);
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (1, 1, NULL);
+  g_autoptr (AprCrossProducts) expected = apr_cross_products_new (1, 1, NULL);
+  g_autoptr (GError) error = NULL;
+  Producer producer = { .formats = { "d:38,1", "g" },
+                        .names = { "a", "y" },
+                        .values = { values, y_values },
+                        .widths = { 16, 8 },
+                        .n_columns = 2,
+                        .n_rows = 3,
+                        .n_batches = 1 };
+  AprArrowArrayStream stream = open_stream (&producer);
+
+  g_assert_true (apr_cross_products_update_arrow (state, &stream, targets, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_cross_products_update (expected, tensor, y, NULL, NULL, &error));
+  g_assert_true (apr_cross_products_set_feature_names (expected, names, &error));
+  g_assert_true (apr_cross_products_equal (state, expected));
+}
+
+/* What a hostile or broken producer says. */
+
+static void
+spoil_length (AprArrowArray *batch)
+{
+  batch->length = -1;
+}
+
+static void
+spoil_offset (AprArrowArray *batch)
+{
+  batch->offset = G_MAXINT64;
+}
+
+static void
+spoil_children (AprArrowArray *batch)
+{
+  batch->n_children = 2;
+}
+
+static void
+spoil_no_children (AprArrowArray *batch)
+{
+  batch->children = NULL;
+}
+
+static void
+spoil_child (AprArrowArray *batch)
+{
+  batch->children[1] = NULL;
+}
+
+static void
+spoil_short (AprArrowArray *batch)
+{
+  batch->children[0]->length = 2;
+}
+
+static void
+spoil_batch_offset (AprArrowArray *batch)
+{
+  batch->offset = 1;
+}
+
+static void
+spoil_child_offset (AprArrowArray *batch)
+{
+  batch->children[0]->offset = G_MAXINT64 - 1;
+}
+
+static void
+spoil_child_size (AprArrowArray *batch)
+{
+  batch->children[0]->offset = G_MAXINT64 / 8;
+}
+
+static void
+spoil_buffers (AprArrowArray *batch)
+{
+  batch->children[0]->n_buffers = 1;
+}
+
+static void
+spoil_values (AprArrowArray *batch)
+{
+  batch->children[2]->buffers[1] = NULL;
+}
+
+static void
+spoil_null_count (AprArrowArray *batch)
+{
+  batch->children[0]->null_count = 2;
+}
+
+static void
+spoil_too_many_nulls (AprArrowArray *batch)
+{
+  batch->children[0]->null_count = 4;
+}
+
+static void
+spoil_value (AprArrowArray *batch)
+{
+  static const guint8 valid[] = { 0xfd };
+
+  batch->children[2]->null_count = -1;
+  batch->children[2]->buffers[0] = valid;
+}
+
+static void
+spoil_row (AprArrowArray *batch)
+{
+  static const guint8 valid[] = { 0xfb };
+  static const void *row_buffers[] = { valid };
+
+  batch->null_count = 1;
+  batch->buffers = row_buffers;
+}
+
+static void
+spoil_nan (AprArrowArray *batch)
+{
+  static const double values[] = { 1, 2, NAN };
+
+  batch->children[2]->buffers[1] = values;
+}
+
+static const struct
+{
+  const char *name;
+  void (*spoil) (AprArrowArray *batch);
+  int code;
+  const char *message;
+} batches[] = {
+  { "length", spoil_length, APR_ERROR_SHAPE, "a batch has -1 rows after 0" },
+  { "offset", spoil_offset, APR_ERROR_SHAPE, "rows after 9223372036854775807" },
+  { "children", spoil_children, APR_ERROR_SHAPE, "a batch has 2 columns instead of 3" },
+  { "no-children", spoil_no_children, APR_ERROR_SHAPE, "a batch has 3 columns instead of 3" },
+  { "child", spoil_child, APR_ERROR_SHAPE, "“y” of y is no Arrow array: it has been released" },
+  { "short", spoil_short, APR_ERROR_SHAPE,
+    "“a” of X is no Arrow array: 3 rows after 0 of a table, but a length of 2" },
+  { "batch-offset", spoil_batch_offset, APR_ERROR_SHAPE, "3 rows after 1 of a table, but a length of 3" },
+  { "child-offset", spoil_child_offset, APR_ERROR_SHAPE, "larger than memory can be" },
+  { "child-size", spoil_child_size, APR_ERROR_SHAPE, "larger than memory can be" },
+  { "buffers", spoil_buffers, APR_ERROR_SHAPE, "1 buffers and 0 children" },
+  { "values", spoil_values, APR_ERROR_SHAPE, "“b” of X is no Arrow array: no values" },
+  { "null-count", spoil_null_count, APR_ERROR_SHAPE, "2 values are missing, but not said which" },
+  { "too-many-nulls", spoil_too_many_nulls, APR_ERROR_SHAPE, "4 nulls" },
+  { "value", spoil_value, APR_ERROR_NOT_FINITE,
+    "X has a missing value at row 4, column “b” (counted from 0)" },
+  { "row", spoil_row, APR_ERROR_NOT_FINITE, "X has a missing value at row 5 (counted from 0)" },
+  { "nan", spoil_nan, APR_ERROR_NOT_FINITE, "X has a NaN at row 5, column “b” (counted from 0)" },
+};
+
+static void
+assert_fails (Producer *producer, int code, const char *message)
+{
+  g_autoptr (AprCrossProducts) expected = make_expected (NULL);
+  g_autoptr (AprCrossProducts) state = apr_cross_products_copy (expected);
+  g_autoptr (GError) error = NULL;
+  AprArrowArrayStream stream = open_stream (producer);
+
+  g_assert_false (apr_cross_products_update_arrow (state, &stream, targets, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, code);
+  if (strstr (error->message, message) == NULL)
+    g_error ("“%s” is not in “%s”", message, error->message);
+  g_assert_null (stream.release);
+  g_assert_cmpuint (producer->n_alive, ==, 0);
+  g_assert_true (apr_cross_products_equal (state, expected));
+}
+
+static void
+test_batch (gconstpointer user_data)
+{
+  Producer producer = make_producer ();
+  gsize i = GPOINTER_TO_SIZE (user_data);
+
+  producer.spoil = batches[i].spoil;
+  assert_fails (&producer, batches[i].code, batches[i].message);
+}
+
+static void
+spoil_struct (AprArrowSchema *schema)
+{
+  schema->format = "g";
+}
+
+static void
+spoil_format (AprArrowSchema *schema)
+{
+  schema->format = NULL;
+}
+
+static void
+spoil_count (AprArrowSchema *schema)
+{
+  schema->n_children = -5;
+}
+
+static void
+spoil_large_count (AprArrowSchema *schema)
+{
+  schema->n_children = G_MAXINT64;
+}
+
+static void
+spoil_child_schema (AprArrowSchema *schema)
+{
+  schema->children[1] = NULL;
+}
+
+static void
+spoil_child_format (AprArrowSchema *schema)
+{
+  schema->children[0]->format = NULL;
+}
+
+static void
+spoil_text (AprArrowSchema *schema)
+{
+  schema->children[2]->format = "u";
+}
+
+static void
+spoil_decimal (AprArrowSchema *schema)
+{
+  schema->children[2]->format = "d:9,99999999999";
+}
+
+static void
+spoil_unknown (AprArrowSchema *schema)
+{
+  schema->children[2]->format = "\xff";
+}
+
+static void
+spoil_category (AprArrowSchema *schema)
+{
+  schema->children[2]->dictionary = schema->children[0];
+}
+
+static void
+spoil_missing (AprArrowSchema *schema)
+{
+  schema->children[1]->name = NULL;
+}
+
+static void
+spoil_duplicate (AprArrowSchema *schema)
+{
+  schema->children[2]->name = "a";
+}
+
+static void
+spoil_name (AprArrowSchema *schema)
+{
+  schema->children[2]->name = "\xff";
+}
+
+static const struct
+{
+  const char *name;
+  void (*spoil) (AprArrowSchema *schema);
+  int code;
+  const char *message;
+} spoilt_schemas[] = {
+  { "struct", spoil_struct, APR_ERROR_SHAPE, "its Arrow type is “g”" },
+  { "format", spoil_format, APR_ERROR_SHAPE, "its Arrow type is “”" },
+  { "count", spoil_count, APR_ERROR_SHAPE, "its schema has -5 columns" },
+  { "large-count", spoil_large_count, APR_ERROR_SHAPE, "its schema has 9223372036854775807 columns" },
+  { "child", spoil_child_schema, APR_ERROR_SHAPE, "the schema of its column 1 is missing" },
+  { "child-format", spoil_child_format, APR_ERROR_DTYPE, "Column “a” of X has no Arrow type" },
+  { "text", spoil_text, APR_ERROR_DTYPE, "Column “b” of X holds text" },
+  { "decimal", spoil_decimal, APR_ERROR_DTYPE, "Column “b” of X holds decimal numbers of another size" },
+  { "unknown", spoil_unknown, APR_ERROR_DTYPE,
+    "Column “b” of X holds values of the Arrow type “\xef\xbf\xbd”" },
+  { "category", spoil_category, APR_ERROR_DTYPE, "Column “b” of X holds categories" },
+  { "missing", spoil_missing, APR_ERROR_FEATURE_NAMES, "no column “y” to be y; it has “a”, “”, “b”" },
+  { "duplicate", spoil_duplicate, APR_ERROR_FEATURE_NAMES, "“a”" },
+  { "name", spoil_name, APR_ERROR_FEATURE_NAMES, "\xef\xbf\xbd" },
+};
+
+static void
+test_schema (gconstpointer user_data)
+{
+  Producer producer = make_producer ();
+  gsize i = GPOINTER_TO_SIZE (user_data);
+
+  producer.spoil_schema = spoilt_schemas[i].spoil;
+  assert_fails (&producer, spoilt_schemas[i].code, spoilt_schemas[i].message);
+}
+
+static void
+test_failure (void)
+{
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, NULL);
+  g_autoptr (GCancellable) cancelled = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  Producer producer = make_producer ();
+  AprArrowArrayStream stream;
+
+  producer.status = EIO;
+  stream = open_stream (&producer);
+  g_assert_false (apr_cross_products_update_arrow (state, &stream, targets, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_FAILED);
+  g_assert_cmpstr (error->message, ==, "The Arrow stream cannot be read: the disk is gone");
+  g_assert_cmpuint (producer.n_alive, ==, 0);
+  g_assert_cmpuint (apr_cross_products_get_n_samples (state), ==, 0);
+  g_clear_error (&error);
+
+  producer.status = 0;
+  g_cancellable_cancel (cancelled);
+  stream = open_stream (&producer);
+  g_assert_false (apr_cross_products_update_arrow (state, &stream, targets, NULL, cancelled, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_cmpuint (producer.n_alive, ==, 0);
+  g_clear_error (&error);
+
+  /* A stream that has been taken. */
+  stream = (AprArrowArrayStream){ 0 };
+  g_assert_false (apr_cross_products_update_arrow (state, &stream, targets, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+
+  /* No rows are no error. */
+  producer.n_batches = 0;
+  stream = open_stream (&producer);
+  g_clear_error (&error);
+  g_assert_true (apr_cross_products_update_arrow (state, &stream, targets, NULL, NULL, &error));
+  g_assert_cmpuint (apr_cross_products_get_n_samples (state), ==, 0);
+}
+
+static void
+ended_cb (GObject *object G_GNUC_UNUSED, GAsyncResult *result, gpointer user_data)
+{
+  GAsyncResult **place = user_data;
+
+  *place = g_object_ref (result);
+}
+
+static void
+test_async (void)
+{
+  g_autoptr (AprCrossProducts) expected = make_expected (NULL);
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, NULL);
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GAsyncResult) second_result = NULL;
+  g_autoptr (GError) error = NULL;
+  Producer producer = make_producer ();
+  Producer other = make_producer ();
+  AprArrowArrayStream stream = open_stream (&producer);
+  AprArrowArrayStream second = open_stream (&other);
+
+  apr_cross_products_update_arrow_async (state, &stream, targets, NULL, G_PRIORITY_DEFAULT, NULL, ended_cb,
+                                         &result);
+  g_assert_null (stream.release);
+  g_assert_true (apr_cross_products_get_busy (state));
+  /* One write at a time. */
+  apr_cross_products_update_arrow_async (state, &second, targets, NULL, G_PRIORITY_DEFAULT, NULL, ended_cb,
+                                         &second_result);
+  while (result == NULL || second_result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_false (apr_cross_products_update_arrow_finish (state, second_result, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+  g_assert_true (apr_cross_products_update_arrow_finish (state, result, &error));
+  g_assert_no_error (error);
+  g_assert_false (apr_cross_products_get_busy (state));
+  g_assert_true (apr_cross_products_equal (state, expected));
+  g_assert_cmpuint (other.n_alive, ==, 0);
+}
+
+int
+main (int argc, char *argv[])
+{
+  gsize i;
+
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/cross-products-arrow/update", test_update);
+  g_test_add_func ("/cross-products-arrow/weights", test_weights);
+  g_test_add_func ("/cross-products-arrow/types", test_types);
+  g_test_add_func ("/cross-products-arrow/decimals", test_decimals);
+  for (i = 0; i < G_N_ELEMENTS (batches); i++)
+    {
+      g_autofree char *path = g_strconcat ("/cross-products-arrow/batch/", batches[i].name, NULL);
+
+      g_test_add_data_func (path, GSIZE_TO_POINTER (i), test_batch);
+    }
+  for (i = 0; i < G_N_ELEMENTS (spoilt_schemas); i++)
+    {
+      g_autofree char *path = g_strconcat ("/cross-products-arrow/schema/", spoilt_schemas[i].name, NULL);
+
+      g_test_add_data_func (path, GSIZE_TO_POINTER (i), test_schema);
+    }
+  g_test_add_func ("/cross-products-arrow/failure", test_failure);
+  g_test_add_func ("/cross-products-arrow/async", test_async);
+
+  return g_test_run ();
+}
