@@ -51,7 +51,7 @@ on_statistics (GObject *source, GAsyncResult *result, gpointer data)
       trendline_fit_session_fail (task, error);
       return;
     }
-  trendline_fit_session_set_results (self, fit->model, statistics, fit->target);
+  trendline_fit_session_set_results (self, fit->model, statistics, fit->target, fit->weight);
   trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
   g_task_return_boolean (task, TRUE);
   g_object_unref (task);
@@ -76,7 +76,7 @@ on_solved (GObject *source, GAsyncResult *result, gpointer data)
                                                   on_statistics, task);
       return;
     }
-  trendline_fit_session_set_results (self, fit->model, NULL, fit->target);
+  trendline_fit_session_set_results (self, fit->model, NULL, fit->target, fit->weight);
   trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
   g_task_return_boolean (task, TRUE);
   g_object_unref (task);

@@ -21,6 +21,7 @@ struct _TrendlineFitSession
   AprLinearRegression *model;          /* (nullable) */
   AprRegressionStatistics *statistics; /* (nullable) */
   char *model_target;                  /* (nullable) */
+  char *model_weight;                  /* (nullable) */
 };
 
 void trendline_fit_session_set_state (TrendlineFitSession *self, TrendlineFitState state);
@@ -32,7 +33,8 @@ void trendline_fit_session_set_table (TrendlineFitSession *self, TrendlineTable 
 void trendline_fit_session_set_results (TrendlineFitSession *self,
                                         AprLinearRegression *model,
                                         AprRegressionStatistics *statistics,
-                                        const char *target);
+                                        const char *target,
+                                        const char *weight);
 
 GTask *trendline_fit_session_begin (TrendlineFitSession *self,
                                     TrendlineFitState state,

@@ -53,6 +53,7 @@ trendline_fit_session_finalize (GObject *object)
   g_clear_object (&self->model);
   g_clear_object (&self->statistics);
   g_free (self->model_target);
+  g_free (self->model_weight);
 
   G_OBJECT_CLASS (trendline_fit_session_parent_class)->finalize (object);
 }
@@ -324,10 +325,13 @@ void
 trendline_fit_session_set_results (TrendlineFitSession *self,
                                    AprLinearRegression *model,
                                    AprRegressionStatistics *statistics,
-                                   const char *target)
+                                   const char *target,
+                                   const char *weight)
 {
   g_free (self->model_target);
   self->model_target = g_strdup (target);
+  g_free (self->model_weight);
+  self->model_weight = g_strdup (weight);
   g_set_object (&self->model, model);
   g_set_object (&self->statistics, statistics);
   g_object_freeze_notify (G_OBJECT (self));
@@ -361,7 +365,7 @@ void
 trendline_fit_session_set_table (TrendlineFitSession *self, TrendlineTable *table)
 {
   g_object_freeze_notify (G_OBJECT (self));
-  trendline_fit_session_set_results (self, NULL, NULL, NULL);
+  trendline_fit_session_set_results (self, NULL, NULL, NULL, NULL);
   g_set_object (&self->table, table);
   if (table != NULL)
     choose_columns (self);

@@ -59,6 +59,14 @@ trendline_fit_session_fit_async (TrendlineFitSession *self, GAsyncReadyCallback 
 
 gboolean trendline_fit_session_fit_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error);
 
+void trendline_fit_session_diagnose_async (TrendlineFitSession *self,
+                                           GCancellable *cancellable,
+                                           GAsyncReadyCallback callback,
+                                           gpointer user_data);
+
+AprRegressionDiagnostics *
+trendline_fit_session_diagnose_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error);
+
 void trendline_fit_session_cancel (TrendlineFitSession *self);
 
 G_END_DECLS

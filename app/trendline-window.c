@@ -6,6 +6,7 @@
 #include "app/trendline-data-page.h"
 #include "app/trendline-error.h"
 #include "app/trendline-model-page.h"
+#include "app/trendline-plots-page.h"
 #include "app/trendline-sidebar.h"
 
 struct _TrendlineWindow
@@ -22,6 +23,7 @@ struct _TrendlineWindow
   AdwViewStack *pages;
   TrendlineDataPage *data_page;
   TrendlineModelPage *model_page;
+  TrendlinePlotsPage *plots_page;
   GtkRevealer *progress_revealer;
   GtkLabel *progress_label;
   GtkProgressBar *progress_bar;
@@ -267,6 +269,7 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   g_type_ensure (TRENDLINE_TYPE_SIDEBAR);
   g_type_ensure (TRENDLINE_TYPE_DATA_PAGE);
   g_type_ensure (TRENDLINE_TYPE_MODEL_PAGE);
+  g_type_ensure (TRENDLINE_TYPE_PLOTS_PAGE);
   gtk_widget_class_set_template_from_resource (widget_class, "/org/aprender/Trendline/trendline-window.ui");
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, toasts);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, stack);
@@ -278,6 +281,7 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, pages);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, data_page);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, model_page);
+  gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, plots_page);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, progress_revealer);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, progress_label);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, progress_bar);
@@ -300,6 +304,7 @@ trendline_window_init (TrendlineWindow *self)
   trendline_sidebar_set_session (self->sidebar, self->session);
   trendline_data_page_set_session (self->data_page, self->session);
   trendline_model_page_set_session (self->model_page, self->session);
+  trendline_plots_page_set_session (self->plots_page, self->session);
   g_object_bind_property (self->session, "fraction", self->progress_bar, "fraction", G_BINDING_SYNC_CREATE);
   g_signal_connect_object (self->session, "notify::table", G_CALLBACK (on_table), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->session, "notify::state", G_CALLBACK (on_state), self, G_CONNECT_SWAPPED);

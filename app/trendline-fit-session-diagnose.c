@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/trendline-fit-session-private.h"
+
+#include <string.h>
+
+#include <glib/gi18n.h>
+
+/* What the fit was made of, and the rows that are read again. */
+typedef struct
+{
+  GFile *file;
+  gboolean decimal_comma;
+  char *target;
+  char *weight; /* (nullable) */
+  char **features;
+  AprLinearRegression *model;
+} Diagnosis;
+
+/* Numbers that come in batches. */
+typedef struct
+{
+  double *values;
+  gsize n;
+  gsize n_allocated;
+} Numbers;
+
+static void
+diagnosis_free (Diagnosis *diagnosis)
+{
+  g_object_unref (diagnosis->file);
+  g_free (diagnosis->target);
+  g_free (diagnosis->weight);
+  g_strfreev (diagnosis->features);
+  g_object_unref (diagnosis->model);
+  g_free (diagnosis);
+}
+
+static gboolean
+append (Numbers *numbers, AprTensor *tensor, GError **error)
+{
+  gsize n;
+  gsize total;
+  gsize size;
+  const double *values = apr_tensor_get_doubles (tensor, &n, error);
+
+  if (values == NULL)
+    return FALSE;
+  if (!g_size_checked_add (&total, numbers->n, n) || !g_size_checked_mul (&size, total, 2 * sizeof (double)))
+    total = G_MAXSIZE;
+  if (total > numbers->n_allocated)
+    {
+      double *more = total < G_MAXSIZE ? g_try_realloc (numbers->values, size) : NULL;
+
+      if (more == NULL)
+        {
+          g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+                       _ ("There is no memory for more than %lu numbers of the table"), (gulong) numbers->n);
+          return FALSE;
+        }
+      numbers->values = more;
+      numbers->n_allocated = 2 * total;
+    }
+  if (n > 0)
+    memcpy (numbers->values + numbers->n, values, n * sizeof (double));
+  numbers->n = total;
+
+  return TRUE;
+}
+
+static AprTensor *
+take_tensor (Numbers *numbers, gsize n_rows, gboolean is_matrix, gsize n_columns)
+{
+  const gsize shape[2] = { n_rows, n_columns };
+  g_autoptr (GBytes) bytes = g_bytes_new_take (numbers->values, numbers->n * sizeof (double));
+
+  numbers->values = NULL;
+
+  return apr_tensor_new_from_bytes (APR_DTYPE_F64, shape, is_matrix ? 2 : 1, bytes, NULL);
+}
+
+static gboolean
+read_rows (AprTableReader *reader, Numbers numbers[3], GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GError) local_error = NULL;
+  AprTensor *tensors[3];
+
+  while (apr_table_reader_read (reader, &tensors[0], &tensors[1], &tensors[2], cancellable, &local_error))
+    {
+      guint i;
+
+      for (i = 0; i < G_N_ELEMENTS (tensors); i++)
+        {
+          g_autoptr (AprTensor) tensor = tensors[i];
+
+          if (tensor != NULL && local_error == NULL)
+            append (&numbers[i], tensor, &local_error);
+        }
+      if (local_error != NULL)
+        break;
+    }
+  if (local_error == NULL)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&local_error));
+
+  return FALSE;
+}
+
+static AprRegressionDiagnostics *
+diagnose (Diagnosis *diagnosis, Numbers numbers[3], GCancellable *cancellable, GError **error)
+{
+  const char *const targets[] = { diagnosis->target, NULL };
+  g_autofree char *name = g_file_get_basename (diagnosis->file);
+  g_autofree char *display_name = g_filename_display_name (name);
+  g_autoptr (GFileInputStream) stream = g_file_read (diagnosis->file, cancellable, error);
+  g_autoptr (AprTableReader) reader = NULL;
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) weights = NULL;
+  gsize n_features = g_strv_length (diagnosis->features);
+  gsize n_rows;
+
+  if (stream == NULL)
+    return NULL;
+  reader = apr_table_reader_new (G_INPUT_STREAM (stream), display_name);
+  apr_table_reader_set_decimal_comma (reader, diagnosis->decimal_comma);
+  apr_table_reader_set_targets (reader, targets);
+  apr_table_reader_set_weight (reader, diagnosis->weight);
+  apr_table_reader_set_features (reader, (const char *const *) diagnosis->features);
+  if (!read_rows (reader, numbers, cancellable, error))
+    return NULL;
+
+  n_rows = numbers[1].n;
+  y = take_tensor (&numbers[1], n_rows, FALSE, 1);
+  if (diagnosis->weight != NULL)
+    weights = take_tensor (&numbers[2], n_rows, FALSE, 1);
+  x = take_tensor (&numbers[0], n_rows, TRUE, n_features);
+
+  return apr_linear_regression_diagnose (diagnosis->model, x, y, weights, 0, cancellable, error);
+}
+
+static void
+diagnose_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  Numbers numbers[3] = { 0 };
+  GError *error = NULL;
+  AprRegressionDiagnostics *diagnostics = diagnose (data, numbers, cancellable, &error);
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (numbers); i++)
+    g_free (numbers[i].values);
+  if (diagnostics != NULL)
+    g_task_return_pointer (task, diagnostics, g_object_unref);
+  else
+    g_task_return_error (task, error);
+}
+
+/*
+ * Computes how well the model fits each row of the table, which is read again for it.
+ *
+ * The rows take memory, as much as a number of eight bytes for each cell. The session may do something else meanwhile. Fails
+ * with %G_IO_ERROR_NO_SPACE where there is not so much memory, with %G_IO_ERROR_NOT_FOUND if no model was fitted to a
+ * table, and as reading a table and statistics do.
+ */
+void
+trendline_fit_session_diagnose_async (TrendlineFitSession *self,
+                                      GCancellable *cancellable,
+                                      GAsyncReadyCallback callback,
+                                      gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+  Diagnosis *diagnosis;
+
+  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
+
+  task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_source_tag (task, trendline_fit_session_diagnose_async);
+  if (self->model == NULL || self->table == NULL || self->model_target == NULL)
+    {
+      g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, _ ("No model was fitted to a table"));
+      return;
+    }
+
+  diagnosis = g_new0 (Diagnosis, 1);
+  diagnosis->file = g_object_ref (trendline_table_get_file (self->table));
+  diagnosis->decimal_comma = trendline_table_get_decimal_comma (self->table);
+  diagnosis->target = g_strdup (self->model_target);
+  diagnosis->weight = g_strdup (self->model_weight);
+  diagnosis->features = apr_estimator_get_feature_names (APR_ESTIMATOR (self->model));
+  diagnosis->model = g_object_ref (self->model);
+  g_task_set_task_data (task, diagnosis, (GDestroyNotify) diagnosis_free);
+  g_task_run_in_thread (task, diagnose_in_thread);
+}
+
+AprRegressionDiagnostics *
+trendline_fit_session_diagnose_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
