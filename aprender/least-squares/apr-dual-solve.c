@@ -283,8 +283,8 @@ count_bits (const Rounding *self)
               size = MAX (size, exponent);
               lowest = MIN (lowest, exponent - 53);
             }
-        if (size > G_MININT32)
-          bits = MAX (bits, MAX (smallest, self->grid - system->exponent - lowest) + size);
+        /* Zeros have a coefficient of 0, which is not open. */
+        bits = MAX (bits, MAX (smallest, self->grid - system->exponent - lowest) + size);
       }
   if (self->intercept_open)
     for (i = 0; i < rows->n; i++)

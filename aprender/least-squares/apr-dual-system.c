@@ -81,6 +81,7 @@ typedef struct
   mpz_t *weights;     /* (owned) 1 where there are none */
   gint64 w_exponent;
   mpz_t *y; /* (owned) */
+  gboolean penalised;
   mpz_t alpha;
   gint64 alpha_exponent;
   gint64 exponent; /* of M */
@@ -137,9 +138,10 @@ multiply_samples (Making *self, const gboolean *excluded, const AprRun *run, GEr
   g_autoptr (AprTensor) y = apr_tensor_new_from_doubles (NULL, 0, no_targets, 2, NULL);
 
   self->sums = apr_exact_sums_new (self->system->rows->n, 0, error);
-  if (self->sums == NULL ||
-      (no_targets[0] > 0 && !apr_exact_sums_update (self->sums, x, y, NULL, APR_PRECISION_EXACT,
-                                                    run->n_threads, run->cancellable, error)))
+  if (self->sums == NULL) /* GCOVR_EXCL_BR_LINE: there is no memory for so many samples */
+    return FALSE;         /* GCOVR_EXCL_LINE: see above */
+  if (no_targets[0] > 0 && !apr_exact_sums_update (self->sums, x, y, NULL, APR_PRECISION_EXACT,
+                                                   run->n_threads, run->cancellable, error))
     return FALSE;
 
   self->system->k_exponent = apr_exact_sums_get_exponent (self->sums);
@@ -233,8 +235,8 @@ allocate (AprDualSystem *self, gsize m_bits, gsize c_bits)
   products->n_targets = self->rows->n_targets;
   products->n_limbs = (MAX (m_bits, c_bits) + 1) / GMP_NUMB_BITS + 1;
   products->limbs = apr_pages_new (n_entries * products->n_limbs * sizeof (mp_limb_t), TRUE);
-  if (products->limbs == NULL)
-    g_error ("no memory for a matrix of %" G_GSIZE_FORMAT " rows", self->n);
+  if (products->limbs == NULL) /* GCOVR_EXCL_BR_LINE: ends the program */
+    g_error ("no memory for a matrix of %" G_GSIZE_FORMAT " rows", self->n); /* GCOVR_EXCL_LINE: see above */
 }
 
 static void
@@ -266,7 +268,7 @@ find_entry (const Making *self, const mpz_t *beside, gsize i, gsize j, mpz_t val
       mpz_sub (value, value, beside[column]);
       mpz_add (value, value, beside[system->reference]);
     }
-  if (mpz_sgn (self->alpha) == 0)
+  if (!self->penalised)
     return;
 
   if (weighted)
@@ -322,7 +324,7 @@ make_sparse (Making *self)
 {
   AprDualSystem *system = self->system;
   const AprSampleRows *rows = system->rows;
-  gboolean weighted = mpz_sgn (self->alpha) != 0 && rows->weights != NULL;
+  gboolean weighted = self->penalised && rows->weights != NULL;
   gint64 e = self->w_exponent;
   mpz_t *beside = apr_integers_new (rows->n);
   gsize m_bits = 0;
@@ -356,7 +358,7 @@ make_sparse (Making *self)
       self->exponent = MIN (self->exponent + e, self->alpha_exponent) + (system->reference >= 0 ? 2 * e : e);
       system->exponent += (system->reference >= 0 ? 2 * e : e) + e;
     }
-  else if (mpz_sgn (self->alpha) != 0)
+  else if (self->penalised)
     self->exponent = MIN (self->exponent, self->alpha_exponent);
   system->exponent -= self->exponent;
 
@@ -528,7 +530,7 @@ apr_dual_system_init (AprDualSystem *self,
                       const AprRun *run,
                       GError **error)
 {
-  g_auto (Making) making = { self, run };
+  g_auto (Making) making = { .system = self, .run = run, .penalised = options->alpha > 0 };
   AprRun of_equations = apr_run_get_part (run, 0.4, 1);
   g_autofree gboolean *none = NULL;
   gsize i;
@@ -536,7 +538,7 @@ apr_dual_system_init (AprDualSystem *self,
   *self = (AprDualSystem){ .rows = rows, .centred = options->fit_intercept };
   mpz_init (self->weight);
   mpz_init (making.alpha);
-  if (options->alpha > 0)
+  if (making.penalised)
     {
       making.alpha_exponent = find_exponent (&options->alpha, 1);
       set_number (making.alpha, options->alpha, making.alpha_exponent);
@@ -555,7 +557,7 @@ apr_dual_system_init (AprDualSystem *self,
 
   apr_run_report (run, 0.2);
   sum_up (&making);
-  if (options->alpha > 0 || n_independent == (self->centred ? rows->n - 1 : rows->n))
+  if (making.penalised || n_independent == (self->centred ? rows->n - 1 : rows->n))
     make_sparse (&making);
   else
     make_dense (&making, independent, n_independent);

@@ -50,8 +50,7 @@ apr_dual_vector_clear (AprDualVector *self)
   g_clear_pointer (&self->low, g_free);
   for (i = 0; i < G_N_ELEMENTS (self->parts); i++)
     g_clear_pointer (&self->parts[i], g_free);
-  if (self->numbers != NULL)
-    apr_integers_free (self->numbers, self->n);
+  apr_integers_free (self->numbers, self->n);
   self->numbers = NULL;
 }
 
@@ -157,8 +156,8 @@ round_bounds (double high, double low, double error, gint64 exponent, AprDType d
     }
   *rounded = ldexp (min, (gint) exponent);
 
-  /* Neither scaling may round. */
-  return min == max && fabs (min) > 0x1p-100 && fabs (min) < 0x1p100 && exponent > -900 && exponent < 900 &&
+  /* Neither scaling may round. The sum is below 2^8, and @error is not below 2^-77: what is certain is larger. */
+  return min == max && exponent > -900 && exponent < 900 &&
          (dtype == APR_DTYPE_F64 || (fabs (*rounded) > 0x1p-120 && fabs (*rounded) < 0x1p120));
 }
 

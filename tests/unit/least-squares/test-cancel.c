@@ -3,8 +3,24 @@
 
 #include <fenv.h>
 
-/* Solving is cancelled at each of the places where it reports how far it is: then it fails, on every way through the
- * solver. */
+/* Solving is cancelled at each of the places where it reports how far it is, and each time that it asks whether it is:
+ * then it fails, on every way through the solver. */
+
+/* How often it may still ask before it is cancelled. */
+static gint n_questions = G_MAXINT;
+
+gboolean __real_g_cancellable_is_cancelled (GCancellable *cancellable);
+
+gboolean __wrap_g_cancellable_is_cancelled (GCancellable *cancellable);
+
+gboolean
+__wrap_g_cancellable_is_cancelled (GCancellable *cancellable)
+{
+  if (g_atomic_int_dec_and_test (&n_questions))
+    g_cancellable_cancel (cancellable);
+
+  return __real_g_cancellable_is_cancelled (cancellable);
+}
 
 typedef struct
 {
@@ -16,6 +32,7 @@ typedef struct
   double spread;    /* powers of two between the scales of the first column and the last */
   double alpha;
   gboolean positive;
+  gboolean without_intercept;
   gboolean whole; /* numbers, so that answers are halfway between doubles, or 0 */
   guint n_reports;
 } Case;
@@ -153,6 +170,136 @@ test_cancel (gconstpointer user_data)
     assert_same_double (answer.coefficients[i], silent.coefficients[i]);
 }
 
+/* Small ones: each is solved as often as it asks. */
+static const Case small_cases[] = {
+  { "full-rank", 45, 33 },
+  { "fewer-rows", 5, 12 },
+  { "dependent", 14, 10, 2 },
+  { "fewer-rows-dependent", 9, 12, 5 },
+  { "fewer-rows-exactly-zero", 5, 12, .whole = TRUE },
+  { "nearly-dependent", 14, 10, 2, .noise = 1e-7 },
+  { "more-nearly-dependent", 14, 10, 2, .noise = 1e-13 },
+  { "scales-apart", 14, 10, 2, .spread = 400 },
+  { "fewer-rows-scales-apart", 6, 12, 2, .spread = 900 },
+  { "penalised", 12, 9, 1, .alpha = 0x1p-300 },
+  { "fewer-rows-penalised", 5, 11, 1, .alpha = 0.5 },
+  { "positive", 12, 9, .positive = TRUE },
+  { "one-row", 1, 3 },
+};
+
+typedef enum
+{
+  FROM_SUMS,
+  FROM_ROWS,
+  CONDITION,
+} Way;
+
+/* Returns whether it was cancelled. */
+static gboolean
+solve_until_asked (const Case *c, const Data *data, Way way, gint question)
+{
+  const AprLeastSquaresOptions options = { .fit_intercept = !c->without_intercept,
+                                           .alpha = c->alpha,
+                                           .positive = c->positive,
+                                           .data_dtype = APR_DTYPE_F64,
+                                           .dtype = APR_DTYPE_F64 };
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  const AprRun run = { .n_threads = 1, .cancellable = cancellable };
+  g_auto (AprLeastSquares) answer = { NULL };
+  g_autoptr (AprTensor) x = matrix_new (data->n_rows, data->n_features, data->x);
+  g_autoptr (AprTensor) y = vector_new (data->n_rows, data->y);
+  g_autoptr (AprSampleRows) rows = NULL;
+  g_autoptr (AprExactSums) sums = sum (data);
+  g_autoptr (GError) error = NULL;
+  gboolean cancelled;
+
+  g_assert_true (apr_sample_rows_new (x, y, NULL, &rows, &error));
+  g_atomic_int_set (&n_questions, question);
+  if (way == CONDITION)
+    cancelled = isnan (apr_least_squares_find_condition (sums, &options, &run));
+  else if (way == FROM_ROWS)
+    cancelled = !apr_least_squares_solve_rows (&answer, rows, &options, &run, &error);
+  else
+    cancelled = !apr_least_squares_solve (&answer, sums, &options, &run, &error);
+  g_atomic_int_set (&n_questions, G_MAXINT);
+  g_assert_cmpint (cancelled, ==, g_cancellable_is_cancelled (cancellable));
+  if (cancelled && way != CONDITION)
+    g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  else
+    g_assert_no_error (error);
+
+  return cancelled;
+}
+
+static void
+solve_until_never_asked (const Case *c, const Data *data)
+{
+  Way way;
+
+  for (way = FROM_SUMS; way <= CONDITION; way++)
+    {
+      gint question = 1;
+
+      /* Models take the dual form only where samples are few. */
+      if (way == FROM_ROWS && c->n_rows >= c->n_features)
+        continue;
+      while (solve_until_asked (c, data, way, question))
+        question++;
+      g_test_message ("%d questions", question - 1);
+    }
+}
+
+static void
+test_cancelled_anywhere (gconstpointer user_data)
+{
+  const Case *c = user_data;
+  g_auto (Data) data = { 0 };
+
+  draw_case (&data, c);
+  solve_until_never_asked (c, &data);
+}
+
+static void
+test_cancelled_one_by_one (void)
+{
+  static const Case c = { "one-by-one", 7, 5, .without_intercept = TRUE, .positive = TRUE };
+  double x[] = { 3,  -1, -2, 3, 3,  -3, -3, -2, 1, 3, 3, 3, -1, 0,  -2, 1,  3, 1,
+                 -3, -2, 2,  1, -3, 3,  -2, 3,  0, 2, 3, 0, -2, -1, 3,  -3, 3 };
+  double y[] = { -3, 1, 5, -1, 5, 3, -6 };
+
+  g_test_summary ("Of these, exchanging all features with a wrong sign comes to no end.");
+  solve_until_never_asked (&c, &(Data){ 7, 5, x, y });
+}
+
+static void
+test_cancelled_nearly_constant (void)
+{
+  static const Case c = { "nearly-constant", 2, 3 };
+  double x[] = { 1 - 0x1p-51, 1, 5, 1 + 0x1p-51, 1, 7 };
+  double y[] = { 1, 2 };
+
+  g_test_summary ("Doubles do not tell whether the first feature is constant.");
+  solve_until_never_asked (&c, &(Data){ 2, 3, x, y });
+}
+
+static void
+test_cancelled_low_bits (void)
+{
+  static const Case c = { "low-bits", 7, 1 };
+  gint exponent;
+
+  g_test_summary ("A product has lower bits than any sum of squares: where it has a word of its own, all are "
+                  "read again.");
+  for (exponent = 0; exponent > -32; exponent--)
+    {
+      double s = ldexp (1, exponent);
+      double x[] = { s, s, s, s, 0, 0, 0 };
+      double y[] = { s, 0, 0, 0, s, s, s };
+
+      solve_until_never_asked (&c, &(Data){ 7, 1, x, y });
+    }
+}
+
 static void
 test_cancelled_before (void)
 {
@@ -194,6 +341,15 @@ main (int argc, char *argv[])
 
       g_test_add_data_func (path, &cases[i], test_cancel);
     }
+  for (i = 0; i < G_N_ELEMENTS (small_cases); i++)
+    {
+      g_autofree char *path = g_strconcat ("/cancel/anywhere/", small_cases[i].name, NULL);
+
+      g_test_add_data_func (path, &small_cases[i], test_cancelled_anywhere);
+    }
+  g_test_add_func ("/cancel/anywhere/one-by-one", test_cancelled_one_by_one);
+  g_test_add_func ("/cancel/anywhere/nearly-constant", test_cancelled_nearly_constant);
+  g_test_add_func ("/cancel/anywhere/low-bits", test_cancelled_low_bits);
   g_test_add_func ("/cancel/before", test_cancelled_before);
 
   return g_test_run ();

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/least-squares-test.h"
+
+/* The dual form, on problems whose answers are known by hand. */
+
+static gboolean
+solve_rows (AprLeastSquares *answer, AprTensor *x, AprTensor *y, AprLeastSquaresOptions options)
+{
+  const AprRun run = { .n_threads = 1 };
+  g_autoptr (AprSampleRows) rows = NULL;
+  g_autoptr (GError) error = NULL;
+
+  options.data_dtype = options.dtype = APR_DTYPE_F64;
+  g_assert_true (apr_sample_rows_new (x, y, NULL, &rows, &error));
+  g_assert_no_error (error);
+
+  return apr_least_squares_solve_rows (answer, rows, &options, &run, NULL);
+}
+
+static void
+solve_sums (AprLeastSquares *answer, AprTensor *x, AprTensor *y, AprLeastSquaresOptions options)
+{
+  const AprRun run = { .n_threads = 1 };
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (3, 2, NULL);
+
+  options.data_dtype = options.dtype = APR_DTYPE_F64;
+  g_assert_true (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
+  g_assert_true (apr_least_squares_solve (answer, sums, &options, &run, NULL));
+}
+
+static void
+test_targets (void)
+{
+  static const double values[2][3] = { { 1, 2, 2 }, { 0, 3, -4 } };
+  static const double both[2][2] = { { 9, 1 }, { 25, 3 } };
+  static const gboolean second[2] = { FALSE, TRUE };
+  g_autoptr (AprTensor) x = matrix_new (2, 3, &values[0][0]);
+  g_autoptr (AprTensor) y = matrix_new (2, 2, &both[0][0]);
+  gsize way;
+
+  g_test_summary ("Only the targets that are asked for are solved for; the others are 0.");
+  for (way = 0; way < 2; way++)
+    {
+      g_auto (AprLeastSquares) all = { NULL };
+      g_auto (AprLeastSquares) some = { NULL };
+      gsize i;
+
+      if (way == 0)
+        {
+          g_assert_true (solve_rows (&all, x, y, (AprLeastSquaresOptions){ .alpha = 0 }));
+          g_assert_true (solve_rows (&some, x, y, (AprLeastSquaresOptions){ .targets = second }));
+        }
+      else
+        {
+          solve_sums (&all, x, y, (AprLeastSquaresOptions){ .alpha = 0 });
+          solve_sums (&some, x, y, (AprLeastSquaresOptions){ .targets = second });
+        }
+      g_assert_true (all.correctly_rounded && some.correctly_rounded);
+      /* XX' = [[9, -2], [-2, 25]], with the determinant 221: u = XX'^-1 y = [275, 243] / 221 and [31, 29] / 221. */
+      assert_same_double (all.coefficients[0], 275.0 / 221);
+      assert_same_double (all.coefficients[1], 1279.0 / 221);
+      assert_same_double (all.coefficients[2], -422.0 / 221);
+      for (i = 0; i < 3; i++)
+        assert_same_double (some.coefficients[i], 0);
+      for (i = 0; i < 2; i++)
+        {
+          const AprLeastSquares *solved = i == 0 ? &all : &some;
+
+          assert_same_double (solved->coefficients[3], 31.0 / 221);
+          assert_same_double (solved->coefficients[4], 149.0 / 221);
+          assert_same_double (solved->coefficients[5], -54.0 / 221);
+        }
+    }
+}
+
+static void
+test_nothing (void)
+{
+  static const double zeros[3] = { 0 };
+  g_autoptr (AprTensor) x = matrix_new (1, 3, zeros);
+  g_autoptr (AprTensor) y = vector_new (1, (const double[]){ 5 });
+  gboolean fit_intercept;
+
+  g_test_summary ("Zeros leave nothing to solve for but the mean.");
+  for (fit_intercept = FALSE; fit_intercept <= TRUE; fit_intercept++)
+    {
+      g_auto (AprLeastSquares) solved = { NULL };
+      gsize i;
+
+      g_assert_true (solve_rows (&solved, x, y, (AprLeastSquaresOptions){ .fit_intercept = fit_intercept }));
+      g_assert_true (solved.correctly_rounded);
+      g_assert_cmpuint (solved.rank, ==, 0);
+      for (i = 0; i < 3; i++)
+        assert_same_double (solved.coefficients[i], 0);
+      assert_same_double (solved.intercepts[0], fit_intercept ? 5 : 0);
+    }
+}
+
+static void
+test_too_much_work (void)
+{
+#define N_PAIRS 120
+  const double n = 0x1p24;
+  g_autofree double *x_values = g_new0 (double, 2 * N_PAIRS * 4 * N_PAIRS);
+  double y_values[2 * N_PAIRS];
+  g_auto (AprLeastSquares) solved = { NULL };
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  gsize i;
+  gsize j;
+
+  g_test_summary ("Where Cramer's rule would need too many digits, zeros are not certain.");
+  /* Pairs of rows 2^k (n, n, n, n) and 2^k (n, n, n, n + 3), and the coefficients 0, 0, 0 and -1, which are the
+   * difference of the rows by 3. */
+  for (i = 0; i < N_PAIRS; i++)
+    {
+      double scale = ldexp (1, (gint) (i * 1980 / N_PAIRS) - 1000);
+      double *row = x_values + 2 * i * 4 * N_PAIRS + 4 * i;
+
+      for (j = 0; j < 4; j++)
+        row[j] = row[4 * N_PAIRS + j] = scale * n;
+      row[4 * N_PAIRS + 3] += 3 * scale;
+      y_values[2 * i] = -scale * n;
+      y_values[2 * i + 1] = -scale * (n + 3);
+    }
+  x = matrix_new (2 * N_PAIRS, 4 * N_PAIRS, x_values);
+  y = vector_new (2 * N_PAIRS, y_values);
+  g_assert_true (solve_rows (&solved, x, y, (AprLeastSquaresOptions){ .alpha = 0 }));
+  g_assert_cmpuint (solved.rank, ==, 2 * N_PAIRS);
+  g_test_message ("correctly rounded: %d", solved.correctly_rounded);
+  for (i = 0; i < 4 * N_PAIRS; i++)
+    {
+      double expected = i % 4 == 3 ? -1 : 0;
+
+      if (solved.correctly_rounded)
+        assert_same_double (solved.coefficients[i], expected);
+      /* All of u is known to within the same error, which matters least where features are small. */
+      else if (i < N_PAIRS / 2)
+        g_assert_cmpfloat (fabs (solved.coefficients[i] - expected), <, 0x1p-60);
+    }
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/dual-solve/targets", test_targets);
+  g_test_add_func ("/dual-solve/nothing", test_nothing);
+  g_test_add_func ("/dual-solve/too-much-work", test_too_much_work);
+
+  return g_test_run ();
+}
