@@ -275,11 +275,22 @@ static void
 test_cancelled_nearly_constant (void)
 {
   static const Case c = { "nearly-constant", 2, 3 };
-  double x[] = { 1 - 0x1p-51, 1, 5, 1 + 0x1p-51, 1, 7 };
+  double x[] = { 1 - 3 * 0x1p-51, 1 - 3 * 0x1p-51, 5, 1 + 3 * 0x1p-51, 1 + 3 * 0x1p-51, 7 };
   double y[] = { 1, 2 };
 
-  g_test_summary ("Doubles do not tell whether the first feature is constant.");
+  g_test_summary ("Doubles do not tell whether the first two features are constant.");
   solve_until_never_asked (&c, &(Data){ 2, 3, x, y });
+}
+
+static void
+test_cancelled_far_apart (void)
+{
+  static const Case c = { "far-apart", 2, 4, .without_intercept = TRUE };
+  double x[] = { 1, 0, 1, 0, 0, 1, 0, 1 };
+  double y[] = { 1, 0x1p-150 };
+
+  g_test_summary ("The coefficients of the second sample take more digits than those of the first.");
+  solve_until_never_asked (&c, &(Data){ 2, 4, x, y });
 }
 
 static void
@@ -349,6 +360,7 @@ main (int argc, char *argv[])
     }
   g_test_add_func ("/cancel/anywhere/one-by-one", test_cancelled_one_by_one);
   g_test_add_func ("/cancel/anywhere/nearly-constant", test_cancelled_nearly_constant);
+  g_test_add_func ("/cancel/anywhere/far-apart", test_cancelled_far_apart);
   g_test_add_func ("/cancel/anywhere/low-bits", test_cancelled_low_bits);
   g_test_add_func ("/cancel/before", test_cancelled_before);
 

@@ -97,6 +97,23 @@ test_nothing (void)
 }
 
 static void
+test_far_apart (void)
+{
+  static const double values[2][4] = { { 1, 0, 1, 0 }, { 0, 1, 0, 1 } };
+  g_autoptr (AprTensor) x = matrix_new (2, 4, &values[0][0]);
+  g_autoptr (AprTensor) y = vector_new (2, (const double[]){ 1, 0x1p-150 });
+  g_auto (AprLeastSquares) solved = { NULL };
+
+  g_test_summary ("A coefficient that is small beside the others has all its digits.");
+  g_assert_true (solve_rows (&solved, x, y, (AprLeastSquaresOptions){ .alpha = 0 }));
+  g_assert_true (solved.correctly_rounded);
+  assert_same_double (solved.coefficients[0], 0.5);
+  assert_same_double (solved.coefficients[1], 0x1p-151);
+  assert_same_double (solved.coefficients[2], 0.5);
+  assert_same_double (solved.coefficients[3], 0x1p-151);
+}
+
+static void
 test_too_much_work (void)
 {
 #define N_PAIRS 120
@@ -147,6 +164,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/dual-solve/targets", test_targets);
   g_test_add_func ("/dual-solve/nothing", test_nothing);
+  g_test_add_func ("/dual-solve/far-apart", test_far_apart);
   g_test_add_func ("/dual-solve/too-much-work", test_too_much_work);
 
   return g_test_run ();

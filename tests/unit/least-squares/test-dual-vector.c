@@ -9,8 +9,8 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/least-squares/apr-dual-private.h"
 
-/* Coefficients as sums of products with some u, beside exact arithmetic: what is said to be rounded is the number nearest
- * to the sum, and to all sums within the error. */
+/* Coefficients as sums of products with some u, beside exact arithmetic: what is said to be rounded is the number
+ * nearest to the sum, and to all sums within the error. */
 
 #define N_TRIES 3000
 
