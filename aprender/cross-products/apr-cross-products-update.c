@@ -121,9 +121,13 @@ update_run (Update *self,
   apr_exact_sums_set_progress (self->sums, progress, progress_data);
   if (!apr_exact_sums_update (self->sums, self->x, self->y, self->sample_weight, self->precision,
                               self->n_threads, cancellable, error) ||
-      !update_count_samples (self, state, error) || !apr_exact_sums_add (self->sums, before, 1, error))
+      !update_count_samples (self, state, error))
+    return FALSE;
+  apr_exact_sums_set_cancellable (self->sums, cancellable);
+  if (!apr_exact_sums_add (self->sums, before, 1, error))
     return FALSE;
 
+  apr_exact_sums_set_cancellable (self->sums, NULL);
   apr_exact_sums_set_progress (self->sums, NULL, NULL);
   return TRUE;
 }

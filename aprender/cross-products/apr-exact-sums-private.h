@@ -36,6 +36,10 @@ typedef void (*AprExactSumsProgress) (guint64 n_done, guint64 n_rows, gpointer u
  * end. It may cancel the update. %NULL for nothing; a copy has nothing. */
 void apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, gpointer user_data);
 
+/* Has what is done to all entries look at it: to make more room and to add sums fail then, and the sums are of no use.
+ * %NULL for nothing; a copy has nothing. An update sets its own. */
+void apr_exact_sums_set_cancellable (AprExactSums *self, GCancellable *cancellable);
+
 /* Tells it where there is enough to tell. */
 void apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows);
 

@@ -434,6 +434,7 @@ apr_exact_sums_update_with (AprExactSums *self,
         return FALSE;
     }
 
+  apr_exact_sums_set_cancellable (self, cancellable);
   g_mutex_init (&job.lock);
   job.ranges = g_array_new (FALSE, FALSE, sizeof (AprRange));
   if (sum_residues (&job, n_threads, cancellable, error))
@@ -449,6 +450,7 @@ apr_exact_sums_update_with (AprExactSums *self,
   g_mutex_clear (&job.lock);
   g_array_unref (job.ranges);
   free_workers (job.workers, job.n_workers);
+  apr_exact_sums_set_cancellable (self, NULL);
 
   if (moved)
     return TRUE;

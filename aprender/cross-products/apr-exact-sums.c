@@ -34,6 +34,7 @@ struct _AprExactSums
   AprExactSumsProgress progress; /* (nullable) */
   gpointer progress_data;        /* (unowned) */
   guint64 n_told;
+  GCancellable *cancellable; /* (unowned) (nullable) */
 };
 
 /* A term needs 3 limbs wherever it begins; 2 more take the carries of 2^64 additions, and 1 more the sign. */
@@ -45,6 +46,9 @@ struct _AprExactSums
 
 /* How often progress is told. */
 #define MAX_TOLD 32
+
+/* Entries between two looks at whether what is done to all of them was cancelled. */
+#define ENTRIES_PER_LOOK (1 << 14)
 
 AprExactSums *
 apr_exact_sums_new (gsize n_features, gsize n_targets, GError **error)
@@ -121,6 +125,18 @@ apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, 
 }
 
 void
+apr_exact_sums_set_cancellable (AprExactSums *self, GCancellable *cancellable)
+{
+  self->cancellable = cancellable;
+}
+
+static gboolean
+check_cancelled (const AprExactSums *self, gsize entry, GError **error)
+{
+  return entry % ENTRIES_PER_LOOK != 0 || !g_cancellable_set_error_if_cancelled (self->cancellable, error);
+}
+
+void
 apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows)
 {
   AprArithmetic arithmetic;
@@ -176,6 +192,11 @@ cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
     {
       gint64 *to = limbs + i * n_limbs + (self->first_limb - first);
 
+      if (!check_cancelled (self, i, error))
+        {
+          apr_pages_free (limbs);
+          return FALSE;
+        }
       memcpy (to, self->limbs + i * self->n_limbs, self->n_limbs * sizeof (gint64));
     }
 
@@ -436,6 +457,8 @@ apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GE
       gint64 *to = self->limbs + entry * self->n_limbs;
       const gint64 *from = other->limbs + entry * other->n_limbs;
 
+      if (!check_cancelled (self, entry, error))
+        return FALSE;
       for (i = 0; i < other->n_limbs; i++)
         to[offset + i] += sign * from[i];
       top_bits |= carry (to + first_carried, self->n_limbs - first_carried);

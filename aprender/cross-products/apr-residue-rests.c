@@ -10,6 +10,9 @@
 /* Rests that are multiplied before their products are moved. */
 #define BATCH 64
 
+/* Terms that are added between two looks at whether the work was cancelled. */
+#define TERMS_PER_LOOK 4096
+
 /* Adds @value 2^@exponent to an entry. */
 typedef struct
 {
@@ -164,8 +167,7 @@ cover_terms (AprResidueTeam *self, AprTeam *team)
       min = MIN (min, self->threads[i].min_exponent);
       max = MAX (max, self->threads[i].max_exponent);
     }
-  if (min <= max)
-    (void) apr_exact_sums_cover (self->state, min, max, 8 * BATCH, &self->error);
+  apr_residue_team_cover (self, min, max, 8 * BATCH);
 }
 
 void
@@ -202,12 +204,14 @@ apr_residue_team_add_rests (AprResidueTeam *self, AprTeam *team, gsize part)
       if (part == 0)
         cover_terms (self, team);
       apr_team_barrier (team);
-      if (self->error != NULL)
+      if (self->error != NULL || g_atomic_int_get (&self->stopped))
         return;
       for (i = 0; i < thread->terms->len; i++)
         {
           const Term *term = &g_array_index (thread->terms, Term, i);
 
+          if (i % TERMS_PER_LOOK == 0 && g_cancellable_is_cancelled (self->cancellable))
+            break;
           apr_exact_sums_add_term (self->state, term->entry, term->value, term->exponent);
         }
     }

@@ -423,25 +423,24 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
     apr_residue_team_add_rests (self, team, part);
 }
 
-/* Makes room for all sums in the state. */
-static void
-cover_sums (AprResidueTeam *self)
+void
+apr_residue_team_cover (AprResidueTeam *self, gint min, gint max, guint n_terms)
 {
-  gint min = G_MAXINT;
-  gint max = G_MININT;
   gint n_parts = (gint) (self->moduli->n_limbs + 1) / 2;
   gsize i;
 
   for (i = 0; i < self->n_columns; i++)
     if (self->totals[i] > 0)
       {
-        min = MIN (min, -self->scale[i]);
-        max = MAX (max, -self->scale[i]);
+        gint exponent = self->weights.unit - 2 * self->scale[i];
+
+        min = MIN (min, exponent);
+        max = MAX (max, exponent + 32 * (n_parts - 1));
       }
-  if (min <= max)
-    (void) apr_exact_sums_cover (self->state, 2 * min + self->weights.unit,
-                                 2 * max + self->weights.unit + 32 * (n_parts - 1), (guint) n_parts + 2,
-                                 &self->error);
+  if (g_cancellable_is_cancelled (self->cancellable))
+    g_atomic_int_set (&self->stopped, 1);
+  if (min <= max && !g_atomic_int_get (&self->stopped))
+    (void) apr_exact_sums_cover (self->state, min, max, n_terms + (guint) n_parts + 2, &self->error);
 }
 
 /* Moves a tile to the state. */
@@ -479,7 +478,7 @@ apr_residue_team_flush (AprResidueTeam *self, AprTeam *team, gsize part)
   gsize right;
 
   if (part == 0)
-    cover_sums (self);
+    apr_residue_team_cover (self, G_MAXINT, G_MININT, 0);
   apr_team_barrier (team);
   if (self->n_summed == 0 || self->error != NULL)
     return;

@@ -230,6 +230,28 @@ test_adds_until_top_is_full (void)
   g_assert_cmpmem (written, sizeof words, words, sizeof words);
 }
 
+/* What is done to all entries ends where it is cancelled: they are many, and a window waits. */
+static void
+test_cancelled_between_entries (void)
+{
+  const guint32 words[6] = { 1, 2, 3, 4, 5, 6 };
+  g_autoptr (AprExactSums) one = apr_exact_sums_new (1, 1, NULL);
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (1, 1, NULL);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_exact_sums_set_words (one, words, 1, -5, NULL));
+  g_assert_true (apr_exact_sums_add (sums, one, 1, NULL));
+  apr_exact_sums_set_cancellable (sums, cancellable);
+  g_assert_true (apr_exact_sums_cover (sums, -200, 10, 1, NULL));
+  g_cancellable_cancel (cancellable);
+  g_assert_false (apr_exact_sums_cover (sums, -900, 10, 1, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_assert_false (apr_exact_sums_add (sums, one, 1, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
 static void
 test_check (void)
 {
@@ -337,6 +359,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/exact-sums/check", test_check);
   g_test_add_func ("/exact-sums/too-wide", test_too_wide);
   g_test_add_func ("/exact-sums/cancelled", test_cancelled);
+  g_test_add_func ("/exact-sums/cancelled-between-entries", test_cancelled_between_entries);
 
   return g_test_run ();
 }
