@@ -10,8 +10,9 @@
 /* Rests that are multiplied before their products are moved. */
 #define BATCH 64
 
-/* Terms that are added between two looks at whether the work was cancelled. */
-#define TERMS_PER_LOOK 4096
+/* Terms that are added between two looks at whether the work was cancelled. Where the state's memory is new, each may
+ * have the system clear a large page. */
+#define TERMS_PER_LOOK 32
 
 /* Adds @value 2^@exponent to an entry. */
 typedef struct
