@@ -35,15 +35,52 @@ trendline_error_get_title (const GError *error)
   return _ ("That did not work");
 }
 
+/* What one can do about it. */
+static const char *
+get_advice (const GError *error)
+{
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA))
+    return _ ("Correct the cell that the details name, or choose other columns.");
+  if (g_error_matches (error, APR_ERROR, APR_ERROR_EMPTY))
+    return _ ("Choose a target and at least one feature of a table with rows.");
+  if (g_error_matches (error, APR_ERROR, APR_ERROR_FEATURE_NAMES))
+    return _ ("Use a table with the columns that the model was fitted to.");
+  if (error->domain == G_IO_ERROR)
+    return _ ("Nothing was changed. Try again, or use another file.");
+
+  return _ ("Nothing was changed.");
+}
+
+static void
+show_details (GtkWidget *toasts, const GError *error)
+{
+  GtkWidget *dialog = adw_message_dialog_new (GTK_WINDOW (gtk_widget_get_root (toasts)),
+                                              trendline_error_get_title (error), get_advice (error));
+  GtkWidget *group = adw_preferences_group_new ();
+  GtkWidget *row = adw_expander_row_new ();
+  GtkWidget *message = gtk_label_new (error->message);
+
+  gtk_label_set_wrap (GTK_LABEL (message), TRUE);
+  gtk_label_set_wrap_mode (GTK_LABEL (message), PANGO_WRAP_WORD_CHAR);
+  gtk_label_set_selectable (GTK_LABEL (message), TRUE);
+  gtk_label_set_xalign (GTK_LABEL (message), 0);
+  gtk_widget_set_margin_top (message, 12);
+  gtk_widget_set_margin_bottom (message, 12);
+  gtk_widget_set_margin_start (message, 12);
+  gtk_widget_set_margin_end (message, 12);
+  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), _ ("Details"));
+  adw_expander_row_add_row (ADW_EXPANDER_ROW (row), message);
+  adw_expander_row_set_expanded (ADW_EXPANDER_ROW (row), TRUE);
+  adw_preferences_group_add (ADW_PREFERENCES_GROUP (group), row);
+  adw_message_dialog_set_extra_child (ADW_MESSAGE_DIALOG (dialog), group);
+  adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "close", _ ("_Close"));
+  gtk_window_present (GTK_WINDOW (dialog));
+}
+
 static void
 on_details (AdwToast *toast, GtkWidget *toasts)
 {
-  GtkWidget *dialog = adw_message_dialog_new (GTK_WINDOW (gtk_widget_get_root (toasts)),
-                                              g_object_get_data (G_OBJECT (toast), "title"),
-                                              g_object_get_data (G_OBJECT (toast), "message"));
-
-  adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "close", _ ("_Close"));
-  gtk_window_present (GTK_WINDOW (dialog));
+  show_details (toasts, g_object_get_data (G_OBJECT (toast), "error"));
 }
 
 /* Shows a toast; its button shows the message. That something was cancelled needs none. */
@@ -55,8 +92,9 @@ trendline_error_show (AdwToastOverlay *toasts, const GError *error)
   if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     {
       adw_toast_set_button_label (toast, _ ("_Details"));
-      g_object_set_data_full (G_OBJECT (toast), "title", g_strdup (adw_toast_get_title (toast)), g_free);
-      g_object_set_data_full (G_OBJECT (toast), "message", g_strdup (error->message), g_free);
+      /* It stays until somebody has read it. */
+      adw_toast_set_timeout (toast, 0);
+      g_object_set_data_full (G_OBJECT (toast), "error", g_error_copy (error), (GDestroyNotify) g_error_free);
       g_signal_connect_object (toast, "button-clicked", G_CALLBACK (on_details), toasts, 0);
     }
   adw_toast_overlay_add_toast (toasts, toast);

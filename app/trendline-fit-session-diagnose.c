@@ -10,6 +10,7 @@ typedef struct
 {
   GFile *file;
   gboolean decimal_comma;
+  gboolean drop_missing;
   char *target;
   char *weight; /* (nullable) */
   char **features;
@@ -123,6 +124,7 @@ diagnose (Diagnosis *diagnosis, Numbers numbers[3], GCancellable *cancellable, G
     return NULL;
   reader = apr_table_reader_new (G_INPUT_STREAM (stream), display_name);
   apr_table_reader_set_decimal_comma (reader, diagnosis->decimal_comma);
+  apr_table_reader_set_drop_missing (reader, diagnosis->drop_missing);
   apr_table_reader_set_targets (reader, targets);
   apr_table_reader_set_weight (reader, diagnosis->weight);
   apr_table_reader_set_features (reader, (const char *const *) diagnosis->features);
@@ -183,6 +185,7 @@ trendline_fit_session_diagnose_async (TrendlineFitSession *self,
   diagnosis = g_new0 (Diagnosis, 1);
   diagnosis->file = g_object_ref (trendline_table_get_file (self->table));
   diagnosis->decimal_comma = trendline_table_get_decimal_comma (self->table);
+  diagnosis->drop_missing = self->drop_missing;
   diagnosis->target = g_strdup (self->model_target);
   diagnosis->weight = g_strdup (self->model_weight);
   diagnosis->features = apr_estimator_get_feature_names (APR_ESTIMATOR (self->model));

@@ -11,6 +11,7 @@ typedef struct
 {
   GFile *file;
   gboolean decimal_comma;
+  gboolean drop_missing;
   char *target;
   char *weight;           /* (nullable) */
   GPtrArray *columns;     /* (element-type utf8): those chosen as features */
@@ -27,7 +28,7 @@ fit_free (Fit *fit)
   g_clear_object (&fit->file);
   g_free (fit->target);
   g_free (fit->weight);
-  g_ptr_array_unref (fit->columns);
+  g_clear_pointer (&fit->columns, g_ptr_array_unref);
   g_strfreev (fit->texts);
   g_strfreev (fit->features);
   g_clear_object (&fit->reader);
@@ -146,10 +147,13 @@ on_rows (GObject *source, GAsyncResult *result, gpointer data)
 
   if (!apr_table_reader_read_finish (fit->reader, result, &x, &y, &weights, &error))
     {
-      if (error != NULL)
-        trendline_fit_session_fail (task, error);
-      else
+      if (error == NULL)
         solve (task);
+      else
+        {
+          trendline_table_blame_columns (error);
+          trendline_fit_session_fail (task, error);
+        }
       return;
     }
   if (fit->sums == NULL)
@@ -243,6 +247,7 @@ on_opened (GObject *source, GAsyncResult *result, gpointer data)
                                               G_PRIORITY_DEFAULT, self->cancellable, on_categories, task);
       return;
     }
+  apr_table_reader_set_drop_missing (fit->reader, fit->drop_missing);
   apr_table_reader_set_targets (fit->reader, targets);
   apr_table_reader_set_weight (fit->reader, fit->weight);
   apr_table_reader_set_features (fit->reader, (const char *const *) fit->features);
@@ -269,6 +274,7 @@ fit_new (TrendlineFitSession *self)
 
   fit->file = g_object_ref (trendline_table_get_file (self->table));
   fit->decimal_comma = trendline_table_get_decimal_comma (self->table);
+  fit->drop_missing = self->drop_missing;
   fit->target = g_strdup (self->target);
   fit->weight = g_strdup (self->weight);
   fit->model = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (self->options)));
@@ -325,6 +331,128 @@ trendline_fit_session_fit_async (TrendlineFitSession *self, GAsyncReadyCallback 
 
 gboolean
 trendline_fit_session_fit_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+
+  return g_task_propagate_boolean (G_TASK (result), error);
+}
+
+/* The columns of a table that the features are made of; a text's is what is left of “=” in the name of its feature. */
+static gboolean
+is_of_features (const char *column, char **features)
+{
+  g_autofree char *prefix = g_strconcat (column, "=", NULL);
+  gsize i;
+
+  for (i = 0; features[i] != NULL; i++)
+    if (g_str_equal (features[i], column) || g_str_has_prefix (features[i], prefix))
+      return TRUE;
+
+  return FALSE;
+}
+
+/* A model from a file does not know its target: it is the one column that is no feature. */
+static char *
+find_target (TrendlineTable *table, char **features, GError **error)
+{
+  GListModel *columns = trendline_table_get_columns (table);
+  g_autofree char *target = NULL;
+  guint n_found = 0;
+  guint i;
+
+  for (i = 0; i < g_list_model_get_n_items (columns); i++)
+    {
+      g_autoptr (TrendlineColumn) column = g_list_model_get_item (columns, i);
+      const char *name = trendline_column_get_name (column);
+
+      if (is_of_features (name, features))
+        continue;
+      n_found++;
+      g_free (target);
+      target = g_strdup (name);
+    }
+  if (n_found == 1)
+    return g_steal_pointer (&target);
+
+  g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+               _ ("The table needs one column beside the features of the model, and has %u"), n_found);
+
+  return NULL;
+}
+
+static void
+on_table_to_add (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  TrendlineFitSession *self = g_task_get_source_object (task);
+  Fit *fit = g_task_get_task_data (task);
+  g_autoptr (TrendlineTable) table = NULL;
+  GError *error = NULL;
+
+  table = trendline_table_load_finish (result, &error);
+  if (table != NULL && fit->target == NULL)
+    fit->target = find_target (table, fit->features, &error);
+  if (error != NULL)
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  fit->decimal_comma = trendline_table_get_decimal_comma (table);
+  trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_READING);
+  open_table (task);
+}
+
+/*
+ * Adds the rows of a table to those that the model was fitted to, and fits again, as all of them together would be.
+ *
+ * The table needs the columns of the model. It fails with %APR_ERROR_STATE if the model does not have its sums, with
+ * %APR_ERROR_FEATURE_NAMES if it does not know its features or the target cannot be told, and as fits do.
+ */
+void
+trendline_fit_session_add_async (TrendlineFitSession *self,
+                                 GFile *file,
+                                 GAsyncReadyCallback callback,
+                                 gpointer user_data)
+{
+  Fit *fit;
+  GTask *task;
+
+  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
+  g_return_if_fail (G_IS_FILE (file));
+  g_return_if_fail (self->model != NULL);
+
+  task = trendline_fit_session_begin (self, TRENDLINE_FIT_STATE_OPENING, trendline_fit_session_add_async,
+                                      callback, user_data);
+  if (task == NULL)
+    return;
+
+  fit = g_new0 (Fit, 1);
+  fit->file = g_object_ref (file);
+  fit->drop_missing = self->drop_missing;
+  fit->target = g_strdup (self->model_target);
+  fit->weight = g_strdup (self->model_weight);
+  fit->features = apr_estimator_get_feature_names (APR_ESTIMATOR (self->model));
+  fit->model = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (self->model)));
+  g_task_set_task_data (task, fit, (GDestroyNotify) fit_free);
+  fit->sums = apr_linear_regression_get_cross_products (self->model);
+  if (fit->sums == NULL)
+    {
+      trendline_fit_session_fail (task, g_error_new (APR_ERROR, APR_ERROR_STATE,
+                                                     _ ("The model was saved without the sums of its data")));
+      return;
+    }
+  if (fit->features == NULL)
+    {
+      trendline_fit_session_fail (task,
+                                  g_error_new (APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                                               _ ("The model does not know the names of its features")));
+      return;
+    }
+  trendline_table_load_async (file, self->cancellable, on_table_to_add, task);
+}
+
+gboolean
+trendline_fit_session_add_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error)
 {
   g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
 

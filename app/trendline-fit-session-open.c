@@ -38,6 +38,14 @@ trendline_fit_session_fail (GTask *task, GError *error)
 }
 
 static void
+succeed (GTask *task)
+{
+  trendline_fit_session_set_state (g_task_get_source_object (task), TRENDLINE_FIT_STATE_IDLE);
+  g_task_return_boolean (task, TRUE);
+  g_object_unref (task);
+}
+
+static void
 on_table_loaded (GObject *source, GAsyncResult *result, gpointer data)
 {
   GTask *task = data;
@@ -52,12 +60,67 @@ on_table_loaded (GObject *source, GAsyncResult *result, gpointer data)
       return;
     }
   trendline_fit_session_set_table (self, table);
-  trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
-  g_task_return_boolean (task, TRUE);
-  g_object_unref (task);
+  succeed (task);
 }
 
-/* Opens a table. The results of the last fit go, as they belong to another table. */
+static void
+on_statistics (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  AprLinearRegression *model = APR_LINEAR_REGRESSION (source);
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  GError *error = NULL;
+
+  statistics = apr_linear_regression_get_statistics_finish (model, result, &error);
+  if (statistics == NULL)
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  trendline_fit_session_set_table (g_task_get_source_object (task), NULL);
+  trendline_fit_session_set_results (g_task_get_source_object (task), model, statistics, NULL, NULL);
+  succeed (task);
+}
+
+static void
+on_model_loaded (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  TrendlineFitSession *self = g_task_get_source_object (task);
+  g_autoptr (AprLinearRegression) model = NULL;
+  GError *error = NULL;
+
+  model = APR_LINEAR_REGRESSION (apr_estimator_load_from_file_finish (result, &error));
+  if (model == NULL)
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  if (apr_linear_regression_get_has_statistics (model))
+    {
+      apr_linear_regression_get_statistics_async (model, 0, G_PRIORITY_DEFAULT, self->cancellable,
+                                                  on_statistics, task);
+      return;
+    }
+  trendline_fit_session_set_table (self, NULL);
+  trendline_fit_session_set_results (self, model, NULL, NULL, NULL);
+  succeed (task);
+}
+
+/* Whether a file is taken for a model rather than a table. */
+gboolean
+trendline_fit_session_is_model_file (GFile *file)
+{
+  g_autofree char *name = g_file_get_basename (file);
+
+  return name != NULL && g_str_has_suffix (name, ".safetensors");
+}
+
+/*
+ * Opens a table, or a model if the name ends with “.safetensors”.
+ *
+ * What was open before is closed: the results belong to another table.
+ */
 void
 trendline_fit_session_open_async (TrendlineFitSession *self,
                                   GFile *file,
@@ -71,7 +134,13 @@ trendline_fit_session_open_async (TrendlineFitSession *self,
 
   task = trendline_fit_session_begin (self, TRENDLINE_FIT_STATE_OPENING, trendline_fit_session_open_async,
                                       callback, user_data);
-  if (task != NULL)
+  if (task == NULL)
+    return;
+
+  if (trendline_fit_session_is_model_file (file))
+    apr_estimator_load_from_file_async (APR_TYPE_LINEAR_REGRESSION, file, G_PRIORITY_DEFAULT,
+                                        self->cancellable, on_model_loaded, task);
+  else
     trendline_table_load_async (file, self->cancellable, on_table_loaded, task);
 }
 

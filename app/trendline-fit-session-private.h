@@ -16,12 +16,17 @@ struct _TrendlineFitSession
   TrendlineTable *table; /* (nullable) */
   char *target;          /* (nullable) */
   char *weight;          /* (nullable) */
+  gboolean drop_missing;
   AprLinearRegression *options;
 
   AprLinearRegression *model;          /* (nullable) */
   AprRegressionStatistics *statistics; /* (nullable) */
   char *model_target;                  /* (nullable) */
   char *model_weight;                  /* (nullable) */
+
+  GVariant *choice;    /* (nullable): what is chosen now */
+  GPtrArray *undo;     /* (element-type GVariant): what was chosen before each change */
+  gboolean is_undoing; /* changes are not to be undone, or one together */
 };
 
 void trendline_fit_session_set_state (TrendlineFitSession *self, TrendlineFitState state);
@@ -35,6 +40,10 @@ void trendline_fit_session_set_results (TrendlineFitSession *self,
                                         AprRegressionStatistics *statistics,
                                         const char *target,
                                         const char *weight);
+
+void trendline_fit_session_start_undo (TrendlineFitSession *self);
+
+void trendline_fit_session_remember_choice (TrendlineFitSession *self);
 
 GTask *trendline_fit_session_begin (TrendlineFitSession *self,
                                     TrendlineFitState state,

@@ -7,7 +7,7 @@
  * What a window works on: a table, what is chosen of it, how to fit, and what the last fit found.
  *
  * The user interface sets the choices and binds to the properties; it holds no state of its own. One thing is under way
- * at a time: opening a file, or a fit. It can be cancelled, and a failure leaves everything as it was, so that the old
+ * at a time: opening a file, a fit, or predictions. It can be cancelled, and a failure leaves everything as it was, so that the old
  * results can be used while a fit runs. A session belongs to the thread that made it; nothing blocks but for short.
  *
  * The options are a model that is never fitted: its hyper-parameters are for the next fit, which works on a clone. The
@@ -22,10 +22,12 @@ enum
   PROP_TABLE,
   PROP_TARGET,
   PROP_WEIGHT,
+  PROP_DROP_MISSING,
   PROP_OPTIONS,
   PROP_MODEL,
   PROP_STATISTICS,
   PROP_MODEL_TARGET,
+  PROP_CAN_UNDO,
   N_PROPS,
 };
 
@@ -38,7 +40,8 @@ G_DEFINE_ENUM_TYPE (TrendlineFitState,
                     G_DEFINE_ENUM_VALUE (TRENDLINE_FIT_STATE_IDLE, "idle"),
                     G_DEFINE_ENUM_VALUE (TRENDLINE_FIT_STATE_OPENING, "opening"),
                     G_DEFINE_ENUM_VALUE (TRENDLINE_FIT_STATE_READING, "reading"),
-                    G_DEFINE_ENUM_VALUE (TRENDLINE_FIT_STATE_SOLVING, "solving"))
+                    G_DEFINE_ENUM_VALUE (TRENDLINE_FIT_STATE_SOLVING, "solving"),
+                    G_DEFINE_ENUM_VALUE (TRENDLINE_FIT_STATE_PREDICTING, "predicting"))
 
 static void
 trendline_fit_session_finalize (GObject *object)
@@ -54,6 +57,8 @@ trendline_fit_session_finalize (GObject *object)
   g_clear_object (&self->statistics);
   g_free (self->model_target);
   g_free (self->model_weight);
+  g_clear_pointer (&self->choice, g_variant_unref);
+  g_ptr_array_unref (self->undo);
 
   G_OBJECT_CLASS (trendline_fit_session_parent_class)->finalize (object);
 }
@@ -83,6 +88,9 @@ trendline_fit_session_get_property (GObject *object, guint id, GValue *value, GP
     case PROP_WEIGHT:
       g_value_set_string (value, self->weight);
       break;
+    case PROP_DROP_MISSING:
+      g_value_set_boolean (value, self->drop_missing);
+      break;
     case PROP_OPTIONS:
       g_value_set_object (value, self->options);
       break;
@@ -94,6 +102,9 @@ trendline_fit_session_get_property (GObject *object, guint id, GValue *value, GP
       break;
     case PROP_MODEL_TARGET:
       g_value_set_string (value, self->model_target);
+      break;
+    case PROP_CAN_UNDO:
+      g_value_set_boolean (value, trendline_fit_session_get_can_undo (self));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -112,6 +123,9 @@ trendline_fit_session_set_property (GObject *object, guint id, const GValue *val
       break;
     case PROP_WEIGHT:
       trendline_fit_session_set_weight (self, g_value_get_string (value));
+      break;
+    case PROP_DROP_MISSING:
+      trendline_fit_session_set_drop_missing (self, g_value_get_boolean (value));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -148,6 +162,9 @@ trendline_fit_session_class_init (TrendlineFitSessionClass *klass)
   /* The column of the rows' weights in the next fit, or NULL. */
   properties[PROP_WEIGHT] = g_param_spec_string ("weight", NULL, NULL, NULL, writable);
 
+  /* Whether rows that miss a number are passed over, instead of being an error. */
+  properties[PROP_DROP_MISSING] = g_param_spec_boolean ("drop-missing", NULL, NULL, FALSE, writable);
+
   /* The hyper-parameters of the next fit. */
   properties[PROP_OPTIONS] =
     g_param_spec_object ("options", NULL, NULL, APR_TYPE_LINEAR_REGRESSION, readable);
@@ -162,6 +179,9 @@ trendline_fit_session_class_init (TrendlineFitSessionClass *klass)
   /* The column that the model explains; NULL if it comes from a file, which does not name it. */
   properties[PROP_MODEL_TARGET] = g_param_spec_string ("model-target", NULL, NULL, NULL, readable);
 
+  /* Whether there is a choice before the present one. */
+  properties[PROP_CAN_UNDO] = g_param_spec_boolean ("can-undo", NULL, NULL, FALSE, readable);
+
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
@@ -171,6 +191,7 @@ trendline_fit_session_init (TrendlineFitSession *self)
   self->options = apr_linear_regression_new ();
   /* So that a file can be added to, and has statistics. */
   apr_linear_regression_set_keep_state (self->options, TRUE);
+  self->undo = g_ptr_array_new_with_free_func ((GDestroyNotify) g_variant_unref);
 }
 
 TrendlineFitSession *
@@ -221,6 +242,7 @@ trendline_fit_session_set_target (TrendlineFitSession *self, const char *target)
   g_free (self->target);
   self->target = g_strdup (target);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TARGET]);
+  trendline_fit_session_remember_choice (self);
 }
 
 const char *
@@ -241,6 +263,26 @@ trendline_fit_session_set_weight (TrendlineFitSession *self, const char *weight)
   g_free (self->weight);
   self->weight = g_strdup (weight);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_WEIGHT]);
+  trendline_fit_session_remember_choice (self);
+}
+
+gboolean
+trendline_fit_session_get_drop_missing (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), FALSE);
+
+  return self->drop_missing;
+}
+
+void
+trendline_fit_session_set_drop_missing (TrendlineFitSession *self, gboolean drop_missing)
+{
+  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
+
+  if (self->drop_missing == drop_missing)
+    return;
+  self->drop_missing = drop_missing;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_DROP_MISSING]);
 }
 
 AprLinearRegression *
@@ -366,9 +408,11 @@ trendline_fit_session_set_table (TrendlineFitSession *self, TrendlineTable *tabl
 {
   g_object_freeze_notify (G_OBJECT (self));
   trendline_fit_session_set_results (self, NULL, NULL, NULL, NULL);
+  self->is_undoing = TRUE;
   g_set_object (&self->table, table);
   if (table != NULL)
     choose_columns (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TABLE]);
   g_object_thaw_notify (G_OBJECT (self));
+  trendline_fit_session_start_undo (self);
 }

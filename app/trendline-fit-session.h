@@ -13,6 +13,7 @@ typedef enum
   TRENDLINE_FIT_STATE_OPENING,
   TRENDLINE_FIT_STATE_READING,
   TRENDLINE_FIT_STATE_SOLVING,
+  TRENDLINE_FIT_STATE_PREDICTING,
 } TrendlineFitState;
 
 #define TRENDLINE_TYPE_FIT_STATE (trendline_fit_state_get_type ())
@@ -39,6 +40,10 @@ const char *trendline_fit_session_get_weight (TrendlineFitSession *self);
 
 void trendline_fit_session_set_weight (TrendlineFitSession *self, const char *weight);
 
+gboolean trendline_fit_session_get_drop_missing (TrendlineFitSession *self);
+
+void trendline_fit_session_set_drop_missing (TrendlineFitSession *self, gboolean drop_missing);
+
 AprLinearRegression *trendline_fit_session_get_options (TrendlineFitSession *self);
 
 AprLinearRegression *trendline_fit_session_get_model (TrendlineFitSession *self);
@@ -46,6 +51,8 @@ AprLinearRegression *trendline_fit_session_get_model (TrendlineFitSession *self)
 AprRegressionStatistics *trendline_fit_session_get_statistics (TrendlineFitSession *self);
 
 const char *trendline_fit_session_get_model_target (TrendlineFitSession *self);
+
+gboolean trendline_fit_session_is_model_file (GFile *file);
 
 void trendline_fit_session_open_async (TrendlineFitSession *self,
                                        GFile *file,
@@ -66,6 +73,24 @@ void trendline_fit_session_diagnose_async (TrendlineFitSession *self,
 
 AprRegressionDiagnostics *
 trendline_fit_session_diagnose_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error);
+void trendline_fit_session_add_async (TrendlineFitSession *self,
+                                      GFile *file,
+                                      GAsyncReadyCallback callback,
+                                      gpointer user_data);
+
+gboolean trendline_fit_session_add_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error);
+
+void trendline_fit_session_predict_async (
+  TrendlineFitSession *self, GFile *table, GFile *output, GAsyncReadyCallback callback, gpointer user_data);
+
+gboolean
+trendline_fit_session_predict_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error);
+
+gboolean trendline_fit_session_get_can_undo (TrendlineFitSession *self);
+
+void trendline_fit_session_undo (TrendlineFitSession *self);
+
+void trendline_fit_session_choose_all (TrendlineFitSession *self, gboolean is_feature);
 
 void trendline_fit_session_cancel (TrendlineFitSession *self);
 

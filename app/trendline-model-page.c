@@ -34,7 +34,7 @@ format_stars (double p)
 static const TermColumn term_columns[] = {
   { N_ ("Term"), "name", NULL },
   { N_ ("Estimate"), "estimate", trendline_format_number },
-  { N_ ("Standard Error"), "standard-error", trendline_format_number },
+  { N_ ("Std. Error"), "standard-error", trendline_format_number },
   { N_ ("t"), "t-value", trendline_format_number },
   { N_ ("p"), "p-value", trendline_format_p_value },
   { N_ ("Stars"), "p-value", format_stars },

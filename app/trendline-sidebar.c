@@ -9,8 +9,10 @@ struct _TrendlineSidebar
 
   AdwComboRow *target_row;
   AdwPreferencesGroup *features_group;
+  GtkButton *all_button;
   GtkListBox *features_list;
   AdwComboRow *weight_row;
+  GtkSwitch *drop_missing_switch;
   GtkSwitch *intercept_switch;
   GtkSwitch *positive_switch;
   GtkSpinButton *ridge_button;
@@ -41,8 +43,10 @@ trendline_sidebar_class_init (TrendlineSidebarClass *klass)
   gtk_widget_class_set_template_from_resource (widget_class, "/org/aprender/Trendline/trendline-sidebar.ui");
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, target_row);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, features_group);
+  gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, all_button);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, features_list);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, weight_row);
+  gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, drop_missing_switch);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, intercept_switch);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, positive_switch);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, ridge_button);
@@ -211,6 +215,24 @@ position_to_dtype (GBinding *binding, const GValue *from, GValue *to, gpointer d
   return TRUE;
 }
 
+/* All columns of numbers, or none if these are chosen. */
+static void
+on_all (GtkButton *button, TrendlineSidebar *self)
+{
+  GListModel *columns = trendline_table_get_columns (trendline_fit_session_get_table (self->session));
+  gboolean is_complete = TRUE;
+  guint i;
+
+  for (i = 0; i < g_list_model_get_n_items (columns); i++)
+    {
+      g_autoptr (TrendlineColumn) column = g_list_model_get_item (columns, i);
+
+      is_complete &= trendline_column_get_is_feature (column) || trendline_column_get_is_text (column) ||
+                     !is_available (self, column);
+    }
+  trendline_fit_session_choose_all (self->session, !is_complete);
+}
+
 /* Sets the session's choices and options. */
 void
 trendline_sidebar_set_session (TrendlineSidebar *self, TrendlineFitSession *session)
@@ -219,6 +241,8 @@ trendline_sidebar_set_session (TrendlineSidebar *self, TrendlineFitSession *sess
   const GBindingFlags both = G_BINDING_BIDIRECTIONAL | G_BINDING_SYNC_CREATE;
 
   self->session = g_object_ref (session);
+  g_signal_connect_object (self->all_button, "clicked", G_CALLBACK (on_all), self, 0);
+  g_object_bind_property (session, "drop-missing", self->drop_missing_switch, "active", both);
   g_object_bind_property (options, "fit-intercept", self->intercept_switch, "active", both);
   g_object_bind_property (options, "positive", self->positive_switch, "active", both);
   g_object_bind_property (options, "alpha", self->ridge_button, "value", both);

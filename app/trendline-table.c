@@ -113,33 +113,38 @@ add_columns (TrendlineTable *self, const char *const *names)
   self->decimal_comma = self->delimiter != ',' && n_commas > n_points;
 }
 
-static void
-load_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+/* Reads the names of a table's columns and its first rows. This blocks; the asynchronous twin does not. */
+TrendlineTable *
+trendline_table_load (GFile *file, GCancellable *cancellable, GError **error)
 {
   g_autoptr (TrendlineTable) self = g_object_new (TRENDLINE_TYPE_TABLE, NULL);
   g_autoptr (AprTableReader) reader = NULL;
   const char *const *names;
-  GError *error = NULL;
 
-  self->file = g_object_ref (data);
-  reader = apr_table_reader_new_for_file (self->file, cancellable, &error);
-  if (reader == NULL || !apr_table_reader_read_names (reader, cancellable, &error))
-    {
-      g_task_return_error (task, error);
-      return;
-    }
+  self->file = g_object_ref (file);
+  reader = apr_table_reader_new_for_file (file, cancellable, error);
+  if (reader == NULL || !apr_table_reader_read_names (reader, cancellable, error))
+    return NULL;
   names = apr_table_reader_get_names (reader);
-  if (!read_head (self, g_strv_length ((char **) names), cancellable, &error))
-    {
-      g_task_return_error (task, error);
-      return;
-    }
+  if (!read_head (self, g_strv_length ((char **) names), cancellable, error))
+    return NULL;
   add_columns (self, names);
 
-  g_task_return_pointer (task, g_steal_pointer (&self), g_object_unref);
+  return g_steal_pointer (&self);
 }
 
-/* Reads the names of a table's columns and its first rows. */
+static void
+load_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  GError *error = NULL;
+  TrendlineTable *self = trendline_table_load (data, cancellable, &error);
+
+  if (self != NULL)
+    g_task_return_pointer (task, self, g_object_unref);
+  else
+    g_task_return_error (task, error);
+}
+
 void
 trendline_table_load_async (GFile *file,
                             GCancellable *cancellable,
@@ -161,6 +166,16 @@ trendline_table_load_finish (GAsyncResult *result, GError **error)
   g_return_val_if_fail (g_task_is_valid (result, NULL), NULL);
 
   return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+/* A reader calls a column that a table lacks not found, as a file is; here, the file is there. */
+void
+trendline_table_blame_columns (GError *error)
+{
+  if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
+    return;
+  error->domain = APR_ERROR;
+  error->code = APR_ERROR_FEATURE_NAMES;
 }
 
 GFile *

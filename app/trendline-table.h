@@ -12,12 +12,17 @@ G_BEGIN_DECLS
 
 G_DECLARE_FINAL_TYPE (TrendlineTable, trendline_table, TRENDLINE, TABLE, GObject)
 
+TrendlineTable *
+trendline_table_load (GFile *file, GCancellable *cancellable, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 void trendline_table_load_async (GFile *file,
                                  GCancellable *cancellable,
                                  GAsyncReadyCallback callback,
                                  gpointer user_data);
 
 TrendlineTable *trendline_table_load_finish (GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+void trendline_table_blame_columns (GError *error);
 
 GFile *trendline_table_get_file (TrendlineTable *self);
 

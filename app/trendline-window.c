@@ -5,8 +5,11 @@
 
 #include "app/trendline-data-page.h"
 #include "app/trendline-error.h"
+#include "app/trendline-file-dialog.h"
 #include "app/trendline-model-page.h"
 #include "app/trendline-plots-page.h"
+#include "app/trendline-predict-page.h"
+#include "app/trendline-recent.h"
 #include "app/trendline-sidebar.h"
 
 struct _TrendlineWindow
@@ -27,8 +30,12 @@ struct _TrendlineWindow
   GtkRevealer *progress_revealer;
   GtkLabel *progress_label;
   GtkProgressBar *progress_bar;
+  TrendlinePredictPage *predict_page;
+  AdwSplitButton *open_button;
 
   TrendlineFitSession *session;
+  GFile *file;             /* (nullable): what was opened last */
+  GFile *table_to_predict; /* (nullable) */
 };
 
 G_DEFINE_FINAL_TYPE (TrendlineWindow, trendline_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -46,65 +53,39 @@ on_open_ready (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (TrendlineWindow) self = data;
   GError *error = NULL;
 
-  if (trendline_fit_session_open_finish (self->session, result, &error))
-    adw_view_stack_set_visible_child_name (self->pages, "data");
-  else
+  if (!trendline_fit_session_open_finish (self->session, result, &error))
     show_error (self, error);
 }
 
-/* Opens a table. What goes wrong is shown in the window. */
+/* Opens a table or a model. What goes wrong is shown in the window. */
 void
 trendline_window_open (TrendlineWindow *self, GFile *file)
 {
+  g_autofree char *uri = NULL;
+
   g_return_if_fail (TRENDLINE_IS_WINDOW (self));
   g_return_if_fail (G_IS_FILE (file));
 
+  g_set_object (&self->file, file);
+  uri = g_file_get_uri (file);
+  gtk_recent_manager_add_item (gtk_recent_manager_get_default (), uri);
   trendline_fit_session_open_async (self->session, file, on_open_ready, g_object_ref (self));
 }
 
 static void
-on_file_to_open (GtkNativeDialog *dialog, int response, TrendlineWindow *self)
-{
-  g_autoptr (GFile) file = NULL;
-
-  if (response == GTK_RESPONSE_ACCEPT)
-    {
-      file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
-      trendline_window_open (self, file);
-    }
-  g_object_unref (dialog);
-}
-
-static void
-add_filter (GtkFileChooserNative *dialog, const char *name, const char *const *suffixes)
-{
-  g_autoptr (GtkFileFilter) filter = gtk_file_filter_new ();
-  gsize i;
-
-  gtk_file_filter_set_name (filter, name);
-  for (i = 0; suffixes != NULL && suffixes[i] != NULL; i++)
-    gtk_file_filter_add_suffix (filter, suffixes[i]);
-  if (suffixes == NULL)
-    gtk_file_filter_add_pattern (filter, "*");
-  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), filter);
-}
-
-static const char *const table_suffixes[] = { "csv",    "tsv",     "txt",     "csv.gz",
-                                              "tsv.gz", "csv.zst", "tsv.zst", NULL };
-static const char *const model_suffixes[] = { "safetensors", NULL };
-
-static void
 on_open (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  GtkFileChooserNative *dialog;
+  trendline_file_dialog_open (GTK_WINDOW (widget), _ ("Open a Table or a Model"),
+                              TRENDLINE_FILES_TABLES | TRENDLINE_FILES_MODELS,
+                              (TrendlineFileChosen) trendline_window_open);
+}
 
-  dialog = gtk_file_chooser_native_new (_ ("Open a Table"), GTK_WINDOW (widget), GTK_FILE_CHOOSER_ACTION_OPEN,
-                                        NULL, NULL);
-  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog), TRUE);
-  add_filter (dialog, _ ("Tables"), table_suffixes);
-  add_filter (dialog, _ ("All Files"), NULL);
-  g_signal_connect_object (dialog, "response", G_CALLBACK (on_file_to_open), widget, 0);
-  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+static void
+on_open_recent (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  g_autoptr (GFile) file = g_file_new_for_uri (g_variant_get_string (parameter, NULL));
+
+  trendline_window_open (TRENDLINE_WINDOW (widget), file);
 }
 
 static void
@@ -136,30 +117,75 @@ trendline_window_save_model (TrendlineWindow *self, GFile *file)
 }
 
 static void
-on_file_to_save (GtkNativeDialog *dialog, int response, TrendlineWindow *self)
+on_save_model (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  g_autoptr (GFile) file = NULL;
-
-  if (response == GTK_RESPONSE_ACCEPT)
-    {
-      file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
-      trendline_window_save_model (self, file);
-    }
-  g_object_unref (dialog);
+  trendline_file_dialog_save (GTK_WINDOW (widget), _ ("Save the Model"), _ ("model.safetensors"),
+                              TRENDLINE_FILES_MODELS, (TrendlineFileChosen) trendline_window_save_model);
 }
 
 static void
-on_save_model (GtkWidget *widget, const char *name, GVariant *parameter)
+on_added (GObject *source, GAsyncResult *result, gpointer data)
 {
-  GtkFileChooserNative *dialog;
+  g_autoptr (TrendlineWindow) self = data;
+  GError *error = NULL;
 
-  dialog = gtk_file_chooser_native_new (_ ("Save the Model"), GTK_WINDOW (widget),
-                                        GTK_FILE_CHOOSER_ACTION_SAVE, NULL, NULL);
-  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog), TRUE);
-  gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), _ ("model.safetensors"));
-  add_filter (dialog, _ ("Models"), model_suffixes);
-  g_signal_connect_object (dialog, "response", G_CALLBACK (on_file_to_save), widget, 0);
-  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+  if (trendline_fit_session_add_finish (self->session, result, &error))
+    adw_toast_overlay_add_toast (self->toasts, adw_toast_new (_ ("The data are added")));
+  else
+    show_error (self, error);
+}
+
+static void
+add_data (TrendlineWindow *self, GFile *file)
+{
+  trendline_fit_session_add_async (self->session, file, on_added, g_object_ref (self));
+}
+
+static void
+on_add_data (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  trendline_file_dialog_open (GTK_WINDOW (widget), _ ("Add More Data"), TRENDLINE_FILES_TABLES,
+                              (TrendlineFileChosen) add_data);
+}
+
+static void
+on_predicted (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (TrendlineWindow) self = data;
+  GError *error = NULL;
+
+  if (trendline_fit_session_predict_finish (self->session, result, &error))
+    adw_toast_overlay_add_toast (self->toasts, adw_toast_new (_ ("The predictions are saved")));
+  else
+    show_error (self, error);
+}
+
+static void
+save_predictions (TrendlineWindow *self, GFile *file)
+{
+  trendline_fit_session_predict_async (self->session, self->table_to_predict, file, on_predicted,
+                                       g_object_ref (self));
+}
+
+static void
+predict_table (TrendlineWindow *self, GFile *file)
+{
+  g_set_object (&self->table_to_predict, file);
+  trendline_file_dialog_save (GTK_WINDOW (self), _ ("Save the Predictions"), _ ("predictions.csv"),
+                              TRENDLINE_FILES_TABLES, (TrendlineFileChosen) save_predictions);
+}
+
+static void
+on_predict_table (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  trendline_file_dialog_open (GTK_WINDOW (widget), _ ("Predict a Table"), TRENDLINE_FILES_TABLES,
+                              (TrendlineFileChosen) predict_table);
+}
+
+static void
+on_undo (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  trendline_fit_session_undo (TRENDLINE_WINDOW (widget)->session);
 }
 
 static void
@@ -189,6 +215,13 @@ on_cancel (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 static void
+on_show_page (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  adw_view_stack_set_visible_child_name (TRENDLINE_WINDOW (widget)->pages,
+                                         g_variant_get_string (parameter, NULL));
+}
+
+static void
 on_sidebar (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   TrendlineWindow *self = TRENDLINE_WINDOW (widget);
@@ -212,39 +245,56 @@ static void
 on_state (TrendlineWindow *self)
 {
   const TrendlineFitState state = trendline_fit_session_get_state (self->session);
-  TrendlineTable *table = trendline_fit_session_get_table (self->session);
+  const gboolean has_table = trendline_fit_session_get_table (self->session) != NULL;
+  const gboolean has_model = trendline_fit_session_get_model (self->session) != NULL;
   const gboolean busy = state != TRENDLINE_FIT_STATE_IDLE;
-  const char *const labels[] = { "", _ ("Opening…"), _ ("Reading Rows…"), _ ("Solving…") };
+  const char *const labels[] = { "", _ ("Opening…"), _ ("Reading Rows…"), _ ("Solving…"), _ ("Predicting…") };
 
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.open", !busy);
-  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.fit", !busy && table != NULL);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.open-recent", !busy);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.fit", !busy && has_table);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.cancel", busy);
-  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.save-model",
-                                 trendline_fit_session_get_model (self->session) != NULL);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.save-model", has_model);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.add-data", !busy && has_model);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.predict-table", !busy && has_model);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.undo",
+                                 trendline_fit_session_get_can_undo (self->session));
   gtk_revealer_set_reveal_child (self->progress_revealer, busy);
   if (busy)
     gtk_label_set_label (self->progress_label, labels[state]);
 }
 
+/* Without a table there is nothing to choose, and no rows to see. */
+static void
+on_content (TrendlineWindow *self)
+{
+  const gboolean has_table = trendline_fit_session_get_table (self->session) != NULL;
+  const gboolean has_content = has_table || trendline_fit_session_get_model (self->session) != NULL;
+  AdwViewStackPage *data = adw_view_stack_get_page (self->pages, GTK_WIDGET (self->data_page));
+  g_autofree char *name = self->file != NULL ? g_file_get_basename (self->file) : NULL;
+  g_autofree char *title = has_content ? g_filename_display_name (name) : g_strdup (_ ("Trendline"));
+
+  gtk_window_set_title (GTK_WINDOW (self), title);
+  adw_view_switcher_title_set_title (self->switcher, title);
+  adw_view_switcher_title_set_view_switcher_enabled (self->switcher, has_content);
+  gtk_stack_set_visible_child_name (self->stack, has_content ? "content" : "welcome");
+  gtk_widget_set_visible (GTK_WIDGET (self->fit_button), has_table);
+  gtk_widget_set_visible (GTK_WIDGET (self->sidebar_button), has_table);
+  if (has_table != adw_view_stack_page_get_visible (data))
+    {
+      adw_view_stack_page_set_visible (data, has_table);
+      adw_flap_set_reveal_flap (self->flap, has_table);
+    }
+  on_state (self);
+}
+
+/* Of what was opened, the first page. */
 static void
 on_table (TrendlineWindow *self)
 {
-  TrendlineTable *table = trendline_fit_session_get_table (self->session);
-  g_autofree char *name = NULL;
-  g_autofree char *display_name = NULL;
-
-  if (table != NULL)
-    {
-      name = g_file_get_basename (trendline_table_get_file (table));
-      display_name = g_filename_display_name (name);
-    }
-  gtk_window_set_title (GTK_WINDOW (self), table != NULL ? display_name : _ ("Trendline"));
-  adw_view_switcher_title_set_title (self->switcher, gtk_window_get_title (GTK_WINDOW (self)));
-  adw_view_switcher_title_set_view_switcher_enabled (self->switcher, table != NULL);
-  gtk_stack_set_visible_child_name (self->stack, table != NULL ? "content" : "welcome");
-  gtk_widget_set_visible (GTK_WIDGET (self->fit_button), table != NULL);
-  gtk_widget_set_visible (GTK_WIDGET (self->sidebar_button), table != NULL);
-  on_state (self);
+  on_content (self);
+  adw_view_stack_set_visible_child_name (
+    self->pages, trendline_fit_session_get_table (self->session) != NULL ? "data" : "model");
 }
 
 static void
@@ -255,6 +305,8 @@ trendline_window_dispose (GObject *object)
   if (self->session != NULL)
     trendline_fit_session_cancel (self->session);
   g_clear_object (&self->session);
+  g_clear_object (&self->file);
+  g_clear_object (&self->table_to_predict);
 
   G_OBJECT_CLASS (trendline_window_parent_class)->dispose (object);
 }
@@ -270,6 +322,7 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   g_type_ensure (TRENDLINE_TYPE_DATA_PAGE);
   g_type_ensure (TRENDLINE_TYPE_MODEL_PAGE);
   g_type_ensure (TRENDLINE_TYPE_PLOTS_PAGE);
+  g_type_ensure (TRENDLINE_TYPE_PREDICT_PAGE);
   gtk_widget_class_set_template_from_resource (widget_class, "/org/aprender/Trendline/trendline-window.ui");
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, toasts);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, stack);
@@ -282,11 +335,18 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, data_page);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, model_page);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, plots_page);
+  gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, predict_page);
+  gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, open_button);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, progress_revealer);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, progress_label);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, progress_bar);
 
   gtk_widget_class_install_action (widget_class, "win.open", NULL, on_open);
+  gtk_widget_class_install_action (widget_class, "win.open-recent", "s", on_open_recent);
+  gtk_widget_class_install_action (widget_class, "win.add-data", NULL, on_add_data);
+  gtk_widget_class_install_action (widget_class, "win.predict-table", NULL, on_predict_table);
+  gtk_widget_class_install_action (widget_class, "win.show-page", "s", on_show_page);
+  gtk_widget_class_install_action (widget_class, "win.undo", NULL, on_undo);
   gtk_widget_class_install_action (widget_class, "win.save-model", NULL, on_save_model);
   gtk_widget_class_install_action (widget_class, "win.fit", NULL, on_fit);
   gtk_widget_class_install_action (widget_class, "win.cancel", NULL, on_cancel);
@@ -305,10 +365,13 @@ trendline_window_init (TrendlineWindow *self)
   trendline_data_page_set_session (self->data_page, self->session);
   trendline_model_page_set_session (self->model_page, self->session);
   trendline_plots_page_set_session (self->plots_page, self->session);
+  trendline_predict_page_set_session (self->predict_page, self->session);
+  adw_split_button_set_menu_model (self->open_button, trendline_recent_get_menu ());
   g_object_bind_property (self->session, "fraction", self->progress_bar, "fraction", G_BINDING_SYNC_CREATE);
   g_signal_connect_object (self->session, "notify::table", G_CALLBACK (on_table), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->session, "notify::state", G_CALLBACK (on_state), self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (self->session, "notify::model", G_CALLBACK (on_state), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->session, "notify::model", G_CALLBACK (on_content), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->session, "notify::can-undo", G_CALLBACK (on_state), self, G_CONNECT_SWAPPED);
   on_table (self);
 
   g_signal_connect (drop_target, "drop", G_CALLBACK (on_drop), self);

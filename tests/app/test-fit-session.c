@@ -307,6 +307,196 @@ test_errors (void)
   remove_table (folder, file);
 }
 
+static gboolean
+add (TrendlineFitSession *session, GFile *file, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  trendline_fit_session_add_async (session, file, on_ready, &result);
+
+  return trendline_fit_session_add_finish (session, wait_for (&result), error);
+}
+
+static gboolean
+predict (TrendlineFitSession *session, GFile *table, GFile *output, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  trendline_fit_session_predict_async (session, table, output, on_ready, &result);
+
+  return trendline_fit_session_predict_finish (session, wait_for (&result), error);
+}
+
+static double
+get_coefficient (TrendlineFitSession *session, gsize index)
+{
+  g_autoptr (AprTensor) coefficients = NULL;
+
+  coefficients = apr_linear_regression_get_coefficients (trendline_fit_session_get_model (session));
+
+  return apr_tensor_get_double (coefficients, index, NULL);
+}
+
+static void
+test_add (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autofree char *folder = make_folder ();
+  g_autoptr (GFile) first = write_table (folder, "first.csv", "x,y\n0,0\n1,1\n2,1\n");
+  g_autoptr (GFile) second = write_table (folder, "second.csv", "y,x\n3,3\n5,4\n");
+  g_autoptr (GFile) wrong = write_table (folder, "wrong.csv", "z,y\n1,2\n");
+  g_autoptr (GFile) file = g_file_new_build_filename (folder, "model.safetensors", NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("Rows that are added count as those before; a model from a file can be added to as well.");
+  open_table (session, first, &error);
+  g_assert_no_error (error);
+  fit (session, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (get_coefficient (session, 0), ==, 0.5);
+  apr_estimator_save_to_file (APR_ESTIMATOR (trendline_fit_session_get_model (session)), file, NULL, &error);
+  g_assert_no_error (error);
+
+  g_assert_false (add (session, wrong, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  g_clear_error (&error);
+  g_assert_cmpfloat (get_coefficient (session, 0), ==, 0.5);
+
+  /* Of (0, 0), (1, 1), (2, 1), (3, 3) and (4, 5): Σ(x - 2)y / Σ(x - 2)² = 12 / 10. */
+  add (session, second, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (get_coefficient (session, 0), ==, 1.2);
+  g_assert_cmpuint (apr_regression_statistics_get_n_samples (trendline_fit_session_get_statistics (session)),
+                    ==, 5);
+
+  open_table (session, file, &error);
+  g_assert_no_error (error);
+  g_assert_null (trendline_fit_session_get_table (session));
+  g_assert_null (trendline_fit_session_get_model_target (session));
+  g_assert_cmpfloat (get_coefficient (session, 0), ==, 0.5);
+  g_assert_cmpuint (apr_regression_statistics_get_n_samples (trendline_fit_session_get_statistics (session)),
+                    ==, 3);
+  g_assert_false (add (session, wrong, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  g_clear_error (&error);
+  add (session, second, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (get_coefficient (session, 0), ==, 1.2);
+  g_assert_cmpstr (trendline_fit_session_get_model_target (session), ==, "y");
+
+  g_assert_true (g_file_delete (second, NULL, NULL));
+  g_assert_true (g_file_delete (wrong, NULL, NULL));
+  g_assert_true (g_file_delete (file, NULL, NULL));
+  remove_table (folder, first);
+}
+
+static void
+test_predict (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autofree char *folder = make_folder ();
+  g_autoptr (GFile) file = write_table (folder, "line.csv", "x,y\n0,0\n1,1\n2,1\n3,3\n4,5\n");
+  g_autoptr (GFile) new = write_table (folder, "new.csv", "name;x\na;2\nb;4,5\n");
+  g_autoptr (GFile) wrong = write_table (folder, "wrong.csv", "x\n1\none\n");
+  g_autoptr (GFile) output = write_table (folder, "predictions.csv", "before\n");
+  g_auto (GStrv) lines = NULL;
+  g_auto (GStrv) cells = NULL;
+  g_autofree char *text = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "A row for each, with the interval that the formula has; a failure leaves the file as it was.");
+  open_table (session, file, &error);
+  g_assert_no_error (error);
+  fit (session, &error);
+  g_assert_no_error (error);
+
+  g_assert_false (predict (session, wrong, output, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_clear_error (&error);
+  g_file_load_contents (output, NULL, &text, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (text, ==, "before\n");
+  g_clear_pointer (&text, g_free);
+
+  predict (session, new, output, &error);
+  g_assert_no_error (error);
+  g_file_load_contents (output, NULL, &text, NULL, NULL, &error);
+  g_assert_no_error (error);
+  lines = g_strsplit (text, "\n", -1);
+  g_assert_cmpuint (g_strv_length (lines), ==, 4);
+  g_assert_cmpstr (lines[0], ==, "prediction,lower,upper");
+  g_assert_cmpfloat_with_epsilon (g_ascii_strtod (lines[2], NULL), 5, 1e-14);
+  /* At the mean of x: 2 ± t(0.975, 3) s √(1 + 1/5), and s² = 1.6 / 3. */
+  cells = g_strsplit (lines[1], ",", -1);
+  g_assert_cmpfloat (g_ascii_strtod (cells[0], NULL), ==, 2);
+  g_assert_cmpfloat_with_epsilon (g_ascii_strtod (cells[1], NULL), 2 - 3.1824463052837078 * 0.8, 1e-12);
+  g_assert_cmpfloat_with_epsilon (g_ascii_strtod (cells[2], NULL), 2 + 3.1824463052837078 * 0.8, 1e-12);
+
+  g_assert_true (g_file_delete (new, NULL, NULL));
+  g_assert_true (g_file_delete (wrong, NULL, NULL));
+  g_assert_true (g_file_delete (output, NULL, NULL));
+  remove_table (folder, file);
+}
+
+static void
+test_undo (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autoptr (GFile) file = find_longley ();
+  g_autoptr (GError) error = NULL;
+  TrendlineTable *table;
+
+  g_test_summary (
+    "Each choice is taken back by itself, all or none of the features together; opening is no choice.");
+  open_table (session, file, &error);
+  g_assert_no_error (error);
+  table = trendline_fit_session_get_table (session);
+  g_assert_false (trendline_fit_session_get_can_undo (session));
+
+  trendline_fit_session_set_target (session, "x1");
+  trendline_column_set_is_feature (trendline_table_find_column (table, "x2"), FALSE);
+  trendline_fit_session_set_weight (session, "x3");
+  trendline_fit_session_choose_all (session, FALSE);
+  g_assert_false (trendline_column_get_is_feature (trendline_table_find_column (table, "x4")));
+
+  trendline_fit_session_undo (session);
+  g_assert_true (trendline_column_get_is_feature (trendline_table_find_column (table, "x4")));
+  g_assert_false (trendline_column_get_is_feature (trendline_table_find_column (table, "x2")));
+  g_assert_cmpstr (trendline_fit_session_get_weight (session), ==, "x3");
+  trendline_fit_session_undo (session);
+  g_assert_null (trendline_fit_session_get_weight (session));
+  trendline_fit_session_undo (session);
+  g_assert_true (trendline_column_get_is_feature (trendline_table_find_column (table, "x2")));
+  g_assert_cmpstr (trendline_fit_session_get_target (session), ==, "x1");
+  trendline_fit_session_undo (session);
+  g_assert_cmpstr (trendline_fit_session_get_target (session), ==, "y");
+  g_assert_false (trendline_fit_session_get_can_undo (session));
+}
+
+static void
+test_gaps (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autofree char *folder = make_folder ();
+  g_autoptr (GFile) file = write_table (folder, "gaps.csv", "x,y\n0,1\nNA,7\n1,3\n2,\n2,5\n");
+  g_autoptr (GError) error = NULL;
+
+  open_table (session, file, &error);
+  g_assert_no_error (error);
+  g_assert_false (fit (session, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_clear_error (&error);
+  trendline_fit_session_set_drop_missing (session, TRUE);
+  fit (session, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (get_coefficient (session, 0), ==, 2);
+  g_assert_cmpuint (apr_regression_statistics_get_n_samples (trendline_fit_session_get_statistics (session)),
+                    ==, 3);
+
+  remove_table (folder, file);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -318,6 +508,10 @@ main (int argc, char **argv)
   g_test_add_func ("/fit-session/cancel", test_cancel);
   g_test_add_func ("/fit-session/busy", test_busy);
   g_test_add_func ("/fit-session/errors", test_errors);
+  g_test_add_func ("/fit-session/add", test_add);
+  g_test_add_func ("/fit-session/predict", test_predict);
+  g_test_add_func ("/fit-session/undo", test_undo);
+  g_test_add_func ("/fit-session/gaps", test_gaps);
 
   return g_test_run ();
 }

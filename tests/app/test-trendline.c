@@ -120,6 +120,77 @@ test_longley (void)
   g_assert_cmpint (g_rmdir (folder), ==, 0);
 }
 
+/* The entry of this title that can be seen. */
+static GtkWidget *
+find_entry (GtkWidget *widget, const char *title)
+{
+  GtkWidget *child;
+
+  if (ADW_IS_ENTRY_ROW (widget) &&
+      g_str_equal (adw_preferences_row_get_title (ADW_PREFERENCES_ROW (widget)), title))
+    return widget;
+  for (child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      GtkWidget *entry = find_entry (child, title);
+
+      if (entry != NULL)
+        return entry;
+    }
+
+  return NULL;
+}
+
+static void
+test_predict (void)
+{
+  g_autoptr (GApplication) application = start ();
+  g_autoptr (GFile) file = NULL;
+  g_autoptr (GFile) model_file = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = NULL;
+  g_autofree char *path = NULL;
+  g_autofree char *model_path = NULL;
+  GtkWidget *window;
+
+  g_test_summary ("A model from a file predicts, and gives the interval of the formula, as one types.");
+  folder = g_dir_make_tmp ("trendline-XXXXXX", &error);
+  g_assert_no_error (error);
+  path = g_build_filename (folder, "line.csv", NULL);
+  model_path = g_build_filename (folder, "line.safetensors", NULL);
+  g_file_set_contents (path, "x,y\n0,0\n1,1\n2,1\n3,3\n4,5\n", -1, &error);
+  g_assert_no_error (error);
+  file = g_file_new_for_path (path);
+  model_file = g_file_new_for_path (model_path);
+
+  g_application_open (application, &file, 1, "");
+  window = get_window (application);
+  wait_for_label (window, "x");
+  g_assert_true (gtk_widget_activate_action (window, "win.fit", NULL));
+  wait_for_label (window, "(Intercept)");
+  trendline_window_save_model (TRENDLINE_WINDOW (window), model_file);
+  wait_for_label (window, "The model is saved");
+  trendline_window_open (TRENDLINE_WINDOW (window), model_file);
+  while (trendline_fit_session_get_table (trendline_window_get_session (TRENDLINE_WINDOW (window))) != NULL)
+    g_main_context_iteration (NULL, TRUE);
+
+  g_assert_true (gtk_widget_activate_action (window, "win.show-page", "s", "predict"));
+  wait_for_label (window, "Prediction");
+  gtk_editable_set_text (GTK_EDITABLE (find_entry (window, "x")), "2");
+  /* 2 ± t(0.975, 3) 0.8 */
+  wait_for_label (window, "95 %: −0.545957 to 4.54596");
+  g_assert_nonnull (find_label (window, "2"));
+  gtk_editable_set_text (GTK_EDITABLE (find_entry (window, "x")), "4.5");
+  wait_for_label (window, "5");
+  gtk_editable_set_text (GTK_EDITABLE (find_entry (window, "x")), "four");
+  wait_for_label (window, "–");
+
+  gtk_window_destroy (GTK_WINDOW (window));
+  g_assert_true (g_file_delete (file, NULL, NULL));
+  g_assert_true (g_file_delete (model_file, NULL, NULL));
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+}
+
 static void
 test_missing_file (void)
 {
@@ -140,6 +211,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/trendline/longley", test_longley);
+  g_test_add_func ("/trendline/predict", test_predict);
   g_test_add_func ("/trendline/missing-file", test_missing_file);
 
   return g_test_run ();

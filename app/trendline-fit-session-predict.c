@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/trendline-fit-session-private.h"
+
+#include <string.h>
+
+/* The predictions of a table, which a thread writes. The model never changes, so that it can be read there. */
+typedef struct
+{
+  GFile *input;
+  GFile *output;
+  AprLinearRegression *model;
+} Prediction;
+
+static void
+prediction_free (Prediction *prediction)
+{
+  g_object_unref (prediction->input);
+  g_object_unref (prediction->output);
+  g_object_unref (prediction->model);
+  g_free (prediction);
+}
+
+typedef struct
+{
+  TrendlineFitSession *session;
+  double fraction;
+} Progress;
+
+static gboolean
+report_progress (gpointer data)
+{
+  Progress *progress = data;
+
+  if (progress->session->state == TRENDLINE_FIT_STATE_PREDICTING)
+    trendline_fit_session_set_fraction (progress->session, progress->fraction);
+
+  return G_SOURCE_REMOVE;
+}
+
+static void
+progress_free (Progress *progress)
+{
+  g_object_unref (progress->session);
+  g_free (progress);
+}
+
+static void
+send_progress (GTask *task, AprTableReader *reader)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+  Progress *progress = g_new (Progress, 1);
+
+  progress->session = g_object_ref (g_task_get_source_object (task));
+  progress->fraction = apr_table_reader_get_progress (reader);
+  g_source_set_callback (source, report_progress, progress, (GDestroyNotify) progress_free);
+  g_source_attach (source, g_task_get_context (task));
+}
+
+static void
+append_number (GString *text, AprTensor *numbers, gsize index)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_string_append (text,
+                   g_ascii_dtostr (buffer, sizeof buffer, apr_tensor_get_double (numbers, index, NULL)));
+}
+
+/* One line for each row of x. */
+static gboolean
+write_rows (
+  Prediction *prediction, AprTensor *x, GOutputStream *stream, GCancellable *cancellable, GError **error)
+{
+  const gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
+  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autoptr (GString) text = g_string_new (NULL);
+  gsize i;
+
+  predictions = apr_estimator_predict (APR_ESTIMATOR (prediction->model), x, error);
+  if (predictions == NULL)
+    return FALSE;
+  if (apr_linear_regression_get_has_statistics (prediction->model) &&
+      !apr_linear_regression_predict_interval (prediction->model, x, 0.95, APR_INTERVAL_PREDICTION, &lower,
+                                               &upper, error))
+    return FALSE;
+
+  for (i = 0; i < n_rows; i++)
+    {
+      append_number (text, predictions, i);
+      if (lower != NULL)
+        {
+          g_string_append_c (text, ',');
+          append_number (text, lower, i);
+          g_string_append_c (text, ',');
+          append_number (text, upper, i);
+        }
+      g_string_append_c (text, '\n');
+    }
+
+  return g_output_stream_write_all (stream, text->str, text->len, NULL, cancellable, error);
+}
+
+static gboolean
+write_table (GTask *task, AprTableReader *reader, GOutputStream *stream, GError **error)
+{
+  Prediction *prediction = g_task_get_task_data (task);
+  GCancellable *cancellable = g_task_get_cancellable (task);
+  const char *head = apr_linear_regression_get_has_statistics (prediction->model) ? "prediction,lower,upper\n"
+                                                                                  : "prediction\n";
+  AprTensor *rows;
+  GError *local_error = NULL;
+
+  if (!g_output_stream_write_all (stream, head, strlen (head), NULL, cancellable, error))
+    return FALSE;
+  while (apr_table_reader_read (reader, &rows, NULL, NULL, cancellable, &local_error))
+    {
+      g_autoptr (AprTensor) x = rows;
+
+      send_progress (task, reader);
+      if (!write_rows (prediction, x, stream, cancellable, error))
+        return FALSE;
+    }
+  if (local_error == NULL)
+    return TRUE;
+  trendline_table_blame_columns (local_error);
+  g_propagate_error (error, local_error);
+
+  return FALSE;
+}
+
+static void
+predict_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  Prediction *prediction = data;
+  g_auto (GStrv) names = apr_estimator_get_feature_names (APR_ESTIMATOR (prediction->model));
+  g_autoptr (TrendlineTable) table = NULL;
+  g_autoptr (AprTableReader) reader = NULL;
+  g_autoptr (GFileOutputStream) stream = NULL;
+  GError *error = NULL;
+
+  table = trendline_table_load (prediction->input, cancellable, &error);
+  if (table != NULL)
+    reader = apr_table_reader_new_for_file (prediction->input, cancellable, &error);
+  if (reader != NULL)
+    {
+      apr_table_reader_set_decimal_comma (reader, trendline_table_get_decimal_comma (table));
+      apr_table_reader_set_features (reader, (const char *const *) names);
+      stream = g_file_replace (prediction->output, NULL, FALSE, G_FILE_CREATE_NONE, cancellable, &error);
+    }
+  if (stream != NULL && !write_table (task, reader, G_OUTPUT_STREAM (stream), &error))
+    {
+      /* A stream that is closed so leaves the file that was there before. */
+      g_autoptr (GCancellable) cancelled = g_cancellable_new ();
+
+      g_cancellable_cancel (cancelled);
+      g_output_stream_close (G_OUTPUT_STREAM (stream), cancelled, NULL);
+    }
+  else if (stream != NULL)
+    g_output_stream_close (G_OUTPUT_STREAM (stream), cancellable, &error);
+
+  if (error != NULL)
+    g_task_return_error (task, error);
+  else
+    g_task_return_boolean (task, TRUE);
+}
+
+static void
+on_predicted (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  GError *error = NULL;
+
+  if (!g_task_propagate_boolean (G_TASK (result), &error))
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  trendline_fit_session_set_state (g_task_get_source_object (task), TRENDLINE_FIT_STATE_IDLE);
+  g_task_return_boolean (task, TRUE);
+  g_object_unref (task);
+}
+
+/*
+ * Predicts for each row of a table, which needs the columns that the model was fitted to, and writes a CSV file with a row
+ * for each: the prediction, and, where there are statistics, the interval that has a new row with a probability of 95 %.
+ *
+ * After a failure there is no file, or the one that was there before.
+ */
+void
+trendline_fit_session_predict_async (
+  TrendlineFitSession *self, GFile *table, GFile *output, GAsyncReadyCallback callback, gpointer user_data)
+{
+  g_autoptr (GTask) thread_task = NULL;
+  Prediction *prediction;
+  GTask *task;
+
+  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
+  g_return_if_fail (G_IS_FILE (table));
+  g_return_if_fail (G_IS_FILE (output));
+  g_return_if_fail (self->model != NULL);
+
+  task = trendline_fit_session_begin (self, TRENDLINE_FIT_STATE_PREDICTING,
+                                      trendline_fit_session_predict_async, callback, user_data);
+  if (task == NULL)
+    return;
+
+  prediction = g_new (Prediction, 1);
+  prediction->input = g_object_ref (table);
+  prediction->output = g_object_ref (output);
+  prediction->model = g_object_ref (self->model);
+  thread_task = g_task_new (self, self->cancellable, on_predicted, task);
+  g_task_set_source_tag (thread_task, trendline_fit_session_predict_async);
+  g_task_set_task_data (thread_task, prediction, (GDestroyNotify) prediction_free);
+  g_task_run_in_thread (thread_task, predict_in_thread);
+}
+
+gboolean
+trendline_fit_session_predict_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+
+  return g_task_propagate_boolean (G_TASK (result), error);
+}
