@@ -8,8 +8,7 @@ pyarrow.parquet.write_table(table, 'rents.parquet')
 
 # However large the file is, no more than some batches of it are in memory.
 file = pyarrow.parquet.ParquetFile('rents.parquet')
-reader = pyarrow.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches(batch_size=2))
-model = aprender.LinearRegression().fit(reader, 'rent')
+model = aprender.LinearRegression().fit(file.iter_batches(batch_size=2), 'rent')
 print(model.feature_names, model.coefficients, model.intercept)
 
 # Or batch by batch, as they arrive.

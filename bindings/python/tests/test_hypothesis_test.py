@@ -54,6 +54,18 @@ class HypothesisTest(TestCase):
         self.assertClose([statistics.f_statistic], [330.285339234588])
         self.assertClose([statistics.test_hypothesis(every).f_statistic], [330.285339234588])
 
+    def test_far_from_zero_and_of_any_size(self):
+        """Means that are large beside the spread, and columns that are very large and very small."""
+        numbers = random.Random(3)
+        base = [[numbers.randrange(-50, 50) / 8 for _ in range(2)] for _ in range(12)]
+        y = [sum(row) + numbers.randrange(-9, 9) for row in base]
+        weights = [numbers.randrange(1, 9) / 4 for _ in base]
+        self.check([[a + 2.0 ** 24, b - 2.0 ** 20] for a, b in base], y, weights, True, [[0, 1, -1], [0, 1, 0]], [0, 1], 1e-7)
+        for small, large in ((-600, 40), (-900, 900)):
+            X = [[math.ldexp(a, small), math.ldexp(b, large)] for a, b in base]
+            self.check(X, y, weights, False, [[math.ldexp(1, small), 0]], [2])
+            self.check(X, y, weights, True, [[0, math.ldexp(1, small), math.ldexp(1, large)]], [1])
+
     def test_one_hypothesis_is_its_t_test(self):
         X, y = read_longley()
         statistics = Apr.LinearRegression().fit(X, y).get_statistics()

@@ -154,6 +154,12 @@ class Files(TestCase):
             self.assertEqual(dict(file)['a'], file['a'])
         self.assertEqual(Apr.SafetensorsReader(path=path, load_mode='read')['a'].tolist(), [5])
 
+    def test_constructor_without_such_a_property(self):
+        with self.assertRaisesRegex(TypeError, 'LinearRegression has no property “n_thread”: is it “n_threads”'):
+            Apr.LinearRegression(n_thread=2)
+        with self.assertRaisesRegex(TypeError, 'has no property “quux”$'):
+            Apr.LinearRegression(quux=2)
+
     def test_constructor_with_properties(self):
         path = self.make_directory() / 'weights.safetensors'
         Apr.save_file({'a': [1.0]}, path)

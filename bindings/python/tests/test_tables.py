@@ -18,6 +18,7 @@ import duckdb
 import pandas
 import polars
 import pyarrow
+import pyarrow.dataset
 import pyarrow.parquet
 import scipy.sparse
 
@@ -204,6 +205,12 @@ class Tables(TestCase):
         model = Apr.LinearRegression(keep_state=True).fit(reader, 'y')
         self.assertEqual(model.to_bytes().get_data(), expected.to_bytes().get_data())
 
+        dataset = pyarrow.dataset.dataset(path)
+        for batches in (file.iter_batches(batch_size=70_000), dataset, dataset.scanner(), table.to_pandas(),
+                        (table.slice(start, 50_000).to_pandas() for start in range(0, len(X), 50_000))):
+            model = Apr.LinearRegression(keep_state=True).fit(batches, 'y')
+            self.assertEqual(model.to_bytes().get_data(), expected.to_bytes().get_data())
+
         model = Apr.LinearRegression(keep_state=True)
         state = Apr.CrossProducts.new(10, 1)
         for batch in file.iter_batches(batch_size=70_000):
@@ -216,6 +223,29 @@ class Tables(TestCase):
         stream = pyarrow.RecordBatchReader.from_batches(features.schema, features.to_batches(max_chunksize=999))
         self.assertEqual(model.predict(stream).tolist(), expected.predict(X).tolist())
         self.assertEqual(model.score(features, y), expected.score(X, y))
+
+    def test_batches_are_alike(self):
+        whole = pandas.DataFrame({'a': [1, 2, 4], 'y': [1, 2, 3]})
+        path = self.make_directory() / 'data.csv'
+        whole.to_csv(path, index=False)
+        model = Apr.LinearRegression().fit(pandas.read_csv(path, chunksize=2), 'y')
+        self.assertEqual(model.get_coefficients(), Apr.LinearRegression().fit(whole, 'y').get_coefficients())
+        for message, *batches in (
+                (r'Batch 1 of X .* has the columns .*but before', whole, whole.rename(columns={'a': 'b'})),
+                ('Batch 1 of X .* has float64 in the column “a”, but before there were int64', whole, whole.astype('f8')),
+                ('row 4, column “a”', whole.astype('f8'), whole.assign(a=[1, math.nan, 2])),
+                ('tables as batches, not a', MATRIX), ('tables as batches, not 7', 7), ('X has no batches',)):
+            with self.assertRaisesRegex(ValueError, message):
+                Apr.LinearRegression().fit(iter(batches), 'y')
+        with self.assertRaisesRegex(ValueError, r'a LazyFrame: pass what its collect\(\) gives'):
+            Apr.LinearRegression().fit(polars.LazyFrame(COLUMNS), RENTS)
+
+    def test_dtype_of_predictions(self):
+        """That of the model: float32 stays, as in scikit-learn, and the coefficients are not made to look less exact."""
+        for fitted in ('f4', 'f8'):
+            model = Apr.LinearRegression().fit(MATRIX.astype(fitted), RENTS)
+            for dtype in ('f4', 'f8'):
+                self.assertEqual(model.predict(MATRIX.astype(dtype)).dtype, numpy.dtype(fitted))
 
     def test_errors_of_a_stream(self):
         def read():

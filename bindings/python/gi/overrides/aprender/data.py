@@ -2,6 +2,7 @@
 """How whatever users have becomes tensors: those of any dtype, and the data that models compute with."""
 
 from .arrow import ArrowTable, is_arrow
+from .batches import Batches
 from .errors import ArgumentError
 from .frames import Frame, is_frame
 from .lists import _find_shape, describe, describe_place, flatten, is_list, tensor_from_lists
@@ -27,8 +28,9 @@ def to_array(numpy, value, name):
         shape = _find_shape(value, name)
         return numpy.array(flatten(value, shape, name)).reshape(shape)
     if array.ndim == 0 and array.dtype.kind in 'OSU':
+        advice = ': pass what its collect() gives' if hasattr(value, 'collect') else ''
         raise ArgumentError(f'{name} must be numbers in lists or in an array, or an Apr.Tensor, '
-                            f'not {describe(value)}')
+                            f'not {describe(value)}{advice}')
     if array.dtype.kind in 'biuf' and isinstance(value, (list, tuple, range, int, float)):
         return array.astype('f8', copy=False)
     return array
@@ -76,6 +78,19 @@ def _to_sparse_rows(matrix, name):
     return Rows(name, rows, rows.dtype, lambda part: numpy.ascontiguousarray(part.toarray()))
 
 
+def _open_table(value, name):
+    if is_frame(value):
+        return Frame(value, name)
+    return ArrowTable(value, name) if is_arrow(value) else None
+
+
+def _open_batch(value, name):
+    table = _open_table(value, name)
+    if table is None or table.is_column:
+        raise ArgumentError(f'{name} must have tables as batches, not {describe(value)}')
+    return table
+
+
 def open_data(value, name):
     """What models compute with: an Apr.Tensor, or a Table or Rows, of which blocks become tensors."""
     numpy = import_module('numpy')
@@ -89,10 +104,14 @@ def open_data(value, name):
         return value
     if numpy is None:
         return tensor_from_lists(value, name)
-    if is_frame(value):
-        return Frame(value, name)
-    if is_arrow(value):
-        return ArrowTable(value, name)
+    table = _open_table(value, name)
+    if table is not None:
+        return table
+    if hasattr(value, 'to_batches'):
+        # A dataset of pyarrow's, or a scanner.
+        value = iter(value.to_batches())
+    if hasattr(value, '__next__'):
+        return Batches((_open_batch(batch, name) for batch in value), name)
     if hasattr(value, 'tocsr'):
         return _to_sparse_rows(value, name)
     if hasattr(value, '__dlpack__') and not hasattr(value, '__array__'):

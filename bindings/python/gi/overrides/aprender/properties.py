@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Properties as Python's attributes and constructor keywords, and strings wherever an enumeration goes."""
 
+import difflib
 import functools
 import inspect
 
@@ -121,6 +122,11 @@ def add_constructor(class_):
 
     def __init__(self, **properties):
         pspecs = _find_pspecs(type(self))
+        for name in properties:
+            if name.replace('-', '_') not in pspecs:
+                close = difflib.get_close_matches(name, pspecs, 1)
+                raise TypeError(f'{type(self).__name__} has no property “{name}”' +
+                                (f': is it “{close[0]}”?' if close else ''))
         construct(self, **{name: _convert(pspecs.get(name), value) for name, value in properties.items()})
         vars(self).update(properties)
 
