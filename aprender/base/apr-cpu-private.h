@@ -11,6 +11,8 @@ G_BEGIN_DECLS
 typedef enum
 {
   APR_CPU_PORTABLE,
+  APR_CPU_NEON,        /* arm64's vectors of 128 bits */
+  APR_CPU_DOTPROD,     /* with products of bytes */
   APR_CPU_AVX2,        /* with FMA */
   APR_CPU_AVX512,      /* F and DQ */
   APR_CPU_AVX512_VNNI, /* with BW, VL, VBMI and VNNI: products of bytes */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/base/apr-cpu-private.h"
 
+#ifdef APR_KERNELS_ARM
+# include <sys/auxv.h>
+#endif
 #ifdef APR_KERNELS_AMX
 # include <cpuid.h>
 # include <sys/syscall.h>
@@ -17,9 +20,30 @@
 #endif
 
 static const char *const names[] = {
-  [APR_CPU_PORTABLE] = "portable",      [APR_CPU_AVX2] = "avx2", [APR_CPU_AVX512] = "avx512",
-  [APR_CPU_AVX512_VNNI] = "avx512vnni", [APR_CPU_AMX] = "amx",
+  [APR_CPU_PORTABLE] = "portable", [APR_CPU_NEON] = "neon",     [APR_CPU_DOTPROD] = "dotprod",
+  [APR_CPU_AVX2] = "avx2",         [APR_CPU_AVX512] = "avx512", [APR_CPU_AVX512_VNNI] = "avx512vnni",
+  [APR_CPU_AMX] = "amx",
 };
+
+static gboolean
+has_neon (void)
+{
+#ifdef APR_KERNELS_ARM
+  return TRUE;
+#else
+  return FALSE;
+#endif
+}
+
+static gboolean
+has_dotprod (void)
+{
+#ifdef APR_KERNELS_ARM
+  return (getauxval (AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+#else
+  return FALSE;
+#endif
+}
 
 static gboolean
 has_avx2 (void)
@@ -93,6 +117,10 @@ apr_cpu_has (AprCpuSet set)
     {
     case APR_CPU_PORTABLE:
       return TRUE;
+    case APR_CPU_NEON:
+      return has_neon ();
+    case APR_CPU_DOTPROD:
+      return has_dotprod ();
     case APR_CPU_AVX2:
       return has_avx2 ();
     case APR_CPU_AVX512:

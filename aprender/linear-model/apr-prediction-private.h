@@ -33,6 +33,9 @@ typedef struct
 } AprPredictionKernel;
 
 extern const AprPredictionKernel apr_prediction_kernel_portable;
+#ifdef APR_KERNELS_ARM
+extern const AprPredictionKernel apr_prediction_kernel_neon;
+#endif
 #ifdef APR_KERNELS_X86
 extern const AprPredictionKernel apr_prediction_kernel_avx2;
 extern const AprPredictionKernel apr_prediction_kernel_avx512;

@@ -111,6 +111,9 @@ apr_residue_kernel_get_panel_size (const AprResidueKernel *self, gsize n_rows)
 }
 
 extern const AprResidueKernel apr_residue_kernel_portable;
+#ifdef APR_KERNELS_ARM
+extern const AprResidueKernel apr_residue_kernel_dotprod;
+#endif
 #ifdef APR_KERNELS_X86
 extern const AprResidueKernel apr_residue_kernel_avx2;
 extern const AprResidueKernel apr_residue_kernel_avx512vnni;

@@ -45,6 +45,9 @@ typedef struct
 } AprDenseKernel;
 
 extern const AprDenseKernel apr_dense_kernel_portable;
+#ifdef APR_KERNELS_ARM
+extern const AprDenseKernel apr_dense_kernel_neon;
+#endif
 #ifdef APR_KERNELS_X86
 extern const AprDenseKernel apr_dense_kernel_avx2;
 extern const AprDenseKernel apr_dense_kernel_avx512;

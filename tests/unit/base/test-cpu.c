@@ -8,7 +8,7 @@
 
 #define VARIABLE "APRENDER_KERNEL"
 
-static const char *const sets[] = { "portable", "avx2", "avx512", "avx512vnni", "amx" };
+static const char *const sets[] = { "portable", "neon", "dotprod", "avx2", "avx512", "avx512vnni", "amx" };
 
 static gboolean
 is_available (const char *name)
@@ -31,6 +31,13 @@ test_list (void)
   g_assert_cmpuint (g_strv_length ((char **) available), ==, n_sets);
 
   /* What the system says of the processor. */
+#ifdef APR_KERNELS_ARM
+  g_assert_true (is_available ("neon"));
+  /* An emulator may show the processor that it runs on. */
+  if (g_file_get_contents ("/proc/cpuinfo", &info, NULL, NULL) && strstr (info, "\nFeatures") != NULL)
+    g_assert_true (is_available ("dotprod") == (strstr (info, " asimddp") != NULL));
+  return;
+#endif
   if (!g_file_get_contents ("/proc/cpuinfo", &info, NULL, NULL) || strstr (info, "\nflags") == NULL)
     {
       g_test_skip ("no flags in /proc/cpuinfo");
@@ -62,6 +69,8 @@ test_chosen_in_subprocess (void)
   /* These have no kernels for products of bytes. */
   if (g_str_equal (name, "avx512vnni") || g_str_equal (name, "amx"))
     name = "avx512";
+  if (g_str_equal (name, "dotprod"))
+    name = "neon";
   g_assert_cmpstr (apr_dense_kernel_choose ()->name, ==, name);
   g_assert_cmpstr (apr_prediction_kernel_choose ()->name, ==, name);
 

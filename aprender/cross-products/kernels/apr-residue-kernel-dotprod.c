@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <arm_neon.h>
+
+#include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
+
+/* Residues of bytes in vectors of 128 bits, of which one instruction multiplies sixteen and adds four by four. */
+
+#define INLINE static inline __attribute__ ((always_inline))
+
+#define LANES 4
+#define VECTORS (APR_RESIDUE_PANEL / LANES)
+#define STEP 4
+
+INLINE float64x2_t
+load_value (const AprResidueColumns *columns, gboolean is_float, gsize place)
+{
+  return is_float ? vcvt_f64_f32 (vld1_f32 ((const float *) columns->values + place))
+                  : vld1q_f64 ((const double *) columns->values + place);
+}
+
+static void
+square (const AprResidueColumns *columns, gsize n_panels, double *squares)
+{
+  gsize panel;
+  gsize row;
+  gsize i;
+
+  for (panel = 0; panel < n_panels; panel++)
+    {
+      gsize first = panel * APR_RESIDUE_PANEL;
+      float64x2_t sums[APR_RESIDUE_PANEL / 2];
+
+      for (i = 0; i < APR_RESIDUE_PANEL / 2; i++)
+        sums[i] = vld1q_f64 (squares + first + 2 * i);
+      for (row = 0; row < columns->n_rows; row++)
+        for (i = 0; i < APR_RESIDUE_PANEL / 2; i++)
+          {
+            float64x2_t value =
+              load_value (columns, columns->is_float, row * columns->stride + first + 2 * i);
+
+            sums[i] = vfmaq_f64 (sums[i], value, value);
+          }
+      for (i = 0; i < APR_RESIDUE_PANEL / 2; i++)
+        vst1q_f64 (squares + first + 2 * i, sums[i]);
+    }
+}
+
+/* The digits of four rows of four columns: numbers with a sign. */
+typedef struct
+{
+  int8x16_t digits[STEP][APR_RESIDUE_WORDS];
+  float64x2_t rests[STEP][2];
+} Cut;
+
+INLINE void
+cut_row (const AprResidueColumns *columns,
+         gboolean is_float,
+         gsize first,
+         gsize row,
+         const double (*magic)[APR_RESIDUE_PANEL],
+         guint n_words,
+         gsize index,
+         Cut *cut)
+{
+  float64x2_t value[2];
+  guint word;
+  gsize i;
+
+  for (i = 0; i < 2; i++)
+    value[i] = row < columns->n_rows ? load_value (columns, is_float, row * columns->stride + first + 2 * i)
+                                     : vdupq_n_f64 (0);
+  for (word = n_words; word-- > 0;)
+    {
+      uint32x2_t half[2];
+      uint32x4_t whole;
+      uint32x4_t digits;
+
+      for (i = 0; i < 2; i++)
+        {
+          float64x2_t shift = vld1q_f64 (magic[word] + first + 2 * i);
+          float64x2_t sum = vaddq_f64 (value[i], shift);
+
+          value[i] = vsubq_f64 (value[i], vsubq_f64 (sum, shift));
+          half[i] = vmovn_u64 (vreinterpretq_u64_f64 (sum));
+        }
+      whole = vcombine_u32 (half[0], half[1]);
+      digits = vandq_u32 (whole, vdupq_n_u32 (0x3f));
+      digits = vorrq_u32 (digits, vandq_u32 (vshlq_n_u32 (whole, 2), vdupq_n_u32 (0x3f00)));
+      digits = vorrq_u32 (digits, vandq_u32 (vshlq_n_u32 (whole, 4), vdupq_n_u32 (0x3f0000)));
+      if (word == n_words - 1)
+        /* The topmost digit has all eight bits: 128 is taken from it. */
+        digits = veorq_u32 (vorrq_u32 (digits, vandq_u32 (vshlq_n_u32 (whole, 6), vdupq_n_u32 (0xff000000))),
+                            vdupq_n_u32 (0x80000000));
+      else
+        digits = vorrq_u32 (digits, vandq_u32 (vshlq_n_u32 (whole, 6), vdupq_n_u32 (0x7f000000)));
+      cut->digits[index][word] = vreinterpretq_s8_u32 (digits);
+    }
+  cut->rests[index][0] = value[0];
+  cut->rests[index][1] = value[1];
+}
+
+static gsize __attribute__ ((noinline))
+store_rests (const Cut *cut, gsize first_row, gsize first, AprResidueRest *rests)
+{
+  gsize n = 0;
+  gsize row;
+  gsize i;
+
+  for (row = 0; row < STEP; row++)
+    {
+      double values[LANES];
+
+      vst1q_f64 (values, cut->rests[row][0]);
+      vst1q_f64 (values + 2, cut->rests[row][1]);
+      for (i = 0; i < LANES; i++)
+        if (values[i] != 0)
+          rests[n++] = (AprResidueRest){ (guint) (first_row + row), (guint) (first + i), values[i] };
+    }
+
+  return n;
+}
+
+INLINE gboolean
+has_rest (const Cut *cut)
+{
+  uint64x2_t any = vdupq_n_u64 (0);
+  gsize row;
+
+  for (row = 0; row < STEP; row++)
+    any = vorrq_u64 (any, vorrq_u64 (vreinterpretq_u64_f64 (cut->rests[row][0]),
+                                     vreinterpretq_u64_f64 (cut->rests[row][1])));
+
+  return (vgetq_lane_u64 (any, 0) | vgetq_lane_u64 (any, 1)) != 0;
+}
+
+/* Numbers v below 2^16 less m floor (v / m), or m less: from 0 to 255. */
+INLINE uint32x4_t
+reduce_words (uint32x4_t v, guint32 reciprocal, guint32 modulus)
+{
+  return vmlsq_n_u32 (v, vshrq_n_u32 (vmulq_n_u32 (v, reciprocal), 23), modulus);
+}
+
+/* The residues of four rows for one modulus, those of a column side by side. */
+INLINE uint32x4_t
+find_residues (const Cut *cut, guint n_words, const guint32 *weights, gint32 start, guint32 modulus)
+{
+  gint32 top = (gint8) (weights[n_words - 1] >> 24);
+  guint32 reciprocal = (1u << 23) / modulus;
+  uint32x4_t found[STEP];
+  gsize row;
+  guint word;
+
+  for (row = 0; row < STEP; row++)
+    {
+      int32x4_t sum = vdupq_n_s32 (start + 128 * top);
+
+      for (word = 0; word < n_words; word++)
+        sum = vdotq_s32 (sum, cut->digits[row][word], vreinterpretq_s8_u32 (vdupq_n_u32 (weights[word])));
+      found[row] = reduce_words (vreinterpretq_u32_s32 (sum), reciprocal, modulus);
+    }
+
+  return vsliq_n_u32 (vsliq_n_u32 (found[0], found[1], 8), vsliq_n_u32 (found[2], found[3], 8), 16);
+}
+
+/* Four columns; returns how many rests they have. */
+INLINE gsize
+cut_columns (const AprResidueModuli *moduli,
+             guint n_words,
+             gboolean is_float,
+             const AprResidueColumns *columns,
+             gsize first,
+             const double (*magic)[APR_RESIDUE_PANEL],
+             guint8 *residues,
+             gsize distance,
+             AprResidueRest *rests)
+{
+  gsize n_rests = 0;
+  gsize row;
+  guint i;
+
+  for (row = 0; row < columns->n_rows; row += STEP)
+    {
+      guint8 *to = residues + APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL + first * STEP;
+      Cut cut;
+
+#pragma GCC unroll 4
+      for (i = 0; i < STEP; i++)
+        cut_row (columns, is_float, first, row + i, magic, n_words, i, &cut);
+      if (G_UNLIKELY (has_rest (&cut)))
+        n_rests += store_rests (&cut, row, first, rests + n_rests);
+      for (i = 0; i < moduli->n_moduli; i++, to += distance)
+        vst1q_u8 (to, vreinterpretq_u8_u32 (find_residues (&cut, n_words, moduli->weights[i],
+                                                           moduli->start[i], moduli->modulus[i])));
+    }
+
+  return n_rests;
+}
+
+/* All that is known when it is compiled makes it fast. */
+#define CUT(n)                                                                                  \
+ (columns->is_float                                                                             \
+    ? cut_columns (moduli, n, TRUE, columns, first, magic, residues, distance, rests + n_rests) \
+    : cut_columns (moduli, n, FALSE, columns, first, magic, residues, distance, rests + n_rests))
+
+static gsize
+cut (const AprResidueModuli *moduli,
+     const AprResidueColumns *columns,
+     const double (*magic)[APR_RESIDUE_PANEL],
+     guint8 *residues,
+     gsize distance,
+     AprResidueRest *rests)
+{
+  gsize n_rests = 0;
+  gsize first;
+
+  for (first = 0; first < APR_RESIDUE_PANEL; first += LANES)
+    n_rests += moduli->n_words == 2 ? CUT (2) : moduli->n_words == 3 ? CUT (3) : CUT (4);
+
+  return n_rests;
+}
+
+/* Eight products of bytes. */
+INLINE uint8x8_t
+weigh_bytes (uint8x8_t x, uint8x8_t weights, guint32 reciprocal, guint32 modulus)
+{
+  uint16x8_t v = vmull_u8 (x, weights);
+  uint32x4_t low = reduce_words (vmovl_u16 (vget_low_u16 (v)), reciprocal, modulus);
+  uint32x4_t high = reduce_words (vmovl_u16 (vget_high_u16 (v)), reciprocal, modulus);
+
+  return vmovn_u16 (vcombine_u16 (vmovn_u32 (low), vmovn_u32 (high)));
+}
+
+static void
+weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed)
+{
+  guint32 reciprocal = (1u << 23) / modulus;
+  gsize row;
+  gsize i;
+
+  for (row = 0; row < n_rows; row += STEP)
+    {
+      uint8x8_t w = vreinterpret_u8_u32 (vdup_n_u32 (*(const guint32 *) (gconstpointer) (weights + row)));
+      gsize place = APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL;
+
+      for (i = 0; i < STEP * APR_RESIDUE_PANEL; i += 8)
+        vst1_u8 (weighed + place + i, weigh_bytes (vld1_u8 (panel + place + i), w, reciprocal, modulus));
+    }
+}
+
+/* Eight columns times eight. */
+#define HALF 8
+
+/* Modulo the modulus, from 0 to 255. */
+INLINE uint16x4_t
+reduce_sums (uint32x4_t sum, float reciprocal, gint32 modulus)
+{
+  int32x4_t quotient = vcvtnq_s32_f32 (vmulq_n_f32 (vcvtq_f32_u32 (sum), reciprocal));
+  int32x4_t rest = vmlsq_n_s32 (vreinterpretq_s32_u32 (sum), quotient, modulus);
+
+  rest = vaddq_s32 (rest, vandq_s32 (vshrq_n_s32 (rest, 31), vdupq_n_s32 (modulus)));
+
+  return vmovn_u32 (vreinterpretq_u32_s32 (rest));
+}
+
+/* Adds the products of one column with eight. */
+#define ADD_PRODUCTS(column, x, lane)                                \
+ sums[column][0] = vdotq_laneq_u32 (sums[column][0], y[0], x, lane); \
+ sums[column][1] = vdotq_laneq_u32 (sums[column][1], y[1], x, lane);
+
+/* Sums of products below 2^16 are below 2^27 for APR_RESIDUE_ROWS rows. */
+static void
+multiply_half (const guint8 *a, const guint8 *b, gsize n_rows, guint modulus, guint8 *to)
+{
+  float reciprocal = 1.0f / (float) modulus;
+  uint32x4_t sums[HALF][2];
+  gsize row;
+  gsize i;
+
+#pragma GCC unroll 8
+  for (i = 0; i < HALF; i++)
+    {
+      uint16x8_t before = vmovl_u8 (vld1_u8 (to + i * APR_RESIDUE_PANEL));
+
+      sums[i][0] = vmovl_u16 (vget_low_u16 (before));
+      sums[i][1] = vmovl_u16 (vget_high_u16 (before));
+    }
+
+  for (row = 0; row < n_rows; row += STEP, a += STEP * APR_RESIDUE_PANEL, b += STEP * APR_RESIDUE_PANEL)
+    {
+      uint8x16_t x[2] = { vld1q_u8 (a), vld1q_u8 (a + 16) };
+      uint8x16_t y[2] = { vld1q_u8 (b), vld1q_u8 (b + 16) };
+
+      ADD_PRODUCTS (0, x[0], 0)
+      ADD_PRODUCTS (1, x[0], 1)
+      ADD_PRODUCTS (2, x[0], 2)
+      ADD_PRODUCTS (3, x[0], 3)
+      ADD_PRODUCTS (4, x[1], 0)
+      ADD_PRODUCTS (5, x[1], 1)
+      ADD_PRODUCTS (6, x[1], 2)
+      ADD_PRODUCTS (7, x[1], 3)
+    }
+
+#pragma GCC unroll 8
+  for (i = 0; i < HALF; i++)
+    vst1_u8 (to + i * APR_RESIDUE_PANEL,
+             vmovn_u16 (vcombine_u16 (reduce_sums (sums[i][0], reciprocal, (gint32) modulus),
+                                      reduce_sums (sums[i][1], reciprocal, (gint32) modulus))));
+}
+
+static void
+multiply (const guint8 *left,
+          const guint8 *right,
+          gsize distance,
+          gsize n_right,
+          gsize n_rows,
+          guint modulus,
+          guint8 *tiles,
+          gsize tile_distance)
+{
+  gsize panel;
+  gsize i;
+  gsize j;
+
+  for (panel = 0; panel < n_right; panel++, right += distance, tiles += tile_distance)
+    for (i = 0; i < APR_RESIDUE_PANEL; i += HALF)
+      for (j = 0; j < APR_RESIDUE_PANEL; j += HALF)
+        multiply_half (left + APR_RESIDUE_HEADER + i * STEP, right + APR_RESIDUE_HEADER + j * STEP, n_rows,
+                       modulus, tiles + i * APR_RESIDUE_PANEL + j);
+}
+
+/* Residues times their inverses, nearest to 0; returns how many times M their sum is. */
+INLINE int32x4_t
+weigh_residues (const AprResidueModuli *moduli,
+                const guint8 *tiles,
+                gsize first,
+                int32x4_t weights[APR_RESIDUE_MODULI])
+{
+  float32x4_t fractions = vdupq_n_f32 (0);
+  guint i;
+
+  for (i = 0; i < moduli->n_moduli; i++)
+    {
+      guint32 four = *(const guint32 *) (gconstpointer) (tiles + i * APR_RESIDUE_TILE + first);
+      float reciprocal = 1.0f / (float) moduli->modulus[i];
+      uint32x4_t residue = vmovl_u16 (vget_low_u16 (vmovl_u8 (vreinterpret_u8_u32 (vdup_n_u32 (four)))));
+      int32x4_t product = vmulq_n_s32 (vreinterpretq_s32_u32 (residue), moduli->inverse[i]);
+      int32x4_t quotient = vcvtnq_s32_f32 (vmulq_n_f32 (vcvtq_f32_s32 (product), reciprocal));
+
+      weights[i] = vmlsq_n_s32 (product, quotient, (gint32) moduli->modulus[i]);
+      fractions = vfmaq_n_f32 (fractions, vcvtq_f32_s32 (weights[i]), reciprocal);
+    }
+
+  return vcvtnq_s32_f32 (fractions);
+}
+
+static void
+reconstruct (const AprResidueModuli *moduli, const guint8 *tiles, gint64 (*parts)[APR_RESIDUE_TILE])
+{
+  gsize first;
+  guint limb;
+  guint i;
+
+  for (first = 0; first < APR_RESIDUE_TILE; first += LANES)
+    {
+      int32x4_t weights[APR_RESIDUE_MODULI];
+      int32x4_t n_products = weigh_residues (moduli, tiles, first, weights);
+
+      for (limb = 0; limb < moduli->n_limbs; limb++)
+        {
+          int32x4_t sum = vmulq_n_s32 (n_products, -(gint32) moduli->product[limb]);
+          gint64 *to = parts[limb / 2] + first;
+          int64x2_t low;
+          int64x2_t high;
+
+          for (i = 0; i < moduli->n_moduli; i++)
+            sum = vmlaq_n_s32 (sum, weights[i], moduli->limbs[limb][i]);
+          low = vmovl_s32 (vget_low_s32 (sum));
+          high = vmovl_s32 (vget_high_s32 (sum));
+          if (limb % 2 == 1)
+            {
+              low = vaddq_s64 (vld1q_s64 (to), vshlq_n_s64 (low, 16));
+              high = vaddq_s64 (vld1q_s64 (to + 2), vshlq_n_s64 (high, 16));
+            }
+          vst1q_s64 (to, low);
+          vst1q_s64 (to + 2, high);
+        }
+    }
+}
+
+const AprResidueKernel apr_residue_kernel_dotprod = {
+  .name = "dotprod",
+  .residue_size = 1,
+  .rate = 20,
+  .square = square,
+  .cut = cut,
+  .weigh = weigh,
+  .multiply = multiply,
+  .reconstruct = reconstruct,
+};
