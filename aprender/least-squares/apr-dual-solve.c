@@ -248,7 +248,7 @@ solve_with_leading_bits (Rounding *self)
   if (round_open (self, &solution, solution.exact || !more))
     return TRUE;
 
-  while (more && !solution.exact)
+  while (more)
     more = apr_solution_refine (&solution, self->run) && !apr_run_is_cancelled (self->run);
 
   return round_open (self, &solution, TRUE);

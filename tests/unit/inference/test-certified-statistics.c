@@ -156,8 +156,8 @@ main (int argc, char *argv[])
 
   for (i = 0; i < G_N_ELEMENTS (nist_sets); i++)
     {
-      g_autofree char *path = g_strconcat ("/regression-statistics/nist/", nist_sets[i].name, NULL);
-      g_autofree char *bits_path = g_strconcat ("/regression-statistics/bits/", nist_sets[i].name, NULL);
+      g_autofree char *path = g_strconcat ("/certified-statistics/nist/", nist_sets[i].name, NULL);
+      g_autofree char *bits_path = g_strconcat ("/certified-statistics/bits/", nist_sets[i].name, NULL);
 
       g_test_add_data_func (path, &nist_sets[i], test_nist);
       g_test_add_data_func (bits_path, &nist_sets[i], test_bits);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/statistics-test.h"
 
+/* Intervals of predictions, and of coefficients. */
+
 static void
 test_intervals (void)
 {
@@ -100,22 +102,239 @@ test_intervals_unknown (void)
   g_assert_true (isnan (element (upper, 1)));
 }
 
+static void
+assert_intervals (AprLinearRegression *model,
+                  AprTensor *x,
+                  AprIntervalKind kind,
+                  gsize n,
+                  gsize stride,
+                  const double *expected,
+                  double tolerance)
+{
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  g_assert_true (apr_linear_regression_predict_interval (model, x, 0.95, kind, &lower, &upper, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_tensor_get_n_elements (lower), ==, n);
+  for (i = 0; i < n; i++)
+    {
+      assert_close (element (lower, i), expected[i * stride], tolerance);
+      assert_close (element (upper, i), expected[i * stride + 1], tolerance);
+    }
+}
+
+static void
+test_longley (void)
+{
+  /* Of a mean, and of one sample, for each of three samples; then the same without an intercept. */
+  static const double expected[2][3][4] = {
+    { { 59606.32262555921, 60504.99731492135, 59232.56180605871, 60878.758134421856 },
+      { 67736.22609034587, 71960.72102833883, 67626.49788241964, 72070.44923626505 },
+      { -5496529.483274762, -1467987.7859168751, -5496529.601329026, -1467987.6678626111 } },
+    { { 59353.35298694838, 60732.84151450566, 58779.50460403392, 61306.68989742012 },
+      { 71591.58852796382, 74584.49551706928, 71254.93201798316, 74921.15202704995 },
+      { 0.0, 0.0, -1058.734729458391, 1058.734729458391 } },
+  };
+  static const double new_values[3][6] = { { 83, 234289, 2356, 1590, 107608, 1947 },
+                                           { 120, 600000, 4500, 2900, 132000, 1963 },
+                                           { 0, 0, 0, 0, 0, 0 } };
+  g_autoptr (AprTensor) new_x = matrix_new (3, 6, &new_values[0][0]);
+  g_autoptr (AprTensor) new_floats = apr_tensor_cast (new_x, APR_DTYPE_F32, NULL);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  gsize i;
+
+  g_test_summary (
+    "Normal equations, the root of the variance and Student's quantile with 60 digits, by mpmath 1.3.");
+  nist_load_named ("longley", &x, &y);
+  for (i = 0; i < 2; i++)
+    {
+      g_autoptr (AprLinearRegression) model = fit (i == 0, x, y, NULL);
+      AprTensor *const forms[] = { new_x, new_floats };
+      gsize j;
+
+      for (j = 0; j < 2; j++)
+        {
+          assert_intervals (model, forms[j], APR_INTERVAL_CONFIDENCE, 3, 4, &expected[i][0][0], 1e-10);
+          assert_intervals (model, forms[j], APR_INTERVAL_PREDICTION, 3, 4, &expected[i][0][2], 1e-10);
+        }
+    }
+}
+
+/* The entry of Hadamard's matrix of a power of two, after Sylvester. */
+static double
+hadamard (gsize i, gsize j)
+{
+  return __builtin_parityll (i & j) == 0 ? 1 : -1;
+}
+
+#define N_SAMPLES 256
+
+/* Features that are orthogonal to each other, to 1 and to the target, so that the residual sum of squares is the number
+ * of samples, and the variance of the mean at x is σ² (1 + |x|²) / N_SAMPLES. */
+static void
+check_orthogonal (gsize n_features, gboolean fit_intercept, AprDType dtype, double t)
+{
+  const gsize n_rows = 37;
+  double variance = N_SAMPLES / (double) (N_SAMPLES - n_features - (fit_intercept ? 1 : 0));
+  g_autofree double *x_values = g_new (double, N_SAMPLES *n_features);
+  g_autofree double *new_values = g_new (double, n_rows *n_features);
+  g_autofree double *expected = g_new (double, n_rows * 4);
+  double y_values[N_SAMPLES];
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) new_doubles = NULL;
+  g_autoptr (AprTensor) new_x = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < N_SAMPLES; i++)
+    {
+      for (j = 0; j < n_features; j++)
+        x_values[i * n_features + j] = hadamard (i, 1 + j);
+      y_values[i] = hadamard (i, N_SAMPLES - 1);
+    }
+  for (i = 0; i < n_rows; i++)
+    {
+      double length = fit_intercept ? 1 : 0;
+
+      for (j = 0; j < n_features; j++)
+        {
+          double value = (double) ((i * 7 + j * 5) % 23) / 4 - 2;
+
+          new_values[i * n_features + j] = value;
+          length += value * value;
+        }
+      for (j = 0; j < 2; j++)
+        {
+          double reach = t * sqrt (variance * (length / N_SAMPLES + (double) j));
+
+          expected[4 * i + 2 * j] = -reach;
+          expected[4 * i + 2 * j + 1] = reach;
+        }
+    }
+  x = matrix_new (N_SAMPLES, n_features, x_values);
+  y = vector_new (N_SAMPLES, y_values);
+  new_doubles = matrix_new (n_rows, n_features, new_values);
+  new_x = apr_tensor_cast (new_doubles, dtype, NULL);
+  model = fit (fit_intercept, x, y, NULL);
+  assert_intervals (model, new_x, APR_INTERVAL_CONFIDENCE, n_rows, 4, expected, 1e-13);
+  assert_intervals (model, new_x, APR_INTERVAL_PREDICTION, n_rows, 4, expected + 2, 1e-13);
+}
+
+static void
+test_orthogonal (void)
+{
+  g_test_summary (
+    "Few and many features, in one thread's tiles of rows and what is left. The quantiles are mpmath's.");
+  check_orthogonal (130, TRUE, APR_DTYPE_F64, 1.9791241094237975);
+  check_orthogonal (130, TRUE, APR_DTYPE_F32, 1.9791241094237975);
+  check_orthogonal (130, FALSE, APR_DTYPE_F64, 1.9789706019906284);
+  check_orthogonal (3, TRUE, APR_DTYPE_F64, 1.96942236536627);
+  check_orthogonal (3, FALSE, APR_DTYPE_F32, 1.9693848042206037);
+}
+
+static void
+test_several_targets (void)
+{
+  const double both[] = { 3, 1, 5, 7, 4, 2, 9, 8, 8, 3, 12, 1, 11, 5, 100, 9 };
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = matrix_new (8, 2, both);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  gsize target;
+  gsize i;
+
+  g_test_summary ("Those of several targets are those of each alone.");
+  g_assert_true (
+    apr_linear_regression_predict_interval (model, x, 0.9, APR_INTERVAL_PREDICTION, &lower, &upper, NULL));
+  g_assert_cmpuint (apr_tensor_get_n_dims (lower), ==, 2);
+  for (target = 0; target < 2; target++)
+    {
+      double one[8];
+      g_autoptr (AprTensor) y_one = NULL;
+      g_autoptr (AprLinearRegression) model_of_one = NULL;
+      g_autoptr (AprTensor) lower_of_one = NULL;
+      g_autoptr (AprTensor) upper_of_one = NULL;
+
+      for (i = 0; i < 8; i++)
+        one[i] = both[2 * i + target];
+      y_one = vector_new (8, one);
+      model_of_one = fit (TRUE, x, y_one, NULL);
+      g_assert_true (apr_linear_regression_predict_interval (model_of_one, x, 0.9, APR_INTERVAL_PREDICTION,
+                                                             &lower_of_one, &upper_of_one, NULL));
+      for (i = 0; i < 8; i++)
+        {
+          assert_close (element (lower, 2 * i + target), element (lower_of_one, i), 1e-14);
+          assert_close (element (upper, 2 * i + target), element (upper_of_one, i), 1e-14);
+        }
+    }
+}
+
+static void
+test_dependent (void)
+{
+  g_autofree double *values = g_new (double, 8 * 3);
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprTensor) more_x = NULL;
+  g_autoptr (AprTensor) new_x = matrix_new (1, 2, (const double[]){ 10, -3 });
+  g_autoptr (AprTensor) same_x = matrix_new (1, 3, (const double[]){ 10, -3, 7 });
+  g_autoptr (AprTensor) other_x = matrix_new (1, 3, (const double[]){ 10, -3, 8 });
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprLinearRegression) dependent = NULL;
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autoptr (AprTensor) other_lower = NULL;
+  g_autoptr (AprTensor) other_upper = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  g_test_summary (
+    "A feature that is the sum of others changes nothing where it still is, and is named where it is not.");
+  for (i = 0; i < 8; i++)
+    {
+      values[3 * i] = small_x[2 * i];
+      values[3 * i + 1] = small_x[2 * i + 1];
+      values[3 * i + 2] = small_x[2 * i] + small_x[2 * i + 1];
+    }
+  more_x = matrix_new (8, 3, values);
+  dependent = fit (TRUE, more_x, y, NULL);
+  g_assert_true (apr_linear_regression_predict_interval (model, new_x, 0.9, APR_INTERVAL_PREDICTION, &lower,
+                                                         &upper, NULL));
+  g_assert_true (apr_linear_regression_predict_interval (dependent, same_x, 0.9, APR_INTERVAL_PREDICTION,
+                                                         &other_lower, &other_upper, NULL));
+  assert_close (element (other_lower, 0), element (lower, 0), 1e-12);
+  assert_close (element (other_upper, 0), element (upper, 0), 1e-12);
+
+  g_clear_pointer (&other_lower, apr_tensor_unref);
+  g_clear_pointer (&other_upper, apr_tensor_unref);
+  g_assert_false (apr_linear_regression_predict_interval (dependent, other_x, 0.9, APR_INTERVAL_PREDICTION,
+                                                          &other_lower, &other_upper, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  assert_message_has (error, "for sample 0");
+  assert_message_has (error, "“x2”");
+  g_assert_null (other_lower);
+}
+
 int
 main (int argc, char *argv[])
 {
-  gsize i;
-
   g_test_init (&argc, &argv, NULL);
 
-  for (i = 0; i < G_N_ELEMENTS (nist_sets); i++)
-    {
-      g_autofree char *path = g_strconcat ("/regression-statistics/nist/", nist_sets[i].name, NULL);
-      g_autofree char *bits_path = g_strconcat ("/regression-statistics/bits/", nist_sets[i].name, NULL);
-    }
-#define ADD(path, function) g_test_add_func ("/regression-statistics/" path, function)
-  ADD ("intervals", test_intervals);
-  ADD ("intervals/far-away", test_intervals_far_away);
-  ADD ("intervals/unknown", test_intervals_unknown);
+#define ADD(path, function) g_test_add_func ("/inference-interval/" path, function)
+  ADD ("weighted", test_intervals);
+  ADD ("far-away", test_intervals_far_away);
+  ADD ("unknown", test_intervals_unknown);
+  ADD ("longley", test_longley);
+  ADD ("orthogonal", test_orthogonal);
+  ADD ("several-targets", test_several_targets);
+  ADD ("dependent", test_dependent);
 #undef ADD
 
   return g_test_run ();

@@ -549,15 +549,8 @@ test_empty (void)
 int
 main (int argc, char *argv[])
 {
-  gsize i;
-
   g_test_init (&argc, &argv, NULL);
 
-  for (i = 0; i < G_N_ELEMENTS (nist_sets); i++)
-    {
-      g_autofree char *path = g_strconcat ("/regression-statistics/nist/", nist_sets[i].name, NULL);
-      g_autofree char *bits_path = g_strconcat ("/regression-statistics/bits/", nist_sets[i].name, NULL);
-    }
 #define ADD(path, function) g_test_add_func ("/regression-statistics/" path, function)
   ADD ("weighted", test_weighted);
   ADD ("weighted/any-cut", test_weighted_any_cut);
