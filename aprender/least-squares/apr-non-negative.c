@@ -369,34 +369,6 @@ find_coefficients (Search *self, const double *start, AprDType dtype, double *co
   return certain;
 }
 
-/* Returns the feature that makes a coefficient or the intercept too large for the dtype, or the number of features. */
-static gsize
-find_too_large (const Search *self, const double *coefficients, double intercept)
-{
-  gsize p = self->products->n_features;
-  gsize found = p;
-  gint64 max_bits = G_MININT64;
-  gsize i;
-
-  for (i = 0; i < p; i++)
-    if (!isfinite (coefficients[i]))
-      return i;
-
-  for (i = 0; i < p && !isfinite (intercept); i++)
-    {
-      gint64 bits = (gint64) mpz_sizeinbase (self->products->sums[1 + i], 2) +
-                    (gint64) mpz_sizeinbase (self->values.significands[i], 2) + self->values.exponents[i];
-
-      if (get_sign (self, i) > 0 && bits > max_bits)
-        {
-          max_bits = bits;
-          found = i;
-        }
-    }
-
-  return found;
-}
-
 /* Returns whether all of the features that are @replaced depend on the passive ones. */
 static gboolean
 depend (const Search *self, const gboolean *replaced)
@@ -450,8 +422,9 @@ apr_non_negative_solve (const AprProducts *products,
       certain = find_coefficients (&search, start, dtype, coefficients, intercept);
       if (apr_run_is_cancelled (run))
         return FALSE;
-      /* Where a number is too large for the dtype, other features may do instead of one that depends on them. */
-      i = find_too_large (&search, coefficients, *intercept);
+      /* Where a coefficient is too large for the dtype, other features may do instead of one that depends on them. */
+      for (i = 0; i < p && isfinite (coefficients[i]); i++)
+        ;
       if (i == p || !search.any_dependent)
         break;
       search.excluded[i] = replaced[i] = any_replaced = TRUE;

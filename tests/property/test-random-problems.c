@@ -143,7 +143,7 @@ judge (const RandomProblem *problem, gsize *rank, char **message)
   *message = NULL;
   if (!fitted)
     {
-      if (!g_error_matches (error, APR_ERROR, APR_ERROR_RANGE) || in_range)
+      if (!g_error_matches (error, APR_ERROR, APR_ERROR_RANGE) || (in_range && is_unique))
         *message = g_strdup (error->message);
       return *message != NULL ? VERDICT_WRONG : VERDICT_OUT_OF_RANGE;
     }
