@@ -86,6 +86,9 @@ void apr_exact_sums_carry (AprExactSums *self, gsize first_row, gsize end_row);
 /* Adds the sums of @other, or takes them away where @sign is -1. */
 gboolean apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GError **error);
 
+/* Whether they may be those of no samples: they came from a file, or some were subtracted. */
+gboolean apr_exact_sums_is_doubtful (const AprExactSums *self);
+
 /* Returns: (transfer full) (nullable): %NULL where there is no memory */
 AprExactSums *apr_exact_sums_copy (const AprExactSums *self, GError **error);
 

@@ -269,9 +269,9 @@ sum (gpointer data, gsize part, gsize n_parts G_GNUC_UNUSED)
   if (!has_rows (job))
     return;
 
-  worker =
-    apr_exact_sums_worker_new (job->kernel, job->n_columns, job->precision, job->weighted, job->block_rows,
-                               (guint) part % job->n_shares, job->n_shares, drain_terms, job, &error);
+  worker = apr_exact_sums_worker_new (job->kernel, job->n_columns, job->precision, job->weighted,
+                                      job->block_rows, (job->n_rows + job->block_rows - 1) / job->block_rows,
+                                      (guint) part % job->n_shares, job->n_shares, drain_terms, job, &error);
   job->workers[part] = worker;
   if (worker == NULL || !add_blocks (job, worker, &error))
     stop (job, g_steal_pointer (&error));

@@ -31,6 +31,7 @@ apr_exact_sums_worker_new (const AprSumsKernel *kernel,
                            AprPrecision precision,
                            gboolean weighted,
                            gsize n_rows,
+                           gsize n_blocks,
                            guint share,
                            guint n_shares,
                            AprExactSumsDrain drain,
@@ -78,7 +79,8 @@ apr_exact_sums_worker_new (const AprSumsKernel *kernel,
       apr_exact_sums_worker_free (self);
       return NULL;
     }
-  if (cut == APR_PACKING_SLICES && n_layers * self->n_tiles <= MAX_LANE_TILES)
+  /* A single block's lanes would be added up at once. */
+  if (cut == APR_PACKING_SLICES && n_blocks > 1 && n_layers * self->n_tiles <= MAX_LANE_TILES)
     {
       self->lanes = g_aligned_alloc (n_layers * self->n_tiles * N_PRODUCTS, sizeof (Lanes), 64);
       self->lane_products = g_new0 (const Product *, n_layers * self->n_tiles);

@@ -30,6 +30,7 @@ struct _AprExactSums
   gint first_limb;
   guint n_added;  /* additions to a limb since the last carry, at most */
   guint top_bits; /* atomic: bits that differ from the sign in any topmost limb, as they were last carried */
+  gboolean doubtful; /* they came from a file or were subtracted, and may be those of no samples */
 
   AprExactSumsProgress progress; /* (nullable) */
   gpointer progress_data;        /* (unowned) */
@@ -114,6 +115,12 @@ gsize
 apr_exact_sums_get_n_targets (const AprExactSums *self)
 {
   return self->n_targets;
+}
+
+gboolean
+apr_exact_sums_is_doubtful (const AprExactSums *self)
+{
+  return self->doubtful;
 }
 
 void
@@ -466,6 +473,7 @@ apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GE
   g_assert (top_bits <= G_MAXINT32);
   self->top_bits = (guint) top_bits;
   self->n_added = 1;
+  self->doubtful = self->doubtful || other->doubtful || sign < 0;
 
   return TRUE;
 }
@@ -484,6 +492,7 @@ apr_exact_sums_copy (const AprExactSums *self, GError **error)
   copy->first_limb = self->first_limb;
   copy->n_added = self->n_added;
   copy->top_bits = self->top_bits;
+  copy->doubtful = self->doubtful;
   if (self->limbs == NULL)
     return g_steal_pointer (&copy);
 
@@ -569,6 +578,7 @@ apr_exact_sums_set_words (
   self->n_limbs = 0;
   self->n_added = 1;
   self->top_bits = G_MAXINT32;
+  self->doubtful = TRUE;
   if (n_words == 0)
     return TRUE;
   if (!cover_limbs (self, first_word, first_word + (gint) n_words, error))

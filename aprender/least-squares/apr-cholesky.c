@@ -7,6 +7,7 @@
 
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/base/apr-scratch-private.h"
 
 #define BLOCK 32
 #define PANEL APR_DENSE_PAD
@@ -214,20 +215,23 @@ apr_cholesky_keep (AprCholesky *self, const gsize *positions, gsize n)
 double
 apr_cholesky_bound_error (const AprCholesky *self)
 {
-  g_autofree double *row_sums = g_new0 (double, self->n);
-  g_autofree double *sums = g_new0 (double, self->n);
+  g_autofree gpointer heap = NULL;
+  double *sums = apr_scratch_new (double, self->n, &heap);
   double max = 0;
   gsize i;
   gsize j;
 
   for (i = 0; i < self->n; i++)
+    sums[i] = 0;
+  for (i = 0; i < self->n; i++)
     {
       const double *row = self->rows + i * self->stride;
+      double row_sum = 0;
 
       for (j = i; j < self->n; j++)
-        row_sums[i] += fabs (row[j]);
+        row_sum += fabs (row[j]);
       for (j = i; j < self->n; j++)
-        sums[j] += fabs (row[j]) * row_sums[i];
+        sums[j] += fabs (row[j]) * row_sum;
     }
   for (i = 0; i < self->n; i++)
     max = MAX (max, sums[i]);
@@ -289,7 +293,8 @@ apr_cholesky_multiply (const AprCholesky *self, double *x)
 double
 apr_cholesky_estimate_min_eigenvalue (const AprCholesky *self)
 {
-  g_autofree double *x = g_new (double, self->n);
+  g_autofree gpointer heap = NULL;
+  double *x = apr_scratch_new (double, self->n, &heap);
   double estimate = INFINITY;
   int step;
   gsize i;

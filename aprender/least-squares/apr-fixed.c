@@ -38,7 +38,7 @@ apr_fixed_get_double (const AprFixed *self, gsize i, gint64 exponent)
   gint64 place = MAX (apr_limbs_get_bits (limbs, self->n_limbs) - 126, 0);
   __int128 value = (__int128) apr_limbs_get_part (limbs, (gint64) self->n_limbs, place);
 
-  return ldexp ((double) value, (gint) CLAMP (place - self->fraction - exponent, -5000, 5000));
+  return apr_scale_double ((double) value, place - self->fraction - exponent);
 }
 
 void
@@ -104,7 +104,7 @@ apr_correction_set (
   exponent += self->place;
   for (i = 0; i < self->n; i++)
     {
-      self->values[i] = (gint64) rint (ldexp (values[i], (gint) MAX (exponent, -5000)));
+      self->values[i] = (gint64) rint (apr_scale_double (values[i], exponent));
       any = any || self->values[i] != 0;
     }
 

@@ -9,7 +9,6 @@
 #include "aprender/least-squares/apr-dual-private.h"
 #include "aprender/least-squares/apr-non-negative-private.h"
 #include "aprender/least-squares/apr-normal-equations-private.h"
-#include "aprender/least-squares/apr-small-system-private.h"
 
 /* From exact cross products to correctly rounded coefficients, in the order of the files to read:
  *
@@ -23,7 +22,7 @@
  *   apr-condition          the condition number
  *   apr-dual-*             more features than samples: the dual form, from the samples
  *
- * apr-normal-equations joins them; apr-small-system is a faster way for few features.
+ * apr-normal-equations joins them.
  *
  * The method is iterative refinement of the normal equations with residuals of all digits and verified bounds: N. J.
  * Higham, "Accuracy and stability of numerical algorithms", 2002, chapters 10, 12 and 20; S. M. Rump, "Verification
@@ -134,21 +133,26 @@ check_complements (const AprNormalEquations *equations, GError **error)
   return FALSE;
 }
 
-/* Solves for any number of features of any kind. */
-static gboolean
-solve_in_general (AprLeastSquares *self,
-                  AprExactSums *state,
-                  const AprLeastSquaresOptions *options,
-                  double rank_tolerance,
-                  const AprRun *run,
-                  GError **error)
+gboolean
+apr_least_squares_solve (AprLeastSquares *self,
+                         AprExactSums *state,
+                         const AprLeastSquaresOptions *options,
+                         const AprRun *run,
+                         GError **error)
 {
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   AprRun of_equations = apr_run_get_part (run, 0.2, options->positive ? 0.6 : 1);
   g_autoptr (AprProducts) products = apr_products_new (state, options->fit_intercept, options->alpha, run);
   gsize n_features = products->n_features;
+  double rank_tolerance = find_rank_tolerance (options, n_features);
   g_autofree gboolean *constant = NULL;
   g_autoptr (AprNormalEquations) equations = NULL;
   gsize i;
+
+  self->coefficients = g_new0 (double, n_features * products->n_targets);
+  self->intercepts = g_new0 (double, products->n_targets);
+  self->rank = n_features;
+  self->correctly_rounded = !options->rounded;
 
   if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
       (!options->rounded && !check_squares (products, error)))
@@ -193,30 +197,7 @@ solve_in_general (AprLeastSquares *self,
         self->correctly_rounded = FALSE;
     }
 
-  return TRUE;
-}
-
-gboolean
-apr_least_squares_solve (AprLeastSquares *self,
-                         AprExactSums *state,
-                         const AprLeastSquaresOptions *options,
-                         const AprRun *run,
-                         GError **error)
-{
-  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  gsize n_features = apr_exact_sums_get_n_features (state);
-  gsize n_targets = apr_exact_sums_get_n_targets (state);
-  double rank_tolerance = find_rank_tolerance (options, n_features);
-
-  self->coefficients = g_new0 (double, n_features *n_targets);
-  self->intercepts = g_new0 (double, n_targets);
-  self->rank = n_features;
-  self->correctly_rounded = !options->rounded;
-  if (!apr_small_system_solve (state, options, rank_tolerance, self->coefficients, self->intercepts) &&
-      !solve_in_general (self, state, options, rank_tolerance, run, error))
-    return FALSE;
-
-  return check_range (self, n_features, n_targets, options->dtype, error);
+  return check_range (self, n_features, products->n_targets, options->dtype, error);
 }
 
 gboolean

@@ -14,17 +14,16 @@ G_BEGIN_DECLS
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
-  gboolean *excluded;          /* (owned) features that take no part */
+  gboolean *excluded;          /* features that take no part */
   double rank_tolerance;
   AprRun run; /* of finding the rank, and then of solving */
 
   gint64 *
-    scales; /* (owned) of the products' columns: scaled products are 2^-(the scales of both) times the products */
+    scales; /* (owned) with the arrays of features behind: of the products' columns: scaled products are 2^-(the scales of both) times the products */
 
-  gsize
-    *independent; /* (owned) features, in order: a position counts through these. Their number is the rank */
+  gsize *independent; /* features, in order: a position counts through these. Their number is the rank */
   gsize n_independent;
-  gsize *dependent; /* (owned) features that depend on independent ones before them, in order */
+  gsize *dependent; /* features that depend on independent ones before them, in order */
   gsize n_dependent;
   gssize
     negative; /* the first feature whose Schur complement is clearly negative, or -1: these are not sums of samples */

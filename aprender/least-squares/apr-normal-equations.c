@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-scratch-private.h"
 #include "aprender/least-squares/apr-minimum-norm-private.h"
 #include "aprender/least-squares/apr-solution-private.h"
 
@@ -58,12 +59,15 @@ apr_normal_equations_new (const AprProducts *products,
   gsize p = products->n_features;
 
   self->products = products;
-  self->excluded = g_memdup2 (excluded, p * sizeof *excluded);
   self->rank_tolerance = rank_tolerance;
   self->run = *run;
-  self->scales = g_new0 (gint64, p + products->n_targets);
-  self->independent = g_new (gsize, p);
-  self->dependent = g_new (gsize, p);
+  /* All in one piece. */
+  self->scales = g_malloc0 ((p + products->n_targets) * sizeof *self->scales +
+                            p * (sizeof *self->independent + sizeof *self->dependent + sizeof *excluded));
+  self->independent = (gsize *) (self->scales + p + products->n_targets);
+  self->dependent = self->independent + p;
+  self->excluded = (gboolean *) (self->dependent + p);
+  memcpy (self->excluded, excluded, p * sizeof *excluded);
   self->negative = -1;
   if (!apr_normal_equations_find_rank_in_doubles (self, &of_rank) && !apr_run_is_cancelled (run))
     find_rank_in_long_numbers (self, &of_rank);
@@ -82,10 +86,7 @@ apr_normal_equations_free (AprNormalEquations *self)
   apr_cholesky_clear (&self->cholesky);
   g_aligned_free (self->combinations);
   g_free (self->doubles);
-  g_free (self->excluded);
   g_free (self->scales);
-  g_free (self->independent);
-  g_free (self->dependent);
   g_free (self);
 }
 
@@ -177,7 +178,8 @@ solve (AprNormalEquations *self,
   double share = (1 - RANK_SHARE) / (double) self->products->n_targets;
   double begin = RANK_SHARE + share * (double) target;
   AprRun run = apr_run_get_part (&self->run, begin, begin + share);
-  g_autofree double *unknowns = NULL;
+  g_autofree gpointer heap = NULL;
+  double *unknowns;
   gboolean certain;
   gsize i;
 
@@ -196,7 +198,7 @@ solve (AprNormalEquations *self,
                                                                      wanted, coefficients, intercept);
     }
 
-  unknowns = g_new (double, self->n_independent);
+  unknowns = apr_scratch_new (double, self->n_independent, &heap);
   certain = (self->inverse_bits < MAX_INVERSE_BITS &&
              solve_with (self, column, dtype, FALSE, &run, wanted, unknowns, intercept)) ||
             solve_with (self, column, dtype, TRUE, &run, wanted, unknowns, intercept);

@@ -22,8 +22,9 @@ typedef struct
 
   gint
     finer; /* the unit of the products is 2^(-2 finer) of that of the squared sums, so that alpha is a whole number */
-  mpz_t
-    *sums; /* (owned) the sum of the weights and those of the columns, in one unit; zeros where not centred */
+  mpz_t *
+    sums; /* (owned) the sum of the weights and those of the columns, in one unit; zeros where not centred. They are */
+  mp_limb_t *sum_limbs; /* (owned) (nullable) made of these, read-only */
 } AprProducts;
 
 /* Prefetches what is some entries after @from, since the processor does not look ahead beyond a page. */

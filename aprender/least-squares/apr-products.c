@@ -59,41 +59,20 @@ widen (Centring *self, gsize entry)
 {
   const gint64 *from = self->state + entry * self->n_state;
   gsize end = self->first + self->n_words;
-  guint32 *words = g_alloca (self->n_state * sizeof *words);
-  gint64 rest = 0;
   guint32 sign;
   gsize i;
 
-  for (i = 0; i < self->n_state; i++)
-    {
-      rest += from[i];
-      words[i] = (guint32) rest;
-      rest >>= 32;
-    }
-  sign = rest < 0 ? G_MAXUINT32 : 0;
-  for (i = 0; i < self->n_state && words[i] == 0; i++)
+  for (i = 0; i < self->n_state && from[i] == 0; i++)
     ;
   if (i == self->n_state)
     return;
   self->first = self->n_words == 0 ? i : MIN (self->first, i);
-  for (i = self->n_state; i > 0 && words[i - 1] == sign; i--)
+  sign = from[self->n_state - 1] < 0 ? G_MAXUINT32 : 0;
+  for (i = self->n_state; i > 0 && (guint32) from[i - 1] == sign; i--)
     ;
   /* One more word where the highest bit is not the sign. */
-  i += i == 0 || (words[i - 1] ^ sign) >> 31 != 0 ? 1 : 0;
+  i += i == 0 || ((guint32) from[i - 1] ^ sign) >> 31 != 0 ? 1 : 0;
   self->n_words = MAX (end, i) - self->first;
-}
-
-/* Returns a word with its carry done, and leaves the carry of the next in @rest. */
-static inline mp_limb_t
-take_word (const gint64 *from, gint64 *rest)
-{
-  mp_limb_t word;
-
-  *rest += *from;
-  word = (guint32) *rest;
-  *rest >>= 32;
-
-  return word;
 }
 
 /* Reads the words of an entry, with its sign extended to @n_limbs; returns FALSE where the entry has bits outside
@@ -104,33 +83,26 @@ read_entry (const Centring *self, gsize entry, mp_limb_t *limbs, gsize n_limbs)
   const gint64 *from = self->state + entry * self->n_state;
   const gint64 *end = from + self->n_state;
   const gint64 *first = from + self->first;
+  gint64 top_sign = self->n_state > 0 ? end[-1] >> 63 : 0;
   mp_limb_t elsewhere = 0;
   mp_limb_t sign = 0;
-  gint64 rest = 0;
   gsize n_read = (self->n_words + 1) / 2;
   gsize i;
 
   apr_products_prefetch (from);
   apr_products_prefetch (from + self->n_state - 1);
   for (; from < first; from++)
-    elsewhere |= take_word (from, &rest);
-  for (i = 0; i < n_read; i++)
-    {
-      mp_limb_t low = take_word (from++, &rest);
-      mp_limb_t high = from < end ? take_word (from++, &rest) : (mp_limb_t) rest;
-
-      limbs[i] = low | high << 32;
-    }
+    elsewhere |= (mp_limb_t) *from;
+  for (i = 0; i < n_read; i++, from += 2)
+    limbs[i] = (guint32) from[0] | (mp_limb_t) (from + 1 < end ? from[1] : top_sign) << 32;
   if (n_read > 0)
     sign = (mp_limb_t) ((gint64) limbs[n_read - 1] >> 63);
   for (; i < n_limbs; i++)
     limbs[i] = sign;
   for (; from < end; from++)
-    elsewhere |= take_word (from, &rest) ^ (guint32) sign;
+    elsewhere |= (guint32) *from ^ (guint32) sign;
 
-  /* The sums' words have room for more carries than there can be: GCOVR_EXCL_BR_START */
-  return elsewhere == 0 && rest == (gint64) sign;
-  /* GCOVR_EXCL_BR_STOP */
+  return elsewhere == 0 && top_sign == (gint64) sign;
 }
 
 /* to = a f, modulo the length of @to */
@@ -155,13 +127,16 @@ multiply (mp_limb_t *to, gsize n, const mp_limb_t *a, const mp_limb_t *f, gsize 
     }
 }
 
-/* to += a b, modulo the length of @to */
+/* to += a b, or to -= a b, modulo the length of @to */
 static G_ALWAYS_INLINE inline void
-add_product (mp_limb_t *to, gsize n, const mp_limb_t *a, gsize n_a, const mp_limb_t *b, gsize n_b)
+add_product (
+  mp_limb_t *to, gsize n, const mp_limb_t *a, gsize n_a, const mp_limb_t *b, gsize n_b, gboolean subtract)
 {
+  mp_limb_t complement = subtract ? ~(mp_limb_t) 0 : 0;
   gsize i;
   gsize k;
 
+  /* to - x is the complement of the complement of @to, plus x. */
   for (k = 0; k < n_b; k++)
     {
       gsize end = MIN (k + n_a, n);
@@ -169,15 +144,17 @@ add_product (mp_limb_t *to, gsize n, const mp_limb_t *a, gsize n_a, const mp_lim
 
       for (i = k; i < end; i++)
         {
-          unsigned __int128 sum = (unsigned __int128) a[i - k] * b[k] + to[i] + carry;
+          unsigned __int128 sum = (unsigned __int128) a[i - k] * b[k] + (to[i] ^ complement) + carry;
 
-          to[i] = (mp_limb_t) sum;
+          to[i] = (mp_limb_t) sum ^ complement;
           carry = (mp_limb_t) (sum >> 64);
         }
-      for (; i < n; i++)
+      for (; i < n && carry != 0; i++)
         {
-          to[i] += carry;
-          carry = to[i] < carry;
+          mp_limb_t sum = (to[i] ^ complement) + carry;
+
+          carry = sum < carry;
+          to[i] = sum ^ complement;
         }
     }
 }
@@ -218,11 +195,7 @@ centre_row (const Centring *centring, gsize row, mp_limb_t *entry, gsize n_limbs
         {
           gboolean subtract = mpz_sgn (centring->left[1 + row]) == mpz_sgn (self->sums[1 + j]);
 
-          if (subtract)
-            negate (to, n_limbs);
-          add_product (to, n_limbs, left, n_left, mpz_limbs_read (self->sums[1 + j]), n_right);
-          if (subtract)
-            negate (to, n_limbs);
+          add_product (to, n_limbs, left, n_left, mpz_limbs_read (self->sums[1 + j]), n_right, subtract);
         }
     }
 
@@ -257,39 +230,51 @@ centre_rows (gpointer data, gsize part, gsize n_parts)
     g_atomic_int_set (&centring->outside, TRUE);
 }
 
-static void
-get_sum (const Centring *centring, gsize entry, mpz_t value)
-{
-  gsize n_limbs = centring->n_words / 2 + 1;
-  mp_limb_t *limbs = mpz_limbs_write (value, (mp_size_t) n_limbs);
-  gboolean negative;
-
-  (void) read_entry (centring, entry, limbs, n_limbs);
-  negative = limbs[n_limbs - 1] >> (GMP_NUMB_BITS - 1) != 0;
-  if (negative)
-    negate (limbs, n_limbs);
-  mpz_limbs_finish (value, negative ? -(mp_size_t) n_limbs : (mp_size_t) n_limbs);
-}
-
-/* Reads the sums of the columns, and divides them by the power of two that they share. */
-static void
-load_sums (AprProducts *self, const Centring *centring, mpz_t factor)
+/* Reads the sums of the columns, and divides them by the power of two that they share, the exponent of which is
+ * returned. */
+static mp_bitcnt_t
+load_sums (AprProducts *self, const Centring *centring)
 {
   gsize n = 1 + count_columns (self);
-  mp_bitcnt_t half;
+  gsize n_limbs = centring->n_words / 2 + 1;
+  mp_bitcnt_t half = 0;
   gsize i;
 
+  g_free (self->sum_limbs);
+  self->sum_limbs = g_new (mp_limb_t, n * n_limbs);
   for (i = 0; i < n; i++)
-    get_sum (centring, apr_triangle (i, 0), self->sums[i]);
+    {
+      mp_limb_t *limbs = self->sum_limbs + i * n_limbs;
+      gboolean negative;
 
-  half = mpz_scan1 (self->sums[0], 0) / 2;
-  for (i = 1; i < n; i++)
-    if (mpz_sgn (self->sums[i]) != 0)
-      half = MIN (half, mpz_scan1 (self->sums[i], 0));
+      (void) read_entry (centring, apr_triangle (i, 0), limbs, n_limbs);
+      negative = limbs[n_limbs - 1] >> (GMP_NUMB_BITS - 1) != 0;
+      if (negative)
+        negate (limbs, n_limbs);
+      (void) mpz_roinit_n (self->sums[i], limbs, negative ? -(mp_size_t) n_limbs : (mp_size_t) n_limbs);
+      if (i == 0)
+        half = mpz_scan1 (self->sums[0], 0) / 2;
+      else if (mpz_sgn (self->sums[i]) != 0)
+        half = MIN (half, mpz_scan1 (self->sums[i], 0));
+    }
+
+  /* All may be 0 where they are the sums of no samples. */
+  half = MIN (half, n_limbs * GMP_NUMB_BITS - 1);
   for (i = 0; i < n; i++)
-    mpz_tdiv_q_2exp (self->sums[i], self->sums[i], half);
+    {
+      mp_limb_t *limbs = self->sum_limbs + i * n_limbs;
+      gsize skipped = half / GMP_NUMB_BITS;
+      gsize left = n_limbs - skipped;
 
-  mpz_tdiv_q_2exp (factor, self->sums[0], half);
+      if (half % GMP_NUMB_BITS != 0)
+        (void) mpn_rshift (limbs, limbs + skipped, (mp_size_t) left, half % GMP_NUMB_BITS);
+      else
+        mpn_copyi (limbs, limbs + skipped, (mp_size_t) left);
+      (void) mpz_roinit_n (self->sums[i], limbs,
+                           mpz_sgn (self->sums[i]) < 0 ? -(mp_size_t) left : (mp_size_t) left);
+    }
+
+  return half;
 }
 
 static void
@@ -321,7 +306,11 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha)
   mpz_init_set_ui (centring->factor, 1);
   mpz_init (penalty);
   if (self->centred && centring->n_words > 0)
-    load_sums (self, centring, centring->factor);
+    {
+      mp_bitcnt_t half = load_sums (self, centring);
+
+      mpz_tdiv_q_2exp (centring->factor, self->sums[0], half);
+    }
 
   /* The sums are in units of 2^(32 first_word): a finer unit where alpha needs it. */
   if (alpha > 0)
@@ -365,6 +354,7 @@ AprProducts *
 apr_products_new (AprExactSums *state, gboolean centred, double alpha, const AprRun *run)
 {
   AprProducts *self = g_new0 (AprProducts, 1);
+  static const mp_limb_t none = 0;
   Centring centring = { self, run };
   gboolean whole;
   gint first_limb;
@@ -375,7 +365,9 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, const Apr
   self->n_targets = apr_exact_sums_get_n_targets (state);
   self->centred = centred;
   n_columns = count_columns (self);
-  self->sums = apr_integers_new (1 + n_columns);
+  self->sums = g_new (mpz_t, 1 + n_columns);
+  for (i = 0; i <= n_columns; i++)
+    (void) mpz_roinit_n (self->sums[i], &none, 0);
   centring.state = apr_exact_sums_get_limbs (state, &centring.n_state, &first_limb);
 
   /* No product of samples is above the largest square, and its lowest bit is seldom below those of the squares. But a
@@ -404,7 +396,8 @@ apr_products_free (AprProducts *self)
   if (self == NULL)
     return;
 
-  apr_integers_free (self->sums, 1 + count_columns (self));
+  g_free (self->sums);
+  g_free (self->sum_limbs);
   apr_pages_free (self->limbs);
   g_free (self);
 }
@@ -455,7 +448,7 @@ apr_products_is_constant (const AprProducts *self, gsize feature, double rank_to
 
   /* The ratio is above 2^(bits - 1 - plain_bits) where it is not negative. */
   if (bits > 0 && !is_negative (self, apr_products_get (self, feature, feature)) &&
-      ldexp (1, (gint) MAX (bits - 1 - plain_bits, -4 * DBL_MAX_EXP)) >= rank_tolerance)
+      apr_scale_double (1, bits - 1 - plain_bits) >= rank_tolerance)
     return FALSE;
 
   /* Compared in whole numbers, as a rounded ratio may fall on the wrong side of the tolerance. */

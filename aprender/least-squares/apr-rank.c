@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-scratch-private.h"
+
 /* A pivot below this part of its diagonal may be rounding errors alone. */
 #define DOUBTFUL 0x1p-34
 
@@ -20,13 +22,17 @@ bound_min_eigenvalue (const AprNormalEquations *self, AprCholesky *shifted, cons
 {
   AprScaledProducts scaled = apr_normal_equations_get_scaled (self);
   gsize n = self->n_independent;
-  g_autofree gsize *positions = g_new (gsize, n);
-  g_autofree double *zeros = g_new0 (double, n);
+  g_autofree gpointer of_positions = NULL;
+  g_autofree gpointer of_zeros = NULL;
+  gsize *positions = apr_scratch_new (gsize, n, &of_positions);
+  double *zeros = apr_scratch_new (double, n, &of_zeros);
   double estimate = apr_cholesky_estimate_min_eigenvalue (&self->cholesky);
   double bound = 0;
   int tries;
   gsize i;
 
+  for (i = 0; i < n; i++)
+    zeros[i] = 0;
   for (tries = 0; tries < 3 && bound == 0 && estimate > MIN_EIGENVALUE && !apr_run_is_cancelled (run);
        tries++)
     {
@@ -95,8 +101,10 @@ apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self, const AprRu
   AprRun of_dependence = apr_run_get_part (run, 0.7, 1);
   AprScaledProducts scaled;
   g_auto (AprCholesky) copy = { NULL };
-  g_autofree double *limits = NULL;
-  g_autofree gsize *positions = NULL;
+  g_autofree gpointer of_limits = NULL;
+  g_autofree gpointer of_positions = NULL;
+  double *limits;
+  gsize *positions;
   gsize n;
   gsize n_independent;
   gsize i;
@@ -112,8 +120,8 @@ apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self, const AprRu
       return FALSE;
     }
 
-  limits = g_new (double, n);
-  positions = g_new (gsize, n);
+  limits = apr_scratch_new (double, n, &of_limits);
+  positions = apr_scratch_new (gsize, n, &of_positions);
   for (i = 0; i < n; i++)
     limits[i] = self->cholesky.rows[i * self->cholesky.stride + i] * MAX (DOUBTFUL, 4 * self->rank_tolerance);
   n_independent = apr_cholesky_factorise (&self->cholesky, limits, positions, &of_factors);

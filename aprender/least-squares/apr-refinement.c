@@ -140,6 +140,7 @@ round_intercept (const AprRefinement *self, double *value)
   gint64 weight_bits = (gint64) mpz_sizeinbase (sums[0], 2);
   gint64 sum_exponent = G_MININT32;
   gint64 unit = 0;
+  gint64 room = 2 * GMP_NUMB_BITS + (gint64) mpz_sizeinbase (sums[1 + self->column], 2);
   gboolean rounded = TRUE;
   AprApproximation intercept = { .denominator_bits = G_MAXINT32 };
   mpz_t part;
@@ -148,8 +149,10 @@ round_intercept (const AprRefinement *self, double *value)
   for (i = 0; i < self->n; i++)
     unit = MIN (unit, self->exponents[i] - self->x->fraction);
 
-  mpz_init (part);
-  mpz_init (intercept.significand);
+  /* Where all is about as large as the greatest term, nothing is allocated again. */
+  room += MAX (-unit, 0);
+  mpz_init2 (part, (mp_bitcnt_t) room);
+  mpz_init2 (intercept.significand, (mp_bitcnt_t) room);
   mpz_mul_2exp (intercept.significand, sums[1 + self->column], (mp_bitcnt_t) -unit);
   for (i = 0; i < self->n; i++)
     {
@@ -180,7 +183,9 @@ round_intercept (const AprRefinement *self, double *value)
       mpz_tdiv_q (intercept.significand, intercept.significand, sums[0]);
       intercept.exponent = unit - shift;
       intercept.error = MAX (intercept.error, intercept.exponent) + 1;
-      rounded = apr_approximation_round (&intercept, self->dtype, value);
+      rounded = apr_round_leading_integer (intercept.significand, intercept.exponent, intercept.error,
+                                           self->dtype, value) ||
+                apr_approximation_round (&intercept, self->dtype, value);
       if (!rounded)
         *value = apr_approximation_guess (&intercept, self->dtype);
     }

@@ -16,6 +16,10 @@ gint apr_rounding_get_smallest_exponent (AprDType dtype);
 gboolean apr_round_leading (
   const mp_limb_t *limbs, gsize n_limbs, gint64 exponent, gint64 error, AprDType dtype, double *value);
 
+/* The same of @significand. */
+gboolean apr_round_leading_integer (
+  const mpz_t significand, gint64 exponent, gint64 error, AprDType dtype, double *value);
+
 /* Returns the value of @dtype, F32 or F64, that is nearest to @significand 2^@exponent, ties to even; an infinity
  * where it is too large. */
 double apr_round_dyadic (const mpz_t significand, gint64 exponent, AprDType dtype);

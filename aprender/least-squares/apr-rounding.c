@@ -137,9 +137,36 @@ round_short (unsigned __int128 value, gint64 exponent, AprDType dtype)
   rest = value & (2 * half - 1);
   if (rest > half || (rest == half && (kept & 1) != 0))
     kept++;
-  rounded = ldexp ((double) kept, (gint) MIN (last_place, 2 * DBL_MAX_EXP));
+  rounded = apr_scale_double ((double) kept, last_place);
 
   return rounded > max_of (dtype) ? INFINITY : rounded;
+}
+
+/* Rounds a number within 2^@error_bits of a magnitude, whose lower bits were cut off. */
+static gboolean
+round_magnitude (unsigned __int128 magnitude,
+                 gboolean negative,
+                 gint64 exponent,
+                 gint64 error_bits,
+                 AprDType dtype,
+                 double *value)
+{
+  unsigned __int128 radius;
+  double min;
+  double max;
+
+  if (magnitude >> 120 == 0 || error_bits > 110)
+    return FALSE;
+
+  /* One more for the bits that are cut off. */
+  radius = ((unsigned __int128) 1 << MAX (error_bits, 0)) + 1;
+  min = round_short (magnitude - radius, exponent, dtype);
+  max = round_short (magnitude + radius, exponent, dtype);
+  if (min != max)
+    return FALSE;
+
+  *value = negative ? -min : min;
+  return TRUE;
 }
 
 gboolean
@@ -147,27 +174,29 @@ apr_round_leading (
   const mp_limb_t *limbs, gsize n_limbs, gint64 exponent, gint64 error, AprDType dtype, double *value)
 {
   gint64 place = apr_limbs_get_bits (limbs, n_limbs) - 124;
-  gint64 error_bits = error - exponent - place;
   gboolean negative = limbs[n_limbs - 1] >> 63 != 0;
   unsigned __int128 magnitude = apr_limbs_get_part (limbs, (gint64) n_limbs, place);
-  unsigned __int128 radius;
-  double min;
-  double max;
 
-  if (negative)
-    magnitude = -magnitude;
-  if (magnitude >> 120 == 0 || error_bits > 110)
+  return round_magnitude (negative ? -magnitude : magnitude, negative, exponent + place,
+                          error - exponent - place, dtype, value);
+}
+
+gboolean
+apr_round_leading_integer (
+  const mpz_t significand, gint64 exponent, gint64 error, AprDType dtype, double *value)
+{
+  gint64 n_limbs = (gint64) mpz_size (significand);
+  gint64 place = (gint64) mpz_sizeinbase (significand, 2) - 124;
+  unsigned __int128 magnitude;
+
+  if (n_limbs == 0)
     return FALSE;
 
-  /* One more for the bits that are cut off. */
-  radius = ((unsigned __int128) 1 << MAX (error_bits, 0)) + 1;
-  min = round_short (magnitude - radius, exponent + place, dtype);
-  max = round_short (magnitude + radius, exponent + place, dtype);
-  if (min != max)
-    return FALSE;
+  /* What is above its 124 bits would be the sign of two's complement. */
+  magnitude = apr_limbs_get_part (mpz_limbs_read (significand), n_limbs, place) << 4 >> 4;
 
-  *value = negative ? -min : min;
-  return TRUE;
+  return round_magnitude (magnitude, mpz_sgn (significand) < 0, exponent + place, error - exponent - place,
+                          dtype, value);
 }
 
 gboolean

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/base/apr-scratch-private.h"
 
 /* A line of the cache, so that what is written across rows fills lines. */
 #define SQUARE 16
@@ -179,10 +180,13 @@ apr_fixed_subtract_scaled (AprFixed *residual,
   gsize n = matrix->n;
   double n_operations = 4 * (double) (n * n);
   gsize n_parts = apr_parallel_count (run->n_threads, n_operations / APR_PARALLEL_OPERATIONS);
-  g_autofree AprLongSum *sums = g_new0 (AprLongSum, n_parts * n);
+  g_autofree gpointer heap = NULL;
+  AprLongSum *sums = apr_scratch_new (AprLongSum, n_parts * n, &heap);
   Product product = { matrix, run, x->values, sums };
   gsize i;
 
+  for (i = 0; i < n_parts * n; i++)
+    sums[i] = (AprLongSum){ 0 };
   apr_parallel_run (multiply_rows, &product, run->n_threads, n_operations);
   for (i = 0; i < n; i++)
     add_sum (residual, i, sums, n_parts, n,

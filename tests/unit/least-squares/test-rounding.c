@@ -285,6 +285,7 @@ test_leading_bits (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (70);
   guint n_rounded = 0;
   guint n_missed = 0;
+  guint n_integers = 0;
   int round;
 
   g_test_summary ("Where the leading bits of a number decide, it is as all of its bits do.");
@@ -322,11 +323,35 @@ test_leading_bits (void)
       else if (approximation.error < approximation.exponent + bits - precision - 20 &&
                apr_approximation_round (&approximation, dtype, &expected))
         n_missed++;
+      if (apr_round_leading_integer (approximation.significand, approximation.exponent, approximation.error,
+                                     dtype, &value))
+        {
+          g_assert_true (apr_approximation_round (&approximation, dtype, &expected));
+          assert_same_double (value, expected);
+          n_integers++;
+        }
       mpz_clear (approximation.significand);
     }
   g_test_message ("%u rounded, %u missed", n_rounded, n_missed);
   g_assert_cmpuint (n_rounded, >, 5000);
   g_assert_cmpuint (n_missed, <, 1000);
+  g_assert_cmpuint (n_integers, >, 5000);
+}
+
+static void
+test_scale (void)
+{
+  const double values[] = { 1, -0x1.fffffffffffffp0, 0x1p52 + 1, 0, 0x1p-1074, DBL_MAX, INFINITY };
+  gint exponent;
+  gsize i;
+
+  g_test_summary ("A value times a power of two is that of ldexp (), beyond what a power can be too.");
+
+  for (i = 0; i < G_N_ELEMENTS (values); i++)
+    for (exponent = -2200; exponent <= 2200; exponent++)
+      assert_same_double (apr_scale_double (values[i], exponent), ldexp (values[i], exponent));
+  assert_same_double (apr_scale_double (1, G_MININT64), 0);
+  assert_same_double (apr_scale_double (1, G_MAXINT64), INFINITY);
 }
 
 /* Rounds 2^123 + @above, a number of 124 bits, within 2^@error: its last place as a double is 2^71. */
@@ -461,6 +486,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/rounding/leading-bits", test_leading_bits);
   g_test_add_func ("/rounding/leading-bits/tie", test_leading_bits_at_a_tie);
   g_test_add_func ("/rounding/leading-bits/ends", test_leading_bits_at_the_ends);
+  g_test_add_func ("/rounding/scale", test_scale);
   g_test_add_func ("/rounding/guess", test_guess);
   g_test_add_func ("/rounding/approximation/zero", test_approximation_of_zero);
 
