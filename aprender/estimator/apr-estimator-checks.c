@@ -127,8 +127,10 @@ apr_estimator_check_fit (
 
   g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
                "Cannot fit %" G_GSIZE_FORMAT " samples of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
-               " targets: at least one of each is needed",
-               n_samples, *n_features, *n_targets);
+               " targets: at least one of each is needed%s",
+               n_samples, *n_features, *n_targets,
+               n_samples > 0 && *n_features == 0 ? ". The feature of the mean alone is a column of ones"
+                                                 : "");
   return FALSE;
 }
 

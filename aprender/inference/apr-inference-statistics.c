@@ -65,6 +65,9 @@ describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *s
           mpf_set_d (factor, df_residual);
           mpf_div (ratio, ratio, factor);
           mpf_ui_sub (ratio, 1, ratio);
+          /* Of the mean alone nothing is explained: not even what rounding leaves of it. */
+          if (df_model == 0)
+            mpf_set_ui (ratio, 0);
           statistics->adjusted_r_squared = apr_inference_to_double (ratio, 0);
           mpf_clear (factor);
         }

@@ -209,6 +209,43 @@ class RegressionStatistics(TestCase):
         statistics = Apr.LinearRegression(fit_intercept=False).fit(X, y).get_statistics()
         self.assertEqual((statistics.df_model, statistics.total_sum_of_squares), (2, sum(value * value for value in y)))
 
+    def test_the_mean_of_cars(self):
+        """R's lm (dist ~ 1, cars) and anova (lm (dist ~ 1, cars), lm (dist ~ speed, cars)), as its manuals have them."""
+        speed = [4, 4, 7, 7, 8, 9, 10, 10, 10, 11, 11, 12, 12, 12, 12, 13, 13, 13, 13, 14, 14, 14, 14, 15, 15, 15, 16, 16, 17,
+                 17, 17, 18, 18, 18, 18, 19, 19, 19, 20, 20, 20, 20, 20, 22, 23, 24, 24, 24, 24, 25]
+        distance = [2, 10, 4, 22, 16, 10, 18, 26, 34, 17, 28, 14, 20, 24, 28, 26, 34, 34, 46, 26, 36, 60, 80, 20, 26, 54, 32, 40,
+                    32, 40, 50, 42, 56, 76, 84, 36, 46, 68, 32, 48, 52, 56, 64, 66, 54, 70, 92, 93, 120, 85]
+        mean = Apr.LinearRegression(fit_intercept=False).fit([[1]] * 50, distance)
+        statistics = mean.get_statistics()
+        self.assertEqual(f'{statistics.coefficients[0]:.2f}', '42.98')
+        self.assertEqual(f'{statistics.residual_standard_error:.2f} {statistics.df_residual}', '25.77 49')
+        self.assertEqual((statistics.r_squared, statistics.adjusted_r_squared), (0, 0))
+        lower, upper = mean.predict_interval([[1]], kind='confidence')
+        self.assertClose([lower[0], upper[0]], statistics.get_confidence_intervals()[0])
+        test = Apr.LinearRegression().fit([[v] for v in speed], distance).get_statistics().compare(statistics)
+        self.assertEqual(f'{test.f_statistic:.2f} {test.df_hypothesis} {test.df_residual} {test.f_p_value:.2e}',
+                         '89.57 1 48 1.49e-12')
+
+    def test_intervals_of_features_that_depend_on_each_other(self):
+        """They are those of the independent features, wherever the prediction is estimable."""
+        towns = ['a', 'b', 'c', 'a', 'b', 'c', 'b']
+        x, y = [1.0, 4, 2, 8, 5, 7, 1], [1.0, 5, 2, 9, 8, 7, 4]
+        independent = [[a, float(town == 'a'), float(town == 'b')] for a, town in zip(x, towns)]
+        every = [[*row, float(town == 'c')] for row, town in zip(independent, towns)]
+        expected, model = (Apr.LinearRegression().fit(X, y) for X in (independent, every))
+        for kind in ('confidence', 'prediction'):
+            for ours, theirs in zip(model.predict_interval(every, 0.9, kind), expected.predict_interval(independent, 0.9, kind)):
+                self.assertClose(ours, theirs, 1e-12)
+        for row in ([1.0, 1, 1, 0], [1.0, 0, 0, 0]):
+            with self.assertRaisesRegex(GLib.Error, 'Cannot give an interval for sample 1 .*“x3” was always the same combination'):
+                model.predict_interval([every[0], row])
+        # A feature that was constant tells nothing elsewhere.
+        constant = Apr.LinearRegression().fit([[a, 3.0] for a in x], y)
+        self.assertClose(constant.predict_interval([[2.0, 3.0]])[0],
+                         Apr.LinearRegression().fit([[a] for a in x], y).predict_interval([[2.0]])[0], 1e-12)
+        with self.assertRaisesRegex(GLib.Error, '“x1” was always the same'):
+            constant.predict_interval([[2.0, 4.0]])
+
     def test_the_mean_alone(self):
         """A column of ones without an intercept, or with one, is the model of the mean."""
         y = [1.0, 4.0, 2.0, 6.0]

@@ -87,9 +87,9 @@ class Samples:
                 raise ValueError(f'X has {len(self.names)} names of columns, but {count(shape[1], "column")}')
             if shape[1] == 0 and shape[0] > 0:
                 raise make_error(Apr.Error.EMPTY, f'X has 0 feature(s) (shape=({shape[0]}, 0)) while a minimum of 1 is '
-                                 'required.')
+                                 'required. The feature of the mean alone is a column of ones')
         if isinstance(data, Table) and (self._selections[0] if self._selections else range(data.n_columns)) in ([], range(0)):
-            raise make_error(Apr.Error.EMPTY, 'X has no columns that are features')
+            raise make_error(Apr.Error.EMPTY, 'X has no columns that are features. The feature of the mean alone is a column of ones')
         if not isinstance(data, Apr.Tensor) and data.n_rows is not None:
             self._check_length(data.n_rows)
 
