@@ -284,34 +284,6 @@ may_have_rest (const AprPackedOperand *self, gsize index, gsize n_rows)
          min >= ldexp (1.0, self->exponent[index] - self->offset[index] - RANGE);
 }
 
-#ifndef NDEBUG
-/* What the sums of APR_SLICE_STEPS products rely on. */
-static void
-check_slices (const AprPackedOperand *self, gsize index, gsize n_rows, guint n_slices)
-{
-  static const gint pairs[][3] = {
-    { APR_SLICE_S01, APR_SLICE_S0, APR_SLICE_S1 },
-    { APR_SLICE_S02, APR_SLICE_S0, APR_SLICE_S2 },
-    { APR_SLICE_S12, APR_SLICE_S1, APR_SLICE_S2 },
-  };
-  gsize row;
-  gsize i;
-
-  for (i = 0; i < MIN (n_slices, 3); i++)
-    for (row = 0; row < n_rows; row++)
-      {
-        double value = apr_packed_operand_get_slice (self, i, index)[row];
-
-        g_assert (fabs (value) <= 0x1p23 && value == floor (value));
-      }
-  for (i = 0; i < (n_slices >= 3 ? 3 : n_slices == 2 ? 1 : 0); i++)
-    for (row = 0; row < n_rows; row++)
-      g_assert (apr_packed_operand_get_slice (self, pairs[i][0], index)[row] ==
-                apr_packed_operand_get_slice (self, pairs[i][1], index)[row] +
-                  apr_packed_operand_get_slice (self, pairs[i][2], index)[row]);
-}
-#endif
-
 /* As the functions of the kernel do: into those slices or bytes that come first, or @all. */
 static guint
 cut_column (AprPackedOperand *self, gsize index, gsize n_rows, gboolean all)
@@ -364,10 +336,6 @@ cut_panel (AprPackedOperand *self, gsize first, gsize n_rows, gboolean measured,
       if (n[i] > count_first (self) && !all)
         return cut_panel (self, first, n_rows, measured, TRUE);
     }
-#ifndef NDEBUG
-  for (i = 0; i < self->panel && self->cut == APR_PACKING_SLICES; i++)
-    check_slices (self, first + i, n_rows, *n_slices);
-#endif
 
   if (self->turned != NULL)
     self->bytes->turn (apr_packed_operand_get_tiles (self, first / self->panel), n_rows / APR_BYTE_STEP,

@@ -236,6 +236,77 @@ test_not_finite (void)
         }
 }
 
+/* The slices of a column, which the sums rely on: whole numbers of at most 2^23, sums of two, and what is left. */
+static void
+check_slices (const AprSliceKernel *kernel, const double *column, double factor, gboolean all)
+{
+  const gsize distance = APR_SLICE_STRIDE;
+  double *slices = g_aligned_alloc0 (APR_SLICE_N_SLICES * distance, sizeof (double), 64);
+  const double *s0 = slices + APR_SLICE_S0 * distance;
+  const double *s1 = slices + APR_SLICE_S1 * distance;
+  const double *s2 = slices + APR_SLICE_S2 * distance;
+  guint n = (all ? kernel->slice_all : kernel->slice) (column, APR_SLICE_ROWS, factor, slices, distance);
+  guint expected = 0;
+  gsize i;
+
+  for (i = 0; i < APR_SLICE_ROWS; i++)
+    {
+      double rest = column[i] * factor;
+
+      g_assert_cmpfloat (s0[i], ==, rint (s0[i]));
+      g_assert_cmpfloat (fabs (s0[i]), <=, 0x1p23);
+      rest = (rest - s0[i]) * 0x1p24;
+      g_assert_cmpfloat (fabs (rest), <=, 0x1p23);
+      expected = MAX (expected, s0[i] != 0 ? 1 : 0);
+      g_assert_cmpfloat (s1[i], ==, rint (rest));
+      g_assert_cmpfloat (slices[APR_SLICE_S01 * distance + i], ==, s0[i] + s1[i]);
+      expected = MAX (expected, s1[i] != 0 ? 2 : 0);
+      rest = (rest - s1[i]) * 0x1p24;
+      expected = MAX (expected, rest != 0 ? 3 : 0);
+      if (!all)
+        continue;
+      g_assert_cmpfloat (s2[i], ==, rint (rest));
+      g_assert_cmpfloat (slices[APR_SLICE_S02 * distance + i], ==, s0[i] + s2[i]);
+      g_assert_cmpfloat (slices[APR_SLICE_S12 * distance + i], ==, s1[i] + s2[i]);
+      expected = MAX (expected, rest != s2[i] ? 4 : 0);
+    }
+  g_assert_cmpuint (n, ==, expected);
+  g_aligned_free (slices);
+}
+
+static void
+test_slices (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (90);
+  double *column = g_aligned_alloc (APR_SLICE_ROWS, sizeof (double), 64);
+  int round;
+
+  g_test_summary ("Columns of 1 to 80 bits below their exponent, some of them 0.");
+
+  for (round = 0; round < 200; round++)
+    {
+      const AprSumsKernel *const *kernel;
+      int exponent = g_rand_int_range (rand, -300, 300);
+      int bits = g_rand_int_range (rand, 1, 81);
+      gsize i;
+
+      for (i = 0; i < APR_SLICE_ROWS; i++)
+        {
+          double value = g_rand_int_range (rand, 0, 9) == 0 ? 0 : g_rand_double_range (rand, -1, 1);
+
+          /* Multiples of 2^-bits. */
+          column[i] = bits < 53 ? rint (ldexp (value, bits)) : ldexp (value, bits - 8 * (int) (i % 4));
+          column[i] = ldexp (column[i], exponent - MAX (bits, 53));
+        }
+      for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+        {
+          check_slices ((*kernel)->slices, column, ldexp (1, 23 - exponent), FALSE);
+          check_slices ((*kernel)->slices, column, ldexp (1, 23 - exponent), TRUE);
+        }
+    }
+  g_aligned_free (column);
+}
+
 static void
 test_kernels (void)
 {
@@ -254,6 +325,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/slice-kernel/kernels", test_kernels);
+  g_test_add_func ("/slice-kernel/slices", test_slices);
   g_test_add_func ("/slice-kernel/sums", test_sums);
   g_test_add_func ("/slice-kernel/wide-matrix", test_wide_matrix);
   /* It takes minutes there. */
