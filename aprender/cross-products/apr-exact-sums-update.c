@@ -9,6 +9,7 @@
 #include "aprender/cross-products/apr-exact-sums-worker-private.h"
 #include "aprender/cross-products/apr-residue-sums-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
+#include "aprender/cross-products/apr-sums-shift-private.h"
 
 /* Where there are many columns, residues go first, and leave what does not suit them. The others are summed in slices,
  * or bytes: rows are cut into blocks that threads take one after the other. Each sums its blocks by itself, and in the
@@ -45,7 +46,9 @@ typedef struct
 
 typedef struct
 {
-  AprExactSums *state; /* (unowned) */
+  AprExactSums *state;  /* (unowned) */
+  AprExactSums *told;   /* (unowned) of the progress */
+  const double *shifts; /* (unowned) (nullable) of the columns of X and Y */
   const AprSumsKernel *kernel;
   AprPrecision precision;
   AprRows x;
@@ -110,6 +113,23 @@ take_rows (Job *job, Cursor *next, gsize *first_row, gsize *n_rows)
 }
 
 static void
+shift_columns (
+  AprExactSumsWorker *worker, const double *shifts, gsize first_column, gsize n_columns, gsize n_rows)
+{
+  gsize i;
+  gsize row;
+
+  for (i = 0; i < n_columns; i++)
+    {
+      double *column = apr_exact_sums_worker_get_column (worker, first_column + i);
+      double shift = shifts[i];
+
+      for (row = 0; row < n_rows && shift != 0; row++)
+        column[row] -= shift;
+    }
+}
+
+static void
 add_columns (Job *job,
              AprExactSumsWorker *worker,
              const AprRows *rows,
@@ -122,6 +142,8 @@ add_columns (Job *job,
 
   apr_rows_transpose (rows, job->kernel->slices, first_row, n_rows, apr_exact_sums_worker_get_stride (worker),
                       apr_exact_sums_worker_get_column (worker, first_column));
+  if (job->shifts != NULL)
+    shift_columns (worker, job->shifts + first_column - 1, first_column, rows->n_columns, n_rows);
   if (job->precision == APR_PRECISION_DOUBLE || !apr_rows_may_exceed_double (rows))
     return;
 
@@ -236,7 +258,7 @@ add_blocks (Job *job, AprExactSumsWorker *worker, GError **error)
   while (take_rows (job, job->n_shares > 1 ? &own : &job->next, &first_row, &n_rows))
     {
       if (g_thread_self () == job->caller)
-        apr_exact_sums_tell_progress (job->state, first_row, job->x.n_rows);
+        apr_exact_sums_tell_progress (job->told, first_row, job->x.n_rows);
       for (i = 0; i < n_rows; i += job->block_rows)
         if (!add_block (job, worker, first_row + i, MIN (job->block_rows, n_rows - i), error))
           return FALSE;
@@ -415,7 +437,13 @@ apr_exact_sums_update_with (AprExactSums *self,
                             GCancellable *cancellable,
                             GError **error)
 {
-  Job job = { .state = self, .precision = precision, .cancellable = cancellable, .caller = g_thread_self () };
+  Job job = { .state = self,
+              .told = self,
+              .precision = precision,
+              .cancellable = cancellable,
+              .caller = g_thread_self () };
+  g_autofree double *shifts = NULL;
+  g_autoptr (AprExactSums) shifted = NULL;
   gboolean summed = FALSE;
   gboolean moved;
 
@@ -435,6 +463,18 @@ apr_exact_sums_update_with (AprExactSums *self,
     }
 
   apr_exact_sums_set_cancellable (self, cancellable);
+  if (precision == APR_PRECISION_DOUBLE)
+    job.shifts = shifts = apr_sums_shift_find (&job.x, &job.y);
+  if (shifts != NULL && !apr_exact_sums_is_zero (self))
+    {
+      /* What is there already is not shifted. */
+      shifted =
+        apr_exact_sums_new (apr_exact_sums_get_n_features (self), apr_exact_sums_get_n_targets (self), error);
+      if (shifted == NULL)
+        return FALSE;
+      job.state = shifted;
+    }
+
   g_mutex_init (&job.lock);
   job.ranges = g_array_new (FALSE, FALSE, sizeof (AprRange));
   if (sum_residues (&job, n_threads, cancellable, error))
@@ -446,7 +486,9 @@ apr_exact_sums_update_with (AprExactSums *self,
     apr_exact_sums_tell_progress (self, job.x.n_rows, job.x.n_rows);
   if (g_cancellable_is_cancelled (cancellable))
     job.stop = TRUE;
-  moved = summed && !job.stop && move_all (&job, n_threads, error);
+  moved = summed && !job.stop && move_all (&job, n_threads, error) &&
+          (shifts == NULL || apr_sums_shift_undo (shifts, job.state, n_threads, error)) &&
+          (shifted == NULL || apr_exact_sums_add (self, shifted, 1, error));
   g_mutex_clear (&job.lock);
   g_array_unref (job.ranges);
   free_workers (job.workers, job.n_workers);

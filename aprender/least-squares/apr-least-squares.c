@@ -63,26 +63,34 @@ check_range (AprLeastSquares *self, gsize n_features, gsize n_targets, AprDType 
   return TRUE;
 }
 
-/* Returns the rank tolerance. With a penalty, the products are definite and only rounded sums need one. */
+/* Returns the rank tolerance of exact sums. With a penalty, the products are definite and need none. */
 static double
-find_rank_tolerance (const AprLeastSquaresOptions *options, gsize n_features)
+find_exact_tolerance (const AprLeastSquaresOptions *options, gsize n_features)
 {
   double p = (double) n_features;
   double unit_roundoff = options->data_dtype == APR_DTYPE_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
-  double exact = options->alpha > 0 ? 0 : 16 * p * p * unit_roundoff * unit_roundoff;
 
-  return MAX (exact, options->rounded ? p * 0x1p-50 : 0);
+  return options->alpha > 0 ? 0 : 16 * p * p * unit_roundoff * unit_roundoff;
 }
 
-/* Finds the constant features. */
-static gboolean *
-find_constant (const AprProducts *products, const AprLeastSquaresOptions *options, double rank_tolerance)
+static double
+find_rank_tolerance (const AprLeastSquaresOptions *options, gsize n_features)
 {
+  return MAX (find_exact_tolerance (options, n_features),
+              options->rounded ? (double) n_features * 0x1p-50 : 0);
+}
+
+/* Finds the constant features. Sums are rounded about a shift near the mean, so that how far a feature varies is known
+ * however large the mean is beside it. */
+static gboolean *
+find_constant (const AprProducts *products, const AprLeastSquaresOptions *options)
+{
+  double tolerance = find_exact_tolerance (options, products->n_features);
   gboolean *constant = g_new0 (gboolean, products->n_features);
   gsize i;
 
   for (i = 0; i < products->n_features && options->alpha == 0; i++)
-    constant[i] = apr_products_is_constant (products, i, rank_tolerance);
+    constant[i] = apr_products_is_constant (products, i, tolerance);
 
   return constant;
 }
@@ -158,7 +166,7 @@ apr_least_squares_solve (AprLeastSquares *self,
       (!options->rounded && !check_squares (products, error)))
     return FALSE;
 
-  constant = find_constant (products, options, rank_tolerance);
+  constant = find_constant (products, options);
   apr_run_report (run, 0.2);
   equations = apr_normal_equations_new (products, constant, rank_tolerance, &of_equations);
   if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
@@ -259,7 +267,7 @@ apr_least_squares_find_condition (AprExactSums *state,
   if (apr_run_is_cancelled (run))
     return NAN;
 
-  constant = find_constant (products, options, rank_tolerance);
+  constant = find_constant (products, options);
   equations = apr_normal_equations_new (products, constant, rank_tolerance, run);
 
   return apr_run_is_cancelled (run) ? NAN : apr_condition_find (equations);

@@ -575,6 +575,83 @@ test_fit_async_is_cancelled (void)
   g_assert_false (apr_estimator_get_fitted (APR_ESTIMATOR (model)));
 }
 
+/* Features far from 0, of which the last one is constant, in two updates. */
+static void
+check_offset (gsize p, double offset, gboolean weighted)
+{
+  enum
+  {
+    N = 3000
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (41);
+  g_autofree double *values = g_new (double, N *p);
+  g_autofree double *targets = g_new (double, N);
+  g_autofree double *weights = g_new (double, N);
+  const AprPrecision precisions[] = { APR_PRECISION_EXACT, APR_PRECISION_DOUBLE };
+  AprLinearRegression *models[2];
+  AprTensor *coefficients[2];
+  double intercepts[2];
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < N; i++)
+    {
+      targets[i] = offset + g_rand_double (rand);
+      weights[i] = g_rand_double (rand);
+      for (j = 0; j < p; j++)
+        {
+          double deviate = g_rand_double (rand) + g_rand_double (rand) - 1;
+
+          values[i * p + j] = j + 1 == p ? offset / 3 : offset + deviate;
+          targets[i] += (double) (j + 1) * deviate;
+        }
+    }
+  for (i = 0; i < 2; i++)
+    {
+      const gsize parts[] = { 0, 1000, N };
+      g_autoptr (AprTensor) intercept = NULL;
+
+      models[i] = g_object_new (APR_TYPE_LINEAR_REGRESSION, "precision", precisions[i], NULL);
+      for (j = 0; j < 2; j++)
+        {
+          gsize n = parts[j + 1] - parts[j];
+          g_autoptr (AprTensor) x = matrix_new (n, p, values + parts[j] * p);
+          g_autoptr (AprTensor) y = vector_new (n, targets + parts[j]);
+          g_autoptr (AprTensor) w = weighted ? vector_new (n, weights + parts[j]) : NULL;
+          g_autoptr (GError) error = NULL;
+
+          g_assert_true (apr_linear_regression_partial_fit (models[i], x, y, w, NULL, &error));
+          g_assert_no_error (error);
+        }
+      g_assert_cmpuint (apr_linear_regression_get_rank (models[i]), ==, p - 1);
+      coefficients[i] = apr_linear_regression_get_coefficients (models[i]);
+      intercept = apr_linear_regression_get_intercept (models[i]);
+      intercepts[i] = apr_tensor_get_double (intercept, 0, NULL);
+    }
+
+  for (j = 0; j < p; j++)
+    g_assert_cmpfloat (fabs (apr_tensor_get_double (coefficients[1], j, NULL) -
+                             apr_tensor_get_double (coefficients[0], j, NULL)),
+                       <=, 1e-13 * (double) p);
+  g_assert_cmpfloat (fabs (intercepts[1] - intercepts[0]), <=, 1e-13 * (double) (p * p) * fabs (offset));
+  for (i = 0; i < 2; i++)
+    {
+      apr_tensor_unref (coefficients[i]);
+      g_object_unref (models[i]);
+    }
+}
+
+static void
+test_offset_in_double (void)
+{
+  g_test_summary ("Sums in double keep their digits where features are far from 0.");
+  check_offset (3, 1e8, FALSE);
+  check_offset (3, 1e8, TRUE);
+  check_offset (3, 1e12, FALSE);
+  check_offset (41, 1e8, FALSE);
+  check_offset (41, -1e6, TRUE);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -597,6 +674,7 @@ main (int argc, char *argv[])
   ADD ("fit/small-beside-large", test_small_coefficient_beside_a_large_column);
   ADD ("fit/bad-data", test_bad_data);
   ADD ("fit/coefficient-out-of-range", test_coefficient_out_of_range);
+  ADD ("fit/offset-in-double", test_offset_in_double);
   ADD ("fit-async", test_fit_async);
   ADD ("fit-async/cancelled", test_fit_async_is_cancelled);
 #undef ADD
