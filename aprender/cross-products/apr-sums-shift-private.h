@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* Shifts of the columns of X and Y, near their means: sums of products that are rounded keep their digits where values are
- * far from 0 and near each other. */
+/* Shifts of the columns of X and Y, near their means: sums of products that are rounded keep their digits where values
+ * are far from 0 and near each other. */
 
 /* Finds the shifts by the first rows; 0 for columns that need none. Returns: (transfer full) (nullable): %NULL where no
  * column needs one */

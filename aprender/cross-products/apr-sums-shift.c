@@ -11,8 +11,8 @@
  *
  *   sum of w x_i x_j = sum of w d_i d_j + s_i (sum of w d_j) + s_j (sum of w x_i)
  *
- * of which the first was rounded in double, and what is added here is exact. With the mean of the first 256 of n rows as
- * s, sum (x - s)^2 is at most 1 + n / 256 times sum (x - mean)^2, whatever the rows behind them are. */
+ * of which the first was rounded in double, and what is added here is exact. With the mean of the first 256 of n rows
+ * as s, sum (x - s)^2 is at most 1 + n / 256 times sum (x - mean)^2, whatever the rows behind them are. */
 
 /* Rows that tell the shifts: those of a block whose sums are rounded. */
 #define ROWS APR_SLICE_ROWS
@@ -24,8 +24,8 @@
 #define PIECE_BITS 30
 #define PIECES 2
 
-/* Near the mean of some values, and exactly the value where all are the same; 0 where the mean is as near to 0 as to the
- * values. */
+/* Near the mean of some values, and exactly the value where all are the same; 0 where the mean is as near to 0 as to
+ * the values. */
 static double
 find_shift (const double *values, gsize n)
 {
