@@ -128,6 +128,25 @@ class Statsmodels(unittest.TestCase):
             test = ours[0].compare(ours[1])
             self.assertClose([test.f_statistic, test.f_p_value, test.df_hypothesis], [f, p_value, df], 'comparison')
 
+    def test_hypotheses_as_text(self):
+        """Both read the same hypotheses out of a text, and find the same of them."""
+        random = numpy.random.default_rng(10)
+        X = random.normal(size=(50, 4))
+        y = X @ [1, 1.5, 0.3, 0] + random.normal(size=50) * (1 + X[:, 0] ** 2)
+        model = Apr.LinearRegression()
+        model.set_feature_names(['x1', 'x2', 'x3', 'x4'])
+        theirs = statsmodels.OLS(y, statsmodels.add_constant(X)).fit()
+        for ours, robust in ((model.fit(X, y).get_statistics(), theirs),
+                             (model.get_robust_statistics(X, y, kind='hc3'),
+                              theirs.get_robustcov_results(cov_type='HC3', use_t=True))):
+            for text in ('x1 = x2', 'x1 + 2*x2 = 3', 'x1, x2 = 0', 'x1 = x2 = x3', '2*(x1 - x3) = -1, x2/4 = 0.5', 'x4',
+                         'x1 - -x2 = 1e-1 + x3*3'):
+                test, f_test = ours.test_hypothesis(text), robust.f_test(text)
+                self.assertEqual(test.df_hypothesis, f_test.df_num, text)
+                self.assertClose(test.f_statistic, f_test.fvalue, text)
+                self.assertClose(numpy.abs(test.t_values), numpy.abs(numpy.ravel(robust.t_test(text).tvalue)), text,
+                                 1 + numpy.abs(test.t_values))
+
     def test_constant_columns(self):
         random = numpy.random.default_rng(9)
         X = random.normal(size=(60, 3)) * [1, 10, 0.1] + [300, 0, -2]

@@ -21,7 +21,7 @@ TYPES = ROOT / 'bindings' / 'gjs' / 'types' / 'Apr-1.0.d.ts'
 
 # What is for C, or a name of GObject's for what the types have as a property.
 UNTYPED = re.compile('^(_|constructor$|toString$|ref$|unref$|new_from_memory$|get_memory$|get_floats$|get_doubles$|'
-                     r'predict_into$|init_async$|.*_finish$|get_|set_|read_async$|load_tensors$|save_tensors$|\$)')
+                     r'predict_into$|update_arrow(_async)?$|init_async$|.*_finish$|get_|set_|read_async$|load_tensors$|save_tensors$|\$)')
 
 LIST = '''
 import Apr from 'gi://Apr?version=1.0';
