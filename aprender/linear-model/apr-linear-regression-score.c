@@ -85,10 +85,14 @@ get_entry (const Entries *self, gsize row, gsize column, mpz_t value)
     apr_row_products_get_entry (&self->rows, row, column, value);
 }
 
-/* The sum of squares of residuals, each from its sample. */
-static void
-sum_residuals (const AprRowProducts *rows, const Combination *combination, mpz_t sum)
+/* The sum of squares of residuals, each from its sample; false where cancelled. */
+static gboolean
+sum_residuals (const AprRowProducts *rows,
+               const Combination *combination,
+               GCancellable *cancellable,
+               mpz_t sum)
 {
+  gboolean cancelled = FALSE;
   mpz_t residual;
   mpz_t value;
   gsize i;
@@ -97,7 +101,7 @@ sum_residuals (const AprRowProducts *rows, const Combination *combination, mpz_t
   g_assert (rows->rows != NULL);
   mpz_inits (residual, value, NULL);
   mpz_set_ui (sum, 0);
-  for (i = 0; i < rows->rows->n; i++)
+  for (i = 0; i < rows->rows->n && !cancelled; i++)
     {
       mpz_set_ui (residual, 0);
       for (j = 0; j < combination->n; j++)
@@ -108,55 +112,71 @@ sum_residuals (const AprRowProducts *rows, const Combination *combination, mpz_t
       mpz_mul (residual, residual, residual);
       apr_row_products_get_weight (rows, i, value);
       mpz_addmul (sum, residual, value);
+      cancelled = g_cancellable_is_cancelled (cancellable);
     }
   mpz_clears (residual, value, NULL);
+
+  return !cancelled;
 }
 
-/* The weighted sum of the squares of the residuals, in units of the matrix times 2^(2 exponent). */
-static void
-get_residual_sum (const Entries *entries, const Combination *combination, mpz_t sum)
+/* The weighted sum of the squares of the residuals, in units of the matrix times 2^(2 exponent); false where
+ * cancelled. */
+static gboolean
+get_residual_sum (const Entries *entries,
+                  const Combination *combination,
+                  GCancellable *cancellable,
+                  mpz_t sum)
 {
+  gboolean cancelled = FALSE;
   mpz_t row;
   mpz_t entry;
   gsize i;
   gsize j;
 
   if (entries->sums == NULL)
-    {
-      sum_residuals (&entries->rows, combination, sum);
-      return;
-    }
+    return sum_residuals (&entries->rows, combination, cancellable, sum);
 
   mpz_inits (row, entry, NULL);
   mpz_set_ui (sum, 0);
-  for (i = 0; i < combination->n; i++)
+  for (i = 0; i < combination->n && !cancelled; i++)
     {
+      /* The matrix is symmetric: what is left of the diagonal is also above it. */
       mpz_set_ui (row, 0);
-      for (j = 0; j < combination->n; j++)
+      for (j = 0; j < i; j++)
         {
           get_entry (entries, combination->columns[i], combination->columns[j], entry);
           mpz_addmul (row, entry, combination->values[j]);
         }
+      mpz_mul_2exp (row, row, 1);
+      get_entry (entries, combination->columns[i], combination->columns[i], entry);
+      mpz_addmul (row, entry, combination->values[i]);
       mpz_addmul (sum, row, combination->values[i]);
+      cancelled = g_cancellable_is_cancelled (cancellable);
     }
   mpz_clears (row, entry, NULL);
+
+  return !cancelled;
 }
 
-static double
-score_target (
-  const Entries *entries, AprTensor *coefficients, AprTensor *intercept, gsize n_features, gsize target)
+/* False where cancelled. */
+static gboolean
+score_target (const Entries *entries,
+              const AprLinearResults *results,
+              gsize target,
+              GCancellable *cancellable,
+              double *score)
 {
   g_auto (Combination) combination = { 0 };
-  gsize column = n_features + 1 + target;
+  gsize column = results->n_features + 1 + target;
+  gboolean done;
   mpz_t residual;
   mpz_t total;
   mpz_t n;
   mpz_t sum;
-  double score;
 
   mpz_inits (residual, total, n, sum, NULL);
-  combination_init (&combination, coefficients, intercept, n_features, target);
-  get_residual_sum (entries, &combination, residual);
+  combination_init (&combination, results->coefficients, results->intercept, results->n_features, target);
+  done = get_residual_sum (entries, &combination, cancellable, residual);
 
   /* W Σ w y² - (Σ w y)², where the sum of squares about the mean is this divided by W = Σ w. */
   get_entry (entries, 0, 0, n);
@@ -166,44 +186,24 @@ score_target (
   mpz_submul (total, sum, sum);
 
   if (mpz_sgn (total) == 0)
-    score = mpz_sgn (residual) == 0 ? 1 : 0;
+    *score = mpz_sgn (residual) == 0 ? 1 : 0;
   else
     {
       mpz_mul (residual, residual, n);
       mpz_mul_2exp (total, total, 2 * (mp_bitcnt_t) -combination.exponent);
       mpz_sub (residual, total, residual);
-      score = apr_round_rational (residual, total, 0, APR_DTYPE_F64);
+      *score = apr_round_rational (residual, total, 0, APR_DTYPE_F64);
     }
   mpz_clears (residual, total, n, sum, NULL);
 
-  return score;
+  return done;
 }
 
-/**
- * apr_linear_regression_score_cross_products:
- * @self: a linear regression
- * @cross_products: the cross products of some samples, which need not be those of the fit
- * @error: return location for an error
- *
- * Computes the coefficient of determination R² of the predictions from the cross products of the samples alone.
- *
- * So a model is scored for data that went by in a stream, or for the part that cross-validation has set aside. For
- * each target, R² = 1 - Σ w (y - prediction)² / Σ w (y - mean)², worked out exactly and rounded once; predictions
- * are not rounded on the way. Where all values of a target are equal, R² is 1 if the predictions are right, and 0
- * otherwise. The time grows with the square of the number of features.
- *
- * Fails with %APR_ERROR_NOT_FITTED before the first fit, with %APR_ERROR_SHAPE if the numbers of features or
- * targets are not the model's, with %APR_ERROR_FEATURE_NAMES if both have names and these differ, and with
- * %APR_ERROR_EMPTY if there are no samples.
- *
- * Returns: (transfer full): R² for each target, F64 [n_targets]
- *
- * Since: 0.1
- */
-AprTensor *
-apr_linear_regression_score_cross_products (AprLinearRegression *self,
-                                            AprCrossProducts *cross_products,
-                                            GError **error)
+static AprTensor *
+score_cross_products (AprLinearRegression *self,
+                      AprCrossProducts *cross_products,
+                      GCancellable *cancellable,
+                      GError **error)
 {
   g_autoptr (AprFitted) fitted = NULL;
   const AprLinearResults *results;
@@ -213,10 +213,6 @@ apr_linear_regression_score_cross_products (AprLinearRegression *self,
   gsize n_features;
   gsize n_targets;
   gsize i;
-
-  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (cross_products), NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
   fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
   results = fitted->results;
@@ -256,7 +252,117 @@ apr_linear_regression_score_cross_products (AprLinearRegression *self,
 
   scores = g_new (double, n_targets);
   for (i = 0; i < n_targets; i++)
-    scores[i] = score_target (&entries, results->coefficients, results->intercept, n_features, i);
+    if (!score_target (&entries, results, i, cancellable, &scores[i]))
+      {
+        g_cancellable_set_error_if_cancelled (cancellable, error);
+        return NULL;
+      }
 
   return apr_tensor_new_from_doubles (scores, n_targets, &n_targets, 1, error);
+}
+
+/**
+ * apr_linear_regression_score_cross_products:
+ * @self: a linear regression
+ * @cross_products: the cross products of some samples, which need not be those of the fit
+ * @error: return location for an error
+ *
+ * Computes the coefficient of determination R² of the predictions from the cross products of the samples alone.
+ *
+ * So a model is scored for data that went by in a stream, or for the part that cross-validation has set aside. For
+ * each target, R² = 1 - Σ w (y - prediction)² / Σ w (y - mean)², worked out exactly and rounded once; predictions
+ * are not rounded on the way. Where all values of a target are equal, R² is 1 if the predictions are right, and 0
+ * otherwise. The time grows with the square of the number of features.
+ *
+ * Fails with %APR_ERROR_NOT_FITTED before the first fit, with %APR_ERROR_SHAPE if the numbers of features or
+ * targets are not the model's, with %APR_ERROR_FEATURE_NAMES if both have names and these differ, and with
+ * %APR_ERROR_EMPTY if there are no samples.
+ *
+ * Returns: (transfer full): R² for each target, F64 [n_targets]
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_linear_regression_score_cross_products (AprLinearRegression *self,
+                                            AprCrossProducts *cross_products,
+                                            GError **error)
+{
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (cross_products), NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  return score_cross_products (self, cross_products, g_cancellable_get_current (), error);
+}
+
+static gboolean
+run_score_cross_products (AprEstimator *self,
+                          AprEstimatorCall *call,
+                          GCancellable *cancellable,
+                          GError **error)
+{
+  call->results[0] = score_cross_products (APR_LINEAR_REGRESSION (self), APR_CROSS_PRODUCTS (call->object),
+                                           cancellable, error);
+  call->free_result = (GDestroyNotify) apr_tensor_unref;
+
+  return call->results[0] != NULL;
+}
+
+/**
+ * apr_linear_regression_score_cross_products_async:
+ * @self: a linear regression
+ * @cross_products: the cross products of some samples; samples that are added after the call do not count
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the scores are there
+ * @user_data: what @callback is called with
+ *
+ * Scores the model for samples that have been summed before, without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_score_cross_products_async (AprLinearRegression *self,
+                                                  AprCrossProducts *cross_products,
+                                                  int io_priority,
+                                                  GCancellable *cancellable,
+                                                  GAsyncReadyCallback callback,
+                                                  gpointer user_data)
+{
+  AprEstimatorCall *call;
+
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+  g_return_if_fail (APR_IS_CROSS_PRODUCTS (cross_products));
+
+  call = apr_estimator_call_new (NULL, NULL, NULL);
+  call->run = run_score_cross_products;
+  call->object = G_OBJECT (apr_cross_products_copy (cross_products));
+  apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_score_cross_products_async,
+                            io_priority, cancellable, callback, user_data);
+}
+
+/**
+ * apr_linear_regression_score_cross_products_finish:
+ * @self: a linear regression
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.LinearRegression.score_cross_products_async] began.
+ *
+ * Returns: (transfer full): R² for each target, or `NULL` with an error as of
+ *   [method@Apr.LinearRegression.score_cross_products]
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_linear_regression_score_cross_products_finish (AprLinearRegression *self,
+                                                   GAsyncResult *result,
+                                                   GError **error)
+{
+  AprEstimatorCall *call;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+
+  call = apr_estimator_call_finish (self, result, apr_linear_regression_score_cross_products_async, error);
+
+  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
 }

@@ -66,6 +66,19 @@ AprTensor *apr_linear_regression_score_cross_products (AprLinearRegression *self
                                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+void apr_linear_regression_score_cross_products_async (AprLinearRegression *self,
+                                                       AprCrossProducts *cross_products,
+                                                       int io_priority,
+                                                       GCancellable *cancellable,
+                                                       GAsyncReadyCallback callback,
+                                                       gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *apr_linear_regression_score_cross_products_finish (AprLinearRegression *self,
+                                                              GAsyncResult *result,
+                                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_partial_fit (AprLinearRegression *self,
                                             AprTensor *x,
                                             AprTensor *y,

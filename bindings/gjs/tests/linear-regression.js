@@ -475,6 +475,8 @@ test('async-twins', async () => {
   assertEqual(model.cross_products.n_samples, 8);
   const other = new LinearRegression({keep_state: true});
   assertTrue(await other.fit_cross_products_async(model.cross_products) === other);
+  const scores = other.score_cross_products(model.cross_products);
+  assertTrue((await other.score_cross_products_async(model.cross_products)).equal(scores));
   assertTrue(other.to_bytes().equal(model.to_bytes()));
 
   const path = GLib.build_filenamev([GLib.get_tmp_dir(), `${GLib.uuid_string_random()}.safetensors`]);

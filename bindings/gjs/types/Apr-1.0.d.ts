@@ -235,6 +235,7 @@ declare module 'gi://Apr?version=1.0' {
         target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
       /** R² of each target. */
       score_cross_products(cross_products: CrossProducts): Tensor;
+      score_cross_products_async(cross_products: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<Tensor>;
       summary(): string;
       partial_fit(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
       partial_fit_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):

@@ -462,6 +462,8 @@ class Asynchronous(TestCase):
         self.assertEqual(model.cross_products.n_samples, 8)
         other = Apr.LinearRegression(keep_state=True)
         self.assertIs(await other.fit_cross_products_async(model.cross_products), other)
+        scores = await other.score_cross_products_async(model.cross_products)
+        self.assertEqual(scores, other.score_cross_products(model.cross_products))
         self.assertEqual(other.to_bytes().get_data(), model.to_bytes().get_data())
         with self.assertRaisesRegex(ValueError, '0 samples'):
             await other.fit_cross_products_async(Apr.CrossProducts.new(2, 1))

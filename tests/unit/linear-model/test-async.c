@@ -187,6 +187,11 @@ test_cross_products (Fixture *fixture, gconstpointer data)
   g_autoptr (GAsyncResult) fitted = NULL;
   g_autoptr (GAsyncResult) second = NULL;
   g_autoptr (GAsyncResult) empty = NULL;
+  g_autoptr (GAsyncResult) scored = NULL;
+  g_autoptr (GAsyncResult) cancelled = NULL;
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (AprTensor) scores = NULL;
+  g_autoptr (AprTensor) expected_scores = NULL;
   GError *error = NULL;
 
   apr_linear_regression_fit_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, keep_cb, &empty);
@@ -207,6 +212,28 @@ test_cross_products (Fixture *fixture, gconstpointer data)
   wait_for (&fitted);
   g_assert_true (apr_linear_regression_fit_cross_products_finish (model, fitted, &error));
   g_assert_no_error (error);
+
+  expected_scores = apr_linear_regression_score_cross_products (model, sums, &error);
+  g_assert_no_error (error);
+  apr_linear_regression_score_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, keep_cb, &scored);
+  apr_linear_regression_score_cross_products_async (model, sums, G_PRIORITY_DEFAULT, cancellable, keep_cb,
+                                                    &cancelled);
+  g_cancellable_cancel (cancellable);
+  g_assert_true (apr_cross_products_update (sums, fixture->x, fixture->y, NULL, NULL, NULL));
+  wait_for (&scored);
+  scores = apr_linear_regression_score_cross_products_finish (model, scored, &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_tensor_equal (scores, expected_scores));
+  wait_for (&cancelled);
+  g_assert_null (apr_linear_regression_score_cross_products_finish (model, cancelled, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_cancellable_push_current (cancellable);
+  g_assert_null (apr_linear_regression_score_cross_products (model, sums, &error));
+  g_cancellable_pop_current (cancellable);
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+
   g_assert_true (apr_estimator_fit (APR_ESTIMATOR (expected), fixture->x, fixture->y, NULL, NULL, NULL));
   g_assert_true (apr_tensor_equal (coefficients_of (model), coefficients_of (expected)));
 }

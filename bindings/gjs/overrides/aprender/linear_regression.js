@@ -53,6 +53,11 @@ function extend(Apr, functions) {
     return this;
   };
 
+  const scoreCrossProductsAsync = promisify(LinearRegression.prototype, 'score_cross_products');
+  LinearRegression.prototype.score_cross_products_async = function (state, cancellable = null) {
+    return scoreCrossProductsAsync.call(this, state, PRIORITY, cancellable);
+  };
+
   const {predict_one: predictOne} = LinearRegression.prototype;
   LinearRegression.prototype.predict_one = function (x) {
     const shape = isList(x) ? findShape(x, 'x') : [];

@@ -35,6 +35,7 @@ _predict_interval_finish = Apr.LinearRegression.predict_interval_finish
 _fit_cross_products = Apr.LinearRegression.fit_cross_products
 _fit_cross_products_async = Apr.LinearRegression.fit_cross_products_async
 _fit_cross_products_finish = Apr.LinearRegression.fit_cross_products_finish
+_score_cross_products_async = Apr.LinearRegression.score_cross_products_async
 
 
 @functools.lru_cache(maxsize=None)
@@ -308,6 +309,12 @@ class Methods:
     def get_statistics(self, target: int = 0) -> RegressionStatistics:
         """The Apr.RegressionStatistics of one target, counted from 0: how well the coefficients are known."""
         return _get_statistics(self, target)
+
+    def score_cross_products_async(self, cross_products, cancellable=None, callback=None, *user_data):
+        """The scores without blocking: `await model.score_cross_products_async(sums)` gives R² of each target."""
+        return awaitable.call(
+            lambda *args: _score_cross_products_async(self, cross_products, GLib.PRIORITY_DEFAULT, *args),
+            Apr.LinearRegression.score_cross_products_finish, cancellable, callback, user_data)
 
     def get_statistics_async(self, target=0, cancellable=None, callback=None, *user_data):
         """The statistics without blocking: `await model.get_statistics_async()` gives them."""
