@@ -106,19 +106,18 @@ apr_dual_vector_lead (AprDualVector *self)
     }
 }
 
-/* to += value 2^shift, modulo the length of @to. */
-static void
-add_shifted (mp_limb_t *to, gsize n, __int128 value, guint shift)
-{
-  mp_limb_t limbs[4] = { 0 };
-  unsigned __int128 low = (unsigned __int128) value << shift;
-  mp_limb_t high = (mp_limb_t) (value >> 64 >> (64 - shift));
+/* The length of sums, which are below 2^(HIGH_BITS + 2 LEADING_BITS + 20). */
+#define N_LIMBS 3
 
-  limbs[0] = (mp_limb_t) low;
-  limbs[1] = (mp_limb_t) (low >> 64);
-  limbs[2] = high;
-  limbs[3] = (mp_limb_t) ((gint64) high >> 63);
-  (void) mpn_add_n (to, to, limbs, (mp_size_t) n);
+/* to += value 2^shift */
+static void
+add_shifted (mp_limb_t *to, __int128 value, guint shift)
+{
+  unsigned __int128 low = (unsigned __int128) value << shift;
+  const mp_limb_t limbs[N_LIMBS] = { (mp_limb_t) low, (mp_limb_t) (low >> 64),
+                                     (mp_limb_t) (value >> 64 >> (64 - shift)) };
+
+  (void) mpn_add_n (to, to, limbs, N_LIMBS);
 }
 
 /* Returns e with all values below 2^e, and whether there is any but 0. */
@@ -230,7 +229,7 @@ apr_dual_vector_round (const AprDualVector *self, const double *values, AprDType
   __int128 high = 0;
   __int128 high_low = 0;
   __int128 low_high = 0;
-  mp_limb_t sum[4] = { 0 };
+  mp_limb_t sum[N_LIMBS] = { 0 };
   gboolean cut = FALSE;
   gint64 log2_n = (gint64) g_bit_storage (self->n);
   gint64 unit;
@@ -264,9 +263,9 @@ apr_dual_vector_round (const AprDualVector *self, const double *values, AprDType
     }
 
   /* In units of 2^LOW_BITS of those of the products of low numbers. */
-  add_shifted (sum, 4, high, LEADING_BITS);
-  add_shifted (sum, 4, low_high, LEADING_BITS - LOW_BITS);
-  add_shifted (sum, 4, high_low, 0);
+  add_shifted (sum, high, LEADING_BITS);
+  add_shifted (sum, low_high, LEADING_BITS - LOW_BITS);
+  add_shifted (sum, high_low, 0);
   unit = exponent - HIGH_BITS + self->leading;
 
   /* The products of low numbers, what u has below its leading bits, and what values have below theirs. */
@@ -276,7 +275,7 @@ apr_dual_vector_round (const AprDualVector *self, const double *values, AprDType
   if (self->error > G_MININT32)
     error = MAX (error, self->error + exponent + log2_n) + 1;
 
-  return apr_round_leading (sum, 4, unit, error, dtype, rounded);
+  return apr_round_leading (sum, N_LIMBS, unit, error, dtype, rounded);
 }
 
 gboolean

@@ -175,12 +175,16 @@ draw_value (GRand *rand, gint spread, gboolean whole)
   return ldexp (value, spread > 0 ? g_rand_int_range (rand, -spread, spread) : 0);
 }
 
-/* Makes the sum of the products what is halfway between two numbers, and a little more or less. */
+/* Makes the sum of the products, by the last of them, what is halfway between two numbers, and @sign times 2^@distance
+ * more: in units of the numbers. It has
+ * @n_cancelled bits less than the sum of the others. */
 static void
-aim_at_middle (GRand *rand, AprDualVector *u, double *values, AprDType dtype, gint distance)
+aim_at_middle (
+  AprDualVector *u, double *values, AprDType dtype, guint odd, gint64 n_cancelled, gint64 distance, gint sign)
 {
   gsize last = u->n - 1;
-  gint bits = dtype == APR_DTYPE_F32 ? 25 : 54;
+  gint64 bits = dtype == APR_DTYPE_F32 ? 25 : 54;
+  mpz_t number;
   mpq_t sum;
   mpq_t error;
   gint64 size;
@@ -188,38 +192,56 @@ aim_at_middle (GRand *rand, AprDualVector *u, double *values, AprDType dtype, gi
   values[last] = 1;
   mpz_set_ui (u->numbers[last], 0);
   mpq_inits (sum, error, NULL);
+  mpz_init (number);
   find_sum (u, values, sum, error);
   scale (sum, -u->exponent);
   mpz_tdiv_q (u->numbers[last], mpq_numref (sum), mpq_denref (sum));
-  size = (gint64) mpz_sizeinbase (u->numbers[last], 2) + 2;
+  size = MAX (bits, (gint64) mpz_sizeinbase (u->numbers[last], 2) + 2 - n_cancelled);
   mpz_neg (u->numbers[last], u->numbers[last]);
-  if (mpz_cmp_ui (mpq_denref (sum), 1) == 0)
+
+  mpz_setbit (number, (mp_bitcnt_t) (bits - 2));
+  mpz_add_ui (number, number, odd);
+  mpz_mul_2exp (number, number, 1);
+  mpz_setbit (number, 0);
+  mpz_mul_2exp (number, number, (mp_bitcnt_t) (size - bits));
+  mpz_add (u->numbers[last], u->numbers[last], number);
+  if (sign != 0)
     {
-      mpz_set_ui (mpq_numref (error), 1);
-      mpz_mul_2exp (mpq_numref (error), mpq_numref (error), (mp_bitcnt_t) (bits - 2));
-      mpz_add_ui (mpq_numref (error), mpq_numref (error), g_rand_int_range (rand, 0, 1 << 20));
-      mpz_mul_2exp (mpq_numref (error), mpq_numref (error), 1);
-      mpz_add_ui (mpq_numref (error), mpq_numref (error), 1);
-      mpz_mul_2exp (mpq_numref (error), mpq_numref (error), (mp_bitcnt_t) MAX (0, size - bits));
-      if (distance > 0)
-        mpz_setbit (mpq_numref (error), (mp_bitcnt_t) MAX (0, MAX (0, size - bits) - distance));
-      mpz_add (u->numbers[last], u->numbers[last], mpq_numref (error));
+      mpz_set_ui (number, 1);
+      mpz_mul_2exp (number, number, (mp_bitcnt_t) distance);
+      if (sign > 0)
+        mpz_add (u->numbers[last], u->numbers[last], number);
+      else
+        mpz_sub (u->numbers[last], u->numbers[last], number);
     }
+  mpz_clear (number);
   mpq_clears (sum, error, NULL);
+}
+
+/* Multiplies all values by 2^@exponent, and u by the opposite. */
+static void
+shift (AprDualVector *u, double *values, gint exponent)
+{
+  gsize i;
+
+  for (i = 0; i < u->n; i++)
+    values[i] = ldexp (values[i], exponent);
+  u->exponent -= exponent;
 }
 
 typedef struct
 {
   const char *path;
   AprDType dtype;
-  /* So many are to be certain, at least, of exact u and of those within an error. */
+  /* So many are to be certain, at least: of exact u, of those within an error, and where errors are largest. */
   guint n_certain[N_WAYS];
   guint n_certain_far[N_WAYS];
+  guint n_certain_errors[N_WAYS];
 } Expectation;
 
 static const Expectation expectations[] = {
-  { "/dual-vector/nearest/f64", APR_DTYPE_F64, { 1710, 2190, N_TRIES }, { 685, 845, 872 } },
-  { "/dual-vector/nearest/f32", APR_DTYPE_F32, { 1475, 2330, N_TRIES }, { 833, 1258, 1344 } },
+  { "/dual-vector/f64", APR_DTYPE_F64, { 1737, 2451, N_TRIES }, { 724, 972, 1019 }, { 635, 1271, 2545 } },
+  { "/dual-vector/f32", APR_DTYPE_F32, { 1341, 2537, N_TRIES }, { 795, 1459, 1590 }, { 663, 2044, 3357 } },
 };
 
 static void
@@ -241,6 +263,8 @@ test_nearest (gconstpointer data)
       gint n_bits = all_bits[g_rand_int_range (rand, 0, G_N_ELEMENTS (all_bits))];
       const gint spreads[] = { 0, 0, 4, 40, 300 };
       gint spread = spreads[g_rand_int_range (rand, 0, G_N_ELEMENTS (spreads))];
+      const gint shifts[] = { -1068, -1020, -910, -890, 890, 910, 1010 };
+      gboolean wide = spread > 100;
       gboolean whole = g_rand_boolean (rand);
       g_auto (AprDualVector) u = { 0 };
       g_autofree double *values = g_new (double, n);
@@ -254,8 +278,11 @@ test_nearest (gconstpointer data)
           draw_number (rand, u.numbers[i], n_bits);
           values[i] = draw_value (rand, spread, whole);
         }
-      if (g_rand_int_range (rand, 0, 3) == 0)
-        aim_at_middle (rand, &u, values, dtype, g_rand_int_range (rand, 0, 60));
+      if (!wide && g_rand_int_range (rand, 0, 3) == 0)
+        aim_at_middle (&u, values, dtype, g_rand_int_range (rand, 0, 1 << 20), g_rand_int_range (rand, 0, 40),
+                       g_rand_int_range (rand, 0, 100), g_rand_int_range (rand, -1, 2));
+      if (spread <= 4 && g_rand_int_range (rand, 0, 4) == 0)
+        shift (&u, values, shifts[g_rand_int_range (rand, 0, G_N_ELEMENTS (shifts))]);
       apr_dual_vector_lead (&u);
       for (way = ROUGHLY; way < N_WAYS; way++)
         n_certain[way] += check (&u, values, way, dtype);
@@ -273,6 +300,57 @@ test_nearest (gconstpointer data)
       g_assert_cmpuint (n_certain[way], >=, expected->n_certain[way]);
       g_assert_cmpuint (n_certain_far[way], >=, expected->n_certain_far[way]);
     }
+}
+
+static void
+test_errors (gconstpointer data)
+{
+  const Expectation *expected = data;
+  AprDType dtype = expected->dtype;
+  const gsize lengths[] = { 2, 127 };
+  guint n_certain[N_WAYS] = { 0 };
+  Way way;
+  gsize k;
+
+  g_test_summary (
+    "Where all that is cut off is as large as it can be, an error is never larger than it is said to be.");
+  for (k = 0; k < G_N_ELEMENTS (lengths); k++)
+    {
+      gsize n = lengths[k];
+      gint64 distance;
+
+      for (distance = 0; distance < 110; distance++)
+        {
+          gint sign;
+
+          for (sign = -1; sign <= 1; sign += 2)
+            {
+              g_auto (AprDualVector) u = { 0 };
+              g_autofree double *values = g_new (double, n);
+              gsize i;
+
+              apr_dual_vector_init (&u, n);
+              u.exponent = -124;
+              for (i = 0; i < n; i++)
+                {
+                  values[i] = 1 - 0x1p-53;
+                  mpz_setbit (u.numbers[i], 124);
+                  mpz_sub_ui (u.numbers[i], u.numbers[i], 1);
+                }
+              aim_at_middle (&u, values, dtype, 12345, 0, distance, sign);
+              u.error = G_MININT32;
+              apr_dual_vector_lead (&u);
+              for (way = ROUGHLY; way < N_WAYS; way++)
+                n_certain[way] += check (&u, values, way, dtype);
+              for (u.error = u.exponent + distance - 12; u.error < u.exponent + distance + 2; u.error++)
+                for (way = ROUGHLY; way < N_WAYS; way++)
+                  n_certain[way] += check (&u, values, way, dtype);
+            }
+        }
+    }
+  g_test_message ("certain: %u, %u and %u", n_certain[ROUGHLY], n_certain[LEADING], n_certain[EXACTLY]);
+  for (way = ROUGHLY; way < N_WAYS; way++)
+    g_assert_cmpuint (n_certain[way], >=, expected->n_certain_errors[way]);
 }
 
 /* u = wholes / denominator 2^-@grid, cut off; the exact sum of the products is returned in @sum. */
@@ -470,7 +548,12 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   for (i = 0; i < G_N_ELEMENTS (expectations); i++)
-    g_test_add_data_func (expectations[i].path, &expectations[i], test_nearest);
+    {
+      g_autofree char *path = g_strconcat (expectations[i].path, "/errors", NULL);
+
+      g_test_add_data_func (expectations[i].path, &expectations[i], test_nearest);
+      g_test_add_data_func (path, &expectations[i], test_errors);
+    }
   g_test_add_func ("/dual-vector/quotients", test_quotients);
   g_test_add_func ("/dual-vector/zeros", test_zeros);
   g_test_add_func ("/dual-vector/edges", test_edges);
