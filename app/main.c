@@ -15,6 +15,8 @@ main (int argc, char **argv)
   bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
   textdomain (GETTEXT_PACKAGE);
 
+  /* Recent files are found by it. */
+  g_set_application_name (_ ("Trendline"));
   application = trendline_application_new (G_APPLICATION_DEFAULT_FLAGS);
 
   return g_application_run (G_APPLICATION (application), argc, argv);

@@ -22,8 +22,7 @@ fill_menu (GtkRecentManager *manager, GMenu *menu)
 
   g_menu_remove_all (menu);
   for (l = items; l != NULL && g_menu_model_get_n_items (G_MENU_MODEL (menu)) < MAX_ITEMS; l = l->next)
-    if (gtk_recent_info_has_application (l->data, g_get_application_name ()) ||
-        gtk_recent_info_has_application (l->data, g_get_prgname ()))
+    if (gtk_recent_info_has_application (l->data, g_get_application_name ()))
       {
         /* An underscore would mark a mnemonic. */
         g_auto (GStrv) parts = g_strsplit (gtk_recent_info_get_display_name (l->data), "_", -1);

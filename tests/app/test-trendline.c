@@ -205,6 +205,41 @@ test_missing_file (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+static void
+test_keys (void)
+{
+  g_autoptr (GApplication) application = start ();
+  const char *const names[] = {
+    "app.new-window",
+    "app.quit",
+    "window.close",
+    "win.open",
+    "win.add-data",
+    "win.fit",
+    "win.cancel",
+    "win.predict-table",
+    "win.save-model",
+    "win.undo",
+    "win.sidebar",
+    "win.show-page::data",
+    "win.show-page::model",
+    "win.show-page::plots",
+    "win.show-page::predict",
+  };
+  g_autoptr (GHashTable) keys = g_hash_table_new (g_str_hash, g_str_equal);
+  gsize i;
+
+  g_test_summary ("Each action has a key of its own, so that nothing needs a pointer.");
+  for (i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_auto (GStrv) accels = gtk_application_get_accels_for_action (GTK_APPLICATION (application), names[i]);
+
+      g_test_message ("%s", names[i]);
+      g_assert_nonnull (accels[0]);
+      g_assert_true (g_hash_table_add (keys, (gpointer) g_intern_string (accels[0])));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -212,6 +247,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/trendline/longley", test_longley);
   g_test_add_func ("/trendline/predict", test_predict);
+  g_test_add_func ("/trendline/keys", test_keys);
   g_test_add_func ("/trendline/missing-file", test_missing_file);
 
   return g_test_run ();
