@@ -70,6 +70,16 @@ add_column (TrendlineDataPage *self, TrendlineTable *table, guint index)
   gtk_column_view_append_column (self->view, view_column);
 }
 
+/* What no column needs. Without it, GTK takes the width that is left for a view that is scrolled too far. */
+static void
+add_space (TrendlineDataPage *self)
+{
+  g_autoptr (GtkColumnViewColumn) space = gtk_column_view_column_new (NULL, NULL);
+
+  gtk_column_view_column_set_expand (space, TRUE);
+  gtk_column_view_append_column (self->view, space);
+}
+
 static void
 on_table (TrendlineFitSession *session, GParamSpec *pspec, TrendlineDataPage *self)
 {
@@ -92,6 +102,7 @@ on_table (TrendlineFitSession *session, GParamSpec *pspec, TrendlineDataPage *se
   n_columns = g_list_model_get_n_items (trendline_table_get_columns (table));
   for (i = 0; i < MIN (n_columns, MAX_COLUMNS); i++)
     add_column (self, table, (guint) i);
+  add_space (self);
   for (i = 0; i < trendline_table_get_n_rows (table); i++)
     gtk_string_list_append (rows, "");
   gtk_column_view_set_model (

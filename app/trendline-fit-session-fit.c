@@ -37,25 +37,33 @@ fit_free (Fit *fit)
   g_free (fit);
 }
 
+/* Only now do the results change. */
+static void
+succeed (GTask *task, AprRegressionStatistics *statistics)
+{
+  TrendlineFitSession *self = g_task_get_source_object (task);
+  Fit *fit = g_task_get_task_data (task);
+
+  self->n_dropped = apr_table_reader_get_n_dropped (fit->reader);
+  trendline_fit_session_set_results (self, fit->model, statistics, fit->target, fit->weight);
+  trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
+  g_task_return_boolean (task, TRUE);
+  g_object_unref (task);
+}
+
 static void
 on_statistics (GObject *source, GAsyncResult *result, gpointer data)
 {
   GTask *task = data;
-  TrendlineFitSession *self = g_task_get_source_object (task);
   Fit *fit = g_task_get_task_data (task);
   g_autoptr (AprRegressionStatistics) statistics = NULL;
   GError *error = NULL;
 
   statistics = apr_linear_regression_get_statistics_finish (fit->model, result, &error);
-  if (statistics == NULL)
-    {
-      trendline_fit_session_fail (task, error);
-      return;
-    }
-  trendline_fit_session_set_results (self, fit->model, statistics, fit->target, fit->weight);
-  trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
-  g_task_return_boolean (task, TRUE);
-  g_object_unref (task);
+  if (statistics != NULL)
+    succeed (task, statistics);
+  else
+    trendline_fit_session_fail (task, error);
 }
 
 static void
@@ -77,10 +85,7 @@ on_solved (GObject *source, GAsyncResult *result, gpointer data)
                                                   on_statistics, task);
       return;
     }
-  trendline_fit_session_set_results (self, fit->model, NULL, fit->target, fit->weight);
-  trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
-  g_task_return_boolean (task, TRUE);
-  g_object_unref (task);
+  succeed (task, NULL);
 }
 
 static void

@@ -23,6 +23,7 @@ struct _TrendlineFitSession
   AprRegressionStatistics *statistics; /* (nullable) */
   char *model_target;                  /* (nullable) */
   char *model_weight;                  /* (nullable) */
+  guint64 n_dropped;
 
   GVariant *choice;    /* (nullable): what is chosen now */
   GPtrArray *undo;     /* (element-type GVariant): what was chosen before each change */

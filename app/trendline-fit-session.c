@@ -317,6 +317,15 @@ trendline_fit_session_get_model_target (TrendlineFitSession *self)
   return self->model_target;
 }
 
+/* How many rows the last fit passed over, as they miss a number. */
+guint64
+trendline_fit_session_get_n_dropped (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), 0);
+
+  return self->n_dropped;
+}
+
 /* Cancels what is under way, which fails with %G_IO_ERROR_CANCELLED. */
 void
 trendline_fit_session_cancel (TrendlineFitSession *self)

@@ -52,6 +52,8 @@ AprRegressionStatistics *trendline_fit_session_get_statistics (TrendlineFitSessi
 
 const char *trendline_fit_session_get_model_target (TrendlineFitSession *self);
 
+guint64 trendline_fit_session_get_n_dropped (TrendlineFitSession *self);
+
 gboolean trendline_fit_session_is_model_file (GFile *file);
 
 void trendline_fit_session_open_async (TrendlineFitSession *self,

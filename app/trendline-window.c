@@ -40,11 +40,24 @@ struct _TrendlineWindow
 
 G_DEFINE_FINAL_TYPE (TrendlineWindow, trendline_window, ADW_TYPE_APPLICATION_WINDOW)
 
-static void
-show_error (TrendlineWindow *self, GError *error)
+/* Shows the error, if there is one. Returns: whether there was none, and the window has not been closed meanwhile */
+static gboolean
+check (TrendlineWindow *self, GError *error)
 {
-  trendline_error_show (self->toasts, error);
-  g_error_free (error);
+  g_autoptr (GError) owned = error;
+
+  if (!gtk_widget_get_realized (GTK_WIDGET (self)))
+    return FALSE;
+  if (owned != NULL)
+    trendline_error_show (self->toasts, owned);
+
+  return owned == NULL;
+}
+
+static void
+show_message (TrendlineWindow *self, const char *message)
+{
+  adw_toast_overlay_add_toast (self->toasts, adw_toast_new (message));
 }
 
 static void
@@ -53,8 +66,8 @@ on_open_ready (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (TrendlineWindow) self = data;
   GError *error = NULL;
 
-  if (!trendline_fit_session_open_finish (self->session, result, &error))
-    show_error (self, error);
+  trendline_fit_session_open_finish (TRENDLINE_FIT_SESSION (source), result, &error);
+  check (self, error);
 }
 
 /* Opens a table or a model. What goes wrong is shown in the window. */
@@ -94,10 +107,9 @@ on_saved (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (TrendlineWindow) self = data;
   GError *error = NULL;
 
-  if (apr_estimator_save_to_file_finish (APR_ESTIMATOR (source), result, &error))
-    adw_toast_overlay_add_toast (self->toasts, adw_toast_new (_ ("The model is saved")));
-  else
-    show_error (self, error);
+  apr_estimator_save_to_file_finish (APR_ESTIMATOR (source), result, &error);
+  if (check (self, error))
+    show_message (self, _ ("The model is saved"));
 }
 
 /* Saves the model, which must be there. */
@@ -129,10 +141,9 @@ on_added (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (TrendlineWindow) self = data;
   GError *error = NULL;
 
-  if (trendline_fit_session_add_finish (self->session, result, &error))
-    adw_toast_overlay_add_toast (self->toasts, adw_toast_new (_ ("The data are added")));
-  else
-    show_error (self, error);
+  trendline_fit_session_add_finish (TRENDLINE_FIT_SESSION (source), result, &error);
+  if (check (self, error))
+    show_message (self, _ ("The data are added"));
 }
 
 static void
@@ -154,10 +165,9 @@ on_predicted (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (TrendlineWindow) self = data;
   GError *error = NULL;
 
-  if (trendline_fit_session_predict_finish (self->session, result, &error))
-    adw_toast_overlay_add_toast (self->toasts, adw_toast_new (_ ("The predictions are saved")));
-  else
-    show_error (self, error);
+  trendline_fit_session_predict_finish (TRENDLINE_FIT_SESSION (source), result, &error);
+  if (check (self, error))
+    show_message (self, _ ("The predictions are saved"));
 }
 
 static void
@@ -192,12 +202,24 @@ static void
 on_fit_ready (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (TrendlineWindow) self = data;
+  guint64 n_dropped;
   GError *error = NULL;
 
-  if (trendline_fit_session_fit_finish (self->session, result, &error))
+  trendline_fit_session_fit_finish (TRENDLINE_FIT_SESSION (source), result, &error);
+  if (!check (self, error))
+    return;
+
+  n_dropped = trendline_fit_session_get_n_dropped (self->session);
+  if (n_dropped > 0)
+    {
+      g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, n_dropped);
+      /* Translators: a number follows */
+      g_autofree char *message = g_strdup_printf (_ ("Rows passed over: %s"), number);
+
+      show_message (self, message);
+    }
+  if (g_strcmp0 (adw_view_stack_get_visible_child_name (self->pages), "data") == 0)
     adw_view_stack_set_visible_child_name (self->pages, "model");
-  else
-    show_error (self, error);
 }
 
 static void
@@ -297,13 +319,20 @@ on_table (TrendlineWindow *self)
     self->pages, trendline_fit_session_get_table (self->session) != NULL ? "data" : "model");
 }
 
+/* The window is being closed. What is under way has references to it, and ends soon. */
+static void
+trendline_window_unrealize (GtkWidget *widget)
+{
+  trendline_fit_session_cancel (TRENDLINE_WINDOW (widget)->session);
+
+  GTK_WIDGET_CLASS (trendline_window_parent_class)->unrealize (widget);
+}
+
 static void
 trendline_window_dispose (GObject *object)
 {
   TrendlineWindow *self = TRENDLINE_WINDOW (object);
 
-  if (self->session != NULL)
-    trendline_fit_session_cancel (self->session);
   g_clear_object (&self->session);
   g_clear_object (&self->file);
   g_clear_object (&self->table_to_predict);
@@ -317,6 +346,7 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = trendline_window_dispose;
+  widget_class->unrealize = trendline_window_unrealize;
 
   g_type_ensure (TRENDLINE_TYPE_SIDEBAR);
   g_type_ensure (TRENDLINE_TYPE_DATA_PAGE);

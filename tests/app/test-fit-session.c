@@ -491,6 +491,7 @@ test_gaps (void)
   fit (session, &error);
   g_assert_no_error (error);
   g_assert_cmpfloat (get_coefficient (session, 0), ==, 2);
+  g_assert_cmpuint (trendline_fit_session_get_n_dropped (session), ==, 2);
   g_assert_cmpuint (apr_regression_statistics_get_n_samples (trendline_fit_session_get_statistics (session)),
                     ==, 3);
 

@@ -205,6 +205,48 @@ test_missing_file (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+/* Takes the caller's reference; the others are given up as callbacks are called. */
+static void
+wait_until_finalized (TrendlineFitSession *session)
+{
+  gpointer pointer = session;
+
+  g_object_add_weak_pointer (G_OBJECT (session), &pointer);
+  g_object_unref (session);
+  while (pointer != NULL)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static void
+test_close (void)
+{
+  g_autoptr (GApplication) application = start ();
+  g_autoptr (GFile) file = find_longley ();
+  TrendlineFitSession *session;
+  GtkWidget *window;
+
+  g_test_summary (
+    "A window can be closed while it opens or fits: that is cancelled, and nothing is shown any more.");
+  g_application_open (application, &file, 1, "");
+  window = get_window (application);
+  session = g_object_ref (trendline_window_get_session (TRENDLINE_WINDOW (window)));
+  g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_OPENING);
+  gtk_window_destroy (GTK_WINDOW (window));
+  wait_until_idle (session);
+  wait_until_finalized (session);
+
+  g_application_open (application, &file, 1, "");
+  window = get_window (application);
+  session = g_object_ref (trendline_window_get_session (TRENDLINE_WINDOW (window)));
+  wait_until_idle (session);
+  g_assert_true (gtk_widget_activate_action (window, "win.fit", NULL));
+  g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_READING);
+  gtk_window_destroy (GTK_WINDOW (window));
+  wait_until_idle (session);
+  g_assert_null (trendline_fit_session_get_model (session));
+  wait_until_finalized (session);
+}
+
 static void
 test_keys (void)
 {
@@ -247,6 +289,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/trendline/longley", test_longley);
   g_test_add_func ("/trendline/predict", test_predict);
+  g_test_add_func ("/trendline/close", test_close);
   g_test_add_func ("/trendline/keys", test_keys);
   g_test_add_func ("/trendline/missing-file", test_missing_file);
 
