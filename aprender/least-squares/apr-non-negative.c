@@ -357,7 +357,8 @@ find_coefficients (Search *self, const double *start, AprDType dtype, double *co
     equations = join_passive (self);
   if (equations == NULL)
     return FALSE;
-  certain = apr_normal_equations_solve (equations, self->target, dtype, coefficients, intercept) && certain;
+  if (!apr_normal_equations_solve (equations, self->target, dtype, coefficients, intercept))
+    certain = FALSE;
   for (i = 0; i < p; i++)
     {
       /* A feature whose gradient may be 0 might be passive too, with other coefficients. */

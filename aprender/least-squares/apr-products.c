@@ -102,7 +102,9 @@ read_entry (const Centring *self, gsize entry, mp_limb_t *limbs, gsize n_limbs)
   for (; from < end; from++)
     elsewhere |= (guint32) *from ^ (guint32) sign;
 
-  return elsewhere == 0 && top_sign == (gint64) sign;
+  elsewhere |= (mp_limb_t) top_sign ^ sign;
+
+  return elsewhere == 0;
 }
 
 /* to = a f, modulo the length of @to */

@@ -272,6 +272,17 @@ test_cancelled_one_by_one (void)
 }
 
 static void
+test_cancelled_zero_gradient (void)
+{
+  static const Case c = { "zero-gradient", 5, 3, .without_intercept = TRUE, .positive = TRUE };
+  double x[] = { 2, -3, 1, -1, -2, 3, 0, 3, -3, -2, -2, -1, -2, -3, 1 };
+  double y[] = { 0, -3, -1, 0, 5 };
+
+  g_test_summary ("Of these, few digits do not tell the signs of all gradients.");
+  solve_until_never_asked (&c, &(Data){ 5, 3, x, y });
+}
+
+static void
 test_cancelled_nearly_constant (void)
 {
   static const Case c = { "nearly-constant", 2, 3 };
@@ -359,6 +370,7 @@ main (int argc, char *argv[])
       g_test_add_data_func (path, &small_cases[i], test_cancelled_anywhere);
     }
   g_test_add_func ("/cancel/anywhere/one-by-one", test_cancelled_one_by_one);
+  g_test_add_func ("/cancel/anywhere/zero-gradient", test_cancelled_zero_gradient);
   g_test_add_func ("/cancel/anywhere/nearly-constant", test_cancelled_nearly_constant);
   g_test_add_func ("/cancel/anywhere/far-apart", test_cancelled_far_apart);
   g_test_add_func ("/cancel/anywhere/low-bits", test_cancelled_low_bits);
