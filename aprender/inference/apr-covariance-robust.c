@@ -122,7 +122,7 @@ find_roots (const AprInference *inference,
       if (left <= MIN_LEFT)
         {
           g_set_error (
-            error, APR_ERROR, APR_ERROR_FAILED,
+            error, APR_ERROR, APR_ERROR_RANGE,
             "The leverage of sample %" G_GSIZE_FORMAT
             " (counted from 0) is 1: it alone determines a coefficient, so that HC2 and HC3 are not "
             "defined; HC0 and HC1 are",

@@ -327,7 +327,7 @@ check_row (const Intervals *self, gsize row, GError **error)
       if (!(fabs (difference) <= ESTIMABLE * size))
         {
           g_set_error (
-            error, APR_ERROR, APR_ERROR_FAILED,
+            error, APR_ERROR, APR_ERROR_RANGE,
             "Cannot give an interval for sample %" G_GSIZE_FORMAT
             " (counted from 0): in the samples of the fit, the feature “%s” was always the same "
             "combination of features before it, or constant, and here it is not, so that nothing is "

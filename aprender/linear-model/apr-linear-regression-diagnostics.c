@@ -183,7 +183,7 @@ apr_linear_regression_diagnose_finish (AprLinearRegression *self, GAsyncResult *
  * as precise as the residuals, which are computed in double.
  *
  * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_SHAPE where these are not the shapes of the fit,
- *   %APR_ERROR_FAILED where a leverage is 1, for which HC2 and HC3 are not defined, %APR_ERROR_NOT_FINITE, or another
+ *   %APR_ERROR_RANGE where a leverage is 1, for which HC2 and HC3 are not defined, %APR_ERROR_NOT_FINITE, or another
  *   error of [method@Apr.Estimator.fit] or [method@Apr.LinearRegression.get_statistics]
  *
  * Since: 0.1

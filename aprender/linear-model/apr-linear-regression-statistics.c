@@ -293,7 +293,7 @@ predict_interval (AprLinearRegression *self,
  * or one more sample of weight 1. The prediction is in the middle, and the distance of the bounds from it has a
  * relative error below 2^-36. The bounds are NaN where the fit leaves no degrees of freedom.
  *
- * Returns: true, or false with %APR_ERROR_RANGE where @level is not between 0 and 1, %APR_ERROR_FAILED where the
+ * Returns: true, or false with %APR_ERROR_RANGE where @level is not between 0 and 1 or where the
  *   prediction for a sample is not estimable, since a feature that depends on others in the samples of the fit does
  *   not do so in it, or another error of [method@Apr.Estimator.predict] or
  *   [method@Apr.LinearRegression.get_statistics]

@@ -316,7 +316,7 @@ test_dependent (void)
   g_clear_pointer (&other_upper, apr_tensor_unref);
   g_assert_false (apr_linear_regression_predict_interval (dependent, other_x, 0.9, APR_INTERVAL_PREDICTION,
                                                           &other_lower, &other_upper, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
   assert_message_has (error, "for sample 0");
   assert_message_has (error, "“x2”");
   g_assert_null (other_lower);

@@ -206,7 +206,7 @@ test_dependent_features (void)
   g_clear_pointer (&lower, apr_tensor_unref);
   g_assert_false (apr_linear_regression_predict_interval (model, wrong, 0.9, APR_INTERVAL_PREDICTION, &lower,
                                                           &upper, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
   assert_message_has (error, "“x1”");
   assert_message_has (error, "sample 1 ");
   g_assert_null (lower);
@@ -297,7 +297,7 @@ test_all_dummies (void)
   g_clear_pointer (&lower, apr_tensor_unref);
   g_assert_false (apr_linear_regression_predict_interval (model, none, 0.95, APR_INTERVAL_CONFIDENCE, &lower,
                                                           &upper, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
   assert_message_has (error, "“x2”");
 }
 
