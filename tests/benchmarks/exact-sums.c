@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "aprender/cross-products/apr-exact-sums-private.h"
+#include "machine.h"
 
 /*
  * What summing cross products takes, beside the least that it can take on this machine: reading the data once, and the
@@ -11,7 +12,7 @@
  *
  * Times are those of a clock. The distance from the minimum is processor time, which other programs do not affect.
  *
- * An argument limits it to the shapes whose name begins with it.
+ * An argument limits it to the shapes whose name begins with it; APRENDER_KERNEL has another kernel measured.
  */
 
 #define N_ROUNDS 7
@@ -97,95 +98,6 @@ time_reading (AprTensor *tensor)
   return now (CLOCK_MONOTONIC) - start;
 }
 
-/* Products of two numbers a second of one kernel in all threads, of panels that are in a near cache. */
-typedef struct
-{
-  const AprSumsKernel *kernel;
-  AprPrecision precision;
-  gboolean narrow; /* the numbers are floats */
-  double rate;
-} Peak;
-
-static gpointer
-multiply_bytes (gpointer data)
-{
-  enum
-  {
-    N = 5000,
-    N_STEPS = 2,
-  };
-  Peak *peak = data;
-  const AprByteKernel *byte_kernel = peak->kernel->bytes;
-  guint n_bytes = peak->narrow ? 6 : 9;
-  gsize size = N_STEPS * APR_BYTE_MAX * APR_BYTE_TILE;
-  guint8 *left = g_aligned_alloc0 (2, size, 64);
-  gint64 *sums = g_aligned_alloc0 (APR_BYTE_PARTS * APR_BYTE_SUMS, sizeof (gint64), 64);
-  double start;
-  gsize i;
-
-  byte_kernel->start ();
-  start = now (CLOCK_THREAD_CPUTIME_ID);
-  for (i = 0; i < N; i++)
-    byte_kernel->multiply (left, n_bytes, left + size, n_bytes, N_STEPS, sums);
-  peak->rate = (double) N * N_STEPS * APR_BYTE_STEP * APR_BYTE_SUMS / (now (CLOCK_THREAD_CPUTIME_ID) - start);
-  byte_kernel->stop ();
-  g_aligned_free (left);
-  g_aligned_free (sums);
-  return NULL;
-}
-
-static gpointer
-multiply_panels (gpointer data)
-{
-  enum
-  {
-    N = 20000
-  };
-  const gint8 signs[APR_SLICE_PARTS] = { 1 };
-  Peak *peak = data;
-  gsize size = APR_SLICE_PANEL * APR_SLICE_STRIDE;
-  double *left = g_aligned_alloc0 (2 * size, sizeof (double), 64);
-  gint64 sums[APR_SLICE_PARTS * APR_SLICE_TILE] = { 0 };
-  double products[APR_SLICE_TILE];
-  double start = now (CLOCK_THREAD_CPUTIME_ID);
-  gsize i;
-
-  for (i = 0; i < N; i++)
-    if (peak->precision == APR_PRECISION_EXACT)
-      peak->kernel->slices->multiply (left, left + size, APR_SLICE_ROWS, signs, sums);
-    else
-      peak->kernel->slices->multiply_double (left, left + size, APR_SLICE_ROWS, products);
-  peak->rate = (double) N * APR_SLICE_ROWS * APR_SLICE_TILE / (now (CLOCK_THREAD_CPUTIME_ID) - start);
-  /* Of slices: those of two with two, or three with three. */
-  if (peak->precision == APR_PRECISION_EXACT)
-    peak->rate /= peak->narrow ? 3 : 6;
-  g_aligned_free (left);
-  return NULL;
-}
-
-static double
-measure_peak (const AprSumsKernel *kernel, AprPrecision precision, AprDType dtype)
-{
-  GThreadFunc func =
-    precision == APR_PRECISION_EXACT && kernel->bytes != NULL ? multiply_bytes : multiply_panels;
-  GThread *threads[N_THREADS];
-  Peak peaks[N_THREADS];
-  double rate = 0;
-  gsize i;
-
-  for (i = 0; i < N_THREADS; i++)
-    {
-      peaks[i] = (Peak){ kernel, precision, dtype == APR_DTYPE_F32, 0 };
-      threads[i] = g_thread_new ("multiply", func, &peaks[i]);
-    }
-  for (i = 0; i < N_THREADS; i++)
-    {
-      g_thread_join (threads[i]);
-      rate += peaks[i].rate;
-    }
-  return rate;
-}
-
 /* Sums of uniform deviates, which are near enough to normal, of 53 bits. */
 static AprTensor *
 make_tensor (GRand *rand, gsize n_rows, gsize n_columns, AprDType dtype)
@@ -224,8 +136,8 @@ report (const char *what, double time, double processor, double reading, double 
   double least = MAX (reading, multiplying);
 
   printf (
-    "  %-6s %8.2f ms, processor %8.2f ms: %4.1f times the least, reading %7.2f ms or multiplying %7.2f ms\n",
-    what, time * 1e3, processor * 1e3, processor / least, reading * 1e3, multiplying * 1e3);
+    "  %-6s %8.2f ms, processor %8.2f ms: %3.0f %% of the bound, reading %7.2f ms or multiplying %7.2f ms\n",
+    what, time * 1e3, processor * 1e3, 100 * least / processor, reading * 1e3, multiplying * 1e3);
 }
 
 static void
@@ -245,8 +157,10 @@ measure (const char *name, gsize n_rows, gsize n_features, AprDType dtype)
       time_sums (x, y, APR_PRECISION_EXACT, &times[0][i], &times[5][i]);
       time_sums (x, y, APR_PRECISION_DOUBLE, &times[1][i], &times[6][i]);
       times[2][i] = time_reading (x);
-      times[3][i] = n_products / measure_peak (kernel, APR_PRECISION_EXACT, dtype);
-      times[4][i] = n_products / measure_peak (kernel, APR_PRECISION_DOUBLE, dtype);
+      times[3][i] = n_products / machine_measure_products (kernel, APR_PRECISION_EXACT, dtype, n_rows,
+                                                           n_features + 2, N_THREADS);
+      times[4][i] = n_products / machine_measure_products (kernel, APR_PRECISION_DOUBLE, dtype, n_rows,
+                                                           n_features + 2, N_THREADS);
     }
   printf ("%s %s, %.0f products\n", name, apr_dtype_to_string (dtype), n_products);
   report ("exact", median (times[0]), median (times[5]), median (times[2]), median (times[3]));

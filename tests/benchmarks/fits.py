@@ -6,12 +6,14 @@
 REGRESSION is regression.c, built; VERSION its version. Both fit the same arrays through what a user calls, with
 the same number of threads, in turns; the ratio is the median of theirs divided by the median of ours. Behind it
 stands what the machine allows: the time that reading the data once takes, or that the products of the exact sums
-take at the peak, whichever is longer, and how many times that we take. --only measures the cases whose name has
-the text. Fails where a bar is missed.
+take in the kernel at its best, whichever is longer, and what share of our time that is. --only measures the cases
+whose name has the text. Every kernel of this machine that has bars is measured in turn, in a process of its own, or
+the one that APRENDER_KERNEL names. Fails where a bar is missed.
 """
 
 import argparse
 import os
+import subprocess
 import sys
 
 import rounds
@@ -30,25 +32,50 @@ import gi
 gi.require_version('Apr', '1.0')
 from gi.repository import Apr  # noqa: E402
 
-# The least ratios to scikit-learn's LinearRegression: exact sums in float32 and float64, then sums in double.
+# The least ratios to scikit-learn's LinearRegression of exact fits in float32 and float64, by kernel. With AVX2, BLAS is
+# held to it too.
 BARS = {
-    (1_000, 10): ((10, 10), None),
-    (1_000_000, 10): ((12, 7), None),
-    (100_000, 100): ((6, 4), None),
-    (500_000, 100): ((7, 5), None),
-    (20_000, 500): ((1.2, 1), (2.5, 4)),
-    (5_000, 1_000): ((1.2, 1), (2, 3.5)),
+    'amx': {
+        (1_000, 10): (14, 12),
+        (1_000_000, 10): (12, 10),
+        (500_000, 100): (10, 11),
+        (100_000, 100): (8, 7),
+        (20_000, 500): (2, 2),
+        (5_000, 1_000): (1.6, 1.8),
+    },
+    'avx512vnni': {
+        (1_000, 10): (14, 12),
+        (1_000_000, 10): (12, 10),
+        (500_000, 100): (10, 11),
+        (100_000, 100): (8, 7),
+        (20_000, 500): (2, 2),
+        (5_000, 1_000): (1.6, 1.8),
+    },
+    'avx2': {
+        (1_000, 10): (10, 8),
+        (1_000_000, 10): (9, 7),
+        (500_000, 100): (6.5, 6.5),
+        (100_000, 100): (4, 4),
+        (20_000, 500): (1.5, 1.5),
+        (5_000, 1_000): (1.2, 1.2),
+    },
 }
+BLAS = {'avx2': 'Haswell'}
+
+# Of sums in double, whichever the kernel.
+DOUBLE_BARS = {
+    (20_000, 500): (2.5, 4),
+    (5_000, 1_000): (2, 3.5),
+}
+
+# More features than samples: beside LinearRegression, and with a penalty beside Ridge.
+FEW_SAMPLES = ((60, 2_000), (100, 20_000))
+FEW_SAMPLES_BAR = 1
 IN_C = 20
 
 # So many fits are measured in a row that it does not count how long a processor that has rested takes to wake up.
 ELEMENTS_IN_A_ROW = 20_000_000
 DTYPES = ('float32', 'float64')
-
-# Operations for a product of the exact sums: of vectors of doubles (apr-gram-private.h), or of bytes
-# (apr-gram-digits-private.h).
-OPERATIONS = {'float32': 4, 'float64': 10}
-BYTE_OPERATIONS = {'float32': 36, 'float64': 81}
 
 
 def make_data(n_samples, n_features, dtype, deficient=False):
@@ -84,13 +111,11 @@ class Bench:
         n_bytes = n_samples * (n_features + 1) * numpy.dtype(dtype).itemsize
         n_products = n_samples * (n_features + 2) * (n_features + 3) / 2
         read = float(self.program.ask(f'read {n_bytes} {self.arguments.threads} 5')[0]) / 1e9
-        rate = float(self.program.ask(f'peak {self.arguments.threads}')[0])
-        byte_rate = float(self.program.ask(f'byte-peak {self.arguments.threads}')[0])
-        if byte_rate > 0:
-            return read, n_products * BYTE_OPERATIONS[dtype] / byte_rate
-        return read, n_products * OPERATIONS[dtype] / rate
+        rate = float(self.program.ask(f'products {n_samples} {n_features} {dtype} {self.arguments.threads}')[0])
+        return read, n_products / rate
 
-    def fit(self, n_samples, n_features, dtype, bars, deficient=False, repeats=1):
+    def fit(self, n_samples, n_features, dtype, bars, double_bars, deficient=False):
+        repeats = max(1, ELEMENTS_IN_A_ROW // (n_samples * n_features))
         name = f'{n_samples} x {n_features} {dtype}{" rank-deficient" if deficient else ""}'
         if self.arguments.only not in name:
             return
@@ -100,7 +125,7 @@ class Bench:
             'scikit-learn Ridge(solver="cholesky")': lambda: Ridge(solver='cholesky').fit(X, y),
             'ours, exact': lambda: self.model(Apr.Precision.EXACT).fit(X, y),
         }
-        in_double = bars[1] is not None
+        in_double = double_bars is not None
         if in_double:
             functions['ours, precision=double'] = lambda: self.model(Apr.Precision.DOUBLE).fit(X, y)
         if (n_samples, n_features) == (1_000, 10):
@@ -121,17 +146,61 @@ class Bench:
         read, arithmetic = self.roofline(n_samples, n_features, dtype)
         limit = max(read, arithmetic)
         print(f'    reading the data once {rounds.show(read)}, arithmetic at the peak {rounds.show(arithmetic)}: '
-              f'exact takes {medians["ours, exact"] / limit:.1f} times the longer')
+              f'the longer is {100 * limit / medians["ours, exact"]:.0f} % of what exact takes')
         which = DTYPES.index(dtype)
-        self.bar('exact', theirs / medians['ours, exact'], bars[0][which])
+        self.bar('exact', theirs / medians['ours, exact'], bars[which])
         if 'ours, exact, in C' in medians:
             self.bar('exact, in C', theirs / medians['ours, exact, in C'], IN_C)
         if in_double:
             seconds = medians['ours, precision=double']
-            self.bar('precision=double', theirs / seconds, bars[1][which])
+            self.bar('precision=double', theirs / seconds, double_bars[which])
             if dtype == 'float64':
                 ridge = medians['scikit-learn Ridge(solver="cholesky")']
                 self.bar('precision=double, beside Ridge', ridge / seconds, 1)
+
+    def fit_few(self, n_samples, n_features, dtype):
+        """Few samples, without a penalty and with one."""
+        name = f'{n_samples} x {n_features} {dtype}'
+        if self.arguments.only not in name:
+            return
+        X, y = make_data(n_samples, n_features, dtype)
+
+        def ridge():
+            model = self.model(Apr.Precision.EXACT)
+            model.props.alpha = 1
+            return model.fit(X, y)
+
+        functions = {
+            'scikit-learn LinearRegression': lambda: LinearRegression().fit(X, y),
+            'ours': lambda: self.model(Apr.Precision.EXACT).fit(X, y),
+            'scikit-learn Ridge': lambda: Ridge().fit(X, y),
+            'ours, alpha = 1': ridge,
+        }
+        repeats = max(1, ELEMENTS_IN_A_ROW // 10 // (n_samples * n_features))
+        if repeats > 1:
+            functions = {key: rounds.repeated(function, repeats) for key, function in functions.items()}
+        with threadpoolctl.threadpool_limits(self.arguments.threads):
+            times = rounds.interleave(functions, self.arguments.rounds)
+        medians = {key: rounds.median(values) for key, values in times.items()}
+
+        print(name)
+        for key, seconds in medians.items():
+            print(f'    {key:40}{rounds.show(seconds):>14}', flush=True)
+        self.bar('minimum norm', medians['scikit-learn LinearRegression'] / medians['ours'], FEW_SAMPLES_BAR)
+        self.bar('ridge', medians['scikit-learn Ridge'] / medians['ours, alpha = 1'], FEW_SAMPLES_BAR)
+
+
+def measure_kernels():
+    """Runs itself for each kernel; returns how many of them miss a bar."""
+    n_missed = 0
+    for kernel in Apr.list_kernels():
+        if kernel in BARS:
+            environment = dict(os.environ, APRENDER_KERNEL=kernel)
+            if kernel in BLAS:
+                environment['OPENBLAS_CORETYPE'] = BLAS[kernel]
+            command = [sys.executable, __file__, *sys.argv[1:]]
+            n_missed += subprocess.run(command, env=environment, check=False).returncode != 0
+    return n_missed
 
 
 def main():
@@ -142,19 +211,28 @@ def main():
     parser.add_argument('--threads', type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument('--only', default='')
     arguments = parser.parse_args()
+    kernel = os.environ.get('APRENDER_KERNEL')
+    if kernel is None:
+        return 1 if measure_kernels() else 0
+    if kernel not in BARS:
+        parser.error(f'there are no bars for APRENDER_KERNEL={kernel}')
 
-    print(f'# {rounds.machine()}')
+    print(f'# {rounds.machine()}, kernel {kernel}')
     print(f'# ours: aprender {arguments.version}; theirs: scikit-learn {sklearn.__version__}, '
           f'numpy {numpy.__version__}')
     print(f'# {arguments.threads} threads; medians of {arguments.rounds} rounds in turn; '
           'the last column is scikit-learn LinearRegression divided by each')
     program = rounds.Program('ours', [arguments.program])
     bench = Bench(program, arguments)
-    for (n_samples, n_features), bars in BARS.items():
+    all_bars = BARS[kernel]
+    for shape, bars in all_bars.items():
         for dtype in DTYPES:
-            bench.fit(n_samples, n_features, dtype, bars, repeats=max(1, ELEMENTS_IN_A_ROW // (n_samples * n_features)))
+            bench.fit(*shape, dtype, bars, DOUBLE_BARS.get(shape))
     for dtype in DTYPES:
-        bench.fit(5_000, 1_000, dtype, BARS[5_000, 1_000], deficient=True)
+        bench.fit(5_000, 1_000, dtype, all_bars[5_000, 1_000], DOUBLE_BARS[5_000, 1_000], deficient=True)
+    for shape in FEW_SAMPLES:
+        for dtype in DTYPES:
+            bench.fit_few(*shape, dtype)
     program.close()
     print(f'{bench.n_missed} bars are missed' if bench.n_missed else 'all bars are met')
     return 1 if bench.n_missed else 0

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "machine.h"
 
-#include <string.h>
 #include <time.h>
-
-#include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
-
-#if defined(__x86_64__)
-# include <immintrin.h>
-#endif
 
 /* So many sums hide the time that one addition takes. */
 #define N_SUMS 8
@@ -17,8 +10,6 @@ typedef struct
 {
   const guint8 *bytes;
   gsize n_bytes;
-  gsize n_rounds;
-  double n_operations;
   volatile double result; /* so that nothing is left out */
 } Work;
 
@@ -92,101 +83,145 @@ machine_time_reading (const void *memory, gsize n_bytes, guint n_threads)
   return run (read_bytes, works, n_threads);
 }
 
-#define DEFINE_PEAK(name, target, VECTOR, LANES, SPLAT, MULTIPLY_ADD)    \
- target static gpointer name (gpointer data)                             \
- {                                                                       \
-  Work *work = data;                                                     \
-  VECTOR sums[2 * N_SUMS];                                               \
-  VECTOR factor = SPLAT (1 + 1e-9);                                      \
-  double result[LANES];                                                  \
-  gsize n;                                                               \
-  guint i;                                                               \
-                                                                         \
-  for (i = 0; i < 2 * N_SUMS; i++)                                       \
-   sums[i] = SPLAT (i);                                                  \
-  for (n = 0; n < work->n_rounds; n++)                                   \
-   {                                                                     \
-    _Pragma ("GCC unroll 16") for (i = 0; i < 2 * N_SUMS; i++) sums[i] = \
-      MULTIPLY_ADD (sums[i], factor, factor);                            \
-   }                                                                     \
-  for (i = 1; i < 2 * N_SUMS; i++)                                       \
-   sums[0] = MULTIPLY_ADD (sums[0], factor, sums[i]);                    \
-  memcpy (result, &sums[0], sizeof result);                              \
-  work->result = result[0];                                              \
-  work->n_operations = (double) work->n_rounds * 2 * N_SUMS * LANES;     \
-  return NULL;                                                           \
- }
-
-#define PLAIN_SPLAT(a) (a)
-#define PLAIN_MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
-DEFINE_PEAK (peak_plain, , double, 1, PLAIN_SPLAT, PLAIN_MULTIPLY_ADD)
-#if defined(__x86_64__)
-DEFINE_PEAK (peak_avx2, __attribute__ ((target ("avx2,fma"))), __m256d, 4, _mm256_set1_pd, _mm256_fmadd_pd)
-DEFINE_PEAK (peak_avx512, __attribute__ ((target ("avx512f"))), __m512d, 8, _mm512_set1_pd, _mm512_fmadd_pd)
-#endif
-
-static GThreadFunc
-choose_peak (void)
+/* Products of two numbers of one kernel. */
+typedef struct
 {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports ("avx512f"))
-    return peak_avx512;
-  if (__builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma"))
-    return peak_avx2;
-#endif
-  return peak_plain;
-}
+  const AprSumsKernel *kernel;
+  const AprResidueKernel *residues; /* (nullable) */
+  AprPrecision precision;
+  gboolean narrow; /* the numbers are floats */
+  double rate;     /* in a second */
+} Peak;
 
-#ifdef APR_KERNELS_AMX
-__attribute__ ((target ("amx-tile,amx-int8"))) static gpointer
-peak_tiles (gpointer data)
+/* Residues that take the place of a product of normal deviates, as apr-residue-plan.c has them. */
+static gsize
+count_moduli (const Peak *peak)
 {
-  Work *work = data;
-  gsize n;
-
-  apr_byte_kernel_amx.start ();
-  for (n = 0; n < work->n_rounds; n++)
-    {
-      _tile_dpbuud (0, 4, 6);
-      _tile_dpbuud (1, 4, 7);
-      _tile_dpbuud (2, 5, 6);
-      _tile_dpbuud (3, 5, 7);
-    }
-  apr_byte_kernel_amx.stop ();
-  work->n_operations = (double) work->n_rounds * 4 * APR_BYTE_SUMS * APR_BYTE_STEP;
-  return NULL;
+  return peak->residues->residue_size == 1 ? (peak->narrow ? 12 : 19) : (peak->narrow ? 7 : 11);
 }
-#endif
 
 static double
-measure_peak (GThreadFunc func, guint n_threads)
+now_in_thread (void)
 {
-  g_autofree Work *works = g_new0 (Work, n_threads);
-  double n_operations = 0;
-  double nanoseconds;
+  struct timespec time;
+
+  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &time);
+  return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+}
+
+static gpointer
+multiply_residues (gpointer data)
+{
+  enum
+  {
+    N = 2000
+  };
+  Peak *peak = data;
+  const AprResidueKernel *kernel = peak->residues;
+  gsize size = apr_residue_kernel_get_panel_size (kernel, APR_SLICE_ROWS);
+  gsize tile_size = APR_RESIDUE_TILE * kernel->residue_size;
+  guint8 *panels = g_aligned_alloc0 (1 + APR_RESIDUE_RIGHT, size, 64);
+  guint8 *tiles = g_aligned_alloc0 (APR_RESIDUE_RIGHT, tile_size, 64);
+  guint modulus = kernel->residue_size == 1 ? 255 : 9501;
+  double start = now_in_thread ();
+  gsize i;
+
+  for (i = 0; i < N; i++)
+    kernel->multiply (panels, panels + size, size, APR_RESIDUE_RIGHT, APR_SLICE_ROWS, modulus, tiles,
+                      tile_size);
+  peak->rate =
+    (double) N * APR_SLICE_ROWS * APR_RESIDUE_TILE * APR_RESIDUE_RIGHT / (now_in_thread () - start);
+  peak->rate /= (double) count_moduli (peak);
+  g_aligned_free (panels);
+  g_aligned_free (tiles);
+  return NULL;
+}
+
+static gpointer
+multiply_bytes (gpointer data)
+{
+  enum
+  {
+    N = 5000,
+    N_STEPS = 2,
+  };
+  Peak *peak = data;
+  const AprByteKernel *byte_kernel = peak->kernel->bytes;
+  guint n_bytes = peak->narrow ? 6 : 9;
+  gsize size = N_STEPS * APR_BYTE_MAX * APR_BYTE_TILE;
+  guint8 *left = g_aligned_alloc0 (2, size, 64);
+  gint64 *sums = g_aligned_alloc0 (APR_BYTE_PARTS * APR_BYTE_SUMS, sizeof (gint64), 64);
+  double start;
+  gsize i;
+
+  byte_kernel->start ();
+  start = now_in_thread ();
+  for (i = 0; i < N; i++)
+    byte_kernel->multiply (left, n_bytes, left + size, n_bytes, N_STEPS, sums);
+  peak->rate = (double) N * N_STEPS * APR_BYTE_STEP * APR_BYTE_SUMS / (now_in_thread () - start);
+  byte_kernel->stop ();
+  g_aligned_free (left);
+  g_aligned_free (sums);
+  return NULL;
+}
+
+static gpointer
+multiply_panels (gpointer data)
+{
+  enum
+  {
+    N = 20000
+  };
+  const gint8 signs[APR_SLICE_PARTS] = { 1 };
+  Peak *peak = data;
+  gsize size = APR_SLICE_PANEL * APR_SLICE_STRIDE;
+  double *left = g_aligned_alloc0 (2 * size, sizeof (double), 64);
+  gint64 sums[APR_SLICE_PARTS * APR_SLICE_TILE] = { 0 };
+  double products[APR_SLICE_TILE];
+  double start = now_in_thread ();
+  gsize i;
+
+  for (i = 0; i < N; i++)
+    if (peak->precision == APR_PRECISION_EXACT)
+      peak->kernel->slices->multiply (left, left + size, APR_SLICE_ROWS, signs, sums);
+    else
+      peak->kernel->slices->multiply_double (left, left + size, APR_SLICE_ROWS, products);
+  peak->rate = (double) N * APR_SLICE_ROWS * APR_SLICE_TILE / (now_in_thread () - start);
+  /* Of slices: those of two with two, or three with three. */
+  if (peak->precision == APR_PRECISION_EXACT)
+    peak->rate /= peak->narrow ? 3 : 6;
+  g_aligned_free (left);
+  return NULL;
+}
+
+double
+machine_measure_products (const AprSumsKernel *kernel,
+                          AprPrecision precision,
+                          AprDType dtype,
+                          gsize n_rows,
+                          gsize n_columns,
+                          guint n_threads)
+{
+  gboolean exact = precision == APR_PRECISION_EXACT;
+  const AprResidueKernel *residues = exact ? apr_sums_kernel_get_residues (kernel, n_rows, n_columns) : NULL;
+  GThreadFunc func = residues != NULL               ? multiply_residues
+                   : exact && kernel->bytes != NULL ? multiply_bytes
+                                                    : multiply_panels;
+  g_autofree GThread **threads = g_new0 (GThread *, n_threads);
+  g_autofree Peak *peaks = g_new0 (Peak, n_threads);
+  double rate = 0;
   guint i;
 
   for (i = 0; i < n_threads; i++)
-    works[i].n_rounds = 2000000;
-  nanoseconds = run (func, works, n_threads);
+    {
+      peaks[i] = (Peak){ kernel, residues, precision, dtype == APR_DTYPE_F32, 0 };
+      threads[i] = g_thread_new ("multiply", func, &peaks[i]);
+    }
   for (i = 0; i < n_threads; i++)
-    n_operations += works[i].n_operations;
+    {
+      g_thread_join (threads[i]);
+      rate += peaks[i].rate;
+    }
 
-  return n_operations / nanoseconds * 1e9;
-}
-
-double
-machine_measure_peak (guint n_threads)
-{
-  return measure_peak (choose_peak (), n_threads);
-}
-
-double
-machine_measure_byte_peak (guint n_threads)
-{
-#ifdef APR_KERNELS_AMX
-  if (apr_sums_kernel_choose ()->bytes == &apr_byte_kernel_amx)
-    return measure_peak (peak_tiles, n_threads);
-#endif
-  return 0;
+  return rate;
 }

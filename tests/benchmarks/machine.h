@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <glib.h>
+#include "aprender/cross-products/apr-exact-sums-private.h"
 
 G_BEGIN_DECLS
 
@@ -14,10 +14,13 @@ gint64 machine_processor_time (void);
 /* The nanoseconds that threads together take to read memory once. */
 double machine_time_reading (const void *memory, gsize n_bytes, guint n_threads);
 
-/* The multiply-adds of doubles, or other vector operations, that threads together do in a second. */
-double machine_measure_peak (guint n_threads);
-
-/* The products of bytes, each with an addition; 0 where the library does not use any. */
-double machine_measure_byte_peak (guint n_threads);
+/* The products of two numbers that threads together take to exact sums, or sums in double, in a second: by the kernel
+ * that serves so many rows and columns at its best, with panels in a near cache. */
+double machine_measure_products (const AprSumsKernel *kernel,
+                                 AprPrecision precision,
+                                 AprDType dtype,
+                                 gsize n_rows,
+                                 gsize n_columns,
+                                 guint n_threads);
 
 G_END_DECLS

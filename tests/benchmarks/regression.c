@@ -16,8 +16,7 @@
  *   predict-one FEATURES DTYPE REPEATS               nanoseconds of processor time for a prediction
  *   intervals SAMPLES FEATURES DTYPE REPEATS         how many times as long as predictions intervals of them take
  *   read BYTES THREADS REPEATS                       nanoseconds to read so many bytes, again and again
- *   peak THREADS                                     multiply-adds of doubles in a second
- *   byte-peak THREADS                                multiply-adds of bytes, 0 where the sums do not use any
+ *   products SAMPLES FEATURES DTYPE THREADS          products of exact sums in a second, at the kernel's best
  */
 
 static AprTensor *
@@ -173,13 +172,14 @@ time_reading (gsize n_bytes, guint n_threads, guint n_repeats)
 
 /* The greatest of a few rates. */
 static double
-measure_peak (double (*measure) (guint n_threads), guint n_threads)
+measure_products (gsize n_samples, gsize n_features, AprDType dtype, guint n_threads)
 {
   double greatest = 0;
   guint i;
 
   for (i = 0; i < 5; i++)
-    greatest = MAX (greatest, measure (n_threads));
+    greatest = MAX (greatest, machine_measure_products (apr_sums_kernel_choose (), APR_PRECISION_EXACT, dtype,
+                                                        n_samples, n_features + 2, n_threads));
 
   return greatest;
 }
@@ -212,10 +212,9 @@ answer (char **words)
                               MAX ((guint) number (words[4]), 1));
   if (g_str_equal (words[0], "read"))
     return time_reading (number (words[1]), (guint) number (words[2]), (guint) number (words[3]));
-  if (g_str_equal (words[0], "peak"))
-    return measure_peak (machine_measure_peak, (guint) number (words[1]));
-  if (g_str_equal (words[0], "byte-peak"))
-    return measure_peak (machine_measure_byte_peak, (guint) number (words[1]));
+  if (g_str_equal (words[0], "products"))
+    return measure_products (number (words[1]), number (words[2]), get_dtype (words[3]),
+                             (guint) number (words[4]));
 
   g_error ("No question: %s", words[0]);
 }
