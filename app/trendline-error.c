@@ -92,8 +92,9 @@ trendline_error_show (AdwToastOverlay *toasts, const GError *error)
   if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     {
       adw_toast_set_button_label (toast, _ ("_Details"));
-      /* It stays until somebody has read it. */
-      adw_toast_set_timeout (toast, 0);
+      /* It does not wait for others, and leaves time to press the button. */
+      adw_toast_set_priority (toast, ADW_TOAST_PRIORITY_HIGH);
+      adw_toast_set_timeout (toast, 10);
       g_object_set_data_full (G_OBJECT (toast), "error", g_error_copy (error), (GDestroyNotify) g_error_free);
       g_signal_connect_object (toast, "button-clicked", G_CALLBACK (on_details), toasts, 0);
     }

@@ -34,7 +34,8 @@ struct _TrendlineWindow
   AdwSplitButton *open_button;
 
   TrendlineFitSession *session;
-  GFile *file;             /* (nullable): what was opened last */
+  GFile *file;             /* (nullable): what is open */
+  GFile *opening;          /* (nullable): what is being opened, or could not be */
   GFile *table_to_predict; /* (nullable) */
 };
 
@@ -79,7 +80,7 @@ trendline_window_open (TrendlineWindow *self, GFile *file)
   g_return_if_fail (TRENDLINE_IS_WINDOW (self));
   g_return_if_fail (G_IS_FILE (file));
 
-  g_set_object (&self->file, file);
+  g_set_object (&self->opening, file);
   uri = g_file_get_uri (file);
   gtk_recent_manager_add_item (gtk_recent_manager_get_default (), uri);
   trendline_fit_session_open_async (self->session, file, on_open_ready, g_object_ref (self));
@@ -256,7 +257,8 @@ on_drop (GtkDropTarget *target, const GValue *value, double x, double y, Trendli
 {
   GSList *files = g_value_get_boxed (value);
 
-  if (files == NULL || files->next != NULL)
+  if (files == NULL || files->next != NULL ||
+      trendline_fit_session_get_state (self->session) != TRENDLINE_FIT_STATE_IDLE)
     return FALSE;
   trendline_window_open (self, files->data);
 
@@ -294,7 +296,8 @@ on_content (TrendlineWindow *self)
   const gboolean has_content = has_table || trendline_fit_session_get_model (self->session) != NULL;
   AdwViewStackPage *data = adw_view_stack_get_page (self->pages, GTK_WIDGET (self->data_page));
   g_autofree char *name = self->file != NULL ? g_file_get_basename (self->file) : NULL;
-  g_autofree char *title = has_content ? g_filename_display_name (name) : g_strdup (_ ("Trendline"));
+  g_autofree char *title =
+    has_content && name != NULL ? g_filename_display_name (name) : g_strdup (_ ("Trendline"));
 
   gtk_window_set_title (GTK_WINDOW (self), title);
   adw_view_switcher_title_set_title (self->switcher, title);
@@ -314,6 +317,7 @@ on_content (TrendlineWindow *self)
 static void
 on_table (TrendlineWindow *self)
 {
+  g_set_object (&self->file, self->opening);
   on_content (self);
   adw_view_stack_set_visible_child_name (
     self->pages, trendline_fit_session_get_table (self->session) != NULL ? "data" : "model");
@@ -335,6 +339,7 @@ trendline_window_dispose (GObject *object)
 
   g_clear_object (&self->session);
   g_clear_object (&self->file);
+  g_clear_object (&self->opening);
   g_clear_object (&self->table_to_predict);
 
   G_OBJECT_CLASS (trendline_window_parent_class)->dispose (object);

@@ -88,7 +88,8 @@ test_longley (void)
   TrendlineFitSession *session;
   GtkWidget *window;
 
-  g_test_summary ("Opens a table, fits, shows what NIST certifies, and saves the model.");
+  g_test_summary (
+    "Opens a table, fits, shows what NIST certifies, saves the model, and outlives a file that is missing.");
   folder = g_dir_make_tmp ("trendline-XXXXXX", &error);
   g_assert_no_error (error);
   path = g_build_filename (folder, "longley.safetensors", NULL);
@@ -114,9 +115,13 @@ test_longley (void)
   coefficients = apr_linear_regression_get_coefficients (loaded);
   g_assert_cmpfloat_with_epsilon (apr_tensor_get_double (coefficients, 5, NULL), 1829.15146461355, 1e-10);
 
-  wait_until_idle (session);
-  gtk_window_destroy (GTK_WINDOW (window));
   g_assert_true (g_file_delete (model_file, NULL, NULL));
+  trendline_window_open (TRENDLINE_WINDOW (window), model_file);
+  wait_for_label (window, "There is no such file");
+  g_assert_true (gtk_widget_activate_action (window, "win.fit", NULL));
+  wait_until_idle (session);
+  g_assert_cmpstr (gtk_window_get_title (GTK_WINDOW (window)), ==, "longley.csv");
+  gtk_window_destroy (GTK_WINDOW (window));
   g_assert_cmpint (g_rmdir (folder), ==, 0);
 }
 
