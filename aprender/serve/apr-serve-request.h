@@ -13,9 +13,11 @@ typedef struct
   const char *interval;      /* (nullable) the argument of the query */
   const char *content_type;  /* (nullable) */
   const char *authorization; /* (nullable) */
-  const char *model;         /* (nullable) the argument “model_id” of the query, or what the path names */
-  const char *version;       /* (nullable) what the path names */
-  const char *body;          /* followed by APR_DECIMAL_PADDING readable bytes */
+  const char
+    *json_length;      /* (nullable) the bytes of the body that are JSON, where binary tensors follow them */
+  const char *model;   /* (nullable) the argument “model_id” of the query, or what the path names */
+  const char *version; /* (nullable) what the path names */
+  const char *body;    /* followed by APR_DECIMAL_PADDING readable bytes */
   gsize body_size;
 } AprServeRequest;
 

@@ -310,6 +310,8 @@ finish (AprServeServer *self,
     .model = MHD_lookup_connection_value (connection, MHD_GET_ARGUMENT_KIND, "model_id"),
     .content_type = MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_TYPE),
     .authorization = MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION),
+    .json_length =
+      MHD_lookup_connection_value (connection, MHD_HEADER_KIND, "Inference-Header-Content-Length"),
     .body = request->body != NULL ? request->body : no_body,
     .body_size = request->size,
   };

@@ -8,7 +8,8 @@
 #include "aprender/serve/apr-serve-safetensors.h"
 #include "aprender/serve/apr-serve-v2.h"
 
-/* The Open Inference Protocol's request for predictions: one input, a matrix of numbers. */
+/* The Open Inference Protocol's request for predictions: one input, a matrix of numbers. They are JSON, or follow it, as
+ * Triton's extension for binary tensors has them; answers are always JSON, which its clients take too. */
 
 /* The whole numbers are those that a double holds without rounding. */
 static const struct
@@ -17,17 +18,18 @@ static const struct
   double min;
   double max;
   gboolean whole;
+  AprDType dtype; /* of binary data */
 } datatypes[] = {
-  { "FP64", -G_MAXDOUBLE, G_MAXDOUBLE, FALSE },
-  { "FP32", -G_MAXFLOAT, G_MAXFLOAT, FALSE },
-  { "INT8", -0x1p7, 0x1p7 - 1, TRUE },
-  { "INT16", -0x1p15, 0x1p15 - 1, TRUE },
-  { "INT32", -0x1p31, 0x1p31 - 1, TRUE },
-  { "INT64", -0x1p53, 0x1p53, TRUE },
-  { "UINT8", 0, 0x1p8 - 1, TRUE },
-  { "UINT16", 0, 0x1p16 - 1, TRUE },
-  { "UINT32", 0, 0x1p32 - 1, TRUE },
-  { "UINT64", 0, 0x1p53, TRUE },
+  { "FP64", -G_MAXDOUBLE, G_MAXDOUBLE, FALSE, APR_DTYPE_F64 },
+  { "FP32", -G_MAXFLOAT, G_MAXFLOAT, FALSE, APR_DTYPE_F32 },
+  { "INT8", -0x1p7, 0x1p7 - 1, TRUE, APR_DTYPE_I8 },
+  { "INT16", -0x1p15, 0x1p15 - 1, TRUE, APR_DTYPE_I16 },
+  { "INT32", -0x1p31, 0x1p31 - 1, TRUE, APR_DTYPE_I32 },
+  { "INT64", -0x1p53, 0x1p53, TRUE, APR_DTYPE_I64 },
+  { "UINT8", 0, 0x1p8 - 1, TRUE, APR_DTYPE_U8 },
+  { "UINT16", 0, 0x1p16 - 1, TRUE, APR_DTYPE_U16 },
+  { "UINT32", 0, 0x1p32 - 1, TRUE, APR_DTYPE_U32 },
+  { "UINT64", 0, 0x1p53, TRUE, APR_DTYPE_U64 },
 };
 
 /* A request that is being read. */
@@ -39,7 +41,10 @@ typedef struct
   char *interval; /* (owned) (nullable) */
   guint datatype; /* an index of datatypes */
   gsize n_rows;
-  GArray *values; /* (owned) of double */
+  GArray *values;       /* (owned) of double */
+  const guint8 *binary; /* (nullable) what follows the JSON */
+  gsize binary_size;
+  AprTensor *x; /* (owned) (nullable) the rows */
 } Inference;
 
 static gboolean fail (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
@@ -168,11 +173,48 @@ scan_data (Inference *self, GError **error)
   return TRUE;
 }
 
+/* The rows of the values that were read. */
+static gboolean
+make_rows (Inference *self, GError **error)
+{
+  gsize shape[2] = { self->n_rows, self->model->n_features };
+
+  self->x = apr_tensor_new_from_doubles ((const double *) (gconstpointer) self->values->data,
+                                         self->values->len, shape, 2, error);
+  return self->x != NULL;
+}
+
+/* The rows of the bytes after the JSON, which are little-endian as those of a tensor. */
+static gboolean
+take_binary (Inference *self, const char *parameters, GError **error)
+{
+  AprServeMember member = { "binary_data_size" };
+  g_autoptr (GBytes) bytes = g_bytes_new (self->binary, self->binary_size);
+  gsize shape[2] = { self->n_rows, self->model->n_features };
+  guint64 size;
+
+  self->cursor.position = parameters;
+  if (!apr_serve_json_scan_members (&self->cursor, &member, 1, 3, error))
+    return FALSE;
+  self->cursor.position = member.value;
+  if (member.value == NULL || !apr_json_cursor_scan_u64 (&self->cursor, &size))
+    return fail (error, "inputs[0].parameters.binary_data_size: expected a number of bytes");
+  if (size != self->binary_size)
+    return fail (error,
+                 "inputs[0].parameters.binary_data_size: %" G_GUINT64_FORMAT " bytes, but %" G_GSIZE_FORMAT
+                 " follow the JSON",
+                 size, self->binary_size);
+
+  self->x = apr_tensor_new_from_bytes (datatypes[self->datatype].dtype, shape, 2, bytes, error);
+  return self->x != NULL;
+}
+
 static gboolean
 scan_input (Inference *self, const char *inputs, GError **error)
 {
-  AprServeMember members[] = { { "shape" }, { "datatype" }, { "data" } };
+  AprServeMember members[] = { { "shape" }, { "datatype" }, { "data" }, { "parameters" } };
   gboolean (*const scan[]) (Inference * self, GError * *error) = { scan_shape, scan_datatype, scan_data };
+  guint n = self->binary != NULL ? 2 : 3;
   AprJsonCursor *cursor = &self->cursor;
   g_autoptr (GError) syntax_error = NULL;
   guint i;
@@ -186,7 +228,7 @@ scan_input (Inference *self, const char *inputs, GError **error)
   if (apr_serve_json_scan_members (cursor, members, G_N_ELEMENTS (members), 2, &syntax_error) &&
       apr_json_cursor_take (cursor, ','))
     return fail (error, "inputs: expected 1 input, got more");
-  for (i = 0; i < G_N_ELEMENTS (members) && members[i].value != NULL; i++)
+  for (i = 0; i < n && members[i].value != NULL; i++)
     {
       cursor->position = members[i].value;
       if (!scan[i](self, error))
@@ -198,7 +240,13 @@ scan_input (Inference *self, const char *inputs, GError **error)
       return FALSE;
     }
 
-  return i == G_N_ELEMENTS (members) || fail (error, "inputs[0].%s is missing", members[i].name);
+  if (i < n)
+    return fail (error, "inputs[0].%s is missing", members[i].name);
+  if (self->binary == NULL)
+    return make_rows (self, error);
+
+  return members[3].value != NULL ? take_binary (self, members[3].value, error)
+                                  : fail (error, "inputs[0].parameters is missing");
 }
 
 static gboolean
@@ -284,17 +332,11 @@ static gboolean
 infer (Inference *self, const AprServeRequest *request, AprServeResponse *response, GError **error)
 {
   g_auto (AprServePredictions) predictions = { 0 };
-  g_autoptr (AprTensor) x = NULL;
   GString *json = response->body;
-  gsize shape[2];
 
   if (!scan (self, error))
     return FALSE;
-  shape[0] = self->n_rows;
-  shape[1] = self->model->n_features;
-  x = apr_tensor_new_from_doubles ((const double *) (gconstpointer) self->values->data, self->values->len,
-                                   shape, 2, error);
-  if (x == NULL || !apr_serve_predictions_make (&predictions, self->model, x, self->interval, error))
+  if (!apr_serve_predictions_make (&predictions, self->model, self->x, self->interval, error))
     return FALSE;
 
   g_string_assign (json, "{\"model_name\":");
@@ -316,29 +358,64 @@ infer (Inference *self, const AprServeRequest *request, AprServeResponse *respon
   return TRUE;
 }
 
+/* Where the JSON ends, and binary data begin. */
+static gboolean
+find_json (Inference *self, const AprServeRequest *request, gsize *size, GError **error)
+{
+  guint64 length;
+
+  *size = request->body_size;
+  if (request->json_length == NULL)
+    return TRUE;
+  if (!g_ascii_string_to_unsigned (request->json_length, 10, 0, request->body_size, &length, NULL))
+    {
+      g_autofree char *shown = apr_serve_json_display (request->json_length);
+
+      return fail (error,
+                   "Inference-Header-Content-Length: expected at most the %" G_GSIZE_FORMAT
+                   " bytes of the body, got “%s”",
+                   request->body_size, shown);
+    }
+
+  *size = (gsize) length;
+  if (*size < request->body_size)
+    {
+      self->binary = (const guint8 *) request->body + *size;
+      self->binary_size = request->body_size - *size;
+    }
+  return TRUE;
+}
+
 void
 apr_serve_v2_infer (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)
 {
   g_autoptr (AprServeModel) model = apr_serve_v2_find_model (self, request, response);
   g_autoptr (GError) error = NULL;
   Inference inference = { .model = model };
+  gsize json_size;
 
   if (model == NULL)
     return;
-  if (apr_serve_is_safetensors (request))
+  if (request->json_length == NULL && apr_serve_is_safetensors (request))
     {
       apr_serve_predict_safetensors (model, request, response);
+      return;
+    }
+  if (!find_json (&inference, request, &json_size, &error))
+    {
+      apr_serve_response_fail_with (response, error);
       return;
     }
 
   inference.interval = g_strdup (request->interval);
   inference.values = g_array_new (FALSE, FALSE, sizeof (double));
-  apr_json_cursor_init (&inference.cursor, "body", request->body, request->body_size);
+  apr_json_cursor_init (&inference.cursor, "body", request->body, json_size);
   if (!infer (&inference, request, response, &error))
     apr_serve_response_fail_with (response, error);
 
   apr_json_cursor_clear (&inference.cursor);
   g_array_unref (inference.values);
+  g_clear_pointer (&inference.x, apr_tensor_unref);
   g_free (inference.interval);
   g_free (inference.id);
 }

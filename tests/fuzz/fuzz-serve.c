@@ -44,8 +44,8 @@ make_models (void)
   return models;
 }
 
-/* A request: a line with the method, the path, the model and the Content-Type, between them a space, then the body.
- * Whatever it is, there is an answer: of what it says it is. */
+/* A request: a line with the method, the path, the model, the Content-Type, the interval and the length of the JSON,
+ * between them a space, then the body. Whatever it is, there is an answer: of what it says it is. */
 int
 LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
@@ -53,7 +53,7 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   const guint8 *newline = size > 0 ? memchr (data, '\n', size) : NULL;
   gsize n_line = newline != NULL ? (gsize) (newline - data) : size;
   g_autofree char *line = g_strndup (size > 0 ? (const char *) data : "", n_line);
-  g_auto (GStrv) words = g_strsplit (line, " ", 5);
+  g_auto (GStrv) words = g_strsplit (line, " ", 6);
   guint n_words = g_strv_length (words);
   gsize body_size = newline != NULL ? size - n_line - 1 : 0;
   g_autofree char *body = g_malloc0 (body_size + APR_DECIMAL_PADDING);
@@ -62,7 +62,8 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
     .path = n_words > 1 ? words[1] : "",
     .model = n_words > 2 && words[2][0] != '\0' ? words[2] : NULL,
     .content_type = n_words > 3 ? words[3] : NULL,
-    .interval = n_words > 4 ? words[4] : NULL,
+    .interval = n_words > 4 && words[4][0] != '\0' ? words[4] : NULL,
+    .json_length = n_words > 5 ? words[5] : NULL,
     .body = body,
     .body_size = body_size,
   };

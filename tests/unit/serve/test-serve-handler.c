@@ -100,6 +100,71 @@ ask_bytes (Fixture *fixture, const char *method, const char *path, const char *b
   return response;
 }
 
+/* A request for predictions by the JSON of @json_length bytes, and @binary after it. */
+static void
+assert_binary (Fixture *fixture,
+               const char *json,
+               const char *json_length,
+               gconstpointer binary,
+               gsize binary_size,
+               guint status,
+               const char *part)
+{
+  gsize size = strlen (json) + binary_size;
+  g_autofree char *padded = g_malloc0 (size + APR_DECIMAL_PADDING);
+  g_autofree char *length = g_strdup_printf ("%" G_GSIZE_FORMAT, strlen (json));
+  AprServeRequest request = { .method = "POST",
+                              .path = "/v2/models/plane/infer",
+                              .content_type = "application/octet-stream",
+                              .json_length = json_length != NULL ? json_length : length,
+                              .body = padded,
+                              .body_size = size };
+  AprServeResponse response;
+
+  memcpy (padded, json, strlen (json));
+  memcpy (padded + strlen (json), binary, binary_size);
+  apr_serve_handle (&fixture->handler, &request, &response);
+  if (strstr (response.body->str, part) == NULL)
+    g_error ("“%s” is not in “%s”", part, response.body->str);
+  g_assert_cmpuint (response.status, ==, status);
+  g_string_free (response.body, TRUE);
+}
+
+static void
+test_v2_binary (Fixture *fixture, gconstpointer data)
+{
+  /* Little-endian: 1, 2, 3 as INT16, and a float that is a NaN. */
+  static const guint8 whole[] = { 1, 0, 2, 0, 3, 0 };
+  static const guint8 nan[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0, 0x7f };
+  static const char good[] = "{\"inputs\":[{\"name\":\"X\",\"shape\":[1,3],\"datatype\":\"INT16\","
+                             "\"parameters\":{\"binary_data_size\":6}}]}";
+  static const char short_start[] = "{\"inputs\":[{\"shape\":[1,3],\"datatype\":\"INT16\"";
+  g_autofree char *no_parameters = g_strconcat (short_start, "}]}", NULL);
+  g_autofree char *no_size = g_strconcat (short_start, ",\"parameters\":{}}]}", NULL);
+  g_autofree char *no_bytes = g_strconcat (short_start, ",\"data\":[1,2,3]}]}", NULL);
+
+  assert_binary (fixture, good, NULL, whole, 6, 200, "\"data\":[13]");
+  assert_binary (fixture, good, NULL, whole, 4, 400,
+                 "inputs[0].parameters.binary_data_size: 6 bytes, but 4 follow the JSON");
+  assert_binary (fixture, good, "1000", whole, 6, 400,
+                 "Inference-Header-Content-Length: expected at most the ");
+  assert_binary (fixture, good, "-1", whole, 6, 400, "got “-1”");
+  assert_binary (fixture, good, "5", whole, 6, 400, "body byte ");
+  assert_binary (fixture, no_parameters, NULL, whole, 6, 400, "inputs[0].parameters is missing");
+  assert_binary (fixture, no_size, NULL, whole, 6, 400,
+                 "inputs[0].parameters.binary_data_size: expected a number of bytes");
+  assert_binary (fixture,
+                 "{\"inputs\":[{\"shape\":[2,3],\"datatype\":\"INT16\","
+                 "\"parameters\":{\"binary_data_size\":6}}]}",
+                 NULL, whole, 6, 400, "[2, 3]");
+  assert_binary (fixture,
+                 "{\"inputs\":[{\"shape\":[1,3],\"datatype\":\"FP32\","
+                 "\"parameters\":{\"binary_data_size\":12}}]}",
+                 NULL, nan, 12, 400, "NaN at row 0, column 2");
+  /* No bytes after the JSON: then the numbers are in it. */
+  assert_binary (fixture, no_bytes, NULL, whole, 0, 200, "\"data\":[13]");
+}
+
 /* Without what differs each time. */
 static char *
 strip_times (const char *text)
@@ -355,6 +420,7 @@ main (int argc, char **argv)
   ADD ("routes", NULL, test_routes);
   ADD ("models", NULL, test_models);
   ADD ("v2", "[\"a\",\"b\",\"c\"]", test_v2);
+  ADD ("v2-binary", "[\"a\",\"b\",\"c\"]", test_v2_binary);
 
   return g_test_run ();
 }
