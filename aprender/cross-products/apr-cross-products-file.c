@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
+#include "aprender/safetensors/apr-json-scanner-private.h"
 #include "aprender/safetensors/apr-safetensors-reader.h"
 #include "aprender/safetensors/apr-safetensors-writer.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
+#include <string.h>
+
 /* The file of cross products: saving and loading. */
 
-#define SUMS "sums"
 #define MODEL "AprCrossProducts"
 #define WEIGHT_LOGS "weight_logs"
+#define IDENTITIES "identities"
 
-/* Versions before that of rows refuse them by it. */
+/* Versions that are older than a format refuse it by it. */
 enum
 {
   SUMS_FORMAT,
-  ROWS_FORMAT
+  ROWS_FORMAT,
+  TRIMMED_FORMAT
 };
 
-static const char *const formats[] = { "1", "2", NULL };
+static const char *const formats[] = { "1", "2", "3", NULL };
 
 /* By AprPrecision. */
 static const char *const precisions[] = { "exact", "double", NULL };
@@ -32,29 +36,6 @@ set_metadata (
   return apr_safetensors_writer_set_metadata (writer, full_key, value, error);
 }
 
-/* The tensor of the sums, and where it begins. */
-static gboolean
-add_sums_to_writer (AprCrossProducts *self, AprSafetensorsWriter *writer, const char *prefix, GError **error)
-{
-  g_autoptr (AprExactSums) sums = apr_cross_products_ref_sums (self, error);
-  g_autoptr (AprTensor) tensor = NULL;
-  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
-  g_autofree char *first_word_text = NULL;
-  gsize shape[2] = { apr_exact_sums_get_n_entries (self->sums), 0 };
-  gint first_word;
-  guint32 *words;
-
-  if (sums == NULL)
-    return FALSE;
-
-  words = apr_exact_sums_to_words (sums, &shape[1], &first_word);
-  tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
-  first_word_text = g_strdup_printf ("%d", first_word);
-
-  return apr_safetensors_writer_add_tensor (writer, name, tensor, error) &&
-         set_metadata (writer, prefix, "first_word", first_word_text, error);
-}
-
 gboolean
 apr_cross_products_add_to_writer (AprCrossProducts *self,
                                   AprSafetensorsWriter *writer,
@@ -62,20 +43,31 @@ apr_cross_products_add_to_writer (AprCrossProducts *self,
                                   GError **error)
 {
   gboolean has_rows = apr_cross_products_stays_rows (self);
+  gboolean trimmed = FALSE;
+  gint first_word = 0;
   g_autofree char *n_features =
     g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_features (self->sums));
   g_autofree char *n_targets =
     g_strdup_printf ("%" G_GSIZE_FORMAT, apr_exact_sums_get_n_targets (self->sums));
   g_autofree char *n_samples = g_strdup_printf ("%" G_GUINT64_FORMAT, self->n_samples);
   g_autofree char *weight_logs = apr_weight_logs_to_text (self->weight_logs);
+  g_autofree char *first_word_text = NULL;
   g_autofree char *names = self->feature_names != NULL
                            ? apr_feature_names_to_json ((const char *const *) self->feature_names)
                            : NULL;
 
-  return (has_rows ? apr_cross_products_add_rows_to_writer (self, writer, prefix, error)
-                   : add_sums_to_writer (self, writer, prefix, error)) &&
+  if (has_rows ? !apr_cross_products_add_rows_to_writer (self, writer, prefix, error)
+               : !apr_cross_products_add_sums_to_writer (self, writer, prefix, &trimmed, &first_word, error))
+    return FALSE;
+
+  first_word_text = g_strdup_printf ("%d", first_word);
+  return (has_rows || set_metadata (writer, prefix, "first_word", first_word_text, error)) &&
          set_metadata (writer, prefix, "model", MODEL, error) &&
-         set_metadata (writer, prefix, "format", formats[has_rows ? ROWS_FORMAT : SUMS_FORMAT], error) &&
+         set_metadata (writer, prefix, "format",
+                       formats[has_rows  ? ROWS_FORMAT
+                               : trimmed ? TRIMMED_FORMAT
+                                         : SUMS_FORMAT],
+                       error) &&
          set_metadata (writer, prefix, "dtype", apr_dtype_to_string (self->dtype), error) &&
          set_metadata (writer, prefix, "n_features", n_features, error) &&
          set_metadata (writer, prefix, "n_targets", n_targets, error) &&
@@ -89,8 +81,15 @@ static AprSafetensorsWriter *
 create_writer (AprCrossProducts *self, GError **error)
 {
   g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autofree char *identities = NULL;
 
   if (!apr_cross_products_check (self, error))
+    return NULL;
+
+  /* They are about how states are merged: a model is the same whatever parts it was made of. */
+  identities =
+    self->identities != NULL ? apr_feature_names_to_json ((const char *const *) self->identities) : NULL;
+  if (identities != NULL && !set_metadata (writer, "", IDENTITIES, identities, error))
     return NULL;
 
   return apr_cross_products_add_to_writer (self, writer, "", error) ? g_steal_pointer (&writer) : NULL;
@@ -323,58 +322,51 @@ lookup_weight_logs (GHashTable *metadata, const char *prefix, AprWeightLogs *wei
   return FALSE;
 }
 
+/* What metadata say of the samples, before the sums are read. */
 static gboolean
-load_sums (
-  AprCrossProducts *self, AprSafetensorsReader *reader, const char *prefix, gint first_word, GError **error)
+load_names (AprCrossProducts *self, GHashTable *metadata, const char *prefix, GError **error)
 {
-  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
-  g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, name, error);
-  gsize max_words = (gsize) (APR_EXACT_SUMS_MAX_WORD - first_word);
-  g_autofree char *text = NULL;
-  g_autofree guint32 *copy = NULL;
-  const guint32 *words;
-  const gsize *shape;
-  gsize n_dims;
-  gsize i;
+  g_autofree char *names_key = g_strconcat ("aprender.", prefix, "feature_names", NULL);
+  g_autofree char *identities_key = g_strconcat ("aprender.", prefix, IDENTITIES, NULL);
+  const char *names_json = g_hash_table_lookup (metadata, names_key);
+  const char *identities_json = g_hash_table_lookup (metadata, identities_key);
 
-  if (tensor == NULL)
-    return FALSE;
-
-  shape = apr_tensor_get_shape (tensor, &n_dims);
-  words = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
-  text = apr_shape_to_string (shape, n_dims);
-  if (apr_tensor_get_dtype (tensor) != APR_DTYPE_U32 || n_dims != 2 ||
-      shape[0] != apr_exact_sums_get_n_entries (self->sums) || shape[1] > max_words)
+  if (names_json != NULL)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "The tensor “%s” must be U32 [%" G_GSIZE_FORMAT ", at most %" G_GSIZE_FORMAT
-                   "], but it is %s %s",
-                   name, apr_exact_sums_get_n_entries (self->sums), max_words,
-                   apr_dtype_to_string (apr_tensor_get_dtype (tensor)), text);
-      return FALSE;
+      g_auto (GStrv) names = apr_feature_names_from_json (names_json, error);
+
+      if (names == NULL || !apr_cross_products_set_feature_names (self, (const char *const *) names, error))
+        return FALSE;
+    }
+  if (identities_json != NULL)
+    {
+      char **identities = apr_json_scan_string_array (identities_json, strlen (identities_json), error);
+
+      if (identities == NULL)
+        g_prefix_error (error, "The metadata “%s”: ", identities_key);
+      return identities != NULL && apr_cross_products_take_identities (self, identities, error);
     }
 
-  /* In place, where they can be read there. */
-  if (G_BYTE_ORDER != G_LITTLE_ENDIAN || (guintptr) words % sizeof *words != 0)
-    {
-      words = copy = g_memdup2 (words, apr_tensor_get_n_elements (tensor) * sizeof *words);
-      for (i = 0; i < apr_tensor_get_n_elements (tensor); i++)
-        copy[i] = GUINT32_FROM_LE (copy[i]);
-    }
-
-  return apr_exact_sums_set_words (self->sums, words, shape[1], first_word, error);
+  return TRUE;
 }
 
 AprCrossProducts *
 apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *prefix, GError **error)
+{
+  return apr_cross_products_new_from_reader_for (reader, prefix, NULL, error);
+}
+
+AprCrossProducts *
+apr_cross_products_new_from_reader_for (AprSafetensorsReader *reader,
+                                        const char *prefix,
+                                        AprCrossProducts *into,
+                                        GError **error)
 {
   const char *const models[] = { MODEL, NULL };
   const char *const dtypes[] = { "NONE", "F32", "F64", NULL };
   const AprDType dtype_values[] = { APR_DTYPE_NONE, APR_DTYPE_F32, APR_DTYPE_F64 };
   GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
   g_autofree char *precision_key = g_strconcat ("aprender.", prefix, "precision", NULL);
-  g_autofree char *names_key = g_strconcat ("aprender.", prefix, "feature_names", NULL);
-  const char *json = g_hash_table_lookup (metadata, names_key);
   g_autoptr (AprCrossProducts) self = NULL;
   gint64 n_features;
   gint64 n_targets;
@@ -392,7 +384,7 @@ apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *pr
       !lookup_number (metadata, prefix, "n_features", 1, G_MAXINT32, &n_features, error) ||
       !lookup_number (metadata, prefix, "n_targets", 1, G_MAXINT32, &n_targets, error) ||
       !lookup_number (metadata, prefix, "n_samples", 0, G_MAXINT64, &n_samples, error) ||
-      (format == SUMS_FORMAT && !lookup_number (metadata, prefix, "first_word", -APR_EXACT_SUMS_MAX_WORD,
+      (format != ROWS_FORMAT && !lookup_number (metadata, prefix, "first_word", -APR_EXACT_SUMS_MAX_WORD,
                                                 APR_EXACT_SUMS_MAX_WORD, &first_word, error)) ||
       !lookup_weight_logs (metadata, prefix, &weight_logs, error) ||
       (g_hash_table_contains (metadata, precision_key) &&
@@ -407,21 +399,18 @@ apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *pr
     }
 
   self = apr_cross_products_new ((gsize) n_features, (gsize) n_targets, error);
-  if (self == NULL || !(format == ROWS_FORMAT
-                          ? apr_cross_products_load_rows (self, reader, prefix, (guint64) n_samples, error)
-                          : load_sums (self, reader, prefix, (gint) first_word, error)))
+  if (self == NULL || !load_names (self, metadata, prefix, error) ||
+      (into != NULL && (!apr_cross_products_check_other (into, self, error) ||
+                        !apr_cross_products_combine_identities (into, self, 1, NULL, error))) ||
+      !(format == ROWS_FORMAT
+          ? apr_cross_products_load_rows (self, reader, prefix, (guint64) n_samples, error)
+          : apr_cross_products_load_sums (self, reader, prefix, format == TRIMMED_FORMAT, (gint) first_word,
+                                          error)))
     return NULL;
   self->n_samples = (guint64) n_samples;
   self->weight_logs = weight_logs;
   self->dtype = dtype_values[dtype];
   self->precision = (AprPrecision) precision;
-  if (json != NULL)
-    {
-      g_auto (GStrv) names = apr_feature_names_from_json (json, error);
-
-      if (names == NULL || !apr_cross_products_set_feature_names (self, (const char *const *) names, error))
-        return NULL;
-    }
 
   return g_steal_pointer (&self);
 }

@@ -31,6 +31,7 @@ apr_cross_products_copy (AprCrossProducts *self)
   copy->dtype = self->dtype;
   copy->n_threads = self->n_threads;
   copy->feature_names = g_strdupv (self->feature_names);
+  copy->identities = g_strdupv (self->identities);
 
   return copy;
 }
@@ -64,7 +65,7 @@ have_equal_sums (AprCrossProducts *self, AprCrossProducts *other)
  * @other: another one
  *
  * Compares the sums, those of the logarithms of the weights, the numbers of samples, the dtype of the data, the
- * precision, and the names of the features.
+ * precision, the names of the features, and the identities.
  *
  * Returns: whether the two would make the same file
  *
@@ -80,6 +81,7 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
                                         apr_exact_sums_get_n_targets (other->sums), "", NULL) ||
       self->n_samples != other->n_samples || self->weight_logs != other->weight_logs ||
       self->dtype != other->dtype || self->precision != other->precision ||
+      !apr_cross_products_have_equal_identities (self, other) ||
       (self->feature_names == NULL) != (other->feature_names == NULL) ||
       (self->feature_names != NULL &&
        !g_strv_equal ((const char *const *) self->feature_names, (const char *const *) other->feature_names)))
@@ -162,8 +164,8 @@ add_samples (AprCrossProducts *self, AprCrossProducts *other, gint sign, GError 
   return TRUE;
 }
 
-static gboolean
-check_other (AprCrossProducts *self, AprCrossProducts *other, GError **error)
+gboolean
+apr_cross_products_check_other (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
   return apr_cross_products_check (self, error) && apr_cross_products_check (other, error) &&
          apr_cross_products_check_widths (self, apr_exact_sums_get_n_features (other->sums),
@@ -174,11 +176,16 @@ check_other (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 static gboolean
 merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
+  g_auto (GStrv) identities = NULL;
   guint64 n_samples;
 
-  if (!apr_cross_products_add_samples (self, other->n_samples, &n_samples, error) ||
+  if (!apr_cross_products_combine_identities (self, other, 1, &identities, error) ||
+      !apr_cross_products_add_samples (self, other->n_samples, &n_samples, error) ||
       !add_samples (self, other, 1, error))
     return FALSE;
+
+  g_strfreev (self->identities);
+  self->identities = g_steal_pointer (&identities);
 
   self->n_samples = n_samples;
   self->dtype = MAX (self->dtype, other->dtype);
@@ -196,11 +203,12 @@ merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
  *
  * Adds the samples of another state, as if they had been added here.
  *
- * Where both have names of features, they must be the same; else those of one are taken.
+ * Where both have names of features, they must be the same; else those of one are taken. Where both have an identity, of
+ * [method@Apr.CrossProducts.set_identity], the same samples would be counted twice.
  *
  * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way,
  *   %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, or %APR_ERROR_RANGE where there is
- *   no memory, or the sums are not those of any samples
+ *   no memory, the sums are not those of any samples, or both have the same identity
  *
  * Since: 0.1
  */
@@ -212,7 +220,7 @@ apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GErro
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
 
-  if (!check_other (self, other, error) || !apr_cross_products_begin (self, error))
+  if (!apr_cross_products_check_other (self, other, error) || !apr_cross_products_begin (self, error))
     return FALSE;
 
   merged = merge (self, other, error);
@@ -221,9 +229,40 @@ apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GErro
   return merged;
 }
 
+/**
+ * apr_cross_products_merge_bytes:
+ * @self: a state
+ * @bytes: what [method@Apr.CrossProducts.to_bytes] made of another one
+ * @error: return location for an error
+ *
+ * Adds the samples of a state that was sent, as [method@Apr.CrossProducts.merge] does. What does not fit is found out from
+ * the header, before the sums are read.
+ *
+ * Returns: true, or false with the state as it was and an error of [method@Apr.CrossProducts.merge] or
+ *   [ctor@Apr.CrossProducts.from_bytes]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_merge_bytes (AprCrossProducts *self, GBytes *bytes, GError **error)
+{
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (AprCrossProducts) other = NULL;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+  g_return_val_if_fail (bytes != NULL, FALSE);
+
+  reader = apr_safetensors_reader_new_from_bytes (bytes, error);
+  other = reader != NULL ? apr_cross_products_new_from_reader_for (reader, "", self, error) : NULL;
+
+  return other != NULL && apr_cross_products_merge (self, other, error);
+}
+
 static gboolean
 subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
+  g_auto (GStrv) identities = NULL;
+
   if (other->n_samples > self->n_samples)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
@@ -231,8 +270,12 @@ subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
                    self->n_samples);
       return FALSE;
     }
-  if (!add_samples (self, other, -1, error))
+  if (!apr_cross_products_combine_identities (self, other, -1, &identities, error) ||
+      !add_samples (self, other, -1, error))
     return FALSE;
+
+  g_strfreev (self->identities);
+  self->identities = g_steal_pointer (&identities);
 
   self->n_samples -= other->n_samples;
   apr_cross_products_lower_precision (self, other->precision);
@@ -251,7 +294,8 @@ subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
  * both have any, are checked.
  *
  * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way,
- *   %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES, or %APR_ERROR_RANGE where @other has more samples than @self
+ *   %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES, or %APR_ERROR_RANGE where @other has more samples than @self, or
+ *   an identity that @self has not
  *
  * Since: 0.1
  */
@@ -263,7 +307,7 @@ apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GE
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
 
-  if (!check_other (self, other, error) || !apr_cross_products_begin (self, error))
+  if (!apr_cross_products_check_other (self, other, error) || !apr_cross_products_begin (self, error))
     return FALSE;
 
   subtracted = subtract (self, other, error);

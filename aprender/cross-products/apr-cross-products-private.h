@@ -26,6 +26,7 @@ struct _AprCrossProducts
   AprPrecision precision;
   guint n_threads;
   char **feature_names; /* (owned) (nullable) */
+  char **identities;    /* (owned) (nullable) sorted, none empty */
 
   gint busy; /* atomic: being written to */
   double progress;
@@ -79,6 +80,22 @@ gboolean apr_cross_products_can_have_rows (AprCrossProducts *self, guint64 n_add
 /* Whether there are rows of so many features that sums are not to be made of them, neither for a file. */
 gboolean apr_cross_products_stays_rows (AprCrossProducts *self);
 
+/* The sums as tensors of a file, whose names begin with @prefix, trimmed or as words of which @first_word is the first. */
+gboolean apr_cross_products_add_sums_to_writer (AprCrossProducts *self,
+                                                AprSafetensorsWriter *writer,
+                                                const char *prefix,
+                                                gboolean *trimmed,
+                                                gint *first_word,
+                                                GError **error);
+
+/* The same back. */
+gboolean apr_cross_products_load_sums (AprCrossProducts *self,
+                                       AprSafetensorsReader *reader,
+                                       const char *prefix,
+                                       gboolean trimmed,
+                                       gint first_word,
+                                       GError **error);
+
 /* The rows as tensors of a file, whose names begin with @prefix. */
 gboolean apr_cross_products_add_rows_to_writer (AprCrossProducts *self,
                                                 AprSafetensorsWriter *writer,
@@ -91,6 +108,19 @@ gboolean apr_cross_products_load_rows (AprCrossProducts *self,
                                        const char *prefix,
                                        guint64 n_samples,
                                        GError **error);
+
+/* The identities of both, or those of @self without those of @other where @sign is -1: %NULL for none. Fails where one
+ * is there twice, or is not there. @identities may be %NULL. */
+gboolean apr_cross_products_combine_identities (
+  AprCrossProducts *self, AprCrossProducts *other, gint sign, char ***identities, GError **error);
+
+gboolean apr_cross_products_have_equal_identities (AprCrossProducts *self, AprCrossProducts *other);
+
+/* Takes @identities of a file. */
+gboolean apr_cross_products_take_identities (AprCrossProducts *self, char **identities, GError **error);
+
+/* Whether @other could be merged into @self, as far as can be told without its sums. */
+gboolean apr_cross_products_check_other (AprCrossProducts *self, AprCrossProducts *other, GError **error);
 
 /* Whether a file has the state of cross products whose names begin with @prefix. */
 gboolean apr_cross_products_is_in (AprSafetensorsReader *reader, const char *prefix);
@@ -126,5 +156,12 @@ gboolean apr_cross_products_add_to_writer (AprCrossProducts *self,
 
 AprCrossProducts *
 apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *prefix, GError **error);
+
+/* The same for a state that is to be merged into @into, which may be %NULL: fails before the sums are read where it
+ * cannot be. */
+AprCrossProducts *apr_cross_products_new_from_reader_for (AprSafetensorsReader *reader,
+                                                          const char *prefix,
+                                                          AprCrossProducts *into,
+                                                          GError **error);
 
 G_END_DECLS

@@ -184,3 +184,33 @@ apr_cross_products_is_in (AprSafetensorsReader *reader, const char *prefix)
 
   return apr_safetensors_reader_has_tensor (reader, sums) || apr_safetensors_reader_has_tensor (reader, rows);
 }
+
+/**
+ * apr_cross_products_get_n_bytes:
+ * @self: a state
+ *
+ * Gets how much memory the state takes, for those who decide where to keep it. Copies share most of it.
+ *
+ * Returns: bytes
+ *
+ * Since: 0.1
+ */
+gsize
+apr_cross_products_get_n_bytes (AprCrossProducts *self)
+{
+  const AprSampleRows *rows;
+  gsize n_limbs;
+  gint first_limb;
+
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), 0);
+
+  apr_exact_sums_get_limbs (self->sums, &n_limbs, &first_limb);
+
+  rows = self->rows;
+  if (rows == NULL)
+    return sizeof *self + apr_exact_sums_get_n_entries (self->sums) * n_limbs * sizeof (gint64);
+
+  return sizeof *self +
+         rows->n * (rows->n_features * (rows->floats != NULL ? sizeof (float) : sizeof (double)) +
+                    (rows->n_targets + (rows->weights != NULL)) * sizeof (double));
+}

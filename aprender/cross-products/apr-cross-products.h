@@ -77,6 +77,15 @@ gboolean apr_cross_products_check_feature_names (AprCrossProducts *self,
                                                  GError **error);
 
 APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_set_identity (AprCrossProducts *self, const char *identity, GError **error);
+
+APR_AVAILABLE_IN_ALL
+const char *const *apr_cross_products_get_identities (AprCrossProducts *self);
+
+APR_AVAILABLE_IN_ALL
+gsize apr_cross_products_get_n_bytes (AprCrossProducts *self);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_update (AprCrossProducts *self,
                                     AprTensor *x,
                                     AprTensor *y,
@@ -127,6 +136,9 @@ gboolean apr_cross_products_get_busy (AprCrossProducts *self);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_merge_bytes (AprCrossProducts *self, GBytes *bytes, GError **error);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error);

@@ -376,6 +376,7 @@ declare module 'gi://Apr?version=1.0' {
       update_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
         Promise<this>;
       merge(other: CrossProducts): boolean;
+      merge_bytes(bytes: GLib.Bytes | Uint8Array): boolean;
       subtract(other: CrossProducts): boolean;
       copy(): CrossProducts;
       equal(other: CrossProducts): boolean;
@@ -385,6 +386,9 @@ declare module 'gi://Apr?version=1.0' {
       to_bytes(): GLib.Bytes;
       set_feature_names(names: readonly string[] | null): boolean;
       check_feature_names(names: readonly string[]): boolean;
+      set_identity(identity: string | null): boolean;
+      get_identities(): string[] | null;
+      get_n_bytes(): number;
     }
 
     enum Metric {

@@ -30,6 +30,26 @@ class Frame:
 
 class CrossProducts(TestCase):
 
+    def test_identities(self):
+        parts = [Apr.CrossProducts.new(1, 1).update([[float(i)], [i + 1.0]], [1.0, 2.0]) for i in range(3)]
+        for i, part in enumerate(parts):
+            part.set_identity(f'part {i}')
+        total = sum(parts)
+        self.assertEqual(total.identities, ['part 0', 'part 1', 'part 2'])
+        again = parts[1].to_bytes()
+        self.assertFails(Apr.Error.RANGE, 'The samples of “part 1” have been merged before', total.merge_bytes, again)
+        with self.assertRaises(GLib.Error):
+            total += parts[2]
+        self.assertEqual(Apr.CrossProducts.new(1, 1).merge_bytes(bytes(again.get_data())), parts[1])
+        self.assertEqual(pickle.loads(pickle.dumps(total)).identities, total.identities)
+
+    def test_size(self):
+        """What distributed engines ask, to decide where a state is kept."""
+        state = Apr.CrossProducts.new(100, 1)
+        self.assertLess(sys.getsizeof(state), 1000)
+        state.update([[float(i * j % 17) for i in range(100)] for j in range(200)], [float(j) for j in range(200)])
+        self.assertGreater(sys.getsizeof(state), 102 * 103 // 2 * 8)
+
     def test_any_cut_is_the_whole(self):
         whole = Apr.CrossProducts.new(2, 1).update(X, Y)
         generator = random.Random(1)

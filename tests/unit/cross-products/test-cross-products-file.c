@@ -44,7 +44,7 @@ test_load_errors (void)
   } cases[] = {
     { 6, 2, APR_DTYPE_U32, "aprender.model", "AprLinearRegression", APR_ERROR_MODEL, "AprLinearRegression" },
     { 6, 2, APR_DTYPE_U32, "aprender.model", NULL, APR_ERROR_MODEL, "missing" },
-    { 6, 2, APR_DTYPE_U32, "aprender.format", "3", APR_ERROR_MODEL, "“3”" },
+    { 6, 2, APR_DTYPE_U32, "aprender.format", "4", APR_ERROR_MODEL, "“4”" },
     { 6, 2, APR_DTYPE_U32, "aprender.dtype", "F16", APR_ERROR_MODEL, "F16" },
     { 6, 2, APR_DTYPE_U32, "aprender.first_word", "129", APR_ERROR_MODEL, "129" },
     { 6, 2, APR_DTYPE_U32, "aprender.n_features", "0", APR_ERROR_MODEL, "“0”" },

@@ -51,6 +51,7 @@ function extend(Apr, functions) {
         guard(type.prototype, name, check);
     }
   }
+  guard(Apr.CrossProducts.prototype, 'set_identity', [checkString, 'The identity']);
   guard(DType, 'from_string', [checkString, 'The name of a dtype']);
   guard(Tensor.prototype, 'slice', indices);
   guard(Tensor.prototype, 'slice_rows', [checkCount, 'The first row'], [checkCount, 'The last row']);

@@ -18,6 +18,8 @@ from .properties import add_attributes
 from .samples import Samples, check_feature_names, explain
 
 _merge = Apr.CrossProducts.merge
+_merge_bytes = Apr.CrossProducts.merge_bytes
+_get_identities = Apr.CrossProducts.get_identities
 _subtract = Apr.CrossProducts.subtract
 _update = Apr.CrossProducts.update
 native_update_async = Apr.CrossProducts.update_async
@@ -97,6 +99,14 @@ class Methods:
         _merge(self, other)
         return self
 
+    def merge_bytes(self, data: Buffer) -> Self:
+        """Adds the samples of a state that was sent as its bytes, and returns this one.
+
+        What does not fit is found out from the header, before the sums are read.
+        """
+        _merge_bytes(self, wrap_bytes(data))
+        return self
+
     def subtract(self, other: CrossProducts) -> Self:
         """Takes the samples of another state away, which must have been added before, and returns this one."""
         _subtract(self, other)
@@ -169,6 +179,11 @@ class Methods:
         return self.get_feature_names()
 
     @property
+    def identities(self) -> list[str]:
+        """The identities of the parts that the state was made of, which set_identity() gives."""
+        return _get_identities(self) or []
+
+    @property
     def n_features(self) -> int:
         """The number of features."""
         return self.get_n_features()
@@ -196,6 +211,9 @@ class Methods:
     def from_bytes(data: Buffer) -> CrossProducts:
         """Reads sums from the bytes of a file, bytes or GLib.Bytes."""
         return _from_bytes(wrap_bytes(data))
+
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self.get_n_bytes()
 
     def __copy__(self):
         return self.copy()

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/cross-products/apr-trimmed-words-private.h"
+#include "aprender/tensor/apr-tensor-private.h"
+
+/* The sums as tensors of a file. */
+
+#define SUMS "sums"
+#define STARTS "sums.starts"
+#define SIZES "sums.sizes"
+
+/* Takes *@data. */
+static gboolean
+add_bytes (AprSafetensorsWriter *writer,
+           const char *prefix,
+           const char *name,
+           guint8 **data,
+           gsize size,
+           GError **error)
+{
+  g_autoptr (AprTensor) tensor = apr_tensor_new_take (APR_DTYPE_U8, &size, 1, g_steal_pointer (data), size);
+  g_autofree char *full_name = g_strconcat (prefix, name, NULL);
+
+  return apr_safetensors_writer_add_tensor (writer, full_name, tensor, error);
+}
+
+static gboolean
+add_trimmed_to_writer (AprTrimmedWords *trimmed,
+                       AprSafetensorsWriter *writer,
+                       const char *prefix,
+                       GError **error)
+{
+  return add_bytes (writer, prefix, SUMS, &trimmed->bytes, trimmed->n_bytes, error) &&
+         add_bytes (writer, prefix, STARTS, &trimmed->starts, trimmed->n_numbers, error) &&
+         add_bytes (writer, prefix, SIZES, &trimmed->sizes, trimmed->n_numbers, error);
+}
+
+gboolean
+apr_cross_products_add_sums_to_writer (AprCrossProducts *self,
+                                       AprSafetensorsWriter *writer,
+                                       const char *prefix,
+                                       gboolean *trimmed,
+                                       gint *first_word,
+                                       GError **error)
+{
+  g_autoptr (AprExactSums) sums = apr_cross_products_ref_sums (self, error);
+  g_autoptr (AprTensor) tensor = NULL;
+  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
+  gsize shape[2] = { apr_exact_sums_get_n_entries (self->sums), 0 };
+  AprTrimmedWords trimmed_words;
+  guint32 *words;
+  gboolean added;
+
+  if (sums == NULL)
+    return FALSE;
+
+  words = apr_exact_sums_to_words (sums, &shape[1], first_word);
+  *trimmed = apr_trimmed_words_init (&trimmed_words, words, shape[0], shape[1]);
+  if (*trimmed)
+    {
+      added = add_trimmed_to_writer (&trimmed_words, writer, prefix, error);
+      apr_trimmed_words_clear (&trimmed_words);
+      g_free (words);
+      return added;
+    }
+
+  tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
+  return apr_safetensors_writer_add_tensor (writer, name, tensor, error);
+}
+
+static gboolean
+load_words (
+  AprCrossProducts *self, AprSafetensorsReader *reader, const char *prefix, gint first_word, GError **error)
+{
+  g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
+  g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, name, error);
+  gsize max_words = (gsize) (APR_EXACT_SUMS_MAX_WORD - first_word);
+  g_autofree char *text = NULL;
+  g_autofree guint32 *copy = NULL;
+  const guint32 *words;
+  const gsize *shape;
+  gsize n_dims;
+  gsize i;
+
+  if (tensor == NULL)
+    return FALSE;
+
+  shape = apr_tensor_get_shape (tensor, &n_dims);
+  words = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+  text = apr_shape_to_string (shape, n_dims);
+  if (apr_tensor_get_dtype (tensor) != APR_DTYPE_U32 || n_dims != 2 ||
+      shape[0] != apr_exact_sums_get_n_entries (self->sums) || shape[1] > max_words)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The tensor “%s” must be U32 [%" G_GSIZE_FORMAT ", at most %" G_GSIZE_FORMAT
+                   "], but it is %s %s",
+                   name, apr_exact_sums_get_n_entries (self->sums), max_words,
+                   apr_dtype_to_string (apr_tensor_get_dtype (tensor)), text);
+      return FALSE;
+    }
+
+  /* In place, where they can be read there. */
+  if (G_BYTE_ORDER != G_LITTLE_ENDIAN || (guintptr) words % sizeof *words != 0)
+    {
+      words = copy = g_memdup2 (words, apr_tensor_get_n_elements (tensor) * sizeof *words);
+      for (i = 0; i < apr_tensor_get_n_elements (tensor); i++)
+        copy[i] = GUINT32_FROM_LE (copy[i]);
+    }
+
+  return apr_exact_sums_set_words (self->sums, words, shape[1], first_word, error);
+}
+
+static AprTensor *
+get_bytes (AprSafetensorsReader *reader, const char *prefix, const char *name, gsize n, GError **error)
+{
+  g_autofree char *full_name = g_strconcat (prefix, name, NULL);
+  g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, full_name, error);
+  g_autofree char *text = NULL;
+  const gsize *shape;
+  gsize n_dims;
+
+  if (tensor == NULL)
+    return NULL;
+
+  shape = apr_tensor_get_shape (tensor, &n_dims);
+  if (apr_tensor_get_dtype (tensor) == APR_DTYPE_U8 && n_dims == 1 && (n == G_MAXSIZE || shape[0] == n))
+    return g_steal_pointer (&tensor);
+
+  text = apr_shape_to_string (shape, n_dims);
+  if (n == G_MAXSIZE)
+    g_set_error (error, APR_ERROR, APR_ERROR_SHAPE, "The tensor “%s” must be U8 [n_bytes], but it is %s %s",
+                 full_name, apr_dtype_to_string (apr_tensor_get_dtype (tensor)), text);
+  else
+    g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                 "The tensor “%s” must be U8 [%" G_GSIZE_FORMAT "], but it is %s %s", full_name, n,
+                 apr_dtype_to_string (apr_tensor_get_dtype (tensor)), text);
+  return NULL;
+}
+
+static gboolean
+load_trimmed (
+  AprCrossProducts *self, AprSafetensorsReader *reader, const char *prefix, gint first_word, GError **error)
+{
+  gsize n_entries = apr_exact_sums_get_n_entries (self->sums);
+  g_autoptr (AprTensor) starts = get_bytes (reader, prefix, STARTS, n_entries, error);
+  g_autoptr (AprTensor) sizes = starts != NULL ? get_bytes (reader, prefix, SIZES, n_entries, error) : NULL;
+  g_autoptr (AprTensor) sums = sizes != NULL ? get_bytes (reader, prefix, SUMS, G_MAXSIZE, error) : NULL;
+  g_autofree guint32 *words = NULL;
+  AprTrimmedWords trimmed = { .n_numbers = n_entries };
+  gsize n_words;
+
+  if (sums == NULL)
+    return FALSE;
+
+  trimmed.starts = (guint8 *) g_bytes_get_data (apr_tensor_get_bytes (starts), NULL);
+  trimmed.sizes = (guint8 *) g_bytes_get_data (apr_tensor_get_bytes (sizes), NULL);
+  trimmed.bytes = (guint8 *) g_bytes_get_data (apr_tensor_get_bytes (sums), &trimmed.n_bytes);
+  words = apr_trimmed_words_expand (&trimmed, &n_words);
+  if (words == NULL || first_word + (gint) n_words > APR_EXACT_SUMS_MAX_WORD)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The tensors “%s%s” and “%s%s” do not fit the %" G_GSIZE_FORMAT
+                   " bytes of “%s%s”, or more memory than there is",
+                   prefix, STARTS, prefix, SIZES, trimmed.n_bytes, prefix, SUMS);
+      return FALSE;
+    }
+
+  return apr_exact_sums_set_words (self->sums, words, n_words, first_word, error);
+}
+
+gboolean
+apr_cross_products_load_sums (AprCrossProducts *self,
+                              AprSafetensorsReader *reader,
+                              const char *prefix,
+                              gboolean trimmed,
+                              gint first_word,
+                              GError **error)
+{
+  return trimmed ? load_trimmed (self, reader, prefix, first_word, error)
+                 : load_words (self, reader, prefix, first_word, error);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/apr-trimmed-words-private.h"
+
+#include <string.h>
+
+/* What the header of a file says of two more tensors. */
+#define HEADER_BYTES 256
+
+/* The bytes of a number that are kept: from *@start on. */
+static gsize
+trim (const guint8 *number, gsize n, gsize *start)
+{
+  guint8 sign = number[n - 1] >= 0x80 ? 0xff : 0;
+  gsize end = n;
+
+  for (*start = 0; *start < n && number[*start] == 0;)
+    ++*start;
+  if (*start == n)
+    {
+      *start = 0;
+      return 0;
+    }
+  while (end > *start + 1 && number[end - 1] == sign && ((number[end - 2] ^ sign) & 0x80) == 0)
+    end--;
+
+  return end - *start;
+}
+
+gboolean
+apr_trimmed_words_init (AprTrimmedWords *self, const guint32 *words, gsize n_numbers, gsize n_words)
+{
+  guint32 little[APR_TRIMMED_WORDS_MAX];
+  gsize n = n_words * sizeof (guint32);
+  gsize max_bytes;
+  gsize i;
+  gsize j;
+
+  *self = (AprTrimmedWords){ 0 };
+  if (n_words > APR_TRIMMED_WORDS_MAX || n_numbers * n / 4 * 3 <= 2 * n_numbers + HEADER_BYTES)
+    return FALSE;
+
+  max_bytes = n_numbers * n / 4 * 3 - 2 * n_numbers - HEADER_BYTES;
+  self->n_numbers = n_numbers;
+  self->starts = g_malloc (n_numbers);
+  self->sizes = g_malloc (n_numbers);
+  self->bytes = g_malloc (max_bytes);
+  for (i = 0; i < n_numbers; i++)
+    {
+      gsize start;
+      gsize size;
+
+      for (j = 0; j < n_words; j++)
+        little[j] = GUINT32_TO_LE (words[i * n_words + j]);
+      size = trim ((const guint8 *) little, n, &start);
+      if (size > max_bytes - self->n_bytes)
+        {
+          apr_trimmed_words_clear (self);
+          return FALSE;
+        }
+      self->starts[i] = (guint8) start;
+      self->sizes[i] = (guint8) size;
+      memcpy (self->bytes + self->n_bytes, (const guint8 *) little + start, size);
+      self->n_bytes += size;
+    }
+
+  return TRUE;
+}
+
+void
+apr_trimmed_words_clear (AprTrimmedWords *self)
+{
+  g_clear_pointer (&self->starts, g_free);
+  g_clear_pointer (&self->sizes, g_free);
+  g_clear_pointer (&self->bytes, g_free);
+  self->n_bytes = 0;
+}
+
+guint32 *
+apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words)
+{
+  const guint8 *bytes = self->bytes;
+  gsize n_bytes = 0;
+  guint max_end = 0;
+  guint32 *words;
+  gsize size;
+  gsize i;
+
+  for (i = 0; i < self->n_numbers; i++)
+    {
+      max_end = MAX (max_end, (guint) self->starts[i] + self->sizes[i]);
+      n_bytes += self->sizes[i];
+    }
+  *n_words = (max_end + sizeof (guint32) - 1) / sizeof (guint32);
+  if (n_bytes != self->n_bytes || *n_words > APR_TRIMMED_WORDS_MAX ||
+      !g_size_checked_mul (&size, self->n_numbers, *n_words * sizeof (guint32)))
+    return NULL;
+
+  words = g_try_malloc (MAX (size, 1));
+  for (i = 0; i < self->n_numbers && words != NULL; i++)
+    {
+      guint8 *number = (guint8 *) (words + i * *n_words);
+      gsize start = self->starts[i];
+      gsize end = start + self->sizes[i];
+
+      memset (number, 0, start);
+      memcpy (number + start, bytes, self->sizes[i]);
+      bytes += self->sizes[i];
+      memset (number + end, end > start && number[end - 1] >= 0x80 ? 0xff : 0,
+              *n_words * sizeof (guint32) - end);
+    }
+  if (G_BYTE_ORDER == G_BIG_ENDIAN)
+    for (i = 0; i < self->n_numbers * *n_words && words != NULL; i++)
+      words[i] = GUINT32_FROM_LE (words[i]);
+
+  return words;
+}
