@@ -224,7 +224,7 @@ test_wrong_files (void)
       "The tensor “rows.sample_weight” has a weight of 0" },
     { "aprender.precision", "exact", 3, -1, APR_ERROR_WEIGHTS, "sample_weight has the negative value" },
     { "aprender.format", "1", 3, 1, APR_ERROR_MODEL, "first_word" },
-    { "aprender.format", "3", 3, 1, APR_ERROR_MODEL, "cannot be “3”" },
+    { "aprender.format", "4", 3, 1, APR_ERROR_MODEL, "cannot be “4”" },
   };
   gsize i;
 
