@@ -91,6 +91,8 @@ trendline_error_show (AdwToastOverlay *toasts, const GError *error)
 
   if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     {
+      /* It stays until it is read. */
+      adw_toast_set_timeout (toast, 0);
       adw_toast_set_button_label (toast, _ ("_Details"));
       /* It does not wait for others, and leaves time to press the button. */
       adw_toast_set_priority (toast, ADW_TOAST_PRIORITY_HIGH);

@@ -1,0 +1,329 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Uses Trendline as a person does: sees by accessibility, acts with pointer and keys. Each step waits for what it brings about.
+
+Usage: test-driven.py TRENDLINE LONGLEY.csv, on a display and with a session bus of its own
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+from gi.repository import Gio, GLib
+
+# What a person acts on.
+CONTROLS = {'button', 'toggle button', 'checkbox', 'radio', 'combo box', 'text box', 'search box', 'spin button', 'switch',
+            'slider', 'tab', 'menu item', 'link', 'image', 'progress bar'}
+ACCESSIBLE = 'org.a11y.atspi.Accessible'
+FOCUSABLE, SENSITIVE = 11, 24
+# How the toolkit names what nobody has named.
+CLASS_NAME = re.compile('(Gtk|Adw|Trendline)[A-Z]')
+
+
+class Node:
+    """What accessibility tells of a part of a window, asked anew each time: libatspi keeps names, and is not told of new ones."""
+
+    def __init__(self, name, path):
+        self.name, self.path = name, path
+
+    def call(self, interface, method, arguments=None):
+        return bus.call_sync(self.name, self.path, interface, method, arguments, None, 0, GLib.MAXINT32, None).unpack()
+
+    def get_children(self):
+        try:
+            return [Node(*child) for child in self.call(ACCESSIBLE, 'GetChildren')[0]]
+        except GLib.Error:
+            # It went since its parent was asked.
+            return []
+
+    def get_property(self, name):
+        return self.call('org.freedesktop.DBus.Properties', 'Get', GLib.Variant('(ss)', (ACCESSIBLE, name)))[0]
+
+    def get_name(self):
+        return self.get_property('Name')
+
+    def get_role(self):
+        return self.call(ACCESSIBLE, 'GetRoleName')[0]
+
+    def get_extents(self):
+        """In the coordinates of the window."""
+        return self.call('org.a11y.atspi.Component', 'GetExtents', GLib.Variant('(u)', (1,)))[0]
+
+    def has_state(self, state):
+        words = self.call(ACCESSIBLE, 'GetState')[0]
+        return bool(words[state // 32] >> state % 32 & 1)
+
+    def list_nodes(self):
+        yield self
+        for child in self.get_children():
+            yield from child.list_nodes()
+
+
+def xdotool(*arguments):
+    subprocess.run(['xdotool', *map(str, arguments)], check=True)
+
+
+class App:
+    """The program, from its start to its end."""
+
+    def __init__(self, *arguments):
+        self.messages = tempfile.TemporaryFile('w+')
+        self.process = subprocess.Popen([program, *arguments], stderr=self.messages)
+        self.waits_for = ''
+        self.until('the window', lambda: self.find('window'))
+
+    def get_root(self):
+        for application in Node('org.a11y.atspi.Registry', '/org/a11y/atspi/accessible/root').get_children():
+            pid = Node('org.freedesktop.DBus', '/').call('org.freedesktop.DBus', 'GetConnectionUnixProcessID',
+                                                         GLib.Variant('(s)', (application.name,)))
+            if pid[0] == self.process.pid:
+                return application
+        return None
+
+    def list_nodes(self):
+        root = self.get_root()
+        return [] if root is None else root.list_nodes()
+
+    def find_all(self, role, name=''):
+        """The nodes of a role, or of any, whose name contains this."""
+        for node in self.list_nodes():
+            try:
+                if role in (None, node.get_role()) and name in node.get_name():
+                    yield node
+            except GLib.Error:
+                pass
+
+    def find(self, role, name=''):
+        return next(self.find_all(role, name), None)
+
+    def has(self, role, name):
+        return self.find(role, name) is not None
+
+    def find_window(self, title):
+        return next((window for window in self.get_root().get_children() if title in window.get_name()), None)
+
+    def until(self, what, condition):
+        """Waits, for as long as it takes; the test's own limit ends a wait in vain."""
+        self.waits_for = what
+        while True:
+            assert self.process.poll() is None, f'the program ended, waiting for {what}: {self.read_messages()}'
+            try:
+                if found := condition():
+                    return found
+            except GLib.Error:
+                # A part of the window went while it was looked at.
+                pass
+            time.sleep(0.02)
+
+    def until_shown(self, role, name=''):
+        return self.until(f'{role} “{name}”', lambda: self.find(role, name))
+
+    def find_place(self, role, name):
+        """The middle of a node that has stopped to move."""
+        places = []
+        for _ in range(2):
+            extents = [node.get_extents() for node in self.find_all(role, name)]
+            places.append([(x + width // 2, y + height // 2) for x, y, width, height in extents
+                           if width > 0 and height > 0])
+            time.sleep(0.02)
+        return places[0][0] if places[0] and places[0] == places[1] else None
+
+    def point_at(self, role, name):
+        xdotool('mousemove', *self.until(f'a place of {role} “{name}”', lambda: self.find_place(role, name)))
+
+    def click(self, role, name):
+        self.point_at(role, name)
+        xdotool('click', 1)
+
+    def choose_file(self, title, path, entry='GtkFileChooserEntry'):
+        """Types a path in the dialog for files."""
+        x, y, width, height = self.until(title, lambda: (window := self.find_window(title)) and window.get_extents())
+        xdotool('mousemove', x + width // 2, y + height // 3)
+
+        # Of this entry, accessibility does not tell the text.
+        if entry != 'Name:':
+            xdotool('key', 'ctrl+l')
+        self.until('an entry for the path', lambda: self.find_place('text box', entry))
+        xdotool('key', 'ctrl+a', 'type', path)
+        xdotool('key', 'Return')
+        self.until('the dialog to go', lambda: self.find_window(title) is None)
+
+    def read_messages(self):
+        self.messages.seek(0)
+        return self.messages.read()
+
+    def quit(self):
+        xdotool('mousemove', 200, 300, 'key', 'ctrl+q')
+        self.process.wait()
+        messages = self.read_messages()
+        assert self.process.returncode == 0, messages
+        assert 'CRITICAL' not in messages, messages
+
+
+def find_unnamed(node):
+    """The controls that a person who hears the window would not know."""
+    role, name = node.get_role(), node.get_name()
+    is_unnamed = (not name or CLASS_NAME.match(name)) and not node.get_property('Description')
+    unnamed = [f'{role} “{name}”'] if role in CONTROLS and is_unnamed and node.has_state(FOCUSABLE) else []
+    # What a list to choose from is made of is GTK's.
+    if role != 'combo box':
+        unnamed += [text for child in node.get_children() for text in find_unnamed(child)]
+    return unnamed
+
+
+def get_plot_text(app):
+    plot = app.find('image', 'Residuals and fitted values')
+    return plot.get_property('Description') if plot is not None else ''
+
+
+def test_open(app):
+    """A person who has never seen it presses the one large button."""
+    app.click('button', 'Open a Table')
+    app.choose_file('Open a Table', longley)
+    app.until_shown('label', 'longley.csv')
+    # All of its columns, and its first cell.
+    for column in ('y', 'x1', 'x6'):
+        app.until_shown('label', column)
+    app.until_shown('label', '60323')
+
+
+def test_fit(app):
+    """The interval of x1 as R's confint has it, and NIST's R²."""
+    app.click('button', 'Fit')
+    for text in ('0.995479', '15.0619', '84.9149', '−177.029', '207.153'):
+        app.until_shown('label', text)
+
+
+def test_plots(app):
+    """The points of a plot are gone through by keys, and said."""
+    app.click('tab', 'Plots')
+    app.click('image', 'Residuals and fitted values')
+    xdotool('key', 'Home')
+    app.until('a point to be said', lambda: get_plot_text(app).startswith('Row '))
+    first = get_plot_text(app)
+    xdotool('key', 'Right')
+    app.until('another point', lambda: get_plot_text(app) != first)
+    assert get_plot_text(app).startswith('Row ')
+
+
+def test_names(app):
+    """After all pages have been seen."""
+    for page in ('Data', 'Model', 'Plots'):
+        app.click('tab', page)
+    unnamed = find_unnamed(app.get_root())
+    assert not unnamed, '\n'.join(unnamed)
+
+
+def test_save(app):
+    """What is saved is the model."""
+    path = folder / 'longley.safetensors'
+    app.click('tab', 'Model')
+    xdotool('key', 'ctrl+s')
+    app.choose_file('Save the Model', path, 'Name:')
+    app.until('the file', path.exists)
+    data = path.read_bytes()
+    header = json.loads(data[8:8 + struct.unpack('<Q', data[:8])[0]])
+    assert header['coefficients']['shape'] == [6], header
+    assert header['__metadata__']['aprender.model'] == 'AprLinearRegression', header
+
+
+def test_wrong_table():
+    """A cell that is no number, beyond what is previewed: its place is said."""
+    path = folder / 'wrong.csv'
+    path.write_text('x,y\n' + ''.join(f'{i},{i * i}\n' for i in range(30000)) + '7,many\n')
+    app = App(str(path))
+    app.until_shown('label', 'wrong.csv')
+    app.click('button', '_Fit')
+    app.click('button', 'Details')
+    app.until_shown('label', '30002')
+    app.process.terminate()
+    app.process.wait()
+
+
+def test_cancel():
+    """A table that never ends: whatever the machine, the fit runs until it is cancelled."""
+    path = folder / 'endless.csv'
+    os.mkfifo(path)
+    done = threading.Event()
+
+    def write():
+        while not done.is_set():
+            try:
+                with open(path, 'w', encoding='utf-8') as file:
+                    file.write('x,y\n' + '1,2\n3,5\n4,4\n' * 8000)
+                    while not done.is_set():
+                        file.write('1,2\n3,5\n4,4\n' * 1000)
+                        file.flush()
+                        time.sleep(0.01)
+            except BrokenPipeError:
+                pass
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    app = App(str(path))
+    app.until_shown('label', 'endless.csv')
+    app.until('the table to be open', lambda: app.find('button', '_Fit').has_state(SENSITIVE))
+    app.click('button', '_Fit')
+    app.until_shown('label', 'Reading Rows')
+    app.click('button', '_Cancel')
+    app.until('the fit to end', lambda: app.find('button', '_Fit').has_state(SENSITIVE))
+    app.click('tab', 'Model')
+    app.until_shown('label', 'No Model Yet')
+    done.set()
+    app.process.terminate()
+    app.process.wait()
+
+
+def main():
+    app = None
+
+    def give_up(*_):
+        print(f'Bail out! waiting for {app.waits_for if app else "the window"}', flush=True)
+        os._exit(1)
+
+    signal.signal(signal.SIGTERM, give_up)
+    steps = [test_open, test_fit, test_plots, test_save, test_names]
+    alone = [test_wrong_table, test_cancel]
+    print(f'1..{len(steps) + len(alone)}', flush=True)
+    number = 0
+    status = 0
+    try:
+        app = App()
+        for number, step in enumerate(steps, 1):
+            step(app)
+            print(f'ok {number} {step.__name__}', flush=True)
+        app.quit()
+        for number, step in enumerate(alone, len(steps) + 1):
+            step()
+            print(f'ok {number} {step.__name__}', flush=True)
+    except AssertionError:
+        status = 1
+        print(f'not ok {number}')
+        print('\n'.join(f'# {line}' for line in traceback.format_exc().splitlines()), flush=True)
+    sys.exit(status)
+
+
+session = Gio.bus_get_sync(Gio.BusType.SESSION)
+try:
+    address = session.call_sync('org.a11y.Bus', '/org/a11y/bus', 'org.a11y.Bus', 'GetAddress', None, None, 0, GLib.MAXINT32, None)
+except GLib.Error as error:
+    print(f'1..0 # SKIP there is no bus of accessibility: {error.message}')
+    sys.exit()
+flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
+bus = Gio.DBusConnection.new_for_address_sync(address.unpack()[0], flags, None, None)
+program, longley = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+    settings = pathlib.Path(os.environ['XDG_CONFIG_HOME'], 'gtk-4.0')
+    settings.mkdir(parents=True)
+    (settings / 'settings.ini').write_text('[Settings]\ngtk-enable-animations=false\n')
+    main()
