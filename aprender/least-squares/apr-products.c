@@ -90,7 +90,7 @@ read_entry (const Centring *self, gsize entry, mp_limb_t *limbs, gsize n_limbs)
   gsize i;
 
   apr_products_prefetch (from);
-  apr_products_prefetch (from + self->n_state - 1);
+  apr_products_prefetch (end);
   for (; from < first; from++)
     elsewhere |= (mp_limb_t) *from;
   for (i = 0; i < n_read; i++, from += 2)
