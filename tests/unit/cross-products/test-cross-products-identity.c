@@ -165,7 +165,6 @@ static void
 test_n_bytes (void)
 {
   g_autoptr (AprCrossProducts) state = make_part (2, NULL);
-  g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (state, NULL);
   g_autoptr (AprCrossProducts) empty = apr_cross_products_new (1000, 1, NULL);
 
   /* 6 numbers, in words of 64 bits of which each holds 32. */
