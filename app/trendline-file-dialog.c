@@ -68,7 +68,8 @@ show (GtkWindow *window,
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
 }
 
-/* Has the user choose a file to read, by the portal where there is one, and calls chosen with the window, unless closed. */
+/* Has the user choose a file to read, by the portal where there is one, and calls chosen with the window, unless
+ * closed. */
 void
 trendline_file_dialog_open (GtkWindow *window,
                             const char *title,

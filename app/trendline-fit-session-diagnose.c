@@ -159,7 +159,8 @@ diagnose_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *c
 /*
  * Computes how well the model fits each row of the table, which is read again for it.
  *
- * The rows take memory, as much as a number of eight bytes for each cell. The session may do something else meanwhile. Fails
+ * The rows take memory, as much as a number of eight bytes for each cell. The session may do something else meanwhile.
+ * Fails
  * with %G_IO_ERROR_NO_SPACE where there is not so much memory, with %G_IO_ERROR_NOT_FOUND if no model was fitted to a
  * table, and as reading a table and statistics do.
  */

@@ -306,8 +306,8 @@ fit_new (TrendlineFitSession *self)
 /*
  * Fits a model to the table with what is chosen and the options as they are now.
  *
- * The model and its statistics change when it succeeds. It fails with %APR_ERROR_EMPTY if no feature is chosen, or if the
- * table has no rows, with %G_IO_ERROR_INVALID_DATA where the table is wrong, with %G_IO_ERROR_CANCELLED, with
+ * The model and its statistics change when it succeeds. It fails with %APR_ERROR_EMPTY if no feature is chosen, or if
+ * the table has no rows, with %G_IO_ERROR_INVALID_DATA where the table is wrong, with %G_IO_ERROR_CANCELLED, with
  * %G_IO_ERROR_PENDING if the session is busy, and as fits do.
  */
 void

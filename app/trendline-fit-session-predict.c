@@ -182,8 +182,9 @@ on_predicted (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 /*
- * Predicts for each row of a table, which needs the columns that the model was fitted to, and writes a CSV file with a row
- * for each: the prediction, and, where there are statistics, the interval that has a new row with a probability of 95 %.
+ * Predicts for each row of a table, which needs the columns that the model was fitted to, and writes a CSV file with a
+ * row for each: the prediction, and, where there are statistics, the interval that has a new row with a probability of
+ * 95 %.
  *
  * After a failure there is no file, or the one that was there before.
  */

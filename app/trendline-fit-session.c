@@ -7,7 +7,8 @@
  * What a window works on: a table, what is chosen of it, how to fit, and what the last fit found.
  *
  * The user interface sets the choices and binds to the properties; it holds no state of its own. One thing is under way
- * at a time: opening a file, a fit, or predictions. It can be cancelled, and a failure leaves everything as it was, so that the old
+ * at a time: opening a file, a fit, or predictions. It can be cancelled, and a failure leaves everything as it was, so
+ * that the old
  * results can be used while a fit runs. A session belongs to the thread that made it; nothing blocks but for short.
  *
  * The options are a model that is never fitted: its hyper-parameters are for the next fit, which works on a clone. The
@@ -392,7 +393,8 @@ trendline_fit_session_set_results (TrendlineFitSession *self,
   g_object_thaw_notify (G_OBJECT (self));
 }
 
-/* Chooses what is likely meant: the column y, or else the last one that has numbers, and all other numbers as features. */
+/* Chooses what is likely meant: the column y, or else the last one that has numbers, and all other numbers as
+ * features. */
 static void
 choose_columns (TrendlineFitSession *self)
 {

@@ -50,7 +50,8 @@ trendline_table_init (TrendlineTable *self)
   self->columns = g_list_store_new (TRENDLINE_TYPE_COLUMN);
 }
 
-/* The first rows; none of a table that is compressed in a way that GIO does not know, which can be fitted all the same. */
+/* The first rows; none of a table that is compressed in a way that GIO does not know, which can be fitted all the
+ * same. */
 static gboolean
 read_head (TrendlineTable *self, gsize n_columns, GCancellable *cancellable, GError **error)
 {

@@ -7,7 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* A file that holds a table: its columns, and its first rows to look at. It never changes but for the chosen features. */
+/* A file that holds a table: its columns, and its first rows to look at. It never changes but for the chosen
+ * features. */
 #define TRENDLINE_TYPE_TABLE (trendline_table_get_type ())
 
 G_DECLARE_FINAL_TYPE (TrendlineTable, trendline_table, TRENDLINE, TABLE, GObject)

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
  * and then @heap, a g_autofree pointer of the function's that is %NULL, is set to them. Thousands of small systems are
  * solved faster without allocations than with them. */
 #define APR_SCRATCH_FEW 64
-#define apr_scratch_new(Type, n, heap)                                                                       \
-  ((n) <= APR_SCRATCH_FEW ? g_newa (Type, (n)) : (Type *) (*(heap) = g_new (Type, (n))))
+#define apr_scratch_new(Type, n, heap) \
+ ((n) <= APR_SCRATCH_FEW ? g_newa (Type, (n)) : (Type *) (*(heap) = g_new (Type, (n))))
 
 G_END_DECLS

@@ -179,7 +179,8 @@ arrow_update_commit (ArrowUpdate *self, AprCrossProducts *state)
  * `state.update_arrow (table, ['y'])` takes any object that has the method `__arrow_c_stream__`.
  *
  * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way,
- *   %APR_ERROR_FEATURE_NAMES where a column is not there or the names are not those of the state, %APR_ERROR_DTYPE with the name of a column that does not hold
+ *   %APR_ERROR_FEATURE_NAMES where a column is not there or the names are not those of the state, %APR_ERROR_DTYPE with
+ *   the name of a column that does not hold
  *   numbers, %APR_ERROR_NOT_FINITE with the place of a value that is missing or not finite, %APR_ERROR_WEIGHTS,
  *   %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, or what the stream says in #GIOErrorEnum
  *
@@ -254,8 +255,8 @@ update_done_cb (GObject *object, GAsyncResult *result, gpointer user_data)
  *
  * Adds the samples of a stream of Arrow without blocking.
  *
- * The stream is moved at once, and read and released in another thread. The state changes in the main context that is the
- * caller's thread default, just before @callback is called there. Until then it can be read as it was, but other
+ * The stream is moved at once, and read and released in another thread. The state changes in the main context that is
+ * the caller's thread default, just before @callback is called there. Until then it can be read as it was, but other
  * writes fail with %G_IO_ERROR_PENDING.
  *
  * Since: 0.1

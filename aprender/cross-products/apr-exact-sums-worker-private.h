@@ -15,7 +15,8 @@ typedef void (*AprExactSumsDrain) (AprExactSumsWorker *worker, gpointer user_dat
 /* The rows that a block may have. */
 #define APR_EXACT_SUMS_WORKER_ROWS MAX (APR_SLICE_ROWS, APR_BYTE_ROWS)
 
-/* There are @n_blocks blocks at most, of at most @n_rows rows. Of the products of each, @share of @n_shares are taken. */
+/* There are @n_blocks blocks at most, of at most @n_rows rows. Of the products of each, @share of @n_shares are
+ * taken. */
 AprExactSumsWorker *apr_exact_sums_worker_new (const AprSumsKernel *kernel,
                                                gsize n_columns,
                                                AprPrecision precision,

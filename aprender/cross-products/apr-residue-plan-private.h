@@ -16,8 +16,8 @@ G_BEGIN_DECLS
 double apr_residue_plan_get_max_sum (const AprResidueModuli *moduli);
 double apr_residue_plan_get_max_value (const AprResidueModuli *moduli);
 
-/* How many moduli some rows are worth, by a sample of them, with weights of @weight_bits bits; 0 where they have too many
- * rests for any number. */
+/* How many moduli some rows are worth, by a sample of them, with weights of @weight_bits bits; 0 where they have too
+ * many rests for any number. */
 guint apr_residue_plan_count (const AprResidueKernel *kernel,
                               const AprRows *x,
                               const AprRows *y,

@@ -79,7 +79,8 @@ append_term (AprResidueThread *thread, gsize entry, gint64 value, gint exponent)
   thread->max_exponent = MAX (thread->max_exponent, exponent);
 }
 
-/* Adds the product of two numbers, neither of them 0, to an entry; one of them is a whole number times a power of two. */
+/* Adds the product of two numbers, neither of them 0, to an entry; one of them is a whole number times a power of
+ * two. */
 static void
 append_product (AprResidueThread *thread, gsize entry, gint64 whole, gint whole_exponent, double other)
 {

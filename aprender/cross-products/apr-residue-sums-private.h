@@ -16,7 +16,8 @@ typedef struct
 
 /* Adds the cross products of rows, in residues; progress is told of the rows that have been gone through. @weights,
  * which may be %NULL, have been checked. What residues do not suit, among it whatever is not finite, is left to others:
- * it is appended to @left, in no order. False, with the error set, where it is cancelled or there is no memory; then the sums are of no use. */
+ * it is appended to @left, in no order. False, with the error set, where it is cancelled or there is no memory; then
+ * the sums are of no use. */
 gboolean apr_residue_sums_update (AprExactSums *state,
                                   const AprResidueKernel *kernel,
                                   const AprRows *x,

@@ -100,7 +100,8 @@ void apr_residue_team_flush (AprResidueTeam *self, AprTeam *team, gsize part);
 /* Adds the products of rests with their rows, of a block that was multiplied without them. */
 void apr_residue_team_add_rests (AprResidueTeam *self, AprTeam *team, gsize part);
 
-/* Makes room in the state for all sums, and for terms from @min to @max of which an entry gets at most @n_terms, or none
+/* Makes room in the state for all sums, and for terms from @min to @max of which an entry gets at most @n_terms, or
+ * none
  * where @min is above @max: at once, since it takes long to make more room later. For the first thread only, between
  * barriers; where the work was cancelled, nothing may be added then. */
 void apr_residue_team_cover (AprResidueTeam *self, gint min, gint max, guint n_terms);

@@ -12,9 +12,10 @@
 #include "aprender/least-squares/apr-products-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
-/* The middle of the covariance is a matrix of cross products, of the samples times their residuals: what sums samples in
- * threads sums these too. The rows are centred and multiplied once, which rounds each entry, and then summed as they
- * are, which takes a part of the time that weights do. What rounding the centres left is put right in the sums. After H. White, "A heteroskedasticity-consistent
+/* The middle of the covariance is a matrix of cross products, of the samples times their residuals: what sums samples
+ * in threads sums these too. The rows are centred and multiplied once, which rounds each entry, and then summed as they
+ * are, which takes a part of the time that weights do. What rounding the centres left is put right in the sums. After
+ * H. White, "A heteroskedasticity-consistent
  * covariance matrix estimator and a direct test for heteroskedasticity", 1980, and, for HC1 to HC3, J. G. MacKinnon
  * and H. White, "Some heteroskedasticity-consistent covariance matrix estimators with improved finite sample
  * properties", 1985. */

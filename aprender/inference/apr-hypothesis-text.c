@@ -396,7 +396,8 @@ parse (Parser *self, GArray *rows, GError **error)
  * Reads hypotheses about the coefficients from a text, for [method@Apr.RegressionStatistics.test_hypothesis].
  *
  * Commas separate the hypotheses. Each is an equation of sums with `+`, `-`, `*`, `/`, parentheses and numbers; several
- * `=` make several hypotheses, and a sum without any is 0. Names are those of [property@Apr.RegressionStatistics:terms],
+ * `=` make several hypotheses, and a sum without any is 0. Names are those of
+ * [property@Apr.RegressionStatistics:terms],
  * the longest one that fits; in backquotes they are taken as they stand. The intercept is `(Intercept)`, or `Intercept`
  * where no feature is called so. This is what statsmodels and patsy take as well.
  *

@@ -181,7 +181,8 @@ test_hypothesis (AprRegressionStatistics *self,
  * Tests the hypotheses R b = q about the coefficients b: each by Student's t, and all together by Snedecor's F.
  *
  * With the terms (Intercept), x0 and x1, the factors [0, 1, -1] say that the coefficients of x0 and x1 are the
- * same; [method@Apr.RegressionStatistics.parse_hypothesis] makes factors of texts. The covariance is that of these statistics, so that tests of robust statistics are robust too. This is the
+ * same; [method@Apr.RegressionStatistics.parse_hypothesis] makes factors of texts. The covariance is that of these
+ * statistics, so that tests of robust statistics are robust too. This is the
  * Wald test of R's `car::linearHypothesis ()` and of `t_test ()` and `f_test ()` in statsmodels. It takes time in
  * proportion to the number of hypotheses and to the square of the number of terms.
  *

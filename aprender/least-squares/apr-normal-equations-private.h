@@ -19,7 +19,9 @@ typedef struct
   AprRun run; /* of finding the rank, and then of solving */
 
   gint64 *
-    scales; /* (owned) with the arrays of features behind: of the products' columns: scaled products are 2^-(the scales of both) times the products */
+    /* (owned) with the arrays of features behind: of the products' columns: scaled products are 2^-(the scales of both)
+   * times the products */
+    scales;
 
   gsize *independent; /* features, in order: a position counts through these. Their number is the rank */
   gsize n_independent;

@@ -57,7 +57,8 @@ void apr_refinement_clear (AprRefinement *self);
 /* Returns the exponent of @value, far below all others for 0. */
 gint64 apr_floor_log2 (double value);
 
-/* Returns the bits that the unknowns need behind the point for Cramer's rule to decide every rounding, or every sign. */
+/* Returns the bits that the unknowns need behind the point for Cramer's rule to decide every rounding, or every
+ * sign. */
 gint64 apr_refinement_count_bits (const AprRefinement *self);
 
 /* Refines until every rounding is certain, or no more can be had: then what there is is rounded, and %FALSE is

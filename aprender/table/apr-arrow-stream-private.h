@@ -13,7 +13,8 @@ G_BEGIN_DECLS
 typedef struct _AprArrowStream AprArrowStream;
 
 /* Takes the stream over: it is released when this is freed, also after an error. All columns that are not @targets, nor
- * @sample_weight, are features. Fails with %APR_ERROR_FEATURE_NAMES where one of those is not there, %APR_ERROR_DTYPE where
+ * @sample_weight, are features. Fails with %APR_ERROR_FEATURE_NAMES where one of those is not there, %APR_ERROR_DTYPE
+ * where
  * a column does not hold numbers, %APR_ERROR_EMPTY where no features are left, %APR_ERROR_SHAPE where this is no stream
  * of columns, or an error of #GIOErrorEnum of the stream. */
 AprArrowStream *apr_arrow_stream_new (AprArrowArrayStream *stream,

@@ -85,7 +85,8 @@ assert_numbers (AprTensor *tensor, const double *expected, gsize n_expected)
 static void
 test_numbers (void)
 {
-  /* A leverage is 1/n and the square of the distance to the mean, over the sum of those squares; the line is 1.8 x - 0.2. */
+  /* A leverage is 1/n and the square of the distance to the mean, over the sum of those squares; the line is 1.8 x -
+   * 0.2. */
   const double leverages[] = { 0.6, 0.3, 0.2, 0.3, 0.6 };
   const double residuals[] = { 0.4, -0.4, -0.2, -0.0, 0.2 };
   TrendlineFitSession *session = open_table ("x;y\n1;2,0\n2;3,0\n3;5,0\n4;7,0\n5;9,0\n");

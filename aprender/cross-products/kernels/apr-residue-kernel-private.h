@@ -7,8 +7,8 @@ G_BEGIN_DECLS
 
 /* Sums of products without rounding, in the residues of whole numbers modulo many small numbers.
  *
- * A column, times a power of two 2^s, is rounded to whole numbers h; weights are whole numbers too, and the squares those
- * of weighted columns. The moduli are pairwise coprime, and their product
+ * A column, times a power of two 2^s, is rounded to whole numbers h; weights are whole numbers too, and the squares
+ * those of weighted columns. The moduli are pairwise coprime, and their product
  * is M. Where the squares of every column sum to less than M / 2, so do the products of any two columns, by the
  * inequality of Cauchy and Schwarz: their sum is known by its residues, which are summed modulo each modulus, for as
  * many rows as the squares allow. Then the sum is reconstructed, by the Chinese remainder theorem, and goes to the
@@ -80,8 +80,8 @@ typedef struct
                 gsize distance,
                 AprResidueRest *rests);
 
-  /* Writes the residues of a panel times those of weights, one for each row: for bytes from 0 to the modulus less 1, for
-   * 16 bits the nearest to 0. */
+  /* Writes the residues of a panel times those of weights, one for each row: for bytes from 0 to the modulus less 1,
+   * for 16 bits the nearest to 0. */
   void (*weigh) (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed);
 
   /* Adds the products of a panel with @n_right others, which stand @distance bytes apart, to tiles of residues, which

@@ -3,7 +3,8 @@
 
 #include "aprender/base/apr-cpu-private.h"
 
-/* Which kernel serves which shape, for each family of processors. Residues are for so many rows and columns; what is narrower or shorter, and what residues leave, is for bytes or slices. The limits are where
+/* Which kernel serves which shape, for each family of processors. Residues are for so many rows and columns; what is
+ * narrower or shorter, and what residues leave, is for bytes or slices. The limits are where
  * both took as long on an AMD Zen 4, run as each family in turn; docs/kernels.md says how to measure them. */
 static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* What a compiler makes of 128 bits, on x86 with SSE2: residues in products of 16 bits. */
@@ -15,8 +16,8 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   [APR_CPU_NEON] =
     &(const AprSumsKernel){
       "neon", &apr_slice_kernel_portable, NULL, { { &apr_residue_kernel_portable, 160, 30 } } },
-  /* From Neoverse N1, Cortex-A76 and Apple's M1 on: residues in products of bytes. Not measured; slices take six times as
-   * many multiplications. */
+  /* From Neoverse N1, Cortex-A76 and Apple's M1 on: residues in products of bytes. Not measured; slices take six times
+   * as many multiplications. */
   [APR_CPU_DOTPROD] =
     &(const AprSumsKernel){
       "dotprod", &apr_slice_kernel_portable, NULL, { { &apr_residue_kernel_dotprod, 100, 30 } } },

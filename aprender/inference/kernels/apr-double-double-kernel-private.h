@@ -43,8 +43,8 @@ typedef struct
   /* row[j] *= factor */
   void (*scale) (AprDoubleDoubles row, AprDoubleDouble factor, gsize n_columns);
 
-  /* u[i][j] = x[j][i] factors[i] - centres[i], rounded but for what is below 2^-100 of the centre, and squares[j] += the
-   * sum over i of u[i][j]², in double. @x has APR_DOUBLE_DOUBLE_COLUMNS rows, @stride apart, and @u as many
+  /* u[i][j] = x[j][i] factors[i] - centres[i], rounded but for what is below 2^-100 of the centre, and squares[j] +=
+   * the sum over i of u[i][j]², in double. @x has APR_DOUBLE_DOUBLE_COLUMNS rows, @stride apart, and @u as many
    * columns. */
   void (*centre_rows) (double *u,
                        double *squares,
