@@ -203,8 +203,8 @@ merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
  *
  * Adds the samples of another state, as if they had been added here.
  *
- * Where both have names of features, they must be the same; else those of one are taken. Where both have an identity, of
- * [method@Apr.CrossProducts.set_identity], the same samples would be counted twice.
+ * Where both have names of features, they must be the same; else those of one are taken. Where both have an identity,
+ * of [method@Apr.CrossProducts.set_identity], the same samples would be counted twice.
  *
  * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way,
  *   %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, or %APR_ERROR_RANGE where there is
@@ -235,8 +235,8 @@ apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GErro
  * @bytes: what [method@Apr.CrossProducts.to_bytes] made of another one
  * @error: return location for an error
  *
- * Adds the samples of a state that was sent, as [method@Apr.CrossProducts.merge] does. What does not fit is found out from
- * the header, before the sums are read.
+ * Adds the samples of a state that was sent, as [method@Apr.CrossProducts.merge] does. What does not fit is found out
+ * from the header, before the sums are read.
  *
  * Returns: true, or false with the state as it was and an error of [method@Apr.CrossProducts.merge] or
  *   [ctor@Apr.CrossProducts.from_bytes]

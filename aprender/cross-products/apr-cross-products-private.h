@@ -80,7 +80,8 @@ gboolean apr_cross_products_can_have_rows (AprCrossProducts *self, guint64 n_add
 /* Whether there are rows of so many features that sums are not to be made of them, neither for a file. */
 gboolean apr_cross_products_stays_rows (AprCrossProducts *self);
 
-/* The sums as tensors of a file, whose names begin with @prefix, trimmed or as words of which @first_word is the first. */
+/* The sums as tensors of a file, whose names begin with @prefix, trimmed or as words of which @first_word is the
+ * first. */
 gboolean apr_cross_products_add_sums_to_writer (AprCrossProducts *self,
                                                 AprSafetensorsWriter *writer,
                                                 const char *prefix,

@@ -8,8 +8,8 @@
 #include "aprender/serve/apr-serve-safetensors.h"
 #include "aprender/serve/apr-serve-v2.h"
 
-/* The Open Inference Protocol's request for predictions: one input, a matrix of numbers. They are JSON, or follow it, as
- * Triton's extension for binary tensors has them; answers are always JSON, which its clients take too. */
+/* The Open Inference Protocol's request for predictions: one input, a matrix of numbers. They are JSON, or follow it,
+ * as Triton's extension for binary tensors has them; answers are always JSON, which its clients take too. */
 
 /* The whole numbers are those that a double holds without rounding. */
 static const struct
