@@ -17,7 +17,8 @@ typedef struct
   GThread *updater;   /* (unowned) (nullable) the thread that works on the update */
   AprFitted *pending; /* (owned) (nullable) what it has found so far */
 
-  double progress;
+  double reported;       /* how far the update is, from whichever thread that is told */
+  double progress;       /* as much of it as has been notified, or is just being */
   GMainContext *context; /* (owned) (nullable) where progress is notified; NULL for the updater's thread */
   gboolean is_notifying; /* a source in that context is on its way */
 } AprEstimatorPrivate;

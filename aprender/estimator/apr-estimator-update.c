@@ -35,6 +35,7 @@ apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **
   if (is_first)
     {
       priv->context = context != NULL ? g_main_context_ref (context) : NULL;
+      priv->reported = 0;
       priv->progress = 0;
     }
   g_mutex_unlock (&priv->lock);
@@ -164,6 +165,7 @@ apr_estimator_end_update (AprEstimator *self, gboolean commit)
     }
   if (commit)
     priv->progress = 1;
+  priv->reported = priv->progress;
   priv->updater = NULL;
   context = g_steal_pointer (&priv->context);
   g_mutex_unlock (&priv->lock);
@@ -202,10 +204,16 @@ notify_progress_cb (gpointer user_data)
   AprEstimator *self = user_data;
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
 
+  gboolean is_news;
+
   g_mutex_lock (&priv->lock);
   priv->is_notifying = FALSE;
+  is_news = priv->reported > priv->progress;
+  if (is_news)
+    priv->progress = priv->reported;
   g_mutex_unlock (&priv->lock);
-  apr_estimator_notify_progress (self);
+  if (is_news)
+    apr_estimator_notify_progress (self);
 
   return G_SOURCE_REMOVE;
 }
@@ -234,10 +242,12 @@ apr_estimator_report_progress (AprEstimator *self, double fraction)
 
   g_mutex_lock (&priv->lock);
   fraction = MIN (fraction, 1);
-  is_news = priv->n_updates > 0 && fraction > priv->progress;
+  is_news = priv->n_updates > 0 && fraction > priv->reported;
   if (is_news)
-    priv->progress = fraction;
+    priv->reported = fraction;
   is_ours = priv->context == NULL || g_main_context_is_owner (priv->context);
+  if (is_news && is_ours)
+    priv->progress = fraction;
   if (is_news && !is_ours && !priv->is_notifying)
     {
       context = g_main_context_ref (priv->context);

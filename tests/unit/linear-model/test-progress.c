@@ -4,6 +4,8 @@
 #include <fenv.h>
 #include <math.h>
 
+#include "aprender/estimator/apr-estimator-private.h"
+
 /* What the property “progress” of a fit tells, and what its handlers may do. */
 
 #define N_SAMPLES 200003
@@ -392,6 +394,47 @@ test_async_is_cancelled (Fixture *fixture, gconstpointer data)
 
 #define ADD(name, function) g_test_add ("/progress/" name, Fixture, NULL, set_up, function, tear_down)
 
+static gpointer
+report_cb (gpointer model)
+{
+  apr_estimator_report_progress (model, apr_estimator_get_progress (model) + 0.25);
+  return NULL;
+}
+
+static void
+report_again_cb (AprEstimator *model, GParamSpec *pspec, GArray *told)
+{
+  double progress;
+
+  if (told->len < 2)
+    g_thread_join (g_thread_new ("report", report_cb, model));
+  progress = apr_estimator_get_progress (model);
+  g_array_append_val (told, progress);
+}
+
+/* What is reported while a handler runs is told once, after it. */
+static void
+test_once (void)
+{
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (GArray) told = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (g_main_context_acquire (NULL));
+  g_assert_true (apr_estimator_begin_update (APR_ESTIMATOR (model), g_main_context_default (), &error));
+  g_assert_no_error (error);
+  g_signal_connect (model, "notify::progress", G_CALLBACK (report_again_cb), told);
+  g_thread_join (g_thread_new ("report", report_cb, model));
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+  g_assert_cmpuint (told->len, ==, 3);
+  g_assert_cmpfloat (g_array_index (told, double, 0), ==, 0.25);
+  g_assert_cmpfloat (g_array_index (told, double, 1), ==, 0.5);
+  g_assert_cmpfloat (g_array_index (told, double, 2), ==, 0.75);
+  apr_estimator_end_update (APR_ESTIMATOR (model), FALSE);
+  g_main_context_release (NULL);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -408,6 +451,7 @@ main (int argc, char *argv[])
   ADD ("failure", test_failure);
   ADD ("async", test_async);
   ADD ("async/cancelled", test_async_is_cancelled);
+  g_test_add_func ("/progress/once", test_once);
 
   return g_test_run ();
 }
