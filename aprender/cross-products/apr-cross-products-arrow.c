@@ -161,7 +161,7 @@ arrow_update_commit (ArrowUpdate *self, AprCrossProducts *state)
 /**
  * apr_cross_products_update_arrow:
  * @self: a state
- * @stream: (type gpointer) (not nullable): the address of a struct ArrowArrayStream, of Arrow's C stream interface
+ * @stream: (type gpointer) (not nullable): the address of an `ArrowArrayStream`, of Arrow's C stream interface
  * @targets: (array zero-terminated=1): the names of the columns that are targets
  * @sample_weight: (nullable): the name of the column that says how much each sample counts; `NULL` for equal weights
  * @cancellable: (nullable): a way to stop
@@ -245,7 +245,7 @@ update_done_cb (GObject *object, GAsyncResult *result, gpointer user_data)
 /**
  * apr_cross_products_update_arrow_async:
  * @self: a state
- * @stream: (type gpointer) (not nullable): the address of a struct ArrowArrayStream
+ * @stream: (type gpointer) (not nullable): the address of an `ArrowArrayStream`
  * @targets: (array zero-terminated=1): the names of the columns that are targets
  * @sample_weight: (nullable): the name of the column of the weights, or `NULL` for equal weights
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT

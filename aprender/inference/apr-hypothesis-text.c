@@ -398,7 +398,7 @@ parse (Parser *self, GArray *rows, GError **error)
  * Commas separate the hypotheses. Each is an equation of sums with `+`, `-`, `*`, `/`, parentheses and numbers; several
  * `=` make several hypotheses, and a sum without any is 0. Names are those of
  * [property@Apr.RegressionStatistics:terms],
- * the longest one that fits; in backquotes they are taken as they stand. The intercept is `(Intercept)`, or `Intercept`
+ * the longest one that fits; in backticks they are taken as they stand. The intercept is `(Intercept)`, or `Intercept`
  * where no feature is called so. This is what statsmodels and patsy take as well.
  *
  * Returns: true, or false with %APR_ERROR_SYNTAX, %APR_ERROR_FEATURE_NAMES where there is no such term,
