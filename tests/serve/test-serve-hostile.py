@@ -169,7 +169,7 @@ def test_bodies(folder):
 def test_long_bodies(folder):
     """Long requests keep nobody from being answered, however many there are."""
     body = b'{"features": [' + b','.join([b'[1.25, 2.125, 3.0625]'] * 600000) + b']}'
-    with Server(make(folder), '--threads', '2') as program:
+    with Server(make(folder), '--threads', '2', '--timeout', '300') as program:
         statuses = []
         threads = [threading.Thread(target=lambda: statuses.append(program.ask('POST', '/predict', body)[0])) for _ in range(8)]
         for thread in threads:

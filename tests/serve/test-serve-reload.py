@@ -18,7 +18,7 @@ def make(folder, name='plane', **options):
     return path
 
 
-def wait_for_prediction(program, value, seconds=10):
+def wait_for_prediction(program, value, seconds=120):
     deadline = time.monotonic() + seconds
     while program.predict([1, 2, 3]) != value:
         assert time.monotonic() < deadline, f'{value} is not predicted'
