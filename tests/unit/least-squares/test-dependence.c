@@ -37,8 +37,8 @@ make_system (const AprProducts *products,
   self->products = products;
   self->run.n_threads = n_threads;
   /* All in one piece, as what frees them has it. */
-  self->scales = g_malloc0 ((p + 1) * sizeof *self->scales +
-                            p * (sizeof *self->independent + sizeof *self->dependent));
+  self->scales =
+    g_malloc0 ((p + 1) * sizeof *self->scales + p * (sizeof *self->independent + sizeof *self->dependent));
   self->independent = (gsize *) (self->scales + p + 1);
   self->dependent = self->independent + p;
   for (i = 0; i < p; i++)
