@@ -11,7 +11,7 @@ run (GError **error)
   g_autoptr (AprTensor) x_new = apr_tensor_new_from_floats (new_row, 2, new_shape, 2, NULL);
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
   g_autoptr (AprLinearRegression) loaded = NULL;
-  g_autoptr (AprTensor) weights = NULL;
+  g_autoptr (AprTensor) slopes = NULL;
   g_autoptr (AprTensor) offset = NULL;
   g_autoptr (AprTensor) predicted = NULL;
   g_autofree char *coefficients = NULL;
@@ -22,9 +22,9 @@ run (GError **error)
   if (!apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, error))
     return FALSE;
 
-  weights = apr_linear_regression_get_coefficients (model);
+  slopes = apr_linear_regression_get_coefficients (model);
   offset = apr_linear_regression_get_intercept (model);
-  coefficients = apr_tensor_to_string (weights);
+  coefficients = apr_tensor_to_string (slopes);
   intercept = apr_tensor_to_string (offset);
   g_print ("%s %s %g\n", coefficients, intercept,
            apr_estimator_score (APR_ESTIMATOR (model), x, y, NULL, NULL));

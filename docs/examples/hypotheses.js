@@ -9,11 +9,11 @@ const robust = await model.get_robust_statistics_async(X, y, null, Apr.Covarianc
 print(Array.from(robust.standard_errors, error => error.toFixed(5)).join(' '));
 
 // Are the coefficients of both features the same?
-const statistics = model.get_statistics();
-const same = statistics.test_hypothesis('x0 = x1');
-print(`t = ${same.t_values[0].toFixed(5)}, p = ${same.p_values[0].toFixed(5)}`);
+const same = robust.test_hypothesis('x0 = x1');
+print(`F = ${same.f_statistic.toFixed(5)}, p = ${same.f_p_value.toFixed(5)}`);
 
 // The second feature alone, against both.
+const statistics = model.get_statistics();
 const smaller = new Apr.LinearRegression().fit(X.map(row => [row[1]]), y).get_statistics();
 const comparison = statistics.compare(smaller);
 print(`F = ${comparison.f_statistic.toFixed(5)} with ${comparison.df_hypothesis} and ${comparison.df_residual}`);
