@@ -183,6 +183,8 @@ apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointe
         vector[i] /= norm;
       memcpy (next, vector, n * sizeof *next);
       apply (data, next);
+      if (isnan (next[0]))
+        return NAN;
       for (i = 0; i < n && step == 0; i++)
         unit = MAX (unit, fabs (next[i]));
       for (i = 0; i < n; i++)

@@ -346,14 +346,14 @@ find_residuals (Combinations *self, gsize first, gsize begin, Work *work)
           apr_long_sum_add (&sums[j], value, -join_digits (self, first + i, begin + j));
         }
 
+  memset (work->levels, 0, sizeof work->levels);
   for (inner = 0; inner < self->n && !apr_run_is_cancelled (self->run); inner += ROWS)
     {
       gsize n_inner = MIN (ROWS, self->n - inner);
 
-      if (inner % MAX_TERMS == 0)
+      if (inner > 0 && inner % MAX_TERMS == 0)
         {
-          if (inner > 0)
-            add_levels (self, n_rows, n_columns, work);
+          add_levels (self, n_rows, n_columns, work);
           memset (work->levels, 0, sizeof work->levels);
         }
       cut_block (self, inner, n_inner, first, n_rows, work);

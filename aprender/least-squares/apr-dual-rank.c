@@ -29,6 +29,7 @@ multiply_features (const AprSampleRows *rows,
   g_autoptr (AprTensor) y = apr_tensor_new_from_doubles (NULL, 0, no_targets, 2, NULL);
   g_autoptr (AprTensor) weights = apr_sample_rows_get_weights (rows);
   g_autoptr (AprExactSums) sums = apr_exact_sums_new (n_features, 0, error);
+  g_autoptr (AprProducts) products = NULL;
 
   if (sums == NULL) /* GCOVR_EXCL_BR_LINE: there is no memory for so many samples */
     return NULL;    /* GCOVR_EXCL_LINE: see above */
@@ -36,7 +37,9 @@ multiply_features (const AprSampleRows *rows,
                               error))
     return NULL;
 
-  return apr_products_new (sums, centred, 0, run);
+  products = apr_products_new (sums, centred, 0, run);
+
+  return g_cancellable_set_error_if_cancelled (run->cancellable, error) ? NULL : g_steal_pointer (&products);
 }
 
 typedef struct

@@ -359,6 +359,8 @@ find_coefficients (Search *self, const double *start, AprDType dtype, double *co
     return FALSE;
   if (!apr_normal_equations_solve (equations, self->target, dtype, coefficients, intercept))
     certain = FALSE;
+  if (apr_run_is_cancelled (&self->run))
+    return FALSE;
   for (i = 0; i < p; i++)
     {
       /* A feature whose gradient may be 0 might be passive too, with other coefficients. */
