@@ -134,7 +134,6 @@ test_failures (void)
 {
   TrendlineFitSession *session = open_table ("x,y\n1,2\n2,3\n3,5\n");
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
   GFile *file = trendline_table_get_file (trendline_fit_session_get_table (session));
   g_autofree char *path = g_file_get_path (file);
   GError *error = NULL;
