@@ -184,7 +184,8 @@ apr_get_kernel (void)
 {
   AprCpuSet set = apr_cpu_get_limit ();
 
-  while (!apr_cpu_has (set))
+  /* The first is there on every processor. */
+  while (set > 0 && !apr_cpu_has (set))
     set--;
 
   return names[set];

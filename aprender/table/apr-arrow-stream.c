@@ -437,7 +437,8 @@ apr_arrow_stream_read (AprArrowStream *self,
       if (!read_batch (self, cancellable, error))
         return FALSE;
       n = MIN (self->block_rows - filled, (gsize) (self->batch.length - self->n_taken));
-      if (n == 0)
+      /* The end: there is no batch. */
+      if (n == 0 || self->batch.children == NULL)
         break;
       copy_rows (self, filled, n);
       filled += n;
