@@ -234,7 +234,7 @@ typedef struct
   const char *path;
   AprDType dtype;
   /* So many are to be certain, at least: of exact u, of those within an error, and where errors are largest. Another
-   * compiler draws other numbers, as it evaluates arguments in another order; some two in a hundred are left for that. */
+   * compiler draws other numbers, as it evaluates arguments in another order: two in a hundred are left for that. */
   guint n_certain[N_WAYS];
   guint n_certain_far[N_WAYS];
   guint n_certain_errors[N_WAYS];
