@@ -5,13 +5,13 @@
 #
 #   check.sh [STAGE...] [--clean]
 #
-# Without a stage, runs those above the line. A stage keeps its build folder, _build-STAGE, and continues with it the next
-# time; --clean begins with a new one.
+# Without a stage, runs those above the line. A stage keeps its build folder, _build-STAGE, and continues with it the
+# next time; --clean begins with a new one.
 #
 #   gcc         every test, with gcc
 #   clang       every test, with clang; libFuzzer looks for new inputs
 #   sanitized   every test, under the address and undefined-behaviour sanitizers
-#   threads     the suites unit and threads, under ThreadSanitizer
+#   threads     the suites unit, threads and serve, under ThreadSanitizer
 #   valgrind    the tests in C of the gcc build, under valgrind
 #   lint        what clang-format and clang-tidy say, the order of includes, the length of lines and files, spelling
 #   ---------
@@ -21,22 +21,29 @@
 # The last line counts the tests: "N passed, N failed, N skipped".
 set -u
 
-cd "$(dirname "$0")"
+cd -P "$(dirname "$0")"
 
 # Sets a build folder up, unless it is there, and builds it; the rest of the arguments are options of meson setup.
 build () {
   build=_build-$1
   compiler=$2
   shift 2
+  builds="$builds $build"
   [ -f "$build/build.ninja" ] ||
     CC=$compiler meson setup "$build" --werror -Dauto_features=enabled "$@" >"$build.log" 2>&1 &&
     meson compile -C "$build" >>"$build.log" 2>&1 ||
-    { tail -n 40 "$build.log" >&2; return 1; }
+    broken
+}
+
+# Says why there is no build, at once and again at the end, where what the other stages print does not bury it.
+broken () {
+  tail -n 40 "$build.log" >&2
+  unbuilt="$unbuilt $build"
+  return 1
 }
 
 # Runs tests of the folder that was built last; the arguments are those of meson test.
 run () {
-  builds="$builds $build"
   meson test -C "$build" --no-rebuild --print-errorlogs "$@"
 }
 
@@ -52,11 +59,12 @@ stage_sanitized () {
   build sanitized gcc -Db_sanitize=address,undefined -Db_lundef=false && run
 }
 
-# The bindings' interpreters are not built with a sanitizer, and have no part in this. Nor have the tests of how much memory
-# is used, as the sanitizer uses more of its own the more is read; a suite that is asked for overrides what a setup excludes.
+# The bindings' interpreters are not built with a sanitizer, and have no part in this. Nor have the tests of how much
+# memory is used, as the sanitizer uses more of its own the more is read; a suite that is asked for overrides what a
+# setup excludes.
 stage_threads () {
   build threads gcc -Db_sanitize=thread -Db_lundef=false -Dintrospection=disabled -Dvapi=disabled -Dpygobject=disabled \
-    -Dgjs=disabled -Dapp=disabled && run --setup threads --suite unit --suite threads --no-suite memory
+    -Dgjs=disabled -Dapp=disabled && run --setup threads --suite unit --suite threads --suite serve --no-suite memory
 }
 
 stage_valgrind () {
@@ -66,17 +74,18 @@ stage_valgrind () {
 # Nothing is built for it but the descriptions of the build.
 stage_lint () {
   build=_build-lint
-  [ -f "$build/build.ninja" ] || CC=clang meson setup "$build" >"$build.log" 2>&1 ||
-    { tail -n 40 "$build.log" >&2; return 1; }
-  ninja -C "$build" reconfigure >"$build.log" && run --suite lint
+  builds="$builds $build"
+  { [ -f "$build/build.ninja" ] || CC=clang meson setup "$build" >"$build.log" 2>&1; } &&
+    ninja -C "$build" reconfigure >"$build.log" 2>&1 || broken && run --suite lint
 }
 
-# The tests start programs too, which the kernel runs with qemu: that finds its libraries by the variable.
+# The tests start programs too, which the kernel runs with qemu: that finds its libraries by the variable. It takes
+# memory of its own, so the tests of how much is used have no part in this.
 emulate () {
   debian/install-cross "$1" "_build-cross/$1" &&
     build "$1" gcc --cross-file "_build-cross/$1/cross.ini" --buildtype=release -Dintrospection=disabled -Dvapi=disabled \
       -Dpygobject=disabled -Dgjs=disabled -Dapp=disabled &&
-    QEMU_LD_PREFIX=$PWD/_build-cross/$1/root run --setup emulated --suite unit --suite property --suite tool
+    QEMU_LD_PREFIX=$PWD/_build-cross/$1/root run --setup emulated --suite unit --suite property --suite tool --no-suite memory
 }
 
 stage_s390x () {
@@ -102,11 +111,16 @@ done
 debian/install-build-dependencies || exit 1
 
 [ -z "$clean" ] || for stage in $stages; do rm -rf "_build-$stage"; done
+# The build folders of a checkout that was copied or moved are of the place it was in.
+for described in _build-*/meson-info/meson-info.json; do
+  [ ! -f "$described" ] || grep -qF "\"$PWD/${described%%/*}\"" "$described" || rm -rf "${described%%/*}"
+done
 # Only what runs now is counted.
 rm -f _build-*/meson-logs/testlog*.junit.xml
 
 failed=0
 builds=
+unbuilt=
 times=
 for stage in $stages; do
   echo "--- $stage"
@@ -115,6 +129,10 @@ for stage in $stages; do
   times="$times$stage $(($(date +%s) - start)) s, "
 done
 
+for build in $(printf '%s\n' $unbuilt | sort -u); do
+  printf '\n%s was not built:\n' "$build"
+  tail -n 15 "$build.log"
+done
 echo "took: ${times%, }"
 tests/summarise $(printf '%s\n' $builds | sort -u) || failed=1
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Builds aprender and shows what it is for: fits a model with the command, then predicts with the same file from C, Python
-# and JavaScript. Each program hashes its own predictions; a difference ends the demo with status 1.
+# Builds aprender and shows what it is for: fits a model with the command, then predicts with the same file from C,
+# Python and JavaScript. Each program hashes its own predictions; a difference ends the demo with status 1.
 set -eu
 
 cd "$(dirname "$0")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks the spelling of the pages and of the documentation of the interface: British English, as hunspell knows it, and
-words.txt, which has a word of the project a line.
+"""Checks the spelling of the pages and of the documentation of the interface: British English, as hunspell knows it,
+and words.txt, which has a word of the project a line.
 
 Usage: test-spelling.py SOURCE
 """
