@@ -164,6 +164,13 @@ runs_in_emulator (void)
   return g_getenv ("APRENDER_EMULATED") != NULL;
 }
 
+/* Where all takes ten times as long, or more. */
+static inline gboolean
+runs_slowly (void)
+{
+  return runs_in_valgrind () || runs_in_emulator ();
+}
+
 static inline char *
 data_path (const char *name)
 {

@@ -123,10 +123,11 @@ reference_assert_equal (const Reference *self, AprExactSums *sums)
 static inline gboolean
 force_residues (AprSumsKernel *kernel)
 {
-  const AprResidueKernel *residues = apr_sums_kernel_get_residues (kernel, G_MAXSIZE, G_MAXSIZE);
+  const AprResidueKernel *residues = apr_sums_kernel_get_residues (kernel, G_MAXSIZE, G_MAXSIZE, FALSE);
 
   memset (kernel->residues, 0, sizeof kernel->residues);
   kernel->residues[0].kernel = residues;
+  kernel->n_whole = 0;
 
   return residues != NULL;
 }

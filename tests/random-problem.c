@@ -51,11 +51,14 @@ one_in (GRand *rand, int n)
   return g_rand_int_range (rand, 0, n) == 0;
 }
 
+/* Two draws are never in one expression whose order the compiler chooses: a seed means the same with each. */
+
 /* A number of up to @bits bits, at least -1 and below 1. */
 static double
 draw_bits (GRand *rand, int bits)
 {
-  gint64 whole = (gint64) ((guint64) g_rand_int (rand) << 32 | g_rand_int (rand));
+  guint64 high = g_rand_int (rand);
+  gint64 whole = (gint64) (high << 32 | g_rand_int (rand));
 
   return ldexp ((double) (whole >> (64 - bits)), 1 - bits);
 }
@@ -63,7 +66,9 @@ draw_bits (GRand *rand, int bits)
 static double
 draw_scaled (GRand *rand, int min, int max)
 {
-  return ldexp (draw_bits (rand, one_in (rand, 4) ? 4 : 53), g_rand_int_range (rand, min, max + 1));
+  double value = draw_bits (rand, one_in (rand, 4) ? 4 : 53);
+
+  return ldexp (value, g_rand_int_range (rand, min, max + 1));
 }
 
 static int
@@ -107,7 +112,8 @@ draw_plain (RandomProblem *self, GRand *rand)
   for (j = 0; j < self->n_features; j++)
     {
       int exponent = draw_integer (rand, 6);
-      double shift = one_in (rand, 2) ? 0 : ldexp (draw_integer (rand, 9), g_rand_int_range (rand, 0, 20));
+      double digits = draw_integer (rand, 9);
+      double shift = one_in (rand, 2) ? 0 : ldexp (digits, g_rand_int_range (rand, 0, 20));
 
       for (i = 0; i < self->n_rows; i++)
         self->x[i * self->n_features + j] = shift + ldexp (draw_bits (rand, 53), exponent);
@@ -191,7 +197,8 @@ static void
 draw_overflow (RandomProblem *self, GRand *rand)
 {
   int most = one_in (rand, 2) ? 128 : 1024;
-  int of_x = draw_integer (rand, 8) - (one_in (rand, 2) ? 20 : 0);
+  int less = one_in (rand, 2) ? 20 : 0;
+  int of_x = draw_integer (rand, 8) - less;
   gsize i;
 
   for (i = 0; i < self->n_rows * self->n_features; i++)

@@ -14,6 +14,7 @@ typedef enum
   APR_CPU_NEON,        /* arm64's vectors of 128 bits */
   APR_CPU_DOTPROD,     /* with products of bytes */
   APR_CPU_AVX2,        /* with FMA */
+  APR_CPU_AVX_VNNI,    /* with products of bytes */
   APR_CPU_AVX512,      /* F and DQ */
   APR_CPU_AVX512_VNNI, /* with BW, VL, VBMI and VNNI: products of bytes */
   APR_CPU_AMX,         /* tiles of bytes, with AVX-512 VBMI */

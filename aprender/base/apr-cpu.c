@@ -4,8 +4,13 @@
 #ifdef APR_KERNELS_ARM
 # include <sys/auxv.h>
 #endif
-#ifdef APR_KERNELS_AMX
+#ifdef APR_KERNELS_X86
 # include <cpuid.h>
+
+/* A bit of what leaf 7 of cpuid returns, in the second of its parts; older compilers have no name for it. */
+# define AVX_VNNI (1u << 4)
+#endif
+#ifdef APR_KERNELS_AMX
 # include <sys/syscall.h>
 # include <unistd.h>
 
@@ -20,9 +25,10 @@
 #endif
 
 static const char *const names[] = {
-  [APR_CPU_PORTABLE] = "portable", [APR_CPU_NEON] = "neon",     [APR_CPU_DOTPROD] = "dotprod",
-  [APR_CPU_AVX2] = "avx2",         [APR_CPU_AVX512] = "avx512", [APR_CPU_AVX512_VNNI] = "avx512vnni",
-  [APR_CPU_AMX] = "amx",
+  [APR_CPU_PORTABLE] = "portable",      [APR_CPU_NEON] = "neon",
+  [APR_CPU_DOTPROD] = "dotprod",        [APR_CPU_AVX2] = "avx2",
+  [APR_CPU_AVX_VNNI] = "avxvnni",       [APR_CPU_AVX512] = "avx512",
+  [APR_CPU_AVX512_VNNI] = "avx512vnni", [APR_CPU_AMX] = "amx",
 };
 
 static gboolean
@@ -51,6 +57,21 @@ has_avx2 (void)
 #ifdef APR_KERNELS_X86
   __builtin_cpu_init ();
   return __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma");
+#else
+  return FALSE;
+#endif
+}
+
+static gboolean
+has_avx_vnni (void)
+{
+#ifdef APR_KERNELS_X86
+  guint a;
+  guint b;
+  guint c;
+  guint d;
+
+  return has_avx2 () && __get_cpuid_count (7, 1, &a, &b, &c, &d) && (a & AVX_VNNI) != 0;
 #else
   return FALSE;
 #endif
@@ -123,6 +144,8 @@ apr_cpu_has (AprCpuSet set)
       return has_dotprod ();
     case APR_CPU_AVX2:
       return has_avx2 ();
+    case APR_CPU_AVX_VNNI:
+      return has_avx_vnni ();
     case APR_CPU_AVX512:
       return has_avx512 ();
     case APR_CPU_AVX512_VNNI:

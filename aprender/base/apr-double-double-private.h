@@ -87,4 +87,10 @@ apr_dd_divide (AprDoubleDouble a, AprDoubleDouble b)
   return apr_dd_add (apr_dd_quick_sum (first, second), (AprDoubleDouble){ third, 0 });
 }
 
+static inline AprDoubleDouble
+apr_dd_invert (AprDoubleDouble a)
+{
+  return apr_dd_divide ((AprDoubleDouble){ 1, 0 }, a);
+}
+
 G_END_DECLS

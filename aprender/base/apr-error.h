@@ -25,7 +25,8 @@ G_BEGIN_DECLS
  * @APR_ERROR_MODEL: a file does not hold the model that was asked for
  * @APR_ERROR_FAILED: anything else, such as a script's subclass that failed without saying why
  * @APR_ERROR_SYNTAX: a text that cannot be read, such as the indices of a slice or hypotheses
- * @APR_ERROR_STATE: what needs the sums of the samples, of a model that was loaded without them
+ * @APR_ERROR_STATE: what needs the sums of the samples, of a model that was loaded without them, or the samples of the
+ * fit once more, with other samples
  *
  * What can be wrong with arguments and data.
  *

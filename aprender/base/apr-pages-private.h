@@ -9,6 +9,9 @@ G_BEGIN_DECLS
  * touched, and in large pages where it has them. %NULL where there is none. */
 gpointer apr_pages_new (gsize size, gboolean cleared);
 
+/* The same for @n elements of @size bytes, but that the program ends where there is none, as with g_malloc_n(). */
+gpointer apr_pages_new_n (gsize n, gsize size, gboolean cleared);
+
 void apr_pages_free (gpointer pages);
 
 G_END_DECLS

@@ -10,6 +10,6 @@ G_BEGIN_DECLS
  * solved faster without allocations than with them. */
 #define APR_SCRATCH_FEW 64
 #define apr_scratch_new(Type, n, heap) \
- ((n) <= APR_SCRATCH_FEW ? g_newa (Type, (n)) : (Type *) (*(heap) = g_new (Type, (n))))
+ ((n) <= APR_SCRATCH_FEW ? g_newa (Type, MAX ((n), 1)) : (Type *) (*(heap) = g_new (Type, (n))))
 
 G_END_DECLS

@@ -8,25 +8,51 @@
 
 /* Updates from streams of Arrow. All samples are added to a copy, which the state then becomes. */
 
-/* Names the place of a value in the stream, instead of that in the block that was refused. */
+/* Names the place in the stream, instead of that in the block that was refused: of several values, that of the first
+ * row. */
 static void
-explain_not_finite (
-  const char *name, AprTensor *tensor, const char *const *columns, guint64 first_row, GError **error)
+explain_not_finite (const char *name,
+                    AprTensor *tensor,
+                    gboolean by_columns,
+                    const char *const *columns,
+                    guint64 first_row,
+                    GError **error)
 {
   const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
   AprDType dtype = apr_tensor_get_dtype (tensor);
-  gsize n_elements = apr_tensor_get_n_elements (tensor);
-  gsize place = apr_dtype_find_not_finite (dtype, data, n_elements);
-  gsize n_columns = n_elements / apr_tensor_get_shape (tensor, NULL)[0];
+  gsize width = apr_dtype_get_bits (dtype) / 8;
+  gsize n_columns = g_strv_length ((char **) columns);
+  gsize n_rows = apr_tensor_get_n_elements (tensor) / n_columns;
+  gsize row = n_rows;
+  gsize column = 0;
+  gsize place;
+  gsize i;
 
-  if (place == n_elements)
+  if (by_columns)
+    for (i = 0; i < n_columns; i++)
+      {
+        place = apr_dtype_find_not_finite (dtype, data + i * n_rows * width, row);
+        if (place < row)
+          {
+            row = place;
+            column = i;
+          }
+      }
+  else
+    {
+      place = apr_dtype_find_not_finite (dtype, data, n_rows * n_columns);
+      row = place / n_columns;
+      column = place % n_columns;
+    }
+  if (row == n_rows)
     return;
 
+  place = by_columns ? column * n_rows + row : row * n_columns + column;
   g_clear_error (error);
   g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
                "%s has %s at row %" G_GUINT64_FORMAT ", column “%s” (counted from 0)", name,
-               isnan (apr_dtype_read_double (dtype, data, place)) ? "a NaN" : "an infinity",
-               first_row + place / n_columns, columns[place % n_columns]);
+               isnan (apr_dtype_read_double (dtype, data, place)) ? "a NaN" : "an infinity", first_row + row,
+               columns[column]);
 }
 
 static void
@@ -49,7 +75,6 @@ typedef struct
   AprArrowArrayStream stream; /* (owned) */
   char **targets;             /* (owned) */
   char *sample_weight;        /* (owned) (nullable) */
-  AprCrossProducts *updated;  /* (owned) (nullable) the state with the samples of the stream */
 } ArrowUpdate;
 
 static void
@@ -61,7 +86,6 @@ arrow_update_free (gpointer data)
     self->stream.release (&self->stream);
   g_strfreev (self->targets);
   g_free (self->sample_weight);
-  g_clear_object (&self->updated);
   g_free (self);
 }
 
@@ -82,10 +106,15 @@ arrow_update_new (AprArrowArrayStream *stream, const char *const *targets, const
 }
 
 static gboolean
-add_block (
-  ArrowUpdate *self, AprArrowStream *stream, gboolean *ended, GCancellable *cancellable, GError **error)
+add_block (const ArrowUpdate *self,
+           AprCrossProducts *updated,
+           AprArrowStream *stream,
+           gboolean *ended,
+           GCancellable *cancellable,
+           GError **error)
 {
   const char *const weights[] = { self->sample_weight, NULL };
+  gboolean by_columns = apr_arrow_stream_is_by_columns (stream);
   g_autoptr (AprTensor) x = NULL;
   g_autoptr (AprTensor) y = NULL;
   g_autoptr (AprTensor) w = NULL;
@@ -95,8 +124,10 @@ add_block (
   if (!apr_arrow_stream_read (stream, &x, &y, &w, &first_row, cancellable, error))
     return FALSE;
   *ended = x == NULL;
-  if (*ended || apr_cross_products_update_with (self->updated, x, y, w, self->updated->precision,
-                                                self->updated->n_threads, cancellable, NULL, NULL, &cause))
+  if (*ended ||
+      (by_columns ? apr_cross_products_update_columns (updated, x, y, w, cancellable, &cause)
+                  : apr_cross_products_update_with (updated, x, y, w, updated->precision, updated->n_threads,
+                                                    cancellable, NULL, NULL, &cause)))
     return TRUE;
 
   if (g_error_matches (cause, APR_ERROR, APR_ERROR_WEIGHTS))
@@ -104,19 +135,24 @@ add_block (
   else if (g_error_matches (cause, APR_ERROR, APR_ERROR_NOT_FINITE))
     {
       if (w != NULL)
-        explain_not_finite ("sample_weight", w, weights, first_row, &cause);
-      explain_not_finite ("y", y, (const char *const *) self->targets, first_row, &cause);
-      explain_not_finite ("X", x, apr_arrow_stream_get_feature_names (stream), first_row, &cause);
+        explain_not_finite ("sample_weight", w, FALSE, weights, first_row, &cause);
+      explain_not_finite ("y", y, by_columns, (const char *const *) self->targets, first_row, &cause);
+      explain_not_finite ("X", x, by_columns, apr_arrow_stream_get_feature_names (stream), first_row, &cause);
     }
   g_propagate_error (error, cause);
 
   return FALSE;
 }
 
-/* Works all out, while @state is what it was. */
 static gboolean
-arrow_update_run (ArrowUpdate *self, AprCrossProducts *state, GCancellable *cancellable, GError **error)
+arrow_update_run (AprCrossProducts *updated,
+                  gpointer data,
+                  AprExactSumsProgress progress G_GNUC_UNUSED,
+                  gpointer progress_data G_GNUC_UNUSED,
+                  GCancellable *cancellable,
+                  GError **error)
 {
+  ArrowUpdate *self = data;
   g_autoptr (AprArrowStream) stream =
     apr_arrow_stream_new (&self->stream, (const char *const *) self->targets, self->sample_weight, error);
   const char *const *names;
@@ -126,36 +162,18 @@ arrow_update_run (ArrowUpdate *self, AprCrossProducts *state, GCancellable *canc
     return FALSE;
 
   names = apr_arrow_stream_get_feature_names (stream);
-  if (!apr_cross_products_check_widths (state, g_strv_length ((char **) names),
+  if (!apr_cross_products_check_widths (updated, g_strv_length ((char **) names),
                                         apr_arrow_stream_get_n_targets (stream), "An Arrow stream", error) ||
-      !apr_cross_products_check_feature_names (state, names, error))
+      !apr_cross_products_check_feature_names (updated, names, error) ||
+      (updated->feature_names == NULL && !apr_cross_products_set_feature_names (updated, names, error)))
     return FALSE;
-
-  self->updated = apr_cross_products_copy (state);
-  if (state->feature_names == NULL && !apr_cross_products_set_feature_names (self->updated, names, error))
-    return FALSE;
+  if (apr_cross_products_can_have_columns (updated))
+    apr_arrow_stream_set_by_columns (stream);
   while (!ended)
-    if (!add_block (self, stream, &ended, cancellable, error))
+    if (!add_block (self, updated, stream, &ended, cancellable, error))
       return FALSE;
 
   return TRUE;
-}
-
-static void
-arrow_update_commit (ArrowUpdate *self, AprCrossProducts *state)
-{
-  AprCrossProducts *updated = self->updated;
-
-  if (updated->rows != NULL)
-    apr_cross_products_take (state, NULL, apr_sample_rows_ref (updated->rows));
-  else
-    apr_cross_products_take (state, apr_exact_sums_ref (updated->sums), NULL);
-  state->n_samples = updated->n_samples;
-  state->weight_logs = updated->weight_logs;
-  state->dtype = updated->dtype;
-  apr_cross_products_lower_precision (state, updated->precision);
-  if (state->feature_names == NULL)
-    apr_cross_products_take_feature_names (state, (const char *const *) updated->feature_names);
 }
 
 /**
@@ -195,6 +213,7 @@ apr_cross_products_update_arrow (AprCrossProducts *self,
                                  GError **error)
 {
   g_autoptr (ArrowUpdate) update = NULL;
+  g_autoptr (AprCrossProducts) updated = NULL;
   gboolean done;
 
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
@@ -205,41 +224,13 @@ apr_cross_products_update_arrow (AprCrossProducts *self,
   if (!apr_cross_products_begin (self, error))
     return FALSE;
 
-  done = arrow_update_run (update, self, cancellable, error);
+  updated = apr_cross_products_copy (self);
+  done = arrow_update_run (updated, update, NULL, NULL, cancellable, error);
   if (done)
-    arrow_update_commit (update, self);
+    apr_cross_products_become (self, updated);
   apr_cross_products_end (self);
 
   return done;
-}
-
-static void
-update_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
-{
-  GError *error = NULL;
-
-  if (arrow_update_run (task_data, source_object, cancellable, &error))
-    g_task_return_boolean (task, TRUE);
-  else
-    g_task_return_error (task, error);
-}
-
-static void
-update_done_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  AprCrossProducts *self = APR_CROSS_PRODUCTS (object);
-  g_autoptr (GTask) task = user_data;
-  GError *error = NULL;
-
-  if (g_task_propagate_boolean (G_TASK (result), &error))
-    arrow_update_commit (g_task_get_task_data (G_TASK (result)), self);
-  apr_cross_products_end (self);
-  apr_cross_products_notify_busy (self);
-
-  if (error != NULL)
-    g_task_return_error (task, error);
-  else
-    g_task_return_boolean (task, TRUE);
 }
 
 /**
@@ -271,33 +262,13 @@ apr_cross_products_update_arrow_async (AprCrossProducts *self,
                                        GAsyncReadyCallback callback,
                                        gpointer user_data)
 {
-  g_autoptr (ArrowUpdate) update = NULL;
-  g_autoptr (GTask) task = NULL;
-  g_autoptr (GTask) work = NULL;
-  g_autoptr (GError) error = NULL;
-
   g_return_if_fail (APR_IS_CROSS_PRODUCTS (self));
   g_return_if_fail (stream != NULL);
   g_return_if_fail (targets != NULL);
 
-  update = arrow_update_new (stream, targets, sample_weight);
-  task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, apr_cross_products_update_arrow_async);
-  g_task_set_priority (task, io_priority);
-  /* Samples that were added before it could be cancelled are added. */
-  g_task_set_check_cancellable (task, FALSE);
-  if (!apr_cross_products_begin (self, &error))
-    {
-      g_task_return_error (task, g_steal_pointer (&error));
-      return;
-    }
-
-  apr_cross_products_notify_busy (self);
-  work = g_task_new (self, cancellable, update_done_cb, g_steal_pointer (&task));
-  g_task_set_source_tag (work, apr_cross_products_update_arrow_async);
-  g_task_set_priority (work, io_priority);
-  g_task_set_task_data (work, g_steal_pointer (&update), arrow_update_free);
-  g_task_run_in_thread (work, update_in_thread);
+  apr_cross_products_write_async (self, arrow_update_run, arrow_update_new (stream, targets, sample_weight),
+                                  arrow_update_free, apr_cross_products_update_arrow_async, io_priority,
+                                  cancellable, callback, user_data);
 }
 
 /**
@@ -315,7 +286,7 @@ apr_cross_products_update_arrow_async (AprCrossProducts *self,
 gboolean
 apr_cross_products_update_arrow_finish (AprCrossProducts *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  return g_task_propagate_boolean (G_TASK (result), error);
+  return apr_cross_products_write_finish (self, result, apr_cross_products_update_arrow_async, error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
 #include "aprender/safetensors/apr-safetensors-reader.h"
@@ -235,9 +236,13 @@ apr_cross_products_save_to_file_async (AprCrossProducts *self,
 gboolean
 apr_cross_products_save_to_file_finish (AprCrossProducts *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+  GTask *task;
 
-  return g_task_propagate_boolean (G_TASK (result), error);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+
+  task = apr_estimator_check_result (self, result, apr_cross_products_save_to_file_async, error);
+
+  return task != NULL && g_task_propagate_boolean (task, error);
 }
 
 /**
@@ -516,15 +521,11 @@ void
 apr_cross_products_load_from_file_async (
   GFile *file, int io_priority, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
-  g_autoptr (GTask) task = NULL;
-
   g_return_if_fail (G_IS_FILE (file));
 
-  task = g_task_new (NULL, cancellable, callback, user_data);
-  g_task_set_source_tag (task, apr_cross_products_load_from_file_async);
-  g_task_set_priority (task, io_priority);
-  g_task_set_task_data (task, g_object_ref (file), g_object_unref);
-  g_task_run_in_thread (task, load_in_thread);
+  apr_cross_products_read_async (NULL, load_in_thread, g_object_ref (file), g_object_unref,
+                                 apr_cross_products_load_from_file_async, io_priority, cancellable, callback,
+                                 user_data);
 }
 
 /**
@@ -541,9 +542,17 @@ apr_cross_products_load_from_file_async (
 AprCrossProducts *
 apr_cross_products_load_from_file_finish (GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (g_async_result_is_tagged (result, apr_cross_products_load_from_file_async), NULL);
+  GTask *task = apr_estimator_check_result (NULL, result, apr_cross_products_load_from_file_async, error);
 
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
+}
+
+AprCrossProducts *
+apr_cross_products_from_bytes_for (GBytes *bytes, AprCrossProducts *into, GError **error)
+{
+  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, error);
+
+  return reader != NULL ? apr_cross_products_new_from_reader_for (reader, "", into, error) : NULL;
 }
 
 /**
@@ -560,11 +569,7 @@ apr_cross_products_load_from_file_finish (GAsyncResult *result, GError **error)
 AprCrossProducts *
 apr_cross_products_from_bytes (GBytes *bytes, GError **error)
 {
-  g_autoptr (AprSafetensorsReader) reader = NULL;
-
   g_return_val_if_fail (bytes != NULL, NULL);
 
-  reader = apr_safetensors_reader_new_from_bytes (bytes, error);
-
-  return reader != NULL ? apr_cross_products_new_from_reader (reader, "", error) : NULL;
+  return apr_cross_products_from_bytes_for (bytes, NULL, error);
 }

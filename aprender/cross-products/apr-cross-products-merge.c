@@ -59,6 +59,17 @@ have_equal_sums (AprCrossProducts *self, AprCrossProducts *other)
           memcmp (words, other_words, n_words * apr_exact_sums_get_n_entries (sums) * sizeof (guint32)) == 0);
 }
 
+gboolean
+apr_cross_products_have_same_samples (AprCrossProducts *self, AprCrossProducts *other)
+{
+  if (self->n_samples != other->n_samples || self->weight_logs != other->weight_logs)
+    return FALSE;
+  if (self->rows != NULL && other->rows != NULL)
+    return self->rows == other->rows || apr_sample_rows_equal (self->rows, other->rows);
+
+  return have_equal_sums (self, other);
+}
+
 /**
  * apr_cross_products_equal:
  * @self: a state
@@ -79,7 +90,6 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
 
   if (!apr_cross_products_check_widths (self, apr_exact_sums_get_n_features (other->sums),
                                         apr_exact_sums_get_n_targets (other->sums), "", NULL) ||
-      self->n_samples != other->n_samples || self->weight_logs != other->weight_logs ||
       self->dtype != other->dtype || self->precision != other->precision ||
       !apr_cross_products_have_equal_identities (self, other) ||
       (self->feature_names == NULL) != (other->feature_names == NULL) ||
@@ -87,10 +97,7 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
        !g_strv_equal ((const char *const *) self->feature_names, (const char *const *) other->feature_names)))
     return FALSE;
 
-  if (self->rows != NULL && other->rows != NULL)
-    return self->rows == other->rows || apr_sample_rows_equal (self->rows, other->rows);
-
-  return have_equal_sums (self, other);
+  return apr_cross_products_have_same_samples (self, other);
 }
 
 /* No file holds more. */
@@ -137,11 +144,13 @@ add_rows (AprCrossProducts *self, AprCrossProducts *other, gint sign)
 /* Adds the samples of @other, or takes them away; the state's own stay as they are where that fails, and where others
  * share them. */
 static gboolean
-add_samples (AprCrossProducts *self, AprCrossProducts *other, gint sign, GError **error)
+add_samples (
+  AprCrossProducts *self, AprCrossProducts *other, gint sign, GCancellable *cancellable, GError **error)
 {
   AprWeightLogs weight_logs = self->weight_logs;
   g_autoptr (AprExactSums) sums = NULL;
   g_autoptr (AprExactSums) others = NULL;
+  gboolean added = TRUE;
   AprSampleRows *rows;
 
   if (!apr_weight_logs_add (&weight_logs, other->weight_logs, sign, error))
@@ -154,7 +163,13 @@ add_samples (AprCrossProducts *self, AprCrossProducts *other, gint sign, GError 
              ? apr_exact_sums_copy (self->sums, error)
              : apr_cross_products_ref_sums (self, error);
       others = sums != NULL ? apr_cross_products_ref_sums (other, error) : NULL;
-      if (others == NULL || !apr_exact_sums_add (sums, others, sign, error))
+      if (others == NULL)
+        return FALSE;
+
+      apr_exact_sums_set_cancellable (sums, cancellable);
+      added = apr_exact_sums_add (sums, others, sign, error);
+      apr_exact_sums_set_cancellable (sums, NULL);
+      if (!added)
         return FALSE;
     }
 
@@ -174,14 +189,14 @@ apr_cross_products_check_other (AprCrossProducts *self, AprCrossProducts *other,
 }
 
 static gboolean
-merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
+merge (AprCrossProducts *self, AprCrossProducts *other, GCancellable *cancellable, GError **error)
 {
   g_auto (GStrv) identities = NULL;
   guint64 n_samples;
 
   if (!apr_cross_products_combine_identities (self, other, 1, &identities, error) ||
       !apr_cross_products_add_samples (self, other->n_samples, &n_samples, error) ||
-      !add_samples (self, other, 1, error))
+      !add_samples (self, other, 1, cancellable, error))
     return FALSE;
 
   g_strfreev (self->identities);
@@ -195,6 +210,52 @@ merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
   return TRUE;
 }
 
+static gboolean
+subtract (AprCrossProducts *self, AprCrossProducts *other, GCancellable *cancellable, GError **error)
+{
+  g_auto (GStrv) identities = NULL;
+
+  if (other->n_samples > self->n_samples)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "Cannot subtract %" G_GUINT64_FORMAT " samples from %" G_GUINT64_FORMAT, other->n_samples,
+                   self->n_samples);
+      return FALSE;
+    }
+  if (!apr_cross_products_combine_identities (self, other, -1, &identities, error) ||
+      !add_samples (self, other, -1, cancellable, error))
+    return FALSE;
+
+  g_strfreev (self->identities);
+  self->identities = g_steal_pointer (&identities);
+
+  self->n_samples -= other->n_samples;
+  apr_cross_products_lower_precision (self, other->precision);
+  return TRUE;
+}
+
+gboolean
+apr_cross_products_combine (
+  AprCrossProducts *self, AprCrossProducts *other, gint sign, GCancellable *cancellable, GError **error)
+{
+  return apr_cross_products_check_other (self, other, error) &&
+         (sign > 0 ? merge : subtract) (self, other, cancellable, error);
+}
+
+static gboolean
+write_other (AprCrossProducts *self, AprCrossProducts *other, gint sign, GError **error)
+{
+  gboolean combined;
+
+  if (!apr_cross_products_begin (self, error))
+    return FALSE;
+
+  combined = apr_cross_products_combine (self, other, sign, NULL, error);
+  apr_cross_products_end (self);
+
+  return combined;
+}
+
 /**
  * apr_cross_products_merge:
  * @self: a state
@@ -203,30 +264,23 @@ merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
  *
  * Adds the samples of another state, as if they had been added here.
  *
- * Where both have names of features, they must be the same; else those of one are taken. Where both have an identity,
- * of [method@Apr.CrossProducts.set_identity], the same samples would be counted twice.
+ * Where both have names of features, they must be the same; else those of one are taken. Where samples
+ * of one identity, of [method@Apr.CrossProducts.set_identity], would be counted twice, nothing is added. States without
+ * an identity can be merged as often as one likes, a state into itself too: each time their samples count once more.
  *
  * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way,
  *   %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, or %APR_ERROR_RANGE where there is
- *   no memory, the sums are not those of any samples, or both have the same identity
+ *   no memory, there would be more than 2^63 samples, or both have the same identity
  *
  * Since: 0.1
  */
 gboolean
 apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
-  gboolean merged;
-
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
 
-  if (!apr_cross_products_check_other (self, other, error) || !apr_cross_products_begin (self, error))
-    return FALSE;
-
-  merged = merge (self, other, error);
-  apr_cross_products_end (self);
-
-  return merged;
+  return write_other (self, other, 1, error);
 }
 
 /**
@@ -246,40 +300,14 @@ apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GErro
 gboolean
 apr_cross_products_merge_bytes (AprCrossProducts *self, GBytes *bytes, GError **error)
 {
-  g_autoptr (AprSafetensorsReader) reader = NULL;
   g_autoptr (AprCrossProducts) other = NULL;
 
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (bytes != NULL, FALSE);
 
-  reader = apr_safetensors_reader_new_from_bytes (bytes, error);
-  other = reader != NULL ? apr_cross_products_new_from_reader_for (reader, "", self, error) : NULL;
+  other = apr_cross_products_from_bytes_for (bytes, self, error);
 
   return other != NULL && apr_cross_products_merge (self, other, error);
-}
-
-static gboolean
-subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
-{
-  g_auto (GStrv) identities = NULL;
-
-  if (other->n_samples > self->n_samples)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "Cannot subtract %" G_GUINT64_FORMAT " samples from %" G_GUINT64_FORMAT, other->n_samples,
-                   self->n_samples);
-      return FALSE;
-    }
-  if (!apr_cross_products_combine_identities (self, other, -1, &identities, error) ||
-      !add_samples (self, other, -1, error))
-    return FALSE;
-
-  g_strfreev (self->identities);
-  self->identities = g_steal_pointer (&identities);
-
-  self->n_samples -= other->n_samples;
-  apr_cross_products_lower_precision (self, other->precision);
-  return TRUE;
 }
 
 /**
@@ -302,16 +330,8 @@ subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 gboolean
 apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
-  gboolean subtracted;
-
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (other), FALSE);
 
-  if (!apr_cross_products_check_other (self, other, error) || !apr_cross_products_begin (self, error))
-    return FALSE;
-
-  subtracted = subtract (self, other, error);
-  apr_cross_products_end (self);
-
-  return subtracted;
+  return write_other (self, other, -1, error);
 }

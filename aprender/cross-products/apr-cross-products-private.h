@@ -28,7 +28,8 @@ struct _AprCrossProducts
   char **feature_names; /* (owned) (nullable) */
   char **identities;    /* (owned) (nullable) sorted, none empty */
 
-  gint busy; /* atomic: being written to */
+  gint busy;     /* atomic: being written to, or reserved */
+  gint reserved; /* atomic: the data of a write are being prepared */
   double progress;
 };
 
@@ -44,6 +45,50 @@ void apr_cross_products_end (AprCrossProducts *self);
 
 /* For a write that goes on while the caller does something else. */
 void apr_cross_products_notify_busy (AprCrossProducts *self);
+
+/* Makes the state what @updated is: a copy of it that has been written to. */
+void apr_cross_products_become (AprCrossProducts *self, AprCrossProducts *updated);
+
+/* Writes to @updated. @progress hears of it, where there is something to hear; a write that is cancelled fails. */
+typedef gboolean (*AprCrossProductsWriteFunc) (AprCrossProducts *updated,
+                                               gpointer data,
+                                               AprExactSumsProgress progress,
+                                               gpointer progress_data,
+                                               GCancellable *cancellable,
+                                               GError **error);
+
+/* Has @run write to a copy of the state in a thread. The state becomes the copy, and notifies, in the caller's main
+ * context. Takes @data. */
+void apr_cross_products_write_async (AprCrossProducts *self,
+                                     AprCrossProductsWriteFunc run,
+                                     gpointer data,
+                                     GDestroyNotify free_data,
+                                     gpointer source_tag,
+                                     int io_priority,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data);
+
+/* Has @run work in a thread on @data, which it takes, and return its result: for what changes no state. @self is %NULL
+ * for a function. */
+void apr_cross_products_read_async (gpointer self,
+                                    GTaskThreadFunc run,
+                                    gpointer data,
+                                    GDestroyNotify free_data,
+                                    gpointer source_tag,
+                                    int io_priority,
+                                    GCancellable *cancellable,
+                                    GAsyncReadyCallback callback,
+                                    gpointer user_data);
+
+gboolean apr_cross_products_write_finish (AprCrossProducts *self,
+                                          GAsyncResult *result,
+                                          gpointer source_tag,
+                                          GError **error);
+
+/* Adds the samples of @other, or takes them away where @sign is -1. Only a copy of a state can be cancelled. */
+gboolean apr_cross_products_combine (
+  AprCrossProducts *self, AprCrossProducts *other, gint sign, GCancellable *cancellable, GError **error);
 
 /* Tells the handlers of the state how far an update is. */
 void apr_cross_products_report (AprCrossProducts *self, guint64 n_done, guint64 n_samples);
@@ -132,11 +177,15 @@ void apr_cross_products_take (AprCrossProducts *self, AprExactSums *sums, AprSam
 /* The sum of the natural logarithms of the weights. */
 double apr_cross_products_get_weight_logs (AprCrossProducts *self);
 
+/* Whether states of the same widths have the same sums, and so, where both are exact, the same samples in any order. */
+gboolean apr_cross_products_have_same_samples (AprCrossProducts *self, AprCrossProducts *other);
+
 /* What models are computed in: F32 where all X were F32, F16 or BF16, else F64; NONE without any. */
 AprDType apr_cross_products_get_dtype (AprCrossProducts *self);
 
-/* As apr_cross_products_update (), in another precision and number of threads than those of the state, whose precision
- * becomes DOUBLE where @precision is; and @progress, which may be %NULL, hears of it instead of the state's signal. */
+/* As apr_cross_products_update (), of samples that apr_estimator_check_samples () has found good, in another precision
+ * and number of threads than those of the state, whose precision becomes DOUBLE where @precision is; and @progress,
+ * which may be %NULL, hears of it instead of the state's signal. */
 gboolean apr_cross_products_update_with (AprCrossProducts *self,
                                          AprTensor *x,
                                          AprTensor *y,
@@ -147,6 +196,17 @@ gboolean apr_cross_products_update_with (AprCrossProducts *self,
                                          AprExactSumsProgress progress,
                                          gpointer progress_data,
                                          GError **error);
+
+/* As apr_cross_products_update (), without progress, of matrices of the state's widths whose rows are the columns. */
+gboolean apr_cross_products_update_columns (AprCrossProducts *self,
+                                            AprTensor *x,
+                                            AprTensor *y,
+                                            AprTensor *sample_weight,
+                                            GCancellable *cancellable,
+                                            GError **error);
+
+/* Whether columns are summed as they are, and samples are never kept. */
+gboolean apr_cross_products_can_have_columns (AprCrossProducts *self);
 
 /* The state as a part of another file, in which the names of its tensor and of its metadata begin with @prefix; the
  * file of a state alone has an empty one. */
@@ -164,5 +224,7 @@ AprCrossProducts *apr_cross_products_new_from_reader_for (AprSafetensorsReader *
                                                           const char *prefix,
                                                           AprCrossProducts *into,
                                                           GError **error);
+
+AprCrossProducts *apr_cross_products_from_bytes_for (GBytes *bytes, AprCrossProducts *into, GError **error);
 
 G_END_DECLS

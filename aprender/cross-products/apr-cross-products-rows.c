@@ -163,7 +163,7 @@ apr_cross_products_load_rows (
         return FALSE;
     }
   /* In the file they are sorted, but that is not to be relied on. */
-  if (!apr_sample_rows_new (x, y, weights, &rows, error))
+  if (!apr_sample_rows_new (x, y, weights, 0, &rows, error))
     return FALSE;
   if (rows == NULL || rows->n != n_samples)
     {

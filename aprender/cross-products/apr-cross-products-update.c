@@ -6,6 +6,9 @@
 
 /* Updates: samples that are added to a state. All that can fail is worked out first, and then the state changes. */
 
+/* Products that take so little time that nobody can wish to cancel them. */
+#define MAX_PRODUCTS_IN_PLACE (1 << 22)
+
 /* One update: what is to be added, and what the state will be then. */
 typedef struct
 {
@@ -14,7 +17,7 @@ typedef struct
   AprTensor *sample_weight; /* (owned) (nullable) */
   AprPrecision precision;
   guint n_threads;
-  GTask *task; /* (unowned) (nullable) that of the thread, where it is not the caller's */
+  gboolean by_columns; /* X and y: their rows are the columns of the matrices */
 
   AprExactSums *sums;  /* (owned) (nullable) those of all samples, or: */
   AprSampleRows *rows; /* (owned) (nullable) all samples; neither where there are no samples to add */
@@ -26,7 +29,7 @@ static void
 update_clear (Update *self)
 {
   apr_tensor_unref (self->x);
-  apr_tensor_unref (self->y);
+  g_clear_pointer (&self->y, apr_tensor_unref);
   g_clear_pointer (&self->sample_weight, apr_tensor_unref);
   g_clear_pointer (&self->sums, apr_exact_sums_unref);
   g_clear_pointer (&self->rows, apr_sample_rows_unref);
@@ -45,17 +48,23 @@ static Update
 update_init (AprTensor *x, AprTensor *y, AprTensor *sample_weight, AprPrecision precision, guint n_threads)
 {
   return (Update){ .x = apr_tensor_ref (x),
-                   .y = apr_tensor_ref (y),
+                   .y = y != NULL ? apr_tensor_ref (y) : NULL,
                    .sample_weight = sample_weight != NULL ? apr_tensor_ref (sample_weight) : NULL,
                    .precision = precision,
                    .n_threads = n_threads };
+}
+
+static gsize
+update_get_n_rows (const Update *self)
+{
+  return apr_tensor_get_shape (self->x, NULL)[self->by_columns ? 1 : 0];
 }
 
 /* The weights have been checked. */
 static gboolean
 update_count_samples (Update *self, AprCrossProducts *state, GError **error)
 {
-  guint64 n_added = apr_tensor_get_shape (self->x, NULL)[0];
+  guint64 n_added = update_get_n_rows (self);
 
   self->weight_logs = state->weight_logs;
 
@@ -76,14 +85,79 @@ update_find_rows (Update *self, AprCrossProducts *state, GCancellable *cancellab
       !apr_cross_products_can_have_rows (state, apr_tensor_get_shape (self->x, NULL)[0]))
     return TRUE;
   if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
-      !apr_sample_rows_new (self->x, self->y, self->sample_weight, &added, error))
+      !apr_sample_rows_new (self->x, self->y, self->sample_weight, self->n_threads, &added, error))
     return FALSE;
 
   self->rows = apr_cross_products_add_rows (state, added);
   return TRUE;
 }
 
-/* Works all out, while @state is what it was. */
+/* Adds few rows to the sums where these are, unless others may read them meanwhile, or it takes so long that it may be
+ * cancelled; then to a copy. */
+static gboolean
+update_add_few_rows (Update *self,
+                     AprCrossProducts *state,
+                     AprExactSumsProgress progress,
+                     gpointer progress_data,
+                     GCancellable *cancellable,
+                     GError **error)
+{
+  gsize n = apr_tensor_get_shape (self->x, NULL)[0];
+  gboolean in_place;
+
+  if (!apr_exact_sums_check_rows (self->x, self->y, self->sample_weight, error) ||
+      !update_count_samples (self, state, error))
+    return FALSE;
+
+  /* What hears of it may read or copy the state as it was, and cancel. */
+  if (progress != NULL)
+    progress (n, n, progress_data);
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+
+  in_place = !apr_exact_sums_is_shared (state->sums) &&
+             (double) n * (double) apr_exact_sums_get_n_entries (state->sums) < MAX_PRODUCTS_IN_PLACE;
+  self->sums = state->rows == NULL && !in_place ? apr_exact_sums_copy (state->sums, error)
+                                                : apr_cross_products_ref_sums (state, error);
+
+  return self->sums != NULL &&
+         apr_exact_sums_add_few_rows (self->sums, self->x, self->y, self->sample_weight, self->n_threads,
+                                      in_place ? NULL : cancellable, error);
+}
+
+/* Sums all samples beside the state, whose sums are added to theirs. */
+static gboolean
+update_sum (Update *self,
+            AprCrossProducts *state,
+            AprExactSumsProgress progress,
+            gpointer progress_data,
+            GCancellable *cancellable,
+            GError **error)
+{
+  g_autoptr (AprExactSums) before = apr_cross_products_ref_sums (state, error);
+
+  self->sums = before != NULL ? apr_exact_sums_new (apr_exact_sums_get_n_features (state->sums),
+                                                    apr_exact_sums_get_n_targets (state->sums), error)
+                              : NULL;
+  if (self->sums == NULL)
+    return FALSE;
+
+  apr_exact_sums_set_progress (self->sums, progress, progress_data);
+  if (!(self->by_columns ? apr_exact_sums_update_columns
+                         : apr_exact_sums_update) (self->sums, self->x, self->y, self->sample_weight,
+                                                   self->precision, self->n_threads, cancellable, error) ||
+      !update_count_samples (self, state, error))
+    return FALSE;
+  apr_exact_sums_set_cancellable (self->sums, cancellable);
+  if (!apr_exact_sums_add (self->sums, before, 1, error))
+    return FALSE;
+
+  apr_exact_sums_set_cancellable (self->sums, NULL);
+  apr_exact_sums_set_progress (self->sums, NULL, NULL);
+  return TRUE;
+}
+
+/* Works all out, while @state is what it was, or changes it as the last step. */
 static gboolean
 update_run (Update *self,
             AprCrossProducts *state,
@@ -92,13 +166,12 @@ update_run (Update *self,
             GCancellable *cancellable,
             GError **error)
 {
-  g_autoptr (AprExactSums) before = NULL;
   gsize n_samples = apr_tensor_get_shape (self->x, NULL)[0];
-  gsize n_features;
-  gsize n_targets;
+  gsize n_dims;
+  const gsize *y_shape = apr_tensor_get_shape (self->y, &n_dims);
 
-  if (!apr_estimator_check_samples (self->x, self->y, self->sample_weight, &n_features, &n_targets, error) ||
-      !apr_cross_products_check_widths (state, n_features, n_targets, "Samples", error))
+  if (!apr_cross_products_check_widths (state, apr_tensor_get_shape (self->x, NULL)[1],
+                                        n_dims == 2 ? y_shape[1] : 1, "Samples", error))
     return FALSE;
   if (n_samples == 0)
     return !g_cancellable_set_error_if_cancelled (cancellable, error);
@@ -113,23 +186,9 @@ update_run (Update *self,
              update_count_samples (self, state, error);
     }
 
-  before = apr_cross_products_ref_sums (state, error);
-  self->sums = before != NULL ? apr_exact_sums_new (n_features, n_targets, error) : NULL;
-  if (self->sums == NULL)
-    return FALSE;
-
-  apr_exact_sums_set_progress (self->sums, progress, progress_data);
-  if (!apr_exact_sums_update (self->sums, self->x, self->y, self->sample_weight, self->precision,
-                              self->n_threads, cancellable, error) ||
-      !update_count_samples (self, state, error))
-    return FALSE;
-  apr_exact_sums_set_cancellable (self->sums, cancellable);
-  if (!apr_exact_sums_add (self->sums, before, 1, error))
-    return FALSE;
-
-  apr_exact_sums_set_cancellable (self->sums, NULL);
-  apr_exact_sums_set_progress (self->sums, NULL, NULL);
-  return TRUE;
+  return (self->precision == APR_PRECISION_EXACT && apr_exact_sums_are_few_rows (n_samples)
+            ? update_add_few_rows
+            : update_sum) (self, state, progress, progress_data, cancellable, error);
 }
 
 static void
@@ -156,6 +215,55 @@ begin (AprCrossProducts *self, GError **error)
   return TRUE;
 }
 
+/* Updates in the thread of the caller. */
+static gboolean
+update_now (Update *update,
+            AprCrossProducts *state,
+            GCancellable *cancellable,
+            AprExactSumsProgress progress,
+            gpointer progress_data,
+            GError **error)
+{
+  gboolean done;
+
+  if (!begin (state, error))
+    return FALSE;
+
+  /* Columns have the state's widths, and no state of columns keeps samples. */
+  done = (update->by_columns ? update_sum : update_run) (update, state, progress, progress_data, cancellable,
+                                                         error);
+  if (done)
+    update_commit (update, state);
+  apr_cross_products_end (state);
+
+  return done;
+}
+
+gboolean
+apr_cross_products_update_columns (AprCrossProducts *self,
+                                   AprTensor *x,
+                                   AprTensor *y,
+                                   AprTensor *sample_weight,
+                                   GCancellable *cancellable,
+                                   GError **error)
+{
+  g_auto (Update) update = update_init (x, y, sample_weight, self->precision, self->n_threads);
+
+  update.by_columns = TRUE;
+
+  return update_now (&update, self, cancellable, NULL, NULL, error);
+}
+
+gboolean
+apr_cross_products_can_have_columns (AprCrossProducts *self)
+{
+  gsize n_columns =
+    1 + apr_exact_sums_get_n_features (self->sums) + apr_exact_sums_get_n_targets (self->sums);
+
+  return !apr_cross_products_can_have_rows (self, 0) &&
+         apr_sums_kernel_get_residues (apr_sums_kernel_choose (), G_MAXSIZE, n_columns, FALSE) == NULL;
+}
+
 gboolean
 apr_cross_products_update_with (AprCrossProducts *self,
                                 AprTensor *x,
@@ -169,17 +277,8 @@ apr_cross_products_update_with (AprCrossProducts *self,
                                 GError **error)
 {
   g_auto (Update) update = update_init (x, y, sample_weight, precision, n_threads);
-  gboolean done;
 
-  if (!begin (self, error))
-    return FALSE;
-
-  done = update_run (&update, self, progress, progress_data, cancellable, error);
-  if (done)
-    update_commit (&update, self);
-  apr_cross_products_end (self);
-
-  return done;
+  return update_now (&update, self, cancellable, progress, progress_data, error);
 }
 
 static void
@@ -215,85 +314,34 @@ apr_cross_products_update (AprCrossProducts *self,
                            GCancellable *cancellable,
                            GError **error)
 {
+  gsize n_features;
+  gsize n_targets;
+
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
-  g_return_val_if_fail (y != NULL, FALSE);
 
-  return apr_cross_products_update_with (self, x, y, sample_weight, self->precision, self->n_threads,
+  return apr_estimator_check_samples (x, y, sample_weight, &n_features, &n_targets, error) &&
+         apr_cross_products_update_with (self, x, y, sample_weight, self->precision, self->n_threads,
                                          cancellable, report_cb, self, error);
 }
 
-/* A report on its way to the main context of the call. */
-typedef struct
-{
-  AprCrossProducts *state; /* (owned) */
-  guint64 n_done;
-  guint64 n_samples;
-} Report;
-
-static void
-report_free (gpointer data)
-{
-  Report *self = data;
-
-  g_object_unref (self->state);
-  g_free (self);
-}
-
 static gboolean
-report_emit (gpointer data)
+write_update (AprCrossProducts *updated,
+              gpointer data,
+              AprExactSumsProgress progress,
+              gpointer progress_data,
+              GCancellable *cancellable,
+              GError **error)
 {
-  Report *self = data;
+  const Update *update = data;
+  gsize n_features;
+  gsize n_targets;
 
-  apr_cross_products_report (self->state, self->n_done, self->n_samples);
-
-  return G_SOURCE_REMOVE;
-}
-
-static void
-report_from_thread (guint64 n_done, guint64 n_samples, gpointer user_data)
-{
-  const Update *update = user_data;
-  Report *report = g_new (Report, 1);
-  g_autoptr (GSource) source = g_idle_source_new ();
-
-  *report = (Report){ g_object_ref (g_task_get_source_object (update->task)), n_done, n_samples };
-  g_source_set_static_name (source, "AprCrossProducts progress");
-  /* That of the end, which comes after it. */
-  g_source_set_priority (source, g_task_get_priority (update->task));
-  g_source_set_callback (source, report_emit, report, report_free);
-  g_source_attach (source, g_task_get_context (update->task));
-}
-
-static void
-update_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
-{
-  Update *update = task_data;
-  GError *error = NULL;
-
-  update->task = task;
-  if (update_run (update, source_object, report_from_thread, update, cancellable, &error))
-    g_task_return_boolean (task, TRUE);
-  else
-    g_task_return_error (task, error);
-}
-
-static void
-update_done_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  AprCrossProducts *self = APR_CROSS_PRODUCTS (object);
-  g_autoptr (GTask) task = user_data;
-  GError *error = NULL;
-
-  if (g_task_propagate_boolean (G_TASK (result), &error))
-    update_commit (g_task_get_task_data (G_TASK (result)), self);
-  apr_cross_products_end (self);
-  apr_cross_products_notify_busy (self);
-
-  if (error != NULL)
-    g_task_return_error (task, error);
-  else
-    g_task_return_boolean (task, TRUE);
+  return apr_estimator_check_samples (update->x, update->y, update->sample_weight, &n_features, &n_targets,
+                                      error) &&
+         apr_cross_products_update_with (updated, update->x, update->y, update->sample_weight,
+                                         update->precision, update->n_threads, cancellable, progress,
+                                         progress_data, error);
 }
 
 /**
@@ -324,33 +372,15 @@ apr_cross_products_update_async (AprCrossProducts *self,
                                  GAsyncReadyCallback callback,
                                  gpointer user_data)
 {
-  g_autoptr (GTask) task = NULL;
-  g_autoptr (GTask) work = NULL;
-  g_autoptr (GError) error = NULL;
   Update update;
 
   g_return_if_fail (APR_IS_CROSS_PRODUCTS (self));
   g_return_if_fail (x != NULL);
-  g_return_if_fail (y != NULL);
 
-  task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, apr_cross_products_update_async);
-  g_task_set_priority (task, io_priority);
-  /* Samples that were added before it could be cancelled are added. */
-  g_task_set_check_cancellable (task, FALSE);
-  if (!begin (self, &error))
-    {
-      g_task_return_error (task, g_steal_pointer (&error));
-      return;
-    }
-
-  apr_cross_products_notify_busy (self);
   update = update_init (x, y, sample_weight, self->precision, self->n_threads);
-  work = g_task_new (self, cancellable, update_done_cb, g_steal_pointer (&task));
-  g_task_set_source_tag (work, apr_cross_products_update_async);
-  g_task_set_priority (work, io_priority);
-  g_task_set_task_data (work, g_memdup2 (&update, sizeof update), update_free);
-  g_task_run_in_thread (work, update_in_thread);
+  apr_cross_products_write_async (self, write_update, g_memdup2 (&update, sizeof update), update_free,
+                                  apr_cross_products_update_async, io_priority, cancellable, callback,
+                                  user_data);
 }
 
 /**
@@ -368,7 +398,55 @@ apr_cross_products_update_async (AprCrossProducts *self,
 gboolean
 apr_cross_products_update_finish (AprCrossProducts *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  return g_task_propagate_boolean (G_TASK (result), error);
+  return apr_cross_products_write_finish (self, result, apr_cross_products_update_async, error);
+}
+
+/**
+ * apr_cross_products_reserve:
+ * @self: a state
+ * @error: return location for an error
+ *
+ * Makes the state busy while a caller prepares samples, such as by reading or copying them.
+ *
+ * [property@Apr.CrossProducts:busy] is true and writes fail with %G_IO_ERROR_PENDING until
+ * [method@Apr.CrossProducts.release], which the caller of the update calls just before the update, as
+ * [method@Apr.Estimator.reserve] shows.
+ *
+ * Returns: true, or false with %G_IO_ERROR_PENDING while a write runs or the state is reserved already
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_cross_products_reserve (AprCrossProducts *self, GError **error)
+{
+  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
+
+  if (!begin (self, error))
+    return FALSE;
+
+  g_atomic_int_set (&self->reserved, TRUE);
+  apr_cross_products_notify_busy (self);
+  return TRUE;
+}
+
+/**
+ * apr_cross_products_release:
+ * @self: a state that is reserved
+ *
+ * Ends what [method@Apr.CrossProducts.reserve] began. Nothing happens if the state is not reserved.
+ *
+ * Since: 0.1
+ */
+void
+apr_cross_products_release (AprCrossProducts *self)
+{
+  g_return_if_fail (APR_IS_CROSS_PRODUCTS (self));
+
+  if (!g_atomic_int_compare_and_exchange (&self->reserved, TRUE, FALSE))
+    return;
+
+  apr_cross_products_end (self);
+  apr_cross_products_notify_busy (self);
 }

@@ -46,6 +46,17 @@ APR_AVAILABLE_IN_ALL
 AprCrossProducts *apr_cross_products_from_bytes (GBytes *bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+void apr_cross_products_from_bytes_async (GBytes *bytes,
+                                          int io_priority,
+                                          GCancellable *cancellable,
+                                          GAsyncReadyCallback callback,
+                                          gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprCrossProducts *
+apr_cross_products_from_bytes_finish (GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 gsize apr_cross_products_get_n_features (AprCrossProducts *self);
 
 APR_AVAILABLE_IN_ALL
@@ -129,6 +140,12 @@ gboolean
 apr_cross_products_update_arrow_finish (AprCrossProducts *self, GAsyncResult *result, GError **error);
 
 APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_reserve (AprCrossProducts *self, GError **error);
+
+APR_AVAILABLE_IN_ALL
+void apr_cross_products_release (AprCrossProducts *self);
+
+APR_AVAILABLE_IN_ALL
 double apr_cross_products_get_progress (AprCrossProducts *self);
 
 APR_AVAILABLE_IN_ALL
@@ -138,16 +155,60 @@ APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_merge (AprCrossProducts *self, AprCrossProducts *other, GError **error);
 
 APR_AVAILABLE_IN_ALL
+void apr_cross_products_merge_async (AprCrossProducts *self,
+                                     AprCrossProducts *other,
+                                     int io_priority,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_merge_finish (AprCrossProducts *self, GAsyncResult *result, GError **error);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_merge_bytes (AprCrossProducts *self, GBytes *bytes, GError **error);
 
 APR_AVAILABLE_IN_ALL
+void apr_cross_products_merge_bytes_async (AprCrossProducts *self,
+                                           GBytes *bytes,
+                                           int io_priority,
+                                           GCancellable *cancellable,
+                                           GAsyncReadyCallback callback,
+                                           gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_merge_bytes_finish (AprCrossProducts *self, GAsyncResult *result, GError **error);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_subtract (AprCrossProducts *self, AprCrossProducts *other, GError **error);
+
+APR_AVAILABLE_IN_ALL
+void apr_cross_products_subtract_async (AprCrossProducts *self,
+                                        AprCrossProducts *other,
+                                        int io_priority,
+                                        GCancellable *cancellable,
+                                        GAsyncReadyCallback callback,
+                                        gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_subtract_finish (AprCrossProducts *self, GAsyncResult *result, GError **error);
 
 APR_AVAILABLE_IN_ALL
 AprCrossProducts *apr_cross_products_copy (AprCrossProducts *self) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other);
+
+APR_AVAILABLE_IN_ALL
+void apr_cross_products_equal_async (AprCrossProducts *self,
+                                     AprCrossProducts *other,
+                                     int io_priority,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_equal_finish (AprCrossProducts *self, GAsyncResult *result, GError **error);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_save_to_file (AprCrossProducts *self,
@@ -172,5 +233,16 @@ gboolean apr_cross_products_save (AprCrossProducts *self, const char *path, GErr
 
 APR_AVAILABLE_IN_ALL
 GBytes *apr_cross_products_to_bytes (AprCrossProducts *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_cross_products_to_bytes_async (AprCrossProducts *self,
+                                        int io_priority,
+                                        GCancellable *cancellable,
+                                        GAsyncReadyCallback callback,
+                                        gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+GBytes *apr_cross_products_to_bytes_finish (AprCrossProducts *self, GAsyncResult *result, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -38,6 +38,33 @@ apr_exact_sums_worker_cover (AprExactSumsWorker *self, AprExactSums *sums, GErro
                                (guint) (left_n_layers * self->n_used), error);
 }
 
+/* The parts of slices in the units of a state's limbs: the lowest has that of the last part. */
+#define WIDE_PARTS ((APR_SLICE_PARTS - 1) * APR_SLICE_BITS / 32 + 2)
+
+/* Adds the parts of slices at once; @exponent is that of the last. */
+static void
+add_slices (AprExactSums *sums, gsize entry, const gint64 parts[APR_SLICE_PARTS], gint exponent)
+{
+  gint64 wide[WIDE_PARTS] = { 0 };
+  gint64 any = 0;
+  gsize i;
+
+#pragma GCC unroll 5
+  for (i = 0; i < APR_SLICE_PARTS; i++)
+    {
+      gsize bit = (APR_SLICE_PARTS - 1 - i) * APR_SLICE_BITS;
+      gint64 unit = (gint64) 1 << bit % 32;
+      gint64 *to = &wide[WIDE_PARTS - 1 - bit / 32];
+
+      to[0] += (gint64) (guint32) parts[i] * unit;
+      to[-1] += (parts[i] >> 32) * unit;
+    }
+  for (i = 0; i < WIDE_PARTS; i++)
+    any |= wide[i];
+  if (any != 0)
+    apr_exact_sums_add_parts (sums, entry, wide, WIDE_PARTS, exponent + 32 * (WIDE_PARTS - 1));
+}
+
 /* Moves the entries of a row in the columns of a panel. */
 static void
 move_panel (
@@ -59,6 +86,8 @@ move_panel (
         continue;
       if (self->right.cut == APR_PACKING_BYTES)
         apr_exact_sums_add_parts (sums, entry, parts, self->n_used, exponent + worker_get_unit (self, 0));
+      else if (self->right.cut == APR_PACKING_SLICES)
+        add_slices (sums, entry, parts, exponent + worker_get_unit (self, APR_SLICE_PARTS - 1));
       else
         for (part = 0; part < self->n_used; part++)
           apr_exact_sums_add_term (sums, entry, parts[part], exponent + worker_get_unit (self, part));

@@ -182,6 +182,7 @@ multiply_layers (AprExactSumsWorker *self, gsize far, gsize near, gsize n_rows)
 
           if (!is_product (product))
             continue;
+          worker_fetch (self);
           if (self->lanes != NULL)
             self->kernel->multiply_lanes (
               apr_packed_operand_get_slice (left, product->left, l * APR_SLICE_PANEL),
@@ -218,6 +219,7 @@ multiply_byte_layers (AprExactSumsWorker *self, gsize n_rows)
 
           if (left->n_slices[l] == 0 || self->right.n_slices[r] == 0)
             continue;
+          worker_fetch (self);
           /* Four groups are a part. */
           self->n_used = MAX (self->n_used, (left->n_slices[l] + self->right.n_slices[r] + 2) / 4);
           if (l == r && self->weights == NULL)
@@ -237,6 +239,8 @@ apr_exact_sums_worker_multiply (AprExactSumsWorker *self, gsize n_rows)
   gsize l;
   gsize r;
 
+  /* Most slices make three products at least. */
+  worker_start_fetching (self, left->cut == APR_PACKING_BYTES ? self->n_tiles : 3 * self->n_tiles);
   if (left->cut == APR_PACKING_BYTES)
     {
       self->bytes->start ();
@@ -256,6 +260,48 @@ apr_exact_sums_worker_multiply (AprExactSumsWorker *self, gsize n_rows)
 
   if (left->cut == APR_PACKING_BYTES)
     self->bytes->stop ();
+}
+
+/* The upper and the lower sums of columns that are not cut. */
+static const Product whole[] = { { S (0), S (0), { 1 } }, { S (0), S (0), { 0, 0, 1 } }, { 0 } };
+
+/* The products of two panels that are not cut. */
+static void
+multiply_whole_panels (AprExactSumsWorker *self, gsize l, gsize r, gsize n_rows)
+{
+  const double *left = apr_packed_operand_get_slice (&self->right, APR_SLICE_S0, l * APR_SLICE_PANEL);
+  const double *right = apr_packed_operand_get_slice (&self->right, APR_SLICE_S0, r * APR_SLICE_PANEL);
+  Lanes own[2] __attribute__ ((aligned (64)));
+  Lanes *lanes = own;
+  gint64 *sums = worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL);
+
+  worker_fetch (self);
+  if (self->lanes != NULL)
+    lanes = get_lanes (self, worker_packed_index (l, r), whole);
+  else
+    memset (own, 0, sizeof own);
+  self->kernel->multiply_whole (left, right, n_rows, lanes[0], lanes[1]);
+  if (self->lanes == NULL)
+    {
+      self->kernel->add_up (own[0], whole[0].signs, sums);
+      self->kernel->add_up (own[1], whole[1].signs, sums);
+    }
+}
+
+void
+apr_exact_sums_worker_multiply_whole (AprExactSumsWorker *self, gsize n_rows)
+{
+  gsize far;
+  gsize near;
+  gsize l;
+  gsize r;
+
+  worker_start_fetching (self, self->n_tiles);
+  for (far = self->first_panel; far < self->end_panel; far += FAR_PANELS)
+    for (near = 0; near < self->n_panels; near += NEAR_PANELS)
+      for (l = far; l < MIN (far + FAR_PANELS, self->end_panel); l++)
+        for (r = near; r < near + NEAR_PANELS && r <= l; r++)
+          multiply_whole_panels (self, l, r, n_rows);
 }
 
 /* How much smaller this block's scales are than those of the sums. */
@@ -294,13 +340,17 @@ apr_exact_sums_worker_multiply_double (AprExactSumsWorker *self, gsize n_rows)
   gsize r;
   gsize i;
 
+  worker_start_fetching (self, self->n_tiles);
   for (far = 0; far < self->n_panels; far += FAR_PANELS)
     for (near = 0; near < self->n_panels; near += NEAR_PANELS)
-      for (l = MAX (far, self->first_panel); l < MIN (far + FAR_PANELS, self->end_panel); l++)
+      for (l = MAX (far, self->first_panel);
+           l < MIN (far + FAR_PANELS, self->end_panel) && !g_cancellable_is_cancelled (self->cancellable);
+           l++)
         for (r = near; r < near + NEAR_PANELS && r <= l; r++)
           {
             double sums[APR_SLICE_TILE] __attribute__ ((aligned (64)));
 
+            worker_fetch (self);
             self->kernel->multiply_double (apr_packed_operand_get (left, l * APR_SLICE_PANEL),
                                            apr_packed_operand_get (&self->right, r * APR_SLICE_PANEL), n_rows,
                                            sums);

@@ -67,6 +67,32 @@ gboolean apr_exact_sums_update (AprExactSums *self,
                                 GCancellable *cancellable,
                                 GError **error);
 
+/* The same of matrices whose rows are the columns: X is [n_features, n_samples], and Y [n_targets, n_samples]. */
+gboolean apr_exact_sums_update_columns (AprExactSums *self,
+                                        AprTensor *x,
+                                        AprTensor *y,
+                                        AprTensor *sample_weight,
+                                        AprPrecision precision,
+                                        guint n_threads,
+                                        GCancellable *cancellable,
+                                        GError **error);
+
+/* Whether so many rows are better added by apr_exact_sums_add_few_rows(). */
+gboolean apr_exact_sums_are_few_rows (gsize n_rows);
+
+/* Whether all values are finite, and the weights are weights. */
+gboolean apr_exact_sums_check_rows (AprTensor *x, AprTensor *y, AprTensor *sample_weight, GError **error);
+
+/* Adds few rows that have been checked, in place. After an error the sums are as they were, unless that was
+ * %G_IO_ERROR_CANCELLED. */
+gboolean apr_exact_sums_add_few_rows (AprExactSums *self,
+                                      AprTensor *x,
+                                      AprTensor *y,
+                                      AprTensor *sample_weight,
+                                      guint n_threads,
+                                      GCancellable *cancellable,
+                                      GError **error);
+
 /* The steps of an update: cover, add, carry. Between them, no function that takes a const pointer may be called. */
 
 /* Makes room for terms with exponents from @min to @max, of which one entry gets at most @n_terms. */
@@ -78,6 +104,9 @@ void apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gin
 /* Adds @parts[0] 2^@exponent + @parts[1] 2^(@exponent - 32) and so on, each of at most 2^62; one of them is not 0. */
 void
 apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent);
+
+/* The row of the matrix before which @part of all parts of the lower triangle are. */
+gsize apr_exact_sums_find_row (const AprExactSums *self, gsize part, gsize n_parts);
 
 /* Carries the entries of some rows of the matrix, after the last terms were added to them. Threads may do so for
  * different rows. */
@@ -121,14 +150,7 @@ gboolean apr_exact_sums_is_zero (const AprExactSums *self);
 /* Whether the sum of the weights is above 0. */
 gboolean apr_exact_sums_has_weight (const AprExactSums *self);
 
-/* The 64-bit words that hold any entry, its sign among them. */
-gsize apr_exact_sums_count_words (const AprExactSums *self);
-
-/* The first @n_columns entries of @row, which must not reach beyond the diagonal, in so many words each, in two's
- * complement, the least first; in units of that power too. */
-void apr_exact_sums_read_row (const AprExactSums *self, gsize row, gsize n_columns, guint64 *words);
-
-/* The exponent of that power. */
+/* The exponent of the power of two that apr_exact_sums_get_entry () counts in. */
 gint apr_exact_sums_get_exponent (const AprExactSums *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprExactSums, apr_exact_sums_unref)

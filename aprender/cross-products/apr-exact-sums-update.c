@@ -7,6 +7,7 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-exact-sums-worker-private.h"
+#include "aprender/cross-products/apr-residue-plan-private.h"
 #include "aprender/cross-products/apr-residue-sums-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
 #include "aprender/cross-products/apr-sums-shift-private.h"
@@ -227,7 +228,12 @@ static gboolean
 add_block (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows, GError **error)
 {
   double limit = INFINITY;
+  gsize row_size = job->x.n_columns * (apr_dtype_get_bits (job->x.dtype) / 8);
+  gsize next_row = first_row + n_rows;
+  /* The rows of columns are not in one piece; the processor fetches what follows in each by itself. */
+  gsize n_next = job->x.by_columns ? 0 : MIN (n_rows, job->x.n_rows - next_row);
 
+  apr_exact_sums_worker_set_next (worker, job->x.data + next_row * row_size, n_next * row_size);
   do
     {
       double *ones = apr_exact_sums_worker_get_column (worker, 0);
@@ -295,15 +301,10 @@ sum (gpointer data, gsize part, gsize n_parts G_GNUC_UNUSED)
                                       job->block_rows, (job->n_rows + job->block_rows - 1) / job->block_rows,
                                       (guint) part % job->n_shares, job->n_shares, drain_terms, job, &error);
   job->workers[part] = worker;
+  if (worker != NULL)
+    apr_exact_sums_worker_set_cancellable (worker, job->cancellable);
   if (worker == NULL || !add_blocks (job, worker, &error))
     stop (job, g_steal_pointer (&error));
-}
-
-/* The row of the matrix before which @part of all parts of the lower triangle are. */
-static gsize
-find_row (const Job *job, gsize part, gsize n_parts)
-{
-  return (gsize) (sqrt ((double) part / (double) n_parts) * (double) job->n_columns);
 }
 
 /* Moves some rows of the matrix, of all workers, after others, and carries them. */
@@ -311,8 +312,8 @@ static void
 move (gpointer data, gsize part, gsize n_parts)
 {
   Job *job = data;
-  gsize first_row = find_row (job, part, n_parts);
-  gsize end_row = find_row (job, part + 1, n_parts);
+  gsize first_row = apr_exact_sums_find_row (job->state, part, n_parts);
+  gsize end_row = apr_exact_sums_find_row (job->state, part + 1, n_parts);
   guint i;
 
   if (g_cancellable_is_cancelled (job->cancellable))
@@ -379,10 +380,15 @@ compare_ranges (gconstpointer a, gconstpointer b)
 static gboolean
 sum_residues (Job *job, guint n_threads, GCancellable *cancellable, GError **error)
 {
+  gsize n_rows = job->x.n_rows;
   const AprResidueKernel *residues =
-    apr_sums_kernel_get_residues (job->kernel, job->x.n_rows, job->n_columns);
+    apr_sums_kernel_get_residues (job->kernel, n_rows, job->n_columns, FALSE);
   AprRange all = { 0, job->x.n_rows };
   guint i;
+
+  if (residues != NULL && apr_sums_kernel_get_residues (job->kernel, n_rows, job->n_columns, TRUE) == NULL &&
+      !job->weighted && apr_residue_plan_suits_whole (&job->x, &job->y))
+    residues = NULL;
 
   if (residues != NULL && job->precision == APR_PRECISION_EXACT)
     {
@@ -426,16 +432,17 @@ free_workers (AprExactSumsWorker **workers, guint n_workers)
   g_free (workers);
 }
 
-gboolean
-apr_exact_sums_update_with (AprExactSums *self,
-                            AprTensor *x,
-                            AprTensor *y,
-                            AprTensor *sample_weight,
-                            AprPrecision precision,
-                            const AprSumsKernel *kernel,
-                            guint n_threads,
-                            GCancellable *cancellable,
-                            GError **error)
+/* @x and @y are of as many rows. */
+static gboolean
+update (AprExactSums *self,
+        AprRows x,
+        AprRows y,
+        AprTensor *sample_weight,
+        AprPrecision precision,
+        const AprSumsKernel *kernel,
+        guint n_threads,
+        GCancellable *cancellable,
+        GError **error)
 {
   Job job = { .state = self,
               .told = self,
@@ -453,8 +460,8 @@ apr_exact_sums_update_with (AprExactSums *self,
   job.kernel = kernel != NULL ? kernel : apr_sums_kernel_choose ();
   job.n_columns = 1 + apr_exact_sums_get_n_features (self) + apr_exact_sums_get_n_targets (self);
   job.weighted = sample_weight != NULL;
-  apr_rows_init (&job.x, "X", x);
-  apr_rows_init (&job.y, "y", y);
+  job.x = x;
+  job.y = y;
   if (job.weighted)
     {
       apr_rows_init (&job.weights, "sample_weight", sample_weight);
@@ -508,6 +515,36 @@ apr_exact_sums_update_with (AprExactSums *self,
 }
 
 gboolean
+apr_exact_sums_update_with (AprExactSums *self,
+                            AprTensor *x,
+                            AprTensor *y,
+                            AprTensor *sample_weight,
+                            AprPrecision precision,
+                            const AprSumsKernel *kernel,
+                            guint n_threads,
+                            GCancellable *cancellable,
+                            GError **error)
+{
+  AprRows x_rows;
+  AprRows y_rows;
+
+  apr_rows_init (&x_rows, "X", x);
+  apr_rows_init (&y_rows, "y", y);
+
+  return update (self, x_rows, y_rows, sample_weight, precision, kernel, n_threads, cancellable, error);
+}
+
+static guint
+count_threads (const AprExactSums *self, gsize n_rows, guint n_threads)
+{
+  double n_columns =
+    1.0 + (double) apr_exact_sums_get_n_features (self) + (double) apr_exact_sums_get_n_targets (self);
+  double n_products = (double) n_rows * n_columns * n_columns / 2;
+
+  return apr_parallel_count (n_threads, n_products / PRODUCTS_PER_THREAD);
+}
+
+gboolean
 apr_exact_sums_update (AprExactSums *self,
                        AprTensor *x,
                        AprTensor *y,
@@ -517,11 +554,27 @@ apr_exact_sums_update (AprExactSums *self,
                        GCancellable *cancellable,
                        GError **error)
 {
-  double n_columns =
-    1.0 + (double) apr_exact_sums_get_n_features (self) + (double) apr_exact_sums_get_n_targets (self);
-  double n_products = (double) apr_tensor_get_shape (x, NULL)[0] * n_columns * n_columns / 2;
-
   return apr_exact_sums_update_with (self, x, y, sample_weight, precision, NULL,
-                                     apr_parallel_count (n_threads, n_products / PRODUCTS_PER_THREAD),
+                                     count_threads (self, apr_tensor_get_shape (x, NULL)[0], n_threads),
                                      cancellable, error);
+}
+
+gboolean
+apr_exact_sums_update_columns (AprExactSums *self,
+                               AprTensor *x,
+                               AprTensor *y,
+                               AprTensor *sample_weight,
+                               AprPrecision precision,
+                               guint n_threads,
+                               GCancellable *cancellable,
+                               GError **error)
+{
+  AprRows x_rows;
+  AprRows y_rows;
+
+  apr_rows_init_columns (&x_rows, "X", x);
+  apr_rows_init_columns (&y_rows, "y", y);
+
+  return update (self, x_rows, y_rows, sample_weight, precision, NULL,
+                 count_threads (self, x_rows.n_rows, n_threads), cancellable, error);
 }

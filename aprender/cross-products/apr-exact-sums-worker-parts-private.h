@@ -28,6 +28,8 @@ typedef struct
 
 #define N_PRODUCTS 6
 
+#define CACHE_LINE 64
+
 typedef gint64 Lanes[APR_SLICE_TILE][APR_SLICE_LANES];
 
 struct _AprExactSumsWorker
@@ -52,9 +54,15 @@ struct _AprExactSumsWorker
   gint64 *sums;    /* (owned) for each tile of each layer, n_parts of APR_SLICE_TILE each */
   Lanes *lanes;    /* (owned) (nullable) for each tile of each layer, N_PRODUCTS */
   const Product *
-    *lane_products; /* (owned) (nullable) what the lanes of each tile are; NULL where they are nothing */
-  guint n_blocks;   /* in the sums */
-  GArray *terms;    /* (owned) (element-type Term) */
+    *lane_products;   /* (owned) (nullable) what the lanes of each tile are; NULL where they are nothing */
+  guint n_blocks;     /* in the sums */
+  const guint8 *next; /* (unowned) what is read next */
+  gsize n_next;       /* bytes */
+  gsize n_next_step;  /* that are fetched at a time */
+  guint n_cut;        /* blocks that are cut before one is tried whole again */
+  guint n_next_cut;   /* the same, after the next one that does not suit */
+  GArray *terms;      /* (owned) (element-type Term) */
+  GCancellable *cancellable; /* (unowned) (nullable) */
   AprExactSumsDrain drain;
   gpointer user_data;
 };
@@ -75,6 +83,26 @@ static inline gsize
 worker_tile_index (const AprExactSumsWorker *self, gsize layer, gsize row, gsize column)
 {
   return layer * self->n_tiles + worker_packed_index (row / self->right.panel, column / self->right.panel);
+}
+
+/* Fetches a part of what is read next: between products, as all at once would wait for the memory. */
+static inline void
+worker_fetch (AprExactSumsWorker *self)
+{
+  gsize n = MIN (self->n_next, self->n_next_step);
+  gsize i;
+
+  for (i = 0; i < n; i += CACHE_LINE)
+    __builtin_prefetch (self->next + i);
+  self->next += n;
+  self->n_next -= n;
+}
+
+/* Shares what is read next among @n times that worker_fetch () is called. */
+static inline void
+worker_start_fetching (AprExactSumsWorker *self, gsize n)
+{
+  self->n_next_step = (self->n_next / n / CACHE_LINE + 1) * CACHE_LINE;
 }
 
 /* The first part of an entry of the matrix in a layer; the others are self->n_sums apart. */
@@ -154,8 +182,9 @@ worker_get_unit (const AprExactSumsWorker *self, gsize part)
 /* Adds what the lanes of all tiles hold to the sums. */
 void apr_exact_sums_worker_add_up_lanes (AprExactSumsWorker *self);
 
-/* Adds the products of a block's columns, which are cut into slices or bytes, or are whole. */
+/* Adds the products of a block's columns: cut into slices or bytes, whole numbers, or in double. */
 void apr_exact_sums_worker_multiply (AprExactSumsWorker *self, gsize n_rows);
+void apr_exact_sums_worker_multiply_whole (AprExactSumsWorker *self, gsize n_rows);
 void apr_exact_sums_worker_multiply_double (AprExactSumsWorker *self, gsize n_rows);
 
 /* Adds what the sums of the columns' scales cannot hold. */

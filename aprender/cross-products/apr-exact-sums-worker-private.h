@@ -31,6 +31,10 @@ AprExactSumsWorker *apr_exact_sums_worker_new (const AprSumsKernel *kernel,
 
 void apr_exact_sums_worker_free (AprExactSumsWorker *self);
 
+/* Once @cancellable is cancelled, sums in double are of no use: a block of wide data takes long, and is not taken to
+ * the end. It may be %NULL, and is not owned. */
+void apr_exact_sums_worker_set_cancellable (AprExactSumsWorker *self, GCancellable *cancellable);
+
 /* Where the caller puts the rows of a block, column by column; the values are lost when it is added. */
 double *apr_exact_sums_worker_get_column (AprExactSumsWorker *self, gsize column);
 
@@ -42,6 +46,9 @@ double *apr_exact_sums_worker_add_rest (AprExactSumsWorker *self, gsize column);
 
 /* The same for the weights, of which none may be below 2^-400 of the largest but those that are 0. */
 double *apr_exact_sums_worker_get_weights (AprExactSumsWorker *self);
+
+/* What the caller reads next, which comes into the caches while a block is multiplied. */
+void apr_exact_sums_worker_set_next (AprExactSumsWorker *self, gconstpointer data, gsize size);
 
 /* Adds a block; false where there is a NaN or an infinity. */
 gboolean apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows);

@@ -18,6 +18,12 @@ G_STATIC_ASSERT (MAX_BLOCKS <= 256);
  * adding up the lanes after each block would be as much work as a third of the products. */
 #define MAX_LANE_TILES 36
 
+/* How many bytes are fetched ahead: what the second cache has room for beside the slices. */
+#define MAX_NEXT (1 << 17)
+
+/* Blocks that are cut, at most, before one is tried whole again. */
+#define MAX_CUT 64
+
 /* The panel before which @share of all shares of the lower triangle are. */
 static gsize
 find_panel (gsize n_panels, guint share, guint n_shares)
@@ -108,6 +114,12 @@ apr_exact_sums_worker_free (AprExactSumsWorker *self)
   g_free (self);
 }
 
+void
+apr_exact_sums_worker_set_cancellable (AprExactSumsWorker *self, GCancellable *cancellable)
+{
+  self->cancellable = cancellable;
+}
+
 double *
 apr_exact_sums_worker_get_column (AprExactSumsWorker *self, gsize column)
 {
@@ -130,6 +142,13 @@ gsize
 apr_exact_sums_worker_get_stride (AprExactSumsWorker *self)
 {
   return self->right.stride;
+}
+
+void
+apr_exact_sums_worker_set_next (AprExactSumsWorker *self, gconstpointer data, gsize size)
+{
+  self->next = data;
+  self->n_next = MIN (size, MAX_NEXT);
 }
 
 gboolean
@@ -245,6 +264,28 @@ clear_rows (AprPackedOperand *operand, gsize first, gsize end)
     memset (apr_packed_operand_get (operand, i) + first, 0, (end - first) * sizeof (double));
 }
 
+/* Multiplies the columns whole, where they are whole numbers that suit. Where they are not, some of the next blocks are
+ * not tried: after each such block twice as many. */
+static gboolean
+try_whole (AprExactSumsWorker *self, gsize n_rows)
+{
+  if (self->kernel->multiply_whole == NULL || self->right.cut != APR_PACKING_SLICES)
+    return FALSE;
+  if (self->n_cut > 0)
+    {
+      self->n_cut--;
+      return FALSE;
+    }
+  if (apr_packed_operand_try_whole (&self->right, n_rows))
+    {
+      apr_exact_sums_worker_multiply_whole (self, n_rows);
+      self->n_next_cut = 1;
+      return TRUE;
+    }
+  self->n_cut = self->n_next_cut = CLAMP (2 * self->n_next_cut, 1, MAX_CUT);
+  return FALSE;
+}
+
 gboolean
 apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows)
 {
@@ -255,13 +296,21 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows)
   g_assert (n_padded <= self->right.stride && self->n_blocks < MAX_BLOCKS);
 
   clear_rows (&self->right, n_rows, n_padded);
-  if (self->precision == APR_PRECISION_EXACT && self->weights == NULL &&
-      apr_packed_operand_try_slice (&self->right, n_padded))
+  if (self->precision == APR_PRECISION_EXACT && self->weights == NULL)
     {
-      apr_exact_sums_worker_multiply (self, n_padded);
-      self->n_blocks++;
-      apr_packed_operand_reset (&self->right);
-      return TRUE;
+      gboolean done = try_whole (self, n_padded);
+
+      if (!done && apr_packed_operand_try_slice (&self->right, n_padded))
+        {
+          apr_exact_sums_worker_multiply (self, n_padded);
+          done = TRUE;
+        }
+      if (done)
+        {
+          self->n_blocks++;
+          apr_packed_operand_reset (&self->right);
+          return TRUE;
+        }
     }
 
   finite = apr_packed_operand_measure (&self->right, n_padded, release_column, self);

@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-exact-sums-parts-private.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-pages-private.h"
-
-/* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106 bits, and
- * a sum of such products is a whole number on a fine enough grid. Each entry of the matrix is that number, in limbs:
- * limb i stands for multiples of 2^(32 (first_limb + i)). A limb is a signed 64-bit integer that receives 32 bits at
- * a time, so it can take 2^30 of them before what exceeds 32 bits must be carried to its neighbour.
- *
- * While rows are added, limbs hold what they have not carried yet. When an update ends, all is carried: every limb is
- * from 0 to 2^32 - 1, except the topmost one, which has the sign and fits 32 bits. So readers find the one way to
- * write a number, and write nothing: any number of threads can read sums that nobody updates.
- *
- * The limbs cover the exponents that the data have brought so far; the cover grows when a product falls outside. A
- * sum of whole numbers has no order: the same rows give the same numbers, whatever the order they came in.
- */
-struct _AprExactSums
-{
-  gatomicrefcount ref_count;
-  gsize n_features;
-  gsize n_targets;
-  gsize n_columns; /* of Z */
-  gsize n_entries; /* of the packed lower triangle */
-  gint64 *limbs;   /* (owned) n_entries x n_limbs, row-major */
-  gsize n_limbs;
-  gint first_limb;
-  guint n_added;  /* additions to a limb since the last carry, at most */
-  guint top_bits; /* atomic: bits that differ from the sign in any topmost limb, as they were last carried */
-  gboolean doubtful; /* they came from a file or were subtracted, and may be those of no samples */
-
-  AprExactSumsProgress progress; /* (nullable) */
-  gpointer progress_data;        /* (unowned) */
-  guint64 n_told;
-  GCancellable *cancellable; /* (unowned) (nullable) */
-};
 
 /* A term needs 3 limbs wherever it begins; 2 more take the carries of 2^64 additions, and 1 more the sign. */
 #define TERM_LIMBS 3
@@ -175,8 +144,8 @@ allocate_limbs (const AprExactSums *self, gsize n_limbs, gboolean cleared, GErro
   return limbs;
 }
 
-static gboolean
-cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
+gboolean
+apr_exact_sums_cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
 {
   gint64 *limbs;
   gsize n_limbs;
@@ -186,7 +155,7 @@ cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
     {
       if (first >= self->first_limb && end <= self->first_limb + (gint) self->n_limbs)
         return TRUE;
-      first = first < self->first_limb ? first - SPARE_LIMBS : self->first_limb;
+      first = MIN (first, self->first_limb);
       end = MAX (end, self->first_limb + (gint) self->n_limbs);
     }
 
@@ -212,6 +181,12 @@ cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
   self->n_limbs = n_limbs;
   self->first_limb = first;
   return TRUE;
+}
+
+gsize
+apr_exact_sums_find_row (const AprExactSums *self, gsize part, gsize n_parts)
+{
+  return (gsize) (sqrt ((double) part / (double) n_parts) * (double) self->n_columns);
 }
 
 /* Returns the bits of the topmost limb that differ from its sign. */
@@ -271,17 +246,16 @@ add_bits (gint64 *limb, guint64 bits, guint shift, gboolean negative)
     }
 }
 
-/* The limb that holds the bit 2^@exponent. */
-static inline gint
-first_limb_of (gint exponent)
-{
-  return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32);
-}
-
 gboolean
 apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GError **error)
 {
-  if (!cover_limbs (self, first_limb_of (min), first_limb_of (max) + TERM_LIMBS + CARRY_LIMBS, error))
+  gint first = apr_exact_sums_find_limb (min);
+
+  /* Some more than needed, so that not each smaller number that comes has the sums copied. */
+  if (self->n_limbs > 0 && first < self->first_limb)
+    first -= SPARE_LIMBS;
+  if (!apr_exact_sums_cover_limbs (self, first, apr_exact_sums_find_limb (max) + TERM_LIMBS + CARRY_LIMBS,
+                                   error))
     return FALSE;
 
   /* Carries before a limb could overflow. */
@@ -300,7 +274,7 @@ void
 apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent)
 {
   guint64 magnitude = value < 0 ? 0 - (guint64) value : (guint64) value;
-  gint limb = first_limb_of (exponent);
+  gint limb = apr_exact_sums_find_limb (exponent);
 
   g_assert (limb >= self->first_limb && limb + TERM_LIMBS <= self->first_limb + (gint) self->n_limbs);
   add_bits (self->limbs + entry * self->n_limbs + (limb - self->first_limb), magnitude,
@@ -321,7 +295,7 @@ apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, 
     n_parts--;
 
   exponent -= 32 * (gint) (n_parts - 1);
-  first = first_limb_of (exponent);
+  first = apr_exact_sums_find_limb (exponent);
   shift = (guint) (exponent - 32 * first);
   first -= self->first_limb;
   g_assert (first >= 0 && first + (gint) n_parts + 2 <= (gint) self->n_limbs);
@@ -394,31 +368,6 @@ apr_exact_sums_has_weight (const AprExactSums *self)
   return FALSE;
 }
 
-gsize
-apr_exact_sums_count_words (const AprExactSums *self)
-{
-  return (self->n_limbs + 1) / 2;
-}
-
-void
-apr_exact_sums_read_row (const AprExactSums *self, gsize row, gsize n_columns, guint64 *words)
-{
-  gsize n_limbs = self->n_limbs;
-  const gint64 *limbs = self->limbs + row * (row + 1) / 2 * n_limbs;
-  gsize column;
-  gsize i;
-
-  g_assert (n_columns <= row + 1);
-
-  for (column = 0; column < n_columns; column++, limbs += n_limbs)
-    {
-      for (i = 0; i + 1 < n_limbs; i += 2)
-        *words++ = (guint64) limbs[i] | (guint64) limbs[i + 1] << 32;
-      if (i < n_limbs)
-        *words++ = (guint64) limbs[i];
-    }
-}
-
 gint
 apr_exact_sums_get_exponent (const AprExactSums *self)
 {
@@ -431,44 +380,89 @@ apr_exact_sums_get_n_entries (const AprExactSums *self)
   return self->n_entries;
 }
 
+/* Leaves 32 bits of a sum in a limb, and returns what the next one gets. */
+static inline gint64
+put (gint64 *limb, gint64 sum)
+{
+  *limb = sum & 0xffffffff;
+
+  return sum >> 32;
+}
+
+/* Adds entries of @n_from limbs to the limbs from @offset on of as many of @n, and carries from @first on, which is at
+ * most @offset, in the same pass. Returns the bits of topmost limbs that differ from their signs. */
+static inline guint64
+add_entries (gint64 *limbs,
+             gsize n,
+             gsize first,
+             gsize offset,
+             const gint64 *from,
+             gsize n_from,
+             gsize n_entries,
+             gint sign)
+{
+  gsize end = MIN (offset + n_from, n - 1);
+  gsize n_top = offset + n_from - end;
+  guint64 top_bits = 0;
+  gsize i;
+
+  for (; n_entries > 0; n_entries--, limbs += n, from += n_from)
+    {
+      gint64 carried = 0;
+
+      for (i = first; i < offset; i++)
+        carried = put (limbs + i, limbs[i] + carried);
+      for (; i < end; i++)
+        carried = put (limbs + i, limbs[i] + sign * from[i - offset] + carried);
+      for (; i < n - 1; i++)
+        carried = put (limbs + i, limbs[i] + carried);
+      limbs[i] += carried + (n_top > 0 ? sign * from[n_from - 1] : 0);
+      top_bits |= (guint64) (limbs[i] ^ limbs[i] >> 63);
+    }
+
+  return top_bits;
+}
+
 gboolean
 apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GError **error)
 {
-  gint end = other->first_limb + (gint) other->n_limbs;
   gint top = self->first_limb + (gint) self->n_limbs - 1;
+  gint other_top = other->first_limb + (gint) other->n_limbs - 1;
+  gint end = MAX (top, other_top) + 1;
   guint64 top_bits = 0;
   gsize offset;
   gsize first_carried;
   gsize entry;
-  gsize i;
+  gsize n;
 
   g_assert (self->n_entries == other->n_entries);
 
   if (other->n_limbs == 0)
     return TRUE;
-  /* One limb more where a sum of two topmost ones and a carry may not fit 32 bits. */
-  if (self->n_limbs > 0)
-    end = MAX (end, top + 1);
-  else
-    top = end;
-  if ((guint64) self->top_bits + other->top_bits + 3 > G_MAXINT32)
+  if (self->n_limbs == 0)
+    top = end = other_top + 1;
+  /* One limb more where a sum of the topmost ones and a carry may not fit 32 bits; sums that end below only carry. */
+  if ((guint64) (top + 1 >= end ? self->top_bits : 0) + (other_top + 1 >= end ? other->top_bits : 0) + 3 >
+      G_MAXINT32)
     end++;
-  if (!cover_limbs (self, other->first_limb, end, error))
+  if (!apr_exact_sums_cover_limbs (self, other->first_limb, end, error))
     return FALSE;
 
   /* What was the topmost limb has a sign to carry. */
   offset = (gsize) (other->first_limb - self->first_limb);
   first_carried = (gsize) (MIN (other->first_limb, top) - self->first_limb);
-  for (entry = 0; entry < self->n_entries; entry++)
+  for (entry = 0; entry < self->n_entries; entry += n)
     {
-      gint64 *to = self->limbs + entry * self->n_limbs;
+      gint64 *limbs = self->limbs + entry * self->n_limbs;
       const gint64 *from = other->limbs + entry * other->n_limbs;
 
       if (!check_cancelled (self, entry, error))
         return FALSE;
-      for (i = 0; i < other->n_limbs; i++)
-        to[offset + i] += sign * from[i];
-      top_bits |= carry (to + first_carried, self->n_limbs - first_carried);
+      n = MIN (self->n_entries - entry, ENTRIES_PER_LOOK);
+      /* A constant sign costs no multiplication. */
+      top_bits |= sign > 0
+                  ? add_entries (limbs, self->n_limbs, first_carried, offset, from, other->n_limbs, n, 1)
+                  : add_entries (limbs, self->n_limbs, first_carried, offset, from, other->n_limbs, n, -1);
     }
   g_assert (top_bits <= G_MAXINT32);
   self->top_bits = (guint) top_bits;
@@ -570,6 +564,7 @@ gboolean
 apr_exact_sums_set_words (
   AprExactSums *self, const guint32 *words, gsize n_words, gint first_word, GError **error)
 {
+  guint64 top_bits = 0;
   gint64 *limb;
   gsize entry;
   gsize i;
@@ -577,11 +572,11 @@ apr_exact_sums_set_words (
   g_clear_pointer (&self->limbs, apr_pages_free);
   self->n_limbs = 0;
   self->n_added = 1;
-  self->top_bits = G_MAXINT32;
+  self->top_bits = 0;
   self->doubtful = TRUE;
   if (n_words == 0)
     return TRUE;
-  if (!cover_limbs (self, first_word, first_word + (gint) n_words, error))
+  if (!apr_exact_sums_cover_limbs (self, first_word, first_word + (gint) n_words, error))
     return FALSE;
 
   limb = self->limbs;
@@ -590,8 +585,11 @@ apr_exact_sums_set_words (
       for (i = 1; i < n_words; i++)
         *limb++ = *words++;
       /* The topmost word has the sign. */
-      *limb++ = (gint32) *words++;
+      *limb = (gint32) *words++;
+      top_bits |= (guint64) (*limb ^ *limb >> 63);
+      limb++;
     }
+  self->top_bits = (guint) top_bits;
 
   return TRUE;
 }

@@ -107,6 +107,10 @@ apr_packed_operand_measure (AprPackedOperand *self,
                             void (*outgrow) (gpointer user_data, AprPackedOperand *self, gsize column),
                             gpointer user_data);
 
+/* Scales all columns to whole numbers, in the place of APR_SLICE_S0, for AprSliceKernel.multiply_whole (); false, with
+ * the values as they were, where one does not suit. */
+gboolean apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows);
+
 /* Cuts all columns into slices as apr_packed_operand_measure () and apr_packed_operand_slice () do, if the exponents
  * that the layers have are seen to hold for these rows too; false, with the values as they were, where the columns
  * must be measured. */

@@ -375,12 +375,10 @@ guess_exponents (AprPackedOperand *self, gsize n_rows)
     }
 }
 
-gboolean
-apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows)
+/* Takes the exponents that the layers have, if none is above @max or for columns that have to be scaled first. */
+static gboolean
+take_exponents (AprPackedOperand *self, gsize n_rows, gint max)
 {
-  /* Where the factor of a column, or what a double is multiplied by first, is at least 1, so that however small a
-   * value is, their product is exact. */
-  gint max = self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : APR_SLICE_TOP + APR_SLICE_BITS;
   gsize i;
 
   if (self->n > self->n_main)
@@ -394,6 +392,39 @@ apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows)
         return FALSE;
       self->exponent[i] = self->running[i];
     }
+
+  return TRUE;
+}
+
+gboolean
+apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows)
+{
+  gsize i;
+
+  /* The factor of a column is at least 1, so that however small a value is, their product is exact. */
+  if (!take_exponents (self, n_rows, APR_SLICE_WHOLE_BITS))
+    return FALSE;
+
+  for (i = 0; i < self->n_main; i++)
+    if (!self->kernel->scale_whole (apr_packed_operand_get (self, i), n_rows,
+                                    self->exponent[i] == APR_PACKED_OPERAND_NO_EXPONENT
+                                      ? 1
+                                      : ldexp (1.0, APR_SLICE_WHOLE_BITS - self->exponent[i]),
+                                    slices_of (self, i)))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows)
+{
+  /* Where the factor of a column, or what a double is multiplied by first, is at least 1, so that however small a
+   * value is, their product is exact. */
+  gint max = self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : APR_SLICE_TOP + APR_SLICE_BITS;
+  gsize i;
+
+  if (!take_exponents (self, n_rows, max))
+    return FALSE;
 
   for (i = 0; i < self->n; i += self->panel)
     if (!cut_panel (self, i, n_rows, i >= self->n_main, had_all (self, i)))

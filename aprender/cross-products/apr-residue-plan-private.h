@@ -16,6 +16,9 @@ G_BEGIN_DECLS
 double apr_residue_plan_get_max_sum (const AprResidueModuli *moduli);
 double apr_residue_plan_get_max_value (const AprResidueModuli *moduli);
 
+/* Whether slices can multiply nearly all blocks of columns whole, by a sample. */
+gboolean apr_residue_plan_suits_whole (const AprRows *x, const AprRows *y);
+
 /* How many moduli some rows are worth, by a sample of them, with weights of @weight_bits bits; 0 where they have too
  * many rests for any number. */
 guint apr_residue_plan_count (const AprResidueKernel *kernel,

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
+
 /* More moduli make products dearer, fewer leave more rests: a sample tells what is cheapest. */
 
 /* Rows that tell the scale of each column. */
@@ -15,6 +17,11 @@
 #define MAX_SAMPLES 16384
 
 #define MAX_BITS 256
+
+/* How many bits the largest value of a column has above its scale, as a rule, and how many values of the sample may be
+ * too long to be multiplied whole: a block that has such a value is cut. */
+#define MAX_BITS_ABOVE 3
+#define MAX_SAMPLES_MORE 1
 
 /* What a rest takes for each column, in cycles. */
 #define REST_CYCLES 80.0
@@ -140,6 +147,20 @@ sample (const AprRows *x, const AprRows *y, gsize counts[MAX_BITS], gsize *n_sam
     }
 
   return n;
+}
+
+gboolean
+apr_residue_plan_suits_whole (const AprRows *x, const AprRows *y)
+{
+  gsize counts[MAX_BITS] = { 0 };
+  gsize n_samples;
+  gsize n_more = sample (x, y, counts, &n_samples);
+  guint bits;
+
+  for (bits = 0; bits <= APR_SLICE_WHOLE_BITS - MAX_BITS_ABOVE; bits++)
+    n_more -= counts[bits];
+
+  return n_more <= MAX_SAMPLES_MORE;
 }
 
 guint

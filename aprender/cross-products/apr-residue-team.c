@@ -484,8 +484,12 @@ apr_residue_team_flush (AprResidueTeam *self, AprTeam *team, gsize part)
     return;
 
   while (apr_residue_team_take (self, APR_RESIDUE_TASK_FLUSH, self->n_panels, &left))
-    for (right = 0; right < self->n_panels - left; right++)
-      flush_tile (self, self->n_panels - 1 - left, right);
+    for (right = 0; right < self->n_panels - left && !g_atomic_int_get (&self->stopped); right++)
+      {
+        flush_tile (self, self->n_panels - 1 - left, right);
+        if (g_cancellable_is_cancelled (self->cancellable))
+          g_atomic_int_set (&self->stopped, 1);
+      }
   apr_team_barrier (team);
   if (part == 0)
     self->n_summed = 0;

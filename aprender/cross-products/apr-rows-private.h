@@ -6,7 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* The elements of a vector or matrix of any dtype that is a number, read in place. */
+/* The elements of a vector or matrix of any dtype that is a number, read in place: row after row, or column after
+ * column. */
 typedef struct
 {
   const char *name; /* (unowned) for messages */
@@ -15,15 +16,30 @@ typedef struct
   gsize n_rows;
   gsize n_columns;
   gboolean is_matrix;
+  gboolean by_columns;
 } AprRows;
 
 void apr_rows_init (AprRows *self, const char *name, AprTensor *tensor);
 
-/* Whether the elements are floats or doubles as this processor has them. */
+/* A matrix whose columns are the rows of @tensor. */
+void apr_rows_init_columns (AprRows *self, const char *name, AprTensor *tensor);
+
+/* Whether the elements are floats or doubles as this processor has them, row after row. */
 gboolean apr_rows_are_floats (const AprRows *self);
 
 /* Whether a double may not hold an element exactly. */
 gboolean apr_rows_may_exceed_double (const AprRows *self);
+
+/* @size 2^@exponent, or the negative of that where @sign is -1 and not 0. */
+typedef struct
+{
+  guint64 size;
+  gint32 exponent;
+  gint32 sign;
+} AprWholeNumber;
+
+/* An element that is finite, exactly, in as few bits as it has. */
+AprWholeNumber apr_rows_get_number (const AprRows *self, gsize row, gsize column);
 
 /* Columns of @n_rows rows from @first_row on, @stride apart, as the nearest doubles. */
 void apr_rows_transpose (const AprRows *self,

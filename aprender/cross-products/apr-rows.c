@@ -18,6 +18,24 @@ apr_rows_init (AprRows *self, const char *name, AprTensor *tensor)
   self->n_rows = shape[0];
   self->n_columns = n_dims == 2 ? shape[1] : 1;
   self->is_matrix = n_dims == 2;
+  self->by_columns = FALSE;
+}
+
+void
+apr_rows_init_columns (AprRows *self, const char *name, AprTensor *tensor)
+{
+  const gsize *shape = apr_tensor_get_shape (tensor, NULL);
+
+  apr_rows_init (self, name, tensor);
+  self->n_rows = shape[1];
+  self->n_columns = shape[0];
+  self->by_columns = TRUE;
+}
+
+static inline gsize
+find_place (const AprRows *self, gsize row, gsize column)
+{
+  return self->by_columns ? column * self->n_rows + row : row * self->n_columns + column;
 }
 
 gboolean
@@ -29,7 +47,8 @@ apr_rows_may_exceed_double (const AprRows *self)
 gboolean
 apr_rows_are_floats (const AprRows *self)
 {
-  return G_BYTE_ORDER == G_LITTLE_ENDIAN && (self->dtype == APR_DTYPE_F32 || self->dtype == APR_DTYPE_F64);
+  return G_BYTE_ORDER == G_LITTLE_ENDIAN && !self->by_columns &&
+         (self->dtype == APR_DTYPE_F32 || self->dtype == APR_DTYPE_F64);
 }
 
 /* An element of the file's byte order, wherever it is. */
@@ -145,6 +164,18 @@ apr_rows_transpose (const AprRows *self,
   gsize column;
   gsize i;
 
+  if (self->by_columns)
+    {
+      AprRows transposed = *self;
+
+      /* Its rows are these columns. */
+      transposed.n_rows = self->n_columns;
+      transposed.n_columns = self->n_rows;
+      transposed.by_columns = FALSE;
+      apr_rows_read (&transposed, 0, self->n_columns, first_row, n_rows, stride, columns);
+      return;
+    }
+
   if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F64)
     transpose = kernel->transpose_doubles;
   if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F32)
@@ -152,10 +183,8 @@ apr_rows_transpose (const AprRows *self,
   if (transpose != NULL)
     {
       gsize n_done = n_rows / 8 * 8;
-      /* The rows of the next block come while this one is multiplied. */
-      gsize ahead = first_row + 2 * n_rows <= self->n_rows ? n_rows * row_size : 0;
 
-      transpose (data, n_done, n, ahead, stride, columns);
+      transpose (data, n_done, n, stride, columns);
       data += n_done * row_size;
       columns += n_done;
       n_rows -= n_done;
@@ -197,10 +226,10 @@ apr_rows_transpose (const AprRows *self,
 }
 
 /* Row by row. */
-#define COPY(read, size)                                                                    \
- for (row = 0; row < n_rows; row++)                                                         \
-  for (column = 0; column < n_columns; column++)                                            \
-   values[row * stride + column] = read (data + (row * self->n_columns + column) * (size)); \
+#define COPY(read, size)                                                                               \
+ for (row = 0; row < n_rows; row++)                                                                    \
+  for (column = 0; column < n_columns; column++)                                                       \
+   values[row * stride + column] = read (data + (row * row_stride + column * column_stride) * (size)); \
  break
 
 void
@@ -213,9 +242,20 @@ apr_rows_read (const AprRows *self,
                double *values)
 {
   const guint8 *data =
-    self->data + (first_row * self->n_columns + first_column) * (apr_dtype_get_bits (self->dtype) / 8);
+    self->data + find_place (self, first_row, first_column) * (apr_dtype_get_bits (self->dtype) / 8);
+  gsize row_stride = self->by_columns ? 1 : self->n_columns;
+  gsize column_stride = self->by_columns ? self->n_rows : 1;
   gsize row;
   gsize column;
+
+  /* What lies in memory as it is wanted is copied. */
+  if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F64 && column_stride == 1)
+    {
+      for (row = 0; row < n_rows; row++)
+        memcpy (values + row * stride, data + row * row_stride * sizeof (double),
+                n_columns * sizeof (double));
+      return;
+    }
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wswitch-enum"
@@ -258,7 +298,7 @@ get_bits (const AprRows *self, gsize row, gsize column)
 {
   guint64 bits;
 
-  memcpy (&bits, self->data + (row * self->n_columns + column) * sizeof bits, sizeof bits);
+  memcpy (&bits, self->data + find_place (self, row, column) * sizeof bits, sizeof bits);
   return GUINT64_FROM_LE (bits);
 }
 
@@ -271,6 +311,36 @@ get_rest (const AprRows *self, gsize row, gsize column)
   __int128 whole = self->dtype == APR_DTYPE_I64 ? (__int128) (gint64) bits : (__int128) bits;
 
   return (double) (gint64) (whole - (__int128) nearest);
+}
+
+AprWholeNumber
+apr_rows_get_number (const AprRows *self, gsize row, gsize column)
+{
+  AprWholeNumber number = { 0 };
+
+  if (apr_rows_may_exceed_double (self))
+    {
+      number.size = get_bits (self, row, column);
+      number.sign = self->dtype == APR_DTYPE_I64 && number.size >> 63 != 0 ? -1 : 0;
+      if (number.sign < 0)
+        number.size = 0 - number.size;
+    }
+  else
+    {
+      double value = apr_dtype_read_double (self->dtype, self->data, find_place (self, row, column));
+      double fraction = frexp (fabs (value), &number.exponent);
+
+      number.size = (guint64) ldexp (fraction, 53);
+      number.exponent -= 53;
+      number.sign = value < 0 ? -1 : 0;
+    }
+  while (number.size != 0 && number.size % 2 == 0)
+    {
+      number.size /= 2;
+      number.exponent++;
+    }
+
+  return number;
 }
 
 gboolean
@@ -298,7 +368,7 @@ apr_rows_check_finite (const AprRows *self, GError **error)
   for (row = 0; row < self->n_rows; row++)
     for (column = 0; column < self->n_columns; column++)
       {
-        double value = apr_dtype_read_double (self->dtype, self->data, row * self->n_columns + column);
+        double value = apr_dtype_read_double (self->dtype, self->data, find_place (self, row, column));
 
         if (G_LIKELY (isfinite (value)))
           continue;

@@ -35,10 +35,14 @@ apr_sample_rows_are_few (guint64 n, gsize n_features)
   return n_features >= APR_SAMPLE_ROWS_MIN_FEATURES && n <= n_features / 2;
 }
 
-/* Copies the samples whose weight is not 0. Fails where a value is not finite or a weight is negative. @self becomes
- * %NULL where no double is equal to a value. */
-gboolean apr_sample_rows_new (
-  AprTensor *x, AprTensor *y, AprTensor *sample_weight, AprSampleRows **self, GError **error);
+/* Copies the samples whose weight is not 0, in @n_threads threads if that is not 0. Fails where a value is not finite
+ * or a weight is negative. @self becomes %NULL where no double is equal to a value. */
+gboolean apr_sample_rows_new (AprTensor *x,
+                              AprTensor *y,
+                              AprTensor *sample_weight,
+                              guint n_threads,
+                              AprSampleRows **self,
+                              GError **error);
 
 AprSampleRows *apr_sample_rows_ref (AprSampleRows *self);
 
@@ -71,6 +75,9 @@ AprExactSums *apr_sample_rows_sum (const AprSampleRows *self, guint n_threads, G
 
 /* The values of a feature, in doubles. */
 void apr_sample_rows_read_feature (const AprSampleRows *self, gsize feature, double *values);
+
+/* Returns whether all values of a feature are @value, which is set to the first one in any case. */
+gboolean apr_sample_rows_is_constant (const AprSampleRows *self, gsize feature, double *value);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprSampleRows, apr_sample_rows_unref)
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -269,85 +270,143 @@ compare_samples (gconstpointer a, gconstpointer b, gpointer user_data)
   return order;
 }
 
-/* Some rows that are transposed at once, so that what is written fills lines of the cache. */
+/* How many rows, and columns, are transposed at a time, so that what is written fills lines of the cache. */
 #define ROWS 8
+#define COLUMNS 256
 
-/* Zeros lose their sign. Exponents of all ones stand for what is not finite. */
-#define TRANSPOSE(type, bits_type, exponent_bits, to)                   \
- for (first = 0; first < n_columns; first += BLOCK)                     \
-  for (j = 0; j < samples->n; j += ROWS)                                \
-   {                                                                    \
-    gsize end = MIN (first + BLOCK, n_columns);                         \
-    gsize n_rows = MIN (ROWS, samples->n - j);                          \
-    const type *from[ROWS];                                             \
-                                                                        \
-    for (k = 0; k < n_rows; k++)                                        \
-     {                                                                  \
-      from[k] = (const type *) data + samples->kept[j + k] * n_columns; \
-      for (i = first; i < end; i++)                                     \
-       {                                                                \
-        bits_type bits;                                                 \
-                                                                        \
-        memcpy (&bits, &from[k][i], sizeof bits);                       \
-        not_finite |= (bits & (exponent_bits)) == (exponent_bits);      \
-       }                                                                \
-     }                                                                  \
-    if (n_rows == ROWS)                                                 \
-     for (i = first; i < end; i++)                                      \
-      for (k = 0; k < ROWS; k++)                                        \
-       (to)[i * samples->n + j + k] = from[k][i] + 0;                   \
-    else                                                                \
-     for (i = first; i < end; i++)                                      \
-      for (k = 0; k < n_rows; k++)                                      \
-       (to)[i * samples->n + j + k] = from[k][i] + 0;                   \
-   }
+/* Vectors that every processor has. */
+typedef float Floats __attribute__ ((vector_size (16)));
+typedef double Doubles __attribute__ ((vector_size (16)));
 
-/* Returns FALSE where a value is not finite. */
-static gboolean
-transpose_floats (const Samples *samples, float *to)
+static inline void
+turn_floats (Floats v[4])
 {
-  gconstpointer data = samples->x.data;
-  gsize n_columns = samples->x.n_columns;
-  guint not_finite = 0;
-  gsize first;
-  gsize i;
-  gsize j;
-  gsize k;
+  Floats low = __builtin_shufflevector (v[0], v[1], 0, 4, 1, 5);
+  Floats high = __builtin_shufflevector (v[0], v[1], 2, 6, 3, 7);
+  Floats other_low = __builtin_shufflevector (v[2], v[3], 0, 4, 1, 5);
+  Floats other_high = __builtin_shufflevector (v[2], v[3], 2, 6, 3, 7);
 
-  TRANSPOSE (float, guint32, 0x7f800000u, to)
-
-  return !not_finite;
+  v[0] = __builtin_shufflevector (low, other_low, 0, 1, 4, 5);
+  v[1] = __builtin_shufflevector (low, other_low, 2, 3, 6, 7);
+  v[2] = __builtin_shufflevector (high, other_high, 0, 1, 4, 5);
+  v[3] = __builtin_shufflevector (high, other_high, 2, 3, 6, 7);
 }
 
+static inline void
+turn_doubles (Doubles v[2])
+{
+  Doubles first = __builtin_shufflevector (v[0], v[1], 0, 2);
+
+  v[1] = __builtin_shufflevector (v[0], v[1], 1, 3);
+  v[0] = first;
+}
+
+/* Transposes columns from @first to @end, in squares of @lanes; returns whether all values are finite, as only then 0
+ * times each is 0. Zeros lose their sign. */
+#define DEFINE_TRANSPOSE(name, type, vector_type, lanes, turn)                   \
+ static gboolean name (const Samples *samples, gsize first, gsize end, type *to) \
+ {                                                                               \
+  const type *data = (gconstpointer) samples->x.data;                            \
+  gsize n_columns = samples->x.n_columns;                                        \
+  gsize n = samples->n;                                                          \
+  vector_type zeros[lanes] = { { 0 } };                                          \
+  gboolean finite = TRUE;                                                        \
+  gsize i;                                                                       \
+  gsize j;                                                                       \
+  gsize k;                                                                       \
+  gsize l;                                                                       \
+                                                                                 \
+  for (j = 0; j < n; j += ROWS)                                                  \
+   {                                                                             \
+    gsize n_rows = MIN (ROWS, n - j);                                            \
+    const type *from[ROWS];                                                      \
+                                                                                 \
+    for (k = 0; k < n_rows; k++)                                                 \
+     from[k] = data + samples->kept[j + k] * n_columns;                          \
+    for (i = first; n_rows == ROWS && i + lanes <= end; i += lanes)              \
+     for (k = 0; k < ROWS; k += lanes)                                           \
+      {                                                                          \
+       vector_type square[lanes];                                                \
+                                                                                 \
+       for (l = 0; l < lanes; l++)                                               \
+        {                                                                        \
+         memcpy (&square[l], from[k + l] + i, sizeof square[l]);                 \
+         zeros[l] += 0 * square[l];                                              \
+         square[l] += 0;                                                         \
+        }                                                                        \
+       turn (square);                                                            \
+       for (l = 0; l < lanes; l++)                                               \
+        memcpy (&to[(i + l) * n + j + k], &square[l], sizeof square[l]);         \
+      }                                                                          \
+    for (; i < end; i++)                                                         \
+     for (k = 0; k < n_rows; k++)                                                \
+      {                                                                          \
+       finite = finite && isfinite (from[k][i]);                                 \
+       to[i * n + j + k] = from[k][i] + 0;                                       \
+      }                                                                          \
+   }                                                                             \
+  for (k = 0; k < lanes; k++)                                                    \
+   for (l = 0; l < lanes; l++)                                                   \
+    finite = finite && zeros[k][l] == 0;                                         \
+                                                                                 \
+  return finite;                                                                 \
+ }
+
+DEFINE_TRANSPOSE (transpose_floats, float, Floats, 4, turn_floats)
+DEFINE_TRANSPOSE (transpose_doubles, double, Doubles, 2, turn_doubles)
+
 static gboolean
-transpose_doubles (const Samples *samples, double *to)
+transpose_others (const Samples *samples, gsize first, gsize end, double *to)
 {
   const AprRows *rows = &samples->x;
-  gconstpointer data = rows->data;
-  gsize n_columns = rows->n_columns;
-  guint not_finite = 0;
-  gsize first;
+  gboolean finite = TRUE;
   gsize i;
   gsize j;
-  gsize k;
 
-  if (rows->dtype == APR_DTYPE_F64 && G_BYTE_ORDER == G_LITTLE_ENDIAN &&
-      (guintptr) data % sizeof (double) == 0)
+  for (j = 0; j < samples->n; j++)
+    for (i = first; i < end; i++)
+      {
+        double value =
+          apr_dtype_read_double (rows->dtype, rows->data, samples->kept[j] * rows->n_columns + i);
+
+        to[i * samples->n + j] = value + 0;
+        finite = finite && isfinite (value);
+      }
+
+  return finite;
+}
+
+typedef struct
+{
+  const Samples *samples;
+  gboolean in_place; /* of a dtype that can be computed with where it is */
+  gpointer to;
+  gint not_finite; /* atomic */
+} Transposition;
+
+static void
+transpose_some (gpointer data, gsize part, gsize n_parts)
+{
+  Transposition *self = data;
+  const AprRows *rows = &self->samples->x;
+  gsize end = rows->n_columns * (part + 1) / n_parts;
+  gsize first;
+  gsize last;
+
+  for (first = rows->n_columns * part / n_parts; first < end; first = last)
     {
-      TRANSPOSE (double, guint64, (guint64) 0x7ff0000000000000u, to)
+      gboolean finite;
+
+      last = MIN (first + COLUMNS, end);
+      if (!self->in_place)
+        finite = transpose_others (self->samples, first, last, self->to);
+      else if (rows->dtype == APR_DTYPE_F32)
+        finite = transpose_floats (self->samples, first, last, self->to);
+      else
+        finite = transpose_doubles (self->samples, first, last, self->to);
+      if (!finite)
+        g_atomic_int_set (&self->not_finite, TRUE);
     }
-  else
-    for (first = 0; first < n_columns; first += BLOCK)
-      for (j = 0; j < samples->n; j++)
-        for (i = first; i < MIN (first + BLOCK, n_columns); i++)
-          {
-            double value = apr_dtype_read_double (rows->dtype, data, samples->kept[j] * n_columns + i);
-
-            to[i * samples->n + j] = value + 0;
-            not_finite |= !isfinite (value);
-          }
-
-  return !not_finite;
 }
 
 /* Whether doubles hold all values exactly. */
@@ -367,26 +426,30 @@ fit_doubles (const AprRows *rows)
 }
 
 static AprTensor *
-transpose_x (const Samples *samples, GError **error)
+transpose_x (const Samples *samples, guint n_threads, GError **error)
 {
   const AprRows *rows = &samples->x;
   gsize shape[2] = { rows->n_columns, samples->n };
-  gboolean floats = rows->dtype == APR_DTYPE_F32 && G_BYTE_ORDER == G_LITTLE_ENDIAN &&
-                    (guintptr) rows->data % sizeof (float) == 0;
-  gsize size = floats ? sizeof (float) : sizeof (double);
-  gpointer data = g_try_malloc_n (samples->n * rows->n_columns, size);
+  gsize element = rows->dtype == APR_DTYPE_F32 ? sizeof (float) : sizeof (double);
+  gboolean in_place = (rows->dtype == APR_DTYPE_F32 || rows->dtype == APR_DTYPE_F64) &&
+                      G_BYTE_ORDER == G_LITTLE_ENDIAN && (guintptr) rows->data % element == 0;
+  gboolean floats = in_place && rows->dtype == APR_DTYPE_F32;
+  Transposition transposition = { samples, in_place, NULL, FALSE };
 
-  if (data == NULL)
+  transposition.to = g_try_malloc_n (samples->n * rows->n_columns, floats ? sizeof (float) : sizeof (double));
+  if (transposition.to == NULL)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
                    "No memory for %" G_GSIZE_FORMAT " samples of %" G_GSIZE_FORMAT " features", samples->n,
                    rows->n_columns);
       return NULL;
     }
-  if (floats ? transpose_floats (samples, data) : transpose_doubles (samples, data))
-    return take_values (data, floats ? APR_DTYPE_F32 : APR_DTYPE_F64, shape);
+  apr_parallel_run (transpose_some, &transposition, n_threads,
+                    4 * (double) samples->n * (double) rows->n_columns);
+  if (!transposition.not_finite)
+    return take_values (transposition.to, floats ? APR_DTYPE_F32 : APR_DTYPE_F64, shape);
 
-  g_free (data);
+  g_free (transposition.to);
   (void) apr_rows_check_finite (rows, error);
   return NULL;
 }
@@ -406,7 +469,7 @@ keep (Samples *self)
 
 gboolean
 apr_sample_rows_new (
-  AprTensor *x, AprTensor *y, AprTensor *sample_weight, AprSampleRows **self, GError **error)
+  AprTensor *x, AprTensor *y, AprTensor *sample_weight, guint n_threads, AprSampleRows **self, GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_auto (Samples) samples = { 0 };
@@ -439,7 +502,7 @@ apr_sample_rows_new (
     return TRUE;
 
   rows = rows_new (samples.n, samples.x.n_columns, samples.y.n_columns);
-  transposed = transpose_x (&samples, error);
+  transposed = transpose_x (&samples, n_threads, error);
   if (transposed == NULL)
     return FALSE;
   take_x (rows, transposed);
@@ -549,4 +612,17 @@ apr_sample_rows_read_feature (const AprSampleRows *self, gsize feature, double *
   else
     for (j = 0; j < self->n; j++)
       values[j] = (double) floats[j];
+}
+
+gboolean
+apr_sample_rows_is_constant (const AprSampleRows *self, gsize feature, double *value)
+{
+  gsize j;
+
+  *value = read_x (self, feature, 0);
+  for (j = 1; j < self->n; j++)
+    if (read_x (self, feature, j) != *value)
+      return FALSE;
+
+  return TRUE;
 }

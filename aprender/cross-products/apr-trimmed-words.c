@@ -7,23 +7,27 @@
 #define HEADER_BYTES 256
 
 /* The bytes of a number that are kept: from *@start on. */
-static gsize
-trim (const guint8 *number, gsize n, gsize *start)
+static inline gsize
+trim (const guint32 *words, gsize n_words, gsize *start)
 {
-  guint8 sign = number[n - 1] >= 0x80 ? 0xff : 0;
-  gsize end = n;
+  guint32 sign = words[n_words - 1] >> 31 != 0 ? G_MAXUINT32 : 0;
+  gsize low = 0;
+  gsize high = n_words - 1;
+  gsize n_bits;
 
-  for (*start = 0; *start < n && number[*start] == 0;)
-    ++*start;
-  if (*start == n)
-    {
-      *start = 0;
-      return 0;
-    }
-  while (end > *start + 1 && number[end - 1] == sign && ((number[end - 2] ^ sign) & 0x80) == 0)
-    end--;
+  *start = 0;
+  while (low < n_words && words[low] == 0)
+    low++;
+  if (low == n_words)
+    return 0;
+  while (high > low && words[high] == sign)
+    high--;
 
-  return end - *start;
+  /* With one for the sign. */
+  n_bits = words[high] == sign ? 1 : (gsize) (33 - __builtin_clz (words[high] ^ sign));
+  *start = sizeof (guint32) * low + (gsize) __builtin_ctz (words[low]) / 8;
+
+  return MAX (sizeof (guint32) * high + (n_bits + 7) / 8, *start + 1) - *start;
 }
 
 gboolean
@@ -31,32 +35,30 @@ apr_trimmed_words_init (AprTrimmedWords *self, const guint32 *words, gsize n_num
 {
   guint32 little[APR_TRIMMED_WORDS_MAX];
   gsize n = n_words * sizeof (guint32);
-  gsize max_bytes;
+  gsize n_bytes = 0;
+  gsize start;
   gsize i;
   gsize j;
 
   *self = (AprTrimmedWords){ 0 };
-  if (n_words > APR_TRIMMED_WORDS_MAX || n_numbers * n / 4 * 3 <= 2 * n_numbers + HEADER_BYTES)
+  if (n_words == 0 || n_words > APR_TRIMMED_WORDS_MAX)
     return FALSE;
 
-  max_bytes = n_numbers * n / 4 * 3 - 2 * n_numbers - HEADER_BYTES;
+  for (i = 0; i < n_numbers; i++)
+    n_bytes += 2 + trim (words + i * n_words, n_words, &start);
+  if (n_bytes + HEADER_BYTES > n_numbers * n / 4 * 3)
+    return FALSE;
+
   self->n_numbers = n_numbers;
   self->starts = g_malloc (n_numbers);
   self->sizes = g_malloc (n_numbers);
-  self->bytes = g_malloc (max_bytes);
+  self->bytes = g_malloc (n_bytes - 2 * n_numbers);
   for (i = 0; i < n_numbers; i++)
     {
-      gsize start;
-      gsize size;
+      gsize size = trim (words + i * n_words, n_words, &start);
 
       for (j = 0; j < n_words; j++)
         little[j] = GUINT32_TO_LE (words[i * n_words + j]);
-      size = trim ((const guint8 *) little, n, &start);
-      if (size > max_bytes - self->n_bytes)
-        {
-          apr_trimmed_words_clear (self);
-          return FALSE;
-        }
       self->starts[i] = (guint8) start;
       self->sizes[i] = (guint8) size;
       memcpy (self->bytes + self->n_bytes, (const guint8 *) little + start, size);

@@ -164,16 +164,13 @@ apr_estimator_call_async (AprEstimator *self,
 AprEstimatorCall *
 apr_estimator_call_finish (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error)
 {
+  GTask *task = apr_estimator_check_result (self, result, source_tag, error);
   AprEstimatorCall *call;
 
-  if (!g_task_is_valid (result, self) || g_task_get_source_tag (G_TASK (result)) != source_tag)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
-                   "The result is not that of the asynchronous method of this object that is being finished");
-      return NULL;
-    }
+  if (task == NULL)
+    return NULL;
 
-  call = g_task_get_task_data (G_TASK (result));
+  call = g_task_get_task_data (task);
   if (call != NULL && call->is_finished)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The result has been taken before");
@@ -183,7 +180,15 @@ apr_estimator_call_finish (gpointer self, GAsyncResult *result, gpointer source_
   if (call != NULL)
     call->is_finished = TRUE;
 
-  return g_task_propagate_boolean (G_TASK (result), error) ? call : NULL;
+  return g_task_propagate_boolean (task, error) ? call : NULL;
+}
+
+gpointer
+apr_estimator_call_take_result (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error)
+{
+  AprEstimatorCall *call = apr_estimator_call_finish (self, result, source_tag, error);
+
+  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
 }
 
 void
@@ -237,7 +242,6 @@ apr_estimator_fit_async (AprEstimator *self,
 
   g_return_if_fail (APR_IS_ESTIMATOR (self));
   g_return_if_fail (x != NULL);
-  g_return_if_fail (y != NULL);
 
   if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, &error))
     {
@@ -330,13 +334,9 @@ apr_estimator_predict_async (AprEstimator *self,
 AprTensor *
 apr_estimator_predict_finish (AprEstimator *self, GAsyncResult *result, GError **error)
 {
-  AprEstimatorCall *call;
-
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
 
-  call = apr_estimator_call_finish (self, result, apr_estimator_predict_async, error);
-
-  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
+  return apr_estimator_call_take_result (self, result, apr_estimator_predict_async, error);
 }
 
 static gboolean
@@ -381,7 +381,6 @@ apr_estimator_score_async (AprEstimator *self,
 
   g_return_if_fail (APR_IS_ESTIMATOR (self));
   g_return_if_fail (x != NULL);
-  g_return_if_fail (y != NULL);
 
   call = apr_estimator_call_new (x, y, sample_weight);
   call->run = run_score;

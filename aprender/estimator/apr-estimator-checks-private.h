@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <gio/gio.h>
+
 #include "aprender/tensor/apr-tensor.h"
 
 G_BEGIN_DECLS
@@ -8,6 +10,9 @@ G_BEGIN_DECLS
 /* What every estimator asks of its arguments: of any dtype that is a number. */
 
 gboolean apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error);
+
+/* That there is a y. Who forgets to name the targets of a table has none, and whatever reads a table hands that on. */
+gboolean apr_estimator_check_y (AprTensor *y, GError **error);
 
 gboolean apr_estimator_check_samples (
   AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
@@ -23,5 +28,8 @@ AprDType apr_estimator_choose_dtype (AprTensor *x);
 gboolean apr_estimator_check_finite (const char *name, AprTensor *matrix, GError **error);
 
 gboolean apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, GError **error);
+
+/* Returns: (transfer none) (nullable): @result; %NULL with %APR_ERROR_FAILED where it is of another method or object */
+GTask *apr_estimator_check_result (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error);
 
 G_END_DECLS

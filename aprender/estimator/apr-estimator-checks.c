@@ -37,9 +37,14 @@ check_matrix (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error)
   if (n_dims != 2)
     {
       g_autofree char *text = apr_shape_to_string (shape, n_dims);
+      g_autofree char *advice = n_dims == 1
+                                ? g_strdup_printf (": the samples of one feature are [%" G_GSIZE_FORMAT
+                                                   ", 1], one sample is [1, %" G_GSIZE_FORMAT "]",
+                                                   shape[0], shape[0])
+                                : g_strdup ("");
 
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "X must have the shape [n_samples, n_features], but it has %s", text);
+                   "X must have the shape [n_samples, n_features], but it has %s%s", text, advice);
       return FALSE;
     }
 
@@ -81,16 +86,30 @@ check_sample_weight (AprTensor *sample_weight, gsize n_samples, GError **error)
 }
 
 gboolean
+apr_estimator_check_y (AprTensor *y, GError **error)
+{
+  if (y != NULL)
+    return TRUE;
+
+  g_set_error_literal (
+    error, APR_ERROR, APR_ERROR_EMPTY,
+    "There is no y: no targets. An AprTableReader reads them if its property “targets” names "
+    "them before the first row is read");
+  return FALSE;
+}
+
+gboolean
 apr_estimator_check_samples (
   AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error)
 {
   gsize n_dims;
   gsize n_samples;
-  const gsize *shape = apr_tensor_get_shape (y, &n_dims);
+  const gsize *shape;
 
-  if (!check_matrix (x, &n_samples, n_features, error))
+  if (!check_matrix (x, &n_samples, n_features, error) || !apr_estimator_check_y (y, error))
     return FALSE;
 
+  shape = apr_tensor_get_shape (y, &n_dims);
   if (n_dims != 1 && n_dims != 2)
     {
       g_autofree char *text = apr_shape_to_string (shape, n_dims);
@@ -170,4 +189,15 @@ apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, GError **
 
   return !apr_dtype_is_numeric (apr_tensor_get_dtype (predictions)) || is_finite (predictions, &i) ||
          apr_estimator_check_finite ("X", x, error);
+}
+
+GTask *
+apr_estimator_check_result (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error)
+{
+  if (g_task_is_valid (result, self) && g_task_get_source_tag (G_TASK (result)) == source_tag)
+    return G_TASK (result);
+
+  g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
+               "The result is not that of the asynchronous method of this object that is being finished");
+  return NULL;
 }

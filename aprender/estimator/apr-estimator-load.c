@@ -92,8 +92,7 @@ load_tensors (AprEstimator *self, gpointer user_data, GCancellable *cancellable,
   gsize n_features = 0;
   gsize n_targets = 0;
 
-  if (klass->load_tensors == NULL ||
-      !klass->load_tensors (self, reader, &n_features, &n_targets, &local_error))
+  if (!klass->load_tensors (self, reader, &n_features, &n_targets, &local_error))
     {
       apr_estimator_set_failed (self, "load_tensors", &local_error);
       g_propagate_error (error, g_steal_pointer (&local_error));
@@ -169,8 +168,9 @@ load_named (
  * what is made: if it names a type, that must be @type. Files without metadata, as other programs write them, are read
  * with hyper-parameters at their defaults.
  *
- * Returns: (transfer full): the model; `NULL` with %APR_ERROR_MODEL where the file holds something else, an
- * error of #AprSafetensorsError or #GIOErrorEnum, or what the subclass gives
+ * Returns: (transfer full): the model; `NULL` with %APR_ERROR_MODEL where the file holds something else,
+ * %APR_ERROR_NOT_FINITE where a number of it is a NaN or an infinity, an error of #AprSafetensorsError or
+ * #GIOErrorEnum, or what the subclass gives
  *
  * Since: 0.1
  */
@@ -224,12 +224,18 @@ apr_estimator_load_from_file (GType type, GFile *file, GCancellable *cancellable
   return load_named (type, reader, name, cancellable, error);
 }
 
+/* Says of what file the model is, where it is one. */
 static void
 return_load_error (GTask *task, GError *error)
 {
-  g_autofree char *name = g_file_get_parse_name (g_task_get_task_data (task));
+  GFile *file = g_task_get_task_data (task);
 
-  g_prefix_error (&error, "%s: ", name);
+  if (file != NULL)
+    {
+      g_autofree char *name = g_file_get_parse_name (file);
+
+      g_prefix_error (&error, "%s: ", name);
+    }
   g_task_return_error (task, error);
 }
 
@@ -245,7 +251,7 @@ loaded_cb (GObject *object, GAsyncResult *result, gpointer user_data)
   g_autoptr (GTask) task = user_data;
   GError *error = NULL;
 
-  if (apr_estimator_call_finish (object, result, apr_estimator_load_from_file_async, &error) != NULL)
+  if (apr_estimator_call_finish (object, result, run_load, &error) != NULL)
     {
       g_task_return_pointer (task, g_object_ref (object), g_object_unref);
       return;
@@ -255,23 +261,13 @@ loaded_cb (GObject *object, GAsyncResult *result, gpointer user_data)
 }
 
 static void
-opened_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+load_from_reader_async (GTask *task, AprSafetensorsReader *reader)
 {
-  g_autoptr (GTask) task = user_data;
-  g_autoptr (AprSafetensorsReader) reader = NULL;
-  g_autoptr (AprEstimator) self = NULL;
-  AprEstimatorCall *call;
   GType type = (GType) (gsize) g_object_get_data (G_OBJECT (task), "type");
   GError *error = NULL;
+  g_autoptr (AprEstimator) self = create_from_reader (type, reader, &error);
+  AprEstimatorCall *call;
 
-  reader = apr_safetensors_reader_new_from_file_finish (result, &error);
-  if (reader == NULL)
-    {
-      g_task_return_error (task, error);
-      return;
-    }
-
-  self = create_from_reader (type, reader, &error);
   if (self == NULL)
     {
       return_load_error (task, error);
@@ -282,9 +278,56 @@ opened_cb (GObject *object, GAsyncResult *result, gpointer user_data)
   call->run = run_load;
   call->is_update = TRUE;
   call->needs_caller = !APR_ESTIMATOR_IS_THREAD_SAFE (self, load_tensors);
-  call->object = G_OBJECT (g_steal_pointer (&reader));
-  apr_estimator_call_async (self, call, apr_estimator_load_from_file_async, g_task_get_priority (task),
-                            g_task_get_cancellable (task), loaded_cb, g_object_ref (task));
+  call->object = g_object_ref (G_OBJECT (reader));
+  apr_estimator_call_async (self, call, run_load, g_task_get_priority (task), g_task_get_cancellable (task),
+                            loaded_cb, g_object_ref (task));
+}
+
+static void
+opened_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  g_autoptr (GTask) task = user_data;
+  GError *error = NULL;
+  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_file_finish (result, &error);
+
+  if (reader != NULL)
+    load_from_reader_async (task, reader);
+  else
+    g_task_return_error (task, error);
+}
+
+/* Returns: (nullable): NULL where it has failed already */
+static GTask *
+load_task_new (GType type,
+               gpointer source_tag,
+               int io_priority,
+               GCancellable *cancellable,
+               GAsyncReadyCallback callback,
+               gpointer user_data)
+{
+  g_autoptr (GTask) task = g_task_new (NULL, cancellable, callback, user_data);
+  GError *error = NULL;
+
+  g_task_set_source_tag (task, source_tag);
+  g_task_set_priority (task, io_priority);
+  g_object_set_data (G_OBJECT (task), "type", (gpointer) (gsize) type);
+  if (check_type (type, &error))
+    return g_steal_pointer (&task);
+
+  g_task_return_error (task, error);
+  return NULL;
+}
+
+static AprEstimator *
+load_finish (GAsyncResult *result, gpointer source_tag, const char *function, GError **error)
+{
+  if (!g_task_is_valid (result, NULL) || g_task_get_source_tag (G_TASK (result)) != source_tag)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The result is not that of %s ()", function);
+      return NULL;
+    }
+
+  return g_task_propagate_pointer (G_TASK (result), error);
 }
 
 /**
@@ -308,24 +351,17 @@ apr_estimator_load_from_file_async (GType type,
                                     GAsyncReadyCallback callback,
                                     gpointer user_data)
 {
-  g_autoptr (GTask) task = NULL;
-  GError *error = NULL;
+  GTask *task;
 
   g_return_if_fail (G_IS_FILE (file));
 
-  task = g_task_new (NULL, cancellable, callback, user_data);
-  g_task_set_source_tag (task, apr_estimator_load_from_file_async);
-  g_task_set_priority (task, io_priority);
-  g_task_set_task_data (task, g_object_ref (file), g_object_unref);
-  g_object_set_data (G_OBJECT (task), "type", (gpointer) (gsize) type);
-  if (!check_type (type, &error))
-    {
-      g_task_return_error (task, error);
-      return;
-    }
+  task =
+    load_task_new (type, apr_estimator_load_from_file_async, io_priority, cancellable, callback, user_data);
+  if (task == NULL)
+    return;
 
-  apr_safetensors_reader_new_from_file_async (file, io_priority, cancellable, opened_cb,
-                                              g_steal_pointer (&task));
+  g_task_set_task_data (task, g_object_ref (file), g_object_unref);
+  apr_safetensors_reader_new_from_file_async (file, io_priority, cancellable, opened_cb, task);
 }
 
 /**
@@ -342,15 +378,8 @@ apr_estimator_load_from_file_async (GType type,
 AprEstimator *
 apr_estimator_load_from_file_finish (GAsyncResult *result, GError **error)
 {
-  if (!g_task_is_valid (result, NULL) ||
-      g_task_get_source_tag (G_TASK (result)) != apr_estimator_load_from_file_async)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
-                   "The result is not that of apr_estimator_load_from_file_async ()");
-      return NULL;
-    }
-
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return load_finish (result, apr_estimator_load_from_file_async, "apr_estimator_load_from_file_async",
+                      error);
 }
 
 /**
@@ -379,4 +408,85 @@ apr_estimator_from_bytes (GType type, GBytes *bytes, GError **error)
     return NULL;
 
   return load_from_reader (type, reader, NULL, error);
+}
+
+static void
+open_bytes (GTask *task,
+            gpointer source_object G_GNUC_UNUSED,
+            gpointer task_data,
+            GCancellable *cancellable G_GNUC_UNUSED)
+{
+  GError *error = NULL;
+  AprSafetensorsReader *reader = apr_safetensors_reader_new_from_bytes (task_data, &error);
+
+  if (reader != NULL)
+    g_task_return_pointer (task, reader, g_object_unref);
+  else
+    g_task_return_error (task, error);
+}
+
+static void
+opened_bytes_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  g_autoptr (GTask) task = user_data;
+  GError *error = NULL;
+  g_autoptr (AprSafetensorsReader) reader = g_task_propagate_pointer (G_TASK (result), &error);
+
+  if (reader != NULL)
+    load_from_reader_async (task, reader);
+  else
+    g_task_return_error (task, error);
+}
+
+/**
+ * apr_estimator_from_bytes_async:
+ * @type: the type of the model, such as %APR_TYPE_LINEAR_REGRESSION
+ * @bytes: the bytes of a SafeTensors file
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the model is there
+ * @user_data: what @callback is called with
+ *
+ * Makes a fitted model from bytes without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_estimator_from_bytes_async (GType type,
+                                GBytes *bytes,
+                                int io_priority,
+                                GCancellable *cancellable,
+                                GAsyncReadyCallback callback,
+                                gpointer user_data)
+{
+  g_autoptr (GTask) opening = NULL;
+  GTask *task;
+
+  g_return_if_fail (bytes != NULL);
+
+  task = load_task_new (type, apr_estimator_from_bytes_async, io_priority, cancellable, callback, user_data);
+  if (task == NULL)
+    return;
+
+  opening = g_task_new (NULL, cancellable, opened_bytes_cb, task);
+  g_task_set_priority (opening, io_priority);
+  g_task_set_task_data (opening, g_bytes_ref (bytes), (GDestroyNotify) g_bytes_unref);
+  g_task_run_in_thread (opening, open_bytes);
+}
+
+/**
+ * apr_estimator_from_bytes_finish:
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [func@Apr.Estimator.from_bytes_async] began.
+ *
+ * Returns: (transfer full): the model, or `NULL` with an error as of [func@Apr.Estimator.load]
+ *
+ * Since: 0.1
+ */
+AprEstimator *
+apr_estimator_from_bytes_finish (GAsyncResult *result, GError **error)
+{
+  return load_finish (result, apr_estimator_from_bytes_async, "apr_estimator_from_bytes_async", error);
 }

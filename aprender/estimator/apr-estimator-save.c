@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aprender/estimator/apr-estimator-results-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-hyper-parameters-private.h"
 #include "aprender/estimator/apr-model-file-private.h"
@@ -155,6 +156,16 @@ add_metadata (AprEstimator *self, const AprFitted *fitted, AprSafetensorsWriter 
         return FALSE;
     }
 
+  if (apr_estimator_has_results (fitted))
+    {
+      g_autofree char *n_features = g_strdup_printf ("%" G_GSIZE_FORMAT, fitted->n_features);
+      g_autofree char *n_targets = g_strdup_printf ("%" G_GSIZE_FORMAT, fitted->n_targets);
+
+      if (!apr_safetensors_writer_set_metadata (writer, APR_MODEL_KEY_N_FEATURES, n_features, error) ||
+          !apr_safetensors_writer_set_metadata (writer, APR_MODEL_KEY_N_TARGETS, n_targets, error))
+        return FALSE;
+    }
+
   if (fitted->feature_names != NULL)
     {
       g_autofree char *json = apr_feature_names_to_json ((const char *const *) fitted->feature_names);
@@ -189,9 +200,8 @@ add_tensors (AprEstimator *self, const AprFitted *fitted, AprSafetensorsWriter *
   AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
   g_autoptr (GError) local_error = NULL;
 
-  if (has_all (self, fitted)
-        ? fitted->type->save (self, fitted->results, writer, &local_error)
-        : klass->save_tensors != NULL && klass->save_tensors (self, writer, &local_error))
+  if (has_all (self, fitted) ? fitted->type->save (self, fitted->results, writer, &local_error)
+                             : klass->save_tensors (self, writer, &local_error))
     return TRUE;
 
   apr_estimator_set_failed (self, "save_tensors", &local_error);
@@ -267,8 +277,45 @@ run_save (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable,
 {
   AprSafetensorsWriter *writer = APR_SAFETENSORS_WRITER (call->object);
 
-  return (call->fitted == NULL || add_tensors (self, call->fitted, writer, error)) &&
-         apr_safetensors_writer_write_to_file (writer, call->file, cancellable, error);
+  if (call->fitted != NULL && !add_tensors (self, call->fitted, writer, error))
+    return FALSE;
+  if (call->file != NULL)
+    return apr_safetensors_writer_write_to_file (writer, call->file, cancellable, error);
+
+  call->results[0] = apr_safetensors_writer_write_to_bytes (writer, error);
+  call->free_result = (GDestroyNotify) g_bytes_unref;
+
+  return call->results[0] != NULL;
+}
+
+/* Writes to @file, or makes bytes where it is NULL. Properties, and a script's tensors, are asked for here and now. */
+static void
+save_async (AprEstimator *self,
+            GFile *file,
+            gpointer source_tag,
+            int io_priority,
+            GCancellable *cancellable,
+            GAsyncReadyCallback callback,
+            gpointer user_data)
+{
+  g_autoptr (AprFitted) fitted = apr_estimator_ref_fitted (self);
+  gboolean in_thread = has_all (self, fitted);
+  GError *error = NULL;
+  g_autoptr (AprSafetensorsWriter) writer = create_writer (self, fitted, &error);
+  AprEstimatorCall *call;
+
+  if (writer == NULL || (!in_thread && !add_tensors (self, fitted, writer, &error)))
+    {
+      apr_estimator_return_error (self, source_tag, error, callback, user_data);
+      return;
+    }
+
+  call = apr_estimator_call_new (NULL, NULL, NULL);
+  call->run = run_save;
+  call->fitted = in_thread ? g_steal_pointer (&fitted) : NULL;
+  call->object = G_OBJECT (g_steal_pointer (&writer));
+  call->file = file != NULL ? g_object_ref (file) : NULL;
+  apr_estimator_call_async (self, call, source_tag, io_priority, cancellable, callback, user_data);
 }
 
 /**
@@ -292,32 +339,10 @@ apr_estimator_save_to_file_async (AprEstimator *self,
                                   GAsyncReadyCallback callback,
                                   gpointer user_data)
 {
-  g_autoptr (AprFitted) fitted = NULL;
-  g_autoptr (AprSafetensorsWriter) writer = NULL;
-  AprEstimatorCall *call;
-  GError *error = NULL;
-  gboolean in_thread;
-
   g_return_if_fail (APR_IS_ESTIMATOR (self));
   g_return_if_fail (G_IS_FILE (file));
 
-  /* Properties, and a script's tensors, are asked for here and now. */
-  fitted = apr_estimator_ref_fitted (self);
-  in_thread = has_all (self, fitted);
-  writer = create_writer (self, fitted, &error);
-  if (writer == NULL || (!in_thread && !add_tensors (self, fitted, writer, &error)))
-    {
-      apr_estimator_return_error (self, apr_estimator_save_to_file_async, error, callback, user_data);
-      return;
-    }
-
-  call = apr_estimator_call_new (NULL, NULL, NULL);
-  call->run = run_save;
-  call->fitted = in_thread ? g_steal_pointer (&fitted) : NULL;
-  call->object = G_OBJECT (g_steal_pointer (&writer));
-  call->file = g_object_ref (file);
-  apr_estimator_call_async (self, call, apr_estimator_save_to_file_async, io_priority, cancellable, callback,
-                            user_data);
+  save_async (self, file, apr_estimator_save_to_file_async, io_priority, cancellable, callback, user_data);
 }
 
 /**
@@ -363,4 +388,53 @@ apr_estimator_to_bytes (AprEstimator *self, GError **error)
     return NULL;
 
   return apr_safetensors_writer_write_to_bytes (writer, error);
+}
+
+/**
+ * apr_estimator_to_bytes_async:
+ * @self: a fitted estimator
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the bytes are there
+ * @user_data: what @callback is called with
+ *
+ * Makes the bytes of a file of the model, as it is now, without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_estimator_to_bytes_async (AprEstimator *self,
+                              int io_priority,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data)
+{
+  g_return_if_fail (APR_IS_ESTIMATOR (self));
+
+  save_async (self, NULL, apr_estimator_to_bytes_async, io_priority, cancellable, callback, user_data);
+}
+
+/**
+ * apr_estimator_to_bytes_finish:
+ * @self: an estimator
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.Estimator.to_bytes_async] began.
+ *
+ * Returns: (transfer full): the bytes of a SafeTensors file, or `NULL` with an error as of
+ *   [method@Apr.Estimator.to_bytes]
+ *
+ * Since: 0.1
+ */
+GBytes *
+apr_estimator_to_bytes_finish (AprEstimator *self, GAsyncResult *result, GError **error)
+{
+  AprEstimatorCall *call;
+
+  g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
+
+  call = apr_estimator_call_finish (self, result, apr_estimator_to_bytes_async, error);
+
+  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
 }

@@ -6,6 +6,13 @@
 /* How what an estimator knows is read and replaced: readers take a reference to one immutable value, and one writer at
  * a time swaps another in. */
 
+/* Under the lock. */
+static AprFitted *
+get_current (const AprEstimatorPrivate *priv)
+{
+  return priv->pending != NULL && priv->updater == g_thread_self () ? priv->pending : priv->fitted;
+}
+
 AprFitted *
 apr_estimator_ref_fitted (AprEstimator *self)
 {
@@ -13,11 +20,39 @@ apr_estimator_ref_fitted (AprEstimator *self)
   AprFitted *fitted;
 
   g_mutex_lock (&priv->lock);
-  fitted = priv->pending != NULL && priv->updater == g_thread_self () ? priv->pending : priv->fitted;
-  apr_fitted_ref (fitted);
+  fitted = apr_fitted_ref (get_current (priv));
   g_mutex_unlock (&priv->lock);
 
   return fitted;
+}
+
+AprFitted *
+apr_estimator_ref_pending (AprEstimator *self)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  AprFitted *fitted = NULL;
+
+  g_mutex_lock (&priv->lock);
+  if (priv->updater == g_thread_self ())
+    fitted = priv->pending != NULL ? apr_fitted_ref (priv->pending) : apr_fitted_new (0, 0, NULL, NULL, NULL);
+  g_mutex_unlock (&priv->lock);
+
+  return fitted;
+}
+
+gpointer
+apr_estimator_ref_results (AprEstimator *self)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  const AprFitted *fitted;
+  gpointer results;
+
+  g_mutex_lock (&priv->lock);
+  fitted = get_current (priv);
+  results = fitted->results != NULL ? fitted->type->ref (fitted->results) : NULL;
+  g_mutex_unlock (&priv->lock);
+
+  return results;
 }
 
 gboolean
@@ -196,6 +231,74 @@ apr_estimator_update (AprEstimator *self,
   apr_estimator_end_update (self, succeeded);
 
   return succeeded;
+}
+
+/**
+ * apr_estimator_reserve:
+ * @self: an estimator
+ * @error: return location for an error
+ *
+ * Makes the model busy while a caller prepares the data of a fit, such as by reading or copying them.
+ *
+ * [property@Apr.Estimator:busy] is true and other fits fail with %G_IO_ERROR_PENDING until
+ * [method@Apr.Estimator.release]. The caller of the fit calls that just before the fit:
+ *
+ * ```c
+ * g_object_freeze_notify (G_OBJECT (model));
+ * apr_estimator_release (model);
+ * apr_estimator_fit_async (model, x, y, NULL, G_PRIORITY_DEFAULT, cancellable, callback, user_data);
+ * g_object_thaw_notify (G_OBJECT (model));
+ * ```
+ *
+ * Between the two no other fit can begin, unless in another thread, and nobody sees a model that is not busy. The
+ * asynchronous methods of the override for JavaScript, which copy arrays in slices, do all this themselves.
+ *
+ * Returns: true, or false with %G_IO_ERROR_PENDING while a fit runs or the model is reserved already
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_estimator_reserve (AprEstimator *self, GError **error)
+{
+  AprEstimatorPrivate *priv;
+
+  g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
+
+  priv = apr_estimator_get_private (self);
+  /* No thread is the updater's, so that a fit of this one is another fit too. */
+  if (!apr_estimator_begin_update (self, NULL, error))
+    return FALSE;
+
+  g_mutex_lock (&priv->lock);
+  priv->reserved = TRUE;
+  g_mutex_unlock (&priv->lock);
+  return TRUE;
+}
+
+/**
+ * apr_estimator_release:
+ * @self: an estimator that is reserved
+ *
+ * Ends what [method@Apr.Estimator.reserve] began. Nothing happens if the model is not reserved.
+ *
+ * Since: 0.1
+ */
+void
+apr_estimator_release (AprEstimator *self)
+{
+  AprEstimatorPrivate *priv;
+  gboolean was_reserved;
+
+  g_return_if_fail (APR_IS_ESTIMATOR (self));
+
+  priv = apr_estimator_get_private (self);
+  g_mutex_lock (&priv->lock);
+  was_reserved = priv->reserved;
+  priv->reserved = FALSE;
+  g_mutex_unlock (&priv->lock);
+
+  if (was_reserved)
+    apr_estimator_end_update (self, FALSE);
 }
 
 static gboolean

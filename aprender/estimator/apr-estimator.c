@@ -3,6 +3,7 @@
 
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
+#include "aprender/estimator/apr-estimator-results-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-metrics.h"
 
@@ -37,7 +38,7 @@
  *
  * ## Blocking
  *
- * What can take more than a millisecond has an asynchronous twin, with one rule for all: `name_async` takes the
+ * What can take more than a millisecond has an asynchronous twin, with one rule: `name_async` takes the
  * arguments of `name`, then a priority, a cancellable, and a callback, which calls `name_finish`. The work is done
  * in a thread, and the arguments are kept alive meanwhile. The model changes, and notifies, in the main context
  * that was the thread default of the caller, before the callback is called there. Where a virtual function comes
@@ -55,8 +56,9 @@
  * ## Subclasses
  *
  * The public methods check their arguments against each other and against the model, then call the subclass's
- * virtual functions. So a subclass holds only its mathematics and its tensors, and may be written in C, Vala,
- * Python or JavaScript. Loading makes a new object.
+ * virtual functions. So a subclass holds only its mathematics, `fit` and `predict`, and may be written in C, Vala,
+ * Python or JavaScript. What a fit finds it gives to [method@Apr.Estimator.set_result]: that is copied, saved and
+ * loaded without further code. Loading makes a new object.
  *
  * Since: 0.1
  */
@@ -159,7 +161,7 @@ apr_estimator_class_set_thread_safe (AprEstimatorClass *klass)
  * @n_targets: (out): the number of targets
  * @error: return location for an error
  *
- * Takes the fitted tensors from a file.
+ * Takes the fitted tensors from a file. The base class takes the results that its own `save_tensors` has added.
  *
  * Returns: whether they were there, and fit each other
  *
@@ -172,7 +174,7 @@ apr_estimator_class_set_thread_safe (AprEstimatorClass *klass)
  * @writer: the file to be
  * @error: return location for an error
  *
- * Adds the fitted tensors to a file.
+ * Adds the fitted tensors to a file. The base class adds what was given to [method@Apr.Estimator.set_result].
  *
  * Returns: whether they were added
  *
@@ -186,6 +188,8 @@ apr_estimator_class_init (AprEstimatorClass *klass)
 
   object_class->finalize = apr_estimator_finalize;
   object_class->get_property = apr_estimator_get_property;
+  klass->save_tensors = apr_estimator_save_results;
+  klass->load_tensors = apr_estimator_load_results;
 
   /**
    * AprEstimator:fitted: (getter get_fitted)
@@ -570,7 +574,6 @@ apr_estimator_fit (AprEstimator *self,
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
-  g_return_val_if_fail (y != NULL, FALSE);
 
   return apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) &&
          apr_estimator_update (self, apr_estimator_run_fit, &call, cancellable, error);
@@ -666,8 +669,9 @@ apr_estimator_score (AprEstimator *self, AprTensor *x, AprTensor *y, AprTensor *
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), 0);
   g_return_val_if_fail (x != NULL, 0);
-  g_return_val_if_fail (y != NULL, 0);
 
+  if (!apr_estimator_check_y (y, error))
+    return 0;
   predictions = apr_estimator_predict (self, x, error);
   if (predictions == NULL)
     return 0;

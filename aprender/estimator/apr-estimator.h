@@ -32,8 +32,9 @@ G_DECLARE_DERIVABLE_TYPE (AprEstimator, apr_estimator, APR, ESTIMATOR, GObject)
  * @fit: learns from @x [n_samples, n_features] and @y [n_samples] or [n_samples, n_targets]; the arguments
  * have been checked against each other; must leave the model as it was where it fails
  * @predict: computes [n_samples] or [n_samples, n_targets] from @x, whose width has been checked
- * @save_tensors: adds the fitted tensors to a file
- * @load_tensors: takes the fitted tensors from a file, and says how many features and targets they are for
+ * @save_tensors: adds the fitted tensors to a file; the results that @fit has set, unless a subclass overrides it
+ * @load_tensors: takes the fitted tensors from a file, and says how many features and targets they are for; to be
+ * overridden where @save_tensors is
  *
  * What a subclass supplies: its mathematics and its tensors.
  *
@@ -61,7 +62,8 @@ struct _AprEstimatorClass
 
   /*< private >*/
   gconstpointer thread_safe;
-  gpointer padding[9];
+  gconstpointer results_type;
+  gpointer padding[8];
 };
 
 APR_AVAILABLE_IN_ALL
@@ -91,6 +93,18 @@ APR_AVAILABLE_IN_ALL
 AprEstimator *apr_estimator_from_bytes (GType type, GBytes *bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+void apr_estimator_from_bytes_async (GType type,
+                                     GBytes *bytes,
+                                     int io_priority,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprEstimator *
+apr_estimator_from_bytes_finish (GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_estimator_get_fitted (AprEstimator *self);
 
 APR_AVAILABLE_IN_ALL
@@ -115,6 +129,19 @@ double apr_estimator_get_progress (AprEstimator *self);
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_estimator_get_busy (AprEstimator *self);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_estimator_reserve (AprEstimator *self, GError **error);
+
+APR_AVAILABLE_IN_ALL
+void apr_estimator_release (AprEstimator *self);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_estimator_set_result (AprEstimator *self, const char *name, AprTensor *tensor, GError **error);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *
+apr_estimator_get_result (AprEstimator *self, const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 void apr_estimator_report_progress (AprEstimator *self, double fraction);
@@ -198,5 +225,16 @@ gboolean apr_estimator_save_to_file_finish (AprEstimator *self, GAsyncResult *re
 
 APR_AVAILABLE_IN_ALL
 GBytes *apr_estimator_to_bytes (AprEstimator *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_estimator_to_bytes_async (AprEstimator *self,
+                                   int io_priority,
+                                   GCancellable *cancellable,
+                                   GAsyncReadyCallback callback,
+                                   gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+GBytes *apr_estimator_to_bytes_finish (AprEstimator *self, GAsyncResult *result, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -62,12 +62,14 @@ apr_feature_names_equal (char **a, char **b)
 gboolean
 apr_feature_names_check_n (const char *const *names, gsize n_features, const char *whose, GError **error)
 {
-  if (names == NULL || g_strv_length ((char **) names) == n_features)
+  guint n_names = names != NULL ? g_strv_length ((char **) names) : 0;
+
+  if (names == NULL || n_names == n_features)
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
-               "There are %u feature names, but %s %" G_GSIZE_FORMAT " features",
-               g_strv_length ((char **) names), whose, n_features);
+               "There %s %u feature %s, but %s %" G_GSIZE_FORMAT " %s", n_names == 1 ? "is" : "are", n_names,
+               n_names == 1 ? "name" : "names", whose, n_features, n_features == 1 ? "feature" : "features");
   return FALSE;
 }
 

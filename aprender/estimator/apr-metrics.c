@@ -324,6 +324,115 @@ apr_compute_metric (AprMetric metric,
   return apr_tensor_new_from_doubles (values, data.n_targets, &data.n_targets, 1, error);
 }
 
+typedef struct
+{
+  AprMetric metric;
+  AprMultioutput multioutput;
+  AprTensor *tensors[3]; /* (owned) y_true, y_pred, sample_weight, of which the last may be NULL */
+} Computation;
+
+static void
+computation_free (gpointer data)
+{
+  Computation *self = data;
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (self->tensors); i++)
+    g_clear_pointer (&self->tensors[i], apr_tensor_unref);
+  g_free (self);
+}
+
+static void
+compute_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+{
+  const Computation *self = task_data;
+  GError *error = NULL;
+  AprTensor *values;
+
+  if (cancellable != NULL)
+    g_cancellable_push_current (cancellable);
+  values = apr_compute_metric (self->metric, self->multioutput, self->tensors[0], self->tensors[1],
+                               self->tensors[2], &error);
+  if (cancellable != NULL)
+    g_cancellable_pop_current (cancellable);
+  if (values != NULL)
+    g_task_return_pointer (task, values, (GDestroyNotify) apr_tensor_unref);
+  else
+    g_task_return_error (task, error);
+}
+
+/**
+ * apr_compute_metric_async:
+ * @metric: which metric
+ * @multioutput: how the values of several targets become the result
+ * @y_true: the targets, [n_samples] or [n_samples, n_targets]
+ * @y_pred: what was predicted for them, of the same shape
+ * @sample_weight: (nullable): a weight for each sample, [n_samples], none below 0; `NULL` for equal weights
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the metric is known
+ * @user_data: what @callback is called with
+ *
+ * Computes a metric without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_compute_metric_async (AprMetric metric,
+                          AprMultioutput multioutput,
+                          AprTensor *y_true,
+                          AprTensor *y_pred,
+                          AprTensor *sample_weight,
+                          int io_priority,
+                          GCancellable *cancellable,
+                          GAsyncReadyCallback callback,
+                          gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+  Computation *computation;
+
+  g_return_if_fail (metric >= APR_METRIC_R2 && metric <= APR_METRIC_MEDIAN_ABSOLUTE_ERROR);
+  g_return_if_fail (multioutput >= APR_MULTIOUTPUT_UNIFORM_AVERAGE &&
+                    multioutput <= APR_MULTIOUTPUT_VARIANCE_WEIGHTED);
+  g_return_if_fail (y_true != NULL);
+  g_return_if_fail (y_pred != NULL);
+
+  computation = g_new (Computation, 1);
+  *computation = (Computation){ metric,
+                                multioutput,
+                                { apr_tensor_ref (y_true), apr_tensor_ref (y_pred),
+                                  sample_weight != NULL ? apr_tensor_ref (sample_weight) : NULL } };
+  task = g_task_new (NULL, cancellable, callback, user_data);
+  g_task_set_source_tag (task, apr_compute_metric_async);
+  g_task_set_priority (task, io_priority);
+  g_task_set_task_data (task, computation, computation_free);
+  g_task_run_in_thread (task, compute_in_thread);
+}
+
+/**
+ * apr_compute_metric_finish:
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [func@Apr.compute_metric_async] began.
+ *
+ * Returns: (transfer full): the metric, or `NULL` with an error as of [func@Apr.compute_metric]
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_compute_metric_finish (GAsyncResult *result, GError **error)
+{
+  if (!g_task_is_valid (result, NULL) || g_task_get_source_tag (G_TASK (result)) != apr_compute_metric_async)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
+                   "The result is not that of apr_compute_metric_async ()");
+      return NULL;
+    }
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
 /**
  * apr_max_error:
  * @y_true: the targets, [n_samples] or [n_samples, n_targets]

@@ -6,6 +6,7 @@
 #endif
 
 #include <aprender/tensor/apr-tensor.h>
+#include <gio/gio.h>
 
 G_BEGIN_DECLS
 
@@ -68,6 +69,20 @@ AprTensor *apr_compute_metric (AprMetric metric,
                                AprTensor *y_pred,
                                AprTensor *sample_weight,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_compute_metric_async (AprMetric metric,
+                               AprMultioutput multioutput,
+                               AprTensor *y_true,
+                               AprTensor *y_pred,
+                               AprTensor *sample_weight,
+                               int io_priority,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *apr_compute_metric_finish (GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 double apr_r2_score (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error);

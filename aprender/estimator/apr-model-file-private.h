@@ -11,5 +11,9 @@
 #define APR_MODEL_KEY_FORMAT APR_MODEL_PREFIX "format"
 #define APR_MODEL_FORMAT "1"
 
+/* Of the models whose results the base class keeps: others tell these numbers from their tensors. */
+#define APR_MODEL_KEY_N_FEATURES APR_MODEL_PREFIX "n_features"
+#define APR_MODEL_KEY_N_TARGETS APR_MODEL_PREFIX "n_targets"
+
 /* What files call a type. Returns: (transfer full) */
 char *apr_model_name_new (GType type);

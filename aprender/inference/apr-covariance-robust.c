@@ -105,7 +105,6 @@ find_roots (const AprInference *inference,
   g_autofree double *leverages = corrected ? g_new (double, n) : NULL;
   g_autofree double *solutions = apr_inference_get_solutions (inference, target);
   Residuals residuals = { inference, solutions, x, y, inference->n_targets, target, values };
-  guint64 n_samples = 0;
   double max = 0;
   gsize i;
 
@@ -119,7 +118,6 @@ find_roots (const AprInference *inference,
 
       if (!check_residual (values[i], weight, x, y, i, target, error))
         return NULL;
-      n_samples += weight > 0 ? 1 : 0;
       if (left <= MIN_LEFT)
         {
           g_set_error (
@@ -132,15 +130,6 @@ find_roots (const AprInference *inference,
         }
       values[i] = weight * values[i] / (kind == APR_COVARIANCE_HC2 ? sqrt (left) : left);
       max = fmax (max, fabs (values[i]));
-    }
-  if (n_samples != inference->n_samples)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "These are %" G_GUINT64_FORMAT
-                   " samples with a weight above 0, but the model was fitted to "
-                   "%" G_GUINT64_FORMAT,
-                   n_samples, inference->n_samples);
-      return NULL;
     }
 
   *any = max > 0;

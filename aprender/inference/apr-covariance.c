@@ -286,6 +286,10 @@ apr_covariance_test (const AprCovariance *self,
   double df = (double) inference->df_residual;
   const double *terms = apr_tensor_get_doubles (coefficients, NULL, NULL);
   AprHypothesisTest *test = apr_hypothesis_test_new (n_rows, inference->df_residual);
+  double *estimates = g_new (double, n_rows);
+  double *standard_errors = g_new (double, n_rows);
+  double *t_values = g_new (double, n_rows);
+  double *p_values = g_new (double, n_rows);
   g_autofree gint64 *exponents = g_new (gint64, n_rows + 1);
   g_autofree AprDoubleDouble *differences = g_new (AprDoubleDouble, n_rows + 1);
   AprDoubleDoubles rows = scale_rows (inference, factors, n_rows, exponents);
@@ -307,15 +311,16 @@ apr_covariance_test (const AprCovariance *self,
       for (j = 0; j < inference->n; j++)
         sum = apr_dd_add (sum, apr_dd_multiply ((AprDoubleDouble){ factors[i * inference->n + j], 0 },
                                                 (AprDoubleDouble){ terms[inference->term[j]], 0 }));
-      test->estimates[i] = sum.high;
+      estimates[i] = sum.high;
       if (values != NULL)
         sum = apr_dd_subtract (sum, (AprDoubleDouble){ values[i], 0 });
-      test->standard_errors[i] = inference->df_residual > 0 ? error : NAN;
-      test->t_values[i] = sum.high / test->standard_errors[i];
-      test->p_values[i] = apr_t_two_sided (test->t_values[i], df);
+      standard_errors[i] = inference->df_residual > 0 ? error : NAN;
+      t_values[i] = sum.high / standard_errors[i];
+      p_values[i] = apr_t_two_sided (t_values[i], df);
       differences[i] = (AprDoubleDouble){ scale (sum.high, -shift), scale (sum.low, -shift) };
       any = any || sum.high != 0;
     }
+  apr_hypothesis_test_take_vectors (test, n_rows, estimates, standard_errors, t_values, p_values);
   if (inference->df_residual > 0)
     {
       AprDoubleDouble distance = { INFINITY, 0 };

@@ -48,9 +48,6 @@ gint apr_design_get_exponent (const AprDesign *self);
 /* The product of two columns, times the sum of the weights where centred: a whole number. */
 void apr_design_get_product (const AprDesign *self, gsize i, gsize j, mpz_t value);
 
-/* @value 2^@exponent, with an error of less than 2^-105 of it. */
-AprDoubleDouble apr_dd_from_integer (const mpz_t value, gint64 exponent);
-
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprDesign, apr_design_clear)
 
 G_END_DECLS

@@ -220,16 +220,24 @@ apr_t_two_sided_inverse (double probability, double df)
       double log_density = -log_beta - 0.5 * log (df) - (df + 1) / 2 * log1p (t / df * t);
       double slope = value > 0 ? -2 * exp (log_density + u) / value : 0;
       double next = u - difference / slope;
+      /* An error of this size is far below rounding errors after one more step, which changes it to its square; those
+       * would keep it moving for long. */
+      double small = 0x1p-30;
+      double step;
 
       if (difference > 0)
         least = u;
       else
         most = u;
-      if (!(next > least && next < most))
-        next = (least + most) / 2;
-      if (fabs (next - u) <= 0x1p-53 * fmax (1, fabs (u)))
-        break;
+      if (!(next >= least && next <= most))
+        {
+          next = (least + most) / 2;
+          small = 0x1p-53;
+        }
+      step = fabs (next - u);
       u = next;
+      if (step <= small * fmax (1, fabs (u)))
+        break;
     }
 
   return exp (u);

@@ -14,15 +14,18 @@ struct _AprHypothesisTest
   guint64 df_hypothesis;
   guint64 df_residual;
 
-  /* By hypothesis: what makes the test fills these in. */
-  double *estimates;       /* (unowned) the memory of the tensor */
-  double *standard_errors; /* (unowned) */
-  double *t_values;        /* (unowned) */
-  double *p_values;        /* (unowned) */
-  AprTensor *vectors[4];   /* (owned) */
+  AprTensor *vectors[4]; /* (owned) by hypothesis, in the order of the properties */
 };
 
-/* With NaN for all numbers but the degrees of freedom. */
-AprHypothesisTest *apr_hypothesis_test_new (gsize n_hypotheses, guint64 df_residual);
+/* With NaN for the statistic and its p-value, and empty vectors. */
+AprHypothesisTest *apr_hypothesis_test_new (guint64 df_hypothesis, guint64 df_residual);
+
+/* Takes the numbers of all @n hypotheses. */
+void apr_hypothesis_test_take_vectors (AprHypothesisTest *self,
+                                       gsize n,
+                                       double *estimates,
+                                       double *standard_errors,
+                                       double *t_values,
+                                       double *p_values);
 
 G_END_DECLS

@@ -11,6 +11,17 @@
  * What a linear regression says of hypotheses about its coefficients: each by itself, by Student's t, and all of them
  * together, by Snedecor's F.
  *
+ * ```c
+ * g_autoptr (AprTensor) factors = NULL;
+ * g_autoptr (AprTensor) values = NULL;
+ * g_autoptr (AprHypothesisTest) test = NULL;
+ *
+ * if (!apr_regression_statistics_parse_hypothesis (statistics, "x0 = x1", &factors, &values, &error) ||
+ *     (test = apr_regression_statistics_test_hypothesis (statistics, factors, values, &error)) == NULL)
+ *   return FALSE;
+ * g_print ("F = %g, p = %g\n", apr_hypothesis_test_get_f_statistic (test), apr_hypothesis_test_get_f_p_value (test));
+ * ```
+ *
  * [method@Apr.RegressionStatistics.test_hypothesis] tests R b = q, and has an entry of each vector for each row of R.
  * [method@Apr.RegressionStatistics.compare] tests a model against a smaller one; there the vectors are empty. A test
  * never changes, so that any number of threads may read it at once, and owns its tensors.
@@ -166,40 +177,44 @@ apr_hypothesis_test_class_init (AprHypothesisTestClass *klass)
 }
 
 static void
-set_size (AprHypothesisTest *self, gsize n)
-{
-  double **values[] = { &self->estimates, &self->standard_errors, &self->t_values, &self->p_values };
-  gsize i;
-  gsize j;
-
-  for (i = 0; i < G_N_ELEMENTS (self->vectors); i++)
-    {
-      *values[i] = g_new (double, n + 1);
-      for (j = 0; j < n; j++)
-        (*values[i])[j] = NAN;
-      g_clear_pointer (&self->vectors[i], apr_tensor_unref);
-      self->vectors[i] = apr_tensor_new_take (APR_DTYPE_F64, &n, 1, *values[i], n * sizeof (double));
-    }
-}
-
-static void
 apr_hypothesis_test_init (AprHypothesisTest *self)
 {
+  gsize n = 0;
+  gsize i;
+
   /* Of an object that a script makes itself nothing is known. */
   self->f_statistic = self->f_p_value = NAN;
-  set_size (self, 0);
+  for (i = 0; i < G_N_ELEMENTS (self->vectors); i++)
+    self->vectors[i] = apr_tensor_new_from_doubles (NULL, 0, &n, 1, NULL);
 }
 
 AprHypothesisTest *
-apr_hypothesis_test_new (gsize n_hypotheses, guint64 df_residual)
+apr_hypothesis_test_new (guint64 df_hypothesis, guint64 df_residual)
 {
   AprHypothesisTest *self = g_object_new (APR_TYPE_HYPOTHESIS_TEST, NULL);
 
-  self->df_hypothesis = n_hypotheses;
+  self->df_hypothesis = df_hypothesis;
   self->df_residual = df_residual;
-  set_size (self, n_hypotheses);
 
   return self;
+}
+
+void
+apr_hypothesis_test_take_vectors (AprHypothesisTest *self,
+                                  gsize n,
+                                  double *estimates,
+                                  double *standard_errors,
+                                  double *t_values,
+                                  double *p_values)
+{
+  double *values[] = { estimates, standard_errors, t_values, p_values };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (self->vectors); i++)
+    {
+      apr_tensor_unref (self->vectors[i]);
+      self->vectors[i] = apr_tensor_new_take (APR_DTYPE_F64, &n, 1, values[i], n * sizeof (double));
+    }
 }
 
 /**

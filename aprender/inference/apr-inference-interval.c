@@ -7,6 +7,7 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -21,13 +22,13 @@
 #define MAX_TILES 4
 #define MANY_FEATURES 128
 
-#define CACHE_LINE 64
-
 /* So much of the exponents of doubles that squares of what is below it, and its sums, are no infinities. */
 #define MAX_EXPONENT 100
 
-/* How far, relative to its parts, a dependent feature may be from what the others make of it. */
-#define ESTIMABLE 1e-6
+/* How far, relative to its parts, a dependent feature may be from what the others make of it: more than the rank
+ * tolerance lets a sample of the fit be, and more than rounding the row makes it. */
+#define ESTIMABLE 1e-9
+#define ESTIMABLE_ROUNDED 1e-6
 
 /* What rounding may change in a variance computed in double, relative to it. */
 #define TOLERANCE 0x1p-36
@@ -41,7 +42,12 @@ typedef struct
   gsize n_features;
   AprDType dtype;
   const guint8 *data;
+  const float *floats;   /* (unowned) (nullable) the same, where they are floats */
   const double *doubles; /* (unowned) (nullable) the same, where they are doubles */
+
+  AprInferencePredict predict; /* (nullable) */
+  gconstpointer predict_data;
+  double *predictions; /* (unowned) by row and factor */
 
   mpf_t constant; /* what is added to |root u|² */
   gsize n_factors;
@@ -68,19 +74,6 @@ read_value (const Intervals *self, gsize row, gsize position)
   gsize feature = self->inference->term[self->inference->first + position] - self->inference->first;
 
   return apr_dtype_read_double (self->dtype, self->data, row * self->n_features + feature);
-}
-
-static inline double
-read_float (const Intervals *self, gsize row, gsize feature)
-{
-  guint32 bits;
-  float value;
-
-  memcpy (&bits, self->data + (row * self->n_features + feature) * sizeof bits, sizeof bits);
-  bits = GUINT32_FROM_LE (bits);
-  memcpy (&value, &bits, sizeof value);
-
-  return (double) value;
 }
 
 /* Without an intercept the unit of the products goes into u, so that it is neither very large nor very small. */
@@ -156,7 +149,6 @@ predict_row (Intervals *self, gsize row)
 static const double *
 get_rows (const Intervals *self, gsize row, gsize n_rows, double *copy, gsize *stride)
 {
-  const gsize *term = self->inference->term + self->inference->first;
   gsize i;
   gsize j;
 
@@ -165,11 +157,11 @@ get_rows (const Intervals *self, gsize row, gsize n_rows, double *copy, gsize *s
     return self->doubles + row * self->n_features;
 
   *stride = self->n;
-  for (j = 0; j < n_rows; j++)
-    if (self->dtype == APR_DTYPE_F32)
-      for (i = 0; i < self->n; i++)
-        copy[j * self->n + i] = read_float (self, row + j, term[i] - self->inference->first);
-    else
+  if (self->floats != NULL && self->n == self->n_features)
+    for (i = 0; i < n_rows * self->n; i++)
+      copy[i] = (double) self->floats[row * self->n + i];
+  else
+    for (j = 0; j < n_rows; j++)
       for (i = 0; i < self->n; i++)
         copy[j * self->n + i] = read_value (self, row + j, i);
   memset (copy + n_rows * self->n, 0, (TILE - n_rows) * self->n * sizeof *copy);
@@ -177,16 +169,12 @@ get_rows (const Intervals *self, gsize row, gsize n_rows, double *copy, gsize *s
   return copy;
 }
 
-/* A block is read while the one before it is worked on. */
-static void
-prefetch_rows (const Intervals *self, gsize first, gsize n_rows)
+static const guint8 *
+find_row (const Intervals *self, gsize row)
 {
   gsize row_size = self->n_features * (apr_dtype_get_bits (self->dtype) / 8);
-  const guint8 *place = self->data + MIN (first, self->n_rows) * row_size;
-  const guint8 *end = self->data + MIN (first + n_rows, self->n_rows) * row_size;
 
-  for (; place < end; place += CACHE_LINE)
-    __builtin_prefetch (place, 0, 2);
+  return self->data + MIN (row, self->n_rows) * row_size;
 }
 
 static void
@@ -210,6 +198,8 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
       gsize i;
       gsize j;
 
+      if (self->predict != NULL)
+        self->predict (self->predict_data, first, n_rows, self->predictions + first * self->n_factors);
       if (self->in_double)
         {
           memset (lengths, 0, sizeof lengths);
@@ -223,8 +213,9 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
               self->kernel->centre_rows (u + i * self->n * TILE, lengths + i * TILE, rows, stride,
                                          self->weights, self->inference->centre, self->n);
             }
-          prefetch_rows (self, first + block_size, block_size);
-          self->kernel->add_product_squares (squares, self->root, u, self->n, n_tiles);
+          self->kernel->add_product_squares (squares, self->root, u, self->n, n_tiles,
+                                             find_row (self, first + block_size),
+                                             find_row (self, first + 2 * block_size));
         }
       for (j = 0; j < n_rows; j++)
         {
@@ -293,14 +284,15 @@ prepare_doubles (Intervals *self)
 }
 
 /* Whether the prediction for a row is estimable: the same for all coefficients that fit the samples equally well. It
- * is where the dependent features are the sums of the others that they were in the samples, as far as R's predict ()
- * looks. */
+ * is where the dependent features are the sums of the others that they were in the samples. */
 static gboolean
 check_row (const Intervals *self, gsize row, GError **error)
 {
   const AprInference *inference = self->inference;
   gint64 weight_exponent;
   double weight = apr_inference_split (inference->weight, &weight_exponent).high;
+  gboolean rounded = inference->rounded || self->dtype == APR_DTYPE_F32 || self->dtype == APR_DTYPE_F16 ||
+                     self->dtype == APR_DTYPE_BF16;
   gsize i;
   gsize j;
 
@@ -324,7 +316,7 @@ check_row (const Intervals *self, gsize row, GError **error)
           difference -= factor * (value - inference->centre[j].high);
           size += fabs (factor) * (fabs (value) + fabs (inference->centre[j].high));
         }
-      if (!(fabs (difference) <= ESTIMABLE * size))
+      if (!(fabs (difference) <= (rounded ? ESTIMABLE_ROUNDED : ESTIMABLE) * size))
         {
           g_set_error (
             error, APR_ERROR, APR_ERROR_RANGE,
@@ -340,13 +332,17 @@ check_row (const Intervals *self, gsize row, GError **error)
   return TRUE;
 }
 
-/* The roots of the variances of predictions, with that of one more sample where @with_sample, times @factors. */
+/* The roots of the variances of predictions, with that of one more sample where @with_sample, times @factors; and the
+ * predictions themselves, while the rows are at hand, where there is @predict. */
 static gboolean
 find_errors (const AprInference *self,
              AprTensor *x,
              gboolean with_sample,
              mpf_t *factors,
              gsize n_factors,
+             AprInferencePredict predict,
+             gconstpointer predict_data,
+             double *predictions,
              const AprRun *run,
              double *errors,
              GError **error)
@@ -362,10 +358,15 @@ find_errors (const AprInference *self,
                           .n_factors = n_factors,
                           .factors = factors,
                           .errors = errors,
+                          .predict = predict,
+                          .predict_data = predict_data,
+                          .predictions = predictions,
                           .n_rows = shape[0],
                           .n_tiles = self->n - self->first <= MANY_FEATURES ? 1 : MAX_TILES };
   gsize i;
 
+  if (self->n_dependent > 0 && !apr_estimator_check_finite ("X", x, error))
+    return FALSE;
   for (i = 0; i < shape[0] && self->n_dependent > 0; i++)
     if (g_cancellable_set_error_if_cancelled (run->cancellable, error) || !check_row (&intervals, i, error))
       return FALSE;
@@ -373,6 +374,8 @@ find_errors (const AprInference *self,
   intervals.n_blocks = (shape[0] + intervals.n_tiles * TILE - 1) / (intervals.n_tiles * TILE);
   if (intervals.dtype == APR_DTYPE_F64)
     intervals.doubles = apr_tensor_get_doubles (x, NULL, NULL);
+  else if (intervals.dtype == APR_DTYPE_F32)
+    intervals.floats = apr_tensor_get_floats (x, NULL, NULL);
   mpf_init2 (intervals.constant, APR_INFERENCE_PRECISION);
   if (with_sample && self->first > 0)
     apr_inference_shift (intervals.constant, self->weight, self->exponent);
@@ -405,7 +408,7 @@ apr_inference_get_leverages (
       apr_inference_shift (factor, self->weight, self->exponent);
       mpf_ui_div (factor, 1, factor);
     }
-  known = find_errors (self, x, FALSE, &factor, 1, run, leverages, error);
+  known = find_errors (self, x, FALSE, &factor, 1, NULL, NULL, NULL, run, leverages, error);
   mpf_clear (factor);
   for (i = 0; i < apr_tensor_get_shape (x, NULL)[0] && known; i++)
     leverages[i] *= leverages[i];
@@ -416,7 +419,8 @@ apr_inference_get_leverages (
 gboolean
 apr_inference_predict_interval (const AprInference *self,
                                 AprTensor *x,
-                                AprTensor *predictions,
+                                AprInferencePredict predict,
+                                gconstpointer predict_data,
                                 double level,
                                 AprIntervalKind kind,
                                 const AprRun *run,
@@ -425,20 +429,28 @@ apr_inference_predict_interval (const AprInference *self,
                                 GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  g_autoptr (AprTensor) middle = apr_tensor_cast (predictions, APR_DTYPE_F64, error);
+  const gsize shape[2] = { apr_tensor_get_shape (x, NULL)[0], self->n_targets };
+  gsize n_dims = apr_tensor_get_n_dims (self->coefficients);
   g_autofree double *lower_ends = NULL;
   g_autofree double *upper_ends = NULL;
-  const double *values;
-  const gsize *shape;
+  gboolean finite = TRUE;
   mpf_t *factors;
   gboolean known;
   gsize n_values;
-  gsize n_dims;
+  gsize size;
   gsize i;
   double t;
 
-  if (middle == NULL)
+  if (!apr_dtype_count_bytes (APR_DTYPE_F64, shape, n_dims, &n_values, &size, error))
     return FALSE;
+  lower_ends = g_try_malloc (MAX (size, 1));
+  upper_ends = g_try_malloc (MAX (size, 1));
+  if (lower_ends == NULL || upper_ends == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "No memory for %" G_GSIZE_FORMAT " intervals",
+                   n_values);
+      return FALSE;
+    }
 
   factors = g_new (mpf_t, self->n_targets);
   for (i = 0; i < self->n_targets; i++)
@@ -455,11 +467,8 @@ apr_inference_predict_interval (const AprInference *self,
       mpf_div (factors[i], factors[i], df);
       mpf_clear (df);
     }
-  values = apr_tensor_get_doubles (middle, &n_values, NULL);
-  lower_ends = g_new (double, n_values);
-  upper_ends = g_new (double, n_values);
-  known =
-    find_errors (self, x, kind == APR_INTERVAL_PREDICTION, factors, self->n_targets, run, upper_ends, error);
+  known = find_errors (self, x, kind == APR_INTERVAL_PREDICTION, factors, self->n_targets, predict,
+                       predict_data, lower_ends, run, upper_ends, error);
   for (i = 0; i < self->n_targets; i++)
     mpf_clear (factors[i]);
   g_free (factors);
@@ -469,15 +478,17 @@ apr_inference_predict_interval (const AprInference *self,
   t = self->df_residual > 0 ? apr_t_two_sided_inverse (1 - level, (double) self->df_residual) : NAN;
   for (i = 0; i < n_values; i++)
     {
+      double prediction = lower_ends[i];
       double reach = t * upper_ends[i];
 
-      lower_ends[i] = values[i] - reach;
-      upper_ends[i] = values[i] + reach;
+      finite = finite && isfinite (prediction);
+      lower_ends[i] = prediction - reach;
+      upper_ends[i] = prediction + reach;
     }
-  shape = apr_tensor_get_shape (middle, &n_dims);
-  *lower = apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&lower_ends),
-                                n_values * sizeof (double));
-  *upper = apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&upper_ends),
-                                n_values * sizeof (double));
+  if (!finite && !apr_estimator_check_finite ("X", x, error))
+    return FALSE;
+
+  *lower = apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&lower_ends), size);
+  *upper = apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&upper_ends), size);
   return TRUE;
 }

@@ -61,6 +61,7 @@ typedef struct
   gint64 *dependent_scale;  /* (owned) */
   double *dependent_centre; /* (owned) weighted sums times 2^-scale */
   double *relations;        /* (owned) n_dependent rows */
+  gboolean rounded; /* the samples are floats, or their sums were rounded: the relations are as coarse */
 
   AprTensor *coefficients; /* (owned) */
   AprTensor *intercept;    /* (owned) */
@@ -75,8 +76,9 @@ AprInference *apr_inference_ref (AprInference *self);
 void apr_inference_unref (AprInference *self);
 
 /* The statistics of one target, which must be one of the model's; in time proportional to the square of the number of
- * terms. */
-AprRegressionStatistics *apr_inference_get_statistics (AprInference *self, gsize target);
+ * terms. Returns: (nullable): %NULL where cancelled */
+AprRegressionStatistics *
+apr_inference_get_statistics (AprInference *self, gsize target, const AprRun *run, GError **error);
 
 /* The same with another covariance of the coefficients; the samples have been checked. @source is what @self was made
  * of. Returns: (nullable): %NULL where they are not the samples of the fit, where the covariance is not defined, or
@@ -94,10 +96,15 @@ AprRegressionStatistics *apr_inference_get_robust_statistics (AprInference *self
 /* The coefficients of one target by position: those of the model where it has these and has them in double. */
 double *apr_inference_get_solutions (const AprInference *self, gsize target);
 
-/* The intervals about @predictions of the rows of @x, F64, in the same shape. @x has been checked. */
+/* Predicts for @n_rows rows of X from @first_row on, for all targets. It is called in any thread. */
+typedef void (*AprInferencePredict) (gconstpointer data, gsize first_row, gsize n_rows, double *predictions);
+
+/* The intervals about what @predict predicts for the rows of @x, F64, in the shape of the predictions. Fails where
+ * what @x holds is not finite; all else of it has been checked. */
 gboolean apr_inference_predict_interval (const AprInference *self,
                                          AprTensor *x,
-                                         AprTensor *predictions,
+                                         AprInferencePredict predict,
+                                         gconstpointer predict_data,
                                          double level,
                                          AprIntervalKind kind,
                                          const AprRun *run,

@@ -247,7 +247,8 @@ describe_terms (const AprInference *self,
   else if (self->df_residual > 0)
     apr_covariance_describe (&statistics->factors, run, standard_errors, covariances);
 
-  for (i = 0; i < self->n; i++)
+  /* A p-value takes tens of microseconds. */
+  for (i = 0; i < self->n && !apr_run_is_cancelled (run); i++)
     {
       gsize term = self->term[i];
 
@@ -305,17 +306,20 @@ describe (const AprInference *self,
 }
 
 AprRegressionStatistics *
-apr_inference_get_statistics (AprInference *self, gsize target)
+apr_inference_get_statistics (AprInference *self, gsize target, const AprRun *run, GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  const AprRun run = { 0 };
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
   AprCovariance factors;
 
   g_assert (target < self->n_targets);
 
   apr_covariance_init_classical (&factors, self, target);
 
-  return describe (self, target, APR_COVARIANCE_CLASSICAL, &factors, &run);
+  statistics = describe (self, target, APR_COVARIANCE_CLASSICAL, &factors, run);
+
+  return g_cancellable_set_error_if_cancelled (run->cancellable, error) ? NULL
+                                                                        : g_steal_pointer (&statistics);
 }
 
 /* The F-statistic by the covariance as it is: whether all predictions are the same, or 0 where features make no

@@ -300,6 +300,8 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
   self->intercept = apr_tensor_ref (source->intercept);
   self->n_samples = apr_cross_products_get_n_samples (source->cross_products);
   self->weight_logs = apr_cross_products_get_weight_logs (source->cross_products);
+  self->rounded = apr_cross_products_get_dtype (source->cross_products) == APR_DTYPE_F32 ||
+                  apr_cross_products_get_precision (source->cross_products) != APR_PRECISION_EXACT;
 
   if (!apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
                         source->n_dependent, error))

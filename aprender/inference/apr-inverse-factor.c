@@ -6,10 +6,12 @@
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 
-/* Cholesky's factors U'U of the scaled products, and their inverse, in blocks of so many rows. */
-#define BLOCK 64
+/* The inverse of Cholesky's factors U'U of the scaled products, in blocks of so many rows. */
+#define BLOCK APR_DOUBLE_DOUBLES_BLOCK
 #define TILE_ROWS 32
 #define TILE_COLUMNS 256
+
+#define LEAST_PIVOT 0x1p-90
 
 /* What may come of rounding errors, relative to the result. */
 #define TOLERANCE 0x1p-55
@@ -21,94 +23,6 @@ static double
 bound_rounding (gsize n)
 {
   return (3 * (double) n + 32) * 0x1p-103;
-}
-
-typedef struct
-{
-  const AprRun *run;
-  const AprDoubleDoubleKernel *kernel;
-  AprDoubleDoubles c;
-  AprDoubleDoubles a;
-  AprDoubleDoubles b;
-  gsize first_row;
-  gsize end_row;
-  gboolean upper; /* a row's columns begin at the diagonal */
-  gsize end_column;
-  gsize k;
-  gsize end_k;
-  gsize n_column_tiles;
-  gint n_tiles;
-  gint next; /* (atomic) */
-} Update;
-
-static gsize
-pad (gsize n)
-{
-  return (n + APR_DOUBLE_DOUBLE_PAD - 1) & ~(gsize) (APR_DOUBLE_DOUBLE_PAD - 1);
-}
-
-static void
-update_tiles (gpointer data, gsize part, gsize n_parts)
-{
-  Update *self = data;
-  gint tile;
-
-  while ((tile = g_atomic_int_add (&self->next, 1)) < self->n_tiles && !apr_run_is_cancelled (self->run))
-    {
-      gsize row = self->first_row + (gsize) tile / self->n_column_tiles * TILE_ROWS;
-      gsize column = (gsize) tile % self->n_column_tiles * TILE_COLUMNS;
-      gsize end_row = MIN (row + TILE_ROWS, self->end_row);
-      gsize end_column = MIN (column + TILE_COLUMNS, self->end_column);
-
-      if (self->upper)
-        column = MAX (column, row & ~(gsize) (APR_DOUBLE_DOUBLE_PAD - 1));
-      if (column < end_column)
-        self->kernel->subtract_products (apr_double_doubles_at (self->c, row, column),
-                                         apr_double_doubles_at (self->a, self->k, row),
-                                         apr_double_doubles_at (self->b, self->k, column), end_row - row,
-                                         end_column - column, self->end_k - self->k);
-    }
-}
-
-/* c[i][j] -= sum over k of a[k][i] b[k][j] for rows from @first_row and columns to @n_columns; false where
- * cancelled. */
-static gboolean
-update (const AprRun *run,
-        const AprDoubleDoubleKernel *kernel,
-        AprDoubleDoubles c,
-        AprDoubleDoubles a,
-        AprDoubleDoubles b,
-        gsize first_row,
-        gsize end_row,
-        gboolean upper,
-        gsize n_columns,
-        gsize k,
-        gsize end_k)
-{
-  Update self = { run, kernel, c, a, b, first_row, end_row, upper, pad (n_columns), k, end_k };
-  gsize n_row_tiles = (end_row - first_row + TILE_ROWS - 1) / TILE_ROWS;
-
-  self.n_column_tiles = (self.end_column + TILE_COLUMNS - 1) / TILE_COLUMNS;
-  self.n_tiles = (gint) (n_row_tiles * self.n_column_tiles);
-  apr_parallel_run (update_tiles, &self, run->n_threads,
-                    2.0 * (double) (end_row - first_row) * (double) n_columns * (double) (end_k - k));
-
-  return !apr_run_is_cancelled (run);
-}
-
-static AprDoubleDouble
-dd_sqrt (AprDoubleDouble x)
-{
-  double root = sqrt (x.high);
-  AprDoubleDouble rest = apr_dd_subtract (x, apr_dd_multiply_double ((AprDoubleDouble){ root, 0 }, root));
-
-  return apr_dd_quick_sum (root, rest.high / (2 * root));
-}
-
-static AprDoubleDouble
-dd_invert (AprDoubleDouble x)
-{
-  return apr_dd_divide ((AprDoubleDouble){ 1, 0 }, x);
 }
 
 typedef struct
@@ -152,42 +66,6 @@ read_products (AprDoubleDoubles u, const AprDesign *design, const AprRun *run)
   return !apr_run_is_cancelled (run);
 }
 
-/* U in place of the products, and U'^-1 times the right-hand sides beside it. */
-static gboolean
-factorise (
-  AprDoubleDoubles u, gsize n, gsize n_columns, const AprDoubleDoubleKernel *kernel, const AprRun *run)
-{
-  gsize block;
-  gsize row;
-
-  for (block = 0; block < n; block += BLOCK)
-    {
-      gsize end = MIN (block + BLOCK, n);
-
-      for (row = block; row < end; row++)
-        {
-          gsize first = row & ~(gsize) (APR_DOUBLE_DOUBLE_PAD - 1);
-          AprDoubleDoubles from = apr_double_doubles_at (u, row, first);
-          AprDoubleDouble root;
-
-          kernel->subtract_products (from, apr_double_doubles_at (u, block, row),
-                                     apr_double_doubles_at (u, block, first), 1, pad (n_columns) - first,
-                                     row - block);
-          root = apr_double_doubles_get (u, row, row);
-          if (!(root.high > 0x1p-90))
-            return FALSE;
-          root = dd_sqrt (root);
-          kernel->scale (from, dd_invert (root), pad (n_columns) - first);
-          apr_double_doubles_set (u, row, row, root);
-        }
-      if (!update (run, kernel, u, u, u, end, n, TRUE, n_columns, block, end))
-        return FALSE;
-      apr_run_report (run, 0.1 + 0.25 * (double) end / (double) n);
-    }
-
-  return TRUE;
-}
-
 /* root = U'^-1 */
 static gboolean
 invert (
@@ -204,13 +82,14 @@ invert (
 
       for (row = block; row < end; row++)
         {
-          kernel->subtract_products (apr_double_doubles_at (root, row, 0),
-                                     apr_double_doubles_at (u, block, row),
-                                     apr_double_doubles_at (root, block, 0), 1, pad (row + 1), row - block);
+          kernel->subtract_products (
+            apr_double_doubles_at (root, row, 0), apr_double_doubles_at (u, block, row),
+            apr_double_doubles_at (root, block, 0), 1, apr_double_doubles_pad (row + 1), row - block);
           kernel->scale (apr_double_doubles_at (root, row, 0),
-                         dd_invert (apr_double_doubles_get (u, row, row)), pad (row + 1));
+                         apr_dd_invert (apr_double_doubles_get (u, row, row)),
+                         apr_double_doubles_pad (row + 1));
         }
-      if (!update (run, kernel, root, u, root, end, n, FALSE, end, block, end))
+      if (!apr_double_doubles_subtract (run, kernel, root, u, root, end, n, FALSE, end, block, end))
         return FALSE;
       apr_run_report (run, 0.35 + 0.25 * (double) end / (double) n);
     }
@@ -231,8 +110,8 @@ solve (AprInverse *self, AprDoubleDoubles u)
       gsize end = MIN (block + BLOCK, self->n);
 
       self->kernel->subtract_products (self->solutions, apr_double_doubles_at (u, block, self->n),
-                                       apr_double_doubles_at (self->root, block, 0), self->n_right, pad (end),
-                                       end - block);
+                                       apr_double_doubles_at (self->root, block, 0), self->n_right,
+                                       apr_double_doubles_pad (end), end - block);
     }
   for (i = 0; i < self->n_right; i++)
     for (j = 0; j < self->n; j++)
@@ -309,12 +188,18 @@ gboolean
 apr_inverse_factorise (AprInverse *self, const AprDesign *design, const AprRun *run)
 {
   AprDoubleDoubles u = apr_double_doubles_new (self->n, design->n_columns);
+  AprRun of_factors = apr_run_get_part (run, 0.1, 0.35);
+  g_autofree double *limits = g_new (double, self->n);
   gboolean proven;
   gsize target;
+  gsize i;
 
+  for (i = 0; i < self->n; i++)
+    limits[i] = LEAST_PIVOT;
   self->root = apr_double_doubles_new (self->n, self->n);
   self->solutions = apr_double_doubles_new (self->n_right, self->n);
-  proven = read_products (u, design, run) && factorise (u, self->n, design->n_columns, self->kernel, run) &&
+  proven = read_products (u, design, run) &&
+           apr_double_doubles_factorise (u, self->n, design->n_columns, limits, self->kernel, &of_factors) &&
            invert (self->root, u, self->n, self->kernel, run) && is_proven (self);
   if (proven)
     {
@@ -364,7 +249,7 @@ square_tiles (gpointer data, gsize part, gsize n_parts)
           for (k = row / BLOCK * BLOCK; k < self->n; k += BLOCK)
             self->kernel->subtract_products (sums, apr_double_doubles_at (self->root, k, row),
                                              apr_double_doubles_at (self->root, k, column), end - row,
-                                             pad (n_columns), MIN (BLOCK, self->n - k));
+                                             apr_double_doubles_pad (n_columns), MIN (BLOCK, self->n - k));
           for (i = row; i < end; i++)
             for (j = column; j <= i && j < column + n_columns; j++)
               self->inverse[apr_triangle (i, j)] = -sums.high[(i - row) * sums.stride + j - column];

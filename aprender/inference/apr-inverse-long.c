@@ -93,14 +93,14 @@ is_root_small (const AprInverse *self)
 
 /* Solves L D L' x = right in place. */
 static void
-divide (const mpf_t *factor, mpf_t *x, gsize n)
+divide (const mpf_t *factor, mpf_t *x, gsize n, const AprRun *run)
 {
   mpf_t product;
   gsize i;
   gsize j;
 
   mpf_init2 (product, mpf_get_prec (x[0]));
-  for (i = 0; i < n; i++)
+  for (i = 0; i < n && !apr_run_is_cancelled (run); i++)
     for (j = 0; j < i; j++)
       {
         mpf_mul (product, factor[apr_triangle (i, j)], x[j]);
@@ -108,7 +108,7 @@ divide (const mpf_t *factor, mpf_t *x, gsize n)
       }
   for (i = 0; i < n; i++)
     mpf_div (x[i], x[i], factor[apr_triangle (i, i)]);
-  for (i = n; i-- > 0;)
+  for (i = n; i-- > 0 && !apr_run_is_cancelled (run);)
     for (j = i + 1; j < n; j++)
       {
         mpf_mul (product, factor[apr_triangle (j, i)], x[j]);
@@ -118,8 +118,13 @@ divide (const mpf_t *factor, mpf_t *x, gsize n)
 }
 
 void
-apr_inverse_correct_long (
-  const AprInverse *self, const AprDesign *design, mpz_t *right, gint64 unit, mpz_t *z, gint64 fraction)
+apr_inverse_correct_long (const AprInverse *self,
+                          const AprDesign *design,
+                          mpz_t *right,
+                          gint64 unit,
+                          mpz_t *z,
+                          gint64 fraction,
+                          const AprRun *run)
 {
   const mpf_t *factor = apr_ldlt_get_numbers (self->factor);
   mpf_t *x = g_new (mpf_t, self->n);
@@ -137,7 +142,7 @@ apr_inverse_correct_long (
         mpf_mul_2exp (x[i], x[i], (mp_bitcnt_t) - (unit + design->scale[i]));
     }
   if (self->n > 0)
-    divide (factor, x, self->n);
+    divide (factor, x, self->n, run);
   for (i = 0; i < self->n; i++)
     {
       mpf_mul_2exp (x[i], x[i], (mp_bitcnt_t) fraction);
@@ -151,14 +156,14 @@ apr_inverse_correct_long (
 
 /* The solutions of all right-hand sides. */
 static void
-solve (AprInverse *self, const AprDesign *design)
+solve (AprInverse *self, const AprDesign *design, const AprRun *run)
 {
   mpz_t *right = apr_integers_new (self->n + 1);
   mpz_t *z = apr_integers_new (self->n);
   gsize k;
   gsize i;
 
-  for (k = 0; k < self->n_right; k++)
+  for (k = 0; k < self->n_right && !apr_run_is_cancelled (run); k++)
     {
       gsize column = self->n + k;
 
@@ -167,7 +172,7 @@ solve (AprInverse *self, const AprDesign *design)
           apr_design_get_product (design, i, column, right[i]);
           mpz_set_ui (z[i], 0);
         }
-      apr_inverse_correct_long (self, design, right, design->scale[column], z, FRACTION);
+      apr_inverse_correct_long (self, design, right, design->scale[column], z, FRACTION, run);
       for (i = 0; i < self->n; i++)
         apr_double_doubles_set (self->solutions, k, i, apr_dd_from_integer (z[i], -FRACTION));
       if (k < self->n_targets)
@@ -196,7 +201,7 @@ apr_inverse_factorise_long (AprInverse *self, const AprDesign *design, const Apr
   if (self->factor == NULL || !invert (self, apr_ldlt_get_numbers (self->factor), run) ||
       !is_root_small (self))
     return FALSE;
-  solve (self, design);
+  solve (self, design, run);
 
-  return TRUE;
+  return !apr_run_is_cancelled (run);
 }

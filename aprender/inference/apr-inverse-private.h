@@ -3,7 +3,7 @@
 
 #include "aprender/base/apr-run-private.h"
 #include "aprender/inference/apr-design-private.h"
-#include "aprender/inference/kernels/apr-double-double-kernel-private.h"
+#include "aprender/least-squares/apr-double-doubles-private.h"
 #include "aprender/least-squares/apr-ldlt-private.h"
 
 G_BEGIN_DECLS
@@ -45,20 +45,21 @@ gboolean apr_inverse_factorise (AprInverse *self, const AprDesign *design, const
 /* The root in numbers as long as it takes. */
 gboolean apr_inverse_factorise_long (AprInverse *self, const AprDesign *design, const AprRun *run);
 
-/* Adds to @z 2^-@fraction the scaled solution for @right[i] 2^-(@unit + scale of i), in long numbers. */
-void apr_inverse_correct_long (
-  const AprInverse *self, const AprDesign *design, mpz_t *right, gint64 unit, mpz_t *z, gint64 fraction);
+/* Adds to @z 2^-@fraction the scaled solution for @right[i] 2^-(@unit + scale of i), in long numbers, which mean
+ * nothing where it is cancelled. */
+void apr_inverse_correct_long (const AprInverse *self,
+                               const AprDesign *design,
+                               mpz_t *right,
+                               gint64 unit,
+                               mpz_t *z,
+                               gint64 fraction,
+                               const AprRun *run);
 
 /* The solution and the residual sum of squares of @target by exact residuals, from a solution that is near. */
 gboolean apr_inverse_refine (AprInverse *self, const AprDesign *design, gsize target, const AprRun *run);
 
 /* inverse = root' root */
 gboolean apr_inverse_square_root (AprInverse *self, const AprRun *run);
-
-/* A matrix of zeros. */
-AprDoubleDoubles apr_double_doubles_new (gsize n_rows, gsize n_columns);
-
-void apr_double_doubles_free (AprDoubleDoubles *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprInverse, apr_inverse_clear)
 

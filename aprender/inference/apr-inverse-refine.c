@@ -216,7 +216,7 @@ refine (AprInverse *self, Solution *solution, gsize target, const AprRun *run)
       solution->fraction += STEP;
       if (self->factor != NULL)
         apr_inverse_correct_long (self, solution->design, solution->residual, solution->fine + target_scale,
-                                  solution->z, solution->fraction);
+                                  solution->z, solution->fraction, run);
       for (i = 0; i < n && self->factor == NULL; i++)
         {
           gint64 exponent = top - solution->fine - target_scale + solution->fraction;

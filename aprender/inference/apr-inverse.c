@@ -1,35 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/inference/apr-inverse-private.h"
 
-#include "aprender/base/apr-pages-private.h"
 #include "aprender/least-squares/apr-products-private.h"
-
-AprDoubleDoubles
-apr_double_doubles_new (gsize n_rows, gsize n_columns)
-{
-  AprDoubleDoubles self = { NULL };
-  gsize size;
-
-  /* An odd number of cache lines, so that the rows of a column are not in each other's way. */
-  self.stride = (n_columns + APR_DOUBLE_DOUBLE_PAD - 1) / APR_DOUBLE_DOUBLE_PAD;
-  self.stride = (self.stride | 1) * APR_DOUBLE_DOUBLE_PAD;
-  if (!g_size_checked_mul (&size, MAX (n_rows, 1), self.stride) ||
-      !g_size_checked_mul (&size, size, sizeof (double)))
-    g_error ("no memory for %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT " numbers", n_rows, n_columns);
-  self.high = apr_pages_new (size, TRUE);
-  self.low = apr_pages_new (size, TRUE);
-  if (self.high == NULL || self.low == NULL)
-    g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size);
-
-  return self;
-}
-
-void
-apr_double_doubles_free (AprDoubleDoubles *self)
-{
-  g_clear_pointer (&self->high, apr_pages_free);
-  g_clear_pointer (&self->low, apr_pages_free);
-}
 
 gboolean
 apr_inverse_init (AprInverse *self, const AprDesign *design, const AprRun *run)

@@ -30,6 +30,15 @@ struct _AprRegressionDiagnostics
  *
  * What a linear regression says of each sample: how well it is fitted, and how much the fit depends on it.
  *
+ * ```c
+ * g_autoptr (AprRegressionDiagnostics) diagnostics =
+ *   apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error);
+ *
+ * if (diagnostics == NULL)
+ *   return FALSE;
+ * distances = apr_regression_diagnostics_get_cooks_distances (diagnostics);
+ * ```
+ *
  * They come from [method@Apr.LinearRegression.diagnose], are those of one target, and never change, so that any
  * number of threads may read them at once. Weights are analytic, as in [class@Apr.RegressionStatistics]. The
  * definitions are those of R's `influence.measures ()`. Leverages are within 2⁻³⁵ of themselves.
@@ -192,6 +201,7 @@ apr_inference_diagnose (const AprInference *self,
   double differences = 0;
   double squares = 0;
   double before = 0;
+  gboolean counted = FALSE; /* whether there is a sample before; those of weight 0 are not */
   gsize i;
 
   for (i = 0; i < N_VECTORS; i++)
@@ -222,10 +232,13 @@ apr_inference_diagnose (const AprInference *self,
       vectors[STUDENTIZED_RESIDUALS][i] =
         self->df_residual > 1 && spare > 0 ? standardized * sqrt ((df - 1) / spare) : NAN;
       vectors[COOKS_DISTANCES][i] = standardized * standardized * leverage / (left * (double) self->n);
-      if (i > 0)
+      if (weight == 0)
+        continue;
+      if (counted)
         differences += (weighted - before) * (weighted - before);
       squares += weighted * weighted;
       before = weighted;
+      counted = TRUE;
     }
 
   diagnostics = g_object_new (APR_TYPE_REGRESSION_DIAGNOSTICS, NULL);

@@ -43,7 +43,8 @@ apr_regression_statistics_get_n_samples (AprRegressionStatistics *self)
  * apr_regression_statistics_get_df_model: (get-property df-model)
  * @self: statistics
  *
- * Gets the degrees of freedom of the model: the number of independent features.
+ * Gets the degrees of freedom of the model: the number of independent features, less 1 where there is no intercept and
+ * they make a constant.
  *
  * Returns: the degrees of freedom
  *
@@ -117,7 +118,8 @@ apr_regression_statistics_get_residual_sum_of_squares (AprRegressionStatistics *
  * apr_regression_statistics_get_total_sum_of_squares: (get-property total-sum-of-squares)
  * @self: statistics
  *
- * Gets the weighted sum of squares of the target, Σ w y², about its weighted mean where there is an intercept.
+ * Gets the weighted sum of squares of the target, Σ w y², about its weighted mean where there is an intercept, or where
+ * features make a constant without one.
  *
  * Returns: the sum of squares
  *
@@ -173,8 +175,8 @@ apr_regression_statistics_get_residual_standard_error (AprRegressionStatistics *
  * apr_regression_statistics_get_r_squared: (get-property r-squared)
  * @self: statistics
  *
- * Gets the coefficient of determination, R²: 1 less the residual sum of squares by the total one. NaN where the
- * latter is 0.
+ * Gets the coefficient of determination, R²: 1 minus the residual sum of squares divided by the total one. NaN where
+ * the latter is 0.
  *
  * Returns: R²
  *
@@ -210,8 +212,8 @@ apr_regression_statistics_get_adjusted_r_squared (AprRegressionStatistics *self)
  * apr_regression_statistics_get_f_statistic: (get-property f-statistic)
  * @self: statistics
  *
- * Gets the F-statistic of the model against one that has the intercept only, or nothing where there is none; NaN
- * without independent features.
+ * Gets the F-statistic of the model against one that has the intercept or the constant only, or nothing where there
+ * is none; NaN without independent features.
  *
  * Returns: F
  *
@@ -304,7 +306,8 @@ apr_regression_statistics_get_bic (AprRegressionStatistics *self)
  * apr_regression_statistics_get_condition_number: (get-property condition-number)
  * @self: statistics
  *
- * Gets how much an error of the data can grow in the coefficients, at the most.
+ * Gets the condition number of the data: by how much an error of them can grow in the coefficients where the residuals
+ * are small.
  *
  * Returns: the condition number, infinity where features depend on each other
  *
@@ -376,7 +379,7 @@ apr_regression_statistics_get_standard_errors (AprRegressionStatistics *self)
  * apr_regression_statistics_get_t_values: (get-property t-values)
  * @self: statistics
  *
- * Gets the coefficients by their standard errors, [n_terms].
+ * Gets the coefficients divided by their standard errors, [n_terms].
  *
  * Returns: (transfer none): the t-values
  *
@@ -413,7 +416,8 @@ apr_regression_statistics_get_p_values (AprRegressionStatistics *self)
  * @self: statistics
  *
  * Gets how many times greater the variance of a coefficient is than if its feature were uncorrelated with the
- * others, [n_terms]; NaN for the intercept. Without an intercept, correlations are about 0.
+ * others, [n_terms]; NaN for the intercept. Without an intercept, correlations are those about 0 instead of the
+ * means.
  *
  * Returns: (transfer none): the factors
  *

@@ -163,7 +163,9 @@ test_hypothesis (AprRegressionStatistics *self,
   if (isnan (test->f_statistic) && inference->df_residual > 0 && self->factors.factor.high != 0)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "Cannot test these %" G_GSIZE_FORMAT " hypotheses together: some follow from the others",
+                   "Cannot test these %" G_GSIZE_FORMAT
+                   " hypotheses together: some follow from the others, or "
+                   "contradict them",
                    n_rows);
       return NULL;
     }
@@ -362,8 +364,7 @@ apr_regression_statistics_compare (AprRegressionStatistics *self,
   if (!check_comparable (self, restricted, error))
     return NULL;
 
-  test = apr_hypothesis_test_new (0, self->df_residual);
-  test->df_hypothesis = restricted->df_residual - self->df_residual;
+  test = apr_hypothesis_test_new (restricted->df_residual - self->df_residual, self->df_residual);
   difference =
     (restricted->residual_sum_of_squares - self->residual_sum_of_squares) / (double) test->df_hypothesis;
   test->f_statistic = difference / self->residual_variance;

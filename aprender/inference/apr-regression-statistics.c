@@ -14,6 +14,15 @@
  * The statistics of a fitted linear regression for one target: standard errors, t-values, p-values and intervals of
  * the coefficients, and how well the model fits as a whole.
  *
+ * ```c
+ * g_autoptr (AprRegressionStatistics) statistics = apr_linear_regression_get_statistics (model, 0, &error);
+ *
+ * if (statistics == NULL)
+ *   return FALSE;
+ * g_print ("R² %g, p %g\n", apr_regression_statistics_get_r_squared (statistics),
+ *          apr_regression_statistics_get_f_p_value (statistics));
+ * ```
+ *
  * [method@Apr.LinearRegression.get_statistics] computes them. They never change, so that any number of threads may
  * read them at once; fitting the model again does not affect them. Vectors have an entry for each term: the
  * intercept, where there is one, and the features in order. The object owns its tensors.
@@ -319,8 +328,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:r-squared: (getter get_r_squared)
    *
-   * The coefficient of determination, R²: 1 less the residual sum of squares by the total one. NaN where the latter
-   * is 0.
+   * The coefficient of determination, R²: 1 minus the residual sum of squares divided by the total one. NaN where the
+   * latter is 0.
    *
    * Since: 0.1
    */
@@ -393,9 +402,10 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:condition-number: (getter get_condition_number)
    *
-   * How much an error of the data can grow in the coefficients, at the most: the ratio of the largest and the
-   * smallest singular value of the data as they are, [1 | X] where there is an intercept, to three digits at least.
-   * Infinity where features depend on each other.
+   * The ratio of the largest and the smallest singular value of the data as they are, [1 | X] where there is an
+   * intercept, each row times the root of its weight, to three digits at least. Infinity where features depend on each
+   * other. By so much an error of the data can grow in the coefficients where the residuals are small; else by up to
+   * its square, times the size of the residuals.
    *
    * Since: 0.1
    */
@@ -438,7 +448,7 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:t-values: (getter get_t_values)
    *
-   * The coefficients by their standard errors, [n_terms].
+   * The coefficients divided by their standard errors, [n_terms].
    *
    * Since: 0.1
    */
@@ -457,7 +467,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
    * AprRegressionStatistics:variance-inflation: (getter get_variance_inflation)
    *
    * How many times greater the variance of a coefficient is than if its feature were uncorrelated with the others,
-   * [n_terms]; NaN for the intercept, or a column that is constant. Without either, correlations are about 0.
+   * [n_terms]; NaN for the intercept, or a column that is constant. Where there is neither, correlations are those
+   * about 0 instead of the means.
    *
    * Since: 0.1
    */

@@ -38,9 +38,9 @@ GType apr_interval_kind_get_type (void);
  * AprCovarianceKind:
  * @APR_COVARIANCE_CLASSICAL: all errors have one variance, but for the weights: σ² (Z'WZ)⁻¹
  * @APR_COVARIANCE_HC0: the squared residuals as they are
- * @APR_COVARIANCE_HC1: the same times n / df, the samples by the degrees of freedom of the residuals
- * @APR_COVARIANCE_HC2: the squared residuals by 1 - h, where h are the leverages
- * @APR_COVARIANCE_HC3: the squared residuals by (1 - h)², which is the usual choice for few samples
+ * @APR_COVARIANCE_HC1: the same times n / df, with n samples and df degrees of freedom of the residuals
+ * @APR_COVARIANCE_HC2: the squared residuals divided by 1 - h, where h are the leverages
+ * @APR_COVARIANCE_HC3: the squared residuals divided by (1 - h)², which is the usual choice for few samples
  *
  * How the covariance of the coefficients is estimated. Those that begin with HC are consistent whatever the
  * variances of the errors (heteroscedasticity): (Z'WZ)⁻¹ Z'ΩZ (Z'WZ)⁻¹, where Ω has w² e² on its diagonal,

@@ -2,7 +2,6 @@
 #include "aprender/inference/apr-regression-statistics-private.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The columns of the table of terms. */
 static const char *const headers[] = {

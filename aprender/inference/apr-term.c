@@ -8,6 +8,16 @@
  *
  * A row of the table of a regression: the intercept or a feature, with its coefficient and what is known of it.
  *
+ * ```c
+ * for (i = 0; i < g_list_model_get_n_items (G_LIST_MODEL (statistics)); i++)
+ *   {
+ *     g_autoptr (AprTerm) term = g_list_model_get_item (G_LIST_MODEL (statistics), i);
+ *
+ *     g_print ("%s: %g, from %g to %g\n", apr_term_get_name (term), apr_term_get_estimate (term),
+ *              apr_term_get_lower (term), apr_term_get_upper (term));
+ *   }
+ * ```
+ *
  * [class@Apr.RegressionStatistics] is a list of them, for a `GtkColumnView` to show and a `GtkSortListModel` to sort by
  * `GtkPropertyExpression`s. A term never changes, so that any number of threads may read it at once.
  *

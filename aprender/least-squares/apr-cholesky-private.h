@@ -34,6 +34,11 @@ double apr_cholesky_bound_error (const AprCholesky *self);
 /* Solves U'U x = @x in place. */
 void apr_cholesky_solve (const AprCholesky *self, double *x);
 
+/* Solves U'Z = X, where @transposed, or U Z = X in place, for the first @n_columns of the rows of X, @stride apart;
+ * they are a multiple of APR_DENSE_STEP. Where cancelled, what they hold means nothing. */
+void apr_cholesky_solve_many (
+  const AprCholesky *self, gboolean transposed, double *x, gsize stride, gsize n_columns, const AprRun *run);
+
 /* Multiplies @x with U'U in place. */
 void apr_cholesky_multiply (const AprCholesky *self, double *x);
 

@@ -13,15 +13,16 @@
 #define PANEL APR_DENSE_PAD
 #define TILE 8
 
+/* Rows that are solved for at once. */
+#define SOLVED 32
+
 void
 apr_cholesky_init (AprCholesky *self, gsize n)
 {
   self->kernel = apr_dense_kernel_choose ();
   self->n = n;
   self->stride = apr_dense_pad (n);
-  self->rows = apr_pages_new (n * self->stride * sizeof (double), TRUE);
-  if (self->rows == NULL) /* GCOVR_EXCL_BR_LINE: ends the program */
-    g_error ("no memory for a matrix of %" G_GSIZE_FORMAT " rows", n); /* GCOVR_EXCL_LINE: see above */
+  self->rows = apr_pages_new_n (n, self->stride * sizeof (double), TRUE);
 }
 
 void
@@ -272,6 +273,57 @@ apr_cholesky_solve (const AprCholesky *self, double *x)
 {
   solve_transposed (self, x);
   solve_upper (self, x);
+}
+
+void
+apr_cholesky_solve_many (
+  const AprCholesky *self, gboolean transposed, double *x, gsize stride, gsize n_columns, const AprRun *run)
+{
+  gsize n_blocks = (self->n + SOLVED - 1) / SOLVED;
+  double block[SOLVED][SOLVED];
+  gsize index;
+  gsize begin;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (index = 0; index < n_blocks && !apr_run_is_cancelled (run); index++)
+    {
+      /* U' is solved for from the first row on, U from the last. */
+      gsize first = (transposed ? index : n_blocks - 1 - index) * SOLVED;
+      gsize last = MIN (first + SOLVED, self->n);
+      gsize size = last - first;
+
+      if (transposed)
+        self->kernel->subtract_products (x + first * stride, stride, self->rows + first, self->stride, x,
+                                         stride, size, n_columns, first);
+      for (begin = last; begin < self->n && !transposed; begin += SOLVED)
+        {
+          gsize n_inner = MIN (SOLVED, self->n - begin);
+
+          for (i = 0; i < size; i++)
+            for (k = 0; k < n_inner; k++)
+              block[k][i] = self->rows[(first + i) * self->stride + begin + k];
+          self->kernel->subtract_products (x + first * stride, stride, block[0], SOLVED, x + begin * stride,
+                                           stride, size, n_columns, n_inner);
+        }
+      for (i = 0; i < size; i++)
+        {
+          gsize at = first + (transposed ? i : size - 1 - i);
+          double *row = x + at * stride;
+
+          for (k = 0; k < i; k++)
+            {
+              gsize before = first + (transposed ? k : size - 1 - k);
+
+              self->kernel->subtract_scaled (row, x + before * stride,
+                                             self->rows[MIN (at, before) * self->stride + MAX (at, before)],
+                                             n_columns);
+            }
+          for (j = 0; j < n_columns; j++)
+            row[j] /= self->rows[at * self->stride + at];
+        }
+    }
 }
 
 void

@@ -7,8 +7,8 @@ G_BEGIN_DECLS
 
 /* Returns the ratio of the largest and the smallest singular value of the design matrix, [1 X] with an intercept and X
  * without. Its rows are multiplied by the roots of the weights, and alpha adds a row with its root for each feature.
- * Infinite where a feature is dependent or constant. Accurate to at least three digits. */
-double apr_condition_find (AprNormalEquations *equations);
+ * Infinite where a feature is dependent or constant. Accurate to at least three digits; NaN where cancelled. */
+double apr_condition_find (AprNormalEquations *equations, const AprRun *run);
 
 /* Multiplies @x with a symmetric matrix that is positive definite. */
 typedef void (*AprConditionFunc) (gconstpointer data, double *x);

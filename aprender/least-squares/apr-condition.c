@@ -21,26 +21,30 @@
 typedef struct
 {
   AprNormalEquations *equations; /* (unowned) */
+  const AprRun *run;             /* (unowned) */
   gsize first;                   /* 1 where there is an intercept, 0 without */
   gsize n;                       /* of the design matrix's columns */
-  double *sums;                  /* (owned) s0 and s */
-  double *factors; /* (owned) by position: C is the scaled products with rows and columns times these */
+  double *sums;                  /* (unowned) s0 and s */
+  double *factors; /* (unowned) by position: C is the scaled products with rows and columns times these */
 } Design;
 
-static void
-design_clear (Design *self)
+static double
+dot (const double *a, const double *b, gsize n)
 {
-  g_clear_pointer (&self->sums, g_free);
-  g_clear_pointer (&self->factors, g_free);
-}
+  double sum = 0;
+  gsize i;
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Design, design_clear)
+  for (i = 0; i < n; i++)
+    sum += a[i] * b[i];
+
+  return sum;
+}
 
 /* What is not a number ends the iteration. */
 static void
 stop_if_cancelled (const Design *self, double *x)
 {
-  if (apr_run_is_cancelled (&self->equations->run))
+  if (apr_run_is_cancelled (self->run))
     x[0] = NAN;
 }
 
@@ -50,14 +54,12 @@ multiply (gconstpointer data, double *x)
   const Design *self = data;
   double *features = x + self->first;
   gsize p = self->n - self->first;
-  double sum = 0;
+  double sum = self->first > 0 ? dot (self->sums, x, self->n) : 0;
   gsize i;
 
-  for (i = 0; i < self->n && self->first > 0; i++)
-    sum += self->sums[i] * x[i];
   for (i = 0; i < p; i++)
     features[i] *= self->factors[i];
-  apr_normal_equations_multiply (self->equations, features);
+  apr_normal_equations_multiply (self->equations, features, self->run);
   for (i = 0; i < p; i++)
     features[i] *= self->factors[i];
 
@@ -92,7 +94,7 @@ divide (gconstpointer data, double *x)
           return;
         }
     }
-  exponent = apr_normal_equations_divide (self->equations, features);
+  exponent = apr_normal_equations_divide (self->equations, features, self->run);
   for (i = 0; i < p; i++)
     {
       /* A quotient of two doubles, so never clamped: GCOVR_EXCL_BR_START */
@@ -142,18 +144,6 @@ find_max_eigenvalue (const double *diagonal, const double *beside, gsize n, doub
     }
 
   return low;
-}
-
-static double
-dot (const double *a, const double *b, gsize n)
-{
-  double sum = 0;
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    sum += a[i] * b[i];
-
-  return sum;
 }
 
 double
@@ -213,42 +203,43 @@ apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointe
 }
 
 double
-apr_condition_find (AprNormalEquations *equations)
+apr_condition_find (AprNormalEquations *equations, const AprRun *run)
 {
-  g_auto (Design) design = { equations, equations->products->centred ? 1 : 0 };
-  gint64 max_scale = G_MININT64;
   const AprProducts *products = equations->products;
   gsize rank = equations->n_independent;
+  gsize first = products->centred ? 1 : 0;
+  gsize n = products->n_features + first;
+  g_autofree double *sums = g_new0 (double, n);
+  g_autofree double *factors = g_new (double, rank);
+  Design design = { equations, run, first, n, sums, factors };
+  gint64 max_scale = G_MININT64;
   const gsize *independent = equations->independent;
   gsize i;
 
   if (rank < products->n_features)
     return INFINITY;
 
-  design.n = products->n_features + design.first;
-  design.sums = g_new0 (double, design.n);
-  design.factors = g_new (double, rank);
   for (i = 0; i < rank; i++)
     max_scale = MAX (max_scale, equations->scales[independent[i]] - products->finer);
-  for (i = 0; i < design.n && products->centred; i++)
+  for (i = 0; i < n && products->centred; i++)
     max_scale = MAX (max_scale, (gint64) mpz_sizeinbase (products->sums[i], 2));
 
   for (i = 0; i < rank; i++)
-    design.factors[i] =
+    factors[i] =
       ldexp (1, (gint) MAX (equations->scales[independent[i]] - products->finer - max_scale, -2000));
-  for (i = 0; i < design.n && products->centred; i++)
+  for (i = 0; i < n && products->centred; i++)
     {
       signed long exponent;
       double part = mpz_get_d_2exp (&exponent, products->sums[i == 0 ? 0 : 1 + independent[i - 1]]);
 
-      design.sums[i] = ldexp (part, (gint) MAX (exponent - max_scale, -2000));
+      sums[i] = ldexp (part, (gint) MAX (exponent - max_scale, -2000));
     }
 
   {
-    double high = apr_condition_find_singular_value (design.n, multiply, &design);
-    double low = apr_condition_find_singular_value (design.n, divide, &design);
+    double high = apr_condition_find_singular_value (n, multiply, &design);
+    double low = apr_condition_find_singular_value (n, divide, &design);
 
-    if (apr_run_is_cancelled (&equations->run))
+    if (apr_run_is_cancelled (run))
       return NAN;
     return isfinite (low) ? high * low : INFINITY;
   }

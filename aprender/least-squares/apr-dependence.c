@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-normal-equations-private.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +23,6 @@
 /* Dependent features that are solved for at once, and rows and columns of the blocks that are multiplied. */
 #define CHUNK 128
 #define ROWS 64
-#define SOLVED 32
 
 /* The bits of a slice of a product, and of a digit of w. The first slice counts 2^-FIRST_SLICE. */
 #define SLICE_BITS 21
@@ -67,77 +65,6 @@ get_entry (const Combinations *self, gsize i, gsize j, gint64 *scale)
   return apr_products_get (equations->products, equations->independent[i], equations->dependent[j]);
 }
 
-/* Solves U'z = x in place, for the columns from @begin to @end. */
-static void
-solve_transposed (const Combinations *self, double *x, gsize begin, gsize end)
-{
-  const AprCholesky *factor = &self->equations->cholesky;
-  gsize first;
-  gsize i;
-  gsize j;
-  gsize k;
-
-  for (first = 0; first < self->n && !apr_run_is_cancelled (self->run); first += SOLVED)
-    {
-      gsize last = MIN (first + SOLVED, self->n);
-
-      factor->kernel->subtract_products (x + first * self->stride + begin, self->stride, factor->rows + first,
-                                         factor->stride, x + begin, self->stride, last - first, end - begin,
-                                         first);
-      for (i = first; i < last; i++)
-        {
-          double *row = x + i * self->stride;
-
-          for (k = first; k < i; k++)
-            factor->kernel->subtract_scaled (row + begin, x + k * self->stride + begin,
-                                             factor->rows[k * factor->stride + i], end - begin);
-          for (j = begin; j < end; j++)
-            row[j] /= factor->rows[i * factor->stride + i];
-        }
-    }
-}
-
-/* U x = z */
-static void
-solve_upper (const Combinations *self, double *x, gsize begin, gsize end)
-{
-  const AprCholesky *factor = &self->equations->cholesky;
-  double block[SOLVED][SOLVED];
-  gsize last;
-  gsize i;
-  gsize j;
-  gsize k;
-
-  for (last = self->n; last > 0 && !apr_run_is_cancelled (self->run);)
-    {
-      gsize first = (last - 1) / SOLVED * SOLVED;
-      gsize behind;
-
-      for (behind = last; behind < self->n; behind += SOLVED)
-        {
-          gsize n_behind = MIN (SOLVED, self->n - behind);
-
-          for (i = first; i < last; i++)
-            for (k = 0; k < n_behind; k++)
-              block[k][i - first] = factor->rows[i * factor->stride + behind + k];
-          factor->kernel->subtract_products (x + first * self->stride + begin, self->stride, block[0], SOLVED,
-                                             x + behind * self->stride + begin, self->stride, last - first,
-                                             end - begin, n_behind);
-        }
-      for (i = last; i-- > first;)
-        {
-          double *row = x + i * self->stride;
-
-          for (k = last; --k > i;)
-            factor->kernel->subtract_scaled (row + begin, x + k * self->stride + begin,
-                                             factor->rows[i * factor->stride + k], end - begin);
-          for (j = begin; j < end; j++)
-            row[j] /= factor->rows[i * factor->stride + i];
-        }
-      last = first;
-    }
-}
-
 /* A dependent feature is combined of those before it only. */
 static void
 clear_after (const Combinations *self, double *x, gsize begin, gsize end)
@@ -176,9 +103,11 @@ combine (const Combinations *self, gsize begin, gsize end)
         }
     }
   g_assert (too_large == 0);
-  solve_transposed (self, self->values, begin, end);
+  apr_cholesky_solve_many (&equations->cholesky, TRUE, self->values + begin, self->stride, end - begin,
+                           self->run);
   clear_after (self, self->values, begin, end);
-  solve_upper (self, self->values, begin, end);
+  apr_cholesky_solve_many (&equations->cholesky, FALSE, self->values + begin, self->stride, end - begin,
+                           self->run);
 }
 
 /* Rounds w to digits, and keeps it. */
@@ -463,7 +392,8 @@ prove_some (gpointer data, gsize part, gsize n_parts)
       for (i = 0; i < self->n; i++)
         memcpy (proof->corrected + i * self->stride + begin, self->values + i * self->stride + begin,
                 (end - begin) * sizeof (double));
-      solve_transposed (self, proof->corrected, begin, end);
+      apr_cholesky_solve_many (&equations->cholesky, TRUE, proof->corrected + begin, self->stride,
+                               end - begin, self->run);
       for (i = 0; i < self->n; i++)
         for (j = begin; j < MIN (end, self->m); j++)
           if (i < self->limits[j])

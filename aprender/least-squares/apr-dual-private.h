@@ -73,9 +73,20 @@ void apr_dual_system_clear (AprDualSystem *self);
 gboolean apr_dual_system_solve (AprDualSystem *self,
                                 gsize target,
                                 AprDType dtype,
+                                const AprRun *run,
                                 const gboolean *excluded,
                                 double *coefficients,
                                 double *intercept);
+
+/* As apr_sample_rows_read_feature(), with a kernel. */
+static inline void
+apr_dual_read_feature (const AprSampleRows *rows, gsize feature, const AprDenseKernel *kernel, double *values)
+{
+  if (rows->floats != NULL)
+    kernel->widen (values, rows->floats + feature * rows->n, rows->n);
+  else
+    apr_sample_rows_read_feature (rows, feature, values);
+}
 
 /* Some u, to within a known error. */
 typedef struct
@@ -104,14 +115,25 @@ void apr_dual_vector_clear (AprDualVector *self);
 /* Finds the leading bits of the numbers. */
 void apr_dual_vector_lead (AprDualVector *self);
 
-/* Rounds the sum of the products with @values in double; returns %FALSE where that is not enough. @values is lost, and
- * @rests is for work. */
-gboolean apr_dual_vector_round_roughly (
-  const AprDualVector *self, double *values, double *rests, AprDType dtype, double *rounded);
+/* Rounds the sum of the products with @values in double; returns %FALSE where that is not enough. @values are
+ * padded with zeros to apr_dense_pad() of n. */
+gboolean apr_dual_vector_round_roughly (const AprDualVector *self,
+                                        const double *values,
+                                        AprDType dtype,
+                                        double *rounded);
 
 /* The same from the leading bits, which seldom are not enough. */
 gboolean
 apr_dual_vector_round (const AprDualVector *self, const double *values, AprDType dtype, double *rounded);
+
+/* Rounds the sum of the products with the values of a feature, roughly or from the leading bits, in one call. @work is
+ * room for apr_dense_pad() of n numbers. */
+gboolean apr_dual_vector_round_feature (const AprDualVector *self,
+                                        const AprSampleRows *rows,
+                                        gsize feature,
+                                        AprDType dtype,
+                                        double *work,
+                                        double *rounded);
 
 /* The same from all bits. u is a multiple of 2^-@grid when multiplied by a whole number below 2^@denominator_bits;
  * not known where that is 0. Where it is not certain what is nearest, @rounded is set to a guess. */

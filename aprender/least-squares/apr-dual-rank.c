@@ -100,14 +100,12 @@ find_some_constants (gpointer data, gsize part, gsize n_parts)
       double size;
       gint exponent;
 
-      apr_sample_rows_read_feature (self->rows, i, values);
       /* Most differ at once. */
-      for (j = 1; j < n && values[j] == values[0]; j++)
-        ;
-      self->constant[i] = j >= n && (self->centred || values[0] == 0);
+      self->constant[i] = apr_sample_rows_is_constant (self->rows, i, &max) && (self->centred || max == 0);
       if (self->constant[i] || self->rank_tolerance == 0)
         continue;
 
+      apr_sample_rows_read_feature (self->rows, i, values);
       min = max = values[0];
       for (j = 1; j < n; j++)
         {

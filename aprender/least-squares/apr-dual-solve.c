@@ -5,18 +5,10 @@
 #include <string.h>
 
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/least-squares/apr-refinement-private.h"
 #include "aprender/least-squares/apr-rounding-private.h"
-#include "aprender/least-squares/apr-solution-private.h"
 
 /* Solves M v = c to any length, as far as it takes to round each sum b = X'u with u = B v. */
-
-/* Bits behind the point of a first attempt, with the leading bits of M, and of one with all bits where what Cramer's
- * rule needs would take too long. */
-#define FIRST_BITS 192
-#define MAX_UNPROVEN_BITS 512
-
-/* A first attempt cannot succeed where more than this is lost to the inverse. */
-#define MAX_INVERSE_BITS 44
 
 /* How exact v is made before sums are tried. */
 #define DOUBLE_BITS 100
@@ -52,14 +44,14 @@ rounding_clear (Rounding *self)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rounding, rounding_clear)
 
 static void
-rounding_init (Rounding *self, AprDualSystem *system, gsize target, AprDType dtype)
+rounding_init (Rounding *self, AprDualSystem *system, gsize target, AprDType dtype, const AprRun *run)
 {
   const AprNormalEquations *equations = system->equations;
   gint64 max = G_MININT32;
   gsize bits = 1;
   gsize k;
 
-  *self = (Rounding){ .system = system, .run = &equations->run, .target = target, .dtype = dtype };
+  *self = (Rounding){ .system = system, .run = run, .target = target, .dtype = dtype };
   apr_dual_vector_init (&self->u, system->rows->n);
   for (k = 0; k < system->n; k++)
     {
@@ -120,12 +112,7 @@ round_feature (Rounding *self, gsize feature, gboolean exactly, double *values)
 {
   double *coefficient = &self->coefficients[feature];
 
-  apr_sample_rows_read_feature (self->system->rows, feature, values);
-  if (apr_dual_vector_round_roughly (&self->u, values, values + self->u.n, self->dtype, coefficient))
-    return TRUE;
-
-  apr_sample_rows_read_feature (self->system->rows, feature, values);
-  if (apr_dual_vector_round (&self->u, values, self->dtype, coefficient))
+  if (apr_dual_vector_round_feature (&self->u, self->system->rows, feature, self->dtype, values, coefficient))
     return TRUE;
 
   return exactly && apr_dual_vector_round_exactly (&self->u, values, self->grid - self->system->exponent,
@@ -145,7 +132,7 @@ round_some (gpointer data, gsize part, gsize n_parts)
   Round *round = data;
   Rounding *self = round->rounding;
   gsize n_features = self->system->rows->n_features;
-  g_autofree double *values = g_new (double, 2 * self->system->rows->n);
+  g_autofree double *values = g_new (double, apr_dense_pad (self->system->rows->n));
   gsize end = n_features * (part + 1) / n_parts;
   gint n_open = 0;
   gsize i;
@@ -183,29 +170,19 @@ round_intercept (Rounding *self)
   mpz_mul_2exp (value.significand, system->targets[self->target], (mp_bitcnt_t) (system->y_exponent - unit));
   mpz_sub (value.significand, value.significand, sum);
 
+  value.exponent = unit;
   if (self->u.error == G_MININT32)
     *self->intercept = apr_round_rational (value.significand, system->weight, unit, self->dtype);
   else
     {
-      gint64 weight_bits = (gint64) mpz_sizeinbase (system->weight, 2);
-      gint64 shift;
-
-      /* The error is that of the sum of n products, and what the division cuts off. */
-      value.error = self->u.error + bits + system->k_exponent + (gint64) g_bit_storage (self->u.n) -
-                    (weight_bits - 1) + 1;
+      /* That of the sum of n products. */
+      value.error = self->u.error + bits + system->k_exponent + (gint64) g_bit_storage (self->u.n);
       if (self->denominator_bits > 0)
         {
           value.grid = MAX (self->grid - system->exponent - system->k_exponent, -system->y_exponent);
-          value.denominator_bits = self->denominator_bits + weight_bits;
+          value.denominator_bits = self->denominator_bits;
         }
-      shift = MAX (0, unit - value.error);
-      mpz_mul_2exp (value.significand, value.significand, (mp_bitcnt_t) shift);
-      mpz_tdiv_q (value.significand, value.significand, system->weight);
-      value.exponent = unit - shift;
-      value.error = MAX (value.error, value.exponent) + 1;
-      certain = apr_approximation_round (&value, self->dtype, self->intercept);
-      if (!certain)
-        *self->intercept = apr_approximation_guess (&value, self->dtype);
+      certain = apr_approximation_round_quotient (&value, system->weight, self->dtype, self->intercept);
     }
   mpz_clear (sum);
   mpz_clear (value.significand);
@@ -242,7 +219,8 @@ solve_with_leading_bits (Rounding *self)
   gboolean more = TRUE;
   g_auto (AprSolution) solution = { 0 };
 
-  apr_solution_init (&solution, system->equations, system->n + self->target, FIRST_BITS, FALSE);
+  apr_solution_init (&solution, system->equations, system->n + self->target, APR_REFINEMENT_FIRST_BITS,
+                     FALSE);
   while (more && !solution.exact && solution.error > enough)
     more = apr_solution_refine (&solution, self->run) && !apr_run_is_cancelled (self->run);
   if (round_open (self, &solution, solution.exact || !more))
@@ -302,15 +280,12 @@ apply_cramer (Rounding *self)
   const AprDualSystem *system = self->system;
   gsize column = system->n + self->target;
   g_auto (AprRefinement) refinement = { 0 };
-  gsize k;
 
   apr_refinement_init (&refinement, &system->products, column, self->dtype, system->equations->independent,
                        system->n, self->run);
-  apr_normal_equations_apply_cramer (system->equations, &refinement);
+  apr_refinement_apply_cramer (&refinement, refinement.features, refinement.n);
   self->denominator_bits = refinement.denominator_bits;
-  self->grid = G_MININT32;
-  for (k = 0; k < system->n; k++)
-    self->grid = MAX (self->grid, refinement.grids[k]);
+  self->grid = apr_refinement_get_max_grid (&refinement);
 }
 
 static gboolean
@@ -318,18 +293,15 @@ solve_with_all_bits (Rounding *self)
 {
   const AprNormalEquations *equations = self->system->equations;
   gsize n = self->system->n;
-  double work = (double) n * (double) n * (double) self->system->products.n_limbs / 64;
+  double n_products = (double) n * (double) n * (double) self->system->products.n_limbs;
   gint64 enough = self->dtype == APR_DTYPE_F32 ? -FLOAT_BITS : -DOUBLE_BITS;
   gint64 fraction;
   gboolean more = TRUE;
   g_auto (AprSolution) solution = { 0 };
 
   apply_cramer (self);
-  fraction = MAX (FIRST_BITS, count_bits (self) + equations->inverse_bits);
-  if ((double) fraction * work > APR_NORMAL_EQUATIONS_MAX_WORK)
-    /* Some thousand samples are too many for even this: GCOVR_EXCL_BR_START */
-    fraction = MIN (fraction, MAX_UNPROVEN_BITS + equations->inverse_bits);
-  /* GCOVR_EXCL_BR_STOP */
+  fraction = MAX (APR_REFINEMENT_FIRST_BITS, count_bits (self) + equations->inverse_bits);
+  fraction = apr_refinement_limit_bits (fraction, equations->inverse_bits, n_products);
 
   apr_solution_init (&solution, equations, n + self->target, fraction, TRUE);
   while (more && !solution.exact)
@@ -359,6 +331,7 @@ gboolean
 apr_dual_system_solve (AprDualSystem *self,
                        gsize target,
                        AprDType dtype,
+                       const AprRun *run,
                        const gboolean *excluded,
                        double *coefficients,
                        double *intercept)
@@ -383,7 +356,7 @@ apr_dual_system_solve (AprDualSystem *self,
   /* Without rounding, M is definite. */
   g_assert (self->equations->n_independent == self->n);
   apr_normal_equations_scale_column (self->equations, self->n + target);
-  rounding_init (&rounding, self, target, dtype);
+  rounding_init (&rounding, self, target, dtype, run);
   rounding.coefficients = coefficients;
   rounding.intercept = intercept;
   rounding.intercept_open = self->centred;
@@ -394,6 +367,7 @@ apr_dual_system_solve (AprDualSystem *self,
       rounding.n_open += rounding.open[i];
     }
 
-  return (self->equations->inverse_bits < MAX_INVERSE_BITS && solve_with_leading_bits (&rounding)) ||
-         (!apr_run_is_cancelled (rounding.run) && solve_with_all_bits (&rounding));
+  return (self->equations->inverse_bits < APR_REFINEMENT_MAX_INVERSE_BITS &&
+          solve_with_leading_bits (&rounding)) ||
+         (!apr_run_is_cancelled (run) && solve_with_all_bits (&rounding));
 }

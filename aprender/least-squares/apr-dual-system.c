@@ -228,26 +228,8 @@ sum_up (Making *self)
 static void
 allocate (AprDualSystem *self, gsize m_bits, gsize c_bits)
 {
-  AprProducts *products = &self->products;
-  gsize n_entries = apr_triangle (self->n + self->rows->n_targets, 0);
-
-  products->n_features = self->n;
-  products->n_targets = self->rows->n_targets;
-  products->n_limbs = (MAX (m_bits, c_bits) + 1) / GMP_NUMB_BITS + 1;
-  products->limbs = apr_pages_new (n_entries * products->n_limbs * sizeof (mp_limb_t), TRUE);
-  if (products->limbs == NULL) /* GCOVR_EXCL_BR_LINE: ends the program */
-    g_error ("no memory for a matrix of %" G_GSIZE_FORMAT " rows", self->n); /* GCOVR_EXCL_LINE: see above */
-}
-
-static void
-set_entry (AprProducts *products, gsize row, gsize column, const mpz_t value)
-{
-  mp_limb_t *to = products->limbs + apr_triangle (row, column) * products->n_limbs;
-
-  g_assert (mpz_size (value) <= products->n_limbs);
-  mpn_copyi (to, mpz_limbs_read (value), (mp_size_t) mpz_size (value));
-  if (mpz_sgn (value) < 0)
-    (void) mpn_neg (to, to, (mp_size_t) products->n_limbs);
+  apr_products_allocate (&self->products, self->n, self->rows->n_targets,
+                         (MAX (m_bits, c_bits) + 1) / GMP_NUMB_BITS + 1);
 }
 
 /* Entry (i, j) of B'(K + alpha W^-1) B, times the weight of the reference where there are weights. */
@@ -379,12 +361,12 @@ make_sparse (Making *self)
       for (j = 0; j <= i; j++)
         {
           find_entry (self, (const mpz_t *) beside, i, j, value, penalty);
-          set_entry (&system->products, i, j, value);
+          apr_products_set_integer (&system->products, i, j, value);
         }
       for (j = 0; j < rows->n_targets; j++)
         {
           find_right_side (self, j, i, value);
-          set_entry (&system->products, system->n + j, i, value);
+          apr_products_set_integer (&system->products, system->n + j, i, value);
         }
     }
   mpz_clear (value);
@@ -503,14 +485,14 @@ make_dense (Making *self, const gsize *independent, gsize n_independent)
           mpz_set_ui (sum, 0);
           for (k = 0; k < n; k++)
             mpz_addmul (sum, system->dense[k * system->n + i], product.to[k * system->n + j]);
-          set_entry (&system->products, i, j, sum);
+          apr_products_set_integer (&system->products, i, j, sum);
         }
       for (j = 0; j < n_targets; j++)
         {
           mpz_set_ui (sum, 0);
           for (k = 0; k < n; k++)
             mpz_addmul (sum, system->dense[k * system->n + i], self->y[j * n + k]);
-          set_entry (&system->products, system->n + j, i, sum);
+          apr_products_set_integer (&system->products, system->n + j, i, sum);
         }
     }
   mpz_clear (sum);

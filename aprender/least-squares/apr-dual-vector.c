@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "aprender/least-squares/apr-rounding-private.h"
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
@@ -17,10 +18,9 @@
  * of a power of two above the largest, and a number of u is high 2^62 + low; of the four products of these, that of the
  * low ones is ignored. */
 
-#define FIRST_BITS 26
 #define PART_BITS 20
 
-/* Sums of so many products of @FIRST_BITS and @PART_BITS are exact in double. */
+/* Sums of so many products of APR_DENSE_CUT_BITS and PART_BITS are exact in double. */
 #define MAX_EXACT_TERMS 127
 
 #define HIGH_BITS 41
@@ -38,7 +38,7 @@ apr_dual_vector_init (AprDualVector *self, gsize n)
   self->low = g_new0 (gint64, n);
   self->kernel = apr_dense_kernel_choose ();
   for (i = 0; i < G_N_ELEMENTS (self->parts); i++)
-    self->parts[i] = g_new0 (double, n);
+    self->parts[i] = g_new0 (double, apr_dense_pad (n));
 }
 
 void
@@ -122,13 +122,10 @@ add_shifted (mp_limb_t *to, __int128 value, guint shift)
 
 /* Returns e with all values below 2^e, and whether there is any but 0. */
 static gboolean
-find_size (const double *values, gsize n, gint *exponent)
+find_size (const AprDualVector *self, const double *values, gint *exponent)
 {
-  double max = 0;
-  gsize i;
+  double max = self->kernel->find_max (values, self->n);
 
-  for (i = 0; i < n; i++)
-    max = fabs (values[i]) > max ? fabs (values[i]) : max;
   (void) frexp (max, exponent);
 
   return max > 0;
@@ -153,68 +150,49 @@ round_bounds (double high, double low, double error, gint64 exponent, AprDType d
       min = (double) (float) min;
       max = (double) (float) max;
     }
-  *rounded = ldexp (min, (gint) exponent);
+  *rounded = apr_scale_double (min, exponent);
 
   /* Neither scaling may round. The sum is below 2^8, and @error is not below 2^-77: what is certain is larger. */
   return min == max && exponent > -900 && exponent < 900 &&
          (dtype == APR_DTYPE_F64 || (fabs (*rounded) > 0x1p-120 && fabs (*rounded) < 0x1p120));
 }
 
-/* Scales @values by 2^-@exponent, and cuts them into FIRST_BITS and @rests. */
-static void
-cut (double *values, double *rests, gsize n, gint exponent)
-{
-  double factor = ldexp (1, -exponent);
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    {
-      const double shift = 1.5 * ((gint64) 1 << (52 - FIRST_BITS));
-      double value = values[i] * factor;
-      double first = value + shift - shift;
-
-      values[i] = first;
-      rests[i] = value - first;
-    }
-}
-
 gboolean
-apr_dual_vector_round_roughly (
-  const AprDualVector *self, double *values, double *rests, AprDType dtype, double *rounded)
+apr_dual_vector_round_roughly (const AprDualVector *self,
+                               const double *values,
+                               AprDType dtype,
+                               double *rounded)
 {
-  gsize n = self->n;
-  double n_terms = (double) n;
+  gsize n = apr_dense_pad (self->n);
+  double n_terms = (double) self->n;
   gint size;
   double error = 0;
-  double first;
-  double second;
+  double sums[3];
   double high;
   double low;
 
-  (void) find_size (values, n, &size);
-  if (size < -900 || size > 900 || n > MAX_EXACT_TERMS || self->zero)
+  (void) find_size (self, values, &size);
+  if (size < -900 || size > 900 || self->n > MAX_EXACT_TERMS || self->zero)
     return FALSE;
 
   if (self->error > G_MININT32)
-    error = n_terms * ldexp (1, (gint) CLAMP (self->error - self->size, -1000, 1000));
+    error = n_terms * apr_scale_double (1, CLAMP (self->error - self->size, -1000, 1000));
   if (dtype == APR_DTYPE_F32)
     {
       /* A sum in double is enough: u is rounded once, and so are products and sums. */
-      high = ldexp (self->kernel->dot (values, self->parts[4], n), -size);
+      high = apr_scale_double (self->kernel->dot (values, self->parts[4], n), -size);
       error += 0x1p-52 * (n_terms + 4) * n_terms;
 
       return round_bounds (high, 0, error, size + self->size, dtype, rounded);
     }
 
-  cut (values, rests, n, size);
-  first = self->kernel->dot (values, self->parts[0], n);
-  second = self->kernel->dot (values, self->parts[1], n);
-  high = first + second;
-  low = second - (high - first);
-  if (fabs (first) < fabs (second))
-    low = first - (high - second);
-  low += self->kernel->dot (rests, self->parts[0], n) +
-         (self->kernel->dot (values, self->parts[2], n) + self->kernel->dot (rests, self->parts[3], n));
+  self->kernel->dot_in_parts (values, n, apr_scale_double (1, -size), (const double *const *) self->parts,
+                              sums);
+  high = sums[0] + sums[1];
+  low = sums[1] - (high - sums[0]);
+  if (fabs (sums[0]) < fabs (sums[1]))
+    low = sums[0] - (high - sums[1]);
+  low += sums[2];
 
   /* Of products that are rounded: of rests of at most 2^-27 with u, and of values with what is left of u after 40
    * bits; and the rests of u below 2^-93. */
@@ -239,7 +217,7 @@ apr_dual_vector_round (const AprDualVector *self, const double *values, AprDType
   gdouble second;
   gsize i;
 
-  if (!find_size (values, self->n, &exponent) || (self->zero && self->error == G_MININT32))
+  if (!find_size (self, values, &exponent) || (self->zero && self->error == G_MININT32))
     {
       *rounded = 0;
       return TRUE;
@@ -279,6 +257,22 @@ apr_dual_vector_round (const AprDualVector *self, const double *values, AprDType
 }
 
 gboolean
+apr_dual_vector_round_feature (const AprDualVector *self,
+                               const AprSampleRows *rows,
+                               gsize feature,
+                               AprDType dtype,
+                               double *work,
+                               double *rounded)
+{
+  apr_dual_read_feature (rows, feature, self->kernel, work);
+  memset (work + self->n, 0, (apr_dense_pad (self->n) - self->n) * sizeof *work);
+  if (apr_dual_vector_round_roughly (self, work, dtype, rounded))
+    return TRUE;
+
+  return apr_dual_vector_round (self, work, dtype, rounded);
+}
+
+gboolean
 apr_dual_vector_round_exactly (const AprDualVector *self,
                                const double *values,
                                gint64 grid,
@@ -294,7 +288,7 @@ apr_dual_vector_round_exactly (const AprDualVector *self,
   gsize i;
 
   *rounded = 0;
-  if (!find_size (values, self->n, &size))
+  if (!find_size (self, values, &size))
     return TRUE;
 
   for (i = 0; i < self->n; i++)

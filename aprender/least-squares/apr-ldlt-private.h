@@ -10,8 +10,8 @@ G_BEGIN_DECLS
 /* The factorisation L D L' of a positive semidefinite matrix of whole numbers, scaled by powers of two to a diagonal
  * of about 1. Columns that depend on those before them are skipped.
  *
- * It is computed in double-double where that is proven to be accurate enough, else in longer numbers: where a pivot is
- * so small that it might be rounding errors alone, or the bound on the inverse is too weak. */
+ * It is computed in double-double, as U'U, where that is proven to be accurate enough, else in longer numbers: where a
+ * pivot is so small that it might be rounding errors alone, or the bound on the inverse is too weak. */
 typedef struct _AprLdlt AprLdlt;
 
 /* @matrix is a packed lower triangle of at least @n columns, of which the @excluded ones are ignored. A column whose

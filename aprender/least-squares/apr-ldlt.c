@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-ldlt-private.h"
 
-#include <float.h>
 #include <math.h>
+#include <string.h>
 
-#include "aprender/base/apr-double-double-private.h"
+#include "aprender/least-squares/apr-cholesky-private.h"
+#include "aprender/least-squares/apr-double-doubles-private.h"
 
 struct _AprLdlt
 {
@@ -15,9 +16,11 @@ struct _AprLdlt
   gssize negative; /* the first dependent column with a clearly negative Schur complement, or -1 */
   gint64 *scale;   /* (owned) by position */
 
-  /* By position, the lower triangle of L, with D in place of the unit diagonal; in one of two precisions. */
-  AprDoubleDouble *doubles; /* (owned) (nullable) */
-  mpf_t *numbers;           /* (owned) (nullable) */
+  /* By position, U of U'U, with U' in the lower triangle; or, in longer numbers, the packed lower triangle of L, with D
+   * in place of the unit diagonal. */
+  AprDoubleDoubles doubles; /* (owned) (nullable) */
+  const AprDoubleDoubleKernel *kernel;
+  mpf_t *numbers; /* (owned) (nullable) */
   gsize n_numbers;
   gint64 precision;
 
@@ -45,40 +48,7 @@ struct _AprLdlt
  * correct. */
 #define SPARE_FOR_CORRECTIONS 72
 
-/* Returns @value 2^@exponent to at least 106 bits. */
-static AprDoubleDouble
-double_double_from_integer (const mpz_t value, gint64 exponent)
-{
-  gint64 shift = (gint64) mpz_sizeinbase (value, 2) - 120;
-  double high;
-  double low;
-  mpz_t part;
-  mpz_t rest;
-
-  if (mpz_sgn (value) == 0)
-    return (AprDoubleDouble){ 0, 0 };
-
-  mpz_init (part);
-  mpz_init (rest);
-  if (shift > 0)
-    mpz_tdiv_q_2exp (part, value, (mp_bitcnt_t) shift);
-  else
-    {
-      mpz_set (part, value);
-      shift = 0;
-    }
-  high = mpz_get_d (part);
-  mpz_set_d (rest, high);
-  mpz_sub (rest, part, rest);
-  low = mpz_get_d (rest);
-  mpz_clear (part);
-  mpz_clear (rest);
-
-  exponent = CLAMP (exponent + shift, -4 * DBL_MAX_EXP, 4 * DBL_MAX_EXP);
-  return apr_dd_quick_sum (ldexp (high, (gint) exponent), ldexp (low, (gint) exponent));
-}
-
-/* The same in a longer number. */
+/* @value 2^@exponent */
 static void
 number_from_integer (mpf_t number, const mpz_t value, gint64 exponent)
 {
@@ -124,46 +94,48 @@ rounding_bits (const AprLdlt *self)
   return 2 * bits_of (self->n_independent) + 8 - self->precision;
 }
 
-/* Bounds the inverse by those of the factors. In double-double, L^-1 is computed; in longer numbers, |L^-1| is bounded
- * by the inverse of the comparison matrix of L, which has no cancellation. */
+/* Bounds the inverse by those of the factors. Of U'U, U'^-1 is computed, in double; in longer numbers, |L^-1| is
+ * bounded by the inverse of the comparison matrix of L, which has no cancellation. */
 static gboolean
 bound_inverse_of_doubles (AprLdlt *self, const AprRun *run)
 {
   gsize n = self->n_independent;
-  g_autofree double *column = g_new (double, n);
-  g_autofree double *row_sums = g_new0 (double, n);
+  g_auto (AprCholesky) factor = { NULL };
+  g_auto (AprCholesky) inverse = { NULL }; /* lower triangular */
+  g_autofree double *column_sums = g_new0 (double, n);
   double max_row = 0;
   double max_column = 0;
-  double max_pivot = 0;
   gsize i;
   gsize j;
-  gsize k;
 
-  for (j = 0; j < n && !apr_run_is_cancelled (run); j++)
-    {
-      double column_sum = 0;
-
-      for (i = j; i < n; i++)
-        {
-          const AprDoubleDouble *row = self->doubles + apr_triangle (i, 0);
-          double sum = i == j ? 1 : -row[j].high;
-
-          for (k = j + 1; k < i; k++)
-            sum -= row[k].high * column[k];
-          column[i] = sum;
-          column_sum += fabs (sum);
-          row_sums[i] += fabs (sum);
-        }
-      max_column = MAX (max_column, column_sum);
-      max_pivot = MAX (max_pivot, 1 / self->doubles[apr_triangle (j, j)].high);
-    }
+  apr_cholesky_init (&factor, n);
+  apr_cholesky_init (&inverse, n);
   for (i = 0; i < n; i++)
-    max_row = MAX (max_row, row_sums[i]);
+    {
+      memcpy (factor.rows + i * factor.stride, self->doubles.high + i * self->doubles.stride,
+              n * sizeof (double));
+      inverse.rows[i * inverse.stride + i] = 1;
+    }
+  apr_cholesky_solve_many (&factor, TRUE, inverse.rows, inverse.stride, inverse.stride, run);
+  for (i = 0; i < n; i++)
+    {
+      const double *row = inverse.rows + i * inverse.stride;
+      double sum = 0;
+
+      for (j = 0; j <= i; j++)
+        {
+          sum += fabs (row[j]);
+          column_sums[j] += fabs (row[j]);
+        }
+      max_row = MAX (max_row, sum);
+    }
+  for (j = 0; j < n; j++)
+    max_column = MAX (max_column, column_sums[j]);
 
   /* Each norm doubled, to cover its own rounding, which is small as long as the norms are. */
-  if (!(max_row * max_column * max_pivot < 0x1p60) || apr_run_is_cancelled (run))
+  if (!(max_row * max_column < 0x1p60) || apr_run_is_cancelled (run))
     return FALSE;
-  self->inverse_bits = (gint64) ceil (log2 (MAX (max_row * max_column * max_pivot, 1))) + 3;
+  self->inverse_bits = (gint64) ceil (log2 (MAX (max_row * max_column, 1))) + 2;
 
   return TRUE;
 }
@@ -243,57 +215,70 @@ apr_ldlt_get_contraction (const AprLdlt *self)
   return self->inverse_bits + rounding_bits (self);
 }
 
+/* Reads the columns at the positions, and finds below which limits pivots are hopeless, and doubtful. */
+static void
+read_doubles (
+  AprLdlt *self, mpz_t *matrix, double rank_tolerance, double *limits, double *doubts, const AprRun *run)
+{
+  gsize n = self->n_independent;
+  gsize first;
+  gsize i;
+  gsize j;
+
+  self->doubles = apr_double_doubles_new (n, n);
+  /* In the order of the matrix, some columns at a time, so that what is written fills lines of the cache. */
+  for (first = 0; first < n && !apr_run_is_cancelled (run); first += APR_DOUBLE_DOUBLE_PAD)
+    {
+      gsize end = MIN (first + APR_DOUBLE_DOUBLE_PAD, n);
+
+      for (i = 0; i < end; i++)
+        for (j = MAX (i, first); j < end; j++)
+          apr_double_doubles_set (
+            self->doubles, i, j,
+            apr_dd_from_integer (matrix[apr_triangle (self->independent[j], self->independent[i])],
+                                 -(self->scale[i] + self->scale[j])));
+    }
+  for (i = 0; i < n; i++)
+    {
+      double whole = apr_double_doubles_get (self->doubles, i, i).high;
+
+      limits[i] = MAX (HOPELESS, 2 * rank_tolerance) * whole;
+      doubts[i] = DOUBTFUL * whole;
+    }
+}
+
 /* Returns FALSE where a pivot is in doubt, or the factors are not accurate enough to correct with. */
 static gboolean
 factorise_in_doubles (
   AprLdlt *self, mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance, const AprRun *run)
 {
-  g_autofree AprDoubleDouble *unscaled = g_new (AprDoubleDouble, n);
+  g_autofree double *limits = g_new (double, n);
+  g_autofree double *doubts = g_new (double, n);
   gboolean doubtful = FALSE;
-  gsize column;
   gsize i;
   gsize j;
 
   self->precision = DOUBLE_DOUBLE_PRECISION;
-  self->doubles = g_new (AprDoubleDouble, apr_triangle (n, 0));
+  self->kernel = apr_double_double_kernel_choose ();
   self->n_independent = 0;
+  for (i = 0; i < n; i++)
+    if (!excluded[i])
+      {
+        self->scale[self->n_independent] = scale_of (matrix, i);
+        self->independent[self->n_independent++] = i;
+      }
 
-  for (column = 0; column < n; column++)
+  n = self->n_independent;
+  read_doubles (self, matrix, rank_tolerance, limits, doubts, run);
+  if (!apr_double_doubles_factorise (self->doubles, n, n, limits, self->kernel, run))
+    return FALSE;
+  for (i = 0; i < n; i++)
     {
-      gsize position = self->n_independent;
-      AprDoubleDouble *row = self->doubles + apr_triangle (position, 0);
-      gint64 scale = scale_of (matrix, column);
-      AprDoubleDouble pivot;
-      double whole;
+      double root = apr_double_doubles_get (self->doubles, i, i).high;
 
-      if (apr_run_is_cancelled (run))
-        return FALSE;
-      if (excluded[column])
-        continue;
-
-      pivot = double_double_from_integer (matrix[apr_triangle (column, column)], -2 * scale);
-      whole = pivot.high;
-      for (i = 0; i < position; i++)
-        {
-          const AprDoubleDouble *factor = self->doubles + apr_triangle (i, 0);
-          AprDoubleDouble sum = double_double_from_integer (
-            matrix[apr_triangle (column, self->independent[i])], -(scale + self->scale[i]));
-
-          for (j = 0; j < i; j++)
-            sum = apr_dd_subtract (sum, apr_dd_multiply (unscaled[j], factor[j]));
-          unscaled[i] = sum;
-          row[i] = apr_dd_divide (sum, factor[i]);
-          pivot = apr_dd_subtract (pivot, apr_dd_multiply (sum, row[i]));
-        }
-
-      if (!(pivot.high > MAX (HOPELESS, 2 * rank_tolerance) * whole))
-        return FALSE;
-      doubtful = doubtful || pivot.high <= DOUBTFUL * whole;
-
-      row[position] = pivot;
-      self->scale[position] = scale;
-      self->independent[position] = column;
-      self->n_independent++;
+      doubtful = doubtful || root * root <= doubts[i];
+      for (j = 0; j < i; j++)
+        apr_double_doubles_set (self->doubles, i, j, apr_double_doubles_get (self->doubles, j, i));
     }
 
   if (!bound_inverse_of_doubles (self, run))
@@ -443,7 +428,7 @@ apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tole
   if (factorise_in_doubles (self, matrix, n, excluded, rank_tolerance, run))
     return self;
 
-  g_clear_pointer (&self->doubles, g_free);
+  apr_double_doubles_free (&self->doubles);
   for (;;)
     {
       gint64 needed;
@@ -493,7 +478,7 @@ apr_ldlt_free (AprLdlt *self)
     return;
 
   clear_numbers (self);
-  g_free (self->doubles);
+  apr_double_doubles_free (&self->doubles);
   g_free (self->independent);
   g_free (self->dependent);
   g_free (self->scale);
@@ -542,22 +527,46 @@ apr_ldlt_get_inverse_bits (AprLdlt *self)
   return self->inverse_bits;
 }
 
+/* x[j] -= factor row[j] */
 static void
-solve_in_doubles (AprLdlt *self, AprDoubleDouble *x)
+subtract_row (
+  const AprLdlt *self, AprDoubleDoubles x, AprDoubleDouble factor, gsize row, gsize first, gsize end)
 {
-  gsize n = self->n_independent;
-  const AprDoubleDouble *factor = self->doubles;
-  gsize i;
+  AprDoubleDoubles multiplier = { &factor.high, &factor.low, 1 };
+  gsize n_columns = (end - first) / APR_DOUBLE_DOUBLE_PAD * APR_DOUBLE_DOUBLE_PAD;
   gsize j;
 
+  self->kernel->subtract_products (apr_double_doubles_at (x, 0, first), multiplier,
+                                   apr_double_doubles_at (self->doubles, row, first), 1, n_columns, 1);
+  for (j = first + n_columns; j < end; j++)
+    apr_double_doubles_set (
+      x, 0, j,
+      apr_dd_subtract (apr_double_doubles_get (x, 0, j),
+                       apr_dd_multiply (factor, apr_double_doubles_get (self->doubles, row, j))));
+}
+
+static void
+solve_in_doubles (const AprLdlt *self, AprDoubleDoubles x)
+{
+  gsize n = self->n_independent;
+  gsize i;
+
   for (i = 0; i < n; i++)
-    for (j = 0; j < i; j++)
-      x[i] = apr_dd_subtract (x[i], apr_dd_multiply (factor[apr_triangle (i, j)], x[j]));
-  for (i = 0; i < n; i++)
-    x[i] = apr_dd_divide (x[i], factor[apr_triangle (i, i)]);
+    {
+      AprDoubleDouble value =
+        apr_dd_divide (apr_double_doubles_get (x, 0, i), apr_double_doubles_get (self->doubles, i, i));
+
+      apr_double_doubles_set (x, 0, i, value);
+      subtract_row (self, x, value, i, i + 1, n);
+    }
   for (i = n; i-- > 0;)
-    for (j = i + 1; j < n; j++)
-      x[i] = apr_dd_subtract (x[i], apr_dd_multiply (factor[apr_triangle (j, i)], x[j]));
+    {
+      AprDoubleDouble value =
+        apr_dd_divide (apr_double_doubles_get (x, 0, i), apr_double_doubles_get (self->doubles, i, i));
+
+      apr_double_doubles_set (x, 0, i, value);
+      subtract_row (self, x, value, i, 0, i);
+    }
 }
 
 static void
@@ -617,19 +626,18 @@ gint64
 apr_ldlt_divide (AprLdlt *self, double *x, const AprRun *run)
 {
   gsize n = self->n_independent;
-  g_autofree AprDoubleDouble *doubles = NULL;
+  AprDoubleDoubles doubles;
   mpf_t *numbers;
   gint64 exponent;
   gsize i;
 
-  if (self->doubles != NULL)
+  if (self->doubles.high != NULL)
     {
-      doubles = g_new (AprDoubleDouble, n);
-      for (i = 0; i < n; i++)
-        doubles[i] = (AprDoubleDouble){ x[i], 0 };
+      doubles = apr_double_doubles_new (1, n);
+      memcpy (doubles.high, x, n * sizeof *x);
       solve_in_doubles (self, doubles);
-      for (i = 0; i < n; i++)
-        x[i] = doubles[i].high;
+      memcpy (x, doubles.high, n * sizeof *x);
+      apr_double_doubles_free (&doubles);
       return 0;
     }
 
@@ -647,15 +655,15 @@ gint64
 apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x, const AprRun *run)
 {
   gsize n = self->n_independent;
-  gboolean in_doubles = self->doubles != NULL;
-  g_autofree AprDoubleDouble *doubles = NULL;
+  gboolean in_doubles = self->doubles.high != NULL;
+  AprDoubleDoubles doubles = { NULL };
   mpf_t *numbers = NULL;
   gint64 exponent = 0;
   mpz_t value;
   gsize i;
 
   if (in_doubles)
-    doubles = g_new (AprDoubleDouble, n);
+    doubles = apr_double_doubles_new (1, n);
   else
     numbers = numbers_new (n, self->precision);
 
@@ -666,7 +674,7 @@ apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x
 
       apr_limbs_get_integer (apr_fixed_get (right_side, i), right_side->n_limbs, value);
       if (in_doubles)
-        doubles[i] = double_double_from_integer (value, scale);
+        apr_double_doubles_set (doubles, 0, i, apr_dd_from_integer (value, scale));
       else
         number_from_integer (numbers[i], value, scale);
     }
@@ -675,8 +683,8 @@ apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x
   if (in_doubles)
     {
       solve_in_doubles (self, doubles);
-      for (i = 0; i < n; i++)
-        x[i] = doubles[i].high;
+      memcpy (x, doubles.high, n * sizeof *x);
+      apr_double_doubles_free (&doubles);
     }
   else
     {

@@ -36,7 +36,7 @@ void apr_least_squares_clear (AprLeastSquares *self);
 
 /* Fails with %G_IO_ERROR_CANCELLED where @run is cancelled. */
 gboolean apr_least_squares_solve (AprLeastSquares *self,
-                                  AprExactSums *state,
+                                  const AprExactSums *sums,
                                   const AprLeastSquaresOptions *options,
                                   const AprRun *run,
                                   GError **error);
@@ -50,7 +50,7 @@ gboolean apr_least_squares_solve_rows (AprLeastSquares *self,
                                        GError **error);
 
 /* Of what was solved with the same arguments: see apr_condition_find(). NaN where cancelled. */
-double apr_least_squares_find_condition (AprExactSums *state,
+double apr_least_squares_find_condition (const AprExactSums *sums,
                                          const AprLeastSquaresOptions *options,
                                          const AprRun *run);
 

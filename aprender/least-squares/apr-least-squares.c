@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-least-squares-private.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/least-squares/apr-condition-private.h"
 #include "aprender/least-squares/apr-dual-private.h"
+#include "aprender/least-squares/apr-dual-ridge-private.h"
 #include "aprender/least-squares/apr-non-negative-private.h"
 #include "aprender/least-squares/apr-normal-equations-private.h"
 
 /* From exact cross products to correctly rounded coefficients, in the order of the files to read:
  *
  *   apr-products           centring, in whole numbers
- *   apr-rank               Cholesky's factorisation in double, and proofs that features are independent, or dependent
- *                          (apr-dependence); apr-ldlt where there are none, in longer numbers
- *   apr-solution           residuals without rounding (apr-scaled-products, apr-fixed), corrections, and bounds
- *   apr-refinement         corrections until every rounding is certain (apr-rounding)
+ *   apr-normal-equations   the equations of the features, and the way to their solution
+ *   apr-rank               which features are independent: Cholesky's factorisation in double, and proofs that they
+ *                          are, or not (apr-dependence); apr-ldlt where there are none, in longer numbers
+ *   apr-refinement         residuals without rounding (apr-scaled-products, apr-fixed), corrections, and bounds, until
+ *                          every rounding is certain (apr-rounding)
  *   apr-minimum-norm       where features depend on each other; apr-squared-equations where double is not enough
  *   apr-non-negative       where no coefficient may be negative
  *   apr-condition          the condition number
- *   apr-dual-*             more features than samples: the dual form, from the samples
- *
- * apr-normal-equations joins them.
+ *   apr-dual-*             more features than samples: the dual form, from the samples; with a penalty apr-dual-ridge
+ *                          in double, with a bound, and apr-dual-system where that is not enough
  *
  * The method is iterative refinement of the normal equations with residuals of all digits and verified bounds: N. J.
  * Higham, "Accuracy and stability of numerical algorithms", 2002, chapters 10, 12 and 20; S. M. Rump, "Verification
@@ -63,20 +63,10 @@ check_range (AprLeastSquares *self, gsize n_features, gsize n_targets, AprDType 
   return TRUE;
 }
 
-/* Returns the rank tolerance of exact sums. With a penalty, the products are definite and need none. */
-static double
-find_exact_tolerance (const AprLeastSquaresOptions *options, gsize n_features)
-{
-  double p = (double) n_features;
-  double unit_roundoff = options->data_dtype == APR_DTYPE_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
-
-  return options->alpha > 0 ? 0 : 16 * p * p * unit_roundoff * unit_roundoff;
-}
-
 static double
 find_rank_tolerance (const AprLeastSquaresOptions *options, gsize n_features)
 {
-  return MAX (find_exact_tolerance (options, n_features),
+  return MAX (apr_rank_find_tolerance (options, n_features),
               options->rounded ? (double) n_features * 0x1p-50 : 0);
 }
 
@@ -85,7 +75,7 @@ find_rank_tolerance (const AprLeastSquaresOptions *options, gsize n_features)
 static gboolean *
 find_constant (const AprProducts *products, const AprLeastSquaresOptions *options)
 {
-  double tolerance = find_exact_tolerance (options, products->n_features);
+  double tolerance = apr_rank_find_tolerance (options, products->n_features);
   gboolean *constant = g_new0 (gboolean, products->n_features);
   gsize i;
 
@@ -143,14 +133,16 @@ check_complements (const AprNormalEquations *equations, GError **error)
 
 gboolean
 apr_least_squares_solve (AprLeastSquares *self,
-                         AprExactSums *state,
+                         const AprExactSums *sums,
                          const AprLeastSquaresOptions *options,
                          const AprRun *run,
                          GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  AprRun of_equations = apr_run_get_part (run, 0.2, options->positive ? 0.6 : 1);
-  g_autoptr (AprProducts) products = apr_products_new (state, options->fit_intercept, options->alpha, run);
+  double begin = options->positive ? 0.5 : 0.75;
+  AprRun of_rank = apr_run_get_part (run, 0.2, begin);
+  AprRun of_targets = apr_run_get_part (run, begin, 1);
+  g_autoptr (AprProducts) products = apr_products_new (sums, options->fit_intercept, options->alpha, run);
   gsize n_features = products->n_features;
   double rank_tolerance = find_rank_tolerance (options, n_features);
   g_autofree gboolean *constant = NULL;
@@ -168,7 +160,7 @@ apr_least_squares_solve (AprLeastSquares *self,
 
   constant = find_constant (products, options);
   apr_run_report (run, 0.2);
-  equations = apr_normal_equations_new (products, constant, rank_tolerance, &of_equations);
+  equations = apr_normal_equations_new (products, constant, rank_tolerance, &of_rank);
   if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
       (!options->rounded && !check_complements (equations, error)))
     return FALSE;
@@ -186,19 +178,20 @@ apr_least_squares_solve (AprLeastSquares *self,
   for (i = 0; i < products->n_targets; i++)
     {
       double *coefficients = self->coefficients + i * n_features;
+      double n_targets = (double) products->n_targets;
+      AprRun part = apr_run_get_part (&of_targets, (double) i / n_targets, (double) (i + 1) / n_targets);
+      /* To find what is not negative takes longer. */
+      AprRun of_solution = apr_run_get_part (&part, 0, options->positive ? 0.2 : 1);
+      AprRun of_signs = apr_run_get_part (&part, 0.2, 1);
       gboolean certain;
 
       if (options->targets != NULL && !options->targets[i])
         continue;
-      certain = apr_normal_equations_solve (equations, i, options->dtype, coefficients, &self->intercepts[i]);
+      certain = apr_normal_equations_solve (equations, i, options->dtype, &of_solution, coefficients,
+                                            &self->intercepts[i]);
       if (options->positive && !apr_run_is_cancelled (run))
-        {
-          double n = (double) products->n_targets;
-          AprRun part = apr_run_get_part (run, 0.6 + 0.4 * (double) i / n, 0.6 + 0.4 * (double) (i + 1) / n);
-
-          certain = apr_non_negative_solve (products, constant, rank_tolerance, i, options->dtype, &part,
-                                            certain, coefficients, &self->intercepts[i]);
-        }
+        certain = apr_non_negative_solve (products, constant, rank_tolerance, i, options->dtype, &of_signs,
+                                          certain, coefficients, &self->intercepts[i]);
       if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
         return FALSE;
       if (!certain)
@@ -206,6 +199,39 @@ apr_least_squares_solve (AprLeastSquares *self,
     }
 
   return check_range (self, n_features, products->n_targets, options->dtype, error);
+}
+
+/* Solves for the targets that are not hard, which are few; returns those that are left. (transfer full) */
+static gboolean *
+solve_ridge (AprLeastSquares *self,
+             const AprSampleRows *rows,
+             const AprLeastSquaresOptions *options,
+             const gboolean *excluded,
+             const AprRun *run,
+             gsize *n_left)
+{
+  g_auto (AprDualRidge) ridge = { NULL };
+  gboolean *left = g_new0 (gboolean, rows->n_targets);
+  gboolean use;
+  gsize i;
+
+  *n_left = 0;
+  for (i = 0; i < rows->n_targets; i++)
+    {
+      left[i] = options->targets == NULL || options->targets[i];
+      *n_left += left[i];
+    }
+  use = options->alpha > 0 && *n_left <= APR_DUAL_RIDGE_MAX_TARGETS &&
+        apr_dual_ridge_init (&ridge, rows, options, excluded, run);
+  for (i = 0; use && i < rows->n_targets; i++)
+    if (left[i] && apr_dual_ridge_solve (&ridge, i, options->dtype, self->coefficients + i * rows->n_features,
+                                         &self->intercepts[i]))
+      {
+        left[i] = FALSE;
+        (*n_left)--;
+      }
+
+  return left;
 }
 
 gboolean
@@ -224,6 +250,8 @@ apr_least_squares_solve_rows (AprLeastSquares *self,
   g_autofree gsize *independent = g_new (gsize, rows->n);
   gsize n_independent = 0;
   g_auto (AprDualSystem) system = { NULL };
+  g_autofree gboolean *left = NULL;
+  gsize n_left;
   gsize i;
 
   self->coefficients = g_new0 (double, n_features * rows->n_targets);
@@ -241,12 +269,13 @@ apr_least_squares_solve_rows (AprLeastSquares *self,
       set_rank (self, n_features, independent, n_independent);
     }
 
-  if (!apr_dual_system_init (&system, rows, options, excluded, independent, n_independent, &of_system, error))
+  left = solve_ridge (self, rows, options, excluded, run, &n_left);
+  if (n_left > 0 &&
+      !apr_dual_system_init (&system, rows, options, excluded, independent, n_independent, &of_system, error))
     return FALSE;
   for (i = 0; i < rows->n_targets; i++)
-    if ((options->targets == NULL || options->targets[i]) &&
-        !apr_dual_system_solve (&system, i, options->dtype, excluded, self->coefficients + i * n_features,
-                                &self->intercepts[i]))
+    if (left[i] && !apr_dual_system_solve (&system, i, options->dtype, &of_system, excluded,
+                                           self->coefficients + i * n_features, &self->intercepts[i]))
       self->correctly_rounded = FALSE;
 
   return !g_cancellable_set_error_if_cancelled (run->cancellable, error) &&
@@ -254,12 +283,12 @@ apr_least_squares_solve_rows (AprLeastSquares *self,
 }
 
 double
-apr_least_squares_find_condition (AprExactSums *state,
+apr_least_squares_find_condition (const AprExactSums *sums,
                                   const AprLeastSquaresOptions *options,
                                   const AprRun *run)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  g_autoptr (AprProducts) products = apr_products_new (state, options->fit_intercept, options->alpha, run);
+  g_autoptr (AprProducts) products = apr_products_new (sums, options->fit_intercept, options->alpha, run);
   double rank_tolerance = find_rank_tolerance (options, products->n_features);
   g_autofree gboolean *constant = NULL;
   g_autoptr (AprNormalEquations) equations = NULL;
@@ -270,5 +299,5 @@ apr_least_squares_find_condition (AprExactSums *state,
   constant = find_constant (products, options);
   equations = apr_normal_equations_new (products, constant, rank_tolerance, run);
 
-  return apr_run_is_cancelled (run) ? NAN : apr_condition_find (equations);
+  return apr_run_is_cancelled (run) ? NAN : apr_condition_find (equations, run);
 }

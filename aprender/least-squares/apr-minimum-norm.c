@@ -20,7 +20,9 @@
  *
  * All rows of G have the largest scale, since b must not be scaled.
  *
- * Where no factors in double are good enough for that, G'G takes over (apr-squared-equations.c).
+ * Residuals are taken from the leading bits of the products. Where these or factors in double are not enough, G'G takes
+ * over (apr-squared-equations.c), with all bits. To go on here with all bits, as factors in double could, would save a
+ * third of the time at most, where answers are exactly 0 or halfway between two numbers.
  */
 struct _AprMinimumNorm
 {
@@ -30,17 +32,12 @@ struct _AprMinimumNorm
   AprSquaredEquations *squared;  /* (owned) (nullable) */
 
   gboolean in_doubles; /* what follows is there */
-  gint64 *uniform;     /* (owned) the largest scale, for all columns */
+  gint64 max_scale;
   gint64 spread;       /* between the largest scale and the smallest of the independent features */
   double *factors;     /* (owned) of a feature: 2^(its scale - the largest) */
   gboolean few;        /* dependent features, beside the independent ones */
   AprCholesky squares; /* of Q'Q, or, where they are few, of what is called S below */
 };
-
-/* Bits behind the point of a first attempt, and of one with all bits where what Cramer's rule needs would take too
- * long. */
-#define FIRST_BITS 192
-#define MAX_UNPROVEN_BITS 512
 
 /* Beyond this, the corrections would underflow sooner or later. */
 #define MAX_SPREAD 100
@@ -166,14 +163,12 @@ AprMinimumNorm *
 apr_minimum_norm_new (AprNormalEquations *equations, const AprRun *run)
 {
   AprMinimumNorm *self = g_new0 (AprMinimumNorm, 1);
-  const AprProducts *products = equations->products;
   gint64 max_scale = 0;
   gsize i;
 
   self->equations = equations;
   self->n = equations->n_independent + equations->n_dependent;
   self->features = g_new (gsize, self->n);
-  self->uniform = g_new (gint64, products->n_features);
   self->factors = g_new (double, self->n);
   for (i = 0; i < self->n; i++)
     {
@@ -183,8 +178,7 @@ apr_minimum_norm_new (AprNormalEquations *equations, const AprRun *run)
     }
   for (i = 0; i < equations->n_independent; i++)
     self->spread = MAX (self->spread, max_scale - equations->scales[equations->independent[i]]);
-  for (i = 0; i < products->n_features; i++)
-    self->uniform[i] = max_scale;
+  self->max_scale = max_scale;
   for (i = 0; i < self->n; i++)
     self->factors[i] = ldexp (1, (gint) MAX (equations->scales[self->features[i]] - max_scale, -1000));
   self->in_doubles = equations->combinations != NULL && self->spread <= MAX_SPREAD && factorise (self, run);
@@ -201,7 +195,6 @@ apr_minimum_norm_free (AprMinimumNorm *self)
   apr_squared_equations_free (self->squared);
   apr_cholesky_clear (&self->squares);
   g_free (self->features);
-  g_free (self->uniform);
   g_free (self->factors);
   g_free (self);
 }
@@ -211,7 +204,6 @@ typedef struct
   AprMinimumNorm *norm; /* (unowned) */
   gsize column;
   AprTallProducts tall;
-  gboolean all_bits; /* multiply with all bits of the products, not the leading 128 */
 
   AprFixed b;
   double v_size;   /* at least the sum of the magnitudes of v */
@@ -279,19 +271,18 @@ measure (Residuals *self)
 }
 
 static void
-residuals_init (Residuals *self, AprMinimumNorm *norm, gsize column, gint64 fraction, gboolean all_bits)
+residuals_init (Residuals *self, AprMinimumNorm *norm, gsize column)
 {
   const AprNormalEquations *equations = norm->equations;
   const AprProducts *products = equations->products;
   gsize n = equations->n_independent;
-  gint64 row_scale = norm->uniform[0];
   gint64 log2_n = (gint64) g_bit_storage (norm->n);
-  gint64 residual_fraction = all_bits
-                             ? MAX (fraction + row_scale, equations->scales[column])
-                             : fraction + apr_scaled_products_get_bits (norm->n) - (row_scale - norm->spread);
+  gint64 row_scale = norm->max_scale;
+  gint64 fraction = APR_REFINEMENT_FIRST_BITS + norm->spread;
+  gint64 residual_fraction = fraction + apr_scaled_products_get_bits (norm->n) - (row_scale - norm->spread);
   gsize i;
 
-  *self = (Residuals){ .norm = norm, .column = column, .all_bits = all_bits };
+  *self = (Residuals){ .norm = norm, .column = column };
   self->tall = (AprTallProducts){ products, row_scale, equations->scales, norm->features, norm->n, n };
   self->whole = 2 * (norm->spread + equations->inverse_bits + log2_n) + 8;
   apr_fixed_init (&self->b, norm->n, fraction, self->whole + SPARE_BITS);
@@ -340,8 +331,6 @@ find_corrections (Residuals *self)
 static gboolean
 correct (Residuals *self, const AprRun *run)
 {
-  const AprNormalEquations *equations = self->norm->equations;
-  const AprProducts *products = equations->products;
   gsize i;
 
   find_corrections (self);
@@ -354,15 +343,7 @@ correct (Residuals *self, const AprRun *run)
 
   apr_fixed_add_correction (&self->b, &self->of_b, 0, 1);
   apr_fixed_add_correction (&self->primal, &self->of_b, self->tall.row_scale, -1);
-  if (self->all_bits)
-    {
-      apr_fixed_add_products (&self->primal, products, self->norm->features, equations->independent,
-                              equations->scales, 0, &self->of_v, 1, run);
-      apr_fixed_add_products (&self->dual, products, equations->independent, self->norm->features,
-                              self->norm->uniform, 0, &self->of_b, -1, run);
-    }
-  else
-    apr_fixed_add_tall (&self->primal, &self->dual, &self->tall, &self->of_v, &self->of_b, run);
+  apr_fixed_add_tall (&self->primal, &self->dual, &self->tall, &self->of_v, &self->of_b, run);
   for (i = 0; i < self->of_v.n; i++)
     self->v_size += ldexp (fabs ((double) self->of_v.values[i]), -(gint) self->of_v.place);
   measure (self);
@@ -406,7 +387,7 @@ refine (AprRefinement *refinement, gpointer data)
       dual = bound_norm (self->dv, self->dual.n, self->top);
     }
   /* A unit of each product that was cut off, and one of the right-hand side. */
-  if (!self->all_bits && 2 * self->tall.row_scale > bits)
+  if (2 * self->tall.row_scale > bits)
     {
       double b_size = 0;
 
@@ -417,7 +398,7 @@ refine (AprRefinement *refinement, gpointer data)
       if (b_size > 0)
         dual = MAX (dual, apr_floor_log2 (1.01 * b_size) + 1 + self->whole - bits + log2_n / 2 + 1) + 1;
     }
-  if (!self->all_bits && equations->scales[self->column] > self->dual.fraction)
+  if (equations->scales[self->column] > self->dual.fraction)
     dual = MAX (dual, log2_n / 2 + 1 - (self->dual.fraction + min_scale)) + 1;
 
   refinement->exact = primal == G_MININT32 && dual == G_MININT32;
@@ -426,71 +407,25 @@ refine (AprRefinement *refinement, gpointer data)
   return refinement->error < before - 2;
 }
 
-/* b = G (G'G)^-1 c, with a determinant that is at most the product of the diagonal (Hadamard). */
-static void
-apply_cramer (const AprMinimumNorm *self, AprRefinement *refinement)
-{
-  const AprProducts *products = refinement->products;
-  const AprNormalEquations *equations = self->equations;
-  gint64 content = G_MAXINT32;
-  gint64 whole = G_MAXINT32;
-  gsize i;
-  gsize j;
-
-  for (i = 0; i < equations->n_independent; i++)
-    {
-      gsize feature = equations->independent[i];
-      gint64 bits = 0;
-
-      for (j = 0; j < self->n; j++)
-        {
-          content = MIN (content, apr_products_count_zeros (products, feature, self->features[j]));
-          bits = MAX (bits, apr_products_get_bits (products, feature, self->features[j]) + 1);
-        }
-      whole = MIN (whole, apr_products_count_zeros (products, refinement->column, feature));
-      refinement->denominator_bits += 2 * bits + (gint64) g_bit_storage (self->n);
-    }
-  refinement->denominator_bits -= 2 * content * (gint64) equations->n_independent;
-  refinement->grids = g_new (gint64, self->n);
-  for (i = 0; i < self->n; i++)
-    refinement->grids[i] = content - whole;
-}
-
 static gboolean
-solve_with (AprMinimumNorm *self,
-            gsize column,
-            AprDType dtype,
-            gboolean all_bits,
-            const AprRun *run,
-            AprLongCoefficients *wanted,
-            double *unknowns,
-            double *intercept)
+solve_with_leading_bits (AprMinimumNorm *self,
+                         gsize column,
+                         AprDType dtype,
+                         const AprRun *run,
+                         AprLongCoefficients *wanted,
+                         double *unknowns,
+                         double *intercept)
 {
   const AprNormalEquations *equations = self->equations;
-  const AprProducts *products = equations->products;
-  gint64 fraction = FIRST_BITS + self->spread;
   g_auto (AprRefinement) refinement = { 0 };
   g_auto (Residuals) residuals = { 0 };
   gsize i;
 
-  apr_refinement_init (&refinement, products, column, dtype, self->features, self->n, run);
+  apr_refinement_init (&refinement, equations->products, column, dtype, self->features, self->n, run);
   refinement.wanted = wanted;
   for (i = 0; i < self->n; i++)
-    refinement.exponents[i] = equations->scales[column] - self->uniform[0];
-  if (all_bits)
-    {
-      double work =
-        2 * (double) equations->n_independent * (double) self->n * (double) products->n_limbs / 64;
-
-      apply_cramer (self, &refinement);
-      fraction =
-        MAX (fraction, apr_refinement_count_bits (&refinement) + equations->inverse_bits + self->spread);
-      if ((double) fraction * work > APR_NORMAL_EQUATIONS_MAX_WORK)
-        /* Some thousand features are too many for even this: GCOVR_EXCL_BR_START */
-        fraction = MIN (fraction, MAX_UNPROVEN_BITS + self->spread);
-      /* GCOVR_EXCL_BR_STOP */
-    }
-  residuals_init (&residuals, self, column, fraction, all_bits);
+    refinement.exponents[i] = equations->scales[column] - self->max_scale;
+  residuals_init (&residuals, self, column);
   refinement.x = &residuals.b;
 
   return apr_refinement_run (&refinement, refine, &residuals, unknowns, intercept);
@@ -507,8 +442,7 @@ apr_minimum_norm_solve (AprMinimumNorm *self,
 {
   g_autofree double *unknowns = g_new (double, self->n);
   gboolean certain =
-    self->in_doubles && (solve_with (self, column, dtype, FALSE, run, wanted, unknowns, intercept) ||
-                         solve_with (self, column, dtype, TRUE, run, wanted, unknowns, intercept));
+    self->in_doubles && solve_with_leading_bits (self, column, dtype, run, wanted, unknowns, intercept);
   gsize i;
 
   if (!certain && !apr_run_is_cancelled (run))

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-non-negative-private.h"
 
-#include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "aprender/least-squares/apr-normal-equations-private.h"
 
@@ -28,7 +26,6 @@ typedef struct
   gboolean *excluded;          /* (owned) */
   double rank_tolerance;
   gsize target;
-  AprRun run; /* of what is left of the work */
 
   gboolean *blocked; /* (owned) features that depend on the passive ones */
   gboolean *passive; /* (owned) */
@@ -52,19 +49,28 @@ search_clear (Search *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Search, search_clear)
 
+/* How often the passive features are solved for is not known: each time takes @share of what is left of the work. */
+static AprRun
+take_part (AprRun *run, double share)
+{
+  AprRun part = apr_run_get_part (run, 0, share);
+
+  *run = apr_run_get_part (run, share, 1);
+
+  return part;
+}
+
 /* Removes passive features that depend on others of them from the set. Returns: (transfer full) (nullable): the
  * equations of the rest, or %NULL where cancelled */
 static AprNormalEquations *
-join_passive (Search *self)
+join_passive (Search *self, AprRun *run)
 {
   gsize p = self->products->n_features;
   g_autofree gboolean *excluded = g_new (gboolean, p);
   g_autoptr (AprNormalEquations) equations = NULL;
-  AprRun part = apr_run_get_part (&self->run, 0, 0.25);
+  AprRun part = take_part (run, 0.2);
   gsize i;
 
-  /* How often this is done is not known: each time is a fourth of what is left. */
-  self->run = apr_run_get_part (&self->run, 0.25, 1);
   for (i = 0; i < p; i++)
     excluded[i] = !self->passive[i];
   equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, &part);
@@ -91,19 +97,20 @@ get_sign (const Search *self, gsize feature)
 
 /* Finds the values of the passive features. */
 static void
-solve_passive (Search *self, gint64 bits)
+solve_passive (Search *self, gint64 bits, AprRun *run)
 {
-  g_autoptr (AprNormalEquations) equations = join_passive (self);
+  g_autoptr (AprNormalEquations) equations = join_passive (self, run);
+  AprRun part = take_part (run, 0.05);
 
   self->values.bits = bits;
   if (equations != NULL)
-    self->certain = apr_normal_equations_approximate (equations, self->target, &self->values);
+    self->certain = apr_normal_equations_approximate (equations, self->target, &part, &self->values);
 }
 
 /* Finds the signs of the gradients, in whole numbers, with a bound on what the values err by. Returns whether all are
  * certain. */
 static gboolean
-find_signs (Search *self)
+find_signs (Search *self, const AprRun *run)
 {
   const AprProducts *products = self->products;
   gsize p = products->n_features;
@@ -125,7 +132,7 @@ find_signs (Search *self)
   for (i = 0; i < p; i++)
     {
       self->signs[i] = 0;
-      if (apr_run_is_cancelled (&self->run) || self->passive[i] || self->excluded[i])
+      if (apr_run_is_cancelled (run) || self->passive[i] || self->excluded[i])
         continue;
 
       apr_products_get_integer (products, p + self->target, i, gradient);
@@ -157,14 +164,14 @@ find_signs (Search *self)
 
 /* Finds the values of the passive features, and the signs of the gradients of the others. */
 static void
-evaluate (Search *self)
+evaluate (Search *self, AprRun *run)
 {
-  solve_passive (self, FIRST_BITS);
-  if (!apr_run_is_cancelled (&self->run) && !find_signs (self))
+  solve_passive (self, FIRST_BITS, run);
+  if (!apr_run_is_cancelled (run) && !find_signs (self, run))
     {
-      solve_passive (self, MAX_BITS);
-      if (!apr_run_is_cancelled (&self->run))
-        (void) find_signs (self);
+      solve_passive (self, MAX_BITS, run);
+      if (!apr_run_is_cancelled (run))
+        (void) find_signs (self, run);
     }
 }
 
@@ -183,19 +190,19 @@ is_wrong (const Search *self, gsize feature)
 
 /* Exchanges all features with a wrong sign as long as that helps; returns whether there are none in the end. */
 static gboolean
-exchange (Search *self)
+exchange (Search *self, AprRun *run)
 {
   gsize p = self->products->n_features;
   gsize min_wrong = G_MAXSIZE;
   int patience = PATIENCE;
 
-  while (patience > 0 && !apr_run_is_cancelled (&self->run))
+  while (patience > 0 && !apr_run_is_cancelled (run))
     {
       gsize n_wrong = 0;
       gsize i;
 
-      evaluate (self);
-      if (apr_run_is_cancelled (&self->run))
+      evaluate (self, run);
+      if (apr_run_is_cancelled (run))
         break;
       for (i = 0; i < p; i++)
         n_wrong += is_wrong (self, i) ? 1 : 0;
@@ -231,7 +238,7 @@ typedef struct
   mpf_t *coefficients; /* (owned) */
   mpf_t *steps;        /* (owned) the part of the way that a coefficient can go before it is negative */
   mpf_t step;          /* (owned) */
-  mpf_t value;         /* (owned) */
+  mpf_t way;           /* (owned) from a coefficient to its value */
 } Point;
 
 static void
@@ -242,7 +249,8 @@ point_init (Point *self, gsize n)
   *self = (Point){ n, g_new (mpf_t, n), g_new (mpf_t, n) };
   for (i = 0; i < n; i++)
     mpf_inits (self->coefficients[i], self->steps[i], NULL);
-  mpf_inits (self->step, self->value, NULL);
+  mpf_init (self->step);
+  mpf_init2 (self->way, 2 * mpf_get_default_prec ());
 }
 
 static void
@@ -252,14 +260,17 @@ point_clear (Point *self)
 
   for (i = 0; i < self->n; i++)
     mpf_clears (self->coefficients[i], self->steps[i], NULL);
-  mpf_clears (self->step, self->value, NULL);
+  mpf_clears (self->step, self->way, NULL);
   g_free (self->coefficients);
   g_free (self->steps);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Point, point_clear)
 
-/* Moves the point, and removes the features that stop it from the passive set; returns whether there were any. */
+/* Moves the point, and removes the features that stop it from the passive set; returns whether there were any.
+ *
+ * GMP truncates. A way has twice as many bits as its coefficient, so that it is not cut to less than that, and no step
+ * is above 1. Steps, and what is subtracted, are cut as well, so no coefficient becomes negative. */
 static gboolean
 move_point (Search *search, Point *self)
 {
@@ -270,9 +281,9 @@ move_point (Search *search, Point *self)
   for (i = 0; i < self->n; i++)
     if (search->passive[i] && get_sign (search, i) < 0)
       {
-        get_value (search, i, self->value);
-        mpf_sub (self->value, self->coefficients[i], self->value);
-        mpf_div (self->steps[i], self->coefficients[i], self->value);
+        get_value (search, i, self->way);
+        mpf_sub (self->way, self->coefficients[i], self->way);
+        mpf_div (self->steps[i], self->coefficients[i], self->way);
         if (!stopped || mpf_cmp (self->steps[i], self->step) < 0)
           mpf_set (self->step, self->steps[i]);
         stopped = TRUE;
@@ -284,13 +295,12 @@ move_point (Search *search, Point *self)
         search->passive[i] = FALSE;
       if (search->passive[i])
         {
-          get_value (search, i, self->value);
-          mpf_sub (self->value, self->value, self->coefficients[i]);
-          mpf_mul (self->value, self->value, self->step);
-          mpf_add (self->coefficients[i], self->coefficients[i], self->value);
+          get_value (search, i, self->way);
+          mpf_sub (self->way, self->coefficients[i], self->way);
+          mpf_mul (self->way, self->way, self->step);
+          mpf_sub (self->coefficients[i], self->coefficients[i], self->way);
         }
-      /* Rounded, it may be. */
-      if (!search->passive[i] || mpf_sgn (self->coefficients[i]) < 0)
+      else
         mpf_set_ui (self->coefficients[i], 0);
     }
 
@@ -300,7 +310,7 @@ move_point (Search *search, Point *self)
 /* Starts from an empty passive set and adds one feature at a time; a coefficient that would become negative on the way
  * to the new solution stays 0. */
 static void
-add_one_by_one (Search *self)
+add_one_by_one (Search *self, AprRun *run)
 {
   gsize p = self->products->n_features;
   g_auto (Point) point = { 0 };
@@ -312,8 +322,8 @@ add_one_by_one (Search *self)
     self->passive[i] = FALSE;
   for (;;)
     {
-      evaluate (self);
-      if (apr_run_is_cancelled (&self->run))
+      evaluate (self, run);
+      if (apr_run_is_cancelled (run))
         return;
       for (i = 0; i < p && (self->signs[i] <= 0 || self->blocked[i]); i++)
         ;
@@ -324,8 +334,8 @@ add_one_by_one (Search *self)
 
       do
         {
-          solve_passive (self, FIRST_BITS);
-          if (apr_run_is_cancelled (&self->run))
+          solve_passive (self, FIRST_BITS, run);
+          if (apr_run_is_cancelled (run))
             return;
           self->blocked[added] = !self->passive[added];
         }
@@ -336,7 +346,8 @@ add_one_by_one (Search *self)
 /* Finds the coefficients from @start, whose signs say which features are passive first. Returns whether they are proven
  * to be correctly rounded. */
 static gboolean
-find_coefficients (Search *self, const double *start, AprDType dtype, double *coefficients, double *intercept)
+find_coefficients (
+  Search *self, const double *start, AprDType dtype, AprRun *run, double *coefficients, double *intercept)
 {
   gsize p = self->products->n_features;
   g_autoptr (AprNormalEquations) equations = NULL;
@@ -348,18 +359,18 @@ find_coefficients (Search *self, const double *start, AprDType dtype, double *co
       self->passive[i] = !self->excluded[i] && !is_below_zero (start[i]);
       self->blocked[i] = FALSE;
     }
-  if (!exchange (self))
-    add_one_by_one (self);
+  if (!exchange (self, run))
+    add_one_by_one (self, run);
 
   /* The values whose signs were used must be proven too. */
   certain = self->certain;
-  if (!apr_run_is_cancelled (&self->run))
-    equations = join_passive (self);
+  if (!apr_run_is_cancelled (run))
+    equations = join_passive (self, run);
   if (equations == NULL)
     return FALSE;
-  if (!apr_normal_equations_solve (equations, self->target, dtype, coefficients, intercept))
+  if (!apr_normal_equations_solve (equations, self->target, dtype, run, coefficients, intercept))
     certain = FALSE;
-  if (apr_run_is_cancelled (&self->run))
+  if (apr_run_is_cancelled (run))
     return FALSE;
   for (i = 0; i < p; i++)
     {
@@ -374,7 +385,7 @@ find_coefficients (Search *self, const double *start, AprDType dtype, double *co
 
 /* Returns whether all of the features that are @replaced depend on the passive ones. */
 static gboolean
-depend (const Search *self, const gboolean *replaced)
+depend (const Search *self, const gboolean *replaced, const AprRun *run)
 {
   gsize p = self->products->n_features;
   g_autofree gboolean *excluded = g_new (gboolean, p);
@@ -387,7 +398,7 @@ depend (const Search *self, const gboolean *replaced)
       excluded[i] = !self->passive[i] && !replaced[i];
       n_passive += self->passive[i] ? 1 : 0;
     }
-  equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, &self->run);
+  equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, run);
 
   return equations->n_independent == n_passive;
 }
@@ -406,7 +417,8 @@ apr_non_negative_solve (const AprProducts *products,
   gsize p = products->n_features;
   g_autofree double *start = g_memdup2 (coefficients, p * sizeof *coefficients);
   g_autofree gboolean *replaced = g_new0 (gboolean, p);
-  g_auto (Search) search = { products, .rank_tolerance = rank_tolerance, .target = target, .run = *run };
+  g_auto (Search) search = { products, .rank_tolerance = rank_tolerance, .target = target };
+  AprRun rest = *run;
   gboolean any_replaced = FALSE;
   gsize i;
 
@@ -422,7 +434,7 @@ apr_non_negative_solve (const AprProducts *products,
   search.signs = g_new0 (int, p);
   for (;;)
     {
-      certain = find_coefficients (&search, start, dtype, coefficients, intercept);
+      certain = find_coefficients (&search, start, dtype, &rest, coefficients, intercept);
       if (apr_run_is_cancelled (run))
         return FALSE;
       /* Where a coefficient is too large for the dtype, other features may do instead of one that depends on them. */
@@ -432,7 +444,7 @@ apr_non_negative_solve (const AprProducts *products,
         break;
       search.excluded[i] = replaced[i] = any_replaced = TRUE;
     }
-  if (any_replaced && !depend (&search, replaced))
+  if (any_replaced && !depend (&search, replaced, &rest))
     for (i = 0; i < p; i++)
       coefficients[i] = replaced[i] ? INFINITY : coefficients[i];
 

@@ -3,6 +3,7 @@
 
 #include "aprender/least-squares/apr-cholesky-private.h"
 #include "aprender/least-squares/apr-ldlt-private.h"
+#include "aprender/least-squares/apr-least-squares-private.h"
 #include "aprender/least-squares/apr-refinement-private.h"
 #include "aprender/least-squares/apr-scaled-products-private.h"
 
@@ -11,17 +12,15 @@ G_BEGIN_DECLS
 /* The normal equations of some features: which of them are independent, and a factorisation of the products of those
  * with each other. It is Cholesky's in double where that can be proven to be good enough, else L D L' in longer
  * numbers. */
-typedef struct
+struct _AprNormalEquations
 {
   const AprProducts *products; /* (unowned) */
   gboolean *excluded;          /* features that take no part */
   double rank_tolerance;
-  AprRun run; /* of finding the rank, and then of solving */
 
-  gint64 *
-    /* (owned) with the arrays of features behind: of the products' columns: scaled products are 2^-(the scales of both)
+  /* (owned) with the arrays of features behind: of the products' columns. Scaled products are 2^-(the scales of both)
    * times the products */
-    scales;
+  gint64 *scales;
 
   gsize *independent; /* features, in order: a position counts through these. Their number is the rank */
   gsize n_independent;
@@ -41,7 +40,7 @@ typedef struct
   gint64 inverse_bits; /* the inverse of the scaled products has a norm of at most 2^this */
   struct _AprMinimumNorm
     *minimum_norm; /* (owned) (nullable) what solves where features depend on each other, once it was asked */
-} AprNormalEquations;
+};
 
 /* Finds the rank of the features that are not @excluded: one whose Schur complement is less than @rank_tolerance of
  * its square depends on those before it. Where @run is cancelled, what is found means nothing, and nothing may be
@@ -53,9 +52,12 @@ AprNormalEquations *apr_normal_equations_new (const AprProducts *products,
 
 void apr_normal_equations_free (AprNormalEquations *self);
 
-/* Finds the rank in double, with a proof; returns %FALSE where there is none, and nothing is changed then, and where
- * cancelled. */
-gboolean apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self, const AprRun *run);
+/* The part of a feature's square below which its Schur complement counts as nothing, (4 p u)^2, for exact sums. With a
+ * penalty, the products are definite and need none. */
+double apr_rank_find_tolerance (const AprLeastSquaresOptions *options, gsize n_features);
+
+/* What apr_normal_equations_new() does first. */
+void apr_normal_equations_find_rank (AprNormalEquations *self, const AprRun *run);
 
 /* Finds the combinations; returns %FALSE where it is not certain that each dependent feature's Schur complement is
  * below the rank tolerance. */
@@ -73,22 +75,25 @@ void apr_normal_equations_scale_column (AprNormalEquations *self, gsize column);
 /* Finds the coefficients of all features for one target, 0 for those that are excluded, and the intercept where the
  * products are centred: values of @dtype. Where features depend on others, the solution of minimum norm. Returns:
  * %FALSE where it is not certain that all are rounded to nearest, or where cancelled */
-gboolean apr_normal_equations_solve (
-  AprNormalEquations *self, gsize target, AprDType dtype, double *coefficients, double *intercept);
+gboolean apr_normal_equations_solve (AprNormalEquations *self,
+                                     gsize target,
+                                     AprDType dtype,
+                                     const AprRun *run,
+                                     double *coefficients,
+                                     double *intercept);
 
 /* Finds the coefficients to as many bits as @coefficients asks for, which no dtype might hold. Returns: %FALSE where it
  * is not certain of all that they are, or where cancelled */
-gboolean
-apr_normal_equations_approximate (AprNormalEquations *self, gsize target, AprLongCoefficients *coefficients);
-
-/* Limb products that one answer may take: some seconds. */
-#define APR_NORMAL_EQUATIONS_MAX_WORK 5e8
+gboolean apr_normal_equations_approximate (AprNormalEquations *self,
+                                           gsize target,
+                                           const AprRun *run,
+                                           AprLongCoefficients *coefficients);
 
 /* Multiplies @x, by position, with the scaled products. */
-void apr_normal_equations_multiply (AprNormalEquations *self, double *x);
+void apr_normal_equations_multiply (AprNormalEquations *self, double *x, const AprRun *run);
 
 /* Multiplies @x with the inverse of the scaled products, approximately. Returns: e, where the result is @x 2^e */
-gint64 apr_normal_equations_divide (const AprNormalEquations *self, double *x);
+gint64 apr_normal_equations_divide (const AprNormalEquations *self, double *x, const AprRun *run);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprNormalEquations, apr_normal_equations_free)
 

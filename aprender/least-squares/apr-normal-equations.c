@@ -1,52 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-normal-equations-private.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "aprender/base/apr-scratch-private.h"
 #include "aprender/least-squares/apr-minimum-norm-private.h"
-#include "aprender/least-squares/apr-solution-private.h"
-
-/* Bits behind the point: of a first attempt with the leading bits of the products, and of one with all bits where what
- * Cramer's rule needs would take too long. */
-#define FIRST_BITS 192
-#define MAX_UNPROVEN_BITS 512
-
-/* A first attempt cannot succeed where more than this is lost to the inverse. */
-#define MAX_INVERSE_BITS 44
-
-/* The part of the work that is done when the rank is known. */
-#define RANK_SHARE 0.7
-
-static void
-find_rank_in_long_numbers (AprNormalEquations *self, const AprRun *run)
-{
-  gsize p = self->products->n_features;
-  mpz_t *matrix = apr_integers_new (apr_triangle (p, 0));
-  const gsize *features;
-  const gint64 *scales;
-  gsize i;
-  gsize j;
-
-  for (i = 0; i < p && !apr_run_is_cancelled (run); i++)
-    for (j = 0; j <= i; j++)
-      apr_products_get_integer (self->products, i, j, matrix[apr_triangle (i, j)]);
-
-  self->ldlt = apr_ldlt_new (matrix, p, self->excluded, self->rank_tolerance, run);
-  apr_integers_free (matrix, apr_triangle (p, 0));
-  features = apr_ldlt_get_independent (self->ldlt, &self->n_independent);
-  memcpy (self->independent, features, self->n_independent * sizeof *features);
-  scales = apr_ldlt_get_scales (self->ldlt);
-  for (i = 0; i < self->n_independent; i++)
-    self->scales[features[i]] = scales[i];
-  features = apr_ldlt_get_dependent (self->ldlt, &self->n_dependent);
-  memcpy (self->dependent, features, self->n_dependent * sizeof *features);
-  if (apr_ldlt_find_negative (self->ldlt, &i))
-    self->negative = (gssize) i;
-  self->inverse_bits = apr_ldlt_get_inverse_bits (self->ldlt);
-  self->contraction = apr_ldlt_get_contraction (self->ldlt);
-}
 
 AprNormalEquations *
 apr_normal_equations_new (const AprProducts *products,
@@ -55,12 +13,10 @@ apr_normal_equations_new (const AprProducts *products,
                           const AprRun *run)
 {
   AprNormalEquations *self = g_new0 (AprNormalEquations, 1);
-  AprRun of_rank = apr_run_get_part (run, 0, RANK_SHARE);
   gsize p = products->n_features;
 
   self->products = products;
   self->rank_tolerance = rank_tolerance;
-  self->run = *run;
   /* All in one piece. */
   self->scales = g_malloc0 ((p + products->n_targets) * sizeof *self->scales +
                             p * (sizeof *self->independent + sizeof *self->dependent + sizeof *excluded));
@@ -69,8 +25,7 @@ apr_normal_equations_new (const AprProducts *products,
   self->excluded = (gboolean *) (self->dependent + p);
   memcpy (self->excluded, excluded, p * sizeof *excluded);
   self->negative = -1;
-  if (!apr_normal_equations_find_rank_in_doubles (self, &of_rank) && !apr_run_is_cancelled (run))
-    find_rank_in_long_numbers (self, &of_rank);
+  apr_normal_equations_find_rank (self, run);
 
   return self;
 }
@@ -139,7 +94,7 @@ solve_with (AprNormalEquations *self,
             double *intercept)
 {
   gsize n = self->n_independent;
-  gint64 fraction = FIRST_BITS;
+  gint64 fraction = APR_REFINEMENT_FIRST_BITS;
   g_auto (AprRefinement) refinement = { 0 };
   g_auto (AprSolution) solution = { 0 };
   gsize i;
@@ -150,14 +105,11 @@ solve_with (AprNormalEquations *self,
     refinement.exponents[i] = self->scales[column] - self->scales[self->independent[i]];
   if (all_bits)
     {
-      double work = (double) n * (double) n * (double) self->products->n_limbs / 64;
+      double n_products = (double) n * (double) n * (double) self->products->n_limbs;
 
-      apr_normal_equations_apply_cramer (self, &refinement);
+      apr_refinement_apply_cramer (&refinement, self->independent, n);
       fraction = MAX (fraction, apr_refinement_count_bits (&refinement) + self->inverse_bits);
-      if ((double) fraction * work > APR_NORMAL_EQUATIONS_MAX_WORK)
-        /* Some thousand features are too many for even this: GCOVR_EXCL_BR_START */
-        fraction = MIN (fraction, MAX_UNPROVEN_BITS + self->inverse_bits);
-      /* GCOVR_EXCL_BR_STOP */
+      fraction = apr_refinement_limit_bits (fraction, self->inverse_bits, n_products);
     }
   apr_solution_init (&solution, self, column, fraction, all_bits);
   refinement.x = &solution.x;
@@ -170,14 +122,13 @@ static gboolean
 solve (AprNormalEquations *self,
        gsize target,
        AprDType dtype,
+       const AprRun *run,
        AprLongCoefficients *wanted,
        double *coefficients,
        double *intercept)
 {
   gsize column = self->products->n_features + target;
-  double share = (1 - RANK_SHARE) / (double) self->products->n_targets;
-  double begin = RANK_SHARE + share * (double) target;
-  AprRun run = apr_run_get_part (&self->run, begin, begin + share);
+  AprRun of_solution = *run;
   g_autofree gpointer heap = NULL;
   double *unknowns;
   gboolean certain;
@@ -189,19 +140,20 @@ solve (AprNormalEquations *self,
     {
       if (self->minimum_norm == NULL)
         {
-          AprRun of_factors = apr_run_get_part (&run, 0, 0.5);
+          AprRun of_factors = apr_run_get_part (run, 0, 0.5);
 
-          run = apr_run_get_part (&run, 0.5, 1);
+          of_solution = apr_run_get_part (run, 0.5, 1);
           self->minimum_norm = apr_minimum_norm_new (self, &of_factors);
         }
-      return !apr_run_is_cancelled (&run) && apr_minimum_norm_solve (self->minimum_norm, column, dtype, &run,
-                                                                     wanted, coefficients, intercept);
+      return !apr_run_is_cancelled (run) &&
+             apr_minimum_norm_solve (self->minimum_norm, column, dtype, &of_solution, wanted, coefficients,
+                                     intercept);
     }
 
   unknowns = apr_scratch_new (double, self->n_independent, &heap);
-  certain = (self->inverse_bits < MAX_INVERSE_BITS &&
-             solve_with (self, column, dtype, FALSE, &run, wanted, unknowns, intercept)) ||
-            solve_with (self, column, dtype, TRUE, &run, wanted, unknowns, intercept);
+  certain = (self->inverse_bits < APR_REFINEMENT_MAX_INVERSE_BITS &&
+             solve_with (self, column, dtype, FALSE, run, wanted, unknowns, intercept)) ||
+            solve_with (self, column, dtype, TRUE, run, wanted, unknowns, intercept);
   for (i = 0; i < self->n_independent; i++)
     coefficients[self->independent[i]] = unknowns[i];
 
@@ -209,14 +161,21 @@ solve (AprNormalEquations *self,
 }
 
 gboolean
-apr_normal_equations_solve (
-  AprNormalEquations *self, gsize target, AprDType dtype, double *coefficients, double *intercept)
+apr_normal_equations_solve (AprNormalEquations *self,
+                            gsize target,
+                            AprDType dtype,
+                            const AprRun *run,
+                            double *coefficients,
+                            double *intercept)
 {
-  return solve (self, target, dtype, NULL, coefficients, intercept);
+  return solve (self, target, dtype, run, NULL, coefficients, intercept);
 }
 
 gboolean
-apr_normal_equations_approximate (AprNormalEquations *self, gsize target, AprLongCoefficients *coefficients)
+apr_normal_equations_approximate (AprNormalEquations *self,
+                                  gsize target,
+                                  const AprRun *run,
+                                  AprLongCoefficients *coefficients)
 {
   g_autofree double *unused = g_new (double, self->products->n_features);
   gsize i;
@@ -224,11 +183,11 @@ apr_normal_equations_approximate (AprNormalEquations *self, gsize target, AprLon
   for (i = 0; i < coefficients->n; i++)
     mpz_set_ui (coefficients->significands[i], 0);
 
-  return solve (self, target, APR_DTYPE_F64, coefficients, unused, NULL);
+  return solve (self, target, APR_DTYPE_F64, run, coefficients, unused, NULL);
 }
 
 void
-apr_normal_equations_multiply (AprNormalEquations *self, double *x)
+apr_normal_equations_multiply (AprNormalEquations *self, double *x, const AprRun *run)
 {
   AprScaledProducts scaled = apr_normal_equations_get_scaled (self);
   gsize n = self->n_independent;
@@ -245,7 +204,7 @@ apr_normal_equations_multiply (AprNormalEquations *self, double *x)
   if (self->doubles == NULL)
     {
       self->doubles = g_new (double, n *n);
-      (void) apr_scaled_products_get_doubles (&scaled, self->doubles, NULL, n, &self->run);
+      (void) apr_scaled_products_get_doubles (&scaled, self->doubles, NULL, n, run);
     }
   product = g_new0 (double, n);
   for (i = 0; i < n; i++)
@@ -255,10 +214,10 @@ apr_normal_equations_multiply (AprNormalEquations *self, double *x)
 }
 
 gint64
-apr_normal_equations_divide (const AprNormalEquations *self, double *x)
+apr_normal_equations_divide (const AprNormalEquations *self, double *x, const AprRun *run)
 {
   if (self->ldlt != NULL)
-    return apr_ldlt_divide (self->ldlt, x, &self->run);
+    return apr_ldlt_divide (self->ldlt, x, run);
 
   apr_cholesky_solve (&self->cholesky, x);
   return 0;

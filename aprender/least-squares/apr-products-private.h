@@ -46,7 +46,10 @@ mpz_t *apr_integers_new (gsize n);
 void apr_integers_free (mpz_t *integers, gsize n);
 
 /* Adds @alpha to the sum of squares of every feature. Where @run is cancelled, the entries mean nothing. */
-AprProducts *apr_products_new (AprExactSums *state, gboolean centred, double alpha, const AprRun *run);
+AprProducts *apr_products_new (const AprExactSums *sums, gboolean centred, double alpha, const AprRun *run);
+
+/* Makes room for entries of others' making, all 0: without an intercept, whose sums are not there. */
+void apr_products_allocate (AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs);
 
 void apr_products_free (AprProducts *self);
 
@@ -55,6 +58,9 @@ apr_products_get (const AprProducts *self, gsize row, gsize column)
 {
   return self->limbs + apr_triangle (row, column) * self->n_limbs;
 }
+
+/* Sets an entry that is 0. */
+void apr_products_set_integer (AprProducts *self, gsize row, gsize column, const mpz_t value);
 
 void apr_products_get_integer (const AprProducts *self, gsize row, gsize column, mpz_t value);
 

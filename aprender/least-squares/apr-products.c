@@ -293,6 +293,20 @@ add_alpha (AprProducts *self, const mpz_t alpha)
     }
 }
 
+static void
+allocate_limbs (AprProducts *self, gboolean zeros)
+{
+  self->limbs =
+    apr_pages_new_n (apr_triangle (count_columns (self), 0), self->n_limbs * sizeof *self->limbs, zeros);
+}
+
+void
+apr_products_allocate (AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs)
+{
+  *self = (AprProducts){ .n_features = n_features, .n_targets = n_targets, .n_limbs = n_limbs };
+  allocate_limbs (self, TRUE);
+}
+
 /* Returns FALSE where an entry has bits outside the words that are read. */
 static gboolean
 centre (AprProducts *self, Centring *centring, gint first_word, double alpha)
@@ -301,7 +315,6 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha)
   gsize n_entries = apr_triangle (n_columns, 0);
   gint alpha_exponent = 0;
   gint finer = 0;
-  gsize size;
   gsize i;
   mpz_t penalty;
 
@@ -337,10 +350,7 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha)
     (MAX (mpz_sizeinbase (centring->factor, 2) + 32 * centring->n_words, mpz_sizeinbase (penalty, 2)) + 2) /
       GMP_NUMB_BITS +
     1;
-  size = n_entries * self->n_limbs * sizeof *self->limbs;
-  self->limbs = apr_pages_new (size, FALSE);
-  if (self->limbs == NULL)                                     /* GCOVR_EXCL_BR_LINE: ends the program */
-    g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size); /* GCOVR_EXCL_LINE: see above */
+  allocate_limbs (self, FALSE);
   apr_parallel_run (centre_rows, centring, centring->run->n_threads, 30.0 * (double) n_entries);
   if (alpha > 0 && !centring->outside && !apr_run_is_cancelled (centring->run))
     add_alpha (self, penalty);
@@ -353,7 +363,7 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha)
 }
 
 AprProducts *
-apr_products_new (AprExactSums *state, gboolean centred, double alpha, const AprRun *run)
+apr_products_new (const AprExactSums *sums, gboolean centred, double alpha, const AprRun *run)
 {
   AprProducts *self = g_new0 (AprProducts, 1);
   static const mp_limb_t none = 0;
@@ -363,14 +373,14 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, const Apr
   gsize n_columns;
   gsize i;
 
-  self->n_features = apr_exact_sums_get_n_features (state);
-  self->n_targets = apr_exact_sums_get_n_targets (state);
+  self->n_features = apr_exact_sums_get_n_features (sums);
+  self->n_targets = apr_exact_sums_get_n_targets (sums);
   self->centred = centred;
   n_columns = count_columns (self);
   self->sums = g_new (mpz_t, 1 + n_columns);
   for (i = 0; i <= n_columns; i++)
     (void) mpz_roinit_n (self->sums[i], &none, 0);
-  centring.state = apr_exact_sums_get_limbs (state, &centring.n_state, &first_limb);
+  centring.state = apr_exact_sums_get_limbs (sums, &centring.n_state, &first_limb);
 
   /* No product of samples is above the largest square, and its lowest bit is seldom below those of the squares. But a
    * file may hold sums that no samples have, so all entries are checked, and read again where that was wrong. */
@@ -383,7 +393,7 @@ apr_products_new (AprExactSums *state, gboolean centred, double alpha, const Apr
     {
       apr_pages_free (self->limbs);
       centring.outside = FALSE;
-      for (i = 0; i < apr_exact_sums_get_n_entries (state) && !apr_run_is_cancelled (run); i++)
+      for (i = 0; i < apr_exact_sums_get_n_entries (sums) && !apr_run_is_cancelled (run); i++)
         widen (&centring, i);
       whole = centre (self, &centring, first_limb + (gint) centring.first, alpha);
       g_assert (whole || apr_run_is_cancelled (run));
@@ -414,6 +424,17 @@ gboolean
 apr_products_is_negative (const AprProducts *self, gsize row, gsize column)
 {
   return is_negative (self, apr_products_get (self, row, column));
+}
+
+void
+apr_products_set_integer (AprProducts *self, gsize row, gsize column, const mpz_t value)
+{
+  mp_limb_t *to = self->limbs + apr_triangle (row, column) * self->n_limbs;
+
+  g_assert (mpz_size (value) <= self->n_limbs);
+  mpn_copyi (to, mpz_limbs_read (value), (mp_size_t) mpz_size (value));
+  if (mpz_sgn (value) < 0)
+    (void) mpn_neg (to, to, (mp_size_t) self->n_limbs);
 }
 
 void

@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-normal-equations-private.h"
-#include "aprender/least-squares/apr-refinement-private.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-scratch-private.h"
+
+/* The rank: which features are independent. Cholesky's factorisation in double tells it where a bound on the
+ * eigenvalues proves that the independent ones are, and apr-dependence that the others are not; else L D L' in longer
+ * numbers does. */
+
+double
+apr_rank_find_tolerance (const AprLeastSquaresOptions *options, gsize n_features)
+{
+  double p = (double) n_features;
+  double unit_roundoff = options->data_dtype == APR_DTYPE_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
+
+  return options->alpha > 0 ? 0 : 16 * p * p * unit_roundoff * unit_roundoff;
+}
 
 /* A pivot below this part of its diagonal may be rounding errors alone. */
 #define DOUBTFUL 0x1p-34
@@ -85,7 +97,7 @@ split_features (AprNormalEquations *self, const gsize *positions, gsize n_indepe
 }
 
 static void
-clear (AprNormalEquations *self)
+clear_rank (AprNormalEquations *self)
 {
   apr_cholesky_clear (&self->cholesky);
   g_clear_pointer (&self->combinations, g_aligned_free);
@@ -93,8 +105,10 @@ clear (AprNormalEquations *self)
   self->n_dependent = 0;
 }
 
-gboolean
-apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
+/* Finds the rank in double, with a proof; returns %FALSE where there is none, and nothing is changed then, and where
+ * cancelled. */
+static gboolean
+find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
 {
   AprRun of_factors = apr_run_get_part (run, 0.05, 0.4);
   AprRun of_bound = apr_run_get_part (run, 0.4, 0.7);
@@ -116,7 +130,7 @@ apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self, const AprRu
   apr_cholesky_init (&copy, n);
   if (!apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, copy.rows, self->cholesky.stride, run))
     {
-      clear (self);
+      clear_rank (self);
       return FALSE;
     }
 
@@ -139,9 +153,60 @@ apr_normal_equations_find_rank_in_doubles (AprNormalEquations *self, const AprRu
   if (!(self->min_eigenvalue > 4 * self->rank_tolerance) ||
       (n_independent < n && !apr_normal_equations_prove_dependence (self, &of_dependence)))
     {
-      clear (self);
+      clear_rank (self);
       return FALSE;
     }
 
   return TRUE;
+}
+
+static void
+find_rank_in_long_numbers (AprNormalEquations *self, const AprRun *run)
+{
+  gsize p = self->products->n_features;
+  gsize n_limbs = self->products->n_limbs;
+  /* To be read only, with their limbs in one piece, in large pages: to free millions of numbers one by one, or tens of
+   * thousands of small pages, takes 0.1 s, which nobody could cancel. */
+  mpz_t *matrix = apr_pages_new_n (apr_triangle (p, 0), sizeof *matrix, TRUE);
+  mp_limb_t *limbs = apr_pages_new_n (apr_triangle (p, 0), n_limbs * sizeof *limbs, FALSE);
+  mpz_t integer;
+  const gsize *features;
+  const gint64 *scales;
+  gsize i;
+  gsize j;
+
+  mpz_init (integer);
+  for (i = 0; i < p && !apr_run_is_cancelled (run); i++)
+    for (j = 0; j <= i; j++)
+      {
+        gsize at = apr_triangle (i, j);
+        mp_limb_t *to = limbs + at * n_limbs;
+
+        apr_products_get_integer (self->products, i, j, integer);
+        mpn_copyi (to, mpz_limbs_read (integer), (mp_size_t) mpz_size (integer));
+        mpz_roinit_n (matrix[at], to, mpz_sgn (integer) * (mp_size_t) mpz_size (integer));
+      }
+  mpz_clear (integer);
+
+  self->ldlt = apr_ldlt_new (matrix, p, self->excluded, self->rank_tolerance, run);
+  apr_pages_free (matrix);
+  apr_pages_free (limbs);
+  features = apr_ldlt_get_independent (self->ldlt, &self->n_independent);
+  memcpy (self->independent, features, self->n_independent * sizeof *features);
+  scales = apr_ldlt_get_scales (self->ldlt);
+  for (i = 0; i < self->n_independent; i++)
+    self->scales[features[i]] = scales[i];
+  features = apr_ldlt_get_dependent (self->ldlt, &self->n_dependent);
+  memcpy (self->dependent, features, self->n_dependent * sizeof *features);
+  if (apr_ldlt_find_negative (self->ldlt, &i))
+    self->negative = (gssize) i;
+  self->inverse_bits = apr_ldlt_get_inverse_bits (self->ldlt);
+  self->contraction = apr_ldlt_get_contraction (self->ldlt);
+}
+
+void
+apr_normal_equations_find_rank (AprNormalEquations *self, const AprRun *run)
+{
+  if (!find_rank_in_doubles (self, run) && !apr_run_is_cancelled (run))
+    find_rank_in_long_numbers (self, run);
 }

@@ -6,6 +6,13 @@
 
 G_BEGIN_DECLS
 
+typedef struct _AprNormalEquations AprNormalEquations;
+
+/* Bits behind the point of a first attempt with the leading bits of the products, which cannot succeed where more than
+ * @APR_REFINEMENT_MAX_INVERSE_BITS are lost to the inverse. */
+#define APR_REFINEMENT_FIRST_BITS 192
+#define APR_REFINEMENT_MAX_INVERSE_BITS 44
+
 /* Coefficients of any size and length: whole numbers times powers of two, by feature. */
 typedef struct
 {
@@ -57,15 +64,59 @@ void apr_refinement_clear (AprRefinement *self);
 /* Returns the exponent of @value, far below all others for 0. */
 gint64 apr_floor_log2 (double value);
 
+/* Finds @grids and @denominator_bits, where the unknowns are those v with A v = c, or b = G v with G'G v = c: A are the
+ * products of the @n @features with each other, which are those of the unknowns then, G those of all unknowns' features
+ * with them, and c those with the target. */
+void apr_refinement_apply_cramer (AprRefinement *self, const gsize *features, gsize n);
+
+/* Returns the largest of @grids. */
+gint64 apr_refinement_get_max_grid (const AprRefinement *self);
+
 /* Returns the bits that the unknowns need behind the point for Cramer's rule to decide every rounding, or every
  * sign. */
 gint64 apr_refinement_count_bits (const AprRefinement *self);
+
+/* Returns @bits, or fewer where multiplications of so many would take longer than some seconds: those that serve
+ * unless something is exactly 0 or halfway between two numbers, where @lost_bits are lost to the inverse. One
+ * multiplication of 64 bits takes @n_products products of limbs. */
+gint64 apr_refinement_limit_bits (gint64 bits, gint64 lost_bits, double n_products);
 
 /* Refines until every rounding is certain, or no more can be had: then what there is is rounded, and %FALSE is
  * returned, as it is where cancelled. The intercept takes part where the products are centred. */
 gboolean apr_refinement_run (
   AprRefinement *self, AprRefinementStep step, gpointer data, double *coefficients, double *intercept);
 
+/* A solution of the scaled normal equations of the independent features, A x = c, and its residual: the factor turns
+ * the residual into a correction of x, and the bound on the inverse of A turns it into a bound on the error of x. */
+typedef struct
+{
+  const AprNormalEquations *equations; /* (unowned) */
+  gsize column;                        /* whose products are c */
+  gboolean all_bits;                   /* multiply with all bits of the products, not the leading 128 */
+
+  AprFixed x;
+  gint64 error;   /* each number of x is within 2^this */
+  gboolean exact; /* x is the solution */
+
+  AprFixed residual; /* c - A x: number i is held times 2^(the scale of i) */
+  gint64 top;        /* no number of the residual is above 2^this; %G_MININT64 where it is 0 */
+  double *leading;   /* (owned) the residual times 2^-top */
+  gint64 whole;      /* no correction reaches 2^this */
+  AprCorrection correction;
+  gboolean corrected; /* with it, in the last step */
+} AprSolution;
+
+/* Starts from x = 0, with @fraction bits behind the point. Column @column must have been scaled. */
+void apr_solution_init (
+  AprSolution *self, const AprNormalEquations *equations, gsize column, gint64 fraction, gboolean all_bits);
+
+void apr_solution_clear (AprSolution *self);
+
+/* Adds one correction to x; returns %FALSE where the error did not become smaller. Where @run is cancelled, x means
+ * nothing. */
+gboolean apr_solution_refine (AprSolution *self, const AprRun *run);
+
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprRefinement, apr_refinement_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprSolution, apr_solution_clear)
 
 G_END_DECLS

@@ -44,4 +44,9 @@ double apr_approximation_guess (const AprApproximation *self, AprDType dtype);
 /* Returns whether what is known determines the nearest value of @dtype, and writes that. */
 gboolean apr_approximation_round (const AprApproximation *self, AprDType dtype, double *value);
 
+/* The same of its quotient by @divisor, a whole number above 0; where it is not certain what is nearest, @value is set
+ * to a guess. The number is lost. */
+gboolean
+apr_approximation_round_quotient (AprApproximation *self, const mpz_t divisor, AprDType dtype, double *value);
+
 G_END_DECLS

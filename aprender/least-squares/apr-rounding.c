@@ -269,3 +269,25 @@ apr_approximation_guess (const AprApproximation *self, AprDType dtype)
 
   return apr_round_dyadic (self->significand, self->exponent, dtype);
 }
+
+gboolean
+apr_approximation_round_quotient (AprApproximation *self, const mpz_t divisor, AprDType dtype, double *value)
+{
+  gint64 divisor_bits = (gint64) mpz_sizeinbase (divisor, 2);
+  gint64 shift;
+
+  /* As many bits as are known, and one for what the division cuts off. */
+  self->error += 1 - (divisor_bits - 1);
+  self->denominator_bits += divisor_bits;
+  shift = MAX (0, self->exponent - self->error);
+  mpz_mul_2exp (self->significand, self->significand, (mp_bitcnt_t) shift);
+  mpz_tdiv_q (self->significand, self->significand, divisor);
+  self->exponent -= shift;
+  self->error = MAX (self->error, self->exponent) + 1;
+  if (apr_round_leading_integer (self->significand, self->exponent, self->error, dtype, value) ||
+      apr_approximation_round (self, dtype, value))
+    return TRUE;
+
+  *value = apr_approximation_guess (self, dtype);
+  return FALSE;
+}

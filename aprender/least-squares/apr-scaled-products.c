@@ -293,53 +293,73 @@ typedef struct
   gint64 exponent; /* of its unit */
 } ExactProduct;
 
-/* Adds an entry times @factor to @to, which is longer, or subtracts it, modulo the length of @to. */
-static inline void
-add_product (
-  mp_limb_t *to, gsize n_to, const mp_limb_t *entry, gsize n_entry, mp_limb_t factor, gboolean subtract)
-{
-  mp_limb_t carry = subtract ? mpn_submul_1 (to, entry, (mp_size_t) n_entry, factor)
-                             : mpn_addmul_1 (to, entry, (mp_size_t) n_entry, factor);
+/* GMP's function for this costs more to call than so few limbs take. */
+#define MAX_FEW_LIMBS 4
 
-  /* A negative entry was taken for one that is 2^(its bits) more, and none carries more than the factor. */
-  if (entry[n_entry - 1] >> 63 != 0)
+/* Adds @n limbs times @factor to @to; returns the carry. */
+static inline mp_limb_t
+add_multiple (mp_limb_t *to, const mp_limb_t *from, gsize n, mp_limb_t factor)
+{
+  unsigned __int128 sum = 0;
+  gsize i;
+
+  if (n > MAX_FEW_LIMBS)
+    return mpn_addmul_1 (to, from, (mp_size_t) n, factor);
+
+  for (i = 0; i < n; i++)
     {
-      carry = factor - carry;
-      subtract = !subtract;
+      sum += (unsigned __int128) from[i] * factor + to[i];
+      to[i] = (mp_limb_t) sum;
+      sum >>= 64;
     }
-  if (subtract)
-    (void) mpn_sub_1 (to + n_entry, to + n_entry, (mp_size_t) (n_to - n_entry), carry);
-  else
-    (void) mpn_add_1 (to + n_entry, to + n_entry, (mp_size_t) (n_to - n_entry), carry);
+
+  return (mp_limb_t) sum;
 }
 
-/* The sum of a row's products is short, and added to the long number only once. */
+/* Adds an entry times @factor to @to, which is longer, or what it is too little to @opposite. */
+static inline void
+add_product (
+  mp_limb_t *to, mp_limb_t *opposite, gsize n_to, const mp_limb_t *entry, gsize n_entry, mp_limb_t factor)
+{
+  mp_limb_t carry = add_multiple (to, entry, n_entry, factor);
+
+  (void) mpn_add_1 (to + n_entry, to + n_entry, (mp_size_t) (n_to - n_entry), carry);
+  /* A negative entry was taken for one that is 2^(its bits) more. Signs are random, so no branch depends on them. */
+  (void) mpn_add_1 (opposite + n_entry, opposite + n_entry, (mp_size_t) (n_to - n_entry),
+                    factor & -(entry[n_entry - 1] >> 63));
+}
+
+/* The sums of a row's products that are added, and of those that are subtracted, are short; their difference is added
+ * to the long number only once. */
 static void
 multiply_exactly (gpointer data, gsize part, gsize n_parts)
 {
   const ExactProduct *product = data;
   gsize n_entry = product->products->n_limbs;
-  g_autofree mp_limb_t *sum = g_new (mp_limb_t, product->n_sum);
+  gsize n_sum = product->n_sum;
+  g_autofree mp_limb_t *sums = g_new (mp_limb_t, 2 * n_sum);
   gsize i;
   gsize j;
 
   for (i = part; i < product->fixed->n && !apr_run_is_cancelled (product->run); i += n_parts)
     {
-      memset (sum, 0, product->n_sum * sizeof *sum);
+      memset (sums, 0, 2 * n_sum * sizeof *sums);
       for (j = 0; j < product->n_columns; j++)
         {
           const Factor *factor = &product->factors[j];
           const mp_limb_t *entry =
             apr_products_get (product->products, product->rows[i], product->columns[j]);
-          mp_limb_t *to = sum + factor->offset;
-          gsize n_to = product->n_sum - factor->offset;
+          mp_limb_t *to = sums + (factor->subtract ? n_sum : 0) + factor->offset;
+          mp_limb_t *opposite = sums + (factor->subtract ? 0 : n_sum) + factor->offset;
+          gsize n_to = n_sum - factor->offset;
 
           if (factor->low != 0)
-            add_product (to, n_to, entry, n_entry, factor->low, factor->subtract);
+            add_product (to, opposite, n_to, entry, n_entry, factor->low);
           if (factor->high != 0)
-            add_product (to + 1, n_to - 1, entry, n_entry, factor->high, factor->subtract);
+            add_product (to + 1, opposite + 1, n_to - 1, entry, n_entry, factor->high);
         }
-      apr_fixed_add (product->fixed, i, sum, product->n_sum, product->exponent);
+      (void) mpn_sub_n (sums, sums, sums + n_sum, (mp_size_t) n_sum);
+      apr_fixed_add (product->fixed, i, sums, n_sum, product->exponent);
     }
 }
 

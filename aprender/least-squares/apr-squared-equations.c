@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-minimum-norm-private.h"
 
-#include <string.h>
-
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
-#include "aprender/least-squares/apr-solution-private.h"
+#include "aprender/least-squares/apr-refinement-private.h"
 
 /* With G the products of all features with the independent ones, and c those of the target with the independent ones,
  * the solution of minimum norm is b = G v with G'G v = c. G'G is a matrix of whole numbers as the products are, so v
@@ -22,22 +20,30 @@ struct _AprSquaredEquations
   AprNormalEquations *squared;         /* (owned) */
 };
 
+/* G by rows, in whichever of the two it fits. */
 typedef struct
 {
   AprSquaredEquations *self;
   const AprRun *run;
-  mpz_t *g; /* n x rank */
+  mpz_t *g;      /* n x rank */
+  gint64 *words; /* (nullable) the same transposed, where a sum of products has at most 127 bits and a sign */
 } Squaring;
 
+/* The sum of the products of two columns. */
 static void
-set_entry (AprProducts *products, gsize row, gsize column, const mpz_t value)
+multiply_words (const Squaring *squaring, gsize i, gsize j, mpz_t sum)
 {
-  mp_limb_t *to = products->limbs + apr_triangle (row, column) * products->n_limbs;
+  gsize n = squaring->self->n;
+  const gint64 *left = squaring->words + i * n;
+  const gint64 *right = squaring->words + j * n;
+  __int128 total = 0;
+  gsize k;
 
-  memset (to, 0, products->n_limbs * sizeof *to);
-  mpn_copyi (to, mpz_limbs_read (value), (mp_size_t) mpz_size (value));
-  if (mpz_sgn (value) < 0)
-    (void) mpn_neg (to, to, (mp_size_t) products->n_limbs);
+  for (k = 0; k < n; k++)
+    total += (__int128) left[k] * right[k];
+  mpz_set_si (sum, (long) (total >> 64));
+  mpz_mul_2exp (sum, sum, 64);
+  mpz_add_ui (sum, sum, (unsigned long) total);
 }
 
 static void
@@ -56,9 +62,11 @@ square_rows (gpointer data, gsize part, gsize n_parts)
     for (j = 0; j <= i && !apr_run_is_cancelled (squaring->run); j++)
       {
         mpz_set_ui (sum, 0);
-        for (k = 0; k < self->n; k++)
+        if (squaring->words != NULL)
+          multiply_words (squaring, i, j, sum);
+        for (k = 0; k < self->n && squaring->words == NULL; k++)
           mpz_addmul (sum, squaring->g[k * rank + i], squaring->g[k * rank + j]);
-        set_entry (&self->products, i, j, sum);
+        apr_products_set_integer (&self->products, i, j, sum);
       }
   mpz_clear (sum);
 }
@@ -69,9 +77,10 @@ square (AprSquaredEquations *self, const AprRun *run)
   const AprNormalEquations *equations = self->equations;
   const AprProducts *products = equations->products;
   gsize rank = equations->n_independent;
-  gsize n_columns = rank + products->n_targets;
-  Squaring squaring = { self, run, apr_integers_new (self->n * rank) };
+  Squaring squaring = { self, run, apr_integers_new (self->n * rank), NULL };
+  g_autofree gint64 *words = NULL;
   gsize max_bits = 0;
+  gsize sum_bits;
   gsize i;
   gsize j;
   mpz_t value;
@@ -84,12 +93,16 @@ square (AprSquaredEquations *self, const AprRun *run)
         max_bits = MAX (max_bits, mpz_sizeinbase (squaring.g[i * rank + j], 2));
       }
 
-  self->products.n_limbs =
-    MAX (products->n_limbs, (2 * max_bits + g_bit_storage (self->n)) / GMP_NUMB_BITS + 1);
-  self->products.limbs =
-    apr_pages_new (apr_triangle (n_columns, 0) * self->products.n_limbs * sizeof (mp_limb_t), TRUE);
-  if (self->products.limbs == NULL)                                /* GCOVR_EXCL_BR_LINE: ends the program */
-    g_error ("no memory for %" G_GSIZE_FORMAT " rows", n_columns); /* GCOVR_EXCL_LINE: see above */
+  sum_bits = 2 * max_bits + g_bit_storage (self->n);
+  apr_products_allocate (&self->products, rank, products->n_targets,
+                         MAX (products->n_limbs, sum_bits / GMP_NUMB_BITS + 1));
+  if (sum_bits < 128)
+    {
+      words = squaring.words = g_new (gint64, self->n * rank);
+      for (i = 0; i < self->n; i++)
+        for (j = 0; j < rank; j++)
+          words[j * self->n + i] = mpz_get_si (squaring.g[i * rank + j]);
+    }
   apr_parallel_run (square_rows, &squaring, run->n_threads,
                     10 * (double) rank * (double) rank * (double) self->n);
   apr_integers_free (squaring.g, self->n * rank);
@@ -99,7 +112,7 @@ square (AprSquaredEquations *self, const AprRun *run)
     for (j = 0; j < rank; j++)
       {
         apr_products_get_integer (products, products->n_features + i, equations->independent[j], value);
-        set_entry (&self->products, rank + i, j, value);
+        apr_products_set_integer (&self->products, rank + i, j, value);
       }
   mpz_clear (value);
 }
@@ -113,8 +126,6 @@ apr_squared_equations_new (const AprNormalEquations *equations, const gsize *fea
   self->equations = equations;
   self->features = features;
   self->n = equations->n_independent + equations->n_dependent;
-  self->products.n_features = equations->n_independent;
-  self->products.n_targets = equations->products->n_targets;
   square (self, run);
   self->squared = apr_normal_equations_new (&self->products, none, 0, run);
 
@@ -153,14 +164,13 @@ image_clear (Image *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Image, image_clear)
 
+/* Finds @error_bits, and so how many bits behind the point v has to have. */
 static void
-image_init (Image *self, AprSquaredEquations *equations, gsize column, gint64 fraction)
+image_init (Image *self, AprSquaredEquations *equations, gsize column)
 {
   const AprNormalEquations *squared = equations->squared;
   const AprProducts *products = equations->equations->products;
   gsize n = squared->n_independent;
-  gint64 column_scale = squared->scales[column];
-  gint64 max_scale = 0;
   gint64 max_bits = G_MININT32;
   gsize i;
   gsize j;
@@ -174,15 +184,24 @@ image_init (Image *self, AprSquaredEquations *equations, gsize column, gint64 fr
 
       self->columns[j] = equations->equations->independent[squared->independent[j]];
       self->scales[self->columns[j]] = scale;
-      max_scale = MAX (max_scale, scale);
       for (i = 0; i < equations->n; i++)
         max_bits =
           MAX (max_bits, apr_products_get_bits (products, equations->features[i], self->columns[j]) - scale);
     }
+  self->error_bits = max_bits + squared->scales[column] + (gint64) g_bit_storage (n);
+}
 
+static void
+image_begin (Image *self, gsize column, gint64 fraction)
+{
+  const AprNormalEquations *squared = self->equations->squared;
+  gint64 max_scale = 0;
+  gsize j;
+
+  for (j = 0; j < squared->n_independent; j++)
+    max_scale = MAX (max_scale, squared->scales[squared->independent[j]]);
   apr_solution_init (&self->v, squared, column, fraction, TRUE);
-  self->error_bits = max_bits + column_scale + (gint64) g_bit_storage (n);
-  apr_fixed_init (&self->b, equations->n, fraction + max_scale - column_scale,
+  apr_fixed_init (&self->b, self->equations->n, fraction + max_scale - squared->scales[column],
                   self->v.whole + 32 + MAX (self->error_bits, 0));
 }
 
@@ -212,45 +231,29 @@ apr_squared_equations_solve (AprSquaredEquations *self,
                              double *unknowns,
                              double *intercept)
 {
-  const AprProducts *products = self->equations->products;
+  const AprNormalEquations *equations = self->equations;
   AprNormalEquations *squared = self->squared;
   gsize rank = squared->n_independent;
-  gsize squared_column = self->products.n_features + column - products->n_features;
-  double work = (double) rank * (double) self->n * (double) self->products.n_limbs / 64;
+  gsize squared_column = self->products.n_features + column - equations->products->n_features;
+  double n_products = (double) rank * (double) self->n * (double) self->products.n_limbs;
   gint64 fraction;
-  gint64 grid = G_MININT32;
-  g_auto (AprRefinement) of_v = { 0 };
   g_auto (AprRefinement) refinement = { 0 };
   g_auto (Image) image = { 0 };
-  gsize i;
 
   if (apr_run_is_cancelled (run))
     return FALSE;
 
   apr_normal_equations_scale_column (squared, squared_column);
-  apr_refinement_init (&of_v, &self->products, squared_column, dtype, squared->independent, rank, run);
-  apr_normal_equations_apply_cramer (squared, &of_v);
-  for (i = 0; i < rank; i++)
-    grid = MAX (grid, of_v.grids[i]);
-
-  apr_refinement_init (&refinement, products, column, dtype, self->features, self->n, run);
+  apr_refinement_init (&refinement, equations->products, column, dtype, self->features, self->n, run);
   refinement.wanted = wanted;
-  refinement.denominator_bits = of_v.denominator_bits;
-  refinement.grids = g_new (gint64, self->n);
-  for (i = 0; i < self->n; i++)
-    refinement.grids[i] = grid;
-
-  image_init (&image, self, squared_column, 0);
+  refinement.x = &image.b;
+  apr_refinement_apply_cramer (&refinement, equations->independent, equations->n_independent);
+  image_init (&image, self, squared_column);
   /* Fewer serve only where all coefficients underflow: GCOVR_EXCL_BR_START */
   fraction = MAX (128, apr_refinement_count_bits (&refinement) + image.error_bits + squared->inverse_bits);
   /* GCOVR_EXCL_BR_STOP */
-  image_clear (&image);
-  if ((double) fraction * work > APR_NORMAL_EQUATIONS_MAX_WORK)
-    /* Some thousand features are too many for even this: GCOVR_EXCL_BR_START */
-    fraction = MIN (fraction, 512 + squared->inverse_bits);
-  /* GCOVR_EXCL_BR_STOP */
-  image_init (&image, self, squared_column, fraction);
-  refinement.x = &image.b;
+  image_begin (&image, squared_column,
+               apr_refinement_limit_bits (fraction, squared->inverse_bits, n_products));
 
   return apr_refinement_run (&refinement, refine, &image, unknowns, intercept) &&
          rank == self->products.n_features; /* GCOVR_EXCL_BR_LINE: so it is, but for sums of no samples */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
+#include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/inference/apr-inference-private.h"
@@ -8,13 +9,70 @@
 
 /* What needs the samples of the fit once more, which the model does not keep. */
 
-/* Whether the samples can be those of the fit. */
+/* Those without a weight of 0. */
+static guint64
+count_samples (AprTensor *x, AprTensor *sample_weight)
+{
+  guint64 n = apr_tensor_get_shape (x, NULL)[0];
+  guint64 n_counted = 0;
+  gsize i;
+
+  if (sample_weight == NULL)
+    return n;
+  for (i = 0; i < n; i++)
+    n_counted += apr_tensor_get_double (sample_weight, i, NULL) != 0;
+
+  return n_counted;
+}
+
+/* Whether the samples are those of the fit: as many, and with the same sums, where those are exact. */
+static gboolean
+check_sums (AprCrossProducts *fitted,
+            AprTensor *x,
+            AprTensor *y,
+            AprTensor *sample_weight,
+            const AprRun *run,
+            GError **error)
+{
+  g_autoptr (AprCrossProducts) state = NULL;
+  guint64 n_samples = count_samples (x, sample_weight);
+  guint64 n_fitted = apr_cross_products_get_n_samples (fitted);
+
+  if (n_samples != n_fitted)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "X has %" G_GUINT64_FORMAT " samples%s, but the model was fitted to %" G_GUINT64_FORMAT
+                   ": they must be the samples of the fit",
+                   n_samples, sample_weight != NULL ? " with a weight above 0" : "", n_fitted);
+      return FALSE;
+    }
+  if (apr_cross_products_get_precision (fitted) != APR_PRECISION_EXACT)
+    return TRUE;
+
+  state = apr_cross_products_new (apr_cross_products_get_n_features (fitted),
+                                  apr_cross_products_get_n_targets (fitted), error);
+  if (state == NULL)
+    return FALSE;
+  apr_cross_products_set_n_threads (state, run->n_threads);
+  if (!apr_cross_products_update (state, x, y, sample_weight, run->cancellable, error))
+    return FALSE;
+  if (apr_cross_products_have_same_samples (state, fitted))
+    return TRUE;
+
+  g_set_error_literal (
+    error, APR_ERROR, APR_ERROR_STATE,
+    "X, y and the weights are not those that the model was fitted to: the sums of their products differ");
+  return FALSE;
+}
+
 static gboolean
 check_samples (const AprInference *inference,
+               const AprLinearResults *results,
                AprTensor *x,
                AprTensor *y,
                AprTensor *sample_weight,
                gsize target,
+               const AprRun *run,
                GError **error)
 {
   gsize n_features;
@@ -24,7 +82,7 @@ check_samples (const AprInference *inference,
       !apr_estimator_check_n_features ("X", n_features, inference->n_terms - inference->first, error))
     return FALSE;
   if (n_targets == inference->n_targets && target < n_targets)
-    return TRUE;
+    return check_sums (results->cross_products, x, y, sample_weight, run, error);
 
   g_set_error (error, APR_ERROR, n_targets != inference->n_targets ? APR_ERROR_SHAPE : APR_ERROR_RANGE,
                "There is no target %" G_GSIZE_FORMAT " (counted from 0) in a y of %" G_GSIZE_FORMAT
@@ -45,10 +103,12 @@ check_samples (const AprInference *inference,
  *
  * Computes how well each sample is fitted, and how much the fit depends on it.
  *
- * The samples must be those of the fit, which the model does not keep; for others, the results have no meaning.
+ * The samples must be those of the fit, in any order. The model does not keep them, but their sums, which tell where
+ * they are others: by their number, and where the [property@Apr.LinearRegression:precision] of the fit was exact, by
+ * the sums of all products, which takes as long as the fit.
  *
- * Returns: (transfer full): the diagnostics; `NULL` with %APR_ERROR_SHAPE where @x and @y do not have the features
- *   and the targets of the model, or another error of [method@Apr.Estimator.fit] or
+ * Returns: (transfer full): the diagnostics; `NULL` with %APR_ERROR_SHAPE where @x and @y do not have the shapes of
+ *   the fit, %APR_ERROR_STATE where they are other samples, or another error of [method@Apr.Estimator.fit] or
  *   [method@Apr.LinearRegression.get_statistics]
  *
  * Since: 0.1
@@ -69,14 +129,14 @@ apr_linear_regression_diagnose (AprLinearRegression *self,
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
   g_return_val_if_fail (x != NULL, NULL);
-  g_return_val_if_fail (y != NULL, NULL);
 
   fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
   inference = apr_linear_regression_infer (self, fitted, "diagnose", cancellable, error);
-  if (inference == NULL || !check_samples (inference, x, y, sample_weight, target, error))
+  run.n_threads = apr_linear_regression_get_n_threads (self);
+  if (inference == NULL ||
+      !check_samples (inference, fitted->results, x, y, sample_weight, target, &run, error))
     return NULL;
 
-  run.n_threads = apr_linear_regression_get_n_threads (self);
   predictions = apr_linear_results_predict (fitted->results, x, &run, error);
 
   return predictions != NULL
@@ -125,7 +185,6 @@ apr_linear_regression_diagnose_async (AprLinearRegression *self,
 
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
   g_return_if_fail (x != NULL);
-  g_return_if_fail (y != NULL);
 
   call = apr_estimator_call_new (x, y, sample_weight);
   call->run = run_diagnose;
@@ -149,13 +208,9 @@ apr_linear_regression_diagnose_async (AprLinearRegression *self,
 AprRegressionDiagnostics *
 apr_linear_regression_diagnose_finish (AprLinearRegression *self, GAsyncResult *result, GError **error)
 {
-  AprEstimatorCall *call;
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  call = apr_estimator_call_finish (self, result, apr_linear_regression_diagnose_async, error);
-
-  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
+  return apr_estimator_call_take_result (self, result, apr_linear_regression_diagnose_async, error);
 }
 
 /**
@@ -169,8 +224,9 @@ apr_linear_regression_diagnose_finish (AprLinearRegression *self, GAsyncResult *
  * @cancellable: (nullable): a way to stop
  * @error: return location for an error
  *
- * Computes the statistics with a covariance that is right whatever the variances of the errors are: heteroscedasticity-
- * consistent standard errors, t-values, p-values and intervals, and the F-statistic of Wald's test.
+ * Computes the statistics with a covariance that is consistent whatever the variances of the errors are:
+ * heteroscedasticity-consistent standard errors, t-values, p-values and intervals, and the F-statistic of Wald's
+ * test.
  *
  * The coefficients, the sums of squares and what follows from them are those of
  * [method@Apr.LinearRegression.get_statistics]. Weights are those of the fit, so that the sandwich's middle has the
@@ -178,13 +234,14 @@ apr_linear_regression_diagnose_finish (AprLinearRegression *self, GAsyncResult *
  * lmtest does, and as statsmodels does with `use_t`.
  *
  * It goes through the samples as a fit with weights does, which takes several times as long as one without, and for
- * HC2 and HC3 once more for the leverages; in threads. The samples must be those of the fit, which the model does not
- * keep. Sums have the [property@Apr.LinearRegression:precision] of the fit: where they are exact, standard errors are
- * as precise as the residuals, which are computed in double.
+ * HC2 and HC3 once more for the leverages; in threads. The samples must be those of the fit, and are compared with it
+ * as by [method@Apr.LinearRegression.diagnose]. Sums have the [property@Apr.LinearRegression:precision] of the fit:
+ * where they are exact, standard errors are as precise as the residuals, which are computed in double.
  *
  * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_SHAPE where these are not the shapes of the fit,
- *   %APR_ERROR_RANGE where a leverage is 1, for which HC2 and HC3 are not defined, %APR_ERROR_NOT_FINITE, or another
- *   error of [method@Apr.Estimator.fit] or [method@Apr.LinearRegression.get_statistics]
+ *   %APR_ERROR_STATE where they are other samples, %APR_ERROR_RANGE where a leverage is 1, for which HC2 and HC3 are
+ *   not defined, %APR_ERROR_NOT_FINITE, or another error of [method@Apr.Estimator.fit] or
+ *   [method@Apr.LinearRegression.get_statistics]
  *
  * Since: 0.1
  */
@@ -206,15 +263,15 @@ apr_linear_regression_get_robust_statistics (AprLinearRegression *self,
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
   g_return_val_if_fail (x != NULL, NULL);
-  g_return_val_if_fail (y != NULL, NULL);
   g_return_val_if_fail (kind >= APR_COVARIANCE_CLASSICAL && kind <= APR_COVARIANCE_HC3, NULL);
 
   fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
   inference = apr_linear_regression_infer (self, fitted, "tell the statistics of", cancellable, error);
-  if (inference == NULL || !check_samples (inference, x, y, sample_weight, target, error))
+  run.n_threads = apr_linear_regression_get_n_threads (self);
+  if (inference == NULL ||
+      !check_samples (inference, fitted->results, x, y, sample_weight, target, &run, error))
     return NULL;
 
-  run.n_threads = apr_linear_regression_get_n_threads (self);
   source = apr_linear_regression_get_source (fitted);
   statistics =
     apr_inference_get_robust_statistics (inference, &source, x, y, sample_weight, kind, target, &run, error);
@@ -271,7 +328,6 @@ apr_linear_regression_get_robust_statistics_async (AprLinearRegression *self,
 
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
   g_return_if_fail (x != NULL);
-  g_return_if_fail (y != NULL);
   g_return_if_fail (kind >= APR_COVARIANCE_CLASSICAL && kind <= APR_COVARIANCE_HC3);
 
   call = apr_estimator_call_new (x, y, sample_weight);
@@ -300,11 +356,8 @@ apr_linear_regression_get_robust_statistics_finish (AprLinearRegression *self,
                                                     GAsyncResult *result,
                                                     GError **error)
 {
-  AprEstimatorCall *call;
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  call = apr_estimator_call_finish (self, result, apr_linear_regression_get_robust_statistics_async, error);
-
-  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
+  return apr_estimator_call_take_result (self, result, apr_linear_regression_get_robust_statistics_async,
+                                         error);
 }

@@ -93,7 +93,7 @@ apr_linear_regression_save_results (AprEstimator *estimator,
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
   AprLinearOptions options = apr_linear_regression_get_options (self);
   AprLinearResults *found = (AprLinearResults *) results;
-  g_autofree char *rank = g_strdup_printf ("%d", found->rank);
+  g_autofree char *rank = g_strdup_printf ("%" G_GINT64_FORMAT, found->rank);
 
   return apr_safetensors_writer_add_tensor (writer, COEFFICIENTS, found->coefficients, error) &&
          apr_safetensors_writer_add_tensor (writer, INTERCEPT, found->intercept, error) &&
@@ -259,14 +259,14 @@ load_rank (AprLinearResults *results, GHashTable *metadata, gsize n_features, GE
   if (text == NULL)
     return TRUE;
 
-  if (!g_ascii_string_to_unsigned (text, 10, 0, MIN (n_features, G_MAXINT), &rank, NULL))
+  if (!g_ascii_string_to_unsigned (text, 10, 0, n_features, &rank, NULL))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
                    "The metadata “" KEY_RANK "” cannot be “%s” with %" G_GSIZE_FORMAT " features", text,
                    n_features);
       return FALSE;
     }
-  results->rank = (int) rank;
+  results->rank = (gint64) rank;
   return TRUE;
 }
 
@@ -312,7 +312,8 @@ check_dependent (const AprLinearResults *results, gsize n_features, GError **err
   if (results->rank == APR_RANK_UNKNOWN || (gsize) results->rank + results->dependent->len != n_features)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                   "The rank %d and %u dependent features are not %" G_GSIZE_FORMAT " features in all",
+                   "The rank %" G_GINT64_FORMAT " and %u dependent features are not %" G_GSIZE_FORMAT
+                   " features in all",
                    results->rank, results->dependent->len, n_features);
       return FALSE;
     }

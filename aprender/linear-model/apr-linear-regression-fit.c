@@ -294,7 +294,7 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, char **names, GError
                                      ? new_result (options->dtype, solution.coefficients, shape, 2)
                                      : new_result (options->dtype, solution.coefficients, shape + 1, 1),
                                    new_result (options->dtype, solution.intercepts, shape, 1));
-  results->rank = (int) solution.rank;
+  results->rank = (gint64) solution.rank;
   results->condition_number = APR_CONDITION_PENDING;
   results->correctly_rounded = solution.correctly_rounded;
   results->dependent = g_array_new (FALSE, FALSE, sizeof (gsize));
@@ -525,7 +525,6 @@ apr_linear_regression_partial_fit (AprLinearRegression *self,
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
-  g_return_val_if_fail (y != NULL, FALSE);
 
   return apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) &&
          apr_estimator_update (APR_ESTIMATOR (self), run_partial_fit, &call, cancellable, error);
@@ -569,7 +568,6 @@ apr_linear_regression_partial_fit_async (AprLinearRegression *self,
 
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
   g_return_if_fail (x != NULL);
-  g_return_if_fail (y != NULL);
 
   if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, &error))
     {

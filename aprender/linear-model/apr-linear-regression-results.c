@@ -9,9 +9,7 @@
 AprLinearResults *
 apr_linear_regression_ref_results (AprLinearRegression *self)
 {
-  g_autoptr (AprFitted) fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
-
-  return fitted->results != NULL ? apr_linear_results_ref (fitted->results) : NULL;
+  return apr_estimator_ref_results (APR_ESTIMATOR (self));
 }
 
 void
@@ -38,8 +36,8 @@ apr_linear_regression_check_state (AprLinearRegression *self,
                  G_OBJECT_TYPE_NAME (self));
   else
     g_set_error (error, APR_ERROR, APR_ERROR_STATE,
-                 "Cannot %s this %s: it was loaded from a file without the sums of its samples, which a "
-                 "file holds where the hyper-parameter keep-state is true",
+                 "Cannot %s this %s: it was saved and loaded without the sums of its samples, which are "
+                 "saved where the hyper-parameter keep-state is true",
                  what, G_OBJECT_TYPE_NAME (self));
   return FALSE;
 }
@@ -102,7 +100,7 @@ apr_linear_regression_get_intercept (AprLinearRegression *self)
  *
  * Since: 0.1
  */
-int
+gint64
 apr_linear_regression_get_rank (AprLinearRegression *self)
 {
   g_autoptr (AprLinearResults) results = NULL;
@@ -118,8 +116,10 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
  * apr_linear_regression_compute_condition_number:
  * @self: a linear regression
  *
- * Computes how much an error of the data can grow in the coefficients, at most: the ratio of the largest to the
- * smallest singular value of the data as they are, [1 | X] where there is an intercept, to at least three digits.
+ * Computes the condition number: the ratio of the largest to the smallest singular value of the data as they are,
+ * [1 | X] where there is an intercept, each row times the root of its weight, to at least three digits. By so much an
+ * error of the data can grow in the coefficients where the residuals are small; else by up to its square, times the
+ * size of the residuals.
  *
  * The first call after a fit takes about as long as solving for the coefficients; then the number is known.
  * [method@Apr.LinearRegression.compute_condition_number_async] does not block.

@@ -358,11 +358,8 @@ apr_linear_regression_score_cross_products_finish (AprLinearRegression *self,
                                                    GAsyncResult *result,
                                                    GError **error)
 {
-  AprEstimatorCall *call;
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  call = apr_estimator_call_finish (self, result, apr_linear_regression_score_cross_products_async, error);
-
-  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
+  return apr_estimator_call_take_result (self, result, apr_linear_regression_score_cross_products_async,
+                                         error);
 }

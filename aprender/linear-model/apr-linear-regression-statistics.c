@@ -6,28 +6,27 @@
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/inference/apr-inference-private.h"
+#include "aprender/linear-model/apr-prediction-private.h"
 
 static gboolean
 check_method (AprLinearRegression *self, const AprLinearResults *results, const char *what, GError **error)
 {
+  g_autofree char *text = NULL;
+
   if (apr_linear_results_has_statistics (results))
     return TRUE;
 
   if (isnan (results->fitted.alpha))
-    {
-      g_set_error (
-        error, APR_ERROR, APR_ERROR_FAILED,
-        "Cannot %s this %s: that is defined for ordinary least squares, but the model was fitted with "
-        "the hyper-parameter alphas",
-        what, G_OBJECT_TYPE_NAME (self));
-      return FALSE;
-    }
-
-  g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
-               "Cannot %s this %s: that is defined for ordinary least squares, but the model was fitted with "
-               "the hyper-parameters alpha = %g and positive = %s",
-               what, G_OBJECT_TYPE_NAME (self), results->fitted.alpha,
-               results->fitted.positive ? "true" : "false");
+    text = g_strdup ("hyper-parameter alphas");
+  else if (results->fitted.alpha == 0)
+    text = g_strdup ("hyper-parameter positive");
+  else
+    text = g_strdup_printf ("hyper-parameter%s alpha = %g%s", results->fitted.positive ? "s" : "",
+                            results->fitted.alpha, results->fitted.positive ? " and positive" : "");
+  g_set_error (
+    error, APR_ERROR, APR_ERROR_FAILED,
+    "Cannot %s this %s: that is defined for ordinary least squares, but the model was fitted with the %s",
+    what, G_OBJECT_TYPE_NAME (self), text);
   return FALSE;
 }
 
@@ -84,6 +83,7 @@ get_statistics (AprLinearRegression *self, gsize target, GCancellable *cancellab
 {
   g_autoptr (AprFitted) fitted = NULL;
   g_autoptr (AprInference) inference = NULL;
+  const AprRun run = { .cancellable = cancellable };
   const AprLinearResults *results;
 
   fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
@@ -98,7 +98,7 @@ get_statistics (AprLinearRegression *self, gsize target, GCancellable *cancellab
 
   inference = apr_linear_regression_infer (self, fitted, "tell the statistics of", cancellable, error);
 
-  return inference != NULL ? apr_inference_get_statistics (inference, target) : NULL;
+  return inference != NULL ? apr_inference_get_statistics (inference, target, &run, error) : NULL;
 }
 
 /**
@@ -118,7 +118,7 @@ get_statistics (AprLinearRegression *self, gsize target, GCancellable *cancellab
  *
  * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_NOT_FITTED, %APR_ERROR_STATE where the model was
  *   loaded from a file without its sums, %APR_ERROR_RANGE where there is no such target, or %APR_ERROR_FAILED where
- *   the fit was not one of ordinary least squares: with alpha or positive
+ *   the fit was not one of ordinary least squares: with alpha, alphas or positive
  *
  * Since: 0.1
  */
@@ -186,13 +186,9 @@ apr_linear_regression_get_statistics_async (AprLinearRegression *self,
 AprRegressionStatistics *
 apr_linear_regression_get_statistics_finish (AprLinearRegression *self, GAsyncResult *result, GError **error)
 {
-  AprEstimatorCall *call;
-
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
-  call = apr_estimator_call_finish (self, result, apr_linear_regression_get_statistics_async, error);
-
-  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
+  return apr_estimator_call_take_result (self, result, apr_linear_regression_get_statistics_async, error);
 }
 
 /**
@@ -213,28 +209,94 @@ apr_linear_regression_summary (AprLinearRegression *self, GError **error)
   g_autoptr (GString) text = g_string_new (NULL);
   g_autoptr (AprFitted) fitted = NULL;
   g_autoptr (AprInference) inference = NULL;
+  const AprRun run = { .cancellable = g_cancellable_get_current () };
   gsize n_targets;
   gsize target;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
   fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
-  inference = apr_linear_regression_infer (self, fitted, "summarise", g_cancellable_get_current (), error);
+  inference = apr_linear_regression_infer (self, fitted, "summarise", run.cancellable, error);
   if (inference == NULL)
     return NULL;
 
   n_targets = ((const AprLinearResults *) fitted->results)->n_targets;
   for (target = 0; target < n_targets; target++)
     {
-      g_autoptr (AprRegressionStatistics) statistics = apr_inference_get_statistics (inference, target);
-      g_autofree char *part = apr_regression_statistics_to_string (statistics);
+      g_autoptr (AprRegressionStatistics) statistics =
+        apr_inference_get_statistics (inference, target, &run, error);
+      g_autofree char *part = NULL;
 
+      if (statistics == NULL)
+        return NULL;
+      part = apr_regression_statistics_to_string (statistics);
       if (n_targets > 1)
         g_string_append_printf (text, "%sTarget %" G_GSIZE_FORMAT "\n\n", target > 0 ? "\n" : "", target);
       g_string_append (text, part);
     }
 
   return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+static gboolean
+run_summary (AprEstimator *self,
+             AprEstimatorCall *call,
+             GCancellable *cancellable G_GNUC_UNUSED,
+             GError **error)
+{
+  call->results[0] = apr_linear_regression_summary (APR_LINEAR_REGRESSION (self), error);
+  call->free_result = g_free;
+
+  return call->results[0] != NULL;
+}
+
+/**
+ * apr_linear_regression_summary_async:
+ * @self: a fitted linear regression
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the text is there
+ * @user_data: what @callback is called with
+ *
+ * Works out the statistics of all targets, and writes them as a text, without blocking.
+ *
+ * Since: 0.1
+ */
+void
+apr_linear_regression_summary_async (AprLinearRegression *self,
+                                     int io_priority,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data)
+{
+  AprEstimatorCall *call;
+
+  g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+
+  call = apr_estimator_call_new (NULL, NULL, NULL);
+  call->run = run_summary;
+  apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_summary_async, io_priority,
+                            cancellable, callback, user_data);
+}
+
+/**
+ * apr_linear_regression_summary_finish:
+ * @self: a linear regression
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.LinearRegression.summary_async] began.
+ *
+ * Returns: (transfer full): the text; `NULL` with an error as of [method@Apr.LinearRegression.summary]
+ *
+ * Since: 0.1
+ */
+char *
+apr_linear_regression_summary_finish (AprLinearRegression *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
+
+  return apr_estimator_call_take_result (self, result, apr_linear_regression_summary_async, error);
 }
 
 static gboolean
@@ -250,6 +312,12 @@ check_interval (AprLinearRegression *self, const AprFitted *fitted, double level
   return apr_linear_regression_check_state (self, fitted->results, "give intervals with", error);
 }
 
+static void
+predict_rows (gconstpointer data, gsize first_row, gsize n_rows, double *predictions)
+{
+  (void) apr_prediction_rows_predict_doubles (data, first_row, n_rows, predictions);
+}
+
 static gboolean
 predict_interval (AprLinearRegression *self,
                   AprTensor *x,
@@ -262,21 +330,23 @@ predict_interval (AprLinearRegression *self,
 {
   AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self), .cancellable = cancellable };
   g_autoptr (AprFitted) fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
-  g_autoptr (AprTensor) predictions = NULL;
+  const AprLinearResults *results = fitted->results;
   g_autoptr (AprInference) inference = NULL;
+  g_auto (AprPredictionRows) rows = { 0 };
   gsize n_samples;
   gsize n_features;
 
   if (!check_interval (self, fitted, level, error) ||
-      !apr_estimator_check_x (x, &n_samples, &n_features, error))
-    return FALSE;
-  predictions = apr_linear_results_predict (fitted->results, x, &run, error);
-  if (predictions == NULL)
+      !apr_estimator_check_x (x, &n_samples, &n_features, error) ||
+      !apr_estimator_check_n_features ("X", n_features, results->n_features, error))
     return FALSE;
   inference = apr_linear_regression_infer (self, fitted, "give intervals with", cancellable, error);
+  if (inference == NULL)
+    return FALSE;
 
-  return inference != NULL &&
-         apr_inference_predict_interval (inference, x, predictions, level, kind, &run, lower, upper, error);
+  apr_prediction_rows_init (&rows, results->coefficients, results->intercept, x, NULL);
+  return apr_inference_predict_interval (inference, x, predict_rows, &rows, level, kind, &run, lower, upper,
+                                         error);
 }
 
 /**
@@ -289,9 +359,10 @@ predict_interval (AprLinearRegression *self,
  * @upper: (out) (transfer full): the upper ends
  * @error: return location for an error
  *
- * Predicts, with bounds that hold the truth with the probability @level: the mean of all samples with these features,
- * or one more sample of weight 1. The prediction is in the middle, and the distance of the bounds from it has a
- * relative error below 2^-36. The bounds are NaN where the fit leaves no degrees of freedom.
+ * Predicts, with an interval of the probability @level: for the mean of all samples with these features, or for one
+ * more sample of weight 1. It assumes independent normal errors of one variance. The prediction is in the middle, and
+ * the distance of the bounds from it has a relative error below 2^-36. The bounds are NaN where the fit leaves no
+ * degrees of freedom.
  *
  * Returns: true, or false with %APR_ERROR_RANGE where @level is not between 0 and 1 or where the
  *   prediction for a sample is not estimable, since a feature that depends on others in the samples of the fit does

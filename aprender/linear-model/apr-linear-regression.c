@@ -158,7 +158,7 @@ apr_linear_regression_get_property (GObject *object, guint property_id, GValue *
       g_value_take_boxed (value, apr_linear_regression_get_intercept (self));
       break;
     case PROP_RANK:
-      g_value_set_int (value, apr_linear_regression_get_rank (self));
+      g_value_set_int64 (value, apr_linear_regression_get_rank (self));
       break;
     case PROP_CORRECTLY_ROUNDED:
       g_value_set_boolean (value, apr_linear_regression_get_correctly_rounded (self));
@@ -233,6 +233,7 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   estimator_class->predict = apr_linear_regression_predict;
   estimator_class->save_tensors = apr_linear_regression_save_tensors;
   estimator_class->load_tensors = apr_linear_regression_load_tensors;
+  estimator_class->results_type = &apr_linear_results_type;
   apr_estimator_class_set_thread_safe (estimator_class);
 
   /**
@@ -360,7 +361,7 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
    * Since: 0.1
    */
   properties[PROP_RANK] =
-    g_param_spec_int ("rank", NULL, NULL, APR_RANK_UNKNOWN, G_MAXINT, APR_RANK_UNKNOWN, result);
+    g_param_spec_int64 ("rank", NULL, NULL, APR_RANK_UNKNOWN, G_MAXINT64, APR_RANK_UNKNOWN, result);
 
   /**
    * AprLinearRegression:correctly-rounded: (getter get_correctly_rounded)

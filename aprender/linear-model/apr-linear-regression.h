@@ -165,7 +165,7 @@ APR_AVAILABLE_IN_ALL
 AprTensor *apr_linear_regression_get_intercept (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
-int apr_linear_regression_get_rank (AprLinearRegression *self);
+gint64 apr_linear_regression_get_rank (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
 double apr_linear_regression_compute_condition_number (AprLinearRegression *self);
@@ -215,6 +215,17 @@ apr_linear_regression_get_statistics_finish (AprLinearRegression *self, GAsyncRe
 
 APR_AVAILABLE_IN_ALL
 char *apr_linear_regression_summary (AprLinearRegression *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_summary_async (AprLinearRegression *self,
+                                          int io_priority,
+                                          GCancellable *cancellable,
+                                          GAsyncReadyCallback callback,
+                                          gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+char *apr_linear_regression_summary_finish (AprLinearRegression *self, GAsyncResult *result, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_predict_interval (AprLinearRegression *self,

@@ -25,7 +25,7 @@ typedef struct
   const float *floats;     /* (nullable) the coefficients, where they are F32 */
   const double *doubles;   /* (nullable) the coefficients, where they are F64 */
   double intercept_double; /* of the first target */
-  int rank;
+  gint64 rank;
   gboolean correctly_rounded;
   GArray *dependent;                /* (owned) (nullable): of gsize, the features in order */
   AprCrossProducts *cross_products; /* (owned) (nullable): of all samples that the results are of */

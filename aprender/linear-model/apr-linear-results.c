@@ -72,7 +72,7 @@ find_condition (const AprLinearResults *self, const AprRun *run)
 {
   g_autoptr (AprExactSums) sums = NULL;
 
-  if (self->fitted.alpha == 0 && self->rank < (int) self->n_features)
+  if (self->fitted.alpha == 0 && self->rank < (gint64) self->n_features)
     return INFINITY;
   /* That of targets with penalties of their own is none. */
   if (isnan (self->fitted.alpha))

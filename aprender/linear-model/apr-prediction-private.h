@@ -47,6 +47,36 @@ const AprPredictionKernel *apr_prediction_kernel_choose (void);
 /* All that this processor can run, the fastest first, NULL-terminated. */
 const AprPredictionKernel *const *apr_prediction_kernels (void);
 
+/* A model and the rows of X that it predicts for. It is only read. */
+typedef struct
+{
+  AprPrediction model;
+  const AprPredictionKernel *kernel;
+  double *copies[2]; /* (owned) (nullable) the coefficients and the intercept, where they are floats */
+
+  AprDType x_dtype;
+  const float *floats; /* those of X, one of the three */
+  const double *doubles;
+  const guint8 *bytes;
+} AprPredictionRows;
+
+/* @kernel is NULL for the fastest one. All tensors outlive @self. */
+void apr_prediction_rows_init (AprPredictionRows *self,
+                               AprTensor *coefficients,
+                               AprTensor *intercept,
+                               AprTensor *x,
+                               const AprPredictionKernel *kernel);
+
+void apr_prediction_rows_clear (AprPredictionRows *self);
+
+/* The predictions of the model's dtype, as doubles. Returns whether all sums are finite, before they are rounded. */
+gboolean apr_prediction_rows_predict_doubles (const AprPredictionRows *self,
+                                              gsize first_row,
+                                              gsize n_rows,
+                                              double *predictions);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprPredictionRows, apr_prediction_rows_clear)
+
 /* Predicts for @x, of any dtype that holds numbers, and writes what the dtype of @coefficients is, F32 or F64.
  * @kernel is NULL for the fastest one. Returns whether all sums are finite, before they are rounded; where cancelled,
  * some are missing. */

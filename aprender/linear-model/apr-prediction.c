@@ -36,18 +36,124 @@ count_rows (gsize n_elements, gsize n_columns)
   return MAX (n_elements / n_columns / 8, 1) * 8;
 }
 
+/* The elements of an F32 or F64 tensor as doubles: its own, or those of @copy. */
+static const double *
+get_doubles (AprTensor *tensor, double **copy)
+{
+  gsize n_elements = apr_tensor_get_n_elements (tensor);
+  const float *floats;
+  gsize i;
+
+  if (apr_tensor_get_dtype (tensor) == APR_DTYPE_F64)
+    return apr_tensor_get_doubles (tensor, NULL, NULL);
+
+  floats = apr_tensor_get_floats (tensor, NULL, NULL);
+  *copy = g_new (double, n_elements);
+  for (i = 0; i < n_elements; i++)
+    (*copy)[i] = (double) floats[i];
+
+  return *copy;
+}
+
+void
+apr_prediction_rows_init (AprPredictionRows *self,
+                          AprTensor *coefficients,
+                          AprTensor *intercept,
+                          AprTensor *x,
+                          const AprPredictionKernel *kernel)
+{
+  *self = (AprPredictionRows){ .kernel = kernel != NULL ? kernel : apr_prediction_kernel_choose (),
+                               .x_dtype = apr_tensor_get_dtype (x) };
+  self->model = (AprPrediction){ .n_features = apr_tensor_get_shape (x, NULL)[1],
+                                 .n_targets = apr_tensor_get_n_elements (intercept),
+                                 .coefficients = get_doubles (coefficients, &self->copies[0]),
+                                 .intercept = get_doubles (intercept, &self->copies[1]),
+                                 .narrow = apr_tensor_get_dtype (coefficients) == APR_DTYPE_F32 };
+  if (self->x_dtype == APR_DTYPE_F32)
+    self->floats = apr_tensor_get_floats (x, NULL, NULL);
+  else if (self->x_dtype == APR_DTYPE_F64)
+    self->doubles = apr_tensor_get_doubles (x, NULL, NULL);
+  else
+    self->bytes = g_bytes_get_data (apr_tensor_get_bytes (x), NULL);
+}
+
+void
+apr_prediction_rows_clear (AprPredictionRows *self)
+{
+  g_free (self->copies[0]);
+  g_free (self->copies[1]);
+}
+
+/* Rows of a dtype that kernels do not read, as doubles. */
+static gboolean
+predict_bytes (const AprPredictionRows *self,
+               const AprPrediction *model,
+               gsize first_row,
+               gsize n_rows,
+               guint8 *predictions)
+{
+  gsize n_columns = model->n_features;
+  gsize rows_per_call = count_rows (ELEMENTS_PER_CALL, n_columns);
+  gsize row_size = model->n_targets * (model->narrow ? sizeof (float) : sizeof (double));
+  g_autofree double *rows = g_new (double, rows_per_call *n_columns);
+  gboolean finite = TRUE;
+  gsize row;
+  gsize i;
+
+  for (row = 0; row < n_rows; row += rows_per_call)
+    {
+      gsize n = MIN (rows_per_call, n_rows - row);
+
+      for (i = 0; i < n * n_columns; i++)
+        rows[i] = apr_dtype_read_double (self->x_dtype, self->bytes, (first_row + row) * n_columns + i);
+      if (!self->kernel->predict_doubles (model, rows, n, predictions + row * row_size))
+        finite = FALSE;
+    }
+
+  return finite;
+}
+
+static gboolean
+predict_rows (const AprPredictionRows *self,
+              const AprPrediction *model,
+              gsize first_row,
+              gsize n_rows,
+              gpointer predictions)
+{
+  gsize first = first_row * model->n_features;
+
+  if (self->floats != NULL)
+    return self->kernel->predict_floats (model, self->floats + first, n_rows, predictions);
+  if (self->doubles != NULL)
+    return self->kernel->predict_doubles (model, self->doubles + first, n_rows, predictions);
+
+  return predict_bytes (self, model, first_row, n_rows, predictions);
+}
+
+gboolean
+apr_prediction_rows_predict_doubles (const AprPredictionRows *self,
+                                     gsize first_row,
+                                     gsize n_rows,
+                                     double *predictions)
+{
+  AprPrediction wide = self->model;
+  gboolean finite;
+  gsize i;
+
+  wide.narrow = FALSE;
+  finite = predict_rows (self, &wide, first_row, n_rows, predictions);
+  for (i = 0; i < n_rows * wide.n_targets && self->model.narrow; i++)
+    predictions[i] = (double) (float) predictions[i];
+
+  return finite;
+}
+
+/* All rows, which threads share out. */
 typedef struct
 {
-  const AprPrediction *self;
+  const AprPredictionRows *rows;
   const AprRun *run;
-  const AprPredictionKernel *kernel;
-
-  AprDType x_dtype;
-  const float *floats; /* those of X, one of the three */
-  const double *doubles;
-  const guint8 *bytes;
   gsize n_rows;
-
   guint8 *predictions;
   gsize row_size; /* of the predictions for a row, in bytes */
 
@@ -59,44 +165,6 @@ typedef struct
   gsize next_row;  /* under the lock */
   gboolean finite; /* under the lock */
 } Job;
-
-/* Rows of a dtype that kernels do not read, as doubles. */
-static gboolean
-predict_bytes (const Job *job, gsize first_row, gsize n_rows)
-{
-  gsize n_columns = job->self->n_features;
-  gsize rows_per_call = count_rows (ELEMENTS_PER_CALL, n_columns);
-  g_autofree double *rows = g_new (double, rows_per_call *n_columns);
-  gboolean finite = TRUE;
-  gsize row;
-  gsize i;
-
-  for (row = first_row; row < first_row + n_rows; row += rows_per_call)
-    {
-      gsize n = MIN (rows_per_call, first_row + n_rows - row);
-
-      for (i = 0; i < n * n_columns; i++)
-        rows[i] = apr_dtype_read_double (job->x_dtype, job->bytes, row * n_columns + i);
-      if (!job->kernel->predict_doubles (job->self, rows, n, job->predictions + row * job->row_size))
-        finite = FALSE;
-    }
-
-  return finite;
-}
-
-static gboolean
-predict_rows (const Job *job, gsize first_row, gsize n_rows)
-{
-  gsize first = first_row * job->self->n_features;
-  gpointer predictions = job->predictions + first_row * job->row_size;
-
-  if (job->floats != NULL)
-    return job->kernel->predict_floats (job->self, job->floats + first, n_rows, predictions);
-  if (job->doubles != NULL)
-    return job->kernel->predict_doubles (job->self, job->doubles + first, n_rows, predictions);
-
-  return predict_bytes (job, first_row, n_rows);
-}
 
 /* Part of what is left, less each time: memory is best read in long stretches, and in the end no thread waits long for
  * another. */
@@ -128,7 +196,9 @@ work (gpointer data, gsize part G_GNUC_UNUSED, gsize n_parts G_GNUC_UNUSED)
       {
         gsize n = MIN (n_rows, job->rows_per_look);
 
-        finite = predict_rows (job, first_row, n) && finite;
+        finite = predict_rows (job->rows, &job->rows->model, first_row, n,
+                               job->predictions + first_row * job->row_size) &&
+                 finite;
         first_row += n;
         n_rows -= n;
       }
@@ -141,25 +211,6 @@ work (gpointer data, gsize part G_GNUC_UNUSED, gsize n_parts G_GNUC_UNUSED)
     }
 }
 
-/* The elements of an F32 or F64 tensor as doubles: its own, or those of @copy. */
-static const double *
-get_doubles (AprTensor *tensor, double **copy)
-{
-  gsize n_elements = apr_tensor_get_n_elements (tensor);
-  const float *floats;
-  gsize i;
-
-  if (apr_tensor_get_dtype (tensor) == APR_DTYPE_F64)
-    return apr_tensor_get_doubles (tensor, NULL, NULL);
-
-  floats = apr_tensor_get_floats (tensor, NULL, NULL);
-  *copy = g_new (double, n_elements);
-  for (i = 0; i < n_elements; i++)
-    (*copy)[i] = (double) floats[i];
-
-  return *copy;
-}
-
 gboolean
 apr_prediction_run (AprTensor *coefficients,
                     AprTensor *intercept,
@@ -168,38 +219,22 @@ apr_prediction_run (AprTensor *coefficients,
                     const AprRun *run,
                     gpointer predictions)
 {
-  g_autofree double *copy_of_coefficients = NULL;
-  g_autofree double *copy_of_intercept = NULL;
-  AprPrediction self = { 0 };
-  Job job = { .self = &self, .run = run, .predictions = predictions, .finite = TRUE };
-  AprDType dtype = apr_tensor_get_dtype (coefficients);
-  double n_worth;
+  g_auto (AprPredictionRows) rows = { 0 };
+  Job job = { .rows = &rows, .run = run, .predictions = predictions, .finite = TRUE };
+  gsize n_features = apr_tensor_get_shape (x, NULL)[1];
+  gsize n_targets = apr_tensor_get_n_elements (intercept);
+  double n_worth = (double) apr_tensor_get_n_elements (x) / ELEMENTS_PER_THREAD;
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
 
   job.n_rows = apr_tensor_get_shape (x, NULL)[0];
   if (job.n_rows == 0)
     return TRUE;
 
-  self.n_features = apr_tensor_get_shape (x, NULL)[1];
-  self.n_targets = apr_tensor_get_n_elements (intercept);
-  self.coefficients = get_doubles (coefficients, &copy_of_coefficients);
-  self.intercept = get_doubles (intercept, &copy_of_intercept);
+  apr_prediction_rows_init (&rows, coefficients, intercept, x, kernel);
+  job.row_size = n_targets * apr_dtype_get_bits (apr_tensor_get_dtype (coefficients)) / 8;
+  job.least_rows = count_rows (ELEMENTS_PER_TURN, MAX (MAX (n_features, n_targets), 1));
+  job.rows_per_look = count_rows (ELEMENTS_PER_LOOK, MAX (n_features * n_targets, 1));
 
-  self.narrow = dtype == APR_DTYPE_F32;
-
-  job.kernel = kernel != NULL ? kernel : apr_prediction_kernel_choose ();
-  job.row_size = self.n_targets * apr_dtype_get_bits (dtype) / 8;
-  job.least_rows = count_rows (ELEMENTS_PER_TURN, MAX (MAX (self.n_features, self.n_targets), 1));
-  job.rows_per_look = count_rows (ELEMENTS_PER_LOOK, MAX (self.n_features * self.n_targets, 1));
-  job.x_dtype = apr_tensor_get_dtype (x);
-  if (job.x_dtype == APR_DTYPE_F32)
-    job.floats = apr_tensor_get_floats (x, NULL, NULL);
-  else if (job.x_dtype == APR_DTYPE_F64)
-    job.doubles = apr_tensor_get_doubles (x, NULL, NULL);
-  else
-    job.bytes = g_bytes_get_data (apr_tensor_get_bytes (x), NULL);
-
-  n_worth = (double) apr_tensor_get_n_elements (x) / ELEMENTS_PER_THREAD;
   job.n_threads = apr_parallel_count (run->n_threads, n_worth);
   g_mutex_init (&job.lock);
   apr_parallel_run_parts (work, &job, job.n_threads, job.n_threads);

@@ -5,6 +5,9 @@
 
 #include "aprender/plot/apr-plot-smooth.h"
 
+/* Marks what an application may translate. */
+#define N_(text) (text)
+
 /* How many samples are named. */
 #define N_LABELS 3
 
@@ -79,10 +82,22 @@ label_extremes (AprPlot *plot, const double *x, const double *y, const double *m
     }
   for (i = 0; i < n_found; i++)
     {
-      g_autofree char *text = g_strdup_printf ("%" G_GSIZE_FORMAT, found[i] + 1);
+      g_autofree char *text =
+        g_strdup_printf ("%" G_GUINT64_FORMAT, apr_plot_get_row_number (plot, found[i]));
 
       apr_plot_add_label (plot, x[found[i]], y[found[i]], text);
     }
+}
+
+static AprPlot *
+plot_new (const char *title, const char *x_label, const char *y_label, AprTensor *rows)
+{
+  AprPlot *plot = apr_plot_new (title, x_label, y_label);
+
+  if (rows != NULL)
+    apr_plot_set_row_numbers (plot, rows);
+
+  return plot;
 }
 
 AprPlot *
@@ -101,9 +116,9 @@ apr_plot_new_actual (const double *actual, const double *predicted, gsize n, con
 }
 
 AprPlot *
-apr_plot_new_residuals (AprRegressionDiagnostics *diagnostics)
+apr_plot_new_residuals (AprRegressionDiagnostics *diagnostics, AprTensor *rows)
 {
-  AprPlot *plot = apr_plot_new ("Residuals and fitted values", "Fitted values", "Residuals");
+  AprPlot *plot = plot_new (N_ ("Residuals and fitted values"), N_ ("Fitted values"), N_ ("Residuals"), rows);
   gsize n;
   const double *fitted = get_doubles (apr_regression_diagnostics_get_fitted_values (diagnostics), &n);
   const double *residuals = get_doubles (apr_regression_diagnostics_get_residuals (diagnostics), NULL);
@@ -129,10 +144,10 @@ get_quantile (const double *values, const guint *places, gsize n, double share)
 }
 
 AprPlot *
-apr_plot_new_quantiles (AprRegressionDiagnostics *diagnostics)
+apr_plot_new_quantiles (AprRegressionDiagnostics *diagnostics, AprTensor *rows)
 {
-  AprPlot *plot =
-    apr_plot_new ("Normal quantiles", "Quantiles of the normal distribution", "Standardized residuals");
+  AprPlot *plot = plot_new (N_ ("Normal quantiles"), N_ ("Quantiles of the normal distribution"),
+                            N_ ("Standardized residuals"), rows);
   gsize n_all;
   const double *all =
     get_doubles (apr_regression_diagnostics_get_standardized_residuals (diagnostics), &n_all);
@@ -177,9 +192,10 @@ apr_plot_new_quantiles (AprRegressionDiagnostics *diagnostics)
 }
 
 AprPlot *
-apr_plot_new_scale_location (AprRegressionDiagnostics *diagnostics)
+apr_plot_new_scale_location (AprRegressionDiagnostics *diagnostics, AprTensor *rows)
 {
-  AprPlot *plot = apr_plot_new ("Scale and location", "Fitted values", "√|Standardized residuals|");
+  AprPlot *plot =
+    plot_new (N_ ("Scale and location"), N_ ("Fitted values"), N_ ("√|Standardized residuals|"), rows);
   gsize n;
   const double *fitted = get_doubles (apr_regression_diagnostics_get_fitted_values (diagnostics), &n);
   const double *residuals =
@@ -228,9 +244,10 @@ add_contour (AprPlot *plot, double level, gsize rank, double begin, double end)
 }
 
 AprPlot *
-apr_plot_new_leverage (AprRegressionDiagnostics *diagnostics, gsize rank)
+apr_plot_new_leverage (AprRegressionDiagnostics *diagnostics, gsize rank, AprTensor *rows)
 {
-  AprPlot *plot = apr_plot_new ("Residuals and leverage", "Leverage", "Standardized residuals");
+  AprPlot *plot =
+    plot_new (N_ ("Residuals and leverage"), N_ ("Leverage"), N_ ("Standardized residuals"), rows);
   gsize n;
   const double *leverages = get_doubles (apr_regression_diagnostics_get_leverages (diagnostics), &n);
   const double *residuals =

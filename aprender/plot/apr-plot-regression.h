@@ -11,13 +11,14 @@ G_BEGIN_DECLS
 
 AprPlot *apr_plot_new_actual (const double *actual, const double *predicted, gsize n, const char *target);
 
-/* Those of R's plot (lm). The three samples that stand out most are named by their rows, counted from 1. */
-AprPlot *apr_plot_new_residuals (AprRegressionDiagnostics *diagnostics);
-AprPlot *apr_plot_new_quantiles (AprRegressionDiagnostics *diagnostics);
-AprPlot *apr_plot_new_scale_location (AprRegressionDiagnostics *diagnostics);
+/* Those of R's plot (lm). The three samples that stand out most are named by their rows, counted from 1. @rows
+ * (nullable) are the samples' rows, counted from 0, as AprTableReader has them; without them, each sample is a row. */
+AprPlot *apr_plot_new_residuals (AprRegressionDiagnostics *diagnostics, AprTensor *rows);
+AprPlot *apr_plot_new_quantiles (AprRegressionDiagnostics *diagnostics, AprTensor *rows);
+AprPlot *apr_plot_new_scale_location (AprRegressionDiagnostics *diagnostics, AprTensor *rows);
 
 /* With the contours of Cook's distance at 0.5 and 1; @rank is the number of coefficients, with the intercept. */
-AprPlot *apr_plot_new_leverage (AprRegressionDiagnostics *diagnostics, gsize rank);
+AprPlot *apr_plot_new_leverage (AprRegressionDiagnostics *diagnostics, gsize rank, AprTensor *rows);
 
 /* One feature against a target: the samples, and the predictions at @n_line places with their bounds. */
 AprPlot *apr_plot_new_feature (const double *values,

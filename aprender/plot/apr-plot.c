@@ -2,7 +2,6 @@
 #include "aprender/plot/apr-plot.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "aprender/plot/apr-plot-density.h"
 #include "aprender/plot/apr-plot-ticks.h"
@@ -40,6 +39,8 @@ struct _AprPlot
   char *x_label;
   char *y_label;
   GPtrArray *items; /* (element-type Item) */
+  gint64 *numbers;  /* (nullable) of the points */
+  gsize n_numbers;
   double limits[2][2];
 };
 
@@ -89,6 +90,7 @@ apr_plot_free (AprPlot *self)
   g_free (self->x_label);
   g_free (self->y_label);
   g_ptr_array_unref (self->items);
+  g_free (self->numbers);
   g_free (self);
 }
 
@@ -125,6 +127,43 @@ apr_plot_add_points (AprPlot *self, const double *x, const double *y, gsize n)
   add (self, POINTS, x, y, n);
   widen (self, 0, x, n);
   widen (self, 1, y, n);
+}
+
+void
+apr_plot_set_row_numbers (AprPlot *self, AprTensor *numbers)
+{
+  GBytes *bytes = apr_tensor_get_bytes (numbers);
+  gsize size;
+  gconstpointer data = g_bytes_get_data (bytes, &size);
+  gsize i;
+
+  g_return_if_fail (apr_tensor_get_dtype (numbers) == APR_DTYPE_I64);
+
+  g_free (self->numbers);
+  /* The bytes of a tensor need not be aligned, and are little-endian. */
+  self->numbers = g_memdup2 (data, size);
+  self->n_numbers = size / sizeof (gint64);
+  for (i = 0; i < self->n_numbers; i++)
+    self->numbers[i] = GINT64_FROM_LE (self->numbers[i]);
+}
+
+guint64
+apr_plot_get_row_number (const AprPlot *self, gsize point)
+{
+  return point < self->n_numbers ? (guint64) self->numbers[point] + 1 : (guint64) point + 1;
+}
+
+void
+apr_plot_set_texts (AprPlot *self, const char *title, const char *x_label, const char *y_label)
+{
+  char *texts[] = { g_strdup (title), g_strdup (x_label), g_strdup (y_label) };
+
+  g_free (self->title);
+  g_free (self->x_label);
+  g_free (self->y_label);
+  self->title = texts[0];
+  self->x_label = texts[1];
+  self->y_label = texts[2];
 }
 
 void

@@ -4,6 +4,8 @@
 #include <cairo.h>
 #include <glib.h>
 
+#include <aprender/aprender.h>
+
 G_BEGIN_DECLS
 
 /* A plot: points, lines and bands between two axes. It is built once, and can be drawn any number of times, in any
@@ -47,6 +49,12 @@ void apr_plot_free (AprPlot *self);
 /* What is not finite is left out, as it is on paper. Of more points than can be told apart, their density is drawn. */
 void apr_plot_add_points (AprPlot *self, const double *x, const double *y, gsize n);
 
+/* Has points be called by these numbers, counted from 0, instead of by their places; @numbers is [n], I64. */
+void apr_plot_set_row_numbers (AprPlot *self, AprTensor *numbers);
+
+/* Gets what a point is called, counted from 1. */
+guint64 apr_plot_get_row_number (const AprPlot *self, gsize point);
+
 /* Names a point. */
 void apr_plot_add_label (AprPlot *self, double x, double y, const char *text);
 
@@ -65,6 +73,9 @@ const char *apr_plot_get_title (const AprPlot *self);
 
 /* Gets what an axis shows: of x if @axis is 0, of y if it is 1. */
 const char *apr_plot_get_axis_label (const AprPlot *self, guint axis);
+
+/* Replaces what the plot is called, as by a translation. */
+void apr_plot_set_texts (AprPlot *self, const char *title, const char *x_label, const char *y_label);
 
 /* Gets the view that shows all points, with a margin. */
 void apr_plot_get_view (const AprPlot *self, AprPlotView *view);

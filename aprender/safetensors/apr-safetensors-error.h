@@ -71,4 +71,7 @@ GQuark apr_safetensors_error_quark (void);
 APR_AVAILABLE_IN_ALL
 GType apr_safetensors_error_get_type (void);
 
+APR_AVAILABLE_IN_ALL
+gboolean apr_safetensors_error_get_offset (const GError *error, guint64 *offset);
+
 G_END_DECLS

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-json-scanner-private.h"
+#include "aprender/safetensors/apr-safetensors-error-private.h"
 #include "aprender/safetensors/apr-safetensors-header-private.h"
 
 /* Whether the header's length fits the file, and the tensors fit the data. */
@@ -85,8 +86,9 @@ check_entry (const AprSafetensorsHeader *self,
   return check_size (self, entry, error);
 }
 
-gboolean
-apr_safetensors_header_check (const AprSafetensorsHeader *self, guint64 data_size, GError **error)
+/* @offset: return location for the first byte of the data that is wrong, of the last check */
+static gboolean
+check_data (const AprSafetensorsHeader *self, guint64 data_size, guint64 *offset, GError **error)
 {
   g_autofree guint32 *order = apr_safetensors_header_sort_places (self);
   const AprSafetensorsEntry *before = NULL;
@@ -96,10 +98,12 @@ apr_safetensors_header_check (const AprSafetensorsHeader *self, guint64 data_siz
     {
       const AprSafetensorsEntry *entry = &self->entries[order != NULL ? order[i] : i];
 
+      *offset = MIN (entry->begin, before != NULL ? before->end : 0);
       if (!check_entry (self, entry, before, error))
         return FALSE;
       before = entry;
     }
+  *offset = before != NULL ? before->end : 0;
   if (before == NULL && data_size > 0)
     {
       g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRAILING_DATA,
@@ -119,6 +123,19 @@ apr_safetensors_header_check (const AprSafetensorsHeader *self, guint64 data_siz
 }
 
 gboolean
+apr_safetensors_header_check (const AprSafetensorsHeader *self, guint64 data_size, GError **error)
+{
+  guint64 offset = 0;
+
+  if (check_data (self, data_size, &offset, error))
+    return TRUE;
+  /* No file is large enough for what a header may claim. */
+  offset = MIN (MIN (offset, data_size), G_MAXUINT64 - self->data_start);
+  apr_safetensors_error_set_offset (error, self->data_start + offset);
+  return FALSE;
+}
+
+gboolean
 apr_safetensors_header_scan_prefix (
   const char *bytes, guint64 file_size, guint64 max_header_size, guint32 *length, GError **error)
 {
@@ -130,6 +147,7 @@ apr_safetensors_header_scan_prefix (
                    "%" G_GUINT64_FORMAT
                    " bytes are no SafeTensors file: the length of the header alone takes %d",
                    file_size, APR_SAFETENSORS_PREFIX_SIZE);
+      apr_safetensors_error_set_offset (error, file_size);
       return FALSE;
     }
   memcpy (&claimed, bytes, APR_SAFETENSORS_PREFIX_SIZE);
@@ -140,6 +158,7 @@ apr_safetensors_header_scan_prefix (
       g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
                    "the header claims %" G_GUINT64_FORMAT " bytes, more than the limit of %" G_GUINT64_FORMAT,
                    claimed, max_header_size);
+      apr_safetensors_error_set_offset (error, 0);
       return FALSE;
     }
   if (claimed > file_size - APR_SAFETENSORS_PREFIX_SIZE)
@@ -148,6 +167,7 @@ apr_safetensors_header_scan_prefix (
                    "the header claims %" G_GUINT64_FORMAT " bytes, but only %" G_GUINT64_FORMAT
                    " follow its length",
                    claimed, file_size - APR_SAFETENSORS_PREFIX_SIZE);
+      apr_safetensors_error_set_offset (error, file_size);
       return FALSE;
     }
   *length = (guint32) claimed;

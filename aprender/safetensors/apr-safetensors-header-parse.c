@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-json-scanner-private.h"
+#include "aprender/safetensors/apr-safetensors-error-private.h"
 #include "aprender/safetensors/apr-safetensors-header-private.h"
 
 /* From the header's text to entries and pairs. Whether they fit the data is checked later. */
@@ -467,9 +468,13 @@ apr_safetensors_header_parse_text (const char *text, guint32 length, GError **er
       parser.cursor.position += bad_byte;
       apr_json_cursor_fail (&parser.cursor, APR_SAFETENSORS_ERROR_ENCODING, error, "0x%02x is not UTF-8 here",
                             (guint) (guchar) text[bad_byte]);
-      return NULL;
+      is_good = FALSE;
     }
-  is_good = parse_members (&parser, error);
+  else
+    is_good = parse_members (&parser, error);
+  if (!is_good)
+    apr_safetensors_error_set_offset (error, APR_SAFETENSORS_PREFIX_SIZE +
+                                               (guint64) (parser.cursor.position - parser.cursor.start));
   apr_json_cursor_clear (&parser.cursor);
   g_free (parser.keys.slots);
   return is_good ? g_steal_pointer (&header) : NULL;

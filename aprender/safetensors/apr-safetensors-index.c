@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-safetensors-index-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
+#include "aprender/safetensors/apr-safetensors-error-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -260,15 +261,18 @@ apr_safetensors_index_parse (const char *text, gsize length, GError **error)
   self->owners = g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, NULL);
   /* A GBytes without bytes can have a NULL pointer. */
   apr_json_cursor_init (&parser.cursor, "index", text, length);
+  parser.numbers = g_hash_table_new (apr_safetensors_name_hash, g_str_equal);
   if (!apr_json_is_utf8 (parser.cursor.start, length, &bad_byte))
     {
       parser.cursor.position += bad_byte;
       apr_json_cursor_fail (&parser.cursor, APR_SAFETENSORS_ERROR_ENCODING, error, "0x%02x is not UTF-8 here",
                             (guint) (guchar) *parser.cursor.position);
-      return NULL;
+      is_good = FALSE;
     }
-  parser.numbers = g_hash_table_new (apr_safetensors_name_hash, g_str_equal);
-  is_good = parse_index (&parser, error);
+  else
+    is_good = parse_index (&parser, error);
+  if (!is_good)
+    apr_safetensors_error_set_offset (error, (guint64) (parser.cursor.position - parser.cursor.start));
   g_hash_table_unref (parser.numbers);
   apr_json_cursor_clear (&parser.cursor);
   return is_good ? g_steal_pointer (&self) : NULL;

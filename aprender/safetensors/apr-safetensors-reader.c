@@ -30,7 +30,7 @@
  * g_autoptr (AprSafetensorsReader) reader =
  *   g_initable_new (APR_TYPE_SAFETENSORS_READER, cancellable, &error,
  *                   "file", file, "load-mode", APR_SAFETENSORS_LOAD_MODE_READ, NULL);
- * g_autoptr (AprTensor) rows = apr_safetensors_reader_get_slice (reader, "weights", "100:200, ::-1", &error);
+ * g_autoptr (AprTensor) rows = apr_safetensors_reader_get_slice (reader, "weights", "1:3, ::-1", &error);
  * ```
  *
  * A reader that is created with properties is a [iface@Gio.Initable]: in C and Vala it has no tensors until it is

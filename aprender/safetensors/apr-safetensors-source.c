@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-safetensors-source-private.h"
+#include "aprender/safetensors/apr-safetensors-error-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,6 +144,7 @@ read_header_bytes (AprSafetensorsSource *self,
                "the header is needed up to byte %" G_GUINT64_FORMAT
                ", but the file ends at byte %" G_GUINT64_FORMAT " now",
                offset + size, offset + n_read);
+  apr_safetensors_error_set_offset (error, offset + n_read);
   return FALSE;
 }
 
@@ -339,6 +341,7 @@ apr_safetensors_load_stream (GInputStream *stream, guint64 limit, GCancellable *
     {
       g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
                    "the index has more than the %" G_GUINT64_FORMAT " bytes that are allowed", limit);
+      apr_safetensors_error_set_offset (error, limit);
       return NULL;
     }
   return buffer_take (&buffer);
@@ -387,6 +390,7 @@ apr_safetensors_source_new_from_stream (GInputStream *stream,
     {
       g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRAILING_DATA,
                    "the last tensor ends at byte %" G_GUINT64_FORMAT ", but the stream goes on", wanted);
+      apr_safetensors_error_set_offset (error, wanted);
       return NULL;
     }
   if (!apr_safetensors_header_check (self->header, buffer.size - self->header->data_start, error))
@@ -443,11 +447,14 @@ apr_safetensors_source_read (
   if (succeeded && n_read == end - begin)
     return g_bytes_new_take (g_steal_pointer (&data), end - begin);
   if (succeeded)
-    apr_safetensors_header_refuse (self->header, entry, APR_SAFETENSORS_ERROR_TRUNCATED, error,
-                                   "its bytes from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT
-                                   " of the file are needed, but only %" G_GSIZE_FORMAT
-                                   " of them are there now",
-                                   offset, offset + (end - begin), n_read);
+    {
+      apr_safetensors_header_refuse (self->header, entry, APR_SAFETENSORS_ERROR_TRUNCATED, error,
+                                     "its bytes from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT
+                                     " of the file are needed, but only %" G_GSIZE_FORMAT
+                                     " of them are there now",
+                                     offset, offset + (end - begin), n_read);
+      apr_safetensors_error_set_offset (error, offset + n_read);
+    }
   g_prefix_error (error, "%s: ", self->name);
   return NULL;
 }

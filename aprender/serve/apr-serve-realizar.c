@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/serve/apr-serve-routes.h"
 
-#include <string.h>
-
 #include "aprender/serve/apr-serve-json.h"
 #include "aprender/serve/apr-serve-predictions.h"
 #include "aprender/serve/apr-serve-rows.h"

@@ -307,7 +307,9 @@ read_decimal (const AprArrowColumn *self, const guint8 *data, gsize index)
   gsize i;                                                                               \
   from_type value;                                                                       \
                                                                                          \
-  for (i = 0; i < n_rows; i++)                                                           \
+  if (stride == 1)                                                                       \
+   memcpy (to, from, n_rows * sizeof value);                                             \
+  for (i = 0; i < n_rows && stride > 1; i++)                                             \
    {                                                                                     \
     memcpy (&value, from + i * sizeof value, sizeof value);                              \
     to[i * stride] = (to_type) value;                                                    \

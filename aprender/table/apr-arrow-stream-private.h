@@ -28,6 +28,12 @@ const char *const *apr_arrow_stream_get_feature_names (AprArrowStream *self);
 
 gsize apr_arrow_stream_get_n_targets (AprArrowStream *self);
 
+/* Has X and y made of columns, as the stream has them: [n_features, n_samples] and [n_targets, n_samples]. To be called
+ * before the first block. */
+void apr_arrow_stream_set_by_columns (AprArrowStream *self);
+
+gboolean apr_arrow_stream_is_by_columns (AprArrowStream *self);
+
 /* The samples that follow: some megabytes of them, a multiple of 256, but for the last block. @x is %NULL, with true,
  * where there are none; @sample_weight where there are no weights. @first_row is the number of samples before them. */
 gboolean apr_arrow_stream_read (AprArrowStream *self,

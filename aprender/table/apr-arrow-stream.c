@@ -44,6 +44,7 @@ struct _AprArrowStream
   GPtrArray *feature_names;   /* (owned) */
   Role roles[N_ROLES];
   gsize block_rows;
+  gboolean by_columns;
 };
 
 static AprArrowColumn *
@@ -291,6 +292,18 @@ apr_arrow_stream_get_n_targets (AprArrowStream *self)
   return self->roles[Y].columns->len;
 }
 
+void
+apr_arrow_stream_set_by_columns (AprArrowStream *self)
+{
+  self->by_columns = TRUE;
+}
+
+gboolean
+apr_arrow_stream_is_by_columns (AprArrowStream *self)
+{
+  return self->by_columns;
+}
+
 static gboolean
 check_batch (AprArrowStream *self, GError **error)
 {
@@ -350,32 +363,33 @@ read_batch (AprArrowStream *self, GCancellable *cancellable, GError **error)
   return TRUE;
 }
 
+/* Converts a column's values in some rows of the batch, from @first on, to those of the block from @row on. */
+static void
+copy_column (AprArrowStream *self, Role *role, gsize index, gsize first, gsize n, gsize row)
+{
+  gsize column = g_array_index (role->columns, gsize, index);
+  const AprArrowArray *array = self->batch.children[column];
+  gsize n_columns = role->columns->len;
+  gsize place = self->by_columns ? index * self->block_rows + row : row * n_columns + index;
+
+  apr_arrow_column_read (
+    get_column (self, column), array, (gsize) (array->offset + self->batch.offset + self->n_taken) + first, n,
+    role->dtype, role->rows + place * apr_arrow_get_width (role->dtype), self->by_columns ? 1 : n_columns);
+}
+
 /* Converts rows of the batch to those of the block that begin with @row. */
 static void
 copy_rows (AprArrowStream *self, gsize row, gsize n)
 {
+  gsize tile = self->by_columns ? n : TILE_ROWS;
   gsize first;
   gsize i;
   gsize j;
 
-  for (first = 0; first < n; first += TILE_ROWS)
+  for (first = 0; first < n; first += tile)
     for (i = 0; i < N_ROLES; i++)
-      {
-        Role *role = &self->roles[i];
-        gsize n_columns = role->columns->len;
-
-        for (j = 0; j < n_columns; j++)
-          {
-            gsize column = g_array_index (role->columns, gsize, j);
-            const AprArrowArray *array = self->batch.children[column];
-
-            apr_arrow_column_read (
-              get_column (self, column), array,
-              (gsize) (array->offset + self->batch.offset + self->n_taken) + first,
-              MIN (TILE_ROWS, n - first), role->dtype,
-              role->rows + (row + first) * role->row_size + j * apr_arrow_get_width (role->dtype), n_columns);
-          }
-      }
+      for (j = 0; j < self->roles[i].columns->len; j++)
+        copy_column (self, &self->roles[i], j, first, MIN (tile, n - first), row + first);
   self->n_taken += (gint64) n;
 }
 
@@ -406,9 +420,23 @@ allocate_block (AprArrowStream *self, GError **error)
 }
 
 static AprTensor *
-take_tensor (Role *role, guint role_index, gsize n_rows)
+take_tensor (AprArrowStream *self, guint role_index, gsize n_rows)
 {
-  gsize shape[2] = { n_rows, role->columns->len };
+  Role *role = &self->roles[role_index];
+  gsize n_columns = role->columns->len;
+  gsize shape[2] = { n_rows, n_columns };
+  gsize column_size = n_rows * apr_arrow_get_width (role->dtype);
+  gsize i;
+
+  if (self->by_columns && role_index != SAMPLE_WEIGHT)
+    {
+      shape[0] = n_columns;
+      shape[1] = n_rows;
+      /* The last block's columns are shorter than there was room for. */
+      for (i = 1; i < n_columns && n_rows < self->block_rows; i++)
+        memmove (role->rows + i * column_size,
+                 role->rows + i * self->block_rows * apr_arrow_get_width (role->dtype), column_size);
+    }
 
   return apr_tensor_new_take (role->dtype, shape, role_index == SAMPLE_WEIGHT ? 1 : 2,
                               g_steal_pointer (&role->rows), n_rows * role->row_size);
@@ -446,10 +474,10 @@ apr_arrow_stream_read (AprArrowStream *self,
   if (filled == 0)
     return TRUE;
 
-  *x = take_tensor (&self->roles[X], X, filled);
-  *y = take_tensor (&self->roles[Y], Y, filled);
+  *x = take_tensor (self, X, filled);
+  *y = take_tensor (self, Y, filled);
   if (self->roles[SAMPLE_WEIGHT].row_size > 0)
-    *sample_weight = take_tensor (&self->roles[SAMPLE_WEIGHT], SAMPLE_WEIGHT, filled);
+    *sample_weight = take_tensor (self, SAMPLE_WEIGHT, filled);
 
   return TRUE;
 }

@@ -48,7 +48,8 @@ typedef struct
 typedef struct
 {
   double *values[APR_TABLE_N_ROLES]; /* (owned) (nullable) row-major */
-  GPtrArray *collected;              /* (element-type AprTableCategories) (nullable) */
+  gint64 *numbers; /* (owned) (nullable) which of the block's rows each row is, where rows can be dropped */
+  GPtrArray *collected; /* (element-type AprTableCategories) (nullable) */
   gsize n_rows;
   gsize n_lines;
   gsize n_dropped;  /* rows that miss a number, where these are passed over */

@@ -42,6 +42,18 @@ make_room (Parser *self)
         return FALSE;
       self->block->values[i] = values;
     }
+  if (self->format->drop_missing)
+    {
+      gsize size;
+      gint64 *numbers;
+
+      if (!g_size_checked_mul (&size, n_rows, sizeof (gint64)))
+        return FALSE;
+      numbers = g_try_realloc (self->block->numbers, size);
+      if (numbers == NULL)
+        return FALSE;
+      self->block->numbers = numbers;
+    }
   self->n_allocated = n_rows;
 
   return TRUE;
@@ -335,9 +347,13 @@ parse_row (Parser *self)
     return self->block->n_missing > 0;
 
   if (self->lacks)
-    self->block->n_dropped++;
-  else
-    self->block->n_rows++;
+    {
+      self->block->n_dropped++;
+      return TRUE;
+    }
+  if (self->block->numbers != NULL)
+    self->block->numbers[self->block->n_rows] = (gint64) (self->block->n_rows + self->block->n_dropped);
+  self->block->n_rows++;
 
   return TRUE;
 }
@@ -376,6 +392,7 @@ apr_table_block_free (AprTableBlock *self)
 
   for (i = 0; i < APR_TABLE_N_ROLES; i++)
     g_free (self->values[i]);
+  g_free (self->numbers);
   g_clear_pointer (&self->collected, g_ptr_array_unref);
   g_free (self->error);
   g_free (self);

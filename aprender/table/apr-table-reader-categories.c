@@ -71,6 +71,11 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
   if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
       !apr_table_reader_load_names (self, cancellable, error))
     return NULL;
+  if (self->error != NULL)
+    {
+      g_propagate_error (error, g_error_copy (self->error));
+      return NULL;
+    }
   if (self->started)
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: rows have been read already", self->name);
@@ -118,9 +123,9 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
  * Reads the whole table for the different texts in some columns, and names a feature for each, such as `color=red`.
  *
  * Such names, given to [method@Apr.TableReader.set_features] of a second reader of the same table, or of any other,
- * make the columns into numbers (one-hot encoding): the feature `color=red` is 1 in the rows whose cell in the
- * column `color` is `red`, and 0 in all others. A model that is fitted to them needs no more than its feature names
- * to predict.
+ * make the columns into numbers (one-hot encoding): the feature `color=red` is 1 in the rows whose cell in the column
+ * `color` is `red`, and 0 in the others. A cell whose text has no feature is an error. A model that is fitted to them
+ * needs no more than its feature names to predict.
  *
  * This blocks; [method@Apr.TableReader.read_categories_async] does not. The reader is at the end of its table
  * afterwards. It fails with %G_IO_ERROR_INVALID_DATA as [method@Apr.TableReader.read] does, and where a column has more

@@ -31,6 +31,8 @@ struct _AprTableReader
   guint64 n_lines; /* before the first of them */
   guint64 n_rows;
   guint64 n_dropped;
+  guint64 n_missing;
+  AprTensor *row_numbers; /* (owned) (nullable) of the rows that were handed out last */
   guint64 n_bytes;
   gboolean finished;
   GError *error; /* (owned) (nullable) what the table has shown to be wrong with it */
@@ -53,11 +55,5 @@ gboolean apr_table_reader_fail_with_block (AprTableReader *self,
                                            const AprTableBlock *block,
                                            GCancellable *cancellable,
                                            GError **error);
-
-/* Reads some rows; %FALSE at the end, and after an error. */
-gboolean apr_table_reader_load_rows (AprTableReader *self,
-                                     AprTensor *tensors[APR_TABLE_N_ROLES],
-                                     GCancellable *cancellable,
-                                     GError **error);
 
 G_END_DECLS

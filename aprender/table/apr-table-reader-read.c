@@ -291,6 +291,7 @@ apr_table_reader_fail_with_block (AprTableReader *self,
       n_missing += block->n_missing;
       apr_table_block_free (block);
     }
+  self->n_missing = n_missing;
   if (n_missing > 1)
     {
       g_autofree char *alone = g_steal_pointer (&message);
@@ -300,6 +301,25 @@ apr_table_reader_fail_with_block (AprTableReader *self,
   set_error_at (self, line, message);
 
   return fail (self, error);
+}
+
+/* What a read hands out. */
+typedef struct
+{
+  AprTensor *tensors[APR_TABLE_N_ROLES]; /* (owned) (nullable) */
+  AprTensor *numbers;                    /* (owned) (nullable) which rows of the table they are */
+} Rows;
+
+static void
+rows_free (gpointer data)
+{
+  Rows *rows = data;
+  gsize i;
+
+  for (i = 0; i < APR_TABLE_N_ROLES; i++)
+    g_clear_pointer (&rows->tensors[i], apr_tensor_unref);
+  g_clear_pointer (&rows->numbers, apr_tensor_unref);
+  g_free (rows);
 }
 
 static void
@@ -320,11 +340,26 @@ take_tensors (AprTableReader *self, AprTableBlock *block, AprTensor *tensors[APR
     }
 }
 
-gboolean
-apr_table_reader_load_rows (AprTableReader *self,
-                            AprTensor *tensors[APR_TABLE_N_ROLES],
-                            GCancellable *cancellable,
-                            GError **error)
+/* Which rows of the table those of a block are, where rows can be missing between them. */
+static AprTensor *
+take_row_numbers (AprTableReader *self, AprTableBlock *block)
+{
+  const gsize shape[1] = { block->n_rows };
+  gint64 *numbers = g_steal_pointer (&block->numbers);
+  gint64 n_before = (gint64) (self->n_rows + self->n_dropped);
+  gsize i;
+
+  if (numbers == NULL)
+    return NULL;
+  for (i = 0; i < block->n_rows; i++)
+    numbers[i] += n_before;
+
+  return apr_tensor_new_take (APR_DTYPE_I64, shape, 1, numbers, block->n_rows * sizeof (gint64));
+}
+
+/* Reads some rows; false at the end, and after an error. */
+static gboolean
+load_rows (AprTableReader *self, Rows *rows, GCancellable *cancellable, GError **error)
 {
   if (g_cancellable_set_error_if_cancelled (cancellable, error) || !start (self, cancellable, error))
     return FALSE;
@@ -345,7 +380,6 @@ apr_table_reader_load_rows (AprTableReader *self,
       if (block == NULL)
         break;
 
-      self->n_dropped += block->n_dropped;
       if (block->error != NULL || block->no_memory)
         {
           apr_table_reader_fail_with_block (self, block, cancellable, error);
@@ -353,9 +387,13 @@ apr_table_reader_load_rows (AprTableReader *self,
           return FALSE;
         }
       taken = block->n_rows > 0;
-      self->n_rows += block->n_rows;
       if (taken)
-        take_tensors (self, block, tensors);
+        {
+          take_tensors (self, block, rows->tensors);
+          rows->numbers = take_row_numbers (self, block);
+        }
+      self->n_rows += block->n_rows;
+      self->n_dropped += block->n_dropped;
       self->n_lines += block->n_lines;
       apr_table_block_free (block);
       if (taken)
@@ -398,6 +436,8 @@ notify_rows (AprTableReader *self)
   g_object_freeze_notify (object);
   g_object_notify (object, "n-rows");
   g_object_notify (object, "n-dropped");
+  g_object_notify (object, "n-missing");
+  g_object_notify (object, "row-numbers");
   g_object_notify (object, "n-bytes");
   g_object_notify (object, "progress");
   g_object_thaw_notify (object);
@@ -448,6 +488,24 @@ hand_out (AprTensor *tensor, AprTensor **place)
     g_clear_pointer (&tensor, apr_tensor_unref);
 }
 
+static void
+hand_out_tensors (const Rows *rows, AprTensor **x, AprTensor **y, AprTensor **sample_weight)
+{
+  hand_out (rows->tensors[APR_TABLE_FEATURES], x);
+  hand_out (rows->tensors[APR_TABLE_TARGETS], y);
+  hand_out (rows->tensors[APR_TABLE_WEIGHTS], sample_weight);
+}
+
+/* Ends a read in the caller's thread, which may look at the numbers of rows while others are read. */
+static void
+end_read (AprTableReader *self, const Rows *rows, AprTensor **x, AprTensor **y, AprTensor **sample_weight)
+{
+  g_clear_pointer (&self->row_numbers, apr_tensor_unref);
+  self->row_numbers = rows->numbers;
+  notify_rows (self);
+  hand_out_tensors (rows, x, y, sample_weight);
+}
+
 /**
  * apr_table_reader_read:
  * @self: a reader
@@ -459,14 +517,15 @@ hand_out (AprTensor *tensor, AprTensor **place)
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
- * Reads the next rows, some thousand at a time, in the order of the table.
+ * Reads the next rows, as many as a block of the table has, in the order of the table.
  *
  * This blocks; [method@Apr.TableReader.read_async] does not. It fails with %G_IO_ERROR_INVALID_DATA where the table
  * is wrong: the message has the table's name, the line where the cell begins, and the column, such as `rents.csv:7:
- * column “rooms”: “three” is not a number`. Of numbers that are missing it counts all. Once a table has been found
+ * column “rooms”: “three” is not a number`. If numbers are missing, it reads on to
+ * the end, and the message counts them. Once a table has been found
  * wrong, every read fails. After %G_IO_ERROR_CANCELLED, reading can go on.
  *
- * Returns: whether there were rows; `FALSE` at the end of the table too, and then @error is not set
+ * Returns: `TRUE` if there were rows; `FALSE` at the end of the table, and then @error is not set, and on failure
  *
  * Since: 0.1
  */
@@ -478,41 +537,24 @@ apr_table_reader_read (AprTableReader *self,
                        GCancellable *cancellable,
                        GError **error)
 {
-  AprTensor *tensors[APR_TABLE_N_ROLES] = { NULL };
+  Rows rows = { { NULL } };
   gboolean read;
 
   g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  read = apr_table_reader_enter (self, error);
-  if (read)
+  if (!apr_table_reader_enter (self, error))
     {
-      read = apr_table_reader_load_rows (self, tensors, cancellable, error);
-      apr_table_reader_leave (self);
-      notify_rows (self);
+      hand_out_tensors (&rows, x, y, sample_weight);
+      return FALSE;
     }
-  hand_out (tensors[APR_TABLE_FEATURES], x);
-  hand_out (tensors[APR_TABLE_TARGETS], y);
-  hand_out (tensors[APR_TABLE_WEIGHTS], sample_weight);
+
+  read = load_rows (self, &rows, cancellable, error);
+  apr_table_reader_leave (self);
+  end_read (self, &rows, x, y, sample_weight);
 
   return read;
-}
-
-typedef struct
-{
-  AprTensor *tensors[APR_TABLE_N_ROLES]; /* (owned) (nullable) */
-} Rows;
-
-static void
-rows_free (gpointer data)
-{
-  Rows *rows = data;
-  gsize i;
-
-  for (i = 0; i < APR_TABLE_N_ROLES; i++)
-    g_clear_pointer (&rows->tensors[i], apr_tensor_unref);
-  g_free (rows);
 }
 
 static void
@@ -522,7 +564,7 @@ read_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancel
   Rows *rows = g_new0 (Rows, 1);
   GError *error = NULL;
 
-  if (apr_table_reader_load_rows (self, rows->tensors, cancellable, &error))
+  if (load_rows (self, rows, cancellable, &error))
     g_task_return_pointer (task, rows, rows_free);
   else
     {
@@ -580,7 +622,7 @@ apr_table_reader_read_async (AprTableReader *self,
  *
  * Ends what [method@Apr.TableReader.read_async] began.
  *
- * Returns: whether there were rows; `FALSE` at the end of the table too, and then @error is not set
+ * Returns: `TRUE` if there were rows; `FALSE` at the end of the table, and then @error is not set, and on failure
  *
  * Since: 0.1
  */
@@ -592,95 +634,21 @@ apr_table_reader_read_finish (AprTableReader *self,
                               AprTensor **sample_weight,
                               GError **error)
 {
-  static const Rows none = { { NULL } };
+  const Rows none = { { NULL } };
   g_autofree Rows *rows = NULL;
-  const Rows *taken;
+  GError *local_error = NULL;
 
   g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
   g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  rows = g_task_propagate_pointer (G_TASK (result), error);
-  notify_rows (self);
-  taken = rows != NULL ? rows : &none;
-  hand_out (taken->tensors[APR_TABLE_FEATURES], x);
-  hand_out (taken->tensors[APR_TABLE_TARGETS], y);
-  hand_out (taken->tensors[APR_TABLE_WEIGHTS], sample_weight);
+  rows = g_task_propagate_pointer (G_TASK (result), &local_error);
+  if (g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_PENDING))
+    hand_out_tensors (&none, x, y, sample_weight);
+  else
+    end_read (self, rows != NULL ? rows : &none, x, y, sample_weight);
+  if (local_error != NULL)
+    g_propagate_error (error, local_error);
 
   return rows != NULL;
-}
-
-/**
- * apr_table_reader_get_n_rows:
- * @self: a reader
- *
- * Gets how many rows have been handed out.
- *
- * Returns: the number of rows
- *
- * Since: 0.1
- */
-guint64
-apr_table_reader_get_n_rows (AprTableReader *self)
-{
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
-
-  return self->n_rows;
-}
-
-/**
- * apr_table_reader_get_n_dropped:
- * @self: a reader
- *
- * Gets how many rows have been passed over because they miss a number.
- *
- * Returns: the number of rows
- *
- * Since: 0.1
- */
-guint64
-apr_table_reader_get_n_dropped (AprTableReader *self)
-{
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
-
-  return self->n_dropped;
-}
-
-/**
- * apr_table_reader_get_n_bytes:
- * @self: a reader
- *
- * Gets how many bytes of the stream had been read when the last rows were handed out.
- *
- * Returns: the number of bytes
- *
- * Since: 0.1
- */
-guint64
-apr_table_reader_get_n_bytes (AprTableReader *self)
-{
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
-
-  return self->n_bytes;
-}
-
-/**
- * apr_table_reader_get_progress:
- * @self: a reader
- *
- * Gets how much of the table has been read.
- *
- * Returns: from 0 to 1; 0 until the end where the size of the stream is not known
- *
- * Since: 0.1
- */
-double
-apr_table_reader_get_progress (AprTableReader *self)
-{
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
-
-  if (self->finished && g_queue_is_empty (&self->blocks))
-    return 1;
-
-  return self->size == 0 ? 0 : MIN ((double) self->n_bytes / (double) self->size, 1);
 }

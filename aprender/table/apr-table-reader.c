@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/table/apr-table-reader-private.h"
 
-#include <string.h>
+#include "aprender/estimator/apr-feature-names-private.h"
 
 /**
  * AprTableReader:
@@ -18,7 +18,7 @@
  * AprTensor *y;
  *
  * apr_table_reader_set_targets (reader, targets);
- * while (apr_table_reader_read (reader, &x, &y, NULL, NULL, &error))
+ * while (error == NULL && apr_table_reader_read (reader, &x, &y, NULL, NULL, &error))
  *   {
  *     apr_cross_products_update (sums, x, y, NULL, NULL, &error);
  *     apr_tensor_unref (x);
@@ -34,8 +34,12 @@
  *
  * The reader takes memory for a few blocks of text, however long the table is.
  *
- * One thread at a time may use a reader; [method@Apr.TableReader.read] blocks, and has an asynchronous twin. From the
- * first row on, a reader has a thread of its own that reads ahead, until the end of the table or of the reader.
+ * One thread at a time may use a reader. [method@Apr.TableReader.read] blocks, and has an asynchronous twin; until that
+ * has ended, leave the reader alone: its properties notify then. From the first row on, a reader has a thread of its
+ * own that reads ahead, until the end of the table or of the reader.
+ *
+ * How rows are made is chosen before they are read. A property that is set to something else later, or a delimiter or
+ * decimal comma after the first row of names, stays as it was, and makes the next read fail with %G_IO_ERROR_FAILED.
  *
  * Since: 0.1
  */
@@ -54,6 +58,8 @@ enum
   PROP_NAMES,
   PROP_N_ROWS,
   PROP_N_DROPPED,
+  PROP_N_MISSING,
+  PROP_ROW_NUMBERS,
   PROP_N_BYTES,
   PROP_PROGRESS,
   N_PROPS,
@@ -89,6 +95,7 @@ apr_table_reader_finalize (GObject *object)
   g_strfreev (self->chosen_features);
   g_strfreev (self->targets);
   g_free (self->weight);
+  g_clear_pointer (&self->row_numbers, apr_tensor_unref);
   g_free (self->delimiter);
   g_free (self->name);
   g_object_unref (self->stream);
@@ -138,6 +145,12 @@ apr_table_reader_get_property (GObject *object, guint id, GValue *value, GParamS
       break;
     case PROP_N_DROPPED:
       g_value_set_uint64 (value, self->n_dropped);
+      break;
+    case PROP_N_MISSING:
+      g_value_set_uint64 (value, self->n_missing);
+      break;
+    case PROP_ROW_NUMBERS:
+      g_value_set_boxed (value, self->row_numbers);
       break;
     case PROP_N_BYTES:
       g_value_set_uint64 (value, self->n_bytes);
@@ -313,6 +326,24 @@ apr_table_reader_class_init (AprTableReaderClass *klass)
   props[PROP_N_DROPPED] = g_param_spec_uint64 ("n-dropped", NULL, NULL, 0, G_MAXUINT64, 0, readable);
 
   /**
+   * AprTableReader:n-missing: (getter get_n_missing)
+   *
+   * How many numbers are missing in a table that was found wrong because of that.
+   *
+   * Since: 0.1
+   */
+  props[PROP_N_MISSING] = g_param_spec_uint64 ("n-missing", NULL, NULL, 0, G_MAXUINT64, 0, readable);
+
+  /**
+   * AprTableReader:row-numbers: (getter get_row_numbers)
+   *
+   * Which rows of the table were handed out last, counted from 0; `NULL` unless #AprTableReader:drop-missing is set.
+   *
+   * Since: 0.1
+   */
+  props[PROP_ROW_NUMBERS] = g_param_spec_boxed ("row-numbers", NULL, NULL, APR_TYPE_TENSOR, readable);
+
+  /**
    * AprTableReader:n-bytes: (getter get_n_bytes)
    *
    * How many bytes had been read from the stream when the last rows were handed out; compressed ones count as they are.
@@ -338,6 +369,26 @@ static void
 apr_table_reader_init (AprTableReader *self)
 {
   g_queue_init (&self->blocks);
+}
+
+/* Whether it is too late to choose how rows are made. The choice stays what it was, and the next read fails with why:
+ * rows that are not what was asked for last would be wrong unseen. */
+static gboolean
+refuse_late_choice (AprTableReader *self, const char *property, gboolean is_late)
+{
+  if (is_late && self->error == NULL)
+    g_set_error (
+      &self->error, G_IO_ERROR, G_IO_ERROR_FAILED,
+      "%s: the property “%s” was set after rows had been read: set it before, or make another reader",
+      self->name, property);
+
+  return is_late;
+}
+
+static gboolean
+are_names_equal (const char *const *a, const char *const *b)
+{
+  return apr_feature_names_equal ((char **) a, (char **) b);
 }
 
 /**
@@ -393,7 +444,8 @@ apr_table_reader_set_delimiter (AprTableReader *self, const char *delimiter)
 {
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
-  if (g_strcmp0 (self->delimiter, delimiter) == 0)
+  if (g_strcmp0 (self->delimiter, delimiter) == 0 ||
+      refuse_late_choice (self, "delimiter", self->columns != NULL))
     return;
   g_free (self->delimiter);
   self->delimiter = g_strdup (delimiter);
@@ -432,7 +484,8 @@ apr_table_reader_set_decimal_comma (AprTableReader *self, gboolean decimal_comma
 {
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
-  if (self->decimal_comma == decimal_comma)
+  if (self->decimal_comma == decimal_comma ||
+      refuse_late_choice (self, "decimal-comma", self->columns != NULL))
     return;
   self->decimal_comma = decimal_comma;
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DECIMAL_COMMA]);
@@ -470,7 +523,7 @@ apr_table_reader_set_drop_missing (AprTableReader *self, gboolean drop_missing)
 {
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
-  if (self->drop_missing == drop_missing)
+  if (self->drop_missing == drop_missing || refuse_late_choice (self, "drop-missing", self->started))
     return;
   self->drop_missing = drop_missing;
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DROP_MISSING]);
@@ -553,6 +606,10 @@ apr_table_reader_set_features (AprTableReader *self, const char *const *features
 {
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
+  if (are_names_equal (features, (const char *const *) self->chosen_features) ||
+      are_names_equal (features, apr_table_reader_get_features (self)) ||
+      refuse_late_choice (self, "features", self->started))
+    return;
   g_strfreev (self->chosen_features);
   self->chosen_features = g_strdupv ((char **) features);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_FEATURES]);
@@ -592,6 +649,9 @@ apr_table_reader_set_targets (AprTableReader *self, const char *const *targets)
 {
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
+  if (are_names_equal (targets, (const char *const *) self->targets) ||
+      refuse_late_choice (self, "targets", self->started))
+    return;
   g_strfreev (self->targets);
   self->targets = g_strdupv ((char **) targets);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_TARGETS]);
@@ -629,26 +689,9 @@ apr_table_reader_set_weight (AprTableReader *self, const char *weight)
 {
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
+  if (g_strcmp0 (self->weight, weight) == 0 || refuse_late_choice (self, "weight", self->started))
+    return;
   g_free (self->weight);
   self->weight = g_strdup (weight);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_WEIGHT]);
-}
-
-/**
- * apr_table_reader_get_names:
- * @self: a reader
- *
- * Gets the names of all columns.
- *
- * Returns: (transfer none) (nullable) (array zero-terminated=1): the names in the order of the table, or `NULL`
- *   before the first row has been read
- *
- * Since: 0.1
- */
-const char *const *
-apr_table_reader_get_names (AprTableReader *self)
-{
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
-
-  return self->columns != NULL ? (const char *const *) self->columns->names : NULL;
 }

@@ -122,6 +122,12 @@ APR_AVAILABLE_IN_ALL
 guint64 apr_table_reader_get_n_dropped (AprTableReader *self);
 
 APR_AVAILABLE_IN_ALL
+guint64 apr_table_reader_get_n_missing (AprTableReader *self);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *apr_table_reader_get_row_numbers (AprTableReader *self);
+
+APR_AVAILABLE_IN_ALL
 guint64 apr_table_reader_get_n_bytes (AprTableReader *self);
 
 APR_AVAILABLE_IN_ALL

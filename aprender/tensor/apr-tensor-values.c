@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/tensor/apr-tensor-private.h"
 
-#include <string.h>
-
 #if G_BYTE_ORDER == G_BIG_ENDIAN
 void
 apr_tensor_swap_bytes (guint8 *data, gsize n_elements, gsize width)

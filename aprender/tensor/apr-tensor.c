@@ -269,20 +269,21 @@ owner_release (gpointer data)
  * @n_dims: the number of dimensions
  * @memory: the elements, row-major and little-endian
  * @size: the number of bytes at @memory
- * @release: (type gpointer) (nullable): a #GDestroyNotify to call when the memory is no longer used
+ * @release: (type gpointer) (nullable): a #GDestroyNotify to call when the memory is no longer used, or `NULL` where
+ *   nothing is to be done then
  * @user_data: data to pass to @release
  * @error: return location for an error
  *
  * Creates a tensor that uses the caller's memory, without copying it.
  *
- * This is for bindings whose arrays have memory of their own; the Python override passes numpy's memory in this way. In
- * C, use [ctor@Apr.Tensor.new_from_bytes] with a #GBytes.
+ * This is for memory that something else owns, such as an array of numpy's, a mapping or an array of your own. Where
+ * there is a #GBytes already, use [ctor@Apr.Tensor.new_from_bytes].
  *
  * The memory must not change while the tensor, or a slice of it, exists. @release is called exactly once: in the thread
  * that drops the last reference, or before this function returns if it fails.
  *
- * Bindings see @release as an address. Use one function for all tensors and tell them apart by @user_data, because
- * nothing would free a closure made for each of them.
+ * To bindings of other languages, @release is an address: use one function for all tensors there and tell them apart by
+ * @user_data, because nothing would free a closure made for each of them.
  *
  * Fails like [ctor@Apr.Tensor.new_from_bytes].
  *

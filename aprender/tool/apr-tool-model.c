@@ -86,14 +86,15 @@ append_number (GString *text, const char *name, gsize width, double value, AprDT
 static void
 append_rank (GString *text, const Description *self, gsize width)
 {
-  int rank = apr_linear_regression_get_rank (self->model);
+  gint64 rank = apr_linear_regression_get_rank (self->model);
   g_autofree char *value = NULL;
 
   if (rank < 0 || (gsize) rank >= self->n_features || apr_linear_regression_get_alpha (self->model) > 0 ||
       apr_linear_regression_get_positive (self->model))
     return;
 
-  value = g_strdup_printf ("%d of %" G_GSIZE_FORMAT " %s: of all answers as good as this, it has the "
+  value = g_strdup_printf ("%" G_GINT64_FORMAT " of %" G_GSIZE_FORMAT
+                           " %s: of all answers as good as this, it has the "
                            "smallest coefficients",
                            rank, self->n_features, self->n_features == 1 ? "feature" : "features");
   append_text (text, "rank", width, value);

@@ -50,21 +50,6 @@ apr_tool_escape_lines (const char *text)
   return escape (text, TRUE);
 }
 
-/* Cuts a cell to what a message can hold. */
-char *
-apr_tool_shorten (const char *text, gsize length)
-{
-  const glong limit = 40;
-  g_autofree char *valid = g_utf8_make_valid (text, (gssize) MIN (length, 1024));
-  g_autofree char *head = NULL;
-
-  if (g_utf8_strlen (valid, -1) <= limit)
-    return g_steal_pointer (&valid);
-
-  head = g_utf8_substring (valid, 0, limit);
-  return g_strconcat (head, "…", NULL);
-}
-
 /* How many cells of a terminal a text fills. */
 gsize
 apr_tool_get_width (const char *text)

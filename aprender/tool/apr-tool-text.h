@@ -10,7 +10,6 @@ G_BEGIN_DECLS
 
 char *apr_tool_escape (const char *text);
 char *apr_tool_escape_lines (const char *text);
-char *apr_tool_shorten (const char *text, gsize length);
 gsize apr_tool_get_width (const char *text);
 void apr_tool_append_padded (GString *string, const char *text, gsize width);
 

@@ -2,16 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aprender/tool/apr-table.h"
 #include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-output.h"
 #include "aprender/tool/apr-tool-progress.h"
+#include "aprender/tool/apr-tool-table.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
 typedef struct
 {
-  AprTableOptions table;
+  AprToolTableOptions table;
   char **targets;
   char **features; /* (nullable) */
   char **dropped;  /* (nullable) */
@@ -50,7 +50,7 @@ static const AprToolOption options_of_fit[] = {
     NULL },
   { "keep-state", 0, APR_TOOL_FLAG, G_STRUCT_OFFSET (FitOptions, keep_state),
     "Store the sums of the data too, for summary, merge and predict --interval", NULL },
-  APR_TABLE_OPTIONS (FitOptions),
+  APR_TOOL_TABLE_OPTIONS (FitOptions),
   APR_TOOL_JSON_OPTION (FitOptions),
   { "verbose", 'v', APR_TOOL_FLAG, G_STRUCT_OFFSET (FitOptions, verbose), "Say more on the standard error",
     NULL },
@@ -176,7 +176,7 @@ list_categories (char **paths, const FitOptions *options, GError **error)
 
   for (i = 0; paths[i] != NULL; i++)
     {
-      g_autoptr (AprTableReader) reader = apr_table_open (paths[i], &options->table, error);
+      g_autoptr (AprTableReader) reader = apr_tool_table_open (paths[i], &options->table, error);
       g_auto (GStrv) found =
         reader != NULL
           ? apr_table_reader_read_categories (reader, (const char *const *) options->one_hot, NULL, error)
@@ -272,7 +272,7 @@ add_table (const char *path,
            guint64 *n_rows,
            GError **error)
 {
-  g_autoptr (AprTableReader) reader = apr_table_open (path, &options->table, error);
+  g_autoptr (AprTableReader) reader = apr_tool_table_open (path, &options->table, error);
   AprToolProgress progress = apr_tool_progress_start ();
   AprTensor *x;
   AprTensor *y;
@@ -313,7 +313,7 @@ add_table (const char *path,
       g_propagate_error (error, g_steal_pointer (&local_error));
       return FALSE;
     }
-  apr_table_report_dropped (reader);
+  apr_tool_table_report_dropped (reader);
   *n_rows += apr_table_reader_get_n_rows (reader);
 
   return TRUE;
@@ -346,7 +346,7 @@ fit_and_save (char **paths, const FitOptions *options, AprDType dtype, GError **
     scores = apr_linear_regression_score_cross_products (model, sums, error);
   if (scores == NULL)
     {
-      g_autofree char *name = apr_table_get_display_name (paths[0]);
+      g_autofree char *name = apr_tool_table_get_display_name (paths[0]);
 
       g_prefix_error (error, "%s: ", name);
       return NULL;
@@ -410,7 +410,8 @@ const AprToolCommand apr_tool_fit = {
   .notes =
     "DATA.csv has a header row with the columns' names; “-” reads it from the standard input. Cells are\n"
     "separated by commas, semicolons or tabs, and the file may be compressed by gzip or zstd. Of several\n"
-    "tables, the rows are taken together.\n"
+    "tables, the rows are taken together. In a file that ends with .safetensors, each tensor of one\n"
+    "dimension is a column, and each of two is several: NAME[0] and so on.\n"
     "With F64, the default, the answer is the exact one rounded once; F32 is what the Rust\n"
     "aprender, realizar and Ollama read.",
   .example = "aprender fit rents.csv --target rent --keep-state -o rents.safetensors",

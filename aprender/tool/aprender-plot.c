@@ -4,9 +4,9 @@
 
 #include "aprender/plot/apr-plot-file.h"
 #include "aprender/plot/apr-plot-regression.h"
-#include "aprender/tool/apr-table.h"
 #include "aprender/tool/apr-tool-output.h"
 #include "aprender/tool/apr-tool-progress.h"
+#include "aprender/tool/apr-tool-table.h"
 #include "aprender/tool/apr-tool.h"
 
 /* How many places a line goes through. */
@@ -16,7 +16,7 @@
 
 typedef struct
 {
-  AprTableOptions table;
+  AprToolTableOptions table;
   char **targets;
   char *weight;  /* (nullable) */
   char *feature; /* (nullable) */
@@ -44,7 +44,7 @@ static const AprToolOption options_of_plot[] = {
   { "dark", 0, APR_TOOL_FLAG, G_STRUCT_OFFSET (PlotOptions, dark), "Light on dark", NULL },
   { "width", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (PlotOptions, width), "Pixels (default: 800)", "N" },
   { "height", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (PlotOptions, height), "Pixels (default: 600)", "N" },
-  APR_TABLE_OPTIONS (PlotOptions),
+  APR_TOOL_TABLE_OPTIONS (PlotOptions),
   { NULL },
 };
 
@@ -54,8 +54,9 @@ typedef struct
   GByteArray *x;
   GByteArray *y;
   GByteArray *weight;
+  GByteArray *numbers;
   gsize n_rows;
-  AprTensor *tensors[3]; /* X, y and (nullable) weights */
+  AprTensor *tensors[4]; /* X, y and (nullable) weights and (nullable) row numbers */
 } Data;
 
 static void
@@ -66,6 +67,7 @@ data_clear (Data *self)
   g_clear_pointer (&self->x, g_byte_array_unref);
   g_clear_pointer (&self->y, g_byte_array_unref);
   g_clear_pointer (&self->weight, g_byte_array_unref);
+  g_clear_pointer (&self->numbers, g_byte_array_unref);
   for (i = 0; i < G_N_ELEMENTS (self->tensors); i++)
     g_clear_pointer (&self->tensors[i], apr_tensor_unref);
 }
@@ -90,12 +92,12 @@ append (GByteArray *array, AprTensor *tensor, GError **error)
 }
 
 static AprTensor *
-take_tensor (GByteArray **array, gsize n_rows, gsize n_columns, gboolean matrix)
+take_tensor (AprDType dtype, GByteArray **array, gsize n_rows, gsize n_columns, gboolean matrix)
 {
   const gsize shape[2] = { n_rows, n_columns };
   g_autoptr (GBytes) bytes = g_byte_array_free_to_bytes (g_steal_pointer (array));
 
-  return apr_tensor_new_from_bytes (APR_DTYPE_F64, shape, matrix ? 2 : 1, bytes, NULL);
+  return apr_tensor_new_from_bytes (dtype, shape, matrix ? 2 : 1, bytes, NULL);
 }
 
 static gboolean
@@ -110,10 +112,13 @@ read_data (Data *self, AprTableReader *reader, gsize n_features, gsize n_targets
   self->x = g_byte_array_new ();
   self->y = g_byte_array_new ();
   self->weight = g_byte_array_new ();
+  self->numbers = g_byte_array_new ();
   while (local_error == NULL && apr_table_reader_read (reader, &x, &y, &weight, NULL, &local_error))
     {
       if (append (self->x, x, &local_error) && append (self->y, y, &local_error) && weight != NULL)
         append (self->weight, weight, &local_error);
+      if (local_error == NULL && apr_table_reader_get_row_numbers (reader) != NULL)
+        append (self->numbers, apr_table_reader_get_row_numbers (reader), &local_error);
       apr_tool_progress_show (&progress, reader);
       apr_tensor_unref (x);
       apr_tensor_unref (y);
@@ -126,12 +131,14 @@ read_data (Data *self, AprTableReader *reader, gsize n_features, gsize n_targets
       return FALSE;
     }
 
-  apr_table_report_dropped (reader);
+  apr_tool_table_report_dropped (reader);
   self->n_rows = apr_table_reader_get_n_rows (reader);
-  self->tensors[0] = take_tensor (&self->x, self->n_rows, n_features, TRUE);
-  self->tensors[1] = take_tensor (&self->y, self->n_rows, n_targets, n_targets > 1);
+  self->tensors[0] = take_tensor (APR_DTYPE_F64, &self->x, self->n_rows, n_features, TRUE);
+  self->tensors[1] = take_tensor (APR_DTYPE_F64, &self->y, self->n_rows, n_targets, n_targets > 1);
   if (self->weight->len > 0)
-    self->tensors[2] = take_tensor (&self->weight, self->n_rows, 1, FALSE);
+    self->tensors[2] = take_tensor (APR_DTYPE_F64, &self->weight, self->n_rows, 1, FALSE);
+  if (self->numbers->len > 0)
+    self->tensors[3] = take_tensor (APR_DTYPE_I64, &self->numbers, self->n_rows, 1, FALSE);
 
   return TRUE;
 }
@@ -284,15 +291,16 @@ make_plots (
   if (diagnostics == NULL)
     return FALSE;
   if (kind == NULL || strcmp (kind, "residuals") == 0)
-    g_ptr_array_add (plots, apr_plot_new_residuals (diagnostics));
+    g_ptr_array_add (plots, apr_plot_new_residuals (diagnostics, data->tensors[3]));
   if (kind == NULL || strcmp (kind, "quantiles") == 0)
-    g_ptr_array_add (plots, apr_plot_new_quantiles (diagnostics));
+    g_ptr_array_add (plots, apr_plot_new_quantiles (diagnostics, data->tensors[3]));
   if (kind == NULL || strcmp (kind, "scale") == 0)
-    g_ptr_array_add (plots, apr_plot_new_scale_location (diagnostics));
+    g_ptr_array_add (plots, apr_plot_new_scale_location (diagnostics, data->tensors[3]));
   if (kind == NULL || strcmp (kind, "leverage") == 0)
-    g_ptr_array_add (plots,
-                     apr_plot_new_leverage (diagnostics, (gsize) apr_linear_regression_get_rank (model) +
-                                                           apr_linear_regression_get_fit_intercept (model)));
+    g_ptr_array_add (plots, apr_plot_new_leverage (diagnostics,
+                                                   (gsize) apr_linear_regression_get_rank (model) +
+                                                     apr_linear_regression_get_fit_intercept (model),
+                                                   data->tensors[3]));
 
   return TRUE;
 }
@@ -343,10 +351,10 @@ static gboolean
 load (Data *data, const char *path, AprLinearRegression *model, const PlotOptions *options, GError **error)
 {
   AprEstimator *estimator = APR_ESTIMATOR (model);
-  g_autoptr (AprTableReader) reader = apr_table_open (path, &options->table, error);
+  g_autoptr (AprTableReader) reader = apr_tool_table_open (path, &options->table, error);
   gsize n_targets = apr_estimator_get_n_targets (estimator);
 
-  if (reader == NULL || !apr_table_select_model (reader, estimator, error))
+  if (reader == NULL || !apr_tool_table_select_model (reader, estimator, error))
     return FALSE;
   if (g_strv_length (options->targets) != n_targets)
     {
@@ -407,9 +415,10 @@ const AprToolCommand apr_tool_plot = {
   .options = options_of_plot,
   .size = sizeof (PlotOptions),
   .defaults = &defaults,
-  .notes = "DATA.csv has the rows that the model was fitted to. It must have been fitted with --keep-state, "
-           "but for\n"
-           "--kind actual, and for --feature without a band. Numbers in a plot are rows, counted from 1.",
+  .notes =
+    "DATA.csv has the rows that the model was fitted to. The model must have been fitted with\n"
+    "--keep-state, but for --kind actual, and for --feature without a band. Numbers in a plot are rows\n"
+    "of the table, counted from 1 below the names.",
   .example = "aprender plot rents.safetensors rents.csv --target rent -o rents.svg",
   .run = run,
 };

@@ -2,16 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aprender/tool/apr-table.h"
 #include "aprender/tool/apr-tool-json.h"
 #include "aprender/tool/apr-tool-output.h"
 #include "aprender/tool/apr-tool-progress.h"
+#include "aprender/tool/apr-tool-table.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
 typedef struct
 {
-  AprTableOptions table;
+  AprToolTableOptions table;
   char *output;   /* (nullable) */
   char *interval; /* (nullable) */
   char *level;    /* (nullable) */
@@ -25,7 +25,7 @@ static const AprToolOption options_of_predict[] = {
     "Add the bounds of one more sample, or of the mean of all such samples", "prediction|confidence" },
   { "level", 0, APR_TOOL_TEXT, G_STRUCT_OFFSET (PredictOptions, level),
     "How sure the bounds are (default: 0.95)", "NUMBER" },
-  APR_TABLE_OPTIONS (PredictOptions),
+  APR_TOOL_TABLE_OPTIONS (PredictOptions),
   APR_TOOL_JSON_OPTION (PredictOptions),
   { NULL },
 };
@@ -174,7 +174,7 @@ predict (AprLinearRegression *model,
   apr_tool_progress_end (&progress);
   if (local_error == NULL)
     {
-      apr_table_report_dropped (reader);
+      apr_tool_table_report_dropped (reader);
       return TRUE;
     }
 
@@ -221,8 +221,8 @@ run (char **arguments, gpointer data)
                                    options->output);
 
   model = apr_linear_regression_load (arguments[0], &error);
-  reader = model != NULL ? apr_table_open (arguments[1], &options->table, &error) : NULL;
-  if (reader == NULL || !apr_table_select_model (reader, APR_ESTIMATOR (model), &error) ||
+  reader = model != NULL ? apr_tool_table_open (arguments[1], &options->table, &error) : NULL;
+  if (reader == NULL || !apr_tool_table_select_model (reader, APR_ESTIMATOR (model), &error) ||
       !apr_tool_output_open (&output, options->output, &error) ||
       !predict (model, reader, options, level, output.stream, &error) ||
       !apr_tool_output_close (&output, &error))

@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aprender/tool/apr-table.h"
 #include "aprender/tool/apr-tool-json.h"
 #include "aprender/tool/apr-tool-progress.h"
+#include "aprender/tool/apr-tool-table.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
 typedef struct
 {
-  AprTableOptions table;
+  AprToolTableOptions table;
   char **targets;
   char *weight; /* (nullable) */
   gboolean json;
@@ -22,7 +22,7 @@ static const AprToolOption options_of_score[] = {
     "The column with the true values: needed; of several targets, in the order of the fit", "COLUMN" },
   { "weight", 'w', APR_TOOL_TEXT, G_STRUCT_OFFSET (ScoreOptions, weight), "Weigh each row by this column",
     "COLUMN" },
-  APR_TABLE_OPTIONS (ScoreOptions),
+  APR_TOOL_TABLE_OPTIONS (ScoreOptions),
   APR_TOOL_JSON_OPTION (ScoreOptions),
   { NULL },
 };
@@ -96,7 +96,7 @@ add_table (Sums *self, AprEstimator *model, AprTableReader *reader, GError **err
                  apr_table_reader_get_name (reader));
   if (local_error == NULL)
     {
-      apr_table_report_dropped (reader);
+      apr_tool_table_report_dropped (reader);
       return TRUE;
     }
 
@@ -164,10 +164,10 @@ static AprTensor *
 score (Sums *self, const char *path, const ScoreOptions *options, AprLinearRegression *model, GError **error)
 {
   AprEstimator *estimator = APR_ESTIMATOR (model);
-  g_autoptr (AprTableReader) reader = apr_table_open (path, &options->table, error);
+  g_autoptr (AprTableReader) reader = apr_tool_table_open (path, &options->table, error);
   AprTensor *scores;
 
-  if (reader == NULL || !apr_table_select_model (reader, estimator, error))
+  if (reader == NULL || !apr_tool_table_select_model (reader, estimator, error))
     return NULL;
   if (self->n_targets != apr_estimator_get_n_targets (estimator))
     {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

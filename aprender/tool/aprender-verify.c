@@ -38,6 +38,8 @@ get_message (const GError *error, const char *name)
 static void
 add_verdict (JsonBuilder *builder, const char *name, gsize n_tensors, guint64 n_bytes, const GError *error)
 {
+  guint64 offset;
+
   json_builder_begin_object (builder);
   apr_tool_json_add_text (builder, "file", name);
   json_builder_set_member_name (builder, "valid");
@@ -54,6 +56,8 @@ add_verdict (JsonBuilder *builder, const char *name, gsize n_tensors, guint64 n_
     {
       apr_tool_json_add_text (builder, "reason",
                               error->domain == APR_SAFETENSORS_ERROR ? get_reason (error) : "unreadable");
+      if (apr_safetensors_error_get_offset (error, &offset))
+        apr_tool_json_add_count (builder, "offset", offset);
       apr_tool_json_add_text (builder, "message", get_message (error, name));
     }
   json_builder_end_object (builder);
@@ -138,6 +142,7 @@ const AprToolCommand apr_tool_verify = {
   .options = options_of_verify,
   .size = sizeof (VerifyOptions),
   .notes = "An index of shards is checked together with all shards that it names.\n"
+           "With --json, the offset is that of the first wrong byte of the file, counted from 0.\n"
            "The exit status is 0 if all are valid, 3 if one is not, and otherwise 1 if one cannot be read.",
   .example = "aprender verify model.safetensors",
   .run = run,

@@ -174,8 +174,8 @@ class Statsmodels(unittest.TestCase):
                         self.assertTrue(numpy.isnan(ours.f_statistic) and numpy.isnan(theirs.fvalue))
                         continue
                     self.assertClose(ours.f_statistic, theirs.fvalue, 'F')
-                    # Where the constant is no column, statsmodels has none by a robust covariance, and few digits where it
-                    # nearly is one.
+                    # Where the constant is no column, statsmodels has none by a robust covariance, and few digits where
+                    # it nearly is one.
                     if name == 'nearly constant':
                         continue
                     robust = theirs.get_robustcov_results(cov_type='HC1', use_t=True)

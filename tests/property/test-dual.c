@@ -75,7 +75,7 @@ judge (const RandomProblem *problem, guint index)
   g_autoptr (GError) primal_error = NULL;
   gboolean solved;
 
-  g_assert_true (apr_sample_rows_new (x, y, weights, &rows, &error));
+  g_assert_true (apr_sample_rows_new (x, y, weights, 1, &rows, &error));
   g_assert_no_error (error);
   solved = apr_least_squares_solve_rows (&dual, rows, &options, &run, &error);
   g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 1, NULL, NULL));
@@ -101,7 +101,7 @@ test_random_problems (void)
   guint n_proven = 0;
   guint n = 0;
 
-  for (; seeds[1] < (runs_in_valgrind () ? 50 : N_PROBLEMS); seeds[1]++)
+  for (; seeds[1] < (runs_slowly () ? 50 : N_PROBLEMS); seeds[1]++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed_array (seeds, G_N_ELEMENTS (seeds));
       g_autoptr (RandomProblem) problem = random_problem_new (rand);
@@ -191,7 +191,7 @@ judge_model (const RandomProblem *problem, guint index)
   g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 1, NULL, NULL));
   g_assert_true (apr_least_squares_solve (&primal, sums, &options, &run, &error));
   dependent = apr_linear_regression_get_dependent_features (model);
-  if (apr_linear_regression_get_rank (model) != (int) primal.rank ||
+  if (apr_linear_regression_get_rank (model) != (gint64) primal.rank ||
       g_strv_length (dependent) != primal.n_dependent)
     fail (problem, index, "another rank");
   if (!apr_linear_regression_get_correctly_rounded (model))
@@ -212,7 +212,7 @@ test_wide_problems (void)
 {
   guint32 seeds[2] = { 15, 0 };
 
-  for (; seeds[1] < (runs_in_valgrind () ? 6 : 120); seeds[1]++)
+  for (; seeds[1] < (runs_slowly () ? 6 : 120); seeds[1]++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed_array (seeds, G_N_ELEMENTS (seeds));
       g_autoptr (RandomProblem) problem = draw_wide_problem (rand);

@@ -98,8 +98,8 @@ find_wrong_rank (AprLinearRegression *model, const RandomProblem *problem, const
   gsize n_names = 0;
   gsize i;
 
-  if (apr_linear_regression_get_rank (model) != (int) solution->rank)
-    return g_strdup_printf ("the rank is %d, by the rule %" G_GSIZE_FORMAT,
+  if (apr_linear_regression_get_rank (model) != (gint64) solution->rank)
+    return g_strdup_printf ("the rank is %" G_GINT64_FORMAT ", by the rule %" G_GSIZE_FORMAT,
                             apr_linear_regression_get_rank (model), solution->rank);
   for (i = 0; i < problem->n_features; i++)
     if (solution->dependent[i])
@@ -208,29 +208,29 @@ enum
   N_GROUPS
 };
 
-/* How many models of a group are correctly rounded for certain: with the default seed, and of 1000 with any. Where
- * a change proves more, raise these. */
+/* How many models of a group are correctly rounded for certain: at least so many with the default seed, and about so
+ * many of 1000 with any. Where a change proves more, raise these. */
 static const struct
 {
   const char *name;
   guint n_by_default;
   guint per_mille;
 } groups[N_GROUPS] = {
-  [FAMILY_PLAIN] = { "plain", 260, 987 },
-  [FAMILY_SMALL_INTEGERS] = { "small integers", 308, 983 },
-  [FAMILY_SCALES] = { "scales", 263, 974 },
-  [FAMILY_ENTRIES] = { "entries", 295, 977 },
-  [FAMILY_SUBNORMAL] = { "subnormal", 294, 990 },
-  [FAMILY_OVERFLOW] = { "overflow", 217, 988 },
-  [FAMILY_ALIKE] = { "alike", 311, 991 },
-  [FAMILY_CONSTANT] = { "constant", 335, 983 },
-  [FAMILY_DEPENDENT] = { "dependent", 264, 967 },
-  [FAMILY_HALFWAY] = { "halfway", 268, 993 },
-  [GROUP_MINIMUM_NORM] = { "minimum norm", 540, 952 },
-  [GROUP_POSITIVE] = { "positive", 444, 919 },
-  [GROUP_PENALTY] = { "penalty", 518, 987 },
-  [GROUP_WEIGHTS] = { "weights", 633, 975 },
-  [GROUP_FLOATS] = { "floats", 1142, 984 },
+  [FAMILY_PLAIN] = { "plain", 258, 994 },
+  [FAMILY_SMALL_INTEGERS] = { "small integers", 308, 991 },
+  [FAMILY_SCALES] = { "scales", 263, 987 },
+  [FAMILY_ENTRIES] = { "entries", 297, 989 },
+  [FAMILY_SUBNORMAL] = { "subnormal", 294, 993 },
+  [FAMILY_OVERFLOW] = { "overflow", 221, 995 },
+  [FAMILY_ALIKE] = { "alike", 311, 999 },
+  [FAMILY_CONSTANT] = { "constant", 334, 989 },
+  [FAMILY_DEPENDENT] = { "dependent", 265, 975 },
+  [FAMILY_HALFWAY] = { "halfway", 268, 998 },
+  [GROUP_MINIMUM_NORM] = { "minimum norm", 545, 960 },
+  [GROUP_POSITIVE] = { "positive", 442, 948 },
+  [GROUP_PENALTY] = { "penalty", 516, 999 },
+  [GROUP_WEIGHTS] = { "weights", 637, 988 },
+  [GROUP_FLOATS] = { "floats", 1157, 991 },
 };
 
 static gboolean
@@ -253,12 +253,21 @@ is_in_group (const RandomProblem *problem, gsize rank, guint group)
     }
 }
 
+/* More of @n than this are not proven in one run out of millions, where @per_mille of 1000 are proven on average: five
+ * standard deviations, and some more where few are expected. */
+static guint
+get_max_unproven (guint n, guint per_mille)
+{
+  double mean = (double) n * (1000 - per_mille) / 1000;
+
+  return (guint) (mean + 5 * sqrt (mean) + 5);
+}
+
 static void
 test_random_problems (void)
 {
   guint32 seeds[2] = { number_from_environment ("APRENDER_SEED", DEFAULT_SEED), 0 };
-  guint n_problems =
-    number_from_environment ("APRENDER_PROBLEMS", runs_in_valgrind () ? 100 : DEFAULT_PROBLEMS);
+  guint n_problems = number_from_environment ("APRENDER_PROBLEMS", runs_slowly () ? 100 : DEFAULT_PROBLEMS);
   gboolean is_default = seeds[0] == DEFAULT_SEED && n_problems == DEFAULT_PROBLEMS;
   guint n_verdicts[N_GROUPS][VERDICT_WRONG + 1] = { { 0 } };
   guint group;
@@ -286,12 +295,11 @@ test_random_problems (void)
       if (g_test_failed ())
         continue;
       if (is_default)
-        /* Compilers order the draws in their own ways, so that the problems are not quite the same. */
-        g_assert_cmpuint (n[VERDICT_PROVEN], >=,
-                          groups[group].n_by_default - groups[group].n_by_default / 40);
-      else if (n_problems >= DEFAULT_PROBLEMS)
-        g_assert_cmpuint (1000 * n[VERDICT_PROVEN], >=,
-                          groups[group].per_mille * (n[VERDICT_PROVEN] + n[VERDICT_UNPROVEN]));
+        g_assert_cmpuint (n[VERDICT_PROVEN], >=, groups[group].n_by_default);
+      else
+        g_assert_cmpuint (
+          n[VERDICT_UNPROVEN], <=,
+          get_max_unproven (n[VERDICT_PROVEN] + n[VERDICT_UNPROVEN], groups[group].per_mille));
     }
 }
 

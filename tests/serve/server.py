@@ -17,6 +17,8 @@ import traceback
 TOOL = os.environ['APR_TOOL']
 # Sanitizers take memory of their own.
 SANITIZED = os.environ.get('APR_SANITIZED') == '1'
+# So many seconds are too long for any answer; under a sanitizer, on a busy machine, a long request takes a while.
+PATIENCE = 300 if SANITIZED else 30
 
 # The file of realizar's own tests, white space included: y = 2 a + 3 b + 1.5 c + 0.5.
 REALIZAR_HEADER = b'''{
@@ -65,7 +67,7 @@ class Server:
             self.log.append(None)
             self.changed.notify_all()
 
-    def wait_for(self, pattern, n=1, seconds=30):
+    def wait_for(self, pattern, n=1, seconds=PATIENCE):
         """The nth line of the log that has this pattern, as a match."""
         def find():
             matches = [match for line in self.log if line is not None and (match := re.search(pattern, line))]
@@ -76,7 +78,7 @@ class Server:
             assert self.changed.wait_for(find, timeout=seconds), f'{pattern} is not in the log: {self.log}'
             return find()
 
-    def connect(self, timeout=30):
+    def connect(self, timeout=PATIENCE):
         if self.path:
             connection = socket.socket(socket.AF_UNIX)
             connection.settimeout(timeout)
@@ -85,7 +87,7 @@ class Server:
         return socket.create_connection((self.host, self.port), timeout=timeout)
 
     def open(self):
-        connection = http.client.HTTPConnection('localhost', timeout=30)
+        connection = http.client.HTTPConnection('localhost', timeout=PATIENCE)
         connection.sock = self.connect()
         return connection
 
@@ -124,7 +126,7 @@ class Server:
         """Asks it to end, and returns its exit status."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(timeout=30)
+            return self.process.wait(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
@@ -134,7 +136,9 @@ class Server:
 
     def __exit__(self, *exception):
         if self.process.poll() is None:
-            self.stop()
+            status = self.stop()
+            # A sanitizer that has found something says so here.
+            assert status == 0, (status, self.log)
 
 
 def run(tests):

@@ -42,6 +42,18 @@ def test_replaced(folder):
         assert status == 200 and answer['models'][0]['version'] == '3', answer
 
 
+def test_links(folder):
+    """A link that is made in the place of a file is a new file at once, and a file that is moved away is none."""
+    path = make(folder)
+    with Server(path) as program:
+        for n, link in enumerate((os.link, os.symlink), 1):
+            os.rename(path, os.path.join(folder, f'away-{n}'))
+            link(make(folder, f'other-{n}', intercept=n), path)
+            program.wait_for(rf'message=reloaded model=plane version={n + 1}$')
+            assert program.predict([1, 2, 3]) == 12.5 + n
+        assert not any('level=warning' in line for line in program.log), program.log
+
+
 def test_broken(folder):
     path = make(folder)
     with Server(path) as program:
@@ -122,4 +134,4 @@ def test_folder_is_gone(folder):
         assert program.predict([1, 2, 3]) == 13
 
 
-server.run([test_replaced, test_broken, test_signal, test_under_load, test_folder_is_gone])
+server.run([test_replaced, test_links, test_broken, test_signal, test_under_load, test_folder_is_gone])

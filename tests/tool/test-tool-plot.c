@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tool-run.h"
 
-#include <string.h>
-
 static const char table[] = "x,z,y\n1,5,3\n2,1,4\n3,4,9\n4,4,8\n5,2,11\n6,3,10\n";
 
 static void
@@ -42,6 +40,33 @@ test_kinds (void)
   fit ("");
   assert_plots ("--kind actual", "a.svg", "<?xml");
   assert_plots ("--feature z", "z.svg", "<?xml");
+}
+
+static void
+test_rows (void)
+{
+  g_autoptr (Run) fit_run = NULL;
+  g_autoptr (Run) run = NULL;
+  g_autofree char *picture = NULL;
+  g_autofree char *whole = NULL;
+
+  g_test_summary ("Points are named by the rows of the table, whether or not some are passed over.");
+
+  /* The point that stands out is in the sixth row, and the fourth sample. */
+  tool_write ("gaps.csv", "x,y\n1,1\n,2\n2,2\n3,\n3,3\n4,40\n5,5\n6,6\n", -1);
+  fit_run = tool_run_with ("fit gaps.csv -t y -o g.safetensors --keep-state --drop-missing", NULL, 0, NULL);
+  g_assert_cmpint (fit_run->status, ==, 0);
+  run = tool_run_with ("plot g.safetensors gaps.csv -t y --drop-missing --kind residuals -o rows.svg", NULL,
+                       0, NULL);
+  g_assert_cmpint (run->status, ==, 0);
+  picture = tool_read ("rows.svg");
+  /* Each digit is a glyph of its own: without the rows between, the labels would be 4, 6 and 1. */
+  tool_write ("whole.csv", "x,y\n1,1\n2,2\n3,3\n4,40\n5,5\n6,6\n", -1);
+  g_clear_pointer (&run, tool_run_free);
+  run = tool_run_with ("plot g.safetensors whole.csv -t y --kind residuals -o whole.svg", NULL, 0, NULL);
+  g_assert_cmpint (run->status, ==, 0);
+  whole = tool_read ("whole.svg");
+  g_assert_cmpstr (picture, !=, whole);
 }
 
 static void
@@ -87,6 +112,7 @@ static void
 add_tests (void)
 {
   g_test_add_func ("/tool/plot/kinds", test_kinds);
+  g_test_add_func ("/tool/plot/rows", test_rows);
   g_test_add_func ("/tool/plot/errors", test_errors);
 }
 

@@ -86,7 +86,10 @@ test_json (void)
   second = json_array_get_object_element (json_node_get_array (node), 1);
   g_assert_false (json_object_get_boolean_member (first, "valid"));
   g_assert_cmpstr (json_object_get_string_member (first, "reason"), ==, "gap");
+  /* The data begin behind the length of the header and its 53 bytes. */
+  g_assert_cmpint (json_object_get_int_member (first, "offset"), ==, 8 + 53);
   g_assert_true (json_object_get_boolean_member (second, "valid"));
+  g_assert_false (json_object_has_member (second, "offset"));
   g_assert_cmpint (json_object_get_int_member (second, "tensors"), ==, 1);
 }
 

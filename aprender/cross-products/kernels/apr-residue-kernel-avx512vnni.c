@@ -61,6 +61,7 @@ load_row (const AprResidueColumns *columns, gsize row, gboolean is_float, __m512
 {
   gsize i;
 
+#pragma GCC unroll 2
   for (i = 0; i < 2; i++)
     {
       gsize place = row * columns->stride + 8 * i;
@@ -89,11 +90,13 @@ cut_row (__m512d value[2],
   guint word;
   gsize i;
 
+#pragma GCC unroll 4
   for (word = n_words; word-- > 0;)
     {
       __m512d sum[2];
       __m512i low;
 
+#pragma GCC unroll 2
       for (i = 0; i < 2; i++)
         {
           __m512d shift = _mm512_load_pd (magic[word] + 8 * i);
@@ -163,9 +166,12 @@ find_residues (const Cut *cut, guint n_words, const guint32 *weights, gint32 sta
   guint word;
   gsize row;
 
+#pragma GCC unroll 4
   for (row = 0; row < 4; row++)
     sums[row] = _mm512_set1_epi32 (start);
+#pragma GCC unroll 4
   for (word = 0; word < n_words; word++)
+#pragma GCC unroll 4
     for (row = 0; row < 4; row++)
       DOT_BYTES_SPLAT (sums[row], cut->digits[row][word], weights[word]);
   first = reduce_words (_mm512_packus_epi32 (sums[0], sums[1]), reciprocals, moduli);

@@ -8,7 +8,6 @@
 #define INLINE static inline __attribute__ ((always_inline))
 
 #define LANES 4
-#define VECTORS (APR_RESIDUE_PANEL / LANES)
 #define STEP 4
 
 INLINE float64x2_t

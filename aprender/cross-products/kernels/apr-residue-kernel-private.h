@@ -116,6 +116,7 @@ extern const AprResidueKernel apr_residue_kernel_dotprod;
 #endif
 #ifdef APR_KERNELS_X86
 extern const AprResidueKernel apr_residue_kernel_avx2;
+extern const AprResidueKernel apr_residue_kernel_avxvnni;
 extern const AprResidueKernel apr_residue_kernel_avx512vnni;
 #endif
 

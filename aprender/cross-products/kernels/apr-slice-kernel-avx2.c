@@ -27,6 +27,16 @@ count_each (__m256d sum, gint64 *to)
     to[i] += (gint64) lanes[i];
 }
 
+static inline void
+count_difference (__m256d a, __m256d b, int n, gint64 *lanes)
+{
+  __m256i difference = _mm256_sub_epi64 (_mm256_castpd_si256 (a), _mm256_castpd_si256 (b));
+  __m256i sum =
+    _mm256_add_epi64 (_mm256_loadu_si256 ((const void *) lanes), _mm256_slli_epi64 (difference, n));
+
+  _mm256_storeu_si256 ((void *) lanes, sum);
+}
+
 static inline double
 add_lanes (__m256d sum)
 {
@@ -34,6 +44,44 @@ add_lanes (__m256d sum)
 
   _mm256_storeu_pd (lanes, sum);
   return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
+
+/* Two columns of four rows. */
+static inline void
+transpose_two (__m256d rows_02, __m256d rows_13, gsize stride, double *columns)
+{
+  _mm256_store_pd (columns, _mm256_unpacklo_pd (rows_02, rows_13));
+  _mm256_store_pd (columns + stride, _mm256_unpackhi_pd (rows_02, rows_13));
+}
+
+static inline __m256d
+load_two_doubles (const double *place, const double *other)
+{
+  return _mm256_insertf128_pd (_mm256_castpd128_pd256 (_mm_loadu_pd (place)), _mm_loadu_pd (other), 1);
+}
+
+static inline void
+transpose_doubles_of_four (const double *rows, gsize n, gsize stride, double *columns)
+{
+  transpose_two (load_two_doubles (rows, rows + 2 * n), load_two_doubles (rows + n, rows + 3 * n), stride,
+                 columns);
+  transpose_two (load_two_doubles (rows + 2, rows + 2 + 2 * n),
+                 load_two_doubles (rows + 2 + n, rows + 2 + 3 * n), stride, columns + 2 * stride);
+}
+
+static inline void
+transpose_floats_of_four (const float *rows, gsize n, gsize stride, double *columns)
+{
+  __m128 a = _mm_loadu_ps (rows);
+  __m128 b = _mm_loadu_ps (rows + n);
+  __m128 c = _mm_loadu_ps (rows + 2 * n);
+  __m128 d = _mm_loadu_ps (rows + 3 * n);
+
+  _MM_TRANSPOSE4_PS (a, b, c, d);
+  _mm256_store_pd (columns, _mm256_cvtps_pd (a));
+  _mm256_store_pd (columns + stride, _mm256_cvtps_pd (b));
+  _mm256_store_pd (columns + 2 * stride, _mm256_cvtps_pd (c));
+  _mm256_store_pd (columns + 3 * stride, _mm256_cvtps_pd (d));
 }
 
 #define KERNEL apr_slice_kernel_avx2
@@ -61,8 +109,11 @@ add_lanes (__m256d sum)
 #define ANY(a) (_mm256_movemask_pd (_mm256_cmp_pd (a, _mm256_setzero_pd (), _CMP_NEQ_UQ)) != 0)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
+#define COUNT_DIFFERENCE(a, b, n, lanes) count_difference (a, b, n, lanes)
 #define ADD_LANES(sum) add_lanes (sum)
-#define TRANSPOSE_DOUBLES NULL
-#define TRANSPOSE_FLOATS NULL
+#define LOAD_DOUBLES(place) _mm256_loadu_pd (place)
+#define LOAD_FLOATS(place) _mm256_cvtps_pd (_mm_loadu_ps (place))
+#define TRANSPOSE_DOUBLES(rows, n, stride, columns) transpose_doubles_of_four (rows, n, stride, columns)
+#define TRANSPOSE_FLOATS(rows, n, stride, columns) transpose_floats_of_four (rows, n, stride, columns)
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-template.h"

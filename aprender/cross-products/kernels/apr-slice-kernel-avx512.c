@@ -35,6 +35,15 @@ count_each (__m512d sum, gint64 *lanes)
 }
 
 static inline void
+count_difference (__m512d a, __m512d b, unsigned n, gint64 *lanes)
+{
+  __m512i difference = _mm512_sub_epi64 (_mm512_castpd_si512 (a), _mm512_castpd_si512 (b));
+
+  _mm512_storeu_si512 (lanes,
+                       _mm512_add_epi64 (_mm512_loadu_si512 (lanes), _mm512_slli_epi64 (difference, n)));
+}
+
+static inline void
 reduce_lanes (const gint64 (*lanes)[APR_SLICE_LANES], gint64 *sums)
 {
   const __m512i whole[8] = {
@@ -52,142 +61,40 @@ add_lanes (const __m512d sum[8], double *sums)
   REDUCE (__m512d, _mm512_unpacklo_pd, _mm512_unpackhi_pd, _mm512_shuffle_f64x2, _mm512_add_pd, sum, sums);
 }
 
-/* Eight rows of eight columns. */
-static inline __attribute__ ((always_inline)) void
-transpose (__m512d r[8], gsize n, gsize stride, double *columns)
-{
-  gsize i;
-
-  for (i = 0; i < 8; i += 2)
-    {
-      __m512d low = _mm512_unpacklo_pd (r[i], r[i + 1]);
-
-      r[i + 1] = _mm512_unpackhi_pd (r[i], r[i + 1]);
-      r[i] = low;
-    }
-
-  /* Now pairs: columns 0, 2, 4, 6 of rows i and i + 1 in r[i], the others in r[i + 1]. */
-  for (i = 0; i < 2; i++)
-    {
-      __m512d a = _mm512_shuffle_f64x2 (r[i], r[i + 2], _MM_SHUFFLE (2, 0, 2, 0));
-      __m512d b = _mm512_shuffle_f64x2 (r[i + 4], r[i + 6], _MM_SHUFFLE (2, 0, 2, 0));
-      __m512d c = _mm512_shuffle_f64x2 (r[i], r[i + 2], _MM_SHUFFLE (3, 1, 3, 1));
-      __m512d d = _mm512_shuffle_f64x2 (r[i + 4], r[i + 6], _MM_SHUFFLE (3, 1, 3, 1));
-
-      if (i < n)
-        _mm512_store_pd (columns + i * stride, _mm512_shuffle_f64x2 (a, b, _MM_SHUFFLE (2, 0, 2, 0)));
-      if (i + 2 < n)
-        _mm512_store_pd (columns + (i + 2) * stride, _mm512_shuffle_f64x2 (c, d, _MM_SHUFFLE (2, 0, 2, 0)));
-      if (i + 4 < n)
-        _mm512_store_pd (columns + (i + 4) * stride, _mm512_shuffle_f64x2 (a, b, _MM_SHUFFLE (3, 1, 3, 1)));
-      if (i + 6 < n)
-        _mm512_store_pd (columns + (i + 6) * stride, _mm512_shuffle_f64x2 (c, d, _MM_SHUFFLE (3, 1, 3, 1)));
-    }
-}
-
-/* Those shuffles that two columns need, where there are no more. */
+/* Each operand has four columns of two rows, each result one column of eight rows: elements are interleaved within
+ * pairs of rows, then quarters are exchanged. */
 static inline void
-transpose_some (__m512d r[8], gsize n, gsize stride, double *columns)
+transpose_four (
+  __m512d rows_02, __m512d rows_13, __m512d rows_46, __m512d rows_57, gsize stride, double *columns)
 {
-  if (n == 2)
-    transpose (r, 2, stride, columns);
-  else
-    transpose (r, n, stride, columns);
+  __m512d low_0123 = _mm512_unpacklo_pd (rows_02, rows_13);
+  __m512d high_0123 = _mm512_unpackhi_pd (rows_02, rows_13);
+  __m512d low_4567 = _mm512_unpacklo_pd (rows_46, rows_57);
+  __m512d high_4567 = _mm512_unpackhi_pd (rows_46, rows_57);
+
+  _mm512_store_pd (columns, _mm512_shuffle_f64x2 (low_0123, low_4567, 0x88));
+  _mm512_store_pd (columns + stride, _mm512_shuffle_f64x2 (high_0123, high_4567, 0x88));
+  _mm512_store_pd (columns + 2 * stride, _mm512_shuffle_f64x2 (low_0123, low_4567, 0xdd));
+  _mm512_store_pd (columns + 3 * stride, _mm512_shuffle_f64x2 (high_0123, high_4567, 0xdd));
 }
 
-/* Two values of every second row, from @place on. */
 static inline __m512d
-load_pairs (const double *place, gsize n_columns)
+load_two_doubles (const double *place, const double *other)
 {
-  __m512d pairs = _mm512_castpd128_pd512 (_mm_loadu_pd (place));
-
-  pairs = _mm512_insertf64x2 (pairs, _mm_loadu_pd (place + 2 * n_columns), 1);
-  pairs = _mm512_insertf64x2 (pairs, _mm_loadu_pd (place + 4 * n_columns), 2);
-  return _mm512_insertf64x2 (pairs, _mm_loadu_pd (place + 6 * n_columns), 3);
+  return _mm512_insertf64x4 (_mm512_castpd256_pd512 (_mm256_loadu_pd (place)), _mm256_loadu_pd (other), 1);
 }
 
-static inline void
-transpose_eight_doubles (const double *values, gsize n_columns, gsize stride, double *columns)
+static inline __m512d
+load_two_floats (const float *place, const float *other)
 {
-  gsize column;
-
-  for (column = 0; column + 2 <= n_columns; column += 2)
-    {
-      __m512d even = load_pairs (values + column, n_columns);
-      __m512d odd = load_pairs (values + column + n_columns, n_columns);
-
-      _mm512_store_pd (columns + column * stride, _mm512_unpacklo_pd (even, odd));
-      _mm512_store_pd (columns + (column + 1) * stride, _mm512_unpackhi_pd (even, odd));
-    }
-  if (column < n_columns)
-    _mm512_store_pd (columns + column * stride,
-                     _mm512_setr_pd (values[column], values[n_columns + column],
-                                     values[2 * n_columns + column], values[3 * n_columns + column],
-                                     values[4 * n_columns + column], values[5 * n_columns + column],
-                                     values[6 * n_columns + column], values[7 * n_columns + column]));
+  return _mm512_cvtps_pd (
+    _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (place)), _mm_loadu_ps (other), 1));
 }
 
-static inline void
-transpose_eight_floats (const float *values, gsize n_columns, gsize stride, double *columns)
-{
-  gsize column;
-  gsize i;
-
-  for (column = 0; column < n_columns; column += 8)
-    {
-      gsize n = MIN (n_columns - column, 8);
-      __mmask16 mask = (__mmask16) ((1u << n) - 1);
-      __m512d r[8];
-
-      for (i = 0; i < 8; i++)
-        r[i] = _mm512_cvtps_pd (
-          _mm512_castps512_ps256 (_mm512_maskz_loadu_ps (mask, values + i * n_columns + column)));
-      transpose_some (r, n, stride, columns + column * stride);
-    }
-}
-
-static inline void
-fetch (gconstpointer values, gsize size, gsize ahead)
-{
-  gsize i;
-
-  for (i = 0; i < size && ahead > 0; i += 64)
-    _mm_prefetch ((const guint8 *) values + ahead + i, _MM_HINT_T0);
-}
-
-static void
-transpose_doubles (
-  gconstpointer rows, gsize n_rows, gsize n_columns, gsize ahead, gsize stride, double *columns)
-{
-  const double *values = rows;
-  gsize row;
-
-  for (row = 0; row < n_rows; row += 8, values += 8 * n_columns)
-    {
-      fetch (values, 8 * n_columns * sizeof *values, ahead);
-      if (n_columns == 1)
-        _mm512_store_pd (columns + row, _mm512_loadu_pd (values));
-      else
-        transpose_eight_doubles (values, n_columns, stride, columns + row);
-    }
-}
-
-static void
-transpose_floats (
-  gconstpointer rows, gsize n_rows, gsize n_columns, gsize ahead, gsize stride, double *columns)
-{
-  const float *values = rows;
-  gsize row;
-
-  for (row = 0; row < n_rows; row += 8, values += 8 * n_columns)
-    {
-      fetch (values, 8 * n_columns * sizeof *values, ahead);
-      if (n_columns == 1)
-        _mm512_store_pd (columns + row, _mm512_cvtps_pd (_mm256_loadu_ps (values)));
-      else
-        transpose_eight_floats (values, n_columns, stride, columns + row);
-    }
-}
+#define TRANSPOSE_FOUR(LOAD_TWO, rows, n, stride, columns)                                     \
+ transpose_four (LOAD_TWO (rows, (rows) + 2 * (n)), LOAD_TWO ((rows) + (n), (rows) + 3 * (n)), \
+                 LOAD_TWO ((rows) + 4 * (n), (rows) + 6 * (n)),                                \
+                 LOAD_TWO ((rows) + 5 * (n), (rows) + 7 * (n)), stride, columns)
 
 #define KERNEL apr_slice_kernel_avx512
 #define KERNEL_NAME "avx512"
@@ -214,9 +121,13 @@ transpose_floats (
 #define ANY(a) (_mm512_cmp_pd_mask (a, _mm512_setzero_pd (), _CMP_NEQ_UQ) != 0)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
+#define COUNT_DIFFERENCE(a, b, n, lanes) count_difference (a, b, n, lanes)
 #define REDUCE_LANES(lanes, sums) reduce_lanes (lanes, sums)
 #define ADD_LANES(sum, sums) add_lanes (sum, sums)
-#define TRANSPOSE_DOUBLES transpose_doubles
-#define TRANSPOSE_FLOATS transpose_floats
+#define LOAD_DOUBLES(place) _mm512_loadu_pd (place)
+#define LOAD_FLOATS(place) _mm512_cvtps_pd (_mm256_loadu_ps (place))
+#define TRANSPOSE_DOUBLES(rows, n, stride, columns) \
+ TRANSPOSE_FOUR (load_two_doubles, rows, n, stride, columns)
+#define TRANSPOSE_FLOATS(rows, n, stride, columns) TRANSPOSE_FOUR (load_two_floats, rows, n, stride, columns)
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-template.h"

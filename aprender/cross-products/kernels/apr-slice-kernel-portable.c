@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* For every processor: plain C, four lanes at a time, so that a compiler can use what vectors there are. Where the
- * products are whole numbers nothing needs to be fused; where it must be, the C library's function is one instruction
- * where there is one, and right where there is none. */
+ * products are whole numbers nothing needs to be fused. */
 
 #include <glib.h>
 #include <math.h>
+
+#include "aprender/base/apr-fma-private.h"
 
 typedef struct
 {
@@ -74,13 +75,18 @@ four_multiply_subtract (Four a, Four b, Four c)
 static inline Four
 four_fused_add (Four a, Four b, Four c)
 {
-  EACH (fma (a.lane[i], b.lane[i], c.lane[i]));
+  AprPair first = apr_fma_pair ((AprPair){ a.lane[0], a.lane[1] }, (AprPair){ b.lane[0], b.lane[1] },
+                                (AprPair){ c.lane[0], c.lane[1] });
+  AprPair second = apr_fma_pair ((AprPair){ a.lane[2], a.lane[3] }, (AprPair){ b.lane[2], b.lane[3] },
+                                 (AprPair){ c.lane[2], c.lane[3] });
+
+  return (Four){ { first[0], first[1], second[0], second[1] } };
 }
 
 static inline Four
 four_fused_subtract (Four a, Four b, Four c)
 {
-  EACH (fma (a.lane[i], b.lane[i], -c.lane[i]));
+  return four_fused_add (a, b, (Four){ { -c.lane[0], -c.lane[1], -c.lane[2], -c.lane[3] } });
 }
 
 static inline Four
@@ -168,7 +174,5 @@ add_lanes (Four sum)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
 #define ADD_LANES(sum) add_lanes (sum)
-#define TRANSPOSE_DOUBLES NULL
-#define TRANSPOSE_FLOATS NULL
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-template.h"

@@ -25,6 +25,13 @@ G_BEGIN_DECLS
  * Nine products of three slices with three are six by A. A. Karatsuba's identity,
  * a b' + b a' = (a + b) (a' + b') - a a' - b b'; four of two slices with two are three.
  *
+ * Columns of few enough bits need no slices. Where each is 2^(e - 46) times whole numbers below 2^46, a fused
+ * multiplication adds a product to an upper sum, which is kept to multiples of 2^46 (APR_SLICE_WHOLE_UPPER) by what it
+ * begins with, and another one finds what rounding took from the product: at most 2^45, and exact. After
+ * APR_SLICE_STEPS products the upper sum is below 2^51 2^46, and the lower one at most 2^50. That is two
+ * multiplications and two additions for a product, which go to different units of some processors, in place of three
+ * multiplications, and nothing is cut.
+ *
  * Cutting numbers so that products and their sums are exact is the idea of K. Ozaki, T. Ogita, S. Oishi and S. M. Rump,
  * "Error-free transformations of matrix multiplication by using fast routines of matrix multiplication", 2012; sums
  * whose bits do not depend on the order, that of J. Demmel and H. D. Nguyen, "Parallel reproducible summation", 2015.
@@ -63,6 +70,13 @@ enum
 /* What cutting returns for a column that does not suit its exponent. */
 #define APR_SLICE_OUTSIDE 255
 
+/* Columns that are multiplied whole: the factor of a column is 2^(APR_SLICE_WHOLE_BITS - e), upper sums are those of
+ * part 0, and lower sums, times 2^APR_SLICE_WHOLE_SHIFT, of part 2. */
+#define APR_SLICE_WHOLE_BITS 46
+#define APR_SLICE_WHOLE_LIMIT 0x1p46
+#define APR_SLICE_WHOLE_UPPER 0x1p46
+#define APR_SLICE_WHOLE_SHIFT 2
+
 /* The same for sums in double, which are below 2^8. */
 #define APR_SLICE_DOUBLE_PARTS 2
 #define APR_SLICE_DOUBLE_BITS 50
@@ -70,7 +84,7 @@ enum
 
 /* @n_rows is a multiple of 8. */
 typedef void (*AprTransposeFunc) (
-  gconstpointer rows, gsize n_rows, gsize n_columns, gsize ahead, gsize stride, double *columns);
+  gconstpointer rows, gsize n_rows, gsize n_columns, gsize stride, double *columns);
 
 /* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_SLICE_ROWS; all
  * columns are aligned to 64 bytes, and those of a panel APR_SLICE_STRIDE apart. Every implementation gives the same
@@ -91,6 +105,17 @@ typedef struct
                           gsize n_rows,
                           gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES]);
 
+  /* The same of columns that scale_whole () made: upper and lower sums. %NULL where no multiplication is fused. */
+  void (*multiply_whole) (const double *left,
+                          const double *right,
+                          gsize n_rows,
+                          gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
+                          gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES]);
+
+  /* Writes a column times @factor, a power of two; false where that does not make whole numbers below
+   * APR_SLICE_WHOLE_LIMIT. No value times @factor may be too small for a double. */
+  gboolean (*scale_whole) (const double *column, gsize n_rows, double factor, double *scaled);
+
   /* Adds the sums of @lanes, times @signs[k], to @sums[k APR_SLICE_TILE + i], modulo 2^64. */
   void (*add_up) (gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES],
                   const gint8 signs[APR_SLICE_PARTS],
@@ -104,8 +129,7 @@ typedef struct
    * false, and nothing done, where they do not fit. */
   gboolean (*collect) (const double *products, const double *left, const double *right, gint64 *sums);
 
-  /* Makes columns, @stride apart, of rows of doubles, or of floats, and fetches what is @ahead bytes behind them,
-   * where that is not 0; %NULL where plain C does as well. */
+  /* Makes columns, @stride apart, of rows of doubles, or of floats; %NULL where plain C does as well. */
   AprTransposeFunc transpose_doubles;
   AprTransposeFunc transpose_floats;
 

@@ -25,10 +25,14 @@
  *   ANY                   whether a lane is not 0
  *   COUNT_LANES           the sums of the lanes of 8 vectors of whole numbers, as integers
  *   COUNT_EACH            adds the lanes of a vector of whole numbers to integers
+ *   COUNT_DIFFERENCE      adds the difference of two vectors' bits, 2^n times, to integers; without it, columns are not
+ *                         multiplied whole
  *   REDUCE_LANES          the sums of eight times APR_SLICE_LANES integers, where plain C is not as fast
  *   ADD_LANES             the sum of the lanes, in double; of 8 lanes, for 8 vectors
- *   TRANSPOSE_DOUBLES     a function, or NULL
- *   TRANSPOSE_FLOATS      a function, or NULL
+ *   TRANSPOSE_DOUBLES     makes four columns of LANES rows of n values,
+ *   TRANSPOSE_FLOATS      the same of floats,
+ *   LOAD_FLOATS           from any place, and
+ *   LOAD_DOUBLES          the same; none of the four where plain C is as fast
  */
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
@@ -203,6 +207,132 @@ multiply_lanes (const double *left,
         MULTIPLY_PANELS (MULTIPLY_ADD, count_eight, first, end, lanes)
     }
 }
+
+#ifdef COUNT_DIFFERENCE
+/* What a sum begins with, so that its upper part, or what that leaves, is a whole number of its last bits. */
+# define UPPER_START (0x1.8p52 * APR_SLICE_WHOLE_UPPER)
+# define LOWER_START 0x1.8p52
+
+/* The products of some columns with others; if @triangle, only those that are not right of the diagonal. The upper part
+ * of a sum rounds to a multiple of APR_SLICE_WHOLE_UPPER, and the fused multiplication finds what that took from each
+ * product. */
+static inline G_ALWAYS_INLINE void
+multiply_whole_columns (const double *left,
+                        const double *right,
+                        gsize first_left,
+                        gsize n_left,
+                        gsize first_right,
+                        gsize n_right,
+                        gboolean triangle,
+                        gsize first,
+                        gsize end,
+                        gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
+                        gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES])
+{
+  VECTOR high[APR_SLICE_TILE];
+  VECTOR low[APR_SLICE_TILE];
+  gsize row;
+  gsize i;
+  gsize j;
+
+# define EACH_PRODUCT                                             \
+  _Pragma ("GCC unroll 4") for (i = 0; i < n_left; i++) _Pragma ( \
+    "GCC unroll 4") for (j = 0; j < n_right; j++) if (!triangle || j + first_right <= i + first_left)
+
+  EACH_PRODUCT
+  {
+    high[i * n_right + j] = SPLAT (UPPER_START);
+    low[i * n_right + j] = SPLAT (LOWER_START);
+  }
+  for (row = first; row < end; row += LANES)
+    {
+      VECTOR y[APR_SLICE_PANEL];
+      VECTOR x[APR_SLICE_PANEL];
+
+      _Pragma ("GCC unroll 4") for (j = 0; j < n_right; j++) y[j] = COLUMN (right, first_right + j);
+      _Pragma ("GCC unroll 4") for (i = 0; i < n_left; i++) x[i] = COLUMN (left, first_left + i);
+      EACH_PRODUCT
+      {
+        VECTOR old = high[i * n_right + j];
+        VECTOR sum = FUSED_ADD (x[i], y[j], old);
+
+        high[i * n_right + j] = sum;
+        low[i * n_right + j] = ADD (low[i * n_right + j], FUSED_ADD (x[i], y[j], SUBTRACT (old, sum)));
+      }
+    }
+  EACH_PRODUCT
+  {
+    gsize entry = (first_left + i) * APR_SLICE_PANEL + first_right + j;
+
+    COUNT_DIFFERENCE (high[i * n_right + j], SPLAT (UPPER_START), 0, upper[entry]);
+    COUNT_DIFFERENCE (low[i * n_right + j], SPLAT (LOWER_START), APR_SLICE_WHOLE_SHIFT, lower[entry]);
+  }
+# undef EACH_PRODUCT
+}
+
+/* As many sums at a time as there are registers for. */
+# define MULTIPLY_WHOLE(first_left, n_left, first_right, n_right, triangle)                            \
+  multiply_whole_columns (left, right, first_left, n_left, first_right, n_right, triangle, first, end, \
+                          upper, lower)
+
+static void
+multiply_whole (const double *left,
+                const double *right,
+                gsize n_rows,
+                gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
+                gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES])
+{
+  gsize first;
+  gsize end;
+
+  for (first = 0; first < n_rows; first = end)
+    {
+      end = MIN (first + APR_SLICE_STEPS * LANES, n_rows);
+# if LANES == 8
+      if (left == right)
+        MULTIPLY_WHOLE (0, 4, 0, 4, TRUE);
+      else
+        {
+          MULTIPLY_WHOLE (0, 2, 0, 4, FALSE);
+          MULTIPLY_WHOLE (2, 2, 0, 4, FALSE);
+        }
+# else
+      MULTIPLY_WHOLE (0, 2, 0, 2, left == right);
+      MULTIPLY_WHOLE (2, 2, 0, 2, FALSE);
+      MULTIPLY_WHOLE (2, 2, 2, 2, left == right);
+      if (left != right)
+        MULTIPLY_WHOLE (0, 2, 2, 2, FALSE);
+# endif
+    }
+}
+
+static gboolean
+scale_whole (const double *column, gsize n_rows, double factor, double *scaled)
+{
+  const VECTOR factors = SPLAT (factor);
+  const VECTOR rounder = SPLAT (ROUNDER);
+  VECTOR most = SPLAT (0.0);
+  VECTOR any_rest = SPLAT (0.0);
+  double lanes[LANES];
+  double max = 0;
+  gsize row;
+  gsize i;
+
+  for (row = 0; row < n_rows; row += LANES)
+    {
+      VECTOR value = MULTIPLY (LOAD (column + row), factors);
+
+      STORE (scaled + row, value);
+      most = GREATER (MAGNITUDE (value), most);
+      any_rest = EITHER (SUBTRACT (value, SUBTRACT (ADD (value, rounder), rounder)), any_rest);
+    }
+  STORE (lanes, most);
+  for (i = 0; i < LANES; i++)
+    max = MAX (max, lanes[i]);
+
+  return max < APR_SLICE_WHOLE_LIMIT && !ANY (any_rest);
+}
+#endif
 
 static void
 add_up (gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES], const gint8 signs[APR_SLICE_PARTS], gint64 *sums)
@@ -428,15 +558,56 @@ slice_all (const double *column, gsize n_rows, double factor, double *slices, gs
   return cut (column, n_rows, factor, slices, distance, TRUE);
 }
 
+#ifdef TRANSPOSE_DOUBLES
+/* The last four columns may be some that were made already. */
+# define TRANSPOSE_ROWS(Type, LOAD_VALUES, TRANSPOSE)                                                 \
+  const Type *values = rows;                                                                          \
+  gsize row;                                                                                          \
+  gsize column;                                                                                       \
+  gsize i;                                                                                            \
+                                                                                                      \
+  for (row = 0; row < n_rows; row += LANES, values += LANES * n_columns)                              \
+   {                                                                                                  \
+    for (column = 0; column + 4 <= n_columns; column += 4)                                            \
+     TRANSPOSE (values + column, n_columns, stride, columns + column * stride + row);                 \
+    if (n_columns == 1)                                                                               \
+     STORE (columns + row, LOAD_VALUES (values));                                                     \
+    else if (n_columns >= 4 && column < n_columns)                                                    \
+     TRANSPOSE (values + n_columns - 4, n_columns, stride, columns + (n_columns - 4) * stride + row); \
+    else                                                                                              \
+     for (; column < n_columns; column++)                                                             \
+      for (i = 0; i < LANES; i++)                                                                     \
+       columns[column * stride + row + i] = values[i * n_columns + column];                           \
+   }
+
+static void
+transpose_doubles (gconstpointer rows, gsize n_rows, gsize n_columns, gsize stride, double *columns)
+{
+  TRANSPOSE_ROWS (double, LOAD_DOUBLES, TRANSPOSE_DOUBLES)
+}
+
+static void
+transpose_floats (gconstpointer rows, gsize n_rows, gsize n_columns, gsize stride, double *columns)
+{
+  TRANSPOSE_ROWS (float, LOAD_FLOATS, TRANSPOSE_FLOATS)
+}
+#endif
+
 const AprSliceKernel KERNEL = {
   .name = KERNEL_NAME,
   .multiply = multiply,
   .multiply_lanes = multiply_lanes,
   .add_up = add_up,
+#ifdef COUNT_DIFFERENCE
+  .multiply_whole = multiply_whole,
+  .scale_whole = scale_whole,
+#endif
   .multiply_double = multiply_double,
   .collect = collect,
-  .transpose_doubles = TRANSPOSE_DOUBLES,
-  .transpose_floats = TRANSPOSE_FLOATS,
+#ifdef TRANSPOSE_DOUBLES
+  .transpose_doubles = transpose_doubles,
+  .transpose_floats = transpose_floats,
+#endif
   .find_range = find_range,
   .scale = scale,
   .weigh = weigh,

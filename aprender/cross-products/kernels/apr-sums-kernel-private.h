@@ -24,11 +24,13 @@ typedef struct
   const AprSliceKernel *slices;                   /* (unowned) which serve whatever the others do not */
   const AprByteKernel *bytes;                     /* (unowned) (nullable) which take the place of slices */
   AprResidueChoice residues[APR_RESIDUE_CHOICES]; /* the last that suits */
+  gsize n_whole; /* columns up to which slices are faster than residues, where columns are multiplied whole */
 } AprSumsKernel;
 
-/* The residues for a shape; %NULL where bytes or slices are faster. */
+/* The residues for a shape; %NULL where bytes or slices are faster. @whole says whether slices can multiply nearly all
+ * columns whole. */
 const AprResidueKernel *
-apr_sums_kernel_get_residues (const AprSumsKernel *self, gsize n_rows, gsize n_columns);
+apr_sums_kernel_get_residues (const AprSumsKernel *self, gsize n_rows, gsize n_columns, gboolean whole);
 
 /* The one that runs. */
 const AprSumsKernel *apr_sums_kernel_choose (void);

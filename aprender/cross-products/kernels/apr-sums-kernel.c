@@ -4,8 +4,10 @@
 #include "aprender/base/apr-cpu-private.h"
 
 /* Which kernel serves which shape, for each family of processors. Residues are for so many rows and columns; what is
- * narrower or shorter, and what residues leave, is for bytes or slices. The limits are where
- * both took as long on an AMD Zen 4, run as each family in turn; docs/kernels.md says how to measure them. */
+ * narrower or shorter, and what residues leave, is for bytes or slices; so is what is multiplied whole, as nearly all
+ * floats are, up to another number of columns. The limits are where
+ * both took as long on an AMD Zen 4, run as each family in turn, and a Zen 5 has the same; docs/kernels.md says how to
+ * measure them. */
 static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* What a compiler makes of 128 bits, on x86 with SSE2: residues in products of 16 bits. */
   [APR_CPU_PORTABLE] =
@@ -25,15 +27,18 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
 #ifdef APR_KERNELS_X86
   /* From Haswell and Zen on: residues in products of 16 bits. */
   [APR_CPU_AVX2] =
-    &(const AprSumsKernel){ "avx2", &apr_slice_kernel_avx2, NULL, { { &apr_residue_kernel_avx2, 160, 22 } } },
+    &(const AprSumsKernel){
+      "avx2", &apr_slice_kernel_avx2, NULL, { { &apr_residue_kernel_avx2, 160, 36 } }, 120 },
+  /* Alder Lake's and later clients: residues in products of bytes. Measured on an AMD Zen 5, which runs them too. */
+  [APR_CPU_AVX_VNNI] =
+    &(const AprSumsKernel){
+      "avxvnni", &apr_slice_kernel_avx2, NULL, { { &apr_residue_kernel_avxvnni, 160, 30 } }, 96 },
   /* Skylake's servers: FMA that is twice as wide makes slices as fast. Not measured. */
   [APR_CPU_AVX512] = &(const AprSumsKernel){ "avx512", &apr_slice_kernel_avx512, NULL, { { NULL } } },
-  /* Ice Lake's and later servers, Zen 4 and later: residues in products of bytes, which take longer to cut. */
-  [APR_CPU_AVX512_VNNI] = &(const AprSumsKernel){ "avx512vnni",
-                                                  &apr_slice_kernel_avx512,
-                                                  NULL,
-                                                  { { &apr_residue_kernel_avx2, 160, 22 },
-                                                    { &apr_residue_kernel_avx512vnni, 100, 64 } } },
+  /* Ice Lake's and later servers, Zen 4 and later: residues in products of bytes. */
+  [APR_CPU_AVX512_VNNI] =
+    &(const AprSumsKernel){
+      "avx512vnni", &apr_slice_kernel_avx512, NULL, { { &apr_residue_kernel_avx512vnni, 100, 48 } }, 110 },
 #endif
 #ifdef APR_KERNELS_AMX
   /* Sapphire Rapids' servers and later: products of matrices of bytes. */
@@ -43,10 +48,12 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
 };
 
 const AprResidueKernel *
-apr_sums_kernel_get_residues (const AprSumsKernel *self, gsize n_rows, gsize n_columns)
+apr_sums_kernel_get_residues (const AprSumsKernel *self, gsize n_rows, gsize n_columns, gboolean whole)
 {
   gsize i;
 
+  if (whole && n_columns < self->n_whole)
+    return NULL;
   for (i = APR_RESIDUE_CHOICES; i-- > 0;)
     {
       const AprResidueChoice *choice = &self->residues[i];

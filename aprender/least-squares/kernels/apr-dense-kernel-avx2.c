@@ -6,5 +6,6 @@
 #define LANES 4
 #define ROWS 4
 #define MULTIPLY_ADD(a, b, c) _mm256_fmadd_pd (a, b, c)
+#define FUSED
 
 #include "aprender/least-squares/kernels/apr-dense-kernel-template.h"

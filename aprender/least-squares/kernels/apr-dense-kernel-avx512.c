@@ -6,5 +6,6 @@
 #define LANES 8
 #define ROWS 8
 #define MULTIPLY_ADD(a, b, c) _mm512_fmadd_pd (a, b, c)
+#define FUSED
 
 #include "aprender/least-squares/kernels/apr-dense-kernel-template.h"

@@ -10,12 +10,15 @@ G_BEGIN_DECLS
  * Every instruction set adds in the same order and without fused multiply-add, so all processors get the same bits.
  * Matrices are row-major. Rows are padded to a multiple of APR_DENSE_PAD doubles and aligned to 64 bytes. */
 #define APR_DENSE_PAD 16
+#define APR_DENSE_STEP 8
+#define APR_DENSE_MAX_ROWS 64
+#define APR_DENSE_CUT_BITS 26
 
 typedef struct
 {
   const char *name;
 
-  /* c[i][j] -= sum over k of a[k][i] b[k][j], in the order of k. @n_columns is a multiple of APR_DENSE_PAD. */
+  /* c[i][j] -= sum over k of a[k][i] b[k][j], in the order of k. @n_columns is a multiple of APR_DENSE_STEP. */
   void (*subtract_products) (double *c,
                              gsize c_stride,
                              const double *a,
@@ -42,6 +45,26 @@ typedef struct
 
   /* The sum over i of a[i] b[i] */
   double (*dot) (const double *a, const double *b, gsize n);
+
+  /* Sums over i of products with v[i] = @factor values[i], which is cut into c[i], its nearest multiple of
+   * 2^-APR_DENSE_CUT_BITS, and a rest r[i]: of c and p[0], of c and p[1], and of r and p[0], c and p[2], and r and p[3]
+   * together. @n is a multiple of APR_DENSE_PAD, and no v[i] is above 1. */
+  void (*dot_in_parts) (
+    const double *values, gsize n, double factor, const double *const parts[4], double sums[3]);
+
+  /* The largest of the absolute values, of which none is NaN; 0 where there are none. */
+  double (*find_max) (const double *values, gsize n);
+
+  /* to = from, where one may not be the other */
+  void (*widen) (double *to, const float *from, gsize n);
+
+  /* high + low += X'Xu in about twice the precision of doubles, where @x has at most APR_DENSE_MAX_ROWS rows of @n
+   * columns, a multiple of APR_DENSE_PAD; returns the sum of squares of Xu. With u = 2^-53, each entry of Xu errs by at
+   * most 1.1 (n / APR_DENSE_PAD + 10)^2 u^2 times the sum of the products' absolute values, and where the sums are 0
+   * before, each entry of X'Xu by 1.1 (n_rows + 3)^2 u^2 times that sum of its products: those of T. Ogita, S. M. Rump
+   * and S. Oishi, "Accurate sum and dot product", 2005. Nothing may be near the ends of the exponents' range. */
+  double (*add_products_twice) (
+    const double *x, gsize n_rows, gsize n, const double *u, double *high, double *low);
 } AprDenseKernel;
 
 extern const AprDenseKernel apr_dense_kernel_portable;

@@ -47,9 +47,9 @@ load_four_floats (const float *place, size_t n)
 #define TWO_DOUBLES(i, j)                                                           \
  _mm512_insertf64x4 (_mm512_castpd256_pd512 (load_four_doubles (x + starts[i], n)), \
                      load_four_doubles (x + starts[j], n), 1)
-#define TWO_FLOATS(i, j)                                                                              \
- _mm512_cvtps_pd (_mm256_insertf128_ps (_mm256_castps128_ps256 (load_four_floats (x + starts[i], n)), \
-                                        load_four_floats (x + starts[j], n), 1))
+#define TWO_FLOATS(i, j)                                                             \
+ _mm256_insertf128_ps (_mm256_castps128_ps256 (load_four_floats (x + starts[i], n)), \
+                       load_four_floats (x + starts[j], n), 1)
 
 static inline void
 load_doubles (const double *x, const size_t starts[LANES], size_t n, __m512d columns[COLUMNS])
@@ -57,10 +57,23 @@ load_doubles (const double *x, const size_t starts[LANES], size_t n, __m512d col
   transpose (TWO_DOUBLES (0, 2), TWO_DOUBLES (1, 3), TWO_DOUBLES (4, 6), TWO_DOUBLES (5, 7), columns);
 }
 
+/* Floats are turned into columns before they are widened. */
 static inline void
 load_floats (const float *x, const size_t starts[LANES], size_t n, __m512d columns[COLUMNS])
 {
-  transpose (TWO_FLOATS (0, 2), TWO_FLOATS (1, 3), TWO_FLOATS (4, 6), TWO_FLOATS (5, 7), columns);
+  __m256 rows_04 = TWO_FLOATS (0, 4);
+  __m256 rows_15 = TWO_FLOATS (1, 5);
+  __m256 rows_26 = TWO_FLOATS (2, 6);
+  __m256 rows_37 = TWO_FLOATS (3, 7);
+  __m256d low_02 = _mm256_castps_pd (_mm256_unpacklo_ps (rows_04, rows_15));
+  __m256d high_02 = _mm256_castps_pd (_mm256_unpackhi_ps (rows_04, rows_15));
+  __m256d low_13 = _mm256_castps_pd (_mm256_unpacklo_ps (rows_26, rows_37));
+  __m256d high_13 = _mm256_castps_pd (_mm256_unpackhi_ps (rows_26, rows_37));
+
+  columns[0] = _mm512_cvtps_pd (_mm256_castpd_ps (_mm256_unpacklo_pd (low_02, low_13)));
+  columns[1] = _mm512_cvtps_pd (_mm256_castpd_ps (_mm256_unpackhi_pd (low_02, low_13)));
+  columns[2] = _mm512_cvtps_pd (_mm256_castpd_ps (_mm256_unpacklo_pd (high_02, high_13)));
+  columns[3] = _mm512_cvtps_pd (_mm256_castpd_ps (_mm256_unpackhi_pd (high_02, high_13)));
 }
 
 #include "aprender/linear-model/kernels/apr-prediction-kernel-template.h"

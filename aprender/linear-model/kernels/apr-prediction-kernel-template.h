@@ -15,8 +15,9 @@
 /* How many targets share one loading of rows. */
 #define N_TOGETHER 4
 
-/* How far ahead to prefetch, in bytes */
+/* How far beyond the next rows to prefetch, in bytes: into the nearest cache, and into the second */
 #define PREFETCH 2048
+#define PREFETCH_SECOND 24576
 #define CACHE_LINE 64
 
 /* Unrolled, so that the compiler keeps arrays of vectors in registers. */
@@ -102,9 +103,23 @@ finish (
     }
 }
 
-/* Predicts LANES rows from @x on for @n_targets targets from @target on. X has at least COLUMNS columns. */
 static inline G_ALWAYS_INLINE void
-predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize n_targets)
+prefetch (const char *place, gsize size, gboolean second)
+{
+  gsize i;
+
+  for (i = 0; i < size; i += CACHE_LINE)
+    {
+      __builtin_prefetch (place + PREFETCH + i);
+      if (second)
+        __builtin_prefetch (place + PREFETCH_SECOND + i, 0, 2);
+    }
+}
+
+/* Predicts LANES rows from @x on for @n_targets targets from @target on. X has at least COLUMNS columns.
+ * If @first, prefetches a part at each step: all at once would wait for the memory. */
+static inline G_ALWAYS_INLINE void
+predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize n_targets, gboolean first)
 {
   gsize n = call->self->n_features;
   const double *coefficients = call->self->coefficients + target * n;
@@ -112,6 +127,11 @@ predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize 
   VECTOR totals[N_TOGETHER];
   VECTOR columns[COLUMNS];
   gsize starts[LANES];
+  gsize size = LANES * (call->wide ? sizeof (double) : sizeof (float));
+  const char *next = (const char *) x + n * size;
+  /* Not where a step takes no more than a line, as it would take longer than the memory, nor where rows are shorter
+   * than one, which the processor fetches by itself. */
+  gboolean second = COLUMNS * size > CACHE_LINE && n * size >= LANES * CACHE_LINE;
   gsize column;
   gsize i;
   gsize t;
@@ -123,6 +143,8 @@ predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize 
 
   for (column = 0; column + COLUMNS <= n; column += COLUMNS)
     {
+      if (first)
+        prefetch (next + column * size, COLUMNS * size, second);
       load (call, x, column, starts, COLUMNS, columns);
       add_columns (call, coefficients + column, columns, 0, COLUMNS, n_targets, totals);
     }
@@ -130,6 +152,8 @@ predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize 
   /* The last columns are loaded together with some that have been added already, so that the load is a full one. */
   if (column < n)
     {
+      if (first)
+        prefetch (next + column * size, (n - column) * size, second);
       load (call, x, n - COLUMNS, starts, COLUMNS, columns);
       if (n - column == 1)
         add_columns (call, last, columns, COLUMNS - 1, COLUMNS, n_targets, totals);
@@ -172,15 +196,6 @@ predict_some_rows (Call *call,
 }
 
 static inline G_ALWAYS_INLINE void
-prefetch (const char *place, gsize size)
-{
-  gsize i;
-
-  for (i = 0; i < size; i += CACHE_LINE)
-    __builtin_prefetch (place + i);
-}
-
-static inline G_ALWAYS_INLINE void
 predict_all (Call *call, gconstpointer x, gsize n_rows)
 {
   gsize n_features = call->self->n_features;
@@ -195,11 +210,10 @@ predict_all (Call *call, gconstpointer x, gsize n_rows)
     {
       const char *here = (const char *) x + row * row_size;
 
-      prefetch (here + PREFETCH, LANES * row_size);
       for (target = 0; target + N_TOGETHER <= n_targets; target += N_TOGETHER)
-        predict_rows (call, here, row, target, N_TOGETHER);
+        predict_rows (call, here, row, target, N_TOGETHER, target == 0);
       for (; target < n_targets; target++)
-        predict_rows (call, here, row, target, 1);
+        predict_rows (call, here, row, target, 1, target == 0);
     }
 
   EACH_LANE (i)
@@ -214,7 +228,7 @@ predict_all (Call *call, gconstpointer x, gsize n_rows)
       for (i = n; i < LANES; i++)
         starts[i] = starts[n - 1];
 
-      prefetch (here + PREFETCH, LANES * row_size);
+      prefetch (here + LANES * row_size, LANES * row_size, FALSE);
       for (target = 0; target + N_TOGETHER <= n_targets; target += N_TOGETHER)
         predict_some_rows (call, here, starts, row, n, target, N_TOGETHER);
       for (; target < n_targets; target++)

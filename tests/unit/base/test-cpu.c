@@ -8,7 +8,8 @@
 
 #define VARIABLE "APRENDER_KERNEL"
 
-static const char *const sets[] = { "portable", "neon", "dotprod", "avx2", "avx512", "avx512vnni", "amx" };
+static const char *const sets[] = { "portable", "neon",   "dotprod",    "avx2",
+                                    "avxvnni",  "avx512", "avx512vnni", "amx" };
 
 static gboolean
 is_available (const char *name)
@@ -46,6 +47,9 @@ test_list (void)
 #ifdef APR_KERNELS_X86
   g_assert_true (is_available ("avx2") ==
                  (strstr (info, " avx2 ") != NULL && strstr (info, " fma ") != NULL));
+  g_assert_true (is_available ("avxvnni") ==
+                 (strstr (info, " avx2 ") != NULL && strstr (info, " fma ") != NULL &&
+                  strstr (info, " avx_vnni ") != NULL));
   g_assert_true (is_available ("avx512") ==
                  (strstr (info, " avx512f ") != NULL && strstr (info, " avx512dq ") != NULL));
   g_assert_true (is_available ("avx512vnni") ==
@@ -69,6 +73,8 @@ test_chosen_in_subprocess (void)
   /* These have no kernels for products of bytes. */
   if (g_str_equal (name, "avx512vnni") || g_str_equal (name, "amx"))
     name = "avx512";
+  if (g_str_equal (name, "avxvnni"))
+    name = "avx2";
   if (g_str_equal (name, "dotprod"))
     name = "neon";
   g_assert_cmpstr (apr_dense_kernel_choose ()->name, ==, name);

@@ -25,6 +25,125 @@ test_update (void)
   g_assert_true (apr_cross_products_equal (state, expected));
 }
 
+/* Sums in double depend on where blocks begin, in their last digits. */
+static void
+assert_near (AprCrossProducts *state, AprCrossProducts *expected)
+{
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprLinearRegression) expected_model = apr_linear_regression_new ();
+  g_autoptr (AprTensor) coefficients = NULL;
+  g_autoptr (AprTensor) expected_coefficients = NULL;
+  gsize i;
+
+  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (expected_model, expected, NULL));
+  coefficients = apr_linear_regression_get_coefficients (model);
+  expected_coefficients = apr_linear_regression_get_coefficients (expected_model);
+  for (i = 0; i < apr_tensor_get_n_elements (coefficients); i++)
+    {
+      double value = apr_tensor_get_double (expected_coefficients, i, NULL);
+
+      g_assert_cmpfloat_with_epsilon (apr_tensor_get_double (coefficients, i, NULL), value,
+                                      1e-8 * fabs (value));
+    }
+}
+
+/* More rows than a block of columns has. */
+#define N_MANY 150000
+#define N_BATCHES 10
+
+static void
+test_many_rows (void)
+{
+  const AprPrecision precisions[] = { APR_PRECISION_EXACT, APR_PRECISION_DOUBLE };
+  const char *const formats[] = { "g", "f", "l" };
+  const AprDType dtypes[] = { APR_DTYPE_F64, APR_DTYPE_F32, APR_DTYPE_I64 };
+  const gsize shape[] = { N_MANY, 2 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (3);
+  g_autofree gint64 *whole = g_new (gint64, 2 * N_MANY);
+  g_autofree double *y_data = g_new (double, N_MANY);
+  g_autofree double *w_data = g_new (double, N_MANY);
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) w = NULL;
+  gsize i;
+  gsize j;
+
+  g_test_summary ("Samples of several blocks are summed as the same rows of a tensor.");
+  for (i = 0; i < N_MANY; i++)
+    {
+      whole[i] = (gint64) g_rand_int (rand) << 32 | g_rand_int (rand);
+      whole[N_MANY + i] = g_rand_int_range (rand, -100, 100);
+      y_data[i] = g_rand_double (rand);
+      w_data[i] = g_rand_double (rand);
+    }
+  y = vector_new (N_MANY, y_data);
+  w = vector_new (N_MANY, w_data);
+
+  for (i = 0; i < 2 * G_N_ELEMENTS (formats); i++)
+    {
+      AprDType dtype = dtypes[i / 2];
+      gsize width = apr_dtype_get_bits (dtype) / 8;
+      g_autofree guint8 *columns = g_malloc (2 * N_MANY * width);
+      guint8 *rows = g_malloc (2 * N_MANY * width);
+      g_autoptr (AprCrossProducts) state =
+        apr_cross_products_new_with_precision (2, 1, precisions[i % 2], NULL);
+      g_autoptr (AprCrossProducts) expected =
+        apr_cross_products_new_with_precision (2, 1, precisions[i % 2], NULL);
+      const char *const names[] = { "a", "b", NULL };
+      Producer producer = { .formats = { formats[i / 2], formats[i / 2], "g", "g" },
+                            .names = { "a", "b", "y", "w" },
+                            .values = { columns, columns + N_MANY * width, y_data, w_data },
+                            .widths = { width, width, 8, 8 },
+                            .n_columns = 4,
+                            .n_rows = N_MANY / N_BATCHES,
+                            .n_batches = N_BATCHES };
+      g_autoptr (GBytes) bytes = NULL;
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (GError) error = NULL;
+      AprArrowArrayStream stream;
+
+      for (j = 0; j < 2 * N_MANY; j++)
+        {
+          float narrow = (float) whole[j];
+          double wide = (double) whole[j] / 3;
+          gconstpointer value = dtype == APR_DTYPE_F64 ? (gconstpointer) &wide
+                              : dtype == APR_DTYPE_F32 ? (gconstpointer) &narrow
+                                                       : (gconstpointer) &whole[j];
+
+          memcpy (columns + j * width, value, width);
+          memcpy (rows + (j % N_MANY * 2 + j / N_MANY) * width, value, width);
+        }
+      swap_on_big_endian (rows, 2 * N_MANY, width);
+      bytes = g_bytes_new_take (rows, 2 * N_MANY * width);
+      x = apr_tensor_new_from_bytes (dtype, shape, 2, bytes, &error);
+      g_assert_no_error (error);
+
+      stream = open_stream (&producer);
+      g_assert_true (apr_cross_products_update_arrow (state, &stream, targets, "w", NULL, &error));
+      g_assert_no_error (error);
+      g_assert_true (apr_cross_products_update (expected, x, y, w, NULL, &error));
+      g_assert_true (apr_cross_products_set_feature_names (expected, names, &error));
+      g_assert_cmpuint (apr_cross_products_get_n_samples (state), ==, N_MANY);
+      if (precisions[i % 2] == APR_PRECISION_EXACT)
+        g_assert_true (apr_cross_products_equal (state, expected));
+      else
+        assert_near (state, expected);
+      if (dtype != APR_DTYPE_F64)
+        continue;
+
+      /* Of several, that of the first row is named. */
+      ((double *) (gpointer) columns)[N_MANY - 5] = NAN;
+      ((double *) (gpointer) columns)[2 * N_MANY - 7] = INFINITY;
+      producer.n_columns = 3;
+      producer.n_made = 0;
+      stream = open_stream (&producer);
+      g_assert_false (apr_cross_products_update_arrow (state, &stream, targets, NULL, NULL, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+      g_assert_cmpstr (error->message, ==, "X has an infinity at row 149993, column “b” (counted from 0)");
+      g_assert_cmpuint (apr_cross_products_get_n_samples (state), ==, N_MANY);
+    }
+}
+
 static void
 test_weights (void)
 {
@@ -507,6 +626,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/cross-products-arrow/update", test_update);
+  g_test_add_func ("/cross-products-arrow/many-rows", test_many_rows);
   g_test_add_func ("/cross-products-arrow/weights", test_weights);
   g_test_add_func ("/cross-products-arrow/types", test_types);
   g_test_add_func ("/cross-products-arrow/decimals", test_decimals);

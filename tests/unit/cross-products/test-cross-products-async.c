@@ -142,6 +142,35 @@ test_update (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSED)
 }
 
 static void
+test_reserve (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSED)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_signal_connect (fixture->state, "notify", G_CALLBACK (notify_cb), fixture);
+  g_assert_true (apr_cross_products_reserve (fixture->state, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_cross_products_get_busy (fixture->state));
+  g_assert_false (apr_cross_products_reserve (fixture->state, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+  g_assert_false (
+    apr_cross_products_update (fixture->state, fixture->x, fixture->y, fixture->weights, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+
+  apr_cross_products_release (fixture->state);
+  g_assert_false (apr_cross_products_get_busy (fixture->state));
+  start_update (fixture, fixture->state, NULL);
+  /* It is reserved no longer, and the update is not ended. */
+  apr_cross_products_release (fixture->state);
+  g_assert_true (apr_cross_products_get_busy (fixture->state));
+  g_assert_true (finish_update (fixture, fixture->state, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_cross_products_equal (fixture->state, fixture->expected));
+  g_assert_cmpstr (fixture->events->str, ==, "busy idle busy all idle ");
+}
+
+static void
 progress_cb (AprCrossProducts *state, GParamSpec *pspec G_GNUC_UNUSED, double *last)
 {
   double progress = apr_cross_products_get_progress (state);
@@ -261,7 +290,10 @@ pending_cb (GObject *object, GAsyncResult *result, gpointer user_data)
   g_autoptr (GError) pending = NULL;
   guint *n_calls = user_data;
 
-  assert_pending (apr_cross_products_update_finish (APR_CROSS_PRODUCTS (object), result, &pending));
+  if (g_async_result_is_tagged (result, apr_cross_products_merge_async))
+    assert_pending (apr_cross_products_merge_finish (APR_CROSS_PRODUCTS (object), result, &pending));
+  else
+    assert_pending (apr_cross_products_update_finish (APR_CROSS_PRODUCTS (object), result, &pending));
   ++*n_calls;
 }
 
@@ -282,12 +314,13 @@ test_one_write_at_a_time (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSE
   assert_pending (apr_cross_products_merge (state, other, &pending));
   assert_pending (apr_cross_products_subtract (state, state, &pending));
   assert_pending (apr_cross_products_set_feature_names (state, names, &pending));
+  apr_cross_products_merge_async (state, other, G_PRIORITY_HIGH, NULL, pending_cb, &n_calls);
   /* To be merged elsewhere is to be read. */
   g_assert_true (apr_cross_products_merge (other, state, &error));
   g_assert_true (apr_cross_products_equal (other, fixture->expected));
 
   g_assert_true (finish_update (fixture, state, &error));
-  while (n_calls == 0)
+  while (n_calls < 2)
     g_main_context_iteration (fixture->context, TRUE);
   g_assert_true (apr_cross_products_equal (state, fixture->expected));
 
@@ -428,6 +461,200 @@ test_save_and_load_fail (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSED
   assert_message_has (error, "state.safetensors: ");
 }
 
+typedef enum
+{
+  MERGE,
+  MERGE_BYTES,
+  SUBTRACT,
+  EQUAL,
+  TO_BYTES,
+  FROM_BYTES,
+  N_CALLS
+} Call;
+
+static void
+start_call (Fixture *fixture, Call call, AprCrossProducts *other, GBytes *bytes, GCancellable *cancellable)
+{
+  AprCrossProducts *self = fixture->state;
+  const int priority = G_PRIORITY_DEFAULT;
+
+  switch (call)
+    {
+    case MERGE:
+      apr_cross_products_merge_async (self, other, priority, cancellable, ended_cb, fixture);
+      break;
+    case MERGE_BYTES:
+      apr_cross_products_merge_bytes_async (self, bytes, priority, cancellable, ended_cb, fixture);
+      break;
+    case SUBTRACT:
+      apr_cross_products_subtract_async (self, other, priority, cancellable, ended_cb, fixture);
+      break;
+    case EQUAL:
+      apr_cross_products_equal_async (self, other, priority, cancellable, ended_cb, fixture);
+      break;
+    case TO_BYTES:
+      apr_cross_products_to_bytes_async (self, priority, cancellable, ended_cb, fixture);
+      break;
+    case FROM_BYTES:
+    case N_CALLS:
+    default:
+      apr_cross_products_from_bytes_async (bytes, priority, cancellable, ended_cb, fixture);
+      break;
+    }
+}
+
+/* Whether it succeeded, and what it made. */
+static gboolean
+finish_result (AprCrossProducts *self, GAsyncResult *result, Call call, gpointer *made, GError **error)
+{
+  *made = NULL;
+  switch (call)
+    {
+    case MERGE:
+      return apr_cross_products_merge_finish (self, result, error);
+    case MERGE_BYTES:
+      return apr_cross_products_merge_bytes_finish (self, result, error);
+    case SUBTRACT:
+      return apr_cross_products_subtract_finish (self, result, error);
+    case EQUAL:
+      return apr_cross_products_equal_finish (self, result, error);
+    case TO_BYTES:
+      *made = apr_cross_products_to_bytes_finish (self, result, error);
+      return *made != NULL;
+    case FROM_BYTES:
+    case N_CALLS:
+    default:
+      *made = apr_cross_products_from_bytes_finish (result, error);
+      return *made != NULL;
+    }
+}
+
+static gboolean
+finish_call (Fixture *fixture, Call call, gpointer *made, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  wait (fixture);
+  result = g_steal_pointer (&fixture->result);
+
+  return finish_result (fixture->state, result, call, made, error);
+}
+
+static void
+test_twins (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSED)
+{
+  Call call;
+
+  g_test_summary (
+    "Each uses the states as they are when it is called, and does what the synchronous method does.");
+  g_signal_connect (fixture->state, "notify", G_CALLBACK (notify_cb), fixture);
+  for (call = MERGE; call < N_CALLS; call++)
+    {
+      gboolean writes = call <= SUBTRACT;
+      g_autoptr (AprCrossProducts) other = apr_cross_products_copy (fixture->expected);
+      g_autoptr (AprCrossProducts) before = NULL;
+      g_autoptr (AprCrossProducts) after = NULL;
+      g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (other, NULL);
+      g_autoptr (GError) error = NULL;
+      gpointer made;
+
+      g_assert_true (apr_cross_products_set_identity (other, call == MERGE ? "there" : NULL, NULL));
+      if (call == EQUAL)
+        g_assert_true (apr_cross_products_subtract (fixture->state, fixture->expected, NULL));
+      before = apr_cross_products_copy (fixture->state);
+      after = apr_cross_products_copy (fixture->state);
+      if (call == SUBTRACT)
+        g_assert_true (apr_cross_products_subtract (after, other, NULL));
+      else if (writes)
+        g_assert_true (apr_cross_products_merge (after, other, NULL));
+
+      start_call (fixture, call, other, bytes, NULL);
+      g_assert_true (apr_cross_products_get_busy (fixture->state) == writes);
+      g_assert_true (apr_cross_products_equal (fixture->state, before));
+      if (call != EQUAL)
+        g_assert_true (apr_cross_products_update (other, fixture->x, fixture->y, NULL, NULL, NULL));
+      g_assert_true (finish_call (fixture, call, &made, &error) == (call != EQUAL));
+      g_assert_no_error (error);
+      g_assert_true (apr_cross_products_equal (fixture->state, after));
+      g_assert_cmpstr (fixture->events->str, ==, writes ? "busy all idle " : "");
+      g_string_truncate (fixture->events, 0);
+      if (call == TO_BYTES)
+        {
+          g_autoptr (GBytes) expected = apr_cross_products_to_bytes (fixture->state, NULL);
+
+          g_assert_true (g_bytes_equal (made, expected));
+          g_bytes_unref (made);
+        }
+      else if (call == FROM_BYTES)
+        {
+          g_assert_true (apr_cross_products_equal (made, fixture->expected));
+          g_object_unref (made);
+        }
+    }
+}
+
+static void
+test_equal (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSED)
+{
+  g_autoptr (GError) error = NULL;
+  gpointer made;
+
+  g_assert_true (
+    apr_cross_products_update (fixture->state, fixture->x, fixture->y, fixture->weights, NULL, NULL));
+  start_call (fixture, EQUAL, fixture->expected, NULL, NULL);
+  g_assert_true (finish_call (fixture, EQUAL, &made, &error));
+  g_assert_no_error (error);
+}
+
+static void
+test_twins_fail (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSED)
+{
+  g_autoptr (AprCrossProducts) before = apr_cross_products_copy (fixture->state);
+  g_autoptr (AprCrossProducts) narrow = apr_cross_products_new (1, 1, NULL);
+  g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (fixture->expected, NULL);
+  g_autoptr (GBytes) narrow_bytes = apr_cross_products_to_bytes (narrow, NULL);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  Call call;
+
+  g_cancellable_cancel (cancellable);
+  for (call = MERGE; call < N_CALLS; call++)
+    {
+      g_autoptr (GAsyncResult) result = NULL;
+      g_autoptr (GError) error = NULL;
+      gpointer made;
+      Call other_call;
+
+      start_call (fixture, call, fixture->expected, bytes, cancellable);
+      g_assert_false (finish_call (fixture, call, &made, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&error);
+
+      if (call <= SUBTRACT)
+        {
+          start_call (fixture, call, narrow, narrow_bytes, NULL);
+          g_assert_false (finish_call (fixture, call, &made, &error));
+          g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+          g_clear_error (&error);
+        }
+
+      /* The result of another method. */
+      start_call (fixture, call, fixture->expected, bytes, cancellable);
+      wait (fixture);
+      result = g_steal_pointer (&fixture->result);
+      for (other_call = MERGE; other_call < N_CALLS; other_call++)
+        if (other_call != call)
+          {
+            g_assert_false (finish_result (fixture->state, result, other_call, &made, &error));
+            g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+            g_clear_error (&error);
+          }
+      g_assert_false (finish_result (fixture->state, result, call, &made, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_assert_true (apr_cross_products_equal (fixture->state, before));
+      g_assert_false (apr_cross_products_get_busy (fixture->state));
+    }
+}
+
 #define ADD(path, function) \
  g_test_add ("/cross-products-async/" path, Fixture, NULL, set_up, function, tear_down)
 
@@ -437,6 +664,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   ADD ("update", test_update);
+  ADD ("reserve", test_reserve);
   ADD ("progress", test_progress);
   g_test_add_func ("/cross-products-async/progress-of-update", test_progress_of_update);
   ADD ("one-write-at-a-time", test_one_write_at_a_time);
@@ -445,6 +673,9 @@ main (int argc, char *argv[])
   ADD ("nobody-waits", test_nobody_waits);
   ADD ("save-and-load", test_save_and_load);
   ADD ("save-and-load-fail", test_save_and_load_fail);
+  ADD ("twins", test_twins);
+  ADD ("equal", test_equal);
+  ADD ("twins-fail", test_twins_fail);
 
   return g_test_run ();
 }

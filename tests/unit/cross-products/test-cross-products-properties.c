@@ -264,6 +264,7 @@ test_feature_names (void)
   g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, NULL);
   g_autoptr (AprCrossProducts) other = apr_cross_products_new (2, 1, NULL);
   g_autoptr (AprCrossProducts) nameless = apr_cross_products_new (2, 1, NULL);
+  g_autoptr (AprCrossProducts) narrow = apr_cross_products_new (1, 1, NULL);
   g_autoptr (AprCrossProducts) loaded = NULL;
   g_autoptr (AprCrossProducts) copy = NULL;
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
@@ -274,7 +275,11 @@ test_feature_names (void)
   g_assert_true (apr_cross_products_check_feature_names (state, others, NULL));
   g_assert_false (apr_cross_products_set_feature_names (state, too_many, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
-  assert_message_has (error, "3 feature names, but the cross products are of 2");
+  assert_message_has (error, "There are 3 feature names, but the cross products are of 2 features");
+  g_clear_error (&error);
+  g_assert_false (apr_cross_products_set_feature_names (narrow, others, &error));
+  assert_message_has (error, "There are 2 feature names, but the cross products are of 1 feature");
+  g_assert_true (g_str_has_suffix (error->message, "feature"));
   g_clear_error (&error);
   g_assert_false (apr_cross_products_set_feature_names (state, twice, &error));
   assert_message_has (error, "“width”");
@@ -332,7 +337,7 @@ test_failed_file (void)
   } cases[] = {
     { "aprender.precision", "float", "“aprender.precision” of cross products cannot be “float”" },
     { "aprender.feature_names", "[\"a\"", "aprender.feature_names" },
-    { "aprender.feature_names", "[\"a\"]", "1 feature names, but the cross products are of 2" },
+    { "aprender.feature_names", "[\"a\"]", "There is 1 feature name, but the cross products are of 2" },
     { "aprender.feature_names", "[\"a\", \"a\"]", "“a”" },
   };
   g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, NULL);

@@ -577,6 +577,69 @@ test_files (void)
   apr_tensor_unref (y);
 }
 
+static void
+test_merges_of_sent_states (void)
+{
+  g_autoptr (AprCrossProducts) total = apr_cross_products_new (FILIP_FEATURES, 1, NULL);
+  g_autoptr (AprCrossProducts) state = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  AprTensor *x;
+  AprTensor *y;
+  gsize n_bytes = 0;
+  gsize i;
+
+  g_test_summary (
+    "However many states are received and merged, the sum takes no more memory than its numbers need.");
+  nist_load_named ("filip", &x, &y);
+  state = state_of (x, y, 0, FILIP_ROWS);
+  bytes = apr_cross_products_to_bytes (state, NULL);
+  for (i = 0; i < 100; i++)
+    {
+      g_assert_true (apr_cross_products_merge_bytes (total, bytes, NULL));
+      if (i == 1)
+        n_bytes = apr_cross_products_get_n_bytes (total);
+    }
+  g_assert_cmpuint (apr_cross_products_get_n_samples (total), ==, 100 * FILIP_ROWS);
+  /* A limb for each entry, which the sum of 100 may need. */
+  g_assert_cmpuint (apr_cross_products_get_n_bytes (total), <=,
+                    n_bytes + (FILIP_FEATURES + 2) * (FILIP_FEATURES + 3) / 2 * sizeof (gint64));
+  apr_tensor_unref (x);
+  apr_tensor_unref (y);
+}
+
+static void
+test_many_updates (void)
+{
+  enum
+  {
+    N_ROWS = 64,
+    N_FEATURES = 10,
+  };
+  const gsize shape[] = { N_ROWS, N_FEATURES };
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (N_FEATURES, 1, NULL);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  gsize n_bytes = 0;
+  gsize i;
+  gsize j;
+
+  g_test_summary ("However many small blocks of numbers of all sizes are added, a state does not grow.");
+  for (i = 0; i < 300; i++)
+    {
+      double values[N_ROWS * N_FEATURES];
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprTensor) y = NULL;
+
+      for (j = 0; j < N_ROWS * N_FEATURES; j++)
+        values[j] = ldexp (g_rand_double (rand) - 0.5, g_rand_int_range (rand, -20, 20));
+      x = apr_tensor_new_from_doubles (values, N_ROWS * N_FEATURES, shape, 2, NULL);
+      y = apr_tensor_new_from_doubles (values, N_ROWS, shape, 1, NULL);
+      g_assert_true (apr_cross_products_update (state, x, y, NULL, NULL, NULL));
+      if (i == 20)
+        n_bytes = apr_cross_products_get_n_bytes (state);
+    }
+  g_assert_cmpuint (apr_cross_products_get_n_bytes (state), <=, 2 * n_bytes);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -594,6 +657,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/cross-products/properties", test_properties);
   g_test_add_func ("/cross-products/copies", test_copies);
   g_test_add_func ("/cross-products/files", test_files);
+  g_test_add_func ("/cross-products/merges-of-sent-states", test_merges_of_sent_states);
+  g_test_add_func ("/cross-products/many-updates", test_many_updates);
 
   return g_test_run ();
 }

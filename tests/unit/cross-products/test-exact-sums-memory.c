@@ -49,7 +49,8 @@ measure (gsize n_rows)
   g_assert_cmpint (fputs ("5", clear), >=, 0);
   g_assert_cmpint (fclose (clear), ==, 0);
   before = get_status ("VmRSS");
-  g_assert_true (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, 2, NULL, NULL));
+  /* In one thread: whether another one finds rows left to take depends on what else runs. */
+  g_assert_true (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
   printf ("%" G_GSIZE_FORMAT "\n", get_status ("VmHWM") - before);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/draw.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "aprender/cross-products/apr-exact-sums-private.h"
@@ -230,6 +229,40 @@ test_adds_until_top_is_full (void)
   g_assert_cmpmem (written, sizeof words, words, sizeof words);
 }
 
+static void
+test_carries_signs_far_up (void)
+{
+  const guint32 low[6] = { 0xfffffffb, 7, 0, 0, 0, 0 };
+  const guint32 high[6] = { 2, 2, 2, 2, 2, 0xffffffff };
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (1, 1, NULL);
+  g_autoptr (AprExactSums) other = apr_exact_sums_new (1, 1, NULL);
+  g_autofree guint32 *words = NULL;
+  gsize n_words;
+  gint first_word;
+  gsize entry;
+  gsize i;
+
+  g_test_summary (
+    "Sums that end far below those that are added to them, and are negative, reach up to them.");
+  g_assert_true (apr_exact_sums_set_words (sums, low, 1, -10, NULL));
+  g_assert_true (apr_exact_sums_set_words (other, high, 1, 3, NULL));
+  g_assert_true (apr_exact_sums_add (sums, other, 1, NULL));
+
+  words = apr_exact_sums_to_words (sums, &n_words, &first_word);
+  g_assert_cmpint (first_word, ==, -10);
+  g_assert_cmpuint (n_words, ==, 14);
+  for (entry = 0; entry < 6; entry++)
+    for (i = 0; i < n_words; i++)
+      {
+        guint32 sign = low[entry] >> 31 != 0 ? 0xffffffff : 0;
+
+        g_assert_cmphex (words[entry * n_words + i], ==,
+                         i == 0            ? low[entry]
+                         : i < n_words - 1 ? sign
+                                           : high[entry] + sign);
+      }
+}
+
 /* What is done to all entries ends where it is cancelled: they are many, and a window waits. */
 static void
 test_cancelled_between_entries (void)
@@ -356,6 +389,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/exact-sums/order-of-rows", test_order_of_rows);
   g_test_add_func ("/exact-sums/adds-far-exponents", test_adds_far_exponents);
   g_test_add_func ("/exact-sums/adds-until-top-is-full", test_adds_until_top_is_full);
+  g_test_add_func ("/exact-sums/carries-signs-far-up", test_carries_signs_far_up);
   g_test_add_func ("/exact-sums/check", test_check);
   g_test_add_func ("/exact-sums/too-wide", test_too_wide);
   g_test_add_func ("/exact-sums/cancelled", test_cancelled);

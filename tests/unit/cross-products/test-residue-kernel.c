@@ -455,7 +455,7 @@ main (int argc, char *argv[])
 
   for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
     {
-      const AprResidueKernel *residues = apr_sums_kernel_get_residues (*kernel, G_MAXSIZE, G_MAXSIZE);
+      const AprResidueKernel *residues = apr_sums_kernel_get_residues (*kernel, G_MAXSIZE, G_MAXSIZE, FALSE);
       g_autofree char *path = g_strdup_printf ("/residue-kernel/%s", (*kernel)->name);
 
       if (residues != NULL)

@@ -307,6 +307,118 @@ test_slices (void)
   g_aligned_free (column);
 }
 
+/* Columns of whole numbers, as large as they may be where @extreme. */
+static void
+draw_whole (GRand *rand, gboolean extreme, double *columns)
+{
+  gsize i;
+
+  for (i = 0; i < APR_SLICE_PANEL * APR_SLICE_STRIDE; i++)
+    {
+      double max = APR_SLICE_WHOLE_LIMIT - 1;
+
+      columns[i] = extreme ? max : rint (g_rand_double_range (rand, -max, max));
+      if (extreme && g_rand_int_range (rand, 0, 3) == 0)
+        columns[i] = -columns[i];
+      if (!extreme && g_rand_boolean (rand))
+        columns[i] = rint (ldexp (columns[i], -g_rand_int_range (rand, 0, 46)));
+    }
+}
+
+/* The sums of the products of two panels, with what they are added to, against whole numbers of 128 bits. */
+static void
+check_whole (const AprSliceKernel *kernel, const double *left, const double *right, gsize n_rows)
+{
+  gint64 lanes[2][APR_SLICE_TILE][APR_SLICE_LANES];
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (k = 0; k < 2 * APR_SLICE_TILE * APR_SLICE_LANES; k++)
+    lanes[k % 2][k / 2 / APR_SLICE_LANES][k / 2 % APR_SLICE_LANES] = (gint64) k * 4;
+  kernel->multiply_whole (left, right, n_rows, lanes[0], lanes[1]);
+
+  for (i = 0; i < APR_SLICE_PANEL; i++)
+    for (j = 0; j < (left == right ? i + 1 : APR_SLICE_PANEL); j++)
+      {
+        __int128 expected = 0;
+        __int128 sum = 0;
+
+        for (k = 0; k < n_rows; k++)
+          expected += (__int128) left[i * APR_SLICE_STRIDE + k] * (__int128) right[j * APR_SLICE_STRIDE + k];
+        for (k = 0; k < APR_SLICE_LANES; k++)
+          {
+            gsize entry = i * APR_SLICE_PANEL + j;
+            gint64 first = (gint64) (2 * (entry * APR_SLICE_LANES + k)) * 4;
+
+            sum += (__int128) (lanes[0][entry][k] - first) * ((gint64) 1 << APR_SLICE_WHOLE_BITS);
+            g_assert_cmpint ((lanes[1][entry][k] - first - 4) % (1 << APR_SLICE_WHOLE_SHIFT), ==, 0);
+            sum += (lanes[1][entry][k] - first - 4) / (1 << APR_SLICE_WHOLE_SHIFT);
+          }
+        g_assert_true (sum == expected);
+      }
+}
+
+static void
+test_whole (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (91);
+  double *left = g_aligned_alloc (APR_SLICE_PANEL * APR_SLICE_STRIDE, sizeof (double), 64);
+  double *right = g_aligned_alloc (APR_SLICE_PANEL * APR_SLICE_STRIDE, sizeof (double), 64);
+  const AprSumsKernel *const *kernel;
+  gsize round;
+
+  g_test_summary (
+    "Columns that are multiplied whole, up to 46 bits, all of the largest magnitude among them.");
+  for (round = 0; round < 200; round++)
+    {
+      draw_whole (rand, round % 4 == 0, left);
+      draw_whole (rand, round % 8 == 0, right);
+      for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+        if ((*kernel)->slices->multiply_whole != NULL)
+          {
+            gsize n_rows = round == 0 ? APR_SLICE_ROWS : (gsize) g_rand_int_range (rand, 1, 33) * 8;
+
+            check_whole ((*kernel)->slices, left, right, n_rows);
+            check_whole ((*kernel)->slices, left, left, n_rows);
+          }
+    }
+  g_aligned_free (left);
+  g_aligned_free (right);
+}
+
+static void
+test_scale_whole (void)
+{
+  const double bad[] = { 0x1p46, -0x1p46, 0.5, 0x1p45 + 0.25, NAN, INFINITY, -INFINITY, 0x1p-1074, 1e300 };
+  double *column = g_aligned_alloc0 (APR_SLICE_ROWS, sizeof (double), 64);
+  double *scaled = g_aligned_alloc0 (APR_SLICE_ROWS, sizeof (double), 64);
+  const AprSumsKernel *const *kernel;
+  gsize place;
+  gsize i;
+
+  g_test_summary ("What is too large, no whole number, or no number is found wherever it is.");
+  for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+    for (i = 0; i < G_N_ELEMENTS (bad) && (*kernel)->slices->scale_whole != NULL; i++)
+      for (place = 0; place < APR_SLICE_ROWS; place += 5)
+        {
+          gsize row;
+
+          for (row = 0; row < APR_SLICE_ROWS; row++)
+            column[row] = (row % 2 == 0 ? 1 : -1) * (0x1p46 - 1 - (double) row) * 0x1p-20;
+          g_assert_true ((*kernel)->slices->scale_whole (column, place / 8 * 8 + 8, 0x1p20, scaled));
+          for (row = 0; row < place / 8 * 8 + 8; row++)
+            g_assert_cmpfloat (scaled[row], ==, column[row] * 0x1p20);
+          column[place] = bad[i] * 0x1p-20;
+          if (column[place] != 0)
+            g_assert_false ((*kernel)->slices->scale_whole (column, place / 8 * 8 + 8, 0x1p20, scaled));
+          column[place] = bad[i];
+          g_assert_false ((*kernel)->slices->scale_whole (column, APR_SLICE_ROWS, 1, scaled));
+        }
+  g_aligned_free (column);
+  g_aligned_free (scaled);
+}
+
 static void
 test_kernels (void)
 {
@@ -326,6 +438,8 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/slice-kernel/kernels", test_kernels);
   g_test_add_func ("/slice-kernel/slices", test_slices);
+  g_test_add_func ("/slice-kernel/whole", test_whole);
+  g_test_add_func ("/slice-kernel/scale-whole", test_scale_whole);
   g_test_add_func ("/slice-kernel/sums", test_sums);
   g_test_add_func ("/slice-kernel/wide-matrix", test_wide_matrix);
   /* It takes minutes there. */

@@ -238,7 +238,8 @@ test_fit_arguments (Fixture *fixture, gconstpointer data)
     gint code;
     const char *text;
   } cases[] = {
-    { flat, fixture->y, NULL, APR_ERROR_SHAPE, "[n_samples, n_features], but it has [6]" },
+    { flat, fixture->y, NULL, APR_ERROR_SHAPE,
+      "but it has [6]: the samples of one feature are [6, 1], one sample is [1, 6]" },
     { cube, fixture->y, NULL, APR_ERROR_SHAPE, "[3, 1, 1]" },
     { fixture->x, four, NULL, APR_ERROR_SHAPE, "X has 3 samples, but y has 4" },
     { fixture->x, cube, NULL, APR_ERROR_SHAPE, "[3, 1, 1]" },
@@ -533,7 +534,7 @@ test_load_metadata (Fixture *fixture, gconstpointer data)
     { "aprender.offset", "many", APR_ERROR, APR_ERROR_MODEL, "“offset” cannot be “many”" },
     { "aprender.offset", "11", APR_ERROR, APR_ERROR_MODEL, "“offset” cannot be “11”" },
     { "aprender.feature_names", "[\"a\"]", APR_ERROR, APR_ERROR_FEATURE_NAMES,
-      "1 feature names, but the model was fitted with 2" },
+      "There is 1 feature name, but the model was fitted with 2" },
     { "aprender.feature_names", "[\"a\",\"a\"]", APR_ERROR, APR_ERROR_FEATURE_NAMES, "the name “a”" },
     { "aprender.feature_names", "[[[[", APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SYNTAX,
       "aprender.feature_names" },

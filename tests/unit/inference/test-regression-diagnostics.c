@@ -10,6 +10,30 @@ assert_near (double actual, double expected, double tolerance)
     g_error ("%.17g is not %.17g", actual, expected);
 }
 
+/* Samples of weight 0, wherever they stand, are not there for what goes from one sample to the next. */
+static void
+test_zero_weights (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (5, 1, (const double[]){ 0, 1, 2, 3, 4 });
+  g_autoptr (AprTensor) y = vector_new (5, (const double[]){ 3, 1, 3, 9, 9 });
+  g_autoptr (AprTensor) more_x = matrix_new (8, 1, (const double[]){ 7, 0, 1, 7, 2, 3, 4, 7 });
+  g_autoptr (AprTensor) more_y = vector_new (8, (const double[]){ 99, 3, 1, 99, 3, 9, 9, 99 });
+  g_autoptr (AprTensor) weights = vector_new (8, (const double[]){ 0, 1, 1, 0, 1, 1, 1, 0 });
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprRegressionDiagnostics) alone = NULL;
+  g_autoptr (AprRegressionDiagnostics) among = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+  alone = apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), more_x, more_y, weights, NULL, &error));
+  among = apr_linear_regression_diagnose (model, more_x, more_y, weights, 0, NULL, &error);
+  g_assert_no_error (error);
+  assert_near (apr_regression_diagnostics_get_durbin_watson (among),
+               apr_regression_diagnostics_get_durbin_watson (alone), 1e-14);
+}
+
 /* The samples 0, 1, 2, 3, 4 of one feature, with leverages of 1/5 + (x - 2)² / 10. */
 static void
 test_line (void)
@@ -171,6 +195,49 @@ test_errors (void)
   g_assert_cmpuint (apr_tensor_get_n_elements (apr_regression_diagnostics_get_residuals (empty)), ==, 0);
 }
 
+static void
+test_other_samples (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (4, 1, (const double[]){ 0, 1, 2, 5 });
+  g_autoptr (AprTensor) y = vector_new (4, (const double[]){ 1, 3, 2, 8 });
+  g_autoptr (AprTensor) ones = vector_new (4, (const double[]){ 1, 1, 1, 1 });
+  g_autoptr (AprTensor) other = vector_new (4, (const double[]){ 3, 1, 2, 8 });
+  g_autoptr (AprTensor) fewer_x = apr_tensor_slice_rows (x, 0, 3, NULL);
+  g_autoptr (AprTensor) fewer_y = apr_tensor_slice_rows (y, 0, 3, NULL);
+  g_autoptr (AprTensor) floats = apr_tensor_cast (x, APR_DTYPE_F32, NULL);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprLinearRegression) rounded =
+    g_object_new (APR_TYPE_LINEAR_REGRESSION, "precision", APR_PRECISION_DOUBLE, NULL);
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  GError *error = NULL;
+
+  g_test_summary ("The sums tell other samples, other weights and other targets from those of the fit.");
+
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+  g_assert_null (apr_linear_regression_diagnose (model, fewer_x, fewer_y, NULL, 0, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  assert_message_has (error, "X has 3 samples, but the model was fitted to 4");
+  g_clear_error (&error);
+  g_assert_null (apr_linear_regression_diagnose (model, x, other, NULL, 0, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_STATE);
+  g_clear_error (&error);
+  g_assert_null (apr_linear_regression_diagnose (model, x, y, other, 0, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_STATE);
+  g_clear_error (&error);
+
+  /* The same numbers in another dtype, and weights of 1, are the same samples. */
+  diagnostics = apr_linear_regression_diagnose (model, floats, y, ones, 0, NULL, &error);
+  g_assert_no_error (error);
+
+  g_clear_object (&diagnostics);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (rounded), x, y, NULL, NULL, NULL));
+  g_assert_null (apr_linear_regression_diagnose (rounded, fewer_x, fewer_y, NULL, 0, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  g_clear_error (&error);
+  diagnostics = apr_linear_regression_diagnose (rounded, x, y, NULL, 0, NULL, &error);
+  g_assert_no_error (error);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -178,8 +245,10 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/regression-diagnostics/line", test_line);
   g_test_add_func ("/regression-diagnostics/weights", test_weights);
+  g_test_add_func ("/regression-diagnostics/zero-weights", test_zero_weights);
   g_test_add_func ("/regression-diagnostics/dependent", test_dependent);
   g_test_add_func ("/regression-diagnostics/errors", test_errors);
+  g_test_add_func ("/regression-diagnostics/other-samples", test_other_samples);
 
   return g_test_run ();
 }

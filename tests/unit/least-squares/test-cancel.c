@@ -213,7 +213,7 @@ solve_until_asked (const Case *c, const Data *data, Way way, gint question)
   g_autoptr (GError) error = NULL;
   gboolean cancelled;
 
-  g_assert_true (apr_sample_rows_new (x, y, NULL, &rows, &error));
+  g_assert_true (apr_sample_rows_new (x, y, NULL, 1, &rows, &error));
   g_atomic_int_set (&n_questions, question);
   if (way == CONDITION)
     cancelled = isnan (apr_least_squares_find_condition (sums, &options, &run));

@@ -259,6 +259,65 @@ test_min_eigenvalue (void)
     }
 }
 
+/* With a unit diagonal and few small whole numbers beside it, all sums are exact. */
+static void
+test_solve_many (void)
+{
+  enum
+  {
+    N_COLUMNS = 16
+  };
+  const gsize sizes[] = { 1, 2, 31, 32, 33, 64, 65, MAX_N };
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (111);
+  gsize size;
+  gsize i;
+  gsize j;
+  gsize k;
+  gsize kernel;
+  gsize transposed;
+
+  for (size = 0; size < G_N_ELEMENTS (sizes); size++)
+    {
+      gsize n = sizes[size];
+      g_auto (AprCholesky) cholesky = { NULL };
+      g_autofree double *solution = g_new (double, n *N_COLUMNS);
+
+      apr_cholesky_init (&cholesky, n);
+      for (i = 0; i < n; i++)
+        for (j = i; j < n; j++)
+          cholesky.rows[i * cholesky.stride + j] = i == j ? 1
+                                                 : g_rand_int_range (rand, 0, 4) == 0
+                                                   ? g_rand_int_range (rand, -1, 2)
+                                                   : 0;
+      for (i = 0; i < n * N_COLUMNS; i++)
+        solution[i] = g_rand_int_range (rand, -99, 100);
+
+      for (kernel = 0; kernels[kernel] != NULL; kernel++)
+        for (transposed = 0; transposed < 2; transposed++)
+          {
+            g_autofree double *x = g_new0 (double, n *N_COLUMNS);
+
+            cholesky.kernel = kernels[kernel];
+            for (i = 0; i < n; i++)
+              for (j = i; j < n; j++)
+                for (k = 0; k < N_COLUMNS; k++)
+                  {
+                    double factor = cholesky.rows[i * cholesky.stride + j];
+
+                    if (transposed != 0)
+                      x[j * N_COLUMNS + k] += factor * solution[i * N_COLUMNS + k];
+                    else
+                      x[i * N_COLUMNS + k] += factor * solution[j * N_COLUMNS + k];
+                  }
+            apr_cholesky_solve_many (&cholesky, transposed != 0, x, N_COLUMNS, N_COLUMNS,
+                                     &(AprRun){ .n_threads = 1 });
+            for (i = 0; i < n * N_COLUMNS; i++)
+              assert_same_double (x[i] + 0, solution[i] + 0);
+          }
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -267,6 +326,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/cholesky/definite", test_definite);
   g_test_add_func ("/cholesky/limits", test_limits);
   g_test_add_func ("/cholesky/limit-is-excluded", test_limit_is_excluded);
+  g_test_add_func ("/cholesky/solve-many", test_solve_many);
   g_test_add_func ("/cholesky/min-eigenvalue", test_min_eigenvalue);
 
   return g_test_run ();

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/least-squares-test.h"
 
-#include <float.h>
-
 #include "aprender/least-squares/apr-condition-private.h"
 
 /* Condition numbers that are known. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
 
+#include <gmp.h>
 #include <math.h>
 
 #include "aprender/least-squares/apr-cholesky-private.h"
@@ -30,6 +31,7 @@ test_kernels_agree (void)
       gsize n_inner = (gsize) g_rand_int_range (rand, 0, 40);
       gsize n = (gsize) g_rand_int_range (rand, 1, 70);
       gsize stride = apr_dense_pad (n);
+      gsize n_columns = stride - (gsize) (round % 2) * APR_DENSE_STEP;
       g_autofree double *a = g_new (double, 40 * stride + 40);
       g_autofree double *b = g_new (double, 40 * stride);
       g_autofree double *c = g_new (double, 20 * stride);
@@ -44,7 +46,7 @@ test_kernels_agree (void)
       /* In the order of k, a product and a difference at a time. */
       memcpy (expected, c, 20 * stride * sizeof *c);
       for (i = 0; i < n_rows; i++)
-        for (j = 0; j < stride; j++)
+        for (j = 0; j < n_columns; j++)
           for (k = 0; k < n_inner; k++)
             expected[i * stride + j] -= a[k * stride + i] * b[k * stride + j];
 
@@ -53,7 +55,7 @@ test_kernels_agree (void)
           g_autofree double *got = g_memdup2 (c, 20 * stride * sizeof *c);
           g_autofree double *scaled = g_memdup2 (c, 20 * stride * sizeof *c);
 
-          kernels[k]->subtract_products (got, stride, a, stride, b, stride, n_rows, stride, n_inner);
+          kernels[k]->subtract_products (got, stride, a, stride, b, stride, n_rows, n_columns, n_inner);
           g_assert_cmpmem (got, 20 * stride * sizeof *c, expected, 20 * stride * sizeof *c);
 
           kernels[k]->subtract_scaled (scaled, b, a[0], n);
@@ -77,7 +79,7 @@ test_whole_matrices (void)
   for (n_rows = 1; n_rows < 20; n_rows++)
     {
       gsize n_inner = (gsize) g_rand_int_range (rand, 1, 60);
-      gsize n = APR_DENSE_PAD * (gsize) g_rand_int_range (rand, 1, 4);
+      gsize n = APR_DENSE_STEP * (gsize) g_rand_int_range (rand, 1, 8);
       g_autofree double *a = g_new (double, n_inner *n_rows);
       g_autofree double *b = g_new (double, n_inner *n);
       gsize i;
@@ -103,6 +105,191 @@ test_whole_matrices (void)
                   sum -= (gint64) a[l * n_rows + i] * (gint64) b[l * n + j];
                 g_assert_cmpint ((gint64) c[i * n + j], ==, sum);
               }
+        }
+    }
+}
+
+static void
+add_product (mpq_t sum, double a, const mpq_t b)
+{
+  mpq_t term;
+
+  mpq_init (term);
+  mpq_set_d (term, a);
+  mpq_mul (term, term, b);
+  mpq_add (sum, sum, term);
+  mpq_clear (term);
+}
+
+/* X'Xu as fractions, and how far from it sums in twice the precision of doubles may be. */
+static void
+find_products (const double *x, gsize n_rows, gsize n, const double *u, mpq_t *products, double *errors)
+{
+  const double unit = 0x1p-53;
+  double lanes = (double) n / APR_DENSE_PAD;
+  mpq_t product;
+  mpq_t factor;
+  gsize i;
+  gsize j;
+
+  mpq_inits (product, factor, NULL);
+  memset (errors, 0, n * sizeof *errors);
+  for (i = 0; i < n_rows; i++)
+    {
+      const double *row = x + i * n;
+      double size = 0;
+
+      mpq_set_ui (product, 0, 1);
+      for (j = 0; j < n; j++)
+        {
+          mpq_set_d (factor, u[j]);
+          add_product (product, row[j], factor);
+          size += fabs (row[j] * u[j]);
+        }
+      size *= 1.1 * (lanes + 10) * (lanes + 10) * unit * unit;
+      for (j = 0; j < n; j++)
+        {
+          add_product (products[j], row[j], product);
+          errors[j] += fabs (row[j]) * (size + 1.1 * ((double) n_rows + 3) * ((double) n_rows + 3) * unit *
+                                                 unit * (fabs (mpq_get_d (product)) + size));
+        }
+    }
+  mpq_clears (product, factor, NULL);
+}
+
+static void
+test_products_twice (void)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (44);
+  int round;
+
+  for (round = 0; round < (runs_in_valgrind () ? 5 : 60); round++)
+    {
+      gsize n_rows = (gsize) g_rand_int_range (rand, 1, APR_DENSE_MAX_ROWS + 1);
+      gsize n = APR_DENSE_PAD * (gsize) g_rand_int_range (rand, 1, 6);
+      g_autofree double *x = g_new (double, n_rows *n);
+      g_autofree double *u = g_new (double, n);
+      g_autofree double *sums = g_new (double, 2 * n);
+      g_autofree double *errors = g_new (double, n);
+      double squares[2];
+      g_autofree mpq_t *products = g_new (mpq_t, n);
+      mpq_t difference;
+      gsize i;
+      gsize k;
+
+      /* Numbers of many sizes, and some that cancel each other. */
+      for (i = 0; i < n_rows * n; i++)
+        x[i] = ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, 0, 30));
+      for (i = 0; i < n; i++)
+        {
+          u[i] = i % 2 == 1 ? -u[i - 1] : g_rand_double_range (rand, -1, 1);
+          mpq_init (products[i]);
+        }
+      for (i = 0; i + 1 < n_rows * n && round % 2 == 0; i += 2)
+        x[i + 1] = x[i] * (1 + 0x1p-40);
+      mpq_init (difference);
+      find_products (x, n_rows, n, u, products, errors);
+
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          g_autofree double *got = g_new0 (double, 2 * n);
+
+          squares[0] = kernels[k]->add_products_twice (x, n_rows, n, u, got, got + n);
+          for (i = 0; i < n; i++)
+            {
+              mpq_set_d (difference, -got[i]);
+              mpq_add (products[i], products[i], difference);
+              mpq_set_d (difference, -got[n + i]);
+              mpq_add (difference, products[i], difference);
+              g_assert_cmpfloat (fabs (mpq_get_d (difference)), <=, errors[i]);
+              mpq_set_d (difference, got[i]);
+              mpq_add (products[i], products[i], difference);
+            }
+          if (k == 0)
+            {
+              memcpy (sums, got, 2 * n * sizeof *got);
+              squares[1] = squares[0];
+            }
+          g_assert_cmpmem (got, 2 * n * sizeof *got, sums, 2 * n * sizeof *got);
+          assert_same_double (squares[0], squares[1]);
+        }
+      for (i = 0; i < n; i++)
+        mpq_clear (products[i]);
+      mpq_clear (difference);
+    }
+}
+
+static void
+test_values (void)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  static const float floats[] = { 1, -2.5f, 0x1p-149f, -0x1p127f, 0, 3, 4, 5, -6, 7, 8, -0x1.fffffep127f,
+                                  1, 2,     3,         4,         5, 6, 7, 8, 9 };
+  gsize n;
+  gsize k;
+
+  for (k = 0; kernels[k] != NULL; k++)
+    for (n = 0; n <= G_N_ELEMENTS (floats); n++)
+      {
+        g_autofree double *values = g_new0 (double, n + 1);
+        double max = 0;
+        gsize i;
+
+        kernels[k]->widen (values, floats, n);
+        for (i = 0; i < n; i++)
+          {
+            assert_same_double (values[i], (double) floats[i]);
+            max = MAX (max, fabs (values[i]));
+          }
+        assert_same_double (values[n], 0);
+        assert_same_double (kernels[k]->find_max (values, n), max);
+      }
+}
+
+/* What can be rounded is no more than whole numbers of 53 bits here, but for the rests. */
+static void
+test_parts (void)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (45);
+  gsize n;
+
+  for (n = APR_DENSE_PAD; n <= 6 * APR_DENSE_PAD; n += APR_DENSE_PAD)
+    {
+      g_autofree double *values = g_new (double, n);
+      g_autofree double *of_parts = g_new (double, 4 * n);
+      const double *parts[4] = { of_parts, of_parts + n, of_parts + 2 * n, of_parts + 3 * n };
+      double expected[3] = { 0 };
+      double of_first[3] = { 0 };
+      gsize i;
+      gsize k;
+
+      fill (rand, values, n);
+      fill (rand, of_parts, 4 * n);
+      for (i = 0; i < 2 * n; i++)
+        of_parts[i] = rint (of_parts[i] * 0x1p20) * 0x1p-20;
+      for (i = 0; i < n; i++)
+        {
+          double cut = rint (values[i] / 4 * 0x1p26) * 0x1p-26;
+          double rest = values[i] / 4 - cut;
+
+          expected[0] += cut * parts[0][i];
+          expected[1] += cut * parts[1][i];
+          expected[2] += rest * parts[0][i] + cut * parts[2][i] + rest * parts[3][i];
+        }
+
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          double sums[3];
+
+          kernels[k]->dot_in_parts (values, n, 0.25, parts, sums);
+          assert_same_double (sums[0], expected[0]);
+          assert_same_double (sums[1], expected[1]);
+          g_assert_cmpfloat (fabs (sums[2] - expected[2]), <, 0x1p-40);
+          if (k == 0)
+            memcpy (of_first, sums, sizeof sums);
+          assert_same_double (sums[2], of_first[2]);
         }
     }
 }
@@ -265,6 +452,9 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/dense/kernels-agree", test_kernels_agree);
   g_test_add_func ("/dense/whole-matrices", test_whole_matrices);
+  g_test_add_func ("/dense/products-twice", test_products_twice);
+  g_test_add_func ("/dense/parts", test_parts);
+  g_test_add_func ("/dense/values", test_values);
   g_test_add_func ("/dense/cholesky", test_cholesky);
   g_test_add_func ("/dense/cholesky/order", test_cholesky_order);
   g_test_add_func ("/dense/cholesky/passes-over", test_cholesky_passes_over);

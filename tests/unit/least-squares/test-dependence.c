@@ -25,7 +25,7 @@ static AprNormalEquations *
 make_system (const AprProducts *products,
              const gboolean *dependent,
              const AprDenseKernel *kernel,
-             guint n_threads)
+             const AprRun *run)
 {
   AprNormalEquations *self = g_new0 (AprNormalEquations, 1);
   gsize p = products->n_features;
@@ -35,7 +35,6 @@ make_system (const AprProducts *products,
   gsize i;
 
   self->products = products;
-  self->run.n_threads = n_threads;
   /* All in one piece, as what frees them has it. */
   self->scales =
     g_malloc0 ((p + 1) * sizeof *self->scales + p * (sizeof *self->independent + sizeof *self->dependent));
@@ -53,9 +52,8 @@ make_system (const AprProducts *products,
   self->cholesky.kernel = kernel;
   scaled = apr_normal_equations_get_scaled (self);
   g_assert_true (
-    apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, NULL, self->cholesky.stride, &self->run));
-  g_assert_cmpuint (apr_cholesky_factorise (&self->cholesky, least, positions, &self->run), ==,
-                    self->n_independent);
+    apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, NULL, self->cholesky.stride, run));
+  g_assert_cmpuint (apr_cholesky_factorise (&self->cholesky, least, positions, run), ==, self->n_independent);
   self->min_eigenvalue = 0.4 * apr_cholesky_estimate_min_eigenvalue (&self->cholesky);
   self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
 
@@ -158,12 +156,13 @@ test_combine_small (void)
       products = make_products (x, n_rows, p);
       for (k = 0; kernels[k] != NULL; k++)
         {
-          g_autoptr (AprNormalEquations) equations = make_system (products, dependent, kernels[k], 1);
+          AprRun run = { .n_threads = 1 };
+          g_autoptr (AprNormalEquations) equations = make_system (products, dependent, kernels[k], &run);
 
           if (equations->min_eigenvalue < 1e-6)
             continue;
           equations->rank_tolerance = tolerance;
-          apr_normal_equations_find_combinations (equations, proven, &equations->run);
+          apr_normal_equations_find_combinations (equations, proven, &run);
           for (j = 0; j < equations->n_dependent; j++)
             {
               double left = find_left (equations, equations->dependent[j]);
@@ -178,7 +177,7 @@ test_combine_small (void)
 
           /* So small a bound says nothing of the residual's part, but the rest is a proof all the same. */
           equations->min_eigenvalue = 1e-13;
-          apr_normal_equations_find_combinations (equations, proven, &equations->run);
+          apr_normal_equations_find_combinations (equations, proven, &run);
           for (j = 0; j < equations->n_dependent; j++)
             if (proven[j])
               g_assert_cmpfloat (find_left (equations, equations->dependent[j]), <, tolerance);
@@ -186,6 +185,67 @@ test_combine_small (void)
     }
   g_assert_cmpuint (n_proven, >, 300);
   g_assert_cmpuint (n_doubted, >, 300);
+}
+
+/* With a tolerance a little below what is left, and a little above. */
+static void
+test_combine_close (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (72);
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  const AprRun run = { .n_threads = 1 };
+  const int n_rounds = runs_slowly () ? 100 : 3000;
+  guint n_proven = 0;
+  guint n_close = 0;
+  int round;
+
+  for (round = 0; round < n_rounds; round++)
+    {
+      gsize n = (gsize) g_rand_int_range (rand, 1, 7);
+      gsize p = n + 1;
+      gsize n_rows = p + 1;
+      gint bits = g_rand_int_range (rand, 4, 40);
+      g_autofree double *x = g_new0 (double, n_rows *p);
+      g_autofree gboolean *dependent = g_new0 (gboolean, p);
+      g_autoptr (AprProducts) products = NULL;
+      g_autoptr (AprNormalEquations) equations = NULL;
+      gboolean proven = FALSE;
+      double left;
+      gsize nudged;
+      gsize i;
+      gsize j;
+
+      for (i = 0; i < n_rows * p; i++)
+        x[i] = i % p == n
+               ? 0
+               : ldexp (rint (g_rand_double_range (rand, 0, 1) * (double) (1ll << bits)) + 1, -bits);
+      for (j = 0; j < n; j++)
+        {
+          double factor = g_rand_int_range (rand, 1, round % 2 == 0 ? 4 : 400);
+
+          for (i = 0; i < n_rows; i++)
+            x[i * p + n] += factor * x[i * p + j];
+        }
+      nudged = (gsize) g_rand_int_range (rand, 0, (gint) n_rows);
+      x[nudged * p + n] += ldexp (1, -g_rand_int_range (rand, 2, 45));
+      dependent[n] = TRUE;
+      products = make_products (x, n_rows, p);
+      equations = make_system (products, dependent, kernels[0], &run);
+      left = find_left (equations, n);
+      if (!(left > 0x1p-100 && left < 0.25) || equations->min_eigenvalue < 1e-8)
+        continue;
+
+      equations->rank_tolerance = left * (1 - 0x1p-13);
+      apr_normal_equations_find_combinations (equations, &proven, &run);
+      g_assert_false (proven);
+      equations->rank_tolerance = left * 1.01;
+      apr_normal_equations_find_combinations (equations, &proven, &run);
+      n_proven += proven;
+      n_close++;
+    }
+  g_test_message ("%u of %u are proven with a hundredth of room", n_proven, n_close);
+  g_assert_cmpuint (n_close, >, (guint) n_rounds / 2);
+  g_assert_cmpuint (100 * n_proven, >, 98 * n_close);
 }
 
 /* Sums of two features are found, in any number, whatever the instruction set and the threads. */
@@ -225,12 +285,13 @@ check_sums_of_two (gsize n, gsize m)
 
   for (k = 0; kernels[k] != NULL; k++)
     {
-      g_autoptr (AprNormalEquations) equations = make_system (products, dependent, kernels[k], (guint) k + 1);
+      AprRun run = { .n_threads = (guint) k + 1 };
+      g_autoptr (AprNormalEquations) equations = make_system (products, dependent, kernels[k], &run);
       gsize stride = equations->cholesky.stride;
 
       memset (proven, 0, m * sizeof *proven);
       equations->rank_tolerance = 16 * (double) (p * p) * 0x1p-106;
-      apr_normal_equations_find_combinations (equations, proven, &equations->run);
+      apr_normal_equations_find_combinations (equations, proven, &run);
       for (j = 0; j < m; j++)
         {
           g_assert_true (proven[j]);
@@ -257,6 +318,43 @@ test_combine_many (void)
   check_sums_of_two (33, 300);
 }
 
+/* Returns whether the last feature is proven to depend on those before it, whatever the instruction set. */
+static gboolean
+is_last_proven (const double *x, gsize n_rows, gsize p)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (AprProducts) products = make_products (x, n_rows, p);
+  g_autofree gboolean *dependent = g_new0 (gboolean, p);
+  gsize n_proven = 0;
+  gsize k;
+
+  dependent[p - 1] = TRUE;
+  for (k = 0; kernels[k] != NULL; k++)
+    {
+      AprRun run = { .n_threads = 1 };
+      g_autoptr (AprNormalEquations) equations = make_system (products, dependent, kernels[k], &run);
+      gboolean proven = FALSE;
+
+      equations->rank_tolerance = 16 * (double) (p * p) * 0x1p-106;
+      apr_normal_equations_find_combinations (equations, &proven, &run);
+      n_proven += proven;
+    }
+  g_assert_true (n_proven == 0 || n_proven == k);
+
+  return n_proven > 0;
+}
+
+/* A third of a sum takes both digits of a coefficient. */
+static void
+test_combine_thirds (void)
+{
+  const double sums[] = { 1, 2, 1, 5, 4, 3, -3, 0, -1, 7, -4, 1 };
+  const double not_sums[] = { 1, 2, 1, 5, 4, 3, -3, 0, -1, 7, -4, 1 + 0x1p-40 };
+
+  g_assert_true (is_last_proven (sums, 4, 3));
+  g_assert_false (is_last_proven (not_sums, 4, 3));
+}
+
 /* A sum of more products than fit into a double at once. */
 static void
 test_combine_wide (void)
@@ -270,9 +368,11 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/dependence/small", test_combine_small);
+  g_test_add_func ("/dependence/close", test_combine_close);
   g_test_add_func ("/dependence/many", test_combine_many);
+  g_test_add_func ("/dependence/thirds", test_combine_thirds);
   /* It takes minutes there. */
-  if (!runs_in_valgrind ())
+  if (!runs_slowly ())
     g_test_add_func ("/dependence/wide", test_combine_wide);
 
   return g_test_run ();

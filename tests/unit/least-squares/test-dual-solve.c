@@ -11,7 +11,7 @@ solve_rows (AprLeastSquares *answer, AprTensor *x, AprTensor *y, AprLeastSquares
   g_autoptr (GError) error = NULL;
 
   options.data_dtype = options.dtype = APR_DTYPE_F64;
-  g_assert_true (apr_sample_rows_new (x, y, NULL, &rows, &error));
+  g_assert_true (apr_sample_rows_new (x, y, NULL, 1, &rows, &error));
   g_assert_no_error (error);
 
   return apr_least_squares_solve_rows (answer, rows, &options, &run, NULL);

@@ -2,7 +2,6 @@
 #include "tests/apr-test.h"
 #include "tests/rational.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -117,11 +116,11 @@ static gboolean
 round_sum (const AprDualVector *u, const double *values, Way way, AprDType dtype, double *rounded)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  g_autofree double *copy = g_memdup2 (values, u->n * sizeof *values);
-  g_autofree double *rests = g_new (double, u->n);
+  g_autofree double *copy = g_new0 (double, apr_dense_pad (u->n));
 
+  memcpy (copy, values, u->n * sizeof *values);
   if (way == ROUGHLY)
-    return apr_dual_vector_round_roughly (u, copy, rests, dtype, rounded);
+    return apr_dual_vector_round_roughly (u, copy, dtype, rounded);
   if (way == LEADING)
     return apr_dual_vector_round (u, copy, dtype, rounded);
 

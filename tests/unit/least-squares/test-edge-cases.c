@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/least-squares-test.h"
 
-#include <float.h>
-
 /* Small problems at the edge of a proof, with answers worked out by hand. */
 
 typedef struct

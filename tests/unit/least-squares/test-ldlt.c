@@ -523,6 +523,57 @@ cancel_soon (gpointer cancellable)
   return NULL;
 }
 
+/* Columns of several blocks, of which some are excluded: I + 2^40 J, where J has ones only. The inverse is I less
+ * J / (n + 2^-40), so that its norm is just below 2, and it gives x for x + 2^40 times the sum of x. */
+static void
+test_many_columns (void)
+{
+  enum
+  {
+    N = 150,
+    EXCLUDED = 7
+  };
+  g_autofree gboolean *excluded = g_new0 (gboolean, N + EXCLUDED);
+  g_auto (Matrix) matrix = { 0 };
+  g_autoptr (AprLdlt) ldlt = NULL;
+  double right_side[N];
+  gsize n_independent;
+  gint64 exponent;
+  gsize i;
+  gsize j;
+
+  matrix_init (&matrix, N + EXCLUDED);
+  for (i = 0; i < N + EXCLUDED; i++)
+    {
+      excluded[i] = i % 20 == 3 && i / 20 < EXCLUDED;
+      for (j = 0; j <= i; j++)
+        {
+          mpz_set_ui (matrix.entries[apr_triangle (i, j)], (gulong) 1 << 40);
+          if (i == j)
+            mpz_add_ui (matrix.entries[apr_triangle (i, j)], matrix.entries[apr_triangle (i, j)], 1);
+        }
+    }
+
+  ldlt = apr_ldlt_new (matrix.entries, N + EXCLUDED, excluded, TOLERANCE, &usual);
+  (void) apr_ldlt_get_independent (ldlt, &n_independent);
+  g_assert_cmpuint (n_independent, ==, N);
+  /* In double-double, with a bound that is not much above the norm of the inverse of the scaled matrix. */
+  g_assert_null (apr_ldlt_get_numbers (ldlt));
+  g_assert_cmpint (apr_ldlt_get_scales (ldlt)[0], ==, 20);
+  g_assert_cmpint (apr_ldlt_get_inverse_bits (ldlt), >=, 41);
+  g_assert_cmpint (apr_ldlt_get_inverse_bits (ldlt), <=, 50);
+  g_assert_cmpint (apr_ldlt_get_contraction (ldlt), <, -30);
+
+  /* The numbers from 0 on, with signs in turn, whose sum is -75. */
+  for (i = 0; i < N; i++)
+    right_side[i] = (i % 2 == 0 ? 1 : -1) * (double) i * 0x1p-40 - (double) N / 2;
+  exponent = apr_ldlt_divide (ldlt, right_side, &usual);
+  for (i = 0; i < N; i++)
+    g_assert_cmpfloat_with_epsilon (ldexp (right_side[i], (gint) exponent),
+                                    (i % 2 == 0 ? 1 : -1) * (double) i,
+                                    N * ldexp (1, (gint) apr_ldlt_get_contraction (ldlt)));
+}
+
 static void
 test_cancel (void)
 {
@@ -559,6 +610,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/ldlt/indefinite", test_indefinite);
   g_test_add_func ("/ldlt/far-apart", test_far_apart);
   g_test_add_func ("/ldlt/long", test_long);
+  g_test_add_func ("/ldlt/many-columns", test_many_columns);
   g_test_add_func ("/ldlt/cancel", test_cancel);
 
   return g_test_run ();

@@ -8,13 +8,14 @@
 typedef struct
 {
   const char *name;
-  gsize n;         /* different features, the last of which gets a coefficient of 0 */
-  gsize n_twice;   /* of these are there a second time */
-  gint first;      /* the exponent of the first feature's values */
-  gint others;     /* that of the others */
-  gint target;     /* that of the target */
-  gint tiny;       /* that of the target's value in one more row, which makes sums long; 0 for none */
-  gboolean doubts; /* whether it is too much work to prove that a coefficient is 0 */
+  gsize n;             /* different features, one of which gets a coefficient of 0 */
+  gsize n_twice;       /* of these are there a second time */
+  gint first;          /* the exponent of the first feature's values */
+  gint others;         /* that of the others */
+  gint target;         /* that of the target */
+  gint tiny;           /* that of the target's value in one more row, which makes sums long; 0 for none */
+  gboolean doubts;     /* whether it is too much work to prove that a coefficient is 0 */
+  gboolean zero_first; /* it is that of the first feature, else that of the last */
 } Case;
 
 static const Case cases[] = {
@@ -34,6 +35,7 @@ static const Case cases[] = {
   { "vanishing-coefficients-far-scales", 4, 2, 300, 100, -1000, 0, FALSE },
   { "too-much-work", 125, 10, 0, 0, 0, -500, TRUE },
   { "too-much-work-at-full-rank", 200, 0, 0, 0, 0, -1000, TRUE },
+  { "too-much-work-for-the-first", 200, 0, 0, 0, 0, -1000, TRUE, TRUE },
 };
 
 static void
@@ -45,6 +47,7 @@ test_case (gconstpointer user_data)
   double large = c->doubts ? 0x1p100 : 3;
   double coefficient = c->doubts ? 0x1p-100 : 0.3;
   gsize p = c->n + c->n_twice;
+  gsize zero = c->zero_first ? 0 : c->n - 1;
   gsize i;
 
   data_init (&data, 2 * c->n + 1, p, FALSE);
@@ -59,7 +62,7 @@ test_case (gconstpointer user_data)
   for (i = 0; i < c->n; i++)
     {
       data.y[2 * i] = ldexp (1, c->target);
-      data.y[2 * i + 1] = i == c->n - 1 ? ldexp (-large, c->target) : 0;
+      data.y[2 * i + 1] = i == zero ? ldexp (-large, c->target) : 0;
     }
   data.y[2 * c->n] = c->tiny != 0 ? ldexp (1, c->tiny) : 0;
 
@@ -72,8 +75,7 @@ test_case (gconstpointer user_data)
       gboolean twice = i % c->n < c->n_twice;
 
       assert_same_double (answer.coefficients[i],
-                          i % c->n == c->n - 1 ? 0
-                                               : ldexp (coefficient, c->target - exponent - (twice ? 1 : 0)));
+                          i % c->n == zero ? 0 : ldexp (coefficient, c->target - exponent - (twice ? 1 : 0)));
     }
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/least-squares-test.h"
 
-#include <float.h>
-
 /* Coefficients that must not be negative, against a search through all sets of features in rational arithmetic. */
 
 #define MAX_FEATURES 6

@@ -385,6 +385,148 @@ test_bits (void)
   apr_integers_free (products.sums, 4);
 }
 
+/* Whether a number is known to 100 bits, or known to be 0, with an error of 2^@error; it is (1 and 2^@small) 2^@scale
+ * where it is not 0, and with a denominator below 2^@denominator_bits a multiple of 2^-5, where that is not 0. */
+static gboolean
+is_kept (gboolean zero, gint small, gint scale, gint denominator_bits, gint64 error, gboolean exact)
+{
+  const gsize features[] = { 0 };
+  const gint64 errors[] = { error };
+  g_auto (AprRefinement) refinement = { 0 };
+  Steps steps = { .errors = errors, .n_errors = 1, .exact = exact };
+  AprLongCoefficients wanted = { .n = 1, .bits = 100 };
+  AprProducts products;
+  double unused;
+  mpz_t expected;
+  gboolean kept;
+
+  set_sums (&products, NULL, 1);
+  apr_fixed_init (&steps.x, 1, FRACTION, 10);
+  add_power (&steps.x, 0, zero ? 0 : 1, small);
+  apr_refinement_init (&refinement, &products, 1, APR_DTYPE_F64, features, 1, &(AprRun){ 0 });
+  refinement.x = &steps.x;
+  refinement.exponents[0] = scale;
+  refinement.wanted = &wanted;
+  if (denominator_bits > 0)
+    {
+      refinement.grids = g_new (gint64, 1);
+      refinement.grids[0] = 5;
+      refinement.denominator_bits = denominator_bits;
+    }
+  wanted.significands = apr_integers_new (1);
+  wanted.exponents = g_new0 (gint64, 1);
+  kept = apr_refinement_run (&refinement, step, &steps, &unused, NULL);
+
+  mpz_init (expected);
+  if (!zero)
+    mpz_setbit (expected, FRACTION);
+  if (small != NONE && (!zero || exact))
+    mpz_setbit (expected, (mp_bitcnt_t) (FRACTION + small));
+  if (kept)
+    g_assert_cmpint (mpz_cmp (wanted.significands[0], expected), ==, 0);
+  if (kept && !zero)
+    g_assert_cmpint (wanted.exponents[0], ==, scale - FRACTION);
+  mpz_clear (expected);
+  apr_integers_free (wanted.significands, 1);
+  g_free (wanted.exponents);
+  apr_fixed_clear (&steps.x);
+
+  return kept;
+}
+
+static void
+test_long (void)
+{
+  g_test_summary (
+    "Long coefficients are known when their error is small enough, or too small for them not to be 0.");
+
+  /* 1 and a little more is below 2^1, and at least a fourth of that. */
+  g_assert_true (is_kept (FALSE, -90, 7, 0, 1 - 2 - 100, FALSE));
+  g_assert_false (is_kept (FALSE, -90, 7, 0, 1 - 2 - 99, FALSE));
+  g_assert_true (is_kept (FALSE, -90, 7, 0, 0, TRUE));
+  g_assert_true (is_kept (TRUE, -200, -3, 0, 0, TRUE));
+
+  /* What is below 2^(error + 1), and a whole number times 2^-45 or 0. */
+  g_assert_true (is_kept (TRUE, NONE, 0, 40, -47, FALSE));
+  g_assert_false (is_kept (TRUE, NONE, 0, 40, -46, FALSE));
+  g_assert_true (is_kept (TRUE, -60, 0, 40, -47, FALSE));
+  g_assert_true (is_kept (TRUE, NONE, -3, 40, -44, FALSE));
+  g_assert_false (is_kept (TRUE, NONE, -3, 40, -43, FALSE));
+  g_assert_false (is_kept (TRUE, NONE, 0, 0, -200, FALSE));
+}
+
+#define MAX_UNKNOWNS 4
+
+/* The largest e such that an intercept of 0 is known with an error of 2^e of each of @n coefficients, which are 1, and
+ * multiples of 2^-@grids with a denominator below 2^80. */
+static gint64
+find_intercept_error (gsize n, const gint64 *grids)
+{
+  const gsize features[] = { 0, 1, 2, 3 };
+  gint64 error = -40;
+  gboolean certain = FALSE;
+
+  while (!certain)
+    {
+      g_auto (AprRefinement) refinement = { 0 };
+      Steps steps = { .errors = &error, .n_errors = 1 };
+      gint sums[2 + MAX_UNKNOWNS] = { 1 };
+      double coefficients[MAX_UNKNOWNS];
+      double intercept = NAN;
+      AprProducts products;
+      gsize i;
+
+      error--;
+      apr_fixed_init (&steps.x, n, FRACTION, 10);
+      for (i = 0; i < n; i++)
+        {
+          sums[1 + i] = 1;
+          add_power (&steps.x, i, 1, NONE);
+        }
+      sums[1 + n] = (gint) n;
+      set_sums (&products, sums, n);
+      apr_refinement_init (&refinement, &products, n, APR_DTYPE_F64, features, n, &(AprRun){ 0 });
+      refinement.x = &steps.x;
+      refinement.grids = g_memdup2 (grids, n * sizeof *grids);
+      refinement.denominator_bits = 80;
+      certain = apr_refinement_run (&refinement, step, &steps, coefficients, &intercept);
+      if (certain)
+        assert_same_double (intercept, 0);
+      apr_integers_free (products.sums, 2 + n);
+      apr_fixed_clear (&steps.x);
+    }
+
+  return error;
+}
+
+static void
+test_intercept_errors (void)
+{
+  const gint64 none[MAX_UNKNOWNS] = { 0 };
+  const gint64 first[] = { 30, 0 };
+  const gint64 second[] = { 0, 30 };
+  gint64 of_one = find_intercept_error (1, none);
+  gint64 of_two = find_intercept_error (2, none);
+
+  g_test_summary ("The errors of all coefficients add up in an intercept, and the finest one sets its unit.");
+
+  g_assert_cmpint (of_one, <, -80);
+  g_assert_cmpint (of_two, <=, of_one - 1);
+  g_assert_cmpint (find_intercept_error (4, none), <=, of_one - 2);
+  g_assert_cmpint (find_intercept_error (2, first), ==, of_two - 30);
+  g_assert_cmpint (find_intercept_error (2, second), ==, of_two - 30);
+}
+
+static void
+test_limit (void)
+{
+  g_test_summary ("Bits are not limited unless they take long, and then to what serves for most answers.");
+
+  g_assert_cmpint (apr_refinement_limit_bits (6400, 10, 1e6), ==, 6400);
+  g_assert_cmpint (apr_refinement_limit_bits (6400, 10, 1e7), ==, 512 + 10);
+  g_assert_cmpint (apr_refinement_limit_bits (400, 10, 1e9), ==, 400);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -399,6 +541,9 @@ main (int argc, char *argv[])
       g_test_add_data_func (path, &cases[i], test_case);
     }
   g_test_add_func ("/refinement/bits", test_bits);
+  g_test_add_func ("/refinement/long", test_long);
+  g_test_add_func ("/refinement/intercept-errors", test_intercept_errors);
+  g_test_add_func ("/refinement/limit", test_limit);
 
   return g_test_run ();
 }

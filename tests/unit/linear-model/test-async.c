@@ -112,6 +112,53 @@ test_second_fit_is_refused (Fixture *fixture, gconstpointer data)
 }
 
 static void
+note_busy_cb (AprEstimator *model, GParamSpec *pspec, GString *seen)
+{
+  g_string_append (seen, apr_estimator_get_busy (model) ? "busy " : "idle ");
+}
+
+static void
+test_reserve (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GString) seen = g_string_new (NULL);
+  g_autoptr (GAsyncResult) refused = NULL;
+  g_autoptr (GAsyncResult) result = NULL;
+  GError *error = NULL;
+
+  g_signal_connect (fixture->model, "notify::busy", G_CALLBACK (note_busy_cb), seen);
+  g_assert_true (apr_estimator_reserve (fixture->model, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_estimator_get_busy (fixture->model));
+  g_assert_false (apr_estimator_reserve (fixture->model, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+  g_assert_false (apr_estimator_fit (fixture->model, fixture->x, fixture->y, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+  begin_fit (fixture, fixture->other_y, &refused);
+  wait_for (&refused);
+  g_assert_false (apr_estimator_fit_finish (fixture->model, refused, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+
+  g_object_freeze_notify (G_OBJECT (fixture->model));
+  apr_estimator_release (fixture->model);
+  begin_fit (fixture, fixture->y, &result);
+  g_object_thaw_notify (G_OBJECT (fixture->model));
+  /* It is reserved no longer, and the fit is not ended. */
+  apr_estimator_release (fixture->model);
+  g_assert_true (apr_estimator_get_busy (fixture->model));
+  wait_for (&result);
+  g_assert_true (apr_estimator_fit_finish (fixture->model, result, &error));
+  g_assert_no_error (error);
+  g_assert_cmpstr (seen->str, ==, "busy busy idle ");
+  apr_estimator_release (fixture->model);
+  g_assert_cmpstr (seen->str, ==, "busy busy idle ");
+  g_signal_handlers_disconnect_by_data (fixture->model, seen);
+  fit (fixture);
+}
+
+static void
 test_model_changes_in_the_caller_context (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (GAsyncResult) result = NULL;
@@ -132,6 +179,9 @@ test_results_are_those_of_the_twins (Fixture *fixture, gconstpointer data)
   g_autoptr (GAsyncResult) scored = NULL;
   g_autoptr (GAsyncResult) described = NULL;
   g_autoptr (GAsyncResult) bounded = NULL;
+  g_autoptr (GAsyncResult) summarised = NULL;
+  g_autofree char *summary = NULL;
+  g_autofree char *expected_summary = NULL;
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (AprTensor) expected = NULL;
   g_autoptr (AprTensor) lower = NULL;
@@ -149,10 +199,12 @@ test_results_are_those_of_the_twins (Fixture *fixture, gconstpointer data)
   apr_linear_regression_get_statistics_async (model, 0, G_PRIORITY_DEFAULT, NULL, keep_cb, &described);
   apr_linear_regression_predict_interval_async (model, fixture->x, 0.9, APR_INTERVAL_CONFIDENCE,
                                                 G_PRIORITY_DEFAULT, NULL, keep_cb, &bounded);
+  apr_linear_regression_summary_async (model, G_PRIORITY_DEFAULT, NULL, keep_cb, &summarised);
   wait_for (&predicted);
   wait_for (&scored);
   wait_for (&described);
   wait_for (&bounded);
+  wait_for (&summarised);
 
   predictions = apr_estimator_predict_finish (fixture->model, predicted, &error);
   g_assert_no_error (error);
@@ -175,6 +227,11 @@ test_results_are_those_of_the_twins (Fixture *fixture, gconstpointer data)
                                                          &expected_lower, &expected_upper, NULL));
   g_assert_true (apr_tensor_equal (lower, expected_lower));
   g_assert_true (apr_tensor_equal (upper, expected_upper));
+
+  summary = apr_linear_regression_summary_finish (model, summarised, &error);
+  g_assert_no_error (error);
+  expected_summary = apr_linear_regression_summary (model, NULL);
+  g_assert_cmpstr (summary, ==, expected_summary);
 }
 
 /* Of the samples that were in the sums when the call was made. */
@@ -284,6 +341,113 @@ test_save_and_load (Fixture *fixture, gconstpointer data)
 }
 
 static void
+test_bytes (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GBytes) expected = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GBytes) wrong = g_bytes_new_static ("wrong", 5);
+  g_autoptr (GBytes) again = NULL;
+  g_autoptr (AprEstimator) received = NULL;
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  GAsyncResult *results[7] = { NULL };
+  GError *error = NULL;
+  gsize i;
+
+  g_object_set (fixture->model, "keep-state", TRUE, NULL);
+  apr_estimator_to_bytes_async (fixture->model, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[0]);
+  wait_for (&results[0]);
+  g_assert_null (apr_estimator_to_bytes_finish (fixture->model, results[0], &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FITTED);
+  g_clear_error (&error);
+
+  /* Of the model as it was when the call was made. */
+  fit (fixture);
+  expected = apr_estimator_to_bytes (fixture->model, NULL);
+  apr_estimator_to_bytes_async (fixture->model, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[1]);
+  g_assert_true (apr_estimator_fit (fixture->model, fixture->x, fixture->other_y, NULL, NULL, NULL));
+  wait_for (&results[1]);
+  bytes = apr_estimator_to_bytes_finish (fixture->model, results[1], &error);
+  g_assert_no_error (error);
+  g_assert_true (g_bytes_equal (bytes, expected));
+
+  g_cancellable_cancel (cancellable);
+  apr_estimator_to_bytes_async (fixture->model, G_PRIORITY_DEFAULT, cancellable, keep_cb, &results[2]);
+  wait_for (&results[2]);
+  g_assert_null (apr_estimator_to_bytes_finish (fixture->model, results[2], &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+
+  apr_estimator_from_bytes_async (APR_TYPE_LINEAR_REGRESSION, bytes, G_PRIORITY_DEFAULT, NULL, keep_cb,
+                                  &results[3]);
+  wait_for (&results[3]);
+  g_assert_null (apr_estimator_load_from_file_finish (results[3], &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+  received = apr_estimator_from_bytes_finish (results[3], &error);
+  g_assert_no_error (error);
+  again = apr_estimator_to_bytes (received, NULL);
+  g_assert_true (g_bytes_equal (again, expected));
+
+  apr_estimator_from_bytes_async (APR_TYPE_LINEAR_REGRESSION, wrong, G_PRIORITY_DEFAULT, NULL, keep_cb,
+                                  &results[4]);
+  apr_estimator_from_bytes_async (APR_TYPE_TENSOR, bytes, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[5]);
+  apr_estimator_from_bytes_async (APR_TYPE_LINEAR_REGRESSION, bytes, G_PRIORITY_DEFAULT, cancellable, keep_cb,
+                                  &results[6]);
+  for (i = 4; i < 7; i++)
+    {
+      wait_for (&results[i]);
+      g_assert_null (apr_estimator_from_bytes_finish (results[i], &error));
+      if (i == 4)
+        g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
+      else if (i == 5)
+        g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
+      else
+        g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&error);
+    }
+  for (i = 0; i < G_N_ELEMENTS (results); i++)
+    g_object_unref (results[i]);
+}
+
+static void
+test_metric (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (AprTensor) expected = NULL;
+  g_autoptr (AprTensor) values = NULL;
+  GAsyncResult *results[3] = { NULL };
+  GError *error = NULL;
+  gsize i;
+
+  expected = apr_compute_metric (APR_METRIC_MEAN_ABSOLUTE_ERROR, APR_MULTIOUTPUT_RAW_VALUES, fixture->y,
+                                 fixture->other_y, NULL, NULL);
+  g_cancellable_cancel (cancellable);
+  apr_compute_metric_async (APR_METRIC_MEAN_ABSOLUTE_ERROR, APR_MULTIOUTPUT_RAW_VALUES, fixture->y,
+                            fixture->other_y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[0]);
+  apr_compute_metric_async (APR_METRIC_R2, APR_MULTIOUTPUT_RAW_VALUES, fixture->y, fixture->x, NULL,
+                            G_PRIORITY_DEFAULT, NULL, keep_cb, &results[1]);
+  apr_compute_metric_async (APR_METRIC_R2, APR_MULTIOUTPUT_RAW_VALUES, fixture->y, fixture->other_y, NULL,
+                            G_PRIORITY_DEFAULT, cancellable, keep_cb, &results[2]);
+  for (i = 0; i < G_N_ELEMENTS (results); i++)
+    wait_for (&results[i]);
+  g_assert_null (apr_estimator_load_from_file_finish (results[0], &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+  values = apr_compute_metric_finish (results[0], &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_tensor_equal (values, expected));
+  g_assert_null (apr_compute_metric_finish (results[1], &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  g_clear_error (&error);
+  g_assert_null (apr_compute_metric_finish (results[2], &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  for (i = 0; i < G_N_ELEMENTS (results); i++)
+    g_object_unref (results[i]);
+  fit (fixture);
+}
+
+static void
 test_finish_is_misused (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (AprEstimator) other = APR_ESTIMATOR (apr_linear_regression_new ());
@@ -303,6 +467,9 @@ test_finish_is_misused (Fixture *fixture, gconstpointer data)
   g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
   g_clear_error (&error);
   g_assert_null (apr_estimator_load_from_file_finish (result, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+  g_assert_null (apr_compute_metric_finish (result, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
   g_clear_error (&error);
 
@@ -498,10 +665,13 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   ADD ("second-fit-is-refused", test_second_fit_is_refused);
+  ADD ("reserve", test_reserve);
   ADD ("model-changes-in-the-caller-context", test_model_changes_in_the_caller_context);
   ADD ("results-are-those-of-the-twins", test_results_are_those_of_the_twins);
   ADD ("cross-products", test_cross_products);
   ADD ("save-and-load", test_save_and_load);
+  ADD ("bytes", test_bytes);
+  ADD ("metric", test_metric);
   ADD ("finish-is-misused", test_finish_is_misused);
   ADD ("cancelled-before", test_cancelled_before);
   ADD ("readers-are-abandoned", test_readers_are_abandoned);

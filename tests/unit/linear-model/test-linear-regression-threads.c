@@ -10,11 +10,13 @@
 #define N_SAMPLES 40
 #define N_FEATURES 3
 #define N_READERS 8
+#define N_WAYS 10 /* to use a model */
 
 typedef struct
 {
   AprTensor *coefficients;
   AprTensor *predictions;
+  AprTensor *upper; /* ends of intervals */
   GBytes *bytes;
   double score;
   double r_squared;
@@ -33,6 +35,20 @@ typedef struct
 
 static double row[N_FEATURES] = { 1, -2, 0.5 };
 
+static AprTensor *
+find_upper (AprEstimator *model, AprTensor *x)
+{
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (GError) error = NULL;
+  AprTensor *upper;
+
+  apr_linear_regression_predict_interval (APR_LINEAR_REGRESSION (model), x, 0.9, APR_INTERVAL_PREDICTION,
+                                          &lower, &upper, &error);
+  g_assert_no_error (error);
+
+  return upper;
+}
+
 static void
 answers_init (Answers *self, AprEstimator *model, AprTensor *x, AprTensor *y)
 {
@@ -41,6 +57,7 @@ answers_init (Answers *self, AprEstimator *model, AprTensor *x, AprTensor *y)
 
   self->coefficients = apr_linear_regression_get_coefficients (APR_LINEAR_REGRESSION (model));
   self->predictions = apr_estimator_predict (model, x, NULL);
+  self->upper = find_upper (model, x);
   self->bytes = apr_estimator_to_bytes (model, NULL);
   self->score = apr_estimator_score (model, x, y, NULL, NULL);
   self->r_squared = apr_regression_statistics_get_r_squared (statistics);
@@ -52,6 +69,7 @@ answers_clear (Answers *self)
 {
   apr_tensor_unref (self->coefficients);
   apr_tensor_unref (self->predictions);
+  apr_tensor_unref (self->upper);
   g_bytes_unref (self->bytes);
 }
 
@@ -73,7 +91,7 @@ use (Shared *shared, guint turn)
   const Answers *b = &shared->answers[1];
   GError *error = NULL;
 
-  switch (turn % 8)
+  switch (turn % N_WAYS)
     {
     case 0:
       {
@@ -129,7 +147,7 @@ use (Shared *shared, guint turn)
         g_auto (GStrv) names = NULL;
         g_auto (GStrv) dependent = NULL;
         gboolean has_statistics;
-        int rank;
+        gint64 rank;
 
         g_assert_true (apr_tensor_equal (coefficients, a->coefficients) ||
                        apr_tensor_equal (coefficients, b->coefficients));
@@ -143,10 +161,32 @@ use (Shared *shared, guint turn)
         g_assert_true (has_statistics);
         break;
       }
+    case 7:
+      {
+        /* The intervals' middle and width are of one model. */
+        g_autoptr (AprTensor) upper = find_upper (shared->model, shared->x);
+
+        g_assert_true (apr_tensor_equal (upper, a->upper) || apr_tensor_equal (upper, b->upper));
+        break;
+      }
+    case 8:
+      {
+        const Answers *answers = &shared->answers[turn / N_WAYS % 2];
+        g_autoptr (AprLinearRegression) loaded = apr_linear_regression_from_bytes (answers->bytes, &error);
+        g_autoptr (AprTensor) predictions = NULL;
+
+        g_assert_no_error (error);
+        predictions = apr_estimator_predict (APR_ESTIMATOR (loaded), shared->x, &error);
+        g_assert_no_error (error);
+        g_assert_true (apr_tensor_equal (predictions, answers->predictions));
+        break;
+      }
     default:
       /* Not what decides about the answer. */
       apr_linear_regression_set_n_threads (regression, turn % 3);
       g_assert_cmpuint (apr_linear_regression_get_n_threads (regression), <, 3);
+      apr_estimator_set_feature_names (shared->model, (const char *const[]){ "a", "b", "c", NULL }, &error);
+      g_assert_no_error (error);
       break;
     }
 }
@@ -207,7 +247,7 @@ test_readers_beside_a_writer (void)
       apr_estimator_fit (shared.model, shared.x, shared.y[n % 2], NULL, NULL, &error);
       g_assert_no_error (error);
     }
-  while (g_atomic_int_get (&shared.n_turns) < 8 * N_READERS)
+  while (g_atomic_int_get (&shared.n_turns) < N_WAYS * N_READERS)
     g_thread_yield ();
   g_atomic_int_set (&shared.done, TRUE);
   for (i = 0; i < N_READERS; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
 
-#include <float.h>
 #include <math.h>
 
 static double
@@ -29,7 +28,7 @@ test_properties (void)
   AprDType dtype;
   gboolean fit_intercept;
   int n_notified = 0;
-  int rank;
+  gint64 rank;
 
   g_signal_connect (model, "notify::fit-intercept", G_CALLBACK (count_cb), &n_notified);
   g_signal_connect (model, "notify::dtype", G_CALLBACK (count_cb), &n_notified);

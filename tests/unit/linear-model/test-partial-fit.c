@@ -509,6 +509,80 @@ test_score (void)
   g_assert_cmpfloat (apr_tensor_get_double (score, 0, NULL), ==, 1);
 }
 
+static void
+keep_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  *(GAsyncResult **) user_data = g_object_ref (result);
+}
+
+static void
+assert_no_y (GError **error)
+{
+  g_assert_error (*error, APR_ERROR, APR_ERROR_EMPTY);
+  g_assert_nonnull (strstr ((*error)->message, "There is no y: no targets. An AprTableReader reads them if"));
+  g_clear_error (error);
+}
+
+/* Who forgets set_targets() gets no y from a table: that is no mistake of a programmer in C alone. */
+static void
+test_forgotten_targets (void)
+{
+  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_data ("a,y\n1,2\n2,3\n4,5\n", -1, NULL);
+  g_autoptr (AprTableReader) reader = apr_table_reader_new (stream, NULL);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, NULL);
+  AprEstimator *estimator = APR_ESTIMATOR (model);
+  g_autoptr (AprTensor) targets = vector_new (3, (double[]){ 1, 3, 2 });
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  GAsyncResult *results[5] = { NULL };
+  GError *error = NULL;
+  gsize i;
+
+  g_assert_true (apr_table_reader_read (reader, &x, &y, NULL, NULL, &error));
+  g_assert_null (y);
+
+  g_assert_false (apr_cross_products_update (state, x, y, NULL, NULL, &error));
+  assert_no_y (&error);
+  g_assert_cmpuint (apr_cross_products_get_n_samples (state), ==, 0);
+  g_assert_false (apr_estimator_fit (estimator, x, y, NULL, NULL, &error));
+  assert_no_y (&error);
+  g_assert_false (apr_linear_regression_partial_fit (model, x, y, NULL, NULL, &error));
+  assert_no_y (&error);
+  g_assert_false (apr_estimator_get_fitted (estimator));
+
+  apr_linear_regression_set_keep_state (model, TRUE);
+  g_assert_true (apr_estimator_fit (estimator, x, targets, NULL, NULL, &error));
+  g_assert_cmpfloat (apr_estimator_score (estimator, x, y, NULL, &error), ==, 0);
+  assert_no_y (&error);
+  g_assert_null (apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error));
+  assert_no_y (&error);
+  g_assert_null (
+    apr_linear_regression_get_robust_statistics (model, x, y, NULL, APR_COVARIANCE_HC1, 0, NULL, &error));
+  assert_no_y (&error);
+
+  apr_cross_products_update_async (state, x, y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[0]);
+  apr_estimator_fit_async (estimator, x, y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[1]);
+  apr_linear_regression_partial_fit_async (model, x, y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[2]);
+  apr_estimator_score_async (estimator, x, y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[3]);
+  apr_linear_regression_diagnose_async (model, x, y, NULL, 0, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[4]);
+  for (i = 0; i < G_N_ELEMENTS (results); i++)
+    while (results[i] == NULL)
+      g_main_context_iteration (NULL, TRUE);
+  g_assert_false (apr_cross_products_update_finish (state, results[0], &error));
+  assert_no_y (&error);
+  g_assert_false (apr_estimator_fit_finish (estimator, results[1], &error));
+  assert_no_y (&error);
+  g_assert_false (apr_linear_regression_partial_fit_finish (model, results[2], &error));
+  assert_no_y (&error);
+  g_assert_cmpfloat (apr_estimator_score_finish (estimator, results[3], &error), ==, 0);
+  assert_no_y (&error);
+  g_assert_null (apr_linear_regression_diagnose_finish (model, results[4], &error));
+  assert_no_y (&error);
+  for (i = 0; i < G_N_ELEMENTS (results); i++)
+    g_object_unref (results[i]);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -526,6 +600,7 @@ main (int argc, char *argv[])
   ADD ("weights", test_weights);
   g_test_add_func ("/linear-regression/score-cross-products", test_score);
   ADD ("failure-changes-nothing", test_failure_changes_nothing);
+  ADD ("forgotten-targets", test_forgotten_targets);
   ADD ("without-the-state", test_without_the_state);
   ADD ("cross-products-are-a-copy", test_cross_products_are_a_copy);
   ADD ("names-stay", test_names_stay);

@@ -341,6 +341,23 @@ test_formats (void)
   assert_format (APR_PLOT_PDF, "%PDF-");
 }
 
+static void
+test_row_numbers (void)
+{
+  const gint64 numbers[] = { GINT64_TO_LE (0), GINT64_TO_LE (4), GINT64_TO_LE ((gint64) 1 << 40) };
+  const gsize shape[] = { 3 };
+  g_autoptr (GBytes) bytes = g_bytes_new (numbers, sizeof numbers);
+  g_autoptr (AprTensor) tensor = apr_tensor_new_from_bytes (APR_DTYPE_I64, shape, 1, bytes, NULL);
+  g_autoptr (AprPlot) plot = apr_plot_new ("Points", "x", "y");
+
+  g_test_summary ("Points are called by their places, counted from 1, or by the rows that they are of.");
+  g_assert_cmpuint (apr_plot_get_row_number (plot, 2), ==, 3);
+  apr_plot_set_row_numbers (plot, tensor);
+  g_assert_cmpuint (apr_plot_get_row_number (plot, 0), ==, 1);
+  g_assert_cmpuint (apr_plot_get_row_number (plot, 1), ==, 5);
+  g_assert_cmpuint (apr_plot_get_row_number (plot, 2), ==, ((guint64) 1 << 40) + 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -353,6 +370,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/extremes", test_extremes);
   g_test_add_func ("/plot/views", test_views);
   g_test_add_func ("/plot/formats", test_formats);
+  g_test_add_func ("/plot/row-numbers", test_row_numbers);
 
   return g_test_run ();
 }

@@ -91,6 +91,20 @@ test_bytes (void)
 }
 
 static void
+test_bytes_cancelled (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = writer_new ();
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
+
+  g_cancellable_cancel (cancellable);
+  apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_DEFAULT, cancellable, on_bytes, &outcome);
+  g_main_loop_run (outcome.loop);
+  g_assert_null (outcome.bytes);
+  g_assert_error (outcome.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+static void
 test_bytes_fail (void)
 {
   g_autoptr (AprSafetensorsWriter) writer = writer_new ();
@@ -175,6 +189,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/safetensors/write-async/bytes", test_bytes);
+  g_test_add_func ("/safetensors/write-async/bytes/cancelled", test_bytes_cancelled);
   g_test_add_func ("/safetensors/write-async/bytes/fail", test_bytes_fail);
 #define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
   ADD ("/safetensors/write-async/shards", test_shards);

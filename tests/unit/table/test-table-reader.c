@@ -80,6 +80,12 @@ test_roles (void)
 }
 
 static void
+count_calls (guint *n)
+{
+  ++*n;
+}
+
+static void
 test_decimal_comma (void)
 {
   g_autoptr (AprTableReader) reader = reader_new ("a;b\n1,5;-2,25\n\"3\";,5e1\n", -1);
@@ -119,6 +125,98 @@ test_delimiter (void)
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
       g_clear_error (&error);
     }
+}
+
+static void
+test_late_choice (void)
+{
+  static const char *const targets[] = { "y", NULL };
+  static const char *const a[] = { "a", NULL };
+  static const char *const b[] = { "b", NULL };
+  static const char *const properties[] = { "delimiter", "decimal-comma", "drop-missing",
+                                            "features",  "targets",       "weight" };
+  guint i;
+
+  g_test_summary (
+    "What is set too late is not ignored unseen: it stays as it was, and the next read says so.");
+
+  for (i = 0; i < G_N_ELEMENTS (properties); i++)
+    {
+      g_autoptr (AprTableReader) reader = reader_new ("y,a,b\n1,2,3\n4,5,6\n", -1);
+      g_autoptr (AprTensor) x = NULL;
+      GError *error = NULL;
+      guint n_notified = 0;
+      guint time;
+
+      apr_table_reader_set_targets (reader, targets);
+      apr_table_reader_set_features (reader, a);
+      g_assert_true (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &error));
+      g_signal_connect_swapped (reader, "notify", G_CALLBACK (count_calls), &n_notified);
+
+      /* The same again changes nothing. */
+      apr_table_reader_set_delimiter (reader, NULL);
+      apr_table_reader_set_decimal_comma (reader, FALSE);
+      apr_table_reader_set_drop_missing (reader, FALSE);
+      apr_table_reader_set_features (reader, apr_table_reader_get_features (reader));
+      apr_table_reader_set_targets (reader, targets);
+      apr_table_reader_set_weight (reader, NULL);
+      g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+      g_assert_no_error (error);
+      n_notified = 0;
+
+      apr_table_reader_set_delimiter (reader, i == 0 ? ";" : NULL);
+      apr_table_reader_set_decimal_comma (reader, i == 1);
+      apr_table_reader_set_drop_missing (reader, i == 2);
+      apr_table_reader_set_features (reader, i == 3 ? b : a);
+      apr_table_reader_set_targets (reader, i == 4 ? NULL : targets);
+      apr_table_reader_set_weight (reader, i == 5 ? "b" : NULL);
+      g_assert_cmpuint (n_notified, ==, 0);
+      g_assert_null (apr_table_reader_get_delimiter (reader));
+      g_assert_false (apr_table_reader_get_decimal_comma (reader));
+      g_assert_false (apr_table_reader_get_drop_missing (reader));
+      g_assert_cmpstrv (apr_table_reader_get_features (reader), a);
+      g_assert_cmpstrv (apr_table_reader_get_targets (reader), targets);
+      g_assert_null (apr_table_reader_get_weight (reader));
+      for (time = 0; time < 2; time++)
+        {
+          g_autofree char *text = g_strdup_printf ("the property “%s” was set after", properties[i]);
+
+          g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+          g_assert_error (error, G_IO_ERROR, G_IO_ERROR_FAILED);
+          g_assert_nonnull (strstr (error->message, text));
+          g_clear_error (&error);
+        }
+    }
+}
+
+static void
+test_choice_after_names (void)
+{
+  static const char *const columns[] = { "a", NULL };
+  g_autoptr (AprTableReader) reader = reader_new ("a;b\n1;2\n", -1);
+  g_autoptr (AprTableReader) other = reader_new ("a;b\n1;2\n", -1);
+  g_autoptr (GArray) values = NULL;
+  GError *error = NULL;
+
+  g_test_summary (
+    "When the names are known the columns can still be chosen, but not what names were told apart by.");
+
+  g_assert_true (apr_table_reader_read_names (reader, NULL, &error));
+  apr_table_reader_set_features (reader, columns);
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  values = read_all (reader, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (values->len, ==, 1);
+
+  g_assert_true (apr_table_reader_read_names (other, NULL, &error));
+  apr_table_reader_set_delimiter (other, ",");
+  g_assert_null (apr_table_reader_read_categories (other, columns, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_FAILED);
+  g_assert_nonnull (strstr (error->message, "“delimiter”"));
+  g_clear_error (&error);
+  g_assert_false (apr_table_reader_read (other, NULL, NULL, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_FAILED);
+  g_clear_error (&error);
 }
 
 /* Numbers in all forms, over many blocks: some quoted, with line ends in the quotes, and lines of all three kinds. */
@@ -315,9 +413,105 @@ test_cancel (void)
 }
 
 static void
+test_row_numbers (void)
+{
+  g_autoptr (AprTableReader) reader = reader_new ("a,b\n1,\n2,3\n\nNA,4\n5,6\n7,8\n,\n", -1);
+  g_autoptr (AprTableReader) all = reader_new ("a\n1\n", -1);
+  const gint64 expected[] = { GINT64_TO_LE (1), GINT64_TO_LE (3), GINT64_TO_LE (4) };
+  AprTensor *numbers;
+  GError *error = NULL;
+
+  g_test_summary ("Rows that are passed over count; a blank line is no row.");
+
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  g_assert_null (apr_table_reader_get_row_numbers (reader));
+  g_assert_true (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+  numbers = apr_table_reader_get_row_numbers (reader);
+  g_assert_cmpint (apr_tensor_get_dtype (numbers), ==, APR_DTYPE_I64);
+  g_assert_cmpmem (g_bytes_get_data (apr_tensor_get_bytes (numbers), NULL),
+                   g_bytes_get_size (apr_tensor_get_bytes (numbers)), expected, sizeof expected);
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_null (apr_table_reader_get_row_numbers (reader));
+  g_assert_cmpuint (apr_table_reader_get_n_dropped (reader), ==, 3);
+
+  g_assert_true (apr_table_reader_read (all, NULL, NULL, NULL, NULL, &error));
+  g_assert_null (apr_table_reader_get_row_numbers (all));
+}
+
+static void
 keep_result (GObject *object, GAsyncResult *result, gpointer data)
 {
   *(GAsyncResult **) data = g_object_ref (result);
+}
+
+static void
+test_row_numbers_while_reading (void)
+{
+  g_autoptr (AprTableReader) reader = NULL;
+  g_autoptr (GAsyncResult) result = NULL;
+  AprTensor *numbers = NULL;
+  GError *error = NULL;
+  guint i;
+
+  g_test_summary ("The numbers are those of the last read until the next one is finished.");
+
+  reader = reader_new ("a,b\n1,\n2,3\n", -1);
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  for (i = 0; i < 2; i++)
+    {
+      apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &result);
+      while (result == NULL)
+        g_main_context_iteration (NULL, TRUE);
+      g_assert_true (apr_table_reader_get_row_numbers (reader) == numbers);
+      g_assert_true (apr_table_reader_read_finish (reader, result, NULL, NULL, NULL, &error) == (i == 0));
+      g_assert_no_error (error);
+      g_clear_object (&result);
+      numbers = apr_table_reader_get_row_numbers (reader);
+      g_assert_true ((numbers != NULL) == (i == 0));
+    }
+}
+
+static void
+test_row_numbers_of_blocks (void)
+{
+  g_autoptr (GString) text = g_string_new ("a,b\n");
+  g_autoptr (AprTableReader) reader = NULL;
+  gint64 row = 0;
+  GError *error = NULL;
+  guint n_batches = 0;
+  guint i;
+
+  g_test_summary ("The numbers go on from block to block; b is the number of its row.");
+
+  for (i = 0; i < 200000; i++)
+    g_string_append_printf (text, "%s,%u\n", i % 7 == 3 || (i > 50000 && i < 120000) ? "" : "1.5", i);
+  reader = reader_new (text->str, (gssize) text->len);
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  for (;;)
+    {
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprTensor) numbers = NULL;
+      gsize n;
+      gsize j;
+
+      if (!apr_table_reader_read (reader, &x, NULL, NULL, NULL, &error))
+        break;
+      n = apr_tensor_get_shape (x, NULL)[0];
+      n_batches++;
+      g_assert_cmpuint (apr_tensor_get_n_elements (apr_table_reader_get_row_numbers (reader)), ==, n);
+      numbers = apr_tensor_cast (apr_table_reader_get_row_numbers (reader), APR_DTYPE_F64, &error);
+      for (j = 0; j < n; j++)
+        {
+          g_assert_cmpfloat (apr_tensor_get_double (numbers, j, NULL), ==,
+                             apr_tensor_get_double (x, 2 * j + 1, NULL));
+          row = (gint64) apr_tensor_get_double (numbers, j, NULL);
+        }
+    }
+  g_assert_no_error (error);
+  g_assert_cmpint (row, ==, 199999);
+  g_assert_cmpuint (n_batches, >, 1);
 }
 
 static void
@@ -422,11 +616,16 @@ main (int argc, char **argv)
   g_test_add_func ("/table-reader/roles", test_roles);
   g_test_add_func ("/table-reader/decimal-comma", test_decimal_comma);
   g_test_add_func ("/table-reader/delimiter", test_delimiter);
+  g_test_add_func ("/table-reader/late-choice", test_late_choice);
+  g_test_add_func ("/table-reader/late-choice/names", test_choice_after_names);
   g_test_add_func ("/table-reader/blocks", test_blocks);
   g_test_add_func ("/table-reader/line-of-error", test_line_of_error);
   g_test_add_func ("/table-reader/gzip", test_gzip);
   g_test_add_func ("/table-reader/zstd", test_zstd);
   g_test_add_func ("/table-reader/hostile", test_hostile);
+  g_test_add_func ("/table-reader/row-numbers", test_row_numbers);
+  g_test_add_func ("/table-reader/row-numbers/while-reading", test_row_numbers_while_reading);
+  g_test_add_func ("/table-reader/row-numbers/blocks", test_row_numbers_of_blocks);
   g_test_add_func ("/table-reader/cancel", test_cancel);
   g_test_add_func ("/table-reader/async", test_async);
   g_test_add_func ("/table-reader/left-early", test_left_early);

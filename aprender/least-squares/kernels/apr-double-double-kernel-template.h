@@ -3,7 +3,7 @@
 /* An AprDoubleDoubleKernel, in the vectors of LANES doubles that the compiler is told it may use. The file that
  * includes this template also defines ROWS, how many rows of a product in double-double stay in registers, and
  * VECTORS, how many vectors beside each other in a product in double. */
-#include "aprender/inference/kernels/apr-double-double-kernel-private.h"
+#include "aprender/least-squares/kernels/apr-double-double-kernel-private.h"
 
 typedef double Vector __attribute__ ((vector_size (8 * LANES)));
 typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
@@ -247,12 +247,11 @@ centre_rows (double *u,
 #define SQUARES_SPAN APR_DOUBLE_DOUBLE_SQUARES_SPAN
 #define PANEL APR_DOUBLE_DOUBLE_PANEL
 
-G_STATIC_ASSERT (SQUARES_SPAN % PANEL == 0);
+#define CACHE_LINE 64
 
-/* Adds to @sums the products of @n_rows rows of the root with the rows of @u from @k up to @end. */
+/* Adds to @sums the products of a panel of the root with the rows of @u from @k up to @end. */
 static G_ALWAYS_INLINE inline void
-add_products (
-  Vector sums[PANEL][VECTORS], const double *root, const double *u, gsize n_rows, gsize k, gsize end)
+add_products (Vector sums[PANEL][VECTORS], const double *root, const double *u, gsize k, gsize end)
 {
   gsize i;
   gsize v;
@@ -265,59 +264,39 @@ add_products (
       for (v = 0; v < VECTORS; v++)
         right[v] = load (u + k * APR_DOUBLE_DOUBLE_COLUMNS + v * LANES);
       UNROLL
-      for (i = 0; i < n_rows; i++)
+      for (i = 0; i < PANEL; i++)
         UNROLL
       for (v = 0; v < VECTORS; v++)
-        sums[i][v] += root[k * PANEL + i] * right[v];
+        sums[i][v] = MULTIPLY_ADD (repeat (root[k * PANEL + i]), right[v], sums[i][v]);
     }
 }
 
-/* Adds the squares of the products of @n_rows rows of the root, the first of which has its diagonal in the column
- * @first. */
+/* Adds the squares of the products of a panel of the root, which has @n columns. */
 static G_ALWAYS_INLINE inline void
-add_squares_of_rows (double *squares, const double *root, const double *u, gsize n_rows, gsize first)
+add_squares_of_panel (double *squares, const double *root, const double *u, gsize n)
 {
   Vector totals[PANEL][VECTORS];
   Vector sums[PANEL][VECTORS];
-  gsize span;
+  gsize span = 0;
   gsize i;
-  gsize k;
   gsize v;
 
-  for (span = 0; span + SQUARES_SPAN <= first; span += SQUARES_SPAN)
+  do
     {
       UNROLL
-      for (i = 0; i < n_rows; i++)
+      for (i = 0; i < PANEL; i++)
         UNROLL
       for (v = 0; v < VECTORS; v++)
         sums[i][v] = repeat (0);
-      add_products (sums, root, u, n_rows, span, span + SQUARES_SPAN);
+      add_products (sums, root, u, span, MIN (span + SQUARES_SPAN, n));
       UNROLL
-      for (i = 0; i < n_rows; i++)
+      for (i = 0; i < PANEL; i++)
         UNROLL
       for (v = 0; v < VECTORS; v++)
         totals[i][v] = span == 0 ? sums[i][v] : totals[i][v] + sums[i][v];
+      span += SQUARES_SPAN;
     }
-
-  UNROLL
-  for (i = 0; i < n_rows; i++)
-    UNROLL
-  for (v = 0; v < VECTORS; v++)
-    sums[i][v] = repeat (0);
-  add_products (sums, root, u, n_rows, span, first);
-
-  /* The triangle at the diagonal. */
-  UNROLL
-  for (k = 0; k < n_rows; k++)
-    {
-      const double *right = u + (first + k) * APR_DOUBLE_DOUBLE_COLUMNS;
-
-      UNROLL
-      for (i = k; i < n_rows; i++)
-        UNROLL
-      for (v = 0; v < VECTORS; v++)
-        sums[i][v] += root[(first + k) * PANEL + i] * load (right + v * LANES);
-    }
+  while (span < n);
 
   UNROLL
   for (v = 0; v < VECTORS; v++)
@@ -325,39 +304,39 @@ add_squares_of_rows (double *squares, const double *root, const double *u, gsize
       Vector square = load (squares + v * LANES);
 
       UNROLL
-      for (i = 0; i < n_rows; i++)
-        {
-          Vector product = span == 0 ? sums[i][v] : totals[i][v] + sums[i][v];
-
-          square += product * product;
-        }
+      for (i = 0; i < PANEL; i++)
+        square += totals[i][v] * totals[i][v];
       store (squares + v * LANES, square);
     }
 }
 
 static void
-add_product_squares (double *squares, const double *root, const double *u, gsize n, gsize n_tiles)
+add_product_squares (double *squares,
+                     const double *root,
+                     const double *u,
+                     gsize n,
+                     gsize n_tiles,
+                     const guint8 *next,
+                     const guint8 *next_end)
 {
+  /* A panel takes the longer the more columns it has. */
+  gsize n_lines = (gsize) (next_end - next) / CACHE_LINE / (n / PANEL * (n / PANEL + 1) / 2 + 1) + 1;
   const gsize n_columns = n_tiles * APR_DOUBLE_DOUBLE_COLUMNS;
   gsize first = 0;
   gsize j;
 
-#define EACH_TILE(n_rows)                                                                  \
- for (j = 0; j < n_columns; j += VECTORS * LANES)                                          \
-  add_squares_of_rows (squares + j, root,                                                  \
-                       u + j / APR_DOUBLE_DOUBLE_COLUMNS * n * APR_DOUBLE_DOUBLE_COLUMNS + \
-                         j % APR_DOUBLE_DOUBLE_COLUMNS,                                    \
-                       n_rows, first);
-
-  for (; first + PANEL <= n; first += PANEL)
+  for (; first < n; first += PANEL)
     {
-      EACH_TILE (PANEL)
-      root += (first + PANEL) * PANEL;
+      gsize i;
+
+      for (i = 0; i < n_lines * (first / PANEL + 1) && next < next_end; i++, next += CACHE_LINE)
+        __builtin_prefetch (next, 0, 2);
+      for (j = 0; j < n_columns; j += VECTORS * LANES)
+        add_squares_of_panel (squares + j, root + apr_packed_root_offset (first, 0),
+                              u + j / APR_DOUBLE_DOUBLE_COLUMNS * n * APR_DOUBLE_DOUBLE_COLUMNS +
+                                j % APR_DOUBLE_DOUBLE_COLUMNS,
+                              MIN (first + PANEL, n));
     }
-  for (; first + PANEL / 2 <= n; first += PANEL / 2, root += PANEL / 2)
-    EACH_TILE (PANEL / 2)
-  for (; first < n; first++, root++)
-    EACH_TILE (1)
 }
 
 const AprDoubleDoubleKernel KERNEL = { KERNEL_NAME, subtract_products, scale, centre_rows,

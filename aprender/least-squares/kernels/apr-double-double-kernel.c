@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/inference/kernels/apr-double-double-kernel-private.h"
+#include "aprender/least-squares/kernels/apr-double-double-kernel-private.h"
 
 #include "aprender/base/apr-cpu-private.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "aprender/inference/kernels/apr-double-double-kernel-private.h"
+#include "aprender/least-squares/kernels/apr-double-double-kernel-private.h"
 
 #define N_ROWS 13
 #define N_COLUMNS 40
@@ -251,6 +251,21 @@ assert_product_squares (const double *squares, const double *root, const double 
     }
 }
 
+/* What is behind the last panel is not read. */
+static void
+pack_root (double *root, gsize n_entries, gsize n, GRand *rand)
+{
+  gsize n_padded = (n + APR_DOUBLE_DOUBLE_PANEL - 1) / APR_DOUBLE_DOUBLE_PANEL * APR_DOUBLE_DOUBLE_PANEL;
+  gsize i;
+  gsize k;
+
+  for (i = 0; i < n_entries; i++)
+    root[i] = NAN;
+  for (i = 0; i < n_padded; i++)
+    for (k = 0; k / APR_DOUBLE_DOUBLE_PANEL <= i / APR_DOUBLE_DOUBLE_PANEL; k++)
+      root[apr_packed_root_offset (i, k)] = i < n && k <= i ? g_rand_double_range (rand, -1, 1) : 0;
+}
+
 static void
 test_product_squares (void)
 {
@@ -265,20 +280,14 @@ test_product_squares (void)
   gsize length;
   gsize i;
 
-  /* What is above the diagonal is not read. */
-  for (i = 0; i < n_entries; i++)
-    root[i] = NAN;
-  for (i = 0; i < max * max; i++)
-    if (i % max <= i / max)
-      root[apr_packed_root_offset (i / max, i % max)] = g_rand_double_range (rand, -1, 1);
-  for (i = 0; i < 3 * TILE * max; i++)
-    u[i] = g_rand_double_range (rand, -1, 1);
-
   for (length = 0; length < G_N_ELEMENTS (lengths); length++)
     for (n_tiles = 1; n_tiles <= 3; n_tiles += 2)
       {
         double first[3 * TILE];
 
+        pack_root (root, n_entries, lengths[length], rand);
+        for (i = 0; i < 3 * TILE * max; i++)
+          u[i] = i < n_tiles * TILE * lengths[length] ? g_rand_double_range (rand, -1, 1) : NAN;
         for (i = 0; kernels[i] != NULL; i++)
           {
             double squares[3 * TILE];
@@ -286,7 +295,9 @@ test_product_squares (void)
 
             for (j = 0; j < 3 * TILE; j++)
               squares[j] = 1;
-            kernels[i]->add_product_squares (squares, root, u, lengths[length], n_tiles);
+            kernels[i]->add_product_squares (squares, root, u, lengths[length], n_tiles,
+                                             (const guint8 *) root,
+                                             (const guint8 *) (root + lengths[length]));
             if (i == 0)
               {
                 memcpy (first, squares, sizeof first);

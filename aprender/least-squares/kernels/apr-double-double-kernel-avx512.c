@@ -8,4 +8,4 @@
 #define VECTORS 2
 #define MULTIPLY_ADD(a, b, c) _mm512_fmadd_pd (a, b, c)
 
-#include "aprender/inference/kernels/apr-double-double-kernel-template.h"
+#include "aprender/least-squares/kernels/apr-double-double-kernel-template.h"

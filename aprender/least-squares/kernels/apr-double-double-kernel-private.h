@@ -19,7 +19,7 @@ G_BEGIN_DECLS
 #define APR_DOUBLE_DOUBLE_SQUARES_SPAN 128
 
 /* Rows of a packed root that are beside each other, column by column. */
-#define APR_DOUBLE_DOUBLE_PANEL 8
+#define APR_DOUBLE_DOUBLE_PANEL 6
 
 /* Rows that are @stride apart, the high parts and the low parts of their elements in arrays of their own. */
 typedef struct
@@ -54,10 +54,18 @@ typedef struct
                        const AprDoubleDouble *centres,
                        gsize n);
 
-  /* squares[j] += the sum over i of (root u)[i][j]², in double. @root is lower triangular and packed
-   * (apr_packed_root_offset). @u are @n_tiles matrices, one behind the other, of @n rows of APR_DOUBLE_DOUBLE_COLUMNS.
-   * Products are added in the order of the columns of @root, in sums of APR_DOUBLE_DOUBLE_SQUARES_SPAN of them. */
-  void (*add_product_squares) (double *squares, const double *root, const double *u, gsize n, gsize n_tiles);
+  /* squares[j] += the sum over i of (root u)[i][j]², in double, by fused multiply-add. @root is lower triangular and
+   * packed (apr_packed_root_offset), with zeros above the diagonal and for the rows that the last panel lacks. @u are
+   * @n_tiles matrices, one behind the other, of @n rows of APR_DOUBLE_DOUBLE_COLUMNS. Products are added in the order
+   * of the columns of @root, in sums of APR_DOUBLE_DOUBLE_SQUARES_SPAN of them. Memory from @next to @next_end is
+   * fetched meanwhile. */
+  void (*add_product_squares) (double *squares,
+                               const double *root,
+                               const double *u,
+                               gsize n,
+                               gsize n_tiles,
+                               const guint8 *next,
+                               const guint8 *next_end);
 } AprDoubleDoubleKernel;
 
 extern const AprDoubleDoubleKernel apr_double_double_kernel_portable;
@@ -71,7 +79,7 @@ const AprDoubleDoubleKernel *apr_double_double_kernel_choose (void);
 
 const AprDoubleDoubleKernel *const *apr_double_double_kernels (void);
 
-/* Where the entry of a packed root is, for @column <= @row. The panel of a row ends with its last row's diagonal. */
+/* Where the entry of a packed root is. The panel of a row ends with the column of its last row's diagonal. */
 static inline gsize
 apr_packed_root_offset (gsize row, gsize column)
 {

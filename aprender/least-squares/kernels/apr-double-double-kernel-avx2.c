@@ -5,7 +5,7 @@
 #define KERNEL_NAME "avx2"
 #define LANES 4
 #define ROWS 4
-#define VECTORS 1
+#define VECTORS 2
 #define MULTIPLY_ADD(a, b, c) _mm256_fmadd_pd (a, b, c)
 
-#include "aprender/inference/kernels/apr-double-double-kernel-template.h"
+#include "aprender/least-squares/kernels/apr-double-double-kernel-template.h"

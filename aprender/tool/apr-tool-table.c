@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/tool/apr-table.h"
+#include "aprender/tool/apr-tool-table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,21 +11,33 @@
 #include <gio/gunixinputstream.h>
 #include <glib/gstdio.h>
 
+#include "aprender/tool/apr-tool-rows.h"
 #include "aprender/tool/apr-tool-text.h"
 
 char *
-apr_table_get_display_name (const char *path)
+apr_tool_table_get_display_name (const char *path)
 {
   return strcmp (path, "-") == 0 ? g_strdup ("standard input") : g_filename_display_name (path);
 }
 
 AprTableReader *
-apr_table_open (const char *path, const AprTableOptions *options, GError **error)
+apr_tool_table_open (const char *path, const AprToolTableOptions *options, GError **error)
 {
   gboolean standard_input = strcmp (path, "-") == 0;
-  g_autofree char *name = apr_table_get_display_name (path);
+  g_autofree char *name = apr_tool_table_get_display_name (path);
   AprTableReader *reader;
 
+  if (apr_tool_is_safetensors (path))
+    {
+      g_autoptr (GInputStream) stream = apr_tool_rows_open (path, error);
+
+      if (stream == NULL)
+        return NULL;
+      reader = apr_table_reader_new (stream, name);
+      apr_table_reader_set_delimiter (reader, ",");
+      apr_table_reader_set_drop_missing (reader, options->drop_missing);
+      return reader;
+    }
   if (standard_input)
     {
       g_autoptr (GInputStream) stream = g_unix_input_stream_new (STDIN_FILENO, FALSE);
@@ -60,7 +72,7 @@ apr_table_open (const char *path, const AprTableOptions *options, GError **error
 }
 
 void
-apr_table_report_dropped (AprTableReader *reader)
+apr_tool_table_report_dropped (AprTableReader *reader)
 {
   g_autofree char *name = apr_tool_escape (apr_table_reader_get_name (reader));
   guint64 n_dropped = apr_table_reader_get_n_dropped (reader);
@@ -75,7 +87,7 @@ apr_table_report_dropped (AprTableReader *reader)
 }
 
 gboolean
-apr_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error)
+apr_tool_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error)
 {
   g_auto (GStrv) names = apr_estimator_get_feature_names (model);
   gsize n_features = apr_estimator_get_n_features (model);

@@ -11,10 +11,10 @@ typedef struct
   char *delimiter; /* (nullable) */
   gboolean decimal_comma;
   gboolean drop_missing;
-} AprTableOptions;
+} AprToolTableOptions;
 
 /* For the list of a command's options, whose structure has the member @table. */
-#define APR_TABLE_OPTIONS(Options)                                                 \
+#define APR_TOOL_TABLE_OPTIONS(Options)                                            \
  { "delimiter",                                                                    \
    0,                                                                              \
    APR_TOOL_TEXT,                                                                  \
@@ -33,15 +33,15 @@ typedef struct
  }
 
 /* @path is “-” for the standard input. */
-AprTableReader *apr_table_open (const char *path, const AprTableOptions *options, GError **error);
+AprTableReader *apr_tool_table_open (const char *path, const AprToolTableOptions *options, GError **error);
 
 /* Says on the standard error how many rows have been passed over, where any have. */
-void apr_table_report_dropped (AprTableReader *reader);
+void apr_tool_table_report_dropped (AprTableReader *reader);
 
 /* What messages call a file of the command line. */
-char *apr_table_get_display_name (const char *path);
+char *apr_tool_table_get_display_name (const char *path);
 
 /* Selects the features of a model. One without names takes the columns as they stand. */
-gboolean apr_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error);
+gboolean apr_tool_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error);
 
 G_END_DECLS

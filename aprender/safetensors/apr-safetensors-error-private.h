@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "aprender/safetensors/apr-safetensors-error.h"
+
+G_BEGIN_DECLS
+
+/* Says at which byte of its file an error is, if there is one: it has to be of APR_SAFETENSORS_ERROR. */
+void apr_safetensors_error_set_offset (GError **error, guint64 offset);
+
+G_END_DECLS

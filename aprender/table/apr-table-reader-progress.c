@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/table/apr-table-reader-private.h"
+
+/* How far a reader has come, and what it has met. */
+
+/**
+ * apr_table_reader_get_n_rows:
+ * @self: a reader
+ *
+ * Gets how many rows have been handed out.
+ *
+ * Returns: the number of rows
+ *
+ * Since: 0.1
+ */
+guint64
+apr_table_reader_get_n_rows (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  return self->n_rows;
+}
+
+/**
+ * apr_table_reader_get_n_dropped:
+ * @self: a reader
+ *
+ * Gets how many rows have been passed over because they miss a number.
+ *
+ * Returns: the number of rows
+ *
+ * Since: 0.1
+ */
+guint64
+apr_table_reader_get_n_dropped (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  return self->n_dropped;
+}
+
+/**
+ * apr_table_reader_get_n_missing:
+ * @self: a reader
+ *
+ * Gets how many numbers are missing in a table that was found wrong because of that.
+ *
+ * Returns: the number of cells; 0 where the table has not been found wrong, or is wrong otherwise
+ *
+ * Since: 0.1
+ */
+guint64
+apr_table_reader_get_n_missing (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  return self->n_missing;
+}
+
+/**
+ * apr_table_reader_get_row_numbers:
+ * @self: a reader
+ *
+ * Gets which rows of the table were handed out last, in the order of the samples.
+ *
+ * Rows count from 0, without the names of the columns and blank lines, but with those that were passed over. So the
+ * samples of a table with gaps can be told by their rows.
+ *
+ * Returns: (transfer none) (nullable): the numbers, [n_rows], I64, until the next read has ended; `NULL` before the
+ *   first read, after one without rows, and unless [property@Apr.TableReader:drop-missing] is set: all rows are handed
+ *   out then
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_table_reader_get_row_numbers (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+
+  return self->row_numbers;
+}
+
+/**
+ * apr_table_reader_get_n_bytes:
+ * @self: a reader
+ *
+ * Gets how many bytes of the stream had been read when the last rows were handed out.
+ *
+ * Returns: the number of bytes
+ *
+ * Since: 0.1
+ */
+guint64
+apr_table_reader_get_n_bytes (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  return self->n_bytes;
+}
+
+/**
+ * apr_table_reader_get_progress:
+ * @self: a reader
+ *
+ * Gets how much of the table has been read.
+ *
+ * Returns: from 0 to 1; 0 until the end where the size of the stream is not known
+ *
+ * Since: 0.1
+ */
+double
+apr_table_reader_get_progress (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
+
+  if (self->finished && g_queue_is_empty (&self->blocks))
+    return 1;
+
+  return self->size == 0 ? 0 : MIN ((double) self->n_bytes / (double) self->size, 1);
+}
+
+/**
+ * apr_table_reader_get_names:
+ * @self: a reader
+ *
+ * Gets the names of all columns.
+ *
+ * Returns: (transfer none) (nullable) (array zero-terminated=1): the names in the order of the table, or `NULL`
+ *   before the first row has been read
+ *
+ * Since: 0.1
+ */
+const char *const *
+apr_table_reader_get_names (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+
+  return self->columns != NULL ? (const char *const *) self->columns->names : NULL;
+}

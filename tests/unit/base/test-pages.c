@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <string.h>
+
+#include "aprender/base/apr-pages-private.h"
+
+/* A page of the allocator, what is still its, and large pages. */
+static const gsize sizes[] = { 0, 1, 4000, 3 << 20, (4 << 20) - 64, 4 << 20, 9999999 };
+
+static void
+test_memory (void)
+{
+  gsize i;
+  gsize at;
+
+  g_test_summary (
+    "Memory of any size is aligned, all 0 where that is asked for, and can be written to its end.");
+
+  for (i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      guint8 *pages = apr_pages_new (sizes[i], TRUE);
+      guint8 *others = apr_pages_new_n (sizes[i], 1, FALSE);
+
+      g_assert_cmpuint ((guintptr) pages % 64, ==, 0);
+      g_assert_cmpuint ((guintptr) others % 64, ==, 0);
+      for (at = 0; at < sizes[i]; at++)
+        g_assert_cmpuint (pages[at], ==, 0);
+      memset (pages, 1, sizes[i]);
+      memset (others, 2, sizes[i]);
+      for (at = 0; at < sizes[i]; at += 997)
+        {
+          g_assert_cmpuint (pages[at], ==, 1);
+          g_assert_cmpuint (others[at], ==, 2);
+        }
+      apr_pages_free (pages);
+      apr_pages_free (others);
+    }
+  apr_pages_free (NULL);
+}
+
+static void
+test_too_much (void)
+{
+  g_test_summary ("What no memory can hold is NULL, or ends the program with the numbers.");
+
+  if (g_test_subprocess ())
+    {
+      apr_pages_free (apr_pages_new_n (G_MAXSIZE / 8 + 2, 8, FALSE));
+      return;
+    }
+
+  g_assert_null (apr_pages_new (G_MAXSIZE, FALSE));
+  g_assert_null (apr_pages_new (G_MAXSSIZE, FALSE));
+  g_assert_null (apr_pages_new (G_MAXSSIZE - (8 << 20), FALSE));
+
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_failed ();
+  g_test_trap_assert_stderr ("*no memory for * elements of 8 bytes*");
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/pages/memory", test_memory);
+  g_test_add_func ("/pages/too-much", test_too_much);
+
+  return g_test_run ();
+}

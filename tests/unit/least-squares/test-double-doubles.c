@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include "aprender/least-squares/apr-double-doubles-private.h"
+
+#define N_ROWS 70
+#define N_COLUMNS 300
+#define N_INNER 5
+
+/* A whole number for each place, from -8 to 8. */
+static int
+number (gsize i, gsize j, gsize seed)
+{
+  return (int) ((i * 7 + j * 5 + i * j + seed) % 17) - 8;
+}
+
+static AprDoubleDoubles
+make (gsize n_rows, gsize n_columns, gsize seed)
+{
+  AprDoubleDoubles matrix = apr_double_doubles_new (n_rows, n_columns);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n_rows; i++)
+    for (j = 0; j < n_columns; j++)
+      *apr_double_doubles_at (matrix, i, j).high = number (i, j, seed);
+
+  return matrix;
+}
+
+static void
+test_subtract (void)
+{
+  const AprRun run = { .n_threads = 2 };
+  AprDoubleDoubles a = make (N_INNER, N_ROWS, 1);
+  AprDoubleDoubles b = make (N_INNER, N_COLUMNS, 2);
+  guint upper;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  g_test_summary ("Whole numbers come out exactly, in all columns or from the diagonal on.");
+
+  for (upper = 0; upper < 2; upper++)
+    {
+      AprDoubleDoubles c = make (N_ROWS, N_COLUMNS, 3);
+
+      g_assert_true (apr_double_doubles_subtract (&run, apr_double_double_kernel_choose (), c, a, b, 3,
+                                                  N_ROWS, upper != 0, N_COLUMNS, 1, N_INNER));
+      for (i = 0; i < N_ROWS; i++)
+        for (j = upper != 0 ? i : 0; j < N_COLUMNS; j++)
+          {
+            int expected = number (i, j, 3);
+
+            for (k = 1; i >= 3 && k < N_INNER; k++)
+              expected -= number (k, i, 1) * number (k, j, 2);
+            g_assert_cmpfloat (*apr_double_doubles_at (c, i, j).high, ==, expected);
+            g_assert_cmpfloat (*apr_double_doubles_at (c, i, j).low, ==, 0);
+          }
+      apr_double_doubles_free (&c);
+    }
+  apr_double_doubles_free (&a);
+  apr_double_doubles_free (&b);
+}
+
+static void
+test_cancelled (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  const AprRun run = { .n_threads = 1, .cancellable = cancellable };
+  AprDoubleDoubles c = make (N_ROWS, N_COLUMNS, 3);
+  gsize i;
+
+  g_cancellable_cancel (cancellable);
+  g_assert_false (apr_double_doubles_subtract (&run, apr_double_double_kernel_choose (), c, c, c, 0, N_ROWS,
+                                               FALSE, N_COLUMNS, 0, N_INNER));
+  for (i = 0; i < N_ROWS; i++)
+    g_assert_cmpfloat (*apr_double_doubles_at (c, i, 0).high, ==, number (i, 0, 3));
+  apr_double_doubles_free (&c);
+}
+
+static void
+test_no_rows (void)
+{
+  AprDoubleDoubles matrix = apr_double_doubles_new (0, 1);
+
+  g_assert_nonnull (matrix.high);
+  apr_double_doubles_free (&matrix);
+  g_assert_null (matrix.high);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/double-doubles/subtract", test_subtract);
+  g_test_add_func ("/double-doubles/cancelled", test_cancelled);
+  g_test_add_func ("/double-doubles/no-rows", test_no_rows);
+
+  return g_test_run ();
+}
