@@ -3,7 +3,7 @@ import Apr from 'gi://Apr?version=1.0';
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 
-import {assertEqual, assertThrows, assertTrue, run, test} from './tap.js';
+import {assertEqual, assertRejects, assertThrows, assertTrue, run, test} from './tap.js';
 
 const {Tensor} = Apr;
 const X = [[1.5, 2], [3.25, -1], [0.1, 7], [1e9, 1e-9], [5, 0]];
@@ -19,6 +19,16 @@ test('any-cut-is-the-whole', () => {
     assertEqual(state.to_bytes().equal(whole.to_bytes()), true);
   }
   assertEqual([whole.n_samples, whole.n_features, whole.n_targets], [5, 2, 1]);
+});
+
+test('chains', () => {
+  const [one, other] = [0, 2].map(i => Apr.CrossProducts.new(2, 1).update(X.slice(i, i + 2), y.slice(i, i + 2)));
+  const both = Apr.CrossProducts.new(2, 1).update(X.slice(0, 4), y.slice(0, 4));
+  const state = one.copy();
+  assertTrue(state.merge(other) === state && state.equal(both));
+  assertTrue(state.subtract(other) === state && state.equal(one));
+  assertTrue(state.merge_bytes(other.to_bytes()) === state && state.equal(both));
+  assertTrue([one, other].reduce((sum, part) => sum.merge(part), Apr.CrossProducts.new(2, 1)).equal(both));
 });
 
 test('fit', () => {
@@ -54,6 +64,7 @@ test('progress', () => {
 });
 
 test('errors', () => {
+  assertThrows(() => new Apr.CrossProducts().to_bytes(), Apr.Error, Apr.Error.EMPTY, '0 features');
   const state = Apr.CrossProducts.new(2, 1);
   assertThrows(() => state.update([[1]], [1]), Apr.Error, Apr.Error.SHAPE, 'are of 2 and 1');
   assertThrows(() => new Apr.LinearRegression().fit_cross_products(state), Apr.Error, Apr.Error.EMPTY,
@@ -69,12 +80,27 @@ test('asynchronously', async () => {
   const y = Float64Array.from({length: n}, (_, i) => i % 89);
   const state = Apr.CrossProducts.new(2, 1);
 
-  assertTrue(await state.update_async(X, y) === state);
+  const promise = state.update_async(X, y);
+  assertTrue(state.busy);
+  await assertRejects(state.update_async(X, y), Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING);
+  assertThrows(() => state.update([[1, 2]], [1]), Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING);
+  assertTrue(await promise === state);
+  assertTrue(!state.busy);
+  await assertRejects(state.update_async(X, [null]), TypeError, null, 'y has null');
+  assertTrue(!state.busy);
   assertTrue(state.equal(Apr.CrossProducts.new(2, 1).update(X, y)));
   assertTrue(await state.save_to_file_async(file));
   assertTrue(Apr.CrossProducts.load_from_file(file).equal(state));
   assertTrue(state.save_to_file(file));
   assertTrue((await Apr.CrossProducts.load_from_file_async(file)).equal(state));
+
+  const bytes = await state.to_bytes_async();
+  const other = await Apr.CrossProducts.from_bytes_async(bytes);
+  const sum = Apr.CrossProducts.new(2, 1);
+  assertTrue(await other.equal_async(state));
+  assertTrue(await sum.merge_async(other) === sum && sum.equal(state));
+  assertTrue(await sum.merge_bytes_async(bytes) === sum && !await sum.equal_async(state));
+  assertTrue(await sum.subtract_async(other) === sum && sum.equal(state));
   file.delete(null);
   directory.delete(null);
 });

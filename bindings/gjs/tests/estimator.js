@@ -182,7 +182,9 @@ test('feature-names', () => {
   assertThrows(() => model.fit(X, y), Apr.Error, Apr.Error.FEATURE_NAMES, '3 feature names');
   model.set_feature_names(['a', 'b']);
   assertEqual(model.fit(X, y).feature_names, ['a', 'b']);
-  model.set_feature_names(['größe', 'b']);
+  model.feature_names = ['größe', 'b'];
+  assertThrows(() => { model.feature_names = ['a']; }, Apr.Error, Apr.Error.FEATURE_NAMES);
+  assertThrows(() => { model.feature_names = ['a\0', 'b']; }, TypeError, null, 'NUL');
   assertEqual(Mean.from_bytes(model.to_bytes()).feature_names, ['größe', 'b']);
   assertTrue(model.check_feature_names(['größe', 'b']));
   assertThrows(() => model.check_feature_names(['b', 'größe']), Apr.Error, Apr.Error.FEATURE_NAMES,
@@ -231,7 +233,7 @@ test('wrong-arguments', () => {
 
   for (const [args, code, message] of [
     [[X, [1]], Apr.Error.SHAPE, 'X has 4 samples, but y has 1'],
-    [[[1, 2], y], Apr.Error.SHAPE, '[2]'],
+    [[[1, 2], y], Apr.Error.SHAPE, 'it has [2]: the samples of one feature are [2, 1], one sample is [1, 2]'],
     [[X, y, [1]], Apr.Error.SHAPE, 'sample_weight has 1'],
     [[[], []], Apr.Error.SHAPE, '[0]'],
     [[[[]], [1]], Apr.Error.EMPTY, '0 features'],
@@ -245,6 +247,9 @@ test('wrong-arguments', () => {
     [[X, [1, undefined, 3, 4]], 'y has undefined at row 1'],
     [[X, y, [1, 1, '1', 1]], 'sample_weight has the string “1” at row 2'],
     [[X], 'y must be numbers'],
+    [[X, null], 'not null: an Apr.TableReader gives y if its targets are set before it reads'],
+    [[new Apr.TableReader()], 'not an Apr_TableReader: to fit to its rows, sum them up in an Apr.CrossProducts'],
+    [[X, y, new Gio.Cancellable()], 'not a Gio_Cancellable: pass null before the cancellable'],
     [[], 'X must be numbers'],
     [[cyclic, y], 'X has more than 32 arrays within each other'],
   ])
@@ -285,6 +290,33 @@ test('errors-of-virtual-functions', async () => {
   // A wrong number of predictions is not handed on.
   model.act = () => Tensor.from([1]);
   assertThrows(() => model.predict(X), Apr.Error, Apr.Error.FAILED, '4 samples');
+});
+
+const Range = GObject.registerClass({GTypeName: 'TestRange'}, class Range extends Apr.Estimator {
+  vfunc_fit(X, y) {
+    const values = y.to_array();
+    return this.set_result('range', [Math.min(...values), Math.max(...values)]);
+  }
+
+  vfunc_predict(X) {
+    const [low, high] = this.get_result('range').to_array();
+    return Tensor.from(Array(X.shape[0]).fill(high - low));
+  }
+});
+
+test('results', async () => {
+  const model = new Range().fit(X, y);
+  assertEqual([...model.predict(X)], [5, 5, 5, 5]);
+  for (const other of [model.copy(), Range.from_bytes(model.to_bytes()), await new Range().fit_async(X, y)]) {
+    assertEqual(other.get_result('range').to_array(), [1, 6]);
+    assertEqual(other.n_features, 2);
+    assertEqual(other.n_targets, 1);
+  }
+  assertThrows(() => model.clone().get_result('range'), Apr.Error, Apr.Error.MODEL, 'TestRange has no result “range”');
+  assertThrows(() => model.set_result('range', [1]), Apr.Error, Apr.Error.FAILED, 'while it is fitted or loaded only');
+  assertThrows(() => model.get_result('a\0b'), TypeError, null, 'NUL');
+  assertThrows(() => new Apr.LinearRegression().set_result('a', [1]), Apr.Error, Apr.Error.FAILED,
+    'keeps its results itself');
 });
 
 test('missing-virtual-functions', async () => {

@@ -56,6 +56,29 @@ function assertLine(model) {
   assertEqual([...model.intercept], [1]);
 }
 
+test('strings-for-enumerations', () => {
+  const model = new LinearRegression({dtype: 'f32', precision: 'double'});
+  assertEqual([model.dtype, model.precision], [DType.F32, Apr.Precision.DOUBLE]);
+  model.dtype = 'f64';
+  model.precision = Apr.Precision.EXACT;
+  assertEqual([model.dtype, model.precision], [DType.F64, Apr.Precision.EXACT]);
+  model.set_dtype('none');
+  assertEqual(model.get_dtype(), DType.NONE);
+  // GJS alone takes any string for the first value.
+  for (const wrong of [() => new LinearRegression({dtype: 'float32'}), () => { model.dtype = 'float32'; },
+    () => new LinearRegression({precision: 'single'}), () => { model.precision = 'F32'; }])
+    assertThrows(wrong, TypeError, null, 'must be one of “');
+  assertEqual(new Scaled({precision: 'double', factor: 2}).precision, Apr.Precision.DOUBLE);
+  assertEqual(Apr.CrossProducts.new_with_precision(2, 1, 'double').precision, Apr.Precision.DOUBLE);
+  assertEqual(new Apr.CrossProducts({n_features: 2, n_targets: 1, precision: 'double'}).precision,
+    Apr.Precision.DOUBLE);
+  const tensor = Tensor.new_from_bytes('i16', [2], Uint8Array.of(1, 0, 2, 0));
+  assertEqual([tensor.dtype, tensor.cast('f32').dtype, DType.get_bits('bf16')], [DType.I16, DType.F32, 16]);
+  const bytes = model.fit(X, y).to_bytes();
+  for (const key of ['load_mode', 'load-mode', 'loadMode'])
+    assertEqual(new Apr.SafetensorsReader({bytes, [key]: 'read'}).load_mode, Apr.SafetensorsLoadMode.READ);
+});
+
 test('before-the-fit', () => {
   const model = new LinearRegression();
   assertEqual(model.fit_intercept, true);
@@ -349,6 +372,11 @@ test('predict-errors', () => {
     'X has undefined at row 1, column 0');
 });
 
+// It wants memory of the caller's, which JavaScript cannot give.
+test('no-predict-into', () => {
+  assertEqual(new LinearRegression().predict_into, undefined);
+});
+
 test('predict-one', () => {
   const X = LONGLEY.map(row => row.slice(1));
   const model = new LinearRegression().fit(X, LONGLEY.map(row => row[0]));
@@ -363,6 +391,31 @@ test('predict-one', () => {
   assertThrows(() => model.predict_one([1, 2, null, 4, 5, 6]), TypeError, null, 'x has null');
   assertThrows(() => model.predict_one(X), TypeError, null, 'one sample');
   assertThrows(() => model.predict_one(5), TypeError, null, 'one sample');
+});
+
+test('predict-one-by-names', () => {
+  const model = new LinearRegression().fit([[1, 2], [2, 1], [3, 4], [4, 3]], [5, 4, 11, 10]);
+  const {FEATURE_NAMES} = Apr.Error;
+  assertThrows(() => model.predict_one({area: 3, rooms: 4}), Apr.Error, FEATURE_NAMES, 'features of this model have none');
+  // JavaScript puts names that are whole numbers first.
+  model.feature_names = ['area', '7'];
+  assertEqual(model.predict_one({area: 3, 7: 4}), model.predict_one([3, 4]));
+  assertEqual(model.predict_one(JSON.parse('{"7": 4, "area": 3}')), model.predict_one([3, 4]));
+  assertEqual(model.predict_one(Object.assign(Object.create(null), {7: 4, area: 3})), model.predict_one([3, 4]));
+
+  assertThrows(() => model.predict_one({area: 3}), Apr.Error, FEATURE_NAMES, 'fitted with; missing: “7”');
+  assertThrows(() => model.predict_one({7: 4, area: 3, age: 1}), Apr.Error, FEATURE_NAMES, 'fitted with; too many: “age”');
+  assertThrows(() => model.predict_one({7: 4, floor: 3}), Apr.Error, FEATURE_NAMES, 'missing: “area”; too many: “floor”');
+  assertThrows(() => model.predict_one({...'abcdef', 7: 4, area: 3}), Apr.Error, FEATURE_NAMES, '“3”, “4”, …');
+  // What every object inherits is no feature.
+  model.feature_names = ['area', 'toString'];
+  assertThrows(() => model.predict_one({area: 3}), Apr.Error, FEATURE_NAMES, 'missing: “toString”');
+  model.feature_names = ['area', 'rooms'];
+  assertThrows(() => model.predict_one({area: 3, rooms: '4'}), TypeError, null, 'the string “4” for the feature “rooms”');
+  assertThrows(() => model.predict_one({area: 3, rooms: undefined}), TypeError, null, 'undefined for the feature “rooms”');
+  assertThrows(() => model.predict_one({area: 3, rooms: NaN}), Apr.Error, Apr.Error.NOT_FINITE, 'feature 1');
+  assertThrows(() => model.predict_one(new Map([['area', 3], ['rooms', 4]])), TypeError, null, 'not a Map');
+  assertThrows(() => new LinearRegression().predict_one({area: 3}), Apr.Error, Apr.Error.NOT_FITTED);
 });
 
 test('fit-async', async () => {
@@ -400,6 +453,11 @@ test('fit-async-copies-in-slices', async () => {
   }
   assertEqual((await new LinearRegression().fit_async(floats, targets)).coefficients,
     new LinearRegression().fit(floats, targets).coefficients);
+  // What is no Float32Array among the last rows makes doubles of all.
+  const mixed = [...floats.slice(0, n - 1), [0.1, 0.2]];
+  const doubles = await new LinearRegression().fit_async(mixed, targets);
+  assertEqual(doubles.coefficients.constructor, Float64Array);
+  assertEqual(doubles.coefficients, new LinearRegression().fit(mixed, targets).coefficients);
   const typed = await new LinearRegression().fit_async(
     Object.defineProperty(Float32Array.from(flat), 'shape', {value: [n, 2]}), targets);
   assertEqual(typed.coefficients.constructor, Float32Array);
@@ -412,6 +470,52 @@ test('fit-async-copies-in-slices', async () => {
   const promise = new LinearRegression().fit_async(rows, targets, null, cancellable);
   cancellable.cancel();
   await assertRejects(promise, Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+});
+
+test('busy-from-the-call-on', async () => {
+  const n = 600000;
+  const X = Float64Array.from({length: 2 * n}, (_, i) => i % 1009);
+  X.shape = [n, 2];
+  const y = Float64Array.from({length: n}, (_, i) => 3 * X[2 * i] - X[2 * i + 1]);
+  const model = new LinearRegression();
+  const told = [];
+  model.connect('notify::busy', () => told.push(model.busy));
+
+  for (const fit of [() => model.fit_async(X, y), () => model.partial_fit_async(X, y)]) {
+    told.length = 0;
+    const promise = fit();
+    assertTrue(model.busy);
+    // The arrays are not copied yet.
+    for (const other of [model.fit_async(X, y), model.partial_fit_async([[1, 2]], [1])])
+      await assertRejects(other, Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING, 'being fitted already');
+    assertThrows(() => model.fit([[1, 2]], [1]), Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING);
+    assertTrue(await promise === model);
+    assertEqual(model.coefficients, Float64Array.of(3, -1));
+    // Nobody saw it idle between the copy and the fit.
+    assertEqual([told[0], told.filter(busy => !busy).length, told.at(-1)], [true, 1, false]);
+  }
+
+  const cancellable = new Gio.Cancellable();
+  const promise = model.fit_async(X, y, null, cancellable);
+  cancellable.cancel();
+  await assertRejects(promise, Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+  await assertRejects(model.fit_async(X, [null]), TypeError, null, 'y has null');
+  await assertRejects(model.fit_async(X, [1, 2]), Apr.Error, Apr.Error.SHAPE, 'y has 2');
+  assertTrue(!model.busy);
+  await model.fit_async([[0], [1]], [1, 3]);
+  assertEqual(model.coefficients, Float64Array.of(2));
+});
+
+test('reserve', async () => {
+  const model = new LinearRegression();
+  model.reserve();
+  assertTrue(model.busy);
+  assertThrows(() => model.reserve(), Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING);
+  assertThrows(() => model.fit(X, y), Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING);
+  model.release();
+  model.release();
+  assertTrue(!model.busy);
+  assertLine(model.fit(X, y));
 });
 
 test('cancel', async () => {
@@ -468,6 +572,7 @@ test('async-twins', async () => {
   assertEqual([...await model.predict_async(rows)], [...expected.predict(rows)]);
   assertEqual(await model.score_async(rows, targets), expected.score(rows, targets));
   assertEqual((await model.get_statistics_async()).get_r_squared(), expected.get_statistics().get_r_squared());
+  assertEqual(await model.summary_async(), expected.summary());
   assertEqual(await model.compute_condition_number_async(), expected.compute_condition_number());
   assertEqual((await model.predict_interval_async(rows, 0.9)).map(end => [...end]),
     expected.predict_interval(rows, 0.9).map(end => [...end]));
@@ -478,6 +583,14 @@ test('async-twins', async () => {
   const scores = other.score_cross_products(model.cross_products);
   assertTrue((await other.score_cross_products_async(model.cross_products)).equal(scores));
   assertTrue(other.to_bytes().equal(model.to_bytes()));
+  const bytes = await model.to_bytes_async();
+  assertTrue(bytes.equal(model.to_bytes()));
+  for (const made of [await LinearRegression.from_bytes_async(bytes),
+    await Apr.Estimator.from_bytes_async.call(LinearRegression, bytes)]) {
+    assertTrue(made instanceof LinearRegression);
+    assertTrue(made.to_bytes().equal(bytes));
+  }
+  await assertRejects(LinearRegression.from_bytes_async(new GLib.Bytes(Uint8Array.of(0))), Apr.SafetensorsError);
 
   const path = GLib.build_filenamev([GLib.get_tmp_dir(), `${GLib.uuid_string_random()}.safetensors`]);
   const file = Gio.File.new_for_path(path);
@@ -533,6 +646,10 @@ test('alphas', () => {
   assertEqual(loaded.alphas.to_array().join(), '0.5,2');
   loaded.alphas = null;
   assertEqual(loaded.alphas, null);
+  loaded.alphas = [1, 3];
+  assertEqual(loaded.alphas.to_array().join(), '1,3');
+  assertEqual(new Apr.LinearRegression({alphas: Float64Array.of(2, 4)}).alphas.to_array().join(), '2,4');
+  assertThrows(() => { loaded.alphas = ['much']; }, TypeError, null, 'alphas has the string');
 });
 
 await run();

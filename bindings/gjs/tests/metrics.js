@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 import Apr from 'gi://Apr?version=1.0';
+import Gio from 'gi://Gio';
 
-import {assertClose, assertEqual, assertThrows, run, test} from './tap.js';
+import {assertClose, assertEqual, assertRejects, assertThrows, run, test} from './tap.js';
 
 test('r2-score', () => {
   // The mean is 2.875; the sums of squares are 1.5 and 29.1875.
@@ -45,6 +46,17 @@ test('each-target', () => {
   assertEqual(Apr.median_absolute_error(yTrue, yPred, null, RAW_VALUES).join(), '0,0');
   assertClose(Apr.mean_absolute_percentage_error(yTrue, yPred), (1 / 9 + 1 / 3) / 2, 1e-15);
   assertEqual(Apr.compute_metric(Apr.Metric.MEAN_ABSOLUTE_ERROR, VARIANCE_WEIGHTED, [1, 2], [1, 4])[0], 1);
+});
+
+test('without-blocking', async () => {
+  const [yTrue, yPred] = [[[1, 10], [2, 20], [3, 60]], [[1, 20], [2, 20], [4, 60]]];
+  const cancellable = new Gio.Cancellable();
+  cancellable.cancel();
+
+  assertEqual((await Apr.compute_metric_async('r2', 'raw_values', yTrue, yPred)).join(), '0.5,0.9285714285714286');
+  await assertRejects(Apr.compute_metric_async('r2', 'raw_values', [1, 2], [1, 2, 3]), Apr.Error, Apr.Error.SHAPE);
+  await assertRejects(Apr.compute_metric_async('r2', 'raw_values', [1, 2], [1, 2], null, cancellable),
+    Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
 });
 
 test('errors-of-predictions', () => {

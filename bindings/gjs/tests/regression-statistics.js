@@ -76,6 +76,12 @@ test('errors', () => {
   assertThrows(() => model.get_statistics(), Apr.Error, Apr.Error.NOT_FITTED);
   model.fit(X, y);
   assertThrows(() => model.get_statistics(1), Apr.Error, Apr.Error.RANGE, 'target 1');
+  // GJS would make the target 0 of a string.
+  for (const target of ['x', -1, 1.5, null]) {
+    for (const call of [() => model.get_statistics(target), () => model.get_statistics_async(target),
+      () => model.diagnose(X, y, null, target), () => model.get_robust_statistics(X, y, null, 'hc3', target)])
+      assertThrows(call, TypeError, null, 'The target must be a whole number from 0 on');
+  }
   const loaded = LinearRegression.from_bytes(model.to_bytes());
   assertThrows(() => loaded.summary(), Apr.Error, Apr.Error.STATE, 'keep-state');
 });

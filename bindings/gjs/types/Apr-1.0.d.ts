@@ -21,6 +21,7 @@ declare module 'gi://Apr?version=1.0' {
     /** Arrays in arrays, as deep as the tensor has dimensions. */
     type NestedNumbers = number | bigint | NestedNumbers[];
 
+    /** What is wrong with arguments, data or a model: `error.matches(Apr.Error, Apr.Error.SHAPE)`. */
     class Error extends GLib.Error {
       static SHAPE: number;
       static DTYPE: number;
@@ -36,6 +37,7 @@ declare module 'gi://Apr?version=1.0' {
       static STATE: number;
     }
 
+    /** What is wrong with a file. */
     class SafetensorsError extends GLib.Error {
       static TRUNCATED: number;
       static TRAILING_DATA: number;
@@ -64,194 +66,347 @@ declare module 'gi://Apr?version=1.0' {
     }
     namespace DType {
       function from_string(name: string): [boolean, DType];
-      function get_bits(dtype: DType): number;
+      function get_bits(dtype: DType | string): number;
       function to_string(dtype: DType): string;
     }
 
+    /** How products are summed: without any rounding, or in double, which is faster for wide data. */
     enum Precision {EXACT, DOUBLE}
+    /** What an interval holds: one more sample, or the mean of all samples with the same features. */
     enum IntervalKind {PREDICTION, CONFIDENCE}
+    /** How the covariance of the coefficients is estimated; those that begin with HC allow for unequal variances. */
     enum CovarianceKind {CLASSICAL, HC0, HC1, HC2, HC3}
+    /** Whether tensors are mapped into memory, or read from the file when they are asked for. */
     enum SafetensorsLoadMode {MAP, READ}
 
     const PARAM_TRANSIENT: GObject.ParamFlags;
+    const VERSION_MAJOR: number;
+    const VERSION_MINOR: number;
+    const VERSION_MICRO: number;
+    /** The instruction set that runs, such as `avx2`. */
+    function get_kernel(): string;
+    /** What the environment variable APRENDER_KERNEL may be set to on this machine. */
+    function list_kernels(): string[];
 
+    /** An array of numbers that never changes: a dtype, a shape, and bytes in row-major order. */
     class Tensor {
       /** Copies; a typed array gives its dtype, arrays give F64, or F32 if all numbers are in Float32Arrays. */
       static from(values: Numbers, shape?: readonly number[] | null): Tensor;
-      static new_from_bytes(dtype: DType, shape: readonly number[], bytes: GLib.Bytes | Uint8Array): Tensor;
+      /** Shares the bytes, which are row-major and little-endian. */
+      static new_from_bytes(dtype: DType | string, shape: readonly number[], bytes: GLib.Bytes | Uint8Array): Tensor;
+      /** Copies; F32 whatever the values are. */
       static new_from_floats(values: Numbers, shape: readonly number[]): Tensor;
+      /** Copies; F64 whatever the values are. */
       static new_from_doubles(values: Numbers, shape: readonly number[]): Tensor;
       readonly dtype: DType;
       readonly shape: number[];
+      /** The elements, little-endian, without a copy: do not write there. */
       get_bytes(): GLib.Bytes;
+      /** One element, counted in row-major order. */
       get_double(index: number): number;
       get_dtype(): DType;
       get_n_dims(): number;
       get_n_elements(): number;
       get_shape(): number[];
-      cast(dtype: DType): Tensor;
+      /** To F16, BF16, F32 or F64; each element is rounded once. */
+      cast(dtype: DType | string): Tensor;
+      /** Whether the dtype, the shape and the bytes are the same. */
       equal(other: Tensor): boolean;
+      /** What numpy would take, written as there: `1:3, ::-2, -1`. */
       slice(indices: string): Tensor;
+      /** The rows from start up to stop, which is excluded; they share the memory. */
       slice_rows(start: number, stop: number): Tensor;
       /** A copy of all elements; Uint8Array of the bytes if JavaScript has no such numbers. */
       to_typed_array(): TypedArray;
+      /** Nested arrays of numbers; a number for a scalar. */
       to_array(): NestedNumbers;
+      /** For people, such as `F64 [2] [1, 2.5]`; long dimensions are shortened. */
       to_string(): string;
       /** The rows: numbers, typed arrays, or arrays of them. */
       [Symbol.iterator](): IterableIterator<any>;
     }
 
+    /** Reads a SafeTensors file, or all shards of an index. Iterates over the names of the tensors. */
     class SafetensorsReader extends GObject.Object {
       /** Opens the file when the reader is first used. */
       constructor(properties?: {
-        file?: Gio.File; bytes?: GLib.Bytes; load_mode?: SafetensorsLoadMode; max_header_size?: number;
+        file?: Gio.File; bytes?: GLib.Bytes; load_mode?: SafetensorsLoadMode | string; max_header_size?: number;
       });
+      /** Reads a file that is in memory, and keeps the bytes. */
       static new_from_bytes(bytes: GLib.Bytes | Uint8Array): SafetensorsReader;
+      /** Maps a local file, and loads any other. A name that ends in `.index.json` is an index of shards. */
       static new_from_file(file: Gio.File, cancellable?: Gio.Cancellable | null): SafetensorsReader;
       static new_from_file_async(file: Gio.File, priority?: number, cancellable?: Gio.Cancellable | null):
         Promise<SafetensorsReader>;
       static new_from_path(path: string): SafetensorsReader;
+      /** Reads a stream into memory, up to its end. */
       static new_from_stream(stream: Gio.InputStream, cancellable?: Gio.Cancellable | null): SafetensorsReader;
       readonly load_mode: SafetensorsLoadMode;
       readonly max_header_size: number;
+      /** The file's metadata, sorted by their keys. */
       readonly metadata: Record<string, string>;
+      /** Opens the file of a reader that was made with properties; what uses the reader does so itself. */
       init(cancellable: Gio.Cancellable | null): boolean;
       get_dtype(name: string): DType;
       get_metadata(): Record<string, string>;
       get_metadata_keys(): string[];
+      /** The names of the tensors, sorted. */
       get_names(): string[];
       get_names_in_file_order(): string[];
+      /** Where a tensor's bytes begin, counted from the first byte of the file. */
       get_offset(name: string): number;
       get_shape(name: string): number[];
+      /** The size of a tensor in bytes. */
       get_size(name: string): number;
+      /** A part of a tensor, as Tensor.slice() writes it: `1:3, 0`. */
       get_slice(name: string, indices: string): Tensor;
+      /** Shares the memory of the file; in the load mode READ it reads the file. */
       get_tensor(name: string): Tensor;
       has_tensor(name: string): boolean;
       [Symbol.iterator](): IterableIterator<string>;
     }
 
+    /** Writes SafeTensors files: add tensors, then write to a file, a stream, shards or bytes. */
     class SafetensorsWriter extends GObject.Object {
       constructor(properties?: {alignment?: number; durable?: boolean; portable?: boolean});
+      /** The alignment of the data in the file, in bytes: a power of two from 8, the default, to 4096. */
       alignment: number;
+      /** Whether a write waits until the disk has the file; true by default. */
       durable: boolean;
+      /** Whether metadata keys that another reader refuses are refused; true by default. */
       portable: boolean;
       set_alignment(alignment: number): void;
+      /** Adds a tensor; arrays are copied. */
       add_tensor(name: string, tensor: Numbers): boolean;
-      declare_tensor(name: string, dtype: DType, shape: readonly number[]): boolean;
+      /** Adds a tensor whose bytes a source or the function of set_data_func() supplies while it is written. */
+      declare_tensor(name: string, dtype: DType | string, shape: readonly number[]): boolean;
+      /** The function supplies `size` bytes of the tensor `name` from `offset` on, when they are written. */
       set_data_func(
         func: ((writer: SafetensorsWriter, name: string, offset: number, size: number) => GLib.Bytes | Uint8Array) | null
       ): void;
+      /** The function hears how many of all bytes are written. */
       set_progress_func(func: ((done: number, total: number) => void) | null): void;
+      /** Sets a text of the file's metadata. */
       set_metadata(key: string, value: string): boolean;
+      /** The bytes of a declared tensor. */
       set_source_bytes(name: string, bytes: GLib.Bytes | Uint8Array): boolean;
+      /** A stream that the bytes of a declared tensor are read from. */
       set_source_stream(name: string, stream: Gio.InputStream): boolean;
+      /**
+       * Writes files of at most max_shard_size bytes of tensors each, `prefix-00001-of-00003.safetensors` and so on,
+       * and their index.
+       */
       write_shards(folder: Gio.File, prefix: string, max_shard_size: number, cancellable?: Gio.Cancellable | null): boolean;
       write_shards_async(folder: Gio.File, prefix: string, max_shard_size: number, priority?: number,
         cancellable?: Gio.Cancellable | null): Promise<boolean>;
+      /** The bytes that the file would have. */
       write_to_bytes(): GLib.Bytes;
       write_to_bytes_async(priority?: number, cancellable?: Gio.Cancellable | null): Promise<GLib.Bytes>;
+      /** Replaces the file in one step: there is the old one or the new one. */
       write_to_file(file: Gio.File, cancellable?: Gio.Cancellable | null): boolean;
       write_to_file_async(file: Gio.File, priority?: number, cancellable?: Gio.Cancellable | null): Promise<boolean>;
+      /** As write_to_file(), to a local path. */
       write_to_path(path: string): boolean;
+      /** Writes to a stream, which stays open. */
       write_to_stream(stream: Gio.OutputStream, cancellable?: Gio.Cancellable | null): boolean;
     }
 
+    /**
+     * What every model does. In all methods X is [n_samples, n_features]: an array of rows, a Tensor, or a typed array
+     * with the property `shape`. y is [n_samples], or [n_samples, n_targets] for several targets; sample_weight is
+     * [n_samples]: how much each sample counts.
+     *
+     * A method that is given wrong data throws an Apr.Error, or a TypeError, and leaves the model as it was; a promise
+     * is rejected with it.
+     */
     abstract class Estimator extends GObject.Object {
+      /** Makes a fitted model from a file, which may change or go afterwards. */
       static load<T extends Estimator>(this: new (...args: any[]) => T, path: string): T;
+      /** Makes a fitted model from what to_bytes() made. */
       static from_bytes<T extends Estimator>(this: new (...args: any[]) => T, bytes: GLib.Bytes | Uint8Array): T;
+      static from_bytes_async<T extends Estimator>(this: new (...args: any[]) => T, bytes: GLib.Bytes | Uint8Array,
+        cancellable?: Gio.Cancellable | null): Promise<T>;
+      /** Whether the model has been fitted or loaded. */
       readonly fitted: boolean;
+      /** The number of features of the last fit; 0 before the first. */
       readonly n_features: number;
+      /** The number of targets of the last fit; 0 before the first. */
       readonly n_targets: number;
-      readonly feature_names: string[] | null;
+      /** The names of the features, which may be assigned: one for each feature, or null to forget them. */
+      get feature_names(): string[] | null;
+      set feature_names(names: readonly string[] | null);
+      /**
+       * Whether a fit is under way, from the call of fit_async() on: another one is refused with
+       * Gio.IOErrorEnum.PENDING.
+       */
       readonly busy: boolean;
       /** From 0 to 1. */
       readonly progress: number;
       /** For a subclass's fit: from 0 to 1. */
       report_progress(progress: number): void;
+      /** Makes the model busy while you prepare the data of a fit; others' fits are refused until release(). */
+      reserve(): boolean;
+      /** Ends what reserve() began: call it just before your own fit. */
+      release(): void;
+      /** As load(), from any Gio.File. */
       static load_from_file<T extends Estimator>(this: new (...args: any[]) => T, file: Gio.File,
         cancellable?: Gio.Cancellable | null): T;
       static load_from_file_async<T extends Estimator>(this: new (...args: any[]) => T, file: Gio.File,
         cancellable?: Gio.Cancellable | null): Promise<T>;
+      /**
+       * Fits the model, in place of what it was fitted to before, and returns it. This blocks; fit_async() does not.
+       * @param X the features, [n_samples, n_features]
+       * @param y the targets, [n_samples] or [n_samples, n_targets]
+       * @param sample_weight how much each sample counts, [n_samples], none below 0; null for equal weights
+       * @param cancellable a way to stop from a handler of notify::progress
+       */
       fit(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
-      /** Copies arrays above 4 MiB in slices while the main loop runs: leave them alone until it resolves. */
+      /**
+       * Fits without blocking; the arguments are those of fit(). The model is busy at once, and changes just before the
+       * promise resolves. Arrays above 4 MiB are copied in slices while the main loop runs: leave them alone until
+       * then.
+       */
       fit_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
         Promise<this>;
       /** One type for any number of targets; the shape is [n_samples] or [n_samples, n_targets]. */
       predict(X: Numbers): ShapedArray;
+      /** R² of the predictions for X beside the true targets y: 1 is perfect, 0 is as good as the mean. */
       score(X: Numbers, y: Numbers, sample_weight?: Numbers | null): number;
       predict_async(X: Numbers, cancellable?: Gio.Cancellable | null): Promise<ShapedArray>;
       score_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
         Promise<number>;
+      /** An unfitted model of the same class with the same hyper-parameters. */
       clone(): this;
+      /** A model with the same hyper-parameters that is fitted in the same way. */
       copy(): this;
+      /** Writes the model to a SafeTensors file, in one step. It has to be fitted. */
       save(path: string): boolean;
       save_to_file(file: Gio.File, cancellable?: Gio.Cancellable | null): boolean;
       save_to_file_async(file: Gio.File, cancellable?: Gio.Cancellable | null): Promise<boolean>;
+      /** The bytes that save() would write. */
       to_bytes(): GLib.Bytes;
+      to_bytes_async(cancellable?: Gio.Cancellable | null): Promise<GLib.Bytes>;
       get_feature_names(): string[] | null;
       set_feature_names(names: readonly string[] | null): boolean;
+      /** Throws unless these are the names that the model was fitted with, in the same order. */
       check_feature_names(names: readonly string[]): boolean;
+      /** For a subclass: learns from tensors whose shapes have been checked. Throws, or returns true. */
       vfunc_fit(X: Tensor, y: Tensor, sample_weight: Tensor | null, cancellable: Gio.Cancellable | null): boolean;
+      /** For a subclass: [n_samples] or [n_samples, n_targets] of X, whose width has been checked. */
       vfunc_predict(X: Tensor): Tensor;
+      /** For a subclass's fit: keeps what it finds under a name, for copies, files and get_result(). Returns true. */
+      set_result(name: string, result: Numbers): boolean;
+      /** For a subclass: what its fit has kept under a name. */
+      get_result(name: string): Tensor;
+      /** For a subclass that keeps results elsewhere: adds what it has learnt to a file. Throws, or returns true. */
       vfunc_save_tensors(writer: SafetensorsWriter): boolean;
+      /** For such a subclass: takes it from a file; true, n_features and n_targets. */
       vfunc_load_tensors(reader: SafetensorsReader): [boolean, number, number];
     }
 
+    /** Ordinary least squares and ridge regression, correctly rounded. */
     class LinearRegression extends Estimator {
       constructor(properties?: {
-        fit_intercept?: boolean; alpha?: number; alphas?: Tensor | null; positive?: boolean; dtype?: DType; precision?: Precision;
-        keep_state?: boolean; n_threads?: number;
+        fit_intercept?: boolean; alpha?: number; alphas?: Numbers | null; positive?: boolean;
+        dtype?: DType | string; precision?: Precision | string; keep_state?: boolean; n_threads?: number;
       });
+      /** Whether there is an intercept; true by default. */
       fit_intercept: boolean;
+      /** The ridge penalty: at least 0, which is ordinary least squares and the default. */
       alpha: number;
       /** The penalties of the targets, where each has its own. */
-      alphas: Tensor | null;
+      get alphas(): Tensor | null;
+      set alphas(alphas: Numbers | null);
+      /** Whether no coefficient may be below 0; false by default. */
       positive: boolean;
-      dtype: DType;
-      precision: Precision;
+      /** The dtype of coefficients, predictions and file: `f32`, `f64`, or `none` to follow X, the default. */
+      get dtype(): DType;
+      set dtype(dtype: DType | string);
+      /** How products are summed: `exact`, the default, or `double`. */
+      get precision(): Precision;
+      set precision(precision: Precision | string);
+      /** Whether files hold the sums too, so that a loaded model has statistics and can partial_fit(). */
       keep_state: boolean;
+      /** The maximum number of threads; 0, the default, for one per processor. Answers do not depend on it. */
       n_threads: number;
+      /** [n_features] or [n_targets, n_features]; null before the first fit. */
       readonly coefficients: ShapedArray | null;
+      /** One number for each target: `model.intercept[0]`; 0 without an intercept, null before the first fit. */
       readonly intercept: ShapedArray | null;
+      /** The number of independent features; -1 where it is not known. */
       readonly rank: number;
+      /** Whether each coefficient is proven to be the number nearest to the exact answer. */
       readonly correctly_rounded: boolean;
+      /** Whether get_statistics() can answer: after a fit of ordinary least squares. */
       readonly has_statistics: boolean;
+      /** The names of features that are sums of others before them. */
       readonly dependent_features: string[] | null;
+      /** The sums of the samples of the fit; null where there are none. */
       readonly cross_products: CrossProducts | null;
       get_coefficients(): Tensor | null;
       get_intercept(): Tensor | null;
       get_cross_products(): CrossProducts | null;
       get_dependent_features(): string[] | null;
+      /** Standard errors, p-values, R², F and more; target is counted from 0, the default. */
       get_statistics(target?: number): RegressionStatistics;
-      /** For the rows that were fitted, or others. */
+      /**
+       * Residuals, leverages, Cook's distances and more, of the samples that were fitted.
+       * @param target which target, counted from 0, the default
+       */
       diagnose(X: Numbers, y: Numbers, sample_weight?: Numbers | null, target?: number,
         cancellable?: Gio.Cancellable | null): RegressionDiagnostics;
       diagnose_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, target?: number,
         cancellable?: Gio.Cancellable | null): Promise<RegressionDiagnostics>;
-      /** For the rows that were fitted; HC3 by default. */
+      /**
+       * Statistics with standard errors that allow for unequal variances (heteroscedasticity), of the samples that were
+       * fitted.
+       * @param kind `hc0`, `hc1`, `hc2`, or `hc3`, the default
+       * @param target which target, counted from 0, the default
+       */
       get_robust_statistics(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind | string, target?: number,
         cancellable?: Gio.Cancellable | null): RegressionStatistics;
       get_robust_statistics_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind | string,
         target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
-      /** R² of each target. */
+      /** R² of each target for samples that have been summed, which need not be those of the fit. */
       score_cross_products(cross_products: CrossProducts): Tensor;
       score_cross_products_async(cross_products: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<Tensor>;
+      /** The statistics of all targets as a text of tables. */
       summary(): string;
+      summary_async(cancellable?: Gio.Cancellable | null): Promise<string>;
+      /**
+       * Fits to more samples beside those of before: the same model as one fit to all of them.
+       * The arguments are those of fit().
+       */
       partial_fit(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
       partial_fit_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
         Promise<this>;
+      /** How much an error of the data can grow in the coefficients, at most. */
       compute_condition_number(): number;
       compute_condition_number_async(cancellable?: Gio.Cancellable | null): Promise<number>;
       get_statistics_async(target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
+      /** Fits to samples that have been summed before: the same model as fit() of the samples. */
       fit_cross_products(state: CrossProducts): this;
       fit_cross_products_async(state: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<this>;
+      /**
+       * Where the truth is with the probability `level`: the lower and the upper ends, in the shape of the predictions.
+       * @param X the features, [n_samples, n_features]
+       * @param level between 0 and 1; 0.95 by default
+       * @param kind `prediction`, of one more sample, which is the default, or `confidence`, of the mean of all such
+       * samples
+       */
       predict_interval(X: Numbers, level?: number, kind?: IntervalKind | string): [ShapedArray, ShapedArray];
       predict_interval_async(X: Numbers, level?: number, kind?: IntervalKind | string, cancellable?: Gio.Cancellable | null):
         Promise<[ShapedArray, ShapedArray]>;
-      predict_one(x: NumberArray | readonly number[]): number;
+      /**
+       * The prediction for one sample, of a model of one target, without making a tensor.
+       * @param x the features in their order, or an object with each by its name, in any order
+       */
+      predict_one(x: NumberArray | readonly number[] | Readonly<Record<string, number>>): number;
     }
 
+    /** What a fit says beside the coefficients. It is a Gio.ListModel of Apr.Term, and iterates over the terms. */
     class RegressionStatistics extends GObject.Object {
+      /** What the entries of the arrays belong to: `(Intercept)`, where there is one, and the features. */
       readonly terms: string[];
       readonly condition_number: number;
       /** The model's own coefficients where features depend on each other; null otherwise. */
@@ -260,52 +415,71 @@ declare module 'gi://Apr?version=1.0' {
       get_n_items(): number;
       get_item(position: number): Term | null;
       items_changed(position: number, removed: number, added: number): void;
+      /** NaN for a feature that depends on others before it, as R has it. */
       readonly coefficients: TypedArray;
       readonly standard_errors: TypedArray;
       readonly t_values: TypedArray;
+      /** The probabilities of t-values at least as far from 0 where the coefficient is 0. */
       readonly p_values: TypedArray;
+      /** How much greater a variance is because features are correlated; NaN for the intercept. */
       readonly variance_inflation: TypedArray;
       /** A typed array for each term. */
       readonly covariance: TypedArray[];
+      /** The samples whose weight is not 0. */
       readonly n_samples: number;
+      /** The degrees of freedom of the model. */
       readonly df_model: number;
       readonly df_residual: number;
       readonly r_squared: number;
       readonly adjusted_r_squared: number;
       readonly f_statistic: number;
       readonly f_p_value: number;
+      /** 2 k - 2 log-likelihood, where k counts the coefficients, as statsmodels does; R counts σ too. */
       readonly aic: number;
       readonly bic: number;
       readonly log_likelihood: number;
+      /** σ, the root of the residual variance. */
       readonly residual_standard_error: number;
       readonly residual_sum_of_squares: number;
       readonly residual_variance: number;
       readonly total_sum_of_squares: number;
       readonly covariance_kind: CovarianceKind;
-      /** Of one row of factors for each hypothesis, an entry for each term. */
+      /**
+       * Tests linear hypotheses about the coefficients: each by Student's t, all together by F.
+       * @param factors a row for each hypothesis, with an entry for each term: [[0, 1, -1]] says that x0 and x1 are
+       * equal
+       * @param values what the sums are equal to; null for 0
+       */
       test_hypothesis(factors: Numbers, values?: Numbers | null): HypothesisTest;
-      /** Hypotheses as a text, such as 'x1 = x2, x3 = 0'. */
+      /** The same of hypotheses as a text, such as `x1 = x2, x3 = 0`. */
       test_hypothesis(text: string): HypothesisTest;
       test_hypothesis_async(factors: Numbers | string, values?: Numbers | null,
         cancellable?: Gio.Cancellable | null): Promise<HypothesisTest>;
       /** The factors of the terms and the values that a text of hypotheses stands for. */
       parse_hypothesis(text: string): [factors: Tensor, values: Tensor];
       [Symbol.iterator](): IterableIterator<Term>;
-      /** Against a smaller model of the same samples. */
+      /** Tests this model against a smaller one of the same samples, whose features are some of its own. */
       compare(restricted: RegressionStatistics): HypothesisTest;
-      /** The lower and the upper limit of each term. */
+      /** The lower and the upper end for each term: [lower, upper]; level is 0.95 by default. */
       get_confidence_intervals(level?: number): TypedArray[];
       to_string(): string;
     }
 
+    /** What a test found. */
     class HypothesisTest extends GObject.Object {
+      /** Of all hypotheses together. */
       readonly f_statistic: number;
+      /** The probability of an F at least as large where all hypotheses are true. */
       readonly f_p_value: number;
+      /** F's first degrees of freedom. */
       readonly df_hypothesis: number;
+      /** F's second degrees of freedom, and t's. */
       readonly df_residual: number;
+      /** Of each hypothesis: the sum of the coefficients. */
       readonly estimates: TypedArray;
       readonly standard_errors: TypedArray;
       readonly t_values: TypedArray;
+      /** Of each hypothesis alone. */
       readonly p_values: TypedArray;
     }
 
@@ -316,37 +490,69 @@ declare module 'gi://Apr?version=1.0' {
       readonly standard_error: number;
       readonly t_value: number;
       readonly p_value: number;
+      /** The lower end of the interval of 95 %. */
       readonly lower: number;
+      /** The upper end of the interval of 95 %. */
       readonly upper: number;
     }
 
+    /** How well each sample is fitted, and how much the fit depends on it. */
     class RegressionDiagnostics extends GObject.Object {
+      /** The predictions. */
       readonly fitted_values: TypedArray;
+      /** The targets less the predictions. */
       readonly residuals: TypedArray;
+      /** How much each prediction depends on its own target, from 0 to 1. */
       readonly leverages: TypedArray;
+      /** The residuals by their own standard errors: R's rstandard(). */
       readonly standardized_residuals: TypedArray;
+      /** The same with the σ of the fit without the sample: R's rstudent(). */
       readonly studentized_residuals: TypedArray;
+      /** How far all predictions move without the sample. */
       readonly cooks_distances: TypedArray;
+      /** About 2 where residuals in a row are uncorrelated. */
       readonly durbin_watson: number;
     }
 
+    /** Reads tables of comma-separated values of any size, compressed or not, block by block. */
     class TableReader extends GObject.Object {
+      constructor(properties: {
+        stream: Gio.InputStream; name?: string; delimiter?: string | null; decimal_comma?: boolean; drop_missing?: boolean;
+        n_threads?: number; features?: string[] | null; targets?: string[] | null; weight?: string | null;
+      });
+      /** Of a stream, which stays open; name is what messages call the table. */
       static new(stream: Gio.InputStream, name: string | null): TableReader;
       static new_for_file(file: Gio.File, cancellable?: Gio.Cancellable | null): TableReader;
+      /** The character between two cells; null to find it in the first row. */
       delimiter: string | null;
+      /** Whether numbers have a decimal comma. */
       decimal_comma: boolean;
+      /** Whether rows that miss a number are passed over, instead of being an error. */
       drop_missing: boolean;
       n_threads: number;
+      /** The columns that make X, in this order; null for all that are neither targets nor the weight. */
       features: string[] | null;
+      /** The columns that make y; null for none. */
       targets: string[] | null;
+      /** The column of the weights; null for none. */
       weight: string | null;
       readonly stream: Gio.InputStream;
       readonly name: string;
+      /** The names of all columns, once read_names() or read() has been called. */
       readonly names: string[] | null;
+      /** How many rows have been handed out. */
       readonly n_rows: number;
+      /** How many rows have been passed over. */
       readonly n_dropped: number;
+      /** How many numbers are missing, where that is what was found wrong. */
+      readonly n_missing: number;
+      /** Which rows were read last, from 0; null unless drop_missing is set. */
+      readonly row_numbers: Tensor | null;
+      /** How many bytes have been read. */
       readonly n_bytes: number;
+      /** From 0 to 1, where the size of the stream is known. */
       readonly progress: number;
+      /** Reads the first row. */
       read_names(cancellable?: Gio.Cancellable | null): boolean;
       /** The features, as `color=red`, that turn the text in these columns into numbers. */
       read_categories(columns: string[], cancellable?: Gio.Cancellable | null): string[];
@@ -356,38 +562,66 @@ declare module 'gi://Apr?version=1.0' {
       read_async(cancellable?: Gio.Cancellable | null): Promise<[Tensor, Tensor | null, Tensor | null] | null>;
     }
 
+    /** The exact sums of samples, which merge and subtract: all that a linear regression needs of its data. */
     class CrossProducts extends GObject.Object {
+      constructor(properties: {
+        n_features: number; n_targets: number; precision?: Precision | string; n_threads?: number;
+      });
+      /** Sums of no samples. */
       static new(n_features: number, n_targets: number): CrossProducts;
-      static new_with_precision(n_features: number, n_targets: number, precision: Precision): CrossProducts;
+      static new_with_precision(n_features: number, n_targets: number, precision: Precision | string): CrossProducts;
+      /** From what to_bytes() made. */
       static from_bytes(bytes: GLib.Bytes | Uint8Array): CrossProducts;
+      static from_bytes_async(bytes: GLib.Bytes | Uint8Array, cancellable?: Gio.Cancellable | null):
+        Promise<CrossProducts>;
       static load(path: string): CrossProducts;
       static load_from_file(file: Gio.File, cancellable?: Gio.Cancellable | null): CrossProducts;
       static load_from_file_async(file: Gio.File, cancellable?: Gio.Cancellable | null): Promise<CrossProducts>;
       readonly n_features: number;
       readonly n_targets: number;
+      /** Whether an update is under way, from the call of update_async() on: other writes are refused. */
       readonly busy: boolean;
       /** From 0 to 1. */
       readonly progress: number;
       readonly precision: Precision;
       readonly n_samples: number;
-      readonly feature_names: string[] | null;
+      /** May be assigned: one for each feature, or null to forget them. */
+      get feature_names(): string[] | null;
+      set feature_names(names: readonly string[] | null);
       n_threads: number;
+      /** Adds samples and returns itself; the arguments are those of a fit. */
       update(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
+      /** The same without blocking: leave the arrays alone until the promise resolves. */
       update_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
         Promise<this>;
-      merge(other: CrossProducts): boolean;
-      merge_bytes(bytes: GLib.Bytes | Uint8Array): boolean;
-      subtract(other: CrossProducts): boolean;
+      /** Makes the sums busy while you prepare samples; others' updates are refused until release(). */
+      reserve(): boolean;
+      /** Ends what reserve() began: call it just before your own update. */
+      release(): void;
+      /** Adds the samples of other sums. */
+      merge(other: CrossProducts): this;
+      merge_async(other: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<this>;
+      /** Adds the samples of sums that were sent. */
+      merge_bytes(bytes: GLib.Bytes | Uint8Array): this;
+      merge_bytes_async(bytes: GLib.Bytes | Uint8Array, cancellable?: Gio.Cancellable | null): Promise<this>;
+      /** Takes samples away that were added before. */
+      subtract(other: CrossProducts): this;
+      subtract_async(other: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<this>;
       copy(): CrossProducts;
       equal(other: CrossProducts): boolean;
+      equal_async(other: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<boolean>;
       save(path: string): boolean;
       save_to_file(file: Gio.File, cancellable?: Gio.Cancellable | null): boolean;
       save_to_file_async(file: Gio.File, cancellable?: Gio.Cancellable | null): Promise<boolean>;
       to_bytes(): GLib.Bytes;
+      to_bytes_async(cancellable?: Gio.Cancellable | null): Promise<GLib.Bytes>;
       set_feature_names(names: readonly string[] | null): boolean;
       check_feature_names(names: readonly string[]): boolean;
+      /** Names the samples, so that they are never merged twice. */
       set_identity(identity: string | null): boolean;
+      /** The identities of all parts; null where there are none. */
       get_identities(): string[] | null;
+      /** How much memory the sums take. */
       get_n_bytes(): number;
     }
 
@@ -396,8 +630,12 @@ declare module 'gi://Apr?version=1.0' {
       MEAN_ABSOLUTE_PERCENTAGE_ERROR, MEDIAN_ABSOLUTE_ERROR,
     }
     enum Multioutput {UNIFORM_AVERAGE, RAW_VALUES, VARIANCE_WEIGHTED}
+    /** A metric of predictions, by its name: of each target for `raw_values`, else one number in an array. */
     function compute_metric(metric: Metric | string, multioutput: Multioutput | string, y_true: Numbers, y_pred: Numbers,
       sample_weight?: Numbers | null): Float64Array;
+    function compute_metric_async(metric: Metric | string, multioutput: Multioutput | string, y_true: Numbers,
+      y_pred: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): Promise<Float64Array>;
+    /** Compares predictions with the true targets; both are [n_samples] or [n_samples, n_targets]. */
     interface MetricFunction {
       (y_true: Numbers, y_pred: Numbers, sample_weight: Numbers | null, multioutput: Multioutput.RAW_VALUES | 'raw_values'): Float64Array;
       (y_true: Numbers, y_pred: Numbers, sample_weight?: Numbers | null, multioutput?: Multioutput | 'uniform_average' | 'variance_weighted'): number;

@@ -146,6 +146,7 @@ class CrossProducts(TestCase):
         self.assertFails(Apr.Error.SHAPE, 'cross products are of 2 and 1', state.update, [[1.0]], [1.0])
         self.assertFails(Apr.Error.EMPTY, '0 samples', Apr.LinearRegression().fit_cross_products, state)
         self.assertFails(Apr.Error.EMPTY, '0 features', Apr.CrossProducts.new, 0, 1)
+        self.assertFails(Apr.Error.EMPTY, '0 features', Apr.CrossProducts().to_bytes)
         self.assertFails(Apr.Error.RANGE, '1 samples from 0', state.subtract,
                          Apr.CrossProducts.new(2, 1).update([[1, 2]], [3]))
 
@@ -188,6 +189,8 @@ class CrossProducts(TestCase):
         self.assertFails(Apr.Error.FEATURE_NAMES, '“c”.*“b”', state.merge,
                          Apr.CrossProducts.new(2, 1).update(Frame(X, ['a', 'c']), Y))
         self.assertEqual(state, before)
+        state.feature_names = ['c', 'd']
+        self.assertEqual(state.get_feature_names(), ['c', 'd'])
 
     def test_precision_and_threads(self):
         generator = random.Random(2)

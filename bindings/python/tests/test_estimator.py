@@ -274,9 +274,20 @@ class Estimator(TestCase):
         model.fit(X, Y)
         self.assertEqual((model.fitted, model.n_features, model.n_targets), (True, 2, 1))
         self.assertLessEqual({'fitted', 'n-features', 'n-targets', 'coefficients'}, set(notified))
-        for name in ('fitted', 'n_features', 'n_targets', 'feature_names'):
+        for name in ('fitted', 'n_features', 'n_targets'):
             with self.assertRaises(AttributeError):
                 setattr(model, name, 1)
+        model.feature_names = ('width', 'größe')
+        self.assertEqual(model.feature_names, ['width', 'größe'])
+        with self.assertRaisesRegex(ValueError, 'There is 1 feature name, but'):
+            model.feature_names = ['width']
+        with self.assertRaisesRegex(ValueError, 'NUL'):
+            model.feature_names = ['a', 'b\0']
+        with self.assertRaisesRegex(TypeError, 'a list of strings, not the string “ab”'):
+            model.feature_names = 'ab'
+        self.assertEqual(model.feature_names, ['width', 'größe'])
+        model.feature_names = None
+        self.assertIsNone(model.feature_names)
 
     def test_clone(self):
         model = Apr.LinearRegression(fit_intercept=False, dtype=Apr.DType.F32).fit(X, Y)
@@ -569,6 +580,41 @@ class Subclass(TestCase):
             self.assertFails(Apr.Error.MODEL, f'{result[1]} features and {result[2]} targets', Wrong.from_bytes, data)
         Wrong.result = True, 2, 1
         self.assertEqual(Wrong.from_bytes(data).n_features, 2)
+
+    def test_results(self):
+        class Line(Apr.Estimator):
+            __gtype_name__ = 'AprTestLine'
+            missing = False
+
+            def do_fit(self, X, y, sample_weight, cancellable):
+                self.set_result('bounds', [min(y), max(y)])
+                return self.set_result('count', len(y))
+
+            def do_predict(self, X):
+                if self.missing:
+                    self.get_result('nothing')
+                return Apr.Tensor([sum(self.get_result('bounds'))] * len(X))
+
+        model = Line().fit(X, Y)
+        self.assertEqual(list(model.predict(X)), [min(Y) + max(Y)] * len(X))
+        for other in (copy.copy(model), Line.from_bytes(model.to_bytes())):
+            self.assertEqual(other.get_result('bounds').tolist(), [min(Y), max(Y)])
+            self.assertEqual(float(other.get_result('count')), len(Y))
+            self.assertEqual((other.n_features, other.n_targets), (2, 1))
+        self.assertFails(Apr.Error.MODEL, 'AprTestLine has no result “bounds”', model.clone().get_result, 'bounds')
+        self.assertFails(Apr.Error.FAILED, 'while it is fitted or loaded only', model.set_result, 'count', 1)
+        with self.assertRaisesRegex(ValueError, 'NUL'):
+            model.get_result('a\0b')
+        model.missing = True
+        self.assertFails(Apr.Error.MODEL, 'has no result “nothing”', model.predict, X)
+
+        class Linear(Apr.LinearRegression):
+            __gtype_name__ = 'AprTestResultsOfLinear'
+
+            def do_fit(self, X, y, sample_weight, cancellable):
+                return self.set_result('coefficients', [1, 2])
+
+        self.assertFails(Apr.Error.FAILED, 'keeps its results itself', Linear().fit, X, Y)
 
 
 if __name__ == '__main__':

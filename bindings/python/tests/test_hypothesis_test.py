@@ -101,6 +101,13 @@ class HypothesisTest(TestCase):
                 ('inf at element 0', [1] * 7, [math.inf])):
             with self.assertRaisesRegex(ValueError, pattern):
                 statistics.test_hypothesis(factors, *values)
+        # A tuple of both, as statsmodels' f_test() takes it; one of two hypotheses is none.
+        for pair, shapes in ((([[0, 1] + [0] * 5, [0, 0, 1] + [0] * 4], [0, 0]), r'\[2, 7\] and \[2\]'),
+                             (([0, 1] + [0] * 5, 0), r'\[7\] and \[\]'),
+                             ((Apr.Tensor([[0, 1] + [0] * 5]), [0]), r'\[1, 7\] and \[1\]')):
+            with self.assertRaisesRegex(TypeError, f'tuple of two, with the shapes {shapes}: pass .* as two arguments'):
+                statistics.test_hypothesis(pair)
+        self.assertEqual(statistics.test_hypothesis(((0, 1, 0, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0, 0))).df_hypothesis, 2)
         with self.assertRaisesRegex(ValueError, 'no part of this one'):
             statistics.compare(statistics)
         with self.assertRaisesRegex(ValueError, 'of 16 samples with one of 15'):

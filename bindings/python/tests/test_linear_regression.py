@@ -236,7 +236,7 @@ class LinearRegression(TestCase):
         model.keep_state = False
         loaded = Apr.LinearRegression.from_bytes(model.to_bytes())
         self.assertIsNone(loaded.cross_products)
-        with self.assertRaisesRegex(GLib.Error, 'keep-state') as caught:
+        with self.assertRaisesRegex(GLib.Error, 'hyper-parameter keep_state is') as caught:
             loaded.partial_fit(X, y)
         self.assertTrue(caught.exception.matches(Apr.error_quark(), Apr.Error.STATE))
 
@@ -288,6 +288,7 @@ class LinearRegression(TestCase):
         self.assertFails(Apr.Error.SHAPE, '2 features, but this model was fitted with 6', model.predict_one, [1, 2])
         self.assertFails(Apr.Error.NOT_FINITE, 'a NaN at feature 1', model.predict_one, [1, math.nan, 1, 1, 1, 1])
         self.assertFails(Apr.Error.NOT_FITTED, 'unfitted', Apr.LinearRegression().predict_one, [1])
+        self.assertFails(Apr.Error.NOT_FITTED, 'unfitted', Apr.LinearRegression().predict_one, {'a': 1})
         for strange in (b'123456', '123456', 5.0, None, [[1, 2, 3, 4, 5, 6]], [None] * 6, ['1'] * 6):
             with self.assertRaises(TypeError):
                 model.predict_one(strange)
@@ -414,19 +415,35 @@ class Asynchronous(TestCase):
             update(state, X, *arguments)
 
         async def fit():
-            self.assertIs(await model.fit_async(X, y), model)
+            told = []
+            model.connect('notify::busy', lambda model, _: told.append(model.busy))
+            first = model.fit_async(X, y)
+            # From the call on, and without a break between the blocks and the fit.
+            self.assertTrue(model.busy)
+            for second in (model.fit_async(X, y), model.partial_fit_async(X, y), model.fit_async(self.X, self.Y)):
+                with self.assertRaises(GLib.Error) as caught:
+                    await second
+                self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.PENDING))
+            self.assertIs(await first, model)
+            self.assertEqual((told[0], told.count(False), told[-1]), (True, 1, False))
             self.assertEqual(model.to_bytes().get_data(),
                              Apr.LinearRegression(keep_state=True).fit(X, y).to_bytes().get_data())
-            before = model.to_bytes().get_data()
+            await model.partial_fit_async(X, y)
+            twice = Apr.LinearRegression(keep_state=True).fit(X, y).partial_fit(X, y).to_bytes().get_data()
+            self.assertEqual(model.to_bytes().get_data(), twice)
+            self.assertFalse(model.busy)
+            before = twice
             X[299999, 1] = math.nan
             with self.assertRaisesRegex(ValueError, 'row 299999, column 1'):
                 await model.fit_async(X, y)
+            with self.assertRaisesRegex(ValueError, 'row 299999, column 1'):
+                await model.partial_fit_async(X, y)
             cancellable = Gio.Cancellable()
             cancellable.cancel()
             with self.assertRaises(GLib.Error) as caught:
                 await model.fit_async(X, y, cancellable=cancellable)
             self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
-            self.assertEqual(model.to_bytes().get_data(), before)
+            self.assertEqual((model.to_bytes().get_data(), model.busy), (before, False))
 
         with unittest.mock.patch.object(linear_regression, 'native_update_async', count_updates):
             asyncio.run(fit())
@@ -454,12 +471,21 @@ class Asynchronous(TestCase):
         self.assertEqual(await model.score_async(self.X, self.Y), expected.score(self.X, self.Y))
         self.assertEqual((await model.get_statistics_async()).get_r_squared(),
                          expected.get_statistics().get_r_squared())
+        self.assertEqual(await model.summary_async(), expected.summary())
         self.assertEqual(await model.compute_condition_number_async(), expected.compute_condition_number())
         ends = await model.predict_interval_async(self.X, 0.9, 'confidence')
         for end, expected_end in zip(ends, expected.predict_interval(self.X, 0.9, 'confidence')):
             self.assertEqual(list(end), list(expected_end))
         await model.partial_fit_async(self.X, self.Y)
         self.assertEqual(model.cross_products.n_samples, 8)
+        state = expected.cross_products.copy()
+        data = await state.to_bytes_async()
+        self.assertEqual(data.get_data(), state.to_bytes().get_data())
+        self.assertIs(await state.merge_async(expected.cross_products), state)
+        self.assertIs(await state.merge_bytes_async(data), state)
+        self.assertIs(await state.subtract_async(expected.cross_products), state)
+        self.assertTrue(await state.equal_async(model.cross_products))
+        self.assertEqual(await Apr.CrossProducts.from_bytes_async(data), expected.cross_products)
         other = Apr.LinearRegression(keep_state=True)
         self.assertIs(await other.fit_cross_products_async(model.cross_products), other)
         scores = await other.score_cross_products_async(model.cross_products)
@@ -467,6 +493,20 @@ class Asynchronous(TestCase):
         self.assertEqual(other.to_bytes().get_data(), model.to_bytes().get_data())
         with self.assertRaisesRegex(ValueError, '0 samples'):
             await other.fit_cross_products_async(Apr.CrossProducts.new(2, 1))
+
+        data = await model.to_bytes_async()
+        self.assertEqual(data.get_data(), model.to_bytes().get_data())
+        for loaded in (await Apr.LinearRegression.from_bytes_async(data.get_data()),
+                       await Apr.Estimator.from_bytes_async(Apr.LinearRegression, data)):
+            self.assertIs(type(loaded), Apr.LinearRegression)
+            self.assertEqual(loaded.to_bytes().get_data(), data.get_data())
+        with self.assertRaises(GLib.Error):
+            await Apr.LinearRegression.from_bytes_async(b'nothing')
+        errors = await Apr.compute_metric_async('mean-absolute-error', 'raw_values', self.Y, [0, 0, 0, 0])
+        self.assertEqual(list(errors), [Apr.mean_absolute_error(self.Y, [0, 0, 0, 0])])
+        self.assertEqual(list(Apr.compute_metric('mean-absolute-error', 'raw_values', self.Y, [0, 0, 0, 0])), list(errors))
+        with self.assertRaisesRegex(ValueError, r'\[3\]'):
+            await Apr.compute_metric_async('r2', 'raw_values', self.Y, [0, 0, 0])
 
         await model.save_to_file_async(file)
         loaded = await Apr.LinearRegression.load_from_file_async(file)

@@ -4,11 +4,14 @@
 import ast
 import copy
 import inspect
+import math
 import pathlib
 import pickle
 import re
+import shutil
 import sys
 import textwrap
+from typing import NamedTuple
 
 import tap
 from common import EXAMPLES, Apr, GLib, TestCase, needs_numpy, numpy
@@ -33,7 +36,7 @@ class Errors(TestCase):
             (model.fit, (X, [1]), 'X has 4 samples, but y has 1'),
             (model.fit, (X, Y, [1, 1, 1, -1]), '-1'),
             (model.predict, ([[float('nan'), 1]],), 'NaN at row 0, column 0'),
-            (model.set_feature_names, (['a'],), '1 feature names'),
+            (model.set_feature_names, (['a'],), 'There is 1 feature name, but'),
             (model.predict_one, ([1],), '1 features'),
             (Apr.LinearRegression.from_bytes, (b'nonsense',), ''),
             (Apr.CrossProducts.new(1, 1).merge, (Apr.CrossProducts.new(2, 1),), ''),
@@ -76,6 +79,76 @@ class Errors(TestCase):
         with self.assertRaisesRegex(ValueError, r'X.reshape\(1, -1\)'):
             Apr.LinearRegression().fit(X, Y).predict(numpy.ones(2))
 
+    @needs_numpy
+    def test_what_holds_data_in_another_form(self):
+        class Reader:
+            def iter_batches(self):
+                return iter([])
+
+        for data, advice in (('rents.csv', 'pandas.read_csv'), (pathlib.Path('rents.parquet'), 'iter_batches'),
+                             (Reader(), r'pass what its iter_batches\(\) gives'), ({'a': [1, 2]}, 'pandas.DataFrame')):
+            with self.assertRaisesRegex(ValueError, f'^X must be numbers .* not .*{advice}'):
+                Apr.LinearRegression().fit(data, [1, 2])
+
+    def test_predict_one_by_names(self):
+        """Names in a dictionary have no order: what is wrong with them is which there are."""
+        model = Apr.LinearRegression().fit(X, Y)
+        model.set_feature_names(['area', 'rooms'])
+        self.assertEqual(model.predict_one({'rooms': 4, 'area': 3}), model.predict_one([3, 4]))
+        for sample, said in (({'rooms': 1, 'area': 1, 'age': 1}, ['Feature names unseen at fit time:', '- age']),
+                             ({'rooms': 1}, ['Feature names seen at fit time, yet now missing:', '- area']),
+                             ({'age': 1, 'rooms': 1}, ['Feature names unseen at fit time:', '- age',
+                                                       'Feature names seen at fit time, yet now missing:', '- area'])):
+            with self.subTest(sample), self.assertRaises(ValueError) as context:
+                model.predict_one(sample)
+            self.assertTrue(context.exception.matches(Apr.error_quark(), Apr.Error.FEATURE_NAMES))
+            self.assertEqual(str(context.exception).split('\n'),
+                             ['The feature names should match those that were passed during fit.', *said])
+
+    def test_predict_one_names_the_feature(self):
+        class Sample(NamedTuple):
+            area: float
+            rooms: float
+
+        model = Apr.LinearRegression().fit(X, Y)
+        for names in (None, ['area', 'rooms']):
+            model.set_feature_names(names)
+            for make in (lambda **sample: sample, lambda **sample: Sample(**sample)) if names else (lambda **sample: sample,):
+                for value, said in ((None, 'a missing value'), ('two', 'the string “two”'), ([2], 'an array')):
+                    with self.assertRaisesRegex(TypeError, f'^The sample has {said} at feature “rooms”, not a number$'):
+                        model.predict_one(make(area=3, rooms=value))
+                for value, said in ((math.nan, 'a NaN'), (-math.inf, 'an infinity')):
+                    self.assertFails(Apr.Error.NOT_FINITE, f'^The sample has {said} at feature “rooms”$', model.predict_one,
+                                     make(area=3, rooms=value))
+        self.assertFails(Apr.Error.NOT_FINITE, 'a NaN at feature 1 .counted', model.predict_one, [3, math.nan])
+        with self.assertRaisesRegex(TypeError, 'numbers in a list'):
+            model.predict_one([3, None])
+
+    def test_a_reader(self):
+        """It has y too, and is often passed without one."""
+        table = GLib.Bytes.new(b'a,y\n1,2\n2,3\n3,5\n')
+        reader = Apr.TableReader.new(Gio.MemoryInputStream.new_from_bytes(table), 'table')
+        reader.targets = ['y']
+        model, state = Apr.LinearRegression().fit([[1], [2]], [1, 2]), Apr.CrossProducts.new(1, 1)
+        for function in (model.fit, model.fit_async, model.partial_fit, model.partial_fit_async, model.score,
+                         model.score_async, state.update, state.update_async):
+            for arguments in ((reader,), (reader, None), (reader, [2, 3, 5])):
+                with self.assertRaisesRegex(ValueError, r'^X must be .* not a TableReader: .*Apr.CrossProducts, .*update\(X, y, '
+                                            r'weights\)”, and call model.fit_cross_products\(state\)'):
+                    function(*arguments)
+        with self.assertRaisesRegex(ValueError, r'not a TableReader: .*; predict\(\) takes the X of each batch$'):
+            model.predict(reader)
+        with self.assertRaisesRegex(ValueError, '^y must be .* not a TableReader'):
+            model.fit([[1], [2]], reader)
+        # As the message says; what else is missing is Python's to say.
+        for batch in reader:
+            state.update(*batch)
+        self.assertEqual(Apr.LinearRegression().fit_cross_products(state).n_features, 1)
+        with self.assertRaisesRegex(TypeError, "missing 1 required positional argument: 'y'"):
+            model.fit([[1], [2]])
+        self.assertEqual(list(inspect.signature(Apr.LinearRegression.fit).parameters),
+                         ['self', 'X', 'y', 'sample_weight', 'cancellable'])
+
 
 class Strings(TestCase):
     def test_enumerations(self):
@@ -92,8 +165,23 @@ class Strings(TestCase):
         self.assertEqual(Apr.CrossProducts.new_with_precision(1, 1, 'double').get_precision(), Apr.Precision.DOUBLE)
         model.set_dtype('f64')
         self.assertEqual(model.get_dtype(), Apr.DType.F64)
-        with self.assertRaisesRegex(ValueError, 'dtype must be one of .*“f32”.*, not “float32”'):
-            Apr.LinearRegression(dtype='float32')
+        with self.assertRaisesRegex(ValueError, 'dtype must be one of .*“f32”.*, not “single”'):
+            Apr.LinearRegression(dtype='single')
+
+    def test_dtypes_by_the_names_of_numpy(self):
+        for dtype in ('float32', 'f32', Apr.DType.F32):
+            self.assertEqual(Apr.LinearRegression(dtype=dtype).get_property('dtype'), Apr.DType.F32)
+        self.assertEqual(Apr.Tensor([1.0]).cast('float32').get_dtype(), Apr.DType.F32)
+        # numpy calls 8 bytes “i8”, and the library 8 bits.
+        self.assertEqual(Apr.Tensor.new_from_bytes('i8', [1], b'\1').get_dtype(), Apr.DType.I8)
+
+    @needs_numpy
+    def test_dtypes_of_numpy(self):
+        for dtype in (numpy.float32, numpy.dtype('f4')):
+            model = Apr.LinearRegression()
+            model.dtype = dtype
+            self.assertEqual(model.get_params()['dtype'], 'f32')
+            self.assertEqual(Apr.LinearRegression(dtype=dtype).clone().fit(X, Y).coefficients.dtype, numpy.float32)
 
     def test_nul(self):
         """C would take what stands before it."""
@@ -157,8 +245,24 @@ class Files(TestCase):
     def test_constructor_without_such_a_property(self):
         with self.assertRaisesRegex(TypeError, 'LinearRegression has no property “n_thread”: is it “n_threads”'):
             Apr.LinearRegression(n_thread=2)
+        with self.assertRaisesRegex(TypeError, 'no property “n_jobs”: it is “n_threads” here, and 0'):
+            Apr.LinearRegression(n_jobs=2)
+        with self.assertRaisesRegex(TypeError, 'has no property “n_jobs”$'):
+            Apr.SafetensorsWriter(n_jobs=2)
         with self.assertRaisesRegex(TypeError, 'has no property “quux”$'):
             Apr.LinearRegression(quux=2)
+
+    def test_constructor_with_what_it_does_not_set(self):
+        for class_ in (Apr.LinearRegression, Apr.CrossProducts):
+            with self.assertRaisesRegex(TypeError, f'{class_.__name__} takes no “feature_names”: set it after .*_names = '):
+                class_(feature_names=['a', 'b'])
+        for class_, name in ((Apr.LinearRegression, 'rank'), (Apr.LinearRegression, 'intercept'),
+                             (Apr.LinearRegression, 'coefficients'), (Apr.LinearRegression, 'n-features'),
+                             (Apr.TableReader, 'names'), (Apr.CrossProducts, 'busy')):
+            with self.assertRaisesRegex(TypeError, f'takes no “{name.replace("-", "_")}”: it can only be read$'):
+                class_(**{name: None})
+        self.assertEqual(Apr.CrossProducts(n_features=2, n_targets=1, precision='double').n_features, 2)
+        self.assertEqual(Apr.TableReader(delimiter=';', name='rents').delimiter, ';')
 
     def test_constructor_with_properties(self):
         path = self.make_directory() / 'weights.safetensors'
@@ -253,6 +357,43 @@ class Help(TestCase):
             self.assertEqual(html.count('<tr>'), html.count('</tr>'))
         for model in (Apr.LinearRegression(), Apr.LinearRegression(alpha=1.0).fit(X, Y)):
             self.assertIn('LinearRegression', model._repr_html_())
+
+    def test_plots(self):
+        if shutil.which('aprender') is None:
+            self.skipTest('plots are drawn by the command')
+        model = Apr.LinearRegression().fit(X, Y)
+        if 'no command' in self.get_message(model.plot, X, Y):
+            self.skipTest('the command has been built without plots')
+        size = re.compile(r'<svg [^>]*width="800\D[^>]*height="600\D')
+        plot = model.plot(X, Y)
+        self.assertRegex(plot._repr_svg_(), size)
+        weights = [1, 1, 1, 2]
+        self.assertNotEqual(Apr.LinearRegression().fit(X, Y, weights).plot(X, Y, weights).svg, plot.svg)
+        path = self.make_directory() / 'fit.svg'
+        plot.save(path)
+        self.assertEqual(path.read_text(encoding='utf-8'), plot.svg)
+        self.assertRegex(model.plot(X, Y, kind='actual', width=300, height=200).svg, 'width="300')
+        self.assertNotEqual(model.plot(X, Y, feature='x1', dark=True).svg, model.plot(X, Y, feature='x0').svg)
+        self.assertFalse(model.keep_state)
+        self.assertIsNone(model.feature_names)
+        # A feature that is called as the target is.
+        model.feature_names = ['y', 'weight']
+        self.assertEqual(model.plot(X, Y, [1, 1, 1, 1]).svg, plot.svg)
+        self.assertRegex(Apr.LinearRegression().fit(X, [[y, -y] for y in Y]).plot(X, [[y, -y] for y in Y]).svg, size)
+
+        unfitted = Apr.LinearRegression.from_bytes(model.to_bytes())
+        for function, pattern in ((lambda: model.plot(X, Y, kind='all'), 'kind is actual or'),
+                                  (lambda: model.plot(X, Y, feature='z'), 'no feature “z”'),
+                                  (lambda: unfitted.plot(X, Y), 'keep-state')):
+            self.assertFails(Apr.Error.FAILED, pattern, function)
+        self.assertRaises(GLib.Error, Apr.LinearRegression().plot, X, Y)
+
+    def get_message(self, function, *arguments):
+        try:
+            function(*arguments)
+        except GLib.Error as error:
+            return error.message
+        return ''
 
 
 class Subclasses(TestCase):

@@ -9,8 +9,8 @@ import tap
 from common import Apr, TestCase, needs_numpy, numpy
 
 FIGURES = pathlib.Path(__file__).resolve().parents[3] / 'tests' / 'data' / 'r' / 'figures.json'
-# R has doubles throughout: Longley's data, the most difficult ones here, leave it 9 digits. Its covariances of them that
-# allow for unequal variances have 7: computed with 60 digits, the first standard error of HC0 is 832.21158058.
+# R has doubles throughout: Longley's data, the most difficult ones here, leave it 9 digits. Its covariances of them
+# that allow for unequal variances have 7: computed with 60 digits, the first standard error of HC0 is 832.21158058.
 TOLERANCE = 1e-9
 ROBUST_TOLERANCE = 1e-7
 

@@ -103,7 +103,17 @@ class RegressionStatistics(TestCase):
         X, y = read_longley()
         with self.assertRaisesRegex(GLib.Error, 'target 1'):
             model.fit(X, y).get_statistics(1)
-        with self.assertRaisesRegex(GLib.Error, 'keep-state'):
+        for target in ('x', -1, 1.5, None):
+            for call in (model.get_statistics, model.get_statistics_async, lambda target: model.diagnose(X, y, None, target),
+                         lambda target: model.get_robust_statistics(X, y, target=target)):
+                with self.assertRaisesRegex(TypeError, 'target must be a whole number from 0 on'):
+                    call(target)
+        for keywords, text in (({'alpha': 1.0}, 'hyper-parameter alpha = 1$'), ({'positive': True}, 'hyper-parameter positive$'),
+                               ({'alpha': 1.0, 'positive': True}, 'hyper-parameters alpha = 1 and positive$'),
+                               ({'alphas': [1.0]}, 'hyper-parameter alphas$')):
+            with self.assertRaisesRegex(GLib.Error, text):
+                Apr.LinearRegression(**keywords).fit(X, y).get_statistics()
+        with self.assertRaisesRegex(GLib.Error, 'hyper-parameter keep_state is'):
             Apr.LinearRegression.from_bytes(model.to_bytes()).summary()
 
     def test_robust_standard_errors(self):
@@ -165,12 +175,19 @@ class RegressionStatistics(TestCase):
     def test_robust_statistics_of_other_samples(self):
         X, y = [[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 5.0]
         model = Apr.LinearRegression().fit(X, y)
-        for pattern, *arguments in (('2 features', [[1.0, 2.0]] * 4, y), ('3 samples .* fitted to 4', X[1:], y[1:]),
+        for pattern, *arguments in (('2 features', [[1.0, 2.0]] * 4, y), ('3 samples, .* fitted to 4', X[1:], y[1:]),
                                     ('no target 1', X, y, None, 'hc3', 1), ('row 2', X[:2] + [[math.nan]] + X[3:], y),
                                     ('row 1', X, [1.0, math.inf, 2.0, 5.0]), ('-1 at row 0', X, y, [-1, 1, 1, 1]),
                                     ('kind must be one of', X, y, None, 'hc4')):
             with self.assertRaisesRegex(ValueError, pattern):
                 model.get_robust_statistics(*arguments)
+        for arguments in (([[0.0], [1.0], [2.0], [3.0000000000000004]], y), (X, [2.0, 1.0, 2.0, 5.0]), (X, y, [1, 1, 1, 2])):
+            with self.assertRaisesRegex(ValueError, 'not those that the model was fitted to'):
+                model.get_robust_statistics(*arguments)
+        # In another order, in another dtype and with weights that change nothing they are the same samples.
+        for arguments in ((X[::-1], y[::-1]), ([[0], [1], [2], [3]], y), (X, y, [1, 1, 1, 1])):
+            self.assertClose(model.get_robust_statistics(*arguments).standard_errors,
+                             model.get_robust_statistics(X, y).standard_errors)
         with self.assertRaisesRegex(ValueError, 'unfitted'):
             Apr.LinearRegression().get_robust_statistics(X, y)
         with self.assertRaisesRegex(GLib.Error, 'alpha = 1'):
@@ -243,8 +260,22 @@ class RegressionStatistics(TestCase):
         constant = Apr.LinearRegression().fit([[a, 3.0] for a in x], y)
         self.assertClose(constant.predict_interval([[2.0, 3.0]])[0],
                          Apr.LinearRegression().fit([[a] for a in x], y).predict_interval([[2.0]])[0], 1e-12)
+        for value in (4.0, 3.00000001):
+            with self.assertRaisesRegex(ValueError, '“x1” was always the same'):
+                constant.predict_interval([[2.0, value]])
+        # What is far below the size of two columns may be far above what they differ by.
+        large = [[1e9 + a, 1e9 + a] for a in x]
+        model = Apr.LinearRegression(fit_intercept=False).fit(large, y)
+        model.predict_interval(large)
         with self.assertRaisesRegex(ValueError, '“x1” was always the same'):
-            constant.predict_interval([[2.0, 4.0]])
+            model.predict_interval([[1e9, 1e9 + 10]])
+        # Rows may have been rounded to floats, whatever the samples were.
+        shares = [[a / 10, 1 - a / 10] for a in x]
+        model = Apr.LinearRegression().fit(shares, y)
+        model.predict_interval(shares)
+        model.predict_interval(Apr.Tensor(shares).cast('f32'))
+        model = Apr.LinearRegression().fit(Apr.Tensor(shares).cast('f32'), y)
+        model.predict_interval(shares)
 
     def test_the_mean_alone(self):
         """A column of ones without an intercept, or with one, is the model of the mean."""

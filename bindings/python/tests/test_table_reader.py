@@ -54,6 +54,20 @@ class TableReader(TestCase):
         reader = open_table(targets=['rent'], features=['kind=flat', 'kind=house'])
         self.assertEqual(to_lists(reader.read())[0], [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
 
+    def test_forgotten_targets(self):
+        state = Apr.CrossProducts.new(1, 1)
+        for X, y, weights in open_table(features=['area']):
+            with self.assertRaisesRegex(ValueError, 'the target y is None: an Apr.TableReader gives one if its targets are set'):
+                state.update(X, y, weights)
+
+    def test_late_choice(self):
+        """What is set after rows have been read is not ignored unseen."""
+        reader = open_table(**CHOICE)
+        reader.read()
+        reader.features = ['rent']
+        with self.assertRaisesRegex(GLib.Error, 'rents: the property “features” was set after rows had been read'):
+            reader.read()
+
     def test_failures(self):
         """A cell that is no number, and a call that is cancelled."""
         async def read(reader, cancellable=None):

@@ -8,11 +8,13 @@ import asyncio
 import decimal
 import gc
 import math
+import pathlib
 import resource
 import weakref
 
 import tap
-from common import Apr, TestCase, numpy
+from common import Apr, GLib, TestCase, numpy
+from gi.repository import Gio
 
 import duckdb
 import pandas
@@ -263,19 +265,40 @@ class Tables(TestCase):
     def test_text_is_refused_with_what_to_do(self):
         towns = ['Bonn', 'Ulm'] * (ROWS // 2)
         for X in (pandas.DataFrame({'area': AREAS, 'town': towns}), polars.DataFrame({'area': AREAS, 'town': towns}),
+                  polars.DataFrame({'area': AREAS, 'town': towns}, {'area': polars.Float64, 'town': polars.Categorical}),
                   pyarrow.table({'area': AREAS, 'town': towns}),
                   pandas.DataFrame({'area': AREAS, 'town': towns}).astype({'town': object}),
                   pandas.DataFrame({'area': AREAS, 'town': towns}).astype({'town': 'category'}),
                   pyarrow.table({'area': AREAS, 'town': pyarrow.array(towns).dictionary_encode()})):
             for error in (TypeError, ValueError):
-                with self.assertRaisesRegex(error, 'Column “town” of X holds (text|categories).*get_dummies'):
+                dummies = r'X\.to_dummies\(.town., drop_first=True\)' if isinstance(X, polars.DataFrame) else 'pandas.get_dummies'
+                with self.assertRaisesRegex(error, f'Column “town” of X holds (text|categories).*{dummies}'):
                     Apr.LinearRegression().fit(X, RENTS)
-        for X, what in ((pandas.DataFrame({'when': pandas.date_range('2020-01-01', periods=ROWS)}), 'times'),
-                        (pyarrow.table({'when': pyarrow.array([0] * ROWS, 'date32')}), 'dates'),
+        with self.assertRaisesRegex(ValueError, 'Column 1 of X holds text, the string “Ulm” at row 2, but models'):
+            Apr.LinearRegression().fit(numpy.array([[1, 2], [2, 3], [3, 'Ulm']], object), [1, 2, 3])
+        towns = polars.DataFrame({'area': AREAS, 'town': towns}).to_dummies('town', drop_first=True)
+        self.assertEqual(Apr.LinearRegression().fit(towns, RENTS).feature_names, ['area', 'town_Ulm'])
+        for X, what in ((pandas.DataFrame({'when': pandas.date_range('2020-01-01', periods=ROWS)}), 'times, .*such as the days since'),
+                        (pyarrow.table({'when': pyarrow.array([0] * ROWS, 'date32')}), 'dates, .*such as the days since'),
                         (pyarrow.table({'when': pyarrow.array([None] * ROWS)}), 'nulls'),
                         (pyarrow.table({'when': pyarrow.array([[1.0]] * ROWS)}), 'not single numbers')):
             with self.assertRaisesRegex(ValueError, f'Column “when” of X holds .*{what}'):
                 Apr.LinearRegression().fit(X, RENTS)
+
+    def test_a_series_is_refused_with_what_to_do(self):
+        model = Apr.LinearRegression().fit(pandas.DataFrame({'a': [1.0, 2, 4], 'b': [1.0, 3, 0]}), [1.0, 2, 3])
+        sample = pandas.Series({'a': 2.0, 'b': 5.0})
+        for series, has, one_sample in ((sample, '2', r'X\.to_frame\(\)\.T or predict_one\(X\)'),
+                                        (polars.Series([2.0, 5.0]), 'n_samples', r'predict_one\(X\)')):
+            for function in (model.predict, lambda X: model.clone().fit(X, [1, 2])):
+                with self.assertRaisesRegex(ValueError, fr'it has \[{has}\]. Reshape your data: X\.to_frame\(\) where .* one '
+                                                        fr'feature; {one_sample} where they are one sample$'):
+                    function(series)
+            self.assertEqual(model.predict_one(series), model.predict([[2.0, 5.0]])[0])
+        self.assertEqual(model.predict(sample.to_frame().T)[0], model.predict_one(sample))
+        for missing in (pandas.Series({'a': 2.0, 'b': pandas.NA}), pandas.Series({'a': 2.0, 'b': math.nan})):
+            with self.assertRaisesRegex(ValueError, 'The sample has a (missing value|NaN) at feature “b”'):
+                model.predict_one(missing)
 
     def test_missing_values_have_a_place(self):
         values = [float(i) for i in range(12)]
@@ -296,6 +319,9 @@ class Tables(TestCase):
         for table in (pandas.DataFrame(X, columns=list('abcdefghij')), pyarrow.table(dict(zip('abcdefghij', X.T)))):
             self.assertFails(Apr.Error.NOT_FINITE, 'X has a NaN at row 150000, column “d”', Apr.LinearRegression().fit,
                              table, y)
+            first = table[:1000] if isinstance(table, pandas.DataFrame) else table.slice(0, 1000)
+            model = Apr.LinearRegression().fit(first, y[:1000])
+            self.assertFails(Apr.Error.NOT_FINITE, 'X has a NaN at row 150000, column “d”', model.predict_interval, table)
 
     def test_names_are_checked_everywhere(self):
         model = Apr.LinearRegression().fit(pandas.DataFrame({'a': [1, 2, 3, 5], 'b': [1, 0, 2, 2]}), [12, 11, 23, 25])
@@ -311,8 +337,25 @@ class Tables(TestCase):
         self.assertEqual(model.predict_one(pandas.Series({'a': 0.0, 'b': 1.0})), expected)
         self.assertEqual(model.predict_one({'b': 1.0, 'a': 0.0}), expected)
         self.assertEqual(model.predict_one(pandas.Series([0.0, 1.0])), expected)
-        with self.assertRaisesRegex(ValueError, '“c”'):
+        with self.assertRaisesRegex(ValueError, '- c\n'):
             model.predict_one({'a': 1.0, 'c': 0.0})
+        # Named tuples, as itertuples() makes them.
+        swapped_row, = pandas.DataFrame(swapped).itertuples(index=False)
+        with self.assertRaisesRegex(ValueError, '“b”, but.*“a”'):
+            model.predict_one(swapped_row)
+        row, = pandas.DataFrame({'a': [0.0], 'b': [1.0]}).itertuples(index=False)
+        self.assertEqual(model.predict_one(row), expected)
+        row, = pandas.DataFrame({'an area': [0.0], 'b': [1.0]}).itertuples(index=False)
+        self.assertEqual(model.predict_one(row), expected)
+        # A table is no sample: a list of it would have the names of its columns, which may be numbers.
+        for table in (pandas.DataFrame([[0.0, 1.0]]), polars.DataFrame({'a': [0.0], 'b': [1.0]}),
+                      pyarrow.table({'a': [0.0], 'b': [1.0]})):
+            with self.assertRaisesRegex(TypeError, 'one sample, not a (DataFrame|Table): pass one of its rows'):
+                model.predict_one(table)
+        with self.assertRaisesRegex(TypeError, 'names of the features as keys, not .0, 1.'):
+            model.predict_one({0: 0.0, 1: 1.0})
+        with self.assertRaisesRegex(TypeError, 'the features of one sample, numbers in'):
+            model.predict_one([[0.0, 1.0]])
         for strange in ({1.0, 2.0}, frozenset([1.0, 2.0])):
             for function in (model.predict_one, model.predict, lambda x: model.fit(x, [1])):
                 with self.assertRaisesRegex(TypeError, 'set'):
@@ -354,6 +397,9 @@ class Tables(TestCase):
                     model = Apr.LinearRegression(keep_state=True, precision=precision).fit(other, y)
                     self.assertEqual(model.to_bytes().get_data(), expected.to_bytes().get_data())
                     self.assertEqual(model.predict(other).tobytes(), expected.predict(X.astype(dtype)).tobytes())
+                    for ours, whole in zip(model.predict_interval(other, kind='confidence'),
+                                           expected.predict_interval(X.astype(dtype), kind='confidence')):
+                        self.assertEqual(ours.tobytes(), whole.tobytes())
         out = numpy.empty(len(X), 'f4')
         self.assertIs(model.predict(numpy.asfortranarray(X, 'f4'), out=out), out)
         self.assertEqual(out.tobytes(), expected.predict(X.astype('f4')).tobytes())
@@ -370,20 +416,108 @@ class Tables(TestCase):
         model.fit(numpy.asfortranarray(X), y)
         self.assertEqual(told[-1], 1)
 
+    def test_async_in_blocks(self):
+        rng = numpy.random.default_rng(3)
+        X = rng.normal(size=(200_000, 4))
+        y, w = X @ [1, 2, 3, 4] + rng.normal(size=len(X)), rng.random(len(X))
+        expected = Apr.LinearRegression().fit(X, y, w)
+        fortran, bad = numpy.asfortranarray(X), numpy.asfortranarray(X)
+        bad[150_000, 2] = numpy.nan
+
+        async def work(data):
+            model = await Apr.LinearRegression().fit_async(data, y, w)
+            self.assertEqual(model.to_bytes().get_data(), expected.to_bytes().get_data())
+            numpy.testing.assert_array_equal(await model.predict_async(data), expected.predict(X))
+            numpy.testing.assert_array_equal(await model.predict_interval_async(data), expected.predict_interval(X))
+            self.assertEqual(await model.score_async(data, y, w), expected.score(X, y, w))
+            self.assertEqual(await Apr.CrossProducts.new(4, 1).update_async(data, y, w),
+                             Apr.CrossProducts.new(4, 1).update(X, y, w))
+            diagnostics = await model.diagnose_async(data, y, w)
+            numpy.testing.assert_array_equal(diagnostics.leverages, expected.diagnose(X, y, w).leverages)
+
+            # What is predicted is what the model was fitted to when the prediction began.
+            running = model.predict_async(data)
+            model.fit(X, -y, w)
+            numpy.testing.assert_array_equal(await running, expected.predict(X))
+
+            state = Apr.CrossProducts.new(4, 1)
+            for call in (lambda: model.fit_async(bad, y), lambda: model.predict_async(bad), lambda: model.score_async(bad, y),
+                         lambda: model.predict_interval_async(bad), lambda: state.update_async(bad, y)):
+                with self.assertRaisesRegex(ValueError, 'row 150000, column 2'):
+                    await call()
+            self.assertFalse(model.busy)
+            self.assertEqual(state, Apr.CrossProducts.new(4, 1))
+            running = state.update_async(data, y)
+            with self.assertRaises(GLib.Error) as context:
+                state.update(X, y)
+            self.assertTrue(context.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.PENDING))
+            self.assertEqual((await running).n_samples, len(X))
+
+        asyncio.run(work(fortran))
+
+        outcomes, loop = [], GLib.MainLoop()
+
+        def when_predicted(model, result, name):
+            outcomes.append((name, model.predict_finish(result)))
+            loop.quit()
+
+        def when_failed(model, result):
+            with self.assertRaisesRegex(ValueError, 'row 150000'):
+                model.fit_finish(result)
+            model.predict_async(fortran, None, when_predicted, 'name')
+
+        expected.copy().fit_async(bad, y, w, None, when_failed)
+        loop.run()
+        self.assertEqual(outcomes[0][0], 'name')
+        numpy.testing.assert_array_equal(outcomes[0][1], expected.predict(X))
+
     def test_memory_is_constant(self):
-        # 80 MB each; blocks of 4 MiB, and what sums and threads need.
+        # 80 MB each; blocks of 4 MiB, and what sums, predictions and threads need.
         def get_peak():
             return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+        def forget_peak():
+            """Whether the system forgets it, so that what made the data cannot hide a copy of them."""
+            before = get_peak()
+            try:
+                pathlib.Path('/proc/self/clear_refs').write_text('5')
+            except OSError:
+                return False
+            return get_peak() < before
+
+        def count_growth(function):
+            forget_peak()
+            before = get_peak()
+            function()
+            return get_peak() - before
 
         n = 1_000_000
         X, y = numpy.asfortranarray(numpy.arange(10 * n).reshape(n, 10) % 1009, 'f8'), numpy.arange(n) % 17
         frame, table = pandas.DataFrame(X, copy=False), pyarrow.table([X[:, i] for i in range(10)], names=list('abcdefghij'))
-        small = slice(0, 100_000)
-        Apr.LinearRegression().fit(X[small], y[small])
-        before = get_peak()
-        for data in (X, X[:, ::1], frame, table):
-            Apr.LinearRegression().fit(data, y).score(data, y)
-            self.assertLess(get_peak() - before, 40 << 20)
+        model = Apr.LinearRegression().fit(X[:100_000], y[:100_000])
+        if forget_peak():
+            self.assertGreater(count_growth(X.copy), 70 << 20)
+
+        async def work(data):
+            await model.fit_async(data, y)
+            await model.partial_fit_async(data, y)
+            await model.score_async(data, y)
+            await model.predict_async(data)
+            await Apr.CrossProducts.new(10, 1).update_async(data, y)
+
+        for data in (X, X[::-1], X[:, ::-1], frame, table):
+            for function in (lambda data: model.fit(data, y), lambda data: asyncio.run(work(data)),
+                             lambda data: model.score(data, y), model.predict):
+                self.assertLess(count_growth(lambda: function(data)), 50 << 20)
+
+        async def predict_interval():
+            await model.predict_interval_async(frame)
+
+        # Four arrays of 8 MB, of which the blocks are joined.
+        model.fit(frame, y)
+        self.assertLess(count_growth(lambda: asyncio.run(predict_interval())), 32 + 50 << 20)
+        # What needs all samples at once makes one copy of them.
+        self.assertLess(count_growth(lambda: model.diagnose(frame, y)), 80 + 48 + 50 << 20)
 
     def test_memory_is_released(self):
         table = pyarrow.table({name: numpy.arange(100_000.0) + i for i, name in enumerate('abc')})

@@ -19,6 +19,7 @@ MISTAKES = [
     ('aprender.LinearRegression(aplha=1.0)', 'Unexpected keyword argument "aplha"'),
     ('model.coeffs', 'has no attribute "coeffs"'),
     ('model.fitted = True', 'is read-only'),
+    ('model.feature_names = [1]', 'has incompatible type "int"'),
     ('aprender.load_file(7)', 'Argument 1 to "load_file"'),
     ('text: str = model.score([[1.0]], [1.0])', 'expression has type "float"'),
     ('aprender.CrossProducts.new("two", 1)', 'Argument 1 to "new"'),
@@ -36,6 +37,25 @@ TYPES = [
     ('model.get_statistics().test_hypothesis([0.0, 1.0])', 'aprender.HypothesisTest'),
     ('aprender.DType.F32', 'aprender.DType'),
 ]
+
+SUBCLASS = '''
+from typing import Any
+
+import aprender
+
+
+class First(aprender.Estimator):
+    factor: float
+
+    def do_fit(self, X: aprender.Tensor, y: aprender.Tensor, sample_weight: aprender.Tensor | None, cancellable: Any) -> bool:
+        return self.set_result('first', [y.get_double(0)])
+
+    def do_predict(self, X: aprender.Tensor) -> aprender.Tensor:
+        return aprender.Tensor([self.factor * float(self.get_result('first'))] * len(X))
+
+
+model: First = First(factor=2.0).fit([[1], [2]], [3, 4]).clone()
+'''
 
 
 class Types(TestCase):
@@ -66,6 +86,11 @@ class Types(TestCase):
         for i, (statement, text) in enumerate(MISTAKES):
             self.assertIn(text, ' '.join(said.get(3 + len(TYPES) + i, [])), statement)
         self.assertEqual(sum(' error: ' in line for line in output), len(MISTAKES), output)
+
+    def test_subclass(self):
+        path = self.make_directory() / 'subclass.py'
+        path.write_text(SUBCLASS)
+        self.assertIn('Success', self.run_mypy(str(path)))
 
     def test_stub_itself(self):
         folder = next(entry for entry in sys.path if pathlib.Path(entry, 'aprender', '__init__.pyi').exists())

@@ -47,6 +47,22 @@ class TestMean : Apr.Estimator {
   }
 }
 
+/* Predicts the first target; the base class keeps it. */
+class TestFirst : Apr.Estimator {
+  public override bool fit (Apr.Tensor x, Apr.Tensor y, Apr.Tensor? sample_weight, Cancellable? cancellable)
+      throws GLib.Error {
+    return set_result ("first", y.slice_rows (0, 1));
+  }
+
+  public override Apr.Tensor predict (Apr.Tensor x) throws GLib.Error {
+    double[] values = {};
+
+    for (size_t i = 0; i < x.get_shape ()[0]; i++)
+      values += get_result ("first").get_double (0);
+    return new Apr.Tensor.from_doubles (values, { values.length });
+  }
+}
+
 /* y = 2 x1 + 3 x2 + 1. */
 Apr.Tensor make_x () throws GLib.Error {
   return new Apr.Tensor.from_doubles ({ 0, 0, 1, 0, 0, 1, 1, 1 }, { 4, 2 });
@@ -272,6 +288,12 @@ async void check_async_twins () throws GLib.Error {
   var loaded = (Apr.LinearRegression) yield Apr.Estimator.load_from_file_async (typeof (Apr.LinearRegression), file);
   assert (loaded.coefficients.equal (model.coefficients));
   remove_path (path);
+  var bytes = yield model.to_bytes_async ();
+  assert (bytes.compare (model.to_bytes ()) == 0);
+  loaded = (Apr.LinearRegression) yield Apr.Estimator.from_bytes_async (typeof (Apr.LinearRegression), bytes);
+  assert (loaded.coefficients.equal (model.coefficients));
+  var errors = yield Apr.compute_metric_async (Apr.Metric.R2, Apr.Multioutput.RAW_VALUES, make_y (), make_y ());
+  assert (errors.get_double (0) == 1);
 }
 
 void test_save_and_load () throws GLib.Error {
@@ -319,7 +341,8 @@ void test_statistics () throws GLib.Error {
   Apr.Tensor lower;
   Apr.Tensor upper;
 
-  model.fit (make_x (), new Apr.Tensor.from_doubles ({ 1, 3, 2, 6 }, { 4 }));
+  var y = new Apr.Tensor.from_doubles ({ 1, 3, 2, 6 }, { 4 });
+  model.fit (make_x (), y);
   var statistics = model.get_statistics ();
   assert (statistics.n_samples == 4);
   assert (statistics.terms.length == 3);
@@ -330,8 +353,14 @@ void test_statistics () throws GLib.Error {
   model.predict_interval (make_x (), 0.95, Apr.IntervalKind.CONFIDENCE, out lower, out upper);
   assert (lower.get_double (0) < upper.get_double (0));
 
-  var robust = model.get_robust_statistics (make_x (), make_y (), null, Apr.CovarianceKind.HC1);
+  var robust = model.get_robust_statistics (make_x (), y, null, Apr.CovarianceKind.HC1);
   assert (robust.covariance_kind == Apr.CovarianceKind.HC1);
+  try {
+    model.get_robust_statistics (make_x (), make_y (), null, Apr.CovarianceKind.HC1);
+    assert_not_reached ();
+  } catch (Apr.AprError.STATE e) {
+    assert_message (e, "not those that the model was fitted to");
+  }
   double[] row = { 0, 1, 0 };
   var test = statistics.test_hypothesis (new Apr.Tensor.from_doubles (row, { 3 }));
   assert ((test.t_values.get_double (0) / statistics.t_values.get_double (1) - 1).abs () < 1e-12);
@@ -432,6 +461,21 @@ void test_subclass () throws GLib.Error {
   }
 }
 
+void test_results () throws GLib.Error {
+  var model = new TestFirst ();
+
+  model.fit (make_x (), make_y ());
+  var loaded = Apr.Estimator.from_bytes (typeof (TestFirst), model.to_bytes ());
+  assert_values (loaded.predict (make_x ()), { 1, 1, 1, 1 });
+  assert_values (loaded.get_result ("first"), { 1 });
+  try {
+    model.set_result ("first", make_y ());
+    assert_not_reached ();
+  } catch (Apr.AprError.FAILED e) {
+    assert_message (e, "TestFirst");
+  }
+}
+
 delegate void Body () throws GLib.Error;
 
 void add_test (string name, owned Body body) {
@@ -458,6 +502,7 @@ int main (string[] args) {
   add_test ("statistics", test_statistics);
   add_test ("errors", test_errors);
   add_test ("subclass", test_subclass);
+  add_test ("results", test_results);
 
   return Test.run ();
 }

@@ -3,6 +3,8 @@
 
 // Arrays to tensors and back. Numbers cross over as bytes, in one copy.
 
+const {Gio} = imports.gi;
+
 function getFunctions(Apr, functions) {
   const {DType, Tensor} = Apr;
   const {isList, isTypedArray, describe, findShape, flatten} = functions;
@@ -43,10 +45,21 @@ function getFunctions(Apr, functions) {
     return dtype;
   }
 
+  // What to do with something that is no data.
+  function advise(values, name) {
+    if (values instanceof Gio.Cancellable)
+      return ': pass null before the cancellable';
+    if (values instanceof Apr.TableReader) {
+      return ': to fit to its rows, sum them up in an Apr.CrossProducts, “for (let rows; (rows = reader.read()) !== null;) ' +
+        'state.update(...rows)”, and call model.fit_cross_products(state); predict() takes the X of each batch';
+    }
+    return name === 'y' && values === null ? ': an Apr.TableReader gives y if its targets are set before it reads' : '';
+  }
+
   function checkValues(values, name) {
     if (!isList(values)) {
       throw new TypeError(`${name} must be numbers in arrays or in a typed array, or an Apr.Tensor, ` +
-        `not ${describe(values)}`);
+        `not ${describe(values)}${advise(values, name)}`);
     }
   }
 
@@ -132,6 +145,6 @@ function getFunctions(Apr, functions) {
     return tensor === null ? null : nest(toNumbers(tensor), tensor.shape);
   }
 
-  return {SHAPE, dtypes, checkShape, findDType, checkValues, toBytes, toTensor, toWeights, nest, getBytes,
+  return {SHAPE, checkShape, findDType, checkValues, toBytes, toTensor, toWeights, nest, getBytes,
     toTypedArray, toNumbers, toShapedArray, fromTensor};
 }

@@ -9,8 +9,8 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {DType, Estimator, LinearRegression} = Apr;
-  const {count, defineGetter, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights} =
-    functions;
+  const {count, defineFeatureNames, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights,
+    updateInSlices} = functions;
 
   function isHyperParameter({flags}) {
     // The same rule as in apr_hyper_parameters_list().
@@ -39,11 +39,13 @@ function extend(Apr, functions) {
     return text;
   };
 
-  defineGetter(Estimator.prototype, 'feature_names', function () {
-    return this.get_feature_names();
-  });
+  defineFeatureNames(Estimator.prototype);
 
-  const {fit, predict, score} = Estimator.prototype;
+  const {fit, predict, score, set_result: setResult} = Estimator.prototype;
+
+  Estimator.prototype.set_result = function (name, result) {
+    return setResult.call(this, name, toTensor(result, `The result “${name}”`));
+  };
 
   Estimator.prototype.fit = function (X, y, sampleWeight = null, cancellable = null) {
     fit.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight), cancellable);
@@ -51,13 +53,11 @@ function extend(Apr, functions) {
   };
 
   const fitAsync = promisify(Estimator.prototype, 'fit');
-  Estimator.prototype.fit_async = async function (X, y, sampleWeight = null, cancellable = null, ...rest) {
-    const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
+  Estimator.prototype.fit_async = function (X, y, sampleWeight = null, cancellable = null, ...rest) {
     // The rest is an optional callback.
-    await fitAsync.call(this, ...tensors, PRIORITY, cancellable, ...rest);
-    return this;
+    return updateInSlices(this, X, y, sampleWeight, cancellable,
+      tensors => fitAsync.call(this, ...tensors, PRIORITY, cancellable, ...rest));
   };
-
 
   const predictAsync = promisify(Estimator.prototype, 'predict');
   Estimator.prototype.predict_async = async function (X, cancellable = null) {
@@ -87,17 +87,16 @@ function extend(Apr, functions) {
     return loadModel(this, file, cancellable);
   };
 
-  const loadModelAsync = Estimator.load_from_file_async;
-  Estimator.load_from_file_async = function (file, cancellable = null) {
-    return new Promise((resolve, reject) => {
-      loadModelAsync(this, file, PRIORITY, cancellable, (_, result) => {
-        try {
-          resolve(Estimator.load_from_file_finish(result));
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
+  for (const name of ['load_from_file', 'from_bytes']) {
+    const createAsync = promisify(Estimator, name);
+    Estimator[`${name}_async`] = function (source, cancellable = null) {
+      return createAsync.call(Estimator, this, source, PRIORITY, cancellable);
+    };
+  }
+
+  const toBytesAsync = promisify(Estimator.prototype, 'to_bytes');
+  Estimator.prototype.to_bytes_async = function (cancellable = null) {
+    return toBytesAsync.call(this, PRIORITY, cancellable);
   };
 
   Estimator.prototype.predict = function (X) {

@@ -51,6 +51,8 @@ function extend(Apr, functions) {
         guard(type.prototype, name, check);
     }
   }
+  for (const name of ['set_result', 'get_result'])
+    guard(Estimator.prototype, name, [checkString, 'The name of a result']);
   guard(Apr.CrossProducts.prototype, 'set_identity', [checkString, 'The identity']);
   guard(DType, 'from_string', [checkString, 'The name of a dtype']);
   guard(Tensor.prototype, 'slice', indices);
@@ -64,6 +66,12 @@ function extend(Apr, functions) {
     guard(SafetensorsWriter.prototype, name, tensorName);
   for (const name of ['parse_hypothesis', 'test_hypothesis', 'test_hypothesis_async'])
     guard(Apr.RegressionStatistics.prototype, name, [checkString, 'The text of hypotheses']);
+  const target = [checkCount, 'The target'];
+  for (const suffix of ['', '_async']) {
+    guard(LinearRegression.prototype, `get_statistics${suffix}`, target);
+    guard(LinearRegression.prototype, `diagnose${suffix}`, anything, anything, anything, target);
+    guard(LinearRegression.prototype, `get_robust_statistics${suffix}`, anything, anything, anything, anything, target);
+  }
   const columns = [checkString, 'The name of a column'];
   guard(Apr.TableReader, 'new', anything, [checkString, 'The name of a table']);
   guard(Apr.TableReader.prototype, 'set_delimiter', [checkString, 'The delimiter']);

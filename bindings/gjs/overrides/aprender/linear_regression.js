@@ -9,8 +9,14 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {Estimator, LinearRegression} = Apr;
-  const {defineGetter, describe, findShape, flatten, isList, isTypedArray, promisify, toEnum, toShapedArray,
-    toTensor, toTensorInSlices, toTensorsInSlices, toWeights} = functions;
+  const {convertProperties, defineGetter, describe, findShape, flatten, isList, isTypedArray, promisify, readEnum, toEnum,
+    toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights, updateInSlices} = functions;
+
+  convertProperties(LinearRegression, {
+    alphas: alphas => alphas === null ? null : toTensor(alphas, 'alphas'),
+    dtype: dtype => readEnum(Apr.DType, dtype, 'dtype'),
+    precision: precision => readEnum(Apr.Precision, precision, 'precision'),
+  });
 
   // The typed constructors make no subclass.
   for (const name of ['load', 'from_bytes']) {
@@ -33,12 +39,10 @@ function extend(Apr, functions) {
   };
 
   const partialFitAsync = promisify(LinearRegression.prototype, 'partial_fit');
-  LinearRegression.prototype.partial_fit_async = async function (X, y, sampleWeight = null, cancellable = null,
-    ...rest) {
-    const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
+  LinearRegression.prototype.partial_fit_async = function (X, y, sampleWeight = null, cancellable = null, ...rest) {
     // The rest is an optional callback.
-    await partialFitAsync.call(this, ...tensors, PRIORITY, cancellable, ...rest);
-    return this;
+    return updateInSlices(this, X, y, sampleWeight, cancellable,
+      tensors => partialFitAsync.call(this, ...tensors, PRIORITY, cancellable, ...rest));
   };
 
   const fitCrossProducts = LinearRegression.prototype.fit_cross_products;
@@ -58,11 +62,50 @@ function extend(Apr, functions) {
     return scoreCrossProductsAsync.call(this, state, PRIORITY, cancellable);
   };
 
+  // It writes to memory that only C and Vala can give it, and Python, which has addresses.
+  LinearRegression.prototype.predict_into = undefined;
+
+  // A literal object, and what JSON.parse() makes: of no class.
+  function isPlainObject(value) {
+    if (typeof value !== 'object' || value === null)
+      return false;
+    const prototype = Object.getPrototypeOf(value);
+    return prototype === null || Object.getPrototypeOf(prototype) === null;
+  }
+
+  function quote(names) {
+    return names.slice(0, 5).map(name => `“${name}”`).join(', ') + (names.length > 5 ? ', …' : '');
+  }
+
+  // The numbers of an object {name: number} in the order of the model's features, whatever order they have there.
+  function orderByNames(x, names) {
+    if (!names?.length) {
+      throw new GLib.Error(Apr.Error, Apr.Error.FEATURE_NAMES,
+        'x has names, but the features of this model have none: pass an array, or set feature_names');
+    }
+    const missing = names.filter(name => !Object.hasOwn(x, name));
+    const known = new Set(names);
+    const unknown = Object.keys(x).filter(name => !known.has(name));
+    if (missing.length > 0 || unknown.length > 0) {
+      throw new GLib.Error(Apr.Error, Apr.Error.FEATURE_NAMES, 'The names of x are not those that the model was fitted ' +
+        `with${missing.length > 0 ? `; missing: ${quote(missing)}` : ''}` +
+        `${unknown.length > 0 ? `; too many: ${quote(unknown)}` : ''}`);
+    }
+    return names.map(name => {
+      if (typeof x[name] !== 'number')
+        throw new TypeError(`x has ${describe(x[name])} for the feature “${name}”, not a number`);
+      return x[name];
+    });
+  }
+
   const {predict_one: predictOne} = LinearRegression.prototype;
   LinearRegression.prototype.predict_one = function (x) {
+    // The library says that a model is not fitted.
+    if (isPlainObject(x))
+      return predictOne.call(this, this.fitted ? orderByNames(x, this.get_feature_names()) : []);
     const shape = isList(x) ? findShape(x, 'x') : [];
     if (shape.length !== 1)
-      throw new TypeError(`x must be the features of one sample in an array, not ${describe(x)}`);
+      throw new TypeError(`x must be the features of one sample in an array, or an object with their names, not ${describe(x)}`);
     return predictOne.call(this, isTypedArray(x) ? Array.from(x, Number) : flatten(x, shape, 'x'));
   };
 
@@ -74,6 +117,11 @@ function extend(Apr, functions) {
   const getStatisticsAsync = promisify(LinearRegression.prototype, 'get_statistics');
   LinearRegression.prototype.get_statistics_async = function (target = 0, cancellable = null) {
     return getStatisticsAsync.call(this, target, PRIORITY, cancellable);
+  };
+
+  const summaryAsync = promisify(LinearRegression.prototype, 'summary');
+  LinearRegression.prototype.summary_async = function (cancellable = null) {
+    return summaryAsync.call(this, PRIORITY, cancellable);
   };
 
   const computeConditionNumberAsync = promisify(LinearRegression.prototype, 'compute_condition_number');

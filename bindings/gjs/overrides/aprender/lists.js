@@ -24,9 +24,9 @@ function getFunctions(Apr, functions) {
 
   // Copies nested arrays of numbers into one Float64Array, as many of the outermost entries at a time as is asked for.
   class Flattener {
-    constructor(values, shape, name) {
+    constructor(values, shape, name, nTogether = values.length) {
       Object.assign(this, {values, shape, name});
-      this.flat = new Float64Array(shape.reduce((product, size) => product * size, 1));
+      this.flat = new Float64Array(shape.slice(1).reduce((product, size) => product * size, nTogether));
       this.index = [];
       this.offset = 0;
       this.isFloat32 = true; // all numbers so far were in a Float32Array
@@ -78,17 +78,19 @@ function getFunctions(Apr, functions) {
       }
     }
 
-    // The outermost entries from start up to stop.
-    appendSome(start, stop) {
+    // The numbers of the outermost entries from start up to stop; the memory is used again the next time.
+    flatten(start, stop) {
+      this.offset = 0;
       this.append(this.values, start, stop);
+      return this.flat.subarray(0, this.offset);
     }
   }
 
   // Nested arrays of numbers in one Float64Array, or in a Float32Array if all of them are in Float32Arrays.
   function flatten(values, shape, name) {
     const flattener = new Flattener(values, shape, name);
-    flattener.appendSome(0, values.length);
-    return flattener.isFloat32 ? new Float32Array(flattener.flat) : flattener.flat;
+    const flat = flattener.flatten(0, values.length);
+    return flattener.isFloat32 ? new Float32Array(flat) : flat;
   }
 
   return {findShape, Flattener, flatten};

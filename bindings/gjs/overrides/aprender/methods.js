@@ -12,6 +12,20 @@ function getFunctions(Apr, functions) {
     Object.defineProperty(object, name, {get, configurable: true, enumerable: true});
   }
 
+  // The names of features, which may be assigned; null forgets them.
+  function defineFeatureNames(object) {
+    Object.defineProperty(object, 'feature_names', {
+      get() {
+        return this.get_feature_names();
+      },
+      set(names) {
+        this.set_feature_names(names);
+      },
+      configurable: true,
+      enumerable: true,
+    });
+  }
+
   // Makes promises of a method, and returns it.
   function promisify(prototype, name) {
     Gio._promisify(prototype, `${name}_async`, `${name}_finish`);
@@ -30,5 +44,48 @@ function getFunctions(Apr, functions) {
     return type[found];
   }
 
-  return {defineGetter, promisify, toEnum};
+  // An enumeration's value for a string, and anything else as it is.
+  function readEnum(type, value, what) {
+    return typeof value === 'string' ? toEnum(type, value, what) : value;
+  }
+
+  // Has a method convert one of its arguments.
+  function convertArgument(object, name, position, convert) {
+    const method = object[name];
+    object[name] = function (...args) {
+      if (position < args.length)
+        args[position] = convert(args[position]);
+      return method.apply(this, args);
+    };
+  }
+
+  // Has the constructor, and whatever sets a property later, convert the values of some properties.
+  function convertProperties(type, converters) {
+    const {_init: init} = type.prototype;
+    const toName = key => key.replaceAll('-', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+    type.prototype._init = function (properties = {}, ...rest) {
+      const converted = Object.entries(properties).map(([key, value]) =>
+        [key, Object.hasOwn(converters, toName(key)) ? converters[toName(key)](value) : value]);
+      return init.call(this, Object.fromEntries(converted), ...rest);
+    };
+
+    for (const [name, convert] of Object.entries(converters)) {
+      const [getter, setter] = [`get_${name}`, `set_${name}`];
+      if (type.prototype[setter] === undefined)
+        continue;
+      convertArgument(type.prototype, setter, 0, convert);
+      Object.defineProperty(type.prototype, name, {
+        get() {
+          return this[getter]();
+        },
+        set(value) {
+          this[setter](value);
+        },
+        configurable: true,
+        enumerable: true,
+      });
+    }
+  }
+
+  return {convertArgument, convertProperties, defineFeatureNames, defineGetter, promisify, readEnum, toEnum};
 }

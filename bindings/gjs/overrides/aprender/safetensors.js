@@ -7,7 +7,9 @@ const {Gio, GLib} = imports.gi;
 
 function extend(Apr, functions) {
   const {SafetensorsReader, SafetensorsWriter} = Apr;
-  const {checkShape, defineGetter, toTensor} = functions;
+  const {checkShape, convertProperties, defineGetter, readEnum, toTensor} = functions;
+
+  convertProperties(SafetensorsReader, {load_mode: mode => readEnum(Apr.SafetensorsLoadMode, mode, 'load_mode')});
 
   const newFromFile = SafetensorsReader.new_from_file;
   SafetensorsReader.new_from_file = function (file, cancellable = null) {
@@ -58,7 +60,7 @@ function extend(Apr, functions) {
 
   const declareTensor = SafetensorsWriter.prototype.declare_tensor;
   SafetensorsWriter.prototype.declare_tensor = function (name, dtype, shape) {
-    return declareTensor.call(this, name, dtype, checkShape(shape));
+    return declareTensor.call(this, name, readEnum(Apr.DType, dtype, 'dtype'), checkShape(shape));
   };
 
   // The cancellable is optional.

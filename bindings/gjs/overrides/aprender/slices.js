@@ -3,7 +3,7 @@
 
 // Copies large arrays into tensors without stopping the main loop.
 
-const {GLib} = imports.gi;
+const {Gio, GLib} = imports.gi;
 
 // An asynchronous call copies larger arrays in slices, and lets the main loop run in between. A slice takes less than
 // a millisecond.
@@ -14,8 +14,8 @@ const MAX_COPY_SIZE = 4 * SLICE_SIZE;
 const SLICE_ELEMENTS = 1 << 15;
 
 function getFunctions(Apr, functions) {
-  const {SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
-  const {SHAPE, Flattener, checkValues, dtypes, findDType, findShape, isTypedArray, toBytes, toTensor} = functions;
+  const {DType, SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
+  const {SHAPE, Flattener, checkValues, findDType, findShape, isTypedArray, toBytes, toTensor} = functions;
 
   // Resolves when the main loop has run everything that waits.
   function letMainLoopRun() {
@@ -25,18 +25,50 @@ function getFunctions(Apr, functions) {
     }));
   }
 
-  // Copies a typed array, block by block as the writer's thread asks for them; the elements may change their type.
-  async function copyInSlices(array, ArrayType, shape, name, cancellable) {
+  // Has a writer's thread make one tensor of what setSource(writer) gives.
+  async function writeTensor(name, dtype, shape, cancellable, setSource) {
     const writer = new SafetensorsWriter();
-    const width = ArrayType.BYTES_PER_ELEMENT;
 
-    writer.declare_tensor(name, dtypes.get(ArrayType.name), shape);
-    writer.set_data_func((_writer, _name, offset, size) => {
-      const part = array.subarray(offset / width, (offset + size) / width);
-      return toBytes(array instanceof ArrayType ? part : new ArrayType(part));
-    });
+    writer.declare_tensor(name, dtype, shape);
+    setSource(writer);
     const file = await writer.write_to_bytes_async(GLib.PRIORITY_DEFAULT, cancellable);
     return SafetensorsReader.new_from_bytes(file).get_tensor(name);
+  }
+
+  // Copies a typed array, block by block as the thread asks for them.
+  function copyInSlices(array, dtype, shape, name, cancellable) {
+    const width = array.BYTES_PER_ELEMENT;
+    return writeTensor(name, dtype, shape, cancellable, writer => writer.set_data_func((_writer, _name, offset, size) =>
+      toBytes(array.subarray(offset / width, (offset + size) / width))));
+  }
+
+  // Copies arrays in arrays, some of the outermost at a time, into memory that is not JavaScript's: the collector of
+  // garbage would begin at once where much of that is asked for, and hold the main loop. Those of nothing but
+  // Float32Arrays stay so, which is known when the last has been seen: until then it is assumed.
+  async function flattenInSlices(values, shape, name, cancellable, mayBeFloat32 = true) {
+    const size = shape.slice(1).reduce((product, n) => product * n, 1);
+    const nTogether = Math.min(Math.max(1, Math.floor(SLICE_ELEMENTS / Math.max(size, 1))), values.length);
+    const flattener = new Flattener(values, shape, name, nTogether);
+    const stream = new Gio.MemoryInputStream();
+    let floats = null;
+
+    for (let i = 0; i < values.length; i += nTogether) {
+      const numbers = flattener.flatten(i, Math.min(i + nTogether, values.length));
+      if (i === 0 && mayBeFloat32 && flattener.isFloat32)
+        floats = new Float32Array(numbers.length);
+      if (floats !== null && !flattener.isFloat32)
+        return flattenInSlices(values, shape, name, cancellable, false);
+      floats?.set(numbers);
+      stream.add_bytes(toBytes(floats?.subarray(0, numbers.length) ?? numbers));
+
+      await letMainLoopRun();
+      // An array is not ours, and may have become shorter.
+      if (values.length !== shape[0])
+        throw new Error(`${name} was changed while it was copied`);
+      cancellable?.set_error_if_cancelled();
+    }
+    return writeTensor(name, floats === null ? DType.F64 : DType.F32, shape, cancellable,
+      writer => writer.set_source_stream(name, stream));
   }
 
   // As toTensor(), but a large array does not stop the main loop while it is copied.
@@ -49,22 +81,9 @@ function getFunctions(Apr, functions) {
     const size = shape.reduce((product, n) => product * n, isTypedArray(values) ? values.BYTES_PER_ELEMENT : 8);
     if (size <= MAX_COPY_SIZE)
       return toTensor(values, name);
-    if (isTypedArray(values)) {
-      findDType(values, name);
-      return copyInSlices(values, values.constructor, shape, name, cancellable);
-    }
-
-    const flattener = new Flattener(values, shape, name);
-    const nTogether = Math.max(1, Math.floor(SLICE_ELEMENTS * values.length / flattener.flat.length));
-    for (let i = 0; i < values.length; i += nTogether) {
-      flattener.appendSome(i, Math.min(i + nTogether, values.length));
-      await letMainLoopRun();
-      // An array is not ours, and may have become shorter.
-      if (values.length !== shape[0])
-        throw new Error(`${name} was changed while it was copied`);
-      cancellable?.set_error_if_cancelled();
-    }
-    return copyInSlices(flattener.flat, flattener.isFloat32 ? Float32Array : Float64Array, shape, name, cancellable);
+    return isTypedArray(values)
+      ? copyInSlices(values, findDType(values, name), shape, name, cancellable)
+      : flattenInSlices(values, shape, name, cancellable);
   }
 
   // All small arrays are copied before the promise is returned to the caller, who may change them then.
@@ -76,5 +95,30 @@ function getFunctions(Apr, functions) {
     ]);
   }
 
-  return {toTensorInSlices, toTensorsInSlices};
+  // Copies the arrays of a fit or an update, and begins it. The model or the sums are busy from the call on, so that
+  // no other fit begins meanwhile.
+  async function updateInSlices(object, X, y, sampleWeight, cancellable, begin) {
+    object.reserve();
+    let tensors;
+    try {
+      tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
+    } catch (error) {
+      object.release();
+      throw error;
+    }
+
+    // Nobody sees the moment between the two.
+    object.freeze_notify();
+    let promise;
+    try {
+      object.release();
+      promise = begin(tensors);
+    } finally {
+      object.thaw_notify();
+    }
+    await promise;
+    return object;
+  }
+
+  return {toTensorInSlices, toTensorsInSlices, updateInSlices};
 }

@@ -5,7 +5,13 @@
 
 function extend(Apr, functions) {
   const {DType, Tensor} = Apr;
-  const {checkShape, defineGetter, fromTensor, getBytes, nest, toNumbers, toTensor, toTypedArray} = functions;
+  const {checkShape, convertArgument, defineGetter, fromTensor, getBytes, nest, readEnum, toNumbers, toTensor,
+    toTypedArray} = functions;
+
+  const readDType = dtype => readEnum(DType, dtype, 'dtype');
+  convertArgument(Tensor, 'new_from_bytes', 0, readDType);
+  convertArgument(Tensor.prototype, 'cast', 0, readDType);
+  convertArgument(DType, 'get_bits', 0, readDType);
 
   Tensor.from = (values, shape = null) =>
     toTensor(values, 'The tensor', shape === null ? null : checkShape(shape));

@@ -12,8 +12,8 @@ from .aprender import metrics
 from .aprender.native import CLASSES, Apr
 from .aprender.properties import add_attributes
 from .aprender.tensor import Tensor
-from .aprender import (cross_products, estimator, linear_regression, notebook, safetensors, scikit_learn,  # noqa: F401
-                       statistics, table_reader)
+from .aprender import (cross_products, estimator, linear_regression, notebook, plot, safetensors,  # noqa: F401
+                       scikit_learn, statistics, table_reader)
 
 __all__ = []
 
@@ -28,7 +28,7 @@ for _class in (Tensor, *_others, Apr.DType, Apr.Precision, Apr.IntervalKind, Apr
                Apr.Metric, Apr.Multioutput):
     globals()[_class.__name__] = _class
     __all__.append(_class.__name__)
-for _module, _names in ((metrics, metrics.__all__), (safetensors, ('load_file', 'save_file'))):
+for _module, _names in ((metrics, metrics.__all__), (safetensors, ('load_file', 'save_file')), (plot, ('Plot',))):
     for _name in _names:
         globals()[_name] = getattr(_module, _name)
         __all__.append(_name)

@@ -94,16 +94,16 @@ def _round_decimals(words, scale):
     return numpy.array([number / 10 ** scale if scale >= 0 else float(number * 10 ** -scale) for number in numbers])
 
 
-def _find_dtype(schema, name, label):
+def _find_dtype(schema, name, label, has_dummies):
     text = schema.format.decode()
     if schema.dictionary:
-        raise_not_a_number(name, label, 'categories')
+        raise_not_a_number(name, label, 'categories', has_dummies)
     if text in _DTYPES:
         return import_module('numpy').dtype(_DTYPES[text])
     if _parse_decimal(text) is not None:
         return import_module('numpy').dtype('f8')
     kind = _KINDS.get(text) or next((kind for prefix, kind in _PREFIXES.items() if text.startswith(prefix)), None)
-    raise_not_a_number(name, label, kind or f'values of the Arrow type “{text}”')
+    raise_not_a_number(name, label, kind or f'values of the Arrow type “{text}”', has_dummies)
 
 
 class ArrowTable(Table):
@@ -127,7 +127,9 @@ class ArrowTable(Table):
         self.labels = [(field.name or b'').decode() for field in fields]
         self._texts = [None] if self.is_column else self.labels
         self._decimals = [_parse_decimal(field.format.decode()) for field in fields]
-        self.dtypes = [_find_dtype(field, name, text) for field, text in zip(fields, self._texts)]
+        # A frame of polars.
+        has_dummies = hasattr(value, 'to_dummies') and not self.is_column
+        self.dtypes = [_find_dtype(field, name, text, has_dummies) for field, text in zip(fields, self._texts)]
         n_rows = getattr(value, 'num_rows', getattr(value, 'height', None))
         self.n_rows = n_rows if isinstance(n_rows, int) else None
 

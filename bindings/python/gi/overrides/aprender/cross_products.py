@@ -10,17 +10,24 @@ from gi.repository import GLib
 
 from . import awaitable, pickling
 from .arrow import get_stream
+from .blocks import Outcome, call as call_blocks, taking_outcomes
 from .errors import AprError
 from .lists import count
 from .memory import copy_bytes, view_bytes, wrap_bytes
 from .native import Apr, extends
-from .properties import add_attributes
-from .samples import Samples, check_feature_names, explain
+from .properties import add_attributes, add_constructor
+from .samples import Samples, check_feature_names, explain, refuse_readers
 
 _merge = Apr.CrossProducts.merge
 _merge_bytes = Apr.CrossProducts.merge_bytes
 _get_identities = Apr.CrossProducts.get_identities
 _subtract = Apr.CrossProducts.subtract
+_merge_async = Apr.CrossProducts.merge_async
+_merge_bytes_async = Apr.CrossProducts.merge_bytes_async
+_subtract_async = Apr.CrossProducts.subtract_async
+_equal_async = Apr.CrossProducts.equal_async
+_to_bytes_async = Apr.CrossProducts.to_bytes_async
+_from_bytes_async = Apr.CrossProducts.from_bytes_async
 _update = Apr.CrossProducts.update
 native_update_async = Apr.CrossProducts.update_async
 native_update_finish = Apr.CrossProducts.update_finish
@@ -40,6 +47,59 @@ def _update_block(state, samples, block, cancellable):
         _update(state, *tensors, cancellable)
     except AprError as error:
         raise explain(error, start, samples.names) from None
+
+
+def _write(state, start, finish, argument, cancellable, callback, user_data):
+    """A write that gives the state."""
+    def give(state, result):
+        finish(state, result)
+        return state
+
+    return awaitable.call(lambda *args: start(state, argument, GLib.PRIORITY_DEFAULT, *args),
+                          give, cancellable, callback, user_data)
+
+
+def _new_like(state):
+    empty = Apr.CrossProducts.new_with_precision(state.n_features, state.n_targets, state.get_precision())
+    empty.set_n_threads(state.get_n_threads())
+    return empty
+
+
+def _name(state, samples):
+    """The names of a table are those of the features from its first update on."""
+    if samples.names is not None and state.get_feature_names() is None:
+        state.set_feature_names(samples.names)
+
+
+def _update_blocks_async(state, samples, cancellable, callback, user_data):
+    """Sums up a block at a time beside the state, and adds the sums when all samples have been seen to be good."""
+    sums = _new_like(state)
+
+    def begin(block, cancellable, ended):
+        native_update_async(sums, *block[1:], GLib.PRIORITY_DEFAULT, cancellable, ended)
+
+    def end(block, result):
+        try:
+            native_update_finish(sums, result)
+        except AprError as error:
+            raise explain(error, block[0], samples.names) from None
+
+    def stop(cancellable, done):
+        def merged(state, result):
+            try:
+                Apr.CrossProducts.merge_finish(state, result)
+                _name(state, samples)
+            except AprError as error:
+                done(Outcome(error=error))
+            else:
+                done(Outcome(state))
+
+        # Nobody sees the moment between the two.
+        with state.freeze_notify():
+            state.release()
+            _merge_async(state, sums, GLib.PRIORITY_DEFAULT, cancellable, merged)
+
+    return call_blocks(state, samples, begin, end, stop, cancellable, callback, user_data, reserves=True)
 
 
 @extends(Apr.CrossProducts)
@@ -73,13 +133,11 @@ class Methods:
             _update_block(self, samples, (0, *samples.get_tensors()), cancellable)
         else:
             # Nothing is added before all samples have been seen to be good.
-            state = Apr.CrossProducts.new_with_precision(self.n_features, self.n_targets, self.get_precision())
-            state.set_n_threads(self.get_n_threads())
+            state = _new_like(self)
             for block in samples.blocks:
                 _update_block(state, samples, block, cancellable)
             self.merge(state)
-        if samples.names is not None and self.get_feature_names() is None:
-            self.set_feature_names(samples.names)
+        _name(self, samples)
         return self
 
     def update_arrow(self, X: ArrowStream, targets: list[str], sample_weight: str | None = None,
@@ -126,19 +184,22 @@ class Methods:
         """Adds samples without blocking: `await state.update_async(X, y)` gives the state."""
         samples = Samples(X, y, sample_weight)
         check_feature_names(self, samples.names)
+        if samples.blocks is not None:
+            return _update_blocks_async(self, samples, cancellable, callback, user_data)
 
         def finish(state, result):
             try:
                 native_update_finish(state, result)
             except AprError as error:
                 raise explain(error, 0, samples.names) from None
-            if samples.names is not None and state.get_feature_names() is None:
-                state.set_feature_names(samples.names)
+            _name(state, samples)
             return state
 
         return awaitable.call(
             lambda *args: native_update_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
             finish, cancellable, callback, user_data)
+
+    update_finish = taking_outcomes(Apr.CrossProducts.update_finish)
 
     def update_arrow_async(self, X, targets, sample_weight=None, cancellable=None, callback=None, *user_data):
         """Adds the samples of a stream of Arrow without blocking: `await state.update_arrow_async(X, targets)`."""
@@ -155,6 +216,38 @@ class Methods:
             return state
 
         return awaitable.call(begin, finish, cancellable, callback, user_data)
+
+    def merge_async(self, other, cancellable=None, callback=None, *user_data):
+        """Adds the samples of another state without blocking: `await state.merge_async(other)` gives the state."""
+        return _write(self, _merge_async, Apr.CrossProducts.merge_finish, other, cancellable, callback, user_data)
+
+    def merge_bytes_async(self, data, cancellable=None, callback=None, *user_data):
+        """Adds the samples of a state that was sent without blocking: `await state.merge_bytes_async(data)`."""
+        return _write(self, _merge_bytes_async, Apr.CrossProducts.merge_bytes_finish, wrap_bytes(data), cancellable,
+                      callback, user_data)
+
+    def subtract_async(self, other, cancellable=None, callback=None, *user_data):
+        """Takes the samples of another state away without blocking: `await state.subtract_async(other)`."""
+        return _write(self, _subtract_async, Apr.CrossProducts.subtract_finish, other, cancellable, callback, user_data)
+
+    def equal_async(self, other, cancellable=None, callback=None, *user_data):
+        """Compares without blocking: `await state.equal_async(other)` tells whether the two are equal."""
+        return awaitable.call(
+            lambda *args: _equal_async(self, other, GLib.PRIORITY_DEFAULT, *args),
+            Apr.CrossProducts.equal_finish, cancellable, callback, user_data)
+
+    def to_bytes_async(self, cancellable=None, callback=None, *user_data):
+        """Makes the bytes of a file without blocking: `await state.to_bytes_async()` gives them."""
+        return awaitable.call(
+            lambda *args: _to_bytes_async(self, GLib.PRIORITY_DEFAULT, *args),
+            Apr.CrossProducts.to_bytes_finish, cancellable, callback, user_data)
+
+    @staticmethod
+    def from_bytes_async(data, cancellable=None, callback=None, *user_data):
+        """Reads sums from bytes without blocking: `await Apr.CrossProducts.from_bytes_async(data)` gives them."""
+        return awaitable.call(
+            lambda *args: _from_bytes_async(wrap_bytes(data), GLib.PRIORITY_DEFAULT, *args),
+            lambda _, result: Apr.CrossProducts.from_bytes_finish(result), cancellable, callback, user_data)
 
     def save_to_file_async(self, file, cancellable=None, callback=None, *user_data):
         """Writes the sums to a Gio.File without blocking: `await state.save_to_file_async(file)`."""
@@ -175,8 +268,12 @@ class Methods:
 
     @property
     def feature_names(self) -> list[str] | None:
-        """The names of the features as a list, or None where they have none."""
+        """The names of the features as a list, or None where they have none. They may be assigned."""
         return self.get_feature_names()
+
+    @feature_names.setter
+    def feature_names(self, names: Sequence[str] | None) -> None:
+        self.set_feature_names(names)
 
     @property
     def identities(self) -> list[str]:
@@ -233,4 +330,6 @@ class Methods:
                 f'{count(self.get_n_features(), "feature")}, {count(self.get_n_targets(), "target")}>')
 
 
+refuse_readers(Apr.CrossProducts, 'update', 'update_async')
 add_attributes(Apr.CrossProducts)
+add_constructor(Apr.CrossProducts)

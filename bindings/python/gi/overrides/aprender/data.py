@@ -1,15 +1,36 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """How whatever users have becomes tensors: those of any dtype, and the data that models compute with."""
 
+import os
+from collections.abc import Mapping
+
 from .arrow import ArrowTable, is_arrow
 from .batches import Batches
 from .errors import ArgumentError
 from .frames import Frame, is_frame
-from .lists import _find_shape, describe, describe_place, flatten, is_list, tensor_from_lists
+from .lists import find_shape, describe, describe_place, flatten, is_list, tensor_from_lists
 from .memory import (FORMATS, find_data_dtype_in_place, find_dtype, find_dtype_in_place, import_module, is_data, share,
                      share_as_it_is)
 from .native import Apr, make_error
 from .tables import BLOCK_SIZE, Rows, to_numbers
+
+
+def refuse_reader(name):
+    """A reader is read once, batch by batch, so that it is not asked for all that it has."""
+    raise ArgumentError(f'{name} must be numbers in lists or in an array, or an Apr.Tensor, not a TableReader: to fit to its '
+                        'rows, sum them up in an Apr.CrossProducts, “for X, y, weights in reader: state.update(X, y, '
+                        'weights)”, and call model.fit_cross_products(state); predict() takes the X of each batch')
+
+
+def _advise(value):
+    """What to do with something that holds data in another form, or that names it."""
+    if hasattr(value, 'collect'):
+        return ': pass what its collect() gives'
+    if hasattr(value, 'iter_batches'):
+        return ': pass what its iter_batches() gives'
+    if isinstance(value, (str, os.PathLike)):
+        return ': read the file first, with pandas.read_csv(), pyarrow.parquet.ParquetFile(path).iter_batches() or the like'
+    return ': make a table of it, such as a pandas.DataFrame' if isinstance(value, Mapping) else ''
 
 
 def to_array(numpy, value, name):
@@ -25,12 +46,11 @@ def to_array(numpy, value, name):
         array = None
     if isinstance(value, (list, tuple, range)) and (array is None or find_dtype(array.dtype) is None):
         # numpy does not say which entry it is.
-        shape = _find_shape(value, name)
+        shape = find_shape(value, name)
         return numpy.array(flatten(value, shape, name)).reshape(shape)
     if array.ndim == 0 and array.dtype.kind in 'OSU':
-        advice = ': pass what its collect() gives' if hasattr(value, 'collect') else ''
         raise ArgumentError(f'{name} must be numbers in lists or in an array, or an Apr.Tensor, '
-                            f'not {describe(value)}{advice}')
+                            f'not {describe(value)}{_advise(value)}')
     if array.dtype.kind in 'biuf' and isinstance(value, (list, tuple, range, int, float)):
         return array.astype('f8', copy=False)
     return array
@@ -102,6 +122,8 @@ def open_data(value, name):
 
     if value is None and name == 'sample_weight' or isinstance(value, Apr.Tensor):
         return value
+    if isinstance(value, Apr.TableReader):
+        refuse_reader(name)
     if numpy is None:
         return tensor_from_lists(value, name)
     table = _open_table(value, name)

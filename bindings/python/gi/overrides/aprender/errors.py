@@ -4,6 +4,7 @@
 import errno
 import functools
 import os
+import re
 import sys
 
 from gi.repository import Gio, GLib
@@ -117,5 +118,8 @@ def make(message, domain, code):
 
 
 def translate(error):
-    """The exception that says the same as a GLib.Error."""
-    return error if isinstance(error, AprError) else make(error.message, error.domain, error.code)
+    """The exception that says the same as a GLib.Error, with a hyper-parameter called as Python calls it."""
+    if isinstance(error, AprError):
+        return error
+    message = re.sub(r'(?<=hyper-parameter )[a-z]+(-[a-z]+)+', lambda match: match.group().replace('-', '_'), error.message)
+    return make(message, error.domain, error.code)

@@ -10,20 +10,21 @@ import types
 from gi.repository import GLib, GObject
 
 from . import awaitable, pickling
+from .data import to_tensor
 from .errors import AprError, make
 from .lists import count
 from .memory import copy_bytes, wrap_bytes
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor, list_settable, to_name, to_plain
-from .samples import Samples, check_feature_names, explain
+from .samples import Samples, check_feature_names, explain, refuse_readers
 from .virtual_functions import check_results
 
 _fit = Apr.Estimator.fit
 _fit_async = Apr.Estimator.fit_async
 _fit_finish = Apr.Estimator.fit_finish
 _predict = Apr.Estimator.predict
-_predict_async = Apr.Estimator.predict_async
-_predict_finish = Apr.Estimator.predict_finish
+native_predict_async = Apr.Estimator.predict_async
+native_predict_finish = Apr.Estimator.predict_finish
 _score = Apr.Estimator.score
 _score_async = Apr.Estimator.score_async
 _score_finish = Apr.Estimator.score_finish
@@ -37,7 +38,11 @@ _copy = Apr.Estimator.copy
 _load = Apr.Estimator.load
 _clone = Apr.Estimator.clone
 _from_bytes = Apr.Estimator.from_bytes
+_from_bytes_async = Apr.Estimator.from_bytes_async
+_from_bytes_finish = Apr.Estimator.from_bytes_finish
+_to_bytes_async = Apr.Estimator.to_bytes_async
 _get_feature_names = Apr.Estimator.get_feature_names
+_set_result = Apr.Estimator.set_result
 
 
 class ClassFunction:
@@ -93,9 +98,10 @@ class Methods:
     Data go in as arrays, which are shared and must not change while they are in use, as data frames or as lists.
     What comes out is arrays, or lists without numpy.
 
-    A subclass gives do_fit, do_predict, do_save_tensors and do_load_tensors, which get and give Apr.Tensor and
-    raise GLib.Error, and a __gtype_name__, by which files know it. Its properties that can be written are its
-    hyper-parameters: they say how the next fit is done, and clone() and files hold them as they are.
+    A subclass gives do_fit and do_predict, which get Apr.Tensor, and a __gtype_name__, by which files know it. do_fit
+    hands what it finds to set_result(name, numbers), which copies and files then hold, and do_predict gets it as
+    get_result(name). The properties of a subclass that can be written are its hyper-parameters: they say how the next
+    fit is done, and clone() and files hold them as they are.
 
     clone() makes an unfitted model with the same hyper-parameters; a copy is fitted as well, and so is a pickle, which
     has what a file holds. Methods whose names end with _async can be awaited, under asyncio too. to_bytes() makes the
@@ -147,17 +153,7 @@ class Methods:
 
     def predict_async(self, X, cancellable=None, callback=None, *user_data):
         """Predicts without blocking: `await model.predict_async(X)` gives the predictions."""
-        samples = read_features(self, X)
-
-        def finish(model, result):
-            try:
-                return predict_finish(model, result)
-            except AprError as error:
-                raise explain_features(self, error, samples) from None
-
-        return awaitable.call(
-            lambda *args: _predict_async(self, samples.get_tensors()[0], GLib.PRIORITY_DEFAULT, *args),
-            finish, cancellable, callback, user_data)
+        return predict_whole_async(self, read_features(self, X), cancellable, callback, user_data)
 
     def predict_finish(self, result):
         """Ends what predict_async() began with a callback: the predictions."""
@@ -173,9 +169,7 @@ class Methods:
         """Scores without blocking: `await model.score_async(X, y)` gives the score."""
         samples = Samples(X, y, sample_weight)
         _check_names(self, samples)
-        return awaitable.call(
-            lambda *args: _score_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
-            _score_finish, cancellable, callback, user_data)
+        return score_whole_async(self, samples, cancellable, callback, user_data)
 
     def save_to_file(self, file, cancellable=None):
         """Writes the model to a Gio.File."""
@@ -213,14 +207,35 @@ class Methods:
         """Makes a fitted model of the class from the bytes of a SafeTensors file, bytes or GLib.Bytes."""
         return _from_bytes(cls, wrap_bytes(data))
 
+    def set_result(self, name: str, result: Data) -> bool:
+        """Keeps a result of a fit, a number, an array or lists, under a name: for do_fit() of a subclass. Returns True."""
+        return _set_result(self, name, to_tensor(result))
+
+    @ClassFunction
+    def from_bytes_async(cls, data, cancellable=None, callback=None, *user_data):
+        """Makes a fitted model of the class from the bytes of a SafeTensors file without blocking; to be awaited."""
+        return awaitable.call(
+            lambda *args: _from_bytes_async(cls, wrap_bytes(data), GLib.PRIORITY_DEFAULT, *args),
+            lambda source, result: _from_bytes_finish(result), cancellable, callback, user_data)
+
+    def to_bytes_async(self, cancellable=None, callback=None, *user_data):
+        """Makes the bytes of a SafeTensors file without blocking: `await model.to_bytes_async()` gives them."""
+        return awaitable.call(
+            lambda *args: _to_bytes_async(self, GLib.PRIORITY_DEFAULT, *args),
+            Apr.Estimator.to_bytes_finish, cancellable, callback, user_data)
+
     def get_feature_names(self) -> list[str] | None:
         """The names of the features as a list, or None where they have none."""
         return _get_feature_names(self) or None
 
     @property
     def feature_names(self) -> list[str] | None:
-        """The names of the features as a list, or None where they have none."""
+        """The names of the features as a list, or None where they have none. They may be assigned."""
         return self.get_feature_names()
+
+    @feature_names.setter
+    def feature_names(self, names: Sequence[str] | None) -> None:
+        self.set_feature_names(names)
 
     def clone(self) -> Self:
         """An unfitted model of the same class with the same properties."""
@@ -258,7 +273,7 @@ class Methods:
 
 
 def predict_finish(self, result):
-    return _predict_finish(self, result)._copy_values()
+    return native_predict_finish(self, result)._copy_values()
 
 
 def fit_whole(self, samples, cancellable):
@@ -333,6 +348,26 @@ def predict_whole(self, samples):
         raise explain_features(self, error, samples) from None
 
 
+def predict_whole_async(self, samples, cancellable, callback, user_data):
+    """Predicts all samples at once, without blocking."""
+    def finish(model, result):
+        try:
+            return predict_finish(model, result)
+        except AprError as error:
+            raise explain_features(self, error, samples) from None
+
+    return awaitable.call(
+        lambda *args: native_predict_async(self, samples.get_tensors()[0], GLib.PRIORITY_DEFAULT, *args),
+        finish, cancellable, callback, user_data)
+
+
+def score_whole_async(self, samples, cancellable, callback, user_data):
+    """Scores all samples at once, without blocking."""
+    return awaitable.call(
+        lambda *args: _score_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
+        _score_finish, cancellable, callback, user_data)
+
+
 def score_whole(self, samples):
     """R² of all samples at once."""
     try:
@@ -341,5 +376,6 @@ def score_whole(self, samples):
         raise explain_features(self, error, samples) from None
 
 
+refuse_readers(Apr.Estimator, 'fit', 'fit_async', 'score', 'score_async')
 add_attributes(Apr.Estimator, get_values)
 add_constructor(Apr.Estimator)

@@ -4,21 +4,26 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping, Set
+from copy import copy
 
 from gi.repository import GLib
 
 from . import awaitable
+from .blocks import Outcome, call as call_blocks, taking_outcomes
 from .cross_products import native_update_async, native_update_finish
-from .errors import ArgumentError, AprError
+from .errors import ArgumentError, AprError, make
 from .estimator import (ClassFunction, explain_features, fit_whole, fit_whole_async, get_values,
-                        predict_whole, read_features, score_whole)
-from .lists import describe
+                        native_predict_async, native_predict_finish, predict_whole, predict_whole_async, read_features,
+                        score_whole, score_whole_async)
+from .lists import describe, to_target
 from .memory import FORMATS, import_module
 from .metrics import r2_score
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor, to_enum
-from .samples import Samples, check_feature_names, check_names, explain
+from .samples import Samples, check_feature_names, check_names, explain, refuse_readers
+from .tables import is_missing
 
 _get_intercept = Apr.LinearRegression.get_intercept
 _predict_into = Apr.LinearRegression.predict_into
@@ -28,6 +33,7 @@ _partial_fit_async = Apr.LinearRegression.partial_fit_async
 _partial_fit_finish = Apr.LinearRegression.partial_fit_finish
 _get_statistics = Apr.LinearRegression.get_statistics
 _get_statistics_async = Apr.LinearRegression.get_statistics_async
+_summary_async = Apr.LinearRegression.summary_async
 _compute_condition_number_async = Apr.LinearRegression.compute_condition_number_async
 _predict_interval = Apr.LinearRegression.predict_interval
 _predict_interval_async = Apr.LinearRegression.predict_interval_async
@@ -54,17 +60,43 @@ def _check_out(out, typestr, shape):
 
 
 def _read_one(model, x):
-    """The features of one sample as a list, whose entries are converted faster than those of an array."""
+    """The features of one sample as a list, whose entries are converted faster than those of an array, and the names
+    that it has for them.
+    """
     if isinstance(x, Mapping):
+        if not all(isinstance(name, str) for name in x):
+            raise ArgumentError(f'x must have the names of the features as keys, not {list(x)}')
         names = model.get_feature_names()
-        check_feature_names(model, sorted(x, key=names.index if set(names or ()) == set(x) else None))
-        return [x[name] for name in names or x]
-    if isinstance(x, (str, bytes, bytearray, Set)) or not hasattr(x, '__len__'):
-        raise ArgumentError(f'x must be the features of one sample, not {describe(x)}')
-    labels = list(x.index) if hasattr(x, 'iloc') else []
-    if model.get_fitted():
-        check_feature_names(model, check_names(labels))
-    return x.tolist() if hasattr(x, 'tolist') else list(x)
+        check_feature_names(model, sorted(x, key=names.index if set(names or ()) == set(x) else None), is_ordered=False)
+        names = names or list(x)
+        return [x[name] for name in names], names
+    # A list of a table is one of its columns, or of their names.
+    is_table = hasattr(x, 'columns') or hasattr(x, 'column_names')
+    if is_table or isinstance(x, (str, bytes, bytearray, Set)) or not hasattr(x, '__len__'):
+        raise ArgumentError(f'x must be the features of one sample, not {describe(x)}' +
+                            (': pass one of its rows, or all of it to predict()' if is_table else ''))
+    labels = list(x.index) if hasattr(x, 'iloc') else list(getattr(x, '_fields', []))
+    if any(str(label).startswith('_') for label in getattr(x, '_fields', [])):
+        # Names that cannot be a tuple's, which numbers them instead.
+        labels = []
+    names = check_names(labels) if model.get_fitted() else None
+    check_feature_names(model, names)
+    return x.tolist() if hasattr(x, 'tolist') else list(x), names
+
+
+def _explain_one(error, values, names):
+    """The same error about one sample, with the name of the feature where the sample has names."""
+    if isinstance(error, AprError):
+        place = re.search(r'feature (\d+) \(counted from 0\)$', error.message)
+        return error if place is None or names is None else \
+            make(error.message[:place.start()] + f'feature “{names[int(place.group(1))]}”', error.domain, error.code)
+    # PyGObject counts the items.
+    place = re.match(r'Item (\d+): ', str(error))
+    if place is None or names is None:
+        return ArgumentError(f'x must be the features of one sample, numbers in a list or an array: {error}')
+    value = values[int(place.group(1))]
+    return ArgumentError(f'The sample has {"a missing value" if is_missing(value) else describe(value)} at feature '
+                         f'“{names[int(place.group(1))]}”, not a number')
 
 
 def _new_state(model, X, y):
@@ -74,42 +106,62 @@ def _new_state(model, X, y):
     return state
 
 
-def _fit_blocks_async(model, samples, cancellable, when_done):
-    """Sums up a block at a time, then fits to the sums; when_done gets the model and a result, or an error for one."""
-    state, start = None, 0
+def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_data):
+    """Sums up a block at a time, then fits to the sums. The model is busy from the call on, so that no other fit begins
+    meanwhile.
+    """
+    state = None
 
-    def end_block(_, result):
+    def begin(block, cancellable, ended):
+        nonlocal state
+        _, *tensors = block
+        if state is None:
+            state = _new_state(model, *tensors[:2])
+        native_update_async(state, *tensors, GLib.PRIORITY_DEFAULT, cancellable, ended)
+
+    def end(block, result):
         try:
             native_update_finish(state, result)
         except AprError as error:
-            when_done(model, explain(error, start, samples.names))
-        else:
-            begin_block()
+            raise explain(error, block[0], samples.names) from None
 
-    def begin_block():
-        nonlocal state, start
+    def stop(cancellable, done):
+        def fitted(model, result):
+            try:
+                _fit_cross_products_finish(model, result)
+            except AprError as error:
+                done(Outcome(error=error))
+            else:
+                done(Outcome(model))
+
+        sums = model.get_cross_products() if is_partial else None
+        if samples.names is not None:
+            state.set_feature_names(samples.names)
+        if sums is not None:
+            sums.merge(state)
+        # Nobody sees the moment between the two.
+        with model.freeze_notify():
+            model.release()
+            _fit_cross_products_async(model, state if sums is None else sums, GLib.PRIORITY_DEFAULT, cancellable, fitted)
+
+    return call_blocks(model, samples, begin, end, stop, cancellable, callback, user_data, reserves=True)
+
+
+def _call_blocks(model, samples, begin, finish, join, cancellable, callback, user_data):
+    """Works on each block with the model as it is now, and joins what finish(model, result) gives."""
+    now, parts = copy(model), []
+
+    def end(block, result):
         try:
-            block = next(samples.blocks, None)
-            if block is None:
-                if samples.names is not None:
-                    state.set_feature_names(samples.names)
-                _fit_cross_products_async(model, state, GLib.PRIORITY_DEFAULT, cancellable, when_done)
-                return
-            start, *tensors = block
-            if state is None:
-                state = _new_state(model, *tensors[:2])
-            native_update_async(state, *tensors, GLib.PRIORITY_DEFAULT, cancellable, end_block)
-        except Exception as error:
-            when_done(model, error)
+            parts.append(finish(now, result))
+        except AprError as error:
+            raise explain_features(model, error, samples, block[0]) from None
 
-    begin_block()
+    def begin_block(block, cancellable, ended):
+        begin(now, block, GLib.PRIORITY_DEFAULT, cancellable, ended)
 
-
-def _finish_blocks(model, result):
-    if isinstance(result, Exception):
-        raise result
-    _fit_cross_products_finish(model, result)
-    return model
+    return call_blocks(model, samples, begin_block, end, lambda _, done: done(Outcome(join(parts))), cancellable, callback,
+                       user_data)
 
 
 def _sum_up(model, samples, cancellable):
@@ -149,6 +201,30 @@ def _predict_blocks(model, samples, out, typestr, shape):
     return numpy.concatenate(parts) if out is None else out
 
 
+def _predict_interval_of(model, samples, X, level, kind, start=0):
+    """The lower and the upper ends for a block of samples, which begins at a row."""
+    try:
+        _, lower, upper = _predict_interval(model, X, level, kind)
+    except AprError as error:
+        raise explain_features(model, error, samples, start) from None
+    return lower._take_values(), upper._take_values()
+
+
+def _finish_interval(model, result):
+    _, lower, upper = _predict_interval_finish(model, result)
+    return lower._take_values(), upper._take_values()
+
+
+def _join_intervals(parts):
+    return tuple(map(import_module('numpy').concatenate, zip(*parts)))
+
+
+def _score_parts(parts):
+    """R² of the targets, predictions and weights of blocks."""
+    concatenate = import_module('numpy').concatenate
+    return r2_score(*(None if of_blocks[0] is None else concatenate(of_blocks) for of_blocks in zip(*parts)))
+
+
 def _score_blocks(model, samples):
     """R² of samples that come in blocks: of their features no two blocks are kept."""
     numpy, coefficients = import_module('numpy'), model.get_coefficients()
@@ -157,7 +233,7 @@ def _score_blocks(model, samples):
         out = numpy.empty(X.shape[:1] + coefficients.shape[:-1], FORMATS[coefficients.dtype][1])
         _predict_block(model, samples, X, out, start)
         kept.append((y.numpy(), out, None if sample_weight is None else sample_weight.numpy()))
-    return r2_score(*(None if parts[0] is None else numpy.concatenate(parts) for parts in zip(*kept)))
+    return _score_parts(kept)
 
 
 @extends(Apr.LinearRegression)
@@ -177,6 +253,7 @@ class Methods:
     load_from_file = ClassFunction(Apr.Estimator.load_from_file)
     load_from_file_async = ClassFunction(Apr.Estimator.load_from_file_async)
     from_bytes = ClassFunction(Apr.Estimator.from_bytes)
+    from_bytes_async = ClassFunction(Apr.Estimator.from_bytes_async)
 
     def fit(self, X: Data, y: Target, sample_weight: Weights = None,
             cancellable: Gio.Cancellable | None = None) -> Self:
@@ -189,11 +266,12 @@ class Methods:
 
     def fit_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
         samples = Samples(X, y, sample_weight)
-        if samples.blocks is None or not _is_ours(type(self)) or callback is not None:
+        if samples.blocks is None or not _is_ours(type(self)):
             return fit_whole_async(self, samples, cancellable, callback, user_data)
-        return awaitable.Awaitable(functools.partial(_fit_blocks_async, self, samples), _finish_blocks, cancellable)
+        return _fit_blocks_async(self, samples, False, cancellable, callback, user_data)
 
     fit_async.__doc__ = Apr.Estimator.fit_async.__doc__
+    fit_finish = taking_outcomes(Apr.Estimator.fit_finish)
 
     def predict(self, X: Data, out: Array | None = None) -> Array:
         """Predicts the targets of samples: an array, [n_samples] or [n_samples, n_targets].
@@ -215,7 +293,18 @@ class Methods:
             _check_out(out, typestr, samples.X.shape[:1] + shape)
             _predict_block(self, samples, samples.X, out)
             return out
-        return _predict_blocks(self, samples, out, typestr, shape)
+        return _predict_blocks(copy(self), samples, out, typestr, shape)
+
+    def predict_async(self, X, cancellable=None, callback=None, *user_data):
+        samples = read_features(self, X)
+        if samples.blocks is None or not _is_ours(type(self)) or not self.get_fitted():
+            return predict_whole_async(self, samples, cancellable, callback, user_data)
+        return _call_blocks(self, samples, lambda model, block, *args: native_predict_async(model, block[1], *args),
+                            lambda model, result: native_predict_finish(model, result)._take_values(),
+                            import_module('numpy').concatenate, cancellable, callback, user_data)
+
+    predict_async.__doc__ = Apr.Estimator.predict_async.__doc__
+    predict_finish = taking_outcomes(Apr.Estimator.predict_finish)
 
     def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
         samples = Samples(X, y, sample_weight)
@@ -223,17 +312,47 @@ class Methods:
             check_feature_names(self, samples.names)
         if samples.blocks is None or not _is_ours(type(self)) or not self.get_fitted():
             return score_whole(self, samples)
-        return _score_blocks(self, samples)
+        return _score_blocks(copy(self), samples)
 
     score.__doc__ = Apr.Estimator.score.__doc__
+
+    def score_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
+        samples = Samples(X, y, sample_weight)
+        if self.get_fitted():
+            check_feature_names(self, samples.names)
+        if samples.blocks is None or not _is_ours(type(self)) or not self.get_fitted():
+            return score_whole_async(self, samples, cancellable, callback, user_data)
+        kept = []
+
+        def begin(model, block, *args):
+            kept.append([None if tensor is None else tensor.numpy() for tensor in block[2:]])
+            native_predict_async(model, block[1], *args)
+
+        def join(predictions):
+            return _score_parts([(y, part, weights) for (y, weights), part in zip(kept, predictions)])
+
+        return _call_blocks(self, samples, begin, lambda model, result: native_predict_finish(model, result)._take_values(), join,
+                            cancellable, callback, user_data)
+
+    score_async.__doc__ = Apr.Estimator.score_async.__doc__
+    score_finish = taking_outcomes(Apr.Estimator.score_finish)
 
     def predict_one(self, x: Sequence[float] | Mapping[str, float] | Array) -> float:
         """Predicts the target of one sample, a list, a tuple or an array of its features, as a float.
 
         It is the row of what predict() gives, to the last bit, many times faster than predict() of one row. A
-        dictionary has them by their names, in any order; the index of a pandas.Series must be as the model has them.
+        dictionary has them by their names, in any order; the index of a pandas.Series, and the fields of a named tuple,
+        must be as the model has them.
         """
-        return _predict_one(self, x if type(x) in (list, tuple) else _read_one(self, x))
+        names = None
+        try:
+            if type(x) not in (list, tuple):
+                x, names = _read_one(self, x)
+            return _predict_one(self, x)
+        except ArgumentError:
+            raise
+        except (AprError, TypeError) as error:
+            raise _explain_one(error, x, names) from None
 
     @property
     def intercept(self) -> Any:
@@ -292,6 +411,8 @@ class Methods:
         fitted = self.get_fitted()
         if fitted:
             check_feature_names(self, samples.names)
+        if samples.blocks is not None and _is_ours(type(self)) and (not fitted or self.get_cross_products() is not None):
+            return _fit_blocks_async(self, samples, True, cancellable, callback, user_data)
 
         def finish(model, result):
             try:
@@ -306,9 +427,11 @@ class Methods:
             lambda *args: _partial_fit_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
             finish, cancellable, callback, user_data)
 
+    partial_fit_finish = taking_outcomes(Apr.LinearRegression.partial_fit_finish)
+
     def get_statistics(self, target: int = 0) -> RegressionStatistics:
         """The Apr.RegressionStatistics of one target, counted from 0: how well the coefficients are known."""
-        return _get_statistics(self, target)
+        return _get_statistics(self, to_target(target))
 
     def score_cross_products_async(self, cross_products, cancellable=None, callback=None, *user_data):
         """The scores without blocking: `await model.score_cross_products_async(sums)` gives R² of each target."""
@@ -318,9 +441,16 @@ class Methods:
 
     def get_statistics_async(self, target=0, cancellable=None, callback=None, *user_data):
         """The statistics without blocking: `await model.get_statistics_async()` gives them."""
+        target = to_target(target)
         return awaitable.call(
             lambda *args: _get_statistics_async(self, target, GLib.PRIORITY_DEFAULT, *args),
             Apr.LinearRegression.get_statistics_finish, cancellable, callback, user_data)
+
+    def summary_async(self, cancellable=None, callback=None, *user_data):
+        """The text of the statistics without blocking: `await model.summary_async()` gives it."""
+        return awaitable.call(
+            lambda *args: _summary_async(self, GLib.PRIORITY_DEFAULT, *args),
+            Apr.LinearRegression.summary_finish, cancellable, callback, user_data)
 
     def compute_condition_number_async(self, cancellable=None, callback=None, *user_data):
         """The condition number without blocking: `await model.compute_condition_number_async()` gives it."""
@@ -332,14 +462,17 @@ class Methods:
         """Predicts intervals without blocking: `await model.predict_interval_async(X)` gives lower and upper ends."""
         samples = read_features(self, X)
         kind = to_enum(Apr.IntervalKind, kind, 'kind')
+        if samples.blocks is not None and _is_ours(type(self)):
+            return _call_blocks(
+                self, samples, lambda model, block, *args: _predict_interval_async(model, block[1], level, kind, *args),
+                _finish_interval, _join_intervals, cancellable, callback, user_data)
         return awaitable.call(
             lambda *args: _predict_interval_async(self, samples.get_tensors()[0], level, kind, GLib.PRIORITY_DEFAULT, *args),
-            Apr.LinearRegression.predict_interval_finish, cancellable, callback, user_data)
+            _finish_interval, cancellable, callback, user_data)
 
     def predict_interval_finish(self, result):
         """Ends what predict_interval_async() began with a callback: lower and upper ends."""
-        _, lower, upper = _predict_interval_finish(self, result)
-        return lower._copy_values(), upper._copy_values()
+        return result.get() if isinstance(result, Outcome) else _finish_interval(self, result)
 
     def predict_interval(self, X: Data, level: float = 0.95,
                          kind: IntervalKind | str = 'prediction') -> tuple[Array, Array]:
@@ -350,12 +483,13 @@ class Methods:
         """
         samples = read_features(self, X)
         kind = to_enum(Apr.IntervalKind, kind, 'kind')
-        try:
-            _, lower, upper = _predict_interval(self, samples.get_tensors()[0], level, kind)
-        except AprError as error:
-            raise explain_features(self, error, samples) from None
-        return lower._take_values(), upper._take_values()
+        if samples.blocks is None or not _is_ours(type(self)):
+            return _predict_interval_of(self, samples, samples.get_tensors()[0], level, kind)
+        model = copy(self)
+        parts = [_predict_interval_of(model, samples, X, level, kind, start) for start, X, _, _ in samples.blocks]
+        return _join_intervals(parts)
 
 
+refuse_readers(Apr.LinearRegression, 'fit', 'fit_async', 'partial_fit', 'partial_fit_async', 'score', 'score_async')
 add_attributes(Apr.LinearRegression, get_values)
 add_constructor(Apr.LinearRegression)

@@ -2,13 +2,14 @@
 """How nested lists become tensors, and what messages call values and places."""
 
 import numbers
+import operator
 
+from .errors import ArgumentError
 from .memory import import_module
 from .native import Apr
 
 # How deep lists may stand within each other: not without end, as a list does that is its own entry.
 _MAX_DEPTH = 32
-
 
 
 def count(n, what):
@@ -32,12 +33,19 @@ def describe(value):
     return f'{"an" if name[0] in "AEIOUaeiou" else "a"} {name}'
 
 
+def to_target(value):
+    """The number of a target: PyGObject would cut a fraction off."""
+    if not hasattr(value, '__index__') or operator.index(value) < 0:
+        raise ArgumentError(f'target must be a whole number from 0 on, not {describe(value)}')
+    return operator.index(value)
+
+
 def describe_place(index):
     places = [f'{what} {i}' for what, i in zip(('row', 'column'), index)]
     return f'{", ".join(places) if len(index) <= len(places) else list(index)} (counted from 0)'
 
 
-def _find_shape(value, name):
+def find_shape(value, name):
     """The shape by the first entry at each depth: flatten() holds all the others against it."""
     shape = []
     while is_list(value):
@@ -69,5 +77,5 @@ def tensor_from_lists(value, name):
         return Apr.Tensor.new_from_doubles([float(value)], [])
     if not is_list(value):
         raise TypeError(f'{name} must be numbers in lists, or an Apr.Tensor, not {describe(value)}')
-    shape = _find_shape(value, name)
+    shape = find_shape(value, name)
     return Apr.Tensor.new_from_doubles(flatten(value, shape, name), shape)

@@ -88,6 +88,12 @@ def find_dtype(dtype):
     return _DTYPES.get(dtype.name)
 
 
+def find_dtype_named(value):
+    """The Apr.DType that numpy calls by this name, or that is numpy's dtype or type; anything else as it is."""
+    name = value if isinstance(value, str) else getattr(value, 'name', getattr(value, '__name__', None))
+    return _DTYPES.get(name, value)
+
+
 @functools.lru_cache(maxsize=64)
 def find_numpy_dtype(dtype):
     import numpy

@@ -7,15 +7,39 @@ Of several targets, multioutput='uniform_average' is the mean of the targets' va
 
 from __future__ import annotations
 
+from gi.repository import GLib
+
+from . import awaitable
 from .data import to_data
 from .errors import ArgumentError
 from .native import Apr, translating
 from .properties import to_enum
 
 __all__ = ['r2_score', 'explained_variance_score', 'mean_squared_error', 'root_mean_squared_error', 'mean_absolute_error',
-           'mean_absolute_percentage_error', 'median_absolute_error', 'max_error']
+           'mean_absolute_percentage_error', 'median_absolute_error', 'max_error', 'compute_metric', 'compute_metric_async']
 
 _compute_metric = translating(Apr.compute_metric)
+_compute_metric_async = Apr.compute_metric_async
+_compute_metric_finish = translating(Apr.compute_metric_finish)
+
+
+def _to_arguments(metric, multioutput, y_true, y_pred, sample_weight):
+    return (to_enum(Apr.Metric, metric, 'metric'), to_enum(Apr.Multioutput, multioutput, 'multioutput'),
+            to_data(y_true, 'y_true'), to_data(y_pred, 'y_pred'), to_data(sample_weight, 'sample_weight'))
+
+
+def compute_metric(metric: Metric | str, multioutput: Multioutput | str, y_true: Data, y_pred: Data,
+                   sample_weight: Weights = None) -> Array:
+    """Computes a metric by its name, such as 'r2': of each target for 'raw_values', else one number in an array."""
+    return _compute_metric(*_to_arguments(metric, multioutput, y_true, y_pred, sample_weight))._get_values()
+
+
+def compute_metric_async(metric, multioutput, y_true, y_pred, sample_weight=None, cancellable=None, callback=None,
+                         *user_data):
+    """Computes without blocking: `await Apr.compute_metric_async('r2', 'raw_values', y_true, y_pred)` gives an array."""
+    arguments = _to_arguments(metric, multioutput, y_true, y_pred, sample_weight)
+    return awaitable.call(lambda *args: _compute_metric_async(*arguments, GLib.PRIORITY_DEFAULT, *args),
+                          lambda _, result: _compute_metric_finish(result)._get_values(), cancellable, callback, user_data)
 
 
 def _compute(metric, multioutput, y_true, y_pred, sample_weight):

@@ -79,20 +79,20 @@ def _find_enums(arguments):
 
 
 def _find_texts(arguments):
-    """The places of arguments that are strings, or lists of them, and their names."""
+    """The places of arguments that are strings, or lists of them, their names, and which of the two they are."""
     split = [re.match(r'(\w+):?(\w*)', argument).groups() for argument in arguments]
-    return [(i, name) for i, (name, type_) in enumerate(split)
-            if type_ == 'str' or type_ == 'list' and name in ('feature_names', 'features', 'targets')]
+    return [(i, name, type_ == 'list') for i, (name, type_) in enumerate(split)
+            if type_ == 'str' or type_ == 'list' and name in ('feature_names', 'features', 'targets', 'columns')]
 
 
 def _refusing_nuls(function, texts):
-    """The function, which takes no strings that C would cut short."""
+    """The function, which takes no strings that C would cut short, and no string for a list."""
     def call(*args, **kwargs):
-        for i, name in texts:
+        for i, name, is_list in texts:
             if i < len(args):
-                check_text(args[i], name)
+                check_text(args[i], name, is_list)
             elif name in kwargs:
-                check_text(kwargs[name], name)
+                check_text(kwargs[name], name, is_list)
         return function(*args, **kwargs)
 
     return call
@@ -134,7 +134,7 @@ for _class in CLASSES:
     for _name, _info in list(vars(_class).items()):
         if type(_info).__name__ == 'FunctionInfo':
             setattr(_class, _name, _wrap(_class, _info))
-Apr.DType.from_string = staticmethod(_refusing_nuls(Apr.DType.from_string, [(0, 'string')]))
+Apr.DType.from_string = staticmethod(_refusing_nuls(Apr.DType.from_string, [(0, 'string', False)]))
 
 
 def extends(class_):

@@ -15,7 +15,10 @@ _CONSTRUCT_ONLY = GObject.ParamFlags.CONSTRUCT_ONLY
 
 
 def to_enum(class_, value, name):
-    """The value of an enumeration, which may be a string: its name in small letters."""
+    """The value of an enumeration, which may be a string: its name in small letters. Dtypes have numpy's names too."""
+    if class_.__gtype__.name == 'AprDType' and not isinstance(value, int):
+        from .memory import find_dtype_named
+        value = find_dtype_named(value)
     if not isinstance(value, str):
         return value
     for choice in class_.__enum_values__.values():
@@ -25,9 +28,13 @@ def to_enum(class_, value, name):
     raise ArgumentError(f'{name} must be one of {choices}, not “{value}”')
 
 
-def check_text(value, name):
-    """Refuses a NUL in a string, or in one of a list: C would take what stands before it."""
-    for text in value if isinstance(value, (list, tuple)) else (value,):
+def check_text(value, name, is_list=False):
+    """Refuses a NUL in a string, or in one of a list: C would take what stands before it. A string is no list of its
+    letters.
+    """
+    if is_list and isinstance(value, str):
+        raise ArgumentError(f'{name} must be a list of strings, not the string “{value}”')
+    for text in value if is_list and hasattr(value, '__iter__') else (value,):
         if isinstance(text, str) and '\0' in text:
             raise ArgumentError(f'{name} has a NUL: {text!r}')
 
@@ -77,7 +84,7 @@ def _convert(pspec, value):
         from .data import to_data
         return to_data(value, to_name(pspec))
     if pspec.value_type in (GObject.TYPE_STRING, GObject.TYPE_STRV):
-        check_text(value, to_name(pspec))
+        check_text(value, to_name(pspec), pspec.value_type == GObject.TYPE_STRV)
     if _is_enum(pspec):
         return to_enum(type(pspec.default_value), value, to_name(pspec))
     if pspec.value_type == GObject.TYPE_BOOLEAN and value not in (True, False):
@@ -116,6 +123,22 @@ def add_attributes(class_, convert=lambda value: value):
             setattr(class_, name, _make_attribute(class_, pspec, convert))
 
 
+def advise(name, names):
+    """What else may be meant by a name that there is not."""
+    if name == 'n_jobs' and 'n_threads' in names:
+        return ': it is “n_threads” here, and 0, which it is unless set, means one thread per processor'
+    close = difflib.get_close_matches(name, names, 1)
+    return f': is it “{close[0]}”?' if close else ''
+
+
+def _refuse_read_only(class_, name):
+    # Some have a setter in Python all the same.
+    attribute = getattr(class_, name, None)
+    advice = f'set it after construction, object.{name} = …' if isinstance(attribute, property) and attribute.fset else \
+        'it can only be read'
+    raise TypeError(f'The constructor of {class_.__name__} takes no “{name}”: {advice}')
+
+
 def add_constructor(class_):
     """Makes help and completion tell which keywords the constructor takes."""
     construct = class_.__init__
@@ -123,10 +146,12 @@ def add_constructor(class_):
     def __init__(self, **properties):
         pspecs = _find_pspecs(type(self))
         for name in properties:
-            if name.replace('-', '_') not in pspecs:
-                close = difflib.get_close_matches(name, pspecs, 1)
-                raise TypeError(f'{type(self).__name__} has no property “{name}”' +
-                                (f': is it “{close[0]}”?' if close else ''))
+            pspec = pspecs.get(name.replace('-', '_'))
+            if pspec is None:
+                writable = [other for other, pspec in pspecs.items() if pspec.flags & _WRITABLE]
+                raise TypeError(f'{type(self).__name__} has no property “{name}”{advise(name, writable)}')
+            if not pspec.flags & _WRITABLE:
+                _refuse_read_only(type(self), to_name(pspec))
         construct(self, **{name: _convert(pspecs.get(name), value) for name, value in properties.items()})
         vars(self).update(properties)
 

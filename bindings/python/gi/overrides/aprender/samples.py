@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The samples of a call: X, y and weights that belong together, whole or block by block, and the names of the features."""
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable
 
-from .data import open_data, read_whole, to_block
+from .data import open_data, read_whole, refuse_reader, to_block
 from .errors import ArgumentError, AprError, make
+from .frames import is_frame
 from .lists import count
 from .memory import import_module
 from .native import Apr, make_error
@@ -42,6 +44,15 @@ def _get_labels(value):
     return []
 
 
+def _advise_shape(X):
+    """How data of one dimension get two."""
+    one_feature, one_sample = 'X.reshape(-1, 1)', 'X.reshape(1, -1)'
+    if hasattr(X, 'to_frame'):
+        # A series of polars has no index: its table would have other names than the features have.
+        one_feature, one_sample = 'X.to_frame()', 'X.to_frame().T or predict_one(X)' if is_frame(X) else 'predict_one(X)'
+    return f'{one_feature} where they are the samples of one feature; {one_sample} where they are one sample'
+
+
 class Samples:
     """What is fitted to: tensors of all, where that is little or lies ready, or else blocks, of which no two are kept."""
 
@@ -54,11 +65,13 @@ class Samples:
             self._select(y, sample_weight)
         if has_y and not _get_labels(y):
             if y is None:
-                raise ArgumentError('A fit requires y to be passed, but the target y is None')
+                raise ArgumentError('A fit requires y to be passed, but the target y is None' +
+                                    (': an Apr.TableReader gives one if its targets are set before it reads'
+                                     if isinstance(X, Apr.Tensor) else ''))
             self.y = read_whole(open_data(y, 'y'))
         if has_y and not _get_labels(sample_weight):
             self.sample_weight = read_whole(open_data(sample_weight, 'sample_weight'))
-        self._check_shapes()
+        self._check_shapes(X)
         self._begin()
 
     def _select(self, y, sample_weight):
@@ -75,13 +88,12 @@ class Samples:
         self._keys = [name for name, value in (('y', y), ('sample_weight', sample_weight)) if _get_labels(value)]
         self.names = check_names([self.data.labels[i] for i in features])
 
-    def _check_shapes(self):
+    def _check_shapes(self, X):
         data = self.data
         shape = data.shape if isinstance(data, Apr.Tensor) else (data.n_rows,) if data.is_column else (data.n_rows, 1)
         if len(shape) == 1:
             raise make_error(Apr.Error.SHAPE, 'X must have the shape [n_samples, n_features], but it has '
-                             f'[{"?" if shape[0] is None else shape[0]}]. Reshape your data: X.reshape(-1, 1) where they '
-                             'are the samples of one feature, or X.to_frame() of a series; X.reshape(1, -1) where they are one sample')
+                             f'[{"n_samples" if shape[0] is None else shape[0]}]. Reshape your data: {_advise_shape(X)}')
         if isinstance(data, Apr.Tensor) and len(shape) == 2:
             if self.names is not None and len(self.names) != shape[1]:
                 raise ValueError(f'X has {len(self.names)} names of columns, but {count(shape[1], "column")}')
@@ -131,20 +143,38 @@ class Samples:
             start = stop
         self._check_length(start)
 
+    def _join(self):
+        """All blocks, in one copy where the number of rows is known."""
+        numpy, n_rows = import_module('numpy'), self.data.n_rows
+        whole = [None, self.y, self.sample_weight]
+        parts, arrays, end = [], None, 0
+        for start, *tensors in self.blocks:
+            blocks = [None if tensor is None or before is not None else tensor.numpy() for tensor, before in zip(tensors, whole)]
+            end = start + len(blocks[0])
+            if n_rows is None:
+                parts.append(blocks)
+                continue
+            if arrays is None:
+                arrays = [None if block is None else numpy.empty((n_rows, *block.shape[1:]), block.dtype) for block in blocks]
+            for array, block in zip(arrays, blocks):
+                if block is not None:
+                    array[start:end] = block
+        if arrays is None:
+            arrays = [None if of_blocks[0] is None else numpy.concatenate(of_blocks) for of_blocks in zip(*parts)]
+        return [before if array is None else to_block(array[:end]) for array, before in zip(arrays, whole)]
+
     def get_tensors(self):
         """X, y and weights as tensors of all samples."""
         if self.blocks is not None:
-            numpy = import_module('numpy')
-            columns = list(zip(*self.blocks))[1:]
-            tensors = [None if parts[0] is None else to_block(numpy.concatenate([part.numpy() for part in parts]))
-                       for parts in columns]
-            self.X, self.y, self.sample_weight = tensors
+            self.X, self.y, self.sample_weight = self._join()
             self.blocks = None
         return self.X, self.y, self.sample_weight
 
 
-def check_feature_names(model, names):
-    """Refuses other names than the model's, or an other order, in the words that scikit-learn's tools know."""
+def check_feature_names(model, names, is_ordered=True):
+    """Refuses other names than the model's, or an other order, in the words that scikit-learn's tools know. Where names
+    have no order, as those of a dictionary, no place is said to be wrong.
+    """
     if names is None:
         return
     try:
@@ -162,7 +192,23 @@ def check_feature_names(model, names):
                 text += '- ...\n' if len(different) > 5 else ''
         if set(names) == set(known):
             text += 'Feature names must be in the same order as they were in fit.\n'
-        raise make(text + error.message, error.domain, error.code) from None
+        raise make(text + error.message if is_ordered else text.rstrip('\n'), error.domain, error.code) from None
+
+
+def _refusing_readers(function):
+    @functools.wraps(function)
+    def call(self, *args, **kwargs):
+        if args and isinstance(args[0], Apr.TableReader):
+            refuse_reader('X')
+        return function(self, *args, **kwargs)
+
+    return call
+
+
+def refuse_readers(class_, *names):
+    """Has methods say how to fit to a reader. It has y too, so most who pass one pass no y, and Python would miss that."""
+    for name in names:
+        setattr(class_, name, _refusing_readers(vars(class_)[name]))
 
 
 def explain(error, start=0, names=None):

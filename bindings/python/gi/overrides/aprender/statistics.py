@@ -9,7 +9,7 @@ from . import awaitable
 from .data import to_data
 from .errors import ArgumentError, AprError
 from .estimator import explain_features, get_values
-from .lists import count
+from .lists import find_shape, count, to_target
 from .native import Apr, extends
 from .properties import add_attributes, to_enum
 from .samples import Samples
@@ -29,8 +29,17 @@ def _to_kind(kind):
     return to_enum(Apr.CovarianceKind, kind.lower() if isinstance(kind, str) else kind, 'kind')
 
 
+def _find_shape_of(value):
+    return list(getattr(value, 'shape', None) or find_shape(value, 'factors'))
+
+
 def _to_hypothesis(statistics, factors, values):
     """The factors of the terms and the values, of which a text has both."""
+    if isinstance(factors, tuple) and len(factors) == 2:
+        shapes = [_find_shape_of(part) for part in factors]
+        if shapes[0] != shapes[1]:
+            raise ArgumentError(f'factors is a tuple of two, with the shapes {shapes[0]} and {shapes[1]}: pass factors and '
+                                'values as two arguments, test_hypothesis(factors, values)')
     if not isinstance(factors, str):
         return to_data(factors, 'factors'), None if values is None else to_data(values, 'values')
     if values is not None:
@@ -44,6 +53,7 @@ class Methods:
                  cancellable: Gio.Cancellable | None = None) -> RegressionDiagnostics:
         """The Apr.RegressionDiagnostics of the samples of the fit: residuals, leverages, Cook's distances and more."""
         samples = Samples(X, y, sample_weight)
+        target = to_target(target)
         try:
             return _diagnose(self, *samples.get_tensors(), target, cancellable)
         except AprError as error:
@@ -52,19 +62,20 @@ class Methods:
     def diagnose_async(self, X, y, sample_weight=None, target=0, cancellable=None, callback=None, *user_data):
         """The diagnostics without blocking: `await model.diagnose_async(X, y)` gives them."""
         samples = Samples(X, y, sample_weight)
+        target = to_target(target)
         return awaitable.call(
             lambda *args: _diagnose_async(self, *samples.get_tensors(), target, GLib.PRIORITY_DEFAULT, *args),
             Apr.LinearRegression.diagnose_finish, cancellable, callback, user_data)
 
     def get_robust_statistics(self, X: Data, y: Target, sample_weight: Weights = None, kind: CovarianceKind | str = 'hc3',
                               target: int = 0, cancellable: Gio.Cancellable | None = None) -> RegressionStatistics:
-        """The statistics with standard errors that are right whatever the variances of the errors are.
+        """The statistics with standard errors that are consistent whatever the variances of the errors are.
 
         X, y and sample_weight are the samples of the fit, and kind is 'hc0', 'hc1', 'hc2' or 'hc3'. They are those of
         statsmodels' get_robustcov_results(), with Student's t.
         """
         samples = Samples(X, y, sample_weight)
-        kind = _to_kind(kind)
+        kind, target = _to_kind(kind), to_target(target)
         try:
             return _get_robust_statistics(self, *samples.get_tensors(), kind, target, cancellable)
         except AprError as error:
@@ -74,7 +85,7 @@ class Methods:
                                     *user_data):
         """The same without blocking: `await model.get_robust_statistics_async(X, y)` gives the statistics."""
         samples = Samples(X, y, sample_weight)
-        kind = _to_kind(kind)
+        kind, target = _to_kind(kind), to_target(target)
         return awaitable.call(
             lambda *args: _get_robust_statistics_async(self, *samples.get_tensors(), kind, target, GLib.PRIORITY_DEFAULT,
                                                        *args),
@@ -105,10 +116,10 @@ class Statistics:
     def test_hypothesis(self, factors: Data | str, values: Data = None) -> HypothesisTest:
         """Tests that sums of the coefficients, factors @ coefficients, are the values, or 0.
 
-        factors is [n_terms] for one hypothesis, or [n_hypotheses, n_terms]: [0, 1, -1] says that the coefficients of the
-        second and the third of terms are the same. Or it is a text, such as 'x1 = x2' or 'x1 + 2*x2 = 3, x3 = 0', as
-        statsmodels takes it; a name that holds operators may stand in backquotes. Each hypothesis has a t-value, and all
-        together have an F-statistic.
+        factors is [n_terms] for one hypothesis, or [n_hypotheses, n_terms]: [0, 1, -1] says that the coefficients of
+        the second and the third of terms are the same. Or it is a text, such as 'x1 = x2' or 'x1 + 2*x2 = 3, x3 = 0',
+        as statsmodels takes it; a name that holds operators may stand in backquotes. Each hypothesis has a t-value, and
+        all together have an F-statistic.
         """
         return _test_hypothesis(self, *_to_hypothesis(self, factors, values))
 

@@ -7,7 +7,7 @@ from gi.repository import GLib
 
 from . import awaitable
 from .native import Apr, extends
-from .properties import add_attributes
+from .properties import add_attributes, add_constructor
 
 _read = Apr.TableReader.read
 _read_async = Apr.TableReader.read_async
@@ -53,3 +53,4 @@ class Methods:
 
 
 add_attributes(Apr.TableReader)
+add_constructor(Apr.TableReader)

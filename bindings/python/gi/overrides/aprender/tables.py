@@ -16,16 +16,29 @@ def count_block_rows(row_size):
     return max(BLOCK_SIZE // max(row_size, 1) // _N_ROWS_AT_A_TIME, 1) * _N_ROWS_AT_A_TIME
 
 
+def _show(label):
+    """How messages call a column, which has a name or a number."""
+    return f'column “{label}”' if isinstance(label, str) else f'column {label}'
+
+
+def is_missing(value):
+    """Whether it stands for no value, as NaN does among numbers."""
+    return value is None or type(value).__name__ in ('NAType', 'NaTType')
+
+
 def raise_missing(name, row, label):
     """Says where there is no value."""
-    column = '' if label is None else f', column “{label}”'
+    column = '' if label is None else f', {_show(label)}'
     raise make_error(Apr.Error.NOT_FINITE, f'{name} has a missing value at row {row}{column} (counted from 0)')
 
 
-def raise_not_a_number(name, label, what):
-    """Says which column is not made of numbers, and what to do."""
-    column = name if label is None else f'Column “{label}” of {name}'
-    advice = ': drop it, or make numbers of it, such as the dummies of pandas.get_dummies() or of a OneHotEncoder'
+def raise_not_a_number(name, label, what, has_dummies=False):
+    """Says which column is not made of numbers, and what to do: has_dummies, with a method of the table."""
+    column = name if label is None else f'C{_show(label)[1:]} of {name}'
+    dummies = f'{name}.to_dummies({label!r}, drop_first=True)' if has_dummies else 'pandas.get_dummies()'
+    such_as = 'the days since a date' if what in ('times', 'dates', 'durations') else \
+        f'the dummies of {dummies} or of a OneHotEncoder'
+    advice = f': drop it, or make numbers of it, such as {such_as}'
     raise ArgumentError(f'{column} holds {what}, but models compute with numbers{advice if name == "X" else ""}')
 
 
@@ -34,11 +47,11 @@ def to_numbers(values, name, label, row=0):
     numpy = import_module('numpy')
     numbers = numpy.empty(len(values))
     for i, value in enumerate(values):
-        if value is None or type(value).__name__ in ('NAType', 'NaTType'):
+        if is_missing(value):
             raise_missing(name, row + i, label)
-        place = f'row {row + i}' + ('' if label is None else f', column “{label}”')
+        place = f'row {row + i}' + ('' if label is None else f', {_show(label)}')
         if isinstance(value, (str, bytes)):
-            raise_not_a_number(name, label, f'text, {describe(value)} at row {row + i},')
+            raise_not_a_number(name, label, f'text, {describe(value)} at row {row + i}')
         try:
             numbers[i] = float(value)
         except (TypeError, ValueError, OverflowError) as error:

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Asynchronous calls that take one block of the samples after the other."""
+
+from . import awaitable
+from .errors import AprError
+
+
+class Outcome:
+    """What such a call came to: what a callback gets in place of GLib's result, and what the method finish takes."""
+
+    def __init__(self, value=None, error=None):
+        self._value, self._error = value, error
+
+    def get(self):
+        """What the call gives; raises what it raised."""
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
+def taking_outcomes(finish):
+    """A method that ends a call: of GLib's, or one that went by blocks."""
+    def call(self, result):
+        return result.get() if isinstance(result, Outcome) else finish(self, result)
+
+    call.__name__, call.__doc__ = finish.__name__, finish.__doc__
+    return call
+
+
+def call(source, samples, begin, end, stop, cancellable, callback, user_data, reserves=False):
+    """Goes through all blocks, and returns what can be awaited where there is no callback.
+
+    begin(block, cancellable, ended) starts the work on a block, end(block, result) takes what it gives, and at last
+    stop(cancellable, done) has done(outcome) called. With reserves, the source is busy from the call on, until stop()
+    releases it.
+    """
+    def start(cancellable, when_done):
+        def done(outcome):
+            when_done(source, outcome)
+
+        def fail(error):
+            if reserves:
+                source.release()
+            done(Outcome(error=error))
+
+        def end_block(block, result):
+            try:
+                end(block, result)
+            except Exception as error:
+                fail(error)
+            else:
+                begin_block()
+
+        def begin_block():
+            try:
+                block = next(samples.blocks, None)
+                if block is None:
+                    stop(cancellable, done)
+                else:
+                    begin(block, cancellable, lambda _, result: end_block(block, result))
+            except Exception as error:
+                fail(error)
+
+        if reserves:
+            try:
+                source.reserve()
+            except AprError as error:
+                done(Outcome(error=error))
+                return
+        begin_block()
+
+    return awaitable.call(start, lambda _, outcome: outcome.get(), cancellable, callback, user_data)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Plots of a fit, which the command `aprender plot` draws: a notebook shows them."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from .native import Apr, extends, make_error
+from .safetensors import save_file
+from .samples import Samples
+
+
+class Plot:
+    """A picture of a fit: svg is its text, and as the last line of a notebook's cell it is shown."""
+
+    def __init__(self, svg):
+        self.svg = svg
+
+    def _repr_svg_(self):
+        return self.svg
+
+    def show(self) -> None:
+        """Shows the picture in a notebook, also where it is not the last line of a cell."""
+        from IPython.display import display
+
+        display(self)
+
+    def save(self, path: Path) -> None:
+        """Writes the picture to a file, as SVG."""
+        pathlib.Path(os.fspath(path)).write_text(self.svg, encoding='utf-8')
+
+
+def _list_columns(tensor):
+    if len(tensor.shape) == 1:
+        return [tensor]
+    return [tensor.slice(f':, {i}') for i in range(tensor.shape[1])]
+
+
+def _name_targets(y, n_targets):
+    """What the targets are called: as the columns of a table are that they come from."""
+    names = y if isinstance(y, list) else list(getattr(y, 'columns', None) or [y if isinstance(y, str) else
+                                                                               getattr(y, 'name', None)])
+    if len(names) == n_targets and all(isinstance(name, str) and name for name in names):
+        return names
+    return ['y'] if n_targets == 1 else [f'y{i}' for i in range(n_targets)]
+
+
+def _add(columns, name, column):
+    """Adds a column, whose name it returns: another one where a feature has that."""
+    while name in columns:
+        name += "'"
+    columns[name] = column
+    return name
+
+
+@extends(Apr.LinearRegression)
+class Model:
+    def plot(self, X: Data, y: Target, sample_weight: Weights = None, kind: str | None = None, feature: str | None = None,
+             dark: bool = False, width: int = 800, height: int = 600) -> Plot:
+        """The plots by which a fit is judged, as the command `aprender plot` draws them, which must be installed.
+
+        X, y and sample_weight are the samples of the fit. kind is 'residuals', 'quantiles', 'scale', 'leverage' or
+        'actual', and None shows the first four; feature is the name of one, against which the target is shown with the
+        model's line and band. Of several targets, it is the first.
+        """
+        command = shutil.which('aprender')
+        if command is None:
+            raise make_error(Apr.Error.FAILED, 'Plots are drawn by the command aprender, which is not installed')
+        if self.n_features == 0:
+            raise make_error(Apr.Error.NOT_FITTED, f'Cannot plot an unfitted {type(self).__name__}: call fit first')
+        X, targets, weights = Samples(X, y, sample_weight).get_tensors()
+        # With its sums where it has them, and with names by which the columns of a table are found.
+        model = copy.copy(self)
+        model.keep_state = self.has_statistics
+        model.feature_names = self.feature_names or [f'x{i}' for i in range(self.n_features)]
+        columns = dict(zip(model.feature_names, _list_columns(X)))
+        options = [f'--{name}={value}' for name, value in (('kind', kind), ('feature', feature)) if value is not None]
+        for name, column in zip(_name_targets(y, self.n_targets), _list_columns(targets)):
+            options.append('--target=' + _add(columns, name, column))
+        if weights is not None:
+            options.append('--weight=' + _add(columns, 'weight', weights))
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(f'{folder}/model.safetensors')
+            save_file(columns, f'{folder}/data.safetensors')
+            run = subprocess.run([command, 'plot', 'model.safetensors', 'data.safetensors', '--output=plot.svg',
+                                  *options, *['--dark'] * bool(dark), f'--width={width}', f'--height={height}'],
+                                 cwd=folder, stderr=subprocess.PIPE, encoding='utf-8', errors='replace', check=False)
+            if run.returncode != 0:
+                raise make_error(Apr.Error.FAILED, run.stderr.strip().removeprefix('aprender: '))
+            return Plot(pathlib.Path(folder, 'plot.svg').read_text(encoding='utf-8'))
