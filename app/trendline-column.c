@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-column.h"
 
+#include <string.h>
+
 struct _TrendlineColumn
 {
   GObject parent_instance;
@@ -137,4 +139,19 @@ trendline_column_set_is_feature (TrendlineColumn *self, gboolean is_feature)
     return;
   self->is_feature = is_feature;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_IS_FEATURE]);
+}
+
+gboolean
+trendline_column_matches (TrendlineColumn *self, const char *text)
+{
+  g_autofree char *name = NULL;
+  g_autofree char *part = NULL;
+
+  g_return_val_if_fail (TRENDLINE_IS_COLUMN (self), FALSE);
+  g_return_val_if_fail (text != NULL, FALSE);
+
+  name = g_utf8_casefold (self->name, -1);
+  part = g_utf8_casefold (text, -1);
+
+  return strstr (name, part) != NULL;
 }

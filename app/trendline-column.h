@@ -20,4 +20,7 @@ gboolean trendline_column_get_is_feature (TrendlineColumn *self);
 
 void trendline_column_set_is_feature (TrendlineColumn *self, gboolean is_feature);
 
+/* Whether the name contains a text, whatever the case. */
+gboolean trendline_column_matches (TrendlineColumn *self, const char *text);
+
 G_END_DECLS

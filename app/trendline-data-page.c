@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-data-page.h"
 
+#include "app/trendline-heading.h"
+
 /* More columns than this would take long to show, and nobody reads them. */
 #define MAX_COLUMNS 100
 
@@ -68,6 +70,8 @@ add_column (TrendlineDataPage *self, TrendlineTable *table, guint index)
   view_column = gtk_column_view_column_new (trendline_column_get_name (column), factory);
   gtk_column_view_column_set_resizable (view_column, TRUE);
   gtk_column_view_append_column (self->view, view_column);
+  if (!trendline_column_get_is_text (column))
+    trendline_heading_align_end (self->view, index);
 }
 
 /* What no column needs. Without it, GTK takes the width that is left for a view that is scrolled too far. */

@@ -6,9 +6,11 @@
 #include <aprender/aprender.h>
 
 /* What happened, by the error's code, in words that fit into a toast; the message has the details. */
-const char *
-trendline_error_get_title (const GError *error)
+static const char *
+get_title (const GError *error, gboolean is_gap)
 {
+  if (is_gap)
+    return _ ("Numbers are missing");
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return _ ("Cancelled");
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA))
@@ -52,10 +54,21 @@ get_advice (const GError *error)
 }
 
 static void
-show_details (GtkWidget *toasts, const GError *error)
+on_response (AdwMessageDialog *dialog, const char *response, gpointer data)
 {
-  GtkWidget *dialog = adw_message_dialog_new (GTK_WINDOW (gtk_widget_get_root (toasts)),
-                                              trendline_error_get_title (error), get_advice (error));
+  GtkWindow *window = gtk_window_get_transient_for (GTK_WINDOW (dialog));
+
+  if (g_str_equal (response, "pass-over") && window != NULL)
+    gtk_widget_activate_action (GTK_WIDGET (window), "win.pass-over-gaps", NULL);
+}
+
+static void
+show_details (GtkWidget *toasts, const GError *error, gboolean is_gap)
+{
+  const char *advice =
+    is_gap ? _ ("Fill in what is missing, or pass over rows with gaps.") : get_advice (error);
+  GtkWidget *dialog =
+    adw_message_dialog_new (GTK_WINDOW (gtk_widget_get_root (toasts)), get_title (error, is_gap), advice);
   GtkWidget *group = adw_preferences_group_new ();
   GtkWidget *row = adw_expander_row_new ();
   GtkWidget *message = gtk_label_new (error->message);
@@ -74,31 +87,43 @@ show_details (GtkWidget *toasts, const GError *error)
   adw_preferences_group_add (ADW_PREFERENCES_GROUP (group), row);
   adw_message_dialog_set_extra_child (ADW_MESSAGE_DIALOG (dialog), group);
   adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "close", _ ("_Close"));
+  if (is_gap)
+    {
+      adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "pass-over",
+                                       _ ("_Pass Over Gaps and Fit"));
+      adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (dialog), "pass-over",
+                                                  ADW_RESPONSE_SUGGESTED);
+      g_signal_connect (dialog, "response", G_CALLBACK (on_response), NULL);
+    }
   gtk_window_present (GTK_WINDOW (dialog));
 }
 
 static void
 on_details (AdwToast *toast, GtkWidget *toasts)
 {
-  show_details (toasts, g_object_get_data (G_OBJECT (toast), "error"));
+  show_details (toasts, g_object_get_data (G_OBJECT (toast), "error"),
+                GPOINTER_TO_INT (g_object_get_data (G_OBJECT (toast), "is-gap")));
 }
 
-/* Shows a toast; its button shows the message. That something was cancelled needs none. */
-void
-trendline_error_show (AdwToastOverlay *toasts, const GError *error)
+/*
+ * Makes a toast, whose button shows the message over the window of the toasts. That something was cancelled needs none.
+ *
+ * If the error is that numbers are missing, the message offers to pass over such rows, by “win.pass-over-gaps”.
+ */
+AdwToast *
+trendline_error_create_toast (const GError *error, AdwToastOverlay *toasts, gboolean is_gap)
 {
-  AdwToast *toast = adw_toast_new (trendline_error_get_title (error));
+  AdwToast *toast = adw_toast_new (get_title (error, is_gap));
 
-  if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    {
-      /* It stays until it is read. */
-      adw_toast_set_timeout (toast, 0);
-      adw_toast_set_button_label (toast, _ ("_Details"));
-      /* It does not wait for others, and leaves time to press the button. */
-      adw_toast_set_priority (toast, ADW_TOAST_PRIORITY_HIGH);
-      adw_toast_set_timeout (toast, 10);
-      g_object_set_data_full (G_OBJECT (toast), "error", g_error_copy (error), (GDestroyNotify) g_error_free);
-      g_signal_connect_object (toast, "button-clicked", G_CALLBACK (on_details), toasts, 0);
-    }
-  adw_toast_overlay_add_toast (toasts, toast);
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return toast;
+  adw_toast_set_button_label (toast, _ ("_Details"));
+  /* It does not wait for others, and leaves time to press the button. */
+  adw_toast_set_priority (toast, ADW_TOAST_PRIORITY_HIGH);
+  adw_toast_set_timeout (toast, 10);
+  g_object_set_data_full (G_OBJECT (toast), "error", g_error_copy (error), (GDestroyNotify) g_error_free);
+  g_object_set_data (G_OBJECT (toast), "is-gap", GINT_TO_POINTER (is_gap));
+  g_signal_connect_object (toast, "button-clicked", G_CALLBACK (on_details), toasts, 0);
+
+  return toast;
 }

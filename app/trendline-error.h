@@ -5,8 +5,7 @@
 
 G_BEGIN_DECLS
 
-void trendline_error_show (AdwToastOverlay *toasts, const GError *error);
-
-const char *trendline_error_get_title (const GError *error);
+AdwToast *trendline_error_create_toast (const GError *error, AdwToastOverlay *toasts, gboolean is_gap)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

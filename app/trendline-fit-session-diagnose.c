@@ -15,7 +15,18 @@ typedef struct
   char *weight; /* (nullable) */
   char **features;
   AprLinearRegression *model;
+  AprTensor *rows; /* (nullable): which rows of the table the samples are, where some are passed over */
 } Diagnosis;
+
+/* What is read of the rows. */
+enum
+{
+  X,
+  Y,
+  WEIGHTS,
+  ROWS,
+  N_NUMBERS,
+};
 
 /* Numbers that come in batches. */
 typedef struct
@@ -33,19 +44,18 @@ diagnosis_free (Diagnosis *diagnosis)
   g_free (diagnosis->weight);
   g_strfreev (diagnosis->features);
   g_object_unref (diagnosis->model);
+  g_clear_pointer (&diagnosis->rows, apr_tensor_unref);
   g_free (diagnosis);
 }
 
+/* All dtypes that are appended have eight bytes. */
 static gboolean
 append (Numbers *numbers, AprTensor *tensor, GError **error)
 {
-  gsize n;
+  const gsize n = apr_tensor_get_n_elements (tensor);
   gsize total;
   gsize size;
-  const double *values = apr_tensor_get_doubles (tensor, &n, error);
 
-  if (values == NULL)
-    return FALSE;
   if (!g_size_checked_add (&total, numbers->n, n) || !g_size_checked_mul (&size, total, 2 * sizeof (double)))
     total = G_MAXSIZE;
   if (total > numbers->n_allocated)
@@ -61,37 +71,40 @@ append (Numbers *numbers, AprTensor *tensor, GError **error)
       numbers->values = more;
       numbers->n_allocated = 2 * total;
     }
-  if (n > 0)
-    memcpy (numbers->values + numbers->n, values, n * sizeof (double));
+  if (n > 0 && numbers->values != NULL)
+    memcpy (numbers->values + numbers->n, g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL),
+            n * sizeof (double));
   numbers->n = total;
 
   return TRUE;
 }
 
 static AprTensor *
-take_tensor (Numbers *numbers, gsize n_rows, gboolean is_matrix, gsize n_columns)
+take_tensor (AprDType dtype, Numbers *numbers, gsize n_rows, gboolean is_matrix, gsize n_columns)
 {
   const gsize shape[2] = { n_rows, n_columns };
   g_autoptr (GBytes) bytes = g_bytes_new_take (numbers->values, numbers->n * sizeof (double));
 
   numbers->values = NULL;
 
-  return apr_tensor_new_from_bytes (APR_DTYPE_F64, shape, is_matrix ? 2 : 1, bytes, NULL);
+  return apr_tensor_new_from_bytes (dtype, shape, is_matrix ? 2 : 1, bytes, NULL);
 }
 
 static gboolean
-read_rows (AprTableReader *reader, Numbers numbers[3], GCancellable *cancellable, GError **error)
+read_rows (AprTableReader *reader, Numbers numbers[N_NUMBERS], GCancellable *cancellable, GError **error)
 {
   g_autoptr (GError) local_error = NULL;
-  AprTensor *tensors[3];
+  AprTensor *tensors[N_NUMBERS] = { NULL };
 
   while (apr_table_reader_read (reader, &tensors[0], &tensors[1], &tensors[2], cancellable, &local_error))
     {
       guint i;
 
+      if (apr_table_reader_get_row_numbers (reader) != NULL)
+        tensors[ROWS] = apr_tensor_ref (apr_table_reader_get_row_numbers (reader));
       for (i = 0; i < G_N_ELEMENTS (tensors); i++)
         {
-          g_autoptr (AprTensor) tensor = tensors[i];
+          g_autoptr (AprTensor) tensor = g_steal_pointer (&tensors[i]);
 
           if (tensor != NULL && local_error == NULL)
             append (&numbers[i], tensor, &local_error);
@@ -107,7 +120,7 @@ read_rows (AprTableReader *reader, Numbers numbers[3], GCancellable *cancellable
 }
 
 static AprRegressionDiagnostics *
-diagnose (Diagnosis *diagnosis, Numbers numbers[3], GCancellable *cancellable, GError **error)
+diagnose (Diagnosis *diagnosis, Numbers numbers[N_NUMBERS], GCancellable *cancellable, GError **error)
 {
   const char *const targets[] = { diagnosis->target, NULL };
   g_autofree char *name = g_file_get_basename (diagnosis->file);
@@ -131,11 +144,13 @@ diagnose (Diagnosis *diagnosis, Numbers numbers[3], GCancellable *cancellable, G
   if (!read_rows (reader, numbers, cancellable, error))
     return NULL;
 
-  n_rows = numbers[1].n;
-  y = take_tensor (&numbers[1], n_rows, FALSE, 1);
+  n_rows = numbers[Y].n;
+  y = take_tensor (APR_DTYPE_F64, &numbers[Y], n_rows, FALSE, 1);
   if (diagnosis->weight != NULL)
-    weights = take_tensor (&numbers[2], n_rows, FALSE, 1);
-  x = take_tensor (&numbers[0], n_rows, TRUE, n_features);
+    weights = take_tensor (APR_DTYPE_F64, &numbers[WEIGHTS], n_rows, FALSE, 1);
+  if (diagnosis->drop_missing)
+    diagnosis->rows = take_tensor (APR_DTYPE_I64, &numbers[ROWS], n_rows, FALSE, 1);
+  x = take_tensor (APR_DTYPE_F64, &numbers[X], n_rows, TRUE, n_features);
 
   return apr_linear_regression_diagnose (diagnosis->model, x, y, weights, 0, cancellable, error);
 }
@@ -143,7 +158,7 @@ diagnose (Diagnosis *diagnosis, Numbers numbers[3], GCancellable *cancellable, G
 static void
 diagnose_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  Numbers numbers[3] = { 0 };
+  Numbers numbers[N_NUMBERS] = { 0 };
   GError *error = NULL;
   AprRegressionDiagnostics *diagnostics = diagnose (data, numbers, cancellable, &error);
   guint i;
@@ -160,9 +175,8 @@ diagnose_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *c
  * Computes how well the model fits each row of the table, which is read again for it.
  *
  * The rows take memory, as much as a number of eight bytes for each cell. The session may do something else meanwhile.
- * Fails
- * with %G_IO_ERROR_NO_SPACE where there is not so much memory, with %G_IO_ERROR_NOT_FOUND if no model was fitted to a
- * table, and as reading a table and statistics do.
+ * Fails with %G_IO_ERROR_NO_SPACE where there is not so much memory, with %G_IO_ERROR_NOT_FOUND if no model was fitted
+ * to a table, and as reading a table and statistics do.
  */
 void
 trendline_fit_session_diagnose_async (TrendlineFitSession *self,
@@ -186,7 +200,7 @@ trendline_fit_session_diagnose_async (TrendlineFitSession *self,
   diagnosis = g_new0 (Diagnosis, 1);
   diagnosis->file = g_object_ref (trendline_table_get_file (self->table));
   diagnosis->decimal_comma = trendline_table_get_decimal_comma (self->table);
-  diagnosis->drop_missing = self->drop_missing;
+  diagnosis->drop_missing = trendline_fit_session_has_dropped_missing (self);
   diagnosis->target = g_strdup (self->model_target);
   diagnosis->weight = g_strdup (self->model_weight);
   diagnosis->features = apr_estimator_get_feature_names (APR_ESTIMATOR (self->model));
@@ -195,10 +209,21 @@ trendline_fit_session_diagnose_async (TrendlineFitSession *self,
   g_task_run_in_thread (task, diagnose_in_thread);
 }
 
+/* Gets the rows of the table that the samples are, counted from 0, too; NULL where each sample is a row. */
 AprRegressionDiagnostics *
-trendline_fit_session_diagnose_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error)
+trendline_fit_session_diagnose_finish (TrendlineFitSession *self,
+                                       GAsyncResult *result,
+                                       AprTensor **rows,
+                                       GError **error)
 {
+  AprRegressionDiagnostics *diagnostics;
+  Diagnosis *diagnosis;
+
   g_return_val_if_fail (g_task_is_valid (result, self), NULL);
 
-  return g_task_propagate_pointer (G_TASK (result), error);
+  diagnosis = g_task_get_task_data (G_TASK (result));
+  diagnostics = g_task_propagate_pointer (G_TASK (result), error);
+  *rows = diagnostics != NULL ? g_steal_pointer (&diagnosis->rows) : NULL;
+
+  return diagnostics;
 }

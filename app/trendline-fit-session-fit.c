@@ -20,6 +20,7 @@ typedef struct
   AprTableReader *reader; /* (nullable) */
   AprCrossProducts *sums; /* (nullable): until there are rows */
   AprLinearRegression *model;
+  GVariant *choice; /* (nullable): what was chosen when it began; of rows that are added, nothing */
 } Fit;
 
 static void
@@ -34,6 +35,7 @@ fit_free (Fit *fit)
   g_clear_object (&fit->reader);
   g_clear_object (&fit->sums);
   g_clear_object (&fit->model);
+  g_clear_pointer (&fit->choice, g_variant_unref);
   g_free (fit);
 }
 
@@ -46,6 +48,8 @@ succeed (GTask *task, AprRegressionStatistics *statistics)
 
   self->n_dropped = apr_table_reader_get_n_dropped (fit->reader);
   trendline_fit_session_set_results (self, fit->model, statistics, fit->target, fit->weight);
+  if (fit->choice != NULL)
+    trendline_fit_session_set_fitted (self, fit->choice);
   trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
   g_task_return_boolean (task, TRUE);
   g_object_unref (task);
@@ -157,6 +161,7 @@ on_rows (GObject *source, GAsyncResult *result, gpointer data)
       else
         {
           trendline_table_blame_columns (error);
+          self->n_missing = apr_table_reader_get_n_missing (fit->reader);
           trendline_fit_session_fail (task, error);
         }
       return;
@@ -282,6 +287,7 @@ fit_new (TrendlineFitSession *self)
   fit->drop_missing = self->drop_missing;
   fit->target = g_strdup (self->target);
   fit->weight = g_strdup (self->weight);
+  fit->choice = g_variant_ref (self->choice);
   fit->model = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (self->options)));
   fit->columns = g_ptr_array_new_with_free_func (g_free);
   for (i = 0; i < g_list_model_get_n_items (columns); i++)

@@ -19,6 +19,7 @@ trendline_fit_session_begin (TrendlineFitSession *self,
                                _ ("Another file is being opened, or fitted"));
       return NULL;
     }
+  self->n_missing = 0;
   trendline_fit_session_set_state (self, state);
   task = g_task_new (self, self->cancellable, callback, user_data);
   g_task_set_source_tag (task, source_tag);

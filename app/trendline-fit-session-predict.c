@@ -9,6 +9,7 @@ typedef struct
   GFile *input;
   GFile *output;
   AprLinearRegression *model;
+  guint64 n_dropped; /* once it is done */
 } Prediction;
 
 static void
@@ -65,12 +66,33 @@ append_number (GString *text, AprTensor *numbers, gsize index)
                    g_ascii_dtostr (buffer, sizeof buffer, apr_tensor_get_double (numbers, index, NULL)));
 }
 
-/* One line for each row of x. */
+/* Rows that cannot be predicted for, as R and spreadsheets have what is not there. */
 static gboolean
-write_rows (
-  Prediction *prediction, AprTensor *x, GOutputStream *stream, GCancellable *cancellable, GError **error)
+write_gaps (
+  Prediction *prediction, guint64 n, GOutputStream *stream, GCancellable *cancellable, GError **error)
 {
-  const gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
+  const char *line = apr_linear_regression_get_has_statistics (prediction->model) ? "NA,NA,NA\n" : "NA\n";
+
+  for (; n > 0; n--)
+    if (!g_output_stream_write_all (stream, line, strlen (line), NULL, cancellable, error))
+      return FALSE;
+
+  return TRUE;
+}
+
+/* One line for each row of x, and one for each row that was passed over since the last one: *next is the number of the
+ * first row that has no line yet. */
+static gboolean
+write_rows (Prediction *prediction,
+            AprTensor *x,
+            AprTensor *rows,
+            guint64 *next,
+            GOutputStream *stream,
+            GCancellable *cancellable,
+            GError **error)
+{
+  const gint64 *numbers = g_bytes_get_data (apr_tensor_get_bytes (rows), NULL);
+  const gsize n_rows = apr_tensor_get_n_elements (rows);
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (AprTensor) lower = NULL;
   g_autoptr (AprTensor) upper = NULL;
@@ -87,6 +109,15 @@ write_rows (
 
   for (i = 0; i < n_rows; i++)
     {
+      const guint64 number = (guint64) GINT64_FROM_LE (numbers[i]);
+
+      if (number > *next)
+        {
+          if (!g_output_stream_write_all (stream, text->str, text->len, NULL, cancellable, error) ||
+              !write_gaps (prediction, number - *next, stream, cancellable, error))
+            return FALSE;
+          g_string_truncate (text, 0);
+        }
       append_number (text, predictions, i);
       if (lower != NULL)
         {
@@ -96,6 +127,7 @@ write_rows (
           append_number (text, upper, i);
         }
       g_string_append_c (text, '\n');
+      *next = number + 1;
     }
 
   return g_output_stream_write_all (stream, text->str, text->len, NULL, cancellable, error);
@@ -108,6 +140,7 @@ write_table (GTask *task, AprTableReader *reader, GOutputStream *stream, GError 
   GCancellable *cancellable = g_task_get_cancellable (task);
   const char *head = apr_linear_regression_get_has_statistics (prediction->model) ? "prediction,lower,upper\n"
                                                                                   : "prediction\n";
+  guint64 next = 0;
   AprTensor *rows;
   GError *local_error = NULL;
 
@@ -118,11 +151,14 @@ write_table (GTask *task, AprTableReader *reader, GOutputStream *stream, GError 
       g_autoptr (AprTensor) x = rows;
 
       send_progress (task, reader);
-      if (!write_rows (prediction, x, stream, cancellable, error))
+      if (!write_rows (prediction, x, apr_table_reader_get_row_numbers (reader), &next, stream, cancellable,
+                       error))
         return FALSE;
     }
+  prediction->n_dropped = apr_table_reader_get_n_dropped (reader);
   if (local_error == NULL)
-    return TRUE;
+    return write_gaps (prediction, apr_table_reader_get_n_rows (reader) + prediction->n_dropped - next,
+                       stream, cancellable, error);
   trendline_table_blame_columns (local_error);
   g_propagate_error (error, local_error);
 
@@ -137,6 +173,7 @@ predict_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *ca
   g_autoptr (TrendlineTable) table = NULL;
   g_autoptr (AprTableReader) reader = NULL;
   g_autoptr (GFileOutputStream) stream = NULL;
+  gboolean existed = FALSE;
   GError *error = NULL;
 
   table = trendline_table_load (prediction->input, cancellable, &error);
@@ -145,7 +182,9 @@ predict_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *ca
   if (reader != NULL)
     {
       apr_table_reader_set_decimal_comma (reader, trendline_table_get_decimal_comma (table));
+      apr_table_reader_set_drop_missing (reader, TRUE);
       apr_table_reader_set_features (reader, (const char *const *) names);
+      existed = g_file_query_exists (prediction->output, cancellable);
       stream = g_file_replace (prediction->output, NULL, FALSE, G_FILE_CREATE_NONE, cancellable, &error);
     }
   if (stream != NULL && !write_table (task, reader, G_OUTPUT_STREAM (stream), &error))
@@ -155,6 +194,9 @@ predict_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *ca
 
       g_cancellable_cancel (cancelled);
       g_output_stream_close (G_OUTPUT_STREAM (stream), cancelled, NULL);
+      /* What is new is written in place. */
+      if (!existed)
+        g_file_delete (prediction->output, NULL, NULL);
     }
   else if (stream != NULL)
     g_output_stream_close (G_OUTPUT_STREAM (stream), cancellable, &error);
@@ -169,6 +211,8 @@ static void
 on_predicted (GObject *source, GAsyncResult *result, gpointer data)
 {
   GTask *task = data;
+  TrendlineFitSession *self = g_task_get_source_object (task);
+  const Prediction *prediction = g_task_get_task_data (G_TASK (result));
   GError *error = NULL;
 
   if (!g_task_propagate_boolean (G_TASK (result), &error))
@@ -176,7 +220,8 @@ on_predicted (GObject *source, GAsyncResult *result, gpointer data)
       trendline_fit_session_fail (task, error);
       return;
     }
-  trendline_fit_session_set_state (g_task_get_source_object (task), TRENDLINE_FIT_STATE_IDLE);
+  self->n_dropped = prediction->n_dropped;
+  trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
   g_task_return_boolean (task, TRUE);
   g_object_unref (task);
 }
@@ -184,7 +229,7 @@ on_predicted (GObject *source, GAsyncResult *result, gpointer data)
 /*
  * Predicts for each row of a table, which needs the columns that the model was fitted to, and writes a CSV file with a
  * row for each: the prediction, and, where there are statistics, the interval that has a new row with a probability of
- * 95 %.
+ * 95 %; all are NA for a row that misses a number.
  *
  * After a failure there is no file, or the one that was there before.
  */
@@ -206,7 +251,7 @@ trendline_fit_session_predict_async (
   if (task == NULL)
     return;
 
-  prediction = g_new (Prediction, 1);
+  prediction = g_new0 (Prediction, 1);
   prediction->input = g_object_ref (table);
   prediction->output = g_object_ref (output);
   prediction->model = g_object_ref (self->model);

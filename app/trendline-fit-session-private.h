@@ -24,8 +24,10 @@ struct _TrendlineFitSession
   char *model_target;                  /* (nullable) */
   char *model_weight;                  /* (nullable) */
   guint64 n_dropped;
+  guint64 n_missing;
 
   GVariant *choice;    /* (nullable): what is chosen now */
+  GVariant *fitted;    /* (nullable): what was chosen when the model was fitted to the table */
   GPtrArray *undo;     /* (element-type GVariant): what was chosen before each change */
   gboolean is_undoing; /* changes are not to be undone, or one together */
 };
@@ -41,6 +43,11 @@ void trendline_fit_session_set_results (TrendlineFitSession *self,
                                         AprRegressionStatistics *statistics,
                                         const char *target,
                                         const char *weight);
+
+/* Takes a reference; NULL for a model that was not fitted here. */
+void trendline_fit_session_set_fitted (TrendlineFitSession *self, GVariant *choice);
+
+gboolean trendline_fit_session_has_dropped_missing (TrendlineFitSession *self);
 
 void trendline_fit_session_start_undo (TrendlineFitSession *self);
 

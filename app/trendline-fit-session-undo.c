@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-fit-session-private.h"
 
-/* Target, weight and features, in the order of the columns. */
-#define CHOICE "(msmsas)"
+/* Target, weight, features in the order of the columns, and the options: whether gaps are passed over, intercept,
+ * positive, numbers of 32 bits, and the ridge penalty. */
+#define CHOICE "(msmsasbbbbd)"
+#define DROP_MISSING 3
+#define RIDGE 7
 
 static GVariant *
 take_choice (TrendlineFitSession *self)
 {
+  AprLinearRegression *options = self->options;
   GListModel *columns = trendline_table_get_columns (self->table);
   GVariantBuilder features;
   guint i;
@@ -20,7 +24,34 @@ take_choice (TrendlineFitSession *self)
         g_variant_builder_add (&features, "s", trendline_column_get_name (column));
     }
 
-  return g_variant_ref_sink (g_variant_new (CHOICE, self->target, self->weight, &features));
+  return g_variant_ref_sink (g_variant_new (
+    CHOICE, self->target, self->weight, &features, self->drop_missing,
+    apr_linear_regression_get_fit_intercept (options), apr_linear_regression_get_positive (options),
+    apr_linear_regression_get_dtype (options) == APR_DTYPE_F32, apr_linear_regression_get_alpha (options)));
+}
+
+static gboolean
+differ_in_ridge_only (GVariant *one, GVariant *other)
+{
+  gsize i;
+
+  for (i = 0; i < g_variant_n_children (one); i++)
+    {
+      g_autoptr (GVariant) value = g_variant_get_child_value (one, i);
+      g_autoptr (GVariant) other_value = g_variant_get_child_value (other, i);
+
+      if (g_variant_equal (value, other_value) == (i == RIDGE))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+static void
+notify_choice (TrendlineFitSession *self)
+{
+  g_object_notify (G_OBJECT (self), "can-undo");
+  g_object_notify (G_OBJECT (self), "outdated");
 }
 
 /* Puts what was chosen before a change onto the list, unless the change is to be passed over. */
@@ -28,15 +59,46 @@ void
 trendline_fit_session_remember_choice (TrendlineFitSession *self)
 {
   g_autoptr (GVariant) choice = NULL;
+  GVariant *last = self->undo->len > 0 ? g_ptr_array_index (self->undo, self->undo->len - 1) : NULL;
 
   if (self->is_undoing || self->table == NULL)
     return;
   choice = take_choice (self);
   if (g_variant_equal (choice, self->choice))
     return;
-  g_ptr_array_add (self->undo, g_steal_pointer (&self->choice));
+  /* The penalty is changed in steps, which make one change. */
+  if (last != NULL && differ_in_ridge_only (last, self->choice) &&
+      differ_in_ridge_only (self->choice, choice))
+    {
+      g_variant_unref (self->choice);
+      if (g_variant_equal (last, choice))
+        g_ptr_array_set_size (self->undo, (int) self->undo->len - 1);
+    }
+  else
+    g_ptr_array_add (self->undo, self->choice);
   self->choice = g_steal_pointer (&choice);
-  g_object_notify (G_OBJECT (self), "can-undo");
+  notify_choice (self);
+}
+
+/* Whether the results are of other choices than those of now. */
+gboolean
+trendline_fit_session_get_outdated (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), FALSE);
+
+  return self->model != NULL && self->fitted != NULL && !g_variant_equal (self->fitted, self->choice);
+}
+
+/* Whether the fit that made the model passed over gaps. */
+gboolean
+trendline_fit_session_has_dropped_missing (TrendlineFitSession *self)
+{
+  gboolean drop_missing = self->drop_missing;
+
+  if (self->fitted != NULL)
+    g_variant_get_child (self->fitted, DROP_MISSING, "b", &drop_missing);
+
+  return drop_missing;
 }
 
 /* From here on, changes of what is chosen can be undone; what was before cannot. */
@@ -49,7 +111,7 @@ trendline_fit_session_start_undo (TrendlineFitSession *self)
   self->is_undoing = FALSE;
   g_ptr_array_set_size (self->undo, 0);
   g_clear_pointer (&self->choice, g_variant_unref);
-  g_object_notify (G_OBJECT (self), "can-undo");
+  notify_choice (self);
   if (self->table == NULL)
     return;
 
@@ -72,7 +134,7 @@ trendline_fit_session_get_can_undo (TrendlineFitSession *self)
   return self->undo->len > 0;
 }
 
-/* Takes the last change of target, weight or features back, if there is one. */
+/* Takes the last change of target, weight, features or options back, if there is one. */
 void
 trendline_fit_session_undo (TrendlineFitSession *self)
 {
@@ -81,6 +143,11 @@ trendline_fit_session_undo (TrendlineFitSession *self)
   GListModel *columns;
   const char *target;
   const char *weight;
+  gboolean drop_missing;
+  gboolean intercept;
+  gboolean positive;
+  gboolean is_float;
+  double alpha;
   guint i;
 
   g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
@@ -89,7 +156,8 @@ trendline_fit_session_undo (TrendlineFitSession *self)
     return;
 
   choice = g_ptr_array_steal_index (self->undo, self->undo->len - 1);
-  g_variant_get (choice, "(m&sm&s^a&s)", &target, &weight, &features);
+  g_variant_get (choice, "(m&sm&s^a&sbbbbd)", &target, &weight, &features, &drop_missing, &intercept,
+                 &positive, &is_float, &alpha);
   self->is_undoing = TRUE;
   columns = trendline_table_get_columns (self->table);
   for (i = 0; i < g_list_model_get_n_items (columns); i++)
@@ -101,16 +169,21 @@ trendline_fit_session_undo (TrendlineFitSession *self)
     }
   trendline_fit_session_set_target (self, target);
   trendline_fit_session_set_weight (self, weight);
+  trendline_fit_session_set_drop_missing (self, drop_missing);
+  apr_linear_regression_set_fit_intercept (self->options, intercept);
+  apr_linear_regression_set_positive (self->options, positive);
+  apr_linear_regression_set_dtype (self->options, is_float ? APR_DTYPE_F32 : APR_DTYPE_F64);
+  apr_linear_regression_set_alpha (self->options, alpha);
   self->is_undoing = FALSE;
 
   g_variant_unref (self->choice);
   self->choice = g_steal_pointer (&choice);
-  g_object_notify (G_OBJECT (self), "can-undo");
+  notify_choice (self);
 }
 
-/* Chooses all columns that have numbers as features, or none at all, in one change. */
+/* Chooses all columns of numbers as features, or no column, of those whose names contain a text, in one change. */
 void
-trendline_fit_session_choose_all (TrendlineFitSession *self, gboolean is_feature)
+trendline_fit_session_choose_all (TrendlineFitSession *self, const char *text, gboolean is_feature)
 {
   GListModel *columns;
   guint i;
@@ -124,7 +197,8 @@ trendline_fit_session_choose_all (TrendlineFitSession *self, gboolean is_feature
     {
       g_autoptr (TrendlineColumn) column = g_list_model_get_item (columns, i);
 
-      trendline_column_set_is_feature (column, is_feature && !trendline_column_get_is_text (column));
+      if (trendline_column_matches (column, text))
+        trendline_column_set_is_feature (column, is_feature && !trendline_column_get_is_text (column));
     }
   self->is_undoing = FALSE;
   trendline_fit_session_remember_choice (self);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-fit-session-private.h"
 
-#include <string.h>
-
 /*
  * What a window works on: a table, what is chosen of it, how to fit, and what the last fit found.
  *
@@ -28,6 +26,7 @@ enum
   PROP_MODEL,
   PROP_STATISTICS,
   PROP_MODEL_TARGET,
+  PROP_OUTDATED,
   PROP_CAN_UNDO,
   N_PROPS,
 };
@@ -59,6 +58,7 @@ trendline_fit_session_finalize (GObject *object)
   g_free (self->model_target);
   g_free (self->model_weight);
   g_clear_pointer (&self->choice, g_variant_unref);
+  g_clear_pointer (&self->fitted, g_variant_unref);
   g_ptr_array_unref (self->undo);
 
   G_OBJECT_CLASS (trendline_fit_session_parent_class)->finalize (object);
@@ -103,6 +103,9 @@ trendline_fit_session_get_property (GObject *object, guint id, GValue *value, GP
       break;
     case PROP_MODEL_TARGET:
       g_value_set_string (value, self->model_target);
+      break;
+    case PROP_OUTDATED:
+      g_value_set_boolean (value, trendline_fit_session_get_outdated (self));
       break;
     case PROP_CAN_UNDO:
       g_value_set_boolean (value, trendline_fit_session_get_can_undo (self));
@@ -180,6 +183,9 @@ trendline_fit_session_class_init (TrendlineFitSessionClass *klass)
   /* The column that the model explains; NULL if it comes from a file, which does not name it. */
   properties[PROP_MODEL_TARGET] = g_param_spec_string ("model-target", NULL, NULL, NULL, readable);
 
+  /* Whether the choices have changed since the model was fitted. */
+  properties[PROP_OUTDATED] = g_param_spec_boolean ("outdated", NULL, NULL, FALSE, readable);
+
   /* Whether there is a choice before the present one. */
   properties[PROP_CAN_UNDO] = g_param_spec_boolean ("can-undo", NULL, NULL, FALSE, readable);
 
@@ -189,10 +195,17 @@ trendline_fit_session_class_init (TrendlineFitSessionClass *klass)
 static void
 trendline_fit_session_init (TrendlineFitSession *self)
 {
+  const char *const names[] = { "notify::fit-intercept", "notify::positive", "notify::dtype",
+                                "notify::alpha" };
+  gsize i;
+
   self->options = apr_linear_regression_new ();
   /* So that a file can be added to, and has statistics. */
   apr_linear_regression_set_keep_state (self->options, TRUE);
   self->undo = g_ptr_array_new_with_free_func ((GDestroyNotify) g_variant_unref);
+  for (i = 0; i < G_N_ELEMENTS (names); i++)
+    g_signal_connect_object (self->options, names[i], G_CALLBACK (trendline_fit_session_remember_choice),
+                             self, G_CONNECT_SWAPPED);
 }
 
 TrendlineFitSession *
@@ -284,6 +297,7 @@ trendline_fit_session_set_drop_missing (TrendlineFitSession *self, gboolean drop
     return;
   self->drop_missing = drop_missing;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_DROP_MISSING]);
+  trendline_fit_session_remember_choice (self);
 }
 
 AprLinearRegression *
@@ -318,13 +332,22 @@ trendline_fit_session_get_model_target (TrendlineFitSession *self)
   return self->model_target;
 }
 
-/* How many rows the last fit passed over, as they miss a number. */
+/* How many rows the last fit, or the last predictions, passed over, as they miss a number. */
 guint64
 trendline_fit_session_get_n_dropped (TrendlineFitSession *self)
 {
   g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), 0);
 
   return self->n_dropped;
+}
+
+/* How many numbers the table misses, if that is why the last fit failed; otherwise 0. */
+guint64
+trendline_fit_session_get_n_missing (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), 0);
+
+  return self->n_missing;
 }
 
 /* Cancels what is under way, which fails with %G_IO_ERROR_CANCELLED. */
@@ -393,6 +416,14 @@ trendline_fit_session_set_results (TrendlineFitSession *self,
   g_object_thaw_notify (G_OBJECT (self));
 }
 
+void
+trendline_fit_session_set_fitted (TrendlineFitSession *self, GVariant *choice)
+{
+  g_clear_pointer (&self->fitted, g_variant_unref);
+  self->fitted = choice != NULL ? g_variant_ref (choice) : NULL;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_OUTDATED]);
+}
+
 /* Chooses what is likely meant: the column y, or else the last one that has numbers, and all other numbers as
  * features. */
 static void
@@ -414,13 +445,26 @@ choose_columns (TrendlineFitSession *self)
   trendline_fit_session_set_target (self, target);
 }
 
+/* What suits one table need not suit another. */
+static void
+reset_options (TrendlineFitSession *self)
+{
+  trendline_fit_session_set_drop_missing (self, FALSE);
+  apr_linear_regression_set_fit_intercept (self->options, TRUE);
+  apr_linear_regression_set_positive (self->options, FALSE);
+  apr_linear_regression_set_dtype (self->options, APR_DTYPE_F64);
+  apr_linear_regression_set_alpha (self->options, 0);
+}
+
 void
 trendline_fit_session_set_table (TrendlineFitSession *self, TrendlineTable *table)
 {
   g_object_freeze_notify (G_OBJECT (self));
   trendline_fit_session_set_results (self, NULL, NULL, NULL, NULL);
+  trendline_fit_session_set_fitted (self, NULL);
   self->is_undoing = TRUE;
   g_set_object (&self->table, table);
+  reset_options (self);
   if (table != NULL)
     choose_columns (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TABLE]);

@@ -54,6 +54,10 @@ const char *trendline_fit_session_get_model_target (TrendlineFitSession *self);
 
 guint64 trendline_fit_session_get_n_dropped (TrendlineFitSession *self);
 
+guint64 trendline_fit_session_get_n_missing (TrendlineFitSession *self);
+
+gboolean trendline_fit_session_get_outdated (TrendlineFitSession *self);
+
 gboolean trendline_fit_session_is_model_file (GFile *file);
 
 void trendline_fit_session_open_async (TrendlineFitSession *self,
@@ -73,8 +77,11 @@ void trendline_fit_session_diagnose_async (TrendlineFitSession *self,
                                            GAsyncReadyCallback callback,
                                            gpointer user_data);
 
-AprRegressionDiagnostics *
-trendline_fit_session_diagnose_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error);
+AprRegressionDiagnostics *trendline_fit_session_diagnose_finish (TrendlineFitSession *self,
+                                                                 GAsyncResult *result,
+                                                                 AprTensor **rows,
+                                                                 GError **error);
+
 void trendline_fit_session_add_async (TrendlineFitSession *self,
                                       GFile *file,
                                       GAsyncReadyCallback callback,
@@ -92,7 +99,7 @@ gboolean trendline_fit_session_get_can_undo (TrendlineFitSession *self);
 
 void trendline_fit_session_undo (TrendlineFitSession *self);
 
-void trendline_fit_session_choose_all (TrendlineFitSession *self, gboolean is_feature);
+void trendline_fit_session_choose_all (TrendlineFitSession *self, const char *text, gboolean is_feature);
 
 void trendline_fit_session_cancel (TrendlineFitSession *self);
 

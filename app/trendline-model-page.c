@@ -4,6 +4,7 @@
 #include <glib/gi18n.h>
 
 #include "app/trendline-format.h"
+#include "app/trendline-heading.h"
 
 struct _TrendlineModelPage
 {
@@ -31,6 +32,13 @@ format_stars (double p)
   return g_strdup (trendline_format_stars (p));
 }
 
+/* What is not a number begins where its column begins. */
+static gboolean
+is_number (const TermColumn *column)
+{
+  return column->format != NULL && column->format != format_stars;
+}
+
 static const TermColumn term_columns[] = {
   { N_ ("Term"), "name", NULL },
   { N_ ("Estimate"), "estimate", trendline_format_number },
@@ -48,7 +56,7 @@ on_setup (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
   const TermColumn *column = data;
   GtkWidget *label = gtk_label_new (NULL);
 
-  gtk_label_set_xalign (GTK_LABEL (label), column->format == NULL || column->format == format_stars ? 0 : 1);
+  gtk_label_set_xalign (GTK_LABEL (label), is_number (column) ? 1 : 0);
   gtk_label_set_selectable (GTK_LABEL (label), FALSE);
   if (column->format != NULL)
     gtk_widget_add_css_class (label, "numeric");
@@ -114,7 +122,11 @@ trendline_model_page_init (TrendlineModelPage *self)
 
   gtk_widget_init_template (GTK_WIDGET (self));
   for (i = 0; i < G_N_ELEMENTS (term_columns); i++)
-    add_column (self, &term_columns[i]);
+    {
+      add_column (self, &term_columns[i]);
+      if (is_number (&term_columns[i]))
+        trendline_heading_align_end (self->view, (guint) i);
+    }
 }
 
 static void
@@ -168,7 +180,8 @@ show_figures (TrendlineModelPage *self, AprLinearRegression *model, AprRegressio
         trendline_format_number (apr_regression_statistics_get_residual_standard_error (statistics)));
       add_figure (self, _ ("AIC"), trendline_format_number (apr_regression_statistics_get_aic (statistics)));
     }
-  add_figure (self, _ ("Rank"), g_strdup_printf ("%d", apr_linear_regression_get_rank (model)));
+  add_figure (self, _ ("Rank"),
+              g_strdup_printf ("%" G_GINT64_FORMAT, apr_linear_regression_get_rank (model)));
 }
 
 static void

@@ -35,10 +35,13 @@ static void
 on_motion (GtkEventControllerMotion *controller, double x, double y, gpointer user_data)
 {
   TrendlinePlot *self = user_data;
+  const graphene_point_t pointer = GRAPHENE_POINT_INIT ((float) x, (float) y);
+  const gboolean rests = graphene_point_equal (&pointer, &self->pointer);
   guint row = find_row (self, x, y);
 
-  self->pointer = GRAPHENE_POINT_INIT ((float) x, (float) y);
-  if (row == self->row || (row == 0 && self->pinned))
+  self->pointer = pointer;
+  /* The toolkit tells of a pointer also where the window has changed beneath it. What keys chose stays then. */
+  if (row == self->row || (self->pinned && (row == 0 || rests)))
     return;
   trendline_plot_set_row (self, row);
   self->pinned = FALSE;

@@ -284,16 +284,18 @@ char *
 trendline_plot_describe_row (TrendlinePlot *self)
 {
   const TrendlinePlotContent *content;
+  g_autofree char *row = NULL;
 
   g_return_val_if_fail (TRENDLINE_IS_PLOT (self), NULL);
 
   content = self->content;
   if (self->row == 0)
     return g_strdup ("");
+  row = g_strdup_printf ("%" G_GUINT64_FORMAT, apr_plot_get_row_number (content->plot, self->row - 1));
 
   return g_strdup_printf (
     /* Translators: of a point of a plot: its row in the table, the names of the axes and where it is on them. */
-    _ ("Row %u: %s %.4g, %s %.4g"), self->row, apr_plot_get_axis_label (content->plot, 0),
+    _ ("Row %s: %s %.4g, %s %.4g"), row, apr_plot_get_axis_label (content->plot, 0),
     content->x[self->row - 1], apr_plot_get_axis_label (content->plot, 1), content->y[self->row - 1]);
 }
 

@@ -18,6 +18,7 @@ struct _TrendlinePlotsPage
   TrendlineFitSession *session;
   AprLinearRegression *model; /* (nullable): which the plots are, or are to be, of */
   AprRegressionDiagnostics *diagnostics;
+  AprTensor *rows;           /* (nullable): of the table, which the samples are */
   GCancellable *cancellable; /* (nullable): while rows are read */
 };
 
@@ -35,6 +36,7 @@ typedef enum
 typedef struct
 {
   AprRegressionDiagnostics *diagnostics;
+  AprTensor *rows; /* (nullable) */
   Kind kind;
   gsize rank;
 } Order;
@@ -45,26 +47,37 @@ order_free (gpointer data)
   Order *order = data;
 
   g_object_unref (order->diagnostics);
+  g_clear_pointer (&order->rows, apr_tensor_unref);
   g_free (order);
 }
 
 static AprPlot *
-make_plot (gconstpointer data)
+make_original (const Order *order)
 {
-  const Order *order = data;
-
   switch (order->kind)
     {
     case QUANTILES:
-      return apr_plot_new_quantiles (order->diagnostics);
+      return apr_plot_new_quantiles (order->diagnostics, order->rows);
     case SCALE_LOCATION:
-      return apr_plot_new_scale_location (order->diagnostics);
+      return apr_plot_new_scale_location (order->diagnostics, order->rows);
     case LEVERAGE:
-      return apr_plot_new_leverage (order->diagnostics, order->rank);
+      return apr_plot_new_leverage (order->diagnostics, order->rank, order->rows);
     case RESIDUALS:
     default:
-      return apr_plot_new_residuals (order->diagnostics);
+      return apr_plot_new_residuals (order->diagnostics, order->rows);
     }
+}
+
+/* In the user's language. */
+static AprPlot *
+make_plot (gconstpointer data)
+{
+  AprPlot *plot = make_original (data);
+
+  apr_plot_set_texts (plot, _ (apr_plot_get_title (plot)), _ (apr_plot_get_axis_label (plot, 0)),
+                      _ (apr_plot_get_axis_label (plot, 1)));
+
+  return plot;
 }
 
 static void
@@ -76,6 +89,7 @@ show_plot (TrendlinePlotsPage *self)
     return;
   order = g_new (Order, 1);
   order->diagnostics = g_object_ref (self->diagnostics);
+  order->rows = self->rows != NULL ? apr_tensor_ref (self->rows) : NULL;
   order->kind = (Kind) gtk_drop_down_get_selected (self->kind);
   order->rank = (gsize) apr_linear_regression_get_rank (self->model) +
                 apr_linear_regression_get_fit_intercept (self->model);
@@ -95,8 +109,9 @@ on_diagnosed (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (TrendlinePlotsPage) self = data;
   g_autoptr (GError) error = NULL;
+  g_autoptr (AprTensor) rows = NULL;
   g_autoptr (AprRegressionDiagnostics) diagnostics =
-    trendline_fit_session_diagnose_finish (TRENDLINE_FIT_SESSION (source), result, &error);
+    trendline_fit_session_diagnose_finish (TRENDLINE_FIT_SESSION (source), result, &rows, &error);
 
   /* Another model is there by now, or the page is gone. */
   if (g_task_get_cancellable (G_TASK (result)) != self->cancellable)
@@ -110,6 +125,7 @@ on_diagnosed (GObject *source, GAsyncResult *result, gpointer data)
       return;
     }
   g_set_object (&self->diagnostics, diagnostics);
+  self->rows = g_steal_pointer (&rows);
   gtk_stack_set_visible_child_name (self->stack, "plot");
   show_plot (self);
 }
@@ -129,6 +145,7 @@ update (TrendlinePlotsPage *self)
   g_cancellable_cancel (self->cancellable);
   g_clear_object (&self->cancellable);
   g_clear_object (&self->diagnostics);
+  g_clear_pointer (&self->rows, apr_tensor_unref);
   g_set_object (&self->model, model);
   if (model == NULL)
     {
@@ -155,6 +172,7 @@ trendline_plots_page_dispose (GObject *object)
   g_cancellable_cancel (self->cancellable);
   g_clear_object (&self->cancellable);
   g_clear_object (&self->diagnostics);
+  g_clear_pointer (&self->rows, apr_tensor_unref);
   g_clear_object (&self->model);
   g_clear_object (&self->session);
 

@@ -67,7 +67,7 @@ parse_number (const char *text, double *number)
   return end != stripped && *end == '\0' && isfinite (*number);
 }
 
-/* What is typed, as a row of features; NULL if an entry holds no number, which it shows. */
+/* What is typed, as a row of features; NULL if an entry is empty, or holds no number, which it shows. */
 static double *
 read_features (TrendlinePredictPage *self, gsize n_features)
 {
@@ -81,12 +81,16 @@ read_features (TrendlinePredictPage *self, gsize n_features)
 
       if (input->n > 1)
         features[input->first + adw_combo_row_get_selected (ADW_COMBO_ROW (input->row))] = 1;
-      else if (parse_number (gtk_editable_get_text (GTK_EDITABLE (input->row)), &features[input->first]))
-        gtk_widget_remove_css_class (input->row, "error");
       else
         {
-          gtk_widget_add_css_class (input->row, "error");
-          complete = FALSE;
+          const char *text = gtk_editable_get_text (GTK_EDITABLE (input->row));
+          const gboolean is_number = parse_number (text, &features[input->first]);
+
+          if (is_number || *text == '\0')
+            gtk_widget_remove_css_class (input->row, "error");
+          else
+            gtk_widget_add_css_class (input->row, "error");
+          complete &= is_number;
         }
     }
 
@@ -151,6 +155,7 @@ show_prediction (TrendlinePredictPage *self)
   if (features == NULL)
     {
       gtk_label_set_label (self->prediction, "–");
+      gtk_label_set_label (self->interval, _ ("Type a number for each feature."));
       return;
     }
 
@@ -208,7 +213,7 @@ create_text_row (TrendlinePredictPage *self, char **names, gsize first, gsize n)
   return row;
 }
 
-/* The first number of the column in the table is a place to start from. */
+/* The first number of the column in the table is a place to start from. Without a table, no number is. */
 static char *
 find_first_number (TrendlinePredictPage *self, const char *name)
 {
@@ -235,7 +240,7 @@ find_first_number (TrendlinePredictPage *self, const char *name)
         }
     }
 
-  return g_strdup ("0");
+  return g_strdup ("");
 }
 
 static GtkWidget *

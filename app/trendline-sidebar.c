@@ -3,6 +3,9 @@
 
 #include <glib/gi18n.h>
 
+/* Fewer columns are seen at a glance. */
+#define MIN_SEARCHED 10
+
 struct _TrendlineSidebar
 {
   AdwBin parent_instance;
@@ -10,6 +13,7 @@ struct _TrendlineSidebar
   AdwComboRow *target_row;
   AdwPreferencesGroup *features_group;
   GtkButton *all_button;
+  GtkSearchEntry *features_search;
   GtkListBox *features_list;
   AdwComboRow *weight_row;
   GtkSwitch *drop_missing_switch;
@@ -44,6 +48,7 @@ trendline_sidebar_class_init (TrendlineSidebarClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, target_row);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, features_group);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, all_button);
+  gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, features_search);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, features_list);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, weight_row);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, drop_missing_switch);
@@ -118,6 +123,13 @@ create_feature_row (gpointer item, gpointer data)
   return row;
 }
 
+static const char *
+get_searched (TrendlineSidebar *self)
+{
+  return gtk_editable_get_text (GTK_EDITABLE (self->features_search));
+}
+
+/* Shows what can be chosen, of what is searched for. */
 static void
 on_choice (TrendlineSidebar *self)
 {
@@ -125,8 +137,12 @@ on_choice (TrendlineSidebar *self)
   int i;
 
   for (i = 0; (row = gtk_list_box_get_row_at_index (self->features_list, i)) != NULL; i++)
-    gtk_widget_set_visible (GTK_WIDGET (row),
-                            is_available (self, g_object_get_data (G_OBJECT (row), "column")));
+    {
+      TrendlineColumn *column = g_object_get_data (G_OBJECT (row), "column");
+
+      gtk_widget_set_visible (GTK_WIDGET (row), is_available (self, column) &&
+                                                  trendline_column_matches (column, get_searched (self)));
+    }
   count_features (self);
 }
 
@@ -195,6 +211,9 @@ on_table (TrendlineFitSession *session, GParamSpec *pspec, TrendlineSidebar *sel
   adw_combo_row_set_model (self->target_row, G_LIST_MODEL (targets));
   adw_combo_row_set_model (self->weight_row, G_LIST_MODEL (weights));
   trendline_fit_session_set_target (session, target);
+  gtk_editable_set_text (GTK_EDITABLE (self->features_search), "");
+  gtk_widget_set_visible (GTK_WIDGET (self->features_search),
+                          columns != NULL && g_list_model_get_n_items (columns) >= MIN_SEARCHED);
   gtk_list_box_bind_model (self->features_list, columns, create_feature_row, self, NULL);
   on_choice (self);
 }
@@ -215,7 +234,7 @@ position_to_dtype (GBinding *binding, const GValue *from, GValue *to, gpointer d
   return TRUE;
 }
 
-/* All columns of numbers, or none if these are chosen. */
+/* All columns of numbers, or none if these are chosen, of those that are searched for. */
 static void
 on_all (GtkButton *button, TrendlineSidebar *self)
 {
@@ -228,9 +247,9 @@ on_all (GtkButton *button, TrendlineSidebar *self)
       g_autoptr (TrendlineColumn) column = g_list_model_get_item (columns, i);
 
       is_complete &= trendline_column_get_is_feature (column) || trendline_column_get_is_text (column) ||
-                     !is_available (self, column);
+                     !is_available (self, column) || !trendline_column_matches (column, get_searched (self));
     }
-  trendline_fit_session_choose_all (self->session, !is_complete);
+  trendline_fit_session_choose_all (self->session, get_searched (self), !is_complete);
 }
 
 /* Sets the session's choices and options. */
@@ -242,6 +261,8 @@ trendline_sidebar_set_session (TrendlineSidebar *self, TrendlineFitSession *sess
 
   self->session = g_object_ref (session);
   g_signal_connect_object (self->all_button, "clicked", G_CALLBACK (on_all), self, 0);
+  g_signal_connect_object (self->features_search, "search-changed", G_CALLBACK (on_choice), self,
+                           G_CONNECT_SWAPPED);
   g_object_bind_property (session, "drop-missing", self->drop_missing_switch, "active", both);
   g_object_bind_property (options, "fit-intercept", self->intercept_switch, "active", both);
   g_object_bind_property (options, "positive", self->positive_switch, "active", both);

@@ -27,6 +27,7 @@ struct _TrendlineWindow
   TrendlineDataPage *data_page;
   TrendlineModelPage *model_page;
   TrendlinePlotsPage *plots_page;
+  GtkRevealer *outdated_revealer;
   GtkRevealer *progress_revealer;
   GtkLabel *progress_label;
   GtkProgressBar *progress_bar;
@@ -37,9 +38,29 @@ struct _TrendlineWindow
   GFile *file;             /* (nullable): what is open */
   GFile *opening;          /* (nullable): what is being opened, or could not be */
   GFile *table_to_predict; /* (nullable) */
+  AdwToast *toast;         /* (unowned) (nullable): what was said last */
 };
 
 G_DEFINE_FINAL_TYPE (TrendlineWindow, trendline_window, ADW_TYPE_APPLICATION_WINDOW)
+
+static void
+on_toast_dismissed (TrendlineWindow *self)
+{
+  g_clear_weak_pointer (&self->toast);
+}
+
+/* One at a time: what was said before is not news any more. */
+static void
+show_toast (TrendlineWindow *self, AdwToast *toast)
+{
+  if (self->toast != NULL)
+    adw_toast_dismiss (self->toast);
+  if (toast == NULL)
+    return;
+  g_set_weak_pointer (&self->toast, toast);
+  g_signal_connect_object (toast, "dismissed", G_CALLBACK (on_toast_dismissed), self, G_CONNECT_SWAPPED);
+  adw_toast_overlay_add_toast (self->toasts, toast);
+}
 
 /* Shows the error, if there is one. Returns: whether there was none, and the window has not been closed meanwhile */
 static gboolean
@@ -50,7 +71,8 @@ check (TrendlineWindow *self, GError *error)
   if (!gtk_widget_get_realized (GTK_WIDGET (self)))
     return FALSE;
   if (owned != NULL)
-    trendline_error_show (self->toasts, owned);
+    show_toast (self, trendline_error_create_toast (owned, self->toasts,
+                                                    trendline_fit_session_get_n_missing (self->session) > 0));
 
   return owned == NULL;
 }
@@ -58,7 +80,19 @@ check (TrendlineWindow *self, GError *error)
 static void
 show_message (TrendlineWindow *self, const char *message)
 {
-  adw_toast_overlay_add_toast (self->toasts, adw_toast_new (message));
+  show_toast (self, adw_toast_new (message));
+}
+
+/* Of the rows that were passed over. */
+static void
+show_count (TrendlineWindow *self, const char *format)
+{
+  g_autofree char *number =
+    g_strdup_printf ("%" G_GUINT64_FORMAT, trendline_fit_session_get_n_dropped (self->session));
+  g_auto (GStrv) parts = g_strsplit (format, "%s", 2);
+  g_autofree char *message = g_strjoinv (number, parts);
+
+  show_message (self, message);
 }
 
 static void
@@ -167,8 +201,15 @@ on_predicted (GObject *source, GAsyncResult *result, gpointer data)
   GError *error = NULL;
 
   trendline_fit_session_predict_finish (TRENDLINE_FIT_SESSION (source), result, &error);
-  if (check (self, error))
+  if (!check (self, error))
+    return;
+  if (trendline_fit_session_get_n_dropped (self->session) == 0)
     show_message (self, _ ("The predictions are saved"));
+  else
+    {
+      /* Translators: a number follows */
+      show_count (self, _ ("The predictions are saved; rows with gaps, which have none: %s"));
+    }
 }
 
 static void
@@ -203,21 +244,16 @@ static void
 on_fit_ready (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (TrendlineWindow) self = data;
-  guint64 n_dropped;
   GError *error = NULL;
 
   trendline_fit_session_fit_finish (TRENDLINE_FIT_SESSION (source), result, &error);
   if (!check (self, error))
     return;
 
-  n_dropped = trendline_fit_session_get_n_dropped (self->session);
-  if (n_dropped > 0)
+  if (trendline_fit_session_get_n_dropped (self->session) > 0)
     {
-      g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, n_dropped);
       /* Translators: a number follows */
-      g_autofree char *message = g_strdup_printf (_ ("Rows passed over: %s"), number);
-
-      show_message (self, message);
+      show_count (self, _ ("Rows passed over: %s"));
     }
   if (g_strcmp0 (adw_view_stack_get_visible_child_name (self->pages), "data") == 0)
     adw_view_stack_set_visible_child_name (self->pages, "model");
@@ -229,6 +265,19 @@ on_fit (GtkWidget *widget, const char *name, GVariant *parameter)
   TrendlineWindow *self = TRENDLINE_WINDOW (widget);
 
   trendline_fit_session_fit_async (self->session, on_fit_ready, g_object_ref (self));
+}
+
+/* What an error of a gap offers. */
+static void
+on_pass_over_gaps (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  TrendlineWindow *self = TRENDLINE_WINDOW (widget);
+
+  if (trendline_fit_session_get_state (self->session) != TRENDLINE_FIT_STATE_IDLE ||
+      trendline_fit_session_get_table (self->session) == NULL)
+    return;
+  trendline_fit_session_set_drop_missing (self->session, TRUE);
+  on_fit (widget, name, parameter);
 }
 
 static void
@@ -285,7 +334,10 @@ on_state (TrendlineWindow *self)
                                  trendline_fit_session_get_can_undo (self->session));
   gtk_revealer_set_reveal_child (self->progress_revealer, busy);
   if (busy)
-    gtk_label_set_label (self->progress_label, labels[state]);
+    {
+      show_toast (self, NULL);
+      gtk_label_set_label (self->progress_label, labels[state]);
+    }
 }
 
 /* Without a table there is nothing to choose, and no rows to see. */
@@ -341,6 +393,7 @@ trendline_window_dispose (GObject *object)
   g_clear_object (&self->file);
   g_clear_object (&self->opening);
   g_clear_object (&self->table_to_predict);
+  g_clear_weak_pointer (&self->toast);
 
   G_OBJECT_CLASS (trendline_window_parent_class)->dispose (object);
 }
@@ -372,6 +425,7 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, plots_page);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, predict_page);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, open_button);
+  gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, outdated_revealer);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, progress_revealer);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, progress_label);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, progress_bar);
@@ -384,6 +438,7 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   gtk_widget_class_install_action (widget_class, "win.undo", NULL, on_undo);
   gtk_widget_class_install_action (widget_class, "win.save-model", NULL, on_save_model);
   gtk_widget_class_install_action (widget_class, "win.fit", NULL, on_fit);
+  gtk_widget_class_install_action (widget_class, "win.pass-over-gaps", NULL, on_pass_over_gaps);
   gtk_widget_class_install_action (widget_class, "win.cancel", NULL, on_cancel);
   gtk_widget_class_install_action (widget_class, "win.sidebar", NULL, on_sidebar);
 }
@@ -403,6 +458,8 @@ trendline_window_init (TrendlineWindow *self)
   trendline_predict_page_set_session (self->predict_page, self->session);
   adw_split_button_set_menu_model (self->open_button, trendline_recent_get_menu ());
   g_object_bind_property (self->session, "fraction", self->progress_bar, "fraction", G_BINDING_SYNC_CREATE);
+  g_object_bind_property (self->session, "outdated", self->outdated_revealer, "reveal-child",
+                          G_BINDING_SYNC_CREATE);
   g_signal_connect_object (self->session, "notify::table", G_CALLBACK (on_table), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->session, "notify::state", G_CALLBACK (on_state), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->session, "notify::model", G_CALLBACK (on_content), self, G_CONNECT_SWAPPED);

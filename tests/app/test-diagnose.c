@@ -52,14 +52,18 @@ fit (TrendlineFitSession *session)
   g_assert_no_error (error);
 }
 
+/* (owned) (nullable): of the last diagnosis */
+static AprTensor *rows;
+
 static AprRegressionDiagnostics *
 diagnose (TrendlineFitSession *session, GCancellable *cancellable, GError **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
 
+  g_clear_pointer (&rows, apr_tensor_unref);
   trendline_fit_session_diagnose_async (session, cancellable, on_ready, &result);
 
-  return trendline_fit_session_diagnose_finish (session, wait_for (&result), error);
+  return trendline_fit_session_diagnose_finish (session, wait_for (&result), &rows, error);
 }
 
 static void
@@ -68,6 +72,27 @@ close_table (TrendlineFitSession *session)
   g_assert_true (
     g_file_delete (trendline_table_get_file (trendline_fit_session_get_table (session)), NULL, NULL));
   g_object_unref (session);
+}
+
+static void
+test_rows (void)
+{
+  const gint64 expected[] = { 0, 2, 3, 5 };
+  TrendlineFitSession *session = open_table ("x,y\n1,2\n,3\n3,5\n4,8\n5,\n6,9\n");
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "Samples are told by their rows of the table, as the fit read it, whatever is chosen since.");
+
+  trendline_fit_session_set_drop_missing (session, TRUE);
+  fit (session);
+  trendline_fit_session_set_drop_missing (session, FALSE);
+  diagnostics = diagnose (session, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (g_bytes_get_data (apr_tensor_get_bytes (rows), NULL),
+                   g_bytes_get_size (apr_tensor_get_bytes (rows)), expected, sizeof expected);
+  close_table (session);
 }
 
 static void
@@ -98,6 +123,7 @@ test_numbers (void)
   fit (session);
   diagnostics = diagnose (session, NULL, &error);
   g_assert_no_error (error);
+  g_assert_null (rows);
   assert_numbers (apr_regression_diagnostics_get_leverages (diagnostics), leverages,
                   G_N_ELEMENTS (leverages));
   assert_numbers (apr_regression_diagnostics_get_residuals (diagnostics), residuals,
@@ -164,10 +190,16 @@ test_failures (void)
 int
 main (int argc, char **argv)
 {
+  int n_failed;
+
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/trendline/diagnose/numbers", test_numbers);
+  g_test_add_func ("/trendline/diagnose/rows", test_rows);
   g_test_add_func ("/trendline/diagnose/texts-and-weights", test_texts_and_weights);
   g_test_add_func ("/trendline/diagnose/failures", test_failures);
 
-  return g_test_run ();
+  n_failed = g_test_run ();
+  g_clear_pointer (&rows, apr_tensor_unref);
+
+  return n_failed;
 }

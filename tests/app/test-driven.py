@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Uses Trendline as a person does: sees by accessibility, acts with pointer and keys. Each step waits for what it brings about.
+"""Uses Trendline as a person does: sees by accessibility, acts with pointer and keys. Each step waits for what it
+brings about.
 
 Usage: test-driven.py TRENDLINE LONGLEY.csv, on a display and with a session bus of its own
 """

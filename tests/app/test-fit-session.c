@@ -20,24 +20,33 @@ wait_for (GAsyncResult **result)
   return *result;
 }
 
+/* This and what follows must succeed where no error is asked for. */
 static gboolean
 open_table (TrendlineFitSession *session, GFile *file, GError **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) unexpected = NULL;
+  gboolean done;
 
   trendline_fit_session_open_async (session, file, on_ready, &result);
+  done = trendline_fit_session_open_finish (session, wait_for (&result), error != NULL ? error : &unexpected);
+  g_assert_no_error (unexpected);
 
-  return trendline_fit_session_open_finish (session, wait_for (&result), error);
+  return done;
 }
 
 static gboolean
 fit (TrendlineFitSession *session, GError **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) unexpected = NULL;
+  gboolean done;
 
   trendline_fit_session_fit_async (session, on_ready, &result);
+  done = trendline_fit_session_fit_finish (session, wait_for (&result), error != NULL ? error : &unexpected);
+  g_assert_no_error (unexpected);
 
-  return trendline_fit_session_fit_finish (session, wait_for (&result), error);
+  return done;
 }
 
 /* A file in a folder that is removed with it. */
@@ -99,7 +108,6 @@ test_longley (void)
   g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
   g_autoptr (GFile) file = find_longley ();
   g_autoptr (GArray) fractions = g_array_new (FALSE, FALSE, sizeof (double));
-  g_autoptr (GError) error = NULL;
   g_autoptr (AprTerm) term = NULL;
   AprRegressionStatistics *statistics;
   guint n_results = 0;
@@ -109,8 +117,7 @@ test_longley (void)
   g_signal_connect (session, "notify::fraction", G_CALLBACK (on_fraction), fractions);
   g_signal_connect_swapped (session, "notify::model", G_CALLBACK (count), &n_results);
 
-  open_table (session, file, &error);
-  g_assert_no_error (error);
+  open_table (session, file, NULL);
   g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_IDLE);
   g_assert_cmpstr (trendline_fit_session_get_target (session), ==, "y");
   g_assert_null (trendline_fit_session_get_model (session));
@@ -118,8 +125,7 @@ test_longley (void)
 
   n_results = 0;
   g_array_set_size (fractions, 0);
-  fit (session, &error);
-  g_assert_no_error (error);
+  fit (session, NULL);
   g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_IDLE);
   g_assert_cmpuint (n_results, ==, 1);
   g_assert_cmpstr (trendline_fit_session_get_model_target (session), ==, "y");
@@ -148,13 +154,11 @@ test_choice (void)
                                         "district;area;rooms;share;rent\n"
                                         "north;50;1;1;520\nsouth;80;2;1;840\n\"so;uth\";90,5;2;1;947,5\n"
                                         "north;120;3;1;1260\nsouth;66;3;1;720\n");
-  g_autoptr (GError) error = NULL;
   g_auto (GStrv) names = NULL;
   TrendlineTable *table;
 
   g_test_summary ("Decimal commas are found, texts are no features unless chosen, a weight is none either.");
-  open_table (session, file, &error);
-  g_assert_no_error (error);
+  open_table (session, file, NULL);
   table = trendline_fit_session_get_table (session);
   g_assert_true (trendline_table_get_decimal_comma (table));
   g_assert_cmpstr (trendline_table_get_cell (table, 2, 0), ==, "so;uth");
@@ -165,8 +169,7 @@ test_choice (void)
   trendline_column_set_is_feature (trendline_table_find_column (table, "district"), TRUE);
   trendline_column_set_is_feature (trendline_table_find_column (table, "rooms"), FALSE);
   trendline_fit_session_set_weight (session, "share");
-  fit (session, &error);
-  g_assert_no_error (error);
+  fit (session, NULL);
   names = apr_estimator_get_feature_names (APR_ESTIMATOR (trendline_fit_session_get_model (session)));
   g_assert_cmpuint (g_strv_length (names), ==, 4);
   g_assert_cmpstr (names[0], ==, "district=north");
@@ -184,22 +187,18 @@ test_options (void)
   g_autofree char *folder = make_folder ();
   g_autoptr (GFile) file = write_table (folder, "line.csv", "x,y\n1,2\n2,4\n3,6\n");
   g_autoptr (AprTensor) coefficients = NULL;
-  g_autoptr (GError) error = NULL;
   AprLinearRegression *old;
 
   g_test_summary ("The options are for the next fit: the results of the last one stay as they are.");
-  open_table (session, file, &error);
-  g_assert_no_error (error);
-  fit (session, &error);
-  g_assert_no_error (error);
+  open_table (session, file, NULL);
+  fit (session, NULL);
   old = g_object_ref (trendline_fit_session_get_model (session));
 
   apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 14);
   apr_linear_regression_set_fit_intercept (trendline_fit_session_get_options (session), FALSE);
   g_assert_true (trendline_fit_session_get_model (session) == old);
   g_assert_cmpfloat (apr_linear_regression_get_alpha (old), ==, 0);
-  fit (session, &error);
-  g_assert_no_error (error);
+  fit (session, NULL);
   g_assert_true (trendline_fit_session_get_model (session) != old);
   g_object_unref (old);
 
@@ -227,10 +226,8 @@ test_cancel (void)
   AprRegressionStatistics *statistics;
 
   g_test_summary ("What is cancelled leaves the results as they were, and the session can be used again.");
-  open_table (session, file, &error);
-  g_assert_no_error (error);
-  fit (session, &error);
-  g_assert_no_error (error);
+  open_table (session, file, NULL);
+  fit (session, NULL);
   model = trendline_fit_session_get_model (session);
   statistics = trendline_fit_session_get_statistics (session);
 
@@ -243,8 +240,7 @@ test_cancel (void)
   g_assert_true (trendline_fit_session_get_statistics (session) == statistics);
 
   g_signal_handlers_disconnect_by_func (session, cancel, NULL);
-  fit (session, &error);
-  g_assert_no_error (error);
+  fit (session, NULL);
 }
 
 static void
@@ -281,8 +277,7 @@ test_errors (void)
   g_clear_error (&error);
   g_assert_null (trendline_fit_session_get_table (session));
 
-  open_table (session, file, &error);
-  g_assert_no_error (error);
+  open_table (session, file, NULL);
   table = trendline_fit_session_get_table (session);
   g_assert_false (fit (session, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
@@ -297,8 +292,7 @@ test_errors (void)
   g_clear_error (&error);
 
   trendline_column_set_is_feature (trendline_table_find_column (table, "area"), TRUE);
-  fit (session, &error);
-  g_assert_no_error (error);
+  fit (session, NULL);
   g_assert_false (open_table (session, missing, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
   g_assert_true (trendline_fit_session_get_table (session) == table);
@@ -311,20 +305,29 @@ static gboolean
 add (TrendlineFitSession *session, GFile *file, GError **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) unexpected = NULL;
+  gboolean done;
 
   trendline_fit_session_add_async (session, file, on_ready, &result);
+  done = trendline_fit_session_add_finish (session, wait_for (&result), error != NULL ? error : &unexpected);
+  g_assert_no_error (unexpected);
 
-  return trendline_fit_session_add_finish (session, wait_for (&result), error);
+  return done;
 }
 
 static gboolean
 predict (TrendlineFitSession *session, GFile *table, GFile *output, GError **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) unexpected = NULL;
+  gboolean done;
 
   trendline_fit_session_predict_async (session, table, output, on_ready, &result);
+  done =
+    trendline_fit_session_predict_finish (session, wait_for (&result), error != NULL ? error : &unexpected);
+  g_assert_no_error (unexpected);
 
-  return trendline_fit_session_predict_finish (session, wait_for (&result), error);
+  return done;
 }
 
 static double
@@ -349,10 +352,8 @@ test_add (void)
   g_autoptr (GError) error = NULL;
 
   g_test_summary ("Rows that are added count as those before; a model from a file can be added to as well.");
-  open_table (session, first, &error);
-  g_assert_no_error (error);
-  fit (session, &error);
-  g_assert_no_error (error);
+  open_table (session, first, NULL);
+  fit (session, NULL);
   g_assert_cmpfloat (get_coefficient (session, 0), ==, 0.5);
   apr_estimator_save_to_file (APR_ESTIMATOR (trendline_fit_session_get_model (session)), file, NULL, &error);
   g_assert_no_error (error);
@@ -363,14 +364,12 @@ test_add (void)
   g_assert_cmpfloat (get_coefficient (session, 0), ==, 0.5);
 
   /* Of (0, 0), (1, 1), (2, 1), (3, 3) and (4, 5): Σ(x - 2)y / Σ(x - 2)² = 12 / 10. */
-  add (session, second, &error);
-  g_assert_no_error (error);
+  add (session, second, NULL);
   g_assert_cmpfloat (get_coefficient (session, 0), ==, 1.2);
   g_assert_cmpuint (apr_regression_statistics_get_n_samples (trendline_fit_session_get_statistics (session)),
                     ==, 5);
 
-  open_table (session, file, &error);
-  g_assert_no_error (error);
+  open_table (session, file, NULL);
   g_assert_null (trendline_fit_session_get_table (session));
   g_assert_null (trendline_fit_session_get_model_target (session));
   g_assert_cmpfloat (get_coefficient (session, 0), ==, 0.5);
@@ -379,8 +378,7 @@ test_add (void)
   g_assert_false (add (session, wrong, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
   g_clear_error (&error);
-  add (session, second, &error);
-  g_assert_no_error (error);
+  add (session, second, NULL);
   g_assert_cmpfloat (get_coefficient (session, 0), ==, 1.2);
   g_assert_cmpstr (trendline_fit_session_get_model_target (session), ==, "y");
 
@@ -406,10 +404,8 @@ test_predict (void)
 
   g_test_summary (
     "A row for each, with the interval that the formula has; a failure leaves the file as it was.");
-  open_table (session, file, &error);
-  g_assert_no_error (error);
-  fit (session, &error);
-  g_assert_no_error (error);
+  open_table (session, file, NULL);
+  fit (session, NULL);
 
   g_assert_false (predict (session, wrong, output, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
@@ -418,9 +414,12 @@ test_predict (void)
   g_assert_no_error (error);
   g_assert_cmpstr (text, ==, "before\n");
   g_clear_pointer (&text, g_free);
+  g_assert_true (g_file_delete (output, NULL, NULL));
+  g_assert_false (predict (session, wrong, output, &error));
+  g_clear_error (&error);
+  g_assert_false (g_file_query_exists (output, NULL));
 
-  predict (session, new, output, &error);
-  g_assert_no_error (error);
+  predict (session, new, output, NULL);
   g_file_load_contents (output, NULL, &text, NULL, NULL, &error);
   g_assert_no_error (error);
   lines = g_strsplit (text, "\n", -1);
@@ -440,24 +439,133 @@ test_predict (void)
 }
 
 static void
+test_predict_gaps (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autofree char *folder = make_folder ();
+  g_autoptr (GFile) file = write_table (folder, "line.csv", "x,y\n0,0\n1,2\n2,4\n");
+  g_autoptr (GFile) new = write_table (folder, "new.csv", "n,x\n1,\n2,3\n3,NA\n4,\n5,4\n6,\n");
+  g_autoptr (GFile) none = write_table (folder, "none.csv", "n,x\n1,\n");
+  g_autoptr (GFile) output = g_file_new_build_filename (folder, "predictions.csv", NULL);
+  g_autofree char *text = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("Each row of the table has a line: NA where a number is missing.");
+  open_table (session, file, NULL);
+  apr_linear_regression_set_positive (trendline_fit_session_get_options (session), TRUE);
+  fit (session, NULL);
+  predict (session, new, output, NULL);
+  g_file_load_contents (output, NULL, &text, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (text, ==, "prediction\nNA\n6\nNA\nNA\n8\nNA\n");
+  g_assert_cmpuint (trendline_fit_session_get_n_dropped (session), ==, 4);
+
+  g_assert_true (g_file_delete (output, NULL, NULL));
+  g_assert_false (predict (session, none, output, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_assert_false (g_file_query_exists (output, NULL));
+
+  g_assert_true (g_file_delete (new, NULL, NULL));
+  g_assert_true (g_file_delete (none, NULL, NULL));
+  remove_table (folder, file);
+}
+
+static void
+test_undo_options (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  AprLinearRegression *options = trendline_fit_session_get_options (session);
+  g_autoptr (GFile) file = find_longley ();
+
+  g_test_summary ("Options are choices too; the steps of a penalty are one; another table begins anew.");
+  open_table (session, file, NULL);
+  trendline_fit_session_set_drop_missing (session, TRUE);
+  apr_linear_regression_set_alpha (options, 0.1);
+  apr_linear_regression_set_alpha (options, 0.2);
+  apr_linear_regression_set_alpha (options, 0.3);
+  apr_linear_regression_set_fit_intercept (options, FALSE);
+  apr_linear_regression_set_positive (options, TRUE);
+  apr_linear_regression_set_dtype (options, APR_DTYPE_F32);
+
+  trendline_fit_session_undo (session);
+  g_assert_cmpint (apr_linear_regression_get_dtype (options), ==, APR_DTYPE_F64);
+  g_assert_true (apr_linear_regression_get_positive (options));
+  trendline_fit_session_undo (session);
+  g_assert_false (apr_linear_regression_get_positive (options));
+  g_assert_false (apr_linear_regression_get_fit_intercept (options));
+  trendline_fit_session_undo (session);
+  g_assert_true (apr_linear_regression_get_fit_intercept (options));
+  g_assert_cmpfloat (apr_linear_regression_get_alpha (options), ==, 0.3);
+  trendline_fit_session_undo (session);
+  g_assert_cmpfloat (apr_linear_regression_get_alpha (options), ==, 0);
+  g_assert_true (trendline_fit_session_get_drop_missing (session));
+  trendline_fit_session_undo (session);
+  g_assert_false (trendline_fit_session_get_drop_missing (session));
+  g_assert_false (trendline_fit_session_get_can_undo (session));
+
+  /* A penalty that comes back is no change. */
+  apr_linear_regression_set_alpha (options, 1);
+  apr_linear_regression_set_alpha (options, 0);
+  g_assert_false (trendline_fit_session_get_can_undo (session));
+
+  trendline_fit_session_set_drop_missing (session, TRUE);
+  apr_linear_regression_set_alpha (options, 2);
+  apr_linear_regression_set_fit_intercept (options, FALSE);
+  apr_linear_regression_set_positive (options, TRUE);
+  apr_linear_regression_set_dtype (options, APR_DTYPE_F32);
+  open_table (session, file, NULL);
+  g_assert_false (trendline_fit_session_get_drop_missing (session));
+  g_assert_cmpfloat (apr_linear_regression_get_alpha (options), ==, 0);
+  g_assert_true (apr_linear_regression_get_fit_intercept (options));
+  g_assert_false (apr_linear_regression_get_positive (options));
+  g_assert_cmpint (apr_linear_regression_get_dtype (options), ==, APR_DTYPE_F64);
+  g_assert_false (trendline_fit_session_get_can_undo (session));
+}
+
+static void
+test_outdated (void)
+{
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autoptr (GFile) file = find_longley ();
+  guint n_changes = 0;
+
+  g_test_summary ("Results are outdated while other choices are made than those that they come from.");
+  g_signal_connect_swapped (session, "notify::outdated", G_CALLBACK (count), &n_changes);
+  open_table (session, file, NULL);
+  trendline_fit_session_set_target (session, "x1");
+  g_assert_false (trendline_fit_session_get_outdated (session));
+  fit (session, NULL);
+  g_assert_false (trendline_fit_session_get_outdated (session));
+
+  n_changes = 0;
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 1);
+  g_assert_true (trendline_fit_session_get_outdated (session));
+  g_assert_cmpuint (n_changes, >, 0);
+  trendline_fit_session_undo (session);
+  g_assert_false (trendline_fit_session_get_outdated (session));
+  trendline_fit_session_set_target (session, "y");
+  g_assert_true (trendline_fit_session_get_outdated (session));
+  fit (session, NULL);
+  g_assert_false (trendline_fit_session_get_outdated (session));
+}
+
+static void
 test_undo (void)
 {
   g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
   g_autoptr (GFile) file = find_longley ();
-  g_autoptr (GError) error = NULL;
   TrendlineTable *table;
 
   g_test_summary (
     "Each choice is taken back by itself, all or none of the features together; opening is no choice.");
-  open_table (session, file, &error);
-  g_assert_no_error (error);
+  open_table (session, file, NULL);
   table = trendline_fit_session_get_table (session);
   g_assert_false (trendline_fit_session_get_can_undo (session));
 
   trendline_fit_session_set_target (session, "x1");
   trendline_column_set_is_feature (trendline_table_find_column (table, "x2"), FALSE);
   trendline_fit_session_set_weight (session, "x3");
-  trendline_fit_session_choose_all (session, FALSE);
+  trendline_fit_session_choose_all (session, "", FALSE);
   g_assert_false (trendline_column_get_is_feature (trendline_table_find_column (table, "x4")));
 
   trendline_fit_session_undo (session);
@@ -482,16 +590,16 @@ test_gaps (void)
   g_autoptr (GFile) file = write_table (folder, "gaps.csv", "x,y\n0,1\nNA,7\n1,3\n2,\n2,5\n");
   g_autoptr (GError) error = NULL;
 
-  open_table (session, file, &error);
-  g_assert_no_error (error);
+  open_table (session, file, NULL);
   g_assert_false (fit (session, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
   g_clear_error (&error);
+  g_assert_cmpuint (trendline_fit_session_get_n_missing (session), ==, 2);
   trendline_fit_session_set_drop_missing (session, TRUE);
-  fit (session, &error);
-  g_assert_no_error (error);
+  fit (session, NULL);
   g_assert_cmpfloat (get_coefficient (session, 0), ==, 2);
   g_assert_cmpuint (trendline_fit_session_get_n_dropped (session), ==, 2);
+  g_assert_cmpuint (trendline_fit_session_get_n_missing (session), ==, 0);
   g_assert_cmpuint (apr_regression_statistics_get_n_samples (trendline_fit_session_get_statistics (session)),
                     ==, 3);
 
@@ -511,7 +619,10 @@ main (int argc, char **argv)
   g_test_add_func ("/fit-session/errors", test_errors);
   g_test_add_func ("/fit-session/add", test_add);
   g_test_add_func ("/fit-session/predict", test_predict);
+  g_test_add_func ("/fit-session/predict/gaps", test_predict_gaps);
   g_test_add_func ("/fit-session/undo", test_undo);
+  g_test_add_func ("/fit-session/undo/options", test_undo_options);
+  g_test_add_func ("/fit-session/outdated", test_outdated);
   g_test_add_func ("/fit-session/gaps", test_gaps);
 
   return g_test_run ();

@@ -4,6 +4,7 @@
 #include <adwaita.h>
 
 #include "app/trendline-plot.h"
+#include "tests/app/window.h"
 
 /* The widget on a display, with pointer and keys that xdotool moves. Each step waits for what the widget says. */
 
@@ -14,7 +15,8 @@
 typedef struct
 {
   gsize n;
-  GThread *thread; /* that made the plot */
+  GThread *thread;    /* that made the plot */
+  AprTensor *numbers; /* (nullable) */
 } Data;
 
 /* Points that are far enough from each other to be told apart. */
@@ -37,6 +39,8 @@ make_plot (gconstpointer data)
   for (i = 0; i < self->n; i++)
     get_point (i, self->n, &x[i], &y[i]);
   apr_plot_add_points (plot, x, y, self->n);
+  if (self->numbers != NULL)
+    apr_plot_set_row_numbers (plot, self->numbers);
   self->thread = g_thread_self ();
 
   return plot;
@@ -212,6 +216,7 @@ test_keys (void)
   TrendlinePlot *plot = show (&data, &window);
   graphene_point_t first;
   graphene_point_t place;
+  guint i;
 
   g_test_summary ("All that the pointer does, the keys do.");
 
@@ -227,6 +232,31 @@ test_keys (void)
   wait_for_row (plot, 12);
   xdotool ("key End");
   wait_for_row (plot, N);
+  xdotool ("key Escape");
+  wait_for_row (plot, 0);
+
+  /* Where the pointer rests on a point, keys go on from it, and the row stays when the plot is drawn anew. */
+  place = get_place (plot, 20);
+  move_pointer (plot, &place);
+  wait_for_row (plot, 20);
+  xdotool ("key Right Right");
+  wait_for_row (plot, 22);
+  trendline_plot_zoom (plot, 1.1);
+  xdotool ("key Right");
+  wait_for_row (plot, 23);
+  for (i = 0; i < 3; i++)
+    {
+      trendline_plot_zoom (plot, i == 1 ? 1.1 : 0.9);
+      wait (plot);
+      gtk_widget_queue_resize (GTK_WIDGET (plot));
+      wait_for_frames (GTK_WIDGET (plot), 3);
+      while (g_main_context_iteration (NULL, FALSE))
+        ;
+      g_assert_cmpuint (trendline_plot_get_row (plot), ==, 23);
+    }
+  trendline_plot_show_all (plot);
+  wait (plot);
+  move_pointer (plot, &GRAPHENE_POINT_INIT (3, 3));
   xdotool ("key Escape");
   wait_for_row (plot, 0);
 
@@ -253,6 +283,25 @@ test_keys (void)
   while (!trendline_plot_get_place (plot, N, &place))
     g_main_context_iteration (NULL, TRUE);
   gtk_window_destroy (window);
+}
+
+static void
+test_row_numbers (void)
+{
+  const gint64 numbers[] = { 0, 4, 6 };
+  g_autoptr (GBytes) bytes = g_bytes_new (numbers, sizeof numbers);
+  Data data = { 3, NULL, apr_tensor_new_from_bytes (APR_DTYPE_I64, (gsize[]){ 3 }, 1, bytes, NULL) };
+  g_autofree char *text = NULL;
+  GtkWindow *window;
+  TrendlinePlot *plot = show (&data, &window);
+
+  g_test_summary ("A point is told by its row in the table, of which some are passed over.");
+
+  trendline_plot_set_row (plot, 2);
+  text = trendline_plot_describe_row (plot);
+  g_assert_cmpstr (text, ==, "Row 5: Across 1, Up 1");
+  gtk_window_destroy (window);
+  apr_tensor_unref (data.numbers);
 }
 
 static guint32
@@ -353,6 +402,7 @@ main (int argc, char **argv)
   g_object_set (gtk_settings_get_default (), "gtk-double-click-time", G_MAXINT, NULL);
   g_test_add_func ("/trendline/plot/pointer", test_pointer);
   g_test_add_func ("/trendline/plot/keys", test_keys);
+  g_test_add_func ("/trendline/plot/row-numbers", test_row_numbers);
   g_test_add_func ("/trendline/plot/style", test_style);
   g_test_add_func ("/trendline/plot/contents", test_contents);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <glib/gstdio.h>
 
-#include "app/trendline-application.h"
-#include "app/trendline-window.h"
+#include "tests/app/window.h"
 #include "tests/apr-test.h"
 
 /* The first label of this text that can be seen. */
@@ -36,13 +35,6 @@ wait_for_label (GtkWidget *window, const char *text)
     g_main_context_iteration (NULL, TRUE);
 }
 
-static void
-wait_until_idle (TrendlineFitSession *session)
-{
-  while (trendline_fit_session_get_state (session) != TRENDLINE_FIT_STATE_IDLE)
-    g_main_context_iteration (NULL, TRUE);
-}
-
 static GApplication *
 start (void)
 {
@@ -52,6 +44,8 @@ start (void)
   g_application_register (application, NULL, &error);
   g_assert_no_error (error);
   g_application_set_default (application);
+  /* What goes is gone. */
+  g_object_set (gtk_settings_get_default (), "gtk-enable-animations", FALSE, NULL);
 
   return application;
 }
@@ -181,6 +175,9 @@ test_predict (void)
 
   g_assert_true (gtk_widget_activate_action (window, "win.show-page", "s", "predict"));
   wait_for_label (window, "Prediction");
+  /* Without the table no number is better than another. */
+  wait_for_label (window, "Type a number for each feature.");
+  g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (find_entry (window, "x"))), ==, "");
   gtk_editable_set_text (GTK_EDITABLE (find_entry (window, "x")), "2");
   /* 2 ± t(0.975, 3) 0.8 */
   wait_for_label (window, "95 %: −0.545957 to 4.54596");
@@ -252,6 +249,267 @@ test_close (void)
   wait_until_finalized (session);
 }
 
+/* A table in a folder of its own, open in a window. */
+typedef struct
+{
+  GApplication *application;
+  char *folder;
+  GFile *file;
+  GtkWidget *window;
+  TrendlineFitSession *session;
+} Opened;
+
+static void
+opened_clear (Opened *self)
+{
+  gtk_window_destroy (GTK_WINDOW (self->window));
+  g_assert_true (g_file_delete (self->file, NULL, NULL));
+  g_assert_cmpint (g_rmdir (self->folder), ==, 0);
+  g_object_unref (self->file);
+  g_free (self->folder);
+  g_object_unref (self->application);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Opened, opened_clear)
+
+static Opened
+open_text (const char *text)
+{
+  Opened self = { start () };
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+
+  self.folder = g_dir_make_tmp ("trendline-XXXXXX", &error);
+  g_assert_no_error (error);
+  path = g_build_filename (self.folder, "table.csv", NULL);
+  g_file_set_contents (path, text, -1, &error);
+  g_assert_no_error (error);
+  self.file = g_file_new_for_path (path);
+  g_application_open (self.application, &self.file, 1, "");
+  self.window = get_window (self.application);
+  self.session = trendline_window_get_session (TRENDLINE_WINDOW (self.window));
+  wait_until_idle (self.session);
+  g_assert_nonnull (trendline_fit_session_get_table (self.session));
+
+  return self;
+}
+
+static void
+wait_until_gone (GtkWidget *window, const char *text)
+{
+  g_test_message ("waiting for “%s” to go", text);
+  while (find_label (window, text) != NULL)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static void
+test_outdated (void)
+{
+  g_auto (Opened) opened = open_text ("x,z,y\n0,1,0\n1,0,1\n2,1,1\n3,0,3\n4,1,5\n");
+  const char *const text = "The choices have changed since this fit.";
+
+  g_test_summary ("Results of other choices are marked, until these come back.");
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.fit", NULL));
+  wait_for_label (opened.window, "(Intercept)");
+  g_assert_null (find_label (opened.window, text));
+  apr_linear_regression_set_fit_intercept (trendline_fit_session_get_options (opened.session), FALSE);
+  wait_for_label (opened.window, text);
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.undo", NULL));
+  wait_until_gone (opened.window, text);
+  g_assert_true (
+    apr_linear_regression_get_fit_intercept (trendline_fit_session_get_options (opened.session)));
+}
+
+static GtkWidget *
+find_dialog (GtkWidget *window)
+{
+  g_autoptr (GListModel) windows = g_object_ref (gtk_window_get_toplevels ());
+  guint i;
+
+  for (i = 0; i < g_list_model_get_n_items (windows); i++)
+    {
+      g_autoptr (GtkWidget) found = g_list_model_get_item (windows, i);
+
+      if (ADW_IS_MESSAGE_DIALOG (found) &&
+          gtk_window_get_transient_for (GTK_WINDOW (found)) == GTK_WINDOW (window))
+        return found;
+    }
+
+  return NULL;
+}
+
+static void
+press (GtkWidget *widget, const char *text)
+{
+  GtkWidget *button = gtk_widget_get_ancestor (find_label (widget, text), GTK_TYPE_BUTTON);
+
+  g_assert_nonnull (button);
+  g_signal_emit_by_name (button, "clicked");
+}
+
+static void
+test_gap (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,1\nNA,7\n1,3\n2,\n2,5\n");
+
+  g_test_summary ("An error of a gap offers to pass over such rows, and goes when something is done.");
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.fit", NULL));
+  wait_for_label (opened.window, "Numbers are missing");
+  press (opened.window, "Details");
+  wait_for_label (find_dialog (opened.window), "Pass Over Gaps and Fit");
+  press (find_dialog (opened.window), "Pass Over Gaps and Fit");
+  wait_for_label (opened.window, "Rows passed over: 2");
+  g_assert_true (trendline_fit_session_get_drop_missing (opened.session));
+  wait_until_gone (opened.window, "Numbers are missing");
+  while (find_dialog (opened.window) != NULL)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static GtkWidget *
+find_widget (GtkWidget *widget, GType type)
+{
+  GtkWidget *child;
+
+  if (G_TYPE_CHECK_INSTANCE_TYPE (widget, type))
+    return widget;
+  for (child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      GtkWidget *found = find_widget (child, type);
+
+      if (found != NULL)
+        return found;
+    }
+
+  return NULL;
+}
+
+static void
+test_search (void)
+{
+  g_auto (Opened) opened = open_text ("Height,width,heights,d,e,f,g,h,i,j,y\n1,2,3,4,5,6,7,8,9,10,11\n");
+  TrendlineTable *table = trendline_fit_session_get_table (opened.session);
+  GtkWidget *sidebar = find_widget (opened.window, g_type_from_name ("TrendlineSidebar"));
+  GtkWidget *search = find_widget (sidebar, GTK_TYPE_SEARCH_ENTRY);
+
+  g_test_summary ("Among many features, those whose names have a text are shown, and chosen together.");
+  wait_for_label (sidebar, "width");
+  g_assert_true (gtk_widget_get_visible (search));
+  gtk_editable_set_text (GTK_EDITABLE (search), "HEIGHT");
+  wait_until_gone (sidebar, "width");
+  g_assert_nonnull (find_label (sidebar, "Height"));
+  g_assert_nonnull (find_label (sidebar, "heights"));
+  press (sidebar, "All or None");
+  g_assert_false (trendline_column_get_is_feature (trendline_table_find_column (table, "Height")));
+  g_assert_false (trendline_column_get_is_feature (trendline_table_find_column (table, "heights")));
+  g_assert_true (trendline_column_get_is_feature (trendline_table_find_column (table, "width")));
+  gtk_editable_set_text (GTK_EDITABLE (search), "");
+  wait_for_label (sidebar, "width");
+}
+
+/* Whether assistive technology can say what a control is for. */
+static gboolean
+has_name (GtkWidget *widget)
+{
+  GtkWidget *label = find_widget (widget, GTK_TYPE_LABEL);
+
+  return gtk_test_accessible_has_property (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL) ||
+         gtk_test_accessible_has_relation (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY) ||
+         (label != NULL && *gtk_label_get_text (GTK_LABEL (label)) != '\0') ||
+         (ADW_IS_PREFERENCES_ROW (widget) &&
+          *adw_preferences_row_get_title (ADW_PREFERENCES_ROW (widget)) != '\0');
+}
+
+static gboolean
+is_control (GtkWidget *widget)
+{
+  static const GtkAccessibleRole roles[] = {
+    GTK_ACCESSIBLE_ROLE_BUTTON,      GTK_ACCESSIBLE_ROLE_CHECKBOX,   GTK_ACCESSIBLE_ROLE_COMBO_BOX,
+    GTK_ACCESSIBLE_ROLE_IMG,         GTK_ACCESSIBLE_ROLE_LINK,       GTK_ACCESSIBLE_ROLE_LIST_ITEM,
+    GTK_ACCESSIBLE_ROLE_RADIO,       GTK_ACCESSIBLE_ROLE_SEARCH_BOX, GTK_ACCESSIBLE_ROLE_SLIDER,
+    GTK_ACCESSIBLE_ROLE_SPIN_BUTTON, GTK_ACCESSIBLE_ROLE_SWITCH,     GTK_ACCESSIBLE_ROLE_TAB,
+    GTK_ACCESSIBLE_ROLE_TEXT_BOX,
+  };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (roles); i++)
+    if (gtk_accessible_get_accessible_role (GTK_ACCESSIBLE (widget)) == roles[i])
+      return gtk_widget_get_focusable (widget);
+
+  return FALSE;
+}
+
+/* What GTK and libadwaita build their controls of is named with the control that contains it. */
+static guint
+assert_named (GtkWidget *widget, gboolean is_named)
+{
+  GtkWidget *child;
+  guint n = 0;
+
+  if (is_control (widget))
+    {
+      n++;
+      is_named |= has_name (widget);
+      if (!is_named)
+        g_test_message ("%s has no name", G_OBJECT_TYPE_NAME (widget));
+      g_assert_true (is_named);
+    }
+  else if (GTK_IS_MENU_BUTTON (widget) || ADW_IS_SPLIT_BUTTON (widget) || GTK_IS_DROP_DOWN (widget) ||
+           ADW_IS_PREFERENCES_ROW (widget))
+    is_named |= has_name (widget);
+  for (child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    n += assert_named (child, is_named);
+
+  return n;
+}
+
+static void
+test_names (void)
+{
+  g_auto (Opened) opened =
+    open_text ("kind,a,b,c,d,e,f,g,h,y\np,1,2,3,4,5,6,7,8,1\nq,2,2,1,1,1,0,5,5,2\np,1,3,4,5,6,7,5,3,1\n");
+  TrendlineTable *table = trendline_fit_session_get_table (opened.session);
+  const char *const pages[] = { "data", "model", "plots", "predict" };
+  gsize i;
+
+  g_test_summary ("Each control of each page has a name that can be said.");
+  trendline_column_set_is_feature (trendline_table_find_column (table, "kind"), TRUE);
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.fit", NULL));
+  wait_for_label (opened.window, "(Intercept)");
+  for (i = 0; i < G_N_ELEMENTS (pages); i++)
+    {
+      g_assert_true (gtk_widget_activate_action (opened.window, "win.show-page", "s", pages[i]));
+      g_assert_cmpuint (assert_named (opened.window, FALSE), >, 20);
+    }
+}
+
+static void
+assert_heading (GtkWidget *window, const char *text, GtkAlign align)
+{
+  GtkWidget *view =
+    find_widget (find_widget (window, g_type_from_name ("TrendlineModelPage")), GTK_TYPE_COLUMN_VIEW);
+  GtkWidget *label = find_label (view, text);
+
+  g_assert_nonnull (label);
+  g_assert_cmpint (gtk_widget_get_halign (gtk_widget_get_parent (label)), ==, align);
+  g_assert_true ((gtk_widget_get_next_sibling (label) == NULL) == (align == GTK_ALIGN_END));
+}
+
+static void
+test_headings (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,0\n1,1\n2,1\n3,3\n4,5\n");
+
+  g_test_summary ("A heading is where its column's texts or numbers are.");
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.fit", NULL));
+  wait_for_label (opened.window, "(Intercept)");
+  assert_heading (opened.window, "Estimate", GTK_ALIGN_END);
+  assert_heading (opened.window, "Upper 95 %", GTK_ALIGN_END);
+  assert_heading (opened.window, "Term", GTK_ALIGN_FILL);
+  assert_heading (opened.window, "Stars", GTK_ALIGN_FILL);
+}
+
 static void
 test_keys (void)
 {
@@ -295,6 +553,11 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/longley", test_longley);
   g_test_add_func ("/trendline/predict", test_predict);
   g_test_add_func ("/trendline/close", test_close);
+  g_test_add_func ("/trendline/outdated", test_outdated);
+  g_test_add_func ("/trendline/gap", test_gap);
+  g_test_add_func ("/trendline/search", test_search);
+  g_test_add_func ("/trendline/names", test_names);
+  g_test_add_func ("/trendline/headings", test_headings);
   g_test_add_func ("/trendline/keys", test_keys);
   g_test_add_func ("/trendline/missing-file", test_missing_file);
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "app/trendline-application.h"
+#include "app/trendline-window.h"
+
+/* What programs do with a window of Trendline. */
+
+/* Opens a file in a window of an application that has none yet. */
+static inline GtkWidget *
+open_window (TrendlineApplication *application, GFile *file)
+{
+  /* As g_application_run() does: recent files are remembered by it. */
+  g_set_prgname ("trendline");
+  g_application_register (G_APPLICATION (application), NULL, NULL);
+  g_application_set_default (G_APPLICATION (application));
+  g_application_open (G_APPLICATION (application), &file, 1, "");
+
+  return GTK_WIDGET (gtk_application_get_windows (GTK_APPLICATION (application))->data);
+}
+
+static inline void
+wait_until_idle (TrendlineFitSession *session)
+{
+  while (trendline_fit_session_get_state (session) != TRENDLINE_FIT_STATE_IDLE)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static inline gboolean
+count_frame (GtkWidget *widget, GdkFrameClock *clock, gpointer n)
+{
+  --*(guint *) n;
+  gtk_widget_queue_draw (widget);
+
+  return *(guint *) n > 0;
+}
+
+/* Until what has changed is drawn. */
+static inline void
+wait_for_frames (GtkWidget *widget, guint n)
+{
+  gtk_widget_add_tick_callback (widget, count_frame, &n, NULL);
+  while (n > 0)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+/* The first widget of a type that can be seen, or NULL. */
+static inline GtkWidget *
+find_mapped (GtkWidget *widget, const char *type)
+{
+  GtkWidget *child;
+
+  if (!gtk_widget_get_mapped (widget))
+    return NULL;
+  if (g_str_equal (G_OBJECT_TYPE_NAME (widget), type))
+    return widget;
+  for (child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      GtkWidget *found = find_mapped (child, type);
+
+      if (found != NULL)
+        return found;
+    }
+
+  return NULL;
+}
