@@ -3,8 +3,8 @@
 
     with-peer bindings.py [--rounds N]
 
-C's functions are called in this process, by ctypes, with the same arrays, in turns with Python's methods. Ratios are medians
-over pairs, of processor time, which other programs do not show in. Fails where a bar is missed.
+C's functions are called in this process, by ctypes, with the same arrays, in turns with Python's methods. Ratios are
+medians over pairs, of processor time, which other programs do not show in. Fails where a bar is missed.
 """
 
 import argparse

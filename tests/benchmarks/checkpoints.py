@@ -73,12 +73,17 @@ def save_theirs(path, arrays):
     safetensors.numpy.save_file(arrays, path)
 
 
+ROWS = []
+
+
 def report(title, times, reference):
     """Prints medians, and the reference's as a multiple of each; returns these multiples."""
     base = rounds.median(times[reference])
     ratios = {}
     for name, values in times.items():
         ratios[name] = base / rounds.median(values)
+        if name != reference and reference.endswith('copied') or name == 'save to memory, ours in C':
+            ROWS.append((title, name.replace(', ours', ''), rounds.show(base), rounds.show(rounds.median(values)), f'{ratios[name]:.1f}'))
         print(f'{title:8}{name:44}{rounds.show(rounds.median(values)):>14}{ratios[name]:10.2f}', flush=True)
     return ratios
 
@@ -167,6 +172,7 @@ def main(checkpoint, version):
         ok = measure('lora', lora(), program, folder, 31, 11)
         ok = measure('gpt2', gpt2(), program, folder, 9, 9) and ok
     program.close()
+    rounds.print_table(('checkpoint', 'what', 'safetensors (Python)', 'aprender', 'times as fast'), ROWS)
     return 0 if ok else 1
 
 

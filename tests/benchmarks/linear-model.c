@@ -67,7 +67,7 @@ report (const char *title, gint64 *times)
 
   qsort (times, N_ROUNDS, sizeof *times, compare_times);
   median = (double) times[N_ROUNDS / 2] / 1e6;
-  printf ("%-44s median %8.4f ms   p99 %8.4f ms\n", title, median, (double) times[N_ROUNDS * 99 / 100] / 1e6);
+  printf ("| %-28s | %8.4f ms | %8.4f ms |\n", title, median, (double) times[N_ROUNDS * 99 / 100] / 1e6);
   return median;
 }
 
@@ -116,6 +116,7 @@ main (void)
   gboolean ok;
 
   printf ("# a model of %d features, %d rounds\n", N_FEATURES, N_ROUNDS);
+  printf ("| %-28s | %11s | %11s |\n| --- | ---: | ---: |\n", "operation", "median", "p99");
   ok = measure (model, g_get_tmp_dir (), "with the disk's flush", TRUE);
   if (g_access (memory, W_OK) == 0)
     ok = measure (model, memory, "without it (in memory)", FALSE) && ok;

@@ -194,6 +194,27 @@ multiply_panels (gpointer data)
   return NULL;
 }
 
+static gpointer
+multiply_whole (gpointer data)
+{
+  enum
+  {
+    N = 20000
+  };
+  Peak *peak = data;
+  gsize size = APR_SLICE_PANEL * APR_SLICE_STRIDE;
+  double *left = g_aligned_alloc0 (2 * size, sizeof (double), 64);
+  gint64 lanes[2][APR_SLICE_TILE][APR_SLICE_LANES] = { 0 };
+  double start = now_in_thread ();
+  gsize i;
+
+  for (i = 0; i < N; i++)
+    peak->kernel->slices->multiply_whole (left, left + size, APR_SLICE_ROWS, lanes[0], lanes[1]);
+  peak->rate = (double) N * APR_SLICE_ROWS * APR_SLICE_TILE / (now_in_thread () - start);
+  g_aligned_free (left);
+  return NULL;
+}
+
 double
 machine_measure_products (const AprSumsKernel *kernel,
                           AprPrecision precision,
@@ -203,9 +224,13 @@ machine_measure_products (const AprSumsKernel *kernel,
                           guint n_threads)
 {
   gboolean exact = precision == APR_PRECISION_EXACT;
-  const AprResidueKernel *residues = exact ? apr_sums_kernel_get_residues (kernel, n_rows, n_columns) : NULL;
+  /* Floats are multiplied whole where there are not too many columns. */
+  gboolean whole = dtype == APR_DTYPE_F32 && kernel->slices->multiply_whole != NULL;
+  const AprResidueKernel *residues =
+    exact ? apr_sums_kernel_get_residues (kernel, n_rows, n_columns, whole) : NULL;
   GThreadFunc func = residues != NULL               ? multiply_residues
                    : exact && kernel->bytes != NULL ? multiply_bytes
+                   : exact && whole                 ? multiply_whole
                                                     : multiply_panels;
   g_autofree GThread **threads = g_new0 (GThread *, n_threads);
   g_autofree Peak *peaks = g_new0 (Peak, n_threads);

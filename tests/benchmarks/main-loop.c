@@ -270,7 +270,7 @@ measure (const Method *method, const Data *data, int n_rounds)
         late[j] = MIN (late[j], MAX (taken - moment, 0));
       }
 
-  g_print ("  %-20s %9.1f %9.1f %9.1f %12.1f %6.1f %6.1f\n", method->name, (double) time / 1000,
+  g_print ("| %-20s | %9.1f | %9.1f | %9.1f | %12.1f | %6.1f | %6.1f |\n", method->name, (double) time / 1000,
            (double) gap / 1000, (double) held / 1000, (double) late[0] / 1000, (double) late[1] / 1000,
            (double) late[2] / 1000);
 }
@@ -328,9 +328,11 @@ main (int argc, char **argv)
       Data data;
 
       data_init (&data, shapes[i][0], shapes[i][1]);
-      g_print ("%" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT ", milliseconds, minimum of %d rounds\n",
+      g_print ("# %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT ", milliseconds, minimum of %d rounds\n",
                shapes[i][0], shapes[i][1], n_rounds);
-      g_print ("  %-20s %9s %9s %9s %12s %6s %6s\n", "", "takes", "gap", "held", "cancel 25%", "50%", "75%");
+      g_print (
+        "| %-20s | %9s | %9s | %9s | %12s | %6s | %6s |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        "method", "takes", "gap", "held", "cancel 25 %", "50 %", "75 %");
       for (j = 0; j < G_N_ELEMENTS (methods); j++)
         if (j == 0 || g_strstr_len (methods[j].name, -1, part) != NULL)
           measure (&methods[j], &data, n_rounds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-// gjs -m main-loop.js [MEGABYTES]: the longest time in which the main loop has no turn while arrays are handed over, and the
-// most processor time that the main thread has between two turns, to which other processes do not add.
+// gjs -m main-loop.js [MEGABYTES]: the longest time in which the main loop has no turn while arrays are handed over,
+// and the most processor time that the main thread has between two turns, to which other processes do not add.
 import Apr from 'gi://Apr?version=1.0';
 import GLib from 'gi://GLib';
 import {programArgs} from 'system';

@@ -3,9 +3,9 @@
 
     with-peer predictions.py REGRESSION VERSION [--rounds N] [--threads N]
 
-REGRESSION is regression.c, built; VERSION its version. The same arrays, the same number of threads, in turns; ratios are of
-medians. Beside the predictions stands the time that reading X once takes, measured in the same rounds. Fails where
-a bar is missed.
+REGRESSION is regression.c, built; VERSION its version. The same arrays, the same number of threads, in turns; ratios
+are of medians. Beside the predictions stands the time that reading X once takes, measured in the same rounds. Fails
+where a bar is missed.
 """
 
 import argparse
@@ -28,13 +28,14 @@ import gi
 gi.require_version('Apr', '1.0')
 from gi.repository import Apr  # noqa: E402
 
-N_SAMPLES, N_FEATURES = 1_000_000, 10
+SHAPES = ((1_000_000, 10), (200_000, 100))
+N_FEATURES = 10
 
 # In a row, so many that it does not count how long a processor that has rested takes to wake up.
 REPEATS = 40
 
 TWICE = 2
-OF_THE_BANDWIDTH = 0.7
+OF_THE_BANDWIDTH = 0.8
 SINGLE_PER_SECOND = 100_000
 SINGLE_NANOSECONDS = 100
 
@@ -42,20 +43,21 @@ SINGLE_NANOSECONDS = 100
 class Bars:
     def __init__(self):
         self.n_missed = 0
+        self.rows = []
 
     def check(self, text, met):
         self.n_missed += not met
         print(f'    {text}: {"met" if met else "missed"}', flush=True)
 
 
-def measure_many(program, arguments, bars, dtype):
+def measure_many(program, arguments, bars, n_samples, n_features, dtype):
     random = numpy.random.default_rng(1)
-    X = random.standard_normal((N_SAMPLES, N_FEATURES), dtype=dtype)
-    y = X[:, 0] + random.standard_normal(N_SAMPLES, dtype=dtype)
+    X = random.standard_normal((n_samples, n_features), dtype=dtype)
+    y = X[:, 0] + random.standard_normal(n_samples, dtype=dtype)
     theirs = LinearRegression().fit(X[:1000], y[:1000])
     ours = Apr.LinearRegression().fit(X[:1000], y[:1000])
     ours.props.n_threads = arguments.threads
-    out = numpy.empty(N_SAMPLES, dtype)
+    out = numpy.empty(n_samples, dtype)
 
     def ask(question):
         return float(program.ask(f'{question} {arguments.threads} {REPEATS}')[0]) / 1e9
@@ -64,18 +66,20 @@ def measure_many(program, arguments, bars, dtype):
         'scikit-learn': rounds.repeated(lambda: theirs.predict(X), REPEATS),
         'ours': rounds.repeated(lambda: ours.predict(X), REPEATS),
         'ours, into an array': rounds.repeated(lambda: ours.predict(X, out=out), REPEATS),
-        'ours in C, into memory': lambda: ask(f'predict {N_SAMPLES} {N_FEATURES} {dtype}'),
+        'ours in C, into memory': lambda: ask(f'predict {n_samples} {n_features} {dtype}'),
         'reading X': lambda: ask(f'read {X.nbytes}'),
     }
     with threadpoolctl.threadpool_limits(arguments.threads):
         times = rounds.interleave(functions, arguments.rounds)
     medians = {name: rounds.median(values) for name, values in times.items()}
 
-    print(f'{N_SAMPLES} x {N_FEATURES} {dtype}')
+    print(f'{n_samples} x {n_features} {dtype}')
     for name, seconds in medians.items():
         print(f'    {name:30}{rounds.show(seconds):>14}{medians["scikit-learn"] / seconds:10.2f}x'
               f'{X.nbytes / seconds / 1e9:10.1f} GB/s of X')
     ratio = medians['scikit-learn'] / medians['ours']
+    bars.rows.append((f'{n_samples} x {n_features} {dtype}', rounds.show(medians['scikit-learn']),
+                      rounds.show(medians['ours']), f'{ratio:.1f}'))
     bars.check(f'{ratio:.2f} times scikit-learn\'s rate, bar {TWICE}', ratio >= TWICE)
     part = medians['reading X'] / medians['ours in C, into memory']
     bars.check(f'{part:.0%} of the read bandwidth in C, bar {OF_THE_BANDWIDTH:.0%}', part >= OF_THE_BANDWIDTH)
@@ -107,6 +111,10 @@ def measure_single(program, arguments, bars, dtype):
     print(f'one sample of {N_FEATURES} {dtype}')
     for name, seconds in medians.items():
         print(f'    {name:36}{seconds * 1e6:10.3f} µs')
+    reference = medians['scikit-learn, a matrix of one row']
+    for name in ('ours, a matrix of one row', 'ours, predict_one of a list', 'ours in C, processor time'):
+        bars.rows.append((f'one row of {N_FEATURES} {dtype}' + name.removeprefix('ours').removesuffix(', processor time'),
+                          f'{reference * 1e6:.1f} µs', f'{medians[name] * 1e6:.3f} µs', f'{reference / medians[name]:.0f}'))
     for what in ('an array', 'a list'):
         rate = 1 / medians[f'ours, predict_one of {what}']
         bars.check(f'{rate:.0f} of {what} a second from Python, bar {SINGLE_PER_SECOND}',
@@ -129,11 +137,13 @@ def main():
     print(f'# {arguments.threads} threads; medians of {arguments.rounds} rounds in turn')
     program = rounds.Program('ours', [arguments.program])
     bars = Bars()
-    for dtype in ('float32', 'float64'):
-        measure_many(program, arguments, bars, dtype)
+    for shape in SHAPES:
+        for dtype in ('float32', 'float64'):
+            measure_many(program, arguments, bars, *shape, dtype)
     for dtype in ('float32', 'float64'):
         measure_single(program, arguments, bars, dtype)
     program.close()
+    rounds.print_table(('predictions', 'scikit-learn', 'aprender', 'times as fast'), bars.rows)
     print(f'{bars.n_missed} bars are missed' if bars.n_missed else 'all bars are met')
     return 1 if bars.n_missed else 0
 

@@ -15,8 +15,8 @@ SHORT = 0.1
 def rest():
     """Waits until this process is idle.
 
-    A BLAS's threads wait for more work busily, OpenBLAS's for about 100 ms after each call: without a rest they would take
-    their cores from whoever comes next.
+    A BLAS's threads wait for more work busily, OpenBLAS's for about 100 ms after each call: without a rest they would
+    take their cores from whoever comes next.
     """
     while True:
         before = time.process_time()
@@ -89,6 +89,14 @@ def percentile(times, part):
 
 def show(seconds):
     return f'{seconds * 1e3:.3f} ms' if seconds >= 1e-4 else f'{seconds * 1e6:.1f} µs'
+
+
+def print_table(head, rows):
+    """Prints Markdown, which update-page copies into docs/speed.md; all columns but the first hold numbers."""
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    line = ['-' * widths[0]] + ['-' * (width - 1) + ':' for width in widths[1:]]
+    for row in [head, line, *rows]:
+        print('| ' + ' | '.join([row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]) + ' |')
 
 
 def machine():

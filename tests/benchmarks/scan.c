@@ -2,7 +2,6 @@
 #include <aprender/aprender.h>
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 /*

@@ -80,7 +80,7 @@ class Server:
         self.port = free_port()
         began = time.perf_counter()
         self.process = subprocess.Popen([*map(str, command), str(self.port)] if name != 'aprender' else
-                                        [*map(str, command), '--listen', f'127.0.0.1:{self.port}'], stderr=subprocess.DEVNULL)
+                                        [*map(str, command), '--listen', f'127.0.0.1:{self.port}'])
         self.first = self.ask_first(began)
 
     def ask_first(self, began):
@@ -93,6 +93,9 @@ class Server:
                     assert json.load(response)['prediction'] == EXPECTED
                     return time.perf_counter() - began
             except OSError:
+                # One that cannot start would be waited for without end.
+                if self.process.poll() is not None:
+                    raise RuntimeError(f'{self.name} has ended with status {self.process.returncode}') from None
                 time.sleep(0.0005)
 
     def cpu(self):
@@ -117,6 +120,9 @@ def median(results, key):
     return statistics.median(result[key] for result in results)
 
 
+ROWS = []
+
+
 def compare(title, servers, ask, show):
     """Asks all in turn, and shows medians and the ratios of each turn."""
     results = {server.name: [] for server in servers}
@@ -127,6 +133,9 @@ def compare(title, servers, ask, show):
         assert not any(result['wrong'] for result in found), (title, name)
         print(f'{title}, {name}: {show(found)}', flush=True)
     own = results['aprender']
+    ROWS.append((title, *(rounds.show(median(results[server], 'p99')) if server in results else '' for server in ('aprender', 'axum')),
+                 *(f'{statistics.median(a["cpu"] / b["cpu"] for a, b in zip(own, results[server])):.2f}' if server in results else ''
+                   for server in ('axum', 'FastAPI'))))
     for name, found in results.items():
         if name != 'aprender':
             print(f'{title}, aprender / {name}: ' + ', '.join(
@@ -140,14 +149,32 @@ def show_latency(found):
 
 
 def show_rows(n):
-    return lambda found: f'{median(found, "rate") * n / 1e6:.2f} million predictions a second'
+    return lambda found: (f'{median(found, "rate") * n / 1e6:.2f} million predictions a second, '
+                          f'{n / median(found, "cpu") / 1e6:.2f} million in a second of processor')
+
+
+def measure_reloads(server):
+    """How long it takes from when a file is replaced until its model predicts."""
+    times = []
+    with socket.create_connection(('127.0.0.1', server.port)) as connection:
+        body = ONE.read_bytes()
+        for factor in range(2, 42):
+            write_model(factor)
+            began = time.perf_counter()
+            answer = b''
+            while f'"prediction":{EXPECTED * factor:.17g},'.encode() not in answer:
+                connection.sendall(b'POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s' % (len(body), body))
+                answer = connection.recv(4096)
+            times.append(time.perf_counter() - began)
+    write_model()
+    print(f'a replaced model predicts after {rounds.show(statistics.median(times))}, at most {rounds.show(max(times))}')
 
 
 def reload_under_load(server):
     done = threading.Event()
 
     def replace():
-        while not done.wait(1.2):
+        while not done.wait(1.1):
             write_model()
 
     thread = threading.Thread(target=replace)
@@ -163,7 +190,7 @@ def reload_under_load(server):
 
 def main():
     write_model()
-    print(f'aprender {version}, {rounds.machine()}, load {os.getloadavg()[0]:.1f}')
+    print(f'# aprender {version}, {rounds.machine()}, load {os.getloadavg()[0]:.1f}')
     own = Server('aprender', [aprender, 'serve', model, '--threads', '2'])
     axum = Server('axum', [peers / 'axum' / 'release' / 'serve'], '/batch')
     fastapi = Server('FastAPI', [peers / 'fastapi' / 'bin' / 'python3', here.parent / 'interop' / 'peers' / 'fastapi' / 'main.py'],
@@ -188,6 +215,8 @@ def main():
                 lambda server, n=n: server.load(4, 0, SECONDS, '/predict', 'application/octet-stream', matrix(n), 'predictions'),
                 show_rows(n))
     reload_under_load(own)
+    measure_reloads(own)
+    rounds.print_table(('requests', 'p99', 'p99 of axum', 'processor time by axum\'s', 'by FastAPI\'s'), ROWS)
     for server in servers:
         server.stop()
 

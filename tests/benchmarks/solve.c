@@ -19,6 +19,7 @@ typedef struct
   AprDType dtype;
   double noise;  /* that is added to these sums */
   double spread; /* powers of two between the scales of the first column and the last */
+  gboolean tied; /* whole numbers, of which y is a sum: coefficients that are 0, or halves */
 } Case;
 
 static double
@@ -52,11 +53,13 @@ sum_case (const Case *c)
           double *row = x + i * p;
 
           row[j] = j < p - c->n_repeated ? normal (rand) + 1 : row[j - 1 - (p - 1) / 3] + row[j / 4];
+          if (c->tied)
+            row[j] = j < p - c->n_repeated ? rint (4 * normal (rand)) : row[j - (p - c->n_repeated)];
           if (j >= p - c->n_repeated && c->noise > 0)
             row[j] += c->noise * normal (rand);
           y[i] += row[j] * (double) (j % 7);
         }
-      y[i] += normal (rand);
+      y[i] += c->tied ? 0 : normal (rand);
     }
   for (i = 0; i < n * p; i++)
     x[i] *= exp2 (rint (c->spread * (double) (i % p) / (double) p));
@@ -103,6 +106,8 @@ main (int argc, char *argv[])
     { "scales far apart", 1000, 100, 5, APR_DTYPE_F64, 0, 60 },
     { "scales far apart", 5000, 500, 5, APR_DTYPE_F64, 0, 60 },
     { "scales farthest", 1000, 100, 5, APR_DTYPE_F64, 0, 150 },
+    { "tied", 2000, 100, 5, APR_DTYPE_F64, 0, 0, TRUE },
+    { "tied", 4000, 200, 5, APR_DTYPE_F64, 0, 0, TRUE },
   };
   gsize i;
 

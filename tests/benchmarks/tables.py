@@ -5,8 +5,8 @@
 
 TOOL is the command; VERSION its version. The table has 11 columns of numbers with 17 digits, in CSV. All fit the same
 file in turns, from the start of the process to its end; of each, the least time, the least processor time, and the most
-memory count. Fails where a bar is missed. Ours and polars work in threads: on a machine that others use too, only processor
-times can be compared.
+memory count. Fails where a bar is missed. Ours and polars work in threads: on a machine that others use too, only
+processor times can be compared.
 """
 
 import argparse
@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import rounds
 
 # They are not imported here: the memory that a process has before it becomes another program counts as that program's.
 try:
@@ -84,15 +86,14 @@ def main():
             for name, command in commands.items():
                 runs[name].append(measure(command))
 
+        print(f'# {rounds.machine()}')
         print(f'# aprender {arguments.version}, {VERSIONS}; {os.path.getsize(data) / 1e6:.0f} MB, '
               f'{len(os.sched_getaffinity(0))} processors, {arguments.rounds} rounds')
     best = {name: (min(run[0] for run in own), min(run[1] for run in own), max(run[2] for run in own))
             for name, own in runs.items()}
     ours = best['aprender']
-    for name, (processor, wall, memory) in best.items():
-        print(f'# {name:9} {processor:6.2f} s of processors ({processor / ours[0]:4.1f}x)  {wall:6.2f} s '
-              f'({wall / ours[1]:4.1f}x)  {memory / 1e6:6.0f} MB')
-
+    rounds.print_table(('process', 'time', 'processor time', 'memory'), [
+        (name, f'{wall:.2f} s', f'{processor:.2f} s', f'{memory / 1e6:.0f} MB') for name, (processor, wall, memory) in best.items()])
     print(f'1..{len(BARS) + 1}')
     status = 0
     for number, (name, bar) in enumerate(BARS.items(), 1):

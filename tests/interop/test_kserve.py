@@ -9,7 +9,6 @@ import itertools
 import os
 import pathlib
 import sys
-import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / 'serve'))
 import server

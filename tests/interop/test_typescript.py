@@ -25,12 +25,54 @@ UNTYPED = re.compile('^(_|constructor$|toString$|ref$|unref$|new_from_memory$|ge
 
 LIST = '''
 import Apr from 'gi://Apr?version=1.0';
+import GObject from 'gi://GObject';
+const {READWRITE, CONSTRUCT_ONLY} = GObject.ParamFlags;
 const found = {};
-for (const name of ['Tensor', 'SafetensorsReader', 'SafetensorsWriter', 'Estimator', 'LinearRegression', 'CrossProducts',
-  'HypothesisTest', 'RegressionDiagnostics', 'RegressionStatistics', 'TableReader', 'Term'])
-  found[name] = [...new Set([Apr[name].prototype, Apr[name]].flatMap(object => Object.getOwnPropertyNames(object)))];
+for (const name of Object.getOwnPropertyNames(Apr)) {
+  const value = Apr[name];
+  // A structure of C's.
+  if (value === undefined)
+    continue;
+  const entry = found[name] = {kind: typeof value};
+  if (typeof value === 'object' || name.endsWith('Error'))
+    entry.numbers = Object.getOwnPropertyNames(value).filter(key => typeof value[key] === 'number' && key !== 'length');
+  else if (value.$gtype !== undefined)
+    entry.members = [...new Set([value.prototype, value].flatMap(object => Object.getOwnPropertyNames(object)))];
+  // With what it inherits.
+  if (value.prototype !== undefined) {
+    entry.known = [];
+    for (let object of [value.prototype, value])
+      for (; object && object !== Object.prototype && object !== Function.prototype; object = Object.getPrototypeOf(object))
+        entry.known.push(...Reflect.ownKeys(object).map(key => key === Symbol.iterator ? 'Symbol.iterator' : String(key)));
+  }
+  if (value.prototype instanceof GObject.Object) {
+    entry.known.push(...GObject.Object.list_properties.call(value).map(({name}) => name.replaceAll('-', '_')));
+    entry.properties = GObject.Object.list_properties.call(value).filter(pspec => pspec.owner_type === value.$gtype)
+      .map(({name, flags}) => [name.replaceAll('-', '_'), (flags & (READWRITE | CONSTRUCT_ONLY)) === READWRITE]);
+  }
+}
 print(JSON.stringify(found));
 '''
+SUBCLASS = '''
+import Apr from 'gi://Apr?version=1.0';
+import GObject from 'gi://GObject?version=2.0';
+declare function print(text: unknown): void;
+
+class First extends Apr.Estimator {
+  vfunc_fit(_X: Apr.Tensor, y: Apr.Tensor): boolean {
+    return this.set_result('first', [y.get_double(0)]);
+  }
+
+  vfunc_predict(X: Apr.Tensor): Apr.Tensor {
+    const first: number = this.get_result('first').get_double(0);
+    return Apr.Tensor.from(new Float64Array(X.shape[0]).fill(first));
+  }
+}
+(GObject as any).registerClass({GTypeName: 'TestFirst'}, First);
+print(new First().fit([[1], [2]], [7, 8]).copy().predict([[3]])[0]);
+'''
+# What the types have as functions of an enumeration, and what a promise stands for.
+ELSEWHERE = re.compile('_|dtype_|.*error_quark$|.*_finish$')
 
 
 class Test(unittest.TestCase):
@@ -45,13 +87,16 @@ class Test(unittest.TestCase):
             folder = pathlib.Path(name)
             for path in (SOURCES / 'gi.d.ts', SOURCES / 'program.ts', TYPES):
                 shutil.copy(path, folder)
+            (folder / 'subclass.ts').write_text(SUBCLASS, encoding='utf-8')
             self.run_program(shutil.which('node'), interop.FOLDER / 'node_modules' / 'typescript' / 'bin' / 'tsc',
                              '--strict', '--target', 'es2022', '--module', 'es2022', '--lib', 'es2022',
-                             '--outDir', 'out', 'gi.d.ts', TYPES.name, 'program.ts', cwd=folder)
+                             '--outDir', 'out', 'gi.d.ts', TYPES.name, 'program.ts', 'subclass.ts',
+                             cwd=folder)
             gjs = shutil.which('gjs')
             if gjs is None:
                 self.skipTest('there is no gjs')
             output = self.run_program(gjs, '-m', folder / 'out' / 'program.js')
+            self.assertEqual(self.run_program(gjs, '-m', folder / 'out' / 'subclass.js'), '7\n')
         self.assertIn('weights', output)
         self.assertIn('function', output)
 
@@ -64,12 +109,44 @@ class Test(unittest.TestCase):
             file.flush()
             found = json.loads(self.run_program(gjs, '-m', file.name))
         text = TYPES.read_text(encoding='utf-8')
-        for type_name, members in found.items():
-            body = re.search(rf'class {type_name} .*?\n    }}', text, flags=re.DOTALL)[0]
-            for member in members:
+        self.assertIn('r2_score', found)
+        for name, entry in found.items():
+            if ELSEWHERE.match(name):
+                continue
+            if entry['kind'] != 'object' and 'members' not in entry and 'numbers' not in entry:
+                self.assertRegex(text, rf'\n    (const|function) {name}\b', f'{TYPES.name} lacks {name}')
+                continue
+            body = re.search(rf'(?:class|enum) {name}\b.*?(?:\n    }}|}}\n)', text, flags=re.DOTALL)[0]
+            if 'numbers' in entry:
+                self.assertEqual(set(re.findall(r'\b[A-Z]\w*\b', body.split('{', 1)[1])), set(entry['numbers']), name)
+                continue
+            for member in entry['members']:
                 if not UNTYPED.match(member) and re.fullmatch('[a-z]\\w*', member) and member not in (
                         'length', 'prototype', 'name', 'new', 'from_bytes', 'load'):
-                    self.assertRegex(body, rf'\b{member}\b', f'{TYPES.name} lacks {type_name}.{member}')
+                    self.assertRegex(body, rf'\b{member}\b', f'{TYPES.name} lacks {name}.{member}')
+            for member, is_writable in entry.get('properties', []):
+                # What only a constructor takes can be given to it.
+                self.assertRegex(body, rf'\b{member}\??:|\bget {member}\(', f'{TYPES.name} lacks {name}.{member}')
+                found_writable = re.search(rf'\n      {member}:|\bset {member}\(', body) is not None
+                # What may not be assigned in C may be assigned in JavaScript.
+                self.assertEqual(found_writable, is_writable or member == 'feature_names', f'{name}.{member}')
+
+
+    def test_nothing_is_made_up(self):
+        gjs = shutil.which('gjs')
+        if gjs is None:
+            self.skipTest('there is no gjs')
+        with tempfile.NamedTemporaryFile('w', suffix='.js') as file:
+            file.write(LIST)
+            file.flush()
+            found = json.loads(self.run_program(gjs, '-m', file.name))
+        classes = re.findall(r'\n    (?:abstract )?class (\w+)\b[^{]*{(.*?)\n    }', TYPES.read_text(encoding='utf-8'), flags=re.DOTALL)
+        self.assertGreater(len(classes), 10)
+        for name, body in classes:
+            for member in re.findall(r'\n      (?:(?:static|readonly|get|set|protected|abstract) )*([a-z]\w*)[?<(:]', body):
+                # A virtual function is there for a subclass to have.
+                if not member.startswith('vfunc_'):
+                    self.assertTrue(member in found[name]['known'], f'{TYPES.name} has {name}.{member}, which is not there')
 
 
 if __name__ == '__main__':

@@ -23,9 +23,18 @@ const test: Apr.HypothesisTest = await statistics.test_hypothesis_async('x0 = x1
 print([...statistics].map(term => term.estimate), test.f_statistic, statistics.test_hypothesis('x0 = 1').p_values[0],
   model.predict_interval(X, 0.9, 'confidence').length);
 
+model.feature_names = ['a', 'b'];
+const fit: Promise<Apr.LinearRegression> = model.fit_async(X, [1, 3, 4]);
+print(model.busy, (await fit).feature_names, Apr.get_kernel(), new Apr.CrossProducts({n_features: 2, n_targets: 1}).n_samples);
+
 const writer = new Apr.SafetensorsWriter({durable: false});
 writer.add_tensor('weights', [[1, 2], [3, 4]]);
 const bytes = await writer.write_to_bytes_async();
+const modelBytes = await model.to_bytes_async();
+const received: Apr.LinearRegression = await Apr.LinearRegression.from_bytes_async(modelBytes);
+const metric: Float64Array = await Apr.compute_metric_async('r2', 'raw_values', [1, 2],
+  received.predict([[0, 0], [1, 0]]));
+print(metric.length);
 const reader = Apr.SafetensorsReader.new_from_bytes(bytes);
 for (const name of reader)
   print(name, reader.get_slice(name, '::-1, 0').to_array(), reader.metadata);
