@@ -3,7 +3,9 @@ import csv
 from fractions import Fraction
 
 import aprender
+import duckdb
 import numpy
+import pyarrow
 import statsmodels.api
 from sklearn.linear_model import LinearRegression
 
@@ -25,7 +27,7 @@ def count_digits(found, exact):
     """How many decimal digits of the worst coefficient are right: all 15 that a double always holds, or below some number."""
     errors = [abs(Fraction(float(f)) - e) / (abs(e) or 1) for f, e in zip(found, exact)]
     worst = max(errors)
-    return next((f'below {limit}' for limit in (6, 11, 15) if worst >= Fraction(1, 10**limit)), '15')
+    return next((f'below {limit}' for limit in (1, 5, 11, 15) if worst >= Fraction(1, 10**limit)), '15')
 
 
 def powers(x, degree):
@@ -35,13 +37,18 @@ def powers(x, degree):
     return numpy.stack(columns, axis=1)
 
 
-with open('filip.csv') as file:
-    filip = numpy.array([[float(row['x']), float(row['y'])] for row in csv.DictReader(file)])
-x21 = numpy.arange(21.0)
+def read_nist(name, degree):
+    """NIST's data of a polynomial."""
+    with open(f'nist/{name}.csv') as file:
+        rows = numpy.array([[float(row['x']), float(row['y'])] for row in csv.DictReader(file)])
+    return powers(rows[:, 0], degree), rows[:, 1]
+
+
 counted = numpy.arange(2000.0)
 cases = {
-    'Filip': (powers(filip[:, 0], 10), filip[:, 1]),
-    'Wampler 1': (powers(x21, 5), 1 + powers(x21, 5).sum(axis=1)),
+    'Pontius': read_nist('pontius', 2),
+    'Filip': read_nist('filip', 10),
+    **{f'Wampler {i}': read_nist(f'wampler{i}', 5) for i in range(1, 6)},
     'x = 1e8 + i': (1e8 + counted[:, None], 2 * counted + 1),
     'nearly equal': (numpy.stack([counted, counted + 1e-7 * (counted % 3)], axis=1), counted % 7),
     'whole, float32': (numpy.array([[30, 1], [30, 9], [11, 4], [2, 6]], numpy.float32),
@@ -67,3 +74,14 @@ for name, model in ('aprender', aprender.LinearRegression()), ('scikit-learn', L
     first = model.fit(X, y).coef_.copy()
     same = (model.fit(X[order], y[order]).coef_ == first).all()
     print(f'{name:16}{"the same coefficients" if same else "other coefficients"}')
+
+# A database, asked for the sum of the same numbers again and again.
+database = duckdb.connect()
+database.execute('SET threads = 4')
+database.register('arrow', pyarrow.table({'x': rng.normal(size=3_000_000)}))
+database.execute('CREATE TABLE numbers AS SELECT * FROM arrow')
+sums = [database.execute('SELECT sum(x) FROM numbers').fetchone()]
+while len(sums) < 1000 and sums[-1] == sums[0]:
+    sums.append(database.execute('SELECT sum(x) FROM numbers').fetchone())
+print('the same query again:')
+print(f'{"DuckDB":16}{"the same sum" if sums[-1] == sums[0] else "another sum"}')

@@ -15,6 +15,12 @@ y = rents['rent']
 model = aprender.LinearRegression().fit(X, y)
 print(model.summary())
 
+# The same as a frame, with intervals of 90 %.
+statistics = model.get_statistics()
+frame = pandas.DataFrame(statistics.get_confidence_intervals(0.9), index=statistics.terms, columns=['lower', 'upper'])
+frame['p'] = statistics.p_values
+print(frame.round(3))
+
 errors = -cross_val_score(model, X, y, scoring='neg_mean_absolute_error', cv=4)
 print(f'{errors.mean():.2f} off on average')
 search = GridSearchCV(aprender.LinearRegression(), {'alpha': [0.0, 0.01, 1.0, 100.0]}, cv=4).fit(X, y)

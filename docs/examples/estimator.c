@@ -8,8 +8,7 @@ G_DECLARE_FINAL_TYPE (ExampleMean, example_mean, EXAMPLE, MEAN, AprEstimator)
 struct _ExampleMean
 {
   AprEstimator parent_instance;
-  double factor; /* the hyper-parameter */
-  double mean;   /* the result of a fit */
+  double factor;
 };
 
 G_DEFINE_FINAL_TYPE (ExampleMean, example_mean, APR_TYPE_ESTIMATOR)
@@ -21,60 +20,35 @@ new_vector (const double *values, gsize n, GError **error)
 }
 
 static gboolean
-example_mean_fit (AprEstimator *estimator,
+example_mean_fit (AprEstimator *self,
                   AprTensor *x,
                   AprTensor *y,
                   AprTensor *sample_weight,
                   GCancellable *cancellable,
                   GError **error)
 {
-  ExampleMean *self = EXAMPLE_MEAN (estimator);
   gsize n = apr_tensor_get_n_elements (y);
-  double sum = 0;
+  g_autoptr (AprTensor) result = NULL;
+  double mean = 0;
 
   for (gsize i = 0; i < n; i++)
-    sum += apr_tensor_get_double (y, i, NULL);
-  self->mean = sum / (double) n;
-  return TRUE;
+    mean += apr_tensor_get_double (y, i, NULL) / (double) n;
+  result = new_vector (&mean, 1, NULL);
+  return apr_estimator_set_result (self, "mean", result, error);
 }
 
 static AprTensor *
-example_mean_predict (AprEstimator *estimator, AprTensor *x, GError **error)
+example_mean_predict (AprEstimator *self, AprTensor *x, GError **error)
 {
-  ExampleMean *self = EXAMPLE_MEAN (estimator);
   gsize n_samples = apr_tensor_get_shape (x, NULL)[0];
   g_autofree double *values = g_new (double, n_samples);
+  g_autoptr (AprTensor) mean = apr_estimator_get_result (self, "mean", error);
 
+  if (mean == NULL)
+    return NULL;
   for (gsize i = 0; i < n_samples; i++)
-    values[i] = self->factor * self->mean;
+    values[i] = EXAMPLE_MEAN (self)->factor * apr_tensor_get_double (mean, 0, NULL);
   return new_vector (values, n_samples, error);
-}
-
-static gboolean
-example_mean_save_tensors (AprEstimator *estimator, AprSafetensorsWriter *writer, GError **error)
-{
-  const double n_features = (double) apr_estimator_get_n_features (estimator);
-  g_autoptr (AprTensor) mean = new_vector (&EXAMPLE_MEAN (estimator)->mean, 1, NULL);
-  g_autoptr (AprTensor) size = new_vector (&n_features, 1, NULL);
-
-  return apr_safetensors_writer_add_tensor (writer, "mean", mean, error) &&
-         apr_safetensors_writer_add_tensor (writer, "n_features", size, error);
-}
-
-static gboolean
-example_mean_load_tensors (
-  AprEstimator *estimator, AprSafetensorsReader *reader, gsize *n_features, gsize *n_targets, GError **error)
-{
-  g_autoptr (AprTensor) mean = apr_safetensors_reader_get_tensor (reader, "mean", error);
-  g_autoptr (AprTensor) size =
-    mean != NULL ? apr_safetensors_reader_get_tensor (reader, "n_features", error) : NULL;
-
-  if (size == NULL)
-    return FALSE;
-  EXAMPLE_MEAN (estimator)->mean = apr_tensor_get_double (mean, 0, NULL);
-  *n_features = (gsize) apr_tensor_get_double (size, 0, NULL);
-  *n_targets = 1;
-  return TRUE;
 }
 
 static void
@@ -92,12 +66,8 @@ example_mean_get_property (GObject *object, guint id, GValue *value, GParamSpec 
 static void
 example_mean_class_init (ExampleMeanClass *klass)
 {
-  AprEstimatorClass *estimator_class = APR_ESTIMATOR_CLASS (klass);
-
-  estimator_class->fit = example_mean_fit;
-  estimator_class->predict = example_mean_predict;
-  estimator_class->save_tensors = example_mean_save_tensors;
-  estimator_class->load_tensors = example_mean_load_tensors;
+  APR_ESTIMATOR_CLASS (klass)->fit = example_mean_fit;
+  APR_ESTIMATOR_CLASS (klass)->predict = example_mean_predict;
   G_OBJECT_CLASS (klass)->set_property = example_mean_set_property;
   G_OBJECT_CLASS (klass)->get_property = example_mean_get_property;
   g_object_class_install_property (

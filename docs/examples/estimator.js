@@ -10,21 +10,12 @@ const Mean = GObject.registerClass({
   },
 }, class Mean extends Apr.Estimator {
   vfunc_fit(X, y) {
-    this.mean = y.to_array().reduce((sum, value) => sum + value, 0) / y.shape[0];
-    return true;
+    return this.set_result('mean', [y.to_array().reduce((sum, value) => sum + value, 0) / y.shape[0]]);
   }
 
   vfunc_predict(X) {
-    return Apr.Tensor.from(new Float64Array(X.shape[0]).fill(this.factor * this.mean));
-  }
-
-  vfunc_save_tensors(writer) {
-    return writer.add_tensor('mean', [this.mean]) && writer.add_tensor('n_features', [this.n_features]);
-  }
-
-  vfunc_load_tensors(reader) {
-    this.mean = reader.get_tensor('mean').get_double(0);
-    return [true, reader.get_tensor('n_features').get_double(0), 1];
+    const mean = this.get_result('mean').get_double(0);
+    return Apr.Tensor.from(new Float64Array(X.shape[0]).fill(this.factor * mean));
   }
 });
 

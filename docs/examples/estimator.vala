@@ -3,33 +3,20 @@ using Apr;
 
 class Example.Mean : Estimator {
     public double factor { get; set construct; default = 1; }
-    double mean;
 
     public override bool fit (Tensor x, Tensor y, Tensor? sample_weight, Cancellable? cancellable) throws Error {
-        mean = 0;
+        double mean = 0;
         for (size_t i = 0; i < y.get_n_elements (); i++)
             mean += y.get_double (i) / y.get_n_elements ();
-        return true;
+        return set_result ("mean", new Tensor.from_doubles ({ mean }, { 1 }));
     }
 
     public override Tensor predict (Tensor x) throws Error {
+        var mean = get_result ("mean").get_double (0);
         var values = new double[x.get_shape ()[0]];
         for (int i = 0; i < values.length; i++)
             values[i] = factor * mean;
         return new Tensor.from_doubles (values, { values.length });
-    }
-
-    public override bool save_tensors (SafetensorsWriter writer) throws Error {
-        return writer.add_tensor ("mean", new Tensor.from_doubles ({ mean }, { 1 })) &&
-               writer.add_tensor ("n_features", new Tensor.from_doubles ({ get_n_features () }, { 1 }));
-    }
-
-    public override bool load_tensors (SafetensorsReader reader, out size_t n_features, out size_t n_targets)
-        throws Error {
-        mean = reader.get_tensor ("mean").get_double (0);
-        n_features = (size_t) reader.get_tensor ("n_features").get_double (0);
-        n_targets = 1;
-        return true;
     }
 }
 

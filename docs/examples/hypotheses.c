@@ -14,6 +14,7 @@ run (GError **error)
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
   g_autoptr (AprRegressionStatistics) robust = NULL;
   g_autoptr (AprHypothesisTest) same = NULL;
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
   gsize i;
 
   if (!apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, error))
@@ -33,6 +34,13 @@ run (GError **error)
     return FALSE;
   g_print ("F = %.5f, p = %.5f\n", apr_hypothesis_test_get_f_statistic (same),
            apr_hypothesis_test_get_f_p_value (same));
+
+  /* How much the fit would change without the last sample. */
+  diagnostics = apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, error);
+  if (diagnostics == NULL)
+    return FALSE;
+  g_print ("%.5f\n",
+           apr_tensor_get_double (apr_regression_diagnostics_get_cooks_distances (diagnostics), 7, NULL));
   return TRUE;
 }
 

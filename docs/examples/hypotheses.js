@@ -17,3 +17,6 @@ const statistics = model.get_statistics();
 const smaller = new Apr.LinearRegression().fit(X.map(row => [row[1]]), y).get_statistics();
 const comparison = statistics.compare(smaller);
 print(`F = ${comparison.f_statistic.toFixed(5)} with ${comparison.df_hypothesis} and ${comparison.df_residual}`);
+
+// How much the fit would change without the last sample.
+print(model.diagnose(X, y).cooks_distances[7].toFixed(5));

@@ -15,6 +15,9 @@ int main () {
         // Are the coefficients of both features the same?
         var same = robust.test_hypothesis (new Tensor.from_doubles ({ 0, 1, -1 }, { 3 }), null);
         print ("F = %.5f, p = %.5f\n", same.f_statistic, same.f_p_value);
+
+        // How much the fit would change without the last sample.
+        print ("%.5f\n", model.diagnose (x, y, null).get_cooks_distances ().get_double (7));
     } catch (Error e) {
         printerr ("%s\n", e.message);
         return 1;

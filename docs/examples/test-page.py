@@ -23,23 +23,26 @@ import time
 
 SUFFIXES = ('c', 'js', 'py', 'vala')
 FLOATS = struct.Struct('<3f')
-# For each page the programs that it shows, the file that they all write, if any, and the bytes of the tensors in it. BF16
-# is the upper half of F32.
+# For each page the programs that it shows, the file that they all write, if any, and the bytes of the tensors in it.
+# BF16 is the upper half of F32.
 PAGES = {
     'README.md': (['first.c', 'first.js', 'first.py', 'first.vala'],
                   'first.safetensors', FLOATS.pack(1, 2, 0)),
     'safetensors.md': (['checkpoint.c', 'checkpoint.js', 'checkpoint.py', 'checkpoint.vala'], 'tiny.safetensors',
                        FLOATS.pack(0.5, 1, 1.5) + b''.join(struct.pack('<f', i)[2:] for i in range(1, 13))),
-    'estimators.md': (['estimator.c', 'estimator.js', 'estimator.vala'], 'mean.safetensors', struct.pack('<2d', 3, 2)),
+    'estimators.md': (['estimator.c', 'estimator.js', 'estimator.vala'], 'mean.safetensors', struct.pack('<d', 3)),
     'linear-regression.md': ([f'{name}.{suffix}' for name in ('rents', 'cross-products') for suffix in SUFFIXES], None, None),
     'statistics.md': ([f'hypotheses.{suffix}' for suffix in SUFFIXES], None, None),
+    'data.md': ([f'tables.{suffix}' for suffix in SUFFIXES], None, None),
     'errors.md': ([f'errors.{suffix}' for suffix in SUFFIXES], None, None),
     'asynchronous.md': ([f'asynchronous.{suffix}' for suffix in SUFFIXES], None, None),
+    'c.md': (['threads.c'], None, None),
+    'javascript.md': (['arrays.js'], None, None),
     'command.md': ([], None, None),
     'gnome.md': (['rents-window.js', 'rents-window.py'], None, None),
     'moving-models.md': (['scikit-learn.py', 'rent.js', 'pytorch.py', 'from-pytorch.py', 'to-realizar.py',
                           '../../tests/interop/peers/rust/src/predict.rs'], None, None),
-    'accuracy.md': (['accuracy.py'], None, None),
+    'accuracy.md': (['accuracy.py', 'accuracy-engines.py'], None, None),
     'scale.md': (['scale-data.py', 'scale-dask.py', 'scale-spark.py', 'scale-mpi.py', 'scale-ray.py'], None, None),
     'serving.md': (['serving.py'], None, None),
     'python.md': (['analysis.py', 'batches.py', 'estimator.py'], None, None),
@@ -113,7 +116,7 @@ def run_console(text, folder):
         (tools / name).chmod(0o755)
     work = folder / 'work'
     shutil.copytree(examples, work)
-    shutil.copy(examples / '../../tests/data/nist/filip.csv', work)
+    shutil.copytree(examples / '../../tests/data/nist', work / 'nist')
 
     environment = dict(os.environ, PATH=f'{tools}:{os.environ["PATH"]}')
     servers = []

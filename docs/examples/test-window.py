@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Uses rents-window.py as a user would: test-window.py FILE.csv, under X.
 
-The file is written here: rents that depend on area and rooms exactly, and on noise that is -1 and 1 equally often for each
-of four kinds of flats. So all statistics are known: the design is balanced.
+The file is written here: rents that depend on area and rooms exactly, and on noise that is -1 and 1 equally often for
+each of four kinds of flats. So all statistics are known: the design is balanced.
 """
 
 import importlib.util
@@ -60,9 +60,9 @@ class Window(TestCase):
 
     def test_cancel(self):
         window = self.open()
-        self.assertTrue(window.cancel_button.get_sensitive())
-        window.cancel_button.emit('clicked')
-        until(lambda: not window.cancel_button.get_sensitive())
+        self.assertTrue(window.cancel.get_sensitive())
+        window.cancel.emit('clicked')
+        until(lambda: not window.cancel.get_sensitive())
         self.assertIn('cancelled', window.prediction.get_label())
         self.assertEqual(self.find(window, Gtk.Entry), [])
         self.assertIsNone(window.view.get_model())
@@ -70,8 +70,8 @@ class Window(TestCase):
     def test_fit(self):
         window = self.open()
         fractions = []
-        window.progress_bar.connect('notify::fraction', lambda bar, _: fractions.append(bar.get_fraction()))
-        until(lambda: not window.cancel_button.get_sensitive())
+        window.bar.connect('notify::fraction', lambda bar, _: fractions.append(bar.get_fraction()))
+        until(lambda: not window.cancel.get_sensitive())
         self.assertEqual(window.prediction.get_label(), '')
         self.assertEqual(fractions, sorted(fractions))
         self.assertEqual(fractions[-1], 1)

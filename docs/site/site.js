@@ -105,17 +105,39 @@ function followAnchor ()
   }
 }
 
-function search (words)
+// What stands around the first of the words that is in a text.
+function quote (text, words)
 {
-  const parts = words.toLowerCase ().split (/\s+/).filter (word => word !== '');
+  const place = Math.max (0, Math.min (...words.map (word => text.toLowerCase ().indexOf (word)).filter (i => i >= 0)) - 30);
+  const start = place === 0 ? 0 : text.indexOf (' ', place) + 1;
 
-  if (parts.length === 0)
+  return (start > 0 ? '… ' : '') + text.slice (start, start + 90) + (start + 90 < text.length ? ' …' : '');
+}
+
+// What is called by the words comes first, then what begins with them, has them in its title, or in its text. Of those that are
+// alike in this, what is in the reader's language comes first and what is in another one last, then the shorter title.
+function search (query)
+{
+  const language = recall ();
+  const words = query.toLowerCase ().split (/\s+/).filter (word => word !== '');
+  const found = [];
+
+  if (words.length === 0)
     return [];
-  const holds = text => parts.every (part => text.toLowerCase ().includes (part));
-  const found = SEARCH_INDEX.filter (entry => holds (`${entry.title} ${entry.page ?? ''}`));
+  for (const entry of SEARCH_INDEX) {
+    const [title, page, text] = [entry.title, entry.page, entry.text].map (part => part.toLowerCase ());
+    const holds = part => words.every (word => part.includes (word));
 
-  // What is about the words itself comes before what stands on a page about them, and the shorter title first.
-  return found.sort ((a, b) => holds (b.title) - holds (a.title) || a.title.length - b.title.length).slice (0, 12);
+    if (holds (`${title} ${page} ${text}`)) {
+      const name = title.split ('.').pop ();
+      const rank = name === words.join (' ') ? 0 : name.startsWith (words.join (' ')) ? 1 : holds (title) ? 2
+        : holds (`${title} ${page}`) ? 3 : 4;
+      const distance = language === null || !entry.language ? 1 : entry.language === language ? 0 : 2;
+
+      found.push ({ ...entry, rank, distance, quote: words.some (word => text.includes (word)) ? quote (entry.text, words) : '' });
+    }
+  }
+  return found.sort ((a, b) => a.rank - b.rank || a.distance - b.distance || a.title.length - b.title.length).slice (0, 20);
 }
 
 function setUpSearch ()
@@ -130,11 +152,13 @@ function setUpSearch ()
       const item = document.createElement ('li');
       const link = document.createElement ('a');
       const page = document.createElement ('span');
+      const text = document.createElement ('small');
 
       link.href = entry.target;
       link.textContent = entry.title;
       page.textContent = entry.page ? ` ${entry.page}` : '';
-      link.append (page);
+      text.textContent = entry.quote;
+      link.append (page, text);
       item.append (link);
       return item;
     }));

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the site and reads it as a visitor would: every link, anchor and image leads somewhere, and a browser shows each page
-on a narrow and a wide screen, in light and in dark, with nothing cut off, nothing hard to read and no error in its scripts.
+"""Makes the site and reads it as a visitor would: every link, anchor and image leads somewhere, and a browser shows
+each page on a narrow and a wide screen, in light and in dark, with nothing cut off, nothing hard to read and no error
+in its scripts.
 
-Usage: test-site.py GIR VERSION GI-DOCGEN [BROWSER]
+Usage: test-site.py GIR VERSION GI-DOCGEN BROWSER [APRENDER [WITH-DISPLAY DRAW-WINDOWS]]
+
+BROWSER may be empty.
 """
 
 import functools
@@ -12,6 +15,7 @@ import http.server
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,8 +23,7 @@ import threading
 import urllib.parse
 import xml.etree.ElementTree
 
-gir, version, gi_docgen = sys.argv[1:4]
-browser = sys.argv[4] if len(sys.argv) > 4 else None
+gir, version, gi_docgen, browser = sys.argv[1:5]
 here = pathlib.Path(__file__).resolve().parent
 source = here.parent.parent
 number = 0
@@ -72,6 +75,25 @@ def check_links(site):
     return problems
 
 
+def check_search(site):
+    """What the search finds is there, and it knows all symbols and all pages."""
+    index = json.loads((site / 'search-index.js').read_text(encoding='utf-8').removeprefix('const SEARCH_INDEX = ').rstrip(';\n'))
+    problems, anchors = [], {}
+    for entry in index:
+        target, _, anchor = entry['target'].partition('#')
+        if not (site / target).is_file():
+            problems.append(f'the search leads to {target}, which is not there')
+            continue
+        if target not in anchors:
+            anchors[target] = Page(site / target).anchors
+        if anchor and urllib.parse.unquote(anchor) not in anchors[target]:
+            problems.append(f'the search leads to {entry["target"]}, which has no such place')
+    found = ' '.join(entry['text'] for entry in index)
+    problems += [f'the search does not know {function}' for function in sorted(set(re.findall(
+        r'c:identifier="(apr_\w+)"', pathlib.Path(gir).read_text(encoding='utf-8')))) if function not in found]
+    return problems
+
+
 def check_pages(site):
     """Each page of the project is one of the site, and the menu of each leads to all."""
     expected = {path.stem.lower() + '.html' for path in [*(source / 'docs').glob('*.md'), *source.glob('*.md')]
@@ -80,13 +102,42 @@ def check_pages(site):
     for path in site.glob('*.html'):
         links = Page(path).links
         missing += [f'{path.name}: no link to {name}' for name in sorted(expected) if name not in links]
+    # The tables of docs/errors.md have the codes of each domain, and no others.
     text = (source / 'docs' / 'errors.md').read_text(encoding='utf-8')
-    for domain in xml.etree.ElementTree.parse(gir).iter('{http://www.gtk.org/introspection/core/1.0}enumeration'):
+    core = '{http://www.gtk.org/introspection/core/1.0}'
+    for domain in xml.etree.ElementTree.parse(gir).iter(f'{core}enumeration'):
         if domain.get('{http://www.gtk.org/introspection/glib/1.0}error-domain'):
-            missing += [f'docs/errors.md does not explain {member.get("name").upper()}'
-                        for member in domain.iter('{http://www.gtk.org/introspection/core/1.0}member')
-                        if f'| `{member.get("name").upper()}` |' not in text]
+            codes = {member.get('name').upper() for member in domain.iter(f'{core}member')}
+            section = text.partition({'Error': '\n## What is wrong with data', 'SafetensorsError': '\n## What is wrong with a Safe'}
+                                     [domain.get('name')])[2].partition('\n## ')[0]
+            told = set(re.findall(r'^\| `(\w+)` \|', section, re.MULTILINE))
+            missing += [f'docs/errors.md does not explain {code} of {domain.get("name")}' for code in sorted(codes - told)]
+            missing += [f'docs/errors.md explains {code}, which {domain.get("name")} has not' for code in sorted(told - codes)]
+    # Python and JavaScript have a place for each class, and Python one for each method that the library has.
+    for name in ('python', 'javascript'):
+        anchors = Page(site / f'{name}-classes.html').anchors
+        for class_ in xml.etree.ElementTree.parse(gir).iter(f'{core}class'):
+            members = [f'{class_.get("name")}.{method.get("name")}' for method in class_.iter(f'{core}method')
+                       if method.get('introspectable') != '0' and method.get('shadowed-by') is None]
+            missing += [f'{name}-classes.html has no {member}' for member in [class_.get('name'), *(members if name == 'python' else [])]
+                        if member not in anchors]
+    if len(sys.argv) > 6 and shutil.which('Xvfb') and shutil.which('xdotool'):
+        shown = (site / 'trendline.html').read_text(encoding='utf-8')
+        missing += [f'trendline.html does not show the page {name}' for name in ('data', 'model', 'plots', 'predict')
+                    if f'pictures/trendline-{name}.svg' not in shown]
     return missing
+
+
+def check_examples():
+    """Each public class has a program in all languages, side by side: one whose C says its name."""
+    core, glib = '{http://www.gtk.org/introspection/core/1.0}', '{http://www.gtk.org/introspection/glib/1.0}'
+    folder = source / 'docs' / 'examples'
+    programs = [path.read_text(encoding='utf-8') for path in folder.glob('*.c')
+                if all(path.with_suffix(suffix).exists() for suffix in ('.vala', '.py', '.js'))]
+    names = [node.get(f'{glib}type-name') for node in xml.etree.ElementTree.parse(gir).iter()
+             if node.tag in (f'{core}class', f'{core}record') and node.get(f'{glib}get-type')]
+    return [f'no program in all languages has {name}' for name in names
+            if not any(re.search(rf'\b{name}\b', program) for program in programs)]
 
 
 def ask_browser(address, scheme):
@@ -110,7 +161,7 @@ class Silent(http.server.SimpleHTTPRequestHandler):
 
 def look(site):
     """Whether a browser is content with every page."""
-    if browser is None:
+    if not browser:
         for scheme in ('light', 'dark'):
             report(f'in a browser, {scheme} # SKIP there is no Chromium', [])
         return
@@ -131,9 +182,9 @@ report('every symbol is documented',
        [line for line in (checked.stdout + checked.stderr).splitlines() if 'WARNING' in line and 'rror.quark' not in line])
 with tempfile.TemporaryDirectory() as folder:
     site = pathlib.Path(folder).resolve() / 'site'
-    made = subprocess.run([sys.executable, here / 'make-site', source, gir, version, gi_docgen, site], capture_output=True, text=True)
+    made = subprocess.run([sys.executable, here / 'make-site', source, gir, version, gi_docgen, site, *sys.argv[5:]], capture_output=True, text=True)
     report('the site is made', [] if made.returncode == 0 else made.stderr.splitlines()[-20:])
     if made.returncode != 0:
         sys.exit(1)
-    report('links', check_links(site) + check_pages(site))
+    report('links', check_links(site) + check_search(site) + check_pages(site) + check_examples())
     look(site)
