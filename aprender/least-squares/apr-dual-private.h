@@ -95,7 +95,7 @@ typedef struct
   const AprDenseKernel *kernel;
   mpz_t *numbers;  /* (owned) */
   gint64 exponent; /* u is 2^this times the numbers */
-  gint64 error;    /* each is within 2^this; %G_MININT32 where they are exact */
+  gint64 error;    /* each is within 2^this; or APR_EXACT */
   gboolean zero;   /* all of them */
 
   /* Their leading bits: (high 2^62 + low) 2^leading, cut off. */

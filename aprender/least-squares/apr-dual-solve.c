@@ -103,7 +103,7 @@ load (Rounding *self, const AprSolution *solution)
   apr_integers_free (v, system->n);
 
   u->exponent = scales[system->n + self->target] - max_scale - solution->x.fraction + system->exponent;
-  u->error = solution->exact ? G_MININT32 : solution->error + self->error_bits;
+  u->error = apr_scale_error (solution->error, self->error_bits);
   apr_dual_vector_lead (u);
 }
 
@@ -154,8 +154,8 @@ round_intercept (Rounding *self)
   gint64 k_exponent = system->k_exponent + self->u.exponent;
   gint64 unit = MIN (k_exponent, system->y_exponent);
   gint64 bits = 0;
-  gboolean certain = TRUE;
-  AprApproximation value = { .denominator_bits = G_MAXINT32 };
+  AprApproximation value = { .denominator_bits = self->denominator_bits };
+  gboolean certain;
   mpz_t sum;
   gsize i;
 
@@ -171,19 +171,11 @@ round_intercept (Rounding *self)
   mpz_sub (value.significand, value.significand, sum);
 
   value.exponent = unit;
-  if (self->u.error == G_MININT32)
-    *self->intercept = apr_round_rational (value.significand, system->weight, unit, self->dtype);
-  else
-    {
-      /* That of the sum of n products. */
-      value.error = self->u.error + bits + system->k_exponent + (gint64) g_bit_storage (self->u.n);
-      if (self->denominator_bits > 0)
-        {
-          value.grid = MAX (self->grid - system->exponent - system->k_exponent, -system->y_exponent);
-          value.denominator_bits = self->denominator_bits;
-        }
-      certain = apr_approximation_round_quotient (&value, system->weight, self->dtype, self->intercept);
-    }
+  /* That of the sum of n products. */
+  value.error =
+    apr_scale_error (self->u.error, bits + system->k_exponent + (gint64) g_bit_storage (self->u.n));
+  value.grid = MAX (self->grid - system->exponent - system->k_exponent, -system->y_exponent);
+  certain = apr_approximation_round_quotient (&value, system->weight, self->dtype, self->intercept);
   mpz_clear (sum);
   mpz_clear (value.significand);
 
@@ -221,9 +213,9 @@ solve_with_leading_bits (Rounding *self)
 
   apr_solution_init (&solution, system->equations, system->n + self->target, APR_REFINEMENT_FIRST_BITS,
                      FALSE);
-  while (more && !solution.exact && solution.error > enough)
+  while (more && solution.error > enough)
     more = apr_solution_refine (&solution, self->run) && !apr_run_is_cancelled (self->run);
-  if (round_open (self, &solution, solution.exact || !more))
+  if (round_open (self, &solution, solution.error == APR_EXACT || !more))
     return TRUE;
 
   while (more)
@@ -304,11 +296,11 @@ solve_with_all_bits (Rounding *self)
   fraction = apr_refinement_limit_bits (fraction, equations->inverse_bits, n_products);
 
   apr_solution_init (&solution, equations, n + self->target, fraction, TRUE);
-  while (more && !solution.exact)
+  while (more && solution.error != APR_EXACT)
     {
       more = apr_solution_refine (&solution, self->run) && !apr_run_is_cancelled (self->run);
       /* Bits are tried whenever there are twice as many. */
-      if (!more || solution.exact || solution.error > enough)
+      if (!more || solution.error > enough)
         continue;
       if (round_open (self, &solution, TRUE))
         return TRUE;
@@ -322,7 +314,7 @@ solve_with_all_bits (Rounding *self)
 static void
 round_mean (Rounding *self)
 {
-  self->u.error = G_MININT32;
+  self->u.error = APR_EXACT;
   if (self->intercept_open)
     (void) round_intercept (self);
 }

@@ -175,7 +175,7 @@ apr_dual_vector_round_roughly (const AprDualVector *self,
   if (size < -900 || size > 900 || self->n > MAX_EXACT_TERMS || self->zero)
     return FALSE;
 
-  if (self->error > G_MININT32)
+  if (self->error != APR_EXACT)
     error = n_terms * apr_scale_double (1, CLAMP (self->error - self->size, -1000, 1000));
   if (dtype == APR_DTYPE_F32)
     {
@@ -217,7 +217,7 @@ apr_dual_vector_round (const AprDualVector *self, const double *values, AprDType
   gdouble second;
   gsize i;
 
-  if (!find_size (self, values, &exponent) || (self->zero && self->error == G_MININT32))
+  if (!find_size (self, values, &exponent) || (self->zero && self->error == APR_EXACT))
     {
       *rounded = 0;
       return TRUE;
@@ -250,7 +250,7 @@ apr_dual_vector_round (const AprDualVector *self, const double *values, AprDType
   error = unit + LEADING_BITS + log2_n + 1;
   if (cut)
     error = MAX (error, unit + 2 * LEADING_BITS - LOW_BITS + log2_n) + 1;
-  if (self->error > G_MININT32)
+  if (self->error != APR_EXACT)
     error = MAX (error, self->error + exponent + log2_n) + 1;
 
   return apr_round_leading (sum, N_LIMBS, unit, error, dtype, rounded);
@@ -280,9 +280,9 @@ apr_dual_vector_round_exactly (const AprDualVector *self,
                                AprDType dtype,
                                double *rounded)
 {
-  AprApproximation sum = { .denominator_bits = G_MAXINT32 };
+  AprApproximation sum = { .denominator_bits = denominator_bits };
   gint64 lowest = G_MAXINT32;
-  gboolean certain = TRUE;
+  gboolean certain;
   gint size;
   mpz_t value;
   gsize i;
@@ -314,20 +314,9 @@ apr_dual_vector_round_exactly (const AprDualVector *self,
       mpz_addmul (sum.significand, value, self->numbers[i]);
     }
   sum.exponent = lowest + self->exponent;
-  if (self->error == G_MININT32)
-    *rounded = apr_round_dyadic (sum.significand, sum.exponent, dtype);
-  else
-    {
-      sum.error = self->error + size + (gint64) g_bit_storage (self->n);
-      if (denominator_bits > 0)
-        {
-          sum.grid = grid - lowest;
-          sum.denominator_bits = denominator_bits;
-        }
-      certain = apr_approximation_round (&sum, dtype, rounded);
-      if (!certain)
-        *rounded = apr_approximation_guess (&sum, dtype);
-    }
+  sum.error = apr_scale_error (self->error, size + (gint64) g_bit_storage (self->n));
+  sum.grid = grid - lowest;
+  certain = apr_approximation_round (&sum, dtype, rounded);
   mpz_clear (value);
   mpz_clear (sum.significand);
 

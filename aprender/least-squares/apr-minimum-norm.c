@@ -374,8 +374,8 @@ refine (AprRefinement *refinement, gpointer data)
   gint64 bits = apr_scaled_products_get_bits (self->norm->n);
   gint64 before = refinement->error;
   gint64 min_scale = self->tall.row_scale - self->norm->spread;
-  gint64 primal = G_MININT32;
-  gint64 dual = G_MININT32;
+  gint64 primal = APR_EXACT;
+  gint64 dual = APR_EXACT;
   gsize i;
 
   if (self->top != G_MININT64 && !correct (self, refinement->run))
@@ -401,8 +401,8 @@ refine (AprRefinement *refinement, gpointer data)
   if (equations->scales[self->column] > self->dual.fraction)
     dual = MAX (dual, log2_n / 2 + 1 - (self->dual.fraction + min_scale)) + 1;
 
-  refinement->exact = primal == G_MININT32 && dual == G_MININT32;
-  refinement->error = MAX (primal, dual + equations->inverse_bits + self->norm->spread) + 1;
+  dual = apr_scale_error (dual, equations->inverse_bits + self->norm->spread);
+  refinement->error = apr_scale_error (MAX (primal, dual), 1);
 
   return refinement->error < before - 2;
 }

@@ -76,7 +76,6 @@ refine (AprRefinement *refinement, gpointer data)
   gboolean more = apr_solution_refine (solution, refinement->run);
 
   refinement->error = solution->error;
-  refinement->exact = solution->exact;
 
   return more;
 }

@@ -3,6 +3,7 @@
 
 #include "aprender/least-squares/apr-fixed-private.h"
 #include "aprender/least-squares/apr-products-private.h"
+#include "aprender/least-squares/apr-rounding-private.h"
 
 G_BEGIN_DECLS
 
@@ -35,11 +36,10 @@ typedef struct
   const gsize *features; /* (unowned) whose coefficients the unknowns are */
   gint64 *exponents;     /* (owned) a coefficient is its unknown times 2^exponent */
   const AprFixed *x;     /* (unowned) the unknowns */
-  gint64 error;          /* each is within 2^this */
-  gboolean exact;        /* they are the solution */
+  gint64 error;          /* each is within 2^this, or APR_EXACT */
 
-  AprLongCoefficients
-    *wanted; /* (unowned) (nullable) instead of what is rounded to @dtype, and of an intercept */
+  /* (unowned) (nullable): where the coefficients go to, unrounded and without an intercept, if not to @dtype */
+  AprLongCoefficients *wanted;
 
   /* By Cramer's rule a coefficient is a whole number when multiplied by 2^grid and a whole number below
    * 2^denominator_bits; not known where that is 0. */
@@ -47,7 +47,7 @@ typedef struct
   gint64 denominator_bits;
 } AprRefinement;
 
-/* Adds one correction, and updates @x, @error and @exact; returns %FALSE where nothing was gained. */
+/* Adds one correction, and updates @x and @error; returns %FALSE where nothing was gained. */
 typedef gboolean (*AprRefinementStep) (AprRefinement *self, gpointer data);
 
 /* Leaves @exponents, zeros here, @grids and @x to the caller. */
@@ -95,8 +95,7 @@ typedef struct
   gboolean all_bits;                   /* multiply with all bits of the products, not the leading 128 */
 
   AprFixed x;
-  gint64 error;   /* each number of x is within 2^this */
-  gboolean exact; /* x is the solution */
+  gint64 error; /* each number of x is within 2^this, or APR_EXACT */
 
   AprFixed residual; /* c - A x: number i is held times 2^(the scale of i) */
   gint64 top;        /* no number of the residual is above 2^this; %G_MININT64 where it is 0 */

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "aprender/least-squares/apr-normal-equations-private.h"
-#include "aprender/least-squares/apr-rounding-private.h"
 
 /* A x = c, where A and c are whole numbers, scaled by powers of two. A factorisation in floating point turns the
  * residual c - A x, which has no rounding, into a correction of x, and a bound on the inverse of A turns the same
@@ -190,21 +189,20 @@ apr_refinement_count_bits (const AprRefinement *self)
 
 /* Returns whether the coefficient is known to as many bits as are wanted, or known to be 0. */
 static gboolean
-keep_unknown (const AprRefinement *self, gsize i)
+keep_unknown (const AprRefinement *self, gsize i, const AprApproximation *unknown)
 {
   gsize feature = self->features[i];
   gint64 bits = apr_fixed_get_exponent (self->x, i);
 
   apr_limbs_get_integer (apr_fixed_get (self->x, i), self->x->n_limbs, self->wanted->significands[feature]);
-  self->wanted->exponents[feature] = self->exponents[i] - self->x->fraction;
-  if (self->exact)
+  self->wanted->exponents[feature] = unknown->exponent;
+  if (self->error == APR_EXACT)
     return TRUE;
   if (bits > self->error)
     return bits - LONG_SPARE_BITS - self->wanted->bits >= self->error;
 
   mpz_set_ui (self->wanted->significands[feature], 0);
-  return self->grids != NULL &&
-         self->error + self->exponents[i] + 1 < -(self->denominator_bits + self->grids[i]);
+  return apr_approximation_is_zero (unknown);
 }
 
 /* Where it is not @last, @value is not set if more steps are sure to be needed. */
@@ -213,36 +211,21 @@ round_unknown (const AprRefinement *self, gsize i, gboolean last, double *value)
 {
   const mp_limb_t *limbs = apr_fixed_get (self->x, i);
   AprApproximation unknown = { .exponent = self->exponents[i] - self->x->fraction,
-                               .error = self->error + self->exponents[i],
-                               .denominator_bits = G_MAXINT32 };
+                               .error = apr_scale_error (self->error, self->exponents[i]),
+                               .grid = self->grids != NULL ? self->grids[i] : 0,
+                               .denominator_bits = self->denominator_bits };
   gboolean rounded;
 
   if (self->wanted != NULL)
-    return keep_unknown (self, i);
-  if (!self->exact &&
-      apr_round_leading (limbs, self->x->n_limbs, unknown.exponent, unknown.error, self->dtype, value))
+    return keep_unknown (self, i, &unknown);
+  if (apr_round_leading (limbs, self->x->n_limbs, unknown.exponent, unknown.error, self->dtype, value))
     return TRUE;
   if (!last && self->grids == NULL)
     return FALSE;
 
   mpz_init (unknown.significand);
   apr_limbs_get_integer (limbs, self->x->n_limbs, unknown.significand);
-  if (self->exact)
-    {
-      *value = apr_round_dyadic (unknown.significand, unknown.exponent, self->dtype);
-      rounded = TRUE;
-    }
-  else
-    {
-      if (self->grids != NULL)
-        {
-          unknown.grid = self->grids[i];
-          unknown.denominator_bits = self->denominator_bits;
-        }
-      rounded = apr_approximation_round (&unknown, self->dtype, value);
-      if (!rounded)
-        *value = apr_approximation_guess (&unknown, self->dtype);
-    }
+  rounded = apr_approximation_round (&unknown, self->dtype, value);
   mpz_clear (unknown.significand);
 
   return rounded;
@@ -256,8 +239,8 @@ round_intercept (const AprRefinement *self, double *value)
   gint64 sum_exponent = G_MININT32;
   gint64 unit = 0;
   gint64 room = 2 * GMP_NUMB_BITS + (gint64) mpz_sizeinbase (sums[1 + self->column], 2);
-  gboolean rounded = TRUE;
-  AprApproximation intercept = { .denominator_bits = G_MAXINT32 };
+  AprApproximation intercept = { .error = APR_EXACT, .denominator_bits = self->denominator_bits };
+  gboolean rounded;
   mpz_t part;
   gsize i;
 
@@ -284,16 +267,10 @@ round_intercept (const AprRefinement *self, double *value)
     }
 
   intercept.exponent = unit;
-  if (self->exact || sum_exponent == G_MININT32)
-    *value = apr_round_rational (intercept.significand, sums[0], unit, self->dtype);
-  else
-    {
-      /* That of the sum of n products. */
-      intercept.error = self->error + sum_exponent + (gint64) g_bit_storage (self->n);
-      if (self->grids != NULL)
-        intercept.denominator_bits = self->denominator_bits;
-      rounded = apr_approximation_round_quotient (&intercept, sums[0], self->dtype, value);
-    }
+  /* That of the sum of n products. */
+  if (sum_exponent != G_MININT32)
+    intercept.error = apr_scale_error (self->error, sum_exponent + (gint64) g_bit_storage (self->n));
+  rounded = apr_approximation_round_quotient (&intercept, sums[0], self->dtype, value);
 
   mpz_clear (part);
   mpz_clear (intercept.significand);
@@ -312,7 +289,7 @@ apr_refinement_run (
 
   while (more && !certain)
     {
-      more = step (self, data) && !self->exact;
+      more = step (self, data) && self->error != APR_EXACT;
       if (apr_run_is_cancelled (self->run))
         return FALSE;
       /* How many steps there will be is not known: each is a fourth of what is left. */
@@ -419,8 +396,7 @@ bound_error (const AprSolution *self, double norm)
   return apr_floor_log2 (norm / equations->min_eigenvalue) + 1;
 }
 
-/* Returns the exponent of a bound on the error that what the residual has lost stands for; %G_MININT32 where that is
- * nothing. */
+/* Returns the error that what the residual has lost stands for. */
 static gint64
 bound_truncation (const AprSolution *self)
 {
@@ -429,7 +405,7 @@ bound_truncation (const AprSolution *self)
   gint64 bits = apr_scaled_products_get_bits (n);
   gint64 min_scale = G_MAXINT32;
   gint64 max_scale = 0;
-  gint64 truncation = G_MININT32;
+  gint64 truncation = APR_EXACT;
   double size = 0;
   gsize i;
 
@@ -457,7 +433,7 @@ apr_solution_refine (AprSolution *self, const AprRun *run)
   const AprNormalEquations *equations = self->equations;
   gint64 before = self->error;
   gint64 truncation;
-  gint64 error = G_MININT32;
+  gint64 error = APR_EXACT;
   gsize i;
 
   self->corrected = FALSE;
@@ -494,8 +470,10 @@ apr_solution_refine (AprSolution *self, const AprRun *run)
         sum += self->leading[i] * self->leading[i];
       error = bound_error (self, 1.001 * sqrt (sum)) + self->top;
     }
-  self->exact = error == G_MININT32 && truncation == G_MININT32;
   self->error = error;
+  if (error == APR_EXACT && truncation == APR_EXACT)
+    return before != APR_EXACT;
+
   /* Where A is nearly singular, a residual says little. But a solution for it leaves only a part of the error, and so
    * does rounding that to a correction, which has no bit behind the last of x. */
   if (self->corrected && equations->ldlt != NULL)

@@ -8,6 +8,16 @@
 
 G_BEGIN_DECLS
 
+/* Errors are bounded by powers of two, and told by their exponents: this is that of a number without an error. */
+#define APR_EXACT G_MININT32
+
+/* Returns the error of 2^@exponent times a number whose error is @error. */
+static inline gint64
+apr_scale_error (gint64 error, gint64 exponent)
+{
+  return error == APR_EXACT ? APR_EXACT : error + exponent;
+}
+
 /* Returns the exponent of the smallest positive number of @dtype. */
 gint apr_rounding_get_smallest_exponent (AprDType dtype);
 
@@ -27,8 +37,9 @@ double apr_round_dyadic (const mpz_t significand, gint64 exponent, AprDType dtyp
 /* The same for @numerator / @denominator, with @denominator > 0. */
 double apr_round_rational (const mpz_t numerator, const mpz_t denominator, gint64 exponent, AprDType dtype);
 
-/* What is known of a number: it is within 2^@error of @significand 2^@exponent, and it is a whole number when
- * multiplied by 2^@grid and by some whole number below 2^@denominator_bits. */
+/* What is known of a number: it is within 2^@error of @significand 2^@exponent, or is that where @error is APR_EXACT;
+ * and it is a whole number when multiplied by 2^@grid and by some whole number below 2^@denominator_bits, unless that
+ * is 0. */
 typedef struct
 {
   mpz_t significand;
@@ -38,14 +49,14 @@ typedef struct
   gint64 denominator_bits;
 } AprApproximation;
 
-/* Returns the value of @dtype that is nearest to @significand 2^@exponent, or 0 where no digit is known. */
-double apr_approximation_guess (const AprApproximation *self, AprDType dtype);
+/* Returns whether a number whose error is larger than @significand 2^@exponent is known to be 0. */
+gboolean apr_approximation_is_zero (const AprApproximation *self);
 
-/* Returns whether what is known determines the nearest value of @dtype, and writes that. */
+/* Returns whether what is known determines the nearest value of @dtype, and sets @value to it; otherwise to the value
+ * nearest to @significand 2^@exponent, or to 0 where not even its first bit is known. */
 gboolean apr_approximation_round (const AprApproximation *self, AprDType dtype, double *value);
 
-/* The same of its quotient by @divisor, a whole number above 0; where it is not certain what is nearest, @value is set
- * to a guess. The number is lost. */
+/* The same of its quotient by @divisor, a whole number above 0. The number is lost. */
 gboolean
 apr_approximation_round_quotient (AprApproximation *self, const mpz_t divisor, AprDType dtype, double *value);
 

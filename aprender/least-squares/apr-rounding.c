@@ -101,18 +101,19 @@ last_place_of (double value, AprDType dtype)
   return MAX (ilogb (value) - precision_of (dtype) + 1, apr_rounding_get_smallest_exponent (dtype));
 }
 
-static double
-next_after (double from, double to, AprDType dtype)
-{
-  return dtype == APR_DTYPE_F32 ? (double) nextafterf ((float) from, (float) to) : nextafter (from, to);
-}
-
 /* Returns whether the number must be equal to a multiple of 2^@last_place that is within the bounds: two such numbers
  * are equal, or at least a unit of their common denominator apart. */
 static gboolean
 is_exactly (const AprApproximation *self, gint64 last_place)
 {
-  return self->error + 1 < -(self->denominator_bits + MAX (self->grid, -last_place));
+  return self->denominator_bits > 0 &&
+         self->error + 1 < -(self->denominator_bits + MAX (self->grid, -last_place));
+}
+
+gboolean
+apr_approximation_is_zero (const AprApproximation *self)
+{
+  return is_exactly (self, G_MAXINT32);
 }
 
 /* Rounds @value 2^@exponent, with a value of at least 2^100. */
@@ -199,8 +200,9 @@ apr_round_leading_integer (
                           dtype, value);
 }
 
-gboolean
-apr_approximation_round (const AprApproximation *self, AprDType dtype, double *value)
+/* Rounds a number whose error is not larger than it. */
+static gboolean
+round_between (const AprApproximation *self, AprDType dtype, double *value)
 {
   gint64 unit = MIN (self->error, self->exponent);
   gboolean rounded = FALSE;
@@ -210,13 +212,6 @@ apr_approximation_round (const AprApproximation *self, AprDType dtype, double *v
   double max;
   mpz_t radius;
   mpz_t bound;
-
-  if ((gint64) mpz_sizeinbase (self->significand, 2) + self->exponent <= self->error)
-    {
-      /* It may have either sign, and need not be made as long as its error. */
-      *value = 0.0;
-      return is_exactly (self, G_MAXINT32);
-    }
 
   mpz_init_set_ui (radius, 1);
   mpz_init (bound);
@@ -234,7 +229,7 @@ apr_approximation_round (const AprApproximation *self, AprDType dtype, double *v
   if (sign_of_min <= 0 && sign_of_max >= 0)
     {
       /* Both bounds may round to a zero, but its sign is only known where the number is exactly zero. */
-      rounded = is_exactly (self, G_MAXINT32);
+      rounded = apr_approximation_is_zero (self);
       *value = 0.0;
     }
   else if (min == max)
@@ -248,12 +243,13 @@ apr_approximation_round (const AprApproximation *self, AprDType dtype, double *v
       rounded = is_exactly (self, last_place_of (max_of (dtype), dtype) - 1);
       *value = isfinite (min) ? max : min;
     }
-  else if (next_after (min, max, dtype) == max)
+  else
     {
       gint64 place_of_min = last_place_of (min, dtype);
       gint64 middle = MIN (place_of_min, last_place_of (max, dtype)) - 1;
 
-      /* Halfway between the two: the one with an even significand. */
+      /* Halfway between the two: the one with an even significand. Where there are numbers between them, the error is
+       * too large for anything to be exactly so. */
       rounded = is_exactly (self, middle);
       *value = fmod (ldexp (min, (gint) -place_of_min), 2.0) == 0 ? min : max;
     }
@@ -261,13 +257,20 @@ apr_approximation_round (const AprApproximation *self, AprDType dtype, double *v
   return rounded;
 }
 
-double
-apr_approximation_guess (const AprApproximation *self, AprDType dtype)
+gboolean
+apr_approximation_round (const AprApproximation *self, AprDType dtype, double *value)
 {
   if ((gint64) mpz_sizeinbase (self->significand, 2) + self->exponent <= self->error)
-    return 0.0;
+    {
+      /* It may have either sign, and need not be made as long as its error. */
+      *value = 0.0;
+      return apr_approximation_is_zero (self);
+    }
+  if (self->error != APR_EXACT && round_between (self, dtype, value))
+    return TRUE;
 
-  return apr_round_dyadic (self->significand, self->exponent, dtype);
+  *value = apr_round_dyadic (self->significand, self->exponent, dtype);
+  return self->error == APR_EXACT;
 }
 
 gboolean
@@ -276,18 +279,22 @@ apr_approximation_round_quotient (AprApproximation *self, const mpz_t divisor, A
   gint64 divisor_bits = (gint64) mpz_sizeinbase (divisor, 2);
   gint64 shift;
 
+  if (self->error == APR_EXACT)
+    {
+      *value = apr_round_rational (self->significand, divisor, self->exponent, dtype);
+      return TRUE;
+    }
+
   /* As many bits as are known, and one for what the division cuts off. */
   self->error += 1 - (divisor_bits - 1);
-  self->denominator_bits += divisor_bits;
+  if (self->denominator_bits > 0)
+    self->denominator_bits += divisor_bits;
   shift = MAX (0, self->exponent - self->error);
   mpz_mul_2exp (self->significand, self->significand, (mp_bitcnt_t) shift);
   mpz_tdiv_q (self->significand, self->significand, divisor);
   self->exponent -= shift;
   self->error = MAX (self->error, self->exponent) + 1;
-  if (apr_round_leading_integer (self->significand, self->exponent, self->error, dtype, value) ||
-      apr_approximation_round (self, dtype, value))
-    return TRUE;
 
-  *value = apr_approximation_guess (self, dtype);
-  return FALSE;
+  return apr_round_leading_integer (self->significand, self->exponent, self->error, dtype, value) ||
+         apr_approximation_round (self, dtype, value);
 }

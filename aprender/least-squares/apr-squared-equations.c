@@ -216,8 +216,7 @@ refine (AprRefinement *refinement, gpointer data)
     apr_fixed_add_products (&self->b, equations->equations->products, equations->features, self->columns,
                             self->scales, equations->squared->scales[self->v.column], &self->v.correction, 1,
                             refinement->run);
-  refinement->error = self->v.error + self->error_bits;
-  refinement->exact = self->v.exact;
+  refinement->error = apr_scale_error (self->v.error, self->error_bits);
 
   return more;
 }

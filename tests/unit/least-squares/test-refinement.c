@@ -25,7 +25,8 @@ step (AprRefinement *refinement, gpointer data)
 
   g_assert_cmpuint (self->n_steps, <, self->n_errors);
   refinement->error = self->errors[self->n_steps++];
-  refinement->exact = self->exact && self->n_steps == self->n_errors;
+  if (self->exact && self->n_steps == self->n_errors)
+    refinement->error = APR_EXACT;
 
   return self->n_steps < self->n_errors;
 }

@@ -276,7 +276,7 @@ test_approximation_as_near_as_can_be (void)
   g_assert_true (decide ("0x3fffffffffffff", -54, -66, 0, 10, APR_DTYPE_F64, &value));
   g_assert_false (decide ("0x3fffffffffffff", -54, -65, 0, 10, APR_DTYPE_F64, &value));
   /* More than one number is between the bounds. */
-  g_assert_false (decide ("0x20000000000001", -53, -51, -1000, -1000, APR_DTYPE_F64, &value));
+  g_assert_false (decide ("0x20000000000001", -53, -51, -1000, 1, APR_DTYPE_F64, &value));
 }
 
 static void
@@ -297,7 +297,7 @@ test_leading_bits (void)
       gint max_exponent = dtype == APR_DTYPE_F64 ? 1100 : 160;
       gsize n = (gsize) g_rand_int_range (rand, 1, 5);
       gint bits = g_rand_int_range (rand, 2, (gint) n * 64);
-      AprApproximation approximation = { .denominator_bits = G_MAXINT32 };
+      AprApproximation approximation = { 0 };
       mp_limb_t limbs[4] = { 0 };
       double expected;
       double value = -1;
@@ -435,15 +435,30 @@ test_leading_bits_at_the_ends (void)
 static void
 test_guess (void)
 {
-  AprApproximation approximation = { .exponent = -4, .error = 0 };
+  double value = -1;
 
-  mpz_init_set_ui (approximation.significand, 0x1f);
-  assert_same_double (apr_approximation_guess (&approximation, APR_DTYPE_F64), 1.9375);
-  approximation.error = 1;
-  assert_same_double (apr_approximation_guess (&approximation, APR_DTYPE_F64), 0);
-  mpz_set_ui (approximation.significand, 0);
-  assert_same_double (apr_approximation_guess (&approximation, APR_DTYPE_F64), 0);
-  mpz_clear (approximation.significand);
+  g_assert_false (decide ("0x1f", -4, 0, 0, 0, APR_DTYPE_F64, &value));
+  assert_same_double (value, 1.9375);
+  g_assert_false (decide ("0x1f", -4, 1, 0, 0, APR_DTYPE_F64, &value));
+  assert_same_double (value, 0);
+  g_assert_false (decide ("0", -4, 1, 0, 0, APR_DTYPE_F64, &value));
+  assert_same_double (value, 0);
+}
+
+static void
+test_exact (void)
+{
+  double value = -1;
+
+  g_test_summary ("What is exactly known is rounded, halfway too, without knowing of a denominator.");
+
+  g_assert_true (decide ("0", -4, APR_EXACT, 0, 0, APR_DTYPE_F64, &value));
+  assert_same_double (value, 0);
+  g_assert_true (decide ("0x20000000000001", -53, APR_EXACT, 0, 0, APR_DTYPE_F64, &value));
+  assert_same_double (value, 1);
+  g_assert_true (decide ("-0x1000003", -24, APR_EXACT, 0, 0, APR_DTYPE_F32, &value));
+  assert_same_double (value, -0x1.000004p+0);
+  g_assert_false (decide ("0x20000000000001", -53, -1000, 0, 0, APR_DTYPE_F64, &value));
 }
 
 static void
@@ -488,6 +503,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/rounding/leading-bits/ends", test_leading_bits_at_the_ends);
   g_test_add_func ("/rounding/scale", test_scale);
   g_test_add_func ("/rounding/guess", test_guess);
+  g_test_add_func ("/rounding/exact", test_exact);
   g_test_add_func ("/rounding/approximation/zero", test_approximation_of_zero);
 
   return g_test_run ();
