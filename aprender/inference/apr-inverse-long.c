@@ -91,32 +91,6 @@ is_root_small (const AprInverse *self)
   return TRUE;
 }
 
-/* Solves L D L' x = right in place. */
-static void
-divide (const mpf_t *factor, mpf_t *x, gsize n, const AprRun *run)
-{
-  mpf_t product;
-  gsize i;
-  gsize j;
-
-  mpf_init2 (product, mpf_get_prec (x[0]));
-  for (i = 0; i < n && !apr_run_is_cancelled (run); i++)
-    for (j = 0; j < i; j++)
-      {
-        mpf_mul (product, factor[apr_triangle (i, j)], x[j]);
-        mpf_sub (x[i], x[i], product);
-      }
-  for (i = 0; i < n; i++)
-    mpf_div (x[i], x[i], factor[apr_triangle (i, i)]);
-  for (i = n; i-- > 0 && !apr_run_is_cancelled (run);)
-    for (j = i + 1; j < n; j++)
-      {
-        mpf_mul (product, factor[apr_triangle (j, i)], x[j]);
-        mpf_sub (x[i], x[i], product);
-      }
-  mpf_clear (product);
-}
-
 void
 apr_inverse_correct_long (const AprInverse *self,
                           const AprDesign *design,
@@ -141,8 +115,7 @@ apr_inverse_correct_long (const AprInverse *self,
       else
         mpf_mul_2exp (x[i], x[i], (mp_bitcnt_t) - (unit + design->scale[i]));
     }
-  if (self->n > 0)
-    divide (factor, x, self->n, run);
+  apr_ldlt_solve_numbers (self->factor, x, run);
   for (i = 0; i < self->n; i++)
     {
       mpf_mul_2exp (x[i], x[i], (mp_bitcnt_t) fraction);

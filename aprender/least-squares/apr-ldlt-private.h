@@ -50,6 +50,9 @@ gint64 apr_ldlt_get_inverse_bits (AprLdlt *self);
 /* Returns b, where the error of a solution is at most 2^b of its largest entry; b is negative. */
 gint64 apr_ldlt_get_contraction (const AprLdlt *self);
 
+/* Solves the scaled system for the right-hand side @x, in place, with factors in long numbers. */
+void apr_ldlt_solve_numbers (const AprLdlt *self, mpf_t *x, const AprRun *run);
+
 /* Solves the scaled system for the right-hand side @x, in place. Returns: e, where the solution is @x 2^e */
 gint64 apr_ldlt_divide (AprLdlt *self, double *x, const AprRun *run);
 

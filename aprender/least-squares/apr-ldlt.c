@@ -569,8 +569,8 @@ solve_in_doubles (const AprLdlt *self, AprDoubleDoubles x)
     }
 }
 
-static void
-solve_in_numbers (AprLdlt *self, mpf_t *x, const AprRun *run)
+void
+apr_ldlt_solve_numbers (const AprLdlt *self, mpf_t *x, const AprRun *run)
 {
   gsize n = self->n_independent;
   mpf_t *factor = self->numbers;
@@ -644,7 +644,7 @@ apr_ldlt_divide (AprLdlt *self, double *x, const AprRun *run)
   numbers = numbers_new (n, self->precision);
   for (i = 0; i < n; i++)
     mpf_set_d (numbers[i], x[i]);
-  solve_in_numbers (self, numbers, run);
+  apr_ldlt_solve_numbers (self, numbers, run);
   exponent = take_doubles (numbers, n, x);
   numbers_free (numbers, n);
 
@@ -688,7 +688,7 @@ apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x
     }
   else
     {
-      solve_in_numbers (self, numbers, run);
+      apr_ldlt_solve_numbers (self, numbers, run);
       exponent = take_doubles (numbers, n, x);
       numbers_free (numbers, n);
     }
