@@ -69,12 +69,12 @@ save_state (AprLinearRegression *self,
   return !g_cancellable_set_error_if_cancelled (run.cancellable, error) &&
          apr_linear_regression_check_state (self, results, "keep the state of", error) &&
          apr_cross_products_add_to_writer (results->cross_products, writer, CROSS_PRODUCTS, error) &&
-         (results->fitted.fit_intercept == options->fit_intercept ||
+         (results->fitted.fit_intercept == options->solver.fit_intercept ||
           save_boolean (writer, KEY_FITTED_INTERCEPT, results->fitted.fit_intercept, error)) &&
          (several == (alphas != NULL) || save_boolean (writer, KEY_FITTED_ALPHAS, several, error)) &&
-         (several || results->fitted.alpha == options->alpha ||
+         (several || results->fitted.alpha == options->solver.alpha ||
           save_double (writer, KEY_FITTED_ALPHA, results->fitted.alpha, error)) &&
-         (results->fitted.positive == options->positive ||
+         (results->fitted.positive == options->solver.positive ||
           save_boolean (writer, KEY_FITTED_POSITIVE, results->fitted.positive, error)) &&
          (isnan (condition_number) || save_double (writer, KEY_CONDITION_NUMBER, condition_number, error)) &&
          save_boolean (writer, KEY_CORRECTLY_ROUNDED, results->correctly_rounded, error) &&
@@ -372,13 +372,8 @@ apr_linear_regression_load_tensors (
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
   AprLinearOptions options = apr_linear_regression_get_options (self);
-  AprLeastSquaresOptions fitted = {
-    .fit_intercept = options.fit_intercept,
-    .alpha = options.alpha,
-    .positive = options.positive,
-  };
   g_autoptr (AprTensor) alphas = apr_linear_regression_get_alphas (self);
-  g_autoptr (AprLinearResults) results = apr_linear_results_new (&fitted);
+  g_autoptr (AprLinearResults) results = apr_linear_results_new (&options.solver);
   g_autoptr (AprTensor) coefficients = load_tensor (reader, COEFFICIENTS, error);
   g_autoptr (AprTensor) intercept = coefficients != NULL ? load_tensor (reader, INTERCEPT, error) : NULL;
 

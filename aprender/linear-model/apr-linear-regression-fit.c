@@ -130,24 +130,17 @@ tell_progress (double fraction, gpointer user_data)
 static gboolean
 fit_init (Fit *fit, AprLinearRegression *model, double sums, GCancellable *cancellable, GError **error)
 {
-  AprLeastSquaresOptions solver;
   AprRun run = { .cancellable = cancellable, .progress = tell_progress, .progress_data = fit };
 
   fit->model = model;
   fit->options = apr_linear_regression_get_options (model);
   fit->alphas = apr_linear_regression_get_alphas (model);
-  solver = (AprLeastSquaresOptions){
-    .fit_intercept = fit->options.fit_intercept,
-    .alpha = fit->options.alpha,
-    .positive = fit->options.positive,
-    .dtype = fit->options.dtype,
-  };
-  fit->results = apr_linear_results_new (&solver);
+  fit->results = apr_linear_results_new (&fit->options.solver);
   run.n_threads = fit->options.n_threads;
   fit->sums = apr_run_get_part (&run, 0, sums);
   fit->solution = apr_run_get_part (&run, sums, 1);
 
-  return check_options (&solver, error) && check_alphas (fit->alphas, error);
+  return check_options (&fit->options.solver, error) && check_alphas (fit->alphas, error);
 }
 
 static gboolean

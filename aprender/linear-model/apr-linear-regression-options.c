@@ -3,9 +3,9 @@
 
 /* The hyper-parameters of a linear regression that are single numbers: getters and setters. */
 
-#define SET_OPTION(self, name, property)                                                               \
- apr_linear_regression_set_option (self, G_STRUCT_OFFSET (AprLinearOptions, name), &name, sizeof name, \
-                                   property)
+#define SET_OPTION(self, member, value, property)                                              \
+ apr_linear_regression_set_option (self, G_STRUCT_OFFSET (AprLinearOptions, member), &(value), \
+                                   sizeof (value), property)
 
 /**
  * apr_linear_regression_get_fit_intercept: (get-property fit-intercept)
@@ -22,7 +22,7 @@ apr_linear_regression_get_fit_intercept (AprLinearRegression *self)
 {
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
 
-  return apr_linear_regression_get_options (self).fit_intercept;
+  return apr_linear_regression_get_options (self).solver.fit_intercept;
 }
 
 /**
@@ -40,7 +40,7 @@ apr_linear_regression_set_fit_intercept (AprLinearRegression *self, gboolean fit
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
   fit_intercept = !!fit_intercept;
-  SET_OPTION (self, fit_intercept, "fit-intercept");
+  SET_OPTION (self, solver.fit_intercept, fit_intercept, "fit-intercept");
 }
 
 /**
@@ -58,7 +58,7 @@ apr_linear_regression_get_alpha (AprLinearRegression *self)
 {
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
 
-  return apr_linear_regression_get_options (self).alpha;
+  return apr_linear_regression_get_options (self).solver.alpha;
 }
 
 /**
@@ -76,7 +76,7 @@ apr_linear_regression_set_alpha (AprLinearRegression *self, double alpha)
 {
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  SET_OPTION (self, alpha, "alpha");
+  SET_OPTION (self, solver.alpha, alpha, "alpha");
 }
 
 /**
@@ -94,7 +94,7 @@ apr_linear_regression_get_positive (AprLinearRegression *self)
 {
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
 
-  return apr_linear_regression_get_options (self).positive;
+  return apr_linear_regression_get_options (self).solver.positive;
 }
 
 /**
@@ -112,7 +112,7 @@ apr_linear_regression_set_positive (AprLinearRegression *self, gboolean positive
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
   positive = !!positive;
-  SET_OPTION (self, positive, "positive");
+  SET_OPTION (self, solver.positive, positive, "positive");
 }
 
 /**
@@ -130,7 +130,7 @@ apr_linear_regression_get_dtype (AprLinearRegression *self)
 {
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), APR_DTYPE_NONE);
 
-  return apr_linear_regression_get_options (self).dtype;
+  return apr_linear_regression_get_options (self).solver.dtype;
 }
 
 /**
@@ -147,7 +147,7 @@ apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype)
 {
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  SET_OPTION (self, dtype, "dtype");
+  SET_OPTION (self, solver.dtype, dtype, "dtype");
 }
 
 /**
@@ -182,7 +182,7 @@ apr_linear_regression_set_precision (AprLinearRegression *self, AprPrecision pre
 {
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  SET_OPTION (self, precision, "precision");
+  SET_OPTION (self, precision, precision, "precision");
 }
 
 /**
@@ -219,7 +219,7 @@ apr_linear_regression_set_keep_state (AprLinearRegression *self, gboolean keep_s
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
   keep_state = !!keep_state;
-  SET_OPTION (self, keep_state, "keep-state");
+  SET_OPTION (self, keep_state, keep_state, "keep-state");
 }
 
 /**
@@ -254,5 +254,5 @@ apr_linear_regression_set_n_threads (AprLinearRegression *self, guint n_threads)
 {
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
-  SET_OPTION (self, n_threads, "n-threads");
+  SET_OPTION (self, n_threads, n_threads, "n-threads");
 }

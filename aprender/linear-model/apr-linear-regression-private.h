@@ -6,13 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* How the next fit is done. */
+/* The hyper-parameters, as the next fit has them. */
 typedef struct
 {
-  gboolean fit_intercept;
-  double alpha;
-  gboolean positive;
-  AprDType dtype;
+  AprLeastSquaresOptions solver; /* without what the data decide */
   gboolean keep_state;
   AprPrecision precision;
   guint n_threads;

@@ -128,19 +128,19 @@ apr_linear_regression_get_property (GObject *object, guint property_id, GValue *
   switch (property_id)
     {
     case PROP_FIT_INTERCEPT:
-      g_value_set_boolean (value, options.fit_intercept);
+      g_value_set_boolean (value, options.solver.fit_intercept);
       break;
     case PROP_ALPHA:
-      g_value_set_double (value, options.alpha);
+      g_value_set_double (value, options.solver.alpha);
       break;
     case PROP_ALPHAS:
       g_value_take_boxed (value, apr_linear_regression_get_alphas (self));
       break;
     case PROP_POSITIVE:
-      g_value_set_boolean (value, options.positive);
+      g_value_set_boolean (value, options.solver.positive);
       break;
     case PROP_DTYPE:
-      g_value_set_enum (value, options.dtype);
+      g_value_set_enum (value, options.solver.dtype);
       break;
     case PROP_PRECISION:
       g_value_set_enum (value, options.precision);
