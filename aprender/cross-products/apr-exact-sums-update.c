@@ -60,12 +60,11 @@ typedef struct
   GArray *ranges;  /* (owned) (element-type AprRange) of the rows that are to be summed */
   gsize n_rows;    /* that they have */
   gsize block_rows;
-  gsize taken_rows;          /* at once: some blocks */
-  guint n_shares;            /* of the matrix */
-  GCancellable *cancellable; /* (unowned) (nullable) */
-  GThread *caller;           /* (unowned) which tells the progress */
-  AprExactSumsWorker *
-    *workers; /* (owned) one for each thread, or each share; %NULL where no rows were left for it */
+  gsize taken_rows;             /* at once: some blocks */
+  guint n_shares;               /* of the matrix */
+  GCancellable *cancellable;    /* (unowned) (nullable) */
+  GThread *caller;              /* (unowned) which tells the progress */
+  AprExactSumsWorker **workers; /* (owned) for each thread or share: %NULL where there were no rows for it */
   guint n_workers;
 
   GMutex lock;

@@ -32,13 +32,12 @@ typedef struct
   gsize stride;   /* between columns */
   double *values; /* (owned) n_allocated columns, and behind them the next three */
   double *slices; /* (nullable) APR_SLICE_N_SLICES times as many */
-  guint8
-    *tiles; /* (nullable) for each panel its n_steps times APR_BYTE_MAX tiles of bytes, instead of slices */
-  guint8 *turned;  /* (nullable) the same turned, of an operand that is on the right */
-  gsize *owner;    /* (owned) which column of the matrix each belongs to, or APR_PACKED_OPERAND_NO_OWNER */
-  gint *offset;    /* (owned) the values times 2^offset are the true ones */
-  gint *exponent;  /* (owned) the true values are below 2^exponent */
-  gint *running;   /* (owned) of the layers: an exponent that stands until the column outgrows it */
+  guint8 *tiles;  /* (nullable) instead of slices, n_steps times APR_BYTE_MAX tiles of bytes for each panel */
+  guint8 *turned; /* (nullable) the same tiles transposed, for the operand on the right */
+  gsize *owner;   /* (owned) which column of the matrix each belongs to, or APR_PACKED_OPERAND_NO_OWNER */
+  gint *offset;   /* (owned) the values times 2^offset are the true ones */
+  gint *exponent; /* (owned) the true values are below 2^exponent */
+  gint *running;  /* (owned) of the layers: an exponent that stands until the column outgrows it */
   guint *n_slices; /* (owned) of each panel, or its bytes; 0 where all is 0 */
 } AprPackedOperand;
 

@@ -24,8 +24,7 @@ typedef enum
 /* What each thread has for itself. */
 typedef struct
 {
-  GArray
-    *rests; /* (owned) (element-type AprResidueRest) of the block; their columns are not those of a panel */
+  GArray *rests;           /* (owned) of AprResidueRest, those of the block, by column of the matrix */
   AprResidueRest *written; /* (owned) by cutting a panel */
   guint8 *weighed;         /* (owned) (nullable) panels on the left, times the weights */
   GArray *terms;           /* (owned) of the products of rests */

@@ -114,9 +114,8 @@ typedef struct
   gsize n_columns;    /* of Z, whose first has no shift */
   Shift *shifts;      /* (owned) */
   gsize n_parts;
-  gint exponent; /* of the first part */
-  gint64
-    *shifted; /* (owned) n_columns x n_parts: sums of the weighted shifted columns, 32 bits and a sign each */
+  gint exponent;    /* of the first part */
+  gint64 *shifted;  /* (owned) n_columns x n_parts: sums of the weighted shifted columns, 32 bits each */
   gint64 *original; /* (owned) the same of the columns */
 } Job;
 

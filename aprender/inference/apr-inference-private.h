@@ -34,8 +34,8 @@ typedef struct
   gsize n_terms;
   gsize first; /* 1 where term 0 is the intercept, else 0 */
   gsize n;     /* positions */
-  double *
-    constant; /* (owned) (nullable) by position: the factors with which features without an intercept make 1 */
+  /* (owned) (nullable) by position: without an intercept, the factors with which the features add up to 1, if any do */
+  double *constant;
   gsize *term;  /* (owned) by position */
   char **names; /* (owned) by term */
   gint exponent;
@@ -46,13 +46,12 @@ typedef struct
   mpf_t *residuals; /* (owned) by target: what the features leave of that */
 
   /* Of A^-1, where A are the products of the terms, times the sum of the weights where there is an intercept. */
-  gint64 *scale;         /* (owned) by position */
-  double *inverse;       /* (owned) packed lower triangle: entries of A^-1, times 2^(scale + scale) */
-  double *solutions;     /* (owned) n_targets rows of the coefficients by position */
-  double *inflation;     /* (owned) by position */
-  AprDoubleDoubles root; /* (owned) of the features, see AprInverse */
-  AprDoubleDouble
-    *centre; /* (owned) by feature's position: its weighted sum times 2^-scale, or 0 without an intercept */
+  gint64 *scale;           /* (owned) by position */
+  double *inverse;         /* (owned) packed lower triangle: entries of A^-1, times 2^(scale + scale) */
+  double *solutions;       /* (owned) n_targets rows of the coefficients by position */
+  double *inflation;       /* (owned) by position */
+  AprDoubleDoubles root;   /* (owned) of the features, see AprInverse */
+  AprDoubleDouble *centre; /* (owned) by feature: its weighted sum, scaled; 0 without an intercept */
 
   /* Of the features that depend on others: in the samples, the column of each is the sum of those of the independent
    * features, times these factors, in scales of their own, and of a constant. */

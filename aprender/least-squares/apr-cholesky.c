@@ -41,9 +41,8 @@ typedef struct
   const double *limits;
   gsize *independent;
   gsize n_independent;
-  double *panel; /* (owned) panels of BLOCK rows and PANEL columns */
-  gint *
-    next_panels; /* of each block two counters: the panel that is finished next, and the one that is updated next */
+  double *panel;     /* (owned) panels of BLOCK rows and PANEL columns */
+  gint *next_panels; /* two counters for each block: the next panel to finish, and the next one to update */
 } Factorisation;
 
 /* The diagonal block. Each thread computes it, which takes less time than waiting for it. */

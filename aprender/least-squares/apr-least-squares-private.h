@@ -10,13 +10,12 @@ G_BEGIN_DECLS
 typedef struct
 {
   gboolean fit_intercept;
-  double alpha;        /* finite, at least 0; the intercept is not penalised */
-  gboolean positive;   /* no coefficient below 0 */
-  AprDType data_dtype; /* that of X, which sets the rank tolerance */
-  AprDType dtype;      /* that of the results, F32 or F64 */
-  gboolean rounded;    /* the sums were rounded, so that the rank tolerance is at least p 2^-50 */
-  const gboolean
-    *targets; /* (unowned) (nullable) by target: whether it has to be solved for; all, where NULL */
+  double alpha;            /* finite, at least 0; the intercept is not penalised */
+  gboolean positive;       /* no coefficient below 0 */
+  AprDType data_dtype;     /* that of X, which sets the rank tolerance */
+  AprDType dtype;          /* that of the results, F32 or F64 */
+  gboolean rounded;        /* the sums were rounded, so that the rank tolerance is at least p 2^-50 */
+  const gboolean *targets; /* (unowned) (nullable) by target: whether to solve for it; %NULL for all */
 } AprLeastSquaresOptions;
 
 /* The solution: values of the dtype that was asked for, as doubles. */
@@ -25,8 +24,7 @@ typedef struct
   double *coefficients; /* (owned) n_targets x n_features */
   double *intercepts;   /* (owned) n_targets, zeros without intercept */
 
-  gsize
-    rank; /* of the features, centred with an intercept; full where alpha is above 0 and the sums are exact */
+  gsize rank; /* of X, centred with an intercept; n_features where alpha is above 0 and the sums are exact */
   gsize *dependent; /* (owned) in order, the features that are constant or depend on those before them */
   gsize n_dependent;
   gboolean correctly_rounded; /* proven for every coefficient and intercept */

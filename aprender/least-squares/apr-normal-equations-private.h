@@ -18,28 +18,32 @@ struct _AprNormalEquations
   gboolean *excluded;          /* features that take no part */
   double rank_tolerance;
 
-  /* (owned) with the arrays of features behind: of the products' columns. Scaled products are 2^-(the scales of both)
-   * times the products */
+  /* (owned) by column of the products: a scaled product is the product times 2^-(the scales of its row and column). The
+   * other arrays are parts of the same allocation. */
   gint64 *scales;
 
   gsize *independent; /* features, in order: a position counts through these. Their number is the rank */
   gsize n_independent;
   gsize *dependent; /* features that depend on independent ones before them, in order */
   gsize n_dependent;
-  gssize
-    negative; /* the first feature whose Schur complement is clearly negative, or -1: these are not sums of samples */
+
+  /* The first feature with a clearly negative Schur complement, so that no samples have such products, or -1. */
+  gssize negative;
 
   AprLdlt *ldlt;         /* (owned) (nullable) L D L' of the scaled products, or: */
-  AprCholesky cholesky;  /* of the same */
-  double min_eigenvalue; /* a lower bound of theirs, with Cholesky's factorisation */
-  double *
-    combinations; /* (owned) (nullable) with it: of each dependent feature a row, with the stride of @cholesky, of
-                          * the scaled coefficients with which the independent ones nearly add up to it */
-  double *doubles;     /* (owned) (nullable) the scaled products, once they were multiplied with */
-  gint64 contraction;  /* with @ldlt: a solution with it errs by at most 2^this of the greatest unknown */
+  AprCholesky cholesky;  /* the Cholesky factor of the same */
+  double min_eigenvalue; /* a lower bound of the eigenvalues of the scaled products, with @cholesky */
+
+  /* (owned) (nullable), with @cholesky: a row for each dependent feature, with the stride of @cholesky: the scaled
+   * coefficients of the independent features whose combination is nearly the dependent one */
+  double *combinations;
+
+  double *doubles;    /* (owned) (nullable) the scaled products, from the first multiplication with them on */
+  gint64 contraction; /* with @ldlt: a solution with it errs by at most 2^this of the greatest unknown */
   gint64 inverse_bits; /* the inverse of the scaled products has a norm of at most 2^this */
-  struct _AprMinimumNorm
-    *minimum_norm; /* (owned) (nullable) what solves where features depend on each other, once it was asked */
+
+  /* (owned) (nullable): what solves where features depend on each other, from the first solution on */
+  struct _AprMinimumNorm *minimum_norm;
 };
 
 /* Finds the rank of the features that are not @excluded: one whose Schur complement is less than @rank_tolerance of

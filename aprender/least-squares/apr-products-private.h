@@ -20,11 +20,12 @@ typedef struct
   gsize n_limbs;    /* of an entry */
   mp_limb_t *limbs; /* (owned) packed lower triangle, in two's complement, the least significant limb first */
 
-  gint
-    finer; /* the unit of the products is 2^(-2 finer) of that of the squared sums, so that alpha is a whole number */
-  mpz_t *
-    sums; /* (owned) the sum of the weights and those of the columns, in one unit; zeros where not centred. They are */
-  mp_limb_t *sum_limbs; /* (owned) (nullable) made of these, read-only */
+  /* The unit of the products is 2^(-2 finer) times that of the squared sums, so that alpha is a whole number too. */
+  gint finer;
+  /* (owned) the sum of the weights, and the sums of the columns in the same unit; zeros where not centred. They are
+   * views of @sum_limbs where that is there, and read-only then. */
+  mpz_t *sums;
+  mp_limb_t *sum_limbs; /* (owned) (nullable) */
 } AprProducts;
 
 /* Prefetches what is some entries after @from, since the processor does not look ahead beyond a page. */

@@ -13,8 +13,8 @@ typedef struct
   guint64 n_requests[600]; /* by status */
   guint64 n_rows;
   guint64 microseconds;
-  guint64
-    buckets[APR_SERVE_N_BUCKETS]; /* how many requests took at most so long, and longer than the one before */
+  /* How many requests took at most as long as the bucket says, and longer than the bucket before it says. */
+  guint64 buckets[APR_SERVE_N_BUCKETS];
 } AprServeMetrics;
 
 void apr_serve_metrics_add (AprServeMetrics *self, guint status, gint64 began, gsize n_rows);

@@ -11,9 +11,8 @@ struct _AprTensor
   AprDType dtype;
   gsize n_elements;
   GBytes *bytes; /* (owned) */
-  gpointer
-    aligned; /* (owned) (nullable) (atomic) a copy that C can read, if the bytes are not aligned or have another
-                       byte order */
+  /* (owned) (nullable) (atomic): a copy that C can read, where the bytes are not aligned or have another byte order */
+  gpointer aligned;
   gsize n_dims;
   gsize shape[];
 };
