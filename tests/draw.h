@@ -100,3 +100,35 @@ draw_matrix (GRand *rand, DrawKind kind, gsize n_rows, gsize n_columns)
 
   return matrix_new (n_rows, n_columns, values);
 }
+
+/* Returns a matrix of any dtype, with every bit pattern but those that are not finite. */
+static inline AprTensor *
+draw_patterns (GRand *rand, AprDType dtype, gsize n_rows, gsize n_columns)
+{
+  gsize width = apr_dtype_get_bits (dtype) / 8;
+  gsize n = n_rows * n_columns;
+  guint8 *data = g_malloc (n * width);
+  const gsize shape[] = { n_rows, n_columns };
+  g_autoptr (GBytes) bytes = NULL;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n; i++)
+    {
+      for (j = 0; j < width; j++)
+        data[i * width + j] = (guint8) g_rand_int (rand);
+      if (dtype == APR_DTYPE_BOOL)
+        data[i] &= 1;
+      /* The lowest bit of the exponents, at the least, is 0. */
+      if (dtype == APR_DTYPE_F16)
+        data[i * width + 1] &= (guint8) ~0x04;
+      if (dtype == APR_DTYPE_BF16)
+        data[i * width] &= (guint8) ~0x80;
+      if (dtype == APR_DTYPE_F32)
+        data[i * width + 2] &= (guint8) ~0x80;
+      if (dtype == APR_DTYPE_F64)
+        data[i * width + 6] &= (guint8) ~0x10;
+    }
+  bytes = g_bytes_new_take (data, n * width);
+  return apr_tensor_new_from_bytes (dtype, shape, 2, bytes, NULL);
+}

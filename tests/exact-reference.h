@@ -56,6 +56,29 @@ reference_whole (mpz_t whole, double value)
   mpq_clear (number);
 }
 
+/* The same of a tensor's element. */
+static inline void
+reference_element (mpz_t whole, AprTensor *tensor, gsize i)
+{
+  const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+  AprDType dtype = apr_tensor_get_dtype (tensor);
+  guint64 bits;
+
+  if (dtype != APR_DTYPE_I64 && dtype != APR_DTYPE_U64)
+    {
+      reference_whole (whole, apr_tensor_get_double (tensor, i, NULL));
+      return;
+    }
+
+  memcpy (&bits, data + 8 * i, sizeof bits);
+  bits = GUINT64_FROM_LE (bits);
+  if (dtype == APR_DTYPE_U64)
+    mpz_set_ui (whole, bits);
+  else
+    mpz_set_si (whole, (gint64) bits);
+  mpz_mul_2exp (whole, whole, 1074);
+}
+
 /* @row is Z, and each number, @weight too, times 2^-1074 the true one. */
 static inline void
 reference_add_whole_row (Reference *self, mpz_t *row, const mpz_t weight)

@@ -543,8 +543,9 @@ round_intercept (const Coefficients *self, const Products *products, gsize targe
   return value;
 }
 
-ExactSolution *
-exact_solution_find (const RandomProblem *problem)
+/* With one penalty for all targets. */
+static ExactSolution *
+find_with_alpha (const RandomProblem *problem)
 {
   ExactSolution *self = g_new0 (ExactSolution, 1);
   AprDType dtype = problem->dtype != APR_DTYPE_NONE ? problem->dtype : problem->x_dtype;
@@ -601,6 +602,41 @@ exact_solution_find (const RandomProblem *problem)
   numbers_free (a, products.n * products.n);
   mpz_clears (determinant, one, NULL);
   products_clear (&products);
+  return self;
+}
+
+ExactSolution *
+exact_solution_find (const RandomProblem *problem)
+{
+  RandomProblem with_alpha = *problem;
+  ExactSolution *self = NULL;
+  gsize p = problem->n_features;
+  gsize t;
+
+  if (problem->alphas == NULL)
+    return find_with_alpha (problem);
+
+  for (t = 0; t < problem->n_targets; t++)
+    {
+      g_autoptr (ExactSolution) other = NULL;
+
+      with_alpha.alpha = problem->alphas[t];
+      other = find_with_alpha (&with_alpha);
+      if (self == NULL)
+        {
+          self = g_steal_pointer (&other);
+          continue;
+        }
+      memcpy (self->coefficients + t * p, other->coefficients + t * p, p * sizeof (double));
+      self->intercepts[t] = other->intercepts[t];
+      /* A penalty above 0 leaves no feature dependent. */
+      if (other->rank < self->rank)
+        {
+          self->rank = other->rank;
+          memcpy (self->dependent, other->dependent, p * sizeof (gboolean));
+        }
+    }
+
   return self;
 }
 

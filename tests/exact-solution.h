@@ -8,7 +8,7 @@
 
 typedef struct
 {
-  gsize rank;
+  gsize rank;          /* with a penalty for each target, the least */
   gboolean *dependent; /* (owned) by feature: those that depend on others before them, or are constant */
   double *
     coefficients; /* (owned) n_targets x n_features, rounded to the dtype; infinities where they are too large */

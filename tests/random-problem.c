@@ -5,9 +5,52 @@
 #include <float.h>
 #include <math.h>
 
+#ifdef __x86_64__
+# include <xmmintrin.h>
+#endif
+
 #define MAX_FEATURES 8
 #define MAX_TARGETS 3
 #define MAX_ROWS 64
+
+static guint32
+number_from_environment (const char *name, guint32 otherwise)
+{
+  const char *text = g_getenv (name);
+  guint64 number;
+
+  if (text == NULL)
+    return otherwise;
+  if (!g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT32, &number, NULL))
+    g_error ("%s is no number: %s", name, text);
+
+  return (guint32) number;
+}
+
+guint32
+random_problem_get_seed (guint32 otherwise)
+{
+  return number_from_environment ("APRENDER_SEED", otherwise);
+}
+
+guint
+random_problem_get_number (guint otherwise)
+{
+  return number_from_environment ("APRENDER_PROBLEMS", otherwise);
+}
+
+void
+random_problem_enter_environment (const RandomProblem *self)
+{
+  fesetround (self->rounding);
+#if defined(__x86_64__)
+  if (self->flush)
+    _mm_setcsr (_mm_getcsr () | 0x8040);
+#elif defined(__aarch64__)
+  if (self->flush)
+    __builtin_aarch64_set_fpcr (__builtin_aarch64_get_fpcr () | 1 << 24);
+#endif
+}
 
 static RandomProblem *
 allocate (gsize n_rows, gsize n_features, gsize n_targets)
@@ -32,6 +75,8 @@ random_problem_copy (const RandomProblem *self)
   copy->y = g_memdup2 (self->y, MAX_ROWS * MAX_TARGETS * sizeof *self->y);
   if (self->weights != NULL)
     copy->weights = g_memdup2 (self->weights, MAX_ROWS * sizeof *self->weights);
+  if (self->alphas != NULL)
+    copy->alphas = g_memdup2 (self->alphas, MAX_TARGETS * sizeof *self->alphas);
 
   return copy;
 }
@@ -42,6 +87,7 @@ random_problem_free (RandomProblem *self)
   g_free (self->x);
   g_free (self->y);
   g_free (self->weights);
+  g_free (self->alphas);
   g_free (self);
 }
 
@@ -250,7 +296,7 @@ static void
 draw_dependent (RandomProblem *self, GRand *rand)
 {
   gboolean whole = one_in (rand, 2);
-  int scale = one_in (rand, 4) ? 300 : one_in (rand, 2) ? 20 : 0;
+  int scale = one_in (rand, 8) ? 900 : one_in (rand, 4) ? 300 : one_in (rand, 2) ? 20 : 0;
   gsize p = self->n_features;
   gsize i;
   gsize j;
@@ -378,6 +424,38 @@ make_floats (double *values, gsize n)
     }
 }
 
+static double
+draw_alpha (GRand *rand)
+{
+  const double alphas[] = { 1, 3, 0.1, 1e-9, 1e5, 0x1p-1074, 0x1p-500, 0x1p600, 1e-30, 1e-120 };
+
+  return alphas[g_rand_int_range (rand, 0, G_N_ELEMENTS (alphas))];
+}
+
+/* Targets may have the same penalty, or none. */
+static void
+draw_alphas (RandomProblem *self, GRand *rand)
+{
+  gsize t;
+
+  self->alphas = g_new0 (double, MAX_TARGETS);
+  for (t = 0; t < self->n_targets; t++)
+    if (t > 0 && one_in (rand, 3))
+      self->alphas[t] = self->alphas[t - 1];
+    else if (!one_in (rand, 3))
+      self->alphas[t] = draw_alpha (rand);
+}
+
+static void
+negate_zeros (double *values, gsize n, GRand *rand)
+{
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    if (values[i] == 0 && one_in (rand, 2))
+      values[i] = -0.0;
+}
+
 RandomProblem *
 random_problem_new (GRand *rand)
 {
@@ -385,7 +463,6 @@ random_problem_new (GRand *rand)
     draw_plain,    draw_small_integers, draw_scales,   draw_entries,   draw_subnormal,
     draw_overflow, draw_alike,          draw_constant, draw_dependent, draw_halfway,
   };
-  const double alphas[] = { 1, 3, 0.1, 1e-9, 1e5, 0x1p-1074, 0x1p-500, 0x1p600, 1e-30, 1e-120 };
   const int modes[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
   const AprDType dtypes[] = { APR_DTYPE_NONE, APR_DTYPE_F32, APR_DTYPE_F64, APR_DTYPE_F64 };
   gsize p = (gsize) g_rand_int_range (rand, 1, one_in (rand, 8) ? MAX_FEATURES + 1 : 5);
@@ -409,7 +486,14 @@ random_problem_new (GRand *rand)
 
   self->fit_intercept = self->family == FAMILY_HALFWAY ? one_in (rand, 4) : one_in (rand, 2);
   if (one_in (rand, 6))
-    self->alpha = alphas[g_rand_int_range (rand, 0, G_N_ELEMENTS (alphas))];
+    self->alpha = draw_alpha (rand);
+  else if (self->n_targets > 1 && one_in (rand, 2))
+    draw_alphas (self, rand);
+  if (one_in (rand, 8))
+    {
+      negate_zeros (self->x, self->n_rows * p, rand);
+      negate_zeros (self->y, self->n_rows * self->n_targets, rand);
+    }
   self->positive = p <= 5 && one_in (rand, 6);
   self->rounding = modes[g_rand_int_range (rand, 0, G_N_ELEMENTS (modes))];
   self->flush = one_in (rand, 2);
@@ -446,6 +530,8 @@ random_problem_to_string (const RandomProblem *self)
   append_matrix (text, "y", self->y, self->n_rows, self->n_targets);
   if (self->weights != NULL)
     append_matrix (text, "weights", self->weights, self->n_rows, 1);
+  if (self->alphas != NULL)
+    append_matrix (text, "alphas", self->alphas, self->n_targets, 1);
 
   return g_string_free (text, FALSE);
 }
@@ -476,6 +562,16 @@ remove_column (double *values, gsize n_rows, gsize *n_columns, gsize column)
   (*n_columns)--;
 }
 
+static void
+remove_target (RandomProblem *self, gsize target)
+{
+  gsize n_alphas = self->n_targets;
+
+  if (self->alphas != NULL)
+    remove_column (self->alphas, 1, &n_alphas, target);
+  remove_column (self->y, self->n_rows, &self->n_targets, target);
+}
+
 /* The steps that make a problem smaller; false where there is no step of this number, or it changes nothing. */
 static gboolean
 take_step (RandomProblem *self, gsize step, gboolean *is_last)
@@ -496,7 +592,7 @@ take_step (RandomProblem *self, gsize step, gboolean *is_last)
     return self->n_features > 1 && (remove_column (self->x, self->n_rows, &self->n_features, step), TRUE);
   step -= self->n_features;
   if (step < self->n_targets)
-    return self->n_targets > 1 && (remove_column (self->y, self->n_rows, &self->n_targets, step), TRUE);
+    return self->n_targets > 1 && (remove_target (self, step), TRUE);
   step -= self->n_targets;
   if (step < 7)
     {
@@ -505,7 +601,10 @@ take_step (RandomProblem *self, gsize step, gboolean *is_last)
       if (step == 0)
         g_clear_pointer (&self->weights, g_free);
       else if (step == 1)
-        self->alpha = 0;
+        {
+          self->alpha = 0;
+          g_clear_pointer (&self->alphas, g_free);
+        }
       else if (step == 2)
         self->positive = FALSE;
       else if (step == 3)

@@ -36,9 +36,15 @@ typedef struct
   gboolean fit_intercept;
   gboolean positive;
   double alpha;
+  double *alphas; /* (nullable) n_targets: a penalty for each target in place of alpha */
   int rounding;   /* the rounding mode of the program around, as of fenv.h */
   gboolean flush; /* the program around flushes subnormal numbers to zero */
 } RandomProblem;
+
+/* What APRENDER_SEED and APRENDER_PROBLEMS say. */
+guint32 random_problem_get_seed (guint32 otherwise);
+
+guint random_problem_get_number (guint otherwise);
 
 RandomProblem *random_problem_new (GRand *rand);
 
@@ -47,6 +53,9 @@ RandomProblem *random_problem_copy (const RandomProblem *self);
 void random_problem_free (RandomProblem *self);
 
 char *random_problem_to_string (const RandomProblem *self);
+
+/* Goes to the arithmetic of the program around, which fesetenv (FE_DFL_ENV) leaves. */
+void random_problem_enter_environment (const RandomProblem *self);
 
 /* The smallest problem found on the way from @self of which @fails says the same. */
 RandomProblem *random_problem_shrink (const RandomProblem *self, gboolean (*fails) (const RandomProblem *));

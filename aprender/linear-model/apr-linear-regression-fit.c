@@ -215,6 +215,8 @@ solve_by_alpha (AprLeastSquares *solution,
                 const AprRun *run,
                 GError **error)
 {
+  /* A penalty that is subnormal is not the same as none. */
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gsize n_targets = apr_cross_products_get_n_targets (state);
   g_autofree gboolean *targets = g_new (gboolean, n_targets);
   g_autofree gboolean *done = g_new0 (gboolean, n_targets);

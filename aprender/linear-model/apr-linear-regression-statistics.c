@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/inference/apr-inference-private.h"
@@ -11,6 +12,7 @@
 static gboolean
 check_method (AprLinearRegression *self, const AprLinearResults *results, const char *what, GError **error)
 {
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_autofree char *text = NULL;
 
   if (apr_linear_results_has_statistics (results))

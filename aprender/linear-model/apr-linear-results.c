@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
 
@@ -64,6 +65,9 @@ apr_linear_results_unref (AprLinearResults *self)
 gboolean
 apr_linear_results_has_statistics (const AprLinearResults *self)
 {
+  /* A penalty that is subnormal is one. */
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+
   return self != NULL && self->cross_products != NULL && self->fitted.alpha == 0 && !self->fitted.positive;
 }
 

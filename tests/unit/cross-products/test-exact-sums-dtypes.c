@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/apr-test.h"
+#include "tests/draw.h"
 #include "tests/exact-reference.h"
 
 /* Data of every dtype that is a number, read in place, against whole numbers of GMP. */
@@ -7,61 +7,6 @@
 static const AprDType dtypes[] = { APR_DTYPE_BOOL, APR_DTYPE_I8,  APR_DTYPE_U8,  APR_DTYPE_I16, APR_DTYPE_U16,
                                    APR_DTYPE_I32,  APR_DTYPE_U32, APR_DTYPE_I64, APR_DTYPE_U64, APR_DTYPE_F16,
                                    APR_DTYPE_BF16, APR_DTYPE_F32, APR_DTYPE_F64 };
-
-/* Every bit pattern but those that are not finite. */
-static AprTensor *
-draw_patterns (GRand *rand, AprDType dtype, gsize n_rows, gsize n_columns)
-{
-  gsize width = apr_dtype_get_bits (dtype) / 8;
-  gsize n = n_rows * n_columns;
-  guint8 *data = g_malloc (n * width);
-  const gsize shape[] = { n_rows, n_columns };
-  g_autoptr (GBytes) bytes = NULL;
-  gsize i;
-  gsize j;
-
-  for (i = 0; i < n; i++)
-    {
-      for (j = 0; j < width; j++)
-        data[i * width + j] = (guint8) g_rand_int (rand);
-      if (dtype == APR_DTYPE_BOOL)
-        data[i] &= 1;
-      /* The lowest bit of the exponents, at the least, is 0. */
-      if (dtype == APR_DTYPE_F16)
-        data[i * width + 1] &= (guint8) ~0x04;
-      if (dtype == APR_DTYPE_BF16)
-        data[i * width] &= (guint8) ~0x80;
-      if (dtype == APR_DTYPE_F32)
-        data[i * width + 2] &= (guint8) ~0x80;
-      if (dtype == APR_DTYPE_F64)
-        data[i * width + 6] &= (guint8) ~0x10;
-    }
-  bytes = g_bytes_new_take (data, n * width);
-  return apr_tensor_new_from_bytes (dtype, shape, 2, bytes, NULL);
-}
-
-/* The element times 2^1074. */
-static void
-get_whole (mpz_t whole, AprTensor *tensor, gsize i)
-{
-  const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
-  AprDType dtype = apr_tensor_get_dtype (tensor);
-  guint64 bits;
-
-  if (dtype != APR_DTYPE_I64 && dtype != APR_DTYPE_U64)
-    {
-      reference_whole (whole, apr_tensor_get_double (tensor, i, NULL));
-      return;
-    }
-
-  memcpy (&bits, data + 8 * i, sizeof bits);
-  bits = GUINT64_FROM_LE (bits);
-  if (dtype == APR_DTYPE_U64)
-    mpz_set_ui (whole, bits);
-  else
-    mpz_set_si (whole, (gint64) bits);
-  mpz_mul_2exp (whole, whole, 1074);
-}
 
 static void
 check (AprTensor *x, AprTensor *y, AprTensor *weights)
@@ -82,10 +27,10 @@ check (AprTensor *x, AprTensor *y, AprTensor *weights)
     {
       reference_whole (row[0], 1);
       for (j = 0; j < p; j++)
-        get_whole (row[j + 1], x, i * p + j);
-      get_whole (row[p + 1], y, i);
+        reference_element (row[j + 1], x, i * p + j);
+      reference_element (row[p + 1], y, i);
       if (weights != NULL)
-        get_whole (weight, weights, i);
+        reference_element (weight, weights, i);
       else
         reference_whole (weight, 1);
       reference_add_whole_row (expected, row, weight);
