@@ -536,18 +536,25 @@ random_problem_to_string (const RandomProblem *self)
   return g_string_free (text, FALSE);
 }
 
-static void
+/* False where no row that is left has a weight. */
+static gboolean
 remove_row (RandomProblem *self, gsize row)
 {
   gsize p = self->n_features;
   gsize q = self->n_targets;
   gsize n_after = self->n_rows - row - 1;
+  gsize i;
 
   memmove (self->x + row * p, self->x + (row + 1) * p, n_after * p * sizeof *self->x);
   memmove (self->y + row * q, self->y + (row + 1) * q, n_after * q * sizeof *self->y);
   if (self->weights != NULL)
     memmove (self->weights + row, self->weights + row + 1, n_after * sizeof *self->weights);
   self->n_rows--;
+  for (i = 0; i < self->n_rows; i++)
+    if (self->weights == NULL || self->weights[i] > 0)
+      return TRUE;
+
+  return FALSE;
 }
 
 static void
@@ -586,7 +593,7 @@ take_step (RandomProblem *self, gsize step, gboolean *is_last)
   double after;
 
   if (step < self->n_rows)
-    return self->n_rows > 1 && (remove_row (self, step), TRUE);
+    return remove_row (self, step);
   step -= self->n_rows;
   if (step < self->n_features)
     return self->n_features > 1 && (remove_column (self->x, self->n_rows, &self->n_features, step), TRUE);

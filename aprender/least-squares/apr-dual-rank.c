@@ -63,7 +63,8 @@ compare_squares (const Constants *self, const double *values, gboolean *constant
   gsize n = self->rows->n;
   double unit = (double) n * 0x1p-46;
   double mean = 0;
-  double centred = 0;
+  double squares = 0;
+  double deviations = 0;
   double plain = 0;
   double difference;
   gsize j;
@@ -74,14 +75,17 @@ compare_squares (const Constants *self, const double *values, gboolean *constant
   for (j = 0; j < n; j++)
     {
       double weight = self->weights != NULL ? self->weights[j] : 1;
+      double deviation = values[j] - mean;
 
-      centred += weight * (values[j] - mean) * (values[j] - mean);
+      deviations += weight * deviation;
+      squares += weight * deviation * deviation;
       plain += weight * values[j] * values[j];
     }
-  difference = centred - self->rank_tolerance * plain;
+  /* The mean was rounded, and values may differ from it by hardly more than that. */
+  difference = squares - deviations * deviations / self->sum - self->rank_tolerance * plain;
   *constant = difference < 0;
 
-  return fabs (difference) > unit * (centred + self->rank_tolerance * plain) + unit * unit * unit;
+  return fabs (difference) > unit * (squares + self->rank_tolerance * plain) + unit * unit * unit;
 }
 
 static void

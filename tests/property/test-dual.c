@@ -121,6 +121,26 @@ test_random_problems (void)
   g_assert_cmpuint (100 * n_proven, >, 98 * n);
 }
 
+/* Problems that were wrong once. */
+static void
+test_known_problems (void)
+{
+  const RandomProblem nearly_constant = {
+    .n_rows = 4,
+    .n_features = 2,
+    .n_targets = 1,
+    .x = (double[]){ 0x1p-1, 0, 0x1p-1 + 0x1p-52, 1, 0x1p-1 + 0x7p-53, 0, 0x1p-1 + 0xap-53, 0 },
+    .y = (double[]){ 1, 0, 0, 0 },
+    .x_dtype = APR_DTYPE_F64,
+    .y_dtype = APR_DTYPE_F64,
+    .dtype = APR_DTYPE_F64,
+    .fit_intercept = TRUE,
+  };
+
+  g_test_summary ("A feature that is constant by the rule, but not if the rounded mean counts as the mean.");
+  g_assert_true (judge (&nearly_constant, 0));
+}
+
 /* Wide problems, as models solve them: some with samples that are copies, features that are constant or nearly
  * dependent, weights, and offsets. */
 static RandomProblem *
@@ -291,6 +311,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/dual/random-problems", test_random_problems);
+  g_test_add_func ("/dual/known-problems", test_known_problems);
   g_test_add_func ("/dual/wide-problems", test_wide_problems);
   g_test_add_func ("/dual/very-wide", test_very_wide);
 
