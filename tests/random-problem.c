@@ -323,6 +323,7 @@ draw_dependent (RandomProblem *self, GRand *rand)
           else
             row[j] =
               whole ? ldexp (draw_integer (rand, 4), exponent) : ldexp (draw_bits (rand, 53), exponent);
+          row[j] = CLAMP (row[j], -DBL_MAX, DBL_MAX);
         }
     }
   for (i = 0; i < self->n_rows * self->n_targets; i++)
