@@ -120,16 +120,27 @@ test_too_much_work_for_signs (void)
 static void
 test_zero_target (void)
 {
-  double x[] = { 0x1p300, 0, 0, 0, 1, 1, 0, 2, 2 };
+  double of_two_scales[] = { 0x1p300, 0, 0, 0, 1, 1, 0, 2, 2 };
+  double of_three_scales[] = { -1, 0x1p-993, 0, -0x1p924, 0, -0x1p593 };
   double y[] = { 0, 0, 0 };
-  Data data = { 3, 3, x, y };
-  g_auto (AprLeastSquares) answer = { NULL };
+  const struct
+  {
+    Data data;
+    gboolean fit_intercept;
+  } zero_cases[] = { { { 3, 3, of_two_scales, y }, FALSE }, { { 2, 3, of_three_scales, y }, TRUE } };
   gsize i;
+  gsize j;
 
-  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = FALSE });
-  g_assert_true (answer.correctly_rounded);
-  for (i = 0; i < 3; i++)
-    assert_same_double (answer.coefficients[i], 0);
+  for (i = 0; i < G_N_ELEMENTS (zero_cases); i++)
+    {
+      g_auto (AprLeastSquares) answer = { NULL };
+
+      solve (&answer, &zero_cases[i].data,
+             (AprLeastSquaresOptions){ .fit_intercept = zero_cases[i].fit_intercept });
+      g_assert_true (answer.correctly_rounded);
+      for (j = 0; j < 3; j++)
+        assert_same_double (answer.coefficients[j], 0);
+    }
 }
 
 int
