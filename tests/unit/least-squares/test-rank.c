@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+#include "tests/rational.h"
+
+#include "aprender/least-squares/apr-normal-equations-private.h"
+
+/* Which features are independent, and the least eigenvalue that Cholesky's factorisation proves, against whole
+ * numbers. */
+
+#define MAX_N 40
+
+static const AprRun one_thread = { .n_threads = 1 };
+
+/* The cross products of a matrix of whole numbers, [n_rows, n]. */
+static AprProducts *
+products_new (const gint64 *x, gsize n_rows, gsize n)
+{
+  AprProducts *products = g_new0 (AprProducts, 1);
+  mpz_t sum;
+  mpz_t term;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  mpz_inits (sum, term, NULL);
+  apr_products_allocate (products, n, 0, 4);
+  for (i = 0; i < n; i++)
+    for (j = 0; j <= i; j++)
+      {
+        mpz_set_ui (sum, 0);
+        for (k = 0; k < n_rows; k++)
+          {
+            mpz_set_si (term, x[k * n + i]);
+            mpz_mul_si (term, term, x[k * n + j]);
+            mpz_add (sum, sum, term);
+          }
+        apr_products_set_integer (products, i, j, sum);
+      }
+  mpz_clears (sum, term, NULL);
+
+  return products;
+}
+
+/* Whether all eigenvalues of the scaled products are above @bound. */
+static gboolean
+is_above (const AprNormalEquations *equations, double bound)
+{
+  gsize n = equations->n_independent;
+  g_autofree mpq_t *matrix = g_new (mpq_t, n * (n + 1));
+  gboolean above;
+  mpq_t limit;
+  gsize i;
+  gsize j;
+
+  mpq_init (limit);
+  mpq_set_d (limit, bound);
+  for (i = 0; i < n; i++)
+    for (j = 0; j <= n; j++)
+      {
+        mpq_t *entry = &matrix[i * (n + 1) + j];
+        gsize row = equations->independent[i];
+        gsize column = equations->independent[MIN (j, n - 1)];
+
+        mpq_init (*entry);
+        if (j == n)
+          continue;
+        apr_products_get_integer (equations->products, row, column, mpq_numref (*entry));
+        mpq_div_2exp (*entry, *entry, (mp_bitcnt_t) (equations->scales[row] + equations->scales[column]));
+        if (i == j)
+          mpq_sub (*entry, *entry, limit);
+      }
+  above = eliminate (matrix, n);
+  for (i = 0; i < n * (n + 1); i++)
+    mpq_clear (matrix[i]);
+  mpq_clear (limit);
+
+  return above;
+}
+
+static void
+test_bound (void)
+{
+  const gsize sizes[] = { 1, 2, 3, 5, 8, 13, MAX_N };
+  const gboolean none[MAX_N] = { FALSE };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (120);
+  int round;
+
+  g_test_summary ("The least eigenvalue is above what is said of it, but at most eight times as large.");
+
+  for (round = 0; round < 60; round++)
+    {
+      gsize n = sizes[(gsize) round % G_N_ELEMENTS (sizes)];
+      g_autofree gint64 *x = g_new (gint64, 2 * n * n);
+      gint32 noise = 1 << g_rand_int_range (rand, 1, 20);
+      g_autoptr (AprProducts) products = NULL;
+      g_autoptr (AprNormalEquations) equations = NULL;
+      gsize i;
+      gsize j;
+
+      for (i = 0; i < 2 * n; i++)
+        {
+          gint64 common = g_rand_int_range (rand, -(1 << 20), 1 << 20);
+
+          for (j = 0; j < n; j++)
+            x[i * n + j] = (common + g_rand_int_range (rand, -noise, noise)) * (1 + (gint64) j);
+        }
+      products = products_new (x, 2 * n, n);
+      equations = apr_normal_equations_new (products, none, 0x1p-100, &one_thread);
+      g_assert_cmpuint (equations->n_independent, ==, n);
+      /* Features that are nearly the same are left to longer numbers. */
+      if (equations->ldlt != NULL && noise < 1 << 8)
+        continue;
+      g_assert_null (equations->ldlt);
+      g_assert_true (is_above (equations, equations->min_eigenvalue));
+      g_assert_false (is_above (equations, 8 * equations->min_eigenvalue));
+      g_assert_cmpfloat (exp2 ((double) equations->inverse_bits) * equations->min_eigenvalue, >=, 1);
+      g_assert_cmpfloat (exp2 ((double) equations->inverse_bits) * equations->min_eigenvalue, <=, 2);
+    }
+}
+
+/* Two features whose least eigenvalue has the direction that is missing where the estimate of it starts: then it is
+ * that of the other, which is 4^@exponent times as large. */
+static void
+check_missed (int exponent, gboolean proven)
+{
+  const gboolean none[2] = { FALSE };
+  /* Times 3, so that both features get the same scale. */
+  gint64 a = 3 * (gint64) ldexp (apr_dense_start (0), 32);
+  gint64 b = 3 * (gint64) ldexp (apr_dense_start (1), 32);
+  gint64 factor = (gint64) 1 << exponent;
+  const gint64 x[] = { a * factor, b * factor, -b, a };
+  g_autoptr (AprProducts) products = products_new (x, 2, 2);
+  g_autoptr (AprNormalEquations) equations = apr_normal_equations_new (products, none, 0x1p-100, &one_thread);
+
+  g_assert_cmpint (equations->scales[0], ==, equations->scales[1]);
+  g_assert_cmpuint (equations->n_independent, ==, 2);
+  g_assert_true ((equations->ldlt == NULL) == proven);
+  if (proven)
+    g_assert_true (is_above (equations, equations->min_eigenvalue));
+}
+
+static void
+test_missed_direction (void)
+{
+  int exponent;
+
+  g_test_summary (
+    "An estimate that is too large is not believed: a half of it is tried, an eighth, and a 64th.");
+
+  for (exponent = 0; exponent < 12; exponent++)
+    check_missed (exponent, exponent < 3);
+}
+
+static void
+test_features (void)
+{
+  enum
+  {
+    N_ROWS = 6,
+    N = 6
+  };
+  const gint64 x[N_ROWS * N] = {
+    1, 7, 0, 1,  2, 0, /* the second is excluded, the fourth the sum of the first and the third, */
+    2, 7, 1, 3,  0, 0, /* and the last one 0 */
+    0, 7, 5, 5,  1, 0, /*  */
+    3, 7, 2, 5,  1, 0, /*  */
+    1, 7, 1, 2,  4, 0, /*  */
+    5, 7, 9, 14, 3, 0, /*  */
+  };
+  const gboolean excluded[N] = { FALSE, TRUE, FALSE, FALSE, FALSE, TRUE };
+  const gsize independent[] = { 0, 2, 4 };
+  g_autoptr (AprProducts) products = products_new (x, N_ROWS, N);
+  g_autoptr (AprNormalEquations) equations =
+    apr_normal_equations_new (products, excluded, 0x1p-90, &one_thread);
+
+  g_assert_cmpuint (equations->n_independent, ==, 3);
+  g_assert_cmpmem (equations->independent, 3 * sizeof (gsize), independent, sizeof independent);
+  g_assert_cmpuint (equations->n_dependent, ==, 1);
+  g_assert_cmpuint (equations->dependent[0], ==, 3);
+  g_assert_cmpint (equations->negative, ==, -1);
+}
+
+static void
+test_tolerance (void)
+{
+  AprLeastSquaresOptions options = { .data_dtype = APR_DTYPE_F64 };
+
+  g_test_summary ("(4 p u)^2, or nothing with a penalty.");
+
+  assert_same_double (apr_rank_find_tolerance (&options, 3), 144 * 0x1p-106);
+  options.data_dtype = APR_DTYPE_F32;
+  assert_same_double (apr_rank_find_tolerance (&options, 5), 400 * 0x1p-48);
+  options.alpha = 0x1p-1074;
+  assert_same_double (apr_rank_find_tolerance (&options, 5), 0);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/rank/bound", test_bound);
+  g_test_add_func ("/rank/missed-direction", test_missed_direction);
+  g_test_add_func ("/rank/features", test_features);
+  g_test_add_func ("/rank/tolerance", test_tolerance);
+
+  return g_test_run ();
+}
