@@ -194,22 +194,22 @@ static const struct
   guint n_by_default;
   guint per_mille;
 } groups[N_GROUPS] = {
-  [FAMILY_PLAIN] = { "plain", 258, 994 },
+  [FAMILY_PLAIN] = { "plain", 258, 995 },
   [FAMILY_SMALL_INTEGERS] = { "small integers", 305, 991 },
-  [FAMILY_SCALES] = { "scales", 259, 987 },
-  [FAMILY_ENTRIES] = { "entries", 299, 989 },
-  [FAMILY_SUBNORMAL] = { "subnormal", 296, 993 },
+  [FAMILY_SCALES] = { "scales", 259, 990 },
+  [FAMILY_ENTRIES] = { "entries", 299, 990 },
+  [FAMILY_SUBNORMAL] = { "subnormal", 296, 995 },
   [FAMILY_OVERFLOW] = { "overflow", 224, 995 },
   [FAMILY_ALIKE] = { "alike", 311, 999 },
-  [FAMILY_CONSTANT] = { "constant", 332, 989 },
-  [FAMILY_DEPENDENT] = { "dependent", 271, 975 },
-  [FAMILY_HALFWAY] = { "halfway", 267, 998 },
-  [GROUP_MINIMUM_NORM] = { "minimum norm", 521, 960 },
-  [GROUP_POSITIVE] = { "positive", 425, 948 },
+  [FAMILY_CONSTANT] = { "constant", 332, 991 },
+  [FAMILY_DEPENDENT] = { "dependent", 271, 976 },
+  [FAMILY_HALFWAY] = { "halfway", 267, 997 },
+  [GROUP_MINIMUM_NORM] = { "minimum norm", 521, 962 },
+  [GROUP_POSITIVE] = { "positive", 425, 951 },
   [GROUP_PENALTY] = { "penalty", 515, 999 },
-  [GROUP_PENALTIES] = { "penalties of targets", 165, 990 },
+  [GROUP_PENALTIES] = { "penalties of targets", 165, 993 },
   [GROUP_WEIGHTS] = { "weights", 629, 988 },
-  [GROUP_FLOATS] = { "floats", 1153, 991 },
+  [GROUP_FLOATS] = { "floats", 1153, 992 },
 };
 
 static gboolean
