@@ -171,7 +171,6 @@ find_rank_in_long_numbers (AprNormalEquations *self, const AprRun *run)
   mp_limb_t *limbs = apr_pages_new_n (apr_triangle (p, 0), n_limbs * sizeof *limbs, FALSE);
   mpz_t integer;
   const gsize *features;
-  const gint64 *scales;
   gsize i;
   gsize j;
 
@@ -193,9 +192,6 @@ find_rank_in_long_numbers (AprNormalEquations *self, const AprRun *run)
   apr_pages_free (limbs);
   features = apr_ldlt_get_independent (self->ldlt, &self->n_independent);
   memcpy (self->independent, features, self->n_independent * sizeof *features);
-  scales = apr_ldlt_get_scales (self->ldlt);
-  for (i = 0; i < self->n_independent; i++)
-    self->scales[features[i]] = scales[i];
   features = apr_ldlt_get_dependent (self->ldlt, &self->n_dependent);
   memcpy (self->dependent, features, self->n_dependent * sizeof *features);
   if (apr_ldlt_find_negative (self->ldlt, &i))
