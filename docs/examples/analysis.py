@@ -15,11 +15,10 @@ y = rents['rent']
 model = aprender.LinearRegression().fit(X, y)
 print(model.summary())
 
-# The same as a frame, with intervals of 90 %.
+# The same as a frame, with intervals of 90 %, and one row of it.
 statistics = model.get_statistics()
-frame = pandas.DataFrame(statistics.get_confidence_intervals(0.9), index=statistics.terms, columns=['lower', 'upper'])
-frame['p'] = statistics.p_values
-print(frame.round(3))
+print(statistics.to_frame(0.9)[['estimate', 'lower', 'upper', 'p_value']].round(3))
+print(f"lift: p = {statistics['lift'].p_value:.4f}")
 
 errors = -cross_val_score(model, X, y, scoring='neg_mean_absolute_error', cv=4)
 print(f'{errors.mean():.2f} off on average')

@@ -28,12 +28,23 @@ test('hypotheses-as-text', async () => {
   const expected = statistics.test_hypothesis([[1, 0], [1, 1]], [0, 2]);
   const text = '(Intercept) = 0, (Intercept) + x0 = 2';
   assertEqual(statistics.test_hypothesis(text).t_values.join(), expected.t_values.join());
+  assertEqual(statistics.test_hypothesis(text.split(', ')).t_values.join(), expected.t_values.join());
   assertEqual((await statistics.test_hypothesis_async(text)).f_statistic, expected.f_statistic);
   const [factors, values] = statistics.parse_hypothesis(text);
   assertEqual(factors.to_array(), [[1, 0], [1, 1]]);
   assertEqual(values.to_array(), [0, 2]);
   assertThrows(() => statistics.test_hypothesis('x0 = x7'), Apr.Error, Apr.Error.FEATURE_NAMES, '“x7” at position 5 ');
   assertThrows(() => statistics.test_hypothesis('x0 = 1', [1]), TypeError, null, 'their values are in it');
+});
+
+// What Python says of the same: 0.46875 is 15 / 32, and the p-value R's pf (15 / 32, 2, 3, lower.tail = FALSE).
+test('text', () => {
+  const model = new Apr.LinearRegression().fit(X, y);
+  const statistics = model.get_statistics();
+  assertEqual(`${statistics.test_hypothesis([[1, 0], [1, 1]], [0, 2])}`,
+    'F = 0.46875 with 2 and 3 degrees of freedom, p = 0.665');
+  assertEqual(`${statistics.get_item(1)}`, 'x0: 2, std. error 0.730297, t = 2.739, p = 0.0714');
+  assertEqual(`${model.diagnose(X, y)}`.split(':')[0], '5 samples, Durbin-Watson 2.25');
 });
 
 test('terms-are-iterated', () => {

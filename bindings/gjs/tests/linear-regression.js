@@ -635,6 +635,28 @@ test('subclass-fits-async', async () => {
   assertEqual([model.nFits, ...model.predict(X)], [1, 3, 9, 15]);
 });
 
+// GJS would make NaN of a text, true of 'no' and a large number of -1.
+test('values-of-hyper-parameters', () => {
+  for (const [name, values, text] of [
+    ['alpha', ['1', null, true], 'alpha must be a number, not'],
+    ['alpha', [[1, 2]], 'alpha must be a number, not an array; alphas has one for each target'],
+    ['fit_intercept', ['no', 1, null], 'fit_intercept must be true or false, not'],
+    ['keep_state', ['no'], 'keep_state must be true or false, not'],
+    ['positive', [0], 'positive must be true or false, not 0'],
+    ['n_threads', [-1, 1.5, '2'], 'n_threads must be a whole number from 0 on, not'],
+  ]) {
+    for (const value of values) {
+      const model = new LinearRegression();
+      assertThrows(() => new LinearRegression({[name]: value}), TypeError, null, text);
+      assertThrows(() => (model[name] = value), TypeError, null, text);
+    }
+  }
+  assertThrows(() => new LinearRegression({fitIntercept: 'no'}), TypeError, null, 'fit_intercept must be');
+  assertThrows(() => new Apr.CrossProducts({n_features: 1, n_targets: 1, n_threads: -1}), TypeError, null, 'n_threads');
+  const model = new LinearRegression({alpha: undefined, fit_intercept: false, n_threads: 2, positive: true});
+  assertEqual([model.alpha, model.fit_intercept, model.n_threads, model.positive], [0, false, 2, true]);
+});
+
 test('alphas', () => {
   const [X, Y] = [[[1, 2], [2, 1], [3, 5], [4, 4]], [[1, 3], [2, 1], [3, 2], [5, 4]]];
   const model = new Apr.LinearRegression({alphas: Apr.Tensor.from([0.5, 2])}).fit(X, Y);

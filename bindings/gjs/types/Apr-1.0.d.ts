@@ -451,9 +451,9 @@ declare module 'gi://Apr?version=1.0' {
        * @param values what the sums are equal to; null for 0
        */
       test_hypothesis(factors: Numbers, values?: Numbers | null): HypothesisTest;
-      /** The same of hypotheses as a text, such as `x1 = x2, x3 = 0`. */
-      test_hypothesis(text: string): HypothesisTest;
-      test_hypothesis_async(factors: Numbers | string, values?: Numbers | null,
+      /** The same of hypotheses as a text, such as `x1 = x2, x3 = 0`, or as several texts. */
+      test_hypothesis(text: string | readonly string[]): HypothesisTest;
+      test_hypothesis_async(factors: Numbers | string | readonly string[], values?: Numbers | null,
         cancellable?: Gio.Cancellable | null): Promise<HypothesisTest>;
       /** The factors of the terms and the values that a text of hypotheses stands for. */
       parse_hypothesis(text: string): [factors: Tensor, values: Tensor];

@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 import textwrap
+from fractions import Fraction
 from typing import NamedTuple
 
 import tap
@@ -167,6 +168,30 @@ class Strings(TestCase):
         self.assertEqual(model.get_dtype(), Apr.DType.F64)
         with self.assertRaisesRegex(ValueError, 'dtype must be one of .*“f32”.*, not “single”'):
             Apr.LinearRegression(dtype='single')
+
+    def test_numbers(self):
+        for keywords, text in (({'alpha': '1'}, 'alpha must be a number, not the string “1”'),
+                               ({'alpha': [1, 2]}, 'alpha must be a number, not an array; alphas has one for each target'),
+                               ({'n_threads': 1.5}, 'n_threads must be a whole number from 0 to 4294967295, not 1.5$'),
+                               ({'n_threads': -1}, 'whole number from 0 to 4294967295, not -1$')):
+            (name, value), = keywords.items()
+            for function in (Apr.LinearRegression, Apr.LinearRegression().set_params,
+                             lambda **_: setattr(Apr.LinearRegression(), name, value)):
+                with self.assertRaisesRegex(ValueError, text):
+                    function(**keywords)
+        self.assertEqual(Apr.LinearRegression(alpha=Fraction(1, 4), n_threads=True).alpha, 0.25)
+
+    @needs_numpy
+    def test_numbers_of_numpy(self):
+        for alpha in (numpy.float32(0.5), numpy.array(0.5)):
+            self.assertEqual(Apr.LinearRegression(alpha=alpha, n_threads=numpy.int64(2)).alpha, 0.5)
+        with self.assertRaisesRegex(ValueError, 'alpha must be a number, not an array'):
+            Apr.LinearRegression(alpha=numpy.array([0.5]))
+
+    def test_no_dtype(self):
+        model = Apr.LinearRegression(dtype=None)
+        self.assertEqual((model.dtype, model.get_params()['dtype'], model.clone().dtype), (Apr.DType.NONE, None, Apr.DType.NONE))
+        self.assertEqual(model.set_params(dtype='f32').set_params(dtype=None).dtype, Apr.DType.NONE)
 
     def test_dtypes_by_the_names_of_numpy(self):
         for dtype in ('float32', 'f32', Apr.DType.F32):
@@ -358,6 +383,26 @@ class Help(TestCase):
         for model in (Apr.LinearRegression(), Apr.LinearRegression(alpha=1.0).fit(X, Y)):
             self.assertIn('LinearRegression', model._repr_html_())
 
+    def test_notebook_tells_what_the_summary_tells(self):
+        def find_cells(html):
+            rows = [re.findall('<t[dh]>(.*?)</t[dh]>', row) for row in html.split('<tr>')]
+            return {row[0]: row[1:] for row in rows if row}
+
+        y = [5, 4, 11, 11, 3]
+        model = Apr.LinearRegression().fit([[a, b, a + b] for a, b in X + [[1, 1]]], y)
+        html = model._repr_html_()
+        cells = find_cells(html)
+        self.assertEqual(cells[''][-1], 'minimum norm')
+        self.assertEqual(cells['x2'], ['NA'] * 6 + [f'{model.coefficients[2]:.6g}'])
+        self.assertIn('depends on features before it', html)
+        self.assertNotIn('covariance', cells)
+
+        model = Apr.LinearRegression().fit(X + [[1, 1]], [[value, -value] for value in y])
+        self.assertEqual(re.findall('<p>(Target .)</p>', model._repr_html_()), ['Target 0', 'Target 1'])
+        robust = Apr.LinearRegression().fit(X + [[1, 1]], y).get_robust_statistics(X + [[1, 1]], y)
+        self.assertEqual(find_cells(robust._repr_html_())['covariance'], ['HC3'])
+        self.assertNotIn('minimum norm', robust._repr_html_())
+
     def test_plots(self):
         if shutil.which('aprender') is None:
             self.skipTest('plots are drawn by the command')
@@ -380,6 +425,7 @@ class Help(TestCase):
         model.feature_names = ['y', 'weight']
         self.assertEqual(model.plot(X, Y, [1, 1, 1, 1]).svg, plot.svg)
         self.assertRegex(Apr.LinearRegression().fit(X, [[y, -y] for y in Y]).plot(X, [[y, -y] for y in Y]).svg, size)
+        self.assertIn('save(path)', repr(plot))
 
         unfitted = Apr.LinearRegression.from_bytes(model.to_bytes())
         for function, pattern in ((lambda: model.plot(X, Y, kind='all'), 'kind is actual or'),

@@ -55,6 +55,9 @@ class RegressionStatistics(TestCase):
         self.assertEqual([[term.lower, term.upper] for term in statistics],
                          [list(ends) for ends in statistics.get_confidence_intervals(0.95)])
         self.assertIs(statistics[3], statistics[3])
+        self.assertIs(statistics['x3'], statistics[4])
+        with self.assertRaisesRegex(KeyError, 'no term “x7”'):
+            statistics['x7']
         self.assertEqual(min(statistics, key=lambda term: term.p_value).name, 'x3')
         # numpy's, in double.
         self.assertClose([statistics.condition_number], [4859257015.454873], 1e-6)
@@ -312,7 +315,7 @@ class RegressionStatistics(TestCase):
         for text in (str(statistics), model.summary()):
             row = next(line for line in text.splitlines() if line.startswith('x2 '))
             self.assertEqual(row.split()[1:7], ['NA'] * 6)
-        self.assertIn('<td>nan</td>', statistics._repr_html_())
+        self.assertIn('<td>x2</td>' + '<td>NA</td>' * 6, statistics._repr_html_())
         # The model's own coefficients share the effect between both columns.
         self.assertClose([statistics.minimum_norm[1] + statistics.minimum_norm[3]], [certified['coef'][1]], 1e-12)
 

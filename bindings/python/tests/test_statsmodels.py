@@ -79,6 +79,25 @@ class Statsmodels(TestCase):
                 self.assertClose(test.f_p_value, float(together.pvalue), 100 * tolerance)
                 self.assertEqual((test.df_hypothesis, test.df_residual), (together.df_num, together.df_denom))
 
+    def test_frames(self):
+        for model, theirs, X, y, weights, tolerance in self.each():
+            frame = model.get_statistics().to_frame(0.9)
+            self.assertEqual(list(frame.index), model.get_statistics().terms)
+            self.assertClose(frame['estimate'], theirs.params, tolerance)
+            self.assertClose(frame['standard_error'], theirs.bse, tolerance)
+            self.assertClose(frame['t_value'], theirs.tvalues, tolerance)
+            self.assertClose(frame['p_value'], theirs.pvalues, 10 * tolerance)
+            self.assertClose(frame[['lower', 'upper']], theirs.conf_int(0.1), tolerance)
+            index = [f'row {i}' for i in range(len(X))]
+            samples = model.diagnose(X, y, weights).to_frame(index)
+            self.assertEqual(list(samples.index), index)
+            self.assertClose(samples['residuals'], theirs.resid, tolerance * numpy.abs(y).max())
+
+    def test_lists_of_hypotheses(self):
+        model, theirs, *_, tolerance = next(self.each())
+        ours = model.get_statistics().test_hypothesis(['x0 = 1', 'x1 = 2*x2'])
+        self.assertClose(ours.f_statistic, float(theirs.f_test('x1 = 1, x2 = 2*x3').fvalue), 10 * tolerance)
+
     def test_nested_models(self):
         for model, theirs, X, y, weights, tolerance in self.each():
             columns = X[:, :-1] if X.shape[1] > 1 else numpy.ones((len(X), 1))

@@ -325,6 +325,12 @@ class Tables(TestCase):
 
     def test_names_are_checked_everywhere(self):
         model = Apr.LinearRegression().fit(pandas.DataFrame({'a': [1, 2, 3, 5], 'b': [1, 0, 2, 2]}), [12, 11, 23, 25])
+        # The samples of the fit, under other names.
+        others = pandas.DataFrame({'b': [1, 2, 3, 5], 'a': [1, 0, 2, 2]}), [12, 11, 23, 25]
+        for function in (model.diagnose, model.diagnose_async, model.get_robust_statistics, model.get_robust_statistics_async,
+                         model.plot):
+            with self.assertRaisesRegex(ValueError, '“b”, but.*“a”'):
+                function(*others)
         swapped = {'b': [1.0], 'a': [0.0]}
         for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table, pyarrow.RecordBatch.from_pydict):
             for function in (model.predict, lambda X: model.score(X, [1]), model.predict_interval,

@@ -26,6 +26,8 @@ MISTAKES = [
 ]
 TYPES = [
     ('model.fit([[1.0]], [1.0])', 'aprender.LinearRegression'),
+    ('aprender.LinearRegression(alphas=[1.0, 2.0], dtype=None)', 'aprender.LinearRegression'),
+    ('model.get_statistics()["x0"].p_value', 'float'),
     ('model.clone()', 'aprender.LinearRegression'),
     ('aprender.LinearRegression.load("model")', 'aprender.LinearRegression'),
     ('model.summary()', 'str'),

@@ -9,11 +9,11 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {CrossProducts} = Apr;
-  const {convertArgument, convertProperties, count, defineFeatureNames, defineGetter, readEnum, toTensor, toWeights,
+  const {convertArgument, convertProperties, count, defineFeatureNames, defineGetter, readCount, readEnum, toTensor, toWeights,
     updateInSlices} = functions;
 
   const readPrecision = precision => readEnum(Apr.Precision, precision, 'precision');
-  convertProperties(CrossProducts, {precision: readPrecision});
+  convertProperties(CrossProducts, {n_threads: readCount, precision: readPrecision});
   convertArgument(CrossProducts, 'new_with_precision', 2, readPrecision);
 
   const {update} = CrossProducts.prototype;

@@ -5,7 +5,7 @@
 
 function extend(Apr, functions) {
   const {DType, Estimator, LinearRegression, SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
-  const {describe} = functions;
+  const {readCount: checkCount} = functions;
 
   const {isArray} = Array;
 
@@ -13,12 +13,6 @@ function extend(Apr, functions) {
   function checkString(string, what) {
     if (typeof string === 'string' && string.includes('\0'))
       throw new TypeError(`${what} has a NUL: ${JSON.stringify(string)}`);
-  }
-
-  // GJS cuts fractions off, and makes a large number of a negative one.
-  function checkCount(number, what) {
-    if (!Number.isSafeInteger(number) || number < 0)
-      throw new TypeError(`${what} must be a whole number from 0 on, not ${describe(number)}`);
   }
 
   // Checks the arguments of a function before it is called. The first of several may be a class.

@@ -9,12 +9,23 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {Estimator, LinearRegression} = Apr;
-  const {convertProperties, defineGetter, describe, findShape, flatten, isList, isTypedArray, promisify, readEnum, toEnum,
-    toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights, updateInSlices} = functions;
+  const {convertProperties, defineGetter, describe, findShape, flatten, isList, isTypedArray, promisify, readBoolean,
+    readCount, readEnum, readNumber, toEnum, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights, updateInSlices} = functions;
+
+  function readAlpha(value, what) {
+    if (isList(value))
+      throw new TypeError('alpha must be a number, not an array; alphas has one for each target');
+    return readNumber(value, what);
+  }
 
   convertProperties(LinearRegression, {
+    alpha: readAlpha,
     alphas: alphas => alphas === null ? null : toTensor(alphas, 'alphas'),
     dtype: dtype => readEnum(Apr.DType, dtype, 'dtype'),
+    fit_intercept: readBoolean,
+    keep_state: readBoolean,
+    n_threads: readCount,
+    positive: readBoolean,
     precision: precision => readEnum(Apr.Precision, precision, 'precision'),
   });
 

@@ -49,6 +49,25 @@ function getFunctions(Apr, functions) {
     return typeof value === 'string' ? toEnum(type, value, what) : value;
   }
 
+  // These three refuse what GJS would make another value of: NaN of a text, true of 'no', a large count of -1.
+  function readNumber(value, what) {
+    if (typeof value !== 'number')
+      throw new TypeError(`${what} must be a number, not ${describe(value)}`);
+    return value;
+  }
+
+  function readBoolean(value, what) {
+    if (typeof value !== 'boolean')
+      throw new TypeError(`${what} must be true or false, not ${describe(value)}`);
+    return value;
+  }
+
+  function readCount(value, what) {
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new TypeError(`${what} must be a whole number from 0 on, not ${describe(value)}`);
+    return value;
+  }
+
   // Has a method convert one of its arguments.
   function convertArgument(object, name, position, convert) {
     const method = object[name];
@@ -59,13 +78,14 @@ function getFunctions(Apr, functions) {
     };
   }
 
-  // Has the constructor, and whatever sets a property later, convert the values of some properties.
+  // Has the constructor, and whatever sets a property later, convert the values of some properties. To the constructor,
+  // undefined is a property that is not set.
   function convertProperties(type, converters) {
     const {_init: init} = type.prototype;
     const toName = key => key.replaceAll('-', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
     type.prototype._init = function (properties = {}, ...rest) {
-      const converted = Object.entries(properties).map(([key, value]) =>
-        [key, Object.hasOwn(converters, toName(key)) ? converters[toName(key)](value) : value]);
+      const converted = Object.entries(properties).filter(([, value]) => value !== undefined).map(([key, value]) =>
+        [key, Object.hasOwn(converters, toName(key)) ? converters[toName(key)](value, toName(key)) : value]);
       return init.call(this, Object.fromEntries(converted), ...rest);
     };
 
@@ -73,7 +93,7 @@ function getFunctions(Apr, functions) {
       const [getter, setter] = [`get_${name}`, `set_${name}`];
       if (type.prototype[setter] === undefined)
         continue;
-      convertArgument(type.prototype, setter, 0, convert);
+      convertArgument(type.prototype, setter, 0, value => convert(value, name));
       Object.defineProperty(type.prototype, name, {
         get() {
           return this[getter]();
@@ -87,5 +107,6 @@ function getFunctions(Apr, functions) {
     }
   }
 
-  return {convertArgument, convertProperties, defineFeatureNames, defineGetter, promisify, readEnum, toEnum};
+  return {convertArgument, convertProperties, defineFeatureNames, defineGetter, promisify, readBoolean, readCount, readEnum,
+    readNumber, toEnum};
 }

@@ -5,14 +5,16 @@
 
 const {GLib} = imports.gi;
 
+// What diagnostics have of each sample.
+const DIAGNOSTICS = ['fitted_values', 'residuals', 'leverages', 'standardized_residuals', 'studentized_residuals',
+  'cooks_distances'];
 const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {HypothesisTest, RegressionDiagnostics, RegressionStatistics} = Apr;
-  const {defineGetter, fromTensor, promisify, toTensor} = functions;
+  const {count, defineGetter, fromTensor, promisify, toTensor} = functions;
 
-  for (const name of ['fitted_values', 'residuals', 'leverages', 'standardized_residuals', 'studentized_residuals',
-    'cooks_distances']) {
+  for (const name of DIAGNOSTICS) {
     defineGetter(RegressionDiagnostics.prototype, name, function () {
       return fromTensor(this[`get_${name}`]());
     });
@@ -25,8 +27,10 @@ function extend(Apr, functions) {
     });
   }
 
-  // Factors, or a text such as 'x1 = x2', which has its values in it.
+  // Factors, or a text such as 'x1 = x2', or some of them, which have their values in them.
   function toHypothesis(statistics, factors, values) {
+    if (Array.isArray(factors) && factors.length > 0 && factors.every(text => typeof text === 'string'))
+      factors = factors.join(', ');
     if (typeof factors !== 'string')
       return [toTensor(factors, 'factors'), values === null ? null : toTensor(values, 'values')];
     if (values !== null)
@@ -55,6 +59,20 @@ function extend(Apr, functions) {
   const getConfidenceIntervals = RegressionStatistics.prototype.get_confidence_intervals;
   RegressionStatistics.prototype.get_confidence_intervals = function (level = 0.95) {
     return fromTensor(getConfidenceIntervals.call(this, level));
+  };
+
+  // As Python shows them.
+  const show = (number, digits = 6) => String(Number(number.toPrecision(digits)));
+  Apr.Term.prototype.toString = function () {
+    return `${this.name}: ${show(this.estimate)}, std. error ${show(this.standard_error)}, t = ${show(this.t_value, 4)}, ` +
+      `p = ${show(this.p_value, 3)}`;
+  };
+  HypothesisTest.prototype.toString = function () {
+    return `F = ${show(this.f_statistic)} with ${this.df_hypothesis} and ${this.df_residual} degrees of freedom, ` +
+      `p = ${show(this.f_p_value, 3)}`;
+  };
+  RegressionDiagnostics.prototype.toString = function () {
+    return `${count(this.residuals.length, 'sample')}, Durbin-Watson ${show(this.durbin_watson)}: ${DIAGNOSTICS.join(', ')}`;
   };
 
   RegressionStatistics.prototype.toString = RegressionStatistics.prototype.to_string;

@@ -161,14 +161,12 @@ class Methods:
 
     def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
         """Predicts from X and compares with y: the coefficient of determination, R²."""
-        samples = Samples(X, y, sample_weight)
-        _check_names(self, samples)
+        samples = read_samples(self, X, y, sample_weight)
         return score_whole(self, samples)
 
     def score_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
         """Scores without blocking: `await model.score_async(X, y)` gives the score."""
-        samples = Samples(X, y, sample_weight)
-        _check_names(self, samples)
+        samples = read_samples(self, X, y, sample_weight)
         return score_whole_async(self, samples, cancellable, callback, user_data)
 
     def save_to_file(self, file, cancellable=None):
@@ -316,6 +314,13 @@ def name_features(self, names):
         vars(self)['_table_names'] = names
     elif before is not None and before == self.get_feature_names():
         self.set_feature_names(None)
+
+
+def read_samples(self, X, y, sample_weight):
+    """The samples of a call that reads a model, with the names that the model was fitted with, or none."""
+    samples = Samples(X, y, sample_weight)
+    _check_names(self, samples)
+    return samples
 
 
 def _check_names(self, samples):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tables for notebooks: what a model and its statistics look like in a cell."""
 
+import math
 from html import escape
 
 from gi.repository import GLib
@@ -11,10 +12,13 @@ _COLUMNS = ('', 'estimate', 'std. error', 't value', 'Pr(>|t|)', '2.5 %', '97.5 
 _FOOTER = (('samples', 'n_samples'), ('degrees of freedom', 'df_residual'),
            ('residual std. error', 'residual_standard_error'), ('R²', 'r_squared'), ('adjusted R²', 'adjusted_r_squared'),
            ('F', 'f_statistic'), ('Pr(>F)', 'f_p_value'), ('AIC', 'aic'), ('BIC', 'bic'))
+# What the summary says below rows of NA.
+_NOTE = ('<p>NA: depends on features before it; the estimates are those without it. The model itself has the coefficients '
+         'of minimum norm, which predict the same.</p>')
 
 
 def _format(value):
-    return str(value) if isinstance(value, int) else f'{value:.6g}'
+    return str(value) if isinstance(value, int) else 'NA' if math.isnan(value) else f'{value:.6g}'
 
 
 def _make_row(cells, tag='td'):
@@ -24,12 +28,18 @@ def _make_row(cells, tag='td'):
 @extends(Apr.RegressionStatistics)
 class Statistics:
     def _repr_html_(self):
-        rows = [_make_row(_COLUMNS, 'th')]
-        for term, *numbers, interval in zip(self.terms, self.coefficients, self.standard_errors, self.t_values, self.p_values,
-                                            self.get_confidence_intervals()):
-            rows.append(_make_row([escape(term), *map(_format, [*numbers, *interval])]))
+        columns = [self.coefficients, self.standard_errors, self.t_values, self.p_values,
+                   *zip(*self.get_confidence_intervals())]
+        names, note = _COLUMNS, ''
+        if any(map(math.isnan, self.coefficients)):
+            columns.append(self.minimum_norm)
+            names, note = (*names, 'minimum norm'), _NOTE
+        rows = [_make_row(names, 'th')]
+        rows += [_make_row([escape(term), *map(_format, numbers)]) for term, *numbers in zip(self.terms, *columns)]
         footer = [_make_row([name, _format(getattr(self, attribute))]) for name, attribute in _FOOTER]
-        return f'<table>{"".join(rows)}</table><table>{"".join(footer)}</table>'
+        if self.covariance_kind != Apr.CovarianceKind.CLASSICAL:
+            footer.append(_make_row(['covariance', self.covariance_kind.value_nick.upper()]))
+        return f'<table>{"".join(rows)}</table>{note}<table>{"".join(footer)}</table>'
 
 
 @extends(Apr.LinearRegression)
@@ -41,4 +51,6 @@ class Model:
         except GLib.Error:
             # There are none without the sums of the samples, nor with a penalty.
             return html
+        if len(tables) > 1:
+            tables = [f'<p>Target {target}</p>{table}' for target, table in enumerate(tables)]
         return html + ''.join(tables)

@@ -10,9 +10,9 @@ import shutil
 import subprocess
 import tempfile
 
+from .estimator import read_samples
 from .native import Apr, extends, make_error
 from .safetensors import save_file
-from .samples import Samples
 
 
 class Plot:
@@ -23,6 +23,9 @@ class Plot:
 
     def _repr_svg_(self):
         return self.svg
+
+    def __repr__(self):
+        return 'A plot: the last line of a notebook\'s cell shows it, save(path) writes it'
 
     def show(self) -> None:
         """Shows the picture in a notebook, also where it is not the last line of a cell."""
@@ -43,8 +46,10 @@ def _list_columns(tensor):
 
 def _name_targets(y, n_targets):
     """What the targets are called: as the columns of a table are that they come from."""
-    names = y if isinstance(y, list) else list(getattr(y, 'columns', None) or [y if isinstance(y, str) else
-                                                                               getattr(y, 'name', None)])
+    if isinstance(y, list) or hasattr(y, 'columns'):
+        names = list(getattr(y, 'columns', y))
+    else:
+        names = [y if isinstance(y, str) else getattr(y, 'name', None)]
     if len(names) == n_targets and all(isinstance(name, str) and name for name in names):
         return names
     return ['y'] if n_targets == 1 else [f'y{i}' for i in range(n_targets)]
@@ -73,7 +78,7 @@ class Model:
             raise make_error(Apr.Error.FAILED, 'Plots are drawn by the command aprender, which is not installed')
         if self.n_features == 0:
             raise make_error(Apr.Error.NOT_FITTED, f'Cannot plot an unfitted {type(self).__name__}: call fit first')
-        X, targets, weights = Samples(X, y, sample_weight).get_tensors()
+        X, targets, weights = read_samples(self, X, y, sample_weight).get_tensors()
         # With its sums where it has them, and with names by which the columns of a table are found.
         model = copy.copy(self)
         model.keep_state = self.has_statistics

@@ -4,6 +4,7 @@
 import difflib
 import functools
 import inspect
+import operator
 
 from gi.repository import GObject
 
@@ -74,19 +75,38 @@ def _is_vector(pspec):
     return pspec.value_type.name == 'AprTensor'
 
 
+def _check_number(pspec, value):
+    """Refuses what is not one number: PyGObject would cut a fraction off, and not say what else is wrong."""
+    is_real = pspec.value_type == GObject.TYPE_DOUBLE
+    is_number = not getattr(value, 'ndim', 0) and (hasattr(value, '__index__') or is_real and hasattr(value, '__float__'))
+    if is_number and (is_real or pspec.minimum <= operator.index(value) <= pspec.maximum):
+        return
+    from .lists import describe
+
+    name = to_name(pspec)
+    wanted = 'a number' if is_real else f'a whole number from {pspec.minimum} to {pspec.maximum}'
+    text = f'{name} must be {wanted}, not {describe(value)}'
+    if any(other.name == f'{pspec.name}s' for other in GObject.list_properties(pspec.owner_type)):
+        text += f'; {name}s has one for each target'
+    raise ArgumentError(text)
+
+
 def _convert(pspec, value):
     """What PyGObject is given for a property: an enumeration's value for a string, a tensor for what becomes one; only
-    truth values become ones.
+    truth values become ones, and None is an enumeration's value that is called none.
     """
     if pspec is None:
         return value
+    if pspec.value_type in (GObject.TYPE_DOUBLE, GObject.TYPE_UINT):
+        _check_number(pspec, value)
     if _is_vector(pspec) and value is not None:
         from .data import to_data
         return to_data(value, to_name(pspec))
     if pspec.value_type in (GObject.TYPE_STRING, GObject.TYPE_STRV):
         check_text(value, to_name(pspec), pspec.value_type == GObject.TYPE_STRV)
     if _is_enum(pspec):
-        return to_enum(type(pspec.default_value), value, to_name(pspec))
+        is_none = value is None and pspec.default_value.value_nick == 'none'
+        return to_enum(type(pspec.default_value), 'none' if is_none else value, to_name(pspec))
     if pspec.value_type == GObject.TYPE_BOOLEAN and value not in (True, False):
         raise ArgumentError(f'{to_name(pspec)} must be True or False, not {value!r}')
     return value
@@ -98,7 +118,7 @@ def get_given(self, pspec):
     given = vars(self).get(to_name(pspec), value)
     if _is_vector(pspec):
         return given if given is not None and value is not None and _convert(pspec, given).equal(value) else value
-    return given if to_plain(given) == value else value
+    return given if to_plain(given) == value or given is None and value == 'none' else value
 
 
 def _make_attribute(class_, pspec, convert):

@@ -8,21 +8,26 @@ from gi.repository import GLib
 from . import awaitable
 from .data import to_data
 from .errors import ArgumentError, AprError
-from .estimator import explain_features, get_values
+from .estimator import explain_features, get_values, read_samples
 from .lists import find_shape, count, to_target
 from .native import Apr, extends
-from .properties import add_attributes, to_enum
-from .samples import Samples
+from .properties import add_attributes, advise, to_enum
 
 _diagnose = Apr.LinearRegression.diagnose
 _diagnose_async = Apr.LinearRegression.diagnose_async
 _get_robust_statistics = Apr.LinearRegression.get_robust_statistics
 _get_robust_statistics_async = Apr.LinearRegression.get_robust_statistics_async
 _get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
+_get_row = Apr.RegressionStatistics.__getitem__
 _test_hypothesis = Apr.RegressionStatistics.test_hypothesis
 _test_hypothesis_async = Apr.RegressionStatistics.test_hypothesis_async
 _parse_hypothesis = Apr.RegressionStatistics.parse_hypothesis
 _to_string = Apr.RegressionStatistics.to_string
+
+
+# What diagnostics have of each sample.
+_DIAGNOSTICS = ('fitted_values', 'residuals', 'leverages', 'standardized_residuals', 'studentized_residuals',
+                'cooks_distances')
 
 
 def _to_kind(kind):
@@ -34,7 +39,9 @@ def _find_shape_of(value):
 
 
 def _to_hypothesis(statistics, factors, values):
-    """The factors of the terms and the values, of which a text has both."""
+    """The factors of the terms and the values, of which a text has both, or a list of texts."""
+    if isinstance(factors, (list, tuple)) and factors and all(isinstance(text, str) for text in factors):
+        factors = ', '.join(factors)
     if isinstance(factors, tuple) and len(factors) == 2:
         shapes = [_find_shape_of(part) for part in factors]
         if shapes[0] != shapes[1]:
@@ -52,7 +59,7 @@ class Methods:
     def diagnose(self, X: Data, y: Target, sample_weight: Weights = None, target: int = 0,
                  cancellable: Gio.Cancellable | None = None) -> RegressionDiagnostics:
         """The Apr.RegressionDiagnostics of the samples of the fit: residuals, leverages, Cook's distances and more."""
-        samples = Samples(X, y, sample_weight)
+        samples = read_samples(self, X, y, sample_weight)
         target = to_target(target)
         try:
             return _diagnose(self, *samples.get_tensors(), target, cancellable)
@@ -61,7 +68,7 @@ class Methods:
 
     def diagnose_async(self, X, y, sample_weight=None, target=0, cancellable=None, callback=None, *user_data):
         """The diagnostics without blocking: `await model.diagnose_async(X, y)` gives them."""
-        samples = Samples(X, y, sample_weight)
+        samples = read_samples(self, X, y, sample_weight)
         target = to_target(target)
         return awaitable.call(
             lambda *args: _diagnose_async(self, *samples.get_tensors(), target, GLib.PRIORITY_DEFAULT, *args),
@@ -74,7 +81,7 @@ class Methods:
         X, y and sample_weight are the samples of the fit, and kind is 'hc0', 'hc1', 'hc2' or 'hc3'. They are those of
         statsmodels' get_robustcov_results(), with Student's t.
         """
-        samples = Samples(X, y, sample_weight)
+        samples = read_samples(self, X, y, sample_weight)
         kind, target = _to_kind(kind), to_target(target)
         try:
             return _get_robust_statistics(self, *samples.get_tensors(), kind, target, cancellable)
@@ -84,7 +91,7 @@ class Methods:
     def get_robust_statistics_async(self, X, y, sample_weight=None, kind='hc3', target=0, cancellable=None, callback=None,
                                     *user_data):
         """The same without blocking: `await model.get_robust_statistics_async(X, y)` gives the statistics."""
-        samples = Samples(X, y, sample_weight)
+        samples = read_samples(self, X, y, sample_weight)
         kind, target = _to_kind(kind), to_target(target)
         return awaitable.call(
             lambda *args: _get_robust_statistics_async(self, *samples.get_tensors(), kind, target, GLib.PRIORITY_DEFAULT,
@@ -99,7 +106,8 @@ class Statistics:
         statistics = model.get_statistics()
         print(statistics)
         statistics.terms, statistics.standard_errors, statistics.p_values, statistics.get_confidence_intervals(0.95)
-        statistics.test_hypothesis([0, 1, -1]).p_values
+        statistics.test_hypothesis('x0 = x1').f_p_value
+        statistics['x0'].p_value, statistics.to_frame()
 
     Arrays have an entry for each of terms: the intercept, where there is one, and the features. covariance is
     [n_terms, n_terms]. Weights are analytic, as in statsmodels' WLS and R's lm.
@@ -118,8 +126,8 @@ class Statistics:
 
         factors is [n_terms] for one hypothesis, or [n_hypotheses, n_terms]: [0, 1, -1] says that the coefficients of
         the second and the third of terms are the same. Or it is a text, such as 'x1 = x2' or 'x1 + 2*x2 = 3, x3 = 0',
-        as statsmodels takes it; a name that holds operators may stand in backquotes. Each hypothesis has a t-value, and
-        all together have an F-statistic.
+        as statsmodels takes it, or a list of such texts; a name that holds operators may stand in backquotes. Each
+        hypothesis has a t-value, and all together have an F-statistic.
         """
         return _test_hypothesis(self, *_to_hypothesis(self, factors, values))
 
@@ -128,6 +136,26 @@ class Statistics:
         hypothesis = _to_hypothesis(self, factors, values)
         return awaitable.call(lambda *args: _test_hypothesis_async(self, *hypothesis, GLib.PRIORITY_DEFAULT, *args),
                               Apr.RegressionStatistics.test_hypothesis_finish, cancellable, callback, user_data)
+
+    def __getitem__(self, key: int | str) -> Term:
+        """A row of the summary, by its place or by the name of its term: statistics['area'].p_value."""
+        if not isinstance(key, str):
+            return _get_row(self, key)
+        terms = self.terms
+        if key not in terms:
+            raise KeyError(f'There is no term “{key}”{advise(key, terms)}')
+        return self.get_item(terms.index(key))
+
+    def to_frame(self, level: float = 0.95) -> Any:
+        """The rows of the summary as a pandas.DataFrame: estimate, standard_error and so on, by the names of the terms.
+
+        lower and upper are the ends of the intervals that hold the true coefficients with the probability level each.
+        """
+        from pandas import DataFrame
+
+        columns = {'estimate': self.coefficients, 'standard_error': self.standard_errors, 't_value': self.t_values,
+                   'p_value': self.p_values, **dict(zip(('lower', 'upper'), self.get_confidence_intervals(level).T))}
+        return DataFrame(columns, self.terms)
 
     def __str__(self) -> str:
         return _to_string(self)
@@ -144,9 +172,15 @@ class Term:
 
 @extends(Apr.RegressionDiagnostics)
 class Diagnostics:
+    def to_frame(self, index: Any = None) -> Any:
+        """The numbers of each sample as a pandas.DataFrame, which may be given the index of another one."""
+        from pandas import DataFrame
+
+        return DataFrame({name: getattr(self, name) for name in _DIAGNOSTICS}, index)
+
     def __repr__(self) -> str:
         return (f'{count(len(self.residuals), "sample")}, Durbin-Watson {self.durbin_watson:.6g}: '
-                'fitted_values, residuals, leverages, standardized_residuals, studentized_residuals, cooks_distances')
+                + ', '.join(_DIAGNOSTICS))
 
 
 @extends(Apr.HypothesisTest)
