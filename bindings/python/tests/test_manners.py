@@ -268,6 +268,8 @@ class Files(TestCase):
         self.assertEqual(Apr.SafetensorsReader(path=path, load_mode='read')['a'].tolist(), [5])
 
     def test_constructor_without_such_a_property(self):
+        with self.assertRaisesRegex(TypeError, r'^LinearRegression.__init__\(\) takes 1 positional argument'):
+            Apr.LinearRegression(False)
         with self.assertRaisesRegex(TypeError, 'LinearRegression has no property “n_thread”: is it “n_threads”'):
             Apr.LinearRegression(n_thread=2)
         with self.assertRaisesRegex(TypeError, 'no property “n_jobs”: it is “n_threads” here, and 0'):

@@ -9,6 +9,8 @@ import warnings
 import tap
 from common import Apr, TestCase, numpy, read_longley
 
+import formulaic
+import pandas
 import statsmodels.api as sm
 from sklearn import linear_model, metrics
 from statsmodels.stats.stattools import durbin_watson
@@ -97,6 +99,22 @@ class Statsmodels(TestCase):
         model, theirs, *_, tolerance = next(self.each())
         ours = model.get_statistics().test_hypothesis(['x0 = 1', 'x1 = 2*x2'])
         self.assertClose(ours.f_statistic, float(theirs.f_test('x1 = 1, x2 = 2*x3').fvalue), 10 * tolerance)
+
+    def test_formulas(self):
+        X, y, *_ = make_sets()[0]
+        frame = pandas.DataFrame(X, columns=['a', 'b', 'c']).assign(y=y, town=['Kiel', 'Ulm', None, 'Bonn'] * 15)
+        frame.loc[7, 'b'] = numpy.nan
+        formula = 'y ~ a * C(town) + I(b**2)'
+        y, X = formulaic.model_matrix(formula, frame)
+        model = Apr.LinearRegression(fit_intercept=False).fit(X, y['y'])
+        theirs = sm.OLS.from_formula(formula, frame).fit()
+        ours = model.get_statistics().to_frame(0.9).loc[theirs.params.index]
+        self.assertClose(ours['estimate'], theirs.params)
+        self.assertClose(ours['standard_error'], theirs.bse)
+        self.assertClose(ours[['lower', 'upper']], theirs.conf_int(0.1))
+        self.assertClose(model.get_statistics().f_statistic, theirs.fvalue)
+        new = pandas.DataFrame({'a': [1.0, 2.0], 'b': [0.5, 3.0], 'town': ['Ulm', 'Bonn']})
+        self.assertClose(model.predict(X.model_spec.get_model_matrix(new)), theirs.predict(new))
 
     def test_nested_models(self):
         for model, theirs, X, y, weights, tolerance in self.each():

@@ -180,5 +180,6 @@ def add_constructor(class_):
     parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY,
                                      default=to_plain(getattr(pspec, 'default_value', None))) for name, pspec in writable]
     __init__.__signature__ = inspect.Signature(parameters)
+    __init__.__qualname__ = f'{class_.__name__}.__init__'
     __init__.__doc__ = 'Makes an object; the keywords are its properties.'
     class_.__init__ = __init__
