@@ -368,8 +368,8 @@ declare module 'gi://Apr?version=1.0' {
       get_robust_statistics_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind | string,
         target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
       /** R² of each target for samples that have been summed, which need not be those of the fit. */
-      score_cross_products(cross_products: CrossProducts): Tensor;
-      score_cross_products_async(cross_products: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<Tensor>;
+      score_cross_products(cross_products: CrossProducts): ShapedArray;
+      score_cross_products_async(cross_products: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<ShapedArray>;
       /** The statistics of all targets as a text of tables. */
       summary(): string;
       summary_async(cancellable?: Gio.Cancellable | null): Promise<string>;

@@ -69,8 +69,13 @@ function extend(Apr, functions) {
   };
 
   const scoreCrossProductsAsync = promisify(LinearRegression.prototype, 'score_cross_products');
-  LinearRegression.prototype.score_cross_products_async = function (state, cancellable = null) {
-    return scoreCrossProductsAsync.call(this, state, PRIORITY, cancellable);
+  LinearRegression.prototype.score_cross_products_async = async function (state, cancellable = null) {
+    return toShapedArray(await scoreCrossProductsAsync.call(this, state, PRIORITY, cancellable), true);
+  };
+
+  const scoreCrossProducts = LinearRegression.prototype.score_cross_products;
+  LinearRegression.prototype.score_cross_products = function (state) {
+    return toShapedArray(scoreCrossProducts.call(this, state), true);
   };
 
   // It writes to memory that only C and Vala can give it, and Python, which has addresses.

@@ -41,6 +41,8 @@ _predict_interval_finish = Apr.LinearRegression.predict_interval_finish
 _fit_cross_products = Apr.LinearRegression.fit_cross_products
 _fit_cross_products_async = Apr.LinearRegression.fit_cross_products_async
 _fit_cross_products_finish = Apr.LinearRegression.fit_cross_products_finish
+_score_cross_products = Apr.LinearRegression.score_cross_products
+_score_cross_products_finish = Apr.LinearRegression.score_cross_products_finish
 _score_cross_products_async = Apr.LinearRegression.score_cross_products_async
 
 
@@ -208,6 +210,11 @@ def _predict_interval_of(model, samples, X, level, kind, start=0):
     except AprError as error:
         raise explain_features(model, error, samples, start) from None
     return lower._take_values(), upper._take_values()
+
+
+def _to_scores(tensor):
+    """What the scores of the targets are: a number where there is one target."""
+    return tensor.get_double(0) if tensor.shape == (1,) else tensor._take_values()
 
 
 def _finish_interval(model, result):
@@ -433,11 +440,21 @@ class Methods:
         """The Apr.RegressionStatistics of one target, counted from 0: how well the coefficients are known."""
         return _get_statistics(self, to_target(target))
 
+    def score_cross_products(self, cross_products: CrossProducts) -> Any:
+        """R² for samples that have been summed, which need not be those of the fit: a number, or an array of several
+        targets'.
+        """
+        return _to_scores(_score_cross_products(self, cross_products))
+
     def score_cross_products_async(self, cross_products, cancellable=None, callback=None, *user_data):
-        """The scores without blocking: `await model.score_cross_products_async(sums)` gives R² of each target."""
+        """The score without blocking: `await model.score_cross_products_async(sums)` gives it."""
         return awaitable.call(
             lambda *args: _score_cross_products_async(self, cross_products, GLib.PRIORITY_DEFAULT, *args),
             Apr.LinearRegression.score_cross_products_finish, cancellable, callback, user_data)
+
+    def score_cross_products_finish(self, result: Any) -> Any:
+        """Ends what score_cross_products_async() began with a callback: the score."""
+        return _to_scores(_score_cross_products_finish(self, result))
 
     def get_statistics_async(self, target=0, cancellable=None, callback=None, *user_data):
         """The statistics without blocking: `await model.get_statistics_async()` gives them."""
