@@ -90,6 +90,13 @@ class Errors(TestCase):
                              (Reader(), r'pass what its iter_batches\(\) gives'), ({'a': [1, 2]}, 'pandas.DataFrame')):
             with self.assertRaisesRegex(ValueError, f'^X must be numbers .* not .*{advice}'):
                 Apr.LinearRegression().fit(data, [1, 2])
+        with self.assertRaisesRegex(TypeError, 'a dict at row 0 .*pandas.DataFrame'):
+            Apr.LinearRegression().fit([{'a': 1}, {'a': 2}], [1, 2])
+
+    @needs_numpy
+    def test_records(self):
+        with self.assertRaisesRegex(ValueError, 'X is an array of records: .*pandas.DataFrame'):
+            Apr.LinearRegression().fit(numpy.zeros(2, [('a', 'f8'), ('b', 'f8')]), [1, 2])
 
     def test_predict_one_by_names(self):
         """Names in a dictionary have no order: what is wrong with them is which there are."""

@@ -11,6 +11,7 @@ from common import Apr, TestCase, numpy, read_longley
 
 import formulaic
 import pandas
+import patsy
 import statsmodels.api as sm
 from sklearn import linear_model, metrics
 from statsmodels.stats.stattools import durbin_watson
@@ -113,6 +114,13 @@ class Statsmodels(TestCase):
         self.assertClose(ours['standard_error'], theirs.bse)
         self.assertClose(ours[['lower', 'upper']], theirs.conf_int(0.1))
         self.assertClose(model.get_statistics().f_statistic, theirs.fvalue)
+        # patsy's matrices are arrays, whose names are checked as well.
+        swapped = patsy.dmatrix('C(town) + b + a', frame.dropna())
+        design = patsy.dmatrix('C(town) + a + b', frame.dropna())
+        named = Apr.LinearRegression(fit_intercept=False).fit(design, y['y'])
+        self.assertEqual(named.feature_names, design.design_info.column_names)
+        with self.assertRaisesRegex(ValueError, 'in the same order'):
+            named.predict(swapped)
         new = pandas.DataFrame({'a': [1.0, 2.0], 'b': [0.5, 3.0], 'town': ['Ulm', 'Bonn']})
         self.assertClose(model.predict(X.model_spec.get_model_matrix(new)), theirs.predict(new))
 

@@ -78,6 +78,8 @@ def to_tensor(value):
 def _refuse_dtype(name, dtype):
     if dtype.kind == 'c':
         raise ArgumentError(f'Complex data not supported: {name} has the dtype “{dtype}”')
+    if dtype.names is not None:
+        raise ArgumentError(f'{name} is an array of records: make a table of it, such as a pandas.DataFrame')
     raise ArgumentError(f'{name} has the dtype “{dtype}”, but models compute with bool, integers, float16, bfloat16, '
                         'float32 and float64: convert it with astype()')
 

@@ -3,6 +3,7 @@
 
 import numbers
 import operator
+from collections.abc import Mapping
 
 from .errors import ArgumentError
 from .memory import import_module
@@ -68,7 +69,8 @@ def flatten(value, shape, name, index=()):
 
     for i, item in enumerate(value):
         if not isinstance(item, (int, float, numbers.Real)):
-            raise TypeError(f'{name} has {describe(item)} at {describe_place((*index, i))}, not a number')
+            advice = ': make a table of all, such as a pandas.DataFrame' if isinstance(item, Mapping) else ''
+            raise TypeError(f'{name} has {describe(item)} at {describe_place((*index, i))}, not a number{advice}')
     return [float(item) for item in value]
 
 

@@ -31,7 +31,8 @@ def _find_names(X, data):
     """The names of X's columns: of a table, or of what merely has columns, such as a subclass of an array."""
     if isinstance(data, Table):
         return check_names(list(data.names or []))
-    columns = getattr(X, 'columns', None)
+    # patsy's matrices have a description of their columns.
+    columns = getattr(getattr(X, 'design_info', None), 'column_names', getattr(X, 'columns', None))
     return check_names(list(columns) if isinstance(columns, Iterable) else [])
 
 
