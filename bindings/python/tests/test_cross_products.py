@@ -192,6 +192,19 @@ class CrossProducts(TestCase):
         state.feature_names = ['c', 'd']
         self.assertEqual(state.get_feature_names(), ['c', 'd'])
 
+    def test_scores(self):
+        rows, others = [[1.0], [2.0], [4.0]], [[0.0], [1.0], [2.0]]
+        state = Apr.CrossProducts.new(1, 1).update(others, [1.0, 0.0, 4.0])
+        score = Apr.LinearRegression().fit(rows, [2.0, 4.0, 8.0]).score_cross_products(state)
+        # The predictions are 0, 2 and 4, the squares of the errors add up to 5, those about the mean of 5/3 to 26/3.
+        self.assertIsInstance(score, float)
+        self.assertAlmostEqual(score, 1 - 15 / 26, 14)
+        state = Apr.CrossProducts.new(1, 2).update(others, [[1.0, 0.0], [0.0, 2.0], [4.0, 4.0]])
+        scores = Apr.LinearRegression().fit(rows, [[2.0, 2.0], [4.0, 4.0], [8.0, 8.0]]).score_cross_products(state)
+        self.assertEqual(len(scores), 2)
+        self.assertAlmostEqual(scores[0], 1 - 15 / 26, 14)
+        self.assertEqual(scores[1], 1)
+
     def test_precision_and_threads(self):
         generator = random.Random(2)
         rows = [[generator.random(), generator.random()] for _ in range(700)]

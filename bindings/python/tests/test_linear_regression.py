@@ -489,13 +489,7 @@ class Asynchronous(TestCase):
         other = Apr.LinearRegression(keep_state=True)
         self.assertIs(await other.fit_cross_products_async(model.cross_products), other)
         scores = await other.score_cross_products_async(model.cross_products)
-        self.assertIsInstance(scores, float)
         self.assertEqual(scores, other.score_cross_products(model.cross_products))
-        # It knows the sums of doubles without rounding; score() has doubles.
-        self.assertAlmostEqual(scores, other.score(self.X, self.Y), 13)
-        Y = [[y, y * y] for y in self.Y]
-        several = Apr.LinearRegression().fit(self.X, Y)
-        self.assertAlmostEqual(sum(several.score_cross_products(several.cross_products)) / 2, several.score(self.X, Y), 13)
         self.assertEqual(other.to_bytes().get_data(), model.to_bytes().get_data())
         with self.assertRaisesRegex(ValueError, '0 samples'):
             await other.fit_cross_products_async(Apr.CrossProducts.new(2, 1))
