@@ -71,6 +71,21 @@ class First extends Apr.Estimator {
 (GObject as any).registerClass({GTypeName: 'TestFirst'}, First);
 print(new First().fit([[1], [2]], [7, 8]).copy().predict([[3]])[0]);
 '''
+# What models and statistics give are numbers to compute with, which a bigint could not be.
+NUMBERS = '''
+import Apr from 'gi://Apr?version=1.0';
+declare function print(text: unknown): void;
+
+const [X, y] = [[[0, 0], [1, 0], [0, 1], [2, 2]], [1, 3, 4, 10]];
+const model = new Apr.LinearRegression({alpha: undefined, n_threads: 1}).fit(X, y);
+const statistics = model.get_statistics();
+const [lower] = model.predict_interval(X);
+const test = statistics.test_hypothesis(['x0 = 0', 'x1 = 0']);
+const sum: number = model.predict(X)[0] + (await model.predict_async(X))[1] * 2 + (model.intercept?.[0] ?? 0) + lower[0] +
+  statistics.p_values[0] + statistics.covariance[0][0] + test.t_values[0] + statistics.get_confidence_intervals(0.9)[0][1];
+print([Number.isFinite(sum), model.diagnose(X, y).residuals.map(Math.abs).length, model.predict(X).shape.length,
+  statistics.standard_errors[1].toFixed(1).length].join());
+'''
 # What the types have as functions of an enumeration, and what a promise stands for.
 ELSEWHERE = re.compile('_|dtype_|.*error_quark$|.*_finish$')
 
@@ -88,15 +103,17 @@ class Test(unittest.TestCase):
             for path in (SOURCES / 'gi.d.ts', SOURCES / 'program.ts', TYPES):
                 shutil.copy(path, folder)
             (folder / 'subclass.ts').write_text(SUBCLASS, encoding='utf-8')
+            (folder / 'numbers.ts').write_text(NUMBERS, encoding='utf-8')
             self.run_program(shutil.which('node'), interop.FOLDER / 'node_modules' / 'typescript' / 'bin' / 'tsc',
                              '--strict', '--target', 'es2022', '--module', 'es2022', '--lib', 'es2022',
-                             '--outDir', 'out', 'gi.d.ts', TYPES.name, 'program.ts', 'subclass.ts',
+                             '--outDir', 'out', 'gi.d.ts', TYPES.name, 'program.ts', 'subclass.ts', 'numbers.ts',
                              cwd=folder)
             gjs = shutil.which('gjs')
             if gjs is None:
                 self.skipTest('there is no gjs')
             output = self.run_program(gjs, '-m', folder / 'out' / 'program.js')
             self.assertEqual(self.run_program(gjs, '-m', folder / 'out' / 'subclass.js'), '7\n')
+            self.assertEqual(self.run_program(gjs, '-m', folder / 'out' / 'numbers.js'), 'true,4,1,3\n')
         self.assertIn('weights', output)
         self.assertIn('function', output)
 

@@ -15,8 +15,11 @@ declare module 'gi://Apr?version=1.0' {
     /** Numbers in arrays that have the same lengths at each depth, in a typed array, or a tensor. */
     type Numbers = Tensor | TypedArray | number | readonly number[] | readonly Numbers[];
 
-    /** All elements, row by row, and their shape. Float32Array or Float64Array for most models. */
-    type ShapedArray = TypedArray & {readonly shape: number[]};
+    /** What a linear regression computes: Float32Array where its dtype is F32. */
+    type FloatArray = Float32Array | Float64Array;
+
+    /** All elements, row by row, and their shape. */
+    type ShapedArray<Elements extends TypedArray = FloatArray> = Elements & {readonly shape: number[]};
 
     /** Arrays in arrays, as deep as the tensor has dimensions. */
     type NestedNumbers = number | bigint | NestedNumbers[];
@@ -269,10 +272,10 @@ declare module 'gi://Apr?version=1.0' {
       fit_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
         Promise<this>;
       /** One type for any number of targets; the shape is [n_samples] or [n_samples, n_targets]. */
-      predict(X: Numbers): ShapedArray;
+      predict(X: Numbers): ShapedArray<TypedArray>;
       /** R² of the predictions for X beside the true targets y: 1 is perfect, 0 is as good as the mean. */
       score(X: Numbers, y: Numbers, sample_weight?: Numbers | null): number;
-      predict_async(X: Numbers, cancellable?: Gio.Cancellable | null): Promise<ShapedArray>;
+      predict_async(X: Numbers, cancellable?: Gio.Cancellable | null): Promise<ShapedArray<TypedArray>>;
       score_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
         Promise<number>;
       /** An unfitted model of the same class with the same hyper-parameters. */
@@ -397,6 +400,9 @@ declare module 'gi://Apr?version=1.0' {
       predict_interval(X: Numbers, level?: number, kind?: IntervalKind | string): [ShapedArray, ShapedArray];
       predict_interval_async(X: Numbers, level?: number, kind?: IntervalKind | string, cancellable?: Gio.Cancellable | null):
         Promise<[ShapedArray, ShapedArray]>;
+      /** As of Apr.Estimator, but always of floats, in the model's dtype. */
+      predict(X: Numbers): ShapedArray;
+      predict_async(X: Numbers, cancellable?: Gio.Cancellable | null): Promise<ShapedArray>;
       /**
        * The prediction for one sample, of a model of one target, without making a tensor.
        * @param x the features in their order, or an object with each by its name, in any order
@@ -410,21 +416,21 @@ declare module 'gi://Apr?version=1.0' {
       readonly terms: string[];
       readonly condition_number: number;
       /** The model's own coefficients where features depend on each other; null otherwise. */
-      readonly minimum_norm: TypedArray | null;
+      readonly minimum_norm: FloatArray | null;
       get_item_type(): unknown;
       get_n_items(): number;
       get_item(position: number): Term | null;
       items_changed(position: number, removed: number, added: number): void;
       /** NaN for a feature that depends on others before it, as R has it. */
-      readonly coefficients: TypedArray;
-      readonly standard_errors: TypedArray;
-      readonly t_values: TypedArray;
+      readonly coefficients: FloatArray;
+      readonly standard_errors: FloatArray;
+      readonly t_values: FloatArray;
       /** The probabilities of t-values at least as far from 0 where the coefficient is 0. */
-      readonly p_values: TypedArray;
+      readonly p_values: FloatArray;
       /** How much greater a variance is because features are correlated; NaN for the intercept. */
-      readonly variance_inflation: TypedArray;
+      readonly variance_inflation: FloatArray;
       /** A typed array for each term. */
-      readonly covariance: TypedArray[];
+      readonly covariance: FloatArray[];
       /** The samples whose weight is not 0. */
       readonly n_samples: number;
       /** The degrees of freedom of the model. */
@@ -461,7 +467,7 @@ declare module 'gi://Apr?version=1.0' {
       /** Tests this model against a smaller one of the same samples, whose features are some of its own. */
       compare(restricted: RegressionStatistics): HypothesisTest;
       /** The lower and the upper end for each term: [lower, upper]; level is 0.95 by default. */
-      get_confidence_intervals(level?: number): TypedArray[];
+      get_confidence_intervals(level?: number): FloatArray[];
       to_string(): string;
     }
 
@@ -476,11 +482,11 @@ declare module 'gi://Apr?version=1.0' {
       /** F's second degrees of freedom, and t's. */
       readonly df_residual: number;
       /** Of each hypothesis: the sum of the coefficients. */
-      readonly estimates: TypedArray;
-      readonly standard_errors: TypedArray;
-      readonly t_values: TypedArray;
+      readonly estimates: FloatArray;
+      readonly standard_errors: FloatArray;
+      readonly t_values: FloatArray;
       /** Of each hypothesis alone. */
-      readonly p_values: TypedArray;
+      readonly p_values: FloatArray;
     }
 
     /** What a statistics' list is of. */
@@ -499,17 +505,17 @@ declare module 'gi://Apr?version=1.0' {
     /** How well each sample is fitted, and how much the fit depends on it. */
     class RegressionDiagnostics extends GObject.Object {
       /** The predictions. */
-      readonly fitted_values: TypedArray;
+      readonly fitted_values: FloatArray;
       /** The targets less the predictions. */
-      readonly residuals: TypedArray;
+      readonly residuals: FloatArray;
       /** How much each prediction depends on its own target, from 0 to 1. */
-      readonly leverages: TypedArray;
+      readonly leverages: FloatArray;
       /** The residuals by their own standard errors: R's rstandard(). */
-      readonly standardized_residuals: TypedArray;
+      readonly standardized_residuals: FloatArray;
       /** The same with the σ of the fit without the sample: R's rstudent(). */
-      readonly studentized_residuals: TypedArray;
+      readonly studentized_residuals: FloatArray;
       /** How far all predictions move without the sample. */
-      readonly cooks_distances: TypedArray;
+      readonly cooks_distances: FloatArray;
       /** About 2 where residuals in a row are uncorrelated. */
       readonly durbin_watson: number;
     }
