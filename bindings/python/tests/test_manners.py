@@ -437,7 +437,11 @@ class Help(TestCase):
         self.assertIn('save(path)', repr(plot))
 
         unfitted = Apr.LinearRegression.from_bytes(model.to_bytes())
-        for function, pattern in ((lambda: model.plot(X, Y, kind='all'), 'kind is actual or'),
+        with self.assertRaisesRegex(ValueError, 'kind must be one of “residuals”, .*, not the string “all”'):
+            model.plot(X, Y, kind='all')
+        ridge = Apr.LinearRegression(alpha=1.0).fit(X, Y)
+        self.assertRegex(ridge.plot(X, Y, kind='actual').svg, size)
+        for function, pattern in ((lambda: ridge.plot(X, Y), '^Cannot .* with the hyper-parameter alpha = 1'),
                                   (lambda: model.plot(X, Y, feature='z'), 'no feature “z”'),
                                   (lambda: unfitted.plot(X, Y), 'keep-state')):
             self.assertFails(Apr.Error.FAILED, pattern, function)

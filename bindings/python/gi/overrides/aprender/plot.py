@@ -10,9 +10,14 @@ import shutil
 import subprocess
 import tempfile
 
+from .errors import ArgumentError
 from .estimator import read_samples
+from .lists import describe
 from .native import Apr, extends, make_error
 from .safetensors import save_file
+
+
+_KINDS = ('residuals', 'quantiles', 'scale', 'leverage', 'actual')
 
 
 class Plot:
@@ -78,10 +83,12 @@ class Model:
             raise make_error(Apr.Error.FAILED, 'Plots are drawn by the command aprender, which is not installed')
         if self.n_features == 0:
             raise make_error(Apr.Error.NOT_FITTED, f'Cannot plot an unfitted {type(self).__name__}: call fit first')
+        if kind is not None and kind not in _KINDS:
+            raise ArgumentError(f'kind must be one of {", ".join(f"“{name}”" for name in _KINDS)}, not {describe(kind)}')
         X, targets, weights = read_samples(self, X, y, sample_weight).get_tensors()
         # With its sums where it has them, and with names by which the columns of a table are found.
         model = copy.copy(self)
-        model.keep_state = self.has_statistics
+        model.keep_state = self.get_cross_products() is not None
         model.feature_names = self.feature_names or [f'x{i}' for i in range(self.n_features)]
         columns = dict(zip(model.feature_names, _list_columns(X)))
         options = [f'--{name}={value}' for name, value in (('kind', kind), ('feature', feature)) if value is not None]
@@ -96,5 +103,5 @@ class Model:
                                   *options, *['--dark'] * bool(dark), f'--width={width}', f'--height={height}'],
                                  cwd=folder, stderr=subprocess.PIPE, encoding='utf-8', errors='replace', check=False)
             if run.returncode != 0:
-                raise make_error(Apr.Error.FAILED, run.stderr.strip().removeprefix('aprender: '))
+                raise make_error(Apr.Error.FAILED, run.stderr.strip().removeprefix('aprender: ').removeprefix('model.safetensors: '))
             return Plot(pathlib.Path(folder, 'plot.svg').read_text(encoding='utf-8'))
