@@ -185,6 +185,8 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
   double *u = g_aligned_alloc (self->n + 1, block_size * sizeof (double), 64);
   double *copy = g_aligned_alloc (self->n + 1, TILE * sizeof (double), 64);
   gsize n_roundings = APR_DOUBLE_DOUBLE_SQUARES_SPAN + self->n / APR_DOUBLE_DOUBLE_SQUARES_SPAN + 8;
+  double distance = (double) n_roundings * 0x1p-53 * self->root_length; /* for u of length 1 */
+  double distance_squares = distance * distance;
   double squares[MAX_TILES * TILE] = { 0 };
   double lengths[MAX_TILES * TILE] = { 0 };
   gsize block;
@@ -219,12 +221,11 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
         }
       for (j = 0; j < n_rows; j++)
         {
-          /* How far the rounded root u may be from the exact one. */
-          double distance =
-            self->in_double ? (double) n_roundings * 0x1p-53 * self->root_length * sqrt (lengths[j]) : 0;
           double variance = self->in_double ? squares[j] + self->double_constant : NAN;
 
-          if (!((2 * sqrt (squares[j]) + distance) * distance <= TOLERANCE * variance && variance < 0x1p400))
+          /* Where the rounded root u is at a distance d from the exact one, its square may be off by 2 |root u| d + d²,
+           * which is less than 3 d √variance while d is less than √variance. */
+          if (!(lengths[j] * distance_squares <= TOLERANCE * TOLERANCE / 9 * variance && variance < 0x1p400))
             predict_row (self, first + j);
           else
             for (i = 0; i < self->n_factors; i++)

@@ -14,6 +14,7 @@ typedef struct
   const double *coefficients; /* [n_targets, n_features] */
   const double *intercept;    /* [n_targets] */
   gboolean narrow;            /* predictions are floats, not doubles */
+  gboolean fetched; /* rows are in a cache already, and who put them there does so with the next ones */
 } AprPrediction;
 
 /* What one instruction set does with rows of X: for each target, from 0 on, the products with the coefficients are

@@ -141,6 +141,7 @@ apr_prediction_rows_predict_doubles (const AprPredictionRows *self,
   gsize i;
 
   wide.narrow = FALSE;
+  wide.fetched = TRUE;
   finite = predict_rows (self, &wide, first_row, n_rows, predictions);
   for (i = 0; i < n_rows * wide.n_targets && self->model.narrow; i++)
     predictions[i] = (double) (float) predictions[i];

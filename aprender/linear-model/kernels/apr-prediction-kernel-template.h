@@ -117,9 +117,9 @@ prefetch (const char *place, gsize size, gboolean second)
 }
 
 /* Predicts LANES rows from @x on for @n_targets targets from @target on. X has at least COLUMNS columns.
- * If @first, prefetches a part at each step: all at once would wait for the memory. */
+ * If @fetch, prefetches a part at each step: all at once would wait for the memory. */
 static inline G_ALWAYS_INLINE void
-predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize n_targets, gboolean first)
+predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize n_targets, gboolean fetch)
 {
   gsize n = call->self->n_features;
   const double *coefficients = call->self->coefficients + target * n;
@@ -143,7 +143,7 @@ predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize 
 
   for (column = 0; column + COLUMNS <= n; column += COLUMNS)
     {
-      if (first)
+      if (fetch)
         prefetch (next + column * size, COLUMNS * size, second);
       load (call, x, column, starts, COLUMNS, columns);
       add_columns (call, coefficients + column, columns, 0, COLUMNS, n_targets, totals);
@@ -152,7 +152,7 @@ predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize 
   /* The last columns are loaded together with some that have been added already, so that the load is a full one. */
   if (column < n)
     {
-      if (first)
+      if (fetch)
         prefetch (next + column * size, (n - column) * size, second);
       load (call, x, n - COLUMNS, starts, COLUMNS, columns);
       if (n - column == 1)
@@ -211,9 +211,9 @@ predict_all (Call *call, gconstpointer x, gsize n_rows)
       const char *here = (const char *) x + row * row_size;
 
       for (target = 0; target + N_TOGETHER <= n_targets; target += N_TOGETHER)
-        predict_rows (call, here, row, target, N_TOGETHER, target == 0);
+        predict_rows (call, here, row, target, N_TOGETHER, target == 0 && !call->self->fetched);
       for (; target < n_targets; target++)
-        predict_rows (call, here, row, target, 1, target == 0);
+        predict_rows (call, here, row, target, 1, target == 0 && !call->self->fetched);
     }
 
   EACH_LANE (i)
