@@ -35,7 +35,7 @@
  * of updates and merges, but not for any cut of the samples into updates. Whatever is merged with such a state
  * becomes one.
  *
- * ## Threads
+ * ## Threads, memory and blocking
  *
  * Any number of threads may read a state that nobody updates: copy, compare, save, fit models, and merge it into
  * states of their own. While one thread writes (update, merge, subtract, set feature names), no other may use the
@@ -44,12 +44,8 @@
  * write, such as [method@Apr.CrossProducts.update_async], the state can be read, as it was before: it changes, and
  * notifies, in the main context of the call, just before the callback.
  *
- * ## Memory
- *
  * A state owns its sums: it refers neither to the tensors it was updated with nor to the file it was loaded from. A
  * copy shares the sums until one of the two is written to, so it takes no time.
- *
- * ## What blocks
  *
  * Update, merge, subtract, compare, save and load take time: update in proportion to the samples, all others to the
  * square of the number of features, 5 to 50 milliseconds for 1,000 of them. All have asynchronous twins. Each uses the

@@ -26,7 +26,7 @@
  * Hyper-parameters are properties that can be written. They say how the next fit is done; changing one after a fit
  * does not change the results. A file holds both. Results of a fit are read-only properties, and notify together.
  *
- * ## Threads
+ * ## Threads, memory and blocking
  *
  * Any number of threads may use one estimator at once. Readers (predict, score, copy, save, getters) take no notice
  * of a fit that runs in another thread: each works with the results of before or after it, never with a mixture.
@@ -35,8 +35,6 @@
  *
  * This holds for a subclass as far as its own virtual functions allow it; see
  * [method@Apr.EstimatorClass.set_thread_safe].
- *
- * ## Blocking
  *
  * What can take more than a millisecond has an asynchronous twin, with one rule: `name_async` takes the
  * arguments of `name`, then a priority, a cancellable, and a callback, which calls `name_finish`. The work is done
@@ -47,8 +45,6 @@
  *
  * [property@Apr.Estimator:busy] and [property@Apr.Estimator:progress] tell of a fit; they can be bound to a widget. No
  * getter computes.
- *
- * ## Ownership and failure
  *
  * A fitted or loaded estimator owns its numbers: it keeps neither the data nor the file. A fit that fails or is
  * cancelled leaves the estimator as it was, and so does a save that fails with its file.

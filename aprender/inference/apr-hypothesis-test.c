@@ -23,8 +23,12 @@
  * ```
  *
  * [method@Apr.RegressionStatistics.test_hypothesis] tests R b = q, and has an entry of each vector for each row of R.
- * [method@Apr.RegressionStatistics.compare] tests a model against a smaller one; there the vectors are empty. A test
- * never changes, so that any number of threads may read it at once, and owns its tensors.
+ * [method@Apr.RegressionStatistics.compare] tests a model against a smaller one; there the vectors are empty.
+ *
+ * ## Threads, memory and blocking
+ *
+ * A test never changes, so that any number of threads may read it at once. It owns its tensors, and refers neither to
+ * the statistics nor to the model. Getters take constant time.
  *
  * Since: 0.1
  */

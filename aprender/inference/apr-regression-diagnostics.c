@@ -39,9 +39,14 @@ struct _AprRegressionDiagnostics
  * distances = apr_regression_diagnostics_get_cooks_distances (diagnostics);
  * ```
  *
- * They come from [method@Apr.LinearRegression.diagnose], are those of one target, and never change, so that any
- * number of threads may read them at once. Weights are analytic, as in [class@Apr.RegressionStatistics]. The
- * definitions are those of R's `influence.measures ()`. Leverages are within 2⁻³⁵ of themselves.
+ * They come from [method@Apr.LinearRegression.diagnose], and are those of one target. Weights are analytic, as in
+ * [class@Apr.RegressionStatistics]. The definitions are those of R's `influence.measures ()`. Leverages are within
+ * 2⁻³⁵ of themselves.
+ *
+ * ## Threads, memory and blocking
+ *
+ * Diagnostics never change, so that any number of threads may read them at once. They own their tensors, and refer
+ * neither to the samples nor to the model. Getters take constant time.
  *
  * Since: 0.1
  */

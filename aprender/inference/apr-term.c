@@ -19,7 +19,12 @@
  * ```
  *
  * [class@Apr.RegressionStatistics] is a list of them, for a `GtkColumnView` to show and a `GtkSortListModel` to sort by
- * `GtkPropertyExpression`s. A term never changes, so that any number of threads may read it at once.
+ * `GtkPropertyExpression`s.
+ *
+ * ## Threads, memory and blocking
+ *
+ * A term never changes, so that any number of threads may read it at once. It owns its name, and does not refer to the
+ * list. Getters take constant time.
  *
  * Since: 0.1
  */

@@ -47,6 +47,8 @@ typedef struct
  * the tensors `coefficients` [n_features] or [n_targets, n_features], and `intercept` [1] or [n_targets]. Files of
  * the Rust aprender are read too; those of F16 and BF16 become F32.
  *
+ * ## Threads, memory and blocking
+ *
  * The rules of [class@Apr.Estimator] on threads, blocking, ownership and failure hold. All virtual functions of
  * this class are thread-safe. What was found in a fit is one immutable value: readers see that of before or after a
  * fit, tensors that were handed out stay as they are, and [method@Apr.Estimator.copy] takes no time.

@@ -34,12 +34,17 @@
  *
  * The reader takes memory for a few blocks of text, however long the table is.
  *
- * One thread at a time may use a reader. [method@Apr.TableReader.read] blocks, and has an asynchronous twin; until that
- * has ended, leave the reader alone: its properties notify then. From the first row on, a reader has a thread of its
- * own that reads ahead, until the end of the table or of the reader.
- *
  * How rows are made is chosen before they are read. A property that is set to something else later, or a delimiter or
  * decimal comma after the first row of names, stays as it was, and makes the next read fail with %G_IO_ERROR_FAILED.
+ *
+ * ## Threads, memory and blocking
+ *
+ * One thread at a time may use a reader. [method@Apr.TableReader.read] blocks, and has an asynchronous twin; until that
+ * has ended, leave the reader alone: its properties notify then. [ctor@Apr.TableReader.new_for_file] opens the file,
+ * and [method@Apr.TableReader.read_names] reads its first block; [ctor@Apr.TableReader.new] does neither.
+ *
+ * A reader holds the stream, and some blocks of its text. From the first row on it has a thread of its own that reads
+ * ahead, until the end of the table or of the reader. The tensors are the caller's.
  *
  * Since: 0.1
  */

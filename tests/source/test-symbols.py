@@ -13,6 +13,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 CORE = '{http://www.gtk.org/introspection/core/1.0}'
+GLIB = '{http://www.gtk.org/introspection/glib/1.0}'
 C = '{http://www.gtk.org/introspection/c/1.0}'
 
 
@@ -53,7 +54,7 @@ def test_documentation():
         name = element.get(C + 'identifier') or element.get(C + 'type')
         if element.tag not in {CORE + tag for tag in ('function', 'method', 'constructor', 'class', 'record', 'enumeration')}:
             continue
-        if element.get(f'{{http://www.gtk.org/introspection/glib/1.0}}is-gtype-struct-for') and not element.get('version'):
+        if element.get(GLIB + 'is-gtype-struct-for') and not element.get('version'):
             continue
         if name.endswith('_quark'):
             continue
@@ -68,8 +69,20 @@ def test_documentation():
     assert {name for name in functions - seen if not name.endswith(('_get_type', '_quark', '_ref', '_unref'))} == set()
 
 
+def test_contracts():
+    """Every type says which threads may use it, who keeps memory, and what blocks."""
+    if len(sys.argv) < 3:
+        return 'SKIP the library was built without introspection'
+    tree = ElementTree.parse(sys.argv[2])
+    boxed = [element for element in tree.iter(CORE + 'record') if element.get(GLIB + 'get-type')]
+    types = {element.get('name'): element.find(CORE + 'doc') for element in [*tree.iter(CORE + 'class'), *boxed]}
+    assert len(types) >= 10, sorted(types)
+    lacking = [name for name, doc in types.items() if doc is None or '## Threads, memory and blocking' not in doc.text]
+    assert not lacking, lacking
+
+
 symbols = exported(sys.argv[1])
-tests = [test_names_and_versions, test_none_of_apache, test_documentation]
+tests = [test_names_and_versions, test_none_of_apache, test_documentation, test_contracts]
 print(f'1..{len(tests)}')
 status = 0
 for number, test in enumerate(tests, 1):
