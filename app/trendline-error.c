@@ -118,9 +118,10 @@ trendline_error_create_toast (const GError *error, AdwToastOverlay *toasts, gboo
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return toast;
   adw_toast_set_button_label (toast, _ ("_Details"));
-  /* It does not wait for others, and leaves time to press the button. */
+  /* It does not wait for others, and stays until it is closed or something else is said: who reads slowly, or hears the
+   * window, needs time to reach the button. */
   adw_toast_set_priority (toast, ADW_TOAST_PRIORITY_HIGH);
-  adw_toast_set_timeout (toast, 10);
+  adw_toast_set_timeout (toast, 0);
   g_object_set_data_full (G_OBJECT (toast), "error", g_error_copy (error), (GDestroyNotify) g_error_free);
   g_object_set_data (G_OBJECT (toast), "is-gap", GINT_TO_POINTER (is_gap));
   g_signal_connect_object (toast, "button-clicked", G_CALLBACK (on_details), toasts, 0);
