@@ -112,6 +112,35 @@ test_edge (void)
 }
 
 static void
+test_ties (void)
+{
+  const double weights[] = { 3, 3 };
+  double x[2 * N_FEATURES];
+  gboolean constant[N_FEATURES];
+  gsize i;
+  gsize j;
+
+  g_test_summary ("Of 0 and another value, half the squares are about the mean: exactly, or but for 2^-52.");
+
+  for (i = 0; i < N_FEATURES; i++)
+    {
+      x[i] = ldexp (1 - (double) (i % 3), -52);
+      x[N_FEATURES + i] = i % 2 == 0 ? 1 : 1.5;
+    }
+  for (j = 0; j < 2; j++)
+    {
+      find_constants (x, j == 0 ? NULL : weights, 2, TRUE, 0.5, constant);
+      for (i = 0; i < N_FEATURES; i++)
+        {
+          g_assert_true (constant[i] == (i % 3 == 0));
+          g_assert_true (constant[i] == is_constant (x + i, NULL, 2, 0.5));
+        }
+      for (i = 0; i < 2 * N_FEATURES; i++)
+        x[i] = -x[i];
+    }
+}
+
+static void
 test_without_intercept (void)
 {
   double x[2 * N_FEATURES];
@@ -139,6 +168,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/dual-rank/edge", test_edge);
+  g_test_add_func ("/dual-rank/ties", test_ties);
   g_test_add_func ("/dual-rank/without-intercept", test_without_intercept);
 
   return g_test_run ();
