@@ -56,6 +56,7 @@ class RegressionStatistics(TestCase):
                          [list(ends) for ends in statistics.get_confidence_intervals(0.95)])
         self.assertIs(statistics[3], statistics[3])
         self.assertIs(statistics['x3'], statistics[4])
+        self.assertEqual([item in statistics for item in ('x3', 'x7', statistics[0])], [True, False, True])
         with self.assertRaisesRegex(KeyError, 'no term “x7”'):
             statistics['x7']
         self.assertEqual(min(statistics, key=lambda term: term.p_value).name, 'x3')

@@ -19,6 +19,7 @@ _get_robust_statistics = Apr.LinearRegression.get_robust_statistics
 _get_robust_statistics_async = Apr.LinearRegression.get_robust_statistics_async
 _get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
 _get_row = Apr.RegressionStatistics.__getitem__
+_has_row = Apr.RegressionStatistics.__contains__
 _test_hypothesis = Apr.RegressionStatistics.test_hypothesis
 _test_hypothesis_async = Apr.RegressionStatistics.test_hypothesis_async
 _parse_hypothesis = Apr.RegressionStatistics.parse_hypothesis
@@ -145,6 +146,9 @@ class Statistics:
         if key not in terms:
             raise KeyError(f'There is no term “{key}”{advise(key, terms)}')
         return self.get_item(terms.index(key))
+
+    def __contains__(self, item: Term | str) -> bool:
+        return item in self.terms if isinstance(item, str) else _has_row(self, item)
 
     def to_frame(self, level: float = 0.95) -> Any:
         """The rows of the summary as a pandas.DataFrame: estimate, standard_error and so on, by the names of the terms.
