@@ -226,6 +226,14 @@ class Tables(TestCase):
         self.assertEqual(model.predict(stream).tolist(), expected.predict(X).tolist())
         self.assertEqual(model.score(features, y), expected.score(X, y))
 
+    def test_advice_about_batches(self):
+        with self.assertRaisesRegex(ValueError, 'not a DuckDBPyConnection: pass what its sql.query. gives'):
+            Apr.LinearRegression().fit(duckdb.connect().execute('SELECT 1 AS a'), [1])
+        frames = [pandas.DataFrame({'a': [1.0, 2.0], 'y': [2.0, 4.0]}), pandas.DataFrame({'a': [4.0], 'y': [8.0]})]
+        with self.assertRaisesRegex(TypeError, r'a DataFrame at row 0 .*such as iter\(X\)'):
+            Apr.LinearRegression().fit(frames, 'y')
+        self.assertEqual(Apr.LinearRegression().fit(iter(frames), 'y').coefficients.tolist(), [2.0])
+
     def test_batches_are_alike(self):
         whole = pandas.DataFrame({'a': [1, 2, 4], 'y': [1, 2, 3]})
         path = self.make_directory() / 'data.csv'
@@ -281,7 +289,7 @@ class Tables(TestCase):
         for X, what in ((pandas.DataFrame({'when': pandas.date_range('2020-01-01', periods=ROWS)}), 'times, .*such as the days since'),
                         (pyarrow.table({'when': pyarrow.array([0] * ROWS, 'date32')}), 'dates, .*such as the days since'),
                         (pyarrow.table({'when': pyarrow.array([None] * ROWS)}), 'nulls'),
-                        (pyarrow.table({'when': pyarrow.array([[1.0]] * ROWS)}), 'not single numbers')):
+                        (pyarrow.table({'when': pyarrow.array([[1.0]] * ROWS)}), 'not single numbers, .*such as a column for each')):
             with self.assertRaisesRegex(ValueError, f'Column “when” of X holds .*{what}'):
                 Apr.LinearRegression().fit(X, RENTS)
 

@@ -28,6 +28,9 @@ def _advise(value):
         return ': pass what its collect() gives'
     if hasattr(value, 'iter_batches'):
         return ': pass what its iter_batches() gives'
+    if hasattr(value, 'to_arrow_reader'):
+        # A connection of DuckDB, of which a result is asked for in rows.
+        return ': pass what its sql(query) gives'
     if isinstance(value, (str, os.PathLike)):
         return ': read the file first, with pandas.read_csv(), pyarrow.parquet.ParquetFile(path).iter_batches() or the like'
     return ': make a table of it, such as a pandas.DataFrame' if isinstance(value, Mapping) else ''

@@ -69,7 +69,8 @@ def flatten(value, shape, name, index=()):
 
     for i, item in enumerate(value):
         if not isinstance(item, (int, float, numbers.Real)):
-            advice = ': make a table of all, such as a pandas.DataFrame' if isinstance(item, Mapping) else ''
+            advice = ': make a table of all, such as a pandas.DataFrame' if isinstance(item, Mapping) else \
+                f': batches come from an iterator, such as iter({name})' if hasattr(item, 'columns') else ''
             raise TypeError(f'{name} has {describe(item)} at {describe_place((*index, i))}, not a number{advice}')
     return [float(item) for item in value]
 

@@ -37,7 +37,7 @@ def raise_not_a_number(name, label, what, has_dummies=False):
     column = name if label is None else f'C{_show(label)[1:]} of {name}'
     dummies = f'{name}.to_dummies({label!r}, drop_first=True)' if has_dummies else 'pandas.get_dummies()'
     such_as = 'the days since a date' if what in ('times', 'dates', 'durations') else \
-        f'the dummies of {dummies} or of a OneHotEncoder'
+        'a column for each' if what == 'values that are not single numbers' else f'the dummies of {dummies} or of a OneHotEncoder'
     advice = f': drop it, or make numbers of it, such as {such_as}'
     raise ArgumentError(f'{column} holds {what}, but models compute with numbers{advice if name == "X" else ""}')
 
