@@ -62,16 +62,31 @@ has_avx2 (void)
 #endif
 }
 
-static gboolean
-has_avx_vnni (void)
-{
 #ifdef APR_KERNELS_X86
+static gboolean
+ask_for_avx_vnni (void)
+{
   guint a;
   guint b;
   guint c;
   guint d;
 
   return has_avx2 () && __get_cpuid_count (7, 1, &a, &b, &c, &d) && (a & AVX_VNNI) != 0;
+}
+#endif
+
+/* Asked once, as a virtual machine traps the instruction: a fit to few samples would wait for it more than for anything
+ * else. What the compiler finds out for the others it keeps itself. */
+static gboolean
+has_avx_vnni (void)
+{
+#ifdef APR_KERNELS_X86
+  static gsize answer = 0;
+
+  if (g_once_init_enter (&answer))
+    g_once_init_leave (&answer, ask_for_avx_vnni () ? 2 : 1);
+
+  return answer == 2;
 #else
   return FALSE;
 #endif
