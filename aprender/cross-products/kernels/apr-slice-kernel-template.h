@@ -28,6 +28,8 @@
  *   COUNT_DIFFERENCE      adds the difference of two vectors' bits, 2^n times, to integers; without it, columns are not
  *                         multiplied whole
  *   REDUCE_LANES          the sums of eight times APR_SLICE_LANES integers, where plain C is not as fast
+ *   KEEP                  has four vectors stay in registers, where the compiler would load each for every use; may be
+ *                         left out
  *   ADD_LANES             the sum of the lanes, in double; of 8 lanes, for 8 vectors
  *   TRANSPOSE_DOUBLES     makes four columns of LANES rows of n values,
  *   TRANSPOSE_FLOATS      the same of floats,
@@ -45,20 +47,18 @@
 
 #define COLUMN(panel, i) LOAD ((panel) + (i) *APR_SLICE_STRIDE + row)
 
-/* The products of two columns with four, added by OPERATION. */
-#define STEP(OPERATION, sum, x0, x1, y)  \
- sum[0] = OPERATION (x0, y (0), sum[0]); \
- sum[1] = OPERATION (x0, y (1), sum[1]); \
- sum[2] = OPERATION (x0, y (2), sum[2]); \
- sum[3] = OPERATION (x0, y (3), sum[3]); \
- sum[4] = OPERATION (x1, y (0), sum[4]); \
- sum[5] = OPERATION (x1, y (1), sum[5]); \
- sum[6] = OPERATION (x1, y (2), sum[6]); \
- sum[7] = OPERATION (x1, y (3), sum[7]);
+/* The products of two columns with y0 to y3, added by OPERATION. */
+#define STEP(OPERATION, sum, x0, x1)  \
+ sum[0] = OPERATION (x0, y0, sum[0]); \
+ sum[1] = OPERATION (x0, y1, sum[1]); \
+ sum[2] = OPERATION (x0, y2, sum[2]); \
+ sum[3] = OPERATION (x0, y3, sum[3]); \
+ sum[4] = OPERATION (x1, y0, sum[4]); \
+ sum[5] = OPERATION (x1, y1, sum[5]); \
+ sum[6] = OPERATION (x1, y2, sum[6]); \
+ sum[7] = OPERATION (x1, y3, sum[7]);
 
 #if LANES == 8
-# define LOADED(i) y##i
-
 /* Of all four columns with four: as many sums as there are registers for. */
 # define MULTIPLY_PANELS(OPERATION, REDUCE_LANES, first, end, results) \
   {                                                                    \
@@ -76,16 +76,18 @@
      VECTOR x0 = COLUMN (left, 0);                                     \
      VECTOR x1 = COLUMN (left, 1);                                     \
                                                                        \
-     STEP (OPERATION, upper, x0, x1, LOADED)                           \
+     STEP (OPERATION, upper, x0, x1)                                   \
      x0 = COLUMN (left, 2);                                            \
      x1 = COLUMN (left, 3);                                            \
-     STEP (OPERATION, lower, x0, x1, LOADED)                           \
+     STEP (OPERATION, lower, x0, x1)                                   \
     }                                                                  \
    REDUCE_LANES (upper, results);                                      \
    REDUCE_LANES (lower, results + 8);                                  \
   }
 #else
-# define IN_PLACE(i) COLUMN (right, i)
+# ifndef KEEP
+#  define KEEP(a, b, c, d)
+# endif
 
 # define MULTIPLY_PANELS(OPERATION, REDUCE_LANES, first, end, results) \
   for (i = 0; i < APR_SLICE_PANEL; i += 2)                             \
@@ -97,10 +99,15 @@
      sum[j] = SPLAT (0.0);                                             \
     for (row = first; row < end; row += LANES)                         \
      {                                                                 \
+      VECTOR y0 = COLUMN (right, 0);                                   \
+      VECTOR y1 = COLUMN (right, 1);                                   \
+      VECTOR y2 = COLUMN (right, 2);                                   \
+      VECTOR y3 = COLUMN (right, 3);                                   \
       VECTOR x0 = COLUMN (left, i);                                    \
       VECTOR x1 = COLUMN (left, i + 1);                                \
                                                                        \
-      STEP (OPERATION, sum, x0, x1, IN_PLACE)                          \
+      KEEP (y0, y1, y2, y3)                                            \
+      STEP (OPERATION, sum, x0, x1)                                    \
      }                                                                 \
     REDUCE_LANES (sum, results + i * APR_SLICE_PANEL);                 \
    }

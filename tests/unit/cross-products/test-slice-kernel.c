@@ -274,6 +274,68 @@ check_slices (const AprSliceKernel *kernel, const double *column, double factor,
   g_aligned_free (slices);
 }
 
+/* The sums of products of two panels, one by one, in integers. */
+static void
+check_products (const AprSliceKernel *kernel, const double *left, const double *right)
+{
+  const gint8 signs[APR_SLICE_PARTS] = { 1, -1 };
+  gint64 sums[APR_SLICE_PARTS * APR_SLICE_TILE] __attribute__ ((aligned (64))) = { 0 };
+  gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES] __attribute__ ((aligned (64))) = { 0 };
+  gsize i;
+  gsize j;
+  gsize row;
+
+  kernel->multiply (left, right, APR_SLICE_ROWS, signs, sums);
+  kernel->multiply_lanes (left, right, APR_SLICE_ROWS, lanes);
+  for (i = 0; i < APR_SLICE_PANEL; i++)
+    for (j = 0; j < APR_SLICE_PANEL; j++)
+      {
+        gint64 expected = 0;
+        gint64 counted = 0;
+
+        for (row = 0; row < APR_SLICE_ROWS; row++)
+          expected += (gint64) left[i * APR_SLICE_STRIDE + row] * (gint64) right[j * APR_SLICE_STRIDE + row];
+        for (row = 0; row < APR_SLICE_LANES; row++)
+          counted += lanes[i * APR_SLICE_PANEL + j][row];
+        g_assert_cmpint (sums[i * APR_SLICE_PANEL + j], ==, expected);
+        g_assert_cmpint (sums[APR_SLICE_TILE + i * APR_SLICE_PANEL + j], ==, -expected);
+        if (left != right || i >= j)
+          g_assert_cmpint (counted, ==, expected);
+      }
+}
+
+static void
+test_products (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (91);
+  double *panels = g_aligned_alloc0 (2 * APR_SLICE_PANEL * APR_SLICE_STRIDE, sizeof (double), 64);
+  gsize size = APR_SLICE_PANEL * APR_SLICE_STRIDE;
+  const AprSumsKernel *const *kernel;
+  int round;
+  gsize i;
+
+  g_test_summary ("Sums of slices up to the greatest that there can be, 2^53 in each lane, of either sign.");
+
+  for (round = 0; round < 40; round++)
+    {
+      gint32 spread = (gint32) 1 << round % 20;
+      gboolean mixed = round >= 20;
+
+      for (i = 0; i < 2 * size; i++)
+        {
+          double value = 0x1p24 - (round == 0 ? 0 : g_rand_int_range (rand, 0, spread));
+
+          panels[i] = (mixed && g_rand_boolean (rand)) || (i < size && round % 2 == 1) ? -value : value;
+        }
+      for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+        {
+          check_products ((*kernel)->slices, panels, panels + size);
+          check_products ((*kernel)->slices, panels, panels);
+        }
+    }
+  g_aligned_free (panels);
+}
+
 static void
 test_slices (void)
 {
@@ -438,6 +500,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/slice-kernel/kernels", test_kernels);
   g_test_add_func ("/slice-kernel/slices", test_slices);
+  g_test_add_func ("/slice-kernel/products", test_products);
   g_test_add_func ("/slice-kernel/whole", test_whole);
   g_test_add_func ("/slice-kernel/scale-whole", test_scale_whole);
   g_test_add_func ("/slice-kernel/sums", test_sums);
