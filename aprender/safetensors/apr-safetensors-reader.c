@@ -46,7 +46,7 @@
  * Opening a file blocks while the header is read, and for a file that is not local while the whole of it is loaded;
  * [func@Apr.SafetensorsReader.new_from_file_async] does not block. After that, only
  * [method@Apr.SafetensorsReader.get_tensor] and [method@Apr.SafetensorsReader.get_slice] can block: in the load mode
- * %APR_SAFETENSORS_LOAD_MODE_READ, and while a slice that is not contiguous is copied.
+ * %APR_SAFETENSORS_LOAD_MODE_READ, and while a slice that is not contiguous is copied. Both have asynchronous twins.
  *
  * ## Checkpoints of several files
  *

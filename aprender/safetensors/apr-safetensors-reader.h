@@ -99,6 +99,33 @@ AprTensor *apr_safetensors_reader_get_slice (AprSafetensorsReader *self,
                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
+void apr_safetensors_reader_get_tensor_async (AprSafetensorsReader *self,
+                                              const char *name,
+                                              int io_priority,
+                                              GCancellable *cancellable,
+                                              GAsyncReadyCallback callback,
+                                              gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *
+apr_safetensors_reader_get_tensor_finish (AprSafetensorsReader *self, GAsyncResult *result, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_safetensors_reader_get_slice_async (AprSafetensorsReader *self,
+                                             const char *name,
+                                             const char *indices,
+                                             int io_priority,
+                                             GCancellable *cancellable,
+                                             GAsyncReadyCallback callback,
+                                             gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *
+apr_safetensors_reader_get_slice_finish (AprSafetensorsReader *self, GAsyncResult *result, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 GHashTable *apr_safetensors_reader_get_metadata (AprSafetensorsReader *self);
 
 APR_AVAILABLE_IN_ALL

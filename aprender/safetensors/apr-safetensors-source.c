@@ -443,7 +443,7 @@ apr_safetensors_source_read (
   if (data == NULL)
     succeeded = fail_memory (error, end - begin);
   else
-    succeeded = read_at (self, offset, data, end - begin, &n_read, NULL, error);
+    succeeded = read_at (self, offset, data, end - begin, &n_read, g_cancellable_get_current (), error);
   if (succeeded && n_read == end - begin)
     return g_bytes_new_take (g_steal_pointer (&data), end - begin);
   if (succeeded)

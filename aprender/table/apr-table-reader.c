@@ -41,10 +41,8 @@
  *
  * One thread at a time may use a reader. [method@Apr.TableReader.read] blocks, and has an asynchronous twin; until that
  * has ended, leave the reader alone: its properties notify then. [ctor@Apr.TableReader.new_for_file] opens the file,
- * and [method@Apr.TableReader.read_names] reads its first block; [ctor@Apr.TableReader.new] does neither.
- *
- * A reader holds the stream, and some blocks of its text. From the first row on it has a thread of its own that reads
- * ahead, until the end of the table or of the reader. The tensors are the caller's.
+ * and [method@Apr.TableReader.read_names] reads its first block. A reader holds the stream and some blocks of text, and
+ * from the first row on has a thread that reads ahead; the tensors are the caller's.
  *
  * Since: 0.1
  */

@@ -115,6 +115,27 @@ test('new-from-file-async', async () => {
   directory.delete(null);
 });
 
+test('tensors-async', async () => {
+  const directory = Gio.File.new_for_path(GLib.Dir.make_tmp('aprender-XXXXXX'));
+  const file = directory.get_child('model.safetensors');
+  const cancellable = new Gio.Cancellable();
+
+  writeFile(file.get_path(), FILE);
+  for (const load_mode of ['map', 'read']) {
+    const reader = new SafetensorsReader({file, load_mode});
+    assertEqual((await reader.get_tensor_async('weights')).to_array(), [[1.5], [-2]]);
+    assertEqual((await reader.get_tensor_async('mask', cancellable)).to_array(), 1);
+    assertEqual((await reader.get_slice_async('weights', '::-1, 0')).to_array(), [-2, 1.5]);
+    assertEqual((await reader.get_slice_async('weights', '1', cancellable)).to_array(), [-2]);
+    await assertRejects(reader.get_tensor_async('bias'), SafetensorsError, SafetensorsError.NOT_FOUND);
+  }
+  cancellable.cancel();
+  await assertRejects(new SafetensorsReader({file, load_mode: 'read'}).get_tensor_async('weights', cancellable),
+    Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+  file.delete(null);
+  directory.delete(null);
+});
+
 test('slices', () => {
   const reader = SafetensorsReader.new_from_bytes(FILE);
   assertEqual(reader.get_slice('weights', '').to_array(), [[1.5], [-2]]);

@@ -163,8 +163,10 @@ declare module 'gi://Apr?version=1.0' {
       get_size(name: string): number;
       /** A part of a tensor, as Tensor.slice() writes it: `1:3, 0`. */
       get_slice(name: string, indices: string): Tensor;
+      get_slice_async(name: string, indices: string, cancellable?: Gio.Cancellable | null): Promise<Tensor>;
       /** Shares the memory of the file; in the load mode READ it reads the file. */
       get_tensor(name: string): Tensor;
+      get_tensor_async(name: string, cancellable?: Gio.Cancellable | null): Promise<Tensor>;
       has_tensor(name: string): boolean;
       [Symbol.iterator](): IterableIterator<string>;
     }

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import asyncio
 import gc
 import itertools
 import json
@@ -144,6 +145,24 @@ class Reader(TestCase):
         Apr.SafetensorsReader.new_from_file_async(file, GLib.PRIORITY_DEFAULT, None, when_open)
         loop.run()
         self.assertEqual(readers[0]['b'].tolist(), [1.5, -2.0])
+
+    def test_tensors_async(self):
+        async def read(reader):
+            whole, part = await reader.get_tensor_async('a'), await reader.get_slice_async('a', '::-1, 0')
+            return whole.tolist(), part.tolist()
+
+        async def cancel(reader):
+            cancellable = Gio.Cancellable()
+            cancellable.cancel()
+            await reader.get_tensor_async('a', cancellable)
+
+        for mode in ('map', 'read'):
+            self.assertEqual(asyncio.run(read(self._open(mode))), ([[1], [-2], [3]], [3, -2, 1]))
+            with self.assertRaises(GLib.Error) as caught:
+                asyncio.run(cancel(self._open(mode)))
+            self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+            with self.assertRaisesRegex(ValueError, 'NUL'):
+                self._open(mode).get_tensor_async('a\0c')
 
     def test_shards(self):
         directory = self.make_directory()

@@ -287,6 +287,9 @@ async void check_async_twins () throws GLib.Error {
   yield model.save_to_file_async (file);
   var loaded = (Apr.LinearRegression) yield Apr.Estimator.load_from_file_async (typeof (Apr.LinearRegression), file);
   assert (loaded.coefficients.equal (model.coefficients));
+  var reader = yield new Apr.SafetensorsReader.from_file_async (file);
+  assert ((yield reader.get_tensor_async ("coefficients")).equal (model.coefficients));
+  assert_values (yield reader.get_slice_async ("coefficients", "1:"), { 3 });
   remove_path (path);
   var bytes = yield model.to_bytes_async ();
   assert (bytes.compare (model.to_bytes ()) == 0);

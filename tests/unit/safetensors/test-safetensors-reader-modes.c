@@ -497,6 +497,112 @@ test_async_cancelled_later (Folder *folder, gconstpointer unused)
 }
 
 static void
+keep_cb (GObject *source, GAsyncResult *result, gpointer user_data)
+{
+  *(GAsyncResult **) user_data = g_object_ref (result);
+}
+
+static void
+wait_for (GAsyncResult **result)
+{
+  while (*result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+/* Gets the tensor “m”, or what @indices take of it, in a thread. */
+static AprTensor *
+get_async (AprSafetensorsReader *reader, const char *indices, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  if (indices != NULL)
+    apr_safetensors_reader_get_slice_async (reader, "m", indices, G_PRIORITY_DEFAULT, cancellable, keep_cb,
+                                            &result);
+  else
+    apr_safetensors_reader_get_tensor_async (reader, "m", G_PRIORITY_DEFAULT, cancellable, keep_cb, &result);
+  g_assert_null (result);
+  wait_for (&result);
+  return indices != NULL ? apr_safetensors_reader_get_slice_finish (reader, result, error)
+                         : apr_safetensors_reader_get_tensor_finish (reader, result, error);
+}
+
+static void
+test_tensor_async (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GError) error = NULL;
+  AprSafetensorsLoadMode mode;
+
+  for (mode = APR_SAFETENSORS_LOAD_MODE_MAP; mode <= APR_SAFETENSORS_LOAD_MODE_READ; mode++)
+    {
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (AprSafetensorsReader) reader =
+        g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "file", file, "load-mode", mode, NULL);
+      g_autoptr (AprTensor) whole = get_async (reader, NULL, cancellable, &error);
+      g_autoptr (AprTensor) slice = get_async (reader, "::-1, ::2", NULL, &error);
+
+      g_assert_no_error (error);
+      assert_bytes (whole, "mnopqr");
+      assert_bytes (slice, "prmo");
+
+      g_assert_null (get_async (reader, "0, 7", NULL, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      g_clear_error (&error);
+      g_cancellable_cancel (cancellable);
+      g_assert_null (get_async (reader, NULL, cancellable, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&error);
+    }
+}
+
+static void
+test_tensor_async_is_cancelled (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprSafetensorsReader) reader =
+    g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, &error, "file", file, "load-mode",
+                    APR_SAFETENSORS_LOAD_MODE_READ, NULL);
+
+  g_test_summary (
+    "Reading a tensor looks at the cancellable of its call, which is the thread's current one.");
+
+  g_cancellable_cancel (cancellable);
+  g_cancellable_push_current (cancellable);
+  g_assert_null (apr_safetensors_reader_get_tensor (reader, "m", &error));
+  g_cancellable_pop_current (cancellable);
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+static void
+test_tensor_finish_is_misused (void)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, NULL);
+  g_autoptr (AprSafetensorsReader) other = apr_safetensors_reader_new_from_bytes (bytes, NULL);
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (AprTensor) tensor = NULL;
+  g_autoptr (GError) error = NULL;
+
+  apr_safetensors_reader_get_tensor_async (reader, "m", G_PRIORITY_DEFAULT, NULL, keep_cb, &result);
+  wait_for (&result);
+  g_assert_null (apr_safetensors_reader_get_slice_finish (reader, result, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+  g_assert_null (apr_safetensors_reader_get_tensor_finish (other, result, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+  tensor = apr_safetensors_reader_get_tensor_finish (reader, result, &error);
+  g_assert_no_error (error);
+  assert_bytes (tensor, "mnopqr");
+}
+
+static void
 test_not_native (void)
 {
   g_autoptr (GFile) missing = g_file_new_for_uri ("resource:///model.safetensors");
@@ -533,6 +639,9 @@ main (int argc, char **argv)
   ADD ("/safetensors/reader/same-verdicts", test_same_verdicts);
   ADD ("/safetensors/reader/async", test_async);
   ADD ("/safetensors/reader/async/cancelled-later", test_async_cancelled_later);
+  ADD ("/safetensors/reader/tensor-async", test_tensor_async);
+  ADD ("/safetensors/reader/tensor-async/cancelled", test_tensor_async_is_cancelled);
+  g_test_add_func ("/safetensors/reader/tensor-async/finish-is-misused", test_tensor_finish_is_misused);
 
   return g_test_run ();
 }

@@ -53,9 +53,10 @@ function extend(Apr, functions) {
   guard(Tensor.prototype, 'slice_rows', [checkCount, 'The first row'], [checkCount, 'The last row']);
   guard(Tensor.prototype, 'get_double', [checkCount, 'The index']);
   guard(SafetensorsReader, 'new_from_path', path);
-  for (const name of ['has_tensor', 'get_dtype', 'get_shape', 'get_size', 'get_offset', 'get_tensor'])
+  for (const name of ['has_tensor', 'get_dtype', 'get_shape', 'get_size', 'get_offset', 'get_tensor', 'get_tensor_async'])
     guard(SafetensorsReader.prototype, name, tensorName);
-  guard(SafetensorsReader.prototype, 'get_slice', tensorName, indices);
+  for (const name of ['get_slice', 'get_slice_async'])
+    guard(SafetensorsReader.prototype, name, tensorName, indices);
   for (const name of ['add_tensor', 'declare_tensor', 'set_source_bytes', 'set_source_stream'])
     guard(SafetensorsWriter.prototype, name, tensorName);
   for (const name of ['parse_hypothesis', 'test_hypothesis', 'test_hypothesis_async'])

@@ -28,9 +28,19 @@ function extend(Apr, functions) {
     return newFromFileAsync.call(this, file, priority, cancellable, ...rest);
   };
 
+  for (const [name, nArguments] of [['get_tensor', 1], ['get_slice', 2]]) {
+    Gio._promisify(SafetensorsReader.prototype, `${name}_async`, `${name}_finish`);
+    const get = SafetensorsReader.prototype[`${name}_async`];
+    SafetensorsReader.prototype[`${name}_async`] = function (...args) {
+      const [cancellable = null] = args.splice(nArguments);
+      return get.call(this, ...args, GLib.PRIORITY_DEFAULT, cancellable);
+    };
+  }
+
   // A reader that was made with properties opens its file when it is first used, and that is where the error comes from.
   for (const name of ['get_names', 'get_names_in_file_order', 'has_tensor', 'get_dtype', 'get_shape', 'get_size',
-    'get_offset', 'get_tensor', 'get_slice', 'get_metadata', 'get_metadata_keys']) {
+    'get_offset', 'get_tensor', 'get_slice', 'get_tensor_async', 'get_slice_async', 'get_metadata',
+    'get_metadata_keys']) {
     const method = SafetensorsReader.prototype[name];
     SafetensorsReader.prototype[name] = function (...args) {
       this.init(null);

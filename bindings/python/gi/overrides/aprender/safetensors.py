@@ -9,6 +9,7 @@ import os
 
 from gi.repository import Gio, GLib
 
+from . import awaitable
 from .data import to_tensor
 from .errors import translate
 from .memory import wrap_bytes
@@ -18,6 +19,8 @@ from .properties import add_attributes, add_constructor
 _reader_new_from_path = Apr.SafetensorsReader.new_from_path
 _reader_new_from_bytes = Apr.SafetensorsReader.new_from_bytes
 _reader_get_slice = Apr.SafetensorsReader.get_slice
+_reader_get_slice_async = Apr.SafetensorsReader.get_slice_async
+_reader_get_tensor_async = Apr.SafetensorsReader.get_tensor_async
 _writer_add_tensor = Apr.SafetensorsWriter.add_tensor
 _writer_set_data_func = Apr.SafetensorsWriter.set_data_func
 _writer_set_source_bytes = Apr.SafetensorsWriter.set_source_bytes
@@ -111,6 +114,20 @@ class Reader:
         """A part of a tensor: by indices in a text, as in '1:3, ::-1', or else by indexing what is returned."""
         _check_name(name)
         return Slice(self, name) if indices is None else _reader_get_slice(self, name, indices)
+
+    def get_tensor_async(self, name, cancellable=None, callback=None, *user_data):
+        """A tensor, read from the file without blocking: `await reader.get_tensor_async(name)`."""
+        _check_name(name)
+        return awaitable.call(
+            lambda *args: _reader_get_tensor_async(self, name, GLib.PRIORITY_DEFAULT, *args),
+            Apr.SafetensorsReader.get_tensor_finish, cancellable, callback, user_data)
+
+    def get_slice_async(self, name, indices, cancellable=None, callback=None, *user_data):
+        """A part of a tensor, without blocking: `await reader.get_slice_async(name, '1:3, ::-2')`."""
+        _check_name(name)
+        return awaitable.call(
+            lambda *args: _reader_get_slice_async(self, name, indices, GLib.PRIORITY_DEFAULT, *args),
+            Apr.SafetensorsReader.get_slice_finish, cancellable, callback, user_data)
 
     @property
     def metadata(self) -> dict[str, str]:
