@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/table/apr-arrow-stream-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -64,9 +65,7 @@ explain_negative (AprTensor *sample_weight, guint64 first_row, GError **error)
   while (weights[i] >= 0)
     i++;
   g_clear_error (error);
-  g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
-               "sample_weight has the negative value %g at row %" G_GUINT64_FORMAT " (counted from 0)",
-               weights[i], first_row + i);
+  (void) apr_estimator_check_weight (weights[i], first_row + i, error);
 }
 
 /* One update. */

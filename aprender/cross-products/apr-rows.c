@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 void
@@ -396,12 +397,7 @@ apr_rows_check_weights (const AprRows *self, GError **error)
       double value = apr_dtype_read_double (self->dtype, self->data, row);
 
       if (value < 0)
-        {
-          g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
-                       "sample_weight has the negative value %g at row %" G_GSIZE_FORMAT " (counted from 0)",
-                       value, row);
-          return FALSE;
-        }
+        return apr_estimator_check_weight (value, row, error);
       if (apr_rows_may_exceed_double (self) && get_rest (self, row, 0) != 0)
         {
           g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,

@@ -27,6 +27,9 @@ AprDType apr_estimator_choose_dtype (AprTensor *x);
 /* Of a matrix of numbers: the message says where. */
 gboolean apr_estimator_check_finite (const char *name, AprTensor *matrix, GError **error);
 
+/* Of a sample: that its weight is finite and not negative. */
+gboolean apr_estimator_check_weight (double weight, guint64 row, GError **error);
+
 gboolean apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, GError **error);
 
 /* Returns: (transfer none) (nullable): @result; %NULL with %APR_ERROR_FAILED where it is of another method or object */

@@ -181,6 +181,21 @@ apr_estimator_check_finite (const char *name, AprTensor *matrix, GError **error)
   return FALSE;
 }
 
+gboolean
+apr_estimator_check_weight (double weight, guint64 row, GError **error)
+{
+  if (!isfinite (weight))
+    g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                 "sample_weight has %s at row %" G_GUINT64_FORMAT " (counted from 0)",
+                 isnan (weight) ? "a NaN" : "an infinity", row);
+  else if (weight < 0)
+    g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
+                 "sample_weight has the negative value %g at row %" G_GUINT64_FORMAT " (counted from 0)",
+                 weight, row);
+
+  return isfinite (weight) && weight >= 0;
+}
+
 /* A NaN or an infinity in X shows in the predictions: only then is it looked for. */
 gboolean
 apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, GError **error)

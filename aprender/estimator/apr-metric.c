@@ -7,6 +7,7 @@
 
 #include <gio/gio.h>
 
+#include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* Sums are double-double, of values that a power of two has brought below 1: no square of them overflows, or
@@ -100,7 +101,7 @@ check_shapes (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GE
 static gboolean
 check_weights (AprMetricData *data, GError **error)
 {
-  double greatest = 0;
+  double max = 0;
   gint exponent;
   gsize i;
 
@@ -108,21 +109,17 @@ check_weights (AprMetricData *data, GError **error)
     {
       double weight = values_get (&data->weights, i);
 
-      greatest = MAX (greatest, weight);
-      if (weight >= 0)
-        continue;
-      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
-                   "sample_weight has the negative value %g at row %" G_GSIZE_FORMAT " (counted from 0)",
-                   weight, i);
-      return FALSE;
+      max = MAX (max, weight);
+      if (weight < 0)
+        return apr_estimator_check_weight (weight, i, error);
     }
-  if (greatest == 0 && i == data->n_samples)
+  if (max == 0 && i == data->n_samples)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero");
       return FALSE;
     }
 
-  (void) frexp (greatest, &exponent);
+  (void) frexp (max, &exponent);
   data->weight_scale = ldexp (1, -MAX (exponent, -1000));
   return TRUE;
 }
@@ -152,7 +149,7 @@ apr_metric_data_init (
 void
 apr_metric_data_set_target (AprMetricData *data, gsize target)
 {
-  double greatest = 0;
+  double max = 0;
   gsize row;
 
   data->target = target;
@@ -160,10 +157,9 @@ apr_metric_data_set_target (AprMetricData *data, gsize target)
     {
       gsize i = target + row * data->n_targets;
 
-      greatest =
-        MAX (greatest, MAX (fabs (values_get (&data->y_true, i)), fabs (values_get (&data->y_pred, i))));
+      max = MAX (max, MAX (fabs (values_get (&data->y_true, i)), fabs (values_get (&data->y_pred, i))));
     }
-  data->shift = greatest >= 0x1p900 ? -128 : 0;
+  data->shift = max >= 0x1p900 ? -128 : 0;
 }
 
 static double
@@ -213,7 +209,7 @@ get_mean (const AprMetricData *data, GetFunc get, Power power)
   AprDoubleDouble mean = { 0, 0 };
   AprDoubleDouble weight_sum = { 0, 0 };
   AprDoubleDouble sum = { 0, 0 };
-  double greatest = 0;
+  double max = 0;
   gboolean any = FALSE;
   gint exponent;
   gsize i;
@@ -224,12 +220,12 @@ get_mean (const AprMetricData *data, GetFunc get, Power power)
         if (!any && power == SQUARE_FROM_MEAN)
           origin = get (data, i);
         any = TRUE;
-        greatest = MAX (greatest, fabs (apr_dd_subtract (get (data, i), origin).high));
+        max = MAX (max, fabs (apr_dd_subtract (get (data, i), origin).high));
       }
-  if (greatest == 0)
+  if (max == 0)
     return (AprMetricMean){ { 0, 0 }, 0 };
 
-  (void) frexp (greatest, &exponent);
+  (void) frexp (max, &exponent);
   for (i = 0; i < data->n_samples && !is_cancelled_at (i); i++)
     {
       AprDoubleDouble value = scale (apr_dd_subtract (get (data, i), origin), -exponent);
@@ -430,11 +426,11 @@ apr_metric_get_variance (const AprMetricData *data)
 double
 apr_metric_get_max_error (const AprMetricData *data)
 {
-  double greatest = 0;
+  double max = 0;
   gsize i;
 
   for (i = 0; i < data->n_samples * data->n_targets; i++)
-    greatest = MAX (greatest, fabs (values_get (&data->y_true, i) - values_get (&data->y_pred, i)));
+    max = MAX (max, fabs (values_get (&data->y_true, i) - values_get (&data->y_pred, i)));
 
-  return greatest;
+  return max;
 }

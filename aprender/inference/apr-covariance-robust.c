@@ -15,10 +15,9 @@
 /* The middle of the covariance is a matrix of cross products, of the samples times their residuals: what sums samples
  * in threads sums these too. The rows are centred and multiplied once, which rounds each entry, and then summed as they
  * are, which takes a part of the time that weights do. What rounding the centres left is put right in the sums. After
- * H. White, "A heteroskedasticity-consistent
- * covariance matrix estimator and a direct test for heteroskedasticity", 1980, and, for HC1 to HC3, J. G. MacKinnon
- * and H. White, "Some heteroskedasticity-consistent covariance matrix estimators with improved finite sample
- * properties", 1985. */
+ * H. White, "A heteroskedasticity-consistent covariance matrix estimator and a direct test for heteroskedasticity",
+ * 1980, and, for HC1 to HC3, J. G. MacKinnon and H. White, "Some heteroskedasticity-consistent covariance matrix
+ * estimators with improved finite sample properties", 1985. */
 
 /* From here on a leverage is 1, but for rounding. */
 #define MIN_LEFT 0x1p-34
@@ -69,12 +68,8 @@ check_residual (
 {
   gsize n_targets = apr_tensor_get_n_elements (y) / apr_tensor_get_shape (y, NULL)[0];
 
-  if (!(weight >= 0 && isfinite (weight)))
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
-                   "sample_weight has %g at row %" G_GSIZE_FORMAT " (counted from 0)", weight, row);
-      return FALSE;
-    }
+  if (!apr_estimator_check_weight (weight, row, error))
+    return FALSE;
   if (isfinite (residual))
     return TRUE;
 

@@ -243,6 +243,44 @@ on_result (GObject *source, GAsyncResult *result, gpointer user_data)
   *to = g_object_ref (result);
 }
 
+static void
+test_robust_weights (void)
+{
+  const struct
+  {
+    double weight;
+    gint code;
+    const char *message;
+  } cases[] = {
+    { -0.5, APR_ERROR_WEIGHTS, "sample_weight has the negative value -0.5 at row 15 (counted from 0)" },
+    { -INFINITY, APR_ERROR_NOT_FINITE, "sample_weight has an infinity at row 15 (counted from 0)" },
+    { NAN, APR_ERROR_NOT_FINITE, "sample_weight has a NaN at row 15 (counted from 0)" },
+  };
+  const gsize shape[] = { 16 };
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  /* Where sums are exact, they tell that these are not the samples of the fit. */
+  load_longley (&x, &y);
+  apr_linear_regression_set_precision (model, APR_PRECISION_DOUBLE);
+  apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error);
+  g_assert_no_error (error);
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      const double values[16] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, cases[i].weight };
+      g_autoptr (AprTensor) weights = apr_tensor_new_from_doubles (values, 16, shape, 1, NULL);
+
+      g_assert_null (apr_linear_regression_get_robust_statistics (model, x, y, weights, APR_COVARIANCE_HC0, 0,
+                                                                  NULL, &error));
+      g_assert_error (error, APR_ERROR, cases[i].code);
+      g_assert_true (g_str_has_suffix (error->message, cases[i].message));
+      g_clear_error (&error);
+    }
+}
+
 static GAsyncResult *
 wait_for (GAsyncResult **result)
 {
@@ -355,6 +393,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/hypothesis-test/robust", test_robust);
+  g_test_add_func ("/hypothesis-test/robust-weights", test_robust_weights);
   g_test_add_func ("/hypothesis-test/line", test_line);
   g_test_add_func ("/hypothesis-test/text", test_text);
   g_test_add_func ("/hypothesis-test/text-errors", test_text_errors);
