@@ -180,7 +180,7 @@ apr_packed_operand_measure (AprPackedOperand *self,
 {
   gsize i;
 
-  /* Strips are put behind, and come in their turn. */
+  /* Remainder columns are appended meanwhile, and are measured in their turn. */
   for (i = 0; i < self->n; i++)
     {
       double max;

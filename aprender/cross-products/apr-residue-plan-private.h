@@ -6,21 +6,21 @@
 
 G_BEGIN_DECLS
 
-/* Rows whose products are summed in residues before they are reconstructed, at most. */
+/* At most so many rows are summed in residues before the sums are reconstructed. */
 #define APR_RESIDUE_GROUP 16384
 
-/* A rest is multiplied by its whole row. So many values for each rest, or fewer, are faster in slices. */
+/* A rest is multiplied by its whole row. Where there are so few values for each rest, slices are faster. */
 #define APR_RESIDUE_VALUES_PER_REST 128
 
-/* The binary logarithms of what the squares of scaled columns may sum to, and of what a scaled value may be. */
+/* Return the binary logarithm of the largest sum of squares of a scaled column, and of the largest scaled value. */
 double apr_residue_plan_get_max_sum (const AprResidueModuli *moduli);
 double apr_residue_plan_get_max_value (const AprResidueModuli *moduli);
 
-/* Whether slices can multiply nearly all blocks of columns whole, by a sample. */
+/* Estimates from a sample of rows whether nearly all values have so few bits that slices need not cut them. */
 gboolean apr_residue_plan_suits_whole (const AprRows *x, const AprRows *y);
 
-/* How many moduli some rows are worth, by a sample of them, with weights of @weight_bits bits; 0 where they have too
- * many rests for any number. */
+/* Estimates from a sample of rows how many moduli are best for them, with weights of @weight_bits bits; 0 where there
+ * would be too many rests with any number of moduli. */
 guint apr_residue_plan_count (const AprResidueKernel *kernel,
                               const AprRows *x,
                               const AprRows *y,

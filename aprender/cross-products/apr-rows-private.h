@@ -21,13 +21,13 @@ typedef struct
 
 void apr_rows_init (AprRows *self, const char *name, AprTensor *tensor);
 
-/* A matrix whose columns are the rows of @tensor. */
+/* The same of the transpose: a matrix whose columns are the rows of @tensor. */
 void apr_rows_init_columns (AprRows *self, const char *name, AprTensor *tensor);
 
-/* Whether the elements are floats or doubles as this processor has them, row after row. */
+/* Returns whether the elements are floats or doubles in this processor's byte order, row after row. */
 gboolean apr_rows_are_floats (const AprRows *self);
 
-/* Whether a double may not hold an element exactly. */
+/* Returns whether there may be elements that no double is equal to. */
 gboolean apr_rows_may_exceed_double (const AprRows *self);
 
 /* @size 2^@exponent, or the negative of that where @sign is -1 and not 0. */
@@ -38,10 +38,10 @@ typedef struct
   gint32 sign;
 } AprWholeNumber;
 
-/* An element that is finite, exactly, in as few bits as it has. */
+/* Returns an element, which must be finite, exactly and in as few bits as possible. */
 AprWholeNumber apr_rows_get_number (const AprRows *self, gsize row, gsize column);
 
-/* Columns of @n_rows rows from @first_row on, @stride apart, as the nearest doubles. */
+/* Reads @n_rows rows from @first_row on, as the nearest doubles, column after column; columns are @stride apart. */
 void apr_rows_transpose (const AprRows *self,
                          const AprSliceKernel *kernel,
                          gsize first_row,
@@ -49,7 +49,7 @@ void apr_rows_transpose (const AprRows *self,
                          gsize stride,
                          double *columns);
 
-/* Some columns of @n_rows rows from @first_row on, as the nearest doubles, rows @stride apart. */
+/* Reads some columns of @n_rows rows from @first_row on, as the nearest doubles, row after row, @stride apart. */
 void apr_rows_read (const AprRows *self,
                     gsize first_row,
                     gsize n_rows,
@@ -58,13 +58,13 @@ void apr_rows_read (const AprRows *self,
                     gsize stride,
                     double *values);
 
-/* What the nearest doubles lack of a column; false where it is nothing. */
+/* Reads the differences between the elements of a column and the nearest doubles; returns %FALSE where all are 0. */
 gboolean apr_rows_get_rests (const AprRows *self, gsize column, gsize first_row, gsize n_rows, double *rests);
 
-/* Sets the error for the first NaN or infinity, if there is one. */
+/* Fails where there is a NaN or an infinity, and says where the first one is. */
 gboolean apr_rows_check_finite (const AprRows *self, GError **error);
 
-/* That all can be weights: finite, exactly a double, and not below 0. */
+/* Fails where an element cannot be a weight: where it is negative, not finite, or equal to no double. */
 gboolean apr_rows_check_weights (const AprRows *self, GError **error);
 
 G_END_DECLS

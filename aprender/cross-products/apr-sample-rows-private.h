@@ -25,10 +25,10 @@ typedef struct
   double *weights;       /* (owned) (nullable) %NULL where all are 1 */
 } AprSampleRows;
 
-/* Fewer features are summed in no time. */
+/* With fewer features, sums take so little time that there is nothing to gain. */
 #define APR_SAMPLE_ROWS_MIN_FEATURES 64
 
-/* Whether @n samples are few beside the features. */
+/* Returns whether @n samples are few beside the features. */
 static inline gboolean
 apr_sample_rows_are_few (guint64 n, gsize n_features)
 {
@@ -48,10 +48,10 @@ AprSampleRows *apr_sample_rows_ref (AprSampleRows *self);
 
 void apr_sample_rows_unref (AprSampleRows *self);
 
-/* The rows of two, which have the same widths. Returns: (transfer full) */
+/* Returns the rows of both, which have the same widths. (transfer full) */
 AprSampleRows *apr_sample_rows_merge (AprSampleRows *one, AprSampleRows *other);
 
-/* The rows without those of @other. Returns: (transfer full) (nullable): %NULL where not all of these are there */
+/* Returns the rows without those of @other. (transfer full) (nullable): %NULL where not all of those are there */
 AprSampleRows *apr_sample_rows_subtract (AprSampleRows *self, AprSampleRows *other);
 
 gboolean apr_sample_rows_equal (const AprSampleRows *self, const AprSampleRows *other);
@@ -73,7 +73,7 @@ AprTensor *apr_sample_rows_get_weights (const AprSampleRows *self);
  * there is no memory */
 AprExactSums *apr_sample_rows_sum (const AprSampleRows *self, guint n_threads, GError **error);
 
-/* The values of a feature, in doubles. */
+/* Reads the values of a feature as doubles. */
 void apr_sample_rows_read_feature (const AprSampleRows *self, gsize feature, double *values);
 
 /* Returns whether all values of a feature are @value, which is set to the first one in any case. */

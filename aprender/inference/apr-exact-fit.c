@@ -82,7 +82,7 @@ is_singular_modulo (const AprDesign *design, gsize target, guint64 prime, const 
 gboolean
 apr_is_exact_fit (const AprDesign *design, gsize target, const AprRun *run)
 {
-  /* The four greatest primes below 2^61. */
+  /* The four largest primes below 2^61. */
   static const guint64 primes[] = {
     (G_GUINT64_CONSTANT (1) << 61) - 1,
     (G_GUINT64_CONSTANT (1) << 61) - 31,

@@ -11,8 +11,8 @@
  *   [W²    W S'  ]
  *   [W S   P + SS']
  *
- * P is known by the inverse of its Cholesky factor in scales of its own, so that the least eigenvalue comes out as
- * well as the greatest, however ill-conditioned Z is. */
+ * P is known by the inverse of its Cholesky factor in scales of its own, so that the smallest eigenvalue comes out as
+ * well as the largest, however ill-conditioned Z is. */
 typedef struct
 {
   const AprDesign *design;

@@ -154,7 +154,7 @@ refine (AprInverse *self, Solution *solution, gsize target, const AprRun *run)
 
   for (step = 0; step < MAX_STEPS; step++)
     {
-      gint64 top = 0; /* the residual's greatest bit, scaled */
+      gint64 top = 0; /* the residual's top bit, scaled */
       gint64 bits;
       double excess;
       mpf_t low;

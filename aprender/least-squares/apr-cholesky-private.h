@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* U'U of a symmetric positive semidefinite matrix whose diagonal is about 1, in double. */
+/* The factorisation U'U, in double, of a symmetric positive semidefinite matrix whose diagonal is about 1. */
 typedef struct
 {
   const AprDenseKernel *kernel;
@@ -34,15 +34,15 @@ double apr_cholesky_bound_error (const AprCholesky *self);
 /* Solves U'U x = @x in place. */
 void apr_cholesky_solve (const AprCholesky *self, double *x);
 
-/* Solves U'Z = X, where @transposed, or U Z = X in place, for the first @n_columns of the rows of X, @stride apart;
- * they are a multiple of APR_DENSE_STEP. Where cancelled, what they hold means nothing. */
+/* Solves U'Z = X where @transposed is set, else U Z = X, in place. The rows of X are @stride apart, and its first
+ * @n_columns columns are solved for, a multiple of APR_DENSE_STEP. Where cancelled, they mean nothing. */
 void apr_cholesky_solve_many (
   const AprCholesky *self, gboolean transposed, double *x, gsize stride, gsize n_columns, const AprRun *run);
 
 /* Multiplies @x with U'U in place. */
 void apr_cholesky_multiply (const AprCholesky *self, double *x);
 
-/* Estimates the least eigenvalue of U'U from above, by inverse iteration. */
+/* Estimates the smallest eigenvalue of U'U from above, by inverse iteration. */
 double apr_cholesky_estimate_min_eigenvalue (const AprCholesky *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprCholesky, apr_cholesky_clear)

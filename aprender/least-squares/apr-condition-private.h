@@ -13,7 +13,7 @@ double apr_condition_find (AprNormalEquations *equations, const AprRun *run);
 /* Multiplies @x with a symmetric matrix that is positive definite. */
 typedef void (*AprConditionFunc) (gconstpointer data, double *x);
 
-/* The root of the greatest eigenvalue of a matrix of @n rows, to some six digits; NaN where @apply makes them. */
+/* The root of the largest eigenvalue of a matrix of @n rows, to some six digits; NaN where @apply makes them. */
 double apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointer data);
 
 G_END_DECLS

@@ -12,7 +12,7 @@ typedef struct
 {
   gsize n;
   gsize n_limbs;    /* of each number */
-  gint64 fraction;  /* bits behind the point; negative where the unit is above 1 */
+  gint64 fraction;  /* fraction bits; negative where the unit is above 1 */
   mp_limb_t *limbs; /* (owned) */
 } AprFixed;
 
@@ -30,7 +30,7 @@ apr_fixed_get (const AprFixed *self, gsize i)
 /* Returns b such that number @i is at most 2^b, or %G_MININT64 where it is 0. */
 gint64 apr_fixed_get_exponent (const AprFixed *self, gsize i);
 
-/* Returns number @i times 2^-@exponent, to more digits than a double has. */
+/* Returns number @i times 2^-@exponent, converted from more bits than a double has. */
 double apr_fixed_get_double (const AprFixed *self, gsize i, gint64 exponent);
 
 /* Adds @value 2^@exponent to number @i, rounded down to the unit; @value has @n limbs in two's complement. */
@@ -48,8 +48,8 @@ void apr_correction_init (AprCorrection *self, gsize n);
 
 void apr_correction_clear (AprCorrection *self);
 
-/* Rounds @values 2^@exponent to 55 bits of the largest, but not beyond 2^-@max_place. Returns: whether
- * the largest is below 2^@whole and anything is left of it */
+/* Rounds @values 2^@exponent to multiples of one unit: that of 55 bits of the largest, but none finer than
+ * 2^-@max_place. Returns: whether the largest is below 2^@whole, and is not rounded to 0 */
 gboolean apr_correction_set (
   AprCorrection *self, const double *values, gint64 exponent, gint64 max_place, gint64 whole);
 

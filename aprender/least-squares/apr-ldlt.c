@@ -286,8 +286,8 @@ factorise_in_doubles (
   if (apr_ldlt_get_contraction (self) > -MIN_GAIN) /* GCOVR_EXCL_BR_LINE: only with a thousand columns */
     return FALSE;                                  /* GCOVR_EXCL_LINE: see above */
 
-  /* A Schur complement is at least the least eigenvalue, which rounding changed by a small part where the contraction
-   * is good. The diagonal is below 2. */
+  /* A Schur complement is at least the smallest eigenvalue, which rounding has hardly changed where the contraction is
+   * good. The diagonal is below 2. */
   return !doubtful || ldexp (1, (gint) -self->inverse_bits) > 4 * rank_tolerance;
 }
 

@@ -57,7 +57,7 @@ apr_limbs_get_part (const mp_limb_t *limbs, gint64 n_limbs, gint64 place)
          apr_limbs_join (apr_limbs_get (limbs, n_limbs, limb), middle, shift);
 }
 
-/* Returns the least b such that the magnitude is at most 2^b, or one more: 0 for zero alone. */
+/* Returns a b such that the magnitude is at most 2^b: the least one, or one more; 0 only where the number is 0. */
 static inline gint64
 apr_limbs_get_bits (const mp_limb_t *limbs, gsize n_limbs)
 {

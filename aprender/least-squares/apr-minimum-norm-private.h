@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* What solves normal equations whose features depend on each other: of all coefficients that fit equally well, those
- * with the least sum of squares. */
+/* Normal equations whose features depend on each other: of all coefficients that fit equally well, those with the least
+ * sum of squares are the solution. */
 typedef struct _AprMinimumNorm AprMinimumNorm;
 
 /* Takes the combinations of @equations over. Where @run is cancelled, nothing may be solved. */
@@ -24,8 +24,8 @@ gboolean apr_minimum_norm_solve (AprMinimumNorm *self,
                                  double *coefficients,
                                  double *intercept);
 
-/* The product G'G of the products G of all features with the independent ones, and their products with the targets: M
- * v = c has the answer G v. */
+/* With G the products of all features with the independent ones, and c those of the independent ones with a target: the
+ * equations G'G v = c, of which b = G v is the solution of minimum norm. */
 typedef struct _AprSquaredEquations AprSquaredEquations;
 
 AprSquaredEquations *
@@ -33,7 +33,7 @@ apr_squared_equations_new (const AprNormalEquations *equations, const gsize *fea
 
 void apr_squared_equations_free (AprSquaredEquations *self);
 
-/* As above; @unknowns are those of the features that @self was made with. */
+/* As above; @unknowns are the coefficients of the features that @self was made with. */
 gboolean apr_squared_equations_solve (AprSquaredEquations *self,
                                       gsize column,
                                       AprDType dtype,

@@ -12,7 +12,7 @@
  *   r = G v - b (primal) and s = c - G'b (dual).
  *
  * For any b and v, b is off by r across the range, and within it by at most |s| over the least singular value of G,
- * which is at least the least eigenvalue of the independent features' own products, for they are part of it. So
+ * which is at least the smallest eigenvalue of the independent features' own products, for they are part of it. So
  * residuals without rounding bound the error here too.
  *
  * For the correction: G = Q A with A the scaled products of the independent features and Q' the identity and the

@@ -39,7 +39,7 @@ struct _AprNormalEquations
   double *combinations;
 
   double *doubles;    /* (owned) (nullable) the scaled products, from the first multiplication with them on */
-  gint64 contraction; /* with @ldlt: a solution with it errs by at most 2^this of the greatest unknown */
+  gint64 contraction; /* with @ldlt: a solution with it errs by at most 2^this of the largest unknown */
   gint64 inverse_bits; /* the inverse of the scaled products has a norm of at most 2^this */
 
   /* (owned) (nullable): what solves where features depend on each other, from the first solution on */
@@ -56,8 +56,8 @@ AprNormalEquations *apr_normal_equations_new (const AprProducts *products,
 
 void apr_normal_equations_free (AprNormalEquations *self);
 
-/* The part of a feature's square below which its Schur complement counts as nothing, (4 p u)^2, for exact sums. With a
- * penalty, the products are definite and need none. */
+/* Returns the rank tolerance for exact sums, (4 p u)^2: a feature is dependent where its Schur complement is below this
+ * part of its square. It is 0 with a penalty, which makes the products definite. */
 double apr_rank_find_tolerance (const AprLeastSquaresOptions *options, gsize n_features);
 
 /* What apr_normal_equations_new() does first. */

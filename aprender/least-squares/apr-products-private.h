@@ -49,7 +49,7 @@ void apr_integers_free (mpz_t *integers, gsize n);
 /* Adds @alpha to the sum of squares of every feature. Where @run is cancelled, the entries mean nothing. */
 AprProducts *apr_products_new (const AprExactSums *sums, gboolean centred, double alpha, const AprRun *run);
 
-/* Makes room for entries of others' making, all 0: without an intercept, whose sums are not there. */
+/* Allocates products, all 0, for the caller to fill in: those of a fit without an intercept, so without sums. */
 void apr_products_allocate (AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs);
 
 void apr_products_free (AprProducts *self);
@@ -65,10 +65,10 @@ void apr_products_set_integer (AprProducts *self, gsize row, gsize column, const
 
 void apr_products_get_integer (const AprProducts *self, gsize row, gsize column, mpz_t value);
 
-/* Returns the length of an entry's magnitude in bits, 0 for zero alone. */
+/* Returns how many bits an entry's magnitude has; 0 only where the entry is 0. */
 gint64 apr_products_get_bits (const AprProducts *self, gsize row, gsize column);
 
-/* Returns the number of zeros below an entry's lowest bit; for zero, more than any other entry has. */
+/* Returns how many zero bits an entry ends with; for 0, more than any other entry has. */
 gint64 apr_products_count_zeros (const AprProducts *self, gsize row, gsize column);
 
 /* Returns whether an entry is negative. */

@@ -23,7 +23,8 @@ apr_rank_find_tolerance (const AprLeastSquaresOptions *options, gsize n_features
 /* A pivot below this part of its diagonal may be rounding errors alone. */
 #define DOUBTFUL 0x1p-34
 
-/* Below this least eigenvalue, a correction in double may have no correct digit, for any size that fits into memory. */
+/* Where the smallest eigenvalue is below this, a correction in double may have no correct digit, for any size that fits
+ * into memory. */
 #define MIN_EIGENVALUE 0x1p-36
 
 /* Returns a lower bound of the eigenvalues of the scaled products, which @shifted holds and loses, or 0. If the

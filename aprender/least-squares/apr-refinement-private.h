@@ -9,8 +9,8 @@ G_BEGIN_DECLS
 
 typedef struct _AprNormalEquations AprNormalEquations;
 
-/* Bits behind the point of a first attempt with the leading bits of the products, which cannot succeed where more than
- * @APR_REFINEMENT_MAX_INVERSE_BITS are lost to the inverse. */
+/* Fraction bits of a first attempt, which uses the leading bits of the products. It cannot succeed where the inverse
+ * loses more than APR_REFINEMENT_MAX_INVERSE_BITS. */
 #define APR_REFINEMENT_FIRST_BITS 192
 #define APR_REFINEMENT_MAX_INVERSE_BITS 44
 
@@ -18,13 +18,13 @@ typedef struct _AprNormalEquations AprNormalEquations;
 typedef struct
 {
   gsize n;
-  gint64 bits;         /* each errs by at most 2^-this of it */
+  gint64 bits;         /* the relative error of each is at most 2^-this */
   mpz_t *significands; /* (owned) */
   gint64 *exponents;   /* (owned) */
 } AprLongCoefficients;
 
-/* Iterative refinement: unknowns to which corrections are added, and a proven bound on what is missing, until every
- * rounding is certain. The source of the corrections is the caller's step. */
+/* Iterative refinement: corrections, which the caller's step finds, are added to the unknowns until a proven bound on
+ * the error makes every rounding certain. */
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
@@ -41,8 +41,8 @@ typedef struct
   /* (unowned) (nullable): where the coefficients go to, unrounded and without an intercept, if not to @dtype */
   AprLongCoefficients *wanted;
 
-  /* By Cramer's rule a coefficient is a whole number when multiplied by 2^grid and a whole number below
-   * 2^denominator_bits; not known where that is 0. */
+  /* By Cramer's rule, a coefficient times 2^(its grid) times some whole number below 2^denominator_bits is a whole
+   * number. Not known where @denominator_bits is 0. */
   gint64 *grids; /* (owned) (nullable) */
   gint64 denominator_bits;
 } AprRefinement;
@@ -50,7 +50,7 @@ typedef struct
 /* Adds one correction, and updates @x and @error; returns %FALSE where nothing was gained. */
 typedef gboolean (*AprRefinementStep) (AprRefinement *self, gpointer data);
 
-/* Leaves @exponents, zeros here, @grids and @x to the caller. */
+/* The caller sets @x, and @exponents, which are zeros at first. */
 void apr_refinement_init (AprRefinement *self,
                           const AprProducts *products,
                           gsize column,
@@ -72,17 +72,16 @@ void apr_refinement_apply_cramer (AprRefinement *self, const gsize *features, gs
 /* Returns the largest of @grids. */
 gint64 apr_refinement_get_max_grid (const AprRefinement *self);
 
-/* Returns the bits that the unknowns need behind the point for Cramer's rule to decide every rounding, or every
- * sign. */
+/* Returns how many fraction bits the unknowns need for Cramer's rule to decide every rounding, or every sign. */
 gint64 apr_refinement_count_bits (const AprRefinement *self);
 
-/* Returns @bits, or fewer where multiplications of so many would take longer than some seconds: those that serve
- * unless something is exactly 0 or halfway between two numbers, where @lost_bits are lost to the inverse. One
- * multiplication of 64 bits takes @n_products products of limbs. */
+/* Returns @bits, or fewer where multiplications by so many would take more than some seconds: then as many as are
+ * enough unless something is exactly 0 or halfway between two numbers, where the inverse loses @lost_bits. A
+ * multiplication by 64 bits takes @n_products products of limbs. */
 gint64 apr_refinement_limit_bits (gint64 bits, gint64 lost_bits, double n_products);
 
-/* Refines until every rounding is certain, or no more can be had: then what there is is rounded, and %FALSE is
- * returned, as it is where cancelled. The intercept takes part where the products are centred. */
+/* Refines until every rounding is certain, or until that no longer helps: then it rounds what there is and returns
+ * %FALSE, as it does where cancelled. There is an intercept where the products are centred. */
 gboolean apr_refinement_run (
   AprRefinement *self, AprRefinementStep step, gpointer data, double *coefficients, double *intercept);
 
@@ -102,10 +101,10 @@ typedef struct
   double *leading;   /* (owned) the residual times 2^-top */
   gint64 whole;      /* no correction reaches 2^this */
   AprCorrection correction;
-  gboolean corrected; /* with it, in the last step */
+  gboolean corrected; /* the last step has added @correction */
 } AprSolution;
 
-/* Starts from x = 0, with @fraction bits behind the point. Column @column must have been scaled. */
+/* Starts from x = 0, with @fraction fraction bits. Column @column must have been scaled. */
 void apr_solution_init (
   AprSolution *self, const AprNormalEquations *equations, gsize column, gint64 fraction, gboolean all_bits);
 

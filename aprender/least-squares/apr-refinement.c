@@ -247,7 +247,7 @@ round_intercept (const AprRefinement *self, double *value)
   for (i = 0; i < self->n; i++)
     unit = MIN (unit, self->exponents[i] - self->x->fraction);
 
-  /* Where all is about as large as the greatest term, nothing is allocated again. */
+  /* Where all is about as large as the largest term, nothing is allocated again. */
   room += MAX (-unit, 0);
   mpz_init2 (part, (mp_bitcnt_t) room);
   mpz_init2 (intercept.significand, (mp_bitcnt_t) room);

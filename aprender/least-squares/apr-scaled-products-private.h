@@ -24,15 +24,15 @@ apr_long_sum_add (AprLongSum *self, unsigned __int128 value, gint64 factor)
   self->high += (__int128) (gint64) (value >> 64) * factor + carried + (self->low < (guint64) product);
 }
 
-/* The scale of a feature: half the length of its square, so that the scaled square is at least 1/2 and below 2. */
+/* Returns the scale of a column: half the bits of its square, so that the scaled square is at least 1/2 and below 2. */
 static inline gint64
 apr_products_get_scale (const AprProducts *self, gsize column)
 {
   return apr_products_get_bits (self, column, column) / 2;
 }
 
-/* The products of some columns with each other, times 2^-(the scales of both), read where they are. A multiplication
- * uses as many bits behind the point as leave room for the sum in 192 bits. */
+/* The products of some columns with each other, times 2^-(the scales of both): they are scaled as they are read. A
+ * multiplication uses as many of their fraction bits as leave room for its sums in 192 bits. */
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
@@ -41,7 +41,7 @@ typedef struct
   gsize n;
 } AprScaledProducts;
 
-/* Returns the bits behind the point that a multiplication uses of sums of @n products. */
+/* Returns how many fraction bits a multiplication uses where it adds @n products up. */
 static inline gint
 apr_scaled_products_get_bits (gsize n)
 {
@@ -54,13 +54,14 @@ gboolean apr_scaled_products_get_doubles (
   const AprScaledProducts *self, double *rows, double *copy, gsize stride, const AprRun *run);
 
 /* Subtracts the matrix times @x from @residual, of which row i is held times 2^(the scale of i). Each entry of the
- * matrix is cut off behind apr_scaled_products_get_bits(). */
+ * matrix is truncated to apr_scaled_products_get_bits(). */
 void apr_fixed_subtract_scaled (AprFixed *residual,
                                 const AprScaledProducts *matrix,
                                 const AprCorrection *x,
                                 const AprRun *run);
 
-/* The products of all of some columns with the first ones of them. A row has one scale for all, a column its own. */
+/* A tall matrix: the products of @n columns with the first @n_first of them. All rows have the same scale, and each
+ * column has its own. */
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
@@ -71,8 +72,8 @@ typedef struct
   gsize n_first;
 } AprTallProducts;
 
-/* Adds the matrix times @v to @primal, and subtracts its transpose times @b from @dual; both are held times 2^(the
- * scale of what is a row there), and entries are cut off as above. */
+/* Adds the matrix times @v to @primal, and subtracts its transpose times @b from @dual; the numbers of
+ * each are held times 2^(the scale of their row or column), and entries are truncated as above. */
 void apr_fixed_add_tall (AprFixed *primal,
                          AprFixed *dual,
                          const AprTallProducts *matrix,
@@ -80,8 +81,8 @@ void apr_fixed_add_tall (AprFixed *primal,
                          const AprCorrection *b,
                          const AprRun *run);
 
-/* Adds @sign times the products of @rows and @columns with @x, without rounding. A column's are times 2^(@exponent -
- * its scale), and the numbers must have as many bits behind the point as that takes. */
+/* Adds @sign times a matrix times @x, without rounding. The matrix has the products of @rows with @columns, each times
+ * 2^(@exponent - the scale of its column); @self must have as many fraction bits as that takes. */
 void apr_fixed_add_products (AprFixed *self,
                              const AprProducts *products,
                              const gsize *rows,

@@ -318,7 +318,7 @@ scale_whole (const double *column, gsize n_rows, double factor, double *scaled)
 {
   const VECTOR factors = SPLAT (factor);
   const VECTOR rounder = SPLAT (ROUNDER);
-  VECTOR most = SPLAT (0.0);
+  VECTOR max_lanes = SPLAT (0.0);
   VECTOR any_rest = SPLAT (0.0);
   double lanes[LANES];
   double max = 0;
@@ -330,10 +330,10 @@ scale_whole (const double *column, gsize n_rows, double factor, double *scaled)
       VECTOR value = MULTIPLY (LOAD (column + row), factors);
 
       STORE (scaled + row, value);
-      most = GREATER (MAGNITUDE (value), most);
+      max_lanes = GREATER (MAGNITUDE (value), max_lanes);
       any_rest = EITHER (SUBTRACT (value, SUBTRACT (ADD (value, rounder), rounder)), any_rest);
     }
-  STORE (lanes, most);
+  STORE (lanes, max_lanes);
   for (i = 0; i < LANES; i++)
     max = MAX (max, lanes[i]);
 
@@ -403,7 +403,7 @@ collect (const double *products, const double *left, const double *right, gint64
   double scales[APR_SLICE_TILE] __attribute__ ((aligned (64)));
   gint64 parts[APR_SLICE_DOUBLE_PARTS * APR_SLICE_TILE];
   double lanes[LANES];
-  VECTOR fewest = SPLAT (INFINITY);
+  VECTOR min_lanes = SPLAT (INFINITY);
   VECTOR any = SPLAT (0.0);
   guint64 *to = (guint64 *) sums;
   gint64 bias;
@@ -421,12 +421,12 @@ collect (const double *products, const double *left, const double *right, gint64
       VECTOR rest = MULTIPLY (SUBTRACT (value, SUBTRACT (high, rounder)), SPLAT (0x1p50));
       VECTOR low = ADD (rest, rounder);
 
-      fewest = LESSER (MULTIPLY (MAGNITUDE_UNLESS_0 (LOAD (products + i)), scale), fewest);
+      min_lanes = LESSER (MULTIPLY (MAGNITUDE_UNLESS_0 (LOAD (products + i)), scale), min_lanes);
       any = GREATER (MAGNITUDE (SUBTRACT (rest, SUBTRACT (low, rounder))), any);
       STORE ((double *) parts + i, high);
       STORE ((double *) parts + APR_SLICE_TILE + i, low);
     }
-  STORE (lanes, fewest);
+  STORE (lanes, min_lanes);
   for (i = 0; i < LANES; i++)
     if (lanes[i] < 0x1p-50)
       return FALSE;
@@ -442,8 +442,8 @@ collect (const double *products, const double *left, const double *right, gint64
 static gboolean
 find_range (const double *column, gsize n_rows, double *max, double *min)
 {
-  VECTOR most = SPLAT (0.0);
-  VECTOR fewest = SPLAT (INFINITY);
+  VECTOR max_lanes = SPLAT (0.0);
+  VECTOR min_lanes = SPLAT (INFINITY);
   double lanes[LANES];
   gsize row;
   gsize i;
@@ -454,16 +454,16 @@ find_range (const double *column, gsize n_rows, double *max, double *min)
 
       if (G_UNLIKELY (IS_NAN (value)))
         return FALSE;
-      most = GREATER (MAGNITUDE (value), most);
-      fewest = LESSER (MAGNITUDE_UNLESS_0 (value), fewest);
+      max_lanes = GREATER (MAGNITUDE (value), max_lanes);
+      min_lanes = LESSER (MAGNITUDE_UNLESS_0 (value), min_lanes);
     }
 
   *max = 0;
   *min = INFINITY;
-  STORE (lanes, most);
+  STORE (lanes, max_lanes);
   for (i = 0; i < LANES; i++)
     *max = MAX (*max, lanes[i]);
-  STORE (lanes, fewest);
+  STORE (lanes, min_lanes);
   for (i = 0; i < LANES; i++)
     *min = MIN (*min, lanes[i]);
 
@@ -509,7 +509,7 @@ cut (const double *column, gsize n_rows, double factor, double *slices, gsize di
   const VECTOR finer = SPLAT (factor * 0x1p24);
   const VECTOR rounder = SPLAT (ROUNDER);
   const VECTOR next = SPLAT (0x1p24);
-  VECTOR most = SPLAT (0.0);
+  VECTOR max_lanes = SPLAT (0.0);
   VECTOR any_second = SPLAT (0.0);
   VECTOR any_third = SPLAT (0.0);
   VECTOR any_rest = SPLAT (0.0);
@@ -530,7 +530,7 @@ cut (const double *column, gsize n_rows, double factor, double *slices, gsize di
       STORE (slices + APR_SLICE_S0 * distance + row, first);
       STORE (slices + APR_SLICE_S1 * distance + row, second);
       STORE (slices + APR_SLICE_S01 * distance + row, ADD (first, second));
-      most = GREATER (MAGNITUDE (value), most);
+      max_lanes = GREATER (MAGNITUDE (value), max_lanes);
       any_second = EITHER (rest, any_second);
       any_third = EITHER (left, any_third);
       if (thirds)
@@ -544,7 +544,7 @@ cut (const double *column, gsize n_rows, double factor, double *slices, gsize di
         }
     }
 
-  STORE (lanes, most);
+  STORE (lanes, max_lanes);
   for (i = 0; i < LANES; i++)
     max = MAX (max, lanes[i]);
   if (!(max * factor < 0x1p23))
