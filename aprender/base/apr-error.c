@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/base/apr-error.h"
 
+/**
+ * apr_error_quark:
+ *
+ * Gets the domain of the errors about data, arguments and models.
+ *
+ * In C, compare with %APR_ERROR instead.
+ *
+ * Returns: the domain
+ *
+ * Since: 0.1
+ */
 /* clang-format off */
 G_DEFINE_QUARK (apr-error-quark, apr_error)
 /* clang-format on */

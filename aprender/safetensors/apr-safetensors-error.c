@@ -32,6 +32,17 @@ place_clear (GError *error)
 {
 }
 
+/**
+ * apr_safetensors_error_quark:
+ *
+ * Gets the domain of the errors about SafeTensors files.
+ *
+ * In C, compare with %APR_SAFETENSORS_ERROR instead.
+ *
+ * Returns: the domain
+ *
+ * Since: 0.1
+ */
 /* What G_DEFINE_EXTENDED_ERROR defines, but with a name that ends as those of domains do. */
 GQuark
 apr_safetensors_error_quark (void)

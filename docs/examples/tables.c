@@ -42,7 +42,7 @@ run (GError **error)
       (districts = apr_table_reader_read_categories (reader, columns, NULL, error)) == NULL)
     return FALSE;
 
-  /* The texts of a column become features, each 1 in the rows that have its text. */
+  /* Each value of a text column becomes a feature: 1 in the rows that have it, 0 in the others. */
   g_strv_builder_add_many (builder, "area", "rooms", NULL);
   g_strv_builder_addv (builder, (const char **) districts);
   features = g_strv_builder_end (builder);

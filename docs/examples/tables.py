@@ -4,7 +4,7 @@ from gi.repository import Gio
 
 file = Gio.File.new_for_path('flats.csv')
 
-# The texts of a column become features, each 1 in the rows that have its text.
+# Each value of a text column becomes a feature: 1 in the rows that have it, 0 in the others.
 districts = aprender.TableReader.new_for_file(file).read_categories(['district'])
 reader = aprender.TableReader.new_for_file(file)
 reader.features = ['area', 'rooms', *districts]

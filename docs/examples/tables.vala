@@ -5,7 +5,7 @@ int main () {
     try {
         var file = File.new_for_path ("flats.csv");
 
-        // The texts of a column become features, each 1 in the rows that have its text.
+        // Each value of a text column becomes a feature: 1 in the rows that have it, 0 in the others.
         var districts = new TableReader.for_file (file).read_categories ({ "district" });
         var reader = new TableReader.for_file (file);
         string[] features = { "area", "rooms" };

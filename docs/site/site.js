@@ -94,6 +94,48 @@ function makeBoxes ()
   }
 }
 
+// What a reader types: of a session in a terminal the commands, of anything else the whole text.
+function getCode (block)
+{
+  const text = block.querySelector ('code').textContent;
+
+  return block.dataset.language !== 'console' ? text
+    : text.split ('\n').filter (line => line.startsWith ('$ ')).map (line => line.slice (2)).join ('\n');
+}
+
+function addCopyButtons ()
+{
+  if (!navigator.clipboard)
+    return;
+  for (const block of document.querySelectorAll ('.code')) {
+    const button = document.createElement ('button');
+
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.addEventListener ('click', async () => {
+      await navigator.clipboard.writeText (getCode (block));
+      button.textContent = 'Copied';
+      setTimeout (() => { button.textContent = 'Copy'; }, 2000);
+    });
+    block.append (button);
+  }
+}
+
+function addAnchors ()
+{
+  for (const heading of document.querySelectorAll ('main h2[id], main h3[id]'))
+    if (!heading.hidden) {
+      const link = document.createElement ('a');
+
+      link.className = 'anchor';
+      link.href = `#${heading.id}`;
+      link.textContent = '#';
+      link.setAttribute ('aria-label', `Link to ${heading.textContent}`);
+      heading.append (link);
+    }
+}
+
 // A link to a heading within a box shows its language.
 function followAnchor ()
 {
@@ -168,9 +210,21 @@ function setUpSearch ()
     event.preventDefault ();
     hits.querySelector ('a')?.click ();
   });
+  // The arrow keys go from the words to what was found, and on.
+  document.getElementById ('search').addEventListener ('keydown', event => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const stops = [query, ...hits.querySelectorAll ('a')];
+
+    if (step === undefined || hits.hidden)
+      return;
+    event.preventDefault ();
+    stops[(stops.indexOf (document.activeElement) + step + stops.length) % stops.length].focus ();
+  });
   document.addEventListener ('keydown', event => {
-    if (event.key === 'Escape')
+    if (event.key === 'Escape' && !hits.hidden) {
       hits.hidden = true;
+      query.focus ();
+    }
     if (event.key === '/' && document.activeElement !== query) {
       event.preventDefault ();
       query.focus ();
@@ -188,6 +242,8 @@ for (const box of boxes)
   choose (box[0].language);
 if (recall ())
   choose (recall ());
+addAnchors ();
+addCopyButtons ();
 followAnchor ();
 addEventListener ('hashchange', followAnchor);
 setUpSearch ();
