@@ -92,6 +92,8 @@ apr_plot_smooth (const double *x,
   g_autofree double *used_y = g_new (double, MAX (n_used, 1));
   gsize n_near = MAX (2, n_used * 2 / 3);
   gsize begin = 0;
+  gsize nearest = 0;
+  guint n_line = 0;
   gsize i;
   gsize j;
 
@@ -112,13 +114,19 @@ apr_plot_smooth (const double *x,
     {
       double place = used_x[0] + (used_x[n_used - 1] - used_x[0]) * (double) i / (APR_PLOT_SMOOTH_N - 1);
 
+      /* Where there are no points, a line through those far away can go anywhere. */
+      while (nearest + 1 < n_used && used_x[nearest + 1] - place <= place - used_x[nearest])
+        nearest++;
+      place = used_x[nearest];
+      if (n_line > 0 && place == line_x[n_line - 1])
+        continue;
       while (begin + n_near < n_used && used_x[begin + n_near] - place < place - used_x[begin])
         begin++;
-      line_x[i] = place;
-      line_y[i] = fit_at (used_x, used_y, begin, begin + n_near, place);
+      line_x[n_line] = place;
+      line_y[n_line++] = fit_at (used_x, used_y, begin, begin + n_near, place);
     }
 
-  return APR_PLOT_SMOOTH_N;
+  return n_line;
 }
 
 /* A first value by Abramowitz and Stegun 26.2.23, whose error is below 4.5e-4, then Halley's method. */

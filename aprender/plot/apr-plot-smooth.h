@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 /* How many places a smooth line is worked out at. */
 #define APR_PLOT_SMOOTH_N 41
 
-/* A smooth line through points: at each place the straight line that fits the nearest two thirds of them best, those
- * further away counting less (Cleveland 1979, without iterations for robustness). Returns: how many places there are */
+/* A smooth line through points: at places of theirs the straight line that fits the nearest two thirds of them best,
+ * those further away counting less (Cleveland 1979, without iterations for robustness). Returns: how many places */
 guint apr_plot_smooth (const double *x,
                        const double *y,
                        gsize n,

@@ -413,6 +413,16 @@ draw_y_axis (cairo_t *cairo, const Frame *frame, const AprPlotTicks *ticks, cons
     }
 }
 
+/* Shows a text around a place, or beside it where it would not fit between two others. */
+static void
+show_text_between (cairo_t *cairo, double begin, double end, double around, double y, const char *text)
+{
+  g_autofree char *fitting = fit_text (cairo, text, end - begin);
+  double width = get_text_width (cairo, fitting);
+
+  show_text (cairo, fmax (fmin (around - width / 2, end - width), begin), y, 0, fitting);
+}
+
 static void
 draw_names (const AprPlot *self,
             cairo_t *cairo,
@@ -421,24 +431,24 @@ draw_names (const AprPlot *self,
             const AprPlotStyle *style)
 {
   double size = style->font_size;
-  double width = (frame->view.end[0] - frame->view.begin[0]) * frame->scale[0];
+  double margin = MARGIN * size;
+  double left = paper->x + margin;
+  double right = paper->x + paper->width - margin;
+  double middle = frame->origin[0] + (frame->view.end[0] - frame->view.begin[0]) * frame->scale[0] / 2;
   double height = -(frame->view.end[1] - frame->view.begin[1]) * frame->scale[1];
-  g_autofree char *x_label = fit_text (cairo, self->x_label, width);
-  g_autofree char *y_label = fit_text (cairo, self->y_label, height);
-  g_autofree char *title = NULL;
 
   set_colour (cairo, INK, style, 1);
-  show_text (cairo, frame->origin[0] + width / 2, frame->origin[1] + 3 * size, 0.5, x_label);
+  show_text_between (cairo, left, right, middle, frame->origin[1] + 3 * size, self->x_label);
 
   cairo_save (cairo);
-  cairo_translate (cairo, paper->x + MARGIN * size + size, frame->origin[1] - height / 2);
+  cairo_translate (cairo, left + size, paper->y + paper->height);
   cairo_rotate (cairo, -M_PI / 2);
-  show_text (cairo, 0, 0, 0.5, y_label);
+  show_text_between (cairo, margin, paper->height - margin,
+                     paper->y + paper->height - frame->origin[1] + height / 2, 0, self->y_label);
   cairo_restore (cairo);
 
   cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
-  title = fit_text (cairo, self->title, width);
-  show_text (cairo, frame->origin[0] + width / 2, paper->y + MARGIN * size + size, 0.5, title);
+  show_text_between (cairo, left, right, middle, paper->y + margin + size, self->title);
   cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
 }
 
@@ -527,8 +537,19 @@ draw_label (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotS
   /* Towards the middle, where there is room. */
   gboolean left = item->x[0] > frame->view.begin[0] / 2 + frame->view.end[0] / 2;
 
+  x += left ? -0.4 * size - get_text_width (cairo, item->text) : 0.4 * size;
+  y += 0.35 * size;
+  /* An edge of paper keeps lines apart from the letters. */
+  cairo_save (cairo);
+  cairo_move_to (cairo, x, y);
+  cairo_text_path (cairo, item->text);
+  set_colour (cairo, PAPER, style, 1);
+  cairo_set_line_join (cairo, CAIRO_LINE_JOIN_ROUND);
+  cairo_set_line_width (cairo, size * 0.3);
+  cairo_stroke (cairo);
+  cairo_restore (cairo);
   set_colour (cairo, INK, style, 1);
-  show_text (cairo, x + (left ? -0.4 : 0.4) * size, y + 0.35 * size, left ? 1 : 0, item->text);
+  show_text (cairo, x, y, 0, item->text);
 }
 
 static void

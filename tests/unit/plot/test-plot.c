@@ -73,6 +73,36 @@ test_smooth (void)
   g_assert_cmpuint (apr_plot_smooth (x, y, 3, line_x, line_y), ==, 0);
 }
 
+static void
+test_smooth_gap (void)
+{
+  double x[21];
+  double y[21];
+  double line_x[APR_PLOT_SMOOTH_N];
+  double line_y[APR_PLOT_SMOOTH_N];
+  guint n;
+  guint i;
+
+  g_test_summary ("Between points that are far apart, the line goes straight from one to the other.");
+
+  for (i = 0; i < 20; i++)
+    {
+      x[i] = i;
+      y[i] = 0.2 * i * ((double) i - 19);
+    }
+  x[20] = 100;
+  y[20] = 0;
+  n = apr_plot_smooth (x, y, G_N_ELEMENTS (x), line_x, line_y);
+  g_assert_cmpuint (n, >, 2);
+  g_assert_cmpfloat (line_x[n - 2], ==, 19);
+  g_assert_cmpfloat (line_x[n - 1], ==, 100);
+  for (i = 0; i < n; i++)
+    {
+      g_assert_cmpfloat (line_y[i], >, -18.1);
+      g_assert_cmpfloat (line_y[i], <, 5);
+    }
+}
+
 #define WIDTH 400
 #define HEIGHT 300
 #define CELL 10
@@ -365,6 +395,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/ticks", test_ticks);
   g_test_add_func ("/plot/normal-quantiles", test_normal_quantiles);
   g_test_add_func ("/plot/smooth", test_smooth);
+  g_test_add_func ("/plot/smooth-gap", test_smooth_gap);
   g_test_add_func ("/plot/pictures", test_pictures);
   g_test_add_func ("/plot/density", test_density);
   g_test_add_func ("/plot/extremes", test_extremes);
