@@ -111,8 +111,18 @@ is_infinity (const char *text, gsize length)
   return is_word (text, length, "nan") || is_word (text, length, "inf") || is_word (text, length, "infinity");
 }
 
+/* What a spreadsheet writes in half of Europe, or thousands: who wrote it must tell. */
+static gboolean
+has_decimal_comma (const char *text, gsize length)
+{
+  double value;
+
+  return memchr (text, ',', length) != NULL &&
+         apr_decimal_parse (text, text + length, ',', &value) == text + length;
+}
+
 static char *
-describe_problem (const char *text, gsize length, gboolean overflow)
+describe_problem (const char *text, gsize length, gboolean overflow, char point)
 {
   g_autofree char *shown = shorten (text, length);
 
@@ -127,6 +137,8 @@ describe_problem (const char *text, gsize length, gboolean overflow)
     return g_strdup_printf ("“%s” is not a finite number", shown);
   if (is_missing (text, length))
     return g_strdup_printf ("“%s” stands for a missing number", shown);
+  if (point == '.' && has_decimal_comma (text, length))
+    return g_strdup_printf ("“%s” is not a number, unless its comma is a decimal one (decimal-comma)", shown);
 
   return g_strdup_printf ("“%s” is not a number", shown);
 }
@@ -228,7 +240,8 @@ take_cell (Parser *self, guint column, const AprTableCell *cell)
   double value = 0;
 
   if (length > APR_TABLE_MAX_CELL)
-    set_error (self, cell->line, describe_place (self, column, describe_problem (text, length, FALSE)));
+    set_error (self, cell->line,
+               describe_place (self, column, describe_problem (text, length, FALSE, self->format->point)));
   /* Once something is missing, what else is missing is still to be counted. */
   if (column >= format->n_columns || format->slots[column].role == APR_TABLE_IGNORED ||
       (self->block->error != NULL && self->block->n_missing == 0))
@@ -273,9 +286,10 @@ take_cell (Parser *self, guint column, const AprTableCell *cell)
         }
     }
 
-  set_error (
-    self, cell->line,
-    describe_place (self, column, describe_problem (text, length, length > 0 && end == text + length)));
+  set_error (self, cell->line,
+             describe_place (
+               self, column,
+               describe_problem (text, length, length > 0 && end == text + length, self->format->point)));
 }
 
 /* Reads a row; false where no more can be read. */
@@ -446,7 +460,7 @@ apr_table_header_parse (AprTableHeader *self, const char *text, gsize length, ch
       if (cell.problem != NULL)
         self->error = g_strdup (cell.problem);
       else if (cell.length > APR_TABLE_MAX_CELL)
-        self->error = describe_problem (cell.text, cell.length, FALSE);
+        self->error = describe_problem (cell.text, cell.length, FALSE, 0);
       else if (!g_utf8_validate_len (cell.text, cell.length, NULL))
         self->error = g_strdup_printf ("the name of column %u is not text in UTF-8", number);
       else if (cell.length == 0)
