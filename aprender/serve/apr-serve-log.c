@@ -24,28 +24,6 @@ get_level_name (GLogLevelFlags level)
                                              : "info";
 }
 
-static void
-write_to_journal (GLogLevelFlags level, const Pair *pairs, guint n_pairs)
-{
-  const char *priority = (level & G_LOG_LEVEL_CRITICAL) != 0 ? "3"
-                       : (level & G_LOG_LEVEL_WARNING) != 0  ? "4"
-                                                             : "6";
-  GLogField fields[MAX_PAIRS + 2] = { { "PRIORITY", priority, -1 }, { "SYSLOG_IDENTIFIER", "aprender", -1 } };
-  char *keys[MAX_PAIRS];
-  guint i;
-
-  for (i = 0; i < n_pairs; i++)
-    {
-      keys[i] = i == 0 ? g_strdup ("MESSAGE") : g_strconcat ("APRENDER_", pairs[i].key, NULL);
-      for (char *p = keys[i]; *p != '\0'; p++)
-        *p = g_ascii_toupper (*p);
-      fields[i + 2] = (GLogField){ keys[i], pairs[i].value, -1 };
-    }
-  g_log_writer_journald (level, fields, n_pairs + 2, NULL);
-  for (i = 0; i < n_pairs; i++)
-    g_free (keys[i]);
-}
-
 /* A word stands as it is, anything else in quotes as JSON has it, so that a value is never taken for more than one. */
 static void
 append_value (GString *line, const char *value)
@@ -62,20 +40,53 @@ append_value (GString *line, const char *value)
 }
 
 static void
-write_line (GLogLevelFlags level, const Pair *pairs, guint n_pairs)
+append_pairs (GString *line, const Pair *pairs, guint n_pairs)
 {
-  g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
-  g_autofree char *time = g_date_time_format (now, "%Y-%m-%dT%H:%M:%S");
-  g_autoptr (GString) line = g_string_new (NULL);
   guint i;
 
-  g_string_append_printf (line, "time=%s.%03dZ level=%s", time, g_date_time_get_microsecond (now) / 1000,
-                          get_level_name (level));
   for (i = 0; i < n_pairs; i++)
     {
       g_string_append_printf (line, " %s=", pairs[i].key);
       append_value (line, pairs[i].value);
     }
+}
+
+/* The message holds the values too, which journalctl does not show unless it is asked for all fields. */
+static void
+write_to_journal (GLogLevelFlags level, const Pair *pairs, guint n_pairs)
+{
+  const char *priority = (level & G_LOG_LEVEL_CRITICAL) != 0 ? "3"
+                       : (level & G_LOG_LEVEL_WARNING) != 0  ? "4"
+                                                             : "6";
+  g_autoptr (GString) message = g_string_new (pairs[0].value);
+  GLogField fields[MAX_PAIRS + 2] = { { "PRIORITY", priority, -1 }, { "SYSLOG_IDENTIFIER", "aprender", -1 } };
+  char *keys[MAX_PAIRS];
+  guint i;
+
+  append_pairs (message, pairs + 1, n_pairs - 1);
+  fields[2] = (GLogField){ "MESSAGE", message->str, -1 };
+  for (i = 1; i < n_pairs; i++)
+    {
+      keys[i] = g_strconcat ("APRENDER_", pairs[i].key, NULL);
+      for (char *p = keys[i]; *p != '\0'; p++)
+        *p = g_ascii_toupper (*p);
+      fields[i + 2] = (GLogField){ keys[i], pairs[i].value, -1 };
+    }
+  g_log_writer_journald (level, fields, n_pairs + 2, NULL);
+  for (i = 1; i < n_pairs; i++)
+    g_free (keys[i]);
+}
+
+static void
+write_line (GLogLevelFlags level, const Pair *pairs, guint n_pairs)
+{
+  g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
+  g_autofree char *time = g_date_time_format (now, "%Y-%m-%dT%H:%M:%S");
+  g_autoptr (GString) line = g_string_new (NULL);
+
+  g_string_append_printf (line, "time=%s.%03dZ level=%s", time, g_date_time_get_microsecond (now) / 1000,
+                          get_level_name (level));
+  append_pairs (line, pairs, n_pairs);
   g_string_append_c (line, '\n');
   /* One call, so that lines of several threads do not mix. */
   fwrite (line->str, 1, line->len, stderr);

@@ -8,6 +8,7 @@ import os
 import socket
 import struct
 import subprocess
+import sys
 
 import server
 from server import Server, write_model
@@ -93,6 +94,58 @@ def test_notify(folder):
     with Server(make(folder), env={'NOTIFY_SOCKET': os.path.join(folder, 'nobody')}) as program:
         program.wait_for('level=warning .*cannot be told')
         assert program.predict([1, 2, 3]) == 13
+
+
+def take_journal(folder):
+    """The program's messages in a journal of its own, with their fields; for a process that has a /run of its own."""
+    subprocess.run(['mount', '-t', 'tmpfs', 'tmpfs', '/run'], check=True)
+    os.makedirs('/run/systemd/journal')
+    path = make(folder)
+    with socket.socket(socket.AF_UNIX) as listening, socket.socket(socket.AF_UNIX) as error, \
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as journal:
+        listening.bind('/run/systemd/journal/stdout')
+        listening.listen()
+        journal.bind('/run/systemd/journal/socket')
+        journal.settimeout(server.PATIENCE)
+        error.connect('/run/systemd/journal/stdout')
+
+        def take():
+            return dict(line.split('=', 1) for line in journal.recv(10000).decode().splitlines())
+
+        with subprocess.Popen([server.TOOL, 'serve', path, '--listen', f'unix:{folder}/socket'], stderr=error) as process:
+            began = take()
+            with open(f'{path}.new', 'w', encoding='ascii') as file:
+                file.write('broken')
+            os.rename(f'{path}.new', path)
+            refused = take()
+            process.terminate()
+            ended = take()
+    assert process.returncode == 0
+    assert began['MESSAGE'] == f'listening address=unix:{folder}/socket threads={began["APRENDER_THREADS"]}', began
+    assert (began['PRIORITY'], began['SYSLOG_IDENTIFIER']) == ('6', 'aprender'), began
+    assert refused['MESSAGE'].startswith('the new file is broken, the old model stays model=plane version=1 error="'), refused
+    assert (refused['PRIORITY'], refused['APRENDER_MODEL']) == ('4', 'plane'), refused
+    assert ended['MESSAGE'] == 'stopping', ended
+
+
+def test_journal(folder):
+    """Whoever reads the journal sees what a message is about, without asking for its fields."""
+    alone = ['unshare', '--map-root-user', '--mount']
+    if subprocess.run([*alone, 'mount', '-t', 'tmpfs', 'tmpfs', '/run'], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        return 'a /run of its own is not allowed'
+    subprocess.run([*alone, sys.executable, __file__, 'take-journal', folder], check=True)
+    return None
+
+
+def test_units(folder):
+    """systemd knows all that the units say, and the commands are there."""
+    if 'APR_UNITS' not in os.environ:
+        return 'there is no systemd-analyze'
+    units = os.environ['APR_UNITS'].split(':')
+    result = subprocess.run(['systemd-analyze', '--man=no', 'verify', *units], stderr=subprocess.PIPE, encoding='utf-8', check=False)
+    found = [line for line in result.stderr.splitlines() if 'aprender.s' in line]
+    assert result.returncode == 0 and found == [], result.stderr
+    return None
 
 
 def test_threads(folder):
@@ -263,6 +316,9 @@ def test_exposed(folder):
         assert not any('TLS' in line for line in program.log), program.log
 
 
+if sys.argv[1:2] == ['take-journal']:
+    take_journal(sys.argv[2])
+    sys.exit()
 server.run([test_realizar, test_errors, test_keep_alive, test_unix_socket, test_socket_activation, test_notify,
-            test_threads, test_usage, test_names,
+            test_journal, test_units, test_threads, test_usage, test_names,
             test_interval, test_safetensors, test_metrics, test_page, test_token, test_exposed])
