@@ -296,7 +296,7 @@ solve_with_all_bits (Rounding *self)
   fraction = apr_refinement_limit_bits (fraction, equations->inverse_bits, n_products);
 
   apr_solution_init (&solution, equations, n + self->target, fraction, TRUE);
-  while (more && solution.error != APR_EXACT)
+  while (more)
     {
       more = apr_solution_refine (&solution, self->run) && !apr_run_is_cancelled (self->run);
       /* Bits are tried whenever there are twice as many. */
