@@ -56,7 +56,7 @@ begin (AprSafetensorsReader *self,
   Request *request = g_new (Request, 1);
 
   *request = (Request){ g_strdup (name), g_strdup (indices) };
-  g_task_set_source_tag (task, tag);
+  g_task_set_source_tag (task, tag); /* GCOVR_EXCL_BR_LINE: macro */
   g_task_set_priority (task, io_priority);
   g_task_set_task_data (task, request, request_free);
   g_task_run_in_thread (task, read_in_thread);
