@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/serve/apr-serve-json.h"
 #include "aprender/serve/apr-serve-routes.h"
 
 /* The page for people: what each model is, and a form that asks it. */
@@ -13,7 +14,8 @@ static const char head[] =
   "<style>\n"
   "body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 54rem; padding: 0 1rem;\n"
   "       color-scheme: light dark; }\n"
-  "pre { font-size: .875rem; overflow-x: auto; }\n"
+  "pre, table { font-size: .875rem; overflow-x: auto; }\n"
+  "th { font-weight: normal; padding-right: 2rem; text-align: left; }\n"
   "label { display: grid; grid-template-columns: 12rem 1fr; margin: .25rem 0; }\n"
   "output { font-weight: bold; margin-left: 1rem; }\n"
   "</style></head><body>\n"
@@ -50,6 +52,48 @@ append_escaped (GString *html, const char *text)
 }
 
 static void
+append_feature (GString *html, const AprServeModel *model, gsize i)
+{
+  if (model->feature_names != NULL)
+    append_escaped (html, model->feature_names[i]);
+  else
+    g_string_append_printf (html, "Feature %" G_GSIZE_FORMAT, i);
+}
+
+/* A row for each feature and one for the intercept, a column for each target. */
+static void
+append_coefficients (GString *html, const AprServeModel *model)
+{
+  g_autoptr (AprTensor) coefficients = apr_linear_regression_get_coefficients (model->regression);
+  g_autoptr (AprTensor) intercepts = apr_linear_regression_get_intercept (model->regression);
+  gsize target;
+  gsize i;
+
+  g_string_append (html, "<table>\n");
+  for (i = 0; i <= model->n_features; i++)
+    {
+      g_string_append (html, "<tr><th>");
+      if (i < model->n_features)
+        append_feature (html, model, i);
+      else
+        g_string_append (html, "(Intercept)");
+      g_string_append (html, "</th>");
+      for (target = 0; target < model->n_targets; target++)
+        {
+          double value = i < model->n_features
+                         ? apr_tensor_get_double (coefficients, target * model->n_features + i, NULL)
+                         : apr_tensor_get_double (intercepts, target, NULL);
+
+          g_string_append (html, "<td>");
+          apr_serve_json_append_number (html, value, model->dtype);
+          g_string_append (html, "</td>");
+        }
+      g_string_append (html, "</tr>\n");
+    }
+  g_string_append (html, "</table>\n");
+}
+
+static void
 append_form (GString *html, const AprServeModel *model)
 {
   gsize i;
@@ -60,10 +104,7 @@ append_form (GString *html, const AprServeModel *model)
   for (i = 0; i < model->n_features; i++)
     {
       g_string_append (html, "<label><span>");
-      if (model->feature_names != NULL)
-        append_escaped (html, model->feature_names[i]);
-      else
-        g_string_append_printf (html, "Feature %" G_GSIZE_FORMAT, i);
+      append_feature (html, model, i);
       g_string_append (html, "</span><input type=\"number\" step=\"any\" required></label>\n");
     }
   g_string_append (html, "<p><button>Predict</button><output></output></p>\n</form>\n");
@@ -88,6 +129,8 @@ append_model (GString *html, const AprServeModel *model)
       append_escaped (html, summary);
       g_string_append (html, "</pre>\n");
     }
+  else if (model->n_features <= MAX_FIELDS && model->n_targets <= MAX_FIELDS)
+    append_coefficients (html, model);
   if (model->n_features <= MAX_FIELDS)
     append_form (html, model);
 }

@@ -5,6 +5,9 @@
 import json
 import math
 import os
+import pathlib
+import re
+import shutil
 import socket
 import struct
 import subprocess
@@ -138,13 +141,27 @@ def test_journal(folder):
 
 
 def test_units(folder):
-    """systemd knows all that the units say, and the commands are there."""
+    """systemd knows all that the units say, and what the page has people add to them, and the commands are there."""
     if 'APR_UNITS' not in os.environ:
         return 'there is no systemd-analyze'
     units = os.environ['APR_UNITS'].split(':')
-    result = subprocess.run(['systemd-analyze', '--man=no', 'verify', *units], stderr=subprocess.PIPE, encoding='utf-8', check=False)
-    found = [line for line in result.stderr.splitlines() if 'aprender.s' in line]
-    assert result.returncode == 0 and found == [], result.stderr
+
+    def verify(*units):
+        result = subprocess.run(['systemd-analyze', '--man=no', 'verify', *units], stderr=subprocess.PIPE, encoding='utf-8',
+                                check=False)
+        found = [line for line in result.stderr.splitlines() if 'aprender.s' in line]
+        assert result.returncode == 0 and found == [], result.stderr
+
+    verify(*units)
+    page = pathlib.Path(__file__).parents[2] / 'docs' / 'serving.md'
+    additions = re.findall(r'^```ini\n(\[(\w+)\]\n.*?)^```$', page.read_text(encoding='utf-8'), re.MULTILINE | re.DOTALL)
+    copies = [shutil.copy(unit, folder) for unit in units]
+    for text, section in additions:
+        addition = pathlib.Path(folder, f'aprender.{section.lower()}.d', 'override.conf')
+        addition.parent.mkdir()
+        addition.write_text(text, encoding='utf-8')
+    assert len(additions) == 2, additions
+    verify(*copies)
     return None
 
 
@@ -287,6 +304,11 @@ def test_page(folder):
         assert status == 200 and headers['Content-Type'] == 'text/html; charset=utf-8', headers
         assert page.count('<script>') == 1 and '&lt;script&gt;' in page and 'data-model="a&amp;b"' in page, page
         assert page.count('<input ') == 2 and 'Pr(&gt;|t|)' in page, page
+    # A model without statistics has its numbers alone.
+    with Server(make(folder)) as program:
+        page = program.ask('GET', '/')[2].decode()
+        assert ('<tr><th>Feature 1</th><td>3</td></tr>' in page and
+                '<tr><th>(Intercept)</th><td>0.5</td></tr>' in page), page
 
 
 def test_token(folder):
