@@ -16,9 +16,14 @@ typedef struct _AprLdlt AprLdlt;
 
 /* @matrix is a packed lower triangle of at least @n columns, of which the @excluded ones are ignored. A column whose
  * Schur complement is less than @rank_tolerance of its diagonal is dependent; where that is 0, the matrix must be
- * positive definite. Where @run is cancelled, the factors mean nothing. */
-AprLdlt *
-apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance, const AprRun *run);
+ * positive definite, and the first column that shows that it is not ends the factorisation. No eigenvalue is below 1
+ * where it is @penalised. Where @run is cancelled, the factors mean nothing. */
+AprLdlt *apr_ldlt_new (mpz_t *matrix,
+                       gsize n,
+                       const gboolean *excluded,
+                       double rank_tolerance,
+                       gboolean penalised,
+                       const AprRun *run);
 
 /* The same without excluded columns, of a matrix that must be definite, in numbers so long that the inverse of the
  * factors is within a relative error of 2^-100 of that of the matrix. %NULL where cancelled, and where @max_precision
@@ -32,8 +37,8 @@ const gsize *apr_ldlt_get_independent (AprLdlt *self, gsize *n_independent);
 
 const gsize *apr_ldlt_get_dependent (AprLdlt *self, gsize *n_dependent);
 
-/* Returns whether a dependent column has a clearly negative Schur complement, so that the matrix is not semidefinite,
- * and the first of them. */
+/* Returns whether a dependent column shows that the matrix is not what it must be, semidefinite, or definite without a
+ * rank tolerance, and the first that does. */
 gboolean apr_ldlt_find_negative (AprLdlt *self, gsize *column);
 
 /* Returns, of factors in long numbers, the packed lower triangle of L by position, with D in place of the unit

@@ -196,10 +196,7 @@ bound_inverse_of_numbers (AprLdlt *self, const AprRun *run)
   for (i = 0; i < n; i++)
     mpf_clear (sums[i]);
   g_free (sums);
-  mpf_clear (max_row);
-  mpf_clear (max_column);
-  mpf_clear (max_pivot);
-  mpf_clear (term);
+  mpf_clears (max_row, max_column, max_pivot, term, NULL);
 }
 
 static gint64
@@ -294,11 +291,7 @@ factorise_in_doubles (
 static void
 clear_numbers (AprLdlt *self)
 {
-  gsize i;
-
-  for (i = 0; i < self->n_numbers; i++)
-    mpf_clear (self->numbers[i]);
-  g_clear_pointer (&self->numbers, g_free);
+  numbers_free (g_steal_pointer (&self->numbers), self->n_numbers);
   self->n_numbers = 0;
 }
 
@@ -312,6 +305,7 @@ append_row (AprLdlt *self)
     mpf_init2 (self->numbers[self->n_numbers++], (mp_bitcnt_t) self->precision);
 }
 
+/* Without a rank tolerance, this ends at the first column that depends on those before it. */
 static void
 factorise_in_numbers (AprLdlt *self,
                       mpz_t *matrix,
@@ -378,8 +372,10 @@ factorise_in_numbers (AprLdlt *self,
         {
           self->dependent[self->n_dependent++] = column;
           mpf_neg (limit, limit);
-          if (self->negative < 0 && rank_tolerance > 0 && mpf_cmp (pivot, limit) < 0)
+          if (self->negative < 0 && (rank_tolerance == 0 || mpf_cmp (pivot, limit) < 0))
             self->negative = (gssize) column;
+          if (rank_tolerance == 0)
+            break;
           continue;
         }
 
@@ -392,32 +388,40 @@ factorise_in_numbers (AprLdlt *self,
   for (i = 0; i < n; i++)
     mpf_clear (unscaled[i]);
   g_free (unscaled);
-  mpf_clear (pivot);
-  mpf_clear (limit);
-  mpf_clear (product);
-  mpf_clear (factor);
+  mpf_clears (pivot, limit, product, factor, NULL);
   bound_inverse_of_numbers (self, run);
 }
 
 /* Returns a precision with which no pivot of a definite matrix can be taken for 0: each is a ratio of two
- * determinants, whole numbers between 1 and the product of the diagonal, and so are its factors. */
+ * determinants, whole numbers between 1 and the product of the diagonal, and so are its factors. With a penalty none is
+ * below 1. */
 static gint64
-find_max_precision (mpz_t *matrix, gsize n, const gboolean *excluded)
+find_max_precision (mpz_t *matrix, gsize n, const gboolean *excluded, gboolean penalised)
 {
-  gint64 bits = FIRST_PRECISION;
+  gint64 bits = 0;
   gsize i;
 
   for (i = 0; i < n; i++)
     if (!excluded[i])
-      bits += 4 * (gint64) mpz_sizeinbase (matrix[apr_triangle (i, i)], 2);
+      {
+        gint64 own_bits = (gint64) mpz_sizeinbase (matrix[apr_triangle (i, i)], 2);
 
-  return bits;
+        bits = penalised ? MAX (bits, own_bits) : bits + 4 * own_bits;
+      }
+
+  return FIRST_PRECISION + bits;
 }
 
 AprLdlt *
-apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance, const AprRun *run)
+apr_ldlt_new (mpz_t *matrix,
+              gsize n,
+              const gboolean *excluded,
+              double rank_tolerance,
+              gboolean penalised,
+              const AprRun *run)
 {
   AprLdlt *self = g_new0 (AprLdlt, 1);
+  gint64 max_precision = find_max_precision (matrix, n, excluded, penalised);
   gint64 precision = FIRST_PRECISION;
 
   self->independent = g_new (gsize, n);
@@ -438,9 +442,8 @@ apr_ldlt_new (mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tole
                                                      : self->inverse_bits + SPARE_FOR_CORRECTIONS);
       /* Where the rank tolerance is 0, products of samples are definite, and a dependent column shows a lack of
        * precision; but a file may hold products that no samples have. */
-      if (rank_tolerance == 0 && self->n_dependent > 0 &&
-          precision < find_max_precision (matrix, n, excluded))
-        needed = MAX (needed, 2 * precision);
+      if (rank_tolerance == 0 && self->n_dependent > 0)
+        needed = MIN (2 * precision, max_precision);
       if (needed <= precision || apr_run_is_cancelled (run))
         return self;
       precision = needed + (rank_tolerance > 0 ? FIRST_PRECISION : SPARE_FOR_CORRECTIONS);

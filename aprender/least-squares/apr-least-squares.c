@@ -7,12 +7,14 @@
 #include "aprender/least-squares/apr-condition-private.h"
 #include "aprender/least-squares/apr-dual-private.h"
 #include "aprender/least-squares/apr-dual-ridge-private.h"
+#include "aprender/least-squares/apr-indefinite-private.h"
 #include "aprender/least-squares/apr-non-negative-private.h"
 #include "aprender/least-squares/apr-normal-equations-private.h"
 
 /* From exact cross products to correctly rounded coefficients, in the order of the files to read:
  *
  *   apr-products           centring, in whole numbers
+ *   apr-indefinite         whether a file's sums are those of any samples
  *   apr-normal-equations   the equations of the features, and the way to their solution
  *   apr-rank               which features are independent: Cholesky's factorisation in double, and proofs that they
  *                          are, or not (apr-dependence); apr-ldlt where there are none, in longer numbers
@@ -117,18 +119,35 @@ check_squares (const AprProducts *products, GError **error)
   return TRUE;
 }
 
+/* @feature is %-1 where there is none. */
 static gboolean
-check_complements (const AprNormalEquations *equations, GError **error)
+check_complement (gssize feature, GError **error)
 {
-  if (equations->negative < 0)
+  if (feature < 0)
     return TRUE;
 
   g_set_error (
     error, APR_ERROR, APR_ERROR_MODEL,
     "The sums are not those of any samples: without the features before it, the sum of squares of feature "
     "%" G_GSIZE_FORMAT " (counted from 0) is negative",
-    (gsize) equations->negative);
+    (gsize) feature);
   return FALSE;
+}
+
+/* What comes from a file, or is what others left, could keep the solver busy for minutes. */
+static gboolean
+check_definite (const AprProducts *products,
+                const AprExactSums *sums,
+                const gboolean *constant,
+                const AprRun *run,
+                GError **error)
+{
+  gsize feature;
+  gboolean indefinite =
+    apr_exact_sums_is_doubtful (sums) && apr_products_prove_indefinite (products, constant, run, &feature);
+
+  return !g_cancellable_set_error_if_cancelled (run->cancellable, error) &&
+         check_complement (indefinite ? (gssize) feature : -1, error);
 }
 
 gboolean
@@ -159,21 +178,15 @@ apr_least_squares_solve (AprLeastSquares *self,
     return FALSE;
 
   constant = find_constant (products, options);
+  if (!options->rounded && !check_definite (products, sums, constant, run, error))
+    return FALSE;
   apr_run_report (run, 0.2);
   equations = apr_normal_equations_new (products, constant, rank_tolerance, &of_rank);
   if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
-      (!options->rounded && !check_complements (equations, error)))
+      (!options->rounded && !check_complement (equations->negative, error)))
     return FALSE;
 
   set_rank (self, n_features, equations->independent, equations->n_independent);
-  if (options->alpha > 0 && !options->rounded && self->rank < n_features)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                   "The sums are not those of any samples: with alpha = %g, %" G_GSIZE_FORMAT
-                   " of %" G_GSIZE_FORMAT " features depend on others",
-                   options->alpha, self->n_dependent, n_features);
-      return FALSE;
-    }
 
   for (i = 0; i < products->n_targets; i++)
     {

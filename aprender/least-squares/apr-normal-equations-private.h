@@ -27,7 +27,8 @@ struct _AprNormalEquations
   gsize *dependent; /* features that depend on independent ones before them, in order */
   gsize n_dependent;
 
-  /* The first feature with a clearly negative Schur complement, so that no samples have such products, or -1. */
+  /* The first feature whose Schur complement is clearly negative, or too small for a penalty, so that no samples have
+   * such products, or -1. */
   gssize negative;
 
   AprLdlt *ldlt;         /* (owned) (nullable) L D L' of the scaled products, or: */

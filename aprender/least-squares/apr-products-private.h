@@ -16,6 +16,7 @@ typedef struct
   gsize n_features;
   gsize n_targets;
   gboolean centred;
+  gboolean penalised; /* by at least 1, so that no eigenvalue of the products of the features is below that */
 
   gsize n_limbs;    /* of an entry */
   mp_limb_t *limbs; /* (owned) packed lower triangle, in two's complement, the least significant limb first */

@@ -376,6 +376,7 @@ apr_products_new (const AprExactSums *sums, gboolean centred, double alpha, cons
   self->n_features = apr_exact_sums_get_n_features (sums);
   self->n_targets = apr_exact_sums_get_n_targets (sums);
   self->centred = centred;
+  self->penalised = alpha > 0;
   n_columns = count_columns (self);
   self->sums = g_new (mpz_t, 1 + n_columns);
   for (i = 0; i <= n_columns; i++)

@@ -188,7 +188,7 @@ find_rank_in_long_numbers (AprNormalEquations *self, const AprRun *run)
       }
   mpz_clear (integer);
 
-  self->ldlt = apr_ldlt_new (matrix, p, self->excluded, self->rank_tolerance, run);
+  self->ldlt = apr_ldlt_new (matrix, p, self->excluded, self->rank_tolerance, self->products->penalised, run);
   apr_pages_free (matrix);
   apr_pages_free (limbs);
   features = apr_ldlt_get_independent (self->ldlt, &self->n_independent);

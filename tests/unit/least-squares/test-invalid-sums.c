@@ -66,7 +66,7 @@ static const Case cases[] = {
     1,
     FALSE,
     { 9, 0, 4, 0, 6, 4, 0, 0, 0, 1 },
-    "with alpha = 1, 1 of 2 features depend on others",
+    "without the features before it, the sum of squares of feature 1 (counted from 0) is negative",
     0 },
   /* The third feature would be 2^24 times the difference of the others. */
   { "combination-too-large",

@@ -245,7 +245,7 @@ test_definite (void)
       gsize i;
 
       matrix_init_random (&matrix, rand, n, bits[round % 5]);
-      ldlt = apr_ldlt_new (matrix.entries, n, excluded, 0, &usual);
+      ldlt = apr_ldlt_new (matrix.entries, n, excluded, 0, FALSE, &usual);
       (void) apr_ldlt_get_dependent (ldlt, &n_dependent);
       g_assert_cmpuint (n_dependent, ==, 0);
       g_assert_cmpuint (apr_ldlt_get_independent (ldlt, &n_independent)[n - 1], ==, n - 1);
@@ -276,7 +276,7 @@ check_tolerance (gint bits, double tolerance, gboolean independent)
   mpz_setbit (matrix.entries[1], 2000);
   mpz_setbit (matrix.entries[2], 2000);
   mpz_setbit (matrix.entries[2], (mp_bitcnt_t) (2000 - bits));
-  ldlt = apr_ldlt_new (matrix.entries, 2, excluded, tolerance, &usual);
+  ldlt = apr_ldlt_new (matrix.entries, 2, excluded, tolerance, FALSE, &usual);
   (void) apr_ldlt_get_independent (ldlt, &n);
   g_assert_cmpuint (n, ==, independent ? 2 : 1);
   columns = apr_ldlt_get_dependent (ldlt, &n);
@@ -324,7 +324,7 @@ test_dependent (void)
   matrix_set (&matrix, 3, 0, "1");
   matrix_set (&matrix, 3, 2, "2");
   matrix_set (&matrix, 3, 3, "3");
-  ldlt = apr_ldlt_new (matrix.entries, 4, excluded, TOLERANCE, &usual);
+  ldlt = apr_ldlt_new (matrix.entries, 4, excluded, TOLERANCE, FALSE, &usual);
   columns = apr_ldlt_get_independent (ldlt, &n);
   g_assert_cmpuint (n, ==, 2);
   g_assert_cmpuint (columns[0], ==, 0);
@@ -345,13 +345,13 @@ test_one_column (void)
   gsize n;
 
   matrix_init (&matrix, 1);
-  zero = apr_ldlt_new (matrix.entries, 1, excluded, TOLERANCE, &usual);
+  zero = apr_ldlt_new (matrix.entries, 1, excluded, TOLERANCE, FALSE, &usual);
   (void) apr_ldlt_get_independent (zero, &n);
   g_assert_cmpuint (n, ==, 0);
   g_assert_cmpint (apr_ldlt_get_inverse_bits (zero), ==, 0);
 
   matrix_set (&matrix, 0, 0, "7");
-  seven = apr_ldlt_new (matrix.entries, 1, excluded, TOLERANCE, &usual);
+  seven = apr_ldlt_new (matrix.entries, 1, excluded, TOLERANCE, FALSE, &usual);
   g_assert_cmpint (apr_ldlt_get_scales (seven)[0], ==, 1);
   /* The inverse is 4 / 7. */
   g_assert_cmpint (apr_ldlt_get_inverse_bits (seven), >=, 0);
@@ -375,7 +375,7 @@ test_indefinite (void)
   matrix_set (&matrix, 2, 0, "3");
   matrix_set (&matrix, 2, 2, "1");
   {
-    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, excluded, TOLERANCE, &usual);
+    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, excluded, TOLERANCE, FALSE, &usual);
 
     g_assert_true (apr_ldlt_find_negative (ldlt, &column));
     g_assert_cmpuint (column, ==, 1);
@@ -383,10 +383,11 @@ test_indefinite (void)
     g_assert_cmpuint (n, ==, 2);
   }
   {
-    /* Without a tolerance there is none that a Schur complement could be clearly below. */
-    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, but_last, 0, &usual);
+    /* Without a tolerance the first that is not positive ends it. */
+    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, but_last, 0, FALSE, &usual);
 
-    g_assert_false (apr_ldlt_find_negative (ldlt, &column));
+    g_assert_true (apr_ldlt_find_negative (ldlt, &column));
+    g_assert_cmpuint (column, ==, 1);
     (void) apr_ldlt_get_dependent (ldlt, &n);
     g_assert_cmpuint (n, ==, 1);
   }
@@ -395,9 +396,41 @@ test_indefinite (void)
 
     /* No double holds the scaled product. */
     mpz_setbit (matrix.entries[apr_triangle (1, 0)], 6000);
-    ldlt = apr_ldlt_new (matrix.entries, 3, excluded, TOLERANCE, &usual);
+    ldlt = apr_ldlt_new (matrix.entries, 3, excluded, TOLERANCE, FALSE, &usual);
     g_assert_true (apr_ldlt_find_negative (ldlt, &column));
     g_assert_cmpuint (column, ==, 1);
+  }
+}
+
+/* With a penalty of 1, pivots are at least 1: how much longer than the diagonal numbers have to be does not depend on
+ * how many columns there are. */
+static void
+test_penalised (void)
+{
+  const gboolean excluded[] = { FALSE, FALSE };
+  g_auto (Matrix) matrix = { 0 };
+  gsize column;
+  gsize n;
+
+  matrix_init (&matrix, 2);
+  mpz_setbit (matrix.entries[0], 600);
+  mpz_setbit (matrix.entries[1], 600);
+  mpz_setbit (matrix.entries[2], 600);
+  mpz_sub_ui (matrix.entries[2], matrix.entries[2], 1);
+  {
+    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 2, excluded, 0, TRUE, &usual);
+
+    g_assert_true (apr_ldlt_find_negative (ldlt, &column));
+    g_assert_cmpuint (column, ==, 1);
+  }
+  mpz_setbit (matrix.entries[0], 0);
+  mpz_add_ui (matrix.entries[2], matrix.entries[2], 2);
+  {
+    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 2, excluded, 0, TRUE, &usual);
+
+    g_assert_false (apr_ldlt_find_negative (ldlt, &column));
+    (void) apr_ldlt_get_independent (ldlt, &n);
+    g_assert_cmpuint (n, ==, 2);
   }
 }
 
@@ -406,7 +439,7 @@ static void
 check_far_apart (const Matrix *matrix)
 {
   const gboolean excluded[] = { FALSE, FALSE, FALSE };
-  g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix->entries, 3, excluded, 0, &usual);
+  g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix->entries, 3, excluded, 0, FALSE, &usual);
   const gint64 *scales = apr_ldlt_get_scales (ldlt);
   g_auto (AprFixed) fixed = { 0 };
   const mp_limb_t one = 1;
@@ -554,7 +587,7 @@ test_many_columns (void)
         }
     }
 
-  ldlt = apr_ldlt_new (matrix.entries, N + EXCLUDED, excluded, TOLERANCE, &usual);
+  ldlt = apr_ldlt_new (matrix.entries, N + EXCLUDED, excluded, TOLERANCE, FALSE, &usual);
   (void) apr_ldlt_get_independent (ldlt, &n_independent);
   g_assert_cmpuint (n_independent, ==, N);
   /* In double-double, with a bound that is not much above the norm of the inverse of the scaled matrix. */
@@ -608,6 +641,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/ldlt/dependent", test_dependent);
   g_test_add_func ("/ldlt/one-column", test_one_column);
   g_test_add_func ("/ldlt/indefinite", test_indefinite);
+  g_test_add_func ("/ldlt/penalised", test_penalised);
   g_test_add_func ("/ldlt/far-apart", test_far_apart);
   g_test_add_func ("/ldlt/long", test_long);
   g_test_add_func ("/ldlt/many-columns", test_many_columns);
