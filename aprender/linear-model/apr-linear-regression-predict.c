@@ -211,7 +211,6 @@ apr_linear_regression_predict_one (AprLinearRegression *self,
                                    GError **error)
 {
   g_autoptr (AprLinearResults) results = NULL;
-  AprArithmetic arithmetic;
   double prediction;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
@@ -224,9 +223,16 @@ apr_linear_regression_predict_one (AprLinearRegression *self,
       return 0;
     }
 
-  arithmetic = apr_arithmetic_enter ();
-  prediction = predict_row (results, x);
-  apr_arithmetic_leave (&arithmetic);
+  if (G_LIKELY (apr_arithmetic_is_usual ()))
+    prediction = predict_row (results, x);
+  else
+    {
+      /* To keep what there was takes as long as a prediction. */
+      AprArithmetic arithmetic = apr_arithmetic_enter ();
+
+      prediction = predict_row (results, x);
+      apr_arithmetic_leave (&arithmetic);
+    }
 
   if (!isfinite (prediction) && !check_row (x, n_features, error))
     return 0;

@@ -9,7 +9,8 @@
 AprLinearResults *
 apr_linear_regression_ref_results (AprLinearRegression *self)
 {
-  return apr_estimator_ref_results (APR_ESTIMATOR (self));
+  /* Predictions take some nanoseconds, of which a checked cast would be a third. */
+  return apr_estimator_ref_results ((AprEstimator *) self);
 }
 
 void
