@@ -105,9 +105,9 @@ test('new-from-file-async', async () => {
 
   writeFile(file.get_path(), FILE);
   check(await SafetensorsReader.new_from_file_async(file));
-  check(await SafetensorsReader.new_from_file_async(file, GLib.PRIORITY_LOW, cancellable));
+  check(await SafetensorsReader.new_from_file_async(file, cancellable));
   cancellable.cancel();
-  await assertRejects(SafetensorsReader.new_from_file_async(file, GLib.PRIORITY_DEFAULT, cancellable),
+  await assertRejects(SafetensorsReader.new_from_file_async(file, cancellable),
     Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
   file.delete(null);
   await assertRejects(SafetensorsReader.new_from_file_async(file), Gio.IOErrorEnum,

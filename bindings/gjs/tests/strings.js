@@ -2,17 +2,19 @@
 import Apr from 'gi://Apr?version=1.0';
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
+import GObject from 'gi://GObject';
 
-import {assertThrows, assertTrue, run, test, withPath} from './tap.js';
+import {assertRejects, assertThrows, assertTrue, run, test, withPath} from './tap.js';
 
-// The methods that take a string, by the description that the build makes of the library: [object, name, positions].
+// The methods and functions that take a string, by the description that the build makes of the library.
 function listStringArguments() {
   const folder = GLib.getenv('GI_TYPELIB_PATH').split(':')[0];
   const file = Gio.File.new_for_path(folder).get_child('Apr-1.0.gir');
   const gir = new TextDecoder().decode(file.load_contents(null)[1]);
   const found = [];
+  const types = /<(?:class|record|enumeration) name="(\w+)"(.*?)<\/(?:class|record|enumeration)>/gs;
 
-  for (const [, typeName, body] of gir.matchAll(/<(?:class|record|enumeration) name="(\w+)"(.*?)<\/(?:class|record|enumeration)>/gs)) {
+  for (const [, typeName, body] of [...gir.matchAll(types), [null, null, gir.replace(types, '')]]) {
     for (const [, kind, name, attributes, inner] of
       body.matchAll(/<(method|function|constructor) name="(\w+)"([^>]*)>(.*?)<\/\1>/gs)) {
       if (attributes.includes('introspectable="0"'))
@@ -20,10 +22,10 @@ function listStringArguments() {
       const parameters = [...inner.matchAll(/<parameter name="\w+"(.*?)<\/parameter>/gs)].map(([, text]) => text)
         .filter(text => !text.includes('direction="out"'));
       const positions = parameters.flatMap((text, i) => /<type name="(utf8|filename)"/.test(text) ? [i] : []);
-      const type = Apr[typeName];
+      const type = typeName === null ? Apr : Apr[typeName];
       const object = kind === 'method' ? type?.prototype : type;
       if (positions.length > 0 && typeof object?.[name] === 'function')
-        found.push({where: `${typeName}.${name}`, object, name, positions, parameters});
+        found.push({where: `${typeName ?? 'Apr'}.${name}`, object, name, positions, parameters});
     }
   }
   return found;
@@ -32,16 +34,75 @@ function listStringArguments() {
 test('every-string-with-a-nul-is-refused', () => {
   const methods = listStringArguments();
   assertTrue(methods.length >= 20, `only ${methods.length} methods take strings`);
+  assertTrue(methods.some(({where}) => where === 'Apr.dtype_from_string'));
   for (const {where, object, name, positions, parameters} of methods) {
     for (const position of positions) {
       for (const string of ['a\0b', 'a\0', '\0']) {
         const value = parameters[position].includes('<array') ? ['a', string] : string;
-        const args = parameters.map((text, i) => text.includes('name="GType"') ? Apr.LinearRegression : undefined);
-        args[position] = value;
-        assertThrows(() => object[name](...args), TypeError, null, 'has a NUL: ', where);
+        for (const type of [Apr.LinearRegression, Apr.LinearRegression.$gtype]) {
+          const args = parameters.map(text => text.includes('name="GType"') ? type : undefined);
+          args[position] = value;
+          assertThrows(() => object[name](...args), TypeError, null, 'has a NUL: ', where);
+        }
       }
     }
   }
+});
+
+// All properties that hold strings and can be written: their classes, and whether they are lists.
+function listStringProperties() {
+  const types = Object.keys(Apr).map(name => Apr[name]).filter(type => type?.prototype instanceof GObject.Object);
+  return types.flatMap(type => GObject.Object.list_properties.call(type).map(pspec => ({type, pspec})))
+    .filter(({pspec: {flags, value_type: {name}}}) =>
+      flags & GObject.ParamFlags.WRITABLE && (name === 'gchararray' || name === 'GStrv'))
+    .map(({type, pspec}) => ({type, pspec, isList: pspec.value_type.name === 'GStrv'}));
+}
+
+test('every-property-with-a-nul-is-refused', () => {
+  const properties = listStringProperties();
+  const found = properties.map(({type, pspec}) => `${type.name}.${pspec.name}`.replace(/^Apr_/, ''));
+  for (const name of ['name', 'delimiter', 'targets', 'features', 'weight'])
+    assertTrue(found.includes(`TableReader.${name}`), `${name}: ${found}`);
+
+  for (const {type, pspec: {name, flags}, isList} of properties) {
+    const camel = name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+    for (const key of [name, name.replaceAll('-', '_'), camel]) {
+      for (const string of ['a\0b', 'a\0', '\0']) {
+        const value = isList ? ['a', string] : string;
+        const where = `${type.name}.${key}`;
+        const object = new type();
+        const before = String(object[key]);
+        const ways = [() => new type({[key]: value}), () => GObject.Object.new(type, {[key]: value})];
+        if (!(flags & GObject.ParamFlags.CONSTRUCT_ONLY)) {
+          ways.push(() => {
+            object[key] = value;
+          }, () => object.set({[key]: value}), () => object.set_property(key, value));
+        }
+        ways.forEach(way => assertThrows(way, TypeError, null, 'has a NUL: ', where));
+        assertTrue(String(object[key]) === before, where);
+      }
+    }
+  }
+});
+
+// What takes as long as data are big: C has a priority before the cancellable, scripts have none.
+test('asynchronous-methods-take-no-priority', async () => {
+  const writer = new Apr.SafetensorsWriter();
+  const file = Gio.File.new_for_path(GLib.get_tmp_dir()).get_child('never-written');
+  const cancellable = new Gio.Cancellable();
+  writer.add_tensor('a', [1]);
+  const bytes = await writer.write_to_bytes_async();
+  const reader = Apr.SafetensorsReader.new_from_bytes(bytes);
+  cancellable.cancel();
+  for (const [name, call] of [
+    ['write_to_bytes', () => writer.write_to_bytes_async(cancellable)],
+    ['write_to_file', () => writer.write_to_file_async(file, cancellable)],
+    ['write_shards', () => writer.write_shards_async(file.get_parent(), 'a', 1, cancellable)],
+    ['new_from_file', () => Apr.SafetensorsReader.new_from_file_async(file, cancellable)],
+    ['get_tensor', () => reader.get_tensor_async('a', cancellable)],
+    ['get_slice', () => reader.get_slice_async('a', '0', cancellable)],
+  ])
+    await assertRejects(call(), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED, '', name);
 });
 
 test('no-file-is-written', () => withPath(path => {

@@ -139,8 +139,7 @@ declare module 'gi://Apr?version=1.0' {
       static new_from_bytes(bytes: GLib.Bytes | Uint8Array): SafetensorsReader;
       /** Maps a local file, and loads any other. A name that ends in `.index.json` is an index of shards. */
       static new_from_file(file: Gio.File, cancellable?: Gio.Cancellable | null): SafetensorsReader;
-      static new_from_file_async(file: Gio.File, priority?: number, cancellable?: Gio.Cancellable | null):
-        Promise<SafetensorsReader>;
+      static new_from_file_async(file: Gio.File, cancellable?: Gio.Cancellable | null): Promise<SafetensorsReader>;
       static new_from_path(path: string): SafetensorsReader;
       /** Reads a stream into memory, up to its end. */
       static new_from_stream(stream: Gio.InputStream, cancellable?: Gio.Cancellable | null): SafetensorsReader;
@@ -202,14 +201,14 @@ declare module 'gi://Apr?version=1.0' {
        * and their index.
        */
       write_shards(folder: Gio.File, prefix: string, max_shard_size: number, cancellable?: Gio.Cancellable | null): boolean;
-      write_shards_async(folder: Gio.File, prefix: string, max_shard_size: number, priority?: number,
+      write_shards_async(folder: Gio.File, prefix: string, max_shard_size: number,
         cancellable?: Gio.Cancellable | null): Promise<boolean>;
       /** The bytes that the file would have. */
       write_to_bytes(): GLib.Bytes;
-      write_to_bytes_async(priority?: number, cancellable?: Gio.Cancellable | null): Promise<GLib.Bytes>;
+      write_to_bytes_async(cancellable?: Gio.Cancellable | null): Promise<GLib.Bytes>;
       /** Replaces the file in one step: there is the old one or the new one. */
       write_to_file(file: Gio.File, cancellable?: Gio.Cancellable | null): boolean;
-      write_to_file_async(file: Gio.File, priority?: number, cancellable?: Gio.Cancellable | null): Promise<boolean>;
+      write_to_file_async(file: Gio.File, cancellable?: Gio.Cancellable | null): Promise<boolean>;
       /** As write_to_file(), to a local path. */
       write_to_path(path: string): boolean;
       /** Writes to a stream, which stays open. */

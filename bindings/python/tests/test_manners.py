@@ -215,41 +215,6 @@ class Strings(TestCase):
             self.assertEqual(model.get_params()['dtype'], 'f32')
             self.assertEqual(Apr.LinearRegression(dtype=dtype).clone().fit(X, Y).coefficients.dtype, numpy.float32)
 
-    def test_nul(self):
-        """C would take what stands before it."""
-        model = Apr.LinearRegression().fit([[1], [2]], [1, 2])
-        writer = Apr.SafetensorsWriter()
-        state = Apr.CrossProducts.new(1, 1)
-        table = Apr.TableReader.new(Gio.MemoryInputStream.new(), 'table')
-        for function, *arguments in (
-            (model.save, 'a\0b'),
-            (Apr.LinearRegression.load, 'a\0b'),
-            (model.set_feature_names, ['a\0b']),
-            (model.check_feature_names, ['a\0b']),
-            (state.save, 'a\0b'),
-            (Apr.CrossProducts.load, 'a\0b'),
-            (state.set_feature_names, ['a\0b']),
-            (Apr.SafetensorsReader, 'a\0b'),
-            (Apr.SafetensorsReader.new_from_path, 'a\0b'),
-            (Apr.load_file, 'a\0b'),
-            (Apr.save_file, {}, 'a\0b'),
-            (writer.write_to_path, 'a\0b'),
-            (writer.set_metadata, 'a\0b', 'c'),
-            (writer.set_metadata, 'a', 'b\0c'),
-            (writer.add_tensor, 'a\0b', [1.0]),
-            (writer.declare_tensor, 'a\0b', 'f32', [1]),
-            (Apr.DType.from_string, 'F32\0'),
-            (Apr.Tensor([1.0]).slice, '0\0'),
-            (Apr.TableReader.new, Gio.MemoryInputStream.new(), 'a\0b'),
-            (table.set_targets, ['a\0b']),
-            (table.set_weight, 'a\0b'),
-            (setattr, table, 'weight', 'a\0b'),
-            (setattr, table, 'features', ['a\0b']),
-        ):
-            with self.subTest(f'{function.__name__} {arguments}'), self.assertRaisesRegex(ValueError, 'NUL|null'):
-                function(*arguments)
-        self.assertEqual((model.feature_names, table.get_weight(), table.get_targets()), (None, None, []))
-
     def test_n_threads_stay(self):
         for model in (Apr.LinearRegression(n_threads=3), Apr.LinearRegression(n_threads=3).fit(X, Y)):
             for other in (model.clone(), copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
@@ -344,13 +309,15 @@ class Help(TestCase):
             self.assertIn(name, dir(Apr.LinearRegression))
 
     CLASSES = ('Tensor', 'Estimator', 'LinearRegression', 'RegressionStatistics', 'RegressionDiagnostics', 'HypothesisTest',
-               'CrossProducts', 'SafetensorsReader', 'SafetensorsWriter')
+               'CrossProducts', 'SafetensorsReader', 'SafetensorsWriter', 'TableReader', 'Term', 'Plot', 'DType')
 
     def list_members(self, class_):
         """The public names of a class of ours, its own and those of its Python override."""
-        owners = [owner for owner in class_.__mro__ if owner.__module__.startswith(('gi.repository.Apr', 'gi.overrides.Apr'))]
+        ours = ('gi.repository.Apr', 'gi.overrides.Apr', 'gi.overrides.aprender')
+        owners = [owner for owner in class_.__mro__ if owner.__module__.startswith(ours)]
         return {name: value for owner in reversed(owners) for name, value in vars(owner).items()
-                if name[0] != '_' and not name.startswith('do_') and name != 'parent_instance'}
+                if name[0] != '_' and not name.startswith('do_') and not isinstance(value, int) and
+                name not in ('parent_instance', 'props', 'set_property', 'set_properties')}
 
     def test_every_method_has_help(self):
         for name in self.CLASSES:
@@ -361,6 +328,26 @@ class Help(TestCase):
                 self.assertRegex(text, r'[a-z] [a-z].*\w', f'{name}.{member}')
         for member in ('load', 'from_bytes'):
             self.assertIn('fitted model', getattr(Apr.LinearRegression, member).__doc__)
+        # What help() shows of whatever is called.
+        for owner in (Apr, *(getattr(Apr, name) for name in self.CLASSES)):
+            names = dir(Apr) if owner is Apr else self.list_members(owner)
+            functions = [getattr(owner, name, None) for name in (*names, 'copy')]
+            for function in filter(inspect.isfunction, functions):
+                self.assertRegex(function.__doc__ or '', r'[a-z] [a-z]', f'{owner}.{function.__name__}')
+
+    def test_asynchronous_twins(self):
+        """They take what the function takes that blocks, and a callback, but no priority; what they give is awaited."""
+        n = 0
+        for owner in (Apr, *(getattr(Apr, name) for name in self.CLASSES)):
+            # Two are Gio's own.
+            for name in [name for name in dir(owner) if name.endswith('_async') and name not in ('init_async', 'newv_async')]:
+                with self.subTest(f'{owner.__name__}.{name}'):
+                    parameters = list(inspect.signature(getattr(owner, name)).parameters)
+                    self.assertEqual(parameters[-3:], ['cancellable', 'callback', 'user_data'])
+                    twin = inspect.signature(getattr(owner, name.removesuffix('_async'))).parameters
+                    self.assertEqual(parameters[:-3], [other for other in twin if other not in ('cancellable', 'out')])
+                    n += 1
+        self.assertGreater(n, 35)
 
     def test_stub_has_every_name(self):
         stub = next((folder for entry in sys.path

@@ -142,7 +142,7 @@ class Reader(TestCase):
             loop.quit()
 
         file = Gio.File.new_for_path(str(path))
-        Apr.SafetensorsReader.new_from_file_async(file, GLib.PRIORITY_DEFAULT, None, when_open)
+        Apr.SafetensorsReader.new_from_file_async(file, None, when_open)
         loop.run()
         self.assertEqual(readers[0]['b'].tolist(), [1.5, -2.0])
 

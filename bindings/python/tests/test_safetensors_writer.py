@@ -148,7 +148,7 @@ class Writer(TestCase):
                 results.append(error)
             loop.quit()
 
-        writer.write_to_file_async(Gio.File.new_for_path(str(path)), GLib.PRIORITY_DEFAULT, None, on_written)
+        writer.write_to_file_async(Gio.File.new_for_path(str(path)), None, on_written)
         loop.run()
         self.assertEqual(results, [True])
         self.assertEqual(path.read_bytes(), self.expect())
@@ -156,7 +156,7 @@ class Writer(TestCase):
         cancellable = Gio.Cancellable()
         writer.alignment = 4096
         writer.set_progress_func(lambda *args: cancellable.cancel())
-        writer.write_to_file_async(Gio.File.new_for_path(str(path)), GLib.PRIORITY_DEFAULT, cancellable, on_written)
+        writer.write_to_file_async(Gio.File.new_for_path(str(path)), cancellable, on_written)
         loop.run()
         self.assertTrue(results[1].matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
         self.assertEqual(path.read_bytes(), self.expect())

@@ -3,6 +3,8 @@
 
 // Refuses what GJS would change on the way to C without a word.
 
+const {GObject} = imports.gi;
+
 function extend(Apr, functions) {
   const {DType, Estimator, LinearRegression, SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
   const {readCount: checkCount} = functions;
@@ -15,20 +17,70 @@ function extend(Apr, functions) {
       throw new TypeError(`${what} has a NUL: ${JSON.stringify(string)}`);
   }
 
-  // Checks the arguments of a function before it is called. The first of several may be a class.
+  function checkStrings(value, what) {
+    if (isArray(value))
+      value.forEach(string => checkString(string, what));
+    else
+      checkString(value, what);
+  }
+
+  function isType(value) {
+    return typeof value === 'function' || String(value).startsWith('[object GType ');
+  }
+
+  // Checks the arguments of a function before it is called. The first of several may be a class, or its type.
   function guard(object, name, ...checks) {
     const original = object[name];
     object[name] = function (...args) {
-      const first = typeof args[0] === 'function' ? 1 : 0;
+      const first = args.length > 1 && isType(args[0]) ? 1 : 0;
       checks.forEach(([check, what], i) => {
         const value = args[first + i];
-        if (isArray(value) && check === checkString)
-          value.forEach(string => check(string, what));
+        if (check === checkString)
+          checkStrings(value, what);
         else if (value !== undefined)
           check?.(value, what);
       });
       return original.apply(this, args);
     };
+  }
+
+  // Checks the strings that properties are set to: by the constructor, by assignment, and by set_property().
+  function guardProperties(type) {
+    const isString = ({flags, value_type: valueType}) => flags & GObject.ParamFlags.WRITABLE &&
+      (valueType === GObject.TYPE_STRING || valueType.name === 'GStrv');
+    const names = new Set(GObject.Object.list_properties.call(type).filter(isString).map(({name}) => name));
+    const toName = key => key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`).replaceAll('_', '-');
+    const check = (key, value) => names.has(toName(key)) && checkStrings(value, `The property “${toName(key)}”`);
+
+    if (names.size === 0)
+      return;
+    const {_init: init} = type.prototype;
+    type.prototype._init = function (properties = {}, ...rest) {
+      Object.entries(properties ?? {}).forEach(([key, value]) => check(key, value));
+      return init.call(this, properties, ...rest);
+    };
+    const {set_property: setProperty} = type.prototype;
+    type.prototype.set_property = function (name, value) {
+      check(name, value);
+      setProperty.call(this, name, value);
+    };
+    for (const name of names) {
+      const spellings = [name, name.replaceAll('-', '_'), name.replace(/-(.)/g, (_, letter) => letter.toUpperCase())];
+      for (const key of new Set(spellings)) {
+        const {get, set} = Object.getOwnPropertyDescriptor(type.prototype, key) ?? {};
+        if (set === undefined)
+          continue;
+        Object.defineProperty(type.prototype, key, {
+          get,
+          set(value) {
+            check(key, value);
+            set.call(this, value);
+          },
+          configurable: true,
+          enumerable: true,
+        });
+      }
+    }
   }
 
   const anything = [null, ''];
@@ -48,7 +100,10 @@ function extend(Apr, functions) {
   for (const name of ['set_result', 'get_result'])
     guard(Estimator.prototype, name, [checkString, 'The name of a result']);
   guard(Apr.CrossProducts.prototype, 'set_identity', [checkString, 'The identity']);
+  for (const type of [Estimator, LinearRegression, Apr.CrossProducts, Apr.TableReader, SafetensorsReader, SafetensorsWriter])
+    guardProperties(type);
   guard(DType, 'from_string', [checkString, 'The name of a dtype']);
+  guard(Apr, 'dtype_from_string', [checkString, 'The name of a dtype']);
   guard(Tensor.prototype, 'slice', indices);
   guard(Tensor.prototype, 'slice_rows', [checkCount, 'The first row'], [checkCount, 'The last row']);
   guard(Tensor.prototype, 'get_double', [checkCount, 'The index']);

@@ -5,6 +5,8 @@
 
 const {Gio, GLib} = imports.gi;
 
+const PRIORITY = GLib.PRIORITY_DEFAULT;
+
 function extend(Apr, functions) {
   const {SafetensorsReader, SafetensorsWriter} = Apr;
   const {checkShape, convertProperties, defineGetter, readEnum, toTensor} = functions;
@@ -23,9 +25,8 @@ function extend(Apr, functions) {
 
   Gio._promisify(SafetensorsReader, 'new_from_file_async', 'new_from_file_finish');
   const newFromFileAsync = SafetensorsReader.new_from_file_async;
-  SafetensorsReader.new_from_file_async = function (file, priority = GLib.PRIORITY_DEFAULT,
-    cancellable = null, ...rest) {
-    return newFromFileAsync.call(this, file, priority, cancellable, ...rest);
+  SafetensorsReader.new_from_file_async = function (file, cancellable = null, ...rest) {
+    return newFromFileAsync.call(this, file, PRIORITY, cancellable, ...rest);
   };
 
   for (const [name, nArguments] of [['get_tensor', 1], ['get_slice', 2]]) {
@@ -33,7 +34,7 @@ function extend(Apr, functions) {
     const get = SafetensorsReader.prototype[`${name}_async`];
     SafetensorsReader.prototype[`${name}_async`] = function (...args) {
       const [cancellable = null] = args.splice(nArguments);
-      return get.call(this, ...args, GLib.PRIORITY_DEFAULT, cancellable);
+      return get.call(this, ...args, PRIORITY, cancellable);
     };
   }
 
@@ -87,18 +88,16 @@ function extend(Apr, functions) {
   const {write_to_file_async: writeToFileAsync, write_to_bytes_async: writeToBytesAsync,
     write_shards_async: writeShardsAsync} = SafetensorsWriter.prototype;
 
-  SafetensorsWriter.prototype.write_to_file_async = function (file, priority = GLib.PRIORITY_DEFAULT, cancellable = null,
-    ...rest) {
-    return writeToFileAsync.call(this, file, priority, cancellable, ...rest);
+  SafetensorsWriter.prototype.write_to_file_async = function (file, cancellable = null, ...rest) {
+    return writeToFileAsync.call(this, file, PRIORITY, cancellable, ...rest);
   };
 
-  SafetensorsWriter.prototype.write_to_bytes_async = function (priority = GLib.PRIORITY_DEFAULT, cancellable = null,
-    ...rest) {
-    return writeToBytesAsync.call(this, priority, cancellable, ...rest);
+  SafetensorsWriter.prototype.write_to_bytes_async = function (cancellable = null, ...rest) {
+    return writeToBytesAsync.call(this, PRIORITY, cancellable, ...rest);
   };
 
-  SafetensorsWriter.prototype.write_shards_async = function (folder, prefix, maxShardSize,
-    priority = GLib.PRIORITY_DEFAULT, cancellable = null, ...rest) {
-    return writeShardsAsync.call(this, folder, prefix, maxShardSize, priority, cancellable, ...rest);
+  SafetensorsWriter.prototype.write_shards_async = function (folder, prefix, maxShardSize, cancellable = null,
+    ...rest) {
+    return writeShardsAsync.call(this, folder, prefix, maxShardSize, PRIORITY, cancellable, ...rest);
   };
 }

@@ -31,7 +31,7 @@ function getFunctions(Apr, functions) {
 
     writer.declare_tensor(name, dtype, shape);
     setSource(writer);
-    const file = await writer.write_to_bytes_async(GLib.PRIORITY_DEFAULT, cancellable);
+    const file = await writer.write_to_bytes_async(cancellable);
     return SafetensorsReader.new_from_bytes(file).get_tensor(name);
   }
 

@@ -10,17 +10,19 @@ from gi.repository import GObject
 
 from .aprender import metrics
 from .aprender.native import CLASSES, Apr
-from .aprender.properties import add_attributes
+from .aprender.properties import add_attributes, guard_properties
 from .aprender.tensor import Tensor
 from .aprender import (cross_products, estimator, linear_regression, notebook, plot, safetensors,  # noqa: F401
                        scikit_learn, statistics, table_reader)
 
 __all__ = []
 
-# The classes that Python has nothing to say about have attributes for their properties too.
+# The classes that Python has nothing to say about have attributes for their properties too, and none takes a string
+# that C would cut short.
 for _class in CLASSES:
     if issubclass(_class, GObject.Object):
         add_attributes(_class, estimator.get_values)
+        guard_properties(_class)
 
 # Attributes of this module are found at once: for others the typelib's module would be asked each time.
 _others = (_class for _class in CLASSES if _class.__name__ != 'Tensor')

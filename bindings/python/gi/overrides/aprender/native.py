@@ -14,19 +14,20 @@ from .reference import METHODS
 Apr = get_introspection_module('Apr')
 
 
-def _list_classes():
+def _list_all():
     for name in dir(Apr):
         try:
-            value = getattr(Apr, name)
+            yield name, getattr(Apr, name)
         except NotImplementedError:
             # A function's type, which PyGObject has no class for.
             continue
-        # Objects and structures, but for those of the virtual functions.
-        if type(value) in (type(Apr.Estimator), type(Apr.Tensor)) and not name.endswith('Class'):
-            yield value
 
 
-CLASSES = tuple(_list_classes())
+_ALL = dict(_list_all())
+# Objects and structures, but for those of the virtual functions.
+CLASSES = tuple(value for name, value in _ALL.items()
+                if type(value) in (type(Apr.Estimator), type(Apr.Tensor)) and not name.endswith('Class'))
+_ENUMS = tuple(value for value in _ALL.values() if isinstance(value, type) and issubclass(value, GObject.GEnum))
 
 # GObject's metaclass has a property of this name, which cannot be written and gives what the class's has.
 document = type.__dict__['__doc__'].__set__
@@ -121,20 +122,20 @@ def _wrap(class_, info):
     texts = _find_texts(arguments)
     function = _refusing_nuls(function, texts) if texts else function
     function.__name__ = name
-    function.__qualname__ = f'{class_.__name__}.{name}'
+    function.__qualname__ = name if class_ is Apr else f'{class_.__name__}.{name}'
     function.__module__ = 'gi.repository.Apr'
     function.__signature__ = _make_signature(arguments)
-    text = METHODS.get((class_.__name__, name))
+    text = METHODS.get(('' if class_ is Apr else class_.__name__, name))
     signature = info.__doc__
     function.__doc__ = signature if not text else f'{signature}\n\n{text}'
-    return function if info.is_method() else staticmethod(function)
+    return function if info.is_method() or class_ is Apr else staticmethod(function)
 
 
-for _class in CLASSES:
-    for _name, _info in list(vars(_class).items()):
+# The functions are the attributes of the module.
+for _class in (*CLASSES, *_ENUMS, Apr):
+    for _name, _info in list(_ALL.items() if _class is Apr else vars(_class).items()):
         if type(_info).__name__ == 'FunctionInfo':
             setattr(_class, _name, _wrap(_class, _info))
-Apr.DType.from_string = staticmethod(_refusing_nuls(Apr.DType.from_string, [(0, 'string', False)]))
 
 
 def extends(class_):

@@ -112,6 +112,65 @@ def _convert(pspec, value):
     return value
 
 
+def _check_property(self, name, value):
+    pspec = _find_pspecs(type(self)).get(name.replace('-', '_')) if isinstance(name, str) else None
+    if pspec is not None and pspec.value_type in (GObject.TYPE_STRING, GObject.TYPE_STRV):
+        check_text(value, name, pspec.value_type == GObject.TYPE_STRV)
+
+
+_set = object.__setattr__
+
+
+class _Props:
+    """An object's properties as PyGObject has them, object.props.name, but for strings that have a NUL."""
+
+    __slots__ = ('_object', '_props')
+
+    def __init__(self, object, props):
+        for name, value in (('_object', object), ('_props', props)):
+            _set(self, name, value)
+
+    def __getattr__(self, name):
+        return getattr(self._props, name)
+
+    def __setattr__(self, name, value):
+        _check_property(self._object, name, value)
+        setattr(self._props, name, value)
+
+    def __dir__(self):
+        return dir(self._props)
+
+    def __iter__(self):
+        return iter(self._props)
+
+    def __len__(self):
+        return len(self._props)
+
+
+class _PropsOf:
+    """What a class has as its attribute “props”: of the class they are GObject.ParamSpecs."""
+
+    def __get__(self, object, class_):
+        props = inspect.getattr_static(GObject.Object, 'props').__get__(object, class_)
+        return props if object is None else _Props(object, props)
+
+
+def guard_properties(class_):
+    """Refuses NULs in all the ways of PyGObject to set a property, of classes that derive from this one too."""
+    def set_property(self, property_name, value):
+        """Sets a property to a value."""
+        _check_property(self, property_name, value)
+        GObject.Object.set_property(self, property_name, value)
+
+    def set_properties(self, **properties):
+        """Sets properties to values."""
+        for name, value in properties.items():
+            _check_property(self, name, value)
+        GObject.Object.set_properties(self, **properties)
+
+    class_.set_property, class_.set_properties, class_.props = set_property, set_properties, _PropsOf()
+
+
 def get_given(self, pspec):
     """A property's value: the very object that it was set to, which scikit-learn looks for in copies."""
     value = to_plain(self.get_property(pspec.name))
@@ -172,7 +231,7 @@ def add_constructor(class_):
                 raise TypeError(f'{type(self).__name__} has no property “{name}”{advise(name, writable)}')
             if not pspec.flags & _WRITABLE:
                 _refuse_read_only(type(self), to_name(pspec))
-        construct(self, **{name: _convert(pspecs.get(name), value) for name, value in properties.items()})
+        construct(self, **{name: _convert(pspecs.get(name.replace('-', '_')), value) for name, value in properties.items()})
         vars(self).update(properties)
 
     writable = sorted((to_name(pspec), pspec) for pspec in GObject.list_properties(class_) if pspec.flags & _WRITABLE)

@@ -18,6 +18,7 @@ from .properties import add_attributes, add_constructor
 
 _reader_new_from_path = Apr.SafetensorsReader.new_from_path
 _reader_new_from_bytes = Apr.SafetensorsReader.new_from_bytes
+_reader_new_from_file_async = Apr.SafetensorsReader.new_from_file_async
 _reader_get_slice = Apr.SafetensorsReader.get_slice
 _reader_get_slice_async = Apr.SafetensorsReader.get_slice_async
 _reader_get_tensor_async = Apr.SafetensorsReader.get_tensor_async
@@ -25,6 +26,9 @@ _writer_add_tensor = Apr.SafetensorsWriter.add_tensor
 _writer_set_data_func = Apr.SafetensorsWriter.set_data_func
 _writer_set_source_bytes = Apr.SafetensorsWriter.set_source_bytes
 _writer_write_to_path = Apr.SafetensorsWriter.write_to_path
+_writer_write_to_file_async = Apr.SafetensorsWriter.write_to_file_async
+_writer_write_to_bytes_async = Apr.SafetensorsWriter.write_to_bytes_async
+_writer_write_shards_async = Apr.SafetensorsWriter.write_shards_async
 
 _MIN_INT64, _MAX_INT64 = -1 << 63, (1 << 63) - 1
 
@@ -109,6 +113,13 @@ class Reader:
     def new_from_bytes(data: Buffer) -> SafetensorsReader:
         """Reads the bytes of a file, bytes or GLib.Bytes."""
         return _reader_new_from_bytes(wrap_bytes(data))
+
+    @staticmethod
+    def new_from_file_async(file, cancellable=None, callback=None, *user_data):
+        """Opens a Gio.File without blocking: `await Apr.SafetensorsReader.new_from_file_async(file)` gives the reader."""
+        return awaitable.call(
+            lambda *args: _reader_new_from_file_async(file, GLib.PRIORITY_DEFAULT, *args),
+            lambda _, result: Apr.SafetensorsReader.new_from_file_finish(result), cancellable, callback, user_data)
 
     def get_slice(self, name: str, indices: str | None = None) -> Any:
         """A part of a tensor: by indices in a text, as in '1:3, ::-1', or else by indexing what is returned."""
@@ -197,6 +208,24 @@ class Writer:
     def write_to_path(self, path: Path) -> bool:
         """Writes the file, in one step: there is the old one or the new one."""
         return _writer_write_to_path(self, os.fspath(path))
+
+    def write_to_file_async(self, file, cancellable=None, callback=None, *user_data):
+        """Writes to a Gio.File without blocking: `await writer.write_to_file_async(file)`."""
+        return awaitable.call(
+            lambda *args: _writer_write_to_file_async(self, file, GLib.PRIORITY_DEFAULT, *args),
+            Apr.SafetensorsWriter.write_to_file_finish, cancellable, callback, user_data)
+
+    def write_to_bytes_async(self, cancellable=None, callback=None, *user_data):
+        """Makes the bytes of the file without blocking: `await writer.write_to_bytes_async()` gives GLib.Bytes."""
+        return awaitable.call(
+            lambda *args: _writer_write_to_bytes_async(self, GLib.PRIORITY_DEFAULT, *args),
+            Apr.SafetensorsWriter.write_to_bytes_finish, cancellable, callback, user_data)
+
+    def write_shards_async(self, folder, prefix, max_shard_size, cancellable=None, callback=None, *user_data):
+        """Writes shards and their index to a folder without blocking: `await writer.write_shards_async(…)`."""
+        return awaitable.call(
+            lambda *args: _writer_write_shards_async(self, folder, prefix, max_shard_size, GLib.PRIORITY_DEFAULT, *args),
+            Apr.SafetensorsWriter.write_shards_finish, cancellable, callback, user_data)
 
 
 def save_file(tensors: Mapping[str, object], path: Path, metadata: Mapping[str, str] | None = None) -> None:

@@ -61,6 +61,10 @@ class Tensor(Apr.Tensor):
         """A tensor of elements that lie in bytes, or in anything with a buffer, in C order and little-endian."""
         return Apr.Tensor.new_from_bytes(dtype, shape, wrap_bytes(data))
 
+    def copy(self) -> Tensor:
+        """The same tensor, which never changes, in the same memory; numpy.array(tensor) has memory of its own."""
+        return super().copy()
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The size along each dimension, as a tuple."""
