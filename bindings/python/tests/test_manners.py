@@ -333,7 +333,7 @@ class Help(TestCase):
             names = dir(Apr) if owner is Apr else self.list_members(owner)
             functions = [getattr(owner, name, None) for name in (*names, 'copy')]
             for function in filter(inspect.isfunction, functions):
-                self.assertRegex(function.__doc__ or '', r'[a-z] [a-z]', f'{owner}.{function.__name__}')
+                self.assertRegex(function.__doc__ or '', r'\w \w', f'{owner}.{function.__name__}')
 
     def test_asynchronous_twins(self):
         """They take what the function takes that blocks, and a callback, but no priority; what they give is awaited."""
