@@ -338,7 +338,7 @@ load_names (AprCrossProducts *self, GHashTable *metadata, const char *prefix, GE
 
   if (names_json != NULL)
     {
-      g_auto (GStrv) names = apr_feature_names_from_json (names_json, error);
+      g_auto (GStrv) names = apr_feature_names_from_json (names_json, APR_FEATURE_NAMES_KEY, error);
 
       if (names == NULL || !apr_cross_products_set_feature_names (self, (const char *const *) names, error))
         return FALSE;

@@ -80,14 +80,30 @@ check_loaded (AprEstimator *self, gsize n_features, gsize n_targets, GError **er
   return FALSE;
 }
 
+/* Takes the names that the file has; @set keeps them. */
+static gboolean
+load_names (AprEstimator *self,
+            AprSafetensorsReader *reader,
+            const char *key,
+            gboolean (*set) (AprEstimator *self, const char *const *names, GError **error),
+            GError **error)
+{
+  const char *json = g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), key);
+  g_auto (GStrv) names = NULL;
+
+  if (json == NULL)
+    return TRUE;
+
+  names = apr_feature_names_from_json (json, key, error);
+  return names != NULL && set (self, (const char *const *) names, error);
+}
+
 /* @user_data is the reader. */
 static gboolean
 load_tensors (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
 {
   AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
   AprSafetensorsReader *reader = APR_SAFETENSORS_READER (user_data);
-  const char *json =
-    g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), APR_FEATURE_NAMES_KEY);
   g_autoptr (GError) local_error = NULL;
   gsize n_features = 0;
   gsize n_targets = 0;
@@ -103,15 +119,8 @@ load_tensors (AprEstimator *self, gpointer user_data, GCancellable *cancellable,
     return FALSE;
   apr_estimator_complete_pending (self, n_features, n_targets);
 
-  if (json != NULL)
-    {
-      g_auto (GStrv) feature_names = apr_feature_names_from_json (json, error);
-
-      return feature_names != NULL &&
-             apr_estimator_set_pending_names (self, (const char *const *) feature_names, error);
-    }
-
-  return TRUE;
+  return load_names (self, reader, APR_FEATURE_NAMES_KEY, apr_estimator_set_pending_names, error) &&
+         load_names (self, reader, APR_TARGET_NAMES_KEY, apr_estimator_set_pending_target_names, error);
 }
 
 static AprEstimator *

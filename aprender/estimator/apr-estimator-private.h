@@ -60,6 +60,9 @@ void apr_estimator_complete_pending (AprEstimator *self, gsize n_features, gsize
 gboolean
 apr_estimator_set_pending_names (AprEstimator *self, const char *const *feature_names, GError **error);
 
+gboolean
+apr_estimator_set_pending_target_names (AprEstimator *self, const char *const *target_names, GError **error);
+
 /* Has the estimator know @fitted, without a notification: for one that nobody else knows yet. */
 void apr_estimator_set_fitted (AprEstimator *self, AprFitted *fitted);
 

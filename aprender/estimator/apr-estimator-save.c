@@ -133,6 +133,14 @@ apr_estimator_copy (AprEstimator *self, GError **error)
 }
 
 static gboolean
+save_names (AprSafetensorsWriter *writer, const char *key, char **names, GError **error)
+{
+  g_autofree char *json = names != NULL ? apr_feature_names_to_json ((const char *const *) names) : NULL;
+
+  return json == NULL || apr_safetensors_writer_set_metadata (writer, key, json, error);
+}
+
+static gboolean
 add_metadata (AprEstimator *self, const AprFitted *fitted, AprSafetensorsWriter *writer, GError **error)
 {
   guint n;
@@ -166,14 +174,8 @@ add_metadata (AprEstimator *self, const AprFitted *fitted, AprSafetensorsWriter 
         return FALSE;
     }
 
-  if (fitted->feature_names != NULL)
-    {
-      g_autofree char *json = apr_feature_names_to_json ((const char *const *) fitted->feature_names);
-
-      return apr_safetensors_writer_set_metadata (writer, APR_FEATURE_NAMES_KEY, json, error);
-    }
-
-  return TRUE;
+  return save_names (writer, APR_FEATURE_NAMES_KEY, fitted->feature_names, error) &&
+         save_names (writer, APR_TARGET_NAMES_KEY, fitted->target_names, error);
 }
 
 /* What a file is made of, as it was when it was begun. */

@@ -110,6 +110,15 @@ choose_names (const AprFitted *current, const AprFitted *found, gsize n_features
   return names != NULL && g_strv_length (names) == n_features ? (const char *const *) names : NULL;
 }
 
+static void
+keep_target_names (AprFitted *pending, const AprFitted *current)
+{
+  if (pending->target_names == NULL)
+    pending->target_names = g_strdupv (current->target_names);
+  if (pending->target_names != NULL && g_strv_length (pending->target_names) != pending->n_targets)
+    g_clear_pointer (&pending->target_names, g_strfreev);
+}
+
 void
 apr_estimator_take_pending (AprEstimator *self, AprFitted *fitted)
 {
@@ -120,6 +129,7 @@ apr_estimator_take_pending (AprEstimator *self, AprFitted *fitted)
   before = priv->pending;
   priv->pending = apr_fitted_new_with (fitted, fitted->n_features, fitted->n_targets,
                                        choose_names (priv->fitted, fitted, fitted->n_features));
+  keep_target_names (priv->pending, priv->fitted);
   g_mutex_unlock (&priv->lock);
 
   g_clear_pointer (&before, apr_fitted_unref);
@@ -139,6 +149,7 @@ apr_estimator_complete_pending (AprEstimator *self, gsize n_features, gsize n_ta
   found = before != NULL ? before : nothing;
   priv->pending =
     apr_fitted_new_with (found, n_features, n_targets, choose_names (priv->fitted, found, n_features));
+  keep_target_names (priv->pending, priv->fitted);
   g_mutex_unlock (&priv->lock);
 
   g_clear_pointer (&before, apr_fitted_unref);

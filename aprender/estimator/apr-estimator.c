@@ -66,6 +66,7 @@ enum
   PROP_N_FEATURES,
   PROP_N_TARGETS,
   PROP_FEATURE_NAMES,
+  PROP_TARGET_NAMES,
   PROP_BUSY,
   PROP_PROGRESS,
   N_PROPS,
@@ -110,6 +111,9 @@ apr_estimator_get_property (GObject *object, guint property_id, GValue *value, G
       break;
     case PROP_FEATURE_NAMES:
       g_value_take_boxed (value, apr_estimator_get_feature_names (self));
+      break;
+    case PROP_TARGET_NAMES:
+      g_value_take_boxed (value, apr_estimator_get_target_names (self));
       break;
     case PROP_BUSY:
       g_value_set_boolean (value, apr_estimator_get_busy (self));
@@ -224,6 +228,15 @@ apr_estimator_class_init (AprEstimatorClass *klass)
   properties[PROP_FEATURE_NAMES] = g_param_spec_boxed ("feature-names", NULL, NULL, G_TYPE_STRV, flags);
 
   /**
+   * AprEstimator:target-names: (getter get_target_names)
+   *
+   * The names of the targets, in the order of y's columns.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_TARGET_NAMES] = g_param_spec_boxed ("target-names", NULL, NULL, G_TYPE_STRV, flags);
+
+  /**
    * AprEstimator:busy: (getter get_busy)
    *
    * Whether a fit runs, synchronous or not. Another one would fail with %G_IO_ERROR_PENDING.
@@ -267,6 +280,8 @@ apr_estimator_notify_fitted (AprEstimator *self, const AprFitted *before, const 
     g_object_notify_by_pspec (object, properties[PROP_N_TARGETS]);
   if (!apr_feature_names_equal (before->feature_names, after->feature_names))
     g_object_notify_by_pspec (object, properties[PROP_FEATURE_NAMES]);
+  if (!apr_feature_names_equal (before->target_names, after->target_names))
+    g_object_notify_by_pspec (object, properties[PROP_TARGET_NAMES]);
   if (before->type != NULL || after->type != NULL)
     (after->type != NULL ? after->type : before->type)->notify (self, before->results, after->results);
 }
@@ -516,7 +531,9 @@ apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *can
   const gsize *y_shape = apr_tensor_get_shape (call->y, &n_dims);
 
   if (before->n_features == 0 &&
-      !apr_feature_names_check_n ((const char *const *) before->feature_names, n_features, "X has", error))
+      (!apr_feature_names_check_n ((const char *const *) before->feature_names, n_features, "X has", error) ||
+       !apr_target_names_check_n ((const char *const *) before->target_names, n_dims == 2 ? y_shape[1] : 1,
+                                  "y has", error)))
     return FALSE;
 
   if (klass->fit == NULL)

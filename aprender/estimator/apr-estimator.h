@@ -125,6 +125,16 @@ gboolean
 apr_estimator_check_feature_names (AprEstimator *self, const char *const *feature_names, GError **error);
 
 APR_AVAILABLE_IN_ALL
+char **apr_estimator_get_target_names (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_estimator_set_target_names (AprEstimator *self, const char *const *target_names, GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean
+apr_estimator_check_target_names (AprEstimator *self, const char *const *target_names, GError **error);
+
+APR_AVAILABLE_IN_ALL
 double apr_estimator_get_progress (AprEstimator *self);
 
 APR_AVAILABLE_IN_ALL

@@ -29,8 +29,9 @@ find_duplicate (const char *const *names, gsize n)
   return NULL;
 }
 
-gboolean
-apr_feature_names_check (const char *const *names, GError **error)
+/* @what is “feature” or “target”. */
+static gboolean
+check (const char *const *names, const char *what, GError **error)
 {
   gsize n = g_strv_length ((char **) names);
   const char *duplicate;
@@ -40,7 +41,7 @@ apr_feature_names_check (const char *const *names, GError **error)
     if (!g_utf8_validate (names[i], -1, NULL))
       {
         g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
-                     "The name of feature %" G_GSIZE_FORMAT " (counted from 0) is not UTF-8", i);
+                     "The name of %s %" G_GSIZE_FORMAT " (counted from 0) is not UTF-8", what, i);
         return FALSE;
       }
 
@@ -48,8 +49,20 @@ apr_feature_names_check (const char *const *names, GError **error)
   if (duplicate == NULL)
     return TRUE;
 
-  g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "Two features have the name “%s”", duplicate);
+  g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "Two %ss have the name “%s”", what, duplicate);
   return FALSE;
+}
+
+gboolean
+apr_feature_names_check (const char *const *names, GError **error)
+{
+  return check (names, "feature", error);
+}
+
+gboolean
+apr_target_names_check (const char *const *names, GError **error)
+{
+  return check (names, "target", error);
 }
 
 gboolean
@@ -59,18 +72,55 @@ apr_feature_names_equal (char **a, char **b)
          (a != NULL && b != NULL && g_strv_equal ((const char *const *) a, (const char *const *) b));
 }
 
-gboolean
-apr_feature_names_check_n (const char *const *names, gsize n_features, const char *whose, GError **error)
+static gboolean
+check_n (const char *const *names, gsize n, const char *what, const char *whose, GError **error)
 {
   guint n_names = names != NULL ? g_strv_length ((char **) names) : 0;
 
-  if (names == NULL || n_names == n_features)
+  if (names == NULL || n_names == n)
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
-               "There %s %u feature %s, but %s %" G_GSIZE_FORMAT " %s", n_names == 1 ? "is" : "are", n_names,
-               n_names == 1 ? "name" : "names", whose, n_features, n_features == 1 ? "feature" : "features");
+               "There %s %u %s %s, but %s %" G_GSIZE_FORMAT " %s%s", n_names == 1 ? "is" : "are", n_names,
+               what, n_names == 1 ? "name" : "names", whose, n, what, n == 1 ? "" : "s");
   return FALSE;
+}
+
+gboolean
+apr_feature_names_check_n (const char *const *names, gsize n_features, const char *whose, GError **error)
+{
+  return check_n (names, n_features, "feature", whose, error);
+}
+
+gboolean
+apr_target_names_check_n (const char *const *names, gsize n_targets, const char *whose, GError **error)
+{
+  return check_n (names, n_targets, "target", whose, error);
+}
+
+static gboolean
+compare (
+  const char *const *expected, const char *const *names, const char *what, const char *whose, GError **error)
+{
+  gsize i;
+
+  for (i = 0; expected[i] != NULL && names[i] != NULL; i++)
+    if (strcmp (expected[i], names[i]) != 0)
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                     "%c%s %" G_GSIZE_FORMAT " (counted from 0) is “%s”, but %s with “%s” there",
+                     g_ascii_toupper (what[0]), what + 1, i, names[i], whose, expected[i]);
+        return FALSE;
+      }
+
+  if (expected[i] != NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "The %s “%s”, which %s with, is missing", what,
+                 expected[i], whose);
+  else if (names[i] != NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                 "There is a %s “%s”, but %s with %" G_GSIZE_FORMAT " others", what, names[i], whose, i);
+
+  return expected[i] == NULL && names[i] == NULL;
 }
 
 gboolean
@@ -79,25 +129,16 @@ apr_feature_names_compare (const char *const *expected,
                            const char *whose,
                            GError **error)
 {
-  gsize i;
+  return compare (expected, names, "feature", whose, error);
+}
 
-  for (i = 0; expected[i] != NULL && names[i] != NULL; i++)
-    if (strcmp (expected[i], names[i]) != 0)
-      {
-        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
-                     "Feature %" G_GSIZE_FORMAT " (counted from 0) is “%s”, but %s with “%s” there", i,
-                     names[i], whose, expected[i]);
-        return FALSE;
-      }
-
-  if (expected[i] != NULL)
-    g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "The feature “%s”, which %s with, is missing",
-                 expected[i], whose);
-  else if (names[i] != NULL)
-    g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
-                 "There is a feature “%s”, but %s with %" G_GSIZE_FORMAT " others", names[i], whose, i);
-
-  return expected[i] == NULL && names[i] == NULL;
+gboolean
+apr_target_names_compare (const char *const *expected,
+                          const char *const *names,
+                          const char *whose,
+                          GError **error)
+{
+  return compare (expected, names, "target", whose, error);
 }
 
 char *
@@ -122,12 +163,12 @@ apr_feature_names_to_json (const char *const *names)
 }
 
 char **
-apr_feature_names_from_json (const char *json, GError **error)
+apr_feature_names_from_json (const char *json, const char *key, GError **error)
 {
   char **names = apr_json_scan_string_array (json, strlen (json), error);
 
   if (names == NULL)
-    g_prefix_error (error, "The metadata “%s”: ", APR_FEATURE_NAMES_KEY);
+    g_prefix_error (error, "The metadata “%s”: ", key);
 
   return names;
 }

@@ -28,6 +28,7 @@ typedef struct
   gsize n_features;     /* 0 before the first fit */
   gsize n_targets;      /* 0 before the first fit */
   char **feature_names; /* (owned) (nullable): before the first fit too */
+  char **target_names;  /* (owned) (nullable): before the first fit too */
 
   const AprResultsType *type; /* (nullable) */
   gpointer results;           /* (owned) (nullable): NULL where the subclass keeps its results elsewhere */
@@ -40,7 +41,8 @@ AprFitted *apr_fitted_new (gsize n_features,
                            const AprResultsType *type,
                            gpointer results) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same results under other names and for another X, where a subclass transforms what it gets. */
+/* The same results under other names and for another X, where a subclass transforms what it gets. The targets keep
+ * theirs. */
 AprFitted *apr_fitted_new_with (const AprFitted *self,
                                 gsize n_features,
                                 gsize n_targets,

@@ -28,8 +28,12 @@ apr_fitted_new_with (const AprFitted *self,
                      gsize n_targets,
                      const char *const *feature_names)
 {
-  return apr_fitted_new (n_features, n_targets, feature_names, self->type,
-                         self->results != NULL ? self->type->ref (self->results) : NULL);
+  AprFitted *fitted = apr_fitted_new (n_features, n_targets, feature_names, self->type,
+                                      self->results != NULL ? self->type->ref (self->results) : NULL);
+
+  fitted->target_names = g_strdupv (self->target_names);
+
+  return fitted;
 }
 
 AprFitted *
@@ -49,5 +53,6 @@ apr_fitted_unref (AprFitted *self)
   if (self->results != NULL)
     self->type->unref (self->results);
   g_strfreev (self->feature_names);
+  g_strfreev (self->target_names);
   g_free (self);
 }

@@ -193,6 +193,16 @@ apr_linear_regression_get_statistics_finish (AprLinearRegression *self, GAsyncRe
   return apr_estimator_call_take_result (self, result, apr_linear_regression_get_statistics_async, error);
 }
 
+static void
+append_heading (GString *text, const AprFitted *fitted, gsize target)
+{
+  g_string_append (text, target > 0 ? "\n" : "");
+  if (fitted->target_names != NULL)
+    g_string_append_printf (text, "Target %s\n\n", fitted->target_names[target]);
+  else
+    g_string_append_printf (text, "Target %" G_GSIZE_FORMAT "\n\n", target);
+}
+
 /**
  * apr_linear_regression_summary:
  * @self: a fitted linear regression
@@ -233,7 +243,7 @@ apr_linear_regression_summary (AprLinearRegression *self, GError **error)
         return NULL;
       part = apr_regression_statistics_to_string (statistics);
       if (n_targets > 1)
-        g_string_append_printf (text, "%sTarget %" G_GSIZE_FORMAT "\n\n", target > 0 ? "\n" : "", target);
+        append_heading (text, fitted, target);
       g_string_append (text, part);
     }
 

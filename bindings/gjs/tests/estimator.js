@@ -187,6 +187,11 @@ test('feature-names', () => {
   assertThrows(() => { model.feature_names = ['a\0', 'b']; }, TypeError, null, 'NUL');
   assertEqual(Mean.from_bytes(model.to_bytes()).feature_names, ['größe', 'b']);
   assertTrue(model.check_feature_names(['größe', 'b']));
+  assertEqual([model.get_target_names(), model.target_names], [null, null]);
+  model.target_names = ['rent'];
+  assertThrows(() => { model.target_names = ['a', 'b']; }, Apr.Error, Apr.Error.FEATURE_NAMES);
+  assertEqual(Mean.from_bytes(model.to_bytes()).get_target_names(), ['rent']);
+  assertThrows(() => model.check_target_names(['heating']), Apr.Error, Apr.Error.FEATURE_NAMES);
   assertThrows(() => model.check_feature_names(['b', 'größe']), Apr.Error, Apr.Error.FEATURE_NAMES,
     '“b”');
   assertThrows(() => model.set_feature_names(['a']), Apr.Error, Apr.Error.FEATURE_NAMES);

@@ -239,6 +239,9 @@ declare module 'gi://Apr?version=1.0' {
       /** The names of the features, which may be assigned: one for each feature, or null to forget them. */
       get feature_names(): string[] | null;
       set feature_names(names: readonly string[] | null);
+      /** The names of the targets, in the order of y's columns, which may be assigned; null forgets them. */
+      get target_names(): string[] | null;
+      set target_names(names: readonly string[] | null);
       /**
        * Whether a fit is under way, from the call of fit_async() on: another one is refused with
        * Gio.IOErrorEnum.PENDING.
@@ -294,6 +297,10 @@ declare module 'gi://Apr?version=1.0' {
       set_feature_names(names: readonly string[] | null): boolean;
       /** Throws unless these are the names that the model was fitted with, in the same order. */
       check_feature_names(names: readonly string[]): boolean;
+      get_target_names(): string[] | null;
+      set_target_names(names: readonly string[] | null): boolean;
+      /** Throws unless these are the names of the targets that the model was fitted with, in the same order. */
+      check_target_names(names: readonly string[]): boolean;
       /** For a subclass: learns from tensors whose shapes have been checked. Throws, or returns true. */
       vfunc_fit(X: Tensor, y: Tensor, sample_weight: Tensor | null, cancellable: Gio.Cancellable | null): boolean;
       /** For a subclass: [n_samples] or [n_samples, n_targets] of X, whose width has been checked. */

@@ -41,7 +41,11 @@ class TestCase(unittest.TestCase):
         self.assertTrue(error.matches(quark, code), f'{error.domain} {error.code}: {error.message}')
 
     def assertNoLeak(self, function, n_calls):
-        """Checks that the process grows by less than 8 bytes a call, or 256 KiB in all."""
+        """Checks that the process grows by less than 8 bytes a call, or 256 KiB in all.
+
+        What leaks grows in each round. One round may grow without a leak: threads that come later than usual on a busy
+        machine get heaps of their own.
+        """
         statm = pathlib.Path('/proc/self/statm')
         if not statm.exists():
             self.skipTest('the system does not tell the size of a process')
@@ -56,7 +60,12 @@ class TestCase(unittest.TestCase):
         if 'libasan' in os.environ.get('LD_PRELOAD', ''):
             # It puts by what is freed.
             return
-        self.assertLess(call_many(n_calls) - before, max(8 * n_calls, 1 << 18))
+        growths = []
+        while len(growths) < 4 and (not growths or growths[-1] >= max(8 * n_calls, 1 << 18)):
+            after = call_many(n_calls)
+            growths.append(after - before)
+            before = after
+        self.assertLess(growths[-1], max(8 * n_calls, 1 << 18), growths)
 
     def make_directory(self):
         directory = tempfile.mkdtemp()

@@ -5,10 +5,12 @@
 """
 
 import asyncio
+import copy
 import decimal
 import gc
 import math
 import pathlib
+import pickle
 import resource
 import weakref
 
@@ -532,6 +534,49 @@ class Tables(TestCase):
         self.assertLess(count_growth(lambda: asyncio.run(predict_interval())), 32 + 50 << 20)
         # What needs all samples at once makes one copy of them.
         self.assertLess(count_growth(lambda: model.diagnose(frame, y)), 80 + 48 + 50 << 20)
+
+    def test_names_of_targets(self):
+        """Targets in another order are refused wherever they would be mixed up with others."""
+        X = pandas.DataFrame({'a': [1.0, 2, 3, 5, 7], 'b': [2.0, 1, 4, 3, 9]})
+        y = pandas.DataFrame({'u': [1.0, 2, 3, 4, 6], 'v': [5.0, 4, 2, 2, 9]})
+        swapped, table = y[['v', 'u']], X.assign(u=y.u, v=y.v)
+        long = pandas.concat([table] * 30_000)
+
+        async def fit_async(model, *data):
+            return await model.fit_async(*data)
+
+        def fit_partly(model, *data):
+            return model.partial_fit(*data)
+
+        for fit in (Apr.LinearRegression.fit, fit_partly, lambda *args: asyncio.run(fit_async(*args))):
+            for data in ((X, y), (pyarrow.table(dict(X)), pyarrow.table(dict(y))), (table, ['u', 'v']), (long, ['u', 'v'])):
+                model = fit(Apr.LinearRegression(), *data)
+                self.assertEqual(model.target_names, ['u', 'v'])
+                expected = model.score(X, y)
+                for function in (model.score, model.score_async, model.partial_fit, model.partial_fit_async, model.diagnose,
+                                 model.diagnose_async, model.get_robust_statistics, model.plot):
+                    with self.assertRaisesRegex(ValueError, 'y has the targets “v”, “u”, but the model was fitted to “u”, “v”'):
+                        function(X, swapped)
+                    with self.assertRaisesRegex(ValueError, 'the targets “v”, “u”'):
+                        function(table, ['v', 'u'])
+                self.assertEqual(model.score(X, y.to_numpy()), expected)
+        for other in (copy.copy(model), pickle.loads(pickle.dumps(model)), Apr.LinearRegression.from_bytes(model.to_bytes())):
+            self.assertEqual(other.target_names, ['u', 'v'])
+        self.assertIn('Target v', model.summary())
+        # A table's names do not stay for other data; a series has no order that could be mixed up.
+        self.assertIsNone(model.fit(X.to_numpy(), y.to_numpy()).target_names)
+        self.assertIsNone(model.fit(X, y.u).target_names)
+        self.assertIsNone(model.fit(table, 'u').target_names)
+        model.fit(long, ['u', 'v'])
+        self.assertIsNone(model.fit(numpy.asfortranarray(long[['a', 'b']]), long[['u', 'v']].to_numpy()).target_names)
+
+        state = Apr.CrossProducts.new(2, 2).update(X, y)
+        for function in (state.update, state.update_async):
+            with self.assertRaisesRegex(ValueError, 'the targets “v”, “u”, but the samples before had “u”, “v”'):
+                function(X, swapped)
+        with self.assertRaisesRegex(ValueError, 'this state has'):
+            state.merge(Apr.CrossProducts.new(2, 2).update(X, swapped))
+        self.assertEqual(Apr.LinearRegression().fit_cross_products(state).target_names, ['u', 'v'])
 
     def test_memory_is_released(self):
         table = pyarrow.table({name: numpy.arange(100_000.0) + i for i, name in enumerate('abc')})

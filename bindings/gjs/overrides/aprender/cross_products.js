@@ -9,7 +9,7 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {CrossProducts} = Apr;
-  const {convertArgument, convertProperties, count, defineFeatureNames, defineGetter, readCount, readEnum, toTensor, toWeights,
+  const {convertArgument, convertProperties, count, defineNames, defineGetter, readCount, readEnum, toTensor, toWeights,
     updateInSlices} = functions;
 
   const readPrecision = precision => readEnum(Apr.Precision, precision, 'precision');
@@ -86,7 +86,7 @@ function extend(Apr, functions) {
   for (const name of ['update_arrow', 'update_arrow_async', 'update_arrow_finish'])
     CrossProducts.prototype[name] = undefined;
 
-  defineFeatureNames(CrossProducts.prototype);
+  defineNames(CrossProducts.prototype, 'feature_names');
   for (const name of ['n_features', 'n_targets', 'n_samples']) {
     defineGetter(CrossProducts.prototype, name, function () {
       return this[`get_${name}`]();

@@ -9,7 +9,7 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {DType, Estimator, LinearRegression} = Apr;
-  const {count, defineFeatureNames, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights,
+  const {count, defineNames, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights,
     updateInSlices} = functions;
 
   function isHyperParameter({flags}) {
@@ -39,7 +39,8 @@ function extend(Apr, functions) {
     return text;
   };
 
-  defineFeatureNames(Estimator.prototype);
+  for (const name of ['feature_names', 'target_names'])
+    defineNames(Estimator.prototype, name);
 
   const {fit, predict, score, set_result: setResult} = Estimator.prototype;
 

@@ -87,12 +87,13 @@ function extend(Apr, functions) {
   const path = [checkString, 'The path'];
   const tensorName = [checkString, 'The name of a tensor'];
   const featureNames = [checkString, 'The name of a feature'];
+  const targetNames = [checkString, 'The name of a target'];
   const indices = [checkString, 'The text of indices'];
 
   for (const type of [Estimator, LinearRegression, Apr.CrossProducts]) {
     guard(type, 'load', path);
     for (const [name, check] of [['save', path], ['set_feature_names', featureNames],
-      ['check_feature_names', featureNames]]) {
+      ['check_feature_names', featureNames], ['set_target_names', targetNames], ['check_target_names', targetNames]]) {
       if (Object.prototype.hasOwnProperty.call(type.prototype, name))
         guard(type.prototype, name, check);
     }

@@ -12,14 +12,14 @@ function getFunctions(Apr, functions) {
     Object.defineProperty(object, name, {get, configurable: true, enumerable: true});
   }
 
-  // The names of features, which may be assigned; null forgets them.
-  function defineFeatureNames(object) {
-    Object.defineProperty(object, 'feature_names', {
+  // The names of features, or of targets, which may be assigned; null forgets them.
+  function defineNames(object, name) {
+    Object.defineProperty(object, name, {
       get() {
-        return this.get_feature_names();
+        return this[`get_${name}`]();
       },
       set(names) {
-        this.set_feature_names(names);
+        this[`set_${name}`](names);
       },
       configurable: true,
       enumerable: true,
@@ -107,6 +107,6 @@ function getFunctions(Apr, functions) {
     }
   }
 
-  return {convertArgument, convertProperties, defineFeatureNames, defineGetter, promisify, readBoolean, readCount, readEnum,
+  return {convertArgument, convertProperties, defineNames, defineGetter, promisify, readBoolean, readCount, readEnum,
     readNumber, toEnum};
 }

@@ -16,7 +16,7 @@ from .lists import count
 from .memory import copy_bytes, view_bytes, wrap_bytes
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor
-from .samples import Samples, check_feature_names, explain, refuse_readers
+from .samples import Samples, check_feature_names, check_target_names, explain, refuse_readers
 
 _merge = Apr.CrossProducts.merge
 _merge_bytes = Apr.CrossProducts.merge_bytes
@@ -59,6 +59,9 @@ def _write(state, start, finish, argument, cancellable, callback, user_data):
                           give, cancellable, callback, user_data)
 
 
+_TARGET_NAMES = '_target_names'
+
+
 def _new_like(state):
     empty = Apr.CrossProducts.new_with_precision(state.n_features, state.n_targets, state.get_precision())
     empty.set_n_threads(state.get_n_threads())
@@ -69,6 +72,18 @@ def _name(state, samples):
     """The names of a table are those of the features from its first update on."""
     if samples.names is not None and state.get_feature_names() is None:
         state.set_feature_names(samples.names)
+    if samples.target_names is not None:
+        vars(state).setdefault(_TARGET_NAMES, samples.target_names)
+
+
+def get_target_names(state):
+    """The names of the targets' columns, where samples of tables were added: the object keeps them, no file has them."""
+    return vars(state).get(_TARGET_NAMES)
+
+
+def _check_names(state, samples):
+    check_feature_names(state, samples.names)
+    check_target_names(samples.target_names, get_target_names(state), 'the samples before had')
 
 
 def _update_blocks_async(state, samples, cancellable, callback, user_data):
@@ -128,7 +143,7 @@ class Methods:
         same in every update.
         """
         samples = Samples(X, y, sample_weight)
-        check_feature_names(self, samples.names)
+        _check_names(self, samples)
         if samples.blocks is None:
             _update_block(self, samples, (0, *samples.get_tensors()), cancellable)
         else:
@@ -154,7 +169,10 @@ class Methods:
 
     def merge(self, other: CrossProducts) -> Self:
         """Adds the samples of another state, which stays as it is, and returns this one."""
+        check_target_names(get_target_names(other), get_target_names(self), 'this state has')
         _merge(self, other)
+        if get_target_names(other) is not None:
+            vars(self)[_TARGET_NAMES] = get_target_names(other)
         return self
 
     def merge_bytes(self, data: Buffer) -> Self:
@@ -183,7 +201,7 @@ class Methods:
     def update_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
         """Adds samples without blocking: `await state.update_async(X, y)` gives the state."""
         samples = Samples(X, y, sample_weight)
-        check_feature_names(self, samples.names)
+        _check_names(self, samples)
         if samples.blocks is not None:
             return _update_blocks_async(self, samples, cancellable, callback, user_data)
 

@@ -16,7 +16,7 @@ from .lists import count
 from .memory import copy_bytes, wrap_bytes
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor, list_settable, to_name, to_plain
-from .samples import Samples, check_feature_names, explain, refuse_readers
+from .samples import Samples, check_feature_names, check_target_names, explain, refuse_readers
 from .virtual_functions import check_results
 
 _fit = Apr.Estimator.fit
@@ -42,6 +42,7 @@ _from_bytes_async = Apr.Estimator.from_bytes_async
 _from_bytes_finish = Apr.Estimator.from_bytes_finish
 _to_bytes_async = Apr.Estimator.to_bytes_async
 _get_feature_names = Apr.Estimator.get_feature_names
+_get_target_names = Apr.Estimator.get_target_names
 _set_result = Apr.Estimator.set_result
 
 
@@ -128,7 +129,8 @@ class Methods:
         X is [n_samples, n_features], y [n_samples] or [n_samples, n_targets], sample_weight [n_samples]: arrays,
         which are shared, lists, data frames of pandas or polars, Arrow tables or streams, or sparse matrices. y and
         sample_weight may be names of columns of a table X, which then are no features. The names of a table's
-        columns, where all are strings, become the names of the features. Integers and truth values are computed with as
+        columns, where all are strings, become the names of the features, and those of a table y the names of the targets.
+        Integers and truth values are computed with as
         doubles, float16 as float32. A fit that raises leaves the model as it was.
         """
         return fit_whole(self, Samples(X, y, sample_weight), cancellable)
@@ -235,6 +237,19 @@ class Methods:
     def feature_names(self, names: Sequence[str] | None) -> None:
         self.set_feature_names(names)
 
+    def get_target_names(self) -> list[str] | None:
+        """The names of the targets as a list, or None where they have none."""
+        return _get_target_names(self) or None
+
+    @property
+    def target_names(self) -> list[str] | None:
+        """The names of the targets as a list, or None where they have none. They may be assigned."""
+        return self.get_target_names()
+
+    @target_names.setter
+    def target_names(self, names: Sequence[str] | None) -> None:
+        self.set_target_names(names)
+
     def clone(self) -> Self:
         """An unfitted model of the same class with the same properties."""
         return _clone(self)
@@ -280,7 +295,7 @@ def fit_whole(self, samples, cancellable):
         _fit(self, *samples.get_tensors(), cancellable)
     except AprError as error:
         raise explain(error, 0, samples.names) from None
-    name_features(self, samples.names)
+    name_columns(self, samples)
     return self
 
 
@@ -290,7 +305,7 @@ def fit_whole_async(self, samples, cancellable, callback, user_data):
         def when_named(model, result):
             try:
                 if not result.had_error():
-                    name_features(model, samples.names)
+                    name_columns(model, samples)
             finally:
                 when_fitted(model, result)
 
@@ -306,14 +321,24 @@ def fit_whole_async(self, samples, cancellable, callback, user_data):
     return awaitable.call(start, finish, cancellable, callback, user_data)
 
 
-def name_features(self, names):
-    """Gives a fitted model the names of its table. Those of an earlier table do not stay, but others do."""
-    before = vars(self).pop('_table_names', None)
+def name_columns(self, samples):
+    """Gives a fitted model the names of its tables. Those of an earlier table do not stay, but others do."""
+    _name(self, samples.names, '_table_names', self.get_feature_names, self.set_feature_names)
+    name_targets(self, samples)
+
+
+def name_targets(self, samples):
+    """Gives a fitted model the names of the targets' columns."""
+    _name(self, samples.target_names, '_table_target_names', self.get_target_names, self.set_target_names)
+
+
+def _name(self, names, key, get, set):
+    before = vars(self).pop(key, None)
     if names is not None:
-        self.set_feature_names(names)
-        vars(self)['_table_names'] = names
-    elif before is not None and before == self.get_feature_names():
-        self.set_feature_names(None)
+        set(names)
+        vars(self)[key] = names
+    elif before is not None and before == get():
+        set(None)
 
 
 def read_samples(self, X, y, sample_weight):
@@ -326,6 +351,7 @@ def read_samples(self, X, y, sample_weight):
 def _check_names(self, samples):
     if self.get_fitted():
         check_feature_names(self, samples.names)
+        check_target_names(samples.target_names, self.get_target_names(), 'the model was fitted to')
 
 
 def read_features(self, X):

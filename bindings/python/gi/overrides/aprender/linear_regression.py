@@ -12,11 +12,11 @@ from gi.repository import GLib
 
 from . import awaitable
 from .blocks import Outcome, call as call_blocks, taking_outcomes
-from .cross_products import native_update_async, native_update_finish
+from .cross_products import get_target_names, native_update_async, native_update_finish
 from .errors import ArgumentError, AprError, make
 from .estimator import (ClassFunction, explain_features, fit_whole, fit_whole_async, get_values,
-                        native_predict_async, native_predict_finish, predict_whole, predict_whole_async, read_features,
-                        score_whole, score_whole_async)
+                        native_predict_async, name_targets, native_predict_finish, predict_whole, predict_whole_async, read_features,
+                        read_samples, score_whole, score_whole_async)
 from .lists import describe, to_target
 from .memory import FORMATS, import_module
 from .metrics import r2_score
@@ -108,6 +108,21 @@ def _new_state(model, X, y):
     return state
 
 
+def _name_first(model, samples):
+    """The names of the first samples are those of the model."""
+    if samples.names is not None:
+        model.set_feature_names(samples.names)
+    if samples.target_names is not None:
+        model.set_target_names(samples.target_names)
+
+
+def _name_targets_of(model, state):
+    """The names of the targets' columns, where the sums are those of tables."""
+    names = get_target_names(state)
+    if names is not None:
+        model.set_target_names(names)
+
+
 def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_data):
     """Sums up a block at a time, then fits to the sums. The model is busy from the call on, so that no other fit begins
     meanwhile.
@@ -131,6 +146,8 @@ def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_da
         def fitted(model, result):
             try:
                 _fit_cross_products_finish(model, result)
+                if not is_partial or samples.target_names is not None:
+                    name_targets(model, samples)
             except AprError as error:
                 done(Outcome(error=error))
             else:
@@ -267,7 +284,9 @@ class Methods:
         samples = Samples(X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)):
             return fit_whole(self, samples, cancellable)
-        return self.fit_cross_products(_sum_up(self, samples, cancellable))
+        self.fit_cross_products(_sum_up(self, samples, cancellable))
+        name_targets(self, samples)
+        return self
 
     fit.__doc__ = Apr.Estimator.fit.__doc__
 
@@ -314,9 +333,7 @@ class Methods:
     predict_finish = taking_outcomes(Apr.Estimator.predict_finish)
 
     def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
-        samples = Samples(X, y, sample_weight)
-        if self.get_fitted():
-            check_feature_names(self, samples.names)
+        samples = read_samples(self, X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)) or not self.get_fitted():
             return score_whole(self, samples)
         return _score_blocks(copy(self), samples)
@@ -324,9 +341,7 @@ class Methods:
     score.__doc__ = Apr.Estimator.score.__doc__
 
     def score_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
-        samples = Samples(X, y, sample_weight)
-        if self.get_fitted():
-            check_feature_names(self, samples.names)
+        samples = read_samples(self, X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)) or not self.get_fitted():
             return score_whole_async(self, samples, cancellable, callback, user_data)
         kept = []
@@ -375,12 +390,14 @@ class Methods:
     def fit_cross_products(self, state: CrossProducts) -> Self:
         """Fits the model to samples that have been summed before, and returns the model."""
         _fit_cross_products(self, state)
+        _name_targets_of(self, state)
         return self
 
     def fit_cross_products_async(self, state, cancellable=None, callback=None, *user_data):
         """Fits to sums without blocking: `await model.fit_cross_products_async(state)` gives the model."""
         def finish(model, result):
             _fit_cross_products_finish(model, result)
+            _name_targets_of(model, state)
             return model
 
         return awaitable.call(
@@ -393,31 +410,30 @@ class Methods:
 
         It is the model of one fit with all of them, bit for bit.
         """
-        samples = Samples(X, y, sample_weight)
+        samples = read_samples(self, X, y, sample_weight)
         fitted = self.get_fitted()
-        if fitted:
-            check_feature_names(self, samples.names)
         if samples.blocks is not None and _is_ours(type(self)):
             state = _sum_up(self, samples, cancellable)
             before = self.get_cross_products()
             if not fitted or before is not None:
                 if before is not None:
                     before.merge(state)
-                return self.fit_cross_products(state if before is None else before)
+                self.fit_cross_products(state if before is None else before)
+                if not fitted:
+                    name_targets(self, samples)
+                return self
         try:
             _partial_fit(self, *samples.get_tensors(), cancellable)
         except AprError as error:
             raise (explain_features(self, error, samples) if fitted else explain(error, 0, samples.names)) from None
-        if not fitted and samples.names is not None:
-            self.set_feature_names(samples.names)
+        if not fitted:
+            _name_first(self, samples)
         return self
 
     def partial_fit_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
         """Fits the model to more samples without blocking: `await model.partial_fit_async(X, y)` gives the model."""
-        samples = Samples(X, y, sample_weight)
+        samples = read_samples(self, X, y, sample_weight)
         fitted = self.get_fitted()
-        if fitted:
-            check_feature_names(self, samples.names)
         if samples.blocks is not None and _is_ours(type(self)) and (not fitted or self.get_cross_products() is not None):
             return _fit_blocks_async(self, samples, True, cancellable, callback, user_data)
 
@@ -426,8 +442,8 @@ class Methods:
                 _partial_fit_finish(model, result)
             except AprError as error:
                 raise explain(error, 0, samples.names) from None
-            if not fitted and samples.names is not None:
-                model.set_feature_names(samples.names)
+            if not fitted:
+                _name_first(model, samples)
             return model
 
         return awaitable.call(

@@ -83,7 +83,7 @@ def _find_texts(arguments):
     """The places of arguments that are strings, or lists of them, their names, and which of the two they are."""
     split = [re.match(r'(\w+):?(\w*)', argument).groups() for argument in arguments]
     return [(i, name, type_ == 'list') for i, (name, type_) in enumerate(split)
-            if type_ == 'str' or type_ == 'list' and name in ('feature_names', 'features', 'targets', 'columns')]
+            if type_ == 'str' or type_ == 'list' and name in ('feature_names', 'target_names', 'features', 'targets', 'columns')]
 
 
 def _refusing_nuls(function, texts):

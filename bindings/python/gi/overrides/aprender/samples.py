@@ -15,15 +15,15 @@ from .native import Apr, make_error
 from .tables import Table
 
 
-def check_names(names):
+def check_names(names, of='X'):
     """Checks labels of columns so that to give them to a model cannot fail; None where they are no names."""
     if not names or not all(isinstance(name, str) for name in names):
         return None
     for i, name in enumerate(names):
         if '\0' in name or name.encode(errors='replace').decode() != name:
-            raise ValueError(f'Column {i} of X (counted from 0) has the name {name!r}, which is not text')
+            raise ValueError(f'Column {i} of {of} (counted from 0) has the name {name!r}, which is not text')
     if len(set(names)) < len(names):
-        raise ValueError('Two columns of X have the name “%s”' % next(n for n in names if names.count(n) > 1))
+        raise ValueError(f'Two columns of {of} have the name “%s”' % next(n for n in names if names.count(n) > 1))
     return names
 
 
@@ -61,6 +61,8 @@ class Samples:
         self.data = open_data(X, 'X')
         self.names = _find_names(X, self.data)
         self.y = self.sample_weight = None
+        # Of a single column of X, or one without a table, there is no order to be mixed up.
+        self.target_names = check_names(_get_labels(y), 'y') if isinstance(y, list) else None
         self._selections = ()
         if _get_labels(y) or _get_labels(sample_weight):
             self._select(y, sample_weight)
@@ -69,7 +71,10 @@ class Samples:
                 raise ArgumentError('A fit requires y to be passed, but the target y is None' +
                                     (': an Apr.TableReader gives one if its targets are set before it reads'
                                      if isinstance(X, Apr.Tensor) else ''))
-            self.y = read_whole(open_data(y, 'y'))
+            targets = open_data(y, 'y')
+            if isinstance(targets, Table) and not targets.is_column:
+                self.target_names = check_names(list(targets.names or []), 'y')
+            self.y = read_whole(targets)
         if has_y and not _get_labels(sample_weight):
             self.sample_weight = read_whole(open_data(sample_weight, 'sample_weight'))
         self._check_shapes(X)
@@ -194,6 +199,16 @@ def check_feature_names(model, names, is_ordered=True):
         if set(names) == set(known):
             text += 'Feature names must be in the same order as they were in fit.\n'
         raise make(text + error.message if is_ordered else text.rstrip('\n'), error.domain, error.code) from None
+
+
+def check_target_names(names, known, what):
+    """Refuses other names of targets than those that are known, or an other order, where both are names."""
+    if names is not None and known is not None and list(names) != list(known):
+        raise make_error(Apr.Error.FEATURE_NAMES, f'y has the targets {_quote(names)}, but {what} {_quote(known)}, in this order')
+
+
+def _quote(names):
+    return ', '.join(f'“{name}”' for name in names[:20]) + (', …' if len(names) > 20 else '')
 
 
 def _refusing_readers(function):

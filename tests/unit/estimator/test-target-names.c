@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <aprender/aprender.h>
+
+/* The names of the targets: kept, checked, copied and saved as those of the features are. */
+
+static const char *const names[] = { "rent", "heating", NULL };
+
+typedef struct
+{
+  AprTensor *x;
+  AprTensor *y;
+  AprEstimator *model;
+  guint n_notified;
+} Fixture;
+
+static void
+on_notify (AprEstimator *model, GParamSpec *pspec, Fixture *fixture)
+{
+  fixture->n_notified++;
+}
+
+static void
+set_up (Fixture *fixture, gconstpointer data)
+{
+  const double features[] = { 1, 2, 4 };
+  const double targets[] = { 1, 3, 2, 5, 4, 9 };
+
+  fixture->x = matrix_new (3, 1, features);
+  fixture->y = matrix_new (3, 2, targets);
+  fixture->model = APR_ESTIMATOR (apr_linear_regression_new ());
+  g_signal_connect (fixture->model, "notify::target-names", G_CALLBACK (on_notify), fixture);
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  g_assert_finalize_object (fixture->model);
+  apr_tensor_unref (fixture->x);
+  apr_tensor_unref (fixture->y);
+}
+
+static void
+fit (Fixture *fixture, AprTensor *y)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_estimator_fit (fixture->model, fixture->x, y, NULL, NULL, &error));
+  g_assert_no_error (error);
+}
+
+static void
+assert_names (AprEstimator *model, const char *const *expected)
+{
+  g_auto (GStrv) found = apr_estimator_get_target_names (model);
+  g_auto (GStrv) property = NULL;
+
+  g_object_get (model, "target-names", &property, NULL);
+  g_assert_true ((found == NULL) == (expected == NULL) && (property == NULL) == (expected == NULL));
+  if (expected != NULL)
+    g_assert_true (g_strv_equal ((const char *const *) found, expected) &&
+                   g_strv_equal ((const char *const *) property, expected));
+}
+
+static void
+test_check (Fixture *fixture, gconstpointer data)
+{
+  const struct
+  {
+    const char *names[4];
+    const char *message;
+  } cases[] = {
+    { { "heating", "rent", NULL },
+      "Target 0 (counted from 0) is “heating”, but the model was fitted with “rent” there" },
+    { { "rent", NULL }, "The target “heating”, which the model was fitted with, is missing" },
+    { { "rent", "heating", "water", NULL },
+      "There is a target “water”, but the model was fitted with 2 others" },
+  };
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  g_assert_false (apr_estimator_check_target_names (fixture->model, names, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FITTED);
+  g_clear_error (&error);
+
+  fit (fixture, fixture->y);
+  assert_names (fixture->model, NULL);
+  g_assert_true (apr_estimator_check_target_names (fixture->model, cases[0].names, &error));
+  g_assert_true (apr_estimator_set_target_names (fixture->model, names, &error));
+  g_assert_true (apr_estimator_set_target_names (fixture->model, names, &error));
+  g_assert_cmpuint (fixture->n_notified, ==, 1);
+  g_assert_true (apr_estimator_check_target_names (fixture->model, names, &error));
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_assert_false (apr_estimator_check_target_names (fixture->model, cases[i].names, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+      g_assert_cmpstr (error->message, ==, cases[i].message);
+      g_clear_error (&error);
+    }
+}
+
+static void
+test_refused (Fixture *fixture, gconstpointer data)
+{
+  const struct
+  {
+    const char *names[4];
+    const char *message;
+  } cases[] = {
+    { { "a", NULL }, "There is 1 target name, but the model was fitted with 2 targets" },
+    { { "a", "a", NULL }, "Two targets have the name “a”" },
+    { { "a", "\xff", NULL }, "The name of target 1 (counted from 0) is not UTF-8" },
+  };
+  gsize i;
+
+  fit (fixture, fixture->y);
+  g_assert_true (apr_estimator_set_target_names (fixture->model, names, NULL));
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (apr_estimator_set_target_names (fixture->model, cases[i].names, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+      g_assert_cmpstr (error->message, ==, cases[i].message);
+      assert_names (fixture->model, names);
+    }
+  g_assert_true (apr_estimator_set_target_names (fixture->model, NULL, NULL));
+  assert_names (fixture->model, NULL);
+}
+
+static void
+test_stay (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprTensor) one = matrix_new (3, 1, (const double[]){ 1, 2, 3 });
+  g_autoptr (AprEstimator) copy = NULL;
+  g_autoptr (AprEstimator) clone = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "Names given before the first fit must be as many as the targets; a further fit keeps them.");
+
+  g_assert_true (apr_estimator_set_target_names (fixture->model, names, &error));
+  g_assert_false (apr_estimator_fit (fixture->model, fixture->x, one, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  g_assert_cmpstr (error->message, ==, "There are 2 target names, but y has 1 target");
+  fit (fixture, fixture->y);
+  fit (fixture, fixture->y);
+  g_assert_true (apr_estimator_set_feature_names (fixture->model, (const char *const[]){ "x", NULL }, NULL));
+  assert_names (fixture->model, names);
+  copy = apr_estimator_copy (fixture->model, NULL);
+  assert_names (copy, names);
+  clone = apr_estimator_clone (fixture->model);
+  assert_names (clone, NULL);
+
+  g_assert_cmpuint (fixture->n_notified, ==, 1);
+  fit (fixture, one);
+  assert_names (fixture->model, NULL);
+  g_assert_cmpuint (fixture->n_notified, ==, 2);
+}
+
+static void
+test_file (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GBytes) without = NULL;
+  g_autoptr (GBytes) with = NULL;
+  g_autoptr (GBytes) again = NULL;
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (AprEstimator) loaded = NULL;
+  g_autofree char *summary = NULL;
+  GHashTable *metadata;
+
+  g_test_summary (
+    "A file has the names where there are some, and its bytes are what they were where there are none.");
+
+  fit (fixture, fixture->y);
+  without = apr_estimator_to_bytes (fixture->model, NULL);
+  g_assert_true (apr_estimator_set_target_names (fixture->model, names, NULL));
+  with = apr_estimator_to_bytes (fixture->model, NULL);
+  reader = apr_safetensors_reader_new_from_bytes (with, NULL);
+  metadata = apr_safetensors_reader_get_metadata (reader);
+  g_assert_cmpstr (g_hash_table_lookup (metadata, "aprender.target_names"), ==, "[\"rent\",\"heating\"]");
+  loaded = apr_estimator_from_bytes (APR_TYPE_LINEAR_REGRESSION, with, NULL);
+  assert_names (loaded, names);
+  again = apr_estimator_to_bytes (loaded, NULL);
+  g_assert_true (g_bytes_equal (with, again));
+
+  summary = apr_linear_regression_summary (APR_LINEAR_REGRESSION (fixture->model), NULL);
+  g_assert_true (g_str_has_prefix (summary, "Target rent\n\n"));
+  g_assert_nonnull (strstr (summary, "\nTarget heating\n\n"));
+
+  g_assert_true (apr_estimator_set_target_names (fixture->model, NULL, NULL));
+  g_clear_pointer (&again, g_bytes_unref);
+  again = apr_estimator_to_bytes (fixture->model, NULL);
+  g_assert_true (g_bytes_equal (without, again));
+}
+
+/* A file of a model of two targets, with this as their names. */
+static GBytes *
+file_with_names (Fixture *fixture, const char *json)
+{
+  g_autoptr (GBytes) bytes = apr_estimator_to_bytes (fixture->model, NULL);
+  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, NULL);
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  const char *const *tensors = apr_safetensors_reader_get_names (reader);
+  gsize i;
+
+  for (i = 0; tensors[i] != NULL; i++)
+    {
+      g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, tensors[i], NULL);
+
+      g_assert_true (apr_safetensors_writer_add_tensor (writer, tensors[i], tensor, NULL));
+    }
+  g_assert_true (apr_safetensors_writer_set_metadata (writer, "aprender.target_names", json, NULL));
+
+  return apr_safetensors_writer_write_to_bytes (writer, NULL);
+}
+
+static void
+test_hostile_files (Fixture *fixture, gconstpointer data)
+{
+  const struct
+  {
+    const char *json;
+    const char *text;
+  } cases[] = {
+    { "[\"a\"]", "There is 1 target name, but the model was fitted with 2 targets" },
+    { "[\"a\",\"a\"]", "Two targets have the name “a”" },
+    { "[[[[", "The metadata “aprender.target_names”: " },
+  };
+  gsize i;
+
+  fit (fixture, fixture->y);
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GBytes) bytes = file_with_names (fixture, cases[i].json);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_null (apr_estimator_from_bytes (APR_TYPE_LINEAR_REGRESSION, bytes, &error));
+      assert_message_has (error, cases[i].text);
+    }
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+#define ADD(name, function) g_test_add ("/target-names/" name, Fixture, NULL, set_up, function, tear_down)
+  ADD ("check", test_check);
+  ADD ("refused", test_refused);
+  ADD ("stay", test_stay);
+  ADD ("file", test_file);
+  ADD ("hostile-files", test_hostile_files);
+
+  return g_test_run ();
+}
