@@ -535,6 +535,28 @@ class Tables(TestCase):
         # What needs all samples at once makes one copy of them.
         self.assertLess(count_growth(lambda: model.diagnose(frame, y)), 80 + 48 + 50 << 20)
 
+    def test_text_as_targets(self):
+        """The error is about y or the weights, not about X."""
+        X, text = pandas.DataFrame({'a': [1.0, 2, 3], 'b': [2.0, 1, 4]}), ['yes', 'no', 'yes']
+        holds = 'holds text.*models compute with numbers'
+        for arguments, pattern in (
+            ((X, text), f'^y {holds}.* X has no column of this name, but “a”, “b”'),
+            ((X.to_numpy(), text), f'^y {holds}.* X is no table'),
+            ((X, X.a, text), f'^sample_weight {holds}'),
+            ((X, ['a', 'no']), '^y holds text, “no”, but models'),
+            ((X, pandas.Series(text)), f'^y {holds}'),
+            ((X, numpy.array(text, object)), f'^y {holds}'),
+            ((X, numpy.array(text)), '^y has the dtype “<U3”'),
+            ((X, pandas.DataFrame({'q': text})), f'^Column “q” of y {holds}'),
+            ((X.assign(q=text), 'q'), f'^Column “q” of X, which is y, {holds}$'),
+            ((pyarrow.table(dict(X.assign(q=text))), ['q']), f'^Column “q” of X, which is y, {holds}$'),
+            ((X.assign(q=text), 'a', 'q'), f'^Column “q” of X, which is sample_weight, {holds}$'),
+            ((X.assign(q=text), 'a'), f'^Column “q” of X {holds}: drop it'),
+        ):
+            for method in ('fit', 'partial_fit', 'fit_async'):
+                with self.subTest(pattern), self.assertRaisesRegex(ValueError, pattern):
+                    getattr(Apr.LinearRegression(), method)(*arguments)
+
     def test_names_of_targets(self):
         """Targets in another order are refused wherever they would be mixed up with others."""
         X = pandas.DataFrame({'a': [1.0, 2, 3, 5, 7], 'b': [2.0, 1, 4, 3, 9]})

@@ -53,6 +53,9 @@ class ArgumentError(TypeError, ValueError):
 
     __module__ = 'aprender'
 
+    # The name of a column that does not hold numbers, and what it holds.
+    column = None
+
 
 class TensorNotFoundError(AprError, KeyError):
     """A name that no tensor of a file has."""

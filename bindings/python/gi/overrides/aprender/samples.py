@@ -58,14 +58,25 @@ class Samples:
     """What is fitted to: tensors of all, where that is little or lies ready, or else blocks, of which no two are kept."""
 
     def __init__(self, X, y=None, sample_weight=None, has_y=True):
+        try:
+            self._open(X, y, sample_weight, has_y)
+        except ArgumentError as error:
+            label, what = error.column or (None, None)
+            for name, value in (('y', y), ('sample_weight', sample_weight)):
+                if label in _get_labels(value):
+                    raise ArgumentError(f'Column “{label}” of X, which is {name}, holds {what}, but models compute with '
+                                        'numbers') from None
+            raise
+
+    def _open(self, X, y, sample_weight, has_y):
         self.data = open_data(X, 'X')
         self.names = _find_names(X, self.data)
         self.y = self.sample_weight = None
-        # Of a single column of X, or one without a table, there is no order to be mixed up.
-        self.target_names = check_names(_get_labels(y), 'y') if isinstance(y, list) else None
         self._selections = ()
         if _get_labels(y) or _get_labels(sample_weight):
             self._select(y, sample_weight)
+        # Of one column alone there is no order to be mixed up.
+        self.target_names = check_names(_get_labels(y), 'y') if isinstance(y, list) else None
         if has_y and not _get_labels(y):
             if y is None:
                 raise ArgumentError('A fit requires y to be passed, but the target y is None' +
@@ -81,8 +92,16 @@ class Samples:
         self._begin()
 
     def _select(self, y, sample_weight):
-        if not isinstance(self.data, Table) or self.data.is_column:
-            raise ArgumentError(f'y and sample_weight name columns of X, “{_get_labels(y) + _get_labels(sample_weight)}”, '
+        is_table = isinstance(self.data, Table) and not self.data.is_column
+        for name, value in (('y', y), ('sample_weight', sample_weight)):
+            unknown = [label for label in _get_labels(value) if not is_table or label not in self.data.labels]
+            if unknown and isinstance(value, list):
+                why = f'X has no column of this name, but {_quote(self.data.labels)}' if is_table else \
+                    'X is no table with named columns'
+                raise ArgumentError(f'{name} holds text, “{unknown[0]}”, but models compute with numbers. Names of columns of X '
+                                    f'may stand for it, but {why}')
+        if not is_table:
+            raise ArgumentError(f'y and sample_weight name columns of X, {_quote(_get_labels(y) + _get_labels(sample_weight))}, '
                                 'but X is no table with named columns')
         taken = [self.data.find(label) for label in _get_labels(y) + _get_labels(sample_weight)]
         features = [i for i in range(self.data.n_columns) if i not in taken]

@@ -39,7 +39,9 @@ def raise_not_a_number(name, label, what, has_dummies=False):
     such_as = 'the days since a date' if what in ('times', 'dates', 'durations') else \
         'a column for each' if what == 'values that are not single numbers' else f'the dummies of {dummies} or of a OneHotEncoder'
     advice = f': drop it, or make numbers of it, such as {such_as}'
-    raise ArgumentError(f'{column} holds {what}, but models compute with numbers{advice if name == "X" else ""}')
+    error = ArgumentError(f'{column} holds {what}, but models compute with numbers{advice if name == "X" else ""}')
+    error.column = label, what
+    raise error
 
 
 def to_numbers(values, name, label, row=0):
