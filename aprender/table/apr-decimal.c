@@ -69,17 +69,23 @@ make_power (Power *power, int q)
   mpz_clears (five, top, NULL);
 }
 
-static const Power *
+static void
+make_powers (void)
+{
+  int i;
+
+  for (i = MIN_EXPONENT; i <= MAX_EXPONENT; i++)
+    make_power (&powers[i - MIN_EXPONENT], i);
+}
+
+static inline const Power *
 get_power (int q)
 {
   static gsize initialized = 0;
 
   if (g_once_init_enter (&initialized))
     {
-      int i;
-
-      for (i = MIN_EXPONENT; i <= MAX_EXPONENT; i++)
-        make_power (&powers[i - MIN_EXPONENT], i);
+      make_powers ();
       g_once_init_leave (&initialized, 1);
     }
 
@@ -163,6 +169,31 @@ multiply (guint64 digits, int q, double *value)
        *value == round_once ((guint64) (above >> 64), (guint64) above != 0, exponent + 64);
 }
 
+/* Does the same by the upper half of the power, where that tells: mostly. */
+static inline gboolean
+multiply_once (guint64 digits, int q, double *value)
+{
+  const Power *power = get_power (q);
+  int shift = __builtin_clzll (digits);
+  guint64 high = (guint64) (((unsigned __int128) (digits << shift) * power->high) >> 64);
+  /* Half of all numbers are shifted: a branch could not be foreseen. */
+  int missing = high >> 63 == 0;
+  guint64 top = high << missing;
+  /* Of a normal double, less 1. */
+  int exponent = power->exponent + q - shift - missing + 128 + 11 + 1074;
+  guint64 bits;
+
+  /* The true value is above @high and below @high + 2. Rounding treats all between these alike, unless a half of a
+   * double's last bit, a multiple of 2^9, is among them. */
+  if (power->exact || (high & 511) == 511 || exponent < 0 || exponent > 2045)
+    return FALSE;
+
+  bits = (top >> 11) + (top >> 10 & 1) + ((guint64) exponent << 52);
+  memcpy (value, &bits, sizeof bits);
+
+  return TRUE;
+}
+
 static const double exact_powers[] = {
   1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -190,9 +221,16 @@ scale (guint64 digits, gboolean truncated, gint64 q, double *value)
       return TRUE;
     }
 
+  if (digits != 0 && !truncated && multiply_once (digits, (int) q, value))
+    return TRUE;
+
   return digits != 0 && multiply (digits, (int) q, value) &&
          (!truncated || (multiply (digits + 1, (int) q, &next) && next == *value));
 }
+
+static const guint64 powers_of_ten[] = {
+  1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
+};
 
 static inline gboolean
 is_digit (char c)
@@ -200,28 +238,100 @@ is_digit (char c)
   return (guint8) (c - '0') < 10;
 }
 
-/* Whether eight bytes are digits, and the number that they make; the first one is the lowest byte. */
-static inline gboolean
-read_eight (const char *text, guint64 *number)
+/* Eight bytes, of which the first is the lowest. */
+static inline guint64
+load_eight (const char *text)
 {
   guint64 bytes;
 
   memcpy (&bytes, text, 8);
-  bytes = GUINT64_FROM_LE (bytes);
-  if ((((bytes + G_GUINT64_CONSTANT (0x4646464646464646)) |
-        (bytes - G_GUINT64_CONSTANT (0x3030303030303030))) &
-       G_GUINT64_CONSTANT (0x8080808080808080)) != 0)
-    return FALSE;
 
-  /* Neighbours are joined: pairs, fours, eights. */
-  bytes -= G_GUINT64_CONSTANT (0x3030303030303030);
-  bytes = bytes * 10 + (bytes >> 8);
-  *number =
-    (((bytes & G_GUINT64_CONSTANT (0x000000ff000000ff)) * G_GUINT64_CONSTANT (0x000f424000000064)) +
-     (((bytes >> 16) & G_GUINT64_CONSTANT (0x000000ff000000ff)) * G_GUINT64_CONSTANT (0x0000271000000001))) >>
-    32;
+  return GUINT64_FROM_LE (bytes);
+}
+
+/* The high bit of the first byte that is no digit; what is above it means nothing. */
+static inline guint64
+mark_others (guint64 bytes)
+{
+  return ((bytes + G_GUINT64_CONSTANT (0x4646464646464646)) |
+          (bytes - G_GUINT64_CONSTANT (0x3030303030303030))) &
+         G_GUINT64_CONSTANT (0x8080808080808080);
+}
+
+/* Neighbours are joined: pairs, fours, eights. */
+static inline guint64
+join_digits (guint64 digits)
+{
+  digits = digits * 10 + (digits >> 8);
+
+  return (((digits & G_GUINT64_CONSTANT (0x000000ff000000ff)) * G_GUINT64_CONSTANT (0x000f424000000064)) +
+          (((digits >> 16) & G_GUINT64_CONSTANT (0x000000ff000000ff)) *
+           G_GUINT64_CONSTANT (0x0000271000000001))) >>
+         32;
+}
+
+/* Whether eight bytes are digits, and the number that they make. */
+static inline gboolean
+read_eight (const char *text, guint64 *number)
+{
+  guint64 bytes = load_eight (text);
+
+  if (mark_others (bytes) != 0)
+    return FALSE;
+  *number = join_digits (bytes - G_GUINT64_CONSTANT (0x3030303030303030));
 
   return TRUE;
+}
+
+/* Puts the digits among eight bytes behind @digits, and returns how many these are. How many is not foreseen, so this
+ * branches for eight only. */
+static inline guint
+append_digits (const char *text, guint64 *digits)
+{
+  guint64 bytes = load_eight (text);
+  guint64 others = mark_others (bytes);
+  guint n;
+
+  bytes -= G_GUINT64_CONSTANT (0x3030303030303030);
+  if (others == 0)
+    {
+      *digits = *digits * 100000000 + join_digits (bytes);
+      return 8;
+    }
+  n = (guint) __builtin_ctzll (others) / 8;
+  *digits = *digits * powers_of_ten[n] + join_digits ((bytes << 8) << (56 - 8 * n));
+
+  return n;
+}
+
+/* What read_short() looks at: 7 digits, the point, and 24 digits. */
+#define SHORT_SIZE 32
+
+/* Reads most numbers, faster than digit by digit: few digits before the point, not many behind, and no more in all than
+ * @digits has room for. Returns: (nullable): the place behind them */
+static inline const char *
+read_short (const char *text, char point, guint64 *digits, gsize *n_fraction)
+{
+  guint n_whole = 1;
+  guint n = 0;
+
+  /* As data are often scaled. */
+  if (text[1] == point && is_digit (*text))
+    *digits = (guint64) (*text - '0');
+  else
+    n_whole = append_digits (text, digits);
+
+  text += n_whole;
+  if (n_whole < 8 && *text == point)
+    {
+      text++;
+      while ((n = append_digits (text + *n_fraction, digits)) == 8 && *n_fraction < 16)
+        *n_fraction += 8;
+      *n_fraction += n;
+      text += *n_fraction;
+    }
+
+  return n_whole < 8 && n < 8 && n_whole + *n_fraction - 1 < MAX_DIGITS ? text : NULL;
 }
 
 /* The digits that come next, as many as @digits still has room for; @n_digits counts from the first that is not 0.
@@ -292,24 +402,31 @@ apr_decimal_parse (const char *text, const char *end, char point, double *value)
   if (text == end)
     return NULL;
   negative = *text == '-';
-  if (negative || *text == '+')
-    text++;
+  text += negative | (*text == '+');
 
   first_digit = text;
-  text = read_digits (text, end, &digits, &n_digits, &n_excess, &truncated);
-  n_places = (gsize) (text - first_digit);
-  if (text < end && *text == point)
+  after = end - text >= SHORT_SIZE ? read_short (text, point, &digits, &n_fraction) : NULL;
+  if (after != NULL)
+    text = after;
+  else
     {
-      gsize n_excess_before = n_excess;
+      digits = 0;
+      text = read_digits (text, end, &digits, &n_digits, &n_excess, &truncated);
+      n_fraction = 0;
+      n_places = (gsize) (text - first_digit);
+      if (text < end && *text == point)
+        {
+          gsize n_excess_before = n_excess;
 
-      after = read_digits (text + 1, end, &digits, &n_digits, &n_excess, &truncated);
-      n_fraction = (gsize) (after - text - 1) - (n_excess - n_excess_before);
-      n_places += (gsize) (after - text - 1);
-      n_excess = n_excess_before;
-      text = after;
+          after = read_digits (text + 1, end, &digits, &n_digits, &n_excess, &truncated);
+          n_fraction = (gsize) (after - text - 1) - (n_excess - n_excess_before);
+          n_places += (gsize) (after - text - 1);
+          n_excess = n_excess_before;
+          text = after;
+        }
+      if (n_places == 0)
+        return NULL;
     }
-  if (n_places == 0)
-    return NULL;
 
   if (text < end && (*text == 'e' || *text == 'E'))
     {
@@ -331,15 +448,10 @@ apr_decimal_parse (const char *text, const char *end, char point, double *value)
   exponent += (gint64) n_excess - (gint64) n_fraction;
   if (!scale (digits, truncated, exponent, value))
     *value = fabs (ask_c_library (begin, text, point));
-  if (negative)
-    *value = -*value;
+  *value = copysign (*value, negative ? -1 : 1);
 
   return text;
 }
-
-static const guint64 powers_of_ten[] = {
-  1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
-};
 
 /* The first MAX_WRITTEN digits of a number and what is left of it. */
 #define MAX_WRITTEN 17

@@ -15,8 +15,9 @@ typedef struct
   AprTableBlock *block;
   const AprTableFormat *format;
   AprTableCells cells;
-  gsize n_allocated; /* rows */
-  gboolean lacks;    /* whether a number of this row is missing */
+  gsize n_allocated;               /* rows */
+  double *rows[APR_TABLE_N_ROLES]; /* where the numbers of the row go */
+  gboolean lacks;                  /* whether a number of this row is missing */
 } Parser;
 
 static gboolean
@@ -158,10 +159,9 @@ describe_place (Parser *self, guint column, char *problem)
 static gboolean
 store_category (Parser *self, const AprTableSlot *slot, const char *text, gsize length)
 {
-  AprTableBlock *block = self->block;
   const guint *positions = (const guint *) (gconstpointer) slot->categories->positions->data;
   guint n = slot->categories->positions->len;
-  double *row = block->values[slot->role] + block->n_rows * self->format->n_numbers[slot->role];
+  double *row = self->rows[slot->role];
   guint place;
   guint i;
 
@@ -221,14 +221,6 @@ has_categories (const AprTableSlot *slot)
   return slot->role == APR_TABLE_COLLECTED || slot->categories != NULL;
 }
 
-static void
-store (Parser *self, AprTableSlot slot, double value)
-{
-  AprTableBlock *block = self->block;
-
-  block->values[slot.role][block->n_rows * self->format->n_numbers[slot.role] + slot.position] = value;
-}
-
 /* Reads a cell that is not simply a number and the delimiter behind it. */
 static void
 take_cell (Parser *self, guint column, const AprTableCell *cell)
@@ -281,7 +273,7 @@ take_cell (Parser *self, guint column, const AprTableCell *cell)
               set_error (self, cell->line,
                          describe_place (self, column, g_strdup_printf ("the weight %s is negative", shown)));
             }
-          store (self, format->slots[column], value);
+          self->rows[format->slots[column].role][format->slots[column].position] = value;
           return;
         }
     }
@@ -302,7 +294,11 @@ parse_row (Parser *self)
   gsize n_missing = self->block->n_missing;
   guint64 n_cells = 0;
   gboolean ends_row = FALSE;
+  gsize i;
 
+  for (i = 0; i < APR_TABLE_N_ROLES; i++)
+    self->rows[i] =
+      format->n_numbers[i] > 0 ? self->block->values[i] + self->block->n_rows * format->n_numbers[i] : NULL;
   self->lacks = FALSE;
   while (!ends_row)
     {
@@ -323,8 +319,7 @@ parse_row (Parser *self)
               fabs (value) <= G_MAXDOUBLE && (slot.role != APR_TABLE_WEIGHTS || value >= 0) &&
               after - cells->next <= APR_TABLE_MAX_CELL)
             {
-              if (self->block->error == NULL)
-                store (self, slot, value);
+              self->rows[slot.role][slot.position] = value;
               ends_row = *after == '\n';
               cells->line += ends_row;
               cells->next = after + 1;
@@ -375,9 +370,8 @@ parse_row (Parser *self)
 void
 apr_table_block_parse (AprTableBlock *self, const AprTableFormat *format, const char *text, gsize length)
 {
-  Parser parser = {
-    self, format, { text, text + length, format->delimiter, 0, g_string_new (NULL) }, 0, FALSE
-  };
+  Parser parser = { self, format,   { text, text + length, format->delimiter, 0, g_string_new (NULL) },
+                    0,    { NULL }, FALSE };
   guint i;
 
   self->collected = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_table_categories_free);

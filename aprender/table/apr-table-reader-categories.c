@@ -44,17 +44,15 @@ collect (AprTableReader *self, GPtrArray *all, GCancellable *cancellable, GError
 
   while (ok && !self->finished)
     {
-      AprTableBlock *block;
+      AprTableBlock *block = apr_table_reader_load_block (self, cancellable, error);
 
-      ok = apr_table_reader_load_blocks (self, cancellable, error);
-      while (ok && (block = g_queue_pop_head (&self->blocks)) != NULL)
-        {
-          ok = block->error != NULL || block->no_memory
-               ? apr_table_reader_fail_with_block (self, block, cancellable, error)
-               : merge (self, all, block, error);
-          self->n_lines += block->n_lines;
-          apr_table_block_free (block);
-        }
+      if (block == NULL)
+        return self->finished;
+      ok = block->error != NULL || block->no_memory
+           ? apr_table_reader_fail_with_block (self, block, cancellable, error)
+           : merge (self, all, block, error);
+      self->n_lines += block->n_lines;
+      apr_table_block_free (block);
     }
 
   return ok;
@@ -92,7 +90,7 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
   self->format.slots = self->columns->slots;
   self->format.drop_missing = self->drop_missing;
   self->format.n_collected = all->len;
-  apr_table_source_start (self->source, self->format.delimiter);
+  apr_table_source_start (self->source, &self->format, self->n_threads);
   self->started = TRUE;
   if (!collect (self, all, cancellable, error))
     return NULL;

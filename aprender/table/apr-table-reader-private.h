@@ -27,8 +27,7 @@ struct _AprTableReader
   gboolean started;
   guint64 size; /* of the stream, 0 where it is not known */
 
-  GQueue blocks;   /* (element-type AprTableBlock) that have been read */
-  guint64 n_lines; /* before the first of them */
+  guint64 n_lines; /* before the next block */
   guint64 n_rows;
   guint64 n_dropped;
   guint64 n_missing;
@@ -47,8 +46,9 @@ gboolean apr_table_reader_load_names (AprTableReader *self, GCancellable *cancel
 gboolean apr_table_reader_enter (AprTableReader *self, GError **error);
 void apr_table_reader_leave (AprTableReader *self);
 
-/* Reads a block for each thread. */
-gboolean apr_table_reader_load_blocks (AprTableReader *self, GCancellable *cancellable, GError **error);
+/* Takes the next block. Returns: (transfer full) (nullable): %NULL after an error, and at the end, where the table is
+ * finished */
+AprTableBlock *apr_table_reader_load_block (AprTableReader *self, GCancellable *cancellable, GError **error);
 
 /* Fails with what is wrong with a block. */
 gboolean apr_table_reader_fail_with_block (AprTableReader *self,

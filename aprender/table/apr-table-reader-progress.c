@@ -113,7 +113,7 @@ apr_table_reader_get_progress (AprTableReader *self)
 {
   g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
 
-  if (self->finished && g_queue_is_empty (&self->blocks))
+  if (self->finished)
     return 1;
 
   return self->size == 0 ? 0 : MIN ((double) self->n_bytes / (double) self->size, 1);

@@ -6,8 +6,6 @@
 
 #include <gio/gfiledescriptorbased.h>
 
-#include "aprender/base/apr-arithmetic-private.h"
-#include "aprender/base/apr-parallel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /**
@@ -204,60 +202,27 @@ start (AprTableReader *self, GCancellable *cancellable, GError **error)
       self->format.n_numbers[self->columns->slots[i].role]++;
   /* A column can have several, for its categories. */
   self->format.n_numbers[APR_TABLE_FEATURES] = g_strv_length (self->columns->features);
-  apr_table_source_start (self->source, self->format.delimiter);
+  apr_table_source_start (self->source, &self->format, self->n_threads);
   self->started = TRUE;
 
   return TRUE;
 }
 
-typedef struct
+AprTableBlock *
+apr_table_reader_load_block (AprTableReader *self, GCancellable *cancellable, GError **error)
 {
-  const AprTableFormat *format;
-  AprTableText *texts;
-  AprTableBlock **blocks;
-  gsize n;
-} Job;
-
-static void
-parse_share (gpointer data, gsize part, gsize n_parts)
-{
-  const Job *job = data;
-  G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
-  gsize i;
-
-  for (i = part; i < job->n; i += n_parts)
-    apr_table_block_parse (job->blocks[i], job->format, job->texts[i].text, job->texts[i].length);
-}
-
-gboolean
-apr_table_reader_load_blocks (AprTableReader *self, GCancellable *cancellable, GError **error)
-{
-  guint n_threads = apr_parallel_count (self->n_threads, G_MAXUINT16);
-  g_autofree AprTableText *texts = g_new0 (AprTableText, n_threads);
-  g_autofree AprTableBlock **blocks = g_new0 (AprTableBlock *, n_threads);
-  Job job = { &self->format, texts, blocks, 0 };
   g_autoptr (GError) local_error = NULL;
-  gsize i;
+  AprTableBlock *block = apr_table_source_take (self->source, cancellable, &local_error);
 
-  while (job.n < n_threads && apr_table_source_take (self->source, &texts[job.n], cancellable, &local_error))
-    blocks[job.n++] = g_new0 (AprTableBlock, 1);
-  if (job.n == 0 && local_error != NULL)
+  if (local_error != NULL)
     {
       g_propagate_prefixed_error (error, g_steal_pointer (&local_error), "%s: ", self->name);
-      return FALSE;
+      return NULL;
     }
-
   self->n_bytes = apr_table_source_get_n_bytes (self->source);
-  self->finished = job.n == 0;
-  if (job.n > 0)
-    apr_parallel_run (parse_share, &job, n_threads, (double) job.n * APR_PARALLEL_OPERATIONS);
-  for (i = 0; i < job.n; i++)
-    {
-      apr_table_text_clear (&texts[i]);
-      g_queue_push_tail (&self->blocks, blocks[i]);
-    }
+  self->finished = block == NULL;
 
-  return TRUE;
+  return block;
 }
 
 /* Counts the numbers that are missing in the rest of the table, so that one look tells whether dropping rows will do.
@@ -279,13 +244,10 @@ apr_table_reader_fail_with_block (AprTableReader *self,
       return fail (self, error);
     }
 
-  while (n_missing > 0 && !self->finished)
+  while (n_missing > 0)
     {
-      AprTableBlock *block;
+      AprTableBlock *block = apr_table_reader_load_block (self, cancellable, NULL);
 
-      if (g_queue_is_empty (&self->blocks) && !apr_table_reader_load_blocks (self, cancellable, NULL))
-        break;
-      block = g_queue_pop_head (&self->blocks);
       if (block == NULL)
         break;
       n_missing += block->n_missing;
@@ -366,20 +328,15 @@ load_rows (AprTableReader *self, Rows *rows, GCancellable *cancellable, GError *
   if (self->error != NULL)
     return fail (self, error);
 
-  for (;;)
+  while (!self->finished)
     {
-      AprTableBlock *block = g_queue_pop_head (&self->blocks);
+      AprTableBlock *block = apr_table_reader_load_block (self, cancellable, error);
       gboolean taken;
 
       if (block == NULL && !self->finished)
-        {
-          if (!apr_table_reader_load_blocks (self, cancellable, error))
-            return FALSE;
-          continue;
-        }
+        return FALSE;
       if (block == NULL)
         break;
-
       if (block->error != NULL || block->no_memory)
         {
           apr_table_reader_fail_with_block (self, block, cancellable, error);

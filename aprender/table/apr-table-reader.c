@@ -42,7 +42,7 @@
  * One thread at a time may use a reader. [method@Apr.TableReader.read] blocks, and has an asynchronous twin; until that
  * has ended, leave the reader alone: its properties notify then. [ctor@Apr.TableReader.new_for_file] opens the file,
  * and [method@Apr.TableReader.read_names] reads its first block. A reader holds the stream and some blocks of text, and
- * from the first row on has a thread that reads ahead; the tensors are the caller's.
+ * from the first row on has threads that read and parse ahead; the tensors are the caller's.
  *
  * Since: 0.1
  */
@@ -92,7 +92,6 @@ apr_table_reader_finalize (GObject *object)
   AprTableReader *self = APR_TABLE_READER (object);
 
   apr_table_source_free (self->source);
-  g_queue_clear_full (&self->blocks, (GDestroyNotify) apr_table_block_free);
   g_clear_pointer (&self->columns, apr_table_columns_free);
   g_clear_error (&self->error);
   g_strfreev (self->chosen_features);
@@ -371,7 +370,6 @@ apr_table_reader_class_init (AprTableReaderClass *klass)
 static void
 apr_table_reader_init (AprTableReader *self)
 {
-  g_queue_init (&self->blocks);
 }
 
 /* Whether it is too late to choose how rows are made. The choice stays what it was, and the next read fails with why:

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <gio/gio.h>
+#include "aprender/table/apr-table-block-private.h"
 
 G_BEGIN_DECLS
 
-/* Cuts a stream of text, compressed or not, into blocks of whole rows, which a thread reads ahead. */
+/* Cuts a stream of text, compressed or not, into blocks of whole rows, which threads read and parse ahead. */
 typedef struct _AprTableSource AprTableSource;
 
 typedef struct
 {
   char *text; /* (owned) with APR_DECIMAL_PADDING bytes behind it */
   gsize length;
+  gsize size; /* of the memory, without the padding */
 } AprTableText;
 
 AprTableSource *apr_table_source_new (GInputStream *stream);
@@ -24,12 +25,12 @@ const AprTableText *apr_table_source_peek (AprTableSource *self, GCancellable *c
 /* Moves the beginning of the first block. */
 void apr_table_source_skip (AprTableSource *self, gsize length);
 
-/* From now on, @delimiter tells where cells end, and a thread reads ahead. */
-void apr_table_source_start (AprTableSource *self, char delimiter);
+/* From now on, up to @n_threads threads read ahead, or one for each processor if it is 0, and blocks are parsed as
+ * @format says, which must stay as it is. */
+void apr_table_source_start (AprTableSource *self, const AprTableFormat *format, guint n_threads);
 
-/* Waits for the next block. Returns: FALSE at the end, and after an error */
-gboolean
-apr_table_source_take (AprTableSource *self, AprTableText *text, GCancellable *cancellable, GError **error);
+/* Waits for the next block. Returns: (transfer full) (nullable): %NULL at the end, and after an error */
+AprTableBlock *apr_table_source_take (AprTableSource *self, GCancellable *cancellable, GError **error);
 
 /* The bytes taken from the stream so far, before they were decompressed. */
 guint64 apr_table_source_get_n_bytes (AprTableSource *self);
@@ -39,6 +40,7 @@ apr_table_text_clear (AprTableText *text)
 {
   g_clear_pointer (&text->text, g_free);
   text->length = 0;
+  text->size = 0;
 }
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprTableSource, apr_table_source_free)

@@ -3,41 +3,55 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-parallel-private.h"
 #include "aprender/table/apr-decimal-private.h"
-#include "aprender/table/apr-table-block-private.h"
 #include "aprender/table/apr-zstd-private.h"
 
 /* What is read before it is cut, and what a row may be long at most. */
 #define BLOCK_SIZE (1 << 20)
 #define MAX_ROW (1 << 26)
 
-/* The blocks that wait to be taken. */
-#define MAX_WAITING 4
+/* Threads beyond these would wait for the one that reads. */
+#define MAX_THREADS 16
+
+/* The blocks that are ahead of the one that is taken next, beside one for each thread. */
+#define N_SPARE 2
+
+/* A block that has been read. */
+typedef struct
+{
+  AprTableBlock *block; /* (owned) */
+  gboolean parsed;
+} Ahead;
 
 struct _AprTableSource
 {
-  GInputStream *stream; /* (owned) what is read, decompressed */
-  char delimiter;
+  GInputStream *stream; /* (owned) what is read */
+  gboolean decompressed;
+  const AprTableFormat *format; /* (nullable) */
 
-  /* Of the side that reads. */
+  /* Of the one that reads. */
   char *rest; /* (owned) (nullable) what is behind the last whole row */
   gsize rest_length;
   gsize rest_allocated;
   gboolean finished;
 
-  AprTableText first; /* until it is taken */
-  gsize skipped;      /* of it */
-  gboolean peeked;
+  AprTableText first; /* what was peeked at, until it is taken */
+  gboolean has_first;
+  gsize skipped; /* of it */
 
-  GThread *thread;           /* (owned) (nullable) */
-  GCancellable *cancellable; /* (owned) ends the thread */
+  guint n_threads;
+  GPtrArray *threads;        /* (element-type GThread) none for a table that is read already */
+  GCancellable *cancellable; /* (owned) ends the threads */
   guint64 n_bytes;           /* of the stream below, atomically */
 
   GMutex lock;
   GCond changed;
-  GQueue waiting; /* (element-type AprTableText) under the lock */
-  GError *error;  /* (owned) (nullable) under the lock: what comes behind the blocks that wait */
-  gboolean ended; /* under the lock: nothing comes behind them but the error */
+  GQueue ahead;     /* (element-type Ahead) under the lock: blocks in their order */
+  gboolean reading; /* under the lock: whether a thread reads; the others parse meanwhile */
+  GError *error;    /* (owned) (nullable) under the lock: what comes behind the blocks that are ahead */
+  gboolean ended;   /* under the lock: nothing comes behind them but the error */
 };
 
 /* Counts the bytes that go through, so that progress does not depend on compression. */
@@ -78,11 +92,10 @@ apr_counting_stream_init (AprCountingStream *self)
 
 /* Puts a decompressor on top, if the stream begins as compressed data do. */
 static GInputStream *
-decompress (GInputStream *stream, GCancellable *cancellable, GError **error)
+decompress (GBufferedInputStream *stream, GCancellable *cancellable, GError **error)
 {
   static const guint8 gzip[] = { 0x1f, 0x8b };
   static const guint8 zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
-  g_autoptr (GInputStream) buffered = g_buffered_input_stream_new_sized (stream, 1 << 16);
   g_autoptr (GConverter) converter = NULL;
   const guint8 *bytes;
   gsize length;
@@ -90,10 +103,10 @@ decompress (GInputStream *stream, GCancellable *cancellable, GError **error)
 
   do
     {
-      n_read = g_buffered_input_stream_fill (G_BUFFERED_INPUT_STREAM (buffered), -1, cancellable, error);
+      n_read = g_buffered_input_stream_fill (stream, -1, cancellable, error);
       if (n_read < 0)
         return NULL;
-      bytes = g_buffered_input_stream_peek_buffer (G_BUFFERED_INPUT_STREAM (buffered), &length);
+      bytes = g_buffered_input_stream_peek_buffer (stream, &length);
     }
   while (n_read > 0 && length < sizeof zstd);
 
@@ -106,47 +119,55 @@ decompress (GInputStream *stream, GCancellable *cancellable, GError **error)
         return NULL;
     }
   if (converter == NULL)
-    return g_steal_pointer (&buffered);
+    return g_object_ref (G_INPUT_STREAM (stream));
 
-  return g_converter_input_stream_new (buffered, converter);
+  return g_converter_input_stream_new (G_INPUT_STREAM (stream), converter);
 }
 
 AprTableSource *
 apr_table_source_new (GInputStream *stream)
 {
   AprTableSource *self = g_new0 (AprTableSource, 1);
-
-  self->stream =
+  g_autoptr (GInputStream) counting =
     g_object_new (APR_TYPE_COUNTING_STREAM, "base-stream", stream, "close-base-stream", FALSE, NULL);
-  APR_COUNTING_STREAM (self->stream)->source = self;
+
+  APR_COUNTING_STREAM (counting)->source = self;
+  self->stream = g_buffered_input_stream_new_sized (counting, 1 << 16);
   self->cancellable = g_cancellable_new ();
   g_mutex_init (&self->lock);
   g_cond_init (&self->changed);
-  g_queue_init (&self->waiting);
+  g_queue_init (&self->ahead);
+  self->threads = g_ptr_array_new ();
 
   return self;
 }
 
 static void
-text_free (gpointer data)
+ahead_free (gpointer data)
 {
-  apr_table_text_clear (data);
-  g_free (data);
+  Ahead *ahead = data;
+
+  apr_table_block_free (ahead->block);
+  g_free (ahead);
 }
 
 void
 apr_table_source_free (AprTableSource *self)
 {
-  if (self->thread != NULL)
+  guint i;
+
+  if (self->threads->len > 0)
     {
       g_cancellable_cancel (self->cancellable);
       g_mutex_lock (&self->lock);
       self->ended = TRUE;
       g_cond_broadcast (&self->changed);
       g_mutex_unlock (&self->lock);
-      g_thread_join (self->thread);
     }
-  g_queue_clear_full (&self->waiting, text_free);
+  for (i = 0; i < self->threads->len; i++)
+    g_thread_join (g_ptr_array_index (self->threads, i));
+  g_ptr_array_unref (self->threads);
+  g_queue_clear_full (&self->ahead, ahead_free);
   g_clear_error (&self->error);
   apr_table_text_clear (&self->first);
   g_free (self->rest);
@@ -205,70 +226,104 @@ find_last_row (const char *text, gsize length)
   return last;
 }
 
-/* Reads the next block; %FALSE at the end, and after an error. */
+/* Gives a text room for @size bytes and the padding. */
 static gboolean
-read_block (AprTableSource *self, AprTableText *text, GCancellable *cancellable, GError **error)
+make_room (AprTableText *text, gsize size)
 {
-  gsize size = MAX (BLOCK_SIZE, 2 * self->rest_length);
-  g_autofree char *buffer = NULL;
-  gsize length = self->rest_length;
-  gsize cut = 0;
+  char *larger;
 
-  if (self->finished)
+  if (text->size >= size)
+    return TRUE;
+  larger = g_try_realloc (text->text, size + APR_DECIMAL_PADDING);
+  if (larger == NULL)
     return FALSE;
+  text->text = larger;
+  text->size = size;
 
-  buffer = g_try_malloc (size + APR_DECIMAL_PADDING);
-  if (buffer != NULL && length > 0)
-    memcpy (buffer, self->rest, length);
-  while (buffer != NULL && !self->finished && cut == 0)
-    {
-      gsize n_read;
+  return TRUE;
+}
 
-      if (length == size)
-        {
-          char *larger;
+static gboolean
+check_row (AprTableSource *self, const AprTableText *text, GError **error)
+{
+  const char delimiter = self->format != NULL ? self->format->delimiter : '\0';
 
-          if (length >= MAX_ROW || apr_table_has_long_cell (buffer, length, self->delimiter))
-            {
-              g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-                           length >= MAX_ROW ? "a row is longer than the %d bytes that are allowed"
-                                             : "a cell is longer than the %d bytes that are allowed",
-                           length >= MAX_ROW ? MAX_ROW : APR_TABLE_MAX_CELL);
-              return FALSE;
-            }
-          size *= 2;
-          larger = g_try_realloc (buffer, size + APR_DECIMAL_PADDING);
-          if (larger == NULL)
-            break;
-          (void) g_steal_pointer (&buffer);
-          buffer = larger;
-        }
-      if (!g_input_stream_read_all (self->stream, buffer + length, size - length, &n_read, cancellable,
-                                    error))
-        return FALSE;
-      self->finished = n_read < size - length;
-      length += n_read;
-      cut = self->finished ? length : find_last_row (buffer, length);
-    }
-  if (buffer == NULL || (cut == 0 && !self->finished))
-    {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE, "no memory for so much data");
-      return FALSE;
-    }
+  if (text->length < MAX_ROW && !apr_table_has_long_cell (text->text, text->length, delimiter))
+    return TRUE;
 
-  self->rest_length = length - cut;
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+               text->length >= MAX_ROW ? "a row is longer than the %d bytes that are allowed"
+                                       : "a cell is longer than the %d bytes that are allowed",
+               text->length >= MAX_ROW ? MAX_ROW : APR_TABLE_MAX_CELL);
+  return FALSE;
+}
+
+/* Keeps what is behind the last whole row for the next block. */
+static void
+keep_rest (AprTableSource *self, const AprTableText *text, gsize cut)
+{
+  self->rest_length = text->length - cut;
   if (self->rest_length > self->rest_allocated)
     {
       self->rest = g_realloc (self->rest, self->rest_length);
       self->rest_allocated = self->rest_length;
     }
   if (self->rest_length > 0)
-    memcpy (self->rest, buffer + cut, self->rest_length);
+    memcpy (self->rest, text->text + cut, self->rest_length);
+}
+
+/* Reads the next block into @text, whose memory is used again; %FALSE at the end, and after an error. */
+static gboolean
+read_block (AprTableSource *self, AprTableText *text, GCancellable *cancellable, GError **error)
+{
+  gboolean has_room;
+  gsize cut = 0;
+
+  if (self->finished)
+    return FALSE;
+
+  has_room = make_room (text, MAX (BLOCK_SIZE, 2 * self->rest_length));
+  text->length = 0;
+  if (has_room && self->rest_length > 0)
+    memcpy (text->text, self->rest, self->rest_length);
+  text->length = self->rest_length;
+  while (has_room && !self->finished && cut == 0)
+    {
+      gsize n_wanted;
+      gsize n_read;
+      gboolean read;
+
+      if (text->length == text->size)
+        {
+          if (!check_row (self, text, error))
+            return FALSE;
+          has_room = make_room (text, 2 * text->size);
+          continue;
+        }
+      n_wanted = text->size - text->length;
+      read = g_input_stream_read_all (self->stream, text->text + text->length, n_wanted, &n_read, cancellable,
+                                      error);
+      text->length += n_read;
+      if (!read)
+        {
+          /* After it has been cancelled, reading can go on. */
+          keep_rest (self, text, 0);
+          return FALSE;
+        }
+      self->finished = n_read < n_wanted;
+      cut = self->finished ? text->length : find_last_row (text->text, text->length);
+    }
+  if (!has_room)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE, "no memory for so much data");
+      return FALSE;
+    }
+
+  keep_rest (self, text, cut);
   if (cut == 0)
     return FALSE;
 
-  memset (buffer + cut, 0, APR_DECIMAL_PADDING);
-  text->text = g_steal_pointer (&buffer);
+  memset (text->text + cut, 0, APR_DECIMAL_PADDING);
   text->length = cut;
   return TRUE;
 }
@@ -276,18 +331,20 @@ read_block (AprTableSource *self, AprTableText *text, GCancellable *cancellable,
 const AprTableText *
 apr_table_source_peek (AprTableSource *self, GCancellable *cancellable, GError **error)
 {
-  if (!self->peeked)
+  if (!self->decompressed)
     {
-      g_autoptr (GInputStream) stream = decompress (self->stream, cancellable, error);
+      g_autoptr (GInputStream) stream =
+        decompress (G_BUFFERED_INPUT_STREAM (self->stream), cancellable, error);
 
       if (stream == NULL)
         return NULL;
-      self->peeked = TRUE;
+      self->decompressed = TRUE;
       g_set_object (&self->stream, stream);
-      read_block (self, &self->first, cancellable, error);
     }
+  if (!self->has_first)
+    self->has_first = read_block (self, &self->first, cancellable, error);
 
-  return self->first.text != NULL ? &self->first : NULL;
+  return self->has_first ? &self->first : NULL;
 }
 
 void
@@ -296,40 +353,98 @@ apr_table_source_skip (AprTableSource *self, gsize length)
   self->skipped += length;
 }
 
+/* The next block of text, the first one among them. */
+static gboolean
+take_text (AprTableSource *self, AprTableText *text, GCancellable *cancellable, GError **error)
+{
+  if (!self->has_first)
+    return read_block (self, text, cancellable, error);
+
+  apr_table_text_clear (text);
+  *text = self->first;
+  text->length -= self->skipped;
+  memmove (text->text, text->text + self->skipped, text->length + APR_DECIMAL_PADDING);
+  self->first = (AprTableText){ 0 };
+  self->has_first = FALSE;
+
+  return TRUE;
+}
+
+static void
+parse (AprTableSource *self, AprTableBlock *block, AprTableText *text)
+{
+  G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+
+  apr_table_block_parse (block, self->format, text->text, text->length);
+  /* What a long row needed is not kept. */
+  if (text->size > BLOCK_SIZE)
+    apr_table_text_clear (text);
+}
+
+/* Reads a block where no other thread does, and parses it while others read theirs. */
 static gpointer
-read_ahead (gpointer data)
+work_ahead (gpointer data)
 {
   AprTableSource *self = data;
-  gboolean more = TRUE;
+  const guint max_ahead = self->n_threads + N_SPARE;
+  g_auto (AprTableText) text = { 0 };
 
-  while (more)
+  g_mutex_lock (&self->lock);
+  while (!self->ended)
     {
-      AprTableText text = { 0 };
       g_autoptr (GError) error = NULL;
+      Ahead *ahead;
+      gboolean more;
 
-      more = read_block (self, &text, self->cancellable, &error);
-      g_mutex_lock (&self->lock);
-      while (more && self->waiting.length >= MAX_WAITING && !self->ended)
-        g_cond_wait (&self->changed, &self->lock);
-      if (more)
-        g_queue_push_tail (&self->waiting, g_memdup2 (&text, sizeof text));
-      else
-        self->error = g_steal_pointer (&error);
-      more = more && !self->ended;
-      self->ended = !more;
-      g_cond_broadcast (&self->changed);
+      if (self->reading || self->ahead.length >= max_ahead)
+        {
+          g_cond_wait (&self->changed, &self->lock);
+          continue;
+        }
+      self->reading = TRUE;
       g_mutex_unlock (&self->lock);
+
+      more = take_text (self, &text, self->cancellable, &error);
+
+      g_mutex_lock (&self->lock);
+      self->reading = FALSE;
+      g_cond_broadcast (&self->changed);
+      if (!more)
+        {
+          self->ended = TRUE;
+          self->error = g_steal_pointer (&error);
+          break;
+        }
+      ahead = g_new0 (Ahead, 1);
+      ahead->block = g_new0 (AprTableBlock, 1);
+      g_queue_push_tail (&self->ahead, ahead);
+      g_mutex_unlock (&self->lock);
+
+      parse (self, ahead->block, &text);
+
+      g_mutex_lock (&self->lock);
+      ahead->parsed = TRUE;
+      g_cond_broadcast (&self->changed);
     }
+  g_mutex_unlock (&self->lock);
 
   return NULL;
 }
 
 void
-apr_table_source_start (AprTableSource *self, char delimiter)
+apr_table_source_start (AprTableSource *self, const AprTableFormat *format, guint n_threads)
 {
-  self->delimiter = delimiter;
-  if (!self->finished)
-    self->thread = g_thread_try_new ("aprender-table", read_ahead, self, NULL);
+  guint i;
+
+  self->format = format;
+  self->n_threads = apr_parallel_count (n_threads, MAX_THREADS);
+  for (i = 0; i < self->n_threads && !self->finished; i++)
+    {
+      GThread *thread = g_thread_try_new ("aprender-table", work_ahead, self, NULL);
+
+      if (thread != NULL)
+        g_ptr_array_add (self->threads, thread);
+    }
 }
 
 static void
@@ -342,54 +457,68 @@ wake_up (GCancellable *cancellable, gpointer data)
   g_mutex_unlock (&self->lock);
 }
 
-static gboolean
-take_waiting (AprTableSource *self, AprTableText *text, GCancellable *cancellable, GError **error)
+/* Takes the first of the blocks that are ahead, as soon as it is parsed. */
+static AprTableBlock *
+take_ahead (AprTableSource *self, GCancellable *cancellable, GError **error)
 {
   gulong handler = 0;
-  g_autofree AprTableText *next = NULL;
+  AprTableBlock *block = NULL;
 
   if (cancellable != NULL)
     handler = g_cancellable_connect (cancellable, G_CALLBACK (wake_up), self, NULL);
   g_mutex_lock (&self->lock);
-  while (g_queue_is_empty (&self->waiting) && !self->ended && !g_cancellable_is_cancelled (cancellable))
-    g_cond_wait (&self->changed, &self->lock);
-  if (!g_cancellable_is_cancelled (cancellable))
-    next = g_queue_pop_head (&self->waiting);
-  if (next == NULL && self->ended && self->error != NULL && g_queue_is_empty (&self->waiting))
-    g_propagate_error (error, g_error_copy (self->error));
-  g_cond_broadcast (&self->changed);
+  while (!g_cancellable_is_cancelled (cancellable))
+    {
+      const Ahead *first = g_queue_peek_head (&self->ahead);
+
+      if (first != NULL && first->parsed)
+        {
+          g_autofree Ahead *taken = g_queue_pop_head (&self->ahead);
+
+          block = taken->block;
+          g_cond_broadcast (&self->changed);
+          break;
+        }
+      if (first == NULL && self->ended)
+        {
+          if (self->error != NULL)
+            g_propagate_error (error, g_error_copy (self->error));
+          break;
+        }
+      g_cond_wait (&self->changed, &self->lock);
+    }
   g_mutex_unlock (&self->lock);
   if (cancellable != NULL)
     g_cancellable_disconnect (cancellable, handler);
 
-  if (next == NULL)
-    {
-      if (error == NULL || *error == NULL)
-        g_cancellable_set_error_if_cancelled (cancellable, error);
-      return FALSE;
-    }
-  *text = *next;
-
-  return TRUE;
+  return block;
 }
 
-gboolean
-apr_table_source_take (AprTableSource *self, AprTableText *text, GCancellable *cancellable, GError **error)
+AprTableBlock *
+apr_table_source_take (AprTableSource *self, GCancellable *cancellable, GError **error)
 {
+  g_auto (AprTableText) text = { 0 };
+  g_autoptr (GError) local_error = NULL;
+  AprTableBlock *block = NULL;
+
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
-    return FALSE;
+    return NULL;
 
-  if (self->first.text != NULL)
+  if (self->threads->len > 0)
     {
-      text->text = g_steal_pointer (&self->first.text);
-      text->length = self->first.length - self->skipped;
-      memmove (text->text, text->text + self->skipped, text->length + APR_DECIMAL_PADDING);
-      return TRUE;
+      block = take_ahead (self, cancellable, &local_error);
+      if (block == NULL && local_error == NULL)
+        g_cancellable_set_error_if_cancelled (cancellable, &local_error);
     }
-  if (self->thread != NULL)
-    return take_waiting (self, text, cancellable, error);
+  else if (take_text (self, &text, cancellable, &local_error))
+    {
+      block = g_new0 (AprTableBlock, 1);
+      parse (self, block, &text);
+    }
+  if (local_error != NULL)
+    g_propagate_error (error, g_steal_pointer (&local_error));
 
-  return read_block (self, text, cancellable, error);
+  return block;
 }
 
 guint64

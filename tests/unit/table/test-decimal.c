@@ -5,16 +5,24 @@
 
 #include "aprender/table/apr-decimal-private.h"
 
+/* Before the end, and before other cells: a number is read in another way where there is no room behind it. */
 static void
 assert_reads (const char *text, double expected)
 {
+  static const char *const followers[] = { "", ",1234567890123456789012345678901234567890" };
   gsize length = strlen (text);
-  g_autofree char *padded = g_strconcat (text, "11111111", NULL);
-  double value = NAN;
+  guint i;
 
-  g_assert_true (apr_decimal_parse (padded, padded + length, '.', &value) == padded + length);
-  if (memcmp (&value, &expected, sizeof value) != 0)
-    g_error ("%s: %a, but it is %a", text, value, expected);
+  for (i = 0; i < G_N_ELEMENTS (followers); i++)
+    {
+      g_autofree char *padded = g_strconcat (text, followers[i], "11111111", NULL);
+      double value = NAN;
+
+      g_assert_true (apr_decimal_parse (padded, padded + length + strlen (followers[i]), '.', &value) ==
+                     padded + length);
+      if (memcmp (&value, &expected, sizeof value) != 0)
+        g_error ("%s: %a, but it is %a", text, value, expected);
+    }
 }
 
 static void
@@ -55,6 +63,14 @@ test_known (void)
     { "00000000000000000000000000000000000001.5", 1.5 },
     { "0.00000000000000000000000000000000000000000000000000015", 1.5e-52 },
     { "100000000000000000000000000000000000000000e-41", 1.0 },
+    { "1234567.5", 1234567.5 },
+    { "12345678.5", 12345678.5 },
+    { "0.12345678", 0.12345678 },
+    { "0.123456789012345678", 0.123456789012345678 },
+    { "0.1234567890123456789", 0.1234567890123456789 },
+    { "0.123456789012345678901234", 0.123456789012345678901234 },
+    { "1234567.123456789012", 1234567.123456789012 },
+    { "1234567.1234567890123", 1234567.1234567890123 },
   };
   guint i;
 
@@ -83,10 +99,14 @@ test_ends (void)
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       g_autofree char *padded = g_strconcat (cases[i].text, "11111111", NULL);
+      g_autofree char *followed =
+        g_strconcat (cases[i].text, ",1.5\n2.5,1.5\n2.5,1.5\n2.5,1.5\n2.5,1.5", NULL);
       double value;
       const char *end = apr_decimal_parse (padded, padded + strlen (cases[i].text), '.', &value);
+      const char *end_before = apr_decimal_parse (followed, followed + strlen (followed), '.', &value);
 
       g_assert_cmpint (end == NULL ? -1 : end - padded, ==, cases[i].length);
+      g_assert_cmpint (end_before == NULL ? -1 : end_before - followed, ==, cases[i].length);
     }
 }
 
@@ -110,7 +130,7 @@ write_random (char text[1200])
   memcpy (&value, &bits, sizeof value);
   if (!isfinite (value))
     value = 1;
-  switch (g_test_rand_int_range (0, 7))
+  switch (g_test_rand_int_range (0, 8))
     {
     case 0:
       g_snprintf (text, 1200, "%.17g", value);
@@ -138,8 +158,13 @@ write_random (char text[1200])
       g_snprintf (text, 1200, "%.*Le", g_test_rand_int_range (15, 700),
                   isfinite (value) ? ((long double) value + (long double) nextafter (value, 0)) / 2 : 0);
       break;
-    default:
+    case 6:
       g_snprintf (text, 1200, "%.*f", g_test_rand_int_range (0, 6), (double) (bits % 1000000) / 1000);
+      break;
+    default:
+      /* As data are that were written with all of their digits. */
+      g_snprintf (text, 1200, "%.*f", g_test_rand_int_range (12, 22),
+                  ldexp ((double) (gint64) bits, -g_test_rand_int_range (40, 70)));
     }
 }
 

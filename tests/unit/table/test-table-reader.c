@@ -394,25 +394,6 @@ test_hostile (void)
 }
 
 static void
-test_cancel (void)
-{
-  g_autoptr (AprTableReader) reader = reader_new ("a\n1\n2\n", -1);
-  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  g_autoptr (GArray) values = NULL;
-  GError *error = NULL;
-
-  g_test_summary ("After a cancelled read, reading goes on, and no row is lost.");
-
-  g_cancellable_cancel (cancellable);
-  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, cancellable, &error));
-  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-  g_clear_error (&error);
-  values = read_all (reader, &error);
-  g_assert_no_error (error);
-  g_assert_cmpuint (values->len, ==, 2);
-}
-
-static void
 test_row_numbers (void)
 {
   g_autoptr (AprTableReader) reader = reader_new ("a,b\n1,\n2,3\n\nNA,4\n5,6\n7,8\n,\n", -1);
@@ -626,7 +607,6 @@ main (int argc, char **argv)
   g_test_add_func ("/table-reader/row-numbers", test_row_numbers);
   g_test_add_func ("/table-reader/row-numbers/while-reading", test_row_numbers_while_reading);
   g_test_add_func ("/table-reader/row-numbers/blocks", test_row_numbers_of_blocks);
-  g_test_add_func ("/table-reader/cancel", test_cancel);
   g_test_add_func ("/table-reader/async", test_async);
   g_test_add_func ("/table-reader/left-early", test_left_early);
   g_test_add_func ("/table-reader/file", test_file);
