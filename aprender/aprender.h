@@ -20,6 +20,7 @@
 #include <aprender/inference/apr-regression-diagnostics.h>
 #include <aprender/inference/apr-regression-statistics.h>
 #include <aprender/inference/apr-term.h>
+#include <aprender/linear-model/apr-group-fits.h>
 #include <aprender/linear-model/apr-linear-regression.h>
 
 #undef APR_INSIDE

@@ -35,6 +35,9 @@ void apr_exact_sums_worker_free (AprExactSumsWorker *self);
  * the end. It may be %NULL, and is not owned. */
 void apr_exact_sums_worker_set_cancellable (AprExactSumsWorker *self, GCancellable *cancellable);
 
+/* Forgets the exponents of a worker whose sums have been moved: what comes next has others. */
+void apr_exact_sums_worker_forget (AprExactSumsWorker *self);
+
 /* Where the caller puts the rows of a block, column by column; the values are lost when it is added. */
 double *apr_exact_sums_worker_get_column (AprExactSumsWorker *self, gsize column);
 

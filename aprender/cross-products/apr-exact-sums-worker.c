@@ -120,6 +120,14 @@ apr_exact_sums_worker_set_cancellable (AprExactSumsWorker *self, GCancellable *c
   self->cancellable = cancellable;
 }
 
+void
+apr_exact_sums_worker_forget (AprExactSumsWorker *self)
+{
+  apr_packed_operand_forget (&self->right);
+  if (self->weights != NULL)
+    apr_packed_operand_forget (&self->left);
+}
+
 double *
 apr_exact_sums_worker_get_column (AprExactSumsWorker *self, gsize column)
 {

@@ -95,6 +95,9 @@ apr_packed_operand_get_turned (const AprPackedOperand *self, gsize panel)
 /* Drops the remainder columns. */
 void apr_packed_operand_reset (AprPackedOperand *self);
 
+/* Forgets the exponents of the layers. */
+void apr_packed_operand_forget (AprPackedOperand *self);
+
 /* A new remainder column of @owner, all 0; what apr_packed_operand_get () returned before is no longer valid. */
 gsize apr_packed_operand_add_remainder (AprPackedOperand *self, gsize owner, gint offset);
 

@@ -116,6 +116,15 @@ apr_packed_operand_reset (AprPackedOperand *self)
     self->offset[i] = 0;
 }
 
+void
+apr_packed_operand_forget (AprPackedOperand *self)
+{
+  gsize i;
+
+  for (i = 0; i < self->n_main; i++)
+    self->running[i] = APR_PACKED_OPERAND_NO_EXPONENT;
+}
+
 gsize
 apr_packed_operand_add_remainder (AprPackedOperand *self, gsize owner, gint offset)
 {

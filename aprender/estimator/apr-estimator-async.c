@@ -26,6 +26,7 @@ clear_data (AprEstimatorCall *self)
   g_clear_pointer (&self->x, apr_tensor_unref);
   g_clear_pointer (&self->y, apr_tensor_unref);
   g_clear_pointer (&self->sample_weight, apr_tensor_unref);
+  g_clear_pointer (&self->groups, apr_tensor_unref);
 }
 
 static void

@@ -94,6 +94,7 @@ struct _AprEstimatorCall
   AprTensor *x;             /* (owned) (nullable) */
   AprTensor *y;             /* (owned) (nullable) */
   AprTensor *sample_weight; /* (owned) (nullable) */
+  AprTensor *groups;        /* (owned) (nullable) */
   gsize target;
   double level;
   guint kind;

@@ -2,93 +2,11 @@
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
-#include "aprender/tensor/apr-tensor-private.h"
-
-/* Values that are already those of @dtype. */
-static AprTensor *
-new_result (AprDType dtype, const double *values, const gsize *shape, gsize n_dims)
-{
-  gsize n_values = shape[0] * (n_dims == 2 ? shape[1] : 1);
-  g_autofree float *floats = NULL;
-  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  gsize i;
-
-  if (dtype == APR_DTYPE_F64)
-    return apr_tensor_new_from_doubles (values, n_values, shape, n_dims, NULL);
-
-  floats = g_new (float, n_values);
-  for (i = 0; i < n_values; i++)
-    floats[i] = (float) values[i];
-
-  return apr_tensor_new_from_floats (floats, n_values, shape, n_dims, NULL);
-}
-
-static gboolean
-check_options (const AprLeastSquaresOptions *options, GError **error)
-{
-  AprDType dtype = options->dtype;
-
-  if (dtype != APR_DTYPE_NONE && dtype != APR_DTYPE_F32 && dtype != APR_DTYPE_F64)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
-                   "The hyper-parameter “dtype” is %s, but it must be F32, F64 or NONE",
-                   apr_dtype_to_string (dtype));
-      return FALSE;
-    }
-
-  if (!isfinite (options->alpha) || options->alpha < 0)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "The hyper-parameter “alpha” is %g, but it must be a finite number of at least 0",
-                   options->alpha);
-      return FALSE;
-    }
-
-  return TRUE;
-}
-
-/* @alphas may be %NULL. */
-static gboolean
-check_alphas (AprTensor *alphas, GError **error)
-{
-  gsize n_dims;
-  const gsize *shape;
-  gsize i;
-
-  if (alphas == NULL)
-    return TRUE;
-
-  shape = apr_tensor_get_shape (alphas, &n_dims);
-  if (n_dims != 1 || !apr_dtype_is_numeric (apr_tensor_get_dtype (alphas)))
-    {
-      g_autofree char *text = apr_shape_to_string (shape, n_dims);
-
-      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "The hyper-parameter “alphas” must be numbers, [n_targets], but it is %s %s",
-                   apr_dtype_to_string (apr_tensor_get_dtype (alphas)), text);
-      return FALSE;
-    }
-  for (i = 0; i < shape[0]; i++)
-    {
-      double alpha = apr_tensor_get_double (alphas, i, NULL);
-
-      if (isfinite (alpha) && alpha >= 0)
-        continue;
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "The hyper-parameter “alphas” is %g for target %" G_GSIZE_FORMAT
-                   " (counted from 0), but it must be a finite number of at least 0",
-                   alpha, i);
-      return FALSE;
-    }
-
-  return TRUE;
-}
+#include "aprender/linear-model/apr-linear-solve-private.h"
 
 /* One fit: how it is done, and what it finds. */
 typedef struct
@@ -140,118 +58,7 @@ fit_init (Fit *fit, AprLinearRegression *model, double sums, GCancellable *cance
   fit->sums = apr_run_get_part (&run, 0, sums);
   fit->solution = apr_run_get_part (&run, sums, 1);
 
-  return check_options (&fit->options.solver, error) && check_alphas (fit->alphas, error);
-}
-
-static gboolean
-solve (AprLeastSquares *solution,
-       AprCrossProducts *state,
-       const AprLeastSquaresOptions *options,
-       const AprRun *run,
-       GError **error)
-{
-  const AprSampleRows *rows = apr_cross_products_get_rows (state);
-  g_autoptr (AprExactSums) sums = NULL;
-
-  if (rows != NULL && !options->positive)
-    return apr_least_squares_solve_rows (solution, rows, options, run, error);
-
-  sums = apr_cross_products_ref_sums (state, error);
-
-  /* What comes from a file could keep the solver busy for minutes. */
-  return sums != NULL && (options->rounded || apr_exact_sums_check (sums, run, error)) &&
-         apr_least_squares_solve (solution, sums, options, run, error);
-}
-
-/* Adds the targets of @options to what has been found of others. */
-static gboolean
-solve_some (AprLeastSquares *solution,
-            AprCrossProducts *state,
-            const AprLeastSquaresOptions *options,
-            const AprRun *run,
-            GError **error)
-{
-  gsize n_features = apr_cross_products_get_n_features (state);
-  gsize n_targets = apr_cross_products_get_n_targets (state);
-  g_auto (AprLeastSquares) part = { NULL };
-  gsize i;
-
-  if (!solve (&part, state, options, run, error))
-    return FALSE;
-
-  if (solution->coefficients == NULL)
-    {
-      *solution = part;
-      part = (AprLeastSquares){ NULL };
-      return TRUE;
-    }
-  for (i = 0; i < n_targets; i++)
-    if (options->targets[i])
-      {
-        memcpy (solution->coefficients + i * n_features, part.coefficients + i * n_features,
-                n_features * sizeof (double));
-        solution->intercepts[i] = part.intercepts[i];
-      }
-  solution->correctly_rounded = solution->correctly_rounded && part.correctly_rounded;
-  if (part.rank < solution->rank)
-    {
-      gsize *dependent = solution->dependent;
-
-      solution->rank = part.rank;
-      solution->n_dependent = part.n_dependent;
-      solution->dependent = part.dependent;
-      part.dependent = dependent;
-    }
-
-  return TRUE;
-}
-
-/* One solution for each different penalty, of the targets that have it. The rank is the least. */
-static gboolean
-solve_by_alpha (AprLeastSquares *solution,
-                AprCrossProducts *state,
-                AprTensor *alphas,
-                const AprLeastSquaresOptions *options,
-                const AprRun *run,
-                GError **error)
-{
-  /* A penalty that is subnormal is not the same as none. */
-  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  gsize n_targets = apr_cross_products_get_n_targets (state);
-  g_autofree gboolean *targets = g_new (gboolean, n_targets);
-  g_autofree gboolean *done = g_new0 (gboolean, n_targets);
-  AprLeastSquaresOptions own_options = *options;
-  gsize i;
-  gsize j;
-
-  if (apr_tensor_get_n_elements (alphas) != n_targets)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "The hyper-parameter “alphas” has %" G_GSIZE_FORMAT
-                   " numbers, but there are %" G_GSIZE_FORMAT " targets",
-                   apr_tensor_get_n_elements (alphas), n_targets);
-      return FALSE;
-    }
-
-  own_options.targets = targets;
-  for (i = 0; i < n_targets; i++)
-    {
-      AprRun part;
-
-      if (done[i])
-        continue;
-      own_options.alpha = apr_tensor_get_double (alphas, i, NULL);
-      for (j = 0; j < n_targets; j++)
-        {
-          targets[j] = apr_tensor_get_double (alphas, j, NULL) == own_options.alpha;
-          done[j] = done[j] || targets[j];
-        }
-      part = apr_run_get_part (run, (double) i / (double) n_targets, (double) (i + 1) / (double) n_targets);
-      if (!solve_some (solution, state, &own_options, &part, error))
-        return FALSE;
-    }
-
-  return TRUE;
+  return apr_linear_options_check (&fit->options, fit->alphas, error);
 }
 
 /* Takes @state, solves it, and leaves what is found to the end of the update; @n_dims is that of y, 1 where there
@@ -267,28 +74,18 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, char **names, GError
   /* The names are the model's to give. */
   results->cross_products = state;
   (void) apr_cross_products_set_feature_names (state, NULL, NULL);
-  if (!apr_cross_products_has_weight (state))
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero");
-      return FALSE;
-    }
-
-  options->data_dtype = apr_cross_products_get_dtype (state);
-  options->rounded = apr_cross_products_get_precision (state) == APR_PRECISION_DOUBLE;
-  if (options->dtype == APR_DTYPE_NONE)
-    options->dtype = options->data_dtype;
-  if (g_cancellable_set_error_if_cancelled (fit->solution.cancellable, error) ||
-      !(fit->alphas != NULL ? solve_by_alpha (&solution, state, fit->alphas, options, &fit->solution, error)
-                            : solve (&solution, state, options, &fit->solution, error)))
+  apr_linear_options_complete (options, apr_cross_products_get_dtype (state),
+                               apr_cross_products_get_precision (state));
+  if (!apr_linear_solve_state (&solution, state, fit->alphas, options, &fit->solution, error))
     return FALSE;
 
   if (fit->alphas != NULL)
     options->alpha = NAN;
-  apr_linear_results_take_tensors (results,
-                                   n_dims == 2
-                                     ? new_result (options->dtype, solution.coefficients, shape, 2)
-                                     : new_result (options->dtype, solution.coefficients, shape + 1, 1),
-                                   new_result (options->dtype, solution.intercepts, shape, 1));
+  apr_linear_results_take_tensors (
+    results,
+    n_dims == 2 ? apr_linear_result_new (options->dtype, solution.coefficients, shape, 2)
+                : apr_linear_result_new (options->dtype, solution.coefficients, shape + 1, 1),
+    apr_linear_result_new (options->dtype, solution.intercepts, shape, 1));
   results->rank = (gint64) solution.rank;
   results->condition_number = APR_CONDITION_PENDING;
   results->correctly_rounded = solution.correctly_rounded;

@@ -9,6 +9,7 @@
 #include <aprender/estimator/apr-estimator.h>
 #include <aprender/inference/apr-regression-diagnostics.h>
 #include <aprender/inference/apr-regression-statistics.h>
+#include <aprender/linear-model/apr-group-fits.h>
 
 G_BEGIN_DECLS
 
@@ -99,6 +100,31 @@ void apr_linear_regression_partial_fit_async (AprLinearRegression *self,
 APR_AVAILABLE_IN_ALL
 gboolean
 apr_linear_regression_partial_fit_finish (AprLinearRegression *self, GAsyncResult *result, GError **error);
+
+APR_AVAILABLE_IN_ALL
+AprGroupFits *apr_linear_regression_fit_groups (AprLinearRegression *self,
+                                                AprTensor *x,
+                                                AprTensor *y,
+                                                AprTensor *groups,
+                                                AprTensor *sample_weight,
+                                                GCancellable *cancellable,
+                                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_linear_regression_fit_groups_async (AprLinearRegression *self,
+                                             AprTensor *x,
+                                             AprTensor *y,
+                                             AprTensor *groups,
+                                             AprTensor *sample_weight,
+                                             int io_priority,
+                                             GCancellable *cancellable,
+                                             GAsyncReadyCallback callback,
+                                             gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprGroupFits *
+apr_linear_regression_fit_groups_finish (AprLinearRegression *self, GAsyncResult *result, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_predict_into (

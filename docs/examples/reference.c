@@ -131,6 +131,23 @@ diagnose (AprLinearRegression *model, AprTensor *x, AprTensor *y)
   return apr_tensor_get_n_elements (distances) == 5;
 }
 
+static gboolean
+fit_groups (AprLinearRegression *model, AprTensor *x, AprTensor *y)
+{
+  const gsize n = 5;
+  g_autoptr (GBytes) bytes = g_bytes_new_static ("\1\1\0\1\0", n);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprTensor) cities = apr_tensor_new_from_bytes (APR_DTYPE_U8, &n, 1, bytes, &error);
+  AprTensor *coefficients;
+  g_autoptr (AprGroupFits) fits = apr_linear_regression_fit_groups (model, x, y, cities, NULL, NULL, &error);
+
+  if (fits == NULL)
+    return FALSE;
+  coefficients = apr_group_fits_get_coefficients (fits);
+
+  return apr_tensor_get_n_elements (coefficients) == 4;
+}
+
 static GBytes *
 camera_read (gpointer camera, const char *name, guint64 offset, gsize size, GError **error)
 {
@@ -255,7 +272,7 @@ main (void)
 
   if (!use_estimator (APR_ESTIMATOR (model), x, y, x) ||
       !fit_what_was_prepared (APR_ESTIMATOR (model), x, y) || !save_model (x, y) ||
-      !show_statistics (model) || !diagnose (model, x, y) ||
+      !show_statistics (model) || !diagnose (model, x, y) || !fit_groups (model, x, y) ||
       (statistics = apr_linear_regression_get_statistics (model, 0, NULL)) == NULL ||
       !test_hypothesis (statistics) || !read_table (sums) || !use_cross_products (model, x, y, sums) ||
       tensor == NULL || !write_tensors (x) || !write_film (&camera) || !read_tensors () ||

@@ -12,6 +12,7 @@
  * do. Each line of the standard input is a question, and the answer a number.
  *
  *   fit SAMPLES FEATURES DTYPE THREADS REPEATS       nanoseconds for a fit, after one that is not counted
+ *   groups GROUPS SAMPLES FEATURES DTYPE THREADS     nanoseconds for each of so many groups of samples, in one call
  *   predict SAMPLES FEATURES DTYPE THREADS REPEATS   nanoseconds for predictions, into memory that is there
  *   predict-one FEATURES DTYPE REPEATS               nanoseconds of processor time for a prediction
  *   intervals SAMPLES FEATURES DTYPE REPEATS         how many times as long as predictions intervals of them take
@@ -74,6 +75,37 @@ time_fit (gsize n_samples, gsize n_features, AprDType dtype, guint n_threads, gu
     g_object_unref (fit (x, y, n_threads));
 
   return (double) (machine_now () - start) / n_repeats;
+}
+
+static double
+time_groups (gsize n_groups, gsize n_samples, gsize n_features, AprDType dtype, guint n_threads)
+{
+  gsize n_rows = n_groups * n_samples;
+  g_autoptr (AprTensor) x = make_tensor (dtype, (gsize[]){ n_rows, n_features }, 2);
+  g_autoptr (AprTensor) y = make_tensor (dtype, (gsize[]){ n_rows }, 1);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  gint32 *numbers = g_new (gint32, n_rows);
+  g_autoptr (GBytes) bytes = g_bytes_new_take (numbers, n_rows * sizeof *numbers);
+  g_autoptr (AprTensor) labels = apr_tensor_new_from_bytes (APR_DTYPE_I32, &n_rows, 1, bytes, NULL);
+  g_autoptr (GError) error = NULL;
+  double least = G_MAXDOUBLE;
+  gsize i;
+
+  for (i = 0; i < n_rows; i++)
+    numbers[i] = (gint32) GUINT32_TO_LE ((guint32) (i / n_samples));
+  apr_linear_regression_set_n_threads (model, n_threads);
+  for (i = 0; i < 3; i++)
+    {
+      gint64 start = machine_now ();
+      g_autoptr (AprGroupFits) fits =
+        apr_linear_regression_fit_groups (model, x, y, labels, NULL, NULL, &error);
+
+      if (fits == NULL)
+        g_error ("%s", error->message);
+      least = MIN (least, (double) (machine_now () - start) / (double) n_groups);
+    }
+
+  return least;
 }
 
 static double
@@ -202,6 +234,9 @@ answer (char **words)
   if (g_str_equal (words[0], "fit"))
     return time_fit (number (words[1]), number (words[2]), get_dtype (words[3]), (guint) number (words[4]),
                      (guint) number (words[5]));
+  if (g_str_equal (words[0], "groups"))
+    return time_groups (number (words[1]), number (words[2]), number (words[3]), get_dtype (words[4]),
+                        (guint) number (words[5]));
   if (g_str_equal (words[0], "predict"))
     return time_predict (number (words[1]), number (words[2]), get_dtype (words[3]),
                          (guint) number (words[4]), (guint) number (words[5]));

@@ -15,7 +15,7 @@ function _init() {
   for (const name of ['describe', 'lists', 'data', 'methods', 'slices'])
     Object.assign(functions, parts[name].getFunctions(Apr, functions));
 
-  for (const name of ['tensor', 'safetensors', 'estimator', 'linear_regression', 'statistics', 'cross_products', 'tables',
+  for (const name of ['tensor', 'safetensors', 'estimator', 'linear_regression', 'groups', 'statistics', 'cross_products', 'tables',
     'metrics', 'guards'])
     parts[name].extend(Apr, functions);
 }

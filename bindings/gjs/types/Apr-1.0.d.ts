@@ -391,6 +391,16 @@ declare module 'gi://Apr?version=1.0' {
       partial_fit(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
       partial_fit_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
         Promise<this>;
+      /**
+       * Fits a regression to each group of samples, with the settings of this model, which stays as it is.
+       * @param X the features, [n_samples, n_features]
+       * @param y the targets, [n_samples] or [n_samples, n_targets]
+       * @param groups the label of the group of each sample
+       */
+      fit_groups(X: Numbers, y: Numbers, groups: Tensor | ArrayLike<string | number | bigint | boolean>,
+        sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): GroupFits;
+      fit_groups_async(X: Numbers, y: Numbers, groups: Tensor | ArrayLike<string | number | bigint | boolean>,
+        sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): Promise<GroupFits>;
       /** How much an error of the data can grow in the coefficients, at most. */
       compute_condition_number(): number;
       compute_condition_number_async(cancellable?: Gio.Cancellable | null): Promise<number>;
@@ -508,6 +518,32 @@ declare module 'gi://Apr?version=1.0' {
       readonly lower: number;
       /** The upper end of the interval of 95 %. */
       readonly upper: number;
+    }
+
+    /** Regressions of groups of samples: each array has an entry for each group, in the order of their labels. */
+    class GroupFits extends GObject.Object {
+      readonly n_groups: number;
+      /** How many groups could not be fitted: their coefficients are NaN, and check() throws what is wrong. */
+      readonly n_failed: number;
+      /** In ascending order. */
+      readonly labels: ArrayLike<string | number | bigint | boolean>;
+      /** [n_groups, n_features] or [n_groups, n_targets, n_features]. */
+      readonly coefficients: ShapedArray;
+      /** [n_groups, 1] or [n_groups, n_targets]. */
+      readonly intercepts: ShapedArray;
+      readonly n_samples: ArrayLike<bigint>;
+      /** -1 where a group could not be fitted. */
+      readonly ranks: ArrayLike<bigint>;
+      /** 1 where each coefficient is proven to be the number nearest to the exact answer. */
+      readonly correctly_rounded: ArrayLike<number>;
+      get_labels(): Tensor;
+      get_coefficients(): Tensor;
+      get_intercepts(): Tensor;
+      get_n_samples(): Tensor;
+      get_ranks(): Tensor;
+      get_correctly_rounded(): Tensor;
+      /** Throws why a group, counted from 0 in the order of the labels, could not be fitted. */
+      check(group: number): boolean;
     }
 
     /** How well each sample is fitted, and how much the fit depends on it. */

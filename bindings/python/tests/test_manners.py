@@ -309,7 +309,8 @@ class Help(TestCase):
             self.assertIn(name, dir(Apr.LinearRegression))
 
     CLASSES = ('Tensor', 'Estimator', 'LinearRegression', 'RegressionStatistics', 'RegressionDiagnostics', 'HypothesisTest',
-               'CrossProducts', 'SafetensorsReader', 'SafetensorsWriter', 'TableReader', 'Term', 'Plot', 'DType')
+               'CrossProducts', 'SafetensorsReader', 'SafetensorsWriter', 'TableReader', 'Term', 'Plot', 'DType',
+               'GroupFits')
 
     def list_members(self, class_):
         """The public names of a class of ours, its own and those of its Python override."""

@@ -169,6 +169,29 @@ class Tables(TestCase):
         with self.assertRaisesRegex(ValueError, 'X is no table'):
             Apr.LinearRegression().fit(MATRIX, 'rent')
 
+    def test_groups(self):
+        # y = 1 + 2 x, y = 5 - x, and one point.
+        cities, prices = ['Rome', 'Oslo', 'Rome', 'Oslo', 'Rome', 'Paris'], [1., 4., 3., 2., 5., 7.]
+        columns = {'area': [0., 1., 1., 3., 2., 8.], 'city': cities, 'price': prices}
+        table, model = pandas.DataFrame(columns), Apr.LinearRegression()
+        for X in (table, table.astype({'city': 'category'}), polars.DataFrame(columns), pyarrow.table(columns)):
+            frame = model.fit_groups(X, 'price', 'city').to_frame()
+            self.assertEqual(frame.columns.tolist(), ['area', 'intercept', 'n_samples', 'rank'])
+            self.assertEqual(frame.index.tolist(), ['Oslo', 'Paris', 'Rome'])
+            self.assertEqual(frame.loc['Rome'].tolist(), [2, 1, 3, 1])
+        fits = model.fit_groups(table[['area']], [[price, -price] for price in prices], table.city)
+        self.assertEqual(fits.to_frame().loc[('Rome', 1)].tolist(), [-2, -1, 3, 1])
+        self.assertRaises(KeyError, model.fit_groups, table, 'price', 'town')
+        gap = pandas.Series([*cities[:4], None, 'Rome'])
+        self.assertFails(Apr.Error.NOT_FINITE, 'no label at row 4', model.fit_groups, table[['area', 'price']], 'price', gap)
+        # As pandas has it, group by group.
+        table = pandas.DataFrame({**COLUMNS, 'rent': RENTS, 'floor': [i % 3 for i in range(ROWS)]})
+        fits = model.fit_groups(table, 'rent', 'floor')
+        for i, (floor, part) in enumerate(table.groupby('floor')):
+            self.assertEqual(fits.labels[i], floor)
+            self.assertEqual(fits.coefficients[i].tolist(),
+                             Apr.LinearRegression().fit(part[list(COLUMNS)], part.rent).coefficients.tolist())
+
     def test_duckdb(self):
         frame = polars.DataFrame(dict(COLUMNS, rent=RENTS))  # noqa: F841
         relation = duckdb.sql('SELECT area, rooms, new, rent FROM frame WHERE rooms > 0')

@@ -479,6 +479,39 @@ void test_results () throws GLib.Error {
   }
 }
 
+void test_groups () throws GLib.Error {
+  var model = new Apr.LinearRegression ();
+  var x = new Apr.Tensor.from_doubles ({ 0, 1, 1, 3, 2, 8 }, { 6, 1 });
+  // y = 1 + 2 x, y = 5 - x, and one point.
+  var y = new Apr.Tensor.from_doubles ({ 1, 4, 3, 2, 5, 7 }, { 6 });
+  var groups = new Apr.Tensor.from_bytes (Apr.DType.U8, { 6 }, new Bytes ({ 9, 2, 9, 2, 9, 4 }));
+  var fits = model.fit_groups (x, y, groups);
+
+  assert (fits.n_groups == 3 && fits.n_failed == 0);
+  assert_values (fits.coefficients, { -1, 0, 2 });
+  assert_values (fits.intercepts, { 5, 7, 1 });
+  assert_values (fits.labels.cast (Apr.DType.F64), { 2, 4, 9 });
+  assert (fits.check (1));
+  try {
+    fits.check (3);
+    assert_not_reached ();
+  } catch (Apr.AprError.RANGE e) {
+    assert_message (e, "no group 3");
+  }
+
+  var loop = new MainLoop ();
+  model.fit_groups_async.begin (x, y, groups, null, Priority.DEFAULT, null, (object, result) => {
+    try {
+      assert_values (model.fit_groups_async.end (result).coefficients, { -1, 0, 2 });
+    } catch (GLib.Error e) {
+      error ("%s", e.message);
+    }
+    loop.quit ();
+  });
+  assert (model.busy);
+  loop.run ();
+}
+
 delegate void Body () throws GLib.Error;
 
 void add_test (string name, owned Body body) {
@@ -503,6 +536,7 @@ int main (string[] args) {
   add_test ("save-and-load", test_save_and_load);
   add_test ("partial-fit", test_partial_fit);
   add_test ("statistics", test_statistics);
+  add_test ("groups", test_groups);
   add_test ("errors", test_errors);
   add_test ("subclass", test_subclass);
   add_test ("results", test_results);

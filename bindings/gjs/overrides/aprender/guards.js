@@ -123,6 +123,7 @@ function extend(Apr, functions) {
     guard(LinearRegression.prototype, `diagnose${suffix}`, anything, anything, anything, target);
     guard(LinearRegression.prototype, `get_robust_statistics${suffix}`, anything, anything, anything, anything, target);
   }
+  guard(Apr.GroupFits.prototype, 'check', [checkCount, 'The group']);
   const columns = [checkString, 'The name of a column'];
   guard(Apr.TableReader, 'new', anything, [checkString, 'The name of a table']);
   guard(Apr.TableReader.prototype, 'set_delimiter', [checkString, 'The delimiter']);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/linear-model/apr-row-groups-private.h"
+
+#include <string.h>
+
+#include "aprender/base/apr-error.h"
+#include "aprender/tensor/apr-tensor-private.h"
+
+/* Labels are sorted by 16 bits at a time, the lowest first. */
+#define DIGIT_BITS 16
+#define N_DIGITS (1 << DIGIT_BITS)
+
+static gboolean
+is_signed (AprDType dtype)
+{
+  return dtype == APR_DTYPE_I8 || dtype == APR_DTYPE_I16 || dtype == APR_DTYPE_I32 || dtype == APR_DTYPE_I64;
+}
+
+static gboolean
+is_whole (AprDType dtype)
+{
+  return is_signed (dtype) || dtype == APR_DTYPE_BOOL || dtype == APR_DTYPE_U8 || dtype == APR_DTYPE_U16 ||
+         dtype == APR_DTYPE_U32 || dtype == APR_DTYPE_U64;
+}
+
+gboolean
+apr_row_groups_check (AprTensor *labels, gsize n_rows, GError **error)
+{
+  AprDType dtype = apr_tensor_get_dtype (labels);
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (labels, &n_dims);
+
+  if (n_dims != 1)
+    {
+      g_autofree char *text = apr_shape_to_string (shape, n_dims);
+
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE, "groups must have the shape [n_samples], but it has %s",
+                   text);
+      return FALSE;
+    }
+  if (shape[0] != n_rows)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "X has %" G_GSIZE_FORMAT " samples, but groups has %" G_GSIZE_FORMAT, n_rows, shape[0]);
+      return FALSE;
+    }
+  if (!is_whole (dtype))
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
+                   "groups has the dtype %s, but the labels of groups are whole numbers",
+                   apr_dtype_to_string (dtype));
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* The label of a row as a number of @width bytes; that of a signed one has another highest bit, so that all compare as
+ * they are. */
+static guint64
+read_label (const guint8 *data, gsize width, guint64 sign, gsize row)
+{
+  guint64 label = 0;
+
+  memcpy (&label, data + row * width, width);
+#if G_BYTE_ORDER == G_BIG_ENDIAN
+  /* The bytes of the tensor are the first of the number. */
+  label = GUINT64_SWAP_LE_BE (label);
+#endif
+
+  return label ^ sign;
+}
+
+typedef struct
+{
+  const guint8 *data;
+  gsize width;
+  guint64 sign;
+  gsize n_rows;
+} Labels;
+
+static inline guint64
+get_label (const Labels *labels, gsize row)
+{
+  /* Common widths as constants. */
+  switch (labels->width)
+    {
+    case 4:
+      return read_label (labels->data, 4, labels->sign, row);
+    case 8:
+      return read_label (labels->data, 8, labels->sign, row);
+    default:
+      return read_label (labels->data, labels->width, labels->sign, row);
+    }
+}
+
+/* The rows in the order of their labels; those with the same label stay in their order. Returns: (transfer full) */
+static gsize *
+sort (const Labels *labels, guint64 differing)
+{
+  g_autofree gsize *counts = g_new (gsize, N_DIGITS);
+  gsize *order = g_new (gsize, labels->n_rows);
+  gsize *other = g_new (gsize, labels->n_rows);
+  guint shift;
+  gsize i;
+
+  for (i = 0; i < labels->n_rows; i++)
+    order[i] = i;
+  for (shift = 0; shift < 64; shift += DIGIT_BITS)
+    {
+      gsize *sorted = other;
+      gsize before = 0;
+
+      if ((differing >> shift & (N_DIGITS - 1)) == 0)
+        continue;
+      memset (counts, 0, N_DIGITS * sizeof *counts);
+      for (i = 0; i < labels->n_rows; i++)
+        counts[get_label (labels, i) >> shift & (N_DIGITS - 1)]++;
+      for (i = 0; i < N_DIGITS; i++)
+        {
+          gsize n = counts[i];
+
+          counts[i] = before;
+          before += n;
+        }
+      for (i = 0; i < labels->n_rows; i++)
+        sorted[counts[get_label (labels, order[i]) >> shift & (N_DIGITS - 1)]++] = order[i];
+      other = order;
+      order = sorted;
+    }
+  g_free (other);
+
+  return order;
+}
+
+void
+apr_row_groups_init (AprRowGroups *self, AprTensor *tensor)
+{
+  AprDType dtype = apr_tensor_get_dtype (tensor);
+  Labels labels = { .data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL),
+                    .width = apr_dtype_get_bits (dtype) / 8,
+                    .n_rows = apr_tensor_get_n_elements (tensor) };
+  guint64 differing = 0;
+  gboolean sorted = TRUE;
+  guint8 *found;
+  gsize i;
+
+  *self = (AprRowGroups){ .n_rows = labels.n_rows };
+  if (is_signed (dtype))
+    labels.sign = (guint64) 1 << (8 * labels.width - 1);
+  for (i = 1; i < labels.n_rows; i++)
+    {
+      guint64 before = get_label (&labels, i - 1);
+      guint64 label = get_label (&labels, i);
+
+      differing |= before ^ label;
+      sorted = sorted && before <= label;
+      self->n_groups += before != label;
+    }
+  self->n_groups += labels.n_rows > 0;
+  if (!sorted)
+    {
+      self->order = sort (&labels, differing);
+      self->n_groups = 1;
+      for (i = 1; i < labels.n_rows; i++)
+        self->n_groups += get_label (&labels, self->order[i - 1]) != get_label (&labels, self->order[i]);
+    }
+
+  self->starts = g_new (gsize, self->n_groups + 1);
+  found = g_malloc (self->n_groups * labels.width);
+  self->n_groups = 0;
+  for (i = 0; i < labels.n_rows; i++)
+    {
+      gsize row = apr_row_groups_get_row (self, i);
+
+      if (i > 0 && get_label (&labels, apr_row_groups_get_row (self, i - 1)) == get_label (&labels, row))
+        continue;
+      memcpy (found + self->n_groups * labels.width, labels.data + row * labels.width, labels.width);
+      self->starts[self->n_groups++] = i;
+    }
+  self->starts[self->n_groups] = labels.n_rows;
+  for (i = 0; i < self->n_groups; i++)
+    self->max_rows = MAX (self->max_rows, apr_row_groups_count (self, i));
+  self->labels = apr_tensor_new_unchecked (dtype, &self->n_groups, 1, self->n_groups,
+                                           g_bytes_new_take (found, self->n_groups * labels.width));
+}
+
+void
+apr_row_groups_clear (AprRowGroups *self)
+{
+  g_clear_pointer (&self->starts, g_free);
+  g_clear_pointer (&self->order, g_free);
+  g_clear_pointer (&self->labels, apr_tensor_unref);
+}

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Regressions of groups of samples: Apr.LinearRegression.fit_groups(), and the Apr.GroupFits that it gives."""
+
+from __future__ import annotations
+
+import array
+import sys
+
+from gi.repository import GLib
+
+from . import awaitable
+from .data import to_tensor
+from .errors import ArgumentError, AprError
+from .estimator import get_values
+from .lists import count, describe
+from .memory import import_module
+from .native import Apr, extends, make_error
+from .properties import add_attributes
+from .samples import Samples, explain
+
+_fit_groups = Apr.LinearRegression.fit_groups
+_fit_groups_async = Apr.LinearRegression.fit_groups_async
+_fit_groups_finish = Apr.LinearRegression.fit_groups_finish
+
+
+def _take_column(X, name):
+    """X without the column that says which groups its rows belong to, and that column."""
+    if not hasattr(X, 'drop') or not hasattr(X, 'columns'):
+        raise ArgumentError(f'groups names a column of X, “{name}”, but X is no table with named columns')
+    return (X.drop(columns=[name]) if hasattr(X, 'iloc') else X.drop([name])), X[name]
+
+
+def _refuse_missing(row):
+    raise make_error(Apr.Error.NOT_FINITE, f'groups has no label at row {row} (counted from 0)')
+
+
+def _find_missing(values):
+    """The rows without a label: None, and what does not equal itself, as NaN."""
+    return [i for i, value in enumerate(values) if value is None or value != value]
+
+
+def _number_list(values):
+    """The distinct labels in order, and a tensor with the number of each row's label."""
+    missing = _find_missing(values)
+    if missing:
+        _refuse_missing(missing[0])
+    labels = sorted(set(values))
+    numbers = {label: i for i, label in enumerate(labels)}
+    codes = array.array('q', (numbers[value] for value in values))
+    if sys.byteorder == 'big':
+        codes.byteswap()
+    return labels, Apr.Tensor.new_from_bytes(Apr.DType.I64, [len(values)], GLib.Bytes.new(codes.tobytes()))
+
+
+def _number_array(numpy, values):
+    """The same of an array; None in place of the labels where its numbers are the labels."""
+    if values.ndim != 1:
+        raise make_error(Apr.Error.SHAPE, f'groups must have the shape [n_samples], but it has {list(values.shape)}')
+    if values.dtype.kind in 'biu':
+        return None, to_tensor(values)
+    pandas = sys.modules.get('pandas')
+    if pandas is not None:
+        # It has a table of labels, where numpy sorts the rows.
+        codes, labels = pandas.factorize(values, sort=True)
+        missing = (codes < 0).nonzero()[0]
+    else:
+        missing = _find_missing(values)
+        labels, codes = (None, None) if len(missing) else numpy.unique(values, return_inverse=True)
+    if len(missing):
+        _refuse_missing(missing[0])
+    return labels, to_tensor(numpy.ascontiguousarray(codes.reshape(-1), 'i8'))
+
+
+def _number_labels(groups):
+    if isinstance(groups, Apr.Tensor):
+        return None, groups
+    if isinstance(groups, (list, tuple)):
+        return _number_list(groups)
+    if not hasattr(groups, '__array__'):
+        raise ArgumentError(f'groups must be a label for each row of X, not {describe(groups)}')
+    numpy = import_module('numpy')
+    return _number_array(numpy, numpy.asarray(groups))
+
+
+class _Groups:
+    """What a call is given: samples, and the group of each."""
+
+    def __init__(self, X, y, groups, sample_weight):
+        if isinstance(groups, str):
+            X, groups = _take_column(X, groups)
+        self.samples = Samples(X, y, sample_weight)
+        try:
+            self.labels, self.tensor = _number_labels(groups)
+        except TypeError as error:
+            # Of labels that have no order.
+            if isinstance(error, ArgumentError):
+                raise
+            raise ArgumentError(f'groups has labels that cannot be sorted: {error}') from None
+
+    def get_tensors(self):
+        X, y, sample_weight = self.samples.get_tensors()
+        return X, y, self.tensor, sample_weight
+
+    def finish(self, fits):
+        vars(fits)['_labels'] = self.labels
+        vars(fits)['_names'] = self.samples.names
+        return fits
+
+
+@extends(Apr.LinearRegression)
+class Methods:
+    def fit_groups(self, X: Data, y: Target, groups: Any, sample_weight: Weights = None,
+                   cancellable: Gio.Cancellable | None = None) -> GroupFits:
+        """Fits a regression to each group of rows, with the settings of this model, and returns the Apr.GroupFits.
+
+        groups is a label for each row, of any kind that can be sorted, or the name of a column of the table X, which then
+        is no feature. The model stays as it is. The coefficients of each group are those of fit() with its rows alone.
+        """
+        call = _Groups(X, y, groups, sample_weight)
+        try:
+            return call.finish(_fit_groups(self, *call.get_tensors(), cancellable))
+        except AprError as error:
+            raise explain(error, names=call.samples.names) from None
+
+    def fit_groups_async(self, X, y, groups, sample_weight=None, cancellable=None, callback=None, *user_data):
+        """The same without blocking: `await model.fit_groups_async(X, y, groups)` gives the fits."""
+        call = _Groups(X, y, groups, sample_weight)
+        return awaitable.call(
+            lambda *args: _fit_groups_async(self, *call.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
+            lambda model, result: call.finish(_fit_groups_finish(model, result)), cancellable, callback, user_data)
+
+
+@extends(Apr.GroupFits)
+class Fits:
+    """Linear regressions of groups of rows, from fit_groups().
+
+        fits = model.fit_groups(X, y, groups)
+        fits.labels, fits.coefficients, fits.intercepts, fits.ranks, fits.correctly_rounded
+        fits.to_frame()
+
+    Each array has an entry for each group, in the order of labels. Where a group cannot be fitted, as where all its weights
+    are 0, its coefficients are NaN, its rank is -1, and check(i) raises what is wrong; n_failed counts such groups.
+    """
+
+    @property
+    def labels(self) -> Any:
+        """The labels of the groups, sorted: [n_groups]."""
+        labels = vars(self).get('_labels')
+        return get_values(self.get_property('labels')) if labels is None else labels
+
+    def __len__(self) -> int:
+        return self.n_groups
+
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame with a row for each group: its coefficients, its intercept, its number of samples, its rank.
+
+        Where y is a matrix, there is a row for each group and target.
+        """
+        from pandas import DataFrame, MultiIndex
+
+        coefficients, n_targets = self.coefficients, self.intercepts.shape[1]
+        n_features = coefficients.shape[-1]
+        names = vars(self).get('_names') or [f'x{i}' for i in range(n_features)]
+        frame = DataFrame(coefficients.reshape(-1, n_features), columns=names)
+        frame['intercept'] = self.intercepts.reshape(-1)
+        frame['n_samples'] = self.n_samples.repeat(n_targets)
+        frame['rank'] = self.ranks.repeat(n_targets)
+        frame.index = self.labels if coefficients.ndim == 2 else MultiIndex.from_product([self.labels, range(n_targets)])
+        return frame
+
+    def __repr__(self) -> str:
+        failed = f', of which {self.n_failed} failed' if self.n_failed else ''
+        return f'{count(self.n_groups, "group")}{failed}: labels, coefficients, intercepts, n_samples, ranks, correctly_rounded'
+
+
+add_attributes(Apr.GroupFits, get_values)
