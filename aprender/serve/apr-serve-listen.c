@@ -115,6 +115,13 @@ listen_inet (AprServeListener *self, const char *address, GError **error)
                    address);
       return FALSE;
     }
+  /* getaddrinfo() would cut the number to 16 bits. */
+  if (!g_ascii_string_to_unsigned (colon + 1, 10, 0, G_MAXUINT16, NULL, NULL))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                   "%s: the port must be from 0 to 65535, got “%s”", address, colon + 1);
+      return FALSE;
+    }
   host = address[0] == '[' && colon[-1] == ']' ? g_strndup (address + 1, (gsize) (colon - address) - 2)
                                                : g_strndup (address, (gsize) (colon - address));
   code = getaddrinfo (host, colon + 1, &hints, &found);

@@ -14,7 +14,10 @@
 /* By inotify itself: GFileMonitor looks at a folder ten times a second at most, and what writes a file beside the one
  * that it replaces is noticed before. */
 
-#define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE)
+#define GONE (IN_DELETE | IN_MOVED_FROM)
+#define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | GONE)
+
+#define MAX_NAMES 20
 
 typedef struct
 {
@@ -23,6 +26,7 @@ typedef struct
   int folder; /* what inotify calls it, or -1 */
   char *name; /* (owned) in the folder */
   gboolean stale;
+  gboolean gone;
 } Watched;
 
 struct _AprServeWatch
@@ -32,16 +36,50 @@ struct _AprServeWatch
   guint source;
 };
 
+/* What requests and answers consist of. */
+static char *
+describe (const AprServeModel *model)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  guint i;
+
+  g_string_append_printf (text, "%" G_GSIZE_FORMAT " %s, %" G_GSIZE_FORMAT " %s", model->n_targets,
+                          model->n_targets == 1 ? "target" : "targets", model->n_features,
+                          model->n_features == 1 ? "feature" : "features");
+  for (i = 0; model->feature_names != NULL && model->feature_names[i] != NULL && i <= MAX_NAMES; i++)
+    g_string_append_printf (text, "%s%s", i == 0 ? ": " : ", ",
+                            i < MAX_NAMES ? model->feature_names[i] : "…");
+
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+static gboolean
+have_same_features (const AprServeModel *self, const AprServeModel *other)
+{
+  if (self->n_features != other->n_features || self->n_targets != other->n_targets)
+    return FALSE;
+
+  return self->feature_names == NULL || other->feature_names == NULL ||
+         g_strv_equal ((const char *const *) self->feature_names, (const char *const *) other->feature_names);
+}
+
 static void
 reload (Watched *self)
 {
   g_autoptr (GError) error = NULL;
+  g_autoptr (AprServeModel) before = apr_serve_models_get (self->models, self->index);
   gboolean succeeded = apr_serve_models_reload (self->models, self->index, &error);
   g_autoptr (AprServeModel) model = apr_serve_models_get (self->models, self->index);
+  g_autofree char *old_form = describe (before);
+  g_autofree char *form = describe (model);
 
   if (succeeded)
     apr_serve_log (G_LOG_LEVEL_INFO, "reloaded", "model", model->name, "version", model->version, NULL);
-  else
+  if (succeeded && !have_same_features (before, model))
+    apr_serve_log (G_LOG_LEVEL_WARNING,
+                   "the new model has other features or targets: the same request means something else",
+                   "model", model->name, "before", old_form, "now", form, NULL);
+  if (!succeeded)
     apr_serve_log (G_LOG_LEVEL_WARNING, "the new file is broken, the old model stays", "model", model->name,
                    "version", model->version, "error", error->message, NULL);
 }
@@ -70,7 +108,10 @@ note_event (AprServeWatch *self, const struct inotify_event *event)
       if ((event->mask & IN_Q_OVERFLOW) != 0 ||
           (event->wd == watched->folder && event->len > 0 && strcmp (event->name, watched->name) == 0 &&
            is_complete (watched, event)))
-        watched->stale = TRUE;
+        {
+          watched->gone = (event->mask & GONE) != 0;
+          watched->stale = !watched->gone;
+        }
     }
 }
 
@@ -98,7 +139,10 @@ changed (int fd, GIOCondition condition, gpointer data)
 
       if (watched->stale)
         reload (watched);
-      watched->stale = FALSE;
+      else if (watched->gone)
+        apr_serve_log (G_LOG_LEVEL_WARNING, "the file is gone, the model stays", "path",
+                       apr_serve_models_get_path (watched->models, watched->index), NULL);
+      watched->stale = watched->gone = FALSE;
     }
 
   return G_SOURCE_CONTINUE;
@@ -126,7 +170,10 @@ apr_serve_watch_new (AprServeModels *models)
       Watched *watched = g_new0 (Watched, 1);
       const char *path = apr_serve_models_get_path (models, i);
       g_autofree char *folder = g_path_get_dirname (path);
+      g_autoptr (AprServeModel) model = apr_serve_models_get (models, i);
+      g_autofree char *form = describe (model);
 
+      apr_serve_log (G_LOG_LEVEL_INFO, "loaded", "model", model->name, "path", path, "form", form, NULL);
       watched->models = models;
       watched->index = i;
       watched->name = g_path_get_basename (path);

@@ -5,6 +5,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import threading
 import time
 
@@ -51,7 +52,25 @@ def test_links(folder):
             link(make(folder, f'other-{n}', intercept=n), path)
             program.wait_for(rf'message=reloaded model=plane version={n + 1}$')
             assert program.predict([1, 2, 3]) == 12.5 + n
-        assert not any('level=warning' in line for line in program.log), program.log
+        assert not any('old model stays' in line for line in program.log), program.log
+
+
+def test_other_features(folder):
+    """Who lists numbers is told nothing when they come to mean something else, so the operator is."""
+    def fit(table):
+        path = os.path.join(folder, 'flats.safetensors')
+        subprocess.run([server.TOOL, 'fit', '-', '--target', 'y', '-o', path], input=table, encoding='utf-8',
+                       stdout=subprocess.DEVNULL, check=True, timeout=30)
+        return path
+
+    path = fit('area,rooms,y\n1,2,8\n2,1,7\n3,5,21\n4,4,20\n')
+    with Server(path) as program:
+        program.wait_for(f'message=loaded model=flats path={path} form="1 target, 2 features: area, rooms"')
+        fit('area,rooms,y\n1,2,9\n2,1,8\n3,5,22\n4,4,21\n')
+        program.wait_for('message=reloaded model=flats version=2$')
+        fit('rooms,area,y\n2,1,9\n1,2,8\n5,3,22\n4,4,21\n')
+        program.wait_for('level=warning .*other features or targets.* model=flats before=".*: area, rooms" now=".*: rooms, area"')
+        assert sum('other features' in line for line in program.log) == 1, program.log
 
 
 def test_broken(folder):
@@ -66,6 +85,7 @@ def test_broken(folder):
         assert b'aprender_model_load_failures_total{model="plane"} 1\n' in metrics, metrics
         assert b'aprender_model_generation{model="plane"} 1\n' in metrics, metrics
         os.remove(path)
+        program.wait_for(f'level=warning message="the file is gone, the model stays" path={path}')
         assert program.predict([1, 2, 3]) == 13
         write_model(path, intercept=1)
         wait_for_prediction(program, 13.5)
@@ -134,4 +154,4 @@ def test_folder_is_gone(folder):
         assert program.predict([1, 2, 3]) == 13
 
 
-server.run([test_replaced, test_links, test_broken, test_signal, test_under_load, test_folder_is_gone])
+server.run([test_other_features, test_replaced, test_links, test_broken, test_signal, test_under_load, test_folder_is_gone])

@@ -116,7 +116,7 @@ def take_journal(folder):
             return dict(line.split('=', 1) for line in journal.recv(10000).decode().splitlines())
 
         with subprocess.Popen([server.TOOL, 'serve', path, '--listen', f'unix:{folder}/socket'], stderr=error) as process:
-            began = take()
+            loaded, began = take(), take()
             with open(f'{path}.new', 'w', encoding='ascii') as file:
                 file.write('broken')
             os.rename(f'{path}.new', path)
@@ -124,6 +124,7 @@ def take_journal(folder):
             process.terminate()
             ended = take()
     assert process.returncode == 0
+    assert loaded['MESSAGE'] == f'loaded model=plane path={path} form="1 target, 3 features"', loaded
     assert began['MESSAGE'] == f'listening address=unix:{folder}/socket threads={began["APRENDER_THREADS"]}', began
     assert (began['PRIORITY'], began['SYSLOG_IDENTIFIER']) == ('6', 'aprender'), began
     assert refused['MESSAGE'].startswith('the new file is broken, the old model stays model=plane version=1 error="'), refused
@@ -192,6 +193,9 @@ def test_usage(folder):
     fails(1, 'No such file', os.path.join(folder, 'nothing'))
     fails(1, f'would both be the model “plane”', path, path)
     fails(1, 'expected HOST:PORT or unix:PATH', path, '--listen', 'nonsense')
+    for port in '65536', '4294967297', ' 80', '-1', 'http', '':
+        fails(1, f'the port must be from 0 to 65535, got “{port}”', path, '--listen', f'127.0.0.1:{port}')
+    fails(2, '--threads must be from 1 to 65535', path, '--threads', '0')
     fails(2, '--max-body must be at least 1 byte, got 0', path, '--max-body', '0')
     fails(2, '--timeout must be at least 1 second, got 0', path, '--timeout', '0')
     with Server(path) as program:
