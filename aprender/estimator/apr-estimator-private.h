@@ -63,6 +63,13 @@ apr_estimator_set_pending_names (AprEstimator *self, const char *const *feature_
 gboolean
 apr_estimator_set_pending_target_names (AprEstimator *self, const char *const *target_names, GError **error);
 
+/* Checks the names of @n_features, where there are any. */
+gboolean
+apr_estimator_check_names (const char *const *names, gsize n_features, const char *whose, GError **error);
+
+/* Replaces the names. Those of a model that has not been fitted are taken as they are. */
+gboolean apr_estimator_set_names (AprEstimator *self, const char *const *names, GError **error);
+
 /* Has the estimator know @fitted, without a notification: for one that nobody else knows yet. */
 void apr_estimator_set_fitted (AprEstimator *self, AprFitted *fitted);
 

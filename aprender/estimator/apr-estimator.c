@@ -126,6 +126,23 @@ apr_estimator_get_property (GObject *object, guint property_id, GValue *value, G
     }
 }
 
+static void
+apr_estimator_set_property (GObject *object, guint property_id, const GValue *value, GParamSpec *pspec)
+{
+  g_autoptr (GError) error = NULL;
+
+  switch (property_id)
+    {
+    case PROP_FEATURE_NAMES:
+      if (!apr_estimator_set_names (APR_ESTIMATOR (object), g_value_get_boxed (value), &error))
+        g_warning ("The feature names of this %s stay as they were: %s", G_OBJECT_TYPE_NAME (object),
+                   error->message);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
+    }
+}
+
 void
 apr_estimator_set_failed (AprEstimator *self, const char *function, GError **error)
 {
@@ -188,6 +205,7 @@ apr_estimator_class_init (AprEstimatorClass *klass)
 
   object_class->finalize = apr_estimator_finalize;
   object_class->get_property = apr_estimator_get_property;
+  object_class->set_property = apr_estimator_set_property;
   klass->save_tensors = apr_estimator_save_results;
   klass->load_tensors = apr_estimator_load_results;
 
@@ -223,9 +241,14 @@ apr_estimator_class_init (AprEstimatorClass *klass)
    *
    * The names of the features, where they have names: those that were set, or that came with the data or the file.
    *
+   * Before the first fit they are taken as they are, and the fit fails with %APR_ERROR_FEATURE_NAMES where they are not
+   * as many as the features, or not as [method@Apr.Estimator.set_feature_names] takes them. What a fitted model cannot
+   * be given is left out, with a warning.
+   *
    * Since: 0.1
    */
-  properties[PROP_FEATURE_NAMES] = g_param_spec_boxed ("feature-names", NULL, NULL, G_TYPE_STRV, flags);
+  properties[PROP_FEATURE_NAMES] = g_param_spec_boxed ("feature-names", NULL, NULL, G_TYPE_STRV,
+                                                       (flags & ~G_PARAM_READABLE) | G_PARAM_READWRITE);
 
   /**
    * AprEstimator:target-names: (getter get_target_names)
@@ -359,28 +382,6 @@ apr_estimator_get_n_targets (AprEstimator *self)
 }
 
 /**
- * apr_estimator_get_feature_names: (get-property feature-names)
- * @self: an estimator
- *
- * Gets the names of the features, in the order of X's columns.
- *
- * Returns: (array zero-terminated=1) (transfer full) (nullable): the names, or `NULL` where none were given
- *
- * Since: 0.1
- */
-char **
-apr_estimator_get_feature_names (AprEstimator *self)
-{
-  g_autoptr (AprFitted) fitted = NULL;
-
-  g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
-
-  fitted = apr_estimator_ref_fitted (self);
-
-  return g_strdupv (fitted->feature_names);
-}
-
-/**
  * apr_estimator_get_busy: (get-property busy)
  * @self: an estimator
  *
@@ -441,84 +442,6 @@ apr_estimator_check_fitted (AprEstimator *self, const AprFitted *fitted, const c
   return FALSE;
 }
 
-/**
- * apr_estimator_set_feature_names:
- * @self: an estimator
- * @feature_names: (array zero-terminated=1) (nullable): a name for each feature, or `NULL` to forget them
- * @error: return location for an error
- *
- * Names the features. The names are saved with the model.
- *
- * Before the first fit any number of names can be given; a fit to another number of features then fails with
- * %APR_ERROR_FEATURE_NAMES. A further fit keeps the names if it has as many features, unless its data have names.
- *
- * Returns: true, or false with %APR_ERROR_FEATURE_NAMES where their number is not that of a fitted model's
- *   features, one is there twice, or one is not UTF-8
- *
- * Since: 0.1
- */
-gboolean
-apr_estimator_set_feature_names (AprEstimator *self, const char *const *feature_names, GError **error)
-{
-  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
-  g_autoptr (AprFitted) before = NULL;
-  g_autoptr (AprFitted) after = NULL;
-
-  g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
-
-  if (feature_names != NULL && !apr_feature_names_check (feature_names, error))
-    return FALSE;
-
-  g_mutex_lock (&priv->lock);
-  if (priv->fitted->n_features == 0 ||
-      apr_feature_names_check_n (feature_names, priv->fitted->n_features, "the model was fitted with", error))
-    {
-      before = priv->fitted;
-      after = apr_fitted_new_with (before, before->n_features, before->n_targets, feature_names);
-      priv->fitted = apr_fitted_ref (after);
-    }
-  g_mutex_unlock (&priv->lock);
-
-  if (after == NULL)
-    return FALSE;
-  if (!apr_feature_names_equal (before->feature_names, after->feature_names))
-    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FEATURE_NAMES]);
-  return TRUE;
-}
-
-/**
- * apr_estimator_check_feature_names:
- * @self: a fitted estimator
- * @feature_names: (array zero-terminated=1): the names of the columns of some X
- * @error: return location for an error
- *
- * Compares names with those that the model was fitted with, which must be the same in the same order.
- *
- * A model whose features have no names takes any.
- *
- * Returns: true, or false with %APR_ERROR_FEATURE_NAMES, whose message holds the first name that differs, or
- * with %APR_ERROR_NOT_FITTED
- *
- * Since: 0.1
- */
-gboolean
-apr_estimator_check_feature_names (AprEstimator *self, const char *const *feature_names, GError **error)
-{
-  g_autoptr (AprFitted) fitted = NULL;
-
-  g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
-  g_return_val_if_fail (feature_names != NULL, FALSE);
-
-  fitted = apr_estimator_ref_fitted (self);
-  if (!apr_estimator_check_fitted (self, fitted, "check the features of", error))
-    return FALSE;
-  if (fitted->feature_names == NULL)
-    return TRUE;
-
-  return apr_feature_names_compare ((const char *const *) fitted->feature_names, feature_names,
-                                    "the model was fitted", error);
-}
-
 gboolean
 apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
 {
@@ -531,7 +454,7 @@ apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *can
   const gsize *y_shape = apr_tensor_get_shape (call->y, &n_dims);
 
   if (before->n_features == 0 &&
-      (!apr_feature_names_check_n ((const char *const *) before->feature_names, n_features, "X has", error) ||
+      (!apr_estimator_check_names ((const char *const *) before->feature_names, n_features, "X has", error) ||
        !apr_target_names_check_n ((const char *const *) before->target_names, n_dims == 2 ? y_shape[1] : 1,
                                   "y has", error)))
     return FALSE;

@@ -9,7 +9,8 @@
 G_STATIC_ASSERT (APR_PARAM_TRANSIENT == 1 << G_PARAM_USER_SHIFT);
 G_STATIC_ASSERT (APR_PARAM_UNSAID == 1 << (G_PARAM_USER_SHIFT + 1));
 
-/* Those that have, of the flags in @mask, just @flags. */
+/* Those that have, of the flags in @mask, just @flags. The base class has none: what can be written there, the names of
+ * features, is the data's. */
 static GParamSpec **
 list_properties (GObjectClass *klass, guint mask, guint flags, guint *n)
 {
@@ -18,7 +19,7 @@ list_properties (GObjectClass *klass, guint mask, guint flags, guint *n)
   guint i;
 
   for (i = 0; i < *n; i++)
-    if (((guint) pspecs[i]->flags & mask) == flags)
+    if (((guint) pspecs[i]->flags & mask) == flags && pspecs[i]->owner_type != APR_TYPE_ESTIMATOR)
       pspecs[kept++] = pspecs[i];
   *n = kept;
 

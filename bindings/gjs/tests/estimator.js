@@ -199,6 +199,22 @@ test('feature-names', () => {
   assertEqual(model.fit(X, y).feature_names, ['größe', 'b']);
 });
 
+test('feature-names-as-property', () => {
+  for (const type of [Mean, Apr.LinearRegression]) {
+    const model = new type({feature_names: ['a', 'größe']});
+    const other = new type();
+    model.bind_property('feature-names', other, 'feature-names', GObject.BindingFlags.SYNC_CREATE);
+    assertEqual([model.feature_names, other.feature_names], [['a', 'größe'], ['a', 'größe']]);
+    model.feature_names = ['a', 'b', 'c'];
+    assertThrows(() => other.fit(X, y), Apr.Error, Apr.Error.FEATURE_NAMES, '3 feature names');
+    model.feature_names = ['a', 'b'];
+    assertEqual(other.fit(X, y).feature_names, ['a', 'b']);
+    assertEqual(other.clone().feature_names, null);
+    assertThrows(() => new type({feature_names: ['a', 'b\0']}), TypeError, null, 'NUL');
+  }
+  assertEqual(`${new Apr.LinearRegression({feature_names: ['a']})}`, 'new Apr.LinearRegression()');
+});
+
 test('fit-async', async () => {
   const model = new Mean({offset: 1});
   const promise = model.fit_async(X, y);

@@ -289,6 +289,24 @@ class Estimator(TestCase):
         model.feature_names = None
         self.assertIsNone(model.feature_names)
 
+    def test_feature_names_as_property(self):
+        model = Apr.LinearRegression(feature_names=['width', 'größe'])
+        self.assertEqual(model.feature_names, ['width', 'größe'])
+        other = Apr.LinearRegression()
+        model.bind_property('feature-names', other, 'feature-names', GObject.BindingFlags.SYNC_CREATE)
+        self.assertEqual(other.feature_names, ['width', 'größe'])
+        model.props.feature_names = ['a', 'b', 'c']
+        for unfitted in (model, other):
+            with self.assertRaisesRegex(ValueError, '3 feature names, but X has 2'):
+                unfitted.fit(X, Y)
+        model.set_property('feature-names', ['a', 'b'])
+        self.assertEqual(other.fit(X, Y).feature_names, ['a', 'b'])
+        self.assertIsNone(other.clone().feature_names)
+        self.assertNotIn('feature_names', repr(other))
+        self.assertNotIn('feature_names', other.get_params())
+        with self.assertRaisesRegex(ValueError, 'feature_names has a NUL'):
+            Apr.LinearRegression(feature_names=['a', 'b\0'])
+
     def test_clone(self):
         model = Apr.LinearRegression(fit_intercept=False, dtype=Apr.DType.F32).fit(X, Y)
         clone = model.clone()

@@ -304,7 +304,7 @@ void test_save_and_load () throws GLib.Error {
   var model = new Apr.LinearRegression ();
 
   model.fit (make_x (), make_y ());
-  model.set_feature_names ({ "a", "b" });
+  model.feature_names = { "a", "b" };
   model.save (path);
 
   Apr.LinearRegression[] loaded = {

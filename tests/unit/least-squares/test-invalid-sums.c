@@ -80,6 +80,14 @@ static const Case cases[] = {
   /* Rounding may leave a little less than nothing, so such a feature is taken for a constant. */
   { "rounded", 1, TRUE, 0, TRUE, { 1, 3, 4, 0, 0, 1 }, NULL, 0 },
   { "rounded-complement", 2, FALSE, 0, TRUE, { 9, 0, 4, 0, 6, 4, 0, 0, 0, 1 }, NULL, 1 },
+  { "rounded-combination-too-large",
+    3,
+    FALSE,
+    0,
+    TRUE,
+    { 9, 0, 1 << 29, 0, (1 << 29) - 32, 1 << 29, 0, 1 << 29, -(1 << 29), 1 << 29, 0, 0, 0, 0, 1 },
+    NULL,
+    2 },
   { "rounded-second-complement", 2, TRUE, 0, TRUE, { 1, 0, 4, 0, 6, 4, 0, 0, 0, 1 }, NULL, 1 },
 };
 

@@ -12,10 +12,10 @@ function extend(Apr, functions) {
   const {count, defineNames, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights,
     updateInSlices} = functions;
 
-  function isHyperParameter({flags}) {
+  function isHyperParameter({flags, owner_type: owner}) {
     // The same rule as in apr_hyper_parameters_list().
     const wanted = GObject.ParamFlags.READWRITE;
-    return (flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT)) === wanted;
+    return owner !== Estimator.$gtype && (flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT)) === wanted;
   }
 
   function showValue(value, pspec) {

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+/* The names of features as a property, which whatever sets properties can set: it cannot be refused, so the fit
+ * checks it. */
+
+typedef struct
+{
+  AprEstimator *model;
+  AprTensor *x;
+  AprTensor *y;
+  int n_notified;
+} Fixture;
+
+static void
+on_notify (G_GNUC_UNUSED GObject *model, G_GNUC_UNUSED GParamSpec *pspec, Fixture *fixture)
+{
+  fixture->n_notified++;
+}
+
+static void
+set_up (Fixture *fixture, gconstpointer data)
+{
+  const double x[] = { 1, 2, 3, 5, 8, 13, 21, 34 };
+  const double y[] = { 1, 2, 4, 9 };
+
+  fixture->model = APR_ESTIMATOR (apr_linear_regression_new ());
+  fixture->x = matrix_new (4, 2, x);
+  fixture->y = vector_new (4, y);
+  g_signal_connect (fixture->model, "notify::feature-names", G_CALLBACK (on_notify), fixture);
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  g_object_unref (fixture->model);
+  apr_tensor_unref (fixture->x);
+  apr_tensor_unref (fixture->y);
+}
+
+static void
+assert_names (AprEstimator *model, const char *expected)
+{
+  g_auto (GStrv) names = NULL;
+  g_autofree char *text = NULL;
+
+  g_object_get (model, "feature-names", &names, NULL);
+  text = names != NULL ? g_strjoinv (" ", names) : NULL;
+  g_assert_cmpstr (text, ==, expected);
+}
+
+static const char *const names[] = { "area", "rooms", NULL };
+static const char *const three[] = { "a", "b", "c", NULL };
+
+static void
+test_bound (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprEstimator) source = g_object_new (APR_TYPE_LINEAR_REGRESSION, "feature-names", names, NULL);
+  g_autoptr (AprEstimator) clone = NULL;
+  g_autoptr (GError) error = NULL;
+
+  assert_names (source, "area rooms");
+  g_object_bind_property (source, "feature-names", fixture->model, "feature-names", G_BINDING_SYNC_CREATE);
+  g_assert_cmpint (fixture->n_notified, ==, 1);
+  g_object_set (source, "feature-names", names, NULL);
+  g_assert_cmpint (fixture->n_notified, ==, 1);
+
+  g_assert_true (apr_estimator_fit (fixture->model, fixture->x, fixture->y, NULL, NULL, &error));
+  g_assert_no_error (error);
+  assert_names (fixture->model, "area rooms");
+  g_assert_cmpint (fixture->n_notified, ==, 1);
+
+  /* They are the data's, and no hyper-parameter. */
+  clone = apr_estimator_clone (fixture->model);
+  assert_names (clone, NULL);
+  g_object_set (source, "feature-names", NULL, NULL);
+  assert_names (fixture->model, NULL);
+}
+
+static void
+test_fit_checks (Fixture *fixture, gconstpointer data)
+{
+  const char *const twice[] = { "a", "a", NULL };
+  const char *const bad[] = { "a", "\377", NULL };
+  const struct
+  {
+    const char *const *names;
+    const char *text;
+  } cases[] = {
+    { three, "There are 3 feature names, but X has 2 features" },
+    { twice, "Two features have the name “a”" },
+    { bad, "The name of feature 1 (counted from 0) is not UTF-8" },
+  };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_object_set (fixture->model, "feature-names", cases[i].names, NULL);
+      g_assert_false (apr_estimator_fit (fixture->model, fixture->x, fixture->y, NULL, NULL, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+      assert_message_has (error, cases[i].text);
+      g_assert_false (apr_estimator_get_fitted (fixture->model));
+    }
+}
+
+static void
+test_fitted (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (g_test_subprocess ())
+    {
+      g_log_set_always_fatal (G_LOG_LEVEL_ERROR);
+      g_object_set (fixture->model, "feature-names", names, NULL);
+      g_assert_true (apr_estimator_fit (fixture->model, fixture->x, fixture->y, NULL, NULL, &error));
+      g_object_set (fixture->model, "feature-names", three, NULL);
+      assert_names (fixture->model, "area rooms");
+      return;
+    }
+
+  g_test_summary ("A fitted model keeps its names where others cannot be its features', and says so.");
+
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_passed ();
+  g_test_trap_assert_stderr ("*AprLinearRegression*3 feature names, but the model was fitted with 2*");
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+#define ADD(path, function) g_test_add ("/feature-names/" path, Fixture, NULL, set_up, function, tear_down)
+  ADD ("bound", test_bound);
+  ADD ("fit-checks", test_fit_checks);
+  ADD ("fitted", test_fitted);
+#undef ADD
+
+  return g_test_run ();
+}
