@@ -179,7 +179,7 @@ class LinearRegression(TestCase):
             model = Apr.LinearRegression(fit_intercept=not fit_intercept).fit(X, [1, 3, 7])
             model.fit_intercept, model.dtype = fit_intercept, dtype
             loaded = Apr.LinearRegression.from_bytes(model.to_bytes())
-            self.assertEqual(repr(loaded), repr(model))
+            self.assertEqual(repr(loaded), repr(model).partition(', 3 samples')[0])
             for name in ('fit_intercept', 'dtype', 'n_features', 'n_targets', 'rank', 'feature_names'):
                 self.assertEqual(getattr(loaded, name), getattr(model, name))
             self.assertEqual(loaded.get_coefficients(), model.get_coefficients())
