@@ -91,6 +91,31 @@ class HypothesisTest(TestCase):
         self.assertEqual(len(test.t_values), 0)
         self.assertIn('3 and 9 degrees', repr(test))
 
+    def test_models_that_are_not_nested(self):
+        X, y = read_longley()
+
+        def fit(columns, names=None, y=y, **keywords):
+            model = Apr.LinearRegression(**keywords).fit([[row[i] for i in columns] for row in X], y)
+            model.feature_names = names
+            return model.get_statistics()
+
+        full, names = fit(range(6), list('abcdef')), list('abcdef')
+        self.assertEqual(full.compare(fit([4, 2], ['e', 'c'])).df_hypothesis, 4)
+        # Without names on either side, what shows in the sums is all that there is; without an intercept, R² is about 0.
+        self.assertEqual(full.compare(fit([4, 2])).df_hypothesis, 4)
+        self.assertEqual(fit(range(6)).compare(fit([4, 2], ['e', 'c'])).df_hypothesis, 4)
+        self.assertEqual(full.compare(fit([4, 2], ['e', 'c'], fit_intercept=False)).df_hypothesis, 5)
+        self.assertEqual(full.compare(fit([4, 2], ['e', 'c'], precision='double')).df_hypothesis, 4)
+        with self.assertRaisesRegex(ValueError, 'no part of this one, which has no feature “g”'):
+            full.compare(fit([4, 2], ['e', 'g']))
+        with self.assertRaisesRegex(ValueError, 'other targets: their total sums of squares are 1850.*and 7400'):
+            full.compare(fit([4, 2], ['e', 'c'], [2 * value for value in y]))
+        # The smaller model has the smaller residual sum of squares.
+        one = fit([5], ['f'])
+        with self.assertRaisesRegex(ValueError, 'no part of this one'):
+            fit([0, 4]).compare(one)
+        self.assertGreater(names, [])
+
     def test_errors(self):
         X, y = read_longley()
         model = Apr.LinearRegression().fit(X, y)

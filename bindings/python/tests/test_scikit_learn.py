@@ -4,6 +4,7 @@
     with-peer python test_scikit_learn.py
 """
 
+import inspect
 import os
 import pickle
 import subprocess
@@ -13,6 +14,7 @@ import warnings
 import tap
 from common import Apr, GLib, TestCase, numpy
 
+import cloudpickle
 import pandas
 from gi.repository import GObject
 from sklearn import base, compose, config_context, ensemble, feature_selection, inspection, linear_model, metrics, model_selection
@@ -257,6 +259,41 @@ print('sklearn' in sys.modules, 'pandas' in sys.modules)
             other = pickle.loads(pickle.dumps(error))
             self.assertIs(type(other), type(error))
             self.assertEqual((str(other), other.domain, other.code), (str(error), error.domain, error.code))
+
+
+class OfThisScript(Apr.Estimator):
+    def do_fit(self, X, y, sample_weight, cancellable):
+        return self.set_result('mean', sum(y) / len(y))
+
+    def do_predict(self, X):
+        return Apr.Tensor([float(self.get_result('mean'))] * len(X))
+
+
+class OtherProcesses(TestCase):
+    """Classes in Python, as joblib sends them where n_jobs is 2."""
+
+    def test_class_of_a_script(self):
+        model = OfThisScript().fit([[1.0], [2.0]], [1.0, 2.0])
+        self.assertEqual(list(pickle.loads(pickle.dumps(model)).predict([[1.0]])), [1.5])
+        for value in (model, OfThisScript(), OfThisScript):
+            with self.assertRaisesRegex(pickle.PicklingError, 'OfThisScript .*put the class into a module.*threading'):
+                cloudpickle.dumps(value)
+
+    def test_class_of_a_module(self):
+        folder = self.make_directory()
+        source = 'import aprender\n\n\n' + inspect.getsource(OfThisScript).replace('Apr.', 'aprender.')
+        (folder / 'means.py').write_text(source.replace('OfThisScript', 'Mean'))
+        code = 'import pickle, sys; print(pickle.load(sys.stdin.buffer).predict([[7.0]]))'
+        sys.path.insert(0, str(folder))
+        try:
+            from means import Mean
+        finally:
+            del sys.path[0]
+        data = cloudpickle.dumps(Mean().fit([[1.0], [2.0]], [1.0, 2.0]))
+        environment = {**os.environ, 'PYTHONPATH': f'{folder}:{os.environ["PYTHONPATH"]}'}
+        done = subprocess.run([sys.executable, '-c', code], input=data, capture_output=True, env=environment)
+        self.assertEqual(done.stdout.decode().strip(), '[1.5]', done.stderr.decode())
+
 
 
 if __name__ == '__main__':

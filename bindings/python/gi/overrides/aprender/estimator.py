@@ -408,5 +408,6 @@ def score_whole(self, samples):
 
 
 refuse_readers(Apr.Estimator, 'fit', 'fit_async', 'score', 'score_async')
+pickling.explain_types()
 add_attributes(Apr.Estimator, get_values)
 add_constructor(Apr.Estimator)

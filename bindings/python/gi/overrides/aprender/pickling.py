@@ -1,6 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What pickles of Apr's objects name: a module that a new process can import before it has loaded Apr."""
 
+import copyreg
+import pickle
+
+from gi.repository import GObject
+
+
+def _refuse_type(gtype):
+    raise pickle.PicklingError(
+        f'The class {gtype.name} of GObject cannot be sent to another process as a value, as cloudpickle and joblib send '
+        'classes of a script or a notebook: put the class into a module, which the other process imports, or use threads, '
+        'as in joblib.parallel_config("threading")')
+
+
+def explain_types():
+    """What pickle says of a GType, which it cannot pickle."""
+    copyreg.pickle(GObject.GType, _refuse_type)
+
 
 def _import():
     # Which finds the library where pip has installed it.
