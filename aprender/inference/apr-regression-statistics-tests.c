@@ -9,6 +9,9 @@
 #include "aprender/inference/apr-hypothesis-test-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
+/* By which total sums of squares of the same targets may differ, as fractions, where they were summed in double. */
+#define MAX_ROUNDING 1e-6
+
 static gboolean
 check_known (AprRegressionStatistics *self, GError **error)
 {
@@ -299,16 +302,72 @@ apr_regression_statistics_test_hypothesis_finish (AprRegressionStatistics *self,
   return g_task_propagate_pointer (G_TASK (result), error);
 }
 
+/* The names of the features, without that of the intercept, which comes first; or NULL where they are x0, x1 and so
+ * on, as of data without names. */
+static const char *const *
+get_known_names (AprRegressionStatistics *self)
+{
+  const char *const *names =
+    (const char *const *) self->terms + (g_strcmp0 (self->terms[0], "(Intercept)") == 0);
+  gsize i;
+
+  for (i = 0; names[i] != NULL; i++)
+    {
+      g_autofree char *number = g_strdup_printf ("x%" G_GSIZE_FORMAT, i);
+
+      if (strcmp (names[i], number) != 0)
+        return names;
+    }
+
+  return NULL;
+}
+
+/* That the features of the smaller model are among the others, where both have names. */
+static gboolean
+check_nested (AprRegressionStatistics *self, AprRegressionStatistics *restricted, GError **error)
+{
+  const char *const *names = get_known_names (self);
+  const char *const *others = get_known_names (restricted);
+  gsize i;
+
+  for (i = 0; names != NULL && others != NULL && others[i] != NULL; i++)
+    if (!g_strv_contains (names, others[i]))
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                     "The other model is no part of this one, which has no feature “%s”", others[i]);
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+/* Whether the total sums of squares show that the targets are not the same. They can be compared where both are about
+ * the mean, or neither is, and differ by rounding where sums were taken in double. */
+static gboolean
+has_other_targets (AprRegressionStatistics *self, AprRegressionStatistics *restricted)
+{
+  gboolean has_mean = self->df_model + self->df_residual < self->n_samples;
+  double difference = fabs (self->total_sum_of_squares - restricted->total_sum_of_squares);
+
+  return has_mean == (restricted->df_model + restricted->df_residual < restricted->n_samples) &&
+         difference > MAX_ROUNDING * self->total_sum_of_squares;
+}
+
 static gboolean
 check_comparable (AprRegressionStatistics *self, AprRegressionStatistics *restricted, GError **error)
 {
-  if (!check_known (self, error) || !check_known (restricted, error))
+  if (!check_known (self, error) || !check_known (restricted, error) ||
+      !check_nested (self, restricted, error))
     return FALSE;
 
   if (self->n_samples != restricted->n_samples)
     g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
                  "Cannot compare a model of %" G_GUINT64_FORMAT " samples with one of %" G_GUINT64_FORMAT,
                  self->n_samples, restricted->n_samples);
+  else if (has_other_targets (self, restricted))
+    g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                 "Cannot compare models of other targets: their total sums of squares are %.17g and %.17g",
+                 self->total_sum_of_squares, restricted->total_sum_of_squares);
   else if (self->covariance_kind != APR_COVARIANCE_CLASSICAL ||
            restricted->covariance_kind != APR_COVARIANCE_CLASSICAL)
     g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
@@ -339,13 +398,16 @@ check_comparable (AprRegressionStatistics *self, AprRegressionStatistics *restri
  * any effect.
  *
  * The F-statistic is ((RSS₀ - RSS₁) / (df₀ - df₁)) / (RSS₁ / df₁) of the residual sums of squares and their degrees
- * of freedom, as of R's `anova (restricted, self)`. Whether the models are nested and the samples the same, the
- * caller has to know.
+ * of freedom, as of R's `anova (restricted, self)`.
+ *
+ * Where the features of both have names, those of @restricted must be among the others; features that are sums of them
+ * must have none. Of models without names, and of the samples, only what shows in the sums of squares is found out: the
+ * caller has to know whether they are nested, and the same.
  *
  * Returns: (transfer full): the test, which has no entries for single hypotheses; `NULL` with %APR_ERROR_SHAPE
- *   where the numbers of samples differ, %APR_ERROR_RANGE where @restricted cannot be a part of @self,
- *   %APR_ERROR_FAILED where a covariance is robust, or %APR_ERROR_NOT_FITTED where the statistics come from no
- *   model
+ *   where the numbers of samples differ, %APR_ERROR_FEATURE_NAMES where @restricted has a feature that @self has not,
+ *   %APR_ERROR_RANGE where it cannot be a part of @self or their targets differ, %APR_ERROR_FAILED where a
+ *   covariance is robust, or %APR_ERROR_NOT_FITTED where the statistics come from no model
  *
  * Since: 0.1
  */
