@@ -362,6 +362,10 @@ class Help(TestCase):
             extra = {member for member in classes[name] - {None, ''} if not hasattr(getattr(Apr, name), member)}
             # Attributes of results that are missing before a fit.
             self.assertEqual(extra, set(), name)
+        plot = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == 'Plot')
+        documented = [plot, *(node for node in plot.body if isinstance(node, ast.FunctionDef) and node.name != '__init__')]
+        self.assertEqual([ast.get_docstring(node) for node in documented],
+                         [inspect.getdoc(Apr.Plot), *(inspect.getdoc(getattr(Apr.Plot, node.name)) for node in documented[1:])])
         functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
         self.assertLessEqual({'r2_score', 'max_error', 'load_file', 'save_file'}, functions)
         self.assertEqual([name for name in functions if not hasattr(Apr, name)], [])

@@ -23,7 +23,9 @@ _KINDS = ('residuals', 'quantiles', 'scale', 'leverage', 'actual')
 class Plot:
     """A picture of a fit: svg is its text, and as the last line of a notebook's cell it is shown."""
 
-    def __init__(self, svg):
+    svg: str
+
+    def __init__(self, svg: str) -> None:
         self.svg = svg
 
     def _repr_svg_(self):
