@@ -58,6 +58,7 @@ typedef struct
   AprRows weights;
   gboolean weighted;
   gsize n_columns; /* of Z */
+  gsize n_behind;  /* rows that come behind X's in memory */
   GArray *ranges;  /* (owned) (element-type AprRange) of the rows that are to be summed */
   gsize n_rows;    /* that they have */
   gsize block_rows;
@@ -231,7 +232,7 @@ add_block (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows, 
   gsize row_size = job->x.n_columns * (apr_dtype_get_bits (job->x.dtype) / 8);
   gsize next_row = first_row + n_rows;
   /* The rows of columns are not in one piece; the processor fetches what follows in each by itself. */
-  gsize n_next = job->x.by_columns ? 0 : MIN (n_rows, job->x.n_rows - next_row);
+  gsize n_next = job->x.by_columns ? 0 : MIN (n_rows, job->x.n_rows + job->n_behind - next_row);
 
   apr_exact_sums_worker_set_next (worker, job->x.data + next_row * row_size, n_next * row_size);
   do
@@ -665,8 +666,12 @@ sum_group (AprGroupSums *self, GError **error)
 }
 
 AprExactSums *
-apr_group_sums_sum (
-  AprGroupSums *self, const AprRows *x, const AprRows *y, const AprRows *weights, GError **error)
+apr_group_sums_sum (AprGroupSums *self,
+                    const AprRows *x,
+                    const AprRows *y,
+                    const AprRows *weights,
+                    gsize n_behind,
+                    GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_autoptr (AprExactSums) sums = apr_exact_sums_new (self->n_features, self->n_targets, error);
@@ -677,6 +682,7 @@ apr_group_sums_sum (
   self->job.state = sums;
   self->job.x = *x;
   self->job.y = *y;
+  self->job.n_behind = n_behind;
   if (weights != NULL)
     self->job.weights = *weights;
   if (sum_group (self, error))

@@ -18,10 +18,15 @@ AprGroupSums *apr_group_sums_new (
 
 void apr_group_sums_free (AprGroupSums *self);
 
-/* The sums of rows of exact precision, whose weights have been checked; @weights may be %NULL. Returns: (transfer full)
- * (nullable): %NULL with an error, or without one where there is a NaN or an infinity */
-AprExactSums *apr_group_sums_sum (
-  AprGroupSums *self, const AprRows *x, const AprRows *y, const AprRows *weights, GError **error);
+/* The sums of rows of exact precision, whose weights have been checked; @weights may be %NULL. The memory behind @x has
+ * @n_behind more rows, which will be read next. Returns: (transfer full) (nullable): %NULL with an error, or without one
+ * where there is a NaN or an infinity */
+AprExactSums *apr_group_sums_sum (AprGroupSums *self,
+                                  const AprRows *x,
+                                  const AprRows *y,
+                                  const AprRows *weights,
+                                  gsize n_behind,
+                                  GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprGroupSums, apr_group_sums_free)
 

@@ -167,19 +167,22 @@ fit_state (
 /* The same in one thread, faster. */
 static gboolean
 fit_sums (const Call *call,
+          gsize group,
           const AprRows rows[3],
           const AprRun *run,
           Scratch *scratch,
           AprLeastSquares *solution,
           GError **error)
 {
+  const AprRowGroups *groups = &call->groups;
   const AprRows *weights = call->data[2] != NULL ? &rows[2] : NULL;
   g_autoptr (AprExactSums) sums = NULL;
 
   if (scratch->sums == NULL)
     scratch->sums = apr_group_sums_new (call->groups.max_rows, call->n_features, call->n_targets,
                                         weights != NULL, run->cancellable);
-  sums = apr_group_sums_sum (scratch->sums, &rows[0], &rows[1], weights, error);
+  sums = apr_group_sums_sum (scratch->sums, &rows[0], &rows[1], weights,
+                             groups->order == NULL ? groups->n_rows - groups->starts[group + 1] : 0, error);
 
   return sums != NULL &&
          apr_linear_solve_sums (solution, sums, call->alphas, &call->options.solver, run, error);
@@ -250,7 +253,7 @@ fit_group (Call *call, gsize group, Scratch *scratch, guint n_threads)
   for (i = 0; i < G_N_ELEMENTS (rows); i++)
     if (call->data[i] != NULL)
       rows[i] = get_rows (call, i, group, scratch);
-  fitted = can_have_sums (call, group) ? fit_sums (call, rows, &run, scratch, &solution, &error)
+  fitted = can_have_sums (call, group) ? fit_sums (call, group, rows, &run, scratch, &solution, &error)
                                        : fit_state (call, rows, &run, &solution, &error);
   if (!fitted)
     fail (call, group, error);

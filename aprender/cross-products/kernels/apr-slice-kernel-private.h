@@ -94,7 +94,7 @@ typedef struct
   const char *name;
 
   /* Adds the products of the columns of two panels, of slices, times @signs[k], to @sums[k APR_SLICE_TILE + 4 left +
-   * right], modulo 2^64. */
+   * right], modulo 2^64; where the panels are the same one, only those of left >= right. */
   void (*multiply) (
     const double *left, const double *right, gsize n_rows, const gint8 signs[APR_SLICE_PARTS], gint64 *sums);
 

@@ -132,33 +132,12 @@ add_counted (const gint64 counted[APR_SLICE_TILE], const gint8 signs[APR_SLICE_P
     }
 }
 
-static void
-multiply (
-  const double *left, const double *right, gsize n_rows, const gint8 signs[APR_SLICE_PARTS], gint64 *sums)
+/* The products of one panel with itself, of which those above the diagonal are not needed: row after row. */
+static inline void
+sum_triangle (const double *panel, gsize first, gsize end, VECTOR sum[10])
 {
-  gint64 counted[APR_SLICE_TILE];
-  gsize first;
-  gsize end;
   gsize row;
   gsize i;
-
-  for (first = 0; first < n_rows; first = end)
-    {
-      end = MIN (first + APR_SLICE_STEPS * LANES, n_rows);
-      MULTIPLY_PANELS (MULTIPLY_ADD, COUNT_LANES, first, end, counted)
-      add_counted (counted, signs, sums);
-    }
-}
-
-/* The products of one panel with itself, of which those above the diagonal are not needed. */
-static void
-multiply_triangle (const double *panel, gsize first, gsize end, gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES])
-{
-  VECTOR sum[10];
-  gsize row;
-  gsize i;
-  gsize j;
-  gsize k;
 
   for (i = 0; i < 10; i++)
     sum[i] = SPLAT (0.0);
@@ -180,6 +159,57 @@ multiply_triangle (const double *panel, gsize first, gsize end, gint64 lanes[APR
       sum[8] = MULTIPLY_ADD (x3, x2, sum[8]);
       sum[9] = MULTIPLY_ADD (x3, x3, sum[9]);
     }
+}
+
+static void
+count_triangle (const double *panel, gsize first, gsize end, gint64 counted[APR_SLICE_TILE])
+{
+  VECTOR sum[16];
+  gint64 lower[16];
+  gsize i;
+  gsize j;
+  gsize k;
+
+  sum_triangle (panel, first, end, sum);
+  for (i = 10; i < 16; i++)
+    sum[i] = SPLAT (0.0);
+  COUNT_LANES (sum, lower);
+  COUNT_LANES (sum + 8, (lower + 8));
+  for (i = 0, k = 0; i < APR_SLICE_PANEL; i++)
+    for (j = 0; j < APR_SLICE_PANEL; j++)
+      counted[i * APR_SLICE_PANEL + j] = j <= i ? lower[k++] : 0;
+}
+
+static void
+multiply (
+  const double *left, const double *right, gsize n_rows, const gint8 signs[APR_SLICE_PARTS], gint64 *sums)
+{
+  gint64 counted[APR_SLICE_TILE];
+  gsize first;
+  gsize end;
+  gsize row;
+  gsize i;
+
+  for (first = 0; first < n_rows; first = end)
+    {
+      end = MIN (first + APR_SLICE_STEPS * LANES, n_rows);
+      if (left == right)
+        count_triangle (left, first, end, counted);
+      else
+        MULTIPLY_PANELS (MULTIPLY_ADD, COUNT_LANES, first, end, counted)
+      add_counted (counted, signs, sums);
+    }
+}
+
+static void
+multiply_triangle (const double *panel, gsize first, gsize end, gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES])
+{
+  VECTOR sum[10];
+  gsize i;
+  gsize j;
+  gsize k;
+
+  sum_triangle (panel, first, end, sum);
   for (i = 0, k = 0; i < APR_SLICE_PANEL; i++)
     for (j = 0; j <= i; j++, k++)
       COUNT_EACH (sum[k], lanes[i * APR_SLICE_PANEL + j]);
