@@ -138,6 +138,7 @@ diagnose (Diagnosis *diagnosis, Numbers numbers[N_NUMBERS], GCancellable *cancel
   reader = apr_table_reader_new (G_INPUT_STREAM (stream), display_name);
   apr_table_reader_set_decimal_comma (reader, diagnosis->decimal_comma);
   apr_table_reader_set_drop_missing (reader, diagnosis->drop_missing);
+  apr_table_reader_set_n_threads (reader, trendline_fit_session_count_threads ());
   apr_table_reader_set_targets (reader, targets);
   apr_table_reader_set_weight (reader, diagnosis->weight);
   apr_table_reader_set_features (reader, (const char *const *) diagnosis->features);

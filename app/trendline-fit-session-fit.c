@@ -258,6 +258,7 @@ on_opened (GObject *source, GAsyncResult *result, gpointer data)
       return;
     }
   apr_table_reader_set_drop_missing (fit->reader, fit->drop_missing);
+  apr_table_reader_set_n_threads (fit->reader, trendline_fit_session_count_threads ());
   apr_table_reader_set_targets (fit->reader, targets);
   apr_table_reader_set_weight (fit->reader, fit->weight);
   apr_table_reader_set_features (fit->reader, (const char *const *) fit->features);

@@ -183,6 +183,7 @@ predict_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *ca
     {
       apr_table_reader_set_decimal_comma (reader, trendline_table_get_decimal_comma (table));
       apr_table_reader_set_drop_missing (reader, TRUE);
+      apr_table_reader_set_n_threads (reader, trendline_fit_session_count_threads ());
       apr_table_reader_set_features (reader, (const char *const *) names);
       existed = g_file_query_exists (prediction->output, cancellable);
       stream = g_file_replace (prediction->output, NULL, FALSE, G_FILE_CREATE_NONE, cancellable, &error);

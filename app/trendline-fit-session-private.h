@@ -61,4 +61,11 @@ GTask *trendline_fit_session_begin (TrendlineFitSession *self,
 
 void trendline_fit_session_fail (GTask *task, GError *error);
 
+/* How many threads parse a table: one processor is left to the window. */
+static inline guint
+trendline_fit_session_count_threads (void)
+{
+  return MAX (g_get_num_processors (), 2) - 1;
+}
+
 G_END_DECLS

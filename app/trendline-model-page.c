@@ -14,6 +14,7 @@ struct _TrendlineModelPage
   GtkFlowBox *figures;
   GtkLabel *note;
   GtkColumnView *view;
+  GtkSortListModel *terms; /* (unowned) the list that the view shows */
 };
 
 G_DEFINE_FINAL_TYPE (TrendlineModelPage, trendline_model_page, ADW_TYPE_BIN)
@@ -210,26 +211,25 @@ on_results (TrendlineFitSession *session, GParamSpec *pspec, TrendlineModelPage 
   AprRegressionStatistics *statistics = trendline_fit_session_get_statistics (session);
 
   gtk_stack_set_visible_child_name (self->stack, model != NULL ? "model" : "empty");
-  gtk_column_view_set_model (self->view, NULL);
+  /* The view keeps its rows, and fills them anew: to make them takes longer than a frame has. */
+  gtk_sort_list_model_set_model (self->terms, G_LIST_MODEL (statistics));
   if (model == NULL)
     return;
 
   show_figures (self, model, statistics);
   show_note (self, model, statistics);
-  if (statistics != NULL)
-    {
-      GtkSorter *sorter = g_object_ref (gtk_column_view_get_sorter (self->view));
-      GtkSortListModel *sorted = gtk_sort_list_model_new (g_object_ref (G_LIST_MODEL (statistics)), sorter);
-
-      gtk_column_view_set_model (self->view,
-                                 GTK_SELECTION_MODEL (gtk_no_selection_new (G_LIST_MODEL (sorted))));
-    }
 }
 
 /* Shows what the session's last fit found. */
 void
 trendline_model_page_set_session (TrendlineModelPage *self, TrendlineFitSession *session)
 {
+  GtkSorter *sorter = g_object_ref (gtk_column_view_get_sorter (self->view));
+  g_autoptr (GtkNoSelection) selection = NULL;
+
+  self->terms = gtk_sort_list_model_new (NULL, sorter);
+  selection = gtk_no_selection_new (G_LIST_MODEL (self->terms));
+  gtk_column_view_set_model (self->view, GTK_SELECTION_MODEL (selection));
   g_signal_connect_object (session, "notify::statistics", G_CALLBACK (on_results), self, 0);
   on_results (session, NULL, self);
 }
