@@ -20,8 +20,10 @@ class Awaitable:
     """A call that runs. Awaiting it gives what the synchronous method returns, or raises what that raises.
 
     Under asyncio it lets GLib's main context run meanwhile. Without asyncio it gives itself to whoever drives the
-    coroutine, who resumes the coroutine when add_done_callback() has called back.
+    coroutine, who resumes the coroutine when add_done_callback() has called back. To asyncio.run() it is a coroutine.
     """
+
+    _steps = None
 
     def __init__(self, start, finish, cancellable):
         self._cancellable = Gio.Cancellable() if cancellable is None else cancellable
@@ -67,12 +69,16 @@ class Awaitable:
                 context.iteration(False)
                 yield from asyncio.sleep(_INTERVAL).__await__()
         except BaseException:
-            # The data are in use until the call has ended.
-            self.cancel()
-            while not self.done():
-                context.iteration(False)
-                time.sleep(_INTERVAL)
+            self.end()
             raise
+
+    def end(self):
+        """Cancels the call, and waits until it has ended: the data are in use until then."""
+        context = GLib.MainContext.ref_thread_default()
+        self.cancel()
+        while not self.done():
+            context.iteration(False)
+            time.sleep(_INTERVAL)
 
     def __await__(self):
         asyncio = _find_asyncio()
@@ -82,10 +88,38 @@ class Awaitable:
             yield self
         return self.result()
 
+    def send(self, value):
+        """Goes on to where it waits again, as a coroutine does."""
+        self._steps = self._steps or self.__await__()
+        return self._steps.send(value)
+
+    def throw(self, *error):
+        """Raises an exception where it waits, as a coroutine does."""
+        if self._steps is None:
+            self.close()
+        return (self._steps or self.__await__()).throw(*error)
+
+    def close(self):
+        """Ends the call, as a coroutine does that is not awaited any more."""
+        if not self.done():
+            self.end()
+
+
+async def _give(call):
+    return await call
+
 
 def call(start, finish, cancellable, callback, user_data):
-    """Starts a call; start takes a cancellable and a callback. Returns what can be awaited where there is no callback."""
+    """Starts a call; start takes a cancellable and a callback. Returns what can be awaited where there is no callback:
+    a task where a loop of asyncio runs, which ends the call even if nobody awaits it.
+    """
     if callback is None:
-        return Awaitable(start, finish, cancellable)
+        awaitable, asyncio = Awaitable(start, finish, cancellable), _find_asyncio()
+        if asyncio is None:
+            return awaitable
+        task = asyncio.get_running_loop().create_task(_give(awaitable))
+        # A task that is cancelled before it begins has not got to where it waits.
+        task.add_done_callback(lambda _: awaitable.close())
+        return task
     start(cancellable, lambda source, result: callback(source, result, *user_data))
     return None

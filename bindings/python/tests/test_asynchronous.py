@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Asynchronous methods beside the tools of asyncio, which take them for what they are."""
+
+import asyncio
+import gc
+
+import tap
+from common import Apr, GLib, TestCase
+from gi.repository import Gio
+
+X, Y = [[1.0], [2.0], [3.0]], [1.0, 3.0, 5.0]
+
+
+def make_zeros(n):
+    """Samples of which a fit takes far longer than it takes to cancel it."""
+    return [Apr.Tensor.new_from_bytes(Apr.DType.F32, shape, GLib.Bytes.new(bytes(4 * n * shape[-1])))
+            for shape in ([n, 3], [n, 1])]
+
+
+class Asyncio(TestCase):
+    def test_wait(self):
+        async def main():
+            models = [Apr.LinearRegression() for _ in range(3)]
+            done, pending = await asyncio.wait([model.fit_async(X, Y) for model in models], timeout=30)
+            self.assertEqual({task.result() for task in done}, set(models))
+            self.assertEqual(pending, set())
+            self.assertEqual([list(model.coefficients) for model in models], [[2.0]] * 3)
+
+        asyncio.run(asyncio.wait_for(main(), 60))
+
+    def test_idioms(self):
+        async def main():
+            model = Apr.LinearRegression()
+            self.assertIs(await asyncio.wait_for(model.fit_async(X, Y), 30), model)
+            self.assertIs(await asyncio.shield(model.fit_async(X, Y)), model)
+            self.assertEqual(await asyncio.gather(model.score_async(X, Y), model.score_async(X, Y)), [1.0, 1.0])
+            self.assertEqual([await task for task in asyncio.as_completed([model.score_async(X, Y)])], [1.0])
+            task = model.fit_async(X, Y)
+            self.assertIs(asyncio.ensure_future(task), task)
+            self.assertIsInstance(task, asyncio.Task)
+            await task
+            async with asyncio.timeout(30):
+                self.assertEqual(list(await model.predict_async([[4]])), [7.0])
+
+        asyncio.run(main())
+
+    def test_run_without_a_coroutine_around_it(self):
+        model = Apr.LinearRegression()
+        self.assertIs(asyncio.run(model.fit_async(X, Y)), model)
+        with self.assertRaisesRegex(ValueError, '4 samples, but y has 3'):
+            asyncio.run(model.fit_async([*X, [4]], Y))
+
+        async def group():
+            async with asyncio.TaskGroup() as tasks:
+                return tasks.create_task(call)
+
+        call = model.score_async(X, Y)
+        self.assertEqual(asyncio.run(group()).result(), 1.0)
+
+    def test_forgotten_await(self):
+        async def main():
+            model = Apr.LinearRegression()
+            model.fit_async(X, Y)
+            gc.collect()
+            while model.busy:
+                await asyncio.sleep(0.01)
+            self.assertEqual(list(model.coefficients), [2.0])
+            return model.fit(X, Y)
+
+        self.assertTrue(asyncio.run(asyncio.wait_for(main(), 60)).fitted)
+
+    def test_forgotten_error_is_logged(self):
+        async def main():
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: logged.append(context['exception']))
+            model = Apr.LinearRegression()
+            task = model.fit_async([*X, [4]], Y)
+            while not task.done():
+                await asyncio.sleep(0.01)
+
+        logged = []
+        asyncio.run(asyncio.wait_for(main(), 60))
+        gc.collect()
+        self.assertRegex(str(logged), '4 samples, but y has 3')
+
+    def test_loop_ends_first(self):
+        async def main():
+            model.fit_async(*samples)
+
+        samples = make_zeros(5000000)
+        model = Apr.LinearRegression().fit(X, Y)
+        asyncio.run(main())
+        self.assertFalse(model.busy)
+        self.assertEqual(list(model.coefficients), [2.0])
+
+    def test_cancelled_before_it_is_awaited(self):
+        async def main():
+            cancellable = Gio.Cancellable()
+            task = model.fit_async(*samples, cancellable=cancellable)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            self.assertTrue(cancellable.is_cancelled())
+            self.assertFalse(model.busy)
+
+        samples = make_zeros(5000000)
+        model = Apr.LinearRegression().fit(X, Y)
+        asyncio.run(main())
+        self.assertEqual(list(model.coefficients), [2.0])
+
+    def test_thrown_into_before_it_waits(self):
+        model = Apr.LinearRegression().fit(X, Y)
+        call = model.fit_async(*make_zeros(5000000))
+        with self.assertRaises(KeyboardInterrupt):
+            call.throw(KeyboardInterrupt())
+        self.assertFalse(model.busy)
+        call = model.fit_async(*make_zeros(5000000))
+        call.close()
+        self.assertFalse(model.busy)
+        self.assertEqual(list(model.coefficients), [2.0])
+
+
+if __name__ == '__main__':
+    tap.main()
