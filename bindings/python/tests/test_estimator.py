@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import asyncio
 import contextlib
 import copy
 import inspect
@@ -9,11 +10,13 @@ import pydoc
 import struct
 import subprocess
 import sys
+import traceback
 import types
 import weakref
 
 import tap
 from common import Apr, GLib, TestCase, needs_numpy, numpy
+from gi.overrides.aprender import errors
 from gi.repository import Gio, GObject
 
 X = [[1, 2], [2, 1], [3, 4], [4, 3]]
@@ -63,7 +66,9 @@ class Failing(ShiftedMean):
 
     def fail(self):
         if self.how == 'raise':
-            raise ValueError('the reason')
+            raise LookupError('the reason') from ZeroDivisionError()
+        if self.how == 'interrupt':
+            raise KeyboardInterrupt
         if self.how == 'GLib.Error':
             raise GLib.Error.new_literal(Apr.error_quark(), 'no luck with 7', Apr.Error.RANGE)
 
@@ -440,10 +445,10 @@ class Estimator(TestCase):
     def test_fit_async_errors(self):
         model = Apr.LinearRegression()
         self.assertFails(Apr.Error.SHAPE, '4 samples', model.fit_finish, self.run_async(model, X, [1]))
-        with contextlib.redirect_stderr(io.StringIO()):
-            model = Failing()
-            result = self.run_async(model, X, Y)
-        self.assertFails(Apr.Error.FAILED, 'AprTestFailing', model.fit_finish, result)
+        model = Failing()
+        result = self.run_async(model, X, Y)
+        with self.assertRaisesRegex(LookupError, 'the reason'):
+            model.fit_finish(result)
 
     @needs_numpy
     def test_fit_async_column_names(self):
@@ -546,21 +551,44 @@ class Subclass(TestCase):
         self.assertFails(Apr.Error.MODEL, 'AprEstimator', Apr.Estimator.from_bytes, Apr.Estimator, data)
 
     def test_failures(self):
-        for how in ('raise', 'return None'):
-            model = Failing(how=how)
-            with contextlib.redirect_stderr(io.StringIO()) as stderr:
-                self.assertFails(Apr.Error.FAILED, 'fit of AprTestFailing', model.fit, X, Y)
-            self.assertEqual('ValueError: the reason' in stderr.getvalue(), how == 'raise')
-            self.assertFalse(model.fitted)
+        with contextlib.redirect_stderr(io.StringIO()) as stderr:
+            # The very exception, with where it comes from.
+            caught = self.assertRaisesRegex(LookupError, '^the reason$')
+            with caught:
+                try:
+                    Failing(how='raise').fit(X, Y)
+                finally:
+                    where = [frame.name for frame in traceback.extract_tb(sys.exc_info()[2])]
+            self.assertIn('fail', where)
+            self.assertIsInstance(caught.exception.__cause__, ZeroDivisionError)
+            with self.assertRaisesRegex(LookupError, 'the reason'):
+                asyncio.run(Failing(how='raise').fit_async(X, Y))
+            with self.assertRaises(KeyboardInterrupt):
+                Failing(how='interrupt').fit(X, Y)
+        self.assertEqual(stderr.getvalue(), '')
+        model = Failing(how='return None')
+        self.assertFails(Apr.Error.FAILED, 'do_fit of Failing returned None, not True', model.fit, X, Y)
+        self.assertFalse(model.fitted)
         self.assertFails(Apr.Error.RANGE, 'no luck with 7', Failing(how='GLib.Error').fit, X, Y)
 
         model = Failing.from_bytes(ShiftedMean().fit(X, Y).to_bytes().get_data().replace(
             b'AprTestShiftedMean"', b'AprTestFailing"    '))
-        for how in ('raise', 'return None'):
-            model.how = how
-            with contextlib.redirect_stderr(io.StringIO()):
-                self.assertFails(Apr.Error.FAILED, 'predict of AprTestFailing', model.predict, X)
-                self.assertFails(Apr.Error.FAILED, 'save_tensors of AprTestFailing', model.to_bytes)
+        model.how = 'return None'
+        self.assertFails(Apr.Error.FAILED, 'do_predict of Failing returned None, not an Apr.Tensor', model.predict, X)
+        self.assertFails(Apr.Error.FAILED, 'do_save_tensors of Failing returned None, not True', model.to_bytes)
+        model.how = 'raise'
+        for function, argument in ((model.predict, X), (model.save, self.make_directory() / 'model.safetensors')):
+            with self.assertRaisesRegex(LookupError, 'the reason'):
+                function(argument)
+
+    def test_exceptions_are_not_kept(self):
+        """Of calls whose errors nobody asks for there are a few, and none of those that have been raised."""
+        for _ in range(50):
+            with self.assertRaises(LookupError):
+                Failing(how='raise').fit(X, Y)
+        for i in range(50):
+            errors.carry(ValueError(i), 'do_fit of None')
+        self.assertLess(len(errors._raised), 20)
 
     def test_wrong_results(self):
         class Wrong(ShiftedMean):
@@ -581,7 +609,7 @@ class Subclass(TestCase):
             def do_load_tensors(self, reader):
                 return Wrong.result
 
-        for result in ((), [], (1, 2), (True,)):
+        for result in ((), [], (1, 2), (True,), None, False):
             Wrong.result = result
             self.assertFails(Apr.Error.FAILED, 'do_fit of Wrong returned .*, not True', Wrong().fit, X, Y)
 
@@ -594,7 +622,7 @@ class Subclass(TestCase):
         for result in ((), (True,)):
             Wrong.result = result
             self.assertFails(Apr.Error.FAILED, 'do_save_tensors of Wrong returned .*, not True', model.to_bytes)
-        for result in ((2, 1), (), True, (True, 2), (True, 2, 1, 1), (True, -1, 1), (True, 2**64, 1), (True, 1.5, 1)):
+        for result in ((2, 1), (), True, None, (False, 2, 1), (True, 2), (True, 2, 1, 1), (True, -1, 1), (True, 2**64, 1), (True, 1.5, 1)):
             Wrong.result = result
             self.assertFails(Apr.Error.FAILED, r'do_load_tensors of Wrong returned .*, not \(True, n_features, n_targets\)',
                              Wrong.from_bytes, data)

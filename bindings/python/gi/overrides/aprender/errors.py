@@ -120,8 +120,25 @@ def make(message, domain, code):
     return kind(message, domain, code)
 
 
+# What Python's virtual functions have raised, by the messages of the GLib.Errors that take it through C; the oldest are
+# of calls whose errors nobody has asked for.
+_raised = {}
+_MAX_RAISED = 16
+
+
+def carry(exception, function):
+    """The GLib.Error of an exception that a function raised which C has called: translate() gives the exception."""
+    message = f'{function} raised {type(exception).__name__}: {exception}'
+    _raised[message] = exception
+    for oldest in list(_raised)[:-_MAX_RAISED]:
+        _raised.pop(oldest, None)
+    return make(message, _APR, FAILED)
+
+
 def translate(error):
     """The exception that says the same as a GLib.Error, with a hyper-parameter called as Python calls it."""
+    if error.message in _raised:
+        return _raised.pop(error.message)
     if isinstance(error, AprError):
         return error
     message = re.sub(r'(?<=hyper-parameter )[a-z]+(-[a-z]+)+', lambda match: match.group().replace('-', '_'), error.message)

@@ -43,8 +43,13 @@ def translating(function):
     def call(*args, **kwargs):
         try:
             return function(*args, **kwargs)
-        except GLib.Error as error:
-            raise translate(error) from None
+        except GLib.Error as glib_error:
+            error = translate(glib_error)
+        # Out of what handles the other, which would become the context of an exception that has one of its own.
+        try:
+            raise error
+        finally:
+            del error
 
     return call
 
