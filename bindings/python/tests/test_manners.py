@@ -2,6 +2,7 @@
 """What Python's users expect of any library: its exceptions, its protocols, its help."""
 
 import ast
+import asyncio
 import copy
 import inspect
 import math
@@ -486,6 +487,56 @@ class Subclasses(TestCase):
             self.assertEqual(again(shift=2).clone().shift, 2.0)
         with self.assertRaisesRegex(ValueError, '“AprTestNotebookMean”, not “AprLinearRegression”'):
             Apr.LinearRegression.from_bytes(data)
+
+    def test_arguments_that_clones_would_lose(self):
+        with self.assertRaisesRegex(TypeError, r'Shrunk.__init__ takes “factor”, .* factor = GObject.Property\('):
+            class Shrunk(Apr.Estimator):
+                def __init__(self, factor=1.0, *, fit_intercept=True):
+                    super().__init__()
+
+        class Grown(Apr.LinearRegression):
+            __gtype_name__ = 'AprTestGrown'
+            __gproperties__ = {'how-much': (float, None, None, 0, 9, 1, GObject.ParamFlags.READWRITE)}
+            factor = GObject.Property(type=float, default=1.0)
+
+            def __init__(self, factor=2.0, how_much=3.0, alpha=4.0, *others, **rest):
+                super().__init__(factor=factor, alpha=alpha, **rest)
+
+        class More(Grown):
+            def __init__(self, factor=5.0):
+                super().__init__(factor)
+
+        self.assertEqual([Grown().factor, Grown(6.0).clone().factor, More().clone().factor], [2.0, 6.0, 5.0])
+
+    def test_score_uses_an_overridden_predict(self):
+        class Squares(Apr.LinearRegression):
+            """Predicts the squares of what a line predicts."""
+
+            __gtype_name__ = 'AprTestSquares'
+
+            def fit(self, X, y, sample_weight=None):
+                return super().fit(X, [value ** 0.5 for value in y], sample_weight)
+
+            def predict(self, X):
+                return [value ** 2 for value in super().predict(X)]
+
+        class Shifted(self.define()):
+            __gtype_name__ = 'AprTestShifted'
+
+            def predict(self, X):
+                return [value + 1 for value in super().predict(X)]
+
+        X, y = [[0], [1], [2], [3]], [1, 9, 25, 49]
+        model = Squares().fit(X, y)
+        self.assertEqual(list(model.predict([[4]])), [81])
+        self.assertEqual((model.score(X, y), asyncio.run(model.score_async(X, y))), (1.0, 1.0))
+        # 1 - Σ (y - 6)² / Σ (y - 5)², about the mean 5.
+        model = Shifted().fit(X, [2, 4, 6, 8])
+        loop, scores = GLib.MainLoop(), []
+        model.score_async(X, [2, 4, 6, 8], None, None, lambda model, result: (scores.append(model.score_finish(result)), loop.quit()))
+        if not scores:
+            loop.run()
+        self.assertEqual([model.score(X, [2, 4, 6, 8]), *scores], [-0.2] * 2)
 
 
 if __name__ == '__main__':

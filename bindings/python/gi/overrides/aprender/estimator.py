@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import types
@@ -10,13 +11,15 @@ import types
 from gi.repository import GLib, GObject
 
 from . import awaitable, pickling
+from .blocks import Outcome, taking_outcomes
 from .data import to_tensor
 from .errors import AprError, make
 from .lists import count
 from .memory import copy_bytes, wrap_bytes
+from .metrics import r2_score
 from .native import Apr, extends
-from .properties import add_attributes, add_constructor, list_settable, to_name, to_plain
-from .samples import Samples, check_feature_names, check_target_names, explain, refuse_readers
+from .properties import add_attributes, add_constructor, check_constructor, list_settable, to_name, to_plain
+from .samples import Samples, check_feature_names, check_target_names, explain, get_labels, refuse_readers
 from .virtual_functions import check_results
 
 _fit = Apr.Estimator.fit
@@ -121,6 +124,7 @@ class Methods:
                 n += 1
             cls.__gtype_name__ = f'{name}-v{n}'
         check_results(cls)
+        check_constructor(cls)
 
     def fit(self, X: Data, y: Target, sample_weight: Weights = None,
             cancellable: Gio.Cancellable | None = None) -> Self:
@@ -163,13 +167,17 @@ class Methods:
 
     def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
         """Predicts from X and compares with y: the coefficient of determination, R²."""
-        samples = read_samples(self, X, y, sample_weight)
-        return score_whole(self, samples)
+        if overrides_predict(type(self)):
+            return score_predictions(self, X, y, sample_weight)
+        return score_whole(self, read_samples(self, X, y, sample_weight))
 
     def score_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
         """Scores without blocking: `await model.score_async(X, y)` gives the score."""
-        samples = read_samples(self, X, y, sample_weight)
-        return score_whole_async(self, samples, cancellable, callback, user_data)
+        if overrides_predict(type(self)):
+            return score_predictions_async(self, X, y, sample_weight, cancellable, callback, user_data)
+        return score_whole_async(self, read_samples(self, X, y, sample_weight), cancellable, callback, user_data)
+
+    score_finish = taking_outcomes(Apr.Estimator.score_finish)
 
     def save_to_file(self, file, cancellable=None):
         """Writes the model to a Gio.File."""
@@ -405,6 +413,26 @@ def score_whole(self, samples):
         return _score(self, *samples.get_tensors())
     except AprError as error:
         raise explain_features(self, error, samples) from None
+
+
+@functools.lru_cache(maxsize=None)
+def overrides_predict(class_):
+    """Whether a class of a script has a predict() of its own, instead of do_predict()."""
+    return next(owner for owner in class_.__mro__ if 'predict' in vars(owner)).__module__ != 'gi.repository.Apr'
+
+
+def score_predictions(self, X, y, sample_weight):
+    """R² of what predict() gives."""
+    if get_labels(y) or get_labels(sample_weight):
+        X, y, sample_weight = Samples(X, y, sample_weight).get_tensors()
+    return r2_score(y, self.predict(X), sample_weight)
+
+
+def score_predictions_async(self, X, y, sample_weight, cancellable, callback, user_data):
+    """The same where the caller awaits it; predict() blocks, whatever it does."""
+    score = score_predictions(self, X, y, sample_weight)
+    return awaitable.call(lambda _, done: done(self, Outcome(score)), lambda _, outcome: outcome.get(), cancellable, callback,
+                          user_data)
 
 
 refuse_readers(Apr.Estimator, 'fit', 'fit_async', 'score', 'score_async')

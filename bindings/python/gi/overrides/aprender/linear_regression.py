@@ -15,8 +15,9 @@ from .blocks import Outcome, call as call_blocks, taking_outcomes
 from .cross_products import get_target_names, native_update_async, native_update_finish
 from .errors import ArgumentError, AprError, make
 from .estimator import (ClassFunction, explain_features, fit_whole, fit_whole_async, get_values,
-                        native_predict_async, name_targets, native_predict_finish, predict_whole, predict_whole_async, read_features,
-                        read_samples, score_whole, score_whole_async)
+                        native_predict_async, name_targets, native_predict_finish, overrides_predict, predict_whole,
+                        predict_whole_async, read_features, read_samples, score_predictions, score_predictions_async, score_whole,
+                        score_whole_async)
 from .lists import count, describe, to_target
 from .memory import FORMATS, import_module
 from .metrics import r2_score
@@ -356,6 +357,8 @@ class Methods:
     predict_finish = taking_outcomes(Apr.Estimator.predict_finish)
 
     def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
+        if overrides_predict(type(self)):
+            return score_predictions(self, X, y, sample_weight)
         samples = read_samples(self, X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)) or not self.get_fitted():
             return score_whole(self, samples)
@@ -364,6 +367,8 @@ class Methods:
     score.__doc__ = Apr.Estimator.score.__doc__
 
     def score_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
+        if overrides_predict(type(self)):
+            return score_predictions_async(self, X, y, sample_weight, cancellable, callback, user_data)
         samples = read_samples(self, X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)) or not self.get_fitted():
             return score_whole_async(self, samples, cancellable, callback, user_data)
@@ -380,7 +385,6 @@ class Methods:
                             cancellable, callback, user_data)
 
     score_async.__doc__ = Apr.Estimator.score_async.__doc__
-    score_finish = taking_outcomes(Apr.Estimator.score_finish)
 
     def predict_one(self, x: Sequence[float] | Mapping[str, float] | Array) -> float:
         """Predicts the target of one sample, a list, a tuple or an array of its features, as a float.

@@ -219,6 +219,23 @@ def _refuse_read_only(class_, name):
     raise TypeError(f'The constructor of {class_.__name__} takes no “{name}”: {advice}')
 
 
+def check_constructor(class_):
+    """Refuses a subclass whose constructor takes what is no property: clone(), files and scikit-learn's tools would lose it."""
+    construct = vars(class_).get('__init__')
+    if not inspect.isfunction(construct):
+        return
+    # Those of the class itself become GObject's only after this.
+    known = {name for owner in class_.__mro__ for name, value in vars(owner).items() if isinstance(value, GObject.Property)}
+    known |= {name.replace('-', '_') for name in vars(class_).get('__gproperties__', {})}
+    known |= set(_find_pspecs(next(base for base in class_.__mro__[1:] if hasattr(base, '__gtype__'))))
+    for parameter in list(inspect.signature(construct).parameters.values())[1:]:
+        is_given = parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        if is_given and parameter.name not in known:
+            raise TypeError(f'{class_.__name__}.__init__ takes “{parameter.name}”, which is no property of the class, so that '
+                            'clones and files would not have it: define it as one, such as '
+                            f'{parameter.name} = GObject.Property(type=float, default=1.0)')
+
+
 def add_constructor(class_):
     """Makes help and completion tell which keywords the constructor takes."""
     construct = class_.__init__

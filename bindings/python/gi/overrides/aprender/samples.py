@@ -36,7 +36,7 @@ def _find_names(X, data):
     return check_names(list(columns) if isinstance(columns, Iterable) else [])
 
 
-def _get_labels(value):
+def get_labels(value):
     """The columns of X that stand for y or the weights, where that is what they are."""
     if isinstance(value, str):
         return [value]
@@ -63,7 +63,7 @@ class Samples:
         except ArgumentError as error:
             label, what = error.column or (None, None)
             for name, value in (('y', y), ('sample_weight', sample_weight)):
-                if label in _get_labels(value):
+                if label in get_labels(value):
                     raise ArgumentError(f'Column “{label}” of X, which is {name}, holds {what}, but models compute with '
                                         'numbers') from None
             raise
@@ -73,11 +73,11 @@ class Samples:
         self.names = _find_names(X, self.data)
         self.y = self.sample_weight = None
         self._selections = ()
-        if _get_labels(y) or _get_labels(sample_weight):
+        if get_labels(y) or get_labels(sample_weight):
             self._select(y, sample_weight)
         # Of one column alone there is no order to be mixed up.
-        self.target_names = check_names(_get_labels(y), 'y') if isinstance(y, list) else None
-        if has_y and not _get_labels(y):
+        self.target_names = check_names(get_labels(y), 'y') if isinstance(y, list) else None
+        if has_y and not get_labels(y):
             if y is None:
                 raise ArgumentError('A fit requires y to be passed, but the target y is None' +
                                     (': an Apr.TableReader gives one if its targets are set before it reads'
@@ -86,7 +86,7 @@ class Samples:
             if isinstance(targets, Table) and not targets.is_column:
                 self.target_names = check_names(list(targets.names or []), 'y')
             self.y = read_whole(targets)
-        if has_y and not _get_labels(sample_weight):
+        if has_y and not get_labels(sample_weight):
             self.sample_weight = read_whole(open_data(sample_weight, 'sample_weight'))
         self._check_shapes(X)
         self._begin()
@@ -94,23 +94,23 @@ class Samples:
     def _select(self, y, sample_weight):
         is_table = isinstance(self.data, Table) and not self.data.is_column
         for name, value in (('y', y), ('sample_weight', sample_weight)):
-            unknown = [label for label in _get_labels(value) if not is_table or label not in self.data.labels]
+            unknown = [label for label in get_labels(value) if not is_table or label not in self.data.labels]
             if unknown and isinstance(value, list):
                 why = f'X has no column of this name, but {_quote(self.data.labels)}' if is_table else \
                     'X is no table with named columns'
                 raise ArgumentError(f'{name} holds text, “{unknown[0]}”, but models compute with numbers. Names of columns of X '
                                     f'may stand for it, but {why}')
         if not is_table:
-            raise ArgumentError(f'y and sample_weight name columns of X, {_quote(_get_labels(y) + _get_labels(sample_weight))}, '
+            raise ArgumentError(f'y and sample_weight name columns of X, {_quote(get_labels(y) + get_labels(sample_weight))}, '
                                 'but X is no table with named columns')
-        taken = [self.data.find(label) for label in _get_labels(y) + _get_labels(sample_weight)]
+        taken = [self.data.find(label) for label in get_labels(y) + get_labels(sample_weight)]
         features = [i for i in range(self.data.n_columns) if i not in taken]
         self._selections = [features]
         for value in (y, sample_weight):
-            if _get_labels(value):
-                columns = [self.data.find(label) for label in _get_labels(value)]
+            if get_labels(value):
+                columns = [self.data.find(label) for label in get_labels(value)]
                 self._selections.append(columns[0] if isinstance(value, str) else columns)
-        self._keys = [name for name, value in (('y', y), ('sample_weight', sample_weight)) if _get_labels(value)]
+        self._keys = [name for name, value in (('y', y), ('sample_weight', sample_weight)) if get_labels(value)]
         self.names = check_names([self.data.labels[i] for i in features])
 
     def _check_shapes(self, X):
