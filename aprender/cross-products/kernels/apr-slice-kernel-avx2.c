@@ -60,13 +60,15 @@ count_difference (__m256d a, __m256d b, int n, gint64 *lanes)
   _mm256_storeu_si256 ((void *) lanes, sum);
 }
 
-static inline double
-add_lanes (__m256d sum)
+/* Of four vectors, (the first lane + the second) + (the third + the last). */
+static inline __m256d
+add_lanes (const __m256d sum[4])
 {
-  double lanes[4];
+  __m256d first = _mm256_hadd_pd (sum[0], sum[1]);
+  __m256d last = _mm256_hadd_pd (sum[2], sum[3]);
 
-  _mm256_storeu_pd (lanes, sum);
-  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+  return _mm256_add_pd (_mm256_permute2f128_pd (first, last, 0x20),
+                        _mm256_permute2f128_pd (first, last, 0x31));
 }
 
 /* Two columns of four rows. */
@@ -135,7 +137,7 @@ transpose_floats_of_four (const float *rows, gsize n, gsize stride, double *colu
 #define COUNT_DIFFERENCE(a, b, n, lanes) count_difference (a, b, n, lanes)
 /* GCC would have each multiplication load what it multiplies, which is more loads than a cycle has. */
 #define KEEP(a, b, c, d) __asm__("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d));
-#define ADD_LANES(sum) add_lanes (sum)
+#define ADD_LANES_OF_FOUR(a, b, sums) _mm256_storeu_pd (sums, _mm256_add_pd (add_lanes (a), add_lanes (b)))
 #define LOAD_DOUBLES(place) _mm256_loadu_pd (place)
 #define LOAD_FLOATS(place) _mm256_cvtps_pd (_mm_loadu_ps (place))
 #define TRANSPOSE_DOUBLES(rows, n, stride, columns) transpose_doubles_of_four (rows, n, stride, columns)

@@ -150,6 +150,15 @@ add_lanes (Four sum)
   return (sum.lane[0] + sum.lane[1]) + (sum.lane[2] + sum.lane[3]);
 }
 
+static inline void
+add_lanes_of_four (const Four a[4], const Four b[4], double sums[4])
+{
+  gsize i;
+
+  for (i = 0; i < 4; i++)
+    sums[i] = add_lanes (a[i]) + add_lanes (b[i]);
+}
+
 #define KERNEL apr_slice_kernel_portable
 #define KERNEL_NAME "portable"
 #define VECTOR Four
@@ -173,6 +182,6 @@ add_lanes (Four sum)
 #define ANY(a) four_any (a)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
-#define ADD_LANES(sum) add_lanes (sum)
+#define ADD_LANES_OF_FOUR(a, b, sums) add_lanes_of_four (a, b, sums)
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-template.h"

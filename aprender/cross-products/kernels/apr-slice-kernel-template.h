@@ -30,7 +30,8 @@
  *   REDUCE_LANES          the sums of eight times APR_SLICE_LANES integers, where plain C is not as fast
  *   KEEP                  has four vectors stay in registers, where the compiler would load each for every use; may be
  *                         left out
- *   ADD_LANES             the sum of the lanes, in double; of 8 lanes, for 8 vectors
+ *   ADD_LANES             of 8 lanes, the sums of the lanes of 8 vectors, in double
+ *   ADD_LANES_OF_FOUR     of 4 lanes, for each of four vectors a and four b: ((a0 + a1) + (a2 + a3)) + the same of b
  *   TRANSPOSE_DOUBLES     makes four columns of LANES rows of n values,
  *   TRANSPOSE_FLOATS      the same of floats,
  *   LOAD_FLOATS           from any place, and
@@ -395,32 +396,61 @@ add_up (gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES], const gint8 signs[APR_SLI
   add_counted (counted, signs, sums);
 }
 
-static void
-multiply_double (const double *left, const double *right, gsize n_rows, double *products)
+#if LANES == 4
+/* Of two columns with two: as many sums at once as a fused multiplication takes cycles, and each value that is loaded
+ * serves twice. Rows are added in two sums of four lanes, as one of eight lanes would have them. */
+static inline void
+multiply_double_columns (const double *left, const double *right, gsize n_rows, double *products)
 {
+  VECTOR low[4];
+  VECTOR high[4];
+  double sums[4];
   gsize row;
   gsize i;
 
+  for (i = 0; i < 4; i++)
+    low[i] = high[i] = SPLAT (0.0);
+  for (row = 0; row < n_rows; row += 8)
+    {
+      VECTOR x0 = COLUMN (left, 0);
+      VECTOR x1 = COLUMN (left, 1);
+      VECTOR y0 = COLUMN (right, 0);
+      VECTOR y1 = COLUMN (right, 1);
+
+      low[0] = FUSED_ADD (x0, y0, low[0]);
+      low[1] = FUSED_ADD (x0, y1, low[1]);
+      low[2] = FUSED_ADD (x1, y0, low[2]);
+      low[3] = FUSED_ADD (x1, y1, low[3]);
+      x0 = COLUMN (left + 4, 0);
+      x1 = COLUMN (left + 4, 1);
+      y0 = COLUMN (right + 4, 0);
+      y1 = COLUMN (right + 4, 1);
+      high[0] = FUSED_ADD (x0, y0, high[0]);
+      high[1] = FUSED_ADD (x0, y1, high[1]);
+      high[2] = FUSED_ADD (x1, y0, high[2]);
+      high[3] = FUSED_ADD (x1, y1, high[3]);
+    }
+  ADD_LANES_OF_FOUR (low, high, sums);
+  for (i = 0; i < 4; i++)
+    products[i / 2 * APR_SLICE_PANEL + i % 2] = sums[i];
+}
+#endif
+
+static void
+multiply_double (const double *left, const double *right, gsize n_rows, double *products)
+{
+  gsize i;
 #if LANES == 8
+  gsize row;
+
   MULTIPLY_PANELS (FUSED_ADD, ADD_LANES, 0, n_rows, products)
 #else
   gsize j;
 
-  for (i = 0; i < APR_SLICE_PANEL; i++)
-    for (j = 0; j < APR_SLICE_PANEL; j++)
-      {
-        const double *x = left + i * APR_SLICE_STRIDE;
-        const double *y = right + j * APR_SLICE_STRIDE;
-        VECTOR low = SPLAT (0.0);
-        VECTOR high = SPLAT (0.0);
-
-        for (row = 0; row < n_rows; row += 8)
-          {
-            low = FUSED_ADD (LOAD (x + row), LOAD (y + row), low);
-            high = FUSED_ADD (LOAD (x + row + 4), LOAD (y + row + 4), high);
-          }
-        products[i * APR_SLICE_PANEL + j] = ADD_LANES (low) + ADD_LANES (high);
-      }
+  for (i = 0; i < APR_SLICE_PANEL; i += 2)
+    for (j = 0; j < APR_SLICE_PANEL; j += 2)
+      multiply_double_columns (left + i * APR_SLICE_STRIDE, right + j * APR_SLICE_STRIDE, n_rows,
+                               products + i * APR_SLICE_PANEL + j);
 #endif
 }
 
