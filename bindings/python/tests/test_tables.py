@@ -619,6 +619,11 @@ class Tables(TestCase):
         for function in (state.update, state.update_async):
             with self.assertRaisesRegex(ValueError, 'the targets “v”, “u”, but the samples before had “u”, “v”'):
                 function(X, swapped)
+        arrow = pyarrow.table(dict(table))
+        self.assertEqual(state.update_arrow(arrow, ['u', 'v']).n_samples, 10)
+        for function in (state.update_arrow, state.update_arrow_async):
+            with self.assertRaisesRegex(ValueError, 'the targets “v”, “u”, but the samples before had “u”, “v”'):
+                function(arrow, ['v', 'u'])
         with self.assertRaisesRegex(ValueError, 'this state has'):
             state.merge(Apr.CrossProducts.new(2, 2).update(X, swapped))
         self.assertEqual(Apr.LinearRegression().fit_cross_products(state).target_names, ['u', 'v'])

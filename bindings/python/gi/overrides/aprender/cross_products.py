@@ -60,6 +60,7 @@ def _write(state, start, finish, argument, cancellable, callback, user_data):
 
 
 _TARGET_NAMES = '_target_names'
+_BEFORE = 'the samples before had'
 
 
 def _new_like(state):
@@ -83,7 +84,7 @@ def get_target_names(state):
 
 def _check_names(state, samples):
     check_feature_names(state, samples.names)
-    check_target_names(samples.target_names, get_target_names(state), 'the samples before had')
+    check_target_names(samples.target_names, get_target_names(state), _BEFORE)
 
 
 def _update_blocks_async(state, samples, cancellable, callback, user_data):
@@ -162,9 +163,11 @@ class Methods:
         targets and sample_weight name columns; all others are features. This needs neither numpy nor pyarrow, and some
         megabytes of memory, however many samples there are.
         """
+        check_target_names(targets, get_target_names(self), _BEFORE)
         capsule, address = get_stream(X)
         _update_arrow(self, address, targets, sample_weight, cancellable)
         del capsule
+        vars(self)[_TARGET_NAMES] = list(targets)
         return self
 
     def merge(self, other: CrossProducts) -> Self:
@@ -221,6 +224,7 @@ class Methods:
 
     def update_arrow_async(self, X, targets, sample_weight=None, cancellable=None, callback=None, *user_data):
         """Adds the samples of a stream of Arrow without blocking: `await state.update_arrow_async(X, targets)`."""
+        check_target_names(targets, get_target_names(self), _BEFORE)
         capsule, address = get_stream(X)
 
         def begin(*args):
@@ -231,6 +235,7 @@ class Methods:
 
         def finish(state, result):
             Apr.CrossProducts.update_arrow_finish(state, result)
+            vars(state)[_TARGET_NAMES] = list(targets)
             return state
 
         return awaitable.call(begin, finish, cancellable, callback, user_data)
