@@ -141,6 +141,8 @@ apr_estimator_call_async (AprEstimator *self,
   g_task_set_source_tag (work, apr_estimator_call_async);
   g_task_set_priority (work, io_priority);
   g_task_set_task_data (work, g_atomic_rc_box_acquire (call), (GDestroyNotify) apr_estimator_call_unref);
+  /* A file that was replaced before it could be cancelled is the new one. */
+  g_task_set_check_cancellable (work, call->file == NULL);
   if (call->needs_caller)
     {
       g_autoptr (GSource) source = g_idle_source_new ();
