@@ -199,6 +199,8 @@ apr_table_reader_read_categories_async (AprTableReader *self,
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, apr_table_reader_read_categories_async);
   g_task_set_priority (task, io_priority);
+  /* The reader is at the end of its table: what was found before it could be cancelled would be lost. */
+  g_task_set_check_cancellable (task, FALSE);
   g_task_set_task_data (task, g_strdupv ((char **) columns), (GDestroyNotify) g_strfreev);
   if (apr_table_reader_enter (self, &error))
     g_task_run_in_thread (task, read_in_thread);

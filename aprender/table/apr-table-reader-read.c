@@ -544,6 +544,9 @@ read_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancel
  *
  * Reads the next rows in another thread, as [method@Apr.TableReader.read] does.
  *
+ * Whoever cancels it may be too late: then it succeeds. After %G_IO_ERROR_CANCELLED, the rows are those of the next
+ * read.
+ *
  * Since: 0.1
  */
 void
@@ -562,6 +565,8 @@ apr_table_reader_read_async (AprTableReader *self,
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, apr_table_reader_read_async);
   g_task_set_priority (task, io_priority);
+  /* Rows that were read before it could be cancelled would be lost. */
+  g_task_set_check_cancellable (task, FALSE);
   if (apr_table_reader_enter (self, &error))
     g_task_run_in_thread (task, read_in_thread);
   else

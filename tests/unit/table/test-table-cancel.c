@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
 
+/* The linker sends the library's calls of this function here: a task that returns a pointer can be cancelled when its
+ * work is done, but its callback has not been called. */
+void __real_g_task_return_pointer (GTask *task, gpointer result, GDestroyNotify free_result);
+void __wrap_g_task_return_pointer (GTask *task, gpointer result, GDestroyNotify free_result);
+
+static gboolean cancels_late;
+
+void
+__wrap_g_task_return_pointer (GTask *task, gpointer result, GDestroyNotify free_result)
+{
+  if (cancels_late)
+    g_cancellable_cancel (g_task_get_cancellable (task));
+  __real_g_task_return_pointer (task, result, free_result);
+}
+
 /* All rows of X as one matrix. */
 static GArray *
 read_all (AprTableReader *reader, GError **error)
@@ -114,12 +129,75 @@ test_cancel_within (void)
     }
 }
 
+static void
+keep_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  *(GAsyncResult **) user_data = g_object_ref (result);
+}
+
+static void
+wait_for (GAsyncResult **result)
+{
+  while (*result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  cancels_late = FALSE;
+}
+
+static void
+test_cancel_late (void)
+{
+  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_data ("a\n1\n2\n", -1, NULL);
+  g_autoptr (AprTableReader) reader = apr_table_reader_new (stream, NULL);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (AprTensor) x = NULL;
+  GError *error = NULL;
+
+  g_test_summary ("Rows that have been read when a call is cancelled are handed out.");
+
+  cancels_late = TRUE;
+  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, cancellable, keep_cb, &result);
+  wait_for (&result);
+  g_assert_true (g_cancellable_is_cancelled (cancellable));
+  g_assert_true (apr_table_reader_read_finish (reader, result, &x, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_tensor_get_shape (x, NULL)[0], ==, 2);
+  g_assert_cmpuint (apr_table_reader_get_n_rows (reader), ==, 2);
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+}
+
+static void
+test_cancel_categories_late (void)
+{
+  const char *columns[] = { "a", NULL };
+  const char *expected[] = { "a=x", "a=y", NULL };
+  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_data ("a\nx\ny\n", -1, NULL);
+  g_autoptr (AprTableReader) reader = apr_table_reader_new (stream, NULL);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GAsyncResult) result = NULL;
+  g_auto (GStrv) names = NULL;
+  GError *error = NULL;
+
+  g_test_summary ("Categories that have been found when a call is cancelled are told.");
+
+  cancels_late = TRUE;
+  apr_table_reader_read_categories_async (reader, columns, G_PRIORITY_DEFAULT, cancellable, keep_cb, &result);
+  wait_for (&result);
+  g_assert_true (g_cancellable_is_cancelled (cancellable));
+  names = apr_table_reader_read_categories_finish (reader, result, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstrv (names, expected);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/table-cancel/before", test_cancel);
   g_test_add_func ("/table-cancel/within", test_cancel_within);
+  g_test_add_func ("/table-cancel/late", test_cancel_late);
+  g_test_add_func ("/table-cancel/categories-late", test_cancel_categories_late);
 
   return g_test_run ();
 }
