@@ -41,7 +41,8 @@ typedef struct
   gint exponent;
   double weight_logs;
   double condition_number;
-  mpf_t weight;     /* the sum of the weights, or 1 without an intercept */
+  double *prediction_rounding; /* (owned) by target */
+  mpf_t weight;                /* the sum of the weights, or 1 without an intercept */
   mpf_t *totals;    /* (owned) by target: its sum of squares, about the mean where there is an intercept */
   mpf_t *residuals; /* (owned) by target: what the features leave of that */
 

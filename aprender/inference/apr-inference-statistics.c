@@ -298,6 +298,7 @@ describe (const AprInference *self,
   g_strfreev (statistics->terms);
   statistics->terms = g_strdupv (self->names);
   statistics->condition_number = self->condition_number;
+  statistics->prediction_rounding = self->prediction_rounding[target];
   describe_fit (self, target, statistics);
   describe_terms (self, target, run, statistics);
   describe_minimum_norm (self, target, statistics);

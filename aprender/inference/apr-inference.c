@@ -7,6 +7,7 @@
 #include "aprender/base/apr-error.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/inference/apr-inference-condition-private.h"
+#include "aprender/inference/apr-prediction-rounding-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 
 static mpf_t *
@@ -293,6 +294,7 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
   g_autoptr (AprInference) self = g_new0 (AprInference, 1);
   g_auto (AprDesign) design = { NULL };
   g_auto (AprInverse) inverse = { 0 };
+  gsize i;
 
   g_atomic_ref_count_init (&self->ref_count);
   mpf_init2 (self->weight, 2 * APR_INFERENCE_PRECISION);
@@ -330,6 +332,11 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
   take_inverse (self, &design, &inverse);
   take_solutions (self, &design, &inverse);
   take_relations (self, &design, &inverse);
+  self->prediction_rounding = g_new (double, self->n_targets + 1);
+  for (i = 0; i < self->n_targets; i++)
+    self->prediction_rounding[i] =
+      apr_find_prediction_rounding (design.sums, apr_cross_products_get_dtype (source->cross_products),
+                                    source->fit_intercept, source->coefficients, i);
   self->root = inverse.root;
   inverse.root = (AprDoubleDoubles){ NULL };
   apr_run_report (run, 1);
@@ -360,6 +367,7 @@ apr_inference_unref (AprInference *self)
   g_free (self->inverse);
   g_free (self->solutions);
   g_free (self->inflation);
+  g_free (self->prediction_rounding);
   g_free (self->constant);
   g_free (self->dependent);
   g_free (self->dependent_scale);

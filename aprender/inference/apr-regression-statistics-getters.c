@@ -322,6 +322,25 @@ apr_regression_statistics_get_condition_number (AprRegressionStatistics *self)
 }
 
 /**
+ * apr_regression_statistics_get_prediction_rounding: (get-property prediction-rounding)
+ * @self: statistics
+ *
+ * Gets by how many standard deviations of the target the rounding of numbers may change a prediction of the model, as
+ * [property@Apr.RegressionStatistics:prediction-rounding] explains it.
+ *
+ * Returns: how many, or NaN where it is not known
+ *
+ * Since: 0.1
+ */
+double
+apr_regression_statistics_get_prediction_rounding (AprRegressionStatistics *self)
+{
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NAN);
+
+  return self->prediction_rounding;
+}
+
+/**
  * apr_regression_statistics_get_coefficients: (get-property coefficients)
  * @self: statistics
  *

@@ -26,6 +26,7 @@ struct _AprRegressionStatistics
   double aic;
   double bic;
   double condition_number;
+  double prediction_rounding;
   AprTensor *coefficients;       /* (owned) */
   AprTensor *minimum_norm;       /* (owned) */
   AprTensor *standard_errors;    /* (owned) */

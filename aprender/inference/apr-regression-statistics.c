@@ -114,6 +114,7 @@ enum
   PROP_AIC,
   PROP_BIC,
   PROP_CONDITION_NUMBER,
+  PROP_PREDICTION_ROUNDING,
   PROP_COEFFICIENTS,
   PROP_MINIMUM_NORM,
   PROP_STANDARD_ERRORS,
@@ -202,6 +203,9 @@ apr_regression_statistics_get_property (GObject *object, guint property_id, GVal
       break;
     case PROP_CONDITION_NUMBER:
       g_value_set_double (value, self->condition_number);
+      break;
+    case PROP_PREDICTION_ROUNDING:
+      g_value_set_double (value, self->prediction_rounding);
       break;
     case PROP_COEFFICIENTS:
       g_value_set_boxed (value, self->coefficients);
@@ -420,6 +424,24 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
     g_param_spec_double ("condition-number", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
 
   /**
+   * AprRegressionStatistics:prediction-rounding: (getter get_prediction_rounding)
+   *
+   * By how many standard deviations of the target the rounding of numbers may change a prediction of the model:
+   * u Σ |b_j| rms (x_j) / sd (y), where b are the coefficients, and u is 2^-53, or 2^-24 where the features or the
+   * coefficients are F32. Without an intercept, rms (y) takes the place of the standard deviation.
+   *
+   * It is about 10^-15 for most models. Where it is large, the terms of a prediction are so much larger than their sum
+   * that this has lost its digits: features depend on each other but for their own rounding, as shares of a whole do,
+   * or are far from 0 in F32. From 0.0001 on, [method@Apr.RegressionStatistics.to_string] warns of it.
+   *
+   * NaN where it is not known, as there are far more features than samples.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_PREDICTION_ROUNDING] =
+    g_param_spec_double ("prediction-rounding", NULL, NULL, -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags);
+
+  /**
    * AprRegressionStatistics:coefficients: (getter get_coefficients)
    *
    * The estimates, [n_terms]. Where features depend on each other, those that depend on features before them are
@@ -508,7 +530,8 @@ apr_regression_statistics_init (AprRegressionStatistics *self)
   self->residual_variance = self->residual_standard_error = NAN;
   self->r_squared = self->adjusted_r_squared = NAN;
   self->f_statistic = self->f_p_value = NAN;
-  self->log_likelihood = self->aic = self->bic = self->condition_number = NAN;
+  self->log_likelihood = self->aic = self->bic = NAN;
+  self->condition_number = self->prediction_rounding = NAN;
   self->items = g_ptr_array_new_with_free_func (g_object_unref);
   self->coefficients = apr_tensor_new_from_doubles (NULL, 0, shape, 1, NULL);
   self->minimum_norm = apr_tensor_ref (self->coefficients);

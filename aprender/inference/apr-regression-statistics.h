@@ -117,6 +117,9 @@ APR_AVAILABLE_IN_ALL
 double apr_regression_statistics_get_condition_number (AprRegressionStatistics *self);
 
 APR_AVAILABLE_IN_ALL
+double apr_regression_statistics_get_prediction_rounding (AprRegressionStatistics *self);
+
+APR_AVAILABLE_IN_ALL
 AprTensor *apr_regression_statistics_get_coefficients (AprRegressionStatistics *self);
 
 APR_AVAILABLE_IN_ALL

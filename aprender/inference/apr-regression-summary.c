@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "aprender/inference/apr-prediction-rounding-private.h"
+
 /* The columns of the table of terms. */
 static const char *const headers[] = {
   "", "estimate", "std. error", "t value", "Pr(>|t|)", "2.5 %", "97.5 %"
@@ -122,13 +124,31 @@ append_terms (GString *text, AprRegressionStatistics *self)
       n_undefined);
 }
 
+static void
+append_warning (GString *text, double prediction_rounding)
+{
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (!(prediction_rounding >= APR_PREDICTION_ROUNDING_LIMIT))
+    return;
+
+  g_ascii_formatd (number, sizeof number, "%.2g", prediction_rounding);
+  g_string_append_printf (
+    text,
+    "\nWarning: rounding alone may change a prediction by %s standard deviations of the "
+    "target.\nFeatures depend on each other but for their own rounding, or are far from "
+    "0. Leave one out,\ncentre them, or fit with alpha.\n",
+    number);
+}
+
 /**
  * apr_regression_statistics_to_string:
  * @self: statistics
  *
  * Writes a table of the terms, with their intervals of 95 %, and the numbers that describe the fit, for people to
- * read. What is not known is “NA”. Of an object that does not come from a model, it says that there are no
- * statistics.
+ * read. What is not known is “NA”. A warning follows where rounding spoils the predictions
+ * ([property@Apr.RegressionStatistics:prediction-rounding]). Of an object that does not come from a model, it says that
+ * there are no statistics.
  *
  * Returns: (transfer full): the text, which ends with a line break
  *
@@ -174,6 +194,7 @@ apr_regression_statistics_to_string (AprRegressionStatistics *self)
       g_string_append_printf (text, " %*s", WIDTH, name);
     }
   g_string_append_c (text, '\n');
+  append_warning (text, self->prediction_rounding);
 
   return g_string_free (text, FALSE);
 }

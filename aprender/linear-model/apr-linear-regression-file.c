@@ -357,12 +357,15 @@ load_state (AprLinearResults *results,
   if (several)
     results->fitted.alpha = NAN;
 
-  return load_boolean (metadata, KEY_FITTED_INTERCEPT, &results->fitted.fit_intercept, error) &&
-         load_boolean (metadata, KEY_FITTED_POSITIVE, &results->fitted.positive, error) &&
-         load_double (metadata, KEY_CONDITION_NUMBER, 0, &results->condition_number, error) &&
-         load_boolean (metadata, KEY_CORRECTLY_ROUNDED, &results->correctly_rounded, error) &&
-         load_dependent (results, metadata, n_features, error) &&
-         check_dependent (results, n_features, error);
+  if (!load_boolean (metadata, KEY_FITTED_INTERCEPT, &results->fitted.fit_intercept, error) ||
+      !load_boolean (metadata, KEY_FITTED_POSITIVE, &results->fitted.positive, error) ||
+      !load_double (metadata, KEY_CONDITION_NUMBER, 0, &results->condition_number, error) ||
+      !load_boolean (metadata, KEY_CORRECTLY_ROUNDED, &results->correctly_rounded, error) ||
+      !load_dependent (results, metadata, n_features, error) || !check_dependent (results, n_features, error))
+    return FALSE;
+
+  apr_linear_results_find_prediction_rounding (results);
+  return TRUE;
 }
 
 gboolean

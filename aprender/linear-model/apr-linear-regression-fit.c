@@ -91,6 +91,7 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, char **names, GError
   results->correctly_rounded = solution.correctly_rounded;
   results->dependent = g_array_new (FALSE, FALSE, sizeof (gsize));
   g_array_append_vals (results->dependent, solution.dependent, (guint) solution.n_dependent);
+  apr_linear_results_find_prediction_rounding (results);
   apr_linear_regression_take_pending (fit->model, g_steal_pointer (&fit->results),
                                       (const char *const *) names);
   return TRUE;

@@ -258,6 +258,29 @@ apr_linear_regression_get_correctly_rounded (AprLinearRegression *self)
   return results != NULL ? results->correctly_rounded : FALSE;
 }
 
+/**
+ * apr_linear_regression_get_prediction_rounding: (get-property prediction-rounding)
+ * @self: a linear regression
+ *
+ * Gets by how many standard deviations of its target the rounding of numbers may change a prediction, as
+ * [property@Apr.RegressionStatistics:prediction-rounding] explains it. It was computed with the fit.
+ *
+ * Returns: how many, the most of all targets; NaN where that is not known
+ *
+ * Since: 0.1
+ */
+double
+apr_linear_regression_get_prediction_rounding (AprLinearRegression *self)
+{
+  g_autoptr (AprLinearResults) results = NULL;
+
+  g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NAN);
+
+  results = apr_linear_regression_ref_results (self);
+
+  return results != NULL ? results->prediction_rounding : (double) NAN;
+}
+
 char *
 apr_feature_name_new (const char *const *feature_names, gsize feature)
 {

@@ -215,6 +215,9 @@ APR_AVAILABLE_IN_ALL
 gboolean apr_linear_regression_get_correctly_rounded (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
+double apr_linear_regression_get_prediction_rounding (AprLinearRegression *self);
+
+APR_AVAILABLE_IN_ALL
 char **apr_linear_regression_get_dependent_features (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL

@@ -27,6 +27,7 @@ typedef struct
   double intercept_double; /* of the first target */
   gint64 rank;
   gboolean correctly_rounded;
+  double prediction_rounding;       /* the largest of all targets, or NaN where it is not known */
   GArray *dependent;                /* (owned) (nullable): of gsize, the features in order */
   AprCrossProducts *cross_products; /* (owned) (nullable): of all samples that the results are of */
   AprLeastSquaresOptions fitted; /* the hyper-parameters as the results have them; alpha is NaN with alphas */
@@ -48,6 +49,9 @@ void apr_linear_results_take_tensors (AprLinearResults *self, AprTensor *coeffic
 AprLinearResults *apr_linear_results_ref (AprLinearResults *self);
 
 void apr_linear_results_unref (AprLinearResults *self);
+
+/* Once the cross products and the rest are there. */
+void apr_linear_results_find_prediction_rounding (AprLinearResults *self);
 
 /* Whether the cross products are there, of a fit that statistics are defined for. */
 gboolean apr_linear_results_has_statistics (const AprLinearResults *self);

@@ -6,6 +6,7 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
+#include "aprender/inference/apr-prediction-rounding-private.h"
 
 AprLinearResults *
 apr_linear_results_new (const AprLeastSquaresOptions *fitted)
@@ -15,6 +16,7 @@ apr_linear_results_new (const AprLeastSquaresOptions *fitted)
   self->ref_count = 1;
   self->rank = APR_RANK_UNKNOWN;
   self->condition_number = NAN;
+  self->prediction_rounding = NAN;
   self->fitted = *fitted;
   g_mutex_init (&self->lock);
 
@@ -36,6 +38,25 @@ apr_linear_results_take_tensors (AprLinearResults *self, AprTensor *coefficients
   else
     self->floats = apr_tensor_get_floats (coefficients, NULL, NULL);
   self->intercept_double = apr_tensor_get_double (intercept, 0, NULL);
+}
+
+void
+apr_linear_results_find_prediction_rounding (AprLinearResults *self)
+{
+  AprDType dtype = apr_cross_products_get_dtype (self->cross_products);
+  g_autoptr (AprExactSums) sums = NULL;
+  gsize i;
+
+  /* Of few samples, sums would take longer than the fit. */
+  if (apr_cross_products_get_rows (self->cross_products) == NULL)
+    sums = apr_cross_products_ref_sums (self->cross_products, NULL);
+  for (i = 0; i < self->n_targets; i++)
+    {
+      double rounding =
+        apr_find_prediction_rounding (sums, dtype, self->fitted.fit_intercept, self->coefficients, i);
+
+      self->prediction_rounding = i == 0 ? rounding : MAX (self->prediction_rounding, rounding);
+    }
 }
 
 AprLinearResults *

@@ -149,6 +149,8 @@ to_json (const Description *self, guint64 n_samples, AprTensor *scores)
   apr_tool_json_add_count (builder, "samples", n_samples);
   if (apr_linear_regression_get_rank (self->model) >= 0)
     apr_tool_json_add_count (builder, "rank", (guint64) apr_linear_regression_get_rank (self->model));
+  apr_tool_json_add_number (builder, "prediction_rounding",
+                            apr_linear_regression_get_prediction_rounding (self->model));
   apr_tool_json_add_text (builder, "dtype", apr_dtype_to_string (self->dtype));
   apr_tool_json_add_texts (builder, "features", (const char *const *) self->features);
   json_builder_set_member_name (builder, "targets");
@@ -172,6 +174,21 @@ to_json (const Description *self, guint64 n_samples, AprTensor *scores)
   json_builder_end_object (builder);
 
   return apr_tool_json_to_string (builder, FALSE);
+}
+
+char *
+apr_tool_describe_rounding (double prediction_rounding)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (!(prediction_rounding >= 1e-4))
+    return NULL;
+
+  return g_strdup_printf (
+    "rounding alone may change a prediction by %s standard deviations of the target.\n"
+    "Features depend on each other but for their own rounding, or are far from 0. Leave one out, centre\n"
+    "them, or fit with --alpha.",
+    g_ascii_formatd (buffer, sizeof buffer, "%.2g", prediction_rounding));
 }
 
 char *

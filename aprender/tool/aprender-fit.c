@@ -320,7 +320,8 @@ add_table (const char *path,
 }
 
 static char *
-fit_and_save (char **paths, const FitOptions *options, AprDType dtype, GError **error)
+fit_and_save (
+  char **paths, const FitOptions *options, AprDType dtype, double *prediction_rounding, GError **error)
 {
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
   g_autoptr (AprCrossProducts) sums = NULL;
@@ -355,6 +356,7 @@ fit_and_save (char **paths, const FitOptions *options, AprDType dtype, GError **
   if (!apr_estimator_save (APR_ESTIMATOR (model), options->output, error))
     return NULL;
 
+  *prediction_rounding = apr_linear_regression_get_prediction_rounding (model);
   return apr_tool_describe_model (model, (const char *const *) options->targets, n_rows, scores,
                                   options->json);
 }
@@ -364,6 +366,8 @@ run (char **arguments, gpointer data)
 {
   const FitOptions *options = data;
   g_autofree char *summary = NULL;
+  g_autofree char *warning = NULL;
+  double prediction_rounding;
   g_autoptr (GError) error = NULL;
   AprToolStatus status;
   AprDType dtype;
@@ -376,19 +380,22 @@ run (char **arguments, gpointer data)
     if (apr_tool_is_same_file (arguments[i], options->output))
       return apr_tool_usage_error ("fit", "--output must not be the file that is read: %s", options->output);
 
-  summary = fit_and_save (arguments, options, dtype, &error);
+  summary = fit_and_save (arguments, options, dtype, &prediction_rounding, &error);
   if (summary == NULL)
     return apr_tool_fail (error);
 
   fputs (summary, stdout);
+  /* After the summary, also where both go to one pipe. */
+  fflush (stdout);
+  warning = apr_tool_describe_rounding (prediction_rounding);
+  if (warning != NULL)
+    fprintf (stderr, "aprender: %s\n", warning);
   /* Said where somebody has asked for it, not at each fit. */
   if (dtype == APR_DTYPE_F64 || (options->verbose && dtype == APR_DTYPE_NONE))
     {
       g_autofree char *name = g_filename_display_name (options->output);
       g_autofree char *escaped = apr_tool_escape (name);
 
-      /* After the summary, also where both go to one pipe. */
-      fflush (stdout);
       fprintf (stderr,
                "aprender: %s holds F64; the Rust aprender, realizar and Ollama read only F32 (--dtype f32)\n",
                escaped);

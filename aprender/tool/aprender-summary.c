@@ -6,6 +6,7 @@
 
 #include "aprender/tool/apr-tool-digits.h"
 #include "aprender/tool/apr-tool-json.h"
+#include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
@@ -202,6 +203,8 @@ append_statistics (
   GString *text, AprRegressionStatistics *statistics, gsize target, gsize n_targets, gboolean coloured)
 {
   gsize n_undefined = count_undefined (statistics);
+  g_autofree char *warning =
+    apr_tool_describe_rounding (apr_regression_statistics_get_prediction_rounding (statistics));
 
   if (n_targets > 1)
     g_string_append_printf (text, "%sResponse %" G_GSIZE_FORMAT ":\n\n", target > 0 ? "\n" : "", target + 1);
@@ -212,6 +215,8 @@ append_statistics (
   append_terms (text, statistics, coloured);
   g_string_append_c (text, '\n');
   append_fit (text, statistics);
+  if (warning != NULL)
+    g_string_append_printf (text, "\nWarning: %s\n", warning);
 }
 
 static void
@@ -247,6 +252,7 @@ add_statistics (JsonBuilder *builder, AprRegressionStatistics *statistics)
     { "aic", apr_regression_statistics_get_aic },
     { "bic", apr_regression_statistics_get_bic },
     { "condition_number", apr_regression_statistics_get_condition_number },
+    { "prediction_rounding", apr_regression_statistics_get_prediction_rounding },
   };
   GListModel *terms = G_LIST_MODEL (statistics);
   guint i;

@@ -91,6 +91,45 @@ test_cars (void)
                   "F-statistic: 89.57 on 1 and 48 DF,  p-value: 1.49e-12\n");
 }
 
+/* Shares of a whole beside an intercept, and in the last model without one of them. */
+static void
+test_rounding (void)
+{
+  g_autoptr (GString) table_of_shares = g_string_new ("a,b,c,y\n");
+  g_autoptr (JsonNode) node = NULL;
+  g_autoptr (Run) run = NULL;
+  guint i;
+
+  g_test_summary ("Who fits shares that add up to 1 is warned after the fit and in the summary.");
+
+  for (i = 0; i < 60; i++)
+    {
+      const double parts[] = { 60 + i * 7 % 13, 80 + i * 5 % 17, 90 + i * 11 % 19 };
+      double whole = parts[0] + parts[1] + parts[2];
+
+      g_string_append_printf (table_of_shares, "%.17g,%.17g,%.17g,%d\n", parts[0] / whole, parts[1] / whole,
+                              parts[2] / whole, i * 29 % 31);
+    }
+  run = tool_run_with ("fit - -t y --keep-state -o m.safetensors", table_of_shares->str, -1, NULL);
+  g_assert_cmpint (run->status, ==, 0);
+  tool_assert_contains (run->messages, "aprender: rounding alone may change a prediction by 0.");
+  g_clear_pointer (&run, tool_run_free);
+  run = tool_run ("summary m.safetensors");
+  tool_assert_contains (run->output, "\nWarning: rounding alone may change a prediction by 0.");
+  g_clear_pointer (&run, tool_run_free);
+  run = tool_run_with ("fit - -t y --json -o m.safetensors", table_of_shares->str, -1, NULL);
+  node = json_from_string (run->output, NULL);
+  g_assert_cmpfloat (json_object_get_double_member (json_node_get_object (node), "prediction_rounding"), >,
+                     1e-3);
+  g_clear_pointer (&run, tool_run_free);
+
+  run = tool_run_with ("fit - -t y --drop c --keep-state -o m.safetensors", table_of_shares->str, -1, NULL);
+  g_assert_cmpstr (run->messages, ==, "");
+  g_clear_pointer (&run, tool_run_free);
+  run = tool_run ("summary m.safetensors");
+  g_assert_null (strstr (run->output, "Warning"));
+}
+
 static void
 test_json (void)
 {
@@ -141,6 +180,7 @@ add_tests (void)
   g_test_add_func ("/tool/summary", test_summary);
   g_test_add_func ("/tool/summary/longley", test_longley);
   g_test_add_func ("/tool/summary/cars", test_cars);
+  g_test_add_func ("/tool/summary/rounding", test_rounding);
   g_test_add_func ("/tool/summary/json", test_json);
   g_test_add_func ("/tool/summary/without-state", test_without_state);
 }

@@ -245,7 +245,7 @@ test('notify', () => {
   model.fit(X, y);
   assertEqual([...new Set(names)].sort(),
     ['busy', 'coefficients', 'correctly-rounded', 'cross-products', 'dependent-features', 'fitted',
-      'has-statistics', 'intercept', 'n-features', 'n-targets', 'progress', 'rank']);
+      'has-statistics', 'intercept', 'n-features', 'n-targets', 'prediction-rounding', 'progress', 'rank']);
 });
 
 test('clone', () => {

@@ -37,6 +37,7 @@ test('a list of terms', () => {
   assertClose(term.standard_error, 0.20721955158395594, 1e-12);
   assertClose((term.lower + term.upper) / 2, term.estimate, 1e-12);
   assertTrue(statistics.condition_number > 1);
+  assertTrue(statistics.prediction_rounding > 0 && statistics.prediction_rounding < 1e-14);
   assertEqual(Array.from(statistics, ({name}) => name), ['(Intercept)', 'x0', 'x1']);
 });
 

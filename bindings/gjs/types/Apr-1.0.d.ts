@@ -348,6 +348,8 @@ declare module 'gi://Apr?version=1.0' {
       readonly rank: number;
       /** Whether each coefficient is proven to be the number nearest to the exact answer. */
       readonly correctly_rounded: boolean;
+      /** By how many standard deviations of its target rounding may change a prediction: from 0.0001 on, it spoils it. */
+      readonly prediction_rounding: number;
       /** Whether get_statistics() can answer: after a fit of ordinary least squares. */
       readonly has_statistics: boolean;
       /** The names of features that are sums of others before them. */
@@ -433,6 +435,8 @@ declare module 'gi://Apr?version=1.0' {
       /** What the entries of the arrays belong to: `(Intercept)`, where there is one, and the features. */
       readonly terms: string[];
       readonly condition_number: number;
+      /** By how many standard deviations of the target rounding may change a prediction. */
+      readonly prediction_rounding: number;
       /** The model's own coefficients where features depend on each other; null otherwise. */
       readonly minimum_norm: FloatArray | null;
       get_item_type(): unknown;

@@ -397,6 +397,15 @@ class Help(TestCase):
         self.assertEqual(cells['x2'], ['NA'] * 6 + [f'{model.coefficients[2]:.6g}'])
         self.assertIn('depends on features before it', html)
         self.assertNotIn('covariance', cells)
+        self.assertNotIn('Warning', html)
+
+        # Shares of a whole: that of 53 parts, 61 and 59, and so on.
+        parts = [(53 + i * 7 % 13, 61 + i * 5 % 17, 59 + i * 11 % 19) for i in range(40)]
+        model = Apr.LinearRegression().fit([[part / sum(row) for part in row] for row in parts],
+                                           [i * 29 % 31 for i in range(40)])
+        self.assertGreater(model.prediction_rounding, 1e-4)
+        self.assertEqual(model.prediction_rounding, model.get_statistics().prediction_rounding)
+        self.assertIn('Warning: rounding alone may change a prediction by 0.', model._repr_html_())
 
         model = Apr.LinearRegression().fit(X + [[1, 1]], [[value, -value] for value in y])
         self.assertEqual(re.findall('<p>(Target .)</p>', model._repr_html_()), ['Target 0', 'Target 1'])

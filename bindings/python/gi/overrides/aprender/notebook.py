@@ -34,6 +34,9 @@ class Statistics:
         if any(map(math.isnan, self.coefficients)):
             columns.append(self.minimum_norm)
             names, note = (*names, 'minimum norm'), _NOTE
+        _, start, warning = str(self).rpartition('\nWarning: ')
+        if start:
+            note += f'<p>{escape(start + warning)}</p>'
         rows = [_make_row(names, 'th')]
         rows += [_make_row([escape(term), *map(_format, numbers)]) for term, *numbers in zip(self.terms, *columns)]
         footer = [_make_row([name, _format(getattr(self, attribute))]) for name, attribute in _FOOTER]
