@@ -182,7 +182,7 @@ show_figures (TrendlineModelPage *self, AprLinearRegression *model, AprRegressio
       add_figure (self, _ ("AIC"), trendline_format_number (apr_regression_statistics_get_aic (statistics)));
     }
   add_figure (self, _ ("Rank"),
-              g_strdup_printf ("%" G_GINT64_FORMAT, apr_linear_regression_get_rank (model)));
+              g_strdup_printf ("%" G_GSSIZE_FORMAT, apr_linear_regression_get_rank (model)));
 }
 
 static void

@@ -22,7 +22,7 @@
  *
  * if (!apr_cross_products_update (state, x, y, NULL, NULL, &error) ||
  *     !apr_cross_products_merge (state, from_another_machine, &error) ||
- *     !apr_linear_regression_fit_cross_products (model, state, &error))
+ *     !apr_linear_regression_fit_cross_products (model, state, NULL, &error))
  *   g_printerr ("%s\n", error->message);
  * ```
  *

@@ -367,7 +367,7 @@ get_median_error (const AprMetricData *data)
   gsize n = 0;
   gsize i;
 
-  for (i = 0; i < data->n_samples; i++)
+  for (i = 0; i < data->n_samples && !is_cancelled_at (i); i++)
     {
       Weighted *error = &errors[n];
 
@@ -380,6 +380,8 @@ get_median_error (const AprMetricData *data)
       total = apr_dd_add (total, (AprDoubleDouble){ error->weight, 0 });
       n++;
     }
+  if (n == 0) /* where cancelled */
+    return (AprDoubleDouble){ 0, 0 };
   qsort (errors, n, sizeof *errors, compare_errors);
 
   for (i = 0; i < n && rest.high < 0; i++)
@@ -391,6 +393,20 @@ get_median_error (const AprMetricData *data)
     return scale (apr_dd_add (errors[i - 1].error, errors[i].error), -1 - data->shift);
 
   return scale (errors[i - 1].error, -data->shift);
+}
+
+/* Rounded as the difference of the two numbers is. */
+static AprDoubleDouble
+get_max_error (const AprMetricData *data)
+{
+  double max = 0;
+  gsize i;
+
+  for (i = 0; i < data->n_samples && !is_cancelled_at (i); i++)
+    if (get_weight (data, i) > 0)
+      max = MAX (max, fabs (get_error (data, i).high));
+
+  return scale ((AprDoubleDouble){ max, 0 }, -data->shift);
 }
 
 AprDoubleDouble
@@ -412,6 +428,8 @@ apr_metric_compute (const AprMetricData *data, AprMetric metric)
       return get_absolute_percentage_error (data);
     case APR_METRIC_MEDIAN_ABSOLUTE_ERROR:
       return get_median_error (data);
+    case APR_METRIC_MAX_ERROR:
+      return get_max_error (data);
     default:
       g_assert_not_reached ();
     }

@@ -14,7 +14,8 @@ G_DEFINE_ENUM_TYPE (AprMetric,
                     G_DEFINE_ENUM_VALUE (APR_METRIC_MEAN_ABSOLUTE_ERROR, "mean-absolute-error"),
                     G_DEFINE_ENUM_VALUE (APR_METRIC_MEAN_ABSOLUTE_PERCENTAGE_ERROR,
                                          "mean-absolute-percentage-error"),
-                    G_DEFINE_ENUM_VALUE (APR_METRIC_MEDIAN_ABSOLUTE_ERROR, "median-absolute-error"))
+                    G_DEFINE_ENUM_VALUE (APR_METRIC_MEDIAN_ABSOLUTE_ERROR, "median-absolute-error"),
+                    G_DEFINE_ENUM_VALUE (APR_METRIC_MAX_ERROR, "max-error"))
 
 G_DEFINE_ENUM_TYPE (AprMultioutput,
                     apr_multioutput,
@@ -296,7 +297,7 @@ apr_compute_metric (AprMetric metric,
   gsize n = 1;
   gsize i;
 
-  g_return_val_if_fail (metric >= APR_METRIC_R2 && metric <= APR_METRIC_MEDIAN_ABSOLUTE_ERROR, NULL);
+  g_return_val_if_fail (metric >= APR_METRIC_R2 && metric <= APR_METRIC_MAX_ERROR, NULL);
   g_return_val_if_fail (
     multioutput >= APR_MULTIOUTPUT_UNIFORM_AVERAGE && multioutput <= APR_MULTIOUTPUT_VARIANCE_WEIGHTED, NULL);
   g_return_val_if_fail (y_true != NULL, NULL);
@@ -391,7 +392,7 @@ apr_compute_metric_async (AprMetric metric,
   g_autoptr (GTask) task = NULL;
   Computation *computation;
 
-  g_return_if_fail (metric >= APR_METRIC_R2 && metric <= APR_METRIC_MEDIAN_ABSOLUTE_ERROR);
+  g_return_if_fail (metric >= APR_METRIC_R2 && metric <= APR_METRIC_MAX_ERROR);
   g_return_if_fail (multioutput >= APR_MULTIOUTPUT_UNIFORM_AVERAGE &&
                     multioutput <= APR_MULTIOUTPUT_VARIANCE_WEIGHTED);
   g_return_if_fail (y_true != NULL);

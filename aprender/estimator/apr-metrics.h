@@ -21,6 +21,7 @@ G_BEGIN_DECLS
  * @APR_METRIC_MEAN_ABSOLUTE_ERROR: the mean of the errors' magnitudes
  * @APR_METRIC_MEAN_ABSOLUTE_PERCENTAGE_ERROR: the mean of the errors' magnitudes by the targets'
  * @APR_METRIC_MEDIAN_ABSOLUTE_ERROR: the median of the errors' magnitudes
+ * @APR_METRIC_MAX_ERROR: the greatest of the errors' magnitudes; samples of the weight 0 do not count
  *
  * How good predictions are: what [func@Apr.compute_metric] computes of each target.
  *
@@ -35,6 +36,7 @@ typedef enum
   APR_METRIC_MEAN_ABSOLUTE_ERROR,
   APR_METRIC_MEAN_ABSOLUTE_PERCENTAGE_ERROR,
   APR_METRIC_MEDIAN_ABSOLUTE_ERROR,
+  APR_METRIC_MAX_ERROR,
 } AprMetric;
 
 APR_AVAILABLE_IN_ALL

@@ -174,6 +174,7 @@ check_state_to_fit (AprCrossProducts *state, GError **error)
  * apr_linear_regression_fit_cross_products:
  * @self: a linear regression
  * @state: the cross products of the samples
+ * @cancellable: (nullable): a way to stop, from another thread
  * @error: return location for an error
  *
  * Fits the model to samples that have been summed before.
@@ -189,13 +190,16 @@ check_state_to_fit (AprCrossProducts *state, GError **error)
  * Since: 0.1
  */
 gboolean
-apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossProducts *state, GError **error)
+apr_linear_regression_fit_cross_products (AprLinearRegression *self,
+                                          AprCrossProducts *state,
+                                          GCancellable *cancellable,
+                                          GError **error)
 {
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (state), FALSE);
 
   return check_state_to_fit (state, error) &&
-         apr_estimator_update (APR_ESTIMATOR (self), run_fit_cross_products, state, NULL, error);
+         apr_estimator_update (APR_ESTIMATOR (self), run_fit_cross_products, state, cancellable, error);
 }
 
 static gboolean

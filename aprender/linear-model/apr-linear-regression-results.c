@@ -101,7 +101,7 @@ apr_linear_regression_get_intercept (AprLinearRegression *self)
  *
  * Since: 0.1
  */
-gint64
+gssize
 apr_linear_regression_get_rank (AprLinearRegression *self)
 {
   g_autoptr (AprLinearResults) results = NULL;

@@ -45,8 +45,10 @@ AprLinearRegression *
 apr_linear_regression_from_bytes (GBytes *bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
-gboolean
-apr_linear_regression_fit_cross_products (AprLinearRegression *self, AprCrossProducts *state, GError **error);
+gboolean apr_linear_regression_fit_cross_products (AprLinearRegression *self,
+                                                   AprCrossProducts *state,
+                                                   GCancellable *cancellable,
+                                                   GError **error);
 
 APR_AVAILABLE_IN_ALL
 void apr_linear_regression_fit_cross_products_async (AprLinearRegression *self,
@@ -191,7 +193,7 @@ APR_AVAILABLE_IN_ALL
 AprTensor *apr_linear_regression_get_intercept (AprLinearRegression *self) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
-gint64 apr_linear_regression_get_rank (AprLinearRegression *self);
+gssize apr_linear_regression_get_rank (AprLinearRegression *self);
 
 APR_AVAILABLE_IN_ALL
 double apr_linear_regression_compute_condition_number (AprLinearRegression *self);

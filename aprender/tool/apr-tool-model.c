@@ -86,7 +86,7 @@ append_number (GString *text, const char *name, gsize width, double value, AprDT
 static void
 append_rank (GString *text, const Description *self, gsize width)
 {
-  gint64 rank = apr_linear_regression_get_rank (self->model);
+  gssize rank = apr_linear_regression_get_rank (self->model);
   g_autofree char *value = NULL;
 
   if (rank < 0 || (gsize) rank >= self->n_features || apr_linear_regression_get_alpha (self->model) > 0 ||

@@ -343,7 +343,7 @@ fit_and_save (
   apr_linear_regression_set_positive (model, options->positive);
   apr_linear_regression_set_dtype (model, dtype);
   apr_linear_regression_set_keep_state (model, options->keep_state);
-  if (apr_linear_regression_fit_cross_products (model, sums, error))
+  if (apr_linear_regression_fit_cross_products (model, sums, NULL, error))
     scores = apr_linear_regression_score_cross_products (model, sums, error);
   if (scores == NULL)
     {

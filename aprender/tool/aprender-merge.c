@@ -103,7 +103,7 @@ merge (char **paths, const MergeOptions *options, GError **error)
       return NULL;
 
   merged = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (first)));
-  if (!apr_linear_regression_fit_cross_products (merged, sums, error))
+  if (!apr_linear_regression_fit_cross_products (merged, sums, NULL, error))
     return NULL;
   scores = apr_linear_regression_score_cross_products (merged, sums, error);
   if (scores == NULL || !apr_estimator_save (APR_ESTIMATOR (merged), options->output, error))

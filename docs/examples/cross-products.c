@@ -45,7 +45,7 @@ run (GError **error)
   if (!apr_cross_products_merge_bytes (state, sent, &refusal))
     g_print ("%s\n", refusal->message);
 
-  if (!apr_linear_regression_fit_cross_products (model, state, error))
+  if (!apr_linear_regression_fit_cross_products (model, state, NULL, error))
     return FALSE;
   coefficients = apr_linear_regression_get_coefficients (model);
   text = apr_tensor_to_string (coefficients);

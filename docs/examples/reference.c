@@ -70,7 +70,7 @@ use_cross_products (AprLinearRegression *model,
 
   if (!apr_cross_products_update (state, x, y, NULL, NULL, &error) ||
       !apr_cross_products_merge (state, from_another_machine, &error) ||
-      !apr_linear_regression_fit_cross_products (model, state, &error))
+      !apr_linear_regression_fit_cross_products (model, state, NULL, &error))
     g_printerr ("%s\n", error->message);
 
   return error == NULL && apr_cross_products_get_n_samples (state) == 12;

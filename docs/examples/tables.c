@@ -52,7 +52,8 @@ run (GError **error)
   apr_linear_regression_set_keep_state (model, TRUE);
   if ((state = apr_cross_products_new (g_strv_length (features), 1, error)) == NULL ||
       !apr_cross_products_set_feature_names (state, (const char *const *) features, error) ||
-      !add_rows (state, rows, error) || !apr_linear_regression_fit_cross_products (model, state, error) ||
+      !add_rows (state, rows, error) ||
+      !apr_linear_regression_fit_cross_products (model, state, NULL, error) ||
       (statistics = apr_linear_regression_get_statistics (model, 0, error)) == NULL)
     return FALSE;
 

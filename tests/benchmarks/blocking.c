@@ -232,7 +232,7 @@ data_init (Data *self, gsize n_samples, gsize n_features)
   apr_cross_products_update (self->sums, self->x, self->y, NULL, NULL, &error);
   g_assert_no_error (error);
   self->model = g_object_new (APR_TYPE_LINEAR_REGRESSION, "keep-state", TRUE, NULL);
-  apr_linear_regression_fit_cross_products (APR_LINEAR_REGRESSION (self->model), self->sums, &error);
+  apr_linear_regression_fit_cross_products (APR_LINEAR_REGRESSION (self->model), self->sums, NULL, &error);
   g_assert_no_error (error);
   self->predicted = apr_estimator_predict (self->model, self->x, &error);
   self->model_bytes = apr_estimator_to_bytes (self->model, &error);

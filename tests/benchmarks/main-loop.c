@@ -119,7 +119,7 @@ refit (const Data *data)
 {
   g_autoptr (GError) error = NULL;
 
-  apr_linear_regression_fit_cross_products (APR_LINEAR_REGRESSION (data->model), data->sums, &error);
+  apr_linear_regression_fit_cross_products (APR_LINEAR_REGRESSION (data->model), data->sums, NULL, &error);
   g_assert_no_error (error);
 }
 

@@ -222,7 +222,7 @@ judge_model (const RandomProblem *problem, guint index)
   g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 1, NULL, NULL));
   g_assert_true (apr_least_squares_solve (&primal, sums, &options, &run, &error));
   dependent = apr_linear_regression_get_dependent_features (model);
-  if (apr_linear_regression_get_rank (model) != (gint64) primal.rank ||
+  if (apr_linear_regression_get_rank (model) != (gssize) primal.rank ||
       g_strv_length (dependent) != primal.n_dependent)
     fail (problem, index, "another rank");
   if (!apr_linear_regression_get_correctly_rounded (model))

@@ -174,7 +174,7 @@ run_problem (GRand *rand)
   apr_linear_regression_set_fit_intercept (model, intercept);
   g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, w, NULL, &error));
   g_assert_no_error (error);
-  regular = regular && apr_linear_regression_get_rank (model) == (gint64) p;
+  regular = regular && apr_linear_regression_get_rank (model) == (gssize) p;
   if (regular)
     {
       double df = (double) (n_used - m);

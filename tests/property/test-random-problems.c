@@ -81,7 +81,7 @@ find_wrong_rank (AprLinearRegression *model, const RandomProblem *problem, const
   gsize n_names = 0;
   gsize i;
 
-  if (apr_linear_regression_get_rank (model) != (gint64) solution->rank)
+  if (apr_linear_regression_get_rank (model) != (gssize) solution->rank)
     return g_strdup_printf ("the rank is %" G_GINT64_FORMAT ", by the rule %" G_GSIZE_FORMAT,
                             apr_linear_regression_get_rank (model), solution->rank);
   for (i = 0; i < problem->n_features; i++)

@@ -211,7 +211,7 @@ fit_state (AprCrossProducts *state)
   AprLinearRegression *model = apr_linear_regression_new ();
   GError *error = NULL;
 
-  apr_linear_regression_fit_cross_products (model, state, &error);
+  apr_linear_regression_fit_cross_products (model, state, NULL, &error);
   g_assert_no_error (error);
 
   return model;

@@ -82,7 +82,50 @@ def test_contracts():
 
 
 symbols = exported(sys.argv[1])
-tests = [test_names_and_versions, test_none_of_apache, test_documentation, test_contracts]
+# What the page about stability promises: the type of each count, and of the property, as GObject has none of gsize.
+SIZES = 'n_features n_targets n_dims n_elements n_values index start stop target size'
+LONG = 'n_samples n_rows n_dropped n_missing offset max_shard_size max_header_size df_model df_residual df_hypothesis'
+COUNTS = {**dict.fromkeys(SIZES.split(), 'gsize'), **dict.fromkeys(LONG.split(), 'guint64'), 'n_threads': 'guint',
+          'rank': 'gssize'}
+# The bytes of sums are in memory; those of a table were read, and of a tensor are in a file.
+EXCEPTIONS = {('CrossProducts', 'n_bytes'): 'gsize', ('TableReader', 'n_bytes'): 'guint64',
+              ('SafetensorsReader', 'size'): 'guint64'}
+NO_COUNTS = {'alignment', 'bits', 'io_priority'}
+INTEGERS = {'gint', 'guint', 'gint64', 'guint64', 'gsize', 'gssize', 'glong', 'gulong'}
+
+
+def list_integers(element, owner=None):
+    """Every integer in the interface, with what it belongs to: (owner, name, type, whether it is a property)."""
+    for child in element:
+        name = (child.get('name') or '').replace('-', '_')
+        type_ = child.find(CORE + 'type')
+        if child.tag in (CORE + 'parameter', CORE + 'property', CORE + 'field') and type_ is not None:
+            yield owner, name, type_.get('name'), child.tag == CORE + 'property'
+        result = child.find(f'{CORE}return-value/{CORE}type')
+        if result is not None:
+            yield owner, re.sub('^(dtype_)?get_', '', name), result.get('name'), False
+        yield from list_integers(child, name if child.tag in (CORE + 'class', CORE + 'record') else owner)
+
+
+def test_counts():
+    if len(sys.argv) < 3:
+        return 'SKIP the library was built without introspection'
+    wrong = []
+    seen = set()
+    for owner, name, type_, is_property in list_integers(ElementTree.parse(sys.argv[2]).getroot()):
+        if type_ not in INTEGERS or name in NO_COUNTS:
+            continue
+        expected = EXCEPTIONS.get((owner, name)) or COUNTS.get(name)
+        if is_property:
+            expected = {'gsize': 'guint64', 'gssize': 'gint64'}.get(expected, expected)
+        seen.add(name)
+        if type_ != expected:
+            wrong.append(f'{owner}: {name} is {type_}, not {expected}')
+    assert not wrong, '\n'.join(wrong)
+    assert seen == COUNTS.keys() | {'n_bytes'}, seen ^ (COUNTS.keys() | {'n_bytes'})
+
+
+tests = [test_names_and_versions, test_none_of_apache, test_documentation, test_counts, test_contracts]
 print(f'1..{len(tests)}')
 status = 0
 for number, test in enumerate(tests, 1):

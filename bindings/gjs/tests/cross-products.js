@@ -38,6 +38,10 @@ test('fit', () => {
   const atOnce = new Apr.LinearRegression().fit(X, y);
   assertEqual(model.coefficients, atOnce.coefficients);
   assertEqual(model.intercept, atOnce.intercept);
+
+  const cancellable = new Gio.Cancellable();
+  cancellable.cancel();
+  assertThrows(() => model.fit_cross_products(state, cancellable), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
 });
 
 test('precision-threads-and-names', () => {

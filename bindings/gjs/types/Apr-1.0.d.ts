@@ -408,7 +408,7 @@ declare module 'gi://Apr?version=1.0' {
       compute_condition_number_async(cancellable?: Gio.Cancellable | null): Promise<number>;
       get_statistics_async(target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
       /** Fits to samples that have been summed before: the same model as fit() of the samples. */
-      fit_cross_products(state: CrossProducts): this;
+      fit_cross_products(state: CrossProducts, cancellable?: Gio.Cancellable | null): this;
       fit_cross_products_async(state: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<this>;
       /**
        * Where the truth is with the probability `level`: the lower and the upper ends, in the shape of the predictions.
@@ -681,7 +681,7 @@ declare module 'gi://Apr?version=1.0' {
 
     enum Metric {
       R2, EXPLAINED_VARIANCE, MEAN_SQUARED_ERROR, ROOT_MEAN_SQUARED_ERROR, MEAN_ABSOLUTE_ERROR,
-      MEAN_ABSOLUTE_PERCENTAGE_ERROR, MEDIAN_ABSOLUTE_ERROR,
+      MEAN_ABSOLUTE_PERCENTAGE_ERROR, MEDIAN_ABSOLUTE_ERROR, MAX_ERROR,
     }
     enum Multioutput {UNIFORM_AVERAGE, RAW_VALUES, VARIANCE_WEIGHTED}
     /** A metric of predictions, by its name: of each target for `raw_values`, else one number in an array. */

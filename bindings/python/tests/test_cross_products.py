@@ -11,7 +11,7 @@ import tempfile
 from fractions import Fraction
 
 import tap
-from common import Apr, GLib, TestCase, needs_numpy, numpy
+from common import Apr, Gio, GLib, TestCase, needs_numpy, numpy
 
 X = [[1.5, 2.0], [3.25, -1.0], [0.1, 7.0], [1e9, 1e-9], [5.0, 0.0]]
 Y = [1.0, 2.5, -3.0, 0.5, 1e6]
@@ -140,6 +140,13 @@ class CrossProducts(TestCase):
             path = os.path.join(folder, 'state.safetensors')
             state.save(path)
             self.assertEqual(Apr.CrossProducts.load(path), state)
+
+    def test_fit_is_cancelled(self):
+        model, cancellable = Apr.LinearRegression(), Gio.Cancellable()
+        cancellable.cancel()
+        with self.assertRaisesRegex(GLib.Error, 'cancelled'):
+            model.fit_cross_products(Apr.CrossProducts.new(2, 1).update(X, Y), cancellable)
+        self.assertFalse(model.fitted)
 
     def test_errors(self):
         state = Apr.CrossProducts.new(2, 1)

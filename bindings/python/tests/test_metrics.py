@@ -154,6 +154,7 @@ class Metrics(TestCase):
         self.assertEqual(Apr.root_mean_squared_error(y_true, y_pred), (1 + math.sqrt(4.5)) / 2)
         self.assertEqual(Apr.mean_absolute_error(y_true, y_pred), 1.25)
         self.assertEqual(Apr.max_error(y_true, y_pred), 3)
+        self.assertEqual(max(Apr.compute_metric('max-error', 'raw_values', y_true, y_pred)), 3)
 
     def test_sample_weight(self):
         self.assertEqual(Apr.r2_score([1, 2, 9], [1, 2, 0], sample_weight=[1, 1, 0]), 1.0)

@@ -35,8 +35,8 @@ assert_near (AprCrossProducts *state, AprCrossProducts *expected)
   g_autoptr (AprTensor) expected_coefficients = NULL;
   gsize i;
 
-  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL));
-  g_assert_true (apr_linear_regression_fit_cross_products (expected_model, expected, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (expected_model, expected, NULL, NULL));
   coefficients = apr_linear_regression_get_coefficients (model);
   expected_coefficients = apr_linear_regression_get_coefficients (expected_model);
   for (i = 0; i < apr_tensor_get_n_elements (coefficients); i++)

@@ -68,7 +68,7 @@ test_load_errors (void)
   g_assert_cmpuint (apr_cross_products_get_n_samples (state), ==, 3);
 
   /* What the file says and what it holds need not agree: then there is nothing to fit. */
-  g_assert_false (apr_linear_regression_fit_cross_products (model, state, &error));
+  g_assert_false (apr_linear_regression_fit_cross_products (model, state, NULL, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_WEIGHTS);
 
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -128,7 +128,7 @@ test_large_claim (void)
   again = apr_cross_products_to_bytes (copy, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (g_bytes_get_size (again), <, 1000);
-  g_assert_false (apr_linear_regression_fit_cross_products (model, copy, &error));
+  g_assert_false (apr_linear_regression_fit_cross_products (model, copy, NULL, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_WEIGHTS);
 }
 
@@ -170,7 +170,7 @@ test_impossible_sums (void)
   g_assert_no_error (error);
 
   apr_linear_regression_set_alpha (model, 0x1p-300);
-  g_assert_false (apr_linear_regression_fit_cross_products (model, state, &error));
+  g_assert_false (apr_linear_regression_fit_cross_products (model, state, NULL, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
   assert_message_has (error, "is larger than their squares allow");
 }
@@ -232,7 +232,7 @@ test_nonsense_is_survived (void)
       bytes = apr_safetensors_writer_write_to_bytes (writer, NULL);
       state = apr_cross_products_from_bytes (bytes, NULL);
       g_assert_nonnull (state);
-      if (apr_linear_regression_fit_cross_products (model, state, NULL))
+      if (apr_linear_regression_fit_cross_products (model, state, NULL, NULL))
         g_assert_true (isfinite (element (coefficients_of (model), 0)));
     }
 }

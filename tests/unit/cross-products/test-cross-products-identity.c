@@ -101,8 +101,8 @@ test_model (void)
   g_autoptr (GBytes) other_bytes = NULL;
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (apr_linear_regression_fit_cross_products (one, named, &error));
-  g_assert_true (apr_linear_regression_fit_cross_products (other, unnamed, &error));
+  g_assert_true (apr_linear_regression_fit_cross_products (one, named, NULL, &error));
+  g_assert_true (apr_linear_regression_fit_cross_products (other, unnamed, NULL, &error));
   one_bytes = apr_estimator_to_bytes (APR_ESTIMATOR (one), &error);
   other_bytes = apr_estimator_to_bytes (APR_ESTIMATOR (other), &error);
   g_assert_no_error (error);

@@ -312,9 +312,9 @@ test_feature_names (void)
   copy = apr_cross_products_copy (state);
   assert_equal (copy, state);
 
-  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL, NULL));
   assert_feature_names (model, names);
-  g_assert_true (apr_linear_regression_fit_cross_products (model, nameless, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (model, nameless, NULL, NULL));
   assert_feature_names (model, names);
 
   /* Names come with what is merged, and stay with what has none. */

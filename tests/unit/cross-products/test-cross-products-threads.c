@@ -115,7 +115,7 @@ read_solution (Shared *shared)
 {
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
 
-  g_assert_true (apr_linear_regression_fit_cross_products (model, shared->state, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (model, shared->state, NULL, NULL));
 
   return apr_estimator_to_bytes (APR_ESTIMATOR (model), NULL);
 }

@@ -208,7 +208,7 @@ test_model (void)
   g_autoptr (AprEstimator) loaded = NULL;
   g_autoptr (AprCrossProducts) found = NULL;
 
-  g_assert_true (apr_linear_regression_fit_cross_products (model, state, &error));
+  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL, &error));
   g_assert_no_error (error);
   bytes = apr_estimator_to_bytes (APR_ESTIMATOR (model), &error);
   reader = open_bytes (bytes);

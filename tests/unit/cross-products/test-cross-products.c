@@ -180,13 +180,13 @@ test_fit (void)
   assert_equal (loaded, state);
 
   g_assert_true (apr_estimator_fit (APR_ESTIMATOR (at_once), x, y, NULL, NULL, &error));
-  g_assert_true (apr_linear_regression_fit_cross_products (from_state, loaded, &error));
+  g_assert_true (apr_linear_regression_fit_cross_products (from_state, loaded, NULL, &error));
   g_assert_no_error (error);
   g_assert_true (apr_tensor_equal (coefficients_of (at_once), coefficients_of (from_state)));
   g_assert_true (apr_tensor_equal (intercept_of (at_once), intercept_of (from_state)));
   g_assert_cmpuint (apr_estimator_get_n_features (APR_ESTIMATOR (from_state)), ==, FILIP_FEATURES);
 
-  g_assert_false (apr_linear_regression_fit_cross_products (from_state, empty, &error));
+  g_assert_false (apr_linear_regression_fit_cross_products (from_state, empty, NULL, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_EMPTY);
   g_assert_cmpuint (apr_estimator_get_n_features (APR_ESTIMATOR (from_state)), ==, FILIP_FEATURES);
   apr_tensor_unref (x);
@@ -210,7 +210,7 @@ assert_not_fitted (gboolean fit_intercept,
   g_autoptr (GError) error = NULL;
 
   g_assert_true (apr_cross_products_subtract (state, other, NULL));
-  g_assert_false (apr_linear_regression_fit_cross_products (model, state, &error));
+  g_assert_false (apr_linear_regression_fit_cross_products (model, state, NULL, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
   assert_message_has (error, text);
   g_assert_false (apr_estimator_get_fitted (APR_ESTIMATOR (model)));
@@ -266,13 +266,28 @@ test_fit_follows_the_dtype (void)
   g_autoptr (AprCrossProducts) wide = state_of (wide_x, y, 0, 3);
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
 
-  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL, NULL));
   g_assert_cmpint (apr_tensor_get_dtype (coefficients_of (model)), ==, APR_DTYPE_F32);
   merge (state, wide);
-  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL, NULL));
   g_assert_cmpint (apr_tensor_get_dtype (coefficients_of (model)), ==, APR_DTYPE_F64);
   apr_linear_regression_set_dtype (model, APR_DTYPE_I8);
-  g_assert_false (apr_linear_regression_fit_cross_products (model, state, NULL));
+  g_assert_false (apr_linear_regression_fit_cross_products (model, state, NULL, NULL));
+}
+
+static void
+test_fit_is_cancelled (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (4, 1, (const double[]){ 1, 2, 4, 8 });
+  g_autoptr (AprCrossProducts) state = state_of (x, x, 0, 4);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_cancellable_cancel (cancellable);
+  g_assert_false (apr_linear_regression_fit_cross_products (model, state, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_false (apr_estimator_get_fitted (APR_ESTIMATOR (model)));
 }
 
 static void
@@ -511,7 +526,8 @@ test_properties (void)
       assert_fails_with (apr_cross_products_to_bytes (copy, &error) != NULL, cases[i].code);
       assert_fails_with (apr_cross_products_save (state, "/nowhere", &error), cases[i].code);
       assert_fails_with (apr_cross_products_set_feature_names (state, NULL, &error), cases[i].code);
-      assert_fails_with (apr_linear_regression_fit_cross_products (model, state, &error), APR_ERROR_EMPTY);
+      assert_fails_with (apr_linear_regression_fit_cross_products (model, state, NULL, &error),
+                         APR_ERROR_EMPTY);
       g_assert_true (apr_cross_products_equal (state, copy));
       g_assert_false (apr_cross_products_get_busy (state));
     }
@@ -651,6 +667,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/cross-products/weights", test_weights);
   g_test_add_func ("/cross-products/fit", test_fit);
   g_test_add_func ("/cross-products/fit/follows-the-dtype", test_fit_follows_the_dtype);
+  g_test_add_func ("/cross-products/fit-is-cancelled", test_fit_is_cancelled);
   g_test_add_func ("/cross-products/fit/what-was-not-in", test_fit_of_what_was_not_in);
   g_test_add_func ("/cross-products/failed-update-changes-nothing", test_failed_update_changes_nothing);
   g_test_add_func ("/cross-products/no-samples", test_no_samples);

@@ -200,12 +200,21 @@ test_errors_of_several_targets (void)
 {
   g_autoptr (AprTensor) a = matrix_new (2, 2, (double[]){ 1, 10, 2, 20 });
   g_autoptr (AprTensor) b = matrix_new (2, 2, (double[]){ 2, 10, 1, 23 });
+  g_autoptr (AprTensor) weights = vector_new (2, (double[]){ 5, 0 });
+  g_autoptr (AprTensor) greatest = NULL;
+  g_autoptr (AprTensor) without_last = NULL;
 
   /* Errors 1, 1 and 0, 3. */
   assert_same_double (apr_mean_squared_error (a, b, NULL, NULL), (1 + 4.5) / 2);
   assert_same_double (apr_root_mean_squared_error (a, b, NULL, NULL), (1 + sqrt (4.5)) / 2);
   assert_same_double (apr_mean_absolute_error (a, b, NULL, NULL), (1 + 1.5) / 2);
   assert_same_double (apr_max_error (a, b, NULL), 3);
+  greatest = apr_compute_metric (APR_METRIC_MAX_ERROR, APR_MULTIOUTPUT_RAW_VALUES, a, b, NULL, NULL);
+  assert_same_double (element (greatest, 0), 1);
+  assert_same_double (element (greatest, 1), 3);
+  without_last =
+    apr_compute_metric (APR_METRIC_MAX_ERROR, APR_MULTIOUTPUT_UNIFORM_AVERAGE, a, b, weights, NULL);
+  assert_same_double (element (without_last, 0), 0.5);
 }
 
 /* The variances of the targets are 2 and 1400 by 3; the squared errors 1 and 100. */

@@ -141,7 +141,7 @@ test_bits (gconstpointer data)
       g_assert_true (apr_cross_products_merge (sums, part, NULL));
     }
   merged = g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", set->fit_intercept, NULL);
-  g_assert_true (apr_linear_regression_fit_cross_products (merged, sums, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (merged, sums, NULL, NULL));
   merged_statistics = statistics_of (merged, 0);
   merged_bits = print_bits (merged_statistics);
   g_assert_cmpstr (merged_bits, ==, bits);

@@ -215,7 +215,7 @@ test_cross_products_are_a_copy (void)
   add_rows (model, x, y, NULL, 0, 3);
   before = bytes_of (model);
   g_object_get (model, "cross-products", &state, NULL);
-  g_assert_true (apr_linear_regression_fit_cross_products (other, state, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (other, state, NULL, NULL));
   assert_same_model (model, other);
 
   /* Neither what it is handed out to nor what it came from can change it. */
@@ -490,7 +490,7 @@ test_score (void)
   g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FITTED);
   g_clear_error (&error);
 
-  g_assert_true (apr_linear_regression_fit_cross_products (model, samples, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (model, samples, NULL, NULL));
   score = apr_linear_regression_score_cross_products (model, samples, &error);
   g_assert_no_error (error);
   g_assert_cmpfloat (apr_tensor_get_double (score, 0, NULL), ==, 0.8);
@@ -503,7 +503,7 @@ test_score (void)
   g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
   g_clear_error (&error);
 
-  g_assert_true (apr_linear_regression_fit_cross_products (model, level, NULL));
+  g_assert_true (apr_linear_regression_fit_cross_products (model, level, NULL, NULL));
   g_clear_pointer (&score, apr_tensor_unref);
   score = apr_linear_regression_score_cross_products (model, level, &error);
   g_assert_cmpfloat (apr_tensor_get_double (score, 0, NULL), ==, 1);

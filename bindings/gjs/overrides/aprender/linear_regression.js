@@ -57,8 +57,8 @@ function extend(Apr, functions) {
   };
 
   const fitCrossProducts = LinearRegression.prototype.fit_cross_products;
-  LinearRegression.prototype.fit_cross_products = function (state) {
-    fitCrossProducts.call(this, state);
+  LinearRegression.prototype.fit_cross_products = function (state, cancellable = null) {
+    fitCrossProducts.call(this, state, cancellable);
     return this;
   };
 

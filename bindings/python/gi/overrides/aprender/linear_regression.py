@@ -308,7 +308,7 @@ class Methods:
         samples = Samples(X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)):
             return fit_whole(self, samples, cancellable)
-        self.fit_cross_products(_sum_up(self, samples, cancellable))
+        self.fit_cross_products(_sum_up(self, samples, cancellable), cancellable)
         name_targets(self, samples)
         return self
 
@@ -414,9 +414,9 @@ class Methods:
             return None
         return tensor.get_double(0) if self.get_coefficients().get_n_dims() == 1 else tensor._get_values()
 
-    def fit_cross_products(self, state: CrossProducts) -> Self:
+    def fit_cross_products(self, state: CrossProducts, cancellable: Gio.Cancellable | None = None) -> Self:
         """Fits the model to samples that have been summed before, and returns the model."""
-        _fit_cross_products(self, state)
+        _fit_cross_products(self, state, cancellable)
         _name_targets_of(self, state)
         return self
 
