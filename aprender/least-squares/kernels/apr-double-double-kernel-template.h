@@ -247,62 +247,48 @@ centre_rows (double *u,
 #define SQUARES_SPAN APR_DOUBLE_DOUBLE_SQUARES_SPAN
 #define PANEL APR_DOUBLE_DOUBLE_PANEL
 
-/* The last panel may have so few. */
-#define FEW_ROWS (PANEL - 2)
-
 #define CACHE_LINE 64
 
-/* Adds to @sums the products of the first @n_rows rows of a panel of the root with row @k of @u; before row @first, a
- * constant where this is inlined, the panel has zeros there. */
+/* Adds to @sums the products of a panel of the root with the rows of @u from @k up to @end. */
 static G_ALWAYS_INLINE inline void
-add_products_of_column (
-  Vector sums[PANEL][VECTORS], const double *root, const double *u, gsize k, gsize first, gsize n_rows)
+add_products (Vector sums[PANEL][VECTORS], const double *root, const double *u, gsize k, gsize end)
 {
-  Vector right[VECTORS];
   gsize i;
   gsize v;
 
-  UNROLL
-  for (v = 0; v < VECTORS; v++)
-    right[v] = load (u + k * APR_DOUBLE_DOUBLE_COLUMNS + v * LANES);
-  UNROLL
-  for (i = 0; i < PANEL; i++)
-    UNROLL
-  for (v = 0; v < VECTORS; v++)
-    if (i >= first && i < n_rows)
-      sums[i][v] = MULTIPLY_ADD (repeat (root[k * PANEL + i]), right[v], sums[i][v]);
+  for (; k < end; k++)
+    {
+      Vector right[VECTORS];
+
+      UNROLL
+      for (v = 0; v < VECTORS; v++)
+        right[v] = load (u + k * APR_DOUBLE_DOUBLE_COLUMNS + v * LANES);
+      UNROLL
+      for (i = 0; i < PANEL; i++)
+        UNROLL
+      for (v = 0; v < VECTORS; v++)
+        sums[i][v] = MULTIPLY_ADD (repeat (root[k * PANEL + i]), right[v], sums[i][v]);
+    }
 }
 
-/* Adds the squares of the products of a panel of the root, which begins at row @first and has @n columns. */
+/* Adds the squares of the products of a panel of the root, which has @n columns. */
 static G_ALWAYS_INLINE inline void
-add_squares_of_panel (
-  double *squares, const double *root, const double *u, gsize first, gsize n, gsize n_rows)
+add_squares_of_panel (double *squares, const double *root, const double *u, gsize n)
 {
   Vector totals[PANEL][VECTORS];
   Vector sums[PANEL][VECTORS];
   gsize span = 0;
   gsize i;
-  gsize k;
   gsize v;
 
   do
     {
-      gsize end = MIN (span + SQUARES_SPAN, n);
-      /* The last columns are those of a triangle, where it is not cut in two. */
-      gboolean has_triangle = end == n && first >= span;
-      gsize end_of_whole = has_triangle ? first : end;
-
       UNROLL
       for (i = 0; i < PANEL; i++)
         UNROLL
       for (v = 0; v < VECTORS; v++)
         sums[i][v] = repeat (0);
-      for (k = span; k < end_of_whole; k++)
-        add_products_of_column (sums, root, u, k, 0, n_rows);
-      UNROLL
-      for (i = 0; i < PANEL; i++)
-        if (has_triangle && first + i < n)
-          add_products_of_column (sums, root, u, first + i, i, n_rows);
+      add_products (sums, root, u, span, MIN (span + SQUARES_SPAN, n));
       UNROLL
       for (i = 0; i < PANEL; i++)
         UNROLL
@@ -346,16 +332,10 @@ add_product_squares (double *squares,
       for (i = 0; i < n_lines * (first / PANEL + 1) && next < next_end; i++, next += CACHE_LINE)
         __builtin_prefetch (next, 0, 2);
       for (j = 0; j < n_columns; j += VECTORS * LANES)
-        {
-          const double *panel = root + apr_packed_root_offset (first, 0);
-          const double *tile =
-            u + j / APR_DOUBLE_DOUBLE_COLUMNS * n * APR_DOUBLE_DOUBLE_COLUMNS + j % APR_DOUBLE_DOUBLE_COLUMNS;
-
-          if (first + FEW_ROWS >= n)
-            add_squares_of_panel (squares + j, panel, tile, first, n, FEW_ROWS);
-          else
-            add_squares_of_panel (squares + j, panel, tile, first, MIN (first + PANEL, n), PANEL);
-        }
+        add_squares_of_panel (squares + j, root + apr_packed_root_offset (first, 0),
+                              u + j / APR_DOUBLE_DOUBLE_COLUMNS * n * APR_DOUBLE_DOUBLE_COLUMNS +
+                                j % APR_DOUBLE_DOUBLE_COLUMNS,
+                              MIN (first + PANEL, n));
     }
 }
 
