@@ -427,6 +427,12 @@ class Help(TestCase):
         path = self.make_directory() / 'fit.svg'
         plot.save(path)
         self.assertEqual(path.read_text(encoding='utf-8'), plot.svg)
+        for end, begin in (('.png', b'\x89PNG\r\n'), ('.pdf', b'%PDF-')):
+            plot.save(path.with_suffix(end))
+            self.assertEqual(path.with_suffix(end).read_bytes()[:len(begin)], begin)
+        for name in ('fit.jpg', 'fit', '.svg', 'svg'):
+            with self.assertRaisesRegex(ValueError, f'ends with .svg, .png, .pdf: “{name}” does not'):
+                plot.save(name)
         self.assertRegex(model.plot(X, Y, kind='actual', width=300, height=200).svg, 'width="300')
         self.assertNotEqual(model.plot(X, Y, feature='x1', dark=True).svg, model.plot(X, Y, feature='x0').svg)
         self.assertFalse(model.keep_state)
@@ -440,12 +446,16 @@ class Help(TestCase):
         unfitted = Apr.LinearRegression.from_bytes(model.to_bytes())
         with self.assertRaisesRegex(ValueError, 'kind must be one of “residuals”, .*, not the string “all”'):
             model.plot(X, Y, kind='all')
+        with self.assertRaisesRegex(ValueError, '^kind and feature exclude each other'):
+            model.plot(X, Y, kind='actual', feature='y')
+        with self.assertRaisesRegex(ValueError, '^The model has no feature “weigt”: is it “weight”\\?$'):
+            model.plot(X, Y, feature='weigt')
         ridge = Apr.LinearRegression(alpha=1.0).fit(X, Y)
         self.assertRegex(ridge.plot(X, Y, kind='actual').svg, size)
-        for function, pattern in ((lambda: ridge.plot(X, Y), '^Cannot .* with the hyper-parameter alpha = 1'),
-                                  (lambda: model.plot(X, Y, feature='z'), 'no feature “z”'),
-                                  (lambda: unfitted.plot(X, Y), 'keep-state')):
-            self.assertFails(Apr.Error.FAILED, pattern, function)
+        self.assertFails(Apr.Error.FAILED, '^Cannot .* with the hyper-parameter alpha = 1', ridge.plot, X, Y)
+        self.assertFails(Apr.Error.STATE, 'keep_state', unfitted.plot, X, Y)
+        with self.assertRaisesRegex(ValueError, 'samples'):
+            model.plot(X[1:], Y[1:])
         self.assertRaises(GLib.Error, Apr.LinearRegression().plot, X, Y)
 
     def get_message(self, function, *arguments):

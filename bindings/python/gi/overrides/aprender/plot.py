@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import os
 import pathlib
 import shutil
@@ -14,10 +15,14 @@ from .errors import ArgumentError
 from .estimator import read_samples
 from .lists import describe
 from .native import Apr, extends, make_error
+from .properties import advise
 from .safetensors import save_file
 
 
 _KINDS = ('residuals', 'quantiles', 'scale', 'leverage', 'actual')
+
+
+_ENDS = ('.svg', '.png', '.pdf')
 
 
 class Plot:
@@ -25,8 +30,10 @@ class Plot:
 
     svg: str
 
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
+    def __init__(self, draw):
+        # draw(end) gives the bytes of the picture in the format whose files have names with this end.
+        self._draw = draw
+        self.svg = draw('.svg').decode()
 
     def _repr_svg_(self):
         return self.svg
@@ -41,8 +48,11 @@ class Plot:
         display(self)
 
     def save(self, path: Path) -> None:
-        """Writes the picture to a file, as SVG."""
-        pathlib.Path(os.fspath(path)).write_text(self.svg, encoding='utf-8')
+        """Writes the picture to a file, whose name ends with .svg, .png or .pdf."""
+        end = pathlib.Path(os.fspath(path)).suffix
+        if end not in _ENDS:
+            raise ArgumentError(f'The name of a picture ends with {", ".join(_ENDS)}: “{os.fspath(path)}” does not')
+        pathlib.Path(os.fspath(path)).write_bytes(self.svg.encode() if end == '.svg' else self._draw(end))
 
 
 def _list_columns(tensor):
@@ -70,6 +80,18 @@ def _add(columns, name, column):
     return name
 
 
+def _draw(command, model, columns, options, end):
+    """The bytes of the file that the command makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(f'{folder}/model.safetensors')
+        save_file(columns, f'{folder}/data.safetensors')
+        run = subprocess.run([command, 'plot', 'model.safetensors', 'data.safetensors', f'--output=plot{end}', *options],
+                             cwd=folder, stderr=subprocess.PIPE, encoding='utf-8', errors='replace', check=False)
+        if run.returncode != 0:
+            raise make_error(Apr.Error.FAILED, run.stderr.strip().removeprefix('aprender: ').removeprefix('model.safetensors: '))
+        return pathlib.Path(folder, f'plot{end}').read_bytes()
+
+
 @extends(Apr.LinearRegression)
 class Model:
     def plot(self, X: Data, y: Target, sample_weight: Weights = None, kind: str | None = None, feature: str | None = None,
@@ -87,23 +109,23 @@ class Model:
             raise make_error(Apr.Error.NOT_FITTED, f'Cannot plot an unfitted {type(self).__name__}: call fit first')
         if kind is not None and kind not in _KINDS:
             raise ArgumentError(f'kind must be one of {", ".join(f"“{name}”" for name in _KINDS)}, not {describe(kind)}')
+        if kind is not None and feature is not None:
+            raise ArgumentError('kind and feature exclude each other: with feature, the target is shown against it')
         X, targets, weights = read_samples(self, X, y, sample_weight).get_tensors()
+        if kind != 'actual' and feature is None:
+            # The command says the same of what cannot be shown, but not what kind of mistake it is.
+            self.diagnose(X, targets, weights)
         # With its sums where it has them, and with names by which the columns of a table are found.
         model = copy.copy(self)
         model.keep_state = self.get_cross_products() is not None
         model.feature_names = self.feature_names or [f'x{i}' for i in range(self.n_features)]
+        if feature is not None and feature not in model.feature_names:
+            raise ArgumentError(f'The model has no feature “{feature}”{advise(feature, model.feature_names)}')
         columns = dict(zip(model.feature_names, _list_columns(X)))
         options = [f'--{name}={value}' for name, value in (('kind', kind), ('feature', feature)) if value is not None]
         for name, column in zip(_name_targets(y, self.n_targets), _list_columns(targets)):
             options.append('--target=' + _add(columns, name, column))
         if weights is not None:
             options.append('--weight=' + _add(columns, 'weight', weights))
-        with tempfile.TemporaryDirectory() as folder:
-            model.save(f'{folder}/model.safetensors')
-            save_file(columns, f'{folder}/data.safetensors')
-            run = subprocess.run([command, 'plot', 'model.safetensors', 'data.safetensors', '--output=plot.svg',
-                                  *options, *['--dark'] * bool(dark), f'--width={width}', f'--height={height}'],
-                                 cwd=folder, stderr=subprocess.PIPE, encoding='utf-8', errors='replace', check=False)
-            if run.returncode != 0:
-                raise make_error(Apr.Error.FAILED, run.stderr.strip().removeprefix('aprender: ').removeprefix('model.safetensors: '))
-            return Plot(pathlib.Path(folder, 'plot.svg').read_text(encoding='utf-8'))
+        options += [*['--dark'] * bool(dark), f'--width={width}', f'--height={height}']
+        return Plot(functools.partial(_draw, command, model, columns, options))
