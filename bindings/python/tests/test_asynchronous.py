@@ -57,6 +57,32 @@ class Asyncio(TestCase):
         call = model.score_async(X, Y)
         self.assertEqual(asyncio.run(group()).result(), 1.0)
 
+    def test_busy(self):
+        """A call that comes too early is no mistake about a file."""
+        async def main():
+            model = Apr.LinearRegression()
+            task = model.fit_async(X, Y)
+            with self.assertRaisesRegex(RuntimeError, 'being fitted already') as context:
+                model.fit(X, Y)
+            self.assertNotIsInstance(context.exception, OSError)
+            self.assertTrue(context.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.PENDING))
+            await task
+
+        asyncio.run(main())
+
+    def test_paths(self):
+        async def main():
+            model = Apr.LinearRegression(keep_state=True).fit(X, Y)
+            path = self.make_directory() / 'model.safetensors'
+            self.assertTrue(await model.save_to_file_async(path))
+            self.assertEqual((await Apr.LinearRegression.load_from_file_async(str(path))).intercept, model.intercept)
+            self.assertTrue(model.save_to_file(str(path)))
+            self.assertEqual(Apr.LinearRegression.load_from_file(path).intercept, model.intercept)
+            self.assertTrue(await model.cross_products.save_to_file_async(path))
+            self.assertEqual(await Apr.CrossProducts.load_from_file_async(path), model.cross_products)
+
+        asyncio.run(main())
+
     def test_forgotten_await(self):
         async def main():
             model = Apr.LinearRegression()

@@ -39,6 +39,17 @@ class TableReader(TestCase):
         self.assertGreater(len(batches), 1)
         self.assertEqual(sum(batches, []), list(range(200000)))
 
+    def test_path(self):
+        path = self.make_directory() / 'rents.csv'
+        path.write_text('rent,area\n1,2\n')
+        for name in (path, str(path), Gio.File.new_for_path(str(path))):
+            self.assertEqual(Apr.TableReader.new_for_file(name).read()[0].tolist(), [[1.0, 2.0]])
+            self.assertEqual(Apr.TableReader.new_for_file(file=name, cancellable=None).read()[0].tolist(), [[1.0, 2.0]])
+        with self.assertRaisesRegex(ValueError, 'file has a NUL'):
+            Apr.TableReader.new_for_file(f'{path}\0.gz')
+        with self.assertRaises(FileNotFoundError):
+            Apr.TableReader.new_for_file(path.with_name('missing.csv'))
+
     def test_read_async(self):
         async def read_all():
             reader = open_table(**CHOICE)
@@ -75,8 +86,11 @@ class TableReader(TestCase):
 
         wrong = 'rent,area\n1,2\n3,many\n'
         for call in (lambda: open_table(wrong).read(), lambda: asyncio.run(read(open_table(wrong)))):
-            with self.assertRaisesRegex(GLib.Error, 'rents.*many'):
+            with self.assertRaisesRegex(ValueError, 'rents.*many') as context:
                 call()
+            self.assertNotIsInstance(context.exception, OSError)
+        with self.assertRaisesRegex(ValueError, 'the column “area” is named twice'):
+            open_table(features=['area', 'area']).read()
         cancellable = Gio.Cancellable()
         cancellable.cancel()
         with self.assertRaises(GLib.Error) as context:

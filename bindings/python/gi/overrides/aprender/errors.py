@@ -83,6 +83,10 @@ _ERRNOS = {
         GLib.FileError.NOSPC: errno.ENOSPC,
     },
 }
+# Not a file is wrong with these, but what it holds, or an argument.
+_DATA_ERRORS = [int(code) for code in (Gio.IOErrorEnum.INVALID_DATA, Gio.IOErrorEnum.INVALID_ARGUMENT)]
+# Nor with these, which are of calls.
+_CALL_ERRORS = [int(code) for code in (Gio.IOErrorEnum.CANCELLED, Gio.IOErrorEnum.PENDING)]
 _ERRNOS = {domain: {int(code): number for code, number in codes.items()} for domain, codes in _ERRNOS.items()}
 
 
@@ -104,7 +108,9 @@ def _find_not_fitted():
 
 def make(message, domain, code):
     """The exception for what GLib calls a domain and a code."""
-    if domain in _ERRNOS and (domain, code) != (_IO, int(Gio.IOErrorEnum.CANCELLED)):
+    if domain == _IO and code in _DATA_ERRORS:
+        return DataError(message, domain, code)
+    if domain in _ERRNOS and (domain != _IO or code not in _CALL_ERRORS):
         number = _ERRNOS[domain].get(code)
         error = _find_file_error(number)(message, domain, code)
         if number is not None:

@@ -2,9 +2,10 @@
 """The library as PyGObject gives it, but for the errors that it raises, and for documentation."""
 
 import inspect
+import os
 import re
 
-from gi.repository import GLib, GObject
+from gi.repository import Gio, GLib, GObject
 
 from ...module import get_introspection_module
 from .errors import make, translate
@@ -104,6 +105,24 @@ def _refusing_nuls(function, texts):
     return call
 
 
+def _to_file(value):
+    if not isinstance(value, (str, os.PathLike)):
+        return value
+    check_text(os.fspath(value), 'file')
+    return Gio.File.new_for_path(os.fspath(value))
+
+
+def _taking_paths(function, i):
+    """The function, which takes a path for the Gio.File that its argument i is, or its keyword “file”."""
+    def call(*args, **kwargs):
+        args = [_to_file(value) if place == i else value for place, value in enumerate(args)]
+        if 'file' in kwargs:
+            kwargs['file'] = _to_file(kwargs['file'])
+        return function(*args, **kwargs)
+
+    return call
+
+
 def _taking_strings(function, enums):
     """The function, which takes strings for enumerations."""
     def call(*args, **kwargs):
@@ -124,6 +143,8 @@ def _wrap(class_, info):
     # What a class does is called on it, what an object does is called with it.
     function = translating(getattr(class_, name) if not info.is_method() else info)
     function = _taking_strings(function, enums) if enums else function
+    if 'file:Gio.File' in arguments:
+        function = _taking_paths(function, arguments.index('file:Gio.File'))
     texts = _find_texts(arguments)
     function = _refusing_nuls(function, texts) if texts else function
     function.__name__ = name

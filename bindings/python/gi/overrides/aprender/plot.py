@@ -15,7 +15,7 @@ from .errors import ArgumentError
 from .estimator import read_samples
 from .lists import describe
 from .native import Apr, extends, make_error
-from .properties import advise
+from .properties import advise, check_text
 from .safetensors import save_file
 
 
@@ -30,10 +30,9 @@ class Plot:
 
     svg: str
 
-    def __init__(self, draw):
+    def __init__(self, svg: str, draw: object = None) -> None:
         # draw(end) gives the bytes of the picture in the format whose files have names with this end.
-        self._draw = draw
-        self.svg = draw('.svg').decode()
+        self.svg, self._draw = svg, draw
 
     def _repr_svg_(self):
         return self.svg
@@ -49,6 +48,7 @@ class Plot:
 
     def save(self, path: Path) -> None:
         """Writes the picture to a file, whose name ends with .svg, .png or .pdf."""
+        check_text(os.fspath(path), 'path')
         end = pathlib.Path(os.fspath(path)).suffix
         if end not in _ENDS:
             raise ArgumentError(f'The name of a picture ends with {", ".join(_ENDS)}: “{os.fspath(path)}” does not')
@@ -119,6 +119,7 @@ class Model:
         model = copy.copy(self)
         model.keep_state = self.get_cross_products() is not None
         model.feature_names = self.feature_names or [f'x{i}' for i in range(self.n_features)]
+        check_text(feature, 'feature')
         if feature is not None and feature not in model.feature_names:
             raise ArgumentError(f'The model has no feature “{feature}”{advise(feature, model.feature_names)}')
         columns = dict(zip(model.feature_names, _list_columns(X)))
@@ -128,4 +129,5 @@ class Model:
         if weights is not None:
             options.append('--weight=' + _add(columns, 'weight', weights))
         options += [*['--dark'] * bool(dark), f'--width={width}', f'--height={height}']
-        return Plot(functools.partial(_draw, command, model, columns, options))
+        draw = functools.partial(_draw, command, model, columns, options)
+        return Plot(draw('.svg').decode(), draw)
