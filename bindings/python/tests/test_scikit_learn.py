@@ -230,8 +230,22 @@ class ScikitLearn(TestCase):
                     model.predict(frame)
                 messages.append(str(caught.exception))
             self.assertTrue(messages[0].startswith(messages[1]), messages)
-        # Arrays have no names to check.
-        self.assertEqual(models[0].predict(self.X).tolist(), models[0].predict(self.frame).tolist())
+        # Arrays have no names to check, of which both say the same, and where it was.
+        nameless = Apr.LinearRegression().fit(self.X, self.y), linear_model.LinearRegression().fit(self.X, self.y)
+        for pair, data in ((models, self.X), (models, self.X.tolist()), (nameless, self.frame)):
+            texts = []
+            for model in pair:
+                with self.assertWarns(UserWarning) as caught:
+                    self.assertClose(model.predict(data), models[1].predict(self.frame))
+                texts.append(str(caught.warning))
+            self.assertEqual(*texts)
+            for function in (lambda: pair[0].score(data, self.y), lambda: pair[0].diagnose(data, self.y)):
+                with self.assertWarns(UserWarning) as caught:
+                    function()
+                self.assertEqual((str(caught.warning), caught.filename), (texts[0], __file__))
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            models[0].predict(Apr.Tensor(self.X)), models[0].predict(self.frame), nameless[0].predict(self.X)
 
     def test_nothing_imports_scikit_learn(self):
         code = '''

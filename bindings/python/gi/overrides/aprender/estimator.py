@@ -19,7 +19,7 @@ from .memory import copy_bytes, wrap_bytes
 from .metrics import r2_score
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor, check_constructor, list_settable, to_name, to_plain
-from .samples import Samples, check_feature_names, check_target_names, explain, get_labels, refuse_readers
+from .samples import Samples, check_feature_names, check_target_names, explain, get_labels, refuse_readers, warn_of_names
 from .virtual_functions import check_results
 
 _fit = Apr.Estimator.fit
@@ -360,6 +360,7 @@ def _check_names(self, samples):
     if self.get_fitted():
         check_feature_names(self, samples.names)
         check_target_names(samples.target_names, self.get_target_names(), 'the model was fitted to')
+        warn_of_names(self, samples)
 
 
 def read_features(self, X):

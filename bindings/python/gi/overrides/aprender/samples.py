@@ -3,7 +3,10 @@
 
 import functools
 import itertools
+import os
 import re
+import sys
+import warnings
 from collections.abc import Iterable
 
 from .data import open_data, read_whole, refuse_reader, to_block
@@ -69,6 +72,7 @@ class Samples:
             raise
 
     def _open(self, X, y, sample_weight, has_y):
+        self.is_tensor = isinstance(X, Apr.Tensor)
         self.data = open_data(X, 'X')
         self.names = _find_names(X, self.data)
         self.y = self.sample_weight = None
@@ -218,6 +222,21 @@ def check_feature_names(model, names, is_ordered=True):
         if set(names) == set(known):
             text += 'Feature names must be in the same order as they were in fit.\n'
         raise make(text + error.message if is_ordered else text.rstrip('\n'), error.domain, error.code) from None
+
+
+def warn_of_names(model, samples):
+    """Says in scikit-learn's words that only one of data and model has names, so that they cannot be compared. A tensor,
+    which a reader gives, has none.
+    """
+    known = model.get_feature_names()
+    if (samples.names is None) == (known is None) or samples.is_tensor:
+        return
+    text = 'X has feature names, but {} was fitted without feature names' if known is None else \
+        'X does not have valid feature names, but {} was fitted with feature names'
+    level, folder = 1, os.path.dirname(__file__)
+    while os.path.dirname(sys._getframe(level).f_code.co_filename) == folder:
+        level += 1
+    warnings.warn(text.format(type(model).__name__), UserWarning, stacklevel=level + 1)
 
 
 def check_target_names(names, known, what):
