@@ -19,7 +19,7 @@ G_BEGIN_DECLS
  * @APR_ERROR_RANGE: an index or a number outside what the operation can hold
  * @APR_ERROR_EMPTY: no samples, or no features
  * @APR_ERROR_NOT_FINITE: a NaN or an infinity in the data
- * @APR_ERROR_WEIGHTS: a negative sample weight, or none above zero
+ * @APR_ERROR_WEIGHTS: a negative sample weight, or none above zero; or weights for a class that takes none
  * @APR_ERROR_NOT_FITTED: the model has not been fitted yet
  * @APR_ERROR_FEATURE_NAMES: the names of the features, or of the targets, are not those that the model was fitted with
  * @APR_ERROR_MODEL: a file does not hold the model that was asked for

@@ -30,7 +30,10 @@ gboolean apr_estimator_check_finite (const char *name, AprTensor *matrix, GError
 /* Of a sample: that its weight is finite and not negative. */
 gboolean apr_estimator_check_weight (double weight, guint64 row, GError **error);
 
-gboolean apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, GError **error);
+/* That the class @type_name gave a prediction for each sample, and for each of @n_targets, or of @n_now, since a model
+ * may be fitted to others while it predicts. */
+gboolean apr_estimator_check_predictions (
+  const char *type_name, AprTensor *x, gsize n_targets, gsize n_now, AprTensor *predictions, GError **error);
 
 /* Returns: (transfer none) (nullable): @result; %NULL with %APR_ERROR_FAILED where it is of another method or object */
 GTask *apr_estimator_check_result (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error);

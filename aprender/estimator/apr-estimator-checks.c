@@ -196,12 +196,28 @@ apr_estimator_check_weight (double weight, guint64 row, GError **error)
   return isfinite (weight) && weight >= 0;
 }
 
-/* A NaN or an infinity in X shows in the predictions: only then is it looked for. */
 gboolean
-apr_estimator_check_predictions (AprTensor *x, AprTensor *predictions, GError **error)
+apr_estimator_check_predictions (
+  const char *type_name, AprTensor *x, gsize n_targets, gsize n_now, AprTensor *predictions, GError **error)
 {
+  gsize n_samples = apr_tensor_get_shape (x, NULL)[0];
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (predictions, &n_dims);
+  gsize n_given = n_dims == 2 ? shape[1] : 1;
   gsize i;
 
+  if (n_dims == 0 || n_dims > 2 || shape[0] != n_samples || (n_given != n_targets && n_given != n_now))
+    {
+      g_autofree char *text = apr_shape_to_string (shape, n_dims);
+
+      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
+                   "predict of %s gave predictions of the shape %s for %" G_GSIZE_FORMAT
+                   " samples and %" G_GSIZE_FORMAT " targets",
+                   type_name, text, n_samples, n_now);
+      return FALSE;
+    }
+
+  /* A NaN or an infinity in X shows in the predictions: only then is it looked for. */
   return !apr_dtype_is_numeric (apr_tensor_get_dtype (predictions)) || is_finite (predictions, &i) ||
          apr_estimator_check_finite ("X", x, error);
 }

@@ -537,7 +537,8 @@ apr_estimator_check_n_features (const char *what, gsize n_features, gsize n_fitt
  *
  * Returns: (transfer full): the predictions, [n_samples], or [n_samples, n_targets] where the model was
  * fitted with a matrix of targets; `NULL` with %APR_ERROR_NOT_FITTED, %APR_ERROR_SHAPE where X has another
- * number of features, %APR_ERROR_DTYPE, or %APR_ERROR_NOT_FINITE
+ * number of features, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE, or %APR_ERROR_FAILED where a subclass gives a number of
+ * predictions that is not that of the samples and targets
  *
  * Since: 0.1
  */
@@ -570,15 +571,8 @@ apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error)
       return NULL;
     }
 
-  if (apr_tensor_get_n_dims (predictions) == 0 || apr_tensor_get_shape (predictions, NULL)[0] != n_samples)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
-                   "predict of %s gave a wrong number of predictions for %" G_GSIZE_FORMAT " samples",
-                   G_OBJECT_TYPE_NAME (self), n_samples);
-      return NULL;
-    }
-
-  if (!apr_estimator_check_predictions (x, predictions, error))
+  if (!apr_estimator_check_predictions (G_OBJECT_TYPE_NAME (self), x, fitted->n_targets,
+                                        apr_estimator_get_n_targets (self), predictions, error))
     return NULL;
 
   return g_steal_pointer (&predictions);

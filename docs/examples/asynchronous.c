@@ -66,7 +66,7 @@ main (void)
   gsize i;
 
   for (i = 0; i < 2 * N_SAMPLES; i++)
-    rows[i] = sin (i);
+    rows[i] = sin ((double) i);
   for (i = 0; i < N_SAMPLES; i++)
     targets[i] = 3 * rows[2 * i] - rows[2 * i + 1];
   program.x = x = apr_tensor_new_from_doubles (rows, 2 * N_SAMPLES, shape, 2, NULL);

@@ -21,16 +21,21 @@ new_vector (const double *values, gsize n, GError **error)
 
 static gboolean
 example_mean_fit (AprEstimator *self,
-                  AprTensor *x,
+                  G_GNUC_UNUSED AprTensor *x,
                   AprTensor *y,
                   AprTensor *sample_weight,
-                  GCancellable *cancellable,
+                  G_GNUC_UNUSED GCancellable *cancellable,
                   GError **error)
 {
   gsize n = apr_tensor_get_n_elements (y);
   g_autoptr (AprTensor) result = NULL;
   double mean = 0;
 
+  if (sample_weight != NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "The mean takes no sample_weight");
+      return FALSE;
+    }
   for (gsize i = 0; i < n; i++)
     mean += apr_tensor_get_double (y, i, NULL) / (double) n;
   result = new_vector (&mean, 1, NULL);
@@ -52,13 +57,19 @@ example_mean_predict (AprEstimator *self, AprTensor *x, GError **error)
 }
 
 static void
-example_mean_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+example_mean_set_property (GObject *object,
+                           G_GNUC_UNUSED guint id,
+                           const GValue *value,
+                           G_GNUC_UNUSED GParamSpec *pspec)
 {
   EXAMPLE_MEAN (object)->factor = g_value_get_double (value);
 }
 
 static void
-example_mean_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+example_mean_get_property (GObject *object,
+                           G_GNUC_UNUSED guint id,
+                           GValue *value,
+                           G_GNUC_UNUSED GParamSpec *pspec)
 {
   g_value_set_double (value, EXAMPLE_MEAN (object)->factor);
 }
@@ -76,7 +87,7 @@ example_mean_class_init (ExampleMeanClass *klass)
 }
 
 static void
-example_mean_init (ExampleMean *self)
+example_mean_init (G_GNUC_UNUSED ExampleMean *self)
 {
 }
 

@@ -9,7 +9,9 @@ const Mean = GObject.registerClass({
       GObject.ParamFlags.READWRITE | GObject.ParamFlags.CONSTRUCT, 0, 100, 1),
   },
 }, class Mean extends Apr.Estimator {
-  vfunc_fit(X, y) {
+  vfunc_fit(X, y, sample_weight) {
+    if (sample_weight)
+      throw new Error('The mean takes no sample_weight');
     return this.set_result('mean', [y.to_array().reduce((sum, value) => sum + value, 0) / y.shape[0]]);
   }
 

@@ -11,6 +11,8 @@ class Quantile(aprender.Estimator):
     level = GObject.Property(type=float, default=0.5, minimum=0, maximum=1)
 
     def do_fit(self, X, y, sample_weight, cancellable):
+        if sample_weight is not None:
+            raise ValueError('A quantile takes no sample_weight')
         return self.set_result('value', [sorted(y)[round(self.level * (len(y) - 1))]])
 
     def do_predict(self, X):

@@ -5,6 +5,8 @@ class Example.Mean : Estimator {
     public double factor { get; set construct; default = 1; }
 
     public override bool fit (Tensor x, Tensor y, Tensor? sample_weight, Cancellable? cancellable) throws Error {
+        if (sample_weight != null)
+            throw new AprError.WEIGHTS ("The mean takes no sample_weight");
         double mean = 0;
         for (size_t i = 0; i < y.get_n_elements (); i++)
             mean += y.get_double (i) / y.get_n_elements ();

@@ -137,6 +137,8 @@ def run_console(text, folder):
 def run_commands(commands, work, environment, port, servers):
     for command, expected in commands:
         command = command.replace('/usr/bin/python3', 'python3').replace('env/bin/python3', 'python3')
+        # Whoever compiles a program of the site with more warnings is to see none.
+        command = re.sub('^cc ', 'cc -Wall -Wextra -Wpedantic -Wconversion -Werror ', command)
         if shlex.split(command)[0] not in programs:
             return f'# SKIP there is no {shlex.split(command)[0]}'
         if command.endswith('&'):

@@ -264,6 +264,30 @@ test_async (Fixture *fixture, gconstpointer data)
   assert_results (fixture->model, 6, 1);
 }
 
+static void
+test_other_targets (Fixture *fixture, gconstpointer data)
+{
+  const double values[] = { 1, 2, 3, 4, 5, 6 };
+  g_autoptr (AprTensor) y = matrix_new (3, 2, values);
+  g_autoptr (AprTensor) column = matrix_new (3, 1, values);
+  g_autoptr (AprTensor) predictions = NULL;
+  GError *error = NULL;
+
+  g_test_summary ("What predicts one target after a fit to two is wrong, and predict says so.");
+
+  fit (fixture, y);
+  g_assert_null (apr_estimator_predict (fixture->model, fixture->x, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_assert_cmpstr (error->message, ==,
+                   "predict of TestSum gave predictions of the shape [3] for 3 samples and 2 targets");
+  g_clear_error (&error);
+
+  fit (fixture, column);
+  predictions = apr_estimator_predict (fixture->model, fixture->x, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_tensor_get_n_elements (predictions), ==, 3);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -271,6 +295,7 @@ main (int argc, char *argv[])
 
   g_test_add ("/estimator-results/keeps-results", Fixture, NULL, set_up, test_keeps_results, tear_down);
   g_test_add ("/estimator-results/targets", Fixture, NULL, set_up, test_targets, tear_down);
+  g_test_add ("/estimator-results/other-targets", Fixture, NULL, set_up, test_other_targets, tear_down);
   g_test_add ("/estimator-results/failure", Fixture, NULL, set_up, test_failure, tear_down);
   g_test_add ("/estimator-results/files", Fixture, NULL, set_up, test_files, tear_down);
   g_test_add ("/estimator-results/nothing-to-save", Fixture, NULL, set_up, test_nothing_to_save, tear_down);
