@@ -226,7 +226,7 @@ apr_linear_regression_set_keep_state (AprLinearRegression *self, gboolean keep_s
  * apr_linear_regression_get_n_threads: (get-property n-threads)
  * @self: a linear regression
  *
- * Gets how many threads a fit uses at the most.
+ * Gets how many threads a fit, or a prediction, uses at the most.
  *
  * Returns: their number, 0 for as many as there are processors
  *
@@ -245,7 +245,7 @@ apr_linear_regression_get_n_threads (AprLinearRegression *self)
  * @self: a linear regression
  * @n_threads: a number, 0 for as many as there are processors
  *
- * Limits the threads of the next fit. Its answer does not depend on it.
+ * Limits the threads of each fit and prediction from now on. Answers do not depend on it.
  *
  * Since: 0.1
  */

@@ -21,13 +21,13 @@ typedef struct
   gint64 timeout;
 } ServeOptions;
 
-static const ServeOptions defaults = { .n_threads = -1, .max_body = 16 * 1024 * 1024, .timeout = 10 };
+static const ServeOptions defaults = { .max_body = 16 * 1024 * 1024, .timeout = 10 };
 
 static const AprToolOption options_of_serve[] = {
   { "listen", 0, APR_TOOL_TEXT, G_STRUCT_OFFSET (ServeOptions, listen),
     "Where: HOST:PORT or unix:PATH (default: " DEFAULT_ADDRESS ", or systemd's sockets)", "ADDRESS" },
   { "threads", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (ServeOptions, n_threads),
-    "How many threads answer (default: one for each processor, at least 2)", "N" },
+    "How many threads answer (default: 0, which is one for each processor, at least 2)", "N" },
   { "token-file", 0, APR_TOOL_TEXT, G_STRUCT_OFFSET (ServeOptions, token_file),
     "Answer only those who send the first line of this file as their bearer token", "FILE" },
   { "max-body", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (ServeOptions, max_body),
@@ -163,7 +163,7 @@ serve (char **arguments, const ServeOptions *options, GError **error)
   g_autoptr (GArray) listeners = g_array_new (FALSE, TRUE, sizeof (AprServeListener));
   AprServeHandler handler = { .models = models };
   AprServeLimits limits = {
-    .n_threads = (guint) MAX (options->n_threads, 0),
+    .n_threads = (guint) options->n_threads,
     .max_body = (gsize) options->max_body,
     .timeout = (guint) options->timeout,
   };
@@ -202,9 +202,8 @@ serve (char **arguments, const ServeOptions *options, GError **error)
 static gboolean
 check_options (const ServeOptions *options, AprToolStatus *status)
 {
-  if (options->n_threads != defaults.n_threads &&
-      (options->n_threads < 1 || options->n_threads > G_MAXUINT16))
-    *status = apr_tool_usage_error ("serve", "--threads must be from 1 to 65535, got %" G_GINT64_FORMAT,
+  if (options->n_threads < 0 || options->n_threads > G_MAXUINT16)
+    *status = apr_tool_usage_error ("serve", "--threads must be from 0 to 65535, got %" G_GINT64_FORMAT,
                                     options->n_threads);
   else if (options->timeout < 1 || options->timeout > G_MAXINT)
     *status = apr_tool_usage_error ("serve", "--timeout must be at least 1 second, got %" G_GINT64_FORMAT,
