@@ -59,6 +59,16 @@ check_settings (AprLinearRegression *first, AprLinearRegression *model, GError *
   return TRUE;
 }
 
+/* Those of columns that have other names are not to be added up either. */
+static gboolean
+check_targets (AprLinearRegression *first, AprLinearRegression *model, GError **error)
+{
+  g_auto (GStrv) names = apr_estimator_get_target_names (APR_ESTIMATOR (model));
+
+  return names == NULL ||
+         apr_estimator_check_target_names (APR_ESTIMATOR (first), (const char *const *) names, error);
+}
+
 /* Adds the sums of one model to those of the first. */
 static gboolean
 add_model (const char *path, AprLinearRegression **first, AprCrossProducts **sums, GError **error)
@@ -82,7 +92,8 @@ add_model (const char *path, AprLinearRegression **first, AprCrossProducts **sum
       *first = g_steal_pointer (&model);
       return TRUE;
     }
-  if (check_settings (*first, model, error) && apr_cross_products_merge (*sums, own, error))
+  if (check_settings (*first, model, error) && check_targets (*first, model, error) &&
+      apr_cross_products_merge (*sums, own, error))
     return TRUE;
 
   g_prefix_error (error, "%s: ", name);
@@ -96,6 +107,7 @@ merge (char **paths, const MergeOptions *options, GError **error)
   g_autoptr (AprLinearRegression) merged = NULL;
   g_autoptr (AprCrossProducts) sums = NULL;
   g_autoptr (AprTensor) scores = NULL;
+  g_auto (GStrv) targets = NULL;
   gsize i;
 
   for (i = 0; paths[i] != NULL; i++)
@@ -103,14 +115,16 @@ merge (char **paths, const MergeOptions *options, GError **error)
       return NULL;
 
   merged = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (first)));
-  if (!apr_linear_regression_fit_cross_products (merged, sums, NULL, error))
+  targets = apr_estimator_get_target_names (APR_ESTIMATOR (first));
+  if (!apr_linear_regression_fit_cross_products (merged, sums, NULL, error) ||
+      !apr_estimator_set_target_names (APR_ESTIMATOR (merged), (const char *const *) targets, error))
     return NULL;
   scores = apr_linear_regression_score_cross_products (merged, sums, error);
   if (scores == NULL || !apr_estimator_save (APR_ESTIMATOR (merged), options->output, error))
     return NULL;
 
-  return apr_tool_describe_model (merged, NULL, apr_cross_products_get_n_samples (sums), scores,
-                                  options->json);
+  return apr_tool_describe_model (merged, (const char *const *) targets,
+                                  apr_cross_products_get_n_samples (sums), scores, options->json);
 }
 
 static AprToolStatus

@@ -41,7 +41,7 @@ test_merge (void)
   merged = tool_run ("merge b.safetensors c.safetensors a.safetensors -o merged.safetensors");
   assert_same_files ("whole.safetensors", "merged.safetensors");
   tool_assert_contains (whole->output, "\"samples\": 6,");
-  g_assert_true (g_str_has_prefix (merged->output, "samples        6\ncoefficients\n  x "));
+  g_assert_true (g_str_has_prefix (merged->output, "samples        6\ntarget         y\ncoefficients\n  x "));
 }
 
 static void
@@ -51,11 +51,16 @@ test_errors (void)
 
   tool_write ("a.csv", "x,y\n1,1\n2,4\n3,2\n", -1);
   tool_write ("b.csv", "z,y\n1,1\n2,4\n3,2\n", -1);
+  tool_write ("c.csv", "x,price\n1,1\n2,4\n3,2\n", -1);
   tool_write ("out.safetensors", "old", -1);
   fit ("a.csv -t y --keep-state -o a.safetensors");
   fit ("a.csv -t y -o plain.safetensors");
   fit ("a.csv -t y --alpha 2 --keep-state -o ridge.safetensors");
   fit ("b.csv -t y --keep-state -o b.safetensors");
+  fit ("c.csv -t price --keep-state -o c.safetensors");
+  tool_assert_fails (
+    "merge a.safetensors c.safetensors -o out.safetensors", NULL, 0,
+    "c.safetensors: Target 0 (counted from 0) is “price”, but the model was fitted with “y” there");
   tool_assert_fails ("merge a.safetensors plain.safetensors -o out.safetensors", NULL, 0,
                      "plain.safetensors: the file has no sums of the data: fit it with --keep-state");
   tool_assert_fails (
