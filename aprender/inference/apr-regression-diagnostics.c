@@ -40,8 +40,8 @@ struct _AprRegressionDiagnostics
  * ```
  *
  * They come from [method@Apr.LinearRegression.diagnose], and are those of one target. Weights are analytic, as in
- * [class@Apr.RegressionStatistics]. The definitions are those of R's `influence.measures ()`. Leverages are within
- * 2⁻³⁵ of themselves.
+ * [class@Apr.RegressionStatistics]. The definitions are those of R's `influence.measures ()`. The relative
+ * error of a leverage is below 2⁻³⁵.
  *
  * ## Threads, memory and blocking
  *

@@ -194,7 +194,8 @@ check_sample (AprLinearRegression *self, const AprLinearResults *results, gsize 
  * @n_features: how many there are
  * @error: return location for an error
  *
- * Predicts the target of one sample, without any memory of its own.
+ * Predicts the target of one sample, without any memory of its own. If another thread fits the model meanwhile, this
+ * one may have to free the old results; an [method@Apr.Estimator.copy] for each thread prevents that.
  *
  * The prediction is that of [method@Apr.Estimator.predict] for the same row, to the last bit: the products are
  * added in the order of the features, then the intercept, in double, and the sum is rounded to the model's dtype.

@@ -276,6 +276,8 @@ owner_release (gpointer data)
  *
  * Creates a tensor that uses the caller's memory, without copying it.
  *
+ * On a big-endian processor, an array of your own is not little-endian: [ctor@Apr.Tensor.new_from_doubles] takes one.
+ *
  * This is for memory that something else owns, such as an array of numpy's, a mapping or an array of your own. Where
  * there is a #GBytes already, use [ctor@Apr.Tensor.new_from_bytes].
  *
