@@ -12,6 +12,7 @@ import math
 import pathlib
 import pickle
 import resource
+import unittest.mock
 import weakref
 
 import tap
@@ -454,6 +455,45 @@ class Tables(TestCase):
         model.connect('notify::progress', lambda model, _: told.append(model.progress))
         model.fit(numpy.asfortranarray(X), y)
         self.assertEqual(told[-1], 1)
+
+    def test_async_reads_in_slices(self):
+        """The loop goes on between two blocks, and the score is computed in a thread."""
+        rng = numpy.random.default_rng(4)
+        X = pandas.DataFrame(rng.normal(size=(400_000, 4)), columns=list('abcd'))
+        y = X.sum(axis=1) + rng.normal(size=len(X))
+        model = Apr.LinearRegression().fit(X, y)
+
+        def read():
+            for start in range(0, len(X), 50_000):
+                log.append('batch')
+                yield X[start:start + 50_000]
+
+        async def work(function):
+            task = function(read(), y)
+            while not task.done():
+                log.append('tick')
+                await asyncio.sleep(0)
+            return await task
+
+        for name in ('diagnose', 'get_robust_statistics'):
+            log = []
+            found, expected = asyncio.run(work(getattr(model, f'{name}_async'))), getattr(model, name)(X, y)
+            attribute = 'residuals' if name == 'diagnose' else 'standard_errors'
+            numpy.testing.assert_array_equal(getattr(found, attribute), getattr(expected, attribute))
+            batches = [i for i, what in enumerate(log) if what == 'batch']
+            self.assertEqual(len(batches), 8)
+            self.assertIn('tick', log[batches[3]:batches[-1]])
+        bad = X.copy()
+        bad.loc[399_999, 'c'] = numpy.nan
+        with self.assertRaisesRegex(ValueError, 'row 399999'):
+            asyncio.run(work(lambda *_: model.diagnose_async(bad, y)))
+        with self.assertRaisesRegex(ValueError, 'Batch 1 of X'):
+            asyncio.run(work(lambda *_: model.diagnose_async(iter([X, X[['a', 'b']]]), y)))
+
+        from gi.overrides.aprender import linear_regression
+        expected = model.score(X, y)
+        with unittest.mock.patch.object(linear_regression, 'r2_score', None):
+            self.assertEqual(asyncio.run(work(lambda *_: model.score_async(X, y))), expected)
 
     def test_async_in_blocks(self):
         rng = numpy.random.default_rng(3)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Asynchronous calls that take one block of the samples after the other."""
 
+from gi.repository import GLib
+
 from . import awaitable
 from .errors import AprError
 
@@ -25,6 +27,30 @@ def taking_outcomes(finish):
 
     call.__name__, call.__doc__ = finish.__name__, finish.__doc__
     return call
+
+
+def call_whole(samples, start, finish, cancellable, callback, user_data):
+    """Calls start(*tensors, cancellable, when_done) with all samples, which are read a block at a time in the main loop."""
+    def start_whole(cancellable, when_done):
+        blocks = samples.read()
+
+        def read_block(_):
+            try:
+                if next(blocks, samples) is None:
+                    return GLib.SOURCE_CONTINUE
+                start(*samples.get_tensors(), cancellable, when_done)
+            except Exception as error:
+                when_done(None, Outcome(error=error))
+            return GLib.SOURCE_REMOVE
+
+        if samples.blocks is None:
+            start(*samples.get_tensors(), cancellable, when_done)
+            return
+        idle = GLib.Idle(GLib.PRIORITY_DEFAULT)
+        idle.set_callback(read_block)
+        idle.attach(GLib.MainContext.ref_thread_default())
+
+    return awaitable.call(start_whole, finish, cancellable, callback, user_data)
 
 
 def call(source, samples, begin, end, stop, cancellable, callback, user_data, reserves=False):

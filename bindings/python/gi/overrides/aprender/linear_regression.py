@@ -13,6 +13,7 @@ from gi.repository import GLib
 from . import awaitable
 from .blocks import Outcome, call as call_blocks, taking_outcomes
 from .cross_products import get_target_names, native_update_async, native_update_finish
+from .data import to_block
 from .errors import ArgumentError, AprError, make
 from .estimator import (ClassFunction, explain_features, fit_whole, fit_whole_async, get_values,
                         native_predict_async, name_targets, native_predict_finish, overrides_predict, predict_whole,
@@ -20,7 +21,7 @@ from .estimator import (ClassFunction, explain_features, fit_whole, fit_whole_as
                         score_whole_async)
 from .lists import count, describe, to_target
 from .memory import FORMATS, import_module
-from .metrics import r2_score
+from .metrics import native_compute_async, native_compute_finish, r2_score
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor, to_enum
 from .samples import Samples, check_feature_names, check_names, explain, refuse_readers
@@ -188,7 +189,7 @@ def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_da
 
 
 def _call_blocks(model, samples, begin, finish, join, cancellable, callback, user_data):
-    """Works on each block with the model as it is now, and joins what finish(model, result) gives."""
+    """Works on each block with the model as it is now, and join(parts, cancellable, done) what finish(model, result) gives."""
     now, parts = copy(model), []
 
     def end(block, result):
@@ -200,8 +201,13 @@ def _call_blocks(model, samples, begin, finish, join, cancellable, callback, use
     def begin_block(block, cancellable, ended):
         begin(now, block, GLib.PRIORITY_DEFAULT, cancellable, ended)
 
-    return call_blocks(model, samples, begin_block, end, lambda _, done: done(Outcome(join(parts))), cancellable, callback,
-                       user_data)
+    return call_blocks(model, samples, begin_block, end, lambda cancellable, done: join(parts, cancellable, done), cancellable,
+                       callback, user_data)
+
+
+def _joining(join):
+    """A join at once, of what join(parts) gives."""
+    return lambda parts, _, done: done(Outcome(join(parts)))
 
 
 def _sum_up(model, samples, cancellable):
@@ -264,10 +270,10 @@ def _join_intervals(parts):
     return tuple(map(import_module('numpy').concatenate, zip(*parts)))
 
 
-def _score_parts(parts):
-    """R² of the targets, predictions and weights of blocks."""
+def _join_parts(parts):
+    """The targets, predictions and weights of blocks."""
     concatenate = import_module('numpy').concatenate
-    return r2_score(*(None if of_blocks[0] is None else concatenate(of_blocks) for of_blocks in zip(*parts)))
+    return [None if of_blocks[0] is None else concatenate(of_blocks) for of_blocks in zip(*parts)]
 
 
 def _score_blocks(model, samples):
@@ -278,7 +284,7 @@ def _score_blocks(model, samples):
         out = numpy.empty(X.shape[:1] + coefficients.shape[:-1], FORMATS[coefficients.dtype][1])
         _predict_block(model, samples, X, out, start)
         kept.append((y.numpy(), out, None if sample_weight is None else sample_weight.numpy()))
-    return _score_parts(kept)
+    return r2_score(*_join_parts(kept))
 
 
 @extends(Apr.LinearRegression)
@@ -351,7 +357,7 @@ class Methods:
             return predict_whole_async(self, samples, cancellable, callback, user_data)
         return _call_blocks(self, samples, lambda model, block, *args: native_predict_async(model, block[1], *args),
                             lambda model, result: native_predict_finish(model, result)._take_values(),
-                            import_module('numpy').concatenate, cancellable, callback, user_data)
+                            _joining(import_module('numpy').concatenate), cancellable, callback, user_data)
 
     predict_async.__doc__ = Apr.Estimator.predict_async.__doc__
     predict_finish = taking_outcomes(Apr.Estimator.predict_finish)
@@ -378,8 +384,17 @@ class Methods:
             kept.append([None if tensor is None else tensor.numpy() for tensor in block[2:]])
             native_predict_async(model, block[1], *args)
 
-        def join(predictions):
-            return _score_parts([(y, part, weights) for (y, weights), part in zip(kept, predictions)])
+        def join(predictions, cancellable, done):
+            def scored(_, result):
+                try:
+                    done(Outcome(native_compute_finish(result).get_double(0)))
+                except AprError as error:
+                    done(Outcome(error=error))
+
+            parts = [(y, part, weights) for (y, weights), part in zip(kept, predictions)]
+            tensors = (None if part is None else to_block(part) for part in _join_parts(parts))
+            native_compute_async(Apr.Metric.R2, Apr.Multioutput.UNIFORM_AVERAGE, *tensors, GLib.PRIORITY_DEFAULT,
+                                 cancellable, scored)
 
         return _call_blocks(self, samples, begin, lambda model, result: native_predict_finish(model, result)._take_values(), join,
                             cancellable, callback, user_data)
@@ -525,7 +540,7 @@ class Methods:
         if samples.blocks is not None and _is_ours(type(self)):
             return _call_blocks(
                 self, samples, lambda model, block, *args: _predict_interval_async(model, block[1], level, kind, *args),
-                _finish_interval, _join_intervals, cancellable, callback, user_data)
+                _finish_interval, _joining(_join_intervals), cancellable, callback, user_data)
         return awaitable.call(
             lambda *args: _predict_interval_async(self, samples.get_tensors()[0], level, kind, GLib.PRIORITY_DEFAULT, *args),
             _finish_interval, cancellable, callback, user_data)

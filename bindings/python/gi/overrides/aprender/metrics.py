@@ -19,8 +19,8 @@ __all__ = ['r2_score', 'explained_variance_score', 'mean_squared_error', 'root_m
            'mean_absolute_percentage_error', 'median_absolute_error', 'max_error', 'compute_metric', 'compute_metric_async']
 
 _compute_metric = translating(Apr.compute_metric)
-_compute_metric_async = Apr.compute_metric_async
-_compute_metric_finish = translating(Apr.compute_metric_finish)
+native_compute_async = Apr.compute_metric_async
+native_compute_finish = translating(Apr.compute_metric_finish)
 
 
 def _to_arguments(metric, multioutput, y_true, y_pred, sample_weight):
@@ -38,8 +38,8 @@ def compute_metric_async(metric, multioutput, y_true, y_pred, sample_weight=None
                          *user_data):
     """Computes without blocking: `await Apr.compute_metric_async('r2', 'raw_values', y_true, y_pred)` gives an array."""
     arguments = _to_arguments(metric, multioutput, y_true, y_pred, sample_weight)
-    return awaitable.call(lambda *args: _compute_metric_async(*arguments, GLib.PRIORITY_DEFAULT, *args),
-                          lambda _, result: _compute_metric_finish(result)._get_values(), cancellable, callback, user_data)
+    return awaitable.call(lambda *args: native_compute_async(*arguments, GLib.PRIORITY_DEFAULT, *args),
+                          lambda _, result: native_compute_finish(result)._get_values(), cancellable, callback, user_data)
 
 
 def _compute(metric, multioutput, y_true, y_pred, sample_weight):

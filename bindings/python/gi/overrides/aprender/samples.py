@@ -172,8 +172,12 @@ class Samples:
             start = stop
         self._check_length(start)
 
-    def _join(self):
-        """All blocks, in one copy where the number of rows is known."""
+    def read(self):
+        """Yields after each block that it has read, until X, y and weights are tensors of all samples: in one copy where the
+        number of rows is known.
+        """
+        if self.blocks is None:
+            return
         numpy, n_rows = import_module('numpy'), self.data.n_rows
         whole = [None, self.y, self.sample_weight]
         parts, arrays, end = [], None, 0
@@ -182,21 +186,24 @@ class Samples:
             end = start + len(blocks[0])
             if n_rows is None:
                 parts.append(blocks)
+                yield
                 continue
             if arrays is None:
                 arrays = [None if block is None else numpy.empty((n_rows, *block.shape[1:]), block.dtype) for block in blocks]
             for array, block in zip(arrays, blocks):
                 if block is not None:
                     array[start:end] = block
+            yield
         if arrays is None:
             arrays = [None if of_blocks[0] is None else numpy.concatenate(of_blocks) for of_blocks in zip(*parts)]
-        return [before if array is None else to_block(array[:end]) for array, before in zip(arrays, whole)]
+        self.X, self.y, self.sample_weight = (before if array is None else to_block(array[:end])
+                                              for array, before in zip(arrays, whole))
+        self.blocks = None
 
     def get_tensors(self):
         """X, y and weights as tensors of all samples."""
-        if self.blocks is not None:
-            self.X, self.y, self.sample_weight = self._join()
-            self.blocks = None
+        for _ in self.read():
+            pass
         return self.X, self.y, self.sample_weight
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from gi.repository import GLib
 
 from . import awaitable
+from .blocks import call_whole, taking_outcomes
 from .data import to_data
 from .errors import ArgumentError, AprError
 from .estimator import explain_features, get_values, read_samples
@@ -71,9 +72,11 @@ class Methods:
         """The diagnostics without blocking: `await model.diagnose_async(X, y)` gives them."""
         samples = read_samples(self, X, y, sample_weight)
         target = to_target(target)
-        return awaitable.call(
-            lambda *args: _diagnose_async(self, *samples.get_tensors(), target, GLib.PRIORITY_DEFAULT, *args),
+        return call_whole(
+            samples, lambda X, y, weights, *args: _diagnose_async(self, X, y, weights, target, GLib.PRIORITY_DEFAULT, *args),
             Apr.LinearRegression.diagnose_finish, cancellable, callback, user_data)
+
+    diagnose_finish = taking_outcomes(Apr.LinearRegression.diagnose_finish)
 
     def get_robust_statistics(self, X: Data, y: Target, sample_weight: Weights = None, kind: CovarianceKind | str = 'hc3',
                               target: int = 0, cancellable: Gio.Cancellable | None = None) -> RegressionStatistics:
@@ -94,10 +97,12 @@ class Methods:
         """The same without blocking: `await model.get_robust_statistics_async(X, y)` gives the statistics."""
         samples = read_samples(self, X, y, sample_weight)
         kind, target = _to_kind(kind), to_target(target)
-        return awaitable.call(
-            lambda *args: _get_robust_statistics_async(self, *samples.get_tensors(), kind, target, GLib.PRIORITY_DEFAULT,
-                                                       *args),
+        return call_whole(
+            samples, lambda X, y, weights, *args: _get_robust_statistics_async(self, X, y, weights, kind, target,
+                                                                               GLib.PRIORITY_DEFAULT, *args),
             Apr.LinearRegression.get_robust_statistics_finish, cancellable, callback, user_data)
+
+    get_robust_statistics_finish = taking_outcomes(Apr.LinearRegression.get_robust_statistics_finish)
 
 
 @extends(Apr.RegressionStatistics)
