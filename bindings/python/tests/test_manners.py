@@ -75,6 +75,20 @@ class Errors(TestCase):
         self.assertEqual(errors.TENSOR_NOT_FOUND, Apr.SafetensorsError.NOT_FOUND)
 
     @needs_numpy
+    def test_single_numbers(self):
+        model = Apr.LinearRegression().fit(X, Y)
+        for function in (lambda: model.predict(3), lambda: model.fit(3, Y)):
+            self.assertRaisesPlainly((TypeError, ValueError), 'X must be numbers in lists .* not 3', function)
+        self.assertRaisesPlainly((TypeError, ValueError), 'y must be numbers in lists .* not 3.0', model.fit, X, 3.0)
+
+    def test_statistics_are_not_pickled(self):
+        model = Apr.LinearRegression().fit([*X, [1, 1]], [*Y, 3])
+        statistics = model.get_statistics()
+        for value in (statistics, model.diagnose([*X, [1, 1]], [*Y, 3]), statistics['x0'], statistics.test_hypothesis('x0 = 1')):
+            self.assertRaisesPlainly((TypeError,), 'cannot be pickled: pass on .*keep_state=True', pickle.dumps, value)
+            self.assertIs(copy.deepcopy(value), value)
+            self.assertIs(copy.copy(value), value)
+
     def test_one_dimension(self):
         with self.assertRaisesRegex(ValueError, r'it has \[3\].*X.reshape\(-1, 1\)'):
             Apr.LinearRegression().fit(numpy.ones(3), [1, 2, 3])

@@ -348,6 +348,11 @@ class Tables(TestCase):
         self.assertFails(Apr.Error.NOT_FINITE, 'y has a .* at row 9', Apr.LinearRegression().fit,
                          pandas.DataFrame({'a': values}), pandas.Series(holes))
 
+        # The first row of all columns, not of those that pandas knows as missing.
+        X = pandas.DataFrame({'a': [1.0, 2.0, None, 4.0], 'b': pandas.array([1, 2, 3, None], 'Int64')}, index=list('wxyz'))
+        self.assertFails(Apr.Error.NOT_FINITE, r'row 2, column “a” \(counted from 0\), which the index calls “y”. 2 rows miss '
+                         r'values: the others are X\[X.notna\(\).all\(axis=1\)\]', Apr.LinearRegression().fit, X, [1, 2, 3, 4])
+
         X, y = make_wide()
         X[150_000, 3] = math.nan
         for table in (pandas.DataFrame(X, columns=list('abcdefghij')), pyarrow.table(dict(zip('abcdefghij', X.T)))):

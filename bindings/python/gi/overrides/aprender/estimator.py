@@ -134,8 +134,8 @@ class Methods:
         which are shared, lists, data frames of pandas or polars, Arrow tables or streams, or sparse matrices. y and
         sample_weight may be names of columns of a table X, which then are no features. The names of a table's
         columns, where all are strings, become the names of the features, and those of a table y the names of the targets.
-        Integers and truth values are computed with as
-        doubles, float16 as float32. A fit that raises leaves the model as it was.
+        Arrays of integers and truth values are read in place, each
+        exactly, lists as doubles; the model is then in float64. A fit that raises leaves the model as it was.
         """
         return fit_whole(self, Samples(X, y, sample_weight), cancellable)
 

@@ -53,12 +53,24 @@ class Frame(Table):
             part = self._frame.iloc[start:start + n]
             yield len(part), lambda i, row, part=part: self._get_column(part if self.is_column else part.iloc[:, i], i, row)
 
+    def _raise_missing(self):
+        """Says of all columns together which row is the first, how it is called, and how many there are."""
+        missing = self._frame.isna().to_numpy().reshape(self.n_rows, -1)
+        rows = missing.any(axis=1)
+        row = int(rows.argmax())
+        index, n = self._frame.index, int(rows.sum())
+        label = index[row]
+        called = '' if type(label).__name__ in ('int', 'int64') and label == row else f', which the index calls “{label}”'
+        raise_missing(self.name, row, self.label_texts[int(missing[row].argmax())],
+                      f'{called}. {"One row misses" if n == 1 else f"{n} rows miss"} values: the others are '
+                      f'{self.name}[{self.name}.notna(){"" if self.is_column else ".all(axis=1)"}]')
+
     def _get_column(self, column, i, row):
         dtype, numpy = column.dtype, import_module('numpy')
         if not isinstance(dtype, numpy.dtype):
             missing = column.isna().to_numpy()
             if missing.any() and not getattr(dtype, 'kind', '') == 'f':
-                raise_missing(self.name, row + int(missing.argmax()), self.label_texts[i])
+                self._raise_missing()
             return column.to_numpy(dtype=self.dtypes[i], na_value=numpy.nan) if missing.any() else \
                 column.to_numpy(dtype=self.dtypes[i])
         values = column.to_numpy()

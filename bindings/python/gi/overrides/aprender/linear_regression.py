@@ -291,7 +291,7 @@ def _score_blocks(model, samples):
 class Methods:
     """Ordinary least squares: the coefficients b and the intercept a that minimise Σ w (y - a - X b)².
 
-    They are correctly rounded. Where features depend on each other, those with the least sum of squares are taken.
+    They are correctly rounded. Where features depend on each other, the coefficients with the least sum of squares are taken.
 
         model = Apr.LinearRegression().fit(X, y)
         model.coefficients, model.intercept, model.predict(X), model.score(X, y)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from .data import open_data, read_whole, refuse_reader, to_block
 from .errors import ArgumentError, AprError, make
 from .frames import is_frame
-from .lists import count
+from .lists import count, describe
 from .memory import import_module
 from .native import Apr, make_error
 from .tables import Table
@@ -92,6 +92,9 @@ class Samples:
             self.y = read_whole(targets)
         if has_y and not get_labels(sample_weight):
             self.sample_weight = read_whole(open_data(sample_weight, 'sample_weight'))
+        for name, data, value in (('X', self.data, X), ('y', self.y, y)):
+            if isinstance(data, Apr.Tensor) and not data.shape:
+                raise ArgumentError(f'{name} must be numbers in lists or in an array, or an Apr.Tensor, not {describe(value)}')
         self._check_shapes(X)
         self._begin()
 

@@ -33,7 +33,7 @@ class Methods:
         return {to_name(pspec): get_given(self, pspec) for pspec in list_settable(type(self))}
 
     def set_params(self, **params: Any) -> Self:
-        """Sets hyper-parameters by their names, and returns the model. None is set where one has no such name."""
+        """Sets hyper-parameters by their names, and returns the model. Where a name is unknown, it changes none of them."""
         names = [to_name(pspec) for pspec in list_settable(type(self))]
         for name in params:
             if name not in names:

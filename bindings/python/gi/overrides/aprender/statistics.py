@@ -199,5 +199,16 @@ class Test:
                 f'p = {self.f_p_value:.3g}')
 
 
+def _refuse_pickle(self, protocol):
+    frame = 'what its to_frame() gives, or ' if hasattr(self, 'to_frame') else ''
+    raise TypeError(f'{type(self).__name__} cannot be pickled: pass on {frame}the model, with keep_state=True')
+
+
+for _class in (Apr.RegressionStatistics, Apr.RegressionDiagnostics, Apr.HypothesisTest, Apr.Term):
+    _class.__reduce_ex__ = _refuse_pickle
+    # They never change.
+    _class.__copy__ = lambda self: self
+    _class.__deepcopy__ = lambda self, memo: self
+
 for _class in (Apr.RegressionStatistics, Apr.RegressionDiagnostics, Apr.HypothesisTest, Apr.Term):
     add_attributes(_class, get_values)

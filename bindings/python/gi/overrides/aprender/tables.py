@@ -26,10 +26,10 @@ def is_missing(value):
     return value is None or type(value).__name__ in ('NAType', 'NaTType')
 
 
-def raise_missing(name, row, label):
-    """Says where there is no value."""
+def raise_missing(name, row, label, more=''):
+    """Says where there is no value, and more."""
     column = '' if label is None else f', {_show(label)}'
-    raise make_error(Apr.Error.NOT_FINITE, f'{name} has a missing value at row {row}{column} (counted from 0)')
+    raise make_error(Apr.Error.NOT_FINITE, f'{name} has a missing value at row {row}{column} (counted from 0){more}')
 
 
 def raise_not_a_number(name, label, what, has_dummies=False):
