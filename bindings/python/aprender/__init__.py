@@ -9,23 +9,23 @@ Where the package was installed by pip, it brings the library along; to import i
 Apr` work too.
 """
 
-import ctypes
-import pathlib
+import ctypes as _ctypes
+import pathlib as _pathlib
 
-import gi
+import gi as _gi
 
-_here = pathlib.Path(__file__).parent
+_here = _pathlib.Path(__file__).parent
 if (_here / 'Apr-1.0.typelib').exists():
-    gi.require_version('GIRepository', '3.0' if gi.version_info >= (3, 51) else '2.0')
+    _gi.require_version('GIRepository', '3.0' if _gi.version_info >= (3, 51) else '2.0')
     from gi.repository import GIRepository
 
     # The typelib names the library, which is found where it has been loaded already.
-    _library = ctypes.CDLL(str(next(_here.glob('libaprender-1.0.so.*'))), mode=ctypes.RTLD_GLOBAL)
+    _library = _ctypes.CDLL(str(next(_here.glob('libaprender-1.0.so.*'))), mode=_ctypes.RTLD_GLOBAL)
     _repository = GIRepository.Repository
     _repository = _repository.dup_default() if hasattr(_repository, 'dup_default') else _repository
     _repository.prepend_search_path(str(_here))
 
-gi.require_version('Apr', '1.0')
+_gi.require_version('Apr', '1.0')
 from gi.repository import Apr  # noqa: E402
 from gi.overrides.aprender.errors import (AprError, ArgumentError, DataError, NotFittedError,  # noqa: E402, F401
                                           TensorNotFoundError)

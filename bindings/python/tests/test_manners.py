@@ -427,6 +427,15 @@ class Help(TestCase):
         self.assertEqual(find_cells(robust._repr_html_())['covariance'], ['HC3'])
         self.assertNotIn('minimum norm', robust._repr_html_())
 
+        rows = [[int(i == j) for j in range(100)] for i in range(102)]
+        cells = find_cells(Apr.LinearRegression().fit(rows, [i % 7 for i in range(102)]).get_statistics()._repr_html_())
+        self.assertEqual([name in cells for name in ('(Intercept)', 'x28', 'x29', '…', 'x69', 'x70', 'x99')],
+                         [True, True, False, True, False, True, True])
+
+    def test_the_package_has_no_modules_of_others(self):
+        import aprender
+        self.assertEqual([name for name in ('ctypes', 'gi', 'pathlib') if name in dir(aprender)], [])
+
     def test_plots(self):
         if shutil.which('aprender') is None:
             self.skipTest('plots are drawn by the command')

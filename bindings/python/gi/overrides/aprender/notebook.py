@@ -12,6 +12,8 @@ _COLUMNS = ('', 'estimate', 'std. error', 't value', 'Pr(>|t|)', '2.5 %', '97.5 
 _FOOTER = (('samples', 'n_samples'), ('degrees of freedom', 'df_residual'),
            ('residual std. error', 'residual_standard_error'), ('R²', 'r_squared'), ('adjusted R²', 'adjusted_r_squared'),
            ('F', 'f_statistic'), ('Pr(>F)', 'f_p_value'), ('AIC', 'aic'), ('BIC', 'bic'))
+# Of more terms the first and the last are shown, as pandas does.
+_MAX_ROWS = 60
 # What the summary says below rows of NA.
 _NOTE = ('<p>NA: depends on features before it; the estimates are those without it. The model itself has the coefficients '
          'of minimum norm, which predict the same.</p>')
@@ -38,7 +40,10 @@ class Statistics:
         if start:
             note += f'<p>{escape(start + warning)}</p>'
         rows = [_make_row(names, 'th')]
-        rows += [_make_row([escape(term), *map(_format, numbers)]) for term, *numbers in zip(self.terms, *columns)]
+        cells = list(zip(self.terms, *columns))
+        shown = cells if len(cells) <= _MAX_ROWS else cells[:_MAX_ROWS // 2] + [None] + cells[-_MAX_ROWS // 2:]
+        rows += [_make_row(['…'] * len(names)) if cell is None else _make_row([escape(cell[0]), *map(_format, cell[1:])])
+                 for cell in shown]
         footer = [_make_row([name, _format(getattr(self, attribute))]) for name, attribute in _FOOTER]
         if self.covariance_kind != Apr.CovarianceKind.CLASSICAL:
             footer.append(_make_row(['covariance', self.covariance_kind.value_nick.upper()]))
