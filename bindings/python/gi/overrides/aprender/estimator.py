@@ -169,13 +169,13 @@ class Methods:
         """Predicts from X and compares with y: the coefficient of determination, R²."""
         if overrides_predict(type(self)):
             return score_predictions(self, X, y, sample_weight)
-        return score_whole(self, read_samples(self, X, y, sample_weight))
+        return score_whole(self, read_to_score(self, X, y, sample_weight))
 
     def score_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
         """Scores without blocking: `await model.score_async(X, y)` gives the score."""
         if overrides_predict(type(self)):
             return score_predictions_async(self, X, y, sample_weight, cancellable, callback, user_data)
-        return score_whole_async(self, read_samples(self, X, y, sample_weight), cancellable, callback, user_data)
+        return score_whole_async(self, read_to_score(self, X, y, sample_weight), cancellable, callback, user_data)
 
     score_finish = taking_outcomes(Apr.Estimator.score_finish)
 
@@ -360,13 +360,22 @@ def _check_names(self, samples):
     if self.get_fitted():
         check_feature_names(self, samples.names)
         check_target_names(samples.target_names, self.get_target_names(), 'the model was fitted to')
-        warn_of_names(self, samples)
 
 
 def read_features(self, X):
     """The samples to predict, with the names that the model was fitted with, or none."""
     samples = Samples(X, has_y=False)
     _check_names(self, samples)
+    if self.get_fitted():
+        warn_of_names(self, samples)
+    return samples
+
+
+def read_to_score(self, X, y, sample_weight):
+    """The samples to predict and compare. The others are those of the fit, of which the sums tell if they are not."""
+    samples = read_samples(self, X, y, sample_weight)
+    if self.get_fitted():
+        warn_of_names(self, samples)
     return samples
 
 

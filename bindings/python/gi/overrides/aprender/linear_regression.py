@@ -17,8 +17,8 @@ from .data import to_block
 from .errors import ArgumentError, AprError, make
 from .estimator import (ClassFunction, explain_features, fit_whole, fit_whole_async, get_values,
                         native_predict_async, name_targets, native_predict_finish, overrides_predict, predict_whole,
-                        predict_whole_async, read_features, read_samples, score_predictions, score_predictions_async, score_whole,
-                        score_whole_async)
+                        predict_whole_async, read_features, read_samples, read_to_score, score_predictions,
+                        score_predictions_async, score_whole, score_whole_async)
 from .lists import count, describe, to_target
 from .memory import FORMATS, import_module
 from .metrics import native_compute_async, native_compute_finish, r2_score
@@ -365,7 +365,7 @@ class Methods:
     def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
         if overrides_predict(type(self)):
             return score_predictions(self, X, y, sample_weight)
-        samples = read_samples(self, X, y, sample_weight)
+        samples = read_to_score(self, X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)) or not self.get_fitted():
             return score_whole(self, samples)
         return _score_blocks(copy(self), samples)
@@ -375,7 +375,7 @@ class Methods:
     def score_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
         if overrides_predict(type(self)):
             return score_predictions_async(self, X, y, sample_weight, cancellable, callback, user_data)
-        samples = read_samples(self, X, y, sample_weight)
+        samples = read_to_score(self, X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)) or not self.get_fitted():
             return score_whole_async(self, samples, cancellable, callback, user_data)
         kept = []
