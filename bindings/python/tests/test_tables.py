@@ -348,6 +348,8 @@ class Tables(TestCase):
         self.assertFails(Apr.Error.NOT_FINITE, 'y has a .* at row 9', Apr.LinearRegression().fit,
                          pandas.DataFrame({'a': values}), pandas.Series(holes))
 
+        with self.assertRaisesRegex(ValueError, r'“n/a” at row 1, .* such as pandas.to_numeric\(X\[.a.\], errors="coerce"\)'):
+            Apr.LinearRegression().fit(pandas.DataFrame({'a': [1.0, 'n/a', 3.0]}), [1, 2, 3])
         # The first row of all columns, not of those that pandas knows as missing.
         X = pandas.DataFrame({'a': [1.0, 2.0, None, 4.0], 'b': pandas.array([1, 2, 3, None], 'Int64')}, index=list('wxyz'))
         self.assertFails(Apr.Error.NOT_FINITE, r'row 2, column “a” \(counted from 0\), which the index calls “y”. 2 rows miss '

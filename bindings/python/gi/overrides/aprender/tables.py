@@ -32,12 +32,16 @@ def raise_missing(name, row, label, more=''):
     raise make_error(Apr.Error.NOT_FINITE, f'{name} has a missing value at row {row}{column} (counted from 0){more}')
 
 
-def raise_not_a_number(name, label, what, has_dummies=False):
-    """Says which column is not made of numbers, and what to do: has_dummies, with a method of the table."""
+def raise_not_a_number(name, label, what, has_dummies=False, has_numbers=False):
+    """Says which column is not made of numbers, and what to do: has_dummies, with a method of the table; has_numbers, beside
+    other cells that are.
+    """
     column = name if label is None else f'C{_show(label)[1:]} of {name}'
     dummies = f'{name}.to_dummies({label!r}, drop_first=True)' if has_dummies else 'pandas.get_dummies()'
     such_as = 'the days since a date' if what in ('times', 'dates', 'durations') else \
-        'a column for each' if what == 'values that are not single numbers' else f'the dummies of {dummies} or of a OneHotEncoder'
+        'a column for each' if what == 'values that are not single numbers' else \
+        f'pandas.to_numeric({name}[{label!r}], errors="coerce"), which leaves a missing value there' if has_numbers else \
+        f'the dummies of {dummies} or of a OneHotEncoder'
     advice = f': drop it, or make numbers of it, such as {such_as}'
     error = ArgumentError(f'{column} holds {what}, but models compute with numbers{advice if name == "X" else ""}')
     error.column = label, what
@@ -53,7 +57,7 @@ def to_numbers(values, name, label, row=0):
             raise_missing(name, row + i, label)
         place = f'row {row + i}' + ('' if label is None else f', {_show(label)}')
         if isinstance(value, (str, bytes)):
-            raise_not_a_number(name, label, f'text, {describe(value)} at row {row + i}')
+            raise_not_a_number(name, label, f'text, {describe(value)} at row {row + i}', has_numbers=row + i > 0)
         try:
             numbers[i] = float(value)
         except (TypeError, ValueError, OverflowError) as error:
