@@ -13,10 +13,10 @@ typedef struct
 
   AprFitted *fitted; /* (owned) what readers see */
 
-  guint n_updates;    /* nested: more than 0 while an update runs */
-  gboolean reserved;  /* there is no update yet: its data are being prepared */
-  GThread *updater;   /* (unowned) (nullable) the thread that works on the update */
-  AprFitted *pending; /* (owned) (nullable) what it has found so far */
+  gboolean is_updating; /* an update runs, or its data are being prepared */
+  gboolean reserved;    /* there is no update yet: its data are being prepared */
+  GThread *updater;     /* (unowned) (nullable) the thread that works on the update */
+  AprFitted *pending;   /* (owned) (nullable) what it has found so far */
 
   double reported;       /* how far the update is, from whichever thread that is told */
   double progress;       /* as much of it as has been notified, or is just being */
@@ -41,8 +41,7 @@ AprFitted *apr_estimator_ref_pending (AprEstimator *self) G_GNUC_WARN_UNUSED_RES
 gpointer apr_estimator_ref_results (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
 
 /* An update is a fit, a load or whatever else replaces what the estimator knows. There is one at a time: it begins,
- * finds something, and ends in the caller's main context with a swap and its notifications. An update within the
- * update of the same thread is a part of it. */
+ * finds something, and ends in the caller's main context with a swap and its notifications. */
 
 /* False with %G_IO_ERROR_PENDING where another one runs. Progress is notified in @context; %NULL for the thread
  * that reports it. */

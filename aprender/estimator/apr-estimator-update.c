@@ -59,16 +59,13 @@ gboolean
 apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **error)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
-  gboolean is_first;
   gboolean is_free;
 
   g_mutex_lock (&priv->lock);
-  is_first = priv->n_updates == 0;
-  is_free = is_first || priv->updater == g_thread_self ();
+  is_free = !priv->is_updating;
   if (is_free)
-    priv->n_updates++;
-  if (is_first)
     {
+      priv->is_updating = TRUE;
       priv->context = context != NULL ? g_main_context_ref (context) : NULL;
       priv->reported = 0;
       priv->progress = 0;
@@ -83,11 +80,8 @@ apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **
       return FALSE;
     }
 
-  if (is_first)
-    {
-      apr_estimator_notify_busy (self);
-      apr_estimator_notify_progress (self);
-    }
+  apr_estimator_notify_busy (self);
+  apr_estimator_notify_progress (self);
   return TRUE;
 }
 
@@ -198,11 +192,6 @@ apr_estimator_end_update (AprEstimator *self, gboolean commit)
   g_autoptr (GMainContext) context = NULL;
 
   g_mutex_lock (&priv->lock);
-  if (--priv->n_updates > 0)
-    {
-      g_mutex_unlock (&priv->lock);
-      return;
-    }
   after = g_steal_pointer (&priv->pending);
   if (commit && after != NULL)
     {
@@ -213,16 +202,22 @@ apr_estimator_end_update (AprEstimator *self, gboolean commit)
     priv->progress = 1;
   priv->reported = priv->progress;
   priv->updater = NULL;
-  context = g_steal_pointer (&priv->context);
   g_mutex_unlock (&priv->lock);
 
+  /* The model is still busy: whoever hears of progress, or of a result, cannot begin another fit, which would tell of
+   * its own, and so on. */
   g_object_freeze_notify (G_OBJECT (self));
   if (before != NULL)
     apr_estimator_notify_fitted (self, before, after);
   if (commit)
     apr_estimator_notify_progress (self);
-  apr_estimator_notify_busy (self);
   g_object_thaw_notify (G_OBJECT (self));
+
+  g_mutex_lock (&priv->lock);
+  priv->is_updating = FALSE;
+  context = g_steal_pointer (&priv->context);
+  g_mutex_unlock (&priv->lock);
+  apr_estimator_notify_busy (self);
 }
 
 gboolean
@@ -356,7 +351,7 @@ apr_estimator_report_progress (AprEstimator *self, double fraction)
 
   g_mutex_lock (&priv->lock);
   fraction = MIN (fraction, 1);
-  is_news = priv->n_updates > 0 && fraction > priv->reported;
+  is_news = priv->is_updating && fraction > priv->reported;
   if (is_news)
     priv->reported = fraction;
   is_ours = priv->context == NULL || g_main_context_is_owner (priv->context);

@@ -30,8 +30,10 @@
  *
  * Any number of threads may use one estimator at once. Readers (predict, score, copy, save, getters) take no notice
  * of a fit that runs in another thread: each works with the results of before or after it, never with a mixture.
- * Only one fit runs at a time; a second that overlaps it fails with %G_IO_ERROR_PENDING. Properties may be set
- * beside a fit, which uses the values that it began with.
+ * Only one fit runs at a time; a second that overlaps it fails with %G_IO_ERROR_PENDING, and so does one that is asked
+ * for from within it: by a subclass's own `fit`, or by a handler that hears of its progress or of its results. Another
+ * can begin when [property@Apr.Estimator:busy] notifies. Properties may be set beside a fit, which uses the values that
+ * it began with.
  *
  * This holds for a subclass as far as its own virtual functions allow it; see
  * [method@Apr.EstimatorClass.set_thread_safe].
@@ -272,7 +274,8 @@ apr_estimator_class_init (AprEstimatorClass *klass)
    * AprEstimator:progress: (getter get_progress)
    *
    * How much of the running fit is done, or how far the last one came: from 0 to 1, over all its phases. It notifies
-   * a few dozen times at most, in the main context of the caller of the fit. A handler may cancel the fit.
+   * a few dozen times at most, in the main context of the caller of the fit; of the end, while the model is still busy.
+   * A handler may cancel the fit.
    *
    * Since: 0.1
    */
@@ -400,7 +403,7 @@ apr_estimator_get_busy (AprEstimator *self)
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
 
   g_mutex_lock (&priv->lock);
-  busy = priv->n_updates > 0;
+  busy = priv->is_updating;
   g_mutex_unlock (&priv->lock);
 
   return busy;

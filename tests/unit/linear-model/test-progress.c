@@ -344,6 +344,39 @@ test_disconnect (Fixture *fixture, gconstpointer data)
 }
 
 static void
+refit_cb (AprEstimator *model, GParamSpec *pspec, Fixture *fixture)
+{
+  g_autoptr (GError) error = NULL;
+
+  fixture->n_told++;
+  g_assert_true (apr_estimator_get_busy (model));
+  g_assert_false (fit (fixture, APR_LINEAR_REGRESSION (model), &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+}
+
+static void
+test_refit (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (GAsyncResult) finished = NULL;
+
+  g_test_summary ("Whoever hears of progress, to its end, or of a result, cannot begin another fit.");
+  g_signal_connect (model, "notify::progress", G_CALLBACK (refit_cb), fixture);
+  g_signal_connect (model, "notify::coefficients", G_CALLBACK (refit_cb), fixture);
+  g_assert_true (fit (fixture, model, NULL));
+  g_assert_cmpfloat (apr_estimator_get_progress (APR_ESTIMATOR (model)), ==, 1);
+  /* 0, 1, and the coefficients */
+  g_assert_cmpuint (fixture->n_told, >=, 3);
+
+  apr_estimator_fit_async (APR_ESTIMATOR (model), fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, NULL,
+                           finished_cb, &finished);
+  while (finished == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_true (apr_estimator_fit_finish (APR_ESTIMATOR (model), finished, NULL));
+  g_assert_false (apr_estimator_get_busy (APR_ESTIMATOR (model)));
+}
+
+static void
 test_failure (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (AprLinearRegression) model = model_new (fixture, 1);
@@ -459,6 +492,7 @@ main (int argc, char *argv[])
   ADD ("condition-number", test_condition_async);
   ADD ("environment", test_environment);
   ADD ("disconnect", test_disconnect);
+  ADD ("refit", test_refit);
   ADD ("failure", test_failure);
   ADD ("async", test_async);
   ADD ("async/cancelled", test_async_is_cancelled);

@@ -34,7 +34,13 @@ scaled_fit (AprEstimator *self,
             GCancellable *cancellable,
             GError **error)
 {
+  g_autoptr (GError) nested_error = NULL;
+
   TEST_SCALED (self)->n_fits++;
+  /* The model is busy, for its own fit too. */
+  g_assert_true (apr_estimator_get_busy (self));
+  g_assert_false (apr_estimator_fit (self, x, y, sample_weight, cancellable, &nested_error));
+  g_assert_error (nested_error, G_IO_ERROR, G_IO_ERROR_PENDING);
 
   return APR_ESTIMATOR_CLASS (scaled_parent_class)->fit (self, x, y, sample_weight, cancellable, error);
 }
