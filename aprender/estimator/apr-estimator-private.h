@@ -13,6 +13,8 @@ typedef struct
 
   AprFitted *fitted; /* (owned) what readers see */
 
+  AprFitted *begun; /* (owned) (nullable) what readers saw when the update began */
+
   gboolean is_updating; /* an update runs, or its data are being prepared */
   gboolean reserved;    /* there is no update yet: its data are being prepared */
   GThread *updater;     /* (unowned) (nullable) the thread that works on the update */
@@ -32,6 +34,9 @@ void apr_estimator_notify_progress (AprEstimator *self);
 
 /* What the estimator knows now. The thread that updates it sees what it has found so far. */
 AprFitted *apr_estimator_ref_fitted (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What readers saw when the update that runs began: names that are set beside it do not count. */
+AprFitted *apr_estimator_ref_begun (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
 
 /* What the update of this thread has found so far. Returns: (transfer full) (nullable): %NULL where none runs here */
 AprFitted *apr_estimator_ref_pending (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;

@@ -34,11 +34,17 @@ results_save (AprEstimator *self, gconstpointer results, AprSafetensorsWriter *w
 }
 
 static void
+results_begin (AprEstimator *self)
+{
+}
+
+static void
 results_notify (AprEstimator *self, gconstpointer before, gconstpointer after)
 {
 }
 
 static const AprResultsType results_type = {
+  .begin = results_begin,
   .ref = results_ref,
   .unref = results_unref,
   .save_tensors = apr_estimator_save_results,

@@ -40,6 +40,26 @@ apr_estimator_ref_pending (AprEstimator *self)
   return fitted;
 }
 
+/* Under the lock. */
+static AprFitted *
+get_begun (const AprEstimatorPrivate *priv)
+{
+  return priv->begun != NULL ? priv->begun : priv->fitted;
+}
+
+AprFitted *
+apr_estimator_ref_begun (AprEstimator *self)
+{
+  AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  AprFitted *begun;
+
+  g_mutex_lock (&priv->lock);
+  begun = apr_fitted_ref (get_begun (priv));
+  g_mutex_unlock (&priv->lock);
+
+  return begun;
+}
+
 gpointer
 apr_estimator_ref_results (AprEstimator *self)
 {
@@ -59,6 +79,7 @@ gboolean
 apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **error)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  const AprResultsType *type = APR_ESTIMATOR_GET_CLASS (self)->results_type;
   gboolean is_free;
 
   g_mutex_lock (&priv->lock);
@@ -66,6 +87,7 @@ apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **
   if (is_free)
     {
       priv->is_updating = TRUE;
+      priv->begun = apr_fitted_ref (priv->fitted);
       priv->context = context != NULL ? g_main_context_ref (context) : NULL;
       priv->reported = 0;
       priv->progress = 0;
@@ -80,6 +102,8 @@ apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **
       return FALSE;
     }
 
+  if (type != NULL)
+    type->begin (self);
   apr_estimator_notify_busy (self);
   apr_estimator_notify_progress (self);
   return TRUE;
@@ -122,8 +146,8 @@ apr_estimator_take_pending (AprEstimator *self, AprFitted *fitted)
   g_mutex_lock (&priv->lock);
   before = priv->pending;
   priv->pending = apr_fitted_new_with (fitted, fitted->n_features, fitted->n_targets,
-                                       choose_names (priv->fitted, fitted, fitted->n_features));
-  keep_target_names (priv->pending, priv->fitted);
+                                       choose_names (get_begun (priv), fitted, fitted->n_features));
+  keep_target_names (priv->pending, get_begun (priv));
   g_mutex_unlock (&priv->lock);
 
   g_clear_pointer (&before, apr_fitted_unref);
@@ -142,8 +166,8 @@ apr_estimator_complete_pending (AprEstimator *self, gsize n_features, gsize n_ta
   before = priv->pending;
   found = before != NULL ? before : nothing;
   priv->pending =
-    apr_fitted_new_with (found, n_features, n_targets, choose_names (priv->fitted, found, n_features));
-  keep_target_names (priv->pending, priv->fitted);
+    apr_fitted_new_with (found, n_features, n_targets, choose_names (get_begun (priv), found, n_features));
+  keep_target_names (priv->pending, get_begun (priv));
   g_mutex_unlock (&priv->lock);
 
   g_clear_pointer (&before, apr_fitted_unref);
@@ -183,18 +207,52 @@ apr_estimator_set_fitted (AprEstimator *self, AprFitted *fitted)
   apr_fitted_unref (before);
 }
 
+static gboolean
+are_set_beside (char **begun, char **now, gsize n)
+{
+  return !apr_feature_names_equal (begun, now) && (now == NULL || g_strv_length (now) == n);
+}
+
+/* Names that were given while the update ran are later than those that it began with or found: they name what it has
+ * found, where they are as many. Takes @found. */
+static AprFitted *
+take_names_set_beside (AprFitted *found, const AprFitted *begun, const AprFitted *now)
+{
+  gboolean has_features = are_set_beside (begun->feature_names, now->feature_names, found->n_features);
+  gboolean has_targets = are_set_beside (begun->target_names, now->target_names, found->n_targets);
+  AprFitted *named;
+
+  if (!has_features && !has_targets)
+    return found;
+
+  named =
+    apr_fitted_new_with (found, found->n_features, found->n_targets,
+                         (const char *const *) (has_features ? now->feature_names : found->feature_names));
+  if (has_targets)
+    {
+      g_strfreev (named->target_names);
+      named->target_names = g_strdupv (now->target_names);
+    }
+  apr_fitted_unref (found);
+
+  return named;
+}
+
 void
 apr_estimator_end_update (AprEstimator *self, gboolean commit)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
+  g_autoptr (AprFitted) begun = NULL;
   g_autoptr (AprFitted) before = NULL;
   g_autoptr (AprFitted) after = NULL;
   g_autoptr (GMainContext) context = NULL;
 
   g_mutex_lock (&priv->lock);
+  begun = g_steal_pointer (&priv->begun);
   after = g_steal_pointer (&priv->pending);
   if (commit && after != NULL)
     {
+      after = take_names_set_beside (after, begun, priv->fitted);
       before = priv->fitted;
       priv->fitted = apr_fitted_ref (after);
     }

@@ -32,8 +32,8 @@
  * of a fit that runs in another thread: each works with the results of before or after it, never with a mixture.
  * Only one fit runs at a time; a second that overlaps it fails with %G_IO_ERROR_PENDING, and so does one that is asked
  * for from within it: by a subclass's own `fit`, or by a handler that hears of its progress or of its results. Another
- * can begin when [property@Apr.Estimator:busy] notifies. Properties may be set beside a fit, which uses the values that
- * it began with.
+ * can begin when [property@Apr.Estimator:busy] notifies. Hyper-parameters may be set beside a fit, which uses the
+ * values that it began with; names become the model's at its end, where they are as many as the features or targets.
  *
  * This holds for a subclass as far as its own virtual functions allow it; see
  * [method@Apr.EstimatorClass.set_thread_safe].
@@ -89,6 +89,7 @@ apr_estimator_finalize (GObject *object)
 
   apr_fitted_unref (priv->fitted);
   g_clear_pointer (&priv->pending, apr_fitted_unref);
+  g_clear_pointer (&priv->begun, apr_fitted_unref);
   g_clear_pointer (&priv->context, g_main_context_unref);
   g_mutex_clear (&priv->lock);
 
@@ -450,7 +451,7 @@ apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *can
 {
   AprEstimatorCall *call = user_data;
   AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
-  g_autoptr (AprFitted) before = apr_estimator_ref_fitted (self);
+  g_autoptr (AprFitted) before = apr_estimator_ref_begun (self);
   g_autoptr (GError) local_error = NULL;
   gsize n_features = apr_tensor_get_shape (call->x, NULL)[1];
   gsize n_dims;

@@ -15,6 +15,9 @@ typedef struct
   gboolean (*save_tensors) (AprEstimator *self, AprSafetensorsWriter *writer, GError **error);
   gboolean (*save) (AprEstimator *self, gconstpointer results, AprSafetensorsWriter *writer, GError **error);
 
+  /* Keeps the hyper-parameters as they are: those of the update that begins. */
+  void (*begin) (AprEstimator *self);
+
   /* Notifies of the subclass's properties that differ; either may be %NULL. */
   void (*notify) (AprEstimator *self, gconstpointer before, gconstpointer after);
 } AprResultsType;

@@ -51,8 +51,7 @@ fit_init (Fit *fit, AprLinearRegression *model, double sums, GCancellable *cance
   AprRun run = { .cancellable = cancellable, .progress = tell_progress, .progress_data = fit };
 
   fit->model = model;
-  fit->options = apr_linear_regression_get_options (model);
-  fit->alphas = apr_linear_regression_get_alphas (model);
+  fit->alphas = apr_linear_regression_ref_kept (model, &fit->options);
   fit->results = apr_linear_results_new (&fit->options.solver);
   run.n_threads = fit->options.n_threads;
   fit->sums = apr_run_get_part (&run, 0, sums);

@@ -429,11 +429,10 @@ run_fit_groups (AprEstimator *estimator, gpointer user_data, GCancellable *cance
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_auto (Call) call = { .model = self,
-                         .options = apr_linear_regression_get_options (self),
-                         .alphas = apr_linear_regression_get_alphas (self),
                          .data = { arguments->x, arguments->y, arguments->sample_weight },
                          .caller = g_thread_self () };
 
+  call.alphas = apr_linear_regression_ref_kept (self, &call.options);
   g_mutex_init (&call.lock);
   call.errors = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_error_free);
   call.run = (AprRun){ .n_threads = call.options.n_threads,

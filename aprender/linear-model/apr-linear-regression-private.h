@@ -18,6 +18,12 @@ typedef struct
 /* As they are now. */
 AprLinearOptions apr_linear_regression_get_options (AprLinearRegression *self);
 
+/* Keeps them, and the penalties of the targets, for the fit that begins: it uses these whatever is set beside it. */
+void apr_linear_regression_keep_options (AprEstimator *estimator);
+
+/* Those of the fit that runs. Returns: (transfer full) (nullable): the penalties */
+AprTensor *apr_linear_regression_ref_kept (AprLinearRegression *self, AprLinearOptions *options);
+
 /* Sets what is at @offset of the options, and notifies @property where it was another value. */
 void apr_linear_regression_set_option (
   AprLinearRegression *self, gsize offset, gconstpointer value, gsize size, const char *property);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/estimator/apr-hyper-parameters-private.h"
 
 typedef struct
@@ -11,6 +12,9 @@ typedef struct
   GMutex lock; /* of the options */
   AprLinearOptions options;
   AprTensor *alphas; /* (owned) (nullable) */
+
+  AprLinearOptions kept;  /* as the last fit began */
+  AprTensor *kept_alphas; /* (owned) (nullable) */
 } AprLinearRegressionPrivate;
 
 /**
@@ -94,16 +98,48 @@ apr_linear_regression_get_options (AprLinearRegression *self)
 }
 
 void
+apr_linear_regression_keep_options (AprEstimator *estimator)
+{
+  AprLinearRegressionPrivate *priv =
+    apr_linear_regression_get_instance_private (APR_LINEAR_REGRESSION (estimator));
+  g_autoptr (AprTensor) before = NULL;
+
+  g_mutex_lock (&priv->lock);
+  before = priv->kept_alphas;
+  priv->kept = priv->options;
+  priv->kept_alphas = priv->alphas != NULL ? apr_tensor_ref (priv->alphas) : NULL;
+  g_mutex_unlock (&priv->lock);
+}
+
+AprTensor *
+apr_linear_regression_ref_kept (AprLinearRegression *self, AprLinearOptions *options)
+{
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_instance_private (self);
+  AprTensor *alphas;
+
+  g_mutex_lock (&priv->lock);
+  *options = priv->kept;
+  alphas = priv->kept_alphas != NULL ? apr_tensor_ref (priv->kept_alphas) : NULL;
+  g_mutex_unlock (&priv->lock);
+
+  return alphas;
+}
+
+void
 apr_linear_regression_set_option (
   AprLinearRegression *self, gsize offset, gconstpointer value, gsize size, const char *property)
 {
   AprLinearRegressionPrivate *priv = apr_linear_regression_get_instance_private (self);
   gpointer option = (guint8 *) &priv->options + offset;
+  g_autoptr (AprFitted) pending = apr_estimator_ref_pending (APR_ESTIMATOR (self));
   gboolean is_other;
 
   g_mutex_lock (&priv->lock);
   is_other = memcmp (option, value, size) != 0;
   memcpy (option, value, size);
+  /* What the fit of a subclass sets before it calls this class's is meant for it. */
+  if (pending != NULL)
+    memcpy ((guint8 *) &priv->kept + offset, value, size);
   g_mutex_unlock (&priv->lock);
 
   if (is_other)
@@ -118,6 +154,7 @@ apr_linear_regression_finalize (GObject *object)
 
   g_mutex_clear (&priv->lock);
   g_clear_pointer (&priv->alphas, apr_tensor_unref);
+  g_clear_pointer (&priv->kept_alphas, apr_tensor_unref);
 
   G_OBJECT_CLASS (apr_linear_regression_parent_class)->finalize (object);
 }

@@ -173,6 +173,7 @@ unref (gpointer results)
 }
 
 const AprResultsType apr_linear_results_type = {
+  .begin = apr_linear_regression_keep_options,
   .ref = ref,
   .unref = unref,
   .save_tensors = apr_linear_regression_save_tensors,

@@ -377,6 +377,64 @@ test_refit (Fixture *fixture, gconstpointer data)
 }
 
 static void
+set_cb (AprEstimator *model, GParamSpec *pspec, const char *const *names)
+{
+  GError *error = NULL;
+
+  if (!apr_estimator_get_busy (model))
+    return;
+  g_object_set (model, "dtype", APR_DTYPE_F32, "alpha", 1e9, NULL);
+  apr_estimator_set_feature_names (model, names, &error);
+  g_assert_no_error (error);
+}
+
+static void
+fit_async (Fixture *fixture, AprEstimator *model)
+{
+  g_autoptr (GAsyncResult) finished = NULL;
+  GError *error = NULL;
+
+  apr_estimator_fit_async (model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, NULL, finished_cb,
+                           &finished);
+  while (finished == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  apr_estimator_fit_finish (model, finished, &error);
+  g_assert_no_error (error);
+}
+
+static void
+test_set_beside (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprLinearRegression) expected = apr_linear_regression_new ();
+  gsize n_features = apr_tensor_get_shape (fixture->x, NULL)[1];
+  gsize n_names;
+
+  g_test_summary (
+    "A fit uses the properties that it began with; names as many as its features become the model's.");
+  g_assert_true (fit (fixture, expected, NULL));
+  for (n_names = n_features; n_names < n_features + 2; n_names++)
+    {
+      g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+      g_auto (GStrv) names = g_new0 (char *, n_names + 1);
+      gsize i;
+
+      for (i = 0; i < n_names; i++)
+        names[i] = g_strdup_printf ("f%" G_GSIZE_FORMAT, i);
+      g_signal_connect (model, "notify::busy", G_CALLBACK (set_cb), names);
+      fit_async (fixture, APR_ESTIMATOR (model));
+      assert_same_model (model, expected);
+      assert_feature_names (model, n_names == n_features ? (const char *const *) names : NULL);
+      g_assert_cmpfloat (apr_linear_regression_get_alpha (model), ==, 1e9);
+
+      /* The next one has what was set. */
+      g_signal_handlers_disconnect_by_data (model, names);
+      fit_async (fixture, APR_ESTIMATOR (model));
+      g_assert_cmpint (apr_tensor_get_dtype (coefficients_of (model)), ==, APR_DTYPE_F32);
+      assert_feature_names (model, n_names == n_features ? (const char *const *) names : NULL);
+    }
+}
+
+static void
 test_failure (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (AprLinearRegression) model = model_new (fixture, 1);
@@ -493,6 +551,7 @@ main (int argc, char *argv[])
   ADD ("environment", test_environment);
   ADD ("disconnect", test_disconnect);
   ADD ("refit", test_refit);
+  ADD ("set-beside", test_set_beside);
   ADD ("failure", test_failure);
   ADD ("async", test_async);
   ADD ("async/cancelled", test_async_is_cancelled);

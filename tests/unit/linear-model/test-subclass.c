@@ -37,6 +37,8 @@ scaled_fit (AprEstimator *self,
   g_autoptr (GError) nested_error = NULL;
 
   TEST_SCALED (self)->n_fits++;
+  /* What it sets before it calls the parent's holds for this fit. */
+  g_object_set (self, "alpha", 0.0, NULL);
   /* The model is busy, for its own fit too. */
   g_assert_true (apr_estimator_get_busy (self));
   g_assert_false (apr_estimator_fit (self, x, y, sample_weight, cancellable, &nested_error));
@@ -148,7 +150,7 @@ test_fit_async_calls_own_fit (void)
 {
   g_autoptr (AprTensor) x = matrix_new (3, 1, (double[]){ 0, 1, 2 });
   g_autoptr (AprTensor) y = vector_new (3, (double[]){ 1, 3, 5 });
-  g_autoptr (Scaled) model = g_object_new (scaled_get_type (), "factor", 3.0, NULL);
+  g_autoptr (Scaled) model = g_object_new (scaled_get_type (), "factor", 3.0, "alpha", 5.0, NULL);
   g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
 
   apr_estimator_fit_async (APR_ESTIMATOR (model), x, y, NULL, G_PRIORITY_DEFAULT, NULL, finish_cb, loop);
