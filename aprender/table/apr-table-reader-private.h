@@ -25,7 +25,8 @@ struct _AprTableReader
   AprTableColumns *columns; /* (owned) (nullable) */
   AprTableFormat format;
   gboolean started;
-  guint64 size; /* of the stream, 0 where it is not known */
+  gboolean features_told; /* that they are known */
+  guint64 size;           /* of the stream, 0 where it is not known */
 
   guint64 n_lines; /* before the next block */
   guint64 n_rows;

@@ -459,6 +459,9 @@ end_read (AprTableReader *self, const Rows *rows, AprTensor **x, AprTensor **y, 
 {
   g_clear_pointer (&self->row_numbers, apr_tensor_unref);
   self->row_numbers = rows->numbers;
+  if (self->started && !self->features_told && self->chosen_features == NULL)
+    g_object_notify (G_OBJECT (self), "features");
+  self->features_told = self->started;
   notify_rows (self);
   hand_out_tensors (rows, x, y, sample_weight);
 }

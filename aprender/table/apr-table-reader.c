@@ -8,7 +8,8 @@
  *
  * Reads a table of numbers, such as a CSV file, in batches of tensors that a model or cross products take.
  *
- * Make a reader, say which columns are targets, and read until there are no more rows:
+ * Make a reader, say which columns are targets, and read until there are no more rows. From the first ones on,
+ * [property@Apr.TableReader:features] has the names of X's columns, for a model.
  *
  * ```c
  * g_autoptr (GFile) file = g_file_new_for_path ("rents.csv");
@@ -276,7 +277,8 @@ apr_table_reader_class_init (AprTableReaderClass *klass)
   /**
    * AprTableReader:features: (getter get_features) (setter set_features)
    *
-   * The columns that make X, in this order; `NULL` for all columns that are neither targets nor the weight.
+   * The columns that make X, in this order; `NULL` for all columns that are neither targets nor the weight, whose names
+   * are here, and notify, once rows have been read.
    *
    * Since: 0.1
    */

@@ -42,7 +42,7 @@ const RentsWindow = GObject.registerClass(class RentsWindow extends Gtk.Applicat
       reader.bind_property('progress', this.progressBar, 'fraction', GObject.BindingFlags.DEFAULT);
       for (let rows; (rows = await reader.read_async(cancellable)) !== null;)
         await model.partial_fit_async(rows[0], rows[1], null, cancellable);
-      model.feature_names = reader.names.filter(name => name !== TARGET);
+      model.feature_names = reader.features;
       this.showModel(model, await model.get_statistics_async(0, cancellable));
     } catch (error) {
       this.prediction.label = error.message;

@@ -54,7 +54,7 @@ class RentsWindow(Gtk.ApplicationWindow):
             reader.bind_property('progress', self.bar, 'fraction', GObject.BindingFlags.DEFAULT)
             while (rows := await reader.read_async(cancellable)) is not None:
                 await model.partial_fit_async(*rows, cancellable)
-            model.feature_names = [name for name in reader.names if name != TARGET]
+            model.feature_names = reader.features
             self.show_model(model, await model.get_statistics_async(0, cancellable))
         except GLib.Error as error:
             self.prediction.set_label(error.message)

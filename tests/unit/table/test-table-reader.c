@@ -86,6 +86,34 @@ count_calls (guint *n)
 }
 
 static void
+count_cb (GObject *object, GParamSpec *pspec, guint *count)
+{
+  (*count)++;
+}
+
+static void
+test_names_of_x (void)
+{
+  const char *targets[] = { "y", NULL };
+  const char *expected[] = { "b", "a", NULL };
+  g_autoptr (GInputStream) stream =
+    g_memory_input_stream_new_from_data ("b,y,w,a\n1,2,3,4\n5,6,7,8\n", -1, NULL);
+  g_autoptr (AprTableReader) reader = apr_table_reader_new (stream, NULL);
+  guint n_notified = 0;
+
+  g_test_summary ("The names of X's columns that were not chosen are told once, with the first rows.");
+  apr_table_reader_set_targets (reader, targets);
+  apr_table_reader_set_weight (reader, "w");
+  g_signal_connect (reader, "notify::features", G_CALLBACK (count_cb), &n_notified);
+  g_assert_null (apr_table_reader_get_features (reader));
+  g_assert_true (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, NULL));
+  g_assert_cmpstrv ((char **) apr_table_reader_get_features (reader), (char **) expected);
+  g_assert_cmpuint (n_notified, ==, 1);
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, NULL));
+  g_assert_cmpuint (n_notified, ==, 1);
+}
+
+static void
 test_decimal_comma (void)
 {
   g_autoptr (AprTableReader) reader = reader_new ("a;b\n1,5;-2,25\n\"3\";,5e1\n", -1);
@@ -595,6 +623,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/table-reader/roles", test_roles);
+  g_test_add_func ("/table-reader/names-of-x", test_names_of_x);
   g_test_add_func ("/table-reader/decimal-comma", test_decimal_comma);
   g_test_add_func ("/table-reader/delimiter", test_delimiter);
   g_test_add_func ("/table-reader/late-choice", test_late_choice);
