@@ -528,6 +528,26 @@ test('cancel', async () => {
   assertLine(model);
 });
 
+test('release-of-others', async () => {
+  const samples = Float64Array.from({length: 1000000}, (_, i) => i);
+  samples.shape = [1000000, 1];
+  const model = new LinearRegression();
+  const state = Apr.CrossProducts.new(1, 1);
+  const updates = [model.fit_async(samples, samples), state.update_async(samples, samples)];
+
+  // Neither was reserved by this test: they are busy until the arrays have been copied and used.
+  model.release();
+  state.release();
+  assertEqual([model.busy, state.busy], [true, true]);
+  assertThrows(() => model.fit(X, y), Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING);
+  await Promise.all(updates);
+  assertEqual([model.busy, state.busy, state.n_samples], [false, false, 1000000]);
+
+  model.reserve();
+  model.release();
+  assertEqual(model.busy, false);
+});
+
 test('progress', async () => {
   const samples = Float64Array.from({length: 30000}, (_, i) => i);
   const matrix = Tensor.from(samples, [30000, 1]);

@@ -95,15 +95,35 @@ function getFunctions(Apr, functions) {
     ]);
   }
 
+  // What is reserved here is not the caller's to release.
+  const copying = new WeakSet();
+  for (const {prototype} of [Apr.Estimator, Apr.CrossProducts]) {
+    const release = prototype.release;
+    prototype.release = function () {
+      if (!copying.has(this))
+        release.call(this);
+    };
+  }
+
+  function reserve(object) {
+    object.reserve();
+    copying.add(object);
+  }
+
+  function release(object) {
+    copying.delete(object);
+    object.release();
+  }
+
   // Copies the arrays of a fit or an update, and begins it. The model or the sums are busy from the call on, so that
   // no other fit begins meanwhile.
   async function updateInSlices(object, X, y, sampleWeight, cancellable, begin) {
-    object.reserve();
+    reserve(object);
     let tensors;
     try {
       tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
     } catch (error) {
-      object.release();
+      release(object);
       throw error;
     }
 
@@ -111,7 +131,7 @@ function getFunctions(Apr, functions) {
     object.freeze_notify();
     let promise;
     try {
-      object.release();
+      release(object);
       promise = begin(tensors);
     } finally {
       object.thaw_notify();
