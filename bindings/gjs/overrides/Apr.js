@@ -12,10 +12,10 @@ function _init() {
   const Apr = this;
   const functions = {};
 
-  for (const name of ['describe', 'lists', 'data', 'methods', 'slices'])
+  for (const name of ['garbage', 'describe', 'lists', 'data', 'methods', 'slices'])
     Object.assign(functions, parts[name].getFunctions(Apr, functions));
 
   for (const name of ['tensor', 'safetensors', 'estimator', 'linear_regression', 'groups', 'statistics', 'cross_products', 'tables',
-    'metrics', 'guards'])
+    'metrics', 'promises', 'guards'])
     parts[name].extend(Apr, functions);
 }

@@ -225,14 +225,20 @@ test('fit-async', async () => {
   assertEqual(model.predict([[0, 0]]), Float64Array.of(3));
 });
 
-test('fit-async-with-callback', async () => {
+// A promise beside a callback would resolve before the fit.
+test('callbacks', () => {
   const model = new Mean();
-  const [source, result] = await new Promise(resolve => {
-    model.fit_async(X, y, null, null, (...args) => resolve(args));
-  });
-  assertTrue(source === model);
-  assertTrue(model.fit_finish(result));
-  assertTrue(model.fitted);
+  assertThrows(() => model.fit_async(X, y, null, null, () => {}), TypeError, null,
+    'fit_async returns a promise, and takes no callback: it has at most 4 arguments, the cancellable last, not 5');
+  assertTrue(!model.busy);
+  assertThrows(() => model.predict_async(X, null, () => {}), TypeError, null, 'at most 2 arguments');
+  assertThrows(() => model.to_bytes_async(null, () => {}), TypeError, null, 'at most 1 argument,');
+  assertThrows(() => Mean.from_bytes_async(new Uint8Array(8), null, () => {}), TypeError, null, 'at most 2 arguments');
+  assertThrows(() => Apr.compute_metric_async('r2', 'raw_values', y, y, null, null, () => {}), TypeError, null,
+    'at most 6 arguments');
+  assertThrows(() => new Apr.SafetensorsWriter().write_to_bytes_async(null, () => {}), TypeError, null, 'no callback');
+  assertThrows(() => Apr.SafetensorsReader.new_from_file_async(Gio.File.new_for_path('a'), null, () => {}), TypeError, null,
+    'no callback');
 });
 
 test('unfitted', () => {

@@ -7,7 +7,8 @@ const {Gio} = imports.gi;
 
 function getFunctions(Apr, functions) {
   const {DType, Tensor} = Apr;
-  const {isList, isTypedArray, describe, findShape, flatten} = functions;
+  const {get_bits: getBits} = DType;
+  const {collectGarbage, countGarbage, isList, isTypedArray, describe, findShape, flatten} = functions;
 
   const arrayTypes = new Map([
     [DType.I8, Int8Array],
@@ -88,7 +89,16 @@ function getFunctions(Apr, functions) {
     const ownShape = values[SHAPE] ?? findShape(values, name);
     if (!isTypedArray(values))
       values = flatten(values, ownShape, name);
+    countGarbage(values.byteLength);
+    collectGarbage();
     return Tensor.new_from_bytes(findDType(values, name), shape ?? ownShape, toBytes(values));
+  }
+
+  // Notes that C has made a tensor, and returns it.
+  function countTensor(tensor) {
+    if (tensor !== null)
+      countGarbage(tensor.get_n_elements() * getBits(tensor.dtype) / 8);
+    return tensor;
   }
 
   function toWeights(values) {
@@ -135,6 +145,7 @@ function getFunctions(Apr, functions) {
   function toShapedArray(tensor, isNobodyElses = false) {
     if (tensor === null)
       return null;
+    countTensor(tensor);
     const array = isNobodyElses && arrayTypes.has(tensor.dtype) && tensor.get_n_elements() > 0
       ? toTypedArray(getBytes(tensor), tensor.dtype)
       : toNumbers(tensor);
@@ -145,6 +156,6 @@ function getFunctions(Apr, functions) {
     return tensor === null ? null : nest(toNumbers(tensor), tensor.shape);
   }
 
-  return {SHAPE, checkShape, findDType, checkValues, toBytes, toTensor, toWeights, nest, getBytes,
+  return {SHAPE, checkShape, countTensor, findDType, checkValues, toBytes, toTensor, toWeights, nest, getBytes,
     toTypedArray, toNumbers, toShapedArray, fromTensor};
 }

@@ -54,10 +54,9 @@ function extend(Apr, functions) {
   };
 
   const fitAsync = promisify(Estimator.prototype, 'fit');
-  Estimator.prototype.fit_async = function (X, y, sampleWeight = null, cancellable = null, ...rest) {
-    // The rest is an optional callback.
+  Estimator.prototype.fit_async = function (X, y, sampleWeight = null, cancellable = null) {
     return updateInSlices(this, X, y, sampleWeight, cancellable,
-      tensors => fitAsync.call(this, ...tensors, PRIORITY, cancellable, ...rest));
+      tensors => fitAsync.call(this, ...tensors, PRIORITY, cancellable));
   };
 
   const predictAsync = promisify(Estimator.prototype, 'predict');

@@ -50,10 +50,9 @@ function extend(Apr, functions) {
   };
 
   const partialFitAsync = promisify(LinearRegression.prototype, 'partial_fit');
-  LinearRegression.prototype.partial_fit_async = function (X, y, sampleWeight = null, cancellable = null, ...rest) {
-    // The rest is an optional callback.
+  LinearRegression.prototype.partial_fit_async = function (X, y, sampleWeight = null, cancellable = null) {
     return updateInSlices(this, X, y, sampleWeight, cancellable,
-      tensors => partialFitAsync.call(this, ...tensors, PRIORITY, cancellable, ...rest));
+      tensors => partialFitAsync.call(this, ...tensors, PRIORITY, cancellable));
   };
 
   const fitCrossProducts = LinearRegression.prototype.fit_cross_products;

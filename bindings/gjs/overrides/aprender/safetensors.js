@@ -25,8 +25,8 @@ function extend(Apr, functions) {
 
   Gio._promisify(SafetensorsReader, 'new_from_file_async', 'new_from_file_finish');
   const newFromFileAsync = SafetensorsReader.new_from_file_async;
-  SafetensorsReader.new_from_file_async = function (file, cancellable = null, ...rest) {
-    return newFromFileAsync.call(this, file, PRIORITY, cancellable, ...rest);
+  SafetensorsReader.new_from_file_async = function (file, cancellable = null) {
+    return newFromFileAsync.call(this, file, PRIORITY, cancellable);
   };
 
   for (const [name, nArguments] of [['get_tensor', 1], ['get_slice', 2]]) {
@@ -88,16 +88,15 @@ function extend(Apr, functions) {
   const {write_to_file_async: writeToFileAsync, write_to_bytes_async: writeToBytesAsync,
     write_shards_async: writeShardsAsync} = SafetensorsWriter.prototype;
 
-  SafetensorsWriter.prototype.write_to_file_async = function (file, cancellable = null, ...rest) {
-    return writeToFileAsync.call(this, file, PRIORITY, cancellable, ...rest);
+  SafetensorsWriter.prototype.write_to_file_async = function (file, cancellable = null) {
+    return writeToFileAsync.call(this, file, PRIORITY, cancellable);
   };
 
-  SafetensorsWriter.prototype.write_to_bytes_async = function (cancellable = null, ...rest) {
-    return writeToBytesAsync.call(this, PRIORITY, cancellable, ...rest);
+  SafetensorsWriter.prototype.write_to_bytes_async = function (cancellable = null) {
+    return writeToBytesAsync.call(this, PRIORITY, cancellable);
   };
 
-  SafetensorsWriter.prototype.write_shards_async = function (folder, prefix, maxShardSize, cancellable = null,
-    ...rest) {
-    return writeShardsAsync.call(this, folder, prefix, maxShardSize, PRIORITY, cancellable, ...rest);
+  SafetensorsWriter.prototype.write_shards_async = function (folder, prefix, maxShardSize, cancellable = null) {
+    return writeShardsAsync.call(this, folder, prefix, maxShardSize, PRIORITY, cancellable);
   };
 }

@@ -15,7 +15,8 @@ const SLICE_ELEMENTS = 1 << 15;
 
 function getFunctions(Apr, functions) {
   const {DType, SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
-  const {SHAPE, Flattener, checkValues, findDType, findShape, isTypedArray, toBytes, toTensor} = functions;
+  const {SHAPE, Flattener, checkValues, countGarbage, findDType, findShape, isTypedArray, toBytes, toTensor,
+    wantCollection} = functions;
 
   // Resolves when the main loop has run everything that waits.
   function letMainLoopRun() {
@@ -81,9 +82,12 @@ function getFunctions(Apr, functions) {
     const size = shape.reduce((product, n) => product * n, isTypedArray(values) ? values.BYTES_PER_ELEMENT : 8);
     if (size <= MAX_COPY_SIZE)
       return toTensor(values, name);
-    return isTypedArray(values)
+    wantCollection();
+    const tensor = await (isTypedArray(values)
       ? copyInSlices(values, findDType(values, name), shape, name, cancellable)
-      : flattenInSlices(values, shape, name, cancellable);
+      : flattenInSlices(values, shape, name, cancellable));
+    countGarbage(size);
+    return tensor;
   }
 
   // All small arrays are copied before the promise is returned to the caller, who may change them then.

@@ -9,7 +9,7 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {TableReader} = Apr;
-  const {promisify} = functions;
+  const {collectGarbage, countTensor, promisify} = functions;
 
   const newForFile = TableReader.new_for_file;
   TableReader.new_for_file = function (file, cancellable = null) {
@@ -21,8 +21,9 @@ function extend(Apr, functions) {
     return readNames.call(this, cancellable);
   };
   TableReader.prototype.read = function (cancellable = null) {
+    collectGarbage();
     const [hasRows, ...tensors] = readRows.call(this, cancellable);
-    return hasRows ? tensors : null;
+    return hasRows ? tensors.map(countTensor) : null;
   };
 
   const {read_categories: readCategories} = TableReader.prototype;
@@ -38,6 +39,6 @@ function extend(Apr, functions) {
   TableReader.prototype.read_async = async function (cancellable = null) {
     const tensors = await readAsync.call(this, PRIORITY, cancellable);
     // GJS leaves out that there are rows, but not that there are none.
-    return tensors[0] === false ? null : tensors;
+    return tensors[0] === false ? null : tensors.map(countTensor);
   };
 }
