@@ -16,8 +16,8 @@ G_BEGIN_DECLS
  * APR_PARAM_TRANSIENT:
  *
  * The flag of an estimator's property that is no hyper-parameter although it can be read and written, such as
- * one that says how many threads to use: it is cloned and copied, but no file has it. JavaScript and Vala do not let
- * one set a flag of this kind: there a plain field, which is not cloned either, serves.
+ * one that says how many threads to use: it is cloned and copied, but no file has it. JavaScript and Vala cannot
+ * give a property such a flag: there use a plain field, which no file has either, but which is not cloned.
  *
  * Since: 0.1
  */

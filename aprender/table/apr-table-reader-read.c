@@ -140,6 +140,9 @@ apr_table_reader_load_names (AprTableReader *self, GCancellable *cancellable, GE
                             &self->format.delimiter);
   if (header.error != NULL)
     set_error_at (self, header.error_line, header.error);
+  else if (self->stream == NULL)
+    g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                 "%s: the reader has no stream: give it one when it is made", self->name);
   else if (header.names == NULL || header.names->len == 0)
     g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: the file is empty", self->name);
   if (self->error != NULL)

@@ -77,14 +77,15 @@ static void
 apr_table_reader_constructed (GObject *object)
 {
   AprTableReader *self = APR_TABLE_READER (object);
+  g_autoptr (GInputStream) nothing = NULL;
 
   G_OBJECT_CLASS (apr_table_reader_parent_class)->constructed (object);
 
   if (self->name == NULL)
     self->name = g_strdup ("table");
   if (self->stream == NULL)
-    self->stream = g_memory_input_stream_new ();
-  self->source = apr_table_source_new (self->stream);
+    nothing = g_memory_input_stream_new ();
+  self->source = apr_table_source_new (self->stream != NULL ? self->stream : nothing);
 }
 
 static void
@@ -101,7 +102,7 @@ apr_table_reader_finalize (GObject *object)
   g_clear_pointer (&self->row_numbers, apr_tensor_unref);
   g_free (self->delimiter);
   g_free (self->name);
-  g_object_unref (self->stream);
+  g_clear_object (&self->stream);
 
   G_OBJECT_CLASS (apr_table_reader_parent_class)->finalize (object);
 }

@@ -58,8 +58,8 @@ const RentsWindow = GObject.registerClass(class RentsWindow extends Gtk.Applicat
     for (const entry of entries) {
       this.features.append(entry);
       entry.connect('changed', () => {
-        const numbers = entries.map(({text}) => Number(text || NaN));
-        this.prediction.label = numbers.some(isNaN) ? '' : `${TARGET}: ${model.predict_one(numbers).toFixed(2)}`;
+        const numbers = entries.map(({text}) => text.trim() === '' ? NaN : Number(text));
+        this.prediction.label = numbers.every(Number.isFinite) ? `${TARGET}: ${model.predict_one(numbers).toFixed(2)}` : '';
       });
     }
   }

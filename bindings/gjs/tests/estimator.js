@@ -346,6 +346,34 @@ test('results', async () => {
     'keeps its results itself');
 });
 
+const Lists = GObject.registerClass({GTypeName: 'TestLists'}, class Lists extends Apr.Estimator {
+  vfunc_fit() {
+    return true;
+  }
+
+  vfunc_predict(X) {
+    return Array(X.shape[0]).fill(this.value ?? 7);
+  }
+});
+
+test('predictions-in-arrays', () => {
+  const model = new Lists().fit(X, y);
+  assertEqual(model.predict(X), Float64Array.of(7, 7, 7, 7));
+  assertEqual(model.score(X, y) < 0, true);
+  model.value = 'a';
+  assertThrows(() => model.predict(X), TypeError, null, 'What Lists predicts has the string “a” at row 0');
+});
+
+test('wrong-names', () => {
+  const model = new Mean();
+  assertThrows(() => model.set_feature_names([1, 2]), TypeError, null, 'The name of a feature must be a string, not 1');
+  assertThrows(() => model.set_target_names(['a', null]), TypeError, null, 'The name of a target must be a string, not null');
+  assertThrows(() => model.set_feature_names(['\ud800']), TypeError, null, 'half of a surrogate pair');
+  assertThrows(() => model.save('\udc00x'), TypeError, null, 'half of a surrogate pair');
+  model.set_feature_names(['\u{1f3e0}', 'b']);
+  assertEqual(model.fit(X, y).feature_names, ['\u{1f3e0}', 'b']);
+});
+
 test('missing-virtual-functions', async () => {
   const model = new Empty();
   assertThrows(() => model.fit(X, y), Apr.Error, Apr.Error.FAILED, 'TestEmpty has no fit');

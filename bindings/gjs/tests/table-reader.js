@@ -32,6 +32,11 @@ test('read-async', async () => {
   assertEqual(await reader.read_async(), null);
 });
 
+test('without-a-stream', () => {
+  const reader = new Apr.TableReader();
+  assertThrows(() => reader.read(), Gio.IOErrorEnum, Gio.IOErrorEnum.INVALID_ARGUMENT, 'has no stream');
+});
+
 test('names', () => {
   const reader = newReader(TEXT);
   assertTrue(reader.read_names());

@@ -133,6 +133,8 @@ test('shape', () => {
   assertThrows(() => Tensor.from([], [2 ** 40, 2 ** 40]), Apr.Error, Apr.Error.RANGE, '1099511627776');
   for (const shape of [[-2], [2.5], ['2'], [NaN], 2, 'ab', {}])
     assertThrows(() => Tensor.from([1, 2], shape), TypeError, null, 'whole numbers');
+  for (const shape of [[4, 2.0000001], [-4, -2], 'ab'])
+    assertThrows(() => Tensor.from(Object.assign(new Float64Array(8), {shape})), TypeError, null, 'whole numbers');
 });
 
 test('new-from-floats-and-doubles', () => {
@@ -162,11 +164,16 @@ test('to-typed-array', () => {
   ])
     assertEqual(Tensor.from(array).to_typed_array(), array);
 
-  // Dtypes that JavaScript has no numbers for are handed out as they stand in the file.
   const halves = Tensor.new_from_bytes(DType.F16, [2], Uint8Array.of(0x00, 0x3c, 0x00, 0xc0));
-  assertEqual(halves.to_typed_array(), Uint8Array.of(0x00, 0x3c, 0x00, 0xc0));
+  assertEqual(halves.to_typed_array(), Float32Array.of(1, -2));
+  const brains = Tensor.new_from_bytes(DType.BF16, [2], Uint8Array.of(0x80, 0x3f, 0x00, 0xc0));
+  assertEqual(brains.to_typed_array(), Float32Array.of(1, -2));
+  const booleans = Tensor.new_from_bytes(DType.BOOL, [2], Uint8Array.of(1, 0));
+  assertEqual(booleans.to_typed_array(), Uint8Array.of(1, 0));
+
+  // Bytes without a word would look like U8.
   const eighths = Tensor.new_from_bytes(DType.F8_E4M3, [2, 1], Uint8Array.of(1, 2));
-  assertEqual(eighths.to_typed_array(), Uint8Array.of(1, 2));
+  assertThrows(() => eighths.to_typed_array(), TypeError, null, 'no typed array of the dtype F8_E4M3: get_bytes()');
 });
 
 test('to-typed-array-copies', () => {

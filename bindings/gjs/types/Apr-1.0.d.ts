@@ -119,7 +119,7 @@ declare module 'gi://Apr?version=1.0' {
       slice(indices: string): Tensor;
       /** The rows from start up to stop, which is excluded; they share the memory. */
       slice_rows(start: number, stop: number): Tensor;
-      /** A copy of all elements; Uint8Array of the bytes if JavaScript has no such numbers. */
+      /** A copy of all elements: Float32Array of F16 and BF16; a TypeError if JavaScript has no such numbers. */
       to_typed_array(): TypedArray;
       /** Nested arrays of numbers; a number for a scalar. */
       to_array(): NestedNumbers;
@@ -304,7 +304,7 @@ declare module 'gi://Apr?version=1.0' {
       /** For a subclass: learns from tensors whose shapes have been checked. Throws, or returns true. */
       vfunc_fit(X: Tensor, y: Tensor, sample_weight: Tensor | null, cancellable: Gio.Cancellable | null): boolean;
       /** For a subclass: [n_samples] or [n_samples, n_targets] of X, whose width has been checked. */
-      vfunc_predict(X: Tensor): Tensor;
+      vfunc_predict(X: Tensor): Numbers;
       /** For a subclass's fit: keeps what it finds under a name, for copies, files and get_result(). Returns true. */
       set_result(name: string, result: Numbers): boolean;
       /** For a subclass: what its fit has kept under a name. */
@@ -439,7 +439,7 @@ declare module 'gi://Apr?version=1.0' {
       readonly prediction_rounding: number;
       /** The model's own coefficients where features depend on each other; null otherwise. */
       readonly minimum_norm: FloatArray | null;
-      get_item_type(): unknown;
+      get_item_type(): GObject.GType;
       get_n_items(): number;
       get_item(position: number): Term | null;
       items_changed(position: number, removed: number, added: number): void;
@@ -492,6 +492,8 @@ declare module 'gi://Apr?version=1.0' {
       get_confidence_intervals(level?: number): FloatArray[];
       to_string(): string;
     }
+
+    interface RegressionStatistics extends Gio.ListModel<Term> {}
 
     /** What a test found. */
     class HypothesisTest extends GObject.Object {

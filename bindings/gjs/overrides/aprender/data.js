@@ -77,6 +77,12 @@ function getFunctions(Apr, functions) {
   // Where an array that Apr has returned keeps the shape of its elements.
   const SHAPE = 'shape';
 
+  // What a model has returned knows its shape.
+  function readShape(values, name) {
+    const shape = values[SHAPE] ?? null;
+    return shape === null ? findShape(values, name) : checkShape(shape);
+  }
+
   function toTensor(values, name, shape = null) {
     if (values instanceof Tensor)
       return shape === null ? values : Tensor.new_from_bytes(values.dtype, shape, values.get_bytes());
@@ -85,8 +91,7 @@ function getFunctions(Apr, functions) {
       return toTensor([values], name, shape ?? []);
     checkValues(values, name);
 
-    // What a model has returned knows its shape.
-    const ownShape = values[SHAPE] ?? findShape(values, name);
+    const ownShape = readShape(values, name);
     if (!isTypedArray(values))
       values = flatten(values, ownShape, name);
     countGarbage(values.byteLength);
@@ -130,6 +135,16 @@ function getFunctions(Apr, functions) {
     return new ArrayType(bytes.buffer, bytes.byteOffset, bytes.byteLength / ArrayType.BYTES_PER_ELEMENT);
   }
 
+  // The same numbers in a dtype that has a typed array, where there is one that holds them all.
+  function toExact(tensor) {
+    const {dtype} = tensor;
+    if (arrayTypes.has(dtype) || dtype === DType.BOOL)
+      return tensor;
+    if (dtype === DType.F16 || dtype === DType.BF16)
+      return tensor.cast(DType.F32);
+    throw new TypeError(`JavaScript has no typed array of the dtype ${DType.to_string(dtype)}: get_bytes() has the bytes`);
+  }
+
   // A tensor of numbers, whose dtype has a typed array in JavaScript.
   function toNumeric(tensor) {
     return arrayTypes.has(tensor.dtype) ? tensor : tensor.cast(DType.F32);
@@ -157,5 +172,5 @@ function getFunctions(Apr, functions) {
   }
 
   return {SHAPE, checkShape, countTensor, findDType, checkValues, toBytes, toTensor, toWeights, nest, getBytes,
-    toTypedArray, toNumbers, toShapedArray, fromTensor};
+    toExact, toTypedArray, readShape, toNumbers, toShapedArray, fromTensor};
 }

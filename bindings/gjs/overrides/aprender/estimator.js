@@ -9,7 +9,7 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {DType, Estimator, LinearRegression} = Apr;
-  const {count, defineNames, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights,
+  const {count, defineNames, isList, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights,
     updateInSlices} = functions;
 
   function isHyperParameter({flags, owner_type: owner}) {
@@ -106,6 +106,19 @@ function extend(Apr, functions) {
 
   Estimator.prototype.score = function (X, y, sampleWeight = null) {
     return score.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight));
+  };
+
+  // A class that is written in JavaScript may predict arrays.
+  const {_classInit: initClass} = Estimator;
+  Estimator._classInit = function (type) {
+    if (Object.hasOwn(type.prototype, 'vfunc_predict')) {
+      const {vfunc_predict: predictTensor} = type.prototype;
+      type.prototype.vfunc_predict = function (X) {
+        const predictions = predictTensor.call(this, X);
+        return isList(predictions) ? toTensor(predictions, `What ${type.name} predicts`) : predictions;
+      };
+    }
+    return initClass.call(this, type);
   };
 
   // A class that is written in JavaScript inherits these: Model.load(path) returns a Model.

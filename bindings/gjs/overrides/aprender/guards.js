@@ -7,7 +7,7 @@ const {GObject} = imports.gi;
 
 function extend(Apr, functions) {
   const {DType, Estimator, LinearRegression, SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
-  const {readCount: checkCount} = functions;
+  const {describe, readCount: checkCount} = functions;
 
   const {isArray} = Array;
 
@@ -15,6 +15,9 @@ function extend(Apr, functions) {
   function checkString(string, what) {
     if (typeof string === 'string' && string.includes('\0'))
       throw new TypeError(`${what} has a NUL: ${JSON.stringify(string)}`);
+    // GJS makes U+FFFD of each.
+    if (typeof string === 'string' && /\p{Surrogate}/u.test(string))
+      throw new TypeError(`${what} has half of a surrogate pair: ${JSON.stringify(string)}`);
   }
 
   function checkStrings(value, what) {
@@ -22,6 +25,13 @@ function extend(Apr, functions) {
       value.forEach(string => checkString(string, what));
     else
       checkString(value, what);
+  }
+
+  function checkNames(names, what) {
+    checkStrings(names, what);
+    const wrong = isArray(names) ? names.findIndex(name => typeof name !== 'string') : -1;
+    if (wrong >= 0)
+      throw new TypeError(`${what} must be a string, not ${describe(names[wrong])}`);
   }
 
   function isType(value) {
@@ -50,7 +60,7 @@ function extend(Apr, functions) {
       (valueType === GObject.TYPE_STRING || valueType.name === 'GStrv');
     const names = new Set(GObject.Object.list_properties.call(type).filter(isString).map(({name}) => name));
     const toName = key => key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`).replaceAll('_', '-');
-    const check = (key, value) => names.has(toName(key)) && checkStrings(value, `The property “${toName(key)}”`);
+    const check = (key, value) => names.has(toName(key)) && checkNames(value, `The property “${toName(key)}”`);
 
     if (names.size === 0)
       return;
@@ -86,8 +96,8 @@ function extend(Apr, functions) {
   const anything = [null, ''];
   const path = [checkString, 'The path'];
   const tensorName = [checkString, 'The name of a tensor'];
-  const featureNames = [checkString, 'The name of a feature'];
-  const targetNames = [checkString, 'The name of a target'];
+  const featureNames = [checkNames, 'The name of a feature'];
+  const targetNames = [checkNames, 'The name of a target'];
   const indices = [checkString, 'The text of indices'];
 
   for (const type of [Estimator, LinearRegression, Apr.CrossProducts]) {
@@ -124,7 +134,7 @@ function extend(Apr, functions) {
     guard(LinearRegression.prototype, `get_robust_statistics${suffix}`, anything, anything, anything, anything, target);
   }
   guard(Apr.GroupFits.prototype, 'check', [checkCount, 'The group']);
-  const columns = [checkString, 'The name of a column'];
+  const columns = [checkNames, 'The name of a column'];
   guard(Apr.TableReader, 'new', anything, [checkString, 'The name of a table']);
   guard(Apr.TableReader.prototype, 'set_delimiter', [checkString, 'The delimiter']);
   for (const name of ['set_features', 'set_targets', 'set_weight', 'read_categories', 'read_categories_async'])

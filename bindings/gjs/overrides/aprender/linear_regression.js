@@ -147,6 +147,7 @@ function extend(Apr, functions) {
   const predictIntervalAsync = promisify(LinearRegression.prototype, 'predict_interval');
   LinearRegression.prototype.predict_interval_async = async function (X, level = 0.95,
     kind = Apr.IntervalKind.PREDICTION, cancellable = null) {
+    readNumber(level, 'level');
     const type = toEnum(Apr.IntervalKind, kind, 'kind');
     const tensor = await toTensorInSlices(X, 'X', cancellable);
     const ends = await predictIntervalAsync.call(this, tensor, level, type, PRIORITY, cancellable);
@@ -156,6 +157,7 @@ function extend(Apr, functions) {
 
   const predictInterval = LinearRegression.prototype.predict_interval;
   LinearRegression.prototype.predict_interval = function (X, level = 0.95, kind = Apr.IntervalKind.PREDICTION) {
+    readNumber(level, 'level');
     const type = toEnum(Apr.IntervalKind, kind, 'kind');
     const [, lower, upper] = predictInterval.call(this, toTensor(X, 'X'), level, type);
     return [toShapedArray(lower, true), toShapedArray(upper, true)];

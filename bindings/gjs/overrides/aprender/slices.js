@@ -15,7 +15,7 @@ const SLICE_ELEMENTS = 1 << 15;
 
 function getFunctions(Apr, functions) {
   const {DType, SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
-  const {SHAPE, Flattener, checkValues, countGarbage, findDType, findShape, isTypedArray, toBytes, toTensor,
+  const {Flattener, checkValues, countGarbage, findDType, isTypedArray, readShape, toBytes, toTensor,
     wantCollection} = functions;
 
   // Resolves when the main loop has run everything that waits.
@@ -78,7 +78,7 @@ function getFunctions(Apr, functions) {
       return toTensor(values, name);
     checkValues(values, name);
 
-    const shape = values[SHAPE] ?? findShape(values, name);
+    const shape = readShape(values, name);
     const size = shape.reduce((product, n) => product * n, isTypedArray(values) ? values.BYTES_PER_ELEMENT : 8);
     if (size <= MAX_COPY_SIZE)
       return toTensor(values, name);

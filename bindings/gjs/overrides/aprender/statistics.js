@@ -12,7 +12,7 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {HypothesisTest, RegressionDiagnostics, RegressionStatistics} = Apr;
-  const {count, defineGetter, fromTensor, promisify, toTensor} = functions;
+  const {count, defineGetter, fromTensor, promisify, readNumber, toTensor} = functions;
 
   for (const name of DIAGNOSTICS) {
     defineGetter(RegressionDiagnostics.prototype, name, function () {
@@ -58,7 +58,7 @@ function extend(Apr, functions) {
 
   const getConfidenceIntervals = RegressionStatistics.prototype.get_confidence_intervals;
   RegressionStatistics.prototype.get_confidence_intervals = function (level = 0.95) {
-    return fromTensor(getConfidenceIntervals.call(this, level));
+    return fromTensor(getConfidenceIntervals.call(this, readNumber(level, 'level')));
   };
 
   // As Python shows them.

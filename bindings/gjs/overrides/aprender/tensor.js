@@ -5,7 +5,7 @@
 
 function extend(Apr, functions) {
   const {DType, Tensor} = Apr;
-  const {checkShape, convertArgument, defineGetter, fromTensor, getBytes, nest, readEnum, toNumbers, toTensor,
+  const {checkShape, convertArgument, defineGetter, fromTensor, getBytes, nest, readEnum, toExact, toNumbers, toTensor,
     toTypedArray} = functions;
 
   const readDType = dtype => readEnum(DType, dtype, 'dtype');
@@ -29,7 +29,8 @@ function extend(Apr, functions) {
   });
 
   Tensor.prototype.to_typed_array = function () {
-    return toTypedArray(getBytes(this).slice(), this.dtype);
+    const tensor = toExact(this);
+    return toTypedArray(getBytes(tensor).slice(), tensor.dtype);
   };
 
   Tensor.prototype.to_array = function () {

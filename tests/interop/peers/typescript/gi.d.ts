@@ -21,14 +21,28 @@ declare module 'gi://GObject?version=2.0' {
       connect(signal: string, callback: (...args: any[]) => unknown): number;
     }
     type ParamFlags = number;
+    interface GType {
+      name: string;
+    }
   }
   export default GObject;
 }
 
 declare module 'gi://Gio?version=2.0' {
+  import GObject from 'gi://GObject?version=2.0';
+
   export namespace Gio {
     class Cancellable {
       cancel(): void;
+    }
+    interface ListModel<Item extends GObject.Object = GObject.Object> extends GObject.Object {
+      get_item(position: number): Item | null;
+      get_item_type(): GObject.GType;
+      get_n_items(): number;
+      items_changed(position: number, removed: number, added: number): void;
+      vfunc_get_item(position: number): Item | null;
+      vfunc_get_item_type(): GObject.GType;
+      vfunc_get_n_items(): number;
     }
     interface File {}
     namespace File {
