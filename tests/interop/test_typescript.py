@@ -74,16 +74,19 @@ print(new First().fit([[1], [2]], [7, 8]).copy().predict([[3]])[0]);
 # What models and statistics give are numbers to compute with, which a bigint could not be.
 NUMBERS = '''
 import Apr from 'gi://Apr?version=1.0';
+import type Gio from 'gi://Gio?version=2.0';
 declare function print(text: unknown): void;
 
 const [X, y] = [[[0, 0], [1, 0], [0, 1], [2, 2]], [1, 3, 4, 10]];
 const model = new Apr.LinearRegression({alpha: undefined, n_threads: 1}).fit(X, y);
 const statistics = model.get_statistics();
+const list: Gio.ListModel = statistics;
+const flat = Object.assign(new Float64Array(8), {shape: [4, 2]});
 const [lower] = model.predict_interval(X);
 const test = statistics.test_hypothesis(['x0 = 0', 'x1 = 0']);
 const sum: number = model.predict(X)[0] + (await model.predict_async(X))[1] * 2 + (model.intercept?.[0] ?? 0) + lower[0] +
   statistics.p_values[0] + statistics.covariance[0][0] + test.t_values[0] + statistics.get_confidence_intervals(0.9)[0][1];
-print([Number.isFinite(sum), model.diagnose(X, y).residuals.map(Math.abs).length, model.predict(X).shape.length,
+print([Number.isFinite(sum) && list.get_n_items() === 3 && model.predict(flat).length === 4, model.diagnose(X, y).residuals.map(Math.abs).length, model.predict(X).shape.length,
   statistics.standard_errors[1].toFixed(1).length].join());
 '''
 # What the types have as functions of an enumeration, and what a promise stands for.
