@@ -427,8 +427,9 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
    * AprRegressionStatistics:prediction-rounding: (getter get_prediction_rounding)
    *
    * By how many standard deviations of the target the rounding of numbers may change a prediction of the model:
-   * u Σ |b_j| rms (x_j) / sd (y), where b are the coefficients, and u is 2^-53, or 2^-24 where the features or the
-   * coefficients are F32. Without an intercept, rms (y) takes the place of the standard deviation.
+   * u Σ |b_j| q (x_j) / s (y), where b are the coefficients, q is the root of the mean square, s the standard
+   * deviation, and u is 2^-53, or 2^-24 where the features or the coefficients are F32. Without an intercept, q (y)
+   * takes the place of s (y).
    *
    * It is about 10^-15 for most models. Where it is large, the terms of a prediction are so much larger than their sum
    * that this has lost its digits: features depend on each other but for their own rounding, as shares of a whole do,

@@ -8,8 +8,7 @@
  *
  * Reads a table of numbers, such as a CSV file, in batches of tensors that a model or cross products take.
  *
- * Make a reader, say which columns are targets, and read until there are no more rows. From the first ones on,
- * [property@Apr.TableReader:features] has the names of X's columns, for a model.
+ * Make a reader, say which columns are targets, and read until there are no more rows:
  *
  * ```c
  * g_autoptr (GFile) file = g_file_new_for_path ("rents.csv");

@@ -19,8 +19,8 @@ SOURCES = interop.PEERS / 'typescript'
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TYPES = ROOT / 'bindings' / 'gjs' / 'types' / 'Apr-1.0.d.ts'
 
-# What is for C, or a name of GObject's for what the types have as a property.
-UNTYPED = re.compile('^(_|constructor$|toString$|ref$|unref$|new_from_memory$|get_memory$|get_floats$|get_doubles$|'
+# What is for C, a name of GObject's for what the types have as a property, or a property's second spelling.
+UNTYPED = re.compile('^(_|featureNames$|targetNames$|constructor$|toString$|ref$|unref$|new_from_memory$|get_memory$|get_floats$|get_doubles$|'
                      r'predict_into$|update_arrow(_async)?$|init_async$|.*_finish$|get_|set_|read_async$|load_tensors$|save_tensors$|\$)')
 
 LIST = '''
@@ -86,7 +86,8 @@ const [lower] = model.predict_interval(X);
 const test = statistics.test_hypothesis(['x0 = 0', 'x1 = 0']);
 const sum: number = model.predict(X)[0] + (await model.predict_async(X))[1] * 2 + (model.intercept?.[0] ?? 0) + lower[0] +
   statistics.p_values[0] + statistics.covariance[0][0] + test.t_values[0] + statistics.get_confidence_intervals(0.9)[0][1];
-print([Number.isFinite(sum) && list.get_n_items() === 3 && model.predict(flat).length === 4, model.diagnose(X, y).residuals.map(Math.abs).length, model.predict(X).shape.length,
+print([Number.isFinite(sum) && list.get_n_items() === 3 && model.predict(flat).length === 4,
+  model.diagnose(X, y).residuals.map(Math.abs).length, model.predict(X).shape.length,
   statistics.standard_errors[1].toFixed(1).length].join());
 '''
 # What the types have as functions of an enumeration, and what a promise stands for.

@@ -696,12 +696,4 @@ test('alphas', () => {
   assertThrows(() => { loaded.alphas = ['much']; }, TypeError, null, 'alphas has the string');
 });
 
-test('levels', async () => {
-  const model = new LinearRegression().fit([[1], [2], [3], [5]], [1, 3, 2, 6]);
-  assertThrows(() => model.predict_interval([[1]], '0.9'), TypeError, null, 'level must be a number, not the string “0.9”');
-  assertThrows(() => model.predict_interval([[1]], new Gio.Cancellable()), TypeError, null, 'level must be a number');
-  assertThrows(() => model.get_statistics().get_confidence_intervals('0.9'), TypeError, null, 'level must be a number');
-  await assertRejects(model.predict_interval_async([[1]], '0.9'), TypeError, null, 'level must be a number');
-});
-
 await run();

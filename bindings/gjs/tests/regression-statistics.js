@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 import Apr from 'gi://Apr?version=1.0';
+import Gio from 'gi://Gio';
 
-import {assertClose, assertEqual, assertThrows, assertTrue, run, test} from './tap.js';
+import {assertClose, assertEqual, assertRejects, assertThrows, assertTrue, run, test} from './tap.js';
 
 const {LinearRegression} = Apr;
 
@@ -85,6 +86,14 @@ test('errors', () => {
   }
   const loaded = LinearRegression.from_bytes(model.to_bytes());
   assertThrows(() => loaded.summary(), Apr.Error, Apr.Error.STATE, 'keep-state');
+});
+
+test('levels', async () => {
+  const model = new LinearRegression().fit([[1], [2], [3], [5]], [1, 3, 2, 6]);
+  assertThrows(() => model.predict_interval([[1]], '0.9'), TypeError, null, 'level must be a number, not the string “0.9”');
+  assertThrows(() => model.predict_interval([[1]], new Gio.Cancellable()), TypeError, null, 'level must be a number');
+  assertThrows(() => model.get_statistics().get_confidence_intervals('0.9'), TypeError, null, 'level must be a number');
+  await assertRejects(model.predict_interval_async([[1]], '0.9'), TypeError, null, 'level must be a number');
 });
 
 run();

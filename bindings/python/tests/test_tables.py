@@ -29,8 +29,7 @@ import scipy.sparse
 
 ROWS = 40
 AREAS = [50.0 + 3 * i + i % 7 for i in range(ROWS)]
-ROOMS = [1 + i % 5 for i in range(ROWS)]
-NEW = [i % 3 == 0 for i in range(ROWS)]
+ROOMS, NEW = [1 + i % 5 for i in range(ROWS)], [i % 3 == 0 for i in range(ROWS)]
 RENTS = [10.0 * area + 20 * rooms + 75 * new + 3 for area, rooms, new in zip(AREAS, ROOMS, NEW)]
 COLUMNS = {'area': AREAS, 'rooms': ROOMS, 'new': NEW}
 MATRIX = numpy.array([AREAS, ROOMS, NEW], 'f8').T
