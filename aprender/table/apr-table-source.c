@@ -434,11 +434,13 @@ work_ahead (gpointer data)
 void
 apr_table_source_start (AprTableSource *self, const AprTableFormat *format, guint n_threads)
 {
+  /* What has been read to its end needs none; once one of them runs, what it writes is not for this thread to read. */
+  const guint n_started = self->finished ? 0 : apr_parallel_count (n_threads, MAX_THREADS);
   guint i;
 
   self->format = format;
-  self->n_threads = apr_parallel_count (n_threads, MAX_THREADS);
-  for (i = 0; i < self->n_threads && !self->finished; i++)
+  self->n_threads = n_started;
+  for (i = 0; i < n_started; i++)
     {
       GThread *thread = g_thread_try_new ("aprender-table", work_ahead, self, NULL);
 
