@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/apr-test.h"
+#include "tests/table-test.h"
 
 /* The linker sends the library's calls of this function here: a task that returns a pointer can be cancelled when its
  * work is done, but its callback has not been called. */
@@ -14,28 +14,6 @@ __wrap_g_task_return_pointer (GTask *task, gpointer result, GDestroyNotify free_
   if (cancels_late)
     g_cancellable_cancel (g_task_get_cancellable (task));
   __real_g_task_return_pointer (task, result, free_result);
-}
-
-/* All rows of X as one matrix. */
-static GArray *
-read_all (AprTableReader *reader, GError **error)
-{
-  g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double));
-  g_autoptr (GError) local_error = NULL;
-  AprTensor *x;
-
-  while (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &local_error))
-    {
-      gsize n;
-      const double *doubles = apr_tensor_get_doubles (x, &n, NULL);
-
-      g_array_append_vals (values, doubles, (guint) n);
-      apr_tensor_unref (x);
-    }
-  if (local_error == NULL)
-    return g_steal_pointer (&values);
-  g_propagate_error (error, g_steal_pointer (&local_error));
-  return NULL;
 }
 
 static void
