@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _GNU_SOURCE /* accept4() */
 #include "aprender/serve/apr-serve-server.h"
 
 #include <errno.h>
@@ -14,6 +15,9 @@
 
 /* What a connection takes, for its headers above all. */
 #define CONNECTION_MEMORY (16 * 1024)
+
+/* Milliseconds until it is tried again to accept connections, when there may be no more of them. */
+#define PAUSE 10
 
 /* File descriptors that are not connections. */
 #define N_OTHER_FILES 64
@@ -31,7 +35,11 @@ struct _AprServeServer
   AprServeHandler *handler;
   GThreadPool *pool; /* answers requests with long bodies */
   AprServeLimits limits;
-  GPtrArray *daemons;  /* one for each listener */
+  struct MHD_Daemon *daemon;
+  GCancellable *stopping;
+  GArray *polled;      /* of GPollFD: stopping, and then the listeners */
+  GThread *accepting;  /* (nullable) */
+  guint n_connections; /* at most */
   gssize n_body_bytes; /* (atomic) of all requests */
   int n_requests;      /* (atomic) that are under way */
   GMutex lock;
@@ -389,6 +397,59 @@ count_connections (void)
   return (guint) CLAMP (limit.rlim_cur, 2 * N_OTHER_FILES, 65536) - N_OTHER_FILES;
 }
 
+/* Returns whether there may be more connections. */
+static gboolean
+accept_connection (AprServeServer *self, int listener)
+{
+  struct sockaddr_storage address;
+  socklen_t size = sizeof address;
+  int fd = accept4 (listener, (struct sockaddr *) &address, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+  if (fd < 0)
+    return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
+  /* Which closes it if that fails. */
+  MHD_add_connection (self->daemon, fd, (const struct sockaddr *) &address, size);
+
+  return TRUE;
+}
+
+static gboolean
+is_full (AprServeServer *self)
+{
+  gboolean full;
+
+  g_mutex_lock (&self->lock);
+  full = g_hash_table_size (self->connections) >= self->n_connections;
+  g_mutex_unlock (&self->lock);
+
+  return full;
+}
+
+/* Accepts connections until the server stops. libmicrohttpd could do it, but then each of its threads may remove the
+ * listener from what it waits for while MHD_quiesce_daemon() does so too, which aborts the program. */
+static gpointer
+accept_connections (gpointer data)
+{
+  AprServeServer *self = data;
+  GPollFD *polled = (GPollFD *) (gpointer) self->polled->data;
+  gboolean pause = FALSE;
+
+  for (;;)
+    {
+      guint n = pause || is_full (self) ? 1 : self->polled->len;
+      guint i;
+
+      if (g_poll (polled, n, n == 1 ? PAUSE : -1) < 0)
+        continue;
+      if (polled[0].revents != 0)
+        return NULL;
+      pause = FALSE;
+      for (i = 1; i < n; i++)
+        if (polled[i].revents != 0 && !accept_connection (self, polled[i].fd))
+          pause = TRUE;
+    }
+}
+
 AprServeServer *
 apr_serve_server_start (AprServeHandler *handler,
                         const GArray *listeners,
@@ -396,37 +457,41 @@ apr_serve_server_start (AprServeHandler *handler,
                         GError **error)
 {
   AprServeServer *self = g_new0 (AprServeServer, 1);
-  guint n_connections = count_connections () / listeners->len;
+  GPollFD polled = { 0 };
   guint i;
 
   self->handler = handler;
   self->limits = *limits;
-  self->daemons = g_ptr_array_new ();
+  self->n_connections = count_connections ();
   self->connections = g_hash_table_new_full (NULL, NULL, g_free, NULL);
+  self->stopping = g_cancellable_new ();
+  self->polled = g_array_new (FALSE, FALSE, sizeof (GPollFD));
   g_mutex_init (&self->lock);
   if (self->limits.n_threads == 0)
     self->limits.n_threads = MAX (MIN_THREADS, apr_processors_count ());
   self->pool = g_thread_pool_new (answer_long, self, (int) self->limits.n_threads, FALSE, NULL);
 
+  self->daemon = MHD_start_daemon (
+    MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
+    NULL, NULL, answer, self, MHD_OPTION_THREAD_POOL_SIZE, self->limits.n_threads,
+    MHD_OPTION_CONNECTION_LIMIT, self->n_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+    (gsize) CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION, notify_connection, self,
+    MHD_OPTION_NOTIFY_COMPLETED, complete, self, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+  if (self->daemon == NULL || !g_cancellable_make_pollfd (self->stopping, &polled))
+    {
+      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "libmicrohttpd does not start: %s",
+                   g_strerror (errno));
+      apr_serve_server_stop (self);
+      return NULL;
+    }
+
+  g_array_append_val (self->polled, polled);
   for (i = 0; i < listeners->len; i++)
     {
-      const AprServeListener *listener = &g_array_index (listeners, AprServeListener, i);
-      struct MHD_Daemon *daemon = MHD_start_daemon (
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, self,
-        MHD_OPTION_LISTEN_SOCKET, listener->fd, MHD_OPTION_THREAD_POOL_SIZE, self->limits.n_threads,
-        MHD_OPTION_CONNECTION_LIMIT, n_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (gsize) CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION, notify_connection, self,
-        MHD_OPTION_NOTIFY_COMPLETED, complete, self, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
-
-      if (daemon == NULL)
-        {
-          g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno),
-                       "%s: libmicrohttpd does not start: %s", listener->address, g_strerror (errno));
-          apr_serve_server_stop (self);
-          return NULL;
-        }
-      g_ptr_array_add (self->daemons, daemon);
+      polled = (GPollFD){ .fd = g_array_index (listeners, AprServeListener, i).fd, .events = G_IO_IN };
+      g_array_append_val (self->polled, polled);
     }
+  self->accepting = g_thread_new ("serve-accept", accept_connections, self);
 
   return self;
 }
@@ -483,18 +548,20 @@ void
 apr_serve_server_stop (AprServeServer *self)
 {
   gint64 deadline = get_deadline (self);
-  guint i;
 
-  for (i = 0; i < self->daemons->len; i++)
-    MHD_quiesce_daemon (g_ptr_array_index (self->daemons, i));
+  g_cancellable_cancel (self->stopping);
+  g_clear_pointer (&self->accepting, g_thread_join);
   while (g_atomic_int_get (&self->n_requests) > 0 && g_get_monotonic_time () < deadline)
     g_usleep (1000);
   /* No connection may be suspended any more. */
   g_thread_pool_free (self->pool, FALSE, TRUE);
-  for (i = 0; i < self->daemons->len; i++)
-    MHD_stop_daemon (g_ptr_array_index (self->daemons, i));
+  if (self->daemon != NULL)
+    MHD_stop_daemon (self->daemon);
 
-  g_ptr_array_unref (self->daemons);
+  if (self->polled->len > 0)
+    g_cancellable_release_fd (self->stopping);
+  g_array_unref (self->polled);
+  g_object_unref (self->stopping);
   g_hash_table_unref (self->connections);
   g_mutex_clear (&self->lock);
   g_free (self);

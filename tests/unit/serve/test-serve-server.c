@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "aprender/serve/apr-serve-server.h"
+
+static const AprServeLimits limits = { .n_threads = 4, .max_body = 1024, .timeout = 60 };
+
+/* libmicrohttpd's calls come here. Two threads that remove the same file are seen to, as the first takes its time. */
+int
+epoll_ctl (int epoll, int operation, int file, struct epoll_event *event)
+{
+  if (operation == EPOLL_CTL_DEL)
+    g_usleep (1000);
+
+  return (int) syscall (SYS_epoll_ctl, epoll, operation, file, event);
+}
+
+typedef struct
+{
+  GArray *listeners; /* one, at a port of the loopback interface */
+  AprServeModels *models;
+  AprServeHandler handler;
+  int enough; /* (atomic) whether the clients are to end */
+} Fixture;
+
+static void
+set_up (Fixture *fixture, gconstpointer data)
+{
+  AprServeListener listener;
+  GError *error = NULL;
+
+  apr_serve_listen (&listener, "127.0.0.1:0", &error);
+  g_assert_no_error (error);
+  fixture->listeners = g_array_new (FALSE, FALSE, sizeof listener);
+  g_array_set_clear_func (fixture->listeners, apr_serve_listener_clear);
+  g_array_append_val (fixture->listeners, listener);
+  fixture->models = apr_serve_models_new ();
+  fixture->handler = (AprServeHandler){ .models = fixture->models };
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  g_array_unref (fixture->listeners);
+  apr_serve_models_free (fixture->models);
+}
+
+static AprServeServer *
+start (Fixture *fixture)
+{
+  GError *error = NULL;
+  AprServeServer *server = apr_serve_server_start (&fixture->handler, fixture->listeners, &limits, &error);
+
+  g_assert_no_error (error);
+
+  return server;
+}
+
+/* A connection that has sent a request. */
+static GSocketConnection *
+ask (Fixture *fixture)
+{
+  const AprServeListener *listener = &g_array_index (fixture->listeners, AprServeListener, 0);
+  const char *request = "GET /v2/health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  g_autoptr (GSocketClient) client = g_socket_client_new ();
+  GSocketConnection *connection;
+  GError *error = NULL;
+
+  connection =
+    g_socket_client_connect_to_host (client, listener->address + strlen ("http://"), 0, NULL, &error);
+  g_assert_no_error (error);
+  g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), request,
+                             strlen (request), NULL, NULL, &error);
+  g_assert_no_error (error);
+
+  return connection;
+}
+
+static gpointer
+keep_asking (gpointer data)
+{
+  Fixture *fixture = data;
+
+  while (!g_atomic_int_get (&fixture->enough))
+    {
+      g_object_unref (ask (fixture));
+      g_usleep (200);
+    }
+
+  return NULL;
+}
+
+/* A server that is stopped while its threads see their first connections: each ends in peace. */
+static void
+test_stop_at_once (Fixture *fixture, gconstpointer data)
+{
+  GThread *client = g_thread_new ("client", keep_asking, fixture);
+  guint i;
+
+  for (i = 0; i < 200; i++)
+    {
+      AprServeServer *server = start (fixture);
+
+      g_usleep (i * 10);
+      apr_serve_server_stop (server);
+    }
+  g_atomic_int_set (&fixture->enough, TRUE);
+  g_thread_join (client);
+}
+
+/* Whoever connects while no server runs is answered by the next one, as systemd promises for a restart. */
+static void
+test_wait_for_next (Fixture *fixture, gconstpointer data)
+{
+  AprServeServer *server = start (fixture);
+  g_autoptr (GSocketConnection) connection = NULL;
+  char answer[17] = "";
+  gsize size;
+  GError *error = NULL;
+
+  apr_serve_server_stop (server);
+  connection = ask (fixture);
+  server = start (fixture);
+  g_input_stream_read_all (g_io_stream_get_input_stream (G_IO_STREAM (connection)), answer, sizeof answer - 1,
+                           &size, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (answer, ==, "HTTP/1.1 200 OK\r");
+  apr_serve_server_stop (server);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add ("/serve-server/stop-at-once", Fixture, NULL, set_up, test_stop_at_once, tear_down);
+  g_test_add ("/serve-server/wait-for-next", Fixture, NULL, set_up, test_wait_for_next, tear_down);
+
+  return g_test_run ();
+}
