@@ -40,9 +40,11 @@ apr_serve_model_load (const char *name, const char *path, guint64 generation, GE
   g_autoptr (AprTensor) coefficients = NULL;
   AprLinearRegression *regression;
   AprServeModel *self;
+  struct stat file = { 0 };
   gsize size;
   guint i;
 
+  (void) stat (path, &file);
   /* Not mapped: a file that is cut short under a mapping would end the program. */
   if (!g_file_get_contents (path, &contents, &size, error))
     return NULL;
@@ -58,6 +60,7 @@ apr_serve_model_load (const char *name, const char *path, guint64 generation, GE
   apr_linear_regression_set_n_threads (regression, 1);
   coefficients = apr_linear_regression_get_coefficients (regression);
   self = g_atomic_rc_box_new0 (AprServeModel);
+  self->file = file;
   self->name = g_strdup (name);
   self->version = g_strdup_printf ("%" G_GUINT64_FORMAT, generation);
   self->regression = regression;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <sys/stat.h>
+
 #include <aprender/aprender.h>
 
 G_BEGIN_DECLS
@@ -10,7 +12,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   char *name;
-  char *version; /* how many times it has been loaded, "1" at first */
+  struct stat file; /* as it was before it was read, or zeros */
+  char *version;    /* how many times it has been loaded, "1" at first */
   AprLinearRegression *regression;
   gsize n_features;
   gsize n_targets;

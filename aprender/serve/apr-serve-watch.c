@@ -84,6 +84,19 @@ reload (Watched *self)
                    "version", model->version, "error", error->message, NULL);
 }
 
+/* Whether the file is another one than that which the model was read from. */
+static gboolean
+is_replaced (const Watched *self)
+{
+  g_autoptr (AprServeModel) model = apr_serve_models_get (self->models, self->index);
+  const struct stat *before = &model->file;
+  struct stat now;
+
+  return stat (apr_serve_models_get_path (self->models, self->index), &now) == 0 &&
+         (now.st_dev != before->st_dev || now.st_ino != before->st_ino || now.st_size != before->st_size ||
+          now.st_mtim.tv_sec != before->st_mtim.tv_sec || now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+}
+
 static gboolean
 is_complete (const Watched *self, const struct inotify_event *event)
 {
@@ -182,6 +195,9 @@ apr_serve_watch_new (AprServeModels *models)
         apr_serve_log (G_LOG_LEVEL_WARNING, "a new file will only be noticed on SIGHUP", "path", path,
                        "error", g_strerror (errno), NULL);
       g_ptr_array_add (self->files, watched);
+      /* Nothing was told of what happened since it was read. */
+      if (is_replaced (watched))
+        reload (watched);
     }
   if (self->fd >= 0)
     self->source = g_unix_fd_add (self->fd, G_IO_IN, changed, self);

@@ -182,12 +182,13 @@ serve (char **arguments, const ServeOptions *options, GError **error)
       if (token == NULL)
         return FALSE;
     }
-  watch = apr_serve_watch_new (models);
-  g_unix_signal_add (SIGHUP, reload, watch);
   server = apr_serve_server_start (&handler, listeners, &limits, error);
   if (server == NULL)
     return FALSE;
 
+  /* While requests are answered already: the first look at a folder may take the kernel some 10 ms. */
+  watch = apr_serve_watch_new (models);
+  g_unix_signal_add (SIGHUP, reload, watch);
   log_listeners (listeners, apr_serve_server_get_n_threads (server));
   apr_serve_notify ("READY=1");
   g_timeout_add_seconds (1, check_deadlines, server);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "aprender/serve/apr-serve-watch.h"
+
+/* The file that is replaced at the last moment of which inotify tells nothing. */
+static const char *replaced;
+
+static void
+save (const char *path, double intercept)
+{
+  const gsize one = 1;
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (AprTensor) tensor = apr_tensor_new_from_doubles (&intercept, 1, &one, 1, NULL);
+  GError *error = NULL;
+
+  apr_safetensors_writer_add_tensor (writer, "coefficients", tensor, &error);
+  g_assert_no_error (error);
+  apr_safetensors_writer_add_tensor (writer, "intercept", tensor, &error);
+  g_assert_no_error (error);
+  apr_safetensors_writer_write_to_path (writer, path, &error);
+  g_assert_no_error (error);
+}
+
+/* The program's calls come here. */
+int
+inotify_add_watch (int queue, const char *name, uint32_t mask)
+{
+  if (replaced != NULL)
+    save (replaced, 2);
+
+  return (int) syscall (SYS_inotify_add_watch, queue, name, mask);
+}
+
+static double
+get_intercept (AprServeModels *models)
+{
+  g_autoptr (AprServeModel) model = apr_serve_models_get (models, 0);
+  g_autoptr (AprTensor) intercept = apr_linear_regression_get_intercept (model->regression);
+
+  return apr_tensor_get_double (intercept, 0, NULL);
+}
+
+static void
+test_replaced_since_read (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("aprender-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "model.safetensors", NULL);
+  guint i;
+
+  /* A file that nobody touches is not read twice. */
+  for (i = 0; i < 2; i++)
+    {
+      g_autoptr (AprServeModels) models = apr_serve_models_new ();
+      g_autoptr (AprServeModel) model = NULL;
+      g_autoptr (AprServeWatch) watch = NULL;
+      GError *error = NULL;
+
+      save (path, 1);
+      apr_serve_models_add (models, "model", path, &error);
+      g_assert_no_error (error);
+      replaced = i == 0 ? NULL : path;
+      watch = apr_serve_watch_new (models);
+      replaced = NULL;
+
+      model = apr_serve_models_get (models, 0);
+      g_assert_cmpstr (model->version, ==, i == 0 ? "1" : "2");
+      g_assert_cmpfloat (get_intercept (models), ==, i == 0 ? 1 : 2);
+    }
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/serve-watch/replaced-since-read", test_replaced_since_read);
+
+  return g_test_run ();
+}
