@@ -45,7 +45,7 @@ PAGES = {
                           '../../tests/interop/peers/rust/src/predict.rs'], None, None),
     'accuracy.md': (['accuracy.py', 'accuracy-engines.py'], None, None),
     'scale.md': (['scale-data.py', 'scale-dask.py', 'scale-spark.py', 'scale-mpi.py', 'scale-ray.py'], None, None),
-    'serving.md': (['serving.py'], None, None),
+    'serving.md': (['serving.py', 'serving-kserve.py'], None, None),
     'python.md': (['analysis.py', 'batches.py', 'estimator.py', 'formulas.py'], None, None),
 }
 

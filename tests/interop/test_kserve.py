@@ -8,6 +8,7 @@ import asyncio
 import itertools
 import os
 import pathlib
+import subprocess
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / 'serve'))
@@ -50,6 +51,17 @@ def test_kserve(folder):
         asyncio.run(ask(f'http://127.0.0.1:{program.port}'))
 
 
+def test_page(folder):
+    """The program that the page about serving shows."""
+    path = os.path.join(folder, 'rents.safetensors')
+    server.write_model(path, coefficients=(10, 20), intercept=1)
+    program = pathlib.Path(__file__).parents[2] / 'docs' / 'examples' / 'serving-kserve.py'
+    with server.Server(path) as running:
+        answer = subprocess.run([sys.executable, program, f'http://127.0.0.1:{running.port}'], stdout=subprocess.PIPE,
+                                encoding='utf-8', check=True)
+    assert answer.stdout == '[911. 421.]\n', answer.stdout
+
+
 def test_triton(folder):
     with start(folder) as program, tritonclient.http.InferenceServerClient(f'127.0.0.1:{program.port}') as client:
         assert client.is_server_live() and client.is_server_ready() and client.is_model_ready('plane')
@@ -83,4 +95,4 @@ def test_triton_binary(folder):
             assert error.status() == '400' and 'NaN' in str(error), (error.status(), str(error))
 
 
-server.run([test_kserve, test_triton, test_triton_binary])
+server.run([test_kserve, test_page, test_triton, test_triton_binary])
