@@ -66,12 +66,16 @@ def compare_states():
             'update of 1 row': processor_time(lambda: total.update(*row)),
             'merge': processor_time(lambda: total.merge(other)),
             'numpy adding as many bytes to others': processor_time(lambda: numpy.add(words, others, out=words)),
+            'numpy copying as many bytes': processor_time(lambda: numpy.copyto(words, others)),
             'to_bytes': processor_time(state.to_bytes),
             'from_bytes': processor_time(lambda: aprender.CrossProducts.from_bytes(data)),
             'merge_bytes': processor_time(lambda: total.merge_bytes(data)),
             'dumps, protocol 5 out of band': processor_time(lambda: pickle.dumps(state, 5, buffer_callback=lambda buffer: None)),
         }
         print(f'{p} features: {len(data)} bytes, {len(data) / ((p + 2) * (p + 3) / 2):.1f} an entry; processor time:')
+        # What the memory has to do: a merge reads two states and writes one, a copy reads one and writes one.
+        moved = [n * words.nbytes / seconds[name] for n, name in ((3, 'merge'), (2, 'numpy copying as many bytes'))]
+        print(f'  bytes read and written in a second, merge / copy: {moved[0] / moved[1]:.2f}')
         for name, value in seconds.items():
             rate = f', {len(data) / value / 1e6:.0f} MB/s' if 'bytes' in name and 'numpy' not in name else ''
             print(f'  {name}: {rounds.show(value)}{rate}', flush=True)
