@@ -39,6 +39,10 @@ void apr_cholesky_solve (const AprCholesky *self, double *x);
 void apr_cholesky_solve_many (
   const AprCholesky *self, gboolean transposed, double *x, gsize stride, gsize n_columns, const AprRun *run);
 
+/* Makes U'^-1, whose rows are @stride apart, a multiple of APR_DENSE_STEP, of zeros. Where cancelled, it means
+ * nothing. */
+void apr_cholesky_invert (const AprCholesky *self, double *inverse, gsize stride, const AprRun *run);
+
 /* Multiplies @x with U'U in place. */
 void apr_cholesky_multiply (const AprCholesky *self, double *x);
 

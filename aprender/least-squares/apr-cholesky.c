@@ -325,6 +325,46 @@ apr_cholesky_solve_many (
     }
 }
 
+/* Columns of the inverse that are solved for at a time; a multiple of APR_DENSE_STEP. */
+#define INVERTED 64
+
+typedef struct
+{
+  const AprCholesky *factor;
+  double *inverse;
+  gsize stride;
+  const AprRun *run;
+} Inversion;
+
+/* Some columns, which are 0 above the first of the rows that are solved for. */
+static void
+invert_columns (gpointer data, gsize part, gsize n_parts G_GNUC_UNUSED)
+{
+  const Inversion *self = data;
+  gsize first = part * INVERTED;
+  double *corner = self->inverse + first * self->stride + first;
+  AprCholesky below = *self->factor;
+  gsize i;
+
+  below.rows += first * below.stride + first;
+  below.n -= first;
+  for (i = 0; i < MIN (INVERTED, below.n); i++)
+    corner[i * self->stride + i] = 1;
+  apr_cholesky_solve_many (&below, TRUE, corner, self->stride, MIN (INVERTED, self->stride - first),
+                           self->run);
+}
+
+void
+apr_cholesky_invert (const AprCholesky *self, double *inverse, gsize stride, const AprRun *run)
+{
+  Inversion inversion = { self, inverse, stride, run };
+  double n = (double) self->n;
+
+  apr_parallel_run_parts (invert_columns, &inversion,
+                          apr_parallel_count (run->n_threads, n * n * n / 48 / APR_PARALLEL_OPERATIONS),
+                          (self->n + INVERTED - 1) / INVERTED);
+}
+
 void
 apr_cholesky_multiply (const AprCholesky *self, double *x)
 {

@@ -8,8 +8,9 @@
 
 G_BEGIN_DECLS
 
-/* Matrices of double-double numbers are worked on in blocks of so many rows. */
-#define APR_DOUBLE_DOUBLES_BLOCK 64
+/* Matrices of double-double numbers are worked on in blocks of so many rows: few, as within a block one thread goes row
+ * by row. */
+#define APR_DOUBLE_DOUBLES_BLOCK 32
 
 /* @value 2^@exponent, with an error of less than 2^-105 of it. */
 AprDoubleDouble apr_dd_from_integer (const mpz_t value, gint64 exponent);
@@ -24,6 +25,15 @@ apr_double_doubles_pad (gsize n)
 {
   return (n + APR_DOUBLE_DOUBLE_PAD - 1) & ~(gsize) (APR_DOUBLE_DOUBLE_PAD - 1);
 }
+
+/* Reads the upper half of a symmetric matrix of @n rows: those at @positions of @triangle, the entries of whose lower
+ * half are integers, row after row. Entry i, j is multiplied by 2^-(scales[i] + scales[j]). */
+void apr_double_doubles_read (AprDoubleDoubles self,
+                              gsize n,
+                              mpz_t *triangle,
+                              const gsize *positions,
+                              const gint64 *scales,
+                              const AprRun *run);
 
 /* c[i][j] -= sum over k of a[k][i] b[k][j], for the rows i from @first_row to @end_row, the columns j before
  * @n_columns, of which those before the diagonal mean nothing where @upper, and k from @k to @end_k. FALSE where

@@ -6,6 +6,7 @@
 
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/least-squares/apr-products-private.h"
 
 #define BLOCK APR_DOUBLE_DOUBLES_BLOCK
 #define TILE_ROWS 32
@@ -69,6 +70,50 @@ apr_double_doubles_free (AprDoubleDoubles *self)
 {
   g_clear_pointer (&self->high, apr_pages_free);
   g_clear_pointer (&self->low, apr_pages_free);
+}
+
+typedef struct
+{
+  AprDoubleDoubles to;
+  gsize n;
+  mpz_t *triangle;
+  const gsize *positions;
+  const gint64 *scales;
+  const AprRun *run;
+} Reading;
+
+/* Some columns, so many that what is written fills lines of the cache, in the order of the triangle. */
+static void
+read_columns (gpointer data, gsize part, gsize n_parts G_GNUC_UNUSED)
+{
+  const Reading *self = data;
+  gsize first = part * APR_DOUBLE_DOUBLE_PAD;
+  gsize end = MIN (first + APR_DOUBLE_DOUBLE_PAD, self->n);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < end && !apr_run_is_cancelled (self->run); i++)
+    for (j = MAX (i, first); j < end; j++)
+      apr_double_doubles_set (
+        self->to, i, j,
+        apr_dd_from_integer (self->triangle[apr_triangle (self->positions[j], self->positions[i])],
+                             -(self->scales[i] + self->scales[j])));
+}
+
+void
+apr_double_doubles_read (AprDoubleDoubles self,
+                         gsize n,
+                         mpz_t *triangle,
+                         const gsize *positions,
+                         const gint64 *scales,
+                         const AprRun *run)
+{
+  Reading reading = { self, n, triangle, positions, scales, run };
+  double n_operations = 100.0 * (double) n * (double) n / 2;
+
+  apr_parallel_run_parts (read_columns, &reading,
+                          apr_parallel_count (run->n_threads, n_operations / APR_PARALLEL_OPERATIONS),
+                          (n + APR_DOUBLE_DOUBLE_PAD - 1) / APR_DOUBLE_DOUBLE_PAD);
 }
 
 typedef struct

@@ -111,12 +111,9 @@ bound_inverse_of_doubles (AprLdlt *self, const AprRun *run)
   apr_cholesky_init (&factor, n);
   apr_cholesky_init (&inverse, n);
   for (i = 0; i < n; i++)
-    {
-      memcpy (factor.rows + i * factor.stride, self->doubles.high + i * self->doubles.stride,
-              n * sizeof (double));
-      inverse.rows[i * inverse.stride + i] = 1;
-    }
-  apr_cholesky_solve_many (&factor, TRUE, inverse.rows, inverse.stride, inverse.stride, run);
+    memcpy (factor.rows + i * factor.stride, self->doubles.high + i * self->doubles.stride,
+            n * sizeof (double));
+  apr_cholesky_invert (&factor, inverse.rows, inverse.stride, run);
   for (i = 0; i < n; i++)
     {
       const double *row = inverse.rows + i * inverse.stride;
@@ -218,23 +215,10 @@ read_doubles (
   AprLdlt *self, mpz_t *matrix, double rank_tolerance, double *limits, double *doubts, const AprRun *run)
 {
   gsize n = self->n_independent;
-  gsize first;
   gsize i;
-  gsize j;
 
   self->doubles = apr_double_doubles_new (n, n);
-  /* In the order of the matrix, some columns at a time, so that what is written fills lines of the cache. */
-  for (first = 0; first < n && !apr_run_is_cancelled (run); first += APR_DOUBLE_DOUBLE_PAD)
-    {
-      gsize end = MIN (first + APR_DOUBLE_DOUBLE_PAD, n);
-
-      for (i = 0; i < end; i++)
-        for (j = MAX (i, first); j < end; j++)
-          apr_double_doubles_set (
-            self->doubles, i, j,
-            apr_dd_from_integer (matrix[apr_triangle (self->independent[j], self->independent[i])],
-                                 -(self->scale[i] + self->scale[j])));
-    }
+  apr_double_doubles_read (self->doubles, n, matrix, self->independent, self->scale, run);
   for (i = 0; i < n; i++)
     {
       double whole = apr_double_doubles_get (self->doubles, i, i).high;

@@ -318,6 +318,53 @@ test_solve_many (void)
     }
 }
 
+static void
+test_invert (void)
+{
+  const AprRun run = { .n_threads = 2 };
+  const gsize sizes[] = { 1, 63, 64, 65, 400 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (112);
+  gsize size;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  g_test_summary (
+    "U' times its inverse is the identity, exactly where all are whole numbers, in one thread or two.");
+
+  for (size = 0; size < G_N_ELEMENTS (sizes); size++)
+    {
+      gsize n = sizes[size];
+      g_auto (AprCholesky) cholesky = { NULL };
+      g_auto (AprCholesky) inverse = { NULL };
+
+      apr_cholesky_init (&cholesky, n);
+      apr_cholesky_init (&inverse, n);
+      for (i = 0; i < n; i++)
+        for (j = i; j < n; j++)
+          cholesky.rows[i * cholesky.stride + j] = i == j ? 1
+                                                 : g_rand_int_range (rand, 0, (gint) n) == 0
+                                                   ? g_rand_int_range (rand, -2, 3)
+                                                   : 0;
+      apr_cholesky_invert (&cholesky, inverse.rows, inverse.stride, &run);
+      for (i = 0; i < n; i++)
+        {
+          const double *row = inverse.rows + i * inverse.stride;
+
+          for (j = 0; j < n; j++)
+            {
+              gint64 sum = 0;
+
+              g_assert_cmpfloat (fabs (row[j]), <, 0x1p50);
+              for (k = 0; k <= i; k++)
+                sum += (gint64) cholesky.rows[k * cholesky.stride + i] *
+                       (gint64) inverse.rows[k * inverse.stride + j];
+              g_assert_cmpint (sum, ==, i == j ? 1 : 0);
+            }
+        }
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -327,6 +374,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/cholesky/limits", test_limits);
   g_test_add_func ("/cholesky/limit-is-excluded", test_limit_is_excluded);
   g_test_add_func ("/cholesky/solve-many", test_solve_many);
+  g_test_add_func ("/cholesky/invert", test_invert);
   g_test_add_func ("/cholesky/min-eigenvalue", test_min_eigenvalue);
 
   return g_test_run ();

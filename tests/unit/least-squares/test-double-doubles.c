@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
 
+#include <math.h>
+
 #include "aprender/least-squares/apr-double-doubles-private.h"
 
 #define N_ROWS 70
@@ -63,6 +65,74 @@ test_subtract (void)
   apr_double_doubles_free (&b);
 }
 
+#define N_READ 150
+#define FIRST_READ 3
+
+/* Of @n columns: numbers of more than 53 bits, 2^70 times one and another one. */
+static mpz_t *
+make_triangle (gsize n)
+{
+  mpz_t *triangle = g_new (mpz_t, n * (n + 1) / 2);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n; i++)
+    for (j = 0; j <= i; j++)
+      {
+        mpz_ptr entry = triangle[i * (i + 1) / 2 + j];
+
+        mpz_init_set_si (entry, number (i, j, 4));
+        mpz_mul_2exp (entry, entry, 70);
+        if (number (i, j, 4) != 0)
+          mpz_add_ui (entry, entry, (gulong) (number (i, j, 5) + 8));
+      }
+
+  return triangle;
+}
+
+static void
+test_read (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  const AprRun run = { .n_threads = 2 };
+  const AprRun cancelled = { .n_threads = 2, .cancellable = cancellable };
+  gsize n = N_READ + FIRST_READ;
+  mpz_t *triangle = make_triangle (n);
+  gsize positions[N_READ];
+  gint64 scales[N_READ];
+  AprDoubleDoubles read = apr_double_doubles_new (N_READ, N_READ);
+  AprDoubleDoubles unread = apr_double_doubles_new (N_READ, N_READ);
+  gsize i;
+  gsize j;
+
+  g_test_summary ("Some columns of a triangle of integers are read, with all their bits, each in its scale.");
+
+  for (i = 0; i < N_READ; i++)
+    {
+      positions[i] = FIRST_READ + i;
+      scales[i] = (gint64) (i % 5);
+    }
+  apr_double_doubles_read (read, N_READ, triangle, positions, scales, &run);
+  g_cancellable_cancel (cancellable);
+  apr_double_doubles_read (unread, N_READ, triangle, positions, scales, &cancelled);
+  for (i = 0; i < N_READ; i++)
+    for (j = i; j < N_READ; j++)
+      {
+        int scale = (int) (scales[i] + scales[j]);
+        double high = ldexp (number (FIRST_READ + j, FIRST_READ + i, 4), 70 - scale);
+        double low = high != 0 ? ldexp (number (FIRST_READ + j, FIRST_READ + i, 5) + 8, -scale) : 0;
+
+        g_assert_cmpfloat (*apr_double_doubles_at (read, i, j).high, ==, high);
+        g_assert_cmpfloat (*apr_double_doubles_at (read, i, j).low, ==, low);
+        g_assert_cmpfloat (*apr_double_doubles_at (unread, i, j).high, ==, 0);
+      }
+  apr_double_doubles_free (&read);
+  apr_double_doubles_free (&unread);
+  for (i = 0; i < n * (n + 1) / 2; i++)
+    mpz_clear (triangle[i]);
+  g_free (triangle);
+}
+
 static void
 test_cancelled (void)
 {
@@ -95,6 +165,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/double-doubles/subtract", test_subtract);
+  g_test_add_func ("/double-doubles/read", test_read);
   g_test_add_func ("/double-doubles/cancelled", test_cancelled);
   g_test_add_func ("/double-doubles/no-rows", test_no_rows);
 
