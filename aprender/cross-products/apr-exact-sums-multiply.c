@@ -92,14 +92,21 @@ get_lanes (AprExactSumsWorker *self, gsize tile, const Product *product)
   return lanes;
 }
 
+/* Either both of its factors are sums of slices, or none is. */
+static gsize
+count_steps (const Product *product)
+{
+  return product->left < S (01) ? APR_SLICE_PLAIN_STEPS : APR_SLICE_STEPS;
+}
+
 static void
 multiply_panels (
   AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, gint64 *sums)
 {
   self->kernel->multiply (
     apr_packed_operand_get_slice (worker_get_left (self), product->left, l * APR_SLICE_PANEL),
-    apr_packed_operand_get_slice (&self->right, product->right, r * APR_SLICE_PANEL), n_rows, product->signs,
-    sums);
+    apr_packed_operand_get_slice (&self->right, product->right, r * APR_SLICE_PANEL), n_rows,
+    count_steps (product), product->signs, sums);
 }
 
 static void
@@ -187,6 +194,7 @@ multiply_layers (AprExactSumsWorker *self, gsize far, gsize near, gsize n_rows)
             self->kernel->multiply_lanes (
               apr_packed_operand_get_slice (left, product->left, l * APR_SLICE_PANEL),
               apr_packed_operand_get_slice (&self->right, product->right, r * APR_SLICE_PANEL), n_rows,
+              count_steps (product),
               get_lanes (self,
                          l / self->n_panels * self->n_tiles + worker_packed_index (l % self->n_panels, r),
                          row)[i]);

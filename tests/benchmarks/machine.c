@@ -183,7 +183,7 @@ multiply_panels (gpointer data)
 
   for (i = 0; i < N; i++)
     if (peak->precision == APR_PRECISION_EXACT)
-      peak->kernel->slices->multiply (left, left + size, APR_SLICE_ROWS, signs, sums);
+      peak->kernel->slices->multiply (left, left + size, APR_SLICE_ROWS, APR_SLICE_STEPS, signs, sums);
     else
       peak->kernel->slices->multiply_double (left, left + size, APR_SLICE_ROWS, products);
   peak->rate = (double) N * APR_SLICE_ROWS * APR_SLICE_TILE / (now_in_thread () - start);

@@ -38,6 +38,7 @@ G_BEGIN_DECLS
  */
 #define APR_SLICE_ROWS 256 /* of a block */
 #define APR_SLICE_STEPS 32
+#define APR_SLICE_PLAIN_STEPS 128
 
 /* The distance between columns in doubles: not a power of two, whose lines would share few sets of the cache. */
 #define APR_SLICE_STRIDE (APR_SLICE_ROWS + 8)
@@ -94,15 +95,21 @@ typedef struct
   const char *name;
 
   /* Adds the products of the columns of two panels, of slices, times @signs[k], to @sums[k APR_SLICE_TILE + 4 left +
-   * right], modulo 2^64; where the panels are the same one, only those of left >= right. */
-  void (*multiply) (
-    const double *left, const double *right, gsize n_rows, const gint8 signs[APR_SLICE_PARTS], gint64 *sums);
+   * right], modulo 2^64; where the panels are the same one, only those of left >= right. @n_steps is
+   * APR_SLICE_PLAIN_STEPS where neither is of sums of slices, else APR_SLICE_STEPS. */
+  void (*multiply) (const double *left,
+                    const double *right,
+                    gsize n_rows,
+                    gsize n_steps,
+                    const gint8 signs[APR_SLICE_PARTS],
+                    gint64 *sums);
 
   /* Adds the same products to @lanes, those of the rows r of left and right to lane r mod 8 or r mod 4 of entry 4
    * left + right, modulo 2^64; where the panels are the same one, only those of left >= right. */
   void (*multiply_lanes) (const double *left,
                           const double *right,
                           gsize n_rows,
+                          gsize n_steps,
                           gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES]);
 
   /* The same of columns that scale_whole () made: upper and lower sums. %NULL where no multiplication is fused. */

@@ -182,8 +182,12 @@ count_triangle (const double *panel, gsize first, gsize end, gint64 counted[APR_
 }
 
 static void
-multiply (
-  const double *left, const double *right, gsize n_rows, const gint8 signs[APR_SLICE_PARTS], gint64 *sums)
+multiply (const double *left,
+          const double *right,
+          gsize n_rows,
+          gsize n_steps,
+          const gint8 signs[APR_SLICE_PARTS],
+          gint64 *sums)
 {
   gint64 counted[APR_SLICE_TILE];
   gsize first;
@@ -193,7 +197,7 @@ multiply (
 
   for (first = 0; first < n_rows; first = end)
     {
-      end = MIN (first + APR_SLICE_STEPS * LANES, n_rows);
+      end = MIN (first + n_steps * LANES, n_rows);
       if (left == right)
         count_triangle (left, first, end, counted);
       else
@@ -229,6 +233,7 @@ static void
 multiply_lanes (const double *left,
                 const double *right,
                 gsize n_rows,
+                gsize n_steps,
                 gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES])
 {
   gsize first;
@@ -238,7 +243,7 @@ multiply_lanes (const double *left,
 
   for (first = 0; first < n_rows; first = end)
     {
-      end = MIN (first + APR_SLICE_STEPS * LANES, n_rows);
+      end = MIN (first + n_steps * LANES, n_rows);
       if (left == right)
         multiply_triangle (left, first, end, lanes);
       else
