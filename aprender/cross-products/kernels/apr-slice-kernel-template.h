@@ -256,17 +256,13 @@ multiply_lanes (const double *left,
 # define UPPER_START (0x1.8p52 * APR_SLICE_WHOLE_UPPER)
 # define LOWER_START 0x1.8p52
 
-/* The products of some columns with others; if @triangle, only those that are not right of the diagonal. The upper part
- * of a sum rounds to a multiple of APR_SLICE_WHOLE_UPPER, and the fused multiplication finds what that took from each
- * product. */
+/* Some of the products of two panels: bit 4 i + j of @products is for column i of the left one and j of the right one.
+ * The upper part of a sum rounds to a multiple of APR_SLICE_WHOLE_UPPER, and the fused multiplication finds what that
+ * took from each product. */
 static inline G_ALWAYS_INLINE void
 multiply_whole_columns (const double *left,
                         const double *right,
-                        gsize first_left,
-                        gsize n_left,
-                        gsize first_right,
-                        gsize n_right,
-                        gboolean triangle,
+                        guint products,
                         gsize first,
                         gsize end,
                         gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
@@ -276,48 +272,37 @@ multiply_whole_columns (const double *left,
   VECTOR low[APR_SLICE_TILE];
   gsize row;
   gsize i;
-  gsize j;
 
-# define EACH_PRODUCT                                             \
-  _Pragma ("GCC unroll 4") for (i = 0; i < n_left; i++) _Pragma ( \
-    "GCC unroll 4") for (j = 0; j < n_right; j++) if (!triangle || j + first_right <= i + first_left)
+# define EACH_PRODUCT \
+  _Pragma ("GCC unroll 16") for (i = 0; i < APR_SLICE_TILE; i++) if ((products >> i & 1) != 0)
 
   EACH_PRODUCT
   {
-    high[i * n_right + j] = SPLAT (UPPER_START);
-    low[i * n_right + j] = SPLAT (LOWER_START);
+    high[i] = SPLAT (UPPER_START);
+    low[i] = SPLAT (LOWER_START);
   }
   for (row = first; row < end; row += LANES)
+    EACH_PRODUCT
     {
-      VECTOR y[APR_SLICE_PANEL];
-      VECTOR x[APR_SLICE_PANEL];
+      VECTOR x = COLUMN (left, i / APR_SLICE_PANEL);
+      VECTOR y = COLUMN (right, i % APR_SLICE_PANEL);
+      VECTOR old = high[i];
 
-      _Pragma ("GCC unroll 4") for (j = 0; j < n_right; j++) y[j] = COLUMN (right, first_right + j);
-      _Pragma ("GCC unroll 4") for (i = 0; i < n_left; i++) x[i] = COLUMN (left, first_left + i);
-      EACH_PRODUCT
-      {
-        VECTOR old = high[i * n_right + j];
-        VECTOR sum = FUSED_ADD (x[i], y[j], old);
-
-        high[i * n_right + j] = sum;
-        low[i * n_right + j] = ADD (low[i * n_right + j], FUSED_ADD (x[i], y[j], SUBTRACT (old, sum)));
-      }
+      high[i] = FUSED_ADD (x, y, old);
+      low[i] = ADD (low[i], FUSED_ADD (x, y, SUBTRACT (old, high[i])));
     }
   EACH_PRODUCT
   {
-    gsize entry = (first_left + i) * APR_SLICE_PANEL + first_right + j;
-
-    COUNT_DIFFERENCE (high[i * n_right + j], SPLAT (UPPER_START), 0, upper[entry]);
-    COUNT_DIFFERENCE (low[i * n_right + j], SPLAT (LOWER_START), APR_SLICE_WHOLE_SHIFT, lower[entry]);
+    COUNT_DIFFERENCE (high[i], SPLAT (UPPER_START), 0, upper[i]);
+    COUNT_DIFFERENCE (low[i], SPLAT (LOWER_START), APR_SLICE_WHOLE_SHIFT, lower[i]);
   }
 # undef EACH_PRODUCT
 }
 
-/* As many sums at a time as there are registers for. */
-# define MULTIPLY_WHOLE(first_left, n_left, first_right, n_right, triangle)                            \
-  multiply_whole_columns (left, right, first_left, n_left, first_right, n_right, triangle, first, end, \
-                          upper, lower)
+# define MULTIPLY_WHOLE(products) multiply_whole_columns (left, right, products, first, end, upper, lower)
 
+/* As many products at a time as there are registers for their sums and what is multiplied. Where the panels are the
+ * same one, those right of the diagonal are left out. */
 static void
 multiply_whole (const double *left,
                 const double *right,
@@ -331,21 +316,27 @@ multiply_whole (const double *left,
   for (first = 0; first < n_rows; first = end)
     {
       end = MIN (first + APR_SLICE_STEPS * LANES, n_rows);
-# if LANES == 8
       if (left == right)
-        MULTIPLY_WHOLE (0, 4, 0, 4, TRUE);
+        {
+# if LANES == 8
+          MULTIPLY_WHOLE (0xf731);
+# else
+          MULTIPLY_WHOLE (0x0331);
+          MULTIPLY_WHOLE (0xf400);
+# endif
+        }
       else
         {
-          MULTIPLY_WHOLE (0, 2, 0, 4, FALSE);
-          MULTIPLY_WHOLE (2, 2, 0, 4, FALSE);
-        }
+# if LANES == 8
+          MULTIPLY_WHOLE (0x00ff);
+          MULTIPLY_WHOLE (0xff00);
 # else
-      MULTIPLY_WHOLE (0, 2, 0, 2, left == right);
-      MULTIPLY_WHOLE (2, 2, 0, 2, FALSE);
-      MULTIPLY_WHOLE (2, 2, 2, 2, left == right);
-      if (left != right)
-        MULTIPLY_WHOLE (0, 2, 2, 2, FALSE);
+          MULTIPLY_WHOLE (0x0033);
+          MULTIPLY_WHOLE (0x3300);
+          MULTIPLY_WHOLE (0xcc00);
+          MULTIPLY_WHOLE (0x00cc);
 # endif
+        }
     }
 }
 
