@@ -13,6 +13,8 @@ from .reference import PROPERTIES
 
 _WRITABLE = GObject.ParamFlags.WRITABLE
 _CONSTRUCT_ONLY = GObject.ParamFlags.CONSTRUCT_ONLY
+# PyGObject's own descriptor of “props”. To look it up takes as long as a tenth of a small fit.
+_PROPS = inspect.getattr_static(GObject.Object, 'props')
 
 
 def to_enum(class_, value, name):
@@ -152,7 +154,7 @@ class _PropsOf:
     """What a class has as its attribute “props”: of the class they are GObject.ParamSpecs."""
 
     def __get__(self, object, class_):
-        props = inspect.getattr_static(GObject.Object, 'props').__get__(object, class_)
+        props = _PROPS.__get__(object, class_)
         return props if object is None else _Props(object, props)
 
 
