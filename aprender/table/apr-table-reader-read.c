@@ -403,42 +403,6 @@ notify_rows (AprTableReader *self)
   g_object_thaw_notify (object);
 }
 
-/**
- * apr_table_reader_read_names:
- * @self: a reader
- * @cancellable: (nullable): a cancellable, or `NULL`
- * @error: return location for an error
- *
- * Reads the first row, which has the names of the columns, unless that has been done.
- *
- * This blocks until the first block of text has come. It fails with %G_IO_ERROR_INVALID_DATA and a message that has the
- * table's name and the line if a name is empty, there twice, or not UTF-8, or if there is no row at all.
- *
- * Returns: whether the names are there
- *
- * Since: 0.1
- */
-gboolean
-apr_table_reader_read_names (AprTableReader *self, GCancellable *cancellable, GError **error)
-{
-  gboolean known;
-  gboolean read;
-
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
-  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
-  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
-
-  if (!apr_table_reader_enter (self, error))
-    return FALSE;
-  known = self->columns != NULL;
-  read = apr_table_reader_load_names (self, cancellable, error);
-  apr_table_reader_leave (self);
-  if (read && !known)
-    g_object_notify (G_OBJECT (self), "names");
-
-  return read;
-}
-
 static void
 hand_out (AprTensor *tensor, AprTensor **place)
 {

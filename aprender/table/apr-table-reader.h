@@ -72,6 +72,16 @@ APR_AVAILABLE_IN_ALL
 gboolean apr_table_reader_read_names (AprTableReader *self, GCancellable *cancellable, GError **error);
 
 APR_AVAILABLE_IN_ALL
+void apr_table_reader_read_names_async (AprTableReader *self,
+                                        int io_priority,
+                                        GCancellable *cancellable,
+                                        GAsyncReadyCallback callback,
+                                        gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_table_reader_read_names_finish (AprTableReader *self, GAsyncResult *result, GError **error);
+
+APR_AVAILABLE_IN_ALL
 const char *const *apr_table_reader_get_names (AprTableReader *self);
 
 APR_AVAILABLE_IN_ALL

@@ -266,6 +266,10 @@ read_for_rounding (AprDType dtype, const guint8 *data, gsize index)
   return apr_dtype_read_double (dtype, data, index);
 }
 
+/* Elements between two looks at whether the work is cancelled. The function takes no cancellable, but the asynchronous
+ * one makes its own the current one. */
+#define ELEMENTS_PER_LOOK (1 << 16)
+
 /**
  * apr_tensor_cast:
  * @self: a tensor of a float, integer or BOOL dtype
@@ -275,7 +279,8 @@ read_for_rounding (AprDType dtype, const guint8 *data, gsize index)
  * Converts the elements to another dtype. Each is rounded once, to nearest, ties to even.
  *
  * Values that are too large for @dtype become infinities, as in IEEE 754. If the tensor has the dtype already, returns
- * a new reference to it; otherwise the elements are copied, which takes time.
+ * a new reference to it; otherwise the elements are copied, which takes time: [method@Apr.Tensor.cast_async] does that
+ * in a thread.
  *
  * Fails with %APR_ERROR_DTYPE if one of the two dtypes is not among those above.
  *
@@ -318,6 +323,12 @@ apr_tensor_cast (AprTensor *self, AprDType dtype, GError **error)
   out = g_malloc (size);
   for (i = 0; i < n_elements; i++)
     {
+      if (i % ELEMENTS_PER_LOOK == 0 &&
+          g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
+        {
+          g_free (out);
+          return NULL;
+        }
       if (dtype == APR_DTYPE_F64)
         {
           guint64 bits = bits_from_double (apr_dtype_read_double (from, in, i));

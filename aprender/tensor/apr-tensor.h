@@ -5,6 +5,8 @@
 # error "Only <aprender/aprender.h> can be included directly."
 #endif
 
+#include <gio/gio.h>
+
 #include <aprender/tensor/apr-dtype.h>
 
 G_BEGIN_DECLS
@@ -88,6 +90,18 @@ AprTensor *apr_tensor_slice (AprTensor *self, const char *indices, GError **erro
 
 APR_AVAILABLE_IN_ALL
 AprTensor *apr_tensor_cast (AprTensor *self, AprDType dtype, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
+void apr_tensor_cast_async (AprTensor *self,
+                            AprDType dtype,
+                            int io_priority,
+                            GCancellable *cancellable,
+                            GAsyncReadyCallback callback,
+                            gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+AprTensor *
+apr_tensor_cast_finish (AprTensor *self, GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 APR_AVAILABLE_IN_ALL
 gboolean apr_tensor_equal (AprTensor *self, AprTensor *other);

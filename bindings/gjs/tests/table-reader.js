@@ -43,6 +43,18 @@ test('names', () => {
   assertEqual(reader.names, ['area', 'rooms', 'rent']);
 });
 
+test('names-async', async () => {
+  const reader = newReader(TEXT);
+  let nTold = 0;
+  reader.connect('notify::names', () => nTold++);
+  assertTrue(await reader.read_names_async());
+  assertTrue(await reader.read_names_async());
+  assertEqual([reader.names, nTold], [['area', 'rooms', 'rent'], 1]);
+  const cancellable = new Gio.Cancellable();
+  cancellable.cancel();
+  await assertRejects(newReader(TEXT).read_names_async(cancellable), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+});
+
 test('categories', async () => {
   const text = 'color,rent\nred,1\nblue,2\nred,3\n';
   const names = newReader(text).read_categories(['color']);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 import Apr from 'gi://Apr?version=1.0';
+import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 
-import {assertEqual, assertThrows, assertTrue, float32Bytes, float64Bytes, run, test} from './tap.js';
+import {assertEqual, assertRejects, assertThrows, assertTrue, float32Bytes, float64Bytes, run, test} from './tap.js';
 
 const {DType, Tensor} = Apr;
 
@@ -230,6 +231,16 @@ test('native-methods', () => {
   assertThrows(() => tensor.get_double(6), Apr.Error, Apr.Error.RANGE, 'Element 6');
   assertThrows(() => tensor.slice_rows(2, 4), Apr.Error, Apr.Error.RANGE, 'has 3');
   assertThrows(() => tensor.get_floats(), Apr.Error, Apr.Error.DTYPE, 'F64, not F32');
+});
+
+test('cast-async', async () => {
+  const tensor = Tensor.from([0.1, 1, 1e300]);
+  assertEqual((await tensor.cast_async('f32')).to_array(), [Math.fround(0.1), 1, Infinity]);
+  await assertRejects(tensor.cast_async(DType.I32), Apr.Error, Apr.Error.DTYPE);
+  const cancellable = new Gio.Cancellable();
+  cancellable.cancel();
+  await assertRejects(tensor.cast_async('f32', cancellable), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
+  assertThrows(() => tensor.cast_async('f32', null, () => {}), TypeError, null, 'returns a promise');
 });
 
 test('slice', () => {

@@ -113,6 +113,7 @@ declare module 'gi://Apr?version=1.0' {
       get_shape(): number[];
       /** To F16, BF16, F32 or F64; each element is rounded once. */
       cast(dtype: DType | string): Tensor;
+      cast_async(dtype: DType | string, cancellable?: Gio.Cancellable | null): Promise<Tensor>;
       /** Whether the dtype, the shape and the bytes are the same. */
       equal(other: Tensor): boolean;
       /** What numpy would take, written as there: `1:3, ::-2, -1`. */
@@ -610,6 +611,7 @@ declare module 'gi://Apr?version=1.0' {
       readonly progress: number;
       /** Reads the first row. */
       read_names(cancellable?: Gio.Cancellable | null): boolean;
+      read_names_async(cancellable?: Gio.Cancellable | null): Promise<boolean>;
       /** The features, as `color=red`, that turn the text in these columns into numbers. */
       read_categories(columns: string[], cancellable?: Gio.Cancellable | null): string[];
       read_categories_async(columns: string[], cancellable?: Gio.Cancellable | null): Promise<string[]>;

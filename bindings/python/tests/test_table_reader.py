@@ -57,6 +57,24 @@ class TableReader(TestCase):
 
         self.assertEqual(asyncio.run(read_all()), [ROWS, None])
 
+    def test_read_names_async(self):
+        async def read_names(cancellable=None):
+            reader, told = open_table(**CHOICE), []
+            reader.connect('notify::names', lambda reader, _: told.append(list(reader.names)))
+            known = await reader.read_names_async(cancellable)
+            return known, list(reader.names), told, to_lists(await reader.read_async())
+
+        names = open_table()
+        names.read_names()
+        known, found, told, rows = asyncio.run(read_names())
+        self.assertIs(known, True)
+        self.assertEqual((found, told), (list(names.names), [list(names.names)]))
+        self.assertEqual(rows, ROWS)
+        cancellable = Gio.Cancellable()
+        cancellable.cancel()
+        with self.assertRaisesRegex(GLib.Error, 'cancelled'):
+            asyncio.run(read_names(cancellable))
+
     def test_categories(self):
         async def read_categories():
             return await open_table().read_categories_async(['kind'])

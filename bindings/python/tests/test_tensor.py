@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import array
+import asyncio
 import copy
 import ctypes
 import fractions
@@ -12,7 +13,7 @@ import threading
 import weakref
 
 import tap
-from common import Apr, GLib, TestCase, needs_numpy, numpy
+from common import Apr, Gio, GLib, TestCase, needs_numpy, numpy
 
 NUMPY_NAMES = {
     'BOOL': 'bool', 'U8': 'uint8', 'I8': 'int8', 'I16': 'int16', 'U16': 'uint16', 'F16': 'float16',
@@ -72,6 +73,20 @@ print('fine')
 
 
 class Tensor(TestCase):
+    def test_cast_async(self):
+        async def cast(dtype, cancellable=None):
+            return await Apr.Tensor([0.1, 1, 1e300]).cast_async(dtype, cancellable)
+
+        tensor = asyncio.run(cast('float32'))
+        self.assertEqual(tensor.dtype, Apr.DType.F32)
+        self.assertEqual(tensor.tolist(), [float.fromhex('0x1.99999ap-4'), 1.0, float('inf')])
+        with self.assertRaisesRegex(ValueError, 'F64 cannot be cast to I32'):
+            asyncio.run(cast('int32'))
+        cancellable = Gio.Cancellable()
+        cancellable.cancel()
+        with self.assertRaisesRegex(GLib.Error, 'cancelled'):
+            asyncio.run(cast('f32', cancellable))
+
     @needs_numpy
     def test_every_dtype_of_numpy(self):
         for name, numpy_name in NUMPY_NAMES.items():

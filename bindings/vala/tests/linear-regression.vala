@@ -297,6 +297,11 @@ async void check_async_twins () throws GLib.Error {
   assert (loaded.coefficients.equal (model.coefficients));
   var errors = yield Apr.compute_metric_async (Apr.Metric.R2, Apr.Multioutput.RAW_VALUES, make_y (), make_y ());
   assert (errors.get_double (0) == 1);
+  assert ((yield errors.cast_async (Apr.DType.F32)).get_dtype () == Apr.DType.F32);
+
+  var table = new Apr.TableReader (new MemoryInputStream.from_data ("a,b\n1,2\n".data));
+  assert (yield table.read_names_async ());
+  assert (table.names.length == 2);
 }
 
 void test_save_and_load () throws GLib.Error {

@@ -146,6 +146,46 @@ test_cancel_late (void)
 }
 
 static void
+count_notify (guint *n_notifies)
+{
+  (*n_notifies)++;
+}
+
+static void
+test_names (void)
+{
+  const char *expected[] = { "a", "b", NULL };
+  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_data ("a,b\n1,2\n", -1, NULL);
+  g_autoptr (AprTableReader) reader = apr_table_reader_new (stream, NULL);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  guint n_notifies = 0;
+  guint i;
+
+  g_test_summary (
+    "Names are read in a thread, and told of once; a call that is cancelled takes none of them.");
+
+  g_signal_connect_swapped (reader, "notify::names", G_CALLBACK (count_notify), &n_notifies);
+  g_cancellable_cancel (cancellable);
+  for (i = 0; i < 3; i++)
+    {
+      g_autoptr (GAsyncResult) result = NULL;
+
+      apr_table_reader_read_names_async (reader, G_PRIORITY_DEFAULT, i == 0 ? cancellable : NULL, keep_cb,
+                                         &result);
+      wait_for (&result);
+      g_assert_true (apr_table_reader_read_names_finish (reader, result, &error) == (i > 0));
+      g_assert_cmpuint (n_notifies, ==, i > 0 ? 1 : 0);
+      if (i == 0)
+        {
+          g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+        }
+      g_clear_error (&error);
+    }
+  g_assert_cmpstrv (apr_table_reader_get_names (reader), expected);
+}
+
+static void
 test_cancel_categories_late (void)
 {
   const char *columns[] = { "a", NULL };
@@ -175,6 +215,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-cancel/before", test_cancel);
   g_test_add_func ("/table-cancel/within", test_cancel_within);
   g_test_add_func ("/table-cancel/late", test_cancel_late);
+  g_test_add_func ("/table-cancel/names", test_names);
   g_test_add_func ("/table-cancel/categories-late", test_cancel_categories_late);
 
   return g_test_run ();

@@ -459,6 +459,65 @@ test_cast_errors (void)
 }
 
 static void
+keep_result (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  g_assert_null (object);
+  *(GAsyncResult **) user_data = g_object_ref (result);
+}
+
+static void
+test_cast_async (void)
+{
+  const double values[] = { 0.1, 1, 1e300 };
+  const float expected[] = { 0.1f, 1, INFINITY };
+  g_autoptr (AprTensor) x = vector_new (3, values);
+  g_autoptr (AprTensor) other = vector_new (3, values);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  guint i;
+
+  g_test_summary ("A thread gives what the call gives; what is cancelled and what is another tensor's fail.");
+
+  for (i = 0; i < 4; i++)
+    {
+      g_autoptr (GAsyncResult) result = NULL;
+      g_autoptr (AprTensor) y = NULL;
+
+      if (i == 1)
+        g_cancellable_cancel (cancellable);
+      apr_tensor_cast_async (x, i == 3 ? APR_DTYPE_I32 : APR_DTYPE_F32, G_PRIORITY_DEFAULT,
+                             i < 2 ? cancellable : NULL, keep_result, &result);
+      while (result == NULL)
+        g_main_context_iteration (NULL, TRUE);
+      y = apr_tensor_cast_finish (i == 2 ? other : x, result, &error);
+      if (i == 0)
+        {
+          gsize n;
+
+          g_assert_no_error (error);
+          g_assert_cmpmem (apr_tensor_get_floats (y, &n, NULL), n * sizeof (float), expected,
+                           sizeof expected);
+          continue;
+        }
+      g_assert_null (y);
+      if (i == 1)
+        {
+          g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+        }
+      else
+        {
+          g_assert_true (g_error_matches (error, APR_ERROR, i == 2 ? APR_ERROR_FAILED : APR_ERROR_DTYPE));
+        }
+      g_clear_error (&error);
+    }
+
+  g_cancellable_push_current (cancellable);
+  g_assert_null (apr_tensor_cast (x, APR_DTYPE_F32, &error));
+  g_cancellable_pop_current (cancellable);
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+static void
 test_equal (void)
 {
   const double values[] = { 0.0, NAN };
@@ -559,6 +618,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/tensor/cast/halves-are-a-round-trip", test_cast_of_halves_is_a_round_trip);
   g_test_add_func ("/tensor/cast/large-integers-round-once", test_cast_of_large_integers_rounds_once);
   g_test_add_func ("/tensor/cast/errors", test_cast_errors);
+  g_test_add_func ("/tensor/cast/async", test_cast_async);
   g_test_add_func ("/tensor/equal", test_equal);
   g_test_add_func ("/tensor/to-string", test_to_string);
   g_test_add_func ("/tensor/to-string/long-integers", test_to_string_of_long_integers);

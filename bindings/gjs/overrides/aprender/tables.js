@@ -20,6 +20,10 @@ function extend(Apr, functions) {
   TableReader.prototype.read_names = function (cancellable = null) {
     return readNames.call(this, cancellable);
   };
+  const readNamesAsync = promisify(TableReader.prototype, 'read_names');
+  TableReader.prototype.read_names_async = function (cancellable = null) {
+    return readNamesAsync.call(this, PRIORITY, cancellable);
+  };
   TableReader.prototype.read = function (cancellable = null) {
     collectGarbage();
     const [hasRows, ...tensors] = readRows.call(this, cancellable);

@@ -3,15 +3,33 @@
 
 // Apr.Tensor.
 
+const {GLib} = imports.gi;
+
+const PRIORITY = GLib.PRIORITY_DEFAULT;
+
 function extend(Apr, functions) {
   const {DType, Tensor} = Apr;
-  const {checkShape, convertArgument, defineGetter, fromTensor, getBytes, nest, readEnum, toExact, toNumbers, toTensor,
+  const {checkShape, convertArgument, countTensor, defineGetter, fromTensor, getBytes, nest, readEnum, toExact, toNumbers, toTensor,
     toTypedArray} = functions;
 
   const readDType = dtype => readEnum(DType, dtype, 'dtype');
   convertArgument(Tensor, 'new_from_bytes', 0, readDType);
   convertArgument(Tensor.prototype, 'cast', 0, readDType);
   convertArgument(DType, 'get_bits', 0, readDType);
+
+  // As Gio._promisify() does it for methods of objects, which the callback gets.
+  const castAsync = Tensor.prototype._original_cast_async = Tensor.prototype.cast_async;
+  Tensor.prototype.cast_async = function (dtype, cancellable = null) {
+    return new Promise((resolve, reject) => {
+      castAsync.call(this, readDType(dtype), PRIORITY, cancellable, (_, result) => {
+        try {
+          resolve(countTensor(this.cast_finish(result)));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  };
 
   Tensor.from = (values, shape = null) =>
     toTensor(values, 'The tensor', shape === null ? null : checkShape(shape));

@@ -12,6 +12,7 @@ from .properties import add_attributes, add_constructor
 _read = Apr.TableReader.read
 _read_async = Apr.TableReader.read_async
 _read_finish = Apr.TableReader.read_finish
+_read_names_async = Apr.TableReader.read_names_async
 _read_categories_async = Apr.TableReader.read_categories_async
 
 
@@ -44,6 +45,12 @@ class Methods:
         return awaitable.call(
             lambda *args: _read_async(self, GLib.PRIORITY_DEFAULT, *args),
             lambda reader, result: _to_rows(_read_finish(reader, result)), cancellable, callback, user_data)
+
+    def read_names_async(self, cancellable=None, callback=None, *user_data):
+        """Reads the names of the columns without blocking: `await reader.read_names_async()`, and `names` has them."""
+        return awaitable.call(
+            lambda *args: _read_names_async(self, GLib.PRIORITY_DEFAULT, *args),
+            Apr.TableReader.read_names_finish, cancellable, callback, user_data)
 
     def read_categories_async(self, columns, cancellable=None, callback=None, *user_data):
         """The categories of columns of text: `await reader.read_categories_async(columns)` gives features to ask for."""

@@ -8,7 +8,9 @@ import functools
 import pickle
 import struct
 
-from . import pickling
+from gi.repository import GLib
+
+from . import awaitable, pickling
 from .data import to_tensor
 from .memory import FORMATS, NOTHING, wrap_bytes, copy_bytes, find_numpy_dtype, import_module
 from .native import Apr
@@ -22,6 +24,10 @@ _MAX_NUMPY_DIMS = 32
 @functools.lru_cache(maxsize=1024)
 def _find_memory_type(size):
     return ctypes.c_char * size
+
+
+_cast_async = Apr.Tensor.cast_async
+_cast_finish = Apr.Tensor.cast_finish
 
 
 @override
@@ -64,6 +70,12 @@ class Tensor(Apr.Tensor):
     def copy(self) -> Tensor:
         """The same tensor, which never changes, in the same memory; numpy.array(tensor) has memory of its own."""
         return super().copy()
+
+    def cast_async(self, dtype, cancellable=None, callback=None, *user_data):
+        """What cast() gives, without blocking: `await tensor.cast_async('f32')`."""
+        return awaitable.call(
+            lambda *args: _cast_async(self, dtype, GLib.PRIORITY_DEFAULT, *args),
+            lambda _, result: _cast_finish(self, result), cancellable, callback, user_data)
 
     @property
     def shape(self) -> tuple[int, ...]:

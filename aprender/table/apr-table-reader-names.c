@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/base/apr-error.h"
+#include "aprender/table/apr-table-reader-private.h"
+
+/* The methods of AprTableReader that read the names of the columns. */
+
+static gboolean
+load_names (AprTableReader *self, GCancellable *cancellable, GError **error)
+{
+  return !g_cancellable_set_error_if_cancelled (cancellable, error) &&
+         apr_table_reader_load_names (self, cancellable, error);
+}
+
+/**
+ * apr_table_reader_read_names:
+ * @self: a reader
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @error: return location for an error
+ *
+ * Reads the first row, which has the names of the columns, unless that has been done.
+ *
+ * This blocks until the first block of text has come; [method@Apr.TableReader.read_names_async] does not. It fails with
+ * %G_IO_ERROR_INVALID_DATA and a message that has the table's name and the line if a name is empty, there twice, or not
+ * UTF-8, or if there is no row at all.
+ *
+ * Returns: whether the names are there
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_table_reader_read_names (AprTableReader *self, GCancellable *cancellable, GError **error)
+{
+  gboolean known;
+  gboolean read;
+
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (!apr_table_reader_enter (self, error))
+    return FALSE;
+  known = self->columns != NULL;
+  read = load_names (self, cancellable, error);
+  apr_table_reader_leave (self);
+  if (read && !known)
+    g_object_notify (G_OBJECT (self), "names");
+
+  return read;
+}
+
+/* Whether the names were known before is the task's data. */
+static void
+read_in_thread (GTask *task, gpointer reader, G_GNUC_UNUSED gpointer known, GCancellable *cancellable)
+{
+  AprTableReader *self = reader;
+  GError *error = NULL;
+  gboolean read = load_names (self, cancellable, &error);
+
+  apr_table_reader_leave (self);
+  if (read)
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_error (task, error);
+}
+
+/**
+ * apr_table_reader_read_names_async:
+ * @self: a reader
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @callback: (nullable) (scope async) (closure user_data): what to call when the names are there
+ * @user_data: what to give it
+ *
+ * Reads the names of the columns in another thread, as [method@Apr.TableReader.read_names] does.
+ *
+ * Since: 0.1
+ */
+void
+apr_table_reader_read_names_async (AprTableReader *self,
+                                   int io_priority,
+                                   GCancellable *cancellable,
+                                   GAsyncReadyCallback callback,
+                                   gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+  GError *error = NULL;
+
+  g_return_if_fail (APR_IS_TABLE_READER (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_source_tag (task, apr_table_reader_read_names_async);
+  g_task_set_priority (task, io_priority);
+  /* Names that were read before it could be cancelled are there. */
+  g_task_set_check_cancellable (task, FALSE);
+  if (!apr_table_reader_enter (self, &error))
+    {
+      g_task_return_error (task, error);
+      return;
+    }
+
+  g_task_set_task_data (task, GINT_TO_POINTER (self->columns != NULL), NULL);
+  g_task_run_in_thread (task, read_in_thread);
+}
+
+/**
+ * apr_table_reader_read_names_finish:
+ * @self: a reader
+ * @result: what the callback was given
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.TableReader.read_names_async] began.
+ *
+ * Returns: whether the names are there; else @error is set as by [method@Apr.TableReader.read_names]
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_table_reader_read_names_finish (AprTableReader *self, GAsyncResult *result, GError **error)
+{
+  gboolean read;
+
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (!g_task_is_valid (result, self) ||
+      g_task_get_source_tag (G_TASK (result)) != apr_table_reader_read_names_async)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
+                   "The result is not that of apr_table_reader_read_names_async () of this reader");
+      return FALSE;
+    }
+
+  read = g_task_propagate_boolean (G_TASK (result), error);
+  if (read && !GPOINTER_TO_INT (g_task_get_task_data (G_TASK (result))))
+    g_object_notify (G_OBJECT (self), "names");
+
+  return read;
+}

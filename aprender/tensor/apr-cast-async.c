@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/base/apr-error.h"
+#include "aprender/tensor/apr-tensor-private.h"
+
+typedef struct
+{
+  AprTensor *tensor; /* (owned) */
+  AprDType dtype;
+} Cast;
+
+static void
+cast_free (gpointer data)
+{
+  Cast *self = data;
+
+  apr_tensor_unref (self->tensor);
+  g_free (self);
+}
+
+static void
+cast_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const Cast *cast = data;
+  GError *error = NULL;
+  AprTensor *tensor;
+
+  if (cancellable != NULL)
+    g_cancellable_push_current (cancellable);
+  tensor = apr_tensor_cast (cast->tensor, cast->dtype, &error);
+  if (cancellable != NULL)
+    g_cancellable_pop_current (cancellable);
+
+  if (tensor != NULL)
+    g_task_return_pointer (task, tensor, (GDestroyNotify) apr_tensor_unref);
+  else
+    g_task_return_error (task, error);
+}
+
+/**
+ * apr_tensor_cast_async:
+ * @self: a tensor of a float, integer or BOOL dtype
+ * @dtype: F16, BF16, F32 or F64
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a way to stop
+ * @callback: (scope async) (closure user_data) (nullable): called when the tensor is there, or not; its source object
+ *   is `NULL`
+ * @user_data: what @callback is called with
+ *
+ * Converts the elements to another dtype without blocking, as [method@Apr.Tensor.cast] does.
+ *
+ * Since: 0.1
+ */
+void
+apr_tensor_cast_async (AprTensor *self,
+                       AprDType dtype,
+                       int io_priority,
+                       GCancellable *cancellable,
+                       GAsyncReadyCallback callback,
+                       gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+  Cast *cast;
+
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  cast = g_new (Cast, 1);
+  *cast = (Cast){ apr_tensor_ref (self), dtype };
+  task = g_task_new (NULL, cancellable, callback, user_data);
+  g_task_set_source_tag (task, apr_tensor_cast_async);
+  g_task_set_priority (task, io_priority);
+  g_task_set_task_data (task, cast, cast_free);
+  g_task_run_in_thread (task, cast_in_thread);
+}
+
+/**
+ * apr_tensor_cast_finish:
+ * @self: the tensor that is cast
+ * @result: what the callback was called with
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.Tensor.cast_async] began.
+ *
+ * Fails like [method@Apr.Tensor.cast], and with %G_IO_ERROR_CANCELLED.
+ *
+ * Returns: (transfer full): the tensor with the other dtype
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_tensor_cast_finish (AprTensor *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  if (!g_task_is_valid (result, NULL) || g_task_get_source_tag (G_TASK (result)) != apr_tensor_cast_async ||
+      ((const Cast *) g_task_get_task_data (G_TASK (result)))->tensor != self)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
+                   "The result is not that of apr_tensor_cast_async () of this tensor");
+      return NULL;
+    }
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
