@@ -380,4 +380,22 @@ test('missing-virtual-functions', async () => {
   await assertRejects(model.fit_async(X, y), Apr.Error, Apr.Error.FAILED, 'TestEmpty has no fit');
 });
 
+test('hyper-parameters-of-the-call', async () => {
+  // Arrays that are copied at once, and some that are copied in slices.
+  for (const n of [50, 300000]) {
+    const X = Float64Array.from({length: 2 * n}, (_, i) => Math.sin(i * i));
+    const y = Float64Array.from({length: n}, (_, i) => 3 * X[2 * i] - X[2 * i + 1]);
+    X.shape = [n, 2];
+    const model = new Apr.LinearRegression();
+    const fit = model.fit_async(X, y);
+    model.alpha = 1e9;
+    model.positive = true;
+    await fit;
+    assertEqual(Array.from(model.coefficients), [3, -1]);
+    assertEqual([model.alpha, model.positive], [1e9, true]);
+    await model.fit_async(X, y);
+    assertTrue(model.coefficients[0] < 0.01);
+  }
+});
+
 await run();

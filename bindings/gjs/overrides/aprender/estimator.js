@@ -9,14 +9,8 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {DType, Estimator, LinearRegression} = Apr;
-  const {count, defineNames, isList, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights,
+  const {count, defineNames, isHyperParameter, isList, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights,
     updateInSlices} = functions;
-
-  function isHyperParameter({flags, owner_type: owner}) {
-    // The same rule as in apr_hyper_parameters_list().
-    const wanted = GObject.ParamFlags.READWRITE;
-    return owner !== Estimator.$gtype && (flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT)) === wanted;
-  }
 
   function showValue(value, pspec) {
     if (pspec.value_type === DType.$gtype)

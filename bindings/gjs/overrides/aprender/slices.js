@@ -3,7 +3,7 @@
 
 // Copies large arrays into tensors without stopping the main loop.
 
-const {Gio, GLib} = imports.gi;
+const {Gio, GLib, GObject} = imports.gi;
 
 // An asynchronous call copies larger arrays in slices, and lets the main loop run in between. A slice takes less than
 // a millisecond.
@@ -119,10 +119,45 @@ function getFunctions(Apr, functions) {
     object.release();
   }
 
+  function isHyperParameter({flags, owner_type: owner}) {
+    // The same rule as in apr_hyper_parameters_list().
+    const wanted = GObject.ParamFlags.READWRITE;
+    return owner !== Apr.Estimator.$gtype && (flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT)) === wanted;
+  }
+
+  function readProperty(object, pspec) {
+    const value = new GObject.Value();
+    value.init(pspec.value_type);
+    object.get_property(pspec.name, value);
+    return value;
+  }
+
+  // Without the checks of what scripts give.
+  const {set_property: setProperty} = GObject.Object.prototype;
+
+  // What a model's hyper-parameters are, by their descriptions.
+  function readHyperParameters(object) {
+    return GObject.Object.list_properties.call(object.constructor).filter(isHyperParameter)
+      .map(pspec => [pspec, readProperty(object, pspec)]);
+  }
+
+  // Begins a fit with the hyper-parameters of when it was called; those of now stay.
+  function beginWith(values, object, begin) {
+    const changed = values.map(([pspec, value]) => [pspec, value, readProperty(object, pspec)])
+      .filter(([pspec, value, present]) => GObject.param_values_cmp(pspec, value, present) !== 0);
+    changed.forEach(([pspec, value]) => setProperty.call(object, pspec.name, value));
+    try {
+      return begin();
+    } finally {
+      changed.forEach(([pspec, , present]) => setProperty.call(object, pspec.name, present));
+    }
+  }
+
   // Copies the arrays of a fit or an update, and begins it. The model or the sums are busy from the call on, so that
   // no other fit begins meanwhile.
   async function updateInSlices(object, X, y, sampleWeight, cancellable, begin) {
     reserve(object);
+    const values = object instanceof Apr.Estimator ? readHyperParameters(object) : [];
     let tensors;
     try {
       tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
@@ -136,7 +171,7 @@ function getFunctions(Apr, functions) {
     let promise;
     try {
       release(object);
-      promise = begin(tensors);
+      promise = beginWith(values, object, () => begin(tensors));
     } finally {
       object.thaw_notify();
     }
@@ -144,5 +179,5 @@ function getFunctions(Apr, functions) {
     return object;
   }
 
-  return {toTensorInSlices, toTensorsInSlices, updateInSlices};
+  return {isHyperParameter, toTensorInSlices, toTensorsInSlices, updateInSlices};
 }
