@@ -355,12 +355,50 @@ compare_errors (gconstpointer a, gconstpointer b)
   return (x->error.low > y->error.low) - (x->error.low < y->error.low);
 }
 
+/* Two sorted runs of @from, up to @middle and up to @n, become one of @to. */
+static void
+merge_errors (Weighted *to, const Weighted *from, gsize middle, gsize n)
+{
+  gsize left = 0;
+  gsize right = middle;
+  gsize i;
+
+  for (i = 0; i < n && !is_cancelled_at (i); i++)
+    to[i] = right == n || (left < middle && compare_errors (&from[left], &from[right]) <= 0) ? from[left++]
+                                                                                             : from[right++];
+}
+
+/* Sorts, in pieces that leave time to be cancelled. Returns the sorted ones, @errors or @copy; what is left where
+ * cancelled is in no order. */
+static Weighted *
+sort_errors (Weighted *errors, Weighted *copy, gsize n)
+{
+  gsize size = ROWS_PER_LOOK;
+  gsize i;
+
+  for (i = 0; i < n && !is_cancelled_at (i); i += size)
+    qsort (errors + i, MIN (size, n - i), sizeof *errors, compare_errors);
+  for (; size < n; size *= 2)
+    {
+      Weighted *sorted = copy;
+
+      for (i = 0; i < n; i += 2 * size)
+        merge_errors (sorted + i, errors + i, MIN (size, n - i), MIN (2 * size, n - i));
+      copy = errors;
+      errors = sorted;
+    }
+
+  return errors;
+}
+
 /* Where the weights of the samples, sorted by their errors, reach the half: that error, or the mean of it and the next
  * where they are the half. */
 static AprDoubleDouble
 get_median_error (const AprMetricData *data)
 {
   g_autofree Weighted *errors = g_new (Weighted, data->n_samples);
+  g_autofree Weighted *copy = NULL;
+  const Weighted *sorted;
   AprDoubleDouble total = { 0, 0 };
   AprDoubleDouble below = { 0, 0 };
   AprDoubleDouble rest = { -1, 0 };
@@ -382,17 +420,21 @@ get_median_error (const AprMetricData *data)
     }
   if (n == 0) /* where cancelled */
     return (AprDoubleDouble){ 0, 0 };
-  qsort (errors, n, sizeof *errors, compare_errors);
+  if (n > ROWS_PER_LOOK)
+    copy = g_new0 (Weighted, n);
+  sorted = sort_errors (errors, copy, n);
+  if (g_cancellable_is_cancelled (g_cancellable_get_current ()))
+    return (AprDoubleDouble){ 0, 0 };
 
-  for (i = 0; i < n && rest.high < 0; i++)
+  for (i = 0; i < n && rest.high < 0 && (i == 0 || !is_cancelled_at (i)); i++)
     {
-      below = apr_dd_add (below, (AprDoubleDouble){ errors[i].weight, 0 });
+      below = apr_dd_add (below, (AprDoubleDouble){ sorted[i].weight, 0 });
       rest = apr_dd_subtract (apr_dd_add (below, below), total);
     }
   if (rest.high == 0 && i < n)
-    return scale (apr_dd_add (errors[i - 1].error, errors[i].error), -1 - data->shift);
+    return scale (apr_dd_add (sorted[i - 1].error, sorted[i].error), -1 - data->shift);
 
-  return scale (errors[i - 1].error, -data->shift);
+  return scale (sorted[i - 1].error, -data->shift);
 }
 
 /* Rounded as the difference of the two numbers is. */

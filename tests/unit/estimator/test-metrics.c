@@ -249,6 +249,65 @@ test_multioutput (void)
   assert_same_double (apr_mean_absolute_percentage_error (y_true, y_pred, NULL, NULL), 2 / 9.);
 }
 
+/* How often it may still be asked before it is cancelled. */
+static gint n_questions = G_MAXINT;
+
+gboolean __real_g_cancellable_is_cancelled (GCancellable *cancellable);
+
+gboolean __wrap_g_cancellable_is_cancelled (GCancellable *cancellable);
+
+gboolean
+__wrap_g_cancellable_is_cancelled (GCancellable *cancellable)
+{
+  if (g_atomic_int_dec_and_test (&n_questions))
+    g_cancellable_cancel (cancellable);
+
+  return __real_g_cancellable_is_cancelled (cancellable);
+}
+
+#define N_ERRORS 131101
+
+static void
+test_median_of_many (void)
+{
+  g_autofree double *truths = g_new0 (double, N_ERRORS);
+  g_autofree double *predictions = g_new (double, N_ERRORS);
+  g_autoptr (AprTensor) y_true = NULL;
+  g_autoptr (AprTensor) y_pred = NULL;
+  gboolean cancelled = TRUE;
+  gint asked;
+  gsize i;
+
+  g_test_summary (
+    "The median of more errors than are sorted at once: 0 to N - 1, shuffled; cancelled anywhere.");
+
+  /* N is a prime, so that multiples of 7919 go through all that is below it. */
+  for (i = 0; i < N_ERRORS; i++)
+    predictions[i] = (i % 2 == 0 ? 1 : -1) * (double) (i * 7919 % N_ERRORS);
+  y_true = vector_new (N_ERRORS, truths);
+  y_pred = vector_new (N_ERRORS, predictions);
+  assert_same_double (apr_median_absolute_error (y_true, y_pred, NULL, NULL), (N_ERRORS - 1) / 2);
+
+  for (asked = 1; cancelled; asked++)
+    {
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GError) error = NULL;
+      double median;
+
+      g_cancellable_push_current (cancellable);
+      n_questions = asked;
+      median = apr_median_absolute_error (y_true, y_pred, NULL, &error);
+      n_questions = G_MAXINT;
+      g_cancellable_pop_current (cancellable);
+      cancelled = g_cancellable_is_cancelled (cancellable);
+      assert_same_double (median, cancelled ? 0 : (N_ERRORS - 1) / 2);
+      g_assert_true (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) == cancelled);
+    }
+
+  /* Three looks at each of the two tensors and the errors, three pieces, two rounds of merging, and one at the half. */
+  g_assert_cmpint (asked, >=, 3 * 3 + 3 + 2 * 3 + 1);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -265,6 +324,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/metrics/errors/several-targets", test_errors_of_several_targets);
   g_test_add_func ("/metrics/constant-targets", test_constant_targets);
   g_test_add_func ("/metrics/multioutput", test_multioutput);
+  g_test_add_func ("/metrics/median-of-many", test_median_of_many);
 
   return g_test_run ();
 }
