@@ -243,7 +243,8 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
   /**
    * AprCrossProducts:feature-names: (getter get_feature_names)
    *
-   * The names of the features, or `NULL`.
+   * The names of the features, or `NULL`. How many there must be is known from the begin on, so that
+   * [method@Apr.CrossProducts.set_feature_names] can refuse them at once, with an error, as no property can.
    *
    * Since: 0.1
    */

@@ -7,6 +7,26 @@ from . import awaitable
 from .errors import AprError
 
 
+# What is reserved for a call that goes by blocks, and is not a caller's to release, by id: sums are no keys.
+_reserved = set()
+
+
+def release(source):
+    """Ends the reservation of a call that goes by blocks."""
+    _reserved.discard(id(source))
+    source.release()
+
+
+def guarding(native_release):
+    """A method that ends what a caller's reserve() began, and nothing else."""
+    def call(self):
+        if id(self) not in _reserved:
+            native_release(self)
+
+    call.__name__, call.__doc__ = native_release.__name__, native_release.__doc__
+    return call
+
+
 class Outcome:
     """What such a call came to: what a callback gets in place of GLib's result, and what the method finish takes."""
 
@@ -66,7 +86,7 @@ def call(source, samples, begin, end, stop, cancellable, callback, user_data, re
 
         def fail(error):
             if reserves:
-                source.release()
+                release(source)
             done(Outcome(error=error))
 
         def end_block(block, result):
@@ -93,6 +113,7 @@ def call(source, samples, begin, end, stop, cancellable, callback, user_data, re
             except AprError as error:
                 done(Outcome(error=error))
                 return
+            _reserved.add(id(source))
         begin_block()
 
     return awaitable.call(start, lambda _, outcome: outcome.get(), cancellable, callback, user_data)

@@ -10,7 +10,7 @@ from gi.repository import GLib
 
 from . import awaitable, pickling
 from .arrow import get_stream
-from .blocks import Outcome, call as call_blocks, taking_outcomes
+from .blocks import Outcome, call as call_blocks, guarding, release, taking_outcomes
 from .errors import AprError
 from .lists import count
 from .memory import copy_bytes, view_bytes, wrap_bytes
@@ -112,7 +112,7 @@ def _update_blocks_async(state, samples, cancellable, callback, user_data):
 
         # Nobody sees the moment between the two.
         with state.freeze_notify():
-            state.release()
+            release(state)
             _merge_async(state, sums, GLib.PRIORITY_DEFAULT, cancellable, merged)
 
     return call_blocks(state, samples, begin, end, stop, cancellable, callback, user_data, reserves=True)
@@ -219,6 +219,8 @@ class Methods:
         return awaitable.call(
             lambda *args: native_update_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
             finish, cancellable, callback, user_data)
+
+    release = guarding(Apr.CrossProducts.release)
 
     update_finish = taking_outcomes(Apr.CrossProducts.update_finish)
 

@@ -11,7 +11,7 @@ import types
 from gi.repository import GLib, GObject
 
 from . import awaitable, pickling
-from .blocks import Outcome, taking_outcomes
+from .blocks import Outcome, guarding, taking_outcomes
 from .data import to_tensor
 from .errors import AprError, make
 from .lists import count
@@ -176,6 +176,8 @@ class Methods:
         if overrides_predict(type(self)):
             return score_predictions_async(self, X, y, sample_weight, cancellable, callback, user_data)
         return score_whole_async(self, read_to_score(self, X, y, sample_weight), cancellable, callback, user_data)
+
+    release = guarding(Apr.Estimator.release)
 
     score_finish = taking_outcomes(Apr.Estimator.score_finish)
 

@@ -11,7 +11,7 @@ from copy import copy
 from gi.repository import GLib
 
 from . import awaitable
-from .blocks import Outcome, call as call_blocks, taking_outcomes
+from .blocks import Outcome, call as call_blocks, release, taking_outcomes
 from .cross_products import get_target_names, native_update_async, native_update_finish
 from .data import to_block
 from .errors import ArgumentError, AprError, make
@@ -182,7 +182,7 @@ def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_da
             sums.merge(state)
         # Nobody sees the moment between the two.
         with model.freeze_notify():
-            model.release()
+            release(model)
             _fit_cross_products_async(model, state if sums is None else sums, GLib.PRIORITY_DEFAULT, cancellable, fitted)
 
     return call_blocks(model, samples, begin, end, stop, cancellable, callback, user_data, reserves=True)
