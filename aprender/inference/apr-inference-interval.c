@@ -45,9 +45,8 @@ typedef struct
   const float *floats;   /* (unowned) (nullable) the same, where they are floats */
   const double *doubles; /* (unowned) (nullable) the same, where they are doubles */
 
-  AprInferencePredict predict; /* (nullable) */
-  gconstpointer predict_data;
-  double *predictions; /* (unowned) by row and factor */
+  const AprInferencePredictor *predictor; /* (nullable) */
+  double *predictions;                    /* (unowned) by row and factor */
 
   mpf_t constant; /* what is added to |root u|² */
   gsize n_factors;
@@ -146,27 +145,23 @@ predict_row (Intervals *self, gsize row)
 }
 
 /* The features of rows by position: those of X in place, or copied to @copy, with zeros for rows that are not there. */
-static const double *
-get_rows (const Intervals *self, gsize row, gsize n_rows, double *copy, gsize *stride)
+static AprPlainRows
+get_rows (const Intervals *self, gsize row, gsize n_rows, double *copy)
 {
   gsize i;
   gsize j;
 
-  *stride = self->n_features;
-  if (self->doubles != NULL && n_rows == TILE && self->n == self->n_features)
-    return self->doubles + row * self->n_features;
+  if (n_rows == TILE && self->n == self->n_features && self->doubles != NULL)
+    return (AprPlainRows){ .doubles = self->doubles + row * self->n, .stride = self->n };
+  if (n_rows == TILE && self->n == self->n_features && self->floats != NULL)
+    return (AprPlainRows){ .floats = self->floats + row * self->n, .stride = self->n };
 
-  *stride = self->n;
-  if (self->floats != NULL && self->n == self->n_features)
-    for (i = 0; i < n_rows * self->n; i++)
-      copy[i] = (double) self->floats[row * self->n + i];
-  else
-    for (j = 0; j < n_rows; j++)
-      for (i = 0; i < self->n; i++)
-        copy[j * self->n + i] = read_value (self, row + j, i);
+  for (j = 0; j < n_rows; j++)
+    for (i = 0; i < self->n; i++)
+      copy[j * self->n + i] = read_value (self, row + j, i);
   memset (copy + n_rows * self->n, 0, (TILE - n_rows) * self->n * sizeof *copy);
 
-  return copy;
+  return (AprPlainRows){ .doubles = copy, .stride = self->n };
 }
 
 static const guint8 *
@@ -189,6 +184,10 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
   double distance_squares = distance * distance;
   double squares[MAX_TILES * TILE] = { 0 };
   double lengths[MAX_TILES * TILE] = { 0 };
+  double products[MAX_TILES * TILE];
+  const double *coefficients = self->in_double && self->predictor != NULL && self->n == self->n_features
+                               ? self->predictor->coefficients
+                               : NULL;
   gsize block;
 
   while ((block = (gsize) g_atomic_int_add (&self->next, 1)) < self->n_blocks &&
@@ -200,25 +199,25 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
       gsize i;
       gsize j;
 
-      if (self->predict != NULL)
-        self->predict (self->predict_data, first, n_rows, self->predictions + first * self->n_factors);
       if (self->in_double)
         {
           memset (lengths, 0, sizeof lengths);
           memset (squares, 0, sizeof squares);
           for (i = 0; i < n_tiles; i++)
             {
-              gsize stride;
-              const double *rows =
-                get_rows (self, first + i * TILE, MIN (TILE, n_rows - i * TILE), copy, &stride);
+              AprPlainRows rows = get_rows (self, first + i * TILE, MIN (TILE, n_rows - i * TILE), copy);
 
-              self->kernel->centre_rows (u + i * self->n * TILE, lengths + i * TILE, rows, stride,
-                                         self->weights, self->inference->centre, self->n);
+              self->kernel->centre_rows (u + i * self->n * TILE, lengths + i * TILE, products + i * TILE,
+                                         rows, self->weights, self->inference->centre, coefficients, self->n);
             }
           self->kernel->add_product_squares (squares, self->root, u, self->n, n_tiles,
                                              find_row (self, first + block_size),
                                              find_row (self, first + 2 * block_size));
         }
+      if (self->predictor != NULL)
+        self->predictor->predict (self->predictor->data, first, n_rows,
+                                  coefficients != NULL ? products : NULL,
+                                  self->predictions + first * self->n_factors);
       for (j = 0; j < n_rows; j++)
         {
           double variance = self->in_double ? squares[j] + self->double_constant : NAN;
@@ -263,8 +262,7 @@ prepare_doubles (Intervals *self)
     }
 
   self->weights = g_new (AprDoubleDouble, self->n + 1);
-  self->root =
-    g_aligned_alloc0 (apr_packed_root_offset (self->n + APR_DOUBLE_DOUBLE_PANEL, 0), sizeof (double), 64);
+  self->root = g_aligned_alloc0 (apr_packed_root_offset (self->n, self->n, 0) + 1, sizeof (double), 64);
   for (i = 0; i < self->n; i++)
     {
       gint64 exponent = weight_exponent - get_scale (inference, i);
@@ -277,7 +275,7 @@ prepare_doubles (Intervals *self)
         {
           double entry = inference->root.high[i * inference->root.stride + j];
 
-          self->root[apr_packed_root_offset (i, j)] = entry;
+          self->root[apr_packed_root_offset (self->n, i, j)] = entry;
           root_squares += entry * entry;
         }
     }
@@ -334,15 +332,14 @@ check_row (const Intervals *self, gsize row, GError **error)
 }
 
 /* The roots of the variances of predictions, with that of one more sample where @with_sample, times @factors; and the
- * predictions themselves, while the rows are at hand, where there is @predict. */
+ * predictions themselves, while the rows are at hand, where there is @predictor. */
 static gboolean
 find_errors (const AprInference *self,
              AprTensor *x,
              gboolean with_sample,
              mpf_t *factors,
              gsize n_factors,
-             AprInferencePredict predict,
-             gconstpointer predict_data,
+             const AprInferencePredictor *predictor,
              double *predictions,
              const AprRun *run,
              double *errors,
@@ -359,8 +356,7 @@ find_errors (const AprInference *self,
                           .n_factors = n_factors,
                           .factors = factors,
                           .errors = errors,
-                          .predict = predict,
-                          .predict_data = predict_data,
+                          .predictor = predictor,
                           .predictions = predictions,
                           .n_rows = shape[0],
                           .n_tiles = self->n - self->first <= MANY_FEATURES ? 1 : MAX_TILES };
@@ -409,7 +405,7 @@ apr_inference_get_leverages (
       apr_inference_shift (factor, self->weight, self->exponent);
       mpf_ui_div (factor, 1, factor);
     }
-  known = find_errors (self, x, FALSE, &factor, 1, NULL, NULL, NULL, run, leverages, error);
+  known = find_errors (self, x, FALSE, &factor, 1, NULL, NULL, run, leverages, error);
   mpf_clear (factor);
   for (i = 0; i < apr_tensor_get_shape (x, NULL)[0] && known; i++)
     leverages[i] *= leverages[i];
@@ -420,8 +416,7 @@ apr_inference_get_leverages (
 gboolean
 apr_inference_predict_interval (const AprInference *self,
                                 AprTensor *x,
-                                AprInferencePredict predict,
-                                gconstpointer predict_data,
+                                const AprInferencePredictor *predictor,
                                 double level,
                                 AprIntervalKind kind,
                                 const AprRun *run,
@@ -468,8 +463,8 @@ apr_inference_predict_interval (const AprInference *self,
       mpf_div (factors[i], factors[i], df);
       mpf_clear (df);
     }
-  known = find_errors (self, x, kind == APR_INTERVAL_PREDICTION, factors, self->n_targets, predict,
-                       predict_data, lower_ends, run, upper_ends, error);
+  known = find_errors (self, x, kind == APR_INTERVAL_PREDICTION, factors, self->n_targets, predictor,
+                       lower_ends, run, upper_ends, error);
   for (i = 0; i < self->n_targets; i++)
     mpf_clear (factors[i]);
   g_free (factors);

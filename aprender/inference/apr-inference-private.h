@@ -96,15 +96,22 @@ AprRegressionStatistics *apr_inference_get_robust_statistics (AprInference *self
 /* The coefficients of one target by position: those of the model where it has these and has them in double. */
 double *apr_inference_get_solutions (const AprInference *self, gsize target);
 
-/* Predicts for @n_rows rows of X from @first_row on, for all targets. It is called in any thread. */
-typedef void (*AprInferencePredict) (gconstpointer data, gsize first_row, gsize n_rows, double *predictions);
+/* How the model predicts. */
+typedef struct
+{
+  /* Predicts for @n_rows rows of X from @first_row on, for all targets. @products are those of the rows with
+   * @coefficients, where they are known already, or NULL. It is called in any thread. */
+  void (*predict) (
+    gconstpointer data, gsize first_row, gsize n_rows, const double *products, double *predictions);
+  gconstpointer data;
+  const double *coefficients; /* (unowned) (nullable) of the target, where there is only one */
+} AprInferencePredictor;
 
-/* The intervals about what @predict predicts for the rows of @x, F64, in the shape of the predictions. Fails where
+/* The intervals about what @predictor predicts for the rows of @x, F64, in the shape of the predictions. Fails where
  * what @x holds is not finite; all else of it has been checked. */
 gboolean apr_inference_predict_interval (const AprInference *self,
                                          AprTensor *x,
-                                         AprInferencePredict predict,
-                                         gconstpointer predict_data,
+                                         const AprInferencePredictor *predictor,
                                          double level,
                                          AprIntervalKind kind,
                                          const AprRun *run,

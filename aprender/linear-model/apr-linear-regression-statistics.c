@@ -325,9 +325,9 @@ check_interval (AprLinearRegression *self, const AprFitted *fitted, double level
 }
 
 static void
-predict_rows (gconstpointer data, gsize first_row, gsize n_rows, double *predictions)
+predict_rows (gconstpointer data, gsize first_row, gsize n_rows, const double *products, double *predictions)
 {
-  (void) apr_prediction_rows_predict_doubles (data, first_row, n_rows, predictions);
+  apr_prediction_rows_predict_doubles (data, first_row, n_rows, products, predictions);
 }
 
 static gboolean
@@ -345,6 +345,7 @@ predict_interval (AprLinearRegression *self,
   const AprLinearResults *results = fitted->results;
   g_autoptr (AprInference) inference = NULL;
   g_auto (AprPredictionRows) rows = { 0 };
+  AprInferencePredictor predictor = { predict_rows, &rows, NULL };
   gsize n_samples;
   gsize n_features;
 
@@ -357,8 +358,9 @@ predict_interval (AprLinearRegression *self,
     return FALSE;
 
   apr_prediction_rows_init (&rows, results->coefficients, results->intercept, x, NULL);
-  return apr_inference_predict_interval (inference, x, predict_rows, &rows, level, kind, &run, lower, upper,
-                                         error);
+  if (rows.model.n_targets == 1)
+    predictor.coefficients = rows.model.coefficients;
+  return apr_inference_predict_interval (inference, x, &predictor, level, kind, &run, lower, upper, error);
 }
 
 /**

@@ -70,11 +70,10 @@ void apr_prediction_rows_init (AprPredictionRows *self,
 
 void apr_prediction_rows_clear (AprPredictionRows *self);
 
-/* The predictions of the model's dtype, as doubles. Returns whether all sums are finite, before they are rounded. */
-gboolean apr_prediction_rows_predict_doubles (const AprPredictionRows *self,
-                                              gsize first_row,
-                                              gsize n_rows,
-                                              double *predictions);
+/* The predictions of the model's dtype, as doubles. Of a model with one target, @products may be the products of the
+ * rows with its coefficients, added up as a kernel does, but without the intercept; else NULL. */
+void apr_prediction_rows_predict_doubles (
+  const AprPredictionRows *self, gsize first_row, gsize n_rows, const double *products, double *predictions);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprPredictionRows, apr_prediction_rows_clear)
 

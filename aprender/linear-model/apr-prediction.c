@@ -130,23 +130,21 @@ predict_rows (const AprPredictionRows *self,
   return predict_bytes (self, model, first_row, n_rows, predictions);
 }
 
-gboolean
-apr_prediction_rows_predict_doubles (const AprPredictionRows *self,
-                                     gsize first_row,
-                                     gsize n_rows,
-                                     double *predictions)
+void
+apr_prediction_rows_predict_doubles (
+  const AprPredictionRows *self, gsize first_row, gsize n_rows, const double *products, double *predictions)
 {
   AprPrediction wide = self->model;
-  gboolean finite;
   gsize i;
 
   wide.narrow = FALSE;
   wide.fetched = TRUE;
-  finite = predict_rows (self, &wide, first_row, n_rows, predictions);
+  for (i = 0; i < n_rows && products != NULL; i++)
+    predictions[i] = products[i] + wide.intercept[0];
+  if (products == NULL)
+    predict_rows (self, &wide, first_row, n_rows, predictions);
   for (i = 0; i < n_rows * wide.n_targets && self->model.narrow; i++)
     predictions[i] = (double) (float) predictions[i];
-
-  return finite;
 }
 
 /* All rows, which threads share out. */

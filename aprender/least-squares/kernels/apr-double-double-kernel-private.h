@@ -29,6 +29,14 @@ typedef struct
   gsize stride;
 } AprDoubleDoubles;
 
+/* Rows of floats or of doubles, @stride elements apart. */
+typedef struct
+{
+  const float *floats;   /* (unowned) (nullable) */
+  const double *doubles; /* (unowned) (nullable) */
+  gsize stride;
+} AprPlainRows;
+
 typedef struct
 {
   const char *name;
@@ -44,18 +52,20 @@ typedef struct
   void (*scale) (AprDoubleDoubles row, AprDoubleDouble factor, gsize n_columns);
 
   /* u[i][j] = x[j][i] factors[i] - centres[i], rounded but for what is below 2^-100 of the centre, and squares[j] +=
-   * the sum over i of u[i][j]², in double. @x has APR_DOUBLE_DOUBLE_COLUMNS rows, @stride apart, and @u as many
-   * columns. */
+   * the sum over i of u[i][j]², in double. @x has APR_DOUBLE_DOUBLE_COLUMNS rows, and @u as many columns. Where there
+   * are @coefficients, products[j] is the sum over i of x[j][i] coefficients[i], in this order, each product and each
+   * sum rounded, as predictions are added up. */
   void (*centre_rows) (double *u,
                        double *squares,
-                       const double *x,
-                       gsize stride,
+                       double *products,
+                       AprPlainRows x,
                        const AprDoubleDouble *factors,
                        const AprDoubleDouble *centres,
+                       const double *coefficients,
                        gsize n);
 
   /* squares[j] += the sum over i of (root u)[i][j]², in double, by fused multiply-add. @root is lower triangular and
-   * packed (apr_packed_root_offset), with zeros above the diagonal and for the rows that the last panel lacks. @u are
+   * packed (apr_packed_root_offset), with zeros above the diagonal and for the rows that the first panel lacks. @u are
    * @n_tiles matrices, one behind the other, of @n rows of APR_DOUBLE_DOUBLE_COLUMNS. Products are added in the order
    * of the columns of @root, in sums of APR_DOUBLE_DOUBLE_SQUARES_SPAN of them. Memory from @next to @next_end is
    * fetched meanwhile. */
@@ -79,14 +89,18 @@ const AprDoubleDoubleKernel *apr_double_double_kernel_choose (void);
 
 const AprDoubleDoubleKernel *const *apr_double_double_kernels (void);
 
-/* Where the entry of a packed root is. The panel of a row ends with the column of its last row's diagonal. */
+/* Where the entry of a packed root of @n rows is; where row @n would begin is how long it is. The first panel has as
+ * many columns as are left over by the others, and zeros before its first row. Each ends with the column of its last
+ * row's diagonal. */
 static inline gsize
-apr_packed_root_offset (gsize row, gsize column)
+apr_packed_root_offset (gsize n, gsize row, gsize column)
 {
-  gsize panel = row / APR_DOUBLE_DOUBLE_PANEL;
+  gsize n_missing = (APR_DOUBLE_DOUBLE_PANEL - n % APR_DOUBLE_DOUBLE_PANEL) % APR_DOUBLE_DOUBLE_PANEL;
+  gsize panel = (row + n_missing) / APR_DOUBLE_DOUBLE_PANEL;
 
-  return (panel * (panel + 1) / 2 * APR_DOUBLE_DOUBLE_PANEL + column) * APR_DOUBLE_DOUBLE_PANEL +
-         row % APR_DOUBLE_DOUBLE_PANEL;
+  return (panel * (panel + 1) / 2 * APR_DOUBLE_DOUBLE_PANEL - panel * n_missing + column) *
+           APR_DOUBLE_DOUBLE_PANEL +
+         (row + n_missing) % APR_DOUBLE_DOUBLE_PANEL;
 }
 
 static inline AprDoubleDoubles

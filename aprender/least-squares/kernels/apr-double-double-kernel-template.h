@@ -7,6 +7,7 @@
 
 typedef double Vector __attribute__ ((vector_size (8 * LANES)));
 typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
+typedef float Floats __attribute__ ((vector_size (4 * LANES), aligned (4)));
 
 /* Products whose low parts are summed before the sum is normalised. */
 #define SPAN 8
@@ -184,62 +185,102 @@ transpose (Vector rows[LANES])
 }
 
 static G_ALWAYS_INLINE inline Vector
-centre (Vector value, AprDoubleDouble factor, AprDoubleDouble middle)
+load_values (AprPlainRows x, gsize offset, gboolean wide)
 {
-  Vector product = value * repeat (factor.high);
-  Vector error = MULTIPLY_ADD (value, repeat (factor.high), -product);
+  if (wide)
+    return load (x.doubles + offset);
 
-  error = MULTIPLY_ADD (value, repeat (factor.low), error);
-  return (product - middle.high) + (error - middle.low);
+  return __builtin_convertvector(*(const Floats *) (gconstpointer) (x.floats + offset), Vector);
+}
+
+static G_ALWAYS_INLINE inline double
+load_value (AprPlainRows x, gsize offset, gboolean wide)
+{
+  return wide ? x.doubles[offset] : (double) x.floats[offset];
+}
+
+/* What is known of the columns, and what is made of those of LANES rows. */
+typedef struct
+{
+  const AprDoubleDouble *factors;
+  const AprDoubleDouble *centres;
+  const double *coefficients;
+  double *u;
+  Vector squares;
+  Vector products;
+} Centring;
+
+static G_ALWAYS_INLINE inline void
+centre_column (Centring *self, Vector values, gsize column)
+{
+  Vector product = values * repeat (self->factors[column].high);
+  Vector error = MULTIPLY_ADD (values, repeat (self->factors[column].high), -product);
+  Vector centred;
+
+  error = MULTIPLY_ADD (values, repeat (self->factors[column].low), error);
+  centred = (product - self->centres[column].high) + (error - self->centres[column].low);
+  store (self->u + column * APR_DOUBLE_DOUBLE_COLUMNS, centred);
+  self->squares += centred * centred;
+  if (self->coefficients != NULL)
+    self->products += values * repeat (self->coefficients[column]);
+}
+
+/* @wide, whether x has doubles, is a constant where this is inlined. */
+static G_ALWAYS_INLINE inline void
+centre_some_rows (Centring *self, AprPlainRows x, gsize start, gsize n, gboolean wide)
+{
+  gsize column;
+  gsize i;
+
+  for (column = 0; column + LANES <= n; column += LANES)
+    {
+      Vector rows[LANES];
+
+      UNROLL
+      for (i = 0; i < LANES; i++)
+        rows[i] = load_values (x, start + i * x.stride + column, wide);
+      transpose (rows);
+      UNROLL
+      for (i = 0; i < LANES; i++)
+        centre_column (self, rows[i], column + i);
+    }
+  for (; column < n; column++)
+    {
+      double values[LANES];
+
+      for (i = 0; i < LANES; i++)
+        values[i] = load_value (x, start + i * x.stride + column, wide);
+      centre_column (self, load (values), column);
+    }
 }
 
 static void
 centre_rows (double *u,
              double *squares,
-             const double *x,
-             gsize stride,
+             double *products,
+             AprPlainRows x,
              const AprDoubleDouble *factors,
              const AprDoubleDouble *centres,
+             const double *coefficients,
              gsize n)
 {
   gsize row;
-  gsize column;
-  gsize i;
 
   for (row = 0; row < APR_DOUBLE_DOUBLE_COLUMNS; row += LANES)
     {
-      const double *from = x + row * stride;
-      Vector sums = load (squares + row);
+      Centring centring = { factors, centres, coefficients, u + row, load (squares + row), repeat (0) };
 
-      for (column = 0; column + LANES <= n; column += LANES)
-        {
-          Vector rows[LANES];
-
-          UNROLL
-          for (i = 0; i < LANES; i++)
-            rows[i] = load (from + i * stride + column);
-          transpose (rows);
-          UNROLL
-          for (i = 0; i < LANES; i++)
-            {
-              Vector value = centre (rows[i], factors[column + i], centres[column + i]);
-
-              store (u + (column + i) * APR_DOUBLE_DOUBLE_COLUMNS + row, value);
-              sums += value * value;
-            }
-        }
-      for (; column < n; column++)
-        {
-          double values[LANES];
-          Vector value;
-
-          for (i = 0; i < LANES; i++)
-            values[i] = from[i * stride + column];
-          value = centre (load (values), factors[column], centres[column]);
-          store (u + column * APR_DOUBLE_DOUBLE_COLUMNS + row, value);
-          sums += value * value;
-        }
-      store (squares + row, sums);
+      if (x.doubles != NULL && coefficients != NULL)
+        centre_some_rows (&centring, x, row * x.stride, n, TRUE);
+      else if (coefficients != NULL)
+        centre_some_rows (&centring, x, row * x.stride, n, FALSE);
+      else if (x.doubles != NULL)
+        centre_some_rows (&centring, x, row * x.stride, n, TRUE);
+      else
+        centre_some_rows (&centring, x, row * x.stride, n, FALSE);
+      store (squares + row, centring.squares);
+      if (coefficients != NULL)
+        store (products + row, centring.products);
     }
 }
 
@@ -249,26 +290,24 @@ centre_rows (double *u,
 
 #define CACHE_LINE 64
 
-/* Adds to @sums the products of a panel of the root with the rows of @u from @k up to @end. */
+/* Adds to @sums the products of column @k of a panel of the root with row @k of @u, but for the zeros before row
+ * @first, which is a constant where this is inlined. */
 static G_ALWAYS_INLINE inline void
-add_products (Vector sums[PANEL][VECTORS], const double *root, const double *u, gsize k, gsize end)
+add_column (Vector sums[PANEL][VECTORS], const double *root, const double *u, gsize k, gsize first)
 {
+  Vector right[VECTORS];
   gsize i;
   gsize v;
 
-  for (; k < end; k++)
-    {
-      Vector right[VECTORS];
-
-      UNROLL
-      for (v = 0; v < VECTORS; v++)
-        right[v] = load (u + k * APR_DOUBLE_DOUBLE_COLUMNS + v * LANES);
-      UNROLL
-      for (i = 0; i < PANEL; i++)
-        UNROLL
-      for (v = 0; v < VECTORS; v++)
-        sums[i][v] = MULTIPLY_ADD (repeat (root[k * PANEL + i]), right[v], sums[i][v]);
-    }
+  UNROLL
+  for (v = 0; v < VECTORS; v++)
+    right[v] = load (u + k * APR_DOUBLE_DOUBLE_COLUMNS + v * LANES);
+  UNROLL
+  for (i = 0; i < PANEL; i++)
+    UNROLL
+  for (v = 0; v < VECTORS; v++)
+    if (i >= first)
+      sums[i][v] = MULTIPLY_ADD (repeat (root[k * PANEL + i]), right[v], sums[i][v]);
 }
 
 /* Adds the squares of the products of a panel of the root, which has @n columns. */
@@ -279,16 +318,29 @@ add_squares_of_panel (double *squares, const double *root, const double *u, gsiz
   Vector sums[PANEL][VECTORS];
   gsize span = 0;
   gsize i;
+  gsize k;
   gsize v;
 
   do
     {
+      gsize end = MIN (span + SQUARES_SPAN, n);
+      /* The last columns are a triangle, where they are in one span. */
+      gboolean has_triangle = end == n && end >= span + PANEL;
+      gsize end_of_whole = has_triangle ? end - PANEL : end;
+
       UNROLL
       for (i = 0; i < PANEL; i++)
         UNROLL
       for (v = 0; v < VECTORS; v++)
         sums[i][v] = repeat (0);
-      add_products (sums, root, u, span, MIN (span + SQUARES_SPAN, n));
+      for (k = span; k < end_of_whole; k++)
+        add_column (sums, root, u, k, 0);
+      if (has_triangle)
+        {
+          UNROLL
+          for (i = 0; i < PANEL; i++)
+            add_column (sums, root, u, k + i, i);
+        }
       UNROLL
       for (i = 0; i < PANEL; i++)
         UNROLL
@@ -321,21 +373,20 @@ add_product_squares (double *squares,
 {
   /* A panel takes the longer the more columns it has. */
   gsize n_lines = (gsize) (next_end - next) / CACHE_LINE / (n / PANEL * (n / PANEL + 1) / 2 + 1) + 1;
-  const gsize n_columns = n_tiles * APR_DOUBLE_DOUBLE_COLUMNS;
-  gsize first = 0;
+  gsize end = n == 0 ? 0 : (n - 1) % PANEL + 1;
   gsize j;
 
-  for (; first < n; first += PANEL)
+  for (; end > 0 && end <= n; root += end * PANEL, end += PANEL)
     {
       gsize i;
 
-      for (i = 0; i < n_lines * (first / PANEL + 1) && next < next_end; i++, next += CACHE_LINE)
+      for (i = 0; i < n_lines * (end / PANEL + 1) && next < next_end; i++, next += CACHE_LINE)
         __builtin_prefetch (next, 0, 2);
-      for (j = 0; j < n_columns; j += VECTORS * LANES)
-        add_squares_of_panel (squares + j, root + apr_packed_root_offset (first, 0),
+      for (j = 0; j < n_tiles * APR_DOUBLE_DOUBLE_COLUMNS; j += VECTORS * LANES)
+        add_squares_of_panel (squares + j, root,
                               u + j / APR_DOUBLE_DOUBLE_COLUMNS * n * APR_DOUBLE_DOUBLE_COLUMNS +
                                 j % APR_DOUBLE_DOUBLE_COLUMNS,
-                              MIN (first + PANEL, n));
+                              end);
     }
 }
 

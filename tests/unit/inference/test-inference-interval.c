@@ -322,6 +322,63 @@ test_dependent (void)
   g_assert_null (other_lower);
 }
 
+/* Whole numbers that a sum of the features fits without an error, and rows whose predictions are rounded. */
+static void
+check_middle (gsize n_features, gsize n_targets, AprDType dtype)
+{
+  const gsize n_samples = n_features + 35;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (57);
+  g_autofree double *rows = g_new (double, n_samples *n_features);
+  g_autofree double *sums = g_new0 (double, n_samples *n_targets);
+  g_autoptr (AprTensor) wide_x = NULL;
+  g_autoptr (AprTensor) wide_new_x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) new_x = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n_samples * n_features; i++)
+    rows[i] = g_rand_int_range (rand, -9, 10);
+  for (i = 0; i < n_samples; i++)
+    for (j = 0; j < n_targets * n_features; j++)
+      sums[i * n_targets + j % n_targets] +=
+        rows[i * n_features + j / n_targets] * (double) (j % 7) - 3 * (double) (j / n_targets == 0);
+  wide_x = matrix_new (n_samples, n_features, rows);
+  y = matrix_new (n_samples, n_targets, sums);
+  for (i = 0; i < n_samples * n_features; i++)
+    rows[i] = g_rand_double_range (rand, -1, 1);
+  wide_new_x = matrix_new (n_samples, n_features, rows);
+  x = apr_tensor_cast (wide_x, dtype, NULL);
+  new_x = apr_tensor_cast (wide_new_x, dtype, NULL);
+
+  model = fit (TRUE, x, y, NULL);
+  predictions = apr_estimator_predict (APR_ESTIMATOR (model), new_x, NULL);
+  g_assert_true (apr_linear_regression_predict_interval (model, new_x, 0.9, APR_INTERVAL_PREDICTION, &lower,
+                                                         &upper, NULL));
+  for (i = 0; i < n_samples * n_targets; i++)
+    {
+      g_assert_cmpfloat (element (lower, i), ==, element (predictions, i));
+      g_assert_cmpfloat (element (upper, i), ==, element (predictions, i));
+    }
+}
+
+static void
+test_middle (void)
+{
+  g_test_summary ("Intervals of width 0 are the predictions, to the last bit.");
+  check_middle (3, 1, APR_DTYPE_F64);
+  check_middle (3, 1, APR_DTYPE_F32);
+  check_middle (21, 1, APR_DTYPE_F64);
+  check_middle (21, 1, APR_DTYPE_F32);
+  check_middle (21, 1, APR_DTYPE_F16);
+  check_middle (21, 2, APR_DTYPE_F32);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -335,6 +392,7 @@ main (int argc, char *argv[])
   ADD ("orthogonal", test_orthogonal);
   ADD ("several-targets", test_several_targets);
   ADD ("dependent", test_dependent);
+  ADD ("middle", test_middle);
 #undef ADD
 
   return g_test_run ();

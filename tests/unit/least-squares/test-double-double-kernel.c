@@ -164,6 +164,40 @@ test_scale (void)
 
 /* Against double-double arithmetic, for numbers of columns that fill vectors and those that do not. */
 static void
+assert_centred (const double *u,
+                const double *squares,
+                const double *products,
+                const double *x,
+                const AprDoubleDouble *factors,
+                const AprDoubleDouble *centres,
+                const double *coefficients,
+                gsize n)
+{
+  gsize i;
+  gsize j;
+
+  for (j = 0; j < TILE; j++)
+    {
+      double square = j == 1 ? 3 : 0;
+      double product = 0;
+
+      for (i = 0; i < n; i++)
+        {
+          double value = x[j * STRIDE + i];
+          double expected = apr_dd_subtract (apr_dd_multiply_double (factors[i], value), centres[i]).high;
+
+          g_assert_cmpfloat (fabs (u[i * TILE + j] - expected), <=, 0x1p-52 * fabs (expected));
+          square += expected * expected;
+          if (coefficients != NULL)
+            product += value * coefficients[i];
+        }
+      g_assert_cmpfloat (fabs (squares[j] - square), <=, 0x1p-46 * square);
+      g_assert_cmpfloat (products[j], ==, coefficients != NULL ? product : 5);
+    }
+}
+
+/* Rows of doubles and of floats, with products and without, are the same in every kernel. */
+static void
 test_centre_rows (void)
 {
   const AprDoubleDoubleKernel *const *kernels = apr_double_double_kernels ();
@@ -171,18 +205,24 @@ test_centre_rows (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (53);
   AprDoubleDouble factors[STRIDE];
   AprDoubleDouble centres[STRIDE];
+  double coefficients[STRIDE];
   double x[TILE * STRIDE];
+  float floats[TILE * STRIDE];
   gsize length;
   gsize i;
-  gsize j;
   gsize k;
+  guint way;
 
   for (i = 0; i < TILE * STRIDE; i++)
-    x[i] = g_rand_double_range (rand, -4, 4);
+    {
+      floats[i] = (float) g_rand_double_range (rand, -4, 4);
+      x[i] = (double) floats[i];
+    }
   for (i = 0; i < STRIDE; i++)
     {
       factors[i] = apr_dd_divide ((AprDoubleDouble){ 1, 0 }, (AprDoubleDouble){ 3 + (double) i, 0 });
       centres[i] = apr_dd_divide ((AprDoubleDouble){ 1, 0 }, (AprDoubleDouble){ 7 + (double) i, 0 });
+      coefficients[i] = g_rand_double_range (rand, -1, 1);
     }
 
   for (length = 0; length < G_N_ELEMENTS (lengths); length++)
@@ -191,30 +231,23 @@ test_centre_rows (void)
       double first[(STRIDE + 1) * TILE];
 
       for (k = 0; kernels[k] != NULL; k++)
-        {
-          double u[STRIDE * TILE + TILE] = { 0 };
-          double *squares = u + n * TILE;
+        for (way = 0; way < 4; way++)
+          {
+            AprPlainRows rows = { way < 2 ? floats : NULL, way < 2 ? NULL : x, STRIDE };
+            const double *factor = way % 2 == 0 ? coefficients : NULL;
+            double u[STRIDE * TILE + TILE] = { 0 };
+            double *squares = u + n * TILE;
+            double products[TILE];
 
-          squares[1] = 3;
-          kernels[k]->centre_rows (u, squares, x, STRIDE, factors, centres, n);
-          if (k == 0)
-            memcpy (first, u, sizeof first);
-          g_assert_cmpmem (first, sizeof first, u, sizeof u);
-          for (j = 0; j < TILE; j++)
-            {
-              double square = j == 1 ? 3 : 0;
-
-              for (i = 0; i < n; i++)
-                {
-                  double expected =
-                    apr_dd_subtract (apr_dd_multiply_double (factors[i], x[j * STRIDE + i]), centres[i]).high;
-
-                  g_assert_cmpfloat (fabs (u[i * TILE + j] - expected), <=, 0x1p-52 * fabs (expected));
-                  square += expected * expected;
-                }
-              g_assert_cmpfloat (fabs (squares[j] - square), <=, 0x1p-46 * square);
-            }
-        }
+            squares[1] = 3;
+            for (i = 0; i < TILE; i++)
+              products[i] = 5;
+            kernels[k]->centre_rows (u, squares, products, rows, factors, centres, factor, n);
+            if (k == 0 && way == 0)
+              memcpy (first, u, sizeof first);
+            g_assert_cmpmem (first, sizeof first, u, sizeof u);
+            assert_centred (u, squares, products, x, factors, centres, factor, n);
+          }
     }
 }
 
@@ -239,7 +272,7 @@ assert_product_squares (const double *squares, const double *root, const double 
 
           for (k = 0; k <= i; k++)
             {
-              double factor = root[apr_packed_root_offset (i, k)];
+              double factor = root[apr_packed_root_offset (n, i, k)];
 
               sum = apr_dd_add (sum, apr_dd_multiply_double ((AprDoubleDouble){ factor, 0 }, x[k * TILE]));
               magnitude += fabs (factor * x[k * TILE]);
@@ -251,29 +284,28 @@ assert_product_squares (const double *squares, const double *root, const double 
     }
 }
 
-/* What is behind the last panel is not read. */
+/* Zeros but for the triangle; what is behind the last panel is not read. */
 static void
 pack_root (double *root, gsize n_entries, gsize n, GRand *rand)
 {
-  gsize n_padded = (n + APR_DOUBLE_DOUBLE_PANEL - 1) / APR_DOUBLE_DOUBLE_PANEL * APR_DOUBLE_DOUBLE_PANEL;
   gsize i;
   gsize k;
 
   for (i = 0; i < n_entries; i++)
-    root[i] = NAN;
-  for (i = 0; i < n_padded; i++)
-    for (k = 0; k / APR_DOUBLE_DOUBLE_PANEL <= i / APR_DOUBLE_DOUBLE_PANEL; k++)
-      root[apr_packed_root_offset (i, k)] = i < n && k <= i ? g_rand_double_range (rand, -1, 1) : 0;
+    root[i] = i < apr_packed_root_offset (n, n, 0) ? 0 : NAN;
+  for (i = 0; i < n; i++)
+    for (k = 0; k <= i; k++)
+      root[apr_packed_root_offset (n, i, k)] = g_rand_double_range (rand, -1, 1);
 }
 
 static void
 test_product_squares (void)
 {
   const AprDoubleDoubleKernel *const *kernels = apr_double_double_kernels ();
-  const gsize lengths[] = { 0, 1, 4, 7, 8, 21, 128, 129, 135, 270 };
+  const gsize lengths[] = { 0, 1, 4, 6, 7, 8, 21, 128, 129, 132, 135, 270 };
   const gsize max = lengths[G_N_ELEMENTS (lengths) - 1];
   g_autoptr (GRand) rand = g_rand_new_with_seed (54);
-  gsize n_entries = apr_packed_root_offset (max + APR_DOUBLE_DOUBLE_PANEL, 0);
+  gsize n_entries = apr_packed_root_offset (max, max, 0) + 1;
   g_autofree double *root = g_new (double, n_entries);
   g_autofree double *u = g_new (double, 3 * TILE * max);
   gsize n_tiles;
