@@ -479,7 +479,11 @@ apr_cross_products_load_from_file (GFile *file, GCancellable *cancellable, GErro
   if (reader == NULL)
     return NULL;
 
+  if (cancellable != NULL)
+    g_cancellable_push_current (cancellable);
   self = apr_cross_products_new_from_reader (reader, "", error);
+  if (cancellable != NULL)
+    g_cancellable_pop_current (cancellable);
   if (self == NULL)
     {
       g_autofree char *name = g_file_get_parse_name (file);

@@ -155,7 +155,9 @@ load_trimmed (
   trimmed.starts = (guint8 *) g_bytes_get_data (apr_tensor_get_bytes (starts), NULL);
   trimmed.sizes = (guint8 *) g_bytes_get_data (apr_tensor_get_bytes (sizes), NULL);
   trimmed.bytes = (guint8 *) g_bytes_get_data (apr_tensor_get_bytes (sums), &trimmed.n_bytes);
-  words = apr_trimmed_words_expand (&trimmed, &n_words);
+  words = apr_trimmed_words_expand (&trimmed, &n_words, g_cancellable_get_current ());
+  if (g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
+    return FALSE;
   if (words == NULL || first_word + (gint) n_words > APR_EXACT_SUMS_MAX_WORD)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
@@ -176,6 +178,12 @@ apr_cross_products_load_sums (AprCrossProducts *self,
                               gint first_word,
                               GError **error)
 {
-  return trimmed ? load_trimmed (self, reader, prefix, first_word, error)
-                 : load_words (self, reader, prefix, first_word, error);
+  gboolean loaded;
+
+  apr_exact_sums_set_cancellable (self->sums, g_cancellable_get_current ());
+  loaded = trimmed ? load_trimmed (self, reader, prefix, first_word, error)
+                   : load_words (self, reader, prefix, first_word, error);
+  apr_exact_sums_set_cancellable (self->sums, NULL);
+
+  return loaded;
 }

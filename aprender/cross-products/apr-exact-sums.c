@@ -582,6 +582,8 @@ apr_exact_sums_set_words (
   limb = self->limbs;
   for (entry = 0; entry < self->n_entries; entry++)
     {
+      if (!check_cancelled (self, entry, error))
+        return FALSE;
       for (i = 1; i < n_words; i++)
         *limb++ = *words++;
       /* The topmost word has the sign. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <glib.h>
+#include <gio/gio.h>
 
 G_BEGIN_DECLS
 
@@ -25,8 +25,8 @@ gboolean apr_trimmed_words_init (AprTrimmedWords *self, const guint32 *words, gs
 
 void apr_trimmed_words_clear (AprTrimmedWords *self);
 
-/* The words again, as few as serve. Returns: (transfer full) (nullable): %NULL where the sizes do not fit each other or
- * there is no memory. */
-guint32 *apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words);
+/* The words again, as few as serve. Returns: (transfer full) (nullable): %NULL where the sizes do not fit each other,
+ * there is no memory, or it is cancelled. */
+guint32 *apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words, GCancellable *cancellable);
 
 G_END_DECLS

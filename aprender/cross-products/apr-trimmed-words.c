@@ -6,6 +6,9 @@
 /* What the header of a file says of two more tensors. */
 #define HEADER_BYTES 256
 
+/* Between two looks at whether the work is cancelled. */
+#define NUMBERS_PER_LOOK (1 << 14)
+
 /* The bytes of a number that are kept: from *@start on. */
 static inline gsize
 trim (const guint32 *words, gsize n_words, gsize *start)
@@ -78,7 +81,7 @@ apr_trimmed_words_clear (AprTrimmedWords *self)
 }
 
 guint32 *
-apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words)
+apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words, GCancellable *cancellable)
 {
   const guint8 *bytes = self->bytes;
   gsize n_bytes = 0;
@@ -104,6 +107,11 @@ apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words)
       gsize start = self->starts[i];
       gsize end = start + self->sizes[i];
 
+      if (i % NUMBERS_PER_LOOK == 0 && g_cancellable_is_cancelled (cancellable))
+        {
+          g_free (words);
+          return NULL;
+        }
       memset (number, 0, start);
       memcpy (number + start, bytes, self->sizes[i]);
       bytes += self->sizes[i];

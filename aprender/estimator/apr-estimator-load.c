@@ -135,10 +135,19 @@ static AprEstimator *
 load_from_reader (GType type, AprSafetensorsReader *reader, GCancellable *cancellable, GError **error)
 {
   g_autoptr (AprEstimator) self = create_from_reader (type, reader, error);
+  gboolean loaded;
 
-  return self != NULL && apr_estimator_update (self, load_tensors, reader, cancellable, error)
-         ? g_steal_pointer (&self)
-         : NULL;
+  if (self == NULL)
+    return NULL;
+
+  /* The virtual function takes none. */
+  if (cancellable != NULL)
+    g_cancellable_push_current (cancellable);
+  loaded = apr_estimator_update (self, load_tensors, reader, cancellable, error);
+  if (cancellable != NULL)
+    g_cancellable_pop_current (cancellable);
+
+  return loaded ? g_steal_pointer (&self) : NULL;
 }
 
 static gboolean

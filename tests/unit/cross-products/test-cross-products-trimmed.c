@@ -7,8 +7,9 @@
 #define N_FEATURES 30
 #define N_ENTRIES ((N_FEATURES + 2) * (N_FEATURES + 3) / 2)
 
+/* Features in units of 2^-40 and 2^@step times as much each, eight in all. */
 static AprCrossProducts *
-make_state (void)
+make_state_of (guint step)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (5);
   g_autofree float *values = g_new (float, N_SAMPLES *N_FEATURES);
@@ -19,9 +20,8 @@ make_state (void)
   AprCrossProducts *state = apr_cross_products_new (N_FEATURES, 1, NULL);
   gsize i;
 
-  /* Features in units of 2^-40 to 2^39. */
   for (i = 0; i < N_SAMPLES * N_FEATURES; i++)
-    values[i] = (float) g_rand_int_range (rand, -1000, 1000) * (float) (1ull << (i % N_FEATURES % 8 * 10)) /
+    values[i] = (float) g_rand_int_range (rand, -1000, 1000) * (float) (1ull << (i % N_FEATURES % 8 * step)) /
                 (float) (1ull << 40);
   for (i = 0; i < N_SAMPLES; i++)
     targets[i] = (float) g_rand_int_range (rand, -1000, 1000);
@@ -31,6 +31,12 @@ make_state (void)
   g_assert_no_error (error);
 
   return state;
+}
+
+static AprCrossProducts *
+make_state (void)
+{
+  return make_state_of (10);
 }
 
 static AprSafetensorsReader *
@@ -219,6 +225,38 @@ test_model (void)
   g_assert_true (apr_cross_products_equal (found, state));
 }
 
+/* What is cancelled while it is loaded comes to no end. */
+static void
+test_cancelled (void)
+{
+  g_autoptr (AprCrossProducts) state = make_state ();
+  g_autoptr (AprCrossProducts) plain = make_state_of (0);
+  g_autoptr (AprEstimator) model = g_object_new (APR_TYPE_LINEAR_REGRESSION, "keep-state", TRUE, NULL);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  GBytes *files[3];
+  gsize i;
+
+  g_assert_true (apr_linear_regression_fit_cross_products (APR_LINEAR_REGRESSION (model), state, NULL, NULL));
+  files[0] = apr_cross_products_to_bytes (state, NULL);
+  files[1] = apr_cross_products_to_bytes (plain, NULL);
+  files[2] = apr_estimator_to_bytes (model, NULL);
+
+  g_cancellable_cancel (cancellable);
+  g_cancellable_push_current (cancellable);
+  for (i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      if (i < 2)
+        g_assert_null (apr_cross_products_from_bytes (files[i], &error));
+      else
+        g_assert_null (apr_linear_regression_from_bytes (files[i], &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_bytes_unref (files[i]);
+    }
+  g_cancellable_pop_current (cancellable);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -227,6 +265,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/cross-products-trimmed/same-state", test_same_state);
   g_test_add_func ("/cross-products-trimmed/hostile", test_hostile);
   g_test_add_func ("/cross-products-trimmed/model", test_model);
+  g_test_add_func ("/cross-products-trimmed/cancelled", test_cancelled);
 
   return g_test_run ();
 }
