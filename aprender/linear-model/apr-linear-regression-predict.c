@@ -109,7 +109,7 @@ gboolean
 apr_linear_regression_predict_into (
   AprLinearRegression *self, AprTensor *x, gpointer predictions, gsize size, GError **error)
 {
-  g_autoptr (AprLinearResults) results = NULL;
+  g_autoptr (AprHeldResults) results = NULL;
   AprRun run;
   gsize shape[2];
   gsize n_elements;
@@ -194,8 +194,8 @@ check_sample (AprLinearRegression *self, const AprLinearResults *results, gsize 
  * @n_features: how many there are
  * @error: return location for an error
  *
- * Predicts the target of one sample, without any memory of its own. If another thread fits the model meanwhile, this
- * one may have to free the old results; an [method@Apr.Estimator.copy] for each thread prevents that.
+ * Predicts the target of one sample, and neither allocates nor frees memory, even where another thread fits the model
+ * meanwhile.
  *
  * The prediction is that of [method@Apr.Estimator.predict] for the same row, to the last bit: the products are
  * added in the order of the features, then the intercept, in double, and the sum is rounded to the model's dtype.
@@ -211,7 +211,7 @@ apr_linear_regression_predict_one (AprLinearRegression *self,
                                    gsize n_features,
                                    GError **error)
 {
-  g_autoptr (AprLinearResults) results = NULL;
+  g_autoptr (AprHeldResults) results = NULL;
   double prediction;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);

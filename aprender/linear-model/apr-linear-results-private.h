@@ -14,9 +14,12 @@ G_BEGIN_DECLS
 #define APR_CONDITION_PENDING (-1)
 
 /* What a fit finds, or a file holds. Once a model has it, it never changes, and any number of threads may read it. */
-typedef struct
+typedef struct _AprLinearResults AprLinearResults;
+
+struct _AprLinearResults
 {
   int ref_count;
+  AprLinearResults *next_left; /* of those that nobody holds any more */
 
   AprTensor *coefficients; /* (owned) */
   AprTensor *intercept;    /* (owned) */
@@ -36,7 +39,7 @@ typedef struct
   double condition_number; /* pending, or NaN where it is not known */
   AprInference *inference; /* (owned) (nullable) */
   char **inference_names;  /* (owned) (nullable): the feature names that it was computed with */
-} AprLinearResults;
+};
 
 extern const AprResultsType apr_linear_results_type;
 
@@ -49,6 +52,12 @@ void apr_linear_results_take_tensors (AprLinearResults *self, AprTensor *coeffic
 AprLinearResults *apr_linear_results_ref (AprLinearResults *self);
 
 void apr_linear_results_unref (AprLinearResults *self);
+
+/* For threads that must not free memory: where this was the last reference, whoever makes or unrefs any results next
+ * frees these too. */
+typedef AprLinearResults AprHeldResults;
+
+void apr_linear_results_leave (AprHeldResults *self);
 
 /* Once the cross products and the rest are there. */
 void apr_linear_results_find_prediction_rounding (AprLinearResults *self);
@@ -67,5 +76,6 @@ void
 apr_linear_results_keep_inference (AprLinearResults *self, AprInference *inference, char **feature_names);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprLinearResults, apr_linear_results_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprHeldResults, apr_linear_results_leave)
 
 G_END_DECLS

@@ -8,11 +8,43 @@
 #include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/inference/apr-prediction-rounding-private.h"
 
+/* Those that were left, the last one first. It is taken as a whole, so that nobody takes one that another has freed. */
+static AprLinearResults *left; /* (atomic) */
+
+static void
+free_results (AprLinearResults *self)
+{
+  g_clear_pointer (&self->coefficients, apr_tensor_unref);
+  g_clear_pointer (&self->intercept, apr_tensor_unref);
+  g_clear_pointer (&self->dependent, g_array_unref);
+  g_clear_object (&self->cross_products);
+  g_clear_pointer (&self->inference, apr_inference_unref);
+  g_strfreev (self->inference_names);
+  g_mutex_clear (&self->lock);
+  g_free (self);
+}
+
+static void
+free_left (void)
+{
+  AprLinearResults *results =
+    g_atomic_pointer_get (&left) != NULL ? g_atomic_pointer_exchange (&left, NULL) : NULL;
+
+  while (results != NULL)
+    {
+      AprLinearResults *next = results->next_left;
+
+      free_results (results);
+      results = next;
+    }
+}
+
 AprLinearResults *
 apr_linear_results_new (const AprLeastSquaresOptions *fitted)
 {
   AprLinearResults *self = g_new0 (AprLinearResults, 1);
 
+  free_left ();
   self->ref_count = 1;
   self->rank = APR_RANK_UNKNOWN;
   self->condition_number = NAN;
@@ -70,17 +102,20 @@ apr_linear_results_ref (AprLinearResults *self)
 void
 apr_linear_results_unref (AprLinearResults *self)
 {
-  if (!g_atomic_int_dec_and_test (&self->ref_count))
+  free_left ();
+  if (g_atomic_int_dec_and_test (&self->ref_count))
+    free_results (self);
+}
+
+void
+apr_linear_results_leave (AprHeldResults *self)
+{
+  if (G_LIKELY (!g_atomic_int_dec_and_test (&self->ref_count)))
     return;
 
-  g_clear_pointer (&self->coefficients, apr_tensor_unref);
-  g_clear_pointer (&self->intercept, apr_tensor_unref);
-  g_clear_pointer (&self->dependent, g_array_unref);
-  g_clear_object (&self->cross_products);
-  g_clear_pointer (&self->inference, apr_inference_unref);
-  g_strfreev (self->inference_names);
-  g_mutex_clear (&self->lock);
-  g_free (self);
+  do
+    self->next_left = g_atomic_pointer_get (&left);
+  while (!g_atomic_pointer_compare_and_exchange (&left, self->next_left, self));
 }
 
 gboolean

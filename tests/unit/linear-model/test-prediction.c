@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "aprender/linear-model/apr-linear-results-private.h"
 #include "aprender/linear-model/apr-prediction-private.h"
 
 /* Every kernel, over any number of threads, and predict_one(), against one product after the other. */
@@ -529,6 +530,62 @@ test_refuses_no_numbers (void)
   assert_message_has (error, "X has the dtype C64");
 }
 
+static void
+count_free (gpointer n_freed)
+{
+  ++*(int *) n_freed;
+}
+
+/* A model of one feature whose coefficient is in the memory that counts when it is freed. */
+static AprLinearResults *
+results_new (const double *coefficient, int *n_freed)
+{
+  const AprLeastSquaresOptions options = { .alpha = 0 };
+  const gsize shape[] = { 1 };
+  g_autoptr (GBytes) bytes =
+    g_bytes_new_with_free_func (coefficient, sizeof *coefficient, count_free, n_freed);
+  AprLinearResults *results = apr_linear_results_new (&options);
+
+  apr_linear_results_take_tensors (results, apr_tensor_new_from_bytes (APR_DTYPE_F64, shape, 1, bytes, NULL),
+                                   vector_new (1, coefficient));
+
+  return results;
+}
+
+static void
+test_leave (void)
+{
+  const double coefficient = 2;
+  int n_freed = 0;
+  AprLinearResults *others = results_new (&coefficient, &n_freed);
+  AprLinearResults *results[3];
+  gsize i;
+
+  g_test_summary ("Results that were left last are freed by who makes or unrefs others, and not before.");
+  for (i = 0; i < 3; i++)
+    results[i] = results_new (&coefficient, &n_freed);
+
+  apr_linear_results_ref (results[0]);
+  apr_linear_results_leave (results[0]);
+  apr_linear_results_unref (apr_linear_results_ref (others));
+  g_assert_cmpint (n_freed, ==, 0);
+
+  apr_linear_results_leave (results[0]);
+  apr_linear_results_leave (results[1]);
+  g_assert_cmpint (n_freed, ==, 0);
+  apr_linear_results_unref (apr_linear_results_ref (others));
+  g_assert_cmpint (n_freed, ==, 2);
+
+  apr_linear_results_leave (results[2]);
+  g_assert_cmpint (n_freed, ==, 2);
+  results[0] = results_new (&coefficient, &n_freed);
+  g_assert_cmpint (n_freed, ==, 3);
+
+  apr_linear_results_unref (results[0]);
+  apr_linear_results_unref (others);
+  g_assert_cmpint (n_freed, ==, 5);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -543,6 +600,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/prediction/one", test_one);
   g_test_add_func ("/prediction/one/overflow", test_one_overflow);
   g_test_add_func ("/prediction/one/errors", test_one_errors);
+  g_test_add_func ("/prediction/one/leave", test_leave);
   g_test_add_func ("/prediction/into", test_into);
   g_test_add_func ("/prediction/into/errors", test_into_errors);
   g_test_add_func ("/prediction/bad-data", test_bad_data);
