@@ -411,6 +411,19 @@ class Estimator(TestCase):
             # Which warns of an import without a version.
             self.assertNotIn('PyGIWarning', done.stderr.decode())
 
+    @needs_numpy
+    def test_tensors_wait_for_no_module(self):
+        """To import numpy takes longer than a window may wait."""
+        code = """import sys
+import aprender
+shape, data = [3, 1], aprender.Tensor.new_from_doubles
+print(aprender.LinearRegression().fit(data([1, 2, 3], shape), data([1, 3, 5], [3])).fitted, 'numpy' in sys.modules)
+aprender.LinearRegression().fit([[1], [2]], [1, 2])
+print('numpy' in sys.modules)
+"""
+        done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+        self.assertEqual(done.stdout.split(), ['True', 'False', 'True'], done.stderr)
+
     def run_async(self, model, *arguments):
         """Fits in the main loop, and returns what the callback was called with."""
         loop = GLib.MainLoop()

@@ -60,6 +60,9 @@ def to_array(numpy, value, name):
 
 
 def to_tensor(value):
+    if isinstance(value, Apr.Tensor) or value is None and name == 'sample_weight':
+        return value
+    # It takes a while to import: for tensors, nobody waits for it.
     numpy = import_module('numpy')
     if numpy is not None and type(value) is numpy.ndarray:
         dtype = find_dtype_in_place(value.dtype)
@@ -118,6 +121,9 @@ def _open_batch(value, name):
 
 def open_data(value, name):
     """What models compute with: an Apr.Tensor, or a Table or Rows, of which blocks become tensors."""
+    if isinstance(value, Apr.Tensor) or value is None and name == 'sample_weight':
+        return value
+    # It takes a while to import: for tensors, nobody waits for it.
     numpy = import_module('numpy')
     if numpy is not None and type(value) is numpy.ndarray:
         dtype = find_data_dtype_in_place(value.dtype)
@@ -125,8 +131,6 @@ def open_data(value, name):
             rows = None if value.flags.c_contiguous else _to_rows(numpy, value, name)
             return share_as_it_is(value, dtype) if rows is None else rows
 
-    if value is None and name == 'sample_weight' or isinstance(value, Apr.Tensor):
-        return value
     if isinstance(value, Apr.TableReader):
         refuse_reader(name)
     if numpy is None:
