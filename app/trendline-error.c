@@ -62,6 +62,16 @@ on_response (AdwMessageDialog *dialog, const char *response, gpointer data)
     gtk_widget_activate_action (GTK_WIDGET (window), "win.pass-over-gaps", NULL);
 }
 
+/* The message without the property, in parentheses, that it ends with for programs. */
+static char *
+get_details (const GError *error)
+{
+  const char *property = g_strrstr (error->message, " (drop-missing)");
+
+  return property != NULL ? g_strndup (error->message, (gsize) (property - error->message))
+                          : g_strdup (error->message);
+}
+
 static void
 show_details (GtkWidget *toasts, const GError *error, gboolean is_gap)
 {
@@ -71,7 +81,8 @@ show_details (GtkWidget *toasts, const GError *error, gboolean is_gap)
     adw_message_dialog_new (GTK_WINDOW (gtk_widget_get_root (toasts)), get_title (error, is_gap), advice);
   GtkWidget *group = adw_preferences_group_new ();
   GtkWidget *row = adw_expander_row_new ();
-  GtkWidget *message = gtk_label_new (error->message);
+  g_autofree char *details = get_details (error);
+  GtkWidget *message = gtk_label_new (details);
 
   gtk_label_set_wrap (GTK_LABEL (message), TRUE);
   gtk_label_set_wrap_mode (GTK_LABEL (message), PANGO_WRAP_WORD_CHAR);

@@ -257,11 +257,14 @@ apr_table_reader_fail_with_block (AprTableReader *self,
       apr_table_block_free (block);
     }
   self->n_missing = n_missing;
-  if (n_missing > 1)
+  if (n_missing > 0)
     {
       g_autofree char *alone = g_steal_pointer (&message);
 
-      message = g_strdup_printf ("%s; %" G_GUINT64_FORMAT " numbers are missing in all", alone, n_missing);
+      message = n_missing == 1
+                ? g_strdup_printf ("%s (drop-missing)", alone)
+                : g_strdup_printf ("%s; %" G_GUINT64_FORMAT " numbers are missing in all (drop-missing)",
+                                   alone, n_missing);
     }
   set_error_at (self, line, message);
 

@@ -6,6 +6,18 @@
 #include "aprender/tool/apr-tool-json.h"
 #include "aprender/tool/apr-tool-text.h"
 
+gboolean
+apr_tool_check_sums (AprLinearRegression *model, const char *name, GError **error)
+{
+  g_autoptr (AprCrossProducts) sums = apr_linear_regression_get_cross_products (model);
+
+  if (sums == NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_STATE,
+                 "%s: the file has no sums of the data: fit it with --keep-state", name);
+
+  return sums != NULL;
+}
+
 /* A model and the names of what it consists of. */
 typedef struct
 {

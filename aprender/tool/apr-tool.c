@@ -9,10 +9,33 @@
 /* Where a command has something to say, it says it in UTF-8 whatever the locale: g_print() would turn what the
  * locale's character set lacks into question marks. */
 
+/* What has been asked for; %NULL before a command is known. */
+static const AprToolCommand *running;
+
+/* The library's messages end with the property that helps, in parentheses: an option of the same name is what helps
+ * here. */
+static char *
+name_option (const char *message)
+{
+  const char *name = strrchr (message, '(');
+  const AprToolOption *option = running != NULL ? running->options : NULL;
+
+  for (; name != NULL && option != NULL && option->name != NULL; option++)
+    {
+      gsize length = strlen (option->name);
+
+      if (strncmp (name + 1, option->name, length) == 0 && strcmp (name + 1 + length, ")") == 0)
+        return g_strdup_printf ("%.*s(--%s)", (int) (name - message), message, option->name);
+    }
+
+  return g_strdup (message);
+}
+
 AprToolStatus
 apr_tool_fail (const GError *error)
 {
-  g_autofree char *message = apr_tool_escape (error->message);
+  g_autofree char *hinted = name_option (error->message);
+  g_autofree char *message = apr_tool_escape (hinted);
   /* The first eight bytes of any text are the length of a very long header. */
   gboolean no_safetensors =
     g_error_matches (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE);
@@ -232,6 +255,7 @@ apr_tool_run (const AprToolCommand *command, int argc, char **argv)
   g_auto (GStrv) arguments = NULL;
   AprToolStatus status;
 
+  running = command;
   if (command->defaults != NULL)
     memcpy (options, command->defaults, command->size);
   if (parse (command, argc, argv, options, &arguments, &status))

@@ -262,6 +262,32 @@ has_positive_weight (AprTensor *weight)
   return FALSE;
 }
 
+/* A feature that holds no numbers is most often a column of texts. */
+static void
+hint_at_texts (const FitOptions *options, GError **error)
+{
+  g_autofree char *weight =
+    g_strdup_printf ("column “%s”: “", options->weight != NULL ? options->weight : "");
+  gboolean is_feature = strstr ((*error)->message, weight) == NULL;
+  gsize i;
+
+  if (!g_error_matches (*error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA) ||
+      !g_str_has_suffix ((*error)->message, "” is not a number"))
+    return;
+  for (i = 0; options->targets[i] != NULL; i++)
+    {
+      g_autofree char *target = g_strdup_printf ("column “%s”: “", options->targets[i]);
+
+      is_feature = is_feature && strstr ((*error)->message, target) == NULL;
+    }
+  if (is_feature)
+    {
+      g_autofree char *alone = g_steal_pointer (&(*error)->message);
+
+      (*error)->message = g_strconcat (alone, "; of a column of texts: --one-hot or --drop", NULL);
+    }
+}
+
 /* Adds a table to the cross products, which the first table makes. */
 static gboolean
 add_table (const char *path,
@@ -310,6 +336,7 @@ add_table (const char *path,
                  apr_table_reader_get_name (reader), options->weight);
   if (local_error != NULL)
     {
+      hint_at_texts (options, &local_error);
       g_propagate_error (error, g_steal_pointer (&local_error));
       return FALSE;
     }

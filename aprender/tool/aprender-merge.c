@@ -77,15 +77,9 @@ add_model (const char *path, AprLinearRegression **first, AprCrossProducts **sum
   g_autoptr (AprLinearRegression) model = apr_linear_regression_load (path, error);
   g_autoptr (AprCrossProducts) own = NULL;
 
-  if (model == NULL)
+  if (model == NULL || !apr_tool_check_sums (model, name, error))
     return FALSE;
   own = apr_linear_regression_get_cross_products (model);
-  if (own == NULL)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_STATE,
-                   "%s: the file has no sums of the data: fit it with --keep-state", name);
-      return FALSE;
-    }
   if (*first == NULL)
     {
       *sums = apr_cross_products_copy (own);

@@ -4,6 +4,7 @@
 
 #include "aprender/plot/apr-plot-file.h"
 #include "aprender/plot/apr-plot-regression.h"
+#include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-output.h"
 #include "aprender/tool/apr-tool-progress.h"
 #include "aprender/tool/apr-tool-table.h"
@@ -382,17 +383,18 @@ run (char **arguments, gpointer option_data)
   g_autoptr (GError) error = NULL;
   AprToolStatus status;
   AprPlotFormat format = APR_PLOT_SVG;
+  g_autofree char *name = g_filename_display_name (arguments[0]);
+  gboolean needs_sums = options->feature == NULL && g_strcmp0 (options->kind, "actual") != 0;
 
   if (!check_options (arguments, options, &format, &status))
     return status;
 
   model = apr_linear_regression_load (arguments[0], &error);
-  if (model == NULL || !load (&data, arguments[1], model, options, &error))
+  if (model == NULL || (needs_sums && !apr_tool_check_sums (model, name, &error)) ||
+      !load (&data, arguments[1], model, options, &error))
     return apr_tool_fail (error);
   if (!make_plots (plots, model, &data, options, &error))
     {
-      g_autofree char *name = g_filename_display_name (arguments[0]);
-
       g_prefix_error (&error, "%s: ", name);
       return apr_tool_fail (error);
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "aprender/tool/apr-tool-json.h"
+#include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-output.h"
 #include "aprender/tool/apr-tool-progress.h"
 #include "aprender/tool/apr-tool-table.h"
@@ -210,6 +211,7 @@ run (char **arguments, gpointer data)
   g_auto (AprToolOutput) output = { NULL };
   g_autoptr (GError) error = NULL;
   AprToolStatus status;
+  g_autofree char *name = g_filename_display_name (arguments[0]);
   double level;
   guint i;
 
@@ -221,7 +223,9 @@ run (char **arguments, gpointer data)
                                    options->output);
 
   model = apr_linear_regression_load (arguments[0], &error);
-  reader = model != NULL ? apr_tool_table_open (arguments[1], &options->table, &error) : NULL;
+  if (model == NULL || (options->interval != NULL && !apr_tool_check_sums (model, name, &error)))
+    return apr_tool_fail (error);
+  reader = apr_tool_table_open (arguments[1], &options->table, &error);
   if (reader == NULL || !apr_tool_table_select_model (reader, APR_ESTIMATOR (model), &error) ||
       !apr_tool_output_open (&output, options->output, &error) ||
       !predict (model, reader, options, level, output.stream, &error) ||

@@ -284,11 +284,12 @@ run (char **arguments, gpointer data)
   g_autoptr (GString) text = g_string_new (NULL);
   g_autoptr (GError) error = NULL;
   gboolean coloured = is_coloured ();
+  g_autofree char *name = g_filename_display_name (arguments[0]);
   gsize n_targets;
   gsize i;
 
   model = apr_linear_regression_load (arguments[0], &error);
-  if (model == NULL)
+  if (model == NULL || !apr_tool_check_sums (model, name, &error))
     return apr_tool_fail (error);
   n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (model));
   json_builder_begin_object (builder);
@@ -301,8 +302,6 @@ run (char **arguments, gpointer data)
 
       if (statistics == NULL)
         {
-          g_autofree char *name = g_filename_display_name (arguments[0]);
-
           g_prefix_error (&error, "%s: ", name);
           return apr_tool_fail (error);
         }

@@ -113,6 +113,8 @@ test_json (void)
   g_test_summary ("An object for each row; several targets are an array.");
 
   fit ("x,y\n0,1\n1,3\n", "-t y");
+  tool_assert_fails ("predict m.safetensors - --interval confidence", NULL, 0,
+                     "m.safetensors: the file has no sums of the data: fit it with --keep-state");
   assert_predicts ("predict m.safetensors - --json", "x\n0.1\n2\n",
                    "{\"prediction\": 1.2}\n{\"prediction\": 5}\n");
   fit ("p,x,q\n4,1,1.5\n3,2,2\n", "-t q -t p --dtype f32");
@@ -167,7 +169,8 @@ test_errors (void)
   tool_assert_fails ("predict m.safetensors data.csv", NULL, 0,
                      "data.csv: no column “x3”: there are “a”, “b”");
   tool_write ("data.csv", "x3,note,a\n1,,2\n1,,\n", -1);
-  tool_assert_fails ("predict m.safetensors data.csv", NULL, 0, "data.csv:3: column “a”: the cell is empty");
+  tool_assert_fails ("predict m.safetensors data.csv", NULL, 0,
+                     "data.csv:3: column “a”: the cell is empty (--drop-missing)");
   tool_write ("data.csv", "x3,note,a\n1,2\n", -1);
   tool_assert_fails ("predict m.safetensors data.csv", NULL, 0,
                      "data.csv:2: the row has 2 cells, but the header has 3 columns");
