@@ -9,6 +9,17 @@
 
 #include <glib/gstdio.h>
 
+#include "aprender/tool/apr-tool-interrupt.h"
+
+/* Forgets the temporary file, which is there no more. */
+static void
+forget_temporary (AprToolOutput *self)
+{
+  if (self->temporary != NULL)
+    apr_tool_interrupt_set_file (NULL);
+  g_clear_pointer (&self->temporary, g_free);
+}
+
 static gboolean
 fail (const char *name, int code, GError **error)
 {
@@ -61,9 +72,11 @@ apr_tool_output_open (AprToolOutput *self, const char *path, GError **error)
   if (g_stat (path, &status) != 0 || S_ISREG (status.st_mode))
     {
       self->temporary = g_strdup_printf ("%s.XXXXXX", path);
+      /* Before it is there, so that it is never left behind. */
+      apr_tool_interrupt_set_file (self->temporary);
       fd = g_mkstemp_full (self->temporary, O_WRONLY | O_CLOEXEC, 0666);
       if (fd < 0)
-        g_clear_pointer (&self->temporary, g_free);
+        forget_temporary (self);
     }
   else
     fd = g_open (path, O_WRONLY | O_CLOEXEC, 0);
@@ -88,7 +101,7 @@ apr_tool_output_close (AprToolOutput *self, GError **error)
     }
   if (fclose (stream) != 0 || (self->temporary != NULL && g_rename (self->temporary, self->path) != 0))
     return fail (self->name, errno, error);
-  g_clear_pointer (&self->temporary, g_free);
+  forget_temporary (self);
 
   return TRUE;
 }
@@ -101,7 +114,7 @@ apr_tool_output_clear (AprToolOutput *self)
   self->stream = NULL;
   if (self->temporary != NULL)
     g_unlink (self->temporary);
-  g_clear_pointer (&self->temporary, g_free);
+  forget_temporary (self);
   g_clear_pointer (&self->path, g_free);
   g_clear_pointer (&self->name, g_free);
 }

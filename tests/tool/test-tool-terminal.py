@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What `aprender` shows on a terminal, and does not write into a pipe: progress and colours."""
 
+import fcntl
 import os
 import pathlib
 import pty
 import re
 import select
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import traceback
 
@@ -26,8 +30,9 @@ def environment(**changes):
 class Terminal:
     """The side of a terminal that a person sits at."""
 
-    def __init__(self):
+    def __init__(self, columns=0):
         self.fd, self.program_fd = pty.openpty()
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack('HHHH', 0, columns, 0, 0))
         self.text = b''
 
     def read(self, seconds=0):
@@ -71,6 +76,34 @@ def test_progress(folder):
     assert messages == b'' and output == piped_output and output.startswith(b'samples'), (messages, output)
 
 
+def test_interrupt(folder):
+    """Who is interrupted leaves neither a temporary file nor a line behind; that line is no wider than the terminal."""
+    model = folder / 'm.safetensors'
+    subprocess.run([TOOL, 'fit', '-', '-t', 'y', '-o', model], input=TABLE, check=True, stdout=subprocess.DEVNULL)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        terminal = Terminal(20)
+        process = subprocess.Popen([TOOL, 'predict', model, '-', '-o', folder / 'p.csv'], stdin=subprocess.PIPE,
+                                   stderr=terminal.program_fd, start_new_session=True)
+        process.stdin.write(TABLE)
+        for _ in range(20000):
+            process.stdin.write(ROWS)
+            process.stdin.flush()
+            terminal.read()
+            # The first once a line is shown, the others as soon as there is a file.
+            if b'\x1b[K' in terminal.text or (number != signal.SIGINT and len(os.listdir(folder)) > 1):
+                break
+            time.sleep(0.005)
+        assert len(os.listdir(folder)) == 2, os.listdir(folder)
+        process.send_signal(number)
+        assert process.wait() == -number, process.returncode
+        process.stdin.close()
+        terminal.close()
+        assert os.listdir(folder) == [model.name], os.listdir(folder)
+        lines = terminal.text.split(b'\r\x1b[K')
+        assert lines[-1] == b'' and all(len(line.decode()) < 20 for line in lines), lines
+        assert number != signal.SIGINT or len(lines) > 2, lines
+
+
 def test_endless_cell(folder):
     path = folder / 'large.csv'
     with open(path, 'wb') as file:
@@ -101,7 +134,7 @@ def test_colours(folder):
         assert re.sub(rb'\x1b\[[0-9]*m', b'', text) == plain, text
 
 
-tests = [test_progress, test_endless_cell, test_colours]
+tests = [test_progress, test_interrupt, test_endless_cell, test_colours]
 print(f'1..{len(tests)}')
 status = 0
 for number, test in enumerate(tests, 1):

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* What a program that is ended by SIGINT, SIGTERM or SIGHUP takes back before it ends: one file, and the line that the
+ * cursor of the standard error is in. */
+
+/* @path must stay as long as it is set; %NULL for no file. */
+void apr_tool_interrupt_set_file (const char *path);
+void apr_tool_interrupt_set_line (gboolean shown);
+
+G_END_DECLS
