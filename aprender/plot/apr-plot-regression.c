@@ -222,25 +222,37 @@ apr_plot_new_scale_location (AprRegressionDiagnostics *diagnostics, AprTensor *r
 }
 
 /* Where a standardized residual has a Cook's distance: D = r² h / (p (1 - h)). */
+static double
+get_contour (double level, gsize rank, double leverage)
+{
+  return sqrt (level * (double) rank * (1 - leverage) / leverage);
+}
+
 static void
 add_contour (AprPlot *plot, double level, gsize rank, double begin, double end)
 {
   double x[N_CONTOUR];
   double upper[N_CONTOUR];
   double lower[N_CONTOUR];
-  g_autofree char *text = g_strdup_printf ("Cook %g", level);
   gsize i;
 
   for (i = 0; i < N_CONTOUR; i++)
     {
       x[i] = begin + (end - begin) * (double) i / (N_CONTOUR - 1);
-      upper[i] = sqrt (level * (double) rank * (1 - x[i]) / x[i]);
+      upper[i] = get_contour (level, rank, x[i]);
       lower[i] = -upper[i];
     }
   apr_plot_add_line (plot, APR_PLOT_DASHED, x, upper, N_CONTOUR);
   apr_plot_add_line (plot, APR_PLOT_DASHED, x, lower, N_CONTOUR);
-  apr_plot_add_label (plot, x[N_CONTOUR - 1], upper[N_CONTOUR - 1], text);
-  apr_plot_add_label (plot, x[N_CONTOUR - 1], lower[N_CONTOUR - 1], text);
+}
+
+static void
+name_contour (AprPlot *plot, double level, gsize rank, double end)
+{
+  g_autofree char *text = g_strdup_printf ("Cook %g", level);
+
+  apr_plot_add_label (plot, end, get_contour (level, rank, end), text);
+  apr_plot_add_label (plot, end, -get_contour (level, rank, end), text);
 }
 
 AprPlot *
@@ -264,6 +276,10 @@ apr_plot_new_leverage (AprRegressionDiagnostics *diagnostics, gsize rank, AprTen
       add_contour (plot, cook_levels[i], rank, fmax (range[0], range[1] / 1000), fmin (range[1], 1));
   add_smooth (plot, leverages, residuals, n);
   label_extremes (plot, leverages, residuals, distances, n);
+  /* After the rows, which matter more where there is no room for both. */
+  if (range[1] > 0)
+    for (i = 0; i < G_N_ELEMENTS (cook_levels); i++)
+      name_contour (plot, cook_levels[i], rank, fmin (range[1], 1));
 
   return plot;
 }

@@ -2,35 +2,53 @@
 #include "aprender/plot/apr-plot-smooth.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct
 {
-  double value;
+  guint64 key;
   guint place;
 } Entry;
 
-static int
-compare (const void *a, const void *b)
+/* Whole numbers in the order of the numbers; -0 is 0. */
+static guint64
+get_key (double value)
 {
-  const Entry *first = a;
-  const Entry *second = b;
+  union
+  {
+    double number;
+    guint64 bits;
+  } both = { value + 0.0 };
+  const guint64 sign = G_GUINT64_CONSTANT (1) << 63;
 
-  if (first->value != second->value)
-    return first->value < second->value ? -1 : 1;
-  return first->place < second->place ? -1 : first->place > second->place;
+  return both.bits & sign ? ~both.bits : both.bits | sign;
 }
 
+/* By one byte of the keys after the other, from the lowest: each pass keeps the order of what it finds equal. */
 guint *
 apr_plot_sort (const double *values, gsize n)
 {
   g_autofree Entry *entries = g_new (Entry, MAX (n, 1));
+  g_autofree Entry *sorted = g_new (Entry, MAX (n, 1));
   guint *places = g_new (guint, MAX (n, 1));
+  guint shift;
   gsize i;
 
   for (i = 0; i < n; i++)
-    entries[i] = (Entry){ values[i], (guint) i };
-  qsort (entries, n, sizeof *entries, compare);
+    entries[i] = (Entry){ get_key (values[i]), (guint) i };
+  for (shift = 0; shift < 64; shift += 8)
+    {
+      gsize begins[257] = { 0 };
+      Entry *swapped = entries;
+
+      for (i = 0; i < n; i++)
+        begins[(entries[i].key >> shift & 0xff) + 1]++;
+      for (i = 0; i < 256; i++)
+        begins[i + 1] += begins[i];
+      for (i = 0; i < n; i++)
+        sorted[begins[entries[i].key >> shift & 0xff]++] = entries[i];
+      entries = sorted;
+      sorted = swapped;
+    }
   for (i = 0; i < n; i++)
     places[i] = entries[i].place;
 

@@ -28,6 +28,13 @@ apr_plot_ticks_choose (double begin, double end, guint max_n)
       if (self.n <= max_n)
         break;
     }
+  /* One number alone shows no scale. */
+  for (; self.n < 2 && i > 0; i--)
+    {
+      self.step = mantissas[i - 1] * power;
+      self.first = ceil (begin / self.step - 1e-9);
+      self.n = (guint) fmax (0, floor (end / self.step + 1e-9) - self.first + 1);
+    }
   exponent = (int) floor (log10 (self.step) + 1e-9);
   self.n_decimals = MAX (0, -exponent);
   self.scientific = largest >= pow (10, MAX_DIGITS) || self.n_decimals > MAX_DIGITS - 1;

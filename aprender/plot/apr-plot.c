@@ -50,6 +50,7 @@ typedef struct
   double origin[2];
   double scale[2]; /* the second is below 0, as paper begins at the top */
   AprPlotView view;
+  GArray *labels; /* (element-type AprPlotArea) where there are some */
 } Frame;
 
 static void
@@ -279,19 +280,28 @@ show_text (cairo_t *cairo, double x, double y, double align, const char *text)
   cairo_show_text (cairo, text);
 }
 
+/* Makes the font as much smaller as a text needs to fit, to four fifths at most. */
+static void
+shrink_font (cairo_t *cairo, const char *text, double width, double size)
+{
+  double full = get_text_width (cairo, text);
+
+  if (full > width)
+    cairo_set_font_size (cairo, size * fmax (width / full * 0.99, 0.8));
+}
+
 /* The beginning of a text that fits, with dots if it is not all. */
 static char *
 fit_text (cairo_t *cairo, const char *text, double width)
 {
-  g_autofree char *valid = g_utf8_make_valid (text, -1);
-  glong length = g_utf8_strlen (valid, -1);
+  glong length = g_utf8_strlen (text, -1);
 
-  if (get_text_width (cairo, valid) <= width)
-    return g_steal_pointer (&valid);
+  if (get_text_width (cairo, text) <= width)
+    return g_strdup (text);
   /* A glyph that is a twentieth of the font's size is none that can be read. */
   for (length = MIN (length, 1000); length > 1; length--)
     {
-      g_autofree char *head = g_utf8_substring (valid, 0, length - 1);
+      g_autofree char *head = g_utf8_substring (text, 0, length - 1);
       g_autofree char *cut = g_strconcat (head, "…", NULL);
 
       if (get_text_width (cairo, cut) <= width)
@@ -373,12 +383,15 @@ draw_x_axis (cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
   double width = (frame->view.end[0] - frame->view.begin[0]) * frame->scale[0];
   guint max_n = (guint) CLAMP (width / (3.5 * size), 2, 10);
   AprPlotTicks ticks = apr_plot_ticks_choose (frame->view.begin[0], frame->view.end[0], max_n);
+  guint every;
   guint i;
 
   /* Long numbers need more room each. */
   while (max_n > 2 && measure_labels (cairo, &ticks) + size > ticks.step * frame->scale[0])
     ticks = apr_plot_ticks_choose (frame->view.begin[0], frame->view.end[0], --max_n);
 
+  every =
+    (guint) fmin (ceil ((measure_labels (cairo, &ticks) + size / 2) / (ticks.step * frame->scale[0])), 1e6);
   for (i = 0; i < ticks.n; i++)
     {
       double place = to_x (frame, apr_plot_ticks_get (&ticks, i));
@@ -389,7 +402,8 @@ draw_x_axis (cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
       cairo_line_to (cairo, place, to_y (frame, frame->view.end[1]));
       cairo_stroke (cairo);
       set_colour (cairo, INK, style, 1);
-      show_text (cairo, place, frame->origin[1] + 1.4 * size, 0.5, text);
+      if (every < 2 || i % every == 0)
+        show_text (cairo, place, frame->origin[1] + 1.4 * size, 0.5, text);
     }
 }
 
@@ -415,12 +429,18 @@ draw_y_axis (cairo_t *cairo, const Frame *frame, const AprPlotTicks *ticks, cons
 
 /* Shows a text around a place, or beside it where it would not fit between two others. */
 static void
-show_text_between (cairo_t *cairo, double begin, double end, double around, double y, const char *text)
+show_text_between (
+  cairo_t *cairo, double begin, double end, double around, double y, double size, const char *text)
 {
-  g_autofree char *fitting = fit_text (cairo, text, end - begin);
-  double width = get_text_width (cairo, fitting);
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  g_autofree char *fitting = NULL;
+  double width;
 
+  shrink_font (cairo, valid, end - begin, size);
+  fitting = fit_text (cairo, valid, end - begin);
+  width = get_text_width (cairo, fitting);
   show_text (cairo, fmax (fmin (around - width / 2, end - width), begin), y, 0, fitting);
+  cairo_set_font_size (cairo, size);
 }
 
 static void
@@ -438,17 +458,17 @@ draw_names (const AprPlot *self,
   double height = -(frame->view.end[1] - frame->view.begin[1]) * frame->scale[1];
 
   set_colour (cairo, INK, style, 1);
-  show_text_between (cairo, left, right, middle, frame->origin[1] + 3 * size, self->x_label);
+  show_text_between (cairo, left, right, middle, frame->origin[1] + 3 * size, size, self->x_label);
 
   cairo_save (cairo);
   cairo_translate (cairo, left + size, paper->y + paper->height);
   cairo_rotate (cairo, -M_PI / 2);
   show_text_between (cairo, margin, paper->height - margin,
-                     paper->y + paper->height - frame->origin[1] + height / 2, 0, self->y_label);
+                     paper->y + paper->height - frame->origin[1] + height / 2, 0, size, self->y_label);
   cairo_restore (cairo);
 
   cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
-  show_text_between (cairo, left, right, middle, paper->y + margin + size, self->title);
+  show_text_between (cairo, left, right, middle, paper->y + margin + size, size, self->title);
   cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
 }
 
@@ -528,17 +548,45 @@ draw_band (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotSt
   cairo_fill (cairo);
 }
 
+/* Whether a text has room within the frame and beside the texts that are there. */
+static gboolean
+has_room (const Frame *frame, const AprPlotArea *area)
+{
+  guint i;
+
+  if (area->x < frame->origin[0] || area->x + area->width > to_x (frame, frame->view.end[0]))
+    return FALSE;
+  for (i = 0; i < frame->labels->len; i++)
+    {
+      const AprPlotArea *other = &g_array_index (frame->labels, AprPlotArea, i);
+
+      if (area->x < other->x + other->width && other->x < area->x + area->width &&
+          area->y < other->y + other->height && other->y < area->y + area->height)
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
 static void
 draw_label (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
 {
   double size = style->font_size;
-  double x = to_x (frame, item->x[0]);
-  double y = to_y (frame, item->y[0]);
-  /* Towards the middle, where there is room. */
-  gboolean left = item->x[0] > frame->view.begin[0] / 2 + frame->view.end[0] / 2;
+  double y = to_y (frame, item->y[0]) + 0.35 * size;
+  double width = get_text_width (cairo, item->text);
+  double right = to_x (frame, item->x[0]) + 0.4 * size;
+  double left = to_x (frame, item->x[0]) - 0.4 * size - width;
+  /* Towards the middle, or else on the other side. Two texts in one place could be read as a third. */
+  gboolean begins_left = item->x[0] > frame->view.begin[0] / 2 + frame->view.end[0] / 2;
+  AprPlotArea area = { begins_left ? left : right, y - size, width, 1.2 * size };
+  double x;
 
-  x += left ? -0.4 * size - get_text_width (cairo, item->text) : 0.4 * size;
-  y += 0.35 * size;
+  if (!has_room (frame, &area))
+    area.x = begins_left ? right : left;
+  if (!has_room (frame, &area))
+    return;
+  g_array_append_val (frame->labels, area);
+  x = area.x;
   /* An edge of paper keeps lines apart from the letters. */
   cairo_save (cairo);
   cairo_move_to (cairo, x, y);
@@ -579,6 +627,7 @@ apr_plot_draw (const AprPlot *self,
                const AprPlotView *view)
 {
   double size = style->font_size;
+  g_autoptr (GArray) labels = g_array_new (FALSE, FALSE, sizeof (AprPlotArea));
   AprPlotView all;
   Frame frame;
   AprPlotTicks y_ticks;
@@ -595,6 +644,7 @@ apr_plot_draw (const AprPlot *self,
 
   apr_plot_get_view (self, &all);
   frame.view = view != NULL ? *view : all;
+  frame.labels = labels;
   y_ticks = apr_plot_ticks_choose (frame.view.begin[1], frame.view.end[1],
                                    (guint) CLAMP (paper->height / (4 * size), 2, 8));
   place_frame (&frame, paper, size, measure_labels (cairo, &y_ticks));

@@ -26,16 +26,30 @@ assert_ticks (double begin, double end, guint max_n, const char *expected)
 static void
 test_ticks (void)
 {
-  g_test_summary ("Multiples of 1, 2 or 5, as few digits as tell them apart, and 0 as itself.");
+  g_test_summary ("Multiples of 1, 2 or 5, two at least, as few digits as tell them apart, and 0 as itself.");
 
   assert_ticks (0, 10, 6, "0 2 4 6 8 10");
   assert_ticks (-0.13, 0.34, 6, "−0.1 0.0 0.1 0.2 0.3");
   assert_ticks (3.2, 97, 5, "20 40 60 80");
   assert_ticks (1947, 1962, 5, "1950 1955 1960");
+  assert_ticks (640, 1400, 3, "800 1000 1200 1400");
+  assert_ticks (0.55, 1.45, 2, "0.6 0.8 1.0 1.2 1.4");
   assert_ticks (0, 3.4e6, 5, "0 1e+06 2e+06 3e+06");
   assert_ticks (1e-9, 9e-9, 5, "2e-09 4e-09 6e-09 8e-09");
   assert_ticks (5, 5, 5, "5");
   assert_ticks (-1e300, 1e300, 3, "−1e+300 0 1e+300");
+}
+
+static void
+test_sort (void)
+{
+  const double values[] = { 3, -0.0, INFINITY, -2.5, 0, 1e-310, -INFINITY, 3, -1e300, 2.5 };
+  const guint expected[] = { 6, 8, 3, 1, 4, 5, 9, 0, 7, 2 };
+  g_autofree guint *places = apr_plot_sort (values, G_N_ELEMENTS (values));
+
+  g_test_summary ("What is equal stays in its order, and so do the two zeros.");
+
+  g_assert_cmpmem (places, G_N_ELEMENTS (values) * sizeof (guint), expected, sizeof expected);
 }
 
 static void
@@ -249,6 +263,72 @@ test_density (void)
   assert_picture (plot, FALSE, "density");
 }
 
+/* A plot of one point with labels at it. */
+static void
+draw_labels (guint n, const char *x_label, int cells[N_CELLS])
+{
+  static const char *const texts[] = { "1111", "888", "MMMMMMM" };
+  const AprPlotStyle style = { FALSE, 11 };
+  const double x[] = { 0, 1, 2 };
+  g_autoptr (AprPlot) plot = apr_plot_new ("Labels", x_label, "y");
+  guint i;
+
+  apr_plot_add_points (plot, x, x, G_N_ELEMENTS (x));
+  for (i = 0; i < n; i++)
+    apr_plot_add_label (plot, x[1], x[1], texts[i]);
+  draw_cells (plot, &style, cells);
+}
+
+static void
+test_labels (void)
+{
+  int cells[4][N_CELLS];
+  guint i;
+
+  g_test_summary ("Labels in one place go to either side of it, and are left out where both are taken.");
+
+  for (i = 0; i < G_N_ELEMENTS (cells); i++)
+    draw_labels (i, "x", cells[i]);
+  g_assert_cmpint (memcmp (cells[0], cells[1], sizeof cells[0]), !=, 0);
+  g_assert_cmpint (memcmp (cells[1], cells[2], sizeof cells[0]), !=, 0);
+  g_assert_cmpmem (cells[2], sizeof cells[2], cells[3], sizeof cells[3]);
+}
+
+/* Draws a name of an axis that is @width times as wide as the paper, and whose last letter is given. */
+static void
+draw_long_name (double width, char last, int cells[N_CELLS])
+{
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 10, 10);
+  cairo_t *cairo = cairo_create (surface);
+  g_autoptr (GString) name = g_string_new (NULL);
+  cairo_text_extents_t extents = { 0 };
+
+  cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+  cairo_set_font_size (cairo, 11);
+  for (; extents.x_advance < width * WIDTH; cairo_text_extents (cairo, name->str, &extents))
+    g_string_append_c (name, 'x');
+  g_string_append_c (name, last);
+  cairo_destroy (cairo);
+  cairo_surface_destroy (surface);
+  draw_labels (0, name->str, cells);
+}
+
+static void
+test_long_names (void)
+{
+  int cells[4][N_CELLS];
+
+  g_test_summary (
+    "The letters of a name that is too long are smaller; of one far too long, the last are left out.");
+
+  draw_long_name (1.05, 'l', cells[0]);
+  draw_long_name (1.05, 'W', cells[1]);
+  draw_long_name (1.5, 'l', cells[2]);
+  draw_long_name (1.5, 'W', cells[3]);
+  g_assert_cmpint (memcmp (cells[0], cells[1], sizeof cells[0]), !=, 0);
+  g_assert_cmpmem (cells[2], sizeof cells[2], cells[3], sizeof cells[3]);
+}
+
 static void
 test_extremes (void)
 {
@@ -393,6 +473,9 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/plot/ticks", test_ticks);
+  g_test_add_func ("/plot/sort", test_sort);
+  g_test_add_func ("/plot/labels", test_labels);
+  g_test_add_func ("/plot/long-names", test_long_names);
   g_test_add_func ("/plot/normal-quantiles", test_normal_quantiles);
   g_test_add_func ("/plot/smooth", test_smooth);
   g_test_add_func ("/plot/smooth-gap", test_smooth_gap);
