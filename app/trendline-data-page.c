@@ -6,6 +6,9 @@
 /* More columns than this would take long to show, and nobody reads them. */
 #define MAX_COLUMNS 100
 
+/* What a cell shows of a longer text. */
+#define MAX_CHARS 40
+
 struct _TrendlineDataPage
 {
   AdwBin parent_instance;
@@ -38,21 +41,24 @@ on_setup (GtkSignalListItemFactory *factory, GtkListItem *item, TrendlineColumn 
 
   gtk_label_set_xalign (GTK_LABEL (label), trendline_column_get_is_text (column) ? 0 : 1);
   gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
-  gtk_label_set_max_width_chars (GTK_LABEL (label), 40);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), MAX_CHARS);
   if (!trendline_column_get_is_text (column))
     gtk_widget_add_css_class (label, "numeric");
   gtk_list_item_set_child (item, label);
 }
 
-/* A row is the text of its number: the cells stay in the table. */
+/* A row is the text of its number: the cells stay in the table. A number that is cut is another number: a narrow view
+ * scrolls instead. */
 static void
 on_bind (GtkSignalListItemFactory *factory, GtkListItem *item, TrendlineColumn *column)
 {
   TrendlineTable *table = g_object_get_data (G_OBJECT (factory), "table");
   const gsize index = GPOINTER_TO_SIZE (g_object_get_data (G_OBJECT (factory), "index"));
+  const char *text = trendline_table_get_cell (table, gtk_list_item_get_position (item), index);
+  GtkLabel *label = GTK_LABEL (gtk_list_item_get_child (item));
 
-  gtk_label_set_label (GTK_LABEL (gtk_list_item_get_child (item)),
-                       trendline_table_get_cell (table, gtk_list_item_get_position (item), index));
+  gtk_label_set_label (label, text);
+  gtk_label_set_width_chars (label, (int) MIN (g_utf8_strlen (text, -1), MAX_CHARS));
 }
 
 static void

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <unistd.h>
+
 #include <glib/gstdio.h>
 
 #include "tests/app/window.h"
@@ -510,6 +512,72 @@ test_headings (void)
   assert_heading (opened.window, "Stars", GTK_ALIGN_FILL);
 }
 
+/* Whether nothing shows through the middle of a widget's left edge. */
+static gboolean
+is_opaque (GtkWidget *widget)
+{
+  g_autoptr (GdkPaintable) paintable = gtk_widget_paintable_new (widget);
+  g_autoptr (GtkSnapshot) snapshot = gtk_snapshot_new ();
+  g_autoptr (GskRenderNode) node = NULL;
+  g_autoptr (GdkTexture) texture = NULL;
+  const graphene_rect_t edge = GRAPHENE_RECT_INIT (1, (float) gtk_widget_get_height (widget) / 2.0F, 1, 1);
+  guint32 pixel = 0;
+
+  gdk_paintable_snapshot (paintable, snapshot, gtk_widget_get_width (widget), gtk_widget_get_height (widget));
+  node = gtk_snapshot_to_node (snapshot);
+  if (node == NULL)
+    return FALSE;
+  texture =
+    gsk_renderer_render_texture (gtk_native_get_renderer (gtk_widget_get_native (widget)), node, &edge);
+  gdk_texture_download (texture, (guchar *) &pixel, sizeof pixel);
+
+  return pixel >> 24 == 0xff;
+}
+
+/* Resizes the one window: without a window manager, GTK does not once it is shown. */
+static void
+resize_window (int width, int height)
+{
+  g_autofree char *search = g_strdup_printf ("xdotool search --onlyvisible --pid %d", (int) getpid ());
+  g_autofree char *id = NULL;
+  g_autofree char *resize = NULL;
+
+  g_assert_true (g_spawn_command_line_sync (search, &id, NULL, NULL, NULL));
+  resize = g_strdup_printf ("xdotool windowsize %s %d %d", g_strchomp (id), width, height);
+  g_assert_true (g_spawn_command_line_sync (resize, NULL, NULL, NULL, NULL));
+}
+
+static void
+test_narrow (void)
+{
+  g_auto (Opened) opened = open_text ("x,yyyyyyyyyyyy,z\n123456.789012,2,1234567890123\n1,3,3\n2,4,5\n"
+                                      "3,1,7\n4,7,9\n5,5,1\n");
+  GtkWidget *sidebar = find_widget (opened.window, g_type_from_name ("TrendlineSidebar"));
+  GtkWidget *flap = gtk_widget_get_ancestor (sidebar, ADW_TYPE_FLAP);
+  GLogLevelFlags fatal;
+
+  g_test_summary ("As wide as a phone, numbers are not cut, and the choices cover what is below them.");
+  wait_for_label (opened.window, "1234567890123");
+  /* As GNOME has it. */
+  g_object_set (gtk_settings_get_default (), "gtk-decoration-layout", ":close", NULL);
+  /* With its shadow. */
+  fatal = g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
+  resize_window (380, 640);
+  while (!adw_flap_get_folded (ADW_FLAP (flap)))
+    g_main_context_iteration (NULL, TRUE);
+  wait_for_frames (opened.window, 3);
+  g_assert_false (pango_layout_is_ellipsized (
+    gtk_label_get_layout (GTK_LABEL (find_label (opened.window, "123456.789012")))));
+  g_assert_false (pango_layout_is_ellipsized (
+    gtk_label_get_layout (GTK_LABEL (find_label (opened.window, "1234567890123")))));
+  /* libadwaita 1.2 warns of its own bar of pages, when that appears. */
+  g_log_set_always_fatal (fatal);
+  adw_flap_set_reveal_flap (ADW_FLAP (flap), TRUE);
+  wait_for_frames (opened.window, 3);
+  g_assert_true (gtk_widget_get_mapped (sidebar));
+  g_assert_true (is_opaque (sidebar));
+}
+
 static void
 test_keys (void)
 {
@@ -558,6 +626,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/search", test_search);
   g_test_add_func ("/trendline/names", test_names);
   g_test_add_func ("/trendline/headings", test_headings);
+  g_test_add_func ("/trendline/narrow", test_narrow);
   g_test_add_func ("/trendline/keys", test_keys);
   g_test_add_func ("/trendline/missing-file", test_missing_file);
 
