@@ -19,6 +19,8 @@ _PROPS = inspect.getattr_static(GObject.Object, 'props')
 
 def to_enum(class_, value, name):
     """The value of an enumeration, which may be a string: its name in small letters. Dtypes have numpy's names too."""
+    if isinstance(value, class_):
+        return value
     if class_.__gtype__.name == 'AprDType' and not isinstance(value, int):
         from .memory import find_dtype_named
         value = find_dtype_named(value)
@@ -115,10 +117,17 @@ def _convert(pspec, value):
     return value
 
 
+@functools.lru_cache(maxsize=None)
+def _find_texts(class_):
+    """The properties that are strings, or lists of them, and which of the two they are."""
+    return {name: pspec.value_type == GObject.TYPE_STRV for name, pspec in _find_pspecs(class_).items()
+            if pspec.value_type in (GObject.TYPE_STRING, GObject.TYPE_STRV)}
+
+
 def _check_property(self, name, value):
-    pspec = _find_pspecs(type(self)).get(name.replace('-', '_')) if isinstance(name, str) else None
-    if pspec is not None and pspec.value_type in (GObject.TYPE_STRING, GObject.TYPE_STRV):
-        check_text(value, name, pspec.value_type == GObject.TYPE_STRV)
+    is_list = _find_texts(type(self)).get(name.replace('-', '_')) if isinstance(name, str) else None
+    if is_list is not None:
+        check_text(value, name, is_list)
 
 
 _set = object.__setattr__
@@ -130,8 +139,8 @@ class _Props:
     __slots__ = ('_object', '_props')
 
     def __init__(self, object, props):
-        for name, value in (('_object', object), ('_props', props)):
-            _set(self, name, value)
+        _set(self, '_object', object)
+        _set(self, '_props', props)
 
     def __getattr__(self, name):
         return getattr(self._props, name)
@@ -243,6 +252,9 @@ def add_constructor(class_):
     construct = class_.__init__
 
     def __init__(self, **properties):
+        if not properties:
+            construct(self)
+            return
         pspecs = _find_pspecs(type(self))
         for name in properties:
             pspec = pspecs.get(name.replace('-', '_'))
