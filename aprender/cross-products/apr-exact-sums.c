@@ -319,26 +319,33 @@ apr_exact_sums_get_entry (const AprExactSums *self, gsize row, gsize column, mpz
   gsize low = MIN (row, column);
   gsize high = MAX (row, column);
   const gint64 *limbs = self->limbs + (high * (high + 1) / 2 + low) * self->n_limbs;
+  gsize n = self->n_limbs / 2 + 1;
+  mp_limb_t *to;
   gint64 top;
-  guint64 magnitude;
-  mpz_t rest;
+  gsize i;
 
-  mpz_set_ui (value, 0);
+  G_STATIC_ASSERT (GMP_NUMB_BITS == 64);
   if (self->n_limbs == 0)
-    return;
+    {
+      mpz_set_ui (value, 0);
+      return;
+    }
 
+  /* In two's complement; the topmost limb has 64 bits, the others 32. */
   top = limbs[self->n_limbs - 1];
-  magnitude = top < 0 ? 0 - (guint64) top : (guint64) top;
-
-  mpz_import (value, 1, -1, sizeof magnitude, 0, 0, &magnitude);
+  to = mpz_limbs_write (value, (mp_size_t) n);
+  for (i = 0; i + 2 < self->n_limbs; i += 2)
+    to[i / 2] = (mp_limb_t) limbs[i] | (mp_limb_t) limbs[i + 1] << 32;
+  if (i + 2 == self->n_limbs)
+    {
+      to[i / 2] = (mp_limb_t) limbs[i] | (mp_limb_t) top << 32;
+      to[i / 2 + 1] = (mp_limb_t) (top >> 32);
+    }
+  else
+    to[i / 2] = (mp_limb_t) top;
   if (top < 0)
-    mpz_neg (value, value);
-  mpz_mul_2exp (value, value, 32 * (self->n_limbs - 1));
-
-  mpz_init (rest);
-  mpz_import (rest, self->n_limbs - 1, -1, sizeof (gint64), 0, 32, limbs);
-  mpz_add (value, value, rest);
-  mpz_clear (rest);
+    (void) mpn_neg (to, to, (mp_size_t) n);
+  mpz_limbs_finish (value, top < 0 ? -(mp_size_t) n : (mp_size_t) n);
 }
 
 gboolean
