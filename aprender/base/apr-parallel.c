@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _GNU_SOURCE /* pthread_attr_setaffinity_np() */
+
 #include "aprender/base/apr-parallel-private.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include "aprender/base/apr-processors-private.h"
 
@@ -13,26 +19,88 @@ apr_parallel_count (guint n_threads, double n_worth)
   return (guint) MIN (n_worth, n_threads != 0 ? n_threads : apr_processors_count ());
 }
 
+/* Threads start on another processor than the one that starts them. Left to itself, the system may let a thread wait
+ * for its parent's processor while others sleep, in virtual machines above all, and takes milliseconds to correct that,
+ * in which nothing is done in parallel. Once they run, they may run anywhere. */
+typedef struct
+{
+  GThreadFunc func;
+  gpointer data;
+  pthread_attr_t attributes;
+  gboolean placed;
+#ifdef __GLIBC__
+  cpu_set_t allowed; /* if @placed */
+#endif
+} Start;
+
+static void
+start_init (Start *self, GThreadFunc func, gpointer data)
+{
+  self->func = func;
+  self->data = data;
+  self->placed = FALSE;
+  (void) pthread_attr_init (&self->attributes);
+#ifdef __GLIBC__
+  {
+    int current = sched_getcpu ();
+    cpu_set_t others;
+
+    if (current < 0 || current >= CPU_SETSIZE ||
+        sched_getaffinity (0, sizeof self->allowed, &self->allowed) != 0)
+      return;
+    others = self->allowed;
+    CPU_CLR (current, &others);
+    self->placed =
+      CPU_COUNT (&others) > 0 && pthread_attr_setaffinity_np (&self->attributes, sizeof others, &others) == 0;
+  }
+#endif
+}
+
+static gpointer
+do_start (gpointer data)
+{
+  const Start *self = data;
+
+#ifdef __GLIBC__
+  (void) pthread_setname_np (pthread_self (), "aprender");
+  if (self->placed)
+    (void) sched_setaffinity (0, sizeof self->allowed, &self->allowed);
+#endif
+
+  return self->func (self->data);
+}
+
+static gboolean
+start_thread (Start *self, pthread_t *thread)
+{
+  int status = pthread_create (thread, &self->attributes, do_start, self);
+
+  /* A sandbox may forbid to choose processors. */
+  if (status != 0 && status != EAGAIN)
+    status = pthread_create (thread, NULL, do_start, self);
+
+  return status == 0;
+}
+
 /* Calls @func in @n_threads threads, or as many as can be had, the calling one among them. As soon as the others are
  * started, their number is in @n_started. */
 static void
 run_threads (GThreadFunc func, gpointer data, guint n_threads, gint *n_started)
 {
-  g_autofree GThread **threads = g_new (GThread *, n_threads);
+  g_autofree pthread_t *threads = g_new (pthread_t, n_threads);
+  Start start;
   guint n = 1;
   guint i;
 
+  start_init (&start, func, data);
   for (i = 1; i < n_threads; i++)
-    {
-      threads[n] = g_thread_try_new ("aprender", func, data, NULL);
-      if (threads[n] != NULL)
-        n++;
-    }
+    n += start_thread (&start, &threads[n]) ? 1 : 0;
   g_atomic_int_set (n_started, (gint) n);
 
   func (data);
   for (i = 1; i < n; i++)
-    g_thread_join (threads[i]);
+    (void) pthread_join (threads[i], NULL);
+  (void) pthread_attr_destroy (&start.attributes);
 }
 
 typedef struct

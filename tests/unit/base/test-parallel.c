@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _GNU_SOURCE /* pthread_attr_getaffinity_np() */
+
 #include "tests/apr-test.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include "aprender/base/apr-parallel-private.h"
 
+typedef void *(*StartFunc) (void *data);
+
 /* The library's calls come here, so that threads can be refused. */
-GThread *__real_g_thread_try_new (const char *name, GThreadFunc func, gpointer data, GError **error);
-GThread *__wrap_g_thread_try_new (const char *name, GThreadFunc func, gpointer data, GError **error);
+int __real_pthread_create (pthread_t *thread, const pthread_attr_t *attributes, StartFunc func, void *data);
+int __wrap_pthread_create (pthread_t *thread, const pthread_attr_t *attributes, StartFunc func, void *data);
 
 static guint n_asked;
 static guint refused; /* bits */
+static int refusal = EAGAIN;
+static gint n_processors; /* that the last thread may start on; -1 where it was not asked for any */
 
-GThread *
-__wrap_g_thread_try_new (const char *name, GThreadFunc func, gpointer data, GError **error)
+int
+__wrap_pthread_create (pthread_t *thread, const pthread_attr_t *attributes, StartFunc func, void *data)
 {
   guint number = n_asked++;
+  cpu_set_t set;
 
-  return (refused >> number & 1) != 0 ? NULL : __real_g_thread_try_new (name, func, data, error);
+  n_processors = -1;
+  if (attributes != NULL && pthread_attr_getaffinity_np (attributes, sizeof set, &set) == 0)
+    n_processors = CPU_COUNT (&set);
+
+  return (refused >> number & 1) != 0 ? refusal : __real_pthread_create (thread, attributes, func, data);
 }
 
 static void
@@ -83,6 +98,61 @@ test_as_many_as_it_is_worth (void)
   apr_parallel_run (count_part, counts, 8, APR_PARALLEL_OPERATIONS);
   g_assert_cmpint (counts[0], ==, 2);
   g_assert_cmpuint (n_asked, ==, 0);
+}
+
+static void
+check_affinity (gpointer data, gsize part, gsize n_parts)
+{
+  const cpu_set_t *expected = data;
+  cpu_set_t allowed;
+
+  g_assert_cmpint (sched_getaffinity (0, sizeof allowed, &allowed), ==, 0);
+  g_assert_true (CPU_EQUAL (&allowed, expected));
+}
+
+static void
+test_processors (void)
+{
+  cpu_set_t allowed;
+  cpu_set_t one;
+  int first = 0;
+
+  g_test_summary ("Threads start on other processors than the calling one, and may run where that may.");
+  g_assert_cmpint (sched_getaffinity (0, sizeof allowed, &allowed), ==, 0);
+  n_asked = 0;
+  apr_parallel_run_parts (check_affinity, &allowed, 3, 100);
+  g_assert_cmpuint (n_asked, ==, 2);
+  if (CPU_COUNT (&allowed) > 1)
+    g_assert_cmpint (n_processors, ==, CPU_COUNT (&allowed) - 1);
+
+  while (!CPU_ISSET (first, &allowed))
+    first++;
+  CPU_ZERO (&one);
+  CPU_SET (first, &one);
+  g_assert_cmpint (sched_setaffinity (0, sizeof one, &one), ==, 0);
+  n_asked = 0;
+  apr_parallel_run_parts (check_affinity, &one, 3, 100);
+  g_assert_cmpuint (n_asked, ==, 2);
+  g_assert_cmpint (sched_setaffinity (0, sizeof allowed, &allowed), ==, 0);
+}
+
+static void
+test_processors_refused (void)
+{
+  gint counts[MAX_PARTS + 1] = { 0 };
+  gsize i;
+
+  g_test_summary ("Where no processors may be chosen, threads start on any.");
+  n_asked = 0;
+  refused = 5;
+  refusal = EPERM;
+  apr_parallel_run_parts (count_part, counts, 3, MAX_PARTS);
+  refused = 0;
+  refusal = EAGAIN;
+  g_assert_cmpuint (n_asked, ==, 4);
+  g_assert_cmpint (n_processors, ==, -1);
+  for (i = 0; i < MAX_PARTS; i++)
+    g_assert_cmpint (counts[i], ==, 1);
 }
 
 #define N_STEPS 300
@@ -167,6 +237,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/parallel/count", test_count);
   g_test_add_func ("/parallel/every-part-once", test_every_part_once);
   g_test_add_func ("/parallel/as-many-as-it-is-worth", test_as_many_as_it_is_worth);
+  g_test_add_func ("/parallel/processors", test_processors);
+  g_test_add_func ("/parallel/processors-refused", test_processors_refused);
   g_test_add_func ("/parallel/barrier", test_barrier);
 
   return g_test_run ();
