@@ -160,7 +160,6 @@ on_rows (GObject *source, GAsyncResult *result, gpointer data)
         solve (task);
       else
         {
-          trendline_table_blame_columns (error);
           self->n_missing = apr_table_reader_get_n_missing (fit->reader);
           trendline_fit_session_fail (task, error);
         }

@@ -159,7 +159,6 @@ write_table (GTask *task, AprTableReader *reader, GOutputStream *stream, GError 
   if (local_error == NULL)
     return write_gaps (prediction, apr_table_reader_get_n_rows (reader) + prediction->n_dropped - next,
                        stream, cancellable, error);
-  trendline_table_blame_columns (local_error);
   g_propagate_error (error, local_error);
 
   return FALSE;

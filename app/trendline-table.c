@@ -169,16 +169,6 @@ trendline_table_load_finish (GAsyncResult *result, GError **error)
   return g_task_propagate_pointer (G_TASK (result), error);
 }
 
-/* A reader calls a column that a table lacks not found, as a file is; here, the file is there. */
-void
-trendline_table_blame_columns (GError *error)
-{
-  if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
-    return;
-  error->domain = APR_ERROR;
-  error->code = APR_ERROR_FEATURE_NAMES;
-}
-
 GFile *
 trendline_table_get_file (TrendlineTable *self)
 {

@@ -23,8 +23,6 @@ void trendline_table_load_async (GFile *file,
 
 TrendlineTable *trendline_table_load_finish (GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-void trendline_table_blame_columns (GError *error);
-
 GFile *trendline_table_get_file (TrendlineTable *self);
 
 GListModel *trendline_table_get_columns (TrendlineTable *self);

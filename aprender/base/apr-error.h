@@ -21,7 +21,8 @@ G_BEGIN_DECLS
  * @APR_ERROR_NOT_FINITE: a NaN or an infinity in the data
  * @APR_ERROR_WEIGHTS: a negative sample weight, or none above zero; or weights for a class that takes none
  * @APR_ERROR_NOT_FITTED: the model has not been fitted yet
- * @APR_ERROR_FEATURE_NAMES: the names of the features, or of the targets, are not those that the model was fitted with
+ * @APR_ERROR_FEATURE_NAMES: the names of the features, or of the targets, are not those that the model was fitted
+ * with, or a name that no column of a table has
  * @APR_ERROR_MODEL: a file does not hold the model that was asked for
  * @APR_ERROR_FAILED: anything else, such as a script's subclass that failed without saying why
  * @APR_ERROR_SYNTAX: a text that cannot be read, such as the indices of a slice or hypotheses

@@ -135,6 +135,30 @@ apr_safetensors_header_check (const AprSafetensorsHeader *self, guint64 data_siz
   return FALSE;
 }
 
+/* Other formats begin with letters, which are an enormous length of a header. */
+static void
+set_too_large (GError **error, const char *bytes, guint64 claimed, guint64 max_header_size)
+{
+  g_autoptr (GString) hint = g_string_new (NULL);
+  gsize i;
+
+  if (claimed > G_MAXUINT32)
+    {
+      g_string_append (hint, ": this is no SafeTensors file, as it begins with “");
+      for (i = 0; i < APR_SAFETENSORS_PREFIX_SIZE; i++)
+        if (g_ascii_isprint (bytes[i]))
+          g_string_append_c (hint, bytes[i]);
+        else
+          g_string_append_printf (hint, "\\x%02x", (guint8) bytes[i]);
+      g_string_append (hint, "”");
+    }
+  g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
+               "the header claims %" G_GUINT64_FORMAT " bytes, more than the limit of %" G_GUINT64_FORMAT
+               "%s",
+               claimed, max_header_size, hint->str);
+  apr_safetensors_error_set_offset (error, 0);
+}
+
 gboolean
 apr_safetensors_header_scan_prefix (
   const char *bytes, guint64 file_size, guint64 max_header_size, guint32 *length, GError **error)
@@ -155,10 +179,7 @@ apr_safetensors_header_scan_prefix (
   max_header_size = MIN (max_header_size, G_MAXUINT32);
   if (claimed > max_header_size)
     {
-      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
-                   "the header claims %" G_GUINT64_FORMAT " bytes, more than the limit of %" G_GUINT64_FORMAT,
-                   claimed, max_header_size);
-      apr_safetensors_error_set_offset (error, 0);
+      set_too_large (error, bytes, claimed, max_header_size);
       return FALSE;
     }
   if (claimed > file_size - APR_SAFETENSORS_PREFIX_SIZE)

@@ -100,7 +100,7 @@ find_column (const AprTableColumns *self, const char *name, guint *column, GErro
     g_string_append_printf (known, "%s“%s”", i > 0 ? ", " : "", self->names[i]);
   if (i < self->n_columns)
     g_string_append_printf (known, " and %u more", self->n_columns - i);
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "no column “%s”: %s %s", name,
+  g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "no column “%s”: %s %s", name,
                self->n_columns == 1 ? "there is only" : "there are", known->str);
   return FALSE;
 }

@@ -70,7 +70,7 @@ CASES = [
     reject('polyglot-png-magic', 'header-too-large', '727905341920923785',
            'the length is the magic of a picture',
            b'\x89PNG\r\n\x1a\n' + b'{}'),
-    reject('polyglot-html', 'header-too-large', 'more than the limit', 'a page under another name',
+    reject('polyglot-html', 'header-too-large', 'begins with “<!DOCTYP”', 'a page under another name',
            b'<!DOCTYPE html><html></html>'),
     reject('polyglot-gguf', 'header-too-large', 'more than the limit', 'another format of weights',
            b'GGUF\3\0\0\0' + bytes(16)),

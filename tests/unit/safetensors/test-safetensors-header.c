@@ -431,6 +431,8 @@ test_prefix (void)
     { "\0\xe1\xf5\5\0\0\0\0{}", 10, APR_SAFETENSORS_ERROR_TRUNCATED, "claims 100000000 bytes" },
     { "\1\xe1\xf5\5\0\0\0\0{}", 10, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
       "100000001 bytes, more than the limit of 100000000" },
+    { "x,y\n1,2\n", 8, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
+      "more than the limit of 100000000: this is no SafeTensors file, as it begins with “x,y\\x0a1,2\\x0a”" },
     { "\5\0\0\0\0\0\0\0{\"\xc3\":", 13, APR_SAFETENSORS_ERROR_ENCODING, "header byte 2: 0xc3" },
   };
   guint i;

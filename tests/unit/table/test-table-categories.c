@@ -98,6 +98,12 @@ test_errors (void)
   assert_fails ("a,a=b\n1,2\n", one, "data: “a=b=c” can be a category of “a” as well as of “a=b”");
   assert_fails ("a,c\n1,2\n", twice, "data: the column “a” is named twice");
   assert_fails ("a,c\n1,2\n", same, "data: the column “a=b” is named twice");
+  reader = reader_new ("a,c\n1,2\n");
+  apr_table_reader_set_features (reader, none);
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  g_clear_error (&error);
+  g_clear_object (&reader);
   assert_fails ("a,c\n1,2\n", none, "data: no column “d=b”: there are “a”, “c”");
 
   for (i = 0; i < 10001; i++)
