@@ -145,7 +145,11 @@ apr_cross_products_save_to_file (AprCrossProducts *self,
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (G_IS_FILE (file), FALSE);
 
+  if (cancellable != NULL)
+    g_cancellable_push_current (cancellable);
   writer = create_writer (self, error);
+  if (cancellable != NULL)
+    g_cancellable_pop_current (cancellable);
 
   return writer != NULL && apr_safetensors_writer_write_to_file (writer, file, cancellable, error);
 }

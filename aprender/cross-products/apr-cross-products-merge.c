@@ -51,8 +51,8 @@ have_equal_sums (AprCrossProducts *self, AprCrossProducts *other)
   if (sums == other_sums || sums == NULL || other_sums == NULL)
     return sums == other_sums && sums != NULL;
 
-  words = apr_exact_sums_to_words (sums, &n_words, &first_word);
-  other_words = apr_exact_sums_to_words (other_sums, &n_other_words, &other_first_word);
+  words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL);
+  other_words = apr_exact_sums_to_words (other_sums, &n_other_words, &other_first_word, NULL);
 
   return n_words == n_other_words && first_word == other_first_word &&
          (n_words == 0 ||

@@ -46,25 +46,29 @@ apr_cross_products_add_sums_to_writer (AprCrossProducts *self,
   g_autoptr (AprExactSums) sums = apr_cross_products_ref_sums (self, error);
   g_autoptr (AprTensor) tensor = NULL;
   g_autofree char *name = g_strconcat (prefix, SUMS, NULL);
+  GCancellable *cancellable = g_cancellable_get_current ();
   gsize shape[2] = { apr_exact_sums_get_n_entries (self->sums), 0 };
+  g_autofree guint32 *words = NULL;
   AprTrimmedWords trimmed_words;
-  guint32 *words;
   gboolean added;
 
   if (sums == NULL)
     return FALSE;
 
-  words = apr_exact_sums_to_words (sums, &shape[1], first_word);
-  *trimmed = apr_trimmed_words_init (&trimmed_words, words, shape[0], shape[1]);
+  words = apr_exact_sums_to_words (sums, &shape[1], first_word, cancellable);
+  *trimmed = apr_trimmed_words_init (&trimmed_words, words, shape[0], shape[1], cancellable);
   if (*trimmed)
     {
-      added = add_trimmed_to_writer (&trimmed_words, writer, prefix, error);
+      added = !g_cancellable_set_error_if_cancelled (cancellable, error) &&
+              add_trimmed_to_writer (&trimmed_words, writer, prefix, error);
       apr_trimmed_words_clear (&trimmed_words);
-      g_free (words);
       return added;
     }
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
 
-  tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, words, shape[0] * shape[1] * sizeof (guint32));
+  tensor = apr_tensor_new_take (APR_DTYPE_U32, shape, 2, g_steal_pointer (&words),
+                                shape[0] * shape[1] * sizeof (guint32));
   return apr_safetensors_writer_add_tensor (writer, name, tensor, error);
 }
 

@@ -107,6 +107,12 @@ apr_exact_sums_set_cancellable (AprExactSums *self, GCancellable *cancellable)
 }
 
 static gboolean
+is_cancelled (GCancellable *cancellable, gsize entry)
+{
+  return entry % ENTRIES_PER_LOOK == 0 && g_cancellable_is_cancelled (cancellable);
+}
+
+static gboolean
 check_cancelled (const AprExactSums *self, gsize entry, GError **error)
 {
   return entry % ENTRIES_PER_LOOK != 0 || !g_cancellable_set_error_if_cancelled (self->cancellable, error);
@@ -529,7 +535,10 @@ is_sign_from (const gint64 *limbs, gsize n_limbs, gsize i)
 }
 
 guint32 *
-apr_exact_sums_to_words (const AprExactSums *self, gsize *n_words, gint *first_word)
+apr_exact_sums_to_words (const AprExactSums *self,
+                         gsize *n_words,
+                         gint *first_word,
+                         GCancellable *cancellable)
 {
   gsize lowest = self->n_limbs;
   gsize end = 0;
@@ -543,7 +552,7 @@ apr_exact_sums_to_words (const AprExactSums *self, gsize *n_words, gint *first_w
   if (self->n_limbs == 0)
     return NULL;
 
-  for (entry = 0; entry < self->n_entries; entry++)
+  for (entry = 0; entry < self->n_entries && !is_cancelled (cancellable, entry); entry++)
     {
       const gint64 *limbs = self->limbs + entry * self->n_limbs;
 
@@ -560,7 +569,7 @@ apr_exact_sums_to_words (const AprExactSums *self, gsize *n_words, gint *first_w
   *n_words = end - lowest;
   *first_word = self->first_limb + (gint) lowest;
   words = g_new (guint32, self->n_entries * *n_words);
-  for (entry = 0; entry < self->n_entries; entry++)
+  for (entry = 0; entry < self->n_entries && !is_cancelled (cancellable, entry); entry++)
     for (i = 0; i < *n_words; i++)
       words[entry * *n_words + i] = (guint32) self->limbs[entry * self->n_limbs + lowest + i];
 

@@ -20,8 +20,10 @@ typedef struct
 /* More words are left as they are: so a small file cannot ask for much memory. */
 #define APR_TRIMMED_WORDS_MAX 32
 
-/* Whether it is worth it: FALSE, with nothing to clear, where less than a quarter would be saved. */
-gboolean apr_trimmed_words_init (AprTrimmedWords *self, const guint32 *words, gsize n_numbers, gsize n_words);
+/* Whether it is worth it: FALSE, with nothing to clear, where less than a quarter would be saved, or it is cancelled
+ * before that is known; what is cancelled later means nothing. */
+gboolean apr_trimmed_words_init (
+  AprTrimmedWords *self, const guint32 *words, gsize n_numbers, gsize n_words, GCancellable *cancellable);
 
 void apr_trimmed_words_clear (AprTrimmedWords *self);
 

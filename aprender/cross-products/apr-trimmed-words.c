@@ -9,6 +9,12 @@
 /* Between two looks at whether the work is cancelled. */
 #define NUMBERS_PER_LOOK (1 << 14)
 
+static gboolean
+is_cancelled (GCancellable *cancellable, gsize number)
+{
+  return number % NUMBERS_PER_LOOK == 0 && g_cancellable_is_cancelled (cancellable);
+}
+
 /* The bytes of a number that are kept: from *@start on. */
 static inline gsize
 trim (const guint32 *words, gsize n_words, gsize *start)
@@ -34,7 +40,8 @@ trim (const guint32 *words, gsize n_words, gsize *start)
 }
 
 gboolean
-apr_trimmed_words_init (AprTrimmedWords *self, const guint32 *words, gsize n_numbers, gsize n_words)
+apr_trimmed_words_init (
+  AprTrimmedWords *self, const guint32 *words, gsize n_numbers, gsize n_words, GCancellable *cancellable)
 {
   guint32 little[APR_TRIMMED_WORDS_MAX];
   gsize n = n_words * sizeof (guint32);
@@ -47,16 +54,16 @@ apr_trimmed_words_init (AprTrimmedWords *self, const guint32 *words, gsize n_num
   if (n_words == 0 || n_words > APR_TRIMMED_WORDS_MAX)
     return FALSE;
 
-  for (i = 0; i < n_numbers; i++)
+  for (i = 0; i < n_numbers && !is_cancelled (cancellable, i); i++)
     n_bytes += 2 + trim (words + i * n_words, n_words, &start);
-  if (n_bytes + HEADER_BYTES > n_numbers * n / 4 * 3)
+  if (i < n_numbers || n_bytes + HEADER_BYTES > n_numbers * n / 4 * 3)
     return FALSE;
 
   self->n_numbers = n_numbers;
   self->starts = g_malloc (n_numbers);
   self->sizes = g_malloc (n_numbers);
   self->bytes = g_malloc (n_bytes - 2 * n_numbers);
-  for (i = 0; i < n_numbers; i++)
+  for (i = 0; i < n_numbers && !is_cancelled (cancellable, i); i++)
     {
       gsize size = trim (words + i * n_words, n_words, &start);
 
@@ -107,7 +114,7 @@ apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words, GCancella
       gsize start = self->starts[i];
       gsize end = start + self->sizes[i];
 
-      if (i % NUMBERS_PER_LOOK == 0 && g_cancellable_is_cancelled (cancellable))
+      if (is_cancelled (cancellable, i))
         {
           g_free (words);
           return NULL;

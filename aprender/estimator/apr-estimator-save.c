@@ -269,7 +269,12 @@ apr_estimator_save_to_file (AprEstimator *self, GFile *file, GCancellable *cance
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
   g_return_val_if_fail (G_IS_FILE (file), FALSE);
 
+  /* The virtual function takes none. */
+  if (cancellable != NULL)
+    g_cancellable_push_current (cancellable);
   writer = create_full_writer (self, error);
+  if (cancellable != NULL)
+    g_cancellable_pop_current (cancellable);
 
   return writer != NULL && apr_safetensors_writer_write_to_file (writer, file, cancellable, error);
 }

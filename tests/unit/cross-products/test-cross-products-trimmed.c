@@ -225,7 +225,7 @@ test_model (void)
   g_assert_true (apr_cross_products_equal (found, state));
 }
 
-/* What is cancelled while it is loaded comes to no end. */
+/* What is cancelled while it is saved or loaded comes to no end. */
 static void
 test_cancelled (void)
 {
@@ -243,6 +243,13 @@ test_cancelled (void)
 
   g_cancellable_cancel (cancellable);
   g_cancellable_push_current (cancellable);
+  for (i = 0; i < 2; i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_null (apr_cross_products_to_bytes (i == 0 ? state : plain, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    }
   for (i = 0; i < G_N_ELEMENTS (files); i++)
     {
       g_autoptr (GError) error = NULL;

@@ -143,7 +143,7 @@ sum (const AprSumsKernel *kernel,
   g_assert_true (
     apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel, n_threads, NULL, &error));
   g_assert_no_error (error);
-  words = apr_exact_sums_to_words (sums, size, first);
+  words = apr_exact_sums_to_words (sums, size, first, NULL);
   *size *= apr_exact_sums_get_n_entries (sums) * sizeof *words;
 
   return words;
