@@ -49,7 +49,7 @@ static const AprToolOption options_of_fit[] = {
   { "positive", 0, APR_TOOL_FLAG, G_STRUCT_OFFSET (FitOptions, positive), "Let no coefficient be negative",
     NULL },
   { "keep-state", 0, APR_TOOL_FLAG, G_STRUCT_OFFSET (FitOptions, keep_state),
-    "Store the sums of the data too, for summary, merge and predict --interval", NULL },
+    "Store the sums of the data too, for summary, plot, merge and predict --interval", NULL },
   APR_TOOL_TABLE_OPTIONS (FitOptions),
   APR_TOOL_JSON_OPTION (FitOptions),
   { "verbose", 'v', APR_TOOL_FLAG, G_STRUCT_OFFSET (FitOptions, verbose), "Say more on the standard error",
@@ -262,32 +262,6 @@ has_positive_weight (AprTensor *weight)
   return FALSE;
 }
 
-/* A feature that holds no numbers is most often a column of texts. */
-static void
-hint_at_texts (const FitOptions *options, GError **error)
-{
-  g_autofree char *weight =
-    g_strdup_printf ("column “%s”: “", options->weight != NULL ? options->weight : "");
-  gboolean is_feature = strstr ((*error)->message, weight) == NULL;
-  gsize i;
-
-  if (!g_error_matches (*error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA) ||
-      !g_str_has_suffix ((*error)->message, "” is not a number"))
-    return;
-  for (i = 0; options->targets[i] != NULL; i++)
-    {
-      g_autofree char *target = g_strdup_printf ("column “%s”: “", options->targets[i]);
-
-      is_feature = is_feature && strstr ((*error)->message, target) == NULL;
-    }
-  if (is_feature)
-    {
-      g_autofree char *alone = g_steal_pointer (&(*error)->message);
-
-      (*error)->message = g_strconcat (alone, "; of a column of texts: --one-hot or --drop", NULL);
-    }
-}
-
 /* Adds a table to the cross products, which the first table makes. */
 static gboolean
 add_table (const char *path,
@@ -336,7 +310,6 @@ add_table (const char *path,
                  apr_table_reader_get_name (reader), options->weight);
   if (local_error != NULL)
     {
-      hint_at_texts (options, &local_error);
       g_propagate_error (error, g_steal_pointer (&local_error));
       return FALSE;
     }
@@ -390,6 +363,46 @@ fit_and_save (
                                   options->json);
 }
 
+/* Whether the message speaks of a column by one of these names that has a comma, or of any of them. */
+static gboolean
+names_column (const GError *error, char **names, gboolean any)
+{
+  gsize i;
+
+  for (i = 0; names != NULL && names[i] != NULL; i++)
+    {
+      g_autofree char *column = g_strdup_printf ("column “%s”", names[i]);
+
+      if ((any || strchr (names[i], ',') != NULL) && strstr (error->message, column) != NULL)
+        return TRUE;
+    }
+
+  return FALSE;
+}
+
+/* Adds what one can do about an error, where options are likely to help. */
+static void
+add_hint (GError *error, const FitOptions *options)
+{
+  char *weights[] = { options->weight, NULL };
+  g_autofree char *message = NULL;
+
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND) &&
+      (names_column (error, options->targets, FALSE) || names_column (error, options->features, FALSE) ||
+       names_column (error, options->dropped, FALSE) || names_column (error, options->one_hot, FALSE)))
+    message = g_strconcat (error->message, "; of several columns, give the option again for each", NULL);
+  /* A feature that holds no numbers is most often a column of texts. */
+  else if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA) &&
+           g_str_has_suffix (error->message, "” is not a number") &&
+           !names_column (error, options->targets, TRUE) && !names_column (error, weights, TRUE))
+    message = g_strconcat (error->message, "; of a column of texts: --one-hot or --drop", NULL);
+  if (message != NULL)
+    {
+      g_free (error->message);
+      error->message = g_steal_pointer (&message);
+    }
+}
+
 static AprToolStatus
 run (char **arguments, gpointer data)
 {
@@ -411,7 +424,10 @@ run (char **arguments, gpointer data)
 
   summary = fit_and_save (arguments, options, dtype, &prediction_rounding, &error);
   if (summary == NULL)
-    return apr_tool_fail (error);
+    {
+      add_hint (error, options);
+      return apr_tool_fail (error);
+    }
 
   fputs (summary, stdout);
   /* After the summary, also where both go to one pipe. */

@@ -182,6 +182,10 @@ test_columns (void)
                      "data.csv: no column “w”, which --drop names");
   tool_assert_fails ("fit data.csv --target y --features w -o m.safetensors", NULL, 0,
                      "data.csv: no column “w”: there are “name”, “x”, “y”, “z”");
+  tool_assert_fails (
+    "fit data.csv --target y --features x,z -o m.safetensors", NULL, 0,
+    "data.csv: no column “x,z”: there are “name”, “x”, “y”, “z”; of several columns, give the "
+    "option again for each");
 }
 
 static void
