@@ -19,6 +19,7 @@ struct _TrendlineWindow
   AdwToastOverlay *toasts;
   GtkStack *stack;
   AdwViewSwitcherTitle *switcher;
+  AdwViewSwitcherBar *bar;
   GtkToggleButton *sidebar_button;
   GtkButton *fit_button;
   AdwFlap *flap;
@@ -340,6 +341,26 @@ on_state (TrendlineWindow *self)
     }
 }
 
+/* Where the header has no room for the pages, they are at the bottom. */
+static gboolean
+update_bar (gpointer data)
+{
+  TrendlineWindow *self = data;
+
+  adw_view_switcher_bar_set_reveal (self->bar,
+                                    adw_view_switcher_title_get_view_switcher_enabled (self->switcher) &&
+                                      adw_view_switcher_title_get_title_visible (self->switcher));
+
+  return G_SOURCE_REMOVE;
+}
+
+/* The header knows it once it has been laid out; to change what is below it then would be lost. */
+static void
+on_title_visible (TrendlineWindow *self)
+{
+  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, update_bar, g_object_ref (self), g_object_unref);
+}
+
 /* Without a table there is nothing to choose, and no rows to see. */
 static void
 on_content (TrendlineWindow *self)
@@ -354,6 +375,7 @@ on_content (TrendlineWindow *self)
   gtk_window_set_title (GTK_WINDOW (self), title);
   adw_view_switcher_title_set_title (self->switcher, title);
   adw_view_switcher_title_set_view_switcher_enabled (self->switcher, has_content);
+  on_title_visible (self);
   gtk_stack_set_visible_child_name (self->stack, has_content ? "content" : "welcome");
   gtk_widget_set_visible (GTK_WIDGET (self->fit_button), has_table);
   gtk_widget_set_visible (GTK_WIDGET (self->sidebar_button), has_table);
@@ -415,6 +437,7 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, toasts);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, stack);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, switcher);
+  gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, bar);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, sidebar_button);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, fit_button);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, flap);
@@ -457,6 +480,8 @@ trendline_window_init (TrendlineWindow *self)
   trendline_plots_page_set_session (self->plots_page, self->session);
   trendline_predict_page_set_session (self->predict_page, self->session);
   adw_split_button_set_menu_model (self->open_button, trendline_recent_get_menu ());
+  g_signal_connect_object (self->switcher, "notify::title-visible", G_CALLBACK (on_title_visible), self,
+                           G_CONNECT_SWAPPED);
   g_object_bind_property (self->session, "fraction", self->progress_bar, "fraction", G_BINDING_SYNC_CREATE);
   g_object_bind_property (self->session, "outdated", self->outdated_revealer, "reveal-child",
                           G_BINDING_SYNC_CREATE);

@@ -554,14 +554,12 @@ test_narrow (void)
                                       "3,1,7\n4,7,9\n5,5,1\n");
   GtkWidget *sidebar = find_widget (opened.window, g_type_from_name ("TrendlineSidebar"));
   GtkWidget *flap = gtk_widget_get_ancestor (sidebar, ADW_TYPE_FLAP);
-  GLogLevelFlags fatal;
 
   g_test_summary ("As wide as a phone, numbers are not cut, and the choices cover what is below them.");
   wait_for_label (opened.window, "1234567890123");
   /* As GNOME has it. */
   g_object_set (gtk_settings_get_default (), "gtk-decoration-layout", ":close", NULL);
   /* With its shadow. */
-  fatal = g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
   resize_window (380, 640);
   while (!adw_flap_get_folded (ADW_FLAP (flap)))
     g_main_context_iteration (NULL, TRUE);
@@ -570,12 +568,30 @@ test_narrow (void)
     gtk_label_get_layout (GTK_LABEL (find_label (opened.window, "123456.789012")))));
   g_assert_false (pango_layout_is_ellipsized (
     gtk_label_get_layout (GTK_LABEL (find_label (opened.window, "1234567890123")))));
-  /* libadwaita 1.2 warns of its own bar of pages, when that appears. */
-  g_log_set_always_fatal (fatal);
   adw_flap_set_reveal_flap (ADW_FLAP (flap), TRUE);
   wait_for_frames (opened.window, 3);
   g_assert_true (gtk_widget_get_mapped (sidebar));
   g_assert_true (is_opaque (sidebar));
+}
+
+static void
+test_bar (void)
+{
+  g_autoptr (GApplication) application = start ();
+  g_autoptr (GFile) file = find_longley ();
+  GtkWidget *window;
+  GtkWidget *bar;
+
+  g_test_summary ("A wide window that was empty shows its table down to its lower edge.");
+  g_application_activate (application);
+  window = get_window (application);
+  wait_for_frames (window, 3);
+  trendline_window_open (TRENDLINE_WINDOW (window), file);
+  wait_for_label (window, "234289");
+  wait_for_frames (window, 3);
+  bar = find_widget (window, ADW_TYPE_VIEW_SWITCHER_BAR);
+  g_assert_true (!gtk_widget_get_mapped (bar) || gtk_widget_get_height (bar) == 0);
+  gtk_window_destroy (GTK_WINDOW (window));
 }
 
 static void
@@ -626,6 +642,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/search", test_search);
   g_test_add_func ("/trendline/names", test_names);
   g_test_add_func ("/trendline/headings", test_headings);
+  g_test_add_func ("/trendline/bar", test_bar);
   g_test_add_func ("/trendline/narrow", test_narrow);
   g_test_add_func ("/trendline/keys", test_keys);
   g_test_add_func ("/trendline/missing-file", test_missing_file);
