@@ -112,6 +112,11 @@ class TableReader(TestCase):
             with self.assertRaisesRegex(ValueError, 'rents.*many') as context:
                 call()
             self.assertNotIsInstance(context.exception, OSError)
+        for choice in (dict(targets=['rents']), dict(features=['aera']), dict(weight='w'), dict(features=['knd=flat'])):
+            with self.assertRaisesRegex(ValueError, 'rents: no column “.*”: there are “rent”, “area”') as context:
+                open_table(**choice).read()
+            self.assertNotIsInstance(context.exception, OSError)
+            self.assertTrue(context.exception.matches(Apr.error_quark(), Apr.Error.FEATURE_NAMES))
         with self.assertRaisesRegex(ValueError, 'the column “area” is named twice'):
             open_table(features=['area', 'area']).read()
         cancellable = Gio.Cancellable()
