@@ -2,8 +2,10 @@
 #include "aprender/inference/apr-inference-private.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-error.h"
 #include "aprender/inference/apr-covariance-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/inference/apr-hypothesis-test-private.h"
@@ -306,6 +308,26 @@ describe (const AprInference *self,
   return statistics;
 }
 
+/* Names tell the terms apart, in hypotheses and wherever a term is looked up. */
+static gboolean
+check_names (const AprInference *self, GError **error)
+{
+  gsize i;
+
+  for (i = 1; self->first > 0 && i < self->n_terms; i++)
+    if (strcmp (self->names[i], self->names[0]) == 0)
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                     "Feature %" G_GSIZE_FORMAT
+                     " (counted from 0) is called “%s”, as the term of the intercept "
+                     "is: give it another name, or, if it is a column of ones, fit without an intercept",
+                     i - 1, self->names[i]);
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
 AprRegressionStatistics *
 apr_inference_get_statistics (AprInference *self, gsize target, const AprRun *run, GError **error)
 {
@@ -315,6 +337,8 @@ apr_inference_get_statistics (AprInference *self, gsize target, const AprRun *ru
 
   g_assert (target < self->n_targets);
 
+  if (!check_names (self, error))
+    return NULL;
   apr_covariance_init_classical (&factors, self, target);
 
   statistics = describe (self, target, APR_COVARIANCE_CLASSICAL, &factors, run);
@@ -370,6 +394,8 @@ apr_inference_get_robust_statistics (AprInference *self,
 
   g_assert (target < self->n_targets);
 
+  if (!check_names (self, error))
+    return NULL;
   if (kind == APR_COVARIANCE_CLASSICAL || self->df_residual == 0)
     apr_covariance_init_classical (&factors, self, target);
   else if (!apr_covariance_init_robust (&factors, self, source, x, y, sample_weight, kind, target, run,

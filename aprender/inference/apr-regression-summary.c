@@ -2,6 +2,7 @@
 #include "aprender/inference/apr-regression-statistics-private.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "aprender/inference/apr-prediction-rounding-private.h"
 
@@ -13,16 +14,20 @@ static const char *const headers[] = {
 #define N_COLUMNS G_N_ELEMENTS (headers)
 #define WIDTH 12
 
-/* Seven digits, as much as is read. */
+/* Seven digits, as much as is read, or as many as leave the columns where they are. */
 static void
 append_number (GString *text, const char *format, double number)
 {
+  const char *const shorter[] = { "%.6g", "%.5g" };
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  gsize i;
 
   if (isnan (number))
     g_strlcpy (buffer, "NA", sizeof buffer);
   else
     g_ascii_formatd (buffer, sizeof buffer, format, number);
+  for (i = 0; i < G_N_ELEMENTS (shorter) && strlen (buffer) > WIDTH; i++)
+    g_ascii_formatd (buffer, sizeof buffer, shorter[i], number);
   g_string_append_printf (text, " %*s", WIDTH, buffer);
 }
 

@@ -446,6 +446,48 @@ test_summary (void)
       g_error ("“%s” lacks “%s”", text, expected[i]);
 }
 
+/* Each number ends where its header does, however long it would be. */
+static void
+test_wide_summary (void)
+{
+  const double wide_x[] = { 0, 1e-200, 2e-200, 3e-200, 4e-200 };
+  const double wide_y[] = { -7e-120, -7e-120 - 1e-135, -7e-120 - 2e-135, -7e-120 - 3e-135, -7e-120 - 4e-135 };
+  g_autoptr (AprTensor) x = matrix_new (5, 1, wide_x);
+  g_autoptr (AprTensor) y = vector_new (5, wide_y);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autofree char *text = apr_linear_regression_summary (model, NULL);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  gsize i;
+
+  g_assert_true (g_str_has_suffix (lines[0], "97.5 %"));
+  for (i = 1; i < 3; i++)
+    g_assert_cmpuint (strcspn (lines[i], "*"), ==, strlen (lines[0]) + 1);
+  g_assert_nonnull (strstr (lines[1], " -7e-120 "));
+}
+
+static void
+test_intercept_as_name (void)
+{
+  const char *const names[] = { "area", "(Intercept)", NULL };
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprLinearRegression) other = fit (FALSE, x, y, NULL);
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  GError *error = NULL;
+
+  g_assert_true (apr_estimator_set_feature_names (APR_ESTIMATOR (model), names, NULL));
+  g_assert_null (apr_linear_regression_get_statistics (model, 0, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  assert_message_has (error, "Feature 1 (counted from 0) is called “(Intercept)”");
+  g_clear_error (&error);
+
+  /* Without an intercept it may be the column of ones that another program made. */
+  g_assert_true (apr_estimator_set_feature_names (APR_ESTIMATOR (other), names, NULL));
+  statistics = statistics_of (other, 0);
+  g_assert_cmpstr (apr_regression_statistics_get_terms (statistics)[1], ==, "(Intercept)");
+}
+
 static void
 test_terms (void)
 {
@@ -562,6 +604,8 @@ main (int argc, char *argv[])
   ADD ("several-targets", test_several_targets);
   ADD ("errors", test_errors);
   ADD ("summary", test_summary);
+  ADD ("summary/wide", test_wide_summary);
+  ADD ("intercept-as-name", test_intercept_as_name);
   ADD ("terms", test_terms);
   ADD ("condition-number", test_condition_number);
   ADD ("empty", test_empty);
