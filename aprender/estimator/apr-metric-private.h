@@ -11,6 +11,8 @@ typedef struct
 {
   AprDType dtype;
   const guint8 *data;
+  const float *floats;   /* (unowned) (nullable) the same, where they are floats */
+  const double *doubles; /* (unowned) (nullable) the same, where they are doubles */
 } AprMetricValues;
 
 /* One target of the data. */

@@ -24,9 +24,14 @@ is_cancelled_at (gsize row)
   return row % ROWS_PER_LOOK == 0 && g_cancellable_is_cancelled (g_cancellable_get_current ());
 }
 
-static double
+static inline double
 values_get (const AprMetricValues *values, gsize index)
 {
+  if (values->doubles != NULL)
+    return values->doubles[index];
+  if (values->floats != NULL)
+    return (double) values->floats[index];
+
   return apr_dtype_read_double (values->dtype, values->data, index);
 }
 
@@ -38,6 +43,8 @@ values_init (AprMetricValues *values, AprTensor *tensor, const char *name, GErro
 
   values->dtype = apr_tensor_get_dtype (tensor);
   values->data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+  values->floats = values->dtype == APR_DTYPE_F32 ? apr_tensor_get_floats (tensor, NULL, NULL) : NULL;
+  values->doubles = values->dtype == APR_DTYPE_F64 ? apr_tensor_get_doubles (tensor, NULL, NULL) : NULL;
 
   if (!apr_dtype_is_numeric (values->dtype))
     {
@@ -162,7 +169,7 @@ apr_metric_data_set_target (AprMetricData *data, gsize target)
   data->shift = max >= 0x1p900 ? -128 : 0;
 }
 
-static double
+static inline double
 get_weight (const AprMetricData *data, gsize row)
 {
   return data->weights.data != NULL ? data->weight_scale * values_get (&data->weights, row) : 1;
@@ -171,21 +178,25 @@ get_weight (const AprMetricData *data, gsize row)
 /* A sample's target, or what its prediction is off. */
 typedef AprDoubleDouble (*GetFunc) (const AprMetricData *data, gsize row);
 
-static AprDoubleDouble
-get_truth (const AprMetricData *data, gsize row)
+/* The functions for one sample are inlined, and cost less than the sums. */
+static G_ALWAYS_INLINE inline double
+get_value (const AprMetricData *data, const AprMetricValues *values, gsize row)
 {
-  return (AprDoubleDouble){
-    ldexp (values_get (&data->y_true, row * data->n_targets + data->target), data->shift), 0
-  };
+  double value = values_get (values, row * data->n_targets + data->target);
+
+  return data->shift == 0 ? value : ldexp (value, data->shift);
 }
 
-static AprDoubleDouble
+static G_ALWAYS_INLINE inline AprDoubleDouble
+get_truth (const AprMetricData *data, gsize row)
+{
+  return (AprDoubleDouble){ get_value (data, &data->y_true, row), 0 };
+}
+
+static G_ALWAYS_INLINE inline AprDoubleDouble
 get_error (const AprMetricData *data, gsize row)
 {
-  AprDoubleDouble truth = get_truth (data, row);
-
-  return apr_dd_two_sum (
-    truth.high, -ldexp (values_get (&data->y_pred, row * data->n_targets + data->target), data->shift));
+  return apr_dd_two_sum (get_value (data, &data->y_true, row), -get_value (data, &data->y_pred, row));
 }
 
 static AprDoubleDouble
@@ -201,16 +212,37 @@ typedef enum
   SQUARE_FROM_MEAN,
 } Power;
 
+/* What a mean is of, from the origin on and below 1. @factor is 2^-exponent where a double can be that, whose products
+ * are those of ldexp(), or else 0. */
+static G_ALWAYS_INLINE inline AprDoubleDouble
+get_scaled (
+  const AprMetricData *data, GetFunc get, gsize row, AprDoubleDouble origin, double factor, gint exponent)
+{
+  AprDoubleDouble value = apr_dd_subtract (get (data, row), origin);
+
+  return factor != 0 ? (AprDoubleDouble){ value.high * factor, value.low * factor }
+                     : scale (value, -exponent);
+}
+
+static G_ALWAYS_INLINE inline AprDoubleDouble
+weigh (const AprMetricData *data, AprDoubleDouble value, double weight)
+{
+  return data->weights.data != NULL ? apr_dd_multiply_double (value, weight)
+                                    : apr_dd_quick_sum (value.high, value.low);
+}
+
 /* The mean of a power, by weight. Rows without weight count for nothing. */
-static AprMetricMean
+static G_ALWAYS_INLINE inline AprMetricMean
 get_mean (const AprMetricData *data, GetFunc get, Power power)
 {
   AprDoubleDouble origin = { 0, 0 };
   AprDoubleDouble mean = { 0, 0 };
   AprDoubleDouble weight_sum = { 0, 0 };
   AprDoubleDouble sum = { 0, 0 };
+  gboolean weighted = data->weights.data != NULL;
   double max = 0;
   gboolean any = FALSE;
+  double factor;
   gint exponent;
   gsize i;
 
@@ -226,23 +258,25 @@ get_mean (const AprMetricData *data, GetFunc get, Power power)
     return (AprMetricMean){ { 0, 0 }, 0 };
 
   (void) frexp (max, &exponent);
-  for (i = 0; i < data->n_samples && !is_cancelled_at (i); i++)
+  factor = ABS (exponent) < 1000 ? ldexp (1, -exponent) : 0;
+  if (!weighted)
+    weight_sum.high = (double) data->n_samples;
+  for (i = 0; (weighted || power == SQUARE_FROM_MEAN) && i < data->n_samples && !is_cancelled_at (i); i++)
     {
-      AprDoubleDouble value = scale (apr_dd_subtract (get (data, i), origin), -exponent);
       double weight = get_weight (data, i);
 
       if (weight == 0)
         continue;
-      weight_sum = apr_dd_add (weight_sum, (AprDoubleDouble){ weight, 0 });
+      if (weighted)
+        weight_sum = apr_dd_add (weight_sum, (AprDoubleDouble){ weight, 0 });
       if (power == SQUARE_FROM_MEAN)
-        mean = apr_dd_add (mean, apr_dd_multiply_double (value, weight));
+        mean = apr_dd_add (mean, weigh (data, get_scaled (data, get, i, origin, factor, exponent), weight));
     }
   mean = apr_dd_divide (mean, weight_sum);
 
   for (i = 0; i < data->n_samples && !is_cancelled_at (i); i++)
     {
-      AprDoubleDouble value =
-        apr_dd_subtract (scale (apr_dd_subtract (get (data, i), origin), -exponent), mean);
+      AprDoubleDouble value = apr_dd_subtract (get_scaled (data, get, i, origin, factor, exponent), mean);
       double weight = get_weight (data, i);
 
       if (weight == 0)
@@ -251,7 +285,7 @@ get_mean (const AprMetricData *data, GetFunc get, Power power)
         value = apr_dd_multiply (value, value);
       else if (value.high < 0)
         value = apr_dd_negate (value);
-      sum = apr_dd_add (sum, apr_dd_multiply_double (value, weight));
+      sum = apr_dd_add (sum, weigh (data, value, weight));
     }
 
   return (AprMetricMean){ apr_dd_divide (sum, weight_sum),
@@ -322,7 +356,7 @@ get_root_squared_error (const AprMetricData *data)
 }
 
 /* What a prediction is off, by the magnitude of the target, which counts as 2^-52 at least, as scikit-learn has it. */
-static AprDoubleDouble
+static G_ALWAYS_INLINE inline AprDoubleDouble
 get_relative_error (const AprMetricData *data, gsize row)
 {
   double truth = fabs (values_get (&data->y_true, row * data->n_targets + data->target));
