@@ -211,7 +211,7 @@ typedef struct
 } Centring;
 
 static G_ALWAYS_INLINE inline void
-centre_column (Centring *self, Vector values, gsize column)
+centre_column (Centring *self, Vector values, gsize column, gboolean with_products)
 {
   Vector product = values * repeat (self->factors[column].high);
   Vector error = MULTIPLY_ADD (values, repeat (self->factors[column].high), -product);
@@ -221,13 +221,13 @@ centre_column (Centring *self, Vector values, gsize column)
   centred = (product - self->centres[column].high) + (error - self->centres[column].low);
   store (self->u + column * APR_DOUBLE_DOUBLE_COLUMNS, centred);
   self->squares += centred * centred;
-  if (self->coefficients != NULL)
+  if (with_products)
     self->products += values * repeat (self->coefficients[column]);
 }
 
-/* @wide, whether x has doubles, is a constant where this is inlined. */
+/* Where this is inlined, these are constants: @wide, whether x has doubles, and @with_products. */
 static G_ALWAYS_INLINE inline void
-centre_some_rows (Centring *self, AprPlainRows x, gsize start, gsize n, gboolean wide)
+centre_some_rows (Centring *self, AprPlainRows x, gsize start, gsize n, gboolean wide, gboolean with_products)
 {
   gsize column;
   gsize i;
@@ -242,7 +242,7 @@ centre_some_rows (Centring *self, AprPlainRows x, gsize start, gsize n, gboolean
       transpose (rows);
       UNROLL
       for (i = 0; i < LANES; i++)
-        centre_column (self, rows[i], column + i);
+        centre_column (self, rows[i], column + i, with_products);
     }
   for (; column < n; column++)
     {
@@ -250,7 +250,7 @@ centre_some_rows (Centring *self, AprPlainRows x, gsize start, gsize n, gboolean
 
       for (i = 0; i < LANES; i++)
         values[i] = load_value (x, start + i * x.stride + column, wide);
-      centre_column (self, load (values), column);
+      centre_column (self, load (values), column, with_products);
     }
 }
 
@@ -271,13 +271,13 @@ centre_rows (double *u,
       Centring centring = { factors, centres, coefficients, u + row, load (squares + row), repeat (0) };
 
       if (x.doubles != NULL && coefficients != NULL)
-        centre_some_rows (&centring, x, row * x.stride, n, TRUE);
-      else if (coefficients != NULL)
-        centre_some_rows (&centring, x, row * x.stride, n, FALSE);
+        centre_some_rows (&centring, x, row * x.stride, n, TRUE, TRUE);
       else if (x.doubles != NULL)
-        centre_some_rows (&centring, x, row * x.stride, n, TRUE);
+        centre_some_rows (&centring, x, row * x.stride, n, TRUE, FALSE);
+      else if (coefficients != NULL)
+        centre_some_rows (&centring, x, row * x.stride, n, FALSE, TRUE);
       else
-        centre_some_rows (&centring, x, row * x.stride, n, FALSE);
+        centre_some_rows (&centring, x, row * x.stride, n, FALSE, FALSE);
       store (squares + row, centring.squares);
       if (coefficients != NULL)
         store (products + row, centring.products);
