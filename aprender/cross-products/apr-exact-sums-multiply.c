@@ -119,6 +119,54 @@ multiply_bytes (AprExactSumsWorker *self, gsize l, gsize r, gsize n_rows, gint64
                          n_rows / APR_BYTE_STEP, sums);
 }
 
+/* The upper and the lower sums of columns that are not cut. */
+static const Product whole[] = {
+  { APR_SLICE_HEAD, APR_SLICE_HEAD, { 1 } },
+  { APR_SLICE_HEAD, APR_SLICE_HEAD, { 0, 0, 1 } },
+  { 0 },
+};
+
+/* The same of columns that are cut in two: h t' + t h' = (h + t) (h' + t') - h h' - t t'. */
+static const Product in_two[] = {
+  { APR_SLICE_HEAD, APR_SLICE_HEAD, { 1, -1 } },          { APR_SLICE_HEAD, APR_SLICE_HEAD, { 0, 0, 1, -1 } },
+  { APR_SLICE_TAIL, APR_SLICE_TAIL, { 0, 0, 0, -1, 1 } }, { APR_SLICE_BOTH, APR_SLICE_BOTH, { 0, 1 } },
+  { APR_SLICE_BOTH, APR_SLICE_BOTH, { 0, 0, 0, 1 } },     { 0 },
+};
+
+/* Tails have one sum, others an upper and a lower one. */
+static gsize
+count_sums (const Product *product)
+{
+  return product->left == APR_SLICE_TAIL ? 1 : 2;
+}
+
+static void
+multiply_parts (
+  AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, Lanes *lanes)
+{
+  const double *left = apr_packed_operand_get_slice (&self->right, product->left, l * APR_SLICE_PANEL);
+  const double *right = apr_packed_operand_get_slice (&self->right, product->right, r * APR_SLICE_PANEL);
+
+  if (count_sums (product) == 1)
+    self->kernel->multiply_lanes (left, right, n_rows, APR_SLICE_PLAIN_STEPS, lanes[0]);
+  else
+    self->kernel->multiply_whole (left, right, n_rows, lanes[0], lanes[1]);
+}
+
+/* The same, added up. */
+static void
+sum_parts (AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, gint64 *sums)
+{
+  Lanes lanes[2] __attribute__ ((aligned (64)));
+  gsize n = count_sums (product);
+  gsize i;
+
+  memset (lanes, 0, n * sizeof *lanes);
+  multiply_parts (self, l, r, product, n_rows, lanes);
+  for (i = 0; i < n; i++)
+    self->kernel->add_up (lanes[i], product[i].signs, sums);
+}
+
 /* The entries of the matrix that a product of two columns counts for: where both operands are the same, products come
  * once for two. */
 static guint
@@ -151,6 +199,9 @@ multiply_remainders (AprExactSumsWorker *self, gsize l, gsize r, gsize n_rows)
     return;
   if (left->cut == APR_PACKING_BYTES)
     multiply_bytes (self, l, r, n_rows, sums);
+  else if (left->in_two)
+    for (product = in_two; is_product (product); product += count_sums (product))
+      sum_parts (self, l, r, product, n_rows, sums);
   else
     for (product = products[left->n_slices[l]][self->right.n_slices[r]]; is_product (product); product++)
       multiply_panels (self, l, r, product, n_rows, sums);
@@ -167,6 +218,23 @@ multiply_remainders (AprExactSumsWorker *self, gsize l, gsize r, gsize n_rows)
                                            left->exponent[x] + self->right.exponent[y] +
                                              worker_get_unit (self, part));
     }
+}
+
+/* The products of remainder columns, with each other and with all columns. */
+static void
+multiply_remainder_columns (AprExactSumsWorker *self, gsize n_rows)
+{
+  const AprPackedOperand *left = worker_get_left (self);
+  gsize n_main = left->n_main / left->panel;
+  gsize l;
+  gsize r;
+
+  for (l = 0; l < apr_packed_operand_get_n_panels (left); l++)
+    for (r = l < n_main ? self->n_panels : 0;
+         worker_is_own (self, l) && r < apr_packed_operand_get_n_panels (&self->right) &&
+         (self->weights != NULL || r <= l);
+         r++)
+      multiply_remainders (self, l, r, n_rows);
 }
 
 /* Panels of a layer. */
@@ -259,57 +327,49 @@ apr_exact_sums_worker_multiply (AprExactSumsWorker *self, gsize n_rows)
       for (r = 0; r < self->n_panels; r += NEAR_PANELS)
         multiply_layers (self, l, r, n_rows);
 
-  for (l = 0; l < apr_packed_operand_get_n_panels (left); l++)
-    for (r = l < n_main ? self->n_panels : 0;
-         worker_is_own (self, l) && r < apr_packed_operand_get_n_panels (&self->right) &&
-         (self->weights != NULL || r <= l);
-         r++)
-      multiply_remainders (self, l, r, n_rows);
-
+  multiply_remainder_columns (self, n_rows);
   if (left->cut == APR_PACKING_BYTES)
     self->bytes->stop ();
 }
 
-/* The upper and the lower sums of columns that are not cut. */
-static const Product whole[] = { { S (0), S (0), { 1 } }, { S (0), S (0), { 0, 0, 1 } }, { 0 } };
-
-/* The products of two panels that are not cut. */
+/* The products of all columns with each other, whole or cut in two, but for those of remainder columns. */
 static void
-multiply_whole_panels (AprExactSumsWorker *self, gsize l, gsize r, gsize n_rows)
+multiply_columns (AprExactSumsWorker *self, const Product *kind, gsize n_rows)
 {
-  const double *left = apr_packed_operand_get_slice (&self->right, APR_SLICE_S0, l * APR_SLICE_PANEL);
-  const double *right = apr_packed_operand_get_slice (&self->right, APR_SLICE_S0, r * APR_SLICE_PANEL);
-  Lanes own[2] __attribute__ ((aligned (64)));
-  Lanes *lanes = own;
-  gint64 *sums = worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL);
+  gsize far;
+  gsize near;
+  gsize i;
+  gsize l;
+  gsize r;
 
-  worker_fetch (self);
-  if (self->lanes != NULL)
-    lanes = get_lanes (self, worker_packed_index (l, r), whole);
-  else
-    memset (own, 0, sizeof own);
-  self->kernel->multiply_whole (left, right, n_rows, lanes[0], lanes[1]);
-  if (self->lanes == NULL)
-    {
-      self->kernel->add_up (own[0], whole[0].signs, sums);
-      self->kernel->add_up (own[1], whole[1].signs, sums);
-    }
+  worker_start_fetching (self, (kind == in_two ? 3 : 1) * self->n_tiles);
+  for (far = self->first_panel; far < self->end_panel; far += FAR_PANELS)
+    for (near = 0; near < self->n_panels; near += NEAR_PANELS)
+      for (i = 0; is_product (&kind[i]); i += count_sums (&kind[i]))
+        for (l = far; l < MIN (far + FAR_PANELS, self->end_panel); l++)
+          for (r = near; r < near + NEAR_PANELS && r <= l; r++)
+            {
+              worker_fetch (self);
+              if (self->lanes != NULL)
+                multiply_parts (self, l, r, &kind[i], n_rows,
+                                get_lanes (self, worker_packed_index (l, r), kind) + i);
+              else
+                sum_parts (self, l, r, &kind[i], n_rows,
+                           worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL));
+            }
 }
 
 void
 apr_exact_sums_worker_multiply_whole (AprExactSumsWorker *self, gsize n_rows)
 {
-  gsize far;
-  gsize near;
-  gsize l;
-  gsize r;
+  multiply_columns (self, whole, n_rows);
+}
 
-  worker_start_fetching (self, self->n_tiles);
-  for (far = self->first_panel; far < self->end_panel; far += FAR_PANELS)
-    for (near = 0; near < self->n_panels; near += NEAR_PANELS)
-      for (l = far; l < MIN (far + FAR_PANELS, self->end_panel); l++)
-        for (r = near; r < near + NEAR_PANELS && r <= l; r++)
-          multiply_whole_panels (self, l, r, n_rows);
+void
+apr_exact_sums_worker_multiply_in_two (AprExactSumsWorker *self, gsize n_rows)
+{
+  multiply_columns (self, in_two, n_rows);
+  multiply_remainder_columns (self, n_rows);
 }
 
 /* How much smaller this block's scales are than those of the sums. */

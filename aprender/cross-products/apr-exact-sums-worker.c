@@ -5,8 +5,9 @@
 #include <string.h>
 
 /* The sums are kept modulo 2^64. Each part is, in the end, the sum of at most three products of slices in each row,
- * of at most 2^46 each: 2^15 rows make 3 2^61, below 2^63. Sums in double are below 2^48 units in a block. */
-#define MAX_BLOCKS (32768 / APR_SLICE_ROWS)
+ * of at most 2^46 each; or, of columns that are cut in two, of two lower sums of at most 2^47 and a product of tails of
+ * at most 2^46: 3 2^13 rows make 15 2^59, below 2^63. Sums in double are below 2^48 units in a block. */
+#define MAX_BLOCKS (24576 / APR_SLICE_ROWS)
 
 /* Terms that may wait. */
 #define MAX_TERMS 65536
@@ -310,7 +311,10 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows)
 
       if (!done && apr_packed_operand_try_slice (&self->right, n_padded))
         {
-          apr_exact_sums_worker_multiply (self, n_padded);
+          if (self->right.in_two)
+            apr_exact_sums_worker_multiply_in_two (self, n_padded);
+          else
+            apr_exact_sums_worker_multiply (self, n_padded);
           done = TRUE;
         }
       if (done)

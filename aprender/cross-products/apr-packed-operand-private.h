@@ -21,6 +21,7 @@ typedef struct
   const AprSliceKernel *kernel; /* (unowned) */
   const AprByteKernel *bytes;   /* (unowned) (nullable) */
   AprPacking cut;
+  gboolean in_two; /* of slices: the columns of this block are cut in two */
   gboolean right;  /* of the products */
   gsize n_columns; /* of the matrix */
   gsize n_padded;  /* of a layer */
@@ -113,9 +114,9 @@ apr_packed_operand_measure (AprPackedOperand *self,
  * the values as they were, where one does not suit. */
 gboolean apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows);
 
-/* Cuts all columns into slices as apr_packed_operand_measure () and apr_packed_operand_slice () do, if the exponents
- * that the layers have are seen to hold for these rows too; false, with the values as they were, where the columns
- * must be measured. */
+/* Cuts all columns into slices as apr_packed_operand_measure () and apr_packed_operand_slice () do, or in two where the
+ * kernel can, if the exponents that the layers have are seen to hold for these rows too; false, with the values as they
+ * were, where the columns must be measured. */
 gboolean apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows);
 
 /* Cuts all columns, and remainder columns for what is left of them, into slices. */

@@ -238,16 +238,21 @@ slices_of (const AprPackedOperand *self, gsize index)
   return self->slices + index * APR_SLICE_STRIDE;
 }
 
-/* The power of two that makes the first slice, or the first bytes, whole. */
+/* The bits of the first slice, of the first bytes, or of a head. */
+static gint
+get_top (const AprPackedOperand *self)
+{
+  return self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : self->in_two ? APR_SLICE_WHOLE_BITS : APR_SLICE_TOP;
+}
+
+/* The power of two that makes them whole. */
 static double
 factor_of (const AprPackedOperand *self, gsize index)
 {
-  gint top = self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : APR_SLICE_TOP;
-
   if (self->exponent[index] == APR_PACKED_OPERAND_NO_EXPONENT)
     return 1;
 
-  return ldexp (1.0, top + self->offset[index] - self->exponent[index]);
+  return ldexp (1.0, get_top (self) + self->offset[index] - self->exponent[index]);
 }
 
 /* A remainder column: what cutting a column left. */
@@ -255,10 +260,9 @@ static void
 add_rest (AprPackedOperand *self, gsize index, gsize n_rows)
 {
   gint bits = self->cut == APR_PACKING_BYTES ? APR_BYTE_LOW_BITS : APR_SLICE_BITS;
-  gint n_more = self->cut == APR_PACKING_BYTES ? 1 : 2;
-  gint top = self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : APR_SLICE_TOP;
-  gsize remainder_index =
-    apr_packed_operand_add_remainder (self, self->owner[index], self->exponent[index] - top - n_more * bits);
+  gint n_more = self->cut == APR_PACKING_BYTES || self->in_two ? 1 : 2;
+  gsize remainder_index = apr_packed_operand_add_remainder (
+    self, self->owner[index], self->exponent[index] - get_top (self) - n_more * bits);
   double *remainder = apr_packed_operand_get (self, remainder_index);
   const double *column = apr_packed_operand_get (self, index);
   double factor = factor_of (self, index);
@@ -279,7 +283,8 @@ add_rest (AprPackedOperand *self, gsize index, gsize n_rows)
 
   (void) self->kernel->find_range (remainder, n_rows, &max, &min);
   (void) frexp (max, &self->exponent[remainder_index]);
-  self->exponent[remainder_index] += self->offset[remainder_index];
+  /* One more, as a head is not quite up to the exponent. */
+  self->exponent[remainder_index] += self->offset[remainder_index] + (self->in_two ? 1 : 0);
 }
 
 /* Whether all of a column is far enough from the ends of what a double can hold for a rest to be exact. */
@@ -303,8 +308,10 @@ cut_column (AprPackedOperand *self, gsize index, gsize n_rows, gboolean all)
   guint8 *tiles;
 
   if (self->cut == APR_PACKING_SLICES)
-    return (all ? kernel->slice_all : kernel->slice) (column, n_rows, factor, slices_of (self, index),
-                                                      self->n_allocated * self->stride);
+    return (self->in_two ? kernel->cut_in_two
+            : all        ? kernel->slice_all
+                         : kernel->slice) (column, n_rows, factor, slices_of (self, index),
+                                    self->n_allocated * self->stride);
 
   tiles = self->tiles + index / self->panel * apr_packed_operand_get_tiles_size (self) +
           index % self->panel * APR_BYTE_STEP;
@@ -314,17 +321,24 @@ cut_column (AprPackedOperand *self, gsize index, gsize n_rows, gboolean all)
   return self->bytes->cut (column, n_rows / APR_BYTE_STEP, factor, all, tiles);
 }
 
+/* How many slices or bytes come first, and how many there are. */
 static guint
 count_first (const AprPackedOperand *self)
 {
   return self->cut == APR_PACKING_BYTES ? APR_BYTE_HIGH : 2;
 }
 
+static guint
+count_most (const AprPackedOperand *self)
+{
+  return self->cut == APR_PACKING_BYTES ? APR_BYTE_MAX : self->in_two ? 2 : 3;
+}
+
 /* Cuts a panel; false where a value does not fit into the exponent of its column. */
 static gboolean
 cut_panel (AprPackedOperand *self, gsize first, gsize n_rows, gboolean measured, gboolean all)
 {
-  const guint most = self->cut == APR_PACKING_BYTES ? APR_BYTE_MAX : 3;
+  const guint most = count_most (self);
   guint *n_slices = &self->n_slices[first / self->panel];
   guint n[APR_BYTE_PANEL];
   gsize i;
@@ -342,7 +356,7 @@ cut_panel (AprPackedOperand *self, gsize first, gsize n_rows, gboolean measured,
           return FALSE;
         }
       *n_slices = MAX (*n_slices, MIN (n[i], most));
-      if (n[i] > count_first (self) && !all)
+      if (n[i] > count_first (self) && !all && !self->in_two)
         return cut_panel (self, first, n_rows, measured, TRUE);
     }
 
@@ -435,10 +449,12 @@ apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows)
   if (!take_exponents (self, n_rows, max))
     return FALSE;
 
+  self->in_two = self->cut == APR_PACKING_SLICES && self->kernel->cut_in_two != NULL;
   for (i = 0; i < self->n; i += self->panel)
     if (!cut_panel (self, i, n_rows, i >= self->n_main, had_all (self, i)))
       {
         self->n = self->n_main;
+        self->in_two = FALSE;
         return FALSE;
       }
   return TRUE;
@@ -449,6 +465,7 @@ apr_packed_operand_slice (AprPackedOperand *self, gsize n_rows)
 {
   gsize first;
 
+  self->in_two = FALSE;
   for (first = 0; first < self->n; first += self->panel)
     (void) cut_panel (self, first, n_rows, TRUE, had_all (self, first));
 }

@@ -208,8 +208,16 @@ multiply_whole (gpointer data)
   double start = now_in_thread ();
   gsize i;
 
+  /* Doubles are cut in two: their heads, the sums of heads and tails, and tails. */
   for (i = 0; i < N; i++)
-    peak->kernel->slices->multiply_whole (left, left + size, APR_SLICE_ROWS, lanes[0], lanes[1]);
+    {
+      peak->kernel->slices->multiply_whole (left, left + size, APR_SLICE_ROWS, lanes[0], lanes[1]);
+      if (peak->narrow)
+        continue;
+      peak->kernel->slices->multiply_whole (left, left + size, APR_SLICE_ROWS, lanes[0], lanes[1]);
+      peak->kernel->slices->multiply_lanes (left, left + size, APR_SLICE_ROWS, APR_SLICE_PLAIN_STEPS,
+                                            lanes[0]);
+    }
   peak->rate = (double) N * APR_SLICE_ROWS * APR_SLICE_TILE / (now_in_thread () - start);
   g_aligned_free (left);
   return NULL;
@@ -225,9 +233,9 @@ machine_measure_products (const AprSumsKernel *kernel,
 {
   gboolean exact = precision == APR_PRECISION_EXACT;
   /* Floats are multiplied whole where there are not too many columns. */
-  gboolean whole = dtype == APR_DTYPE_F32 && kernel->slices->multiply_whole != NULL;
+  gboolean whole = kernel->slices->multiply_whole != NULL;
   const AprResidueKernel *residues =
-    exact ? apr_sums_kernel_get_residues (kernel, n_rows, n_columns, whole) : NULL;
+    exact ? apr_sums_kernel_get_residues (kernel, n_rows, n_columns, whole && dtype == APR_DTYPE_F32) : NULL;
   GThreadFunc func = residues != NULL               ? multiply_residues
                    : exact && kernel->bytes != NULL ? multiply_bytes
                    : exact && whole                 ? multiply_whole

@@ -51,13 +51,12 @@ count_each (__m256d sum, gint64 *to)
 }
 
 static inline void
-count_difference (__m256d a, __m256d b, int n, gint64 *lanes)
+count_difference (__m256d a, __m256d b, gint64 *lanes)
 {
   __m256i difference = _mm256_sub_epi64 (_mm256_castpd_si256 (a), _mm256_castpd_si256 (b));
-  __m256i sum =
-    _mm256_add_epi64 (_mm256_loadu_si256 ((const void *) lanes), _mm256_slli_epi64 (difference, n));
+  __m256i counted = _mm256_loadu_si256 ((const void *) lanes);
 
-  _mm256_storeu_si256 ((void *) lanes, sum);
+  _mm256_storeu_si256 ((void *) lanes, _mm256_add_epi64 (counted, difference));
 }
 
 /* Of four vectors, (the first lane + the second) + (the third + the last). */
@@ -134,7 +133,7 @@ transpose_floats_of_four (const float *rows, gsize n, gsize stride, double *colu
 #define ANY(a) (_mm256_movemask_pd (_mm256_cmp_pd (a, _mm256_setzero_pd (), _CMP_NEQ_UQ)) != 0)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
-#define COUNT_DIFFERENCE(a, b, n, lanes) count_difference (a, b, n, lanes)
+#define COUNT_DIFFERENCE(a, b, lanes) count_difference (a, b, lanes)
 /* GCC would have each multiplication load what it multiplies, which is more loads than a cycle has. */
 #define KEEP(a, b, c, d) __asm__("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d));
 #define ADD_LANES_OF_FOUR(a, b, sums) _mm256_storeu_pd (sums, _mm256_add_pd (add_lanes (a), add_lanes (b)))

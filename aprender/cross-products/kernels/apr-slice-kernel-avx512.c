@@ -35,12 +35,11 @@ count_each (__m512d sum, gint64 *lanes)
 }
 
 static inline void
-count_difference (__m512d a, __m512d b, unsigned n, gint64 *lanes)
+count_difference (__m512d a, __m512d b, gint64 *lanes)
 {
   __m512i difference = _mm512_sub_epi64 (_mm512_castpd_si512 (a), _mm512_castpd_si512 (b));
 
-  _mm512_storeu_si512 (lanes,
-                       _mm512_add_epi64 (_mm512_loadu_si512 (lanes), _mm512_slli_epi64 (difference, n)));
+  _mm512_storeu_si512 (lanes, _mm512_add_epi64 (_mm512_loadu_si512 (lanes), difference));
 }
 
 static inline void
@@ -121,7 +120,7 @@ load_two_floats (const float *place, const float *other)
 #define ANY(a) (_mm512_cmp_pd_mask (a, _mm512_setzero_pd (), _CMP_NEQ_UQ) != 0)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
-#define COUNT_DIFFERENCE(a, b, n, lanes) count_difference (a, b, n, lanes)
+#define COUNT_DIFFERENCE(a, b, lanes) count_difference (a, b, lanes)
 #define REDUCE_LANES(lanes, sums) reduce_lanes (lanes, sums)
 #define ADD_LANES(sum, sums) add_lanes (sum, sums)
 #define LOAD_DOUBLES(place) _mm512_loadu_pd (place)

@@ -25,12 +25,19 @@ G_BEGIN_DECLS
  * Nine products of three slices with three are six by A. A. Karatsuba's identity,
  * a b' + b a' = (a + b) (a' + b') - a a' - b b'; four of two slices with two are three.
  *
- * Columns of few enough bits need no slices. Where each is 2^(e - 46) times whole numbers below 2^46, a fused
- * multiplication adds a product to an upper sum, which is kept to multiples of 2^46 (APR_SLICE_WHOLE_UPPER) by what it
- * begins with, and another one finds what rounding took from the product: at most 2^45, and exact. After
- * APR_SLICE_STEPS products the upper sum is below 2^51 2^46, and the lower one at most 2^50. That is two
- * multiplications and two additions for a product, which go to different units of some processors, in place of three
- * multiplications, and nothing is cut.
+ * Columns of few enough bits need no slices. Where each is 2^(e - 47) times whole numbers below 2^47, a fused
+ * multiplication adds a product to an upper sum, which is kept to multiples of 2^48 (APR_SLICE_WHOLE_UPPER) by what it
+ * begins with, and another one finds what rounding took from the product: at most 2^47, and exact. After
+ * APR_SLICE_STEPS products the upper sum is below 2^51 2^48; the lower one is at most 2^53 after twice as many. That is
+ * two multiplications and two additions for a product, which go to different units of some processors, in place of
+ * three multiplications, and nothing is cut.
+ *
+ * Where multiplications are fused, columns of more bits are cut in two,
+ *
+ *   x = 2^e (h 2^-47 + t 2^-71 + rest),  |h|, |h + t| < 2^47,  |t| <= 2^23
+ *
+ * and three products, h h', t t' and (h + t) (h' + t'), of which the first and the last are multiplied whole, take five
+ * multiplications and four additions in place of six multiplications.
  *
  * Cutting numbers so that products and their sums are exact is the idea of K. Ozaki, T. Ogita, S. Oishi and S. M. Rump,
  * "Error-free transformations of matrix multiplication by using fast routines of matrix multiplication", 2012; sums
@@ -62,6 +69,14 @@ enum
   APR_SLICE_N_SLICES,
 };
 
+/* In the same places, what a column is that is cut in two: h, t and h + t. A column that is not cut is a head. */
+enum
+{
+  APR_SLICE_HEAD,
+  APR_SLICE_TAIL,
+  APR_SLICE_BOTH,
+};
+
 /* Sum k of a tile counts products in units of 2^(APR_SLICE_FIRST_UNIT - k APR_SLICE_BITS), times the columns' 2^e. */
 #define APR_SLICE_PARTS 5
 #define APR_SLICE_TOP 23
@@ -72,11 +87,10 @@ enum
 #define APR_SLICE_OUTSIDE 255
 
 /* Columns that are multiplied whole: the factor of a column is 2^(APR_SLICE_WHOLE_BITS - e), upper sums are those of
- * part 0, and lower sums, times 2^APR_SLICE_WHOLE_SHIFT, of part 2. */
-#define APR_SLICE_WHOLE_BITS 46
-#define APR_SLICE_WHOLE_LIMIT 0x1p46
-#define APR_SLICE_WHOLE_UPPER 0x1p46
-#define APR_SLICE_WHOLE_SHIFT 2
+ * part 0, and lower sums of part 2. */
+#define APR_SLICE_WHOLE_BITS 47
+#define APR_SLICE_WHOLE_LIMIT 0x1p47
+#define APR_SLICE_WHOLE_UPPER 0x1p48
 
 /* The same for sums in double, which are below 2^8. */
 #define APR_SLICE_DOUBLE_PARTS 2
@@ -122,6 +136,12 @@ typedef struct
   /* Writes a column times @factor, a power of two; false where that does not make whole numbers below
    * APR_SLICE_WHOLE_LIMIT. No value times @factor may be too small for a double. */
   gboolean (*scale_whole) (const double *column, gsize n_rows, double factor, double *scaled);
+
+  /* Cuts a column times @factor, a power of two, in two; the three parts are @distance apart. Returns 2, 3 where there
+   * is a rest, or a NaN, 0 where all is 0, or APR_SLICE_OUTSIDE where h or h + t may not be below
+   * APR_SLICE_WHOLE_LIMIT. No value times @factor 2^24 may be too small for a double. %NULL where multiply_whole () is.
+   */
+  guint (*cut_in_two) (const double *column, gsize n_rows, double factor, double *parts, gsize distance);
 
   /* Adds the sums of @lanes, times @signs[k], to @sums[k APR_SLICE_TILE + i], modulo 2^64. */
   void (*add_up) (gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES],

@@ -25,8 +25,8 @@
  *   ANY                   whether a lane is not 0
  *   COUNT_LANES           the sums of the lanes of 8 vectors of whole numbers, as integers
  *   COUNT_EACH            adds the lanes of a vector of whole numbers to integers
- *   COUNT_DIFFERENCE      adds the difference of two vectors' bits, 2^n times, to integers; without it, columns are not
- *                         multiplied whole
+ *   COUNT_DIFFERENCE      adds the difference of two vectors' bits to integers; without it, columns are not multiplied
+ *                         whole
  *   REDUCE_LANES          the sums of eight times APR_SLICE_LANES integers, where plain C is not as fast
  *   KEEP                  has four vectors stay in registers, where the compiler would load each for every use; may be
  *                         left out
@@ -252,120 +252,7 @@ multiply_lanes (const double *left,
 }
 
 #ifdef COUNT_DIFFERENCE
-/* What a sum begins with, so that its upper part, or what that leaves, is a whole number of its last bits. */
-# define UPPER_START (0x1.8p52 * APR_SLICE_WHOLE_UPPER)
-# define LOWER_START 0x1.8p52
-
-/* Some of the products of two panels: bit 4 i + j of @products is for column i of the left one and j of the right one.
- * The upper part of a sum rounds to a multiple of APR_SLICE_WHOLE_UPPER, and the fused multiplication finds what that
- * took from each product. */
-static inline G_ALWAYS_INLINE void
-multiply_whole_columns (const double *left,
-                        const double *right,
-                        guint products,
-                        gsize first,
-                        gsize end,
-                        gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
-                        gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES])
-{
-  VECTOR high[APR_SLICE_TILE];
-  VECTOR low[APR_SLICE_TILE];
-  gsize row;
-  gsize i;
-
-# define EACH_PRODUCT \
-  _Pragma ("GCC unroll 16") for (i = 0; i < APR_SLICE_TILE; i++) if ((products >> i & 1) != 0)
-
-  EACH_PRODUCT
-  {
-    high[i] = SPLAT (UPPER_START);
-    low[i] = SPLAT (LOWER_START);
-  }
-  for (row = first; row < end; row += LANES)
-    EACH_PRODUCT
-    {
-      VECTOR x = COLUMN (left, i / APR_SLICE_PANEL);
-      VECTOR y = COLUMN (right, i % APR_SLICE_PANEL);
-      VECTOR old = high[i];
-
-      high[i] = FUSED_ADD (x, y, old);
-      low[i] = ADD (low[i], FUSED_ADD (x, y, SUBTRACT (old, high[i])));
-    }
-  EACH_PRODUCT
-  {
-    COUNT_DIFFERENCE (high[i], SPLAT (UPPER_START), 0, upper[i]);
-    COUNT_DIFFERENCE (low[i], SPLAT (LOWER_START), APR_SLICE_WHOLE_SHIFT, lower[i]);
-  }
-# undef EACH_PRODUCT
-}
-
-# define MULTIPLY_WHOLE(products) multiply_whole_columns (left, right, products, first, end, upper, lower)
-
-/* As many products at a time as there are registers for their sums and what is multiplied. Where the panels are the
- * same one, those right of the diagonal are left out. */
-static void
-multiply_whole (const double *left,
-                const double *right,
-                gsize n_rows,
-                gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
-                gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES])
-{
-  gsize first;
-  gsize end;
-
-  for (first = 0; first < n_rows; first = end)
-    {
-      end = MIN (first + APR_SLICE_STEPS * LANES, n_rows);
-      if (left == right)
-        {
-# if LANES == 8
-          MULTIPLY_WHOLE (0xf731);
-# else
-          MULTIPLY_WHOLE (0x0331);
-          MULTIPLY_WHOLE (0xf400);
-# endif
-        }
-      else
-        {
-# if LANES == 8
-          MULTIPLY_WHOLE (0x00ff);
-          MULTIPLY_WHOLE (0xff00);
-# else
-          MULTIPLY_WHOLE (0x0033);
-          MULTIPLY_WHOLE (0x3300);
-          MULTIPLY_WHOLE (0xcc00);
-          MULTIPLY_WHOLE (0x00cc);
-# endif
-        }
-    }
-}
-
-static gboolean
-scale_whole (const double *column, gsize n_rows, double factor, double *scaled)
-{
-  const VECTOR factors = SPLAT (factor);
-  const VECTOR rounder = SPLAT (ROUNDER);
-  VECTOR max_lanes = SPLAT (0.0);
-  VECTOR any_rest = SPLAT (0.0);
-  double lanes[LANES];
-  double max = 0;
-  gsize row;
-  gsize i;
-
-  for (row = 0; row < n_rows; row += LANES)
-    {
-      VECTOR value = MULTIPLY (LOAD (column + row), factors);
-
-      STORE (scaled + row, value);
-      max_lanes = GREATER (MAGNITUDE (value), max_lanes);
-      any_rest = EITHER (SUBTRACT (value, SUBTRACT (ADD (value, rounder), rounder)), any_rest);
-    }
-  STORE (lanes, max_lanes);
-  for (i = 0; i < LANES; i++)
-    max = MAX (max, lanes[i]);
-
-  return max < APR_SLICE_WHOLE_LIMIT && !ANY (any_rest);
-}
+# include "aprender/cross-products/kernels/apr-slice-kernel-whole-template.h"
 #endif
 
 static void
@@ -664,6 +551,7 @@ const AprSliceKernel KERNEL = {
 #ifdef COUNT_DIFFERENCE
   .multiply_whole = multiply_whole,
   .scale_whole = scale_whole,
+  .cut_in_two = cut_in_two,
 #endif
   .multiply_double = multiply_double,
   .collect = collect,

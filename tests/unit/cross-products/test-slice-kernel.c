@@ -132,6 +132,62 @@ test_shares (void)
   check_all (rand, DRAW_WIDE_RANGE, 3, 260, FALSE, TRUE);
 }
 
+/* What rounding to multiples of 2^48 takes from a square. */
+static double
+get_lower (gint64 value)
+{
+  guint64 square = (guint64) ((__int128) value * value) & (((guint64) 1 << 48) - 1);
+
+  return square >= (guint64) 1 << 47 ? (double) square - 0x1p48 : (double) square;
+}
+
+/* A value from 1/2 to 1, whose parts, where it is cut in two, have nearly the largest sums that lower sums and the
+ * products of tails can have together. */
+static double
+draw_large_parts (GRand *rand)
+{
+  const gint64 tail = 63 << 17;
+
+  while (TRUE)
+    {
+      gint64 head = ((gint64) 1 << 45) + g_rand_int_range (rand, 0, G_MAXINT32) * (gint64) 16001;
+
+      if (get_lower (head) > 0x1.ccp46 && get_lower (head + tail) < -0x1.ccp46)
+        return ((double) head + (double) tail * 0x1p-24) * 0x1p-46;
+    }
+}
+
+/* N times the same value is exact. */
+static void
+check_same (const AprSumsKernel *kernel, gsize n_rows, double value)
+{
+  g_autofree double *values = g_new (double, n_rows);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprExactSums) state = apr_exact_sums_new (1, 1, NULL);
+  mpz_t corner;
+  mpz_t entry;
+  mpz_t square;
+  gsize i;
+
+  for (i = 0; i < n_rows; i++)
+    values[i] = value;
+  x = matrix_new (n_rows, 1, values);
+  y = vector_new (n_rows, values);
+  g_assert_true (apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, kernel, 1, NULL, NULL));
+
+  /* N (2^53 value)^2 over N. */
+  mpz_inits (corner, entry, NULL);
+  mpz_init_set_d (square, value * 0x1p53);
+  mpz_mul (square, square, square);
+  apr_exact_sums_get_entry (state, 0, 0, corner);
+  apr_exact_sums_get_entry (state, 1, 1, entry);
+  mpz_mul_2exp (entry, entry, 106);
+  mpz_mul (square, square, corner);
+  g_assert_cmpint (mpz_cmp (entry, square), ==, 0);
+  mpz_clears (corner, entry, square, NULL);
+}
+
 static void
 test_many_blocks (void)
 {
@@ -139,42 +195,15 @@ test_many_blocks (void)
   {
     N = 300000
   };
-  g_autofree double *ones = g_new (double, N);
-  g_autoptr (AprTensor) x = NULL;
-  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (94);
   const AprSumsKernel *const *kernel;
-  mpz_t corner;
-  mpz_t entry;
-  gsize i;
 
-  g_test_summary (
-    "Sums that must be emptied into the state more than once: N times the greatest value is exact.");
-  for (i = 0; i < N; i++)
-    ones[i] = 1 - DBL_EPSILON / 2;
-  x = matrix_new (N, 1, ones);
-  y = vector_new (N, ones);
-
-  mpz_inits (corner, entry, NULL);
+  g_test_summary ("Sums that must be emptied into the state more than once, of the largest parts.");
   for (kernel = get_all_kernels (); *kernel != NULL; kernel++)
     {
-      g_autoptr (AprExactSums) state = apr_exact_sums_new (1, 1, NULL);
-
-      g_assert_true (
-        apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, *kernel, 1, NULL, NULL));
-
-      /* N (1 - 2^-53)^2 2^106 over N. */
-      apr_exact_sums_get_entry (state, 0, 0, corner);
-      apr_exact_sums_get_entry (state, 1, 1, entry);
-      mpz_mul_2exp (entry, entry, 106);
-      g_assert_true (mpz_divisible_p (entry, corner));
-      mpz_divexact (entry, entry, corner);
-      mpz_set_ui (corner, 1);
-      mpz_mul_2exp (corner, corner, 53);
-      mpz_sub_ui (corner, corner, 1);
-      mpz_mul (corner, corner, corner);
-      g_assert_cmpint (mpz_cmp (entry, corner), ==, 0);
+      check_same (*kernel, N, 1 - DBL_EPSILON / 2);
+      check_same (*kernel, N / 5, draw_large_parts (rand));
     }
-  mpz_clears (corner, entry, NULL);
 }
 
 static void
@@ -388,7 +417,7 @@ draw_whole (GRand *rand, gboolean extreme, double *columns)
       if (extreme && g_rand_int_range (rand, 0, 3) == 0)
         columns[i] = -columns[i];
       if (!extreme && g_rand_boolean (rand))
-        columns[i] = rint (ldexp (columns[i], -g_rand_int_range (rand, 0, 46)));
+        columns[i] = rint (ldexp (columns[i], -g_rand_int_range (rand, 0, 47)));
     }
 }
 
@@ -418,9 +447,8 @@ check_whole (const AprSliceKernel *kernel, const double *left, const double *rig
             gsize entry = i * APR_SLICE_PANEL + j;
             gint64 first = (gint64) (2 * (entry * APR_SLICE_LANES + k)) * 4;
 
-            sum += (__int128) (lanes[0][entry][k] - first) * ((gint64) 1 << APR_SLICE_WHOLE_BITS);
-            g_assert_cmpint ((lanes[1][entry][k] - first - 4) % (1 << APR_SLICE_WHOLE_SHIFT), ==, 0);
-            sum += (lanes[1][entry][k] - first - 4) / (1 << APR_SLICE_WHOLE_SHIFT);
+            sum += (__int128) (lanes[0][entry][k] - first) * ((gint64) 1 << 48);
+            sum += lanes[1][entry][k] - first - 4;
           }
         g_assert_true (sum == expected);
       }
@@ -436,7 +464,7 @@ test_whole (void)
   gsize round;
 
   g_test_summary (
-    "Columns that are multiplied whole, up to 46 bits, all of the largest magnitude among them.");
+    "Columns that are multiplied whole, up to 47 bits, all of the largest magnitude among them.");
   for (round = 0; round < 200; round++)
     {
       draw_whole (rand, round % 4 == 0, left);
@@ -457,7 +485,7 @@ test_whole (void)
 static void
 test_scale_whole (void)
 {
-  const double bad[] = { 0x1p46, -0x1p46, 0.5, 0x1p45 + 0.25, NAN, INFINITY, -INFINITY, 0x1p-1074, 1e300 };
+  const double bad[] = { 0x1p47, -0x1p47, 0.5, 0x1p45 + 0.25, NAN, INFINITY, -INFINITY, 0x1p-1074, 1e300 };
   double *column = g_aligned_alloc0 (APR_SLICE_ROWS, sizeof (double), 64);
   double *scaled = g_aligned_alloc0 (APR_SLICE_ROWS, sizeof (double), 64);
   const AprSumsKernel *const *kernel;
@@ -472,7 +500,7 @@ test_scale_whole (void)
           gsize row;
 
           for (row = 0; row < APR_SLICE_ROWS; row++)
-            column[row] = (row % 2 == 0 ? 1 : -1) * (0x1p46 - 1 - (double) row) * 0x1p-20;
+            column[row] = (row % 2 == 0 ? 1 : -1) * (0x1p47 - 1 - (double) row) * 0x1p-20;
           g_assert_true ((*kernel)->slices->scale_whole (column, place / 8 * 8 + 8, 0x1p20, scaled));
           for (row = 0; row < place / 8 * 8 + 8; row++)
             g_assert_cmpfloat (scaled[row], ==, column[row] * 0x1p20);
@@ -484,6 +512,87 @@ test_scale_whole (void)
         }
   g_aligned_free (column);
   g_aligned_free (scaled);
+}
+
+/* The two parts of a column: whole numbers, what is left of them, and what does not fit. */
+static void
+check_in_two (const AprSliceKernel *kernel, const double *column, double factor)
+{
+  const gsize distance = APR_SLICE_STRIDE;
+  double *parts = g_aligned_alloc0 (3 * distance, sizeof (double), 64);
+  guint n = kernel->cut_in_two (column, APR_SLICE_ROWS, factor, parts, distance);
+  gboolean any = FALSE;
+  gboolean any_rest = FALSE;
+  double max = 0;
+  gsize i;
+
+  for (i = 0; i < APR_SLICE_ROWS; i++)
+    {
+      double head = rint (column[i] * factor);
+      double rest = (column[i] * factor - head) * 0x1p24;
+
+      any |= column[i] != 0;
+      any_rest |= rest != rint (rest);
+      max = MAX (max, MAX (fabs (head), fabs (head + rint (rest))));
+      g_assert_cmpfloat (parts[APR_SLICE_HEAD * distance + i], ==, head);
+      g_assert_cmpfloat (parts[APR_SLICE_TAIL * distance + i], ==, rint (rest));
+      g_assert_cmpfloat (fabs (rint (rest)), <=, 0x1p23);
+      g_assert_cmpfloat (parts[APR_SLICE_BOTH * distance + i], ==, head + rint (rest));
+    }
+  /* It may refuse what is near the limit, and nothing that is half of it. */
+  if (max >= APR_SLICE_WHOLE_LIMIT || (n == APR_SLICE_OUTSIDE && max > APR_SLICE_WHOLE_LIMIT / 2))
+    g_assert_cmpuint (n, ==, APR_SLICE_OUTSIDE);
+  else
+    g_assert_cmpuint (n, ==, any_rest ? 3 : any ? 2 : 0);
+  g_aligned_free (parts);
+}
+
+static void
+test_in_two (void)
+{
+  const double bad[] = { NAN, INFINITY, -INFINITY, 0x1p47 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (93);
+  double *column = g_aligned_alloc (APR_SLICE_ROWS, sizeof (double), 64);
+  double *parts = g_aligned_alloc0 (3 * APR_SLICE_STRIDE, sizeof (double), 64);
+  const AprSumsKernel *const *kernel;
+  gsize round;
+  gsize place;
+  gsize i;
+
+  g_test_summary ("Columns of up to 80 bits below their exponent, up to it, and halves of the last bits.");
+  for (round = 0; round < 200; round++)
+    {
+      int bits = g_rand_int_range (rand, 20, 81);
+      double high = round % 3 == 0 ? 0x1p47 - (double) (round * round * round * round) : 0x1p47;
+
+      for (i = 0; i < APR_SLICE_ROWS; i++)
+        {
+          double value = g_rand_double_range (rand, -1, 1);
+
+          column[i] = ldexp (rint (ldexp (value, MIN (bits, 53))), 46 - bits + (int) (i % 4 == 0));
+          if (round % 5 == 0)
+            column[i] = rint (column[i]) + 0.5;
+        }
+      column[round] = round % 2 == 0 ? high - 0x1p-6 : 0.5 - high;
+      if (round == 77)
+        memset (column, 0, APR_SLICE_ROWS * sizeof (double));
+      for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+        if ((*kernel)->slices->cut_in_two != NULL)
+          check_in_two ((*kernel)->slices, column, 1);
+    }
+
+  for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+    for (i = 0; i < G_N_ELEMENTS (bad) && (*kernel)->slices->cut_in_two != NULL; i++)
+      for (place = 0; place < APR_SLICE_ROWS; place += 5)
+        {
+          memset (column, 0, APR_SLICE_ROWS * sizeof (double));
+          column[place] = bad[i] / 0x1p10;
+          g_assert_cmpuint (
+            (*kernel)->slices->cut_in_two (column, APR_SLICE_ROWS, 0x1p10, parts, APR_SLICE_STRIDE), ==,
+            isnan (bad[i]) ? 3 : APR_SLICE_OUTSIDE);
+        }
+  g_aligned_free (column);
+  g_aligned_free (parts);
 }
 
 static void
@@ -508,6 +617,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/slice-kernel/products", test_products);
   g_test_add_func ("/slice-kernel/whole", test_whole);
   g_test_add_func ("/slice-kernel/scale-whole", test_scale_whole);
+  g_test_add_func ("/slice-kernel/in-two", test_in_two);
   g_test_add_func ("/slice-kernel/sums", test_sums);
   g_test_add_func ("/slice-kernel/wide-matrix", test_wide_matrix);
   /* It takes minutes there. */

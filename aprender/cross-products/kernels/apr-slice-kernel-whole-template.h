@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Columns that are multiplied whole, or cut in two: a part of apr-slice-kernel-template.h, for instruction sets that
+ * fuse multiplications. */
+
+/* What an upper sum begins with, so that it is a whole number of its last bits. */
+#define UPPER_START (0x1.8p52 * APR_SLICE_WHOLE_UPPER)
+
+/* The lower sums of all rows are at most 2^53. */
+G_STATIC_ASSERT (APR_SLICE_ROWS / LANES <= 64);
+
+/* Some of the products of two panels: bit 4 i + j of @products is for column i of the left one and j of the right one.
+ * The upper part of a sum rounds to a multiple of APR_SLICE_WHOLE_UPPER, and the fused multiplication finds what that
+ * took from each product. */
+static inline G_ALWAYS_INLINE void
+multiply_whole_columns (const double *left,
+                        const double *right,
+                        guint products,
+                        gsize n_rows,
+                        gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
+                        gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES])
+{
+  VECTOR high[APR_SLICE_TILE];
+  VECTOR low[APR_SLICE_TILE];
+  gsize row = 0;
+  gsize i;
+
+#define EACH_PRODUCT \
+ _Pragma ("GCC unroll 16") for (i = 0; i < APR_SLICE_TILE; i++) if ((products >> i & 1) != 0)
+
+  EACH_PRODUCT
+  {
+    low[i] = SPLAT (0.0);
+  }
+  while (row < n_rows)
+    {
+      gsize end = MIN (row + APR_SLICE_STEPS * LANES, n_rows);
+
+      EACH_PRODUCT
+      {
+        high[i] = SPLAT (UPPER_START);
+      }
+      for (; row < end; row += LANES)
+        EACH_PRODUCT
+        {
+          VECTOR x = COLUMN (left, i / APR_SLICE_PANEL);
+          VECTOR y = COLUMN (right, i % APR_SLICE_PANEL);
+          VECTOR old = high[i];
+
+          high[i] = FUSED_ADD (x, y, old);
+          low[i] = ADD (low[i], FUSED_ADD (x, y, SUBTRACT (old, high[i])));
+        }
+      EACH_PRODUCT
+      {
+        COUNT_DIFFERENCE (high[i], SPLAT (UPPER_START), upper[i]);
+      }
+    }
+  EACH_PRODUCT
+  {
+    COUNT_EACH (low[i], lower[i]);
+  }
+#undef EACH_PRODUCT
+}
+
+#define MULTIPLY_WHOLE(products) multiply_whole_columns (left, right, products, n_rows, upper, lower)
+
+/* As many products at a time as there are registers for their sums and what is multiplied. Where the panels are the
+ * same one, those right of the diagonal are left out. */
+static void
+multiply_whole (const double *left,
+                const double *right,
+                gsize n_rows,
+                gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
+                gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES])
+{
+  if (left == right)
+    {
+#if LANES == 8
+      MULTIPLY_WHOLE (0xf731);
+#else
+      MULTIPLY_WHOLE (0x0331);
+      MULTIPLY_WHOLE (0xf400);
+#endif
+    }
+  else
+    {
+#if LANES == 8
+      MULTIPLY_WHOLE (0x00ff);
+      MULTIPLY_WHOLE (0xff00);
+#else
+      MULTIPLY_WHOLE (0x0033);
+      MULTIPLY_WHOLE (0x3300);
+      MULTIPLY_WHOLE (0xcc00);
+      MULTIPLY_WHOLE (0x00cc);
+#endif
+    }
+}
+
+static gboolean
+scale_whole (const double *column, gsize n_rows, double factor, double *scaled)
+{
+  const VECTOR factors = SPLAT (factor);
+  const VECTOR rounder = SPLAT (ROUNDER);
+  VECTOR max_lanes = SPLAT (0.0);
+  VECTOR any_rest = SPLAT (0.0);
+  double lanes[LANES];
+  double max = 0;
+  gsize row;
+  gsize i;
+
+  for (row = 0; row < n_rows; row += LANES)
+    {
+      VECTOR value = MULTIPLY (LOAD (column + row), factors);
+
+      STORE (scaled + row, value);
+      max_lanes = GREATER (MAGNITUDE (value), max_lanes);
+      any_rest = EITHER (SUBTRACT (value, SUBTRACT (ADD (value, rounder), rounder)), any_rest);
+    }
+  STORE (lanes, max_lanes);
+  for (i = 0; i < LANES; i++)
+    max = MAX (max, lanes[i]);
+
+  return max < APR_SLICE_WHOLE_LIMIT && !ANY (any_rest);
+}
+
+static guint
+cut_in_two (const double *column, gsize n_rows, double factor, double *parts, gsize distance)
+{
+  const VECTOR factors = SPLAT (factor);
+  const VECTOR finer = SPLAT (factor * 0x1p24);
+  const VECTOR rounder = SPLAT (ROUNDER);
+  const VECTOR next = SPLAT (0x1p24);
+  VECTOR max_lanes = SPLAT (0.0);
+  VECTOR any_rest = SPLAT (0.0);
+  double lanes[LANES];
+  double max = 0;
+  gsize row;
+  gsize i;
+
+  for (row = 0; row < n_rows; row += LANES)
+    {
+      /* Powers of two: the only operations that round are those with the rounder. */
+      VECTOR value = LOAD (column + row);
+      VECTOR head = SUBTRACT (MULTIPLY_ADD (value, factors, rounder), rounder);
+      VECTOR rest = MULTIPLY_SUBTRACT (value, finer, MULTIPLY (head, next));
+      VECTOR tail = SUBTRACT (ADD (rest, rounder), rounder);
+
+      STORE (parts + APR_SLICE_HEAD * distance + row, head);
+      STORE (parts + APR_SLICE_TAIL * distance + row, tail);
+      STORE (parts + APR_SLICE_BOTH * distance + row, ADD (head, tail));
+      max_lanes = GREATER (MAGNITUDE (value), max_lanes);
+      any_rest = EITHER (SUBTRACT (rest, tail), any_rest);
+    }
+
+  STORE (lanes, max_lanes);
+  for (i = 0; i < LANES; i++)
+    max = MAX (max, lanes[i]);
+  if (!(max * factor < APR_SLICE_WHOLE_LIMIT - 0x1p24))
+    return APR_SLICE_OUTSIDE;
+
+  return ANY (any_rest) ? 3 : max > 0 ? 2 : 0;
+}
