@@ -26,20 +26,42 @@ add_pairs (__m256i a, __m256i b)
   return _mm256_add_epi64 (_mm256_unpacklo_epi64 (a, b), _mm256_unpackhi_epi64 (a, b));
 }
 
+/* The sums of the lanes of four vectors. */
+static inline void
+add_four (__m256i a, __m256i b, __m256i c, __m256i d, gint64 *sums)
+{
+  __m256i first = add_pairs (a, b);
+  __m256i last = add_pairs (c, d);
+
+  _mm256_storeu_si256 ((void *) sums, _mm256_add_epi64 (_mm256_permute2x128_si256 (first, last, 0x20),
+                                                        _mm256_permute2x128_si256 (first, last, 0x31)));
+}
+
 static inline void
 count_lanes (const __m256d sum[8], gint64 *sums)
 {
   gsize i;
 
   for (i = 0; i < 8; i += 4)
-    {
-      __m256i first = add_pairs (to_integers (sum[i]), to_integers (sum[i + 1]));
-      __m256i last = add_pairs (to_integers (sum[i + 2]), to_integers (sum[i + 3]));
+    add_four (to_integers (sum[i]), to_integers (sum[i + 1]), to_integers (sum[i + 2]),
+              to_integers (sum[i + 3]), sums + i);
+}
 
-      _mm256_storeu_si256 ((void *) (sums + i),
-                           _mm256_add_epi64 (_mm256_permute2x128_si256 (first, last, 0x20),
-                                             _mm256_permute2x128_si256 (first, last, 0x31)));
-    }
+static inline __m256i
+add_halves (const gint64 *lanes)
+{
+  return _mm256_add_epi64 (_mm256_loadu_si256 ((const void *) lanes),
+                           _mm256_loadu_si256 ((const void *) (lanes + 4)));
+}
+
+static inline void
+reduce_lanes (const gint64 (*lanes)[8], gint64 *sums)
+{
+  gsize i;
+
+  for (i = 0; i < 8; i += 4)
+    add_four (add_halves (lanes[i]), add_halves (lanes[i + 1]), add_halves (lanes[i + 2]),
+              add_halves (lanes[i + 3]), sums + i);
 }
 
 static inline void
@@ -134,6 +156,7 @@ transpose_floats_of_four (const float *rows, gsize n, gsize stride, double *colu
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
 #define COUNT_DIFFERENCE(a, b, lanes) count_difference (a, b, lanes)
+#define REDUCE_LANES(lanes, sums) reduce_lanes (lanes, sums)
 /* GCC would have each multiplication load what it multiplies, which is more loads than a cycle has. */
 #define KEEP(a, b, c, d) __asm__("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d));
 #define ADD_LANES_OF_FOUR(a, b, sums) _mm256_storeu_pd (sums, _mm256_add_pd (add_lanes (a), add_lanes (b)))
