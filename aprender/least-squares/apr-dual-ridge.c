@@ -20,17 +20,17 @@
  *   |r - P (K + alpha I) d| / m,
  *
  * and as d is small, this is known from K in double. So each coefficient X'(u + d) for which this error leaves one
- * value only is rounded to nearest, for certain. With an intercept, features whose values are far from 0 are taken
- * about that of the first sample, so that an offset takes no digits. The residual takes time in proportion to the data,
- * exact products take as much for each sample.
+ * value only is rounded to nearest, for certain; X'u is known from the residual. With an intercept, features whose
+ * values are far from 0 are taken about that of the first sample, so that an offset takes no digits. The residual takes
+ * time in proportion to the data, exact products take as much for each sample.
  *
  * Bounds are those of N. J. Higham, "Accuracy and stability of numerical algorithms", 2002, chapters 3 and 4, with room
  * for the rounding of the bounds themselves. */
 
 #define UNIT (DBL_EPSILON / 2)
 
-/* Features that are looked at together, as many as the kernel takes. */
-#define BATCH APR_DENSE_MAX_ROWS
+/* Features that are looked at together. */
+#define BATCH 64
 
 /* Batches whose products are summed by themselves, so that errors do not grow with the number of all. */
 #define BATCHES_PER_SUM 4
@@ -38,6 +38,9 @@
 /* All sizes are between these, so that nothing underflows that is of any size beside the errors. */
 #define MIN_SIZE 0x1p-100
 #define MAX_SIZE 0x1p100
+
+/* The same of a feature's norm. */
+#define MIN_NORM 0x1p-150
 
 /* A correction must be as small as this beside u, and the error of the sum as this. */
 #define MAX_CORRECTION 0x1p-20
@@ -81,21 +84,27 @@ shift_values (double *values, gsize n)
   return shift;
 }
 
-/* Reads features from @*feature on into rows of @block, which are padded with zeros; returns how many. Where centred,
- * what was subtracted from a feature follows its values, as if it were that of another sample, whose u is 0. */
+/* Where centred, what was subtracted from a feature follows its values, as if it were that of another sample, whose u
+ * is 0. */
+static void
+read_feature (const AprDualRidge *self, gsize feature, double *values)
+{
+  apr_dual_read_feature (self->rows, feature, self->kernel, values);
+  if (self->centred)
+    values[self->n] = shift_values (values, self->n);
+}
+
+/* Reads features from @*feature on into rows of @block, which are padded with zeros; returns how many. */
 static gsize
-read_batch (const AprDualRidge *self, gsize *feature, gsize end, double *block)
+read_batch (const AprDualRidge *self, gsize *feature, gsize end, double *block, gsize features[BATCH])
 {
   gsize n_rows = 0;
 
   for (; *feature < end && n_rows < BATCH; (*feature)++)
     if (!self->excluded[*feature])
       {
-        double *row = block + n_rows++ * self->stride;
-
-        apr_dual_read_feature (self->rows, *feature, self->kernel, row);
-        if (self->centred)
-          row[self->n] = shift_values (row, self->n);
+        features[n_rows] = *feature;
+        read_feature (self, *feature, block + n_rows++ * self->stride);
       }
 
   return n_rows;
@@ -110,6 +119,10 @@ typedef struct
   const double *u;        /* (unowned) */
   AprDoubleDouble *twice; /* (owned) (nullable) of each part, K u */
   double *squares;        /* (owned) (nullable) of each part, of X'u */
+
+  /* Of each feature: */
+  AprDoubleDouble *of_features; /* (unowned) (nullable) X'u */
+  double *norms;                /* (unowned) (nullable) */
 } Sums;
 
 static void
@@ -122,18 +135,22 @@ sum_products (gpointer data, gsize part, gsize n_parts)
   double *products = g_aligned_alloc0 (size, sizeof *products, 64);
   double *to = sums->products + part * size;
   gsize end_column = (self->width + APR_DENSE_STEP - 1) / APR_DENSE_STEP * APR_DENSE_STEP;
+  /* A difference of floats that is not rounded is a float too. */
+  AprDenseSubtractFunc subtract =
+    self->rows->floats != NULL ? self->kernel->subtract_exact_products : self->kernel->subtract_products;
   gsize n_batches = 0;
   gsize feature = self->rows->n_features * part / n_parts;
   gsize end = self->rows->n_features * (part + 1) / n_parts;
+  gsize features[BATCH];
   gsize n_rows;
   gsize i;
 
-  while (!apr_run_is_cancelled (self->run) && (n_rows = read_batch (self, &feature, end, block)) > 0)
+  while (!apr_run_is_cancelled (self->run) &&
+         (n_rows = read_batch (self, &feature, end, block, features)) > 0)
     {
       for (i = 0; i < self->width; i += APR_DENSE_STEP)
-        self->kernel->subtract_products (products + i * self->stride + i, self->stride, block + i,
-                                         self->stride, block + i, self->stride,
-                                         MIN (APR_DENSE_STEP, self->width - i), end_column - i, n_rows);
+        subtract (products + i * self->stride + i, self->stride, block + i, self->stride, block + i,
+                  self->stride, MIN (APR_DENSE_STEP, self->width - i), end_column - i, n_rows);
       if (++n_batches % BATCHES_PER_SUM != 0)
         continue;
       self->kernel->subtract_scaled (to, products, 1, size);
@@ -155,14 +172,25 @@ sum_residual (gpointer data, gsize part, gsize n_parts)
   AprDoubleDouble *to = sums->twice + part * self->width;
   gsize feature = self->rows->n_features * part / n_parts;
   gsize end = self->rows->n_features * (part + 1) / n_parts;
+  double products[2 * BATCH];
+  gsize features[BATCH];
   gsize n_rows;
+  gsize i;
   gsize j;
 
-  while (!apr_run_is_cancelled (self->run) && (n_rows = read_batch (self, &feature, end, block)) > 0)
+  while (!apr_run_is_cancelled (self->run) &&
+         (n_rows = read_batch (self, &feature, end, block, features)) > 0)
     {
       memset (high, 0, 2 * self->stride * sizeof *high);
       sums->squares[part] +=
-        self->kernel->add_products_twice (block, n_rows, self->stride, sums->u, high, low);
+        self->kernel->add_products_twice (block, n_rows, self->stride, sums->u, products, high, low);
+      for (i = 0; i < n_rows; i++)
+        {
+          const double *row = block + i * self->stride;
+
+          sums->of_features[features[i]] = (AprDoubleDouble){ products[i], products[n_rows + i] };
+          sums->norms[features[i]] = sqrt (self->kernel->dot (row, row, self->stride)) * (1 + 0x1p-30);
+        }
       for (j = 0; j < self->width; j++)
         to[j] = apr_dd_add (to[j], apr_dd_two_sum (high[j], low[j]));
     }
@@ -392,6 +420,12 @@ typedef struct
   double *correction;    /* (owned) */
   double error;          /* of the sum of both */
 
+  /* Of each feature, X'u with the first u, and its norm, without what was subtracted: */
+  AprDoubleDouble *products; /* (owned) */
+  double *norms;             /* (owned) */
+  double first_error;        /* of such a product as a coefficient, times the norm */
+  double corrected_error;    /* the same with the correction */
+
   AprDType dtype;
   double *coefficients; /* (unowned) */
   gint n_open;          /* atomic */
@@ -403,6 +437,8 @@ solving_clear (Solving *solving)
   apr_dual_vector_clear (&solving->u);
   g_clear_pointer (&solving->rest, g_free);
   g_clear_pointer (&solving->correction, g_free);
+  g_clear_pointer (&solving->products, g_free);
+  g_clear_pointer (&solving->norms, g_free);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Solving, solving_clear)
@@ -414,7 +450,7 @@ find_rest (Solving *solving, const double *y, const double *u)
   double n = (double) self->n;
   double p = (double) self->rows->n_features;
   double lanes = (double) self->stride / APR_DENSE_PAD;
-  Sums sums = { .u = u };
+  Sums sums = { .u = u, .of_features = solving->products, .norms = solving->norms };
   guint n_parts = plan (self, 8 * n * p, G_MAXUINT, &sums);
   double squares = 0;
   double product = 0;
@@ -473,7 +509,10 @@ correct (Solving *solving, gint64 *numbers, gint *unit)
   double n = (double) self->n;
   double *d = solving->correction;
   g_autofree double *rest = g_new (double, self->n);
+  double lanes = (double) self->stride / APR_DENSE_PAD;
+  double product_error = 1.1 * (lanes + 10) * (lanes + 10) * UNIT * UNIT * solving->norm;
   double norm;
+  double d_norm;
   gsize i;
 
   for (i = 0; i < self->n; i++)
@@ -488,15 +527,39 @@ correct (Solving *solving, gint64 *numbers, gint *unit)
 
   for (i = 0; i < self->n; i++)
     rest[i] -= self->alpha * d[i] + self->kernel->dot (self->products + i * self->stride, d, self->n);
-  solving->error =
-    1.01 *
-    (find_norm (rest, self->n) + solving->rest_error +
-     find_norm (d, self->n) * (self->error + (n + 5) * UNIT * (self->size + 2 * self->error + self->alpha)) +
-     3 * UNIT * norm) /
-    self->min_eigenvalue;
+  d_norm = find_norm (d, self->n);
+  solving->error = 1.01 *
+                   (find_norm (rest, self->n) + solving->rest_error +
+                    d_norm * (self->error + (n + 5) * UNIT * (self->size + 2 * self->error + self->alpha)) +
+                    3 * UNIT * norm) /
+                   self->min_eigenvalue;
+  solving->first_error = 1.1 * (d_norm + solving->error + product_error);
+  solving->corrected_error = 1.1 * (solving->error + product_error + (n + 2) * UNIT * d_norm);
 
-  return find_norm (d, self->n) < MAX_CORRECTION * solving->norm &&
-         solving->error < MAX_ERROR * solving->norm;
+  return d_norm < MAX_CORRECTION * solving->norm && solving->error < MAX_ERROR * solving->norm;
+}
+
+/* The product with u is known already. That with the correction is so small that few floats need it, and seldom are
+ * both not enough. */
+static gboolean
+round_feature (const Solving *solving, gsize feature, double *values, double *rounded)
+{
+  const AprDualRidge *self = solving->self;
+  AprDoubleDouble product = solving->products[feature];
+  double norm = solving->norms[feature];
+
+  if (norm > MIN_NORM &&
+      apr_round_bounds (product.high, product.low, norm * solving->first_error, 0, solving->dtype, rounded))
+    return TRUE;
+
+  read_feature (self, feature, values);
+  product =
+    apr_dd_add (product, (AprDoubleDouble){ self->kernel->dot (values, solving->correction, self->n), 0 });
+  if (norm > MIN_NORM && apr_round_bounds (product.high, product.low, norm * solving->corrected_error, 0,
+                                           solving->dtype, rounded))
+    return TRUE;
+
+  return apr_dual_vector_round (&solving->u, values, solving->dtype, rounded);
 }
 
 static void
@@ -511,8 +574,7 @@ round_some (gpointer data, gsize part, gsize n_parts)
 
   for (i = n_features * part / n_parts;
        i < end && g_atomic_int_get (&solving->n_open) == 0 && !apr_run_is_cancelled (self->run); i++)
-    if (!self->excluded[i] && !apr_dual_vector_round_feature (&solving->u, self->rows, i, solving->dtype,
-                                                              values, &solving->coefficients[i]))
+    if (!self->excluded[i] && !round_feature (solving, i, values, &solving->coefficients[i]))
       g_atomic_int_inc (&solving->n_open);
 }
 
@@ -585,6 +647,8 @@ apr_dual_ridge_solve (
   solving.norm = find_norm (u, n);
   solving.rest = g_new (AprDoubleDouble, n);
   solving.correction = g_new (double, n);
+  solving.products = g_new (AprDoubleDouble, self->rows->n_features);
+  solving.norms = g_new (double, self->rows->n_features);
   find_rest (&solving, y, u);
   if (apr_run_is_cancelled (self->run) || !correct (&solving, corrections, &unit_of_corrections))
     return FALSE;
@@ -606,7 +670,7 @@ apr_dual_ridge_solve (
     return FALSE;
 
   apr_parallel_run (round_some, &solving, self->run->n_threads,
-                    8 * (double) self->rows->n_features * (double) n);
+                    (double) self->rows->n_features * (dtype == APR_DTYPE_F32 ? 32 : 2 * (double) n));
 
   return solving.n_open == 0 && !apr_run_is_cancelled (self->run);
 }

@@ -131,32 +131,6 @@ find_size (const AprDualVector *self, const double *values, gint *exponent)
   return max > 0;
 }
 
-/* Rounds the sum of @high and @low, which is within @error, where that is certain: the bounds have the same value of
- * the dtype, and so have all numbers between them. */
-static gboolean
-round_bounds (double high, double low, double error, gint64 exponent, AprDType dtype, double *rounded)
-{
-  double min;
-  double max;
-
-  /* A double may be halfway between two floats, where the sum is not. */
-  if (dtype == APR_DTYPE_F32)
-    error += 0x1p-50 * fabs (high);
-  error += 0x1p-51 * fabs (low);
-  min = high + (low - error);
-  max = high + (low + error);
-  if (dtype == APR_DTYPE_F32)
-    {
-      min = (double) (float) min;
-      max = (double) (float) max;
-    }
-  *rounded = apr_scale_double (min, exponent);
-
-  /* Neither scaling may round. The sum is below 2^8, and @error is not below 2^-77: what is certain is larger. */
-  return min == max && exponent > -900 && exponent < 900 &&
-         (dtype == APR_DTYPE_F64 || (fabs (*rounded) > 0x1p-120 && fabs (*rounded) < 0x1p120));
-}
-
 gboolean
 apr_dual_vector_round_roughly (const AprDualVector *self,
                                const double *values,
@@ -183,7 +157,7 @@ apr_dual_vector_round_roughly (const AprDualVector *self,
       high = apr_scale_double (self->kernel->dot (values, self->parts[4], n), -size);
       error += 0x1p-52 * (n_terms + 4) * n_terms;
 
-      return round_bounds (high, 0, error, size + self->size, dtype, rounded);
+      return apr_round_bounds (high, 0, error, size + self->size, dtype, rounded);
     }
 
   self->kernel->dot_in_parts (values, n, apr_scale_double (1, -size), (const double *const *) self->parts,
@@ -198,7 +172,7 @@ apr_dual_vector_round_roughly (const AprDualVector *self,
    * bits; and the rests of u below 2^-93. */
   error += 0x1p-52 * (n_terms + 4) * n_terms * (0x1p-27 + 0x1p-39 + 0x1p-46) + n_terms * 0x1p-90;
 
-  return round_bounds (high, low, error, size + self->size, dtype, rounded);
+  return apr_round_bounds (high, low, error, size + self->size, dtype, rounded);
 }
 
 gboolean

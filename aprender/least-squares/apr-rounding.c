@@ -171,6 +171,30 @@ round_magnitude (unsigned __int128 magnitude,
 }
 
 gboolean
+apr_round_bounds (double high, double low, double error, gint64 exponent, AprDType dtype, double *rounded)
+{
+  double min;
+  double max;
+
+  /* A double may be halfway between two floats, where the sum is not. */
+  if (dtype == APR_DTYPE_F32)
+    error += 0x1p-50 * fabs (high);
+  error += 0x1p-51 * fabs (low);
+  min = high + (low - error);
+  max = high + (low + error);
+  if (dtype == APR_DTYPE_F32)
+    {
+      min = (double) (float) min;
+      max = (double) (float) max;
+    }
+  *rounded = apr_scale_double (min, exponent);
+
+  /* Neither scaling may round. What is certain is larger than the error. */
+  return min == max && exponent > -900 && exponent < 900 &&
+         (dtype == APR_DTYPE_F64 || (fabs (*rounded) > 0x1p-120 && fabs (*rounded) < 0x1p120));
+}
+
+gboolean
 apr_round_leading (
   const mp_limb_t *limbs, gsize n_limbs, gint64 exponent, gint64 error, AprDType dtype, double *value)
 {

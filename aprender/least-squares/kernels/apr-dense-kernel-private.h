@@ -11,34 +11,27 @@ G_BEGIN_DECLS
  * Matrices are row-major. Rows are padded to a multiple of APR_DENSE_PAD doubles and aligned to 64 bytes. */
 #define APR_DENSE_PAD 16
 #define APR_DENSE_STEP 8
-#define APR_DENSE_MAX_ROWS 64
 #define APR_DENSE_CUT_BITS 26
+
+/* c[i][j] -= sum over k of a[k][i] b[k][j], in the order of k. @n_columns is a multiple of APR_DENSE_STEP. */
+typedef void (*AprDenseSubtractFunc) (double *c,
+                                      gsize c_stride,
+                                      const double *a,
+                                      gsize a_stride,
+                                      const double *b,
+                                      gsize b_stride,
+                                      gsize n_rows,
+                                      gsize n_columns,
+                                      gsize n_inner);
 
 typedef struct
 {
   const char *name;
 
-  /* c[i][j] -= sum over k of a[k][i] b[k][j], in the order of k. @n_columns is a multiple of APR_DENSE_STEP. */
-  void (*subtract_products) (double *c,
-                             gsize c_stride,
-                             const double *a,
-                             gsize a_stride,
-                             const double *b,
-                             gsize b_stride,
-                             gsize n_rows,
-                             gsize n_columns,
-                             gsize n_inner);
+  AprDenseSubtractFunc subtract_products;
 
-  /* The same for whole numbers. The caller makes sure that every sum is exact in double. */
-  void (*subtract_whole_products) (double *c,
-                                   gsize c_stride,
-                                   const double *a,
-                                   gsize a_stride,
-                                   const double *b,
-                                   gsize b_stride,
-                                   gsize n_rows,
-                                   gsize n_columns,
-                                   gsize n_inner);
+  /* The same, faster, where every product is exact in double, as those of floats and of short whole numbers are. */
+  AprDenseSubtractFunc subtract_exact_products;
 
   /* to -= factor from */
   void (*subtract_scaled) (double *to, const double *from, double factor, gsize n);
@@ -58,13 +51,14 @@ typedef struct
   /* to = from, where one may not be the other */
   void (*widen) (double *to, const float *from, gsize n);
 
-  /* high + low += X'Xu in about twice the precision of doubles, where @x has at most APR_DENSE_MAX_ROWS rows of @n
-   * columns, a multiple of APR_DENSE_PAD; returns the sum of squares of Xu. With u = 2^-53, each entry of Xu errs by at
-   * most 1.1 (n / APR_DENSE_PAD + 10)^2 u^2 times the sum of the products' absolute values, and where the sums are 0
-   * before, each entry of X'Xu by 1.1 (n_rows + 3)^2 u^2 times that sum of its products: those of T. Ogita, S. M. Rump
-   * and S. Oishi, "Accurate sum and dot product", 2005. Nothing may be near the ends of the exponents' range. */
+  /* products = Xu and high + low += X'Xu in about twice the precision of doubles, where @x has @n_rows rows of @n
+   * columns, a multiple of APR_DENSE_PAD, and @products has the leading parts of all rows before the rest of all;
+   * returns the sum of squares of Xu. With u = 2^-53, each entry of Xu errs by at most 1.1 (n / APR_DENSE_PAD + 10)^2
+   * u^2 times the sum of the products' absolute values, and where the sums are 0 before, each entry of X'Xu by 1.1
+   * (n_rows + 3)^2 u^2 times that sum of its products: those of T. Ogita, S. M. Rump and S. Oishi, "Accurate sum and
+   * dot product", 2005. Nothing may be near the ends of the exponents' range. */
   double (*add_products_twice) (
-    const double *x, gsize n_rows, gsize n, const double *u, double *high, double *low);
+    const double *x, gsize n_rows, gsize n, const double *u, double *products, double *high, double *low);
 } AprDenseKernel;
 
 extern const AprDenseKernel apr_dense_kernel_portable;

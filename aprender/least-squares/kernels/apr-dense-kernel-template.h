@@ -38,10 +38,9 @@ store (double *to, Vector value)
   *(Place *) (gpointer) to = value;
 }
 
-/* c -= a'b for a tile of C. With @whole all products and sums are exact integers, so a fused multiply-add gives the
- * same result. */
+/* c -= a'b for a tile of C. With @exact no product is rounded, so a fused multiply-add gives the same result. */
 static G_ALWAYS_INLINE inline void
-subtract_tile (gboolean whole,
+subtract_tile (gboolean exact,
                double *c,
                gsize c_stride,
                const double *a,
@@ -69,7 +68,7 @@ subtract_tile (gboolean whole,
         right[v] = load (b + k * b_stride + v * LANES);
       EACH_ROW (i)
         EACH_VECTOR (v)
-          if (whole) /* GCOVR_EXCL_BR_LINE: a constant, where it is inlined */
+          if (exact) /* GCOVR_EXCL_BR_LINE: a constant, where it is inlined */
             sums[i][v] = MULTIPLY_ADD (a[k * a_stride + i] - (Vector){ 0 }, -right[v], sums[i][v]);
           else
             sums[i][v] -= a[k * a_stride + i] * right[v];
@@ -82,7 +81,7 @@ subtract_tile (gboolean whole,
 
 /* The same for @n_vectors columns of vectors. */
 static G_ALWAYS_INLINE inline void
-subtract_tile_column (gboolean whole,
+subtract_tile_column (gboolean exact,
                       double *c,
                       gsize c_stride,
                       const double *a,
@@ -96,13 +95,13 @@ subtract_tile_column (gboolean whole,
   gsize i;
 
   for (i = 0; i + ROWS <= n_rows; i += ROWS)
-    subtract_tile (whole, c + i * c_stride, c_stride, a + i, a_stride, b, b_stride, ROWS, n_vectors, n_inner);
+    subtract_tile (exact, c + i * c_stride, c_stride, a + i, a_stride, b, b_stride, ROWS, n_vectors, n_inner);
   for (; i < n_rows; i++)
-    subtract_tile (whole, c + i * c_stride, c_stride, a + i, a_stride, b, b_stride, 1, n_vectors, n_inner);
+    subtract_tile (exact, c + i * c_stride, c_stride, a + i, a_stride, b, b_stride, 1, n_vectors, n_inner);
 }
 
 static G_ALWAYS_INLINE inline void
-subtract_tiles (gboolean whole,
+subtract_tiles (gboolean exact,
                 double *c,
                 gsize c_stride,
                 const double *a,
@@ -116,11 +115,11 @@ subtract_tiles (gboolean whole,
   gsize j;
 
   for (j = 0; j + WIDTH <= n_columns; j += WIDTH)
-    subtract_tile_column (whole, c + j, c_stride, a, a_stride, b + j, b_stride, n_rows, VECTORS, n_inner);
+    subtract_tile_column (exact, c + j, c_stride, a, a_stride, b + j, b_stride, n_rows, VECTORS, n_inner);
   /* Only then is there anything left. */
   if (WIDTH > APR_DENSE_STEP)
     for (; j < n_columns; j += LANES)
-      subtract_tile_column (whole, c + j, c_stride, a, a_stride, b + j, b_stride, n_rows, 1, n_inner);
+      subtract_tile_column (exact, c + j, c_stride, a, a_stride, b + j, b_stride, n_rows, 1, n_inner);
 }
 
 static void
@@ -138,7 +137,7 @@ subtract_products (double *c,
 }
 
 static void
-subtract_whole_products (double *c,
+subtract_exact_products (double *c,
                          gsize c_stride,
                          const double *a,
                          gsize a_stride,
@@ -348,10 +347,11 @@ add_up_twice (Vector highs[PARTS], Vector lows[PARTS], double *low)
 }
 
 static double
-add_products_twice (const double *x, gsize n_rows, gsize n, const double *u, double *high, double *low)
+add_products_twice (
+  const double *x, gsize n_rows, gsize n, const double *u, double *products, double *high, double *low)
 {
-  double product_high[APR_DENSE_MAX_ROWS];
-  double product_low[APR_DENSE_MAX_ROWS];
+  double *product_high = products;
+  double *product_low = products + n_rows;
   const gsize n_vectors = VECTORS;
   double squares = 0;
   gsize i;
@@ -413,6 +413,6 @@ add_products_twice (const double *x, gsize n_rows, gsize n, const double *u, dou
 }
 
 const AprDenseKernel KERNEL = {
-  KERNEL_NAME, subtract_products, subtract_whole_products, subtract_scaled, dot, dot_in_parts, find_max,
+  KERNEL_NAME, subtract_products, subtract_exact_products, subtract_scaled, dot, dot_in_parts, find_max,
   widen,       add_products_twice
 };

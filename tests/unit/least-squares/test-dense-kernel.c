@@ -95,7 +95,7 @@ test_whole_matrices (void)
         {
           g_autofree double *c = g_new0 (double, n_rows *n);
 
-          kernels[k]->subtract_whole_products (c, n, a, n_rows, b, n, n_rows, n, n_inner);
+          kernels[k]->subtract_exact_products (c, n, a, n_rows, b, n, n_rows, n, n_inner);
           for (i = 0; i < n_rows; i++)
             for (j = 0; j < n; j++)
               {
@@ -104,6 +104,47 @@ test_whole_matrices (void)
                 for (l = 0; l < n_inner; l++)
                   sum -= (gint64) a[l * n_rows + i] * (gint64) b[l * n + j];
                 g_assert_cmpint ((gint64) c[i * n + j], ==, sum);
+              }
+        }
+    }
+}
+
+static void
+test_float_matrices (void)
+{
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (45);
+  gsize n_rows;
+
+  g_test_summary ("No product of floats is rounded, so sums of them are rounded alike, fused or not.");
+  for (n_rows = 1; n_rows < 20; n_rows++)
+    {
+      gsize n_inner = (gsize) g_rand_int_range (rand, 1, 60);
+      gsize n = APR_DENSE_STEP * (gsize) g_rand_int_range (rand, 1, 8);
+      g_autofree double *a = g_new (double, n_inner *n_rows);
+      g_autofree double *b = g_new (double, n_inner *n);
+      gsize i;
+      gsize j;
+      gsize k;
+      gsize l;
+
+      for (i = 0; i < n_inner * n_rows; i++)
+        a[i] = (double) (float) g_rand_double_range (rand, -1, 1);
+      for (i = 0; i < n_inner * n; i++)
+        b[i] = ldexp ((double) (float) g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -9, 9));
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          g_autofree double *c = g_new0 (double, n_rows *n);
+
+          kernels[k]->subtract_exact_products (c, n, a, n_rows, b, n, n_rows, n, n_inner);
+          for (i = 0; i < n_rows; i++)
+            for (j = 0; j < n; j++)
+              {
+                double sum = 0;
+
+                for (l = 0; l < n_inner; l++)
+                  sum -= a[l * n_rows + i] * b[l * n + j];
+                assert_same_double (c[i * n + j], sum);
               }
         }
     }
@@ -123,38 +164,86 @@ add_product (mpq_t sum, double a, const mpq_t b)
 
 /* X'Xu as fractions, and how far from it sums in twice the precision of doubles may be. */
 static void
-find_products (const double *x, gsize n_rows, gsize n, const double *u, mpq_t *products, double *errors)
+find_products (const double *x,
+               gsize n_rows,
+               gsize n,
+               const double *u,
+               mpq_t *of_rows,
+               double *row_errors,
+               mpq_t *products,
+               double *errors)
 {
   const double unit = 0x1p-53;
   double lanes = (double) n / APR_DENSE_PAD;
-  mpq_t product;
   mpq_t factor;
   gsize i;
   gsize j;
 
-  mpq_inits (product, factor, NULL);
+  mpq_init (factor);
   memset (errors, 0, n * sizeof *errors);
   for (i = 0; i < n_rows; i++)
     {
       const double *row = x + i * n;
       double size = 0;
 
-      mpq_set_ui (product, 0, 1);
       for (j = 0; j < n; j++)
         {
           mpq_set_d (factor, u[j]);
-          add_product (product, row[j], factor);
+          add_product (of_rows[i], row[j], factor);
           size += fabs (row[j] * u[j]);
         }
       size *= 1.1 * (lanes + 10) * (lanes + 10) * unit * unit;
+      row_errors[i] = size;
       for (j = 0; j < n; j++)
         {
-          add_product (products[j], row[j], product);
+          add_product (products[j], row[j], of_rows[i]);
           errors[j] += fabs (row[j]) * (size + 1.1 * ((double) n_rows + 3) * ((double) n_rows + 3) * unit *
-                                                 unit * (fabs (mpq_get_d (product)) + size));
+                                                 unit * (fabs (mpq_get_d (of_rows[i])) + size));
         }
     }
-  mpq_clears (product, factor, NULL);
+  mpq_clear (factor);
+}
+
+static mpq_t *
+new_rationals (gsize n)
+{
+  mpq_t *numbers = g_new (mpq_t, n);
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    mpq_init (numbers[i]);
+
+  return numbers;
+}
+
+static void
+free_rationals (mpq_t *numbers, gsize n)
+{
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    mpq_clear (numbers[i]);
+  g_free (numbers);
+}
+
+/* Each number is the sum of a leading part and a rest, to within its error. */
+static void
+assert_near (const double *leading, const double *rests, mpq_t *expected, const double *errors, gsize n)
+{
+  mpq_t difference;
+  mpq_t part;
+  gsize i;
+
+  mpq_inits (difference, part, NULL);
+  for (i = 0; i < n; i++)
+    {
+      mpq_set_d (part, leading[i]);
+      mpq_sub (difference, expected[i], part);
+      mpq_set_d (part, rests[i]);
+      mpq_sub (difference, difference, part);
+      g_assert_cmpfloat (fabs (mpq_get_d (difference)), <=, errors[i]);
+    }
+  mpq_clears (difference, part, NULL);
 }
 
 static void
@@ -166,15 +255,16 @@ test_products_twice (void)
 
   for (round = 0; round < (runs_in_valgrind () ? 5 : 60); round++)
     {
-      gsize n_rows = (gsize) g_rand_int_range (rand, 1, APR_DENSE_MAX_ROWS + 1);
+      gsize n_rows = (gsize) g_rand_int_range (rand, 1, 65);
       gsize n = APR_DENSE_PAD * (gsize) g_rand_int_range (rand, 1, 6);
       g_autofree double *x = g_new (double, n_rows *n);
       g_autofree double *u = g_new (double, n);
       g_autofree double *sums = g_new (double, 2 * n);
       g_autofree double *errors = g_new (double, n);
+      g_autofree double *row_errors = g_new (double, n_rows);
       double squares[2];
-      g_autofree mpq_t *products = g_new (mpq_t, n);
-      mpq_t difference;
+      mpq_t *products = new_rationals (n);
+      mpq_t *of_rows = new_rationals (n_rows);
       gsize i;
       gsize k;
 
@@ -182,30 +272,19 @@ test_products_twice (void)
       for (i = 0; i < n_rows * n; i++)
         x[i] = ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, 0, 30));
       for (i = 0; i < n; i++)
-        {
-          u[i] = i % 2 == 1 ? -u[i - 1] : g_rand_double_range (rand, -1, 1);
-          mpq_init (products[i]);
-        }
+        u[i] = i % 2 == 1 ? -u[i - 1] : g_rand_double_range (rand, -1, 1);
       for (i = 0; i + 1 < n_rows * n && round % 2 == 0; i += 2)
         x[i + 1] = x[i] * (1 + 0x1p-40);
-      mpq_init (difference);
-      find_products (x, n_rows, n, u, products, errors);
+      find_products (x, n_rows, n, u, of_rows, row_errors, products, errors);
 
       for (k = 0; kernels[k] != NULL; k++)
         {
           g_autofree double *got = g_new0 (double, 2 * n);
+          g_autofree double *got_of_rows = g_new (double, 2 * n_rows);
 
-          squares[0] = kernels[k]->add_products_twice (x, n_rows, n, u, got, got + n);
-          for (i = 0; i < n; i++)
-            {
-              mpq_set_d (difference, -got[i]);
-              mpq_add (products[i], products[i], difference);
-              mpq_set_d (difference, -got[n + i]);
-              mpq_add (difference, products[i], difference);
-              g_assert_cmpfloat (fabs (mpq_get_d (difference)), <=, errors[i]);
-              mpq_set_d (difference, got[i]);
-              mpq_add (products[i], products[i], difference);
-            }
+          squares[0] = kernels[k]->add_products_twice (x, n_rows, n, u, got_of_rows, got, got + n);
+          assert_near (got, got + n, products, errors, n);
+          assert_near (got_of_rows, got_of_rows + n_rows, of_rows, row_errors, n_rows);
           if (k == 0)
             {
               memcpy (sums, got, 2 * n * sizeof *got);
@@ -214,9 +293,8 @@ test_products_twice (void)
           g_assert_cmpmem (got, 2 * n * sizeof *got, sums, 2 * n * sizeof *got);
           assert_same_double (squares[0], squares[1]);
         }
-      for (i = 0; i < n; i++)
-        mpq_clear (products[i]);
-      mpq_clear (difference);
+      free_rationals (products, n);
+      free_rationals (of_rows, n_rows);
     }
 }
 
@@ -452,6 +530,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/dense/kernels-agree", test_kernels_agree);
   g_test_add_func ("/dense/whole-matrices", test_whole_matrices);
+  g_test_add_func ("/dense/float-matrices", test_float_matrices);
   g_test_add_func ("/dense/products-twice", test_products_twice);
   g_test_add_func ("/dense/parts", test_parts);
   g_test_add_func ("/dense/values", test_values);

@@ -20,6 +20,7 @@ typedef enum
   CONSTANT,
   WIDE_SCALES,
   WHOLE,
+  TINY,
   N_KINDS
 } Kind;
 
@@ -40,6 +41,8 @@ draw (GRand *rand, Kind kind, gsize column, double alike)
       return ldexp (value, g_rand_int_range (rand, -40, 40));
     case WHOLE:
       return g_rand_int_range (rand, -2, 3);
+    case TINY:
+      return column % 3 == 0 ? ldexp (value, -700) : value;
     case EASY:
     case N_KINDS:
     default:
@@ -131,6 +134,7 @@ test_kinds (void)
   g_assert_cmpuint (10 * n_found[EASY], >=, 9 * n[EASY]);
   /* Half of these have an intercept, and some penalties are too small for doubles. */
   g_assert_cmpuint (8 * n_found[OFFSET], >=, n[OFFSET]);
+  g_assert_cmpuint (8 * n_found[TINY], >=, n[TINY]);
 }
 
 static void
