@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-window.h"
 
+#include <string.h>
+
 #include <glib/gi18n.h>
 
 #include "app/trendline-data-page.h"
@@ -164,11 +166,31 @@ trendline_window_save_model (TrendlineWindow *self, GFile *file)
                                     g_object_ref (self));
 }
 
+/* The name of a file without what tells its format: .csv or .csv.gz. */
+static char *
+get_stem (GFile *file)
+{
+  g_autofree char *base = g_file_get_basename (file);
+  g_autofree char *name = g_filename_display_name (base);
+  char *end;
+
+  if (g_str_has_suffix (name, ".gz") || g_str_has_suffix (name, ".zst"))
+    *strrchr (name, '.') = '\0';
+  end = strrchr (name, '.');
+
+  return g_strndup (name, end != NULL && end > name ? (gsize) (end - name) : strlen (name));
+}
+
 static void
 on_save_model (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  trendline_file_dialog_save (GTK_WINDOW (widget), _ ("Save the Model"), _ ("model.safetensors"),
-                              TRENDLINE_FILES_MODELS, (TrendlineFileChosen) trendline_window_save_model);
+  TrendlineWindow *self = TRENDLINE_WINDOW (widget);
+  g_autofree char *stem = self->file != NULL ? get_stem (self->file) : NULL;
+  g_autofree char *proposed =
+    stem != NULL ? g_strconcat (stem, ".safetensors", NULL) : g_strdup (_ ("model.safetensors"));
+
+  trendline_file_dialog_save (GTK_WINDOW (widget), _ ("Save the Model"), proposed, TRENDLINE_FILES_MODELS,
+                              (TrendlineFileChosen) trendline_window_save_model);
 }
 
 static void

@@ -594,6 +594,49 @@ test_bar (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+/* The window of this title. */
+static GtkWidget *
+find_toplevel (const char *title)
+{
+  GListModel *toplevels = gtk_window_get_toplevels ();
+  guint i;
+
+  for (i = 0; i < g_list_model_get_n_items (toplevels); i++)
+    {
+      g_autoptr (GtkWindow) window = g_list_model_get_item (toplevels, i);
+
+      if (g_strcmp0 (gtk_window_get_title (window), title) == 0)
+        return GTK_WIDGET (window);
+    }
+
+  return NULL;
+}
+
+static void
+test_proposed_name (void)
+{
+  g_autoptr (GApplication) application = start ();
+  g_autoptr (GFile) file = find_longley ();
+  GtkWidget *window;
+  GtkWidget *dialog;
+  GtkWidget *entry;
+
+  g_test_summary ("A model is called as its table is.");
+  g_application_open (application, &file, 1, "");
+  window = get_window (application);
+  wait_for_label (window, "234289");
+  g_assert_true (gtk_widget_activate_action (window, "win.fit", NULL));
+  wait_for_label (window, "0.995479");
+  wait_until_idle (trendline_window_get_session (TRENDLINE_WINDOW (window)));
+  g_assert_true (gtk_widget_activate_action (window, "win.save-model", NULL));
+  while ((dialog = find_toplevel ("Save the Model")) == NULL ||
+         (entry = find_widget (dialog, GTK_TYPE_ENTRY)) == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (entry)), ==, "longley.safetensors");
+  gtk_window_destroy (GTK_WINDOW (dialog));
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
 static void
 test_keys (void)
 {
@@ -643,6 +686,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/names", test_names);
   g_test_add_func ("/trendline/headings", test_headings);
   g_test_add_func ("/trendline/bar", test_bar);
+  g_test_add_func ("/trendline/proposed-name", test_proposed_name);
   g_test_add_func ("/trendline/narrow", test_narrow);
   g_test_add_func ("/trendline/keys", test_keys);
   g_test_add_func ("/trendline/missing-file", test_missing_file);
