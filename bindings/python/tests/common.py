@@ -2,10 +2,12 @@
 """What several test files need."""
 
 import csv
+import ctypes
 import gc
 import os
 import pathlib
 import shutil
+import sys
 import tempfile
 import unittest
 
@@ -31,6 +33,11 @@ def read_longley():
     return [row[1:] for row in rows], [row[0] for row in rows]
 
 
+class MallInfo(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        'arena', 'ordblks', 'smblks', 'hblks', 'hblkhd', 'usmblks', 'fsmblks', 'uordblks', 'fordblks', 'keepcost')]
+
+
 class TestCase(unittest.TestCase):
     def assertFails(self, code, pattern, function, *arguments, **keywords):
         """Checks that a function raises a GLib.Error of this code, with this in its message."""
@@ -41,31 +48,30 @@ class TestCase(unittest.TestCase):
         self.assertTrue(error.matches(quark, code), f'{error.domain} {error.code}: {error.message}')
 
     def assertNoLeak(self, function, n_calls):
-        """Checks that the process grows by less than 8 bytes a call, or 256 KiB in all.
+        """Checks that calls keep less than 8 bytes each of C's heap, or 256 KiB in all, and no block of Python's.
 
-        What leaks grows in each round. One round may grow without a leak: threads that come later than usual on a busy
-        machine get heaps of their own.
+        What is in use is counted, not what the system has given to the process: that also grows where the threads of a
+        busy machine get heaps of their own.
         """
-        statm = pathlib.Path('/proc/self/statm')
-        if not statm.exists():
-            self.skipTest('the system does not tell the size of a process')
+        libc = ctypes.CDLL(None)
+        if not hasattr(libc, 'mallinfo2'):
+            self.skipTest('the system does not tell how much of the heap is in use')
+        libc.mallinfo2.restype = MallInfo
 
         def call_many(n):
             for _ in range(n):
                 function()
             gc.collect()
-            return int(statm.read_text().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+            info = libc.mallinfo2()
+            return info.uordblks + info.hblkhd, sys.getallocatedblocks()
 
         before = call_many(n_calls // 4)
         if 'libasan' in os.environ.get('LD_PRELOAD', ''):
-            # It puts by what is freed.
+            # Its heap is not that of the C library.
             return
-        growths = []
-        while len(growths) < 4 and (not growths or growths[-1] >= max(8 * n_calls, 1 << 18)):
-            after = call_many(n_calls)
-            growths.append(after - before)
-            before = after
-        self.assertLess(growths[-1], max(8 * n_calls, 1 << 18), growths)
+        n_bytes, n_blocks = (end - begin for begin, end in zip(before, call_many(n_calls)))
+        self.assertLess(n_bytes, max(8 * n_calls, 1 << 18))
+        self.assertLess(n_blocks, n_calls // 10)
 
     def make_directory(self):
         directory = tempfile.mkdtemp()
