@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 import textwrap
+import unittest.mock
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -390,6 +391,13 @@ class Help(TestCase):
         model.set_feature_names(['area', '<b>rooms'])
         statistics = model.get_statistics()
         self.assertEqual(repr(statistics), model.summary())
+        # IPython writes a str as Python spells it, in one line, unless it says how it looks.
+        for text in (model.summary(), asyncio.run(model.summary_async())):
+            printer = unittest.mock.Mock()
+            text._repr_pretty_(printer, False)
+            printer.text.assert_called_once_with(repr(statistics))
+            self.assertIs(type(printer.text.call_args[0][0]), str)
+            self.assertEqual((text, type(pickle.loads(pickle.dumps(text)))), (repr(statistics), str))
         for html in (model._repr_html_(), statistics._repr_html_()):
             self.assertIn('&lt;b&gt;rooms', html)
             self.assertNotIn('<b>', html)

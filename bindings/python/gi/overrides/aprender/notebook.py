@@ -3,6 +3,7 @@
 
 import math
 from html import escape
+from typing import Any
 
 from gi.repository import GLib
 
@@ -17,6 +18,20 @@ _MAX_ROWS = 60
 # What the summary says below rows of NA.
 _NOTE = ('<p>NA: depends on features before it; the estimates are those without it. The model itself has the coefficients '
          'of minimum norm, which predict the same.</p>')
+
+
+_summary = Apr.LinearRegression.summary
+_summary_finish = Apr.LinearRegression.summary_finish
+
+
+class _Text(str):
+    """A text of several lines, which a cell shows as print() does."""
+
+    def _repr_pretty_(self, printer, _cycle):
+        printer.text(str(self))
+
+    def __reduce__(self):
+        return str, (str(self),)
 
 
 def _format(value):
@@ -52,6 +67,14 @@ class Statistics:
 
 @extends(Apr.LinearRegression)
 class Model:
+    def summary(self) -> str:
+        """The text of the statistics of each target: the terms with their intervals of 95 %, and how well they fit."""
+        return _Text(_summary(self))
+
+    def summary_finish(self, result: Any) -> str:
+        """Ends what summary_async() began with a callback: the text."""
+        return _Text(_summary_finish(self, result))
+
     def _repr_html_(self):
         html = f'<p><code>{escape(repr(self))}</code></p>'
         try:
