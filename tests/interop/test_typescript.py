@@ -59,17 +59,23 @@ import GObject from 'gi://GObject?version=2.0';
 declare function print(text: unknown): void;
 
 class First extends Apr.Estimator {
+  declare factor: number;
+
   vfunc_fit(_X: Apr.Tensor, y: Apr.Tensor): boolean {
     return this.set_result('first', [y.get_double(0)]);
   }
 
   vfunc_predict(X: Apr.Tensor): Apr.Tensor {
     const first: number = this.get_result('first').get_double(0);
-    return Apr.Tensor.from(new Float64Array(X.shape[0]).fill(first));
+    return Apr.Tensor.from(new Float64Array(X.shape[0]).fill(this.factor * first));
   }
 }
-(GObject as any).registerClass({GTypeName: 'TestFirst'}, First);
-print(new First().fit([[1], [2]], [7, 8]).copy().predict([[3]])[0]);
+const {ParamSpec, ParamFlags} = GObject as any;
+(GObject as any).registerClass({
+  GTypeName: 'TestFirst',
+  Properties: {factor: ParamSpec.double('factor', null, null, ParamFlags.READWRITE | ParamFlags.CONSTRUCT, 0, 100, 1)},
+}, First);
+print(new First({factor: 2}).fit([[1], [2]], [7, 8]).copy().predict([[3]])[0]);
 '''
 # What models and statistics give are numbers to compute with, which a bigint could not be.
 NUMBERS = '''
@@ -116,7 +122,7 @@ class Test(unittest.TestCase):
             if gjs is None:
                 self.skipTest('there is no gjs')
             output = self.run_program(gjs, '-m', folder / 'out' / 'program.js')
-            self.assertEqual(self.run_program(gjs, '-m', folder / 'out' / 'subclass.js'), '7\n')
+            self.assertEqual(self.run_program(gjs, '-m', folder / 'out' / 'subclass.js'), '14\n')
             self.assertEqual(self.run_program(gjs, '-m', folder / 'out' / 'numbers.js'), 'true,4,1,3\n')
         self.assertIn('weights', output)
         self.assertIn('function', output)

@@ -225,6 +225,8 @@ declare module 'gi://Apr?version=1.0' {
      * is rejected with it.
      */
     abstract class Estimator extends GObject.Object {
+      /** The hyper-parameters, which are the properties of a subclass. */
+      constructor(properties?: {[name: string]: any});
       /** Makes a fitted model from a file, which may change or go afterwards. */
       static load<T extends Estimator>(this: new (...args: any[]) => T, path: string): T;
       /** Makes a fitted model from what to_bytes() made. */
