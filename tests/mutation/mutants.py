@@ -26,6 +26,10 @@ DECLARED_SIZE = re.compile(r'\b(?!return\b)\w+ \*?\w+\[(?=[0-9]+\])|\bg_new0? \(
 FIRST_SIZE = re.compile(r'\w->max_\w+ = MAX \((?=[0-9])')
 # and any negative number says that there is nothing, as -1 does.
 NOTHING = re.compile(r'((?<=[^=!<>]= )|(?<=return )|(?<=, ))-(?=1\b)')
+# What a number is a bound of: a comparison, or the smaller or larger of two.
+COMPARISONS = ('<', '<=', '>', '>=', '==', '!=', 'MIN', 'MAX')
+BEFORE_BOUND = re.compile(r'( (<=?|>=?|[=!]=)\s+[-(]*|\b(MIN|MAX) \([^()]*)$')
+AFTER_BOUND = re.compile(r'\)*\s+(<=?|>=?|[=!]=)\s')
 NEGATION = re.compile(r'!(?=[\w(*])')
 CONDITION = re.compile(r'\b(if|while) (?=\()')
 CALL = re.compile(r'(?<=[;{})\x01])\s+(?=(?!if\b|for\b|while\b|switch\b|return\b|sizeof\b|va_|g_auto|g_return|G_)[a-z_]\w* \()')
@@ -49,6 +53,10 @@ class Mutant:
         stop = source.find('\n', end)
         self.before = ' '.join(source[begin:stop].split())
         self.after = ' '.join((source[begin:start] + replacement + source[end:stop]).split())
+
+        hidden = hide(source)
+        self.is_bound = source[start:end] in COMPARISONS or NUMBER.match(source, start, end) is not None and (
+            BEFORE_BOUND.search(hidden, begin, start) is not None or AFTER_BOUND.match(hidden, end) is not None)
 
     def key(self):
         """Names the change for the list of survivors, also when lines have come or gone above it."""
