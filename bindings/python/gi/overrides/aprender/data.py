@@ -60,9 +60,6 @@ def to_array(numpy, value, name):
 
 
 def to_tensor(value):
-    if isinstance(value, Apr.Tensor) or value is None and name == 'sample_weight':
-        return value
-    # It takes a while to import: for tensors, nobody waits for it.
     numpy = import_module('numpy')
     if numpy is not None and type(value) is numpy.ndarray:
         dtype = find_dtype_in_place(value.dtype)
@@ -123,7 +120,6 @@ def open_data(value, name):
     """What models compute with: an Apr.Tensor, or a Table or Rows, of which blocks become tensors."""
     if isinstance(value, Apr.Tensor) or value is None and name == 'sample_weight':
         return value
-    # It takes a while to import: for tensors, nobody waits for it.
     numpy = import_module('numpy')
     if numpy is not None and type(value) is numpy.ndarray:
         dtype = find_data_dtype_in_place(value.dtype)

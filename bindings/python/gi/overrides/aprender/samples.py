@@ -75,7 +75,8 @@ class Samples:
         """Opens arrays of numpy's own, of which there is nothing to find out: for a small fit that takes as long as to sum
         it up. False where there may be.
         """
-        numpy = import_module('numpy')
+        # To import numpy takes a while: for tensors, nobody waits for it.
+        numpy = None if isinstance(X, Apr.Tensor) else import_module('numpy')
         if numpy is None or type(X) is not numpy.ndarray or type(y) is not numpy.ndarray or not y.ndim or not y.size or \
                 X.ndim != 2 or not X.flags.c_contiguous or not X.size:
             return False
