@@ -142,7 +142,7 @@ list_columns (AprTableReader *reader, const FitOptions *options, GError **error)
   for (i = 0; options->dropped != NULL && options->dropped[i] != NULL; i++)
     if (!g_strv_contains (names, options->dropped[i]))
       {
-        g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: no column “%s”, which --drop names",
+        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "%s: no column “%s”, which --drop names",
                      apr_table_reader_get_name (reader), options->dropped[i]);
         return NULL;
       }
@@ -387,7 +387,7 @@ add_hint (GError *error, const FitOptions *options)
   char *weights[] = { options->weight, NULL };
   g_autofree char *message = NULL;
 
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND) &&
+  if (g_error_matches (error, APR_ERROR, APR_ERROR_FEATURE_NAMES) &&
       (names_column (error, options->targets, FALSE) || names_column (error, options->features, FALSE) ||
        names_column (error, options->dropped, FALSE) || names_column (error, options->one_hot, FALSE)))
     message = g_strconcat (error->message, "; of several columns, give the option again for each", NULL);
