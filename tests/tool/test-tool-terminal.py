@@ -81,6 +81,8 @@ def test_interrupt(folder):
     model = folder / 'm.safetensors'
     subprocess.run([TOOL, 'fit', '-', '-t', 'y', '-o', model], input=TABLE, check=True, stdout=subprocess.DEVNULL)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # Programs inherit what is ignored, as SIGHUP is where nohup has started the tests.
+        signal.signal(number, signal.SIG_DFL)
         terminal = Terminal(20)
         process = subprocess.Popen([TOOL, 'predict', model, '-', '-o', folder / 'p.csv'], stdin=subprocess.PIPE,
                                    stderr=terminal.program_fd, start_new_session=True)
@@ -95,7 +97,7 @@ def test_interrupt(folder):
             time.sleep(0.005)
         assert len(os.listdir(folder)) == 2, os.listdir(folder)
         process.send_signal(number)
-        assert process.wait() == -number, process.returncode
+        assert process.wait(60) == -number, process.returncode
         process.stdin.close()
         terminal.close()
         assert os.listdir(folder) == [model.name], os.listdir(folder)
