@@ -270,11 +270,11 @@ static void
 apply_cramer (Rounding *self)
 {
   const AprDualSystem *system = self->system;
-  gsize column = system->n + self->target;
+  AprTarget target = { .index = self->target, .dtype = self->dtype };
   g_auto (AprRefinement) refinement = { 0 };
 
-  apr_refinement_init (&refinement, &system->products, column, self->dtype, system->equations->independent,
-                       system->n, self->run);
+  apr_refinement_init (&refinement, &system->products, &target, system->equations->independent, system->n,
+                       self->run);
   apr_refinement_apply_cramer (&refinement, refinement.features, refinement.n);
   self->denominator_bits = refinement.denominator_bits;
   self->grid = apr_refinement_get_max_grid (&refinement);

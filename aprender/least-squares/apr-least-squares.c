@@ -190,7 +190,7 @@ apr_least_squares_solve (AprLeastSquares *self,
 
   for (i = 0; i < products->n_targets; i++)
     {
-      double *coefficients = self->coefficients + i * n_features;
+      AprTarget target = { i, options->dtype, self->coefficients + i * n_features, &self->intercepts[i] };
       double n_targets = (double) products->n_targets;
       AprRun part = apr_run_get_part (&of_targets, (double) i / n_targets, (double) (i + 1) / n_targets);
       /* To find what is not negative takes longer. */
@@ -200,11 +200,9 @@ apr_least_squares_solve (AprLeastSquares *self,
 
       if (options->targets != NULL && !options->targets[i])
         continue;
-      certain = apr_normal_equations_solve (equations, i, options->dtype, &of_solution, coefficients,
-                                            &self->intercepts[i]);
+      certain = apr_normal_equations_solve (equations, &target, &of_solution);
       if (options->positive && !apr_run_is_cancelled (run))
-        certain = apr_non_negative_solve (products, constant, rank_tolerance, i, options->dtype, &of_signs,
-                                          certain, coefficients, &self->intercepts[i]);
+        certain = apr_non_negative_solve (products, constant, rank_tolerance, &target, &of_signs, certain);
       if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
         return FALSE;
       if (!certain)

@@ -14,15 +14,8 @@ AprMinimumNorm *apr_minimum_norm_new (AprNormalEquations *equations, const AprRu
 
 void apr_minimum_norm_free (AprMinimumNorm *self);
 
-/* As apr_normal_equations_solve(), or, where @wanted is not %NULL, as apr_normal_equations_approximate(), for a column
- * that has been scaled. */
-gboolean apr_minimum_norm_solve (AprMinimumNorm *self,
-                                 gsize column,
-                                 AprDType dtype,
-                                 const AprRun *run,
-                                 AprLongCoefficients *wanted,
-                                 double *coefficients,
-                                 double *intercept);
+/* As apr_normal_equations_solve(), for a target whose column has been scaled. */
+gboolean apr_minimum_norm_solve (AprMinimumNorm *self, const AprTarget *target, const AprRun *run);
 
 /* With G the products of all features with the independent ones, and c those of the independent ones with a target: the
  * equations G'G v = c, of which b = G v is the solution of minimum norm. */
@@ -33,13 +26,7 @@ apr_squared_equations_new (const AprNormalEquations *equations, const gsize *fea
 
 void apr_squared_equations_free (AprSquaredEquations *self);
 
-/* As above; @unknowns are the coefficients of the features that @self was made with. */
-gboolean apr_squared_equations_solve (AprSquaredEquations *self,
-                                      gsize column,
-                                      AprDType dtype,
-                                      const AprRun *run,
-                                      AprLongCoefficients *wanted,
-                                      double *unknowns,
-                                      double *intercept);
+/* As above, for the features that @self was made with. */
+gboolean apr_squared_equations_solve (AprSquaredEquations *self, const AprTarget *target, const AprRun *run);
 
 G_END_DECLS

@@ -408,51 +408,32 @@ refine (AprRefinement *refinement, gpointer data)
 }
 
 static gboolean
-solve_with_leading_bits (AprMinimumNorm *self,
-                         gsize column,
-                         AprDType dtype,
-                         const AprRun *run,
-                         AprLongCoefficients *wanted,
-                         double *unknowns,
-                         double *intercept)
+solve_with_leading_bits (AprMinimumNorm *self, const AprTarget *target, const AprRun *run)
 {
   const AprNormalEquations *equations = self->equations;
   g_auto (AprRefinement) refinement = { 0 };
   g_auto (Residuals) residuals = { 0 };
   gsize i;
 
-  apr_refinement_init (&refinement, equations->products, column, dtype, self->features, self->n, run);
-  refinement.wanted = wanted;
+  apr_refinement_init (&refinement, equations->products, target, self->features, self->n, run);
   for (i = 0; i < self->n; i++)
-    refinement.exponents[i] = equations->scales[column] - self->max_scale;
-  residuals_init (&residuals, self, column);
+    refinement.exponents[i] = equations->scales[refinement.column] - self->max_scale;
+  residuals_init (&residuals, self, refinement.column);
   refinement.x = &residuals.b;
 
-  return apr_refinement_run (&refinement, refine, &residuals, unknowns, intercept);
+  return apr_refinement_run (&refinement, refine, &residuals);
 }
 
 gboolean
-apr_minimum_norm_solve (AprMinimumNorm *self,
-                        gsize column,
-                        AprDType dtype,
-                        const AprRun *run,
-                        AprLongCoefficients *wanted,
-                        double *coefficients,
-                        double *intercept)
+apr_minimum_norm_solve (AprMinimumNorm *self, const AprTarget *target, const AprRun *run)
 {
-  g_autofree double *unknowns = g_new (double, self->n);
-  gboolean certain =
-    self->in_doubles && solve_with_leading_bits (self, column, dtype, run, wanted, unknowns, intercept);
-  gsize i;
+  if (self->in_doubles && solve_with_leading_bits (self, target, run))
+    return TRUE;
+  if (apr_run_is_cancelled (run))
+    return FALSE;
 
-  if (!certain && !apr_run_is_cancelled (run))
-    {
-      if (self->squared == NULL)
-        self->squared = apr_squared_equations_new (self->equations, self->features, run);
-      certain = apr_squared_equations_solve (self->squared, column, dtype, run, wanted, unknowns, intercept);
-    }
-  for (i = 0; i < self->n; i++)
-    coefficients[self->features[i]] = unknowns[i];
+  if (self->squared == NULL)
+    self->squared = apr_squared_equations_new (self->equations, self->features, run);
 
-  return certain;
+  return apr_squared_equations_solve (self->squared, target, run);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/least-squares/apr-products-private.h"
+#include "aprender/least-squares/apr-refinement-private.h"
 
 G_BEGIN_DECLS
 
@@ -11,11 +11,8 @@ G_BEGIN_DECLS
 gboolean apr_non_negative_solve (const AprProducts *products,
                                  const gboolean *excluded,
                                  double rank_tolerance,
-                                 gsize target,
-                                 AprDType dtype,
+                                 const AprTarget *target,
                                  const AprRun *run,
-                                 gboolean certain,
-                                 double *coefficients,
-                                 double *intercept);
+                                 gboolean certain);
 
 G_END_DECLS

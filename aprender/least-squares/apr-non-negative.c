@@ -25,7 +25,7 @@ typedef struct
   const AprProducts *products; /* (unowned) */
   gboolean *excluded;          /* (owned) */
   double rank_tolerance;
-  gsize target;
+  const AprTarget *target; /* (unowned) */
 
   gboolean *blocked; /* (owned) features that depend on the passive ones */
   gboolean *passive; /* (owned) */
@@ -101,10 +101,11 @@ solve_passive (Search *self, gint64 bits, AprRun *run)
 {
   g_autoptr (AprNormalEquations) equations = join_passive (self, run);
   AprRun part = take_part (run, 0.05);
+  AprTarget values = { .index = self->target->index, .dtype = APR_DTYPE_F64, .wanted = &self->values };
 
   self->values.bits = bits;
   if (equations != NULL)
-    self->certain = apr_normal_equations_approximate (equations, self->target, &part, &self->values);
+    self->certain = apr_normal_equations_solve (equations, &values, &part);
 }
 
 /* Finds the signs of the gradients, in whole numbers, with a bound on what the values err by. Returns whether all are
@@ -135,7 +136,7 @@ find_signs (Search *self, const AprRun *run)
       if (apr_run_is_cancelled (run) || self->passive[i] || self->excluded[i])
         continue;
 
-      apr_products_get_integer (products, p + self->target, i, gradient);
+      apr_products_get_integer (products, p + self->target->index, i, gradient);
       mpz_mul_2exp (gradient, gradient, (mp_bitcnt_t) -unit);
       mpz_set_ui (doubt, 0);
       for (j = 0; j < p; j++)
@@ -346,9 +347,9 @@ add_one_by_one (Search *self, AprRun *run)
 /* Finds the coefficients from @start, whose signs say which features are passive first. Returns whether they are proven
  * to be correctly rounded. */
 static gboolean
-find_coefficients (
-  Search *self, const double *start, AprDType dtype, AprRun *run, double *coefficients, double *intercept)
+find_coefficients (Search *self, const double *start, AprRun *run)
 {
+  double *coefficients = self->target->coefficients;
   gsize p = self->products->n_features;
   g_autoptr (AprNormalEquations) equations = NULL;
   gboolean certain;
@@ -368,7 +369,7 @@ find_coefficients (
     equations = join_passive (self, run);
   if (equations == NULL)
     return FALSE;
-  if (!apr_normal_equations_solve (equations, self->target, dtype, run, coefficients, intercept))
+  if (!apr_normal_equations_solve (equations, self->target, run))
     certain = FALSE;
   if (apr_run_is_cancelled (run))
     return FALSE;
@@ -407,13 +408,11 @@ gboolean
 apr_non_negative_solve (const AprProducts *products,
                         const gboolean *excluded,
                         double rank_tolerance,
-                        gsize target,
-                        AprDType dtype,
+                        const AprTarget *target,
                         const AprRun *run,
-                        gboolean certain,
-                        double *coefficients,
-                        double *intercept)
+                        gboolean certain)
 {
+  double *coefficients = target->coefficients;
   gsize p = products->n_features;
   g_autofree double *start = g_memdup2 (coefficients, p * sizeof *coefficients);
   g_autofree gboolean *replaced = g_new0 (gboolean, p);
@@ -434,7 +433,7 @@ apr_non_negative_solve (const AprProducts *products,
   search.signs = g_new0 (int, p);
   for (;;)
     {
-      certain = find_coefficients (&search, start, dtype, &rest, coefficients, intercept);
+      certain = find_coefficients (&search, start, &rest);
       if (apr_run_is_cancelled (run))
         return FALSE;
       /* Where a coefficient is too large for the dtype, other features may do instead of one that depends on them. */

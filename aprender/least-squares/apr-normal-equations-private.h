@@ -77,22 +77,10 @@ AprScaledProducts apr_normal_equations_get_scaled (const AprNormalEquations *sel
 /* Sets the scale of a target such that its scaled products with the independent features are below 2. */
 void apr_normal_equations_scale_column (AprNormalEquations *self, gsize column);
 
-/* Finds the coefficients of all features for one target, 0 for those that are excluded, and the intercept where the
- * products are centred: values of @dtype. Where features depend on others, the solution of minimum norm. Returns:
- * %FALSE where it is not certain that all are rounded to nearest, or where cancelled */
-gboolean apr_normal_equations_solve (AprNormalEquations *self,
-                                     gsize target,
-                                     AprDType dtype,
-                                     const AprRun *run,
-                                     double *coefficients,
-                                     double *intercept);
-
-/* Finds the coefficients to as many bits as @coefficients asks for, which no dtype might hold. Returns: %FALSE where it
- * is not certain of all that they are, or where cancelled */
-gboolean apr_normal_equations_approximate (AprNormalEquations *self,
-                                           gsize target,
-                                           const AprRun *run,
-                                           AprLongCoefficients *coefficients);
+/* Finds the coefficients of all features for one target, 0 for those that are excluded, and the intercept. Where
+ * features depend on others, the solution of minimum norm. Returns: %FALSE where it is not certain that all are rounded
+ * to nearest, or have as many bits as are wanted, or where cancelled */
+gboolean apr_normal_equations_solve (AprNormalEquations *self, const AprTarget *target, const AprRun *run);
 
 /* Multiplies @x, by position, with the scaled products. */
 void apr_normal_equations_multiply (AprNormalEquations *self, double *x, const AprRun *run);

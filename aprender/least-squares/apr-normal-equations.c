@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "aprender/base/apr-scratch-private.h"
 #include "aprender/least-squares/apr-minimum-norm-private.h"
 
 AprNormalEquations *
@@ -83,14 +82,7 @@ refine (AprRefinement *refinement, gpointer data)
 /* With the leading bits of the products, or with all and as far as it takes to tell what is exactly 0 or halfway
  * between two numbers. */
 static gboolean
-solve_with (AprNormalEquations *self,
-            gsize column,
-            AprDType dtype,
-            gboolean all_bits,
-            const AprRun *run,
-            AprLongCoefficients *wanted,
-            double *unknowns,
-            double *intercept)
+solve_with (AprNormalEquations *self, const AprTarget *target, gboolean all_bits, const AprRun *run)
 {
   gsize n = self->n_independent;
   gint64 fraction = APR_REFINEMENT_FIRST_BITS;
@@ -98,10 +90,9 @@ solve_with (AprNormalEquations *self,
   g_auto (AprSolution) solution = { 0 };
   gsize i;
 
-  apr_refinement_init (&refinement, self->products, column, dtype, self->independent, n, run);
-  refinement.wanted = wanted;
+  apr_refinement_init (&refinement, self->products, target, self->independent, n, run);
   for (i = 0; i < n; i++)
-    refinement.exponents[i] = self->scales[column] - self->scales[self->independent[i]];
+    refinement.exponents[i] = self->scales[refinement.column] - self->scales[self->independent[i]];
   if (all_bits)
     {
       double n_products = (double) n * (double) n * (double) self->products->n_limbs;
@@ -110,79 +101,46 @@ solve_with (AprNormalEquations *self,
       fraction = MAX (fraction, apr_refinement_count_bits (&refinement) + self->inverse_bits);
       fraction = apr_refinement_limit_bits (fraction, self->inverse_bits, n_products);
     }
-  apr_solution_init (&solution, self, column, fraction, all_bits);
+  apr_solution_init (&solution, self, refinement.column, fraction, all_bits);
   refinement.x = &solution.x;
 
-  return apr_refinement_run (&refinement, refine, &solution, unknowns, intercept);
+  return apr_refinement_run (&refinement, refine, &solution);
 }
 
-/* @wanted may be %NULL. */
 static gboolean
-solve (AprNormalEquations *self,
-       gsize target,
-       AprDType dtype,
-       const AprRun *run,
-       AprLongCoefficients *wanted,
-       double *coefficients,
-       double *intercept)
+solve_dependent (AprNormalEquations *self, const AprTarget *target, const AprRun *run)
 {
-  gsize column = self->products->n_features + target;
   AprRun of_solution = *run;
-  g_autofree gpointer heap = NULL;
-  double *unknowns;
-  gboolean certain;
-  gsize i;
 
-  memset (coefficients, 0, self->products->n_features * sizeof *coefficients);
-  apr_normal_equations_scale_column (self, column);
-  if (self->n_dependent > 0)
+  if (self->minimum_norm == NULL)
     {
-      if (self->minimum_norm == NULL)
-        {
-          AprRun of_factors = apr_run_get_part (run, 0, 0.5);
+      AprRun of_factors = apr_run_get_part (run, 0, 0.5);
 
-          of_solution = apr_run_get_part (run, 0.5, 1);
-          self->minimum_norm = apr_minimum_norm_new (self, &of_factors);
-        }
-      return !apr_run_is_cancelled (run) &&
-             apr_minimum_norm_solve (self->minimum_norm, column, dtype, &of_solution, wanted, coefficients,
-                                     intercept);
+      of_solution = apr_run_get_part (run, 0.5, 1);
+      self->minimum_norm = apr_minimum_norm_new (self, &of_factors);
     }
 
-  unknowns = apr_scratch_new (double, self->n_independent, &heap);
-  certain = (self->inverse_bits < APR_REFINEMENT_MAX_INVERSE_BITS &&
-             solve_with (self, column, dtype, FALSE, run, wanted, unknowns, intercept)) ||
-            solve_with (self, column, dtype, TRUE, run, wanted, unknowns, intercept);
-  for (i = 0; i < self->n_independent; i++)
-    coefficients[self->independent[i]] = unknowns[i];
-
-  return certain;
+  return !apr_run_is_cancelled (run) && apr_minimum_norm_solve (self->minimum_norm, target, &of_solution);
 }
 
 gboolean
-apr_normal_equations_solve (AprNormalEquations *self,
-                            gsize target,
-                            AprDType dtype,
-                            const AprRun *run,
-                            double *coefficients,
-                            double *intercept)
+apr_normal_equations_solve (AprNormalEquations *self, const AprTarget *target, const AprRun *run)
 {
-  return solve (self, target, dtype, run, NULL, coefficients, intercept);
-}
-
-gboolean
-apr_normal_equations_approximate (AprNormalEquations *self,
-                                  gsize target,
-                                  const AprRun *run,
-                                  AprLongCoefficients *coefficients)
-{
-  g_autofree double *unused = g_new (double, self->products->n_features);
+  gsize p = self->products->n_features;
   gsize i;
 
-  for (i = 0; i < coefficients->n; i++)
-    mpz_set_ui (coefficients->significands[i], 0);
+  for (i = 0; i < p; i++)
+    if (target->wanted != NULL)
+      mpz_set_ui (target->wanted->significands[i], 0);
+    else
+      target->coefficients[i] = 0;
 
-  return solve (self, target, APR_DTYPE_F64, run, coefficients, unused, NULL);
+  apr_normal_equations_scale_column (self, p + target->index);
+  if (self->n_dependent > 0)
+    return solve_dependent (self, target, run);
+
+  return (self->inverse_bits < APR_REFINEMENT_MAX_INVERSE_BITS && solve_with (self, target, FALSE, run)) ||
+         solve_with (self, target, TRUE, run);
 }
 
 void

@@ -23,23 +23,32 @@ typedef struct
   gint64 *exponents;   /* (owned) */
 } AprLongCoefficients;
 
+/* A target to solve for, and where its coefficients go to. */
+typedef struct
+{
+  gsize index; /* of all targets */
+  AprDType dtype;
+  double *coefficients; /* (unowned) by feature: values of @dtype */
+  double *intercept;    /* (unowned) the same, set where the products are centred */
+
+  /* (unowned) (nullable): where the coefficients go to instead, unrounded and without an intercept */
+  AprLongCoefficients *wanted;
+} AprTarget;
+
 /* Iterative refinement: corrections, which the caller's step finds, are added to the unknowns until a proven bound on
  * the error makes every rounding certain. */
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
-  gsize column;                /* the target */
-  AprDType dtype;
-  const AprRun *run; /* (unowned) */
+  const AprTarget *target;     /* (unowned) */
+  gsize column;                /* of the products, that of the target */
+  const AprRun *run;           /* (unowned) */
 
   gsize n;
   const gsize *features; /* (unowned) whose coefficients the unknowns are */
   gint64 *exponents;     /* (owned) a coefficient is its unknown times 2^exponent */
   const AprFixed *x;     /* (unowned) the unknowns */
   gint64 error;          /* each is within 2^this, or APR_EXACT */
-
-  /* (unowned) (nullable): where the coefficients go to, unrounded and without an intercept, if not to @dtype */
-  AprLongCoefficients *wanted;
 
   /* By Cramer's rule, a coefficient times 2^(its grid) times some whole number below 2^denominator_bits is a whole
    * number. Not known where @denominator_bits is 0. */
@@ -53,8 +62,7 @@ typedef gboolean (*AprRefinementStep) (AprRefinement *self, gpointer data);
 /* The caller sets @x, and @exponents, which are zeros at first. */
 void apr_refinement_init (AprRefinement *self,
                           const AprProducts *products,
-                          gsize column,
-                          AprDType dtype,
+                          const AprTarget *target,
                           const gsize *features,
                           gsize n,
                           const AprRun *run);
@@ -81,9 +89,8 @@ gint64 apr_refinement_count_bits (const AprRefinement *self);
 gint64 apr_refinement_limit_bits (gint64 bits, gint64 lost_bits, double n_products);
 
 /* Refines until every rounding is certain, or until that no longer helps: then it rounds what there is and returns
- * %FALSE, as it does where cancelled. There is an intercept where the products are centred. */
-gboolean apr_refinement_run (
-  AprRefinement *self, AprRefinementStep step, gpointer data, double *coefficients, double *intercept);
+ * %FALSE, as it does where cancelled. */
+gboolean apr_refinement_run (AprRefinement *self, AprRefinementStep step, gpointer data);
 
 /* A solution of the scaled normal equations of the independent features, A x = c, and its residual: the factor turns
  * the residual into a correction of x, and the bound on the inverse of A turns it into a bound on the error of x. */

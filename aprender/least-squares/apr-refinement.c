@@ -36,15 +36,17 @@
 void
 apr_refinement_init (AprRefinement *self,
                      const AprProducts *products,
-                     gsize column,
-                     AprDType dtype,
+                     const AprTarget *target,
                      const gsize *features,
                      gsize n,
                      const AprRun *run)
 {
-  *self = (AprRefinement){
-    .products = products, .column = column, .dtype = dtype, .run = run, .n = n, .features = features
-  };
+  *self = (AprRefinement){ .products = products,
+                           .target = target,
+                           .column = products->n_features + target->index,
+                           .run = run,
+                           .n = n,
+                           .features = features };
   self->exponents = g_new0 (gint64, n);
   self->error = G_MAXINT32;
 }
@@ -169,19 +171,20 @@ gint64
 apr_refinement_count_bits (const AprRefinement *self)
 {
   /* Halfway between two numbers there is a multiple of half the smallest one. */
-  gint64 smallest = -apr_rounding_get_smallest_exponent (self->dtype) + 1;
+  gint64 smallest = -apr_rounding_get_smallest_exponent (self->target->dtype) + 1;
   gint64 max_grid = MAX (smallest, apr_refinement_get_max_grid (self));
   gint64 max_sum = 0;
+  const AprLongCoefficients *wanted = self->target->wanted;
   gint64 bits = 0;
   gsize i;
 
   for (i = 0; i < self->n; i++)
     {
       max_sum = MAX (max_sum, self->products->centred ? get_sum_exponent (self, i) : 0);
-      bits = MAX (bits, self->exponents[i] + (self->wanted != NULL ? self->grids[i] + self->wanted->bits
-                                                                   : MAX (smallest, self->grids[i])));
+      bits = MAX (bits, self->exponents[i] +
+                          (wanted != NULL ? self->grids[i] + wanted->bits : MAX (smallest, self->grids[i])));
     }
-  if (self->products->centred && self->wanted == NULL)
+  if (self->products->centred && wanted == NULL)
     bits = MAX (bits, max_grid + max_sum);
 
   return bits + self->denominator_bits + (gint64) g_bit_storage (self->n) + SPARE_BITS;
@@ -191,41 +194,45 @@ apr_refinement_count_bits (const AprRefinement *self)
 static gboolean
 keep_unknown (const AprRefinement *self, gsize i, const AprApproximation *unknown)
 {
+  AprLongCoefficients *wanted = self->target->wanted;
   gsize feature = self->features[i];
   gint64 bits = apr_fixed_get_exponent (self->x, i);
 
-  apr_limbs_get_integer (apr_fixed_get (self->x, i), self->x->n_limbs, self->wanted->significands[feature]);
-  self->wanted->exponents[feature] = unknown->exponent;
+  apr_limbs_get_integer (apr_fixed_get (self->x, i), self->x->n_limbs, wanted->significands[feature]);
+  wanted->exponents[feature] = unknown->exponent;
   if (self->error == APR_EXACT)
     return TRUE;
   if (bits > self->error)
-    return bits - LONG_SPARE_BITS - self->wanted->bits >= self->error;
+    return bits - LONG_SPARE_BITS - wanted->bits >= self->error;
 
-  mpz_set_ui (self->wanted->significands[feature], 0);
+  mpz_set_ui (wanted->significands[feature], 0);
   return apr_approximation_is_zero (unknown);
 }
 
-/* Where it is not @last, @value is not set if more steps are sure to be needed. */
+/* Where it is not @last, the coefficient is not set if more steps are sure to be needed. */
 static gboolean
-round_unknown (const AprRefinement *self, gsize i, gboolean last, double *value)
+round_unknown (const AprRefinement *self, gsize i, gboolean last)
 {
+  AprDType dtype = self->target->dtype;
   const mp_limb_t *limbs = apr_fixed_get (self->x, i);
   AprApproximation unknown = { .exponent = self->exponents[i] - self->x->fraction,
                                .error = apr_scale_error (self->error, self->exponents[i]),
                                .grid = self->grids != NULL ? self->grids[i] : 0,
                                .denominator_bits = self->denominator_bits };
+  double *coefficient;
   gboolean rounded;
 
-  if (self->wanted != NULL)
+  if (self->target->wanted != NULL)
     return keep_unknown (self, i, &unknown);
-  if (apr_round_leading (limbs, self->x->n_limbs, unknown.exponent, unknown.error, self->dtype, value))
+  coefficient = &self->target->coefficients[self->features[i]];
+  if (apr_round_leading (limbs, self->x->n_limbs, unknown.exponent, unknown.error, dtype, coefficient))
     return TRUE;
   if (!last && self->grids == NULL)
     return FALSE;
 
   mpz_init (unknown.significand);
   apr_limbs_get_integer (limbs, self->x->n_limbs, unknown.significand);
-  rounded = apr_approximation_round (&unknown, self->dtype, value);
+  rounded = apr_approximation_round (&unknown, dtype, coefficient);
   mpz_clear (unknown.significand);
 
   return rounded;
@@ -233,7 +240,7 @@ round_unknown (const AprRefinement *self, gsize i, gboolean last, double *value)
 
 /* The intercept is (sum of the target - sums of the features times their coefficients) / sum of the weights. */
 static gboolean
-round_intercept (const AprRefinement *self, double *value)
+round_intercept (const AprRefinement *self)
 {
   mpz_t *sums = self->products->sums;
   gint64 sum_exponent = G_MININT32;
@@ -270,7 +277,8 @@ round_intercept (const AprRefinement *self, double *value)
   /* That of the sum of n products. */
   if (sum_exponent != G_MININT32)
     intercept.error = apr_scale_error (self->error, sum_exponent + (gint64) g_bit_storage (self->n));
-  rounded = apr_approximation_round_quotient (&intercept, sums[0], self->dtype, value);
+  rounded =
+    apr_approximation_round_quotient (&intercept, sums[0], self->target->dtype, self->target->intercept);
 
   mpz_clear (part);
   mpz_clear (intercept.significand);
@@ -278,8 +286,7 @@ round_intercept (const AprRefinement *self, double *value)
 }
 
 gboolean
-apr_refinement_run (
-  AprRefinement *self, AprRefinementStep step, gpointer data, double *coefficients, double *intercept)
+apr_refinement_run (AprRefinement *self, AprRefinementStep step, gpointer data)
 {
   gboolean certain = FALSE;
   gboolean more = TRUE;
@@ -297,17 +304,17 @@ apr_refinement_run (
       apr_run_report (self->run, 1 - left);
 
       /* The one that was in doubt first. */
-      if (more && doubted < self->n && !round_unknown (self, doubted, FALSE, &coefficients[doubted]))
+      if (more && doubted < self->n && !round_unknown (self, doubted, FALSE))
         continue;
       certain = TRUE;
       for (i = 0; i < self->n && (certain || !more); i++)
-        if (!round_unknown (self, i, !more, &coefficients[i]))
+        if (!round_unknown (self, i, !more))
           {
             certain = FALSE;
             doubted = i;
           }
-      if (self->products->centred && self->wanted == NULL && (certain || !more))
-        certain = round_intercept (self, intercept) && certain;
+      if (self->products->centred && self->target->wanted == NULL && (certain || !more))
+        certain = round_intercept (self) && certain;
     }
 
   return certain;

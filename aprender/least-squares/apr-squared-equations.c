@@ -222,18 +222,12 @@ refine (AprRefinement *refinement, gpointer data)
 }
 
 gboolean
-apr_squared_equations_solve (AprSquaredEquations *self,
-                             gsize column,
-                             AprDType dtype,
-                             const AprRun *run,
-                             AprLongCoefficients *wanted,
-                             double *unknowns,
-                             double *intercept)
+apr_squared_equations_solve (AprSquaredEquations *self, const AprTarget *target, const AprRun *run)
 {
   const AprNormalEquations *equations = self->equations;
   AprNormalEquations *squared = self->squared;
   gsize rank = squared->n_independent;
-  gsize squared_column = self->products.n_features + column - equations->products->n_features;
+  gsize column = self->products.n_features + target->index;
   double n_products = (double) rank * (double) self->n * (double) self->products.n_limbs;
   gint64 fraction;
   g_auto (AprRefinement) refinement = { 0 };
@@ -242,18 +236,16 @@ apr_squared_equations_solve (AprSquaredEquations *self,
   if (apr_run_is_cancelled (run))
     return FALSE;
 
-  apr_normal_equations_scale_column (squared, squared_column);
-  apr_refinement_init (&refinement, equations->products, column, dtype, self->features, self->n, run);
-  refinement.wanted = wanted;
+  apr_normal_equations_scale_column (squared, column);
+  apr_refinement_init (&refinement, equations->products, target, self->features, self->n, run);
   refinement.x = &image.b;
   apr_refinement_apply_cramer (&refinement, equations->independent, equations->n_independent);
-  image_init (&image, self, squared_column);
+  image_init (&image, self, column);
   /* Fewer serve only where all coefficients underflow: GCOVR_EXCL_BR_START */
   fraction = MAX (128, apr_refinement_count_bits (&refinement) + image.error_bits + squared->inverse_bits);
   /* GCOVR_EXCL_BR_STOP */
-  image_begin (&image, squared_column,
-               apr_refinement_limit_bits (fraction, squared->inverse_bits, n_products));
+  image_begin (&image, column, apr_refinement_limit_bits (fraction, squared->inverse_bits, n_products));
 
-  return apr_refinement_run (&refinement, refine, &image, unknowns, intercept) &&
+  return apr_refinement_run (&refinement, refine, &image) &&
          rank == self->products.n_features; /* GCOVR_EXCL_BR_LINE: so it is, but for sums of no samples */
 }

@@ -120,6 +120,7 @@ test_random (void)
       gint exponents[MAX_FEATURES + 1] = { 0 };
       g_auto (AprRefinement) refinement = { 0 };
       g_auto (AprRefinement) scaled = { 0 };
+      AprTarget target = { .dtype = APR_DTYPE_F64 };
       AprProducts products;
       gint unit = g_rand_int_range (rand, 1, 9);
 
@@ -132,8 +133,7 @@ test_random (void)
       /* Zeros have no denominator. */
       if (solve_exactly (&products, n, unknowns) && mpq_sgn (unknowns[0]) != 0)
         {
-          apr_refinement_init (&refinement, &products, n_features, APR_DTYPE_F64, features, n_features,
-                               &(AprRun){ 0 });
+          apr_refinement_init (&refinement, &products, &target, features, n_features, &(AprRun){ 0 });
           apr_refinement_apply_cramer (&refinement, features, n);
           for (i = 0; i < n_features; i++)
             {
@@ -154,8 +154,7 @@ test_random (void)
           for (i = 0; i < n_features; i++)
             exponents[i] = unit;
           set_products (&products, columns, exponents, n_features);
-          apr_refinement_init (&scaled, &products, n_features, APR_DTYPE_F64, features, n_features,
-                               &(AprRun){ 0 });
+          apr_refinement_init (&scaled, &products, &target, features, n_features, &(AprRun){ 0 });
           apr_refinement_apply_cramer (&scaled, features, n);
           g_assert_cmpint (scaled.denominator_bits, ==, refinement.denominator_bits);
           for (i = 0; i < n_features; i++)
@@ -182,12 +181,13 @@ test_copies (void)
   gint columns[][N_ROWS] = { { 1, 1, 1, 2 }, { 1, 1, 1, 2 }, { 1, 1, 1, 2 }, { 1, 0, 0, 0 } };
   const gint exponents[] = { 0, 0, 0, 0 };
   g_auto (AprRefinement) refinement = { 0 };
+  AprTarget target = { .dtype = APR_DTYPE_F64 };
   AprProducts products;
 
   g_test_summary ("Three copies of one feature whose square is 7 have coefficients of 1 / 21.");
 
   set_products (&products, columns, exponents, 3);
-  apr_refinement_init (&refinement, &products, 3, APR_DTYPE_F64, features, 3, &(AprRun){ 0 });
+  apr_refinement_init (&refinement, &products, &target, features, 3, &(AprRun){ 0 });
   apr_refinement_apply_cramer (&refinement, features, 1);
   g_assert_cmpint (refinement.grids[0], ==, 0);
   g_assert_cmpint (refinement.denominator_bits, >=, 5);

@@ -323,13 +323,14 @@ test_case (gconstpointer user_data)
   AprProducts products;
   double coefficients[3] = { NAN, NAN, NAN };
   double intercept = 0;
+  AprTarget target = { 0, c->dtype, coefficients, &intercept };
   gsize i;
 
   set_sums (&products, c->sums[0] != 0 ? c->sums : NULL, c->n);
   while (steps.n_errors < 4 && c->errors[steps.n_errors] != 0)
     steps.n_errors++;
   apr_fixed_init (&steps.x, c->n, FRACTION, 10);
-  apr_refinement_init (&refinement, &products, c->n, c->dtype, features, c->n, &(AprRun){ 0 });
+  apr_refinement_init (&refinement, &products, &target, features, c->n, &(AprRun){ 0 });
   refinement.x = &steps.x;
   for (i = 0; i < c->n; i++)
     {
@@ -344,7 +345,7 @@ test_case (gconstpointer user_data)
         refinement.grids[i] = c->grid;
     }
 
-  g_assert_true (apr_refinement_run (&refinement, step, &steps, coefficients, &intercept) == c->certain);
+  g_assert_true (apr_refinement_run (&refinement, step, &steps) == c->certain);
   g_assert_cmpuint (steps.n_steps, ==, c->n_steps);
   for (i = 0; i < c->n; i++)
     assert_same_double (coefficients[i], c->expected[i]);
@@ -359,6 +360,7 @@ test_bits (void)
 {
   const gsize features[] = { 0, 1 };
   const gint sums[] = { 3, 256, 0, 7 };
+  AprTarget target = { .dtype = APR_DTYPE_F64 };
   g_auto (AprRefinement) refinement = { 0 };
   AprProducts products;
   gint64 bits;
@@ -366,12 +368,12 @@ test_bits (void)
   g_test_summary ("Cramer's rule needs the bits of the denominator, and half the smallest number.");
 
   set_sums (&products, NULL, 2);
-  apr_refinement_init (&refinement, &products, 2, APR_DTYPE_F64, features, 2, &(AprRun){ 0 });
+  apr_refinement_init (&refinement, &products, &target, features, 2, &(AprRun){ 0 });
   refinement.grids = g_new0 (gint64, 2);
   refinement.denominator_bits = 1000;
   bits = apr_refinement_count_bits (&refinement);
   g_assert_cmpint (bits, >=, 1000 + 1075);
-  refinement.dtype = APR_DTYPE_F32;
+  target.dtype = APR_DTYPE_F32;
   g_assert_cmpint (bits - apr_refinement_count_bits (&refinement), ==, 1074 - 149);
   refinement.grids[1] = 5000;
   g_assert_cmpint (apr_refinement_count_bits (&refinement) - bits, ==, 5000 - 1075);
@@ -396,18 +398,17 @@ is_kept (gboolean zero, gint small, gint scale, gint denominator_bits, gint64 er
   g_auto (AprRefinement) refinement = { 0 };
   Steps steps = { .errors = errors, .n_errors = 1, .exact = exact };
   AprLongCoefficients wanted = { .n = 1, .bits = 100 };
+  AprTarget target = { .dtype = APR_DTYPE_F64, .wanted = &wanted };
   AprProducts products;
-  double unused;
   mpz_t expected;
   gboolean kept;
 
   set_sums (&products, NULL, 1);
   apr_fixed_init (&steps.x, 1, FRACTION, 10);
   add_power (&steps.x, 0, zero ? 0 : 1, small);
-  apr_refinement_init (&refinement, &products, 1, APR_DTYPE_F64, features, 1, &(AprRun){ 0 });
+  apr_refinement_init (&refinement, &products, &target, features, 1, &(AprRun){ 0 });
   refinement.x = &steps.x;
   refinement.exponents[0] = scale;
-  refinement.wanted = &wanted;
   if (denominator_bits > 0)
     {
       refinement.grids = g_new (gint64, 1);
@@ -416,7 +417,7 @@ is_kept (gboolean zero, gint small, gint scale, gint denominator_bits, gint64 er
     }
   wanted.significands = apr_integers_new (1);
   wanted.exponents = g_new0 (gint64, 1);
-  kept = apr_refinement_run (&refinement, step, &steps, &unused, NULL);
+  kept = apr_refinement_run (&refinement, step, &steps);
 
   mpz_init (expected);
   if (!zero)
@@ -474,6 +475,7 @@ find_intercept_error (gsize n, const gint64 *grids)
       gint sums[2 + MAX_UNKNOWNS] = { 1 };
       double coefficients[MAX_UNKNOWNS];
       double intercept = NAN;
+      AprTarget target = { 0, APR_DTYPE_F64, coefficients, &intercept };
       AprProducts products;
       gsize i;
 
@@ -486,11 +488,11 @@ find_intercept_error (gsize n, const gint64 *grids)
         }
       sums[1 + n] = (gint) n;
       set_sums (&products, sums, n);
-      apr_refinement_init (&refinement, &products, n, APR_DTYPE_F64, features, n, &(AprRun){ 0 });
+      apr_refinement_init (&refinement, &products, &target, features, n, &(AprRun){ 0 });
       refinement.x = &steps.x;
       refinement.grids = g_memdup2 (grids, n * sizeof *grids);
       refinement.denominator_bits = 80;
-      certain = apr_refinement_run (&refinement, step, &steps, coefficients, &intercept);
+      certain = apr_refinement_run (&refinement, step, &steps);
       if (certain)
         assert_same_double (intercept, 0);
       apr_integers_free (products.sums, 2 + n);
