@@ -46,8 +46,8 @@ typedef struct
   mpz_t *dense;     /* (owned) (nullable) rows->n x n */
   gint64 exponent;  /* u is B v times 2^this, for whole B, M and c */
 
-  AprProducts products;          /* (owned) M and c */
-  AprNormalEquations *equations; /* (owned) */
+  AprProducts products;         /* (owned) M and c */
+  AprNormalEquations equations; /* (owned) of M v = c, where there are unknowns */
 
   /* The intercept is (sum of W y - sum of K w times u) / sum of W. */
   mpz_t weight;      /* the sum of the weights */

@@ -15,9 +15,10 @@
 /* Features beside the independent ones whose rank is found at once. */
 #define MIN_CHUNK 64
 
-/* The sums of some features, without targets. Returns: (transfer full) */
-static AprProducts *
-multiply_features (const AprSampleRows *rows,
+/* Makes the products of some features, without targets. */
+static gboolean
+multiply_features (AprProducts *self,
+                   const AprSampleRows *rows,
                    const gsize *features,
                    gsize n_features,
                    gboolean centred,
@@ -29,17 +30,16 @@ multiply_features (const AprSampleRows *rows,
   g_autoptr (AprTensor) y = apr_tensor_new_from_doubles (NULL, 0, no_targets, 2, NULL);
   g_autoptr (AprTensor) weights = apr_sample_rows_get_weights (rows);
   g_autoptr (AprExactSums) sums = apr_exact_sums_new (n_features, 0, error);
-  g_autoptr (AprProducts) products = NULL;
 
   if (sums == NULL) /* GCOVR_EXCL_BR_LINE: there is no memory for so many samples */
-    return NULL;    /* GCOVR_EXCL_LINE: see above */
+    return FALSE;   /* GCOVR_EXCL_LINE: see above */
   if (!apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, run->n_threads, run->cancellable,
                               error))
-    return NULL;
+    return FALSE;
 
-  products = apr_products_new (sums, centred, 0, run);
+  apr_products_init (self, sums, centred, 0, run);
 
-  return g_cancellable_set_error_if_cancelled (run->cancellable, error) ? NULL : g_steal_pointer (&products);
+  return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
 }
 
 typedef struct
@@ -171,14 +171,13 @@ apr_dual_find_constants (const AprSampleRows *rows,
 
   for (i = 0; i < rows->n_features; i++)
     {
-      g_autoptr (AprProducts) products = NULL;
+      g_auto (AprProducts) products = { 0 };
 
       if (!doubtful[i])
         continue;
-      products = multiply_features (rows, &i, 1, centred, &one_thread, error);
-      if (products == NULL)
+      if (!multiply_features (&products, rows, &i, 1, centred, &one_thread, error))
         return FALSE;
-      constant[i] = apr_products_is_constant (products, 0, rank_tolerance);
+      constant[i] = apr_products_is_constant (&products, 0, rank_tolerance);
     }
 
   return TRUE;
@@ -205,8 +204,8 @@ apr_dual_find_rank (const AprSampleRows *rows,
       gsize rank = *n_independent;
       gsize n_chunk = rank == 0 ? max_rank : MAX (max_rank, MIN_CHUNK);
       gsize n = rank;
-      g_autoptr (AprProducts) products = NULL;
-      g_autoptr (AprNormalEquations) equations = NULL;
+      g_auto (AprProducts) products = { 0 };
+      g_auto (AprNormalEquations) equations = { 0 };
       gsize i;
 
       memcpy (features, independent, rank * sizeof *features);
@@ -216,15 +215,14 @@ apr_dual_find_rank (const AprSampleRows *rows,
       if (n == rank)
         break;
 
-      products = multiply_features (rows, features, n, centred, run, error);
-      if (products == NULL)
+      if (!multiply_features (&products, rows, features, n, centred, run, error))
         return FALSE;
-      equations = apr_normal_equations_new (products, none, rank_tolerance, run);
+      apr_normal_equations_init (&equations, &products, none, rank_tolerance, run);
       if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
         return FALSE;
-      *n_independent = equations->n_independent;
-      for (i = 0; i < equations->n_independent; i++)
-        independent[i] = features[equations->independent[i]];
+      *n_independent = equations.n_independent;
+      for (i = 0; i < equations.n_independent; i++)
+        independent[i] = features[equations.independent[i]];
     }
 
   return TRUE;

@@ -46,7 +46,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rounding, rounding_clear)
 static void
 rounding_init (Rounding *self, AprDualSystem *system, gsize target, AprDType dtype, const AprRun *run)
 {
-  const AprNormalEquations *equations = system->equations;
+  const AprNormalEquations *equations = &system->equations;
   gint64 max = G_MININT32;
   gsize bits = 1;
   gsize k;
@@ -71,7 +71,7 @@ load (Rounding *self, const AprSolution *solution)
 {
   AprDualSystem *system = self->system;
   AprDualVector *u = &self->u;
-  const gint64 *scales = system->equations->scales;
+  const gint64 *scales = system->equations.scales;
   gint64 max_scale = 0;
   mpz_t *v = apr_integers_new (system->n);
   gsize i;
@@ -211,7 +211,7 @@ solve_with_leading_bits (Rounding *self)
   gboolean more = TRUE;
   g_auto (AprSolution) solution = { 0 };
 
-  apr_solution_init (&solution, system->equations, system->n + self->target, APR_REFINEMENT_FIRST_BITS,
+  apr_solution_init (&solution, &system->equations, system->n + self->target, APR_REFINEMENT_FIRST_BITS,
                      FALSE);
   while (more && solution.error > enough)
     more = apr_solution_refine (&solution, self->run) && !apr_run_is_cancelled (self->run);
@@ -273,7 +273,7 @@ apply_cramer (Rounding *self)
   AprTarget target = { .index = self->target, .dtype = self->dtype };
   g_auto (AprRefinement) refinement = { 0 };
 
-  apr_refinement_init (&refinement, &system->products, &target, system->equations->independent, system->n,
+  apr_refinement_init (&refinement, &system->products, &target, system->equations.independent, system->n,
                        self->run);
   apr_refinement_apply_cramer (&refinement, refinement.features, refinement.n);
   self->denominator_bits = refinement.denominator_bits;
@@ -283,7 +283,7 @@ apply_cramer (Rounding *self)
 static gboolean
 solve_with_all_bits (Rounding *self)
 {
-  const AprNormalEquations *equations = self->system->equations;
+  const AprNormalEquations *equations = &self->system->equations;
   gsize n = self->system->n;
   double n_products = (double) n * (double) n * (double) self->system->products.n_limbs;
   gint64 enough = self->dtype == APR_DTYPE_F32 ? -FLOAT_BITS : -DOUBLE_BITS;
@@ -346,8 +346,8 @@ apr_dual_system_solve (AprDualSystem *self,
     }
 
   /* Without rounding, M is definite. */
-  g_assert (self->equations->n_independent == self->n);
-  apr_normal_equations_scale_column (self->equations, self->n + target);
+  g_assert (self->equations.n_independent == self->n);
+  apr_normal_equations_scale_column (&self->equations, self->n + target);
   rounding_init (&rounding, self, target, dtype, run);
   rounding.coefficients = coefficients;
   rounding.intercept = intercept;
@@ -359,7 +359,7 @@ apr_dual_system_solve (AprDualSystem *self,
       rounding.n_open += rounding.open[i];
     }
 
-  return (self->equations->inverse_bits < APR_REFINEMENT_MAX_INVERSE_BITS &&
+  return (self->equations.inverse_bits < APR_REFINEMENT_MAX_INVERSE_BITS &&
           solve_with_leading_bits (&rounding)) ||
          (!apr_run_is_cancelled (run) && solve_with_all_bits (&rounding));
 }

@@ -228,8 +228,8 @@ sum_up (Making *self)
 static void
 allocate (AprDualSystem *self, gsize m_bits, gsize c_bits)
 {
-  apr_products_allocate (&self->products, self->n, self->rows->n_targets,
-                         (MAX (m_bits, c_bits) + 1) / GMP_NUMB_BITS + 1);
+  apr_products_init_zeros (&self->products, self->n, self->rows->n_targets,
+                           (MAX (m_bits, c_bits) + 1) / GMP_NUMB_BITS + 1);
 }
 
 /* Entry (i, j) of B'(K + alpha W^-1) B, times the weight of the reference where there are weights. */
@@ -547,7 +547,7 @@ apr_dual_system_init (AprDualSystem *self,
   apr_run_report (run, 0.4);
   none = g_new0 (gboolean, self->n + 1);
   if (self->n > 0 && !apr_run_is_cancelled (run))
-    self->equations = apr_normal_equations_new (&self->products, none, 0, &of_equations);
+    apr_normal_equations_init (&self->equations, &self->products, none, 0, &of_equations);
 
   return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
 }
@@ -558,8 +558,8 @@ apr_dual_system_clear (AprDualSystem *self)
   if (self->rows == NULL)
     return;
 
-  g_clear_pointer (&self->equations, apr_normal_equations_free);
-  g_clear_pointer (&self->products.limbs, apr_pages_free);
+  apr_normal_equations_clear (&self->equations);
+  apr_products_clear (&self->products);
   g_clear_pointer (&self->samples, g_free);
   apr_integers_free (self->factors, self->n);
   apr_integers_free (self->dense, self->rows->n * self->n);

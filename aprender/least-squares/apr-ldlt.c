@@ -461,9 +461,6 @@ apr_ldlt_new_long (mpz_t *matrix, gsize n, gint64 max_precision, const AprRun *r
 void
 apr_ldlt_free (AprLdlt *self)
 {
-  if (self == NULL)
-    return;
-
   clear_numbers (self);
   apr_double_doubles_free (&self->doubles);
   g_free (self->independent);

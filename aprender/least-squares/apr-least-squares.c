@@ -134,17 +134,13 @@ check_complement (gssize feature, GError **error)
   return FALSE;
 }
 
-/* What comes from a file, or is what others left, could keep the solver busy for minutes. */
+/* Products of no samples could keep the solver busy for minutes. */
 static gboolean
-check_definite (const AprProducts *products,
-                const AprExactSums *sums,
-                const gboolean *constant,
-                const AprRun *run,
-                GError **error)
+check_definite (const AprProducts *products, const gboolean *constant, const AprRun *run, GError **error)
 {
   gsize feature;
   gboolean indefinite =
-    apr_exact_sums_is_doubtful (sums) && apr_products_prove_indefinite (products, constant, run, &feature);
+    products->doubtful && apr_products_prove_indefinite (products, constant, run, &feature);
 
   return !g_cancellable_set_error_if_cancelled (run->cancellable, error) &&
          check_complement (indefinite ? (gssize) feature : -1, error);
@@ -161,37 +157,40 @@ apr_least_squares_solve (AprLeastSquares *self,
   double begin = options->positive ? 0.5 : 0.75;
   AprRun of_rank = apr_run_get_part (run, 0.2, begin);
   AprRun of_targets = apr_run_get_part (run, begin, 1);
-  g_autoptr (AprProducts) products = apr_products_new (sums, options->fit_intercept, options->alpha, run);
-  gsize n_features = products->n_features;
-  double rank_tolerance = find_rank_tolerance (options, n_features);
+  g_auto (AprProducts) products = { 0 };
+  gsize n_features;
+  double rank_tolerance;
   g_autofree gboolean *constant = NULL;
-  g_autoptr (AprNormalEquations) equations = NULL;
+  g_auto (AprNormalEquations) equations = { 0 };
   gsize i;
 
-  self->coefficients = g_new0 (double, n_features * products->n_targets);
-  self->intercepts = g_new0 (double, products->n_targets);
+  apr_products_init (&products, sums, options->fit_intercept, options->alpha, run);
+  n_features = products.n_features;
+  rank_tolerance = find_rank_tolerance (options, n_features);
+  self->coefficients = g_new0 (double, n_features *products.n_targets);
+  self->intercepts = g_new0 (double, products.n_targets);
   self->rank = n_features;
   self->correctly_rounded = !options->rounded;
 
   if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
-      (!options->rounded && !check_squares (products, error)))
+      (!options->rounded && !check_squares (&products, error)))
     return FALSE;
 
-  constant = find_constant (products, options);
-  if (!options->rounded && !check_definite (products, sums, constant, run, error))
+  constant = find_constant (&products, options);
+  if (!options->rounded && !check_definite (&products, constant, run, error))
     return FALSE;
   apr_run_report (run, 0.2);
-  equations = apr_normal_equations_new (products, constant, rank_tolerance, &of_rank);
+  apr_normal_equations_init (&equations, &products, constant, rank_tolerance, &of_rank);
   if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
-      (!options->rounded && !check_complement (equations->negative, error)))
+      (!options->rounded && !check_complement (equations.negative, error)))
     return FALSE;
 
-  set_rank (self, n_features, equations->independent, equations->n_independent);
+  set_rank (self, n_features, equations.independent, equations.n_independent);
 
-  for (i = 0; i < products->n_targets; i++)
+  for (i = 0; i < products.n_targets; i++)
     {
       AprTarget target = { i, options->dtype, self->coefficients + i * n_features, &self->intercepts[i] };
-      double n_targets = (double) products->n_targets;
+      double n_targets = (double) products.n_targets;
       AprRun part = apr_run_get_part (&of_targets, (double) i / n_targets, (double) (i + 1) / n_targets);
       /* To find what is not negative takes longer. */
       AprRun of_solution = apr_run_get_part (&part, 0, options->positive ? 0.2 : 1);
@@ -200,16 +199,16 @@ apr_least_squares_solve (AprLeastSquares *self,
 
       if (options->targets != NULL && !options->targets[i])
         continue;
-      certain = apr_normal_equations_solve (equations, &target, &of_solution);
+      certain = apr_normal_equations_solve (&equations, &target, &of_solution);
       if (options->positive && !apr_run_is_cancelled (run))
-        certain = apr_non_negative_solve (products, constant, rank_tolerance, &target, &of_signs, certain);
+        certain = apr_non_negative_solve (&products, constant, rank_tolerance, &target, &of_signs, certain);
       if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
         return FALSE;
       if (!certain)
         self->correctly_rounded = FALSE;
     }
 
-  return check_range (self, n_features, products->n_targets, options->dtype, error);
+  return check_range (self, n_features, products.n_targets, options->dtype, error);
 }
 
 /* Solves for the targets that are not hard, which are few; returns those that are left. (transfer full) */
@@ -299,16 +298,18 @@ apr_least_squares_find_condition (const AprExactSums *sums,
                                   const AprRun *run)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  g_autoptr (AprProducts) products = apr_products_new (sums, options->fit_intercept, options->alpha, run);
-  double rank_tolerance = find_rank_tolerance (options, products->n_features);
+  g_auto (AprProducts) products = { 0 };
+  double rank_tolerance;
   g_autofree gboolean *constant = NULL;
-  g_autoptr (AprNormalEquations) equations = NULL;
+  g_auto (AprNormalEquations) equations = { 0 };
 
+  apr_products_init (&products, sums, options->fit_intercept, options->alpha, run);
   if (apr_run_is_cancelled (run))
     return NAN;
 
-  constant = find_constant (products, options);
-  equations = apr_normal_equations_new (products, constant, rank_tolerance, run);
+  rank_tolerance = find_rank_tolerance (options, products.n_features);
+  constant = find_constant (&products, options);
+  apr_normal_equations_init (&equations, &products, constant, rank_tolerance, run);
 
-  return apr_run_is_cancelled (run) ? NAN : apr_condition_find (equations, run);
+  return apr_run_is_cancelled (run) ? NAN : apr_condition_find (&equations, run);
 }

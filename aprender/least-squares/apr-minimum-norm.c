@@ -189,10 +189,7 @@ apr_minimum_norm_new (AprNormalEquations *equations, const AprRun *run)
 void
 apr_minimum_norm_free (AprMinimumNorm *self)
 {
-  if (self == NULL)
-    return;
-
-  apr_squared_equations_free (self->squared);
+  g_clear_pointer (&self->squared, apr_squared_equations_free);
   apr_cholesky_clear (&self->squares);
   g_free (self->features);
   g_free (self->factors);

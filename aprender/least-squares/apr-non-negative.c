@@ -60,20 +60,19 @@ take_part (AprRun *run, double share)
   return part;
 }
 
-/* Removes passive features that depend on others of them from the set. Returns: (transfer full) (nullable): the
- * equations of the rest, or %NULL where cancelled */
-static AprNormalEquations *
-join_passive (Search *self, AprRun *run)
+/* Removes passive features that depend on others of them from the set, and makes the equations of the rest. Returns:
+ * %FALSE where cancelled */
+static gboolean
+join_passive (Search *self, AprNormalEquations *equations, AprRun *run)
 {
   gsize p = self->products->n_features;
   g_autofree gboolean *excluded = g_new (gboolean, p);
-  g_autoptr (AprNormalEquations) equations = NULL;
   AprRun part = take_part (run, 0.2);
   gsize i;
 
   for (i = 0; i < p; i++)
     excluded[i] = !self->passive[i];
-  equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, &part);
+  apr_normal_equations_init (equations, self->products, excluded, self->rank_tolerance, &part);
   if (equations->n_dependent > 0)
     {
       self->any_dependent = TRUE;
@@ -82,11 +81,11 @@ join_passive (Search *self, AprRun *run)
           self->passive[equations->dependent[i]] = FALSE;
           excluded[equations->dependent[i]] = TRUE;
         }
-      apr_normal_equations_free (equations);
-      equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, &part);
+      apr_normal_equations_clear (equations);
+      apr_normal_equations_init (equations, self->products, excluded, self->rank_tolerance, &part);
     }
 
-  return apr_run_is_cancelled (&part) ? NULL : g_steal_pointer (&equations);
+  return !apr_run_is_cancelled (&part);
 }
 
 static int
@@ -99,13 +98,14 @@ get_sign (const Search *self, gsize feature)
 static void
 solve_passive (Search *self, gint64 bits, AprRun *run)
 {
-  g_autoptr (AprNormalEquations) equations = join_passive (self, run);
+  g_auto (AprNormalEquations) equations = { 0 };
+  gboolean joined = join_passive (self, &equations, run);
   AprRun part = take_part (run, 0.05);
   AprTarget values = { .index = self->target->index, .dtype = APR_DTYPE_F64, .wanted = &self->values };
 
   self->values.bits = bits;
-  if (equations != NULL)
-    self->certain = apr_normal_equations_solve (equations, &values, &part);
+  if (joined)
+    self->certain = apr_normal_equations_solve (&equations, &values, &part);
 }
 
 /* Finds the signs of the gradients, in whole numbers, with a bound on what the values err by. Returns whether all are
@@ -351,7 +351,7 @@ find_coefficients (Search *self, const double *start, AprRun *run)
 {
   double *coefficients = self->target->coefficients;
   gsize p = self->products->n_features;
-  g_autoptr (AprNormalEquations) equations = NULL;
+  g_auto (AprNormalEquations) equations = { 0 };
   gboolean certain;
   gsize i;
 
@@ -365,11 +365,9 @@ find_coefficients (Search *self, const double *start, AprRun *run)
 
   /* The values whose signs were used must be proven too. */
   certain = self->certain;
-  if (!apr_run_is_cancelled (run))
-    equations = join_passive (self, run);
-  if (equations == NULL)
+  if (apr_run_is_cancelled (run) || !join_passive (self, &equations, run))
     return FALSE;
-  if (!apr_normal_equations_solve (equations, self->target, run))
+  if (!apr_normal_equations_solve (&equations, self->target, run))
     certain = FALSE;
   if (apr_run_is_cancelled (run))
     return FALSE;
@@ -390,7 +388,7 @@ depend (const Search *self, const gboolean *replaced, const AprRun *run)
 {
   gsize p = self->products->n_features;
   g_autofree gboolean *excluded = g_new (gboolean, p);
-  g_autoptr (AprNormalEquations) equations = NULL;
+  g_auto (AprNormalEquations) equations = { 0 };
   gsize n_passive = 0;
   gsize i;
 
@@ -399,9 +397,9 @@ depend (const Search *self, const gboolean *replaced, const AprRun *run)
       excluded[i] = !self->passive[i] && !replaced[i];
       n_passive += self->passive[i] ? 1 : 0;
     }
-  equations = apr_normal_equations_new (self->products, excluded, self->rank_tolerance, run);
+  apr_normal_equations_init (&equations, self->products, excluded, self->rank_tolerance, run);
 
-  return equations->n_independent == n_passive;
+  return equations.n_independent == n_passive;
 }
 
 gboolean

@@ -50,18 +50,19 @@ struct _AprNormalEquations
 /* Finds the rank of the features that are not @excluded: one whose Schur complement is less than @rank_tolerance of
  * its square depends on those before it. Where @run is cancelled, what is found means nothing, and nothing may be
  * solved. */
-AprNormalEquations *apr_normal_equations_new (const AprProducts *products,
-                                              const gboolean *excluded,
-                                              double rank_tolerance,
-                                              const AprRun *run);
+void apr_normal_equations_init (AprNormalEquations *self,
+                                const AprProducts *products,
+                                const gboolean *excluded,
+                                double rank_tolerance,
+                                const AprRun *run);
 
-void apr_normal_equations_free (AprNormalEquations *self);
+void apr_normal_equations_clear (AprNormalEquations *self);
 
 /* Returns the rank tolerance for exact sums, (4 p u)^2: a feature is dependent where its Schur complement is below this
  * part of its square. It is 0 with a penalty, which makes the products definite. */
 double apr_rank_find_tolerance (const AprLeastSquaresOptions *options, gsize n_features);
 
-/* What apr_normal_equations_new() does first. */
+/* What apr_normal_equations_init() does first. */
 void apr_normal_equations_find_rank (AprNormalEquations *self, const AprRun *run);
 
 /* Finds the combinations; returns %FALSE where it is not certain that each dependent feature's Schur complement is
@@ -88,6 +89,6 @@ void apr_normal_equations_multiply (AprNormalEquations *self, double *x, const A
 /* Multiplies @x with the inverse of the scaled products, approximately. Returns: e, where the result is @x 2^e */
 gint64 apr_normal_equations_divide (const AprNormalEquations *self, double *x, const AprRun *run);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprNormalEquations, apr_normal_equations_free)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprNormalEquations, apr_normal_equations_clear)
 
 G_END_DECLS

@@ -5,17 +5,16 @@
 
 #include "aprender/least-squares/apr-minimum-norm-private.h"
 
-AprNormalEquations *
-apr_normal_equations_new (const AprProducts *products,
-                          const gboolean *excluded,
-                          double rank_tolerance,
-                          const AprRun *run)
+void
+apr_normal_equations_init (AprNormalEquations *self,
+                           const AprProducts *products,
+                           const gboolean *excluded,
+                           double rank_tolerance,
+                           const AprRun *run)
 {
-  AprNormalEquations *self = g_new0 (AprNormalEquations, 1);
   gsize p = products->n_features;
 
-  self->products = products;
-  self->rank_tolerance = rank_tolerance;
+  *self = (AprNormalEquations){ .products = products, .rank_tolerance = rank_tolerance, .negative = -1 };
   /* All in one piece. */
   self->scales = g_malloc0 ((p + products->n_targets) * sizeof *self->scales +
                             p * (sizeof *self->independent + sizeof *self->dependent + sizeof *excluded));
@@ -23,25 +22,18 @@ apr_normal_equations_new (const AprProducts *products,
   self->dependent = self->independent + p;
   self->excluded = (gboolean *) (self->dependent + p);
   memcpy (self->excluded, excluded, p * sizeof *excluded);
-  self->negative = -1;
   apr_normal_equations_find_rank (self, run);
-
-  return self;
 }
 
 void
-apr_normal_equations_free (AprNormalEquations *self)
+apr_normal_equations_clear (AprNormalEquations *self)
 {
-  if (self == NULL)
-    return;
-
-  apr_minimum_norm_free (self->minimum_norm);
-  apr_ldlt_free (self->ldlt);
+  g_clear_pointer (&self->minimum_norm, apr_minimum_norm_free);
+  g_clear_pointer (&self->ldlt, apr_ldlt_free);
   apr_cholesky_clear (&self->cholesky);
-  g_aligned_free (self->combinations);
-  g_free (self->doubles);
-  g_free (self->scales);
-  g_free (self);
+  g_clear_pointer (&self->combinations, g_aligned_free);
+  g_clear_pointer (&self->doubles, g_free);
+  g_clear_pointer (&self->scales, g_free);
 }
 
 AprScaledProducts

@@ -16,6 +16,7 @@ typedef struct
   gsize n_features;
   gsize n_targets;
   gboolean centred;
+  gboolean doubtful;  /* may be those of no samples: they come from a file, or are what others left */
   gboolean penalised; /* by at least 1, so that no eigenvalue of the products of the features is below that */
 
   gsize n_limbs;    /* of an entry */
@@ -48,12 +49,13 @@ mpz_t *apr_integers_new (gsize n);
 void apr_integers_free (mpz_t *integers, gsize n);
 
 /* Adds @alpha to the sum of squares of every feature. Where @run is cancelled, the entries mean nothing. */
-AprProducts *apr_products_new (const AprExactSums *sums, gboolean centred, double alpha, const AprRun *run);
+void apr_products_init (
+  AprProducts *self, const AprExactSums *sums, gboolean centred, double alpha, const AprRun *run);
 
-/* Allocates products, all 0, for the caller to fill in: those of a fit without an intercept, so without sums. */
-void apr_products_allocate (AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs);
+/* Makes products that are all 0, for the caller to fill in: those of a fit without an intercept, so without sums. */
+void apr_products_init_zeros (AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs);
 
-void apr_products_free (AprProducts *self);
+void apr_products_clear (AprProducts *self);
 
 static inline const mp_limb_t *
 apr_products_get (const AprProducts *self, gsize row, gsize column)
@@ -79,6 +81,6 @@ gboolean apr_products_is_negative (const AprProducts *self, gsize row, gsize col
  * a constant whose values were rounded. */
 gboolean apr_products_is_constant (const AprProducts *self, gsize feature, double rank_tolerance);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprProducts, apr_products_free)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprProducts, apr_products_clear)
 
 G_END_DECLS

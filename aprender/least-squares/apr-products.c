@@ -301,7 +301,7 @@ allocate_limbs (AprProducts *self, gboolean zeros)
 }
 
 void
-apr_products_allocate (AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs)
+apr_products_init_zeros (AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs)
 {
   *self = (AprProducts){ .n_features = n_features, .n_targets = n_targets, .n_limbs = n_limbs };
   allocate_limbs (self, TRUE);
@@ -362,10 +362,10 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha)
   return !centring->outside;
 }
 
-AprProducts *
-apr_products_new (const AprExactSums *sums, gboolean centred, double alpha, const AprRun *run)
+void
+apr_products_init (
+  AprProducts *self, const AprExactSums *sums, gboolean centred, double alpha, const AprRun *run)
 {
-  AprProducts *self = g_new0 (AprProducts, 1);
   static const mp_limb_t none = 0;
   Centring centring = { self, run };
   gboolean whole;
@@ -373,10 +373,11 @@ apr_products_new (const AprExactSums *sums, gboolean centred, double alpha, cons
   gsize n_columns;
   gsize i;
 
-  self->n_features = apr_exact_sums_get_n_features (sums);
-  self->n_targets = apr_exact_sums_get_n_targets (sums);
-  self->centred = centred;
-  self->penalised = alpha > 0;
+  *self = (AprProducts){ .n_features = apr_exact_sums_get_n_features (sums),
+                         .n_targets = apr_exact_sums_get_n_targets (sums),
+                         .centred = centred,
+                         .doubtful = apr_exact_sums_is_doubtful (sums),
+                         .penalised = alpha > 0 };
   n_columns = count_columns (self);
   self->sums = g_new (mpz_t, 1 + n_columns);
   for (i = 0; i <= n_columns; i++)
@@ -399,20 +400,14 @@ apr_products_new (const AprExactSums *sums, gboolean centred, double alpha, cons
       whole = centre (self, &centring, first_limb + (gint) centring.first, alpha);
       g_assert (whole || apr_run_is_cancelled (run));
     }
-
-  return self;
 }
 
 void
-apr_products_free (AprProducts *self)
+apr_products_clear (AprProducts *self)
 {
-  if (self == NULL)
-    return;
-
-  g_free (self->sums);
-  g_free (self->sum_limbs);
-  apr_pages_free (self->limbs);
-  g_free (self);
+  g_clear_pointer (&self->sums, g_free);
+  g_clear_pointer (&self->sum_limbs, g_free);
+  g_clear_pointer (&self->limbs, apr_pages_free);
 }
 
 static gboolean

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-minimum-norm-private.h"
 
-#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/least-squares/apr-refinement-private.h"
 
@@ -17,7 +16,7 @@ struct _AprSquaredEquations
   const gsize *features;               /* (unowned) */
   gsize n;                             /* of @features */
   AprProducts products;                /* (owned) G'G and c */
-  AprNormalEquations *squared;         /* (owned) */
+  AprNormalEquations squared;          /* (owned) */
 };
 
 /* G by rows, in whichever of the two it fits. */
@@ -94,8 +93,8 @@ square (AprSquaredEquations *self, const AprRun *run)
       }
 
   sum_bits = 2 * max_bits + g_bit_storage (self->n);
-  apr_products_allocate (&self->products, rank, products->n_targets,
-                         MAX (products->n_limbs, sum_bits / GMP_NUMB_BITS + 1));
+  apr_products_init_zeros (&self->products, rank, products->n_targets,
+                           MAX (products->n_limbs, sum_bits / GMP_NUMB_BITS + 1));
   if (sum_bits < 128)
     {
       words = squaring.words = g_new (gint64, self->n * rank);
@@ -127,7 +126,7 @@ apr_squared_equations_new (const AprNormalEquations *equations, const gsize *fea
   self->features = features;
   self->n = equations->n_independent + equations->n_dependent;
   square (self, run);
-  self->squared = apr_normal_equations_new (&self->products, none, 0, run);
+  apr_normal_equations_init (&self->squared, &self->products, none, 0, run);
 
   return self;
 }
@@ -135,11 +134,8 @@ apr_squared_equations_new (const AprNormalEquations *equations, const gsize *fea
 void
 apr_squared_equations_free (AprSquaredEquations *self)
 {
-  if (self == NULL)
-    return;
-
-  apr_normal_equations_free (self->squared);
-  apr_pages_free (self->products.limbs);
+  apr_normal_equations_clear (&self->squared);
+  apr_products_clear (&self->products);
   g_free (self);
 }
 
@@ -168,7 +164,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Image, image_clear)
 static void
 image_init (Image *self, AprSquaredEquations *equations, gsize column)
 {
-  const AprNormalEquations *squared = equations->squared;
+  const AprNormalEquations *squared = &equations->squared;
   const AprProducts *products = equations->equations->products;
   gsize n = squared->n_independent;
   gint64 max_bits = G_MININT32;
@@ -194,7 +190,7 @@ image_init (Image *self, AprSquaredEquations *equations, gsize column)
 static void
 image_begin (Image *self, gsize column, gint64 fraction)
 {
-  const AprNormalEquations *squared = self->equations->squared;
+  const AprNormalEquations *squared = &self->equations->squared;
   gint64 max_scale = 0;
   gsize j;
 
@@ -214,7 +210,7 @@ refine (AprRefinement *refinement, gpointer data)
 
   if (self->v.corrected)
     apr_fixed_add_products (&self->b, equations->equations->products, equations->features, self->columns,
-                            self->scales, equations->squared->scales[self->v.column], &self->v.correction, 1,
+                            self->scales, equations->squared.scales[self->v.column], &self->v.correction, 1,
                             refinement->run);
   refinement->error = apr_scale_error (self->v.error, self->error_bits);
 
@@ -225,7 +221,7 @@ gboolean
 apr_squared_equations_solve (AprSquaredEquations *self, const AprTarget *target, const AprRun *run)
 {
   const AprNormalEquations *equations = self->equations;
-  AprNormalEquations *squared = self->squared;
+  AprNormalEquations *squared = &self->squared;
   gsize rank = squared->n_independent;
   gsize column = self->products.n_features + target->index;
   double n_products = (double) rank * (double) self->n * (double) self->products.n_limbs;

@@ -2,7 +2,6 @@
 #include "tests/apr-test.h"
 #include "tests/rational.h"
 
-#include "aprender/base/apr-pages-private.h"
 #include "aprender/least-squares/apr-refinement-private.h"
 
 /* What Cramer's rule says of the solutions of products, against rational arithmetic. */
@@ -20,7 +19,7 @@ set_products (AprProducts *products, gint columns[][N_ROWS], const gint *exponen
   gsize j;
   gsize k;
 
-  apr_products_allocate (products, n_features, 1, 2);
+  apr_products_init_zeros (products, n_features, 1, 2);
   mpz_init (sum);
   for (i = 0; i <= n_features; i++)
     for (j = 0; j <= i; j++)
@@ -150,7 +149,7 @@ test_random (void)
             }
 
           /* Another unit divides the unknowns by a power of two. */
-          apr_pages_free (products.limbs);
+          apr_products_clear (&products);
           for (i = 0; i < n_features; i++)
             exponents[i] = unit;
           set_products (&products, columns, exponents, n_features);
@@ -160,7 +159,7 @@ test_random (void)
           for (i = 0; i < n_features; i++)
             g_assert_cmpint (scaled.grids[i], ==, refinement.grids[i] + exponents[i]);
         }
-      apr_pages_free (products.limbs);
+      apr_products_clear (&products);
     }
   for (i = 0; i < MAX_FEATURES; i++)
     mpq_clear (unknowns[i]);
@@ -192,7 +191,7 @@ test_copies (void)
   g_assert_cmpint (refinement.grids[0], ==, 0);
   g_assert_cmpint (refinement.denominator_bits, >=, 5);
   g_assert_cmpint (refinement.denominator_bits, <=, 8);
-  apr_pages_free (products.limbs);
+  apr_products_clear (&products);
 }
 
 int

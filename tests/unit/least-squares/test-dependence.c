@@ -8,8 +8,8 @@
 /* What is said of features that depend on others, against rational arithmetic. */
 
 /* Products of samples, without an intercept. */
-static AprProducts *
-make_products (const double *x, gsize n_rows, gsize n_features)
+static void
+make_products (AprProducts *self, const double *x, gsize n_rows, gsize n_features)
 {
   g_autofree double *y = g_new0 (double, n_rows);
   g_autoptr (AprExactSums) sums = apr_exact_sums_new (n_features, 1, NULL);
@@ -17,24 +17,24 @@ make_products (const double *x, gsize n_rows, gsize n_features)
   g_autoptr (AprTensor) y_tensor = vector_new (n_rows, y);
 
   g_assert_true (apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
-  return apr_products_new (sums, FALSE, 0, &(AprRun){ .n_threads = 1 });
+  apr_products_init (self, sums, FALSE, 0, &(AprRun){ .n_threads = 1 });
 }
 
 /* A system of the features that are not @dependent, and those that are. */
-static AprNormalEquations *
-make_system (const AprProducts *products,
+static void
+make_system (AprNormalEquations *self,
+             const AprProducts *products,
              const gboolean *dependent,
              const AprDenseKernel *kernel,
              const AprRun *run)
 {
-  AprNormalEquations *self = g_new0 (AprNormalEquations, 1);
   gsize p = products->n_features;
   g_autofree double *least = g_new0 (double, p);
   g_autofree gsize *positions = g_new (gsize, p);
   AprScaledProducts scaled;
   gsize i;
 
-  self->products = products;
+  *self = (AprNormalEquations){ .products = products };
   /* All in one piece, as what frees them has it. */
   self->scales =
     g_malloc0 ((p + 1) * sizeof *self->scales + p * (sizeof *self->independent + sizeof *self->dependent));
@@ -56,8 +56,6 @@ make_system (const AprProducts *products,
   g_assert_cmpuint (apr_cholesky_factorise (&self->cholesky, least, positions, run), ==, self->n_independent);
   self->min_eigenvalue = 0.4 * apr_cholesky_estimate_min_eigenvalue (&self->cholesky);
   self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
-
-  return self;
 }
 
 /* The part of the square of @feature that is left when the independent ones before it are taken out. */
@@ -130,7 +128,7 @@ test_combine_small (void)
       g_autofree double *x = g_new (double, n_rows *p);
       g_autofree gboolean *dependent = g_new0 (gboolean, p);
       g_autofree gboolean *proven = g_new0 (gboolean, p);
-      g_autoptr (AprProducts) products = NULL;
+      g_auto (AprProducts) products = { 0 };
       gsize n_before = 0;
       gsize i;
       gsize j;
@@ -153,19 +151,20 @@ test_combine_small (void)
             x[(gsize) g_rand_int_range (rand, 0, (gint) n_rows) * p + j] +=
               g_rand_int_range (rand, 0, 4) == 0 ? 0 : ldexp (1, -g_rand_int_range (rand, 5, 20));
         }
-      products = make_products (x, n_rows, p);
+      make_products (&products, x, n_rows, p);
       for (k = 0; kernels[k] != NULL; k++)
         {
           AprRun run = { .n_threads = 1 };
-          g_autoptr (AprNormalEquations) equations = make_system (products, dependent, kernels[k], &run);
+          g_auto (AprNormalEquations) equations = { 0 };
 
-          if (equations->min_eigenvalue < 1e-6)
+          make_system (&equations, &products, dependent, kernels[k], &run);
+          if (equations.min_eigenvalue < 1e-6)
             continue;
-          equations->rank_tolerance = tolerance;
-          apr_normal_equations_find_combinations (equations, proven, &run);
-          for (j = 0; j < equations->n_dependent; j++)
+          equations.rank_tolerance = tolerance;
+          apr_normal_equations_find_combinations (&equations, proven, &run);
+          for (j = 0; j < equations.n_dependent; j++)
             {
-              double left = find_left (equations, equations->dependent[j]);
+              double left = find_left (&equations, equations.dependent[j]);
 
               if (proven[j])
                 g_assert_cmpfloat (left, <, tolerance);
@@ -176,11 +175,11 @@ test_combine_small (void)
             }
 
           /* So small a bound says nothing of the residual's part, but the rest is a proof all the same. */
-          equations->min_eigenvalue = 1e-13;
-          apr_normal_equations_find_combinations (equations, proven, &run);
-          for (j = 0; j < equations->n_dependent; j++)
+          equations.min_eigenvalue = 1e-13;
+          apr_normal_equations_find_combinations (&equations, proven, &run);
+          for (j = 0; j < equations.n_dependent; j++)
             if (proven[j])
-              g_assert_cmpfloat (find_left (equations, equations->dependent[j]), <, tolerance);
+              g_assert_cmpfloat (find_left (&equations, equations.dependent[j]), <, tolerance);
         }
     }
   g_assert_cmpuint (n_proven, >, 300);
@@ -207,8 +206,8 @@ test_combine_close (void)
       gint bits = g_rand_int_range (rand, 4, 40);
       g_autofree double *x = g_new0 (double, n_rows *p);
       g_autofree gboolean *dependent = g_new0 (gboolean, p);
-      g_autoptr (AprProducts) products = NULL;
-      g_autoptr (AprNormalEquations) equations = NULL;
+      g_auto (AprProducts) products = { 0 };
+      g_auto (AprNormalEquations) equations = { 0 };
       gboolean proven = FALSE;
       double left;
       gsize nudged;
@@ -229,17 +228,17 @@ test_combine_close (void)
       nudged = (gsize) g_rand_int_range (rand, 0, (gint) n_rows);
       x[nudged * p + n] += ldexp (1, -g_rand_int_range (rand, 2, 45));
       dependent[n] = TRUE;
-      products = make_products (x, n_rows, p);
-      equations = make_system (products, dependent, kernels[0], &run);
-      left = find_left (equations, n);
-      if (!(left > 0x1p-100 && left < 0.25) || equations->min_eigenvalue < 1e-8)
+      make_products (&products, x, n_rows, p);
+      make_system (&equations, &products, dependent, kernels[0], &run);
+      left = find_left (&equations, n);
+      if (!(left > 0x1p-100 && left < 0.25) || equations.min_eigenvalue < 1e-8)
         continue;
 
-      equations->rank_tolerance = left * (1 - 0x1p-13);
-      apr_normal_equations_find_combinations (equations, &proven, &run);
+      equations.rank_tolerance = left * (1 - 0x1p-13);
+      apr_normal_equations_find_combinations (&equations, &proven, &run);
       g_assert_false (proven);
-      equations->rank_tolerance = left * 1.01;
-      apr_normal_equations_find_combinations (equations, &proven, &run);
+      equations.rank_tolerance = left * 1.01;
+      apr_normal_equations_find_combinations (&equations, &proven, &run);
       n_proven += proven;
       n_close++;
     }
@@ -261,7 +260,7 @@ check_sums_of_two (gsize n, gsize m)
   g_autofree gboolean *proven = g_new (gboolean, m);
   g_autofree gsize *first = g_new0 (gsize, m);
   g_autofree double *expected = NULL;
-  g_autoptr (AprProducts) products = NULL;
+  g_auto (AprProducts) products = { 0 };
   gsize i;
   gsize j;
   gsize k;
@@ -281,31 +280,32 @@ check_sums_of_two (gsize n, gsize m)
       for (i = 0; i < n_rows; i++)
         x[i * p + n + j] = x[i * p + first[j]] + x[i * p + n - 1];
     }
-  products = make_products (x, n_rows, p);
+  make_products (&products, x, n_rows, p);
 
   for (k = 0; kernels[k] != NULL; k++)
     {
       AprRun run = { .n_threads = (guint) k + 1 };
-      g_autoptr (AprNormalEquations) equations = make_system (products, dependent, kernels[k], &run);
-      gsize stride = equations->cholesky.stride;
+      g_auto (AprNormalEquations) equations = { 0 };
+      gsize stride;
 
+      make_system (&equations, &products, dependent, kernels[k], &run);
+      stride = equations.cholesky.stride;
       memset (proven, 0, m * sizeof *proven);
-      equations->rank_tolerance = 16 * (double) (p * p) * 0x1p-106;
-      apr_normal_equations_find_combinations (equations, proven, &run);
+      equations.rank_tolerance = 16 * (double) (p * p) * 0x1p-106;
+      apr_normal_equations_find_combinations (&equations, proven, &run);
       for (j = 0; j < m; j++)
         {
           g_assert_true (proven[j]);
           for (i = 0; i < n; i++)
             g_assert_cmpfloat_with_epsilon (
-              equations->combinations[j * stride + i],
-              i == first[j] || i == n - 1
-                ? ldexp (1, (gint) (equations->scales[i] - equations->scales[n + j]))
-                : 0,
+              equations.combinations[j * stride + i],
+              i == first[j] || i == n - 1 ? ldexp (1, (gint) (equations.scales[i] - equations.scales[n + j]))
+                                          : 0,
               1e-9);
         }
       if (expected == NULL)
-        expected = g_memdup2 (equations->combinations, m * stride * sizeof (double));
-      g_assert_cmpmem (equations->combinations, m * stride * sizeof (double), expected,
+        expected = g_memdup2 (equations.combinations, m * stride * sizeof (double));
+      g_assert_cmpmem (equations.combinations, m * stride * sizeof (double), expected,
                        m * stride * sizeof (double));
     }
 }
@@ -323,20 +323,22 @@ static gboolean
 is_last_proven (const double *x, gsize n_rows, gsize p)
 {
   const AprDenseKernel *const *kernels = apr_dense_kernels ();
-  g_autoptr (AprProducts) products = make_products (x, n_rows, p);
+  g_auto (AprProducts) products = { 0 };
   g_autofree gboolean *dependent = g_new0 (gboolean, p);
   gsize n_proven = 0;
   gsize k;
 
+  make_products (&products, x, n_rows, p);
   dependent[p - 1] = TRUE;
   for (k = 0; kernels[k] != NULL; k++)
     {
       AprRun run = { .n_threads = 1 };
-      g_autoptr (AprNormalEquations) equations = make_system (products, dependent, kernels[k], &run);
+      g_auto (AprNormalEquations) equations = { 0 };
       gboolean proven = FALSE;
 
-      equations->rank_tolerance = 16 * (double) (p * p) * 0x1p-106;
-      apr_normal_equations_find_combinations (equations, &proven, &run);
+      make_system (&equations, &products, dependent, kernels[k], &run);
+      equations.rank_tolerance = 16 * (double) (p * p) * 0x1p-106;
+      apr_normal_equations_find_combinations (&equations, &proven, &run);
       n_proven += proven;
     }
   g_assert_true (n_proven == 0 || n_proven == k);

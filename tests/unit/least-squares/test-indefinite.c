@@ -32,10 +32,9 @@ static const AprRun one_thread = { .n_threads = 1 };
 static const gboolean none_excluded[MAX_N] = { FALSE };
 
 /* X'X, where column i of X is a whole number times 2^exponents[i]. */
-static AprProducts *
-products_new (gint64 x[MAX_ROWS][MAX_N], const mp_bitcnt_t *exponents, gsize n)
+static void
+set_products (AprProducts *products, gint64 x[MAX_ROWS][MAX_N], const mp_bitcnt_t *exponents, gsize n)
 {
-  AprProducts *products = g_new0 (AprProducts, 1);
   mpz_t sum;
   mpz_t term;
   gsize i;
@@ -43,7 +42,7 @@ products_new (gint64 x[MAX_ROWS][MAX_N], const mp_bitcnt_t *exponents, gsize n)
   gsize k;
 
   mpz_inits (sum, term, NULL);
-  apr_products_allocate (products, n, 0, 40);
+  apr_products_init_zeros (products, n, 0, 40);
   for (i = 0; i < n; i++)
     for (j = 0; j <= i; j++)
       {
@@ -58,8 +57,6 @@ products_new (gint64 x[MAX_ROWS][MAX_N], const mp_bitcnt_t *exponents, gsize n)
         apr_products_set_integer (products, i, j, sum);
       }
   mpz_clears (sum, term, NULL);
-
-  return products;
 }
 
 /* Numbers of up to @bits, the last @n_dependent columns being sums of others. */
@@ -89,16 +86,16 @@ test_samples (void)
       gsize n = (gsize) g_rand_int_range (rand, 5, MAX_N + 1);
       mp_bitcnt_t exponents[MAX_N] = { 0 };
       gint64 x[MAX_ROWS][MAX_N];
-      g_autoptr (AprProducts) products = NULL;
+      g_auto (AprProducts) products = { 0 };
       gsize feature;
       gsize i;
 
       draw (rand, x, n, (gsize) round % 4, g_rand_int_range (rand, 1, 25));
       for (i = 0; i < n; i++)
         exponents[i] = round % 3 == 0 ? (mp_bitcnt_t) g_rand_int_range (rand, 0, 1100) : 0;
-      products = products_new (x, exponents, n);
+      set_products (&products, x, exponents, n);
       fesetround (modes[round % (int) G_N_ELEMENTS (modes)]);
-      g_assert_false (apr_products_prove_indefinite (products, none_excluded, &one_thread, &feature));
+      g_assert_false (apr_products_prove_indefinite (&products, none_excluded, &one_thread, &feature));
       fesetround (FE_TONEAREST);
     }
 }
@@ -117,8 +114,8 @@ test_one_too_little (void)
       mp_bitcnt_t exponents[MAX_N] = { 0 };
       gint64 x[MAX_ROWS][MAX_N];
       gboolean excluded[MAX_N] = { FALSE };
-      g_autoptr (AprProducts) products = NULL;
-      g_autoptr (AprProducts) wrong = NULL;
+      g_auto (AprProducts) products = { 0 };
+      g_auto (AprProducts) wrong = { 0 };
       gsize feature = MAX_N;
       gsize i;
       gsize j;
@@ -128,34 +125,33 @@ test_one_too_little (void)
       for (i = 0; i < n; i++)
         exponents[i] = round % 3 == 0 ? (mp_bitcnt_t) g_rand_int_range (rand, 0, 30) : 0;
       exponents[n - 1] = 0;
-      products = products_new (x, exponents, n);
-      wrong = g_new0 (AprProducts, 1);
-      apr_products_allocate (wrong, n + 1, 0, products->n_limbs);
+      set_products (&products, x, exponents, n);
+      apr_products_init_zeros (&wrong, n + 1, 0, products.n_limbs);
       mpz_init (entry);
       for (i = 0; i < n; i++)
         for (j = 0; j <= i; j++)
           {
-            apr_products_get_integer (products, i, j, entry);
+            apr_products_get_integer (&products, i, j, entry);
             if (i == n - 1 && j == i)
               mpz_sub_ui (entry, entry, 1);
-            apr_products_set_integer (wrong, i, j, entry);
+            apr_products_set_integer (&wrong, i, j, entry);
           }
       /* One that has nothing to do with the others, after those that matter. */
       mpz_set_ui (entry, 5);
-      apr_products_set_integer (wrong, n, n, entry);
+      apr_products_set_integer (&wrong, n, n, entry);
       mpz_clear (entry);
 
-      g_assert_true (apr_products_prove_indefinite (wrong, none_excluded, &one_thread, &feature));
+      g_assert_true (apr_products_prove_indefinite (&wrong, none_excluded, &one_thread, &feature));
       g_assert_cmpuint (feature, ==, n - 1);
       excluded[n - 1] = TRUE;
-      g_assert_false (apr_products_prove_indefinite (wrong, excluded, &one_thread, &feature));
+      g_assert_false (apr_products_prove_indefinite (&wrong, excluded, &one_thread, &feature));
     }
 }
 
 static void
 test_too_large (void)
 {
-  g_autoptr (AprProducts) products = g_new0 (AprProducts, 1);
+  g_auto (AprProducts) products = { 0 };
   const gboolean excluded[3] = { FALSE, TRUE, FALSE };
   gsize feature = MAX_N;
   gsize i;
@@ -163,17 +159,17 @@ test_too_large (void)
 
   g_test_summary ("Products that no double holds beside their squares.");
 
-  apr_products_allocate (products, 3, 0, 20);
+  apr_products_init_zeros (&products, 3, 0, 20);
   mpz_init_set_ui (entry, 1);
   for (i = 0; i < 3; i++)
-    apr_products_set_integer (products, i, i, entry);
+    apr_products_set_integer (&products, i, i, entry);
   mpz_setbit (entry, 1200);
-  apr_products_set_integer (products, 2, 1, entry);
+  apr_products_set_integer (&products, 2, 1, entry);
   mpz_clear (entry);
 
-  g_assert_true (apr_products_prove_indefinite (products, none_excluded, &one_thread, &feature));
+  g_assert_true (apr_products_prove_indefinite (&products, none_excluded, &one_thread, &feature));
   g_assert_cmpuint (feature, ==, 2);
-  g_assert_false (apr_products_prove_indefinite (products, excluded, &one_thread, &feature));
+  g_assert_false (apr_products_prove_indefinite (&products, excluded, &one_thread, &feature));
 }
 
 #define N_HOSTILE 60

@@ -97,8 +97,8 @@ test_centring (void)
       g_autoptr (AprExactSums) sums = make_up_sums (rand, p, (gsize) g_rand_int_range (rand, 1, 12));
       gboolean centred = g_rand_boolean (rand);
       double alpha = alphas[round % 4];
-      g_autoptr (AprProducts) products = apr_products_new (
-        sums, centred, alpha, &(AprRun){ .n_threads = (guint) g_rand_int_range (rand, 1, 4) });
+      AprRun run = { .n_threads = (guint) g_rand_int_range (rand, 1, 4) };
+      g_auto (AprProducts) products = { 0 };
       gboolean have_unit = FALSE;
       gsize i;
       gsize j;
@@ -106,13 +106,14 @@ test_centring (void)
       mpq_t actual;
       mpq_t unit;
 
+      apr_products_init (&products, sums, centred, alpha, &run);
       mpq_inits (expected, actual, unit, NULL);
       for (i = 0; i <= p; i++)
         for (j = 0; j <= i; j++)
           {
             get_expected (sums, i, j, p, centred, alpha, expected);
             mpq_set_ui (actual, 0, 1);
-            apr_products_get_integer (products, i, j, mpq_numref (actual));
+            apr_products_get_integer (&products, i, j, mpq_numref (actual));
             g_assert_cmpint (mpq_sgn (expected), ==, mpq_sgn (actual));
             if (!have_unit && mpq_sgn (expected) != 0)
               {
@@ -127,8 +128,8 @@ test_centring (void)
 }
 
 /* Products of samples of @bits bits whose columns have scales @spread powers of two apart, at the most. */
-static AprProducts *
-make_products (GRand *rand, gsize n_features, gint bits, gint spread)
+static void
+make_products (AprProducts *self, GRand *rand, gsize n_features, gint bits, gint spread)
 {
   gsize n_rows = n_features + 3;
   g_autofree double *x = g_new (double, n_rows *n_features);
@@ -149,7 +150,7 @@ make_products (GRand *rand, gsize n_features, gint bits, gint spread)
   y_tensor = vector_new (n_rows, y);
   g_assert_true (apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
 
-  return apr_products_new (sums, TRUE, 0, &(AprRun){ .n_threads = 1 });
+  apr_products_init (self, sums, TRUE, 0, &(AprRun){ .n_threads = 1 });
 }
 
 static void
@@ -160,16 +161,15 @@ test_nothing (void)
 
   for (centred = FALSE; centred <= TRUE; centred++)
     {
-      g_autoptr (AprProducts) products = apr_products_new (sums, centred, 0, &(AprRun){ .n_threads = 1 });
+      g_auto (AprProducts) products = { 0 };
 
-      g_assert_cmpint (apr_products_get_bits (products, 1, 0), ==, 0);
-      g_assert_cmpint (apr_products_get_bits (products, 2, 2), ==, 0);
-      g_assert_false (apr_products_is_negative (products, 1, 1));
-      g_assert_true (apr_products_is_constant (products, 1, 0x1p-100));
+      apr_products_init (&products, sums, centred, 0, &(AprRun){ .n_threads = 1 });
+      g_assert_cmpint (apr_products_get_bits (&products, 1, 0), ==, 0);
+      g_assert_cmpint (apr_products_get_bits (&products, 2, 2), ==, 0);
+      g_assert_false (apr_products_is_negative (&products, 1, 1));
+      g_assert_true (apr_products_is_constant (&products, 1, 0x1p-100));
     }
 
-  apr_products_free (NULL);
-  apr_normal_equations_free (NULL);
   apr_integers_free (NULL, 0);
 }
 
@@ -354,15 +354,16 @@ test_scaled (void)
       /* Enough of them for more than one thread now and then; with few bits, nothing is cut off. */
       gsize p = (gsize) (round == 0 ? 600 : g_rand_int_range (rand, 1, 40));
       gint bits = round % 3 == 0 ? 10 : 53;
-      g_autoptr (AprProducts) products = make_products (rand, p, bits, round % 4 * 7);
+      g_auto (AprProducts) products = { 0 };
       g_autofree gint64 *scales = g_new (gint64, p + 1);
       g_autofree gsize *columns = g_new (gsize, p);
-      AprScaledProducts matrix = { products, scales, columns, 0 };
+      AprScaledProducts matrix = { &products, scales, columns, 0 };
       gsize i;
 
+      make_products (&products, rand, p, bits, round % 4 * 7);
       for (i = 0; i < p; i++)
         {
-          scales[i] = apr_products_get_scale (products, i);
+          scales[i] = apr_products_get_scale (&products, i);
           if (g_rand_int_range (rand, 0, 10) != 0)
             columns[matrix.n++] = i;
         }
@@ -446,17 +447,18 @@ test_tall (void)
     {
       gsize p = (gsize) (round == 0 ? 500 : g_rand_int_range (rand, 1, 30));
       gint bits = round % 3 == 0 ? 10 : 53;
-      g_autoptr (AprProducts) products = make_products (rand, p, bits, round % 4 * 3);
+      g_auto (AprProducts) products = { 0 };
       g_autofree gint64 *scales = g_new (gint64, p + 1);
       g_autofree gsize *columns = g_new (gsize, p);
-      AprTallProducts matrix = { products, 0, scales, columns, p, 0 };
+      AprTallProducts matrix = { &products, 0, scales, columns, p, 0 };
       gsize i;
       gsize n_others = 0;
 
+      make_products (&products, rand, p, bits, round % 4 * 3);
       /* The first ones in order, then the others. */
       for (i = 0; i < p; i++)
         {
-          scales[i] = apr_products_get_scale (products, i);
+          scales[i] = apr_products_get_scale (&products, i);
           matrix.row_scale = MAX (matrix.row_scale, scales[i]);
           if (g_rand_int_range (rand, 0, 3) == 0)
             columns[p - ++n_others] = i;
@@ -479,19 +481,20 @@ test_scaled_made_up (void)
     {
       gsize p = 3;
       g_autoptr (AprExactSums) sums = make_up_sums (rand, p, (gsize) g_rand_int_range (rand, 1, 9));
-      g_autoptr (AprProducts) products = apr_products_new (sums, FALSE, 0, &(AprRun){ .n_threads = 1 });
+      g_auto (AprProducts) products = { 0 };
       const gsize columns[] = { 0, 1, 2 };
       gint64 scales[3];
-      AprScaledProducts matrix = { products, scales, columns, p };
+      AprScaledProducts matrix = { &products, scales, columns, p };
       double rows[3 * APR_DENSE_PAD];
       gboolean fits = TRUE;
       gsize i;
       gsize j;
       mpq_t value;
 
+      apr_products_init (&products, sums, FALSE, 0, &(AprRun){ .n_threads = 1 });
       mpq_init (value);
       for (i = 0; i < p; i++)
-        scales[i] = apr_products_get_scale (products, i) - (round % 2) * (gint64) (40 * i);
+        scales[i] = apr_products_get_scale (&products, i) - (round % 2) * (gint64) (40 * i);
       for (i = 0; i < p; i++)
         for (j = 0; j <= i; j++)
           {

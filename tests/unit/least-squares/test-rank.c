@@ -12,10 +12,9 @@
 static const AprRun one_thread = { .n_threads = 1 };
 
 /* The cross products of a matrix of whole numbers, [n_rows, n]. */
-static AprProducts *
-products_new (const gint64 *x, gsize n_rows, gsize n)
+static void
+set_products (AprProducts *products, const gint64 *x, gsize n_rows, gsize n)
 {
-  AprProducts *products = g_new0 (AprProducts, 1);
   mpz_t sum;
   mpz_t term;
   gsize i;
@@ -23,7 +22,7 @@ products_new (const gint64 *x, gsize n_rows, gsize n)
   gsize k;
 
   mpz_inits (sum, term, NULL);
-  apr_products_allocate (products, n, 0, 4);
+  apr_products_init_zeros (products, n, 0, 4);
   for (i = 0; i < n; i++)
     for (j = 0; j <= i; j++)
       {
@@ -37,8 +36,6 @@ products_new (const gint64 *x, gsize n_rows, gsize n)
         apr_products_set_integer (products, i, j, sum);
       }
   mpz_clears (sum, term, NULL);
-
-  return products;
 }
 
 /* Whether all eigenvalues of the scaled products are above @bound. */
@@ -92,8 +89,8 @@ test_bound (void)
       gsize n = sizes[(gsize) round % G_N_ELEMENTS (sizes)];
       g_autofree gint64 *x = g_new (gint64, 2 * n * n);
       gint32 noise = 1 << g_rand_int_range (rand, 1, 20);
-      g_autoptr (AprProducts) products = NULL;
-      g_autoptr (AprNormalEquations) equations = NULL;
+      g_auto (AprProducts) products = { 0 };
+      g_auto (AprNormalEquations) equations = { 0 };
       gsize i;
       gsize j;
 
@@ -104,17 +101,17 @@ test_bound (void)
           for (j = 0; j < n; j++)
             x[i * n + j] = (common + g_rand_int_range (rand, -noise, noise)) * (1 + (gint64) j);
         }
-      products = products_new (x, 2 * n, n);
-      equations = apr_normal_equations_new (products, none, 0x1p-100, &one_thread);
-      g_assert_cmpuint (equations->n_independent, ==, n);
+      set_products (&products, x, 2 * n, n);
+      apr_normal_equations_init (&equations, &products, none, 0x1p-100, &one_thread);
+      g_assert_cmpuint (equations.n_independent, ==, n);
       /* Features that are nearly the same are left to longer numbers. */
-      if (equations->ldlt != NULL && noise < 1 << 8)
+      if (equations.ldlt != NULL && noise < 1 << 8)
         continue;
-      g_assert_null (equations->ldlt);
-      g_assert_true (is_above (equations, equations->min_eigenvalue));
-      g_assert_false (is_above (equations, 8 * equations->min_eigenvalue));
-      g_assert_cmpfloat (exp2 ((double) equations->inverse_bits) * equations->min_eigenvalue, >=, 1);
-      g_assert_cmpfloat (exp2 ((double) equations->inverse_bits) * equations->min_eigenvalue, <=, 2);
+      g_assert_null (equations.ldlt);
+      g_assert_true (is_above (&equations, equations.min_eigenvalue));
+      g_assert_false (is_above (&equations, 8 * equations.min_eigenvalue));
+      g_assert_cmpfloat (exp2 ((double) equations.inverse_bits) * equations.min_eigenvalue, >=, 1);
+      g_assert_cmpfloat (exp2 ((double) equations.inverse_bits) * equations.min_eigenvalue, <=, 2);
     }
 }
 
@@ -129,14 +126,16 @@ check_missed (int exponent, gboolean proven)
   gint64 b = 3 * (gint64) ldexp (apr_dense_start (1), 32);
   gint64 factor = (gint64) 1 << exponent;
   const gint64 x[] = { a * factor, b * factor, -b, a };
-  g_autoptr (AprProducts) products = products_new (x, 2, 2);
-  g_autoptr (AprNormalEquations) equations = apr_normal_equations_new (products, none, 0x1p-100, &one_thread);
+  g_auto (AprProducts) products = { 0 };
+  g_auto (AprNormalEquations) equations = { 0 };
 
-  g_assert_cmpint (equations->scales[0], ==, equations->scales[1]);
-  g_assert_cmpuint (equations->n_independent, ==, 2);
-  g_assert_true ((equations->ldlt == NULL) == proven);
+  set_products (&products, x, 2, 2);
+  apr_normal_equations_init (&equations, &products, none, 0x1p-100, &one_thread);
+  g_assert_cmpint (equations.scales[0], ==, equations.scales[1]);
+  g_assert_cmpuint (equations.n_independent, ==, 2);
+  g_assert_true ((equations.ldlt == NULL) == proven);
   if (proven)
-    g_assert_true (is_above (equations, equations->min_eigenvalue));
+    g_assert_true (is_above (&equations, equations.min_eigenvalue));
 }
 
 static void
@@ -171,20 +170,21 @@ test_features (void)
   const gsize independent[] = { 0, 2, 4 };
   /* Of which double knows enough, and long numbers have to be asked. */
   const double tolerances[] = { 0x1p-40, 0x1p-120 };
-  g_autoptr (AprProducts) products = products_new (x, N_ROWS, N);
+  g_auto (AprProducts) products = { 0 };
   gsize i;
 
+  set_products (&products, x, N_ROWS, N);
   for (i = 0; i < G_N_ELEMENTS (tolerances); i++)
     {
-      g_autoptr (AprNormalEquations) equations =
-        apr_normal_equations_new (products, excluded, tolerances[i], &one_thread);
+      g_auto (AprNormalEquations) equations = { 0 };
 
-      g_assert_true ((equations->ldlt == NULL) == (i == 0));
-      g_assert_cmpuint (equations->n_independent, ==, 3);
-      g_assert_cmpmem (equations->independent, 3 * sizeof (gsize), independent, sizeof independent);
-      g_assert_cmpuint (equations->n_dependent, ==, 1);
-      g_assert_cmpuint (equations->dependent[0], ==, 3);
-      g_assert_cmpint (equations->negative, ==, -1);
+      apr_normal_equations_init (&equations, &products, excluded, tolerances[i], &one_thread);
+      g_assert_true ((equations.ldlt == NULL) == (i == 0));
+      g_assert_cmpuint (equations.n_independent, ==, 3);
+      g_assert_cmpmem (equations.independent, 3 * sizeof (gsize), independent, sizeof independent);
+      g_assert_cmpuint (equations.n_dependent, ==, 1);
+      g_assert_cmpuint (equations.dependent[0], ==, 3);
+      g_assert_cmpint (equations.negative, ==, -1);
     }
 }
 
