@@ -55,13 +55,16 @@ trendline_predict_page_dispose (GObject *object)
   G_OBJECT_CLASS (trendline_predict_page_parent_class)->dispose (object);
 }
 
-/* A number as the user's language or a program writes it. */
+/* A number as the user's language, a program or the table writes it. */
 static gboolean
-parse_number (const char *text, double *number)
+parse_number (TrendlinePredictPage *self, const char *text, double *number)
 {
+  TrendlineTable *table = trendline_fit_session_get_table (self->session);
   g_autofree char *stripped = g_strstrip (g_strdup (text));
   char *end;
 
+  if (table != NULL && trendline_table_get_decimal_comma (table))
+    g_strdelimit (stripped, ",", '.');
   *number = g_strtod (stripped, &end);
 
   return end != stripped && *end == '\0' && isfinite (*number);
@@ -84,7 +87,7 @@ read_features (TrendlinePredictPage *self, gsize n_features)
       else
         {
           const char *text = gtk_editable_get_text (GTK_EDITABLE (input->row));
-          const gboolean is_number = parse_number (text, &features[input->first]);
+          const gboolean is_number = parse_number (self, text, &features[input->first]);
 
           if (is_number || *text == '\0')
             gtk_widget_remove_css_class (input->row, "error");
@@ -231,12 +234,10 @@ find_first_number (TrendlinePredictPage *self, const char *name)
         continue;
       for (row = 0; row < trendline_table_get_n_rows (table); row++)
         {
-          g_autofree char *cell = g_strdup (trendline_table_get_cell (table, row, i));
+          const char *cell = trendline_table_get_cell (table, row, i);
 
-          if (trendline_table_get_decimal_comma (table))
-            g_strdelimit (cell, ",", '.');
-          if (parse_number (cell, &number))
-            return g_steal_pointer (&cell);
+          if (parse_number (self, cell, &number))
+            return g_strdup (cell);
         }
     }
 

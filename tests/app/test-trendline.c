@@ -367,25 +367,6 @@ test_gap (void)
     g_main_context_iteration (NULL, TRUE);
 }
 
-static GtkWidget *
-find_widget (GtkWidget *widget, GType type)
-{
-  GtkWidget *child;
-
-  if (G_TYPE_CHECK_INSTANCE_TYPE (widget, type))
-    return widget;
-  for (child = gtk_widget_get_first_child (widget); child != NULL;
-       child = gtk_widget_get_next_sibling (child))
-    {
-      GtkWidget *found = find_widget (child, type);
-
-      if (found != NULL)
-        return found;
-    }
-
-  return NULL;
-}
-
 static void
 test_search (void)
 {
@@ -534,17 +515,34 @@ is_opaque (GtkWidget *widget)
   return pixel >> 24 == 0xff;
 }
 
-/* Resizes the one window: without a window manager, GTK does not once it is shown. */
+/* Resizes each window that is shown: without a window manager, GTK does not once it is. */
 static void
-resize_window (int width, int height)
+resize_windows (int width, int height)
 {
-  g_autofree char *search = g_strdup_printf ("xdotool search --onlyvisible --pid %d", (int) getpid ());
-  g_autofree char *id = NULL;
-  g_autofree char *resize = NULL;
+  g_autofree char *line = g_strdup_printf (
+    "sh -c 'for id in $(xdotool search --onlyvisible --pid %d); do xdotool windowsize $id %d %d; done'",
+    (int) getpid (), width, height);
 
-  g_assert_true (g_spawn_command_line_sync (search, &id, NULL, NULL, NULL));
-  resize = g_strdup_printf ("xdotool windowsize %s %d %d", g_strchomp (id), width, height);
-  g_assert_true (g_spawn_command_line_sync (resize, NULL, NULL, NULL, NULL));
+  g_assert_true (g_spawn_command_line_sync (line, NULL, NULL, NULL, NULL));
+}
+
+static void
+test_decimal_commas (void)
+{
+  g_auto (Opened) opened = open_text ("x;y\n0,5;0\n1;1\n2;1\n3;3\n4;5\n");
+  GtkWidget *entry;
+
+  g_test_summary ("Of a table with decimal commas, numbers are shown and typed with them.");
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.fit", NULL));
+  wait_for_label (opened.window, "(Intercept)");
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.show-page", "s", "predict"));
+  entry = find_entry (opened.window, "x");
+  g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (entry)), ==, "0,5");
+  gtk_editable_set_text (GTK_EDITABLE (entry), "");
+  wait_for_label (opened.window, "Type a number for each feature.");
+  gtk_editable_set_text (GTK_EDITABLE (entry), "2,1");
+  wait_until_gone (opened.window, "Type a number for each feature.");
+  g_assert_false (gtk_widget_has_css_class (entry, "error"));
 }
 
 static void
@@ -560,7 +558,8 @@ test_narrow (void)
   /* As GNOME has it. */
   g_object_set (gtk_settings_get_default (), "gtk-decoration-layout", ":close", NULL);
   /* With its shadow. */
-  resize_window (380, 640);
+  wait_for_frames (opened.window, 3);
+  resize_windows (380, 640);
   while (!adw_flap_get_folded (ADW_FLAP (flap)))
     g_main_context_iteration (NULL, TRUE);
   wait_for_frames (opened.window, 3);
@@ -687,6 +686,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/headings", test_headings);
   g_test_add_func ("/trendline/bar", test_bar);
   g_test_add_func ("/trendline/proposed-name", test_proposed_name);
+  g_test_add_func ("/trendline/decimal-commas", test_decimal_commas);
   g_test_add_func ("/trendline/narrow", test_narrow);
   g_test_add_func ("/trendline/keys", test_keys);
   g_test_add_func ("/trendline/missing-file", test_missing_file);

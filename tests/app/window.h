@@ -65,3 +65,23 @@ find_mapped (GtkWidget *widget, const char *type)
 
   return NULL;
 }
+
+/* The first widget of a type, or NULL. */
+static inline GtkWidget *
+find_widget (GtkWidget *widget, GType type)
+{
+  GtkWidget *child;
+
+  if (G_TYPE_CHECK_INSTANCE_TYPE (widget, type))
+    return widget;
+  for (child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      GtkWidget *found = find_widget (child, type);
+
+      if (found != NULL)
+        return found;
+    }
+
+  return NULL;
+}
