@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include "aprender/least-squares/apr-normal-equations-private.h"
+
+/* The scales of targets, and multiplication, with numbers that are exact. */
+
+enum
+{
+  N = 3
+};
+
+static const AprRun one_thread = { .n_threads = 1 };
+static const gboolean none[N] = { FALSE };
+
+static void
+set_entry (AprProducts *products, gsize row, gsize column, gint64 value)
+{
+  mpz_t integer;
+
+  mpz_init_set_si (integer, value);
+  apr_products_set_integer (products, row, column, integer);
+  mpz_clear (integer);
+}
+
+static void
+test_scales (void)
+{
+  const gint64 squares[N] = { 1 << 20, G_GINT64_CONSTANT (1) << 40, 1 };
+  const struct
+  {
+    gint64 entries[N]; /* products with the features, which are scaled by 2^-10, 2^-20 and 1 */
+    gint64 scale;
+  } targets[] = {
+    { { 0, 1 << 30, -1 }, 11 },
+    { { 0, 0, -1 }, 1 },
+    { { 0, 0, 1 }, 1 },
+    /* A product of 0 asks for nothing, */
+    { { 0, 8, 0 }, -16 },
+    { { 1, 0, 0 }, -9 },
+    { { 0, 1, 0 }, -19 },
+    /* and a target that has no other is not scaled. */
+    { { 0, 0, 0 }, 0 },
+  };
+  g_autoptr (AprProducts) products = g_new0 (AprProducts, 1);
+  g_autoptr (AprNormalEquations) equations = NULL;
+  gsize i;
+  gsize j;
+
+  apr_products_allocate (products, N, G_N_ELEMENTS (targets), 2);
+  for (i = 0; i < N; i++)
+    set_entry (products, i, i, squares[i]);
+  for (i = 0; i < G_N_ELEMENTS (targets); i++)
+    for (j = 0; j < N; j++)
+      set_entry (products, N + i, j, targets[i].entries[j]);
+
+  equations = apr_normal_equations_new (products, none, 0x1p-100, &one_thread);
+  g_assert_cmpuint (equations->n_independent, ==, N);
+  for (i = 0; i < G_N_ELEMENTS (targets); i++)
+    {
+      apr_normal_equations_scale_column (equations, N + i);
+      g_assert_cmpint (equations->scales[N + i], ==, targets[i].scale);
+    }
+}
+
+static void
+test_multiply (void)
+{
+  /* [16 4 -8; 4 16 2; -8 2 32], whose diagonal is scaled to 1, 1 and 1/2: their magnitudes have 5 and 6 bits. */
+  const gint64 matrix[N][N] = { { 16, 4, -8 }, { 4, 16, 2 }, { -8, 2, 32 } };
+  const gint64 scales[N] = { 2, 2, 3 };
+  const double x[N] = { 1, -2, 4 };
+  /* Of which double knows enough, and long numbers have to be asked. */
+  const double tolerances[] = { 0x1p-40, 0x1p-2 };
+  g_autoptr (AprProducts) products = g_new0 (AprProducts, 1);
+  gsize k;
+  gsize i;
+  gsize j;
+
+  apr_products_allocate (products, N, 0, 1);
+  for (i = 0; i < N; i++)
+    for (j = 0; j <= i; j++)
+      set_entry (products, i, j, matrix[i][j]);
+
+  for (k = 0; k < G_N_ELEMENTS (tolerances); k++)
+    {
+      g_autoptr (AprNormalEquations) equations =
+        apr_normal_equations_new (products, none, tolerances[k], &one_thread);
+      int round;
+
+      g_assert_true ((equations->ldlt == NULL) == (k == 0));
+      g_assert_cmpuint (equations->n_independent, ==, N);
+      /* Once more, with what the first time has left. */
+      for (round = 0; round < 2; round++)
+        {
+          double product[N];
+
+          memcpy (product, x, sizeof x);
+          apr_normal_equations_multiply (equations, product, &one_thread);
+          for (i = 0; i < N; i++)
+            {
+              double expected = 0;
+
+              g_assert_cmpint (equations->scales[i], ==, scales[i]);
+              for (j = 0; j < N; j++)
+                expected += ldexp ((double) matrix[i][j], (int) -(scales[i] + scales[j])) * x[j];
+              g_assert_cmpfloat_with_epsilon (product[i], expected, 1e-14);
+            }
+        }
+    }
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/normal-equations/scales", test_scales);
+  g_test_add_func ("/normal-equations/multiply", test_multiply);
+
+  return g_test_run ();
+}
