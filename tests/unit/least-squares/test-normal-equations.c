@@ -42,24 +42,24 @@ test_scales (void)
     /* and a target that has no other is not scaled. */
     { { 0, 0, 0 }, 0 },
   };
-  g_autoptr (AprProducts) products = g_new0 (AprProducts, 1);
-  g_autoptr (AprNormalEquations) equations = NULL;
+  g_auto (AprProducts) products = { 0 };
+  g_auto (AprNormalEquations) equations = { 0 };
   gsize i;
   gsize j;
 
-  apr_products_allocate (products, N, G_N_ELEMENTS (targets), 2);
+  apr_products_init_zeros (&products, N, G_N_ELEMENTS (targets), 2);
   for (i = 0; i < N; i++)
-    set_entry (products, i, i, squares[i]);
+    set_entry (&products, i, i, squares[i]);
   for (i = 0; i < G_N_ELEMENTS (targets); i++)
     for (j = 0; j < N; j++)
-      set_entry (products, N + i, j, targets[i].entries[j]);
+      set_entry (&products, N + i, j, targets[i].entries[j]);
 
-  equations = apr_normal_equations_new (products, none, 0x1p-100, &one_thread);
-  g_assert_cmpuint (equations->n_independent, ==, N);
+  apr_normal_equations_init (&equations, &products, none, 0x1p-100, &one_thread);
+  g_assert_cmpuint (equations.n_independent, ==, N);
   for (i = 0; i < G_N_ELEMENTS (targets); i++)
     {
-      apr_normal_equations_scale_column (equations, N + i);
-      g_assert_cmpint (equations->scales[N + i], ==, targets[i].scale);
+      apr_normal_equations_scale_column (&equations, N + i);
+      g_assert_cmpint (equations.scales[N + i], ==, targets[i].scale);
     }
 }
 
@@ -72,36 +72,36 @@ test_multiply (void)
   const double x[N] = { 1, -2, 4 };
   /* Of which double knows enough, and long numbers have to be asked. */
   const double tolerances[] = { 0x1p-40, 0x1p-2 };
-  g_autoptr (AprProducts) products = g_new0 (AprProducts, 1);
+  g_auto (AprProducts) products = { 0 };
   gsize k;
   gsize i;
   gsize j;
 
-  apr_products_allocate (products, N, 0, 1);
+  apr_products_init_zeros (&products, N, 0, 1);
   for (i = 0; i < N; i++)
     for (j = 0; j <= i; j++)
-      set_entry (products, i, j, matrix[i][j]);
+      set_entry (&products, i, j, matrix[i][j]);
 
   for (k = 0; k < G_N_ELEMENTS (tolerances); k++)
     {
-      g_autoptr (AprNormalEquations) equations =
-        apr_normal_equations_new (products, none, tolerances[k], &one_thread);
+      g_auto (AprNormalEquations) equations = { 0 };
       int round;
 
-      g_assert_true ((equations->ldlt == NULL) == (k == 0));
-      g_assert_cmpuint (equations->n_independent, ==, N);
+      apr_normal_equations_init (&equations, &products, none, tolerances[k], &one_thread);
+      g_assert_true ((equations.ldlt == NULL) == (k == 0));
+      g_assert_cmpuint (equations.n_independent, ==, N);
       /* Once more, with what the first time has left. */
       for (round = 0; round < 2; round++)
         {
           double product[N];
 
           memcpy (product, x, sizeof x);
-          apr_normal_equations_multiply (equations, product, &one_thread);
+          apr_normal_equations_multiply (&equations, product, &one_thread);
           for (i = 0; i < N; i++)
             {
               double expected = 0;
 
-              g_assert_cmpint (equations->scales[i], ==, scales[i]);
+              g_assert_cmpint (equations.scales[i], ==, scales[i]);
               for (j = 0; j < N; j++)
                 expected += ldexp ((double) matrix[i][j], (int) -(scales[i] + scales[j])) * x[j];
               g_assert_cmpfloat_with_epsilon (product[i], expected, 1e-14);
