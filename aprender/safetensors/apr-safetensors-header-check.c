@@ -136,27 +136,23 @@ apr_safetensors_header_check (const AprSafetensorsHeader *self, guint64 data_siz
 }
 
 /* Other formats begin with letters, which are an enormous length of a header. */
-static void
-set_too_large (GError **error, const char *bytes, guint64 claimed, guint64 max_header_size)
+static char *
+describe_format (const char *bytes, guint64 claimed)
 {
-  g_autoptr (GString) hint = g_string_new (NULL);
+  GString *description = g_string_new (NULL);
   gsize i;
 
   if (claimed > G_MAXUINT32)
     {
-      g_string_append (hint, ": this is no SafeTensors file, as it begins with “");
+      g_string_append (description, ": this is no SafeTensors file, as it begins with “");
       for (i = 0; i < APR_SAFETENSORS_PREFIX_SIZE; i++)
         if (g_ascii_isprint (bytes[i]))
-          g_string_append_c (hint, bytes[i]);
+          g_string_append_c (description, bytes[i]);
         else
-          g_string_append_printf (hint, "\\x%02x", (guint8) bytes[i]);
-      g_string_append (hint, "”");
+          g_string_append_printf (description, "\\x%02x", (guint8) bytes[i]);
+      g_string_append (description, "”");
     }
-  g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
-               "the header claims %" G_GUINT64_FORMAT " bytes, more than the limit of %" G_GUINT64_FORMAT
-               "%s",
-               claimed, max_header_size, hint->str);
-  apr_safetensors_error_set_offset (error, 0);
+  return g_string_free (description, FALSE);
 }
 
 gboolean
@@ -179,7 +175,13 @@ apr_safetensors_header_scan_prefix (
   max_header_size = MIN (max_header_size, G_MAXUINT32);
   if (claimed > max_header_size)
     {
-      set_too_large (error, bytes, claimed, max_header_size);
+      g_autofree char *format = describe_format (bytes, claimed);
+
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE,
+                   "the header claims %" G_GUINT64_FORMAT " bytes, more than the limit of %" G_GUINT64_FORMAT
+                   "%s",
+                   claimed, max_header_size, format);
+      apr_safetensors_error_set_offset (error, 0);
       return FALSE;
     }
   if (claimed > file_size - APR_SAFETENSORS_PREFIX_SIZE)
