@@ -387,6 +387,7 @@ add_hint (GError *error, const FitOptions *options)
   char *weights[] = { options->weight, NULL };
   g_autofree char *message = NULL;
 
+  g_assert (error != NULL);
   if (g_error_matches (error, APR_ERROR, APR_ERROR_FEATURE_NAMES) &&
       (names_column (error, options->targets, FALSE) || names_column (error, options->features, FALSE) ||
        names_column (error, options->dropped, FALSE) || names_column (error, options->one_hot, FALSE)))
