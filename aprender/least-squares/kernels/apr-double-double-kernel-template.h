@@ -221,7 +221,7 @@ centre_column (Centring *self, Vector values, gsize column, gboolean with_produc
   centred = (product - self->centres[column].high) + (error - self->centres[column].low);
   store (self->u + column * APR_DOUBLE_DOUBLE_COLUMNS, centred);
   self->squares += centred * centred;
-  if (with_products)
+  if (with_products) /* GCOVR_EXCL_BR_LINE: a constant */
     self->products += values * repeat (self->coefficients[column]);
 }
 
@@ -238,7 +238,7 @@ centre_some_rows (Centring *self, AprPlainRows x, gsize start, gsize n, gboolean
 
       UNROLL
       for (i = 0; i < LANES; i++)
-        rows[i] = load_values (x, start + i * x.stride + column, wide);
+        rows[i] = load_values (x, start + i * x.stride + column, wide); /* GCOVR_EXCL_BR_LINE: a constant */
       transpose (rows);
       UNROLL
       for (i = 0; i < LANES; i++)
@@ -249,7 +249,7 @@ centre_some_rows (Centring *self, AprPlainRows x, gsize start, gsize n, gboolean
       double values[LANES];
 
       for (i = 0; i < LANES; i++)
-        values[i] = load_value (x, start + i * x.stride + column, wide);
+        values[i] = load_value (x, start + i * x.stride + column, wide); /* GCOVR_EXCL_BR_LINE: a constant */
       centre_column (self, load (values), column, with_products);
     }
 }
@@ -306,7 +306,7 @@ add_column (Vector sums[PANEL][VECTORS], const double *root, const double *u, gs
   for (i = 0; i < PANEL; i++)
     UNROLL
   for (v = 0; v < VECTORS; v++)
-    if (i >= first)
+    if (i >= first) /* GCOVR_EXCL_BR_LINE: a constant */
       sums[i][v] = MULTIPLY_ADD (repeat (root[k * PANEL + i]), right[v], sums[i][v]);
 }
 
