@@ -127,6 +127,18 @@ class CrossProducts(TestCase):
             self.assertNotEqual(other, state)
         self.assertEqual((state.n_features, state.n_targets, state.n_samples), (2, 1, 5))
 
+    def test_threads_travel(self):
+        state = Apr.CrossProducts(n_features=2, n_targets=1, n_threads=3)
+        for other in copy.copy(state), copy.deepcopy(state), pickle.loads(pickle.dumps(state)), state + state:
+            self.assertEqual(other.n_threads, 3)
+
+    def test_merges_only_states(self):
+        state = Apr.CrossProducts.new(2, 1).update(X, Y)
+        for other in None, 1, state.to_bytes():
+            with self.assertRaisesRegex(TypeError, 'merged with another state, not with'):
+                state.merge(other)
+        self.assertEqual(state.n_samples, 5)
+
     def test_pickle_in_another_process(self):
         state = Apr.CrossProducts.new(2, 1).update(X, Y)
         program = 'import pickle, sys; print(pickle.load(sys.stdin.buffer))'

@@ -660,7 +660,6 @@ class Tables(TestCase):
         self.assertIsNone(model.fit(table, 'u').target_names)
         model.fit(long, ['u', 'v'])
         self.assertIsNone(model.fit(numpy.asfortranarray(long[['a', 'b']]), long[['u', 'v']].to_numpy()).target_names)
-
         state = Apr.CrossProducts.new(2, 2).update(X, y)
         for function in (state.update, state.update_async):
             with self.assertRaisesRegex(ValueError, 'the targets “v”, “u”, but the samples before had “u”, “v”'):
@@ -672,7 +671,8 @@ class Tables(TestCase):
                 function(arrow, ['v', 'u'])
         with self.assertRaisesRegex(ValueError, 'this state has'):
             state.merge(Apr.CrossProducts.new(2, 2).update(X, swapped))
-        self.assertEqual(Apr.LinearRegression().fit_cross_products(state).target_names, ['u', 'v'])
+        for same in state, copy.copy(state), pickle.loads(pickle.dumps(state)), state + Apr.CrossProducts.new(2, 2):
+            self.assertEqual(Apr.LinearRegression().fit_cross_products(same).target_names, ['u', 'v'])
 
     def test_memory_is_released(self):
         table = pyarrow.table({name: numpy.arange(100_000.0) + i for i, name in enumerate('abc')})

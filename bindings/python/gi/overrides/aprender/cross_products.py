@@ -39,6 +39,7 @@ _load_from_file_async = Apr.CrossProducts.load_from_file_async
 _load = Apr.CrossProducts.load
 _from_bytes = Apr.CrossProducts.from_bytes
 _get_feature_names = Apr.CrossProducts.get_feature_names
+_copy = Apr.CrossProducts.copy
 
 
 def _update_block(state, samples, block, cancellable):
@@ -80,6 +81,11 @@ def _name(state, samples):
 def get_target_names(state):
     """The names of the targets' columns, where samples of tables were added: the object keeps them, no file has them."""
     return vars(state).get(_TARGET_NAMES)
+
+
+def _list_unsaved(state, *names):
+    """What no file has of a state: those of these attributes that are set."""
+    return {name: value for name in names if (value := getattr(state, name, None))}
 
 
 def _check_names(state, samples):
@@ -172,6 +178,8 @@ class Methods:
 
     def merge(self, other: CrossProducts) -> Self:
         """Adds the samples of another state, which stays as it is, and returns this one."""
+        if not isinstance(other, Apr.CrossProducts):
+            raise TypeError(f'A state is merged with another state, not with {other!r}')
         check_target_names(get_target_names(other), get_target_names(self), 'this state has')
         _merge(self, other)
         if get_target_names(other) is not None:
@@ -334,6 +342,12 @@ class Methods:
         """Reads sums from the bytes of a file, bytes or GLib.Bytes."""
         return _from_bytes(wrap_bytes(data))
 
+    def copy(self) -> CrossProducts:
+        """A state of its own, of the same samples and names."""
+        copied = _copy(self)
+        vars(copied).update(_list_unsaved(self, _TARGET_NAMES))
+        return copied
+
     def __sizeof__(self):
         return object.__sizeof__(self) + self.get_n_bytes()
 
@@ -348,7 +362,8 @@ class Methods:
 
     def __reduce_ex__(self, protocol):
         data = self.to_bytes()
-        return pickling.cross_products, (pickle.PickleBuffer(view_bytes(data)) if protocol >= 5 else copy_bytes(data),)
+        return pickling.cross_products, (pickle.PickleBuffer(view_bytes(data)) if protocol >= 5 else copy_bytes(data),
+                                         _list_unsaved(self, _TARGET_NAMES, 'n_threads'))
 
     def __repr__(self) -> str:
         return (f'<Apr.CrossProducts: {count(self.get_n_samples(), "sample")}, '

@@ -26,9 +26,12 @@ def _import():
     return Apr
 
 
-def cross_products(data):
-    """Makes the Apr.CrossProducts that were pickled."""
-    return _import().CrossProducts.from_bytes(data)
+def cross_products(data, attributes=None):
+    """Makes the Apr.CrossProducts that were pickled; attributes are what a file does not hold."""
+    state = _import().CrossProducts.from_bytes(data)
+    for name, value in (attributes or {}).items():
+        setattr(state, name, value)
+    return state
 
 
 def _find(model):
