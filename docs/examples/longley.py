@@ -15,7 +15,9 @@ with open(sys.argv[2], newline='', encoding='utf-8') as file:
     rows = list(csv.DictReader(file))
 
 names = model.feature_names or list(rows[0])[1:]
-predictions = Apr.Tensor(model.predict([[float(row[name]) for name in names] for row in rows]))
+# Its columns are in the order of the model's names, of which a tensor has none.
+X = Apr.Tensor([[float(row[name]) for name in names] for row in rows])
+predictions = Apr.Tensor(model.predict(X))
 
 # Predictions that came as a list, where there is no numpy, have forgotten the model's dtype.
 predictions = predictions.cast(model.get_coefficients().dtype)
