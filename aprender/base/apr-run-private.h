@@ -45,6 +45,22 @@ apr_run_report (const AprRun *self, double fraction)
   apr_arithmetic_restore (&arithmetic);
 }
 
+/* For functions that take no cancellable and look at GLib's current one: to be called around them, in one thread.
+ * @cancellable may be %NULL. */
+static inline void
+apr_run_push_cancellable (GCancellable *cancellable)
+{
+  if (cancellable != NULL)
+    g_cancellable_push_current (cancellable);
+}
+
+static inline void
+apr_run_pop_cancellable (GCancellable *cancellable)
+{
+  if (cancellable != NULL)
+    g_cancellable_pop_current (cancellable);
+}
+
 /* Returns the part of @self from the fraction @begin to the fraction @end. */
 static inline AprRun
 apr_run_get_part (const AprRun *self, double begin, double end)

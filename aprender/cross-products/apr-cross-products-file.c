@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/base/apr-run-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
@@ -145,11 +146,9 @@ apr_cross_products_save_to_file (AprCrossProducts *self,
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (G_IS_FILE (file), FALSE);
 
-  if (cancellable != NULL)
-    g_cancellable_push_current (cancellable);
+  apr_run_push_cancellable (cancellable);
   writer = create_writer (self, error);
-  if (cancellable != NULL)
-    g_cancellable_pop_current (cancellable);
+  apr_run_pop_cancellable (cancellable);
 
   return writer != NULL && apr_safetensors_writer_write_to_file (writer, file, cancellable, error);
 }
@@ -483,11 +482,9 @@ apr_cross_products_load_from_file (GFile *file, GCancellable *cancellable, GErro
   if (reader == NULL)
     return NULL;
 
-  if (cancellable != NULL)
-    g_cancellable_push_current (cancellable);
+  apr_run_push_cancellable (cancellable);
   self = apr_cross_products_new_from_reader (reader, "", error);
-  if (cancellable != NULL)
-    g_cancellable_pop_current (cancellable);
+  apr_run_pop_cancellable (cancellable);
   if (self == NULL)
     {
       g_autofree char *name = g_file_get_parse_name (file);

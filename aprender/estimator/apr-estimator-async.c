@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/estimator/apr-estimator-private.h"
 
+#include "aprender/base/apr-run-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-metrics.h"
 
@@ -57,11 +58,9 @@ run (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GErr
 
   if (call->is_update)
     apr_estimator_set_updating (self, TRUE);
-  if (cancellable != NULL)
-    g_cancellable_push_current (cancellable);
+  apr_run_push_cancellable (cancellable);
   succeeded = call->run (self, call, cancellable, error);
-  if (cancellable != NULL)
-    g_cancellable_pop_current (cancellable);
+  apr_run_pop_cancellable (cancellable);
   if (call->is_update)
     apr_estimator_set_updating (self, FALSE);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/estimator/apr-estimator-private.h"
 
+#include "aprender/base/apr-run-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-hyper-parameters-private.h"
 #include "aprender/estimator/apr-model-file-private.h"
@@ -141,11 +142,9 @@ load_from_reader (GType type, AprSafetensorsReader *reader, GCancellable *cancel
     return NULL;
 
   /* The virtual function takes none. */
-  if (cancellable != NULL)
-    g_cancellable_push_current (cancellable);
+  apr_run_push_cancellable (cancellable);
   loaded = apr_estimator_update (self, load_tensors, reader, cancellable, error);
-  if (cancellable != NULL)
-    g_cancellable_pop_current (cancellable);
+  apr_run_pop_cancellable (cancellable);
 
   return loaded ? g_steal_pointer (&self) : NULL;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-run-private.h"
 #include "aprender/estimator/apr-estimator-results-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-hyper-parameters-private.h"
@@ -270,11 +271,9 @@ apr_estimator_save_to_file (AprEstimator *self, GFile *file, GCancellable *cance
   g_return_val_if_fail (G_IS_FILE (file), FALSE);
 
   /* The virtual function takes none. */
-  if (cancellable != NULL)
-    g_cancellable_push_current (cancellable);
+  apr_run_push_cancellable (cancellable);
   writer = create_full_writer (self, error);
-  if (cancellable != NULL)
-    g_cancellable_pop_current (cancellable);
+  apr_run_pop_cancellable (cancellable);
 
   return writer != NULL && apr_safetensors_writer_write_to_file (writer, file, cancellable, error);
 }

@@ -5,6 +5,8 @@
 
 #include <gio/gio.h>
 
+#include "aprender/base/apr-run-private.h"
+
 G_DEFINE_ENUM_TYPE (AprMetric,
                     apr_metric,
                     G_DEFINE_ENUM_VALUE (APR_METRIC_R2, "r2"),
@@ -350,12 +352,10 @@ compute_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCan
   GError *error = NULL;
   AprTensor *values;
 
-  if (cancellable != NULL)
-    g_cancellable_push_current (cancellable);
+  apr_run_push_cancellable (cancellable);
   values = apr_compute_metric (self->metric, self->multioutput, self->tensors[0], self->tensors[1],
                                self->tensors[2], &error);
-  if (cancellable != NULL)
-    g_cancellable_pop_current (cancellable);
+  apr_run_pop_cancellable (cancellable);
   if (values != NULL)
     g_task_return_pointer (task, values, (GDestroyNotify) apr_tensor_unref);
   else

@@ -8,7 +8,8 @@
 #include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/inference/apr-prediction-rounding-private.h"
 
-/* Those that were left, the last one first. It is taken as a whole, so that nobody takes one that another has freed. */
+/* A list of the results that were left, the last one first. It is taken as a whole: no thread can take one that another
+ * frees. */
 static AprLinearResults *left; /* (atomic) */
 
 static void

@@ -135,14 +135,14 @@ apr_safetensors_header_check (const AprSafetensorsHeader *self, guint64 data_siz
   return FALSE;
 }
 
-/* Other formats begin with letters, which are an enormous length of a header. */
+/* What other formats begin with is an enormous length of a header, more than any SafeTensors file may have. */
 static char *
 describe_format (const char *bytes, guint64 claimed)
 {
   GString *description = g_string_new (NULL);
   gsize i;
 
-  if (claimed > G_MAXUINT32)
+  if (claimed > APR_SAFETENSORS_MAX_HEADER_SIZE)
     {
       g_string_append (description, ": this is no SafeTensors file, as it begins with “");
       for (i = 0; i < APR_SAFETENSORS_PREFIX_SIZE; i++)

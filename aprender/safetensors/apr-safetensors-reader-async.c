@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-run-private.h"
 #include "aprender/safetensors/apr-safetensors-reader-private.h"
 
 /* The methods of AprSafetensorsReader that read a tensor without blocking. */
@@ -27,14 +28,12 @@ read_in_thread (GTask *task, gpointer reader, gpointer data, GCancellable *cance
   GError *error = NULL;
   AprTensor *tensor;
 
-  if (cancellable != NULL)
-    g_cancellable_push_current (cancellable);
+  apr_run_push_cancellable (cancellable);
   if (request->indices != NULL)
     tensor = apr_safetensors_reader_get_slice (reader, request->name, request->indices, &error);
   else
     tensor = apr_safetensors_reader_get_tensor (reader, request->name, &error);
-  if (cancellable != NULL)
-    g_cancellable_pop_current (cancellable);
+  apr_run_pop_cancellable (cancellable);
 
   if (tensor != NULL)
     g_task_return_pointer (task, tensor, (GDestroyNotify) apr_tensor_unref);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-run-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 typedef struct
@@ -24,11 +25,9 @@ cast_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cance
   GError *error = NULL;
   AprTensor *tensor;
 
-  if (cancellable != NULL)
-    g_cancellable_push_current (cancellable);
+  apr_run_push_cancellable (cancellable);
   tensor = apr_tensor_cast (cast->tensor, cast->dtype, &error);
-  if (cancellable != NULL)
-    g_cancellable_pop_current (cancellable);
+  apr_run_pop_cancellable (cancellable);
 
   if (tensor != NULL)
     g_task_return_pointer (task, tensor, (GDestroyNotify) apr_tensor_unref);

@@ -36,11 +36,8 @@ apr_tool_fail (const GError *error)
 {
   g_autofree char *hinted = name_option (error->message);
   g_autofree char *message = apr_tool_escape (hinted);
-  /* The first eight bytes of any text are the length of a very long header. */
-  gboolean no_safetensors =
-    g_error_matches (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_HEADER_TOO_LARGE);
 
-  fprintf (stderr, "aprender: %s%s\n", no_safetensors ? "not a SafeTensors file? " : "", message);
+  fprintf (stderr, "aprender: %s\n", message);
 
   return APR_TOOL_FAILED;
 }

@@ -251,6 +251,21 @@ multiply_lanes (const double *left,
     }
 }
 
+/* Of lanes that are not below 0. */
+static inline double
+find_max_lane (VECTOR values)
+{
+  double lanes[LANES];
+  double max = 0;
+  gsize i;
+
+  STORE (lanes, values);
+  for (i = 0; i < LANES; i++)
+    max = MAX (max, lanes[i]);
+
+  return max;
+}
+
 #ifdef COUNT_DIFFERENCE
 # include "aprender/cross-products/kernels/apr-slice-kernel-whole-template.h"
 #endif
@@ -401,11 +416,8 @@ find_range (const double *column, gsize n_rows, double *max, double *min)
       min_lanes = LESSER (MAGNITUDE_UNLESS_0 (value), min_lanes);
     }
 
-  *max = 0;
+  *max = find_max_lane (max_lanes);
   *min = INFINITY;
-  STORE (lanes, max_lanes);
-  for (i = 0; i < LANES; i++)
-    *max = MAX (*max, lanes[i]);
   STORE (lanes, min_lanes);
   for (i = 0; i < LANES; i++)
     *min = MIN (*min, lanes[i]);
@@ -456,10 +468,8 @@ cut (const double *column, gsize n_rows, double factor, double *slices, gsize di
   VECTOR any_second = SPLAT (0.0);
   VECTOR any_third = SPLAT (0.0);
   VECTOR any_rest = SPLAT (0.0);
-  double lanes[LANES];
-  double max = 0;
+  double max;
   gsize row;
-  gsize i;
 
   for (row = 0; row < n_rows; row += LANES)
     {
@@ -487,9 +497,7 @@ cut (const double *column, gsize n_rows, double factor, double *slices, gsize di
         }
     }
 
-  STORE (lanes, max_lanes);
-  for (i = 0; i < LANES; i++)
-    max = MAX (max, lanes[i]);
+  max = find_max_lane (max_lanes);
   if (!(max * factor < 0x1p23))
     return APR_SLICE_OUTSIDE;
 

@@ -103,10 +103,7 @@ scale_whole (const double *column, gsize n_rows, double factor, double *scaled)
   const VECTOR rounder = SPLAT (ROUNDER);
   VECTOR max_lanes = SPLAT (0.0);
   VECTOR any_rest = SPLAT (0.0);
-  double lanes[LANES];
-  double max = 0;
   gsize row;
-  gsize i;
 
   for (row = 0; row < n_rows; row += LANES)
     {
@@ -116,11 +113,8 @@ scale_whole (const double *column, gsize n_rows, double factor, double *scaled)
       max_lanes = GREATER (MAGNITUDE (value), max_lanes);
       any_rest = EITHER (SUBTRACT (value, SUBTRACT (ADD (value, rounder), rounder)), any_rest);
     }
-  STORE (lanes, max_lanes);
-  for (i = 0; i < LANES; i++)
-    max = MAX (max, lanes[i]);
 
-  return max < APR_SLICE_WHOLE_LIMIT && !ANY (any_rest);
+  return find_max_lane (max_lanes) < APR_SLICE_WHOLE_LIMIT && !ANY (any_rest);
 }
 
 static guint
@@ -132,10 +126,8 @@ cut_in_two (const double *column, gsize n_rows, double factor, double *parts, gs
   const VECTOR next = SPLAT (0x1p24);
   VECTOR max_lanes = SPLAT (0.0);
   VECTOR any_rest = SPLAT (0.0);
-  double lanes[LANES];
-  double max = 0;
+  double max;
   gsize row;
-  gsize i;
 
   for (row = 0; row < n_rows; row += LANES)
     {
@@ -151,10 +143,7 @@ cut_in_two (const double *column, gsize n_rows, double factor, double *parts, gs
       max_lanes = GREATER (MAGNITUDE (value), max_lanes);
       any_rest = EITHER (SUBTRACT (rest, tail), any_rest);
     }
-
-  STORE (lanes, max_lanes);
-  for (i = 0; i < LANES; i++)
-    max = MAX (max, lanes[i]);
+  max = find_max_lane (max_lanes);
   if (!(max * factor < APR_SLICE_WHOLE_LIMIT - 0x1p24))
     return APR_SLICE_OUTSIDE;
 

@@ -50,11 +50,6 @@ class TableReader(TestCase):
         with self.assertRaises(FileNotFoundError):
             Apr.TableReader.new_for_file(path.with_name('missing.csv'))
 
-    def test_missing_column(self):
-        with self.assertRaisesRegex(ValueError, 'no column “rooms”') as caught:
-            open_table(features=['rooms']).read()
-        self.assertNotIsInstance(caught.exception, OSError)
-
     def test_read_async(self):
         async def read_all():
             reader = open_table(**CHOICE)

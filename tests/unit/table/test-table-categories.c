@@ -102,9 +102,9 @@ test_errors (void)
   apr_table_reader_set_features (reader, none);
   g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  g_assert_cmpstr (error->message, ==, "data: no column “d=b”: there are “a”, “c”");
   g_clear_error (&error);
   g_clear_object (&reader);
-  assert_fails ("a,c\n1,2\n", none, "data: no column “d=b”: there are “a”, “c”");
 
   for (i = 0; i < 10001; i++)
     g_string_append_printf (text, "c%u,s\n", i);
