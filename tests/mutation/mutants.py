@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes the changes of a C file that tests/mutation/run tries."""
 
+import collections
 import re
 
 SWAPS = {
@@ -47,6 +48,9 @@ class Mutant:
     def __init__(self, path, source, start, end, replacement):
         self.path = path
         self.original = source
+        self.start = start
+        self.end = end
+        self.replacement = replacement
         self.text = source[:start] + replacement + source[end:]
         self.line = source.count('\n', 0, start) + 1
         begin = source.rfind('\n', 0, start) + 1
@@ -55,12 +59,15 @@ class Mutant:
         self.after = ' '.join((source[begin:start] + replacement + source[end:stop]).split())
 
         hidden = hide(source)
+        # Which one of those with the same lines it is.
+        self.nth = 1
         self.is_bound = source[start:end] in COMPARISONS or NUMBER.match(source, start, end) is not None and (
             BEFORE_BOUND.search(hidden, begin, start) is not None or AFTER_BOUND.match(hidden, end) is not None)
 
     def key(self):
         """Names the change for the list of survivors, also when lines have come or gone above it."""
-        return f'{self.path.rsplit("/", 1)[-1]}: {self.before}  =>  {self.after}'
+        nth = f'  ({self.nth})' if self.nth > 1 else ''
+        return f'{self.path.rsplit("/", 1)[-1]}: {self.before}  =>  {self.after}{nth}'
 
     def describe(self):
         return f'{self.path}:{self.line}: {self.before}  =>  {self.after}'
@@ -124,8 +131,11 @@ def make(root, path):
         source = file.read()
     lines = source.split('\n')
     result = []
+    counts = collections.Counter()
     for start, end, replacement in sorted(find(source)):
         mutant = Mutant(path, source, start, end, replacement)
         if not PASSED_OVER.search(lines[mutant.line - 1]):
+            counts[mutant.key()] += 1
+            mutant.nth = counts[mutant.key()]
             result.append(mutant)
     return result
