@@ -252,7 +252,7 @@ apr_rows_read (const AprRows *self,
   /* What lies in memory as it is wanted is copied. */
   if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F64 && column_stride == 1)
     {
-      for (row = 0; row < n_rows; row++)
+      for (row = 0; row < n_rows && n_columns > 0; row++)
         memcpy (values + row * stride, data + row * row_stride * sizeof (double),
                 n_columns * sizeof (double));
       return;

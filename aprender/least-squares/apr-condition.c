@@ -24,7 +24,7 @@ typedef struct
   const AprRun *run;             /* (unowned) */
   gsize first;                   /* 1 where there is an intercept, 0 without */
   gsize n;                       /* of the design matrix's columns */
-  double *sums;                  /* (unowned) s0 and s */
+  double *sums;                  /* (unowned) s0 and s; 0 without an intercept */
   double *factors; /* (unowned) by position: C is the scaled products with rows and columns times these */
 } Design;
 
@@ -54,7 +54,7 @@ multiply (gconstpointer data, double *x)
   const Design *self = data;
   double *features = x + self->first;
   gsize p = self->n - self->first;
-  double sum = self->first > 0 ? dot (self->sums, x, self->n) : 0;
+  double sum = dot (self->sums, x, self->n);
   gsize i;
 
   for (i = 0; i < p; i++)
@@ -65,7 +65,7 @@ multiply (gconstpointer data, double *x)
 
   if (self->first > 0)
     x[0] = 0;
-  for (i = 0; i < self->n && self->first > 0; i++)
+  for (i = 0; i < self->n; i++)
     x[i] += self->sums[i] * sum;
   stop_if_cancelled (self, x);
 }
@@ -127,15 +127,14 @@ find_max_eigenvalue (const double *diagonal, const double *beside, gsize n, doub
     /* GCOVR_EXCL_BR_STOP */
     {
       double middle = low + (high - low) / 2;
-      double pivot = diagonal[0] - middle;
-      gboolean above = pivot > 0;
+      double pivot = diagonal[0] - middle; /* below 0, as @middle is above @low */
+      gboolean above = FALSE;
 
+      /* Where a pivot is 0, @middle is an eigenvalue of a part of the matrix, and that of the whole is no smaller. */
       for (i = 1; i < n && !above; i++)
         {
-          if (pivot == 0)    /* GCOVR_EXCL_BR_LINE: only where @middle happens to be an eigenvalue */
-            pivot = -1e-300; /* GCOVR_EXCL_LINE: see above */
           pivot = diagonal[i] - middle - beside[i - 1] * beside[i - 1] / pivot;
-          above = pivot > 0;
+          above = pivot >= 0;
         }
       if (above)
         low = middle;

@@ -24,16 +24,14 @@ apr_dd_from_integer (const mpz_t value, gint64 exponent)
   if (n == 0)
     return (AprDoubleDouble){ 0, 0 };
 
-  /* The first 128 bits, the topmost of which is 1. */
+  /* The first 128 bits, the topmost of which is 1. Limbs that are not there are 0. */
   n_zeros = __builtin_clzll (mpz_getlimbn (value, (mp_size_t) n - 1));
   top = (unsigned __int128) mpz_getlimbn (value, (mp_size_t) n - 1) << 64;
-  if (n > 1)
-    top |= mpz_getlimbn (value, (mp_size_t) n - 2);
+  top |= mpz_getlimbn (value, (mp_size_t) n - 2);
   if (n_zeros > 0)
     {
       top <<= n_zeros;
-      if (n > 2)
-        top |= mpz_getlimbn (value, (mp_size_t) n - 3) >> (64 - n_zeros);
+      top |= mpz_getlimbn (value, (mp_size_t) n - 3) >> (64 - n_zeros);
     }
 
   /* The upper half as a double, cut off, leaves a rest that is exact but for the bits beyond its own 53. */

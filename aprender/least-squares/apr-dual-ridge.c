@@ -610,7 +610,7 @@ round_intercept (const Solving *solving, AprDType dtype, double *intercept)
   mpz_init_set_d (low, ldexp (mean.low, 120 - size));
   mpz_add (number, number, low);
   /* Below its 120 bits, the mean has less than the error has. */
-  certain = mean.high != 0 && apr_round_leading_integer (number, size - 120, exponent + 1, dtype, intercept);
+  certain = apr_round_leading_integer (number, size - 120, exponent + 1, dtype, intercept);
   mpz_clear (number);
   mpz_clear (low);
 
@@ -631,6 +631,7 @@ apr_dual_ridge_solve (
   gint unit;
   gint unit_of_corrections;
   double mean = 0;
+  mpz_t correction;
   gsize i;
 
   if (!(size > MIN_SIZE && size < MAX_SIZE))
@@ -654,15 +655,15 @@ apr_dual_ridge_solve (
     return FALSE;
 
   apr_dual_vector_init (&solving.u, n);
+  mpz_init (correction);
   for (i = 0; i < n; i++)
     {
       mpz_set_si (solving.u.numbers[i], numbers[i]);
       mpz_mul_2exp (solving.u.numbers[i], solving.u.numbers[i], (mp_bitcnt_t) (unit - unit_of_corrections));
-      if (corrections[i] >= 0)
-        mpz_add_ui (solving.u.numbers[i], solving.u.numbers[i], (gulong) corrections[i]);
-      else
-        mpz_sub_ui (solving.u.numbers[i], solving.u.numbers[i], (gulong) -corrections[i]);
+      mpz_set_si (correction, corrections[i]);
+      mpz_add (solving.u.numbers[i], solving.u.numbers[i], correction);
     }
+  mpz_clear (correction);
   solving.u.exponent = unit_of_corrections;
   solving.u.error = apr_floor_log2 (solving.error) + 1;
   apr_dual_vector_lead (&solving.u);

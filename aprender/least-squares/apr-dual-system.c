@@ -322,7 +322,7 @@ make_sparse (Making *self)
   system->n = system->centred ? rows->n - 1 : rows->n;
   system->samples = g_new (gsize, system->n + 1);
   for (i = 0; i < system->n; i++)
-    system->samples[i] = system->reference >= 0 && i >= (gsize) system->reference ? i + 1 : i;
+    system->samples[i] = i >= (gsize) system->reference ? i + 1 : i; /* -1 is larger than all */
   if (weighted)
     {
       system->factors = apr_integers_new (system->n);

@@ -159,6 +159,30 @@ test_no_rows (void)
   g_assert_null (matrix.high);
 }
 
+static void
+test_singular (void)
+{
+  const AprRun run = { .n_threads = 1 };
+  const double limits[2] = { 0, 0 };
+  const double corners[] = { 1, 2 };
+  gsize i;
+
+  g_test_summary (
+    "A pivot of 0 is none, also where there is no tolerance: of 1 1, 1 1, but not of 1 1, 1 2.");
+  for (i = 0; i < G_N_ELEMENTS (corners); i++)
+    {
+      AprDoubleDoubles matrix = apr_double_doubles_new (2, 2);
+
+      *apr_double_doubles_at (matrix, 0, 0).high = 1;
+      *apr_double_doubles_at (matrix, 0, 1).high = 1;
+      *apr_double_doubles_at (matrix, 1, 1).high = corners[i];
+      g_assert_cmpint (
+        apr_double_doubles_factorise (matrix, 2, 2, limits, apr_double_double_kernel_choose (), &run), ==,
+        corners[i] > 1);
+      apr_double_doubles_free (&matrix);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -168,6 +192,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/double-doubles/read", test_read);
   g_test_add_func ("/double-doubles/cancelled", test_cancelled);
   g_test_add_func ("/double-doubles/no-rows", test_no_rows);
+  g_test_add_func ("/double-doubles/singular", test_singular);
 
   return g_test_run ();
 }

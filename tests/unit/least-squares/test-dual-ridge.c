@@ -284,6 +284,57 @@ test_bounds (void)
     }
 }
 
+static AprSampleRows *
+make_rows (const double *x_values, gsize n, gsize p)
+{
+  g_autofree double *y_values = g_new0 (double, n);
+  g_autoptr (AprTensor) x = matrix_new (n, p, x_values);
+  g_autoptr (AprTensor) y = vector_new (n, y_values);
+  AprSampleRows *rows = NULL;
+
+  g_assert_true (apr_sample_rows_new (x, y, NULL, 1, &rows, NULL));
+
+  return rows;
+}
+
+/* From half of the first value to twice as much, and little beyond. */
+static void
+test_shifts (void)
+{
+  /* Samples are sorted by the first feature, which is not shifted. */
+  const double x[] = {
+    1,   0.5,  -0.5, 0.5, -0.5, 0.5, -0.5, 3,           0.25,         -0.25, 0.25 - 1e-16, -0.25 + 1e-16,
+    0.5, -0.5, 9,    1,   -1,   0.5, -0.5, 1 + 0x1p-52, -1 - 0x1p-52,
+  };
+  const AprRun run = { .n_threads = 1 };
+  const AprLeastSquaresOptions options = {
+    .fit_intercept = TRUE, .alpha = 1, .data_dtype = APR_DTYPE_F64, .dtype = APR_DTYPE_F64
+  };
+  gboolean excluded[7] = { FALSE };
+  g_autoptr (AprSampleRows) rows = make_rows (x, 3, 7);
+  g_auto (AprDualRidge) ridge = { NULL };
+
+  g_assert_true (apr_dual_ridge_init (&ridge, rows, &options, excluded, &run));
+  g_assert_cmpfloat_with_epsilon (ridge.shift_size, sqrt (1.01 * (0.25 + 0.25)), 1e-12);
+}
+
+static void
+test_eigenvalues (void)
+{
+  const double x[] = { 2, 0, 0, 0, 2, 0, 0, 0, 2 };
+  const AprRun run = { .n_threads = 1 };
+  const AprLeastSquaresOptions options = { .alpha = 1, .data_dtype = APR_DTYPE_F64, .dtype = APR_DTYPE_F64 };
+  gboolean excluded[3] = { FALSE };
+  g_autoptr (AprSampleRows) rows = make_rows (x, 3, 3);
+  g_auto (AprDualRidge) ridge = { NULL };
+
+  g_test_summary ("Of five times the identity, five is below 2^3, and half of it is proven to be a bound.");
+  g_assert_true (apr_dual_ridge_init (&ridge, rows, &options, excluded, &run));
+  g_assert_cmpint (ridge.exponent, ==, 3);
+  g_assert_cmpfloat (ridge.min_eigenvalue, >, 2.4);
+  g_assert_cmpfloat (ridge.min_eigenvalue, <=, 5);
+}
+
 /* It leaves to whole numbers what it cannot do. */
 static void
 test_none (void)
@@ -400,6 +451,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/dual-ridge/threads", test_threads);
   g_test_add_func ("/dual-ridge/one-sample", test_one_sample);
   g_test_add_func ("/dual-ridge/bounds", test_bounds);
+  g_test_add_func ("/dual-ridge/shifts", test_shifts);
+  g_test_add_func ("/dual-ridge/eigenvalues", test_eigenvalues);
   g_test_add_func ("/dual-ridge/none", test_none);
   g_test_add_func ("/dual-ridge/targets", test_targets);
 

@@ -540,6 +540,29 @@ test_edges (void)
   assert_same_double (rounded, 3 * 0x1p20);
 }
 
+/* Numbers of about as many bits as the leading parts have. */
+static void
+test_lengths (void)
+{
+  const double values[2] = { 1, 1 };
+  int bits;
+
+  for (bits = 115; bits < 135; bits++)
+    {
+      g_auto (AprDualVector) u = { 0 };
+      double rounded = NAN;
+
+      apr_dual_vector_init (&u, 2);
+      mpz_set_ui (u.numbers[0], 3);
+      mpz_mul_2exp (u.numbers[0], u.numbers[0], (mp_bitcnt_t) bits - 2);
+      mpz_set_ui (u.numbers[1], 1);
+      u.error = G_MININT32;
+      apr_dual_vector_lead (&u);
+      g_assert_true (round_sum (&u, values, LEADING, APR_DTYPE_F64, &rounded));
+      assert_same_double (rounded, ldexp (3, bits - 2));
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -557,6 +580,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/dual-vector/quotients", test_quotients);
   g_test_add_func ("/dual-vector/zeros", test_zeros);
   g_test_add_func ("/dual-vector/edges", test_edges);
+  g_test_add_func ("/dual-vector/lengths", test_lengths);
 
   return g_test_run ();
 }
