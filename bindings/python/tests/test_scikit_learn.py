@@ -276,26 +276,85 @@ print('sklearn' in sys.modules, 'pandas' in sys.modules)
 
 
 class OfThisScript(Apr.Estimator):
+    # As GObject had properties declared first.
+    __gproperties__ = {'how-much': (float, None, None, 0, 9, 1, GObject.ParamFlags.READWRITE)}
+    much = 1.0
+
+    def do_get_property(self, pspec):
+        return self.much
+
+    def do_set_property(self, pspec, value):
+        self.much = value
+
     def do_fit(self, X, y, sample_weight, cancellable):
         return self.set_result('mean', sum(y) / len(y))
 
     def do_predict(self, X):
-        return Apr.Tensor([float(self.get_result('mean'))] * len(X))
+        return Apr.Tensor([self.much * float(self.get_result('mean'))] * len(X))
+
+
+class Scaled(Apr.LinearRegression):
+    __gtype_name__ = 'AprTestScaled'
+    factor = GObject.Property(type=float, default=1.0)
+
+    def predict(self, X):
+        assert isinstance(self, Scaled) and GLib.MAXUINT32 == 2**32 - 1
+        return self.factor * super().predict(X)
+
+
+class Powered(Scaled):
+    power = GObject.Property(type=int, default=1, minimum=0, maximum=5)
+
+    def predict(self, X):
+        return super().predict(X) ** self.power
+
+
+class NoEstimator(GObject.Object):
+    pass
 
 
 class OtherProcesses(TestCase):
     """Classes in Python, as joblib sends them where n_jobs is 2."""
 
     def test_class_of_a_script(self):
-        model = OfThisScript().fit([[1.0], [2.0]], [1.0, 2.0])
-        self.assertEqual(list(pickle.loads(pickle.dumps(model)).predict([[1.0]])), [1.5])
-        for value in (model, OfThisScript(), OfThisScript):
-            with self.assertRaisesRegex(pickle.PicklingError, 'OfThisScript .*put the class into a module.*threading'):
-                cloudpickle.dumps(value)
+        X, y = make_samples()
+        for model in OfThisScript(how_much=0.5), Scaled(factor=0.5), Powered(factor=2.0, power=2, alpha=0.5):
+            self.assertEqual(list(pickle.loads(pickle.dumps(model.fit(X, y))).predict(X)), list(model.predict(X)))
+            one, two = (model_selection.cross_validate(model, X, y, n_jobs=n, return_estimator=True) for n in (1, 2))
+            self.assertEqual(two['test_score'].tolist(), one['test_score'].tolist())
+            for ours, theirs in zip(one['estimator'], two['estimator']):
+                self.assertIs(type(theirs), type(model))
+                self.assertEqual((theirs.to_bytes().get_data(), theirs.get_params()), (ours.to_bytes().get_data(), ours.get_params()))
+        self.assertEqual((Scaled.__gtype__.name, Scaled(factor=3).clone().factor), ('AprTestScaled', 3.0))
+
+    def test_class_of_a_script_that_was_changed(self):
+        def define(power):
+            class Raised(Apr.LinearRegression):
+                __gtype_name__ = 'AprTestRaised'
+                base = GObject.Property(type=float, default=2.0)
+
+                def predict(self, X):
+                    return self.base ** power + 0 * super().predict(X)
+            return Raised
+
+        classes = [define(power) for power in (1, 2, 3)]
+        self.assertEqual([class_.__gtype__.name for class_ in classes], ['AprTestRaised', 'AprTestRaised-v2', 'AprTestRaised-v3'])
+        code = 'import pickle, sys; print([(float(c.load("m").predict([[7.0]])[0]), c.__gtype__.name, c().base, c().clone().base) ' \
+            'for c in pickle.load(sys.stdin.buffer)])'
+        folder = self.make_directory()
+        classes[0](base=3.0).fit([[1.0], [2.0]], [1.0, 2.0]).save(folder / 'm')
+        done = subprocess.run([sys.executable, '-c', code], input=cloudpickle.dumps(classes[::-1]), capture_output=True, cwd=folder)
+        names = 'AprTestRaised-v3', 'AprTestRaised-v2', 'AprTestRaised'
+        values = [(value, name, 2.0, 2.0) for value, name in zip((27.0, 9.0, 3.0), names)]
+        self.assertEqual(done.stdout.decode().strip(), str(values), done.stderr.decode())
+
+    def test_other_class_of_a_script(self):
+        with self.assertRaisesRegex(pickle.PicklingError, 'NoEstimator .*put the class into a module.*threading'):
+            cloudpickle.dumps(NoEstimator)
 
     def test_class_of_a_module(self):
         folder = self.make_directory()
-        source = 'import aprender\n\n\n' + inspect.getsource(OfThisScript).replace('Apr.', 'aprender.')
+        source = 'import aprender\nfrom gi.repository import GObject\n\n\n' + inspect.getsource(OfThisScript).replace('Apr.', 'aprender.')
         (folder / 'means.py').write_text(source.replace('OfThisScript', 'Mean'))
         code = 'import pickle, sys; print(pickle.load(sys.stdin.buffer).predict([[7.0]]))'
         sys.path.insert(0, str(folder))

@@ -14,10 +14,11 @@ from . import awaitable, pickling
 from .blocks import Outcome, guarding, taking_outcomes
 from .data import to_tensor
 from .errors import AprError, make
+from .estimator_type import adopt, claim_name
 from .lists import count
 from .memory import copy_bytes, wrap_bytes
 from .metrics import r2_score
-from .native import Apr, extends
+from .native import CLASSES, Apr, extends
 from .properties import add_attributes, add_constructor, check_constructor, list_settable, to_name, to_plain
 from .samples import Samples, check_feature_names, check_target_names, explain, get_labels, refuse_readers, warn_of_names
 from .virtual_functions import check_results
@@ -68,13 +69,6 @@ class ClassFunction:
         return self.function if owner is Apr.Estimator else types.MethodType(self.function, owner)
 
 
-def _is_registered(name):
-    try:
-        return bool(GObject.type_from_name(name))
-    except RuntimeError:
-        return False
-
-
 def _is_transient(pspec):
     return pspec.flags & Apr.PARAM_TRANSIENT != 0
 
@@ -115,14 +109,7 @@ class Methods:
 
     @classmethod
     def __init_subclass__(cls, **keywords):
-        # GObject knows no way to define a type again, which a notebook does whenever a cell is run again. The library
-        # leaves such an ending out of what files call the class.
-        name = vars(cls).get('__gtype_name__')
-        if name is not None and _is_registered(name):
-            n = 2
-            while _is_registered(f'{name}-v{n}'):
-                n += 1
-            cls.__gtype_name__ = f'{name}-v{n}'
+        claim_name(cls)
         check_results(cls)
         check_constructor(cls)
 
@@ -449,5 +436,8 @@ def score_predictions_async(self, X, y, sample_weight, cancellable, callback, us
 
 refuse_readers(Apr.Estimator, 'fit', 'fit_async', 'score', 'score_async')
 pickling.explain_types()
+for _class in CLASSES:
+    if issubclass(_class, Apr.Estimator):
+        adopt(_class)
 add_attributes(Apr.Estimator, get_values)
 add_constructor(Apr.Estimator)
