@@ -7,6 +7,8 @@
 
 static const char *unfinished;
 static int has_line;
+static int is_held;
+static int waiting; /* the number of the signal; 0 for none */
 
 /* Calls only what a handler may call. The signal's action is the default one again: it ends the program, and the shell
  * learns why. */
@@ -15,6 +17,11 @@ on_signal (int number)
 {
   const char *path = g_atomic_pointer_get (&unfinished);
 
+  if (g_atomic_int_get (&is_held))
+    {
+      g_atomic_int_set (&waiting, number);
+      return;
+    }
   if (path != NULL)
     unlink (path);
   if (g_atomic_int_get (&has_line) && write (STDERR_FILENO, "\r\033[K", 4) < 0)
@@ -53,4 +60,25 @@ apr_tool_interrupt_set_line (gboolean shown)
 {
   watch_signals ();
   g_atomic_int_set (&has_line, shown);
+}
+
+void
+apr_tool_interrupt_hold (void)
+{
+  watch_signals ();
+  g_atomic_int_set (&is_held, TRUE);
+}
+
+gboolean
+apr_tool_interrupt_is_waiting (void)
+{
+  return g_atomic_int_get (&waiting) != 0;
+}
+
+void
+apr_tool_interrupt_release (void)
+{
+  g_atomic_int_set (&is_held, FALSE);
+  if (apr_tool_interrupt_is_waiting ())
+    raise (waiting);
 }

@@ -12,4 +12,11 @@ G_BEGIN_DECLS
 void apr_tool_interrupt_set_file (const char *path);
 void apr_tool_interrupt_set_line (gboolean shown);
 
+/* Lets a signal wait while something is written whose temporary file only the library knows; a second signal ends the
+ * program at once. */
+void apr_tool_interrupt_hold (void);
+gboolean apr_tool_interrupt_is_waiting (void);
+/* Ends the program if a signal waits. */
+void apr_tool_interrupt_release (void);
+
 G_END_DECLS

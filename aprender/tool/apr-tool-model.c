@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aprender/tool/apr-tool-interrupt.h"
 #include "aprender/tool/apr-tool-json.h"
 #include "aprender/tool/apr-tool-text.h"
 
@@ -16,6 +17,18 @@ apr_tool_check_sums (AprLinearRegression *model, const char *name, GError **erro
                  "%s: the file has no sums of the data: fit it with --keep-state", name);
 
   return sums != NULL;
+}
+
+gboolean
+apr_tool_save_model (AprEstimator *model, const char *path, GError **error)
+{
+  gboolean is_saved;
+
+  apr_tool_interrupt_hold ();
+  is_saved = apr_estimator_save (model, path, error);
+  apr_tool_interrupt_release ();
+
+  return is_saved;
 }
 
 /* A model and the names of what it consists of. */

@@ -8,6 +8,9 @@ G_BEGIN_DECLS
 /* Whether a model, which messages call @name, has the sums of its data. */
 gboolean apr_tool_check_sums (AprLinearRegression *model, const char *name, GError **error);
 
+/* Saves a model. Who interrupts that finds no temporary file. */
+gboolean apr_tool_save_model (AprEstimator *model, const char *path, GError **error);
+
 /* What a fit has found, for people or as JSON. @targets is %NULL where their names are not known; @scores has R² for
  * each target. */
 char *apr_tool_describe_model (AprLinearRegression *model,

@@ -5,6 +5,7 @@
 
 #include "aprender/tool/apr-npy.h"
 #include "aprender/tool/apr-npz.h"
+#include "aprender/tool/apr-tool-interrupt.h"
 #include "aprender/tool/apr-tool-output.h"
 #include "aprender/tool/apr-tool.h"
 
@@ -182,10 +183,20 @@ cast (Contents *self, const char *name, GError **error)
   return TRUE;
 }
 
+static void
+cancel_if_interrupted (goffset n_written, goffset n_bytes, gpointer data)
+{
+  if (apr_tool_interrupt_is_waiting ())
+    g_cancellable_cancel (data);
+}
+
 static gboolean
 write_safetensors (const Contents *self, const char *path, GError **error)
 {
   g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  gboolean is_written;
   GHashTableIter iter;
   gpointer key;
   gpointer value;
@@ -205,7 +216,12 @@ write_safetensors (const Contents *self, const char *path, GError **error)
           return FALSE;
     }
 
-  return apr_safetensors_writer_write_to_path (writer, path, error);
+  apr_safetensors_writer_set_progress_func (writer, cancel_if_interrupted, cancellable, NULL);
+  apr_tool_interrupt_hold ();
+  is_written = apr_safetensors_writer_write_to_file (writer, file, cancellable, error);
+  apr_tool_interrupt_release ();
+
+  return is_written;
 }
 
 static gboolean

@@ -355,7 +355,7 @@ fit_and_save (
 
   if (!apr_estimator_set_target_names (APR_ESTIMATOR (model), (const char *const *) options->targets,
                                        error) ||
-      !apr_estimator_save (APR_ESTIMATOR (model), options->output, error))
+      !apr_tool_save_model (APR_ESTIMATOR (model), options->output, error))
     return NULL;
 
   *prediction_rounding = apr_linear_regression_get_prediction_rounding (model);

@@ -114,7 +114,7 @@ merge (char **paths, const MergeOptions *options, GError **error)
       !apr_estimator_set_target_names (APR_ESTIMATOR (merged), (const char *const *) targets, error))
     return NULL;
   scores = apr_linear_regression_score_cross_products (merged, sums, error);
-  if (scores == NULL || !apr_estimator_save (APR_ESTIMATOR (merged), options->output, error))
+  if (scores == NULL || !apr_tool_save_model (APR_ESTIMATOR (merged), options->output, error))
     return NULL;
 
   return apr_tool_describe_model (merged, (const char *const *) targets,

@@ -106,6 +106,21 @@ def test_interrupt(folder):
         assert number != signal.SIGINT or len(lines) > 2, lines
 
 
+def test_interrupt_in_library(folder):
+    """Nor a file of the library's: the half gigabyte of zeros takes no room before it is written."""
+    source = folder / 'zeros.safetensors'
+    header = b'{"z":{"dtype":"U8","shape":[%d],"data_offsets":[0,%d]}}' % (1 << 29, 1 << 29)
+    with open(source, 'wb') as file:
+        file.write(struct.pack('<Q', len(header)) + header)
+        file.truncate(8 + len(header) + (1 << 29))
+    process = subprocess.Popen([TOOL, 'convert', source, folder / 'copy.safetensors'], start_new_session=True)
+    while len(os.listdir(folder)) == 1:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == -signal.SIGINT, process.returncode
+    assert os.listdir(folder) == [source.name], os.listdir(folder)
+
+
 def test_endless_cell(folder):
     path = folder / 'large.csv'
     with open(path, 'wb') as file:
@@ -136,7 +151,7 @@ def test_colours(folder):
         assert re.sub(rb'\x1b\[[0-9]*m', b'', text) == plain, text
 
 
-tests = [test_progress, test_interrupt, test_endless_cell, test_colours]
+tests = [test_progress, test_interrupt, test_interrupt_in_library, test_endless_cell, test_colours]
 print(f'1..{len(tests)}')
 status = 0
 for number, test in enumerate(tests, 1):
