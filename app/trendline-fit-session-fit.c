@@ -336,6 +336,15 @@ trendline_fit_session_fit_async (TrendlineFitSession *self, GAsyncReadyCallback 
     trendline_fit_session_fail (
       task, g_error_new (APR_ERROR, APR_ERROR_EMPTY,
                          fit->target == NULL ? _ ("No target is chosen") : _ ("No feature is chosen")));
+  else if (g_strcmp0 (fit->target, fit->weight) == 0)
+    {
+      /* Translators: the name of a column */
+      trendline_fit_session_fail (
+        task, g_error_new (APR_ERROR, APR_ERROR_WEIGHTS,
+                           _ ("“%s” is the target and the weights: choose another column for "
+                              "one of them"),
+                           fit->target));
+    }
   else
     open_table (task);
 }

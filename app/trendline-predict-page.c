@@ -82,7 +82,7 @@ read_features (TrendlinePredictPage *self, gsize n_features)
     {
       const Input *input = &g_array_index (self->inputs, Input, i);
 
-      if (input->n > 1)
+      if (ADW_IS_COMBO_ROW (input->row))
         features[input->first + adw_combo_row_get_selected (ADW_COMBO_ROW (input->row))] = 1;
       else
         {
@@ -197,6 +197,18 @@ count_texts (char **names, gsize first)
   return n;
 }
 
+/* Of one feature alone, as “color=red”, only the table tells whether that is a text. */
+static gboolean
+has_text_column (TrendlinePredictPage *self, const char *feature)
+{
+  TrendlineTable *table = trendline_fit_session_get_table (self->session);
+  const char *equals = strchr (feature, '=');
+  g_autofree char *name = equals != NULL ? g_strndup (feature, (gsize) (equals - feature)) : NULL;
+  TrendlineColumn *column = table != NULL && name != NULL ? trendline_table_find_column (table, name) : NULL;
+
+  return column != NULL && trendline_column_get_is_text (column);
+}
+
 static GtkWidget *
 create_text_row (TrendlinePredictPage *self, char **names, gsize first, gsize n)
 {
@@ -302,8 +314,9 @@ fill_list (TrendlinePredictPage *self)
     {
       Input input = { .first = i, .n = count_texts (self->names, i) };
 
-      input.row = input.n > 1 ? create_text_row (self, self->names, i, input.n)
-                              : create_number_row (self, self->names[i]);
+      input.row = input.n > 1 || has_text_column (self, self->names[i])
+                  ? create_text_row (self, self->names, i, input.n)
+                  : create_number_row (self, self->names[i]);
       gtk_list_box_append (self->features_list, input.row);
       g_array_append_val (self->inputs, input);
     }

@@ -285,6 +285,13 @@ test_errors (void)
   g_clear_error (&error);
   g_assert_null (trendline_fit_session_get_model (session));
 
+  trendline_fit_session_set_weight (session, "rent");
+  g_assert_false (fit (session, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_WEIGHTS);
+  g_assert_nonnull (strstr (error->message, "“rent”"));
+  g_clear_error (&error);
+  trendline_fit_session_set_weight (session, NULL);
+
   trendline_column_set_is_feature (trendline_table_find_column (table, "area"), FALSE);
   trendline_column_set_is_feature (trendline_table_find_column (table, "rooms"), FALSE);
   g_assert_false (fit (session, &error));

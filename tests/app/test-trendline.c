@@ -6,37 +6,6 @@
 #include "tests/app/window.h"
 #include "tests/apr-test.h"
 
-/* The first label of this text that can be seen. */
-static GtkWidget *
-find_label (GtkWidget *widget, const char *text)
-{
-  GtkWidget *child;
-
-  if (!gtk_widget_get_mapped (widget))
-    return NULL;
-  if (GTK_IS_LABEL (widget) && g_str_equal (gtk_label_get_text (GTK_LABEL (widget)), text))
-    return widget;
-  for (child = gtk_widget_get_first_child (widget); child != NULL;
-       child = gtk_widget_get_next_sibling (child))
-    {
-      GtkWidget *label = find_label (child, text);
-
-      if (label != NULL)
-        return label;
-    }
-
-  return NULL;
-}
-
-/* Runs the main loop until the text is to be seen. */
-static void
-wait_for_label (GtkWidget *window, const char *text)
-{
-  g_test_message ("waiting for “%s”", text);
-  while (find_label (window, text) == NULL)
-    g_main_context_iteration (NULL, TRUE);
-}
-
 static GApplication *
 start (void)
 {
@@ -637,6 +606,24 @@ test_proposed_name (void)
 }
 
 static void
+test_single_text (void)
+{
+  g_auto (Opened) opened = open_text ("color,x,y\nred,0,1\nred,1,2\nred,2,3\n");
+  TrendlineFitSession *session = trendline_window_get_session (TRENDLINE_WINDOW (opened.window));
+
+  g_test_summary (
+    "A column that is the same text in each row has nothing to type, and does not keep from predicting.");
+  trendline_column_set_is_feature (
+    trendline_table_find_column (trendline_fit_session_get_table (session), "color"), TRUE);
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.fit", NULL));
+  wait_for_label (opened.window, "(Intercept)");
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.show-page", "s", "predict"));
+  wait_for_label (opened.window, "color");
+  gtk_editable_set_text (GTK_EDITABLE (find_entry (opened.window, "x")), "4");
+  wait_for_label (opened.window, "5");
+}
+
+static void
 test_keys (void)
 {
   g_autoptr (GApplication) application = start ();
@@ -687,6 +674,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/bar", test_bar);
   g_test_add_func ("/trendline/proposed-name", test_proposed_name);
   g_test_add_func ("/trendline/decimal-commas", test_decimal_commas);
+  g_test_add_func ("/trendline/single-text", test_single_text);
   g_test_add_func ("/trendline/narrow", test_narrow);
   g_test_add_func ("/trendline/keys", test_keys);
   g_test_add_func ("/trendline/missing-file", test_missing_file);

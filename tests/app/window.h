@@ -85,3 +85,34 @@ find_widget (GtkWidget *widget, GType type)
 
   return NULL;
 }
+
+/* The first label of this text that can be seen. */
+static inline GtkWidget *
+find_label (GtkWidget *widget, const char *text)
+{
+  GtkWidget *child;
+
+  if (!gtk_widget_get_mapped (widget))
+    return NULL;
+  if (GTK_IS_LABEL (widget) && g_str_equal (gtk_label_get_text (GTK_LABEL (widget)), text))
+    return widget;
+  for (child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      GtkWidget *label = find_label (child, text);
+
+      if (label != NULL)
+        return label;
+    }
+
+  return NULL;
+}
+
+/* Runs the main loop until the text is to be seen. */
+static inline void
+wait_for_label (GtkWidget *window, const char *text)
+{
+  g_test_message ("waiting for “%s”", text);
+  while (find_label (window, text) == NULL)
+    g_main_context_iteration (NULL, TRUE);
+}
