@@ -12,27 +12,18 @@
 /* Names the place in the stream, instead of that in the block that was refused: of several values, that of the first
  * row. */
 static void
-explain_not_finite (const char *name,
-                    AprTensor *tensor,
-                    gboolean by_columns,
-                    const char *const *columns,
-                    guint64 first_row,
-                    GError **error)
+explain_not_finite (const AprRows *rows, const char *const *columns, guint64 first_row, GError **error)
 {
-  const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
-  AprDType dtype = apr_tensor_get_dtype (tensor);
-  gsize width = apr_dtype_get_bits (dtype) / 8;
-  gsize n_columns = g_strv_length ((char **) columns);
-  gsize n_rows = apr_tensor_get_n_elements (tensor) / n_columns;
-  gsize row = n_rows;
+  gsize row = rows->n_rows;
   gsize column = 0;
   gsize place;
   gsize i;
+  double value;
 
-  if (by_columns)
-    for (i = 0; i < n_columns; i++)
+  if (rows->columns != NULL)
+    for (i = 0; i < rows->n_columns; i++)
       {
-        place = apr_dtype_find_not_finite (dtype, data + i * n_rows * width, row);
+        place = apr_dtype_find_not_finite (rows->dtype, rows->columns[i], row);
         if (place < row)
           {
             row = place;
@@ -41,19 +32,18 @@ explain_not_finite (const char *name,
       }
   else
     {
-      place = apr_dtype_find_not_finite (dtype, data, n_rows * n_columns);
-      row = place / n_columns;
-      column = place % n_columns;
+      place = apr_dtype_find_not_finite (rows->dtype, rows->data, rows->n_rows * rows->n_columns);
+      row = place / rows->n_columns;
+      column = place % rows->n_columns;
     }
-  if (row == n_rows)
+  if (row == rows->n_rows)
     return;
 
-  place = by_columns ? column * n_rows + row : row * n_columns + column;
+  apr_rows_read (rows, row, 1, column, 1, 1, &value);
   g_clear_error (error);
   g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-               "%s has %s at row %" G_GUINT64_FORMAT ", column “%s” (counted from 0)", name,
-               isnan (apr_dtype_read_double (dtype, data, place)) ? "a NaN" : "an infinity", first_row + row,
-               columns[column]);
+               "%s has %s at row %" G_GUINT64_FORMAT ", column “%s” (counted from 0)", rows->name,
+               isnan (value) ? "a NaN" : "an infinity", first_row + row, columns[column]);
 }
 
 static void
@@ -104,6 +94,35 @@ arrow_update_new (AprArrowArrayStream *stream, const char *const *targets, const
   return self;
 }
 
+/* Names the place of what was refused; takes @cause. */
+static void
+explain (const ArrowUpdate *self,
+         AprArrowStream *stream,
+         const AprRows *x,
+         const AprRows *y,
+         AprTensor *sample_weight,
+         guint64 first_row,
+         GError *cause,
+         GError **error)
+{
+  const char *const weights[] = { self->sample_weight, NULL };
+  AprRows w;
+
+  if (g_error_matches (cause, APR_ERROR, APR_ERROR_WEIGHTS))
+    explain_negative (sample_weight, first_row, &cause);
+  else if (g_error_matches (cause, APR_ERROR, APR_ERROR_NOT_FINITE))
+    {
+      if (sample_weight != NULL)
+        {
+          apr_rows_init (&w, "sample_weight", sample_weight);
+          explain_not_finite (&w, weights, first_row, &cause);
+        }
+      explain_not_finite (y, (const char *const *) self->targets, first_row, &cause);
+      explain_not_finite (x, apr_arrow_stream_get_feature_names (stream), first_row, &cause);
+    }
+  g_propagate_error (error, cause);
+}
+
 static gboolean
 add_block (const ArrowUpdate *self,
            AprCrossProducts *updated,
@@ -112,33 +131,55 @@ add_block (const ArrowUpdate *self,
            GCancellable *cancellable,
            GError **error)
 {
-  const char *const weights[] = { self->sample_weight, NULL };
-  gboolean by_columns = apr_arrow_stream_is_by_columns (stream);
   g_autoptr (AprTensor) x = NULL;
   g_autoptr (AprTensor) y = NULL;
   g_autoptr (AprTensor) w = NULL;
+  AprRows x_rows;
+  AprRows y_rows;
   GError *cause = NULL;
   guint64 first_row;
 
   if (!apr_arrow_stream_read (stream, &x, &y, &w, &first_row, cancellable, error))
     return FALSE;
   *ended = x == NULL;
-  if (*ended ||
-      (by_columns ? apr_cross_products_update_columns (updated, x, y, w, cancellable, &cause)
-                  : apr_cross_products_update_with (updated, x, y, w, updated->precision, updated->n_threads,
-                                                    cancellable, NULL, NULL, &cause)))
+  if (*ended || apr_cross_products_update_with (updated, x, y, w, updated->precision, updated->n_threads,
+                                                cancellable, NULL, NULL, &cause))
     return TRUE;
 
-  if (g_error_matches (cause, APR_ERROR, APR_ERROR_WEIGHTS))
-    explain_negative (w, first_row, &cause);
-  else if (g_error_matches (cause, APR_ERROR, APR_ERROR_NOT_FINITE))
-    {
-      if (w != NULL)
-        explain_not_finite ("sample_weight", w, FALSE, weights, first_row, &cause);
-      explain_not_finite ("y", y, by_columns, (const char *const *) self->targets, first_row, &cause);
-      explain_not_finite ("X", x, by_columns, apr_arrow_stream_get_feature_names (stream), first_row, &cause);
-    }
-  g_propagate_error (error, cause);
+  apr_rows_init (&x_rows, "X", x);
+  apr_rows_init (&y_rows, "y", y);
+  explain (self, stream, &x_rows, &y_rows, w, first_row, cause, error);
+
+  return FALSE;
+}
+
+/* The same of columns. What is rounded must not depend on the batches; exact sums do not. */
+static gboolean
+add_columns (const ArrowUpdate *self,
+             AprCrossProducts *updated,
+             AprArrowStream *stream,
+             gboolean *ended,
+             GCancellable *cancellable,
+             GError **error)
+{
+  gboolean exact = updated->precision == APR_PRECISION_EXACT;
+  g_autoptr (AprTensor) w = NULL;
+  AprArrowColumns columns;
+  AprRows x;
+  AprRows y;
+  GError *cause = NULL;
+
+  if (!apr_arrow_stream_read_columns (stream, exact, &columns, &w, cancellable, error))
+    return FALSE;
+  *ended = columns.n_rows == 0;
+  apr_rows_init_columns (&x, "X", columns.x_dtype, columns.x, columns.n_rows,
+                         g_strv_length ((char **) apr_arrow_stream_get_feature_names (stream)));
+  apr_rows_init_columns (&y, "y", columns.y_dtype, columns.y, columns.n_rows,
+                         apr_arrow_stream_get_n_targets (stream));
+  if (*ended || apr_cross_products_update_columns (updated, &x, &y, w, cancellable, &cause))
+    return TRUE;
+
+  explain (self, stream, &x, &y, w, columns.first_row, cause, error);
 
   return FALSE;
 }
@@ -155,6 +196,7 @@ arrow_update_run (AprCrossProducts *updated,
   g_autoptr (AprArrowStream) stream =
     apr_arrow_stream_new (&self->stream, (const char *const *) self->targets, self->sample_weight, error);
   const char *const *names;
+  gboolean by_columns;
   gboolean ended = FALSE;
 
   if (stream == NULL)
@@ -166,10 +208,9 @@ arrow_update_run (AprCrossProducts *updated,
       !apr_cross_products_check_feature_names (updated, names, error) ||
       (updated->feature_names == NULL && !apr_cross_products_set_feature_names (updated, names, error)))
     return FALSE;
-  if (apr_cross_products_can_have_columns (updated))
-    apr_arrow_stream_set_by_columns (stream);
+  by_columns = apr_cross_products_can_have_columns (updated);
   while (!ended)
-    if (!add_block (self, updated, stream, &ended, cancellable, error))
+    if (!(by_columns ? add_columns : add_block) (self, updated, stream, &ended, cancellable, error))
       return FALSE;
 
   return TRUE;

@@ -3,6 +3,7 @@
 
 #include "aprender/cross-products/apr-cross-products.h"
 #include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-rows-private.h"
 #include "aprender/cross-products/apr-sample-rows-private.h"
 #include "aprender/cross-products/apr-weight-logs-private.h"
 #include "aprender/safetensors/apr-safetensors-reader.h"
@@ -197,10 +198,10 @@ gboolean apr_cross_products_update_with (AprCrossProducts *self,
                                          gpointer progress_data,
                                          GError **error);
 
-/* As apr_cross_products_update (), without progress, of matrices of the state's widths whose rows are the columns. */
+/* As apr_cross_products_update (), without progress, of columns, as many as the state has, of at least one row. */
 gboolean apr_cross_products_update_columns (AprCrossProducts *self,
-                                            AprTensor *x,
-                                            AprTensor *y,
+                                            const AprRows *x,
+                                            const AprRows *y,
                                             AprTensor *sample_weight,
                                             GCancellable *cancellable,
                                             GError **error);

@@ -12,12 +12,13 @@
 /* One update: what is to be added, and what the state will be then. */
 typedef struct
 {
-  AprTensor *x;             /* (owned) */
-  AprTensor *y;             /* (owned) */
+  AprTensor *x;             /* (owned) (nullable) with y; or: */
+  AprTensor *y;             /* (owned) (nullable) */
+  const AprRows *x_columns; /* (unowned) (nullable) with y_columns */
+  const AprRows *y_columns; /* (unowned) (nullable) */
   AprTensor *sample_weight; /* (owned) (nullable) */
   AprPrecision precision;
   guint n_threads;
-  gboolean by_columns; /* X and y: their rows are the columns of the matrices */
 
   AprExactSums *sums;  /* (owned) (nullable) those of all samples, or: */
   AprSampleRows *rows; /* (owned) (nullable) all samples; neither where there are no samples to add */
@@ -28,7 +29,7 @@ typedef struct
 static void
 update_clear (Update *self)
 {
-  apr_tensor_unref (self->x);
+  g_clear_pointer (&self->x, apr_tensor_unref);
   g_clear_pointer (&self->y, apr_tensor_unref);
   g_clear_pointer (&self->sample_weight, apr_tensor_unref);
   g_clear_pointer (&self->sums, apr_exact_sums_unref);
@@ -47,7 +48,7 @@ update_free (gpointer data)
 static Update
 update_init (AprTensor *x, AprTensor *y, AprTensor *sample_weight, AprPrecision precision, guint n_threads)
 {
-  return (Update){ .x = apr_tensor_ref (x),
+  return (Update){ .x = x != NULL ? apr_tensor_ref (x) : NULL,
                    .y = y != NULL ? apr_tensor_ref (y) : NULL,
                    .sample_weight = sample_weight != NULL ? apr_tensor_ref (sample_weight) : NULL,
                    .precision = precision,
@@ -57,7 +58,7 @@ update_init (AprTensor *x, AprTensor *y, AprTensor *sample_weight, AprPrecision 
 static gsize
 update_get_n_rows (const Update *self)
 {
-  return apr_tensor_get_shape (self->x, NULL)[self->by_columns ? 1 : 0];
+  return self->x_columns != NULL ? self->x_columns->n_rows : apr_tensor_get_shape (self->x, NULL)[0];
 }
 
 /* The weights have been checked. */
@@ -143,9 +144,11 @@ update_sum (Update *self,
     return FALSE;
 
   apr_exact_sums_set_progress (self->sums, progress, progress_data);
-  if (!(self->by_columns ? apr_exact_sums_update_columns
-                         : apr_exact_sums_update) (self->sums, self->x, self->y, self->sample_weight,
-                                                   self->precision, self->n_threads, cancellable, error) ||
+  if (!(self->x_columns != NULL
+          ? apr_exact_sums_update_columns (self->sums, self->x_columns, self->y_columns, self->sample_weight,
+                                           self->precision, self->n_threads, cancellable, error)
+          : apr_exact_sums_update (self->sums, self->x, self->y, self->sample_weight, self->precision,
+                                   self->n_threads, cancellable, error)) ||
       !update_count_samples (self, state, error))
     return FALSE;
   apr_exact_sums_set_cancellable (self->sums, cancellable);
@@ -200,7 +203,9 @@ update_commit (Update *self, AprCrossProducts *state)
   apr_cross_products_take (state, g_steal_pointer (&self->sums), g_steal_pointer (&self->rows));
   state->n_samples = self->n_samples;
   state->weight_logs = self->weight_logs;
-  state->dtype = MAX (state->dtype, apr_estimator_choose_dtype (self->x));
+  state->dtype =
+    MAX (state->dtype, apr_estimator_choose_dtype (self->x_columns != NULL ? self->x_columns->dtype
+                                                                           : apr_tensor_get_dtype (self->x)));
   apr_cross_products_lower_precision (state, self->precision);
 }
 
@@ -230,8 +235,8 @@ update_now (Update *update,
     return FALSE;
 
   /* Columns have the state's widths, and no state of columns keeps samples. */
-  done = (update->by_columns ? update_sum : update_run) (update, state, progress, progress_data, cancellable,
-                                                         error);
+  done = (update->x_columns != NULL ? update_sum : update_run) (update, state, progress, progress_data,
+                                                                cancellable, error);
   if (done)
     update_commit (update, state);
   apr_cross_products_end (state);
@@ -241,15 +246,16 @@ update_now (Update *update,
 
 gboolean
 apr_cross_products_update_columns (AprCrossProducts *self,
-                                   AprTensor *x,
-                                   AprTensor *y,
+                                   const AprRows *x,
+                                   const AprRows *y,
                                    AprTensor *sample_weight,
                                    GCancellable *cancellable,
                                    GError **error)
 {
-  g_auto (Update) update = update_init (x, y, sample_weight, self->precision, self->n_threads);
+  g_auto (Update) update = update_init (NULL, NULL, sample_weight, self->precision, self->n_threads);
 
-  update.by_columns = TRUE;
+  update.x_columns = x;
+  update.y_columns = y;
 
   return update_now (&update, self, cancellable, NULL, NULL, error);
 }
@@ -260,7 +266,8 @@ apr_cross_products_can_have_columns (AprCrossProducts *self)
   gsize n_columns =
     1 + apr_exact_sums_get_n_features (self->sums) + apr_exact_sums_get_n_targets (self->sums);
 
-  return !apr_cross_products_can_have_rows (self, 0) &&
+  /* Columns are in the byte order of this processor where they lie, and numbers are read in that of files. */
+  return G_BYTE_ORDER == G_LITTLE_ENDIAN && !apr_cross_products_can_have_rows (self, 0) &&
          apr_sums_kernel_get_residues (apr_sums_kernel_choose (), G_MAXSIZE, n_columns, FALSE) == NULL;
 }
 

@@ -5,6 +5,7 @@
 
 #include "aprender/base/apr-run-private.h"
 #include "aprender/cross-products/apr-precision.h"
+#include "aprender/cross-products/apr-rows-private.h"
 #include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
 #include "aprender/tensor/apr-tensor.h"
 
@@ -67,10 +68,10 @@ gboolean apr_exact_sums_update (AprExactSums *self,
                                 GCancellable *cancellable,
                                 GError **error);
 
-/* The same of matrices whose rows are the columns: X is [n_features, n_samples], and Y [n_targets, n_samples]. */
+/* The same of columns. */
 gboolean apr_exact_sums_update_columns (AprExactSums *self,
-                                        AprTensor *x,
-                                        AprTensor *y,
+                                        const AprRows *x,
+                                        const AprRows *y,
                                         AprTensor *sample_weight,
                                         AprPrecision precision,
                                         guint n_threads,

@@ -231,10 +231,11 @@ add_block (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows, 
   double limit = INFINITY;
   gsize row_size = job->x.n_columns * (apr_dtype_get_bits (job->x.dtype) / 8);
   gsize next_row = first_row + n_rows;
-  /* The rows of columns are not in one piece; the processor fetches what follows in each by itself. */
-  gsize n_next = job->x.by_columns ? 0 : MIN (n_rows, job->x.n_rows + job->n_behind - next_row);
 
-  apr_exact_sums_worker_set_next (worker, job->x.data + next_row * row_size, n_next * row_size);
+  /* The rows of columns are not in one piece; the processor fetches what follows in each by itself. */
+  if (job->x.columns == NULL)
+    apr_exact_sums_worker_set_next (worker, job->x.data + next_row * row_size,
+                                    MIN (n_rows, job->x.n_rows + job->n_behind - next_row) * row_size);
   do
     {
       double *ones = apr_exact_sums_worker_get_column (worker, 0);
@@ -562,22 +563,16 @@ apr_exact_sums_update (AprExactSums *self,
 
 gboolean
 apr_exact_sums_update_columns (AprExactSums *self,
-                               AprTensor *x,
-                               AprTensor *y,
+                               const AprRows *x,
+                               const AprRows *y,
                                AprTensor *sample_weight,
                                AprPrecision precision,
                                guint n_threads,
                                GCancellable *cancellable,
                                GError **error)
 {
-  AprRows x_rows;
-  AprRows y_rows;
-
-  apr_rows_init_columns (&x_rows, "X", x);
-  apr_rows_init_columns (&y_rows, "y", y);
-
-  return update (self, x_rows, y_rows, sample_weight, precision, NULL,
-                 count_threads (self, x_rows.n_rows, n_threads), cancellable, error);
+  return update (self, *x, *y, sample_weight, precision, NULL, count_threads (self, x->n_rows, n_threads),
+                 cancellable, error);
 }
 
 struct _AprGroupSums

@@ -6,23 +6,28 @@
 
 G_BEGIN_DECLS
 
-/* The elements of a vector or matrix of any dtype that is a number, read in place: row after row, or column after
- * column. */
+/* The elements of a vector or matrix of any dtype that is a number, read in place: row after row, or as columns that
+ * are each in one piece. */
 typedef struct
 {
   const char *name; /* (unowned) for messages */
   AprDType dtype;
-  const guint8 *data; /* (unowned) */
+  const guint8 *data;           /* (unowned) (nullable) row after row; or: */
+  const guint8 *const *columns; /* (unowned) (nullable) */
   gsize n_rows;
   gsize n_columns;
   gboolean is_matrix;
-  gboolean by_columns;
 } AprRows;
 
 void apr_rows_init (AprRows *self, const char *name, AprTensor *tensor);
 
-/* The same of the transpose: a matrix whose columns are the rows of @tensor. */
-void apr_rows_init_columns (AprRows *self, const char *name, AprTensor *tensor);
+/* The same of columns. Their elements are in the byte order of files, and need not be aligned. */
+void apr_rows_init_columns (AprRows *self,
+                            const char *name,
+                            AprDType dtype,
+                            const guint8 *const *columns,
+                            gsize n_rows,
+                            gsize n_columns);
 
 /* Returns whether the elements are floats or doubles in this processor's byte order, row after row. */
 gboolean apr_rows_are_floats (const AprRows *self);

@@ -16,27 +16,53 @@ apr_rows_init (AprRows *self, const char *name, AprTensor *tensor)
   self->name = name;
   self->dtype = apr_tensor_get_dtype (tensor);
   self->data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+  self->columns = NULL;
   self->n_rows = shape[0];
   self->n_columns = n_dims == 2 ? shape[1] : 1;
   self->is_matrix = n_dims == 2;
-  self->by_columns = FALSE;
 }
 
 void
-apr_rows_init_columns (AprRows *self, const char *name, AprTensor *tensor)
+apr_rows_init_columns (AprRows *self,
+                       const char *name,
+                       AprDType dtype,
+                       const guint8 *const *columns,
+                       gsize n_rows,
+                       gsize n_columns)
 {
-  const gsize *shape = apr_tensor_get_shape (tensor, NULL);
-
-  apr_rows_init (self, name, tensor);
-  self->n_rows = shape[1];
-  self->n_columns = shape[0];
-  self->by_columns = TRUE;
+  *self = (AprRows){ .name = name,
+                     .dtype = dtype,
+                     .columns = columns,
+                     .n_rows = n_rows,
+                     .n_columns = n_columns,
+                     .is_matrix = TRUE };
 }
 
 static inline gsize
-find_place (const AprRows *self, gsize row, gsize column)
+get_width (const AprRows *self)
 {
-  return self->by_columns ? column * self->n_rows + row : row * self->n_columns + column;
+  return apr_dtype_get_bits (self->dtype) / 8;
+}
+
+static inline const guint8 *
+find_element (const AprRows *self, gsize row, gsize column)
+{
+  return self->columns != NULL ? self->columns[column] + row * get_width (self)
+                               : self->data + (row * self->n_columns + column) * get_width (self);
+}
+
+/* A column as a matrix of one column, or of one row. */
+static AprRows
+get_column (const AprRows *self, gsize column, gboolean as_row)
+{
+  AprRows rows = *self;
+
+  rows.data = self->columns[column];
+  rows.columns = NULL;
+  rows.n_rows = as_row ? 1 : self->n_rows;
+  rows.n_columns = as_row ? self->n_rows : 1;
+
+  return rows;
 }
 
 gboolean
@@ -48,7 +74,7 @@ apr_rows_may_exceed_double (const AprRows *self)
 gboolean
 apr_rows_are_floats (const AprRows *self)
 {
-  return G_BYTE_ORDER == G_LITTLE_ENDIAN && !self->by_columns &&
+  return G_BYTE_ORDER == G_LITTLE_ENDIAN && self->columns == NULL &&
          (self->dtype == APR_DTYPE_F32 || self->dtype == APR_DTYPE_F64);
 }
 
@@ -158,25 +184,25 @@ apr_rows_transpose (const AprRows *self,
                     double *columns)
 {
   gsize n = self->n_columns;
-  gsize row_size = n * (apr_dtype_get_bits (self->dtype) / 8);
-  const guint8 *data = self->data + first_row * row_size;
+  gsize row_size = n * get_width (self);
+  const guint8 *data;
   AprTransposeFunc transpose = NULL;
   gsize row;
   gsize column;
   gsize i;
 
-  if (self->by_columns)
+  if (self->columns != NULL)
     {
-      AprRows transposed = *self;
+      for (column = 0; column < n; column++)
+        {
+          AprRows as_row = get_column (self, column, TRUE);
 
-      /* Its rows are these columns. */
-      transposed.n_rows = self->n_columns;
-      transposed.n_columns = self->n_rows;
-      transposed.by_columns = FALSE;
-      apr_rows_read (&transposed, 0, self->n_columns, first_row, n_rows, stride, columns);
+          apr_rows_read (&as_row, 0, 1, first_row, n_rows, stride, columns + column * stride);
+        }
       return;
     }
 
+  data = self->data + first_row * row_size;
   if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F64)
     transpose = kernel->transpose_doubles;
   if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F32)
@@ -227,10 +253,10 @@ apr_rows_transpose (const AprRows *self,
 }
 
 /* Row by row. */
-#define COPY(read, size)                                                                               \
- for (row = 0; row < n_rows; row++)                                                                    \
-  for (column = 0; column < n_columns; column++)                                                       \
-   values[row * stride + column] = read (data + (row * row_stride + column * column_stride) * (size)); \
+#define COPY(read, size)                                                                    \
+ for (row = 0; row < n_rows; row++)                                                         \
+  for (column = 0; column < n_columns; column++)                                            \
+   values[row * stride + column] = read (data + (row * self->n_columns + column) * (size)); \
  break
 
 void
@@ -242,18 +268,27 @@ apr_rows_read (const AprRows *self,
                gsize stride,
                double *values)
 {
-  const guint8 *data =
-    self->data + find_place (self, first_row, first_column) * (apr_dtype_get_bits (self->dtype) / 8);
-  gsize row_stride = self->by_columns ? 1 : self->n_columns;
-  gsize column_stride = self->by_columns ? self->n_rows : 1;
+  const guint8 *data;
   gsize row;
   gsize column;
 
+  if (self->columns != NULL)
+    {
+      for (column = 0; column < n_columns; column++)
+        {
+          AprRows one = get_column (self, first_column + column, FALSE);
+
+          apr_rows_read (&one, first_row, n_rows, 0, 1, stride, values + column);
+        }
+      return;
+    }
+
+  data = find_element (self, first_row, first_column);
   /* What lies in memory as it is wanted is copied. */
-  if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F64 && column_stride == 1)
+  if (G_BYTE_ORDER == G_LITTLE_ENDIAN && self->dtype == APR_DTYPE_F64)
     {
       for (row = 0; row < n_rows && n_columns > 0; row++)
-        memcpy (values + row * stride, data + row * row_stride * sizeof (double),
+        memcpy (values + row * stride, data + row * self->n_columns * sizeof (double),
                 n_columns * sizeof (double));
       return;
     }
@@ -299,7 +334,7 @@ get_bits (const AprRows *self, gsize row, gsize column)
 {
   guint64 bits;
 
-  memcpy (&bits, self->data + find_place (self, row, column) * sizeof bits, sizeof bits);
+  memcpy (&bits, find_element (self, row, column), sizeof bits);
   return GUINT64_FROM_LE (bits);
 }
 
@@ -328,7 +363,7 @@ apr_rows_get_number (const AprRows *self, gsize row, gsize column)
     }
   else
     {
-      double value = apr_dtype_read_double (self->dtype, self->data, find_place (self, row, column));
+      double value = apr_dtype_read_double (self->dtype, find_element (self, row, column), 0);
       double fraction = frexp (fabs (value), &number.exponent);
 
       number.size = (guint64) ldexp (fraction, 53);
@@ -369,7 +404,7 @@ apr_rows_check_finite (const AprRows *self, GError **error)
   for (row = 0; row < self->n_rows; row++)
     for (column = 0; column < self->n_columns; column++)
       {
-        double value = apr_dtype_read_double (self->dtype, self->data, find_place (self, row, column));
+        double value = apr_dtype_read_double (self->dtype, find_element (self, row, column), 0);
 
         if (G_LIKELY (isfinite (value)))
           continue;

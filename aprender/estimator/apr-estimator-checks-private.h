@@ -22,7 +22,7 @@ gboolean apr_estimator_check_fit (
   AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
 
 /* What a model of such data is computed in: F32 for F16, BF16 and F32, else F64. */
-AprDType apr_estimator_choose_dtype (AprTensor *x);
+AprDType apr_estimator_choose_dtype (AprDType x);
 
 /* Of a matrix of numbers: the message says where. */
 gboolean apr_estimator_check_finite (const char *name, AprTensor *matrix, GError **error);

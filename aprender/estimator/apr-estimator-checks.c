@@ -20,12 +20,9 @@ check_number (const char *name, AprTensor *tensor, GError **error)
 }
 
 AprDType
-apr_estimator_choose_dtype (AprTensor *x)
+apr_estimator_choose_dtype (AprDType x)
 {
-  AprDType dtype = apr_tensor_get_dtype (x);
-
-  return dtype == APR_DTYPE_F16 || dtype == APR_DTYPE_BF16 || dtype == APR_DTYPE_F32 ? APR_DTYPE_F32
-                                                                                     : APR_DTYPE_F64;
+  return x == APR_DTYPE_F16 || x == APR_DTYPE_BF16 || x == APR_DTYPE_F32 ? APR_DTYPE_F32 : APR_DTYPE_F64;
 }
 
 static gboolean

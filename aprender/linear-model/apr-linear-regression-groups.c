@@ -399,7 +399,8 @@ prepare (Call *call, AprTensor *labels, GError **error)
   if (call->data[2] != NULL && !apr_rows_check_weights (&call->rows[2], error))
     return FALSE;
 
-  apr_linear_options_complete (&call->options.solver, apr_estimator_choose_dtype (call->data[0]),
+  apr_linear_options_complete (&call->options.solver,
+                               apr_estimator_choose_dtype (apr_tensor_get_dtype (call->data[0])),
                                call->options.precision);
   apr_row_groups_init (&call->groups, labels);
   if (g_size_checked_mul (&n_values, call->groups.n_groups, call->n_targets) &&

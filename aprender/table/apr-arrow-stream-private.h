@@ -28,12 +28,6 @@ const char *const *apr_arrow_stream_get_feature_names (AprArrowStream *self);
 
 gsize apr_arrow_stream_get_n_targets (AprArrowStream *self);
 
-/* Has X and y made of columns, as the stream has them: [n_features, n_samples] and [n_targets, n_samples]. To be called
- * before the first block. */
-void apr_arrow_stream_set_by_columns (AprArrowStream *self);
-
-gboolean apr_arrow_stream_is_by_columns (AprArrowStream *self);
-
 /* The samples that follow: some megabytes of them, a multiple of 256, but for the last block. @x is %NULL, with true,
  * where there are none; @sample_weight where there are no weights. @first_row is the number of samples before them. */
 gboolean apr_arrow_stream_read (AprArrowStream *self,
@@ -43,6 +37,26 @@ gboolean apr_arrow_stream_read (AprArrowStream *self,
                                 guint64 *first_row,
                                 GCancellable *cancellable,
                                 GError **error);
+
+/* Samples as columns, in the byte order of this processor. */
+typedef struct
+{
+  gsize n_rows;
+  guint64 first_row; /* the number of samples before them */
+  AprDType x_dtype;
+  AprDType y_dtype;
+  const guint8 *const *x; /* (unowned) valid until the next ones are read, as is y */
+  const guint8 *const *y; /* (unowned) */
+} AprArrowColumns;
+
+/* The same as columns, none where there are none, instead of apr_arrow_stream_read (). Where @in_place and there are no
+ * weights, those of a large batch are left where they are, so that blocks begin where the batches do. */
+gboolean apr_arrow_stream_read_columns (AprArrowStream *self,
+                                        gboolean in_place,
+                                        AprArrowColumns *columns,
+                                        AprTensor **sample_weight,
+                                        GCancellable *cancellable,
+                                        GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprArrowStream, apr_arrow_stream_free)
 

@@ -15,6 +15,9 @@
 /* So many rows are converted column by column before the next ones are, so that they stay in the cache. */
 #define TILE_ROWS 128
 
+/* So many rows of a batch are worth being read where they are. */
+#define MIN_ROWS_IN_PLACE 8192
+
 /* What columns are for. */
 enum
 {
@@ -31,7 +34,9 @@ typedef struct
   GArray *columns; /* (owned) of gsize: which of the stream's */
   AprDType dtype;
   gsize row_size;
-  guint8 *rows; /* (owned) (nullable) of the block that is being filled */
+  guint8 *rows;          /* (owned) (nullable) of the block that is being filled, or its columns */
+  const guint8 **places; /* (owned) where the columns are */
+  gboolean converted;    /* whether the stream has any that are of another dtype */
 } Role;
 
 struct _AprArrowStream
@@ -44,7 +49,6 @@ struct _AprArrowStream
   GPtrArray *feature_names;   /* (owned) */
   Role roles[N_ROLES];
   gsize block_rows;
-  gboolean by_columns;
 };
 
 static AprArrowColumn *
@@ -75,6 +79,7 @@ apr_arrow_stream_free (AprArrowStream *self)
     {
       g_array_unref (self->roles[i].columns);
       g_free (self->roles[i].rows);
+      g_free (self->roles[i].places);
     }
   g_free (self);
 }
@@ -236,6 +241,9 @@ choose_sizes (AprArrowStream *self)
       /* Of weights, only doubles are taken. */
       role->dtype =
         i == SAMPLE_WEIGHT ? APR_DTYPE_F64 : apr_arrow_column_choose_dtype (columns, role->columns->len);
+      for (j = 0; j < role->columns->len; j++)
+        role->converted |= columns[j]->dtype != role->dtype;
+      role->places = g_new0 (const guint8 *, role->columns->len + 1);
       role->row_size = role->columns->len * apr_arrow_get_width (role->dtype);
       row_size += role->row_size;
     }
@@ -290,18 +298,6 @@ gsize
 apr_arrow_stream_get_n_targets (AprArrowStream *self)
 {
   return self->roles[Y].columns->len;
-}
-
-void
-apr_arrow_stream_set_by_columns (AprArrowStream *self)
-{
-  self->by_columns = TRUE;
-}
-
-gboolean
-apr_arrow_stream_is_by_columns (AprArrowStream *self)
-{
-  return self->by_columns;
 }
 
 static gboolean
@@ -363,25 +359,32 @@ read_batch (AprArrowStream *self, GCancellable *cancellable, GError **error)
   return TRUE;
 }
 
+/* The next value of a column in the batch. */
+static gsize
+find_value (const AprArrowStream *self, const AprArrowArray *array)
+{
+  return (gsize) (array->offset + self->batch.offset + self->n_taken);
+}
+
 /* Converts a column's values in some rows of the batch, from @first on, to those of the block from @row on. */
 static void
-copy_column (AprArrowStream *self, Role *role, gsize index, gsize first, gsize n, gsize row)
+copy_column (
+  AprArrowStream *self, Role *role, gsize index, gsize first, gsize n, gsize row, gboolean by_columns)
 {
   gsize column = g_array_index (role->columns, gsize, index);
   const AprArrowArray *array = self->batch.children[column];
   gsize n_columns = role->columns->len;
-  gsize place = self->by_columns ? index * self->block_rows + row : row * n_columns + index;
+  gsize place = by_columns ? index * self->block_rows + row : row * n_columns + index;
 
-  apr_arrow_column_read (
-    get_column (self, column), array, (gsize) (array->offset + self->batch.offset + self->n_taken) + first, n,
-    role->dtype, role->rows + place * apr_arrow_get_width (role->dtype), self->by_columns ? 1 : n_columns);
+  apr_arrow_column_read (get_column (self, column), array, find_value (self, array) + first, n, role->dtype,
+                         role->rows + place * apr_arrow_get_width (role->dtype), by_columns ? 1 : n_columns);
 }
 
 /* Converts rows of the batch to those of the block that begin with @row. */
 static void
-copy_rows (AprArrowStream *self, gsize row, gsize n)
+copy_rows (AprArrowStream *self, gsize row, gsize n, gboolean by_columns)
 {
-  gsize tile = self->by_columns ? n : TILE_ROWS;
+  gsize tile = by_columns ? n : TILE_ROWS;
   gsize first;
   gsize i;
   gsize j;
@@ -389,7 +392,7 @@ copy_rows (AprArrowStream *self, gsize row, gsize n)
   for (first = 0; first < n; first += tile)
     for (i = 0; i < N_ROLES; i++)
       for (j = 0; j < self->roles[i].columns->len; j++)
-        copy_column (self, &self->roles[i], j, first, MIN (tile, n - first), row + first);
+        copy_column (self, &self->roles[i], j, first, MIN (tile, n - first), row + first, by_columns);
   self->n_taken += (gint64) n;
 }
 
@@ -425,21 +428,97 @@ take_tensor (AprArrowStream *self, guint role_index, gsize n_rows)
   Role *role = &self->roles[role_index];
   gsize n_columns = role->columns->len;
   gsize shape[2] = { n_rows, n_columns };
-  gsize column_size = n_rows * apr_arrow_get_width (role->dtype);
-  gsize i;
-
-  if (self->by_columns && role_index != SAMPLE_WEIGHT)
-    {
-      shape[0] = n_columns;
-      shape[1] = n_rows;
-      /* The last block's columns are shorter than there was room for. */
-      for (i = 1; i < n_columns && n_rows < self->block_rows; i++)
-        memmove (role->rows + i * column_size,
-                 role->rows + i * self->block_rows * apr_arrow_get_width (role->dtype), column_size);
-    }
 
   return apr_tensor_new_take (role->dtype, shape, role_index == SAMPLE_WEIGHT ? 1 : 2,
                               g_steal_pointer (&role->rows), n_rows * role->row_size);
+}
+
+/* Whether the rows that are left of the batch can be read where they are. */
+static gboolean
+suits_in_place (const AprArrowStream *self)
+{
+  return self->batch.length - self->n_taken >= MIN_ROWS_IN_PLACE &&
+         self->roles[SAMPLE_WEIGHT].columns->len == 0 && !self->roles[X].converted &&
+         !self->roles[Y].converted;
+}
+
+/* Converts rows until the block is full, the stream ends, or what follows is better left where it is. */
+static gboolean
+fill_block (AprArrowStream *self,
+            gboolean by_columns,
+            gboolean in_place,
+            gsize *n_filled,
+            GCancellable *cancellable,
+            GError **error)
+{
+  gsize filled = 0;
+
+  while (filled < self->block_rows)
+    {
+      gsize n;
+
+      if (!read_batch (self, cancellable, error))
+        return FALSE;
+      n = MIN (self->block_rows - filled, (gsize) (self->batch.length - self->n_taken));
+      /* The end: there is no batch. */
+      if (n == 0 || self->batch.children == NULL || (in_place && suits_in_place (self)))
+        break;
+      if (!allocate_block (self, error))
+        return FALSE;
+      copy_rows (self, filled, n, by_columns);
+      filled += n;
+    }
+
+  *n_filled = filled;
+  return TRUE;
+}
+
+gboolean
+apr_arrow_stream_read_columns (AprArrowStream *self,
+                               gboolean in_place,
+                               AprArrowColumns *columns,
+                               AprTensor **sample_weight,
+                               GCancellable *cancellable,
+                               GError **error)
+{
+  guint64 first_row = self->n_rows + (guint64) self->n_taken;
+  gsize n_rows;
+  gsize i;
+  gsize j;
+
+  *sample_weight = NULL;
+  if (!fill_block (self, TRUE, in_place, &n_rows, cancellable, error))
+    return FALSE;
+
+  for (i = X; i <= Y; i++)
+    for (j = 0; j < self->roles[i].columns->len; j++)
+      {
+        Role *role = &self->roles[i];
+        const AprArrowArray *array = n_rows == 0 && self->batch.children != NULL
+                                     ? self->batch.children[g_array_index (role->columns, gsize, j)]
+                                     : NULL;
+        gsize width = apr_arrow_get_width (role->dtype);
+
+        role->places[j] = array != NULL
+                          ? (const guint8 *) array->buffers[1] + find_value (self, array) * width
+                        : role->rows != NULL ? role->rows + j * self->block_rows * width
+                                             : NULL;
+      }
+  if (n_rows > 0 && self->roles[SAMPLE_WEIGHT].columns->len > 0)
+    *sample_weight = take_tensor (self, SAMPLE_WEIGHT, n_rows);
+  if (n_rows == 0)
+    {
+      n_rows = (gsize) (self->batch.length - self->n_taken);
+      self->n_taken = self->batch.length;
+    }
+  *columns = (AprArrowColumns){ .n_rows = n_rows,
+                                .first_row = first_row,
+                                .x_dtype = self->roles[X].dtype,
+                                .y_dtype = self->roles[Y].dtype,
+                                .x = self->roles[X].places,
+                                .y = self->roles[Y].places };
+
+  return TRUE;
 }
 
 gboolean
@@ -451,26 +530,12 @@ apr_arrow_stream_read (AprArrowStream *self,
                        GCancellable *cancellable,
                        GError **error)
 {
-  gsize filled = 0;
+  gsize filled;
 
   *x = *y = *sample_weight = NULL;
-  if (!allocate_block (self, error))
-    return FALSE;
-
   *first_row = self->n_rows + (guint64) self->n_taken;
-  while (filled < self->block_rows)
-    {
-      gsize n;
-
-      if (!read_batch (self, cancellable, error))
-        return FALSE;
-      n = MIN (self->block_rows - filled, (gsize) (self->batch.length - self->n_taken));
-      /* The end: there is no batch. */
-      if (n == 0 || self->batch.children == NULL)
-        break;
-      copy_rows (self, filled, n);
-      filled += n;
-    }
+  if (!fill_block (self, FALSE, FALSE, &filled, cancellable, error))
+    return FALSE;
   if (filled == 0)
     return TRUE;
 

@@ -1,15 +1,45 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Asynchronous calls that take one block of the samples after the other."""
+"""Calls that take one block of the samples after the other."""
 
 import asyncio
+import math
 
 import tap
 from common import Apr, TestCase, numpy
 
 import pandas
+import pyarrow
 
 
 class Blocks(TestCase):
+    def test_batches_of_all_sizes(self):
+        """Large batches are read where they are, small ones are put together: the sums are those of the arrays."""
+        rng = numpy.random.default_rng(2)
+        columns = {'a': rng.normal(size=80_000), 'y': rng.normal(size=80_000), 'b': rng.integers(-9, 9, size=80_000) / 8}
+        narrow = {name: values.astype('f4') for name, values in columns.items()}
+        for data, precision in ((columns, 'exact'), (narrow, 'exact'), ({**columns, 'a': narrow['a']}, 'exact'),
+                                (columns, 'double')):
+            table = pyarrow.table(data)
+            starts = [3, 103, 9_103, 29_103, 29_108, 37_300, 37_301, 79_999, 80_000]
+            batches = [table.slice(start, end - start).to_batches()[0] for start, end in zip(starts, starts[1:])]
+
+            def update(batches, precision=precision, schema=table.schema):
+                reader = pyarrow.RecordBatchReader.from_batches(schema, batches)
+                return Apr.CrossProducts(n_features=2, n_targets=1, precision=precision).update_arrow(reader, ['y'])
+
+            state = update(batches)
+            self.assertEqual(state, update(table.slice(3).to_batches(max_chunksize=500)))
+            if precision == 'exact':
+                expected = Apr.CrossProducts.new(2, 1).update(numpy.column_stack([data['a'], data['b']])[3:], data['y'][3:])
+                expected.set_feature_names(['a', 'b'])
+                self.assertEqual(state, expected)
+
+            for name, which in (('b', 'X'), ('y', 'y')):
+                bad = dict(data, **{name: data[name].copy()})
+                bad[name][31_000] = math.nan
+                spoilt = [pyarrow.table(bad).slice(start, end - start).to_batches()[0] for start, end in zip(starts, starts[1:])]
+                self.assertFails(Apr.Error.NOT_FINITE, f'{which} has a NaN at row 30997, column “{name}”', update, spoilt)
+
     def test_release_of_others(self):
         """What a call by blocks has reserved is not a caller's to release; what a caller has reserved is."""
         async def work(source, call):

@@ -128,6 +128,22 @@ test_many_rows (void)
         g_assert_true (apr_cross_products_equal (state, expected));
       else
         assert_near (state, expected);
+
+      /* Exact sums without weights are made where the batches are. */
+      if (precisions[i % 2] == APR_PRECISION_EXACT)
+        {
+          g_autoptr (AprCrossProducts) in_place = apr_cross_products_new (2, 1, NULL);
+          g_autoptr (AprCrossProducts) unweighted = apr_cross_products_new (2, 1, NULL);
+
+          producer.n_columns = 3;
+          stream = open_stream (&producer);
+          g_assert_true (apr_cross_products_update_arrow (in_place, &stream, targets, NULL, NULL, &error));
+          g_assert_no_error (error);
+          g_assert_cmpuint (producer.n_alive, ==, 0);
+          g_assert_true (apr_cross_products_update (unweighted, x, y, NULL, NULL, &error));
+          g_assert_true (apr_cross_products_set_feature_names (unweighted, names, &error));
+          g_assert_true (apr_cross_products_equal (in_place, unweighted));
+        }
       if (dtype != APR_DTYPE_F64)
         continue;
 
