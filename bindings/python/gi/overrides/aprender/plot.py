@@ -55,6 +55,15 @@ class Plot:
         pathlib.Path(os.fspath(path)).write_bytes(self.svg.encode() if end == '.svg' else self._draw(end))
 
 
+def _find_command():
+    """The command aprender: that of the package, where pip installed it, or else the one on the path."""
+    own = pathlib.Path(__file__).parents[3] / 'aprender' / 'aprender'
+    command = str(own) if own.is_file() else shutil.which('aprender')
+    if command is None:
+        raise make_error(Apr.Error.FAILED, 'Plots are drawn by the command aprender, which is not installed')
+    return command
+
+
 def _list_columns(tensor):
     if len(tensor.shape) == 1:
         return [tensor]
@@ -96,15 +105,13 @@ def _draw(command, model, columns, options, end):
 class Model:
     def plot(self, X: Data, y: Target, sample_weight: Weights = None, kind: str | None = None, feature: str | None = None,
              dark: bool = False, width: int = 800, height: int = 600) -> Plot:
-        """The plots by which a fit is judged, as the command `aprender plot` draws them, which must be installed.
+        """The plots by which a fit is judged, as the command `aprender plot` draws them.
 
         X, y and sample_weight are the samples of the fit. kind is 'residuals', 'quantiles', 'scale', 'leverage' or
         'actual', and None shows the first four; feature is the name of one, against which the target is shown with the
         model's line and band. Of several targets, it is the first.
         """
-        command = shutil.which('aprender')
-        if command is None:
-            raise make_error(Apr.Error.FAILED, 'Plots are drawn by the command aprender, which is not installed')
+        command = _find_command()
         if self.n_features == 0:
             raise make_error(Apr.Error.NOT_FITTED, f'Cannot plot an unfitted {type(self).__name__}: call fit first')
         if kind is not None and kind not in _KINDS:
