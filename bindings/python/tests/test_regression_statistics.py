@@ -99,6 +99,21 @@ class RegressionStatistics(TestCase):
         self.assertIn('year             1829.15      455.478', model.summary())
         self.assertEqual(str(model.get_statistics()), model.summary())
 
+    def test_target_by_name(self):
+        X, y = read_longley()
+        Y = [[value, index ** 2] for index, value in enumerate(y)]
+        model = Apr.LinearRegression()
+        model.target_names = ['employed', 'square']
+        model.fit(X, Y)
+        for name, target in (('employed', 0), ('square', 1)):
+            expected = model.get_statistics(target)
+            self.assertNotEqual(str(expected), str(model.get_statistics(1 - target)))
+            self.assertEqual(str(model.get_statistics(name)), str(expected))
+            self.assertEqual(str(model.get_robust_statistics(X, Y, target=name)),
+                             str(model.get_robust_statistics(X, Y, target=target)))
+            self.assertEqual(list(model.diagnose(X, Y, target=name).residuals),
+                             list(model.diagnose(X, Y, target=target).residuals))
+
     def test_errors(self):
         model = Apr.LinearRegression()
         with self.assertRaises(GLib.Error) as caught:
@@ -112,6 +127,9 @@ class RegressionStatistics(TestCase):
                          lambda target: model.get_robust_statistics(X, y, target=target)):
                 with self.assertRaisesRegex(TypeError, 'target must be a whole number from 0 on'):
                     call(target)
+        model.set_target_names(['rent'])
+        with self.assertRaisesRegex(ValueError, 'no target “rents”: is it “rent”[?]$'):
+            model.get_statistics('rents')
         for keywords, text in (({'alpha': 1.0}, 'hyper-parameter alpha = 1$'), ({'positive': True}, 'hyper-parameter positive$'),
                                ({'alpha': 1.0, 'positive': True}, 'hyper-parameters alpha = 1 and positive$'),
                                ({'alphas': [1.0]}, 'hyper-parameter alphas$')):

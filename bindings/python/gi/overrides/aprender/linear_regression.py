@@ -494,9 +494,9 @@ class Methods:
 
     partial_fit_finish = taking_outcomes(Apr.LinearRegression.partial_fit_finish)
 
-    def get_statistics(self, target: int = 0) -> RegressionStatistics:
-        """The Apr.RegressionStatistics of one target, counted from 0: how well the coefficients are known."""
-        return _get_statistics(self, to_target(target))
+    def get_statistics(self, target: int | str = 0) -> RegressionStatistics:
+        """The Apr.RegressionStatistics of one target, by its number from 0 on or its name: how well the coefficients are known."""
+        return _get_statistics(self, to_target(self, target))
 
     def score_cross_products(self, cross_products: CrossProducts) -> Any:
         """R² for samples that have been summed, which need not be those of the fit: a number, or an array of several
@@ -516,7 +516,7 @@ class Methods:
 
     def get_statistics_async(self, target=0, cancellable=None, callback=None, *user_data):
         """The statistics without blocking: `await model.get_statistics_async()` gives them."""
-        target = to_target(target)
+        target = to_target(self, target)
         return awaitable.call(
             lambda *args: _get_statistics_async(self, target, GLib.PRIORITY_DEFAULT, *args),
             Apr.LinearRegression.get_statistics_finish, cancellable, callback, user_data)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from .errors import ArgumentError
 from .memory import import_module
 from .native import Apr
+from .properties import advise
 
 # How deep lists may stand within each other: not without end, as a list does that is its own entry.
 _MAX_DEPTH = 32
@@ -34,10 +35,14 @@ def describe(value):
     return f'{"an" if name[0] in "AEIOUaeiou" else "a"} {name}'
 
 
-def to_target(value):
-    """The number of a target: PyGObject would cut a fraction off."""
+def to_target(model, value):
+    """The number of a target, whose name may be given: PyGObject would cut a fraction off."""
+    if isinstance(value, str) and model.target_names:
+        if value not in model.target_names:
+            raise ArgumentError(f'The model has no target “{value}”{advise(value, model.target_names)}')
+        return model.target_names.index(value)
     if not hasattr(value, '__index__') or operator.index(value) < 0:
-        raise ArgumentError(f'target must be a whole number from 0 on, not {describe(value)}')
+        raise ArgumentError(f'target must be a whole number from 0 on, or a name where targets have names, not {describe(value)}')
     return operator.index(value)
 
 

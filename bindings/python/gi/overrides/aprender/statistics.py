@@ -58,11 +58,11 @@ def _to_hypothesis(statistics, factors, values):
 
 @extends(Apr.LinearRegression)
 class Methods:
-    def diagnose(self, X: Data, y: Target, sample_weight: Weights = None, target: int = 0,
+    def diagnose(self, X: Data, y: Target, sample_weight: Weights = None, target: int | str = 0,
                  cancellable: Gio.Cancellable | None = None) -> RegressionDiagnostics:
         """The Apr.RegressionDiagnostics of the samples of the fit: residuals, leverages, Cook's distances and more."""
         samples = read_samples(self, X, y, sample_weight)
-        target = to_target(target)
+        target = to_target(self, target)
         try:
             return _diagnose(self, *samples.get_tensors(), target, cancellable)
         except AprError as error:
@@ -71,7 +71,7 @@ class Methods:
     def diagnose_async(self, X, y, sample_weight=None, target=0, cancellable=None, callback=None, *user_data):
         """The diagnostics without blocking: `await model.diagnose_async(X, y)` gives them."""
         samples = read_samples(self, X, y, sample_weight)
-        target = to_target(target)
+        target = to_target(self, target)
         return call_whole(
             samples, lambda X, y, weights, *args: _diagnose_async(self, X, y, weights, target, GLib.PRIORITY_DEFAULT, *args),
             Apr.LinearRegression.diagnose_finish, cancellable, callback, user_data)
@@ -79,14 +79,14 @@ class Methods:
     diagnose_finish = taking_outcomes(Apr.LinearRegression.diagnose_finish)
 
     def get_robust_statistics(self, X: Data, y: Target, sample_weight: Weights = None, kind: CovarianceKind | str = 'hc3',
-                              target: int = 0, cancellable: Gio.Cancellable | None = None) -> RegressionStatistics:
+                              target: int | str = 0, cancellable: Gio.Cancellable | None = None) -> RegressionStatistics:
         """The statistics with standard errors that are consistent whatever the variances of the errors are.
 
         X, y and sample_weight are the samples of the fit, and kind is 'hc0', 'hc1', 'hc2' or 'hc3'. They are those of
         statsmodels' get_robustcov_results(), with Student's t.
         """
         samples = read_samples(self, X, y, sample_weight)
-        kind, target = _to_kind(kind), to_target(target)
+        kind, target = _to_kind(kind), to_target(self, target)
         try:
             return _get_robust_statistics(self, *samples.get_tensors(), kind, target, cancellable)
         except AprError as error:
@@ -96,7 +96,7 @@ class Methods:
                                     *user_data):
         """The same without blocking: `await model.get_robust_statistics_async(X, y)` gives the statistics."""
         samples = read_samples(self, X, y, sample_weight)
-        kind, target = _to_kind(kind), to_target(target)
+        kind, target = _to_kind(kind), to_target(self, target)
         return call_whole(
             samples, lambda X, y, weights, *args: _get_robust_statistics_async(self, X, y, weights, kind, target,
                                                                                GLib.PRIORITY_DEFAULT, *args),
