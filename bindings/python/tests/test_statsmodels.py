@@ -55,6 +55,15 @@ class Statsmodels(TestCase):
         for model, theirs, *_, tolerance in self.each():
             self.check(model.get_statistics(), theirs, tolerance)
 
+    def test_weights_of_zero(self):
+        # statsmodels counts samples that weigh nothing, as docs/statistics.md says.
+        X, y, weights, tolerance = make_sets()[1]
+        weights[::3] = 0
+        design, kept = sm.add_constant(X), weights > 0
+        ours = Apr.LinearRegression().fit(X, y, weights).get_statistics()
+        self.check(ours, sm.WLS(y[kept], design[kept], weights[kept]).fit(), tolerance)
+        self.assertEqual(sm.WLS(y, design, weights).fit().df_resid, ours.df_residual + numpy.sum(~kept))
+
     def test_robust(self):
         for model, theirs, X, y, weights, tolerance in self.each():
             for kind in ('hc0', 'hc1', 'hc2', 'hc3'):
