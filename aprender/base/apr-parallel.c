@@ -87,11 +87,20 @@ start_thread (Start *self, pthread_t *thread)
 static void
 run_threads (GThreadFunc func, gpointer data, guint n_threads, gint *n_started)
 {
-  g_autofree pthread_t *threads = g_new (pthread_t, n_threads);
+  g_autofree pthread_t *threads = NULL;
   Start start;
   guint n = 1;
   guint i;
 
+  /* To find out where others may run would take longer than a small fit's work. */
+  if (n_threads == 1)
+    {
+      g_atomic_int_set (n_started, 1);
+      func (data);
+      return;
+    }
+
+  threads = g_new (pthread_t, n_threads);
   start_init (&start, func, data);
   for (i = 1; i < n_threads; i++)
     n += start_thread (&start, &threads[n]) ? 1 : 0;
