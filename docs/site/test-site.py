@@ -121,11 +121,31 @@ def check_pages(site):
                        if method.get('introspectable') != '0' and method.get('shadowed-by') is None]
             missing += [f'{name}-classes.html has no {member}' for member in [class_.get('name'), *(members if name == 'python' else [])]
                         if member not in anchors]
+    missing += check_types(core)
     if len(sys.argv) > 6 and shutil.which('Xvfb') and shutil.which('xdotool'):
         shown = (site / 'trendline.html').read_text(encoding='utf-8')
         missing += [f'trendline.html does not show the page {name}' for name in ('data', 'model', 'plots', 'predict')
                     if f'pictures/trendline-{name}.svg' not in shown]
     return missing
+
+
+def check_types(core):
+    """The types for JavaScript, which are written by hand, have each property and method but those that scripts do not call:
+    what reads or sets a property, what ends an asynchronous call, and what is about C's memory."""
+    of_c = {'ref', 'unref', 'get_doubles', 'get_floats', 'get_memory', 'predict_into', 'update_arrow', 'update_arrow_async'}
+    text = (source / 'bindings' / 'gjs' / 'types' / 'Apr-1.0.d.ts').read_text(encoding='utf-8')
+    types = {match.group(1): match.group() for match in re.finditer(r'^    (?:abstract )?class (\w+).*?^    }$', text, re.MULTILINE | re.DOTALL)}
+    problems = []
+    for class_ in xml.etree.ElementTree.parse(gir).iter():
+        name = class_.get('name')
+        if name not in types or class_.tag not in (f'{core}class', f'{core}record'):
+            continue
+        properties = {node.get('name').replace('-', '_') for node in class_.findall(f'{core}property')}
+        methods = {node.get('name') for node in class_.findall(f'{core}method') if node.get('introspectable') != '0'}
+        methods = {method for method in methods - of_c if not method.endswith('_finish') and re.sub('^[gs]et_', '', method) not in properties}
+        problems += [f'the types for JavaScript have no {name}.{member}' for member in sorted(properties | methods)
+                     if not re.search(rf"\b({member}|{member.removeprefix('get_')})\b", types[name])]
+    return problems
 
 
 def check_examples():
