@@ -149,6 +149,37 @@ test_one_too_little (void)
 }
 
 static void
+test_ones (void)
+{
+  /* Two features with squares of 4 and @square, and a product that combines them with 1 and 1, or with -1 and 1. */
+  const struct
+  {
+    glong product;
+    gulong square;
+  } cases[] = { { 4, 4 }, { -4, 4 }, { 4, 3 }, { -4, 3 } };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (AprProducts) products = { 0 };
+      gsize feature = MAX_N;
+      mpz_t entry;
+
+      apr_products_init_zeros (&products, 2, 0, 1);
+      mpz_init_set_ui (entry, 4);
+      apr_products_set_integer (&products, 0, 0, entry);
+      mpz_set_si (entry, cases[i].product);
+      apr_products_set_integer (&products, 1, 0, entry);
+      mpz_set_ui (entry, cases[i].square);
+      apr_products_set_integer (&products, 1, 1, entry);
+      mpz_clear (entry);
+      g_assert_cmpint (apr_products_prove_indefinite (&products, none_excluded, &one_thread, &feature), ==,
+                       cases[i].square < 4);
+      g_assert_cmpuint (feature, ==, cases[i].square < 4 ? 1 : MAX_N);
+    }
+}
+
+static void
 test_too_large (void)
 {
   g_auto (AprProducts) products = { 0 };
@@ -321,6 +352,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/indefinite/samples", test_samples);
   g_test_add_func ("/indefinite/one-too-little", test_one_too_little);
+  g_test_add_func ("/indefinite/ones", test_ones);
   g_test_add_func ("/indefinite/too-large", test_too_large);
   g_test_add_func ("/indefinite/refused-early", test_refused_early);
   g_test_add_func ("/indefinite/subtle", test_subtle);

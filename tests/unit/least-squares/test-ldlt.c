@@ -547,6 +547,29 @@ test_long (void)
   }
 }
 
+/* Squares of one and of two bits, whose scales differ by 1, and one column alone. */
+static void
+test_small (void)
+{
+  const gulong entries[][3] = { { 2 }, { 1, 1, 3 } };
+  gsize n;
+
+  for (n = 1; n <= 2; n++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (102);
+      g_auto (Matrix) matrix = { n, apr_integers_new (apr_triangle (n, 0)) };
+      g_autoptr (AprLdlt) ldlt = NULL;
+      gsize i;
+
+      for (i = 0; i < apr_triangle (n, 0); i++)
+        mpz_set_ui (matrix.entries[i], entries[n - 1][i]);
+      ldlt = apr_ldlt_new_long (matrix.entries, n, 100000, &(AprRun){ .n_threads = 1 });
+      g_assert_nonnull (ldlt);
+      check_inverse (&matrix, ldlt);
+      check_solve (&matrix, ldlt, rand);
+    }
+}
+
 static gpointer
 cancel_soon (gpointer cancellable)
 {
@@ -644,6 +667,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/ldlt/penalised", test_penalised);
   g_test_add_func ("/ldlt/far-apart", test_far_apart);
   g_test_add_func ("/ldlt/long", test_long);
+  g_test_add_func ("/ldlt/small", test_small);
   g_test_add_func ("/ldlt/many-columns", test_many_columns);
   g_test_add_func ("/ldlt/cancel", test_cancel);
 
