@@ -286,6 +286,21 @@ test_correction (void)
   apr_correction_clear (&correction);
 }
 
+/* A number that is too large by its third limb, and 0 in large units, after a limb of something else. */
+static void
+test_ends_of_limbs (void)
+{
+  const mp_limb_t large[] = { 0, 0, 1, 0 };
+  const mp_limb_t beside[] = { 5, 0 };
+  guint64 too_large = 0;
+
+  (void) apr_limbs_get_double (large, 4, 61, &too_large);
+  g_assert_cmpuint (too_large, !=, 0);
+  too_large = 0;
+  assert_same_double (apr_limbs_get_double (beside + 1, 1, -300, &too_large), 0);
+  g_assert_cmpuint (too_large, ==, 0);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -293,6 +308,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/fixed/limbs", test_limbs);
   g_test_add_func ("/fixed/limbs/double", test_double_of_limbs);
+  g_test_add_func ("/fixed/limbs/ends", test_ends_of_limbs);
   g_test_add_func ("/fixed/add", test_add);
   g_test_add_func ("/fixed/magnitude", test_magnitude);
   g_test_add_func ("/fixed/far-exponents", test_far_exponents);

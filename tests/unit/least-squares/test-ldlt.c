@@ -35,9 +35,13 @@ matrix_init (Matrix *self, gsize n)
 }
 
 static void
-matrix_set (Matrix *self, gsize i, gsize j, const char *text)
+matrix_init_small (Matrix *self, gsize n, const glong *entries)
 {
-  g_assert_cmpint (mpz_set_str (self->entries[apr_triangle (i, j)], text, 0), ==, 0);
+  gsize i;
+
+  matrix_init (self, n);
+  for (i = 0; i < apr_triangle (n, 0); i++)
+    mpz_set_si (self->entries[i], entries[i]);
 }
 
 /* X'X of whole numbers whose columns are @bits apart from being the same, and may have scales of their own. */
@@ -316,14 +320,7 @@ test_dependent (void)
 
   g_test_summary ("Column 2 is twice column 0; column 1 takes no part.");
 
-  matrix_init (&matrix, 4);
-  matrix_set (&matrix, 0, 0, "7");
-  matrix_set (&matrix, 1, 1, "-5");
-  matrix_set (&matrix, 2, 0, "14");
-  matrix_set (&matrix, 2, 2, "28");
-  matrix_set (&matrix, 3, 0, "1");
-  matrix_set (&matrix, 3, 2, "2");
-  matrix_set (&matrix, 3, 3, "3");
+  matrix_init_small (&matrix, 4, (const glong[]){ 7, 0, -5, 14, 0, 28, 1, 0, 2, 3 });
   ldlt = apr_ldlt_new (matrix.entries, 4, excluded, TOLERANCE, FALSE, &usual);
   columns = apr_ldlt_get_independent (ldlt, &n);
   g_assert_cmpuint (n, ==, 2);
@@ -350,7 +347,7 @@ test_one_column (void)
   g_assert_cmpuint (n, ==, 0);
   g_assert_cmpint (apr_ldlt_get_inverse_bits (zero), ==, 0);
 
-  matrix_set (&matrix, 0, 0, "7");
+  mpz_set_ui (matrix.entries[0], 7);
   seven = apr_ldlt_new (matrix.entries, 1, excluded, TOLERANCE, FALSE, &usual);
   g_assert_cmpint (apr_ldlt_get_scales (seven)[0], ==, 1);
   /* The inverse is 4 / 7. */
@@ -368,12 +365,7 @@ test_indefinite (void)
   gsize column;
   gsize n;
 
-  matrix_init (&matrix, 3);
-  matrix_set (&matrix, 0, 0, "1");
-  matrix_set (&matrix, 1, 0, "2");
-  matrix_set (&matrix, 1, 1, "1");
-  matrix_set (&matrix, 2, 0, "3");
-  matrix_set (&matrix, 2, 2, "1");
+  matrix_init_small (&matrix, 3, (const glong[]){ 1, 2, 1, 3, 0, 1 });
   {
     g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, excluded, TOLERANCE, FALSE, &usual);
 
@@ -384,11 +376,14 @@ test_indefinite (void)
   }
   {
     /* Without a tolerance the first that is not positive ends it. */
+    g_autoptr (AprLdlt) all = apr_ldlt_new (matrix.entries, 3, excluded, 0, FALSE, &usual);
     g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, but_last, 0, FALSE, &usual);
 
     g_assert_true (apr_ldlt_find_negative (ldlt, &column));
     g_assert_cmpuint (column, ==, 1);
     (void) apr_ldlt_get_dependent (ldlt, &n);
+    g_assert_cmpuint (n, ==, 1);
+    (void) apr_ldlt_get_dependent (all, &n);
     g_assert_cmpuint (n, ==, 1);
   }
   {
@@ -400,6 +395,37 @@ test_indefinite (void)
     g_assert_true (apr_ldlt_find_negative (ldlt, &column));
     g_assert_cmpuint (column, ==, 1);
   }
+}
+
+/* Two columns, and which of them shows that they are none of samples, if any. */
+static void
+test_negative (void)
+{
+  const struct
+  {
+    glong entries[3];
+    double rank_tolerance;
+    int column;
+  } cases[] = {
+    { { -1, 0, -1 }, 0.25, 0 }, { { 4, 4, 4 }, 0.25, -1 }, { { 4, 4, 4 }, 0, 1 },
+    { { 6, 6, 4 }, 0.5, -1 }, /* a pivot of -2, which is as far below 0 as the tolerance */
+    { { 6, 6, 4 }, 0.25, 1 },
+  };
+  const gboolean excluded[2] = { FALSE };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (Matrix) matrix = { 0 };
+      g_autoptr (AprLdlt) ldlt = NULL;
+      gsize column;
+
+      matrix_init_small (&matrix, 2, cases[i].entries);
+      ldlt = apr_ldlt_new (matrix.entries, 2, excluded, cases[i].rank_tolerance, FALSE, &usual);
+      g_assert_cmpint (apr_ldlt_find_negative (ldlt, &column), ==, cases[i].column >= 0);
+      if (cases[i].column >= 0)
+        g_assert_cmpuint (column, ==, (gsize) cases[i].column);
+    }
 }
 
 /* With a penalty of 1, pivots are at least 1: how much longer than the diagonal numbers have to be does not depend on
@@ -469,10 +495,7 @@ test_far_apart (void)
 {
   g_auto (Matrix) matrix = { 0 };
 
-  matrix_init (&matrix, 3);
-  matrix_set (&matrix, 0, 0, "1");
-  matrix_set (&matrix, 1, 1, "1");
-  matrix_set (&matrix, 2, 2, "1");
+  matrix_init_small (&matrix, 3, (const glong[]){ 1, 0, 1, 0, 0, 1 });
   check_far_apart (&matrix);
 
   /* The same in longer numbers. */
@@ -551,22 +574,17 @@ test_long (void)
 static void
 test_small (void)
 {
-  const gulong entries[][3] = { { 2 }, { 1, 1, 3 } };
+  const glong entries[][3] = { { 2 }, { 1, 1, 3 } };
   gsize n;
 
   for (n = 1; n <= 2; n++)
     {
-      g_autoptr (GRand) rand = g_rand_new_with_seed (102);
-      g_auto (Matrix) matrix = { n, apr_integers_new (apr_triangle (n, 0)) };
+      g_auto (Matrix) matrix = { 0 };
       g_autoptr (AprLdlt) ldlt = NULL;
-      gsize i;
 
-      for (i = 0; i < apr_triangle (n, 0); i++)
-        mpz_set_ui (matrix.entries[i], entries[n - 1][i]);
-      ldlt = apr_ldlt_new_long (matrix.entries, n, 100000, &(AprRun){ .n_threads = 1 });
-      g_assert_nonnull (ldlt);
+      matrix_init_small (&matrix, n, entries[n - 1]);
+      ldlt = apr_ldlt_new_long (matrix.entries, n, 100000, &usual);
       check_inverse (&matrix, ldlt);
-      check_solve (&matrix, ldlt, rand);
     }
 }
 
@@ -664,6 +682,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/ldlt/dependent", test_dependent);
   g_test_add_func ("/ldlt/one-column", test_one_column);
   g_test_add_func ("/ldlt/indefinite", test_indefinite);
+  g_test_add_func ("/ldlt/negative", test_negative);
   g_test_add_func ("/ldlt/penalised", test_penalised);
   g_test_add_func ("/ldlt/far-apart", test_far_apart);
   g_test_add_func ("/ldlt/long", test_long);
