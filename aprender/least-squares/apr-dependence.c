@@ -280,7 +280,7 @@ find_residuals (Combinations *self, gsize first, gsize begin, Work *work)
     {
       gsize n_inner = MIN (ROWS, self->n - inner);
 
-      if (inner > 0 && inner % MAX_TERMS == 0)
+      if (inner % MAX_TERMS == 0)
         {
           add_levels (self, n_rows, n_columns, work);
           memset (work->levels, 0, sizeof work->levels);

@@ -57,8 +57,8 @@ apr_double_doubles_new (gsize n_rows, gsize n_columns)
   /* An odd number of cache lines, so that the rows of a column are not in each other's way. */
   self.stride = (n_columns + APR_DOUBLE_DOUBLE_PAD - 1) / APR_DOUBLE_DOUBLE_PAD;
   self.stride = (self.stride | 1) * APR_DOUBLE_DOUBLE_PAD;
-  self.high = apr_pages_new_n (MAX (n_rows, 1), self.stride * sizeof (double), TRUE);
-  self.low = apr_pages_new_n (MAX (n_rows, 1), self.stride * sizeof (double), TRUE);
+  self.high = apr_pages_new_n (n_rows, self.stride * sizeof (double), TRUE);
+  self.low = apr_pages_new_n (n_rows, self.stride * sizeof (double), TRUE);
 
   return self;
 }

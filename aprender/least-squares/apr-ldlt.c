@@ -599,8 +599,7 @@ take_doubles (mpf_t *numbers, gsize n, double *x)
   for (i = 0; i < n; i++)
     {
       x[i] = mpf_get_d_2exp (&own_exponent, numbers[i]);
-      if (x[i] != 0)
-        x[i] = ldexp (x[i], (gint) MAX (own_exponent - exponent, -4 * DBL_MAX_EXP));
+      x[i] = ldexp (x[i], (gint) MAX (own_exponent - exponent, -4 * DBL_MAX_EXP));
     }
 
   return exponent;

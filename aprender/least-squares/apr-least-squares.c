@@ -231,8 +231,7 @@ solve_ridge (AprLeastSquares *self,
       left[i] = options->targets == NULL || options->targets[i];
       *n_left += left[i];
     }
-  use =
-    *n_left <= APR_DUAL_RIDGE_MAX_TARGETS && apr_dual_ridge_init (&ridge, rows, options, excluded, run);
+  use = *n_left <= APR_DUAL_RIDGE_MAX_TARGETS && apr_dual_ridge_init (&ridge, rows, options, excluded, run);
   for (i = 0; use && i < rows->n_targets; i++)
     if (left[i] && apr_dual_ridge_solve (&ridge, i, options->dtype, self->coefficients + i * rows->n_features,
                                          &self->intercepts[i]))
