@@ -308,8 +308,13 @@ lookup_word (GHashTable *metadata,
     if (g_strcmp0 (text, words[*index]) == 0)
       return TRUE;
 
-  g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The metadata “%s” of cross products cannot be “%s”",
-               full_key, text != NULL ? text : "missing");
+  if (text != NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "The metadata “%s” of cross products cannot be “%s”",
+                 full_key, text);
+  else
+    g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                 "The metadata “%s” of cross products is missing: what comes from an .npz file has none",
+                 full_key);
   return FALSE;
 }
 
