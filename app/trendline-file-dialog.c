@@ -55,12 +55,17 @@ show (GtkWindow *window,
       const char *title,
       GtkFileChooserAction action,
       const char *name,
+      GFile *neighbour,
       TrendlineFiles files,
       TrendlineFileChosen chosen)
 {
   GtkFileChooserNative *dialog = gtk_file_chooser_native_new (title, window, action, NULL, NULL);
+  g_autoptr (GFile) folder = neighbour != NULL ? g_file_get_parent (neighbour) : NULL;
 
   gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog), TRUE);
+  /* If that cannot be, the dialog begins where it likes. */
+  if (folder != NULL)
+    gtk_file_chooser_set_current_folder (GTK_FILE_CHOOSER (dialog), folder, NULL);
   if (name != NULL)
     gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), name);
   add_filters (GTK_FILE_CHOOSER (dialog), files);
@@ -69,20 +74,22 @@ show (GtkWindow *window,
 }
 
 /* Has the user choose a file to read, by the portal where there is one, and calls chosen with the window, unless
- * closed. */
+ * closed. The dialog begins in the folder of the neighbour, if there is one. */
 void
-trendline_file_dialog_open (GtkWindow *window,
-                            const char *title,
-                            TrendlineFiles files,
-                            TrendlineFileChosen chosen)
+trendline_file_dialog_open (
+  GtkWindow *window, const char *title, GFile *neighbour, TrendlineFiles files, TrendlineFileChosen chosen)
 {
-  show (window, title, GTK_FILE_CHOOSER_ACTION_OPEN, NULL, files, chosen);
+  show (window, title, GTK_FILE_CHOOSER_ACTION_OPEN, NULL, neighbour, files, chosen);
 }
 
 /* The same for a file to write, of which a name is proposed. */
 void
-trendline_file_dialog_save (
-  GtkWindow *window, const char *title, const char *name, TrendlineFiles files, TrendlineFileChosen chosen)
+trendline_file_dialog_save (GtkWindow *window,
+                            const char *title,
+                            const char *name,
+                            GFile *neighbour,
+                            TrendlineFiles files,
+                            TrendlineFileChosen chosen)
 {
-  show (window, title, GTK_FILE_CHOOSER_ACTION_SAVE, name, files, chosen);
+  show (window, title, GTK_FILE_CHOOSER_ACTION_SAVE, name, neighbour, files, chosen);
 }

@@ -13,12 +13,14 @@ typedef enum
 
 typedef void (*TrendlineFileChosen) (gpointer window, GFile *file);
 
-void trendline_file_dialog_open (GtkWindow *window,
+void trendline_file_dialog_open (
+  GtkWindow *window, const char *title, GFile *neighbour, TrendlineFiles files, TrendlineFileChosen chosen);
+
+void trendline_file_dialog_save (GtkWindow *window,
                                  const char *title,
+                                 const char *name,
+                                 GFile *neighbour,
                                  TrendlineFiles files,
                                  TrendlineFileChosen chosen);
-
-void trendline_file_dialog_save (
-  GtkWindow *window, const char *title, const char *name, TrendlineFiles files, TrendlineFileChosen chosen);
 
 G_END_DECLS

@@ -126,9 +126,9 @@ trendline_window_open (TrendlineWindow *self, GFile *file)
 static void
 on_open (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  trendline_file_dialog_open (GTK_WINDOW (widget), _ ("Open a Table or a Model"),
-                              TRENDLINE_FILES_TABLES | TRENDLINE_FILES_MODELS,
-                              (TrendlineFileChosen) trendline_window_open);
+  trendline_file_dialog_open (
+    GTK_WINDOW (widget), _ ("Open a Table or a Model"), TRENDLINE_WINDOW (widget)->file,
+    TRENDLINE_FILES_TABLES | TRENDLINE_FILES_MODELS, (TrendlineFileChosen) trendline_window_open);
 }
 
 static void
@@ -189,8 +189,8 @@ on_save_model (GtkWidget *widget, const char *name, GVariant *parameter)
   g_autofree char *proposed =
     stem != NULL ? g_strconcat (stem, ".safetensors", NULL) : g_strdup (_ ("model.safetensors"));
 
-  trendline_file_dialog_save (GTK_WINDOW (widget), _ ("Save the Model"), proposed, TRENDLINE_FILES_MODELS,
-                              (TrendlineFileChosen) trendline_window_save_model);
+  trendline_file_dialog_save (GTK_WINDOW (widget), _ ("Save the Model"), proposed, self->file,
+                              TRENDLINE_FILES_MODELS, (TrendlineFileChosen) trendline_window_save_model);
 }
 
 static void
@@ -213,8 +213,8 @@ add_data (TrendlineWindow *self, GFile *file)
 static void
 on_add_data (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  trendline_file_dialog_open (GTK_WINDOW (widget), _ ("Add More Data"), TRENDLINE_FILES_TABLES,
-                              (TrendlineFileChosen) add_data);
+  trendline_file_dialog_open (GTK_WINDOW (widget), _ ("Add More Data"), TRENDLINE_WINDOW (widget)->file,
+                              TRENDLINE_FILES_TABLES, (TrendlineFileChosen) add_data);
 }
 
 static void
@@ -246,15 +246,15 @@ static void
 predict_table (TrendlineWindow *self, GFile *file)
 {
   g_set_object (&self->table_to_predict, file);
-  trendline_file_dialog_save (GTK_WINDOW (self), _ ("Save the Predictions"), _ ("predictions.csv"),
+  trendline_file_dialog_save (GTK_WINDOW (self), _ ("Save the Predictions"), _ ("predictions.csv"), file,
                               TRENDLINE_FILES_TABLES, (TrendlineFileChosen) save_predictions);
 }
 
 static void
 on_predict_table (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  trendline_file_dialog_open (GTK_WINDOW (widget), _ ("Predict a Table"), TRENDLINE_FILES_TABLES,
-                              (TrendlineFileChosen) predict_table);
+  trendline_file_dialog_open (GTK_WINDOW (widget), _ ("Predict a Table"), TRENDLINE_WINDOW (widget)->file,
+                              TRENDLINE_FILES_TABLES, (TrendlineFileChosen) predict_table);
 }
 
 static void

@@ -29,6 +29,27 @@ ACCESSIBLE = 'org.a11y.atspi.Accessible'
 FOCUSABLE, SENSITIVE, VISIBLE = 11, 24, 30
 # The rows that are previewed, which blank lines end: each row that is shown makes each look at the window longer.
 HEAD = 'x,y\n' + '1,2\n3,5\n4,4\n' + '\n' * 70000
+# The last row but one has no weight, and is not on the line.
+WEIGHTED = 'x,w,y\n0,1,1\n1,1,3\n2,1,5\n3,0,100\n4,1,9\n'
+# A window beside the other, from which the file that it is given can be dragged.
+SOURCE = """
+import sys
+import gi
+gi.require_version('Gtk', '4.0')
+gi.require_version('Gdk', '4.0')
+from gi.repository import Gtk, Gdk, Gio, GLib
+def show(application):
+    source = Gtk.DragSource()
+    files = GLib.Bytes.new((GLib.filename_to_uri(sys.argv[1]) + '\\r\\n').encode())
+    source.set_content(Gdk.ContentProvider.new_for_bytes('text/uri-list', files))
+    window = Gtk.ApplicationWindow(application=application, title='Files', default_width=150, default_height=100)
+    window.set_child(Gtk.Label(label='File', hexpand=True, vexpand=True))
+    window.get_child().add_controller(source)
+    window.present()
+application = Gtk.Application(flags=Gio.ApplicationFlags.NON_UNIQUE)
+application.connect('activate', show)
+application.run([])
+"""
 # How the toolkit names what nobody has named.
 CLASS_NAME = re.compile('(Gtk|Adw|Trendline)[A-Z]')
 
@@ -302,6 +323,50 @@ def test_cancel():
     app.process.wait()
 
 
+def find_x_window(title):
+    return subprocess.run(['xdotool', 'search', '--onlyvisible', '--name', title], capture_output=True, text=True).stdout
+
+
+def test_drop():
+    """A file that is dragged from another program is opened; then weights, predictions of a table and recent files."""
+    path = folder / 'weighted.csv'
+    path.write_text(WEIGHTED)
+    app = App(str(longley))
+    app.until_shown('label', longley.name)
+    with subprocess.Popen([sys.executable, '-c', SOURCE, str(path)]) as source:
+        window = app.until('the window of files', lambda: find_x_window('^Files$')).split()[0]
+        xdotool('windowmove', '--sync', window, 1110, 800)
+        # A drag begins, enters and drops as the other side answers: each step takes its time.
+        for step in (('mousemove', 1185, 860), ('mousedown', 1), ('mousemove', 1170, 845), ('mousemove', 600, 400),
+                     ('mousemove', 605, 405), ('mouseup', 1)):
+            xdotool(*step, 'sleep', 0.2)
+        app.until_shown('label', path.name)
+        source.terminate()
+
+    # None, x, w
+    app.click('combo box', 'Weights')
+    time.sleep(0.2)
+    xdotool('key', 'Down', 'Down', 'Return')
+    app.click('button', 'Fit')
+    app.until_shown('label', '(Intercept)')
+    (folder / 'new.csv').write_text('x\n10\n20\n')
+    predictions = folder / 'weighted-predictions.csv'
+    xdotool('key', 'ctrl+p')
+    app.choose_file('Predict a Table', folder / 'new.csv')
+    app.choose_file('Save the Predictions', predictions, 'Name:')
+    app.until_shown('label', 'The predictions are saved')
+    rows = [line.split(',') for line in predictions.read_text().splitlines()]
+    assert [float(row[0]) for row in rows[1:]] == [21, 41], rows
+
+    # What was opened last is the first.
+    x, y, width, height = next(node.get_extents() for node in app.list_nodes() if node.description == 'Recent Files')
+    xdotool('mousemove', x + width // 2, y + height // 2, 'click', 1)
+    app.until_shown('menu item', path.name)
+    xdotool('key', 'Down', 'Return')
+    app.until_shown('label', longley.name)
+    app.quit()
+
+
 def main():
     def give_up(*_):
         print(f'Bail out! waiting for {App.waits_for}', flush=True)
@@ -309,7 +374,7 @@ def main():
 
     signal.signal(signal.SIGTERM, give_up)
     steps = [test_open, test_fit, test_plots, test_save, test_names]
-    alone = [test_wrong_table, test_cancel]
+    alone = [test_drop, test_wrong_table, test_cancel]
     print(f'1..{len(steps) + len(alone)}', flush=True)
     number = 0
     status = 0
