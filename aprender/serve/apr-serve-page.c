@@ -11,6 +11,7 @@ static const char head[] =
   "<!DOCTYPE html>\n"
   "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>aprender</title>\n"
   "<meta name=\"viewport\" content=\"width=device-width\">\n"
+  "<link rel=\"icon\" href=\"data:,\">\n"
   "<style>\n"
   "body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 54rem; padding: 0 1rem;\n"
   "       color-scheme: light dark; }\n"

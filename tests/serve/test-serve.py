@@ -308,6 +308,8 @@ def test_page(folder):
         assert status == 200 and headers['Content-Type'] == 'text/html; charset=utf-8', headers
         assert page.count('<script>') == 1 and '&lt;script&gt;' in page and 'data-model="a&amp;b"' in page, page
         assert page.count('<input ') == 2 and 'Pr(&gt;|t|)' in page, page
+        # Browsers ask for /favicon.ico otherwise, which would count as an error.
+        assert '<link rel="icon" href="data:,">' in page, page
     # A model without statistics has its numbers alone.
     with Server(make(folder)) as program:
         page = program.ask('GET', '/')[2].decode()
