@@ -39,6 +39,7 @@ PAGES = {
     'asynchronous.md': ([f'asynchronous.{suffix}' for suffix in SUFFIXES], None, None),
     'c.md': (['threads.c'], None, None),
     'javascript.md': (['arrays.js'], None, None),
+    'vala.md': (['model-of-table.vala'], None, None),
     'command.md': ([], None, None),
     'gnome.md': (['rents-window.js', 'rents-window.py'], None, None),
     'moving-models.md': (['scikit-learn.py', 'rent.js', 'pytorch.py', 'from-pytorch.py', 'to-realizar.py',
