@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
@@ -17,6 +18,7 @@ apr_dd_from_integer (const mpz_t value, gint64 exponent)
 {
   gsize n = mpz_size (value);
   unsigned __int128 top;
+  guint64 rest;
   double high;
   double low;
   int n_zeros;
@@ -34,16 +36,21 @@ apr_dd_from_integer (const mpz_t value, gint64 exponent)
       top |= mpz_getlimbn (value, (mp_size_t) n - 3) >> (64 - n_zeros);
     }
 
-  /* The upper half as a double, cut off, leaves a rest that is exact but for the bits beyond its own 53. */
-  high = (double) (guint64) (top >> 75);
-  low = (double) (guint64) ((top << 53) >> 64);
-  high *= 0x1p64;
-  if (mpz_sgn (value) < 0)
-    {
-      high = -high;
-      low = -low;
-    }
+  /* The upper half as a double, cut off, leaves a rest that is exact but for the bits beyond its own 53. Nothing branches
+   * on signs and bits that follow no pattern, as a processor would guess them wrong. */
+  rest = (guint64) (top >> 11);
+  high = (double) (gint64) (top >> 75) * mpz_sgn (value) * 0x1p64;
+  low = ((double) (gint64) (rest >> 32) * 0x1p32 + (double) (gint64) (rest & G_MAXUINT32)) * mpz_sgn (value);
   exponent += (gint64) n * 64 - n_zeros - 117;
+  /* Then neither leaves the range of normal doubles. */
+  if (exponent > -900 && exponent < 800)
+    {
+      guint64 bits = (guint64) (exponent + 1023) << 52;
+      double factor;
+
+      memcpy (&factor, &bits, sizeof factor);
+      return apr_dd_quick_sum (high * factor, low * factor);
+    }
   exponent = CLAMP (exponent, -4 * DBL_MAX_EXP, 4 * DBL_MAX_EXP);
 
   return apr_dd_quick_sum (ldexp (high, (int) exponent), ldexp (low, (int) exponent));
@@ -155,6 +162,21 @@ update_tiles (gpointer data, gsize part, gsize n_parts)
     }
 }
 
+/* Begins with the rows from @first_row to @end_row, and k from @k to @end_k. */
+static void
+start_update (Update *self, gsize first_row, gsize end_row, gsize k, gsize end_k)
+{
+  gsize n_row_tiles = (end_row - first_row + TILE_ROWS - 1) / TILE_ROWS;
+
+  self->first_row = first_row;
+  self->end_row = end_row;
+  self->k = k;
+  self->end_k = end_k;
+  self->n_column_tiles = (self->end_column + TILE_COLUMNS - 1) / TILE_COLUMNS;
+  self->n_tiles = (gint) (n_row_tiles * self->n_column_tiles);
+  self->next = 0;
+}
+
 gboolean
 apr_double_doubles_subtract (const AprRun *run,
                              const AprDoubleDoubleKernel *kernel,
@@ -168,12 +190,15 @@ apr_double_doubles_subtract (const AprRun *run,
                              gsize k,
                              gsize end_k)
 {
-  Update self = { run, kernel, c, a, b, first_row, end_row, upper, apr_double_doubles_pad (n_columns),
-                  k,   end_k };
-  gsize n_row_tiles = (end_row - first_row + TILE_ROWS - 1) / TILE_ROWS;
+  Update self = { .run = run,
+                  .kernel = kernel,
+                  .c = c,
+                  .a = a,
+                  .b = b,
+                  .upper = upper,
+                  .end_column = apr_double_doubles_pad (n_columns) };
 
-  self.n_column_tiles = (self.end_column + TILE_COLUMNS - 1) / TILE_COLUMNS;
-  self.n_tiles = (gint) (n_row_tiles * self.n_column_tiles);
+  start_update (&self, first_row, end_row, k, end_k);
   apr_parallel_run (update_tiles, &self, run->n_threads,
                     2.0 * (double) (end_row - first_row) * (double) n_columns * (double) (end_k - k));
 
@@ -189,6 +214,99 @@ dd_sqrt (AprDoubleDouble x)
   return apr_dd_quick_sum (root, rest.high / (2 * root));
 }
 
+/* Right-looking, block by block of rows: the triangle on the diagonal, which is little work, then the columns beside
+ * it, and all rows below them. */
+typedef struct
+{
+  AprDoubleDoubles u;
+  gsize n;
+  gsize n_columns; /* padded */
+  const double *limits;
+  const AprDoubleDoubleKernel *kernel;
+  const AprRun *run;
+  GThread *caller; /* which reports */
+  Update update;
+  gint failed; /* (atomic) */
+} Factorisation;
+
+/* Finishes columns of a row from those above it in its block, but for the division by its root. */
+static void
+finish_row (const Factorisation *self, gsize block, gsize row, gsize first, gsize end)
+{
+  self->kernel->subtract_products (
+    apr_double_doubles_at (self->u, row, first), apr_double_doubles_at (self->u, block, row),
+    apr_double_doubles_at (self->u, block, first), 1, end - first, row - block);
+}
+
+static gboolean
+factorise_corner (const Factorisation *self, gsize block, gsize end, gsize end_column)
+{
+  gsize row;
+
+  for (row = block; row < end && !apr_run_is_cancelled (self->run); row++)
+    {
+      gsize first = row & ~(gsize) (APR_DOUBLE_DOUBLE_PAD - 1);
+      AprDoubleDouble root;
+
+      finish_row (self, block, row, first, end_column);
+      root = apr_double_doubles_get (self->u, row, row);
+      if (!(root.high > self->limits[row]))
+        return FALSE;
+      root = dd_sqrt (root);
+      self->kernel->scale (apr_double_doubles_at (self->u, row, first), apr_dd_invert (root),
+                           end_column - first);
+      apr_double_doubles_set (self->u, row, row, root);
+    }
+
+  return !apr_run_is_cancelled (self->run);
+}
+
+/* Some of the columns beside the corner. */
+static void
+finish_columns (const Factorisation *self, gsize block, gsize end, gsize first, gsize end_column)
+{
+  gsize row;
+
+  for (row = block; row < end && first < end_column; row++)
+    {
+      finish_row (self, block, row, first, end_column);
+      self->kernel->scale (apr_double_doubles_at (self->u, row, first),
+                           apr_dd_invert (apr_double_doubles_get (self->u, row, row)), end_column - first);
+    }
+}
+
+static void
+factorise_together (AprTeam *team, gpointer data, gsize part)
+{
+  Factorisation *self = data;
+  gsize n_parts = (gsize) team->n_parts;
+  gsize block;
+
+  for (block = 0; block < self->n; block += BLOCK)
+    {
+      gsize end = MIN (block + BLOCK, self->n);
+      gsize corner = MIN (apr_double_doubles_pad (end), self->n_columns);
+      gsize n_pads = (self->n_columns - corner) / APR_DOUBLE_DOUBLE_PAD;
+
+      if (part == 0)
+        {
+          start_update (&self->update, end, self->n, block, end);
+          g_atomic_int_set (&self->failed, !factorise_corner (self, block, end, corner));
+        }
+      apr_team_barrier (team);
+      if (g_atomic_int_get (&self->failed))
+        return;
+
+      finish_columns (self, block, end, corner + part * n_pads / n_parts * APR_DOUBLE_DOUBLE_PAD,
+                      corner + (part + 1) * n_pads / n_parts * APR_DOUBLE_DOUBLE_PAD);
+      apr_team_barrier (team);
+      update_tiles (&self->update, part, n_parts);
+      apr_team_barrier (team);
+      if (self->caller == g_thread_self ())
+        apr_run_report (self->run, (double) end / (double) self->n);
+    }
+}
+
 gboolean
 apr_double_doubles_factorise (AprDoubleDoubles u,
                               gsize n,
@@ -197,33 +315,12 @@ apr_double_doubles_factorise (AprDoubleDoubles u,
                               const AprDoubleDoubleKernel *kernel,
                               const AprRun *run)
 {
-  gsize block;
-  gsize row;
+  gsize n_padded = apr_double_doubles_pad (n_columns);
+  Factorisation self = { u, n, n_padded, limits, kernel, run, g_thread_self () };
 
-  for (block = 0; block < n; block += BLOCK)
-    {
-      gsize end = MIN (block + BLOCK, n);
+  self.update =
+    (Update){ .run = run, .kernel = kernel, .c = u, .a = u, .b = u, .upper = TRUE, .end_column = n_padded };
+  apr_team_run (factorise_together, &self, run->n_threads, (double) n * (double) n * (double) n_columns / 3);
 
-      for (row = block; row < end && !apr_run_is_cancelled (run); row++)
-        {
-          gsize first = row & ~(gsize) (APR_DOUBLE_DOUBLE_PAD - 1);
-          AprDoubleDoubles from = apr_double_doubles_at (u, row, first);
-          AprDoubleDouble root;
-
-          kernel->subtract_products (from, apr_double_doubles_at (u, block, row),
-                                     apr_double_doubles_at (u, block, first), 1,
-                                     apr_double_doubles_pad (n_columns) - first, row - block);
-          root = apr_double_doubles_get (u, row, row);
-          if (!(root.high > limits[row]))
-            return FALSE;
-          root = dd_sqrt (root);
-          kernel->scale (from, apr_dd_invert (root), apr_double_doubles_pad (n_columns) - first);
-          apr_double_doubles_set (u, row, row, root);
-        }
-      if (!apr_double_doubles_subtract (run, kernel, u, u, u, end, n, TRUE, n_columns, block, end))
-        return FALSE;
-      apr_run_report (run, (double) end / (double) n);
-    }
-
-  return TRUE;
+  return !self.failed && !apr_run_is_cancelled (run);
 }

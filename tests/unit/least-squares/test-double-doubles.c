@@ -183,6 +183,120 @@ test_singular (void)
     }
 }
 
+/* Up to 106 bits are kept, and of more nearly as many, whatever the exponent. */
+static void
+test_integers (void)
+{
+  static const int exponents[] = { 0, -300, 700, -920, 810 };
+  gmp_randstate_t source;
+  mpz_t value;
+  mpz_t rest;
+  mpz_t part;
+  guint n_bits;
+  guint i;
+
+  gmp_randinit_default (source);
+  mpz_inits (value, rest, part, NULL);
+  for (n_bits = 1; n_bits <= 200; n_bits++)
+    for (i = 0; i < 100; i++)
+      {
+        int exponent = exponents[i % G_N_ELEMENTS (exponents)];
+        AprDoubleDouble number;
+
+        /* Runs of zeros and ones make rests of few bits. */
+        if (i % 3 == 0)
+          mpz_rrandomb (value, source, n_bits);
+        else
+          mpz_urandomb (value, source, n_bits);
+        if (i % 2 == 1)
+          mpz_neg (value, value);
+        number = apr_dd_from_integer (value, exponent);
+        mpz_set_d (rest, ldexp (number.high, -exponent));
+        mpz_set_d (part, ldexp (number.low, -exponent));
+        mpz_add (rest, rest, part);
+        mpz_sub (rest, value, rest);
+        g_assert_cmpfloat (number.high, ==, number.high + number.low);
+        if (n_bits <= 106)
+          g_assert_cmpint (mpz_sgn (rest), ==, 0);
+        else if (mpz_sgn (rest) != 0)
+          g_assert_cmpuint (mpz_sizeinbase (rest, 2) + 104, <=, mpz_sizeinbase (value, 2));
+      }
+  mpz_clears (value, rest, part, NULL);
+  gmp_randclear (source);
+}
+
+#define N_FACTORISED 150
+#define N_BESIDE 61
+
+/* U of whole numbers, with powers of two on the diagonal, and what is beside it. */
+static double
+factor (gsize i, gsize j)
+{
+  return i == j ? (double) (1 << (3 + i % 3)) : j > i ? number (i, j, 3) : 0;
+}
+
+/* U'U and U' times what is beside U, whose factors are exact. */
+static AprDoubleDoubles
+make_products (void)
+{
+  AprDoubleDoubles matrix = apr_double_doubles_new (N_FACTORISED, N_FACTORISED + N_BESIDE);
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < N_FACTORISED; i++)
+    for (j = i; j < N_FACTORISED + N_BESIDE; j++)
+      for (k = 0; k <= i; k++)
+        *apr_double_doubles_at (matrix, i, j).high += factor (k, i) * factor (k, j);
+
+  return matrix;
+}
+
+static void
+test_factorise (void)
+{
+  const AprDoubleDoubleKernel *kernel = apr_double_double_kernel_choose ();
+  double limits[N_FACTORISED] = { 0 };
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  AprRun cancelled = { .n_threads = 2, .cancellable = cancellable };
+  AprDoubleDoubles matrix;
+  guint n_threads;
+  gsize i;
+  gsize j;
+
+  for (n_threads = 1; n_threads <= 3; n_threads++)
+    {
+      const AprRun run = { .n_threads = n_threads };
+
+      matrix = make_products ();
+      g_assert_true (
+        apr_double_doubles_factorise (matrix, N_FACTORISED, N_FACTORISED + N_BESIDE, limits, kernel, &run));
+      for (i = 0; i < N_FACTORISED; i++)
+        for (j = i; j < N_FACTORISED + N_BESIDE; j++)
+          {
+            AprDoubleDouble entry = apr_double_doubles_get (matrix, i, j);
+
+            g_assert_cmpfloat (entry.high, ==, factor (i, j));
+            g_assert_cmpfloat (entry.low, ==, 0);
+          }
+      apr_double_doubles_free (&matrix);
+
+      /* A pivot in the last block. */
+      limits[N_FACTORISED - 1] = factor (N_FACTORISED - 1, N_FACTORISED - 1) * 40;
+      matrix = make_products ();
+      g_assert_false (
+        apr_double_doubles_factorise (matrix, N_FACTORISED, N_FACTORISED + N_BESIDE, limits, kernel, &run));
+      apr_double_doubles_free (&matrix);
+      limits[N_FACTORISED - 1] = 0;
+    }
+
+  g_cancellable_cancel (cancellable);
+  matrix = make_products ();
+  g_assert_false (
+    apr_double_doubles_factorise (matrix, N_FACTORISED, N_FACTORISED + N_BESIDE, limits, kernel, &cancelled));
+  apr_double_doubles_free (&matrix);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -190,6 +304,8 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/double-doubles/subtract", test_subtract);
   g_test_add_func ("/double-doubles/read", test_read);
+  g_test_add_func ("/double-doubles/integers", test_integers);
+  g_test_add_func ("/double-doubles/factorise", test_factorise);
   g_test_add_func ("/double-doubles/cancelled", test_cancelled);
   g_test_add_func ("/double-doubles/no-rows", test_no_rows);
   g_test_add_func ("/double-doubles/singular", test_singular);
