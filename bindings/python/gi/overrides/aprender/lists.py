@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from .errors import ArgumentError
 from .memory import import_module
 from .native import Apr
-from .properties import advise
+from .properties import advise, check_text
 
 # How deep lists may stand within each other: not without end, as a list does that is its own entry.
 _MAX_DEPTH = 32
@@ -37,6 +37,7 @@ def describe(value):
 
 def to_target(model, value):
     """The number of a target, whose name may be given: PyGObject would cut a fraction off."""
+    check_text(value, 'target')
     if isinstance(value, str) and model.target_names:
         if value not in model.target_names:
             raise ArgumentError(f'The model has no target “{value}”{advise(value, model.target_names)}')
