@@ -320,12 +320,29 @@ class OtherProcesses(TestCase):
         X, y = make_samples()
         for model in OfThisScript(how_much=0.5), Scaled(factor=0.5), Powered(factor=2.0, power=2, alpha=0.5):
             self.assertEqual(list(pickle.loads(pickle.dumps(model.fit(X, y))).predict(X)), list(model.predict(X)))
-            one, two = (model_selection.cross_validate(model, X, y, n_jobs=n, return_estimator=True) for n in (1, 2))
+            one = model_selection.cross_validate(model, X, y, return_estimator=True)
+            two = model_selection.cross_validate(model, X, y, n_jobs=2, return_estimator=True)
             self.assertEqual(two['test_score'].tolist(), one['test_score'].tolist())
             for ours, theirs in zip(one['estimator'], two['estimator']):
                 self.assertIs(type(theirs), type(model))
                 self.assertEqual((theirs.to_bytes().get_data(), theirs.get_params()), (ours.to_bytes().get_data(), ours.get_params()))
         self.assertEqual((Scaled.__gtype__.name, Scaled(factor=3).clone().factor), ('AprTestScaled', 3.0))
+
+    def test_class_of_a_script_in_a_new_process(self):
+        code = """if True:
+            import pickle, sys
+            class_ = pickle.load(sys.stdin.buffer)
+
+            class Shifted(class_):
+                def predict(self, X):
+                    return super().predict(X) + 1
+
+            model = Shifted(power=2, factor=3.0).fit([[1.0], [2.0]], [1.0, 2.0])
+            print(round(model.predict([[3.0]])[0], 9), model.clone().get_params()['power'])
+            """
+        for class_ in Powered, type('Named', (Powered,), {}):
+            done = subprocess.run([sys.executable, '-c', code], input=cloudpickle.dumps(class_), capture_output=True)
+            self.assertEqual(done.stdout.decode(), '82.0 2\n', done.stderr.decode())
 
     def test_class_of_a_script_that_was_changed(self):
         def define(power):

@@ -42,6 +42,8 @@ class EstimatorType(GObjectMeta):
             type.__init__(cls, name, bases, namespace)
             cls.__class__ = UnregisteredType
             return
+        _register_bases(cls)
+        cls.__class__ = EstimatorType
         kept = {key: dict(namespace[key]) for key in _DECLARATIONS if key in namespace}
         super().__init__(name, bases, namespace)
         if kept:
@@ -70,9 +72,17 @@ class UnregisteredType(EstimatorType):
             super().__setattr__(name, value)
 
 
+def _register_bases(class_):
+    # GObject would take the type of the next base that has one for that of the parent.
+    for base in class_.__bases__:
+        if isinstance(base, UnregisteredType):
+            register(base)
+
+
 def register(class_):
     """Has GObject know a class with the attributes that it has now."""
     class_.__class__ = EstimatorType
+    _register_bases(class_)
     claim_name(class_)
     for key, value in vars(class_).get(_KEPT, {}).items():
         setattr(class_, key, dict(value))
