@@ -14,16 +14,21 @@
 /* With W the sum of the weights, S those of the features, and root' root the inverse of their centred products times
  * W, the variance of the prediction for a row x of features is σ²/W (1 + |root u|²), where u = W x - S. Without an
  * intercept it is σ² |root x|². One more sample adds σ². The design's columns are in scales of their own, and so is
- * u. */
+ * u. In double, W and the scales are taken to the root, and u is x but for the means. */
 
 /* Rows that are worked on at once: a tile, which stays in the nearest cache, or where there are many features a few,
  * so that the root is read less often. */
 #define TILE APR_DOUBLE_DOUBLE_COLUMNS
+#define SPAN APR_DOUBLE_DOUBLE_SQUARES_SPAN
 #define MAX_TILES 4
 #define MANY_FEATURES 128
 
 /* So much of the exponents of doubles that squares of what is below it, and its sums, are no infinities. */
 #define MAX_EXPONENT 100
+
+/* Variances that are computed in double. */
+#define MIN_VARIANCE 0x1p-400
+#define MAX_VARIANCE 0x1p400
 
 /* How far, relative to its parts, a dependent feature may be from what the others make of it: more than the rank
  * tolerance lets a sample of the fit be, and more than rounding the row makes it. */
@@ -56,10 +61,13 @@ typedef struct
   /* The same in double, in which most rows are computed. */
   gboolean in_double;
   double double_constant;
-  double *roots;            /* (owned) those of the factors */
-  AprDoubleDouble *weights; /* (owned) by position: W 2^-scale */
-  double *root;             /* (owned) packed */
-  double root_length;
+  double *roots;          /* (owned) those of the factors */
+  AprDoubleDouble *means; /* (owned) by position */
+  double *scales;         /* (owned) by position: powers of two that bring u into the root's scale */
+  double *root;           /* (owned) packed, times these */
+  double weight_square;   /* what the squares are to be multiplied with */
+  double distance;        /* how far rounding may bring the root u, for u of length 1 */
+  gboolean certain;       /* rounding is harmless in all rows that are neither too large nor too small */
 
   gsize n_rows;
   gsize n_tiles; /* in a block */
@@ -92,7 +100,8 @@ predict_row (Intervals *self, gsize row)
   g_autofree AprDoubleDouble *product = g_new (AprDoubleDouble, self->n + 1);
   g_autofree gint64 *exponents = g_new0 (gint64, self->n + 1);
   AprDoubleDouble sum = { 0, 0 };
-  gint64 shift = 0;
+  gint64 shift = inference->first > 0 ? 0 : G_MININT16; /* without a centre, small rows are made larger */
+  gboolean is_zero = TRUE;
   mpf_t variance;
   mpf_t number;
   gsize i;
@@ -124,9 +133,11 @@ predict_row (Intervals *self, gsize row)
       u[i] = (AprDoubleDouble){ ldexp (u[i].high, exponent), ldexp (u[i].low, exponent) };
       u[i] = apr_dd_subtract (u[i], (AprDoubleDouble){ ldexp (inference->centre[i].high, centre_exponent),
                                                        ldexp (inference->centre[i].low, centre_exponent) });
+      is_zero = is_zero && u[i].high == 0;
     }
-  apr_inverse_multiply_root (&inverse, u, product);
-  for (i = 0; i < self->n; i++)
+  if (!is_zero)
+    apr_inverse_multiply_root (&inverse, u, product);
+  for (i = 0; i < self->n && !is_zero; i++)
     sum = apr_dd_add (sum, apr_dd_multiply (product[i], product[i]));
 
   for (i = 0; i < self->n_factors; i++)
@@ -134,7 +145,7 @@ predict_row (Intervals *self, gsize row)
       mpf_set_d (variance, sum.high);
       mpf_set_d (number, sum.low);
       mpf_add (variance, variance, number);
-      mpf_mul_2exp (variance, variance, 2 * (mp_bitcnt_t) shift);
+      apr_inference_shift (variance, variance, 2 * shift);
       mpf_add (variance, variance, self->constant);
       mpf_mul (variance, variance, self->factors[i]);
       mpf_sqrt (variance, variance);
@@ -172,6 +183,34 @@ find_row (const Intervals *self, gsize row)
   return self->data + MIN (row, self->n_rows) * row_size;
 }
 
+/* The squares of what the columns of @u are in the scale of the root, in W. */
+static void
+add_lengths (const Intervals *self, const double *u, double *lengths)
+{
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < self->n; i++)
+    for (j = 0; j < TILE; j++)
+      {
+        double value = u[i * TILE + j] * self->scales[i];
+
+        lengths[j] += value * value;
+      }
+}
+
+/* Whether the square of the root u, which is part of @variance, is as good as it must be, by the square of the length
+ * of u where it matters. */
+static gboolean
+is_good (const Intervals *self, double variance, double length)
+{
+  /* Where the rounded root u is at a distance d from the exact one, its square may be off by 2 |root u| d + d², which
+   * is less than 3 d √variance while d is less than √variance. */
+  return variance > MIN_VARIANCE && variance < MAX_VARIANCE &&
+         (self->certain || 9 * self->distance * self->distance * self->weight_square * length <=
+                             TOLERANCE * TOLERANCE * variance);
+}
+
 static void
 predict_blocks (gpointer data, gsize part, gsize n_parts)
 {
@@ -179,11 +218,8 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
   gsize block_size = self->n_tiles * TILE;
   double *u = g_aligned_alloc (self->n + 1, block_size * sizeof (double), 64);
   double *copy = g_aligned_alloc (self->n + 1, TILE * sizeof (double), 64);
-  gsize n_roundings = APR_DOUBLE_DOUBLE_SQUARES_SPAN + self->n / APR_DOUBLE_DOUBLE_SQUARES_SPAN + 8;
-  double distance = (double) n_roundings * 0x1p-53 * self->root_length; /* for u of length 1 */
-  double distance_squares = distance * distance;
-  double squares[MAX_TILES * TILE] = { 0 };
-  double lengths[MAX_TILES * TILE] = { 0 };
+  double squares[MAX_TILES * TILE];
+  double lengths[MAX_TILES * TILE];
   double products[MAX_TILES * TILE];
   const double *coefficients = self->in_double && self->predictor != NULL && self->n == self->n_features
                                ? self->predictor->coefficients
@@ -199,16 +235,18 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
       gsize i;
       gsize j;
 
+      memset (lengths, 0, sizeof lengths);
+      memset (squares, 0, sizeof squares);
       if (self->in_double)
         {
-          memset (lengths, 0, sizeof lengths);
-          memset (squares, 0, sizeof squares);
           for (i = 0; i < n_tiles; i++)
             {
               AprPlainRows rows = get_rows (self, first + i * TILE, MIN (TILE, n_rows - i * TILE), copy);
+              double *tile = u + i * self->n * TILE;
 
-              self->kernel->centre_rows (u + i * self->n * TILE, lengths + i * TILE, products + i * TILE,
-                                         rows, self->weights, self->inference->centre, coefficients, self->n);
+              self->kernel->centre_rows (tile, products + i * TILE, rows, self->means, coefficients, self->n);
+              if (!self->certain)
+                add_lengths (self, tile, lengths + i * TILE);
             }
           self->kernel->add_product_squares (squares, self->root, u, self->n, n_tiles,
                                              find_row (self, first + block_size),
@@ -220,11 +258,9 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
                                   self->predictions + first * self->n_factors);
       for (j = 0; j < n_rows; j++)
         {
-          double variance = self->in_double ? squares[j] + self->double_constant : NAN;
+          double variance = squares[j] * self->weight_square + self->double_constant;
 
-          /* Where the rounded root u is at a distance d from the exact one, its square may be off by 2 |root u| d + d²,
-           * which is less than 3 d √variance while d is less than √variance. */
-          if (!(lengths[j] * distance_squares <= TOLERANCE * TOLERANCE / 9 * variance && variance < 0x1p400))
+          if (!self->in_double || !is_good (self, variance, lengths[j]))
             predict_row (self, first + j);
           else
             for (i = 0; i < self->n_factors; i++)
@@ -235,19 +271,49 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
   g_aligned_free (copy);
 }
 
+/* Packs the root, and finds out how much rounding may matter. */
+static void
+prepare_root (Intervals *self)
+{
+  const AprInference *inference = self->inference;
+  double squares = 0;
+  gsize i;
+  gsize j;
+
+  self->root = g_aligned_alloc0 (apr_packed_root_offset (self->n, self->n, 0) + 1, sizeof (double), 64);
+  for (i = 0; i < self->n; i++)
+    {
+      /* In the root and in u, in sums of a span, in the sum of these. */
+      gsize n_roundings = MIN (i, SPAN) + i / SPAN + 8;
+      double square = 0;
+
+      for (j = 0; j <= i; j++)
+        {
+          double entry = inference->root.high[i * inference->root.stride + j];
+
+          self->root[apr_packed_root_offset (self->n, i, j)] = entry * self->scales[j];
+          square += entry * entry;
+        }
+      squares += square * (double) (n_roundings * n_roundings);
+    }
+  self->distance = 0x1p-53 * sqrt (squares);
+
+  /* The diagonal of the scaled products is below 2, so their trace, the sum of the squares of the root's inverse, is
+   * below 2 n: that times |root u|² is not less than |u|². */
+  self->certain = 3 * self->distance * sqrt (2 * (double) self->n) <= TOLERANCE;
+}
+
 /* Rounds what the rows are computed from, where it is neither too large nor too small for doubles. */
 static void
 prepare_doubles (Intervals *self)
 {
   const AprInference *inference = self->inference;
-  double root_squares = 0;
   gint64 weight_exponent;
   AprDoubleDouble weight = apr_inference_split (inference->weight, &weight_exponent);
   gsize i;
-  gsize j;
 
   self->double_constant = apr_inference_to_double (self->constant, 0);
-  self->in_double = self->double_constant < 0x1p400;
+  self->in_double = self->double_constant < MAX_VARIANCE;
   self->roots = g_new (double, self->n_factors);
   for (i = 0; i < self->n_factors; i++)
     {
@@ -261,25 +327,22 @@ prepare_doubles (Intervals *self)
         self->in_double && (self->roots[i] == 0 || (self->roots[i] > 0x1p-400 && self->roots[i] < 0x1p400));
     }
 
-  self->weights = g_new (AprDoubleDouble, self->n + 1);
-  self->root = g_aligned_alloc0 (apr_packed_root_offset (self->n, self->n, 0) + 1, sizeof (double), 64);
+  /* W, but for its exponent, is left out of u. */
+  self->weight_square = weight.high * weight.high;
+  self->means = g_new (AprDoubleDouble, self->n + 1);
+  self->scales = g_new (double, self->n + 1);
   for (i = 0; i < self->n; i++)
     {
       gint64 exponent = weight_exponent - get_scale (inference, i);
+      AprDoubleDouble mean = apr_dd_divide (inference->centre[i], weight);
 
       self->in_double = self->in_double && ABS (exponent) < 400;
       exponent = CLAMP (exponent, -400, 400);
-      self->weights[i] =
-        (AprDoubleDouble){ ldexp (weight.high, (int) exponent), ldexp (weight.low, (int) exponent) };
-      for (j = 0; j <= i; j++)
-        {
-          double entry = inference->root.high[i * inference->root.stride + j];
-
-          self->root[apr_packed_root_offset (self->n, i, j)] = entry;
-          root_squares += entry * entry;
-        }
+      self->scales[i] = ldexp (1, (int) exponent);
+      self->means[i] =
+        (AprDoubleDouble){ ldexp (mean.high, (int) -exponent), ldexp (mean.low, (int) -exponent) };
     }
-  self->root_length = sqrt (root_squares);
+  prepare_root (self);
 }
 
 /* Whether the prediction for a row is estimable: the same for all coefficients that fit the samples equally well. It
@@ -382,7 +445,8 @@ find_errors (const AprInference *self,
                     (double) shape[0] * (double) intervals.n * (double) (intervals.n + 8) / 2);
   mpf_clear (intervals.constant);
   g_free (intervals.roots);
-  g_free (intervals.weights);
+  g_free (intervals.means);
+  g_free (intervals.scales);
   g_aligned_free (intervals.root);
 
   return !g_cancellable_set_error_if_cancelled (run->cancellable, error);

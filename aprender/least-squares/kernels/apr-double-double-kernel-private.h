@@ -51,15 +51,12 @@ typedef struct
   /* row[j] *= factor */
   void (*scale) (AprDoubleDoubles row, AprDoubleDouble factor, gsize n_columns);
 
-  /* u[i][j] = x[j][i] factors[i] - centres[i], rounded but for what is below 2^-100 of the centre, and squares[j] +=
-   * the sum over i of u[i][j]², in double. @x has APR_DOUBLE_DOUBLE_COLUMNS rows, and @u as many columns. Where there
-   * are @coefficients, products[j] is the sum over i of x[j][i] coefficients[i], in this order, each product and each
-   * sum rounded, as predictions are added up. */
+  /* u[i][j] = x[j][i] - centres[i], rounded but for what is below 2^-100 of the centre. @x has
+   * APR_DOUBLE_DOUBLE_COLUMNS rows, and @u as many columns. Where there are @coefficients, products[j] is the sum over
+   * i of x[j][i] coefficients[i], in this order, each product and each sum rounded, as predictions are added up. */
   void (*centre_rows) (double *u,
-                       double *squares,
                        double *products,
                        AprPlainRows x,
-                       const AprDoubleDouble *factors,
                        const AprDoubleDouble *centres,
                        const double *coefficients,
                        gsize n);

@@ -202,25 +202,18 @@ load_value (AprPlainRows x, gsize offset, gboolean wide)
 /* What is known of the columns, and what is made of those of LANES rows. */
 typedef struct
 {
-  const AprDoubleDouble *factors;
   const AprDoubleDouble *centres;
   const double *coefficients;
   double *u;
-  Vector squares;
   Vector products;
 } Centring;
 
 static G_ALWAYS_INLINE inline void
 centre_column (Centring *self, Vector values, gsize column, gboolean with_products)
 {
-  Vector product = values * repeat (self->factors[column].high);
-  Vector error = MULTIPLY_ADD (values, repeat (self->factors[column].high), -product);
-  Vector centred;
+  Vector centred = (values - self->centres[column].high) - self->centres[column].low;
 
-  error = MULTIPLY_ADD (values, repeat (self->factors[column].low), error);
-  centred = (product - self->centres[column].high) + (error - self->centres[column].low);
   store (self->u + column * APR_DOUBLE_DOUBLE_COLUMNS, centred);
-  self->squares += centred * centred;
   if (with_products) /* GCOVR_EXCL_BR_LINE: a constant */
     self->products += values * repeat (self->coefficients[column]);
 }
@@ -256,10 +249,8 @@ centre_some_rows (Centring *self, AprPlainRows x, gsize start, gsize n, gboolean
 
 static void
 centre_rows (double *u,
-             double *squares,
              double *products,
              AprPlainRows x,
-             const AprDoubleDouble *factors,
              const AprDoubleDouble *centres,
              const double *coefficients,
              gsize n)
@@ -268,7 +259,7 @@ centre_rows (double *u,
 
   for (row = 0; row < APR_DOUBLE_DOUBLE_COLUMNS; row += LANES)
     {
-      Centring centring = { factors, centres, coefficients, u + row, load (squares + row), repeat (0) };
+      Centring centring = { centres, coefficients, u + row, repeat (0) };
 
       if (x.doubles != NULL && coefficients != NULL)
         centre_some_rows (&centring, x, row * x.stride, n, TRUE, TRUE);
@@ -278,7 +269,6 @@ centre_rows (double *u,
         centre_some_rows (&centring, x, row * x.stride, n, FALSE, TRUE);
       else
         centre_some_rows (&centring, x, row * x.stride, n, FALSE, FALSE);
-      store (squares + row, centring.squares);
       if (coefficients != NULL)
         store (products + row, centring.products);
     }

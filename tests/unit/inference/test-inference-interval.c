@@ -56,6 +56,30 @@ test_intervals (void)
 }
 
 static void
+test_intervals_near_origin (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprTensor) near_x = matrix_new (1, 2, (const double[]){ 10, -3 });
+  g_autoptr (AprTensor) tiny_x = matrix_new (2, 2, (const double[]){ 0x1.4p-597, -0x1.8p-599, 0, 0 });
+  g_autoptr (AprLinearRegression) model = fit (FALSE, x, y, NULL);
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autoptr (AprTensor) tiny_lower = NULL;
+  g_autoptr (AprTensor) tiny_upper = NULL;
+
+  g_test_summary ("Through the origin, the interval of a mean shrinks as its features do, until it is 0.");
+  g_assert_true (apr_linear_regression_predict_interval (model, near_x, 0.9, APR_INTERVAL_CONFIDENCE, &lower,
+                                                         &upper, NULL));
+  g_assert_true (apr_linear_regression_predict_interval (model, tiny_x, 0.9, APR_INTERVAL_CONFIDENCE,
+                                                         &tiny_lower, &tiny_upper, NULL));
+  assert_close (element (tiny_lower, 0), element (lower, 0) * 0x1p-600, 1e-13);
+  assert_close (element (tiny_upper, 0), element (upper, 0) * 0x1p-600, 1e-13);
+  g_assert_cmpfloat (element (tiny_lower, 1), ==, 0);
+  g_assert_cmpfloat (element (tiny_upper, 1), ==, 0);
+}
+
+static void
 test_intervals_far_away (void)
 {
   g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
@@ -386,6 +410,7 @@ main (int argc, char *argv[])
 
 #define ADD(path, function) g_test_add_func ("/inference-interval/" path, function)
   ADD ("weighted", test_intervals);
+  ADD ("near-origin", test_intervals_near_origin);
   ADD ("far-away", test_intervals_far_away);
   ADD ("unknown", test_intervals_unknown);
   ADD ("longley", test_longley);
