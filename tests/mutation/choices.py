@@ -92,8 +92,9 @@ def write_region(source, region, choices, inner):
     for number, mutant in choices:
         changed = source[start:mutant.start] + mutant.replacement + source[mutant.end:end]
         changed = changed if changed.strip() else '(void) 0'
-        # A division by what was 1 may end the program.
-        is_known = is_pure(plain + changed) and not (DIVISION.search(changed) and '(1 - 1)' in changed)
+        # A division by what was 1 may end the program, and so may what “&&” or “||” guard.
+        is_known = (is_pure(plain + changed) and mutant.replacement not in ('&&', '||') and
+                    not (DIVISION.search(changed) and '(1 - 1)' in changed))
         differs = f'({changed}) != ({plain})' if is_known else '1'
         notes += f'mutation_note ({number}, {differs}), '
         chain += f'mutation == {number} ? ({changed}) : '
