@@ -175,7 +175,8 @@ test_ones (void)
       mpz_clear (entry);
       g_assert_cmpint (apr_products_prove_indefinite (&products, none_excluded, &one_thread, &feature), ==,
                        cases[i].square < 4);
-      g_assert_cmpuint (feature, ==, 1);
+      if (cases[i].square < 4)
+        g_assert_cmpuint (feature, ==, 1);
     }
 }
 
