@@ -181,6 +181,7 @@ make_expected (const double *weights)
 
   g_assert_true (apr_cross_products_update (state, x_tensor, y_tensor, w_tensor, NULL, &error));
   g_assert_true (apr_cross_products_set_feature_names (state, names, &error));
+  g_assert_true (apr_cross_products_set_target_names (state, targets, &error));
   g_assert_no_error (error);
 
   return state;

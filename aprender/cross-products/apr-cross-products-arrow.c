@@ -195,6 +195,7 @@ arrow_update_run (AprCrossProducts *updated,
   ArrowUpdate *self = data;
   g_autoptr (AprArrowStream) stream =
     apr_arrow_stream_new (&self->stream, (const char *const *) self->targets, self->sample_weight, error);
+  const char *const *targets = (const char *const *) self->targets;
   const char *const *names;
   gboolean by_columns;
   gboolean ended = FALSE;
@@ -206,7 +207,9 @@ arrow_update_run (AprCrossProducts *updated,
   if (!apr_cross_products_check_widths (updated, g_strv_length ((char **) names),
                                         apr_arrow_stream_get_n_targets (stream), "An Arrow stream", error) ||
       !apr_cross_products_check_feature_names (updated, names, error) ||
-      (updated->feature_names == NULL && !apr_cross_products_set_feature_names (updated, names, error)))
+      (updated->feature_names == NULL && !apr_cross_products_set_feature_names (updated, names, error)) ||
+      !apr_cross_products_check_target_names (updated, targets, error) ||
+      (updated->target_names == NULL && !apr_cross_products_set_target_names (updated, targets, error)))
     return FALSE;
   by_columns = apr_cross_products_can_have_columns (updated);
   while (!ended)

@@ -15,6 +15,8 @@
 #define MODEL "AprCrossProducts"
 #define WEIGHT_LOGS "weight_logs"
 #define IDENTITIES "identities"
+#define FEATURE_NAMES "feature_names"
+#define TARGET_NAMES "target_names"
 
 /* Versions that are older than a format refuse it by it. */
 enum
@@ -38,6 +40,14 @@ set_metadata (
   return apr_safetensors_writer_set_metadata (writer, full_key, value, error);
 }
 
+static gboolean
+add_names (AprSafetensorsWriter *writer, const char *prefix, const char *key, char **names, GError **error)
+{
+  g_autofree char *json = names != NULL ? apr_feature_names_to_json ((const char *const *) names) : NULL;
+
+  return json == NULL || set_metadata (writer, prefix, key, json, error);
+}
+
 gboolean
 apr_cross_products_add_to_writer (AprCrossProducts *self,
                                   AprSafetensorsWriter *writer,
@@ -54,9 +64,6 @@ apr_cross_products_add_to_writer (AprCrossProducts *self,
   g_autofree char *n_samples = g_strdup_printf ("%" G_GUINT64_FORMAT, self->n_samples);
   g_autofree char *weight_logs = apr_weight_logs_to_text (self->weight_logs);
   g_autofree char *first_word_text = NULL;
-  g_autofree char *names = self->feature_names != NULL
-                           ? apr_feature_names_to_json ((const char *const *) self->feature_names)
-                           : NULL;
 
   if (has_rows ? !apr_cross_products_add_rows_to_writer (self, writer, prefix, error)
                : !apr_cross_products_add_sums_to_writer (self, writer, prefix, &trimmed, &first_word, error))
@@ -76,7 +83,8 @@ apr_cross_products_add_to_writer (AprCrossProducts *self,
          set_metadata (writer, prefix, "n_samples", n_samples, error) &&
          set_metadata (writer, prefix, "precision", precisions[self->precision], error) &&
          (self->weight_logs == 0 || set_metadata (writer, prefix, WEIGHT_LOGS, weight_logs, error)) &&
-         (names == NULL || set_metadata (writer, prefix, "feature_names", names, error));
+         add_names (writer, prefix, FEATURE_NAMES, self->feature_names, error) &&
+         add_names (writer, prefix, TARGET_NAMES, self->target_names, error);
 }
 
 static AprSafetensorsWriter *
@@ -335,22 +343,33 @@ lookup_weight_logs (GHashTable *metadata, const char *prefix, AprWeightLogs *wei
   return FALSE;
 }
 
+/* Reads the names that metadata have, if any, and hands them to @set. */
+static gboolean
+read_names (AprCrossProducts *self,
+            GHashTable *metadata,
+            const char *prefix,
+            const char *key,
+            gboolean (*set) (AprCrossProducts *self, const char *const *names, GError **error),
+            GError **error)
+{
+  g_autofree char *full_key = g_strconcat ("aprender.", key, NULL);
+  g_autofree char *prefixed_key = g_strconcat ("aprender.", prefix, key, NULL);
+  const char *json = g_hash_table_lookup (metadata, prefixed_key);
+  g_auto (GStrv) names = json != NULL ? apr_feature_names_from_json (json, full_key, error) : NULL;
+
+  return json == NULL || (names != NULL && set (self, (const char *const *) names, error));
+}
+
 /* What metadata say of the samples, before the sums are read. */
 static gboolean
 load_names (AprCrossProducts *self, GHashTable *metadata, const char *prefix, GError **error)
 {
-  g_autofree char *names_key = g_strconcat ("aprender.", prefix, "feature_names", NULL);
   g_autofree char *identities_key = g_strconcat ("aprender.", prefix, IDENTITIES, NULL);
-  const char *names_json = g_hash_table_lookup (metadata, names_key);
   const char *identities_json = g_hash_table_lookup (metadata, identities_key);
 
-  if (names_json != NULL)
-    {
-      g_auto (GStrv) names = apr_feature_names_from_json (names_json, APR_FEATURE_NAMES_KEY, error);
-
-      if (names == NULL || !apr_cross_products_set_feature_names (self, (const char *const *) names, error))
-        return FALSE;
-    }
+  if (!read_names (self, metadata, prefix, FEATURE_NAMES, apr_cross_products_set_feature_names, error) ||
+      !read_names (self, metadata, prefix, TARGET_NAMES, apr_cross_products_set_target_names, error))
+    return FALSE;
   if (identities_json != NULL)
     {
       char **identities = apr_json_scan_string_array (identities_json, strlen (identities_json), error);

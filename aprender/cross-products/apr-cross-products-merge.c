@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/estimator/apr-feature-names-private.h"
 
 #include <string.h>
 
@@ -31,6 +32,7 @@ apr_cross_products_copy (AprCrossProducts *self)
   copy->dtype = self->dtype;
   copy->n_threads = self->n_threads;
   copy->feature_names = g_strdupv (self->feature_names);
+  copy->target_names = g_strdupv (self->target_names);
   copy->identities = g_strdupv (self->identities);
 
   return copy;
@@ -92,9 +94,8 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
                                         apr_exact_sums_get_n_targets (other->sums), "", NULL) ||
       self->dtype != other->dtype || self->precision != other->precision ||
       !apr_cross_products_have_equal_identities (self, other) ||
-      (self->feature_names == NULL) != (other->feature_names == NULL) ||
-      (self->feature_names != NULL &&
-       !g_strv_equal ((const char *const *) self->feature_names, (const char *const *) other->feature_names)))
+      !apr_feature_names_equal (self->feature_names, other->feature_names) ||
+      !apr_feature_names_equal (self->target_names, other->target_names))
     return FALSE;
 
   return apr_cross_products_have_same_samples (self, other);
@@ -118,8 +119,10 @@ apr_cross_products_add_samples (AprCrossProducts *self, guint64 n_added, guint64
 static gboolean
 check_names (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
-  return other->feature_names == NULL ||
-         apr_cross_products_check_feature_names (self, (const char *const *) other->feature_names, error);
+  return (other->feature_names == NULL ||
+          apr_cross_products_check_feature_names (self, (const char *const *) other->feature_names, error)) &&
+         (other->target_names == NULL ||
+          apr_cross_products_check_target_names (self, (const char *const *) other->target_names, error));
 }
 
 /* Whether nothing was ever added, or all has been taken away. */
@@ -207,6 +210,8 @@ merge (AprCrossProducts *self, AprCrossProducts *other, GCancellable *cancellabl
   apr_cross_products_lower_precision (self, other->precision);
   if (self->feature_names == NULL && other->feature_names != NULL)
     apr_cross_products_take_feature_names (self, (const char *const *) other->feature_names);
+  if (self->target_names == NULL && other->target_names != NULL)
+    apr_cross_products_take_target_names (self, (const char *const *) other->target_names);
   return TRUE;
 }
 

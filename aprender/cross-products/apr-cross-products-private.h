@@ -27,6 +27,7 @@ struct _AprCrossProducts
   AprPrecision precision;
   guint n_threads;
   char **feature_names; /* (owned) (nullable) */
+  char **target_names;  /* (owned) (nullable) */
   char **identities;    /* (owned) (nullable) sorted, none empty */
 
   gint busy;     /* atomic: being written to, or reserved */
@@ -97,6 +98,7 @@ void apr_cross_products_report (AprCrossProducts *self, guint64 n_done, guint64 
 /* For those who write. */
 void apr_cross_products_lower_precision (AprCrossProducts *self, AprPrecision precision);
 void apr_cross_products_take_feature_names (AprCrossProducts *self, const char *const *feature_names);
+void apr_cross_products_take_target_names (AprCrossProducts *self, const char *const *target_names);
 
 /* How many samples there are with @n_added more; fails where that is more than a file can hold. */
 gboolean

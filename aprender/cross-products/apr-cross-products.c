@@ -2,7 +2,6 @@
 #include "aprender/cross-products/apr-cross-products-private.h"
 
 #include "aprender/estimator/apr-estimator-checks-private.h"
-#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /**
@@ -38,7 +37,7 @@
  * ## Threads, memory and blocking
  *
  * Any number of threads may read a state that nobody updates: copy, compare, save, fit models, and merge it into
- * states of their own. While one thread writes (update, merge, subtract, set feature names), no other may use the
+ * states of their own. While one thread writes (update, merge, subtract, set names), no other may use the
  * state: the program sees to that, with a lock, say. As a help against mistakes, a write that finds another one under
  * way, also from a handler of its progress, fails with %G_IO_ERROR_PENDING and changes nothing. During an asynchronous
  * write, such as [method@Apr.CrossProducts.update_async], the state can be read, as it was before: it changes, and
@@ -81,6 +80,7 @@ enum
   PROP_PRECISION,
   PROP_N_THREADS,
   PROP_FEATURE_NAMES,
+  PROP_TARGET_NAMES,
   PROP_PROGRESS,
   PROP_BUSY,
   N_PROPS,
@@ -122,6 +122,7 @@ apr_cross_products_finalize (GObject *object)
   apr_exact_sums_unref (self->sums);
   apr_sample_rows_unref (self->rows);
   g_strfreev (self->feature_names);
+  g_strfreev (self->target_names);
   g_strfreev (self->identities);
 
   G_OBJECT_CLASS (apr_cross_products_parent_class)->finalize (object);
@@ -148,6 +149,9 @@ apr_cross_products_get_property (GObject *object, guint property_id, GValue *val
       break;
     case PROP_FEATURE_NAMES:
       g_value_set_boxed (value, self->feature_names);
+      break;
+    case PROP_TARGET_NAMES:
+      g_value_set_boxed (value, self->target_names);
       break;
     case PROP_PROGRESS:
       g_value_set_double (value, self->progress);
@@ -249,6 +253,15 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
    * Since: 0.1
    */
   properties[PROP_FEATURE_NAMES] = g_param_spec_boxed ("feature-names", NULL, NULL, G_TYPE_STRV, results);
+
+  /**
+   * AprCrossProducts:target-names: (getter get_target_names)
+   *
+   * The names of the targets, or `NULL`, which [method@Apr.CrossProducts.set_target_names] gives.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_TARGET_NAMES] = g_param_spec_boxed ("target-names", NULL, NULL, G_TYPE_STRV, results);
 
   /**
    * AprCrossProducts:progress: (getter get_progress)
@@ -552,98 +565,6 @@ apr_cross_products_set_n_threads (AprCrossProducts *self, guint n_threads)
 
   self->n_threads = n_threads;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_N_THREADS]);
-}
-
-/**
- * apr_cross_products_get_feature_names: (get-property feature-names)
- * @self: a state
- *
- * Gets the names of the features.
- *
- * Returns: (transfer none) (nullable) (array zero-terminated=1): the names, or `NULL`
- *
- * Since: 0.1
- */
-const char *const *
-apr_cross_products_get_feature_names (AprCrossProducts *self)
-{
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
-
-  return (const char *const *) self->feature_names;
-}
-
-void
-apr_cross_products_take_feature_names (AprCrossProducts *self, const char *const *feature_names)
-{
-  char **copy = g_strdupv ((char **) feature_names);
-
-  if (copy == NULL && self->feature_names == NULL)
-    return;
-
-  g_strfreev (self->feature_names);
-  self->feature_names = copy;
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FEATURE_NAMES]);
-}
-
-/**
- * apr_cross_products_set_feature_names:
- * @self: a state
- * @feature_names: (array zero-terminated=1) (nullable): a name for each feature, or `NULL` to forget them
- * @error: return location for an error
- *
- * Names the features. The names are saved with the state, and given to the models that are fitted to it.
- *
- * Returns: true, or false with %APR_ERROR_FEATURE_NAMES where their number is wrong, one is there twice, or one is not
- *   UTF-8
- *
- * Since: 0.1
- */
-gboolean
-apr_cross_products_set_feature_names (AprCrossProducts *self,
-                                      const char *const *feature_names,
-                                      GError **error)
-{
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
-
-  if (!apr_feature_names_check_n (feature_names, apr_exact_sums_get_n_features (self->sums),
-                                  "the cross products are of", error))
-    return FALSE;
-  if (feature_names != NULL && !apr_feature_names_check (feature_names, error))
-    return FALSE;
-
-  if (!apr_cross_products_begin (self, error))
-    return FALSE;
-
-  apr_cross_products_take_feature_names (self, feature_names);
-  apr_cross_products_end (self);
-  return TRUE;
-}
-
-/**
- * apr_cross_products_check_feature_names:
- * @self: a state
- * @feature_names: (array zero-terminated=1): the names of the columns of some X
- * @error: return location for an error
- *
- * Compares names with those of the state, which must be the same in the same order.
- *
- * A state whose features have no names takes any.
- *
- * Returns: true, or false with %APR_ERROR_FEATURE_NAMES, whose message holds the first name that differs
- *
- * Since: 0.1
- */
-gboolean
-apr_cross_products_check_feature_names (AprCrossProducts *self,
-                                        const char *const *feature_names,
-                                        GError **error)
-{
-  g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
-  g_return_val_if_fail (feature_names != NULL, FALSE);
-
-  return self->feature_names == NULL ||
-         apr_feature_names_compare ((const char *const *) self->feature_names, feature_names,
-                                    "the cross products were summed", error);
 }
 
 gboolean

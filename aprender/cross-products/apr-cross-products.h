@@ -88,6 +88,18 @@ gboolean apr_cross_products_check_feature_names (AprCrossProducts *self,
                                                  GError **error);
 
 APR_AVAILABLE_IN_ALL
+const char *const *apr_cross_products_get_target_names (AprCrossProducts *self);
+
+APR_AVAILABLE_IN_ALL
+gboolean
+apr_cross_products_set_target_names (AprCrossProducts *self, const char *const *target_names, GError **error);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_cross_products_check_target_names (AprCrossProducts *self,
+                                                const char *const *target_names,
+                                                GError **error);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_set_identity (AprCrossProducts *self, const char *identity, GError **error);
 
 APR_AVAILABLE_IN_ALL

@@ -388,7 +388,7 @@ apr_linear_regression_load_tensors (
       !load_state (results, reader, *n_features, *n_targets, alphas != NULL, error))
     return FALSE;
 
-  apr_linear_regression_take_pending (self, g_steal_pointer (&results), NULL);
+  apr_linear_regression_take_pending (self, g_steal_pointer (&results), NULL, NULL);
   return TRUE;
 }
 

@@ -63,16 +63,19 @@ fit_init (Fit *fit, AprLinearRegression *model, double sums, GCancellable *cance
 /* Takes @state, solves it, and leaves what is found to the end of the update; @n_dims is that of y, 1 where there
  * is one target that is no matrix. */
 static gboolean
-fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, char **names, GError **error)
+fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
 {
   AprLinearResults *results = fit->results;
   AprLeastSquaresOptions *options = &results->fitted;
   gsize shape[2] = { apr_cross_products_get_n_targets (state), apr_cross_products_get_n_features (state) };
   g_auto (AprLeastSquares) solution = { NULL };
+  g_auto (GStrv) feature_names = g_strdupv ((char **) apr_cross_products_get_feature_names (state));
+  g_auto (GStrv) target_names = g_strdupv ((char **) apr_cross_products_get_target_names (state));
 
   /* The names are the model's to give. */
   results->cross_products = state;
-  (void) apr_cross_products_set_feature_names (state, NULL, NULL);
+  apr_cross_products_take_feature_names (state, NULL);
+  apr_cross_products_take_target_names (state, NULL);
   apr_linear_options_complete (options, apr_cross_products_get_dtype (state),
                                apr_cross_products_get_precision (state));
   if (!apr_linear_solve_state (&solution, state, fit->alphas, options, &fit->solution, error))
@@ -92,7 +95,8 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, char **names, GError
   g_array_append_vals (results->dependent, solution.dependent, (guint) solution.n_dependent);
   apr_linear_results_find_prediction_rounding (results);
   apr_linear_regression_take_pending (fit->model, g_steal_pointer (&fit->results),
-                                      (const char *const *) names);
+                                      (const char *const *) feature_names,
+                                      (const char *const *) target_names);
   return TRUE;
 }
 
@@ -132,7 +136,7 @@ fit_samples (AprLinearRegression *self,
 
   return apr_cross_products_update_with (sums, x, y, sample_weight, fit.options.precision,
                                          fit.options.n_threads, cancellable, tell_rows, &fit, error) &&
-         fit_solve (&fit, g_steal_pointer (&sums), n_dims, NULL, error);
+         fit_solve (&fit, g_steal_pointer (&sums), n_dims, error);
 }
 
 gboolean
@@ -151,12 +155,11 @@ static gboolean
 run_fit_cross_products (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
 {
   AprCrossProducts *state = user_data;
-  g_auto (GStrv) names = g_strdupv ((char **) apr_cross_products_get_feature_names (state));
   g_auto (Fit) fit = { NULL };
 
   return fit_init (&fit, APR_LINEAR_REGRESSION (self), 0, cancellable, error) &&
          fit_solve (&fit, apr_cross_products_copy (state),
-                    apr_cross_products_get_n_targets (state) > 1 ? 2 : 1, names, error);
+                    apr_cross_products_get_n_targets (state) > 1 ? 2 : 1, error);
 }
 
 static gboolean

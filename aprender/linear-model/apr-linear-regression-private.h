@@ -34,7 +34,8 @@ AprLinearResults *apr_linear_regression_ref_results (AprLinearRegression *self) 
 /* Takes @results for the end of the update that runs. */
 void apr_linear_regression_take_pending (AprLinearRegression *self,
                                          AprLinearResults *results,
-                                         const char *const *feature_names);
+                                         const char *const *feature_names,
+                                         const char *const *target_names);
 
 /* The name of a feature, or one made of its number. Returns: (transfer full) */
 char *apr_feature_name_new (const char *const *feature_names, gsize feature);

@@ -16,11 +16,14 @@ apr_linear_regression_ref_results (AprLinearRegression *self)
 void
 apr_linear_regression_take_pending (AprLinearRegression *self,
                                     AprLinearResults *results,
-                                    const char *const *feature_names)
+                                    const char *const *feature_names,
+                                    const char *const *target_names)
 {
-  apr_estimator_take_pending (APR_ESTIMATOR (self),
-                              apr_fitted_new (results->n_features, results->n_targets, feature_names,
-                                              &apr_linear_results_type, results));
+  AprFitted *fitted = apr_fitted_new (results->n_features, results->n_targets, feature_names,
+                                      &apr_linear_results_type, results);
+
+  fitted->target_names = g_strdupv ((char **) target_names);
+  apr_estimator_take_pending (APR_ESTIMATOR (self), fitted);
 }
 
 gboolean
@@ -352,6 +355,7 @@ apr_linear_regression_get_cross_products (AprLinearRegression *self)
 
   copy = apr_cross_products_copy (results->cross_products);
   (void) apr_cross_products_set_feature_names (copy, (const char *const *) fitted->feature_names, NULL);
+  (void) apr_cross_products_set_target_names (copy, (const char *const *) fitted->target_names, NULL);
 
   return copy;
 }

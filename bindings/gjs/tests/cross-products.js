@@ -54,6 +54,10 @@ test('precision-threads-and-names', () => {
   assertEqual([loaded.precision, loaded.n_threads], [Apr.Precision.DOUBLE, 0]);
   assertEqual(loaded.feature_names, ['width', 'height']);
   assertEqual(new Apr.LinearRegression().fit_cross_products(loaded).feature_names, ['width', 'height']);
+  assertEqual(loaded.target_names, null);
+  loaded.target_names = ['price'];
+  assertEqual(Apr.CrossProducts.from_bytes(loaded.to_bytes()).target_names, ['price']);
+  assertEqual(new Apr.LinearRegression().fit_cross_products(loaded).target_names, ['price']);
   const other = Apr.CrossProducts.new(2, 1);
   other.set_feature_names(['width', 'depth']);
   assertThrows(() => state.merge(other), Apr.Error, Apr.Error.FEATURE_NAMES, 'is “depth”');

@@ -648,6 +648,9 @@ declare module 'gi://Apr?version=1.0' {
       /** May be assigned: one for each feature, or null to forget them. */
       get feature_names(): string[] | null;
       set feature_names(names: readonly string[] | null);
+      /** The same for each target. */
+      get target_names(): string[] | null;
+      set target_names(names: readonly string[] | null);
       n_threads: number;
       /** Adds samples and returns itself; the arguments are those of a fit. */
       update(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): this;
@@ -677,6 +680,8 @@ declare module 'gi://Apr?version=1.0' {
       to_bytes_async(cancellable?: Gio.Cancellable | null): Promise<GLib.Bytes>;
       set_feature_names(names: readonly string[] | null): boolean;
       check_feature_names(names: readonly string[]): boolean;
+      set_target_names(names: readonly string[] | null): boolean;
+      check_target_names(names: readonly string[]): boolean;
       /** Names the samples, so that they are never merged twice. */
       set_identity(identity: string | null): boolean;
       /** The identities of all parts; null where there are none. */

@@ -109,7 +109,7 @@ class Tables(TestCase):
         w = numpy.arange(70_000) % 7
         table = pyarrow.table({'a': X[:, 0], 'y': y, 'b': X[:, 1], 'w': w, 'c': X[:, 2]})
         expected = Apr.CrossProducts.new(3, 1).update(X, y, w)
-        expected.set_feature_names(['a', 'b', 'c'])
+        expected.feature_names, expected.target_names = ['a', 'b', 'c'], ['y']
         for stream in (table, table.to_reader(max_chunksize=999), polars.from_arrow(table)):
             state = Apr.CrossProducts.new(3, 1)
             self.assertIs(state.update_arrow(stream, ['y'], 'w'), state)
@@ -139,7 +139,7 @@ class Tables(TestCase):
         numbers = [decimal.Decimal(text) for text in ('0.1', '12345678901234567890.123', '-99999999999999999999999999.999', '7')]
         table = pyarrow.table({'a': pyarrow.array(numbers, pyarrow.decimal128(38, 3)), 'y': [1, 2, 3, 4]})
         expected = Apr.CrossProducts.new(1, 1).update([[float(number)] for number in numbers], [1.0, 2, 3, 4])
-        expected.set_feature_names(['a'])
+        expected.feature_names, expected.target_names = ['a'], ['y']
         self.assertEqual(Apr.CrossProducts.new(1, 1).update_arrow(table, ['y']), expected)
 
     def test_arrow_slices(self):

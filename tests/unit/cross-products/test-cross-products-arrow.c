@@ -123,6 +123,7 @@ test_many_rows (void)
       g_assert_no_error (error);
       g_assert_true (apr_cross_products_update (expected, x, y, w, NULL, &error));
       g_assert_true (apr_cross_products_set_feature_names (expected, names, &error));
+      g_assert_true (apr_cross_products_set_target_names (expected, targets, &error));
       g_assert_cmpuint (apr_cross_products_get_n_samples (state), ==, N_MANY);
       if (precisions[i % 2] == APR_PRECISION_EXACT)
         g_assert_true (apr_cross_products_equal (state, expected));
@@ -250,6 +251,7 @@ test_types (void)
       g_assert_no_error (error);
       g_assert_true (apr_cross_products_update (expected, cast, y, NULL, NULL, &error));
       g_assert_true (apr_cross_products_set_feature_names (expected, names, &error));
+      g_assert_true (apr_cross_products_set_target_names (expected, targets, &error));
       g_assert_true (apr_cross_products_equal (state, expected));
     }
 }
@@ -280,6 +282,7 @@ test_decimals (void)
   g_assert_no_error (error);
   g_assert_true (apr_cross_products_update (expected, tensor, y, NULL, NULL, &error));
   g_assert_true (apr_cross_products_set_feature_names (expected, names, &error));
+  g_assert_true (apr_cross_products_set_target_names (expected, targets, &error));
   g_assert_true (apr_cross_products_equal (state, expected));
 }
 

@@ -241,6 +241,110 @@ test_hostile_files (Fixture *fixture, gconstpointer data)
     }
 }
 
+static void
+on_notify_state (AprCrossProducts *state, GParamSpec *pspec, guint *n_notified)
+{
+  (*n_notified)++;
+}
+
+static AprCrossProducts *
+state_new (Fixture *fixture, const char *const *target_names)
+{
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (1, 2, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_cross_products_set_target_names (state, target_names, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_cross_products_update (state, fixture->x, fixture->y, NULL, NULL, &error));
+
+  return g_steal_pointer (&state);
+}
+
+static void
+assert_state_names (AprCrossProducts *state, const char *const *expected)
+{
+  const char *const *found = apr_cross_products_get_target_names (state);
+  g_auto (GStrv) property = NULL;
+
+  g_object_get (state, "target-names", &property, NULL);
+  g_assert_true (g_strv_equal (found, expected) && g_strv_equal ((const char *const *) property, expected));
+}
+
+/* Sums have them too, and models that are fitted to these. */
+static void
+test_state (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprCrossProducts) state = state_new (fixture, names);
+  g_autoptr (AprCrossProducts) copy = apr_cross_products_copy (state);
+  g_autoptr (AprCrossProducts) nameless = state_new (fixture, NULL);
+  g_autoptr (AprCrossProducts) of_model = NULL;
+  g_autoptr (AprCrossProducts) loaded = NULL;
+  g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (state, NULL);
+  g_autoptr (AprTensor) scores = NULL;
+  AprLinearRegression *model = APR_LINEAR_REGRESSION (fixture->model);
+  guint n_notified = 0;
+
+  assert_state_names (copy, names);
+  loaded = apr_cross_products_from_bytes (bytes, NULL);
+  assert_state_names (loaded, names);
+  g_assert_true (apr_cross_products_equal (loaded, state));
+  g_assert_false (apr_cross_products_equal (nameless, state));
+
+  g_assert_true (apr_linear_regression_fit_cross_products (model, state, NULL, NULL));
+  assert_names (fixture->model, names);
+  of_model = apr_linear_regression_get_cross_products (model);
+  g_assert_true (apr_cross_products_equal (of_model, state));
+
+  g_signal_connect (nameless, "notify::target-names", G_CALLBACK (on_notify_state), &n_notified);
+  g_assert_true (apr_cross_products_merge (nameless, state, NULL));
+  assert_state_names (nameless, names);
+  g_assert_cmpuint (n_notified, ==, 1);
+  g_assert_true (apr_cross_products_set_target_names (nameless, NULL, NULL));
+  g_assert_null (apr_cross_products_get_target_names (nameless));
+  g_assert_cmpuint (n_notified, ==, 2);
+  g_assert_true (apr_cross_products_check_target_names (nameless, names + 1, NULL));
+  scores = apr_linear_regression_score_cross_products (model, nameless, NULL);
+  g_assert_nonnull (scores);
+}
+
+static void
+test_state_refuses (Fixture *fixture, gconstpointer data)
+{
+  const char *const swapped[] = { "heating", "rent", NULL };
+  const char *const twice[] = { "rent", "rent", NULL };
+  const char *differs =
+    "Target 0 (counted from 0) is “heating”, but the cross products were summed with “rent” there";
+  g_autoptr (AprCrossProducts) state = state_new (fixture, names);
+  g_autoptr (AprCrossProducts) other = state_new (fixture, swapped);
+  g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (other, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (apr_cross_products_check_target_names (state, swapped, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  g_assert_cmpstr (error->message, ==, differs);
+  g_clear_error (&error);
+  g_assert_false (apr_cross_products_merge (state, other, &error));
+  g_assert_cmpstr (error->message, ==, differs);
+  g_clear_error (&error);
+  g_assert_false (apr_cross_products_merge_bytes (state, bytes, &error));
+  assert_message_has (error, differs);
+  g_clear_error (&error);
+  g_assert_false (apr_cross_products_set_target_names (state, twice, &error));
+  assert_message_has (error, "Two targets have the name “rent”");
+  g_clear_error (&error);
+  g_assert_false (apr_cross_products_set_target_names (state, names + 1, &error));
+  assert_message_has (error, "There is 1 target name, but the cross products are of 2 targets");
+  g_clear_error (&error);
+  g_assert_cmpuint (apr_cross_products_get_n_samples (state), ==, 3);
+  assert_state_names (state, names);
+
+  g_assert_true (
+    apr_linear_regression_fit_cross_products (APR_LINEAR_REGRESSION (fixture->model), state, NULL, NULL));
+  g_assert_null (
+    apr_linear_regression_score_cross_products (APR_LINEAR_REGRESSION (fixture->model), other, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -252,6 +356,8 @@ main (int argc, char *argv[])
   ADD ("stay", test_stay);
   ADD ("file", test_file);
   ADD ("hostile-files", test_hostile_files);
+  ADD ("state", test_state);
+  ADD ("state-refuses", test_state_refuses);
 
   return g_test_run ();
 }

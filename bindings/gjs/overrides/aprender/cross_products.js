@@ -87,6 +87,7 @@ function extend(Apr, functions) {
     CrossProducts.prototype[name] = undefined;
 
   defineNames(CrossProducts.prototype, 'feature_names');
+  defineNames(CrossProducts.prototype, 'target_names');
   for (const name of ['n_features', 'n_targets', 'n_samples']) {
     defineGetter(CrossProducts.prototype, name, function () {
       return this[`get_${name}`]();

@@ -39,7 +39,7 @@ _load_from_file_async = Apr.CrossProducts.load_from_file_async
 _load = Apr.CrossProducts.load
 _from_bytes = Apr.CrossProducts.from_bytes
 _get_feature_names = Apr.CrossProducts.get_feature_names
-_copy = Apr.CrossProducts.copy
+_get_target_names = Apr.CrossProducts.get_target_names
 
 
 def _update_block(state, samples, block, cancellable):
@@ -60,7 +60,6 @@ def _write(state, start, finish, argument, cancellable, callback, user_data):
                           give, cancellable, callback, user_data)
 
 
-_TARGET_NAMES = '_target_names'
 _BEFORE = 'the samples before had'
 
 
@@ -71,26 +70,16 @@ def _new_like(state):
 
 
 def _name(state, samples):
-    """The names of a table are those of the features from its first update on."""
+    """The names of tables are those of the features and targets from the first update on."""
     if samples.names is not None and state.get_feature_names() is None:
         state.set_feature_names(samples.names)
-    if samples.target_names is not None:
-        vars(state).setdefault(_TARGET_NAMES, samples.target_names)
-
-
-def get_target_names(state):
-    """The names of the targets' columns, where samples of tables were added: the object keeps them, no file has them."""
-    return vars(state).get(_TARGET_NAMES)
-
-
-def _list_unsaved(state, *names):
-    """What no file has of a state: those of these attributes that are set."""
-    return {name: value for name in names if (value := getattr(state, name, None))}
+    if samples.target_names is not None and state.get_target_names() is None:
+        state.set_target_names(samples.target_names)
 
 
 def _check_names(state, samples):
     check_feature_names(state, samples.names)
-    check_target_names(samples.target_names, get_target_names(state), _BEFORE)
+    check_target_names(samples.target_names, state.get_target_names(), _BEFORE)
 
 
 def _update_blocks_async(state, samples, cancellable, callback, user_data):
@@ -169,21 +158,18 @@ class Methods:
         targets and sample_weight name columns; all others are features. This needs neither numpy nor pyarrow, and some
         megabytes of memory, however many samples there are.
         """
-        check_target_names(targets, get_target_names(self), _BEFORE)
+        check_target_names(targets, self.get_target_names(), _BEFORE)
         capsule, address = get_stream(X)
         _update_arrow(self, address, targets, sample_weight, cancellable)
         del capsule
-        vars(self)[_TARGET_NAMES] = list(targets)
         return self
 
     def merge(self, other: CrossProducts) -> Self:
         """Adds the samples of another state, which stays as it is, and returns this one."""
         if not isinstance(other, Apr.CrossProducts):
             raise TypeError(f'A state is merged with another state, not with {other!r}')
-        check_target_names(get_target_names(other), get_target_names(self), 'this state has')
+        check_target_names(other.get_target_names(), self.get_target_names(), 'this state has')
         _merge(self, other)
-        if get_target_names(other) is not None:
-            vars(self)[_TARGET_NAMES] = get_target_names(other)
         return self
 
     def merge_bytes(self, data: Buffer) -> Self:
@@ -234,7 +220,7 @@ class Methods:
 
     def update_arrow_async(self, X, targets, sample_weight=None, cancellable=None, callback=None, *user_data):
         """Adds the samples of a stream of Arrow without blocking: `await state.update_arrow_async(X, targets)`."""
-        check_target_names(targets, get_target_names(self), _BEFORE)
+        check_target_names(targets, self.get_target_names(), _BEFORE)
         capsule, address = get_stream(X)
 
         def begin(*args):
@@ -245,7 +231,6 @@ class Methods:
 
         def finish(state, result):
             Apr.CrossProducts.update_arrow_finish(state, result)
-            vars(state)[_TARGET_NAMES] = list(targets)
             return state
 
         return awaitable.call(begin, finish, cancellable, callback, user_data)
@@ -308,6 +293,19 @@ class Methods:
     def feature_names(self, names: Sequence[str] | None) -> None:
         self.set_feature_names(names)
 
+    def get_target_names(self) -> list[str] | None:
+        """The names of the targets as a list, or None where they have none."""
+        return _get_target_names(self) or None
+
+    @property
+    def target_names(self) -> list[str] | None:
+        """The names of the targets as a list, or None where they have none. They may be assigned."""
+        return self.get_target_names()
+
+    @target_names.setter
+    def target_names(self, names: Sequence[str] | None) -> None:
+        self.set_target_names(names)
+
     @property
     def identities(self) -> list[str]:
         """The identities of the parts that the state was made of, which set_identity() gives."""
@@ -342,12 +340,6 @@ class Methods:
         """Reads sums from the bytes of a file, bytes or GLib.Bytes."""
         return _from_bytes(wrap_bytes(data))
 
-    def copy(self) -> CrossProducts:
-        """A state of its own, of the same samples and names."""
-        copied = _copy(self)
-        vars(copied).update(_list_unsaved(self, _TARGET_NAMES))
-        return copied
-
     def __sizeof__(self):
         return object.__sizeof__(self) + self.get_n_bytes()
 
@@ -363,7 +355,7 @@ class Methods:
     def __reduce_ex__(self, protocol):
         data = self.to_bytes()
         return pickling.cross_products, (pickle.PickleBuffer(view_bytes(data)) if protocol >= 5 else copy_bytes(data),
-                                         _list_unsaved(self, _TARGET_NAMES, 'n_threads'))
+                                         self.get_n_threads())
 
     def __repr__(self) -> str:
         return (f'<Apr.CrossProducts: {count(self.get_n_samples(), "sample")}, '

@@ -12,7 +12,7 @@ from gi.repository import GLib
 
 from . import awaitable
 from .blocks import Outcome, call as call_blocks, release, taking_outcomes
-from .cross_products import get_target_names, native_update_async, native_update_finish
+from .cross_products import native_update_async, native_update_finish
 from .data import to_block
 from .errors import ArgumentError, AprError, make
 from .estimator import (ClassFunction, explain_features, fit_whole, fit_whole_async, get_values,
@@ -136,13 +136,6 @@ def _name_first(model, samples):
         model.set_feature_names(samples.names)
     if samples.target_names is not None:
         model.set_target_names(samples.target_names)
-
-
-def _name_targets_of(model, state):
-    """The names of the targets' columns, where the sums are those of tables."""
-    names = get_target_names(state)
-    if names is not None:
-        model.set_target_names(names)
 
 
 def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_data):
@@ -432,14 +425,12 @@ class Methods:
     def fit_cross_products(self, state: CrossProducts, cancellable: Gio.Cancellable | None = None) -> Self:
         """Fits the model to samples that have been summed before, and returns the model."""
         _fit_cross_products(self, state, cancellable)
-        _name_targets_of(self, state)
         return self
 
     def fit_cross_products_async(self, state, cancellable=None, callback=None, *user_data):
         """Fits to sums without blocking: `await model.fit_cross_products_async(state)` gives the model."""
         def finish(model, result):
             _fit_cross_products_finish(model, result)
-            _name_targets_of(model, state)
             return model
 
         return awaitable.call(

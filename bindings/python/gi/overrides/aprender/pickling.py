@@ -66,11 +66,10 @@ def explain_types():
     copyreg.pickle(type(GObject._introspection_module), _reduce_repository)
 
 
-def cross_products(data, attributes=None):
-    """Makes the Apr.CrossProducts that were pickled; attributes are what a file does not hold."""
+def cross_products(data, n_threads=0):
+    """Makes the Apr.CrossProducts that were pickled."""
     state = _import().CrossProducts.from_bytes(data)
-    for name, value in (attributes or {}).items():
-        setattr(state, name, value)
+    state.set_n_threads(n_threads)
     return state
 
 
