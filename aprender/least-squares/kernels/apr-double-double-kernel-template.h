@@ -278,17 +278,25 @@ centre_rows (double *u,
 #define SQUARES_SPAN APR_DOUBLE_DOUBLE_SQUARES_SPAN
 #define PANEL APR_DOUBLE_DOUBLE_PANEL
 
-#define CACHE_LINE 64
+/* Memory that is fetched bit by bit: many lines at once would keep the root waiting. */
+typedef struct
+{
+  const guint8 *next;
+  gsize step;
+} Fetch;
 
 /* Adds to @sums the products of column @k of a panel of the root with row @k of @u, but for the zeros before row
  * @first, which is a constant where this is inlined. */
 static G_ALWAYS_INLINE inline void
-add_column (Vector sums[PANEL][VECTORS], const double *root, const double *u, gsize k, gsize first)
+add_column (
+  Vector sums[PANEL][VECTORS], const double *root, const double *u, gsize k, gsize first, Fetch *fetch)
 {
   Vector right[VECTORS];
   gsize i;
   gsize v;
 
+  __builtin_prefetch (fetch->next);
+  fetch->next += fetch->step;
   UNROLL
   for (v = 0; v < VECTORS; v++)
     right[v] = load (u + k * APR_DOUBLE_DOUBLE_COLUMNS + v * LANES);
@@ -302,10 +310,11 @@ add_column (Vector sums[PANEL][VECTORS], const double *root, const double *u, gs
 
 /* Adds the squares of the products of a panel of the root, which has @n columns. */
 static G_ALWAYS_INLINE inline void
-add_squares_of_panel (double *squares, const double *root, const double *u, gsize n)
+add_squares_of_panel (double *squares, const double *root, const double *u, gsize n, Fetch *fetch_all)
 {
   Vector totals[PANEL][VECTORS];
   Vector sums[PANEL][VECTORS];
+  Fetch fetch = *fetch_all;
   gsize span = 0;
   gsize i;
   gsize k;
@@ -324,12 +333,12 @@ add_squares_of_panel (double *squares, const double *root, const double *u, gsiz
       for (v = 0; v < VECTORS; v++)
         sums[i][v] = repeat (0);
       for (k = span; k < end_of_whole; k++)
-        add_column (sums, root, u, k, 0);
+        add_column (sums, root, u, k, 0, &fetch);
       if (has_triangle)
         {
           UNROLL
           for (i = 0; i < PANEL; i++)
-            add_column (sums, root, u, k + i, i);
+            add_column (sums, root, u, k + i, i, &fetch);
         }
       UNROLL
       for (i = 0; i < PANEL; i++)
@@ -339,6 +348,7 @@ add_squares_of_panel (double *squares, const double *root, const double *u, gsiz
       span += SQUARES_SPAN;
     }
   while (span < n);
+  *fetch_all = fetch;
 
   UNROLL
   for (v = 0; v < VECTORS; v++)
@@ -361,22 +371,20 @@ add_product_squares (double *squares,
                      const guint8 *next,
                      const guint8 *next_end)
 {
-  /* A panel takes the longer the more columns it has. */
-  gsize n_lines = (gsize) (next_end - next) / CACHE_LINE / (n / PANEL * (n / PANEL + 1) / 2 + 1) + 1;
   gsize end = n == 0 ? 0 : (n - 1) % PANEL + 1;
+  gsize n_panels = (n + PANEL - 1) / PANEL;
+  gsize n_columns = n_panels * end + n_panels * (n_panels - 1) / 2 * PANEL;
+  gsize n_steps = n_tiles * (APR_DOUBLE_DOUBLE_COLUMNS / VECTORS / LANES) * n_columns;
+  Fetch fetch = { next, (gsize) (next_end - next) / (n_steps + 1) };
   gsize j;
 
   for (; end > 0 && end <= n; root += end * PANEL, end += PANEL)
     {
-      gsize i;
-
-      for (i = 0; i < n_lines * (end / PANEL + 1) && next < next_end; i++, next += CACHE_LINE)
-        __builtin_prefetch (next, 0, 2);
       for (j = 0; j < n_tiles * APR_DOUBLE_DOUBLE_COLUMNS; j += VECTORS * LANES)
         add_squares_of_panel (squares + j, root,
                               u + j / APR_DOUBLE_DOUBLE_COLUMNS * n * APR_DOUBLE_DOUBLE_COLUMNS +
                                 j % APR_DOUBLE_DOUBLE_COLUMNS,
-                              end);
+                              end, &fetch);
     }
 }
 
