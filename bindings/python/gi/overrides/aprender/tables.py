@@ -38,10 +38,11 @@ def raise_not_a_number(name, label, what, has_dummies=False, has_numbers=False):
     """
     column = name if label is None else f'C{_show(label)[1:]} of {name}'
     dummies = f'{name}.to_dummies({label!r}, drop_first=True)' if has_dummies else 'pandas.get_dummies()'
-    such_as = 'the days since a date' if what in ('times', 'dates', 'durations') else \
+    such_as = 'the days since a date' if what in ('times', 'dates') else \
+        'their seconds' if what == 'durations' else \
         'a column for each' if what == 'values that are not single numbers' else \
         f'pandas.to_numeric({name}[{label!r}], errors="coerce"), which leaves a missing value there' if has_numbers else \
-        f'the dummies of {dummies} or of a OneHotEncoder'
+        f'the dummies of {dummies} or of a OneHotEncoder{", or a cast if the texts are numbers" if what.startswith("text") else ""}'
     advice = f': drop it, or make numbers of it, such as {such_as}'
     error = ArgumentError(f'{column} holds {what}, but models compute with numbers{advice if name == "X" else ""}')
     error.column = label, what
