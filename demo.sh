@@ -8,8 +8,8 @@ set -eu
 cd "$(dirname "$0")"
 debian/install-build-dependencies --without-tests
 
-build=_build
-[ -f $build/build.ninja ] || meson setup $build -Dapp=disabled >/dev/null
+build=_build-demo
+[ -f $build/build.ninja ] || meson setup $build -Dapp=disabled -Dtests=false >/dev/null
 meson compile -C $build >$build/demo.log 2>&1 || { tail -n 30 $build/demo.log >&2; exit 1; }
 
 run () {
