@@ -52,16 +52,18 @@ def processor_time(function, n=9):
 
 def compare_states():
     """What is done with states, in processor time, which other work on the machine changes little."""
-    for p in 10, 100, 1000:
+    for p, n in (10, 1_000_000), (100, 100_000), (1000, 10_000):
         rng = numpy.random.default_rng(p)
-        X, y = rng.normal(size=(2 * p + 600, p)), rng.normal(size=2 * p + 600)
+        X, y = aprender.Tensor(rng.normal(size=(n, p))), aprender.Tensor(rng.normal(size=n))
         row = X[:1], y[:1]
+        sum_rows = aprender.CrossProducts(n_features=p, n_targets=1, n_threads=1).update
         state = aprender.CrossProducts(n_features=p, n_targets=1).update(X, y)
         other = aprender.CrossProducts(n_features=p, n_targets=1).update(X[::2], y[::2])
         total = state.copy().merge(other)
         data = bytes(state.to_bytes().get_data())
         # Ones, as zeros that were never written take no memory of their own.
         words, others = numpy.ones((2, max(state.get_n_bytes() // 8, 1)), dtype='i8')
+        n_rows = n / processor_time(lambda: sum_rows(X, y), 5)
         seconds = {
             'update of 1 row': processor_time(lambda: total.update(*row)),
             'merge': processor_time(lambda: total.merge(other)),
@@ -70,11 +72,13 @@ def compare_states():
             'to_bytes': processor_time(state.to_bytes),
             'from_bytes': processor_time(lambda: aprender.CrossProducts.from_bytes(data)),
             'merge_bytes': processor_time(lambda: total.merge_bytes(data)),
+            'solving': processor_time(lambda: aprender.LinearRegression(n_threads=1).fit_cross_products(state)),
             'dumps, protocol 5 out of band': processor_time(lambda: pickle.dumps(state, 5, buffer_callback=lambda buffer: None)),
         }
         print(f'{p} features: {len(data)} bytes, {len(data) / ((p + 2) * (p + 3) / 2):.1f} an entry; processor time:')
         # What the memory has to do: a merge reads two states and writes one, a copy reads one and writes one.
         moved = [n * words.nbytes / seconds[name] for n, name in ((3, 'merge'), (2, 'numpy copying as many bytes'))]
+        print(f'  rows summed in a second: {n_rows:.3g}')
         print(f'  bytes read and written in a second, merge / copy: {moved[0] / moved[1]:.2f}')
         for name, value in seconds.items():
             rate = f', {len(data) / value / 1e6:.0f} MB/s' if 'bytes' in name and 'numpy' not in name else ''
