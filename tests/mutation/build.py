@@ -141,12 +141,14 @@ class Variant:
 
 
 def choose(build, mutants):
-    """Builds one variant for all changes; returns it and their numbers, but of those that have to be built alone."""
+    """Builds one variant for all changes of bounds; returns it and their numbers, but of those that have to be built alone."""
     texts = {}
     numbers = {}
     by_path = {}
     for mutant in mutants:
-        by_path.setdefault(mutant.path, []).append(mutant)
+        # Not all others keep what the rest of an expression is.
+        if mutant.is_bound:
+            by_path.setdefault(mutant.path, []).append(mutant)
 
     def find_valid(path, some):
         """Those that are C when they are written into one text."""
