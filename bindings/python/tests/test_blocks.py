@@ -31,7 +31,7 @@ class Blocks(TestCase):
             self.assertEqual(state, update(table.slice(3).to_batches(max_chunksize=500)))
             if precision == 'exact':
                 expected = Apr.CrossProducts.new(2, 1).update(numpy.column_stack([data['a'], data['b']])[3:], data['y'][3:])
-                expected.set_feature_names(['a', 'b'])
+                expected.feature_names, expected.target_names = ['a', 'b'], ['y']
                 self.assertEqual(state, expected)
 
             for name, which in (('b', 'X'), ('y', 'y')):

@@ -143,6 +143,7 @@ test_many_rows (void)
           g_assert_cmpuint (producer.n_alive, ==, 0);
           g_assert_true (apr_cross_products_update (unweighted, x, y, NULL, NULL, &error));
           g_assert_true (apr_cross_products_set_feature_names (unweighted, names, &error));
+          g_assert_true (apr_cross_products_set_target_names (unweighted, targets, &error));
           g_assert_true (apr_cross_products_equal (in_place, unweighted));
         }
       if (dtype != APR_DTYPE_F64)
