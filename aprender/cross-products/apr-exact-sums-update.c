@@ -232,7 +232,7 @@ add_block (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows, 
   gsize row_size = job->x.n_columns * (apr_dtype_get_bits (job->x.dtype) / 8);
   gsize next_row = first_row + n_rows;
 
-  /* The rows of columns are not in one piece; the processor fetches what follows in each by itself. */
+  /* The rows of columns are not in one piece: what follows in each is fetched when it is read. */
   if (job->x.columns == NULL)
     apr_exact_sums_worker_set_next (worker, job->x.data + next_row * row_size,
                                     MIN (n_rows, job->x.n_rows + job->n_behind - next_row) * row_size);

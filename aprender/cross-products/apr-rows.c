@@ -7,6 +7,8 @@
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
+#define CACHE_LINE 64 /* bytes */
+
 void
 apr_rows_init (AprRows *self, const char *name, AprTensor *tensor)
 {
@@ -175,6 +177,16 @@ read_bf16 (const guint8 *place)
    columns[column * stride + row] = read (data + (row * n + column) * (size));            \
  break
 
+/* Fetches elements of a column into the second cache. The processor does so by itself only after the first lines. */
+static void
+fetch (const guint8 *column, gsize first_row, gsize n_rows, gsize width)
+{
+  gsize i;
+
+  for (i = 0; i < n_rows * width; i += CACHE_LINE)
+    __builtin_prefetch (column + first_row * width + i, 0, 2);
+}
+
 void
 apr_rows_transpose (const AprRows *self,
                     const AprSliceKernel *kernel,
@@ -197,6 +209,8 @@ apr_rows_transpose (const AprRows *self,
         {
           AprRows as_row = get_column (self, column, TRUE);
 
+          fetch (as_row.data, first_row + n_rows, MIN (n_rows, self->n_rows - first_row - n_rows),
+                 get_width (self));
           apr_rows_read (&as_row, 0, 1, first_row, n_rows, stride, columns + column * stride);
         }
       return;
