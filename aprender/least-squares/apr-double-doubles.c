@@ -36,8 +36,8 @@ apr_dd_from_integer (const mpz_t value, gint64 exponent)
       top |= mpz_getlimbn (value, (mp_size_t) n - 3) >> (64 - n_zeros);
     }
 
-  /* The upper half as a double, cut off, leaves a rest that is exact but for the bits beyond its own 53. Nothing branches
-   * on signs and bits that follow no pattern, as a processor would guess them wrong. */
+  /* The upper half as a double, cut off, leaves a rest that is exact but for the bits beyond its own 53. Nothing
+   * branches on signs and bits that follow no pattern, as a processor would guess them wrong. */
   rest = (guint64) (top >> 11);
   high = (double) (gint64) (top >> 75) * mpz_sgn (value) * 0x1p64;
   low = ((double) (gint64) (rest >> 32) * 0x1p32 + (double) (gint64) (rest & G_MAXUINT32)) * mpz_sgn (value);
