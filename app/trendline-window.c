@@ -36,6 +36,7 @@ struct _TrendlineWindow
   GtkProgressBar *progress_bar;
   TrendlinePredictPage *predict_page;
   AdwSplitButton *open_button;
+  GtkWidget *open_image;
 
   TrendlineFitSession *session;
   GFile *file;             /* (nullable): what is open */
@@ -470,6 +471,7 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, plots_page);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, predict_page);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, open_button);
+  gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, open_image);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, outdated_revealer);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, progress_revealer);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, progress_label);
@@ -502,6 +504,10 @@ trendline_window_init (TrendlineWindow *self)
   trendline_plots_page_set_session (self->plots_page, self->session);
   trendline_predict_page_set_session (self->predict_page, self->session);
   adw_split_button_set_menu_model (self->open_button, trendline_recent_get_menu ());
+  /* The button within it is what is pressed, and what is read out. */
+  gtk_accessible_update_relation (
+    GTK_ACCESSIBLE (gtk_widget_get_ancestor (self->open_image, GTK_TYPE_BUTTON)),
+    GTK_ACCESSIBLE_RELATION_LABELLED_BY, self->open_image, NULL, -1);
   g_signal_connect_object (self->switcher, "notify::title-visible", G_CALLBACK (on_title_visible), self,
                            G_CONNECT_SWAPPED);
   g_object_bind_property (self->session, "fraction", self->progress_bar, "fraction", G_BINDING_SYNC_CREATE);
