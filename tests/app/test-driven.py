@@ -242,6 +242,18 @@ def test_fit(app):
         app.until_shown('label', text)
 
 
+def test_sort(app):
+    """A click on a heading sorts the terms by what is below it, another turns them round."""
+    def get_place(text):
+        return app.find('label', text).get_extents()[1]
+
+    assert get_place('−3.48226e+06') < get_place('15.0619') < get_place('−2.02023')
+    app.click('label', 'Estimate')
+    app.until('the least first', lambda: get_place('−3.48226e+06') < get_place('−2.02023') < get_place('15.0619'))
+    app.click('label', 'Estimate')
+    app.until('the greatest first', lambda: get_place('1829.15') < get_place('15.0619') < get_place('−3.48226e+06'))
+
+
 def test_plots(app):
     """The points of a plot are gone through by keys, and said."""
     app.click('tab', 'Plots')
@@ -373,7 +385,7 @@ def main():
         os._exit(1)
 
     signal.signal(signal.SIGTERM, give_up)
-    steps = [test_open, test_fit, test_plots, test_save, test_names]
+    steps = [test_open, test_fit, test_sort, test_plots, test_save, test_names]
     alone = [test_drop, test_wrong_table, test_cancel]
     print(f'1..{len(steps) + len(alone)}', flush=True)
     number = 0
