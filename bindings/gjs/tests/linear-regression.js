@@ -68,6 +68,7 @@ test('strings-for-enumerations', () => {
   for (const wrong of [() => new LinearRegression({dtype: 'float32'}), () => { model.dtype = 'float32'; },
     () => new LinearRegression({precision: 'single'}), () => { model.precision = 'F32'; }])
     assertThrows(wrong, TypeError, null, 'must be one of “');
+  assertThrows(() => new LinearRegression({dtype: 'i8'}), TypeError, null, 'dtype must be one of “none”, “f32”, “f64”, not');
   assertEqual(new Scaled({precision: 'double', factor: 2}).precision, Apr.Precision.DOUBLE);
   assertEqual(Apr.CrossProducts.new_with_precision(2, 1, 'double').precision, Apr.Precision.DOUBLE);
   assertEqual(new Apr.CrossProducts({n_features: 2, n_targets: 1, precision: 'double'}).precision,

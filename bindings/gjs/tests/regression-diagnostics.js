@@ -21,4 +21,4 @@ test('other features', () => {
   assertThrows(() => model.diagnose([[1, 2]], [1]), Apr.Error, Apr.Error.SHAPE, '2 features');
 });
 
-run();
+await run();

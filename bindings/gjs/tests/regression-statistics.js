@@ -88,6 +88,26 @@ test('errors', () => {
   assertThrows(() => loaded.summary(), Apr.Error, Apr.Error.STATE, 'keep-state');
 });
 
+test('targets-by-name', async () => {
+  const targets = [[1, 6], [3, 2], [2, 3], [6, 1]];
+  const features = [[1], [2], [3], [5]];
+  const model = new LinearRegression().fit(features, targets);
+  assertThrows(() => model.get_statistics('rent'), TypeError, null, 'not the string “rent”');
+  model.target_names = ['price', 'rent'];
+  const expected = new LinearRegression().fit(features, targets.map(row => row[1]));
+  const rSquared = expected.get_statistics().get_r_squared();
+  assertEqual(model.get_statistics('rent').get_r_squared(), rSquared);
+  assertEqual((await model.get_statistics_async('rent')).get_r_squared(), rSquared);
+  const fitted = expected.diagnose(features, targets.map(row => row[1])).fitted_values;
+  assertEqual(model.diagnose(features, targets, null, 'rent').fitted_values, fitted);
+  assertEqual((await model.diagnose_async(features, targets, null, 'rent')).fitted_values, fitted);
+  assertEqual(model.get_robust_statistics(features, targets, null, 'hc3', 'rent').get_r_squared(), rSquared);
+  assertEqual((await model.get_robust_statistics_async(features, targets, null, 'hc3', 'rent')).get_r_squared(), rSquared);
+  for (const call of [() => model.get_statistics('town'), () => model.diagnose(features, targets, null, 'town')])
+    assertThrows(call, Apr.Error, Apr.Error.RANGE, 'The model has no target “town”, but “price”, “rent”');
+  assertThrows(() => new LinearRegression().get_statistics('rent'), TypeError, null, 'not the string “rent”');
+});
+
 test('levels', async () => {
   const model = new LinearRegression().fit([[1], [2], [3], [5]], [1, 3, 2, 6]);
   assertThrows(() => model.predict_interval([[1]], '0.9'), TypeError, null, 'level must be a number, not the string “0.9”');
@@ -96,4 +116,4 @@ test('levels', async () => {
   await assertRejects(model.predict_interval_async([[1]], '0.9'), TypeError, null, 'level must be a number');
 });
 
-run();
+await run();

@@ -363,26 +363,26 @@ declare module 'gi://Apr?version=1.0' {
       get_intercept(): Tensor | null;
       get_cross_products(): CrossProducts | null;
       get_dependent_features(): string[] | null;
-      /** Standard errors, p-values, R², F and more; target is counted from 0, the default. */
-      get_statistics(target?: number): RegressionStatistics;
+      /** Standard errors, p-values, R², F and more; target is a name, or counted from 0, the default. */
+      get_statistics(target?: number | string): RegressionStatistics;
       /**
        * Residuals, leverages, Cook's distances and more, of the samples that were fitted.
-       * @param target which target, counted from 0, the default
+       * @param target which target, by its name, or counted from 0, the default
        */
-      diagnose(X: Numbers, y: Numbers, sample_weight?: Numbers | null, target?: number,
+      diagnose(X: Numbers, y: Numbers, sample_weight?: Numbers | null, target?: number | string,
         cancellable?: Gio.Cancellable | null): RegressionDiagnostics;
-      diagnose_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, target?: number,
+      diagnose_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, target?: number | string,
         cancellable?: Gio.Cancellable | null): Promise<RegressionDiagnostics>;
       /**
        * Statistics with standard errors that allow for unequal variances (heteroscedasticity), of the samples that were
        * fitted.
        * @param kind `hc0`, `hc1`, `hc2`, or `hc3`, the default
-       * @param target which target, counted from 0, the default
+       * @param target which target, by its name, or counted from 0, the default
        */
-      get_robust_statistics(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind | string, target?: number,
+      get_robust_statistics(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind | string, target?: number | string,
         cancellable?: Gio.Cancellable | null): RegressionStatistics;
       get_robust_statistics_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, kind?: CovarianceKind | string,
-        target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
+        target?: number | string, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
       /** R² of each target for samples that have been summed, which need not be those of the fit. */
       score_cross_products(cross_products: CrossProducts): ShapedArray;
       score_cross_products_async(cross_products: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<ShapedArray>;
@@ -409,7 +409,7 @@ declare module 'gi://Apr?version=1.0' {
       /** How much an error of the data can grow in the coefficients, at most. */
       compute_condition_number(): number;
       compute_condition_number_async(cancellable?: Gio.Cancellable | null): Promise<number>;
-      get_statistics_async(target?: number, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
+      get_statistics_async(target?: number | string, cancellable?: Gio.Cancellable | null): Promise<RegressionStatistics>;
       /** Fits to samples that have been summed before: the same model as fit() of the samples. */
       fit_cross_products(state: CrossProducts, cancellable?: Gio.Cancellable | null): this;
       fit_cross_products_async(state: CrossProducts, cancellable?: Gio.Cancellable | null): Promise<this>;

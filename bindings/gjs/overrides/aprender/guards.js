@@ -127,12 +127,6 @@ function extend(Apr, functions) {
     guard(SafetensorsWriter.prototype, name, tensorName);
   for (const name of ['parse_hypothesis', 'test_hypothesis', 'test_hypothesis_async'])
     guard(Apr.RegressionStatistics.prototype, name, [checkString, 'The text of hypotheses']);
-  const target = [checkCount, 'The target'];
-  for (const suffix of ['', '_async']) {
-    guard(LinearRegression.prototype, `get_statistics${suffix}`, target);
-    guard(LinearRegression.prototype, `diagnose${suffix}`, anything, anything, anything, target);
-    guard(LinearRegression.prototype, `get_robust_statistics${suffix}`, anything, anything, anything, anything, target);
-  }
   guard(Apr.GroupFits.prototype, 'check', [checkCount, 'The group']);
   const columns = [checkNames, 'The name of a column'];
   guard(Apr.TableReader, 'new', anything, [checkString, 'The name of a table']);

@@ -9,7 +9,7 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {Estimator, LinearRegression} = Apr;
-  const {convertProperties, defineGetter, describe, findShape, flatten, isList, isTypedArray, promisify, readBoolean,
+  const {convertArgument, convertProperties, defineGetter, describe, findShape, flatten, isList, isTypedArray, promisify, readBoolean,
     readCount, readEnum, readNumber, toEnum, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights, updateInSlices} = functions;
 
   function readAlpha(value, what) {
@@ -21,7 +21,7 @@ function extend(Apr, functions) {
   convertProperties(LinearRegression, {
     alpha: readAlpha,
     alphas: alphas => alphas === null ? null : toTensor(alphas, 'alphas'),
-    dtype: dtype => readEnum(Apr.DType, dtype, 'dtype'),
+    dtype: dtype => readEnum(Apr.DType, dtype, 'dtype', ['NONE', 'F32', 'F64']),
     fit_intercept: readBoolean,
     keep_state: readBoolean,
     n_threads: readCount,
@@ -189,4 +189,24 @@ function extend(Apr, functions) {
     const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
     return getRobustStatisticsAsync.call(this, ...tensors, type, target, PRIORITY, cancellable);
   };
+
+  // The number of a target, whose name may be given. GJS would make 0 of a string.
+  function readTarget(target) {
+    const names = typeof target === 'string' && this.fitted ? this.get_target_names() : null;
+    if (names?.length) {
+      if (!names.includes(target))
+        throw new GLib.Error(Apr.Error, Apr.Error.RANGE, `The model has no target “${target}”, but ${quote(names)}`);
+      return names.indexOf(target);
+    }
+    if (target !== undefined && (!Number.isSafeInteger(target) || target < 0)) {
+      throw new TypeError('The target must be a whole number from 0 on, or a name where targets have names, not ' +
+        describe(target));
+    }
+    return target;
+  }
+
+  for (const suffix of ['', '_async']) {
+    for (const [name, position] of [['get_statistics', 0], ['diagnose', 3], ['get_robust_statistics', 4]])
+      convertArgument(LinearRegression.prototype, `${name}${suffix}`, position, readTarget);
+  }
 }

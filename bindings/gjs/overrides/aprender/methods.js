@@ -33,9 +33,8 @@ function getFunctions(Apr, functions) {
   }
 
   // The value of an enumeration, which may be a string: its name in small letters. GJS would make 0 of any string.
-  function toEnum(type, value, what) {
+  function toEnum(type, value, what, names = Object.keys(type).filter(name => typeof type[name] === 'number')) {
     const simplify = name => name.toLowerCase().replaceAll('_', '-');
-    const names = Object.keys(type).filter(name => typeof type[name] === 'number');
     const found = names.find(name => typeof value === 'string' ? simplify(name) === simplify(value) : type[name] === value);
     if (found === undefined) {
       const choices = names.map(name => `“${simplify(name)}”`).join(', ');
@@ -44,9 +43,9 @@ function getFunctions(Apr, functions) {
     return type[found];
   }
 
-  // An enumeration's value for a string, and anything else as it is.
-  function readEnum(type, value, what) {
-    return typeof value === 'string' ? toEnum(type, value, what) : value;
+  // An enumeration's value for a string, which may be one of these names, and anything else as it is.
+  function readEnum(type, value, what, names = undefined) {
+    return typeof value === 'string' ? toEnum(type, value, what, names) : value;
   }
 
   // These three refuse what GJS would make another value of: NaN of a text, true of 'no', a large count of -1.
@@ -68,12 +67,12 @@ function getFunctions(Apr, functions) {
     return value;
   }
 
-  // Has a method convert one of its arguments.
+  // Has a method convert one of its arguments, by a function with the method's object as this.
   function convertArgument(object, name, position, convert) {
     const method = object[name];
     object[name] = function (...args) {
       if (position < args.length)
-        args[position] = convert(args[position]);
+        args[position] = convert.call(this, args[position]);
       return method.apply(this, args);
     };
   }
