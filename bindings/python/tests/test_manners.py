@@ -60,7 +60,8 @@ class Errors(TestCase):
             self.assertEqual(error.errno, 2)
         self.assertRaisesPlainly((IsADirectoryError, OSError), '', model.save, directory)
         with Apr.SafetensorsReader.new_from_bytes(model.to_bytes()) as reader:
-            self.assertRaisesPlainly((KeyError, GLib.Error), '“bias”', reader.get_tensor, 'bias')
+            for function in (reader.get_tensor, reader.__getitem__):
+                self.assertRaisesPlainly((KeyError, GLib.Error), '“bias”', function, 'bias')
 
     def test_not_fitted(self):
         for function in (lambda model: model.predict(X), lambda model: model.score(X, Y), lambda model: model.to_bytes(),
@@ -189,8 +190,9 @@ class Strings(TestCase):
         self.assertEqual(Apr.CrossProducts.new_with_precision(1, 1, 'double').get_precision(), Apr.Precision.DOUBLE)
         model.set_dtype('f64')
         self.assertEqual(model.get_dtype(), Apr.DType.F64)
-        with self.assertRaisesRegex(ValueError, 'dtype must be one of .*“f32”.*, not “single”'):
-            Apr.LinearRegression(dtype='single')
+        for dtype, named in (('single', 'single'), ('int8', 'i8'), ('bf16', 'bf16')):
+            with self.assertRaisesRegex(ValueError, f'^dtype must be one of “none”, “f32”, “f64”, not “{named}”$'):
+                Apr.LinearRegression(dtype=dtype)
 
     def test_numbers(self):
         for keywords, text in (({'alpha': '1'}, 'alpha must be a number, not the string “1”'),

@@ -15,22 +15,27 @@ _WRITABLE = GObject.ParamFlags.WRITABLE
 _CONSTRUCT_ONLY = GObject.ParamFlags.CONSTRUCT_ONLY
 # PyGObject's own descriptor of “props”. To look it up takes as long as a tenth of a small fit.
 _PROPS = inspect.getattr_static(GObject.Object, 'props')
+# The values that a property takes, where they are not all of its enumeration.
+_NICKS = {('AprLinearRegression', 'dtype'): ('none', 'f32', 'f64')}
 
 
-def to_enum(class_, value, name):
-    """The value of an enumeration, which may be a string: its name in small letters. Dtypes have numpy's names too."""
+def to_enum(class_, value, name, nicks=None):
+    """The value of an enumeration, which may be a string: its name in small letters, one of the nicks where they are
+    given. Dtypes have numpy's names too.
+    """
     if isinstance(value, class_):
         return value
     if class_.__gtype__.name == 'AprDType' and not isinstance(value, int):
         from .memory import find_dtype_named
-        value = find_dtype_named(value)
+        value = to_plain(find_dtype_named(value))
     if not isinstance(value, str):
         return value
-    for choice in class_.__enum_values__.values():
+    choices = [choice for choice in class_.__enum_values__.values() if not nicks or choice.value_nick in nicks]
+    for choice in choices:
         if choice.value_nick == value:
             return choice
-    choices = ', '.join(f'“{choice.value_nick}”' for choice in class_.__enum_values__.values())
-    raise ArgumentError(f'{name} must be one of {choices}, not “{value}”')
+    names = ', '.join(f'“{choice.value_nick}”' for choice in choices)
+    raise ArgumentError(f'{name} must be one of {names}, not “{value}”')
 
 
 def check_text(value, name, is_list=False):
@@ -111,7 +116,8 @@ def _convert(pspec, value):
         check_text(value, to_name(pspec), pspec.value_type == GObject.TYPE_STRV)
     if _is_enum(pspec):
         is_none = value is None and pspec.default_value.value_nick == 'none'
-        return to_enum(type(pspec.default_value), 'none' if is_none else value, to_name(pspec))
+        nicks = _NICKS.get((pspec.owner_type.name, pspec.name))
+        return to_enum(type(pspec.default_value), 'none' if is_none else value, to_name(pspec), nicks)
     if pspec.value_type == GObject.TYPE_BOOLEAN and value not in (True, False):
         raise ArgumentError(f'{to_name(pspec)} must be True or False, not {value!r}')
     return value

@@ -162,7 +162,7 @@ class Reader:
         return self.get_tensor(name) if name in self else default
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self:
+        if not isinstance(name, str) or '\0' in name:
             raise KeyError(name)
         return self.get_tensor(name)
 
