@@ -139,6 +139,15 @@ class Tensor(TestCase):
             self.assertIsNone(alive())
 
     @needs_numpy
+    def test_an_exception_survives_the_last_owner_of_an_array(self):
+        values = numpy.arange(4.0)
+        before = sys.getrefcount(values)
+        # Python drops what it has of a call's arguments while the exception is on its way.
+        with self.assertRaises(ZeroDivisionError):
+            print(Apr.LinearRegression(alphas=values), 1 / 0)
+        self.assertEqual(sys.getrefcount(values), before)
+
+    @needs_numpy
     def test_other_layouts(self):
         values = numpy.arange(24, dtype='f4').reshape(4, 6)
         layouts = {

@@ -3,8 +3,8 @@
 
 import ctypes
 import functools
-import itertools
 
+import gi._gobject
 from gi.repository import GLib
 
 from .native import Apr
@@ -66,14 +66,21 @@ def view_bytes(data):
     return memoryview(view).toreadonly()
 
 
-# The arrays whose memory tensors read, by the token that each tensor's release is called with. One function
-# of C's kind serves them all, as PyGObject would never free the closures that it makes. It has one reference
-# more, for tensors that outlive this module when the interpreter ends.
-_shared = {}
-_tokens = itertools.count(1)
-_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_shared.pop)
-_release_address = ctypes.cast(_release, ctypes.c_void_p).value
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(_release))
+def _find_destroy_notify():
+    """The address of PyGObject's function in C that drops a reference to the object at an address, in any thread; it is
+    the seventh of those that pygobject.h has for other modules. A function in Python, which ctypes would call, loses the
+    exception that is on its way when the last owner of a tensor goes.
+    """
+    get_pointer = ctypes.pythonapi['PyCapsule_GetPointer']
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    functions = get_pointer(gi._gobject._PyGObject_API, b'gobject._PyGObject_API')
+    return (ctypes.c_void_p * 7).from_address(functions)[6]
+
+
+# An array whose memory a tensor reads has one reference more, until the tensor goes.
+_release_address = _find_destroy_notify()
+_add_reference = ctypes.pythonapi['Py_IncRef']
+_add_reference.restype, _add_reference.argtypes = None, [ctypes.py_object]
 
 
 _new_from_memory = Apr.Tensor.new_from_memory
@@ -125,9 +132,8 @@ def is_data(dtype, found):
 
 
 def _share_memory(array, dtype, address):
-    token = next(_tokens)
-    _shared[token] = array
-    return _new_from_memory(dtype, list(array.shape), address, array.nbytes, _release_address, token)
+    _add_reference(array)
+    return _new_from_memory(dtype, list(array.shape), address, array.nbytes, _release_address, id(array))
 
 
 def share(array, dtype):
