@@ -9,6 +9,18 @@ G_BEGIN_DECLS
 /* Whether the results are those that a subclass has given to the base class. */
 gboolean apr_estimator_has_results (const AprFitted *fitted);
 
+/* What one thread predicts with, so that all results come from one fit: on the stack of apr_estimator_predict. */
+typedef struct _AprEstimatorReading
+{
+  AprEstimator *self;                 /* (unowned) */
+  AprFitted *fitted;                  /* (unowned) */
+  struct _AprEstimatorReading *outer; /* (unowned) (nullable): of the model whose predict asks this one */
+} AprEstimatorReading;
+
+/* Until the end, apr_estimator_get_result () takes from @fitted in this thread. */
+void apr_estimator_begin_reading (AprEstimatorReading *reading, AprEstimator *self, AprFitted *fitted);
+void apr_estimator_end_reading (AprEstimatorReading *reading);
+
 /* The virtual functions of the base class. */
 gboolean apr_estimator_save_results (AprEstimator *self, AprSafetensorsWriter *writer, GError **error);
 

@@ -137,6 +137,35 @@ apr_estimator_set_result (AprEstimator *self, const char *name, AprTensor *tenso
   return TRUE;
 }
 
+static GPrivate innermost_reading;
+
+void
+apr_estimator_begin_reading (AprEstimatorReading *reading, AprEstimator *self, AprFitted *fitted)
+{
+  reading->self = self;
+  reading->fitted = fitted;
+  reading->outer = g_private_get (&innermost_reading);
+  g_private_set (&innermost_reading, reading);
+}
+
+void
+apr_estimator_end_reading (AprEstimatorReading *reading)
+{
+  g_private_set (&innermost_reading, reading->outer);
+}
+
+/* What this thread predicts with, if it does; but a fit in this thread sees what it has found so far. */
+static AprFitted *
+ref_read (AprEstimator *self)
+{
+  g_autoptr (AprFitted) pending = apr_estimator_ref_pending (self);
+  const AprEstimatorReading *reading = pending == NULL ? g_private_get (&innermost_reading) : NULL;
+
+  while (reading != NULL && reading->self != self)
+    reading = reading->outer;
+  return reading != NULL ? apr_fitted_ref (reading->fitted) : apr_estimator_ref_fitted (self);
+}
+
 /**
  * apr_estimator_get_result:
  * @self: an estimator
@@ -145,7 +174,8 @@ apr_estimator_set_result (AprEstimator *self, const char *name, AprTensor *tenso
  *
  * Gets a result that a fit has kept with [method@Apr.Estimator.set_result]: for the virtual functions of a subclass.
  *
- * A fit that runs sees, in its thread, those of before until it sets the first of its own.
+ * A fit that runs sees, in its thread, those of before until it sets the first of its own. All calls of one prediction
+ * get those of one fit, even if another thread fits the model meanwhile.
  *
  * Returns: (transfer full): the result, or `NULL` with %APR_ERROR_MODEL where there is none of this name, as in an
  *   unfitted model, or in one from a file without it
@@ -163,7 +193,7 @@ apr_estimator_get_result (AprEstimator *self, const char *name, GError **error)
 
   if (!check_class (self, error))
     return NULL;
-  fitted = apr_estimator_ref_fitted (self);
+  fitted = ref_read (self);
   if (fitted->results != NULL)
     tensor = g_hash_table_lookup (fitted->results, name);
   if (tensor != NULL)

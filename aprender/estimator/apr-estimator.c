@@ -553,6 +553,7 @@ apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error)
   g_autoptr (AprFitted) fitted = NULL;
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (GError) local_error = NULL;
+  AprEstimatorReading reading;
   gsize n_samples;
   gsize n_features;
 
@@ -566,8 +567,10 @@ apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error)
     return NULL;
 
   klass = APR_ESTIMATOR_GET_CLASS (self);
+  apr_estimator_begin_reading (&reading, self, fitted);
   if (klass->predict != NULL)
     predictions = klass->predict (self, x, &local_error);
+  apr_estimator_end_reading (&reading);
   if (predictions == NULL)
     {
       apr_estimator_set_failed (self, "predict", &local_error);

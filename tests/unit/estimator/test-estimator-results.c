@@ -14,6 +14,8 @@ struct _TestSum
   AprEstimator parent_instance;
   gboolean fail;
   gboolean set_nothing;
+  GThreadFunc meanwhile; /* (nullable): runs in a thread between the two results that a prediction takes */
+  gpointer data;
 };
 
 G_DEFINE_FINAL_TYPE (TestSum, test_sum, APR_TYPE_ESTIMATOR)
@@ -53,12 +55,18 @@ test_sum_predict (AprEstimator *estimator, AprTensor *x, GError **error)
   gsize n = apr_tensor_get_shape (x, NULL)[0];
   g_autofree double *values = g_new (double, n);
   g_autoptr (AprTensor) sum = apr_estimator_get_result (estimator, "sum", error);
+  g_autoptr (AprTensor) n_fits = NULL;
   gsize i;
 
   if (sum == NULL)
     return NULL;
+  if (TEST_SUM (estimator)->meanwhile != NULL)
+    g_thread_join (g_thread_new ("meanwhile", TEST_SUM (estimator)->meanwhile, TEST_SUM (estimator)->data));
+  n_fits = apr_estimator_get_result (estimator, "n_fits", error);
+  if (n_fits == NULL)
+    return NULL;
   for (i = 0; i < n; i++)
-    values[i] = element (sum, 0);
+    values[i] = i == 1 ? element (n_fits, 0) : element (sum, 0);
 
   return vector_new (n, values);
 }
@@ -205,6 +213,37 @@ test_failure (Fixture *fixture, gconstpointer data)
   g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
 }
 
+static gpointer
+fit_meanwhile (gpointer data)
+{
+  Fixture *fixture = data;
+
+  fit (fixture, fixture->x);
+  return NULL;
+}
+
+static void
+test_fit_within_prediction (Fixture *fixture, gconstpointer data)
+{
+  TestSum *model = TEST_SUM (fixture->model);
+  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "A prediction takes all its results from one fit, even if another thread fits between two of them.");
+
+  fit (fixture, fixture->y);
+  model->meanwhile = fit_meanwhile;
+  model->data = fixture;
+  predictions = apr_estimator_predict (fixture->model, fixture->x, &error);
+  g_assert_no_error (error);
+  model->meanwhile = NULL;
+  g_assert_cmpfloat (element (predictions, 0), ==, 6);
+  g_assert_cmpfloat (element (predictions, 1), ==, 1);
+
+  assert_results (fixture->model, 21, 2);
+}
+
 static void
 test_files (Fixture *fixture, gconstpointer data)
 {
@@ -297,6 +336,8 @@ main (int argc, char *argv[])
   g_test_add ("/estimator-results/targets", Fixture, NULL, set_up, test_targets, tear_down);
   g_test_add ("/estimator-results/other-targets", Fixture, NULL, set_up, test_other_targets, tear_down);
   g_test_add ("/estimator-results/failure", Fixture, NULL, set_up, test_failure, tear_down);
+  g_test_add ("/estimator-results/fit-within-prediction", Fixture, NULL, set_up, test_fit_within_prediction,
+              tear_down);
   g_test_add ("/estimator-results/files", Fixture, NULL, set_up, test_files, tear_down);
   g_test_add ("/estimator-results/nothing-to-save", Fixture, NULL, set_up, test_nothing_to_save, tear_down);
   g_test_add ("/estimator-results/async", Fixture, NULL, set_up, test_async, tear_down);
