@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* An AprDoubleDoubleKernel, in the vectors of LANES doubles that the compiler is told it may use. The file that
- * includes this template also defines ROWS, how many rows of a product in double-double stay in registers, and
- * VECTORS, how many vectors beside each other in a product in double. */
+ * includes this template defines KERNEL, KERNEL_NAME, LANES, ROWS (how many rows of a product in double-double stay in
+ * registers), VECTORS (how many vectors beside each other in a product in double), and MULTIPLY_ADD, which has to round
+ * once. */
 #include "aprender/least-squares/kernels/apr-double-double-kernel-private.h"
 
 typedef double Vector __attribute__ ((vector_size (8 * LANES)));

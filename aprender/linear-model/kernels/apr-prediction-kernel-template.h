@@ -4,9 +4,10 @@
  *
  * The file that includes this template defines
  * - KERNEL and KERNEL_NAME;
- * - VECTOR, a vector of LANES doubles, and COLUMNS, how many columns of X are loaded at a time;
- * - SPLAT, ADD, MULTIPLY, STORE and STORE_FLOATS;
- * - load_floats () and load_doubles (), which load the next COLUMNS columns, or only the first n of them. */
+ * - VECTOR, a vector of LANES doubles, and COLUMNS, how many columns of X are loaded at a time, at most 4;
+ * - SPLAT, ADD, MULTIPLY, STORE and STORE_FLOATS, the last two to any place;
+ * - load_floats () and load_doubles (), which load the next COLUMNS columns, or only the first n where n is less: then
+ *   they read nothing beyond those, and the other columns may hold anything. */
 
 #include "aprender/linear-model/apr-prediction-private.h"
 
