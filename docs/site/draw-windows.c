@@ -13,23 +13,6 @@
 #define HEIGHT 700
 #define N_FRAMES 4
 
-static void
-wait_for_plot (GtkWidget *window)
-{
-  GtkWidget *plot;
-  gboolean busy;
-
-  while ((plot = find_mapped (window, "TrendlinePlot")) == NULL)
-    g_main_context_iteration (NULL, TRUE);
-  for (;;)
-    {
-      wait_for_frames (window, N_FRAMES);
-      g_object_get (plot, "busy", &busy, NULL);
-      if (!busy)
-        return;
-    }
-}
-
 static int
 draw (GtkWidget *window, const char *folder, const char *name, gboolean is_dark)
 {

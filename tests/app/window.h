@@ -66,6 +66,24 @@ find_mapped (GtkWidget *widget, const char *type)
   return NULL;
 }
 
+/* Until a plot is to be seen, and is the one that is wanted. */
+static inline void
+wait_for_plot (GtkWidget *window)
+{
+  GtkWidget *plot;
+  gboolean busy;
+
+  while ((plot = find_mapped (window, "TrendlinePlot")) == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  for (;;)
+    {
+      wait_for_frames (window, 4);
+      g_object_get (plot, "busy", &busy, NULL);
+      if (!busy)
+        return;
+    }
+}
+
 /* The first widget of a type, or NULL. */
 static inline GtkWidget *
 find_widget (GtkWidget *widget, GType type)
