@@ -166,21 +166,6 @@ cancel (GtkWidget *window, TrendlineFitSession *session, double share)
   return (double) (g_get_monotonic_time () - start) / 1e3;
 }
 
-static void
-wait_for_plot (GtkWidget *window)
-{
-  GtkWidget *plot;
-  gboolean busy = TRUE;
-
-  while ((plot = find_mapped (window, "TrendlinePlot")) == NULL)
-    g_main_context_iteration (NULL, TRUE);
-  while (busy)
-    {
-      g_main_context_iteration (NULL, TRUE);
-      g_object_get (plot, "busy", &busy, NULL);
-    }
-}
-
 int
 main (int argc, char **argv)
 {
