@@ -19,6 +19,7 @@ apr_dd_from_integer (const mpz_t value, gint64 exponent)
   gsize n = mpz_size (value);
   unsigned __int128 top;
   guint64 rest;
+  double sign;
   double high;
   double low;
   int n_zeros;
@@ -39,8 +40,9 @@ apr_dd_from_integer (const mpz_t value, gint64 exponent)
   /* The upper half as a double, cut off, leaves a rest that is exact but for the bits beyond its own 53. Nothing
    * branches on signs and bits that follow no pattern, as a processor would guess them wrong. */
   rest = (guint64) (top >> 11);
-  high = (double) (gint64) (top >> 75) * mpz_sgn (value) * 0x1p64;
-  low = ((double) (gint64) (rest >> 32) * 0x1p32 + (double) (gint64) (rest & G_MAXUINT32)) * mpz_sgn (value);
+  sign = mpz_sgn (value); /* Never 0: GCOVR_EXCL_BR_LINE */
+  high = (double) (gint64) (top >> 75) * sign * 0x1p64;
+  low = ((double) (gint64) (rest >> 32) * 0x1p32 + (double) (gint64) (rest & G_MAXUINT32)) * sign;
   exponent += (gint64) n * 64 - n_zeros - 117;
   /* Then neither leaves the range of normal doubles. */
   if (exponent > -900 && exponent < 800)

@@ -175,7 +175,7 @@ test_combine_small (void)
             }
 
           /* So small a bound says nothing of the residual's part, but the rest is a proof all the same. */
-          equations.min_eigenvalue = ldexp (1e-6, -3 * (round % 8));
+          equations.min_eigenvalue = ldexp (1e-6, -3 * (round % 9));
           apr_normal_equations_find_combinations (&equations, proven, &run);
           for (j = 0; j < equations.n_dependent; j++)
             if (proven[j])
