@@ -9,7 +9,7 @@
 #include "aprender/base/apr-scratch-private.h"
 
 /* The rank: which features are independent. Cholesky's factorisation in double tells it where a bound on the
- * eigenvalues proves that the independent ones are, and apr-dependence that the others are not; else L D L' in longer
+ * eigenvalues proves that the independent ones are, and apr-rank-proof that the others are not; else L D L' in longer
  * numbers does. */
 
 double

@@ -369,13 +369,13 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_func ("/dependence/small", test_combine_small);
-  g_test_add_func ("/dependence/close", test_combine_close);
-  g_test_add_func ("/dependence/many", test_combine_many);
-  g_test_add_func ("/dependence/thirds", test_combine_thirds);
+  g_test_add_func ("/rank-proof/small", test_combine_small);
+  g_test_add_func ("/rank-proof/close", test_combine_close);
+  g_test_add_func ("/rank-proof/many", test_combine_many);
+  g_test_add_func ("/rank-proof/thirds", test_combine_thirds);
   /* It takes minutes there. */
   if (!runs_slowly ())
-    g_test_add_func ("/dependence/wide", test_combine_wide);
+    g_test_add_func ("/rank-proof/wide", test_combine_wide);
 
   return g_test_run ();
 }

@@ -6,8 +6,8 @@
 
 #include "aprender/base/apr-parallel-private.h"
 
-/* Finds the combinations of independent features that the dependent ones nearly are, many at a time, and bounds the
- * Schur complement of each dependent feature.
+/* Proves the rank that apr-rank found: finds the combinations of independent features that the dependent ones nearly
+ * are, many at a time, and bounds the Schur complement of each dependent feature.
  *
  * With A the products of the independent features with each other, and c those with a dependent feature a, the Schur
  * complement of a is, for any w,
