@@ -181,6 +181,9 @@ typedef struct
 } AprSliceKernel;
 
 extern const AprSliceKernel apr_slice_kernel_portable;
+#ifdef APR_KERNELS_ARM
+extern const AprSliceKernel apr_slice_kernel_neon;
+#endif
 #ifdef APR_KERNELS_X86
 extern const AprSliceKernel apr_slice_kernel_avx2;
 extern const AprSliceKernel apr_slice_kernel_avx512;

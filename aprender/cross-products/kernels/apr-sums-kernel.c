@@ -14,15 +14,15 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
     &(const AprSumsKernel){
       "portable", &apr_slice_kernel_portable, NULL, { { &apr_residue_kernel_portable, 160, 30 } } },
 #ifdef APR_KERNELS_ARM
-  /* Every arm64: compilers find all of the above in 128 bits. Not measured. */
+  /* Every arm64. Not measured. */
   [APR_CPU_NEON] =
     &(const AprSumsKernel){
-      "neon", &apr_slice_kernel_portable, NULL, { { &apr_residue_kernel_portable, 160, 30 } } },
+      "neon", &apr_slice_kernel_neon, NULL, { { &apr_residue_kernel_portable, 160, 30 } } },
   /* From Neoverse N1, Cortex-A76 and Apple's M1 on: residues in products of bytes. Not measured; slices take six times
    * as many multiplications. */
   [APR_CPU_DOTPROD] =
     &(const AprSumsKernel){
-      "dotprod", &apr_slice_kernel_portable, NULL, { { &apr_residue_kernel_dotprod, 100, 30 } } },
+      "dotprod", &apr_slice_kernel_neon, NULL, { { &apr_residue_kernel_dotprod, 100, 30 } } },
 #endif
 #ifdef APR_KERNELS_X86
   /* From Haswell and Zen on: residues in products of 16 bits. */
