@@ -27,6 +27,10 @@
 /* All bodies together may take as much as so many of the longest. */
 #define N_LONGEST_BODIES 16
 
+/* So many of the longest are read of a body that is refused: most clients look at the answer only when they have sent
+ * all of it. */
+#define N_REFUSED_BODIES 2
+
 /* What is longer is answered by a thread of its own, so that what came meanwhile need not wait. */
 #define LONG_BODY (64 * 1024)
 
@@ -56,6 +60,7 @@ typedef struct
 typedef struct
 {
   Connection *connection;
+  gboolean unauthorized;
   gboolean too_large;
   gboolean busy;
   char *body; /* (owned) followed by APR_DECIMAL_PADDING bytes */
@@ -163,6 +168,12 @@ refuse (AprServeServer *self,
 }
 
 static enum MHD_Result
+refuse_unauthorized (AprServeServer *self, struct MHD_Connection *connection)
+{
+  return refuse (self, connection, MHD_HTTP_UNAUTHORIZED, "E_UNAUTHORIZED", APR_SERVE_UNAUTHORIZED);
+}
+
+static enum MHD_Result
 refuse_size (AprServeServer *self, struct MHD_Connection *connection, guint64 size)
 {
   g_autofree char *message =
@@ -219,14 +230,18 @@ begin (AprServeServer *self, struct MHD_Connection *connection, const char *path
     return refuse (self, connection, MHD_HTTP_BAD_REQUEST, "E_INVALID_INPUT",
                    framing.conflict ? "Content-Length: conflicting or invalid values"
                                     : "Content-Length and Transfer-Encoding exclude each other");
-  if (framing.length > self->limits.max_body)
-    return refuse_size (self, connection, framing.length);
-  if (!apr_serve_is_authorized (
-        self->handler, path,
-        MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION)))
-    return refuse (self, connection, MHD_HTTP_UNAUTHORIZED, "E_UNAUTHORIZED", APR_SERVE_UNAUTHORIZED);
+  request->unauthorized = !apr_serve_is_authorized (
+    self->handler, path,
+    MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION));
+  request->too_large = framing.length > self->limits.max_body;
+  /* Whoever waits to be asked for the body need not send it. */
+  if (framing.length / N_REFUSED_BODIES <= self->limits.max_body &&
+      MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_EXPECT) == NULL)
+    return MHD_YES;
+  if (request->unauthorized)
+    return refuse_unauthorized (self, connection);
 
-  return MHD_YES;
+  return request->too_large ? refuse_size (self, connection, framing.length) : MHD_YES;
 }
 
 static gboolean
@@ -264,7 +279,7 @@ receive (AprServeServer *self, Request *request, const char *data, gsize size)
   gsize before = request->size;
 
   request->size += size;
-  if (!request->too_large && !request->busy)
+  if (!request->unauthorized && !request->too_large && !request->busy)
     {
       request->too_large = request->size > self->limits.max_body;
       request->busy = !request->too_large && !reserve (self, request, request->size);
@@ -274,8 +289,7 @@ receive (AprServeServer *self, Request *request, const char *data, gsize size)
         memcpy (request->body + before, data, size);
     }
 
-  /* What is too large is read, so that the client gets to see the answer; but not without end. */
-  return request->size / 2 <= self->limits.max_body ? MHD_YES : MHD_NO;
+  return request->size / N_REFUSED_BODIES <= self->limits.max_body ? MHD_YES : MHD_NO;
 }
 
 /* In a thread of the pool, while libmicrohttpd leaves the connection alone. */
@@ -298,6 +312,8 @@ finish (AprServeServer *self,
 {
   static const char no_body[APR_DECIMAL_PADDING];
 
+  if (request->unauthorized)
+    return refuse_unauthorized (self, connection);
   if (request->too_large)
     return refuse_size (self, connection, request->size);
   if (request->busy)

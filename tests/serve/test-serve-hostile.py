@@ -47,7 +47,8 @@ def test_lengths(folder):
         def answer(headers, body=b''):
             return parse(program.send(request(headers, body)))
 
-        assert answer(['Content-Length: 1001']) == (413, 'body: at most 1000 bytes are allowed, got 1001')
+        assert answer(['Content-Length: 1001'], b' ' * 1001) == (413, 'body: at most 1000 bytes are allowed, got 1001')
+        assert answer(['Content-Length: 1001', 'Expect: 100-continue']) == (413, 'body: at most 1000 bytes are allowed, got 1001')
         assert answer([f'Content-Length: {2 ** 63 - 1}'])[0] == 413
         # Two programs that disagree on a request's end can be made to see different requests.
         assert answer(['Content-Length: 5', 'Content-Length: 6'], b'12345')[0] == 400
@@ -58,6 +59,22 @@ def test_lengths(folder):
         assert answer(['Transfer-Encoding: chunked'], b'3e9\r\n' + b' ' * 1001 + b'\r\n0\r\n\r\n') == (
             413, 'body: at most 1000 bytes are allowed, got 1001')
         assert program.predict([1, 2, 3]) == 13
+
+
+def test_refused_bodies(folder):
+    """Who sends a long body before reading the answer, as most clients do, gets to see why it is refused."""
+    token = os.path.join(folder, 'token')
+    with open(token, 'w', encoding='utf-8') as file:
+        file.write('secret')
+    max_body = 8 * 1024 * 1024
+    with Server(make(folder), '--max-body', str(max_body), '--token-file', token, '--timeout', '300') as program:
+        before = memory(program)
+        good = {'Authorization': 'Bearer secret'}
+        for size in max_body + 1, 2 * max_body:
+            status, answer = program.ask_json('POST', '/predict', b' ' * size, good)
+            assert (status, answer['error']) == (413, f'body: at most {max_body} bytes are allowed, got {size}'), answer
+        assert program.ask_json('POST', '/predict', b' ' * max_body)[0] == 401
+        assert memory(program) - before < 4 or server.SANITIZED, (before, memory(program))
 
 
 def test_chunked_bomb(folder):
@@ -228,6 +245,6 @@ def test_stop(folder):
         assert program.process.wait(timeout=30) == 0
 
 
-server.run([test_lengths, test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies,
+server.run([test_lengths, test_refused_bodies, test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies,
             test_long_bodies, test_broken_http,
             test_pipelined, test_stop])
