@@ -120,6 +120,33 @@ find_condition (const Data *data, AprLeastSquaresOptions options)
   return find_condition_in_threads (data, options, 0);
 }
 
+/* Asserts that no other value of @dtype is nearer to @exact. */
+static inline void
+assert_nearest (double value, const mpq_t exact, AprDType dtype)
+{
+  mpq_t own;
+  mpq_t other;
+  int side;
+
+  mpq_inits (own, other, NULL);
+  mpq_set_d (own, value);
+  mpq_sub (own, own, exact);
+  mpq_abs (own, own);
+  for (side = -1; side <= 1; side += 2)
+    {
+      double next = dtype == APR_DTYPE_F32 ? (double) nextafterf ((float) value, (float) side * INFINITY)
+                                           : nextafter (value, side * INFINITY);
+
+      if (isinf (next))
+        continue;
+      mpq_set_d (other, next);
+      mpq_sub (other, other, exact);
+      mpq_abs (other, other);
+      g_assert_cmpint (mpq_cmp (own, other), <=, 0);
+    }
+  mpq_clears (own, other, NULL);
+}
+
 /* What is solved, beyond plain coefficients, against exact arithmetic, and the laws that it obeys. */
 
 static inline double

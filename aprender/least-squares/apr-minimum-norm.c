@@ -180,7 +180,7 @@ apr_minimum_norm_new (AprNormalEquations *equations, const AprRun *run)
     self->spread = MAX (self->spread, max_scale - equations->scales[equations->independent[i]]);
   self->max_scale = max_scale;
   for (i = 0; i < self->n; i++)
-    self->factors[i] = ldexp (1, (gint) MAX (equations->scales[self->features[i]] - max_scale, -1000));
+    self->factors[i] = ldexp (1, (gint) (equations->scales[self->features[i]] - max_scale));
   self->in_doubles = equations->combinations != NULL && self->spread <= MAX_SPREAD && factorise (self, run);
 
   return self;
@@ -383,20 +383,20 @@ refine (AprRefinement *refinement, gpointer data)
       primal = bound_norm (self->db, self->primal.n, self->top);
       dual = bound_norm (self->dv, self->dual.n, self->top);
     }
-  /* A unit of each product that was cut off, and one of the right-hand side. */
+  /* A unit of each product that was cut off, and one of the right-hand side, where the 2-norm is at most n times the
+   * largest. The logarithm of 0 is APR_EXACT, as what is cut off where there is nothing. */
   if (2 * self->tall.row_scale > bits)
     {
       double b_size = 0;
 
       for (i = 0; i < self->b.n; i++)
         b_size += fabs (apr_fixed_get_double (&self->b, i, self->whole));
-      if (self->v_size > 0)
-        primal = MAX (primal, apr_floor_log2 (1.01 * self->v_size) + 1 - bits + log2_n / 2 + 1) + 1;
-      if (b_size > 0)
-        dual = MAX (dual, apr_floor_log2 (1.01 * b_size) + 1 + self->whole - bits + log2_n / 2 + 1) + 1;
+      primal = apr_scale_error (MAX (primal, apr_floor_log2 (1.01 * self->v_size) + 1 - bits + log2_n), 1);
+      dual =
+        apr_scale_error (MAX (dual, apr_floor_log2 (1.01 * b_size) + 1 + self->whole - bits + log2_n), 1);
     }
   if (equations->scales[self->column] > self->dual.fraction)
-    dual = MAX (dual, log2_n / 2 + 1 - (self->dual.fraction + min_scale)) + 1;
+    dual = MAX (dual, log2_n - (self->dual.fraction + min_scale)) + 1;
 
   dual = apr_scale_error (dual, equations->inverse_bits + self->norm->spread);
   refinement->error = apr_scale_error (MAX (primal, dual), 1);

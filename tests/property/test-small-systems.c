@@ -18,33 +18,6 @@ solve_sums (AprExactSums *sums, gboolean fit_intercept, AprDType dtype, AprLeast
          answer->correctly_rounded;
 }
 
-/* Asserts that no other value of @dtype is nearer to @exact. */
-static void
-assert_nearest (double value, const mpq_t exact, AprDType dtype)
-{
-  mpq_t own;
-  mpq_t other;
-  int side;
-
-  mpq_inits (own, other, NULL);
-  mpq_set_d (own, value);
-  mpq_sub (own, own, exact);
-  mpq_abs (own, own);
-  for (side = -1; side <= 1; side += 2)
-    {
-      double next = dtype == APR_DTYPE_F32 ? (double) nextafterf ((float) value, (float) side * INFINITY)
-                                           : nextafter (value, side * INFINITY);
-
-      if (isinf (next))
-        continue;
-      mpq_set_d (other, next);
-      mpq_sub (other, other, exact);
-      mpq_abs (other, other);
-      g_assert_cmpint (mpq_cmp (own, other), <=, 0);
-    }
-  mpq_clears (own, other, NULL);
-}
-
 static void
 get_entry (const AprExactSums *sums, gsize row, gsize column, mpq_t value)
 {

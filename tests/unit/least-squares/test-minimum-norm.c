@@ -143,6 +143,258 @@ test_zero_target (void)
     }
 }
 
+#define MAX_INDEPENDENT 16
+#define MAX_FEATURES (1 + MAX_INDEPENDENT + 3)
+
+/* How the solution was found: a step of refinement reports more than the one before it, and a report that is less says
+ * that what came before did not do, and another way was taken. */
+typedef struct
+{
+  double last;
+  guint n_steps;
+  guint n_ways;
+} Way;
+
+static void
+hear_step (double fraction, gpointer user_data)
+{
+  Way *self = user_data;
+
+  /* The solution's part of the work, of which the second half is refinement. */
+  if (fraction <= 0.875)
+    return;
+  self->n_ways += fraction <= self->last || self->n_ways == 0 ? 1 : 0;
+  self->last = fraction;
+  self->n_steps++;
+}
+
+/* The solution of minimum norm in rational numbers: b = G v with G'G v = c, where G are the products of all features
+ * with the @n from @first on, which are independent, and c those of these with the target. */
+static void
+solve_exactly (const Data *data, gsize first, gsize n, mpq_t *b)
+{
+  gsize p = data->n_features;
+  mpq_t *products = g_new (mpq_t, p * n);
+  mpq_t *system = g_new (mpq_t, n * (n + 1));
+  mpq_t term;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  mpq_init (term);
+  for (k = 0; k < p; k++)
+    for (j = 0; j < n; j++)
+      {
+        mpq_init (products[k * n + j]);
+        get_product (data, 1 + k, 1 + first + j, 0, products[k * n + j]);
+      }
+  for (i = 0; i < n; i++)
+    for (j = 0; j <= n; j++)
+      {
+        mpq_init (system[i * (n + 1) + j]);
+        if (j == n)
+          get_product (data, 1 + first + i, 1 + p, 0, system[i * (n + 1) + j]);
+        for (k = 0; k < p && j < n; k++)
+          {
+            mpq_mul (term, products[k * n + i], products[k * n + j]);
+            mpq_add (system[i * (n + 1) + j], system[i * (n + 1) + j], term);
+          }
+      }
+  g_assert_true (eliminate (system, n));
+  for (j = 0; j < n; j++)
+    {
+      mpq_div (term, system[j * (n + 1) + n], system[j * (n + 1) + j]);
+      for (k = 0; k < p; k++)
+        {
+          mpq_mul (products[k * n + j], products[k * n + j], term);
+          mpq_add (b[k], b[k], products[k * n + j]);
+        }
+    }
+  for (k = 0; k < p * n; k++)
+    mpq_clear (products[k]);
+  for (i = 0; i < n * (n + 1); i++)
+    mpq_clear (system[i]);
+  g_free (products);
+  g_free (system);
+  mpq_clear (term);
+}
+
+/* Independent features of small whole numbers, each with a scale of its own up to 2^@spread, then multiples of some of
+ * these, or sums of two where their scales are near enough. Before them there may be a feature of zeros, and a sample
+ * more, in which the target's small value makes all products long. */
+static void
+draw_dependent (Data *data, GRand *rand, gsize first, gsize n, gsize n_dependent, int spread)
+{
+  gsize p = first + n + n_dependent;
+  gsize n_rows = n + 2;
+  int scales[MAX_INDEPENDENT];
+  gsize i;
+  gsize j;
+
+  data_init (data, n_rows + first, p, FALSE);
+  for (j = 0; j < n; j++)
+    {
+      scales[j] = j < 2 ? (int) j * spread : g_rand_int_range (rand, 0, spread + 1);
+      for (i = 0; i < n_rows; i++)
+        data->x[i * p + first + j] = ldexp (g_rand_int_range (rand, -4, 5) + (i == j ? 20 : 0), scales[j]);
+    }
+  for (j = n; j < n + n_dependent; j++)
+    {
+      gsize one = (gsize) g_rand_int_range (rand, 0, (int) n);
+      gsize other = (gsize) g_rand_int_range (rand, 0, (int) n);
+      gboolean both = one != other && ABS (scales[one] - scales[other]) < 20 && g_rand_boolean (rand);
+      double factor = ldexp (g_rand_int_range (rand, 1, 4), g_rand_int_range (rand, -4, 1));
+
+      for (i = 0; i < n_rows; i++)
+        {
+          double *row = data->x + i * p + first;
+
+          row[j] = factor * (row[one] - (both ? row[other] : 0));
+        }
+    }
+  for (i = 0; i < n_rows; i++)
+    data->y[i] = g_rand_int_range (rand, -9, 10);
+  if (first > 0)
+    data->y[n_rows] = 0x1p-100;
+}
+
+static void
+check_random (GRand *rand, gsize first, gsize n, gsize n_dependent, int spread)
+{
+  const AprLeastSquaresOptions options = { .data_dtype = APR_DTYPE_F64, .dtype = APR_DTYPE_F64 };
+  Way way = { 0 };
+  const AprRun run = { .n_threads = 1, .progress = hear_step, .progress_data = &way };
+  g_auto (Data) data = { 0 };
+  g_autoptr (AprExactSums) sums = NULL;
+  g_auto (AprLeastSquares) answer = { NULL };
+  gsize p = first + n + n_dependent;
+  gboolean any_zero = FALSE;
+  mpq_t exact[MAX_FEATURES];
+  gsize i;
+
+  draw_dependent (&data, rand, first, n, n_dependent, spread);
+  sums = sum (&data);
+  g_assert_true (apr_least_squares_solve (&answer, sums, &options, &run, NULL));
+  g_assert_true (answer.correctly_rounded);
+  g_assert_cmpuint (answer.rank, ==, n);
+  for (i = 0; i < p; i++)
+    mpq_init (exact[i]);
+  solve_exactly (&data, first, n, exact);
+  for (i = 0; i < p; i++)
+    {
+      any_zero = any_zero || (i >= first && mpq_sgn (exact[i]) == 0);
+      assert_nearest (answer.coefficients[i], exact[i], APR_DTYPE_F64);
+      mpq_clear (exact[i]);
+    }
+
+  /* Where scales are near, two corrections of double's bits are enough; else some of these bits are given away. */
+  if (!any_zero && spread <= 15)
+    {
+      g_assert_cmpuint (way.n_ways, ==, 1);
+      g_assert_cmpuint (way.n_steps, <=, spread <= 9 ? 2 : 3);
+    }
+}
+
+static void
+test_random (void)
+{
+  const gsize numbers[] = { 2, 3, 4, 8, 10, MAX_INDEPENDENT };
+  const int spreads[] = { 0, 3, 7, 8, 9, 15, 30, 40, 50, 100, 101, 200 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (140);
+  gsize i;
+  gsize j;
+  gsize n_dependent;
+  int round;
+
+  for (i = 0; i < G_N_ELEMENTS (numbers); i++)
+    for (j = 0; j < G_N_ELEMENTS (spreads); j++)
+      for (n_dependent = 1; n_dependent <= 3; n_dependent++)
+        for (round = 0; round < 4; round++)
+          check_random (rand, round % 2, numbers[i], n_dependent, spreads[j]);
+}
+
+/* One sample: a coefficient is y x_j / x'x. */
+static void
+test_one_sample (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (141);
+  int round;
+
+  for (round = 0; round < 3000; round++)
+    {
+      double x[3];
+      double y[1] = { g_rand_int_range (rand, 1, 1 << 20) };
+      Data data = { 1, 3, x, y };
+      g_auto (AprLeastSquares) answer = { NULL };
+      double square = 0;
+      gsize i;
+
+      for (i = 0; i < 3; i++)
+        {
+          x[i] = g_rand_int_range (rand, 1, 6);
+          square += x[i] * x[i];
+        }
+      solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = FALSE });
+      g_assert_true (answer.correctly_rounded);
+      for (i = 0; i < 3; i++)
+        assert_same_double (answer.coefficients[i], *y * x[i] / square);
+    }
+}
+
+/* A coefficient next to the middle of two numbers, t + @delta / 6 with an odd t, less what @overlap of the other
+ * feature's takes away: either has bits that are far below those of other products. The other feature is there twice,
+ * and has a scale that is 2^@spread larger, and a coefficient that is 2^30 times larger. */
+static void
+check_near_tie (int spread, int odd, double overlap, double delta)
+{
+  const double base = 0x1p53;
+  const double y[] = { 2 * base, 2 * base, base, base, 6.0 * odd, delta };
+  g_auto (Data) data = { 0 };
+  g_auto (AprLeastSquares) answer = { NULL };
+  mpq_t exact[3];
+  gsize i;
+
+  data_init (&data, 7, 3, FALSE);
+  data.x[0] = data.x[2] = 1;
+  data.x[1] = ldexp (overlap, -spread);
+  data.y[0] = 2 * base;
+  for (i = 0; i < G_N_ELEMENTS (y); i++)
+    {
+      data.x[3 * (1 + i) + 1] = ldexp (1, -spread);
+      data.y[1 + i] = ldexp (y[i], -spread - 30);
+    }
+  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = FALSE });
+  g_assert_true (answer.correctly_rounded);
+  for (i = 0; i < 3; i++)
+    mpq_init (exact[i]);
+  solve_exactly (&data, 0, 2, exact);
+  for (i = 0; i < 3; i++)
+    {
+      assert_nearest (answer.coefficients[i], exact[i], APR_DTYPE_F64);
+      mpq_clear (exact[i]);
+    }
+}
+
+static void
+test_near_ties (void)
+{
+  const int spreads[] = { 0, 5, 10, 20, 40 };
+  gsize i;
+  int bits;
+  int odd;
+  int sign;
+
+  for (i = 0; i < G_N_ELEMENTS (spreads); i++)
+    for (bits = 40; bits < 300; bits++)
+      for (odd = 1; odd <= 3; odd += 2)
+        for (sign = -1; sign <= 1; sign += 2)
+          {
+            check_near_tie (spreads[i], odd, 0, ldexp (sign, -bits));
+            /* The overlap takes away twice as much as there is. */
+            check_near_tie (spreads[i], odd, ldexp (sign, -bits), ldexp (sign, spreads[i] + 83 - bits));
+          }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -157,6 +409,9 @@ main (int argc, char *argv[])
       g_test_add_data_func (path, &cases[i], test_case);
     }
   g_test_add_func ("/minimum-norm/too-much-work-for-signs", test_too_much_work_for_signs);
+  g_test_add_func ("/minimum-norm/random", test_random);
+  g_test_add_func ("/minimum-norm/one-sample", test_one_sample);
+  g_test_add_func ("/minimum-norm/near-ties", test_near_ties);
   g_test_add_func ("/minimum-norm/zero-target", test_zero_target);
 
   return g_test_run ();
