@@ -151,7 +151,8 @@ find_signs (Search *self, const AprRun *run)
           }
       mpz_tdiv_q_2exp (doubt, doubt, (mp_bitcnt_t) self->values.bits);
       mpz_add_ui (doubt, doubt, 1);
-      if (mpz_cmpabs (gradient, doubt) > 0)
+      /* The error is less than this. */
+      if (mpz_cmpabs (gradient, doubt) >= 0)
         self->signs[i] = mpz_sgn (gradient);
       all = all && self->signs[i] != 0;
     }

@@ -126,6 +126,8 @@ test_random (void)
     {
       Problem problem = { .n_features = (gsize) g_rand_int_range (rand, 1, MAX_FEATURES + 1) };
       int common = round % 4 == 0 ? 0 : g_rand_int_range (rand, 1, 40);
+      /* In units far from those of the others. */
+      gsize far = round % 3 == 0 ? (gsize) round % problem.n_features : MAX_FEATURES;
       gsize i;
       gsize j;
 
@@ -134,12 +136,44 @@ test_random (void)
         {
           for (j = 0; j < problem.n_features; j++)
             problem.x[i][j] =
-              g_rand_int_range (rand, -9, 10) + (j % 2 == 0 ? common : -common) * (int) (i % 3);
+              (g_rand_int_range (rand, -9, 10) + (j % 2 == 0 ? common : -common) * (int) (i % 3)) *
+              (j == far ? 1 << 20 : 1);
           problem.y[i] = g_rand_int_range (rand, -9, 10);
         }
       n_proven += check (&problem);
     }
   g_assert_cmpuint (n_proven, >, 350);
+}
+
+/* Without a coefficient the gradients are known exactly, and may be as small as the unit of the products. */
+static void
+test_least_gradient (void)
+{
+  double x[] = { 1 };
+  double y[] = { -1 };
+  Data data = { 1, 1, x, y };
+  g_auto (AprLeastSquares) answer = { NULL };
+
+  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = FALSE, .positive = TRUE });
+  assert_same_double (answer.coefficients[0], 0);
+  g_assert_true (answer.correctly_rounded);
+}
+
+/* The first feature is a constant by the rule, and has no coefficient, though it rises with the target. */
+static void
+test_constant (void)
+{
+  double x[] = { 1, 0, 1 + 0x1p-52, 1, 1, 2, 1 + 0x1p-52, 3 };
+  double y[] = { 3, 4, 1, 2 };
+  Data data = { 4, 2, x, y };
+  g_auto (AprLeastSquares) answer = { NULL };
+
+  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE, .positive = TRUE });
+  g_assert_cmpuint (answer.rank, ==, 1);
+  assert_same_double (answer.coefficients[0], 0);
+  assert_same_double (answer.coefficients[1], 0);
+  assert_same_double (answer.intercepts[0], 2.5);
+  g_assert_true (answer.correctly_rounded);
 }
 
 int
@@ -148,6 +182,8 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/non-negative/random", test_random);
+  g_test_add_func ("/non-negative/least-gradient", test_least_gradient);
+  g_test_add_func ("/non-negative/constant", test_constant);
 
   return g_test_run ();
 }
