@@ -250,7 +250,7 @@ round_between (const AprApproximation *self, AprDType dtype, double *value)
   mpz_clear (radius);
   mpz_clear (bound);
 
-  if (sign_of_min <= 0 && sign_of_max >= 0)
+  if (sign_of_min < 0 && sign_of_max >= 0)
     {
       /* Both bounds may round to a zero, but its sign is only known where the number is exactly zero. */
       rounded = apr_approximation_is_zero (self);

@@ -473,6 +473,10 @@ test_approximation_of_zero (void)
   assert_same_double (value, 0);
   g_assert_false (decide ("0", 0, -300, 20, 400, APR_DTYPE_F64, &value));
 
+  /* At least 0, and below half of the smallest number. */
+  g_assert_true (decide ("1", -1080, -1080, 20, 4000, APR_DTYPE_F64, &value));
+  assert_same_double (value, 0);
+
   /* It may be 0, which is no -0.0. */
   g_assert_false (decide ("-1", -1080, -1080, 20, 4000, APR_DTYPE_F64, &value));
 
