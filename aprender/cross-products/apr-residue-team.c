@@ -340,8 +340,10 @@ multiply_panels (AprResidueTeam *self, AprResidueThread *thread, gsize modulus, 
   for (right = 0; right < end; right += APR_RESIDUE_RIGHT)
     for (left = MAX (first, right); left < end; left++)
       self->kernel->multiply (
-        panels + (left - first) * self->panel_size, get_residues (self, modulus, right), self->panel_size,
-        MIN (APR_RESIDUE_RIGHT, left + 1 - right), self->n_rows, self->moduli->modulus[modulus],
+        panels + (left - first) * self->panel_size,
+        MIN (self->n_columns - left * APR_RESIDUE_PANEL, APR_RESIDUE_PANEL),
+        get_residues (self, modulus, right), self->panel_size, MIN (APR_RESIDUE_RIGHT, left + 1 - right),
+        left < right + APR_RESIDUE_RIGHT, self->n_rows, self->moduli->modulus[modulus],
         get_tile (self, left, right) + modulus * tile_size, self->moduli->n_moduli * tile_size);
 }
 

@@ -127,8 +127,8 @@ multiply_residues (gpointer data)
   gsize i;
 
   for (i = 0; i < N; i++)
-    kernel->multiply (panels, panels + size, size, APR_RESIDUE_RIGHT, APR_SLICE_ROWS, modulus, tiles,
-                      tile_size);
+    kernel->multiply (panels, APR_RESIDUE_PANEL, panels + size, size, APR_RESIDUE_RIGHT, FALSE,
+                      APR_SLICE_ROWS, modulus, tiles, tile_size);
   peak->rate =
     (double) N * APR_SLICE_ROWS * APR_RESIDUE_TILE * APR_RESIDUE_RIGHT / (now_in_thread () - start);
   peak->rate /= (double) count_moduli (peak);

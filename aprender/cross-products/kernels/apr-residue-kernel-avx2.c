@@ -141,6 +141,18 @@ weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, 
           : "m"(*(const gint32 *) (gconstpointer) (place)), "x"((y)[0]), "x"((y)[1])); \
  }
 
+/* The same of eight columns on the right. */
+#define ADD_HALF(sum, place, y)                                      \
+ {                                                                   \
+  __m256i x;                                                         \
+                                                                     \
+  __asm__("vpbroadcastd %2, %0\n\t"                                  \
+          "vpmaddwd %3, %0, %0\n\t"                                  \
+          "vpaddd %0, %1, %1"                                        \
+          : "=&x"(x), "+x"(sum)                                      \
+          : "m"(*(const gint32 *) (gconstpointer) (place)), "x"(y)); \
+ }
+
 /* The low 16 bits of each. */
 INLINE __m128i
 narrow (__m256i a)
@@ -152,11 +164,13 @@ narrow (__m256i a)
     _mm256_permute4x64_epi64 (_mm256_shuffle_epi8 (a, order), _MM_SHUFFLE (0, 0, 2, 0)));
 }
 
+/* Some columns on the left times sixteen, or where @n_vectors is 1, the first eight. */
 INLINE void
 multiply_some (const guint8 *left,
                const guint8 *right,
                gsize first,
                gsize n_left,
+               gsize n_vectors,
                gsize n_rows,
                guint modulus,
                guint8 *tile)
@@ -190,7 +204,10 @@ multiply_some (const guint8 *left,
           _mm_prefetch ((const void *) (a + 512), _MM_HINT_T0);
 #pragma GCC unroll 6
           for (i = 0; i < n_left; i++)
-            ADD_PRODUCTS (sums[i], a + STEP * i, y)
+            if (n_vectors == 2)
+              ADD_PRODUCTS (sums[i], a + STEP * i, y)
+            else
+              ADD_HALF (sums[i][0], a + STEP * i, y[0])
         }
       if (modulus != 65536)
 #pragma GCC unroll 6
@@ -207,9 +224,11 @@ multiply_some (const guint8 *left,
 
 static void
 multiply (const guint8 *left,
+          gsize n_left,
           const guint8 *right,
           gsize distance,
           gsize n_right,
+          gboolean diagonal,
           gsize n_rows,
           guint modulus,
           guint8 *tiles,
@@ -219,9 +238,14 @@ multiply (const guint8 *left,
 
   for (i = 0; i < n_right; i++, right += distance, tiles += tile_distance)
     {
-      multiply_some (left, right, 0, 6, n_rows, modulus, tiles);
-      multiply_some (left, right, 6, 5, n_rows, modulus, tiles);
-      multiply_some (left, right, 11, 5, n_rows, modulus, tiles);
+      if (diagonal && i + 1 == n_right)
+        multiply_some (left, right, 0, 6, 1, n_rows, modulus, tiles);
+      else
+        multiply_some (left, right, 0, 6, 2, n_rows, modulus, tiles);
+      if (n_left > 6)
+        multiply_some (left, right, 6, 5, 2, n_rows, modulus, tiles);
+      if (n_left > 11)
+        multiply_some (left, right, 11, 5, 2, n_rows, modulus, tiles);
     }
 }
 

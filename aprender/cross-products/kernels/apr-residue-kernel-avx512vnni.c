@@ -9,6 +9,8 @@
 
 /* As GCC 12 copies every sum around the intrinsic. */
 #define DOT_BYTES(sum, a, b) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
+/* The same of the first eight of sixteen sums; the others become 0. */
+#define DOT_BYTES_HALF(sum, a, b) __asm__("vpdpbusd %t2, %t1, %t0" : "+v"(sum) : "v"(a), "v"(b))
 #define DOT_BYTES_SPLAT(sum, a, place) \
  __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(a), "m"(place))
 #define DOT_WORDS(sum, a, b) __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
@@ -297,13 +299,14 @@ reduce_sums (__m512i sum, __m512 reciprocal, __m512i modulus)
 }
 
 /* Sums of residues on the left, from 0 to 255, times those on the right less 128, are below 2^26 for
- * APR_RESIDUE_ROWS rows. */
+ * APR_RESIDUE_ROWS rows. Where @narrow is set, only the first eight columns of the last panel count. */
 INLINE void
 multiply_half (const guint8 *left,
                const guint8 *right,
                gsize distance,
                gsize n_right,
                gsize half,
+               gboolean narrow,
                gsize n_rows,
                guint modulus,
                guint8 *tiles,
@@ -344,7 +347,10 @@ multiply_half (const guint8 *left,
 
 #pragma GCC unroll 3
           for (j = 0; j < n_right; j++)
-            DOT_BYTES (sums[i][j], x, y[j]);
+            if (narrow && j == n_right - 1)
+              DOT_BYTES_HALF (sums[i][j], x, y[j]);
+            else
+              DOT_BYTES (sums[i][j], x, y[j]);
         }
     }
 
@@ -356,16 +362,25 @@ multiply_half (const guint8 *left,
                        reduce_sums (sums[i][j], reciprocal, moduli));
 }
 
-#define MULTIPLY(n)                                                                  \
- multiply_half (left, right, distance, n, 0, n_rows, modulus, tiles, tile_distance); \
- multiply_half (left, right, distance, n, 1, n_rows, modulus, tiles, tile_distance); \
+/* On the diagonal, the first half of a panel is multiplied by itself. */
+#define MULTIPLY_HALF(n, half, narrow) \
+ multiply_half (left, right, distance, n, half, narrow, n_rows, modulus, tiles, tile_distance)
+#define MULTIPLY(n)            \
+ if (diagonal)                 \
+  MULTIPLY_HALF (n, 0, TRUE);  \
+ else                          \
+  MULTIPLY_HALF (n, 0, FALSE); \
+ if (n_left > HALF)            \
+  MULTIPLY_HALF (n, 1, FALSE); \
  break
 
 static void
 multiply (const guint8 *left,
+          gsize n_left,
           const guint8 *right,
           gsize distance,
           gsize n_right,
+          gboolean diagonal,
           gsize n_rows,
           guint modulus,
           guint8 *tiles,

@@ -177,6 +177,17 @@ weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, 
           : "m"(*(const gint32 *) (gconstpointer) (place)), "x"((y)[0]), "x"((y)[1])); \
  }
 
+/* The same of eight columns on the right. */
+#define ADD_HALF(sum, place, y)                                      \
+ {                                                                   \
+  __m256i x;                                                         \
+                                                                     \
+  __asm__("vpbroadcastd %2, %0\n\t"                                  \
+          "%{vex%} vpdpbusd %3, %0, %1"                              \
+          : "=&x"(x), "+x"(sum)                                      \
+          : "m"(*(const gint32 *) (gconstpointer) (place)), "x"(y)); \
+ }
+
 /* Modulo the modulus, sixteen numbers from 0 to 255. */
 INLINE __m128i
 reduce_sums (const __m256i sums[2], __m256 reciprocal, __m256i modulus)
@@ -198,12 +209,13 @@ reduce_sums (const __m256i sums[2], __m256 reciprocal, __m256i modulus)
 }
 
 /* Sums of residues on the left, from 0 to 255, times those on the right less 128, are below 2^26 for
- * APR_RESIDUE_ROWS rows. */
+ * APR_RESIDUE_ROWS rows. Where @n_vectors is 1, only the first eight columns on the right count. */
 INLINE void
 multiply_some (const guint8 *left,
                const guint8 *right,
                gsize first,
                gsize n_left,
+               gsize n_vectors,
                gsize n_rows,
                guint modulus,
                guint8 *tile)
@@ -222,7 +234,7 @@ multiply_some (const guint8 *left,
 
 #pragma GCC unroll 6
   for (i = 0; i < n_left; i++)
-    for (j = 0; j < 2; j++)
+    for (j = 0; j < n_vectors; j++)
       sums[i][j] = _mm256_add_epi32 (
         _mm256_set1_epi32 (lacking[i]),
         _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const void *) (to + i * APR_RESIDUE_PANEL + j * HALF))));
@@ -235,7 +247,10 @@ multiply_some (const guint8 *left,
       _mm_prefetch ((const void *) (a + 1024), _MM_HINT_T0);
 #pragma GCC unroll 6
       for (i = 0; i < n_left; i++)
-        ADD_PRODUCTS (sums[i], a + STEP * i, y)
+        if (n_vectors == 2)
+          ADD_PRODUCTS (sums[i], a + STEP * i, y)
+        else
+          ADD_HALF (sums[i][0], a + STEP * i, y[0])
     }
 
 #pragma GCC unroll 6
@@ -245,9 +260,11 @@ multiply_some (const guint8 *left,
 
 static void
 multiply (const guint8 *left,
+          gsize n_left,
           const guint8 *right,
           gsize distance,
           gsize n_right,
+          gboolean diagonal,
           gsize n_rows,
           guint modulus,
           guint8 *tiles,
@@ -257,9 +274,14 @@ multiply (const guint8 *left,
 
   for (i = 0; i < n_right; i++, right += distance, tiles += tile_distance)
     {
-      multiply_some (left, right, 0, 6, n_rows, modulus, tiles);
-      multiply_some (left, right, 6, 5, n_rows, modulus, tiles);
-      multiply_some (left, right, 11, 5, n_rows, modulus, tiles);
+      if (diagonal && i + 1 == n_right)
+        multiply_some (left, right, 0, 6, 1, n_rows, modulus, tiles);
+      else
+        multiply_some (left, right, 0, 6, 2, n_rows, modulus, tiles);
+      if (n_left > 6)
+        multiply_some (left, right, 6, 5, 2, n_rows, modulus, tiles);
+      if (n_left > 11)
+        multiply_some (left, right, 11, 5, 2, n_rows, modulus, tiles);
     }
 }
 

@@ -308,9 +308,11 @@ multiply_half (const guint8 *a, const guint8 *b, gsize n_rows, guint modulus, gu
 
 static void
 multiply (const guint8 *left,
+          gsize n_left,
           const guint8 *right,
           gsize distance,
           gsize n_right,
+          gboolean diagonal,
           gsize n_rows,
           guint modulus,
           guint8 *tiles,
@@ -321,8 +323,8 @@ multiply (const guint8 *left,
   gsize j;
 
   for (panel = 0; panel < n_right; panel++, right += distance, tiles += tile_distance)
-    for (i = 0; i < APR_RESIDUE_PANEL; i += HALF)
-      for (j = 0; j < APR_RESIDUE_PANEL; j += HALF)
+    for (i = 0; i < n_left; i += HALF)
+      for (j = 0; j < APR_RESIDUE_PANEL && !(diagonal && panel + 1 == n_right && j > i); j += HALF)
         multiply_half (left + APR_RESIDUE_HEADER + i * STEP, right + APR_RESIDUE_HEADER + j * STEP, n_rows,
                        modulus, tiles + i * APR_RESIDUE_PANEL + j);
 }

@@ -322,9 +322,11 @@ multiply_some (const gint32 *a, const Four *b, gsize n_rows, guint modulus, gint
 
 static void
 multiply (const guint8 *left,
+          gsize n_left,
           const guint8 *right,
           gsize distance,
           gsize n_right,
+          gboolean diagonal,
           gsize n_rows,
           guint modulus,
           guint8 *tiles,
@@ -339,9 +341,10 @@ multiply (const guint8 *left,
     {
       const Four *b = (const Four *) (gconstpointer) (right + APR_RESIDUE_HEADER);
       gint16 *to = (gint16 *) (gpointer) tiles;
+      gboolean on_diagonal = diagonal && panel + 1 == n_right;
 
-      for (i = 0; i < APR_RESIDUE_PANEL; i += LANES)
-        for (j = 0; j < APR_RESIDUE_PANEL / LANES; j += RIGHT_VECTORS)
+      for (i = 0; i < n_left; i += LANES)
+        for (j = 0; j < APR_RESIDUE_PANEL / LANES && !(on_diagonal && j * LANES > i); j += RIGHT_VECTORS)
           multiply_some (a + i, b + j, n_rows, modulus, to + i * APR_RESIDUE_PANEL + j * LANES);
     }
 }

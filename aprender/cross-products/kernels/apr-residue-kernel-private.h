@@ -85,11 +85,15 @@ typedef struct
   void (*weigh) (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed);
 
   /* Adds the products of a panel with @n_right others, which stand @distance bytes apart, to tiles of residues, which
-   * stand @tile_distance bytes apart. */
+   * stand @tile_distance bytes apart. Of the panel, only the first @n_left columns count, and where @diagonal is set,
+   * the last of the others is that panel too, of which only the products on and below the diagonal count: all others
+   * may be anything that a residue can be. */
   void (*multiply) (const guint8 *left,
+                    gsize n_left,
                     const guint8 *right,
                     gsize distance,
                     gsize n_right,
+                    gboolean diagonal,
                     gsize n_rows,
                     guint modulus,
                     guint8 *tiles,
