@@ -76,6 +76,9 @@ typedef struct
 } AprDoubleDoubleKernel;
 
 extern const AprDoubleDoubleKernel apr_double_double_kernel_portable;
+#ifdef APR_KERNELS_ARM
+extern const AprDoubleDoubleKernel apr_double_double_kernel_neon;
+#endif
 #ifdef APR_KERNELS_X86
 extern const AprDoubleDoubleKernel apr_double_double_kernel_avx2;
 extern const AprDoubleDoubleKernel apr_double_double_kernel_avx512;

@@ -5,6 +5,9 @@
 
 static const AprDoubleDoubleKernel *const table[APR_CPU_N_SETS] = {
   [APR_CPU_PORTABLE] = &apr_double_double_kernel_portable,
+#ifdef APR_KERNELS_ARM
+  [APR_CPU_NEON] = &apr_double_double_kernel_neon,
+#endif
 #ifdef APR_KERNELS_X86
   [APR_CPU_AVX2] = &apr_double_double_kernel_avx2,
   [APR_CPU_AVX512] = &apr_double_double_kernel_avx512,
