@@ -19,6 +19,9 @@
 /* Milliseconds until it is tried again to accept connections, when there may be no more of them. */
 #define PAUSE 10
 
+/* So many connections are closed before others may be closed or begun. */
+#define N_CLOSED_AT_ONCE 32
+
 /* File descriptors that are not connections. */
 #define N_OTHER_FILES 64
 
@@ -537,17 +540,18 @@ send_timeout (AprServeServer *self, Connection *connection)
   g_string_free (response.body, TRUE);
 }
 
-void
+gboolean
 apr_serve_server_check_deadlines (AprServeServer *self)
 {
   gint64 now = g_get_monotonic_time ();
   GHashTableIter iter;
   gpointer element;
+  guint n_closed = 0;
 
   /* While the lock is held, no connection is closed, so that none of these numbers is a file of somebody else. */
   g_mutex_lock (&self->lock);
   g_hash_table_iter_init (&iter, self->connections);
-  while (g_hash_table_iter_next (&iter, &element, NULL))
+  while (n_closed < N_CLOSED_AT_ONCE && g_hash_table_iter_next (&iter, &element, NULL))
     {
       Connection *connection = element;
 
@@ -556,8 +560,12 @@ apr_serve_server_check_deadlines (AprServeServer *self)
       if (take_answer (connection))
         send_timeout (self, connection);
       shutdown (connection->fd, SHUT_RDWR);
+      __atomic_store_n (&connection->deadline, G_MAXINT64, __ATOMIC_RELAXED);
+      n_closed++;
     }
   g_mutex_unlock (&self->lock);
+
+  return n_closed == N_CLOSED_AT_ONCE;
 }
 
 void

@@ -24,8 +24,9 @@ AprServeServer *apr_serve_server_start (AprServeHandler *handler,
 
 guint apr_serve_server_get_n_threads (AprServeServer *self);
 
-/* Closes connections whose time is over. To be called every second or so. */
-void apr_serve_server_check_deadlines (AprServeServer *self);
+/* Closes some of the connections whose time is over. Returns whether there may be more: then it is to be called again
+ * in a moment, otherwise every second or so. */
+gboolean apr_serve_server_check_deadlines (AprServeServer *self);
 
 /* Accepts no more connections, waits for the requests that are under way, at most for the time-out, and ends. */
 void apr_serve_server_stop (AprServeServer *self);

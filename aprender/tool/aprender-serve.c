@@ -114,9 +114,10 @@ log_listeners (const GArray *listeners, guint n_threads)
 static gboolean
 check_deadlines (gpointer data)
 {
-  apr_serve_server_check_deadlines (data);
+  /* In between, those who are in time get their turn. */
+  g_timeout_add (apr_serve_server_check_deadlines (data) ? 1 : 1000, check_deadlines, data);
 
-  return G_SOURCE_CONTINUE;
+  return G_SOURCE_REMOVE;
 }
 
 static gboolean
@@ -191,7 +192,7 @@ serve (char **arguments, const ServeOptions *options, GError **error)
   g_unix_signal_add (SIGHUP, reload, watch);
   log_listeners (listeners, apr_serve_server_get_n_threads (server));
   apr_serve_notify ("READY=1");
-  g_timeout_add_seconds (1, check_deadlines, server);
+  check_deadlines (server);
   g_main_loop_run (loop);
   apr_serve_log (G_LOG_LEVEL_INFO, "stopping", NULL);
   apr_serve_notify ("STOPPING=1");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +17,18 @@ epoll_ctl (int epoll, int operation, int file, struct epoll_event *event)
     g_usleep (1000);
 
   return (int) syscall (SYS_epoll_ctl, epoll, operation, file, event);
+}
+
+static GThread *checking; /* (nullable) who looks at deadlines */
+static guint n_shut_down; /* by that thread */
+
+int
+shutdown (int file, int how)
+{
+  if (g_thread_self () == checking)
+    n_shut_down++;
+
+  return (int) syscall (SYS_shutdown, file, how);
 }
 
 #ifdef __SANITIZE_THREAD__
@@ -62,14 +75,20 @@ tear_down (Fixture *fixture, gconstpointer data)
 }
 
 static AprServeServer *
-start (Fixture *fixture)
+start_with (Fixture *fixture, const AprServeLimits *own_limits)
 {
   GError *error = NULL;
-  AprServeServer *server = apr_serve_server_start (&fixture->handler, fixture->listeners, &limits, &error);
+  AprServeServer *server = apr_serve_server_start (&fixture->handler, fixture->listeners, own_limits, &error);
 
   g_assert_no_error (error);
 
   return server;
+}
+
+static AprServeServer *
+start (Fixture *fixture)
+{
+  return start_with (fixture, &limits);
 }
 
 /* A connection that has sent a request. */
@@ -77,7 +96,7 @@ static GSocketConnection *
 ask (Fixture *fixture)
 {
   const AprServeListener *listener = &g_array_index (fixture->listeners, AprServeListener, 0);
-  const char *request = "GET /v2/health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  const char *request = "GET /v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n";
   g_autoptr (GSocketClient) client = g_socket_client_new ();
   GSocketConnection *connection;
   GError *error = NULL;
@@ -124,23 +143,65 @@ test_stop_at_once (Fixture *fixture, gconstpointer data)
   g_thread_join (client);
 }
 
+static void
+assert_answered (GSocketConnection *connection)
+{
+  char answer[17] = "";
+  gsize size;
+  GError *error = NULL;
+
+  g_input_stream_read_all (g_io_stream_get_input_stream (G_IO_STREAM (connection)), answer, sizeof answer - 1,
+                           &size, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (answer, ==, "HTTP/1.1 200 OK\r");
+}
+
 /* Whoever connects while no server runs is answered by the next one, as systemd promises for a restart. */
 static void
 test_wait_for_next (Fixture *fixture, gconstpointer data)
 {
   AprServeServer *server = start (fixture);
   g_autoptr (GSocketConnection) connection = NULL;
-  char answer[17] = "";
-  gsize size;
-  GError *error = NULL;
 
   apr_serve_server_stop (server);
   connection = ask (fixture);
   server = start (fixture);
-  g_input_stream_read_all (g_io_stream_get_input_stream (G_IO_STREAM (connection)), answer, sizeof answer - 1,
-                           &size, NULL, &error);
-  g_assert_no_error (error);
-  g_assert_cmpstr (answer, ==, "HTTP/1.1 200 OK\r");
+  assert_answered (connection);
+  apr_serve_server_stop (server);
+}
+
+/* However many connections are to be closed at the same moment, it is done to few at a time: until it is, no thread of
+ * the server may close or begin another. */
+static void
+test_close_few_at_a_time (Fixture *fixture, gconstpointer data)
+{
+  const AprServeLimits no_time = { .n_threads = 2, .max_body = 1024, .timeout = 0 };
+  AprServeServer *server = start_with (fixture, &no_time);
+  g_autoptr (GPtrArray) connections = g_ptr_array_new_with_free_func (g_object_unref);
+  guint n_before = 0;
+  gboolean more;
+  guint i;
+
+  for (i = 0; i < 300; i++)
+    {
+      g_ptr_array_add (connections, ask (fixture));
+      assert_answered (g_ptr_array_index (connections, i));
+    }
+  /* The last deadline has passed. */
+  g_usleep (1000);
+
+  n_shut_down = 0;
+  checking = g_thread_self ();
+  do
+    {
+      more = apr_serve_server_check_deadlines (server);
+      g_assert_cmpuint (n_shut_down - n_before, <=, 64);
+      n_before = n_shut_down;
+    }
+  while (more);
+  checking = NULL;
+  /* Each one once. */
+  g_assert_cmpuint (n_shut_down, ==, connections->len);
   apr_serve_server_stop (server);
 }
 
@@ -151,6 +212,8 @@ main (int argc, char *argv[])
 
   g_test_add ("/serve-server/stop-at-once", Fixture, NULL, set_up, test_stop_at_once, tear_down);
   g_test_add ("/serve-server/wait-for-next", Fixture, NULL, set_up, test_wait_for_next, tear_down);
+  g_test_add ("/serve-server/close-few-at-a-time", Fixture, NULL, set_up, test_close_few_at_a_time,
+              tear_down);
 
   return g_test_run ();
 }
