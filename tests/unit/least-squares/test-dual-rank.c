@@ -8,17 +8,17 @@
 
 #define N_FEATURES 40
 #define MAX_SAMPLES 12
+#define MANY_SAMPLES 1000
 
-/* Whether the sum of squares about the mean is 0, or less than @tolerance of the sum of squares. */
-static gboolean
-is_constant (const double *x, const double *weights, gsize n, double tolerance)
+/* The sum of squares about the mean, as a part of the sum of squares. */
+static void
+find_part (const double *x, const double *weights, gsize n, mpq_t part)
 {
   mpq_t total;
   mpq_t sum;
   mpq_t squares;
   mpq_t value;
   mpq_t weight;
-  gboolean constant;
   gsize i;
 
   mpq_inits (total, sum, squares, value, weight, NULL);
@@ -32,14 +32,27 @@ is_constant (const double *x, const double *weights, gsize n, double tolerance)
       mpq_mul (weight, weight, value);
       mpq_add (squares, squares, weight);
     }
-  /* What is left of the squares, and the part of them that counts as nothing. */
   mpq_mul (sum, sum, sum);
   mpq_div (sum, sum, total);
-  mpq_sub (sum, squares, sum);
-  mpq_set_d (value, tolerance);
-  mpq_mul (squares, squares, value);
-  constant = mpq_sgn (sum) == 0 || mpq_cmp (sum, squares) < 0;
+  mpq_sub (part, squares, sum);
+  if (mpq_sgn (part) != 0)
+    mpq_div (part, part, squares);
   mpq_clears (total, sum, squares, value, weight, NULL);
+}
+
+/* Whether that is 0, or less than @tolerance. */
+static gboolean
+is_constant (const double *x, const double *weights, gsize n, double tolerance)
+{
+  mpq_t part;
+  mpq_t limit;
+  gboolean constant;
+
+  mpq_inits (part, limit, NULL);
+  find_part (x, weights, n, part);
+  mpq_set_d (limit, tolerance);
+  constant = mpq_sgn (part) == 0 || mpq_cmp (part, limit) < 0;
+  mpq_clears (part, limit, NULL);
 
   return constant;
 }
@@ -48,7 +61,7 @@ static void
 find_constants (
   const double *x, const double *weights, gsize n, gboolean centred, double tolerance, gboolean *constant)
 {
-  const double zeros[MAX_SAMPLES] = { 0 };
+  const double zeros[MANY_SAMPLES] = { 0 };
   const AprRun run = { .n_threads = 1 };
   g_autoptr (AprTensor) matrix = matrix_new (n, N_FEATURES, x);
   g_autoptr (AprTensor) y = vector_new (n, zeros);
@@ -78,7 +91,7 @@ draw_feature (GRand *rand, double *x, gsize n, double tolerance)
 static void
 test_edge (void)
 {
-  const double factors[] = { 0, 4 * 0x1p-53, 8 * 0x1p-53, 0x1p-46, 16 * 0x1p-24, 0x1p-18, 0x1p-8, 0.8 };
+  const double factors[] = { 0, 4 * 0x1p-53, 8 * 0x1p-53, 0x1p-46, 16 * 0x1p-24, 0x1p-18, 0x1p-8, 0.8, 1, 4 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (130);
   gsize n_constant = 0;
   gsize n_features = 0;
@@ -109,6 +122,36 @@ test_edge (void)
   g_test_message ("%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " are constant", n_constant, n_features);
   g_assert_cmpuint (n_constant, >, n_features / 5);
   g_assert_cmpuint (n_constant, <, n_features * 4 / 5);
+}
+
+/* Many samples, whose sums have larger rounding errors, and a tolerance that is next to a feature's own part. */
+static void
+test_many_samples (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (131);
+  g_autofree double *x = g_new (double, MANY_SAMPLES *N_FEATURES);
+  gsize i;
+  gsize k;
+
+  for (k = 0; k < MANY_SAMPLES * N_FEATURES; k++)
+    x[k] = g_rand_double_range (rand, -0.5, 1);
+  for (i = 0; i < N_FEATURES; i += 4)
+    {
+      gboolean constant[N_FEATURES];
+      double tolerance;
+      mpq_t part;
+
+      mpq_init (part);
+      find_part (x + i, NULL, MANY_SAMPLES, part);
+      tolerance = mpq_get_d (part);
+      mpq_clear (part);
+      g_assert_cmpfloat (tolerance, >, 0.5);
+      /* It was cut off. */
+      find_constants (x, NULL, MANY_SAMPLES, TRUE, tolerance, constant);
+      g_assert_false (constant[i]);
+      find_constants (x, NULL, MANY_SAMPLES, TRUE, nextafter (tolerance, 1), constant);
+      g_assert_true (constant[i]);
+    }
 }
 
 static void
@@ -168,6 +211,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/dual-rank/edge", test_edge);
+  g_test_add_func ("/dual-rank/many-samples", test_many_samples);
   g_test_add_func ("/dual-rank/ties", test_ties);
   g_test_add_func ("/dual-rank/without-intercept", test_without_intercept);
 

@@ -86,17 +86,23 @@ test_case (gconstpointer data)
 static void
 test_almost_constant (void)
 {
-  const double x[] = { 1 - 0x1p-51, 1 + 0x1p-51 };
-  const double y[] = { 1, 2 };
-  Data data = { 2, 1, (double *) x, (double *) y };
-  g_auto (AprLeastSquares) answer = { NULL };
+  const double units[] = { 1, 0x1p51, 0x1p200 };
+  gsize i;
 
-  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
-  g_assert_cmpuint (answer.rank, ==, 0);
-  g_assert_cmpuint (answer.n_dependent, ==, 1);
-  assert_same_double (answer.coefficients[0], 0);
-  assert_same_double (answer.intercepts[0], 1.5);
-  g_assert_true (answer.correctly_rounded);
+  for (i = 0; i < G_N_ELEMENTS (units); i++)
+    {
+      double x[] = { (1 - 0x1p-51) * units[i], (1 + 0x1p-51) * units[i] };
+      double y[] = { 1, 2 };
+      Data data = { 2, 1, x, y };
+      g_auto (AprLeastSquares) answer = { NULL };
+
+      solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+      g_assert_cmpuint (answer.rank, ==, 0);
+      g_assert_cmpuint (answer.n_dependent, ==, 1);
+      assert_same_double (answer.coefficients[0], 0);
+      assert_same_double (answer.intercepts[0], 1.5);
+      g_assert_true (answer.correctly_rounded);
+    }
 }
 
 /* Features so near to each other that the factors need longer numbers; the leading bits of the products are not enough
@@ -123,6 +129,22 @@ test_nearly_dependent (void)
   assert_same_double (answer.coefficients[2], -0x1.298ed0b661372p-14);
 }
 
+/* Of all sums, that of the target alone has bits below 2^64: it is 2^63, and its squares are 2^64. */
+static void
+test_sum_below_the_squares (void)
+{
+  double x[] = { 4, 0, 0, 0 };
+  double y[] = { 1, 1, 1, -1 };
+  double weights[] = { 0x1p62, 0x1p62, 0x1p62, 0x1p62 };
+  Data data = { 4, 1, x, y, weights };
+  g_auto (AprLeastSquares) answer = { NULL };
+
+  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+  g_assert_true (answer.correctly_rounded);
+  assert_same_double (answer.coefficients[0], 1.0 / 6);
+  assert_same_double (answer.intercepts[0], 1.0 / 3);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -139,6 +161,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/edge-cases/almost-constant", test_almost_constant);
 
   g_test_add_func ("/edge-cases/nearly-dependent", test_nearly_dependent);
+  g_test_add_func ("/edge-cases/sum-below-the-squares", test_sum_below_the_squares);
 
   return g_test_run ();
 }

@@ -570,20 +570,22 @@ test_long (void)
   }
 }
 
-/* Squares of one and of two bits, whose scales differ by 1, and one column alone. */
+/* Squares of one and of two bits, whose scales differ by 1, and one column alone; and a second pivot that is 2^-38 of
+ * the first. The fewest bits are just enough. */
 static void
 test_small (void)
 {
-  const glong entries[][3] = { { 2 }, { 1, 1, 3 } };
-  gsize n;
+  const glong entries[][3] = { { 2 }, { 1, 1, 3 }, { 1l << 60, 1l << 60, (1l << 60) + (1l << 22) } };
+  gsize i;
 
-  for (n = 1; n <= 2; n++)
+  for (i = 0; i < G_N_ELEMENTS (entries); i++)
     {
       g_auto (Matrix) matrix = { 0 };
       g_autoptr (AprLdlt) ldlt = NULL;
 
-      matrix_init_small (&matrix, n, entries[n - 1]);
-      ldlt = apr_ldlt_new_long (matrix.entries, n, 100000, &usual);
+      matrix_init_small (&matrix, MIN (i + 1, 2), entries[i]);
+      ldlt = apr_ldlt_new_long (matrix.entries, matrix.n, 256, &usual);
+      g_assert_nonnull (ldlt);
       check_inverse (&matrix, ldlt);
     }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/least-squares-test.h"
 
+#include "aprender/least-squares/apr-minimum-norm-private.h"
+
 /* Features that are alone in their rows, or there twice, so that all answers are known: each has the values 3 and 1,
  * times a power of two, where the target has 1 and 0, or 1 and -3. With 2^100 in place of 3, a coefficient is 2^-100
  * less a part of 2^-200, and the products are long. */
@@ -395,6 +397,43 @@ test_near_ties (void)
           }
 }
 
+/* Three features that are the same, with products of 63 bits whose squares have a sum of 128: just beyond what 127 bits
+ * and a sign hold. */
+static void
+test_squares_of_all_bits (void)
+{
+  const gsize features[] = { 0, 1, 2 };
+  const gboolean none[3] = { FALSE };
+  const AprRun run = { 0 };
+  g_auto (AprProducts) products = { 0 };
+  g_auto (AprNormalEquations) equations = { 0 };
+  double coefficients[3];
+  AprTarget target = { .dtype = APR_DTYPE_F64, .coefficients = coefficients };
+  AprSquaredEquations *squared;
+  mpz_t value;
+  gsize i;
+  gsize j;
+
+  apr_products_init_zeros (&products, 3, 1, 2);
+  mpz_init (value);
+  for (i = 0; i <= 3; i++)
+    for (j = 0; j <= i; j++)
+      {
+        mpz_set_ui (value, i < 3 ? 7 : 21);
+        mpz_mul_2exp (value, value, 60);
+        apr_products_set_integer (&products, i, j, value);
+      }
+  mpz_clear (value);
+  apr_normal_equations_init (&equations, &products, none, 0x1p-100, &run);
+  g_assert_cmpuint (equations.n_independent, ==, 1);
+  g_assert_cmpuint (equations.n_dependent, ==, 2);
+  squared = apr_squared_equations_new (&equations, features, &run);
+  g_assert_true (apr_squared_equations_solve (squared, &target, &run));
+  apr_squared_equations_free (squared);
+  for (i = 0; i < 3; i++)
+    assert_same_double (coefficients[i], 1);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -413,6 +452,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/minimum-norm/one-sample", test_one_sample);
   g_test_add_func ("/minimum-norm/near-ties", test_near_ties);
   g_test_add_func ("/minimum-norm/zero-target", test_zero_target);
+  g_test_add_func ("/minimum-norm/squares-of-all-bits", test_squares_of_all_bits);
 
   return g_test_run ();
 }

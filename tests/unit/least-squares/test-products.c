@@ -540,6 +540,52 @@ test_scaled_to_the_top (void)
     }
 }
 
+static void
+test_scaled_from_the_bottom (void)
+{
+  enum
+  {
+    N = 3,
+    N_LIMBS = 3
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (64);
+  const gsize columns[N] = { 0, 1, 2 };
+  const int tops[] = { 124, 122, 124 };
+  int round;
+
+  g_test_summary (
+    "Entries that have all bits but one that multiplications use, beside others that are negative.");
+
+  for (round = 0; round < 20; round++)
+    {
+      g_auto (AprProducts) products = { 0 };
+      gint64 scales[N];
+      AprScaledProducts matrix = { &products, scales, columns, N };
+      gsize i;
+      gsize j;
+      mpz_t entry;
+
+      apr_products_init_zeros (&products, N, 1, N_LIMBS);
+      mpz_init (entry);
+      for (i = 0; i < N; i++)
+        for (j = 0; j <= i; j++)
+          {
+            mpz_set_si (entry, g_rand_int_range (rand, -1000, 1000));
+            if (i == j)
+              mpz_setbit (entry, (mp_bitcnt_t) tops[i]);
+            mpz_abs (entry, entry);
+            if (i != j && g_rand_boolean (rand))
+              mpz_neg (entry, entry);
+            apr_products_set_integer (&products, i, j, entry);
+          }
+      mpz_clear (entry);
+      for (i = 0; i < N; i++)
+        scales[i] = tops[i] / 2;
+      g_assert_cmpint (scales[1] + scales[2], ==, apr_scaled_products_get_bits (N) - 1);
+      check_product (&matrix, rand, 1, TRUE);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -552,6 +598,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/products/tall", test_tall);
   g_test_add_func ("/products/scaled/made-up", test_scaled_made_up);
   g_test_add_func ("/products/scaled/to-the-top", test_scaled_to_the_top);
+  g_test_add_func ("/products/scaled/from-the-bottom", test_scaled_from_the_bottom);
 
   return g_test_run ();
 }
