@@ -13,6 +13,7 @@ typedef enum
   APR_CPU_PORTABLE,
   APR_CPU_NEON,        /* arm64's vectors of 128 bits */
   APR_CPU_DOTPROD,     /* with products of bytes */
+  APR_CPU_I8MM,        /* with products of matrices of bytes, and those */
   APR_CPU_AVX2,        /* with FMA */
   APR_CPU_AVX_VNNI,    /* with products of bytes */
   APR_CPU_AVX512,      /* F and DQ */

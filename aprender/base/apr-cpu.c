@@ -25,10 +25,11 @@
 #endif
 
 static const char *const names[] = {
-  [APR_CPU_PORTABLE] = "portable",      [APR_CPU_NEON] = "neon",
-  [APR_CPU_DOTPROD] = "dotprod",        [APR_CPU_AVX2] = "avx2",
-  [APR_CPU_AVX_VNNI] = "avxvnni",       [APR_CPU_AVX512] = "avx512",
-  [APR_CPU_AVX512_VNNI] = "avx512vnni", [APR_CPU_AMX] = "amx",
+  [APR_CPU_PORTABLE] = "portable", [APR_CPU_NEON] = "neon",
+  [APR_CPU_DOTPROD] = "dotprod",   [APR_CPU_I8MM] = "i8mm",
+  [APR_CPU_AVX2] = "avx2",         [APR_CPU_AVX_VNNI] = "avxvnni",
+  [APR_CPU_AVX512] = "avx512",     [APR_CPU_AVX512_VNNI] = "avx512vnni",
+  [APR_CPU_AMX] = "amx",
 };
 
 static gboolean
@@ -46,6 +47,16 @@ has_dotprod (void)
 {
 #ifdef APR_KERNELS_ARM
   return (getauxval (AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+#else
+  return FALSE;
+#endif
+}
+
+static gboolean
+has_i8mm (void)
+{
+#ifdef APR_KERNELS_ARM
+  return has_dotprod () && (getauxval (AT_HWCAP2) & HWCAP2_I8MM) != 0;
 #else
   return FALSE;
 #endif
@@ -157,6 +168,8 @@ apr_cpu_has (AprCpuSet set)
       return has_neon ();
     case APR_CPU_DOTPROD:
       return has_dotprod ();
+    case APR_CPU_I8MM:
+      return has_i8mm ();
     case APR_CPU_AVX2:
       return has_avx2 ();
     case APR_CPU_AVX_VNNI:

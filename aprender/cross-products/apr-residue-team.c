@@ -76,7 +76,7 @@ apr_residue_team_init (AprResidueTeam *self,
   self->panel_size = apr_residue_kernel_get_panel_size (kernel, block_rows);
   self->n_left = CLAMP (self->n_panels * moduli->n_moduli / (4 * (gsize) n_threads), 1, (gsize) LEFT_PANELS);
   self->n_threads = n_threads;
-  apr_residue_weights_init (&self->weights, weights, block_rows, moduli->n_moduli, kernel->residue_size);
+  apr_residue_weights_init (&self->weights, weights, block_rows, moduli->n_moduli, kernel);
 
   n_padded = self->n_panels * APR_RESIDUE_PANEL;
   self->squares = g_new0 (double, n_padded);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aprender/cross-products/apr-rows-private.h"
-#include "aprender/cross-products/kernels/apr-residue-moduli-private.h"
+#include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
 
 G_BEGIN_DECLS
 
@@ -31,8 +31,11 @@ typedef struct
 guint apr_residue_weights_count_bits (const AprRows *rows, gsize block_rows);
 
 /* @rows may be %NULL. */
-void apr_residue_weights_init (
-  AprResidueWeights *self, const AprRows *rows, gsize block_rows, guint n_moduli, gsize residue_size);
+void apr_residue_weights_init (AprResidueWeights *self,
+                               const AprRows *rows,
+                               gsize block_rows,
+                               guint n_moduli,
+                               const AprResidueKernel *kernel);
 
 void apr_residue_weights_clear (AprResidueWeights *self);
 

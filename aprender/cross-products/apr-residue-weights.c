@@ -83,8 +83,11 @@ apr_residue_weights_count_bits (const AprRows *rows, gsize block_rows)
 }
 
 void
-apr_residue_weights_init (
-  AprResidueWeights *self, const AprRows *rows, gsize block_rows, guint n_moduli, gsize residue_size)
+apr_residue_weights_init (AprResidueWeights *self,
+                          const AprRows *rows,
+                          gsize block_rows,
+                          guint n_moduli,
+                          const AprResidueKernel *kernel)
 {
   gsize i;
 
@@ -94,9 +97,8 @@ apr_residue_weights_init (
     return;
 
   self->n_bits = apr_residue_weights_count_bits (rows, block_rows);
-  /* Kernels read them four rows at a time. */
-  block_rows = (block_rows + APR_RESIDUE_STEP - 1) / APR_RESIDUE_STEP * APR_RESIDUE_STEP;
-  self->stride = block_rows * residue_size;
+  block_rows = apr_residue_kernel_fill_up (kernel, block_rows);
+  self->stride = block_rows * kernel->residue_size;
   self->values = g_new0 (double, block_rows);
   for (i = 0; i < APR_RESIDUE_WORDS; i++)
     self->words[i] = g_new0 (guint32, block_rows);

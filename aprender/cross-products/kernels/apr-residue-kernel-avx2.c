@@ -40,13 +40,12 @@ cut_half (const AprResidueModuli *moduli,
           AprResidueRest *rests)
 {
   guint n_moduli = moduli->n_moduli;
-  gsize n_padded = (columns->n_rows + APR_RESIDUE_STEP - 1) / APR_RESIDUE_STEP * APR_RESIDUE_STEP;
   gsize n_rests = 0;
   gsize row;
   guint word;
   guint i;
 
-  for (row = 0; row < n_padded; row += STEP)
+  for (row = 0; row < columns->n_rows; row += STEP)
     {
       guint8 *to = residues + APR_RESIDUE_HEADER + (row * APR_RESIDUE_PANEL + first * STEP) * 2;
       Cut cut;
@@ -252,6 +251,7 @@ multiply (const guint8 *left,
 const AprResidueKernel apr_residue_kernel_avx2 = {
   .name = "avx2",
   .residue_size = 2,
+  .step = STEP,
   .rate = 24,
   .square = square,
   .cut = cut,

@@ -473,6 +473,7 @@ reconstruct (const AprResidueModuli *moduli, const guint8 *tiles, gint64 (*parts
 const AprResidueKernel apr_residue_kernel_avx512vnni = {
   .name = "avx512vnni",
   .residue_size = 1,
+  .step = 4,
   .rate = 60,
   .square = square,
   .cut = cut,

@@ -288,6 +288,7 @@ multiply (const guint8 *left,
 const AprResidueKernel apr_residue_kernel_avxvnni = {
   .name = "avxvnni",
   .residue_size = 1,
+  .step = STEP,
   .rate = 40,
   .square = square,
   .cut = cut,

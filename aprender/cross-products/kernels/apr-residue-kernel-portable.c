@@ -168,7 +168,6 @@ cut_columns (const AprResidueModuli *moduli,
              gsize distance,
              AprResidueRest *rests)
 {
-  gsize n_padded = (columns->n_rows + APR_RESIDUE_STEP - 1) / APR_RESIDUE_STEP * APR_RESIDUE_STEP;
   float reciprocals[APR_RESIDUE_MODULI];
   gsize n_rests = 0;
   gsize row;
@@ -177,7 +176,7 @@ cut_columns (const AprResidueModuli *moduli,
 
   for (i = 0; i < moduli->n_moduli; i++)
     reciprocals[i] = 1.0f / (float) moduli->modulus[i];
-  for (row = 0; row < n_padded; row += STEP)
+  for (row = 0; row < columns->n_rows; row += STEP)
     {
       guint8 *to = residues + APR_RESIDUE_HEADER + (row * APR_RESIDUE_PANEL + first * STEP) * 2;
       Cut cut;
@@ -422,6 +421,7 @@ reconstruct (const AprResidueModuli *moduli, const guint8 *tiles, gint64 (*parts
 const AprResidueKernel apr_residue_kernel_portable = {
   .name = "portable",
   .residue_size = 2,
+  .step = STEP,
   .rate = 8,
   .square = square,
   .cut = cut,

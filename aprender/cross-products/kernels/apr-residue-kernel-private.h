@@ -32,11 +32,8 @@ G_BEGIN_DECLS
 /* Panels on the right that are multiplied at once, at most. */
 #define APR_RESIDUE_RIGHT 3
 
-/* Rows are filled up to a multiple of this. */
-#define APR_RESIDUE_STEP 4
-
 /* The residues of a panel for one modulus: sixteen numbers of 32 bits, which are the kernel's own, and then the
- * residues, one or two bytes each: 4 or 2 rows of a column side by side, then those of the next column. */
+ * residues, one or two bytes each: some rows of a column side by side, then those of the next column. */
 #define APR_RESIDUE_HEADER 64
 
 /* Sixteen columns of rows that stand @stride values apart. */
@@ -62,6 +59,7 @@ typedef struct
 {
   const char *name;
   gsize residue_size; /* 1 or 2 bytes */
+  gsize step; /* rows of a column whose residues are side by side; rows are filled up to a multiple of it */
 
   /* Products of two residues in a cycle, roughly: beside it stands what a rest costs. */
   double rate;
@@ -69,7 +67,7 @@ typedef struct
   /* Adds the squares of @n_panels panels that stand side by side to @squares, rounded. */
   void (*square) (const AprResidueColumns *columns, gsize n_panels, double *squares);
 
-  /* Writes the residues of h = rint (x 2^s), rows beyond @columns->n_rows as 0, up to a multiple of APR_RESIDUE_STEP;
+  /* Writes the residues of h = rint (x 2^s), rows beyond @columns->n_rows as 0, up to a multiple of @step;
    * those of a modulus are @distance bytes behind those of the one before. @magic has for word d of each column
    * (1.5 2^52 + apr_residue_moduli_get_bias ()) 2^(24 d - s), aligned to 64 bytes. |h| must be below
    * 2^(24 n_words + 1). Returns how many rests there are, and writes them. */
@@ -106,17 +104,25 @@ typedef struct
                        gint64 (*parts)[APR_RESIDUE_TILE]);
 } AprResidueKernel;
 
+/* The rows that are written where there are @n_rows. */
+static inline gsize
+apr_residue_kernel_fill_up (const AprResidueKernel *self, gsize n_rows)
+{
+  return (n_rows + self->step - 1) / self->step * self->step;
+}
+
 /* The bytes of a panel of @n_rows rows. */
 static inline gsize
 apr_residue_kernel_get_panel_size (const AprResidueKernel *self, gsize n_rows)
 {
-  return APR_RESIDUE_HEADER + (n_rows + APR_RESIDUE_STEP - 1) / APR_RESIDUE_STEP * APR_RESIDUE_STEP *
-                                APR_RESIDUE_PANEL * self->residue_size;
+  return APR_RESIDUE_HEADER +
+         apr_residue_kernel_fill_up (self, n_rows) * APR_RESIDUE_PANEL * self->residue_size;
 }
 
 extern const AprResidueKernel apr_residue_kernel_portable;
 #ifdef APR_KERNELS_ARM
 extern const AprResidueKernel apr_residue_kernel_dotprod;
+extern const AprResidueKernel apr_residue_kernel_i8mm;
 #endif
 #ifdef APR_KERNELS_X86
 extern const AprResidueKernel apr_residue_kernel_avx2;

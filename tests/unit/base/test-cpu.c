@@ -8,7 +8,7 @@
 
 #define VARIABLE "APRENDER_KERNEL"
 
-static const char *const sets[] = { "portable", "neon",   "dotprod",    "avx2",
+static const char *const sets[] = { "portable", "neon",   "dotprod",    "i8mm", "avx2",
                                     "avxvnni",  "avx512", "avx512vnni", "amx" };
 
 static gboolean
@@ -36,7 +36,10 @@ test_list (void)
   g_assert_true (is_available ("neon"));
   /* An emulator may show the processor that it runs on. */
   if (g_file_get_contents ("/proc/cpuinfo", &info, NULL, NULL) && strstr (info, "\nFeatures") != NULL)
-    g_assert_true (is_available ("dotprod") == (strstr (info, " asimddp") != NULL));
+    {
+      g_assert_true (is_available ("dotprod") == (strstr (info, " asimddp") != NULL));
+      g_assert_true (is_available ("i8mm") == (strstr (info, " i8mm") != NULL));
+    }
   return;
 #endif
   if (!g_file_get_contents ("/proc/cpuinfo", &info, NULL, NULL) || strstr (info, "\nflags") == NULL)
@@ -75,7 +78,7 @@ test_chosen_in_subprocess (void)
     name = "avx512";
   if (g_str_equal (name, "avxvnni"))
     name = "avx2";
-  if (g_str_equal (name, "dotprod"))
+  if (g_str_equal (name, "dotprod") || g_str_equal (name, "i8mm"))
     name = "neon";
   g_assert_cmpstr (apr_dense_kernel_choose ()->name, ==, name);
   g_assert_cmpstr (apr_prediction_kernel_choose ()->name, ==, name);

@@ -126,8 +126,8 @@ cut_clear (Cut *self)
 static gint
 get_residue (const AprResidueKernel *kernel, const Cut *self, guint modulus, gsize row, gsize column)
 {
-  gsize together = kernel->residue_size == 1 ? 4 : 2;
-  gsize place = row / together * together * PANEL + column * together + row % together;
+  gsize step = kernel->step;
+  gsize place = row / step * step * PANEL + column * step + row % step;
   const guint8 *panel = self->residues + modulus * self->distance + APR_RESIDUE_HEADER;
 
   return kernel->residue_size == 1 ? panel[place] : ((const gint16 *) (gconstpointer) panel)[place];
@@ -157,7 +157,7 @@ check_cut (const AprResidueKernel *kernel, GRand *rand, guint n_moduli, gsize n_
   columns_init (&columns, rand, kernel, n_moduli, n_rows, is_float);
   found = cut (kernel, &columns);
   qsort (found.rests, found.n_rests, sizeof *found.rests, compare_rests);
-  for (i = 0; i < (n_rows + APR_RESIDUE_STEP - 1) / APR_RESIDUE_STEP * APR_RESIDUE_STEP * PANEL; i++)
+  for (i = 0; i < apr_residue_kernel_fill_up (kernel, n_rows) * PANEL; i++)
     {
       gsize row = i / PANEL;
       gsize column = i % PANEL;
