@@ -20,7 +20,7 @@ from .memory import copy_bytes, wrap_bytes
 from .metrics import r2_score
 from .native import CLASSES, Apr, extends
 from .properties import add_attributes, add_constructor, check_constructor, list_settable, to_name, to_plain
-from .samples import Samples, check_feature_names, check_target_names, explain, get_labels, refuse_readers, warn_of_names
+from .samples import Samples, check_feature_names, check_target_names, explain, get_labels, refuse_readers, share_plain, warn_of_names
 from .virtual_functions import check_results
 
 _fit = Apr.Estimator.fit
@@ -124,6 +124,8 @@ class Methods:
         Arrays of integers and truth values are read in place, each
         exactly, lists as doubles; the model is then in float64. A fit that raises leaves the model as it was.
         """
+        if fit_plain(self, X, y, sample_weight, cancellable):
+            return self
         return fit_whole(self, Samples(X, y, sample_weight), cancellable)
 
     def fit_async(self, X: Data, y: Target, sample_weight: Weights = None,
@@ -286,13 +288,24 @@ def predict_finish(self, result):
     return native_predict_finish(self, result)._copy_values()
 
 
+def fit_plain(self, X, y, sample_weight, cancellable):
+    """Fits to arrays that are read in place, without names and weights; false where that is not what they are."""
+    tensors = share_plain(X, y) if sample_weight is None else None
+    if tensors is None:
+        return False
+    _fit(self, *tensors, None, cancellable)
+    if vars(self):
+        name_columns(self, None, None)
+    return True
+
+
 def fit_whole(self, samples, cancellable):
     """Fits to all samples at once."""
     try:
         _fit(self, *samples.get_tensors(), cancellable)
     except AprError as error:
         raise explain(error, 0, samples.names) from None
-    name_columns(self, samples)
+    name_columns(self, samples.names, samples.target_names)
     return self
 
 
@@ -302,7 +315,7 @@ def fit_whole_async(self, samples, cancellable, callback, user_data):
         def when_named(model, result):
             try:
                 if not result.had_error():
-                    name_columns(model, samples)
+                    name_columns(model, samples.names, samples.target_names)
             finally:
                 when_fitted(model, result)
 
@@ -318,15 +331,15 @@ def fit_whole_async(self, samples, cancellable, callback, user_data):
     return awaitable.call(start, finish, cancellable, callback, user_data)
 
 
-def name_columns(self, samples):
+def name_columns(self, names, target_names):
     """Gives a fitted model the names of its tables. Those of an earlier table do not stay, but others do."""
-    _name(self, samples.names, '_table_names', self.get_feature_names, self.set_feature_names)
-    name_targets(self, samples)
+    _name(self, names, '_table_names', self.get_feature_names, self.set_feature_names)
+    name_targets(self, target_names)
 
 
-def name_targets(self, samples):
+def name_targets(self, names):
     """Gives a fitted model the names of the targets' columns."""
-    _name(self, samples.target_names, '_table_target_names', self.get_target_names, self.set_target_names)
+    _name(self, names, '_table_target_names', self.get_target_names, self.set_target_names)
 
 
 def _name(self, names, key, get, set):

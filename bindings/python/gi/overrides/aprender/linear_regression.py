@@ -15,7 +15,7 @@ from .blocks import Outcome, call as call_blocks, release, taking_outcomes
 from .cross_products import native_update_async, native_update_finish
 from .data import to_block
 from .errors import ArgumentError, AprError, make
-from .estimator import (ClassFunction, explain_features, fit_whole, fit_whole_async, get_values,
+from .estimator import (ClassFunction, explain_features, fit_plain, fit_whole, fit_whole_async, get_values,
                         native_predict_async, name_targets, native_predict_finish, overrides_predict, predict_whole,
                         predict_whole_async, read_features, read_samples, read_to_score, score_predictions,
                         score_predictions_async, score_whole, score_whole_async)
@@ -162,7 +162,7 @@ def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_da
             try:
                 _fit_cross_products_finish(model, result)
                 if not is_partial or samples.target_names is not None:
-                    name_targets(model, samples)
+                    name_targets(model, samples.target_names)
             except AprError as error:
                 done(Outcome(error=error))
             else:
@@ -304,11 +304,13 @@ class Methods:
 
     def fit(self, X: Data, y: Target, sample_weight: Weights = None,
             cancellable: Gio.Cancellable | None = None) -> Self:
+        if fit_plain(self, X, y, sample_weight, cancellable):
+            return self
         samples = Samples(X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)):
             return fit_whole(self, samples, cancellable)
         self.fit_cross_products(_sum_up(self, samples, cancellable), cancellable)
-        name_targets(self, samples)
+        name_targets(self, samples.target_names)
         return self
 
     fit.__doc__ = Apr.Estimator.fit.__doc__
@@ -453,7 +455,7 @@ class Methods:
                     before.merge(state)
                 self.fit_cross_products(state if before is None else before)
                 if not fitted:
-                    name_targets(self, samples)
+                    name_targets(self, samples.target_names)
                 return self
         try:
             _partial_fit(self, *samples.get_tensors(), cancellable)

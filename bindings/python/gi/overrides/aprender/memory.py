@@ -7,7 +7,8 @@ import functools
 import gi._gobject
 from gi.repository import GLib
 
-from .native import Apr
+from .errors import translate
+from .native import Apr, native_new_from_memory
 
 # For each dtype numpy's name, the type string of the array interface, and the code of the module struct. The
 # names without a type string are those of ml_dtypes; the packed dtypes have no counterpart.
@@ -83,7 +84,6 @@ _add_reference = ctypes.pythonapi['Py_IncRef']
 _add_reference.restype, _add_reference.argtypes = None, [ctypes.py_object]
 
 
-_new_from_memory = Apr.Tensor.new_from_memory
 _from_buffer = ctypes.c_char.from_buffer
 _address_of = ctypes.addressof
 
@@ -131,22 +131,31 @@ def is_data(dtype, found):
     return dtype.kind in 'biu' or found in (Apr.DType.F16, Apr.DType.BF16, Apr.DType.F32, Apr.DType.F64)
 
 
-def _share_memory(array, dtype, address):
+def share_memory(array, dtype, address):
+    """Makes a tensor that reads the array's own memory, which is in C order."""
     _add_reference(array)
-    return _new_from_memory(dtype, list(array.shape), address, array.nbytes, _release_address, id(array))
+    try:
+        return native_new_from_memory(dtype, array.shape, address, array.nbytes, _release_address, id(array))
+    except GLib.Error as error:
+        raise translate(error) from None
 
 
 def share(array, dtype):
     """Makes a tensor that reads the array's own memory, or that of a copy where the layout is another."""
     array = import_module('numpy').asarray(array, find_numpy_dtype(dtype), order='C')
-    return _share_memory(array, dtype, array.__array_interface__['data'][0])
+    return share_memory(array, dtype, array.__array_interface__['data'][0])
+
+
+def find_address(array):
+    """Where an array of numpy's own is that can be read as it is, which nearly all can: to find that out is to be quick."""
+    try:
+        return _address_of(_from_buffer(array))
+    except (TypeError, ValueError, BufferError):
+        # Not in C order, or read-only, or empty, or of a dtype that is unknown to Python's buffers.
+        return None
 
 
 def share_as_it_is(array, dtype):
-    """The same for an array of numpy's own; it can nearly always be read as it is: to find that out is to be quick."""
-    try:
-        address = _address_of(_from_buffer(array))
-    except (TypeError, ValueError, BufferError):
-        # Not in C order, or read-only, or empty, or of a dtype that is unknown to Python's buffers.
-        return share(array, dtype)
-    return _share_memory(array, dtype, address)
+    """The same for an array of numpy's own."""
+    address = find_address(array)
+    return share(array, dtype) if address is None else share_memory(array, dtype, address)

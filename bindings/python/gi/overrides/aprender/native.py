@@ -157,6 +157,9 @@ def _wrap(class_, info):
     return function if info.is_method() or class_ is Apr else staticmethod(function)
 
 
+# Without what is put around it below: memory.py calls it for each array.
+native_new_from_memory = Apr.Tensor.new_from_memory
+
 # The functions are the attributes of the module.
 for _class in (*CLASSES, *_ENUMS, Apr):
     for _name, _info in list(_ALL.items() if _class is Apr else vars(_class).items()):

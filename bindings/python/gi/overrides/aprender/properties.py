@@ -14,7 +14,7 @@ from .reference import PROPERTIES
 _WRITABLE = GObject.ParamFlags.WRITABLE
 _CONSTRUCT_ONLY = GObject.ParamFlags.CONSTRUCT_ONLY
 # PyGObject's own descriptor of “props”. To look it up takes as long as a tenth of a small fit.
-_PROPS = inspect.getattr_static(GObject.Object, 'props')
+_get_props = inspect.getattr_static(GObject.Object, 'props').__get__
 # The values that a property takes, where they are not all of its enumeration.
 _NICKS = {('AprLinearRegression', 'dtype'): ('none', 'f32', 'f64')}
 
@@ -142,35 +142,35 @@ _set = object.__setattr__
 class _Props:
     """An object's properties as PyGObject has them, object.props.name, but for strings that have a NUL."""
 
-    __slots__ = ('_object', '_props')
+    __slots__ = ('_object',)
 
-    def __init__(self, object, props):
+    def __init__(self, object):
         _set(self, '_object', object)
-        _set(self, '_props', props)
 
     def __getattr__(self, name):
-        return getattr(self._props, name)
+        return getattr(_get_props(self._object), name)
 
     def __setattr__(self, name, value):
-        _check_property(self._object, name, value)
-        setattr(self._props, name, value)
+        # A number, or an enumeration's value, has no NUL.
+        if not isinstance(value, int):
+            _check_property(self._object, name, value)
+        setattr(_get_props(self._object), name, value)
 
     def __dir__(self):
-        return dir(self._props)
+        return dir(_get_props(self._object))
 
     def __iter__(self):
-        return iter(self._props)
+        return iter(_get_props(self._object))
 
     def __len__(self):
-        return len(self._props)
+        return len(_get_props(self._object))
 
 
 class _PropsOf:
     """What a class has as its attribute “props”: of the class they are GObject.ParamSpecs."""
 
     def __get__(self, object, class_):
-        props = _PROPS.__get__(object, class_)
-        return props if object is None else _Props(object, props)
+        return _get_props(object, class_) if object is None else _Props(object)
 
 
 def guard_properties(class_):
@@ -255,7 +255,8 @@ def check_constructor(class_):
 
 def add_constructor(class_):
     """Makes help and completion tell which keywords the constructor takes."""
-    construct = class_.__init__
+    # That of a base class has done all this already.
+    construct = getattr(class_.__init__, 'construct', class_.__init__)
 
     def __init__(self, **properties):
         if not properties:
@@ -278,5 +279,6 @@ def add_constructor(class_):
                                      default=to_plain(getattr(pspec, 'default_value', None))) for name, pspec in writable]
     __init__.__signature__ = inspect.Signature(parameters)
     __init__.__qualname__ = f'{class_.__name__}.__init__'
+    __init__.construct = construct
     __init__.__doc__ = 'Makes an object; the keywords are its properties.'
     class_.__init__ = __init__

@@ -13,7 +13,7 @@ from .data import open_data, read_whole, refuse_reader, to_block
 from .errors import ArgumentError, AprError, make
 from .frames import is_frame
 from .lists import count, describe
-from .memory import find_data_dtype_in_place, import_module, share_as_it_is
+from .memory import find_address, find_data_dtype_in_place, import_module, share_memory
 from .native import Apr, make_error
 from .tables import Table
 
@@ -57,6 +57,21 @@ def _advise_shape(X):
     return f'{one_feature} where they are the samples of one feature; {one_sample} where they are one sample'
 
 
+def share_plain(X, y):
+    """The tensors of arrays of numpy's own, of which there is nothing to find out: for a small fit that takes as long as to
+    sum it up. None where there may be.
+    """
+    # To import numpy takes a while: for tensors, nobody waits for it.
+    numpy = None if isinstance(X, Apr.Tensor) else import_module('numpy')
+    if numpy is None or type(X) is not numpy.ndarray or type(y) is not numpy.ndarray or X.ndim != 2 or not y.ndim:
+        return None
+    dtype, y_dtype = find_data_dtype_in_place(X.dtype), find_data_dtype_in_place(y.dtype)
+    address, y_address = find_address(X), find_address(y)
+    if dtype is None or y_dtype is None or address is None or y_address is None:
+        return None
+    return share_memory(X, dtype, address), share_memory(y, y_dtype, y_address)
+
+
 class Samples:
     """What is fitted to: tensors of all, where that is little or lies ready, or else blocks, of which no two are kept."""
 
@@ -71,27 +86,14 @@ class Samples:
                                         'numbers') from None
             raise
 
-    def _open_plain(self, X, y):
-        """Opens arrays of numpy's own, of which there is nothing to find out: for a small fit that takes as long as to sum
-        it up. False where there may be.
-        """
-        # To import numpy takes a while: for tensors, nobody waits for it.
-        numpy = None if isinstance(X, Apr.Tensor) else import_module('numpy')
-        if numpy is None or type(X) is not numpy.ndarray or type(y) is not numpy.ndarray or not y.ndim or not y.size or \
-                X.ndim != 2 or not X.flags.c_contiguous or not X.size:
-            return False
-        dtype, y_dtype = find_data_dtype_in_place(X.dtype), find_data_dtype_in_place(y.dtype)
-        if dtype is None or y_dtype is None or not y.flags.c_contiguous:
-            return False
-        self.is_tensor = False
-        self.data = self.X = share_as_it_is(X, dtype)
-        self.y = share_as_it_is(y, y_dtype)
-        self.names = self.target_names = self.sample_weight = self.blocks = None
-        self._selections = ()
-        return True
-
     def _open(self, X, y, sample_weight, has_y):
-        if has_y and sample_weight is None and self._open_plain(X, y):
+        plain = share_plain(X, y) if has_y and sample_weight is None else None
+        if plain is not None:
+            self.is_tensor = False
+            self.X, self.y = plain
+            self.data = self.X
+            self.names = self.target_names = self.sample_weight = self.blocks = None
+            self._selections = ()
             return
         self.is_tensor = isinstance(X, Apr.Tensor)
         self.data = open_data(X, 'X')
@@ -282,9 +284,11 @@ def _quote(names):
 
 
 def _refusing_readers(function):
+    reader = Apr.TableReader
+
     @functools.wraps(function)
     def call(self, *args, **kwargs):
-        if args and isinstance(args[0], Apr.TableReader):
+        if args and isinstance(args[0], reader):
             refuse_reader('X')
         return function(self, *args, **kwargs)
 
