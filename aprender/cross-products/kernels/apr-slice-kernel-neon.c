@@ -142,28 +142,10 @@ count_lanes (const Four sum[8], gint64 *sums)
 }
 
 INLINE void
-add_to (gint64 *lanes, int64x2_t low, int64x2_t high)
-{
-  vst1q_s64 (lanes, vaddq_s64 (vld1q_s64 (lanes), low));
-  vst1q_s64 (lanes + 2, vaddq_s64 (vld1q_s64 (lanes + 2), high));
-}
-
-INLINE void
 count_each (Four sum, gint64 *lanes)
 {
-  add_to (lanes, vcvtq_s64_f64 (sum.low), vcvtq_s64_f64 (sum.high));
-}
-
-INLINE int64x2_t
-subtract_bits (float64x2_t a, float64x2_t b)
-{
-  return vsubq_s64 (vreinterpretq_s64_f64 (a), vreinterpretq_s64_f64 (b));
-}
-
-INLINE void
-count_difference (Four a, Four b, gint64 *lanes)
-{
-  add_to (lanes, subtract_bits (a.low, b.low), subtract_bits (a.high, b.high));
+  vst1q_s64 (lanes, vaddq_s64 (vld1q_s64 (lanes), vcvtq_s64_f64 (sum.low)));
+  vst1q_s64 (lanes + 2, vaddq_s64 (vld1q_s64 (lanes + 2), vcvtq_s64_f64 (sum.high)));
 }
 
 /* Of two vectors of four lanes, (the first lane + the second) + (the third + the last). */
@@ -221,7 +203,7 @@ transpose (Four a, Four b, Four c, Four d, gsize stride, double *columns)
 #define ANY(a) four_any (a)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
-#define COUNT_DIFFERENCE(a, b, lanes) count_difference (a, b, lanes)
+/* Columns are not multiplied whole: additions would take the units that multiplications need. */
 #define ADD_LANES_OF_FOUR(a, b, sums) add_lanes_of_four (a, b, sums)
 #define LOAD_DOUBLES(place) four_load (place)
 #define LOAD_FLOATS(place) load_floats (place)
