@@ -133,36 +133,55 @@ static const Product in_two[] = {
   { APR_SLICE_BOTH, APR_SLICE_BOTH, { 0, 0, 0, 1 } },     { 0 },
 };
 
-/* Tails have one sum, others an upper and a lower one. */
+/* The same of columns of fixed point. */
+static const Product fixed[] = {
+  { APR_SLICE_FIXED, APR_SLICE_FIXED, { 1 } },
+  { APR_SLICE_FIXED, APR_SLICE_FIXED, { 0, 0, 1 } },
+  { APR_SLICE_FIXED, APR_SLICE_FIXED, { 0, 0, 0, 0, 1 } },
+  { 0 },
+};
+
+static const Product *
+choose_products (const AprExactSumsWorker *self)
+{
+  return self->kernel->multiply_fixed != NULL ? fixed : in_two;
+}
+
+/* Tails have one sum, columns of fixed point three, others an upper and a lower one. */
 static gsize
 count_sums (const Product *product)
 {
-  return product->left == APR_SLICE_TAIL ? 1 : 2;
+  return product->left == APR_SLICE_TAIL ? 1 : product->left == APR_SLICE_FIXED ? 3 : 2;
 }
 
 static void
 multiply_parts (
-  AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, Lanes *lanes)
+  AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, gsize first, Lanes *lanes)
 {
-  const double *left = apr_packed_operand_get_slice (&self->right, product->left, l * APR_SLICE_PANEL);
-  const double *right = apr_packed_operand_get_slice (&self->right, product->right, r * APR_SLICE_PANEL);
+  guint slice = product->left == APR_SLICE_FIXED ? APR_SLICE_HEAD : product->left;
+  const double *left = apr_packed_operand_get_slice (&self->right, slice, l * APR_SLICE_PANEL);
+  const double *right = apr_packed_operand_get_slice (&self->right, slice, r * APR_SLICE_PANEL);
 
-  if (count_sums (product) == 1)
-    self->kernel->multiply_lanes (left, right, n_rows, APR_SLICE_PLAIN_STEPS, lanes[0]);
+  if (product->left == APR_SLICE_FIXED)
+    self->kernel->multiply_fixed (left, right, apr_packed_operand_get_distance (&self->right), n_rows, first,
+                                  lanes[0], lanes[1], lanes[2]);
+  else if (product->left == APR_SLICE_TAIL)
+    self->kernel->multiply_tails (left, right, n_rows, first, lanes[0]);
   else
-    self->kernel->multiply_whole (left, right, n_rows, lanes[0], lanes[1]);
+    self->kernel->multiply_whole (left, right, n_rows, first, lanes[0], lanes[1]);
 }
 
 /* The same, added up. */
 static void
-sum_parts (AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, gint64 *sums)
+sum_parts (
+  AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, gsize first, gint64 *sums)
 {
-  Lanes lanes[2] __attribute__ ((aligned (64)));
+  Lanes lanes[3] __attribute__ ((aligned (64)));
   gsize n = count_sums (product);
   gsize i;
 
   memset (lanes, 0, n * sizeof *lanes);
-  multiply_parts (self, l, r, product, n_rows, lanes);
+  multiply_parts (self, l, r, product, n_rows, first, lanes);
   for (i = 0; i < n; i++)
     self->kernel->add_up (lanes[i], product[i].signs, sums);
 }
@@ -200,8 +219,8 @@ multiply_remainders (AprExactSumsWorker *self, gsize l, gsize r, gsize n_rows)
   if (left->cut == APR_PACKING_BYTES)
     multiply_bytes (self, l, r, n_rows, sums);
   else if (left->in_two)
-    for (product = in_two; is_product (product); product += count_sums (product))
-      sum_parts (self, l, r, product, n_rows, sums);
+    for (product = choose_products (self); is_product (product); product += count_sums (product))
+      sum_parts (self, l, r, product, n_rows, 0, sums);
   else
     for (product = products[left->n_slices[l]][self->right.n_slices[r]]; is_product (product); product++)
       multiply_panels (self, l, r, product, n_rows, sums);
@@ -332,6 +351,30 @@ apr_exact_sums_worker_multiply (AprExactSumsWorker *self, gsize n_rows)
     self->bytes->stop ();
 }
 
+/* The products of all columns with the first one, which is of ones: the sums that were found when they were scaled, or
+ * cut. A one is a whole number 2^@shift times smaller than the units of parts 0 and 1, and what is below these goes to
+ * parts 2 and 3. */
+static void
+multiply_ones (AprExactSumsWorker *self)
+{
+  const gint bits = 2 * APR_SLICE_BITS;
+  gint shift = bits - APR_SLICE_WHOLE_BITS + self->right.exponent[0];
+  gsize end = MIN (self->end_panel * APR_SLICE_PANEL, self->n_columns);
+  gsize column;
+  gsize i;
+
+  for (column = self->first_panel * APR_SLICE_PANEL; column < end; column++)
+    for (i = 0; i < 2; i++)
+      {
+        gint64 *sums = worker_get_sums (self, 0, column, 0);
+        gint64 sum = self->right.sums[column][i];
+        gint64 low = sum & (((gint64) 1 << shift) - 1);
+
+        sums[i * self->n_sums] += sum >> shift;
+        sums[(i + 2) * self->n_sums] += low << (bits - shift);
+      }
+}
+
 /* The products of all columns with each other, whole or cut in two, but for those of remainder columns. */
 static void
 multiply_columns (AprExactSumsWorker *self, const Product *kind, gsize n_rows)
@@ -351,12 +394,13 @@ multiply_columns (AprExactSumsWorker *self, const Product *kind, gsize n_rows)
             {
               worker_fetch (self);
               if (self->lanes != NULL)
-                multiply_parts (self, l, r, &kind[i], n_rows,
+                multiply_parts (self, l, r, &kind[i], n_rows, r == 0,
                                 get_lanes (self, worker_packed_index (l, r), kind) + i);
               else
-                sum_parts (self, l, r, &kind[i], n_rows,
+                sum_parts (self, l, r, &kind[i], n_rows, r == 0,
                            worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL));
             }
+  multiply_ones (self);
 }
 
 void
@@ -368,7 +412,7 @@ apr_exact_sums_worker_multiply_whole (AprExactSumsWorker *self, gsize n_rows)
 void
 apr_exact_sums_worker_multiply_in_two (AprExactSumsWorker *self, gsize n_rows)
 {
-  multiply_columns (self, in_two, n_rows);
+  multiply_columns (self, choose_products (self), n_rows);
   multiply_remainder_columns (self, n_rows);
 }
 

@@ -6,7 +6,8 @@
 
 /* The sums are kept modulo 2^64. Each part is, in the end, the sum of at most three products of slices in each row,
  * of at most 2^46 each; or, of columns that are cut in two, of two lower sums of at most 2^47 and a product of tails of
- * at most 2^46: 3 2^13 rows make 15 2^59, below 2^63. Sums in double are below 2^48 units in a block. */
+ * at most 2^46: 3 2^13 rows make 15 2^59, below 2^63. What the lower sums of columns of fixed point lack is below
+ * 1.01 2^48 in each row, 1.01 3 2^61 in all. Sums in double are below 2^48 units in a block. */
 #define MAX_BLOCKS (24576 / APR_SLICE_ROWS)
 
 /* Terms that may wait. */

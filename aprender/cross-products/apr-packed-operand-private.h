@@ -21,7 +21,7 @@ typedef struct
   const AprSliceKernel *kernel; /* (unowned) */
   const AprByteKernel *bytes;   /* (unowned) (nullable) */
   AprPacking cut;
-  gboolean in_two; /* of slices: the columns of this block are cut in two */
+  gboolean in_two; /* of slices: the columns of this block are cut in two, or of fixed point */
   gboolean right;  /* of the products */
   gsize n_columns; /* of the matrix */
   gsize n_padded;  /* of a layer */
@@ -39,7 +39,8 @@ typedef struct
   gint *offset;   /* (owned) the values times 2^offset are the true ones */
   gint *exponent; /* (owned) the true values are below 2^exponent */
   gint *running;  /* (owned) of the layers: an exponent that stands until the column outgrows it */
-  guint *n_slices; /* (owned) of each panel, or its bytes; 0 where all is 0 */
+  guint *n_slices;   /* (owned) of each panel, or its bytes; 0 where all is 0 */
+  gint64 (*sums)[2]; /* (owned) of the values that are whole numbers, or of heads and of tails */
 } AprPackedOperand;
 
 #define APR_PACKED_OPERAND_NO_OWNER G_MAXSIZE
@@ -67,6 +68,13 @@ static inline const double *
 apr_packed_operand_get_slice (const AprPackedOperand *self, gsize slice, gsize index)
 {
   return self->slices + (slice * self->n_allocated + index) * APR_SLICE_STRIDE;
+}
+
+/* Between the slices of a column. */
+static inline gsize
+apr_packed_operand_get_distance (const AprPackedOperand *self)
+{
+  return self->n_allocated * APR_SLICE_STRIDE;
 }
 
 static inline gsize

@@ -53,6 +53,7 @@ allocate (AprPackedOperand *self, gsize n_allocated)
   self->offset = g_renew (gint, self->offset, n_allocated);
   self->exponent = g_renew (gint, self->exponent, n_allocated);
   self->n_slices = g_renew (guint, self->n_slices, n_allocated / self->panel);
+  self->sums = g_realloc_n (self->sums, n_allocated, sizeof *self->sums);
   self->n_allocated = n_allocated;
 }
 
@@ -104,6 +105,7 @@ apr_packed_operand_clear (AprPackedOperand *self)
   g_free (self->exponent);
   g_free (self->running);
   g_free (self->n_slices);
+  g_free (self->sums);
 }
 
 void
@@ -307,11 +309,13 @@ cut_column (AprPackedOperand *self, gsize index, gsize n_rows, gboolean all)
   double factor = factor_of (self, index);
   guint8 *tiles;
 
+  if (self->in_two)
+    return (kernel->cut_fixed != NULL ? kernel->cut_fixed : kernel->cut_in_two) (
+      column, n_rows, factor, slices_of (self, index), apr_packed_operand_get_distance (self),
+      self->sums[index]);
   if (self->cut == APR_PACKING_SLICES)
-    return (self->in_two ? kernel->cut_in_two
-            : all        ? kernel->slice_all
-                         : kernel->slice) (column, n_rows, factor, slices_of (self, index),
-                                    self->n_allocated * self->stride);
+    return (all ? kernel->slice_all : kernel->slice) (column, n_rows, factor, slices_of (self, index),
+                                                      apr_packed_operand_get_distance (self));
 
   tiles = self->tiles + index / self->panel * apr_packed_operand_get_tiles_size (self) +
           index % self->panel * APR_BYTE_STEP;
@@ -429,12 +433,16 @@ apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows)
     return FALSE;
 
   for (i = 0; i < self->n_main; i++)
-    if (!self->kernel->scale_whole (apr_packed_operand_get (self, i), n_rows,
-                                    self->exponent[i] == APR_PACKED_OPERAND_NO_EXPONENT
-                                      ? 1
-                                      : ldexp (1.0, APR_SLICE_WHOLE_BITS - self->exponent[i]),
-                                    slices_of (self, i)))
-      return FALSE;
+    {
+      gint exponent = self->exponent[i];
+      double factor =
+        exponent == APR_PACKED_OPERAND_NO_EXPONENT ? 1 : ldexp (1.0, APR_SLICE_WHOLE_BITS - exponent);
+
+      if (!self->kernel->scale_whole (apr_packed_operand_get (self, i), n_rows, factor, slices_of (self, i),
+                                      &self->sums[i][0]))
+        return FALSE;
+      self->sums[i][1] = 0;
+    }
   return TRUE;
 }
 
@@ -449,7 +457,7 @@ apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows)
   if (!take_exponents (self, n_rows, max))
     return FALSE;
 
-  self->in_two = self->cut == APR_PACKING_SLICES && self->kernel->cut_in_two != NULL;
+  self->in_two = self->cut == APR_PACKING_SLICES && self->kernel->multiply_whole != NULL;
   for (i = 0; i < self->n; i += self->panel)
     if (!cut_panel (self, i, n_rows, i >= self->n_main, had_all (self, i)))
       {

@@ -204,19 +204,24 @@ multiply_whole (gpointer data)
   Peak *peak = data;
   gsize size = APR_SLICE_PANEL * APR_SLICE_STRIDE;
   double *left = g_aligned_alloc0 (2 * size, sizeof (double), 64);
-  gint64 lanes[2][APR_SLICE_TILE][APR_SLICE_LANES] = { 0 };
+  gint64 lanes[3][APR_SLICE_TILE][APR_SLICE_LANES] = { 0 };
   double start = now_in_thread ();
   gsize i;
 
-  /* Doubles are cut in two: their heads, the sums of heads and tails, and tails. */
+  /* Doubles are of fixed point, or cut in two: their heads, the sums of heads and tails, and tails. */
   for (i = 0; i < N; i++)
     {
-      peak->kernel->slices->multiply_whole (left, left + size, APR_SLICE_ROWS, lanes[0], lanes[1]);
+      if (!peak->narrow && peak->kernel->slices->multiply_fixed != NULL)
+        {
+          peak->kernel->slices->multiply_fixed (left, left + size, 0, APR_SLICE_ROWS, 0, lanes[0], lanes[1],
+                                                lanes[2]);
+          continue;
+        }
+      peak->kernel->slices->multiply_whole (left, left + size, APR_SLICE_ROWS, 0, lanes[0], lanes[1]);
       if (peak->narrow)
         continue;
-      peak->kernel->slices->multiply_whole (left, left + size, APR_SLICE_ROWS, lanes[0], lanes[1]);
-      peak->kernel->slices->multiply_lanes (left, left + size, APR_SLICE_ROWS, APR_SLICE_PLAIN_STEPS,
-                                            lanes[0]);
+      peak->kernel->slices->multiply_whole (left, left + size, APR_SLICE_ROWS, 0, lanes[0], lanes[1]);
+      peak->kernel->slices->multiply_tails (left, left + size, APR_SLICE_ROWS, 0, lanes[0]);
     }
   peak->rate = (double) N * APR_SLICE_ROWS * APR_SLICE_TILE / (now_in_thread () - start);
   g_aligned_free (left);

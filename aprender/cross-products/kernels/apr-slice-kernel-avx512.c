@@ -95,6 +95,8 @@ load_two_floats (const float *place, const float *other)
                  LOAD_TWO ((rows) + 4 * (n), (rows) + 6 * (n)),                                \
                  LOAD_TWO ((rows) + 5 * (n), (rows) + 7 * (n)), stride, columns)
 
+#include "aprender/cross-products/kernels/apr-slice-kernel-avx512-fixed.h"
+
 #define KERNEL apr_slice_kernel_avx512
 #define KERNEL_NAME "avx512"
 #define VECTOR __m512d
@@ -121,6 +123,8 @@ load_two_floats (const float *place, const float *other)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
 #define COUNT_DIFFERENCE(a, b, lanes) count_difference (a, b, lanes)
+#define MULTIPLY_FIXED multiply_fixed
+#define CUT_FIXED cut_fixed
 #define REDUCE_LANES(lanes, sums) reduce_lanes (lanes, sums)
 #define ADD_LANES(sum, sums) add_lanes (sum, sums)
 #define LOAD_DOUBLES(place) _mm512_loadu_pd (place)

@@ -39,6 +39,14 @@ G_BEGIN_DECLS
  * and three products, h h', t t' and (h + t) (h' + t'), of which the first and the last are multiplied whole, take five
  * multiplications and four additions in place of six multiplications.
  *
+ * Where integers of 64 bits can be multiplied as well, columns are not cut: they are multiplied as numbers of fixed
+ * point, x = 2^e 2^-47 v, where v is below 2^47 and a multiple of 2^-24. A fused multiplication adds a product to an
+ * upper sum, of multiples of 2^48, as above; another one finds what that left, rounded, which is added to a lower sum,
+ * of multiples of 2. What these two roundings took is less than 1.01 in each row, so less than 2^15 in MAX_BLOCKS
+ * blocks, and a multiple of 2^-48. So it is known as soon as it is known modulo 2^16, and that takes one
+ * multiplication of the integers 2^24 v, of which only the last 64 bits count: the sum of their products modulo 2^64,
+ * less the lower sum 2^48. Three multiplications and three additions do for what took five and four.
+ *
  * Cutting numbers so that products and their sums are exact is the idea of K. Ozaki, T. Ogita, S. Oishi and S. M. Rump,
  * "Error-free transformations of matrix multiplication by using fast routines of matrix multiplication", 2012; sums
  * whose bits do not depend on the order, that of J. Demmel and H. D. Nguyen, "Parallel reproducible summation", 2015.
@@ -69,12 +77,14 @@ enum
   APR_SLICE_N_SLICES,
 };
 
-/* In the same places, what a column is that is cut in two: h, t and h + t. A column that is not cut is a head. */
+/* In the same places, what a column is that is cut in two: h, t and h + t. A column that is not cut is a head; one of
+ * fixed point is a head, v, and in the next place the integers. */
 enum
 {
   APR_SLICE_HEAD,
   APR_SLICE_TAIL,
   APR_SLICE_BOTH,
+  APR_SLICE_FIXED, /* of products: of columns of fixed point */
 };
 
 /* Sum k of a tile counts products in units of 2^(APR_SLICE_FIRST_UNIT - k APR_SLICE_BITS), times the columns' 2^e. */
@@ -91,6 +101,9 @@ enum
 #define APR_SLICE_WHOLE_BITS 47
 #define APR_SLICE_WHOLE_LIMIT 0x1p47
 #define APR_SLICE_WHOLE_UPPER 0x1p48
+
+/* The last bit of the lower sums of columns of fixed point. */
+#define APR_SLICE_FIXED_LOWER 0x1p1
 
 /* The same for sums in double, which are below 2^8. */
 #define APR_SLICE_DOUBLE_PARTS 2
@@ -126,22 +139,47 @@ typedef struct
                           gsize n_steps,
                           gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES]);
 
-  /* The same of columns that scale_whole () made: upper and lower sums. %NULL where no multiplication is fused. */
+  /* The same of columns that scale_whole () made: upper and lower sums. Columns of the right panel before @first, which
+   * is 0 or 1, are left out. %NULL where no multiplication is fused. */
   void (*multiply_whole) (const double *left,
                           const double *right,
                           gsize n_rows,
+                          gsize first,
                           gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
                           gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES]);
 
-  /* Writes a column times @factor, a power of two; false where that does not make whole numbers below
-   * APR_SLICE_WHOLE_LIMIT. No value times @factor may be too small for a double. */
-  gboolean (*scale_whole) (const double *column, gsize n_rows, double factor, double *scaled);
+  /* The same of columns that cut_fixed () made, whose integers are @distance behind their values: to the upper and the
+   * lower sums, and in units of 2^-48 of the lower ones what these lack. %NULL where columns are cut in two. */
+  void (*multiply_fixed) (const double *left,
+                          const double *right,
+                          gsize distance,
+                          gsize n_rows,
+                          gsize first,
+                          gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
+                          gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES],
+                          gint64 wrapped[APR_SLICE_TILE][APR_SLICE_LANES]);
 
-  /* Cuts a column times @factor, a power of two, in two; the three parts are @distance apart. Returns 2, 3 where there
-   * is a rest, or a NaN, 0 where all is 0, or APR_SLICE_OUTSIDE where h or h + t may not be below
-   * APR_SLICE_WHOLE_LIMIT. No value times @factor 2^24 may be too small for a double. %NULL where multiply_whole () is.
-   */
-  guint (*cut_in_two) (const double *column, gsize n_rows, double factor, double *parts, gsize distance);
+  /* The same of the tails of columns that are cut in two, which have one sum. %NULL where cut_in_two () is. */
+  void (*multiply_tails) (const double *left,
+                          const double *right,
+                          gsize n_rows,
+                          gsize first,
+                          gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES]);
+
+  /* Writes a column times @factor, a power of two, and the sum of that; false where that does not make whole numbers
+   * below APR_SLICE_WHOLE_LIMIT. No value times @factor may be too small for a double. */
+  gboolean (*scale_whole) (const double *column, gsize n_rows, double factor, double *scaled, gint64 *sum);
+
+  /* Cuts a column times @factor, a power of two, in two; the three parts are @distance apart, and @sums are those of
+   * the heads and of the tails. Returns 2, 3 where there is a rest, or a NaN, 0 where all is 0, or APR_SLICE_OUTSIDE
+   * where h or h + t may not be below APR_SLICE_WHOLE_LIMIT. No value times @factor 2^24 may be too small for a double.
+   * %NULL where multiply_whole () is, or multiply_fixed () is not. */
+  guint (*cut_in_two) (
+    const double *column, gsize n_rows, double factor, double *parts, gsize distance, gint64 sums[2]);
+
+  /* The same, but that it makes h + 2^-24 t, and @distance behind it the last 64 bits of 2^24 h + t. */
+  guint (*cut_fixed) (
+    const double *column, gsize n_rows, double factor, double *parts, gsize distance, gint64 sums[2]);
 
   /* Adds the sums of @lanes, times @signs[k], to @sums[k APR_SLICE_TILE + i], modulo 2^64. */
   void (*add_up) (gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES],

@@ -9,6 +9,9 @@
 /* The lower sums of all rows are at most 2^53. */
 G_STATIC_ASSERT (APR_SLICE_ROWS / LANES <= 64);
 
+#define EACH_PRODUCT \
+ _Pragma ("GCC unroll 16") for (i = 0; i < APR_SLICE_TILE; i++) if ((products >> i & 1) != 0)
+
 /* Some of the products of two panels: bit 4 i + j of @products is for column i of the left one and j of the right one.
  * The upper part of a sum rounds to a multiple of APR_SLICE_WHOLE_UPPER, and the fused multiplication finds what that
  * took from each product. */
@@ -24,9 +27,6 @@ multiply_whole_columns (const double *left,
   VECTOR low[APR_SLICE_TILE];
   gsize row = 0;
   gsize i;
-
-#define EACH_PRODUCT \
- _Pragma ("GCC unroll 16") for (i = 0; i < APR_SLICE_TILE; i++) if ((products >> i & 1) != 0)
 
   EACH_PRODUCT
   {
@@ -59,10 +59,40 @@ multiply_whole_columns (const double *left,
   {
     COUNT_EACH (low[i], lower[i]);
   }
-#undef EACH_PRODUCT
 }
 
+#ifndef MULTIPLY_FIXED
+/* The same, whose sums need no second part. */
+static inline G_ALWAYS_INLINE void
+multiply_tail_columns (const double *left,
+                       const double *right,
+                       guint products,
+                       gsize n_rows,
+                       gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES])
+{
+  VECTOR sum[APR_SLICE_TILE];
+  gsize row;
+  gsize i;
+
+  EACH_PRODUCT
+  {
+    sum[i] = SPLAT (0.0);
+  }
+  for (row = 0; row < n_rows; row += LANES)
+    EACH_PRODUCT
+    {
+      sum[i] = FUSED_ADD (COLUMN (left, i / APR_SLICE_PANEL), COLUMN (right, i % APR_SLICE_PANEL), sum[i]);
+    }
+  EACH_PRODUCT
+  {
+    COUNT_EACH (sum[i], lanes[i]);
+  }
+}
+#endif
+#undef EACH_PRODUCT
+
 #define MULTIPLY_WHOLE(products) multiply_whole_columns (left, right, products, n_rows, upper, lower)
+#define MULTIPLY_TAILS(products) multiply_tail_columns (left, right, products, n_rows, lanes)
 
 /* As many products at a time as there are registers for their sums and what is multiplied. Where the panels are the
  * same one, those right of the diagonal are left out. */
@@ -70,35 +100,71 @@ static void
 multiply_whole (const double *left,
                 const double *right,
                 gsize n_rows,
+                gsize first,
                 gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
                 gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES])
 {
-  if (left == right)
-    {
 #if LANES == 8
-      MULTIPLY_WHOLE (0xf731);
-#else
-      MULTIPLY_WHOLE (0x0331);
-      MULTIPLY_WHOLE (0xf400);
-#endif
+  if (left == right && first == 0)
+    MULTIPLY_WHOLE (0xf731);
+  else if (left == right)
+    MULTIPLY_WHOLE (0xe620);
+  else if (first == 0)
+    {
+      MULTIPLY_WHOLE (0x00ff);
+      MULTIPLY_WHOLE (0xff00);
     }
   else
     {
-#if LANES == 8
-      MULTIPLY_WHOLE (0x00ff);
-      MULTIPLY_WHOLE (0xff00);
+      MULTIPLY_WHOLE (0x00ee);
+      MULTIPLY_WHOLE (0xee00);
+    }
 #else
+  if (left == right && first == 0)
+    {
+      MULTIPLY_WHOLE (0x0331);
+      MULTIPLY_WHOLE (0xf400);
+    }
+  else if (left == right)
+    {
+      MULTIPLY_WHOLE (0x0620);
+      MULTIPLY_WHOLE (0xe000);
+    }
+  else if (first == 0)
+    {
       MULTIPLY_WHOLE (0x0033);
       MULTIPLY_WHOLE (0x3300);
       MULTIPLY_WHOLE (0xcc00);
       MULTIPLY_WHOLE (0x00cc);
-#endif
     }
+  else
+    {
+      MULTIPLY_WHOLE (0x0066);
+      MULTIPLY_WHOLE (0x6600);
+      MULTIPLY_WHOLE (0x8888);
+    }
+#endif
+}
+
+/* Of whole numbers that are at most 2^53. */
+static inline gint64
+add_whole_lanes (VECTOR values)
+{
+  gint64 lanes[LANES] = { 0 };
+  guint64 sum = 0;
+  gsize i;
+
+  COUNT_EACH (values, lanes);
+  for (i = 0; i < LANES; i++)
+    sum += (guint64) lanes[i];
+
+  return (gint64) sum;
 }
 
 static gboolean
-scale_whole (const double *column, gsize n_rows, double factor, double *scaled)
+scale_whole (const double *column, gsize n_rows, double factor, double *scaled, gint64 *sum)
 {
+  VECTOR total = SPLAT (0.0);
   const VECTOR factors = SPLAT (factor);
   const VECTOR rounder = SPLAT (ROUNDER);
   VECTOR max_lanes = SPLAT (0.0);
@@ -110,16 +176,47 @@ scale_whole (const double *column, gsize n_rows, double factor, double *scaled)
       VECTOR value = MULTIPLY (LOAD (column + row), factors);
 
       STORE (scaled + row, value);
+      total = ADD (value, total);
       max_lanes = GREATER (MAGNITUDE (value), max_lanes);
       any_rest = EITHER (SUBTRACT (value, SUBTRACT (ADD (value, rounder), rounder)), any_rest);
     }
 
+  *sum = add_whole_lanes (total);
   return find_max_lane (max_lanes) < APR_SLICE_WHOLE_LIMIT && !ANY (any_rest);
 }
 
-static guint
-cut_in_two (const double *column, gsize n_rows, double factor, double *parts, gsize distance)
+#ifndef MULTIPLY_FIXED
+static void
+multiply_tails (const double *left,
+                const double *right,
+                gsize n_rows,
+                gsize first,
+                gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES])
 {
+  if (left == right && first == 0)
+    {
+      MULTIPLY_TAILS (0x0331);
+      MULTIPLY_TAILS (0xf400);
+    }
+  else if (left == right)
+    MULTIPLY_TAILS (0xe620);
+  else if (first == 0)
+    {
+      MULTIPLY_TAILS (0x00ff);
+      MULTIPLY_TAILS (0xff00);
+    }
+  else
+    {
+      MULTIPLY_TAILS (0x00ee);
+      MULTIPLY_TAILS (0xee00);
+    }
+}
+
+static guint
+cut_in_two (const double *column, gsize n_rows, double factor, double *parts, gsize distance, gint64 sums[2])
+{
+  VECTOR heads = SPLAT (0.0);
+  VECTOR tails = SPLAT (0.0);
   const VECTOR factors = SPLAT (factor);
   const VECTOR finer = SPLAT (factor * 0x1p24);
   const VECTOR rounder = SPLAT (ROUNDER);
@@ -140,12 +237,17 @@ cut_in_two (const double *column, gsize n_rows, double factor, double *parts, gs
       STORE (parts + APR_SLICE_HEAD * distance + row, head);
       STORE (parts + APR_SLICE_TAIL * distance + row, tail);
       STORE (parts + APR_SLICE_BOTH * distance + row, ADD (head, tail));
+      heads = ADD (head, heads);
+      tails = ADD (tail, tails);
       max_lanes = GREATER (MAGNITUDE (value), max_lanes);
       any_rest = EITHER (SUBTRACT (rest, tail), any_rest);
     }
+  sums[0] = add_whole_lanes (heads);
+  sums[1] = add_whole_lanes (tails);
   max = find_max_lane (max_lanes);
   if (!(max * factor < APR_SLICE_WHOLE_LIMIT - 0x1p24))
     return APR_SLICE_OUTSIDE;
 
   return ANY (any_rest) ? 3 : max > 0 ? 2 : 0;
 }
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
+
+/* Columns that are multiplied whole, cut in two, or of fixed point, against whole numbers. */
+
+/* Columns of whole numbers, as large as they may be where @extreme. */
+static void
+draw_whole (GRand *rand, gboolean extreme, double *columns)
+{
+  gsize i;
+
+  for (i = 0; i < APR_SLICE_PANEL * APR_SLICE_STRIDE; i++)
+    {
+      double max = APR_SLICE_WHOLE_LIMIT - 1;
+
+      columns[i] = extreme ? max : rint (g_rand_double_range (rand, -max, max));
+      if (extreme && g_rand_int_range (rand, 0, 3) == 0)
+        columns[i] = -columns[i];
+      if (!extreme && g_rand_boolean (rand))
+        columns[i] = rint (ldexp (columns[i], -g_rand_int_range (rand, 0, 47)));
+    }
+}
+
+/* The sums of the products of two panels, with what they are added to, against whole numbers of 128 bits. */
+static void
+check_whole (
+  const AprSliceKernel *kernel, const double *left, const double *right, gsize n_rows, gsize first_column)
+{
+  gint64 lanes[2][APR_SLICE_TILE][APR_SLICE_LANES];
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (k = 0; k < 2 * APR_SLICE_TILE * APR_SLICE_LANES; k++)
+    lanes[k % 2][k / 2 / APR_SLICE_LANES][k / 2 % APR_SLICE_LANES] = (gint64) k * 4;
+  kernel->multiply_whole (left, right, n_rows, first_column, lanes[0], lanes[1]);
+
+  for (i = 0; i < APR_SLICE_PANEL; i++)
+    for (j = 0; j < (left == right ? i + 1 : APR_SLICE_PANEL); j++)
+      {
+        __int128 expected = 0;
+        __int128 sum = 0;
+
+        for (k = 0; k < n_rows && j >= first_column; k++)
+          expected += (__int128) left[i * APR_SLICE_STRIDE + k] * (__int128) right[j * APR_SLICE_STRIDE + k];
+        for (k = 0; k < APR_SLICE_LANES; k++)
+          {
+            gsize entry = i * APR_SLICE_PANEL + j;
+            gint64 first = (gint64) (2 * (entry * APR_SLICE_LANES + k)) * 4;
+
+            sum += (__int128) (lanes[0][entry][k] - first) * ((gint64) 1 << 48);
+            sum += lanes[1][entry][k] - first - 4;
+          }
+        g_assert_true (sum == expected);
+      }
+}
+
+static void
+test_whole (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (91);
+  double *left = g_aligned_alloc (APR_SLICE_PANEL * APR_SLICE_STRIDE, sizeof (double), 64);
+  double *right = g_aligned_alloc (APR_SLICE_PANEL * APR_SLICE_STRIDE, sizeof (double), 64);
+  const AprSumsKernel *const *kernel;
+  gsize round;
+
+  g_test_summary (
+    "Columns that are multiplied whole, up to 47 bits, all of the largest magnitude among them.");
+  for (round = 0; round < 200; round++)
+    {
+      draw_whole (rand, round % 4 == 0, left);
+      draw_whole (rand, round % 8 == 0, right);
+      for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+        if ((*kernel)->slices->multiply_whole != NULL)
+          {
+            gsize n_rows = round == 0 ? APR_SLICE_ROWS : (gsize) g_rand_int_range (rand, 1, 33) * 8;
+
+            check_whole ((*kernel)->slices, left, right, n_rows, round % 2);
+            check_whole ((*kernel)->slices, left, left, n_rows, round % 2);
+          }
+    }
+  g_aligned_free (left);
+  g_aligned_free (right);
+}
+
+static void
+test_scale_whole (void)
+{
+  const double bad[] = { 0x1p47, -0x1p47, 0.5, 0x1p45 + 0.25, NAN, INFINITY, -INFINITY, 0x1p-1074, 1e300 };
+  double *column = g_aligned_alloc0 (APR_SLICE_ROWS, sizeof (double), 64);
+  double *scaled = g_aligned_alloc0 (APR_SLICE_ROWS, sizeof (double), 64);
+  const AprSumsKernel *const *kernel;
+  gint64 expected;
+  gint64 sum;
+  gsize place;
+  gsize i;
+
+  g_test_summary ("What is too large, no whole number, or no number is found wherever it is.");
+  for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+    for (i = 0; i < G_N_ELEMENTS (bad) && (*kernel)->slices->scale_whole != NULL; i++)
+      for (place = 0; place < APR_SLICE_ROWS; place += 5)
+        {
+          gsize row;
+
+          for (row = 0; row < APR_SLICE_ROWS; row++)
+            column[row] = (row % 2 == 0 ? 1 : -1) * (0x1p47 - 1 - (double) row) * 0x1p-20;
+          g_assert_true ((*kernel)->slices->scale_whole (column, place / 8 * 8 + 8, 0x1p20, scaled, &sum));
+          for (row = 0, expected = 0; row < place / 8 * 8 + 8; row++)
+            {
+              g_assert_cmpfloat (scaled[row], ==, column[row] * 0x1p20);
+              expected += (gint64) scaled[row];
+            }
+          g_assert_cmpint (sum, ==, expected);
+          column[place] = bad[i] * 0x1p-20;
+          if (column[place] != 0)
+            g_assert_false ((*kernel)->slices->scale_whole (column, place / 8 * 8 + 8, 0x1p20, scaled, &sum));
+          column[place] = bad[i];
+          g_assert_false ((*kernel)->slices->scale_whole (column, APR_SLICE_ROWS, 1, scaled, &sum));
+        }
+  g_aligned_free (column);
+  g_aligned_free (scaled);
+}
+
+static gboolean
+cuts_parts (const AprSliceKernel *kernel)
+{
+  return kernel->cut_fixed != NULL || kernel->cut_in_two != NULL;
+}
+
+static guint
+cut_parts (const AprSliceKernel *kernel,
+           const double *column,
+           gsize n_rows,
+           double factor,
+           double *parts,
+           gsize distance,
+           gint64 sums[2])
+{
+  return (kernel->cut_fixed != NULL ? kernel->cut_fixed : kernel->cut_in_two) (column, n_rows, factor, parts,
+                                                                               distance, sums);
+}
+
+/* The two parts of a column: whole numbers, what is left of them, and what does not fit. */
+static void
+check_in_two (const AprSliceKernel *kernel, const double *column, double factor)
+{
+  const gsize distance = APR_SLICE_STRIDE;
+  double *parts = g_aligned_alloc0 (3 * distance, sizeof (double), 64);
+  gint64 sums[2];
+  guint n = cut_parts (kernel, column, APR_SLICE_ROWS, factor, parts, distance, sums);
+  gint64 heads = 0;
+  gint64 tails = 0;
+  gboolean any = FALSE;
+  gboolean any_rest = FALSE;
+  double max = 0;
+  gsize i;
+
+  for (i = 0; i < APR_SLICE_ROWS; i++)
+    {
+      double head = rint (column[i] * factor);
+      double rest = (column[i] * factor - head) * 0x1p24;
+
+      any |= column[i] != 0;
+      any_rest |= rest != rint (rest);
+      max = MAX (max, MAX (fabs (head), fabs (head + rint (rest))));
+      g_assert_cmpfloat (fabs (rint (rest)), <=, 0x1p23);
+      heads += (gint64) head;
+      tails += (gint64) rint (rest);
+      if (kernel->cut_fixed != NULL)
+        {
+          guint64 bits;
+
+          memcpy (&bits, parts + distance + i, sizeof bits);
+          g_assert_cmpfloat (parts[i], ==, head + rint (rest) * 0x1p-24);
+          g_assert_cmpuint (bits, ==, ((guint64) (gint64) head << 24) + (guint64) (gint64) rint (rest));
+          continue;
+        }
+      g_assert_cmpfloat (parts[APR_SLICE_HEAD * distance + i], ==, head);
+      g_assert_cmpfloat (parts[APR_SLICE_TAIL * distance + i], ==, rint (rest));
+      g_assert_cmpfloat (parts[APR_SLICE_BOTH * distance + i], ==, head + rint (rest));
+    }
+  /* It may refuse what is near the limit, and nothing that is half of it. */
+  if (max >= APR_SLICE_WHOLE_LIMIT || (n == APR_SLICE_OUTSIDE && max > APR_SLICE_WHOLE_LIMIT / 2))
+    g_assert_cmpuint (n, ==, APR_SLICE_OUTSIDE);
+  else
+    g_assert_cmpuint (n, ==, any_rest ? 3 : any ? 2 : 0);
+  if (n != APR_SLICE_OUTSIDE)
+    {
+      g_assert_cmpint (sums[0], ==, heads);
+      g_assert_cmpint (sums[1], ==, tails);
+    }
+  g_aligned_free (parts);
+}
+
+static void
+test_in_two (void)
+{
+  const double bad[] = { NAN, INFINITY, -INFINITY, 0x1p47 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (93);
+  double *column = g_aligned_alloc (APR_SLICE_ROWS, sizeof (double), 64);
+  double *parts = g_aligned_alloc0 (3 * APR_SLICE_STRIDE, sizeof (double), 64);
+  const AprSumsKernel *const *kernel;
+  gint64 sums[2];
+  gsize round;
+  gsize place;
+  gsize i;
+
+  g_test_summary ("Columns of up to 80 bits below their exponent, up to it, and halves of the last bits.");
+  for (round = 0; round < 200; round++)
+    {
+      int bits = g_rand_int_range (rand, 20, 81);
+      double high = round % 3 == 0 ? 0x1p47 - (double) (round * round * round * round) : 0x1p47;
+
+      for (i = 0; i < APR_SLICE_ROWS; i++)
+        {
+          double value = g_rand_double_range (rand, -1, 1);
+
+          column[i] = ldexp (rint (ldexp (value, MIN (bits, 53))), 46 - bits + (int) (i % 4 == 0));
+          if (round % 5 == 0)
+            column[i] = rint (column[i]) + 0.5;
+        }
+      column[round] = round % 2 == 0 ? high - 0x1p-6 : 0.5 - high;
+      if (round == 77)
+        memset (column, 0, APR_SLICE_ROWS * sizeof (double));
+      for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+        if (cuts_parts ((*kernel)->slices))
+          check_in_two ((*kernel)->slices, column, 1);
+    }
+
+  for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+    for (i = 0; i < G_N_ELEMENTS (bad) && cuts_parts ((*kernel)->slices); i++)
+      for (place = 0; place < APR_SLICE_ROWS; place += 5)
+        {
+          memset (column, 0, APR_SLICE_ROWS * sizeof (double));
+          column[place] = bad[i] / 0x1p10;
+          g_assert_cmpuint (
+            cut_parts ((*kernel)->slices, column, APR_SLICE_ROWS, 0x1p10, parts, APR_SLICE_STRIDE, sums), ==,
+            isnan (bad[i]) ? 3 : APR_SLICE_OUTSIDE);
+        }
+  g_aligned_free (column);
+  g_aligned_free (parts);
+}
+
+/* Panels of columns of fixed point up to the greatest magnitude: heads, tails, and what is multiplied. */
+typedef struct
+{
+  gint64 heads[APR_SLICE_PANEL][APR_SLICE_ROWS];
+  gint64 tails[APR_SLICE_PANEL][APR_SLICE_ROWS];
+  double *parts; /* (owned) the values, and behind them the integers */
+} FixedPanel;
+
+static void
+draw_fixed (GRand *rand, gsize round, FixedPanel *panel)
+{
+  gsize distance = APR_SLICE_PANEL * APR_SLICE_STRIDE;
+  gsize i;
+  gsize row;
+
+  panel->parts = g_aligned_alloc0 (2 * distance, sizeof (double), 64);
+  for (i = 0; i < APR_SLICE_PANEL; i++)
+    for (row = 0; row < APR_SLICE_ROWS; row++)
+      {
+        gsize place = i * APR_SLICE_STRIDE + row;
+        double max = 0x1p47 - 0x1p24;
+        double value = round % 4 == 0 ? max - 0x1p-6 : g_rand_double_range (rand, -max, max);
+        guint64 integer;
+
+        /* Of those with 53 bits, all sizes down to the last bit. */
+        if (round % 4 != 0)
+          value = rint (ldexp (value, 24 - g_rand_int_range (rand, 0, round % 2 == 0 ? 72 : 8))) * 0x1p-24;
+        else if (round % 8 == 0 && g_rand_boolean (rand))
+          value = -value;
+        panel->heads[i][row] = (gint64) rint (value);
+        panel->tails[i][row] = (gint64) ((value - rint (value)) * 0x1p24);
+        integer = ((guint64) panel->heads[i][row] << 24) + (guint64) panel->tails[i][row];
+        panel->parts[place] = value;
+        memcpy (panel->parts + distance + place, &integer, sizeof integer);
+      }
+}
+
+/* The sums of the products of two panels, with what they are added to, against whole numbers of 128 bits. */
+static void
+check_fixed (
+  const AprSliceKernel *kernel, const FixedPanel *left, const FixedPanel *right, gsize n_rows, gsize first)
+{
+  gint64 lanes[3][APR_SLICE_TILE][APR_SLICE_LANES];
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (k = 0; k < APR_SLICE_TILE * APR_SLICE_LANES; k++)
+    for (i = 0; i < 3; i++)
+      lanes[i][k / APR_SLICE_LANES][k % APR_SLICE_LANES] = (gint64) (i + 1) << 40;
+  kernel->multiply_fixed (left->parts, right->parts, APR_SLICE_PANEL * APR_SLICE_STRIDE, n_rows, first,
+                          lanes[0], lanes[1], lanes[2]);
+
+  for (i = 0; i < APR_SLICE_PANEL; i++)
+    for (j = 0; j < (left == right ? i + 1 : APR_SLICE_PANEL); j++)
+      {
+        /* Multiples of 1 and of 2^-48. */
+        __int128 whole = 0;
+        __int128 rest = 0;
+
+        for (k = 0; k < n_rows && j >= first; k++)
+          {
+            whole += (__int128) left->heads[i][k] * right->heads[j][k];
+            rest += ((__int128) left->heads[i][k] * right->tails[j][k] +
+                     (__int128) left->tails[i][k] * right->heads[j][k]) *
+                    (1 << 24);
+            rest += (__int128) left->tails[i][k] * right->tails[j][k];
+          }
+        for (k = 0; k < APR_SLICE_LANES; k++)
+          {
+            const gsize entry = i * APR_SLICE_PANEL + j;
+
+            whole -= (__int128) (lanes[0][entry][k] - ((gint64) 1 << 40)) * ((gint64) 1 << 48);
+            whole -= lanes[1][entry][k] - ((gint64) 2 << 40);
+            rest -= lanes[2][entry][k] - ((gint64) 3 << 40);
+            /* So small that it is known modulo 2^64 after as many rows as there may be. */
+            g_assert_cmpfloat (fabs ((double) (lanes[2][entry][k] - ((gint64) 3 << 40))), <=, 0x1.04p53);
+          }
+        g_assert_true (whole * ((gint64) 1 << 48) + rest == 0);
+      }
+}
+
+static void
+test_fixed (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (94);
+  const AprSumsKernel *const *kernel;
+  gsize round;
+
+  g_test_summary ("Columns of fixed point, of up to 71 bits, all of the largest magnitude among them.");
+  for (round = 0; round < 200; round++)
+    {
+      FixedPanel left;
+      FixedPanel right;
+
+      draw_fixed (rand, round, &left);
+      draw_fixed (rand, round / 2, &right);
+      for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+        if ((*kernel)->slices->multiply_fixed != NULL)
+          {
+            gsize n_rows = round == 0 ? APR_SLICE_ROWS : (gsize) g_rand_int_range (rand, 1, 33) * 8;
+
+            check_fixed ((*kernel)->slices, &left, &right, n_rows, round % 3 % 2);
+            check_fixed ((*kernel)->slices, &left, &left, n_rows, round % 3 % 2);
+          }
+      g_aligned_free (left.parts);
+      g_aligned_free (right.parts);
+    }
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/whole-kernel/whole", test_whole);
+  g_test_add_func ("/whole-kernel/scale-whole", test_scale_whole);
+  g_test_add_func ("/whole-kernel/fixed", test_fixed);
+  g_test_add_func ("/whole-kernel/in-two", test_in_two);
+
+  return g_test_run ();
+}
