@@ -89,8 +89,7 @@ divide (gconstpointer data, double *x)
       if (!isfinite (features[i]))
         {
           /* The columns' scales are further apart than doubles reach, and long numbers know no infinity. */
-          for (i = 0; i < self->n; i++)
-            x[i] = NAN;
+          x[0] = NAN;
           return;
         }
     }

@@ -7,6 +7,9 @@
 
 G_BEGIN_DECLS
 
+/* Sets @number to @value 2^@exponent. */
+void apr_number_from_integer (mpf_t number, const mpz_t value, gint64 exponent);
+
 /* The factorisation L D L' of a positive semidefinite matrix of whole numbers, scaled by powers of two to a diagonal
  * of about 1. Columns that depend on those before them are skipped.
  *

@@ -48,9 +48,8 @@ struct _AprLdlt
  * correct. */
 #define SPARE_FOR_CORRECTIONS 72
 
-/* @value 2^@exponent */
-static void
-number_from_integer (mpf_t number, const mpz_t value, gint64 exponent)
+void
+apr_number_from_integer (mpf_t number, const mpz_t value, gint64 exponent)
 {
   mpf_set_z (number, value);
   if (exponent >= 0)
@@ -332,7 +331,7 @@ factorise_in_numbers (AprLdlt *self,
 
       append_row (self);
       row = self->numbers + apr_triangle (position, 0);
-      number_from_integer (pivot, matrix[apr_triangle (column, column)], -2 * scale);
+      apr_number_from_integer (pivot, matrix[apr_triangle (column, column)], -2 * scale);
       mpf_mul (limit, pivot, factor);
       for (i = 0; i < position; i++)
         {
@@ -340,8 +339,8 @@ factorise_in_numbers (AprLdlt *self,
 
           if (apr_run_is_cancelled (run))
             break;
-          number_from_integer (unscaled[i], matrix[apr_triangle (column, self->independent[i])],
-                               -(scale + self->scale[i]));
+          apr_number_from_integer (unscaled[i], matrix[apr_triangle (column, self->independent[i])],
+                                   -(scale + self->scale[i]));
           for (j = 0; j < i; j++)
             {
               mpf_mul (product, unscaled[j], other[j]);
@@ -659,7 +658,7 @@ apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x
       if (in_doubles)
         apr_double_doubles_set (doubles, 0, i, apr_dd_from_integer (value, scale));
       else
-        number_from_integer (numbers[i], value, scale);
+        apr_number_from_integer (numbers[i], value, scale);
     }
   mpz_clear (value);
 

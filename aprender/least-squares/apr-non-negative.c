@@ -224,13 +224,7 @@ exchange (Search *self, AprRun *run)
 static void
 get_value (const Search *self, gsize feature, mpf_t value)
 {
-  gint64 exponent = self->values.exponents[feature];
-
-  mpf_set_z (value, self->values.significands[feature]);
-  if (exponent >= 0)
-    mpf_mul_2exp (value, value, (mp_bitcnt_t) exponent);
-  else
-    mpf_div_2exp (value, value, (mp_bitcnt_t) -exponent);
+  apr_number_from_integer (value, self->values.significands[feature], self->values.exponents[feature]);
 }
 
 /* A point without negative coefficients, which moves to the solution of the passive features as far as it can. */
@@ -375,7 +369,7 @@ find_coefficients (Search *self, const double *start, AprRun *run)
   for (i = 0; i < p; i++)
     {
       /* A feature whose gradient may be 0 might be passive too, with other coefficients. */
-      if (!self->excluded[i] && (self->passive[i] ? get_sign (self, i) < 0 : self->signs[i] >= 0))
+      if (!self->excluded[i] && !self->passive[i] && self->signs[i] >= 0)
         certain = FALSE;
       coefficients[i] = MAX (coefficients[i], 0.0);
     }

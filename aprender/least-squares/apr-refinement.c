@@ -479,7 +479,7 @@ apr_solution_refine (AprSolution *self, const AprRun *run)
     }
   self->error = error;
   if (error == APR_EXACT && truncation == APR_EXACT)
-    return before != APR_EXACT;
+    return FALSE;
 
   /* Where A is nearly singular, a residual says little. But a solution for it leaves only a part of the error, and so
    * does rounding that to a correction, which has no bit behind the last of x. */

@@ -336,6 +336,20 @@ test_orthogonal (void)
     }
 }
 
+/* A target of any size changes nothing. */
+static void
+test_large_target (void)
+{
+  double x[] = { 0x1p-300, 0x1p-300, 0x1p-300, 0x1p-299, 0x1p-298, 0x1p-300, 0, 0x1p-297 };
+  double y[] = { 0, 0, 0, 0 };
+  Data data = { 4, 2, x, y };
+  double expected = find_condition (&data, (AprLeastSquaresOptions){ .fit_intercept = TRUE });
+
+  g_assert_true (isfinite (expected));
+  y[0] = 0x1p1000;
+  assert_same_double (find_condition (&data, (AprLeastSquaresOptions){ .fit_intercept = TRUE }), expected);
+}
+
 /* A copy of a column, and a penalty that is all that tells the two apart: below the design stand rows of the root of
  * alpha, and nothing else lies in the direction (1, -1). */
 static void
@@ -395,6 +409,7 @@ main (int argc, char *argv[])
     }
   g_test_add_func ("/condition/in-long-numbers", test_in_long_numbers);
   g_test_add_func ("/condition/orthogonal", test_orthogonal);
+  g_test_add_func ("/condition/large-target", test_large_target);
   g_test_add_func ("/condition/penalty", test_penalty);
   g_test_add_func ("/condition/beyond-doubles", test_beyond_doubles);
   g_test_add_func ("/condition/diagonal", test_diagonal);

@@ -176,6 +176,21 @@ test_constant (void)
   g_assert_true (answer.correctly_rounded);
 }
 
+/* A feature that depends on another one leaves the search, and no other with it. */
+static void
+test_dependent (void)
+{
+  double x[] = { 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1 };
+  double y[] = { 3, 2, -1 };
+  const Data data = { 3, 4, x, y };
+  g_auto (AprLeastSquares) answer = { NULL };
+
+  solve (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = FALSE, .positive = TRUE });
+  assert_same_double (answer.coefficients[0], 3);
+  assert_same_double (answer.coefficients[1] + answer.coefficients[2], 2);
+  assert_same_double (answer.coefficients[3], 0);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -184,6 +199,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/non-negative/random", test_random);
   g_test_add_func ("/non-negative/least-gradient", test_least_gradient);
   g_test_add_func ("/non-negative/constant", test_constant);
+  g_test_add_func ("/non-negative/dependent", test_dependent);
 
   return g_test_run ();
 }

@@ -488,6 +488,35 @@ test_approximation_of_zero (void)
   assert_same_double (value, -0.0);
 }
 
+/* A denominator of one bit, and one that a divisor makes longer: a number beside 0 is 0 where the error is less than
+ * a unit of the denominator, and only there. */
+static void
+test_approximation_of_a_short_denominator (void)
+{
+  const AprApproximation whole = { .error = -3, .denominator_bits = 1 };
+  mpz_t divisor;
+  double value;
+  gint64 error;
+
+  g_assert_true (apr_approximation_is_zero (&whole));
+  mpz_init_set_ui (divisor, (gulong) 1 << 40);
+  for (error = -60; error < 0; error++)
+    {
+      /* A multiple of 1/2 by 2^40, known to 2^(error - 39) at least, where there may be one of 2^-41. */
+      AprApproximation quotient = { .error = error, .denominator_bits = 1 };
+      gboolean certain;
+
+      mpz_init (quotient.significand);
+      certain = apr_approximation_round_quotient (&quotient, divisor, APR_DTYPE_F64, &value);
+      if (error - 39 >= -41)
+        g_assert_false (certain);
+      if (error < -10)
+        g_assert_true (certain);
+      mpz_clear (quotient.significand);
+    }
+  mpz_clear (divisor);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -509,6 +538,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/rounding/guess", test_guess);
   g_test_add_func ("/rounding/exact", test_exact);
   g_test_add_func ("/rounding/approximation/zero", test_approximation_of_zero);
+  g_test_add_func ("/rounding/approximation/short-denominator", test_approximation_of_a_short_denominator);
 
   return g_test_run ();
 }
