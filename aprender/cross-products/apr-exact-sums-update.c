@@ -142,6 +142,9 @@ add_columns (Job *job,
   double rests[APR_EXACT_SUMS_WORKER_ROWS];
   gsize i;
 
+  if (apr_exact_sums_worker_set_places (worker, first_column, rows, first_row, n_rows))
+    return;
+
   apr_rows_transpose (rows, job->kernel->slices, first_row, n_rows, apr_exact_sums_worker_get_stride (worker),
                       apr_exact_sums_worker_get_column (worker, first_column));
   if (job->shifts != NULL)

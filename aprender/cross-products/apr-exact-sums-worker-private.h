@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-rows-private.h"
 #include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
 
 G_BEGIN_DECLS
@@ -40,6 +41,11 @@ void apr_exact_sums_worker_forget (AprExactSumsWorker *self);
 
 /* Where the caller puts the rows of a block, column by column; the values are lost when it is added. */
 double *apr_exact_sums_worker_get_column (AprExactSumsWorker *self, gsize column);
+
+/* Has the columns from @first on read where @rows has them, where they are doubles that can be; false where not. They
+ * are not changed, and must stay until the block has been added. */
+gboolean apr_exact_sums_worker_set_places (
+  AprExactSumsWorker *self, gsize first, const AprRows *rows, gsize first_row, gsize n_rows);
 
 /* The distance between columns. */
 gsize apr_exact_sums_worker_get_stride (AprExactSumsWorker *self);

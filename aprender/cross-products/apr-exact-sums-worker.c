@@ -136,6 +136,26 @@ apr_exact_sums_worker_get_column (AprExactSumsWorker *self, gsize column)
   return apr_packed_operand_get (&self->right, column);
 }
 
+gboolean
+apr_exact_sums_worker_set_places (
+  AprExactSumsWorker *self, gsize first, const AprRows *rows, gsize first_row, gsize n_rows)
+{
+  gsize i;
+
+  if (self->right.cut != APR_PACKING_SLICES || self->weights != NULL || n_rows % 8 != 0)
+    return FALSE;
+  for (i = 0; i < rows->n_columns; i++)
+    {
+      const double *place = apr_rows_find_doubles (rows, i, first_row, n_rows);
+
+      if (place == NULL)
+        return FALSE;
+      self->right.places[first + i] = place;
+    }
+
+  return TRUE;
+}
+
 double *
 apr_exact_sums_worker_add_rest (AprExactSumsWorker *self, gsize column)
 {
@@ -326,6 +346,7 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows)
         }
     }
 
+  apr_packed_operand_copy_places (&self->right, n_padded);
   finite = apr_packed_operand_measure (&self->right, n_padded, release_column, self);
   if (finite && self->weights != NULL)
     {

@@ -28,11 +28,12 @@ typedef struct
   gsize n_main;    /* of all layers */
   gsize n;         /* with the remainder columns */
   gsize n_allocated;
-  gsize panel;    /* columns that are multiplied at once */
-  gsize n_steps;  /* of bytes: what a block has at most */
-  gsize stride;   /* between columns */
-  double *values; /* (owned) n_allocated columns, and behind them the next three */
-  double *slices; /* (nullable) APR_SLICE_N_SLICES times as many */
+  gsize panel;           /* columns that are multiplied at once */
+  gsize n_steps;         /* of bytes: what a block has at most */
+  gsize stride;          /* between columns */
+  double *values;        /* (owned) n_allocated columns, and behind them the next three */
+  const double **places; /* (owned) of the layers: where a column is read instead, or %NULL */
+  double *slices;        /* (nullable) APR_SLICE_N_SLICES times as many */
   guint8 *tiles;  /* (nullable) instead of slices, n_steps times APR_BYTE_MAX tiles of bytes for each panel */
   guint8 *turned; /* (nullable) the same tiles transposed, for the operand on the right */
   gsize *owner;   /* (owned) which column of the matrix each belongs to, or APR_PACKED_OPERAND_NO_OWNER */
@@ -62,6 +63,14 @@ static inline double *
 apr_packed_operand_get (const AprPackedOperand *self, gsize index)
 {
   return self->values + index * self->stride;
+}
+
+/* Where a column is read until it is changed. */
+static inline const double *
+apr_packed_operand_get_values (const AprPackedOperand *self, gsize index)
+{
+  return index < self->n_main && self->places[index] != NULL ? self->places[index]
+                                                             : apr_packed_operand_get (self, index);
 }
 
 static inline const double *
@@ -101,7 +110,10 @@ apr_packed_operand_get_turned (const AprPackedOperand *self, gsize panel)
   return self->turned + panel * apr_packed_operand_get_tiles_size (self);
 }
 
-/* Drops the remainder columns. */
+/* Copies columns that are read elsewhere, as they must be before they are measured. */
+void apr_packed_operand_copy_places (AprPackedOperand *self, gsize n_rows);
+
+/* Drops the remainder columns, and forgets the places. */
 void apr_packed_operand_reset (AprPackedOperand *self);
 
 /* Forgets the exponents of the layers. */

@@ -83,6 +83,7 @@ apr_packed_operand_init (AprPackedOperand *self,
   n_remainders = cut == APR_PACKING_BYTES ? 0 : self->n_padded / 64 * APR_SLICE_PANEL + APR_SLICE_PANEL;
   allocate (self, self->n_main + n_remainders);
   self->running = g_new (gint, self->n_main);
+  self->places = g_new (const double *, self->n_main);
   for (i = 0; i < self->n_main; i++)
     {
       gsize owner = i % self->n_padded;
@@ -104,6 +105,7 @@ apr_packed_operand_clear (AprPackedOperand *self)
   g_free (self->offset);
   g_free (self->exponent);
   g_free (self->running);
+  g_free (self->places);
   g_free (self->n_slices);
   g_free (self->sums);
 }
@@ -115,7 +117,23 @@ apr_packed_operand_reset (AprPackedOperand *self)
 
   self->n = self->n_main;
   for (i = 0; i < self->n_main; i++)
-    self->offset[i] = 0;
+    {
+      self->offset[i] = 0;
+      self->places[i] = NULL;
+    }
+}
+
+void
+apr_packed_operand_copy_places (AprPackedOperand *self, gsize n_rows)
+{
+  gsize i;
+
+  for (i = 0; i < self->n_main; i++)
+    if (self->places[i] != NULL)
+      {
+        memcpy (apr_packed_operand_get (self, i), self->places[i], n_rows * sizeof (double));
+        self->places[i] = NULL;
+      }
 }
 
 void
@@ -266,7 +284,7 @@ add_rest (AprPackedOperand *self, gsize index, gsize n_rows)
   gsize remainder_index = apr_packed_operand_add_remainder (
     self, self->owner[index], self->exponent[index] - get_top (self) - n_more * bits);
   double *remainder = apr_packed_operand_get (self, remainder_index);
-  const double *column = apr_packed_operand_get (self, index);
+  const double *column = apr_packed_operand_get_values (self, index);
   double factor = factor_of (self, index);
   double more = ldexp (1.0, bits);
   double max;
@@ -296,7 +314,7 @@ may_have_rest (const AprPackedOperand *self, gsize index, gsize n_rows)
   double max;
   double min;
 
-  return self->kernel->find_range (apr_packed_operand_get (self, index), n_rows, &max, &min) &&
+  return self->kernel->find_range (apr_packed_operand_get_values (self, index), n_rows, &max, &min) &&
          min >= ldexp (1.0, self->exponent[index] - self->offset[index] - RANGE);
 }
 
@@ -305,7 +323,7 @@ static guint
 cut_column (AprPackedOperand *self, gsize index, gsize n_rows, gboolean all)
 {
   const AprSliceKernel *kernel = self->kernel;
-  const double *column = apr_packed_operand_get (self, index);
+  const double *column = apr_packed_operand_get_values (self, index);
   double factor = factor_of (self, index);
   guint8 *tiles;
 
@@ -394,8 +412,8 @@ guess_exponents (AprPackedOperand *self, gsize n_rows)
       gint exponent;
 
       if (self->running[i] != APR_PACKED_OPERAND_NO_EXPONENT ||
-          !self->kernel->find_range (apr_packed_operand_get (self, i), n_rows, &max, &min) || max == 0 ||
-          isinf (max))
+          !self->kernel->find_range (apr_packed_operand_get_values (self, i), n_rows, &max, &min) ||
+          max == 0 || isinf (max))
         continue;
       (void) frexp (max, &exponent);
       self->running[i] = exponent + 1;
@@ -438,8 +456,8 @@ apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows)
       double factor =
         exponent == APR_PACKED_OPERAND_NO_EXPONENT ? 1 : ldexp (1.0, APR_SLICE_WHOLE_BITS - exponent);
 
-      if (!self->kernel->scale_whole (apr_packed_operand_get (self, i), n_rows, factor, slices_of (self, i),
-                                      &self->sums[i][0]))
+      if (!self->kernel->scale_whole (apr_packed_operand_get_values (self, i), n_rows, factor,
+                                      slices_of (self, i), &self->sums[i][0]))
         return FALSE;
       self->sums[i][1] = 0;
     }

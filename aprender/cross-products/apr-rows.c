@@ -187,6 +187,20 @@ fetch (const guint8 *column, gsize first_row, gsize n_rows, gsize width)
     __builtin_prefetch (column + first_row * width + i, 0, 2);
 }
 
+const double *
+apr_rows_find_doubles (const AprRows *self, gsize column, gsize first_row, gsize n_rows)
+{
+  const guint8 *data = self->columns != NULL ? self->columns[column] : self->data;
+  gpointer place = (gpointer) (data + first_row * sizeof (double));
+
+  if (G_BYTE_ORDER != G_LITTLE_ENDIAN || self->dtype != APR_DTYPE_F64 ||
+      (self->columns == NULL && self->n_columns != 1) || (guintptr) place % sizeof (double) != 0)
+    return NULL;
+
+  fetch (data, first_row + n_rows, MIN (n_rows, self->n_rows - first_row - n_rows), sizeof (double));
+  return place;
+}
+
 void
 apr_rows_transpose (const AprRows *self,
                     const AprSliceKernel *kernel,

@@ -115,7 +115,8 @@ typedef void (*AprTransposeFunc) (
   gconstpointer rows, gsize n_rows, gsize n_columns, gsize stride, double *columns);
 
 /* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_SLICE_ROWS; all
- * columns are aligned to 64 bytes, and those of a panel APR_SLICE_STRIDE apart. Every implementation gives the same
+ * columns are aligned to 64 bytes but those whose range is found, or that are scaled to whole numbers, cut or sliced,
+ * and those of a panel APR_SLICE_STRIDE apart. Every implementation gives the same
  * numbers. */
 typedef struct
 {

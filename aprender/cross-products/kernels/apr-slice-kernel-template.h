@@ -36,8 +36,8 @@
  *   ADD_LANES_OF_FOUR     of 4 lanes, for each of four vectors a and four b: ((a0 + a1) + (a2 + a3)) + the same of b
  *   TRANSPOSE_DOUBLES     makes four columns of LANES rows of n values,
  *   TRANSPOSE_FLOATS      the same of floats,
- *   LOAD_FLOATS           from any place, and
- *   LOAD_DOUBLES          the same; none of the four where plain C is as fast
+ *   LOAD_FLOATS           from any place; none of the three where plain C is as fast
+ *   LOAD_DOUBLES          the same, where LOAD needs an aligned place
  */
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
@@ -47,6 +47,10 @@
 
 /* Adding and subtracting it rounds to a whole number what is at most 2^51. */
 #define ROUNDER 0x1.8p52
+
+#ifndef LOAD_DOUBLES
+# define LOAD_DOUBLES(place) LOAD (place)
+#endif
 
 #define COLUMN(panel, i) LOAD ((panel) + (i) *APR_SLICE_STRIDE + row)
 
@@ -410,7 +414,7 @@ find_range (const double *column, gsize n_rows, double *max, double *min)
 
   for (row = 0; row < n_rows; row += LANES)
     {
-      VECTOR value = LOAD (column + row);
+      VECTOR value = LOAD_DOUBLES (column + row);
 
       if (G_UNLIKELY (IS_NAN (value)))
         return FALSE;
@@ -476,7 +480,7 @@ cut (const double *column, gsize n_rows, double factor, double *slices, gsize di
   for (row = 0; row < n_rows; row += LANES)
     {
       /* Powers of two: the only operations that round are those with the rounder. */
-      VECTOR value = LOAD (column + row);
+      VECTOR value = LOAD_DOUBLES (column + row);
       VECTOR first = SUBTRACT (MULTIPLY_ADD (value, factors, rounder), rounder);
       VECTOR rest = MULTIPLY_SUBTRACT (value, finer, MULTIPLY (first, next));
       VECTOR second = SUBTRACT (ADD (rest, rounder), rounder);

@@ -173,7 +173,7 @@ scale_whole (const double *column, gsize n_rows, double factor, double *scaled, 
 
   for (row = 0; row < n_rows; row += LANES)
     {
-      VECTOR value = MULTIPLY (LOAD (column + row), factors);
+      VECTOR value = MULTIPLY (LOAD_DOUBLES (column + row), factors);
 
       STORE (scaled + row, value);
       total = ADD (value, total);
@@ -229,7 +229,7 @@ cut_in_two (const double *column, gsize n_rows, double factor, double *parts, gs
   for (row = 0; row < n_rows; row += LANES)
     {
       /* Powers of two: the only operations that round are those with the rounder. */
-      VECTOR value = LOAD (column + row);
+      VECTOR value = LOAD_DOUBLES (column + row);
       VECTOR head = SUBTRACT (MULTIPLY_ADD (value, factors, rounder), rounder);
       VECTOR rest = MULTIPLY_SUBTRACT (value, finer, MULTIPLY (head, next));
       VECTOR tail = SUBTRACT (ADD (rest, rounder), rounder);

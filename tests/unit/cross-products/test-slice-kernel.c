@@ -109,6 +109,69 @@ test_sums (void)
         }
 }
 
+/* Columns of doubles that begin wherever doubles can. */
+static void
+check_columns (GRand *rand, DrawKind kind, gsize n_rows, gboolean not_finite)
+{
+  enum
+  {
+    P = 5
+  };
+  g_autofree double *values = g_new (double, (P + 1) * (n_rows + 1));
+  g_autofree double *copy = NULL;
+  g_autoptr (Reference) expected = reference_new (P + 2);
+  g_autoptr (AprExactSums) state = apr_exact_sums_new (P, 1, NULL);
+  g_autoptr (GError) error = NULL;
+  const guint8 *places[P + 1];
+  AprRows x;
+  AprRows y;
+  gsize i;
+  gsize j;
+
+  for (j = 0; j <= P; j++)
+    places[j] = (const guint8 *) (values + j * (n_rows + 1));
+  for (i = 0; i < (P + 1) * (n_rows + 1); i++)
+    values[i] = draw (rand, kind, APR_DTYPE_F64, i % (n_rows + 1));
+  if (not_finite)
+    values[2 * (n_rows + 1) + n_rows / 2] = g_rand_boolean (rand) ? NAN : -INFINITY;
+  for (i = 0; i < n_rows && !not_finite; i++)
+    {
+      double z[P + 1];
+
+      for (j = 0; j <= P; j++)
+        z[j] = values[j * (n_rows + 1) + i];
+      reference_add_row (expected, z, 1);
+    }
+
+  copy = g_memdup2 (values, (P + 1) * (n_rows + 1) * sizeof (double));
+  apr_rows_init_columns (&x, "X", APR_DTYPE_F64, places, n_rows, P);
+  apr_rows_init_columns (&y, "y", APR_DTYPE_F64, places + P, n_rows, 1);
+  g_assert_cmpint (apr_exact_sums_update_columns (state, &x, &y, NULL, APR_PRECISION_EXACT, 1, NULL, &error),
+                   ==, !not_finite);
+  g_assert_cmpmem (values, (P + 1) * (n_rows + 1) * sizeof (double), copy,
+                   (P + 1) * (n_rows + 1) * sizeof (double));
+  if (not_finite)
+    {
+      g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+      return;
+    }
+  g_assert_no_error (error);
+  reference_assert_equal (expected, state);
+}
+
+static void
+test_columns (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (95);
+  int kind;
+  gsize i;
+
+  g_test_summary ("Columns that are read where they are, and not changed.");
+  for (kind = 0; kind < DRAW_N_KINDS; kind++)
+    for (i = 0; i < 6; i++)
+      check_columns (rand, (DrawKind) kind, 8 * (gsize) g_rand_int_range (rand, 1, 100) + i % 2, i > 3);
+}
+
 static void
 test_wide_matrix (void)
 {
@@ -424,6 +487,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/slice-kernel/slices", test_slices);
   g_test_add_func ("/slice-kernel/products", test_products);
   g_test_add_func ("/slice-kernel/sums", test_sums);
+  g_test_add_func ("/slice-kernel/columns", test_columns);
   g_test_add_func ("/slice-kernel/wide-matrix", test_wide_matrix);
   /* It takes minutes there. */
   if (!runs_in_valgrind ())
