@@ -19,6 +19,7 @@ typedef struct
   const char *version; /* (nullable) what the path names */
   const char *body;    /* followed by APR_DECIMAL_PADDING readable bytes */
   gsize body_size;
+  gsize max_answer; /* bytes that there is room for; 0 is no limit */
 } AprServeRequest;
 
 typedef struct

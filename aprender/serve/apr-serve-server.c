@@ -27,15 +27,16 @@
 
 #define MIN_THREADS 2
 
-/* All bodies together may take as much as so many of the longest. */
+/* All bodies, and the answers that were not sent yet, may together take as much as so many of the longest bodies. */
 #define N_LONGEST_BODIES 16
 
 /* So many of the longest are read of a body that is refused: most clients look at the answer only when they have sent
  * all of it. */
 #define N_REFUSED_BODIES 2
 
-/* What is longer is answered by a thread of its own, so that what came meanwhile need not wait. */
-#define LONG_BODY (64 * 1024)
+/* What is longer is answered by a thread of its own, so that what came meanwhile need not wait; and there is room for
+ * any answer that is not. */
+#define LONG (64 * 1024)
 
 struct _AprServeServer
 {
@@ -47,7 +48,7 @@ struct _AprServeServer
   GArray *polled;      /* of GPollFD: stopping, and then the listeners */
   GThread *accepting;  /* (nullable) */
   guint n_connections; /* at most */
-  gssize n_body_bytes; /* (atomic) of all requests */
+  gssize n_bytes;      /* (atomic) of bodies and answers */
   int n_requests;      /* (atomic) that are under way */
   GMutex lock;
   GHashTable *connections; /* of Connection, as a set */
@@ -68,7 +69,7 @@ typedef struct
   gboolean busy;
   char *body; /* (owned) followed by APR_DECIMAL_PADDING bytes */
   gsize size;
-  gsize capacity;
+  gsize capacity; /* of the body, or of the answer */
 
   /* What the pool needs. */
   struct MHD_Connection *mhd_connection;
@@ -247,19 +248,24 @@ begin (AprServeServer *self, struct MHD_Connection *connection, const char *path
   return request->too_large ? refuse_size (self, connection, framing.length) : MHD_YES;
 }
 
+static gssize
+get_limit (AprServeServer *self)
+{
+  return (gssize) MIN (self->limits.max_body, G_MAXSSIZE / 32) * N_LONGEST_BODIES;
+}
+
 static gboolean
 reserve (AprServeServer *self, Request *request, gsize size)
 {
-  gssize limit = (gssize) MIN (self->limits.max_body, G_MAXSSIZE / 32) * N_LONGEST_BODIES;
   gsize capacity = MAX (size, 2 * request->capacity);
 
   if (size <= request->capacity)
     return TRUE;
   capacity = MIN (MAX (capacity, 1024), self->limits.max_body);
-  if (__atomic_add_fetch (&self->n_body_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED) >
-      limit)
+  if (__atomic_add_fetch (&self->n_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED) >
+      get_limit (self))
     {
-      __atomic_sub_fetch (&self->n_body_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED);
+      __atomic_sub_fetch (&self->n_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED);
       return FALSE;
     }
   request->body = g_realloc (request->body, capacity + APR_DECIMAL_PADDING);
@@ -271,7 +277,7 @@ reserve (AprServeServer *self, Request *request, gsize size)
 static void
 drop_body (AprServeServer *self, Request *request)
 {
-  __atomic_sub_fetch (&self->n_body_bytes, (gssize) request->capacity, __ATOMIC_RELAXED);
+  __atomic_sub_fetch (&self->n_bytes, (gssize) request->capacity, __ATOMIC_RELAXED);
   g_clear_pointer (&request->body, g_free);
   request->capacity = 0;
 }
@@ -295,6 +301,19 @@ receive (AprServeServer *self, Request *request, const char *data, gsize size)
   return request->size / N_REFUSED_BODIES <= self->limits.max_body ? MHD_YES : MHD_NO;
 }
 
+/* Answers a request, whose body is needed no more then. */
+static void
+handle (AprServeServer *self, Request *request)
+{
+  gssize left = get_limit (self) - __atomic_load_n (&self->n_bytes, __ATOMIC_RELAXED);
+
+  request->asked.max_answer = (gsize) MAX (left, LONG);
+  apr_serve_handle (self->handler, &request->asked, &request->response);
+  drop_body (self, request);
+  request->capacity = request->response.body->allocated_len;
+  __atomic_add_fetch (&self->n_bytes, (gssize) request->capacity, __ATOMIC_RELAXED);
+}
+
 /* In a thread of the pool, while libmicrohttpd leaves the connection alone. */
 static void
 answer_long (gpointer data, gpointer user_data)
@@ -302,7 +321,7 @@ answer_long (gpointer data, gpointer user_data)
   Request *request = data;
   AprServeServer *self = user_data;
 
-  apr_serve_handle (self->handler, &request->asked, &request->response);
+  handle (self, request);
   MHD_resume_connection (request->mhd_connection);
 }
 
@@ -342,14 +361,14 @@ finish (AprServeServer *self,
     .body = request->body != NULL ? request->body : no_body,
     .body_size = request->size,
   };
-  if (request->size > LONG_BODY)
+  if (request->size > LONG)
     {
       MHD_suspend_connection (connection);
       g_thread_pool_push (self->pool, request, NULL);
       return MHD_YES;
     }
 
-  apr_serve_handle (self->handler, &request->asked, &request->response);
+  handle (self, request);
 
   return respond (connection, &request->response, FALSE);
 }

@@ -77,6 +77,36 @@ def test_refused_bodies(folder):
         assert memory(program) - before < 4 or server.SANITIZED, (before, memory(program))
 
 
+def test_long_answers(folder):
+    """Who asks for long answers and does not read them takes no more memory than all bodies may."""
+    body = b'{"instances":[' + b','.join([b'[0,0,0]'] * 130000) + b']}'
+    batch = request([f'Content-Length: {len(body)}'], body, path='/predict/batch')
+    with Server(make(folder), '--max-body', str(1024 * 1024), '--timeout', '300') as program:
+        before = memory(program)
+        clients, statuses = [], []
+        for _ in range(24):
+            client = socket.socket()
+            # So that the system does not take the answer for it.
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.settimeout(server.PATIENCE)
+            client.connect((program.host, program.port))
+            client.sendall(batch)
+            received = b''
+            while len(received) < 12:
+                received += client.recv(12 - len(received))
+            statuses.append(int(received[9:]))
+            clients.append(client)
+        assert statuses[0] == 200 and set(statuses) == {200, 503}, statuses
+        assert memory(program) - before < 60 or server.SANITIZED, (before, memory(program))
+        answer = parse(received + clients[-1].makefile('rb').read())
+        assert answer[0] == 503 and re.fullmatch(r'answer: \d+ bytes, but .* ask for fewer rows, or try again', answer[1]), answer
+        assert program.predict([1, 2, 3]) == 13
+        for client in clients:
+            client.close()
+        while program.ask('POST', '/predict/batch', body)[0] != 200:
+            pass
+
+
 def test_chunked_bomb(folder):
     """Whoever sends without end is cut off, and takes no memory."""
     with Server(make(folder)) as program:
@@ -245,6 +275,5 @@ def test_stop(folder):
         assert program.process.wait(timeout=30) == 0
 
 
-server.run([test_lengths, test_refused_bodies, test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies,
-            test_long_bodies, test_broken_http,
-            test_pipelined, test_stop])
+server.run([test_lengths, test_refused_bodies, test_long_answers, test_chunked_bomb, test_slow_clients,
+            test_many_connections, test_bodies, test_long_bodies, test_broken_http, test_pipelined, test_stop])
