@@ -161,6 +161,50 @@ add_product (
     }
 }
 
+/* Limbs of a column's sum and of a factor, at most, where the two above take longer than what they do. */
+#define FEW_LIMBS 2
+
+/* to = a f + x y, or a f - x y, modulo the length of @to */
+static G_ALWAYS_INLINE inline void
+multiply_few (mp_limb_t *to,
+              gsize n,
+              const mp_limb_t *a,
+              mp_limb_t f,
+              const mp_limb_t x[FEW_LIMBS],
+              const mp_limb_t y[FEW_LIMBS],
+              gboolean subtract)
+{
+  mp_limb_t complement = subtract ? ~(mp_limb_t) 0 : 0;
+  unsigned __int128 low = (unsigned __int128) x[0] * y[0];
+  unsigned __int128 middle = (unsigned __int128) x[0] * y[1] + (mp_limb_t) (low >> 64);
+  unsigned __int128 other = (unsigned __int128) x[1] * y[0] + (mp_limb_t) middle;
+  unsigned __int128 high = (unsigned __int128) x[1] * y[1] + (middle >> 64) + (other >> 64);
+  const mp_limb_t product[2 * FEW_LIMBS] = { (mp_limb_t) low, (mp_limb_t) other, (mp_limb_t) high,
+                                             (mp_limb_t) (high >> 64) };
+  mp_limb_t carry = 0;
+  mp_limb_t added = complement & 1;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    {
+      unsigned __int128 multiple = (unsigned __int128) a[i] * f + carry;
+      unsigned __int128 sum = (unsigned __int128) (mp_limb_t) multiple +
+                              ((i < 2 * FEW_LIMBS ? product[i] : 0) ^ complement) + added;
+
+      to[i] = (mp_limb_t) sum;
+      carry = (mp_limb_t) (multiple >> 64);
+      added = (mp_limb_t) (sum >> 64);
+    }
+}
+
+/* The magnitude of @from, which has at most so many limbs. */
+static inline void
+read_few (mp_limb_t to[FEW_LIMBS], const mpz_t from)
+{
+  to[0] = mpz_getlimbn (from, 0);
+  to[1] = mpz_getlimbn (from, 1);
+}
+
 static G_ALWAYS_INLINE inline void
 negate (mp_limb_t *limbs, gsize n)
 {
@@ -184,19 +228,28 @@ centre_row (const Centring *centring, gsize row, mp_limb_t *entry, gsize n_limbs
   const mp_limb_t *left = mpz_limbs_read (centring->left[1 + row]);
   gsize n_left = mpz_size (centring->left[1 + row]);
   mp_limb_t *to = self->limbs + apr_triangle (row, 0) * n_limbs;
+  gboolean few = n_factor == 1 && n_left <= FEW_LIMBS;
   gboolean whole = TRUE;
+  mp_limb_t few_left[FEW_LIMBS];
   gsize j;
 
+  read_few (few_left, centring->left[1 + row]);
   for (j = 0; j <= row; j++, to += n_limbs)
     {
       gsize n_right = mpz_size (self->sums[1 + j]);
+      gboolean subtract = mpz_sgn (centring->left[1 + row]) == mpz_sgn (self->sums[1 + j]);
 
       whole &= read_entry (centring, apr_triangle (1 + row, 1 + j), entry, n_limbs);
-      multiply (to, n_limbs, entry, factor, n_factor);
-      if (n_left > 0 && n_right > 0)
+      if (few && n_right <= FEW_LIMBS)
         {
-          gboolean subtract = mpz_sgn (centring->left[1 + row]) == mpz_sgn (self->sums[1 + j]);
+          mp_limb_t few_right[FEW_LIMBS];
 
+          read_few (few_right, self->sums[1 + j]);
+          multiply_few (to, n_limbs, entry, factor[0], few_left, few_right, subtract);
+        }
+      else
+        {
+          multiply (to, n_limbs, entry, factor, n_factor);
           add_product (to, n_limbs, left, n_left, mpz_limbs_read (self->sums[1 + j]), n_right, subtract);
         }
     }
