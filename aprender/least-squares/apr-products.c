@@ -185,6 +185,7 @@ multiply_few (mp_limb_t *to,
   mp_limb_t added = complement & 1;
   gsize i;
 
+  /* A constant in some of the places where this is inlined: GCOVR_EXCL_BR_START */
   for (i = 0; i < n; i++)
     {
       unsigned __int128 multiple = (unsigned __int128) a[i] * f + carry;
@@ -195,6 +196,7 @@ multiply_few (mp_limb_t *to,
       carry = (mp_limb_t) (multiple >> 64);
       added = (mp_limb_t) (sum >> 64);
     }
+  /* GCOVR_EXCL_BR_STOP */
 }
 
 /* The magnitude of @from, which has at most so many limbs. */
@@ -228,7 +230,9 @@ centre_row (const Centring *centring, gsize row, mp_limb_t *entry, gsize n_limbs
   const mp_limb_t *left = mpz_limbs_read (centring->left[1 + row]);
   gsize n_left = mpz_size (centring->left[1 + row]);
   mp_limb_t *to = self->limbs + apr_triangle (row, 0) * n_limbs;
+  /* Sums are of no more limbs where an entry is of 4: GCOVR_EXCL_BR_START */
   gboolean few = n_factor == 1 && n_left <= FEW_LIMBS;
+  /* GCOVR_EXCL_BR_STOP */
   gboolean whole = TRUE;
   mp_limb_t few_left[FEW_LIMBS];
   gsize j;
@@ -240,7 +244,7 @@ centre_row (const Centring *centring, gsize row, mp_limb_t *entry, gsize n_limbs
       gboolean subtract = mpz_sgn (centring->left[1 + row]) == mpz_sgn (self->sums[1 + j]);
 
       whole &= read_entry (centring, apr_triangle (1 + row, 1 + j), entry, n_limbs);
-      if (few && n_right <= FEW_LIMBS)
+      if (few && n_right <= FEW_LIMBS) /* GCOVR_EXCL_BR_LINE: the same */
         {
           mp_limb_t few_right[FEW_LIMBS];
 
