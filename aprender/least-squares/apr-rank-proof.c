@@ -188,10 +188,12 @@ cut_block (
       {
         gsize row = equations->independent[first_row + i];
         gsize column = equations->independent[first_column + j];
-        __int128 value =
-          (__int128) apr_limbs_get_part (apr_products_get (products, row, column), (gint64) products->n_limbs,
-                                         equations->scales[row] + equations->scales[column] - bits);
+        const mp_limb_t *limbs = apr_products_get (products, row, column);
+        __int128 value = (__int128) apr_limbs_get_part (
+          limbs, (gint64) products->n_limbs, equations->scales[row] + equations->scales[column] - bits);
 
+        /* The next entry of its row: above the diagonal, that is the one of the next i. */
+        __builtin_prefetch ((gconstpointer) ((guintptr) limbs + (2 * products->n_limbs - 1) * sizeof *limbs));
         for (k = self->n_slices; --k > 0;)
           {
             work->slices[k][i][j] = (double) ((gint32) value & ((1 << SLICE_BITS) - 1));
@@ -206,6 +208,17 @@ static gint
 count_residual_bits (const Combinations *self)
 {
   return 124 - (gint) g_bit_storage (self->n);
+}
+
+static void
+clear_levels (const Combinations *self, gsize n_rows, gsize n_columns, Work *work)
+{
+  gsize level;
+  gsize i;
+
+  for (level = 0; level < self->n_slices + N_DIGITS - 1; level++)
+    for (i = 0; i < n_rows; i++)
+      memset (work->levels[level][i], 0, n_columns * sizeof (double));
 }
 
 static void
@@ -260,7 +273,8 @@ find_residuals (Combinations *self, gsize first, gsize begin, Work *work)
   gsize i;
   gsize j;
 
-  memset (work->residuals, 0, sizeof work->residuals);
+  for (i = 0; i < n_rows; i++)
+    memset (work->residuals[i], 0, n_columns * sizeof work->residuals[i][0]);
   for (i = 0; i < n_rows; i++)
     for (j = 0; j < n_columns && begin + j < self->m; j++)
       if (first + i < self->limits[begin + j])
@@ -275,7 +289,7 @@ find_residuals (Combinations *self, gsize first, gsize begin, Work *work)
           apr_long_sum_add (&sums[j], value, -join_digits (self, first + i, begin + j));
         }
 
-  memset (work->levels, 0, sizeof work->levels);
+  clear_levels (self, n_rows, n_columns, work);
   for (inner = 0; inner < self->n && !apr_run_is_cancelled (self->run); inner += ROWS)
     {
       gsize n_inner = MIN (ROWS, self->n - inner);
@@ -283,7 +297,7 @@ find_residuals (Combinations *self, gsize first, gsize begin, Work *work)
       if (inner % MAX_TERMS == 0)
         {
           add_levels (self, n_rows, n_columns, work);
-          memset (work->levels, 0, sizeof work->levels);
+          clear_levels (self, n_rows, n_columns, work);
         }
       cut_block (self, inner, n_inner, first, n_rows, work);
       for (slice = 0; slice < self->n_slices; slice++)
