@@ -11,6 +11,7 @@
  */
 
 #include <arm_neon.h>
+#include <string.h>
 
 #include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
 
@@ -145,27 +146,53 @@ has_rest (const Cut *cut)
 
 /* Numbers v below 2^16 less m floor (v / m), or m less: from 0 to 255. */
 INLINE uint32x4_t
-reduce_words (uint32x4_t v, guint32 reciprocal, guint32 modulus)
+reduce_words (uint32x4_t v, uint32x4_t reciprocal, uint32x4_t modulus)
 {
-  return vmlsq_n_u32 (v, vshrq_n_u32 (vmulq_n_u32 (v, reciprocal), 23), modulus);
+  return vmlsq_u32 (v, vshrq_n_u32 (vmulq_u32 (v, reciprocal), 23), modulus);
+}
+
+/* What cutting takes of a modulus, so that an instruction loads each into all lanes. */
+typedef struct
+{
+  gint32 start;
+  guint32 weights[APR_RESIDUE_WORDS];
+  guint32 reciprocal;
+  guint32 modulus;
+} Constants;
+
+static void
+find_constants (const AprResidueModuli *moduli, Constants constants[APR_RESIDUE_MODULI])
+{
+  guint i;
+
+  for (i = 0; i < moduli->n_moduli; i++)
+    {
+      gint32 top = (gint8) (moduli->weights[i][moduli->n_words - 1] >> 24);
+
+      constants[i].start = moduli->start[i] + 128 * top;
+      memcpy (constants[i].weights, moduli->weights[i], sizeof moduli->weights[i]);
+      constants[i].reciprocal = (1u << 23) / moduli->modulus[i];
+      constants[i].modulus = moduli->modulus[i];
+    }
 }
 
 /* The residues of four rows for one modulus, those of a column side by side. */
 INLINE uint32x4_t
-find_residues (const Cut *cut, guint n_words, const guint32 *weights, gint32 start, guint32 modulus)
+find_residues (const Cut *cut, guint n_words, const Constants *constants)
 {
-  gint32 top = (gint8) (weights[n_words - 1] >> 24);
-  guint32 reciprocal = (1u << 23) / modulus;
+  uint32x4_t reciprocal = vld1q_dup_u32 (&constants->reciprocal);
+  uint32x4_t modulus = vld1q_dup_u32 (&constants->modulus);
   uint32x4_t found[ROWS];
   gsize row;
   guint word;
 
   for (row = 0; row < ROWS; row++)
     {
-      int32x4_t sum = vdupq_n_s32 (start + 128 * top);
+      int32x4_t sum = vld1q_dup_s32 (&constants->start);
 
       for (word = 0; word < n_words; word++)
-        sum = vdotq_s32 (sum, cut->digits[row][word], vreinterpretq_s8_u32 (vdupq_n_u32 (weights[word])));
+        sum = vdotq_s32 (sum, cut->digits[row][word],
+                         vreinterpretq_s8_u32 (vld1q_dup_u32 (&constants->weights[word])));
       found[row] = reduce_words (vreinterpretq_u32_s32 (sum), reciprocal, modulus);
     }
 
@@ -190,7 +217,8 @@ store_residues (uint32x4_t residues, gboolean last, guint8 *to)
 
 /* Four columns; returns how many rests they have. */
 INLINE gsize
-cut_columns (const AprResidueModuli *moduli,
+cut_columns (const Constants constants[APR_RESIDUE_MODULI],
+             guint n_moduli,
              guint n_words,
              gboolean is_float,
              const AprResidueColumns *columns,
@@ -214,20 +242,18 @@ cut_columns (const AprResidueModuli *moduli,
         cut_row (columns, is_float, first, row + i, magic, n_words, i, &cut);
       if (G_UNLIKELY (has_rest (&cut)))
         n_rests += store_rests (&cut, row, first, rests + n_rests);
-      for (i = 0; i < moduli->n_moduli; i++, to += distance)
-        store_residues (
-          find_residues (&cut, n_words, moduli->weights[i], moduli->start[i], moduli->modulus[i]),
-          row % STEP != 0, to);
+      for (i = 0; i < n_moduli; i++, to += distance)
+        store_residues (find_residues (&cut, n_words, &constants[i]), row % STEP != 0, to);
     }
 
   return n_rests;
 }
 
 /* All that is known when it is compiled makes it fast. */
-#define CUT(n)                                                                                  \
- (columns->is_float                                                                             \
-    ? cut_columns (moduli, n, TRUE, columns, first, magic, residues, distance, rests + n_rests) \
-    : cut_columns (moduli, n, FALSE, columns, first, magic, residues, distance, rests + n_rests))
+#define CUT_COLUMNS(n, is_float)                                                                   \
+ cut_columns (constants, moduli->n_moduli, n, is_float, columns, first, magic, residues, distance, \
+              rests + n_rests)
+#define CUT(n) (columns->is_float ? CUT_COLUMNS (n, TRUE) : CUT_COLUMNS (n, FALSE))
 
 static gsize
 cut (const AprResidueModuli *moduli,
@@ -237,9 +263,11 @@ cut (const AprResidueModuli *moduli,
      gsize distance,
      AprResidueRest *rests)
 {
+  Constants constants[APR_RESIDUE_MODULI];
   gsize n_rests = 0;
   gsize first;
 
+  find_constants (moduli, constants);
   for (first = 0; first < APR_RESIDUE_PANEL; first += LANES)
     n_rests += moduli->n_words == 2 ? CUT (2) : moduli->n_words == 3 ? CUT (3) : CUT (4);
 
@@ -248,7 +276,7 @@ cut (const AprResidueModuli *moduli,
 
 /* Eight products of bytes. */
 INLINE uint8x8_t
-weigh_bytes (uint8x8_t x, uint8x8_t weights, guint32 reciprocal, guint32 modulus)
+weigh_bytes (uint8x8_t x, uint8x8_t weights, uint32x4_t reciprocal, uint32x4_t modulus)
 {
   uint16x8_t v = vmull_u8 (x, weights);
   uint32x4_t low = reduce_words (vmovl_u16 (vget_low_u16 (v)), reciprocal, modulus);
@@ -260,7 +288,8 @@ weigh_bytes (uint8x8_t x, uint8x8_t weights, guint32 reciprocal, guint32 modulus
 static void
 weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed)
 {
-  guint32 reciprocal = (1u << 23) / modulus;
+  uint32x4_t reciprocal = vdupq_n_u32 ((1u << 23) / modulus);
+  uint32x4_t moduli = vdupq_n_u32 (modulus);
   gsize row;
   gsize i;
 
@@ -274,7 +303,7 @@ weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, 
       gsize place = APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL;
 
       for (i = 0; i < STEP * APR_RESIDUE_PANEL; i += 8)
-        vst1_u8 (weighed + place + i, weigh_bytes (vld1_u8 (panel + place + i), w, reciprocal, modulus));
+        vst1_u8 (weighed + place + i, weigh_bytes (vld1_u8 (panel + place + i), w, reciprocal, moduli));
     }
 }
 
