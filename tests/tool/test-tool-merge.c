@@ -47,7 +47,8 @@ test_merge (void)
 static void
 test_errors (void)
 {
-  g_test_summary ("What has no sums, other features, or other settings is not merged; the old file stays.");
+  g_test_summary ("What has no sums, other features, or other settings, or is there twice, is not merged; "
+                  "the old file stays.");
 
   tool_write ("a.csv", "x,y\n1,1\n2,4\n3,2\n", -1);
   tool_write ("b.csv", "z,y\n1,1\n2,4\n3,2\n", -1);
@@ -61,6 +62,13 @@ test_errors (void)
   tool_assert_fails (
     "merge a.safetensors c.safetensors -o out.safetensors", NULL, 0,
     "c.safetensors: Target 0 (counted from 0) is “price”, but the model was fitted with “y” there");
+  {
+    g_autofree char *path = tool_get_path ("a.safetensors");
+    g_autofree char *message =
+      g_strdup_printf ("./a.safetensors: The samples of “%s” have been merged before", path);
+
+    tool_assert_fails ("merge a.safetensors ./a.safetensors -o out.safetensors", NULL, 0, message);
+  }
   tool_assert_fails ("merge a.safetensors plain.safetensors -o out.safetensors", NULL, 0,
                      "plain.safetensors: the file has no sums of the data: fit it with --keep-state");
   tool_assert_fails (
