@@ -157,6 +157,27 @@ test_too_much_work (void)
     }
 }
 
+/* XX' = [[11, 1], [1, 11]], so that the first coefficient is a twelfth of the targets' sum, with the sign of its values,
+ * which are all 1 or all -1: 3/2 of the smallest number, halfway between two others. */
+static void
+test_smallest_tie (void)
+{
+  double targets[] = { 17 * 0x1p-1074, 0x1p-1074 };
+  g_autoptr (AprTensor) y = matrix_new (2, 1, targets);
+  double sign;
+
+  for (sign = -1; sign <= 1; sign += 2)
+    {
+      double values[] = { sign, 3, 0, 1, 0, sign, 0, 3, 0, 1 };
+      g_autoptr (AprTensor) x = matrix_new (2, 5, values);
+      g_auto (AprLeastSquares) answer = { NULL };
+
+      g_assert_true (solve_rows (&answer, x, y, (AprLeastSquaresOptions){ .alpha = 0 }));
+      g_assert_true (answer.correctly_rounded);
+      assert_same_double (answer.coefficients[0], sign * 0x1p-1073);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -166,6 +187,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/dual-solve/nothing", test_nothing);
   g_test_add_func ("/dual-solve/far-apart", test_far_apart);
   g_test_add_func ("/dual-solve/too-much-work", test_too_much_work);
+  g_test_add_func ("/dual-solve/smallest-tie", test_smallest_tie);
 
   return g_test_run ();
 }
