@@ -103,6 +103,12 @@ class Server:
         fields = pathlib.Path(f'/proc/{self.process.pid}/stat').read_text(encoding='ascii').rsplit(')', 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
+    def count(self):
+        """The server's own metrics."""
+        with urllib.request.urlopen(f'http://127.0.0.1:{self.port}/metrics') as response:
+            lines = response.read().decode().splitlines()
+        return {line.split('{')[0].split(' ')[0]: float(line.rsplit(' ', 1)[1]) for line in lines if not line.startswith('#')}
+
     def load(self, connections, rate, seconds, path, kind, body, expected):
         """Answers a second, seconds of processor time for each, wrong answers, and the 99th percentile in seconds."""
         before = self.cpu()
@@ -177,14 +183,22 @@ def reload_under_load(server):
         while not done.wait(1.1):
             write_model()
 
+    before = server.count()
     thread = threading.Thread(target=replace)
     thread.start()
-    result = server.load(16, 10000, 12, '/predict', 'application/json', ONE, f'"prediction":{EXPECTED},')
-    done.set()
-    thread.join()
-    with urllib.request.urlopen(f'http://127.0.0.1:{server.port}/models') as response:
-        n_reloads = int(json.load(response)['models'][0]['version']) - 1
-    print(f'12 s at 10,000 a second across {n_reloads} reloads: {result["n"]} answers, {result["wrong"]} wrong, '
+    try:
+        # It fails where an answer is not the one that is expected, and where a connection is closed.
+        result = server.load(16, 10000, 12, '/predict', 'application/json', ONE, f'"prediction":{EXPECTED},')
+    finally:
+        done.set()
+        thread.join()
+    after = server.count()
+    n_reloads = after['aprender_model_generation'] - before['aprender_model_generation']
+    assert result['wrong'] == 0, result
+    for name in 'aprender_errors_total', 'aprender_model_load_failures_total':
+        assert after[name] == before[name], (name, before[name], after[name])
+    assert result['n'] > 100000 and n_reloads >= 10, (result, n_reloads)
+    print(f'12 s at 10,000 a second across {n_reloads:.0f} reloads: {result["n"]} answers, none wrong, no error, '
           f'p99 {rounds.show(result["p99"])}')
 
 
