@@ -39,7 +39,7 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* Ice Lake's and later servers, Zen 4 and later: residues in products of bytes. */
   [APR_CPU_AVX512_VNNI] =
     &(const AprSumsKernel){
-      "avx512vnni", &apr_slice_kernel_avx512, NULL, { { &apr_residue_kernel_avx512vnni, 100, 48 } }, 110 },
+      "avx512vnni", &apr_slice_kernel_avx512, NULL, { { &apr_residue_kernel_avx512vnni, 100, 48 } }, 86 },
 #endif
 #ifdef APR_KERNELS_AMX
   /* Sapphire Rapids' servers and later: products of matrices of bytes. */
