@@ -234,7 +234,7 @@ multiply_some (const guint8 *left,
 
 #pragma GCC unroll 6
   for (i = 0; i < n_left; i++)
-    for (j = 0; j < n_vectors; j++)
+    for (j = 0; j < 2; j++)
       sums[i][j] = _mm256_add_epi32 (
         _mm256_set1_epi32 (lacking[i]),
         _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const void *) (to + i * APR_RESIDUE_PANEL + j * HALF))));

@@ -9,7 +9,8 @@
 /* Adding and subtracting it rounds to a whole number what is at most 2^51. */
 #define FIXED_ROUNDER 0x1.8p52
 
-/* No sum leaves the range of its start. */
+/* No sum leaves the doubles that have the last bit of its start: the products are below 2^94, and what the upper sum
+ * leaves of them is at most 2^47. */
 G_STATIC_ASSERT (APR_SLICE_ROWS / 8 <= APR_SLICE_STEPS);
 
 #define FIXED_COLUMN(panel, i) _mm512_load_pd ((panel) + (i) *APR_SLICE_STRIDE + row)
@@ -29,8 +30,8 @@ add_integers (__m512i integers, gint64 *lanes)
   _mm512_storeu_si512 (lanes, _mm512_add_epi64 (_mm512_loadu_si512 (lanes), integers));
 }
 
-/* Upper and lower sums, and the negative lower ones to the wrapped sums; bit 4 i + j of @products is for column i of
- * the left panel and j of the right one. */
+/* Adds the upper and the lower sums, and takes 2^48 times the lower ones from the wrapped sums; bit 4 i + j of
+ * @products is for column i of the left panel and j of the right one. */
 static inline G_ALWAYS_INLINE void
 sum_fixed (const double *left,
            const double *right,

@@ -42,10 +42,11 @@ G_BEGIN_DECLS
  * Where integers of 64 bits can be multiplied as well, columns are not cut: they are multiplied as numbers of fixed
  * point, x = 2^e 2^-47 v, where v is below 2^47 and a multiple of 2^-24. A fused multiplication adds a product to an
  * upper sum, of multiples of 2^48, as above; another one finds what that left, rounded, which is added to a lower sum,
- * of multiples of 2. What these two roundings took is less than 1.01 in each row, so less than 2^15 in MAX_BLOCKS
- * blocks, and a multiple of 2^-48. So it is known as soon as it is known modulo 2^16, and that takes one
- * multiplication of the integers 2^24 v, of which only the last 64 bits count: the sum of their products modulo 2^64,
- * less the lower sum 2^48. Three multiplications and three additions do for what took five and four.
+ * of multiples of 2. The first of these roundings takes at most 2^-7 from a row, as the rest is at most 2^47, and the
+ * second at most 1: less than 2^15 in MAX_BLOCKS blocks, and a multiple of 2^-48. So what they took is known as soon as
+ * it is known modulo 2^16, and that takes one multiplication of the integers 2^24 v, of which only the last 64 bits
+ * count: it is the sum of their products modulo 2^64, less 2^48 times the lower sum. The upper sum is a multiple of
+ * 2^96 there, and drops out. Three multiplications and three additions do for what took five and four.
  *
  * Cutting numbers so that products and their sums are exact is the idea of K. Ozaki, T. Ogita, S. Oishi and S. M. Rump,
  * "Error-free transformations of matrix multiplication by using fast routines of matrix multiplication", 2012; sums
@@ -114,9 +115,9 @@ enum
 typedef void (*AprTransposeFunc) (
   gconstpointer rows, gsize n_rows, gsize n_columns, gsize stride, double *columns);
 
-/* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_SLICE_ROWS; all
- * columns are aligned to 64 bytes but those whose range is found, or that are scaled to whole numbers, cut or sliced,
- * and those of a panel APR_SLICE_STRIDE apart. Every implementation gives the same
+/* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_SLICE_ROWS. Columns are
+ * aligned to 64 bytes, except where their range is found, or they are scaled to whole numbers, cut or sliced: those may
+ * begin wherever a double can. The columns of a panel are APR_SLICE_STRIDE apart. Every implementation gives the same
  * numbers. */
 typedef struct
 {
