@@ -157,8 +157,8 @@ test_too_much_work (void)
     }
 }
 
-/* XX' = [[11, 1], [1, 11]], so that the first coefficient is a twelfth of the targets' sum, with the sign of its values,
- * which are all 1 or all -1: 3/2 of the smallest number, halfway between two others. */
+/* XX' = [[11, 1], [1, 11]], so that the first coefficient is a twelfth of the targets' sum, with the sign of its
+ * values, which are all 1 or all -1: 3/2 of the smallest number, halfway between two others. */
 static void
 test_smallest_tie (void)
 {
