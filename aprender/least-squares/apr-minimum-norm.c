@@ -388,12 +388,15 @@ refine (AprRefinement *refinement, gpointer data)
   if (2 * self->tall.row_scale > bits)
     {
       double b_size = 0;
+      gint64 of_v;
+      gint64 of_b;
 
       for (i = 0; i < self->b.n; i++)
         b_size += fabs (apr_fixed_get_double (&self->b, i, self->whole));
-      primal = apr_scale_error (MAX (primal, apr_floor_log2 (1.01 * self->v_size) + 1 - bits + log2_n), 1);
-      dual =
-        apr_scale_error (MAX (dual, apr_floor_log2 (1.01 * b_size) + 1 + self->whole - bits + log2_n), 1);
+      of_v = apr_scale_error (apr_floor_log2 (1.01 * self->v_size), 1 - bits + log2_n);
+      of_b = apr_scale_error (apr_floor_log2 (1.01 * b_size), 1 + self->whole - bits + log2_n);
+      primal = apr_scale_error (MAX (primal, of_v), 1);
+      dual = apr_scale_error (MAX (dual, of_b), 1);
     }
   if (equations->scales[self->column] > self->dual.fraction)
     dual = MAX (dual, log2_n - (self->dual.fraction + min_scale)) + 1;

@@ -437,6 +437,49 @@ test_squares_of_all_bits (void)
     assert_same_double (coefficients[i], 1);
 }
 
+static gsize largest; /* of the allocations for long numbers */
+
+static gpointer
+allocate (gsize size)
+{
+  largest = MAX (largest, size);
+
+  return malloc (size);
+}
+
+static gpointer
+reallocate (gpointer memory, gsize old_size, gsize size)
+{
+  largest = MAX (largest, size);
+
+  return realloc (memory, size);
+}
+
+/* A constant target leaves nothing to correct, which is exact however far the scales are apart. Were it within some
+ * 2^-2^31 instead, the intercept would be made as long as that. */
+static void
+test_constant_target (void)
+{
+  double x[] = { 1, 0, 0, 0, 0x1p90, 0x1p90, -2, 3, 3, 1, 1, 1 };
+  double y[] = { 3, 3, 3, 3 };
+  const Data data = { 4, 3, x, y };
+  g_auto (AprLeastSquares) answer = { NULL };
+  gsize i;
+
+  largest = 0;
+  mp_set_memory_functions (allocate, reallocate, NULL);
+  solve_in_threads (&answer, &data, (AprLeastSquaresOptions){ .fit_intercept = TRUE }, 1);
+  mp_set_memory_functions (NULL, NULL, NULL);
+
+  g_assert_true (answer.correctly_rounded);
+  g_assert_cmpuint (answer.rank, ==, 2);
+  for (i = 0; i < 3; i++)
+    assert_same_double (answer.coefficients[i], 0);
+  assert_same_double (answer.intercepts[0], 3);
+  g_assert_cmpuint (largest, >, 0);
+  g_assert_cmpuint (largest, <, 10000);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -455,6 +498,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/minimum-norm/one-sample", test_one_sample);
   g_test_add_func ("/minimum-norm/near-ties", test_near_ties);
   g_test_add_func ("/minimum-norm/zero-target", test_zero_target);
+  g_test_add_func ("/minimum-norm/constant-target", test_constant_target);
   g_test_add_func ("/minimum-norm/squares-of-all-bits", test_squares_of_all_bits);
 
   return g_test_run ();
