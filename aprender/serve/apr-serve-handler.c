@@ -90,19 +90,6 @@ fail_with_method (const Route *route, const AprServeRequest *request, AprServeRe
   apr_serve_response_fail (response, 405, "E_METHOD", message);
 }
 
-static void
-fail_without_room (const AprServeRequest *request, AprServeResponse *response)
-{
-  g_autofree char *message =
-    g_strdup_printf ("answer: %" G_GSIZE_FORMAT " bytes, but there is room for %" G_GSIZE_FORMAT
-                     " beside other requests: ask for fewer rows, or try again",
-                     response->body->len, request->max_answer);
-
-  g_string_free (response->body, TRUE);
-  response->body = g_string_new (NULL);
-  apr_serve_response_fail (response, 503, "E_BUSY", message);
-}
-
 /* Whether it is so without a hint, by the time that it takes, at how much of it is right. */
 static gboolean
 is_equal (const char *given, const char *token)
@@ -161,8 +148,6 @@ apr_serve_handle (AprServeHandler *self, const AprServeRequest *request, AprServ
         named.model = model;
       named.version = version;
       route->answer (self, &named, response);
-      if (request->max_answer > 0 && response->body->len > request->max_answer)
-        fail_without_room (request, response);
     }
   apr_serve_metrics_add (&self->metrics, response->status, began, response->n_rows);
 }

@@ -27,12 +27,35 @@ parse_level (const char *interval, double *level, GError **error)
   return FALSE;
 }
 
+/* Before there is any: a number takes at least two bytes, in a file or with what separates it from the next. */
+static gboolean
+check_room (
+  const AprServeRequest *request, const AprServeModel *model, AprTensor *x, gsize n_outputs, GError **error)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (x, &n_dims);
+  gsize size;
+
+  if (!g_size_checked_mul (&size, n_dims > 0 ? shape[0] : 0, model->n_targets) ||
+      !g_size_checked_mul (&size, size, 2 * n_outputs))
+    size = G_MAXSIZE;
+
+  return apr_serve_request_check_room (request, size, error);
+}
+
 gboolean
-apr_serve_predictions_make (
-  AprServePredictions *self, const AprServeModel *model, AprTensor *x, const char *interval, GError **error)
+apr_serve_predictions_make (AprServePredictions *self,
+                            const AprServeRequest *request,
+                            const AprServeModel *model,
+                            AprTensor *x,
+                            const char *interval,
+                            GError **error)
 {
   double level;
 
+  self->request = request;
+  if (!check_room (request, model, x, interval != NULL ? 3 : 1, error))
+    return FALSE;
   if (interval != NULL)
     {
       if (!parse_level (interval, &level, error))
@@ -51,7 +74,8 @@ apr_serve_predictions_make (
 }
 
 gboolean
-apr_serve_predictions_append (GString *json, AprTensor *values, gsize index, GError **error)
+apr_serve_predictions_append (
+  const AprServePredictions *self, GString *json, AprTensor *values, gsize index, GError **error)
 {
   AprDType dtype = apr_tensor_get_dtype (values);
   double value = apr_tensor_get_double (values, index, NULL);
@@ -65,22 +89,26 @@ apr_serve_predictions_append (GString *json, AprTensor *values, gsize index, GEr
     }
   apr_serve_json_append_number (json, value, dtype);
 
-  return TRUE;
+  return apr_serve_request_check_room (self->request, json->len, error);
 }
 
 gboolean
-apr_serve_predictions_append_row (
-  GString *json, AprTensor *values, gsize n_targets, gsize row, GError **error)
+apr_serve_predictions_append_row (const AprServePredictions *self,
+                                  GString *json,
+                                  AprTensor *values,
+                                  gsize n_targets,
+                                  gsize row,
+                                  GError **error)
 {
   gsize i;
 
   if (apr_tensor_get_n_dims (values) == 1)
-    return apr_serve_predictions_append (json, values, row, error);
+    return apr_serve_predictions_append (self, json, values, row, error);
 
   for (i = 0; i < n_targets; i++)
     {
       g_string_append_c (json, i == 0 ? '[' : ',');
-      if (!apr_serve_predictions_append (json, values, row * n_targets + i, error))
+      if (!apr_serve_predictions_append (self, json, values, row * n_targets + i, error))
         return FALSE;
     }
   g_string_append_c (json, ']');

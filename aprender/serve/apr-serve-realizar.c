@@ -200,7 +200,8 @@ static const Field instances = { "instances", scan_instances };
 
 /* Appends a tensor's rows, as the request had them. */
 static gboolean
-append_rows (GString *json,
+append_rows (const AprServePredictions *predictions,
+             GString *json,
              const char *name,
              AprTensor *values,
              const AprServeRows *rows,
@@ -214,7 +215,7 @@ append_rows (GString *json,
     {
       if (i > 0)
         g_string_append_c (json, ',');
-      if (!apr_serve_predictions_append_row (json, values, n_targets, i, error))
+      if (!apr_serve_predictions_append_row (predictions, json, values, n_targets, i, error))
         return FALSE;
     }
   if (!rows->single)
@@ -232,10 +233,10 @@ append_predictions (GString *json,
 {
   g_string_append_c (json, '{');
 
-  return append_rows (json, "prediction", predictions->predictions, rows, n_targets, error) &&
+  return append_rows (predictions, json, "prediction", predictions->predictions, rows, n_targets, error) &&
          (predictions->lower == NULL ||
-          (append_rows (json, "lower", predictions->lower, rows, n_targets, error) &&
-           append_rows (json, "upper", predictions->upper, rows, n_targets, error)));
+          (append_rows (predictions, json, "lower", predictions->lower, rows, n_targets, error) &&
+           append_rows (predictions, json, "upper", predictions->upper, rows, n_targets, error)));
 }
 
 static void
@@ -269,7 +270,7 @@ apr_serve_predict (AprServeHandler *self, const AprServeRequest *request, AprSer
 
   model = scan_request (self, request, &features, &rows, &error);
   x = model != NULL ? apr_serve_rows_to_tensor (&rows, model, &error) : NULL;
-  if (x == NULL || !apr_serve_predictions_make (&predictions, model, x, request->interval, &error) ||
+  if (x == NULL || !apr_serve_predictions_make (&predictions, request, model, x, request->interval, &error) ||
       !append_predictions (response->body, &predictions, &rows, model->n_targets, &error))
     {
       apr_serve_response_fail_with (response, error);
@@ -308,7 +309,8 @@ append_answers (GString *json,
       for (k = 0; k < G_N_ELEMENTS (columns) && columns[k].values != NULL; k++)
         {
           g_string_append (json, columns[k].name);
-          if (!apr_serve_predictions_append_row (json, columns[k].values, model->n_targets, i, error))
+          if (!apr_serve_predictions_append_row (predictions, json, columns[k].values, model->n_targets, i,
+                                                 error))
             return FALSE;
         }
       append_milliseconds (json, "latency_ms", began);
@@ -336,7 +338,7 @@ apr_serve_predict_batch (AprServeHandler *self, const AprServeRequest *request, 
       return;
     }
   x = model != NULL ? apr_serve_rows_to_tensor (&rows, model, &error) : NULL;
-  if (x == NULL || !apr_serve_predictions_make (&predictions, model, x, request->interval, &error) ||
+  if (x == NULL || !apr_serve_predictions_make (&predictions, request, model, x, request->interval, &error) ||
       !append_answers (response->body, &predictions, rows.n_rows, model, began, &error))
     {
       apr_serve_response_fail_with (response, error);

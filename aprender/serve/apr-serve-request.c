@@ -4,12 +4,27 @@
 #include "aprender/serve/apr-serve-json.h"
 
 gboolean
+apr_serve_request_check_room (const AprServeRequest *self, gsize size, GError **error)
+{
+  if (self->max_answer == 0 || size <= self->max_answer)
+    return TRUE;
+
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY,
+               "answer: at least %" G_GSIZE_FORMAT " bytes, but there is room for %" G_GSIZE_FORMAT
+               " beside other requests: ask for fewer rows, or try again",
+               size, self->max_answer);
+  return FALSE;
+}
+
+gboolean
 apr_serve_response_fail (AprServeResponse *self, guint status, const char *code, const char *message)
 {
   self->status = status;
   self->content_type = "application/json";
   self->n_rows = 0;
-  g_string_assign (self->body, "{\"error\":");
+  /* What there is of an answer may be long. */
+  g_string_free (self->body, TRUE);
+  self->body = g_string_new ("{\"error\":");
   apr_serve_json_append_string (self->body, message);
   g_string_append_printf (self->body, ",\"code\":\"%s\"}\n", code);
 
@@ -21,6 +36,8 @@ apr_serve_response_fail_with (AprServeResponse *self, const GError *error)
 {
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
     return apr_serve_response_fail (self, 404, "E_NO_MODEL", error->message);
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY))
+    return apr_serve_response_fail (self, 503, "E_BUSY", error->message);
 
   return apr_serve_response_fail (self, 400, "E_INVALID_INPUT", error->message);
 }

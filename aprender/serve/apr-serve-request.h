@@ -31,6 +31,10 @@ typedef struct
   gsize n_rows;             /* how many were predicted */
 } AprServeResponse;
 
+/* Whether an answer of at least @size bytes may be made, which is asked while it grows: a short request may have a long
+ * answer. */
+gboolean apr_serve_request_check_room (const AprServeRequest *self, gsize size, GError **error);
+
 /* Answers with {"error": MESSAGE, "code": CODE}, as realizar does. Always returns FALSE. */
 gboolean
 apr_serve_response_fail (AprServeResponse *self, guint status, const char *code, const char *message);

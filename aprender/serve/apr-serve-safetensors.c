@@ -54,7 +54,7 @@ append_file (const AprServePredictions *predictions, GString *body, GError **err
         !apr_safetensors_writer_add_tensor (writer, "upper", predictions->upper, error))))
     return FALSE;
   bytes = apr_safetensors_writer_write_to_bytes (writer, error);
-  if (bytes == NULL)
+  if (bytes == NULL || !apr_serve_request_check_room (predictions->request, g_bytes_get_size (bytes), error))
     return FALSE;
   g_string_append_len (body, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
 
@@ -70,7 +70,7 @@ apr_serve_predict_safetensors (const AprServeModel *model,
   g_autoptr (GError) error = NULL;
   g_autoptr (AprTensor) x = read_x (request, &error);
 
-  if (x == NULL || !apr_serve_predictions_make (&predictions, model, x, request->interval, &error) ||
+  if (x == NULL || !apr_serve_predictions_make (&predictions, request, model, x, request->interval, &error) ||
       !append_file (&predictions, response->body, &error))
     {
       apr_serve_response_fail_with (response, error);

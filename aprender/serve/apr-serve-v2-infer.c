@@ -305,7 +305,12 @@ scan (Inference *self, GError **error)
 }
 
 static gboolean
-append_output (const Inference *self, GString *json, const char *name, AprTensor *values, GError **error)
+append_output (const Inference *self,
+               const AprServePredictions *predictions,
+               GString *json,
+               const char *name,
+               AprTensor *values,
+               GError **error)
 {
   gboolean matrix = apr_tensor_get_n_dims (values) == 2;
   gsize i;
@@ -320,7 +325,7 @@ append_output (const Inference *self, GString *json, const char *name, AprTensor
     {
       if (i > 0)
         g_string_append_c (json, ',');
-      if (!apr_serve_predictions_append (json, values, i, error))
+      if (!apr_serve_predictions_append (predictions, json, values, i, error))
         return FALSE;
     }
   g_string_append (json, "]}");
@@ -336,7 +341,7 @@ infer (Inference *self, const AprServeRequest *request, AprServeResponse *respon
 
   if (!scan (self, error))
     return FALSE;
-  if (!apr_serve_predictions_make (&predictions, self->model, self->x, self->interval, error))
+  if (!apr_serve_predictions_make (&predictions, request, self->model, self->x, self->interval, error))
     return FALSE;
 
   g_string_assign (json, "{\"model_name\":");
@@ -348,9 +353,10 @@ infer (Inference *self, const AprServeRequest *request, AprServeResponse *respon
       apr_serve_json_append_string (json, self->id);
     }
   g_string_append (json, ",\"outputs\":[");
-  if (!append_output (self, json, "predictions", predictions.predictions, error) ||
-      (predictions.lower != NULL && (!append_output (self, json, "lower", predictions.lower, error) ||
-                                     !append_output (self, json, "upper", predictions.upper, error))))
+  if (!append_output (self, &predictions, json, "predictions", predictions.predictions, error) ||
+      (predictions.lower != NULL &&
+       (!append_output (self, &predictions, json, "lower", predictions.lower, error) ||
+        !append_output (self, &predictions, json, "upper", predictions.upper, error))))
     return FALSE;
   g_string_append (json, "]}\n");
   response->n_rows = self->n_rows;

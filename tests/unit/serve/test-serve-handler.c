@@ -165,6 +165,105 @@ test_v2_binary (Fixture *fixture, gconstpointer data)
   assert_binary (fixture, no_bytes, NULL, whole, 0, 200, "\"data\":[13]");
 }
 
+/* Asks for the predictions of so many rows, where there is room for so many bytes. */
+static void
+assert_room (Fixture *fixture,
+             const char *path,
+             const char *before,
+             gsize n_rows,
+             const char *after,
+             gsize max_answer,
+             guint64 min,
+             guint64 max)
+{
+  g_autoptr (GString) body = g_string_new (before);
+  AprServeRequest request = { .method = "POST", .path = path, .max_answer = max_answer };
+  const char *size;
+  AprServeResponse response;
+  gsize i;
+
+  for (i = 0; i < n_rows; i++)
+    g_string_append (body, i > 0 ? ",[0,0,0]" : "[0,0,0]");
+  g_string_append (body, after);
+  request.body_size = body->len;
+  for (i = 0; i < APR_DECIMAL_PADDING; i++)
+    g_string_append_c (body, '\0');
+  request.body = body->str;
+  apr_serve_handle (&fixture->handler, &request, &response);
+  size = strstr (response.body->str, "answer: at least ");
+  if (max == 0)
+    g_assert_cmpuint (response.status, ==, 200);
+  else
+    {
+      g_assert_cmpuint (response.status, ==, 503);
+      g_assert_nonnull (strstr (response.body->str, "\"code\":\"E_BUSY\"}"));
+      g_assert_nonnull (
+        strstr (response.body->str, " bytes, but there is room for 100 beside other requests: "));
+      g_assert_nonnull (size);
+      size += strlen ("answer: at least ");
+      g_assert_cmpuint (g_ascii_strtoull (size, NULL, 10), >=, min);
+      g_assert_cmpuint (g_ascii_strtoull (size, NULL, 10), <=, max);
+      g_assert_cmpuint (response.body->allocated_len, <, 1000);
+    }
+  g_string_free (response.body, TRUE);
+}
+
+/* An answer that has no room ends where that is known: before there are predictions, or while they are written. */
+static void
+test_room (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    const char *path;
+    const char *before;
+    const char *after;
+  } routes[] = {
+    { "/predict", "{\"features\":[", "]}" },
+    { "/predict/batch", "{\"instances\":[", "]}" },
+    { "/v2/models/plane/infer", "{\"inputs\":[{\"shape\":[40,3],\"datatype\":\"FP64\",\"data\":[", "]}]}" },
+  };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (routes); i++)
+    {
+      assert_room (fixture, routes[i].path, routes[i].before, 40, routes[i].after, 100, 101, 200);
+      assert_room (fixture, routes[i].path, routes[i].before, 40, routes[i].after, 4000, 0, 0);
+      assert_room (fixture, routes[i].path, routes[i].before, 40, routes[i].after, 0, 0, 0);
+    }
+  assert_room (fixture, routes[0].path, routes[0].before, 1000, routes[0].after, 100, 2000, 2000);
+  assert_room (fixture, routes[1].path, routes[1].before, 1000, routes[1].after, 100, 2000, 2000);
+}
+
+static void
+test_room_for_file (Fixture *fixture, gconstpointer data)
+{
+  static const double values[30];
+  const gsize shape[] = { 10, 3 };
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (AprTensor) x = apr_tensor_new_from_doubles (values, G_N_ELEMENTS (values), shape, 2, NULL);
+  g_autoptr (GBytes) bytes = NULL;
+  AprServeRequest request = {
+    .method = "POST", .path = "/predict", .content_type = "application/octet-stream", .max_answer = 100
+  };
+  AprServeResponse response;
+  GError *error = NULL;
+
+  apr_safetensors_writer_add_tensor (writer, "X", x, &error);
+  g_assert_no_error (error);
+  bytes = apr_safetensors_writer_write_to_bytes (writer, &error);
+  g_assert_no_error (error);
+  request.body = g_bytes_get_data (bytes, &request.body_size);
+  apr_serve_handle (&fixture->handler, &request, &response);
+  g_assert_cmpuint (response.status, ==, 503);
+  g_assert_nonnull (strstr (response.body->str, "\"code\":\"E_BUSY\"}"));
+  g_string_free (response.body, TRUE);
+
+  request.max_answer = 1000;
+  apr_serve_handle (&fixture->handler, &request, &response);
+  g_assert_cmpuint (response.status, ==, 200);
+  g_string_free (response.body, TRUE);
+}
+
 /* Without what differs each time. */
 static char *
 strip_times (const char *text)
@@ -414,6 +513,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   ADD ("realizar", NULL, test_realizar);
   ADD ("rows", NULL, test_rows);
+  ADD ("room", NULL, test_room);
+  ADD ("room-for-file", NULL, test_room_for_file);
   ADD ("names", "[\"a\",\"b \\\"\",\"c\"]", test_names);
   ADD ("wrong-rows", NULL, test_wrong_rows);
   ADD ("hostile", NULL, test_hostile);
