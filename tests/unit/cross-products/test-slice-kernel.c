@@ -220,6 +220,26 @@ draw_large_parts (GRand *rand)
     }
 }
 
+/* A value from 1/2 to 1, of whose square, as a number of fixed point, both roundings take nearly the most that they
+ * can: 1 and 2^-7, to the same side in every row. */
+static double
+draw_large_lack (GRand *rand)
+{
+  const guint64 most = ((guint64) 1 << 48) + ((guint64) 1 << 41);
+
+  while (TRUE)
+    {
+      guint64 bits = (guint64) 1 << 52 | (guint64) g_rand_int (rand) << 20 | g_rand_int (rand) >> 12;
+      /* In units of 2^-48, as the integer of fixed point is 2^17 times the bits; modulo 2^96, nearest to 0. */
+      __int128 lower = (__int128) ((unsigned __int128) bits * bits << 66) >> 32;
+      unsigned __int128 size = lower < 0 ? -(unsigned __int128) lower : (unsigned __int128) lower;
+      guint64 lack = (guint64) size & (((guint64) 1 << 50) - 1);
+
+      if (size >> 94 != 0 && lack < most && lack > most - ((guint64) 1 << 36))
+        return (double) bits * 0x1p-53;
+    }
+}
+
 /* N times the same value is exact. */
 static void
 check_same (const AprSumsKernel *kernel, gsize n_rows, double value)
@@ -266,6 +286,7 @@ test_many_blocks (void)
     {
       check_same (*kernel, N, 1 - DBL_EPSILON / 2);
       check_same (*kernel, N / 5, draw_large_parts (rand));
+      check_same (*kernel, N / 5, draw_large_lack (rand));
     }
 }
 
