@@ -123,17 +123,25 @@ apr_packed_operand_reset (AprPackedOperand *self)
     }
 }
 
+/* Copies a column that is read elsewhere; false where it is here. */
+static gboolean
+copy_place (AprPackedOperand *self, gsize index, gsize n_rows)
+{
+  if (index >= self->n_main || self->places[index] == NULL)
+    return FALSE;
+
+  memcpy (apr_packed_operand_get (self, index), self->places[index], n_rows * sizeof (double));
+  self->places[index] = NULL;
+  return TRUE;
+}
+
 void
 apr_packed_operand_copy_places (AprPackedOperand *self, gsize n_rows)
 {
   gsize i;
 
   for (i = 0; i < self->n_main; i++)
-    if (self->places[i] != NULL)
-      {
-        memcpy (apr_packed_operand_get (self, i), self->places[i], n_rows * sizeof (double));
-        self->places[i] = NULL;
-      }
+    (void) copy_place (self, i, n_rows);
 }
 
 void
@@ -372,6 +380,10 @@ cut_panel (AprPackedOperand *self, gsize first, gsize n_rows, gboolean measured,
   for (i = 0; i < self->panel; i++)
     {
       n[i] = cut_column (self, first + i, n_rows, all);
+      /* What is left of a column takes another look at it, which must see the same even where a thread of the program
+       * writes to what was handed over. */
+      if (n[i] > most && copy_place (self, first + i, n_rows))
+        n[i] = cut_column (self, first + i, n_rows, all);
       if (n[i] == APR_SLICE_OUTSIDE || (n[i] > most && !measured && !may_have_rest (self, first + i, n_rows)))
         {
           g_assert (!measured);
