@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/apr-test.h"
+#include "tests/least-squares-test.h"
 
 #include "aprender/least-squares/apr-normal-equations-private.h"
 
@@ -110,6 +110,65 @@ test_multiply (void)
     }
 }
 
+typedef struct
+{
+  double last;
+  guint n_ways;
+} Ways;
+
+/* Each way to the solution begins anew. */
+static void
+hear_way (double fraction, gpointer user_data)
+{
+  Ways *self = user_data;
+
+  self->n_ways += self->n_ways == 0 || fraction <= self->last ? 1 : 0;
+  self->last = fraction;
+}
+
+/* The leading bits do for columns of scales that are far apart, whichever of them is the small one. */
+static void
+test_far_scales (void)
+{
+  const double values[4][N] = { { 1, 0, 0 }, { 0, 1, 0 }, { -2, 3, 1 }, { 1, 1, 1 } };
+  gsize small;
+
+  for (small = 0; small < N; small++)
+    {
+      double x[4 * N];
+      double y[] = { 3, 1, 4, 1 };
+      const Data data = { 4, N, x, y };
+      double coefficients[N];
+      double intercept;
+      const AprTarget target = { .dtype = APR_DTYPE_F64,
+                                 .coefficients = coefficients,
+                                 .intercept = &intercept };
+      Ways ways = { 0 };
+      const AprRun run = { .n_threads = 1, .progress = hear_way, .progress_data = &ways };
+      g_autoptr (AprExactSums) sums = NULL;
+      g_auto (AprProducts) products = { 0 };
+      g_auto (AprNormalEquations) equations = { 0 };
+      gsize i;
+      gsize j;
+
+      for (i = 0; i < 4; i++)
+        for (j = 0; j < N; j++)
+          x[i * N + j] = ldexp (values[i][j], j == small ? 0 : 400);
+      sums = sum (&data);
+      apr_products_init (&products, sums, FALSE, 0, &one_thread);
+      apr_normal_equations_init (&equations, &products, none, 0x1p-40, &one_thread);
+      g_assert_true (apr_normal_equations_solve (&equations, &target, &run));
+      g_assert_cmpuint (ways.n_ways, ==, 1);
+      /* Those of the same columns without scales, by hand: X'X = [6 -5 -1; -5 11 4; -1 4 2], X'y = [-4; 14; 5]. */
+      for (j = 0; j < N; j++)
+        {
+          const double solution[N] = { 1.0 / 1, 7.0 / 3, -5.0 / 3 };
+
+          assert_same_double (coefficients[j], ldexp (solution[j], j == small ? 0 : -400));
+        }
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -117,6 +176,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/normal-equations/scales", test_scales);
   g_test_add_func ("/normal-equations/multiply", test_multiply);
+  g_test_add_func ("/normal-equations/far-scales", test_far_scales);
 
   return g_test_run ();
 }
