@@ -75,13 +75,14 @@ add_model (const char *path, AprLinearRegression **first, AprCrossProducts **sum
 {
   g_autofree char *name = g_filename_display_name (path);
   g_autofree char *whole_path = g_canonicalize_filename (path, NULL);
-  g_autofree char *identity = g_filename_display_name (whole_path);
+  g_autofree char *identity =
+    g_utf8_validate (whole_path, -1, NULL) ? g_strdup (whole_path) : g_strescape (whole_path, NULL);
   g_autoptr (AprLinearRegression) model = apr_linear_regression_load (path, error);
   g_autoptr (AprCrossProducts) own = NULL;
 
   if (model == NULL || !apr_tool_check_sums (model, name, error))
     return FALSE;
-  /* So that a file that is given twice is an error. */
+  /* So that a file that is given twice is an error, and only that: names that are no text may be shown alike. */
   own = apr_linear_regression_get_cross_products (model);
   if (!apr_cross_products_set_identity (own, identity, error))
     return FALSE;

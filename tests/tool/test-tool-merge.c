@@ -28,6 +28,7 @@ test_merge (void)
 {
   g_autoptr (Run) whole = NULL;
   g_autoptr (Run) merged = NULL;
+  g_autoptr (Run) same_when_shown = NULL;
 
   g_test_summary ("Models of parts make the file that one fit to all rows makes, in whatever order.");
 
@@ -42,6 +43,12 @@ test_merge (void)
   assert_same_files ("whole.safetensors", "merged.safetensors");
   tool_assert_contains (whole->output, "\"samples\": 6,");
   g_assert_true (g_str_has_prefix (merged->output, "samples        6\ntarget         y\ncoefficients\n  x "));
+
+  /* Names that are no text, and look the same where they are shown, are those of two files. */
+  fit ("a.csv -t y --alpha 0.5 --keep-state -o a\376.safetensors");
+  fit ("b.csv -t y --alpha 0.5 --keep-state -o a\377.safetensors");
+  same_when_shown = tool_run ("merge a\376.safetensors a\377.safetensors -o two.safetensors");
+  tool_assert_contains (same_when_shown->output, "samples        5\n");
 }
 
 static void
