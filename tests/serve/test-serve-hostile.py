@@ -93,7 +93,9 @@ def test_long_answers(folder):
             client.sendall(batch)
             received = b''
             while len(received) < 12:
-                received += client.recv(12 - len(received))
+                chunk = client.recv(12 - len(received))
+                assert chunk, (received, statuses)
+                received += chunk
             statuses.append(int(received[9:]))
             clients.append(client)
         assert statuses[0] == 200 and set(statuses) == {200, 503}, statuses
