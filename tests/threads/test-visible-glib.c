@@ -362,6 +362,67 @@ race_with_a_source (void)
   run_source (TRUE);
 }
 
+static gpointer
+attach_many (gpointer data)
+{
+  GSource *sources[100];
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (sources); i++)
+    {
+      sources[i] = g_idle_source_new ();
+      g_source_set_callback (sources[i], add_when_idle, &number, NULL);
+      g_source_attach (sources[i], NULL);
+    }
+  for (i = 0; i < G_N_ELEMENTS (sources); i++)
+    {
+      g_source_destroy (sources[i]);
+      g_source_unref (sources[i]);
+    }
+
+  return NULL;
+}
+
+/* The main context's table of them grows and shrinks in both threads. */
+static void
+no_race_of_many_sources (void)
+{
+  run_twice (attach_many, NULL, NULL);
+}
+
+static gpointer
+grow (gpointer data)
+{
+  char **memory = data;
+
+  __atomic_store_n (&memory[0], g_realloc (NULL, 100), __ATOMIC_RELAXED);
+  let_time_come ();
+
+  return NULL;
+}
+
+static gpointer
+grow_later (gpointer data)
+{
+  char **memory = data;
+
+  wait_for_time ();
+  memory[1] = g_realloc (__atomic_load_n (&memory[0], __ATOMIC_RELAXED), 1000);
+
+  return NULL;
+}
+
+static void
+race_of_what_grows (void)
+{
+  char *memory[2] = { NULL };
+  GThread *threads[] = { g_thread_new ("first", grow, memory), g_thread_new ("second", grow_later, memory) };
+
+  g_thread_join (threads[0]);
+  g_thread_join (threads[1]);
+  g_free (memory[1]);
+}
+
 static const struct
 {
   const char *name;
@@ -375,6 +436,7 @@ static const struct
   { "race/of-two-references", race_of_two_references },
   { "race/with-a-task", race_with_a_task },
   { "race/with-a-source", race_with_a_source },
+  { "race/of-what-grows", race_of_what_grows },
   { "no-race/under-one-lock", no_race_under_one_lock },
   { "no-race/by-condition", no_race_by_condition },
   { "no-race/done-once", no_race_done_once },
@@ -382,6 +444,7 @@ static const struct
   { "no-race/of-the-last-object", no_race_of_the_last_object },
   { "no-race/of-a-task", no_race_of_a_task },
   { "no-race/of-a-source", no_race_of_a_source },
+  { "no-race/of-many-sources", no_race_of_many_sources },
   { "no-race/by-queue", no_race_by_queue },
 };
 
