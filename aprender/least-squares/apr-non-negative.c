@@ -172,8 +172,7 @@ evaluate (Search *self, AprRun *run)
   if (!apr_run_is_cancelled (run) && !find_signs (self, run))
     {
       solve_passive (self, MAX_BITS, run);
-      if (!apr_run_is_cancelled (run))
-        (void) find_signs (self, run);
+      (void) find_signs (self, run);
     }
 }
 
