@@ -306,11 +306,13 @@ static void
 handle (AprServeServer *self, Request *request)
 {
   gssize left = get_limit (self) - __atomic_load_n (&self->n_bytes, __ATOMIC_RELAXED);
+  AprServeResponse response;
 
   request->asked.max_answer = (gsize) MAX (left, LONG);
-  apr_serve_handle (self->handler, &request->asked, &request->response);
+  apr_serve_handle (self->handler, &request->asked, &response);
   drop_body (self, request);
-  request->capacity = request->response.body->allocated_len;
+  request->response = response;
+  request->capacity = response.body->allocated_len;
   __atomic_add_fetch (&self->n_bytes, (gssize) request->capacity, __ATOMIC_RELAXED);
 }
 
