@@ -191,7 +191,7 @@ const double *
 apr_rows_find_doubles (const AprRows *self, gsize column, gsize first_row, gsize n_rows)
 {
   const guint8 *data = self->columns != NULL ? self->columns[column] : self->data;
-  gpointer place = (gpointer) (data + first_row * sizeof (double));
+  gconstpointer place = data + first_row * sizeof (double);
 
   if (G_BYTE_ORDER != G_LITTLE_ENDIAN || self->dtype != APR_DTYPE_F64 ||
       (self->columns == NULL && self->n_columns != 1) || (guintptr) place % sizeof (double) != 0)
