@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <gio/gio.h>
 #include <sanitizer/tsan_interface.h>
+#include <unistd.h>
 
 /* The function that stands here in the programs without this file. */
 #define NEXT(name)                                           \
@@ -28,6 +29,14 @@
   }                                                          \
  (__typeof__ (&(name))) found;                               \
  })
+
+/* ThreadSanitizer makes room for the signals of a thread when that thread waits for the first time, and a signal that
+ * comes just then is lost, as SIGTERM was to a server that had only begun. So the first thread waits before that. */
+__attribute__ ((constructor)) static void
+wait_once (void)
+{
+  usleep (0);
+}
 
 /* Memory that grows. GLib's own tables do so under locks that stay within GLib, which tests/threads/suppressions leaves
  * out by the name of GLib's function; so those of everybody else have another name in reports. */
