@@ -16,4 +16,8 @@ typedef void (*AprConditionFunc) (gconstpointer data, double *x);
 /* The root of the largest eigenvalue of a matrix of @n rows, to some six digits; NaN where @apply makes them. */
 double apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointer data);
 
+/* Returns the largest eigenvalue of a tridiagonal matrix without negative elements, which is at least @low. The last of
+ * @beside is not read. */
+double apr_condition_find_max_eigenvalue (const double *diagonal, const double *beside, gsize n, double low);
+
 G_END_DECLS

@@ -107,10 +107,10 @@ divide (gconstpointer data, double *x)
   stop_if_cancelled (self, x);
 }
 
-/* Returns the largest eigenvalue of a tridiagonal matrix, which is at least @low, by bisection: a number has as many
- * eigenvalues above it as the factorisation of the matrix less that number has positive pivots. */
-static double
-find_max_eigenvalue (const double *diagonal, const double *beside, gsize n, double low)
+/* By bisection: a number has as many eigenvalues above it as the factorisation of the matrix less that number has
+ * positive pivots. */
+double
+apr_condition_find_max_eigenvalue (const double *diagonal, const double *beside, gsize n, double low)
 {
   double high = 0;
   int step;
@@ -192,7 +192,7 @@ apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointe
       beside[step] = norm;
       if (step % STRIDE != STRIDE - 1 && step + 1 < n_steps && norm > diagonal[0] * 1e-14)
         continue;
-      eigenvalue = find_max_eigenvalue (diagonal, beside, step + 1, before);
+      eigenvalue = apr_condition_find_max_eigenvalue (diagonal, beside, step + 1, before);
       if (!(norm > eigenvalue * 1e-14) || eigenvalue - before <= TOLERANCE * eigenvalue)
         break;
     }

@@ -129,6 +129,19 @@ test_chain (void)
     }
 }
 
+static void
+test_zero_pivot (void)
+{
+  /* A path of three, whose greatest eigenvalue is the root of 2. Bisection begins in the middle of 0 and 2, and that is
+   * the greatest eigenvalue of the first two. */
+  const double diagonal[] = { 0, 0, 0 };
+  const double beside[] = { 1, 1, 0 };
+
+  g_test_summary (
+    "A number that is an eigenvalue of a part of the matrix is below the greatest of the whole.");
+  g_assert_cmpfloat_with_epsilon (apr_condition_find_max_eigenvalue (diagonal, beside, 3, 0), sqrt (2), 1e-6);
+}
+
 /* The least and the greatest eigenvalue of [1 X]'[1 X], by power iteration in numbers of 1,000 bits. */
 static double
 condition_in_numbers (const Data *data)
@@ -414,6 +427,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/condition/beyond-doubles", test_beyond_doubles);
   g_test_add_func ("/condition/diagonal", test_diagonal);
   g_test_add_func ("/condition/chain", test_chain);
+  g_test_add_func ("/condition/zero-pivot", test_zero_pivot);
 
   return g_test_run ();
 }
