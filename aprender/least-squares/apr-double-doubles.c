@@ -287,7 +287,7 @@ factorise_together (AprTeam *team, gpointer data, gsize part)
   for (block = 0; block < self->n; block += BLOCK)
     {
       gsize end = MIN (block + BLOCK, self->n);
-      gsize corner = MIN (apr_double_doubles_pad (end), self->n_columns);
+      gsize corner = apr_double_doubles_pad (end);
       gsize n_pads = (self->n_columns - corner) / APR_DOUBLE_DOUBLE_PAD;
 
       if (part == 0)
