@@ -297,6 +297,47 @@ test_factorise (void)
   apr_double_doubles_free (&matrix);
 }
 
+typedef struct
+{
+  GThread *caller;
+  guint n_reports;
+  double fraction;
+} Reports;
+
+static void
+hear_report (double fraction, gpointer user_data)
+{
+  Reports *reports = user_data;
+
+  g_assert_true (g_thread_self () == reports->caller);
+  g_assert_cmpfloat (fraction, >, reports->fraction);
+  reports->fraction = fraction;
+  reports->n_reports++;
+}
+
+static void
+test_reports (void)
+{
+  const double limits[N_FACTORISED] = { 0 };
+  guint n_threads;
+
+  g_test_summary ("The thread that asks for the factors hears of every block of them, until all is done.");
+
+  for (n_threads = 1; n_threads <= 3; n_threads++)
+    {
+      Reports reports = { g_thread_self (), 0, 0 };
+      const AprRun run = { .n_threads = n_threads, .progress = hear_report, .progress_data = &reports };
+      AprDoubleDoubles matrix = make_products ();
+
+      g_assert_true (apr_double_doubles_factorise (matrix, N_FACTORISED, N_FACTORISED + N_BESIDE, limits,
+                                                   apr_double_double_kernel_choose (), &run));
+      g_assert_cmpuint (reports.n_reports, ==,
+                        (N_FACTORISED + APR_DOUBLE_DOUBLES_BLOCK - 1) / APR_DOUBLE_DOUBLES_BLOCK);
+      g_assert_cmpfloat (reports.fraction, ==, 1);
+      apr_double_doubles_free (&matrix);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -306,6 +347,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/double-doubles/read", test_read);
   g_test_add_func ("/double-doubles/integers", test_integers);
   g_test_add_func ("/double-doubles/factorise", test_factorise);
+  g_test_add_func ("/double-doubles/reports", test_reports);
   g_test_add_func ("/double-doubles/cancelled", test_cancelled);
   g_test_add_func ("/double-doubles/no-rows", test_no_rows);
   g_test_add_func ("/double-doubles/singular", test_singular);
