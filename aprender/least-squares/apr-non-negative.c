@@ -231,7 +231,7 @@ typedef struct
 {
   gsize n;
   mpf_t *coefficients; /* (owned) */
-  mpf_t *steps;        /* (owned) the part of the way that a coefficient can go before it is negative */
+  mpf_t *steps;        /* (owned) the part of the way that a coefficient can go before it is negative, or 2 */
   mpf_t step;          /* (owned) */
   mpf_t way;           /* (owned) from a coefficient to its value */
 } Point;
@@ -274,19 +274,22 @@ move_point (Search *search, Point *self)
 
   mpf_set_ui (self->step, 1);
   for (i = 0; i < self->n; i++)
-    if (search->passive[i] && get_sign (search, i) < 0)
-      {
-        get_value (search, i, self->way);
-        mpf_sub (self->way, self->coefficients[i], self->way);
-        mpf_div (self->steps[i], self->coefficients[i], self->way);
-        if (!stopped || mpf_cmp (self->steps[i], self->step) < 0)
-          mpf_set (self->step, self->steps[i]);
-        stopped = TRUE;
-      }
+    {
+      mpf_set_ui (self->steps[i], 2);
+      if (search->passive[i] && get_sign (search, i) < 0)
+        {
+          get_value (search, i, self->way);
+          mpf_sub (self->way, self->coefficients[i], self->way);
+          mpf_div (self->steps[i], self->coefficients[i], self->way);
+          if (mpf_cmp (self->steps[i], self->step) < 0)
+            mpf_set (self->step, self->steps[i]);
+          stopped = TRUE;
+        }
+    }
 
   for (i = 0; i < self->n; i++)
     {
-      if (search->passive[i] && get_sign (search, i) < 0 && mpf_cmp (self->steps[i], self->step) <= 0)
+      if (mpf_cmp (self->steps[i], self->step) <= 0)
         search->passive[i] = FALSE;
       if (search->passive[i])
         {
