@@ -140,8 +140,8 @@ multiply_samples (Making *self, const gboolean *excluded, const AprRun *run, GEr
   self->sums = apr_exact_sums_new (self->system->rows->n, 0, error);
   if (self->sums == NULL) /* GCOVR_EXCL_BR_LINE: there is no memory for so many samples */
     return FALSE;         /* GCOVR_EXCL_LINE: see above */
-  if (no_targets[0] > 0 && !apr_exact_sums_update (self->sums, x, y, NULL, APR_PRECISION_EXACT,
-                                                   run->n_threads, run->cancellable, error))
+  if (!apr_exact_sums_update (self->sums, x, y, NULL, APR_PRECISION_EXACT, run->n_threads, run->cancellable,
+                              error))
     return FALSE;
 
   self->system->k_exponent = apr_exact_sums_get_exponent (self->sums);

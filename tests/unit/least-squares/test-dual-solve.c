@@ -97,6 +97,29 @@ test_nothing (void)
 }
 
 static void
+test_one_sample (void)
+{
+  static const double values[2][3] = { { 1, -2, 2 }, { 0, 4, 0 } };
+  static const double targets[2] = { 18, 2 };
+  gsize i;
+
+  g_test_summary ("Of one sample, each coefficient is its value times the target, divided by its square.");
+  for (i = 0; i < 2; i++)
+    {
+      g_autoptr (AprTensor) x = matrix_new (1, 3, values[i]);
+      g_autoptr (AprTensor) y = vector_new (1, &targets[i]);
+      g_auto (AprLeastSquares) solved = { NULL };
+
+      g_assert_true (solve_rows (&solved, x, y, (AprLeastSquaresOptions){ .alpha = 0 }));
+      g_assert_true (solved.correctly_rounded);
+      g_assert_cmpuint (solved.rank, ==, 1);
+      assert_same_double (solved.coefficients[0], i == 0 ? 2 : 0);
+      assert_same_double (solved.coefficients[1], i == 0 ? -4 : 0.5);
+      assert_same_double (solved.coefficients[2], i == 0 ? 4 : 0);
+    }
+}
+
+static void
 test_far_apart (void)
 {
   static const double values[2][4] = { { 1, 0, 1, 0 }, { 0, 1, 0, 1 } };
@@ -185,6 +208,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/dual-solve/targets", test_targets);
   g_test_add_func ("/dual-solve/nothing", test_nothing);
+  g_test_add_func ("/dual-solve/one-sample", test_one_sample);
   g_test_add_func ("/dual-solve/far-apart", test_far_apart);
   g_test_add_func ("/dual-solve/too-much-work", test_too_much_work);
   g_test_add_func ("/dual-solve/smallest-tie", test_smallest_tie);
