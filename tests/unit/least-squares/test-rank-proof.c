@@ -315,6 +315,7 @@ test_combine_many (void)
 {
   check_sums_of_two (100, 150);
   check_sums_of_two (130, 3);
+  check_sums_of_two (20, 16);
   check_sums_of_two (33, 300);
 }
 
@@ -357,6 +358,58 @@ test_combine_thirds (void)
   g_assert_false (is_last_proven (not_sums, 4, 3));
 }
 
+/* Of the second feature a quarter or more is left beside the first, of which it is made up in part, exactly. */
+static void
+test_small_eigenvalue (void)
+{
+  const double x[] = { 1, 1, 0, 1 };
+  const gboolean dependent[] = { FALSE, TRUE };
+  const AprRun run = { .n_threads = 1 };
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_auto (AprProducts) products = { 0 };
+  int exponent;
+
+  g_test_summary ("However little is known of the least eigenvalue, nothing is proven that is not so.");
+  make_products (&products, x, 2, 2);
+  for (exponent = -50; exponent < 0; exponent++)
+    {
+      g_auto (AprNormalEquations) equations = { 0 };
+      gboolean proven = TRUE;
+
+      make_system (&equations, &products, dependent, kernels[0], &run);
+      equations.min_eigenvalue = ldexp (1, exponent);
+      equations.rank_tolerance = 0.5 * (1 - 0x1p-36);
+      apr_normal_equations_find_combinations (&equations, &proven, &run);
+      g_assert_false (proven);
+    }
+}
+
+/* The third feature is 3/7 of 2^11 times the difference of two that are nearly the same. */
+static void
+test_large_coefficients (void)
+{
+  const double x[] = { 0x1.5555p20, 0x1.5555p20 + 7, 0x3p11, 0x1.2345p20, 0x1.2345p20 - 14, -0x3p12 };
+  const gboolean dependent[] = { FALSE, FALSE, TRUE };
+  const AprRun run = { .n_threads = 1 };
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_auto (AprProducts) products = { 0 };
+  gsize k;
+
+  g_test_summary ("Coefficients above 1 are cut into digits that are multiplied exactly, too.");
+  make_products (&products, x, 2, 3);
+  for (k = 0; kernels[k] != NULL; k++)
+    {
+      g_auto (AprNormalEquations) equations = { 0 };
+      gboolean proven = FALSE;
+
+      make_system (&equations, &products, dependent, kernels[k], &run);
+      equations.rank_tolerance = 0x1p-40;
+      apr_normal_equations_find_combinations (&equations, &proven, &run);
+      g_assert_cmpfloat (fabs (equations.combinations[0]), >, 0x1p16);
+      g_assert_true (proven);
+    }
+}
+
 /* A sum of more products than fit into a double at once. */
 static void
 test_combine_wide (void)
@@ -373,6 +426,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/rank-proof/close", test_combine_close);
   g_test_add_func ("/rank-proof/many", test_combine_many);
   g_test_add_func ("/rank-proof/thirds", test_combine_thirds);
+  g_test_add_func ("/rank-proof/small-eigenvalue", test_small_eigenvalue);
+  g_test_add_func ("/rank-proof/large-coefficients", test_large_coefficients);
   /* It takes minutes there. */
   if (!runs_slowly ())
     g_test_add_func ("/rank-proof/wide", test_combine_wide);
