@@ -129,6 +129,30 @@ test_definite (void)
 }
 
 static void
+test_bound_of_identity (void)
+{
+  gsize n;
+  gsize i;
+  gsize j;
+
+  g_test_summary ("The bound on the error of a factor reads nothing but its upper triangle.");
+
+  for (n = 15; n <= 17; n++)
+    {
+      g_auto (AprCholesky) cholesky = { NULL };
+      double bound;
+
+      apr_cholesky_init (&cholesky, n);
+      for (i = 0; i < n; i++)
+        for (j = 0; j < cholesky.stride; j++)
+          cholesky.rows[i * cholesky.stride + j] = i == j ? 1 : j > i && j < n ? 0 : 0x1p40;
+      bound = apr_cholesky_bound_error (&cholesky);
+      g_assert_cmpfloat (bound, >=, (double) (n + 1) * DBL_EPSILON / 2);
+      g_assert_cmpfloat (bound, <=, (double) (n + 2) * DBL_EPSILON);
+    }
+}
+
+static void
 test_limits (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (111);
@@ -371,6 +395,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/cholesky/definite", test_definite);
+  g_test_add_func ("/cholesky/bound-of-identity", test_bound_of_identity);
   g_test_add_func ("/cholesky/limits", test_limits);
   g_test_add_func ("/cholesky/limit-is-excluded", test_limit_is_excluded);
   g_test_add_func ("/cholesky/solve-many", test_solve_many);
