@@ -264,8 +264,7 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   AprEstimatorClass *estimator_class = APR_ESTIMATOR_CLASS (klass);
-  GParamFlags hyper_parameter =
-    G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY;
+  GParamFlags hyper_parameter = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY;
   GParamFlags result = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY;
 
   object_class->finalize = apr_linear_regression_finalize;
@@ -491,6 +490,8 @@ apr_linear_regression_init (AprLinearRegression *self)
   AprLinearRegressionPrivate *priv = apr_linear_regression_get_instance_private (self);
 
   g_mutex_init (&priv->lock);
+  /* The other properties are 0 by default. */
+  priv->options.solver.fit_intercept = TRUE;
 }
 
 /**

@@ -128,12 +128,32 @@ test_no_getter_computes (void)
   g_assert_cmpint (g_atomic_int_get (&n_computed), ==, 0);
 }
 
+static void
+test_defaults (void)
+{
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  guint n;
+  g_autofree GParamSpec **pspecs = g_object_class_list_properties (G_OBJECT_GET_CLASS (model), &n);
+  guint i;
+
+  g_test_summary ("A new object is what its properties say.");
+  for (i = 0; i < n; i++)
+    {
+      g_auto (GValue) value = G_VALUE_INIT;
+
+      g_object_get_property (G_OBJECT (model), pspecs[i]->name, &value);
+      if (pspecs[i]->flags & G_PARAM_WRITABLE)
+        g_assert_true (g_param_value_defaults (pspecs[i], &value));
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/getters/compute-nothing", test_no_getter_computes);
+  g_test_add_func ("/getters/defaults", test_defaults);
 
   return g_test_run ();
 }
