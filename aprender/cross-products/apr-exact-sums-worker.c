@@ -290,7 +290,7 @@ clear_rows (AprPackedOperand *operand, gsize first, gsize end)
 {
   gsize i;
 
-  for (i = 0; i < operand->n; i++)
+  for (i = 0; i < operand->n && first < end; i++)
     memset (apr_packed_operand_get (operand, i) + first, 0, (end - first) * sizeof (double));
 }
 

@@ -3,39 +3,63 @@
 
 #include <math.h>
 
-/* The sum of squares of a column; about its mean, and times the weight, where there is an intercept. */
-static void
-get_square (const AprExactSums *sums, gsize column, gboolean centred, const mpz_t weight, mpz_t square)
+/* A number that may be far outside the range of a double: @fraction 2^@exponent. */
+typedef struct
 {
-  mpz_t sum;
+  double fraction;
+  signed long exponent;
+} Wide;
 
-  apr_exact_sums_get_entry (sums, column, column, square);
-  if (!centred)
-    return;
+static Wide
+get_wide (const mpz_t integer)
+{
+  Wide wide;
 
-  mpz_init (sum);
-  apr_exact_sums_get_entry (sums, column, 0, sum);
-  mpz_mul (square, square, weight);
-  mpz_submul (square, sum, sum);
-  mpz_clear (sum);
+  wide.fraction = mpz_get_d_2exp (&wide.exponent, integer);
+  return wide;
 }
 
-/* The root of numerator / denominator, which may be far outside the range of a double. */
-static double
-divide_root (const mpz_t numerator, const mpz_t denominator)
+static Wide
+divide (Wide numerator, Wide denominator)
 {
-  signed long exponent;
-  signed long other_exponent;
-  double quotient = mpz_get_d_2exp (&exponent, numerator) / mpz_get_d_2exp (&other_exponent, denominator);
+  return (Wide){ numerator.fraction / denominator.fraction, numerator.exponent - denominator.exponent };
+}
 
-  exponent -= other_exponent;
-  if (exponent % 2 != 0)
+static double
+find_root (Wide square)
+{
+  gboolean is_odd = square.exponent % 2 != 0;
+
+  return ldexp (sqrt (is_odd ? 2 * square.fraction : square.fraction),
+                (int) ((square.exponent - is_odd) / 2));
+}
+
+/* The sum of squares of a target; about its mean where there is an intercept. */
+static Wide
+get_spread (const AprExactSums *sums, gsize column, gboolean centred)
+{
+  Wide spread;
+  mpz_t square;
+  mpz_t weight;
+  mpz_t sum;
+
+  mpz_init (square);
+  mpz_init (weight);
+  mpz_init (sum);
+  apr_exact_sums_get_entry (sums, column, column, square);
+  apr_exact_sums_get_entry (sums, 0, 0, weight);
+  if (centred)
     {
-      quotient *= 2;
-      exponent--;
+      apr_exact_sums_get_entry (sums, column, 0, sum);
+      mpz_mul (square, square, weight);
+      mpz_submul (square, sum, sum);
     }
+  spread = centred ? divide (get_wide (square), get_wide (weight)) : get_wide (square);
+  mpz_clear (square);
+  mpz_clear (weight);
+  mpz_clear (sum);
 
-  return ldexp (sqrt (quotient), (int) (exponent / 2));
+  return spread;
 }
 
 double
@@ -45,8 +69,7 @@ apr_find_prediction_rounding (
   gboolean is_float = dtype == APR_DTYPE_F32 || apr_tensor_get_dtype (coefficients) == APR_DTYPE_F32;
   double size = 0;
   gsize n_features;
-  mpz_t weight;
-  mpz_t spread;
+  Wide spread;
   mpz_t square;
   gsize i;
 
@@ -54,22 +77,15 @@ apr_find_prediction_rounding (
     return NAN;
 
   n_features = apr_exact_sums_get_n_features (sums);
-  mpz_init (weight);
-  mpz_init (spread);
+  spread = get_spread (sums, 1 + n_features + target, fit_intercept);
   mpz_init (square);
-  apr_exact_sums_get_entry (sums, 0, 0, weight);
-  get_square (sums, 1 + n_features + target, fit_intercept, weight, spread);
-  for (i = 0; i < n_features && mpz_sgn (spread) > 0; i++)
+  for (i = 0; i < n_features && spread.fraction > 0; i++)
     {
       double coefficient = apr_tensor_get_double (coefficients, target * n_features + i, NULL);
 
       apr_exact_sums_get_entry (sums, 1 + i, 1 + i, square);
-      if (fit_intercept)
-        mpz_mul (square, square, weight);
-      size += fabs (coefficient) * divide_root (square, spread);
+      size += fabs (coefficient) * find_root (divide (get_wide (square), spread));
     }
-  mpz_clear (weight);
-  mpz_clear (spread);
   mpz_clear (square);
 
   return size * (is_float ? 0x1p-24 : 0x1p-53);

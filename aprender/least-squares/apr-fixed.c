@@ -35,10 +35,12 @@ double
 apr_fixed_get_double (const AprFixed *self, gsize i, gint64 exponent)
 {
   const mp_limb_t *limbs = apr_fixed_get (self, i);
-  gint64 place = MAX (apr_limbs_get_bits (limbs, self->n_limbs) - 126, 0);
-  __int128 value = (__int128) apr_limbs_get_part (limbs, (gint64) self->n_limbs, place);
+  gint64 place = MAX (apr_limbs_get_bits (limbs, self->n_limbs) - 62, 0);
+  gint64 n_limbs = (gint64) self->n_limbs;
+  guint64 value = apr_limbs_join (apr_limbs_get (limbs, n_limbs, place >> 6),
+                                  apr_limbs_get (limbs, n_limbs, (place >> 6) + 1), (guint) (place & 63));
 
-  return apr_scale_double ((double) value, place - self->fraction - exponent);
+  return apr_scale_double ((double) (gint64) value, place - self->fraction - exponent);
 }
 
 void
