@@ -12,7 +12,7 @@ from .aprender import metrics
 from .aprender.native import CLASSES, Apr
 from .aprender.properties import add_attributes, guard_properties
 from .aprender.tensor import Tensor
-from .aprender import (cross_products, estimator, groups, linear_regression, notebook, plot, safetensors,  # noqa: F401
+from .aprender import (cross_products, estimator, groups, linear_regression, names, notebook, plot, safetensors,  # noqa: F401
                        scikit_learn, statistics, table_reader)
 
 __all__ = []

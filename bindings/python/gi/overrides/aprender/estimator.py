@@ -227,27 +227,9 @@ class Methods:
         """The names of the features as a list, or None where they have none."""
         return _get_feature_names(self) or None
 
-    @property
-    def feature_names(self) -> list[str] | None:
-        """The names of the features as a list, or None where they have none. They may be assigned."""
-        return self.get_feature_names()
-
-    @feature_names.setter
-    def feature_names(self, names: Sequence[str] | None) -> None:
-        self.set_feature_names(names)
-
     def get_target_names(self) -> list[str] | None:
         """The names of the targets as a list, or None where they have none."""
         return _get_target_names(self) or None
-
-    @property
-    def target_names(self) -> list[str] | None:
-        """The names of the targets as a list, or None where they have none. They may be assigned."""
-        return self.get_target_names()
-
-    @target_names.setter
-    def target_names(self, names: Sequence[str] | None) -> None:
-        self.set_target_names(names)
 
     def clone(self) -> Self:
         """An unfitted model of the same class with the same properties."""

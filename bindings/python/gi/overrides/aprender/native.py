@@ -167,18 +167,19 @@ for _class in (*CLASSES, *_ENUMS, Apr):
             setattr(_class, _name, _wrap(_class, _info))
 
 
-def extends(class_):
-    """Gives the methods of the class below to one of the library, and its documentation."""
+def extends(*classes):
+    """Gives the methods of the class below to some of the library, and its documentation."""
     def extend(methods):
-        for name, value in vars(methods).items():
-            if name in ('__dict__', '__weakref__', '__module__', '__doc__', '__qualname__'):
-                continue
-            if hasattr(value, '__qualname__'):
-                value.__qualname__ = f'{class_.__name__}.{name}'
-                value.__module__ = 'gi.repository.Apr'
-            setattr(class_, name, value)
-        if methods.__doc__ is not None:
-            document(class_, methods.__doc__)
-        return class_
+        for class_ in classes:
+            for name, value in vars(methods).items():
+                if name in ('__dict__', '__weakref__', '__module__', '__doc__', '__qualname__'):
+                    continue
+                if hasattr(value, '__qualname__'):
+                    value.__qualname__ = f'{class_.__name__}.{name}'
+                    value.__module__ = 'gi.repository.Apr'
+                setattr(class_, name, value)
+            if methods.__doc__ is not None:
+                document(class_, methods.__doc__)
+        return classes[0]
 
     return extend
