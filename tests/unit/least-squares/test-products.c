@@ -127,6 +127,35 @@ test_centring (void)
     }
 }
 
+static void
+test_ones (void)
+{
+  const guint32 ones[] = { 1, 1, 1, 1, 1, 1 };
+  const guint32 negative[] = { 1, -1u, -1u, -1u, -1u, -1u };
+  gboolean is_negative;
+  gboolean centred;
+  mpz_t value;
+
+  g_test_summary ("Where all sums are the unit itself, or its opposite but for the weights, it is read.");
+  mpz_init (value);
+  for (is_negative = FALSE; is_negative <= TRUE; is_negative++)
+    for (centred = FALSE; centred <= TRUE; centred++)
+      {
+        g_autoptr (AprExactSums) sums = apr_exact_sums_new (1, 1, NULL);
+        g_auto (AprProducts) products = { 0 };
+        /* Less the product of two sums, which is 1. */
+        glong expected = (is_negative ? -1 : 1) - (centred ? 1 : 0);
+
+        apr_exact_sums_set_words (sums, is_negative ? negative : ones, 1, 0, NULL);
+        apr_products_init (&products, sums, centred, 0, &(AprRun){ .n_threads = 1 });
+        apr_products_get_integer (&products, 0, 0, value);
+        g_assert_cmpint (mpz_get_si (value), ==, expected);
+        apr_products_get_integer (&products, 1, 0, value);
+        g_assert_cmpint (mpz_get_si (value), ==, expected);
+      }
+  mpz_clear (value);
+}
+
 /* Products of samples of @bits bits whose columns have scales @spread powers of two apart, at the most. */
 static void
 make_products (AprProducts *self, GRand *rand, gsize n_features, gint bits, gint spread)
@@ -593,6 +622,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/products/centring", test_centring);
   g_test_add_func ("/products/nothing", test_nothing);
+  g_test_add_func ("/products/ones", test_ones);
   g_test_add_func ("/products/constant", test_constant);
   g_test_add_func ("/products/scaled", test_scaled);
   g_test_add_func ("/products/tall", test_tall);
