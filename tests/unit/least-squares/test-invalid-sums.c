@@ -85,6 +85,8 @@ static const Case cases[] = {
     { 9, 0, 1 << 29, 0, (1 << 29) - 32, 1 << 29, 0, 1 << 29, -(1 << 29), 1 << 29, 0, 0, 0, 0, 1 },
     "without the features before it, the sum of squares of feature 2 (counted from 0) is negative",
     0 },
+  /* No coefficient depends on it. */
+  { "negative-square-of-target", 1, FALSE, 0, FALSE, { 2, 0, 4, 0, 2, -1 }, NULL, 1 },
   /* Rounding may leave a little less than nothing, so such a feature is taken for a constant. */
   { "rounded", 1, TRUE, 0, TRUE, { 1, 3, 4, 0, 0, 1 }, NULL, 0 },
   { "rounded-complement", 2, FALSE, 0, TRUE, { 9, 0, 4, 0, 6, 4, 0, 0, 0, 1 }, NULL, 1 },
