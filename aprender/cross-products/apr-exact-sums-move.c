@@ -38,31 +38,20 @@ apr_exact_sums_worker_cover (AprExactSumsWorker *self, AprExactSums *sums, GErro
                                (guint) (left_n_layers * self->n_used), error);
 }
 
-/* The parts of slices in the units of a state's limbs: the lowest has that of the last part. */
-#define WIDE_PARTS ((APR_SLICE_PARTS - 1) * APR_SLICE_BITS / 32 + 2)
-
-/* Adds the parts of slices at once; @exponent is that of the last. */
+/* Adds the parts of slices at once, as one number of 32 bits times five; @exponent is that of the last. */
 static void
 add_slices (AprExactSums *sums, gsize entry, const gint64 parts[APR_SLICE_PARTS], gint exponent)
 {
-  gint64 wide[WIDE_PARTS] = { 0 };
-  gint64 any = 0;
-  gsize i;
+  const __int128 unit = (__int128) 1 << APR_SLICE_BITS;
+  __int128 low = parts[4] + unit * (parts[3] + unit * parts[2]);
+  __int128 high = (low >> 64) + ((__int128) 1 << (3 * APR_SLICE_BITS - 64)) * (parts[1] + unit * parts[0]);
+  const gint64 wide[] = { (gint64) (high >> 64), (guint32) (high >> 32), (guint32) high,
+                          (guint32) (low >> 32), (guint32) low };
 
-#pragma GCC unroll 5
-  for (i = 0; i < APR_SLICE_PARTS; i++)
-    {
-      gsize bit = (APR_SLICE_PARTS - 1 - i) * APR_SLICE_BITS;
-      gint64 unit = (gint64) 1 << bit % 32;
-      gint64 *to = &wide[WIDE_PARTS - 1 - bit / 32];
-
-      to[0] += (gint64) (guint32) parts[i] * unit;
-      to[-1] += (parts[i] >> 32) * unit;
-    }
-  for (i = 0; i < WIDE_PARTS; i++)
-    any |= wide[i];
-  if (any != 0)
-    apr_exact_sums_add_parts (sums, entry, wide, WIDE_PARTS, exponent + 32 * (WIDE_PARTS - 1));
+  G_STATIC_ASSERT (APR_SLICE_PARTS == 5 && APR_SLICE_BITS == 24);
+  if (high != 0 || (guint64) low != 0)
+    apr_exact_sums_add_parts (sums, entry, wide, G_N_ELEMENTS (wide),
+                              exponent + 32 * ((gint) G_N_ELEMENTS (wide) - 1));
 }
 
 /* Moves the entries of a row in the columns of a panel. */

@@ -133,17 +133,19 @@ worker_take_parts (const AprExactSumsWorker *self,
                    gint64 *mirrored,
                    gint64 parts[APR_BYTE_PARTS])
 {
+  gsize n_used = self->n_used;
+  gsize n_sums = self->n_sums;
   guint64 any = 0;
   gsize i;
 
-  for (i = 0; i < self->n_used; i++)
+  for (i = 0; i < n_used; i++)
     {
-      parts[i] = sums[i * self->n_sums];
-      sums[i * self->n_sums] = 0;
+      parts[i] = sums[i * n_sums];
+      sums[i * n_sums] = 0;
       if (mirrored != NULL)
         {
-          parts[i] += mirrored[i * self->n_sums];
-          mirrored[i * self->n_sums] = 0;
+          parts[i] += mirrored[i * n_sums];
+          mirrored[i * n_sums] = 0;
         }
       any |= (guint64) parts[i];
     }

@@ -47,22 +47,25 @@ void
 apr_fixed_add (AprFixed *self, gsize i, const mp_limb_t *value, gsize n, gint64 exponent)
 {
   mp_limb_t *to = self->limbs + i * self->n_limbs;
+  gsize n_limbs = self->n_limbs;
   gint64 shift = exponent + self->fraction;
+  gsize first = shift > 0 ? (gsize) shift / LIMB_BITS : 0;
+  gint64 place = (gint64) first * LIMB_BITS - shift;
+  gint64 limb = place >> 6;
   mp_limb_t is_negative = value[n - 1] >> (LIMB_BITS - 1);
+  mp_limb_t low = apr_limbs_get (value, (gint64) n, limb);
   mp_limb_t carry = 0;
   gsize k;
 
-  for (k = shift > 0 ? (gsize) shift / LIMB_BITS : 0; k < self->n_limbs; k++)
+  for (k = first; k < n_limbs; k++, limb++)
     {
-      gint64 place = (gint64) k * LIMB_BITS - shift;
-      gint64 limb = place >> 6;
+      mp_limb_t high = apr_limbs_get (value, (gint64) n, limb + 1);
       unsigned __int128 sum =
-        (unsigned __int128) to[k] + carry +
-        apr_limbs_join (apr_limbs_get (value, (gint64) n, limb), apr_limbs_get (value, (gint64) n, limb + 1),
-                        (guint) (place & 63));
+        (unsigned __int128) to[k] + carry + apr_limbs_join (low, high, (guint) (place & 63));
 
       to[k] = (mp_limb_t) sum;
       carry = (mp_limb_t) (sum >> LIMB_BITS);
+      low = high;
       /* From here on, what carries and the sign cancel. */
       if (limb >= (gint64) n && carry == is_negative)
         break;
