@@ -49,6 +49,8 @@ def check_text(value, name, is_list=False):
             raise ArgumentError(f'{name} has a NUL: {text!r}')
 
 
+# GObject takes longer to tell than all else takes that is asked of a property.
+@functools.lru_cache(maxsize=None)
 def _is_enum(pspec):
     return GObject.type_is_a(pspec.value_type, GObject.TYPE_ENUM)
 
