@@ -4,6 +4,7 @@
 #include <gmp.h>
 
 #include "aprender/base/apr-run-private.h"
+#include "aprender/least-squares/apr-products-private.h"
 #include "aprender/least-squares/kernels/apr-double-double-kernel-private.h"
 
 G_BEGIN_DECLS
@@ -26,14 +27,15 @@ apr_double_doubles_pad (gsize n)
   return (n + APR_DOUBLE_DOUBLE_PAD - 1) & ~(gsize) (APR_DOUBLE_DOUBLE_PAD - 1);
 }
 
-/* Reads the upper half of a symmetric matrix of @n rows: those at @positions of @triangle, the entries of whose lower
- * half are integers, row after row. Entry i, j is multiplied by 2^-(scales[i] + scales[j]). */
-void apr_double_doubles_read (AprDoubleDoubles self,
-                              gsize n,
-                              mpz_t *triangle,
-                              const gsize *positions,
-                              const gint64 *scales,
-                              const AprRun *run);
+/* Reads the upper half of the @n x @n products of some columns with each other. Entry i, j is multiplied by
+ * 2^-(scales[i] + scales[j]), with an error below 2^-104. Returns: %FALSE where one is 4 or more, which those of
+ * samples never are if they are scaled to a diagonal below 4, and where cancelled */
+gboolean apr_double_doubles_read (AprDoubleDoubles self,
+                                  gsize n,
+                                  const AprProducts *products,
+                                  const gsize *columns,
+                                  const gint64 *scales,
+                                  const AprRun *run);
 
 /* c[i][j] -= sum over k of a[k][i] b[k][j], for the rows i from @first_row to @end_row, the columns j before
  * @n_columns, of which those before the diagonal mean nothing where @upper, and k from @k to @end_k. FALSE where

@@ -7,7 +7,6 @@
 
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
-#include "aprender/least-squares/apr-products-private.h"
 
 #define BLOCK APR_DOUBLE_DOUBLES_BLOCK
 #define TILE_ROWS 32
@@ -79,23 +78,43 @@ apr_double_doubles_free (AprDoubleDoubles *self)
   g_clear_pointer (&self->low, apr_pages_free);
 }
 
+/* Returns a number whose unit is 2^-@scale, with an error below 2^-104, where its magnitude is below 4; sets bits of
+ * @too_large where it is not. */
+static AprDoubleDouble
+get_double_double (const mp_limb_t *limbs, gint64 n_limbs, gint64 scale, guint64 *too_large)
+{
+  unsigned __int128 value = apr_limbs_get_part (limbs, n_limbs, scale - 124);
+  gint64 top = (gint64) (value >> 64);
+  double high = (double) top;
+  double rest = (double) (top - (gint64) high);
+
+  /* This tells whether it is below 4. */
+  (void) apr_limbs_get_double (limbs, n_limbs, scale, too_large);
+
+  return apr_dd_quick_sum (high * 0x1p-60,
+                           rest * 0x1p-60 + (double) (gint64) ((guint64) value >> 1) * 0x1p-123);
+}
+
 typedef struct
 {
   AprDoubleDoubles to;
   gsize n;
-  mpz_t *triangle;
-  const gsize *positions;
+  const AprProducts *products;
+  const gsize *columns;
   const gint64 *scales;
   const AprRun *run;
+  gint too_large; /* (atomic) */
 } Reading;
 
 /* Some columns, so many that what is written fills lines of the cache, in the order of the triangle. */
 static void
 read_columns (gpointer data, gsize part, gsize n_parts G_GNUC_UNUSED)
 {
-  const Reading *self = data;
+  Reading *self = data;
+  const AprProducts *products = self->products;
   gsize first = part * APR_DOUBLE_DOUBLE_PAD;
   gsize end = MIN (first + APR_DOUBLE_DOUBLE_PAD, self->n);
+  guint64 too_large = 0;
   gsize i;
   gsize j;
 
@@ -103,24 +122,28 @@ read_columns (gpointer data, gsize part, gsize n_parts G_GNUC_UNUSED)
     for (j = MAX (i, first); j < end; j++)
       apr_double_doubles_set (
         self->to, i, j,
-        apr_dd_from_integer (self->triangle[apr_triangle (self->positions[j], self->positions[i])],
-                             -(self->scales[i] + self->scales[j])));
+        get_double_double (apr_products_get (products, self->columns[j], self->columns[i]),
+                           (gint64) products->n_limbs, self->scales[i] + self->scales[j], &too_large));
+  if (too_large != 0)
+    g_atomic_int_set (&self->too_large, TRUE);
 }
 
-void
+gboolean
 apr_double_doubles_read (AprDoubleDoubles self,
                          gsize n,
-                         mpz_t *triangle,
-                         const gsize *positions,
+                         const AprProducts *products,
+                         const gsize *columns,
                          const gint64 *scales,
                          const AprRun *run)
 {
-  Reading reading = { self, n, triangle, positions, scales, run };
-  double n_operations = 100.0 * (double) n * (double) n / 2;
+  Reading reading = { self, n, products, columns, scales, run };
+  double n_operations = 40.0 * (double) n * (double) n / 2;
 
   apr_parallel_run_parts (read_columns, &reading,
                           apr_parallel_count (run->n_threads, n_operations / APR_PARALLEL_OPERATIONS),
                           (n + APR_DOUBLE_DOUBLE_PAD - 1) / APR_DOUBLE_DOUBLE_PAD);
+
+  return !reading.too_large && !apr_run_is_cancelled (run);
 }
 
 typedef struct

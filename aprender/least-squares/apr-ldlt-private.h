@@ -17,20 +17,18 @@ void apr_number_from_integer (mpf_t number, const mpz_t value, gint64 exponent);
  * pivot is so small that it might be rounding errors alone, or the bound on the inverse is too weak. */
 typedef struct _AprLdlt AprLdlt;
 
-/* @matrix is a packed lower triangle of at least @n columns, of which the @excluded ones are ignored. A column whose
- * Schur complement is less than @rank_tolerance of its diagonal is dependent; where that is 0, the matrix must be
- * positive definite, and the first column that shows that it is not ends the factorisation. No eigenvalue is below 1
- * where it is @penalised. Where @run is cancelled, the factors mean nothing. */
-AprLdlt *apr_ldlt_new (mpz_t *matrix,
-                       gsize n,
+/* The matrix is that of the products of the features, of which the @excluded ones are ignored. A column whose Schur
+ * complement is less than @rank_tolerance of its diagonal is dependent; where that is 0, the matrix must be positive
+ * definite, and the first column that shows that it is not ends the factorisation. Where @run is cancelled, the factors
+ * mean nothing. */
+AprLdlt *apr_ldlt_new (const AprProducts *products,
                        const gboolean *excluded,
                        double rank_tolerance,
-                       gboolean penalised,
                        const AprRun *run);
 
-/* The same without excluded columns, of a matrix that must be definite, in numbers so long that the inverse of the
- * factors is within a relative error of 2^-100 of that of the matrix. %NULL where cancelled, and where @max_precision
- * bits do not suffice: then the matrix is not definite, or nearly so. */
+/* The same of a matrix whose packed lower triangle is given, without excluded columns, that must be definite, in
+ * numbers so long that the inverse of the factors is within a relative error of 2^-100 of that of the matrix. %NULL
+ * where cancelled, and where @max_precision bits do not suffice: then the matrix is not definite, or nearly so. */
 AprLdlt *apr_ldlt_new_long (mpz_t *matrix, gsize n, gint64 max_precision, const AprRun *run);
 
 void apr_ldlt_free (AprLdlt *self);

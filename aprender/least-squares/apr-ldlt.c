@@ -4,8 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/least-squares/apr-cholesky-private.h"
 #include "aprender/least-squares/apr-double-doubles-private.h"
+#include "aprender/least-squares/apr-scaled-products-private.h"
 
 struct _AprLdlt
 {
@@ -209,15 +211,20 @@ apr_ldlt_get_contraction (const AprLdlt *self)
 }
 
 /* Reads the columns at the positions, and finds below which limits pivots are hopeless, and doubtful. */
-static void
-read_doubles (
-  AprLdlt *self, mpz_t *matrix, double rank_tolerance, double *limits, double *doubts, const AprRun *run)
+static gboolean
+read_doubles (AprLdlt *self,
+              const AprProducts *products,
+              double rank_tolerance,
+              double *limits,
+              double *doubts,
+              const AprRun *run)
 {
   gsize n = self->n_independent;
   gsize i;
 
   self->doubles = apr_double_doubles_new (n, n);
-  apr_double_doubles_read (self->doubles, n, matrix, self->independent, self->scale, run);
+  if (!apr_double_doubles_read (self->doubles, n, products, self->independent, self->scale, run))
+    return FALSE;
   for (i = 0; i < n; i++)
     {
       double whole = apr_double_doubles_get (self->doubles, i, i).high;
@@ -225,13 +232,19 @@ read_doubles (
       limits[i] = MAX (HOPELESS, 2 * rank_tolerance) * whole;
       doubts[i] = DOUBTFUL * whole;
     }
+
+  return TRUE;
 }
 
 /* Returns FALSE where a pivot is in doubt, or the factors are not accurate enough to correct with. */
 static gboolean
-factorise_in_doubles (
-  AprLdlt *self, mpz_t *matrix, gsize n, const gboolean *excluded, double rank_tolerance, const AprRun *run)
+factorise_in_doubles (AprLdlt *self,
+                      const AprProducts *products,
+                      const gboolean *excluded,
+                      double rank_tolerance,
+                      const AprRun *run)
 {
+  gsize n = products->n_features;
   g_autofree double *limits = g_new (double, n);
   g_autofree double *doubts = g_new (double, n);
   gboolean doubtful = FALSE;
@@ -244,13 +257,13 @@ factorise_in_doubles (
   for (i = 0; i < n; i++)
     if (!excluded[i])
       {
-        self->scale[self->n_independent] = scale_of (matrix, i);
+        self->scale[self->n_independent] = apr_products_get_scale (products, i);
         self->independent[self->n_independent++] = i;
       }
 
   n = self->n_independent;
-  read_doubles (self, matrix, rank_tolerance, limits, doubts, run);
-  if (!apr_double_doubles_factorise (self->doubles, n, n, limits, self->kernel, run))
+  if (!read_doubles (self, products, rank_tolerance, limits, doubts, run) ||
+      !apr_double_doubles_factorise (self->doubles, n, n, limits, self->kernel, run))
     return FALSE;
   for (i = 0; i < n; i++)
     {
@@ -396,26 +409,26 @@ find_max_precision (mpz_t *matrix, gsize n, const gboolean *excluded, gboolean p
 }
 
 AprLdlt *
-apr_ldlt_new (mpz_t *matrix,
-              gsize n,
-              const gboolean *excluded,
-              double rank_tolerance,
-              gboolean penalised,
-              const AprRun *run)
+apr_ldlt_new (const AprProducts *products, const gboolean *excluded, double rank_tolerance, const AprRun *run)
 {
   AprLdlt *self = g_new0 (AprLdlt, 1);
-  gint64 max_precision = find_max_precision (matrix, n, excluded, penalised);
+  gsize n = products->n_features;
   gint64 precision = FIRST_PRECISION;
+  gint64 max_precision;
+  mpz_t *matrix;
+  mp_limb_t *limbs;
 
   self->independent = g_new (gsize, n);
   self->dependent = g_new (gsize, n);
   self->scale = g_new (gint64, n);
   self->negative = -1;
 
-  if (factorise_in_doubles (self, matrix, n, excluded, rank_tolerance, run))
+  if (factorise_in_doubles (self, products, excluded, rank_tolerance, run))
     return self;
 
   apr_double_doubles_free (&self->doubles);
+  matrix = apr_products_copy (products, &limbs, run);
+  max_precision = find_max_precision (matrix, n, excluded, products->penalised);
   for (;;)
     {
       gint64 needed;
@@ -428,9 +441,13 @@ apr_ldlt_new (mpz_t *matrix,
       if (rank_tolerance == 0 && self->n_dependent > 0)
         needed = MIN (2 * precision, max_precision);
       if (needed <= precision || apr_run_is_cancelled (run))
-        return self;
+        break;
       precision = needed + (rank_tolerance > 0 ? FIRST_PRECISION : SPARE_FOR_CORRECTIONS);
     }
+  apr_pages_free (matrix);
+  apr_pages_free (limbs);
+
+  return self;
 }
 
 AprLdlt *

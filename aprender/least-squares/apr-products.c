@@ -496,6 +496,57 @@ apr_products_get_integer (const AprProducts *self, gsize row, gsize column, mpz_
   apr_limbs_get_integer (apr_products_get (self, row, column), self->n_limbs, value);
 }
 
+/* Rows of the products that are copied at a time. */
+#define COPIED_ROWS 8
+
+typedef struct
+{
+  const AprProducts *products;
+  mpz_t *integers;
+  mp_limb_t *limbs;
+  const AprRun *run;
+} Copying;
+
+static void
+copy_rows (gpointer data, gsize part, gsize n_parts G_GNUC_UNUSED)
+{
+  const Copying *self = data;
+  gsize n_limbs = self->products->n_limbs;
+  gsize end = MIN ((part + 1) * COPIED_ROWS, self->products->n_features);
+  mpz_t integer;
+  gsize i;
+  gsize j;
+
+  mpz_init (integer);
+  for (i = part * COPIED_ROWS; i < end && !apr_run_is_cancelled (self->run); i++)
+    for (j = 0; j <= i; j++)
+      {
+        gsize at = apr_triangle (i, j);
+        mp_limb_t *to = self->limbs + at * n_limbs;
+
+        apr_products_get_integer (self->products, i, j, integer);
+        mpn_copyi (to, mpz_limbs_read (integer), (mp_size_t) mpz_size (integer));
+        mpz_roinit_n (self->integers[at], to, mpz_sgn (integer) * (mp_size_t) mpz_size (integer));
+      }
+  mpz_clear (integer);
+}
+
+mpz_t *
+apr_products_copy (const AprProducts *self, mp_limb_t **limbs, const AprRun *run)
+{
+  gsize p = self->n_features;
+  mpz_t *integers = apr_pages_new_n (apr_triangle (p, 0), sizeof *integers, TRUE);
+  Copying copying = { self, integers, NULL, run };
+  double n_operations = 50.0 * (double) p * (double) p / 2;
+
+  *limbs = copying.limbs = apr_pages_new_n (apr_triangle (p, 0), self->n_limbs * sizeof **limbs, FALSE);
+  apr_parallel_run_parts (copy_rows, &copying,
+                          apr_parallel_count (run->n_threads, n_operations / APR_PARALLEL_OPERATIONS),
+                          (p + COPIED_ROWS - 1) / COPIED_ROWS);
+
+  return integers;
+}
+
 gint64
 apr_products_get_bits (const AprProducts *self, gsize row, gsize column)
 {

@@ -4,8 +4,6 @@
 #include <float.h>
 #include <string.h>
 
-#include "aprender/base/apr-pages-private.h"
-#include "aprender/base/apr-parallel-private.h"
 #include "aprender/base/apr-scratch-private.h"
 
 /* The rank: which features are independent. Cholesky's factorisation in double tells it where a bound on the
@@ -162,61 +160,13 @@ find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
   return TRUE;
 }
 
-/* Rows of the products that are copied at a time. */
-#define COPIED_ROWS 8
-
-typedef struct
-{
-  const AprProducts *products;
-  mpz_t *matrix;
-  mp_limb_t *limbs;
-  const AprRun *run;
-} Copying;
-
-static void
-copy_rows (gpointer data, gsize part, gsize n_parts G_GNUC_UNUSED)
-{
-  const Copying *self = data;
-  gsize n_limbs = self->products->n_limbs;
-  gsize end = MIN ((part + 1) * COPIED_ROWS, self->products->n_features);
-  mpz_t integer;
-  gsize i;
-  gsize j;
-
-  mpz_init (integer);
-  for (i = part * COPIED_ROWS; i < end && !apr_run_is_cancelled (self->run); i++)
-    for (j = 0; j <= i; j++)
-      {
-        gsize at = apr_triangle (i, j);
-        mp_limb_t *to = self->limbs + at * n_limbs;
-
-        apr_products_get_integer (self->products, i, j, integer);
-        mpn_copyi (to, mpz_limbs_read (integer), (mp_size_t) mpz_size (integer));
-        mpz_roinit_n (self->matrix[at], to, mpz_sgn (integer) * (mp_size_t) mpz_size (integer));
-      }
-  mpz_clear (integer);
-}
-
 static void
 find_rank_in_long_numbers (AprNormalEquations *self, const AprRun *run)
 {
-  gsize p = self->products->n_features;
-  gsize n_limbs = self->products->n_limbs;
-  /* To be read only, with their limbs in one piece, in large pages: to free millions of numbers one by one, or tens of
-   * thousands of small pages, takes 0.1 s, which nobody could cancel. */
-  mpz_t *matrix = apr_pages_new_n (apr_triangle (p, 0), sizeof *matrix, TRUE);
-  mp_limb_t *limbs = apr_pages_new_n (apr_triangle (p, 0), n_limbs * sizeof *limbs, FALSE);
-  Copying copying = { self->products, matrix, limbs, run };
-  double n_operations = 50.0 * (double) p * (double) p / 2;
   const gsize *features;
   gsize i;
 
-  apr_parallel_run_parts (copy_rows, &copying,
-                          apr_parallel_count (run->n_threads, n_operations / APR_PARALLEL_OPERATIONS),
-                          (p + COPIED_ROWS - 1) / COPIED_ROWS);
-  self->ldlt = apr_ldlt_new (matrix, p, self->excluded, self->rank_tolerance, self->products->penalised, run);
-  apr_pages_free (matrix);
-  apr_pages_free (limbs);
+  self->ldlt = apr_ldlt_new (self->products, self->excluded, self->rank_tolerance, run);
   features = apr_ldlt_get_independent (self->ldlt, &self->n_independent);
   memcpy (self->independent, features, self->n_independent * sizeof *features);
   features = apr_ldlt_get_dependent (self->ldlt, &self->n_dependent);

@@ -69,25 +69,25 @@ test_subtract (void)
 #define FIRST_READ 3
 
 /* Of @n columns: numbers of more than 53 bits, 2^70 times one and another one. */
-static mpz_t *
-make_triangle (gsize n)
+static void
+make_integers (AprProducts *products, gsize n)
 {
-  mpz_t *triangle = g_new (mpz_t, n * (n + 1) / 2);
+  mpz_t entry;
   gsize i;
   gsize j;
 
+  apr_products_init_zeros (products, n, 0, 2);
+  mpz_init (entry);
   for (i = 0; i < n; i++)
     for (j = 0; j <= i; j++)
       {
-        mpz_ptr entry = triangle[i * (i + 1) / 2 + j];
-
-        mpz_init_set_si (entry, number (i, j, 4));
+        mpz_set_si (entry, number (i, j, 4));
         mpz_mul_2exp (entry, entry, 70);
         if (number (i, j, 4) != 0)
           mpz_add_ui (entry, entry, (gulong) (number (i, j, 5) + 8));
+        apr_products_set_integer (products, i, j, entry);
       }
-
-  return triangle;
+  mpz_clear (entry);
 }
 
 static void
@@ -97,24 +97,24 @@ test_read (void)
   const AprRun run = { .n_threads = 2 };
   const AprRun cancelled = { .n_threads = 2, .cancellable = cancellable };
   gsize n = N_READ + FIRST_READ;
-  mpz_t *triangle = make_triangle (n);
-  gsize positions[N_READ];
+  g_auto (AprProducts) products = { 0 };
+  gsize columns[N_READ];
   gint64 scales[N_READ];
   AprDoubleDoubles read = apr_double_doubles_new (N_READ, N_READ);
   AprDoubleDoubles unread = apr_double_doubles_new (N_READ, N_READ);
   gsize i;
   gsize j;
 
-  g_test_summary ("Some columns of a triangle of integers are read, with all their bits, each in its scale.");
+  g_test_summary (
+    "Some columns' products are read, with all their bits, each in its scale, where all are below 4.");
 
+  make_integers (&products, n);
   for (i = 0; i < N_READ; i++)
     {
-      positions[i] = FIRST_READ + i;
-      scales[i] = (gint64) (i % 5);
+      columns[i] = FIRST_READ + i;
+      scales[i] = 36 + (gint64) (i % 5);
     }
-  apr_double_doubles_read (read, N_READ, triangle, positions, scales, &run);
-  g_cancellable_cancel (cancellable);
-  apr_double_doubles_read (unread, N_READ, triangle, positions, scales, &cancelled);
+  g_assert_true (apr_double_doubles_read (read, N_READ, &products, columns, scales, &run));
   for (i = 0; i < N_READ; i++)
     for (j = i; j < N_READ; j++)
       {
@@ -124,13 +124,19 @@ test_read (void)
 
         g_assert_cmpfloat (*apr_double_doubles_at (read, i, j).high, ==, high);
         g_assert_cmpfloat (*apr_double_doubles_at (read, i, j).low, ==, low);
-        g_assert_cmpfloat (*apr_double_doubles_at (unread, i, j).high, ==, 0);
       }
+
+  /* The largest is 8 2^70 and a little. */
+  scales[0] = 28;
+  g_assert_false (apr_double_doubles_read (read, N_READ, &products, columns, scales, &run));
+  scales[0] = 36;
+  g_cancellable_cancel (cancellable);
+  g_assert_false (apr_double_doubles_read (unread, N_READ, &products, columns, scales, &cancelled));
+  for (i = 0; i < N_READ; i++)
+    for (j = i; j < N_READ; j++)
+      g_assert_cmpfloat (*apr_double_doubles_at (unread, i, j).high, ==, 0);
   apr_double_doubles_free (&read);
   apr_double_doubles_free (&unread);
-  for (i = 0; i < n * (n + 1) / 2; i++)
-    mpz_clear (triangle[i]);
-  g_free (triangle);
 }
 
 static void

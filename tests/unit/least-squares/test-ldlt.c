@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
+#include "tests/ldlt-test.h"
 #include "tests/rational.h"
-
-#include "aprender/least-squares/apr-ldlt-private.h"
 
 static const AprRun usual = { 0 };
 
@@ -249,7 +248,7 @@ test_definite (void)
       gsize i;
 
       matrix_init_random (&matrix, rand, n, bits[round % 5]);
-      ldlt = apr_ldlt_new (matrix.entries, n, excluded, 0, FALSE, &usual);
+      ldlt = ldlt_new (matrix.entries, n, excluded, 0, FALSE);
       (void) apr_ldlt_get_dependent (ldlt, &n_dependent);
       g_assert_cmpuint (n_dependent, ==, 0);
       g_assert_cmpuint (apr_ldlt_get_independent (ldlt, &n_independent)[n - 1], ==, n - 1);
@@ -280,7 +279,7 @@ check_tolerance (gint bits, double tolerance, gboolean independent)
   mpz_setbit (matrix.entries[1], 2000);
   mpz_setbit (matrix.entries[2], 2000);
   mpz_setbit (matrix.entries[2], (mp_bitcnt_t) (2000 - bits));
-  ldlt = apr_ldlt_new (matrix.entries, 2, excluded, tolerance, FALSE, &usual);
+  ldlt = ldlt_new (matrix.entries, 2, excluded, tolerance, FALSE);
   (void) apr_ldlt_get_independent (ldlt, &n);
   g_assert_cmpuint (n, ==, independent ? 2 : 1);
   columns = apr_ldlt_get_dependent (ldlt, &n);
@@ -321,7 +320,7 @@ test_dependent (void)
   g_test_summary ("Column 2 is twice column 0; column 1 takes no part.");
 
   matrix_init_small (&matrix, 4, (const glong[]){ 7, 0, -5, 14, 0, 28, 1, 0, 2, 3 });
-  ldlt = apr_ldlt_new (matrix.entries, 4, excluded, TOLERANCE, FALSE, &usual);
+  ldlt = ldlt_new (matrix.entries, 4, excluded, TOLERANCE, FALSE);
   columns = apr_ldlt_get_independent (ldlt, &n);
   g_assert_cmpuint (n, ==, 2);
   g_assert_cmpuint (columns[0], ==, 0);
@@ -342,13 +341,13 @@ test_one_column (void)
   gsize n;
 
   matrix_init (&matrix, 1);
-  zero = apr_ldlt_new (matrix.entries, 1, excluded, TOLERANCE, FALSE, &usual);
+  zero = ldlt_new (matrix.entries, 1, excluded, TOLERANCE, FALSE);
   (void) apr_ldlt_get_independent (zero, &n);
   g_assert_cmpuint (n, ==, 0);
   g_assert_cmpint (apr_ldlt_get_inverse_bits (zero), ==, 0);
 
   mpz_set_ui (matrix.entries[0], 7);
-  seven = apr_ldlt_new (matrix.entries, 1, excluded, TOLERANCE, FALSE, &usual);
+  seven = ldlt_new (matrix.entries, 1, excluded, TOLERANCE, FALSE);
   g_assert_cmpint (apr_ldlt_get_scales (seven)[0], ==, 1);
   /* The inverse is 4 / 7. */
   g_assert_cmpint (apr_ldlt_get_inverse_bits (seven), >=, 0);
@@ -367,7 +366,7 @@ test_indefinite (void)
 
   matrix_init_small (&matrix, 3, (const glong[]){ 1, 2, 1, 3, 0, 1 });
   {
-    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, excluded, TOLERANCE, FALSE, &usual);
+    g_autoptr (AprLdlt) ldlt = ldlt_new (matrix.entries, 3, excluded, TOLERANCE, FALSE);
 
     g_assert_true (apr_ldlt_find_negative (ldlt, &column));
     g_assert_cmpuint (column, ==, 1);
@@ -376,8 +375,8 @@ test_indefinite (void)
   }
   {
     /* Without a tolerance the first that is not positive ends it. */
-    g_autoptr (AprLdlt) all = apr_ldlt_new (matrix.entries, 3, excluded, 0, FALSE, &usual);
-    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 3, but_last, 0, FALSE, &usual);
+    g_autoptr (AprLdlt) all = ldlt_new (matrix.entries, 3, excluded, 0, FALSE);
+    g_autoptr (AprLdlt) ldlt = ldlt_new (matrix.entries, 3, but_last, 0, FALSE);
 
     g_assert_true (apr_ldlt_find_negative (ldlt, &column));
     g_assert_cmpuint (column, ==, 1);
@@ -391,7 +390,7 @@ test_indefinite (void)
 
     /* No double holds the scaled product. */
     mpz_setbit (matrix.entries[apr_triangle (1, 0)], 6000);
-    ldlt = apr_ldlt_new (matrix.entries, 3, excluded, TOLERANCE, FALSE, &usual);
+    ldlt = ldlt_new (matrix.entries, 3, excluded, TOLERANCE, FALSE);
     g_assert_true (apr_ldlt_find_negative (ldlt, &column));
     g_assert_cmpuint (column, ==, 1);
   }
@@ -421,7 +420,7 @@ test_negative (void)
       gsize column;
 
       matrix_init_small (&matrix, 2, cases[i].entries);
-      ldlt = apr_ldlt_new (matrix.entries, 2, excluded, cases[i].rank_tolerance, FALSE, &usual);
+      ldlt = ldlt_new (matrix.entries, 2, excluded, cases[i].rank_tolerance, FALSE);
       g_assert_cmpint (apr_ldlt_find_negative (ldlt, &column), ==, cases[i].column >= 0);
       if (cases[i].column >= 0)
         g_assert_cmpuint (column, ==, (gsize) cases[i].column);
@@ -444,7 +443,7 @@ test_penalised (void)
   mpz_setbit (matrix.entries[2], 600);
   mpz_sub_ui (matrix.entries[2], matrix.entries[2], 1);
   {
-    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 2, excluded, 0, TRUE, &usual);
+    g_autoptr (AprLdlt) ldlt = ldlt_new (matrix.entries, 2, excluded, 0, TRUE);
 
     g_assert_true (apr_ldlt_find_negative (ldlt, &column));
     g_assert_cmpuint (column, ==, 1);
@@ -452,7 +451,7 @@ test_penalised (void)
   mpz_setbit (matrix.entries[0], 0);
   mpz_add_ui (matrix.entries[2], matrix.entries[2], 2);
   {
-    g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix.entries, 2, excluded, 0, TRUE, &usual);
+    g_autoptr (AprLdlt) ldlt = ldlt_new (matrix.entries, 2, excluded, 0, TRUE);
 
     g_assert_false (apr_ldlt_find_negative (ldlt, &column));
     (void) apr_ldlt_get_independent (ldlt, &n);
@@ -465,7 +464,7 @@ static void
 check_far_apart (const Matrix *matrix)
 {
   const gboolean excluded[] = { FALSE, FALSE, FALSE };
-  g_autoptr (AprLdlt) ldlt = apr_ldlt_new (matrix->entries, 3, excluded, 0, FALSE, &usual);
+  g_autoptr (AprLdlt) ldlt = ldlt_new (matrix->entries, 3, excluded, 0, FALSE);
   const gint64 *scales = apr_ldlt_get_scales (ldlt);
   g_auto (AprFixed) fixed = { 0 };
   const mp_limb_t one = 1;
@@ -630,7 +629,7 @@ test_many_columns (void)
         }
     }
 
-  ldlt = apr_ldlt_new (matrix.entries, N + EXCLUDED, excluded, TOLERANCE, FALSE, &usual);
+  ldlt = ldlt_new (matrix.entries, N + EXCLUDED, excluded, TOLERANCE, FALSE);
   (void) apr_ldlt_get_independent (ldlt, &n_independent);
   g_assert_cmpuint (n_independent, ==, N);
   /* In double-double, with a bound that is not much above the norm of the inverse of the scaled matrix. */
