@@ -316,18 +316,28 @@ add_multiple (mp_limb_t *to, const mp_limb_t *from, gsize n, mp_limb_t factor)
   return (mp_limb_t) sum;
 }
 
+/* Adds to a number that has room for the sum. */
+static inline void
+add_limb (mp_limb_t *to, mp_limb_t value)
+{
+  for (*to += value; *to < value; *to += value)
+    {
+      to++;
+      value = 1;
+    }
+}
+
 /* Adds an entry times @factor to @to, which is longer, or what it is too little to @opposite. */
 static inline void
-add_product (
-  mp_limb_t *to, mp_limb_t *opposite, gsize n_to, const mp_limb_t *entry, gsize n_entry, mp_limb_t factor)
+add_product (mp_limb_t *to, mp_limb_t *opposite, const mp_limb_t *entry, gsize n_entry, mp_limb_t factor)
 {
-  mp_limb_t carry = add_multiple (to, entry, n_entry, factor);
-
-  (void) mpn_add_1 (to + n_entry, to + n_entry, (mp_size_t) (n_to - n_entry), carry);
+  add_limb (to + n_entry, add_multiple (to, entry, n_entry, factor));
   /* A negative entry was taken for one that is 2^(its bits) more. Signs are random, so no branch depends on them. */
-  (void) mpn_add_1 (opposite + n_entry, opposite + n_entry, (mp_size_t) (n_to - n_entry),
-                    factor & -(entry[n_entry - 1] >> 63));
+  add_limb (opposite + n_entry, factor & -(entry[n_entry - 1] >> 63));
 }
+
+/* Rows that are multiplied side by side: above the diagonal their entries are beside each other. */
+#define EXACT_ROWS 8
 
 /* The sums of a row's products that are added, and of those that are subtracted, are short; their difference is added
  * to the long number only once. */
@@ -337,29 +347,39 @@ multiply_exactly (gpointer data, gsize part, gsize n_parts)
   const ExactProduct *product = data;
   gsize n_entry = product->products->n_limbs;
   gsize n_sum = product->n_sum;
-  g_autofree mp_limb_t *sums = g_new (mp_limb_t, 2 * n_sum);
+  g_autofree mp_limb_t *sums = g_new (mp_limb_t, EXACT_ROWS * 2 * n_sum);
+  gsize begin;
   gsize i;
   gsize j;
 
-  for (i = part; i < product->fixed->n && !apr_run_is_cancelled (product->run); i += n_parts)
+  for (begin = part * EXACT_ROWS; begin < product->fixed->n && !apr_run_is_cancelled (product->run);
+       begin += n_parts * EXACT_ROWS)
     {
-      memset (sums, 0, 2 * n_sum * sizeof *sums);
-      for (j = 0; j < product->n_columns; j++)
-        {
-          const Factor *factor = &product->factors[j];
-          const mp_limb_t *entry =
-            apr_products_get (product->products, product->rows[i], product->columns[j]);
-          mp_limb_t *to = sums + (factor->subtract ? n_sum : 0) + factor->offset;
-          mp_limb_t *opposite = sums + (factor->subtract ? 0 : n_sum) + factor->offset;
-          gsize n_to = n_sum - factor->offset;
+      gsize n_rows = MIN (EXACT_ROWS, product->fixed->n - begin);
 
-          if (factor->low != 0)
-            add_product (to, opposite, n_to, entry, n_entry, factor->low);
-          if (factor->high != 0)
-            add_product (to + 1, opposite + 1, n_to - 1, entry, n_entry, factor->high);
+      memset (sums, 0, n_rows * 2 * n_sum * sizeof *sums);
+      for (j = 0; j < product->n_columns; j++)
+        for (i = 0; i < n_rows; i++)
+          {
+            const Factor *factor = &product->factors[j];
+            const mp_limb_t *entry =
+              apr_products_get (product->products, product->rows[begin + i], product->columns[j]);
+            mp_limb_t *sum = sums + i * 2 * n_sum + factor->offset;
+            mp_limb_t *to = sum + (factor->subtract ? n_sum : 0);
+            mp_limb_t *opposite = sum + (factor->subtract ? 0 : n_sum);
+
+            if (factor->low != 0)
+              add_product (to, opposite, entry, n_entry, factor->low);
+            if (factor->high != 0)
+              add_product (to + 1, opposite + 1, entry, n_entry, factor->high);
+          }
+      for (i = 0; i < n_rows; i++)
+        {
+          mp_limb_t *sum = sums + i * 2 * n_sum;
+
+          (void) mpn_sub_n (sum, sum, sum + n_sum, (mp_size_t) n_sum);
+          apr_fixed_add (product->fixed, begin + i, sum, n_sum, product->exponent);
         }
-      (void) mpn_sub_n (sums, sums, sums + n_sum, (mp_size_t) n_sum);
-      apr_fixed_add (product->fixed, i, sums, n_sum, product->exponent);
     }
 }
 
