@@ -71,13 +71,18 @@ refine (AprRefinement *refinement, gpointer data)
   return more;
 }
 
-/* With the leading bits of the products, or with all and as far as it takes to tell what is exactly 0 or halfway
- * between two numbers. */
+typedef enum
+{
+  LEADING_BITS, /* of the products */
+  ALL_BITS,
+  AS_FAR_AS_IT_TAKES, /* with all bits, to tell what is exactly 0 or halfway between two numbers */
+} Effort;
+
 static gboolean
-solve_with (AprNormalEquations *self, const AprTarget *target, gboolean all_bits, const AprRun *run)
+solve_with (AprNormalEquations *self, const AprTarget *target, Effort effort, const AprRun *run)
 {
   gsize n = self->n_independent;
-  gint64 fraction = APR_REFINEMENT_FIRST_BITS;
+  gint64 fraction = APR_REFINEMENT_FIRST_BITS + (effort == ALL_BITS ? self->inverse_bits : 0);
   g_auto (AprRefinement) refinement = { 0 };
   g_auto (AprSolution) solution = { 0 };
   gsize i;
@@ -85,7 +90,7 @@ solve_with (AprNormalEquations *self, const AprTarget *target, gboolean all_bits
   apr_refinement_init (&refinement, self->products, target, self->independent, n, run);
   for (i = 0; i < n; i++)
     refinement.exponents[i] = self->scales[refinement.column] - self->scales[self->independent[i]];
-  if (all_bits)
+  if (effort == AS_FAR_AS_IT_TAKES)
     {
       double n_products = (double) n * (double) n * (double) self->products->n_limbs;
 
@@ -93,7 +98,7 @@ solve_with (AprNormalEquations *self, const AprTarget *target, gboolean all_bits
       fraction = MAX (fraction, apr_refinement_count_bits (&refinement) + self->inverse_bits);
       fraction = apr_refinement_limit_bits (fraction, self->inverse_bits, n_products);
     }
-  apr_solution_init (&solution, self, refinement.column, fraction, all_bits);
+  apr_solution_init (&solution, self, refinement.column, fraction, effort != LEADING_BITS);
   refinement.x = &solution.x;
 
   return apr_refinement_run (&refinement, refine, &solution);
@@ -131,8 +136,11 @@ apr_normal_equations_solve (AprNormalEquations *self, const AprTarget *target, c
   if (self->n_dependent > 0)
     return solve_dependent (self, target, run);
 
-  return (self->inverse_bits < APR_REFINEMENT_MAX_INVERSE_BITS && solve_with (self, target, FALSE, run)) ||
-         solve_with (self, target, TRUE, run);
+  /* Long coefficients need as many bits as they are told to have. */
+  return (self->inverse_bits < APR_REFINEMENT_MAX_INVERSE_BITS
+            ? solve_with (self, target, LEADING_BITS, run)
+            : target->wanted == NULL && solve_with (self, target, ALL_BITS, run)) ||
+         solve_with (self, target, AS_FAR_AS_IT_TAKES, run);
 }
 
 void
