@@ -31,17 +31,17 @@ typedef struct
   gsize panel;           /* columns that are multiplied at once */
   gsize n_steps;         /* of bytes: what a block has at most */
   gsize stride;          /* between columns */
-  double *values;        /* (owned) n_allocated columns, and behind them the next three */
+  double *values;        /* (owned) n_allocated columns, and behind them what has no owner here */
   const double **places; /* (owned) of the layers: where a column is read instead, or %NULL */
   double *slices;        /* (nullable) APR_SLICE_N_SLICES times as many */
   guint8 *tiles;  /* (nullable) instead of slices, n_steps times APR_BYTE_MAX tiles of bytes for each panel */
   guint8 *turned; /* (nullable) the same tiles transposed, for the operand on the right */
-  gsize *owner;   /* (owned) which column of the matrix each belongs to, or APR_PACKED_OPERAND_NO_OWNER */
-  gint *offset;   /* (owned) the values times 2^offset are the true ones */
-  gint *exponent; /* (owned) the true values are below 2^exponent */
+  gsize *owner;   /* which column of the matrix each belongs to, or APR_PACKED_OPERAND_NO_OWNER */
+  gint *offset;   /* the values times 2^offset are the true ones */
+  gint *exponent; /* the true values are below 2^exponent */
   gint *running;  /* (owned) of the layers: an exponent that stands until the column outgrows it */
-  guint *n_slices;   /* (owned) of each panel, or its bytes; 0 where all is 0 */
-  gint64 (*sums)[2]; /* (owned) of the values that are whole numbers, or of heads and of tails */
+  guint *n_slices;   /* of each panel, or its bytes; 0 where all is 0 */
+  gint64 (*sums)[2]; /* of the values that are whole numbers, or of heads and of tails */
 } AprPackedOperand;
 
 #define APR_PACKED_OPERAND_NO_OWNER G_MAXSIZE

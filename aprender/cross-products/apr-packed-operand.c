@@ -38,7 +38,9 @@ allocate (AprPackedOperand *self, gsize n_allocated)
   gsize n_turned = self->right ? n_tiles : 0;
   gsize column_size = self->stride * sizeof (double);
   gsize tile_size = apr_packed_operand_get_tiles_size (self) / self->panel;
-  gsize size = n_allocated * ((1 + n_slices) * column_size + (n_tiles + n_turned) * tile_size);
+  gsize size_beside = sizeof *self->sums + sizeof *self->owner + sizeof *self->offset +
+                      sizeof *self->exponent + sizeof *self->n_slices;
+  gsize size = n_allocated * ((1 + n_slices) * column_size + (n_tiles + n_turned) * tile_size + size_beside);
   gpointer old_pages = self->values;
   guint8 *pages = apr_pages_new (size, FALSE);
 
@@ -48,12 +50,12 @@ allocate (AprPackedOperand *self, gsize n_allocated)
   self->slices = divide (&pages, self->slices, n_slices, n_old, n_allocated, column_size);
   self->tiles = divide (&pages, self->tiles, n_tiles, n_old, n_allocated, tile_size);
   self->turned = divide (&pages, self->turned, n_turned, n_old, n_allocated, tile_size);
+  self->sums = divide (&pages, self->sums, 1, n_old, n_allocated, sizeof *self->sums);
+  self->owner = divide (&pages, self->owner, 1, n_old, n_allocated, sizeof *self->owner);
+  self->offset = divide (&pages, self->offset, 1, n_old, n_allocated, sizeof *self->offset);
+  self->exponent = divide (&pages, self->exponent, 1, n_old, n_allocated, sizeof *self->exponent);
+  self->n_slices = divide (&pages, self->n_slices, 1, n_old, n_allocated, sizeof *self->n_slices);
   apr_pages_free (old_pages);
-  self->owner = g_renew (gsize, self->owner, n_allocated);
-  self->offset = g_renew (gint, self->offset, n_allocated);
-  self->exponent = g_renew (gint, self->exponent, n_allocated);
-  self->n_slices = g_renew (guint, self->n_slices, n_allocated / self->panel);
-  self->sums = g_realloc_n (self->sums, n_allocated, sizeof *self->sums);
   self->n_allocated = n_allocated;
 }
 
@@ -101,13 +103,8 @@ void
 apr_packed_operand_clear (AprPackedOperand *self)
 {
   apr_pages_free (self->values);
-  g_free (self->owner);
-  g_free (self->offset);
-  g_free (self->exponent);
   g_free (self->running);
   g_free (self->places);
-  g_free (self->n_slices);
-  g_free (self->sums);
 }
 
 void
