@@ -232,13 +232,12 @@ static gboolean
 add_block (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows, GError **error)
 {
   double limit = INFINITY;
-  gsize row_size = job->x.n_columns * (apr_dtype_get_bits (job->x.dtype) / 8);
   gsize next_row = first_row + n_rows;
+  gsize n_next = MIN (n_rows, job->x.n_rows + job->n_behind - next_row);
 
-  /* The rows of columns are not in one piece: what follows in each is fetched when it is read. */
-  if (job->x.columns == NULL)
-    apr_exact_sums_worker_set_next (worker, job->x.data + next_row * row_size,
-                                    MIN (n_rows, job->x.n_rows + job->n_behind - next_row) * row_size);
+  apr_exact_sums_worker_add_next (worker, &job->x, next_row, n_next);
+  if (job->y.columns != NULL)
+    apr_exact_sums_worker_add_next (worker, &job->y, next_row, n_next);
   do
     {
       double *ones = apr_exact_sums_worker_get_column (worker, 0);

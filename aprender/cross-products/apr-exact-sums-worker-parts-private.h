@@ -26,6 +26,13 @@ typedef struct
   gint8 signs[APR_SLICE_PARTS];
 } Product;
 
+/* Of what is read next. */
+typedef struct
+{
+  const guint8 *data; /* (unowned) */
+  gsize size;
+} Piece;
+
 #define N_PRODUCTS 6
 
 #define CACHE_LINE 64
@@ -54,14 +61,16 @@ struct _AprExactSumsWorker
   gint64 *sums;    /* (owned) for each tile of each layer, n_parts of APR_SLICE_TILE each */
   Lanes *lanes;    /* (owned) (nullable) for each tile of each layer, N_PRODUCTS */
   const Product *
-    *lane_products;   /* (owned) (nullable) what the lanes of each tile are; NULL where they are nothing */
-  guint n_blocks;     /* in the sums */
-  const guint8 *next; /* (unowned) what is read next */
-  gsize n_next;       /* bytes */
-  gsize n_next_step;  /* that are fetched at a time */
-  guint n_cut;        /* blocks that are cut before one is tried whole again */
-  guint n_next_cut;   /* the same, after the next one that does not suit */
-  GArray *terms;      /* (owned) (element-type Term) */
+    *lane_products; /* (owned) (nullable) what the lanes of each tile are; NULL where they are nothing */
+  guint n_blocks;   /* in the sums */
+  Piece *next;      /* (owned) what is read next, n_columns at most */
+  gsize n_pieces;
+  gsize n_fetched;           /* of these */
+  gsize n_next;              /* bytes of all */
+  gsize n_next_step;         /* that are fetched at a time */
+  guint n_cut;               /* blocks that are cut before one is tried whole again */
+  guint n_next_cut;          /* the same, after the next one that does not suit */
+  GArray *terms;             /* (owned) (element-type Term) */
   GCancellable *cancellable; /* (unowned) (nullable) */
   AprExactSumsDrain drain;
   gpointer user_data;
@@ -89,13 +98,21 @@ worker_tile_index (const AprExactSumsWorker *self, gsize layer, gsize row, gsize
 static inline void
 worker_fetch (AprExactSumsWorker *self)
 {
-  gsize n = MIN (self->n_next, self->n_next_step);
+  gsize n_left = self->n_next_step;
   gsize i;
 
-  for (i = 0; i < n; i += CACHE_LINE)
-    __builtin_prefetch (self->next + i);
-  self->next += n;
-  self->n_next -= n;
+  while (n_left > 0 && self->n_fetched < self->n_pieces)
+    {
+      Piece *piece = &self->next[self->n_fetched];
+      gsize n = MIN (piece->size, n_left);
+
+      for (i = 0; i < n; i += CACHE_LINE)
+        __builtin_prefetch (piece->data + i, 0, 2);
+      piece->data += n;
+      piece->size -= n;
+      n_left -= n;
+      self->n_fetched += piece->size == 0 ? 1 : 0;
+    }
 }
 
 /* Shares what is read next among @n times that worker_fetch () is called. */

@@ -56,8 +56,10 @@ double *apr_exact_sums_worker_add_rest (AprExactSumsWorker *self, gsize column);
 /* The same for the weights, of which none may be below 2^-400 of the largest but those that are 0. */
 double *apr_exact_sums_worker_get_weights (AprExactSumsWorker *self);
 
-/* What the caller reads next, which comes into the caches while a block is multiplied. */
-void apr_exact_sums_worker_set_next (AprExactSumsWorker *self, gconstpointer data, gsize size);
+/* Rows that the caller reads after the next block, which come into the caches while that is multiplied: once of each
+ * operand at most. */
+void
+apr_exact_sums_worker_add_next (AprExactSumsWorker *self, const AprRows *rows, gsize first_row, gsize n_rows);
 
 /* Adds a block; false where there is a NaN or an infinity. */
 gboolean apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows);

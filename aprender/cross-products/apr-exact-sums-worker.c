@@ -75,6 +75,7 @@ apr_exact_sums_worker_new (const AprSumsKernel *kernel,
   self->n_tiles = self->n_panels * (self->n_panels + 1) / 2;
   self->share = share;
   self->n_shares = n_shares;
+  self->next = g_new (Piece, n_columns);
   self->first_panel = find_panel (self->n_panels, share, n_shares);
   self->end_panel = find_panel (self->n_panels, share + 1, n_shares);
 
@@ -112,6 +113,7 @@ apr_exact_sums_worker_free (AprExactSumsWorker *self)
   apr_pages_free (self->sums);
   g_aligned_free (self->lanes);
   g_free (self->lane_products);
+  g_free (self->next);
   g_array_unref (self->terms);
   g_free (self);
 }
@@ -146,7 +148,7 @@ apr_exact_sums_worker_set_places (
     return FALSE;
   for (i = 0; i < rows->n_columns; i++)
     {
-      const double *place = apr_rows_find_doubles (rows, i, first_row, n_rows);
+      const double *place = apr_rows_find_doubles (rows, i, first_row);
 
       if (place == NULL)
         return FALSE;
@@ -174,11 +176,35 @@ apr_exact_sums_worker_get_stride (AprExactSumsWorker *self)
   return self->right.stride;
 }
 
-void
-apr_exact_sums_worker_set_next (AprExactSumsWorker *self, gconstpointer data, gsize size)
+static void
+add_piece (AprExactSumsWorker *self, const guint8 *data, gsize size)
 {
-  self->next = data;
-  self->n_next = MIN (size, MAX_NEXT);
+  size = MIN (size, MAX_NEXT - self->n_next);
+  g_assert (self->n_pieces < self->n_columns);
+  self->next[self->n_pieces++] = (Piece){ data, size };
+  self->n_next += size;
+}
+
+void
+apr_exact_sums_worker_add_next (AprExactSumsWorker *self, const AprRows *rows, gsize first_row, gsize n_rows)
+{
+  gsize width = apr_dtype_get_bits (rows->dtype) / 8;
+  gsize row_size = rows->n_columns * width;
+  gsize i;
+
+  if (rows->columns == NULL)
+    add_piece (self, rows->data + first_row * row_size, n_rows * row_size);
+  else
+    for (i = 0; i < rows->n_columns; i++)
+      add_piece (self, rows->columns[i] + first_row * width, n_rows * width);
+}
+
+/* Forgets what has not been fetched. */
+static void
+clear_next (AprExactSumsWorker *self)
+{
+  self->n_pieces = self->n_fetched = 0;
+  self->n_next = 0;
 }
 
 gboolean
@@ -341,6 +367,7 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows)
       if (done)
         {
           self->n_blocks++;
+          clear_next (self);
           apr_packed_operand_reset (&self->right);
           return TRUE;
         }
@@ -370,6 +397,7 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows)
     }
 
   self->n_blocks++;
+  clear_next (self);
   apr_packed_operand_reset (&self->right);
   return finite;
 }

@@ -54,8 +54,8 @@ void apr_rows_transpose (const AprRows *self,
                          gsize stride,
                          double *columns);
 
-/* Returns where rows of a column are as doubles in one piece, and fetches those behind; %NULL where they are not. */
-const double *apr_rows_find_doubles (const AprRows *self, gsize column, gsize first_row, gsize n_rows);
+/* Returns where the rows of a column are as doubles in one piece, from @first_row on; %NULL where they are not. */
+const double *apr_rows_find_doubles (const AprRows *self, gsize column, gsize first_row);
 
 /* Reads some columns of @n_rows rows from @first_row on, as the nearest doubles, row after row, @stride apart. */
 void apr_rows_read (const AprRows *self,

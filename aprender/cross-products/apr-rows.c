@@ -7,8 +7,6 @@
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
-#define CACHE_LINE 64 /* bytes */
-
 void
 apr_rows_init (AprRows *self, const char *name, AprTensor *tensor)
 {
@@ -177,18 +175,8 @@ read_bf16 (const guint8 *place)
    columns[column * stride + row] = read (data + (row * n + column) * (size));            \
  break
 
-/* Fetches elements of a column into the second cache. The processor does so by itself only after the first lines. */
-static void
-fetch (const guint8 *column, gsize first_row, gsize n_rows, gsize width)
-{
-  gsize i;
-
-  for (i = 0; i < n_rows * width; i += CACHE_LINE)
-    __builtin_prefetch (column + first_row * width + i, 0, 2);
-}
-
 const double *
-apr_rows_find_doubles (const AprRows *self, gsize column, gsize first_row, gsize n_rows)
+apr_rows_find_doubles (const AprRows *self, gsize column, gsize first_row)
 {
   const guint8 *data = self->columns != NULL ? self->columns[column] : self->data;
   gconstpointer place = data + first_row * sizeof (double);
@@ -197,7 +185,6 @@ apr_rows_find_doubles (const AprRows *self, gsize column, gsize first_row, gsize
       (self->columns == NULL && self->n_columns != 1) || (guintptr) place % sizeof (double) != 0)
     return NULL;
 
-  fetch (data, first_row + n_rows, MIN (n_rows, self->n_rows - first_row - n_rows), sizeof (double));
   return place;
 }
 
@@ -223,8 +210,6 @@ apr_rows_transpose (const AprRows *self,
         {
           AprRows as_row = get_column (self, column, TRUE);
 
-          fetch (as_row.data, first_row + n_rows, MIN (n_rows, self->n_rows - first_row - n_rows),
-                 get_width (self));
           apr_rows_read (&as_row, 0, 1, first_row, n_rows, stride, columns + column * stride);
         }
       return;
