@@ -155,11 +155,13 @@ force_residues (AprSumsKernel *kernel)
   return residues != NULL;
 }
 
-/* Those of this processor, and those that have residues once more, for residues however little there is to sum. */
+/* Those of this processor, and those that have residues or bytes once more, for these however little there is to sum.
+ */
 static inline const AprSumsKernel *const *
 get_all_kernels (void)
 {
-  static const AprSumsKernel *kernels[2 * APR_CPU_N_SETS + 1];
+  static const AprSumsKernel *kernels[3 * APR_CPU_N_SETS + 1];
+  static AprSumsKernel with_bytes[APR_CPU_N_SETS];
   static AprSumsKernel with_residues[APR_CPU_N_SETS];
   const AprSumsKernel *const *all = apr_sums_kernels ();
   gsize n = 0;
@@ -168,6 +170,11 @@ get_all_kernels (void)
   for (i = 0; all[i] != NULL; i++)
     {
       kernels[n++] = all[i];
+      with_bytes[i] = *all[i];
+      with_bytes[i].n_sliced = 0;
+      memset (with_bytes[i].residues, 0, sizeof with_bytes[i].residues);
+      if (all[i]->bytes != NULL)
+        kernels[n++] = &with_bytes[i];
       with_residues[i] = *all[i];
       if (!force_residues (&with_residues[i]))
         continue;

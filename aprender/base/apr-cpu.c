@@ -119,7 +119,8 @@ has_avx512_vnni (void)
 {
 #ifdef APR_KERNELS_X86
   return has_avx512 () && __builtin_cpu_supports ("avx512bw") && __builtin_cpu_supports ("avx512vl") &&
-         __builtin_cpu_supports ("avx512vbmi") && __builtin_cpu_supports ("avx512vnni");
+         __builtin_cpu_supports ("avx512vbmi") && __builtin_cpu_supports ("avx512vnni") &&
+         __builtin_cpu_supports ("avx512ifma");
 #else
   return FALSE;
 #endif
@@ -134,7 +135,7 @@ request_tiles (void)
   guint c;
   guint d;
 
-  return has_avx512 () && __get_cpuid_count (7, 0, &a, &b, &c, &d) &&
+  return has_avx512 () && __builtin_cpu_supports ("avx512ifma") && __get_cpuid_count (7, 0, &a, &b, &c, &d) &&
          (d & (AMX_TILE | AMX_INT8)) == (AMX_TILE | AMX_INT8) && (c & AVX512_VBMI) != 0 &&
          syscall (SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
 }

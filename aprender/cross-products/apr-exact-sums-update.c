@@ -353,7 +353,9 @@ static guint
 plan (Job *job, guint n_threads)
 {
   gboolean exact = job->precision == APR_PRECISION_EXACT;
-  gsize max_rows = exact && job->kernel->bytes != NULL ? APR_BYTE_ROWS : APR_SLICE_ROWS;
+  gsize max_rows = exact && apr_sums_kernel_get_bytes (job->kernel, job->n_columns, job->weighted) != NULL
+                   ? APR_BYTE_ROWS
+                   : APR_SLICE_ROWS;
   gboolean shared =
     job->n_columns / COLUMNS_PER_SHARE >= n_threads && job->n_rows / ROWS_PER_COLUMN < job->n_columns;
   guint n_parts = shared ? 1 : n_threads; /* of the rows */

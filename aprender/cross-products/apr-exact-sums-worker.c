@@ -46,15 +46,16 @@ apr_exact_sums_worker_new (const AprSumsKernel *kernel,
                            gpointer user_data,
                            GError **error)
 {
+  const AprByteKernel *bytes = apr_sums_kernel_get_bytes (kernel, n_columns, weighted);
   AprPacking cut = precision == APR_PRECISION_DOUBLE ? APR_PACKING_WHOLE
-                 : kernel->bytes != NULL             ? APR_PACKING_BYTES
+                 : bytes != NULL                     ? APR_PACKING_BYTES
                                                      : APR_PACKING_SLICES;
   gsize n_layers = weighted && cut != APR_PACKING_WHOLE ? 2 : 1;
   gsize size;
   AprExactSumsWorker *self = g_new0 (AprExactSumsWorker, 1);
 
   self->kernel = kernel->slices;
-  self->bytes = kernel->bytes;
+  self->bytes = bytes;
   self->precision = precision;
   self->drain = drain;
   self->user_data = user_data;

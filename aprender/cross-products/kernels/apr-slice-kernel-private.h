@@ -43,10 +43,13 @@ G_BEGIN_DECLS
  * point, x = 2^e 2^-47 v, where v is below 2^47 and a multiple of 2^-24. A fused multiplication adds a product to an
  * upper sum, of multiples of 2^48, as above; another one finds what that left, rounded, which is added to a lower sum,
  * of multiples of 2. The first of these roundings takes at most 2^-7 from a row, as the rest is at most 2^47, and the
- * second at most 1: less than 2^15 in MAX_BLOCKS blocks, and a multiple of 2^-48. So what they took is known as soon as
- * it is known modulo 2^16, and that takes one multiplication of the integers 2^24 v, of which only the last 64 bits
- * count: it is the sum of their products modulo 2^64, less 2^48 times the lower sum. The upper sum is a multiple of
- * 2^96 there, and drops out. Three multiplications and three additions do for what took five and four.
+ * second at most 1: less than 2^15 in all rows, and a multiple of 2^-48. So what they took is known as soon as it is
+ * known modulo 2^16, and that takes one multiplication of the integers 2^24 v, of which only the last 64 bits count: it
+ * is the sum of their products modulo 2^64, less 2^48 times the lower sum. The upper sum is a multiple of 2^96 there,
+ * and drops out. Three multiplications and three additions do for what took five and four. Where one instruction adds
+ * the last 52 bits of such a product, the lower sum is one of whole numbers, and is counted before more than 15 rows
+ * have been added to it: what was taken is then below 2^3, and known modulo 2^4. That saves another addition, and most
+ * of what the multiplication of integers takes.
  *
  * Cutting numbers so that products and their sums are exact is the idea of K. Ozaki, T. Ogita, S. Oishi and S. M. Rump,
  * "Error-free transformations of matrix multiplication by using fast routines of matrix multiplication", 2012; sums
@@ -103,9 +106,6 @@ enum
 #define APR_SLICE_WHOLE_LIMIT 0x1p47
 #define APR_SLICE_WHOLE_UPPER 0x1p48
 
-/* The last bit of the lower sums of columns of fixed point. */
-#define APR_SLICE_FIXED_LOWER 0x1p1
-
 /* The same for sums in double, which are below 2^8. */
 #define APR_SLICE_DOUBLE_PARTS 2
 #define APR_SLICE_DOUBLE_BITS 50
@@ -151,7 +151,8 @@ typedef struct
                           gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES]);
 
   /* The same of columns that cut_fixed () made, whose integers are @distance behind their values: to the upper and the
-   * lower sums, and in units of 2^-48 of the lower ones what these lack. %NULL where columns are cut in two. */
+   * lower sums, and in units of 2^-48 of the lower ones what these lack, at most 1.01 in each row. %NULL where columns
+   * are cut in two. */
   void (*multiply_fixed) (const double *left,
                           const double *right,
                           gsize distance,
@@ -179,7 +180,8 @@ typedef struct
   guint (*cut_in_two) (
     const double *column, gsize n_rows, double factor, double *parts, gsize distance, gint64 sums[2]);
 
-  /* The same, but that it makes h + 2^-24 t, and @distance behind it the last 64 bits of 2^24 h + t. */
+  /* The same, but that it makes h + 2^-24 t, and @distance behind it as many of the last bits of 2^24 h + t as
+   * multiply_fixed () takes, at least 52. */
   guint (*cut_fixed) (
     const double *column, gsize n_rows, double factor, double *parts, gsize distance, gint64 sums[2]);
 
@@ -227,6 +229,7 @@ extern const AprSliceKernel apr_slice_kernel_neon;
 #ifdef APR_KERNELS_X86
 extern const AprSliceKernel apr_slice_kernel_avx2;
 extern const AprSliceKernel apr_slice_kernel_avx512;
+extern const AprSliceKernel apr_slice_kernel_avx512vnni;
 #endif
 
 G_END_DECLS

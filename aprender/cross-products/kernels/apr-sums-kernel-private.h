@@ -25,12 +25,17 @@ typedef struct
   const AprByteKernel *bytes;                     /* (unowned) (nullable) which take the place of slices */
   AprResidueChoice residues[APR_RESIDUE_CHOICES]; /* the last that suits */
   gsize n_whole; /* columns up to which slices are faster than residues, where columns are multiplied whole */
+  gsize n_sliced; /* columns up to which slices are faster than bytes, where there are no weights */
 } AprSumsKernel;
 
 /* The residues for a shape; %NULL where bytes or slices are faster. @whole says whether slices can multiply nearly all
  * columns whole. */
 const AprResidueKernel *
 apr_sums_kernel_get_residues (const AprSumsKernel *self, gsize n_rows, gsize n_columns, gboolean whole);
+
+/* The bytes for a shape; %NULL where slices are faster, or there are none. */
+const AprByteKernel *
+apr_sums_kernel_get_bytes (const AprSumsKernel *self, gsize n_columns, gboolean weighted);
 
 /* The one that runs. */
 const AprSumsKernel *apr_sums_kernel_choose (void);

@@ -40,12 +40,12 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* Ice Lake's and later servers, Zen 4 and later: residues in products of bytes. */
   [APR_CPU_AVX512_VNNI] =
     &(const AprSumsKernel){
-      "avx512vnni", &apr_slice_kernel_avx512, NULL, { { &apr_residue_kernel_avx512vnni, 100, 48 } }, 86 },
+      "avx512vnni", &apr_slice_kernel_avx512vnni, NULL, { { &apr_residue_kernel_avx512vnni, 100, 48 } }, 86 },
 #endif
 #ifdef APR_KERNELS_AMX
   /* Sapphire Rapids' servers and later: products of matrices of bytes. */
   [APR_CPU_AMX] =
-    &(const AprSumsKernel){ "amx", &apr_slice_kernel_avx512, &apr_byte_kernel_amx, { { NULL } } },
+    &(const AprSumsKernel){ "amx", &apr_slice_kernel_avx512vnni, &apr_byte_kernel_amx, { { NULL } }, 0, 12 },
 #endif
 };
 
@@ -65,6 +65,12 @@ apr_sums_kernel_get_residues (const AprSumsKernel *self, gsize n_rows, gsize n_c
     }
 
   return NULL;
+}
+
+const AprByteKernel *
+apr_sums_kernel_get_bytes (const AprSumsKernel *self, gsize n_columns, gboolean weighted)
+{
+  return weighted || n_columns > self->n_sliced ? self->bytes : NULL;
 }
 
 APR_DEFINE_KERNELS (AprSumsKernel, apr_sums_kernel, table)

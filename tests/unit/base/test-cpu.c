@@ -58,7 +58,7 @@ test_list (void)
   g_assert_true (is_available ("avx512vnni") ==
                  (strstr (info, " avx512dq ") != NULL && strstr (info, " avx512bw ") != NULL &&
                   strstr (info, " avx512vl ") != NULL && strstr (info, " avx512vbmi ") != NULL &&
-                  strstr (info, " avx512_vnni ") != NULL));
+                  strstr (info, " avx512_vnni ") != NULL && strstr (info, " avx512ifma ") != NULL));
 #else
   g_assert_false (is_available ("avx2"));
 #endif

@@ -13,7 +13,7 @@
 static const AprSumsKernel *const *
 get_kernels (gsize n_rows, gsize p)
 {
-  static const AprSumsKernel *kernels[2 * APR_CPU_N_SETS + 2];
+  static const AprSumsKernel *kernels[3 * APR_CPU_N_SETS + 2];
   static AprSumsKernel with_bytes;
   gsize n;
 
