@@ -65,6 +65,10 @@ double apr_rank_find_tolerance (const AprLeastSquaresOptions *options, gsize n_f
 /* What apr_normal_equations_init() does first. */
 void apr_normal_equations_find_rank (AprNormalEquations *self, const AprRun *run);
 
+/* Returns whether the first of the dependent features is evidently none, as what is left of it by the features before
+ * it is neither below the rank tolerance nor from rounding: no proof can show that it is dependent then. */
+gboolean apr_normal_equations_look_independent (const AprNormalEquations *self, const AprRun *run);
+
 /* Finds the combinations; returns %FALSE where it is not certain that each dependent feature's Schur complement is
  * below the rank tolerance. */
 gboolean apr_normal_equations_prove_dependence (AprNormalEquations *self, const AprRun *run);

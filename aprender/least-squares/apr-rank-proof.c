@@ -507,3 +507,72 @@ apr_normal_equations_prove_dependence (AprNormalEquations *self, const AprRun *r
 
   return all;
 }
+
+/* The bits behind the point of the entries that are multiplied, and those of a combination, which is rounded. */
+#define ENTRY_BITS 124
+#define ROUNDED_BITS 41
+
+/* A Schur complement above this part of the diagonal is not from rounding a combination. */
+#define EVIDENT 0x1p-70
+
+gboolean
+apr_normal_equations_look_independent (const AprNormalEquations *self, const AprRun *run)
+{
+  const AprProducts *products = self->products;
+  gint64 n_limbs = (gint64) products->n_limbs;
+  gsize feature = self->dependent[0];
+  AprCholesky before = self->cholesky;
+  g_autofree double *combination = g_new (double, self->n_independent + 1);
+  g_autofree gint64 *rounded = g_new (gint64, self->n_independent + 1);
+  AprLongSum total = { 0 };
+  double max = 1;
+  double whole = 0;
+  guint64 too_large = 0;
+  int exponent;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < self->n_independent && self->independent[i] < feature; i++)
+    combination[i] =
+      apr_limbs_get_double (apr_products_get (products, feature, self->independent[i]), n_limbs,
+                            self->scales[feature] + self->scales[self->independent[i]], &too_large);
+  before.n = i;
+  apr_cholesky_solve (&before, combination);
+  combination[before.n] = -1;
+
+  for (i = 0; i < before.n; i++)
+    max = MAX (max, fabs (combination[i]));
+  if (!(max < ldexp (1, MAX_EXPONENT)))
+    return FALSE;
+  (void) frexp (max, &exponent);
+  for (i = 0; i <= before.n; i++)
+    rounded[i] = (gint64) rint (ldexp (combination[i], ROUNDED_BITS - exponent));
+
+  /* The square of the combination: twice the products below the diagonal, and those on it. */
+  for (i = 0; i <= before.n && !apr_run_is_cancelled (run); i++)
+    {
+      gsize row = i < before.n ? self->independent[i] : feature;
+      const mp_limb_t *limbs = apr_products_get (products, row, 0);
+      AprLongSum sum = { 0 };
+
+      for (j = 0; j < i; j++)
+        {
+          const mp_limb_t *entry = limbs + self->independent[j] * products->n_limbs;
+
+          apr_products_prefetch (entry);
+          apr_long_sum_add (
+            &sum,
+            apr_limbs_get_part (entry, n_limbs,
+                                self->scales[row] + self->scales[self->independent[j]] - ENTRY_BITS),
+            2 * rounded[j]);
+        }
+      limbs += row * products->n_limbs;
+      apr_long_sum_add (&sum, apr_limbs_get_part (limbs, n_limbs, 2 * self->scales[row] - ENTRY_BITS),
+                        rounded[i]);
+      apr_long_sum_add (&total, (unsigned __int128) sum.high, rounded[i]);
+      whole = apr_limbs_get_double (limbs, n_limbs, 2 * self->scales[row], &too_large);
+    }
+
+  return ldexp ((double) total.high, 128 - ENTRY_BITS - 2 * (ROUNDED_BITS - exponent)) >
+         MAX (EVIDENT, 2 * self->rank_tolerance) * whole;
+}

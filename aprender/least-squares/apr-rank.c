@@ -146,6 +146,11 @@ find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
       split_features (self, positions, n_independent);
       apr_cholesky_keep (&self->cholesky, positions, n_independent);
       apr_cholesky_keep (&copy, positions, n_independent);
+      if (apr_normal_equations_look_independent (self, run))
+        {
+          clear_rank (self);
+          return FALSE;
+        }
     }
 
   self->min_eigenvalue = n_independent > 0 ? bound_min_eigenvalue (self, &copy, &of_bound) : 1;

@@ -419,6 +419,91 @@ test_combine_wide (void)
   check_sums_of_two (2060, 2, 0x1p-86);
 }
 
+#define N_LOOKED_AT 40
+
+/* a, b, c, a + e, a + b + 2^-k d, d */
+static void
+test_look (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (71);
+  const gboolean dependent[6] = { FALSE, FALSE, FALSE, FALSE, TRUE, FALSE };
+  const AprRun run = { .n_threads = 1 };
+  gsize n_independent = 0;
+  int k;
+
+  g_test_summary (
+    "A feature looks independent where what the features before it leave of it is above 2^-70, and above "
+    "the rank tolerance.");
+
+  for (k = 10; k < 50; k++)
+    {
+      double x[N_LOOKED_AT][6];
+      g_auto (AprProducts) products = { 0 };
+      g_auto (AprNormalEquations) equations = { 0 };
+      double left;
+      gboolean looks;
+      gsize row;
+      gsize j;
+
+      for (row = 0; row < N_LOOKED_AT; row++)
+        {
+          for (j = 0; j < 6; j++)
+            x[row][j] = g_rand_int_range (rand, -9, 10);
+          x[row][3] += x[row][0];
+          x[row][4] = x[row][0] + x[row][1] + ldexp (x[row][5], -k);
+        }
+      make_products (&products, x[0], N_LOOKED_AT, 6);
+      make_system (&equations, &products, dependent, apr_dense_kernel_choose (), &run);
+      left = find_left (&equations, 4);
+      looks = apr_normal_equations_look_independent (&equations, &run);
+      if (left > 0x1p-69)
+        g_assert_true (looks);
+      if (left < 0x1p-71)
+        g_assert_false (looks);
+      n_independent += looks;
+
+      equations.rank_tolerance = left;
+      g_assert_false (apr_normal_equations_look_independent (&equations, &run));
+      equations.rank_tolerance = left / 4;
+      g_assert_cmpint (apr_normal_equations_look_independent (&equations, &run), ==, looks);
+    }
+  g_assert_cmpuint (n_independent, >, 20);
+  g_assert_cmpuint (n_independent, <, 30);
+}
+
+/* a, a + 2^-k b, b + c, c: with k = 15 the coefficients of the third are below 2^20, with k = 21 not. */
+static void
+test_look_at_large (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (72);
+  const gboolean dependent[4] = { FALSE, FALSE, TRUE, FALSE };
+  const AprRun run = { .n_threads = 1 };
+  int k;
+
+  g_test_summary ("A combination with large coefficients shows nothing.");
+
+  for (k = 15; k <= 21; k += 6)
+    {
+      double x[N_LOOKED_AT][4];
+      g_auto (AprProducts) products = { 0 };
+      g_auto (AprNormalEquations) equations = { 0 };
+      gsize row;
+      gsize j;
+
+      for (row = 0; row < N_LOOKED_AT; row++)
+        {
+          for (j = 0; j < 4; j++)
+            x[row][j] = g_rand_int_range (rand, -9, 10);
+          x[row][2] = x[row][1] + x[row][3];
+          x[row][1] = x[row][0] + ldexp (x[row][1], -k);
+        }
+      make_products (&products, x[0], N_LOOKED_AT, 4);
+      make_system (&equations, &products, dependent, apr_dense_kernel_choose (), &run);
+      g_assert_cmpfloat (find_left (&equations, 2), >, 0.1);
+      g_assert_cmpint (apr_normal_equations_look_independent (&equations, &run), ==, k == 15);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -433,6 +518,8 @@ main (int argc, char *argv[])
   /* It takes minutes there. */
   if (!runs_slowly ())
     g_test_add_func ("/rank-proof/wide", test_combine_wide);
+  g_test_add_func ("/rank-proof/look", test_look);
+  g_test_add_func ("/rank-proof/look-at-large", test_look_at_large);
 
   return g_test_run ();
 }
