@@ -296,11 +296,12 @@ typedef struct
 /* GMP's function for this costs more to call than so few limbs take. */
 #define MAX_FEW_LIMBS 4
 
-/* Adds @n limbs times @factor to @to; returns the carry. */
-static inline mp_limb_t
+/* Adds @n limbs times @factor to @to; returns the carry. @n is a constant where this is inlined for few limbs:
+ * GCOVR_EXCL_BR_START */
+static G_ALWAYS_INLINE inline mp_limb_t
 add_multiple (mp_limb_t *to, const mp_limb_t *from, gsize n, mp_limb_t factor)
 {
-  unsigned __int128 sum = 0;
+  mp_limb_t carry = 0;
   gsize i;
 
   if (n > MAX_FEW_LIMBS)
@@ -308,13 +309,15 @@ add_multiple (mp_limb_t *to, const mp_limb_t *from, gsize n, mp_limb_t factor)
 
   for (i = 0; i < n; i++)
     {
-      sum += (unsigned __int128) from[i] * factor + to[i];
+      unsigned __int128 sum = (unsigned __int128) from[i] * factor + to[i] + carry;
+
       to[i] = (mp_limb_t) sum;
-      sum >>= 64;
+      carry = (mp_limb_t) (sum >> 64);
     }
 
-  return (mp_limb_t) sum;
+  return carry;
 }
+/* GCOVR_EXCL_BR_STOP */
 
 /* Adds to a number that has room for the sum. */
 static inline void
@@ -328,7 +331,7 @@ add_limb (mp_limb_t *to, mp_limb_t value)
 }
 
 /* Adds an entry times @factor to @to, which is longer, or what it is too little to @opposite. */
-static inline void
+static G_ALWAYS_INLINE inline void
 add_product (mp_limb_t *to, mp_limb_t *opposite, const mp_limb_t *entry, gsize n_entry, mp_limb_t factor)
 {
   add_limb (to + n_entry, add_multiple (to, entry, n_entry, factor));
@@ -336,8 +339,38 @@ add_product (mp_limb_t *to, mp_limb_t *opposite, const mp_limb_t *entry, gsize n
   add_limb (opposite + n_entry, factor & -(entry[n_entry - 1] >> 63));
 }
 
-/* Rows that are multiplied side by side: above the diagonal their entries are beside each other. */
+/* Rows that are multiplied side by side: above the diagonal their entries are beside each other. Columns are fetched so
+ * many ahead, as the processor does not foresee where they are. */
 #define EXACT_ROWS 8
+#define COLUMNS_AHEAD 6
+
+/* Adds to @sums, of each row those that are added and those that are subtracted. */
+static G_ALWAYS_INLINE inline void
+multiply_rows_exactly (const ExactProduct *product, gsize begin, gsize n_rows, mp_limb_t *sums, gsize n_entry)
+{
+  gsize n_sum = product->n_sum;
+  gsize i;
+  gsize j;
+
+  for (j = 0; j < product->n_columns; j++)
+    for (i = 0; i < n_rows; i++)
+      {
+        const Factor *factor = &product->factors[j];
+        gsize row = product->rows[begin + i];
+        gsize later = product->columns[MIN (j + COLUMNS_AHEAD, product->n_columns - 1)];
+        const mp_limb_t *limbs = product->products->limbs;
+        const mp_limb_t *entry = limbs + apr_triangle (row, product->columns[j]) * n_entry;
+        mp_limb_t *sum = sums + i * 2 * n_sum + factor->offset;
+        mp_limb_t *to = sum + (factor->subtract ? n_sum : 0);
+        mp_limb_t *opposite = sum + (factor->subtract ? 0 : n_sum);
+
+        __builtin_prefetch (limbs + apr_triangle (row, later) * n_entry);
+        if (factor->low != 0)
+          add_product (to, opposite, entry, n_entry, factor->low);
+        if (factor->high != 0)
+          add_product (to + 1, opposite + 1, entry, n_entry, factor->high);
+      }
+}
 
 /* The sums of a row's products that are added, and of those that are subtracted, are short; their difference is added
  * to the long number only once. */
@@ -345,12 +378,10 @@ static void
 multiply_exactly (gpointer data, gsize part, gsize n_parts)
 {
   const ExactProduct *product = data;
-  gsize n_entry = product->products->n_limbs;
   gsize n_sum = product->n_sum;
   g_autofree mp_limb_t *sums = g_new (mp_limb_t, EXACT_ROWS * 2 * n_sum);
   gsize begin;
   gsize i;
-  gsize j;
 
   for (begin = part * EXACT_ROWS; begin < product->fixed->n && !apr_run_is_cancelled (product->run);
        begin += n_parts * EXACT_ROWS)
@@ -358,21 +389,19 @@ multiply_exactly (gpointer data, gsize part, gsize n_parts)
       gsize n_rows = MIN (EXACT_ROWS, product->fixed->n - begin);
 
       memset (sums, 0, n_rows * 2 * n_sum * sizeof *sums);
-      for (j = 0; j < product->n_columns; j++)
-        for (i = 0; i < n_rows; i++)
-          {
-            const Factor *factor = &product->factors[j];
-            const mp_limb_t *entry =
-              apr_products_get (product->products, product->rows[begin + i], product->columns[j]);
-            mp_limb_t *sum = sums + i * 2 * n_sum + factor->offset;
-            mp_limb_t *to = sum + (factor->subtract ? n_sum : 0);
-            mp_limb_t *opposite = sum + (factor->subtract ? 0 : n_sum);
-
-            if (factor->low != 0)
-              add_product (to, opposite, entry, n_entry, factor->low);
-            if (factor->high != 0)
-              add_product (to + 1, opposite + 1, entry, n_entry, factor->high);
-          }
+      switch (product->products->n_limbs)
+        {
+          /* Common lengths, which the compiler unrolls. */
+        case 3:
+          multiply_rows_exactly (product, begin, n_rows, sums, 3);
+          break;
+        case 4:
+          multiply_rows_exactly (product, begin, n_rows, sums, 4);
+          break;
+        default:
+          multiply_rows_exactly (product, begin, n_rows, sums, product->products->n_limbs);
+          break;
+        }
       for (i = 0; i < n_rows; i++)
         {
           mp_limb_t *sum = sums + i * 2 * n_sum;
