@@ -101,7 +101,7 @@ static gboolean
 bound_inverse_of_doubles (AprLdlt *self, const AprRun *run)
 {
   gsize n = self->n_independent;
-  g_auto (AprCholesky) factor = { NULL };
+  const AprCholesky factor = { apr_dense_kernel_choose (), n, self->doubles.stride, self->doubles.high };
   g_auto (AprCholesky) inverse = { NULL }; /* lower triangular */
   g_autofree double *column_sums = g_new0 (double, n);
   double max_row = 0;
@@ -109,11 +109,7 @@ bound_inverse_of_doubles (AprLdlt *self, const AprRun *run)
   gsize i;
   gsize j;
 
-  apr_cholesky_init (&factor, n);
   apr_cholesky_init (&inverse, n);
-  for (i = 0; i < n; i++)
-    memcpy (factor.rows + i * factor.stride, self->doubles.high + i * self->doubles.stride,
-            n * sizeof (double));
   apr_cholesky_invert (&factor, inverse.rows, inverse.stride, run);
   for (i = 0; i < n; i++)
     {
