@@ -15,7 +15,6 @@
 # include <unistd.h>
 
 /* Bits of what leaf 7 of cpuid returns. */
-# define AVX512_VBMI (1u << 1)
 # define AMX_TILE (1u << 24)
 # define AMX_INT8 (1u << 25)
 
@@ -135,8 +134,8 @@ request_tiles (void)
   guint c;
   guint d;
 
-  return has_avx512 () && __builtin_cpu_supports ("avx512ifma") && __get_cpuid_count (7, 0, &a, &b, &c, &d) &&
-         (d & (AMX_TILE | AMX_INT8)) == (AMX_TILE | AMX_INT8) && (c & AVX512_VBMI) != 0 &&
+  return has_avx512_vnni () && __get_cpuid_count (7, 0, &a, &b, &c, &d) &&
+         (d & (AMX_TILE | AMX_INT8)) == (AMX_TILE | AMX_INT8) &&
          syscall (SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
 }
 #endif

@@ -27,6 +27,7 @@ typedef struct
   GArray *rests;           /* (owned) of AprResidueRest, those of the block, by column of the matrix */
   AprResidueRest *written; /* (owned) by cutting a panel */
   guint8 *weighed;         /* (owned) (nullable) panels on the left, times the weights */
+  guint8 *turned;          /* (owned) (nullable) panels on the left, turned */
   GArray *terms;           /* (owned) of the products of rests */
   gint min_exponent;       /* of the terms */
   gint max_exponent;
@@ -45,6 +46,7 @@ typedef struct
   gsize n_in_place;          /* panels whose values are read where they are */
   gsize block_rows;          /* at most */
   gsize panel_size;          /* of residues for one modulus */
+  gsize left_size;           /* the same of a panel that is multiplied on the left */
   gsize n_left;              /* panels on the left that a task multiplies */
   guint n_threads;           /* at most */
   AprResidueThread *threads; /* (owned) */

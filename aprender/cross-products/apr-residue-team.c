@@ -74,6 +74,7 @@ apr_residue_team_init (AprResidueTeam *self,
   self->n_in_place = apr_rows_are_floats (x) ? x->n_columns / APR_RESIDUE_PANEL : 0;
   self->block_rows = block_rows;
   self->panel_size = apr_residue_kernel_get_panel_size (kernel, block_rows);
+  self->left_size = apr_residue_kernel_get_left_size (kernel, block_rows);
   self->n_left = CLAMP (self->n_panels * moduli->n_moduli / (4 * (gsize) n_threads), 1, (gsize) LEFT_PANELS);
   self->n_threads = n_threads;
   apr_residue_weights_init (&self->weights, weights, block_rows, moduli->n_moduli, kernel);
@@ -92,6 +93,8 @@ apr_residue_team_init (AprResidueTeam *self,
       self->threads[i].written = g_new (AprResidueRest, block_rows * APR_RESIDUE_PANEL);
       if (weights != NULL)
         self->threads[i].weighed = g_aligned_alloc (self->n_left, self->panel_size, 64);
+      if (kernel->turn != NULL)
+        self->threads[i].turned = g_aligned_alloc (self->n_left, self->left_size, 64);
     }
 
   if (g_size_checked_mul (&size, (self->n_panels - self->n_in_place) * APR_RESIDUE_PANEL * sizeof (double),
@@ -115,6 +118,7 @@ apr_residue_team_clear (AprResidueTeam *self)
       g_array_unref (self->threads[i].rests);
       g_free (self->threads[i].written);
       g_aligned_free (self->threads[i].weighed);
+      g_aligned_free (self->threads[i].turned);
       g_clear_pointer (&self->threads[i].terms, g_array_unref);
     }
   g_free (self->threads);
@@ -319,28 +323,48 @@ cut_panels (AprResidueTeam *self, AprResidueThread *thread)
     apr_residue_weights_cut (&self->weights, self->moduli, (guint) i, self->n_rows);
 }
 
+/* For one modulus, some panels as they are multiplied on the left: times the weights, and turned. */
+static const guint8 *
+prepare_left (AprResidueTeam *self, AprResidueThread *thread, gsize modulus, gsize first, gsize end)
+{
+  const guint8 *weights =
+    self->weights.rows != NULL ? apr_residue_weights_get (&self->weights, modulus) : NULL;
+  gsize left;
+
+  if (weights == NULL && self->kernel->turn == NULL)
+    return get_residues (self, modulus, first);
+
+  for (left = first; left < end; left++)
+    {
+      const guint8 *panel = get_residues (self, modulus, left);
+
+      if (weights != NULL)
+        {
+          guint8 *weighed = thread->weighed + (left - first) * self->panel_size;
+
+          self->kernel->weigh (panel, weights, self->n_rows, self->moduli->modulus[modulus], weighed);
+          panel = weighed;
+        }
+      if (self->kernel->turn != NULL)
+        self->kernel->turn (panel, self->n_rows, thread->turned + (left - first) * self->left_size);
+    }
+
+  return self->kernel->turn != NULL ? thread->turned : thread->weighed;
+}
+
 /* For one modulus, some panels on the left with all that are not right of them. */
 static void
 multiply_panels (AprResidueTeam *self, AprResidueThread *thread, gsize modulus, gsize first, gsize end)
 {
+  const guint8 *panels = prepare_left (self, thread, modulus, first, end);
   gsize tile_size = get_tile_size (self);
-  const guint8 *panels = get_residues (self, modulus, first);
   gsize left;
   gsize right;
-
-  if (self->weights.rows != NULL)
-    {
-      for (left = first; left < end; left++)
-        self->kernel->weigh (
-          get_residues (self, modulus, left), apr_residue_weights_get (&self->weights, modulus), self->n_rows,
-          self->moduli->modulus[modulus], thread->weighed + (left - first) * self->panel_size);
-      panels = thread->weighed;
-    }
 
   for (right = 0; right < end; right += APR_RESIDUE_RIGHT)
     for (left = MAX (first, right); left < end; left++)
       self->kernel->multiply (
-        panels + (left - first) * self->panel_size,
+        panels + (left - first) * self->left_size,
         MIN (self->n_columns - left * APR_RESIDUE_PANEL, APR_RESIDUE_PANEL),
         get_residues (self, modulus, right), self->panel_size, MIN (APR_RESIDUE_RIGHT, left + 1 - right),
         left < right + APR_RESIDUE_RIGHT, self->n_rows, self->moduli->modulus[modulus],
@@ -354,6 +378,8 @@ multiply_all (AprResidueTeam *self, AprResidueThread *thread)
   gsize n_groups = (self->n_panels + self->n_left - 1) / self->n_left;
   gsize index;
 
+  if (self->kernel->start != NULL)
+    self->kernel->start ();
   /* Those with the most to multiply first. */
   while (apr_residue_team_take (self, APR_RESIDUE_TASK_MULTIPLY, n_groups * n_moduli, &index))
     {
@@ -361,6 +387,8 @@ multiply_all (AprResidueTeam *self, AprResidueThread *thread)
 
       multiply_panels (self, thread, index % n_moduli, first, MIN (first + self->n_left, self->n_panels));
     }
+  if (self->kernel->stop != NULL)
+    self->kernel->stop ();
 }
 
 static gsize

@@ -119,19 +119,27 @@ multiply_residues (gpointer data)
   Peak *peak = data;
   const AprResidueKernel *kernel = peak->residues;
   gsize size = apr_residue_kernel_get_panel_size (kernel, APR_SLICE_ROWS);
+  gsize left_size = apr_residue_kernel_get_left_size (kernel, APR_SLICE_ROWS);
   gsize tile_size = APR_RESIDUE_TILE * kernel->residue_size;
-  guint8 *panels = g_aligned_alloc0 (1 + APR_RESIDUE_RIGHT, size, 64);
+  guint8 *left = g_aligned_alloc0 (1, left_size, 64);
+  guint8 *panels = g_aligned_alloc0 (APR_RESIDUE_RIGHT, size, 64);
   guint8 *tiles = g_aligned_alloc0 (APR_RESIDUE_RIGHT, tile_size, 64);
   guint modulus = kernel->residue_size == 1 ? 255 : 9501;
-  double start = now_in_thread ();
+  double start;
   gsize i;
 
+  if (kernel->start != NULL)
+    kernel->start ();
+  start = now_in_thread ();
   for (i = 0; i < N; i++)
-    kernel->multiply (panels, APR_RESIDUE_PANEL, panels + size, size, APR_RESIDUE_RIGHT, FALSE,
-                      APR_SLICE_ROWS, modulus, tiles, tile_size);
+    kernel->multiply (left, APR_RESIDUE_PANEL, panels, size, APR_RESIDUE_RIGHT, FALSE, APR_SLICE_ROWS,
+                      modulus, tiles, tile_size);
   peak->rate =
     (double) N * APR_SLICE_ROWS * APR_RESIDUE_TILE * APR_RESIDUE_RIGHT / (now_in_thread () - start);
   peak->rate /= (double) count_moduli (peak);
+  if (kernel->stop != NULL)
+    kernel->stop ();
+  g_aligned_free (left);
   g_aligned_free (panels);
   g_aligned_free (tiles);
   return NULL;

@@ -60,6 +60,7 @@ typedef struct
   const char *name;
   gsize residue_size; /* 1 or 2 bytes */
   gsize step; /* rows of a column whose residues are side by side; rows are filled up to a multiple of it */
+  gsize turned_step; /* the same of a panel that is turned */
 
   /* Products of two residues in a cycle, roughly: beside it stands what a rest costs. */
   double rate;
@@ -82,10 +83,17 @@ typedef struct
    * for 16 bits the nearest to 0. */
   void (*weigh) (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed);
 
-  /* Adds the products of a panel with @n_right others, which stand @distance bytes apart, to tiles of residues, which
-   * stand @tile_distance bytes apart. Of the panel, only the first @n_left columns count, and where @diagonal is set,
-   * the last of the others is that panel too, of which only the products on and below the diagonal count: all others
-   * may be anything that a residue can be. */
+  /* Writes a panel as it is multiplied on the left, without the header; %NULL where that is as it is cut. */
+  void (*turn) (const guint8 *panel, gsize n_rows, guint8 *turned);
+
+  /* To be called by a thread before and after products; %NULL where there is nothing to do. */
+  void (*start) (void);
+  void (*stop) (void);
+
+  /* Adds the products of a panel, turned if the kernel turns, with @n_right others, which stand @distance bytes apart,
+   * to tiles of residues, which stand @tile_distance bytes apart. Of the panel, only the first @n_left columns count,
+   * and where @diagonal is set, the last of the others is that panel too, of which only the products on and below the
+   * diagonal count: all others may be anything that a residue can be. */
   void (*multiply) (const guint8 *left,
                     gsize n_left,
                     const guint8 *right,
@@ -119,6 +127,17 @@ apr_residue_kernel_get_panel_size (const AprResidueKernel *self, gsize n_rows)
          apr_residue_kernel_fill_up (self, n_rows) * APR_RESIDUE_PANEL * self->residue_size;
 }
 
+/* The bytes of a panel of @n_rows rows that is multiplied on the left. */
+static inline gsize
+apr_residue_kernel_get_left_size (const AprResidueKernel *self, gsize n_rows)
+{
+  if (self->turn == NULL)
+    return apr_residue_kernel_get_panel_size (self, n_rows);
+
+  return (n_rows + self->turned_step - 1) / self->turned_step * self->turned_step * APR_RESIDUE_PANEL *
+         self->residue_size;
+}
+
 extern const AprResidueKernel apr_residue_kernel_portable;
 #ifdef APR_KERNELS_ARM
 extern const AprResidueKernel apr_residue_kernel_dotprod;
@@ -128,6 +147,9 @@ extern const AprResidueKernel apr_residue_kernel_i8mm;
 extern const AprResidueKernel apr_residue_kernel_avx2;
 extern const AprResidueKernel apr_residue_kernel_avxvnni;
 extern const AprResidueKernel apr_residue_kernel_avx512vnni;
+#endif
+#ifdef APR_KERNELS_AMX
+extern const AprResidueKernel apr_residue_kernel_amx;
 #endif
 
 G_END_DECLS

@@ -116,6 +116,38 @@ cut (const AprResidueKernel *kernel, const Columns *columns)
   return self;
 }
 
+/* Multiplies as threads do: with the panel on the left turned where the kernel turns it. */
+static void
+multiply (const AprResidueKernel *kernel,
+          const guint8 *left,
+          gsize n_left,
+          const guint8 *right,
+          gsize distance,
+          gsize n_right,
+          gboolean diagonal,
+          gsize n_rows,
+          guint modulus,
+          guint8 *tiles,
+          gsize tile_distance)
+{
+  gsize size = apr_residue_kernel_get_left_size (kernel, n_rows);
+  guint8 *turned = NULL;
+
+  if (kernel->turn != NULL)
+    {
+      turned = g_aligned_alloc (1, size, 64);
+      memset (turned, 0xff, size);
+      kernel->turn (left, n_rows, turned);
+    }
+  if (kernel->start != NULL)
+    kernel->start ();
+  kernel->multiply (turned != NULL ? turned : left, n_left, right, distance, n_right, diagonal, n_rows,
+                    modulus, tiles, tile_distance);
+  if (kernel->stop != NULL)
+    kernel->stop ();
+  g_aligned_free (turned);
+}
+
 static void
 cut_clear (Cut *self)
 {
@@ -236,8 +268,8 @@ check_weigh (const AprResidueKernel *kernel, GRand *rand, guint n_moduli, gsize 
 
       /* What a kernel keeps beside the residues is there too. */
       memset (tile, 0, APR_RESIDUE_TILE * kernel->residue_size);
-      kernel->multiply (weighed.residues + k * size, PANEL, found.residues + k * size, size, 1, FALSE, n_rows,
-                        (guint) modulus, tile, 0);
+      multiply (kernel, weighed.residues + k * size, PANEL, found.residues + k * size, size, 1, FALSE, n_rows,
+                (guint) modulus, tile, 0);
       g_assert_cmpint (
         ((kernel->residue_size == 1 ? tile[PANEL - 1] : ((gint16 *) (gpointer) tile)[PANEL - 1]) - sum) %
           modulus,
@@ -292,8 +324,8 @@ check_multiply (const AprResidueKernel *kernel,
   /* Onto nothing, and onto what is there. */
   for (pass = 1; pass < 4; pass++)
     {
-      kernel->multiply (found[0].residues + which * found[0].distance, n_left, right, size, n_right, diagonal,
-                        n_rows, (guint) modulus, tiles, 2 * tile_size);
+      multiply (kernel, found[0].residues + which * found[0].distance, n_left, right, size, n_right, diagonal,
+                n_rows, (guint) modulus, tiles, 2 * tile_size);
       for (j = 0; j < n_right; j++)
         for (i = 0; i < APR_RESIDUE_TILE; i++)
           {

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What kernels of residues of bytes in vectors of 512 bits share: all but the products. */
+
+#include <immintrin.h>
+
+#include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
+
+#define INLINE static inline __attribute__ ((always_inline))
+
+/* As GCC 12 copies every sum around the intrinsic. */
+#define DOT_BYTES(sum, a, b) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
+#define DOT_BYTES_SPLAT(sum, a, place) \
+ __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(a), "m"(place))
+#define DOT_WORDS(sum, a, b) __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
+
+#define PANELS 4
+
+INLINE void
+square_panels (const AprResidueColumns *columns, gsize first, gsize n_panels, double *squares)
+{
+  __m512d sums[2 * PANELS];
+  gsize row;
+  gsize i;
+
+  for (i = 0; i < 2 * n_panels; i++)
+    sums[i] = _mm512_loadu_pd (squares + 8 * i);
+  for (row = 0; row < columns->n_rows; row++)
+    for (i = 0; i < 2 * n_panels; i++)
+      {
+        gsize place = row * columns->stride + first * APR_RESIDUE_PANEL + 8 * i;
+        __m512d value = columns->is_float
+                        ? _mm512_cvtps_pd (_mm256_loadu_ps ((const float *) columns->values + place))
+                        : _mm512_loadu_pd ((const double *) columns->values + place);
+
+        sums[i] = _mm512_fmadd_pd (value, value, sums[i]);
+      }
+  for (i = 0; i < 2 * n_panels; i++)
+    _mm512_storeu_pd (squares + 8 * i, sums[i]);
+}
+
+static void
+square (const AprResidueColumns *columns, gsize n_panels, double *squares)
+{
+  gsize i;
+
+  for (i = 0; i + PANELS <= n_panels; i += PANELS)
+    square_panels (columns, i, PANELS, squares + i * APR_RESIDUE_PANEL);
+  for (; i < n_panels; i++)
+    square_panels (columns, i, 1, squares + i * APR_RESIDUE_PANEL);
+}
+
+/* The digits of four rows of a panel. */
+typedef struct
+{
+  __m512i digits[4][APR_RESIDUE_WORDS];
+  __m512d rests[4][2];
+} Cut;
+
+INLINE void
+load_row (const AprResidueColumns *columns, gsize row, gboolean is_float, __m512d value[2])
+{
+  gsize i;
+
+#pragma GCC unroll 2
+  for (i = 0; i < 2; i++)
+    {
+      gsize place = row * columns->stride + 8 * i;
+
+      if (row >= columns->n_rows)
+        value[i] = _mm512_setzero_pd ();
+      else if (is_float)
+        value[i] = _mm512_cvtps_pd (_mm256_loadu_ps ((const float *) columns->values + place));
+      else
+        value[i] = _mm512_loadu_pd ((const double *) columns->values + place);
+    }
+}
+
+/* The next four rows, while these are cut: rows may be far apart. What is beyond the last one is not read. */
+INLINE void
+fetch_rows (const AprResidueColumns *columns, gsize row, gboolean is_float)
+{
+  gsize row_size = columns->stride * (is_float ? sizeof (float) : sizeof (double));
+  const char *place = (const char *) columns->values + row * row_size;
+  gsize i;
+
+#pragma GCC unroll 4
+  for (i = 0; i < 4; i++, place += row_size)
+    {
+      _mm_prefetch (place, _MM_HINT_T0);
+      _mm_prefetch (place + (is_float ? 63 : 64), _MM_HINT_T0);
+      if (!is_float)
+        _mm_prefetch (place + 127, _MM_HINT_T0);
+    }
+}
+
+INLINE void
+cut_row (__m512d value[2],
+         const double (*magic)[APR_RESIDUE_PANEL],
+         guint n_words,
+         __m512i digits[APR_RESIDUE_WORDS],
+         __m512d rests[2])
+{
+  const __m512i even = _mm512_setr_epi32 (0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  /* Bits 0, 6, 12 and 18 of each word. */
+  const __m512i places = _mm512_set1_epi64 (0x322c2620120c0600);
+  const __m512i digit_bits = _mm512_set1_epi32 (0x7f3f3f3f);
+  const __m512i top_bits = _mm512_set1_epi32 ((gint) 0xff3f3f3f);
+  guint word;
+  gsize i;
+
+#pragma GCC unroll 4
+  for (word = n_words; word-- > 0;)
+    {
+      __m512d sum[2];
+      __m512i low;
+
+#pragma GCC unroll 2
+      for (i = 0; i < 2; i++)
+        {
+          __m512d shift = _mm512_load_pd (magic[word] + 8 * i);
+
+          sum[i] = _mm512_add_pd (value[i], shift);
+          value[i] = _mm512_sub_pd (value[i], _mm512_sub_pd (sum[i], shift));
+        }
+      low = _mm512_permutex2var_epi32 (_mm512_castpd_si512 (sum[0]), even, _mm512_castpd_si512 (sum[1]));
+      digits[word] = _mm512_and_si512 (_mm512_multishift_epi64_epi8 (places, low),
+                                       word == n_words - 1 ? top_bits : digit_bits);
+    }
+  rests[0] = value[0];
+  rests[1] = value[1];
+}
+
+static gsize __attribute__ ((noinline)) store_rests (const Cut *cut, gsize first_row, AprResidueRest *rests)
+{
+  gsize n = 0;
+  gsize row;
+  gsize i;
+
+  for (row = 0; row < 4; row++)
+    {
+      double values[APR_RESIDUE_PANEL];
+
+      _mm512_storeu_pd (values, cut->rests[row][0]);
+      _mm512_storeu_pd (values + 8, cut->rests[row][1]);
+      for (i = 0; i < APR_RESIDUE_PANEL; i++)
+        if (values[i] != 0)
+          rests[n++] = (AprResidueRest){ (guint) (first_row + row), (guint) i, values[i] };
+    }
+
+  return n;
+}
+
+INLINE gboolean
+has_rest (const Cut *cut)
+{
+  __m512d any = _mm512_or_pd (_mm512_or_pd (_mm512_or_pd (cut->rests[0][0], cut->rests[0][1]),
+                                            _mm512_or_pd (cut->rests[1][0], cut->rests[1][1])),
+                              _mm512_or_pd (_mm512_or_pd (cut->rests[2][0], cut->rests[2][1]),
+                                            _mm512_or_pd (cut->rests[3][0], cut->rests[3][1])));
+
+  return _mm512_cmp_pd_mask (any, _mm512_setzero_pd (), _CMP_NEQ_UQ) != 0;
+}
+
+/* 16-bit numbers v less m floor (v / m), or m less: from 0 to 255. */
+INLINE __m512i
+reduce_words (__m512i v, __m512i reciprocal, __m512i modulus)
+{
+  __m512i quotient = _mm512_srli_epi16 (_mm512_mulhi_epu16 (v, reciprocal), 7);
+
+  return _mm512_sub_epi16 (v, _mm512_mullo_epi16 (quotient, modulus));
+}
+
+/* The residues of four rows for one modulus. */
+INLINE __m512i
+find_residues (const Cut *cut, guint n_words, const guint32 *weights, gint32 start, guint modulus)
+{
+  const __m512i order =
+    _mm512_broadcast_i32x4 (_mm_setr_epi8 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+  __m512i reciprocals = _mm512_set1_epi16 ((gint16) ((1u << 23) / modulus));
+  __m512i moduli = _mm512_set1_epi16 ((gint16) modulus);
+  __m512i sums[4];
+  __m512i first;
+  __m512i second;
+  guint word;
+  gsize row;
+
+#pragma GCC unroll 4
+  for (row = 0; row < 4; row++)
+    sums[row] = _mm512_set1_epi32 (start);
+#pragma GCC unroll 4
+  for (word = 0; word < n_words; word++)
+#pragma GCC unroll 4
+    for (row = 0; row < 4; row++)
+      DOT_BYTES_SPLAT (sums[row], cut->digits[row][word], weights[word]);
+  first = reduce_words (_mm512_packus_epi32 (sums[0], sums[1]), reciprocals, moduli);
+  second = reduce_words (_mm512_packus_epi32 (sums[2], sums[3]), reciprocals, moduli);
+
+  return _mm512_shuffle_epi8 (_mm512_packus_epi16 (first, second), order);
+}
+
+INLINE gsize
+cut_words (const AprResidueModuli *moduli,
+           guint n_words,
+           gboolean is_float,
+           const AprResidueColumns *columns,
+           const double (*magic)[APR_RESIDUE_PANEL],
+           guint8 *residues,
+           gsize distance,
+           AprResidueRest *rests)
+{
+  const __m512i ones = _mm512_set1_epi8 (1);
+  guint n_moduli = moduli->n_moduli;
+  __m512i sums[APR_RESIDUE_MODULI];
+  gsize n_rests = 0;
+  gsize row;
+  guint i;
+
+  for (i = 0; i < n_moduli; i++)
+    sums[i] = _mm512_setzero_si512 ();
+  for (row = 0; row < columns->n_rows; row += 4)
+    {
+      guint8 *to = residues + APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL;
+      Cut cut;
+
+#pragma GCC unroll 4
+      for (i = 0; i < 4; i++)
+        {
+          __m512d value[2];
+
+          load_row (columns, row + i, is_float, value);
+          cut_row (value, magic, n_words, cut.digits[i], cut.rests[i]);
+        }
+      if (G_UNLIKELY (has_rest (&cut)))
+        n_rests += store_rests (&cut, row, rests + n_rests);
+      fetch_rows (columns, row + 4, is_float);
+      for (i = 0; i < n_moduli; i++, to += distance)
+        {
+          __m512i found =
+            find_residues (&cut, n_words, moduli->weights[i], moduli->start[i], moduli->modulus[i]);
+
+          _mm512_store_si512 (to, found);
+          DOT_BYTES (sums[i], found, ones);
+        }
+    }
+
+  /* What the products lack where 128 is taken from every residue on the right. */
+  for (i = 0; i < n_moduli; i++)
+    _mm512_store_si512 (residues + i * distance, _mm512_slli_epi32 (sums[i], 7));
+
+  return n_rests;
+}
+
+/* All that is known when it is compiled makes it fast. */
+#define CUT(n)                                                                                     \
+ return columns->is_float ? cut_words (moduli, n, TRUE, columns, magic, residues, distance, rests) \
+                          : cut_words (moduli, n, FALSE, columns, magic, residues, distance, rests)
+
+static gsize
+cut (const AprResidueModuli *moduli,
+     const AprResidueColumns *columns,
+     const double (*magic)[APR_RESIDUE_PANEL],
+     guint8 *residues,
+     gsize distance,
+     AprResidueRest *rests)
+{
+  switch (moduli->n_words)
+    {
+    case 2:
+      CUT (2);
+    case 3:
+      CUT (3);
+    default:
+      CUT (4);
+    }
+}
+
+static void
+weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed)
+{
+  const __m512i ones = _mm512_set1_epi8 (1);
+  const __m512i zero = _mm512_setzero_si512 ();
+  const __m512i reciprocals = _mm512_set1_epi16 ((gint16) ((1u << 23) / modulus));
+  const __m512i moduli = _mm512_set1_epi16 ((gint16) modulus);
+  __m512i sums = zero;
+  gsize row;
+
+  for (row = 0; row < n_rows; row += 4)
+    {
+      gsize place = APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL;
+      __m512i x = _mm512_load_si512 (panel + place);
+      __m512i w = _mm512_set1_epi32 (*(const gint32 *) (gconstpointer) (weights + row));
+      __m512i low = _mm512_mullo_epi16 (_mm512_unpacklo_epi8 (x, zero), _mm512_unpacklo_epi8 (w, zero));
+      __m512i high = _mm512_mullo_epi16 (_mm512_unpackhi_epi8 (x, zero), _mm512_unpackhi_epi8 (w, zero));
+      __m512i found = _mm512_packus_epi16 (reduce_words (low, reciprocals, moduli),
+                                           reduce_words (high, reciprocals, moduli));
+
+      _mm512_store_si512 (weighed + place, found);
+      DOT_BYTES (sums, found, ones);
+    }
+  _mm512_store_si512 (weighed, _mm512_slli_epi32 (sums, 7));
+}
+
+/* Modulo the modulus, from 0 to 255. */
+INLINE __m128i
+reduce_sums (__m512i sum, __m512 reciprocal, __m512i modulus)
+{
+  __m512i quotient = _mm512_cvtps_epi32 (_mm512_mul_ps (_mm512_cvtepi32_ps (sum), reciprocal));
+  __m512i rest = _mm512_sub_epi32 (sum, _mm512_mullo_epi32 (quotient, modulus));
+
+  rest = _mm512_mask_add_epi32 (rest, _mm512_movepi32_mask (rest), rest, modulus);
+
+  return _mm512_cvtepi32_epi8 (rest);
+}
+
+/* Residues times their inverses, nearest to 0, two and two side by side; returns how many times M their sum is. */
+INLINE __m512i
+weigh_residues (const AprResidueModuli *moduli,
+                const guint8 *tiles,
+                gsize first,
+                __m512i pairs[APR_RESIDUE_MODULI / 2])
+{
+  __m512 fractions = _mm512_setzero_ps ();
+  guint i;
+
+  for (i = 0; i < moduli->n_moduli; i++)
+    {
+      __m512i modulus = _mm512_set1_epi32 ((gint) moduli->modulus[i]);
+      __m512 reciprocal = _mm512_set1_ps (1.0f / (float) moduli->modulus[i]);
+      __m512i residue =
+        _mm512_cvtepu8_epi32 (_mm_load_si128 ((const void *) (tiles + i * APR_RESIDUE_TILE + first)));
+      __m512i product = _mm512_mullo_epi32 (residue, _mm512_set1_epi32 (moduli->inverse[i]));
+      __m512i quotient = _mm512_cvtps_epi32 (_mm512_mul_ps (_mm512_cvtepi32_ps (product), reciprocal));
+      __m512i weight = _mm512_sub_epi32 (product, _mm512_mullo_epi32 (quotient, modulus));
+
+      fractions = _mm512_fmadd_ps (_mm512_cvtepi32_ps (weight), reciprocal, fractions);
+      pairs[i / 2] = i % 2 == 0 ? _mm512_and_si512 (weight, _mm512_set1_epi32 (0xffff))
+                                : _mm512_or_si512 (pairs[i / 2], _mm512_slli_epi32 (weight, 16));
+    }
+
+  return _mm512_cvtps_epi32 (fractions);
+}
+
+static inline gint32
+get_pair (const gint16 *limbs, guint i, guint n)
+{
+  guint32 second = i + 1 < n ? (guint16) limbs[i + 1] : 0;
+
+  return (gint32) ((guint16) limbs[i] | second << 16);
+}
+
+static void
+reconstruct (const AprResidueModuli *moduli, const guint8 *tiles, gint64 (*parts)[APR_RESIDUE_TILE])
+{
+  guint n = moduli->n_moduli;
+  gsize first;
+  guint limb;
+  guint i;
+
+  for (first = 0; first < APR_RESIDUE_TILE; first += 16)
+    {
+      __m512i pairs[APR_RESIDUE_MODULI / 2];
+      __m512i n_products = weigh_residues (moduli, tiles, first, pairs);
+
+      for (limb = 0; limb < moduli->n_limbs; limb++)
+        {
+          __m512i sum =
+            _mm512_sub_epi32 (_mm512_setzero_si512 (),
+                              _mm512_mullo_epi32 (n_products, _mm512_set1_epi32 (moduli->product[limb])));
+          gint64 *to = parts[limb / 2] + first;
+          __m512i low;
+          __m512i high;
+
+          for (i = 0; i < n; i += 2)
+            DOT_WORDS (sum, pairs[i / 2], _mm512_set1_epi32 (get_pair (moduli->limbs[limb], i, n)));
+          low = _mm512_cvtepi32_epi64 (_mm512_castsi512_si256 (sum));
+          high = _mm512_cvtepi32_epi64 (_mm512_extracti64x4_epi64 (sum, 1));
+          if (limb % 2 == 1)
+            {
+              low = _mm512_add_epi64 (_mm512_loadu_si512 (to), _mm512_slli_epi64 (low, 16));
+              high = _mm512_add_epi64 (_mm512_loadu_si512 (to + 8), _mm512_slli_epi64 (high, 16));
+            }
+          _mm512_storeu_si512 (to, low);
+          _mm512_storeu_si512 (to + 8, high);
+        }
+    }
+}

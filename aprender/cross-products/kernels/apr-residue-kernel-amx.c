@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/cross-products/kernels/apr-residue-kernel-512bit-template.h"
+
+#include <string.h>
+
+/* Residues of bytes in tiles of 16 times 64 bytes, which x86 calls AMX. One instruction adds the products of two tiles
+ * to sixteen rows of sixteen sums. The tile on the right has four rows of sixteen columns side by side, which is how
+ * panels are cut; the one on the left has the 64 rows of a column side by side, which takes a turn. */
+
+/* Rows of a tile of residues. */
+#define STEP 64
+
+#define TILE_BYTES (STEP * APR_RESIDUE_PANEL)
+
+/* Four rows of sixteen words in each quarter of a vector: four of them, four rows apart. */
+INLINE __m512i
+load_quarters (const guint8 *place)
+{
+  __m512i quarters = _mm512_castsi128_si512 (_mm_load_si128 ((const void *) place));
+
+  quarters = _mm512_inserti32x4 (quarters, _mm_load_si128 ((const void *) (place + 4 * 64)), 1);
+  quarters = _mm512_inserti32x4 (quarters, _mm_load_si128 ((const void *) (place + 8 * 64)), 2);
+  return _mm512_inserti32x4 (quarters, _mm_load_si128 ((const void *) (place + 12 * 64)), 3);
+}
+
+/* Sixteen rows of sixteen words: row i to column i. */
+INLINE void
+turn_tile (const guint8 *tile, guint8 *turned)
+{
+  gsize i;
+
+  for (i = 0; i < 4; i++)
+    {
+      __m512i a = load_quarters (tile + 16 * i);
+      __m512i b = load_quarters (tile + 16 * i + 64);
+      __m512i c = load_quarters (tile + 16 * i + 2 * 64);
+      __m512i d = load_quarters (tile + 16 * i + 3 * 64);
+      __m512i low = _mm512_unpacklo_epi32 (a, b);
+      __m512i other_low = _mm512_unpacklo_epi32 (c, d);
+      __m512i high = _mm512_unpackhi_epi32 (a, b);
+      __m512i other_high = _mm512_unpackhi_epi32 (c, d);
+
+      _mm512_store_si512 (turned + 256 * i, _mm512_unpacklo_epi64 (low, other_low));
+      _mm512_store_si512 (turned + 256 * i + 64, _mm512_unpackhi_epi64 (low, other_low));
+      _mm512_store_si512 (turned + 256 * i + 128, _mm512_unpacklo_epi64 (high, other_high));
+      _mm512_store_si512 (turned + 256 * i + 192, _mm512_unpackhi_epi64 (high, other_high));
+    }
+}
+
+/* The last rows of a panel as a whole tile: rows beyond are 0. */
+INLINE void
+fill_tile (const guint8 *rows, gsize n_rows, guint8 tile[TILE_BYTES])
+{
+  memset (tile, 0, TILE_BYTES);
+  memcpy (tile, rows, (n_rows + 3) / 4 * 4 * APR_RESIDUE_PANEL);
+}
+
+static void
+turn (const guint8 *panel, gsize n_rows, guint8 *turned)
+{
+  guint8 last[TILE_BYTES] __attribute__ ((aligned (64)));
+  gsize row;
+
+  panel += APR_RESIDUE_HEADER;
+  for (row = 0; row + STEP <= n_rows; row += STEP)
+    turn_tile (panel + row * APR_RESIDUE_PANEL, turned + row * APR_RESIDUE_PANEL);
+  if (row < n_rows)
+    {
+      fill_tile (panel + row * APR_RESIDUE_PANEL, n_rows - row, last);
+      turn_tile (last, turned + row * APR_RESIDUE_PANEL);
+    }
+}
+
+/* All eight tiles have sixteen rows of 64 bytes; this is how the processor reads it. */
+static const struct
+{
+  guint8 palette;
+  guint8 first_row;
+  guint8 reserved[14];
+  guint16 n_bytes[16];
+  guint8 n_rows[16];
+} configuration = {
+  .palette = 1,
+  .n_bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
+  .n_rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
+};
+
+G_STATIC_ASSERT (sizeof configuration == 64);
+
+static void
+start (void)
+{
+  _tile_loadconfig (&configuration);
+}
+
+static void
+stop (void)
+{
+  _tile_release ();
+}
+
+/* A tile of residues, which may come from far. */
+INLINE void
+fetch_residues (const guint8 *tile)
+{
+  gsize i;
+
+  for (i = 0; i < APR_RESIDUE_TILE; i += 64)
+    _mm_prefetch ((const void *) (tile + i), _MM_HINT_T0);
+}
+
+/* Adds sums to residues, modulo the modulus. */
+static void
+add_sums (const gint32 *sums, guint modulus, guint8 *tile)
+{
+  const __m512 reciprocal = _mm512_set1_ps (1.0f / (float) modulus);
+  const __m512i moduli = _mm512_set1_epi32 ((gint) modulus);
+  gsize i;
+
+  for (i = 0; i < APR_RESIDUE_TILE; i += 16)
+    {
+      __m512i old = _mm512_cvtepu8_epi32 (_mm_load_si128 ((const void *) (tile + i)));
+      __m512i sum = _mm512_add_epi32 (_mm512_load_si512 (sums + i), old);
+
+      _mm_store_si128 ((void *) (tile + i), reduce_sums (sum, reciprocal, moduli));
+    }
+}
+
+/* Products of residues from 0 to 255 sum to less than 2^26 for APR_RESIDUE_ROWS rows. */
+G_STATIC_ASSERT (255 * 255 * APR_RESIDUE_ROWS < 1 << 26);
+
+/* One panel on the left: tiles 0 to 2 hold the sums with those on the right, 3 to 5 what comes from these, and 6 what
+ * comes from the left. */
+INLINE void
+multiply_tiles (const guint8 *left, const guint8 *right, gsize distance, gsize n_right, gsize n_tiles)
+{
+  for (; n_tiles > 0; n_tiles--, left += TILE_BYTES, right += TILE_BYTES)
+    {
+      _tile_loadd (6, left, 64);
+      _tile_loadd (3, right, 64);
+      _tile_dpbuud (0, 6, 3);
+      if (n_right > 1)
+        {
+          _tile_loadd (4, right + distance, 64);
+          _tile_dpbuud (1, 6, 4);
+        }
+      if (n_right > 2)
+        {
+          _tile_loadd (5, right + 2 * distance, 64);
+          _tile_dpbuud (2, 6, 5);
+        }
+    }
+}
+
+INLINE void
+multiply_panels (const guint8 *left,
+                 const guint8 *right,
+                 gsize distance,
+                 gsize n_right,
+                 gsize n_rows,
+                 guint modulus,
+                 guint8 *tiles,
+                 gsize tile_distance)
+{
+  gint32 sums[APR_RESIDUE_RIGHT][APR_RESIDUE_TILE] __attribute__ ((aligned (64)));
+  guint8 last[APR_RESIDUE_RIGHT][TILE_BYTES] __attribute__ ((aligned (64)));
+  gsize n_whole = n_rows / STEP;
+  gsize i;
+
+  for (i = 0; i < n_right; i++)
+    fetch_residues (tiles + i * tile_distance);
+  right += APR_RESIDUE_HEADER;
+  _tile_zero (0);
+  _tile_zero (1);
+  _tile_zero (2);
+  multiply_tiles (left, right, distance, n_right, n_whole);
+  if (n_rows % STEP > 0)
+    {
+      for (i = 0; i < n_right; i++)
+        fill_tile (right + i * distance + n_whole * TILE_BYTES, n_rows % STEP, last[i]);
+      multiply_tiles (left + n_whole * TILE_BYTES, last[0], TILE_BYTES, n_right, 1);
+    }
+  _tile_stored (0, sums[0], 64);
+  _tile_stored (1, sums[1], 64);
+  _tile_stored (2, sums[2], 64);
+  for (i = 0; i < n_right; i++)
+    add_sums (sums[i], modulus, tiles + i * tile_distance);
+}
+
+#define MULTIPLY(n)                                                                 \
+ multiply_panels (left, right, distance, n, n_rows, modulus, tiles, tile_distance); \
+ break
+
+static void
+multiply (const guint8 *left,
+          gsize n_left G_GNUC_UNUSED,
+          const guint8 *right,
+          gsize distance,
+          gsize n_right,
+          gboolean diagonal G_GNUC_UNUSED,
+          gsize n_rows,
+          guint modulus,
+          guint8 *tiles,
+          gsize tile_distance)
+{
+  switch (n_right)
+    {
+    case 1:
+      MULTIPLY (1);
+    case 2:
+      MULTIPLY (2);
+    default:
+      MULTIPLY (3);
+    }
+}
+
+const AprResidueKernel apr_residue_kernel_amx = {
+  .name = "amx",
+  .residue_size = 1,
+  .step = 4,
+  .turned_step = STEP,
+  .rate = 500,
+  .square = square,
+  .cut = cut,
+  .weigh = weigh,
+  .turn = turn,
+  .start = start,
+  .stop = stop,
+  .multiply = multiply,
+  .reconstruct = reconstruct,
+};
