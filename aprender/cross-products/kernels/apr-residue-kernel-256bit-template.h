@@ -8,6 +8,9 @@
 
 #define INLINE static inline __attribute__ ((always_inline))
 
+/* Rows from one that is cut to one that is fetched. */
+#define FETCHED_ROWS 4
+
 /* Columns of a vector. */
 #define HALF 8
 
@@ -54,6 +57,27 @@ square (const AprResidueColumns *columns, gsize n_panels, double *squares)
       square_panel (columns, FALSE, i, squares + i);
 }
 
+/* Eight values of a row that is cut later: rows may be far apart. What is beyond the last one is not read. */
+INLINE void
+fetch_row (const AprResidueColumns *columns, gboolean is_float, gsize first, gsize row)
+{
+  gsize size = is_float ? sizeof (float) : sizeof (double);
+  const char *place = (const char *) columns->values + (row * columns->stride + first) * size;
+
+  _mm_prefetch (place, _MM_HINT_T0);
+  _mm_prefetch (place + HALF * size - 1, _MM_HINT_T0);
+}
+
+/* A tile of residues, which may come from far. */
+INLINE void
+fetch_residues (const guint8 *tile)
+{
+  gsize i;
+
+  for (i = 0; i < APR_RESIDUE_TILE * (APR_RESIDUE_BYTES ? 1 : 2); i += 64)
+    _mm_prefetch ((const void *) (tile + i), _MM_HINT_T0);
+}
+
 /* Cuts eight values of a row into words, of which the low 24 bits count. */
 INLINE void
 cut_row (const AprResidueColumns *columns,
@@ -68,6 +92,7 @@ cut_row (const AprResidueColumns *columns,
   guint word;
   gsize i;
 
+  fetch_row (columns, is_float, first, row + FETCHED_ROWS);
 #pragma GCC unroll 2
   for (i = 0; i < 2; i++)
     rests[i] = row < columns->n_rows ? load_value (columns, is_float, row * columns->stride + first + 4 * i)

@@ -301,6 +301,16 @@ weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, 
   _mm512_store_si512 (weighed, _mm512_slli_epi32 (sums, 7));
 }
 
+/* A tile of residues, which may come from far. */
+INLINE void
+fetch_residues (const guint8 *tile)
+{
+  gsize i;
+
+  for (i = 0; i < APR_RESIDUE_TILE; i += 64)
+    _mm_prefetch ((const void *) (tile + i), _MM_HINT_T0);
+}
+
 /* Modulo the modulus, from 0 to 255. */
 INLINE __m128i
 reduce_sums (__m512i sum, __m512 reciprocal, __m512i modulus)

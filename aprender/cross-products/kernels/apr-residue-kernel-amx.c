@@ -99,16 +99,6 @@ stop (void)
   _tile_release ();
 }
 
-/* A tile of residues, which may come from far. */
-INLINE void
-fetch_residues (const guint8 *tile)
-{
-  gsize i;
-
-  for (i = 0; i < APR_RESIDUE_TILE; i += 64)
-    _mm_prefetch ((const void *) (tile + i), _MM_HINT_T0);
-}
-
 /* Adds sums to residues, modulo the modulus. */
 static void
 add_sums (const gint32 *sums, guint modulus, guint8 *tile)

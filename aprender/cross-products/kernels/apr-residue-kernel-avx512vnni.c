@@ -97,6 +97,10 @@ multiply (const guint8 *left,
           guint8 *tiles,
           gsize tile_distance)
 {
+  gsize i;
+
+  for (i = 0; i < n_right; i++)
+    fetch_residues (tiles + i * tile_distance);
   switch (n_right)
     {
     case 1:

@@ -272,6 +272,8 @@ multiply (const guint8 *left,
 {
   gsize i;
 
+  for (i = 0; i < n_right; i++)
+    fetch_residues (tiles + i * tile_distance);
   for (i = 0; i < n_right; i++, right += distance, tiles += tile_distance)
     {
       if (diagonal && i + 1 == n_right)
