@@ -353,8 +353,8 @@ static guint
 plan (Job *job, guint n_threads)
 {
   gboolean exact = job->precision == APR_PRECISION_EXACT;
-  gsize max_rows = exact && apr_sums_kernel_get_bytes (job->kernel, job->n_columns, job->weighted) != NULL
-                   ? APR_BYTE_ROWS
+  gsize max_rows = exact
+                   ? apr_sums_kernel_get_block_rows (job->kernel, job->n_rows, job->n_columns, job->weighted)
                    : APR_SLICE_ROWS;
   gboolean shared =
     job->n_columns / COLUMNS_PER_SHARE >= n_threads && job->n_rows / ROWS_PER_COLUMN < job->n_columns;

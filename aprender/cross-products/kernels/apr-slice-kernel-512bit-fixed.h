@@ -7,7 +7,7 @@
 #ifdef MULTIPLY_ADD_BITS
 # define FIXED_BITS 52
 # define FIXED_LOWER_SHIFT 0
-# define FIXED_STEPS 11
+# define FIXED_STEPS 15
 G_STATIC_ASSERT (FIXED_STEPS < 16);
 #else
 # define FIXED_BITS 64

@@ -55,7 +55,8 @@ G_BEGIN_DECLS
  * "Error-free transformations of matrix multiplication by using fast routines of matrix multiplication", 2012; sums
  * whose bits do not depend on the order, that of J. Demmel and H. D. Nguyen, "Parallel reproducible summation", 2015.
  */
-#define APR_SLICE_ROWS 256 /* of a block */
+#define APR_SLICE_ROWS 256      /* of a block, at most */
+#define APR_SLICE_MANY_ROWS 240 /* where there are many blocks: two times 15 rows in each lane */
 #define APR_SLICE_STEPS 32
 #define APR_SLICE_PLAIN_STEPS 128
 

@@ -37,6 +37,10 @@ apr_sums_kernel_get_residues (const AprSumsKernel *self, gsize n_rows, gsize n_c
 const AprByteKernel *
 apr_sums_kernel_get_bytes (const AprSumsKernel *self, gsize n_columns, gboolean weighted);
 
+/* The rows that a block of exact sums may have: few rows are better cut into few blocks. */
+gsize
+apr_sums_kernel_get_block_rows (const AprSumsKernel *self, gsize n_rows, gsize n_columns, gboolean weighted);
+
 /* The one that runs. */
 const AprSumsKernel *apr_sums_kernel_choose (void);
 

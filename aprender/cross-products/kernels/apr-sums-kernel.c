@@ -3,6 +3,9 @@
 
 #include "aprender/base/apr-cpu-private.h"
 
+/* Rows that are worth blocks of the size that is best for slices. */
+#define MANY_ROWS 8192
+
 /* Which kernel serves which shape, for each family of processors. Residues are for so many rows and columns; what is
  * narrower or shorter, and what residues leave, is for bytes or slices; so is what is multiplied whole, as nearly all
  * floats are, up to another number of columns. The limits are where
@@ -77,6 +80,14 @@ const AprByteKernel *
 apr_sums_kernel_get_bytes (const AprSumsKernel *self, gsize n_columns, gboolean weighted)
 {
   return weighted || n_columns > self->n_sliced ? self->bytes : NULL;
+}
+
+gsize
+apr_sums_kernel_get_block_rows (const AprSumsKernel *self, gsize n_rows, gsize n_columns, gboolean weighted)
+{
+  if (apr_sums_kernel_get_bytes (self, n_columns, weighted) != NULL)
+    return APR_BYTE_ROWS;
+  return n_rows < MANY_ROWS ? APR_SLICE_ROWS : APR_SLICE_MANY_ROWS;
 }
 
 APR_DEFINE_KERNELS (AprSumsKernel, apr_sums_kernel, table)
