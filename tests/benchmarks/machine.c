@@ -6,6 +6,10 @@
 /* So many sums hide the time that one addition takes. */
 #define N_SUMS 8
 
+/* Memory is fetched so far ahead: by itself the processor stops at the end of a page, which takes a quarter longer. */
+#define BYTES_AHEAD 2048
+#define LINE 64
+
 typedef struct
 {
   const guint8 *bytes;
@@ -59,8 +63,12 @@ read_bytes (gpointer data)
   guint i;
 
   for (at = 0; at + sizeof sums <= work->n_bytes; at += sizeof sums)
-    for (i = 0; i < N_SUMS; i++)
-      sums[i] += *(const Words *) (gconstpointer) (work->bytes + at + i * sizeof (Words));
+    {
+      for (i = 0; i < sizeof sums; i += LINE)
+        __builtin_prefetch ((gconstpointer) ((guintptr) work->bytes + at + BYTES_AHEAD + i));
+      for (i = 0; i < N_SUMS; i++)
+        sums[i] += *(const Words *) (gconstpointer) (work->bytes + at + i * sizeof (Words));
+    }
   for (i = 1; i < N_SUMS; i++)
     sums[0] += sums[i];
   work->result = (double) (sums[0][0] + sums[0][1] + sums[0][2] + sums[0][3]);
