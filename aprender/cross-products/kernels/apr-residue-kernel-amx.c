@@ -12,7 +12,8 @@
 
 #define TILE_BYTES (STEP * APR_RESIDUE_PANEL)
 
-/* Four rows of sixteen words in each quarter of a vector: four of them, four rows apart. */
+/* Four words of 32 bits of a row of a tile, and the same of the rows 4, 8 and 12 behind it, in a quarter of the vector
+ * each. */
 INLINE __m512i
 load_quarters (const guint8 *place)
 {
@@ -23,7 +24,7 @@ load_quarters (const guint8 *place)
   return _mm512_inserti32x4 (quarters, _mm_load_si128 ((const void *) (place + 12 * 64)), 3);
 }
 
-/* Sixteen rows of sixteen words: row i to column i. */
+/* Transposes sixteen rows of sixteen words: four columns at a time become rows. */
 INLINE void
 turn_tile (const guint8 *tile, guint8 *turned)
 {
@@ -168,6 +169,8 @@ multiply_panels (const guint8 *left,
     {
       for (i = 0; i < n_right; i++)
         fill_tile (right + i * distance + n_whole * TILE_BYTES, n_rows % STEP, last[i]);
+      /* GCC does not take a tile's load for one: without this it might fill the tiles after it. */
+      __asm__ volatile("" ::: "memory");
       multiply_tiles (left + n_whole * TILE_BYTES, last[0], TILE_BYTES, n_right, 1);
     }
   _tile_stored (0, sums[0], 64);
