@@ -57,15 +57,16 @@ square (const AprResidueColumns *columns, gsize n_panels, double *squares)
       square_panel (columns, FALSE, i, squares + i);
 }
 
-/* Eight values of a row that is cut later: rows may be far apart. What is beyond the last one is not read. */
+/* Eight values of a row that is cut later: rows may be far apart. It may be beyond the last one, where there need be no
+ * memory: addresses are computed as integers, and nothing is read. */
 INLINE void
 fetch_row (const AprResidueColumns *columns, gboolean is_float, gsize first, gsize row)
 {
   gsize size = is_float ? sizeof (float) : sizeof (double);
-  const char *place = (const char *) columns->values + (row * columns->stride + first) * size;
+  guintptr place = (guintptr) columns->values + (row * columns->stride + first) * size;
 
-  _mm_prefetch (place, _MM_HINT_T0);
-  _mm_prefetch (place + HALF * size - 1, _MM_HINT_T0);
+  _mm_prefetch ((const void *) place, _MM_HINT_T0);
+  _mm_prefetch ((const void *) (place + HALF * size - 1), _MM_HINT_T0);
 }
 
 /* A tile of residues, which may come from far. */

@@ -76,21 +76,22 @@ load_row (const AprResidueColumns *columns, gsize row, gboolean is_float, __m512
     }
 }
 
-/* The next four rows, while these are cut: rows may be far apart. What is beyond the last one is not read. */
+/* The next four rows, while these are cut: rows may be far apart. They may be beyond the last one, where there need be
+ * no memory: addresses are computed as integers, and nothing is read. */
 INLINE void
 fetch_rows (const AprResidueColumns *columns, gsize row, gboolean is_float)
 {
   gsize row_size = columns->stride * (is_float ? sizeof (float) : sizeof (double));
-  const char *place = (const char *) columns->values + row * row_size;
+  guintptr place = (guintptr) columns->values + row * row_size;
   gsize i;
 
 #pragma GCC unroll 4
   for (i = 0; i < 4; i++, place += row_size)
     {
-      _mm_prefetch (place, _MM_HINT_T0);
-      _mm_prefetch (place + (is_float ? 63 : 64), _MM_HINT_T0);
+      _mm_prefetch ((const void *) place, _MM_HINT_T0);
+      _mm_prefetch ((const void *) (place + (is_float ? 63 : 64)), _MM_HINT_T0);
       if (!is_float)
-        _mm_prefetch (place + 127, _MM_HINT_T0);
+        _mm_prefetch ((const void *) (place + 127), _MM_HINT_T0);
     }
 }
 

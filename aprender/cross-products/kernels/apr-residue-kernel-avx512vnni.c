@@ -50,7 +50,7 @@ multiply_half (const guint8 *left,
 #pragma GCC unroll 3
       for (j = 0; j < n_right; j++)
         y[j] = _mm512_xor_si512 (_mm512_load_si512 (b + j * distance), flip);
-      _mm_prefetch ((const void *) (a + 1024), _MM_HINT_T0);
+      _mm_prefetch ((const void *) ((guintptr) a + 1024), _MM_HINT_T0);
 #pragma GCC unroll 8
       for (i = 0; i < HALF; i++)
         {

@@ -244,7 +244,7 @@ multiply_some (const guint8 *left,
       __m256i y[2] = { _mm256_xor_si256 (flip, _mm256_load_si256 ((const void *) b)),
                        _mm256_xor_si256 (flip, _mm256_load_si256 ((const void *) (b + STEP * HALF))) };
 
-      _mm_prefetch ((const void *) (a + 1024), _MM_HINT_T0);
+      _mm_prefetch ((const void *) ((guintptr) a + 1024), _MM_HINT_T0);
 #pragma GCC unroll 6
       for (i = 0; i < n_left; i++)
         if (n_vectors == 2)
