@@ -166,10 +166,15 @@ join_bits (__m512d head, __m512d tail)
 #endif
 }
 
+/* Modulo 2^64: what is not finite makes integers whose sum would overflow. */
 static inline gint64
 add_up_whole (__m512d values)
 {
-  return _mm512_reduce_add_epi64 (_mm512_cvtpd_epi64 (values));
+  __m512i eight = _mm512_cvtpd_epi64 (values);
+  __m256i four = _mm256_add_epi64 (_mm512_castsi512_si256 (eight), _mm512_extracti64x4_epi64 (eight, 1));
+  __m128i two = _mm_add_epi64 (_mm256_castsi256_si128 (four), _mm256_extracti128_si256 (four, 1));
+
+  return _mm_cvtsi128_si64 (_mm_add_epi64 (two, _mm_unpackhi_epi64 (two, two)));
 }
 
 static guint

@@ -242,6 +242,14 @@ test_in_two (void)
             cut_parts ((*kernel)->slices, column, APR_SLICE_ROWS, 0x1p10, parts, APR_SLICE_STRIDE, sums), ==,
             isnan (bad[i]) ? 3 : APR_SLICE_OUTSIDE);
         }
+
+  /* A sum of what stands for it as an integer would overflow. */
+  for (i = 0; i < APR_SLICE_ROWS; i++)
+    column[i] = NAN;
+  for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+    if (cuts_parts ((*kernel)->slices))
+      g_assert_cmpuint (
+        cut_parts ((*kernel)->slices, column, APR_SLICE_ROWS, 1, parts, APR_SLICE_STRIDE, sums), ==, 3);
   g_aligned_free (column);
   g_aligned_free (parts);
 }
