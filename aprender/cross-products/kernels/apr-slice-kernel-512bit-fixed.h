@@ -2,29 +2,34 @@
 
 /* Columns that are multiplied as numbers of fixed point: a part of apr-slice-kernel-512bit-template.h. */
 
-/* How many of the last bits of the products are known, and after how many rows of a lane the lower sums are counted, so
- * that what they lack is known by these bits: in each row it is at most half of their last bit and 2^-7. */
+/* FIXED_BITS of the last bits of products of integers are known, lower sums are multiples of 2^FIXED_LOWER_SHIFT, and
+ * they are counted after FIXED_STEPS rows of a lane. */
 #ifdef MULTIPLY_ADD_BITS
 # define FIXED_BITS 52
 # define FIXED_LOWER_SHIFT 0
 # define FIXED_STEPS 15
-G_STATIC_ASSERT (FIXED_STEPS < 16);
 #else
 # define FIXED_BITS 64
 # define FIXED_LOWER_SHIFT 1
 # define FIXED_STEPS APR_SLICE_STEPS
 #endif
 
+/* In each row, a lower sum lacks at most half of its last bit and 2^-7. What it lacks in all has to be below half of
+ * 2^(FIXED_BITS - 48), as FIXED_BITS of 2^48 times that are known. Both sides are times 2^7 here. */
+G_STATIC_ASSERT (((1 << (FIXED_LOWER_SHIFT + 6)) + 1) * FIXED_STEPS < 1 << (FIXED_BITS - 48 - 1 + 7));
+
 /* What upper and lower sums begin with, so that they are whole numbers of their last bits. */
 #define FIXED_UPPER_START (0x1.8p52 * APR_SLICE_WHOLE_UPPER)
 #define FIXED_LOWER_START (0x1.8p52 * (1 << FIXED_LOWER_SHIFT))
 
-/* No sum leaves the doubles that have the last bit of its start: the products are below 2^94, and what the upper sum
- * leaves of them is at most 2^47. */
-G_STATIC_ASSERT (APR_SLICE_ROWS / 8 <= APR_SLICE_STEPS);
+/* No sum leaves the doubles that have the last bit of its start, from which it may go up and down by 2^51 times that
+ * bit: the products are below 2^94, and what the upper sum leaves of them is at most 2^47. */
+G_STATIC_ASSERT (APR_SLICE_ROWS / 8 <= APR_SLICE_STEPS && FIXED_STEPS <= 16 << FIXED_LOWER_SHIFT);
 
-/* Adding and subtracting them rounds to a whole number what is at most 2^51 - 2^28, or to a multiple of 2^-24 what is
- * at most 1. With the first one's 2^27, bits of a head times 2^24 and those of a tail have the right last 52 bits. */
+/* Adding the first one and subtracting it again rounds what is at most 2^51 - 2^28 in magnitude to a whole number, the
+ * head; the second one rounds what is at most 1 to a multiple of 2^-24, the tail. Before they are subtracted, the last
+ * 52 bits of the doubles are those of 2^51 + 2^27 + head and of 2^51 + 2^24 tail. So 2^24 times the former and the
+ * latter have together the last 52 bits of 2^24 (head + tail), as 2^27 times 2^24 is the other 2^51. */
 #define FIXED_HEAD_ROUNDER (0x1.8p52 + 0x1p27)
 #define FIXED_TAIL_ROUNDER 0x1.8p28
 

@@ -46,10 +46,12 @@ G_BEGIN_DECLS
  * second at most 1: less than 2^15 in all rows, and a multiple of 2^-48. So what they took is known as soon as it is
  * known modulo 2^16, and that takes one multiplication of the integers 2^24 v, of which only the last 64 bits count: it
  * is the sum of their products modulo 2^64, less 2^48 times the lower sum. The upper sum is a multiple of 2^96 there,
- * and drops out. Three multiplications and three additions do for what took five and four. Where one instruction adds
- * the last 52 bits of such a product, the lower sum is one of whole numbers, and is counted before more than 15 rows
- * have been added to it: what was taken is then below 2^3, and known modulo 2^4. That saves another addition, and most
- * of what the multiplication of integers takes.
+ * and drops out. Three multiplications and three additions do for what took five and four.
+ *
+ * Where one instruction multiplies integers and adds the last 52 bits of the product, which saves an addition and most
+ * of what the multiplication takes, 2^48 times what was taken is known modulo 2^52. Then the lower sum is one of whole
+ * numbers, whose rounding takes at most 1/2 from a row, and is counted after 15 rows at most: these lose less than 2^3,
+ * and what is known modulo 2^4 is enough.
  *
  * Cutting numbers so that products and their sums are exact is the idea of K. Ozaki, T. Ogita, S. Oishi and S. M. Rump,
  * "Error-free transformations of matrix multiplication by using fast routines of matrix multiplication", 2012; sums
