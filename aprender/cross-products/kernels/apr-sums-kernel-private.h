@@ -24,7 +24,7 @@ typedef struct
   const AprSliceKernel *slices;                   /* (unowned) which serve whatever the others do not */
   const AprByteKernel *bytes;                     /* (unowned) (nullable) which take the place of slices */
   AprResidueChoice residues[APR_RESIDUE_CHOICES]; /* the last that suits */
-  gsize n_whole; /* columns up to which slices are faster than residues, where columns are multiplied whole */
+  gsize n_whole;  /* columns from which on residues are faster even for what slices can multiply whole */
   gsize n_sliced; /* columns up to which slices are faster than bytes, where there are no weights */
 } AprSumsKernel;
 

@@ -6,11 +6,11 @@
 /* Rows that are worth blocks of the size that is best for slices. */
 #define MANY_ROWS 8192
 
-/* Which kernel serves which shape, for each family of processors. Residues are for so many rows and columns; what is
- * narrower or shorter, and what residues leave, is for bytes or slices; so is what is multiplied whole, as nearly all
- * floats are, up to another number of columns. The limits are where
- * both took as long on an AMD Zen 4, run as each family in turn, and a Zen 5 has the same; docs/kernels.md says how to
- * measure them. Up to the last number of columns, bytes too serve floats that slices could multiply whole. */
+/* Which kernels serve which shape, for each family of processors. Residues are for so many rows and columns; what is
+ * narrower or shorter, and what residues leave, is for bytes, or for slices where there are none. Columns that slices
+ * can multiply whole, as nearly all of floats, are for residues only where there are n_whole of them at least. The
+ * limits are where both took as long on an AMD Zen 4, run as each family in turn, and a Zen 5 has the same;
+ * docs/kernels.md says how to measure them. */
 static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* What a compiler makes of 128 bits, on x86 with SSE2: residues in products of 16 bits. */
   [APR_CPU_PORTABLE] =
@@ -46,15 +46,16 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
       "avx512vnni", &apr_slice_kernel_avx512vnni, NULL, { { &apr_residue_kernel_avx512vnni, 100, 48 } }, 86 },
 #endif
 #ifdef APR_KERNELS_AMX
-  /* Sapphire Rapids' servers and later: products of matrices of bytes, and residues in them. Measured on one of these
-   * with two threads: residues of 500 columns of doubles took 88 % of the time, of 1,000 columns 68 %, and of floats
+  /* Sapphire Rapids' servers and later: products of matrices of bytes, and residues in them. Here bytes serve what
+   * slices could multiply whole, too, but for n_sliced columns and fewer. Measured on one of these with two threads:
+   * for 500 columns of doubles, residues took 88 % of the time that bytes took, for 1,000 columns 68 %, and for floats
    * 112 % and 70 %. */
   [APR_CPU_AMX] = &(const AprSumsKernel){ "amx",
                                           &apr_slice_kernel_avx512vnni,
                                           &apr_byte_kernel_amx,
                                           { { &apr_residue_kernel_amx, 500, 480 } },
-                                          700,
-                                          12 },
+                                          .n_whole = 700,
+                                          .n_sliced = 12 },
 #endif
 };
 

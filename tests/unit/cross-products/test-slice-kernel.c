@@ -560,12 +560,39 @@ test_kernels (void)
   g_assert_true (g_str_has_suffix (names->str, " portable"));
 }
 
+static void
+test_choice (void)
+{
+  const AprByteKernel *bytes = &apr_byte_kernel_portable;
+  const AprResidueKernel *residues = &apr_residue_kernel_portable;
+  const AprSumsKernel kernel = {
+    "", &apr_slice_kernel_portable, bytes, { { residues, 100, 40 } }, .n_whole = 60, .n_sliced = 12
+  };
+
+  g_test_summary ("Which kernel serves a shape, and in how many rows at once, on both sides of each limit.");
+  g_assert_null (apr_sums_kernel_get_bytes (&kernel, 12, FALSE));
+  g_assert_true (apr_sums_kernel_get_bytes (&kernel, 13, FALSE) == bytes);
+  g_assert_true (apr_sums_kernel_get_bytes (&kernel, 1, TRUE) == bytes);
+
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 99, 40, FALSE));
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 39, FALSE));
+  g_assert_true (apr_sums_kernel_get_residues (&kernel, 100, 40, FALSE) == residues);
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 59, TRUE));
+  g_assert_true (apr_sums_kernel_get_residues (&kernel, 100, 60, TRUE) == residues);
+
+  g_assert_cmpuint (apr_sums_kernel_get_block_rows (&kernel, 8191, 12, FALSE), ==, 256);
+  g_assert_cmpuint (apr_sums_kernel_get_block_rows (&kernel, 8192, 12, FALSE), ==, 240);
+  g_assert_cmpuint (apr_sums_kernel_get_block_rows (&kernel, 8192, 13, FALSE), ==, 512);
+  g_assert_cmpuint (apr_sums_kernel_get_block_rows (&kernel, 8192, 12, TRUE), ==, 512);
+}
+
 int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/slice-kernel/kernels", test_kernels);
+  g_test_add_func ("/slice-kernel/choice", test_choice);
   g_test_add_func ("/slice-kernel/slices", test_slices);
   g_test_add_func ("/slice-kernel/products", test_products);
   g_test_add_func ("/slice-kernel/sums", test_sums);
