@@ -155,8 +155,8 @@ force_residues (AprSumsKernel *kernel)
   return residues != NULL;
 }
 
-/* Those of this processor, and those that have residues or bytes once more, for these however little there is to sum.
- */
+/* All kernels of this processor. One that has bytes, or residues, comes once more for each of them, as a kernel that
+ * takes them for any shape. */
 static inline const AprSumsKernel *const *
 get_all_kernels (void)
 {

@@ -56,8 +56,8 @@ double *apr_exact_sums_worker_add_rest (AprExactSumsWorker *self, gsize column);
 /* The same for the weights, of which none may be below 2^-400 of the largest but those that are 0. */
 double *apr_exact_sums_worker_get_weights (AprExactSumsWorker *self);
 
-/* Rows that the caller reads after the next block, which come into the caches while that is multiplied: once of each
- * operand at most. */
+/* Tells which rows the caller reads after the next block, to have them in the caches by the time that is multiplied. To
+ * be called once for each operand at most before a block. */
 void
 apr_exact_sums_worker_add_next (AprExactSumsWorker *self, const AprRows *rows, gsize first_row, gsize n_rows);
 

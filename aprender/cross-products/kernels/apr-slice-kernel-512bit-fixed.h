@@ -50,7 +50,7 @@ add_integers (__m512i integers, gint64 *lanes)
   _mm512_storeu_si512 (lanes, _mm512_add_epi64 (_mm512_loadu_si512 (lanes), integers));
 }
 
-/* The same modulo 2^64. */
+/* Without that instruction, all 64 bits of the product. */
 #ifndef MULTIPLY_ADD_BITS
 # define MULTIPLY_ADD_BITS(sum, a, b) _mm512_add_epi64 (sum, _mm512_mullo_epi64 (a, b))
 #endif
