@@ -104,16 +104,17 @@ finish (
     }
 }
 
+/* From an address on that may be beyond the end of X, and so is an integer. */
 static inline G_ALWAYS_INLINE void
-prefetch (const char *place, gsize size, gboolean second)
+prefetch (guintptr place, gsize size, gboolean second)
 {
   gsize i;
 
   for (i = 0; i < size; i += CACHE_LINE)
     {
-      __builtin_prefetch (place + PREFETCH + i);
+      __builtin_prefetch ((gconstpointer) (place + PREFETCH + i));
       if (second)
-        __builtin_prefetch (place + PREFETCH_SECOND + i, 0, 2);
+        __builtin_prefetch ((gconstpointer) (place + PREFETCH_SECOND + i), 0, 2);
     }
 }
 
@@ -129,7 +130,7 @@ predict_rows (Call *call, gconstpointer x, gsize first_row, gsize target, gsize 
   VECTOR columns[COLUMNS];
   gsize starts[LANES];
   gsize size = LANES * (call->wide ? sizeof (double) : sizeof (float));
-  const char *next = (const char *) x + n * size;
+  guintptr next = (guintptr) x + n * size;
   /* Not where a step takes no more than a line, as it would take longer than the memory, nor where rows are shorter
    * than one, which the processor fetches by itself. */
   gboolean second = COLUMNS * size > CACHE_LINE && n * size >= LANES * CACHE_LINE;
@@ -229,7 +230,7 @@ predict_all (Call *call, gconstpointer x, gsize n_rows)
       for (i = n; i < LANES; i++)
         starts[i] = starts[n - 1];
 
-      prefetch (here + LANES * row_size, LANES * row_size, FALSE);
+      prefetch ((guintptr) here + LANES * row_size, LANES * row_size, FALSE);
       for (target = 0; target + N_TOGETHER <= n_targets; target += N_TOGETHER)
         predict_some_rows (call, here, starts, row, n, target, N_TOGETHER);
       for (; target < n_targets; target++)
