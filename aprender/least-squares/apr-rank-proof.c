@@ -512,8 +512,11 @@ apr_normal_equations_prove_dependence (AprNormalEquations *self, const AprRun *r
 #define ENTRY_BITS 124
 #define ROUNDED_BITS 41
 
-/* A Schur complement above this part of the diagonal is not from rounding a combination. */
+/* A Schur complement above this part of the diagonal is not from rounding a combination of so many features whose
+ * coefficients are at most 1. What is from rounding grows with their number, and with the square of the largest
+ * coefficient, to the unit of which all are rounded. */
 #define EVIDENT 0x1p-70
+#define N_EVIDENT 64
 
 gboolean
 apr_normal_equations_look_independent (const AprNormalEquations *self, const AprRun *run)
@@ -527,6 +530,7 @@ apr_normal_equations_look_independent (const AprNormalEquations *self, const Apr
   AprLongSum total = { 0 };
   double max = 1;
   double whole = 0;
+  double evident;
   guint64 too_large = 0;
   int exponent;
   gsize i;
@@ -573,6 +577,8 @@ apr_normal_equations_look_independent (const AprNormalEquations *self, const Apr
       whole = apr_limbs_get_double (limbs, n_limbs, 2 * self->scales[row], &too_large);
     }
 
+  evident = EVIDENT * MAX ((double) before.n / N_EVIDENT, 1) * max * max;
+
   return ldexp ((double) total.high, 128 - ENTRY_BITS - 2 * (ROUNDED_BITS - exponent)) >
-         MAX (EVIDENT, 2 * self->rank_tolerance) * whole;
+         MAX (evident, 2 * self->rank_tolerance) * whole;
 }
