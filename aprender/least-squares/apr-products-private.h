@@ -73,7 +73,8 @@ void apr_products_get_integer (const AprProducts *self, gsize row, gsize column,
  * Returns: to be freed as @limbs is, with apr_pages_free() */
 mpz_t *apr_products_copy (const AprProducts *self, mp_limb_t **limbs, const AprRun *run);
 
-/* Returns how many bits an entry's magnitude has; 0 only where the entry is 0. */
+/* Returns a b such that an entry's magnitude is at most 2^b: the least one, or one more; 0 only where the entry is 0.
+ * Of a positive entry it is the number of its bits, so that is below 2^b. */
 gint64 apr_products_get_bits (const AprProducts *self, gsize row, gsize column);
 
 /* Returns how many zero bits an entry ends with; for 0, more than any other entry has. */
