@@ -364,15 +364,21 @@ multiply_ones (AprExactSumsWorker *self)
   gsize i;
 
   for (column = self->first_panel * APR_SLICE_PANEL; column < end; column++)
-    for (i = 0; i < 2; i++)
-      {
-        gint64 *sums = worker_get_sums (self, 0, column, 0);
-        gint64 sum = self->right.sums[column][i];
-        gint64 low = sum & (((gint64) 1 << shift) - 1);
+    {
+      /* As worker_get_sums () says, which divides by what it does not know. */
+      gint64 *sums = self->sums +
+                     worker_packed_index (column / APR_SLICE_PANEL, 0) * self->n_parts * APR_SLICE_TILE +
+                     column % APR_SLICE_PANEL * APR_SLICE_PANEL;
 
-        sums[i * self->n_sums] += sum >> shift;
-        sums[(i + 2) * self->n_sums] += low << (bits - shift);
-      }
+      for (i = 0; i < 2; i++)
+        {
+          gint64 sum = self->right.sums[column][i];
+          gint64 low = sum & (((gint64) 1 << shift) - 1);
+
+          sums[i * APR_SLICE_TILE] += sum >> shift;
+          sums[(i + 2) * APR_SLICE_TILE] += low << (bits - shift);
+        }
+    }
 }
 
 /* The products of all columns with each other, whole or cut in two, but for those of remainder columns. */

@@ -240,11 +240,7 @@ add_block (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows, 
     apr_exact_sums_worker_add_next (worker, &job->y, next_row, n_next);
   do
     {
-      double *ones = apr_exact_sums_worker_get_column (worker, 0);
-      gsize row;
-
-      for (row = 0; row < n_rows; row++)
-        ones[row] = 1.0;
+      apr_exact_sums_worker_set_ones (worker, n_rows);
       add_columns (job, worker, &job->x, 1, first_row, n_rows);
       add_columns (job, worker, &job->y, 1 + job->x.n_columns, first_row, n_rows);
       limit = job->weighted ? add_weights (job, worker, first_row, n_rows, limit) : 0;

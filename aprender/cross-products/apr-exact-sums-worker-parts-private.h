@@ -63,6 +63,7 @@ struct _AprExactSumsWorker
   const Product *
     *lane_products; /* (owned) (nullable) what the lanes of each tile are; NULL where they are nothing */
   guint n_blocks;   /* in the sums */
+  gsize n_ones;     /* that the first column has; 0 where it has been changed */
   Piece *next;      /* (owned) what is read next, n_columns at most */
   gsize n_pieces;
   gsize n_fetched;           /* of these */

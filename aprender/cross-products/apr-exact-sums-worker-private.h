@@ -39,7 +39,10 @@ void apr_exact_sums_worker_set_cancellable (AprExactSumsWorker *self, GCancellab
 /* Forgets the exponents of a worker whose sums have been moved: what comes next has others. */
 void apr_exact_sums_worker_forget (AprExactSumsWorker *self);
 
-/* Where the caller puts the rows of a block, column by column; the values are lost when it is added. */
+/* Has the first column of a block be of ones, as it must be, before the others are set. */
+void apr_exact_sums_worker_set_ones (AprExactSumsWorker *self, gsize n_rows);
+
+/* Where the caller puts the rows of the other columns of a block; the values are lost when it is added. */
 double *apr_exact_sums_worker_get_column (AprExactSumsWorker *self, gsize column);
 
 /* Has the columns from @first on read where @rows has them, where they are doubles that can be; false where not. They

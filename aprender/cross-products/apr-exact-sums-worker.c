@@ -133,6 +133,21 @@ apr_exact_sums_worker_forget (AprExactSumsWorker *self)
     apr_packed_operand_forget (&self->left);
 }
 
+/* They are left as they are, and as they are cut, while blocks have as many rows. */
+void
+apr_exact_sums_worker_set_ones (AprExactSumsWorker *self, gsize n_rows)
+{
+  double *ones = apr_packed_operand_get (&self->right, 0);
+  gsize row;
+
+  if (self->n_ones == n_rows)
+    return;
+  for (row = 0; row < n_rows; row++)
+    ones[row] = 1.0;
+  self->n_ones = n_rows;
+  self->right.ones_cut = FALSE;
+}
+
 double *
 apr_exact_sums_worker_get_column (AprExactSumsWorker *self, gsize column)
 {
@@ -374,6 +389,7 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows)
         }
     }
 
+  self->n_ones = 0;
   apr_packed_operand_copy_places (&self->right, n_padded);
   finite = apr_packed_operand_measure (&self->right, n_padded, release_column, self);
   if (finite && self->weights != NULL)

@@ -21,12 +21,13 @@ typedef struct
   const AprSliceKernel *kernel; /* (unowned) */
   const AprByteKernel *bytes;   /* (unowned) (nullable) */
   AprPacking cut;
-  gboolean in_two; /* of slices: the columns of this block are cut in two, or of fixed point */
-  gboolean right;  /* of the products */
-  gsize n_columns; /* of the matrix */
-  gsize n_padded;  /* of a layer */
-  gsize n_main;    /* of all layers */
-  gsize n;         /* with the remainder columns */
+  gboolean in_two;   /* of slices: the columns of this block are cut in two, or of fixed point */
+  gboolean ones_cut; /* whether the first column, of ones, has been cut in two already */
+  gboolean right;    /* of the products */
+  gsize n_columns;   /* of the matrix */
+  gsize n_padded;    /* of a layer */
+  gsize n_main;      /* of all layers */
+  gsize n;           /* with the remainder columns */
   gsize n_allocated;
   gsize panel;           /* columns that are multiplied at once */
   gsize n_steps;         /* of bytes: what a block has at most */

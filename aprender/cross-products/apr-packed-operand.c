@@ -333,9 +333,16 @@ cut_column (AprPackedOperand *self, gsize index, gsize n_rows, gboolean all)
   guint8 *tiles;
 
   if (self->in_two)
-    return (kernel->cut_fixed != NULL ? kernel->cut_fixed : kernel->cut_in_two) (
-      column, n_rows, factor, slices_of (self, index), apr_packed_operand_get_distance (self),
-      self->sums[index]);
+    {
+      guint n = self->ones_cut && index == 0
+                ? 2
+                : (kernel->cut_fixed != NULL ? kernel->cut_fixed : kernel->cut_in_two) (
+                    column, n_rows, factor, slices_of (self, index), apr_packed_operand_get_distance (self),
+                    self->sums[index]);
+
+      self->ones_cut |= index == 0 && n == 2;
+      return n;
+    }
   if (self->cut == APR_PACKING_SLICES)
     return (all ? kernel->slice_all : kernel->slice) (column, n_rows, factor, slices_of (self, index),
                                                       apr_packed_operand_get_distance (self));
@@ -459,6 +466,8 @@ apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows)
   if (!take_exponents (self, n_rows, APR_SLICE_WHOLE_BITS))
     return FALSE;
 
+  /* What comes in the place of the heads. */
+  self->ones_cut = FALSE;
   for (i = 0; i < self->n_main; i++)
     {
       gint exponent = self->exponent[i];
