@@ -76,6 +76,7 @@ typedef struct
   const guint8 *data;
   gsize width;
   guint64 sign;
+  guint64 ones; /* times a label: the label as often as eight bytes hold it */
   gsize n_rows;
 } Labels;
 
@@ -92,6 +93,46 @@ get_label (const Labels *labels, gsize row)
     default:
       return read_label (labels->data, labels->width, labels->sign, row);
     }
+}
+
+/* The first row behind @row with another label. Neighbours mostly have the same: eight bytes are compared at a time. */
+static gsize
+find_other (const Labels *labels, gsize row)
+{
+  gsize n_at_once = sizeof (guint64) / labels->width;
+  guint64 label = get_label (labels, row);
+  guint64 repeated = GUINT64_TO_LE ((label ^ labels->sign) * labels->ones);
+  gsize end = row + 1;
+
+  for (; labels->n_rows - end >= n_at_once; end += n_at_once)
+    {
+      guint64 next;
+
+      memcpy (&next, labels->data + end * labels->width, sizeof next);
+      if (next != repeated)
+        break;
+    }
+  while (end < labels->n_rows && get_label (labels, end) == label)
+    end++;
+
+  return end;
+}
+
+/* The end of the group that begins at @place. */
+static gsize
+find_end (const AprRowGroups *self, const Labels *labels, gsize place)
+{
+  guint64 label;
+  gsize end;
+
+  if (self->order == NULL)
+    return find_other (labels, place);
+
+  label = get_label (labels, self->order[place]);
+  for (end = place + 1; end < labels->n_rows && get_label (labels, self->order[end]) == label; end++)
+    ;
+
+  return end;
 }
 
 /* The rows in the order of their labels; those with the same label stay in their order. Returns: (transfer full) */
@@ -144,43 +185,45 @@ apr_row_groups_init (AprRowGroups *self, AprTensor *tensor)
   gboolean sorted = TRUE;
   guint8 *found;
   gsize i;
+  gsize end;
 
   *self = (AprRowGroups){ .n_rows = labels.n_rows };
   if (is_signed (dtype))
     labels.sign = (guint64) 1 << (8 * labels.width - 1);
-  for (i = 1; i < labels.n_rows; i++)
+  labels.ones = G_MAXUINT64 / (G_MAXUINT64 >> (64 - 8 * labels.width));
+  for (i = 0; i < labels.n_rows; i = end)
     {
-      guint64 before = get_label (&labels, i - 1);
-      guint64 label = get_label (&labels, i);
+      end = find_other (&labels, i);
+      self->n_groups++;
+      if (end < labels.n_rows)
+        {
+          guint64 before = get_label (&labels, i);
+          guint64 label = get_label (&labels, end);
 
-      differing |= before ^ label;
-      sorted = sorted && before <= label;
-      self->n_groups += before != label;
+          differing |= before ^ label;
+          sorted = sorted && before < label;
+        }
     }
-  self->n_groups += labels.n_rows > 0;
   if (!sorted)
     {
       self->order = sort (&labels, differing);
-      self->n_groups = 1;
-      for (i = 1; i < labels.n_rows; i++)
-        self->n_groups += get_label (&labels, self->order[i - 1]) != get_label (&labels, self->order[i]);
+      self->n_groups = 0;
+      for (i = 0; i < labels.n_rows; i = find_end (self, &labels, i))
+        self->n_groups++;
     }
 
   self->starts = g_new (gsize, self->n_groups + 1);
   found = g_malloc (self->n_groups * labels.width);
   self->n_groups = 0;
-  for (i = 0; i < labels.n_rows; i++)
+  for (i = 0; i < labels.n_rows; i = end)
     {
-      gsize row = apr_row_groups_get_row (self, i);
-
-      if (i > 0 && get_label (&labels, apr_row_groups_get_row (self, i - 1)) == get_label (&labels, row))
-        continue;
-      memcpy (found + self->n_groups * labels.width, labels.data + row * labels.width, labels.width);
+      end = find_end (self, &labels, i);
+      memcpy (found + self->n_groups * labels.width,
+              labels.data + apr_row_groups_get_row (self, i) * labels.width, labels.width);
       self->starts[self->n_groups++] = i;
+      self->max_rows = MAX (self->max_rows, end - i);
     }
   self->starts[self->n_groups] = labels.n_rows;
-  for (i = 0; i < self->n_groups; i++)
-    self->max_rows = MAX (self->max_rows, apr_row_groups_count (self, i));
   self->labels = apr_tensor_new_unchecked (dtype, &self->n_groups, 1, self->n_groups,
                                            g_bytes_new_take (found, self->n_groups * labels.width));
 }
