@@ -408,6 +408,62 @@ test_labels (void)
     }
 }
 
+/* Groups of all small sizes, one after the other in ascending or descending order, with labels of every width whose
+ * highest byte alone differs. */
+static void
+test_runs (void)
+{
+  const AprDType dtypes[] = { APR_DTYPE_U8, APR_DTYPE_I16, APR_DTYPE_U32, APR_DTYPE_I64 };
+  const gsize n_groups = 19;
+  const gsize n = 19 * 20 / 2;
+  g_autofree double *values = g_new (double, n);
+  g_autofree guint8 *bytes = g_malloc (n * 8);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n; i++)
+    values[i] = (double) i;
+  x = matrix_new (n, 1, values);
+  y = vector_new (n, values);
+  for (i = 0; i < 2 * G_N_ELEMENTS (dtypes); i++)
+    {
+      gsize width = (gsize) 1 << i / 2;
+      gboolean descending = i % 2 == 1;
+      g_autoptr (GBytes) data = NULL;
+      g_autoptr (AprTensor) groups = NULL;
+      g_autoptr (AprGroupFits) fits = NULL;
+      g_autoptr (GError) error = NULL;
+      gsize row = 0;
+
+      memset (bytes, 0, n * width);
+      for (j = 0; j < n_groups; j++)
+        {
+          /* 8, 15, 3, 10, ...: each size once. */
+          gsize end = row + 1 + 7 * (j + 1) % n_groups;
+
+          for (; row < end; row++)
+            bytes[row * width + width - 1] = (guint8) (descending ? n_groups - 1 - j : j);
+        }
+      g_assert_cmpuint (row, ==, n);
+      data = g_bytes_new (bytes, n * width);
+      groups = apr_tensor_new_from_bytes (dtypes[i / 2], &n, 1, data, &error);
+      g_assert_no_error (error);
+      fits = apr_linear_regression_fit_groups (model, x, y, groups, NULL, NULL, &error);
+      g_assert_no_error (error);
+      g_assert_cmpuint (apr_group_fits_get_n_groups (fits), ==, n_groups);
+      for (j = 0; j < n_groups; j++)
+        {
+          gsize place = descending ? n_groups - 1 - j : j;
+
+          g_assert_cmpfloat (element (apr_group_fits_get_n_samples (fits), place), ==,
+                             (double) (1 + 7 * (j + 1) % n_groups));
+        }
+    }
+}
+
 static void
 test_refused (void)
 {
@@ -613,6 +669,7 @@ main (int argc, char **argv)
   g_test_add_func ("/group-fits/lines", test_lines);
   g_test_add_func ("/group-fits/range", test_range);
   g_test_add_func ("/group-fits/labels", test_labels);
+  g_test_add_func ("/group-fits/runs", test_runs);
   g_test_add_func ("/group-fits/refused", test_refused);
   g_test_add_func ("/group-fits/empty", test_empty);
   g_test_add_func ("/group-fits/async", test_async);
