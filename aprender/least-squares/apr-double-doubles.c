@@ -79,18 +79,24 @@ apr_double_doubles_free (AprDoubleDoubles *self)
 }
 
 /* Returns a number whose unit is 2^-@scale, with an error below 2^-104, where its magnitude is below 4; sets bits of
- * @too_large where it is not. */
+ * @too_large and returns 0 where it is not. */
 static AprDoubleDouble
 get_double_double (const mp_limb_t *limbs, gint64 n_limbs, gint64 scale, guint64 *too_large)
 {
   unsigned __int128 value = apr_limbs_get_part (limbs, n_limbs, scale - 124);
   gint64 top = (gint64) (value >> 64);
-  double high = (double) top;
-  double rest = (double) (top - (gint64) high);
+  guint64 above = 0;
+  double high;
+  double rest;
 
-  /* This tells whether it is below 4. */
-  (void) apr_limbs_get_double (limbs, n_limbs, scale, too_large);
+  /* This tells whether it is below 4. What is not might be rounded to 2^63, which is no 64-bit integer. */
+  (void) apr_limbs_get_double (limbs, n_limbs, scale, &above);
+  *too_large |= above;
+  if (above != 0)
+    return (AprDoubleDouble){ 0 };
 
+  high = (double) top;
+  rest = (double) (top - (gint64) high);
   return apr_dd_quick_sum (high * 0x1p-60,
                            rest * 0x1p-60 + (double) (gint64) ((guint64) value >> 1) * 0x1p-123);
 }

@@ -344,6 +344,27 @@ test_reports (void)
     }
 }
 
+static void
+test_read_large (void)
+{
+  const gsize column = 0;
+  const gint64 scale = 62;
+  g_auto (AprProducts) products = { 0 };
+  AprDoubleDoubles read = apr_double_doubles_new (1, 1);
+  mpz_t value;
+
+  g_test_summary (
+    "What is just below 2^63 units of the leading part is too large, and converted to no integer.");
+  apr_products_init_zeros (&products, 1, 0, 2);
+  mpz_init_set_ui (value, 1);
+  mpz_mul_2exp (value, value, 127);
+  mpz_sub_ui (value, value, 1);
+  apr_products_set_integer (&products, 0, 0, value);
+  g_assert_false (apr_double_doubles_read (read, 1, &products, &column, &scale, &(AprRun){ .n_threads = 1 }));
+  mpz_clear (value);
+  apr_double_doubles_free (&read);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -351,6 +372,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/double-doubles/subtract", test_subtract);
   g_test_add_func ("/double-doubles/read", test_read);
+  g_test_add_func ("/double-doubles/read-large", test_read_large);
   g_test_add_func ("/double-doubles/integers", test_integers);
   g_test_add_func ("/double-doubles/factorise", test_factorise);
   g_test_add_func ("/double-doubles/reports", test_reports);
