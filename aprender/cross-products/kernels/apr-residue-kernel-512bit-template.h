@@ -16,6 +16,9 @@
 
 #define PANELS 4
 
+/* Lines of residues that are fetched before they are written, for each modulus. */
+#define LINES_AHEAD 4
+
 INLINE void
 square_panels (const AprResidueColumns *columns, gsize first, gsize n_panels, double *squares)
 {
@@ -172,6 +175,13 @@ reduce_words (__m512i v, __m512i reciprocal, __m512i modulus)
   return _mm512_sub_epi16 (v, _mm512_mullo_epi16 (quotient, modulus));
 }
 
+/* A line that is written soon: the processor has to read it first, and to take it from the caches of other threads. */
+INLINE void
+fetch_for_writing (guint8 *line)
+{
+  __asm__ volatile("prefetchw %0" : : "m"(*line));
+}
+
 /* The residues of four rows for one modulus. */
 INLINE __m512i
 find_residues (const Cut *cut, guint n_words, const guint32 *weights, gint32 start, guint modulus)
@@ -240,6 +250,7 @@ cut_words (const AprResidueModuli *moduli,
           __m512i found =
             find_residues (&cut, n_words, moduli->weights[i], moduli->start[i], moduli->modulus[i]);
 
+          fetch_for_writing (to + LINES_AHEAD * 64);
           _mm512_store_si512 (to, found);
           DOT_BYTES (sums[i], found, ones);
         }
@@ -312,16 +323,62 @@ fetch_residues (const guint8 *tile)
     _mm_prefetch ((const void *) (tile + i), _MM_HINT_T0);
 }
 
-/* Modulo the modulus, from 0 to 255. */
-INLINE __m128i
-reduce_sums (__m512i sum, __m512 reciprocal, __m512i modulus)
+/* What reduces sums below 2^26. A sum is congruent to its bytes times the remainders of 1, 2^8, 2^16 and 2^24, nearest
+ * to 0, and @start, a multiple of the modulus that keeps this from being negative: below 2^16 for every modulus, at
+ * most 59,757 for 149. */
+typedef struct
 {
-  __m512i quotient = _mm512_cvtps_epi32 (_mm512_mul_ps (_mm512_cvtepi32_ps (sum), reciprocal));
-  __m512i rest = _mm512_sub_epi32 (sum, _mm512_mullo_epi32 (quotient, modulus));
+  __m512i weights;
+  __m512i start;
+  __m512i reciprocals;
+  __m512i moduli;
+} Reduction;
 
-  rest = _mm512_mask_add_epi32 (rest, _mm512_movepi32_mask (rest), rest, modulus);
+INLINE gint
+find_remainder (guint number, guint modulus)
+{
+  gint rest = (gint) (number % modulus);
 
-  return _mm512_cvtepi32_epi8 (rest);
+  return rest > 127 ? rest - (gint) modulus : rest;
+}
+
+INLINE Reduction
+find_reduction (guint modulus)
+{
+  gint first = find_remainder (1u << 8, modulus);
+  gint second = find_remainder (1u << 16, modulus);
+  gint third = find_remainder (1u << 24, modulus);
+  guint below = (guint) (255 * (MAX (-first, 0) + MAX (-second, 0)) + 3 * MAX (-third, 0));
+
+  return (Reduction){
+    _mm512_set1_epi32 ((gint) (1 | (guint) (first & 0xff) << 8 | (guint) (second & 0xff) << 16 |
+                               (guint) (third & 0xff) << 24)),
+    _mm512_set1_epi32 ((gint) ((below + modulus - 1) / modulus * modulus)),
+    _mm512_set1_epi16 ((gint16) ((1u << 23) / modulus)),
+    _mm512_set1_epi16 ((gint16) modulus),
+  };
+}
+
+/* Four rows of sums modulo the modulus, from 0 to 255. */
+INLINE __m512i
+reduce_sums (const __m512i sums[4], const Reduction *reduction)
+{
+  const __m512i order = _mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  __m512i words[4];
+  __m512i first;
+  __m512i second;
+  gsize i;
+
+#pragma GCC unroll 4
+  for (i = 0; i < 4; i++)
+    {
+      words[i] = reduction->start;
+      DOT_BYTES (words[i], sums[i], reduction->weights);
+    }
+  first = reduce_words (_mm512_packus_epi32 (words[0], words[1]), reduction->reciprocals, reduction->moduli);
+  second = reduce_words (_mm512_packus_epi32 (words[2], words[3]), reduction->reciprocals, reduction->moduli);
+
+  return _mm512_permutexvar_epi32 (order, _mm512_packus_epi16 (first, second));
 }
 
 /* Residues times their inverses, nearest to 0, two and two side by side; returns how many times M their sum is. */

@@ -24,12 +24,15 @@ load_quarters (const guint8 *place)
   return _mm512_inserti32x4 (quarters, _mm_load_si128 ((const void *) (place + 12 * 64)), 3);
 }
 
-/* Transposes sixteen rows of sixteen words: four columns at a time become rows. */
+/* Transposes sixteen rows of sixteen words: four columns at a time become rows. The next tile, which is far from this
+ * one, is fetched meanwhile. */
 INLINE void
 turn_tile (const guint8 *tile, guint8 *turned)
 {
   gsize i;
 
+  for (i = 0; i < TILE_BYTES; i += 64)
+    _mm_prefetch ((const void *) (tile + 2 * TILE_BYTES + i), _MM_HINT_T0);
   for (i = 0; i < 4; i++)
     {
       __m512i a = load_quarters (tile + 16 * i);
@@ -101,19 +104,22 @@ stop (void)
 }
 
 /* Adds sums to residues, modulo the modulus. */
-static void
-add_sums (const gint32 *sums, guint modulus, guint8 *tile)
+INLINE void
+add_sums (const gint32 *sums, const Reduction *reduction, guint8 *tile)
 {
-  const __m512 reciprocal = _mm512_set1_ps (1.0f / (float) modulus);
-  const __m512i moduli = _mm512_set1_epi32 ((gint) modulus);
+  gsize first;
   gsize i;
 
-  for (i = 0; i < APR_RESIDUE_TILE; i += 16)
+  for (first = 0; first < APR_RESIDUE_TILE; first += 64)
     {
-      __m512i old = _mm512_cvtepu8_epi32 (_mm_load_si128 ((const void *) (tile + i)));
-      __m512i sum = _mm512_add_epi32 (_mm512_load_si512 (sums + i), old);
+      __m512i rows[4];
 
-      _mm_store_si128 ((void *) (tile + i), reduce_sums (sum, reciprocal, moduli));
+#pragma GCC unroll 4
+      for (i = 0; i < 4; i++)
+        rows[i] =
+          _mm512_add_epi32 (_mm512_load_si512 (sums + first + 16 * i),
+                            _mm512_cvtepu8_epi32 (_mm_load_si128 ((const void *) (tile + first + 16 * i))));
+      _mm512_store_si512 (tile + first, reduce_sums (rows, reduction));
     }
 }
 
@@ -155,6 +161,7 @@ multiply_panels (const guint8 *left,
 {
   gint32 sums[APR_RESIDUE_RIGHT][APR_RESIDUE_TILE] __attribute__ ((aligned (64)));
   guint8 last[APR_RESIDUE_RIGHT][TILE_BYTES] __attribute__ ((aligned (64)));
+  const Reduction reduction = find_reduction (modulus);
   gsize n_whole = n_rows / STEP;
   gsize i;
 
@@ -177,7 +184,7 @@ multiply_panels (const guint8 *left,
   _tile_stored (1, sums[1], 64);
   _tile_stored (2, sums[2], 64);
   for (i = 0; i < n_right; i++)
-    add_sums (sums[i], modulus, tiles + i * tile_distance);
+    add_sums (sums[i], &reduction, tiles + i * tile_distance);
 }
 
 #define MULTIPLY(n)                                                                 \

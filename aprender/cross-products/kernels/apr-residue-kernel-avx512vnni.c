@@ -24,8 +24,7 @@ multiply_half (const guint8 *left,
                gsize tile_distance)
 {
   const __m512i flip = _mm512_set1_epi8 (-128);
-  const __m512 reciprocal = _mm512_set1_ps (1.0f / (float) modulus);
-  const __m512i moduli = _mm512_set1_epi32 ((gint) modulus);
+  const Reduction reduction = find_reduction (modulus);
   const gint32 *lacking = (const gint32 *) (gconstpointer) left + half * HALF;
   const guint8 *a = left + APR_RESIDUE_HEADER + half * HALF * 4;
   const guint8 *b = right + APR_RESIDUE_HEADER;
@@ -65,12 +64,15 @@ multiply_half (const guint8 *left,
         }
     }
 
-#pragma GCC unroll 8
-  for (i = 0; i < HALF; i++)
+#pragma GCC unroll 2
+  for (i = 0; i < HALF; i += 4)
 #pragma GCC unroll 3
     for (j = 0; j < n_right; j++)
-      _mm_store_si128 ((void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL),
-                       reduce_sums (sums[i][j], reciprocal, moduli));
+      {
+        const __m512i rows[] = { sums[i][j], sums[i + 1][j], sums[i + 2][j], sums[i + 3][j] };
+
+        _mm512_store_si512 (to + j * tile_distance + i * APR_RESIDUE_PANEL, reduce_sums (rows, &reduction));
+      }
 }
 
 /* On the diagonal, the first half of a panel is multiplied by itself. */
