@@ -175,11 +175,12 @@ reduce_words (__m512i v, __m512i reciprocal, __m512i modulus)
   return _mm512_sub_epi16 (v, _mm512_mullo_epi16 (quotient, modulus));
 }
 
-/* A line that is written soon: the processor has to read it first, and to take it from the caches of other threads. */
+/* A line that is written soon: the processor has to read it first, and to take it from the caches of other threads. It
+ * may be beyond the last one, so its address is an integer. */
 INLINE void
-fetch_for_writing (guint8 *line)
+fetch_for_writing (guintptr line)
 {
-  __asm__ volatile("prefetchw %0" : : "m"(*line));
+  __asm__ volatile("prefetchw (%0)" : : "r"(line));
 }
 
 /* The residues of four rows for one modulus. */
@@ -250,7 +251,7 @@ cut_words (const AprResidueModuli *moduli,
           __m512i found =
             find_residues (&cut, n_words, moduli->weights[i], moduli->start[i], moduli->modulus[i]);
 
-          fetch_for_writing (to + LINES_AHEAD * 64);
+          fetch_for_writing ((guintptr) to + LINES_AHEAD * 64);
           _mm512_store_si512 (to, found);
           DOT_BYTES (sums[i], found, ones);
         }

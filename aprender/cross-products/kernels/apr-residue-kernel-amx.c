@@ -25,14 +25,15 @@ load_quarters (const guint8 *place)
 }
 
 /* Transposes sixteen rows of sixteen words: four columns at a time become rows. The next tile, which is far from this
- * one, is fetched meanwhile. */
+ * one and may not be there, is fetched meanwhile: its address is an integer. */
 INLINE void
 turn_tile (const guint8 *tile, guint8 *turned)
 {
+  guintptr next = (guintptr) tile + 2 * TILE_BYTES;
   gsize i;
 
   for (i = 0; i < TILE_BYTES; i += 64)
-    _mm_prefetch ((const void *) (tile + 2 * TILE_BYTES + i), _MM_HINT_T0);
+    _mm_prefetch ((const void *) (next + i), _MM_HINT_T0);
   for (i = 0; i < 4; i++)
     {
       __m512i a = load_quarters (tile + 16 * i);
