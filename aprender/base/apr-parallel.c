@@ -152,8 +152,11 @@ apr_parallel_run (AprParallelFunc func, gpointer data, guint n_threads, double n
   apr_parallel_run_parts (func, data, n, n);
 }
 
-/* A wait is short: to sleep would take longer, unless there are fewer processors than threads. */
+/* A wait is short: to sleep would take longer, unless there are fewer processors than threads, or other programs have
+ * the one that is waited for. That takes so long that this one is left to them too. */
 #define MAX_SPINS 4000
+#define MAX_YIELDS 500
+#define SLEEP_MICROSECONDS 50
 
 static void
 wait_while (const gint *value, gint old)
@@ -161,7 +164,9 @@ wait_while (const gint *value, gint old)
   guint spins = 0;
 
   while (g_atomic_int_get (value) == old)
-    if (++spins > MAX_SPINS)
+    if (++spins > MAX_SPINS + MAX_YIELDS)
+      g_usleep (SLEEP_MICROSECONDS);
+    else if (spins > MAX_SPINS)
       g_thread_yield ();
 }
 
