@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "machine.h"
 
+#include <math.h>
 #include <time.h>
 
 /* So many sums hide the time that one addition takes. */
@@ -96,6 +97,7 @@ typedef struct
 {
   const AprSumsKernel *kernel;
   const AprResidueKernel *residues; /* (nullable) */
+  const AprByteKernel *bytes;       /* (nullable) */
   AprPrecision precision;
   gboolean narrow; /* the numbers are floats */
   double rate;     /* in a second */
@@ -117,20 +119,22 @@ now_in_thread (void)
   return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
 }
 
+/* Blocks as large as can be, so that sums are reduced as seldom as they can be. The panels on the right are one, so
+ * that all are in the first cache. */
 static gpointer
 multiply_residues (gpointer data)
 {
   enum
   {
-    N = 2000
+    N = 500
   };
   Peak *peak = data;
   const AprResidueKernel *kernel = peak->residues;
-  gsize size = apr_residue_kernel_get_panel_size (kernel, APR_SLICE_ROWS);
-  gsize left_size = apr_residue_kernel_get_left_size (kernel, APR_SLICE_ROWS);
+  gsize size = apr_residue_kernel_get_panel_size (kernel, APR_RESIDUE_ROWS);
+  gsize left_size = apr_residue_kernel_get_left_size (kernel, APR_RESIDUE_ROWS);
   gsize tile_size = APR_RESIDUE_TILE * kernel->residue_size;
   guint8 *left = g_aligned_alloc0 (1, left_size, 64);
-  guint8 *panels = g_aligned_alloc0 (APR_RESIDUE_RIGHT, size, 64);
+  guint8 *panel = g_aligned_alloc0 (1, size, 64);
   guint8 *tiles = g_aligned_alloc0 (APR_RESIDUE_RIGHT, tile_size, 64);
   guint modulus = kernel->residue_size == 1 ? 255 : 9501;
   double start;
@@ -140,15 +144,77 @@ multiply_residues (gpointer data)
     kernel->start ();
   start = now_in_thread ();
   for (i = 0; i < N; i++)
-    kernel->multiply (left, APR_RESIDUE_PANEL, panels, size, APR_RESIDUE_RIGHT, FALSE, APR_SLICE_ROWS,
-                      modulus, tiles, tile_size);
+    kernel->multiply (left, APR_RESIDUE_PANEL, panel, 0, APR_RESIDUE_RIGHT, FALSE, APR_RESIDUE_ROWS, modulus,
+                      tiles, tile_size);
   peak->rate =
-    (double) N * APR_SLICE_ROWS * APR_RESIDUE_TILE * APR_RESIDUE_RIGHT / (now_in_thread () - start);
+    (double) N * APR_RESIDUE_ROWS * APR_RESIDUE_TILE * APR_RESIDUE_RIGHT / (now_in_thread () - start);
   peak->rate /= (double) count_moduli (peak);
   if (kernel->stop != NULL)
     kernel->stop ();
   g_aligned_free (left);
-  g_aligned_free (panels);
+  g_aligned_free (panel);
+  g_aligned_free (tiles);
+  return NULL;
+}
+
+/* Few rows, of which the residues for all moduli are in a near cache. */
+static gpointer
+cut_residues (gpointer data)
+{
+  enum
+  {
+    N = 1000,
+    N_ROWS = 64
+  };
+  Peak *peak = data;
+  const AprResidueKernel *kernel = peak->residues;
+  gsize size = apr_residue_kernel_get_panel_size (kernel, N_ROWS);
+  AprResidueModuli moduli;
+  double *values = g_aligned_alloc0 (N_ROWS * APR_RESIDUE_PANEL, sizeof *values, 64);
+  double (*magic)[APR_RESIDUE_PANEL] = g_aligned_alloc0 (APR_RESIDUE_WORDS, sizeof *magic, 64);
+  AprResidueRest *rests = g_new (AprResidueRest, N_ROWS * APR_RESIDUE_PANEL);
+  AprResidueColumns columns = { values, peak->narrow, APR_RESIDUE_PANEL, N_ROWS };
+  guint8 *residues;
+  double start;
+  guint word;
+  gsize i;
+
+  apr_residue_moduli_init (&moduli, kernel->residue_size, (guint) count_moduli (peak));
+  apr_residue_moduli_prepare (&moduli);
+  for (word = 0; word < moduli.n_words; word++)
+    for (i = 0; i < APR_RESIDUE_PANEL; i++)
+      magic[word][i] = ldexp (0x1.8p52 + apr_residue_moduli_get_bias (&moduli, word), 24 * (gint) word);
+  residues = g_aligned_alloc0 (moduli.n_moduli, size, 64);
+  start = now_in_thread ();
+  for (i = 0; i < N; i++)
+    kernel->cut (&moduli, &columns, magic, residues, size, rests);
+  peak->rate = (double) N * N_ROWS * APR_RESIDUE_PANEL / (now_in_thread () - start);
+  g_aligned_free (values);
+  g_aligned_free (magic);
+  g_aligned_free (residues);
+  g_free (rests);
+  return NULL;
+}
+
+/* A column of one block, again and again. */
+static gpointer
+cut_bytes (gpointer data)
+{
+  enum
+  {
+    N = 5000,
+    N_STEPS = 4,
+  };
+  Peak *peak = data;
+  double *column = g_aligned_alloc0 (N_STEPS * APR_BYTE_STEP, sizeof *column, 64);
+  guint8 *tiles = g_aligned_alloc0 (N_STEPS * APR_BYTE_MAX, APR_BYTE_TILE, 64);
+  double start = now_in_thread ();
+  gsize i;
+
+  for (i = 0; i < N; i++)
+    peak->bytes->cut (column, N_STEPS, 1, !peak->narrow, tiles);
+  peak->rate = (double) N * N_STEPS * APR_BYTE_STEP / (now_in_thread () - start);
+  g_aligned_free (column);
   g_aligned_free (tiles);
   return NULL;
 }
@@ -162,7 +228,7 @@ multiply_bytes (gpointer data)
     N_STEPS = 2,
   };
   Peak *peak = data;
-  const AprByteKernel *byte_kernel = peak->kernel->bytes;
+  const AprByteKernel *byte_kernel = peak->bytes;
   guint n_bytes = peak->narrow ? 6 : 9;
   gsize size = N_STEPS * APR_BYTE_MAX * APR_BYTE_TILE;
   guint8 *left = g_aligned_alloc0 (2, size, 64);
@@ -210,6 +276,34 @@ multiply_panels (gpointer data)
   return NULL;
 }
 
+/* The same, to a whole number, or to fixed point or two parts. */
+static gpointer
+cut_whole (gpointer data)
+{
+  enum
+  {
+    N = 20000
+  };
+  Peak *peak = data;
+  const AprSliceKernel *slices = peak->kernel->slices;
+  double *column = g_aligned_alloc0 (4 * APR_SLICE_STRIDE, sizeof *column, 64);
+  double *parts = column + APR_SLICE_STRIDE;
+  double start = now_in_thread ();
+  gint64 sums[2];
+  gsize i;
+
+  for (i = 0; i < N; i++)
+    if (peak->narrow)
+      slices->scale_whole (column, APR_SLICE_ROWS, 1, parts, sums);
+    else if (slices->cut_fixed != NULL)
+      slices->cut_fixed (column, APR_SLICE_ROWS, 1, parts, APR_SLICE_STRIDE, sums);
+    else
+      slices->cut_in_two (column, APR_SLICE_ROWS, 1, parts, APR_SLICE_STRIDE, sums);
+  peak->rate = (double) N * APR_SLICE_ROWS / (now_in_thread () - start);
+  g_aligned_free (column);
+  return NULL;
+}
+
 static gpointer
 multiply_whole (gpointer data)
 {
@@ -244,23 +338,10 @@ multiply_whole (gpointer data)
   return NULL;
 }
 
-double
-machine_measure_products (const AprSumsKernel *kernel,
-                          AprPrecision precision,
-                          AprDType dtype,
-                          gsize n_rows,
-                          gsize n_columns,
-                          guint n_threads)
+/* The sum of what threads reach together. */
+static double
+measure (GThreadFunc func, const Peak *peak, guint n_threads)
 {
-  gboolean exact = precision == APR_PRECISION_EXACT;
-  /* Floats are multiplied whole where there are not too many columns. */
-  gboolean whole = kernel->slices->multiply_whole != NULL;
-  const AprResidueKernel *residues =
-    exact ? apr_sums_kernel_get_residues (kernel, n_rows, n_columns, whole && dtype == APR_DTYPE_F32) : NULL;
-  GThreadFunc func = residues != NULL               ? multiply_residues
-                   : exact && kernel->bytes != NULL ? multiply_bytes
-                   : exact && whole                 ? multiply_whole
-                                                    : multiply_panels;
   g_autofree GThread **threads = g_new0 (GThread *, n_threads);
   g_autofree Peak *peaks = g_new0 (Peak, n_threads);
   double rate = 0;
@@ -268,8 +349,8 @@ machine_measure_products (const AprSumsKernel *kernel,
 
   for (i = 0; i < n_threads; i++)
     {
-      peaks[i] = (Peak){ kernel, residues, precision, dtype == APR_DTYPE_F32, 0 };
-      threads[i] = g_thread_new ("multiply", func, &peaks[i]);
+      peaks[i] = *peak;
+      threads[i] = g_thread_new ("peak", func, &peaks[i]);
     }
   for (i = 0; i < n_threads; i++)
     {
@@ -278,4 +359,58 @@ machine_measure_products (const AprSumsKernel *kernel,
     }
 
   return rate;
+}
+
+static Peak
+choose (const AprSumsKernel *kernel, AprPrecision precision, AprDType dtype, gsize n_rows, gsize n_columns)
+{
+  gboolean narrow = dtype == APR_DTYPE_F32;
+  /* Floats are multiplied whole where there are not too many columns. */
+  gboolean whole = narrow && kernel->slices->multiply_whole != NULL;
+  Peak peak = { .kernel = kernel, .precision = precision, .narrow = narrow };
+
+  if (precision == APR_PRECISION_EXACT)
+    peak.residues = apr_sums_kernel_get_residues (kernel, n_rows, n_columns, whole);
+  if (precision == APR_PRECISION_EXACT && peak.residues == NULL)
+    peak.bytes = apr_sums_kernel_get_bytes (kernel, n_columns, FALSE);
+
+  return peak;
+}
+
+double
+machine_measure_products (const AprSumsKernel *kernel,
+                          AprPrecision precision,
+                          AprDType dtype,
+                          gsize n_rows,
+                          gsize n_columns,
+                          guint n_threads)
+{
+  Peak peak = choose (kernel, precision, dtype, n_rows, n_columns);
+  gboolean whole = precision == APR_PRECISION_EXACT && kernel->slices->multiply_whole != NULL;
+
+  return measure (peak.residues != NULL ? multiply_residues
+                  : peak.bytes != NULL  ? multiply_bytes
+                  : whole               ? multiply_whole
+                                        : multiply_panels,
+                  &peak, n_threads);
+}
+
+double
+machine_measure_cutting (const AprSumsKernel *kernel,
+                         AprPrecision precision,
+                         AprDType dtype,
+                         gsize n_rows,
+                         gsize n_columns,
+                         guint n_threads)
+{
+  Peak peak = choose (kernel, precision, dtype, n_rows, n_columns);
+
+  if (precision != APR_PRECISION_EXACT ||
+      (peak.residues == NULL && peak.bytes == NULL && kernel->slices->multiply_whole == NULL))
+    return INFINITY;
+
+  return measure (peak.residues != NULL ? cut_residues
+                  : peak.bytes != NULL  ? cut_bytes
+                                        : cut_whole,
+                  &peak, n_threads);
 }

@@ -23,4 +23,13 @@ double machine_measure_products (const AprSumsKernel *kernel,
                                  gsize n_columns,
                                  guint n_threads);
 
+/* The values that threads together cut for these products in a second, to residues, bytes or numbers of fixed point, at
+ * the best of that kernel, with all of it in a near cache; infinity where they are multiplied as they are. */
+double machine_measure_cutting (const AprSumsKernel *kernel,
+                                AprPrecision precision,
+                                AprDType dtype,
+                                gsize n_rows,
+                                gsize n_columns,
+                                guint n_threads);
+
 G_END_DECLS
