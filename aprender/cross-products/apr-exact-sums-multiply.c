@@ -13,6 +13,10 @@
 /* In the second cache, where tiles of bytes are read from: 8 panels of at most 96 kB. */
 #define NEAR_BYTE_PANELS 8
 
+/* Rows of columns of fixed point that are multiplied before more is fetched: a processor fetches few lines at a time,
+ * and stops where there are more. After as many, AVX-512 with IFMA counts lower sums in any case. */
+#define FIXED_ROWS ((gsize) 120)
+
 #define S(i) APR_SLICE_S##i
 
 /* By the numbers of slices that the panels have. */
@@ -161,10 +165,15 @@ multiply_parts (
   guint slice = product->left == APR_SLICE_FIXED ? APR_SLICE_HEAD : product->left;
   const double *left = apr_packed_operand_get_slice (&self->right, slice, l * APR_SLICE_PANEL);
   const double *right = apr_packed_operand_get_slice (&self->right, slice, r * APR_SLICE_PANEL);
+  gsize row;
 
   if (product->left == APR_SLICE_FIXED)
-    self->kernel->multiply_fixed (left, right, apr_packed_operand_get_distance (&self->right), n_rows, first,
-                                  lanes[0], lanes[1], lanes[2]);
+    for (row = 0; row < n_rows; row += FIXED_ROWS)
+      {
+        worker_fetch (self);
+        self->kernel->multiply_fixed (left + row, right + row, apr_packed_operand_get_distance (&self->right),
+                                      MIN (FIXED_ROWS, n_rows - row), first, lanes[0], lanes[1], lanes[2]);
+      }
   else if (product->left == APR_SLICE_TAIL)
     self->kernel->multiply_tails (left, right, n_rows, first, lanes[0]);
   else
@@ -391,14 +400,18 @@ multiply_columns (AprExactSumsWorker *self, const Product *kind, gsize n_rows)
   gsize l;
   gsize r;
 
-  worker_start_fetching (self, (kind == in_two ? 3 : 1) * self->n_tiles);
+  worker_start_fetching (self, (kind == in_two  ? 3
+                                : kind == fixed ? (n_rows + FIXED_ROWS - 1) / FIXED_ROWS
+                                                : 1) *
+                                 self->n_tiles);
   for (far = self->first_panel; far < self->end_panel; far += FAR_PANELS)
     for (near = 0; near < self->n_panels; near += NEAR_PANELS)
       for (i = 0; is_product (&kind[i]); i += count_sums (&kind[i]))
         for (l = far; l < MIN (far + FAR_PANELS, self->end_panel); l++)
           for (r = near; r < near + NEAR_PANELS && r <= l; r++)
             {
-              worker_fetch (self);
+              if (kind != fixed)
+                worker_fetch (self);
               if (self->lanes != NULL)
                 multiply_parts (self, l, r, &kind[i], n_rows, r == 0,
                                 get_lanes (self, worker_packed_index (l, r), kind) + i);
