@@ -189,7 +189,7 @@ test_singular (void)
     }
 }
 
-/* Up to 106 bits are kept, and of more nearly as many, whatever the exponent. */
+/* Up to 106 bits are kept, and of more nearly as many, whatever the exponent, unless no double is as large or small. */
 static void
 test_integers (void)
 {
@@ -227,6 +227,9 @@ test_integers (void)
         else if (mpz_sgn (rest) != 0)
           g_assert_cmpuint (mpz_sizeinbase (rest, 2) + 104, <=, mpz_sizeinbase (value, 2));
       }
+  mpz_set_si (value, -3);
+  g_assert_cmpfloat (apr_dd_from_integer (value, 5000).high, ==, -(double) INFINITY);
+  g_assert_cmpfloat (apr_dd_from_integer (value, -5000).high, ==, 0);
   mpz_clears (value, rest, part, NULL);
   gmp_randclear (source);
 }

@@ -323,6 +323,50 @@ draw_correction (GRand *rand, AprCorrection *correction, gsize n, double *size)
   g_assert_true (apr_correction_set (correction, x, exponent, G_MAXINT32, 100));
 }
 
+/* What is multiplied, as it is with all bits. */
+static void
+multiply_exactly (const AprScaledProducts *matrix, const AprCorrection *x, gsize i, mpq_t sum)
+{
+  mpq_t term;
+  mpq_t factor;
+  gsize j;
+
+  mpq_inits (term, factor, NULL);
+  mpq_set_ui (sum, 0, 1);
+  for (j = 0; j < matrix->n; j++)
+    {
+      get_scaled (matrix, MAX (i, j), MIN (i, j), term);
+      get_correction (x, j, factor);
+      mpq_mul (factor, factor, term);
+      mpq_add (sum, sum, factor);
+    }
+  divide_by_power (sum, -matrix->scales[matrix->columns[i]]);
+  mpq_clears (term, factor, NULL);
+}
+
+static void
+check_exact_product (const AprScaledProducts *matrix, const AprCorrection *x, guint n_threads)
+{
+  g_auto (AprFixed) all = { 0 };
+  mpq_t sum;
+  mpq_t got;
+  gsize i;
+
+  apr_fixed_init (&all, matrix->n, 300, 600);
+  apr_fixed_add_products (&all, matrix->products, matrix->columns, matrix->columns, matrix->scales, 0, x, -1,
+                          &(AprRun){ .n_threads = n_threads });
+
+  mpq_inits (sum, got, NULL);
+  for (i = 0; i < matrix->n; i++)
+    {
+      multiply_exactly (matrix, x, i, sum);
+      get_fixed (&all, i, got);
+      mpq_add (got, got, sum);
+      g_assert_cmpint (mpq_sgn (got), ==, 0);
+    }
+  mpq_clears (sum, got, NULL);
+}
+
 /* Subtracts the product with the columns of the matrix, with some of the bits or with all. */
 static void
 check_product (const AprScaledProducts *matrix, GRand *rand, guint n_threads, gboolean exact)
@@ -331,37 +375,19 @@ check_product (const AprScaledProducts *matrix, GRand *rand, guint n_threads, gb
   double size;
   g_auto (AprCorrection) x = { 0 };
   g_auto (AprFixed) fixed = { 0 };
-  g_auto (AprFixed) all = { 0 };
   gsize i;
-  gsize j;
   mpq_t sum;
-  mpq_t term;
-  mpq_t factor;
   mpq_t got;
 
-  mpq_inits (sum, term, factor, got, NULL);
   draw_correction (rand, &x, n, &size);
+  check_exact_product (matrix, &x, n_threads);
   apr_fixed_init (&fixed, n, 300, 200);
   apr_fixed_subtract_scaled (&fixed, matrix, &x, &(AprRun){ .n_threads = n_threads });
-  apr_fixed_init (&all, n, 300, 200);
-  apr_fixed_add_products (&all, matrix->products, matrix->columns, matrix->columns, matrix->scales, 0, &x, -1,
-                          &(AprRun){ .n_threads = n_threads });
 
+  mpq_inits (sum, got, NULL);
   for (i = 0; i < n; i++)
     {
-      mpq_set_ui (sum, 0, 1);
-      for (j = 0; j < n; j++)
-        {
-          get_scaled (matrix, MAX (i, j), MIN (i, j), term);
-          get_correction (&x, j, factor);
-          mpq_mul (factor, factor, term);
-          mpq_add (sum, sum, factor);
-        }
-      divide_by_power (sum, -matrix->scales[matrix->columns[i]]);
-      get_fixed (&all, i, got);
-      mpq_add (got, got, sum);
-      g_assert_cmpint (mpq_sgn (got), ==, 0);
-
+      multiply_exactly (matrix, &x, i, sum);
       get_fixed (&fixed, i, got);
       mpq_add (sum, sum, got);
       divide_by_power (sum, matrix->scales[matrix->columns[i]]);
@@ -369,7 +395,7 @@ check_product (const AprScaledProducts *matrix, GRand *rand, guint n_threads, gb
         g_assert_cmpint (mpq_sgn (sum), ==, 0);
       g_assert_cmpfloat (fabs (mpq_get_d (sum)), <=, ldexp (size, -apr_scaled_products_get_bits (n)));
     }
-  mpq_clears (sum, term, factor, got, NULL);
+  mpq_clears (sum, got, NULL);
 }
 
 static void
@@ -409,6 +435,40 @@ test_scaled (void)
           check_doubles (&matrix, 1);
           check_product (&matrix, rand, 1, bits == 10);
         }
+    }
+}
+
+#define N_CARRYING 12
+
+static void
+test_carries (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (62);
+  gsize n_words;
+  gsize i;
+
+  g_test_summary ("Sums of products of any bits carry into the next limbs, however many an entry has.");
+
+  for (n_words = 2; n_words <= 12; n_words++)
+    {
+      g_autoptr (AprExactSums) sums = make_up_sums (rand, N_CARRYING, n_words);
+      g_auto (AprProducts) products = { 0 };
+      g_auto (AprCorrection) x = { 0 };
+      gint64 scales[N_CARRYING];
+      gsize columns[N_CARRYING];
+
+      apr_products_init (&products, sums, FALSE, 0, &(AprRun){ .n_threads = 1 });
+      apr_correction_init (&x, N_CARRYING);
+      x.place = 100;
+      for (i = 0; i < N_CARRYING; i++)
+        {
+          gint64 value = (G_GINT64_CONSTANT (1) << 62) - 1 - g_rand_int (rand);
+
+          scales[i] = (gint64) (7 * i);
+          columns[i] = i;
+          x.values[i] = g_rand_boolean (rand) ? value : -value;
+        }
+      check_exact_product (&(AprScaledProducts){ &products, scales, columns, N_CARRYING }, &x, 1);
     }
 }
 
@@ -625,6 +685,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/products/ones", test_ones);
   g_test_add_func ("/products/constant", test_constant);
   g_test_add_func ("/products/scaled", test_scaled);
+  g_test_add_func ("/products/carries", test_carries);
   g_test_add_func ("/products/tall", test_tall);
   g_test_add_func ("/products/scaled/made-up", test_scaled_made_up);
   g_test_add_func ("/products/scaled/to-the-top", test_scaled_to_the_top);
