@@ -365,10 +365,11 @@ multiply_rows_exactly (const ExactProduct *product, gsize begin, gsize n_rows, m
         mp_limb_t *opposite = sum + (factor->subtract ? 0 : n_sum);
 
         __builtin_prefetch (limbs + apr_triangle (row, later) * n_entry);
+        /* Whether there are few limbs is no question where @n_entry is a constant. */
         if (factor->low != 0)
-          add_product (to, opposite, entry, n_entry, factor->low);
+          add_product (to, opposite, entry, n_entry, factor->low); /* GCOVR_EXCL_BR_LINE: see above */
         if (factor->high != 0)
-          add_product (to + 1, opposite + 1, entry, n_entry, factor->high);
+          add_product (to + 1, opposite + 1, entry, n_entry, factor->high); /* GCOVR_EXCL_BR_LINE: see above */
       }
 }
 
