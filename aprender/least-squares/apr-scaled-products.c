@@ -369,7 +369,7 @@ multiply_rows_exactly (const ExactProduct *product, gsize begin, gsize n_rows, m
         if (factor->low != 0)
           add_product (to, opposite, entry, n_entry, factor->low); /* GCOVR_EXCL_BR_LINE: see above */
         if (factor->high != 0)
-          add_product (to + 1, opposite + 1, entry, n_entry, factor->high); /* GCOVR_EXCL_BR_LINE: see above */
+          add_product (to + 1, opposite + 1, entry, n_entry, factor->high); /* GCOVR_EXCL_BR_LINE */
       }
 }
 
