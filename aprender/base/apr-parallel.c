@@ -152,8 +152,9 @@ apr_parallel_run (AprParallelFunc func, gpointer data, guint n_threads, double n
   apr_parallel_run_parts (func, data, n, n);
 }
 
-/* A wait is short: to sleep would take longer, unless there are fewer processors than threads, or other programs have
- * the one that is waited for. That takes so long that this one is left to them too. */
+/* Most waits are shorter than sleeping takes. A longer one means that there are fewer processors than threads, or that
+ * another program runs on the processor of the thread that is waited for. Then this thread lets others run: it yields,
+ * and after a while it sleeps. */
 #define MAX_SPINS 4000
 #define MAX_YIELDS 500
 #define SLEEP_MICROSECONDS 50

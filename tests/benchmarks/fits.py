@@ -104,7 +104,7 @@ class Bench:
         print(f'    {name}: {ratio:.2f}x, bar {least}x: {"met" if met else "missed"}', flush=True)
 
     def model(self, **properties):
-        """What a user makes: it says nothing that it means anyway."""
+        """A model as users make it: no property is set to its default."""
         if self.arguments.threads != N_PROCESSORS:
             properties['n_threads'] = self.arguments.threads
         return Apr.LinearRegression(**properties)

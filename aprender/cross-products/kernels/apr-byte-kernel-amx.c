@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "aprender/cross-products/kernels/apr-byte-kernel-private.h"
+#include "aprender/cross-products/kernels/apr-tiles-private.h"
 
 /* Tiles of 16 times 64 bytes, which x86 calls AMX, and vectors of 512 bits to fill them. */
 
@@ -520,34 +521,6 @@ multiply_self (const guint8 *left, const guint8 *right, guint n_left, gsize n_st
         _mm512_store_si512 (place, sum);
       }
   add_groups (groups, 2 * n_left - 1, sums);
-}
-
-/* Eight tiles of sixteen rows of 64 bytes, as the processor reads it. */
-static const struct
-{
-  guint8 palette;
-  guint8 first_row;
-  guint8 reserved[14];
-  guint16 n_bytes[16];
-  guint8 n_rows[16];
-} configuration = {
-  .palette = 1,
-  .n_bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
-  .n_rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
-};
-
-G_STATIC_ASSERT (sizeof configuration == 64);
-
-static void
-start (void)
-{
-  _tile_loadconfig (&configuration);
-}
-
-static void
-stop (void)
-{
-  _tile_release ();
 }
 
 const AprByteKernel apr_byte_kernel_amx = {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "aprender/cross-products/kernels/apr-tiles-private.h"
+
 /* Residues of bytes in tiles of 16 times 64 bytes, which x86 calls AMX. One instruction adds the products of two tiles
  * to sixteen rows of sixteen sums. The tile on the right has four rows of sixteen columns side by side, which is how
  * panels are cut; the one on the left has the 64 rows of a column side by side, which takes a turn. */
@@ -74,34 +76,6 @@ turn (const guint8 *panel, gsize n_rows, guint8 *turned)
       fill_tile (panel + row * APR_RESIDUE_PANEL, n_rows - row, last);
       turn_tile (last, turned + row * APR_RESIDUE_PANEL);
     }
-}
-
-/* All eight tiles have sixteen rows of 64 bytes; this is how the processor reads it. */
-static const struct
-{
-  guint8 palette;
-  guint8 first_row;
-  guint8 reserved[14];
-  guint16 n_bytes[16];
-  guint8 n_rows[16];
-} configuration = {
-  .palette = 1,
-  .n_bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
-  .n_rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
-};
-
-G_STATIC_ASSERT (sizeof configuration == 64);
-
-static void
-start (void)
-{
-  _tile_loadconfig (&configuration);
-}
-
-static void
-stop (void)
-{
-  _tile_release ();
 }
 
 /* Adds sums to residues, modulo the modulus. */
