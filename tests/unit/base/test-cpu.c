@@ -124,10 +124,11 @@ test_not_available (void)
       return;
     }
 
-  /* A set that is known but not here. */
-  for (i = 0; i < G_N_ELEMENTS (sets); i++)
-    if (!is_available (sets[i]))
-      unknown[3] = sets[i];
+  /* A set that is known but not here. What this process starts runs without valgrind, and may have more sets. */
+  if (g_getenv ("APRENDER_UNDER_VALGRIND") == NULL)
+    for (i = 0; i < G_N_ELEMENTS (sets); i++)
+      if (!is_available (sets[i]))
+        unknown[3] = sets[i];
 
   g_setenv ("G_DEBUG", "", TRUE);
   for (i = 0; unknown[i] != NULL; i++)
