@@ -305,3 +305,46 @@ cut (const AprResidueModuli *moduli,
 
   return n + cut_columns (moduli, columns, HALF, magic, residues, distance, rests + n);
 }
+
+/* A tile is six columns on the left, or five, times sixteen: twelve sums, and no more than sixteen registers. */
+#define MAX_LEFT 6
+
+/* What the kernel has to define: adds the products of some columns on the left with sixteen, or where @n_vectors is 1,
+ * with the first eight, to a tile. */
+INLINE void multiply_some (const guint8 *left,
+                           const guint8 *right,
+                           gsize first,
+                           gsize n_left,
+                           gsize n_vectors,
+                           gsize n_rows,
+                           guint modulus,
+                           guint8 *tile);
+
+static void
+multiply (const guint8 *left,
+          gsize n_left,
+          const guint8 *right,
+          gsize distance,
+          gsize n_right,
+          gboolean diagonal,
+          gsize n_rows,
+          guint modulus,
+          guint8 *tiles,
+          gsize tile_distance)
+{
+  gsize i;
+
+  for (i = 0; i < n_right; i++)
+    fetch_residues (tiles + i * tile_distance);
+  for (i = 0; i < n_right; i++, right += distance, tiles += tile_distance)
+    {
+      if (diagonal && i + 1 == n_right)
+        multiply_some (left, right, 0, 6, 1, n_rows, modulus, tiles);
+      else
+        multiply_some (left, right, 0, 6, 2, n_rows, modulus, tiles);
+      if (n_left > 6)
+        multiply_some (left, right, 6, 5, 2, n_rows, modulus, tiles);
+      if (n_left > 11)
+        multiply_some (left, right, 11, 5, 2, n_rows, modulus, tiles);
+    }
+}

@@ -122,9 +122,6 @@ weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, 
 /* Rows between reductions: 92 times 4800^2, and what was reduced, are below 2^31. */
 #define MAX_ROWS 92
 
-/* A tile is six columns on the left, or five, times sixteen: twelve sums, and no more than sixteen registers. */
-#define MAX_LEFT 6
-
 /* In assembler, as GCC 12 keeps the broadcasts and puts the sums into memory. */
 #define ADD_PRODUCTS(sums, place, y)                                                   \
  {                                                                                     \
@@ -163,7 +160,6 @@ narrow (__m256i a)
     _mm256_permute4x64_epi64 (_mm256_shuffle_epi8 (a, order), _MM_SHUFFLE (0, 0, 2, 0)));
 }
 
-/* Some columns on the left times sixteen, or where @n_vectors is 1, the first eight. */
 INLINE void
 multiply_some (const guint8 *left,
                const guint8 *right,
@@ -219,35 +215,6 @@ multiply_some (const guint8 *left,
   for (i = 0; i < n_left; i++)
     for (j = 0; j < 2; j++)
       _mm_store_si128 ((void *) (to + i * APR_RESIDUE_PANEL + j * HALF), narrow (sums[i][j]));
-}
-
-static void
-multiply (const guint8 *left,
-          gsize n_left,
-          const guint8 *right,
-          gsize distance,
-          gsize n_right,
-          gboolean diagonal,
-          gsize n_rows,
-          guint modulus,
-          guint8 *tiles,
-          gsize tile_distance)
-{
-  gsize i;
-
-  for (i = 0; i < n_right; i++)
-    fetch_residues (tiles + i * tile_distance);
-  for (i = 0; i < n_right; i++, right += distance, tiles += tile_distance)
-    {
-      if (diagonal && i + 1 == n_right)
-        multiply_some (left, right, 0, 6, 1, n_rows, modulus, tiles);
-      else
-        multiply_some (left, right, 0, 6, 2, n_rows, modulus, tiles);
-      if (n_left > 6)
-        multiply_some (left, right, 6, 5, 2, n_rows, modulus, tiles);
-      if (n_left > 11)
-        multiply_some (left, right, 11, 5, 2, n_rows, modulus, tiles);
-    }
 }
 
 const AprResidueKernel apr_residue_kernel_avx2 = {

@@ -162,9 +162,6 @@ weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, 
     _mm256_store_si256 ((void *) (weighed + i * sizeof sums[i]), _mm256_slli_epi32 (sums[i], 7));
 }
 
-/* A tile is six columns on the left, or five, times sixteen: twelve sums, and no more than sixteen registers. */
-#define MAX_LEFT 6
-
 /* In one piece, as GCC 12 keeps the broadcasts and puts the sums into memory. */
 #define ADD_PRODUCTS(sums, place, y)                                                   \
  {                                                                                     \
@@ -209,7 +206,7 @@ reduce_sums (const __m256i sums[2], __m256 reciprocal, __m256i modulus)
 }
 
 /* Sums of residues on the left, from 0 to 255, times those on the right less 128, are below 2^26 for
- * APR_RESIDUE_ROWS rows. Where @n_vectors is 1, only the first eight columns on the right count. */
+ * APR_RESIDUE_ROWS rows. */
 INLINE void
 multiply_some (const guint8 *left,
                const guint8 *right,
@@ -256,35 +253,6 @@ multiply_some (const guint8 *left,
 #pragma GCC unroll 6
   for (i = 0; i < n_left; i++)
     _mm_store_si128 ((void *) (to + i * APR_RESIDUE_PANEL), reduce_sums (sums[i], reciprocal, moduli));
-}
-
-static void
-multiply (const guint8 *left,
-          gsize n_left,
-          const guint8 *right,
-          gsize distance,
-          gsize n_right,
-          gboolean diagonal,
-          gsize n_rows,
-          guint modulus,
-          guint8 *tiles,
-          gsize tile_distance)
-{
-  gsize i;
-
-  for (i = 0; i < n_right; i++)
-    fetch_residues (tiles + i * tile_distance);
-  for (i = 0; i < n_right; i++, right += distance, tiles += tile_distance)
-    {
-      if (diagonal && i + 1 == n_right)
-        multiply_some (left, right, 0, 6, 1, n_rows, modulus, tiles);
-      else
-        multiply_some (left, right, 0, 6, 2, n_rows, modulus, tiles);
-      if (n_left > 6)
-        multiply_some (left, right, 6, 5, 2, n_rows, modulus, tiles);
-      if (n_left > 11)
-        multiply_some (left, right, 11, 5, 2, n_rows, modulus, tiles);
-    }
 }
 
 const AprResidueKernel apr_residue_kernel_avxvnni = {
