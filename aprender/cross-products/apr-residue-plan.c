@@ -16,6 +16,9 @@
 #define MIN_SAMPLES 1024
 #define MAX_SAMPLES 16384
 
+/* How many of them lie side by side: fetching one from memory takes as long as fetching all. */
+#define SAMPLES_TOGETHER 16
+
 #define MAX_BITS 256
 
 /* How many bits the largest value of a column has above its scale, as a rule, and how many values of the sample may be
@@ -58,14 +61,15 @@ read_value (const AprRows *x, const AprRows *y, gsize row, gsize column)
   return value;
 }
 
-/* The mean squares of the columns of X and Y. Returns: (transfer full) */
+/* The logarithms of the scales of the columns of X and Y, whose squares are mean squares; one that is not finite is of
+ * no use. Returns: (transfer full) */
 static double *
-find_mean_squares (const AprRows *x, const AprRows *y)
+find_scales (const AprRows *x, const AprRows *y)
 {
   gsize n_columns = x->n_columns + y->n_columns;
   gsize n = MIN (x->n_rows, SCALE_ROWS);
   g_autofree double *row = g_new (double, n_columns);
-  double *squares = g_new0 (double, n_columns);
+  double *scales = g_new0 (double, n_columns);
   gsize i;
   gsize j;
 
@@ -74,15 +78,17 @@ find_mean_squares (const AprRows *x, const AprRows *y)
       apr_rows_read (x, x->n_rows * i / n, 1, 0, x->n_columns, n_columns, row);
       apr_rows_read (y, x->n_rows * i / n, 1, 0, y->n_columns, n_columns, row + x->n_columns);
       for (j = 0; j < n_columns; j++)
-        squares[j] += row[j] * row[j] / (double) n;
+        scales[j] += row[j] * row[j] / (double) n;
     }
+  for (j = 0; j < n_columns; j++)
+    scales[j] = 0.5 * log2 (scales[j]);
 
-  return squares;
+  return scales;
 }
 
 /* The bits that a value has below the scale of its column. */
 static guint
-count_bits (double value, double mean_square)
+count_bits (double value, double scale)
 {
   guint64 bits;
   gint exponent;
@@ -93,7 +99,7 @@ count_bits (double value, double mean_square)
   bits &= ((guint64) 1 << 52) - 1;
   bits |= fabs (value) >= 0x1p-1022 ? (guint64) 1 << 52 : 0;
   exponent += __builtin_ctzll (bits);
-  count = ceil (0.5 * log2 (mean_square) - exponent);
+  count = ceil (scale - exponent);
 
   return (guint) CLAMP (count, 0, MAX_BITS - 1);
 }
@@ -127,24 +133,26 @@ sample (const AprRows *x, const AprRows *y, gsize counts[MAX_BITS], gsize *n_sam
 {
   gsize n_columns = x->n_columns + y->n_columns;
   gsize n_values = x->n_rows * n_columns;
-  g_autofree double *squares = find_mean_squares (x, y);
-  gsize step =
-    find_step (n_values, CLAMP (n_values / VALUES_PER_SAMPLE, MIN_SAMPLES, MAX_SAMPLES), n_columns);
+  g_autofree double *scales = find_scales (x, y);
+  gsize most = CLAMP (n_values / VALUES_PER_SAMPLE, MIN_SAMPLES, MAX_SAMPLES);
+  gsize step = find_step (n_values, most / SAMPLES_TOGETHER, n_columns);
   gsize n = 0;
+  gsize first;
   gsize i;
 
   *n_samples = 0;
-  for (i = 0; i < n_values; i += step)
-    {
-      gsize column = i % n_columns;
-      double value = read_value (x, y, i / n_columns, column);
+  for (first = 0; first < n_values; first += step)
+    for (i = first; i < MIN (first + MIN (step, SAMPLES_TOGETHER), n_values); i++)
+      {
+        gsize column = i % n_columns;
+        double value = read_value (x, y, i / n_columns, column);
 
-      ++*n_samples;
-      if (value == 0 || !isfinite (value) || !(squares[column] > 0) || isinf (squares[column]))
-        continue;
-      counts[count_bits (value, squares[column])]++;
-      n++;
-    }
+        ++*n_samples;
+        if (value == 0 || !isfinite (value) || !isfinite (scales[column]))
+          continue;
+        counts[count_bits (value, scales[column])]++;
+        n++;
+      }
 
   return n;
 }
