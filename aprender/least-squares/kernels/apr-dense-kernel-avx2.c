@@ -7,5 +7,6 @@
 #define ROWS 4
 #define MULTIPLY_ADD(a, b, c) _mm256_fmadd_pd (a, b, c)
 #define FUSED
+#define WIDEN(from) _mm256_cvtps_pd (_mm_loadu_ps (from))
 
 #include "aprender/least-squares/kernels/apr-dense-kernel-template.h"

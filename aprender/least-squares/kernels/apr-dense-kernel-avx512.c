@@ -7,5 +7,6 @@
 #define ROWS 8
 #define MULTIPLY_ADD(a, b, c) _mm512_fmadd_pd (a, b, c)
 #define FUSED
+#define WIDEN(from) _mm512_cvtps_pd (_mm256_loadu_ps (from))
 
 #include "aprender/least-squares/kernels/apr-dense-kernel-template.h"

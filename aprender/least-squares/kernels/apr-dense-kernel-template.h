@@ -2,7 +2,8 @@
 
 /* An AprDenseKernel over vectors of LANES doubles. The file that includes this template defines KERNEL, KERNEL_NAME,
  * LANES, ROWS (how many rows of a tile stay in registers), MULTIPLY_ADD and, where that rounds once, FUSED, and is
- * compiled for the instruction set. */
+ * compiled for the instruction set. Some define WIDEN, which loads floats as doubles, where compilers take several
+ * instructions for that. */
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 
 typedef double Vector __attribute__ ((vector_size (8 * LANES)));
@@ -258,7 +259,11 @@ find_max (const double *values, gsize n)
   return result;
 }
 
+#ifndef WIDEN
 typedef float Floats __attribute__ ((vector_size (4 * LANES), aligned (4)));
+
+# define WIDEN(from) __builtin_convertvector(*(const Floats *) (gconstpointer) (from), Vector)
+#endif
 
 static void
 widen (double *to, const float *from, gsize n)
@@ -266,7 +271,7 @@ widen (double *to, const float *from, gsize n)
   gsize i;
 
   for (i = 0; i + LANES <= n; i += LANES)
-    store (to + i, __builtin_convertvector(*(const Floats *) (gconstpointer) (from + i), Vector));
+    store (to + i, WIDEN (from + i));
   for (; i < n; i++)
     to[i] = (double) from[i];
 }
