@@ -5,7 +5,7 @@
 #define KERNEL_NAME "avx512"
 #define LANES 8
 #define ROWS 8
-#define MULTIPLY_ADD(a, b, c) _mm512_fmadd_pd (a, b, c)
+#define SUBTRACT_PRODUCT(c, a, b) _mm512_fnmadd_pd (a, b, c)
 #define FUSED
 #define WIDEN(from) _mm512_cvtps_pd (_mm256_loadu_ps (from))
 

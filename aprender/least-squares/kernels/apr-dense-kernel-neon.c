@@ -5,7 +5,7 @@
 #define KERNEL_NAME "neon"
 #define LANES 2
 #define ROWS 8
-#define MULTIPLY_ADD(a, b, c) (Vector) vfmaq_f64 ((float64x2_t) (c), (float64x2_t) (a), (float64x2_t) (b))
+#define SUBTRACT_PRODUCT(c, a, b) (Vector) vfmsq_f64 ((float64x2_t) (c), (float64x2_t) (a), (float64x2_t) (b))
 #define FUSED
 
 #include "aprender/least-squares/kernels/apr-dense-kernel-template.h"

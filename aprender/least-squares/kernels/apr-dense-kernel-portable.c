@@ -3,6 +3,6 @@
 #define KERNEL_NAME "portable"
 #define LANES 2
 #define ROWS 4
-#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#define SUBTRACT_PRODUCT(c, a, b) ((c) - (a) * (b))
 
 #include "aprender/least-squares/kernels/apr-dense-kernel-template.h"

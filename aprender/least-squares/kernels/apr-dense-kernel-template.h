@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* An AprDenseKernel over vectors of LANES doubles. The file that includes this template defines KERNEL, KERNEL_NAME,
- * LANES, ROWS (how many rows of a tile stay in registers), MULTIPLY_ADD and, where that rounds once, FUSED, and is
- * compiled for the instruction set. Some define WIDEN, which loads floats as doubles, where compilers take several
- * instructions for that. */
+ * LANES, ROWS (how many rows of a tile stay in registers), SUBTRACT_PRODUCT (c, a, b), which is c - a b, and FUSED
+ * where that rounds once. Some define WIDEN, which loads floats as doubles, where compilers take several instructions
+ * for that, and EXACT_VECTORS, where there are registers for more than VECTORS. It is compiled for the instruction set.
+ */
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 
 typedef double Vector __attribute__ ((vector_size (8 * LANES)));
@@ -11,6 +12,12 @@ typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
 
 #define VECTORS 2
 #define WIDTH (VECTORS * LANES)
+
+/* The same where products are exact: fused with the subtraction, a product needs no register, which leaves room for
+ * more sums. */
+#ifndef EXACT_VECTORS
+# define EXACT_VECTORS VECTORS
+#endif
 
 /* A dot product keeps APR_DENSE_PAD partial sums, whatever LANES is, and adds them up in one order. */
 #define PARTS (APR_DENSE_PAD / LANES)
@@ -52,7 +59,7 @@ subtract_tile (gboolean exact,
                gsize n_vectors,
                gsize n_inner)
 {
-  Vector sums[ROWS][VECTORS];
+  Vector sums[ROWS][EXACT_VECTORS];
   gsize i;
   gsize k;
   gsize v;
@@ -63,14 +70,14 @@ subtract_tile (gboolean exact,
 
   for (k = 0; k < n_inner; k++)
     {
-      Vector right[VECTORS];
+      Vector right[EXACT_VECTORS];
 
       EACH_VECTOR (v)
         right[v] = load (b + k * b_stride + v * LANES);
       EACH_ROW (i)
         EACH_VECTOR (v)
           if (exact) /* GCOVR_EXCL_BR_LINE: a constant, where it is inlined */
-            sums[i][v] = MULTIPLY_ADD (a[k * a_stride + i] - (Vector){ 0 }, -right[v], sums[i][v]);
+            sums[i][v] = SUBTRACT_PRODUCT (sums[i][v], a[k * a_stride + i] - (Vector){ 0 }, right[v]);
           else
             sums[i][v] -= a[k * a_stride + i] * right[v];
     }
@@ -113,12 +120,15 @@ subtract_tiles (gboolean exact,
                 gsize n_columns,
                 gsize n_inner)
 {
+  const gsize n_vectors = exact ? EXACT_VECTORS : VECTORS; /* GCOVR_EXCL_BR_LINE: a constant too */
   gsize j;
 
-  for (j = 0; j + WIDTH <= n_columns; j += WIDTH)
-    subtract_tile_column (exact, c + j, c_stride, a, a_stride, b + j, b_stride, n_rows, VECTORS, n_inner);
-  /* Only then is there anything left. */
-  if (WIDTH > APR_DENSE_STEP)
+  for (j = 0; j + n_vectors * LANES <= n_columns; j += n_vectors * LANES)
+    subtract_tile_column (exact, c + j, c_stride, a, a_stride, b + j, b_stride, n_rows, n_vectors, n_inner);
+  if (EXACT_VECTORS > VECTORS)
+    for (; j + WIDTH <= n_columns; j += WIDTH)
+      subtract_tile_column (exact, c + j, c_stride, a, a_stride, b + j, b_stride, n_rows, VECTORS, n_inner);
+  if (n_vectors * LANES > APR_DENSE_STEP) /* GCOVR_EXCL_BR_LINE: as above */
     for (; j < n_columns; j += LANES)
       subtract_tile_column (exact, c + j, c_stride, a, a_stride, b + j, b_stride, n_rows, 1, n_inner);
 }
@@ -281,7 +291,7 @@ static inline Vector
 find_product_error (Vector a, Vector b, Vector product)
 {
 #ifdef FUSED
-  return MULTIPLY_ADD (a, b, -product);
+  return -SUBTRACT_PRODUCT (product, a, b);
 #else
   /* T. J. Dekker, "A floating-point technique for extending the available precision", 1971: halves of 26 bits. */
   Vector a_scaled = a * 0x8000001p0;
