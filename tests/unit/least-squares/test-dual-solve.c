@@ -180,24 +180,49 @@ test_too_much_work (void)
     }
 }
 
-/* XX' = [[11, 1], [1, 11]], so that the first coefficient is a twelfth of the targets' sum, with the sign of its
- * values, which are all 1 or all -1: 3/2 of the smallest number, halfway between two others. */
+/* Samples (x, 1, 1, 1) and (0, 1, 1, 1), where the square of x is 3 2^200: the coefficients are 9 2^-875 x / (3 2^200),
+ * which is 3/2 2^-1074 x, and thirds of the second target. Where x is 1, that is halfway between the smallest numbers.
+ * The targets are multiples of a much larger number, so that it is not they that say how many bits it takes to tell. */
 static void
 test_smallest_tie (void)
 {
-  double targets[] = { 17 * 0x1p-1074, 0x1p-1074 };
-  g_autoptr (AprTensor) y = matrix_new (2, 1, targets);
+#define MAX_FEATURES 20
+  double x_values[2 * MAX_FEATURES] = { 1 };
+  gsize n = 1; /* of x */
+  mpz_t left;
+  mpz_t root;
   double sign;
+  gsize i;
+
+  mpz_init_set_ui (left, 3);
+  mpz_init (root);
+  mpz_mul_2exp (left, left, 200);
+  for (mpz_sub_ui (left, left, 1); mpz_sgn (left) > 0; mpz_submul (left, root, root))
+    {
+      g_assert_cmpuint (n + 3, <, MAX_FEATURES);
+      mpz_sqrt (root, left);
+      /* Cut to what a double can hold. */
+      x_values[n] = mpz_get_d (root);
+      mpz_set_d (root, x_values[n++]);
+    }
+  mpz_clears (left, root, NULL);
+  for (i = n; i < n + 3; i++)
+    x_values[i] = x_values[n + 3 + i] = 1;
 
   for (sign = -1; sign <= 1; sign += 2)
     {
-      double values[] = { sign, 3, 0, 1, 0, sign, 0, 3, 0, 1 };
-      g_autoptr (AprTensor) x = matrix_new (2, 5, values);
+      double targets[] = { sign * 10 * 0x1p-875, sign * 0x1p-875 };
+      g_autoptr (AprTensor) x = matrix_new (2, n + 3, x_values);
+      g_autoptr (AprTensor) y = matrix_new (2, 1, targets);
       g_auto (AprLeastSquares) answer = { NULL };
 
       g_assert_true (solve_rows (&answer, x, y, (AprLeastSquaresOptions){ .alpha = 0 }));
       g_assert_true (answer.correctly_rounded);
       assert_same_double (answer.coefficients[0], sign * 0x1p-1073);
+      for (i = 0; i < n; i++)
+        assert_same_double (answer.coefficients[i], sign * ldexp (3 * x_values[i], -1075));
+      for (i = n; i < n + 3; i++)
+        assert_same_double (answer.coefficients[i], targets[1] / 3);
     }
 }
 
