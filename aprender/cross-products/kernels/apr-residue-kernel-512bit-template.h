@@ -3,6 +3,7 @@
 /* What kernels of residues of bytes in vectors of 512 bits share: all but the products. */
 
 #include <immintrin.h>
+#include <string.h>
 
 #include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
 
@@ -10,8 +11,6 @@
 
 /* As GCC 12 copies every sum around the intrinsic. */
 #define DOT_BYTES(sum, a, b) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
-#define DOT_BYTES_SPLAT(sum, a, place) \
- __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(a), "m"(place))
 #define DOT_WORDS(sum, a, b) __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 
 #define PANELS 4
@@ -52,13 +51,6 @@ square (const AprResidueColumns *columns, gsize n_panels, double *squares)
   for (; i < n_panels; i++)
     square_panels (columns, i, 1, squares + i * APR_RESIDUE_PANEL);
 }
-
-/* The digits of four rows of a panel. */
-typedef struct
-{
-  __m512i digits[4][APR_RESIDUE_WORDS];
-  __m512d rests[4][2];
-} Cut;
 
 INLINE void
 load_row (const AprResidueColumns *columns, gsize row, gboolean is_float, __m512d value[2])
@@ -135,7 +127,8 @@ cut_row (__m512d value[2],
   rests[1] = value[1];
 }
 
-static gsize __attribute__ ((noinline)) store_rests (const Cut *cut, gsize first_row, AprResidueRest *rests)
+static gsize __attribute__ ((noinline))
+store_rests (__m512d all[4][2], gsize first_row, AprResidueRest *rests)
 {
   gsize n = 0;
   gsize row;
@@ -145,8 +138,8 @@ static gsize __attribute__ ((noinline)) store_rests (const Cut *cut, gsize first
     {
       double values[APR_RESIDUE_PANEL];
 
-      _mm512_storeu_pd (values, cut->rests[row][0]);
-      _mm512_storeu_pd (values + 8, cut->rests[row][1]);
+      _mm512_storeu_pd (values, all[row][0]);
+      _mm512_storeu_pd (values + 8, all[row][1]);
       for (i = 0; i < APR_RESIDUE_PANEL; i++)
         if (values[i] != 0)
           rests[n++] = (AprResidueRest){ (guint) (first_row + row), (guint) i, values[i] };
@@ -156,12 +149,11 @@ static gsize __attribute__ ((noinline)) store_rests (const Cut *cut, gsize first
 }
 
 INLINE gboolean
-has_rest (const Cut *cut)
+has_rest (__m512d rests[4][2])
 {
-  __m512d any = _mm512_or_pd (_mm512_or_pd (_mm512_or_pd (cut->rests[0][0], cut->rests[0][1]),
-                                            _mm512_or_pd (cut->rests[1][0], cut->rests[1][1])),
-                              _mm512_or_pd (_mm512_or_pd (cut->rests[2][0], cut->rests[2][1]),
-                                            _mm512_or_pd (cut->rests[3][0], cut->rests[3][1])));
+  __m512d any = _mm512_or_pd (
+    _mm512_or_pd (_mm512_or_pd (rests[0][0], rests[0][1]), _mm512_or_pd (rests[1][0], rests[1][1])),
+    _mm512_or_pd (_mm512_or_pd (rests[2][0], rests[2][1]), _mm512_or_pd (rests[3][0], rests[3][1])));
 
   return _mm512_cmp_pd_mask (any, _mm512_setzero_pd (), _CMP_NEQ_UQ) != 0;
 }
@@ -183,14 +175,26 @@ fetch_for_writing (guintptr line)
   __asm__ volatile("prefetchw (%0)" : : "r"(line));
 }
 
+/* A modulus, and 2^23 divided by it, each twice side by side in 16 bits: 32 bits fill a vector as they are loaded, but
+ * 16 take a shuffle. */
+typedef struct
+{
+  guint32 reciprocal;
+  guint32 modulus;
+} Divisor;
+
 /* The residues of four rows for one modulus. */
 INLINE __m512i
-find_residues (const Cut *cut, guint n_words, const guint32 *weights, gint32 start, guint modulus)
+find_residues (__m512i digits[4][APR_RESIDUE_WORDS],
+               guint n_words,
+               const guint32 *weights,
+               gint32 start,
+               const Divisor *divisor)
 {
   const __m512i order =
     _mm512_broadcast_i32x4 (_mm_setr_epi8 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-  __m512i reciprocals = _mm512_set1_epi16 ((gint16) ((1u << 23) / modulus));
-  __m512i moduli = _mm512_set1_epi16 ((gint16) modulus);
+  __m512i reciprocals = _mm512_set1_epi32 ((gint32) divisor->reciprocal);
+  __m512i moduli = _mm512_set1_epi32 ((gint32) divisor->modulus);
   __m512i sums[4];
   __m512i first;
   __m512i second;
@@ -202,9 +206,13 @@ find_residues (const Cut *cut, guint n_words, const guint32 *weights, gint32 sta
     sums[row] = _mm512_set1_epi32 (start);
 #pragma GCC unroll 4
   for (word = 0; word < n_words; word++)
+    {
+      __m512i weight = _mm512_set1_epi32 ((gint32) weights[word]);
+
 #pragma GCC unroll 4
-    for (row = 0; row < 4; row++)
-      DOT_BYTES_SPLAT (sums[row], cut->digits[row][word], weights[word]);
+      for (row = 0; row < 4; row++)
+        DOT_BYTES (sums[row], digits[row][word], weight);
+    }
   first = reduce_words (_mm512_packus_epi32 (sums[0], sums[1]), reciprocals, moduli);
   second = reduce_words (_mm512_packus_epi32 (sums[2], sums[3]), reciprocals, moduli);
 
@@ -224,16 +232,22 @@ cut_words (const AprResidueModuli *moduli,
   const __m512i ones = _mm512_set1_epi8 (1);
   guint n_moduli = moduli->n_moduli;
   __m512i sums[APR_RESIDUE_MODULI];
+  Divisor divisors[APR_RESIDUE_MODULI];
   gsize n_rests = 0;
   gsize row;
   guint i;
 
   for (i = 0; i < n_moduli; i++)
-    sums[i] = _mm512_setzero_si512 ();
+    {
+      sums[i] = _mm512_setzero_si512 ();
+      divisors[i].reciprocal = (1u << 23) / moduli->modulus[i] * 0x10001;
+      divisors[i].modulus = moduli->modulus[i] * 0x10001;
+    }
   for (row = 0; row < columns->n_rows; row += 4)
     {
       guint8 *to = residues + APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL;
-      Cut cut;
+      __m512i digits[4][APR_RESIDUE_WORDS];
+      __m512d left[4][2];
 
 #pragma GCC unroll 4
       for (i = 0; i < 4; i++)
@@ -241,15 +255,20 @@ cut_words (const AprResidueModuli *moduli,
           __m512d value[2];
 
           load_row (columns, row + i, is_float, value);
-          cut_row (value, magic, n_words, cut.digits[i], cut.rests[i]);
+          cut_row (value, magic, n_words, digits[i], left[i]);
         }
-      if (G_UNLIKELY (has_rest (&cut)))
-        n_rests += store_rests (&cut, row, rests + n_rests);
+      if (G_UNLIKELY (has_rest (left)))
+        {
+          /* What is handed over is in memory, and the rest stays in registers. */
+          __m512d copy[4][2];
+
+          memcpy (copy, left, sizeof copy);
+          n_rests += store_rests (copy, row, rests + n_rests);
+        }
       fetch_rows (columns, row + 4, is_float);
       for (i = 0; i < n_moduli; i++, to += distance)
         {
-          __m512i found =
-            find_residues (&cut, n_words, moduli->weights[i], moduli->start[i], moduli->modulus[i]);
+          __m512i found = find_residues (digits, n_words, moduli->weights[i], moduli->start[i], &divisors[i]);
 
           fetch_for_writing ((guintptr) to + LINES_AHEAD * 64);
           _mm512_store_si512 (to, found);
