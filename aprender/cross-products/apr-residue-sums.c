@@ -11,8 +11,12 @@
 /* Columns from which on threads work together. */
 #define COLUMNS_TOGETHER 200
 
-/* Rows of a block that one thread goes through by itself. */
-#define ROWS_ALONE 512
+/* Rows of a block that one thread goes through by itself: the second cache has room for their residues, and for the
+ * block that is fetched meanwhile. */
+#define ROWS_ALONE 256
+
+/* Rows from which on a thread works by itself. */
+#define MIN_ROWS_ALONE 512
 
 typedef struct
 {
@@ -33,22 +37,35 @@ typedef struct
   GError *error;  /* (owned) (nullable) under the lock */
 } Job;
 
-/* Gives a team its next block; false where there is none, or it is to stop. */
-static gboolean
-take_block (Job *job, AprResidueTeam *self)
+/* The next rows; none where there are no more, or it is to stop. */
+static AprRange
+take_rows (Job *job)
 {
-  gsize n_left;
-  gsize i;
+  AprRange rows;
 
   g_mutex_lock (&job->lock);
   if (job->error == NULL)
     (void) g_cancellable_set_error_if_cancelled (job->cancellable, &job->error);
-  n_left = job->error == NULL ? job->x->n_rows - job->next_row : 0;
-  self->first_row = job->next_row;
-  self->n_rows = MIN (n_left, job->block_rows);
-  self->n_expected = n_left / job->n_teams;
-  job->next_row += self->n_rows;
+  rows.first = job->next_row;
+  if (job->error == NULL)
+    job->next_row = MIN (job->next_row + job->block_rows, job->x->n_rows);
+  rows.end = job->next_row;
   g_mutex_unlock (&job->lock);
+
+  return rows;
+}
+
+/* Gives a team its next block, and takes the one after it, which is fetched meanwhile; false where there is none. */
+static gboolean
+take_block (Job *job, AprResidueTeam *self)
+{
+  AprRange rows = self->next.end > 0 ? self->next : take_rows (job);
+  gsize i;
+
+  self->first_row = rows.first;
+  self->n_rows = rows.end - rows.first;
+  self->n_expected = (job->x->n_rows - rows.first) / job->n_teams;
+  self->next = take_rows (job);
 
   if (g_thread_self () == job->caller)
     apr_exact_sums_tell_progress (job->state, self->first_row, job->x->n_rows);
@@ -207,7 +224,7 @@ apr_residue_sums_update (AprExactSums *state,
               .caller = g_thread_self (),
               .left = left };
   gboolean together =
-    n_threads == 1 || x->n_columns >= COLUMNS_TOGETHER || x->n_rows / n_threads < ROWS_ALONE;
+    n_threads == 1 || x->n_columns >= COLUMNS_TOGETHER || x->n_rows / n_threads < MIN_ROWS_ALONE;
   guint n_moduli;
 
   job.n_teams = together ? 1 : n_threads;

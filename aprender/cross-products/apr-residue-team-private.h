@@ -58,6 +58,10 @@ typedef struct
   gsize first_row;
   gsize n_rows;
   gsize n_expected;                    /* rows that come, with these */
+  AprRange next;                       /* the rows of the block that comes then */
+  const guint8 *ahead;                 /* (unowned) what is fetched of them next, */
+  gsize n_ahead;                       /* how many bytes are left of that, */
+  gsize n_ahead_step;                  /* and how many are fetched at a time */
   gint next_task[APR_RESIDUE_N_TASKS]; /* atomic */
   gint unsuited;                       /* atomic: whether the block is for others */
   gboolean renewed;                    /* new scales begin with it */

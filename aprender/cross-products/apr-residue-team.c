@@ -13,6 +13,8 @@
 /* Panels on the left that stay in the second cache, for one modulus, while all others pass by. */
 #define LEFT_PANELS 24
 
+#define CACHE_LINE 64
+
 /* Powers of two between which the squares of a column are far from the ends of what a double can hold. */
 #define RANGE 600
 
@@ -352,6 +354,36 @@ prepare_left (AprResidueTeam *self, AprResidueThread *thread, gsize modulus, gsi
   return self->kernel->turn != NULL ? thread->turned : thread->weighed;
 }
 
+/* Where a thread works alone, the next block is fetched while this one is multiplied: squares would wait for the
+ * memory. */
+static void
+start_fetching (AprResidueTeam *self)
+{
+  gsize row_size = self->x->n_columns * apr_dtype_get_bits (self->x->dtype) / 8;
+  gsize size = (self->next.end - self->next.first) * row_size;
+  gsize n_steps = (get_n_tiles (self) + APR_RESIDUE_RIGHT - 1) / APR_RESIDUE_RIGHT * self->moduli->n_moduli;
+
+  if (self->n_threads > 1 || self->x->columns != NULL)
+    return;
+
+  self->ahead = self->x->data + self->next.first * row_size;
+  self->n_ahead = size;
+  self->n_ahead_step = (size / n_steps / CACHE_LINE + 1) * CACHE_LINE;
+}
+
+/* A part at a time, as all at once would wait, too. */
+static void
+fetch_ahead (AprResidueTeam *self)
+{
+  gsize n = MIN (self->n_ahead, self->n_ahead_step);
+  gsize i;
+
+  for (i = 0; i < n; i += CACHE_LINE)
+    __builtin_prefetch (self->ahead + i, 0, 2);
+  self->ahead += n;
+  self->n_ahead -= n;
+}
+
 /* For one modulus, some panels on the left with all that are not right of them. */
 static void
 multiply_panels (AprResidueTeam *self, AprResidueThread *thread, gsize modulus, gsize first, gsize end)
@@ -363,12 +395,16 @@ multiply_panels (AprResidueTeam *self, AprResidueThread *thread, gsize modulus, 
 
   for (right = 0; right < end; right += APR_RESIDUE_RIGHT)
     for (left = MAX (first, right); left < end; left++)
-      self->kernel->multiply (
-        panels + (left - first) * self->left_size,
-        MIN (self->n_columns - left * APR_RESIDUE_PANEL, APR_RESIDUE_PANEL),
-        get_residues (self, modulus, right), self->panel_size, MIN (APR_RESIDUE_RIGHT, left + 1 - right),
-        left < right + APR_RESIDUE_RIGHT, self->n_rows, self->moduli->modulus[modulus],
-        get_tile (self, left, right) + modulus * tile_size, self->moduli->n_moduli * tile_size);
+      {
+        if (self->n_ahead > 0)
+          fetch_ahead (self);
+        self->kernel->multiply (
+          panels + (left - first) * self->left_size,
+          MIN (self->n_columns - left * APR_RESIDUE_PANEL, APR_RESIDUE_PANEL),
+          get_residues (self, modulus, right), self->panel_size, MIN (APR_RESIDUE_RIGHT, left + 1 - right),
+          left < right + APR_RESIDUE_RIGHT, self->n_rows, self->moduli->modulus[modulus],
+          get_tile (self, left, right) + modulus * tile_size, self->moduli->n_moduli * tile_size);
+      }
 }
 
 static void
@@ -447,6 +483,7 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
       for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
         self->totals[i] += self->squares[i] * self->weight;
       self->n_summed += self->n_rows;
+      start_fetching (self);
     }
   multiply_all (self, thread);
   if (n_rests > 0)
