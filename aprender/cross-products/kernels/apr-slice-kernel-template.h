@@ -301,42 +301,28 @@ add_up (gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES], const gint8 signs[APR_SLI
 }
 
 #if LANES == 4
-/* Of two columns with two: as many sums at once as a fused multiplication takes cycles, and each value that is loaded
- * serves twice. Rows are added in two sums of four lanes, as one of eight lanes would have them. */
+/* Of two columns with four, every other four rows: as many sums at once as a fused multiplication takes cycles, and no
+ * more loads than there are in these. */
 static inline void
-multiply_double_columns (const double *left, const double *right, gsize n_rows, double *products)
+multiply_every_other (const double *left, const double *right, gsize n_rows, VECTOR sum[8])
 {
-  VECTOR low[4];
-  VECTOR high[4];
-  double sums[4];
   gsize row;
   gsize i;
 
-  for (i = 0; i < 4; i++)
-    low[i] = high[i] = SPLAT (0.0);
+  for (i = 0; i < 8; i++)
+    sum[i] = SPLAT (0.0);
   for (row = 0; row < n_rows; row += 8)
     {
-      VECTOR x0 = COLUMN (left, 0);
-      VECTOR x1 = COLUMN (left, 1);
       VECTOR y0 = COLUMN (right, 0);
       VECTOR y1 = COLUMN (right, 1);
+      VECTOR y2 = COLUMN (right, 2);
+      VECTOR y3 = COLUMN (right, 3);
+      VECTOR x0 = COLUMN (left, 0);
+      VECTOR x1 = COLUMN (left, 1);
 
-      low[0] = FUSED_ADD (x0, y0, low[0]);
-      low[1] = FUSED_ADD (x0, y1, low[1]);
-      low[2] = FUSED_ADD (x1, y0, low[2]);
-      low[3] = FUSED_ADD (x1, y1, low[3]);
-      x0 = COLUMN (left + 4, 0);
-      x1 = COLUMN (left + 4, 1);
-      y0 = COLUMN (right + 4, 0);
-      y1 = COLUMN (right + 4, 1);
-      high[0] = FUSED_ADD (x0, y0, high[0]);
-      high[1] = FUSED_ADD (x0, y1, high[1]);
-      high[2] = FUSED_ADD (x1, y0, high[2]);
-      high[3] = FUSED_ADD (x1, y1, high[3]);
+      KEEP (y0, y1, y2, y3)
+      STEP (FUSED_ADD, sum, x0, x1)
     }
-  ADD_LANES_OF_FOUR (low, high, sums);
-  for (i = 0; i < 4; i++)
-    products[i / 2 * APR_SLICE_PANEL + i % 2] = sums[i];
 }
 #endif
 
@@ -349,12 +335,18 @@ multiply_double (const double *left, const double *right, gsize n_rows, double *
 
   MULTIPLY_PANELS (FUSED_ADD, ADD_LANES, 0, n_rows, products)
 #else
-  gsize j;
-
+  /* Rows are added in two sums of four lanes, as one of eight lanes would have them. */
   for (i = 0; i < APR_SLICE_PANEL; i += 2)
-    for (j = 0; j < APR_SLICE_PANEL; j += 2)
-      multiply_double_columns (left + i * APR_SLICE_STRIDE, right + j * APR_SLICE_STRIDE, n_rows,
-                               products + i * APR_SLICE_PANEL + j);
+    {
+      const double *columns = left + i * APR_SLICE_STRIDE;
+      VECTOR low[8];
+      VECTOR high[8];
+
+      multiply_every_other (columns, right, n_rows, low);
+      multiply_every_other (columns + 4, right + 4, n_rows, high);
+      ADD_LANES_OF_FOUR (low, high, products + i * APR_SLICE_PANEL);
+      ADD_LANES_OF_FOUR (low + 4, high + 4, products + (i + 1) * APR_SLICE_PANEL);
+    }
 #endif
 }
 
