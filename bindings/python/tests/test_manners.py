@@ -3,6 +3,7 @@
 
 import ast
 import asyncio
+import builtins
 import copy
 import inspect
 import math
@@ -368,10 +369,25 @@ class Help(TestCase):
                     n += 1
         self.assertGreater(n, 35)
 
-    def test_stub_has_every_name(self):
+    def parse_stub(self):
         stub = next((folder for entry in sys.path
                      if (folder := pathlib.Path(entry, 'aprender', '__init__.pyi')).exists()), None)
-        tree = ast.parse(stub.read_text(encoding='utf-8'))
+        return ast.parse(stub.read_text(encoding='utf-8'))
+
+    def test_stub_knows_its_types(self):
+        tree = self.parse_stub()
+        known = set(dir(builtins))
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                known |= {alias.asname or alias.name for alias in node.names}
+            elif isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                known.add(node.name)
+        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        known |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        self.assertEqual({node.id for node in names} - known, set())
+
+    def test_stub_has_every_name(self):
+        tree = self.parse_stub()
         classes = {node.name: {getattr(item, 'name', None) for item in node.body} for node in tree.body
                    if isinstance(node, ast.ClassDef)}
         classes['LinearRegression'] |= classes['Estimator']
