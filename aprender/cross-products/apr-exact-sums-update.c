@@ -236,8 +236,7 @@ add_block (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows, 
   gsize n_next = MIN (n_rows, job->x.n_rows + job->n_behind - next_row);
 
   apr_exact_sums_worker_add_next (worker, &job->x, next_row, n_next);
-  if (job->y.columns != NULL)
-    apr_exact_sums_worker_add_next (worker, &job->y, next_row, n_next);
+  apr_exact_sums_worker_add_next (worker, &job->y, next_row, n_next);
   do
     {
       apr_exact_sums_worker_set_ones (worker, n_rows);
