@@ -77,9 +77,10 @@ list_features (AprNormalEquations *self)
       }
 }
 
-/* Splits the features into those at @positions, which are independent, and the others. */
+/* Splits the features into the independent ones, whose @positions are followed by the number of features, and the
+ * others. */
 static void
-split_features (AprNormalEquations *self, const gsize *positions, gsize n_independent)
+split_features (AprNormalEquations *self, const gsize *positions)
 {
   gsize n = self->n_independent;
   gsize i;
@@ -89,7 +90,7 @@ split_features (AprNormalEquations *self, const gsize *positions, gsize n_indepe
     {
       gsize column = self->independent[i];
 
-      if (self->n_independent < n_independent && positions[self->n_independent] == i)
+      if (positions[self->n_independent] == i)
         self->independent[self->n_independent++] = column;
       else
         self->dependent[self->n_dependent++] = column;
@@ -143,7 +144,8 @@ find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
     return FALSE;
   if (n_independent < n)
     {
-      split_features (self, positions, n_independent);
+      positions[n_independent] = n;
+      split_features (self, positions);
       apr_cholesky_keep (&self->cholesky, positions, n_independent);
       apr_cholesky_keep (&copy, positions, n_independent);
       if (apr_normal_equations_look_independent (self, run))
