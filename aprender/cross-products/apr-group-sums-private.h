@@ -18,9 +18,9 @@ AprGroupSums *apr_group_sums_new (
 
 void apr_group_sums_free (AprGroupSums *self);
 
-/* The sums of rows of exact precision, whose weights have been checked; @weights may be %NULL. Behind @x there are
- * @n_behind more rows in memory, which will be read next. Returns: (transfer full) (nullable): %NULL with an error, or
- * without one where there is a NaN or an infinity */
+/* The sums of rows of exact precision, whose weights have been checked; @weights may be %NULL. Behind @x and @y there
+ * are @n_behind more rows in memory, which will be read next. Returns: (transfer full) (nullable): %NULL with an error,
+ * or without one where there is a NaN or an infinity */
 AprExactSums *apr_group_sums_sum (AprGroupSums *self,
                                   const AprRows *x,
                                   const AprRows *y,
