@@ -146,6 +146,7 @@ multiply_whole (const double *left,
 #endif
 }
 
+#ifndef MULTIPLY_FIXED
 /* Of whole numbers that are at most 2^53. */
 static inline gint64
 add_whole_lanes (VECTOR values)
@@ -185,7 +186,6 @@ scale_whole (const double *column, gsize n_rows, double factor, double *scaled, 
   return find_max_lane (max_lanes) < APR_SLICE_WHOLE_LIMIT && !ANY (any_rest);
 }
 
-#ifndef MULTIPLY_FIXED
 static void
 multiply_tails (const double *left,
                 const double *right,
