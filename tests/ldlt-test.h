@@ -5,9 +5,13 @@
 
 /* Factors of the integers of a packed lower triangle, as products have them. */
 static AprLdlt *
-ldlt_new (mpz_t *triangle, gsize n, const gboolean *excluded, double rank_tolerance, gboolean penalised)
+ldlt_new_with (mpz_t *triangle,
+               gsize n,
+               const gboolean *excluded,
+               double rank_tolerance,
+               gboolean penalised,
+               const AprRun *run)
 {
-  const AprRun usual_run = { 0 };
   g_auto (AprProducts) products = { 0 };
   gsize n_limbs = 1;
   gsize i;
@@ -21,5 +25,11 @@ ldlt_new (mpz_t *triangle, gsize n, const gboolean *excluded, double rank_tolera
     for (j = 0; j <= i; j++)
       apr_products_set_integer (&products, i, j, triangle[apr_triangle (i, j)]);
 
-  return apr_ldlt_new (&products, excluded, rank_tolerance, &usual_run);
+  return apr_ldlt_new (&products, excluded, rank_tolerance, run);
+}
+
+static inline AprLdlt *
+ldlt_new (mpz_t *triangle, gsize n, const gboolean *excluded, double rank_tolerance, gboolean penalised)
+{
+  return ldlt_new_with (triangle, n, excluded, rank_tolerance, penalised, &(AprRun){ 0 });
 }

@@ -1,33 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/least-squares/apr-ldlt-private.h"
+#include "aprender/least-squares/apr-ldlt-parts-private.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "aprender/base/apr-pages-private.h"
+#include "aprender/base/apr-parallel-private.h"
 #include "aprender/least-squares/apr-cholesky-private.h"
-#include "aprender/least-squares/apr-double-doubles-private.h"
 #include "aprender/least-squares/apr-scaled-products-private.h"
-
-struct _AprLdlt
-{
-  gsize *independent; /* (owned) */
-  gsize n_independent;
-  gsize *dependent; /* (owned) */
-  gsize n_dependent;
-  gssize negative; /* the first dependent column with a clearly negative Schur complement, or -1 */
-  gint64 *scale;   /* (owned) by position */
-
-  /* By position, U of U'U, with U' in the lower triangle; or, in longer numbers, the packed lower triangle of L, with D
-   * in place of the unit diagonal. */
-  AprDoubleDoubles doubles; /* (owned) (nullable) */
-  const AprDoubleDoubleKernel *kernel;
-  mpf_t *numbers; /* (owned) (nullable) */
-  gsize n_numbers;
-  gint64 precision;
-
-  gint64 inverse_bits;
-};
 
 /* Of 106 bits, each operation loses two to rounding. */
 #define DOUBLE_DOUBLE_PRECISION 104
@@ -60,8 +40,8 @@ apr_number_from_integer (mpf_t number, const mpz_t value, gint64 exponent)
     mpf_div_2exp (number, number, (mp_bitcnt_t) -exponent);
 }
 
-static mpf_t *
-numbers_new (gsize n, gint64 precision)
+mpf_t *
+apr_numbers_new (gsize n, gint64 precision)
 {
   mpf_t *numbers = g_new (mpf_t, n);
   gsize i;
@@ -72,8 +52,8 @@ numbers_new (gsize n, gint64 precision)
   return numbers;
 }
 
-static void
-numbers_free (mpf_t *numbers, gsize n)
+void
+apr_numbers_free (mpf_t *numbers, gsize n)
 {
   gsize i;
 
@@ -283,18 +263,116 @@ factorise_in_doubles (AprLdlt *self,
 static void
 clear_numbers (AprLdlt *self)
 {
-  numbers_free (g_steal_pointer (&self->numbers), self->n_numbers);
+  apr_numbers_free (g_steal_pointer (&self->numbers), self->n_numbers);
   self->n_numbers = 0;
 }
 
-static void
-append_row (AprLdlt *self)
-{
-  gsize end = apr_triangle (self->n_independent, 0) + self->n_independent + 1;
+/* Rows that are begun together, by several threads. */
+#define ROWS 8
 
+/* A row of L times D, as far as it is known. */
+typedef struct
+{
+  gsize column;
+  gint64 scale;
+  mpf_t *numbers; /* (owned) */
+} Row;
+
+/* Rows of which none depends on the others as far as the rows before them go. */
+typedef struct
+{
+  const AprLdlt *self;
+  mpz_t *matrix;
+  Row rows[ROWS];
+  gsize n;
+  const AprRun *run;
+} Rows;
+
+/* Finds numbers @first to @end of a row. */
+static void
+continue_row (const Rows *rows, const Row *row, gsize first, gsize end)
+{
+  const AprLdlt *self = rows->self;
+  mpf_t product;
+  gsize i;
+  gsize j;
+
+  mpf_init2 (product, (mp_bitcnt_t) self->precision);
+  for (i = first; i < end && !apr_run_is_cancelled (rows->run); i++)
+    {
+      mpf_t *other = self->numbers + apr_triangle (i, 0);
+
+      apr_number_from_integer (row->numbers[i],
+                               rows->matrix[apr_triangle (row->column, self->independent[i])],
+                               -(row->scale + self->scale[i]));
+      for (j = 0; j < i; j++)
+        {
+          mpf_mul (product, row->numbers[j], other[j]);
+          mpf_sub (row->numbers[i], row->numbers[i], product);
+        }
+    }
+  mpf_clear (product);
+}
+
+static void
+begin_rows (gpointer data, gsize part, gsize n_parts)
+{
+  const Rows *rows = data;
+  gsize i;
+
+  for (i = part; i < rows->n; i += n_parts)
+    continue_row (rows, &rows->rows[i], 0, rows->self->n_independent);
+}
+
+/* Ends a row that is known up to position @known; returns whether it is independent. */
+static gboolean
+append_row (AprLdlt *self, const Rows *rows, const Row *row, gsize known, double rank_tolerance)
+{
+  gsize position = self->n_independent;
+  gsize end = apr_triangle (position, 0) + position + 1;
+  mpf_t *to;
+  mpf_t pivot;
+  mpf_t limit;
+  mpf_t product;
+  gboolean independent;
+  gsize i;
+
+  continue_row (rows, row, known, position);
   self->numbers = g_renew (mpf_t, self->numbers, end);
   while (self->n_numbers < end)
     mpf_init2 (self->numbers[self->n_numbers++], (mp_bitcnt_t) self->precision);
+  to = self->numbers + apr_triangle (position, 0);
+
+  mpf_init2 (pivot, (mp_bitcnt_t) self->precision);
+  mpf_init2 (limit, (mp_bitcnt_t) self->precision);
+  mpf_init2 (product, (mp_bitcnt_t) self->precision);
+  apr_number_from_integer (pivot, rows->matrix[apr_triangle (row->column, row->column)], -2 * row->scale);
+  mpf_set_d (limit, rank_tolerance);
+  mpf_mul (limit, pivot, limit);
+  for (i = 0; i < position && !apr_run_is_cancelled (rows->run); i++)
+    {
+      mpf_div (to[i], row->numbers[i], self->numbers[apr_triangle (i, i)]);
+      mpf_mul (product, row->numbers[i], to[i]);
+      mpf_sub (pivot, pivot, product);
+    }
+
+  independent = mpf_cmp (pivot, limit) > 0;
+  if (independent)
+    {
+      mpf_set (to[position], pivot);
+      self->scale[position] = row->scale;
+      self->independent[self->n_independent++] = row->column;
+    }
+  else
+    {
+      self->dependent[self->n_dependent++] = row->column;
+      mpf_neg (limit, limit);
+      if (self->negative < 0 && (rank_tolerance == 0 || mpf_cmp (pivot, limit) < 0))
+        self->negative = (gssize) row->column;
+    }
+  mpf_clears (pivot, limit, product, NULL);
+
+  return independent;
 }
 
 /* Without a rank tolerance, this ends at the first column that depends on those before it. */
@@ -307,80 +385,40 @@ factorise_in_numbers (AprLdlt *self,
                       gint64 precision,
                       const AprRun *run)
 {
-  mpf_t *unscaled = g_new (mpf_t, n);
-  mpf_t pivot;
-  mpf_t limit;
-  mpf_t product;
-  mpf_t factor;
-  gsize column;
+  Rows rows = { .self = self, .matrix = matrix, .run = run };
+  double n_limbs = (double) precision / GMP_NUMB_BITS;
+  double n_operations = 20 * n_limbs * ROWS * (double) n * (double) n / 2;
+  gsize n_rows = apr_parallel_count (run->n_threads, n_operations / APR_PARALLEL_OPERATIONS) > 1 ? ROWS : 1;
+  gboolean ended = FALSE;
+  gsize column = 0;
   gsize i;
-  gsize j;
 
   clear_numbers (self);
   self->precision = precision;
   self->n_independent = 0;
   self->n_dependent = 0;
   self->negative = -1;
-  mpf_init2 (pivot, (mp_bitcnt_t) precision);
-  mpf_init2 (limit, (mp_bitcnt_t) precision);
-  mpf_init2 (product, (mp_bitcnt_t) precision);
-  mpf_init2 (factor, 64);
-  mpf_set_d (factor, rank_tolerance);
-  for (i = 0; i < n; i++)
-    mpf_init2 (unscaled[i], (mp_bitcnt_t) precision);
+  for (i = 0; i < n_rows; i++)
+    rows.rows[i].numbers = apr_numbers_new (n, precision);
 
-  for (column = 0; column < n && !apr_run_is_cancelled (run); column++)
+  while (column < n && !ended && !apr_run_is_cancelled (run))
     {
-      gsize position = self->n_independent;
-      gint64 scale = scale_of (matrix, column);
-      mpf_t *row;
+      gsize known = self->n_independent;
 
-      if (excluded[column])
-        continue;
-
-      append_row (self);
-      row = self->numbers + apr_triangle (position, 0);
-      apr_number_from_integer (pivot, matrix[apr_triangle (column, column)], -2 * scale);
-      mpf_mul (limit, pivot, factor);
-      for (i = 0; i < position; i++)
-        {
-          mpf_t *other = self->numbers + apr_triangle (i, 0);
-
-          if (apr_run_is_cancelled (run))
-            break;
-          apr_number_from_integer (unscaled[i], matrix[apr_triangle (column, self->independent[i])],
-                                   -(scale + self->scale[i]));
-          for (j = 0; j < i; j++)
-            {
-              mpf_mul (product, unscaled[j], other[j]);
-              mpf_sub (unscaled[i], unscaled[i], product);
-            }
-          mpf_div (row[i], unscaled[i], other[i]);
-          mpf_mul (product, unscaled[i], row[i]);
-          mpf_sub (pivot, pivot, product);
-        }
-
-      if (mpf_cmp (pivot, limit) <= 0)
-        {
-          self->dependent[self->n_dependent++] = column;
-          mpf_neg (limit, limit);
-          if (self->negative < 0 && (rank_tolerance == 0 || mpf_cmp (pivot, limit) < 0))
-            self->negative = (gssize) column;
-          if (rank_tolerance == 0)
-            break;
-          continue;
-        }
-
-      mpf_set (row[position], pivot);
-      self->scale[position] = scale;
-      self->independent[position] = column;
-      self->n_independent++;
+      for (rows.n = 0; column < n && rows.n < n_rows; column++)
+        if (!excluded[column])
+          {
+            rows.rows[rows.n].column = column;
+            rows.rows[rows.n++].scale = scale_of (matrix, column);
+          }
+      apr_parallel_run (begin_rows, &rows, run->n_threads,
+                        10 * n_limbs * (double) rows.n * (double) known * (double) known);
+      for (i = 0; i < rows.n && !ended && !apr_run_is_cancelled (run); i++)
+        ended = !append_row (self, &rows, &rows.rows[i], known, rank_tolerance) && rank_tolerance == 0;
     }
 
-  for (i = 0; i < n; i++)
-    mpf_clear (unscaled[i]);
-  g_free (unscaled);
-  mpf_clears (pivot, limit, product, factor, NULL);
+  for (i = 0; i < n_rows; i++)
+    apr_numbers_free (rows.rows[i].numbers, n);
   bound_inverse_of_numbers (self, run);
 }
 
@@ -521,172 +559,4 @@ gint64
 apr_ldlt_get_inverse_bits (AprLdlt *self)
 {
   return self->inverse_bits;
-}
-
-/* x[j] -= factor row[j] */
-static void
-subtract_row (
-  const AprLdlt *self, AprDoubleDoubles x, AprDoubleDouble factor, gsize row, gsize first, gsize end)
-{
-  AprDoubleDoubles multiplier = { &factor.high, &factor.low, 1 };
-  gsize n_columns = (end - first) / APR_DOUBLE_DOUBLE_PAD * APR_DOUBLE_DOUBLE_PAD;
-  gsize j;
-
-  self->kernel->subtract_products (apr_double_doubles_at (x, 0, first), multiplier,
-                                   apr_double_doubles_at (self->doubles, row, first), 1, n_columns, 1);
-  for (j = first + n_columns; j < end; j++)
-    apr_double_doubles_set (
-      x, 0, j,
-      apr_dd_subtract (apr_double_doubles_get (x, 0, j),
-                       apr_dd_multiply (factor, apr_double_doubles_get (self->doubles, row, j))));
-}
-
-static void
-solve_in_doubles (const AprLdlt *self, AprDoubleDoubles x)
-{
-  gsize n = self->n_independent;
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    {
-      AprDoubleDouble value =
-        apr_dd_divide (apr_double_doubles_get (x, 0, i), apr_double_doubles_get (self->doubles, i, i));
-
-      apr_double_doubles_set (x, 0, i, value);
-      subtract_row (self, x, value, i, i + 1, n);
-    }
-  for (i = n; i-- > 0;)
-    {
-      AprDoubleDouble value =
-        apr_dd_divide (apr_double_doubles_get (x, 0, i), apr_double_doubles_get (self->doubles, i, i));
-
-      apr_double_doubles_set (x, 0, i, value);
-      subtract_row (self, x, value, i, 0, i);
-    }
-}
-
-void
-apr_ldlt_solve_numbers (const AprLdlt *self, mpf_t *x, const AprRun *run)
-{
-  gsize n = self->n_independent;
-  mpf_t *factor = self->numbers;
-  mpf_t product;
-  gsize i;
-  gsize j;
-
-  mpf_init2 (product, (mp_bitcnt_t) self->precision);
-  for (i = 0; i < n && !apr_run_is_cancelled (run); i++)
-    for (j = 0; j < i; j++)
-      {
-        mpf_mul (product, factor[apr_triangle (i, j)], x[j]);
-        mpf_sub (x[i], x[i], product);
-      }
-  for (i = 0; i < n && !apr_run_is_cancelled (run); i++)
-    mpf_div (x[i], x[i], factor[apr_triangle (i, i)]);
-  for (i = n; i-- > 0 && !apr_run_is_cancelled (run);)
-    for (j = i + 1; j < n; j++)
-      {
-        mpf_mul (product, factor[apr_triangle (j, i)], x[j]);
-        mpf_sub (x[i], x[i], product);
-      }
-  mpf_clear (product);
-}
-
-/* Writes @numbers 2^-e to @x. Returns: e, with which none is above 1 */
-static gint64
-take_doubles (mpf_t *numbers, gsize n, double *x)
-{
-  gint64 exponent = 0;
-  signed long own_exponent;
-  gboolean any = FALSE;
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    if (mpf_sgn (numbers[i]) != 0)
-      {
-        (void) mpf_get_d_2exp (&own_exponent, numbers[i]);
-        exponent = any ? MAX (exponent, own_exponent) : own_exponent;
-        any = TRUE;
-      }
-  for (i = 0; i < n; i++)
-    {
-      x[i] = mpf_get_d_2exp (&own_exponent, numbers[i]);
-      x[i] = ldexp (x[i], (gint) MAX (own_exponent - exponent, -4 * DBL_MAX_EXP));
-    }
-
-  return exponent;
-}
-
-gint64
-apr_ldlt_divide (AprLdlt *self, double *x, const AprRun *run)
-{
-  gsize n = self->n_independent;
-  AprDoubleDoubles doubles;
-  mpf_t *numbers;
-  gint64 exponent;
-  gsize i;
-
-  if (self->doubles.high != NULL)
-    {
-      doubles = apr_double_doubles_new (1, n);
-      memcpy (doubles.high, x, n * sizeof *x);
-      solve_in_doubles (self, doubles);
-      memcpy (x, doubles.high, n * sizeof *x);
-      apr_double_doubles_free (&doubles);
-      return 0;
-    }
-
-  numbers = numbers_new (n, self->precision);
-  for (i = 0; i < n; i++)
-    mpf_set_d (numbers[i], x[i]);
-  apr_ldlt_solve_numbers (self, numbers, run);
-  exponent = take_doubles (numbers, n, x);
-  numbers_free (numbers, n);
-
-  return exponent;
-}
-
-gint64
-apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x, const AprRun *run)
-{
-  gsize n = self->n_independent;
-  gboolean in_doubles = self->doubles.high != NULL;
-  AprDoubleDoubles doubles = { NULL };
-  mpf_t *numbers = NULL;
-  gint64 exponent = 0;
-  mpz_t value;
-  gsize i;
-
-  if (in_doubles)
-    doubles = apr_double_doubles_new (1, n);
-  else
-    numbers = numbers_new (n, self->precision);
-
-  mpz_init (value);
-  for (i = 0; i < n; i++)
-    {
-      gint64 scale = -right_side->fraction - self->scale[i] - top;
-
-      apr_limbs_get_integer (apr_fixed_get (right_side, i), right_side->n_limbs, value);
-      if (in_doubles)
-        apr_double_doubles_set (doubles, 0, i, apr_dd_from_integer (value, scale));
-      else
-        apr_number_from_integer (numbers[i], value, scale);
-    }
-  mpz_clear (value);
-
-  if (in_doubles)
-    {
-      solve_in_doubles (self, doubles);
-      memcpy (x, doubles.high, n * sizeof *x);
-      apr_double_doubles_free (&doubles);
-    }
-  else
-    {
-      apr_ldlt_solve_numbers (self, numbers, run);
-      exponent = take_doubles (numbers, n, x);
-      numbers_free (numbers, n);
-    }
-
-  return exponent + top;
 }

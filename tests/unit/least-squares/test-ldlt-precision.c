@@ -88,6 +88,67 @@ test_large_first_column (void)
   apr_integers_free (matrix, apr_triangle (N, 0));
 }
 
+/* Rows are begun by several threads where there are many: what is found is the same. Dependent columns are beside each
+ * other, and last; each of the others is nearly the first one, so that the numbers are long. */
+static void
+test_threads (void)
+{
+  enum
+  {
+    N = 75,
+    N_VALUES = 80
+  };
+  const gsize dependent[] = { 10, 11, 40, N - 1 };
+  const AprRun runs[] = { { .n_threads = 1 }, { .n_threads = 3 } };
+  const gboolean excluded[N] = { [7] = TRUE, [72] = TRUE };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (103);
+  mpz_t *x = apr_integers_new (N * N_VALUES);
+  mpz_t *matrix = apr_integers_new (apr_triangle (N, 0));
+  AprLdlt *ldlts[2];
+  gsize n_independent;
+  gsize n;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < N; i++)
+    for (k = 0; k < N_VALUES; k++)
+      {
+        mpz_set_si (x[i * N_VALUES + k], g_rand_int_range (rand, -99, 100));
+        if (i > 0)
+          mpz_addmul_ui (x[i * N_VALUES + k], x[k], (gulong) 1 << 45);
+      }
+  for (i = 0; i < G_N_ELEMENTS (dependent); i++)
+    for (k = 0; k < N_VALUES; k++)
+      mpz_add (x[dependent[i] * N_VALUES + k], x[(i + 1) * N_VALUES + k], x[(i + 2) * N_VALUES + k]);
+  for (i = 0; i < N; i++)
+    for (j = 0; j <= i; j++)
+      for (k = 0; k < N_VALUES; k++)
+        mpz_addmul (matrix[apr_triangle (i, j)], x[i * N_VALUES + k], x[j * N_VALUES + k]);
+
+  for (i = 0; i < 2; i++)
+    {
+      const gsize *columns;
+
+      ldlts[i] = ldlt_new_with (matrix, N, excluded, 0x1p-102, FALSE, &runs[i]);
+      columns = apr_ldlt_get_dependent (ldlts[i], &n);
+      g_assert_cmpmem (columns, n * sizeof *columns, dependent, sizeof dependent);
+      (void) apr_ldlt_get_independent (ldlts[i], &n_independent);
+      g_assert_cmpuint (n_independent, ==, N - 2 - n);
+
+      /* Without a tolerance, the first of these is where it ends. */
+      g_assert_null (apr_ldlt_new_long (matrix, N, 512, &runs[i]));
+    }
+  for (i = 0; i < apr_triangle (n_independent, 0); i++)
+    g_assert_cmpint (mpf_cmp (apr_ldlt_get_numbers (ldlts[0])[i], apr_ldlt_get_numbers (ldlts[1])[i]), ==, 0);
+  g_assert_cmpint (apr_ldlt_get_inverse_bits (ldlts[0]), ==, apr_ldlt_get_inverse_bits (ldlts[1]));
+
+  for (i = 0; i < 2; i++)
+    g_clear_pointer (&ldlts[i], apr_ldlt_free);
+  apr_integers_free (x, N * N_VALUES);
+  apr_integers_free (matrix, apr_triangle (N, 0));
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -95,6 +156,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/ldlt-precision/large-combinations", test_large_combinations);
   g_test_add_func ("/ldlt-precision/large-first-column", test_large_first_column);
+  g_test_add_func ("/ldlt-precision/threads", test_threads);
 
   return g_test_run ();
 }
