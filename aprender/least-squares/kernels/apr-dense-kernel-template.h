@@ -87,28 +87,8 @@ subtract_tile (gboolean exact,
       store (c + i * c_stride + v * LANES, sums[i][v]);
 }
 
-/* The same for @n_vectors columns of vectors. */
-static G_ALWAYS_INLINE inline void
-subtract_tile_column (gboolean exact,
-                      double *c,
-                      gsize c_stride,
-                      const double *a,
-                      gsize a_stride,
-                      const double *b,
-                      gsize b_stride,
-                      gsize n_rows,
-                      gsize n_vectors,
-                      gsize n_inner)
-{
-  gsize i;
-
-  for (i = 0; i + ROWS <= n_rows; i += ROWS)
-    subtract_tile (exact, c + i * c_stride, c_stride, a + i, a_stride, b, b_stride, ROWS, n_vectors, n_inner);
-  for (; i < n_rows; i++)
-    subtract_tile (exact, c + i * c_stride, c_stride, a + i, a_stride, b, b_stride, 1, n_vectors, n_inner);
-}
-
-static G_ALWAYS_INLINE inline void
+/* The same for as many columns of tiles as there are from @first on, @n_vectors wide each; returns where they end. */
+static G_ALWAYS_INLINE inline gsize
 subtract_tiles (gboolean exact,
                 double *c,
                 gsize c_stride,
@@ -117,20 +97,25 @@ subtract_tiles (gboolean exact,
                 const double *b,
                 gsize b_stride,
                 gsize n_rows,
+                gsize first,
                 gsize n_columns,
+                gsize n_vectors,
                 gsize n_inner)
 {
-  const gsize n_vectors = exact ? EXACT_VECTORS : VECTORS; /* GCOVR_EXCL_BR_LINE: a constant too */
+  gsize i;
   gsize j;
 
-  for (j = 0; j + n_vectors * LANES <= n_columns; j += n_vectors * LANES)
-    subtract_tile_column (exact, c + j, c_stride, a, a_stride, b + j, b_stride, n_rows, n_vectors, n_inner);
-  if (EXACT_VECTORS > VECTORS)
-    for (; j + WIDTH <= n_columns; j += WIDTH)
-      subtract_tile_column (exact, c + j, c_stride, a, a_stride, b + j, b_stride, n_rows, VECTORS, n_inner);
-  if (n_vectors * LANES > APR_DENSE_STEP) /* GCOVR_EXCL_BR_LINE: as above */
-    for (; j < n_columns; j += LANES)
-      subtract_tile_column (exact, c + j, c_stride, a, a_stride, b + j, b_stride, n_rows, 1, n_inner);
+  for (j = first; j + n_vectors * LANES <= n_columns; j += n_vectors * LANES)
+    {
+      for (i = 0; i + ROWS <= n_rows; i += ROWS)
+        subtract_tile (exact, c + i * c_stride + j, c_stride, a + i, a_stride, b + j, b_stride, ROWS,
+                       n_vectors, n_inner);
+      for (; i < n_rows; i++)
+        subtract_tile (exact, c + i * c_stride + j, c_stride, a + i, a_stride, b + j, b_stride, 1, n_vectors,
+                       n_inner);
+    }
+
+  return j;
 }
 
 static void
@@ -144,7 +129,12 @@ subtract_products (double *c,
                    gsize n_columns,
                    gsize n_inner)
 {
-  subtract_tiles (FALSE, c, c_stride, a, a_stride, b, b_stride, n_rows, n_columns, n_inner);
+  gsize end =
+    subtract_tiles (FALSE, c, c_stride, a, a_stride, b, b_stride, n_rows, 0, n_columns, VECTORS, n_inner);
+
+  /* Only then is there anything left. */
+  if (WIDTH > APR_DENSE_STEP)
+    (void) subtract_tiles (FALSE, c, c_stride, a, a_stride, b, b_stride, n_rows, end, n_columns, 1, n_inner);
 }
 
 static void
@@ -158,7 +148,14 @@ subtract_exact_products (double *c,
                          gsize n_columns,
                          gsize n_inner)
 {
-  subtract_tiles (TRUE, c, c_stride, a, a_stride, b, b_stride, n_rows, n_columns, n_inner);
+  gsize end = subtract_tiles (TRUE, c, c_stride, a, a_stride, b, b_stride, n_rows, 0, n_columns,
+                              EXACT_VECTORS, n_inner);
+
+  if (EXACT_VECTORS > VECTORS)
+    end =
+      subtract_tiles (TRUE, c, c_stride, a, a_stride, b, b_stride, n_rows, end, n_columns, VECTORS, n_inner);
+  if (EXACT_VECTORS * LANES > APR_DENSE_STEP)
+    (void) subtract_tiles (TRUE, c, c_stride, a, a_stride, b, b_stride, n_rows, end, n_columns, 1, n_inner);
 }
 
 static void
