@@ -93,7 +93,8 @@ test_centring (void)
 
   for (round = 0; round < 200; round++)
     {
-      gsize p = (gsize) g_rand_int_range (rand, 1, 6);
+      /* So many are worth two threads, neither of which may write behind its rows. */
+      gsize p = round % 25 == 0 ? 270 : (gsize) g_rand_int_range (rand, 1, 6);
       g_autoptr (AprExactSums) sums = make_up_sums (rand, p, (gsize) g_rand_int_range (rand, 1, 12));
       gboolean centred = g_rand_boolean (rand);
       double alpha = alphas[round % 4];
@@ -675,33 +676,6 @@ test_scaled_from_the_bottom (void)
     }
 }
 
-#define N_SHARED 300
-
-static void
-test_threads (void)
-{
-  g_autoptr (GRand) rand = g_rand_new_with_seed (57);
-  int round;
-
-  g_test_summary ("Threads that share the rows write nothing behind their own, whatever its length.");
-  for (round = 0; round < 8; round++)
-    {
-      g_autoptr (AprExactSums) sums = make_up_sums (rand, N_SHARED, (gsize) round % 4 * 2 + 2);
-      g_auto (AprProducts) alone = { 0 };
-      g_auto (AprProducts) shared = { 0 };
-      gsize i;
-      gsize j;
-
-      apr_products_init (&alone, sums, TRUE, 0, &(AprRun){ .n_threads = 1 });
-      apr_products_init (&shared, sums, TRUE, 0, &(AprRun){ .n_threads = 2 });
-      g_assert_cmpuint (shared.n_limbs, ==, alone.n_limbs);
-      for (i = 0; i <= N_SHARED; i++)
-        for (j = 0; j <= i; j++)
-          g_assert_cmpmem (apr_products_get (&shared, i, j), shared.n_limbs * sizeof (mp_limb_t),
-                           apr_products_get (&alone, i, j), alone.n_limbs * sizeof (mp_limb_t));
-    }
-}
-
 int
 main (int argc, char *argv[])
 {
@@ -711,7 +685,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/products/nothing", test_nothing);
   g_test_add_func ("/products/ones", test_ones);
   g_test_add_func ("/products/constant", test_constant);
-  g_test_add_func ("/products/threads", test_threads);
   g_test_add_func ("/products/scaled", test_scaled);
   g_test_add_func ("/products/carries", test_carries);
   g_test_add_func ("/products/tall", test_tall);
