@@ -78,6 +78,8 @@ apr_residue_team_init (AprResidueTeam *self,
   self->panel_size = apr_residue_kernel_get_panel_size (kernel, block_rows);
   self->left_size = apr_residue_kernel_get_left_size (kernel, block_rows);
   self->n_left = CLAMP (self->n_panels * moduli->n_moduli / (4 * (gsize) n_threads), 1, (gsize) LEFT_PANELS);
+  /* Even, for kernels that multiply pairs. */
+  self->n_left += self->n_left % 2;
   self->n_threads = n_threads;
   apr_residue_weights_init (&self->weights, weights, block_rows, moduli->n_moduli, kernel);
 
@@ -384,27 +386,63 @@ fetch_ahead (AprResidueTeam *self)
   self->n_ahead -= n;
 }
 
-/* For one modulus, some panels on the left with all that are not right of them. */
+/* For one modulus, a panel on the left with up to @n_right that are not right of it. */
+static void
+multiply_panel (
+  AprResidueTeam *self, const guint8 *panel, gsize modulus, gsize left, gsize right, gsize n_right)
+{
+  gsize tile_size = get_tile_size (self);
+
+  if (self->n_ahead > 0)
+    fetch_ahead (self);
+  self->kernel->multiply (panel, MIN (self->n_columns - left * APR_RESIDUE_PANEL, APR_RESIDUE_PANEL),
+                          get_residues (self, modulus, right), self->panel_size,
+                          MIN (n_right, left + 1 - right), left < right + n_right, self->n_rows,
+                          self->moduli->modulus[modulus], get_tile (self, left, right) + modulus * tile_size,
+                          self->moduli->n_moduli * tile_size);
+}
+
+/* Pairs of panels on the left with one on the right, which may be the first of them. */
+static void
+multiply_pairs (
+  AprResidueTeam *self, const guint8 *panels, gsize modulus, gsize left, gsize n_pairs, gsize right)
+{
+  gsize tile_size = get_tile_size (self);
+  guint8 beyond[2 * APR_RESIDUE_TILE] __attribute__ ((aligned (64))) = { 0 };
+  guint8 *tiles[LEFT_PANELS / 2][4];
+  gsize i;
+
+  for (i = 0; i < 4 * n_pairs; i++)
+    tiles[i / 4][i % 4] = get_tile (self, left + i / 2, right + i % 2) + modulus * tile_size;
+  /* There is none above the diagonal. */
+  if (left == right)
+    tiles[0][1] = beyond;
+  self->kernel->multiply_pairs (panels, self->left_size, n_pairs, get_residues (self, modulus, right),
+                                self->panel_size, self->n_rows, self->moduli->modulus[modulus], tiles);
+}
+
+/* For one modulus, some panels on the left, of which the first has an even number, with all that are not right of
+ * them. */
 static void
 multiply_panels (AprResidueTeam *self, AprResidueThread *thread, gsize modulus, gsize first, gsize end)
 {
   const guint8 *panels = prepare_left (self, thread, modulus, first, end);
-  gsize tile_size = get_tile_size (self);
+  gboolean pairs = self->kernel->multiply_pairs != NULL;
+  gsize n_right = pairs ? 2 : APR_RESIDUE_RIGHT;
   gsize left;
   gsize right;
 
-  for (right = 0; right < end; right += APR_RESIDUE_RIGHT)
-    for (left = MAX (first, right); left < end; left++)
-      {
-        if (self->n_ahead > 0)
-          fetch_ahead (self);
-        self->kernel->multiply (
-          panels + (left - first) * self->left_size,
-          MIN (self->n_columns - left * APR_RESIDUE_PANEL, APR_RESIDUE_PANEL),
-          get_residues (self, modulus, right), self->panel_size, MIN (APR_RESIDUE_RIGHT, left + 1 - right),
-          left < right + APR_RESIDUE_RIGHT, self->n_rows, self->moduli->modulus[modulus],
-          get_tile (self, left, right) + modulus * tile_size, self->moduli->n_moduli * tile_size);
-      }
+  for (right = 0; right < end; right += n_right)
+    {
+      gsize n_pairs;
+
+      left = MAX (first, right);
+      n_pairs = pairs ? (end - left) / 2 : 0;
+      if (n_pairs > 0)
+        multiply_pairs (self, panels + (left - first) * self->left_size, modulus, left, n_pairs, right);
+      for (left += 2 * n_pairs; left < end; left++)
+        multiply_panel (self, panels + (left - first) * self->left_size, modulus, left, right, n_right);
+    }
 }
 
 static void

@@ -119,35 +119,44 @@ now_in_thread (void)
   return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
 }
 
-/* Blocks as large as can be, so that sums are reduced as seldom as they can be. The panels on the right are one, so
+/* Blocks as large as can be, so that sums are reduced as seldom as they can be. The panels on either side are one, so
  * that all are in the first cache. */
 static gpointer
 multiply_residues (gpointer data)
 {
   enum
   {
-    N = 500
+    N = 500,
+    N_PAIRS = 4,
+    N_TILES = 4 * N_PAIRS,
   };
   Peak *peak = data;
   const AprResidueKernel *kernel = peak->residues;
   gsize size = apr_residue_kernel_get_panel_size (kernel, APR_RESIDUE_ROWS);
   gsize left_size = apr_residue_kernel_get_left_size (kernel, APR_RESIDUE_ROWS);
   gsize tile_size = APR_RESIDUE_TILE * kernel->residue_size;
+  gsize n_tiles = kernel->multiply_pairs != NULL ? N_TILES : APR_RESIDUE_RIGHT;
   guint8 *left = g_aligned_alloc0 (1, left_size, 64);
   guint8 *panel = g_aligned_alloc0 (1, size, 64);
-  guint8 *tiles = g_aligned_alloc0 (APR_RESIDUE_RIGHT, tile_size, 64);
+  guint8 *tiles = g_aligned_alloc0 (n_tiles, tile_size, 64);
+  guint8 *places[N_PAIRS][4];
   guint modulus = kernel->residue_size == 1 ? 255 : 9501;
   double start;
   gsize i;
 
+  for (i = 0; i < N_TILES; i++)
+    places[i / 4][i % 4] = tiles + i % n_tiles * tile_size;
   if (kernel->start != NULL)
     kernel->start ();
   start = now_in_thread ();
   for (i = 0; i < N; i++)
-    kernel->multiply (left, APR_RESIDUE_PANEL, panel, 0, APR_RESIDUE_RIGHT, FALSE, APR_RESIDUE_ROWS, modulus,
-                      tiles, tile_size);
-  peak->rate =
-    (double) N * APR_RESIDUE_ROWS * APR_RESIDUE_TILE * APR_RESIDUE_RIGHT / (now_in_thread () - start);
+    if (kernel->multiply_pairs != NULL)
+      kernel->multiply_pairs (left, 0, N_PAIRS, panel, 0, APR_RESIDUE_ROWS, modulus,
+                              (guint8 *const(*)[4]) places);
+    else
+      kernel->multiply (left, APR_RESIDUE_PANEL, panel, 0, APR_RESIDUE_RIGHT, FALSE, APR_RESIDUE_ROWS,
+                        modulus, tiles, tile_size);
+  peak->rate = (double) (N * n_tiles * APR_RESIDUE_ROWS * APR_RESIDUE_TILE) / (now_in_thread () - start);
   peak->rate /= (double) count_moduli (peak);
   if (kernel->stop != NULL)
     kernel->stop ();

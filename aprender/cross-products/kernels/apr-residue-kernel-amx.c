@@ -78,24 +78,18 @@ turn (const guint8 *panel, gsize n_rows, guint8 *turned)
     }
 }
 
-/* Adds sums to residues, modulo the modulus. */
+/* Adds four rows of sums to residues, modulo the modulus. */
 INLINE void
-add_sums (const gint32 *sums, const Reduction *reduction, guint8 *tile)
+add_rows (const gint32 *sums, const Reduction *reduction, guint8 *tile)
 {
-  gsize first;
+  __m512i rows[4];
   gsize i;
 
-  for (first = 0; first < APR_RESIDUE_TILE; first += 64)
-    {
-      __m512i rows[4];
-
 #pragma GCC unroll 4
-      for (i = 0; i < 4; i++)
-        rows[i] =
-          _mm512_add_epi32 (_mm512_load_si512 (sums + first + 16 * i),
-                            _mm512_cvtepu8_epi32 (_mm_load_si128 ((const void *) (tile + first + 16 * i))));
-      _mm512_store_si512 (tile + first, reduce_sums (rows, reduction));
-    }
+  for (i = 0; i < 4; i++)
+    rows[i] = _mm512_add_epi32 (_mm512_load_si512 (sums + 16 * i),
+                                _mm512_cvtepu8_epi32 (_mm_load_si128 ((const void *) (tile + 16 * i))));
+  _mm512_store_si512 (tile, reduce_sums (rows, reduction));
 }
 
 /* Products of residues from 0 to 255 sum to less than 2^26 for APR_RESIDUE_ROWS rows. */
@@ -138,6 +132,7 @@ multiply_panels (const guint8 *left,
   guint8 last[APR_RESIDUE_RIGHT][TILE_BYTES] __attribute__ ((aligned (64)));
   const Reduction reduction = find_reduction (modulus);
   gsize n_whole = n_rows / STEP;
+  gsize row;
   gsize i;
 
   for (i = 0; i < n_right; i++)
@@ -159,7 +154,8 @@ multiply_panels (const guint8 *left,
   _tile_stored (1, sums[1], 64);
   _tile_stored (2, sums[2], 64);
   for (i = 0; i < n_right; i++)
-    add_sums (sums[i], &reduction, tiles + i * tile_distance);
+    for (row = 0; row < APR_RESIDUE_TILE; row += 64)
+      add_rows (sums[i] + row, &reduction, tiles + i * tile_distance + row);
 }
 
 #define MULTIPLY(n)                                                                 \
@@ -189,6 +185,77 @@ multiply (const guint8 *left,
     }
 }
 
+/* Two panels on the left with two on the right: tiles 0 to 3 hold the sums, 4 and 5 what comes from the left, which
+ * passes the first cache by, so that the panels on the right stay there, and 6 and 7 what comes from these. */
+INLINE void
+multiply_four_tiles (const guint8 *left, gsize left_distance, const guint8 *right, gsize distance)
+{
+  _tile_stream_loadd (4, left, 64);
+  _tile_loadd (6, right, 64);
+  _tile_dpbuud (0, 4, 6);
+  _tile_loadd (7, right + distance, 64);
+  _tile_dpbuud (1, 4, 7);
+  _tile_stream_loadd (5, left + left_distance, 64);
+  _tile_dpbuud (2, 5, 6);
+  _tile_dpbuud (3, 5, 7);
+}
+
+/* The sums of two pairs of panels are added to their tiles in so many parts, of four rows each. */
+#define PARTS (4 * APR_RESIDUE_TILE / 64)
+
+/* One for each of the steps of a block, at least. */
+G_STATIC_ASSERT (APR_RESIDUE_ROWS <= PARTS * STEP);
+
+/* While two pairs are multiplied, the sums of those before them are added to their tiles, and these pairs' tiles, which
+ * may come from far, are fetched: the products take the time of both. */
+static void
+multiply_pairs (const guint8 *left,
+                gsize left_distance,
+                gsize n_pairs,
+                const guint8 *right,
+                gsize distance,
+                gsize n_rows,
+                guint modulus,
+                guint8 *const (*tiles)[4])
+{
+  gint32 sums[4 * APR_RESIDUE_TILE] __attribute__ ((aligned (64)));
+  guint8 last[2][TILE_BYTES] __attribute__ ((aligned (64)));
+  const Reduction reduction = find_reduction (modulus);
+  gsize n_whole = n_rows / STEP;
+  gsize pair;
+  gsize i;
+
+  right += APR_RESIDUE_HEADER;
+  for (i = 0; i < 2 && n_rows % STEP > 0; i++)
+    fill_tile (right + i * distance + n_whole * TILE_BYTES, n_rows % STEP, last[i]);
+  /* GCC does not take a tile's load for one: without this it might fill the tiles after it. */
+  __asm__ volatile("" ::: "memory");
+
+  for (pair = 0; pair < n_pairs; pair++, left += 2 * left_distance)
+    {
+      _tile_zero (0);
+      _tile_zero (1);
+      _tile_zero (2);
+      _tile_zero (3);
+      for (i = 0; i < PARTS; i++)
+        {
+          if (i < n_whole)
+            multiply_four_tiles (left + i * TILE_BYTES, left_distance, right + i * TILE_BYTES, distance);
+          else if (i * STEP < n_rows)
+            multiply_four_tiles (left + i * TILE_BYTES, left_distance, last[0], TILE_BYTES);
+          _mm_prefetch ((const void *) (tiles[pair][i / 4] + i % 4 * 64), _MM_HINT_T0);
+          if (pair > 0)
+            add_rows (sums + 64 * i, &reduction, tiles[pair - 1][i / 4] + i % 4 * 64);
+        }
+      _tile_stored (0, sums, 64);
+      _tile_stored (1, sums + APR_RESIDUE_TILE, 64);
+      _tile_stored (2, sums + 2 * APR_RESIDUE_TILE, 64);
+      _tile_stored (3, sums + 3 * APR_RESIDUE_TILE, 64);
+    }
+  for (i = 0; i < PARTS; i++)
+    add_rows (sums + 64 * i, &reduction, tiles[n_pairs - 1][i / 4] + i % 4 * 64);
+}
+
 const AprResidueKernel apr_residue_kernel_amx = {
   .name = "amx",
   .residue_size = 1,
@@ -202,5 +269,6 @@ const AprResidueKernel apr_residue_kernel_amx = {
   .start = start,
   .stop = stop,
   .multiply = multiply,
+  .multiply_pairs = multiply_pairs,
   .reconstruct = reconstruct,
 };

@@ -105,6 +105,18 @@ typedef struct
                     guint8 *tiles,
                     gsize tile_distance);
 
+  /* The same for @n_pairs pairs of panels on the left, at least one, with a pair on the right: the panels stand
+   * @left_distance and @distance bytes apart, and all products of theirs count. The tiles of a pair are those of its
+   * first panel, and those of its second. %NULL where this is not faster. */
+  void (*multiply_pairs) (const guint8 *left,
+                          gsize left_distance,
+                          gsize n_pairs,
+                          const guint8 *right,
+                          gsize distance,
+                          gsize n_rows,
+                          guint modulus,
+                          guint8 *const (*tiles)[4]);
+
   /* Finds the whole numbers below M / 2 in magnitude that have the residues in @tiles, one tile for each modulus: part
    * k, in units of 2^(32 k), of entry i is @parts[k][i]. */
   void (*reconstruct) (const AprResidueModuli *moduli,

@@ -459,6 +459,66 @@ check_squares (const AprResidueKernel *kernel, GRand *rand, gsize n_panels, gboo
     }
 }
 
+/* Pairs of panels with a pair, each residue as large as one can be or any other; rows that are beyond are not read. */
+static void
+check_pairs (const AprResidueKernel *kernel, GRand *rand, gsize n_pairs, gsize n_rows, guint modulus)
+{
+  gsize n_left = 2 * n_pairs;
+  gsize size = apr_residue_kernel_get_panel_size (kernel, ROWS);
+  gsize left_size = apr_residue_kernel_get_left_size (kernel, ROWS);
+  gsize n_filled = apr_residue_kernel_fill_up (kernel, n_rows);
+  Cut panels = { g_aligned_alloc (n_left + 2, size, 64), size, NULL, 0 };
+  guint8 *turned = g_aligned_alloc0 (n_left, left_size, 64);
+  guint8 *tiles = g_aligned_alloc0 (4 * n_left, APR_RESIDUE_TILE, 64);
+  guint8 *(*places)[4] = g_malloc_n (n_pairs, sizeof *places);
+  gint pass;
+  gsize row;
+  gsize i;
+  gsize j;
+
+  g_assert_cmpuint (kernel->residue_size, ==, 1);
+  memset (panels.residues, 0xff, (n_left + 2) * size);
+  for (i = 0; i < n_left + 2; i++)
+    for (j = 0; j < n_filled * PANEL; j++)
+      {
+        gsize place = i * size + APR_RESIDUE_HEADER + j;
+
+        if (j / PANEL / kernel->step * kernel->step + j % kernel->step >= n_rows)
+          panels.residues[place] = 0;
+        else if (g_rand_boolean (rand))
+          panels.residues[place] = (guint8) g_rand_int_range (rand, 0, 256);
+      }
+  for (i = 0; i < n_left; i++)
+    kernel->turn (panels.residues + i * size, n_rows, turned + i * left_size);
+  for (i = 0; i < 2 * n_left; i++)
+    places[i / 4][i % 4] = tiles + 2 * i * APR_RESIDUE_TILE;
+
+  /* Onto nothing, and onto what is there. */
+  kernel->start ();
+  for (pass = 0; pass < 2; pass++)
+    kernel->multiply_pairs (turned, left_size, n_pairs, panels.residues + n_left * size, size, n_rows,
+                            modulus, (guint8 *const(*)[4]) places);
+  kernel->stop ();
+  for (i = 0; i < 2 * n_left; i++)
+    for (j = 0; j < APR_RESIDUE_TILE; j++)
+      {
+        const guint8 *tile = tiles + 2 * i * APR_RESIDUE_TILE;
+        gint sum = 0;
+
+        for (row = 0; row < n_rows; row++)
+          sum += get_residue (kernel, &panels, (guint) (i / 2), row, j / PANEL) *
+                 get_residue (kernel, &panels, (guint) (n_left + i % 2), row, j % PANEL);
+        g_assert_cmpint ((tile[j] - 2 * sum) % (gint) modulus, ==, 0);
+        /* What is beside a tile is not written to. */
+        g_assert_cmpint (tile[APR_RESIDUE_TILE + j], ==, 0);
+      }
+
+  g_aligned_free (panels.residues);
+  g_aligned_free (turned);
+  g_aligned_free (tiles);
+  g_free (places);
+}
+
 static void
 test_kernel (gconstpointer data)
 {
@@ -493,6 +553,12 @@ test_kernel (gconstpointer data)
     }
   for (n = 1; n < 10; n++)
     check_squares (kernel, rand, n, n % 2 == 0);
+  for (n = 1; n < 5 && kernel->multiply_pairs != NULL; n++)
+    {
+      check_pairs (kernel, rand, n, ROWS, 255);
+      check_pairs (kernel, rand, n, (gsize) g_rand_int_range (rand, 1, ROWS), 149);
+      check_pairs (kernel, rand, n, (gsize) g_rand_int_range (rand, 1, 64), 251);
+    }
 }
 
 int
