@@ -20,7 +20,7 @@ typedef struct
 /* What one instruction set does with rows of X: for each target, from 0 on, the products with the coefficients are
  * added one by one in the order of the columns, then the intercept, all in double, each product and each sum
  * rounded; and the last sum is rounded once more where predictions are floats. A lane is a row: no row's sum is
- * split, nor is a product fused with its addition, so every implementation gives the same bits. */
+ * split, nor is a product fused with its addition unless it is exact, so every implementation gives the same bits. */
 typedef struct
 {
   const char *name;

@@ -8,6 +8,7 @@
 #define SPLAT(value) _mm256_set1_pd (value)
 #define ADD(a, b) _mm256_add_pd (a, b)
 #define MULTIPLY(a, b) _mm256_mul_pd (a, b)
+#define MULTIPLY_ADD(a, b, c) _mm256_fmadd_pd (a, b, c)
 #define STORE(place, a) _mm256_storeu_pd (place, a)
 #define STORE_FLOATS(place, a) _mm_storeu_ps (place, _mm256_cvtpd_ps (a))
 #define COLUMNS 4

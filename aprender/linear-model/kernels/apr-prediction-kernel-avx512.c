@@ -8,6 +8,7 @@
 #define SPLAT(value) _mm512_set1_pd (value)
 #define ADD(a, b) _mm512_add_pd (a, b)
 #define MULTIPLY(a, b) _mm512_mul_pd (a, b)
+#define MULTIPLY_ADD(a, b, c) _mm512_fmadd_pd (a, b, c)
 #define STORE(place, a) _mm512_storeu_pd (place, a)
 #define STORE_FLOATS(place, a) _mm256_storeu_ps (place, _mm512_cvtpd_ps (a))
 #define COLUMNS 4

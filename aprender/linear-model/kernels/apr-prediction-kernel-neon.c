@@ -26,6 +26,13 @@ four_multiply (Four a, Four b)
   return (Four){ { vmulq_f64 (a.half[0], b.half[0]), vmulq_f64 (a.half[1], b.half[1]) } };
 }
 
+static inline Four
+four_multiply_add (Four a, Four b, Four c)
+{
+  return (
+    Four){ { vfmaq_f64 (c.half[0], a.half[0], b.half[0]), vfmaq_f64 (c.half[1], a.half[1], b.half[1]) } };
+}
+
 static inline void
 four_store (double *place, Four a)
 {
@@ -40,6 +47,7 @@ four_store (double *place, Four a)
 #define SPLAT(value) four_splat (value)
 #define ADD(a, b) four_add (a, b)
 #define MULTIPLY(a, b) four_multiply (a, b)
+#define MULTIPLY_ADD(a, b, c) four_multiply_add (a, b, c)
 #define STORE(place, a) four_store (place, a)
 #define STORE_FLOATS(place, a) \
  vst1q_f32 (place, vcombine_f32 (vcvt_f32_f64 ((a).half[0]), vcvt_f32_f64 ((a).half[1])))

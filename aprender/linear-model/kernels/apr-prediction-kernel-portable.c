@@ -11,6 +11,7 @@ typedef double Pair __attribute__ ((vector_size (16)));
 #define SPLAT(value) ((Pair){ value, value })
 #define ADD(a, b) ((a) + (b))
 #define MULTIPLY(a, b) ((a) * (b))
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #define STORE(place, a) memcpy (place, &(a), sizeof (Pair))
 #define STORE_FLOATS(place, a) ((place)[0] = (float) (a)[0], (place)[1] = (float) (a)[1])
 #define COLUMNS 2
