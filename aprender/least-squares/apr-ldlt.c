@@ -241,7 +241,7 @@ factorise_in_doubles (AprLdlt *self,
   if (!read_doubles (self, products, rank_tolerance, limits, doubts, run) ||
       !apr_double_doubles_factorise (self->doubles, n, n, limits, self->kernel, run))
     return FALSE;
-  for (i = 0; i < n; i++)
+  for (i = 0; i < n && !apr_run_is_cancelled (run); i++)
     {
       double root = apr_double_doubles_get (self->doubles, i, i).high;
 
@@ -285,6 +285,8 @@ typedef struct
   mpz_t *matrix;
   Row rows[ROWS];
   gsize n;
+  double rank_tolerance;
+  gint64 max_precision;
   const AprRun *run;
 } Rows;
 
@@ -324,9 +326,24 @@ begin_rows (gpointer data, gsize part, gsize n_parts)
     continue_row (rows, &rows->rows[i], 0, rows->self->n_independent);
 }
 
+/* The limit of a pivot: the rank tolerance, of its diagonal. Without one, pivots of a definite matrix are at least
+ * 2^-(max_precision - FIRST_PRECISION) of their diagonals. A limit far below that ends the search for a precision where
+ * a pivot is 0, which files may hold: at each precision, rounding may leave a little of it. */
+static void
+find_limit (mpf_t limit, const mpf_t diagonal, const Rows *rows)
+{
+  if (rows->rank_tolerance == 0)
+    {
+      mpf_div_2exp (limit, diagonal, (mp_bitcnt_t) (rows->max_precision - FIRST_PRECISION / 2));
+      return;
+    }
+  mpf_set_d (limit, rows->rank_tolerance);
+  mpf_mul (limit, diagonal, limit);
+}
+
 /* Ends a row that is known up to position @known; returns whether it is independent. */
 static gboolean
-append_row (AprLdlt *self, const Rows *rows, const Row *row, gsize known, double rank_tolerance)
+append_row (AprLdlt *self, const Rows *rows, const Row *row, gsize known)
 {
   gsize position = self->n_independent;
   gsize end = apr_triangle (position, 0) + position + 1;
@@ -347,8 +364,7 @@ append_row (AprLdlt *self, const Rows *rows, const Row *row, gsize known, double
   mpf_init2 (limit, (mp_bitcnt_t) self->precision);
   mpf_init2 (product, (mp_bitcnt_t) self->precision);
   apr_number_from_integer (pivot, rows->matrix[apr_triangle (row->column, row->column)], -2 * row->scale);
-  mpf_set_d (limit, rank_tolerance);
-  mpf_mul (limit, pivot, limit);
+  find_limit (limit, pivot, rows);
   for (i = 0; i < position && !apr_run_is_cancelled (rows->run); i++)
     {
       mpf_div (to[i], row->numbers[i], self->numbers[apr_triangle (i, i)]);
@@ -367,7 +383,7 @@ append_row (AprLdlt *self, const Rows *rows, const Row *row, gsize known, double
     {
       self->dependent[self->n_dependent++] = row->column;
       mpf_neg (limit, limit);
-      if (self->negative < 0 && (rank_tolerance == 0 || mpf_cmp (pivot, limit) < 0))
+      if (self->negative < 0 && (rows->rank_tolerance == 0 || mpf_cmp (pivot, limit) < 0))
         self->negative = (gssize) row->column;
     }
   mpf_clears (pivot, limit, product, NULL);
@@ -383,9 +399,14 @@ factorise_in_numbers (AprLdlt *self,
                       const gboolean *excluded,
                       double rank_tolerance,
                       gint64 precision,
+                      gint64 max_precision,
                       const AprRun *run)
 {
-  Rows rows = { .self = self, .matrix = matrix, .run = run };
+  Rows rows = { .self = self,
+                .matrix = matrix,
+                .rank_tolerance = rank_tolerance,
+                .max_precision = max_precision,
+                .run = run };
   double n_limbs = (double) precision / GMP_NUMB_BITS;
   double n_operations = 20 * n_limbs * ROWS * (double) n * (double) n / 2;
   gsize n_rows = apr_parallel_count (run->n_threads, n_operations / APR_PARALLEL_OPERATIONS) > 1 ? ROWS : 1;
@@ -414,7 +435,7 @@ factorise_in_numbers (AprLdlt *self,
       apr_parallel_run (begin_rows, &rows, run->n_threads,
                         10 * n_limbs * (double) rows.n * (double) known * (double) known);
       for (i = 0; i < rows.n && !ended && !apr_run_is_cancelled (run); i++)
-        ended = !append_row (self, &rows, &rows.rows[i], known, rank_tolerance) && rank_tolerance == 0;
+        ended = !append_row (self, &rows, &rows.rows[i], known) && rank_tolerance == 0;
     }
 
   for (i = 0; i < n_rows; i++)
@@ -467,7 +488,7 @@ apr_ldlt_new (const AprProducts *products, const gboolean *excluded, double rank
     {
       gint64 needed;
 
-      factorise_in_numbers (self, matrix, n, excluded, rank_tolerance, precision, run);
+      factorise_in_numbers (self, matrix, n, excluded, rank_tolerance, precision, max_precision, run);
       needed = 2 * bits_of (n) + (rank_tolerance > 0 ? 2 * self->inverse_bits + SPARE_PRECISION
                                                      : self->inverse_bits + SPARE_FOR_CORRECTIONS);
       /* Where the rank tolerance is 0, products of samples are definite, and a dependent column shows a lack of
@@ -498,7 +519,7 @@ apr_ldlt_new_long (mpz_t *matrix, gsize n, gint64 max_precision, const AprRun *r
     {
       gint64 needed;
 
-      factorise_in_numbers (self, matrix, n, excluded, 0, precision, run);
+      factorise_in_numbers (self, matrix, n, excluded, 0, precision, max_precision, run);
       needed = 2 * self->inverse_bits + 2 * bits_of (n) + SPARE_PRECISION;
       if (self->n_dependent == 0 && needed <= precision)
         return apr_run_is_cancelled (run) ? NULL : g_steal_pointer (&self);

@@ -105,6 +105,7 @@ test_threads (void)
   mpz_t *x = apr_integers_new (N * N_VALUES);
   mpz_t *matrix = apr_integers_new (apr_triangle (N, 0));
   AprLdlt *ldlts[2];
+  AprLdlt *without[2];
   gsize n_independent;
   gsize n;
   gsize i;
@@ -136,15 +137,24 @@ test_threads (void)
       (void) apr_ldlt_get_independent (ldlts[i], &n_independent);
       g_assert_cmpuint (n_independent, ==, N - 2 - n);
 
-      /* Without a tolerance, the first of these is where it ends. */
       g_assert_null (apr_ldlt_new_long (matrix, N, 512, &runs[i]));
+
+      /* Without a tolerance, the first of these is where it ends, whatever rows were begun together. */
+      without[i] = ldlt_new_with (matrix, N, excluded, 0, FALSE, &runs[i]);
+      columns = apr_ldlt_get_dependent (without[i], &n);
+      g_assert_cmpmem (columns, n * sizeof *columns, dependent, sizeof dependent[0]);
+      columns = apr_ldlt_get_independent (without[i], &n);
+      g_assert_cmpuint (n, ==, 9);
     }
   for (i = 0; i < apr_triangle (n_independent, 0); i++)
     g_assert_cmpint (mpf_cmp (apr_ldlt_get_numbers (ldlts[0])[i], apr_ldlt_get_numbers (ldlts[1])[i]), ==, 0);
   g_assert_cmpint (apr_ldlt_get_inverse_bits (ldlts[0]), ==, apr_ldlt_get_inverse_bits (ldlts[1]));
 
   for (i = 0; i < 2; i++)
-    g_clear_pointer (&ldlts[i], apr_ldlt_free);
+    {
+      g_clear_pointer (&ldlts[i], apr_ldlt_free);
+      g_clear_pointer (&without[i], apr_ldlt_free);
+    }
   apr_integers_free (x, N * N_VALUES);
   apr_integers_free (matrix, apr_triangle (N, 0));
 }
