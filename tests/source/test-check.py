@@ -64,7 +64,7 @@ def test_too_slow(folder):
     assert status == 1 and 'failed: _build-gcc: one (TIMEOUT)\n' in output, output
 
 
-# And counted once.
+# A failure is counted once.
 def test_fails(folder):
     for options, ends in ('', 'exit 1'), ("protocol: 'tap'", 'echo 1..1; echo not ok 1'):
         project = make_project(folder, options)
