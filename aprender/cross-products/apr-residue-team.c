@@ -356,8 +356,11 @@ prepare_left (AprResidueTeam *self, AprResidueThread *thread, gsize modulus, gsi
   return self->kernel->turn != NULL ? thread->turned : thread->weighed;
 }
 
-/* Where a thread works alone, the next block is fetched while this one is multiplied: squares would wait for the
- * memory. */
+/* What there is room for in the second cache, beside the residues. */
+#define FETCHED_AT_MOST ((gsize) 1 << 19)
+
+/* Where a thread works alone, the next block is fetched while this one is multiplied: squaring it would otherwise wait
+ * for memory. */
 static void
 start_fetching (AprResidueTeam *self)
 {
@@ -365,7 +368,7 @@ start_fetching (AprResidueTeam *self)
   gsize size = (self->next.end - self->next.first) * row_size;
   gsize n_steps = (get_n_tiles (self) + APR_RESIDUE_RIGHT - 1) / APR_RESIDUE_RIGHT * self->moduli->n_moduli;
 
-  if (self->n_threads > 1 || self->x->columns != NULL)
+  if (self->n_threads > 1 || self->x->columns != NULL || size > FETCHED_AT_MOST)
     return;
 
   self->ahead = self->x->data + self->next.first * row_size;
@@ -373,7 +376,7 @@ start_fetching (AprResidueTeam *self)
   self->n_ahead_step = (size / n_steps / CACHE_LINE + 1) * CACHE_LINE;
 }
 
-/* A part at a time, as all at once would wait, too. */
+/* A part at a time: fetching all at once would stall, too. */
 static void
 fetch_ahead (AprResidueTeam *self)
 {
@@ -414,7 +417,7 @@ multiply_pairs (
 
   for (i = 0; i < 4 * n_pairs; i++)
     tiles[i / 4][i % 4] = get_tile (self, left + i / 2, right + i % 2) + modulus * tile_size;
-  /* There is none above the diagonal. */
+  /* Tiles above the diagonal are not kept. */
   if (left == right)
     tiles[0][1] = beyond;
   self->kernel->multiply_pairs (panels, self->left_size, n_pairs, get_residues (self, modulus, right),

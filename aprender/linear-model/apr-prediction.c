@@ -29,11 +29,13 @@ static const AprPredictionKernel *const table[APR_CPU_N_SETS] = {
 
 APR_DEFINE_KERNELS (AprPredictionKernel, apr_prediction_kernel, table)
 
-/* A multiple of 8, as many rows as vectors take. */
+/* A multiple of the most rows that a kernel takes at a time. */
+#define ROWS_AT_A_TIME 16
+
 static gsize
 count_rows (gsize n_elements, gsize n_columns)
 {
-  return MAX (n_elements / n_columns / 8, 1) * 8;
+  return MAX (n_elements / n_columns / ROWS_AT_A_TIME, 1) * ROWS_AT_A_TIME;
 }
 
 /* The elements of an F32 or F64 tensor as doubles: its own, or those of @copy. */
@@ -175,7 +177,8 @@ take_rows (Job *job, gsize *first_row, gsize *n_rows)
   g_mutex_lock (&job->lock);
   n_left = job->n_rows - job->next_row;
   *first_row = job->next_row;
-  *n_rows = MIN (MAX (n_left / (2 * job->n_threads) / 8 * 8, job->least_rows), n_left);
+  *n_rows = n_left / (2 * job->n_threads) / ROWS_AT_A_TIME * ROWS_AT_A_TIME;
+  *n_rows = MIN (MAX (*n_rows, job->least_rows), n_left);
   job->next_row += *n_rows;
   g_mutex_unlock (&job->lock);
 
