@@ -16,7 +16,7 @@
 #define MIN_SAMPLES 1024
 #define MAX_SAMPLES 16384
 
-/* How many of them lie side by side: fetching one from memory takes as long as fetching all. */
+/* How many of them lie side by side, in rows: fetching one from memory takes as long as fetching all. */
 #define SAMPLES_TOGETHER 16
 
 #define MAX_BITS 256

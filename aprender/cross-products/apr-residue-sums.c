@@ -55,10 +55,11 @@ take_rows (Job *job)
   return rows;
 }
 
-/* Gives a team its next block, and takes the one after it, which is fetched meanwhile; false where there is none. */
-static gboolean
+/* Gives a team its next block, and takes the one after it, which is fetched meanwhile: no rows where there is none. */
+static void
 take_block (Job *job, AprResidueTeam *self)
 {
+  /* At first none has been taken. */
   AprRange rows = self->next.end > 0 ? self->next : take_rows (job);
   gsize i;
 
@@ -72,8 +73,6 @@ take_block (Job *job, AprResidueTeam *self)
   self->unsuited = 0;
   for (i = 0; i < G_N_ELEMENTS (self->next_task); i++)
     self->next_task[i] = 0;
-
-  return self->n_rows > 0;
 }
 
 static void
@@ -117,7 +116,7 @@ sum_blocks (AprTeam *team, gpointer data, gsize part)
       /* Nobody uses the last block any more, and everybody has seen this one. */
       apr_team_barrier (team);
       if (part == 0)
-        (void) take_block (job, self);
+        take_block (job, self);
       apr_team_barrier (team);
       if (self->n_rows == 0 || self->error != NULL)
         break;

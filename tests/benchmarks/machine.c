@@ -151,8 +151,7 @@ multiply_residues (gpointer data)
   start = now_in_thread ();
   for (i = 0; i < N; i++)
     if (kernel->multiply_pairs != NULL)
-      kernel->multiply_pairs (left, 0, N_PAIRS, panel, 0, APR_RESIDUE_ROWS, modulus,
-                              (guint8 *const(*)[4]) places);
+      kernel->multiply_pairs (left, 0, N_PAIRS, panel, 0, APR_RESIDUE_ROWS, modulus, places);
     else
       kernel->multiply (left, APR_RESIDUE_PANEL, panel, 0, APR_RESIDUE_RIGHT, FALSE, APR_RESIDUE_ROWS,
                         modulus, tiles, tile_size);

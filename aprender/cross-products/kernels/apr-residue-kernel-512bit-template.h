@@ -259,7 +259,7 @@ cut_words (const AprResidueModuli *moduli,
         }
       if (G_UNLIKELY (has_rest (left)))
         {
-          /* What is handed over is in memory, and the rest stays in registers. */
+          /* What is handed over is in memory, and everything else stays in registers. */
           __m512d copy[4][2];
 
           memcpy (copy, left, sizeof copy);

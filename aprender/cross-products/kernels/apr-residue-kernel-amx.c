@@ -146,7 +146,7 @@ multiply_panels (const guint8 *left,
     {
       for (i = 0; i < n_right; i++)
         fill_tile (right + i * distance + n_whole * TILE_BYTES, n_rows % STEP, last[i]);
-      /* GCC does not take a tile's load for one: without this it might fill the tiles after it. */
+      /* GCC does not know that loading a tile reads memory: without this it might fill the tiles after it. */
       __asm__ volatile("" ::: "memory");
       multiply_tiles (left + n_whole * TILE_BYTES, last[0], TILE_BYTES, n_right, 1);
     }
@@ -186,7 +186,7 @@ multiply (const guint8 *left,
 }
 
 /* Two panels on the left with two on the right: tiles 0 to 3 hold the sums, 4 and 5 what comes from the left, which
- * passes the first cache by, so that the panels on the right stay there, and 6 and 7 what comes from these. */
+ * bypasses the first cache, so that the panels on the right stay there, and 6 and 7 what comes from these. */
 INLINE void
 multiply_four_tiles (const guint8 *left, gsize left_distance, const guint8 *right, gsize distance)
 {
@@ -203,7 +203,7 @@ multiply_four_tiles (const guint8 *left, gsize left_distance, const guint8 *righ
 /* The sums of two pairs of panels are added to their tiles in so many parts, of four rows each. */
 #define PARTS (4 * APR_RESIDUE_TILE / 64)
 
-/* One for each of the steps of a block, at least. */
+/* At least as many as a block has steps. */
 G_STATIC_ASSERT (APR_RESIDUE_ROWS <= PARTS * STEP);
 
 /* While two pairs are multiplied, the sums of those before them are added to their tiles, and these pairs' tiles, which
@@ -228,7 +228,7 @@ multiply_pairs (const guint8 *left,
   right += APR_RESIDUE_HEADER;
   for (i = 0; i < 2 && n_rows % STEP > 0; i++)
     fill_tile (right + i * distance + n_whole * TILE_BYTES, n_rows % STEP, last[i]);
-  /* GCC does not take a tile's load for one: without this it might fill the tiles after it. */
+  /* GCC does not know that loading a tile reads memory: without this it might fill the tiles after it. */
   __asm__ volatile("" ::: "memory");
 
   for (pair = 0; pair < n_pairs; pair++, left += 2 * left_distance)

@@ -106,8 +106,8 @@ typedef struct
                     gsize tile_distance);
 
   /* The same for @n_pairs pairs of panels on the left, at least one, with a pair on the right: the panels stand
-   * @left_distance and @distance bytes apart, and all products of theirs count. The tiles of a pair are those of its
-   * first panel, and those of its second. %NULL where this is not faster. */
+   * @left_distance and @distance bytes apart, and all products are added, also those above the diagonal.
+   * @tiles[p][2 i + j] is the tile of panel i of pair p with panel j on the right. %NULL where this is not faster. */
   void (*multiply_pairs) (const guint8 *left,
                           gsize left_distance,
                           gsize n_pairs,

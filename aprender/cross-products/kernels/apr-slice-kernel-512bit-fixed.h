@@ -228,8 +228,8 @@ cut_fixed (const double *column, gsize n_rows, double factor, double *parts, gsi
                  : 0;
 }
 
-/* What is found of values that are scaled: the greater magnitude, and the bits in which a value and the whole number
- * next to it differ. */
+/* What is found of values that are scaled: the greatest magnitude so far, and the bits in which a value and the whole
+ * number next to it differ. */
 typedef struct
 {
   __m512d total;

@@ -13,8 +13,8 @@ typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
 #define VECTORS 2
 #define WIDTH (VECTORS * LANES)
 
-/* The same where products are exact: fused with the subtraction, a product needs no register, which leaves room for
- * more sums. */
+/* As many where products are exact: a product that is fused with its subtraction needs no register of its own, which
+ * leaves room for more sums. */
 #ifndef EXACT_VECTORS
 # define EXACT_VECTORS VECTORS
 #endif

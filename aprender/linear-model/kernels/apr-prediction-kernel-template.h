@@ -55,7 +55,7 @@ load (const Call *call,
 }
 
 /* A product of two floats is @exact: it has at most 48 bits, of which the least is worth 2^-298 or more, and is below
- * 2^256, so that it is a double. Then no bit depends on whether it is rounded. */
+ * 2^256, so that it is a double. Rounding it before it is added changes nothing. */
 static inline G_ALWAYS_INLINE VECTOR
 add_product (VECTOR total, VECTOR column, VECTOR coefficient, gboolean exact)
 {
@@ -73,7 +73,7 @@ add_columns (const Call *call,
              gsize n_targets,
              VECTOR totals[][N_TOGETHER])
 {
-  /* Coefficients are floats where predictions are. A sum by itself would wait longer for what is fused. */
+  /* Coefficients are floats where predictions are. A single sum would wait longer for fused additions. */
   gboolean exact = !call->wide && call->narrow && n_blocks * n_targets > 1;
   gsize i;
   gsize t;

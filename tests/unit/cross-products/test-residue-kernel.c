@@ -497,7 +497,7 @@ check_pairs (const AprResidueKernel *kernel, GRand *rand, gsize n_pairs, gsize n
   kernel->start ();
   for (pass = 0; pass < 2; pass++)
     kernel->multiply_pairs (turned, left_size, n_pairs, panels.residues + n_left * size, size, n_rows,
-                            modulus, (guint8 *const(*)[4]) places);
+                            modulus, places);
   kernel->stop ();
   for (i = 0; i < 2 * n_left; i++)
     for (j = 0; j < APR_RESIDUE_TILE; j++)

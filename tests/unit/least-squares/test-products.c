@@ -93,7 +93,7 @@ test_centring (void)
 
   for (round = 0; round < 200; round++)
     {
-      /* So many are worth two threads, neither of which may write behind its rows. */
+      /* So many are worth two threads, neither of which may write past the end of its rows. */
       gsize p = round % 25 == 0 ? 270 : (gsize) g_rand_int_range (rand, 1, 6);
       g_autoptr (AprExactSums) sums = make_up_sums (rand, p, (gsize) g_rand_int_range (rand, 1, 12));
       gboolean centred = g_rand_boolean (rand);
