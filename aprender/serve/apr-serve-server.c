@@ -25,6 +25,9 @@
 /* File descriptors that are not connections. */
 #define N_OTHER_FILES 64
 
+/* Microseconds that connections may take to be closed when the server stops. */
+#define CLOSING_TIME G_USEC_PER_SEC
+
 #define MIN_THREADS 2
 
 /* All bodies, and the answers that were not sent yet, may together take as much as so many of the longest bodies. */
@@ -52,6 +55,7 @@ struct _AprServeServer
   int n_requests;      /* (atomic) that are under way */
   GMutex lock;
   GHashTable *connections; /* of Connection, as a set */
+  gssize n_handed_over;    /* that libmicrohttpd has not begun yet, and those that it failed to begin */
 };
 
 typedef struct
@@ -108,6 +112,7 @@ notify_connection (gpointer data,
       *socket_context = connection;
       g_mutex_lock (&self->lock);
       g_hash_table_add (self->connections, connection);
+      self->n_handed_over--;
       g_mutex_unlock (&self->lock);
     }
   else
@@ -447,6 +452,9 @@ accept_connection (AprServeServer *self, int listener)
 
   if (fd < 0)
     return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
+  g_mutex_lock (&self->lock);
+  self->n_handed_over++;
+  g_mutex_unlock (&self->lock);
   /* Which closes it if that fails. */
   MHD_add_connection (self->daemon, fd, (const struct sockaddr *) &address, size);
 
@@ -589,6 +597,32 @@ apr_serve_server_check_deadlines (AprServeServer *self)
   return n_closed == N_CLOSED_AT_ONCE;
 }
 
+/* Closes all connections, of which none has a request any more, or one that has taken too long. libmicrohttpd would do
+ * that when it stops, but then a request that it refuses itself, since it lacks a host, crashes it (0.9.75). */
+static void
+close_connections (AprServeServer *self)
+{
+  gint64 deadline = g_get_monotonic_time () + CLOSING_TIME;
+  gssize n;
+
+  do
+    {
+      GHashTableIter iter;
+      gpointer connection;
+
+      /* While the lock is held, none of these files is closed. */
+      g_mutex_lock (&self->lock);
+      n = (gssize) g_hash_table_size (self->connections) + self->n_handed_over;
+      g_hash_table_iter_init (&iter, self->connections);
+      while (g_hash_table_iter_next (&iter, &connection, NULL))
+        shutdown (((Connection *) connection)->fd, SHUT_RDWR);
+      g_mutex_unlock (&self->lock);
+      if (n > 0)
+        g_usleep (1000);
+    }
+  while (n > 0 && g_get_monotonic_time () < deadline);
+}
+
 void
 apr_serve_server_stop (AprServeServer *self)
 {
@@ -600,6 +634,7 @@ apr_serve_server_stop (AprServeServer *self)
     g_usleep (1000);
   /* No connection may be suspended any more. */
   g_thread_pool_free (self->pool, FALSE, TRUE);
+  close_connections (self);
   if (self->daemon != NULL)
     MHD_stop_daemon (self->daemon);
 

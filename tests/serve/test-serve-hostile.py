@@ -3,12 +3,14 @@
 """What clients of bad will or bad luck send to `aprender serve`: each gets an error that says what is wrong, and nobody
 else notices."""
 
+import contextlib
 import json
 import os
 import re
 import resource
 import socket
 import threading
+import time
 
 import server
 from server import Server, write_model
@@ -277,5 +279,30 @@ def test_stop(folder):
         assert program.process.wait(timeout=30) == 0
 
 
+def test_stop_among_refusals(folder):
+    """Requests that lack a host, which libmicrohttpd itself refuses, arrive before, while and after the server stops."""
+    for n_before in range(0, 500, 50):
+        with Server(make(folder)) as program:
+            connections = []
+
+            def send():
+                for _ in range(500):
+                    with contextlib.suppress(ConnectionError):
+                        connections.append(program.connect())
+                        connections[-1].sendall(b'GET / HTTP/1.1\r\n\r\n')
+
+            sending = threading.Thread(target=send)
+            sending.start()
+            while len(connections) < n_before:
+                time.sleep(0.0001)
+            program.process.terminate()
+            status = program.process.wait(timeout=server.PATIENCE)
+            sending.join()
+            for connection in connections:
+                connection.close()
+            assert status == 0, (status, program.log)
+
+
 server.run([test_lengths, test_refused_bodies, test_long_answers, test_chunked_bomb, test_slow_clients,
-            test_many_connections, test_bodies, test_long_bodies, test_broken_http, test_pipelined, test_stop])
+            test_many_connections, test_bodies, test_long_bodies, test_broken_http, test_pipelined, test_stop,
+            test_stop_among_refusals])
