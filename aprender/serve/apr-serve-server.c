@@ -26,7 +26,7 @@
 #define N_OTHER_FILES 64
 
 /* Microseconds that connections may take to be closed when the server stops. */
-#define CLOSING_TIME G_USEC_PER_SEC
+#define CLOSING_TIME (5 * G_USEC_PER_SEC)
 
 #define MIN_THREADS 2
 
