@@ -61,10 +61,10 @@ read_value (const AprRows *x, const AprRows *y, gsize row, gsize column)
   return value;
 }
 
-/* The logarithms of the scales of the columns of X and Y, whose squares are mean squares; one that is not finite is of
- * no use. Returns: (transfer full) */
+/* The binary logarithms of the scales of the columns of X and Y. A scale is the root of a mean square; where its
+ * logarithm is not finite, it is of no use. Returns: (transfer full) */
 static double *
-find_scales (const AprRows *x, const AprRows *y)
+find_log_scales (const AprRows *x, const AprRows *y)
 {
   gsize n_columns = x->n_columns + y->n_columns;
   gsize n = MIN (x->n_rows, SCALE_ROWS);
@@ -88,7 +88,7 @@ find_scales (const AprRows *x, const AprRows *y)
 
 /* The bits that a value has below the scale of its column. */
 static guint
-count_bits (double value, double scale)
+count_bits (double value, double log_scale)
 {
   guint64 bits;
   gint exponent;
@@ -99,7 +99,7 @@ count_bits (double value, double scale)
   bits &= ((guint64) 1 << 52) - 1;
   bits |= fabs (value) >= 0x1p-1022 ? (guint64) 1 << 52 : 0;
   exponent += __builtin_ctzll (bits);
-  count = ceil (scale - exponent);
+  count = ceil (log_scale - exponent);
 
   return (guint) CLAMP (count, 0, MAX_BITS - 1);
 }
@@ -133,7 +133,7 @@ sample (const AprRows *x, const AprRows *y, gsize counts[MAX_BITS], gsize *n_sam
 {
   gsize n_columns = x->n_columns + y->n_columns;
   gsize n_values = x->n_rows * n_columns;
-  g_autofree double *scales = find_scales (x, y);
+  g_autofree double *log_scales = find_log_scales (x, y);
   gsize most = CLAMP (n_values / VALUES_PER_SAMPLE, MIN_SAMPLES, MAX_SAMPLES);
   gsize step = find_step (n_values, most / SAMPLES_TOGETHER, n_columns);
   gsize n = 0;
@@ -148,9 +148,9 @@ sample (const AprRows *x, const AprRows *y, gsize counts[MAX_BITS], gsize *n_sam
         double value = read_value (x, y, i / n_columns, column);
 
         ++*n_samples;
-        if (value == 0 || !isfinite (value) || !isfinite (scales[column]))
+        if (value == 0 || !isfinite (value) || !isfinite (log_scales[column]))
           continue;
-        counts[count_bits (value, scales[column])]++;
+        counts[count_bits (value, log_scales[column])]++;
         n++;
       }
 

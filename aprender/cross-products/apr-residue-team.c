@@ -405,7 +405,7 @@ multiply_panel (
                           self->moduli->n_moduli * tile_size);
 }
 
-/* Pairs of panels on the left with one on the right, which may be the first of them. */
+/* For one modulus, pairs of panels on the left with one pair on the right, which may be the first of them. */
 static void
 multiply_pairs (
   AprResidueTeam *self, const guint8 *panels, gsize modulus, gsize left, gsize n_pairs, gsize right)

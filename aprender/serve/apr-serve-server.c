@@ -55,7 +55,7 @@ struct _AprServeServer
   int n_requests;      /* (atomic) that are under way */
   GMutex lock;
   GHashTable *connections; /* of Connection, as a set */
-  gssize n_handed_over;    /* that libmicrohttpd has not begun yet, and those that it failed to begin */
+  gssize n_handed_over;    /* connections that libmicrohttpd has not begun yet, or failed to */
 };
 
 typedef struct
@@ -597,8 +597,8 @@ apr_serve_server_check_deadlines (AprServeServer *self)
   return n_closed == N_CLOSED_AT_ONCE;
 }
 
-/* Closes all connections, of which none has a request any more, or one that has taken too long. libmicrohttpd would do
- * that when it stops, but then a request that it refuses itself, since it lacks a host, crashes it (0.9.75). */
+/* Closes all connections, and waits until libmicrohttpd has done with them. It would close them itself when it stops,
+ * but version 0.9.75 crashes if it then gets a request that it refuses by itself, such as one without a host. */
 static void
 close_connections (AprServeServer *self)
 {

@@ -138,14 +138,14 @@ multiply_residues (gpointer data)
   gsize n_tiles = kernel->multiply_pairs != NULL ? N_TILES : APR_RESIDUE_RIGHT;
   guint8 *left = g_aligned_alloc0 (1, left_size, 64);
   guint8 *panel = g_aligned_alloc0 (1, size, 64);
-  guint8 *tiles = g_aligned_alloc0 (n_tiles, tile_size, 64);
+  guint8 *tiles = g_aligned_alloc0 (N_TILES, tile_size, 64);
   guint8 *places[N_PAIRS][4];
   guint modulus = kernel->residue_size == 1 ? 255 : 9501;
   double start;
   gsize i;
 
   for (i = 0; i < N_TILES; i++)
-    places[i / 4][i % 4] = tiles + i % n_tiles * tile_size;
+    places[i / 4][i % 4] = tiles + i * tile_size;
   if (kernel->start != NULL)
     kernel->start ();
   start = now_in_thread ();

@@ -175,8 +175,8 @@ fetch_for_writing (guintptr line)
   __asm__ volatile("prefetchw (%0)" : : "r"(line));
 }
 
-/* A modulus, and 2^23 divided by it, each twice side by side in 16 bits: 32 bits fill a vector as they are loaded, but
- * 16 take a shuffle. */
+/* A modulus, and 2^23 divided by it, each of 16 bits and twice: 32 bits are loaded into all lanes of a vector by one
+ * instruction, but 16 take a shuffle, too. */
 typedef struct
 {
   guint32 reciprocal;
@@ -259,7 +259,7 @@ cut_words (const AprResidueModuli *moduli,
         }
       if (G_UNLIKELY (has_rest (left)))
         {
-          /* What is handed over is in memory, and everything else stays in registers. */
+          /* A copy, as what has its address taken cannot stay in registers. */
           __m512d copy[4][2];
 
           memcpy (copy, left, sizeof copy);

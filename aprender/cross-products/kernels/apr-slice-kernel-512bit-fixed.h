@@ -246,6 +246,7 @@ scale_eight (const double *column, __m512d factors, double *scaled, Scaled *foun
 
   _mm512_store_pd (scaled, value);
   found->total = _mm512_add_pd (value, found->total);
+  /* The greater magnitude; and the bits that differ, by "or". */
   found->max = _mm512_range_pd (value, found->max, 0x0b);
   found->rest =
     _mm512_ternarylogic_epi64 (found->rest, _mm512_castpd_si512 (value), _mm512_castpd_si512 (whole), 0xf6);
