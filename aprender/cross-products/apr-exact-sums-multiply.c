@@ -137,6 +137,9 @@ static const Product in_two[] = {
   { APR_SLICE_BOTH, APR_SLICE_BOTH, { 0, 0, 0, 1 } },     { 0 },
 };
 
+/* The units of parts. */
+static const double ones[APR_SLICE_PANEL] = { 1, 1, 1, 1 };
+
 /* The same of columns of fixed point. */
 static const Product fixed[] = {
   { APR_SLICE_FIXED, APR_SLICE_FIXED, { 1 } },
@@ -163,21 +166,34 @@ multiply_parts (
   AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, gsize first, Lanes *lanes)
 {
   guint slice = product->left == APR_SLICE_FIXED ? APR_SLICE_HEAD : product->left;
-  const double *left = apr_packed_operand_get_slice (&self->right, slice, l * APR_SLICE_PANEL);
-  const double *right = apr_packed_operand_get_slice (&self->right, slice, r * APR_SLICE_PANEL);
+  const AprPackedOperand *operand = &self->right;
   gsize row;
+  const double *left;
+  const double *right;
+
+  if (product == &whole[0])
+    {
+      self->kernel->multiply_whole (apr_packed_operand_get (operand, l * APR_SLICE_PANEL),
+                                    apr_packed_operand_get (operand, r * APR_SLICE_PANEL),
+                                    operand->units + l * APR_SLICE_PANEL,
+                                    operand->units + r * APR_SLICE_PANEL, n_rows, first, lanes[0], lanes[1]);
+      return;
+    }
+
+  left = apr_packed_operand_get_slice (operand, slice, l * APR_SLICE_PANEL);
+  right = apr_packed_operand_get_slice (operand, slice, r * APR_SLICE_PANEL);
 
   if (product->left == APR_SLICE_FIXED)
     for (row = 0; row < n_rows; row += FIXED_ROWS)
       {
         worker_fetch (self);
-        self->kernel->multiply_fixed (left + row, right + row, apr_packed_operand_get_distance (&self->right),
+        self->kernel->multiply_fixed (left + row, right + row, apr_packed_operand_get_distance (operand),
                                       MIN (FIXED_ROWS, n_rows - row), first, lanes[0], lanes[1], lanes[2]);
       }
   else if (product->left == APR_SLICE_TAIL)
     self->kernel->multiply_tails (left, right, n_rows, first, lanes[0]);
   else
-    self->kernel->multiply_whole (left, right, n_rows, first, lanes[0], lanes[1]);
+    self->kernel->multiply_whole (left, right, ones, ones, n_rows, first, lanes[0], lanes[1]);
 }
 
 /* The same, added up. */

@@ -42,6 +42,7 @@ typedef struct
   gint *exponent; /* the true values are below 2^exponent */
   gint *running;  /* (owned) of the layers: an exponent that stands until the column outgrows it */
   guint *n_slices;   /* of each panel, or its bytes; 0 where all is 0 */
+  double *units;     /* of columns that are multiplied whole */
   gint64 (*sums)[2]; /* of the values that are whole numbers, or of heads and of tails */
 } AprPackedOperand;
 
@@ -131,8 +132,7 @@ apr_packed_operand_measure (AprPackedOperand *self,
                             void (*outgrow) (gpointer user_data, AprPackedOperand *self, gsize column),
                             gpointer user_data);
 
-/* Scales all columns to whole numbers, in the place of APR_SLICE_S0, for AprSliceKernel.multiply_whole (); false, with
- * the values as they were, where one does not suit. */
+/* Finds the units and the sums of all columns for AprSliceKernel.multiply_whole (); false where one does not suit. */
 gboolean apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows);
 
 /* Cuts all columns into slices as apr_packed_operand_measure () and apr_packed_operand_slice () do, or in two where the

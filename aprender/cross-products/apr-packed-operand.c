@@ -38,7 +38,7 @@ allocate (AprPackedOperand *self, gsize n_allocated)
   gsize n_turned = self->right ? n_tiles : 0;
   gsize column_size = self->stride * sizeof (double);
   gsize tile_size = apr_packed_operand_get_tiles_size (self) / self->panel;
-  gsize size_beside = sizeof *self->sums + sizeof *self->owner + sizeof *self->offset +
+  gsize size_beside = sizeof *self->units + sizeof *self->sums + sizeof *self->owner + sizeof *self->offset +
                       sizeof *self->exponent + sizeof *self->n_slices;
   gsize size = n_allocated * ((1 + n_slices) * column_size + (n_tiles + n_turned) * tile_size + size_beside);
   gpointer old_pages = self->values;
@@ -50,6 +50,7 @@ allocate (AprPackedOperand *self, gsize n_allocated)
   self->slices = divide (&pages, self->slices, n_slices, n_old, n_allocated, column_size);
   self->tiles = divide (&pages, self->tiles, n_tiles, n_old, n_allocated, tile_size);
   self->turned = divide (&pages, self->turned, n_turned, n_old, n_allocated, tile_size);
+  self->units = divide (&pages, self->units, 1, n_old, n_allocated, sizeof *self->units);
   self->sums = divide (&pages, self->sums, 1, n_old, n_allocated, sizeof *self->sums);
   self->owner = divide (&pages, self->owner, 1, n_old, n_allocated, sizeof *self->owner);
   self->offset = divide (&pages, self->offset, 1, n_old, n_allocated, sizeof *self->offset);
@@ -462,23 +463,23 @@ apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows)
 {
   gsize i;
 
-  /* The factor of a column is at least 1, so that however small a value is, their product is exact. */
+  /* No value that is too small for a double can be multiplied. */
   if (!take_exponents (self, n_rows, APR_SLICE_WHOLE_BITS))
     return FALSE;
 
-  /* What comes in the place of the heads. */
-  self->ones_cut = FALSE;
   for (i = 0; i < self->n_main; i++)
     {
       gint exponent = self->exponent[i];
-      double factor =
-        exponent == APR_PACKED_OPERAND_NO_EXPONENT ? 1 : ldexp (1.0, APR_SLICE_WHOLE_BITS - exponent);
 
-      if (!self->kernel->scale_whole (apr_packed_operand_get_values (self, i), n_rows, factor,
-                                      slices_of (self, i), &self->sums[i][0]))
+      (void) copy_place (self, i, n_rows);
+      self->units[i] =
+        exponent == APR_PACKED_OPERAND_NO_EXPONENT ? 1 : ldexp (1.0, exponent - APR_SLICE_WHOLE_BITS);
+      if (!self->kernel->sum_whole (apr_packed_operand_get (self, i), n_rows, self->units[i],
+                                    &self->sums[i][0]))
         return FALSE;
       self->sums[i][1] = 0;
     }
+  self->in_two = FALSE;
   return TRUE;
 }
 

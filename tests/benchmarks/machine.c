@@ -302,7 +302,7 @@ cut_whole (gpointer data)
 
   for (i = 0; i < N; i++)
     if (peak->narrow)
-      slices->scale_whole (column, APR_SLICE_ROWS, 1, parts, sums);
+      slices->sum_whole (column, APR_SLICE_ROWS, 1, sums);
     else if (slices->cut_fixed != NULL)
       slices->cut_fixed (column, APR_SLICE_ROWS, 1, parts, APR_SLICE_STRIDE, sums);
     else
@@ -323,6 +323,7 @@ multiply_whole (gpointer data)
   gsize size = APR_SLICE_PANEL * APR_SLICE_STRIDE;
   double *left = g_aligned_alloc0 (2 * size, sizeof (double), 64);
   gint64 lanes[3][APR_SLICE_TILE][APR_SLICE_LANES] = { 0 };
+  const double units[APR_SLICE_PANEL] = { 1, 1, 1, 1 };
   double start = now_in_thread ();
   gsize i;
 
@@ -335,10 +336,12 @@ multiply_whole (gpointer data)
                                                 lanes[2]);
           continue;
         }
-      peak->kernel->slices->multiply_whole (left, left + size, APR_SLICE_ROWS, 0, lanes[0], lanes[1]);
+      peak->kernel->slices->multiply_whole (left, left + size, units, units, APR_SLICE_ROWS, 0, lanes[0],
+                                            lanes[1]);
       if (peak->narrow)
         continue;
-      peak->kernel->slices->multiply_whole (left, left + size, APR_SLICE_ROWS, 0, lanes[0], lanes[1]);
+      peak->kernel->slices->multiply_whole (left, left + size, units, units, APR_SLICE_ROWS, 0, lanes[0],
+                                            lanes[1]);
       peak->kernel->slices->multiply_tails (left, left + size, APR_SLICE_ROWS, 0, lanes[0]);
     }
   peak->rate = (double) N * APR_SLICE_ROWS * APR_SLICE_TILE / (now_in_thread () - start);

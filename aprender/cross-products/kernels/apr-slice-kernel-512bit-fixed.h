@@ -228,23 +228,21 @@ cut_fixed (const double *column, gsize n_rows, double factor, double *parts, gsi
                  : 0;
 }
 
-/* What is found of values that are scaled: the greatest magnitude so far, and the bits in which a value and the whole
- * number next to it differ. */
+/* What is found of values: the greatest magnitude so far, and the bits in which a value and the multiple of the unit
+ * next to it differ. */
 typedef struct
 {
   __m512d total;
   __m512d max;
   __m512i rest;
-} Scaled;
+} Found;
 
 static inline G_ALWAYS_INLINE void
-scale_eight (const double *column, __m512d factors, double *scaled, Scaled *found)
+add_eight (const double *column, __m512d rounder, Found *found)
 {
-  const __m512d rounder = _mm512_set1_pd (0x1.8p52);
-  __m512d value = _mm512_mul_pd (_mm512_loadu_pd (column), factors);
+  __m512d value = _mm512_load_pd (column);
   __m512d whole = _mm512_sub_pd (_mm512_add_pd (value, rounder), rounder);
 
-  _mm512_store_pd (scaled, value);
   found->total = _mm512_add_pd (value, found->total);
   /* The greater magnitude; and the bits that differ, by "or". */
   found->max = _mm512_range_pd (value, found->max, 0x0b);
@@ -254,29 +252,29 @@ scale_eight (const double *column, __m512d factors, double *scaled, Scaled *foun
 
 /* Two vectors at a time, as the sums and the magnitudes of each wait for those of the one before. */
 static gboolean
-scale_whole_columns (const double *column, gsize n_rows, double factor, double *scaled, gint64 *sum)
+sum_whole (const double *column, gsize n_rows, double unit, gint64 *sum)
 {
-  const __m512d factors = _mm512_set1_pd (factor);
-  Scaled even = { _mm512_setzero_pd (), _mm512_setzero_pd (), _mm512_setzero_si512 () };
-  Scaled odd = even;
+  const __m512d rounder = _mm512_set1_pd (0x1.8p52 * unit);
+  Found even = { _mm512_setzero_pd (), _mm512_setzero_pd (), _mm512_setzero_si512 () };
+  Found odd = even;
   __m512d total;
   __m512i rest;
   gsize row;
 
   for (row = 0; row + 16 <= n_rows; row += 16)
     {
-      scale_eight (column + row, factors, scaled + row, &even);
-      scale_eight (column + row + 8, factors, scaled + row + 8, &odd);
+      add_eight (column + row, rounder, &even);
+      add_eight (column + row + 8, rounder, &odd);
     }
   if (row < n_rows)
-    scale_eight (column + row, factors, scaled + row, &even);
+    add_eight (column + row, rounder, &even);
 
   total = _mm512_add_pd (even.total, odd.total);
   rest = _mm512_or_si512 (even.rest, odd.rest);
-  *sum = add_up_whole (total);
+  *sum = add_up_whole (_mm512_mul_pd (total, _mm512_set1_pd (1 / unit)));
 
   /* 0 has either sign, and a NaN is left in the total. */
-  return _mm512_reduce_max_pd (_mm512_max_pd (even.max, odd.max)) < APR_SLICE_WHOLE_LIMIT &&
+  return _mm512_reduce_max_pd (_mm512_max_pd (even.max, odd.max)) < APR_SLICE_WHOLE_LIMIT * unit &&
          _mm512_test_epi64_mask (rest, _mm512_set1_epi64 (G_MAXINT64)) == 0 &&
          _mm512_cmp_pd_mask (total, total, _CMP_UNORD_Q) == 0;
 }

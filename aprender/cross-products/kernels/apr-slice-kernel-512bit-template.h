@@ -132,7 +132,7 @@ load_two_floats (const float *place, const float *other)
 #define COUNT_DIFFERENCE(a, b, lanes) count_difference (a, b, lanes)
 #define MULTIPLY_FIXED multiply_fixed
 #define CUT_FIXED cut_fixed
-#define SCALE_WHOLE scale_whole_columns
+#define SUM_WHOLE sum_whole
 #define REDUCE_LANES(lanes, sums) reduce_lanes (lanes, sums)
 #define ADD_LANES(sum, sums) add_lanes (sum, sums)
 #define LOAD_DOUBLES(place) _mm512_loadu_pd (place)

@@ -2,6 +2,9 @@
 #include <glib.h>
 #include <immintrin.h>
 #include <math.h>
+#include <string.h>
+
+#include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
 
 /* Whole numbers of at most 2^53 as integers: multiples of 2^10 and what these leave, each as the last bits of a double.
  * To convert lane after lane took as long as a third of the products. */
@@ -130,6 +133,44 @@ transpose_floats_of_four (const float *rows, gsize n, gsize stride, double *colu
   _mm256_store_pd (columns + 3 * stride, _mm256_cvtps_pd (d));
 }
 
+/* Adding it, times the unit, rounds to a multiple of the unit. Then all that is from -APR_SLICE_WHOLE_LIMIT units up to
+ * below APR_SLICE_WHOLE_LIMIT has the upper bits of WHOLE_START, and the bits count units. */
+#define WHOLE_START 0x1.8p52
+#define WHOLE_ROUNDER (WHOLE_START + APR_SLICE_WHOLE_LIMIT)
+#define WHOLE_BITS 48
+
+static gboolean
+sum_whole (const double *column, gsize n_rows, double unit, gint64 *sum)
+{
+  const __m256d rounder = _mm256_set1_pd (WHOLE_ROUNDER * unit);
+  const __m256i start = _mm256_castpd_si256 (_mm256_set1_pd (WHOLE_START * unit));
+  __m256i total = _mm256_setzero_si256 ();
+  __m256i any_far = _mm256_setzero_si256 ();
+  __m256d any_rest = _mm256_setzero_pd ();
+  const double first = WHOLE_ROUNDER * unit;
+  guint64 lanes[4];
+  guint64 bits_of_first;
+  gsize row;
+
+  memcpy (&bits_of_first, &first, sizeof bits_of_first);
+  for (row = 0; row < n_rows; row += 4)
+    {
+      __m256d value = _mm256_load_pd (column + row);
+      __m256d rounded = _mm256_add_pd (value, rounder);
+      __m256d rest = _mm256_sub_pd (value, _mm256_sub_pd (rounded, rounder));
+      __m256i bits = _mm256_castpd_si256 (rounded);
+
+      total = _mm256_add_epi64 (bits, total);
+      any_far = _mm256_or_si256 (_mm256_xor_si256 (bits, start), any_far);
+      any_rest = _mm256_or_pd (rest, any_rest);
+    }
+  _mm256_storeu_si256 ((void *) lanes, total);
+  *sum = (gint64) (lanes[0] + lanes[1] + lanes[2] + lanes[3] - n_rows * bits_of_first);
+
+  return _mm256_testz_si256 (any_far, _mm256_set1_epi64x (-(G_GINT64_CONSTANT (1) << WHOLE_BITS))) &&
+         _mm256_movemask_pd (_mm256_cmp_pd (any_rest, _mm256_setzero_pd (), _CMP_NEQ_UQ)) == 0;
+}
+
 #define KERNEL apr_slice_kernel_avx2
 #define KERNEL_NAME "avx2"
 #define VECTOR __m256d
@@ -156,6 +197,7 @@ transpose_floats_of_four (const float *rows, gsize n, gsize stride, double *colu
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
 #define COUNT_DIFFERENCE(a, b, lanes) count_difference (a, b, lanes)
+#define SUM_WHOLE sum_whole
 #define REDUCE_LANES(lanes, sums) reduce_lanes (lanes, sums)
 /* GCC would have each multiplication load what it multiplies, which is more loads than a cycle has. */
 #define KEEP(a, b, c, d) __asm__("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d));

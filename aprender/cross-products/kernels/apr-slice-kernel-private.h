@@ -103,8 +103,8 @@ enum
 /* What cutting returns for a column that does not suit its exponent. */
 #define APR_SLICE_OUTSIDE 255
 
-/* Columns that are multiplied whole: the factor of a column is 2^(APR_SLICE_WHOLE_BITS - e), upper sums are those of
- * part 0, and lower sums of part 2. */
+/* Columns that are multiplied whole: the unit of a column is 2^(e - APR_SLICE_WHOLE_BITS), upper sums are those of part
+ * 0, and lower sums of part 2. */
 #define APR_SLICE_WHOLE_BITS 47
 #define APR_SLICE_WHOLE_LIMIT 0x1p47
 #define APR_SLICE_WHOLE_UPPER 0x1p48
@@ -144,10 +144,13 @@ typedef struct
                           gsize n_steps,
                           gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES]);
 
-  /* The same of columns that scale_whole () made: upper and lower sums. Columns of the right panel before @first, which
-   * is 0 or 1, are left out. %NULL where no multiplication is fused. */
+  /* The same of columns of which sum_whole () is true, in the products of their units, powers of two: upper and lower
+   * sums. Columns of the right panel before @first, which is 0 or 1, are left out. %NULL where no multiplication is
+   * fused. */
   void (*multiply_whole) (const double *left,
                           const double *right,
+                          const double left_units[APR_SLICE_PANEL],
+                          const double right_units[APR_SLICE_PANEL],
                           gsize n_rows,
                           gsize first,
                           gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
@@ -172,9 +175,9 @@ typedef struct
                           gsize first,
                           gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES]);
 
-  /* Writes a column times @factor, a power of two, and the sum of that; false where that does not make whole numbers
-   * below APR_SLICE_WHOLE_LIMIT. No value times @factor may be too small for a double. */
-  gboolean (*scale_whole) (const double *column, gsize n_rows, double factor, double *scaled, gint64 *sum);
+  /* The sum of a column in units of @unit, a power of two; false where a value is not a multiple of it, or larger than
+   * APR_SLICE_WHOLE_LIMIT units; either where one is as large. */
+  gboolean (*sum_whole) (const double *column, gsize n_rows, double unit, gint64 *sum);
 
   /* Cuts a column times @factor, a power of two, in two; the three parts are @distance apart, and @sums are those of
    * the heads and of the tails. Returns 2, 3 where there is a rest, or a NaN, 0 where all is 0, or APR_SLICE_OUTSIDE

@@ -25,11 +25,10 @@
  *   ANY                   whether a lane is not 0
  *   COUNT_LANES           the sums of the lanes of 8 vectors of whole numbers, as integers
  *   COUNT_EACH            adds the lanes of a vector of whole numbers to integers
- *   COUNT_DIFFERENCE      adds the difference of two vectors' bits to integers; without it, columns are not multiplied
- *                         whole
+ *   COUNT_DIFFERENCE      adds the difference of two vectors' bits to integers, and
+ *   SUM_WHOLE             what sums whole columns; without the two, columns are not multiplied whole
  *   MULTIPLY_FIXED        what multiplies columns as numbers of fixed point, and
- *   CUT_FIXED             what makes such columns, and
- *   SCALE_WHOLE           what makes whole ones; without the three, columns that are not whole are cut in two
+ *   CUT_FIXED             what makes such columns; without the two, columns that are not whole are cut in two
  *   REDUCE_LANES          the sums of eight times APR_SLICE_LANES integers, where plain C is not as fast
  *   KEEP                  has four vectors stay in registers, where the compiler would load each for every use; may be
  *                         left out
@@ -557,12 +556,11 @@ const AprSliceKernel KERNEL = {
   .add_up = add_up,
 #ifdef COUNT_DIFFERENCE
   .multiply_whole = multiply_whole,
+  .sum_whole = SUM_WHOLE,
 # ifdef MULTIPLY_FIXED
-  .scale_whole = SCALE_WHOLE,
   .multiply_fixed = MULTIPLY_FIXED,
   .cut_fixed = CUT_FIXED,
 # else
-  .scale_whole = scale_whole,
   .multiply_tails = multiply_tails,
   .cut_in_two = cut_in_two,
 # endif

@@ -3,7 +3,7 @@
 /* Columns that are multiplied whole, or cut in two: a part of apr-slice-kernel-template.h, for instruction sets that
  * fuse multiplications. */
 
-/* What an upper sum begins with, so that it is a whole number of its last bits. */
+/* What an upper sum begins with, times the units of both columns, so that it is a whole number of its last bits. */
 #define UPPER_START (0x1.8p52 * APR_SLICE_WHOLE_UPPER)
 
 /* The lower sums of all rows are at most 2^53. */
@@ -18,6 +18,7 @@ G_STATIC_ASSERT (APR_SLICE_ROWS / LANES <= 64);
 static inline G_ALWAYS_INLINE void
 multiply_whole_columns (const double *left,
                         const double *right,
+                        const double units[APR_SLICE_TILE],
                         guint products,
                         gsize n_rows,
                         gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
@@ -38,7 +39,7 @@ multiply_whole_columns (const double *left,
 
       EACH_PRODUCT
       {
-        high[i] = SPLAT (UPPER_START);
+        high[i] = SPLAT (UPPER_START * units[i]);
       }
       for (; row < end; row += LANES)
         EACH_PRODUCT
@@ -52,12 +53,12 @@ multiply_whole_columns (const double *left,
         }
       EACH_PRODUCT
       {
-        COUNT_DIFFERENCE (high[i], SPLAT (UPPER_START), upper[i]);
+        COUNT_DIFFERENCE (high[i], SPLAT (UPPER_START * units[i]), upper[i]);
       }
     }
   EACH_PRODUCT
   {
-    COUNT_EACH (low[i], lower[i]);
+    COUNT_EACH (MULTIPLY (low[i], SPLAT (1 / units[i])), lower[i]);
   }
 }
 
@@ -91,7 +92,7 @@ multiply_tail_columns (const double *left,
 #endif
 #undef EACH_PRODUCT
 
-#define MULTIPLY_WHOLE(products) multiply_whole_columns (left, right, products, n_rows, upper, lower)
+#define MULTIPLY_WHOLE(products) multiply_whole_columns (left, right, units, products, n_rows, upper, lower)
 #define MULTIPLY_TAILS(products) multiply_tail_columns (left, right, products, n_rows, lanes)
 
 /* As many products at a time as there are registers for their sums and what is multiplied. Where the panels are the
@@ -99,11 +100,18 @@ multiply_tail_columns (const double *left,
 static void
 multiply_whole (const double *left,
                 const double *right,
+                const double *left_units,
+                const double *right_units,
                 gsize n_rows,
                 gsize first,
                 gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
                 gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES])
 {
+  double units[APR_SLICE_TILE];
+  gsize i;
+
+  for (i = 0; i < APR_SLICE_TILE; i++)
+    units[i] = left_units[i / APR_SLICE_PANEL] * right_units[i % APR_SLICE_PANEL];
 #if LANES == 8
   if (left == right && first == 0)
     MULTIPLY_WHOLE (0xf731);
@@ -160,30 +168,6 @@ add_whole_lanes (VECTOR values)
     sum += (guint64) lanes[i];
 
   return (gint64) sum;
-}
-
-static gboolean
-scale_whole (const double *column, gsize n_rows, double factor, double *scaled, gint64 *sum)
-{
-  VECTOR total = SPLAT (0.0);
-  const VECTOR factors = SPLAT (factor);
-  const VECTOR rounder = SPLAT (ROUNDER);
-  VECTOR max_lanes = SPLAT (0.0);
-  VECTOR any_rest = SPLAT (0.0);
-  gsize row;
-
-  for (row = 0; row < n_rows; row += LANES)
-    {
-      VECTOR value = MULTIPLY (LOAD_DOUBLES (column + row), factors);
-
-      STORE (scaled + row, value);
-      total = ADD (value, total);
-      max_lanes = GREATER (MAGNITUDE (value), max_lanes);
-      any_rest = EITHER (SUBTRACT (value, SUBTRACT (ADD (value, rounder), rounder)), any_rest);
-    }
-
-  *sum = add_whole_lanes (total);
-  return find_max_lane (max_lanes) < APR_SLICE_WHOLE_LIMIT && !ANY (any_rest);
 }
 
 static void

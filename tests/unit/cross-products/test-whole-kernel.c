@@ -14,7 +14,7 @@ draw_whole (GRand *rand, gboolean extreme, double *columns)
 
   for (i = 0; i < APR_SLICE_PANEL * APR_SLICE_STRIDE; i++)
     {
-      double max = APR_SLICE_WHOLE_LIMIT - 1;
+      double max = APR_SLICE_WHOLE_LIMIT - g_rand_int_range (rand, 0, 2);
 
       columns[i] = extreme ? max : rint (g_rand_double_range (rand, -max, max));
       if (extreme && g_rand_int_range (rand, 0, 3) == 0)
@@ -24,11 +24,27 @@ draw_whole (GRand *rand, gboolean extreme, double *columns)
     }
 }
 
+/* Whole numbers times units, as small and as large as they may be. */
+static const double units[2][APR_SLICE_PANEL] = { { 1, 0x1p-447, 0x1p-47, 1 },
+                                                  { 0x1p-447, 0x1p-1, 1, 0x1p-20 } };
+
+static void
+multiply_by_units (const double *whole, const double column_units[APR_SLICE_PANEL], double *columns)
+{
+  gsize i;
+
+  for (i = 0; i < APR_SLICE_PANEL * APR_SLICE_STRIDE; i++)
+    columns[i] = whole[i] * column_units[i / APR_SLICE_STRIDE];
+}
+
 /* The sums of the products of two panels, with what they are added to, against whole numbers of 128 bits. */
 static void
 check_whole (
   const AprSliceKernel *kernel, const double *left, const double *right, gsize n_rows, gsize first_column)
 {
+  double left_columns[APR_SLICE_PANEL * APR_SLICE_STRIDE] __attribute__ ((aligned (64)));
+  double right_columns[APR_SLICE_PANEL * APR_SLICE_STRIDE] __attribute__ ((aligned (64)));
+  gboolean same = left == right;
   gint64 lanes[2][APR_SLICE_TILE][APR_SLICE_LANES];
   gsize i;
   gsize j;
@@ -36,7 +52,10 @@ check_whole (
 
   for (k = 0; k < 2 * APR_SLICE_TILE * APR_SLICE_LANES; k++)
     lanes[k % 2][k / 2 / APR_SLICE_LANES][k / 2 % APR_SLICE_LANES] = (gint64) k * 4;
-  kernel->multiply_whole (left, right, n_rows, first_column, lanes[0], lanes[1]);
+  multiply_by_units (left, units[0], left_columns);
+  multiply_by_units (right, units[1], right_columns);
+  kernel->multiply_whole (left_columns, same ? left_columns : right_columns, units[0], units[same ? 0 : 1],
+                          n_rows, first_column, lanes[0], lanes[1]);
 
   for (i = 0; i < APR_SLICE_PANEL; i++)
     for (j = 0; j < (left == right ? i + 1 : APR_SLICE_PANEL); j++)
@@ -87,41 +106,41 @@ test_whole (void)
 }
 
 static void
-test_scale_whole (void)
+test_sum_whole (void)
 {
-  const double bad[] = { 0x1p47, -0x1p47, 0.5, 0x1p45 + 0.25, NAN, INFINITY, -INFINITY, 0x1p-1074, 1e300 };
+  const double bad[] = { 0x1p47 + 1,      -0x1p47 - 1, 0x1p48,   -0x1p48,   0x1p51,    -0x1p51,
+                         0x1p52,          -0x1p52,     0x1.8p53, 0.5,       -0.5,      0x1p45 + 0.25,
+                         0x1p46 + 0x1p-6, NAN,         INFINITY, -INFINITY, 0x1p-1074, 1e300 };
   double *column = g_aligned_alloc0 (APR_SLICE_ROWS, sizeof (double), 64);
-  double *scaled = g_aligned_alloc0 (APR_SLICE_ROWS, sizeof (double), 64);
   const AprSumsKernel *const *kernel;
   gint64 expected;
   gint64 sum;
   gsize place;
   gsize i;
+  gsize j;
 
-  g_test_summary ("What is too large, no whole number, or no number is found wherever it is.");
+  g_test_summary ("What is too large, no multiple of the unit, or no number is found wherever it is.");
   for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
-    for (i = 0; i < G_N_ELEMENTS (bad) && (*kernel)->slices->scale_whole != NULL; i++)
-      for (place = 0; place < APR_SLICE_ROWS; place += 5)
-        {
-          gsize row;
+    for (j = 0; j < APR_SLICE_PANEL && (*kernel)->slices->sum_whole != NULL; j++)
+      for (i = 0; i < G_N_ELEMENTS (bad); i++)
+        for (place = 0; place < APR_SLICE_ROWS; place += 5)
+          {
+            double unit = units[1][j];
+            gsize n_rows = place / 8 * 8 + 8;
+            gsize row;
 
-          for (row = 0; row < APR_SLICE_ROWS; row++)
-            column[row] = (row % 2 == 0 ? 1 : -1) * (0x1p47 - 1 - (double) row) * 0x1p-20;
-          g_assert_true ((*kernel)->slices->scale_whole (column, place / 8 * 8 + 8, 0x1p20, scaled, &sum));
-          for (row = 0, expected = 0; row < place / 8 * 8 + 8; row++)
-            {
-              g_assert_cmpfloat (scaled[row], ==, column[row] * 0x1p20);
-              expected += (gint64) scaled[row];
-            }
-          g_assert_cmpint (sum, ==, expected);
-          column[place] = bad[i] * 0x1p-20;
-          if (column[place] != 0)
-            g_assert_false ((*kernel)->slices->scale_whole (column, place / 8 * 8 + 8, 0x1p20, scaled, &sum));
-          column[place] = bad[i];
-          g_assert_false ((*kernel)->slices->scale_whole (column, APR_SLICE_ROWS, 1, scaled, &sum));
-        }
+            for (row = 0, expected = 0; row < APR_SLICE_ROWS; row++)
+              {
+                column[row] = (row % 2 == 0 ? 1 : -1) * (0x1p47 - 1 - (double) row) * unit;
+                expected += row < n_rows ? (gint64) (column[row] / unit) : 0;
+              }
+            g_assert_true ((*kernel)->slices->sum_whole (column, n_rows, unit, &sum));
+            g_assert_cmpint (sum, ==, expected);
+            column[place] = bad[i] * unit;
+            if (column[place] != 0)
+              g_assert_false ((*kernel)->slices->sum_whole (column, n_rows, unit, &sum));
+          }
   g_aligned_free (column);
-  g_aligned_free (scaled);
 }
 
 static gboolean
@@ -370,7 +389,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/whole-kernel/whole", test_whole);
-  g_test_add_func ("/whole-kernel/scale-whole", test_scale_whole);
+  g_test_add_func ("/whole-kernel/sum-whole", test_sum_whole);
   g_test_add_func ("/whole-kernel/fixed", test_fixed);
   g_test_add_func ("/whole-kernel/in-two", test_in_two);
 
