@@ -146,7 +146,8 @@ add_columns (Job *job,
     return;
 
   apr_rows_transpose (rows, job->kernel->slices, first_row, n_rows, apr_exact_sums_worker_get_stride (worker),
-                      apr_exact_sums_worker_get_column (worker, first_column));
+                      apr_exact_sums_worker_get_column (worker, first_column),
+                      apr_exact_sums_worker_get_ranges (worker, first_column));
   if (job->shifts != NULL)
     shift_columns (worker, job->shifts + first_column - 1, first_column, rows->n_columns, n_rows);
   if (job->precision == APR_PRECISION_DOUBLE || !apr_rows_may_exceed_double (rows))
@@ -167,7 +168,7 @@ add_weights (Job *job, AprExactSumsWorker *worker, gsize first_row, gsize n_rows
   double min = 0;
   gsize row;
 
-  apr_rows_transpose (&job->weights, job->kernel->slices, first_row, n_rows, 0, weights);
+  apr_rows_transpose (&job->weights, job->kernel->slices, first_row, n_rows, 0, weights, NULL);
   for (row = 0; row < n_rows; row++)
     if (weights[row] < limit)
       max = MAX (max, weights[row]);

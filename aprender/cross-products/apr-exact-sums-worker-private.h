@@ -45,6 +45,9 @@ void apr_exact_sums_worker_set_ones (AprExactSumsWorker *self, gsize n_rows);
 /* Where the caller puts the rows of the other columns of a block; the values are lost when it is added. */
 double *apr_exact_sums_worker_get_column (AprExactSumsWorker *self, gsize column);
 
+/* Where what is known of this column, and of those that follow, is to be written; it is forgotten with the block. */
+AprColumnRange *apr_exact_sums_worker_get_ranges (AprExactSumsWorker *self, gsize column);
+
 /* Has the columns from @first on read where @rows has them, where they are doubles that can be; false where not. They
  * are not changed, and must stay until the block has been added. */
 gboolean apr_exact_sums_worker_set_places (

@@ -140,6 +140,7 @@ apr_exact_sums_worker_set_ones (AprExactSumsWorker *self, gsize n_rows)
   double *ones = apr_packed_operand_get (&self->right, 0);
   gsize row;
 
+  self->right.ranges[0] = (AprColumnRange){ 1, 1, (double) n_rows };
   if (self->n_ones == n_rows)
     return;
   for (row = 0; row < n_rows; row++)
@@ -152,6 +153,12 @@ double *
 apr_exact_sums_worker_get_column (AprExactSumsWorker *self, gsize column)
 {
   return apr_packed_operand_get (&self->right, column);
+}
+
+AprColumnRange *
+apr_exact_sums_worker_get_ranges (AprExactSumsWorker *self, gsize column)
+{
+  return self->right.ranges + column;
 }
 
 gboolean

@@ -41,9 +41,10 @@ typedef struct
   gint *offset;   /* the values times 2^offset are the true ones */
   gint *exponent; /* the true values are below 2^exponent */
   gint *running;  /* (owned) of the layers: an exponent that stands until the column outgrows it */
-  guint *n_slices;   /* of each panel, or its bytes; 0 where all is 0 */
-  double *units;     /* of columns that are multiplied whole */
-  gint64 (*sums)[2]; /* of the values that are whole numbers, or of heads and of tails */
+  guint *n_slices;        /* of each panel, or its bytes; 0 where all is 0 */
+  double *units;          /* of columns that are multiplied whole */
+  AprColumnRange *ranges; /* of columns that were made of floats */
+  gint64 (*sums)[2];      /* of the values that are whole numbers, or of heads and of tails */
 } AprPackedOperand;
 
 #define APR_PACKED_OPERAND_NO_OWNER G_MAXSIZE

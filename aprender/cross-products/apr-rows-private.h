@@ -46,13 +46,15 @@ typedef struct
 /* Returns an element, which must be finite, exactly and in as few bits as possible. */
 AprWholeNumber apr_rows_get_number (const AprRows *self, gsize row, gsize column);
 
-/* Reads @n_rows rows from @first_row on, as the nearest doubles, column after column; columns are @stride apart. */
+/* Reads @n_rows rows from @first_row on, as the nearest doubles, column after column; columns are @stride apart. Finds
+ * the ranges of some columns, where @ranges is not %NULL. */
 void apr_rows_transpose (const AprRows *self,
                          const AprSliceKernel *kernel,
                          gsize first_row,
                          gsize n_rows,
                          gsize stride,
-                         double *columns);
+                         double *columns,
+                         AprColumnRange *ranges);
 
 /* Returns where the rows of a column are as doubles in one piece, from @first_row on; %NULL where they are not. */
 const double *apr_rows_find_doubles (const AprRows *self, gsize column, gsize first_row);

@@ -194,7 +194,8 @@ apr_rows_transpose (const AprRows *self,
                     gsize first_row,
                     gsize n_rows,
                     gsize stride,
-                    double *columns)
+                    double *columns,
+                    AprColumnRange *ranges)
 {
   gsize n = self->n_columns;
   gsize row_size = n * get_width (self);
@@ -224,7 +225,7 @@ apr_rows_transpose (const AprRows *self,
     {
       gsize n_done = n_rows / 8 * 8;
 
-      transpose (data, n_done, n, stride, columns);
+      transpose (data, n_done, n, stride, columns, n_done == n_rows ? ranges : NULL);
       data += n_done * row_size;
       columns += n_done;
       n_rows -= n_done;

@@ -284,7 +284,8 @@ multiply_panels (gpointer data)
   return NULL;
 }
 
-/* The same, to a whole number, or to fixed point or two parts. */
+/* The same, to fixed point or two parts. Floats, which are multiplied as they are, are turned if their ranges are found
+ * meanwhile, or else looked at as columns. */
 static gpointer
 cut_whole (gpointer data)
 {
@@ -296,18 +297,25 @@ cut_whole (gpointer data)
   const AprSliceKernel *slices = peak->kernel->slices;
   double *column = g_aligned_alloc0 (4 * APR_SLICE_STRIDE, sizeof *column, 64);
   double *parts = column + APR_SLICE_STRIDE;
+  AprColumnRange ranges[4] = { { -1, 0, 0 } };
+  float *rows = g_aligned_alloc0 (4 * APR_SLICE_ROWS, sizeof *rows, 64);
   double start = now_in_thread ();
   gint64 sums[2];
   gsize i;
 
+  if (peak->narrow)
+    slices->transpose_floats (rows, APR_SLICE_ROWS, 4, APR_SLICE_STRIDE, column, ranges);
   for (i = 0; i < N; i++)
-    if (peak->narrow)
+    if (peak->narrow && ranges[0].max == 0 && i % 4 == 0)
+      slices->transpose_floats (rows, APR_SLICE_ROWS, 4, APR_SLICE_STRIDE, column, ranges);
+    else if (peak->narrow && ranges[0].max != 0)
       slices->sum_whole (column, APR_SLICE_ROWS, 1, sums);
-    else if (slices->cut_fixed != NULL)
+    else if (!peak->narrow && slices->cut_fixed != NULL)
       slices->cut_fixed (column, APR_SLICE_ROWS, 1, parts, APR_SLICE_STRIDE, sums);
-    else
+    else if (!peak->narrow)
       slices->cut_in_two (column, APR_SLICE_ROWS, 1, parts, APR_SLICE_STRIDE, sums);
   peak->rate = (double) N * APR_SLICE_ROWS / (now_in_thread () - start);
+  g_aligned_free (rows);
   g_aligned_free (column);
   return NULL;
 }

@@ -133,6 +133,64 @@ transpose_floats_of_four (const float *rows, gsize n, gsize stride, double *colu
   _mm256_store_pd (columns + 3 * stride, _mm256_cvtps_pd (d));
 }
 
+static inline __m256d
+widen_floats (__m128i bits)
+{
+  return _mm256_cvtps_pd (_mm_castsi128_ps (bits));
+}
+
+/* The magnitudes are compared as integers, in whose order that of floats is: eight at a time, of two rows. What is 0 is
+ * the largest integer, less 1. */
+static void
+transpose_and_range (
+  const float *rows, gsize n_rows, gsize n, gsize stride, double *columns, AprColumnRange ranges[4])
+{
+  const __m256i without_sign = _mm256_set1_epi32 (G_MAXINT32);
+  const __m256i one = _mm256_set1_epi32 (1);
+  __m256i max = _mm256_setzero_si256 ();
+  __m256i min = _mm256_set1_epi32 (-1);
+  __m256d sum = _mm256_setzero_pd ();
+  double found[3][4];
+  gsize row;
+  gsize i;
+
+  for (row = 0; row < n_rows; row += 4, rows += 4 * n)
+    {
+      __m128 first = _mm_loadu_ps (rows);
+      __m128 second = _mm_loadu_ps (rows + n);
+      __m128 third = _mm_loadu_ps (rows + 2 * n);
+      __m128 fourth = _mm_loadu_ps (rows + 3 * n);
+      __m256i early = _mm256_and_si256 (_mm256_castps_si256 (_mm256_set_m128 (second, first)), without_sign);
+      __m256i late = _mm256_and_si256 (_mm256_castps_si256 (_mm256_set_m128 (fourth, third)), without_sign);
+      __m256d a = _mm256_cvtps_pd (first);
+      __m256d b = _mm256_cvtps_pd (second);
+      __m256d c = _mm256_cvtps_pd (third);
+      __m256d d = _mm256_cvtps_pd (fourth);
+      __m256d even_ab = _mm256_unpacklo_pd (a, b);
+      __m256d odd_ab = _mm256_unpackhi_pd (a, b);
+      __m256d even_cd = _mm256_unpacklo_pd (c, d);
+      __m256d odd_cd = _mm256_unpackhi_pd (c, d);
+
+      max = _mm256_max_epu32 (max, _mm256_max_epu32 (early, late));
+      min = _mm256_min_epu32 (min,
+                              _mm256_min_epu32 (_mm256_sub_epi32 (early, one), _mm256_sub_epi32 (late, one)));
+      sum = _mm256_add_pd (sum, _mm256_add_pd (_mm256_add_pd (a, b), _mm256_add_pd (c, d)));
+      _mm256_store_pd (columns + row, _mm256_permute2f128_pd (even_ab, even_cd, 0x20));
+      _mm256_store_pd (columns + stride + row, _mm256_permute2f128_pd (odd_ab, odd_cd, 0x20));
+      _mm256_store_pd (columns + 2 * stride + row, _mm256_permute2f128_pd (even_ab, even_cd, 0x31));
+      _mm256_store_pd (columns + 3 * stride + row, _mm256_permute2f128_pd (odd_ab, odd_cd, 0x31));
+    }
+
+  _mm256_storeu_pd (
+    found[0], widen_floats (_mm_max_epu32 (_mm256_castsi256_si128 (max), _mm256_extracti128_si256 (max, 1))));
+  _mm256_storeu_pd (found[1], widen_floats (_mm_add_epi32 (_mm_min_epu32 (_mm256_castsi256_si128 (min),
+                                                                          _mm256_extracti128_si256 (min, 1)),
+                                                           _mm_set1_epi32 (1))));
+  _mm256_storeu_pd (found[2], sum);
+  for (i = 0; i < 4; i++)
+    ranges[i] = (AprColumnRange){ found[0][i], found[1][i] > 0 ? found[1][i] : INFINITY, found[2][i] };
+}
+
 /* Adding it, times the unit, rounds to a multiple of the unit. Then all that is from -APR_SLICE_WHOLE_LIMIT units up to
  * below APR_SLICE_WHOLE_LIMIT has the upper bits of WHOLE_START, and the bits count units. */
 #define WHOLE_START 0x1.8p52
@@ -206,5 +264,7 @@ sum_whole (const double *column, gsize n_rows, double unit, gint64 *sum)
 #define LOAD_FLOATS(place) _mm256_cvtps_pd (_mm_loadu_ps (place))
 #define TRANSPOSE_DOUBLES(rows, n, stride, columns) transpose_doubles_of_four (rows, n, stride, columns)
 #define TRANSPOSE_FLOATS(rows, n, stride, columns) transpose_floats_of_four (rows, n, stride, columns)
+#define TRANSPOSE_AND_RANGE(rows, n_rows, n, stride, columns, ranges) \
+ transpose_and_range (rows, n_rows, n, stride, columns, ranges)
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-template.h"

@@ -114,12 +114,21 @@ enum
 #define APR_SLICE_DOUBLE_BITS 50
 #define APR_SLICE_DOUBLE_FIRST_UNIT (-40)
 
-/* @n_rows is a multiple of 8. */
+/* What is known of a column that was made of floats: the largest magnitude, which may be an infinity or a NaN, the
+ * smallest one that is not 0, or an infinity, and the sum, rounded in any way. Of other columns, @max is infinite. */
+typedef struct
+{
+  double max;
+  double min;
+  double sum;
+} AprColumnRange;
+
+/* Makes columns, @stride apart, and finds the ranges of some where @ranges is not %NULL. @n_rows is a multiple of 8. */
 typedef void (*AprTransposeFunc) (
-  gconstpointer rows, gsize n_rows, gsize n_columns, gsize stride, double *columns);
+  gconstpointer rows, gsize n_rows, gsize n_columns, gsize stride, double *columns, AprColumnRange *ranges);
 
 /* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_SLICE_ROWS. Columns are
- * aligned to 64 bytes, except where their range is found, or they are scaled to whole numbers, cut or sliced: those may
+ * aligned to 64 bytes, except where their range is found, or they are cut or sliced: those may
  * begin wherever a double can. The columns of a panel are APR_SLICE_STRIDE apart. Every implementation gives the same
  * numbers. */
 typedef struct
@@ -204,7 +213,7 @@ typedef struct
    * false, and nothing done, where they do not fit. */
   gboolean (*collect) (const double *products, const double *left, const double *right, gint64 *sums);
 
-  /* Makes columns, @stride apart, of rows of doubles, or of floats; %NULL where plain C does as well. */
+  /* Of rows of doubles, and of floats; %NULL where plain C does as well. */
   AprTransposeFunc transpose_doubles;
   AprTransposeFunc transpose_floats;
 

@@ -37,6 +37,7 @@
  *   TRANSPOSE_DOUBLES     makes four columns of LANES rows of n values,
  *   TRANSPOSE_FLOATS      the same of floats,
  *   LOAD_FLOATS           from any place; none of the three where plain C is as fast
+ *   TRANSPOSE_AND_RANGE   makes four columns of all rows of n floats, and finds their ranges; may be left out
  *   LOAD_DOUBLES          the same, where LOAD needs an aligned place
  */
 
@@ -537,15 +538,42 @@ slice_all (const double *column, gsize n_rows, double factor, double *slices, gs
    }
 
 static void
-transpose_doubles (gconstpointer rows, gsize n_rows, gsize n_columns, gsize stride, double *columns)
+transpose_doubles (gconstpointer rows,
+                   gsize n_rows,
+                   gsize n_columns,
+                   gsize stride,
+                   double *columns,
+                   AprColumnRange *ranges G_GNUC_UNUSED)
 {
   TRANSPOSE_ROWS (double, LOAD_DOUBLES, TRANSPOSE_DOUBLES)
 }
 
 static void
-transpose_floats (gconstpointer rows, gsize n_rows, gsize n_columns, gsize stride, double *columns)
+transpose_floats (gconstpointer rows,
+                  gsize n_rows,
+                  gsize n_columns,
+                  gsize stride,
+                  double *columns,
+                  AprColumnRange *ranges G_GNUC_UNUSED)
 {
-  TRANSPOSE_ROWS (float, LOAD_FLOATS, TRANSPOSE_FLOATS)
+# ifdef TRANSPOSE_AND_RANGE
+  if (ranges != NULL && n_columns >= 4)
+    {
+      gsize i;
+
+      for (i = 0; i < n_columns; i += 4)
+        {
+          gsize first = MIN (i, n_columns - 4);
+
+          TRANSPOSE_AND_RANGE ((const float *) rows + first, n_rows, n_columns, stride,
+                               columns + first * stride, ranges + first);
+        }
+      return;
+    }
+# endif
+  {
+    TRANSPOSE_ROWS (float, LOAD_FLOATS, TRANSPOSE_FLOATS)
+  }
 }
 #endif
 

@@ -102,6 +102,67 @@ test_equals_rational (void)
     }
 }
 
+/* The largest float below a power of two that the first rows do not foretell, among them the smallest that it may have
+ * beside it, or the next smaller one, and many of one sign, so that their sum is as large as it can be. */
+static double
+draw_at_end (GRand *rand, gsize row, gsize column)
+{
+  const double least = column % 2 == 0 ? 0x1p-22 * (1 + 0x1p-23) : 0x1p-22 * (1 - 0x1p-24);
+
+  if (row < 64)
+    return 0.5 - 0x1p-25;
+  /* Twice as large as they may be. */
+  if (row >= 512 && row < 700 && column == 4)
+    return 2 - 0x1p-23;
+  return row % 97 == 0 && column < 3 ? least
+       : column > 3                  ? 1 - 0x1p-24
+                                     : 1 - 0x1p-24 * g_rand_int_range (rand, 1, 1 << 20);
+}
+
+static void
+test_floats_at_ends (void)
+{
+  enum
+  {
+    N_ROWS = 2045, /* of which the last block has no multiple of eight */
+    P = 5
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+  double z[N_ROWS * (P + 2)];
+  double x_values[N_ROWS * P];
+  double y_values[N_ROWS];
+  gint exponent;
+
+  g_test_summary ("Floats whose range just says that they can be multiplied as they are, and just not.");
+  for (exponent = -140; exponent <= 120; exponent += 20)
+    {
+      g_autoptr (AprExactSums) state = apr_exact_sums_new (P, 1, NULL);
+      g_autoptr (AprTensor) doubles = NULL;
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprTensor) y = NULL;
+      g_autoptr (GError) error = NULL;
+      gsize row;
+      gsize i;
+
+      for (row = 0; row < N_ROWS; row++)
+        {
+          z[row * (P + 2)] = 1;
+          for (i = 0; i < P; i++)
+            x_values[row * P + i] = z[row * (P + 2) + 1 + i] =
+              (double) (float) ldexp (draw_at_end (rand, row, i), exponent);
+          y_values[row] = z[row * (P + 2) + P + 1] = (double) (float) draw_at_end (rand, row, 0);
+        }
+      doubles = matrix_new (N_ROWS, P, x_values);
+      x = apr_tensor_cast (doubles, APR_DTYPE_F32, &error);
+      g_assert_no_error (error);
+      y = vector_new (N_ROWS, y_values);
+
+      g_assert_true (apr_exact_sums_update (state, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, &error));
+      g_assert_no_error (error);
+      assert_equals_rational (state, z, NULL, N_ROWS, P + 2);
+    }
+}
+
 static void
 test_order_of_rows (void)
 {
@@ -388,6 +449,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/exact-sums/equals-rational", test_equals_rational);
+  g_test_add_func ("/exact-sums/floats-at-ends", test_floats_at_ends);
   g_test_add_func ("/exact-sums/order-of-rows", test_order_of_rows);
   g_test_add_func ("/exact-sums/adds-far-exponents", test_adds_far_exponents);
   g_test_add_func ("/exact-sums/adds-until-top-is-full", test_adds_until_top_is_full);

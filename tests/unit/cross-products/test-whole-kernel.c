@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -141,6 +142,105 @@ test_sum_whole (void)
               g_assert_false ((*kernel)->slices->sum_whole (column, n_rows, unit, &sum));
           }
   g_aligned_free (column);
+}
+
+/* Floats of any bits, or of a few values at the ends. */
+static float
+draw_float (GRand *rand, guint kind)
+{
+  const float ends[] = {
+    0, -0.0f, 1, FLT_MAX, -FLT_MIN, FLT_TRUE_MIN, -FLT_TRUE_MIN, INFINITY, -INFINITY, NAN
+  };
+  guint32 bits = g_rand_int (rand);
+  float value;
+
+  memcpy (&value, &bits, sizeof value);
+  return kind == 0 ? 0
+       : kind == 1 ? value
+       : kind == 2 ? (float) g_rand_double_range (rand, -1, 1)
+                   : ends[g_rand_int_range (rand, 0, kind == 3 ? 7 : G_N_ELEMENTS (ends))];
+}
+
+static void
+check_range (const double *column, gsize n_rows, const AprColumnRange *range)
+{
+  double max = 0;
+  double min = INFINITY;
+  double sum = 0;
+  gsize row;
+
+  for (row = 0; row < n_rows; row++)
+    {
+      double size = fabs (column[row]);
+
+      /* What is no number is larger than all. */
+      if (!(size <= max) && !isnan (max))
+        max = size;
+      if (size < min && size > 0)
+        min = size;
+      sum += column[row];
+    }
+  if (isnan (max))
+    {
+      g_assert_true (isnan (range->max));
+      return;
+    }
+  g_assert_cmpfloat (range->max, ==, max);
+  if (isinf (max))
+    return;
+  g_assert_cmpfloat (range->min, ==, min);
+  g_assert_cmpfloat (fabs (range->sum - sum), <=, max * 0x1p-40);
+}
+
+static void
+test_ranges (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (92);
+  float *rows = g_new (float, APR_SLICE_ROWS * 9);
+  double *columns = g_aligned_alloc (APR_SLICE_STRIDE * 9, sizeof (double), 64);
+  const AprSumsKernel *const *kernel;
+  guint round;
+
+  g_test_summary (
+    "What is found of floats as they are turned into columns: zeros, no numbers, all magnitudes.");
+  for (round = 0; round < 200; round++)
+    {
+      gsize n_rows = (gsize) g_rand_int_range (rand, 1, APR_SLICE_ROWS / 8 + 1) * 8;
+      gsize n_columns = (gsize) g_rand_int_range (rand, 1, 10);
+      gsize i;
+      gsize j;
+
+      for (i = 0; i < n_rows * n_columns; i++)
+        rows[i] = draw_float (rand, round % 5);
+      for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+        {
+          AprColumnRange ranges[9];
+
+          if ((*kernel)->slices->transpose_floats == NULL)
+            continue;
+          for (j = 0; j < n_columns; j++)
+            ranges[j].max = -1;
+          (*kernel)->slices->transpose_floats (rows, n_rows, n_columns, APR_SLICE_STRIDE, columns, ranges);
+          for (j = 0; j < n_columns; j++)
+            {
+              for (i = 0; i < n_rows; i++)
+                {
+                  double expected = (double) rows[i * n_columns + j];
+
+                  g_assert_true (memcmp (&columns[j * APR_SLICE_STRIDE + i], &expected, sizeof expected) ==
+                                   0 ||
+                                 isnan (expected));
+                }
+              if (ranges[j].max != -1)
+                check_range (columns + j * APR_SLICE_STRIDE, n_rows, &ranges[j]);
+            }
+          /* Not those of all are found. */
+          if (g_str_equal ((*kernel)->name, "avx2") && n_columns >= 4)
+            g_assert_true (ranges[0].max != -1 && ranges[n_columns - 1].max != -1);
+        }
+    }
+  g_free (rows);
+  g_aligned_free (columns);
 }
 
 static gboolean
@@ -390,6 +490,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/whole-kernel/whole", test_whole);
   g_test_add_func ("/whole-kernel/sum-whole", test_sum_whole);
+  g_test_add_func ("/whole-kernel/ranges", test_ranges);
   g_test_add_func ("/whole-kernel/fixed", test_fixed);
   g_test_add_func ("/whole-kernel/in-two", test_in_two);
 
