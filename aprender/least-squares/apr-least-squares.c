@@ -18,6 +18,7 @@
  *   apr-normal-equations   the equations of the features, and the way to their solution
  *   apr-rank               which features are independent: Cholesky's factorisation in double, and proofs that they
  *                          are, or not (apr-rank-proof); apr-ldlt where there are none, in longer numbers
+ *   apr-double-solution    one correction in double, with a bound, of small systems; where that is not enough:
  *   apr-refinement         residuals without rounding (apr-scaled-products, apr-fixed), corrections, and bounds, until
  *                          every rounding is certain (apr-rounding)
  *   apr-minimum-norm       where features depend on each other; apr-squared-equations where double is not enough

@@ -87,6 +87,12 @@ void apr_normal_equations_scale_column (AprNormalEquations *self, gsize column);
  * to nearest, or have as many bits as are wanted, or where cancelled */
 gboolean apr_normal_equations_solve (AprNormalEquations *self, const AprTarget *target, const AprRun *run);
 
+/* The same in double, where no feature depends on others, from the Cholesky factor. Returns: %FALSE where that does not
+ * prove every rounding, and then what was found means nothing */
+gboolean apr_normal_equations_solve_in_doubles (const AprNormalEquations *self,
+                                                const AprTarget *target,
+                                                const AprRun *run);
+
 /* Multiplies @x, by position, with the scaled products. */
 void apr_normal_equations_multiply (AprNormalEquations *self, double *x, const AprRun *run);
 

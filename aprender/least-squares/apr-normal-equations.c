@@ -136,6 +136,10 @@ apr_normal_equations_solve (AprNormalEquations *self, const AprTarget *target, c
   if (self->n_dependent > 0)
     return solve_dependent (self, target, run);
 
+  if (self->ldlt == NULL && target->wanted == NULL &&
+      apr_normal_equations_solve_in_doubles (self, target, run))
+    return TRUE;
+
   /* Long coefficients need as many bits as they are told to have. */
   return (self->inverse_bits < APR_REFINEMENT_MAX_INVERSE_BITS
             ? solve_with (self, target, LEADING_BITS, run)

@@ -27,7 +27,7 @@ gboolean apr_round_leading (
   const mp_limb_t *limbs, gsize n_limbs, gint64 exponent, gint64 error, AprDType dtype, double *value);
 
 /* The same of @high + @low times 2^@exponent, where the sum is known to within @error. It is below 2^100, and @error is
- * at least 2^-77, or 2^-900 where @exponent is 0, so that only what is not certain is subnormal. */
+ * at least 2^-110, or 2^-900 where @exponent is 0, so that only what is not certain is subnormal. */
 gboolean
 apr_round_bounds (double high, double low, double error, gint64 exponent, AprDType dtype, double *rounded);
 

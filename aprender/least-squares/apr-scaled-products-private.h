@@ -53,6 +53,13 @@ apr_scaled_products_get_bits (gsize n)
 gboolean apr_scaled_products_get_doubles (
   const AprScaledProducts *self, double *rows, double *copy, gsize stride, const AprRun *run);
 
+/* Adds the products with @n whole numbers to @sums, in one thread; their unit has the fraction bits that a
+ * multiplication uses, beside those of @x. */
+void apr_scaled_products_multiply (const AprScaledProducts *self,
+                                   const gint64 *x,
+                                   AprLongSum *sums,
+                                   const AprRun *run);
+
 /* Subtracts the matrix times @x from @residual, of which row i is held times 2^(the scale of i). Each entry of the
  * matrix is truncated to apr_scaled_products_get_bits(). */
 void apr_fixed_subtract_scaled (AprFixed *residual,

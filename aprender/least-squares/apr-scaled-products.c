@@ -147,6 +147,17 @@ multiply_rows (gpointer data, gsize part, gsize n_parts)
     }
 }
 
+void
+apr_scaled_products_multiply (const AprScaledProducts *self,
+                              const gint64 *x,
+                              AprLongSum *sums,
+                              const AprRun *run)
+{
+  Product product = { self, run, x, sums };
+
+  multiply_rows (&product, 0, 1);
+}
+
 /* Adds @sign 2^@exponent times the sum of @n_parts sums, @distance apart, to number @i. */
 static void
 add_sum (

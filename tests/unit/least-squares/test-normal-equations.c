@@ -126,7 +126,8 @@ hear_way (double fraction, gpointer user_data)
   self->last = fraction;
 }
 
-/* The leading bits do for columns of scales that are far apart, whichever of them is the small one. */
+/* A correction in double does for columns of scales that are far apart, whichever of them is the small one, and so do
+ * the leading bits for long coefficients. */
 static void
 test_far_scales (void)
 {
@@ -145,6 +146,9 @@ test_far_scales (void)
                                  .intercept = &intercept };
       Ways ways = { 0 };
       const AprRun run = { .n_threads = 1, .progress = hear_way, .progress_data = &ways };
+      gint64 exponents[N];
+      AprLongCoefficients wanted = { N, 60, apr_integers_new (N), exponents };
+      const AprTarget long_target = { .dtype = APR_DTYPE_F64, .wanted = &wanted };
       g_autoptr (AprExactSums) sums = NULL;
       g_auto (AprProducts) products = { 0 };
       g_auto (AprNormalEquations) equations = { 0 };
@@ -158,14 +162,19 @@ test_far_scales (void)
       apr_products_init (&products, sums, FALSE, 0, &one_thread);
       apr_normal_equations_init (&equations, &products, none, 0x1p-40, &one_thread);
       g_assert_true (apr_normal_equations_solve (&equations, &target, &run));
+      g_assert_cmpuint (ways.n_ways, ==, 0);
+      g_assert_true (apr_normal_equations_solve (&equations, &long_target, &run));
       g_assert_cmpuint (ways.n_ways, ==, 1);
       /* Those of the same columns without scales, by hand: X'X = [6 -5 -1; -5 11 4; -1 4 2], X'y = [-4; 14; 5]. */
       for (j = 0; j < N; j++)
         {
           const double solution[N] = { 1.0 / 1, 7.0 / 3, -5.0 / 3 };
+          double scaled = ldexp (solution[j], j == small ? 0 : -400);
 
-          assert_same_double (coefficients[j], ldexp (solution[j], j == small ? 0 : -400));
+          assert_same_double (coefficients[j], scaled);
+          assert_same_double (apr_round_dyadic (wanted.significands[j], exponents[j], APR_DTYPE_F64), scaled);
         }
+      apr_integers_free (wanted.significands, N);
     }
 }
 
