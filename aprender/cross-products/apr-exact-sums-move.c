@@ -38,9 +38,21 @@ apr_exact_sums_worker_cover (AprExactSumsWorker *self, AprExactSums *sums, GErro
                                (guint) (left_n_layers * self->n_used), error);
 }
 
+gboolean
+apr_exact_sums_worker_has_all (const AprExactSumsWorker *self, const AprExactSums *sums)
+{
+  gsize n_limbs;
+  gint first_limb;
+
+  (void) apr_exact_sums_get_limbs (sums, &n_limbs, &first_limb);
+
+  return n_limbs == 0 && self->terms->len == 0 && self->weights == NULL &&
+         self->right.cut == APR_PACKING_SLICES;
+}
+
 /* Adds the parts of slices at once, as one number of 32 bits times five; @exponent is that of the last. */
 static void
-add_slices (AprExactSums *sums, gsize entry, const gint64 parts[APR_SLICE_PARTS], gint exponent)
+add_slices (AprExactSums *sums, gsize entry, const gint64 parts[APR_SLICE_PARTS], gint exponent, gboolean all)
 {
   const __int128 unit = (__int128) 1 << APR_SLICE_BITS;
   __int128 low = parts[4] + unit * (parts[3] + unit * parts[2]);
@@ -49,15 +61,22 @@ add_slices (AprExactSums *sums, gsize entry, const gint64 parts[APR_SLICE_PARTS]
                           (guint32) (low >> 32), (guint32) low };
 
   G_STATIC_ASSERT (APR_SLICE_PARTS == 5 && APR_SLICE_BITS == 24);
-  if (high != 0 || (guint64) low != 0)
+  if (all)
+    apr_exact_sums_set_entry (sums, entry, high, (guint64) low, exponent);
+  else if (high != 0 || (guint64) low != 0)
     apr_exact_sums_add_parts (sums, entry, wide, G_N_ELEMENTS (wide),
                               exponent + 32 * ((gint) G_N_ELEMENTS (wide) - 1));
 }
 
 /* Moves the entries of a row in the columns of a panel. */
 static void
-move_panel (
-  AprExactSumsWorker *self, AprExactSums *sums, gsize layer, gsize row, gsize first_column, gsize end_column)
+move_panel (AprExactSumsWorker *self,
+            AprExactSums *sums,
+            gboolean all,
+            gsize layer,
+            gsize row,
+            gsize first_column,
+            gsize end_column)
 {
   gboolean diagonal = row - first_column < self->right.panel;
   gint row_exponent = worker_get_left (self)->running[layer * self->right.n_padded + row];
@@ -76,7 +95,7 @@ move_panel (
       if (self->right.cut == APR_PACKING_BYTES)
         apr_exact_sums_add_parts (sums, entry, parts, self->n_used, exponent + worker_get_unit (self, 0));
       else if (self->right.cut == APR_PACKING_SLICES)
-        add_slices (sums, entry, parts, exponent + worker_get_unit (self, APR_SLICE_PARTS - 1));
+        add_slices (sums, entry, parts, exponent + worker_get_unit (self, APR_SLICE_PARTS - 1), all);
       else
         for (part = 0; part < self->n_used; part++)
           apr_exact_sums_add_term (sums, entry, parts[part], exponent + worker_get_unit (self, part));
@@ -84,7 +103,8 @@ move_panel (
 }
 
 void
-apr_exact_sums_worker_move_rows (AprExactSumsWorker *self, AprExactSums *sums, gsize first_row, gsize end_row)
+apr_exact_sums_worker_move_rows (
+  AprExactSumsWorker *self, AprExactSums *sums, gboolean all, gsize first_row, gsize end_row)
 {
   gsize panel = self->right.panel;
   gsize layer;
@@ -96,7 +116,7 @@ apr_exact_sums_worker_move_rows (AprExactSumsWorker *self, AprExactSums *sums, g
   for (layer = 0; layer * self->right.n_padded < worker_get_left (self)->n_main; layer++)
     for (row = first_row; row < end_row; row++)
       for (column = 0; column <= row; column += panel)
-        move_panel (self, sums, layer, row, column, MIN (column + panel, row + 1));
+        move_panel (self, sums, all, layer, row, column, MIN (column + panel, row + 1));
 }
 
 gboolean

@@ -106,6 +106,10 @@ void apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gin
 void
 apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, gsize n_parts, gint exponent);
 
+/* Sets an entry, to which nothing has been added, to (@high 2^64 + @low) 2^@exponent, and carries it; @high is below
+ * 2^96 in size. */
+void apr_exact_sums_set_entry (AprExactSums *self, gsize entry, __int128 high, guint64 low, gint exponent);
+
 /* The row of the matrix before which @part of all parts of the lower triangle are. */
 gsize apr_exact_sums_find_row (const AprExactSums *self, gsize part, gsize n_parts);
 

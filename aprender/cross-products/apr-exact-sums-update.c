@@ -68,6 +68,7 @@ typedef struct
   GThread *caller;              /* (unowned) which tells the progress */
   AprExactSumsWorker **workers; /* (owned) for each thread or share: %NULL where there were no rows for it */
   guint n_workers;
+  gboolean worker_has_all; /* there is one, and nothing in the state */
 
   GMutex lock;
   Cursor next;   /* under the lock */
@@ -195,7 +196,7 @@ empty_worker (Job *job, AprExactSumsWorker *worker, GError **error)
   moved = apr_exact_sums_worker_cover (worker, job->state, error);
   if (moved)
     {
-      apr_exact_sums_worker_move_rows (worker, job->state, 0, job->n_columns);
+      apr_exact_sums_worker_move_rows (worker, job->state, FALSE, 0, job->n_columns);
       moved = apr_exact_sums_worker_move_terms (worker, job->state, error);
     }
   g_mutex_unlock (&job->lock);
@@ -321,8 +322,9 @@ move (gpointer data, gsize part, gsize n_parts)
 
   for (i = 0; i < job->n_workers; i++)
     if (job->workers[i] != NULL)
-      apr_exact_sums_worker_move_rows (job->workers[i], job->state, first_row, end_row);
-  apr_exact_sums_carry (job->state, first_row, end_row);
+      apr_exact_sums_worker_move_rows (job->workers[i], job->state, job->worker_has_all, first_row, end_row);
+  if (!job->worker_has_all)
+    apr_exact_sums_carry (job->state, first_row, end_row);
 }
 
 /* Moves what the workers have left to the state; fails where that is cancelled, and then the state is of no use. */
@@ -332,6 +334,7 @@ move_all (Job *job, guint n_threads, GError **error)
   gsize n_entries = apr_exact_sums_get_n_entries (job->state);
   guint i;
 
+  job->worker_has_all = job->n_workers == 1 && apr_exact_sums_worker_has_all (job->workers[0], job->state);
   for (i = 0; i < job->n_workers; i++)
     if (job->workers[i] != NULL && (!apr_exact_sums_worker_cover (job->workers[i], job->state, error) ||
                                     !apr_exact_sums_worker_move_terms (job->workers[i], job->state, error)))
@@ -633,6 +636,7 @@ sum_group (AprGroupSums *self, GError **error)
 {
   Job *job = &self->job;
   gsize n_columns = job->n_columns;
+  gboolean has_all;
   gsize i;
 
   if (self->worker == NULL)
@@ -651,11 +655,13 @@ sum_group (AprGroupSums *self, GError **error)
       g_propagate_error (error, g_steal_pointer (&job->error));
       return FALSE;
     }
+  has_all = apr_exact_sums_worker_has_all (self->worker, job->state);
   if (!apr_exact_sums_worker_cover (self->worker, job->state, error) ||
       !apr_exact_sums_worker_move_terms (self->worker, job->state, error))
     return FALSE;
-  apr_exact_sums_worker_move_rows (self->worker, job->state, 0, n_columns);
-  apr_exact_sums_carry (job->state, 0, n_columns);
+  apr_exact_sums_worker_move_rows (self->worker, job->state, has_all, 0, n_columns);
+  if (!has_all)
+    apr_exact_sums_carry (job->state, 0, n_columns);
 
   return TRUE;
 }

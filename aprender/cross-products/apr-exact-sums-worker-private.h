@@ -76,11 +76,13 @@ gboolean apr_exact_sums_worker_is_full (AprExactSumsWorker *self);
 /* Widens @sums to all rows of the matrix, which are then to be moved to it. */
 gboolean apr_exact_sums_worker_cover (AprExactSumsWorker *self, AprExactSums *sums, GError **error);
 
-/* Moves the sums of some rows of the matrix to @sums, which has been widened. Threads may do so for different rows. */
-void apr_exact_sums_worker_move_rows (AprExactSumsWorker *self,
-                                      AprExactSums *sums,
-                                      gsize first_row,
-                                      gsize end_row);
+/* Whether nothing is in @sums, nor will be but the rows of this worker, so that they need not be added. */
+gboolean apr_exact_sums_worker_has_all (const AprExactSumsWorker *self, const AprExactSums *sums);
+
+/* Moves the sums of some rows of the matrix to @sums, which has been widened. Threads may do so for different rows. If
+ * the worker has @all, they are carried, too. */
+void apr_exact_sums_worker_move_rows (
+  AprExactSumsWorker *self, AprExactSums *sums, gboolean all, gsize first_row, gsize end_row);
 
 /* Moves what does not fit into rows, the terms. */
 gboolean apr_exact_sums_worker_move_terms (AprExactSumsWorker *self, AprExactSums *sums, GError **error);

@@ -320,6 +320,29 @@ apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, 
 }
 
 void
+apr_exact_sums_set_entry (AprExactSums *self, gsize entry, __int128 high, guint64 low, gint exponent)
+{
+  gint first = apr_exact_sums_find_limb (exponent);
+  guint shift = (guint) (exponent - 32 * first);
+  gint64 *limb = self->limbs + entry * self->n_limbs + (first - self->first_limb);
+  gint64 *top = self->limbs + (entry + 1) * self->n_limbs - 1;
+  gint64 sign = high < 0 ? -1 : 0;
+
+  g_assert (first >= self->first_limb && top - limb >= 6);
+  high = high * ((__int128) 1 << shift) + (low >> 1 >> (63 - shift));
+  low <<= shift;
+  limb[0] = (guint32) low;
+  limb[1] = (gint64) (low >> 32);
+  limb[2] = (guint32) high;
+  limb[3] = (guint32) (high >> 32);
+  limb[4] = (guint32) (high >> 64);
+  limb[5] = (guint32) (high >> 96);
+  for (limb += 6; limb < top; limb++)
+    *limb = (guint32) sign;
+  *top = sign;
+}
+
+void
 apr_exact_sums_get_entry (const AprExactSums *self, gsize row, gsize column, mpz_t value)
 {
   gsize low = MIN (row, column);
