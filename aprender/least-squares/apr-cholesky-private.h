@@ -31,6 +31,11 @@ void apr_cholesky_keep (AprCholesky *self, const gsize *positions, gsize n);
 /* Returns a bound on the backward error of the factorisation in the 2-norm. */
 double apr_cholesky_bound_error (const AprCholesky *self);
 
+/* Returns a lower bound of the eigenvalues of what was factorised, for at most APR_CHOLESKY_FEW rows: it is at most the
+ * smallest one, and seldom below that divided by their number. It is not above 0 where there is none. */
+#define APR_CHOLESKY_FEW 16
+double apr_cholesky_bound_min_eigenvalue (const AprCholesky *self);
+
 /* Solves U'U x = @x in place. */
 void apr_cholesky_solve (const AprCholesky *self, double *x);
 

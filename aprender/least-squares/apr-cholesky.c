@@ -240,6 +240,43 @@ apr_cholesky_bound_error (const AprCholesky *self)
   return 2 * (double) (self->n + 2) * DBL_EPSILON / 2 * max;
 }
 
+/* The inverse V of U, which is found row by row, is such that U V = I + E with |E| <= g |U||V|, where g = (n + 2) u /
+ * (1 - (n + 2) u) (N. J. Higham, the same, chapter 14). So no singular value of U is below (1 - |E|) / |V|, in
+ * Frobenius norms. */
+double
+apr_cholesky_bound_min_eigenvalue (const AprCholesky *self)
+{
+  double inverse[APR_CHOLESKY_FEW][APR_CHOLESKY_FEW];
+  double size = 0;
+  double inverse_size = 0;
+  double error;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = self->n; i-- > 0;)
+    {
+      const double *row = self->rows + i * self->stride;
+      double factor = 1 / row[i];
+
+      inverse[i][i] = 1;
+      for (j = i + 1; j < self->n; j++)
+        inverse[i][j] = 0;
+      for (k = i + 1; k < self->n; k++)
+        for (j = k; j < self->n; j++)
+          inverse[i][j] -= row[k] * inverse[k][j];
+      for (j = i; j < self->n; j++)
+        {
+          inverse[i][j] *= factor;
+          size += row[j] * row[j];
+          inverse_size += inverse[i][j] * inverse[i][j];
+        }
+    }
+  error = (double) (self->n + 4) * DBL_EPSILON * sqrt (size * inverse_size);
+
+  return 0.99 * (1 - 2 * error) / inverse_size - apr_cholesky_bound_error (self);
+}
+
 static void
 solve_transposed (const AprCholesky *self, double *x)
 {

@@ -26,6 +26,12 @@ apr_rank_find_tolerance (const AprLeastSquaresOptions *options, gsize n_features
  * into memory. */
 #define MIN_EIGENVALUE 0x1p-36
 
+/* Where the inverse of few columns' factor tells as much, no sharper bound is worth its time. */
+#define LARGE_EIGENVALUE 0x1p-20
+
+/* Rounding the entries to double changed each by far less than this. */
+#define ENTRY_ERROR 0x1p-50
+
 /* Returns a lower bound of the eigenvalues of the scaled products, which @shifted holds and loses, or 0. If the
  * Cholesky factorisation of A - s I succeeds, the eigenvalues of A are at least s less its backward error (S. M. Rump,
  * "Verification of positive definiteness", 2006). */
@@ -38,11 +44,19 @@ bound_min_eigenvalue (const AprNormalEquations *self, AprCholesky *shifted, cons
   g_autofree gpointer of_zeros = NULL;
   gsize *positions = apr_scratch_new (gsize, n, &of_positions);
   double *zeros = apr_scratch_new (double, n, &of_zeros);
-  double estimate = apr_cholesky_estimate_min_eigenvalue (&self->cholesky);
-  double bound = 0;
+  double estimate;
+  double bound;
   int tries;
   gsize i;
 
+  bound = n <= APR_CHOLESKY_FEW
+          ? apr_cholesky_bound_min_eigenvalue (&self->cholesky) - (double) n * ENTRY_ERROR
+          : 0;
+  if (bound > LARGE_EIGENVALUE)
+    return bound;
+
+  bound = 0;
+  estimate = apr_cholesky_estimate_min_eigenvalue (&self->cholesky);
   for (i = 0; i < n; i++)
     zeros[i] = 0;
   for (tries = 0; tries < 3 && bound == 0 && estimate > MIN_EIGENVALUE && !apr_run_is_cancelled (run);
@@ -55,8 +69,7 @@ bound_min_eigenvalue (const AprNormalEquations *self, AprCholesky *shifted, cons
       for (i = 0; i < n; i++)
         shifted->rows[i * shifted->stride + i] -= shift;
       if (apr_cholesky_factorise (shifted, zeros, positions, run) == n)
-        /* Rounding the entries to double changed each by far less than 2^-50. */
-        bound = shift - apr_cholesky_bound_error (shifted) - (double) n * 0x1p-50;
+        bound = shift - apr_cholesky_bound_error (shifted) - (double) n * ENTRY_ERROR;
       if (bound < shift / 4)
         bound = 0;
     }

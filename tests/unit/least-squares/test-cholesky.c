@@ -280,6 +280,11 @@ test_min_eigenvalue (void)
       g_assert_cmpfloat (estimate, >=, ldexp (1 - 1e-9, -N + 1));
       if (spread == 0)
         g_assert_cmpfloat (estimate, <, ldexp (1.5, -N + 1));
+
+      /* That of the inverse is on the other side, and nearer than their number. */
+      estimate = apr_cholesky_bound_min_eigenvalue (&cholesky);
+      g_assert_cmpfloat (estimate, <=, ldexp (1 + 1e-9, -N + 1));
+      g_assert_cmpfloat (estimate, >=, ldexp (0.98 / N, -N + 1));
     }
 }
 

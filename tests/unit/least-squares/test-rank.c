@@ -7,7 +7,7 @@
 /* Which features are independent, and the least eigenvalue that Cholesky's factorisation proves, against whole
  * numbers. */
 
-#define MAX_N 16
+#define MAX_N 20
 
 static const AprRun one_thread = { .n_threads = 1 };
 
@@ -77,7 +77,7 @@ is_above (const AprNormalEquations *equations, double bound)
 static void
 test_bound (void)
 {
-  const gsize sizes[] = { 1, 2, 3, 5, 8, 11, MAX_N };
+  const gsize sizes[] = { 1, 2, 3, 8, 11, 16, MAX_N };
   const gboolean none[MAX_N] = { FALSE };
   g_autoptr (GRand) rand = g_rand_new_with_seed (120);
   int round;
@@ -115,24 +115,31 @@ test_bound (void)
     }
 }
 
-/* Two features whose least eigenvalue has the direction that is missing where the estimate of it starts: then it is
- * that of the other, which is 4^@exponent times as large. */
+/* Features of which the first two have the least eigenvalue, in the direction that is missing where the estimate of it
+ * starts: then it is that of the others, which is 4^@exponent times as large. */
 static void
-check_missed (int exponent, gboolean proven)
+check_missed (gsize n, int exponent, gboolean proven)
 {
-  const gboolean none[2] = { FALSE };
+  const gboolean none[MAX_N] = { FALSE };
   /* Times 3, so that both features get the same scale. */
   gint64 a = 3 * (gint64) ldexp (apr_dense_start (0), 32);
   gint64 b = 3 * (gint64) ldexp (apr_dense_start (1), 32);
   gint64 factor = (gint64) 1 << exponent;
-  const gint64 x[] = { a * factor, b * factor, -b, a };
+  g_autofree gint64 *x = g_new0 (gint64, n * n);
   g_auto (AprProducts) products = { 0 };
   g_auto (AprNormalEquations) equations = { 0 };
+  gsize i;
 
-  set_products (&products, x, 2, 2);
+  x[0] = a * factor;
+  x[1] = b * factor;
+  x[n] = -b;
+  x[n + 1] = a;
+  for (i = 2; i < n; i++)
+    x[i * n + i] = (gint64) 0x1.69p34;
+  set_products (&products, x, n, n);
   apr_normal_equations_init (&equations, &products, none, 0x1p-100, &one_thread);
   g_assert_cmpint (equations.scales[0], ==, equations.scales[1]);
-  g_assert_cmpuint (equations.n_independent, ==, 2);
+  g_assert_cmpuint (equations.n_independent, ==, n);
   g_assert_true ((equations.ldlt == NULL) == proven);
   if (proven)
     g_assert_true (is_above (&equations, equations.min_eigenvalue));
@@ -144,10 +151,14 @@ test_missed_direction (void)
   int exponent;
 
   g_test_summary (
-    "An estimate that is too large is not believed: a half of it is tried, an eighth, and a 64th.");
+    "An estimate that is too large is not believed: a half of it is tried, an eighth, and a 64th. Of few "
+    "features, the inverse tells as much of eigenvalues that are not very small.");
 
   for (exponent = 0; exponent < 12; exponent++)
-    check_missed (exponent, exponent < 3);
+    {
+      check_missed (APR_CHOLESKY_FEW + 1, exponent, exponent < 4);
+      check_missed (2, exponent, exponent < 11);
+    }
 }
 
 static void
