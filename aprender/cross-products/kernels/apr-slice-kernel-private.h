@@ -128,9 +128,8 @@ typedef void (*AprTransposeFunc) (
   gconstpointer rows, gsize n_rows, gsize n_columns, gsize stride, double *columns, AprColumnRange *ranges);
 
 /* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_SLICE_ROWS. Columns are
- * aligned to 64 bytes, except where their range is found, or they are cut or sliced: those may
- * begin wherever a double can. The columns of a panel are APR_SLICE_STRIDE apart. Every implementation gives the same
- * numbers. */
+ * aligned to 64 bytes, except where their range is found, or they are cut or sliced: those may begin wherever a double
+ * can. The columns of a panel are APR_SLICE_STRIDE apart. Every implementation gives the same numbers. */
 typedef struct
 {
   const char *name;
