@@ -22,7 +22,8 @@ typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
 /* A dot product keeps APR_DENSE_PAD partial sums, whatever LANES is, and adds them up in one order. */
 #define PARTS (APR_DENSE_PAD / LANES)
 
-/* Unrolled, so that the compiler keeps arrays of vectors in registers. */
+/* Unrolled, so that the compiler keeps arrays of vectors in registers. One that is initialised as a whole would be
+ * cleared in memory. */
 #ifdef __clang__
 # define UNROLL _Pragma ("unroll")
 #else
@@ -198,11 +199,13 @@ add_up (Vector parts[PARTS])
 static double
 dot (const double *a, const double *b, gsize n)
 {
-  Vector parts[PARTS] = { 0 };
+  Vector parts[PARTS];
   double rest = 0;
   gsize i;
   gsize k;
 
+  EACH_PART (k)
+    parts[k] = (Vector){ 0 };
   for (i = 0; i + APR_DENSE_PAD <= n; i += APR_DENSE_PAD)
     EACH_PART (k)
       parts[k] += load (a + i + k * LANES) * load (b + i + k * LANES);
@@ -217,12 +220,14 @@ static void
 dot_in_parts (const double *values, gsize n, double factor, const double *const parts[4], double sums[3])
 {
   const double shift = 1.5 * ((gint64) 1 << (52 - APR_DENSE_CUT_BITS));
-  Vector first[PARTS] = { 0 };
-  Vector second[PARTS] = { 0 };
-  Vector rests[PARTS] = { 0 };
+  Vector first[PARTS];
+  Vector second[PARTS];
+  Vector rests[PARTS];
   gsize i;
   gsize k;
 
+  EACH_PART (k)
+    first[k] = second[k] = rests[k] = (Vector){ 0 };
   for (i = 0; i < n; i += APR_DENSE_PAD)
     EACH_PART (k)
       {
@@ -374,9 +379,11 @@ add_products_twice (
   for (i = 0; i < n_rows; i++)
     {
       const double *row = x + i * n;
-      Vector highs[PARTS] = { 0 };
-      Vector lows[PARTS] = { 0 };
+      Vector highs[PARTS];
+      Vector lows[PARTS];
 
+      EACH_PART (k)
+        highs[k] = lows[k] = (Vector){ 0 };
       for (j = 0; j < n; j += APR_DENSE_PAD)
         EACH_PART (k)
           {
