@@ -135,9 +135,6 @@ sum_products (gpointer data, gsize part, gsize n_parts)
   double *products = g_aligned_alloc0 (size, sizeof *products, 64);
   double *to = sums->products + part * size;
   gsize end_column = (self->width + APR_DENSE_STEP - 1) / APR_DENSE_STEP * APR_DENSE_STEP;
-  /* A difference of floats that is not rounded is a float too. */
-  AprDenseSubtractFunc subtract =
-    self->rows->floats != NULL ? self->kernel->subtract_exact_products : self->kernel->subtract_products;
   gsize n_batches = 0;
   gsize feature = self->rows->n_features * part / n_parts;
   gsize end = self->rows->n_features * (part + 1) / n_parts;
@@ -148,9 +145,11 @@ sum_products (gpointer data, gsize part, gsize n_parts)
   while (!apr_run_is_cancelled (self->run) &&
          (n_rows = read_batch (self, &feature, end, block, features)) > 0)
     {
+      /* What K is on one processor or another does not matter: the error is bounded. */
       for (i = 0; i < self->width; i += APR_DENSE_STEP)
-        subtract (products + i * self->stride + i, self->stride, block + i, self->stride, block + i,
-                  self->stride, MIN (APR_DENSE_STEP, self->width - i), end_column - i, n_rows);
+        self->kernel->subtract_exact_products (products + i * self->stride + i, self->stride, block + i,
+                                               self->stride, block + i, self->stride,
+                                               MIN (APR_DENSE_STEP, self->width - i), end_column - i, n_rows);
       if (++n_batches % BATCHES_PER_SUM != 0)
         continue;
       self->kernel->subtract_scaled (to, products, 1, size);
