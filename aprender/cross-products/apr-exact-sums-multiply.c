@@ -475,45 +475,75 @@ append_double (AprExactSumsWorker *self, gsize entry, double value, gint exponen
   apr_exact_sums_worker_append_term (self, entry, (gint64) ldexp (fraction, 53), exponent + own - 53);
 }
 
+/* Adds the products of two panels to the sums. */
+static void
+collect (AprExactSumsWorker *self,
+         const double *tile,
+         gsize l,
+         gsize r,
+         const double *left_factors,
+         const double *right_factors)
+{
+  const AprPackedOperand *left = worker_get_left (self);
+  gsize i;
+
+  if (self->kernel->collect (tile, left_factors + l * APR_SLICE_PANEL, right_factors + r * APR_SLICE_PANEL,
+                             worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL)))
+    return;
+
+  for (i = 0; i < APR_SLICE_TILE; i++)
+    {
+      gsize x = l * APR_SLICE_PANEL + i / APR_SLICE_PANEL;
+      gsize y = r * APR_SLICE_PANEL + i % APR_SLICE_PANEL;
+
+      if (x >= y && x < self->n_columns)
+        append_double (self, worker_packed_index (x, y), tile[i],
+                       left->exponent[x] + self->right.exponent[y]);
+    }
+}
+
+/* Fetches the sums of two panels, which come from a far cache, and some of what is read next. */
+static inline void
+fetch (AprExactSumsWorker *self, gsize l, gsize r)
+{
+  const gint64 *sums = worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL);
+  gsize i;
+
+  for (i = 0; i < APR_SLICE_DOUBLE_PARTS * APR_SLICE_TILE; i += CACHE_LINE / sizeof *sums)
+    __builtin_prefetch (sums + i, 1);
+  worker_fetch (self);
+}
+
 void
 apr_exact_sums_worker_multiply_double (AprExactSumsWorker *self, gsize n_rows)
 {
   const AprPackedOperand *left = worker_get_left (self);
   g_autofree double *left_factors = get_factors (left);
   g_autofree double *right_factors = get_factors (&self->right);
+  double tiles[NEAR_PANELS * APR_SLICE_TILE] __attribute__ ((aligned (64)));
   gsize far;
   gsize near;
   gsize l;
   gsize r;
-  gsize i;
 
   worker_start_fetching (self, self->n_tiles);
-  for (far = 0; far < self->n_panels; far += FAR_PANELS)
-    for (near = 0; near < self->n_panels; near += NEAR_PANELS)
-      for (l = MAX (far, self->first_panel);
-           l < MIN (far + FAR_PANELS, self->end_panel) && !g_cancellable_is_cancelled (self->cancellable);
-           l++)
-        for (r = near; r < near + NEAR_PANELS && r <= l; r++)
+  for (far = 0; far < self->end_panel; far += FAR_PANELS)
+    for (near = self->first_panel; near < self->end_panel && !g_cancellable_is_cancelled (self->cancellable);
+         near += NEAR_PANELS)
+      {
+        gsize end = MIN (near + NEAR_PANELS, self->end_panel);
+
+        for (r = far; r < MIN (far + FAR_PANELS, end); r++)
           {
-            double sums[APR_SLICE_TILE] __attribute__ ((aligned (64)));
+            gsize first = MAX (near, r);
 
-            worker_fetch (self);
-            self->kernel->multiply_double (apr_packed_operand_get (left, l * APR_SLICE_PANEL),
-                                           apr_packed_operand_get (&self->right, r * APR_SLICE_PANEL), n_rows,
-                                           sums);
-            if (self->kernel->collect (sums, left_factors + l * APR_SLICE_PANEL,
-                                       right_factors + r * APR_SLICE_PANEL,
-                                       worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL)))
-              continue;
-
-            for (i = 0; i < APR_SLICE_TILE; i++)
-              {
-                gsize x = l * APR_SLICE_PANEL + i / APR_SLICE_PANEL;
-                gsize y = r * APR_SLICE_PANEL + i % APR_SLICE_PANEL;
-
-                if (x >= y && x < self->n_columns)
-                  append_double (self, worker_packed_index (x, y), sums[i],
-                                 left->exponent[x] + self->right.exponent[y]);
-              }
+            for (l = first; l < end; l++)
+              fetch (self, l, r);
+            self->kernel->multiply_double (
+              apr_packed_operand_get (left, first * APR_SLICE_PANEL), (end - first) * APR_SLICE_PANEL,
+              apr_packed_operand_get (&self->right, r * APR_SLICE_PANEL), n_rows, tiles);
+            for (l = first; l < end; l++)
+              collect (self, tiles + (l - first) * APR_SLICE_TILE, l, r, left_factors, right_factors);
           }
+      }
 }

@@ -275,7 +275,7 @@ multiply_panels (gpointer data)
     if (peak->precision == APR_PRECISION_EXACT)
       peak->kernel->slices->multiply (left, left + size, APR_SLICE_ROWS, APR_SLICE_STEPS, signs, sums);
     else
-      peak->kernel->slices->multiply_double (left, left + size, APR_SLICE_ROWS, products);
+      peak->kernel->slices->multiply_double (left, APR_SLICE_PANEL, left + size, APR_SLICE_ROWS, products);
   peak->rate = (double) N * APR_SLICE_ROWS * APR_SLICE_TILE / (now_in_thread () - start);
   /* Of slices: those of two with two, or three with three. */
   if (peak->precision == APR_PRECISION_EXACT)

@@ -259,7 +259,7 @@ sum_whole (const double *column, gsize n_rows, double unit, gint64 *sum)
 #define REDUCE_LANES(lanes, sums) reduce_lanes (lanes, sums)
 /* GCC would have each multiplication load what it multiplies, which is more loads than a cycle has. */
 #define KEEP(a, b, c, d) __asm__("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d));
-#define ADD_LANES_OF_FOUR(a, b, sums) _mm256_storeu_pd (sums, _mm256_add_pd (add_lanes (a), add_lanes (b)))
+#define ADD_LANES_OF_FOUR(a) add_lanes (a)
 #define LOAD_DOUBLES(place) _mm256_loadu_pd (place)
 #define LOAD_FLOATS(place) _mm256_cvtps_pd (_mm_loadu_ps (place))
 #define TRANSPOSE_DOUBLES(rows, n, stride, columns) transpose_doubles_of_four (rows, n, stride, columns)

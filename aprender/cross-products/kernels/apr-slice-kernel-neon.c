@@ -155,11 +155,10 @@ add_lanes (Four a, Four b)
   return vpaddq_f64 (vpaddq_f64 (a.low, a.high), vpaddq_f64 (b.low, b.high));
 }
 
-INLINE void
-add_lanes_of_four (const Four a[4], const Four b[4], double sums[4])
+INLINE Four
+add_lanes_of_four (const Four a[4])
 {
-  vst1q_f64 (sums, vaddq_f64 (add_lanes (a[0], a[1]), add_lanes (b[0], b[1])));
-  vst1q_f64 (sums + 2, vaddq_f64 (add_lanes (a[2], a[3]), add_lanes (b[2], b[3])));
+  return (Four){ add_lanes (a[0], a[1]), add_lanes (a[2], a[3]) };
 }
 
 INLINE Four
@@ -204,7 +203,7 @@ transpose (Four a, Four b, Four c, Four d, gsize stride, double *columns)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
 /* Columns are not multiplied whole: additions would take the units that multiplications need. */
-#define ADD_LANES_OF_FOUR(a, b, sums) add_lanes_of_four (a, b, sums)
+#define ADD_LANES_OF_FOUR(a) add_lanes_of_four (a)
 #define LOAD_DOUBLES(place) four_load (place)
 #define LOAD_FLOATS(place) load_floats (place)
 #define TRANSPOSE_ROWS_OF(LOAD_VALUES, rows, n, stride, columns)                            \

@@ -144,19 +144,10 @@ count_each (Four sum, gint64 *to)
     to[i] += (gint64) sum.lane[i];
 }
 
-static inline double
-add_lanes (Four sum)
+static inline Four
+add_lanes (const Four a[4])
 {
-  return (sum.lane[0] + sum.lane[1]) + (sum.lane[2] + sum.lane[3]);
-}
-
-static inline void
-add_lanes_of_four (const Four a[4], const Four b[4], double sums[4])
-{
-  gsize i;
-
-  for (i = 0; i < 4; i++)
-    sums[i] = add_lanes (a[i]) + add_lanes (b[i]);
+  EACH ((a[i].lane[0] + a[i].lane[1]) + (a[i].lane[2] + a[i].lane[3]));
 }
 
 #define KERNEL apr_slice_kernel_portable
@@ -182,6 +173,6 @@ add_lanes_of_four (const Four a[4], const Four b[4], double sums[4])
 #define ANY(a) four_any (a)
 #define COUNT_LANES(sum, sums) count_lanes (sum, sums)
 #define COUNT_EACH(sum, lanes) count_each (sum, lanes)
-#define ADD_LANES_OF_FOUR(a, b, sums) add_lanes_of_four (a, b, sums)
+#define ADD_LANES_OF_FOUR(a) add_lanes (a)
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-template.h"

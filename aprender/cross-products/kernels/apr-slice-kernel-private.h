@@ -204,9 +204,11 @@ typedef struct
                   const gint8 signs[APR_SLICE_PARTS],
                   gint64 *sums);
 
-  /* The same products in double, of columns below 1: in the order of the rows r for each r mod 8, fused, and then
-   * these eight sums, neighbour with neighbour. */
-  void (*multiply_double) (const double *left, const double *right, gsize n_rows, double *products);
+  /* The same products in double, of columns below 1, those of @n_left on the left, which are as far apart as in a
+   * panel, and some panels: in the order of the rows r for each r mod 8, fused, and then these eight sums, neighbour
+   * with neighbour. */
+  void (*multiply_double) (
+    const double *left, gsize n_left, const double *right, gsize n_rows, double *products);
 
   /* Adds @products, aligned to 64 bytes, times the factors, powers of two of at most 1, to the two parts of @sums;
    * false, and nothing done, where they do not fit. */

@@ -33,7 +33,7 @@
  *   KEEP                  has four vectors stay in registers, where the compiler would load each for every use; may be
  *                         left out
  *   ADD_LANES             of 8 lanes, the sums of the lanes of 8 vectors, in double
- *   ADD_LANES_OF_FOUR     of 4 lanes, for each of four vectors a and four b: ((a0 + a1) + (a2 + a3)) + the same of b
+ *   ADD_LANES_OF_FOUR     of 4 lanes, (a0 + a1) + (a2 + a3) for each of four vectors a
  *   TRANSPOSE_DOUBLES     makes four columns of LANES rows of n values,
  *   TRANSPOSE_FLOATS      the same of floats,
  *   LOAD_FLOATS           from any place; none of the three where plain C is as fast
@@ -302,51 +302,72 @@ add_up (gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES], const gint8 signs[APR_SLI
 }
 
 #if LANES == 4
-/* Of two columns with four, every other four rows: as many sums at once as a fused multiplication takes cycles, and no
- * more loads than there are in these. */
+/* The products of three columns with one, added by FUSED_ADD. */
+# define ADD_PRODUCTS(column)                          \
+  {                                                    \
+   VECTOR y = COLUMN (right, column);                  \
+                                                       \
+   KEEP (x0, x1, x2, y)                                \
+   sum[0][column] = FUSED_ADD (x0, y, sum[0][column]); \
+   sum[1][column] = FUSED_ADD (x1, y, sum[1][column]); \
+   sum[2][column] = FUSED_ADD (x2, y, sum[2][column]); \
+  }
+
+/* Of three columns with four, every other four rows: with what is multiplied, as many sums at once as there are
+ * registers for, so that none waits for the one before. */
 static inline void
-multiply_every_other (const double *left, const double *right, gsize n_rows, VECTOR sum[8])
+multiply_every_other (const double *left, const double *right, gsize n_rows, VECTOR products[3])
 {
+  VECTOR sum[3][APR_SLICE_PANEL];
   gsize row;
   gsize i;
 
-  for (i = 0; i < 8; i++)
-    sum[i] = SPLAT (0.0);
+  for (i = 0; i < 3 * APR_SLICE_PANEL; i++)
+    sum[i / APR_SLICE_PANEL][i % APR_SLICE_PANEL] = SPLAT (0.0);
   for (row = 0; row < n_rows; row += 8)
     {
-      VECTOR y0 = COLUMN (right, 0);
-      VECTOR y1 = COLUMN (right, 1);
-      VECTOR y2 = COLUMN (right, 2);
-      VECTOR y3 = COLUMN (right, 3);
       VECTOR x0 = COLUMN (left, 0);
       VECTOR x1 = COLUMN (left, 1);
+      VECTOR x2 = COLUMN (left, 2);
 
-      KEEP (y0, y1, y2, y3)
-      STEP (FUSED_ADD, sum, x0, x1)
+      ADD_PRODUCTS (0)
+      ADD_PRODUCTS (1)
+      ADD_PRODUCTS (2)
+      ADD_PRODUCTS (3)
     }
+  for (i = 0; i < 3; i++)
+    products[i] = ADD_LANES_OF_FOUR (sum[i]);
 }
 #endif
 
 static void
-multiply_double (const double *left, const double *right, gsize n_rows, double *products)
+multiply_double (const double *left, gsize n_left, const double *right, gsize n_rows, double *products)
 {
   gsize i;
 #if LANES == 8
   gsize row;
 
-  MULTIPLY_PANELS (FUSED_ADD, ADD_LANES, 0, n_rows, products)
+  for (; n_left > 0; n_left -= APR_SLICE_PANEL)
+    {
+      MULTIPLY_PANELS (FUSED_ADD, ADD_LANES, 0, n_rows, products)
+      left += APR_SLICE_PANEL * APR_SLICE_STRIDE;
+      products += APR_SLICE_TILE;
+    }
 #else
   /* Rows are added in two sums of four lanes, as one of eight lanes would have them. */
-  for (i = 0; i < APR_SLICE_PANEL; i += 2)
+  for (i = 0; i < n_left; i += 3)
     {
-      const double *columns = left + i * APR_SLICE_STRIDE;
-      VECTOR low[8];
-      VECTOR high[8];
+      /* The last three may be some that were multiplied already. */
+      gsize first = MIN (i, n_left - 3);
+      const double *columns = left + first * APR_SLICE_STRIDE;
+      VECTOR low[3];
+      VECTOR high[3];
+      gsize j;
 
       multiply_every_other (columns, right, n_rows, low);
       multiply_every_other (columns + 4, right + 4, n_rows, high);
-      ADD_LANES_OF_FOUR (low, high, products + i * APR_SLICE_PANEL);
-      ADD_LANES_OF_FOUR (low + 4, high + 4, products + (i + 1) * APR_SLICE_PANEL);
+      for (j = 0; j < 3; j++)
+        STORE (products + (first + j) * APR_SLICE_PANEL, ADD (low[j], high[j]));
     }
 #endif
 }
