@@ -247,6 +247,9 @@ apr_packed_operand_measure (AprPackedOperand *self,
       if (self->cut == APR_PACKING_WHOLE)
         {
           self->exponent[i] = exponent;
+          /* The factor by which it is weighed must be a double. */
+          if (exponent - self->offset[i] < -MAX_EXPONENT)
+            scale_column (self, i, n_rows, self->offset[i] - exponent);
           continue;
         }
 

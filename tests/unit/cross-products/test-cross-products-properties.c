@@ -172,6 +172,33 @@ test_double_is_near (void)
 }
 
 static void
+test_double_subnormal (void)
+{
+  const double value = 0x3p-1030;
+  const double one = 1;
+  g_autoptr (AprTensor) x = matrix_new (1, 1, &value);
+  g_autoptr (AprTensor) y = vector_new (1, &one);
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (1, 1, NULL);
+  g_autoptr (AprExactSums) exact = apr_exact_sums_new (1, 1, NULL);
+  g_autofree guint32 *words = NULL;
+  g_autofree guint32 *exact_words = NULL;
+  gsize n_words;
+  gsize n_exact;
+  gint first_word;
+  gint first_exact;
+
+  g_test_summary (
+    "Weighted sums in double take features that are all smaller than the inverse of any double.");
+  g_assert_true (apr_exact_sums_update (sums, x, y, y, APR_PRECISION_DOUBLE, 1, NULL, NULL));
+  g_assert_true (apr_exact_sums_update (exact, x, y, y, APR_PRECISION_EXACT, 1, NULL, NULL));
+  words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL);
+  exact_words = apr_exact_sums_to_words (exact, &n_exact, &first_exact, NULL);
+  g_assert_cmpint (first_word, ==, first_exact);
+  g_assert_cmpmem (words, n_words * apr_exact_sums_get_n_entries (sums) * sizeof *words, exact_words,
+                   n_exact * apr_exact_sums_get_n_entries (exact) * sizeof *words);
+}
+
+static void
 count_notify (GObject *object, GParamSpec *pspec, gpointer user_data)
 {
   ++*(int *) user_data;
@@ -377,6 +404,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/cross-products/double/same-everywhere", test_double_is_the_same_everywhere);
   g_test_add_func ("/cross-products/double/near", test_double_is_near);
+  g_test_add_func ("/cross-products/double/subnormal", test_double_subnormal);
   g_test_add_func ("/cross-products/precision", test_precision);
   g_test_add_func ("/cross-products/threads", test_threads);
   g_test_add_func ("/cross-products/feature-names", test_feature_names);
