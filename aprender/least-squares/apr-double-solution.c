@@ -117,7 +117,8 @@ correct (DoubleSolution *self, const AprCorrection *numbers, const AprRun *run)
 
   /* A unit of each product, and one of the right-hand side. */
   truncation = root * ldexp (size + 1, -apr_scaled_products_get_bits (n));
-  /* Rounding the products to double changed each by less than 2^-50, and the residual is rounded, too. */
+  /* Rounding the products to double changed each by less than 2^-50. The residual is rounded, too: by 2^-52 of it, and
+   * by 2^10 of its last bits, which are far below 0.01 of what the products lack. */
   self->error =
     (truncation + 0x1p-50 * sqrt (residual) +
      (2 * apr_cholesky_bound_error (&self->equations->cholesky) + (double) n * 0x1p-50) * sqrt (correction)) *
@@ -183,6 +184,10 @@ apr_normal_equations_solve_in_doubles (const AprNormalEquations *self,
     return FALSE;
 
   correct (&solution, &numbers, run);
+  /* Then there is no residual. */
+  if (apr_run_is_cancelled (run))
+    return FALSE;
+
   for (i = 0; i < n; i++)
     {
       AprDoubleDouble unknown = get_unknown (&solution, i);

@@ -147,7 +147,7 @@ sum_products (gpointer data, gsize part, gsize n_parts)
     {
       /* What K is on one processor or another does not matter: the error is bounded. */
       for (i = 0; i < self->width; i += APR_DENSE_STEP)
-        self->kernel->subtract_exact_products (products + i * self->stride + i, self->stride, block + i,
+        self->kernel->subtract_products_fused (products + i * self->stride + i, self->stride, block + i,
                                                self->stride, block + i, self->stride,
                                                MIN (APR_DENSE_STEP, self->width - i), end_column - i, n_rows);
       if (++n_batches % BATCHES_PER_SUM != 0)

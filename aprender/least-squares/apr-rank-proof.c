@@ -302,7 +302,7 @@ find_residuals (Combinations *self, gsize first, gsize begin, Work *work)
       cut_block (self, inner, n_inner, first, n_rows, work);
       for (slice = 0; slice < self->n_slices; slice++)
         for (digit = 0; digit < N_DIGITS; digit++)
-          kernel->subtract_exact_products (work->levels[slice + digit][0], CHUNK, work->slices[slice][0],
+          kernel->subtract_products_fused (work->levels[slice + digit][0], CHUNK, work->slices[slice][0],
                                            ROWS, self->digits[digit] + inner * self->stride + begin,
                                            self->stride, n_rows, n_columns, n_inner);
     }

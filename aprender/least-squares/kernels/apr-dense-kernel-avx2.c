@@ -5,7 +5,7 @@
 #define KERNEL_NAME "avx2"
 #define LANES 4
 #define ROWS 4
-#define EXACT_VECTORS 3
+#define FUSED_VECTORS 3
 #define SUBTRACT_PRODUCT(c, a, b) _mm256_fnmadd_pd (a, b, c)
 #define FUSED
 #define WIDEN(from) _mm256_cvtps_pd (_mm_loadu_ps (from))

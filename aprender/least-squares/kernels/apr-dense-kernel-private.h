@@ -7,8 +7,8 @@ G_BEGIN_DECLS
 
 /* Dense linear algebra in double. Its results are approximations, which the caller refines with exact residuals.
  *
- * Every instruction set adds in the same order and without fused multiply-add, but where it is said otherwise, so all
- * processors get the same bits.
+ * Every instruction set adds in the same order and without fused multiply-add, so all processors get the same bits,
+ * except where it is said otherwise.
  * Matrices are row-major. Rows are padded to a multiple of APR_DENSE_PAD doubles and aligned to 64 bytes. */
 #define APR_DENSE_PAD 16
 #define APR_DENSE_STEP 8
@@ -31,9 +31,9 @@ typedef struct
 
   AprDenseSubtractFunc subtract_products;
 
-  /* The same, faster: products may or may not be rounded. All processors get the same bits only where every product is
-   * exact in double, as those of floats and of short whole numbers are. */
-  AprDenseSubtractFunc subtract_exact_products;
+  /* The same, faster: with fused multiply-add, where there is one. All processors get the same bits only where every
+   * product is exact in double, as those of floats and of short whole numbers are. */
+  AprDenseSubtractFunc subtract_products_fused;
 
   /* to -= factor from */
   void (*subtract_scaled) (double *to, const double *from, double factor, gsize n);

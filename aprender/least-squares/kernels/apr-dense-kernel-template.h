@@ -3,7 +3,7 @@
 /* An AprDenseKernel over vectors of LANES doubles. The file that includes this template defines KERNEL, KERNEL_NAME,
  * LANES, ROWS (how many rows of a tile stay in registers), SUBTRACT_PRODUCT (c, a, b), which is c - a b, and FUSED
  * where that rounds once. Some define WIDEN, which loads floats as doubles, where compilers take several instructions
- * for that, and EXACT_VECTORS, where there are registers for more than VECTORS. It is compiled for the instruction set.
+ * for that, and FUSED_VECTORS, where there are registers for more than VECTORS. It is compiled for the instruction set.
  */
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 
@@ -13,10 +13,10 @@ typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
 #define VECTORS 2
 #define WIDTH (VECTORS * LANES)
 
-/* As many where products are exact: a product that is fused with its subtraction needs no register of its own, which
+/* As many where multiply-adds are fused: a product that is fused with its subtraction needs no register of its own, which
  * leaves room for more sums. */
-#ifndef EXACT_VECTORS
-# define EXACT_VECTORS VECTORS
+#ifndef FUSED_VECTORS
+# define FUSED_VECTORS VECTORS
 #endif
 
 /* A dot product keeps APR_DENSE_PAD partial sums, whatever LANES is, and adds them up in one order. */
@@ -47,9 +47,9 @@ store (double *to, Vector value)
   *(Place *) (gpointer) to = value;
 }
 
-/* c -= a'b for a tile of C. With @exact no product is rounded, so a fused multiply-add gives the same result. */
+/* c -= a'b for a tile of C. With @fused, no product is rounded where there is a fused multiply-add. */
 static G_ALWAYS_INLINE inline void
-subtract_tile (gboolean exact,
+subtract_tile (gboolean fused,
                double *c,
                gsize c_stride,
                const double *a,
@@ -60,7 +60,7 @@ subtract_tile (gboolean exact,
                gsize n_vectors,
                gsize n_inner)
 {
-  Vector sums[ROWS][EXACT_VECTORS];
+  Vector sums[ROWS][FUSED_VECTORS];
   gsize i;
   gsize k;
   gsize v;
@@ -71,13 +71,13 @@ subtract_tile (gboolean exact,
 
   for (k = 0; k < n_inner; k++)
     {
-      Vector right[EXACT_VECTORS];
+      Vector right[FUSED_VECTORS];
 
       EACH_VECTOR (v)
         right[v] = load (b + k * b_stride + v * LANES);
       EACH_ROW (i)
         EACH_VECTOR (v)
-          if (exact) /* GCOVR_EXCL_BR_LINE: a constant, where it is inlined */
+          if (fused) /* GCOVR_EXCL_BR_LINE: a constant, where it is inlined */
             sums[i][v] = SUBTRACT_PRODUCT (sums[i][v], a[k * a_stride + i] - (Vector){ 0 }, right[v]);
           else
             sums[i][v] -= a[k * a_stride + i] * right[v];
@@ -90,7 +90,7 @@ subtract_tile (gboolean exact,
 
 /* The same for as many columns of tiles as there are from @first on, @n_vectors wide each; returns where they end. */
 static G_ALWAYS_INLINE inline gsize
-subtract_tiles (gboolean exact,
+subtract_tiles (gboolean fused,
                 double *c,
                 gsize c_stride,
                 const double *a,
@@ -109,10 +109,10 @@ subtract_tiles (gboolean exact,
   for (j = first; j + n_vectors * LANES <= n_columns; j += n_vectors * LANES)
     {
       for (i = 0; i + ROWS <= n_rows; i += ROWS)
-        subtract_tile (exact, c + i * c_stride + j, c_stride, a + i, a_stride, b + j, b_stride, ROWS,
+        subtract_tile (fused, c + i * c_stride + j, c_stride, a + i, a_stride, b + j, b_stride, ROWS,
                        n_vectors, n_inner);
       for (; i < n_rows; i++)
-        subtract_tile (exact, c + i * c_stride + j, c_stride, a + i, a_stride, b + j, b_stride, 1, n_vectors,
+        subtract_tile (fused, c + i * c_stride + j, c_stride, a + i, a_stride, b + j, b_stride, 1, n_vectors,
                        n_inner);
     }
 
@@ -139,7 +139,7 @@ subtract_products (double *c,
 }
 
 static void
-subtract_exact_products (double *c,
+subtract_products_fused (double *c,
                          gsize c_stride,
                          const double *a,
                          gsize a_stride,
@@ -150,12 +150,12 @@ subtract_exact_products (double *c,
                          gsize n_inner)
 {
   gsize end = subtract_tiles (TRUE, c, c_stride, a, a_stride, b, b_stride, n_rows, 0, n_columns,
-                              EXACT_VECTORS, n_inner);
+                              FUSED_VECTORS, n_inner);
 
-  if (EXACT_VECTORS > VECTORS)
+  if (FUSED_VECTORS > VECTORS)
     end =
       subtract_tiles (TRUE, c, c_stride, a, a_stride, b, b_stride, n_rows, end, n_columns, VECTORS, n_inner);
-  if (EXACT_VECTORS * LANES > APR_DENSE_STEP)
+  if (FUSED_VECTORS * LANES > APR_DENSE_STEP)
     (void) subtract_tiles (TRUE, c, c_stride, a, a_stride, b, b_stride, n_rows, end, n_columns, 1, n_inner);
 }
 
@@ -432,6 +432,6 @@ add_products_twice (
 }
 
 const AprDenseKernel KERNEL = {
-  KERNEL_NAME, subtract_products, subtract_exact_products, subtract_scaled, dot, dot_in_parts, find_max,
+  KERNEL_NAME, subtract_products, subtract_products_fused, subtract_scaled, dot, dot_in_parts, find_max,
   widen,       add_products_twice
 };

@@ -64,7 +64,7 @@ hear_progress (double fraction, gpointer user_data)
   Progress *self = user_data;
 
   g_assert_true (g_thread_self () == self->thread);
-  g_assert_false (g_cancellable_is_cancelled (self->cancellable));
+  g_assert_false (self->cancellable != NULL && g_cancellable_is_cancelled (self->cancellable));
   g_assert_cmpfloat (fraction, >, 0);
   g_assert_cmpfloat (fraction, <=, 1);
   self->least = MIN (self->least, fraction);
@@ -168,6 +168,40 @@ test_cancel (gconstpointer user_data)
   g_assert_cmpint (answer.correctly_rounded, ==, silent.correctly_rounded);
   for (i = 0; i < c->n_features; i++)
     assert_same_double (answer.coefficients[i], silent.coefficients[i]);
+}
+
+/* However short each of them is. */
+static void
+test_many_targets (void)
+{
+  enum
+  {
+    N_ROWS = 12,
+    N_FEATURES = 3,
+    N_TARGETS = 40
+  };
+  const AprLeastSquaresOptions options = { .fit_intercept = TRUE,
+                                           .data_dtype = APR_DTYPE_F64,
+                                           .dtype = APR_DTYPE_F64 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (N_FEATURES, N_TARGETS, NULL);
+  g_auto (AprLeastSquares) answer = { NULL };
+  Progress progress = { NULL, g_thread_self (), 0, 0, 1, 0 };
+  const AprRun run = { .n_threads = 1, .progress = hear_progress, .progress_data = &progress };
+  double values[N_ROWS * (N_FEATURES + N_TARGETS)];
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (values); i++)
+    values[i] = normal (rand);
+  x = matrix_new (N_ROWS, N_FEATURES, values);
+  y = matrix_new (N_ROWS, N_TARGETS, values + N_ROWS * N_FEATURES);
+  g_assert_true (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
+  g_assert_true (apr_least_squares_solve (&answer, sums, &options, &run, NULL));
+  fesetround (FE_TONEAREST);
+  g_assert_cmpuint (progress.n_reports, >=, N_TARGETS);
+  g_assert_cmpfloat (progress.greatest, ==, 1);
 }
 
 /* Small ones: each is solved as often as it asks. */
@@ -375,6 +409,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/cancel/anywhere/far-apart", test_cancelled_far_apart);
   g_test_add_func ("/cancel/anywhere/low-bits", test_cancelled_low_bits);
   g_test_add_func ("/cancel/before", test_cancelled_before);
+  g_test_add_func ("/progress/many-targets", test_many_targets);
 
   return g_test_run ();
 }

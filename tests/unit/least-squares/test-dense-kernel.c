@@ -95,7 +95,7 @@ test_whole_matrices (void)
         {
           g_autofree double *c = g_new0 (double, n_rows *n);
 
-          kernels[k]->subtract_exact_products (c, n, a, n_rows, b, n, n_rows, n, n_inner);
+          kernels[k]->subtract_products_fused (c, n, a, n_rows, b, n, n_rows, n, n_inner);
           for (i = 0; i < n_rows; i++)
             for (j = 0; j < n; j++)
               {
@@ -136,7 +136,7 @@ test_float_matrices (void)
         {
           g_autofree double *c = g_new0 (double, n_rows *n);
 
-          kernels[k]->subtract_exact_products (c, n, a, n_rows, b, n, n_rows, n, n_inner);
+          kernels[k]->subtract_products_fused (c, n, a, n_rows, b, n, n_rows, n, n_inner);
           for (i = 0; i < n_rows; i++)
             for (j = 0; j < n; j++)
               {

@@ -178,6 +178,29 @@ test_far_scales (void)
     }
 }
 
+/* Doubles would prove a solution that had no residual. */
+static void
+test_cancelled (void)
+{
+  double x[] = { 1, 0, 0, 0, 1, 0, -2, 3, 1, 1, 1, 1 };
+  double y[] = { 3, 1, 4, 1 };
+  const Data data = { 4, N, x, y };
+  double coefficients[N];
+  double intercept;
+  const AprTarget target = { .dtype = APR_DTYPE_F32, .coefficients = coefficients, .intercept = &intercept };
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  const AprRun run = { .n_threads = 1, .cancellable = cancellable };
+  g_autoptr (AprExactSums) sums = sum (&data);
+  g_auto (AprProducts) products = { 0 };
+  g_auto (AprNormalEquations) equations = { 0 };
+
+  apr_products_init (&products, sums, FALSE, 0, &one_thread);
+  apr_normal_equations_init (&equations, &products, none, 0x1p-40, &one_thread);
+  g_assert_true (apr_normal_equations_solve (&equations, &target, &run));
+  g_cancellable_cancel (cancellable);
+  g_assert_false (apr_normal_equations_solve (&equations, &target, &run));
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -186,6 +209,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/normal-equations/scales", test_scales);
   g_test_add_func ("/normal-equations/multiply", test_multiply);
   g_test_add_func ("/normal-equations/far-scales", test_far_scales);
+  g_test_add_func ("/normal-equations/cancelled", test_cancelled);
 
   return g_test_run ();
 }
