@@ -376,9 +376,9 @@ apr_exact_sums_worker_multiply (AprExactSumsWorker *self, gsize n_rows)
     self->bytes->stop ();
 }
 
-/* The products of all columns with the first one, which is of ones: the sums that were found when they were scaled, or
- * cut. A one is a whole number 2^@shift times smaller than the units of parts 0 and 1, and what is below these goes to
- * parts 2 and 3. */
+/* The products of all columns with the first one, which is of ones: the sums that were found when columns were looked
+ * at, or cut. A one is a whole number 2^@shift times smaller than the units of parts 0 and 1, and what is below these
+ * goes to parts 2 and 3. */
 static void
 multiply_ones (AprExactSumsWorker *self)
 {

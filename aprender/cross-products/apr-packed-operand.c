@@ -479,8 +479,7 @@ apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows)
 {
   gsize i;
 
-  /* No value that is too small for a double can be multiplied. */
-  if (!take_exponents (self, n_rows, APR_SLICE_WHOLE_BITS))
+  if (!take_exponents (self, n_rows, MAX_EXPONENT))
     return FALSE;
 
   for (i = 0; i < self->n_main; i++)
@@ -497,7 +496,6 @@ apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows)
         return FALSE;
       self->sums[i][1] = 0;
     }
-  self->in_two = FALSE;
   return TRUE;
 }
 

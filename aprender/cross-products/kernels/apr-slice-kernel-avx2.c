@@ -139,8 +139,8 @@ widen_floats (__m128i bits)
   return _mm256_cvtps_pd (_mm_castsi128_ps (bits));
 }
 
-/* The magnitudes are compared as integers, in whose order that of floats is: eight at a time, of two rows. What is 0 is
- * the largest integer, less 1. */
+/* The magnitudes are compared as integers, in whose order that of floats is: eight at a time, of two rows. For the
+ * smallest, 1 is taken away first, which makes 0 the largest integer. */
 static void
 transpose_and_range (
   const float *rows, gsize n_rows, gsize n, gsize stride, double *columns, AprColumnRange ranges[4])

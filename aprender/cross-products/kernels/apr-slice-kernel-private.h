@@ -84,8 +84,8 @@ enum
   APR_SLICE_N_SLICES,
 };
 
-/* In the same places, what a column is that is cut in two: h, t and h + t. A column that is not cut is a head; one of
- * fixed point is a head, v, and in the next place the integers. */
+/* In the same places, what a column is that is cut in two: h, t and h + t. One of fixed point is a head, v, and in
+ * the next place the integers. */
 enum
 {
   APR_SLICE_HEAD,
@@ -184,7 +184,8 @@ typedef struct
                           gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES]);
 
   /* The sum of a column in units of @unit, a power of two; false where a value is not a multiple of it, or larger than
-   * APR_SLICE_WHOLE_LIMIT units; either where one is as large. */
+   * APR_SLICE_WHOLE_LIMIT units. One of exactly the limit may be accepted or refused. %NULL where multiply_whole ()
+   * is. */
   gboolean (*sum_whole) (const double *column, gsize n_rows, double unit, gint64 *sum);
 
   /* Cuts a column times @factor, a power of two, in two; the three parts are @distance apart, and @sums are those of
@@ -204,9 +205,9 @@ typedef struct
                   const gint8 signs[APR_SLICE_PARTS],
                   gint64 *sums);
 
-  /* The same products in double, of columns below 1, those of @n_left on the left, which are as far apart as in a
-   * panel, and some panels: in the order of the rows r for each r mod 8, fused, and then these eight sums, neighbour
-   * with neighbour. */
+  /* The same products in double, of columns below 1: of @n_left columns, one or more panels' that follow each other,
+   * with those of a panel, product 4 left + right. Rows r are added in their order for each r mod 8, fused, and then
+   * these eight sums, neighbour with neighbour. */
   void (*multiply_double) (
     const double *left, gsize n_left, const double *right, gsize n_rows, double *products);
 

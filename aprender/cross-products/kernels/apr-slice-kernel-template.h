@@ -302,21 +302,22 @@ add_up (gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES], const gint8 signs[APR_SLI
 }
 
 #if LANES == 4
-/* The products of three columns with one, added by FUSED_ADD. */
-# define ADD_PRODUCTS(column)                          \
-  {                                                    \
-   VECTOR y = COLUMN (right, column);                  \
-                                                       \
-   KEEP (x0, x1, x2, y)                                \
-   sum[0][column] = FUSED_ADD (x0, y, sum[0][column]); \
-   sum[1][column] = FUSED_ADD (x1, y, sum[1][column]); \
-   sum[2][column] = FUSED_ADD (x2, y, sum[2][column]); \
+/* The products of n columns with one, added by FUSED_ADD. */
+# define ADD_PRODUCTS(column)                           \
+  {                                                     \
+   VECTOR y = COLUMN (right, column);                   \
+                                                        \
+   KEEP (x0, x1, x2, y)                                 \
+   sum[0][column] = FUSED_ADD (x0, y, sum[0][column]);  \
+   sum[1][column] = FUSED_ADD (x1, y, sum[1][column]);  \
+   if (n == 3)                                          \
+    sum[2][column] = FUSED_ADD (x2, y, sum[2][column]); \
   }
 
-/* Of three columns with four, every other four rows: with what is multiplied, as many sums at once as there are
- * registers for, so that none waits for the one before. */
-static inline void
-multiply_every_other (const double *left, const double *right, gsize n_rows, VECTOR products[3])
+/* Of two or three columns with four, every other four rows. Those of three are, with what is multiplied, as many sums
+ * at once as there are registers for, so that none waits for the one before. */
+static inline G_ALWAYS_INLINE void
+multiply_every_other (gsize n, const double *left, const double *right, gsize n_rows, VECTOR *products)
 {
   VECTOR sum[3][APR_SLICE_PANEL];
   gsize row;
@@ -328,15 +329,29 @@ multiply_every_other (const double *left, const double *right, gsize n_rows, VEC
     {
       VECTOR x0 = COLUMN (left, 0);
       VECTOR x1 = COLUMN (left, 1);
-      VECTOR x2 = COLUMN (left, 2);
+      VECTOR x2 = COLUMN (left, n - 1);
 
       ADD_PRODUCTS (0)
       ADD_PRODUCTS (1)
       ADD_PRODUCTS (2)
       ADD_PRODUCTS (3)
     }
-  for (i = 0; i < 3; i++)
+  for (i = 0; i < n; i++)
     products[i] = ADD_LANES_OF_FOUR (sum[i]);
+}
+
+/* Rows are added in two sums of four lanes, as one of eight lanes would have them. */
+static inline G_ALWAYS_INLINE void
+multiply_few_columns (gsize n, const double *left, const double *right, gsize n_rows, double *products)
+{
+  VECTOR low[3];
+  VECTOR high[3];
+  gsize i;
+
+  multiply_every_other (n, left, right, n_rows, low);
+  multiply_every_other (n, left + 4, right + 4, n_rows, high);
+  for (i = 0; i < n; i++)
+    STORE (products + i * APR_SLICE_PANEL, ADD (low[i], high[i]));
 }
 #endif
 
@@ -354,20 +369,18 @@ multiply_double (const double *left, gsize n_left, const double *right, gsize n_
       products += APR_SLICE_TILE;
     }
 #else
-  /* Rows are added in two sums of four lanes, as one of eight lanes would have them. */
-  for (i = 0; i < n_left; i += 3)
-    {
-      /* The last three may be some that were multiplied already. */
-      gsize first = MIN (i, n_left - 3);
-      const double *columns = left + first * APR_SLICE_STRIDE;
-      VECTOR low[3];
-      VECTOR high[3];
-      gsize j;
+  gsize n;
 
-      multiply_every_other (columns, right, n_rows, low);
-      multiply_every_other (columns + 4, right + 4, n_rows, high);
-      for (j = 0; j < 3; j++)
-        STORE (products + (first + j) * APR_SLICE_PANEL, ADD (low[j], high[j]));
+  for (i = 0; i < n_left; i += n)
+    {
+      const double *columns = left + i * APR_SLICE_STRIDE;
+
+      /* Three by three, and the last two or four two by two. */
+      n = n_left - i == 2 || n_left - i == 4 ? 2 : 3;
+      if (n == 3)
+        multiply_few_columns (3, columns, right, n_rows, products + i * APR_SLICE_PANEL);
+      else
+        multiply_few_columns (2, columns, right, n_rows, products + i * APR_SLICE_PANEL);
     }
 #endif
 }

@@ -13,8 +13,8 @@ typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
 #define VECTORS 2
 #define WIDTH (VECTORS * LANES)
 
-/* As many where multiply-adds are fused: a product that is fused with its subtraction needs no register of its own, which
- * leaves room for more sums. */
+/* As many where multiply-adds are fused: a product that is not rounded needs no register of its own, which leaves room
+ * for more sums. */
 #ifndef FUSED_VECTORS
 # define FUSED_VECTORS VECTORS
 #endif

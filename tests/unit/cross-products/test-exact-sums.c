@@ -125,41 +125,53 @@ test_floats_at_ends (void)
   enum
   {
     N_ROWS = 2045, /* of which the last block has no multiple of eight */
-    P = 5
+    P = 5,
+    K = 4
   };
   g_autoptr (GRand) rand = g_rand_new_with_seed (5);
-  double z[N_ROWS * (P + 2)];
+  g_autofree double *z = g_new (double, N_ROWS *(1 + P + K));
   double x_values[N_ROWS * P];
-  double y_values[N_ROWS];
+  double y_values[N_ROWS * K];
   gint exponent;
 
   g_test_summary ("Floats whose range just says that they can be multiplied as they are, and just not.");
-  for (exponent = -140; exponent <= 120; exponent += 20)
+  for (exponent = -140; exponent <= 120; exponent += 65)
     {
-      g_autoptr (AprExactSums) state = apr_exact_sums_new (P, 1, NULL);
-      g_autoptr (AprTensor) doubles = NULL;
+      g_autoptr (AprTensor) x_doubles = NULL;
+      g_autoptr (AprTensor) y_doubles = NULL;
       g_autoptr (AprTensor) x = NULL;
       g_autoptr (AprTensor) y = NULL;
       g_autoptr (GError) error = NULL;
+      const AprSumsKernel *const *kernel;
       gsize row;
       gsize i;
 
       for (row = 0; row < N_ROWS; row++)
         {
-          z[row * (P + 2)] = 1;
-          for (i = 0; i < P; i++)
-            x_values[row * P + i] = z[row * (P + 2) + 1 + i] =
-              (double) (float) ldexp (draw_at_end (rand, row, i), exponent);
-          y_values[row] = z[row * (P + 2) + P + 1] = (double) (float) draw_at_end (rand, row, 0);
-        }
-      doubles = matrix_new (N_ROWS, P, x_values);
-      x = apr_tensor_cast (doubles, APR_DTYPE_F32, &error);
-      g_assert_no_error (error);
-      y = vector_new (N_ROWS, y_values);
+          double *to = z + row * (1 + P + K);
 
-      g_assert_true (apr_exact_sums_update (state, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, &error));
+          to[0] = 1;
+          for (i = 0; i < P; i++)
+            x_values[row * P + i] = to[1 + i] = (double) (float) ldexp (draw_at_end (rand, row, i), exponent);
+          for (i = 0; i < K; i++)
+            y_values[row * K + i] = to[1 + P + i] = (double) (float) draw_at_end (rand, row, i);
+        }
+      x_doubles = matrix_new (N_ROWS, P, x_values);
+      y_doubles = matrix_new (N_ROWS, K, y_values);
+      x = apr_tensor_cast (x_doubles, APR_DTYPE_F32, &error);
       g_assert_no_error (error);
-      assert_equals_rational (state, z, NULL, N_ROWS, P + 2);
+      y = apr_tensor_cast (y_doubles, APR_DTYPE_F32, &error);
+      g_assert_no_error (error);
+
+      for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+        {
+          g_autoptr (AprExactSums) state = apr_exact_sums_new (P, K, NULL);
+
+          g_assert_true (
+            apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, *kernel, 1, NULL, &error));
+          g_assert_no_error (error);
+          assert_equals_rational (state, z, NULL, N_ROWS, 1 + P + K);
+        }
     }
 }
 

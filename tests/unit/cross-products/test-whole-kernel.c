@@ -26,8 +26,8 @@ draw_whole (GRand *rand, gboolean extreme, double *columns)
 }
 
 /* Whole numbers times units, as small and as large as they may be. */
-static const double units[2][APR_SLICE_PANEL] = { { 1, 0x1p-447, 0x1p-47, 1 },
-                                                  { 0x1p-447, 0x1p-1, 1, 0x1p-20 } };
+static const double units[2][APR_SLICE_PANEL] = { { 1, 0x1p-447, 0x1p-47, 0x1p353 },
+                                                  { 0x1p-447, 0x1p-1, 0x1p353, 0x1p-20 } };
 
 static void
 multiply_by_units (const double *whole, const double column_units[APR_SLICE_PANEL], double *columns)
