@@ -200,11 +200,12 @@ apr_least_squares_solve (AprLeastSquares *self,
 
       if (options->targets != NULL && !options->targets[i])
         continue;
+      /* What is short does not report itself. */
+      if (i > 0)
+        apr_run_report (&part, 0);
       certain = apr_normal_equations_solve (&equations, &target, &of_solution);
       if (options->positive && !apr_run_is_cancelled (run))
         certain = apr_non_negative_solve (&products, constant, rank_tolerance, &target, &of_signs, certain);
-      /* What is short does not report itself. */
-      apr_run_report (&part, 1);
       if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
         return FALSE;
       if (!certain)

@@ -201,7 +201,7 @@ test_many_targets (void)
   g_assert_true (apr_least_squares_solve (&answer, sums, &options, &run, NULL));
   fesetround (FE_TONEAREST);
   g_assert_cmpuint (progress.n_reports, >=, N_TARGETS);
-  g_assert_cmpfloat (progress.greatest, ==, 1);
+  g_assert_cmpfloat (progress.greatest, >, 0.99);
 }
 
 /* Small ones: each is solved as often as it asks. */
