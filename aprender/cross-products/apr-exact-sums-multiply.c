@@ -137,9 +137,6 @@ static const Product in_two[] = {
   { APR_SLICE_BOTH, APR_SLICE_BOTH, { 0, 0, 0, 1 } },     { 0 },
 };
 
-/* The units of parts. */
-static const double ones[APR_SLICE_PANEL] = { 1, 1, 1, 1 };
-
 /* The same of columns of fixed point. */
 static const Product fixed[] = {
   { APR_SLICE_FIXED, APR_SLICE_FIXED, { 1 } },
@@ -161,10 +158,12 @@ count_sums (const Product *product)
   return product->left == APR_SLICE_TAIL ? 1 : product->left == APR_SLICE_FIXED ? 3 : 2;
 }
 
+/* Parts are whole numbers, and what is not cut is multiplied where it is, in units of its own. */
 static void
 multiply_parts (
   AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, gsize first, Lanes *lanes)
 {
+  static const double ones[APR_SLICE_PANEL] = { 1, 1, 1, 1 };
   guint slice = product->left == APR_SLICE_FIXED ? APR_SLICE_HEAD : product->left;
   const AprPackedOperand *operand = &self->right;
   gsize row;

@@ -463,9 +463,9 @@ take_exponents (AprPackedOperand *self, gsize n_rows, gint max)
   return TRUE;
 }
 
-/* Whether all of a column are multiples of the unit that suit, as their range says. Floats have 24 bits: if the
- * smallest is at least 2^25 units, all are multiples of four, and as many of them as a block has rows, below 2^47, have
- * a sum that no addition rounds. */
+/* Whether the range of a column says that it can be multiplied whole. A float has 24 bits: if the smallest one is at
+ * least 2^25 units, all are multiples of four units. They are below 2^47 units, so that no addition rounds the sum of
+ * as many as a block has rows. */
 static gboolean
 is_whole (const AprColumnRange *range, double unit)
 {

@@ -11,9 +11,9 @@
  * once, and of arithmetic, all measured in the same run. Arithmetic is to cut each value once, to residues, bytes or
  * fixed point, and to multiply those of all pairs of columns, each at the best of the kernel, with all that it touches
  * in a near cache. Columns are those of X and Y: those of ones have sums, which are not counted. Nor is anything else
- * that is ours: finding scales, turning, transposing, moving residues and sums through memory, and reconstruction; but
- * where floats are looked at while they are turned, there is one time for both. Of
- * the blocks' sums only the reductions are counted that the largest blocks take.
+ * that is ours: finding scales, turning, transposing, moving residues and sums through memory, and reconstruction. But
+ * where floats are checked while they are turned, both count. Of the blocks' sums only the reductions are counted that
+ * the largest blocks take.
  *
  * Times are those of a clock. The distance from the minimum is processor time, and so is the minimum, by threads: other
  * programs affect these only by what they take of caches and memory.

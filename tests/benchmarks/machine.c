@@ -287,10 +287,9 @@ multiply_panels (gpointer data)
   return NULL;
 }
 
-/* The same, to fixed point or two parts. Floats, which are multiplied as they are, are turned if their ranges are found
- * meanwhile, or else looked at as columns. */
+/* The same, to fixed point or two parts. */
 static gpointer
-cut_whole (gpointer data)
+cut_parts (gpointer data)
 {
   enum
   {
@@ -300,26 +299,53 @@ cut_whole (gpointer data)
   const AprSliceKernel *slices = peak->kernel->slices;
   double *column = g_aligned_alloc0 (4 * APR_SLICE_STRIDE, sizeof *column, 64);
   double *parts = column + APR_SLICE_STRIDE;
-  AprColumnRange ranges[4] = { { -1, 0, 0 } };
-  float *rows = g_aligned_alloc0 (4 * APR_SLICE_ROWS, sizeof *rows, 64);
   double start = now_in_thread ();
   gint64 sums[2];
   gsize i;
 
-  if (peak->narrow)
-    slices->transpose_floats (rows, APR_SLICE_ROWS, 4, APR_SLICE_STRIDE, column, ranges);
   for (i = 0; i < N; i++)
-    if (peak->narrow && ranges[0].max == 0 && i % 4 == 0)
-      slices->transpose_floats (rows, APR_SLICE_ROWS, 4, APR_SLICE_STRIDE, column, ranges);
-    else if (peak->narrow && ranges[0].max != 0)
-      slices->sum_whole (column, APR_SLICE_ROWS, 1, sums);
-    else if (!peak->narrow && slices->cut_fixed != NULL)
+    if (slices->cut_fixed != NULL)
       slices->cut_fixed (column, APR_SLICE_ROWS, 1, parts, APR_SLICE_STRIDE, sums);
-    else if (!peak->narrow)
+    else
       slices->cut_in_two (column, APR_SLICE_ROWS, 1, parts, APR_SLICE_STRIDE, sums);
   peak->rate = (double) N * APR_SLICE_ROWS / (now_in_thread () - start);
-  g_aligned_free (rows);
   g_aligned_free (column);
+  return NULL;
+}
+
+/* Floats are multiplied as they are, but checked first: while they are turned, if their ranges are found then, or else
+ * as columns. */
+static gpointer
+check_floats (gpointer data)
+{
+  enum
+  {
+    N = 5000,
+    N_COLUMNS = 4
+  };
+  Peak *peak = data;
+  const AprSliceKernel *slices = peak->kernel->slices;
+  double *columns = g_aligned_alloc0 (N_COLUMNS * APR_SLICE_STRIDE, sizeof *columns, 64);
+  float *rows = g_aligned_alloc0 (N_COLUMNS * APR_SLICE_ROWS, sizeof *rows, 64);
+  AprColumnRange ranges[N_COLUMNS] = { { INFINITY, 0, 0 } };
+  gboolean ranged;
+  double start;
+  gint64 sum;
+  gsize i;
+  gsize j;
+
+  slices->transpose_floats (rows, APR_SLICE_ROWS, N_COLUMNS, APR_SLICE_STRIDE, columns, ranges);
+  ranged = isfinite (ranges[0].max);
+  start = now_in_thread ();
+  for (i = 0; i < N; i++)
+    if (ranged)
+      slices->transpose_floats (rows, APR_SLICE_ROWS, N_COLUMNS, APR_SLICE_STRIDE, columns, ranges);
+    else
+      for (j = 0; j < N_COLUMNS; j++)
+        slices->sum_whole (columns + j * APR_SLICE_STRIDE, APR_SLICE_ROWS, 1, &sum);
+  peak->rate = (double) N * N_COLUMNS * APR_SLICE_ROWS / (now_in_thread () - start);
+  g_aligned_free (rows);
+  g_aligned_free (columns);
   return NULL;
 }
 
@@ -433,6 +459,7 @@ machine_measure_cutting (const AprSumsKernel *kernel,
 
   return measure (peak.residues != NULL ? cut_residues
                   : peak.bytes != NULL  ? cut_bytes
-                                        : cut_whole,
+                  : peak.narrow         ? check_floats
+                                        : cut_parts,
                   &peak, n_threads);
 }

@@ -115,7 +115,7 @@ enum
 #define APR_SLICE_DOUBLE_FIRST_UNIT (-40)
 
 /* What is known of a column that was made of floats: the largest magnitude, which may be an infinity or a NaN, the
- * smallest one that is not 0, or an infinity, and the sum, rounded in any way. Of other columns, @max is infinite. */
+ * smallest one that is not 0, or an infinity, and the sum, which may be rounded. Of other columns, @max is infinite. */
 typedef struct
 {
   double max;

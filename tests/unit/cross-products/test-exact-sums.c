@@ -102,8 +102,9 @@ test_equals_rational (void)
     }
 }
 
-/* The largest float below a power of two that the first rows do not foretell, among them the smallest that it may have
- * beside it, or the next smaller one, and many of one sign, so that their sum is as large as it can be. */
+/* Floats just below 1, all of one sign, so that their sum is as large as it can be. The first rows, from which the
+ * exponent is guessed, are half as large. Some columns have the smallest float that can be multiplied as it is beside
+ * these, or the next smaller one. */
 static double
 draw_at_end (GRand *rand, gsize row, gsize column)
 {

@@ -234,7 +234,7 @@ test_ranges (void)
               if (ranges[j].max != -1)
                 check_range (columns + j * APR_SLICE_STRIDE, n_rows, &ranges[j]);
             }
-          /* Not those of all are found. */
+          /* Not every kernel finds them. */
           if (g_str_equal ((*kernel)->name, "avx2") && n_columns >= 4)
             g_assert_true (ranges[0].max != -1 && ranges[n_columns - 1].max != -1);
         }
