@@ -166,16 +166,17 @@ multiply_parts (
   static const double ones[APR_SLICE_PANEL] = { 1, 1, 1, 1 };
   guint slice = product->left == APR_SLICE_FIXED ? APR_SLICE_HEAD : product->left;
   const AprPackedOperand *operand = &self->right;
+  AprSliceFetch *fetch = worker_get_fetch (self);
   gsize row;
   const double *left;
   const double *right;
 
   if (product == &whole[0])
     {
-      self->kernel->multiply_whole (apr_packed_operand_get (operand, l * APR_SLICE_PANEL),
-                                    apr_packed_operand_get (operand, r * APR_SLICE_PANEL),
-                                    operand->units + l * APR_SLICE_PANEL,
-                                    operand->units + r * APR_SLICE_PANEL, n_rows, first, lanes[0], lanes[1]);
+      self->kernel->multiply_whole (
+        apr_packed_operand_get (operand, l * APR_SLICE_PANEL),
+        apr_packed_operand_get (operand, r * APR_SLICE_PANEL), operand->units + l * APR_SLICE_PANEL,
+        operand->units + r * APR_SLICE_PANEL, n_rows, first, fetch, lanes[0], lanes[1]);
       return;
     }
 
@@ -184,15 +185,13 @@ multiply_parts (
 
   if (product->left == APR_SLICE_FIXED)
     for (row = 0; row < n_rows; row += FIXED_ROWS)
-      {
-        worker_fetch (self);
-        self->kernel->multiply_fixed (left + row, right + row, apr_packed_operand_get_distance (operand),
-                                      MIN (FIXED_ROWS, n_rows - row), first, lanes[0], lanes[1], lanes[2]);
-      }
+      self->kernel->multiply_fixed (left + row, right + row, apr_packed_operand_get_distance (operand),
+                                    MIN (FIXED_ROWS, n_rows - row), first, fetch, lanes[0], lanes[1],
+                                    lanes[2]);
   else if (product->left == APR_SLICE_TAIL)
     self->kernel->multiply_tails (left, right, n_rows, first, lanes[0]);
   else
-    self->kernel->multiply_whole (left, right, ones, ones, n_rows, first, lanes[0], lanes[1]);
+    self->kernel->multiply_whole (left, right, ones, ones, n_rows, first, fetch, lanes[0], lanes[1]);
 }
 
 /* The same, added up. */
@@ -415,25 +414,17 @@ multiply_columns (AprExactSumsWorker *self, const Product *kind, gsize n_rows)
   gsize l;
   gsize r;
 
-  worker_start_fetching (self, (kind == in_two  ? 3
-                                : kind == fixed ? (n_rows + FIXED_ROWS - 1) / FIXED_ROWS
-                                                : 1) *
-                                 self->n_tiles);
   for (far = self->first_panel; far < self->end_panel; far += FAR_PANELS)
     for (near = 0; near < self->n_panels; near += NEAR_PANELS)
       for (i = 0; is_product (&kind[i]); i += count_sums (&kind[i]))
         for (l = far; l < MIN (far + FAR_PANELS, self->end_panel); l++)
           for (r = near; r < near + NEAR_PANELS && r <= l; r++)
-            {
-              if (kind != fixed)
-                worker_fetch (self);
-              if (self->lanes != NULL)
-                multiply_parts (self, l, r, &kind[i], n_rows, r == 0,
-                                get_lanes (self, worker_packed_index (l, r), kind) + i);
-              else
-                sum_parts (self, l, r, &kind[i], n_rows, r == 0,
-                           worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL));
-            }
+            if (self->lanes != NULL)
+              multiply_parts (self, l, r, &kind[i], n_rows, r == 0,
+                              get_lanes (self, worker_packed_index (l, r), kind) + i);
+            else
+              sum_parts (self, l, r, &kind[i], n_rows, r == 0,
+                         worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL));
   multiply_ones (self);
 }
 
@@ -508,7 +499,7 @@ fetch (AprExactSumsWorker *self, gsize l, gsize r)
   const gint64 *sums = worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL);
   gsize i;
 
-  for (i = 0; i < APR_SLICE_DOUBLE_PARTS * APR_SLICE_TILE; i += CACHE_LINE / sizeof *sums)
+  for (i = 0; i < APR_SLICE_DOUBLE_PARTS * APR_SLICE_TILE; i += APR_SLICE_LINE / sizeof *sums)
     __builtin_prefetch (sums + i, 1);
   worker_fetch (self);
 }

@@ -26,16 +26,7 @@ typedef struct
   gint8 signs[APR_SLICE_PARTS];
 } Product;
 
-/* Of what is read next. */
-typedef struct
-{
-  const guint8 *data; /* (unowned) */
-  gsize size;
-} Piece;
-
 #define N_PRODUCTS 6
-
-#define CACHE_LINE 64
 
 typedef gint64 Lanes[APR_SLICE_TILE][APR_SLICE_LANES];
 
@@ -61,14 +52,14 @@ struct _AprExactSumsWorker
   gint64 *sums;    /* (owned) for each tile of each layer, n_parts of APR_SLICE_TILE each */
   Lanes *lanes;    /* (owned) (nullable) for each tile of each layer, N_PRODUCTS */
   const Product *
-    *lane_products; /* (owned) (nullable) what the lanes of each tile are; NULL where they are nothing */
-  guint n_blocks;   /* in the sums */
-  gsize n_ones;     /* that the first column has; 0 where it has been changed */
-  Piece *next;      /* (owned) what is read next, n_columns at most */
+    *lane_products;    /* (owned) (nullable) what the lanes of each tile are; NULL where they are nothing */
+  guint n_blocks;      /* in the sums */
+  gsize n_ones;        /* that the first column has; 0 where it has been changed */
+  AprSliceFetch *next; /* (owned) what is read next, n_columns at most, and one that is here already */
   gsize n_pieces;
   gsize n_fetched;           /* of these */
   gsize n_next;              /* bytes of all */
-  gsize n_next_step;         /* that are fetched at a time */
+  gsize n_next_step;         /* lines of the cache that are fetched between two products */
   guint n_cut;               /* blocks that are cut before one is tried whole again */
   guint n_next_cut;          /* the same, after the next one that does not suit */
   GArray *terms;             /* (owned) (element-type Term) */
@@ -95,32 +86,35 @@ worker_tile_index (const AprExactSumsWorker *self, gsize layer, gsize row, gsize
   return layer * self->n_tiles + worker_packed_index (row / self->right.panel, column / self->right.panel);
 }
 
-/* Fetches a part of what is read next: between products, as all at once would wait for the memory. */
+/* The part of what is read next that is not fetched yet. */
+static inline AprSliceFetch *
+worker_get_fetch (AprExactSumsWorker *self)
+{
+  while (self->n_fetched < self->n_pieces &&
+         self->next[self->n_fetched].next >= self->next[self->n_fetched].last)
+    self->n_fetched++;
+
+  return &self->next[self->n_fetched];
+}
+
+/* Fetches some of it between products that do not do so themselves. */
 static inline void
 worker_fetch (AprExactSumsWorker *self)
 {
   gsize n_left = self->n_next_step;
-  gsize i;
+  AprSliceFetch *fetch;
 
-  while (n_left > 0 && self->n_fetched < self->n_pieces)
-    {
-      Piece *piece = &self->next[self->n_fetched];
-      gsize n = MIN (piece->size, n_left);
-
-      for (i = 0; i < n; i += CACHE_LINE)
-        __builtin_prefetch (piece->data + i, 0, 2);
-      piece->data += n;
-      piece->size -= n;
-      n_left -= n;
-      self->n_fetched += piece->size == 0 ? 1 : 0;
-    }
+  for (fetch = worker_get_fetch (self); n_left > 0 && self->n_fetched < self->n_pieces;
+       fetch = worker_get_fetch (self))
+    for (; n_left > 0 && fetch->next < fetch->last; n_left--)
+      fetch->next = apr_slice_fetch_line (fetch->next, fetch->last);
 }
 
 /* Shares what is read next among @n times that worker_fetch () is called. */
 static inline void
 worker_start_fetching (AprExactSumsWorker *self, gsize n)
 {
-  self->n_next_step = (self->n_next / n / CACHE_LINE + 1) * CACHE_LINE;
+  self->n_next_step = self->n_next / n / APR_SLICE_LINE + 1;
 }
 
 /* The first part of an entry of the matrix in a layer; the others are self->n_sums apart. */

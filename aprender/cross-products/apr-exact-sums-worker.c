@@ -23,6 +23,10 @@ G_STATIC_ASSERT (MAX_BLOCKS <= 256);
 /* How many bytes are fetched ahead: what the second cache has room for beside the slices. */
 #define MAX_NEXT (1 << 17)
 
+/* To fetch it again and again takes no memory's time. */
+static const guint8 nothing_line[APR_SLICE_LINE];
+static const AprSliceFetch nothing = { nothing_line, nothing_line };
+
 /* Blocks that are cut, at most, before one is tried whole again. */
 #define MAX_CUT 64
 
@@ -31,6 +35,15 @@ static gsize
 find_panel (gsize n_panels, guint share, guint n_shares)
 {
   return share == n_shares ? n_panels : (gsize) (sqrt ((double) share / n_shares) * (double) n_panels);
+}
+
+/* Forgets what has not been fetched. */
+static void
+clear_next (AprExactSumsWorker *self)
+{
+  self->n_pieces = self->n_fetched = 0;
+  self->next[0] = nothing;
+  self->n_next = 0;
 }
 
 AprExactSumsWorker *
@@ -76,7 +89,8 @@ apr_exact_sums_worker_new (const AprSumsKernel *kernel,
   self->n_tiles = self->n_panels * (self->n_panels + 1) / 2;
   self->share = share;
   self->n_shares = n_shares;
-  self->next = g_new (Piece, n_columns);
+  self->next = g_new (AprSliceFetch, n_columns + 1);
+  clear_next (self);
   self->first_panel = find_panel (self->n_panels, share, n_shares);
   self->end_panel = find_panel (self->n_panels, share + 1, n_shares);
 
@@ -203,8 +217,12 @@ static void
 add_piece (AprExactSumsWorker *self, const guint8 *data, gsize size)
 {
   size = MIN (size, MAX_NEXT - self->n_next);
+  if (size == 0)
+    return;
+
   g_assert (self->n_pieces < self->n_columns);
-  self->next[self->n_pieces++] = (Piece){ data, size };
+  self->next[self->n_pieces++] = (AprSliceFetch){ data, data + size - 1 };
+  self->next[self->n_pieces] = nothing;
   self->n_next += size;
 }
 
@@ -220,14 +238,6 @@ apr_exact_sums_worker_add_next (AprExactSumsWorker *self, const AprRows *rows, g
   else
     for (i = 0; i < rows->n_columns; i++)
       add_piece (self, rows->columns[i] + first_row * width, n_rows * width);
-}
-
-/* Forgets what has not been fetched. */
-static void
-clear_next (AprExactSumsWorker *self)
-{
-  self->n_pieces = self->n_fetched = 0;
-  self->n_next = 0;
 }
 
 gboolean

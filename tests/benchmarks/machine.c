@@ -361,6 +361,7 @@ multiply_whole (gpointer data)
   double *left = g_aligned_alloc0 (2 * size, sizeof (double), 64);
   gint64 lanes[3][APR_SLICE_TILE][APR_SLICE_LANES] = { 0 };
   const double units[APR_SLICE_PANEL] = { 1, 1, 1, 1 };
+  AprSliceFetch fetch = { (const guint8 *) left, (const guint8 *) left };
   double start = now_in_thread ();
   gsize i;
 
@@ -369,16 +370,16 @@ multiply_whole (gpointer data)
     {
       if (!peak->narrow && peak->kernel->slices->multiply_fixed != NULL)
         {
-          peak->kernel->slices->multiply_fixed (left, left + size, 0, APR_SLICE_ROWS, 0, lanes[0], lanes[1],
-                                                lanes[2]);
+          peak->kernel->slices->multiply_fixed (left, left + size, 0, APR_SLICE_ROWS, 0, &fetch, lanes[0],
+                                                lanes[1], lanes[2]);
           continue;
         }
-      peak->kernel->slices->multiply_whole (left, left + size, units, units, APR_SLICE_ROWS, 0, lanes[0],
-                                            lanes[1]);
+      peak->kernel->slices->multiply_whole (left, left + size, units, units, APR_SLICE_ROWS, 0, &fetch,
+                                            lanes[0], lanes[1]);
       if (peak->narrow)
         continue;
-      peak->kernel->slices->multiply_whole (left, left + size, units, units, APR_SLICE_ROWS, 0, lanes[0],
-                                            lanes[1]);
+      peak->kernel->slices->multiply_whole (left, left + size, units, units, APR_SLICE_ROWS, 0, &fetch,
+                                            lanes[0], lanes[1]);
       peak->kernel->slices->multiply_tails (left, left + size, APR_SLICE_ROWS, 0, lanes[0]);
     }
   peak->rate = (double) N * APR_SLICE_ROWS * APR_SLICE_TILE / (now_in_thread () - start);

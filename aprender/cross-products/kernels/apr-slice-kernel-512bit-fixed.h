@@ -72,11 +72,14 @@ sum_fixed (const double *left,
            gsize distance,
            guint products,
            gsize n_rows,
+           AprSliceFetch *fetch,
            gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
            gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES],
            gint64 wrapped[APR_SLICE_TILE][APR_SLICE_LANES])
 {
   __m512d high[APR_SLICE_TILE];
+  const guint8 *next = fetch->next;
+  const guint8 *last = fetch->last;
   gsize first;
   gsize end;
   gsize row;
@@ -98,20 +101,26 @@ sum_fixed (const double *left,
         sum[i] = _mm512_setzero_si512 ();
       }
       for (row = first; row < end; row += 8)
-        EACH_PRODUCT
         {
-          __m512d x = FIXED_COLUMN (left, i / APR_SLICE_PANEL);
-          __m512d y = FIXED_COLUMN (right, i % APR_SLICE_PANEL);
-          __m512d old = high[i];
+          next = apr_slice_fetch_line (next, last);
+          EACH_PRODUCT
+          {
+            __m512d x = FIXED_COLUMN (left, i / APR_SLICE_PANEL);
+            __m512d y = FIXED_COLUMN (right, i % APR_SLICE_PANEL);
+            __m512d old = high[i];
 
-          high[i] = _mm512_fmadd_pd (x, y, old);
-          low[i] = _mm512_add_pd (low[i], _mm512_fmadd_pd (x, y, _mm512_sub_pd (old, high[i])));
+            high[i] = _mm512_fmadd_pd (x, y, old);
+            low[i] = _mm512_add_pd (low[i], _mm512_fmadd_pd (x, y, _mm512_sub_pd (old, high[i])));
+          }
         }
       for (row = first; row < end; row += 8)
-        EACH_PRODUCT
         {
-          sum[i] = MULTIPLY_ADD_BITS (sum[i], FIXED_INTEGERS (left + distance, i / APR_SLICE_PANEL),
-                                      FIXED_INTEGERS (right + distance, i % APR_SLICE_PANEL));
+          next = apr_slice_fetch_line (next, last);
+          EACH_PRODUCT
+          {
+            sum[i] = MULTIPLY_ADD_BITS (sum[i], FIXED_INTEGERS (left + distance, i / APR_SLICE_PANEL),
+                                        FIXED_INTEGERS (right + distance, i % APR_SLICE_PANEL));
+          }
         }
       EACH_PRODUCT
       {
@@ -125,10 +134,11 @@ sum_fixed (const double *left,
   {
     add_integers (subtract_bits (high[i], FIXED_UPPER_START), upper[i]);
   }
+  fetch->next = next;
 }
 #undef EACH_PRODUCT
 
-#define SUM_FIXED(products) sum_fixed (left, right, distance, products, n_rows, upper, lower, wrapped)
+#define SUM_FIXED(products) sum_fixed (left, right, distance, products, n_rows, fetch, upper, lower, wrapped)
 
 /* As many products at a time as there are registers for. Where the panels are the same one, those right of the diagonal
  * are left out. */
@@ -138,6 +148,7 @@ multiply_fixed (const double *left,
                 gsize distance,
                 gsize n_rows,
                 gsize first,
+                AprSliceFetch *fetch,
                 gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
                 gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES],
                 gint64 wrapped[APR_SLICE_TILE][APR_SLICE_LANES])

@@ -11,6 +11,7 @@
 #include <immintrin.h>
 #include <math.h>
 
+#include "aprender/cross-products/kernels/apr-slice-kernel-float-ranges.h"
 #include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
 
 /* Neighbour with neighbour, until lane i is the sum of vector i. */
@@ -99,6 +100,52 @@ load_two_floats (const float *place, const float *other)
     _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (place)), _mm_loadu_ps (other), 1));
 }
 
+/* What is found of floats: see set_float_ranges (). */
+typedef struct
+{
+  __m256i max;
+  __m256i min;
+  __m512d sum;
+} FloatsFound;
+
+static inline G_ALWAYS_INLINE __m512d
+widen_two_floats (const float *place, const float *other, FloatsFound *found)
+{
+  __m256 floats =
+    _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (place)), _mm_loadu_ps (other), 1);
+  __m256i magnitudes = _mm256_and_si256 (_mm256_castps_si256 (floats), _mm256_set1_epi32 (G_MAXINT32));
+  __m512d values = _mm512_cvtps_pd (floats);
+
+  found->max = _mm256_max_epu32 (magnitudes, found->max);
+  found->min = _mm256_min_epu32 (_mm256_sub_epi32 (magnitudes, _mm256_set1_epi32 (1)), found->min);
+  found->sum = _mm512_add_pd (values, found->sum);
+  return values;
+}
+
+static void
+transpose_and_range (
+  const float *rows, gsize n_rows, gsize n, gsize stride, double *columns, AprColumnRange ranges[4])
+{
+  FloatsFound even = { _mm256_setzero_si256 (), _mm256_set1_epi32 (-1), _mm512_setzero_pd () };
+  FloatsFound odd = even;
+  __m512d sum;
+  gsize row;
+
+  for (row = 0; row < n_rows; row += 8, rows += 8 * n)
+    {
+      __m512d rows_02 = widen_two_floats (rows, rows + 2 * n, &even);
+      __m512d rows_13 = widen_two_floats (rows + n, rows + 3 * n, &odd);
+      __m512d rows_46 = widen_two_floats (rows + 4 * n, rows + 6 * n, &even);
+      __m512d rows_57 = widen_two_floats (rows + 5 * n, rows + 7 * n, &odd);
+
+      transpose_four (rows_02, rows_13, rows_46, rows_57, stride, columns + row);
+    }
+
+  sum = _mm512_add_pd (even.sum, odd.sum);
+  set_float_ranges (_mm256_max_epu32 (even.max, odd.max), _mm256_min_epu32 (even.min, odd.min),
+                    _mm256_add_pd (_mm512_castpd512_pd256 (sum), _mm512_extractf64x4_pd (sum, 1)), ranges);
+}
+
 #define TRANSPOSE_FOUR(LOAD_TWO, rows, n, stride, columns)                                     \
  transpose_four (LOAD_TWO (rows, (rows) + 2 * (n)), LOAD_TWO ((rows) + (n), (rows) + 3 * (n)), \
                  LOAD_TWO ((rows) + 4 * (n), (rows) + 6 * (n)),                                \
@@ -140,5 +187,7 @@ load_two_floats (const float *place, const float *other)
 #define TRANSPOSE_DOUBLES(rows, n, stride, columns) \
  TRANSPOSE_FOUR (load_two_doubles, rows, n, stride, columns)
 #define TRANSPOSE_FLOATS(rows, n, stride, columns) TRANSPOSE_FOUR (load_two_floats, rows, n, stride, columns)
+#define TRANSPOSE_AND_RANGE(rows, n_rows, n, stride, columns, ranges) \
+ transpose_and_range (rows, n_rows, n, stride, columns, ranges)
 
 #include "aprender/cross-products/kernels/apr-slice-kernel-template.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/cross-products/kernels/apr-slice-kernel-float-ranges.h"
 #include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
 
 /* Whole numbers of at most 2^53 as integers: multiples of 2^10 and what these leave, each as the last bits of a double.
@@ -133,14 +134,7 @@ transpose_floats_of_four (const float *rows, gsize n, gsize stride, double *colu
   _mm256_store_pd (columns + 3 * stride, _mm256_cvtps_pd (d));
 }
 
-static inline __m256d
-widen_floats (__m128i bits)
-{
-  return _mm256_cvtps_pd (_mm_castsi128_ps (bits));
-}
-
-/* The magnitudes are compared as integers, in whose order that of floats is: eight at a time, of two rows. For the
- * smallest, 1 is taken away first, which makes 0 the largest integer. */
+/* See set_float_ranges (): eight magnitudes at a time, of two rows. */
 static void
 transpose_and_range (
   const float *rows, gsize n_rows, gsize n, gsize stride, double *columns, AprColumnRange ranges[4])
@@ -150,9 +144,7 @@ transpose_and_range (
   __m256i max = _mm256_setzero_si256 ();
   __m256i min = _mm256_set1_epi32 (-1);
   __m256d sum = _mm256_setzero_pd ();
-  double found[3][4];
   gsize row;
-  gsize i;
 
   for (row = 0; row < n_rows; row += 4, rows += 4 * n)
     {
@@ -181,14 +173,7 @@ transpose_and_range (
       _mm256_store_pd (columns + 3 * stride + row, _mm256_permute2f128_pd (odd_ab, odd_cd, 0x31));
     }
 
-  _mm256_storeu_pd (
-    found[0], widen_floats (_mm_max_epu32 (_mm256_castsi256_si128 (max), _mm256_extracti128_si256 (max, 1))));
-  _mm256_storeu_pd (found[1], widen_floats (_mm_add_epi32 (_mm_min_epu32 (_mm256_castsi256_si128 (min),
-                                                                          _mm256_extracti128_si256 (min, 1)),
-                                                           _mm_set1_epi32 (1))));
-  _mm256_storeu_pd (found[2], sum);
-  for (i = 0; i < 4; i++)
-    ranges[i] = (AprColumnRange){ found[0][i], found[1][i] > 0 ? found[1][i] : INFINITY, found[2][i] };
+  set_float_ranges (max, min, sum, ranges);
 }
 
 /* Adding it, times the unit, rounds to a multiple of the unit. Then all that is from -APR_SLICE_WHOLE_LIMIT units up to

@@ -127,6 +127,25 @@ typedef struct
 typedef void (*AprTransposeFunc) (
   gconstpointer rows, gsize n_rows, gsize n_columns, gsize stride, double *columns, AprColumnRange *ranges);
 
+/* A line of the cache. */
+#define APR_SLICE_LINE 64
+
+/* What is read later, from @next to @last, the last byte. It is fetched line by line while columns are multiplied: many
+ * lines at once would wait for the memory. */
+typedef struct
+{
+  const guint8 *next;
+  const guint8 *last;
+} AprSliceFetch;
+
+/* Returns what comes next, which is behind @last at the end: that line is then fetched, which does no harm. */
+static inline const guint8 *
+apr_slice_fetch_line (const guint8 *next, const guint8 *last)
+{
+  __builtin_prefetch (next, 0, 2);
+  return next < last ? next + APR_SLICE_LINE : next;
+}
+
 /* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_SLICE_ROWS. Columns are
  * aligned to 64 bytes, except where their range is found, or they are cut or sliced: those may begin wherever a double
  * can. The columns of a panel are APR_SLICE_STRIDE apart. Every implementation gives the same numbers. */
@@ -153,14 +172,15 @@ typedef struct
                           gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES]);
 
   /* The same of columns of which sum_whole () is true, in the products of their units, powers of two: upper and lower
-   * sums. Columns of the right panel before @first, which is 0 or 1, are left out. %NULL where no multiplication is
-   * fused. */
+   * sums. Columns of the right panel before @first, which is 0 or 1, are left out. A line at least of @fetch is
+   * fetched for each 8 rows. %NULL where no multiplication is fused. */
   void (*multiply_whole) (const double *left,
                           const double *right,
                           const double left_units[APR_SLICE_PANEL],
                           const double right_units[APR_SLICE_PANEL],
                           gsize n_rows,
                           gsize first,
+                          AprSliceFetch *fetch,
                           gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
                           gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES]);
 
@@ -172,6 +192,7 @@ typedef struct
                           gsize distance,
                           gsize n_rows,
                           gsize first,
+                          AprSliceFetch *fetch,
                           gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
                           gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES],
                           gint64 wrapped[APR_SLICE_TILE][APR_SLICE_LANES]);

@@ -21,11 +21,14 @@ multiply_whole_columns (const double *left,
                         const double units[APR_SLICE_TILE],
                         guint products,
                         gsize n_rows,
+                        AprSliceFetch *fetch,
                         gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
                         gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES])
 {
   VECTOR high[APR_SLICE_TILE];
   VECTOR low[APR_SLICE_TILE];
+  const guint8 *next = fetch->next;
+  const guint8 *last = fetch->last;
   gsize row = 0;
   gsize i;
 
@@ -42,14 +45,17 @@ multiply_whole_columns (const double *left,
         high[i] = SPLAT (UPPER_START * units[i]);
       }
       for (; row < end; row += LANES)
-        EACH_PRODUCT
         {
-          VECTOR x = COLUMN (left, i / APR_SLICE_PANEL);
-          VECTOR y = COLUMN (right, i % APR_SLICE_PANEL);
-          VECTOR old = high[i];
+          next = apr_slice_fetch_line (next, last);
+          EACH_PRODUCT
+          {
+            VECTOR x = COLUMN (left, i / APR_SLICE_PANEL);
+            VECTOR y = COLUMN (right, i % APR_SLICE_PANEL);
+            VECTOR old = high[i];
 
-          high[i] = FUSED_ADD (x, y, old);
-          low[i] = ADD (low[i], FUSED_ADD (x, y, SUBTRACT (old, high[i])));
+            high[i] = FUSED_ADD (x, y, old);
+            low[i] = ADD (low[i], FUSED_ADD (x, y, SUBTRACT (old, high[i])));
+          }
         }
       EACH_PRODUCT
       {
@@ -60,6 +66,7 @@ multiply_whole_columns (const double *left,
   {
     COUNT_EACH (MULTIPLY (low[i], SPLAT (1 / units[i])), lower[i]);
   }
+  fetch->next = next;
 }
 
 #ifndef MULTIPLY_FIXED
@@ -92,7 +99,8 @@ multiply_tail_columns (const double *left,
 #endif
 #undef EACH_PRODUCT
 
-#define MULTIPLY_WHOLE(products) multiply_whole_columns (left, right, units, products, n_rows, upper, lower)
+#define MULTIPLY_WHOLE(products) \
+ multiply_whole_columns (left, right, units, products, n_rows, fetch, upper, lower)
 #define MULTIPLY_TAILS(products) multiply_tail_columns (left, right, products, n_rows, lanes)
 
 /* As many products at a time as there are registers for their sums and what is multiplied. Where the panels are the
@@ -104,6 +112,7 @@ multiply_whole (const double *left,
                 const double *right_units,
                 gsize n_rows,
                 gsize first,
+                AprSliceFetch *fetch,
                 gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
                 gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES])
 {

@@ -38,6 +38,21 @@ multiply_by_units (const double *whole, const double column_units[APR_SLICE_PANE
     columns[i] = whole[i] * column_units[i / APR_SLICE_STRIDE];
 }
 
+static AprSliceFetch
+get_lines (const double *from, gsize n)
+{
+  return (AprSliceFetch){ (const guint8 *) from, (const guint8 *) from + n * APR_SLICE_LINE - 1 };
+}
+
+/* What is fetched: of many lines, one at least for eight rows each; of few, none after the last. */
+static void
+check_fetched (const AprSliceFetch *many, const AprSliceFetch *few, const double *from, gsize n_rows)
+{
+  g_assert_cmpuint ((gsize) (many->next - (const guint8 *) from), >=, n_rows / 8 * APR_SLICE_LINE);
+  g_assert_true (many->next <= many->last);
+  g_assert_true (few->next == MIN (many->next, (const guint8 *) from + 2 * APR_SLICE_LINE));
+}
+
 /* The sums of the products of two panels, with what they are added to, against whole numbers of 128 bits. */
 static void
 check_whole (
@@ -46,7 +61,10 @@ check_whole (
   double left_columns[APR_SLICE_PANEL * APR_SLICE_STRIDE] __attribute__ ((aligned (64)));
   double right_columns[APR_SLICE_PANEL * APR_SLICE_STRIDE] __attribute__ ((aligned (64)));
   gboolean same = left == right;
+  AprSliceFetch many = get_lines (left, 1000);
+  AprSliceFetch few = get_lines (left, 2);
   gint64 lanes[2][APR_SLICE_TILE][APR_SLICE_LANES];
+  gint64 more_lanes[2][APR_SLICE_TILE][APR_SLICE_LANES] = { 0 };
   gsize i;
   gsize j;
   gsize k;
@@ -56,7 +74,10 @@ check_whole (
   multiply_by_units (left, units[0], left_columns);
   multiply_by_units (right, units[1], right_columns);
   kernel->multiply_whole (left_columns, same ? left_columns : right_columns, units[0], units[same ? 0 : 1],
-                          n_rows, first_column, lanes[0], lanes[1]);
+                          n_rows, first_column, &many, lanes[0], lanes[1]);
+  kernel->multiply_whole (left_columns, same ? left_columns : right_columns, units[0], units[same ? 0 : 1],
+                          n_rows, first_column, &few, more_lanes[0], more_lanes[1]);
+  check_fetched (&many, &few, left, n_rows);
 
   for (i = 0; i < APR_SLICE_PANEL; i++)
     for (j = 0; j < (left == right ? i + 1 : APR_SLICE_PANEL); j++)
@@ -415,7 +436,10 @@ static void
 check_fixed (
   const AprSliceKernel *kernel, const FixedPanel *left, const FixedPanel *right, gsize n_rows, gsize first)
 {
+  AprSliceFetch many = get_lines (left->parts, 1000);
+  AprSliceFetch few = get_lines (left->parts, 2);
   gint64 lanes[3][APR_SLICE_TILE][APR_SLICE_LANES];
+  gint64 more_lanes[3][APR_SLICE_TILE][APR_SLICE_LANES] = { 0 };
   gsize i;
   gsize j;
   gsize k;
@@ -423,8 +447,11 @@ check_fixed (
   for (k = 0; k < APR_SLICE_TILE * APR_SLICE_LANES; k++)
     for (i = 0; i < 3; i++)
       lanes[i][k / APR_SLICE_LANES][k % APR_SLICE_LANES] = (gint64) (i + 1) << 40;
-  kernel->multiply_fixed (left->parts, right->parts, APR_SLICE_PANEL * APR_SLICE_STRIDE, n_rows, first,
+  kernel->multiply_fixed (left->parts, right->parts, APR_SLICE_PANEL * APR_SLICE_STRIDE, n_rows, first, &many,
                           lanes[0], lanes[1], lanes[2]);
+  kernel->multiply_fixed (left->parts, right->parts, APR_SLICE_PANEL * APR_SLICE_STRIDE, n_rows, first, &few,
+                          more_lanes[0], more_lanes[1], more_lanes[2]);
+  check_fetched (&many, &few, left->parts, n_rows);
 
   for (i = 0; i < APR_SLICE_PANEL; i++)
     for (j = 0; j < (left == right ? i + 1 : APR_SLICE_PANEL); j++)
