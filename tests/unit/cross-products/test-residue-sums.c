@@ -224,9 +224,9 @@ test_kinds (gconstpointer data)
     for (narrow = 0; narrow < 2; narrow++)
       {
         AprDType dtype = narrow ? APR_DTYPE_F32 : APR_DTYPE_F64;
-        /* Threads work together, or each alone. */
+        /* Threads work together, or each alone. What residues leave takes many times as long. */
         gsize p = kind % 2 == narrow ? 203 : 35;
-        gsize n_rows = p > 200 ? 2100 : 3700;
+        gsize n_rows = p < 200 ? 3700 : kind < UNSUITED ? 2100 : 1100;
         g_autoptr (AprTensor) x = make_matrix (rand, (Kind) kind, n_rows, p, dtype);
         g_autoptr (AprTensor) y = make_matrix (rand, (Kind) kind, n_rows, 3, APR_DTYPE_F64);
 
