@@ -168,7 +168,11 @@ runs_in_emulator (void)
 static inline gboolean
 runs_slowly (void)
 {
+#ifdef __SANITIZE_THREAD__
+  return TRUE;
+#else
   return runs_in_valgrind () || runs_in_emulator ();
+#endif
 }
 
 static inline char *
