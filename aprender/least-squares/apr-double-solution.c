@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/least-squares/apr-normal-equations-private.h"
+#include "aprender/least-squares/apr-double-solution-private.h"
 
-#include <float.h>
 #include <math.h>
-
-#include "aprender/least-squares/apr-double-doubles-private.h"
 
 /* The usual case of a small system: one correction of a first solution in double proves every rounding. It takes a
  * fraction of the time of long numbers, which cost more to handle than to multiply.
@@ -14,43 +11,31 @@
  * the products are missing in r, and r - A d is at most (3 n + 1) u / (1 - (3 n + 1) u) |U'||U||d| (N. J. Higham,
  * "Accuracy and stability of numerical algorithms", 2002, theorem 10.4). */
 
-/* Larger systems are multiplied by threads, and what long numbers take is little beside their factorisation. */
-#define MAX_UNKNOWNS 64
-
 /* Below all other errors, and above what underflows. */
 #define MIN_ERROR 0x1p-110
 
-typedef struct
-{
-  const AprNormalEquations *equations;
-  const AprTarget *target;
-  gsize column;
-  double first[MAX_UNKNOWNS];
-  double correction[MAX_UNKNOWNS];
-  double error; /* of the sum of both, at most, in each unknown */
-} DoubleSolution;
-
 static gint64
-get_scale (const DoubleSolution *self, gsize i)
+get_scale (const AprDoubleSolution *self, gsize i)
 {
   return self->equations->scales[self->equations->independent[i]];
 }
 
 static gint64
-get_exponent (const DoubleSolution *self, gsize i)
+get_exponent (const AprDoubleSolution *self, gsize i)
 {
   return self->equations->scales[self->column] - get_scale (self, i);
 }
 
-static AprDoubleDouble
-get_unknown (const DoubleSolution *self, gsize i)
+AprDoubleDouble
+apr_double_solution_get_unknown (const AprDoubleSolution *self, gsize i, gint64 *exponent)
 {
+  *exponent = get_exponent (self, i);
   return apr_dd_two_sum (self->first[i], self->correction[i]);
 }
 
 /* Solves in double; the solution in whole numbers, too. Returns FALSE where it is 0. */
 static gboolean
-find_first (DoubleSolution *self, AprCorrection *numbers)
+find_first (AprDoubleSolution *self, AprCorrection *numbers)
 {
   const AprNormalEquations *equations = self->equations;
   const AprProducts *products = equations->products;
@@ -72,7 +57,7 @@ find_first (DoubleSolution *self, AprCorrection *numbers)
 
 /* Returns the residual of an unknown, where @sum is that of the products with the whole numbers. */
 static double
-find_residual (const DoubleSolution *self, const AprCorrection *numbers, gsize i, AprLongSum sum)
+find_residual (const AprDoubleSolution *self, const AprCorrection *numbers, gsize i, AprLongSum sum)
 {
   const AprProducts *products = self->equations->products;
   const mp_limb_t *limbs = apr_products_get (products, self->column, self->equations->independent[i]);
@@ -90,7 +75,7 @@ find_residual (const DoubleSolution *self, const AprCorrection *numbers, gsize i
 
 /* Finds the correction, and the error that is left. */
 static void
-correct (DoubleSolution *self, const AprCorrection *numbers, const AprRun *run)
+correct (AprDoubleSolution *self, const AprCorrection *numbers, const AprRun *run)
 {
   AprScaledProducts scaled = apr_normal_equations_get_scaled (self->equations);
   gsize n = numbers->n;
@@ -99,7 +84,7 @@ correct (DoubleSolution *self, const AprCorrection *numbers, const AprRun *run)
   double residual = 0;
   double correction = 0;
   double truncation;
-  AprLongSum sums[MAX_UNKNOWNS];
+  AprLongSum sums[APR_DOUBLE_SOLUTION_MAX_UNKNOWNS];
   gsize i;
 
   for (i = 0; i < n; i++)
@@ -126,9 +111,27 @@ correct (DoubleSolution *self, const AprCorrection *numbers, const AprRun *run)
     MIN_ERROR;
 }
 
-/* The intercept is (sum of the target - sums of the features times their coefficients) / sum of the weights. */
-static gboolean
-round_intercept (const DoubleSolution *self)
+gboolean
+apr_double_solution_init (AprDoubleSolution *self,
+                          const AprNormalEquations *equations,
+                          const AprTarget *target,
+                          const AprRun *run)
+{
+  gint64 values[APR_DOUBLE_SOLUTION_MAX_UNKNOWNS];
+  AprCorrection numbers = { equations->n_independent, values };
+
+  self->equations = equations;
+  self->column = equations->products->n_features + target->index;
+  if (!find_first (self, &numbers))
+    return FALSE;
+
+  correct (self, &numbers, run);
+  return TRUE;
+}
+
+/* It is (sum of the target - sums of the features times their coefficients) / sum of the weights. */
+AprDoubleDouble
+apr_double_solution_find_intercept (const AprDoubleSolution *self, double *error, gint64 *exponent)
 {
   mpz_t *sums = self->equations->products->sums;
   const gsize *independent = self->equations->independent;
@@ -138,7 +141,6 @@ round_intercept (const DoubleSolution *self)
   AprDoubleDouble value;
   double size;
   double sizes_of_sums = 0;
-  double error;
   gsize i;
 
   for (i = 0; i < n; i++)
@@ -147,8 +149,10 @@ round_intercept (const DoubleSolution *self)
   size = fabs (value.high);
   for (i = 0; i < n; i++)
     {
-      AprDoubleDouble sum = apr_dd_from_integer (sums[1 + independent[i]], get_exponent (self, i) - top);
-      AprDoubleDouble product = apr_dd_multiply (sum, get_unknown (self, i));
+      gint64 of_unknown;
+      AprDoubleDouble unknown = apr_double_solution_get_unknown (self, i, &of_unknown);
+      AprDoubleDouble sum = apr_dd_from_integer (sums[1 + independent[i]], of_unknown - top);
+      AprDoubleDouble product = apr_dd_multiply (sum, unknown);
 
       value = apr_dd_subtract (value, product);
       size += fabs (product.high);
@@ -156,11 +160,10 @@ round_intercept (const DoubleSolution *self)
     }
 
   /* The divisor is at least 1/2. */
-  value = apr_dd_divide (value, apr_dd_from_integer (sums[0], -divisor_bits));
-  error = 2.1 * (sizes_of_sums * self->error + (double) (n + 8) * 0x1p-98 * size) + MIN_ERROR;
+  *error = 2.1 * (sizes_of_sums * self->error + (double) (n + 8) * 0x1p-98 * size) + MIN_ERROR;
+  *exponent = top - divisor_bits;
 
-  return apr_round_bounds (value.high, value.low, error, top - divisor_bits, self->target->dtype,
-                           self->target->intercept);
+  return apr_dd_divide (value, apr_dd_from_integer (sums[0], -divisor_bits));
 }
 
 gboolean
@@ -168,34 +171,30 @@ apr_normal_equations_solve_in_doubles (const AprNormalEquations *self,
                                        const AprTarget *target,
                                        const AprRun *run)
 {
-  gsize n = self->n_independent;
-  DoubleSolution solution;
-  gint64 values[MAX_UNKNOWNS];
-  AprCorrection numbers = { n, values };
+  AprDoubleSolution solution;
+  AprDoubleDouble value;
+  double error;
+  gint64 exponent;
   gsize i;
 
-  if (n > MAX_UNKNOWNS)
+  if (self->n_independent > APR_DOUBLE_SOLUTION_MAX_UNKNOWNS ||
+      !apr_double_solution_init (&solution, self, target, run))
     return FALSE;
 
-  solution.equations = self;
-  solution.target = target;
-  solution.column = self->products->n_features + target->index;
-  if (!find_first (&solution, &numbers))
-    return FALSE;
-
-  correct (&solution, &numbers, run);
   /* Then there is no residual. */
   if (apr_run_is_cancelled (run))
     return FALSE;
 
-  for (i = 0; i < n; i++)
+  for (i = 0; i < self->n_independent; i++)
     {
-      AprDoubleDouble unknown = get_unknown (&solution, i);
-
-      if (!apr_round_bounds (unknown.high, unknown.low, solution.error, get_exponent (&solution, i),
-                             target->dtype, &target->coefficients[self->independent[i]]))
+      value = apr_double_solution_get_unknown (&solution, i, &exponent);
+      if (!apr_round_bounds (value.high, value.low, solution.error, exponent, target->dtype,
+                             &target->coefficients[self->independent[i]]))
         return FALSE;
     }
+  if (!self->products->centred)
+    return TRUE;
 
-  return !self->products->centred || round_intercept (&solution);
+  value = apr_double_solution_find_intercept (&solution, &error, &exponent);
+  return apr_round_bounds (value.high, value.low, error, exponent, target->dtype, target->intercept);
 }
