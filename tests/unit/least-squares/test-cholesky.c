@@ -137,7 +137,7 @@ test_bound_of_identity (void)
 
   g_test_summary ("The bound on the error of a factor reads nothing but its upper triangle.");
 
-  for (n = 15; n <= 17; n++)
+  for (n = 1; n <= 17; n++)
     {
       g_auto (AprCholesky) cholesky = { NULL };
       double bound;
@@ -288,6 +288,72 @@ test_min_eigenvalue (void)
     }
 }
 
+/* Whether no eigenvalue of [a, b; b, c] is below @bound. */
+static gboolean
+has_no_eigenvalue_below (double a, double b, double c, double bound)
+{
+  gboolean none;
+  mpq_t product;
+  mpq_t term;
+  mpq_t other;
+
+  mpq_inits (product, term, other, NULL);
+  mpq_set_d (product, a);
+  mpq_set_d (term, bound);
+  mpq_sub (product, product, term);
+  none = mpq_sgn (product) >= 0;
+  /* (a - bound) (c - bound) >= b^2 */
+  mpq_set_d (other, c);
+  mpq_sub (other, other, term);
+  mpq_mul (product, product, other);
+  mpq_set_d (other, b);
+  mpq_mul (other, other, other);
+  none = none && mpq_cmp (product, other) >= 0;
+  mpq_clears (product, term, other, NULL);
+
+  return none;
+}
+
+static void
+test_min_eigenvalue_of_rounded (void)
+{
+  const double zeros[2] = { 0 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (113);
+  guint n_above = 0;
+  guint n_positive = 0;
+  int round;
+
+  g_test_summary (
+    "Where the least eigenvalue is not far above the errors of the factor, these do not raise its bound.");
+
+  for (round = 0; round < 4000; round++)
+    {
+      double a = g_rand_double_range (rand, 0.5, 2);
+      double b = g_rand_double_range (rand, 0.7, 1.4);
+      double c = b * b / a * (1 + ldexp (g_rand_double_range (rand, 1, 2), -42 - round % 8));
+      g_auto (AprCholesky) cholesky = { NULL };
+      gsize positions[2];
+      double bound;
+
+      apr_cholesky_init (&cholesky, 2);
+      cholesky.rows[0] = a;
+      cholesky.rows[1] = b;
+      cholesky.rows[cholesky.stride + 1] = c;
+      if (apr_cholesky_factorise (&cholesky, zeros, positions, &(AprRun){ .n_threads = 1 }) < 2)
+        continue;
+
+      bound = apr_cholesky_bound_min_eigenvalue (&cholesky);
+      g_assert_true (has_no_eigenvalue_below (a, b, c, bound));
+      n_positive += bound > 0;
+      /* Without the errors of the factor it would be too large. */
+      bound += apr_cholesky_bound_error (&cholesky);
+      n_above += !has_no_eigenvalue_below (a, b, c, bound);
+    }
+  g_test_message ("%u bounds are positive; %u are because of the errors right", n_positive, n_above);
+  g_assert_cmpuint (n_positive, >, 1000);
+  g_assert_cmpuint (n_above, >, 100);
+}
+
 /* With a unit diagonal and few small whole numbers beside it, all sums are exact. */
 static void
 test_solve_many (void)
@@ -406,6 +472,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/cholesky/solve-many", test_solve_many);
   g_test_add_func ("/cholesky/invert", test_invert);
   g_test_add_func ("/cholesky/min-eigenvalue", test_min_eigenvalue);
+  g_test_add_func ("/cholesky/min-eigenvalue/of-rounded", test_min_eigenvalue_of_rounded);
 
   return g_test_run ();
 }
