@@ -60,6 +60,7 @@ system_clear (System *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (System, system_clear)
 
+/* The right-hand side, and the sum of the target, follow from the solution. */
 static void
 add (mpz_t to, double value)
 {
@@ -78,35 +79,13 @@ add_to_entry (System *self, gsize i, gsize j, double value)
     add (self->matrix[j * self->n + i], value);
 }
 
-/* Adds to the sum of the weights, or of a feature after it. */
+/* A number of 160 bits, which is at least @min and at most 1 but for few of them */
 static void
-add_to_sum (System *self, gsize i, double value)
+add_at_random (mpz_t to, double min, GRand *rand)
 {
-  add (self->sums[i], value);
-}
-
-/* Adds to an unknown, or to the intercept after them. The right-hand side follows from these. */
-static void
-add_to_solution (System *self, gsize i, double value)
-{
-  add (self->solution[i], value);
-}
-
-/* A number of 160 bits */
-static void
-add_to_solution_at_random (System *self, gsize i, GRand *rand)
-{
-  add_to_solution (self, i, g_rand_double_range (rand, -1, 1));
-  add_to_solution (self, i, ldexp (g_rand_double_range (rand, -1, 1), -53));
-  add_to_solution (self, i, ldexp (g_rand_double_range (rand, -1, 1), -106));
-}
-
-static void
-add_to_sum_at_random (System *self, gsize i, GRand *rand)
-{
-  add_to_sum (self, i, g_rand_double_range (rand, 0.5, 1));
-  add_to_sum (self, i, ldexp (g_rand_double_range (rand, -1, 1), -53));
-  add_to_sum (self, i, ldexp (g_rand_double_range (rand, -1, 1), -106));
+  add (to, g_rand_double_range (rand, min, 1));
+  add (to, ldexp (g_rand_double_range (rand, -1, 1), -53));
+  add (to, ldexp (g_rand_double_range (rand, -1, 1), -106));
 }
 
 /* Makes the normal equations, with an intercept where the sum of the weights is given. */
@@ -306,12 +285,12 @@ test_cut_products (void)
         for (j = 0; j <= i; j++)
           add_to_entry (&system, i, j, ldexp (g_rand_int_range (rand, 1, 1 << 20) - 0x1p-30, -bits));
       for (i = 0; i < n; i++)
-        add_to_solution (&system, i, sign * (i + 1 == n ? 1 : systems[k / 2].single ? 0 : -u));
+        add (system.solution[i], sign * (i + 1 == n ? 1 : systems[k / 2].single ? 0 : -u));
       /* A residual of less than 64 bits, which is none of errors */
-      add_to_solution (&system, n - 1, ldexp (g_rand_double_range (rand, 0.5, 1), -94));
+      add (system.solution[n - 1], ldexp (g_rand_double_range (rand, 0.5, 1), -94));
       /* The intercept is twice the unknown that errs most, less twice as much. */
-      add_to_sum (&system, 0, 0.5);
-      add_to_sum (&system, n, 1);
+      add (system.sums[0], 0.5);
+      add (system.sums[n], 1);
       prepare (&system);
       ratio = find_ratio (&system, &solution);
       ratio_of_intercept = find_ratio_of_intercept (&system, &solution);
@@ -342,11 +321,11 @@ test_exact_unknowns (void)
       for (i = 0; i < n; i++)
         {
           add_to_entry (&system, i, i, 1);
-          add_to_solution (&system, i, g_rand_int_range (rand, 1 << 20, 1 << 30) * 0x1p-30);
+          add (system.solution[i], g_rand_int_range (rand, 1 << 20, 1 << 30) * 0x1p-30);
         }
-      add_to_solution_at_random (&system, n, rand);
+      add_at_random (system.solution[n], -1, rand);
       for (i = 0; i <= n; i++)
-        add_to_sum_at_random (&system, i, rand);
+        add_at_random (system.sums[i], 0.5, rand);
       prepare (&system);
       (void) find_ratio (&system, &solution);
       for (i = 0; i < n; i++)
@@ -412,8 +391,8 @@ test_required (void)
       /* So near to 1 that double finds this first, and then that all lack the same. */
       for (i = 0; i < n; i++)
         {
-          add_to_solution (&system, i, 1);
-          add_to_solution (&system, i, 0x1p-55);
+          add (system.solution[i], 1);
+          add (system.solution[i], 0x1p-55);
         }
       prepare (&system);
       (void) find_ratio (&system, &solution);
@@ -497,8 +476,8 @@ test_ordinary (void)
           draw_system (&system, rand, n, round % 2 == 0 ? 1 : 0x1p-4);
           for (i = 0; i <= n; i++)
             {
-              add_to_solution_at_random (&system, i, rand);
-              add_to_sum_at_random (&system, i, rand);
+              add_at_random (system.solution[i], -1, rand);
+              add_at_random (system.sums[i], 0.5, rand);
             }
           prepare (&system);
           max = MAX (max, find_ratio (&system, &solution));
@@ -544,16 +523,16 @@ test_near_ties (void)
       draw_system (&system, rand, n, round % 2 == 0 ? 1 : 0x1p-4);
       for (i = 0; i <= n; i++)
         {
-          add_to_sum_at_random (&system, i, rand);
+          add_at_random (system.sums[i], 0.5, rand);
           if (i != near_one)
-            add_to_solution_at_random (&system, i, rand);
+            add_at_random (system.solution[i], -1, rand);
         }
-      add_to_solution (&system, near_one,
-                       dtype == APR_DTYPE_F32 ? 1 + g_rand_int_range (rand, 0, 1 << 23) * 0x1p-23 + 0x1p-24
-                                              : 1 + g_rand_int_range (rand, 0, G_MAXINT32) * 0x1p-50);
+      add (system.solution[near_one], dtype == APR_DTYPE_F32
+                                        ? 1 + g_rand_int_range (rand, 0, 1 << 23) * 0x1p-23 + 0x1p-24
+                                        : 1 + g_rand_int_range (rand, 0, G_MAXINT32) * 0x1p-50);
       if (dtype == APR_DTYPE_F64)
-        add_to_solution (&system, near_one, 0x1p-53);
-      add_to_solution (&system, near_one, g_rand_boolean (rand) ? ldexp (1, -bits) : -ldexp (1, -bits));
+        add (system.solution[near_one], 0x1p-53);
+      add (system.solution[near_one], g_rand_boolean (rand) ? ldexp (1, -bits) : -ldexp (1, -bits));
       prepare (&system);
       system.target.dtype = dtype;
       sure = apr_normal_equations_solve_in_doubles (&system.equations, &system.target, &one_thread);
@@ -602,11 +581,11 @@ test_far_units (void)
         {
           for (j = 0; j <= i; j++)
             add_to_entry (&system, i, j, ldexp (i == j ? 1 : 0.25, units[round + i] + units[round + j]));
-          add_to_solution (&system, i, ldexp (g_rand_double_range (rand, 0.5, 1), -units[round + i]));
-          add_to_sum (&system, 1 + i, ldexp (g_rand_double_range (rand, 0.5, 1), units[round + i]));
+          add (system.solution[i], ldexp (g_rand_double_range (rand, 0.5, 1), -units[round + i]));
+          add (system.sums[1 + i], ldexp (g_rand_double_range (rand, 0.5, 1), units[round + i]));
         }
-      add_to_sum (&system, 0, ldexp (0.75, round * 40));
-      add_to_solution (&system, 3, ldexp (g_rand_double_range (rand, 0.5, 1), -round * 40));
+      add (system.sums[0], ldexp (0.75, round * 40));
+      add (system.solution[3], ldexp (g_rand_double_range (rand, 0.5, 1), -round * 40));
       prepare (&system);
       /* Of the target that is not solved for */
       mpz_setbit (system.sums[4], 3 * UNIT);
@@ -617,6 +596,42 @@ test_far_units (void)
       g_assert_cmpfloat (fabs (value.high), >, 0x1p-4);
       g_assert_cmpfloat (fabs (value.high), <, 0x1p4);
       g_assert_cmpfloat (error, <, 0x1p-90);
+    }
+}
+
+static void
+test_one_large (void)
+{
+  gsize large;
+  gsize i;
+
+  g_test_summary (
+    "One of the intercept's terms is far larger than all others, and the intercept is as large.");
+
+  for (large = 0; large < 4; large++)
+    {
+      g_auto (System) system = { 0 };
+      AprDoubleSolution solution;
+      AprDoubleDouble value;
+      double error;
+      gint64 exponent;
+
+      system_init (&system, 3);
+      for (i = 0; i < 3; i++)
+        {
+          add_to_entry (&system, i, i, 1);
+          add (system.solution[i], 1);
+          add (system.sums[1 + i], i == large ? 0x1p100 : 1);
+        }
+      add (system.sums[0], 0.5);
+      /* What a feature adds to the target's sum, the intercept takes away. */
+      add (system.solution[3], large < 3 ? -0x1p101 : 0x1p101);
+      prepare (&system);
+      (void) find_ratio (&system, &solution);
+      (void) find_ratio_of_intercept (&system, &solution);
+      value = apr_double_solution_find_intercept (&solution, &error, &exponent);
+      g_assert_cmpfloat (fabs (value.high), >, 0x1p-4);
+      g_assert_cmpfloat (fabs (value.high), <, 0x1p4);
     }
 }
 
@@ -651,7 +666,7 @@ test_sizes (void)
       system_init (&system, n);
       draw_system (&system, rand, n, 1);
       for (i = 0; i < n; i++)
-        add_to_solution_at_random (&system, i, rand);
+        add_at_random (system.solution[i], -1, rand);
       prepare (&system);
       g_assert_true (apr_normal_equations_solve_in_doubles (&system.equations, &system.target, &one_thread) ==
                      (n < MAX_N));
@@ -669,6 +684,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/double-solution/ordinary", test_ordinary);
   g_test_add_func ("/double-solution/near-ties", test_near_ties);
   g_test_add_func ("/double-solution/far-units", test_far_units);
+  g_test_add_func ("/double-solution/one-large", test_one_large);
   g_test_add_func ("/double-solution/zero", test_zero);
   g_test_add_func ("/double-solution/sizes", test_sizes);
 
