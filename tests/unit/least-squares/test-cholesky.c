@@ -82,6 +82,28 @@ find_error (const AprCholesky *cholesky, const double *matrix)
   return max;
 }
 
+/* The largest row sum of |U'||U| */
+static double
+find_size (const AprCholesky *cholesky)
+{
+  double max = 0;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (i = 0; i < cholesky->n; i++)
+    {
+      double sum = 0;
+
+      for (j = 0; j < cholesky->n; j++)
+        for (k = 0; k <= MIN (i, j); k++)
+          sum += fabs (cholesky->rows[k * cholesky->stride + i] * cholesky->rows[k * cholesky->stride + j]);
+      max = MAX (max, sum);
+    }
+
+  return max;
+}
+
 static void
 test_definite (void)
 {
@@ -112,6 +134,9 @@ test_definite (void)
       bound = apr_cholesky_bound_error (&cholesky);
       g_assert_cmpfloat (find_error (&cholesky, matrix), <=, bound);
       g_assert_cmpfloat (bound, <=, 4 * (double) (n + 2) * (double) n * DBL_EPSILON);
+      /* What the theorem asks for, and twice as much. */
+      g_assert_cmpfloat (bound, >, (double) (n + 1) * DBL_EPSILON / 2 * find_size (&cholesky));
+      g_assert_cmpfloat (bound, <, (double) (n + 2) * DBL_EPSILON * 1.001 * find_size (&cholesky));
 
       /* Multiplying undoes solving. */
       for (j = 0; j < n; j++)
