@@ -556,9 +556,10 @@ test_bar (void)
   wait_for_frames (window, 3);
   trendline_window_open (TRENDLINE_WINDOW (window), file);
   wait_for_label (window, "234289");
-  wait_for_frames (window, 3);
   bar = find_widget (window, ADW_TYPE_VIEW_SWITCHER_BAR);
-  g_assert_true (!gtk_widget_get_mapped (bar) || gtk_widget_get_height (bar) == 0);
+  /* On a busy machine it may take some more frames to go. */
+  while (gtk_widget_get_mapped (bar) && gtk_widget_get_height (bar) > 0)
+    g_main_context_iteration (NULL, TRUE);
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
