@@ -272,7 +272,7 @@ compare_samples (gconstpointer a, gconstpointer b, gpointer user_data)
 
 /* How many rows, and columns, are transposed at a time, so that what is written fills lines of the cache. */
 #define ROWS 8
-#define COLUMNS 256
+#define COLUMNS 1024
 
 /* Vectors that every processor has. */
 typedef float Floats __attribute__ ((vector_size (16)));
