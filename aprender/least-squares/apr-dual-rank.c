@@ -94,10 +94,11 @@ find_some_constants (gpointer data, gsize part, gsize n_parts)
   const Constants *self = data;
   gsize n = self->rows->n;
   g_autofree double *values = g_new (double, n);
+  gsize end = self->rows->n_features * (part + 1) / n_parts;
   gsize i;
   gsize j;
 
-  for (i = part; i < self->rows->n_features && !apr_run_is_cancelled (self->run); i += n_parts)
+  for (i = self->rows->n_features * part / n_parts; i < end && !apr_run_is_cancelled (self->run); i++)
     {
       double min;
       double max;
