@@ -8,6 +8,7 @@
 #include "aprender/base/apr-double-double-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/least-squares/apr-dual-private.h"
+#include "aprender/least-squares/apr-dual-ridge-sums-private.h"
 #include "aprender/least-squares/apr-rounding-private.h"
 
 /* The dual form with a penalty, (K + alpha I) u + a = y, without exact products.
@@ -27,20 +28,9 @@
  * Bounds are those of N. J. Higham, "Accuracy and stability of numerical algorithms", 2002, chapters 3 and 4, with room
  * for the rounding of the bounds themselves. */
 
-#define UNIT (DBL_EPSILON / 2)
-
-/* Features that are looked at together. */
-#define BATCH 64
-
-/* Batches whose products are summed by themselves, so that errors do not grow with the number of all. */
-#define BATCHES_PER_SUM 4
-
 /* All sizes are between these, so that nothing underflows that is of any size beside the errors. */
 #define MIN_SIZE 0x1p-100
 #define MAX_SIZE 0x1p100
-
-/* The same of a feature's norm. */
-#define MIN_NORM 0x1p-150
 
 /* A correction must be as small as this beside u, and the error of the sum as this. */
 #define MAX_CORRECTION 0x1p-20
@@ -49,206 +39,6 @@
 /* Whole numbers that are exact in double, and their sums in 64 bits. */
 #define GRID_BITS 50
 #define MAX_SAMPLES 4096
-
-/* An upper bound of the norm. */
-static double
-find_norm (const double *values, gsize n)
-{
-  double sum = 0;
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    sum += values[i] * values[i];
-
-  return sqrt (sum) * (1 + 0x1p-30);
-}
-
-/* Subtracts the first of @n values, which P loses, from all of them where no difference is rounded: where none is less
- * than half of it, or more than twice as much (P. H. Sterbenz, "Floating-point computation", 1974). Returns what was
- * subtracted. */
-static double
-shift_values (double *values, gsize n)
-{
-  double shift = values[0];
-  double sign = shift < 0 ? -1 : 1;
-  double min = sign * shift / 2;
-  double max = sign * shift * 2;
-  gsize j;
-
-  for (j = 0; j < n; j++)
-    if (!(sign * values[j] >= min && sign * values[j] <= max))
-      return 0;
-  for (j = 0; j < n; j++)
-    values[j] -= shift;
-
-  return shift;
-}
-
-/* Where centred, what was subtracted from a feature follows its values, as if it were that of another sample, whose u
- * is 0. */
-static void
-read_feature (const AprDualRidge *self, gsize feature, double *values)
-{
-  apr_dual_read_feature (self->rows, feature, self->kernel, values);
-  if (self->centred)
-    values[self->n] = shift_values (values, self->n);
-}
-
-/* Reads features from @*feature on into rows of @block, which are padded with zeros; returns how many. */
-static gsize
-read_batch (const AprDualRidge *self, gsize *feature, gsize end, double *block, gsize features[BATCH])
-{
-  gsize n_rows = 0;
-
-  for (; *feature < end && n_rows < BATCH; (*feature)++)
-    if (!self->excluded[*feature])
-      {
-        features[n_rows] = *feature;
-        read_feature (self, *feature, block + n_rows++ * self->stride);
-      }
-
-  return n_rows;
-}
-
-/* Some parts of sums over all features, each by itself. */
-typedef struct
-{
-  const AprDualRidge *self;
-  gsize n_batches;        /* in a part, at most */
-  double *products;       /* (owned) (nullable) of each part, K */
-  const double *u;        /* (unowned) */
-  AprDoubleDouble *twice; /* (owned) (nullable) of each part, K u */
-  double *squares;        /* (owned) (nullable) of each part, of X'u */
-
-  /* Of each feature: */
-  AprDoubleDouble *of_features; /* (unowned) (nullable) X'u */
-  double *norms;                /* (unowned) (nullable) */
-} Sums;
-
-static void
-sum_products (gpointer data, gsize part, gsize n_parts)
-{
-  Sums *sums = data;
-  const AprDualRidge *self = sums->self;
-  gsize size = self->width * self->stride;
-  double *block = g_aligned_alloc0 (BATCH * self->stride, sizeof *block, 64);
-  double *products = g_aligned_alloc0 (size, sizeof *products, 64);
-  double *to = sums->products + part * size;
-  gsize end_column = (self->width + APR_DENSE_STEP - 1) / APR_DENSE_STEP * APR_DENSE_STEP;
-  gsize n_batches = 0;
-  gsize feature = self->rows->n_features * part / n_parts;
-  gsize end = self->rows->n_features * (part + 1) / n_parts;
-  gsize features[BATCH];
-  gsize n_rows;
-  gsize i;
-
-  while (!apr_run_is_cancelled (self->run) &&
-         (n_rows = read_batch (self, &feature, end, block, features)) > 0)
-    {
-      /* What K is on one processor or another does not matter: the error is bounded. */
-      for (i = 0; i < self->width; i += APR_DENSE_STEP)
-        self->kernel->subtract_products_fused (products + i * self->stride + i, self->stride, block + i,
-                                               self->stride, block + i, self->stride,
-                                               MIN (APR_DENSE_STEP, self->width - i), end_column - i, n_rows);
-      if (++n_batches % BATCHES_PER_SUM != 0)
-        continue;
-      self->kernel->subtract_scaled (to, products, 1, size);
-      memset (products, 0, size * sizeof *products);
-    }
-  self->kernel->subtract_scaled (to, products, 1, size);
-  g_aligned_free (block);
-  g_aligned_free (products);
-}
-
-static void
-sum_residual (gpointer data, gsize part, gsize n_parts)
-{
-  Sums *sums = data;
-  const AprDualRidge *self = sums->self;
-  double *block = g_aligned_alloc0 (BATCH * self->stride, sizeof *block, 64);
-  double *high = g_aligned_alloc (2 * self->stride, sizeof *high, 64);
-  double *low = high + self->stride;
-  AprDoubleDouble *to = sums->twice + part * self->width;
-  gsize feature = self->rows->n_features * part / n_parts;
-  gsize end = self->rows->n_features * (part + 1) / n_parts;
-  double products[2 * BATCH];
-  gsize features[BATCH];
-  gsize n_rows;
-  gsize i;
-  gsize j;
-
-  while (!apr_run_is_cancelled (self->run) &&
-         (n_rows = read_batch (self, &feature, end, block, features)) > 0)
-    {
-      memset (high, 0, 2 * self->stride * sizeof *high);
-      sums->squares[part] +=
-        self->kernel->add_products_twice (block, n_rows, self->stride, sums->u, products, high, low);
-      for (i = 0; i < n_rows; i++)
-        {
-          const double *row = block + i * self->stride;
-
-          sums->of_features[features[i]] = (AprDoubleDouble){ products[i], products[n_rows + i] };
-          sums->norms[features[i]] = sqrt (self->kernel->dot (row, row, self->stride)) * (1 + 0x1p-30);
-        }
-      for (j = 0; j < self->width; j++)
-        to[j] = apr_dd_add (to[j], apr_dd_two_sum (high[j], low[j]));
-    }
-  g_aligned_free (block);
-  g_aligned_free (high);
-}
-
-/* Returns the number of parts, @max_parts at most. */
-static guint
-plan (const AprDualRidge *self, double n_operations, guint max_parts, Sums *sums)
-{
-  guint n_parts =
-    MIN (apr_parallel_count (self->run->n_threads, n_operations / APR_PARALLEL_OPERATIONS), max_parts);
-
-  sums->self = self;
-  sums->n_batches = self->rows->n_features / n_parts / BATCH + 2;
-
-  return n_parts;
-}
-
-/* K, in both triangles, and a bound of its error. */
-static void
-multiply_samples (AprDualRidge *self)
-{
-  double n = (double) self->n;
-  double p = (double) self->rows->n_features;
-  Sums sums = { 0 };
-  /* Each part has two matrices of its own: all take three times the memory of the samples in double, at most. */
-  guint n_parts = plan (self, n * n * p / 8, 1 + (guint) MIN (p / n, 1000), &sums);
-  gsize size = self->width * self->stride;
-  gsize n_roundings;
-  gsize i;
-  gsize j;
-
-  sums.products = g_new0 (double, n_parts *size);
-  apr_parallel_run_parts (sum_products, &sums, n_parts, n_parts);
-  for (i = 1; i < n_parts; i++)
-    self->kernel->subtract_scaled (sums.products, sums.products + i * size, -1, size);
-  self->products = sums.products;
-  for (i = 0; i < self->n; i++)
-    for (j = 0; j < i; j++)
-      self->products[i * self->stride + j] = self->products[j * self->stride + i];
-  self->shift_products = g_new0 (double, self->n);
-  for (i = 0; i < self->n && self->centred; i++)
-    {
-      self->shift_products[i] = self->products[i * self->stride + self->n];
-      self->products[i * self->stride + self->n] = 0;
-    }
-  self->shift_size = self->centred ? sqrt (self->products[self->n * self->stride + self->n] * 1.01) : 0;
-
-  self->trace = 0;
-  for (i = 0; i < self->n; i++)
-    self->trace += self->products[i * self->stride + i];
-  self->trace *= 1.01;
-  /* Of each entry, so many roundings of sums of absolute values, which the diagonal bounds. */
-  n_roundings = BATCHES_PER_SUM * BATCH + sums.n_batches / BATCHES_PER_SUM + n_parts + 2;
-  self->error = 1.01 * (double) n_roundings * UNIT * self->trace;
-  self->shift_error = self->error * self->shift_size / sqrt (self->trace);
-}
 
 /* P K P */
 static void
@@ -343,13 +133,13 @@ apr_dual_ridge_init (AprDualRidge *self,
       !(options->alpha > MIN_SIZE && options->alpha < MAX_SIZE))
     return FALSE;
 
-  multiply_samples (self);
+  apr_dual_ridge_multiply_samples (self);
   if (apr_run_is_cancelled (run) || !(self->trace > MIN_SIZE && self->trace < MAX_SIZE) ||
       self->shift_size > MAX_SIZE)
     return FALSE;
 
   self->sums = g_new0 (double, self->n);
-  size = find_norm (self->products, self->n * self->stride);
+  size = apr_dual_ridge_find_norm (self->products, self->n * self->stride);
   self->size = size;
   for (i = 0; i < self->n; i++)
     for (j = 0; j < self->n; j++)
@@ -447,57 +237,33 @@ find_rest (Solving *solving, const double *y, const double *u)
 {
   const AprDualRidge *self = solving->self;
   double n = (double) self->n;
-  double p = (double) self->rows->n_features;
-  double lanes = (double) self->stride / APR_DENSE_PAD;
-  Sums sums = { .u = u, .of_features = solving->products, .norms = solving->norms };
-  guint n_parts = plan (self, 8 * n * p, G_MAXUINT, &sums);
-  double squares = 0;
-  double product = 0;
-  double of_product;
+  g_autofree AprDoubleDouble *sums = g_new (AprDoubleDouble, self->width);
+  AprDualRidgeSize size;
   AprDoubleDouble sum = { 0 };
   gsize i;
-  gsize part;
 
-  sums.squares = g_new0 (double, n_parts);
-  sums.twice = g_new0 (AprDoubleDouble, n_parts * self->width);
-  apr_parallel_run_parts (sum_residual, &sums, n_parts, n_parts);
+  apr_dual_ridge_multiply (self, u, solving->norm, sums, solving->products, solving->norms, &size);
   for (i = 0; i < self->n; i++)
     {
-      AprDoubleDouble rest = { y[i], 0 };
+      AprDoubleDouble rest = apr_dd_subtract ((AprDoubleDouble){ y[i], 0 }, sums[i]);
 
-      for (part = 0; part < n_parts; part++)
-        {
-          rest = apr_dd_subtract (rest, sums.twice[part * self->width + i]);
-          product += fabs (sums.twice[part * self->width + i].high);
-        }
       rest = apr_dd_subtract (rest, apr_dd_multiply_double ((AprDoubleDouble){ u[i], 0 }, self->alpha));
       solving->rest[i] = rest;
       sum = apr_dd_add (sum, rest);
     }
-  for (part = 0; part < n_parts; part++)
-    {
-      squares += sums.squares[part];
-      if (self->centred)
-        solving->shift = apr_dd_add (solving->shift, sums.twice[part * self->width + self->n]);
-    }
-  g_free (sums.squares);
-  g_free (sums.twice);
-
   if (self->centred)
     {
+      solving->shift = sums[self->n];
       solving->mean = apr_dd_divide (sum, (AprDoubleDouble){ n, 0 });
       for (i = 0; i < self->n; i++)
         solving->rest[i] = apr_dd_subtract (solving->rest[i], solving->mean);
     }
 
-  /* Of X'u and of X times it, with adding the batches up; and of what is done here. */
-  of_product = 1.1 * (lanes + 10) * (lanes + 10) * UNIT * UNIT * sqrt (self->trace) * solving->norm +
-               1.1 * ((BATCH + 3.0) * (BATCH + 3.0) + 8 * (double) sums.n_batches + 8 * n_parts) * UNIT *
-                 UNIT * sqrt (squares) * (1 + 0x1p-20);
-  solving->rest_error =
-    of_product * sqrt (self->trace) +
-    (n + n_parts + 16) * 8 * UNIT * UNIT * (find_norm (y, self->n) + self->alpha * solving->norm + product);
-  solving->shift_error = of_product * self->shift_size;
+  /* Of K u, and of what is done here. */
+  solving->rest_error = size.error * sqrt (self->trace) +
+                        (n + size.n_parts + 16) * 8 * UNIT * UNIT *
+                          (apr_dual_ridge_find_norm (y, self->n) + self->alpha * solving->norm + size.sum);
+  solving->shift_error = size.error * self->shift_size;
 }
 
 /* Finds the correction, and the error of the sum; returns FALSE where that is no use. */
@@ -508,8 +274,7 @@ correct (Solving *solving, gint64 *numbers, gint *unit)
   double n = (double) self->n;
   double *d = solving->correction;
   g_autofree double *rest = g_new (double, self->n);
-  double lanes = (double) self->stride / APR_DENSE_PAD;
-  double product_error = 1.1 * (lanes + 10) * (lanes + 10) * UNIT * UNIT * solving->norm;
+  double product_error = apr_dual_ridge_bound_product_error (self) * solving->norm;
   double norm;
   double d_norm;
   gsize i;
@@ -519,16 +284,16 @@ correct (Solving *solving, gint64 *numbers, gint *unit)
       rest[i] = solving->rest[i].high;
       d[i] = ldexp (rest[i], -self->exponent);
     }
-  norm = find_norm (rest, self->n);
+  norm = apr_dual_ridge_find_norm (rest, self->n);
   apr_cholesky_solve (&self->cholesky, d);
   if (!round_to_grid (self, d, numbers, unit))
     return FALSE;
 
   for (i = 0; i < self->n; i++)
     rest[i] -= self->alpha * d[i] + self->kernel->dot (self->products + i * self->stride, d, self->n);
-  d_norm = find_norm (d, self->n);
+  d_norm = apr_dual_ridge_find_norm (d, self->n);
   solving->error = 1.01 *
-                   (find_norm (rest, self->n) + solving->rest_error +
+                   (apr_dual_ridge_find_norm (rest, self->n) + solving->rest_error +
                     d_norm * (self->error + (n + 5) * UNIT * (self->size + 2 * self->error + self->alpha)) +
                     3 * UNIT * norm) /
                    self->min_eigenvalue;
@@ -551,7 +316,7 @@ round_feature (const Solving *solving, gsize feature, double *values, double *ro
       apr_round_bounds (product.high, product.low, norm * solving->first_error, 0, solving->dtype, rounded))
     return TRUE;
 
-  read_feature (self, feature, values);
+  apr_dual_ridge_read_feature (self, feature, values);
   product =
     apr_dd_add (product, (AprDoubleDouble){ self->kernel->dot (values, solving->correction, self->n), 0 });
   if (norm > MIN_NORM && apr_round_bounds (product.high, product.low, norm * solving->corrected_error, 0,
@@ -584,9 +349,9 @@ round_intercept (const Solving *solving, AprDType dtype, double *intercept)
 {
   const AprDualRidge *self = solving->self;
   double n = (double) self->n;
-  double d_norm = find_norm (solving->correction, self->n);
-  double sums_norm = find_norm (self->sums, self->n);
-  double shift_norm = find_norm (self->shift_products, self->n);
+  double d_norm = apr_dual_ridge_find_norm (solving->correction, self->n);
+  double sums_norm = apr_dual_ridge_find_norm (self->sums, self->n);
+  double shift_norm = apr_dual_ridge_find_norm (self->shift_products, self->n);
   double of_sums = self->kernel->dot (self->sums, solving->correction, self->n) / n;
   double of_shift = self->kernel->dot (self->shift_products, solving->correction, self->n);
   AprDoubleDouble mean =
@@ -622,7 +387,7 @@ apr_dual_ridge_solve (
 {
   const double *y = self->rows->y + target * self->n;
   gsize n = self->n;
-  double size = find_norm (y, n);
+  double size = apr_dual_ridge_find_norm (y, n);
   g_auto (Solving) solving = { .self = self, .dtype = dtype, .coefficients = coefficients };
   g_autofree double *u = g_new0 (double, self->stride);
   g_autofree gint64 *numbers = g_new (gint64, n);
@@ -644,7 +409,7 @@ apr_dual_ridge_solve (
   if (!round_to_grid (self, u, numbers, &unit))
     return FALSE;
 
-  solving.norm = find_norm (u, n);
+  solving.norm = apr_dual_ridge_find_norm (u, n);
   solving.rest = g_new (AprDoubleDouble, n);
   solving.correction = g_new (double, n);
   solving.products = g_new (AprDoubleDouble, self->rows->n_features);

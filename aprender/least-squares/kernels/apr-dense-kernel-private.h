@@ -35,6 +35,9 @@ typedef struct
    * product is exact in double, as those of floats and of short whole numbers are. */
   AprDenseSubtractFunc subtract_products_fused;
 
+  /* What its n_columns need only be a multiple of, and its n_rows are best: APR_DENSE_STEP or half of it. */
+  gsize fused_step;
+
   /* to -= factor from */
   void (*subtract_scaled) (double *to, const double *from, double factor, gsize n);
 
@@ -55,12 +58,20 @@ typedef struct
 
   /* products = Xu and high + low += X'Xu in about twice the precision of doubles, where @x has @n_rows rows of @n
    * columns, a multiple of APR_DENSE_PAD, and @products has the leading parts of all rows before the rest of all;
-   * returns the sum of squares of Xu. With u = 2^-53, each entry of Xu errs by at most 1.1 (n / APR_DENSE_PAD + 10)^2
-   * u^2 times the sum of the products' absolute values, and where the sums are 0 before, each entry of X'Xu by 1.1
-   * (n_rows + 3)^2 u^2 times that sum of its products: those of T. Ogita, S. M. Rump and S. Oishi, "Accurate sum and
-   * dot product", 2005. Nothing may be near the ends of the exponents' range. */
-  double (*add_products_twice) (
-    const double *x, gsize n_rows, gsize n, const double *u, double *products, double *high, double *low);
+   * returns the sum of squares of Xu. No sum of absolute values of products is above that row's size for Xu, and no
+   * norm of a column above its norm. With u = 2^-53, each entry of Xu errs by at most 2.1 n (n / APR_DENSE_PAD + 10)
+   * u^2 times its size, and where the sums are 0 before, each entry of X'Xu by 3.1 (n_rows + 3)^2 u^2 times its norm
+   * times that of Xu. Nothing may be near the ends of the exponents' range. All processors get the same bits only
+   * where every product is exact in double. */
+  double (*add_products_twice) (const double *x,
+                                gsize n_rows,
+                                gsize n,
+                                const double *u,
+                                const double *sizes,
+                                const double *norms,
+                                double *products,
+                                double *high,
+                                double *low);
 } AprDenseKernel;
 
 extern const AprDenseKernel apr_dense_kernel_portable;

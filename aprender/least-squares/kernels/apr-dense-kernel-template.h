@@ -19,6 +19,9 @@ typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
 # define FUSED_VECTORS VECTORS
 #endif
 
+/* No row and no vector of a tile is left over. */
+#define FUSED_STEP (ROWS > LANES ? ROWS : LANES)
+
 /* A dot product keeps APR_DENSE_PAD partial sums, whatever LANES is, and adds them up in one order. */
 #define PARTS (APR_DENSE_PAD / LANES)
 
@@ -155,7 +158,7 @@ subtract_products_fused (double *c,
   if (FUSED_VECTORS > VECTORS)
     end =
       subtract_tiles (TRUE, c, c_stride, a, a_stride, b, b_stride, n_rows, end, n_columns, VECTORS, n_inner);
-  if (FUSED_VECTORS * LANES > APR_DENSE_STEP)
+  if (FUSED_VECTORS * LANES > FUSED_STEP)
     (void) subtract_tiles (TRUE, c, c_stride, a, a_stride, b, b_stride, n_rows, end, n_columns, 1, n_inner);
 }
 
@@ -288,14 +291,12 @@ widen (double *to, const float *from, gsize n)
     to[i] = (double) from[i];
 }
 
-/* What the rounded @product of @a and @b lacks, exactly. */
+#ifndef FUSED
+/* What the rounded @product of @a and @b lacks, exactly: T. J. Dekker, "A floating-point technique for extending the
+ * available precision", 1971: halves of 26 bits. */
 static inline Vector
 find_product_error (Vector a, Vector b, Vector product)
 {
-#ifdef FUSED
-  return -SUBTRACT_PRODUCT (product, a, b);
-#else
-  /* T. J. Dekker, "A floating-point technique for extending the available precision", 1971: halves of 26 bits. */
   Vector a_scaled = a * 0x8000001p0;
   Vector b_scaled = b * 0x8000001p0;
   Vector a_high = a_scaled - (a_scaled - a);
@@ -304,8 +305,8 @@ find_product_error (Vector a, Vector b, Vector product)
   Vector b_low = b - b_high;
 
   return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
-#endif
 }
+#endif
 
 /* Adds @value to @sum; returns what rounding took away, exactly. */
 #define ADD_EXACTLY(Type)                              \
@@ -321,56 +322,56 @@ find_product_error (Vector a, Vector b, Vector product)
  }
 
 ADD_EXACTLY (double)
-ADD_EXACTLY (Pair)
 ADD_EXACTLY (Vector)
 
-/* Adds up partial sums and what they lack, in one order whatever LANES is: each half to the other, and so on. */
-static inline double
-add_up_twice (Vector highs[PARTS], Vector lows[PARTS], double *low)
+/* Subtracts a product from @sum; returns what rounding took away, which is added to the sum to get the difference
+ * itself. @sum keeps its exponent, so that both are smaller than it is, and what it loses is known without a rounding
+ * but that of what is returned. */
+static inline Vector
+subtract_twice (Vector *sum, Vector a, Vector b)
 {
-  double high_lanes[LANES] __attribute__ ((aligned (64)));
-  double low_lanes[LANES] __attribute__ ((aligned (64)));
-  const Pair *high_pairs = (const Pair *) (gconstpointer) high_lanes;
-  const Pair *low_pairs = (const Pair *) (gconstpointer) low_lanes;
-  Pair high_sums[LANES / 2];
-  Pair low_sums[LANES / 2];
-  double sum;
-  double rest;
-  double rounded;
-  gsize step;
-  gsize k;
+  Vector before = *sum;
+#ifdef FUSED
+  *sum = SUBTRACT_PRODUCT (before, a, b);
 
-  EACH_HALF (step, PARTS)
-    EACH_STEP (k, step)
-      lows[k] = (lows[k] + lows[k + step]) + add_Vector (&highs[k], highs[k + step]);
-  store (high_lanes, highs[0]);
-  store (low_lanes, lows[0]);
-  EACH_STEP (k, LANES / 2)
-    {
-      high_sums[k] = high_pairs[k];
-      low_sums[k] = low_pairs[k];
-    }
-  EACH_HALF (step, LANES / 2)
-    EACH_STEP (k, step)
-      low_sums[k] = (low_sums[k] + low_sums[k + step]) + add_Pair (&high_sums[k], high_sums[k + step]);
+  return SUBTRACT_PRODUCT (before - *sum, a, b);
+#else
+  Vector product = a * b;
+  Vector error = find_product_error (a, b, product);
 
-  sum = high_sums[0][0];
-  rest = add_double (&sum, high_sums[0][1]);
-  rest = (low_sums[0][0] + low_sums[0][1]) + rest;
-  rounded = sum;
-  *low = add_double (&rounded, rest);
+  *sum = before - product;
 
-  return rounded;
+  return ((before - *sum) - product) - error;
+#endif
 }
 
+/* What a sum begins with, so that it keeps its exponent while what is added to it stays below @sizes. */
+static inline Vector
+find_starts (Vector sizes)
+{
+  const gint64 exponent = (gint64) 0x7ff << 52;
+
+  return (Vector) ((Bits) (sizes * (1 + 0x1p-10)) & exponent) * 6;
+}
+
+/* Columns that are added to at a time: as many vectors as hide how long an addition takes. */
+#define TWICE_VECTORS (PARTS < 4 ? PARTS : 4)
+
 static double
-add_products_twice (
-  const double *x, gsize n_rows, gsize n, const double *u, double *products, double *high, double *low)
+add_products_twice (const double *x,
+                    gsize n_rows,
+                    gsize n,
+                    const double *u,
+                    const double *sizes,
+                    const double *norms,
+                    double *products,
+                    double *high,
+                    double *low)
 {
   double *product_high = products;
   double *product_low = products + n_rows;
-  const gsize n_vectors = VECTORS;
   double squares = 0;
+  double norm;
   gsize i;
   gsize j;
   gsize k;
@@ -379,52 +380,61 @@ add_products_twice (
   for (i = 0; i < n_rows; i++)
     {
       const double *row = x + i * n;
+      const Vector start = find_starts (sizes[i] - (Vector){ 0 });
       Vector highs[PARTS];
       Vector lows[PARTS];
+      double rest;
 
       EACH_PART (k)
-        highs[k] = lows[k] = (Vector){ 0 };
+        {
+          highs[k] = start;
+          lows[k] = (Vector){ 0 };
+        }
       for (j = 0; j < n; j += APR_DENSE_PAD)
         EACH_PART (k)
-          {
-            Vector value = load (row + j + k * LANES);
-            Vector factor = load (u + j + k * LANES);
-            Vector product = value * factor;
-            Vector error = find_product_error (value, factor, product);
+          lows[k] += subtract_twice (&highs[k], load (row + j + k * LANES), load (u + j + k * LANES));
 
-            lows[k] += add_Vector (&highs[k], product) + error;
-          }
-      product_high[i] = add_up_twice (highs, lows, &product_low[i]);
+      /* All of these are multiples of one unit, and so are their sums. */
+      EACH_PART (k)
+        highs[k] = start - highs[k];
+      product_high[i] = add_up (highs);
+      rest = -add_up (lows);
+      product_low[i] = add_double (&product_high[i], rest);
       squares += product_high[i] * product_high[i];
     }
 
-  for (j = 0; j < n; j += WIDTH)
+  norm = __builtin_sqrt (squares) + 0x1p-400;
+  for (j = 0; j < n; j += TWICE_VECTORS * LANES)
     {
-      Vector highs[VECTORS];
-      Vector lows[VECTORS];
+      Vector starts[TWICE_VECTORS];
+      Vector highs[TWICE_VECTORS];
+      Vector lows[TWICE_VECTORS];
 
-      EACH_VECTOR (v)
+      EACH_STEP (v, TWICE_VECTORS)
         {
-          highs[v] = load (high + j + v * LANES);
-          lows[v] = load (low + j + v * LANES);
+          starts[v] = find_starts (load (norms + j + v * LANES) * norm);
+          highs[v] = starts[v];
+          lows[v] = (Vector){ 0 };
         }
       for (i = 0; i < n_rows; i++)
         {
           Vector factor = product_high[i] - (Vector){ 0 };
+          Vector rest = product_low[i] - (Vector){ 0 };
 
-          EACH_VECTOR (v)
+          EACH_STEP (v, TWICE_VECTORS)
             {
               Vector value = load (x + i * n + j + v * LANES);
-              Vector product = value * factor;
-              Vector error = find_product_error (value, factor, product);
 
-              lows[v] += (add_Vector (&highs[v], product) + error) + value * product_low[i];
+              lows[v] += SUBTRACT_PRODUCT (subtract_twice (&highs[v], value, factor), value, rest);
             }
         }
-      EACH_VECTOR (v)
+      EACH_STEP (v, TWICE_VECTORS)
         {
-          store (high + j + v * LANES, highs[v]);
-          store (low + j + v * LANES, lows[v]);
+          Vector sum = load (high + j + v * LANES);
+          Vector lost = add_Vector (&sum, starts[v] - highs[v]);
+
+          store (high + j + v * LANES, sum);
+          store (low + j + v * LANES, load (low + j + v * LANES) + (lost - lows[v]));
         }
     }
 
@@ -432,6 +442,14 @@ add_products_twice (
 }
 
 const AprDenseKernel KERNEL = {
-  KERNEL_NAME, subtract_products, subtract_products_fused, subtract_scaled, dot, dot_in_parts, find_max,
-  widen,       add_products_twice
+  .name = KERNEL_NAME,
+  .subtract_products = subtract_products,
+  .subtract_products_fused = subtract_products_fused,
+  .fused_step = FUSED_STEP,
+  .subtract_scaled = subtract_scaled,
+  .dot = dot,
+  .dot_in_parts = dot_in_parts,
+  .find_max = find_max,
+  .widen = widen,
+  .add_products_twice = add_products_twice,
 };

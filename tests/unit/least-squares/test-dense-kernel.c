@@ -79,7 +79,7 @@ test_whole_matrices (void)
   for (n_rows = 1; n_rows < 20; n_rows++)
     {
       gsize n_inner = (gsize) g_rand_int_range (rand, 1, 60);
-      gsize n = APR_DENSE_STEP * (gsize) g_rand_int_range (rand, 1, 8);
+      gsize n = APR_DENSE_STEP / 2 * (gsize) g_rand_int_range (rand, 2, 16);
       g_autofree double *a = g_new (double, n_inner *n_rows);
       g_autofree double *b = g_new (double, n_inner *n);
       gsize i;
@@ -94,14 +94,17 @@ test_whole_matrices (void)
       for (k = 0; kernels[k] != NULL; k++)
         {
           g_autofree double *c = g_new0 (double, n_rows *n);
+          gsize step = kernels[k]->fused_step;
+          gsize n_columns = n / step * step;
 
-          kernels[k]->subtract_products_fused (c, n, a, n_rows, b, n, n_rows, n, n_inner);
+          g_assert_true (step == APR_DENSE_STEP || 2 * step == APR_DENSE_STEP);
+          kernels[k]->subtract_products_fused (c, n, a, n_rows, b, n, n_rows, n_columns, n_inner);
           for (i = 0; i < n_rows; i++)
             for (j = 0; j < n; j++)
               {
                 gint64 sum = 0;
 
-                for (l = 0; l < n_inner; l++)
+                for (l = 0; l < n_inner && j < n_columns; l++)
                   sum -= (gint64) a[l * n_rows + i] * (gint64) b[l * n + j];
                 g_assert_cmpint ((gint64) c[i * n + j], ==, sum);
               }
@@ -162,12 +165,15 @@ add_product (mpq_t sum, double a, const mpq_t b)
   mpq_clear (term);
 }
 
-/* X'Xu as fractions, and how far from it sums in twice the precision of doubles may be. */
+/* X'Xu as fractions, and how far from it sums in twice the precision of doubles may be, with the bounds @sizes and
+ * @norms. */
 static void
 find_products (const double *x,
                gsize n_rows,
                gsize n,
                const double *u,
+               const double *sizes,
+               const double *norms,
                mpq_t *of_rows,
                double *row_errors,
                mpq_t *products,
@@ -175,6 +181,7 @@ find_products (const double *x,
 {
   const double unit = 0x1p-53;
   double lanes = (double) n / APR_DENSE_PAD;
+  double squares = 0;
   mpq_t factor;
   gsize i;
   gsize j;
@@ -184,24 +191,43 @@ find_products (const double *x,
   for (i = 0; i < n_rows; i++)
     {
       const double *row = x + i * n;
-      double size = 0;
 
       for (j = 0; j < n; j++)
         {
           mpq_set_d (factor, u[j]);
           add_product (of_rows[i], row[j], factor);
-          size += fabs (row[j] * u[j]);
         }
-      size *= 1.1 * (lanes + 10) * (lanes + 10) * unit * unit;
-      row_errors[i] = size;
+      row_errors[i] = 2.1 * (double) n * (lanes + 10) * unit * unit * sizes[i];
+      squares += mpq_get_d (of_rows[i]) * mpq_get_d (of_rows[i]);
       for (j = 0; j < n; j++)
         {
           add_product (products[j], row[j], of_rows[i]);
-          errors[j] += fabs (row[j]) * (size + 1.1 * ((double) n_rows + 3) * ((double) n_rows + 3) * unit *
-                                                 unit * (fabs (mpq_get_d (of_rows[i])) + size));
+          errors[j] += fabs (row[j]) * row_errors[i];
         }
     }
+  for (j = 0; j < n; j++)
+    errors[j] +=
+      3.2 * ((double) n_rows + 3) * ((double) n_rows + 3) * unit * unit * norms[j] * sqrt (squares);
   mpq_clear (factor);
+}
+
+/* What no sum of absolute values of products in a row, and no norm of a column is above: often just that. */
+static void
+bound_products (const double *x, gsize n_rows, gsize n, const double *u, double *sizes, double *norms)
+{
+  gsize i;
+  gsize j;
+
+  memset (sizes, 0, n_rows * sizeof *sizes);
+  memset (norms, 0, n * sizeof *norms);
+  for (i = 0; i < n_rows; i++)
+    for (j = 0; j < n; j++)
+      {
+        sizes[i] += fabs (x[i * n + j] * u[j]);
+        norms[j] += x[i * n + j] * x[i * n + j];
+      }
+  for (j = 0; j < n; j++)
+    norms[j] = sqrt (norms[j]);
 }
 
 static mpq_t *
@@ -262,6 +288,8 @@ test_products_twice (void)
       g_autofree double *sums = g_new (double, 2 * n);
       g_autofree double *errors = g_new (double, n);
       g_autofree double *row_errors = g_new (double, n_rows);
+      g_autofree double *sizes = g_new (double, n_rows);
+      g_autofree double *norms = g_new (double, n);
       double squares[2];
       mpq_t *products = new_rationals (n);
       mpq_t *of_rows = new_rationals (n_rows);
@@ -273,16 +301,26 @@ test_products_twice (void)
         x[i] = ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, 0, 30));
       for (i = 0; i < n; i++)
         u[i] = i % 2 == 1 ? -u[i - 1] : g_rand_double_range (rand, -1, 1);
-      for (i = 0; i + 1 < n_rows * n && round % 2 == 0; i += 2)
+      for (i = 0; i + 1 < n_rows * n && round % 3 == 0; i += 2)
         x[i + 1] = x[i] * (1 + 0x1p-40);
-      find_products (x, n_rows, n, u, of_rows, row_errors, products, errors);
+      /* All of one sign, so that sums are as large as they may be. */
+      for (i = 0; i < n_rows * n && round % 3 == 1; i++)
+        x[i] = fabs (x[i]);
+      for (i = 0; i < n && round % 3 == 1; i++)
+        u[i] = fabs (u[i]);
+      /* Products that double holds exactly: all kernels find the same then. */
+      for (i = 0; i < n_rows * n && round % 3 == 2; i++)
+        x[i] = ldexp (1, g_rand_int_range (rand, -30, 30));
+      bound_products (x, n_rows, n, u, sizes, norms);
+      find_products (x, n_rows, n, u, sizes, norms, of_rows, row_errors, products, errors);
 
       for (k = 0; kernels[k] != NULL; k++)
         {
           g_autofree double *got = g_new0 (double, 2 * n);
           g_autofree double *got_of_rows = g_new (double, 2 * n_rows);
 
-          squares[0] = kernels[k]->add_products_twice (x, n_rows, n, u, got_of_rows, got, got + n);
+          squares[0] =
+            kernels[k]->add_products_twice (x, n_rows, n, u, sizes, norms, got_of_rows, got, got + n);
           assert_near (got, got + n, products, errors, n);
           assert_near (got_of_rows, got_of_rows + n_rows, of_rows, row_errors, n_rows);
           if (k == 0)
@@ -290,6 +328,8 @@ test_products_twice (void)
               memcpy (sums, got, 2 * n * sizeof *got);
               squares[1] = squares[0];
             }
+          if (round % 3 != 2)
+            continue;
           g_assert_cmpmem (got, 2 * n * sizeof *got, sums, 2 * n * sizeof *got);
           assert_same_double (squares[0], squares[1]);
         }

@@ -197,7 +197,7 @@ check_bounds (const AprSampleRows *rows, gboolean centred)
   g_autofree double *products = g_new0 (double, n *n);
   g_autofree double *sums = g_new0 (double, n);
   g_auto (AprDualRidge) ridge = { NULL };
-  double n_roundings = 4 * 64 + (double) ((rows->n_features / 64 + 2) / 4) + 1 + 2;
+  double n_roundings = 4 * 64 + (double) ((rows->n_features / 64 + 2) / 4) + 1 + 3;
   double trace = 0;
   double size = 0;
   double shift_size = 0;
