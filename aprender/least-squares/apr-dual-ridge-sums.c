@@ -41,17 +41,19 @@ shift_values (double *values, gsize n)
   double shift = values[0];
   double least = MIN (shift / 2, shift * 2);
   double most = MAX (shift / 2, shift * 2);
+  gsize n_first = MIN (AT_ONCE, n);
   gboolean near = TRUE;
-  gsize begin;
   gsize j;
 
-  /* Which value is the first that is not near cannot be foreseen, but that there is one among a few can. */
-  for (begin = 0; begin < n && near; begin += AT_ONCE)
-    for (j = begin; j < MIN (begin + AT_ONCE, n); j++)
-      near &= (values[j] >= least) & (values[j] <= most);
+  /* Which of the first values is not near cannot be foreseen, but that there is one can. */
+  for (j = 0; j < n_first; j++)
+    near &= (values[j] >= least) & (values[j] <= most);
   if (!near)
     return 0;
 
+  for (j = n_first; j < n; j++)
+    if (!(values[j] >= least && values[j] <= most))
+      return 0;
   for (j = 0; j < n; j++)
     values[j] -= shift;
 
