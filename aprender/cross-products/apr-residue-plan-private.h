@@ -9,8 +9,10 @@ G_BEGIN_DECLS
 /* At most so many rows are summed in residues before the sums are reconstructed. */
 #define APR_RESIDUE_GROUP 16384
 
-/* A rest is multiplied by its whole row. Where there are so few values for each rest, slices are faster. */
+/* A rest is multiplied by its whole row. Where there are so few values for each rest, slices are faster; short ones
+ * may be more. */
 #define APR_RESIDUE_VALUES_PER_REST 128
+#define APR_RESIDUE_VALUES_PER_SHORT_REST 32
 
 /* Return the binary logarithm of the largest sum of squares of a scaled column, and of the largest scaled value. */
 double apr_residue_plan_get_max_sum (const AprResidueModuli *moduli);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/cross-products/apr-residue-short-rests-private.h"
 #include "aprender/cross-products/kernels/apr-slice-kernel-private.h"
 
 /* More moduli make products dearer, fewer leave more rests: a sample tells what is cheapest. */
@@ -26,8 +27,10 @@
 #define MAX_BITS_ABOVE 3
 #define MAX_SAMPLES_MORE 1
 
-/* What a rest takes for each column, in cycles. */
+/* What a rest takes for each column, in cycles, and what a short one does, as if it had so many columns more. */
 #define REST_CYCLES 80.0
+#define SHORT_REST_CYCLES 1.0
+#define SHORT_REST_MORE 40.0
 
 /* What cutting takes for a value and a modulus, in cycles, for a word and beside words. */
 #define CUT_CYCLES 0.05
@@ -171,35 +174,55 @@ apr_residue_plan_suits_whole (const AprRows *x, const AprRows *y)
   return n_more <= MAX_SAMPLES_MORE;
 }
 
+/* How many values of the sample need more bits. */
+static gsize
+count_above (const gsize counts[MAX_BITS], double bits)
+{
+  gsize n = 0;
+  guint i;
+
+  for (i = 0; i < MAX_BITS; i++)
+    n += i > bits ? counts[i] : 0;
+
+  return n;
+}
+
 guint
 apr_residue_plan_count (const AprResidueKernel *kernel, const AprRows *x, const AprRows *y, guint weight_bits)
 {
   gsize counts[MAX_BITS] = { 0 };
   gsize n_samples;
-  gsize n_rests = sample (x, y, counts, &n_samples);
   gsize n_rows = MIN (x->n_rows, APR_RESIDUE_GROUP);
   double n_columns = (double) (x->n_columns + y->n_columns + 1);
   double least = INFINITY;
   guint best = 0;
-  guint next_bits = 0;
   guint n;
 
+  (void) sample (x, y, counts, &n_samples);
   for (n = 3; n <= apr_residue_moduli_get_max (kernel->residue_size); n++)
     {
       AprResidueModuli moduli;
       double bits;
       double cost;
+      guint short_bits;
+      gsize n_rests;
+      gsize n_long;
 
       apr_residue_moduli_init (&moduli, kernel->residue_size, n);
       /* Where a mean square is of that size, and the largest of a column a few times that. */
       bits = (apr_residue_plan_get_max_sum (&moduli) - weight_bits - log2 ((double) n_rows * 1.2)) / 2 - 1;
       bits = MIN (bits, apr_residue_plan_get_max_value (&moduli) - 1 -
                           log2 ((double) MIN (n_rows, APR_RESIDUE_ROWS)) / 2);
-      while (next_bits < MAX_BITS && next_bits <= bits)
-        n_rests -= counts[next_bits++];
+      short_bits = weight_bits == 0 ? apr_residue_short_rests_count_bits (&moduli, (gsize) n_columns) : 0;
+      n_rests = count_above (counts, bits);
+      n_long = count_above (counts, bits + short_bits);
       cost = n_columns / 2 * n / kernel->rate + CUT_CYCLES * n * (moduli.n_words + 2) +
-             (double) n_rests / (double) n_samples * n_columns * REST_CYCLES;
-      if (cost < least && n_rests * APR_RESIDUE_VALUES_PER_REST <= n_samples)
+             ((double) n_long * n_columns * REST_CYCLES +
+              (double) (n_rests - n_long) * (n_columns + SHORT_REST_MORE) * SHORT_REST_CYCLES) /
+               (double) n_samples;
+      if (cost < least &&
+          n_long * APR_RESIDUE_VALUES_PER_REST + (n_rests - n_long) * APR_RESIDUE_VALUES_PER_SHORT_REST <=
+            n_samples)
         {
           least = cost;
           best = n;

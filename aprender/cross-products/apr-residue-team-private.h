@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/cross-products/apr-residue-short-rests-private.h"
 #include "aprender/cross-products/apr-residue-sums-private.h"
 #include "aprender/cross-products/apr-residue-weights-private.h"
 
@@ -24,7 +25,8 @@ typedef enum
 /* What each thread has for itself. */
 typedef struct
 {
-  GArray *rests;           /* (owned) of AprResidueRest, those of the block, by column of the matrix */
+  GArray *rests;           /* (owned) of AprResidueRest, those of the block that are not short */
+  GArray *short_rests;     /* (owned) the others */
   AprResidueRest *written; /* (owned) by cutting a panel */
   guint8 *weighed;         /* (owned) (nullable) panels on the left, times the weights */
   guint8 *turned;          /* (owned) (nullable) panels on the left, turned */
@@ -41,6 +43,7 @@ typedef struct
   const AprRows *x;
   const AprRows *y;
   AprResidueWeights weights;
+  AprResidueShortRests short_rests;
   gsize n_columns;           /* of the matrix */
   gsize n_panels;            /* of columns */
   gsize n_in_place;          /* panels whose values are read where they are */
@@ -104,6 +107,12 @@ void apr_residue_team_flush (AprResidueTeam *self, AprTeam *team, gsize part);
 
 /* Adds the products of rests with their rows, of a block that was multiplied without them. */
 void apr_residue_team_add_rests (AprResidueTeam *self, AprTeam *team, gsize part);
+
+/* Adds the products of short rests with the whole numbers of their rows. */
+void apr_residue_team_add_short_rests (AprResidueTeam *self, gsize part, gsize n_parts);
+
+/* Where the values of a panel are. */
+AprResidueColumns apr_residue_team_get_columns (const AprResidueTeam *self, gsize panel);
 
 /* Makes room in the state for all sums, and for terms from @min to @max of which an entry gets at most @n_terms, or
  * none

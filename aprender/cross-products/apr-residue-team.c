@@ -94,6 +94,7 @@ apr_residue_team_init (AprResidueTeam *self,
   for (i = 0; i < n_threads; i++)
     {
       self->threads[i].rests = g_array_new (FALSE, FALSE, sizeof (AprResidueRest));
+      self->threads[i].short_rests = g_array_new (FALSE, FALSE, sizeof (AprResidueRest));
       self->threads[i].written = g_new (AprResidueRest, block_rows * APR_RESIDUE_PANEL);
       if (weights != NULL)
         self->threads[i].weighed = g_aligned_alloc (self->n_left, self->panel_size, 64);
@@ -109,7 +110,8 @@ apr_residue_team_init (AprResidueTeam *self,
   if (g_size_checked_mul (&size, get_n_tiles (self), moduli->n_moduli * get_tile_size (self)))
     self->sums = apr_pages_new (size, TRUE);
 
-  return self->staged != NULL && self->residues != NULL && self->sums != NULL;
+  return apr_residue_short_rests_init (&self->short_rests, moduli, n_padded, weights != NULL) &&
+         self->staged != NULL && self->residues != NULL && self->sums != NULL;
 }
 
 void
@@ -120,6 +122,7 @@ apr_residue_team_clear (AprResidueTeam *self)
   for (i = 0; i < self->n_threads; i++)
     {
       g_array_unref (self->threads[i].rests);
+      g_array_unref (self->threads[i].short_rests);
       g_free (self->threads[i].written);
       g_aligned_free (self->threads[i].weighed);
       g_aligned_free (self->threads[i].turned);
@@ -127,6 +130,7 @@ apr_residue_team_clear (AprResidueTeam *self)
     }
   g_free (self->threads);
   apr_residue_weights_clear (&self->weights);
+  apr_residue_short_rests_clear (&self->short_rests);
   g_clear_error (&self->error);
   g_free (self->squares);
   g_free (self->totals);
@@ -139,9 +143,8 @@ apr_residue_team_clear (AprResidueTeam *self)
   apr_pages_free (self->sums);
 }
 
-/* Where the values of a panel are. */
-static AprResidueColumns
-get_columns (const AprResidueTeam *self, gsize panel)
+AprResidueColumns
+apr_residue_team_get_columns (const AprResidueTeam *self, gsize panel)
 {
   const AprRows *x = self->x;
   gsize place = self->first_row * x->n_columns + panel * APR_RESIDUE_PANEL;
@@ -181,7 +184,7 @@ stage_rows (AprResidueTeam *self, const AprRows *rows, gsize first, gsize panel,
 static void
 stage_panel (AprResidueTeam *self, gsize panel)
 {
-  double *to = (double *) get_columns (self, panel).values;
+  double *to = (double *) apr_residue_team_get_columns (self, panel).values;
   gsize ones = self->n_columns - 1;
   gsize row;
 
@@ -204,7 +207,7 @@ square_panels (AprResidueTeam *self)
     {
       gsize panel = index < n_tasks ? index * SQUARED_PANELS : index - n_tasks + self->n_in_place;
       gsize n = index < n_tasks ? MIN (SQUARED_PANELS, self->n_in_place - panel) : 1;
-      AprResidueColumns columns = get_columns (self, panel);
+      AprResidueColumns columns = apr_residue_team_get_columns (self, panel);
       double *squares = self->squares + panel * APR_RESIDUE_PANEL;
 
       if (index >= n_tasks)
@@ -289,6 +292,7 @@ set_scale (AprResidueTeam *self, gsize column)
 
   self->totals[column] = 0;
   self->scale[column] = scale;
+  apr_residue_short_rests_set_scale (&self->short_rests, column, scale);
   for (word = 0; word < self->moduli->n_words; word++)
     self->magic[column / APR_RESIDUE_PANEL][word][column % APR_RESIDUE_PANEL] =
       ldexp (0x1.8p52 + apr_residue_moduli_get_bias (self->moduli, word), 24 * (gint) word - scale);
@@ -313,14 +317,21 @@ cut_panels (AprResidueTeam *self, AprResidueThread *thread)
 
   while (apr_residue_team_take (self, APR_RESIDUE_TASK_CUT, self->n_panels, &panel))
     {
-      AprResidueColumns columns = get_columns (self, panel);
+      AprResidueColumns columns = apr_residue_team_get_columns (self, panel);
       gsize n_rests =
         self->kernel->cut (self->moduli, &columns, self->magic[panel], get_residues (self, 0, panel),
                            self->n_panels * self->panel_size, thread->written);
 
       for (i = 0; i < n_rests; i++)
-        thread->written[i].column += (guint) (panel * APR_RESIDUE_PANEL);
-      g_array_append_vals (thread->rests, thread->written, (guint) n_rests);
+        {
+          AprResidueRest *rest = &thread->written[i];
+
+          rest->column += (guint) (panel * APR_RESIDUE_PANEL);
+          g_array_append_vals (apr_residue_short_rests_count (&self->short_rests, rest->column, rest->value)
+                                 ? thread->short_rests
+                                 : thread->rests,
+                               rest, 1);
+        }
     }
   while (self->weights.rows != NULL &&
          apr_residue_team_take (self, APR_RESIDUE_TASK_CUT_WEIGHTS, self->moduli->n_moduli, &i))
@@ -468,26 +479,29 @@ multiply_all (AprResidueTeam *self, AprResidueThread *thread)
     self->kernel->stop ();
 }
 
-static gsize
-count_rests (const AprResidueTeam *self)
+static void
+count_rests (const AprResidueTeam *self, gsize *n_short, gsize *n_long)
 {
-  gsize n = 0;
   guint i;
 
+  *n_short = *n_long = 0;
   for (i = 0; i < self->n_threads; i++)
-    n += self->threads[i].rests->len;
-
-  return n;
+    {
+      *n_short += self->threads[i].short_rests->len;
+      *n_long += self->threads[i].rests->len;
+    }
 }
 
 void
 apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
 {
   AprResidueThread *thread = &self->threads[part];
-  gsize n_rests;
+  gsize n_short;
+  gsize n_long;
   gsize i;
 
   g_array_set_size (thread->rests, 0);
+  g_array_set_size (thread->short_rests, 0);
   square_panels (self);
   apr_team_barrier (team);
   if (part == 0)
@@ -512,8 +526,9 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
 
   cut_panels (self, thread);
   apr_team_barrier (team);
-  n_rests = count_rests (self);
-  if (n_rests * APR_RESIDUE_VALUES_PER_REST > self->n_rows * self->n_columns)
+  count_rests (self, &n_short, &n_long);
+  if (n_long * APR_RESIDUE_VALUES_PER_REST + n_short * APR_RESIDUE_VALUES_PER_SHORT_REST >
+      self->n_rows * self->n_columns)
     {
       g_atomic_int_set (&self->unsuited, 1);
       return;
@@ -524,10 +539,13 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
       for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
         self->totals[i] += self->squares[i] * self->weight;
       self->n_summed += self->n_rows;
+      self->short_rests.any |= n_short > 0;
       start_fetching (self);
     }
   multiply_all (self, thread);
-  if (n_rests > 0)
+  if (n_short > 0)
+    apr_residue_team_add_short_rests (self, part, (gsize) team->n_parts);
+  if (n_long > 0)
     apr_residue_team_add_rests (self, team, part);
 }
 
@@ -542,13 +560,13 @@ apr_residue_team_cover (AprResidueTeam *self, gint min, gint max, guint n_terms)
       {
         gint exponent = self->weights.unit - 2 * self->scale[i];
 
-        min = MIN (min, exponent);
+        min = MIN (min, exponent - (self->short_rests.any ? 32 : 0));
         max = MAX (max, exponent + 32 * (n_parts - 1));
       }
   if (g_cancellable_is_cancelled (self->cancellable))
     g_atomic_int_set (&self->stopped, 1);
   if (min <= max && !g_atomic_int_get (&self->stopped))
-    (void) apr_exact_sums_cover (self->state, min, max, n_terms + (guint) n_parts + 2, &self->error);
+    (void) apr_exact_sums_cover (self->state, min, max, n_terms + (guint) n_parts + 3, &self->error);
 }
 
 /* Moves a tile to the state. */
@@ -556,7 +574,7 @@ static void
 flush_tile (AprResidueTeam *self, gsize left, gsize right)
 {
   gint64 found[APR_RESIDUE_PARTS][APR_RESIDUE_TILE] __attribute__ ((aligned (64)));
-  gint64 parts[APR_RESIDUE_PARTS];
+  gint64 parts[APR_RESIDUE_PARTS + 1] = { 0 };
   gsize n_parts = (self->moduli->n_limbs + 1) / 2;
   guint8 *tile = get_tile (self, left, right);
   gsize i;
@@ -572,10 +590,15 @@ flush_tile (AprResidueTeam *self, gsize left, gsize right)
 
       for (k = 0; k < n_parts; k++)
         any |= (guint64) (parts[n_parts - 1 - k] = found[k][i]);
+      if (self->short_rests.any && other <= one)
+        {
+          apr_residue_short_rests_move (&self->short_rests, one, other, parts + n_parts - 1);
+          any |= (guint64) (parts[n_parts - 1] | parts[n_parts]);
+        }
       if (any != 0 && other <= one && one < self->n_columns)
-        apr_exact_sums_add_parts (self->state, apr_residue_team_get_entry (self, one, other), parts, n_parts,
-                                  32 * (gint) (n_parts - 1) - self->scale[one] - self->scale[other] +
-                                    self->weights.unit);
+        apr_exact_sums_add_parts (
+          self->state, apr_residue_team_get_entry (self, one, other), parts, n_parts + 1,
+          32 * (gint) (n_parts - 1) - self->scale[one] - self->scale[other] + self->weights.unit);
     }
 }
 
@@ -600,5 +623,8 @@ apr_residue_team_flush (AprResidueTeam *self, AprTeam *team, gsize part)
       }
   apr_team_barrier (team);
   if (part == 0)
-    self->n_summed = 0;
+    {
+      self->n_summed = 0;
+      self->short_rests.any = FALSE;
+    }
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
+#include "aprender/cross-products/kernels/apr-residue-kernel-rest-template.h"
 
 #define INLINE static inline __attribute__ ((always_inline))
 
@@ -448,6 +449,7 @@ const AprResidueKernel KERNEL = {
   .step = STEP,
   .rate = RATE,
   .square = square,
+  .multiply_rest = multiply_rest,
   .cut = cut,
   .weigh = weigh,
   .multiply = multiply,

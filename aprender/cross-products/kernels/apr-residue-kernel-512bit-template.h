@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
+#include "aprender/cross-products/kernels/apr-residue-kernel-rest-template.h"
 
 #define INLINE static inline __attribute__ ((always_inline))
 

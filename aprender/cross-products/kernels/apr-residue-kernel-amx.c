@@ -263,6 +263,7 @@ const AprResidueKernel apr_residue_kernel_amx = {
   .turned_step = STEP,
   .rate = 500,
   .square = square,
+  .multiply_rest = multiply_rest,
   .cut = cut,
   .weigh = weigh,
   .turn = turn,

@@ -223,6 +223,7 @@ const AprResidueKernel apr_residue_kernel_avx2 = {
   .step = STEP,
   .rate = 24,
   .square = square,
+  .multiply_rest = multiply_rest,
   .cut = cut,
   .weigh = weigh,
   .multiply = multiply,

@@ -120,6 +120,7 @@ const AprResidueKernel apr_residue_kernel_avx512vnni = {
   .step = 4,
   .rate = 60,
   .square = square,
+  .multiply_rest = multiply_rest,
   .cut = cut,
   .weigh = weigh,
   .multiply = multiply,

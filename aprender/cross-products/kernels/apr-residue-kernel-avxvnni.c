@@ -261,6 +261,7 @@ const AprResidueKernel apr_residue_kernel_avxvnni = {
   .step = STEP,
   .rate = 40,
   .square = square,
+  .multiply_rest = multiply_rest,
   .cut = cut,
   .weigh = weigh,
   .multiply = multiply,

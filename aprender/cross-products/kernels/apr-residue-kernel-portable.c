@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
+#include "aprender/cross-products/kernels/apr-residue-kernel-rest-template.h"
 
 #include <string.h>
 
@@ -424,6 +425,7 @@ const AprResidueKernel apr_residue_kernel_portable = {
   .step = STEP,
   .rate = 8,
   .square = square,
+  .multiply_rest = multiply_rest,
   .cut = cut,
   .weigh = weigh,
   .multiply = multiply,

@@ -68,6 +68,11 @@ typedef struct
   /* Adds the squares of @n_panels panels that stand side by side to @squares, rounded. */
   void (*square) (const AprResidueColumns *columns, gsize n_panels, double *squares);
 
+  /* Adds the values of a row of @n_panels panels that stand side by side, times @rest, to @sums. Sums that doubles
+   * cannot hold are rounded somehow. */
+  void (*multiply_rest) (
+    const AprResidueColumns *columns, gsize row, gsize n_panels, double rest, double *restrict sums);
+
   /* Writes the residues of h = rint (x 2^s), rows beyond @columns->n_rows as 0, up to a multiple of @step;
    * those of a modulus are @distance bytes behind those of the one before. @magic has for word d of each column
    * (1.5 2^52 + apr_residue_moduli_get_bias ()) 2^(24 d - s), aligned to 64 bytes. |h| must be below

@@ -519,6 +519,29 @@ check_pairs (const AprResidueKernel *kernel, GRand *rand, gsize n_pairs, gsize n
   g_free (places);
 }
 
+/* Of panels that stand side by side, whole numbers, of which no product has more bits than a double. */
+static void
+check_rest (const AprResidueKernel *kernel, GRand *rand, gsize n_panels, gboolean is_float)
+{
+  gsize n = n_panels * PANEL;
+  gsize stride = n + 5;
+  g_autofree double *values = g_new (double, 3 * stride);
+  g_autofree float *floats = g_new (float, 3 * stride);
+  double *sums = g_aligned_alloc (n, sizeof *sums, 64);
+  AprResidueColumns columns = { is_float ? (gconstpointer) floats : values, is_float, stride, 3 };
+  double rest = -65535;
+  gsize i;
+
+  for (i = 0; i < 3 * stride; i++)
+    values[i] = floats[i] = (float) g_rand_int_range (rand, -(1 << 24), 1 << 24);
+  for (i = 0; i < n; i++)
+    sums[i] = (double) i;
+  kernel->multiply_rest (&columns, 1, n_panels, rest, sums);
+  for (i = 0; i < n; i++)
+    g_assert_cmpfloat (sums[i], ==, (double) i + rest * values[stride + i]);
+  g_aligned_free (sums);
+}
+
 static void
 test_kernel (gconstpointer data)
 {
@@ -552,7 +575,10 @@ test_kernel (gconstpointer data)
       check_reconstruct (kernel, rand, n_moduli);
     }
   for (n = 1; n < 10; n++)
-    check_squares (kernel, rand, n, n % 2 == 0);
+    {
+      check_squares (kernel, rand, n, n % 2 == 0);
+      check_rest (kernel, rand, n, n % 2 == 0);
+    }
   for (n = 1; n < 5 && kernel->multiply_pairs != NULL; n++)
     {
       check_pairs (kernel, rand, n, ROWS, 255);
