@@ -10,13 +10,15 @@
 #define HALF 8
 
 /* Sums of residues on the left, from 0 to 255, times those on the right less 128, are below 2^26 for
- * APR_RESIDUE_ROWS rows. Where @narrow is set, only the first eight columns of the last panel count. */
+ * APR_RESIDUE_ROWS rows. Of the half, the first @n_columns count, an even number; where @narrow is set, only the first
+ * eight columns of the last panel do. */
 INLINE void
 multiply_half (const guint8 *left,
                const guint8 *right,
                gsize distance,
                gsize n_right,
                gsize half,
+               gsize n_columns,
                gboolean narrow,
                gsize n_rows,
                guint modulus,
@@ -51,7 +53,7 @@ multiply_half (const guint8 *left,
         y[j] = _mm512_xor_si512 (_mm512_load_si512 (b + j * distance), flip);
       _mm_prefetch ((const void *) ((guintptr) a + 1024), _MM_HINT_T0);
 #pragma GCC unroll 8
-      for (i = 0; i < HALF; i++)
+      for (i = 0; i < n_columns; i++)
         {
           __m512i x = _mm512_set1_epi32 (((const gint32 *) (gconstpointer) a)[i]);
 
@@ -65,7 +67,7 @@ multiply_half (const guint8 *left,
     }
 
 #pragma GCC unroll 2
-  for (i = 0; i < HALF; i += 4)
+  for (i = 0; i < n_columns; i += 4)
 #pragma GCC unroll 3
     for (j = 0; j < n_right; j++)
       {
@@ -75,16 +77,29 @@ multiply_half (const guint8 *left,
       }
 }
 
+/* The last panel on the left often has few columns. */
+#define MULTIPLY_COLUMNS(n, half, n_columns, narrow) \
+ multiply_half (left, right, distance, n, half, n_columns, narrow, n_rows, modulus, tiles, tile_distance)
+#define MULTIPLY_HALF(n, half, n_columns, narrow) \
+ if (n_columns > 6)                               \
+  MULTIPLY_COLUMNS (n, half, 8, narrow);          \
+ else if (n_columns > 4)                          \
+  MULTIPLY_COLUMNS (n, half, 6, narrow);          \
+ else if (n_columns > 2)                          \
+  MULTIPLY_COLUMNS (n, half, 4, narrow);          \
+ else if (n_columns > 0)                          \
+ MULTIPLY_COLUMNS (n, half, 2, narrow)
 /* On the diagonal, the first half of a panel is multiplied by itself. */
-#define MULTIPLY_HALF(n, half, narrow) \
- multiply_half (left, right, distance, n, half, narrow, n_rows, modulus, tiles, tile_distance)
-#define MULTIPLY(n)            \
- if (diagonal)                 \
-  MULTIPLY_HALF (n, 0, TRUE);  \
- else                          \
-  MULTIPLY_HALF (n, 0, FALSE); \
- if (n_left > HALF)            \
-  MULTIPLY_HALF (n, 1, FALSE); \
+#define MULTIPLY(n)                        \
+ if (diagonal)                             \
+  {                                        \
+   MULTIPLY_HALF (n, 0, n_left, TRUE);     \
+  }                                        \
+ else                                      \
+  {                                        \
+   MULTIPLY_HALF (n, 0, n_left, FALSE);    \
+  }                                        \
+ MULTIPLY_HALF (n, 1, n_left_more, FALSE); \
  break
 
 static void
@@ -99,6 +114,7 @@ multiply (const guint8 *left,
           guint8 *tiles,
           gsize tile_distance)
 {
+  gsize n_left_more = n_left > HALF ? n_left - HALF : 0;
   gsize i;
 
   for (i = 0; i < n_right; i++)
