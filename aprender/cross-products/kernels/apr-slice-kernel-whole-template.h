@@ -27,8 +27,8 @@ multiply_whole_columns (const double *left,
 {
   VECTOR high[APR_SLICE_TILE];
   VECTOR low[APR_SLICE_TILE];
-  const guint8 *next = fetch->next;
-  const guint8 *last = fetch->last;
+  const guint8 *next = fetch != NULL ? fetch->next : NULL;
+  const guint8 *last = fetch != NULL ? fetch->last : NULL;
   gsize row = 0;
   gsize i;
 
@@ -46,7 +46,8 @@ multiply_whole_columns (const double *left,
       }
       for (; row < end; row += LANES)
         {
-          next = apr_slice_fetch_line (next, last);
+          if (fetch != NULL)
+            next = apr_slice_fetch_line (next, last);
           EACH_PRODUCT
           {
             VECTOR x = COLUMN (left, i / APR_SLICE_PANEL);
@@ -66,7 +67,8 @@ multiply_whole_columns (const double *left,
   {
     COUNT_EACH (MULTIPLY (low[i], SPLAT (1 / units[i])), lower[i]);
   }
-  fetch->next = next;
+  if (fetch != NULL)
+    fetch->next = next;
 }
 
 #ifndef MULTIPLY_FIXED
@@ -100,7 +102,13 @@ multiply_tail_columns (const double *left,
 #undef EACH_PRODUCT
 
 #define MULTIPLY_WHOLE(products) \
- multiply_whole_columns (left, right, units, products, n_rows, fetch, upper, lower)
+ multiply_whole_columns (left, right, units, products, n_rows, NULL, upper, lower)
+/* Fetches, if there is anything left. */
+#define MULTIPLY_FIRST(products)                                                      \
+ if (fetch->next < fetch->last)                                                       \
+  multiply_whole_columns (left, right, units, products, n_rows, fetch, upper, lower); \
+ else                                                                                 \
+  MULTIPLY_WHOLE (products)
 #define MULTIPLY_TAILS(products) multiply_tail_columns (left, right, products, n_rows, lanes)
 
 /* As many products at a time as there are registers for their sums and what is multiplied. Where the panels are the
@@ -123,40 +131,44 @@ multiply_whole (const double *left,
     units[i] = left_units[i / APR_SLICE_PANEL] * right_units[i % APR_SLICE_PANEL];
 #if LANES == 8
   if (left == right && first == 0)
-    MULTIPLY_WHOLE (0xf731);
+    {
+      MULTIPLY_FIRST (0xf731);
+    }
   else if (left == right)
-    MULTIPLY_WHOLE (0xe620);
+    {
+      MULTIPLY_FIRST (0xe620);
+    }
   else if (first == 0)
     {
-      MULTIPLY_WHOLE (0x00ff);
+      MULTIPLY_FIRST (0x00ff);
       MULTIPLY_WHOLE (0xff00);
     }
   else
     {
-      MULTIPLY_WHOLE (0x00ee);
+      MULTIPLY_FIRST (0x00ee);
       MULTIPLY_WHOLE (0xee00);
     }
 #else
   if (left == right && first == 0)
     {
-      MULTIPLY_WHOLE (0x0331);
+      MULTIPLY_FIRST (0x0331);
       MULTIPLY_WHOLE (0xf400);
     }
   else if (left == right)
     {
-      MULTIPLY_WHOLE (0x0620);
+      MULTIPLY_FIRST (0x0620);
       MULTIPLY_WHOLE (0xe000);
     }
   else if (first == 0)
     {
-      MULTIPLY_WHOLE (0x0033);
+      MULTIPLY_FIRST (0x0033);
       MULTIPLY_WHOLE (0x3300);
       MULTIPLY_WHOLE (0xcc00);
       MULTIPLY_WHOLE (0x00cc);
     }
   else
     {
-      MULTIPLY_WHOLE (0x0066);
+      MULTIPLY_FIRST (0x0066);
       MULTIPLY_WHOLE (0x6600);
       MULTIPLY_WHOLE (0x8888);
     }

@@ -33,7 +33,7 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* From Haswell and Zen on: residues in products of 16 bits. */
   [APR_CPU_AVX2] =
     &(const AprSumsKernel){
-      "avx2", &apr_slice_kernel_avx2, NULL, { { &apr_residue_kernel_avx2, 160, 36 } }, 120 },
+      "avx2", &apr_slice_kernel_avx2, NULL, { { &apr_residue_kernel_avx2, 160, 36 } }, 72 },
   /* Alder Lake's and later clients: residues in products of bytes. Measured on an AMD Zen 5, which runs them too. */
   [APR_CPU_AVX_VNNI] =
     &(const AprSumsKernel){
@@ -43,7 +43,7 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* Ice Lake's and later servers, Zen 4 and later: residues in products of bytes. */
   [APR_CPU_AVX512_VNNI] =
     &(const AprSumsKernel){
-      "avx512vnni", &apr_slice_kernel_avx512vnni, NULL, { { &apr_residue_kernel_avx512vnni, 100, 48 } }, 86 },
+      "avx512vnni", &apr_slice_kernel_avx512vnni, NULL, { { &apr_residue_kernel_avx512vnni, 100, 48 } }, 52 },
 #endif
 #ifdef APR_KERNELS_AMX
   /* Sapphire Rapids' servers and later: products of matrices of bytes, and residues in them. Here bytes serve what
